@@ -1,0 +1,138 @@
+#include "cmd/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef CPROF_VERSION
+#define CPROF_VERSION "unknown"
+#endif
+
+static const char *command = "cprof";
+static const char *usage_text = "";
+
+void cli_begin(const char *name, const char *usage)
+{
+	command = name;
+	usage_text = usage;
+}
+
+static void speak(const char *fmt, va_list ap)
+{
+	fprintf(stderr, "%s: ", command);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
+void cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	speak(fmt, ap);
+	va_end(ap);
+}
+
+void cli_die(enum status status, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	speak(fmt, ap);
+	va_end(ap);
+	exit(status);
+}
+
+void cli_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (fmt) {
+		va_start(ap, fmt);
+		speak(fmt, ap);
+		va_end(ap);
+	}
+	fprintf(stderr, "usage: %s\n", usage_text);
+	exit(STATUS_USAGE);
+}
+
+void cli_help(void)
+{
+	printf("usage: %s\n", usage_text);
+	cli_stdout_done();
+	exit(STATUS_OK);
+}
+
+void cli_version(void)
+{
+	printf("%s %s\n", command, CPROF_VERSION);
+	cli_stdout_done();
+	exit(STATUS_OK);
+}
+
+uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most)
+{
+	char *end;
+	unsigned long long v;
+
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
+		cli_usage("%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64, option, text, least, most);
+	return v;
+}
+
+int cli_open(const char *path)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		return STDIN_FILENO;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+void cli_refuse_terminal(void)
+{
+	if (isatty(STDOUT_FILENO))
+		cli_usage("standard output is a terminal: a capture is binary, send it to a file or a pipe");
+}
+
+enum status cli_reader_done(struct reader *r, int got)
+{
+	enum status status = STATUS_OK;
+
+	if (got < 0) {
+		status = reader_refused(r) ? STATUS_DAMAGED : STATUS_SYSTEM;
+		cli_warn("%s", reader_error(r));
+	} else if (reader_damage(r)) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s", reader_damage(r));
+	}
+	reader_free(r);
+	return status;
+}
+
+void cli_writer_done(struct writer *w)
+{
+	if (!writer_finish(w))
+		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+	writer_free(w);
+	if (close(STDOUT_FILENO) != 0)
+		cli_die(STATUS_SYSTEM, "standard output: %s", strerror(errno));
+}
+
+void cli_stdout_done(void)
+{
+	bool failed = fflush(stdout) != 0 || ferror(stdout);
+
+	if (fclose(stdout) != 0 || failed)
+		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
+}

@@ -1,0 +1,48 @@
+/*
+ * What every command says and how it ends; see STYLE in cprof(7) for the exit statuses.
+ *
+ * The library returns, the command speaks: only files under cmd/ print or exit.
+ */
+#ifndef CPROF_CMD_CLI_H
+#define CPROF_CMD_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/stream/reader.h"
+#include "common/stream/writer.h"
+
+enum status {
+	STATUS_OK = 0,
+	STATUS_SYSTEM = 1,  /* open, write, memory, the kernel */
+	STATUS_USAGE = 2,
+	STATUS_DAMAGED = 3, /* the input was damaged or cut short; everything good was delivered */
+};
+
+/* Names the command for messages; to be called first. */
+void cli_begin(const char *name, const char *usage);
+/* "NAME: " and one sentence on stderr. */
+void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+/* Usage on stderr, status 2; with a sentence before it where fmt is not NULL. */
+void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* Usage on stdout, status 0 (--help). */
+void cli_help(void) __attribute__((noreturn));
+void cli_version(void) __attribute__((noreturn));
+/* A number of an option, or usage. */
+uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
+
+/* Opens an operand for reading; "-" is standard input. Dies on failure. */
+int cli_open(const char *path);
+/* Binary output belongs into a file or a pipe: dies (usage) where stdout is a terminal. */
+void cli_refuse_terminal(void);
+/*
+ * After reading to the end: says what was damaged, or dies if the system failed. The status to end
+ * with; the reader is freed.
+ */
+enum status cli_reader_done(struct reader *r, int got);
+/* Finishes a stream or stdout; dies with status 1 if a byte was lost. */
+void cli_writer_done(struct writer *w);
+void cli_stdout_done(void);
+
+#endif

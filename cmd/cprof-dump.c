@@ -1,0 +1,123 @@
+/*
+ * cprof-dump: a stream as text, one record a line; -r turns such text into a stream.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+
+static enum status dump(const char *path)
+{
+	int fd = cli_open(path);
+	struct reader *r = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path);
+	struct record rec;
+	struct buf line = { 0 };
+	int got;
+
+	if (!r)
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+	while ((got = reader_next(r, &rec)) > 0) {
+		buf_clear(&line);
+		record_print(&line, &rec);
+		buf_byte(&line, '\n');
+		if (line.failed)
+			cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		fwrite(line.p, 1, line.n, stdout);
+		if (rec.type == RECORD_FLUSH)
+			fflush(stdout);
+		if (ferror(stdout))
+			cli_stdout_done();
+	}
+	buf_release(&line);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return cli_reader_done(r, got);
+}
+
+static FILE *open_text(const char *path)
+{
+	FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+
+	if (!in)
+		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+	return in;
+}
+
+static void build(const char *path, struct writer *w)
+{
+	FILE *in = open_text(path);
+	struct buf scratch = { 0 }, error = { 0 };
+	struct record rec;
+	char *line = NULL;
+	size_t cap = 0, number = 0;
+	ssize_t n;
+
+	while ((n = getline(&line, &cap, in)) > 0) {
+		number++;
+		if (line[n - 1] == '\n')
+			line[--n] = '\0';
+		if (n == 0 || line[0] == '#')
+			continue;
+		if (strlen(line) != (size_t)n)
+			cli_die(STATUS_DAMAGED, "%s: line %zu: a NUL byte", path, number);
+		if (!record_parse(&rec, line, &scratch, &error))
+			cli_die(STATUS_DAMAGED, "%s: line %zu: %s", path, number, buf_cstr(&error));
+		if (!writer_put(w, &rec))
+			cli_die(STATUS_SYSTEM, "%s: line %zu: %s", path, number, writer_error(w));
+	}
+	if (ferror(in))
+		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+	buf_release(&scratch);
+	buf_release(&error);
+	free(line);
+	if (in != stdin)
+		fclose(in);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "reverse", no_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	static char *standard_input[] = { (char *)"-", NULL };
+	enum status status = STATUS_OK;
+	bool reverse = false;
+	struct writer *w;
+	int c;
+
+	cli_begin("cprof-dump", "cprof-dump [-r] [FILE ...]");
+	while ((c = getopt_long(argc, argv, "rhV", options, NULL)) != -1) {
+		if (c == 'r')
+			reverse = true;
+		else if (c == 'h')
+			cli_help();
+		else if (c == 'V')
+			cli_version();
+		else
+			cli_usage(NULL);
+	}
+	argv = argv[optind] ? argv + optind : standard_input;
+	if (!reverse) {
+		for (; *argv; argv++) {
+			enum status s = dump(*argv);
+
+			status = s > status ? s : status;
+		}
+		cli_stdout_done();
+		return status;
+	}
+	cli_refuse_terminal();
+	w = writer_new(STDOUT_FILENO);
+	if (!w)
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+	for (; *argv; argv++)
+		build(*argv, w);
+	cli_writer_done(w);
+	return STATUS_OK;
+}

@@ -1,0 +1,111 @@
+/*
+ * A cursor over bytes that nobody has checked.
+ *
+ *	struct cursor c = cursor_over(bytes, n);
+ *	uint64_t id;
+ *	struct slice name;
+ *
+ *	if (!cursor_varint(&c, &id) || !cursor_slice(&c, &name))
+ *		return "record is cut short";
+ *
+ * Every function looks at what is left before it moves; on failure it returns false and the cursor
+ * stays where it was. Integers are LEB128 (DWARF 5, section 7.6), at most ten bytes.
+ */
+#ifndef CPROF_BASE_CURSOR_H
+#define CPROF_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { VARINT_MAX = 10 };
+
+/* Bytes lent by someone else; not terminated by NUL. */
+struct slice {
+	const uint8_t *p;
+	size_t n;
+};
+
+struct cursor {
+	const uint8_t *p;
+	const uint8_t *end;
+};
+
+static inline struct slice slice_of(const char *text)
+{
+	return (struct slice){ (const uint8_t *)text, strlen(text) };
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool slice_is(struct slice a, const char *text)
+{
+	return slice_equal(a, slice_of(text));
+}
+
+static inline struct cursor cursor_over(const void *p, size_t n)
+{
+	return (struct cursor){ p, (const uint8_t *)p + n };
+}
+
+static inline size_t cursor_left(const struct cursor *c)
+{
+	return (size_t)(c->end - c->p);
+}
+
+static inline bool cursor_varint(struct cursor *c, uint64_t *v)
+{
+	uint64_t x = 0;
+	const uint8_t *p = c->p;
+
+	for (unsigned int shift = 0; shift < 64 && p < c->end; shift += 7) {
+		uint8_t b = *p++;
+
+		if (shift == 63 && b > 1) /* would not fit into 64 bits */
+			return false;
+		x |= (uint64_t)(b & 0x7f) << shift;
+		if (!(b & 0x80)) {
+			c->p = p;
+			*v = x;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline uint64_t zigzag(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+static inline int64_t unzigzag(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (~(v & 1) + 1));
+}
+
+static inline bool cursor_bytes(struct cursor *c, size_t n, struct slice *s)
+{
+	if (n > cursor_left(c))
+		return false;
+	*s = (struct slice){ c->p, n };
+	c->p += n;
+	return true;
+}
+
+/* A slice is its length as a varint, then its bytes. */
+static inline bool cursor_slice(struct cursor *c, struct slice *s)
+{
+	struct cursor t = *c;
+	uint64_t n;
+
+	if (!cursor_varint(&t, &n) || n > cursor_left(&t) || !cursor_bytes(&t, (size_t)n, s))
+		return false;
+	*c = t;
+	return true;
+}
+
+#endif

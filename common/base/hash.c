@@ -1,0 +1,259 @@
+#include "common/base/hash.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "common/base/buf.h"
+
+enum { SLOTS_MIN = 64, CHUNK_MIN = 4096 };
+
+uint64_t hash_bytes(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}
+
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every input bit moves every output bit. */
+uint64_t hash_u64(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+void intern_init(struct intern *t)
+{
+	*t = (struct intern){ 0 };
+}
+
+void intern_release(struct intern *t)
+{
+	uint8_t *chunk = t->chunk;
+
+	while (chunk) {
+		uint8_t *before;
+
+		memcpy(&before, chunk, sizeof(before));
+		free(chunk);
+		chunk = before;
+	}
+	free(t->items);
+	free(t->slots);
+	free(t->tags);
+	intern_init(t);
+}
+
+static bool intern_rehash(struct intern *t, size_t slots)
+{
+	uint32_t *slot = calloc(slots, sizeof(*slot));
+	uint32_t *tag = malloc(slots * sizeof(*tag));
+
+	if (!slot || !tag) {
+		free(slot);
+		free(tag);
+		return false;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t h = hash_bytes(t->items[i].p, t->items[i].n);
+		size_t at = h & (slots - 1);
+
+		while (slot[at])
+			at = (at + 1) & (slots - 1);
+		slot[at] = (uint32_t)i + 1;
+		tag[at] = (uint32_t)(h >> 32);
+	}
+	free(t->slots);
+	free(t->tags);
+	t->slots = slot;
+	t->tags = tag;
+	t->mask = slots - 1;
+	return true;
+}
+
+static uint8_t *intern_store(struct intern *t, struct slice s)
+{
+	uint8_t *p;
+
+	if (t->chunk_cap - t->chunk_used < s.n + 1) {
+		size_t cap = t->chunk_cap < 1 << 20 ? t->chunk_cap * 2 : t->chunk_cap;
+
+		if (cap < CHUNK_MIN)
+			cap = CHUNK_MIN;
+		if (cap < s.n + 1 + sizeof(p))
+			cap = s.n + 1 + sizeof(p);
+		p = malloc(cap);
+		if (!p)
+			return NULL;
+		memcpy(p, &t->chunk, sizeof(t->chunk));
+		t->chunk = p;
+		t->chunk_cap = cap;
+		t->chunk_used = sizeof(t->chunk);
+	}
+	p = t->chunk + t->chunk_used;
+	if (s.n)
+		memcpy(p, s.p, s.n);
+	p[s.n] = '\0';
+	t->chunk_used += s.n + 1;
+	return p;
+}
+
+/* The slot that holds s, or the empty one where it would go. */
+static size_t intern_slot(const struct intern *t, struct slice s, uint64_t h)
+{
+	size_t at = h & t->mask;
+
+	while (t->slots[at]) {
+		if (t->tags[at] == (uint32_t)(h >> 32) && slice_equal(t->items[t->slots[at] - 1], s))
+			break;
+		at = (at + 1) & t->mask;
+	}
+	return at;
+}
+
+bool intern_find(const struct intern *t, struct slice s, uint32_t *id)
+{
+	size_t at;
+
+	if (t->n == 0)
+		return false;
+	at = intern_slot(t, s, hash_bytes(s.p, s.n));
+	if (!t->slots[at])
+		return false;
+	*id = t->slots[at] - 1;
+	return true;
+}
+
+bool intern_add(struct intern *t, struct slice s, uint32_t *id)
+{
+	uint64_t h = hash_bytes(s.p, s.n);
+	uint8_t *copy;
+	size_t at;
+
+	if (!t->slots || t->n * 4 >= (t->mask + 1) * 3) {
+		if (!intern_rehash(t, t->slots ? (t->mask + 1) * 2 : SLOTS_MIN))
+			return false;
+	}
+	at = intern_slot(t, s, h);
+	if (t->slots[at]) {
+		*id = t->slots[at] - 1;
+		return true;
+	}
+	if (t->n >= UINT32_MAX - 1 || !grow_array(&t->items, &t->cap, t->n, sizeof(*t->items)))
+		return false;
+	copy = intern_store(t, s);
+	if (!copy)
+		return false;
+	*id = (uint32_t)t->n;
+	t->items[t->n++] = (struct slice){ copy, s.n };
+	t->slots[at] = *id + 1;
+	t->tags[at] = (uint32_t)(h >> 32);
+	return true;
+}
+
+struct slice intern_get(const struct intern *t, uint32_t id)
+{
+	return t->items[id];
+}
+
+void idmap_init(struct idmap *m)
+{
+	*m = (struct idmap){ 0 };
+}
+
+void idmap_release(struct idmap *m)
+{
+	free(m->keys);
+	free(m->values);
+	idmap_init(m);
+}
+
+void idmap_clear(struct idmap *m)
+{
+	if (m->values)
+		memset(m->values, 0, (m->mask + 1) * sizeof(*m->values));
+	m->n = 0;
+}
+
+static size_t idmap_slot(const struct idmap *m, uint64_t key)
+{
+	size_t at = hash_u64(key) & m->mask;
+
+	while (m->values[at] && m->keys[at] != key)
+		at = (at + 1) & m->mask;
+	return at;
+}
+
+bool idmap_find(const struct idmap *m, uint64_t key, uint32_t *value)
+{
+	size_t at;
+
+	if (m->n == 0)
+		return false;
+	at = idmap_slot(m, key);
+	if (!m->values[at])
+		return false;
+	*value = m->values[at] - 1;
+	return true;
+}
+
+static bool idmap_rehash(struct idmap *m, size_t slots)
+{
+	struct idmap bigger = { .mask = slots - 1, .n = m->n };
+
+	bigger.keys = malloc(slots * sizeof(*bigger.keys));
+	bigger.values = calloc(slots, sizeof(*bigger.values));
+	if (!bigger.keys || !bigger.values) {
+		idmap_release(&bigger);
+		return false;
+	}
+	for (size_t i = 0; m->values && i <= m->mask; i++) {
+		if (m->values[i]) {
+			size_t at = idmap_slot(&bigger, m->keys[i]);
+
+			bigger.keys[at] = m->keys[i];
+			bigger.values[at] = m->values[i];
+		}
+	}
+	free(m->keys);
+	free(m->values);
+	*m = bigger;
+	return true;
+}
+
+bool idmap_set(struct idmap *m, uint64_t key, uint32_t value)
+{
+	size_t at;
+
+	if (!m->values || m->n * 4 >= (m->mask + 1) * 3) {
+		if (!idmap_rehash(m, m->values ? (m->mask + 1) * 2 : SLOTS_MIN))
+			return false;
+	}
+	at = idmap_slot(m, key);
+	if (!m->values[at])
+		m->n++;
+	m->keys[at] = key;
+	m->values[at] = value + 1;
+	return true;
+}
+
+/* Open addressing without tombstones: what follows the hole moves back where its probe would find it. */
+void idmap_remove(struct idmap *m, uint64_t key)
+{
+	size_t hole, at;
+
+	if (m->n == 0)
+		return;
+	hole = idmap_slot(m, key);
+	if (!m->values[hole])
+		return;
+	m->n--;
+	for (at = (hole + 1) & m->mask; m->values[at]; at = (at + 1) & m->mask) {
+		size_t home = hash_u64(m->keys[at]) & m->mask;
+
+		if (((at - home) & m->mask) < ((at - hole) & m->mask))
+			continue;
+		m->keys[hole] = m->keys[at];
+		m->values[hole] = m->values[at];
+		hole = at;
+	}
+	m->values[hole] = 0;
+}

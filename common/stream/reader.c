@@ -1,0 +1,518 @@
+#include "common/stream/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/hash.h"
+#include "common/base/le.h"
+#include "common/stream/block.h"
+#include "common/stream/weights.h"
+
+enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 64 << 10 };
+
+enum state {
+	AT_BLOCK,   /* between blocks */
+	IN_VERSION, /* a header block has been accepted; SEGMENT is due */
+	IN_RECORDS,
+	IN_BATCH,
+	AT_END,
+};
+
+struct reader {
+	int fd;
+	char *name;
+	/* Input: bytes [at, n) of in have not been used; in[0] is byte base of the input. */
+	uint8_t *in;
+	size_t at, n;
+	uint64_t base;
+	bool eof;
+	/* The block that is being read. */
+	enum state state;
+	struct cursor records, batch;
+	uint64_t blocks, block_at;   /* blocks found so far; where this one began */
+	uint64_t time;
+	uint32_t batch_type;
+	uint64_t id, process, address, frame;
+	struct weights weights;
+	/* The segment. */
+	bool any, in_segment, ended;
+	uint32_t segment, sequence;
+	/* A DAMAGE or SEGMENT record that is due before anything else. */
+	bool damage_due, segment_due;
+	struct record_damage due;
+	struct buf due_text, damage, error;
+	bool refused;
+};
+
+struct reader *reader_new(int fd, const char *name)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->fd = fd;
+	r->in = malloc(INPUT_CAP);
+	r->name = strdup(name);
+	if (!r->in || !r->name) {
+		reader_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+void reader_free(struct reader *r)
+{
+	if (!r)
+		return;
+	buf_release(&r->due_text);
+	buf_release(&r->damage);
+	buf_release(&r->error);
+	free(r->in);
+	free(r->name);
+	free(r);
+}
+
+const char *reader_error(const struct reader *r)
+{
+	return r->error.n ? (const char *)r->error.p : NULL;
+}
+
+bool reader_refused(const struct reader *r)
+{
+	return r->refused;
+}
+
+const char *reader_damage(const struct reader *r)
+{
+	return r->damage.n ? (const char *)r->damage.p : NULL;
+}
+
+bool reader_ready(const struct reader *r)
+{
+	return r->damage_due || r->segment_due || r->state == IN_RECORDS || r->state == IN_BATCH ||
+	       r->state == AT_END;
+}
+
+static int refuse(struct reader *r, const char *what)
+{
+	buf_printf(&r->error, "%s: %s", r->name, what);
+	buf_cstr(&r->error);
+	r->refused = true;
+	return -1;
+}
+
+/* Keeps the first damage as a sentence, and makes a DAMAGE record due. */
+static void damaged(struct reader *r, uint64_t block, uint64_t at, const char *what, uint64_t bytes,
+		    uint64_t blocks)
+{
+	if (!r->damage.n) {
+		buf_printf(&r->damage, "%s: block %" PRIu64 " at byte %" PRIu64 ": %s", r->name, block, at,
+			   what);
+		buf_cstr(&r->damage);
+	}
+	if (r->damage_due) { /* one record for what was found in one go */
+		r->due.bytes += bytes;
+		r->due.blocks += blocks;
+		return;
+	}
+	buf_clear(&r->due_text);
+	buf_text(&r->due_text, what);
+	r->due = (struct record_damage){ at, bytes, blocks, buf_view(&r->due_text) };
+	r->damage_due = true;
+}
+
+void reader_complain(struct reader *r, const char *what)
+{
+	if (r->damage.n)
+		return;
+	buf_printf(&r->damage, "%s: block %" PRIu64 " at byte %" PRIu64 ": %s", r->name, r->blocks - 1,
+		   r->block_at, what);
+	buf_cstr(&r->damage);
+}
+
+/* Makes want bytes available where the input has them. False: the system failed. */
+static bool fill(struct reader *r, size_t want)
+{
+	if (r->at + want > INPUT_CAP) {
+		memmove(r->in, r->in + r->at, r->n - r->at);
+		r->base += r->at;
+		r->n -= r->at;
+		r->at = 0;
+	}
+	while (r->n - r->at < want && !r->eof) {
+		size_t room = INPUT_CAP - r->n;
+		ssize_t got = read(r->fd, r->in + r->n, room < READ_SIZE ? room : READ_SIZE);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			buf_printf(&r->error, "%s: cannot read at byte %" PRIu64 ": %s", r->name,
+				   r->base + r->n, strerror(errno));
+			buf_cstr(&r->error);
+			return false;
+		}
+		if (got == 0)
+			r->eof = true;
+		r->n += (size_t)got;
+	}
+	return true;
+}
+
+static bool good_head(const uint8_t *head)
+{
+	return memcmp(head, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0 &&
+	       le32_load(head + 20) == (uint32_t)hash_bytes(head, 20) && le32_load(head + 8) <= BLOCK_MAX;
+}
+
+/* Moves to the next good block head or the end of the input; how many bytes that skipped. */
+static bool resync(struct reader *r, uint64_t *skipped)
+{
+	*skipped = 0;
+	for (;;) {
+		if (!fill(r, BLOCK_HEAD))
+			return false;
+		for (; r->n - r->at >= BLOCK_HEAD; r->at++, ++*skipped) {
+			if (good_head(r->in + r->at))
+				return true;
+		}
+		if (r->eof) {
+			*skipped += r->n - r->at;
+			r->at = r->n;
+			return true;
+		}
+	}
+}
+
+static bool starts(const struct reader *r, const char *magic, size_t n)
+{
+	return r->n - r->at >= n && memcmp(r->in + r->at, magic, n) == 0;
+}
+
+static const char *guess(const struct reader *r)
+{
+	static const struct { const char *magic; size_t n; const char *what; } known[] = {
+		{ "\177ELF", 4, "an ELF file, not a cprof stream" },
+		{ "PERFILE2", 8, "a perf.data file, not a cprof stream" },
+		{ "\x1f\x8b", 2, "compressed with gzip: decompress it first" },
+		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: decompress it first" },
+		{ "\xfd" "7zXZ", 5, "compressed with xz: decompress it first" },
+		{ "segment ", 8, "a stream as text: turn it back with cprof-dump -r" },
+	};
+	size_t n = r->n - r->at;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (starts(r, known[i].magic, known[i].n))
+			return known[i].what;
+	}
+	for (size_t i = 0; i < n && i < 4096; i++) {
+		uint8_t b = r->in[r->at + i];
+
+		if (b == 0x7f || (b < 0x20 && b != '\n' && b != '\t' && b != '\r' && b != '\f'))
+			return "not a cprof stream";
+	}
+	return "text, not a cprof stream";
+}
+
+/* The first bytes: a stream, a damaged one, or something else? */
+static int check_start(struct reader *r)
+{
+	enum { LOOK = 64 << 10 };
+
+	if (!fill(r, LOOK))
+		return -1;
+	if (r->n == r->at)
+		return refuse(r, "empty input, not a cprof stream");
+	if (starts(r, BLOCK_SYNC, BLOCK_SYNC_BYTES) || (r->n < BLOCK_SYNC_BYTES && starts(r, BLOCK_SYNC, r->n)))
+		return 1;
+	for (size_t i = r->at; i + BLOCK_HEAD <= r->n; i++) {
+		if (good_head(r->in + i))
+			return 1; /* the front is damaged, what follows is not */
+	}
+	return refuse(r, guess(r));
+}
+
+static int end_of_input(struct reader *r)
+{
+	r->state = AT_END;
+	if (r->in_segment && !r->ended)
+		damaged(r, r->blocks, r->base + r->n, "cut short here, everything before it was read", 0, 0);
+	r->ended = true;
+	return 1;
+}
+
+static int begin_header(struct reader *r, const uint8_t *payload, size_t length, uint64_t check)
+{
+	char what[80];
+
+	if (length < BLOCK_VERSION_BYTES) {
+		damaged(r, r->blocks - 1, r->block_at, "header without a version", length, 0);
+		return 1;
+	}
+	if (le16_load(payload + 4) > STREAM_MAJOR) {
+		snprintf(what, sizeof(what), "needs a reader of version %u, this one knows %u",
+			 le16_load(payload + 4), STREAM_MAJOR);
+		return refuse(r, what);
+	}
+	if (r->in_segment && !r->ended)
+		damaged(r, r->blocks - 1, r->block_at, "the segment before this one was cut short", 0, 0);
+	r->in_segment = true;
+	r->ended = false;
+	r->segment = (uint32_t)check;
+	r->sequence = 0;
+	weights_clear(&r->weights);
+	r->records = cursor_over(payload, length);
+	r->state = IN_VERSION;
+	return 1;
+}
+
+static void begin_records(struct reader *r, const uint8_t *payload, size_t length, uint32_t segment,
+			  uint32_t sequence)
+{
+	if (!r->in_segment || segment != r->segment) {
+		damaged(r, r->blocks - 1, r->block_at, "the header of this segment is missing", 0, 1);
+		r->in_segment = true;
+		r->ended = false;
+		r->segment = segment;
+		r->segment_due = true;
+		weights_clear(&r->weights);
+	} else if (sequence <= r->sequence) {
+		damaged(r, r->blocks - 1, r->block_at, "a block out of order", length, 0);
+		return;
+	} else if (sequence != r->sequence + 1) {
+		damaged(r, r->blocks - 1, r->block_at, "blocks are missing before this one", 0,
+			sequence - r->sequence - 1);
+	}
+	r->sequence = sequence;
+	r->records = cursor_over(payload, length);
+	r->state = IN_RECORDS;
+}
+
+/* Finds the next block and makes its payload the current one. */
+static int next_block(struct reader *r)
+{
+	const uint8_t *head;
+	uint64_t skipped, start;
+	size_t length;
+
+	if (!r->any) {
+		int kind = check_start(r);
+
+		if (kind <= 0)
+			return kind;
+		r->any = true;
+	}
+	start = r->base + r->at;
+	if (!resync(r, &skipped))
+		return -1;
+	if (skipped) {
+		bool cut = r->n == r->at && skipped < BLOCK_HEAD;
+
+		damaged(r, r->blocks, start, cut ? "cut short in a block's head" : "no valid block here", skipped, 0);
+	}
+	if (r->n == r->at)
+		return end_of_input(r);
+	length = le32_load(r->in + r->at + 8);
+	if (!fill(r, BLOCK_HEAD + length))
+		return -1;
+	head = r->in + r->at;
+	r->block_at = r->base + r->at;
+	if (r->n - r->at < BLOCK_HEAD + length) {
+		damaged(r, r->blocks, r->block_at, "cut short in the block", 1, 0);
+		r->at++; /* perhaps bytes are missing here and good blocks follow */
+		return 1;
+	}
+	if (le64_load(head + 24) != hash_bytes(head + BLOCK_HEAD, length)) {
+		damaged(r, r->blocks, r->block_at, "checksum mismatch", 1, 0);
+		r->at++;
+		return 1;
+	}
+	r->at += BLOCK_HEAD + length;
+	r->blocks++;
+	r->time = 0;
+	if (head[4] == BLOCK_HEADER && head[5] == 0)
+		return begin_header(r, head + BLOCK_HEAD, length, le64_load(head + 24));
+	if (head[4] == BLOCK_RECORDS && head[5] == 0)
+		begin_records(r, head + BLOCK_HEAD, length, le32_load(head + 12), le32_load(head + 16));
+	else
+		damaged(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know", length, 0);
+	return 1;
+}
+
+static void malformed(struct reader *r, const char *what, size_t bytes)
+{
+	damaged(r, r->blocks - 1, r->block_at, what, bytes, 0);
+}
+
+static bool begin_batch(struct reader *r, uint32_t type, struct slice body)
+{
+	r->batch = cursor_over(body.p, body.n);
+	r->batch_type = type;
+	r->state = IN_BATCH;
+	if (type == RECORD_FRAME)
+		return cursor_varint(&r->batch, &r->process) && cursor_varint(&r->batch, &r->id) &&
+		       cursor_varint(&r->batch, &r->address);
+	r->frame = 0;
+	return type != RECORD_NODE || cursor_varint(&r->batch, &r->id);
+}
+
+static bool batch_frame(struct reader *r, struct record_frame *f)
+{
+	uint64_t v;
+
+	if (!cursor_varint(&r->batch, &v))
+		return false;
+	r->address += (uint64_t)unzigzag(v >> 1);
+	*f = (struct record_frame){ r->id++, r->process, v & 1, r->address };
+	return true;
+}
+
+static bool batch_node(struct reader *r, struct record_node *n)
+{
+	uint64_t back, step;
+
+	if (!cursor_varint(&r->batch, &back) || !cursor_varint(&r->batch, &step))
+		return false;
+	if (back >= NODE_FIRST && back - NODE_FIRST + 1 > r->id)
+		return false;
+	r->frame += (uint64_t)unzigzag(step);
+	*n = (struct record_node){ r->id, back < NODE_FIRST ? back : r->id - (back - NODE_FIRST + 1), r->frame };
+	r->id++;
+	return true;
+}
+
+static bool batch_sample(struct reader *r, struct record_sample *s)
+{
+	uint64_t step, cpu;
+
+	*s = (struct record_sample){ .event = 1 };
+	if (!cursor_varint(&r->batch, &step) || !cursor_varint(&r->batch, &cpu) ||
+	    !cursor_varint(&r->batch, &s->thread) || !cursor_varint(&r->batch, &s->user) ||
+	    !cursor_varint(&r->batch, &s->kernel) || ((cpu & 2) && !cursor_varint(&r->batch, &s->event)))
+		return false;
+	s->weight = weights_get(&r->weights, s->event);
+	if ((cpu & 1) && !cursor_varint(&r->batch, &s->weight))
+		return false;
+	r->time += (uint64_t)unzigzag(step);
+	s->time = r->time;
+	s->cpu = cpu >> 2;
+	return s->cpu >> 32 == 0;
+}
+
+/* One record out of the batch; 0: the batch has ended. */
+static int next_in_batch(struct reader *r, struct record *rec)
+{
+	bool good;
+
+	r->state = IN_RECORDS;
+	if (cursor_left(&r->batch) == 0)
+		return 0;
+	rec->type = r->batch_type;
+	rec->tail = (struct slice){ NULL, 0 };
+	if (r->batch_type == RECORD_FRAME)
+		good = batch_frame(r, &rec->frame);
+	else if (r->batch_type == RECORD_NODE)
+		good = batch_node(r, &rec->node);
+	else
+		good = batch_sample(r, &rec->sample);
+	if (!good) {
+		malformed(r, "a malformed record", cursor_left(&r->batch));
+		return 0;
+	}
+	r->state = IN_BATCH;
+	return 1;
+}
+
+/* The next record of the block; 0: none was delivered, look at the state again. */
+static int next_record(struct reader *r, struct record *rec)
+{
+	struct slice body;
+	uint64_t type;
+
+	if (cursor_left(&r->records) == 0) {
+		r->state = AT_BLOCK;
+		*rec = (struct record){ .type = RECORD_FLUSH };
+		return 1;
+	}
+	if (!cursor_varint(&r->records, &type) || type >> 32 || !cursor_slice(&r->records, &body)) {
+		malformed(r, "a malformed record", cursor_left(&r->records));
+		r->records.p = r->records.end;
+		return 0;
+	}
+	if (type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE) {
+		if (!begin_batch(r, (uint32_t)type, body)) {
+			r->state = IN_RECORDS;
+			malformed(r, "a malformed record", body.n);
+		}
+		return 0;
+	}
+	if (type <= RECORD_SEGMENT || !record_decode(rec, (uint32_t)type, body, &r->time)) {
+		malformed(r, "a malformed record", body.n);
+		return 0;
+	}
+	if (type == RECORD_EVENT)
+		weights_set(&r->weights, rec->event.id, rec->event.period);
+	if (type == RECORD_END)
+		r->ended = true;
+	if (type == RECORD_DAMAGE && !r->damage.n) {
+		buf_printf(&r->damage, "%s: damaged before it came here, at byte %" PRIu64 ": %.*s", r->name,
+			   rec->damage.offset, (int)(rec->damage.what.n < 200 ? rec->damage.what.n : 200),
+			   (const char *)rec->damage.what.p);
+		buf_cstr(&r->damage);
+	}
+	return 1;
+}
+
+static void deliver_version(struct reader *r, struct record *rec)
+{
+	const uint8_t *p = r->records.p;
+
+	*rec = (struct record){ .type = RECORD_SEGMENT,
+				.segment = { le16_load(p), le16_load(p + 2), le16_load(p + 4) } };
+	r->records.p += BLOCK_VERSION_BYTES;
+	r->state = IN_RECORDS;
+}
+
+int reader_next(struct reader *r, struct record *rec)
+{
+	for (;;) {
+		int got;
+
+		if (r->error.n)
+			return -1;
+		if (r->segment_due) {
+			r->segment_due = false;
+			*rec = (struct record){ .type = RECORD_SEGMENT,
+						.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } };
+			return 1;
+		}
+		/* Damage is told in the segment that it hit, so after a SEGMENT and never before the first. */
+		if (r->damage_due && r->in_segment && r->state != IN_VERSION) {
+			r->damage_due = false;
+			*rec = (struct record){ .type = RECORD_DAMAGE, .damage = r->due };
+			return 1;
+		}
+		switch (r->state) {
+		case AT_BLOCK:
+			got = next_block(r);
+			if (got < 0)
+				return got;
+			break;
+		case IN_VERSION:
+			deliver_version(r, rec);
+			return 1;
+		case IN_RECORDS:
+			if (next_record(r, rec))
+				return 1;
+			break;
+		case IN_BATCH:
+			if (next_in_batch(r, rec))
+				return 1;
+			break;
+		case AT_END:
+			return 0;
+		}
+	}
+}

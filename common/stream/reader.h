@@ -1,0 +1,43 @@
+/*
+ * Reading a stream, from a pipe or a file.
+ *
+ *	struct reader *r = reader_new(STDIN_FILENO, "standard input");
+ *	struct record rec;
+ *	int got;
+ *
+ *	while ((got = reader_next(r, &rec)) > 0)
+ *		...
+ *	if (got < 0)			// the system failed: reader_error(r), status 1
+ *	if (reader_damage(r))		// bytes were left out, or the capture was cut: status 3
+ *	reader_free(r);
+ *
+ * Damage does not end the reading: what cannot be trusted is left out up to the next good block, a
+ * DAMAGE record is delivered in its place, and the first damage is kept as a sentence that names
+ * block and byte. A segment without its END is one that was cut. FLUSH is delivered after each block.
+ * Memory: one block, at most BLOCK_MAX twice.
+ */
+#ifndef CPROF_STREAM_READER_H
+#define CPROF_STREAM_READER_H
+
+#include "common/stream/record.h"
+
+struct reader;
+
+/* NULL without memory. name is for messages and is copied; the descriptor stays the caller's. */
+struct reader *reader_new(int fd, const char *name);
+void reader_free(struct reader *r);
+/*
+ * 1: a record. 0: the end. -1: the system failed, or this is no stream that we can read (another
+ * file type, a newer major version): reader_error(r) says which.
+ */
+int reader_next(struct reader *r, struct record *rec);
+const char *reader_error(const struct reader *r);
+/* True where reader_error is about the input (status 3) and not about the system (status 1). */
+bool reader_refused(const struct reader *r);
+const char *reader_damage(const struct reader *r);
+/* The caller found a record of this block that makes no sense: counts as damage, once as a sentence. */
+void reader_complain(struct reader *r, const char *what);
+/* Is there more in the buffer, so that the next call cannot block? For live readers. */
+bool reader_ready(const struct reader *r);
+
+#endif

@@ -1,0 +1,530 @@
+#include "common/stream/record.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static const char *const root_names[] = {
+	[ROOT_COMPLETE] = "complete",
+	[ROOT_FP_END] = "fp-end",
+	[ROOT_DEPTH] = "depth",
+	[ROOT_UNREADABLE] = "unreadable",
+	[ROOT_BROKEN] = "broken",
+	[ROOT_NO_REGS] = "no-regs",
+	[ROOT_KTHREAD] = "kthread",
+	[ROOT_NO_TABLE] = "no-table",
+	[ROOT_NO_MAPPING] = "no-mapping",
+	[ROOT_GAP] = "gap",
+	[ROOT_BAD_RULE] = "bad-rule",
+	[ROOT_FAILED] = "failed",
+	[ROOT_NOT_ASKED] = "not-asked",
+};
+
+static const char *const outcome_names[] = {
+	[OUTCOME_EXPECTED] = "expected",
+	[OUTCOME_EMITTED] = "emitted",
+	[OUTCOME_IDLE] = "idle",
+	[OUTCOME_FILTERED] = "filtered",
+	[OUTCOME_GUEST] = "guest",
+	[OUTCOME_RING_FULL] = "ring-full",
+	[OUTCOME_NESTED] = "nested",
+	[OUTCOME_FAILED] = "failed",
+	[OUTCOME_THROTTLED] = "throttled",
+	[OUTCOME_OFFLINE] = "offline",
+	[OUTCOME_NO_MEMORY] = "no-memory",
+	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
+};
+
+static const char *const cost_names[] = {
+	[COST_USER_NS] = "user-ns",   [COST_SYSTEM_NS] = "system-ns", [COST_BPF_NS] = "bpf-ns",
+	[COST_BPF_RUNS] = "bpf-runs", [COST_BYTES] = "bytes",         [COST_RSS_BYTES] = "rss-bytes",
+};
+
+static const char *const kind_names[] = { [FRAME_EXACT] = "exact", [FRAME_RETURN] = "return" };
+static const char *const via_names[] = { "snapshot", "fork", "exec" };
+static const char *const end_names[] = { "closed", "continues", "error" };
+
+static const char *const name_names[] = {
+	[NAME_NONE] = "none",     [NAME_DYNSYM] = "dynsym", [NAME_PLT] = "plt",     [NAME_PERFMAP] = "perfmap",
+	[NAME_SYMTAB] = "symtab", [NAME_KSYM] = "ksym",     [NAME_DEBUG] = "debug",
+};
+
+static const char *const status_names[] = {
+	[SOURCE_OK] = "ok",
+	[SOURCE_NO_FILE] = "no-file",
+	[SOURCE_MISMATCH] = "build-id-mismatch",
+	[SOURCE_STRIPPED] = "stripped",
+	[SOURCE_NOT_ELF] = "not-elf",
+	[SOURCE_PERMISSION] = "permission",
+	[SOURCE_DAMAGED] = "damaged",
+	[SOURCE_NOT_A_FILE] = "not-a-file",
+};
+
+#define AT(m)        offsetof(struct record, m)
+#define U(n, m)      { n, FIELD_U, AT(m), NULL, 0 }
+#define X(n, m)      { n, FIELD_X, AT(m), NULL, 0 }
+#define TIME(n, m)   { n, FIELD_TIME, AT(m), NULL, 0 }
+#define TEXT(n, m)   { n, FIELD_TEXT, AT(m), NULL, 0 }
+#define HEX(n, m)    { n, FIELD_HEX, AT(m), NULL, 0 }
+#define ENUM(n, m, t) { n, FIELD_ENUM, AT(m), t, COUNT(t) }
+
+static const struct field segment_fields[] = {
+	U("major", segment.major), U("minor", segment.minor), U("least", segment.least),
+};
+static const struct field meta_fields[] = { TEXT("key", meta.key), TEXT("value", meta.value) };
+static const struct field event_fields[] = {
+	U("id", event.id),         TEXT("name", event.name),          TEXT("unit", event.unit),
+	U("period", event.period), U("millihertz", event.millihertz),
+};
+static const struct field process_fields[] = {
+	U("id", process.id),         TIME("time", process.time),          U("pid", process.pid),
+	U("nspid", process.nspid),   U("parent", process.parent),         U("start", process.start),
+	U("gen", process.generation), ENUM("via", process.via, via_names),
+};
+static const struct field thread_fields[] = {
+	U("id", thread.id), TIME("time", thread.time), U("process", thread.process), U("tid", thread.tid),
+};
+static const struct field comm_fields[] = {
+	TIME("time", comm.time), U("thread", comm.thread), TEXT("comm", comm.comm),
+};
+static const struct field exit_fields[] = { TIME("time", exit.time), U("thread", exit.thread) };
+static const struct field file_fields[] = {
+	U("id", file.id),          U("major", file.dev_major),    U("minor", file.dev_minor),
+	U("inode", file.inode),    U("generation", file.generation), HEX("build-id", file.build_id),
+	TEXT("path", file.path),
+};
+static const struct field mapping_fields[] = {
+	TIME("time", mapping.time),   U("process", mapping.process), X("start", mapping.start),
+	X("length", mapping.length),  X("offset", mapping.offset),   U("prot", mapping.prot),
+	U("file", mapping.file),
+};
+static const struct field unmap_fields[] = {
+	TIME("time", unmap.time), U("process", unmap.process), X("start", unmap.start),
+	X("length", unmap.length),
+};
+static const struct field frame_fields[] = {
+	U("id", frame.id), U("process", frame.process), ENUM("kind", frame.kind, kind_names),
+	X("address", frame.address),
+};
+static const struct field node_fields[] = {
+	U("id", node.id), U("parent", node.parent), U("frame", node.frame),
+};
+static const struct field sample_fields[] = {
+	TIME("time", sample.time),  U("event", sample.event), U("cpu", sample.cpu),
+	U("thread", sample.thread), U("user", sample.user),   U("kernel", sample.kernel),
+	U("weight", sample.weight),
+};
+static const struct field ksym_fields[] = {
+	TIME("time", ksym.time), X("address", ksym.address), X("size", ksym.size),
+	TEXT("name", ksym.name), TEXT("module", ksym.module),
+};
+static const struct field image_fields[] = {
+	TEXT("name", image.name), HEX("build-id", image.build_id), HEX("data", image.data),
+};
+static const struct field jitmap_fields[] = {
+	TIME("time", jitmap.time), U("process", jitmap.process), U("generation", jitmap.generation),
+	TEXT("data", jitmap.data),
+};
+static const struct field cgroup_fields[] = { U("id", cgroup.id), TEXT("path", cgroup.path) };
+static const struct field member_fields[] = {
+	TIME("time", member.time), U("process", member.process), U("cgroup", member.cgroup),
+};
+static const struct field ledger_fields[] = {
+	TIME("time", ledger.time), U("cpu", ledger.cpu), ENUM("outcome", ledger.outcome, outcome_names),
+	U("count", ledger.count),
+};
+static const struct field cost_fields[] = {
+	TIME("time", cost.time), ENUM("what", cost.what, cost_names), U("count", cost.count),
+};
+static const struct field end_fields[] = {
+	TIME("time", end.time), ENUM("reason", end.reason, end_names), U("samples", end.samples),
+};
+static const struct field damage_fields[] = {
+	U("offset", damage.offset), U("bytes", damage.bytes), U("blocks", damage.blocks),
+	TEXT("what", damage.what),
+};
+static const struct field string_fields[] = { U("id", string.id), TEXT("text", string.text) };
+static const struct field symbol_fields[] = {
+	U("frame", symbol.frame),   TIME("from", symbol.from), U("level", symbol.level),
+	ENUM("source", symbol.source, name_names), U("name", symbol.name), U("offset", symbol.offset),
+	U("file", symbol.file),     U("line", symbol.line),
+};
+static const struct field source_fields[] = {
+	U("file", source.file), ENUM("status", source.status, status_names),
+	ENUM("kind", source.kind, name_names), TEXT("path", source.path),
+};
+
+#define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
+
+static const struct record_desc descs[RECORD_TYPES] = {
+	[RECORD_FLUSH] = { "flush", NULL, 0 },
+	ROW(SEGMENT, segment), ROW(META, meta),       ROW(EVENT, event),     ROW(PROCESS, process),
+	ROW(THREAD, thread),   ROW(COMM, comm),       ROW(EXIT, exit),       ROW(FILE, file),
+	ROW(MAPPING, mapping), ROW(UNMAP, unmap),     ROW(FRAME, frame),     ROW(NODE, node),
+	ROW(SAMPLE, sample),   ROW(KSYM, ksym),       ROW(IMAGE, image),     ROW(JITMAP, jitmap),
+	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
+	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
+	ROW(SOURCE, source),
+};
+
+const struct record_desc *record_desc(uint32_t type)
+{
+	return type < COUNT(descs) && descs[type].name ? &descs[type] : NULL;
+}
+
+static const char *name_of(const char *const *names, size_t n, uint64_t v)
+{
+	return v < n && names[v] ? names[v] : "unknown";
+}
+
+const char *root_name(uint64_t root)
+{
+	return name_of(root_names, COUNT(root_names), root);
+}
+
+const char *outcome_name(uint64_t outcome)
+{
+	return name_of(outcome_names, COUNT(outcome_names), outcome);
+}
+
+const char *source_status_name(uint64_t status)
+{
+	return name_of(status_names, COUNT(status_names), status);
+}
+
+const char *name_source_name(uint64_t source)
+{
+	return name_of(name_names, COUNT(name_names), source);
+}
+
+static uint64_t *number_at(struct record *r, const struct field *f)
+{
+	return (uint64_t *)((char *)r + f->at);
+}
+
+static struct slice *slice_at(struct record *r, const struct field *f)
+{
+	return (struct slice *)((char *)r + f->at);
+}
+
+static bool is_slice(enum field_kind kind)
+{
+	return kind == FIELD_TEXT || kind == FIELD_HEX;
+}
+
+bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t *time)
+{
+	const struct record_desc *d = record_desc(type);
+	struct cursor c = cursor_over(body.p, body.n);
+
+	r->type = type;
+	for (size_t i = 0; d && i < d->n; i++) {
+		const struct field *f = &d->fields[i];
+		uint64_t v;
+
+		if (is_slice(f->kind)) {
+			if (!cursor_slice(&c, slice_at(r, f)))
+				return false;
+			continue;
+		}
+		if (!cursor_varint(&c, &v))
+			return false;
+		if (f->kind == FIELD_TIME)
+			v = *time += (uint64_t)unzigzag(v);
+		*number_at(r, f) = v;
+	}
+	r->tail = (struct slice){ c.p, cursor_left(&c) };
+	return true;
+}
+
+void record_encode(struct buf *out, const struct record *r, uint64_t *time)
+{
+	const struct record_desc *d = record_desc(r->type);
+	struct record *lookup = (struct record *)r; /* number_at and slice_at only read here */
+
+	for (size_t i = 0; d && i < d->n; i++) {
+		const struct field *f = &d->fields[i];
+
+		if (is_slice(f->kind)) {
+			buf_slice(out, *slice_at(lookup, f));
+		} else if (f->kind == FIELD_TIME) {
+			uint64_t t = *number_at(lookup, f);
+
+			buf_varint(out, zigzag((int64_t)(t - *time)));
+			*time = t;
+		} else {
+			buf_varint(out, *number_at(lookup, f));
+		}
+	}
+	buf_bytes(out, r->tail.p, r->tail.n);
+}
+
+static void print_hex(struct buf *out, struct slice s)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < s.n; i++) {
+		buf_byte(out, (uint8_t)digits[s.p[i] >> 4]);
+		buf_byte(out, (uint8_t)digits[s.p[i] & 15]);
+	}
+}
+
+static void print_quoted(struct buf *out, struct slice s)
+{
+	buf_byte(out, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t b = s.p[i];
+
+		if (b == '\n')
+			buf_text(out, "\\n");
+		else if (b == '"' || b == '\\')
+			buf_printf(out, "\\%c", b);
+		else if (b < 0x20 || b >= 0x7f)
+			buf_printf(out, "\\x%02x", b);
+		else
+			buf_byte(out, b);
+	}
+	buf_byte(out, '"');
+}
+
+static void print_decimal(struct buf *out, uint64_t v)
+{
+	uint8_t digits[20];
+	size_t n = sizeof(digits);
+
+	do {
+		digits[--n] = (uint8_t)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	buf_bytes(out, digits + n, sizeof(digits) - n);
+}
+
+static void print_field(struct buf *out, const struct record *r, const struct field *f)
+{
+	struct record *lookup = (struct record *)r;
+	uint64_t v = is_slice(f->kind) ? 0 : *number_at(lookup, f);
+
+	switch (f->kind) {
+	case FIELD_TEXT:
+		print_quoted(out, *slice_at(lookup, f));
+		break;
+	case FIELD_HEX:
+		print_hex(out, *slice_at(lookup, f));
+		break;
+	case FIELD_X:
+		buf_printf(out, "0x%" PRIx64, v);
+		break;
+	case FIELD_ENUM:
+		if (v < f->n_names && f->names[v]) {
+			buf_text(out, f->names[v]);
+			break;
+		}
+		print_decimal(out, v);
+		break;
+	case FIELD_U:
+	case FIELD_TIME:
+		print_decimal(out, v);
+		break;
+	}
+}
+
+void record_print(struct buf *out, const struct record *r)
+{
+	const struct record_desc *d = record_desc(r->type);
+
+	if (d)
+		buf_text(out, d->name);
+	else
+		buf_printf(out, "record-%" PRIu32, r->type);
+	for (size_t i = 0; d && i < d->n; i++) {
+		buf_byte(out, ' ');
+		buf_text(out, d->fields[i].name);
+		buf_byte(out, '=');
+		print_field(out, r, &d->fields[i]);
+	}
+	if (r->tail.n) {
+		buf_text(out, " tail=");
+		print_hex(out, r->tail);
+	}
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static bool parse_hex(const char **at, struct buf *out)
+{
+	const char *p = *at;
+
+	for (; hex_digit(p[0]) >= 0; p += 2) {
+		if (hex_digit(p[1]) < 0)
+			return false;
+		buf_byte(out, (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1])));
+	}
+	*at = p;
+	return true;
+}
+
+static bool parse_quoted(const char **at, struct buf *out)
+{
+	const char *p = *at;
+
+	if (*p++ != '"')
+		return false;
+	while (*p != '"') {
+		if (*p == '\0')
+			return false;
+		if (*p != '\\') {
+			buf_byte(out, (uint8_t)*p++);
+			continue;
+		}
+		p++;
+		if (*p == 'n') {
+			buf_byte(out, '\n');
+			p++;
+		} else if (*p == 'x') {
+			if (hex_digit(p[1]) < 0 || hex_digit(p[2]) < 0)
+				return false;
+			buf_byte(out, (uint8_t)(hex_digit(p[1]) << 4 | hex_digit(p[2])));
+			p += 3;
+		} else if (*p == '"' || *p == '\\') {
+			buf_byte(out, (uint8_t)*p++);
+		} else {
+			return false;
+		}
+	}
+	*at = p + 1;
+	return true;
+}
+
+static bool parse_number(const char **at, const struct field *f, uint64_t *v)
+{
+	char *end;
+
+	if (f->kind == FIELD_ENUM && !isdigit((unsigned char)**at)) {
+		size_t n = strcspn(*at, " ");
+
+		for (*v = 0; *v < f->n_names; ++*v) {
+			const char *name = f->names[*v];
+
+			if (name && strlen(name) == n && strncmp(name, *at, n) == 0) {
+				*at += n;
+				return true;
+			}
+		}
+		return false;
+	}
+	if (!isdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	*v = strtoull(*at, &end, 0);
+	*at = end;
+	return errno == 0;
+}
+
+/*
+ * Slices are offsets into scratch while it can still move; settle_slices makes them pointers. One
+ * row more than any record has fields, for the tail.
+ */
+struct pending {
+	struct slice *to;
+	size_t at;
+};
+
+static bool parse_slice(const char **at, enum field_kind kind, struct buf *scratch, struct slice *to,
+			struct pending *pending)
+{
+	*pending = (struct pending){ to, scratch->n };
+	if (!(kind == FIELD_TEXT ? parse_quoted(at, scratch) : parse_hex(at, scratch)))
+		return false;
+	to->n = scratch->n - pending->at;
+	return true;
+}
+
+static bool known_name(const struct record_desc *d, const char *line, size_t n)
+{
+	return d && strlen(d->name) == n && strncmp(d->name, line, n) == 0;
+}
+
+static bool parse_type(const char **at, uint32_t *type)
+{
+	size_t n = strcspn(*at, " ");
+	unsigned int number;
+
+	for (*type = 0; *type < RECORD_TYPES; ++*type) {
+		if (known_name(record_desc(*type), *at, n)) {
+			*at += n;
+			return true;
+		}
+	}
+	if (sscanf(*at, "record-%u", &number) != 1 || record_desc(number))
+		return false;
+	*type = number;
+	*at += n;
+	return true;
+}
+
+/* " name=" */
+static bool parse_label(const char **at, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (**at != ' ' || strncmp(*at + 1, name, n) != 0 || (*at)[n + 1] != '=')
+		return false;
+	*at += n + 2;
+	return true;
+}
+
+bool record_parse(struct record *r, const char *line, struct buf *scratch, struct buf *error)
+{
+	enum { FIELDS_MAX = 12 };
+	struct pending pending[FIELDS_MAX + 1];
+	const struct record_desc *d;
+	const char *at = line;
+	size_t n = 0;
+
+	*r = (struct record){ 0 };
+	buf_clear(scratch);
+	buf_clear(error);
+	if (!parse_type(&at, &r->type)) {
+		buf_printf(error, "no record is called \"%.*s\"", (int)strcspn(line, " "), line);
+		return false;
+	}
+	d = record_desc(r->type);
+	for (size_t i = 0; d && i < d->n; i++) {
+		const struct field *f = &d->fields[i];
+		bool good = parse_label(&at, f->name);
+
+		if (good && is_slice(f->kind))
+			good = parse_slice(&at, f->kind, scratch, slice_at(r, f), &pending[n++]);
+		else if (good)
+			good = parse_number(&at, f, number_at(r, f));
+		if (!good) {
+			buf_printf(error, "%s: expected %s= at column %zu", d->name, f->name,
+				   (size_t)(at - line) + 1);
+			return false;
+		}
+	}
+	if (parse_label(&at, "tail") && !parse_slice(&at, FIELD_HEX, scratch, &r->tail, &pending[n++])) {
+		buf_text(error, "tail: expected hexadecimal digits");
+		return false;
+	}
+	if (*at != '\0') {
+		buf_printf(error, "more than the record's fields at column %zu", (size_t)(at - line) + 1);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		pending[i].to->p = scratch->p + pending[i].at;
+	return !scratch->failed;
+}

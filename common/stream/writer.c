@@ -1,0 +1,295 @@
+#include "common/stream/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/hash.h"
+#include "common/base/le.h"
+#include "common/stream/block.h"
+#include "common/stream/weights.h"
+
+struct writer {
+	int fd;
+	struct buf block;       /* room for the head, then the payload so far */
+	struct buf batch;       /* body of the FRAME, NODE or SAMPLE record that is being filled */
+	uint32_t batch_type;    /* 0: none */
+	enum block_type type;
+	bool in_segment;
+	uint32_t segment, sequence;
+	uint64_t time;          /* last time in the block */
+	struct weights weights;
+	/* Where the open batch stands. */
+	uint64_t process, last_id, last_address, last_frame;
+	uint64_t bytes, segment_bytes;
+	struct buf error;
+};
+
+struct writer *writer_new(int fd)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->fd = fd;
+	return w;
+}
+
+void writer_free(struct writer *w)
+{
+	if (!w)
+		return;
+	buf_release(&w->block);
+	buf_release(&w->batch);
+	buf_release(&w->error);
+	free(w);
+}
+
+const char *writer_error(const struct writer *w)
+{
+	return w->error.n ? (const char *)w->error.p : NULL;
+}
+
+uint64_t writer_bytes(const struct writer *w)
+{
+	return w->bytes;
+}
+
+uint64_t writer_segment_bytes(const struct writer *w)
+{
+	return w->segment_bytes;
+}
+
+static bool fail(struct writer *w, const char *what, const char *why)
+{
+	if (!w->error.n) {
+		buf_printf(&w->error, "%s: %s", what, why);
+		buf_cstr(&w->error);
+	}
+	return false;
+}
+
+static bool write_all(struct writer *w, const uint8_t *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t done = write(w->fd, p, n);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return fail(w, "cannot write", strerror(errno));
+		p += done;
+		n -= (size_t)done;
+		w->bytes += (uint64_t)done;
+		w->segment_bytes += (uint64_t)done;
+	}
+	return true;
+}
+
+static void begin_block(struct writer *w, enum block_type type)
+{
+	static const uint8_t room[BLOCK_HEAD];
+
+	buf_clear(&w->block);
+	buf_bytes(&w->block, room, BLOCK_HEAD);
+	w->type = type;
+	w->time = 0;
+}
+
+static void close_batch(struct writer *w)
+{
+	if (!w->batch_type)
+		return;
+	buf_varint(&w->block, w->batch_type);
+	buf_slice(&w->block, buf_view(&w->batch));
+	if (w->batch.failed)
+		w->block.failed = true;
+	buf_clear(&w->batch);
+	w->batch_type = 0;
+}
+
+static bool end_block(struct writer *w)
+{
+	uint8_t *head;
+	uint64_t check;
+	size_t length;
+
+	close_batch(w);
+	if (w->block.failed)
+		return fail(w, "cannot write", strerror(ENOMEM));
+	if (w->block.n <= BLOCK_HEAD)
+		return true;
+	head = w->block.p;
+	length = w->block.n - BLOCK_HEAD;
+	check = hash_bytes(head + BLOCK_HEAD, length);
+	if (w->type == BLOCK_HEADER) {
+		w->segment = (uint32_t)check;
+		w->sequence = 0;
+		w->segment_bytes = 0;
+	}
+	memcpy(head, BLOCK_SYNC, BLOCK_SYNC_BYTES);
+	head[4] = (uint8_t)w->type;
+	head[5] = 0;
+	le16_store(head + 6, 0);
+	le32_store(head + 8, (uint32_t)length);
+	le32_store(head + 12, w->segment);
+	le32_store(head + 16, w->sequence++);
+	le32_store(head + 20, (uint32_t)hash_bytes(head, 20));
+	le64_store(head + 24, check);
+	if (!write_all(w, head, w->block.n))
+		return false;
+	begin_block(w, BLOCK_RECORDS);
+	return true;
+}
+
+static bool put_segment(struct writer *w, const struct record_segment *s)
+{
+	uint8_t version[BLOCK_VERSION_BYTES];
+
+	if (w->in_segment && !end_block(w))
+		return false;
+	w->in_segment = true;
+	weights_clear(&w->weights);
+	begin_block(w, BLOCK_HEADER);
+	le16_store(version, (uint16_t)s->major);
+	le16_store(version + 2, (uint16_t)s->minor);
+	le16_store(version + 4, (uint16_t)s->least);
+	buf_bytes(&w->block, version, sizeof(version));
+	return true;
+}
+
+/* True where r was added to the batch; a batch that cannot take it is closed and a new one begun. */
+static void put_frame(struct writer *w, const struct record_frame *f)
+{
+	uint64_t step = zigzag((int64_t)(f->address - w->last_address));
+
+	if (w->batch_type != RECORD_FRAME || w->process != f->process || f->id != w->last_id + 1 ||
+	    step >> 63) {
+		close_batch(w);
+		w->batch_type = RECORD_FRAME;
+		buf_varint(&w->batch, f->process);
+		buf_varint(&w->batch, f->id);
+		buf_varint(&w->batch, f->address);
+		w->process = f->process;
+		step = 0;
+	}
+	buf_varint(&w->batch, step << 1 | (f->kind & 1));
+	w->last_id = f->id;
+	w->last_address = f->address;
+}
+
+static void put_node(struct writer *w, const struct record_node *n)
+{
+	if (w->batch_type != RECORD_NODE || n->id != w->last_id + 1) {
+		close_batch(w);
+		w->batch_type = RECORD_NODE;
+		buf_varint(&w->batch, n->id);
+		w->last_frame = 0;
+	}
+	buf_varint(&w->batch, n->parent < NODE_FIRST ? n->parent : n->id - n->parent + NODE_FIRST - 1);
+	buf_varint(&w->batch, zigzag((int64_t)(n->frame - w->last_frame)));
+	w->last_id = n->id;
+	w->last_frame = n->frame;
+}
+
+static void put_sample(struct writer *w, const struct record_sample *s)
+{
+	bool weighted = s->weight != weights_get(&w->weights, s->event);
+
+	if (w->batch_type != RECORD_SAMPLE) {
+		close_batch(w);
+		w->batch_type = RECORD_SAMPLE;
+	}
+	buf_varint(&w->batch, zigzag((int64_t)(s->time - w->time)));
+	buf_varint(&w->batch, s->cpu << 2 | (s->event != 1 ? 2 : 0) | weighted);
+	buf_varint(&w->batch, s->thread);
+	buf_varint(&w->batch, s->user);
+	buf_varint(&w->batch, s->kernel);
+	if (s->event != 1)
+		buf_varint(&w->batch, s->event);
+	if (weighted)
+		buf_varint(&w->batch, s->weight);
+	w->time = s->time;
+}
+
+static void encode_single(struct writer *w, const struct record *r)
+{
+	buf_varint(&w->block, r->type);
+	record_encode(&w->batch, r, &w->time);
+	buf_slice(&w->block, buf_view(&w->batch));
+	if (w->batch.failed)
+		w->block.failed = true;
+	buf_clear(&w->batch);
+}
+
+static bool put_single(struct writer *w, const struct record *r)
+{
+	size_t before;
+
+	if (w->type == BLOCK_HEADER && r->type != RECORD_META && r->type != RECORD_EVENT && !end_block(w))
+		return false;
+	close_batch(w);
+	before = w->block.n;
+	encode_single(w, r);
+	if (w->block.n > BLOCK_HEAD + BLOCK_MAX && before > BLOCK_HEAD && w->type == BLOCK_RECORDS) {
+		/* A large record gets a block of its own; times are coded anew there. */
+		w->block.n = before;
+		if (!end_block(w))
+			return false;
+		encode_single(w, r);
+	}
+	if (w->block.n > BLOCK_HEAD + BLOCK_MAX)
+		return fail(w, "cannot write", "one record does not fit into a block");
+	if (r->type == RECORD_EVENT)
+		weights_set(&w->weights, r->event.id, r->event.period);
+	return true;
+}
+
+static bool put_batched(struct writer *w, const struct record *r)
+{
+	if (w->type == BLOCK_HEADER && !end_block(w))
+		return false;
+	if (r->type == RECORD_FRAME)
+		put_frame(w, &r->frame);
+	else if (r->type == RECORD_NODE)
+		put_node(w, &r->node);
+	else
+		put_sample(w, &r->sample);
+	return true;
+}
+
+bool writer_put(struct writer *w, const struct record *r)
+{
+	if (w->error.n)
+		return false;
+	if (r->type == RECORD_SEGMENT)
+		return put_segment(w, &r->segment);
+	if (!w->in_segment)
+		return fail(w, "cannot write", "the first record must be a segment");
+	if (r->type == RECORD_FLUSH)
+		return end_block(w);
+	if (r->type == RECORD_FRAME && (r->frame.kind >= FRAME_KINDS))
+		return fail(w, "cannot write", "a frame of unknown kind");
+	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
+		return fail(w, "cannot write", "a node whose parent comes after it");
+	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
+		return fail(w, "cannot write", "a CPU number beyond 32 bits");
+	if (!(r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE ?
+		      put_batched(w, r) : put_single(w, r)))
+		return false;
+	if (w->block.failed || w->batch.failed)
+		return fail(w, "cannot write", strerror(ENOMEM));
+	if (w->block.n + w->batch.n >= WRITER_BLOCK)
+		return end_block(w);
+	return true;
+}
+
+bool writer_flush(struct writer *w)
+{
+	return !w->error.n && (!w->in_segment || end_block(w));
+}
+
+bool writer_finish(struct writer *w)
+{
+	return writer_flush(w);
+}

@@ -1,0 +1,41 @@
+/*
+ * Writing a stream.
+ *
+ *	struct writer *w = writer_new(STDOUT_FILENO);
+ *
+ *	writer_put(w, &(struct record){ .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } });
+ *	writer_put(w, &(struct record){ .type = RECORD_META, .meta = { key, value } });
+ *	writer_put(w, &(struct record){ .type = RECORD_FLUSH });
+ *	...
+ *	if (!writer_finish(w))		// asked once, at the end
+ *		err = writer_error(w);
+ *	writer_free(w);
+ *
+ * Records are packed into blocks; a FLUSH ends the block and hands it to the descriptor, and so does
+ * a block that has grown to WRITER_BLOCK bytes. META and EVENT that follow a SEGMENT stand in its
+ * header block. After the first failure every call is a no-op that returns false.
+ */
+#ifndef CPROF_STREAM_WRITER_H
+#define CPROF_STREAM_WRITER_H
+
+#include "common/stream/record.h"
+
+enum { WRITER_BLOCK = 256 << 10 };
+
+struct writer;
+
+/* NULL without memory. The descriptor stays the caller's. */
+struct writer *writer_new(int fd);
+void writer_free(struct writer *w);
+bool writer_put(struct writer *w, const struct record *r);
+/* Ends the block; the same as a FLUSH record. */
+bool writer_flush(struct writer *w);
+bool writer_finish(struct writer *w);
+/* The first failure as a sentence, or NULL. */
+const char *writer_error(const struct writer *w);
+/* Bytes handed to the descriptor so far. */
+uint64_t writer_bytes(const struct writer *w);
+/* Bytes handed over in the current segment, with its header. */
+uint64_t writer_segment_bytes(const struct writer *w);
+
+#endif
