@@ -1,0 +1,206 @@
+/*
+ * What the records of a segment mean: processes, threads, mappings, frames, nodes, names, ledger.
+ *
+ *	struct capture c;
+ *
+ *	capture_init(&c);
+ *	while ((got = reader_next(r, &rec)) > 0) {
+ *		const char *wrong = capture_apply(&c, &rec);
+ *
+ *		if (wrong)
+ *			reader_complain(r, wrong);
+ *		else if (rec.type == RECORD_SAMPLE)
+ *			...the sample's ids are all defined; count it...
+ *	}
+ *	capture_release(&c);
+ *
+ * The model holds the state as of the record applied last; a SEGMENT forgets all of it but the
+ * totals, so whoever aggregates by id does his sums before he applies one.
+ *
+ * What an address means can change while the process lives: something else is mapped there, or a
+ * JIT compiler replaces code. Each such change begins a new *epoch* of the process, named by its
+ * time (0: the first). A sample belongs to the epoch it was taken in, and the pair (frame, epoch)
+ * means one place for ever: capture_place and capture_symbol look it up, at any time until the
+ * segment ends. So aggregate by (thread, comm, user node, kernel node, epoch); resolve at the end.
+ */
+#ifndef CPROF_CAPTURE_CAPTURE_H
+#define CPROF_CAPTURE_CAPTURE_H
+
+#include "common/base/hash.h"
+#include "common/capture/maps.h"
+#include "common/stream/record.h"
+
+enum { CAPTURE_EVENTS = 64 };
+
+struct capture_process {
+	bool defined;
+	bool jit; /* it has a perf map */
+	uint8_t via;
+	uint64_t pid, nspid, start, generation;
+	uint32_t parent;
+	uint32_t cgroup;    /* text id of the path; 0: unknown */
+	uint64_t epoch;     /* time of the last change of meaning; 0: none yet */
+	uint32_t epoch_seq; /* differs for each epoch of each process */
+	struct maps maps;
+};
+
+struct capture_thread {
+	bool defined;
+	uint32_t process;
+	uint64_t tid;
+	uint32_t comm; /* text id as of now; 0: unknown */
+};
+
+struct capture_file {
+	bool defined;
+	uint64_t dev_major, dev_minor, inode, generation;
+	struct slice build_id; /* empty: unknown */
+	struct slice path;     /* NUL behind it */
+};
+
+struct capture_frame {
+	uint64_t address;
+	uint32_t process; /* 0: kernel */
+	uint8_t kind;     /* enum frame_kind */
+	bool defined;
+	uint32_t place;   /* newest in places, 0: never sampled */
+	uint32_t symbol;  /* newest in symbols, 0: no name in the stream */
+};
+
+struct capture_node {
+	uint32_t parent; /* below NODE_FIRST: a root */
+	uint32_t frame;  /* 0: not defined */
+	uint32_t seen;   /* epoch_seq at which its frames were given places */
+};
+
+/* Where a frame's address lay in an epoch and those after it, until the next place of the frame. */
+struct capture_place {
+	uint64_t from;   /* epoch */
+	uint64_t sample; /* time of the first sample that needed it */
+	uint32_t frame;
+	uint32_t file;   /* 0: anonymous memory, or nothing mapped */
+	uint64_t offset; /* of the address in the file; no minus one for return addresses */
+	uint64_t map_start, map_end; /* 0, 0: nothing was mapped there */
+	uint32_t before; /* the frame's place before this; 0: none */
+};
+
+struct capture_symbol {
+	uint64_t from;
+	uint32_t frame;
+	uint32_t level;  /* 0: the function; 1, 2, …: inlined into it, deeper and deeper */
+	uint32_t source; /* enum name_source */
+	uint32_t name;   /* text id, 0: none */
+	uint32_t file;   /* text id, 0: unknown */
+	uint32_t line;
+	uint64_t offset;
+	uint32_t inner;  /* the next level, 0: this is the innermost */
+	uint32_t before; /* the list before this one of the same frame (level 0 only) */
+};
+
+struct capture_ksym {
+	uint64_t address, size;
+	uint32_t name, module; /* text ids; module 0: the kernel proper */
+};
+
+struct capture_image {
+	struct slice name, build_id, data;
+};
+
+/* Sums; totals go on over segments, so they hold for a concatenation of captures too. */
+struct capture_totals {
+	uint64_t outcomes[OUTCOMES];
+	uint64_t costs[COSTS];
+	uint64_t segments, ended; /* segments begun, and those with their END */
+	uint64_t samples;         /* accepted */
+	uint64_t refused;         /* samples left out because they named something undefined */
+	uint64_t refused_records; /* other records, likewise */
+	uint64_t first, last;     /* time of the first and last sample of this segment */
+	uint64_t seconds_ns;      /* sum over segments of last - first */
+	uint64_t damages;
+};
+
+struct capture {
+	/* Each indexed by id, 0 unused; look at defined before use, or go by a sample that was accepted. */
+	struct capture_process *processes;
+	struct capture_thread *threads;
+	struct capture_file *files;
+	struct capture_frame *frames;
+	struct capture_node *nodes;
+	size_t n_processes, n_threads, n_files, n_frames, n_nodes; /* highest id + 1 */
+	size_t cap_processes, cap_threads, cap_files, cap_frames, cap_nodes;
+
+	/* Appended to, never changed in meaning; index 0 unused. Whoever names frames follows places. */
+	struct capture_place *places;
+	struct capture_symbol *symbols;
+	size_t n_places, cap_places, n_symbols, cap_symbols;
+
+	struct capture_ksym *ksyms; /* by address once sorted */
+	size_t n_ksyms, cap_ksyms;
+	bool ksyms_sorted;
+	struct capture_image *images;
+	size_t n_images, cap_images;
+
+	struct intern texts;   /* comms, names, paths, ids of this segment; text id 0 is "" */
+	struct idmap strings;  /* STRING id to text id */
+	struct idmap cgroups;  /* kernel's cgroup id to text id of its path */
+	struct idmap meta;     /* text id of the key to text id of the value */
+
+	struct record_event events[CAPTURE_EVENTS]; /* by id; slices live as long as the segment */
+	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
+	size_t n_ledger, cap_ledger;
+	uint64_t costs[COSTS];
+	uint64_t end_reason;
+	bool end_seen;
+	uint32_t epoch_count;
+	struct capture_totals totals;
+};
+
+/* False without memory; the object can be released all the same. */
+bool capture_init(struct capture *c);
+void capture_release(struct capture *c);
+
+/*
+ * Takes in one record. NULL, or a sentence why it makes no sense ("a sample of an undefined
+ * thread"); it has then changed nothing and is counted in totals.refused or refused_records.
+ */
+const char *capture_apply(struct capture *c, const struct record *r);
+
+/* Totals with the segment that is being read included. */
+struct capture_totals capture_totals(const struct capture *c);
+
+/* The epoch that a sample just applied belongs to. */
+uint64_t capture_epoch(const struct capture *c, uint32_t thread);
+
+/* Where the frame's address lay in this epoch; NULL for the kernel and for what was never sampled. */
+const struct capture_place *capture_place(const struct capture *c, uint32_t frame, uint64_t epoch);
+/*
+ * The best name that the stream has for the frame in this epoch: the newest that begins no later,
+ * else the oldest one. NULL: none, or only a "not found". Follow inner for inlined functions.
+ */
+const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch);
+
+/* The kernel symbol at this address, or NULL; a symbol without a size reaches to the next. */
+const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);
+/* A field of the header, or an empty slice. */
+struct slice capture_meta(const struct capture *c, const char *key);
+/* The image of this name ("[vdso]"), of this build ID where that is not empty; or NULL. */
+const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);
+
+/*
+ * Does a mapping with this path have a file that can be opened? Anonymous memory, JIT code in a memfd,
+ * "[vdso]" and the like have none (SYMBOL rule 27).
+ */
+bool capture_path_is_file(struct slice path);
+
+static inline struct slice capture_text(const struct capture *c, uint32_t text)
+{
+	return intern_get(&c->texts, text);
+}
+
+/* The address to look up: one back for a return address, so that it lies in the call. */
+static inline uint64_t capture_lookup(const struct capture_frame *f, uint64_t address)
+{
+	return f->kind == FRAME_RETURN && address ? address - 1 : address;
+}
+
+#endif

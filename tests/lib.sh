@@ -1,0 +1,32 @@
+# TAP for shell tests: . "$(dirname "$0")/lib.sh"; one line a check, done_testing at the end.
+# BIN (programs) and BUILD come from `make check`; by hand: BIN=build/bin BUILD=build tests/x.t
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}"
+PATH=$BIN:$PATH
+export LC_ALL=C
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+count=0 failed=0
+
+diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
+pass() { count=$((count + 1)); printf 'ok %d - %s\n' "$count" "$1"; }
+fail() { count=$((count + 1)); failed=$((failed + 1)); printf 'not ok %d - %s\n' "$count" "$1"; }
+skip() { count=$((count + 1)); printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"; }
+skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
+
+# ok DESCRIPTION COMMAND...: the command succeeds
+ok() { d=$1; shift; if "$@" >"$tmp/.out" 2>&1; then pass "$d"; else fail "$d"; diag "$* gave $?:"; diag "$(head -20 "$tmp/.out")"; fi; }
+# is DESCRIPTION GOT WANT
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diag "got:  $2"; diag "want: $3"; fi; }
+# like DESCRIPTION TEXT REGEX (extended)
+like() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then pass "$1"; else fail "$1"; diag "got: $2"; diag "want a match of: $3"; fi; }
+unlike() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then fail "$1"; diag "got: $2"; diag "want no match of: $3"; else pass "$1"; fi; }
+# status DESCRIPTION WANT COMMAND...; stdout and stderr are kept in $tmp/out and $tmp/err
+status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
+# same DESCRIPTION FILE FILE
+same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
+
+done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }
