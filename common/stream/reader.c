@@ -511,8 +511,10 @@ static int next_record(struct reader *r, struct record *rec)
 		malformed(r, "a malformed record", body.n);
 		return 0;
 	}
-	if (type == RECORD_EVENT)
-		weights_set(&r->weights, rec->event.id, rec->event.period);
+	if (type == RECORD_EVENT && !weights_set(&r->weights, rec->event.id, rec->event.period)) {
+		malformed(r, "an event with two periods", body.n);
+		return 0;
+	}
 	if (type == RECORD_END)
 		r->ended = true;
 	if (type == RECORD_DAMAGE && !r->damage.n)

@@ -33,6 +33,8 @@ bool writer_flush(struct writer *w);
 bool writer_finish(struct writer *w);
 /* The first failure as a sentence, or NULL. */
 const char *writer_error(const struct writer *w);
+/* True where writer_error is about a record that makes no sense, and not about the system. */
+bool writer_refused(const struct writer *w);
 /* Bytes handed to the descriptor so far. */
 uint64_t writer_bytes(const struct writer *w);
 /* Bytes handed over in the current segment, with its header. */
