@@ -565,7 +565,8 @@ bool record_parse(struct record *r, const char *line, struct buf *scratch, struc
 			return false;
 		}
 	}
-	if (has_tail(r->type) && parse_label(&at, "tail") && !parse_slice(&at, FIELD_HEX, scratch, &r->tail, &pending[n++])) {
+	if (has_tail(r->type) && parse_label(&at, "tail") &&
+	    !parse_slice(&at, FIELD_HEX, scratch, &r->tail, &pending[n++])) {
 		buf_text(error, "tail: expected hexadecimal digits");
 		return false;
 	}
