@@ -8,8 +8,8 @@
  */
 enum { GAP_BYTES = 16 << 20 };
 
-/* Where code moves under deep stacks, few bytes make many places. An hour of a busy JIT needs less. */
-enum { PLACES_MAX = 8 << 20 };
+/* Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here. */
+enum { PLACES_MAX = 7 << 20 };
 
 enum { LEVEL_MAX = 1 << 16 };
 
@@ -17,8 +17,10 @@ static const char no_memory[] = "out of memory";
 
 static void release_segment(struct capture *c)
 {
-	for (size_t i = 0; i < c->n_processes; i++)
+	for (size_t i = 0; i < c->n_processes; i++) {
 		maps_release(&c->processes[i].maps);
+		maps_release(&c->processes[i].jitted);
+	}
 	for (size_t i = 0; i < c->n_images; i++)
 		free((void *)c->images[i].data.p);
 	for (size_t i = 0; i < c->n_names; i++)
@@ -326,13 +328,26 @@ static void link_place(const struct capture *c, struct capture_place *p, uint32_
 	p->jump = before->rank - jump->rank == jump->rank - far->rank ? jump->jump : p->before;
 }
 
+/* Has a JIT compiler put other code there since, without any change of mappings? */
+static bool jitted_since(const struct capture *c, const struct capture_process *p,
+			 const struct capture_place *last, uint64_t address)
+{
+	const struct map *m;
+
+	if (!p->jit || (last->file && capture_path_is_file(c->files[last->file].path)))
+		return false;
+	m = maps_find(&p->jitted, address);
+	return m && m->file > last->seq;
+}
+
 /* Looks where the frame's address lies now; a new place only where that differs from the last one. */
 static bool give_place(struct capture *c, struct capture_process *p, uint32_t id, uint64_t time)
 {
 	struct capture_frame *f = &c->frames[id];
-	const struct map *m = maps_find(&p->maps, capture_lookup(f, f->address));
+	uint64_t address = capture_lookup(f, f->address);
+	const struct map *m = maps_find(&p->maps, address);
 	struct capture_place now = { .from = f->place ? p->epoch : 0, .sample = time, .frame = id,
-				     .before = f->place };
+				     .before = f->place, .seq = p->epoch_seq };
 
 	if (m) {
 		now.file = m->file;
@@ -342,11 +357,9 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 	}
 	if (f->place) {
 		const struct capture_place *last = &c->places[f->place];
-		/* Code of a JIT compiler may have been replaced without any change of mappings. */
-		bool anonymous = p->jit && (now.file == 0 || !capture_path_is_file(c->files[now.file].path));
 
 		if (last->file == now.file && (last->file == 0 || last->offset == now.offset) &&
-		    (last->map_end != 0) == (now.map_end != 0) && !(anonymous && now.from != last->from))
+		    (last->map_end != 0) == (now.map_end != 0) && !jitted_since(c, p, last, address))
 			return true;
 	}
 	if (!grow_array(&c->places, &c->cap_places, c->n_places, sizeof(*c->places)))
@@ -436,15 +449,65 @@ static const char *add_image(struct capture *c, const struct record_image *r)
 	return NULL;
 }
 
+static bool parse_hex(struct cursor *at, uint64_t *v)
+{
+	const uint8_t *begin;
+
+	if (cursor_left(at) > 2 && at->p[0] == '0' && (at->p[1] | 0x20) == 'x')
+		at->p += 2;
+	begin = at->p;
+	for (*v = 0; at->p < at->end; at->p++) {
+		uint8_t digit = *at->p, letter = (digit | 0x20) - 'a';
+
+		if (digit >= '0' && digit <= '9')
+			*v = *v << 4 | (uint64_t)(digit - '0');
+		else if (letter < 6)
+			*v = *v << 4 | (uint64_t)(letter + 10);
+		else
+			break;
+	}
+	return at->p > begin && at->p - begin <= 16;
+}
+
+/* "START SIZE NAME" in hexadecimal: that range holds new code from now on. Other lines say nothing. */
+static bool see_jitted(struct capture_process *p, struct cursor line)
+{
+	struct map m = { .file = p->epoch_seq };
+	bool changed = false;
+	uint64_t size;
+
+	if (!parse_hex(&line, &m.start) || cursor_left(&line) == 0 || *line.p++ != ' ' || !parse_hex(&line, &size) ||
+	    m.start + size < m.start)
+		return true;
+	m.end = m.start + size;
+	return maps_add(&p->jitted, &m, &changed);
+}
+
 static const char *see_jitmap(struct capture *c, const struct record_jitmap *r)
 {
+	struct cursor data = cursor_over(r->data.p, r->data.n);
 	struct capture_process *p;
 
 	if (!DEFINED(c, processes, r->process))
 		return "a perf map of an undefined process";
 	p = &c->processes[r->process];
-	p->jit = true;
 	new_epoch(c, p, r->time);
+	if (p->jit && r->generation != p->jit_generation) { /* a new map: nothing that the old one said holds */
+		struct map all = { .end = UINT64_MAX, .file = p->epoch_seq };
+
+		if (!maps_add(&p->jitted, &all, &(bool){ false }))
+			return no_memory;
+	}
+	p->jit = true;
+	p->jit_generation = r->generation;
+	while (cursor_left(&data)) {
+		const uint8_t *end = memchr(data.p, '\n', cursor_left(&data));
+		struct cursor line = { data.p, end ? end : data.end };
+
+		if (!see_jitted(p, line))
+			return no_memory;
+		data.p = end ? end + 1 : data.end;
+	}
 	return NULL;
 }
 

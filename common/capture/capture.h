@@ -46,6 +46,8 @@ struct capture_process {
 	uint64_t epoch;     /* time of the last change of meaning; 0: none yet */
 	uint32_t epoch_seq; /* differs for each epoch of each process */
 	struct maps maps;
+	struct maps jitted; /* code that the perf map told of; file is the epoch_seq of the newest piece */
+	uint64_t jit_generation;
 };
 
 struct capture_thread {
@@ -88,6 +90,7 @@ struct capture_place {
 	uint32_t before; /* the frame's place before this; 0: none */
 	uint32_t jump;   /* some place further back, so that finding one takes a logarithm of steps */
 	uint32_t rank;   /* how many places of the frame are before this one */
+	uint32_t seq;    /* epoch_seq of the process when it was made */
 };
 
 struct capture_symbol {
