@@ -25,7 +25,7 @@ struct writer {
 	uint64_t process, last_id, last_address, last_frame;
 	uint64_t bytes, segment_bytes;
 	char error[160]; /* needs no memory when there is none; "": none */
-	bool refused;
+	bool failed;
 };
 
 struct writer *writer_new(int fd)
@@ -62,18 +62,21 @@ uint64_t writer_segment_bytes(const struct writer *w)
 	return w->segment_bytes;
 }
 
+/* The system failed: nothing more is written. */
 static bool fail(struct writer *w, const char *what, const char *why)
 {
-	if (!w->error[0])
+	if (!w->failed)
 		snprintf(w->error, sizeof(w->error), "%s: %s", what, why);
+	w->failed = true;
 	return false;
 }
 
-/* The record makes no sense; the system is well. */
+/* The record makes no sense; the system is well, and so is the stream without it. */
 static bool refuse(struct writer *w, const char *why)
 {
-	w->refused = !w->error[0];
-	return fail(w, "cannot write", why);
+	if (!w->error[0])
+		snprintf(w->error, sizeof(w->error), "cannot write: %s", why);
+	return false;
 }
 
 static bool write_all(struct writer *w, const uint8_t *p, size_t n)
@@ -237,6 +240,7 @@ static void encode_single(struct writer *w, const struct record *r)
 
 static bool put_single(struct writer *w, const struct record *r)
 {
+	uint64_t time;
 	size_t before;
 
 	if (w->type == BLOCK_HEADER && r->type != RECORD_META && r->type != RECORD_EVENT && !end_block(w))
@@ -245,16 +249,22 @@ static bool put_single(struct writer *w, const struct record *r)
 	if (r->type == RECORD_EVENT && !weights_set(&w->weights, r->event.id, r->event.period))
 		return refuse(w, "an event with two periods");
 	before = w->block.n;
+	time = w->time;
 	encode_single(w, r);
 	if (w->block.n > BLOCK_HEAD + BLOCK_MAX && before > BLOCK_HEAD && w->type == BLOCK_RECORDS) {
 		/* A large record gets a block of its own; times are coded anew there. */
 		w->block.n = before;
 		if (!end_block(w))
 			return false;
+		before = w->block.n;
+		time = w->time;
 		encode_single(w, r);
 	}
-	if (w->block.n > BLOCK_HEAD + BLOCK_MAX)
+	if (w->block.n > BLOCK_HEAD + BLOCK_MAX) {
+		w->block.n = before;
+		w->time = time;
 		return refuse(w, "one record does not fit into a block");
+	}
 	return true;
 }
 
@@ -273,7 +283,7 @@ static bool put_batched(struct writer *w, const struct record *r)
 
 bool writer_put(struct writer *w, const struct record *r)
 {
-	if (w->error[0])
+	if (w->failed)
 		return false;
 	if (r->type == RECORD_SEGMENT)
 		return put_segment(w, &r->segment);
@@ -299,15 +309,15 @@ bool writer_put(struct writer *w, const struct record *r)
 
 bool writer_flush(struct writer *w)
 {
-	return !w->error[0] && (!w->in_segment || end_block(w));
+	return !w->failed && (!w->in_segment || end_block(w));
 }
 
 bool writer_refused(const struct writer *w)
 {
-	return w->refused;
+	return w->error[0] && !w->failed;
 }
 
 bool writer_finish(struct writer *w)
 {
-	return writer_flush(w);
+	return writer_flush(w) && !w->error[0];
 }
