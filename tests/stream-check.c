@@ -374,10 +374,14 @@ static void large_records(void)
 	check(good && writer_finish(w), "a record of almost a block's most gets a block of its own");
 	image.image.data.n = BLOCK_MAX;
 	check(!writer_put(w, &image) && writer_refused(w), "a larger one is refused");
+	exited.exit.time = 7;
+	good = writer_put(w, &exited) && writer_flush(w);
+	check(good && !writer_finish(w) && writer_refused(w), "the stream goes on without it, and is not forgotten");
 	writer_free(w);
 	lseek(fd, 0, SEEK_SET);
 	text = print_all(fd, &r);
 	check(strstr(buf_cstr(&text), "exit time=1 thread=1\nflush\nimage name=") &&
+	      strstr(buf_cstr(&text), "flush\nexit time=7 thread=1\nflush\n") &&
 	      strstr(reader_damage(r), ": cut short here"), "and the large ones are read");
 	reader_free(r);
 	buf_release(&text);
