@@ -647,6 +647,8 @@ static void drop_extras(struct kernel *k, uint64_t address, uint64_t size)
 
 	while (last < k->n_extras && k->extras[last].address < address + size)
 		free(k->extras[last++].name);
+	if (first == last)
+		return;
 	memmove(k->extras + first, k->extras + last, (k->n_extras - last) * sizeof(*k->extras));
 	k->n_extras -= last - first;
 }
