@@ -42,7 +42,8 @@ void jitmaps_free(struct jitmaps *js);
 /*
  * From now on looks for the map of a process; pid is as we see it, nspid as the process sees itself
  * (0: /proc/PID/status tells). Looks at once, then at each poll at growing distances (0.1 s to 16 s)
- * until there is one, which costs 10 to 20 µs each. Nothing happens for a process_id that is watched
+ * until there is one: 30 µs the first time, 8 µs each later one. A process that has exited before the
+ * call has no map, since nobody can tell any more whose it is. Nothing happens for a process_id that is watched
  * already. False without memory.
  */
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid);
