@@ -6,8 +6,9 @@
  *
  * An id is what bpf_get_current_cgroup_id gives: the inode number of the group's directory in the
  * version 2 hierarchy, 64 bits and not used again before 2^32 groups. The kernel opens the directory
- * by that number where we may ask for it (CAP_DAC_READ_SEARCH, Linux 5.5); else all directories are
- * walked, at most once a second. Paths begin with "/", the root of the hierarchy as this cgroup namespace sees it.
+ * by that number where we may ask for it (CAP_DAC_READ_SEARCH, Linux 5.5): 1 µs. Else all directories
+ * are walked, at most once a second. Paths begin with "/", the root of the hierarchy as this cgroup
+ * namespace sees it.
  *
  * Where containers live in version 1 hierarchies alone, the version 2 group of all is the root. Their
  * path then comes from version 1 and has an id that is made up of it, with the highest bit set.
