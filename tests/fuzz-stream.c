@@ -6,7 +6,7 @@
  * ever find those.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
- *	fuzz-stream FILE ...						replays
+ *	fuzz-stream [-m N] FILE ...					replays, and N changed copies too
  */
 #include "common/base/le.h"
 #include "common/capture/capture.h"
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "tests/fuzz.h"
 
 static void must(bool good)
 {
@@ -150,18 +150,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 #ifndef FUZZING
 int main(int argc, char **argv)
 {
-	static uint8_t bytes[4 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "re");
-
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput(bytes, fread(bytes, 1, sizeof(bytes), f));
-		fclose(f);
-	}
-	return 0;
+	return fuzz_replay(argc, argv);
 }
 #endif

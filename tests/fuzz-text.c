@@ -2,7 +2,7 @@
  * Any text as lines of records: what is taken prints as text that is taken again, and as the same.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
- *	fuzz-text FILE ...						replays
+ *	fuzz-text [-m N] FILE ...					replays, and N changed copies too
  */
 #include "common/stream/record.h"
 #include "common/stream/writer.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+#include "tests/fuzz.h"
 
 static void must(bool good)
 {
@@ -66,18 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 #ifndef FUZZING
 int main(int argc, char **argv)
 {
-	static uint8_t bytes[4 << 20];
-
-	for (int i = 1; i < argc; i++) {
-		FILE *f = fopen(argv[i], "re");
-
-		if (!f) {
-			perror(argv[i]);
-			return 1;
-		}
-		LLVMFuzzerTestOneInput(bytes, fread(bytes, 1, sizeof(bytes), f));
-		fclose(f);
-	}
-	return 0;
+	return fuzz_replay(argc, argv);
 }
 #endif
