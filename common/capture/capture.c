@@ -569,21 +569,22 @@ const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t fr
 		const struct capture_symbol *s = &c->symbols[at];
 		bool in_time = s->from <= epoch;
 
-		if (s->source == NAME_NONE)
-			continue;
 		if (!best || (in_time && best->from > epoch) || (in_time && s->from > best->from) ||
 		    (!in_time && best->from > epoch && s->from < best->from) ||
 		    (s->from == best->from && s->source > best->source))
 			best = s;
 	}
-	return best;
+	return best && best->source != NAME_NONE ? best : NULL;
 }
 
+/* Of aliases the one that the stream named first comes last, where the search ends up. */
 static int by_address(const void *a, const void *b)
 {
 	const struct capture_ksym *x = a, *y = b;
 
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->name > y->name ? -1 : x->name < y->name;
 }
 
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)

@@ -175,7 +175,8 @@ uint64_t capture_epoch(const struct capture *c, uint32_t thread);
 const struct capture_place *capture_place(const struct capture *c, uint32_t frame, uint64_t epoch);
 /*
  * The best name that the stream has for the frame in this epoch: the newest that begins no later,
- * else the oldest one. NULL: none, or only a "not found". Follow inner for inlined functions.
+ * else the oldest one. NULL: none, or that one is a "not found", which ends the names before it.
+ * Follow inner for inlined functions.
  */
 const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch);
 
