@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/radix.h"
 #include "common/elf/symbols.h"
 
 void candidates_drop_items(struct candidates *c)
@@ -91,42 +92,9 @@ static int compare(const void *pa, const void *pb, void *arg)
 	return by ? by : compare_names(arg, a, b);
 }
 
-struct key {
-	uint64_t start;
-	uint32_t at;
-};
-
-/*
- * Least significant byte first, and only the bytes in which the keys differ: a big binary's symbols
- * take four passes over 16 bytes each, a sixth of what qsort needs for them.
- */
-static struct key *radix(struct key *keys, struct key *spare, size_t n)
-{
-	uint64_t differ = 0;
-
-	for (size_t i = 1; i < n; i++)
-		differ |= keys[i].start ^ keys[0].start;
-	for (unsigned int shift = 0; shift < 64; shift += 8) {
-		size_t count[257] = { 0 };
-		struct key *swap = keys;
-
-		if (!(differ >> shift & 0xff))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			count[(keys[i].start >> shift & 0xff) + 1]++;
-		for (size_t i = 1; i < 257; i++)
-			count[i] += count[i - 1];
-		for (size_t i = 0; i < n; i++)
-			spare[count[keys[i].start >> shift & 0xff]++] = keys[i];
-		keys = spare;
-		spare = swap;
-	}
-	return keys;
-}
-
 bool candidates_sort(struct candidates *c)
 {
-	struct key *keys = malloc((c->n + 1) * 2 * sizeof(*keys)), *sorted;
+	struct radix_item *keys = malloc((c->n + 1) * 2 * sizeof(*keys)), *sorted;
 	struct candidate *items = malloc((c->n + 1) * sizeof(*items));
 
 	if (!keys || !items) {
@@ -135,10 +103,10 @@ bool candidates_sort(struct candidates *c)
 		return false;
 	}
 	for (size_t i = 0; i < c->n; i++)
-		keys[i] = (struct key){ c->items[i].start, (uint32_t)i };
-	sorted = radix(keys, keys + c->n + 1, c->n);
+		keys[i] = (struct radix_item){ c->items[i].start, (uint32_t)i };
+	sorted = radix_sort(keys, keys + c->n + 1, c->n);
 	for (size_t i = 0; i < c->n; i++)
-		items[i] = c->items[sorted[i].at];
+		items[i] = c->items[sorted[i].value];
 	free(keys);
 	free(c->items);
 	c->items = items;

@@ -7,22 +7,39 @@
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
 
-/* What a look-up needs to keep of a symbol. */
+/* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
 struct symbol {
 	uint64_t start;
 	uint32_t name;  /* offset in its string table */
+	uint32_t tag;   /* the caller's */
 	uint8_t table;  /* which string table */
 	uint8_t origin;
+};
+
+/* [start, the next one's start) belongs to a symbol, or to none. */
+struct interval {
+	uint64_t start;
+	uint32_t owner;
+};
+
+/*
+ * The index divides the range of addresses into equal pieces, about two for each interval, and knows
+ * where each begins among the intervals: what is left to search is a handful. On a large binary that is two
+ * cache misses for an address instead of a dozen.
+ */
+struct index {
+	uint32_t *first; /* of piece i: the last interval that begins at or before its first byte */
+	size_t n;
+	unsigned int shift;
 };
 
 struct symbols {
 	struct candidates in;
 	struct symbol *items;
 	size_t n, cap;
-	/* Interval i is [starts[i], starts[i + 1]) and belongs to items[owner[i]], or to none. */
-	uint64_t *starts;
-	uint32_t *owner;
-	size_t n_intervals, cap_starts, cap_owner;
+	struct interval *intervals;
+	size_t n_intervals, cap_intervals;
+	struct index index;
 	bool has[ORIGINS];
 };
 
@@ -37,8 +54,8 @@ void symbols_free(struct symbols *t)
 		return;
 	candidates_release(&t->in);
 	free(t->items);
-	free(t->starts);
-	free(t->owner);
+	free(t->intervals);
+	free(t->index.first);
 	free(t);
 }
 
@@ -214,15 +231,13 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 /* From this address on, the candidate (or none) is the one. */
 static bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 {
-	if (t->n_intervals && t->starts[t->n_intervals - 1] == at)
+	if (t->n_intervals && t->intervals[t->n_intervals - 1].start == at)
 		t->n_intervals--;
-	if (t->n_intervals ? t->owner[t->n_intervals - 1] == owner : owner == SYMBOL_NONE)
+	if (t->n_intervals ? t->intervals[t->n_intervals - 1].owner == owner : owner == SYMBOL_NONE)
 		return true;
-	if (!grow_array(&t->starts, &t->cap_starts, t->n_intervals, sizeof(*t->starts)) ||
-	    !grow_array(&t->owner, &t->cap_owner, t->n_intervals, sizeof(*t->owner)))
+	if (!grow_array(&t->intervals, &t->cap_intervals, t->n_intervals, sizeof(*t->intervals)))
 		return false;
-	t->starts[t->n_intervals] = at;
-	t->owner[t->n_intervals++] = owner;
+	t->intervals[t->n_intervals++] = (struct interval){ at, owner };
 	return true;
 }
 
@@ -294,7 +309,7 @@ static bool keep_owners(struct symbols *t)
 		return false;
 	memset(new_number, 0xff, (t->in.n + 1) * sizeof(*new_number));
 	for (size_t i = 0; i < t->n_intervals; i++) {
-		uint32_t o = t->owner[i];
+		uint32_t o = t->intervals[i].owner;
 		const struct candidate *c = &t->in.items[o];
 
 		if (o == SYMBOL_NONE)
@@ -304,14 +319,38 @@ static bool keep_owners(struct symbols *t)
 				free(new_number);
 				return false;
 			}
-			t->items[t->n] = (struct symbol){ c->start, c->name, c->table, c->origin };
+			t->items[t->n] = (struct symbol){ c->start, c->name, 0, c->table, c->origin };
 			new_number[o] = (uint32_t)t->n++;
 			t->has[c->origin] = true;
 		}
-		t->owner[i] = new_number[o];
+		t->intervals[i].owner = new_number[o];
 	}
 	free(new_number);
 	candidates_drop_items(&t->in);
+	return true;
+}
+
+static bool build_index(struct symbols *t)
+{
+	struct index *x = &t->index;
+	uint64_t base, span;
+
+	if (t->n_intervals == 0)
+		return true;
+	base = t->intervals[0].start;
+	span = t->intervals[t->n_intervals - 1].start - base;
+	while (span >> x->shift > 2 * t->n_intervals)
+		x->shift++;
+	x->n = (size_t)(span >> x->shift) + 1;
+	x->first = malloc((x->n + 1) * sizeof(*x->first));
+	if (!x->first)
+		return false;
+	for (size_t piece = 0, i = 0; piece < x->n; piece++) {
+		while (i + 1 < t->n_intervals && t->intervals[i + 1].start - base <= (uint64_t)piece << x->shift)
+			i++;
+		x->first[piece] = (uint32_t)i;
+	}
+	x->first[x->n] = (uint32_t)t->n_intervals - 1;
 	return true;
 }
 
@@ -329,29 +368,40 @@ bool symbols_settle(struct symbols *t)
 	}
 	good = good && advance(t, &open, UINT64_MAX);
 	free(open.items);
-	return good && keep_owners(t);
+	return good && keep_owners(t) && build_index(t);
 }
 
-/* Without branches that depend on the data: which half is as random as the addresses are. */
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 {
-	const uint64_t *base = t->starts;
-	size_t n = t->n_intervals;
+	uint64_t piece;
+	size_t low, high;
 
-	if (n == 0 || vaddr < base[0])
+	if (t->n_intervals == 0 || vaddr < t->intervals[0].start)
 		return SYMBOL_NONE;
-	while (n > 1) {
-		size_t half = n / 2;
+	piece = (vaddr - t->intervals[0].start) >> t->index.shift;
+	if (piece >= t->index.n)
+		return t->intervals[t->n_intervals - 1].owner;
+	low = t->index.first[piece];
+	high = t->index.first[piece + 1] + 1;
+	while (high - low > 1) { /* intervals[low] begins at or before vaddr, intervals[high] behind it */
+		size_t mid = low + (high - low) / 2;
 
-		base += base[half] <= vaddr ? half : 0;
-		n -= half;
+		if (t->intervals[mid].start <= vaddr)
+			low = mid;
+		else
+			high = mid;
 	}
-	return t->owner[base - t->starts];
+	return t->intervals[low].owner;
 }
 
 uint64_t symbols_start(const struct symbols *t, uint32_t s)
 {
 	return t->items[s].start;
+}
+
+uint32_t *symbols_tag(struct symbols *t, uint32_t s)
+{
+	return &t->items[s].tag;
 }
 
 struct slice symbols_name(const struct symbols *t, uint32_t s)
@@ -367,11 +417,6 @@ struct slice symbols_name(const struct symbols *t, uint32_t s)
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s)
 {
 	return t->items[s].origin;
-}
-
-size_t symbols_count(const struct symbols *t)
-{
-	return t->n;
 }
 
 bool symbols_has(const struct symbols *t, enum symbol_origin origin)

@@ -59,8 +59,8 @@ uint64_t symbols_start(const struct symbols *t, uint32_t s);
 /* Without a version ("@@GLIBC_2.4"), and without "@plt" for a stub; lent, good until symbols_free. */
 struct slice symbols_name(const struct symbols *t, uint32_t s);
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
-/* How many symbols are in it; for sizing what is kept for each. */
-size_t symbols_count(const struct symbols *t);
+/* A number that the caller may keep with the symbol; 0 at first. */
+uint32_t *symbols_tag(struct symbols *t, uint32_t s);
 /* Was there any symbol of this origin? */
 bool symbols_has(const struct symbols *t, enum symbol_origin origin);
 

@@ -273,6 +273,12 @@ static void cut(struct buf *out, const struct sink *s, enum language language, b
 	buf_release(&cleaned);
 }
 
+/* Rust's legacy names are C++'s with a last part of "h" and 16 hexadecimal digits. */
+static bool has_rust_hash(const char *mangled, size_t n)
+{
+	return n > 20 && mangled[n - 1] == 'E' && memcmp(mangled + n - 20, "17h", 3) == 0;
+}
+
 static bool translate(const char *mangled, size_t n, enum demangle_mode mode, struct sink *s,
 		      enum language *language)
 {
@@ -284,8 +290,7 @@ static bool translate(const char *mangled, size_t n, enum demangle_mode mode, st
 	*language = LANGUAGE_D;
 	if (mangled[1] == 'D')
 		return run_d(mangled, n, s);
-	*language = LANGUAGE_RUST;
-	if (run(rust_demangle_callback, mangled, options, s))
+	if (has_rust_hash(mangled, n) && run(rust_demangle_callback, mangled, options, s))
 		return true;
 	*language = LANGUAGE_CXX;
 	return run(cplus_demangle_v3_callback, mangled, options, s);

@@ -6,12 +6,11 @@
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
 
-enum { CACHE_BITS = 16, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 12, BUILD_ID_KEY_LEAST = 8 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols;
-	uint32_t *texts; /* by symbol: its name, once asked for */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -59,10 +58,8 @@ static void unload(struct module *module)
 {
 	elf_close(module->file);
 	symbols_free(module->symbols);
-	free(module->texts);
 	module->file = NULL;
 	module->symbols = NULL;
-	module->texts = NULL;
 }
 
 void modules_free(struct modules *m)
@@ -177,10 +174,9 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 	module->kind = best_kind(module->symbols);
 	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
 		module->status = SOURCE_STRIPPED;
-	module->texts = calloc(symbols_count(module->symbols) + 1, sizeof(*module->texts));
 	if (module->file)
 		elf_settle(module->file);
-	return module->texts != NULL;
+	return true;
 }
 
 /* What a module is known by. */
@@ -256,16 +252,18 @@ static const uint8_t source_of[ORIGINS] = {
 /* A symbol's name is demangled once. */
 static bool text_of(struct modules *m, struct module *module, uint32_t symbol, uint32_t *text)
 {
-	if (module->texts[symbol] == 0) {
+	uint32_t *known = symbols_tag(module->symbols, symbol);
+
+	if (*known == 0) {
 		buf_clear(&m->scratch);
 		demangle(&m->scratch, symbols_name(module->symbols, symbol), m->options.demangle);
 		if (symbols_origin(module->symbols, symbol) == ORIGIN_PLT)
 			buf_text(&m->scratch, "@plt");
 		if (m->scratch.failed ||
-		    !intern_add(&m->texts, buf_view(&m->scratch), &module->texts[symbol]))
+		    !intern_add(&m->texts, buf_view(&m->scratch), known))
 			return false;
 	}
-	*text = module->texts[symbol];
+	*text = *known;
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/radix.h"
 #include "common/resolve/jit.h"
 #include "common/resolve/strings.h"
 
@@ -38,7 +39,9 @@ struct namer {
 	size_t cap_answers;
 	struct file_state *files; /* by FILE; 0 is the kernel */
 	size_t n_files, cap_files;
-	size_t n_placed, n_said; /* places below were looked up; were written */
+	size_t n_placed, n_said; /* places below were seen; were written */
+	struct radix_item *queue; /* places to be looked up in files when the block ends */
+	size_t n_queue, cap_queue;
 	struct list late;        /* places that got their names after their block */
 	struct list new_files;   /* files that need their SOURCE */
 	struct list kernel;      /* kernel frames that have no name yet */
@@ -82,7 +85,7 @@ static void forget_segment(struct namer *n)
 		memset(n->files, 0, n->cap_files * sizeof(*n->files));
 	n->n_files = 0;
 	n->n_placed = n->n_said = 1;
-	n->late.n = n->new_files.n = n->kernel.n = 0;
+	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
 	n->n_ksyms = 0;
 	n->kernel_new = n->last_said = false;
@@ -96,6 +99,7 @@ void namer_free(struct namer *n)
 	jit_release(&n->jit);
 	free(n->answers);
 	free(n->files);
+	free(n->queue);
 	free(n->late.items);
 	free(n->new_files.items);
 	free(n->kernel.items);
@@ -195,6 +199,11 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 	return found >= 0;
 }
 
+/*
+ * Only perf maps have to be asked at once. What lies in files waits for its block to end and is looked
+ * up in the order of addresses, which turns most cache misses into hits: on a million different
+ * addresses that halves the time.
+ */
 static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 {
 	const struct capture_place *p = &c->places[place];
@@ -206,9 +215,12 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 		return true;
 	if (p->file && !use_file(n, c, p->file, &f))
 		return false;
-	if (f && f->module)
-		return look_in_module(n, c, p, f, a);
-	return look_in_maps(n, c, place, a);
+	if (!f || !f->module)
+		return look_in_maps(n, c, place, a);
+	if (!grow_array(&n->queue, &n->cap_queue, n->n_queue, sizeof(*n->queue)))
+		return false;
+	n->queue[n->n_queue++] = (struct radix_item){ ((uint64_t)f->module << 40) ^ p->offset, place };
+	return true;
 }
 
 static bool look_up_new(struct namer *n, const struct capture *c)
@@ -219,6 +231,22 @@ static bool look_up_new(struct namer *n, const struct capture *c)
 			return false;
 	}
 	return true;
+}
+
+static bool look_up_queued(struct namer *n, const struct capture *c)
+{
+	struct radix_item *spare = malloc((n->n_queue + 1) * sizeof(*spare)), *sorted;
+	bool good = spare != NULL;
+
+	sorted = good ? radix_sort(n->queue, spare, n->n_queue) : NULL;
+	for (size_t i = 0; good && i < n->n_queue; i++) {
+		const struct capture_place *p = &c->places[sorted[i].value];
+
+		good = look_in_module(n, c, p, &n->files[p->file], &n->answers[sorted[i].value]);
+	}
+	n->n_queue = 0;
+	free(spare);
+	return good;
 }
 
 struct trial {
@@ -417,7 +445,7 @@ static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, boo
 
 bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 {
-	bool good = true;
+	bool good = look_up_queued(n, c);
 
 	for (size_t i = 0; good && i < n->new_files.n; i++)
 		good = write_source(n, c, w, n->new_files.items[i]);
@@ -444,7 +472,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 			continue;
 		if (!f->module && !image_of(c, &c->files[p->file]).n)
 			continue;
-		if (!look_up(n, c, i) || (n->answers[i].text && !list_add(&n->late, i)))
+		if (!look_up(n, c, i) || !list_add(&n->late, i))
 			return false;
 	}
 	return true;
