@@ -48,8 +48,8 @@ struct pass {
 	struct writer *writer;
 	struct capture capture;
 	struct namer *namer;
-	bool names_last; /* the last record was one of ours, from an earlier run: more may follow */
-	bool due;        /* the block has ended, but names were its last records */
+	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
+	bool due;  /* such a block has ended, and what is missing has not been said yet */
 };
 
 static bool is_name(uint32_t type)
@@ -57,36 +57,64 @@ static bool is_name(uint32_t type)
 	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE;
 }
 
-/*
- * A block that an earlier run has named ends with names, and they may go on in the next one. So what
- * is missing is said when it is known that no more of them follow.
- */
-static void before_record(struct pass *p, uint32_t type)
+/* Too large to share a block with what came before it. */
+static bool is_large(const struct record *r)
 {
-	bool more = is_name(type);
+	size_t n = r->tail.n;
 
-	if (type == RECORD_SEGMENT || type == RECORD_END)
+	n += r->type == RECORD_JITMAP ? r->jitmap.data.n : r->type == RECORD_IMAGE ? r->image.data.n : 0;
+	return n >= WRITER_BLOCK;
+}
+
+static void say(struct pass *p)
+{
+	or_die(namer_say(p->namer, &p->capture, p->writer));
+	p->due = false;
+}
+
+/*
+ * Names are said when a block ends: the one that is read, or the one that is written. But those of an
+ * earlier run may go on in the next block, where this one is full or ends with some; then what is
+ * missing is said when no more of them follow. So a second run finds all names of the first before
+ * it would say them.
+ */
+static void before_record(struct pass *p, const struct record *r)
+{
+	if (r->type == RECORD_SEGMENT || r->type == RECORD_END) {
 		or_die(namer_last(p->namer, &p->capture, p->writer));
-	else if (p->due && !more && type != RECORD_FLUSH)
-		or_die(namer_say(p->namer, &p->capture, p->writer));
-	else if (type == RECORD_FLUSH && !p->names_last)
-		or_die(namer_say(p->namer, &p->capture, p->writer));
-	p->due = type == RECORD_FLUSH ? p->names_last : p->due && more;
-	p->names_last = more || (type == RECORD_FLUSH && p->due);
+		p->due = false;
+	} else if (r->type == RECORD_FLUSH && p->open) {
+		p->due = true;
+	} else if (r->type == RECORD_FLUSH || (p->due && !is_name(r->type))) {
+		say(p);
+	} else if (is_large(r)) {
+		say(p);
+		writer_flush(p->writer);
+	}
 }
 
 static bool pass_on(struct pass *p, const struct record *r)
 {
 	const char *wrong;
+	uint64_t before;
+	bool full;
 
-	before_record(p, r->type);
+	before_record(p, r);
 	wrong = capture_apply(&p->capture, r);
 	if (wrong) {
 		reader_complain(p->reader, wrong);
 		return true;
 	}
 	or_die(namer_see(p->namer, &p->capture, r));
-	return writer_put(p->writer, r);
+	before = writer_bytes(p->writer);
+	if (!writer_put(p->writer, r))
+		return false;
+	if (r->type != RECORD_FLUSH) {
+		full = writer_bytes(p->writer) != before;
+		p->open = is_name(r->type) || full;
+		p->due |= full;
+	}
+	return true;
 }
 
 static void print_count(const struct namer_count *c)

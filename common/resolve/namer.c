@@ -396,7 +396,8 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	}
 	if (!intern_add(n->texts, s.path, &path))
 		return false;
-	if (f->heard && ((f->status == s.status && f->kind == s.kind && f->path == path) ||
+	/* Why it failed is told once, wherever it was tried. */
+	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
 			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || s.kind < f->kind))))
 		return true;
 	f->heard = true;
