@@ -76,6 +76,13 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
+# Those of the recorder are linked with its modules that stand alone.
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup diagnose elfid host jitmap kernel vdso))
+
+$(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
+
 check: all $(TEST_PROGRAMS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
 

@@ -46,35 +46,50 @@ static FILE *open_text(const char *path)
 	return in;
 }
 
-static void build(const char *path, struct writer *w)
+/* A line that makes no sense ends it; what stood before it has been taken. */
+static enum status build_line(const char *name, size_t number, char *line, size_t n, struct writer *w)
+{
+	static struct buf scratch, error;
+	struct record rec;
+
+	if (n > 0 && line[n - 1] == '\n')
+		line[--n] = '\0';
+	if (n == 0 || line[0] == '#')
+		return STATUS_OK;
+	if (strlen(line) != n)
+		cli_warn("%s: line %zu: a NUL byte", name, number);
+	else if (!record_parse(&rec, line, &scratch, &error))
+		cli_warn("%s: line %zu: %s", name, number, buf_cstr(&error));
+	else if (writer_put(w, &rec))
+		return STATUS_OK;
+	else if (writer_refused(w))
+		cli_warn("%s: line %zu: %s", name, number, writer_error(w));
+	else
+		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+	return STATUS_DAMAGED;
+}
+
+static enum status build(const char *path, struct writer *w)
 {
 	FILE *in = open_text(path);
-	struct buf scratch = { 0 }, error = { 0 };
-	struct record rec;
+	const char *name = in == stdin ? "standard input" : path;
+	enum status status = STATUS_OK;
 	char *line = NULL;
 	size_t cap = 0, number = 0;
 	ssize_t n;
 
-	while ((n = getline(&line, &cap, in)) > 0) {
-		number++;
-		if (line[n - 1] == '\n')
-			line[--n] = '\0';
-		if (n == 0 || line[0] == '#')
-			continue;
-		if (strlen(line) != (size_t)n)
-			cli_die(STATUS_DAMAGED, "%s: line %zu: a NUL byte", path, number);
-		if (!record_parse(&rec, line, &scratch, &error))
-			cli_die(STATUS_DAMAGED, "%s: line %zu: %s", path, number, buf_cstr(&error));
-		if (!writer_put(w, &rec))
-			cli_die(STATUS_SYSTEM, "%s: line %zu: %s", path, number, writer_error(w));
-	}
+	while (status == STATUS_OK && (n = getline(&line, &cap, in)) > 0)
+		status = build_line(name, ++number, line, (size_t)n, w);
 	if (ferror(in))
-		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-	buf_release(&scratch);
-	buf_release(&error);
+		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+	if (number == 0) {
+		cli_warn("%s: empty input, no record in it", name);
+		status = STATUS_DAMAGED;
+	}
 	free(line);
 	if (in != stdin)
 		fclose(in);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -116,8 +131,9 @@ int main(int argc, char **argv)
 	w = writer_new(STDOUT_FILENO);
 	if (!w)
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-	for (; *argv; argv++)
-		build(*argv, w);
-	cli_writer_done(w);
-	return STATUS_OK;
+	for (; *argv && status == STATUS_OK; argv++)
+		status = build(*argv, w);
+	if (!writer_refused(w) || !writer_flush(w))
+		cli_writer_done(w);
+	return status;
 }

@@ -5,7 +5,7 @@
 
 #include "common/base/buf.h"
 
-enum { SLOTS_MIN = 64, CHUNK_MIN = 4096 };
+enum { SLOTS_MIN = 64, CHUNK_MIN = 4096, CHUNK_MAX = 1 << 20 };
 
 uint64_t hash_bytes(const void *p, size_t n)
 {
@@ -74,10 +74,12 @@ static uint8_t *intern_store(struct intern *t, struct slice s)
 	uint8_t *p;
 
 	if (t->chunk_cap - t->chunk_used < s.n + 1) {
-		size_t cap = t->chunk_cap < 1 << 20 ? t->chunk_cap * 2 : t->chunk_cap;
+		size_t cap = t->chunk_cap * 2;
 
 		if (cap < CHUNK_MIN)
 			cap = CHUNK_MIN;
+		if (cap > CHUNK_MAX)
+			cap = CHUNK_MAX;
 		if (cap < s.n + 1 + sizeof(p))
 			cap = s.n + 1 + sizeof(p);
 		p = malloc(cap);

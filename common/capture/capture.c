@@ -3,19 +3,28 @@
 #include <stdlib.h>
 
 /*
- * Ids are dense, but what defined some of them may have been lost. A gap this large and no larger is
- * believed, so that four bad bytes cannot ask for gigabytes.
+ * Ids are dense, but what defined some of them may have been lost or filtered out. Each array may
+ * have this much room that nothing defined, so that a few bad bytes cannot ask for gigabytes.
  */
-enum { GAP_MAX = 1 << 20 };
+enum { GAP_BYTES = 16 << 20 };
+
+/* Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here. */
+enum { PLACES_MAX = 7 << 20 };
+
+enum { LEVEL_MAX = 1 << 16 };
 
 static const char no_memory[] = "out of memory";
 
 static void release_segment(struct capture *c)
 {
-	for (size_t i = 0; i < c->n_processes; i++)
+	for (size_t i = 0; i < c->n_processes; i++) {
 		maps_release(&c->processes[i].maps);
+		maps_release(&c->processes[i].jitted);
+	}
 	for (size_t i = 0; i < c->n_images; i++)
 		free((void *)c->images[i].data.p);
+	for (size_t i = 0; i < c->n_names; i++)
+		free(c->names[i].symbols);
 	free(c->processes);
 	free(c->threads);
 	free(c->files);
@@ -23,6 +32,7 @@ static void release_segment(struct capture *c)
 	free(c->nodes);
 	free(c->places);
 	free(c->symbols);
+	free(c->names);
 	free(c->ksyms);
 	free(c->images);
 	free(c->ledger);
@@ -30,6 +40,7 @@ static void release_segment(struct capture *c)
 	idmap_release(&c->strings);
 	idmap_release(&c->cgroups);
 	idmap_release(&c->meta);
+	idmap_release(&c->names_of);
 }
 
 bool capture_init(struct capture *c)
@@ -69,14 +80,14 @@ struct capture_totals capture_totals(const struct capture *c)
 static const char *begin_segment(struct capture *c)
 {
 	struct capture_totals t = capture_totals(c);
+	bool good;
 
 	release_segment(c);
-	if (!capture_init(c))
-		return no_memory;
+	good = capture_init(c);
 	t.first = t.last = 0;
 	t.segments++;
 	c->totals = t;
-	return NULL;
+	return good ? NULL : no_memory;
 }
 
 static bool text(struct capture *c, struct slice s, uint32_t *id)
@@ -96,20 +107,29 @@ static bool keep(struct capture *c, struct slice *s)
 }
 
 /*
- * Makes room for element id of one of the arrays by id. A macro, so that each array keeps its type;
- * evaluates to NULL or to what is wrong.
+ * Makes room for element id of one of the arrays by id, or says what is wrong. The macro spares its
+ * callers the names of the five fields that belong to an array.
  */
-#define MAKE_ROOM(c, what, id)                                                                           \
-	((id) == 0 || (id) > (c)->n_##what + GAP_MAX || (id) >> 31 ? "an id out of range" :              \
-	 !grow_array(&(c)->what, &(c)->cap_##what, (size_t)(id), sizeof(*(c)->what)) ? no_memory :       \
-	 ((c)->n_##what = (id) >= (c)->n_##what ? (size_t)(id) + 1 : (c)->n_##what, (const char *)NULL))
+static const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size,
+			     uint64_t id)
+{
+	if (id == 0 || id >= GAP_BYTES / size + 2 * defined || id >> 31)
+		return "an id out of range";
+	if (!grow_array(array_ptr, cap, (size_t)id, size))
+		return no_memory;
+	if (id >= *n)
+		*n = (size_t)id + 1;
+	return NULL;
+}
+
+#define MAKE_ROOM(c, what, id)                                                                       \
+	make_room(&(c)->what, &(c)->n_##what, &(c)->cap_##what, (c)->defined_##what, sizeof(*(c)->what), id)
 
 #define DEFINED(c, what, id) ((id) < (c)->n_##what && (c)->what[id].defined)
 
 static const char *add_process(struct capture *c, const struct record_process *r)
 {
 	struct capture_process *p, *parent = NULL;
-	struct maps inherited = { 0 };
 	const char *wrong = MAKE_ROOM(c, processes, r->id);
 
 	if (wrong)
@@ -119,11 +139,9 @@ static const char *add_process(struct capture *c, const struct record_process *r
 		return "a process defined twice";
 	if (r->parent && DEFINED(c, processes, r->parent))
 		parent = &c->processes[r->parent];
-	if (parent && r->via == VIA_FORK && !maps_copy(&inherited, &parent->maps))
-		return no_memory;
 	*p = (struct capture_process){
 		.defined = true,
-		.via = (uint8_t)r->via,
+		.via = r->via < VIAS ? (uint8_t)r->via : VIA_SNAPSHOT,
 		.pid = r->pid,
 		.nspid = r->nspid ? r->nspid : r->pid,
 		.start = r->start,
@@ -131,8 +149,10 @@ static const char *add_process(struct capture *c, const struct record_process *r
 		.parent = parent ? (uint32_t)r->parent : 0,
 		.cgroup = parent ? parent->cgroup : 0,
 		.epoch_seq = ++c->epoch_count,
-		.maps = inherited,
 	};
+	if (parent && r->via == VIA_FORK)
+		maps_copy(&p->maps, &parent->maps);
+	c->defined_processes++;
 	return NULL;
 }
 
@@ -149,6 +169,7 @@ static const char *add_thread(struct capture *c, const struct record_thread *r)
 		return "a thread defined twice";
 	c->threads[r->id] =
 		(struct capture_thread){ .defined = true, .process = (uint32_t)r->process, .tid = r->tid };
+	c->defined_threads++;
 	return NULL;
 }
 
@@ -172,14 +193,21 @@ static const char *add_file(struct capture *c, const struct record_file *r)
 	if (!keep(c, &f.build_id) || !keep(c, &f.path))
 		return no_memory;
 	c->files[r->id] = f;
+	c->defined_files++;
 	return NULL;
 }
 
+/*
+ * An epoch is named by its time. A second change in the same instant needs no new name, unless a
+ * sample came between: then it is named by the nanosecond after.
+ */
 static void new_epoch(struct capture *c, struct capture_process *p, uint64_t time)
 {
-	/* An epoch is named by its time, so a second change in the same instant needs no new name. */
 	if (time > p->epoch)
 		p->epoch = time;
+	else if (p->used && p->epoch < UINT64_MAX)
+		p->epoch++;
+	p->used = false;
 	p->epoch_seq = ++c->epoch_count;
 }
 
@@ -233,7 +261,14 @@ static const char *add_frame(struct capture *c, const struct record_frame *r)
 						   .process = (uint32_t)r->process,
 						   .kind = (uint8_t)r->kind,
 						   .defined = true };
+	c->defined_frames++;
 	return NULL;
+}
+
+/* All nodes of a stack belong to one process, or to the kernel (0). */
+static uint32_t node_process(const struct capture *c, uint64_t node)
+{
+	return c->frames[c->nodes[node].frame].process;
 }
 
 static const char *add_node(struct capture *c, const struct record_node *r)
@@ -248,12 +283,15 @@ static const char *add_node(struct capture *c, const struct record_node *r)
 		return "a node with an undefined parent";
 	if (r->parent >= r->id)
 		return "a node whose parent comes after it";
+	if (r->parent >= NODE_FIRST && node_process(c, r->parent) != c->frames[r->frame].process)
+		return "a node of another process than its parent";
 	wrong = MAKE_ROOM(c, nodes, r->id);
 	if (wrong)
 		return wrong;
 	if (c->nodes[r->id].frame)
 		return "a node defined twice";
 	c->nodes[r->id] = (struct capture_node){ (uint32_t)r->parent, (uint32_t)r->frame, 0 };
+	c->defined_nodes++;
 	return NULL;
 }
 
@@ -272,13 +310,44 @@ bool capture_path_is_file(struct slice path)
 	return true;
 }
 
+/*
+ * The jump pointers of Myers (Information Processing Letters 17, 1983): each leads as far back as the
+ * two before it together where these are equally long, so any place is a logarithm of steps away.
+ */
+static void link_place(const struct capture *c, struct capture_place *p, uint32_t self)
+{
+	const struct capture_place *before = &c->places[p->before], *jump, *far;
+
+	p->jump = self;
+	p->rank = 0;
+	if (!p->before)
+		return;
+	jump = &c->places[before->jump];
+	far = &c->places[jump->jump];
+	p->rank = before->rank + 1;
+	p->jump = before->rank - jump->rank == jump->rank - far->rank ? jump->jump : p->before;
+}
+
+/* Has a JIT compiler put other code there since, without any change of mappings? */
+static bool jitted_since(const struct capture *c, const struct capture_process *p,
+			 const struct capture_place *last, uint64_t address)
+{
+	const struct map *m;
+
+	if (!p->jit || (last->file && capture_path_is_file(c->files[last->file].path)))
+		return false;
+	m = maps_find(&p->jitted, address);
+	return m && m->file > last->seq;
+}
+
 /* Looks where the frame's address lies now; a new place only where that differs from the last one. */
 static bool give_place(struct capture *c, struct capture_process *p, uint32_t id, uint64_t time)
 {
 	struct capture_frame *f = &c->frames[id];
-	const struct map *m = maps_find(&p->maps, capture_lookup(f, f->address));
+	uint64_t address = capture_lookup(f, f->address);
+	const struct map *m = maps_find(&p->maps, address);
 	struct capture_place now = { .from = f->place ? p->epoch : 0, .sample = time, .frame = id,
-				     .before = f->place };
+				     .before = f->place, .seq = p->epoch_seq };
 
 	if (m) {
 		now.file = m->file;
@@ -288,15 +357,14 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 	}
 	if (f->place) {
 		const struct capture_place *last = &c->places[f->place];
-		/* Code of a JIT compiler may have been replaced without any change of mappings. */
-		bool anonymous = p->jit && (now.file == 0 || !capture_path_is_file(c->files[now.file].path));
 
 		if (last->file == now.file && (last->file == 0 || last->offset == now.offset) &&
-		    (last->map_end != 0) == (now.map_end != 0) && !(anonymous && now.from != last->from))
+		    (last->map_end != 0) == (now.map_end != 0) && !jitted_since(c, p, last, address))
 			return true;
 	}
 	if (!grow_array(&c->places, &c->cap_places, c->n_places, sizeof(*c->places)))
 		return false;
+	link_place(c, &now, (uint32_t)c->n_places);
 	c->places[c->n_places] = now;
 	f->place = (uint32_t)c->n_places++;
 	return true;
@@ -321,31 +389,39 @@ static bool known_node(const struct capture *c, uint64_t node)
 static const char *add_sample(struct capture *c, const struct record_sample *r)
 {
 	struct capture_process *p;
+	uint32_t process;
 
 	if (!DEFINED(c, threads, r->thread))
 		return "a sample of an undefined thread";
 	if (!known_node(c, r->user) || !known_node(c, r->kernel))
 		return "a sample with an undefined node";
-	p = &c->processes[c->threads[r->thread].process];
-	if (r->user >= NODE_FIRST) {
-		uint32_t owner = c->frames[c->nodes[r->user].frame].process;
-
-		if (!owner || &c->processes[owner] != p)
-			return "a sample whose user stack belongs to another process";
-	}
+	if (r->event == 0 || r->event >= CAPTURE_EVENTS)
+		return "a sample of an impossible event";
+	if (!c->events[r->event].id && r->weight == 0)
+		return "a sample of an undefined event";
+	process = c->threads[r->thread].process;
+	if (r->user >= NODE_FIRST && node_process(c, r->user) != process)
+		return "a sample whose user stack belongs to another process";
+	if (r->kernel >= NODE_FIRST && node_process(c, r->kernel) != 0)
+		return "a sample whose kernel stack belongs to a process";
+	p = &c->processes[process];
+	if (c->n_places >= PLACES_MAX && r->user >= NODE_FIRST && c->nodes[r->user].seen != p->epoch_seq)
+		return "a sample of code that has moved too often";
 	if (!give_places(c, p, (uint32_t)r->user, r->time))
 		return no_memory;
-	if (!c->totals.first || r->time < c->totals.first)
+	p->used = true;
+	if (!c->sampled || r->time < c->totals.first)
 		c->totals.first = r->time;
-	if (r->time > c->totals.last)
+	if (!c->sampled || r->time > c->totals.last)
 		c->totals.last = r->time;
+	c->sampled = true;
 	c->totals.samples++;
 	return NULL;
 }
 
 static const char *add_ksym(struct capture *c, const struct record_ksym *r)
 {
-	struct capture_ksym k = { .address = r->address, .size = r->size };
+	struct capture_ksym k = { .address = r->address, .size = r->size, .order = (uint32_t)c->n_ksyms };
 
 	if (!text(c, r->name, &k.name) || !text(c, r->module, &k.module) ||
 	    !grow_array(&c->ksyms, &c->cap_ksyms, c->n_ksyms, sizeof(*c->ksyms)))
@@ -366,21 +442,72 @@ static const char *add_image(struct capture *c, const struct record_image *r)
 	copy = malloc(r->data.n + 1);
 	if (!copy)
 		return no_memory;
-	memcpy(copy, r->data.p, r->data.n);
+	if (r->data.n)
+		memcpy(copy, r->data.p, r->data.n);
 	i.data.p = copy;
 	c->images[c->n_images++] = i;
 	return NULL;
 }
 
+static bool parse_hex(struct cursor *at, uint64_t *v)
+{
+	const uint8_t *begin;
+
+	if (cursor_left(at) > 2 && at->p[0] == '0' && (at->p[1] | 0x20) == 'x')
+		at->p += 2;
+	begin = at->p;
+	for (*v = 0; at->p < at->end; at->p++) {
+		uint8_t digit = *at->p, letter = (digit | 0x20) - 'a';
+
+		if (digit >= '0' && digit <= '9')
+			*v = *v << 4 | (uint64_t)(digit - '0');
+		else if (letter < 6)
+			*v = *v << 4 | (uint64_t)(letter + 10);
+		else
+			break;
+	}
+	return at->p > begin && at->p - begin <= 16;
+}
+
+/* "START SIZE NAME" in hexadecimal: that range holds new code from now on. Other lines say nothing. */
+static bool see_jitted(struct capture_process *p, struct cursor line)
+{
+	struct map m = { .file = p->epoch_seq };
+	bool changed = false;
+	uint64_t size;
+
+	if (!parse_hex(&line, &m.start) || cursor_left(&line) == 0 || *line.p++ != ' ' || !parse_hex(&line, &size) ||
+	    m.start + size < m.start)
+		return true;
+	m.end = m.start + size;
+	return maps_add(&p->jitted, &m, &changed);
+}
+
 static const char *see_jitmap(struct capture *c, const struct record_jitmap *r)
 {
+	struct cursor data = cursor_over(r->data.p, r->data.n);
 	struct capture_process *p;
 
 	if (!DEFINED(c, processes, r->process))
 		return "a perf map of an undefined process";
 	p = &c->processes[r->process];
-	p->jit = true;
 	new_epoch(c, p, r->time);
+	if (p->jit && r->generation != p->jit_generation) { /* a new map: nothing that the old one said holds */
+		struct map all = { .end = UINT64_MAX, .file = p->epoch_seq };
+
+		if (!maps_add(&p->jitted, &all, &(bool){ false }))
+			return no_memory;
+	}
+	p->jit = true;
+	p->jit_generation = r->generation;
+	while (cursor_left(&data)) {
+		const uint8_t *end = memchr(data.p, '\n', cursor_left(&data));
+		struct cursor line = { data.p, end ? end : data.end };
+
+		if (!see_jitted(p, line))
+			return no_memory;
+		data.p = end ? end + 1 : data.end;
+	}
 	return NULL;
 }
 
@@ -430,30 +557,104 @@ static bool string_text(const struct capture *c, uint64_t id, uint32_t *textp)
 	return id == 0 || idmap_find(&c->strings, id, textp);
 }
 
+/* The first of the names that is valid from later than time. */
+static size_t names_after(const struct capture *c, const struct capture_names *names, uint64_t time)
+{
+	size_t low = 0, high = names->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->symbols[names->symbols[mid]].from <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Of names from the same time on, the better source counts, then the newer one. */
+static bool names_add(const struct capture *c, struct capture_names *names, uint32_t symbol)
+{
+	const struct capture_symbol *s = &c->symbols[symbol];
+	size_t at = names_after(c, names, s->from);
+
+	if (at > 0 && c->symbols[names->symbols[at - 1]].from == s->from) {
+		if (s->source >= c->symbols[names->symbols[at - 1]].source)
+			names->symbols[at - 1] = symbol;
+		return true;
+	}
+	if (!grow_array(&names->symbols, &names->cap, names->n, sizeof(*names->symbols)))
+		return false;
+	memmove(names->symbols + at + 1, names->symbols + at, (names->n - at) * sizeof(*names->symbols));
+	names->symbols[at] = symbol;
+	names->n++;
+	return true;
+}
+
+/* A frame's second name is the first that needs an order. */
+static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
+{
+	uint32_t before = c->symbols[symbol].before, id;
+
+	if (!before)
+		return true;
+	if (!idmap_find(&c->names_of, frame, &id)) {
+		id = (uint32_t)c->n_names;
+		if (!grow_array(&c->names, &c->cap_names, id, sizeof(*c->names)) ||
+		    !idmap_set(&c->names_of, frame, id))
+			return false;
+		c->names[c->n_names++] = (struct capture_names){ 0 };
+		if (!names_add(c, &c->names[id], before))
+			return false;
+	}
+	return names_add(c, &c->names[id], symbol);
+}
+
+static uint32_t clamp32(uint64_t v)
+{
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+/* An inlined function goes behind the one around it, which has come just before. */
+static const char *check_level(const struct capture *c, const struct record_symbol *r)
+{
+	const struct capture_symbol *last = c->n_symbols > 1 ? &c->symbols[c->n_symbols - 1] : NULL;
+
+	if (r->level > LEVEL_MAX)
+		return "functions inlined too deeply";
+	if (r->level > 0 &&
+	    (!last || last->frame != r->frame || last->from != r->from || last->level + 1 != r->level))
+		return "an inlined function without the one around it";
+	return NULL;
+}
+
 static const char *add_symbol(struct capture *c, const struct record_symbol *r)
 {
 	struct capture_symbol s = { .from = r->from, .frame = (uint32_t)r->frame, .level = (uint32_t)r->level,
-				    .source = (uint32_t)r->source, .offset = r->offset,
-				    .line = (uint32_t)r->line };
-	struct capture_symbol *last;
+				    .source = clamp32(r->source), .offset = r->offset,
+				    .line = clamp32(r->line) };
+	uint32_t id = (uint32_t)c->n_symbols;
+	const char *wrong;
 
 	if (!DEFINED(c, frames, r->frame))
 		return "a name for an undefined frame";
 	if (!string_text(c, r->name, &s.name) || !string_text(c, r->file, &s.file))
 		return "a name that is an undefined string";
-	last = c->n_symbols > 1 ? &c->symbols[c->n_symbols - 1] : NULL;
-	if (r->level > 0 && (!last || last->frame != s.frame || last->from != s.from || last->level + 1 != s.level))
-		return "an inlined function without the one around it";
-	if (!grow_array(&c->symbols, &c->cap_symbols, c->n_symbols, sizeof(*c->symbols)))
+	wrong = check_level(c, r);
+	if (wrong)
+		return wrong;
+	if (!grow_array(&c->symbols, &c->cap_symbols, id, sizeof(*c->symbols)))
 		return no_memory;
-	if (r->level > 0) {
-		c->symbols[c->n_symbols - 1].inner = (uint32_t)c->n_symbols;
-	} else {
+	if (r->level == 0)
 		s.before = c->frames[s.frame].symbol;
-		c->frames[s.frame].symbol = (uint32_t)c->n_symbols;
-	}
 	c->symbols[c->n_symbols++] = s;
-	return NULL;
+	if (r->level > 0) {
+		c->symbols[id - 1].inner = id;
+		return NULL;
+	}
+	c->frames[s.frame].symbol = id;
+	return order_names(c, s.frame, id) ? NULL : no_memory;
 }
 
 static const char *set_meta(struct capture *c, const struct record_meta *r)
@@ -468,8 +669,10 @@ static const char *add_event(struct capture *c, const struct record_event *r)
 {
 	struct record_event e = *r;
 
-	if (r->id >= CAPTURE_EVENTS)
+	if (r->id == 0 || r->id >= CAPTURE_EVENTS)
 		return "an event with an impossible id";
+	if (c->events[r->id].id)
+		return c->events[r->id].period == r->period ? NULL : "an event with two periods";
 	if (!keep(c, &e.name) || !keep(c, &e.unit))
 		return no_memory;
 	c->events[r->id] = e;
@@ -537,8 +740,10 @@ static const char *apply(struct capture *c, const struct record *r)
 
 const char *capture_apply(struct capture *c, const struct record *r)
 {
-	const char *wrong = apply(c, r);
+	const char *wrong = c->no_memory ? no_memory : apply(c, r);
 
+	if (wrong == no_memory)
+		c->no_memory = true;
 	if (wrong && r->type == RECORD_SAMPLE)
 		c->totals.refused++;
 	else if (wrong)
@@ -555,36 +760,39 @@ const struct capture_place *capture_place(const struct capture *c, uint32_t fram
 {
 	uint32_t at = c->frames[frame].place;
 
-	while (at && c->places[at].from > epoch && c->places[at].before)
-		at = c->places[at].before;
+	while (at && c->places[at].from > epoch && c->places[at].before) {
+		const struct capture_place *p = &c->places[at];
+
+		at = c->places[p->jump].from > epoch ? p->jump : p->before;
+	}
 	return at ? &c->places[at] : NULL;
 }
 
 const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch)
 {
-	const struct capture_symbol *best = NULL;
+	uint32_t newest = c->frames[frame].symbol, id;
+	const struct capture_names *names;
+	size_t after;
 
-	/* Newest first; among those that begin at the same time the better source, then the newer. */
-	for (uint32_t at = c->frames[frame].symbol; at; at = c->symbols[at].before) {
-		const struct capture_symbol *s = &c->symbols[at];
-		bool in_time = s->from <= epoch;
-
-		if (!best || (in_time && best->from > epoch) || (in_time && s->from > best->from) ||
-		    (!in_time && best->from > epoch && s->from < best->from) ||
-		    (s->from == best->from && s->source > best->source))
-			best = s;
+	if (!newest)
+		return NULL;
+	if (c->symbols[newest].before) {
+		if (!idmap_find(&c->names_of, frame, &id) || c->names[id].n == 0)
+			return NULL;
+		names = &c->names[id];
+		after = names_after(c, names, epoch);
+		newest = names->symbols[after ? after - 1 : 0];
 	}
-	return best && best->source != NAME_NONE ? best : NULL;
+	return c->symbols[newest].source == NAME_NONE ? NULL : &c->symbols[newest];
 }
 
-/* Of aliases the one that the stream named first comes last, where the search ends up. */
 static int by_address(const void *a, const void *b)
 {
 	const struct capture_ksym *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->name > y->name ? -1 : x->name < y->name;
+	return x->order < y->order ? -1 : x->order > y->order;
 }
 
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)

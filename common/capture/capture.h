@@ -3,7 +3,8 @@
  *
  *	struct capture c;
  *
- *	capture_init(&c);
+ *	if (!capture_init(&c))
+ *		...out of memory...
  *	while ((got = reader_next(r, &rec)) > 0) {
  *		const char *wrong = capture_apply(&c, &rec);
  *
@@ -12,6 +13,8 @@
  *		else if (rec.type == RECORD_SAMPLE)
  *			...the sample's ids are all defined; count it...
  *	}
+ *	if (c.no_memory)		// the system failed, status 1
+ *		...
  *	capture_release(&c);
  *
  * The model holds the state as of the record applied last; a SEGMENT forgets all of it but the
@@ -30,18 +33,21 @@
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
 
-enum { CAPTURE_EVENTS = 64 };
+enum { CAPTURE_EVENTS = 64 }; /* a sample's event is from 1 to below this */
 
 struct capture_process {
 	bool defined;
-	bool jit; /* it has a perf map */
-	uint8_t via;
+	bool jit;  /* it has a perf map */
+	bool used; /* a sample was taken in this epoch */
+	uint8_t via; /* enum process_via */
 	uint64_t pid, nspid, start, generation;
 	uint32_t parent;
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
 	uint64_t epoch;     /* time of the last change of meaning; 0: none yet */
 	uint32_t epoch_seq; /* differs for each epoch of each process */
 	struct maps maps;
+	struct maps jitted; /* code that the perf map told of; file is the epoch_seq of the newest piece */
+	uint64_t jit_generation;
 };
 
 struct capture_thread {
@@ -82,6 +88,9 @@ struct capture_place {
 	uint64_t offset; /* of the address in the file; no minus one for return addresses */
 	uint64_t map_start, map_end; /* 0, 0: nothing was mapped there */
 	uint32_t before; /* the frame's place before this; 0: none */
+	uint32_t jump;   /* some place further back, so that finding one takes a logarithm of steps */
+	uint32_t rank;   /* how many places of the frame are before this one */
+	uint32_t seq;    /* epoch_seq of the process when it was made */
 };
 
 struct capture_symbol {
@@ -97,9 +106,16 @@ struct capture_symbol {
 	uint32_t before; /* the list before this one of the same frame (level 0 only) */
 };
 
+/* The names of a frame that has more than one, ordered by their from, the best one for each. */
+struct capture_names {
+	uint32_t *symbols;
+	size_t n, cap;
+};
+
 struct capture_ksym {
 	uint64_t address, size;
 	uint32_t name, module; /* text ids; module 0: the kernel proper */
+	uint32_t order;        /* of arrival: the newest of those at one address is the one that counts */
 };
 
 struct capture_image {
@@ -128,11 +144,15 @@ struct capture {
 	struct capture_node *nodes;
 	size_t n_processes, n_threads, n_files, n_frames, n_nodes; /* highest id + 1 */
 	size_t cap_processes, cap_threads, cap_files, cap_frames, cap_nodes;
+	size_t defined_processes, defined_threads, defined_files, defined_frames, defined_nodes;
 
 	/* Appended to, never changed in meaning; index 0 unused. Whoever names frames follows places. */
 	struct capture_place *places;
 	struct capture_symbol *symbols;
 	size_t n_places, cap_places, n_symbols, cap_symbols;
+	struct capture_names *names;
+	size_t n_names, cap_names;
+	struct idmap names_of; /* frame to its place in names, where it has more than one */
 
 	struct capture_ksym *ksyms; /* by address once sorted */
 	size_t n_ksyms, cap_ksyms;
@@ -152,6 +172,8 @@ struct capture {
 	uint64_t end_reason;
 	bool end_seen;
 	uint32_t epoch_count;
+	bool sampled;   /* totals.first and last are set */
+	bool no_memory; /* for good: nothing that comes later is taken in */
 	struct capture_totals totals;
 };
 
@@ -162,6 +184,8 @@ void capture_release(struct capture *c);
 /*
  * Takes in one record. NULL, or a sentence why it makes no sense ("a sample of an undefined
  * thread"); it has then changed nothing and is counted in totals.refused or refused_records.
+ * Memory grows with the number of records, and with the depth of stacks whose code moves, up to a
+ * limit; an id far beyond what is defined is refused.
  */
 const char *capture_apply(struct capture *c, const struct record *r);
 
@@ -171,7 +195,8 @@ struct capture_totals capture_totals(const struct capture *c);
 /* The epoch that a sample just applied belongs to. */
 uint64_t capture_epoch(const struct capture *c, uint32_t thread);
 
-/* Where the frame's address lay in this epoch; NULL for the kernel and for what was never sampled. */
+/* Where the frame's address lay in this epoch; NULL for the kernel and for what was never sampled. In
+ * the logarithm of the number of the frame's places; as is capture_symbol in that of its names. */
 const struct capture_place *capture_place(const struct capture *c, uint32_t frame, uint64_t epoch);
 /*
  * The best name that the stream has for the frame in this epoch: the newest that begins no later,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,10 +12,12 @@
 #include "common/stream/block.h"
 #include "common/stream/weights.h"
 
-enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 64 << 10 };
+enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
+enum { SENTENCE_MAX = 512 }; /* of ours, without the input's name */
 
 enum state {
 	AT_BLOCK,   /* between blocks */
+	AT_FOUND,   /* a good block stands at in[at] */
 	IN_VERSION, /* a header block has been accepted; SEGMENT is due */
 	IN_RECORDS,
 	IN_BATCH,
@@ -31,6 +34,7 @@ struct reader {
 	bool eof;
 	/* The block that is being read. */
 	enum state state;
+	bool header;                 /* it is a header block */
 	struct cursor records, batch;
 	uint64_t blocks, block_at;   /* blocks found so far; where this one began */
 	uint64_t time;
@@ -43,7 +47,7 @@ struct reader {
 	/* A DAMAGE or SEGMENT record that is due before anything else. */
 	bool damage_due, segment_due;
 	struct record_damage due;
-	struct buf due_text, damage, error;
+	struct buf damage, error; /* sentences; their memory is there from the start */
 	bool refused;
 };
 
@@ -56,7 +60,8 @@ struct reader *reader_new(int fd, const char *name)
 	r->fd = fd;
 	r->in = malloc(INPUT_CAP);
 	r->name = strdup(name);
-	if (!r->in || !r->name) {
+	if (!r->in || !r->name || !buf_reserve(&r->damage, strlen(name) + SENTENCE_MAX) ||
+	    !buf_reserve(&r->error, strlen(name) + SENTENCE_MAX)) {
 		reader_free(r);
 		return NULL;
 	}
@@ -67,7 +72,6 @@ void reader_free(struct reader *r)
 {
 	if (!r)
 		return;
-	buf_release(&r->due_text);
 	buf_release(&r->damage);
 	buf_release(&r->error);
 	free(r->in);
@@ -90,12 +94,6 @@ const char *reader_damage(const struct reader *r)
 	return r->damage.n ? (const char *)r->damage.p : NULL;
 }
 
-bool reader_ready(const struct reader *r)
-{
-	return r->damage_due || r->segment_due || r->state == IN_RECORDS || r->state == IN_BATCH ||
-	       r->state == AT_END;
-}
-
 static int refuse(struct reader *r, const char *what)
 {
 	buf_printf(&r->error, "%s: %s", r->name, what);
@@ -104,36 +102,38 @@ static int refuse(struct reader *r, const char *what)
 	return -1;
 }
 
-/* Keeps the first damage as a sentence, and makes a DAMAGE record due. */
+/* The first damage is the one that is kept as a sentence. */
+static void say_damage(struct reader *r, uint64_t block, uint64_t at, const char *what)
+{
+	if (r->damage.n)
+		return;
+	buf_printf(&r->damage, "%s: block %" PRIu64 " at byte %" PRIu64 ": %s", r->name, block, at, what);
+	buf_cstr(&r->damage);
+}
+
+/* Makes a DAMAGE record due; what is found in one go becomes one record. The text is a constant. */
 static void damaged(struct reader *r, uint64_t block, uint64_t at, const char *what, uint64_t bytes,
 		    uint64_t blocks)
 {
-	if (!r->damage.n) {
-		buf_printf(&r->damage, "%s: block %" PRIu64 " at byte %" PRIu64 ": %s", r->name, block, at,
-			   what);
-		buf_cstr(&r->damage);
-	}
-	if (r->damage_due) { /* one record for what was found in one go */
+	say_damage(r, block, at, what);
+	if (r->damage_due) {
 		r->due.bytes += bytes;
 		r->due.blocks += blocks;
 		return;
 	}
-	buf_clear(&r->due_text);
-	buf_text(&r->due_text, what);
-	r->due = (struct record_damage){ at, bytes, blocks, buf_view(&r->due_text) };
+	r->due = (struct record_damage){ at, bytes, blocks, slice_of(what) };
 	r->damage_due = true;
 }
 
 void reader_complain(struct reader *r, const char *what)
 {
-	if (r->damage.n)
-		return;
-	buf_printf(&r->damage, "%s: block %" PRIu64 " at byte %" PRIu64 ": %s", r->name, r->blocks - 1,
-		   r->block_at, what);
-	buf_cstr(&r->damage);
+	say_damage(r, r->blocks ? r->blocks - 1 : 0, r->block_at, what);
 }
 
-/* Makes want bytes available where the input has them. False: the system failed. */
+/*
+ * Makes want bytes available where the input has them, and waits for no more than these. False: the
+ * system failed.
+ */
 static bool fill(struct reader *r, size_t want)
 {
 	if (r->at + want > INPUT_CAP) {
@@ -148,6 +148,10 @@ static bool fill(struct reader *r, size_t want)
 
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got < 0 && errno == EAGAIN) { /* someone who shares it made it non-blocking */
+			poll(&(struct pollfd){ .fd = r->fd, .events = POLLIN }, 1, -1);
+			continue;
+		}
 		if (got < 0) {
 			buf_printf(&r->error, "%s: cannot read at byte %" PRIu64 ": %s", r->name,
 				   r->base + r->n, strerror(errno));
@@ -167,31 +171,18 @@ static bool good_head(const uint8_t *head)
 	       le32_load(head + 20) == (uint32_t)hash_bytes(head, 20) && le32_load(head + 8) <= BLOCK_MAX;
 }
 
-/* Moves to the next good block head or the end of the input; how many bytes that skipped. */
-static bool resync(struct reader *r, uint64_t *skipped)
+bool reader_ready(const struct reader *r)
 {
-	*skipped = 0;
-	for (;;) {
-		if (!fill(r, BLOCK_HEAD))
-			return false;
-		for (; r->n - r->at >= BLOCK_HEAD; r->at++, ++*skipped) {
-			if (good_head(r->in + r->at))
-				return true;
-		}
-		if (r->eof) {
-			*skipped += r->n - r->at;
-			r->at = r->n;
-			return true;
-		}
-	}
+	size_t left = r->n - r->at;
+
+	if (r->damage_due || r->segment_due || r->state != AT_BLOCK || r->eof)
+		return true;
+	return left >= BLOCK_HEAD && good_head(r->in + r->at) &&
+	       left - BLOCK_HEAD >= le32_load(r->in + r->at + 8);
 }
 
-static bool starts(const struct reader *r, const char *magic, size_t n)
-{
-	return r->n - r->at >= n && memcmp(r->in + r->at, magic, n) == 0;
-}
-
-static const char *guess(const struct reader *r)
+/* Says what kind of file this is where its first bytes tell. */
+static const char *known_type(const struct reader *r)
 {
 	static const struct { const char *magic; size_t n; const char *what; } known[] = {
 		{ "\177ELF", 4, "an ELF file, not a cprof stream" },
@@ -201,45 +192,131 @@ static const char *guess(const struct reader *r)
 		{ "\xfd" "7zXZ", 5, "compressed with xz: decompress it first" },
 		{ "segment ", 8, "a stream as text: turn it back with cprof-dump -r" },
 	};
-	size_t n = r->n - r->at;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (starts(r, known[i].magic, known[i].n))
+		if (r->n >= known[i].n && memcmp(r->in, known[i].magic, known[i].n) == 0)
 			return known[i].what;
 	}
-	for (size_t i = 0; i < n && i < 4096; i++) {
-		uint8_t b = r->in[r->at + i];
+	return NULL;
+}
+
+static bool is_text(const struct reader *r)
+{
+	for (size_t i = 0; i < r->n && i < 4096; i++) {
+		uint8_t b = r->in[i];
 
 		if (b == 0x7f || (b < 0x20 && b != '\n' && b != '\t' && b != '\r' && b != '\f'))
-			return "not a cprof stream";
+			return false;
 	}
-	return "text, not a cprof stream";
+	return true;
 }
 
 /* The first bytes: a stream, a damaged one, or something else? */
 static int check_start(struct reader *r)
 {
-	enum { LOOK = 64 << 10 };
+	enum { MAGIC = 8, LOOK = 64 << 10 };
 
+	if (!fill(r, BLOCK_SYNC_BYTES))
+		return -1;
+	if (r->n == 0)
+		return refuse(r, "empty input, not a cprof stream");
+	if (memcmp(r->in, BLOCK_SYNC, r->n < BLOCK_SYNC_BYTES ? r->n : BLOCK_SYNC_BYTES) == 0)
+		return 1;
+	if (!fill(r, MAGIC))
+		return -1;
+	if (known_type(r))
+		return refuse(r, known_type(r));
 	if (!fill(r, LOOK))
 		return -1;
-	if (r->n == r->at)
-		return refuse(r, "empty input, not a cprof stream");
-	if (starts(r, BLOCK_SYNC, BLOCK_SYNC_BYTES) || (r->n < BLOCK_SYNC_BYTES && starts(r, BLOCK_SYNC, r->n)))
-		return 1;
-	for (size_t i = r->at; i + BLOCK_HEAD <= r->n; i++) {
+	for (size_t i = 0; i + BLOCK_HEAD <= r->n; i++) {
 		if (good_head(r->in + i))
 			return 1; /* the front is damaged, what follows is not */
 	}
-	return refuse(r, guess(r));
+	return refuse(r, is_text(r) ? "text, not a cprof stream" : "not a cprof stream");
 }
 
-static int end_of_input(struct reader *r)
+/* What is wrong with the block at in[at]; NULL: it is good. False: the system failed. */
+static bool look(struct reader *r, const char **wrong)
 {
-	r->state = AT_END;
-	if (r->in_segment && !r->ended)
+	const uint8_t *head;
+	size_t length;
+
+	if (!fill(r, BLOCK_HEAD))
+		return false;
+	*wrong = "cut short in a block's head";
+	if (r->n - r->at < BLOCK_HEAD)
+		return true;
+	*wrong = "no valid block here";
+	if (!good_head(r->in + r->at))
+		return true;
+	length = le32_load(r->in + r->at + 8);
+	if (!fill(r, BLOCK_HEAD + length))
+		return false;
+	head = r->in + r->at;
+	*wrong = "cut short in the block";
+	if (r->n - r->at < BLOCK_HEAD + length)
+		return true;
+	*wrong = le64_load(head + 24) == hash_bytes(head + BLOCK_HEAD, length) ? NULL : "checksum mismatch";
+	return true;
+}
+
+/*
+ * Steps over a bad block: to its end where that is the end of the input or another block begins
+ * there (a payload may hold what looks like blocks), else to what could be the next sync pattern.
+ */
+static bool step_over(struct reader *r)
+{
+	const uint8_t *sync;
+
+	if (r->n - r->at >= BLOCK_HEAD && good_head(r->in + r->at)) {
+		size_t size = BLOCK_HEAD + le32_load(r->in + r->at + 8);
+
+		if (!fill(r, size + BLOCK_HEAD))
+			return false;
+		if (r->n - r->at == size ||
+		    (r->n - r->at >= size + BLOCK_HEAD && good_head(r->in + r->at + size))) {
+			r->at += size;
+			return true;
+		}
+	}
+	sync = memchr(r->in + r->at + 1, BLOCK_SYNC[0] & 0xff, r->n - r->at - 1);
+	r->at = sync ? (size_t)(sync - r->in) : r->n;
+	return true;
+}
+
+/* Moves to the next good block; what had to be left out before it is one damage. */
+static int find_block(struct reader *r)
+{
+	const char *wrong, *first = NULL;
+	uint64_t start;
+
+	if (!r->any) {
+		int kind = check_start(r);
+
+		if (kind <= 0)
+			return kind;
+		r->any = true;
+	}
+	start = r->base + r->at;
+	for (;;) {
+		if (!look(r, &wrong))
+			return -1;
+		if (!wrong || r->n == r->at)
+			break;
+		first = first ? first : wrong;
+		if (!step_over(r))
+			return -1;
+	}
+	if (first)
+		damaged(r, r->blocks, start, first, r->base + r->at - start, 0);
+	r->state = wrong ? AT_END : AT_FOUND;
+	r->blocks += first && !wrong;
+	if (!r->in_segment || r->ended)
+		return 1;
+	if (wrong)
 		damaged(r, r->blocks, r->base + r->n, "cut short here, everything before it was read", 0, 0);
-	r->ended = true;
+	else if (r->in[r->at + 4] == BLOCK_HEADER)
+		damaged(r, r->blocks, r->base + r->at, "the segment before this one was cut short", 0, 0);
 	return 1;
 }
 
@@ -256,14 +333,13 @@ static int begin_header(struct reader *r, const uint8_t *payload, size_t length,
 			 le16_load(payload + 4), STREAM_MAJOR);
 		return refuse(r, what);
 	}
-	if (r->in_segment && !r->ended)
-		damaged(r, r->blocks - 1, r->block_at, "the segment before this one was cut short", 0, 0);
 	r->in_segment = true;
 	r->ended = false;
 	r->segment = (uint32_t)check;
 	r->sequence = 0;
 	weights_clear(&r->weights);
 	r->records = cursor_over(payload, length);
+	r->header = true;
 	r->state = IN_VERSION;
 	return 1;
 }
@@ -290,48 +366,18 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 	r->state = IN_RECORDS;
 }
 
-/* Finds the next block and makes its payload the current one. */
-static int next_block(struct reader *r)
+/* Makes the payload of the block that was found the current one. */
+static int begin_block(struct reader *r)
 {
-	const uint8_t *head;
-	uint64_t skipped, start;
-	size_t length;
+	const uint8_t *head = r->in + r->at;
+	size_t length = le32_load(head + 8);
 
-	if (!r->any) {
-		int kind = check_start(r);
-
-		if (kind <= 0)
-			return kind;
-		r->any = true;
-	}
-	start = r->base + r->at;
-	if (!resync(r, &skipped))
-		return -1;
-	if (skipped) {
-		bool cut = r->n == r->at && skipped < BLOCK_HEAD;
-
-		damaged(r, r->blocks, start, cut ? "cut short in a block's head" : "no valid block here", skipped, 0);
-	}
-	if (r->n == r->at)
-		return end_of_input(r);
-	length = le32_load(r->in + r->at + 8);
-	if (!fill(r, BLOCK_HEAD + length))
-		return -1;
-	head = r->in + r->at;
 	r->block_at = r->base + r->at;
-	if (r->n - r->at < BLOCK_HEAD + length) {
-		damaged(r, r->blocks, r->block_at, "cut short in the block", 1, 0);
-		r->at++; /* perhaps bytes are missing here and good blocks follow */
-		return 1;
-	}
-	if (le64_load(head + 24) != hash_bytes(head + BLOCK_HEAD, length)) {
-		damaged(r, r->blocks, r->block_at, "checksum mismatch", 1, 0);
-		r->at++;
-		return 1;
-	}
 	r->at += BLOCK_HEAD + length;
 	r->blocks++;
 	r->time = 0;
+	r->header = false;
+	r->state = AT_BLOCK;
 	if (head[4] == BLOCK_HEADER && head[5] == 0)
 		return begin_header(r, head + BLOCK_HEAD, length, le64_load(head + 24));
 	if (head[4] == BLOCK_RECORDS && head[5] == 0)
@@ -380,7 +426,7 @@ static bool batch_node(struct reader *r, struct record_node *n)
 	r->frame += (uint64_t)unzigzag(step);
 	*n = (struct record_node){ r->id, back < NODE_FIRST ? back : r->id - (back - NODE_FIRST + 1), r->frame };
 	r->id++;
-	return true;
+	return n->parent < n->id;
 }
 
 static bool batch_sample(struct reader *r, struct record_sample *s)
@@ -425,6 +471,19 @@ static int next_in_batch(struct reader *r, struct record *rec)
 	return 1;
 }
 
+static void say_earlier_damage(struct reader *r, const struct record_damage *d)
+{
+	enum { WHAT_MAX = 200 };
+
+	buf_printf(&r->damage, "%s: damaged before it came here, at byte %" PRIu64 ": ", r->name, d->offset);
+	for (size_t i = 0; i < d->what.n && i < WHAT_MAX; i++) {
+		uint8_t b = d->what.p[i];
+
+		buf_byte(&r->damage, b < 0x20 || b >= 0x7f ? '?' : b);
+	}
+	buf_cstr(&r->damage);
+}
+
 /* The next record of the block; 0: none was delivered, look at the state again. */
 static int next_record(struct reader *r, struct record *rec)
 {
@@ -452,16 +511,14 @@ static int next_record(struct reader *r, struct record *rec)
 		malformed(r, "a malformed record", body.n);
 		return 0;
 	}
-	if (type == RECORD_EVENT)
-		weights_set(&r->weights, rec->event.id, rec->event.period);
+	if (type == RECORD_EVENT && !weights_set(&r->weights, rec->event.id, rec->event.period)) {
+		malformed(r, "an event with two periods", body.n);
+		return 0;
+	}
 	if (type == RECORD_END)
 		r->ended = true;
-	if (type == RECORD_DAMAGE && !r->damage.n) {
-		buf_printf(&r->damage, "%s: damaged before it came here, at byte %" PRIu64 ": %.*s", r->name,
-			   rec->damage.offset, (int)(rec->damage.what.n < 200 ? rec->damage.what.n : 200),
-			   (const char *)rec->damage.what.p);
-		buf_cstr(&r->damage);
-	}
+	if (type == RECORD_DAMAGE && !r->damage.n)
+		say_earlier_damage(r, &rec->damage);
 	return 1;
 }
 
@@ -473,6 +530,16 @@ static void deliver_version(struct reader *r, struct record *rec)
 				.segment = { le16_load(p), le16_load(p + 2), le16_load(p + 4) } };
 	r->records.p += BLOCK_VERSION_BYTES;
 	r->state = IN_RECORDS;
+}
+
+/*
+ * Damage is told in the segment that it hit, so never before the first; and not between the records
+ * of a header, which a filter that passes all this on could then not keep together.
+ */
+static bool tell_damage(const struct reader *r)
+{
+	return r->damage_due && r->in_segment && r->state != IN_VERSION &&
+	       !(r->header && r->state == IN_RECORDS && cursor_left(&r->records) > 0);
 }
 
 int reader_next(struct reader *r, struct record *rec)
@@ -488,15 +555,15 @@ int reader_next(struct reader *r, struct record *rec)
 						.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } };
 			return 1;
 		}
-		/* Damage is told in the segment that it hit, so after a SEGMENT and never before the first. */
-		if (r->damage_due && r->in_segment && r->state != IN_VERSION) {
+		if (tell_damage(r)) {
 			r->damage_due = false;
 			*rec = (struct record){ .type = RECORD_DAMAGE, .damage = r->due };
 			return 1;
 		}
 		switch (r->state) {
 		case AT_BLOCK:
-			got = next_block(r);
+		case AT_FOUND:
+			got = r->state == AT_BLOCK ? find_block(r) : begin_block(r);
 			if (got < 0)
 				return got;
 			break;

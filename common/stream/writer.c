@@ -1,6 +1,8 @@
 #include "common/stream/writer.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,7 +24,8 @@ struct writer {
 	/* Where the open batch stands. */
 	uint64_t process, last_id, last_address, last_frame;
 	uint64_t bytes, segment_bytes;
-	struct buf error;
+	char error[160]; /* needs no memory when there is none; "": none */
+	bool failed;
 };
 
 struct writer *writer_new(int fd)
@@ -41,13 +44,12 @@ void writer_free(struct writer *w)
 		return;
 	buf_release(&w->block);
 	buf_release(&w->batch);
-	buf_release(&w->error);
 	free(w);
 }
 
 const char *writer_error(const struct writer *w)
 {
-	return w->error.n ? (const char *)w->error.p : NULL;
+	return w->error[0] ? w->error : NULL;
 }
 
 uint64_t writer_bytes(const struct writer *w)
@@ -60,12 +62,20 @@ uint64_t writer_segment_bytes(const struct writer *w)
 	return w->segment_bytes;
 }
 
+/* The system failed: nothing more is written. */
 static bool fail(struct writer *w, const char *what, const char *why)
 {
-	if (!w->error.n) {
-		buf_printf(&w->error, "%s: %s", what, why);
-		buf_cstr(&w->error);
-	}
+	if (!w->failed)
+		snprintf(w->error, sizeof(w->error), "%s: %s", what, why);
+	w->failed = true;
+	return false;
+}
+
+/* The record makes no sense; the system is well, and so is the stream without it. */
+static bool refuse(struct writer *w, const char *why)
+{
+	if (!w->error[0])
+		snprintf(w->error, sizeof(w->error), "cannot write: %s", why);
 	return false;
 }
 
@@ -76,6 +86,10 @@ static bool write_all(struct writer *w, const uint8_t *p, size_t n)
 
 		if (done < 0 && errno == EINTR)
 			continue;
+		if (done < 0 && errno == EAGAIN) { /* someone who shares it made it non-blocking */
+			poll(&(struct pollfd){ .fd = w->fd, .events = POLLOUT }, 1, -1);
+			continue;
+		}
 		if (done < 0)
 			return fail(w, "cannot write", strerror(errno));
 		p += done;
@@ -146,6 +160,8 @@ static bool put_segment(struct writer *w, const struct record_segment *s)
 {
 	uint8_t version[BLOCK_VERSION_BYTES];
 
+	if ((s->major | s->minor | s->least) >> 16)
+		return refuse(w, "a version beyond 16 bits");
 	if (w->in_segment && !end_block(w))
 		return false;
 	w->in_segment = true;
@@ -224,24 +240,31 @@ static void encode_single(struct writer *w, const struct record *r)
 
 static bool put_single(struct writer *w, const struct record *r)
 {
+	uint64_t time;
 	size_t before;
 
 	if (w->type == BLOCK_HEADER && r->type != RECORD_META && r->type != RECORD_EVENT && !end_block(w))
 		return false;
 	close_batch(w);
+	if (r->type == RECORD_EVENT && !weights_set(&w->weights, r->event.id, r->event.period))
+		return refuse(w, "an event with two periods");
 	before = w->block.n;
+	time = w->time;
 	encode_single(w, r);
 	if (w->block.n > BLOCK_HEAD + BLOCK_MAX && before > BLOCK_HEAD && w->type == BLOCK_RECORDS) {
 		/* A large record gets a block of its own; times are coded anew there. */
 		w->block.n = before;
 		if (!end_block(w))
 			return false;
+		before = w->block.n;
+		time = w->time;
 		encode_single(w, r);
 	}
-	if (w->block.n > BLOCK_HEAD + BLOCK_MAX)
-		return fail(w, "cannot write", "one record does not fit into a block");
-	if (r->type == RECORD_EVENT)
-		weights_set(&w->weights, r->event.id, r->event.period);
+	if (w->block.n > BLOCK_HEAD + BLOCK_MAX) {
+		w->block.n = before;
+		w->time = time;
+		return refuse(w, "one record does not fit into a block");
+	}
 	return true;
 }
 
@@ -260,20 +283,20 @@ static bool put_batched(struct writer *w, const struct record *r)
 
 bool writer_put(struct writer *w, const struct record *r)
 {
-	if (w->error.n)
+	if (w->failed)
 		return false;
 	if (r->type == RECORD_SEGMENT)
 		return put_segment(w, &r->segment);
 	if (!w->in_segment)
-		return fail(w, "cannot write", "the first record must be a segment");
+		return refuse(w, "the first record must be a segment");
 	if (r->type == RECORD_FLUSH)
 		return end_block(w);
 	if (r->type == RECORD_FRAME && (r->frame.kind >= FRAME_KINDS))
-		return fail(w, "cannot write", "a frame of unknown kind");
+		return refuse(w, "a frame of unknown kind");
 	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
-		return fail(w, "cannot write", "a node whose parent comes after it");
+		return refuse(w, "a node whose parent comes after it");
 	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
-		return fail(w, "cannot write", "a CPU number beyond 32 bits");
+		return refuse(w, "a CPU number beyond 32 bits");
 	if (!(r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE ?
 		      put_batched(w, r) : put_single(w, r)))
 		return false;
@@ -286,10 +309,15 @@ bool writer_put(struct writer *w, const struct record *r)
 
 bool writer_flush(struct writer *w)
 {
-	return !w->error.n && (!w->in_segment || end_block(w));
+	return !w->failed && (!w->in_segment || end_block(w));
+}
+
+bool writer_refused(const struct writer *w)
+{
+	return w->error[0] && !w->failed;
 }
 
 bool writer_finish(struct writer *w)
 {
-	return writer_flush(w);
+	return writer_flush(w) && !w->error[0];
 }

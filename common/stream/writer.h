@@ -13,7 +13,8 @@
  *
  * Records are packed into blocks; a FLUSH ends the block and hands it to the descriptor, and so does
  * a block that has grown to WRITER_BLOCK bytes. META and EVENT that follow a SEGMENT stand in its
- * header block. After the first failure every call is a no-op that returns false.
+ * header block. A record that the wire cannot hold is refused and left out. After a failure of
+ * the system every call is a no-op that returns false. Either way writer_finish is false in the end.
  */
 #ifndef CPROF_STREAM_WRITER_H
 #define CPROF_STREAM_WRITER_H
@@ -31,8 +32,10 @@ bool writer_put(struct writer *w, const struct record *r);
 /* Ends the block; the same as a FLUSH record. */
 bool writer_flush(struct writer *w);
 bool writer_finish(struct writer *w);
-/* The first failure as a sentence, or NULL. */
+/* What went wrong as a sentence, or NULL. */
 const char *writer_error(const struct writer *w);
+/* True where writer_error is about a record that was refused (status 3), not about the system (1). */
+bool writer_refused(const struct writer *w);
 /* Bytes handed to the descriptor so far. */
 uint64_t writer_bytes(const struct writer *w);
 /* Bytes handed over in the current segment, with its header. */

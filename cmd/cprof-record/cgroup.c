@@ -1,0 +1,328 @@
+#include "cmd/cprof-record/cgroup.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/host.h"
+#include "common/base/hash.h"
+
+enum {
+	HANDLE_KERNFS = 0xfe, /* type of a file handle that is an inode number of kernfs */
+	DEPTH_MAX = 64,       /* of a walk; the kernel's own limit is cgroup.max.depth */
+	GROUPS_MAX = 1 << 20, /* paths that are kept */
+};
+
+#define WALK_PERIOD_NS 1000000000u
+#define MADE_UP_ID (UINT64_C(1) << 63)
+
+struct cgroups {
+	int mount;            /* directory of the mount; -1: there is none */
+	char *at;             /* its path */
+	char *root;           /* what of the hierarchy it shows; "" for all of it */
+	bool no_handles;      /* the kernel does not let us open by number */
+	uint64_t walked;      /* time of the last walk */
+	struct intern paths;
+	struct idmap ids;     /* id to path id */
+	struct idmap unknown; /* ids that the kernel says it has not */
+};
+
+/* Mount points have blanks and the like as \040. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (char *p = text; *p; to++) {
+		if (p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] && p[3]) {
+			*to = (char)((p[1] - '0') << 6 | (p[2] - '0') << 3 | (p[3] - '0'));
+			p += 4;
+		} else {
+			*to = *p++;
+		}
+	}
+	*to = '\0';
+}
+
+/* "id parent major:minor root point options … - type source options" */
+static bool parse_mount(char *line, char **root, char **point)
+{
+	char *save, *field = strtok_r(line, " ", &save);
+
+	for (int i = 0; field && i < 3; i++)
+		field = strtok_r(NULL, " ", &save);
+	*root = field;
+	*point = strtok_r(NULL, " ", &save);
+	while ((field = strtok_r(NULL, " ", &save)) && strcmp(field, "-") != 0)
+		;
+	field = strtok_r(NULL, " ", &save);
+	return *root && *point && field && strcmp(field, "cgroup2") == 0;
+}
+
+/* Opens the first mount of cgroup2, at /sys/fs/cgroup or /sys/fs/cgroup/unified or wherever it is. */
+static void find_mount(struct cgroups *cs)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL, *root, *point;
+	size_t cap = 0;
+
+	while (mounts && cs->mount < 0 && getline(&line, &cap, mounts) > 0) {
+		if (!parse_mount(line, &root, &point))
+			continue;
+		unescape(root);
+		unescape(point);
+		cs->mount = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (cs->mount < 0)
+			continue;
+		free(cs->at);
+		free(cs->root);
+		cs->at = strdup(point);
+		/* "/.." and beyond: the mount is wider than our cgroup namespace, which has no name for it. */
+		cs->root = strdup(strcmp(root, "/") == 0 || strncmp(root, "/..", 3) == 0 ? "" : root);
+	}
+	free(line);
+	if (mounts)
+		fclose(mounts);
+	if (cs->mount >= 0 && (!cs->at || !cs->root)) {
+		close(cs->mount);
+		cs->mount = -1;
+	}
+}
+
+struct cgroups *cgroups_new(void)
+{
+	struct cgroups *cs = calloc(1, sizeof(*cs));
+
+	if (!cs)
+		return NULL;
+	cs->mount = -1;
+	intern_init(&cs->paths);
+	idmap_init(&cs->ids);
+	idmap_init(&cs->unknown);
+	find_mount(cs);
+	return cs;
+}
+
+void cgroups_free(struct cgroups *cs)
+{
+	if (!cs)
+		return;
+	if (cs->mount >= 0)
+		close(cs->mount);
+	free(cs->at);
+	free(cs->root);
+	intern_release(&cs->paths);
+	idmap_release(&cs->ids);
+	idmap_release(&cs->unknown);
+	free(cs);
+}
+
+static const char *known(const struct cgroups *cs, uint64_t id)
+{
+	uint32_t path;
+
+	return idmap_find(&cs->ids, id, &path) ? (const char *)intern_get(&cs->paths, path).p : NULL;
+}
+
+static void learn(struct cgroups *cs, uint64_t id, const char *path)
+{
+	uint32_t n;
+
+	if (cs->ids.n < GROUPS_MAX && intern_add(&cs->paths, slice_of(path), &n))
+		idmap_set(&cs->ids, id, n);
+}
+
+/* The path of a directory that is open, below the mount; "" where it cannot be told. */
+static void path_of_fd(const struct cgroups *cs, int fd, char *path, size_t size)
+{
+	char link[64], full[PATH_MAX];
+	size_t at = strlen(cs->at);
+	struct stat st;
+	ssize_t n;
+
+	path[0] = '\0';
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, full, sizeof(full) - 1);
+	if (n <= 0 || fstat(fd, &st) != 0 || st.st_nlink == 0)
+		return;
+	full[n] = '\0';
+	if (strncmp(full, cs->at, at) == 0 && (full[at] == '/' || full[at] == '\0'))
+		snprintf(path, size, "%s%s", cs->root, full[at] || *cs->root ? full + at : "/");
+}
+
+/* Asks the kernel for the directory of this number. True where the answer is final. */
+static bool open_by_id(struct cgroups *cs, uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} h = { .handle = { .handle_bytes = sizeof(id), .handle_type = HANDLE_KERNFS } };
+	char path[PATH_MAX];
+	int fd;
+
+	memcpy(h.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(cs->mount, &h.handle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno == ESTALE || errno == ENOENT)
+			return true;
+		cs->no_handles = errno == EPERM || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
+		return false;
+	}
+	path_of_fd(cs, fd, path, sizeof(path));
+	close(fd);
+	if (path[0])
+		learn(cs, id, path);
+	return true;
+}
+
+static void walk(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
+{
+	size_t n = path->n;
+	struct dirent *e;
+	struct stat st;
+	DIR *dir;
+
+	if (fstat(dir_fd, &st) == 0)
+		learn(cs, st.st_ino, n ? buf_cstr(path) : "/");
+	dir = fdopendir(dir_fd);
+	if (!dir) {
+		close(dir_fd);
+		return;
+	}
+	while (depth < DEPTH_MAX && (e = readdir(dir))) {
+		int fd;
+
+		if (e->d_type != DT_DIR || strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		buf_byte(path, '/');
+		buf_text(path, e->d_name);
+		walk(cs, fd, path, depth + 1);
+		path->n = n;
+	}
+	closedir(dir);
+}
+
+static void walk_all(struct cgroups *cs)
+{
+	uint64_t now = host_mono_ns();
+	struct buf path = { 0 };
+	int fd;
+
+	if (cs->walked && now - cs->walked < WALK_PERIOD_NS)
+		return;
+	cs->walked = now;
+	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	buf_text(&path, cs->root);
+	if (fd >= 0)
+		walk(cs, fd, &path, 0);
+	buf_release(&path);
+}
+
+const char *cgroup_path(struct cgroups *cs, uint64_t id)
+{
+	const char *path = known(cs, id);
+	uint32_t no;
+
+	if (path || cs->mount < 0 || id == 0 || id & MADE_UP_ID || idmap_find(&cs->unknown, id, &no))
+		return path;
+	if (!cs->no_handles && open_by_id(cs, id)) {
+		path = known(cs, id);
+		if (!path && cs->unknown.n < GROUPS_MAX)
+			idmap_set(&cs->unknown, id, 0);
+		return path;
+	}
+	walk_all(cs);
+	return known(cs, id);
+}
+
+/* --- of a process ---------------------------------------------------------------------------- */
+
+/* How much a version 1 hierarchy is trusted to know the container; 0: not at all. */
+static int preference(const char *controllers)
+{
+	static const char *const names[] = { "pids", "cpu,cpuacct", "cpu", "memory", "name=systemd" };
+
+	for (int i = 0; i < (int)(sizeof(names) / sizeof(*names)); i++)
+		if (strcmp(controllers, names[i]) == 0)
+			return i + 1;
+	return 0;
+}
+
+/* The directory of a version 2 path below our mount. */
+static bool directory_id(const struct cgroups *cs, const char *path, uint64_t *id)
+{
+	size_t root = cs->root ? strlen(cs->root) : 0;
+	struct stat st;
+
+	if (cs->mount < 0)
+		return false;
+	if (root && strncmp(path, cs->root, root) == 0 && (path[root] == '/' || path[root] == '\0'))
+		path += root;
+	while (*path == '/')
+		path++;
+	if (fstatat(cs->mount, *path ? path : ".", &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode))
+		return false;
+	*id = st.st_ino;
+	return true;
+}
+
+static uint64_t made_up_id(const char *path)
+{
+	return hash_bytes(path, strlen(path)) | MADE_UP_ID;
+}
+
+bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *path)
+{
+	const char *v2 = NULL, *v1 = NULL;
+	int best = 0;
+	char *save, *line = strtok_r(text, "\n", &save);
+
+	for (; line; line = strtok_r(NULL, "\n", &save)) {
+		char *controllers = strchr(line, ':'), *colon = controllers ? strchr(controllers + 1, ':') : NULL;
+		int rank;
+
+		if (!colon)
+			continue;
+		*colon++ = '\0';
+		rank = preference(++controllers);
+		if (!*controllers)
+			v2 = colon;
+		else if (rank > best && strcmp(colon, "/") != 0) {
+			best = rank;
+			v1 = colon;
+		}
+	}
+	if (v1 && (!v2 || strcmp(v2, "/") == 0)) {
+		*id = made_up_id(v1);
+		v2 = v1;
+	} else if (!v2) {
+		return false;
+	} else if (!directory_id(cs, v2, id)) {
+		*id = made_up_id(v2);
+	}
+	if (!known(cs, *id))
+		learn(cs, *id, v2);
+	buf_text(path, known(cs, *id) ? known(cs, *id) : v2);
+	return !path->failed;
+}
+
+bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path)
+{
+	struct buf text = { 0 };
+	char name[64];
+	bool ok;
+
+	snprintf(name, sizeof(name), "/proc/%d/cgroup", (int)pid);
+	ok = host_read(name, &text);
+	if (ok)
+		ok = cgroup_of_text(cs, (char *)(uintptr_t)buf_cstr(&text), id, path);
+	buf_release(&text);
+	return ok;
+}

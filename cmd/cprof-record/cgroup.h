@@ -1,0 +1,43 @@
+/*
+ * The names of control groups.
+ *
+ *	struct cgroups *cs = cgroups_new();
+ *	const char *path = cgroup_path(cs, id);		// "/system.slice/cron.service", or NULL
+ *
+ * An id is what bpf_get_current_cgroup_id gives: the inode number of the group's directory in the
+ * version 2 hierarchy, 64 bits and not used again before 2^32 groups. The kernel opens the directory
+ * by that number where we may ask for it (CAP_DAC_READ_SEARCH, Linux 5.5): 1 µs. Else all directories
+ * are walked, at most once a second. Paths begin with "/", the root of the hierarchy as this cgroup
+ * namespace sees it.
+ *
+ * Where containers live in version 1 hierarchies alone, the version 2 group of all is the root. Their
+ * path then comes from version 1 and has an id that is made up of it, with the highest bit set.
+ */
+#ifndef CPROF_RECORD_CGROUP_H
+#define CPROF_RECORD_CGROUP_H
+
+#include <sys/types.h>
+
+#include "common/base/buf.h"
+
+struct cgroups;
+
+/* NULL without memory. A machine without cgroup2 gives an object that knows no path of its own. */
+struct cgroups *cgroups_new(void);
+void cgroups_free(struct cgroups *cs);
+
+/*
+ * The path of a group, lent until cgroups_free; NULL where it is gone, or outside of what we can
+ * see. Each group is looked up once, and its path is kept when it is gone.
+ */
+const char *cgroup_path(struct cgroups *cs, uint64_t id);
+
+/*
+ * The group of a process, by /proc/PID/cgroup: its id, and its path appended to path. False where the
+ * process is gone, or in none. cgroup_path knows the id from then on.
+ */
+bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path);
+/* The same for the text of such a file, for tests; the directory must exist for an id of version 2. */
+bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *path);
+
+#endif

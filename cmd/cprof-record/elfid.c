@@ -1,0 +1,196 @@
+#include "cmd/cprof-record/elfid.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/le.h"
+
+enum {
+	HEADERS_MAX = 65536, /* program headers looked at */
+	NOTES_MAX = 256,     /* notes looked at, in all segments together */
+	NOTE_HEADER = 12,    /* name size, descriptor size, type */
+	OWNER_MAX = 4,       /* "GNU\0", "Go\0\0" */
+};
+
+/* Where bytes come from: a file, or memory where fd is -1. */
+struct source {
+	int fd;
+	struct slice image;
+	unsigned int notes;  /* looked at so far */
+	size_t go_n;         /* Go's note, kept until no GNU note was found */
+	uint8_t go[ELF_ID_MAX];
+};
+
+/* Where a field lies in the headers of each class. */
+struct layout {
+	uint8_t header, phoff, shoff, phentsize, phnum, shentsize, sh_info; /* ELF header; section header 0 */
+	uint8_t ph_size, sh_size, p_offset, p_filesz, p_align, word;
+};
+
+static const struct layout layout32 = { 52, 28, 32, 42, 44, 46, 28, 32, 40, 4, 16, 28, 4 };
+static const struct layout layout64 = { 64, 32, 40, 54, 56, 58, 44, 56, 64, 8, 32, 48, 8 };
+
+static bool bytes_at(const struct source *s, uint64_t offset, void *to, size_t n)
+{
+	uint8_t *p = to;
+
+	if (s->fd < 0) {
+		if (offset > s->image.n || n > s->image.n - offset)
+			return false;
+		memcpy(to, s->image.p + offset, n);
+		return true;
+	}
+	while (n > 0) {
+		ssize_t got;
+
+		if (offset > INT64_MAX - n)
+			return false;
+		got = pread(s->fd, p, n, (off_t)offset);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		offset += (uint64_t)got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+static uint64_t word(const struct layout *l, const uint8_t *p)
+{
+	return l->word == 8 ? le64_load(p) : le32_load(p);
+}
+
+static bool go_is_of_use(const struct source *s)
+{
+	struct slice id = { s->go, s->go_n };
+
+	return id.n > 0 && !slice_is(id, "redacted");
+}
+
+/* One note whose owner and type are known; true where it is the one to have. */
+static bool take_note(struct source *s, const uint8_t *owner, uint32_t type, uint64_t at, uint32_t size,
+		      struct buf *id)
+{
+	bool gnu = type == NOTE_GNU_ID && memcmp(owner, "GNU", 4) == 0;
+	bool go = type == NOTE_GO_ID && memcmp(owner, "Go\0", 4) == 0;
+	uint8_t bytes[ELF_ID_MAX];
+
+	if ((!gnu && !go) || size == 0 || size > sizeof(bytes) || !bytes_at(s, at, bytes, size))
+		return false;
+	if (gnu) {
+		buf_bytes(id, bytes, size);
+		return !id->failed;
+	}
+	memcpy(s->go, bytes, size);
+	s->go_n = size;
+	return false;
+}
+
+static uint64_t aligned(uint64_t n, uint64_t align)
+{
+	return (n + align - 1) & ~(align - 1);
+}
+
+/* Sizes in a note have 32 bits and the offsets were checked, so nothing here can wrap. */
+static bool walk_notes(struct source *s, uint64_t at, uint64_t size, uint64_t align, struct buf *id)
+{
+	uint64_t end = at + size;
+
+	align = align == 8 ? 8 : 4;
+	while (end - at >= NOTE_HEADER && s->notes++ < NOTES_MAX) {
+		uint8_t h[NOTE_HEADER], owner[OWNER_MAX];
+		uint64_t name_n, desc_n, desc, next;
+
+		if (!bytes_at(s, at, h, sizeof(h)))
+			return false;
+		name_n = le32_load(h);
+		desc_n = le32_load(h + 4);
+		/* Each part is padded so that the next one is aligned, counted from the note's start. */
+		desc = at + aligned(NOTE_HEADER + name_n, align);
+		next = at + aligned(desc - at + desc_n, align);
+		if (desc > end || desc_n > end - desc)
+			return false;
+		if (name_n == OWNER_MAX && bytes_at(s, at + NOTE_HEADER, owner, OWNER_MAX) &&
+		    take_note(s, owner, le32_load(h + 8), desc, (uint32_t)desc_n, id))
+			return true;
+		if (next > end)
+			return false;
+		at = next;
+	}
+	return false;
+}
+
+/* More than 65,534 program headers: their number stands in section header 0. */
+static bool header_count(const struct source *s, const struct layout *l, const uint8_t *h, uint64_t *n)
+{
+	uint8_t section[64];
+
+	*n = le16_load(h + l->phnum);
+	if (*n != PN_XNUM)
+		return true;
+	if (le16_load(h + l->shentsize) < l->sh_size ||
+	    !bytes_at(s, word(l, h + l->shoff), section, l->sh_size))
+		return false;
+	*n = le32_load(section + l->sh_info);
+	return true;
+}
+
+static bool find_id(struct source *s, struct buf *id)
+{
+	const struct layout *l;
+	uint8_t h[64] = { 0 }, p[56];
+	uint64_t n, at, step;
+
+	if (!bytes_at(s, 0, h, layout32.header) || memcmp(h, ELFMAG, SELFMAG) != 0 ||
+	    h[EI_DATA] != ELFDATA2LSB || (h[EI_CLASS] != ELFCLASS32 && h[EI_CLASS] != ELFCLASS64))
+		return false;
+	l = h[EI_CLASS] == ELFCLASS64 ? &layout64 : &layout32;
+	if (!bytes_at(s, 0, h, l->header) || !header_count(s, l, h, &n))
+		return false;
+	at = word(l, h + l->phoff);
+	step = le16_load(h + l->phentsize);
+	if (step < l->ph_size || at > INT64_MAX / 2)
+		return false;
+	for (uint64_t i = 0; i < n && i < HEADERS_MAX; i++, at += step) {
+		uint64_t offset, size;
+
+		if (!bytes_at(s, at, p, l->ph_size))
+			break;
+		offset = word(l, p + l->p_offset);
+		size = word(l, p + l->p_filesz);
+		if (le32_load(p) != PT_NOTE || offset > INT64_MAX / 2 || size > INT64_MAX / 2)
+			continue;
+		if (walk_notes(s, offset, size, word(l, p + l->p_align), id))
+			return true;
+	}
+	if (!go_is_of_use(s))
+		return false;
+	buf_bytes(id, s->go, s->go_n);
+	return !id->failed;
+}
+
+bool elf_build_id_fd(int fd, struct buf *id)
+{
+	struct source s = { .fd = fd };
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && find_id(&s, id);
+}
+
+bool elf_build_id_image(struct slice image, struct buf *id)
+{
+	struct source s = { .fd = -1, .image = image };
+
+	return find_id(&s, id);
+}
+
+bool elf_build_id_notes(struct slice notes, uint64_t align, struct buf *id)
+{
+	struct source s = { .fd = -1, .image = notes };
+
+	return walk_notes(&s, 0, notes.n, align, id);
+}

@@ -1,0 +1,193 @@
+#include "cmd/cprof-record/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FILE_MAX = 1 << 20 };
+
+bool host_read(const char *path, struct buf *text)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = 1;
+	int saved;
+
+	if (fd < 0)
+		return false;
+	while (got > 0 && text->n < FILE_MAX && buf_reserve(text, 4096)) {
+		got = read(fd, text->p + text->n, 4096);
+		if (got > 0)
+			text->n += (size_t)got;
+		else if (got < 0 && errno == EINTR)
+			got = 1;
+	}
+	saved = text->failed ? ENOMEM : errno;
+	close(fd);
+	while (text->n > 0 && strchr(" \t\r\n", text->p[text->n - 1]))
+		text->n--;
+	errno = saved;
+	return got >= 0 && !text->failed;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t host_mono_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+bool cpu_list_has(const struct cpu_list *cpus, unsigned int cpu)
+{
+	for (size_t i = 0; i < cpus->n; i++)
+		if (cpus->items[i] == cpu)
+			return true;
+	return false;
+}
+
+void cpu_list_release(struct cpu_list *cpus)
+{
+	free(cpus->items);
+	*cpus = (struct cpu_list){ 0 };
+}
+
+static bool add_cpu(struct cpu_list *cpus, unsigned int cpu)
+{
+	size_t i = cpus->n;
+
+	while (i > 0 && cpus->items[i - 1] > cpu)
+		i--;
+	if (i > 0 && cpus->items[i - 1] == cpu)
+		return true;
+	if (!grow_array(&cpus->items, &cpus->cap, cpus->n, sizeof(*cpus->items)))
+		return false;
+	memmove(cpus->items + i + 1, cpus->items + i, (cpus->n - i) * sizeof(*cpus->items));
+	cpus->items[i] = cpu;
+	cpus->n++;
+	return true;
+}
+
+/* A number at *p, moved behind it; strtoul would take signs and spaces too. */
+static bool number(const char **p, unsigned int *v)
+{
+	if (**p < '0' || **p > '9')
+		return false;
+	for (*v = 0; **p >= '0' && **p <= '9'; (*p)++) {
+		*v = *v * 10 + (unsigned int)(**p - '0');
+		if (*v > CPU_MAX)
+			return false;
+	}
+	return true;
+}
+
+bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error)
+{
+	const char *p = text;
+
+	for (;;) {
+		unsigned int first, last;
+
+		if (!number(&p, &first))
+			break;
+		last = first;
+		if (*p == '-') {
+			p++;
+			if (!number(&p, &last) || last < first)
+				break;
+		}
+		for (unsigned int cpu = first; cpu <= last; cpu++)
+			if (!add_cpu(cpus, cpu))
+				return false;
+		if (*p == '\0')
+			return true;
+		if (*p++ != ',')
+			break;
+	}
+	buf_printf(error, "\"%s\" is not a list of CPUs like 0-3,8", text);
+	return false;
+}
+
+static bool read_cpus(const char *path, struct cpu_list *cpus)
+{
+	struct buf text = { 0 }, error = { 0 };
+	bool ok = host_read(path, &text) && cpu_list_parse(cpus, buf_cstr(&text), &error);
+
+	buf_release(&text);
+	buf_release(&error);
+	return ok && cpus->n > 0;
+}
+
+bool host_online_cpus(struct cpu_list *cpus)
+{
+	long n;
+
+	cpus->n = 0;
+	if (read_cpus("/sys/devices/system/cpu/online", cpus))
+		return true;
+	cpus->n = 0;
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	for (long i = 0; i < n && i <= CPU_MAX; i++)
+		if (!add_cpu(cpus, (unsigned int)i))
+			return false;
+	return n > 0;
+}
+
+bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error)
+{
+	struct cpu_list online = { 0 };
+	bool ok;
+
+	cpus->n = 0;
+	ok = cpu_list_parse(cpus, text, error) && host_online_cpus(&online);
+	for (size_t i = 0; ok && i < cpus->n; i++) {
+		if (cpu_list_has(&online, cpus->items[i]))
+			continue;
+		buf_printf(error, "CPU %u is not online", cpus->items[i]);
+		ok = false;
+	}
+	cpu_list_release(&online);
+	return ok;
+}
+
+static void say_file(void (*say)(void *arg, const char *key, const char *value), void *arg, const char *key,
+		     const char *path)
+{
+	struct buf text = { 0 };
+
+	if (host_read(path, &text) && text.n > 0)
+		say(arg, key, buf_cstr(&text));
+	buf_release(&text);
+}
+
+void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg)
+{
+	struct cpu_list possible = { 0 };
+	struct utsname u;
+	char text[32];
+
+	if (uname(&u) == 0) {
+		say(arg, "host", u.nodename);
+		say(arg, "kernel-release", u.release);
+		say(arg, "arch", u.machine);
+	}
+	say_file(say, arg, "boot-id", "/proc/sys/kernel/random/boot_id");
+	say_file(say, arg, "machine-id", "/etc/machine-id");
+	say_file(say, arg, "cpus-online", "/sys/devices/system/cpu/online");
+	if (read_cpus("/sys/devices/system/cpu/possible", &possible)) {
+		snprintf(text, sizeof(text), "%zu", possible.n);
+		say(arg, "cpus-possible", text);
+	}
+	cpu_list_release(&possible);
+	snprintf(text, sizeof(text), "%" PRIu64, clock_ns(CLOCK_REALTIME));
+	say(arg, "start-realtime-ns", text);
+}

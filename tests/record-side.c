@@ -1,0 +1,343 @@
+/*
+ * The side modules of cprof-record by hand: each command prints what one of them says.
+ * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose}.t tell what it should be.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/jitmap.h"
+#include "cmd/cprof-record/kernel.h"
+#include "cmd/cprof-record/vdso.h"
+
+static void print_hex(const struct buf *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		printf("%02x", b->p[i]);
+	putchar('\n');
+}
+
+static int print_id(bool ok, struct buf *id)
+{
+	if (ok)
+		print_hex(id);
+	else
+		puts("none");
+	buf_release(id);
+	return 0;
+}
+
+/* The ID of each file. */
+static int elfid(char **args)
+{
+	struct buf id = { 0 };
+
+	for (; *args; args++) {
+		int fd = open(*args, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+		print_id(elf_build_id_fd(fd, &id), &id);
+		if (fd >= 0)
+			close(fd);
+	}
+	return 0;
+}
+
+/* Does a prefix of the file have an ID? Each is tried, in memory of just that size. */
+static int elfid_cut(char **args)
+{
+	struct buf file = { 0 }, id = { 0 };
+	size_t found = 0, n = 0;
+	uint8_t *copy;
+
+	if (!host_read(args[0], &file))
+		return 1;
+	for (n = 0; n <= file.n; n++) {
+		copy = malloc(n ? n : 1);
+		memcpy(copy, file.p, n);
+		buf_clear(&id);
+		found += elf_build_id_image((struct slice){ copy, n }, &id);
+		free(copy);
+	}
+	/* And with each byte of its headers flipped. */
+	for (n = 0; n < file.n && n < 1024; n++) {
+		file.p[n] ^= 0xff;
+		buf_clear(&id);
+		elf_build_id_image(buf_view(&file), &id);
+		file.p[n] ^= 0xff;
+	}
+	printf("%s\n", found ? "some" : "none");
+	buf_release(&file);
+	buf_release(&id);
+	return 0;
+}
+
+static int vdso(char **args)
+{
+	struct buf image = { 0 }, id = { 0 };
+	FILE *out = fopen(args[0], "wb");
+
+	if (!out || !vdso_image(&image, &id))
+		return 1;
+	fwrite(image.p, 1, image.n, out);
+	fclose(out);
+	buf_release(&image);
+	return print_id(true, &id);
+}
+
+static int kernel_id(char **args)
+{
+	struct buf id = { 0 };
+
+	(void)args;
+	return print_id(kernel_build_id(&id), &id);
+}
+
+static void print_symbol(struct kernel *k, uint64_t address)
+{
+	struct kernel_symbol s;
+
+	if (kernel_symbol(k, address, &s))
+		printf("%" PRIx64 " %.*s %" PRIx64 " %" PRIu64 "%s%.*s\n", address, (int)s.name.n, s.name.p, s.address,
+		       s.size, s.module.n ? " " : "", (int)s.module.n, s.module.p);
+	else
+		printf("%" PRIx64 " none\n", address);
+}
+
+/*
+ * KALLSYMS MODULES, then a line each: an address; "add ADDRESS SIZE NAME"; "remove ADDRESS SIZE";
+ * "forget"; "why"; "! SHELL COMMAND".
+ */
+static int kernel(char **args)
+{
+	struct kernel *k = args[0] ? kernel_new_over(args[0], args[1]) : kernel_new();
+	char line[512], name[256];
+	uint64_t address, size;
+
+	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "add %" SCNx64 " %" SCNu64 " %255s", &address, &size, name) == 3)
+			kernel_add(k, address, size, slice_of(name));
+		else if (sscanf(line, "remove %" SCNx64 " %" SCNu64, &address, &size) == 2)
+			kernel_remove(k, address, size);
+		else if (line[0] == '!' && system(line + 1) != 0)
+			puts("the command failed");
+		else if (strcmp(line, "forget\n") == 0)
+			kernel_forget(k);
+		else if (strcmp(line, "why\n") == 0)
+			puts(kernel_why(k) ? kernel_why(k) : "no reason");
+		else if (sscanf(line, "%" SCNx64, &address) == 1)
+			print_symbol(k, address);
+	}
+	kernel_free(k);
+	return 0;
+}
+
+static void print_fact(void *arg, const char *key, const char *value)
+{
+	(void)arg;
+	printf("%s=%s\n", key, value);
+}
+
+static int facts(char **args)
+{
+	(void)args;
+	host_facts(print_fact, NULL);
+	return 0;
+}
+
+static void print_cpus(bool ok, struct cpu_list *cpus, struct buf *error)
+{
+	for (size_t i = 0; ok && i < cpus->n; i++)
+		printf("%s%u", i ? " " : "", cpus->items[i]);
+	puts(ok ? "" : buf_cstr(error));
+	cpu_list_release(cpus);
+	buf_release(error);
+}
+
+static int cpus_of(char **args)
+{
+	for (; *args; args++) {
+		struct cpu_list cpus = { 0 };
+		struct buf error = { 0 };
+
+		print_cpus(cpu_list_parse(&cpus, *args, &error), &cpus, &error);
+	}
+	return 0;
+}
+
+static int choose(char **args)
+{
+	struct cpu_list cpus = { 0 };
+	struct buf error = { 0 };
+
+	if (args[0])
+		print_cpus(host_choose_cpus(&cpus, args[0], &error), &cpus, &error);
+	else
+		print_cpus(host_online_cpus(&cpus), &cpus, &error);
+	return 0;
+}
+
+/*
+ * A line each: "id N"; "pid N"; "text FILE" (as /proc/PID/cgroup); "! SHELL COMMAND". Of one object, so that
+ * what is remembered shows.
+ */
+static int cgroup(char **args)
+{
+	struct cgroups *cs = cgroups_new();
+	struct buf path = { 0 }, text = { 0 };
+	char line[512], name[256];
+	uint64_t id;
+	int pid;
+
+	(void)args;
+	while (fgets(line, sizeof(line), stdin)) {
+		const char *known;
+		bool ok = false;
+
+		buf_clear(&path);
+		buf_clear(&text);
+		if (line[0] == '!') {
+			if (system(line + 1) != 0)
+				puts("the command failed");
+		} else if (sscanf(line, "id %" SCNu64, &id) == 1) {
+			known = cgroup_path(cs, id);
+			puts(known ? known : "none");
+		} else {
+			if (sscanf(line, "pid %d", &pid) == 1)
+				ok = cgroup_of_pid(cs, pid, &id, &path);
+			else if (sscanf(line, "text %255s", name) == 1 && host_read(name, &text) && *buf_cstr(&text))
+				ok = cgroup_of_text(cs, (char *)text.p, &id, &path);
+			known = ok ? cgroup_path(cs, id) : NULL;
+			printf("%s %s %s\n", ok ? buf_cstr(&path) : "none", known ? known : "none",
+			       ok && id >> 63 ? "made-up" : "real");
+		}
+		fflush(stdout);
+	}
+	buf_release(&path);
+	buf_release(&text);
+	cgroups_free(cs);
+	return 0;
+}
+
+struct jit_sums {
+	bool brief;
+	size_t bytes, largest; /* since the last poll */
+};
+
+static void print_chunk(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n)
+{
+	struct jit_sums *sums = arg;
+
+	sums->bytes += n;
+	sums->largest = n > sums->largest ? n : sums->largest;
+	for (const uint8_t *p = data, *end; !sums->brief && p < data + n; p = end + 1) {
+		end = memchr(p, '\n', (size_t)(data + n - p));
+		printf("%" PRIu64 ".%" PRIu64 " %.*s\n", process_id, generation, (int)(end - p), p);
+	}
+}
+
+static void poll_jit(struct jitmaps *js, uint64_t now, struct jit_sums *sums)
+{
+	int more;
+
+	sums->bytes = sums->largest = 0;
+	more = jitmaps_poll(js, now, print_chunk, sums);
+	printf("poll %d", more);
+	if (sums->brief)
+		printf(": %zu bytes, %s", sums->bytes, sums->largest <= JITMAP_CHUNK ? "small chunks" : "a large chunk");
+	putchar('\n');
+}
+
+/*
+ * A line each: "watch ID PID NSPID", "poll", "finish ID", "forget ID", "restart", "busy", "open", "complaint",
+ * "brief" (only sums from now on), "pass MS" (time passes, without waiting), "! SHELL COMMAND".
+ */
+static int jit(char **args)
+{
+	struct jitmaps *js = jitmaps_new();
+	uint64_t now = host_mono_ns(), id, ms;
+	struct jit_sums sums = { 0 };
+	char line[512];
+	int pid, nspid;
+
+	(void)args;
+	while (fgets(line, sizeof(line), stdin)) {
+		if (line[0] == '!') {
+			if (system(line + 1) != 0)
+				puts("the command failed");
+		} else if (sscanf(line, "watch %" SCNu64 " %d %d", &id, &pid, &nspid) == 3)
+			jitmaps_watch(js, id, pid, nspid);
+		else if (sscanf(line, "finish %" SCNu64, &id) == 1)
+			jitmaps_finish(js, id, now, print_chunk, &sums);
+		else if (sscanf(line, "forget %" SCNu64, &id) == 1)
+			jitmaps_forget(js, id);
+		else if (sscanf(line, "pass %" SCNu64, &ms) == 1)
+			now += ms * 1000000;
+		else if (strcmp(line, "poll\n") == 0)
+			poll_jit(js, now, &sums);
+		else if (strcmp(line, "restart\n") == 0)
+			jitmaps_restart(js);
+		else if (strcmp(line, "brief\n") == 0)
+			sums.brief = true;
+		else if (strcmp(line, "busy\n") == 0)
+			puts(jitmaps_busy(js, now) ? "busy" : "quiet");
+		else if (strcmp(line, "open\n") == 0)
+			printf("%zu of %zu\n", jitmaps_open(js), jitmaps_watched(js));
+		else if (strcmp(line, "complaint\n") == 0) {
+			const char *said = jitmaps_complaint(js);
+
+			puts(said ? said : "no complaint");
+		}
+		fflush(stdout);
+	}
+	jitmaps_free(js);
+	return 0;
+}
+
+/* bpf ERRNO, perf ERRNO, perf-wide ERRNO, kallsyms: the sentence. */
+static int diagnose(char **args)
+{
+	struct buf s = { 0 };
+	int err = args[1] ? atoi(args[1]) : 0;
+
+	if (strcmp(args[0], "bpf") == 0)
+		diagnose_bpf(err, &s);
+	else if (strcmp(args[0], "kallsyms") == 0)
+		diagnose_kallsyms(&s);
+	else
+		diagnose_perf(err, strcmp(args[0], "perf-wide") == 0, &s);
+	puts(buf_cstr(&s));
+	buf_release(&s);
+	return 0;
+}
+
+static int capability(char **args)
+{
+	puts(have_capability(atoi(args[0])) ? "yes" : "no");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(char **args);
+		int args;
+	} commands[] = {
+		{ "elfid", elfid, 1 },	     { "elfid-cut", elfid_cut, 1 }, { "vdso", vdso, 1 },
+		{ "kernel-id", kernel_id, 0 }, { "kernel", kernel, 0 },	    { "facts", facts, 0 },
+		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
+		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
+	};
+
+	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
+		if (strcmp(argv[1], commands[i].name) == 0 && argc >= 2 + commands[i].args)
+			return commands[i].run(argv + 2);
+	return 2;
+}
