@@ -4,6 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Nine calls in ten end here. */
+static inline bool has_room(const struct buf *b, size_t n)
+{
+	return n <= b->cap - b->n && !b->failed;
+}
+
 bool buf_reserve(struct buf *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : 64;
@@ -32,7 +38,7 @@ bool buf_reserve(struct buf *b, size_t n)
 
 void buf_bytes(struct buf *b, const void *p, size_t n)
 {
-	if (n == 0 || !buf_reserve(b, n))
+	if (n == 0 || (!has_room(b, n) && !buf_reserve(b, n)))
 		return;
 	memcpy(b->p + b->n, p, n);
 	b->n += n;
@@ -40,7 +46,7 @@ void buf_bytes(struct buf *b, const void *p, size_t n)
 
 void buf_byte(struct buf *b, uint8_t v)
 {
-	if (!buf_reserve(b, 1))
+	if (!has_room(b, 1) && !buf_reserve(b, 1))
 		return;
 	b->p[b->n++] = v;
 }
@@ -52,7 +58,7 @@ void buf_text(struct buf *b, const char *text)
 
 void buf_varint(struct buf *b, uint64_t v)
 {
-	if (!buf_reserve(b, VARINT_MAX))
+	if (!has_room(b, VARINT_MAX) && !buf_reserve(b, VARINT_MAX))
 		return;
 	while (v > 0x7f) {
 		b->p[b->n++] = (uint8_t)(v | 0x80);

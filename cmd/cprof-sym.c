@@ -1,0 +1,231 @@
+/*
+ * cprof-sym: the same stream with names added.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "common/capture/capture.h"
+#include "common/resolve/namer.h"
+
+enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3 };
+
+static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... "
+				 "[--demangle none|simplified|templates|full] [FILE]";
+
+static const char *const demangle_modes[] = {
+	[DEMANGLE_NONE] = "none",
+	[DEMANGLE_SIMPLIFIED] = "simplified",
+	[DEMANGLE_TEMPLATES] = "templates",
+	[DEMANGLE_FULL] = "full",
+};
+
+static enum demangle_mode parse_mode(const char *text)
+{
+	for (size_t i = 0; i < sizeof(demangle_modes) / sizeof(demangle_modes[0]); i++) {
+		if (strcmp(text, demangle_modes[i]) == 0) {
+			if (i != DEMANGLE_NONE && !demangle_possible())
+				cli_warn("built without libiberty: names stay mangled");
+			return (enum demangle_mode)i;
+		}
+	}
+	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+}
+
+static void or_die(bool good)
+{
+	if (!good)
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+/* One pass over the stream: what is read, what it means, what is said. */
+struct pass {
+	struct reader *reader;
+	struct writer *writer;
+	struct capture capture;
+	struct namer *namer;
+	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
+	bool due;  /* such a block has ended, and what is missing has not been said yet */
+};
+
+static bool is_name(uint32_t type)
+{
+	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE;
+}
+
+/* Too large to share a block with what came before it. */
+static bool is_large(const struct record *r)
+{
+	size_t n = r->tail.n;
+
+	n += r->type == RECORD_JITMAP ? r->jitmap.data.n : r->type == RECORD_IMAGE ? r->image.data.n : 0;
+	return n >= WRITER_BLOCK;
+}
+
+static void say(struct pass *p)
+{
+	or_die(namer_say(p->namer, &p->capture, p->writer));
+	p->due = false;
+}
+
+/*
+ * Names are said when a block ends: the one that is read, or the one that is written. But those of an
+ * earlier run may go on in the next block, where this one is full or ends with some; then what is
+ * missing is said when no more of them follow. So a second run finds all names of the first before
+ * it would say them.
+ */
+static void before_record(struct pass *p, const struct record *r)
+{
+	if (r->type == RECORD_SEGMENT || r->type == RECORD_END) {
+		or_die(namer_last(p->namer, &p->capture, p->writer));
+		p->due = false;
+	} else if (r->type == RECORD_FLUSH && p->open) {
+		p->due = true;
+	} else if (r->type == RECORD_FLUSH || (p->due && !is_name(r->type))) {
+		say(p);
+	} else if (is_large(r)) {
+		say(p);
+		writer_flush(p->writer);
+	}
+}
+
+static bool pass_on(struct pass *p, const struct record *r)
+{
+	const char *wrong;
+	uint64_t before;
+	bool full;
+
+	before_record(p, r);
+	wrong = capture_apply(&p->capture, r);
+	if (wrong) {
+		reader_complain(p->reader, wrong);
+		return true;
+	}
+	or_die(namer_see(p->namer, &p->capture, r));
+	before = writer_bytes(p->writer);
+	if (!writer_put(p->writer, r))
+		return false;
+	if (r->type != RECORD_FLUSH) {
+		full = writer_bytes(p->writer) != before;
+		p->open = is_name(r->type) || full;
+		p->due |= full;
+	}
+	return true;
+}
+
+static void print_count(const struct namer_count *c)
+{
+	fprintf(stderr, "  %10" PRIu64 " of %10" PRIu64 "  %.*s", c->named, c->named + c->unnamed, (int)c->where.n,
+		(const char *)c->where.p);
+	if (c->unnamed)
+		fprintf(stderr, " (%.*s)", (int)c->why.n, (const char *)c->why.p);
+	fputc('\n', stderr);
+}
+
+/* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)" */
+static void summarize(struct namer *namer, bool verbose)
+{
+	size_t n, told = 0;
+	const struct namer_count *counts = namer_counts(namer, &n);
+	struct buf line = { 0 };
+	uint64_t named = 0, unnamed = 0, rest;
+
+	or_die(counts);
+	for (size_t i = 0; i < n; i++) {
+		named += counts[i].named;
+		unnamed += counts[i].unnamed;
+	}
+	rest = unnamed;
+	buf_printf(&line, "%" PRIu64 " of %" PRIu64 " frames named", named, named + unnamed);
+	if (named + unnamed)
+		buf_printf(&line, " (%.1f %%)", 100.0 * (double)named / (double)(named + unnamed));
+	for (; told < n && told < TOLD_MAX && counts[told].unnamed; told++) {
+		buf_printf(&line, "%s%" PRIu64 " in %.*s (%.*s)", told ? ", " : "; unresolved: ", counts[told].unnamed,
+			   (int)counts[told].where.n, (const char *)counts[told].where.p, (int)counts[told].why.n,
+			   (const char *)counts[told].why.p);
+		rest -= counts[told].unnamed;
+	}
+	if (rest)
+		buf_printf(&line, ", %" PRIu64 " elsewhere%s", rest, verbose ? "" : " (-v lists all)");
+	cli_warn("%s", buf_cstr(&line));
+	for (size_t i = 0; verbose && i < n; i++)
+		print_count(&counts[i]);
+	buf_release(&line);
+}
+
+static enum status symbolize(const char *path, const struct modules_options *options, bool verbose)
+{
+	int fd = cli_open(path), got;
+	struct modules *modules = modules_new(options);
+	struct pass p = { .reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path),
+			  .writer = writer_new(STDOUT_FILENO) };
+	struct record r;
+
+	or_die(modules && p.reader && p.writer && capture_init(&p.capture));
+	or_die((p.namer = namer_new(modules)));
+	while ((got = reader_next(p.reader, &r)) > 0 && pass_on(&p, &r))
+		;
+	or_die(namer_last(p.namer, &p.capture, p.writer));
+	cli_writer_done(p.writer);
+	if (got == 0)
+		summarize(p.namer, verbose);
+	namer_free(p.namer);
+	modules_free(modules);
+	capture_release(&p.capture);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return cli_reader_done(p.reader, got);
+}
+
+int main(int argc, char **argv)
+{
+	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE };
+	static const struct option options[] = {
+		{ "symfs", required_argument, NULL, SYMFS },
+		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "demangle", required_argument, NULL, DEMANGLE },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	static const char *dirs[DEBUG_DIRS_MAX];
+	struct modules_options mo = { .demangle = DEMANGLE_SIMPLIFIED };
+	bool verbose = false;
+	int c;
+
+	cli_begin("cprof-sym", usage);
+	while ((c = getopt_long(argc, argv, "vhV", options, NULL)) != -1) {
+		switch (c) {
+		case SYMFS:
+			mo.symfs = optarg;
+			break;
+		case DEBUG_DIR:
+			if (mo.n_debug_dirs == DEBUG_DIRS_MAX)
+				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
+			dirs[mo.n_debug_dirs++] = optarg;
+			mo.debug_dirs = dirs;
+			break;
+		case DEMANGLE:
+			mo.demangle = parse_mode(optarg);
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'h':
+			cli_help();
+		case 'V':
+			cli_version();
+		default:
+			cli_usage(NULL);
+		}
+	}
+	if (argc - optind > 1)
+		cli_usage("one file at most: streams are joined by cat");
+	cli_refuse_terminal();
+	return symbolize(argv[optind] ? argv[optind] : "-", &mo, verbose);
+}

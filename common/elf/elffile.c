@@ -1,0 +1,269 @@
+#include "common/elf/elffile.h"
+
+#include <elf.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/le.h"
+#include "common/elf/parts.h"
+
+enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8 };
+
+static uint64_t page_down(uint64_t v)
+{
+	return v & ~(uint64_t)(PAGE - 1);
+}
+
+static uint64_t page_up(uint64_t v)
+{
+	return page_down(v + PAGE - 1);
+}
+
+static bool read_segments(struct elf_file *f)
+{
+	size_t n;
+
+	if (elf_getphdrnum(f->elf, &n) != 0 || n > SEGMENTS_MAX)
+		return false;
+	f->segments = calloc(n + 1, sizeof(*f->segments));
+	if (!f->segments)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		GElf_Phdr p;
+
+		if (!gelf_getphdr(f->elf, (int)i, &p))
+			return false;
+		if (p.p_type == PT_LOAD)
+			f->segments[f->n_segments++] = (struct elf_segment){
+				p.p_offset, p.p_vaddr, p.p_filesz, p.p_memsz, (p.p_flags & PF_X) != 0,
+			};
+	}
+	return true;
+}
+
+/* Looks through notes for NT_GNU_BUILD_ID; an ID that is too short to tell builds apart is none. */
+static bool note_build_id(struct elf_file *f, Elf_Data *notes)
+{
+	size_t at = 0, next, name, desc;
+	GElf_Nhdr n;
+
+	while (notes && notes->d_buf && (next = gelf_getnote(notes, at, &n, &name, &desc)) > 0) {
+		const uint8_t *bytes = notes->d_buf;
+
+		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(bytes + name, "GNU", 4) == 0 &&
+		    n.n_descsz >= BUILD_ID_LEAST && n.n_descsz <= ELF_BUILD_ID_MAX) {
+			memcpy(f->build_id, bytes + desc, n.n_descsz);
+			f->build_id_n = n.n_descsz;
+			return true;
+		}
+		at = next;
+	}
+	return false;
+}
+
+/* By sections first: a debug file's program headers may point anywhere. A binary may have no sections. */
+static void read_build_id(struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	size_t n;
+
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX &&
+		    note_build_id(f, elf_getdata(scn, NULL)))
+			return;
+	}
+	if (elf_getphdrnum(f->elf, &n) != 0)
+		return;
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_filesz <= NOTES_MAX &&
+		    note_build_id(f, elf_getdata_rawchunk(f->elf, (int64_t)p.p_offset, p.p_filesz,
+							  p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
+			return;
+	}
+}
+
+enum elf_opened elf_open(int fd, struct elf_file **fp)
+{
+	struct elf_file *f = calloc(1, sizeof(*f));
+	enum elf_opened result = ELF_NO_MEMORY;
+	struct stat st;
+
+	*fp = NULL;
+	if (!f) {
+		close(fd);
+		return ELF_NO_MEMORY;
+	}
+	f->fd = fd;
+	elf_version(EV_CURRENT);
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		result = ELF_NOT_ELF;
+		goto fail;
+	}
+	f->dev = st.st_dev;
+	f->inode = st.st_ino;
+	f->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
+		char magic[SELFMAG];
+
+		result = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0 ?
+				 ELF_DAMAGED : ELF_NOT_ELF;
+		goto fail;
+	}
+	if (!read_segments(f)) {
+		result = ELF_DAMAGED;
+		goto fail;
+	}
+	read_build_id(f);
+	*fp = f;
+	return ELF_OPENED;
+fail:
+	elf_close(f);
+	return result;
+}
+
+enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
+{
+	int fd = memfd_create("cprof", MFD_CLOEXEC);
+	size_t at = 0;
+
+	*f = NULL;
+	while (fd >= 0 && at < bytes.n) {
+		ssize_t n = write(fd, bytes.p + at, bytes.n - at);
+
+		if (n <= 0) {
+			close(fd);
+			fd = -1;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return fd < 0 ? ELF_NO_MEMORY : elf_open(fd, f);
+}
+
+void elf_settle(struct elf_file *f)
+{
+	elf_end(f->elf);
+	f->elf = NULL;
+	if (f->fd >= 0)
+		close(f->fd);
+	f->fd = -1;
+}
+
+void elf_close(struct elf_file *f)
+{
+	if (!f)
+		return;
+	elf_settle(f);
+	free(f->segments);
+	free(f);
+}
+
+bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
+{
+	/* First what contains it, then what a whole last page brings in; executable ones before others. */
+	for (unsigned int pass = 0; pass < 3; pass++) {
+		for (size_t i = 0; i < f->n_segments; i++) {
+			const struct elf_segment *s = &f->segments[i];
+			uint64_t into = offset - s->offset;
+			uint64_t size = pass < 2 ? s->filesz : page_up(s->offset + s->filesz) - s->offset;
+
+			if (offset >= s->offset && into < size && (pass == 1 || s->exec)) {
+				*vaddr = s->vaddr + into;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+bool elf_lost_offsets(const struct elf_file *f)
+{
+	for (size_t i = 0; i < f->n_segments; i++) {
+		if (f->segments[i].exec && f->segments[i].filesz)
+			return false;
+	}
+	return f->n_segments > 0;
+}
+
+bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length)
+{
+	struct elf_segment *match = NULL;
+
+	for (size_t i = 0; i < f->n_segments; i++) {
+		struct elf_segment *s = &f->segments[i];
+
+		if (!s->exec || page_up(s->vaddr + s->memsz) - page_down(s->vaddr) != length)
+			continue;
+		if (match)
+			return false;
+		match = s;
+	}
+	if (!match)
+		return false;
+	match->offset = file_offset + (match->vaddr & (PAGE - 1));
+	match->filesz = match->memsz;
+	return true;
+}
+
+bool elf_same_build(struct slice a, struct slice b)
+{
+	struct slice shorter = a.n < b.n ? a : b, longer = a.n < b.n ? b : a;
+
+	if (shorter.n < BUILD_ID_LEAST || memcmp(a.p, b.p, shorter.n) != 0)
+		return false;
+	for (size_t i = shorter.n; i < longer.n; i++) {
+		if (longer.p[i])
+			return false;
+	}
+	return true;
+}
+
+bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, ".gnu_debuglink", &sh);
+	Elf_Data *data = scn ? elf_part(scn) : NULL;
+	const uint8_t *bytes = data ? data->d_buf : NULL;
+	size_t n;
+
+	if (!bytes || data->d_size < 5)
+		return false;
+	n = strnlen((const char *)bytes, data->d_size);
+	if (n == 0 || n >= cap || memchr(bytes, '/', n) || (n + 4) / 4 * 4 + 4 > data->d_size)
+		return false;
+	memcpy(name, bytes, n);
+	name[n] = '\0';
+	*crc = le32_load(bytes + (n + 4) / 4 * 4);
+	return true;
+}
+
+bool elf_crc32(const struct elf_file *f, uint32_t *crc)
+{
+	static uint32_t table[256];
+	uint8_t bytes[1 << 16];
+	uint32_t c = UINT32_MAX;
+	off_t at = 0;
+	ssize_t n;
+
+	for (uint32_t i = 0; !table[255] && i < 256; i++) {
+		uint32_t v = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			v = v & 1 ? v >> 1 ^ 0xedb88320 : v >> 1;
+		table[i] = v;
+	}
+	while ((n = pread(f->fd, bytes, sizeof(bytes), at)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			c = table[(c ^ bytes[i]) & 0xff] ^ c >> 8;
+		at += n;
+	}
+	*crc = ~c;
+	return n == 0;
+}

@@ -1,0 +1,86 @@
+/*
+ * One ELF file: what it is, where its segments lie, which build it comes from.
+ *
+ *	struct elf_file *f;
+ *	uint64_t vaddr;
+ *
+ *	if (elf_open(fd, &f) != ELF_OPENED)	// takes the descriptor over, whatever comes of it
+ *		...
+ *	if (elf_vaddr(f, offset, &vaddr))	// the address that the linker gave this byte
+ *		...
+ *	elf_close(f);
+ *
+ * Files come from anywhere and may shrink while they are read, so nothing is mapped: libelf reads
+ * the parts that are asked for, sizes are checked before, and no part is larger than ELF_PART_MAX.
+ * Only this room includes libelf.
+ */
+#ifndef CPROF_ELF_ELFFILE_H
+#define CPROF_ELF_ELFFILE_H
+
+#include "common/base/cursor.h"
+
+enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 22, ELF_BUILD_ID_MAX = 64 };
+
+enum elf_opened {
+	ELF_OPENED = 0,
+	ELF_NOT_ELF = 1,
+	ELF_DAMAGED = 2,
+	ELF_NO_MEMORY = 3,
+};
+
+/* A PT_LOAD. */
+struct elf_segment {
+	uint64_t offset, vaddr; /* in the file; as linked */
+	uint64_t filesz, memsz;
+	bool exec;
+};
+
+struct elf_file {
+	struct Elf *elf; /* libelf's */
+	int fd;
+	struct elf_segment *segments;
+	size_t n_segments;
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	size_t build_id_n; /* 0: it has none */
+	uint64_t dev, inode;
+};
+
+/* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
+enum elf_opened elf_open(int fd, struct elf_file **f);
+/* Bytes as if they were a file (the vDSO's image). */
+enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
+/* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
+void elf_settle(struct elf_file *f);
+void elf_close(struct elf_file *f);
+
+/*
+ * The linked address of the byte at this file offset: by the PT_LOAD that contains it, an executable
+ * one if two do (linkers let segments share a page of the file), else by the executable one whose
+ * last page it lies on. False: no segment loads it.
+ */
+bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
+
+/*
+ * A debug file made by objcopy --only-keep-debug keeps its segments' addresses and loses their file
+ * offsets. This gives them back from a mapping of the true file that is known to be executable:
+ * the one executable segment with this many pages lies there. False: none or more than one has.
+ */
+bool elf_lost_offsets(const struct elf_file *f);
+bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
+
+/* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
+bool elf_same_build(struct slice a, struct slice b);
+static inline struct slice elf_build_id(const struct elf_file *f)
+{
+	return (struct slice){ f->build_id, f->build_id_n };
+}
+
+/*
+ * .gnu_debuglink: the name of the debug file (copied, at most cap bytes with the NUL) and the CRC32
+ * of its bytes. False: there is none, or it names a path.
+ */
+bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc);
+/* CRC32 (IEEE 802.3) of the whole file; false where it cannot be read. */
+bool elf_crc32(const struct elf_file *f, uint32_t *crc);
+
+#endif

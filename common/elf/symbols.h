@@ -1,0 +1,67 @@
+/*
+ * The functions of an ELF file as disjoint intervals: one look-up finds the right name.
+ *
+ *	struct symbols *t = symbols_new();
+ *
+ *	symbols_add(t, runtime_file, SYMBOLS_DYNSYM | SYMBOLS_SYMTAB | SYMBOLS_PLT);
+ *	symbols_add(t, debug_file, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
+ *	if (!symbols_settle(t))
+ *		...out of memory...
+ *	uint32_t s = symbols_find(t, vaddr);
+ *	if (s != SYMBOL_NONE)
+ *		...symbols_name(t, s), vaddr - symbols_start(t, s)...
+ *	symbols_free(t);
+ *
+ * What may be a name: FUNC, GNU_IFUNC, NOTYPE and OBJECT symbols that lie in a section which is
+ * loaded and executable. Not undefined, absolute and common ones, not sections, files and
+ * thread-local variables, not the mapping symbols $a, $d, $t, $x.
+ *
+ * Which one names an address:
+ * 1. Of the symbols with a size that cover it, the one that begins last; of those the one that
+ *    ends first. So the innermost, and after its end the one around it again. A symbol ends at its
+ *    section's end at the latest, and beyond its end it names nothing.
+ * 2. Of several with the same range: .symtab before .dynsym before a PLT stub; global before weak
+ *    before local; function before label before object; fewer leading underscores; the shorter
+ *    name; the lower bytes. The order of the tables does not matter.
+ * 3. Where none covers it, a symbol without a size that lies in none: from .symtab it reaches to the
+ *    next symbol or to the section's end, from .dynsym (which is sparse) it names its first byte only.
+ */
+#ifndef CPROF_ELF_SYMBOLS_H
+#define CPROF_ELF_SYMBOLS_H
+
+#include "common/base/cursor.h"
+#include "common/elf/elffile.h"
+
+#define SYMBOL_NONE UINT32_MAX
+
+enum {
+	SYMBOLS_SYMTAB = 1,
+	SYMBOLS_DYNSYM = 2,
+	SYMBOLS_PLT = 4,      /* stubs of .plt, .plt.sec and .plt.got; x86-64 */
+	SYMBOLS_SEPARATE = 8, /* the file is a separate debug file: remembered as their origin */
+};
+
+enum symbol_origin { ORIGIN_SYMTAB, ORIGIN_DYNSYM, ORIGIN_PLT, ORIGIN_DEBUG, ORIGINS };
+
+enum { SYMBOL_NAME_MAX = 8192 }; /* bytes of a name; what is longer is cut */
+
+struct symbols;
+
+struct symbols *symbols_new(void);
+void symbols_free(struct symbols *t);
+/* Takes in the tables that what asks for. How many symbols that could name code, or -1 without memory. */
+long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what);
+/* Decides; to be called once, before any look-up. False without memory. */
+bool symbols_settle(struct symbols *t);
+
+uint32_t symbols_find(const struct symbols *t, uint64_t vaddr);
+uint64_t symbols_start(const struct symbols *t, uint32_t s);
+/* Without a version ("@@GLIBC_2.4"), and without "@plt" for a stub; lent, good until symbols_free. */
+struct slice symbols_name(const struct symbols *t, uint32_t s);
+enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
+/* A number that the caller may keep with the symbol; 0 at first. */
+uint32_t *symbols_tag(struct symbols *t, uint32_t s);
+/* Was there any symbol of this origin? */
+bool symbols_has(const struct symbols *t, enum symbol_origin origin);
+
+#endif

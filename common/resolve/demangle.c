@@ -1,0 +1,357 @@
+#include "common/resolve/demangle.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#ifdef HAVE_LIBIBERTY
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+
+enum language { LANGUAGE_CXX, LANGUAGE_RUST, LANGUAGE_D };
+
+/* What a demangler says, until it says too much. */
+struct sink {
+	char text[DEMANGLE_OUT_MAX];
+	size_t n;
+	jmp_buf enough;
+};
+
+/* libiberty's printers have no way to stop them but to leave; all their state is on the stack. */
+static void collect(const char *piece, size_t n, void *opaque)
+{
+	struct sink *s = opaque;
+
+	if (n > sizeof(s->text) - s->n)
+		longjmp(s->enough, 1);
+	memcpy(s->text + s->n, piece, n);
+	s->n += n;
+}
+
+typedef int demangler(const char *mangled, int options, demangle_callbackref callback, void *opaque);
+
+static bool run(demangler *d, const char *mangled, int options, struct sink *s)
+{
+	s->n = 0;
+	if (setjmp(s->enough))
+		return false;
+	return d(mangled, options, collect, s) && s->n > 0;
+}
+
+/*
+ * How long the name becomes at most: in D a "Q" and a number in base 26 repeat what stands that far
+ * back, a type or an identifier, so lengths can double at each.
+ */
+static bool d_is_short(const char *mangled, size_t n)
+{
+	uint64_t total[DEMANGLE_IN_MAX + 1] = { 0 };
+
+	for (size_t at = 0; at < n; at++) {
+		uint64_t back = 0, add = 1;
+		size_t end = at + 1;
+
+		if (mangled[at] == 'Q') {
+			while (end < n && isupper((unsigned char)mangled[end]) && back < n)
+				back = back * 26 + (uint64_t)(mangled[end++] - 'A');
+			if (end < n && islower((unsigned char)mangled[end]))
+				back = back * 26 + (uint64_t)(mangled[end] - 'a');
+			if (back > 0 && back <= at)
+				add += isdigit((unsigned char)mangled[at - back]) ?
+					       strtoul(mangled + at - back, NULL, 10) :
+					       total[at] - total[at - back];
+		}
+		if (add > n << 8)
+			return false;
+		total[at + 1] = total[at] + add;
+		if (total[at + 1] > 1 << 20)
+			return false;
+	}
+	return true;
+}
+
+static bool run_d(const char *mangled, size_t n, struct sink *s)
+{
+	char *text = d_is_short(mangled, n) ? dlang_demangle(mangled, 0) : NULL;
+	size_t length = text ? strlen(text) : 0;
+	bool good = length > 0 && length <= sizeof(s->text);
+
+	if (good)
+		memcpy(s->text, text, length);
+	s->n = good ? length : 0;
+	free(text);
+	return good;
+}
+
+/* Length of the mangled name without the suffixes that compilers add to clones: ".cold", ".llvm.123". */
+static size_t without_suffix(struct slice name)
+{
+	const uint8_t *dot = memchr(name.p, '.', name.n);
+
+	/* Rust's legacy scheme writes "::" as "..", and such a name ends with E before any suffix. */
+	for (; dot; dot = memchr(dot + 1, '.', name.n - (size_t)(dot + 1 - name.p))) {
+		size_t left = name.n - (size_t)(dot - name.p);
+
+		if (left > 1 && dot > name.p && dot[1] != '.' && dot[-1] != '.' && dot[-1] != '$')
+			return (size_t)(dot - name.p);
+	}
+	return name.n;
+}
+
+/* The suffix again, as far as it means the same in the next build. */
+static void add_suffix(struct buf *out, struct slice suffix, enum demangle_mode mode)
+{
+	static const char *const stable[] = { ".cold", ".part", ".isra", ".constprop" };
+	const uint8_t *end = suffix.p + suffix.n;
+
+	if (mode == DEMANGLE_SIMPLIFIED)
+		return;
+	for (const uint8_t *p = suffix.p, *next; p < end; p = next) {
+		struct slice word;
+
+		next = memchr(p + 1, '.', (size_t)(end - p) - 1);
+		next = next ? next : end;
+		while (next + 1 < end && isdigit(next[1])) { /* ".constprop.0" */
+			const uint8_t *dot = memchr(next + 1, '.', (size_t)(end - next) - 1);
+
+			next = dot ? dot : end;
+		}
+		word = (struct slice){ p, (size_t)(next - p) };
+		if (word.n >= 5 && memcmp(word.p, ".llvm", 5) == 0)
+			continue;
+		if (mode == DEMANGLE_FULL) {
+			buf_text(out, " [clone ");
+			buf_bytes(out, word.p, word.n);
+			buf_text(out, "]");
+			continue;
+		}
+		for (size_t i = 0; i < sizeof(stable) / sizeof(stable[0]); i++) {
+			size_t n = strlen(stable[i]);
+
+			if (word.n >= n && memcmp(word.p, stable[i], n) == 0 && (word.n == n || word.p[n] == '.'))
+				buf_text(out, stable[i]);
+		}
+	}
+}
+
+/* Takes parameters, and on request template arguments, out of a demangled name. */
+struct cutter {
+	const char *p, *end;
+	struct buf *out;
+	enum language language;
+	bool cut_templates;
+};
+
+static bool at_text(const struct cutter *c, const char *text)
+{
+	size_t n = strlen(text);
+
+	return (size_t)(c->end - c->p) >= n && memcmp(c->p, text, n) == 0;
+}
+
+static void copy(struct cutter *c, size_t n)
+{
+	buf_bytes(c->out, c->p, n);
+	c->p += n;
+}
+
+/* Behind the bracket that closes the one at p. Inside round brackets a lone '<' or '>' is a comparison. */
+static const char *behind_group(const struct cutter *c)
+{
+	char open[256];
+	size_t depth = 0;
+
+	for (const char *p = c->p; p < c->end; p++) {
+		bool closes = *p == ')' || *p == '}' || *p == ']';
+
+		if (strchr("(<{[", *p)) {
+			if (depth == sizeof(open))
+				return c->end;
+			open[depth++] = *p;
+		} else if (*p == '>' && depth && open[depth - 1] == '<' && p[-1] != '-') {
+			depth--;
+		} else if (closes) {
+			char want = *p == ')' ? '(' : *p == '}' ? '{' : '[';
+
+			while (depth && open[--depth] != want)
+				;
+		}
+		if (depth == 0)
+			return p + 1;
+	}
+	return c->end;
+}
+
+/* "operator" and the signs that are its name; or a type's name, which then is cut like any other. */
+static bool cut_operator(struct cutter *c)
+{
+	static const char *const signs[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=",
+					     "->", "<",  ">" };
+	const size_t n = strlen("operator");
+
+	if (c->language != LANGUAGE_CXX || !at_text(c, "operator") ||
+	    (c->out->n && (isalnum(c->out->p[c->out->n - 1]) || c->out->p[c->out->n - 1] == '_')))
+		return false;
+	copy(c, n);
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if (at_text(c, signs[i])) {
+			copy(c, strlen(signs[i]));
+			break;
+		}
+	}
+	return true;
+}
+
+/* In Rust "<T as Trait>" and "<impl Trait for T>" are no arguments but what the path begins with. */
+static bool is_rust_self(const struct cutter *c, const char *behind)
+{
+	if (c->language != LANGUAGE_RUST)
+		return false;
+	if (c->out->n == 0 || !(isalnum(c->out->p[c->out->n - 1]) || strchr("_:>", c->out->p[c->out->n - 1])))
+		return true;
+	return c->out->p[c->out->n - 1] == ':' &&
+	       (at_text(c, "<impl ") || memmem(c->p, (size_t)(behind - c->p), " as ", 4));
+}
+
+static void cut_angle(struct cutter *c)
+{
+	const char *behind = behind_group(c);
+
+	if (is_rust_self(c, behind)) {
+		copy(c, 1); /* what is inside is cut on its own; its '>' is copied */
+		return;
+	}
+	if (!c->cut_templates) {
+		copy(c, (size_t)(behind - c->p));
+		return;
+	}
+	if (c->language == LANGUAGE_RUST && c->out->n >= 2 && memcmp(c->out->p + c->out->n - 2, "::", 2) == 0)
+		c->out->n -= 2; /* foo::<T> */
+	if (c->out->n && c->out->p[c->out->n - 1] == ' ')
+		c->out->n--; /* "operator<< <char>" */
+	c->p = behind;
+}
+
+static void cut_round(struct cutter *c)
+{
+	static const char *const qualifiers[] = { " const", " volatile", " &&", " &", " noexcept" };
+	bool d_arguments = c->language == LANGUAGE_D && c->out->n && c->out->p[c->out->n - 1] == '!';
+
+	if (at_text(c, "(anonymous namespace)")) {
+		copy(c, strlen("(anonymous namespace)"));
+		return;
+	}
+	if (c->language == LANGUAGE_RUST || (d_arguments && !c->cut_templates)) {
+		copy(c, (size_t)(behind_group(c) - c->p));
+		return;
+	}
+	if (d_arguments)
+		c->out->n--;
+	c->p = behind_group(c);
+	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++) {
+		if (at_text(c, qualifiers[i])) {
+			c->p += strlen(qualifiers[i]);
+			i = SIZE_MAX; /* once more from the first */
+		}
+	}
+}
+
+static void cut(struct buf *out, const struct sink *s, enum language language, bool cut_templates)
+{
+	struct buf cleaned = { 0 };
+	struct cutter c = { s->text, s->text + s->n, &cleaned, language, cut_templates };
+
+	while (c.p < c.end) {
+		if (*c.p == '<')
+			cut_angle(&c);
+		else if (*c.p == '(')
+			cut_round(&c);
+		else if (!cut_operator(&c))
+			copy(&c, 1);
+	}
+	buf_bytes(out, cleaned.p, cleaned.n);
+	if (cleaned.failed)
+		out->failed = true;
+	buf_release(&cleaned);
+}
+
+/* Rust's legacy names are C++'s with a last part of "h" and 16 hexadecimal digits. */
+static bool has_rust_hash(const char *mangled, size_t n)
+{
+	return n > 20 && mangled[n - 1] == 'E' && memcmp(mangled + n - 20, "17h", 3) == 0;
+}
+
+static bool translate(const char *mangled, size_t n, enum demangle_mode mode, struct sink *s,
+		      enum language *language)
+{
+	int options = mode == DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
+
+	*language = LANGUAGE_RUST;
+	if (mangled[1] == 'R')
+		return run(rust_demangle_callback, mangled, options, s);
+	*language = LANGUAGE_D;
+	if (mangled[1] == 'D')
+		return run_d(mangled, n, s);
+	if (has_rust_hash(mangled, n) && run(rust_demangle_callback, mangled, options, s))
+		return true;
+	*language = LANGUAGE_CXX;
+	return run(cplus_demangle_v3_callback, mangled, options, s);
+}
+
+static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	static const char block_tail[] = "_block_invoke";
+	char mangled[DEMANGLE_IN_MAX + 1];
+	struct slice core = name;
+	enum language language;
+	struct sink s;
+	bool block;
+
+	if (name.n < 3 || name.n > DEMANGLE_IN_MAX || name.p[0] != '_' || memchr(name.p, '\0', name.n))
+		return false;
+	block = name.n > 4 && memcmp(name.p, "___Z", 4) == 0;
+	if (block) { /* clang's blocks: ___Z3foov_block_invoke */
+		const uint8_t *tail = memmem(name.p, name.n, block_tail, strlen(block_tail));
+
+		if (!tail)
+			return false;
+		core = (struct slice){ name.p + 2, (size_t)(tail - name.p) - 2 };
+	} else if (!strchr("ZRD", name.p[1]) || name.p[1] == '\0') {
+		return false;
+	}
+	core.n = core.p[1] == 'D' ? core.n : without_suffix(core);
+	memcpy(mangled, core.p, core.n);
+	mangled[core.n] = '\0';
+	if (!translate(mangled, core.n, mode, &s, &language))
+		return false;
+	if (mode == DEMANGLE_FULL)
+		buf_bytes(out, s.text, s.n);
+	else
+		cut(out, &s, language, mode == DEMANGLE_SIMPLIFIED);
+	if (block)
+		buf_text(out, block_tail);
+	else
+		add_suffix(out, (struct slice){ core.p + core.n, name.n - core.n }, mode);
+	return true;
+}
+
+bool demangle_possible(void)
+{
+	return true;
+}
+#else
+bool demangle_possible(void)
+{
+	return false;
+}
+
+static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	(void)out, (void)name, (void)mode;
+	return false;
+}
+#endif
+
+void demangle(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	if (mode == DEMANGLE_NONE || !try_demangle(out, name, mode))
+		buf_bytes(out, name.p, name.n);
+}

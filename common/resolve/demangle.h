@@ -1,0 +1,30 @@
+/*
+ * Names as their authors wrote them: C++, Rust (legacy and v0) and D, by libiberty.
+ *
+ *	struct buf out = { 0 };
+ *
+ *	demangle(&out, symbol, DEMANGLE_SIMPLIFIED);	// what is not mangled comes out as it went in
+ *
+ * Bounded: a name of more than DEMANGLE_IN_MAX bytes, or one that would become longer than
+ * DEMANGLE_OUT_MAX, stays mangled. A few bytes can describe gigabytes.
+ */
+#ifndef CPROF_RESOLVE_DEMANGLE_H
+#define CPROF_RESOLVE_DEMANGLE_H
+
+#include "common/base/buf.h"
+
+enum { DEMANGLE_IN_MAX = 4096, DEMANGLE_OUT_MAX = 4096 };
+
+enum demangle_mode {
+	DEMANGLE_NONE = 0,
+	DEMANGLE_SIMPLIFIED = 1, /* "ns::map::insert": no parameters, no template arguments, no clone suffix */
+	DEMANGLE_TEMPLATES = 2,  /* "ns::map<int, long>::insert": no parameters; ".cold" but not ".constprop.3" */
+	DEMANGLE_FULL = 3,       /* "ns::map<int, long>::insert(int const&) const [clone .constprop.3]" */
+};
+
+/* False where this build cannot demangle. */
+bool demangle_possible(void);
+/* Appends the name to out. Never fails but for memory (out->failed). */
+void demangle(struct buf *out, struct slice name, enum demangle_mode mode);
+
+#endif

@@ -1,0 +1,63 @@
+#include "common/resolve/jit.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+
+void jit_release(struct jit *j)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		perfmap_release(&j->processes[i].map);
+		free(j->processes[i].waiting);
+	}
+	free(j->processes);
+	*j = (struct jit){ 0 };
+}
+
+static struct jit_process *process_of(struct jit *j, uint32_t process)
+{
+	if (!grow_array(&j->processes, &j->cap, process, sizeof(*j->processes)))
+		return NULL;
+	if (process >= j->n)
+		j->n = (size_t)process + 1;
+	return &j->processes[process];
+}
+
+bool jit_wait(struct jit *j, uint32_t process, uint32_t place)
+{
+	struct jit_process *p = process_of(j, process);
+
+	if (!p || !grow_array(&p->waiting, &p->cap_waiting, p->n_waiting, sizeof(*p->waiting)))
+		return false;
+	p->waiting[p->n_waiting++] = place;
+	return true;
+}
+
+bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice data, jit_try *try, void *arg)
+{
+	struct jit_process *p = process_of(j, process);
+	struct perfmap_run run;
+	size_t still = 0;
+
+	if (!p)
+		return false;
+	if (generation != p->generation) { /* another file: what the one before said is void */
+		perfmap_release(&p->map);
+		p->generation = generation;
+	}
+	if (!perfmap_parse(&run, data)) {
+		perfmap_run_release(&run);
+		return false;
+	}
+	for (size_t i = 0; i < p->n_waiting; i++) {
+		if (!try(arg, p->waiting[i], &run))
+			p->waiting[still++] = p->waiting[i];
+	}
+	p->n_waiting = still;
+	return perfmap_push(&p->map, &run);
+}
+
+bool jit_find(const struct jit *j, uint32_t process, uint64_t address, struct perfmap_hit *hit)
+{
+	return process < j->n && perfmap_find(&j->processes[process].map, address, hit);
+}

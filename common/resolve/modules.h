@@ -1,0 +1,71 @@
+/*
+ * The files that code was mapped from, and the names in them.
+ *
+ * A module is known by its build ID, else by device, inode and path, so that each file is opened
+ * once, whatever the number of processes, captures' segments and paths. A file whose build ID is not
+ * the recorded one is never used: a wrong name is worse than none.
+ *
+ *	struct modules *m = modules_new(&options);
+ *	uint32_t id;
+ *
+ *	if (!modules_get(m, &file, &id))	// opens it at first sight
+ *		...out of memory...
+ *	if (modules_name(m, id, &where, &name))
+ *		...intern_get(modules_texts(m), name.text), name.offset...
+ *	modules_free(m);
+ */
+#ifndef CPROF_RESOLVE_MODULES_H
+#define CPROF_RESOLVE_MODULES_H
+
+#include "common/base/hash.h"
+#include "common/resolve/demangle.h"
+#include "common/stream/record.h"
+
+struct modules_options {
+	const char *symfs;           /* NULL: files are where they were recorded */
+	const char *const *debug_dirs; /* NULL: /usr/lib/debug, under symfs where that is set */
+	size_t n_debug_dirs;
+	enum demangle_mode demangle;
+};
+
+/* What the stream says of a file. */
+struct module_identity {
+	uint64_t dev_major, dev_minor, inode, generation;
+	struct slice build_id, path;
+	struct slice image; /* not empty: these bytes are the file (the vDSO) */
+};
+
+/* Where in a module to look. */
+struct module_place {
+	uint64_t offset;                 /* in the file, of the address itself */
+	uint64_t map_offset, map_length; /* the mapping it was found in */
+	bool after_call;                 /* a return address: look one byte before, count from itself */
+};
+
+struct module_name {
+	uint32_t text;   /* in modules_texts */
+	uint32_t source; /* enum name_source */
+	uint64_t offset; /* from the function's start */
+};
+
+struct module_state {
+	enum source_status status;
+	enum name_source kind; /* the best that it can give */
+	struct slice path;     /* what was opened, or tried last */
+	uint32_t version;      /* grows when the same module is found after all, by another path */
+};
+
+struct modules;
+
+/* NULL without memory. What the options point to must outlive it. */
+struct modules *modules_new(const struct modules_options *options);
+void modules_free(struct modules *m);
+/* All names; text 0 is "". Others may add theirs. */
+struct intern *modules_texts(struct modules *m);
+bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
+/* 1: named. 0: this place has no name. -1: out of memory. */
+int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+struct module_state modules_state(const struct modules *m, uint32_t id);
+size_t modules_count(const struct modules *m); /* ids are below it */
+
+#endif

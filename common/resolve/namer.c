@@ -1,0 +1,619 @@
+#include "common/resolve/namer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/base/radix.h"
+#include "common/resolve/jit.h"
+#include "common/resolve/strings.h"
+
+/* What we found for a place. */
+struct answer {
+	uint32_t text;   /* 0: nothing */
+	uint32_t source; /* enum name_source */
+	uint64_t offset;
+};
+
+/* What is known of a FILE of the segment. */
+struct file_state {
+	uint32_t module; /* + 1; 0: not asked for yet */
+	uint32_t version; /* of the module when it was last asked */
+	bool used, is_file;
+	bool heard; /* the stream says something, in the four below */
+	uint32_t status, kind;
+	uint32_t path;
+};
+
+struct list {
+	uint32_t *items;
+	size_t n, cap;
+};
+
+struct namer {
+	struct modules *modules;
+	struct intern *texts;
+	/* Of the segment. */
+	struct strings strings;
+	struct jit jit;
+	struct answer *answers; /* by place */
+	size_t cap_answers;
+	struct file_state *files; /* by FILE; 0 is the kernel */
+	size_t n_files, cap_files;
+	size_t n_placed, n_said; /* places below were seen; were written */
+	struct radix_item *queue; /* places to be looked up in files when the block ends */
+	size_t n_queue, cap_queue;
+	struct list late;        /* places that got their names after their block */
+	struct list new_files;   /* files that need their SOURCE */
+	struct list kernel;      /* kernel frames that have no name yet */
+	uint64_t kernel_named, kernel_frames;
+	size_t n_ksyms;
+	bool kernel_new, last_said;
+	/* Of all segments. */
+	struct intern where; /* keys of counts: why, NUL, where */
+	struct namer_count *counts;
+	size_t cap_counts, cap_sorted;
+	struct namer_count *sorted;
+	struct buf scratch;
+};
+
+static bool list_add(struct list *l, uint32_t v)
+{
+	if (!grow_array(&l->items, &l->cap, l->n, sizeof(*l->items)))
+		return false;
+	l->items[l->n++] = v;
+	return true;
+}
+
+struct namer *namer_new(struct modules *modules)
+{
+	struct namer *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->modules = modules;
+	n->texts = modules_texts(modules);
+	n->n_placed = n->n_said = 1;
+	n->last_said = true;
+	return n;
+}
+
+static void forget_segment(struct namer *n)
+{
+	strings_clear(&n->strings);
+	jit_release(&n->jit);
+	if (n->files)
+		memset(n->files, 0, n->cap_files * sizeof(*n->files));
+	n->n_files = 0;
+	n->n_placed = n->n_said = 1;
+	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
+	n->kernel_named = n->kernel_frames = 0;
+	n->n_ksyms = 0;
+	n->kernel_new = n->last_said = false;
+}
+
+void namer_free(struct namer *n)
+{
+	if (!n)
+		return;
+	strings_release(&n->strings);
+	jit_release(&n->jit);
+	free(n->answers);
+	free(n->files);
+	free(n->queue);
+	free(n->late.items);
+	free(n->new_files.items);
+	free(n->kernel.items);
+	intern_release(&n->where);
+	free(n->counts);
+	free(n->sorted);
+	buf_release(&n->scratch);
+	free(n);
+}
+
+static struct file_state *file_state(struct namer *n, uint64_t file)
+{
+	if (file > INT32_MAX || !grow_array(&n->files, &n->cap_files, (size_t)file, sizeof(*n->files)))
+		return NULL;
+	if (file >= n->n_files)
+		n->n_files = (size_t)file + 1;
+	return &n->files[file];
+}
+
+/* The bytes that stand for a mapping without a file: the vDSO's. */
+static struct slice image_of(const struct capture *c, const struct capture_file *f)
+{
+	const struct capture_image *image = capture_image(c, f->path, f->build_id);
+
+	return image ? image->data : (struct slice){ NULL, 0 };
+}
+
+/* Finds the module of a file at its first use; module stays 0 where the mapping has no file. */
+static bool use_file(struct namer *n, const struct capture *c, uint32_t id, struct file_state **fp)
+{
+	const struct capture_file *file = &c->files[id];
+	struct file_state *f = file_state(n, id);
+	struct module_identity is = { file->dev_major, file->dev_minor, file->inode, file->generation,
+				      file->build_id, file->path, { NULL, 0 } };
+	uint32_t module;
+
+	*fp = f;
+	if (!f)
+		return false;
+	if (!f->used && !list_add(&n->new_files, id))
+		return false;
+	f->used = true;
+	if (f->module)
+		return true;
+	f->is_file = capture_path_is_file(file->path);
+	if (!f->is_file)
+		is.image = image_of(c, file);
+	if (!f->is_file && !is.image.n)
+		return true;
+	if (!modules_get(n->modules, &is, &module))
+		return false;
+	f->module = module + 1;
+	return true;
+}
+
+static bool answer_hit(struct namer *n, const struct capture *c, const struct capture_place *p,
+		       const struct perfmap_hit *hit, struct answer *a)
+{
+	a->source = NAME_PERFMAP;
+	a->offset = c->frames[p->frame].address - hit->start;
+	return intern_add(n->texts, hit->name, &a->text);
+}
+
+/* Code in memory without a file: by the process's perf map, after a fork by its parent's too. */
+static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a)
+{
+	const struct capture_place *p = &c->places[place];
+	const struct capture_frame *f = &c->frames[p->frame];
+	uint64_t address = capture_lookup(f, f->address);
+	uint32_t process = f->process;
+	struct perfmap_hit hit;
+
+	for (unsigned int depth = 0; process && depth < 16; depth++) {
+		if (jit_find(&n->jit, process, address, &hit))
+			return answer_hit(n, c, p, &hit, a);
+		process = c->processes[process].via == VIA_FORK ? c->processes[process].parent : 0;
+	}
+	return jit_wait(&n->jit, f->process, place);
+}
+
+static bool look_in_module(struct namer *n, const struct capture *c, const struct capture_place *p,
+			   struct file_state *f, struct answer *a)
+{
+	const struct capture_frame *frame = &c->frames[p->frame];
+	struct module_place where = {
+		.offset = p->offset,
+		.map_offset = p->offset - (frame->address - p->map_start),
+		.map_length = p->map_end - p->map_start,
+		.after_call = capture_lookup(frame, frame->address) != frame->address,
+	};
+	struct module_name name;
+	int found = modules_name(n->modules, f->module - 1, &where, &name);
+
+	f->version = modules_state(n->modules, f->module - 1).version;
+	if (found > 0)
+		*a = (struct answer){ name.text, name.source, name.offset };
+	return found >= 0;
+}
+
+/*
+ * Only perf maps have to be asked at once. What lies in files waits for its block to end and is looked
+ * up in the order of addresses, which turns most cache misses into hits: on a million different
+ * addresses that halves the time.
+ */
+static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
+{
+	const struct capture_place *p = &c->places[place];
+	struct answer *a = &n->answers[place];
+	struct file_state *f = NULL;
+
+	*a = (struct answer){ 0 };
+	if (p->map_end == 0) /* nothing was mapped there */
+		return true;
+	if (p->file && !use_file(n, c, p->file, &f))
+		return false;
+	if (!f || !f->module)
+		return look_in_maps(n, c, place, a);
+	if (!grow_array(&n->queue, &n->cap_queue, n->n_queue, sizeof(*n->queue)))
+		return false;
+	n->queue[n->n_queue++] = (struct radix_item){ ((uint64_t)f->module << 40) ^ p->offset, place };
+	return true;
+}
+
+static bool look_up_new(struct namer *n, const struct capture *c)
+{
+	for (; n->n_placed < c->n_places; n->n_placed++) {
+		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)) ||
+		    !look_up(n, c, (uint32_t)n->n_placed))
+			return false;
+	}
+	return true;
+}
+
+static bool look_up_queued(struct namer *n, const struct capture *c)
+{
+	struct radix_item *spare = malloc((n->n_queue + 1) * sizeof(*spare)), *sorted;
+	bool good = spare != NULL;
+
+	sorted = good ? radix_sort(n->queue, spare, n->n_queue) : NULL;
+	for (size_t i = 0; good && i < n->n_queue; i++) {
+		const struct capture_place *p = &c->places[sorted[i].value];
+
+		good = look_in_module(n, c, p, &n->files[p->file], &n->answers[sorted[i].value]);
+	}
+	n->n_queue = 0;
+	free(spare);
+	return good;
+}
+
+struct trial {
+	struct namer *n;
+	const struct capture *c;
+	bool failed;
+};
+
+static bool try_late(void *arg, uint32_t place, const struct perfmap_run *run)
+{
+	struct trial *t = arg;
+	const struct capture_place *p = &t->c->places[place];
+	const struct capture_frame *f = &t->c->frames[p->frame];
+	struct perfmap_hit hit;
+
+	if (!perfmap_run_find(run, capture_lookup(f, f->address), &hit))
+		return false;
+	if (!answer_hit(t->n, t->c, p, &hit, &t->n->answers[place]) ||
+	    (place < t->n->n_said && !list_add(&t->n->late, place)))
+		t->failed = true;
+	return true;
+}
+
+static bool hear_jitmap(struct namer *n, const struct capture *c, const struct record_jitmap *r)
+{
+	struct trial t = { n, c, false };
+
+	return jit_add(&n->jit, (uint32_t)r->process, r->generation, r->data, try_late, &t) && !t.failed;
+}
+
+static bool hear_source(struct namer *n, const struct capture *c, const struct record_source *r)
+{
+	struct file_state *f;
+
+	if (r->file && r->file >= c->n_files)
+		return true; /* of no FILE */
+	f = file_state(n, r->file);
+	if (!f)
+		return false;
+	f->heard = true;
+	f->status = (uint32_t)r->status;
+	f->kind = (uint32_t)r->kind;
+	return intern_add(n->texts, r->path, &f->path);
+}
+
+bool namer_see(struct namer *n, struct capture *c, const struct record *r)
+{
+	uint32_t text;
+
+	switch (r->type) {
+	case RECORD_SEGMENT:
+		forget_segment(n);
+		return true;
+	case RECORD_FRAME:
+		if (r->frame.process)
+			return true;
+		n->kernel_frames++;
+		n->kernel_new = true;
+		return list_add(&n->kernel, (uint32_t)r->frame.id);
+	case RECORD_SAMPLE:
+		return look_up_new(n, c);
+	case RECORD_JITMAP:
+		return hear_jitmap(n, c, &r->jitmap);
+	case RECORD_STRING:
+		return intern_add(n->texts, r->string.text, &text) && strings_see(&n->strings, r->string.id, text);
+	case RECORD_SOURCE:
+		return hear_source(n, c, &r->source);
+	default:
+		return true;
+	}
+}
+
+/* The best that the stream says of the frame from just this time on, or NULL. */
+static const struct capture_symbol *heard(const struct capture *c, uint32_t frame, uint64_t from)
+{
+	const struct capture_symbol *best = NULL;
+
+	for (uint32_t at = c->frames[frame].symbol; at; at = c->symbols[at].before) {
+		const struct capture_symbol *s = &c->symbols[at];
+
+		if (s->from == from && (!best || s->source > best->source))
+			best = s;
+	}
+	return best;
+}
+
+/* Has it been said, or something better? */
+static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
+		     const struct answer *a)
+{
+	const struct capture_symbol *s = heard(c, frame, from);
+
+	return s && (s->source > a->source ||
+		     (s->source == a->source && s->offset == a->offset &&
+		      slice_equal(capture_text(c, s->name), intern_get(n->texts, a->text))));
+}
+
+static bool write_symbol(struct namer *n, const struct capture *c, struct writer *w, uint32_t frame, uint64_t from,
+			 const struct answer *a)
+{
+	struct record r = { .type = RECORD_SYMBOL,
+			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
+
+	if (is_heard(n, c, frame, from, a))
+		return true;
+	if (a->text) {
+		r.symbol.name = strings_id(&n->strings, n->texts, a->text, w);
+		if (!r.symbol.name)
+			return false;
+	}
+	writer_put(w, &r);
+	return true;
+}
+
+/* The name of a place, unless the frame's place before has the same and nothing came in between. */
+static bool write_place(struct namer *n, const struct capture *c, struct writer *w, uint32_t place)
+{
+	const struct capture_place *p = &c->places[place];
+	const struct answer *a = &n->answers[place], *before = &n->answers[p->before];
+
+	if (!a->text)
+		return true;
+	if (p->before && before->text == a->text && before->source == a->source && before->offset == a->offset &&
+	    !heard(c, p->frame, p->from))
+		return true;
+	return write_symbol(n, c, w, p->frame, p->from, a);
+}
+
+static bool write_source(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	struct file_state *f = file_state(n, id);
+	struct record_source s = { .file = id, .status = SOURCE_NOT_A_FILE };
+	uint32_t path;
+
+	if (!f)
+		return false;
+	if (id == 0) {
+		s.status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
+		s.kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
+		s.path = slice_of("/proc/kallsyms");
+	} else if (f->module) {
+		struct module_state m = modules_state(n->modules, f->module - 1);
+
+		s = (struct record_source){ id, m.status, m.kind, m.path };
+	} else {
+		s.path = c->files[id].path;
+	}
+	if (!intern_add(n->texts, s.path, &path))
+		return false;
+	/* Why it failed is told once, wherever it was tried. */
+	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
+			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || s.kind < f->kind))))
+		return true;
+	f->heard = true;
+	f->status = (uint32_t)s.status;
+	f->kind = (uint32_t)s.kind;
+	f->path = path;
+	writer_put(w, &(struct record){ .type = RECORD_SOURCE, .source = s });
+	return true;
+}
+
+/* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
+static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
+{
+	const struct capture_frame *f = &c->frames[id];
+	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
+	struct answer a = { .source = NAME_KSYM };
+
+	if (!k || !k->name || (k->size == 0 && !last))
+		return 0;
+	a.offset = f->address - k->address;
+	if (!intern_add(n->texts, capture_text(c, k->name), &a.text) || !write_symbol(n, c, w, id, 0, &a))
+		return -1;
+	return 1;
+}
+
+static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, bool last)
+{
+	size_t still = 0;
+
+	if (!n->kernel_new && n->n_ksyms == c->n_ksyms && !last)
+		return true;
+	n->kernel_new = false;
+	n->n_ksyms = c->n_ksyms;
+	for (size_t i = 0; i < n->kernel.n; i++) {
+		int named = name_kernel(n, c, w, n->kernel.items[i], last);
+
+		if (named < 0)
+			return false;
+		if (!named)
+			n->kernel.items[still++] = n->kernel.items[i];
+		n->kernel_named += (uint64_t)named;
+	}
+	n->kernel.n = still;
+	return true;
+}
+
+bool namer_say(struct namer *n, struct capture *c, struct writer *w)
+{
+	bool good = look_up_queued(n, c);
+
+	for (size_t i = 0; good && i < n->new_files.n; i++)
+		good = write_source(n, c, w, n->new_files.items[i]);
+	n->new_files.n = 0;
+	for (size_t i = 0; good && i < n->late.n; i++)
+		good = write_place(n, c, w, n->late.items[i]);
+	n->late.n = 0;
+	for (; good && n->n_said < n->n_placed; n->n_said++)
+		good = write_place(n, c, w, (uint32_t)n->n_said);
+	return good && say_kernel(n, c, w, false);
+}
+
+/* Places that had no name and whose file has been found since, by another path. */
+static bool look_again(struct namer *n, const struct capture *c)
+{
+	for (uint32_t i = 1; i < n->n_placed; i++) {
+		const struct capture_place *p = &c->places[i];
+		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
+		bool was_late = !n->answers[i].text && f && f->used;
+
+		if (!was_late)
+			continue;
+		if (f->module && modules_state(n->modules, f->module - 1).version == f->version)
+			continue;
+		if (!f->module && !image_of(c, &c->files[p->file]).n)
+			continue;
+		if (!look_up(n, c, i) || !list_add(&n->late, i))
+			return false;
+	}
+	return true;
+}
+
+static bool count(struct namer *n, struct slice where, struct slice why, uint64_t named, uint64_t unnamed)
+{
+	struct slice key;
+	uint32_t id;
+
+	buf_clear(&n->scratch);
+	buf_bytes(&n->scratch, why.p, why.n);
+	buf_byte(&n->scratch, 0);
+	buf_bytes(&n->scratch, where.p, where.n);
+	if (n->scratch.failed || !intern_add(&n->where, buf_view(&n->scratch), &id) ||
+	    !grow_array(&n->counts, &n->cap_counts, id, sizeof(*n->counts)))
+		return false;
+	key = intern_get(&n->where, id);
+	n->counts[id].why = (struct slice){ key.p, why.n };
+	n->counts[id].where = (struct slice){ key.p + why.n + 1, key.n - why.n - 1 };
+	n->counts[id].named += named;
+	n->counts[id].unnamed += unnamed;
+	return true;
+}
+
+/* Frames of each file that have a name in the stream now and those that have none. */
+struct tally {
+	uint64_t named, unnamed;
+};
+
+static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct tally *t)
+{
+	const struct file_state *f = &n->files[id];
+	const char *why = "";
+
+	if (t->unnamed && f->module) {
+		struct module_state m = modules_state(n->modules, f->module - 1);
+
+		why = m.status == SOURCE_OK ? "no-symbol" : source_status_name(m.status);
+	} else if (t->unnamed) {
+		why = source_status_name(SOURCE_NOT_A_FILE);
+	}
+	return (!t->named && !t->unnamed) || count(n, c->files[id].path, slice_of(why), t->named, t->unnamed);
+}
+
+/* The last word on places: "none" where an older name would be believed; and the sums. */
+static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
+{
+	struct tally *tallies = calloc(c->n_files + 2, sizeof(*tallies)), unmapped = { 0 };
+	bool *has_name = calloc(c->n_frames + 1, sizeof(*has_name));
+	bool good = tallies && has_name;
+
+	for (size_t i = 1; good && i < n->n_placed; i++) {
+		uint32_t frame = c->places[i].frame;
+
+		has_name[frame] |= n->answers[i].text || c->frames[frame].symbol;
+	}
+	for (size_t i = 1; good && i < n->n_placed; i++) {
+		static const struct answer none = { .source = NAME_NONE };
+		const struct capture_place *p = &c->places[i];
+		const struct capture_symbol *s = n->answers[i].text ? NULL : heard(c, p->frame, p->from);
+		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
+		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
+
+		t->named += named;
+		t->unnamed += !named;
+		if (!named && !s && has_name[p->frame])
+			good = write_symbol(n, c, w, p->frame, p->from, &none);
+	}
+	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
+		good = count_file(n, c, (uint32_t)i, &tallies[i]);
+	if (good && tallies[0].named + tallies[0].unnamed)
+		good = count(n, slice_of("//anon"), slice_of(tallies[0].unnamed ? "not-a-file" : ""),
+			     tallies[0].named, tallies[0].unnamed);
+	if (good && unmapped.unnamed + unmapped.named)
+		good = count(n, slice_of("[unmapped]"), slice_of(unmapped.unnamed ? "nothing was mapped there" : ""),
+			     unmapped.named, unmapped.unnamed);
+	free(tallies);
+	free(has_name);
+	return good;
+}
+
+static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
+{
+	uint64_t unnamed = 0;
+
+	if (!n->kernel_frames)
+		return true;
+	if (!say_kernel(n, c, w, true) || !write_source(n, c, w, 0))
+		return false;
+	for (size_t i = 0; i < n->kernel.n; i++) {
+		const struct capture_symbol *s = heard(c, n->kernel.items[i], 0);
+
+		unnamed += !s || s->source == NAME_NONE;
+	}
+	return count(n, slice_of("[kernel]"),
+		     slice_of(!unnamed ? "" : c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded"),
+		     n->kernel_frames - unnamed, unnamed);
+}
+
+bool namer_last(struct namer *n, struct capture *c, struct writer *w)
+{
+	if (n->last_said)
+		return true;
+	n->last_said = true;
+	if (!namer_say(n, c, w) || !look_again(n, c))
+		return false;
+	for (size_t i = 1; i < n->n_files; i++) { /* what came of a file may have changed */
+		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))
+			return false;
+	}
+	return namer_say(n, c, w) && finish_places(n, c, w) && finish_kernel(n, c, w);
+}
+
+static int by_unnamed(const void *a, const void *b)
+{
+	const struct namer_count *x = a, *y = b;
+	size_t n = x->where.n < y->where.n ? x->where.n : y->where.n;
+	int by;
+
+	if (x->unnamed != y->unnamed)
+		return x->unnamed > y->unnamed ? -1 : 1;
+	by = memcmp(x->where.p, y->where.p, n);
+	if (!by)
+		by = x->where.n < y->where.n ? -1 : x->where.n > y->where.n;
+	return by ? by : strcmp((const char *)x->why.p, (const char *)y->why.p);
+}
+
+const struct namer_count *namer_counts(struct namer *n, size_t *number)
+{
+	static const struct namer_count nothing;
+
+	*number = n->where.n;
+	if (n->where.n == 0)
+		return &nothing;
+	free(n->sorted);
+	n->sorted = malloc(n->where.n * sizeof(*n->sorted));
+	if (!n->sorted)
+		return NULL;
+	memcpy(n->sorted, n->counts, n->where.n * sizeof(*n->sorted));
+	qsort(n->sorted, n->where.n, sizeof(*n->sorted), by_unnamed);
+	return n->sorted;
+}

@@ -1,0 +1,54 @@
+/*
+ * Gives the frames of a capture their names, as records to be added to its stream.
+ *
+ *	struct namer *n = namer_new(modules);
+ *
+ *	while ((got = reader_next(r, &rec)) > 0) {
+ *		...before a SEGMENT, an END: namer_last(n, &c, w)...
+ *		wrong = capture_apply(&c, &rec);
+ *		if (!wrong && !namer_see(n, &c, &rec))
+ *			...out of memory...
+ *		...before a FLUSH: namer_say(n, &c, w)...
+ *		writer_put(w, &rec);
+ *	}
+ *	namer_last(n, &c, w);
+ *
+ * It only adds. A name that the stream has already is left alone where it is as good as ours (its
+ * source is not worse and it says the same) or better, so that naming twice adds nothing, and naming
+ * again where other files are adds what is better and loses nothing.
+ *
+ * Frames in anonymous memory get the name that the process's perf map gave them when the sample was
+ * taken; those that it did not name by then, the first that it gives them later. A frame whose memory
+ * meant something else before, and for which there is no name now, gets the name "none", since
+ * the old one would be believed otherwise. All other frames without a name get nothing; the SOURCE of
+ * their file says why.
+ */
+#ifndef CPROF_RESOLVE_NAMER_H
+#define CPROF_RESOLVE_NAMER_H
+
+#include "common/capture/capture.h"
+#include "common/resolve/modules.h"
+#include "common/stream/writer.h"
+
+/* Frames that were looked at, by where they lay. */
+struct namer_count {
+	struct slice where;   /* path, "[kernel]", … */
+	struct slice why;     /* "no-file", … ; of the unnamed */
+	uint64_t named, unnamed;
+};
+
+struct namer;
+
+/* NULL without memory. The modules stay the caller's. */
+struct namer *namer_new(struct modules *modules);
+void namer_free(struct namer *n);
+/* To be called for each record that capture_apply has taken. False without memory. */
+bool namer_see(struct namer *n, struct capture *c, const struct record *r);
+/* Writes what is known by now and has not been said. False without memory; the writer keeps its own errors. */
+bool namer_say(struct namer *n, struct capture *c, struct writer *w);
+/* The same, and the last word on the segment. Nothing happens when it has been said. */
+bool namer_last(struct namer *n, struct capture *c, struct writer *w);
+/* All segments whose last word was said; most unnamed first, then by name. Lent; NULL without memory. */
+const struct namer_count *namer_counts(struct namer *n, size_t *count);
+
+#endif

@@ -1,0 +1,58 @@
+#include "common/resolve/strings.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+
+enum { ID_STEP = 1 << 20, ID_MAX = INT32_MAX };
+
+void strings_clear(struct strings *s)
+{
+	if (s->ids)
+		memset(s->ids, 0, s->cap * sizeof(*s->ids));
+	idmap_clear(&s->texts);
+	s->highest = s->next = 0;
+}
+
+void strings_release(struct strings *s)
+{
+	free(s->ids);
+	idmap_release(&s->texts);
+	*s = (struct strings){ 0 };
+}
+
+bool strings_see(struct strings *s, uint64_t id, uint32_t text)
+{
+	uint32_t other;
+
+	if (id == 0 || id > ID_MAX)
+		return true; /* passed on, but nothing that we could use */
+	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
+		return false;
+	if (idmap_find(&s->texts, id, &other) && other != text && s->ids[other] == id)
+		s->ids[other] = 0; /* from here on the id means something else */
+	if (id >= s->next || idmap_find(&s->texts, id, &other))
+		s->next = 0;
+	if (id > s->highest)
+		s->highest = id;
+	if (!s->ids[text])
+		s->ids[text] = (uint32_t)id;
+	return idmap_set(&s->texts, id, text);
+}
+
+uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
+{
+	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
+		return 0;
+	if (s->ids[text])
+		return s->ids[text];
+	if (!s->next)
+		s->next = s->highest ? (s->highest | (ID_STEP - 1)) + 1 : 1;
+	if (s->next > ID_MAX || !idmap_set(&s->texts, s->next, text))
+		return 0;
+	s->ids[text] = (uint32_t)s->next;
+	s->highest = s->next++;
+	writer_put(w, &(struct record){ .type = RECORD_STRING,
+					.string = { s->ids[text], intern_get(texts, text) } });
+	return s->ids[text];
+}

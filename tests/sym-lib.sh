@@ -1,0 +1,73 @@
+# For tests of cprof-sym: captures from a few words, and names out of a stream.
+
+build_id() { readelf -n "$1" 2>/dev/null | awk '/Build ID:/ { print $3; exit }'; }
+
+# A segment begins.
+segment() {
+	echo 'segment major=1 minor=0 least=1'
+	echo 'event id=1 name="cpu-clock" unit="ns" period=10101010 millihertz=99000'
+	echo flush
+}
+
+# process ID [TIME]: process ID with thread ID.
+process() {
+	echo "process id=$1 time=${2:-1} pid=$((100 + $1)) nspid=0 parent=0 start=5 gen=0 via=snapshot"
+	echo "thread id=$1 time=${2:-1} process=$1 tid=$((100 + $1))"
+}
+
+# file ID PATH [BUILD_ID]
+file() { echo "file id=$1 major=8 minor=1 inode=$((1000 + $1)) generation=0 build-id=${3:-} path=\"$2\""; }
+
+# mapping PROCESS FILE START LENGTH OFFSET [TIME]
+mapping() { echo "mapping time=${6:-1} process=$1 start=$3 length=$4 offset=$5 prot=5 file=$2"; }
+
+# frames [PROCESS [KIND [FIRST [TIME]]]]: addresses, one a line, become frames FIRST and on, each with a sample.
+frames() {
+	awk -v process="${1:-1}" -v kind="${2:-exact}" -v first="${3:-1}" -v time="${4:-1000}" -v thread="${5:-${1:-1}}" '
+	{
+		id = first + NR - 1
+		print "frame id=" id " process=" process " kind=" kind " address=" $1
+		print "node id=" id + 15 " parent=0 frame=" id
+		user = process ? id + 15 : 0
+		print "sample time=" time " event=1 cpu=0 thread=" thread " user=" user " kernel=" (process ? 0 : id + 15) " weight=1"
+	}'
+}
+
+finish() { echo flush; echo 'end time=900000 reason=closed samples=0'; echo flush; }
+
+# The executable mappings of an ELF file, at the addresses it was linked for: loads FILE_ID PROCESS < readelf -lW
+loads() {
+	readelf -lW "$3" | awk -v f="$1" -v p="$2" '
+	$1 == "LOAD" && / R E |RWE/ { print "mapping time=1 process=" p " start=" page($3, 0) " length=" size($3, $5) " offset=" page($2, 0) " prot=5 file=" f }
+	function dec(h,  i, v) { v = 0; h = tolower(substr(h, 3)); for (i = 1; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
+	function page(h, up) { return sprintf("%d", dec(h) - dec(h) % 4096) }
+	function size(v, n) { return sprintf("%d", (int((dec(v) + dec(n) + 4095) / 4096) - int(dec(v) / 4096)) * 4096) }'
+}
+
+# Names out of a stream: "ADDRESS NAME+OFFSET SOURCE [FROM]", unnamed frames "ADDRESS -"; in the order of frames.
+names() {
+	cprof-dump "$@" 2>/dev/null | awk '
+	function text(s) { sub(/^[^"]*"/, "", s); sub(/"$/, "", s); return s }
+	{ delete v; for (i = 2; i <= NF; i++) { eq = index($i, "="); if (eq) v[substr($i, 1, eq - 1)] = substr($i, eq + 1) } }
+	$1 == "frame" { address[v["id"]] = v["address"]; order[++n] = v["id"] }
+	$1 == "string" { s = $0; sub(/^string id=[0-9]* text=/, "", s); string[v["id"]] = text(s) }
+	$1 == "symbol" { f = v["frame"]; names[f] = names[f] (names[f] == "" ? "" : "\n") address[f] " " \
+		(v["source"] == "none" ? "-" : string[v["name"]] "+" v["offset"]) " " v["source"] (v["from"] + 0 ? " " v["from"] : "") }
+	END { for (i = 1; i <= n; i++) { f = order[i]; print names[f] == "" ? address[f] " -" : names[f] } }'
+}
+
+# sources: "FILE STATUS KIND PATH"
+sources() {
+	cprof-dump "$@" 2>/dev/null | sed -n 's/^source file=\([^ ]*\) status=\([^ ]*\) kind=\([^ ]*\) path="\(.*\)"$/\1 \2 \3 \4/p'
+}
+
+# The named part of `names`, for one-frame questions: name_of STREAM
+name_of() { names "$@" | sed 's/^[^ ]* //'; }
+
+# Of one ELF file: the names at the addresses on standard input. ask FILE [OPTION...]
+ask() {
+	f=$1
+	shift
+	{ segment; process 1; file 1 "$f" "$(build_id "$f")"; loads 1 1 "$f"; frames; finish; } |
+		cprof-dump -r >"$tmp/ask.bin" && cprof-sym "$@" "$tmp/ask.bin" 2>"$tmp/err" >"$tmp/ask.sym" && names "$tmp/ask.sym"
+}
