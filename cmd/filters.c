@@ -125,6 +125,24 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	}
 }
 
+void filters_by(struct filters *f, const char *argument)
+{
+	static const char *const names[] = {
+		[BY_FUNCTION] = "function",
+		[BY_MODULE] = "module",
+		[BY_PROCESS] = "process",
+		[BY_THREAD] = "thread",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) == 0) {
+			f->view.by = (enum view_by)i;
+			return;
+		}
+	}
+	cli_usage("--by: \"%s\" is none of function, module, process and thread", argument);
+}
+
 void filters_check(const struct filters *f)
 {
 	if (f->view.has_from && f->view.has_to && f->view.from >= f->view.to)

@@ -55,6 +55,8 @@ struct loaded {
 
 /* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
 bool filters_option(struct filters *f, int option, const char *argument);
+/* The argument of --by, for the commands that have it. */
+void filters_by(struct filters *f, const char *argument);
 /* Usage where the options contradict each other. To be called after the last one. */
 void filters_check(const struct filters *f);
 void filters_release(struct filters *f);

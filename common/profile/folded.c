@@ -277,10 +277,9 @@ int folded_read(struct folded_reader *r)
 }
 
 /*
- * Order. A line goes on behind a name with a space or with `;`, and what sorts between the two
+ * Order. A name in a line is followed by a space or by `;`, and what sorts between the two
  * (`foo.part.0`) lies between a function's own line and those of its callees. So the order of lines
- * is that of keys "name " and "name;": sorted once for all names, then every node's entries fall
- * into place by counting.
+ * is that of keys "name " and "name;": sorted once for all names, they are numbers from then on.
  */
 struct order_key {
 	struct slice name;
@@ -331,84 +330,68 @@ static bool has_weight(const struct profile_node *node)
 	return node->self[0] || node->self[1];
 }
 
-/* The entries of all nodes, in the order of their names; counts go to where[0 .. n_ranks]. */
-static struct folded_entry *entries_by_rank(const struct profile *p, const uint32_t *rank, uint32_t *n_entries)
+static bool push_entry(struct folded_writer *w, uint32_t node, bool below)
 {
-	size_t n_ranks = p->labels.n * 2, total = 0;
-	uint8_t *parent = calloc(p->n, 1);
-	uint32_t *where = calloc(n_ranks + 1, sizeof(*where));
-	struct folded_entry *entries = NULL;
-
-	for (size_t i = p->n - 1; parent && where && i > 0; i--) {
-		const struct profile_node *node = &p->nodes[i];
-
-		parent[node->parent] |= parent[i] || has_weight(node);
-		where[rank[node->label * 2] + 1] += has_weight(node);
-		where[rank[node->label * 2 + 1] + 1] += parent[i];
-		total += has_weight(node) + parent[i];
-	}
-	if (parent && where)
-		entries = malloc((total + 1) * sizeof(*entries));
-	for (size_t i = 0; entries && i < n_ranks; i++)
-		where[i + 1] += where[i];
-	for (size_t i = 1; entries && i < p->n; i++) {
-		const struct profile_node *node = &p->nodes[i];
-
-		if (has_weight(node))
-			entries[where[rank[node->label * 2]]++] = (struct folded_entry){ (uint32_t)i, false };
-		if (parent[i])
-			entries[where[rank[node->label * 2 + 1]]++] = (struct folded_entry){ (uint32_t)i, true };
-	}
-	*n_entries = (uint32_t)total;
-	free(parent);
-	free(where);
-	return entries;
-}
-
-/* Brings the entries together by parent; those of one parent keep their order. */
-static bool group_entries(struct folded_writer *w, const struct folded_entry *sorted, uint32_t n)
-{
-	const struct profile *p = w->p;
-
-	w->first = calloc(p->n + 2, sizeof(*w->first));
-	w->entries = malloc((n + 1) * sizeof(*w->entries));
-	if (!w->first || !w->entries)
+	if (!grow_array(&w->entries, &w->cap_entries, w->n_entries, sizeof(*w->entries)))
 		return false;
-	for (uint32_t i = 0; i < n; i++)
-		w->first[p->nodes[sorted[i].node].parent + 2]++;
-	for (size_t i = 0; i < p->n; i++)
-		w->first[i + 2] += w->first[i + 1];
-	/* Now first[n + 1] is where n's entries begin, and ends up where they end. */
-	for (uint32_t i = 0; i < n; i++)
-		w->entries[w->first[p->nodes[sorted[i].node].parent + 1]++] = sorted[i];
+	w->entries[w->n_entries++] =
+		(struct folded_entry){ w->rank[w->p->nodes[node].label * 2 + below], node, below };
 	return true;
 }
 
+static int by_rank(const void *a, const void *b)
+{
+	const struct folded_entry *x = a, *y = b;
+
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static void sort_entries(struct folded_entry *e, size_t n)
+{
+	enum { FEW = 16 };
+
+	if (n > FEW) {
+		qsort(e, n, sizeof(*e), by_rank);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct folded_entry moving = e[i];
+		size_t at = i;
+
+		for (; at > 0 && e[at - 1].rank > moving.rank; at--)
+			e[at] = e[at - 1];
+		e[at] = moving;
+	}
+}
+
+/* Goes down into the node: its children's entries, in order. */
 static bool push_level(struct folded_writer *w, uint32_t node)
 {
+	const struct profile_node *nodes = w->p->nodes;
+	size_t first = w->n_entries;
+
+	for (uint32_t child = nodes[node].first; child; child = nodes[child].next) {
+		if ((has_weight(&nodes[child]) && !push_entry(w, child, false)) ||
+		    (nodes[child].first && !push_entry(w, child, true)))
+			return false;
+	}
+	sort_entries(w->entries + first, w->n_entries - first);
 	if (!grow_array(&w->levels, &w->cap_levels, w->n_levels, sizeof(*w->levels)))
 		return false;
-	w->levels[w->n_levels++] = (struct folded_level){ w->first[node], w->first[node + 1], w->line.n };
+	w->levels[w->n_levels++] = (struct folded_level){ first, first, w->n_entries, w->line.n };
 	return true;
 }
 
 bool folded_writer_init(struct folded_writer *w, const struct profile *p, unsigned int columns)
 {
-	uint32_t *rank = rank_names(&p->labels), n = 0;
-	struct folded_entry *sorted = rank ? entries_by_rank(p, rank, &n) : NULL;
-	bool good;
-
-	*w = (struct folded_writer){ .p = p, .columns = columns };
-	good = sorted && group_entries(w, sorted, n) && push_level(w, 0);
-	free(rank);
-	free(sorted);
-	return good;
+	*w = (struct folded_writer){ .p = p, .columns = columns, .rank = rank_names(&p->labels) };
+	return w->rank && push_level(w, 0);
 }
 
 void folded_writer_release(struct folded_writer *w)
 {
+	free(w->rank);
 	free(w->entries);
-	free(w->first);
 	free(w->levels);
 	buf_release(&w->line);
 	*w = (struct folded_writer){ 0 };
@@ -436,6 +419,7 @@ bool folded_writer_next(struct folded_writer *w, struct slice *line)
 
 		w->line.n = level->length;
 		if (level->next == level->end) {
+			w->n_entries = level->first;
 			w->n_levels--;
 			continue;
 		}
@@ -455,6 +439,7 @@ bool folded_writer_next(struct folded_writer *w, struct slice *line)
 		if (w->line.failed)
 			return false;
 		*line = buf_view(&w->line);
+		w->node = e.node;
 		if (!e.below)
 			return true;
 	}

@@ -70,17 +70,19 @@ bool folded_looks_like(struct slice start);
 struct folded_writer {
 	const struct profile *p;
 	unsigned int columns;
+	uint32_t *rank; /* of each name followed by a count, and followed by `;` */
 	struct folded_entry {
-		uint32_t node;
+		uint32_t rank, node;
 		bool below; /* what lies below the node; else its own weight */
-	} *entries;
-	uint32_t *first; /* by node: its first entry; entries of node n are [first[n], first[n + 1]) */
+	} *entries; /* of the nodes that lead to the line; those of the innermost one are last */
+	size_t n_entries, cap_entries;
 	struct folded_level {
-		uint32_t next, end; /* entries to come */
-		size_t length;      /* of the text up to here, with `;` */
+		size_t first, next, end; /* in entries */
+		size_t length;           /* of the text up to here, with `;` */
 	} *levels;
 	size_t n_levels, cap_levels;
 	struct buf line;
+	uint32_t node; /* whose line was given last */
 };
 
 /* columns: 1 prints side 0, 2 both. False without memory. The profile must not change meanwhile. */

@@ -30,6 +30,7 @@ enum {
 struct profile_node {
 	uint32_t parent; /* always below the node's own number */
 	uint32_t label;
+	uint32_t first, next; /* first child, next sibling; 0: none */
 	uint64_t self[PROFILE_SIDES]; /* of the stacks that end here */
 };
 
@@ -37,7 +38,7 @@ struct profile {
 	struct intern labels; /* texts by label; label 0 is what stands for frames cut out */
 	struct profile_node *nodes; /* nodes[0] is above all stacks and is no frame */
 	size_t n, cap;
-	struct idmap children; /* parent and label to node */
+	struct idmap wide; /* parent and label to node, for parents with many children */
 	uint64_t total[PROFILE_SIDES];   /* sum of self */
 	uint64_t claimed[PROFILE_SIDES]; /* what was or will be added; see profile_claim */
 	size_t stack_max; /* longest text of a stack; longer ones lose frames in the middle. 0: no limit */
@@ -67,11 +68,5 @@ void profile_weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t
 
 /* Takes the weight away from all stacks without a frame for which keep is true; false without memory. */
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
-
-/*
- * The tree the other way round, to walk it from the top: first child and next sibling of each node,
- * 0 is none. The arrays are the caller's to free; false without memory.
- */
-bool profile_links(const struct profile *p, uint32_t **first, uint32_t **next);
 
 #endif
