@@ -11,11 +11,13 @@ bool names_init(struct names *t, struct capture *c, struct profile *p, enum name
 	idmap_init(&t->by_epoch);
 	idmap_init(&t->epochs);
 	t->by_frame = calloc(c->n_frames + 1, sizeof(*t->by_frame));
-	return t->by_frame != NULL;
+	return t->by_frame && timeline_places(&t->places, c) && timeline_symbols(&t->symbols, c);
 }
 
 void names_release(struct names *t)
 {
+	timeline_release(&t->places);
+	timeline_release(&t->symbols);
 	free(t->runs);
 	free(t->by_frame);
 	idmap_release(&t->by_epoch);
@@ -155,34 +157,46 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
 }
 
+static const struct capture_symbol *symbol_at(const struct names *t, uint32_t frame, uint64_t epoch)
+{
+	uint32_t at = timeline_find(&t->symbols, frame, epoch);
+
+	return at && t->c->symbols[at].name ? &t->c->symbols[at] : NULL;
+}
+
+static const struct capture_place *place_at(const struct names *t, uint32_t frame, uint64_t epoch)
+{
+	uint32_t at = timeline_find(&t->places, frame, epoch);
+
+	return at ? &t->c->places[at] : NULL;
+}
+
 static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
 {
 	const struct capture_frame *f = &t->c->frames[frame];
-	const struct capture_symbol *s = capture_symbol(t->c, frame, epoch);
-	bool resolved, good;
+	const struct capture_symbol *s = symbol_at(t, frame, epoch);
+	bool resolved = s, good;
 
 	*at = (uint32_t)t->n_runs;
-	if (s && !s->name)
-		s = NULL;
-	resolved = s != NULL;
 	if (!run_push(t, 0))
 		return false;
 	if (!f->process)
 		good = push_kernel(t, f, s, &resolved);
 	else if (t->style == NAMES_MODULES)
-		good = push_user_module(t, f, s, capture_place(t->c, frame, epoch));
+		good = push_user_module(t, f, s, place_at(t, frame, epoch));
 	else if (s)
 		good = push_symbol(t, s, s->source == NAME_PERFMAP ? "_[j]" : "");
 	else
-		good = push_place(t, f, capture_place(t->c, frame, epoch));
+		good = push_place(t, f, place_at(t, frame, epoch));
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
 	return good;
 }
 
 /* Can the frame mean different things in different epochs? */
-static bool varies(const struct capture *c, const struct capture_frame *f)
+static bool varies(const struct names *t, uint32_t frame)
 {
-	return (f->place && c->places[f->place].before) || (f->symbol && c->symbols[f->symbol].before);
+	return t->places.first[frame + 1] - t->places.first[frame] > 1 ||
+	       t->symbols.first[frame + 1] - t->symbols.first[frame] > 1;
 }
 
 static bool epoch_number(struct names *t, uint64_t epoch, uint32_t *number)
@@ -198,7 +212,7 @@ static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *
 	uint32_t number;
 	uint64_t key;
 
-	if (!varies(t->c, &t->c->frames[frame])) {
+	if (!varies(t, frame)) {
 		*at = t->by_frame[frame];
 		if (*at || look_up(t, frame, epoch, at))
 			t->by_frame[frame] = *at;

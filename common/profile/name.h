@@ -21,6 +21,7 @@
 
 #include "common/capture/capture.h"
 #include "common/profile/profile.h"
+#include "common/profile/timeline.h"
 
 enum names_style {
 	NAMES_FUNCTIONS,
@@ -39,6 +40,7 @@ struct names {
 	struct capture *c;
 	struct profile *p;
 	enum names_style style;
+	struct timeline places, symbols;
 	uint32_t *runs; /* each: number of labels twice plus resolved, then the labels */
 	size_t n_runs, cap_runs;
 	uint32_t *by_frame; /* where in runs, for frames that mean one thing; 0: not looked up yet */
