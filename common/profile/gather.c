@@ -77,14 +77,12 @@ static bool in_time(const struct gather *g, uint64_t time)
 	return !v->has_to || time < g->base || time - g->base < v->to;
 }
 
+/* Weights add up only where they are time; an event whose definition was lost may be. */
 static bool of_unit(const struct gather *g, uint64_t event)
 {
-	struct slice unit = { NULL, 0 };
+	const struct record_event *e = event < CAPTURE_EVENTS ? &g->capture.events[event] : NULL;
 
-	if (g->view->weight == WEIGHT_SAMPLES || event >= CAPTURE_EVENTS)
-		return g->view->weight == WEIGHT_SAMPLES;
-	unit = g->capture.events[event].unit;
-	return unit.n == 0 || slice_is(unit, "ns");
+	return g->view->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
 static bool passes(const struct gather *g, const struct record_sample *r)
