@@ -284,10 +284,13 @@ static bool flip_at(size_t at, const struct result *r)
 	snprintf(want, sizeof(want), "block %zu at byte %zu: %s", k, blocks[k].at,
 		 at - blocks[k].at < 24 ? "no valid block here" : "checksum mismatch");
 	good = r->status == 3 && said_once(r, want) && delivered(r, k);
-	/* What comes after the block is delivered too; behind a lost header only from the next one on. */
+	/*
+	 * What comes after the block is delivered too; behind a lost header only from the next one on. A
+	 * program that looks at the meaning may leave out what that block defined.
+	 */
 	while (blocks[k].header && !blocks[next].header)
 		next++;
-	if (kind != OTHER && next < n_blocks)
+	if (kind <= DUMP && next < n_blocks)
 		good &= ends_with(buf_view(&r->text), whole.p + blocks[next].text, whole.n - blocks[next].text);
 	if (!good)
 		explain("flipped", at, want, r);
