@@ -42,6 +42,6 @@ for p in cprof-dump cprof-sym cprof-fold cprof-top; do
 	[ -x "$BIN/$p" ] || continue
 	exhaust "every cut and every byte, by $p" "$BUILD/tests/stream-exhaust" 1 "$BIN/$p"
 	[ "$BUILD" = "$san" ] || [ ! -x "$san/bin/$p" ] ||
-		exhaust "cuts and flips, by $p with sanitizers" "$BUILD/tests/stream-exhaust" 7 "$san/bin/$p"
+		exhaust "cuts and flips, by $p with sanitizers" "$BUILD/tests/stream-exhaust" 11 "$san/bin/$p"
 done
 done_testing
