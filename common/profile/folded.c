@@ -117,7 +117,7 @@ static bool frame_fits(const uint8_t *p, size_t n)
 	return n && p[0] != ' ' && p[n - 1] != ' ' && n <= LABEL_MAX;
 }
 
-/* A stack without anything to replace or to shorten. 1: added; 0: it has, nothing was added; -1: no memory. */
+/* A stack without anything to replace. 1: added; 0: it has, nothing was added; -1: no memory. */
 static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count)
 {
 	size_t at, n;
@@ -139,11 +139,10 @@ static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count
 			return -1;
 	}
 	r->last = stack;
-	profile_weigh(r->p, node, r->side, count);
-	return 1;
+	return profile_add_at(r->p, node, stack.n, r->side, count) ? 1 : -1;
 }
 
-/* Any stack: frame by frame through label_append, then shortened if need be. */
+/* Any stack: frame by frame through label_append. */
 static bool add_careful(struct folded_reader *r, struct slice stack, bool root_only, uint64_t count)
 {
 	size_t n = 0;
@@ -201,7 +200,7 @@ static bool add_line(struct folded_reader *r, struct slice line)
 		return true;
 	}
 	r->samples += count;
-	if (!r->root_only && (r->p->stack_max == 0 || stack.n <= r->p->stack_max) && label_is_plain(stack))
+	if (!r->root_only && label_is_plain(stack))
 		added = add_plain(r, stack, count);
 	return added > 0 || (added == 0 && add_careful(r, stack, r->root_only, count));
 }

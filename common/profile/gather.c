@@ -34,7 +34,7 @@ void gather_release(struct gather *g)
 	capture_release(&g->capture);
 	intern_release(&g->keys);
 	free(g->by_key);
-	free(g->stack);
+	free(g->memo);
 	free(g->path);
 	*g = (struct gather){ 0 };
 }
@@ -140,30 +140,43 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 	return NULL;
 }
 
-static bool push(struct gather *g, uint32_t label)
+/* A stack that is being put together: how far it has come in the profile, and its text's length. */
+struct stack {
+	uint32_t node, bytes; /* bytes stops at its highest value */
+};
+
+/* What came of one half: how it ended outwards, and whether its innermost frame has a name. */
+struct half {
+	uint16_t root;
+	bool resolved;
+};
+
+/*
+ * Where a node of the capture was put last. Stacks share most of their outer frames, so the walk from
+ * the innermost frame outwards mostly meets a node that has been put there before, and stops.
+ */
+struct gather_memo {
+	uint32_t base, epoch; /* of which root frame and epoch; good for no other */
+	struct half half;
+	struct stack at; /* at.node 0: none yet */
+};
+
+static bool push(struct gather *g, struct stack *s, uint32_t label)
 {
-	if (!grow_array(&g->stack, &g->cap_stack, g->n_stack, sizeof(*g->stack)))
-		return false;
-	g->stack[g->n_stack++] = label;
-	return true;
+	if (__builtin_add_overflow(s->bytes, (uint32_t)profile_text(g->p, label).n + (s->node != 0), &s->bytes))
+		s->bytes = UINT32_MAX;
+	return profile_child(g->p, s->node, label, &s->node);
 }
 
-static bool push_text(struct gather *g, const struct buf *text)
+static bool push_text(struct gather *g, struct stack *s, struct slice text)
 {
 	uint32_t label;
 
-	return !text->failed && profile_label(g->p, buf_view(text), &label) && push(g, label);
-}
-
-static bool push_literal(struct gather *g, const char *text)
-{
-	uint32_t label;
-
-	return profile_label(g->p, slice_of(text), &label) && push(g, label);
+	return profile_label(g->p, text, &label) && push(g, s, label);
 }
 
 /* The command, with the container around it where that was asked for. */
-static bool push_root(struct gather *g, const struct gather_key *k, struct buf *text)
+static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
 	bool tid = k->thread != 0;
@@ -172,7 +185,7 @@ static bool push_root(struct gather *g, const struct gather_key *k, struct buf *
 		buf_clear(text);
 		label_append(text, process->cgroup ? capture_text(&g->capture, process->cgroup) :
 						     slice_of("[no cgroup]"));
-		if (!push_text(g, text))
+		if (text->failed || !push_text(g, s, buf_view(text)))
 			return false;
 	}
 	buf_clear(text);
@@ -184,38 +197,61 @@ static bool push_root(struct gather *g, const struct gather_key *k, struct buf *
 		buf_printf(text, "-%" PRIu64, process->pid);
 	if (tid)
 		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
-	return push_text(g, text);
+	return !text->failed && push_text(g, s, buf_view(text));
 }
 
-/* One half of the stack. Nodes lead from the innermost frame outwards; labels are wanted the other way. */
-static bool push_half(struct gather *g, struct names *names, uint32_t node, uint64_t epoch, bool *resolved,
-		      uint32_t *root)
+static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 {
-	size_t n = 0;
+	char text[64];
 
-	for (; node >= NODE_FIRST; node = g->capture.nodes[node].parent) {
-		if (!grow_array(&g->path, &g->cap_path, n, sizeof(*g->path)))
-			return false;
-		g->path[n++] = g->capture.nodes[node].frame;
-	}
-	*root = node;
-	if (g->view->truncated && gather_is_truncated(node)) {
-		char text[64];
+	if (!g->view->truncated || !gather_is_truncated(root))
+		return true;
+	snprintf(text, sizeof(text), "[truncated: %s]", root_name(root));
+	return push_text(g, s, slice_of(text));
+}
 
-		snprintf(text, sizeof(text), "[truncated: %s]", root_name(node));
-		if (!push_literal(g, text))
+/* Walks outwards to the root, or to a node known from before; how many nodes are left to put. */
+static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct stack *s, struct half *half,
+		       size_t *n)
+{
+	uint32_t base = s->node;
+
+	for (*n = 0; node >= NODE_FIRST; node = g->capture.nodes[node].parent) {
+		const struct gather_memo *m = &g->memo[node];
+
+		if (m->at.node && m->base == base && m->epoch == epoch) {
+			*s = m->at;
+			*half = m->half;
+			return true;
+		}
+		if (!grow_array(&g->path, &g->cap_path, *n, sizeof(*g->path)))
 			return false;
+		g->path[(*n)++] = node;
 	}
+	*half = (struct half){ (uint16_t)node, true };
+	return push_truncated(g, s, node);
+}
+
+static bool push_half(struct gather *g, struct names *names, struct stack *s, uint32_t node, uint64_t epoch,
+		      struct half *half)
+{
+	uint32_t base = s->node, number;
+	size_t n;
+
+	if (!names_epoch(names, epoch, &number) || !find_known(g, node, number, s, half, &n))
+		return false;
 	while (n) {
+		uint32_t at = g->path[--n];
 		struct names_run run;
 
-		if (!names_frame(names, g->path[--n], epoch, &run))
+		if (!names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
 			return false;
 		for (uint32_t i = 0; i < run.n; i++) {
-			if (!push(g, run.labels[i]))
+			if (!push(g, s, run.labels[i]))
 				return false;
 		}
-		*resolved = run.resolved;
+		half->resolved = run.resolved;
+		g->memo[at] = (struct gather_memo){ base, number, *half, *s };
 	}
 	return true;
 }
@@ -223,29 +259,29 @@ static bool push_half(struct gather *g, struct names *names, uint32_t node, uint
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text)
 {
-	bool resolved = true;
-	uint32_t user, kernel;
-	size_t outer;
+	struct half user, kernel;
+	struct stack s = { 0 }, outer;
 
-	g->n_stack = 0;
-	if (!push_root(g, k, text))
+	if (!push_root(g, &s, k, text))
 		return false;
-	outer = g->n_stack;
-	if (!push_half(g, names, k->user, k->epoch, &resolved, &user))
+	outer = s;
+	if (!push_half(g, names, &s, k->user, k->epoch, &user))
 		return false;
-	if (g->view->delimiter && k->user >= NODE_FIRST && k->kernel >= NODE_FIRST && !push_literal(g, "-"))
+	if (g->view->delimiter && k->user >= NODE_FIRST && k->kernel >= NODE_FIRST &&
+	    !push_text(g, &s, slice_of("-")))
 		return false;
-	if (!push_half(g, names, k->kernel, 0, &resolved, &kernel))
+	if (!push_half(g, names, &s, k->kernel, 0, &kernel))
 		return false;
 	g->sums.samples += samples;
-	g->sums.unresolved += resolved ? 0 : samples;
-	if (gather_is_truncated(user) && user < ROOTS)
-		g->sums.truncated[user] += samples;
-	else if (gather_is_truncated(kernel) && kernel < ROOTS)
-		g->sums.truncated[kernel] += samples;
+	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
+		g->sums.unresolved += samples;
+	if (gather_is_truncated(user.root) && user.root < ROOTS)
+		g->sums.truncated[user.root] += samples;
+	else if (gather_is_truncated(kernel.root) && kernel.root < ROOTS)
+		g->sums.truncated[kernel.root] += samples;
 	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
-		g->n_stack = outer; /* the frames were looked at for the sums alone */
-	return profile_add(g->p, g->stack, g->n_stack, g->side, weight);
+		s = outer; /* the frames were looked at for the sums alone */
+	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
 
 static enum names_style style_of(const struct view *v)
@@ -260,6 +296,9 @@ static bool flush(struct gather *g)
 	struct names names;
 	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
 
+	free(g->memo);
+	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
+	good = good && g->memo;
 	for (size_t i = 0; good && i < g->keys.n; i++) {
 		struct gather_key key;
 

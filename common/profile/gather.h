@@ -66,9 +66,8 @@ struct gather {
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
 	bool failed;   /* out of memory */
-	uint32_t *stack; /* room for one stack's labels and frames */
-	size_t cap_stack, n_stack;
-	uint32_t *path;
+	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
+	uint32_t *path;           /* room for the nodes of one stack */
 	size_t cap_path;
 };
 

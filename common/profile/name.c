@@ -199,7 +199,7 @@ static bool varies(const struct names *t, uint32_t frame)
 	       t->symbols.first[frame + 1] - t->symbols.first[frame] > 1;
 }
 
-static bool epoch_number(struct names *t, uint64_t epoch, uint32_t *number)
+bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number)
 {
 	if (idmap_find(&t->epochs, epoch, number))
 		return true;
@@ -207,10 +207,9 @@ static bool epoch_number(struct names *t, uint64_t epoch, uint32_t *number)
 	return idmap_set(&t->epochs, epoch, *number);
 }
 
-static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number, uint32_t *at)
 {
-	uint32_t number;
-	uint64_t key;
+	uint64_t key = (uint64_t)frame << 32 | number;
 
 	if (!varies(t, frame)) {
 		*at = t->by_frame[frame];
@@ -218,18 +217,15 @@ static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *
 			t->by_frame[frame] = *at;
 		return t->by_frame[frame] != 0;
 	}
-	if (!epoch_number(t, epoch, &number))
-		return false;
-	key = (uint64_t)frame << 32 | number;
 	return idmap_find(&t->by_epoch, key, at) ||
 	       (look_up(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
 }
 
-bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, struct names_run *run)
+bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number, struct names_run *run)
 {
 	uint32_t at;
 
-	if (!find_run(t, frame, epoch, &at))
+	if (!find_run(t, frame, epoch, number, &at))
 		return false;
 	*run = (struct names_run){ t->runs + at + 1, t->runs[at] >> 1, t->runs[at] & 1 };
 	return true;

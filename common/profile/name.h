@@ -4,7 +4,8 @@
  *	struct names t;
  *
  *	names_init(&t, &capture, &profile, NAMES_FUNCTIONS);
- *	if (!names_frame(&t, frame, epoch, &run)) ...out of memory...
+ *	if (!names_epoch(&t, epoch, &number) ||
+ *	    !names_frame(&t, frame, epoch, number, &run)) ...out of memory...
  *	for (i = 0; i < run.n; i++)	// a function, then what is inlined into it
  *		...run.labels[i] is a label of the profile...
  *	names_release(&t);
@@ -52,6 +53,9 @@ struct names {
 /* False without memory; the object can be released all the same. */
 bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style);
 void names_release(struct names *t);
-bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, struct names_run *run);
+/* A small number for the epoch, the same for the same; false without memory. */
+bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number);
+bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number,
+		 struct names_run *run);
 
 #endif

@@ -24,6 +24,7 @@ void profile_release(struct profile *p)
 	idmap_release(&p->wide);
 	free(p->nodes);
 	free(p->shortened);
+	free(p->path);
 	*p = (struct profile){ 0 };
 }
 
@@ -72,6 +73,22 @@ static bool index_child(struct profile *p, uint32_t parent, uint32_t node, size_
 	return idmap_set(&p->wide, edge(parent, p->nodes[node].label), node);
 }
 
+/* Without clearing what is new, as grow_array does: that touches twice the memory that is needed. */
+static bool grow_nodes(struct profile *p)
+{
+	size_t cap = p->cap * 2;
+	struct profile_node *nodes;
+
+	if (p->n >= UINT32_MAX - 1)
+		return false;
+	nodes = realloc(p->nodes, cap * sizeof(*nodes));
+	if (!nodes)
+		return false;
+	p->nodes = nodes;
+	p->cap = cap;
+	return true;
+}
+
 bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node)
 {
 	uint32_t at = p->nodes[parent].first;
@@ -88,7 +105,7 @@ bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t 
 		if (idmap_find(&p->wide, edge(parent, label), node))
 			return true;
 	}
-	if (p->n == p->cap && (p->n >= UINT32_MAX - 1 || !grow_array(&p->nodes, &p->cap, p->n, sizeof(*p->nodes))))
+	if (p->n == p->cap && !grow_nodes(p))
 		return false;
 	at = (uint32_t)p->n;
 	p->nodes[at] = (struct profile_node){ .parent = parent, .label = label };
@@ -101,7 +118,7 @@ bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t 
 	return true;
 }
 
-void profile_weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
+static void weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
 {
 	p->nodes[node].self[side] += weight;
 	p->total[side] += weight;
@@ -162,7 +179,29 @@ bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned i
 		if (!profile_child(p, node, labels[i], &node))
 			return false;
 	}
-	profile_weigh(p, node, side, weight);
+	weigh(p, node, side, weight);
+	return true;
+}
+
+/* A stack that turned out too long is added again from its labels; the nodes stay, without weight. */
+static bool add_again(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
+{
+	size_t n = 0, i;
+
+	for (uint32_t at = node; at; at = p->nodes[at].parent)
+		n++;
+	if (!grow_array(&p->path, &p->cap_path, n, sizeof(*p->path)))
+		return false;
+	for (i = n; node; node = p->nodes[node].parent)
+		p->path[--i] = p->nodes[node].label;
+	return profile_add(p, p->path, n, side, weight);
+}
+
+bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int side, uint64_t weight)
+{
+	if (p->stack_max && bytes > p->stack_max)
+		return add_again(p, node, side, weight);
+	weigh(p, node, side, weight);
 	return true;
 }
 

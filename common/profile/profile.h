@@ -42,8 +42,8 @@ struct profile {
 	uint64_t total[PROFILE_SIDES];   /* sum of self */
 	uint64_t claimed[PROFILE_SIDES]; /* what was or will be added; see profile_claim */
 	size_t stack_max; /* longest text of a stack; longer ones lose frames in the middle. 0: no limit */
-	uint32_t *shortened; /* room for profile_add */
-	size_t cap_shortened;
+	uint32_t *shortened, *path; /* room for profile_add and profile_add_at */
+	size_t cap_shortened, cap_path;
 };
 
 /* False without memory; the object can be released all the same. */
@@ -62,9 +62,13 @@ bool profile_claim(struct profile *p, unsigned int side, uint64_t weight);
 
 /* Adds weight to a stack, outermost frame first; false without memory. */
 bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned int side, uint64_t weight);
-/* The same in steps, for who has walked a part of the stack before; without the limit of length. */
+/*
+ * The same in steps, for who has walked a part of the stack before: from node 0 to a child, to its
+ * child, …; then the weight is added there. bytes is the length of the stack's text, without which
+ * nobody knows whether it must lose frames.
+ */
 bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node);
-void profile_weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight);
+bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int side, uint64_t weight);
 
 /* Takes the weight away from all stacks without a frame for which keep is true; false without memory. */
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
