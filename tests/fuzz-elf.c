@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		demand(memchr(link, '\0', sizeof(link)) != NULL);
 	demand(elf_crc32(f, &crc));
 	symbols_add(t, f, SYMBOLS_SYMTAB);
-	symbols_add(t, f, SYMBOLS_DYNSYM | SYMBOLS_PLT);
+	symbols_add(t, f, SYMBOLS_DYNAMIC);
 	demand(symbols_settle(t));
 	if (elf_lost_offsets(f))
 		elf_adopt_mapping(f, 0x1000, 0x1000);

@@ -164,7 +164,7 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 	module->status = open_module(m, module, is);
 	if (module->file) {
 		n = symbols_add(module->symbols, module->file, SYMBOLS_SYMTAB);
-		if (n < 0 || symbols_add(module->symbols, module->file, SYMBOLS_DYNSYM | SYMBOLS_PLT) < 0)
+		if (n < 0 || symbols_add(module->symbols, module->file, SYMBOLS_DYNAMIC) < 0)
 			return false;
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
