@@ -306,6 +306,11 @@ X
 	is "a program that $linker linked (offset $o, address $v)" "$(line)" 'first+1 symtab,'
 done
 
+# Between segments, files that have grown too large together are let go, and opened again when needed.
+gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"; phdr "$tmp/whole.so"
+is 'modules are forgotten and found again' \
+	"$("$BUILD/tests/sym-modules" "$tmp/whole.so" $(($(at "$tmp/whole.so" third) - v + o)) | tr '\n' ',')" 'third 1,1,0,third 1,'
+
 # Whatever is cut off, nothing breaks.
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"
 id=$(build_id "$tmp/whole.so"); phdr "$tmp/whole.so"; fresh

@@ -431,3 +431,13 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 {
 	return t->has[origin];
 }
+
+size_t symbols_bytes(const struct symbols *t)
+{
+	size_t n = sizeof(*t) + t->cap * sizeof(*t->items) + t->cap_intervals * sizeof(*t->intervals) +
+		   t->index.n * sizeof(*t->index.first);
+
+	for (size_t i = 0; i < t->in.n_tables; i++)
+		n += t->in.tables[i].n;
+	return n;
+}

@@ -60,6 +60,8 @@ struct slice symbols_name(const struct symbols *t, uint32_t s);
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
 /* A number that the caller may keep with the symbol; 0 at first. */
 uint32_t *symbols_tag(struct symbols *t, uint32_t s);
+/* Memory that it holds, about. */
+size_t symbols_bytes(const struct symbols *t);
 /* Was there any symbol of this origin? */
 bool symbols_has(const struct symbols *t, enum symbol_origin origin);
 

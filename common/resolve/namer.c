@@ -299,7 +299,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	switch (r->type) {
 	case RECORD_SEGMENT:
 		forget_segment(n);
-		return true;
+		return modules_tidy(n->modules, MODULES_KEEP);
 	case RECORD_FRAME:
 		if (r->frame.process)
 			return true;
