@@ -41,7 +41,7 @@ $(LIB): $(call obj,$(COMMON))
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(LIB)
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(BUILD)/obj/cmd/filters.o $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -15,7 +15,7 @@ char name[KSYM_NAME];            /* in, ends with NUL */
 unsigned long long address = 0;  /* in for name_of, out for address_of */
 
 SEC("syscall")
-int name_of(void *ctx)
+int name_of(void *ctx __attribute__((unused)))
 {
 	static const char fmt[] = "%pS";
 	unsigned long long data[1] = { address };
@@ -24,7 +24,7 @@ int name_of(void *ctx)
 }
 
 SEC("syscall")
-int address_of(void *ctx)
+int address_of(void *ctx __attribute__((unused)))
 {
 	return (int)bpf_kallsyms_lookup_name(name, sizeof(name), 0, &address);
 }

@@ -181,11 +181,14 @@ static void names(void)
 	    "string id=4 text=\"inner\"\n" MAP(1, 1, 1) SAMPLE(2));
 	check(name_is(1, 0, NULL), "no name");
 	say("symbol frame=1 from=100 level=0 source=perfmap name=1 offset=0 file=0 line=0\n");
-	check(name_is(1, 0, "one") && name_is(1, 100, "one"), "the only one serves earlier epochs too");
+	check(name_is(1, 99, NULL) && name_is(1, 100, "one"), "it holds until a name comes");
+	say("frame id=2 process=1 kind=exact address=0x1020\n"
+	    "symbol frame=2 from=100 level=0 source=perfmap name=1 offset=0 file=0 line=0\n");
+	check(name_is(2, 0, "one") && name_is(2, 100, "one"), "a first name serves earlier epochs too");
 	say("symbol frame=1 from=200 level=0 source=perfmap name=2 offset=0 file=0 line=0\n"
 	    "symbol frame=1 from=150 level=0 source=perfmap name=3 offset=0 file=0 line=0\n"
 	    "symbol frame=1 from=150 level=1 source=perfmap name=4 offset=0 file=0 line=7\n");
-	check(name_is(1, 99, "one") && name_is(1, 149, "one") && name_is(1, 150, "three") && name_is(1, 199, "three") &&
+	check(name_is(1, 149, "one") && name_is(1, 150, "three") && name_is(1, 199, "three") &&
 	      name_is(1, 200, "two") && name_is(1, UINT64_MAX, "two"), "the newest that begins no later");
 	check(slice_is(capture_text(&c, c.symbols[capture_symbol(&c, 1, 160)->inner].name), "inner"),
 	      "with what was inlined into it");
@@ -197,8 +200,17 @@ static void names(void)
 	check(name_is(1, 150, "two"), "an equal one does, as the newer");
 	say("symbol frame=1 from=150 level=0 source=debug name=1 offset=0 file=0 line=0\n");
 	check(name_is(1, 150, "one") && name_is(1, 149, "one") && name_is(1, 200, "two"), "and so does a better one");
+<<<<<<< HEAD
 	say("symbol frame=1 from=300 level=0 source=none name=0 offset=0 file=0 line=0\n");
 	check(name_is(1, 300, NULL) && name_is(1, 299, "two"), "looked for and not found ends the name before");
+=======
+	say("symbol frame=1 from=180 level=0 source=none name=0 offset=0 file=0 line=0\n");
+	check(name_is(1, 179, "one") && name_is(1, 180, NULL) && name_is(1, 200, "two"),
+	      "a search in vain ends the name before it");
+	check(capture_symbol_from(&c, 1, 180)->source == NAME_NONE && capture_symbol_from(&c, 1, 150)->source == NAME_DEBUG &&
+	      !capture_symbol_from(&c, 1, 151) && !capture_symbol_from(&c, 1, 1000),
+	      "what was said from exactly one time on");
+>>>>>>> main
 }
 
 /* capture_symbol against the rule as capture.h words it, over names in any order. */
@@ -229,7 +241,11 @@ static void random_names(void)
 				best = j;
 		}
 		got = capture_symbol(&c, 1, epoch);
+<<<<<<< HEAD
 		good &= best < 0 || source[best] == NAME_NONE ? !got : got && got->offset == (uint64_t)best;
+=======
+		good &= source[best] == NAME_NONE ? !got : got && got->offset == (uint64_t)best;
+>>>>>>> main
 	}
 	check(good, "random names of one frame: the choice is that of a plain search");
 }
@@ -239,11 +255,11 @@ static void kernel_symbols(void)
 	begin();
 	say("ksym time=1 address=0x5000 size=0x10 name=\"b\" module=\"\"\n"
 	    "ksym time=1 address=0x1000 size=0x0 name=\"a\" module=\"\"\n"
-	    "ksym time=1 address=0x5000 size=0x20 name=\"newer\" module=\"m\"\n");
+	    "ksym time=1 address=0x5000 size=0x20 name=\"alias\" module=\"\"\n");
 	check(!capture_ksym(&c, 0xfff), "below the first kernel symbol is none");
 	check(slice_is(capture_text(&c, capture_ksym(&c, 0x4fff)->name), "a"), "one without a size reaches to the next");
-	check(slice_is(capture_text(&c, capture_ksym(&c, 0x5018)->name), "newer"), "the newest at an address counts");
-	check(!capture_ksym(&c, 0x5020), "one with a size ends there");
+	check(slice_is(capture_text(&c, capture_ksym(&c, 0x500f)->name), "b"), "of aliases the first counts");
+	check(!capture_ksym(&c, 0x5010), "one with a size ends there");
 }
 
 static void totals(void)
@@ -317,7 +333,8 @@ static void refusals(void)
 	check(!say(SAMPLE(5)), "what makes sense is taken in after all that");
 }
 
-/* The farthest id that each array accepts, and a stack that moves all the time. */
+#ifndef __SANITIZE_ADDRESS__
+/* The farthest id that each array accepts. */
 static void bounds(void)
 {
 	static const char *const far[] = {
@@ -345,6 +362,7 @@ static void bounds(void)
 	check(after.ru_maxrss - before.ru_maxrss < 256 << 10, "and a few bytes ask for no gigabyte");
 }
 
+/* A stack that moves all the time. */
 static void deep_and_moving(void)
 {
 	enum { DEPTH = 60000 };
@@ -370,6 +388,7 @@ static void deep_and_moving(void)
 	      "a deep stack whose code moves all the time is refused in the end");
 	check(!say("sample time=1 event=1 cpu=0 thread=1 user=1 kernel=0 weight=10"), "and others are not");
 }
+#endif
 
 int main(void)
 {
@@ -382,8 +401,10 @@ int main(void)
 	kernel_symbols();
 	totals();
 	refusals();
+#ifndef __SANITIZE_ADDRESS__ /* which needs much longer, and memory of its own */
 	bounds();
 	deep_and_moving();
+#endif
 	capture_release(&c);
 	return checks_done();
 }

@@ -62,3 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	elf_close(f);
 	return 0;
 }
+
+#ifndef FUZZING
+int main(int argc, char **argv)
+{
+	return fuzz_replay(argc, argv);
+}
+#endif

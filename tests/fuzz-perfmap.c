@@ -53,3 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	perfmap_release(&map);
 	return 0;
 }
+
+#ifndef FUZZING
+int main(int argc, char **argv)
+{
+	return fuzz_replay(argc, argv);
+}
+#endif

@@ -1,89 +1,82 @@
 /*
- * What fuzz targets share. With libFuzzer (-DFUZZING -fsanitize=fuzzer) a target has only its
- * LLVMFuzzerTestOneInput; without it, it is a program:
- *
- *	fuzz-elf FILE ...		once with each file as it is
- *	fuzz-elf -m COUNT FILE ...	and with COUNT changes of it: bytes set, copied, cut off
- *
- * The changes are the same in each run, so whatever they find can be found again.
+ * What a fuzz target does when no fuzzer drives it: it replays files, and with -m N also N copies of each
+ * that are changed in a few places, the same ones each time.
  */
 #ifndef CPROF_TESTS_FUZZ_H
 #define CPROF_TESTS_FUZZ_H
 
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "tests/check.h"
 
-#ifndef FUZZING
-static uint64_t fuzz_state = 88172645463325252;
+enum { FUZZ_MAX = 1 << 20 };
 
-/* xorshift (Marsaglia 2003) */
-static uint64_t fuzz_random(void)
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
+
+/* Flips, overwrites, repeats, moves and cuts out bytes. */
+static inline size_t fuzz_change(uint8_t *p, size_t n, size_t cap)
 {
-	fuzz_state ^= fuzz_state << 13;
-	fuzz_state ^= fuzz_state >> 7;
-	return fuzz_state ^= fuzz_state << 17;
+	size_t at = random_below(n), from = random_below(n), most = n - (at > from ? at : from);
+	size_t length = 1 + random_below(most < 40 ? most : 40);
+
+	switch (random_below(6)) {
+	case 0:
+		p[at] ^= (uint8_t)(1 << random_below(8));
+		return n;
+	case 1:
+		p[at] = (uint8_t)random_u64();
+		return n;
+	case 2:
+		p[at] = random_below(2) ? 0xff : 0x80;
+		return n;
+	case 3:
+		memmove(p + at, p + from, length);
+		return n;
+	case 4:
+		memmove(p + at, p + at + length, n - at - length);
+		return n - length;
+	default:
+		if (n + length > cap)
+			return n;
+		memmove(p + at + length, p + at, n - at);
+		return n + length;
+	}
 }
 
-static size_t fuzz_change(uint8_t *p, size_t n)
+static inline int fuzz_replay(int argc, char **argv)
 {
-	static const uint8_t values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	static uint8_t bytes[FUZZ_MAX], changed[FUZZ_MAX];
+	unsigned long times = 0;
+	int i = 1;
 
-	for (uint64_t changes = 1 + fuzz_random() % 8; changes > 0; changes--) {
-		/* Half of them in the first bytes, where headers are. */
-		size_t at = fuzz_random() % (fuzz_random() & 1 ? n : n < 512 ? n : 512);
-		size_t length = 1 + fuzz_random() % 8;
+	if (argc > 2 && strcmp(argv[1], "-m") == 0) {
+		times = strtoul(argv[2], NULL, 10);
+		i = 3;
+	}
+	for (; i < argc; i++) {
+		FILE *f = fopen(argv[i], "re");
+		size_t n;
 
-		length = length < n - at ? length : n - at;
-		switch (fuzz_random() % 4) {
-		case 0:
-			p[at] = (uint8_t)fuzz_random();
-			break;
-		case 1:
-			memset(p + at, values[fuzz_random() % sizeof(values)], length);
-			break;
-		case 2:
-			memmove(p + at, p + fuzz_random() % (n - length + 1), length);
-			break;
-		default:
-			p[at] ^= (uint8_t)(1 << fuzz_random() % 8);
+		if (!f) {
+			perror(argv[i]);
+			return 1;
+		}
+		n = fread(bytes, 1, sizeof(bytes), f);
+		fclose(f);
+		LLVMFuzzerTestOneInput(bytes, n);
+		for (unsigned long k = 0; k < times; k++) {
+			size_t m = n;
+
+			memcpy(changed, bytes, n);
+			for (uint64_t c = 1 + random_below(8); c > 0 && m > 0; c--)
+				m = fuzz_change(changed, m, sizeof(changed));
+			LLVMFuzzerTestOneInput(changed, m);
 		}
 	}
-	return fuzz_random() % 8 ? n : fuzz_random() % n + 1;
-}
-
-static void fuzz_file(const char *path, long count)
-{
-	FILE *in = fopen(path, "rb");
-	size_t n, cap = 1 << 24;
-	uint8_t *whole = malloc(cap), *changed = malloc(cap);
-
-	if (!in || !whole || !changed) {
-		perror(path);
-		exit(1);
-	}
-	n = fread(whole, 1, cap, in);
-	fclose(in);
-	LLVMFuzzerTestOneInput(whole, n);
-	for (long i = 0; n > 0 && i < count; i++) {
-		memcpy(changed, whole, n);
-		LLVMFuzzerTestOneInput(changed, fuzz_change(changed, n));
-	}
-	free(whole);
-	free(changed);
-}
-
-int main(int argc, char **argv)
-{
-	long count = argc > 2 && strcmp(argv[1], "-m") == 0 ? atol(argv[2]) : 0;
-
-	for (int i = count ? 3 : 1; i < argc; i++)
-		fuzz_file(argv[i], count);
 	return 0;
 }
-#endif
+
 #endif

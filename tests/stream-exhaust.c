@@ -124,7 +124,7 @@ static void read_by(char **command, int in, struct result *out)
 	static int files[2] = { -1, -1 };
 	static struct buf said;
 	posix_spawn_file_actions_t actions;
-	int status;
+	int status = 0;
 	pid_t pid;
 
 	for (int i = 0; i < 2; i++) {

@@ -51,7 +51,7 @@ is '  each as soon as it can' "$(cprof-dump "$tmp/out" | awk '/^(ksym|symbol|flu
 } | sym
 is 'a symbol without a size ends where the next begins, also if that comes later' "$(name_of "$tmp/out" | head -2 | tr '\n' ',')" \
 	'open_end+16 ksym,next+16 ksym,'
-is 'of two at one address the newer counts' "$(name_of "$tmp/out" | tail -1)" 'alias_two+16 ksym'
+is 'of aliases the first counts' "$(name_of "$tmp/out" | tail -1)" 'alias_one+16 ksym'
 
 { segment; process 1; echo 0xffffffff81000010 | kernel; finish; } | sym
 is 'without any kernel symbols there is no name' "$(name_of "$tmp/out")" '-'

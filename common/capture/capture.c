@@ -768,31 +768,45 @@ const struct capture_place *capture_place(const struct capture *c, uint32_t fram
 	return at ? &c->places[at] : NULL;
 }
 
-const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch)
+/* The best of what was said from exactly this time on, or of what was said last before it; or NULL. */
+static const struct capture_symbol *symbol_at(const struct capture *c, uint32_t frame, uint64_t time, bool exact)
 {
 	uint32_t newest = c->frames[frame].symbol, id;
 	const struct capture_names *names;
+	const struct capture_symbol *s;
 	size_t after;
 
 	if (!newest)
 		return NULL;
-	if (c->symbols[newest].before) {
-		if (!idmap_find(&c->names_of, frame, &id) || c->names[id].n == 0)
-			return NULL;
+	s = &c->symbols[newest];
+	if (s->before && idmap_find(&c->names_of, frame, &id)) {
 		names = &c->names[id];
-		after = names_after(c, names, epoch);
-		newest = names->symbols[after ? after - 1 : 0];
+		after = names_after(c, names, time);
+		s = &c->symbols[names->symbols[after ? after - 1 : 0]];
 	}
-	return c->symbols[newest].source == NAME_NONE ? NULL : &c->symbols[newest];
+	return exact && s->from != time ? NULL : s;
 }
 
+const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch)
+{
+	const struct capture_symbol *s = symbol_at(c, frame, epoch, false);
+
+	return s && s->source != NAME_NONE ? s : NULL;
+}
+
+const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32_t frame, uint64_t from)
+{
+	return symbol_at(c, frame, from, true);
+}
+
+/* Of aliases the one that the stream named first comes last, where the search ends up. */
 static int by_address(const void *a, const void *b)
 {
 	const struct capture_ksym *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
+	return x->order > y->order ? -1 : x->order < y->order;
 }
 
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)

@@ -115,7 +115,7 @@ struct capture_names {
 struct capture_ksym {
 	uint64_t address, size;
 	uint32_t name, module; /* text ids; module 0: the kernel proper */
-	uint32_t order;        /* of arrival: the newest of those at one address is the one that counts */
+	uint32_t order;        /* of arrival: the first of those at one address is the one that counts */
 };
 
 struct capture_image {
@@ -204,6 +204,8 @@ const struct capture_place *capture_place(const struct capture *c, uint32_t fram
  * Follow inner for inlined functions.
  */
 const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch);
+/* The best that the stream says from exactly this time on, be it a "not found"; or NULL. */
+const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32_t frame, uint64_t from);
 
 /* The kernel symbol at this address, or NULL; a symbol without a size reaches to the next. */
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);

@@ -231,6 +231,21 @@ const struct map *maps_find(const struct maps *s, uint64_t address)
 	return t ? &t->map : NULL;
 }
 
+const struct map *maps_from(const struct maps *s, uint64_t address)
+{
+	const struct map *best = NULL;
+
+	for (const struct map_node *t = s->root; t;) {
+		if (t->map.end > address) {
+			best = &t->map;
+			t = t->left;
+		} else {
+			t = t->right;
+		}
+	}
+	return best;
+}
+
 size_t maps_count(const struct maps *s)
 {
 	return count(s->root);

@@ -39,6 +39,8 @@ bool maps_add(struct maps *s, const struct map *m, bool *changed);
 bool maps_remove(struct maps *s, uint64_t start, uint64_t end, bool *changed);
 /* The mapping at this address, or NULL; good until the next change. */
 const struct map *maps_find(const struct maps *s, uint64_t address);
+/* The first mapping that ends behind this address: with 0, then each one's end, all of them in order. */
+const struct map *maps_from(const struct maps *s, uint64_t address);
 size_t maps_count(const struct maps *s);
 /* Makes the empty s the same as from. Costs nothing. */
 void maps_copy(struct maps *s, const struct maps *from);

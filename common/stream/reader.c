@@ -68,6 +68,13 @@ struct reader *reader_new(int fd, const char *name)
 	return r;
 }
 
+void reader_unread(struct reader *r, struct slice taken)
+{
+	r->n = taken.n < INPUT_CAP ? taken.n : INPUT_CAP;
+	if (r->n)
+		memcpy(r->in, taken.p, r->n);
+}
+
 void reader_free(struct reader *r)
 {
 	if (!r)

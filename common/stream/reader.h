@@ -25,6 +25,11 @@ struct reader;
 
 /* NULL without memory. name is for messages and is copied; the descriptor stays the caller's. */
 struct reader *reader_new(int fd, const char *name);
+/*
+ * Bytes that were read from the descriptor already, to tell what it holds: they come before the rest.
+ * To be called before the first reader_next; at most BLOCK_MAX of them.
+ */
+void reader_unread(struct reader *r, struct slice taken);
 void reader_free(struct reader *r);
 /*
  * 1: a record. 0: the end. -1: the system failed, or this is no stream that we can read (another

@@ -430,7 +430,7 @@ static bool parse_decimal(const char **at, uint64_t *v)
 	for (*v = 0; isdigit((unsigned char)*p); p++) {
 		uint64_t digit = (uint64_t)(*p - '0');
 
-		if (*v > (UINT64_MAX - digit) / 10)
+		if (*v > UINT64_MAX / 10 || *v * 10 > UINT64_MAX - digit)
 			return false;
 		*v = *v * 10 + digit;
 	}
@@ -502,7 +502,7 @@ static bool parse_type(const char **at, uint32_t *type)
 	for (*type = 0; *type < RECORD_TYPES; ++*type) {
 		const char *name = descs[*type].name;
 
-		if (name && strncmp(name, p, n) == 0 && name[n] == '\0') {
+		if (name && name[0] == p[0] && strncmp(name, p, n) == 0 && name[n] == '\0') {
 			*at += n;
 			return true;
 		}

@@ -1,0 +1,264 @@
+/*
+ * cprof-diff: what changed between two captures or folded files.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/filters.h"
+#include "common/profile/folded.h"
+#include "common/profile/table.h"
+
+static const char usage[] = "cprof-diff [--folded] [--no-normalize] [-n ROWS]\n"
+			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       A B";
+
+enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_BY, ROWS = 20 };
+
+static const struct option options[] = {
+	FILTER_ROWS,
+	{ "by", required_argument, NULL, DIFF_BY },
+	{ "folded", no_argument, NULL, DIFF_FOLDED },
+	{ "no-normalize", no_argument, NULL, DIFF_NO_NORMALIZE },
+	{ "rows", required_argument, NULL, 'n' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+struct settings {
+	bool folded, raw; /* raw: not normalized */
+	size_t rows;
+};
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+/* A stack of A and what scaling left over when its weight was rounded down. */
+struct rest {
+	uint64_t rest;
+	size_t line; /* in the order of the output, so that ties fall the same way whatever the input was */
+	uint32_t node;
+};
+
+static int by_rest(const void *a, const void *b)
+{
+	const struct rest *x = a, *y = b;
+
+	if (x->rest != y->rest)
+		return x->rest > y->rest ? -1 : 1;
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* All stacks with weight in A, in the order of the output. */
+static struct rest *list_lines(const struct profile *p, size_t *n)
+{
+	struct folded_writer w;
+	struct rest *list = NULL;
+	struct slice line;
+	size_t cap = 0;
+
+	*n = 0;
+	if (!folded_writer_init(&w, p, PROFILE_SIDES))
+		no_memory();
+	while (folded_writer_next(&w, &line)) {
+		if (!p->nodes[w.node].self[0])
+			continue;
+		if (!grow_array(&list, &cap, *n, sizeof(*list)))
+			no_memory();
+		list[*n] = (struct rest){ .line = *n, .node = w.node };
+		++*n;
+	}
+	if (w.line.failed)
+		no_memory();
+	folded_writer_release(&w);
+	return list;
+}
+
+/*
+ * Scales A to B's total in whole numbers. Rounding down leaves fewer units to give away than there are
+ * stacks: those with the largest remainders get one each, so the columns have the same sum.
+ */
+static void normalize(struct profile *p)
+{
+	uint64_t from = p->total[0], to = p->total[1], left = to;
+	struct rest *list;
+	size_t n;
+
+	if (!from || !to || from == to)
+		return;
+	list = list_lines(p, &n);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *self = &p->nodes[list[i].node].self[0];
+		unsigned __int128 scaled = (unsigned __int128)*self * to;
+
+		*self = (uint64_t)(scaled / from);
+		list[i].rest = (uint64_t)(scaled % from);
+		left -= *self;
+	}
+	qsort(list, n, sizeof(*list), by_rest);
+	for (size_t i = 0; i < n && left; i++, left--)
+		p->nodes[list[i].node].self[0]++;
+	p->total[0] = to;
+	free(list);
+}
+
+static void print_folded(struct profile *p, bool raw)
+{
+	struct folded_writer w;
+	struct slice line;
+
+	if (!raw)
+		normalize(p);
+	if (!folded_writer_init(&w, p, PROFILE_SIDES))
+		no_memory();
+	while (folded_writer_next(&w, &line)) {
+		if (fwrite(line.p, 1, line.n, stdout) != line.n)
+			break;
+	}
+	if (w.line.failed)
+		no_memory();
+	folded_writer_release(&w);
+}
+
+/* What a cell shows: percent of its side, or the weight itself. */
+static double cell(const struct profile *p, const uint64_t *weight, unsigned int side, bool raw)
+{
+	if (raw)
+		return (double)weight[side];
+	return p->total[side] ? 100.0 * (double)weight[side] / (double)p->total[side] : 0;
+}
+
+static double change(const struct profile *p, const uint64_t *weight, bool raw)
+{
+	return cell(p, weight, 1, raw) - cell(p, weight, 0, raw);
+}
+
+static void print_cells(const struct profile *p, const uint64_t *weight, bool raw)
+{
+	if (raw)
+		printf("%10.0f %10.0f %+10.0f  ", cell(p, weight, 0, raw), cell(p, weight, 1, raw),
+		       change(p, weight, raw));
+	else
+		printf("%6.2f%% %6.2f%% %+8.2f  ", cell(p, weight, 0, raw), cell(p, weight, 1, raw),
+		       change(p, weight, raw));
+}
+
+static void print_rows(const struct table *t, const struct profile *p, bool raw, size_t n)
+{
+	if (raw)
+		printf("%10s %10s %10s  %10s %10s %10s\n", "flat A", "flat B", "change", "cum A", "cum B", "change");
+	else
+		printf("%7s %7s %8s  %7s %7s %8s\n", "flat A", "flat B", "change", "cum A", "cum B", "change");
+	for (size_t i = 0; i < n; i++) {
+		const struct table_row *row = &t->rows[i];
+		struct slice name = profile_text(p, row->label);
+
+		print_cells(p, row->flat, raw);
+		print_cells(p, row->cum, raw);
+		printf("%-4s  %.*s\n", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "", (int)name.n,
+		       (const char *)name.p);
+	}
+}
+
+/* The largest change first, flat or cumulative; of equal ones the function itself before its callers. */
+static void print_table(const struct profile *p, const struct settings *s, char **names, enum view_weight weight)
+{
+	struct table t;
+	size_t n;
+
+	if (!table_init(&t, p))
+		no_memory();
+	for (size_t i = 0; i < t.n; i++) {
+		double flat = fabs(change(p, t.rows[i].flat, s->raw)), cum = fabs(change(p, t.rows[i].cum, s->raw));
+
+		t.rows[i].key = flat > cum ? flat : cum;
+		t.rows[i].second = flat;
+	}
+	table_sort(&t, p);
+	n = s->rows && s->rows < t.n ? s->rows : t.n;
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		printf("%c: %s, %" PRIu64 " %s\n", "AB"[side], names[side], p->total[side],
+		       weight == WEIGHT_NS ? "ns" : "samples");
+	printf("%zu of %zu rows shown, %s\n\n", n, t.n, s->raw ? "not normalized" : "in percent of each side");
+	print_rows(&t, p, s->raw, n);
+	table_release(&t);
+}
+
+static enum status load(struct filters *f, char **names, struct profile *p)
+{
+	enum status status = STATUS_OK;
+
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		struct loaded l = { 0 };
+		struct buf text = { 0 };
+		enum status s = filters_load(f, names[side], p, side, &l);
+
+		status = s > status ? s : status;
+		losses_print(&text, &l.totals);
+		if (text.n)
+			cli_warn("%s: %s", names[side], buf_cstr(&text));
+		buf_release(&text);
+	}
+	filters_match(f, p);
+	return status;
+}
+
+static void take_option(struct filters *f, struct settings *s, int c)
+{
+	switch (c) {
+	case DIFF_FOLDED:
+		s->folded = true;
+		break;
+	case DIFF_NO_NORMALIZE:
+		s->raw = true;
+		break;
+	case DIFF_BY:
+		filters_by(f, optarg);
+		break;
+	case 'n':
+		s->rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
+		break;
+	case 'h':
+		cli_help();
+	case 'V':
+		cli_version();
+	default:
+		cli_usage(NULL);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .rows = ROWS };
+	struct filters f = { 0 };
+	enum status status;
+	struct profile p;
+	int c;
+
+	cli_begin("cprof-diff", usage);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:hV", options, NULL)) != -1) {
+		if (!filters_option(&f, c, optarg))
+			take_option(&f, &s, c);
+	}
+	filters_check(&f);
+	if (argc - optind != PROFILE_SIDES)
+		cli_usage("two operands are needed, before and after");
+	if (strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
+		cli_usage("standard input can be one of the two, not both");
+	if (!profile_init(&p))
+		no_memory();
+	p.stack_max = s.folded ? PROFILE_STACK_MAX : 0;
+	status = load(&f, argv + optind, &p);
+	if (s.folded)
+		print_folded(&p, s.raw);
+	else
+		print_table(&p, &s, argv + optind, f.view.weight);
+	cli_stdout_done();
+	profile_release(&p);
+	filters_release(&f);
+	return status;
+}

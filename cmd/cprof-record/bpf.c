@@ -1,0 +1,273 @@
+/* Sampling by a BPF program on a perf event of each CPU, with the side-band beside it. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "bpf/follow.skel.h"
+#include "bpf/sample.skel.h"
+#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/sideband.h"
+
+enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 512 << 10 };
+
+struct cpu_event {
+	unsigned int cpu;
+	int fd;
+	struct bpf_link *link;
+};
+
+struct bpf_engine {
+	struct engine base;
+	struct sample_bpf *sample;
+	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
+	struct bpf_link *follow_link;
+	struct ring_buffer *ring;
+	struct sideband sideband;
+	struct cpu_event *events;
+	size_t n, cap;
+	struct cpu_list cpus;
+	struct queue *queue; /* where the ring is drained to, for the time of the call */
+	uint64_t *values;    /* one count of all possible CPUs */
+	int possible;
+};
+
+static struct bpf_engine *of(struct engine *e)
+{
+	return (struct bpf_engine *)e;
+}
+
+static int take_sample(void *arg, void *data, size_t n)
+{
+	struct bpf_engine *b = arg;
+
+	if (n >= sizeof(struct sample_head))
+		queue_push(b->queue, ITEM_SAMPLE, ((struct sample_head *)data)->time, data, n);
+	return 0;
+}
+
+static void drain(struct engine *e, struct queue *q)
+{
+	struct bpf_engine *b = of(e);
+
+	sideband_drain(&b->sideband, q);
+	b->queue = q;
+	ring_buffer__consume(b->ring);
+	b->queue = NULL;
+}
+
+static void drop_event(struct bpf_engine *b, size_t at)
+{
+	bpf_link__destroy(b->events[at].link); /* closes the event too */
+	b->events[at] = b->events[--b->n];
+}
+
+static bool add_event(struct bpf_engine *b, unsigned int cpu)
+{
+	struct perf_event_attr attr;
+	struct cpu_event *ev;
+
+	if (!grow_array(&b->events, &b->cap, b->n, sizeof(*b->events))) {
+		errno = ENOMEM;
+		return false;
+	}
+	ev = &b->events[b->n];
+	engine_attr(&attr, b->base.options);
+	ev->cpu = cpu;
+	ev->fd = event_open(&attr, -1, (int)cpu);
+	if (ev->fd < 0)
+		return false;
+	ev->link = bpf_program__attach_perf_event(b->sample->progs.sample, ev->fd);
+	if (!ev->link) {
+		int saved = errno;
+
+		close(ev->fd);
+		errno = saved;
+		return false;
+	}
+	b->n++;
+	return true;
+}
+
+static bool add_cpu(struct engine *e, unsigned int cpu)
+{
+	return sideband_add(&of(e)->sideband, cpu) && add_event(of(e), cpu);
+}
+
+static void drop_cpu(struct engine *e, unsigned int cpu)
+{
+	struct bpf_engine *b = of(e);
+
+	sideband_drop(&b->sideband, cpu);
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->events[i].cpu == cpu) {
+			drop_event(b, i);
+			return;
+		}
+	}
+}
+
+static bool sample(struct engine *e, struct buf *error)
+{
+	struct bpf_engine *b = of(e);
+
+	for (size_t i = 0; i < b->cpus.n; i++) {
+		if (!add_event(b, b->cpus.items[i])) {
+			diagnose_perf(errno, true, error);
+			return false;
+		}
+	}
+	return true;
+}
+
+static void watch(struct engine *e, int epoll)
+{
+	struct bpf_engine *b = of(e);
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	epoll_ctl(epoll, EPOLL_CTL_ADD, bpf_map__fd(b->sample->maps.ring), &ev);
+	for (size_t i = 0; i < b->sideband.n; i++)
+		epoll_ctl(epoll, EPOLL_CTL_ADD, b->sideband.rings[i].fd, &ev);
+}
+
+static uint64_t count_of(struct bpf_engine *b, unsigned int what, unsigned int cpu)
+{
+	if ((int)cpu >= b->possible || bpf_map_lookup_elem(bpf_map__fd(b->sample->maps.counts), &what, b->values))
+		return 0;
+	return b->values[cpu];
+}
+
+static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
+{
+	struct bpf_engine *b = of(e);
+
+	*c = (struct engine_counts){ 0 };
+	c->outcomes[OUTCOME_EMITTED] = count_of(b, COUNT_EMITTED, cpu);
+	c->outcomes[OUTCOME_IDLE] = count_of(b, COUNT_IDLE, cpu);
+	c->outcomes[OUTCOME_FILTERED] = count_of(b, COUNT_FILTERED, cpu);
+	c->outcomes[OUTCOME_RING_FULL] = count_of(b, COUNT_RING_FULL, cpu);
+	c->outcomes[OUTCOME_NESTED] = count_of(b, COUNT_NESTED, cpu);
+	c->run_ns = count_of(b, COUNT_RUN_NS, cpu);
+	c->runs = count_of(b, COUNT_RUNS, cpu);
+}
+
+static void follow(struct engine *e, uint32_t parent, uint32_t child)
+{
+	int fd = bpf_map__fd(of(e)->sample->maps.wanted);
+	uint32_t one = 1;
+
+	if (e->options->n_tids == 0 && bpf_map_lookup_elem(fd, &parent, &one) == 0)
+		bpf_map_update_elem(fd, &child, &one, BPF_ANY);
+}
+
+static void stop(struct engine *e)
+{
+	while (of(e)->n)
+		drop_event(of(e), of(e)->n - 1);
+}
+
+static void close_engine(struct engine *e)
+{
+	struct bpf_engine *b = of(e);
+
+	stop(e);
+	sideband_close(&b->sideband);
+	ring_buffer__free(b->ring);
+	bpf_link__destroy(b->follow_link);
+	follow_bpf__destroy(b->follow);
+	sample_bpf__destroy(b->sample);
+	cpu_list_release(&b->cpus);
+	free(b->events);
+	free(b->values);
+	free(b);
+}
+
+static const struct engine_ops ops = {
+	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
+	.watch = watch, .counts = counts, .follow = follow, .stop = stop, .close = close_engine,
+};
+
+static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
+		      const struct idle_ranges *idle)
+{
+	uint32_t ring = RING_LEAST;
+
+	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU)
+		ring *= 2;
+	bpf_map__set_max_entries(s->maps.ring, ring);
+	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
+	s->rodata->depth = o->depth;
+	s->rodata->want_user = !o->kernel_only;
+	s->rodata->want_kernel = !o->user_only;
+	s->rodata->want_weight = o->cycles;
+	s->rodata->filter_tids = o->n_tids > 0;
+	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
+	for (int i = 0; i < 2; i++) {
+		s->rodata->idle_start[i] = idle->start[i];
+		s->rodata->idle_end[i] = idle->end[i];
+	}
+}
+
+static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle)
+{
+	const struct options *o = b->base.options;
+	uint32_t one = 1;
+
+	b->sample = sample_bpf__open();
+	if (!b->sample)
+		return false;
+	configure(b->sample, o, cpus, idle);
+	if (sample_bpf__load(b->sample))
+		return false;
+	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
+		uint32_t id = (uint32_t)(o->n_pids ? o->pids : o->tids)[i];
+
+		bpf_map_update_elem(bpf_map__fd(b->sample->maps.wanted), &id, &one, BPF_ANY);
+	}
+	b->ring = ring_buffer__new(bpf_map__fd(b->sample->maps.ring), take_sample, b, NULL);
+	return b->ring != NULL;
+}
+
+/* Without BTF, or below 5.x: no harm, the side-band follows too, only later. */
+static void load_follow(struct bpf_engine *b)
+{
+	b->follow = follow_bpf__open();
+	if (!b->follow)
+		return;
+	if (bpf_map__reuse_fd(b->follow->maps.wanted, bpf_map__fd(b->sample->maps.wanted)) == 0 &&
+	    follow_bpf__load(b->follow) == 0)
+		b->follow_link = bpf_program__attach(b->follow->progs.follow);
+}
+
+struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *cpus,
+			       const struct idle_ranges *idle, struct buf *error)
+{
+	struct bpf_engine *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
+	b->possible = libbpf_num_possible_cpus();
+	b->values = calloc(b->possible > 0 ? (size_t)b->possible : 1, sizeof(*b->values));
+	for (size_t i = 0; i < cpus->n; i++) {
+		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
+			b->cpus.items[b->cpus.n++] = cpus->items[i];
+	}
+	errno = 0;
+	if (!load(b, cpus, idle)) {
+		diagnose_bpf(errno, error);
+		close_engine(&b->base);
+		return NULL;
+	}
+	if (options_targeted(o) && o->n_tids == 0)
+		load_follow(b);
+	if (!sideband_open(&b->sideband, cpus)) {
+		diagnose_perf(errno, true, error);
+		close_engine(&b->base);
+		return NULL;
+	}
+	return &b->base;
+}

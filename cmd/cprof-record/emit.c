@@ -1,0 +1,398 @@
+#include "cmd/cprof-record/emit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cprof-record/vdso.h"
+
+enum { KERNEL_BIT = 63 };
+
+static void put(struct emit *e, struct record r)
+{
+	writer_put(e->w, &r); /* the writer keeps its first error, which is asked for at the flush */
+}
+
+bool emit_init(struct emit *e)
+{
+	idmap_init(&e->said_cgroups);
+	intern_init(&e->said_ksyms);
+	e->jitmaps = jitmaps_new();
+	e->cgroups = cgroups_new();
+	return tree_init(&e->tree) && e->jitmaps && e->cgroups;
+}
+
+void emit_release(struct emit *e)
+{
+	tree_release(&e->tree);
+	idmap_release(&e->said_cgroups);
+	intern_release(&e->said_ksyms);
+	jitmaps_free(e->jitmaps);
+	cgroups_free(e->cgroups);
+}
+
+static void put_meta(void *arg, const char *key, const char *value)
+{
+	put(arg, (struct record){ .type = RECORD_META, .meta = { slice_of(key), slice_of(value) } });
+}
+
+static void put_meta_hex(struct emit *e, const char *key, const struct buf *bytes)
+{
+	struct buf text = { 0 };
+
+	for (size_t i = 0; i < bytes->n; i++)
+		buf_printf(&text, "%02x", bytes->p[i]);
+	put_meta(e, key, buf_cstr(&text));
+	buf_release(&text);
+}
+
+static void put_header(struct emit *e, uint64_t now)
+{
+	struct buf id = { 0 };
+	char number[32];
+
+	host_facts(put_meta, e);
+	if (kernel_build_id(&id))
+		put_meta_hex(e, "kernel-build-id", &id);
+	buf_release(&id);
+	snprintf(number, sizeof(number), "%" PRIu64, now);
+	put_meta(e, "clock", "monotonic");
+	put_meta(e, "start-monotonic-ns", number);
+	put_meta(e, "recorder", "cprof-record " CPROF_VERSION);
+	put_meta(e, "engine", e->engine->ops->name);
+	put_meta(e, "command-line", e->command_line);
+	put(e, (struct record){
+		.type = RECORD_EVENT,
+		.event = { 1, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
+			   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
+			   (uint64_t)e->options->hertz * 1000 } });
+}
+
+static void put_vdso(struct emit *e)
+{
+	struct buf image = { 0 }, id = { 0 };
+
+	if (vdso_image(&image, &id))
+		put(e, (struct record){ .type = RECORD_IMAGE,
+					.image = { slice_of("[vdso]"), buf_view(&id), buf_view(&image) } });
+	buf_release(&image);
+	buf_release(&id);
+}
+
+void emit_segment(struct emit *e, uint64_t now)
+{
+	e->segment++;
+	e->segment_began = now;
+	e->segment_samples = 0;
+	e->next_process = e->next_thread = e->next_file = 1;
+	e->said_frames = 1;
+	e->said_nodes = NODE_FIRST;
+	tree_clear(&e->tree);
+	idmap_clear(&e->said_cgroups);
+	intern_release(&e->said_ksyms);
+	jitmaps_restart(e->jitmaps);
+	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
+	put_header(e, now);
+	put(e, (struct record){ .type = RECORD_FLUSH });
+	put_vdso(e);
+}
+
+bool emit_segment_due(const struct emit *e, uint64_t now)
+{
+	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
+	       writer_segment_bytes(e->w) >= SEGMENT_BYTES;
+}
+
+void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
+{
+	put(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
+	put(e, (struct record){ .type = RECORD_FLUSH });
+}
+
+static uint64_t file_id(struct emit *e, uint32_t file)
+{
+	struct exe *x;
+
+	if (file == 0)
+		return 0;
+	x = &e->procs->exes[file - 1];
+	if (x->segment != e->segment) {
+		x->segment = e->segment;
+		x->id = e->next_file++;
+		put(e, (struct record){ .type = RECORD_FILE,
+					.file = { x->id, x->major, x->minor, x->inode, x->generation, x->build_id,
+						  x->path } });
+	}
+	return x->id;
+}
+
+/* Code of a JIT compiler lies in memory that no file stands behind. */
+static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
+{
+	if (p->jit_watched || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
+			       e->procs->exes[m->file - 1].inode + e->procs->exes[m->file - 1].build_id.n != 0 &&
+			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/memfd:", 7) != 0 &&
+			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/dev/", 5) != 0))
+		return;
+	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
+		return; /* [vdso], [vsyscall], [uprobes] */
+	p->jit_watched = jitmaps_watch(e->jitmaps, p->serial, (pid_t)p->pid, 0);
+}
+
+static void put_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
+{
+	uint64_t file = file_id(e, m->file);
+
+	put(e, (struct record){ .type = RECORD_MAPPING,
+				.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
+	watch_jit(e, p, m);
+}
+
+/* The parent's id where the child has just what the parent has at this point of the stream, else 0. */
+static uint64_t parent_to_inherit(const struct emit *e, const struct proc *p)
+{
+	const struct proc *parent = p->via == VIA_FORK ? procs_find(e->procs, p->parent_pid) : NULL;
+
+	if (!parent || parent->serial != p->parent_serial || parent->segment != e->segment ||
+	    parent->version != p->parent_version || p->version != 0)
+		return 0;
+	return parent->id;
+}
+
+static void say_process(struct emit *e, struct proc *p)
+{
+	bool exec = p->via == VIA_EXEC;
+	uint64_t parent = !exec ? parent_to_inherit(e, p) : p->exec_segment == e->segment ? p->exec_of : 0;
+
+	if (p->segment == e->segment)
+		return;
+	p->segment = e->segment;
+	p->id = e->next_process++;
+	p->cgroup = 0;
+	e->processes++;
+	put(e, (struct record){ .type = RECORD_PROCESS,
+				.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
+		if (parent && !exec)
+			watch_jit(e, p, m);
+		else
+			put_mapping(e, p, m, p->time);
+	}
+}
+
+static void say_comm(struct emit *e, const struct task *t, uint64_t time)
+{
+	put(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
+}
+
+static void say_task(struct emit *e, struct task *t, uint64_t time)
+{
+	say_process(e, t->proc);
+	if (t->segment == e->segment)
+		return;
+	t->segment = e->segment;
+	t->id = e->next_thread++;
+	put(e, (struct record){ .type = RECORD_THREAD, .thread = { t->id, time, t->proc->id, t->tid } });
+	say_comm(e, t, time);
+}
+
+static void say_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
+{
+	uint32_t said;
+
+	if (cgroup == 0 || p->cgroup == cgroup)
+		return;
+	p->cgroup = cgroup;
+	if (!idmap_find(&e->said_cgroups, cgroup, &said)) {
+		const char *path = cgroup_path(e->cgroups, cgroup);
+
+		if (!path)
+			return;
+		idmap_set(&e->said_cgroups, cgroup, 0);
+		put(e, (struct record){ .type = RECORD_CGROUP, .cgroup = { cgroup, slice_of(path) } });
+	}
+	put(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
+}
+
+void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect)
+{
+	if (c->kind == CHANGE_KSYM)
+		ksym_add(e->ksym, c->start, c->length, c->text);
+	if (c->kind == CHANGE_KSYM_GONE)
+		ksym_remove(e->ksym, c->start, c->length);
+	if (effect->mapped && effect->proc->segment == e->segment)
+		put_mapping(e, effect->proc, effect->mapped, c->time);
+	if (effect->renamed && effect->task->segment == e->segment)
+		say_comm(e, effect->task, c->time);
+	if (effect->exited && effect->task->segment == e->segment)
+		put(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
+}
+
+/* The symbol of a kernel address, once a segment. */
+static void say_ksym(struct emit *e, uint64_t address, uint64_t time)
+{
+	struct kernel_symbol s;
+	struct buf key = { 0 };
+	uint32_t id;
+
+	if (!ksym_find(e->ksym, address, &s))
+		return;
+	buf_varint(&key, s.address);
+	buf_slice(&key, s.name);
+	if (!key.failed && !intern_find(&e->said_ksyms, buf_view(&key), &id) &&
+	    intern_add(&e->said_ksyms, buf_view(&key), &id))
+		put(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
+	buf_release(&key);
+}
+
+/* Writes frames and nodes that the tree has and the stream has not. */
+static void say_tree(struct emit *e, uint64_t time)
+{
+	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
+		const struct tree_frame *f = &e->tree.frames[i];
+
+		if (f->process == 0)
+			say_ksym(e, f->kind == FRAME_RETURN ? f->address - 1 : f->address, time);
+	}
+	for (; e->said_frames < e->tree.n_frames; e->said_frames++) {
+		const struct tree_frame *f = &e->tree.frames[e->said_frames];
+
+		put(e, (struct record){ .type = RECORD_FRAME,
+					.frame = { e->said_frames, f->process, f->kind, f->address } });
+	}
+	for (; e->said_nodes < e->tree.n_nodes; e->said_nodes++) {
+		const struct tree_node *n = &e->tree.nodes[e->said_nodes];
+
+		put(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
+	}
+}
+
+/* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
+static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+{
+	uint32_t node = root;
+
+	for (int i = n; i-- > 0;) {
+		struct tree_frame f = { address[i], process, i == 0 ? FRAME_EXACT : FRAME_RETURN };
+
+		node = tree_child(&e->tree, node, &f);
+		if (node == 0)
+			return 0;
+	}
+	return node;
+}
+
+/* No return address: below the first page that can be mapped, or not in the lower half. */
+static bool is_nonsense(uint64_t address)
+{
+	return address < 4096 || address >> 56;
+}
+
+static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
+		      uint64_t *node)
+{
+	enum root root = ROOT_FP_END;
+	int n = s->user_n;
+
+	if (n <= 0) {
+		*node = !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
+		return true;
+	}
+	if ((unsigned int)n >= e->options->depth)
+		root = ROOT_DEPTH;
+	while (n > 1 && is_nonsense(address[n - 1])) {
+		root = ROOT_BROKEN;
+		n--;
+	}
+	*node = walk(e, address, n, p->id, root);
+	return *node >= NODE_FIRST;
+}
+
+static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
+{
+	enum root root = (unsigned int)s->kernel_n >= e->options->depth ? ROOT_DEPTH : ROOT_COMPLETE;
+
+	if (s->kernel_n <= 0) {
+		*node = e->options->user_only ? ROOT_NOT_ASKED : ROOT_COMPLETE;
+		return true;
+	}
+	*node = walk(e, address, s->kernel_n, 0, root);
+	return *node >= NODE_FIRST;
+}
+
+bool emit_sample(struct emit *e, const struct sample_head *s)
+{
+	const uint64_t *address = (const void *)(s + 1);
+	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
+	int kernel_n = s->kernel_n > 0 ? s->kernel_n : 0;
+	uint64_t user, kernel;
+
+	if (!t)
+		return false;
+	say_task(e, t, s->time);
+	say_cgroup(e, t->proc, s->cgroup, s->time);
+	if (!kernel_node(e, s, address, &kernel) || !user_node(e, s, address + kernel_n, t->proc, &user))
+		return false;
+	say_tree(e, s->time);
+	put(e, (struct record){ .type = RECORD_SAMPLE,
+				.sample = { s->time, 1, s->cpu, t->id, user, kernel,
+					    s->weight ? s->weight : engine_period(e->options) } });
+	e->samples++;
+	e->segment_samples++;
+	return true;
+}
+
+struct jit_sink {
+	struct emit *e;
+	uint64_t now;
+};
+
+static struct proc *by_serial(const struct procs *ps, uint64_t serial)
+{
+	for (size_t i = 0; i < ps->n; i++) {
+		if (ps->items[i]->serial == serial)
+			return ps->items[i];
+	}
+	for (size_t i = 0; i < ps->n_replaced; i++) {
+		if (ps->replaced[i]->serial == serial)
+			return ps->replaced[i];
+	}
+	return NULL;
+}
+
+static void put_jitmap(void *arg, uint64_t serial, uint64_t generation, const uint8_t *data, size_t n)
+{
+	struct jit_sink *sink = arg;
+	struct proc *p = by_serial(sink->e->procs, serial);
+
+	if (!p)
+		return;
+	say_process(sink->e, p);
+	put(sink->e, (struct record){ .type = RECORD_JITMAP, .jitmap = { sink->now, p->id, generation, { data, n } } });
+}
+
+void emit_jit(struct emit *e, uint64_t now)
+{
+	struct jit_sink sink = { e, now };
+
+	while (jitmaps_poll(e->jitmaps, now, put_jitmap, &sink) > 0)
+		;
+}
+
+void emit_gone(struct emit *e, struct proc *p)
+{
+	struct jit_sink sink = { e, host_mono_ns() };
+
+	if (p->jit_watched)
+		jitmaps_finish(e->jitmaps, p->serial, sink.now, put_jitmap, &sink);
+}
+
+void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count)
+{
+	put(e, (struct record){ .type = RECORD_LEDGER, .ledger = { now, cpu, outcome, count } });
+}
+
+void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count)
+{
+	put(e, (struct record){ .type = RECORD_COST, .cost = { now, what, count } });
+}

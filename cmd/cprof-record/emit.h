@@ -1,0 +1,58 @@
+/*
+ * What the recorder writes: definitions before their first use, samples, the ledger.
+ *
+ * Only processes that were sampled stand in the stream, with the mappings they have at that point;
+ * from then on each change is written as it comes. A new segment begins after SEGMENT_SECONDS or
+ * SEGMENT_BYTES and knows nothing of the one before.
+ */
+#ifndef CPROF_RECORD_EMIT_H
+#define CPROF_RECORD_EMIT_H
+
+#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/jitmap.h"
+#include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/tree.h"
+#include "common/stream/writer.h"
+
+enum { SEGMENT_SECONDS = 300, SEGMENT_BYTES = 32 << 20 };
+
+struct emit {
+	struct writer *w;
+	const struct options *options;
+	const struct engine *engine;
+	struct procs *procs;
+	struct ksym *ksym;
+	struct cgroups *cgroups;
+	struct jitmaps *jitmaps;
+	struct tree tree;
+	uint32_t said_frames, said_nodes;
+	uint32_t segment;
+	uint64_t next_process, next_thread, next_file;
+	struct idmap said_cgroups; /* cgroup id to 0, by segment */
+	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
+	uint64_t segment_began;
+	uint64_t samples, segment_samples, processes; /* written; processes counts images */
+	uint64_t bytes_base;
+	const char *command_line;
+};
+
+bool emit_init(struct emit *e);
+void emit_release(struct emit *e);
+/* Begins a segment; the one before has been ended. */
+void emit_segment(struct emit *e, uint64_t now);
+bool emit_segment_due(const struct emit *e, uint64_t now);
+void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
+/* A change that procs has taken in. */
+void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect);
+/* False: it could not be written for want of memory, and counts as such. */
+bool emit_sample(struct emit *e, const struct sample_head *s);
+/* What is new in the processes' perf maps. */
+void emit_jit(struct emit *e, uint64_t now);
+/* The process is about to be forgotten. */
+void emit_gone(struct emit *e, struct proc *p);
+void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count);
+void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count);
+
+#endif

@@ -1,0 +1,26 @@
+#include "cmd/cprof-record/engine.h"
+
+#include <linux/perf_event.h>
+#include <time.h>
+
+uint64_t engine_period(const struct options *o)
+{
+	/* cycles: the kernel adjusts the period to the rate, and each sample tells its own. */
+	return o->cycles ? 0 : 1000000000ull / o->hertz;
+}
+
+void engine_attr(struct perf_event_attr *attr, const struct options *o)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.type = o->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.config = o->cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.disabled = 1,
+	};
+	if (o->cycles) {
+		attr->freq = 1;
+		attr->sample_freq = o->hertz;
+	} else {
+		attr->sample_period = engine_period(o);
+	}
+}

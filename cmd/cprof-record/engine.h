@@ -1,0 +1,68 @@
+/*
+ * The two ways to sample: by a BPF program (bpf.c), or by perf's own records where BPF is refused
+ * (perf.c). Both fill a queue with side-band records and with samples as struct sample_head.
+ *
+ *	e = bpf_engine_open(options, &cpus, &error);
+ *	engine_attend(e);		// the side-band is on: now read /proc
+ *	engine_sample(e);		// now sample
+ *	...engine_drain(e, &queue)...
+ *	engine_close(e);
+ */
+#ifndef CPROF_RECORD_ENGINE_H
+#define CPROF_RECORD_ENGINE_H
+
+#include "bpf/sample.h"
+#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/queue.h"
+#include "common/stream/record.h"
+
+struct engine;
+
+/* What the engine counts itself, of one CPU or of all (perf.c, when it samples single tasks). */
+struct engine_counts {
+	uint64_t outcomes[OUTCOMES]; /* EXPECTED only where the engine knows better than CPU time / period */
+	uint64_t run_ns, runs;
+	bool expects;
+};
+
+struct engine_ops {
+	const char *name;
+	/* False: error is a sentence. cpu: one that came online after the start. */
+	bool (*sample)(struct engine *e, struct buf *error);
+	bool (*add_cpu)(struct engine *e, unsigned int cpu);
+	void (*drop_cpu)(struct engine *e, unsigned int cpu);
+	void (*drain)(struct engine *e, struct queue *q);
+	/* Adds the descriptors that become readable when much waits. */
+	void (*watch)(struct engine *e, int epoll);
+	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
+	/* A process forked: it is wanted too if its parent was; told by the side-band. */
+	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
+	void (*stop)(struct engine *e); /* no more samples; what waits can still be drained and counted */
+	void (*close)(struct engine *e);
+};
+
+struct engine {
+	const struct engine_ops *ops;
+	const struct options *options;
+	bool by_cpu;           /* counts are per CPU */
+	bool accounts_program; /* run_ns means something */
+	uint64_t sideband_lost;
+};
+
+/* Where the idle loop waits: two ranges of kernel addresses, 0 unknown. */
+struct idle_ranges {
+	unsigned long start[2], end[2];
+};
+
+/* NULL: error is a sentence. */
+struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *cpus,
+			       const struct idle_ranges *idle, struct buf *error);
+struct engine *perf_engine_open(const struct options *o, const struct cpu_list *cpus,
+				const struct idle_ranges *idle, struct buf *error);
+
+/* Attributes that all events of a recording share: the clock of the times, and the period. */
+struct perf_event_attr;
+void engine_attr(struct perf_event_attr *attr, const struct options *o);
+uint64_t engine_period(const struct options *o);
+
+#endif

@@ -1,0 +1,145 @@
+#include "cmd/cprof-record/ksym.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bpf/ksym.h"
+#include "bpf/ksym.skel.h"
+
+struct ksym {
+	struct ksym_bpf *bpf; /* NULL: kallsyms is read */
+	struct kernel *kernel;
+};
+
+struct ksym *ksym_new(bool use_bpf)
+{
+	struct ksym *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return NULL;
+	k->kernel = kernel_new();
+	if (!k->kernel) {
+		ksym_free(k);
+		return NULL;
+	}
+	if (use_bpf) {
+		k->bpf = ksym_bpf__open_and_load();
+	}
+	return k;
+}
+
+void ksym_free(struct ksym *k)
+{
+	if (!k)
+		return;
+	ksym_bpf__destroy(k->bpf);
+	kernel_free(k->kernel);
+	free(k);
+}
+
+/* Names of places rather than of functions, which the kernel prefers to their aliases. */
+static bool is_label(const char *name)
+{
+	size_t n = strcspn(name, "+");
+
+	return (n > 11 && strncmp(name + n - 11, "_text_start", 11) == 0) ||
+	       (n > 9 && strncmp(name + n - 9, "_text_end", 9) == 0) || strncmp(name, "_stext+", 7) == 0 ||
+	       strncmp(name, "_text+", 6) == 0 || strncmp(name, "__pfx_", 6) == 0;
+}
+
+static bool run(struct bpf_program *prog)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) == 0 && (int)opts.retval >= 0;
+}
+
+/* "name+0x10/0x40 [module]"; where the kernel knows none it gives the number. */
+static bool parse(char *text, uint64_t address, struct kernel_symbol *out)
+{
+	char *plus = strchr(text, '+'), *end, *open;
+	uint64_t offset;
+
+	if (!plus || plus == text || strncmp(text, "0x", 2) == 0 || is_label(text))
+		return false;
+	offset = strtoull(plus + 1, &end, 16);
+	if (*end != '/')
+		return false;
+	out->size = strtoull(end + 1, &end, 16);
+	out->address = address - offset;
+	out->name = (struct slice){ (uint8_t *)text, (size_t)(plus - text) };
+	out->module = (struct slice){ (uint8_t *)end, 0 };
+	open = strchr(end, '[');
+	if (open && strchr(open, ']'))
+		out->module = (struct slice){ (uint8_t *)open, (size_t)(strchr(open, ']') + 1 - open) };
+	return offset < out->size;
+}
+
+bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out)
+{
+	if (k->bpf) {
+		k->bpf->bss->address = address;
+		if (run(k->bpf->progs.name_of) && parse(k->bpf->bss->text, address, out))
+			return true;
+	}
+	return kernel_symbol(k->kernel, address, out);
+}
+
+void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name)
+{
+	if (!k->bpf)
+		kernel_add(k->kernel, address, size, name);
+}
+
+void ksym_remove(struct ksym *k, uint64_t address, uint64_t size)
+{
+	if (!k->bpf)
+		kernel_remove(k->kernel, address, size);
+}
+
+static unsigned long address_of(struct ksym *k, const char *name)
+{
+	if (!k->bpf)
+		return 0;
+	snprintf(k->bpf->bss->name, sizeof(k->bpf->bss->name), "%s", name);
+	return run(k->bpf->progs.address_of) ? k->bpf->bss->address : 0;
+}
+
+/* The same out of kallsyms, in one reading. */
+static void read_labels(const char *const *names, unsigned long *found, size_t n)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512], name[256];
+	unsigned long address;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%lx %*c %255s", &address, name) != 2)
+			continue;
+		for (size_t i = 0; i < n; i++) {
+			if (strcmp(name, names[i]) == 0)
+				found[i] = address;
+		}
+	}
+	if (f)
+		fclose(f);
+}
+
+void ksym_idle(struct ksym *k, struct idle_ranges *idle)
+{
+	/* The idle routines are in .cpuidle.text, and since 6.3 some in .noinstr.text around it. */
+	static const char *const names[] = { "__cpuidle_text_start", "__cpuidle_text_end", "__noinstr_text_start",
+					     "__noinstr_text_end" };
+	unsigned long found[4] = { 0 };
+
+	for (size_t i = 0; k->bpf && i < 4; i++)
+		found[i] = address_of(k, names[i]);
+	if (!found[0])
+		read_labels(names, found, 4);
+	*idle = (struct idle_ranges){ { found[0], found[2] }, { found[1], found[3] } };
+}
+
+const char *ksym_why(const struct ksym *k)
+{
+	return k->bpf ? NULL : kernel_why(k->kernel);
+}

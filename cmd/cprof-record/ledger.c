@@ -1,0 +1,150 @@
+#include "cmd/cprof-record/ledger.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static struct ledger_row *row_of(struct ledger *l, size_t row)
+{
+	if (!grow_array(&l->rows, &l->cap, row, sizeof(*l->rows)))
+		return NULL;
+	if (row >= l->n)
+		l->n = row + 1;
+	l->rows[row].used = true;
+	return &l->rows[row];
+}
+
+void ledger_release(struct ledger *l)
+{
+	free(l->rows);
+	*l = (struct ledger){ 0 };
+}
+
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t now, uint64_t period)
+{
+	struct ledger_row *r = row_of(l, (size_t)cpu + 1);
+
+	if (!r || r->online)
+		return;
+	if (r->away_since && period) { /* it ran without us from some moment after we saw it gone */
+		uint64_t missed = (now - r->away_since) / period;
+
+		r->outcomes[OUTCOME_OFFLINE] += missed;
+		r->expected_ns += missed * period;
+		r->away_since = 0;
+	}
+	r->online = true;
+	r->since = now;
+}
+
+void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
+{
+	struct ledger_row *r = row_of(l, (size_t)cpu + 1);
+
+	if (!r || !r->online)
+		return;
+	r->expected_ns += now - r->since;
+	r->online = false;
+}
+
+void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n)
+{
+	struct ledger_row *r = n ? row_of(l, row) : NULL;
+
+	if (r)
+		r->outcomes[outcome] += n;
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu, uint64_t *run_ns, uint64_t *runs)
+{
+	struct engine_counts c;
+
+	e->ops->counts(e, cpu, &c);
+	/* EMITTED is counted where samples are written. */
+	r->outcomes[OUTCOME_IDLE] = c.outcomes[OUTCOME_IDLE];
+	r->outcomes[OUTCOME_FILTERED] = c.outcomes[OUTCOME_FILTERED];
+	r->outcomes[OUTCOME_RING_FULL] = c.outcomes[OUTCOME_RING_FULL];
+	r->outcomes[OUTCOME_NESTED] = c.outcomes[OUTCOME_NESTED];
+	r->outcomes[OUTCOME_THROTTLED] = c.outcomes[OUTCOME_THROTTLED];
+	if (c.expects)
+		r->outcomes[OUTCOME_EXPECTED] = c.outcomes[OUTCOME_EXPECTED];
+	*run_ns += c.run_ns;
+	*runs += c.runs;
+}
+
+void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now)
+{
+	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
+	struct rusage use;
+
+	for (size_t i = 1; i < l->n; i++) {
+		struct ledger_row *r = &l->rows[i];
+		uint64_t ns = r->expected_ns + (r->online ? now - r->since : 0);
+
+		if (!r->used || !period)
+			continue;
+		expected += ns / period;
+		if (e->by_cpu) {
+			r->outcomes[OUTCOME_EXPECTED] = ns / period;
+			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
+		}
+	}
+	if (!e->by_cpu && row_of(l, 0)) {
+		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected;
+		update_row(&l->rows[0], e, 0, &run_ns, &runs);
+	}
+	getrusage(RUSAGE_SELF, &use);
+	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime);
+	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);
+	l->costs[COST_BPF_NS] = run_ns;
+	l->costs[COST_BPF_RUNS] = runs;
+	l->costs[COST_BYTES] = writer_bytes(emit->w);
+	l->costs[COST_RSS_BYTES] = (uint64_t)use.ru_maxrss * 1024;
+}
+
+void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct ledger_row *r = &l->rows[i];
+
+		for (unsigned int o = 0; r->used && o < OUTCOMES; o++) {
+			uint64_t count = r->outcomes[o] - r->base[o];
+
+			if (count == r->said[o])
+				continue;
+			r->said[o] = count;
+			emit_ledger(emit, now, i, o, count);
+		}
+	}
+	for (unsigned int i = 0; i < COSTS; i++) {
+		uint64_t count = l->costs[i] - (i == COST_RSS_BYTES ? 0 : l->cost_base[i]);
+
+		if (count == l->cost_said[i])
+			continue;
+		l->cost_said[i] = count;
+		emit_cost(emit, now, i, count);
+	}
+}
+
+void ledger_segment(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		memcpy(l->rows[i].base, l->rows[i].outcomes, sizeof(l->rows[i].base));
+		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
+	}
+	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
+	memset(l->cost_said, 0, sizeof(l->cost_said));
+}
+
+uint64_t ledger_total(const struct ledger *l, enum outcome outcome)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		sum += l->rows[i].outcomes[outcome];
+	return sum;
+}

@@ -1,0 +1,41 @@
+/*
+ * The ledger: every tick that should have come, and what became of it; and what recording cost.
+ *
+ * Cumulative from the segment's start and repeated with each flush, so that a capture that is cut
+ * has one too. Only what changed is written.
+ */
+#ifndef CPROF_RECORD_LEDGER_H
+#define CPROF_RECORD_LEDGER_H
+
+#include "cmd/cprof-record/emit.h"
+
+struct ledger_row {
+	bool used, online;
+	uint64_t since;       /* online and sampled since then */
+	uint64_t expected_ns; /* CPU time before that */
+	uint64_t away_since;  /* 0: not away */
+	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
+	uint64_t base[OUTCOMES];     /* the same at the segment's start */
+	uint64_t said[OUTCOMES];     /* what the segment knows */
+};
+
+struct ledger {
+	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
+	size_t n, cap;
+	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS];
+};
+
+void ledger_release(struct ledger *l);
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t now, uint64_t period);
+void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
+/* One more of this outcome; cpu + 1, or 0. */
+void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n);
+/* Asks the engine and the kernel for the figures as of now. */
+void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now);
+/* Writes what changed. */
+void ledger_write(struct ledger *l, struct emit *emit, uint64_t now);
+/* A segment begins. */
+void ledger_segment(struct ledger *l);
+uint64_t ledger_total(const struct ledger *l, enum outcome outcome);
+
+#endif

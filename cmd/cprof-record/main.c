@@ -1,0 +1,500 @@
+/*
+ * cprof-record: samples stacks and writes them, with all that names will need, as a stream.
+ *
+ * Order is what makes it complete: the side-band is on before /proc is read, /proc is read before the
+ * first sample is taken, and side-band and samples are written merged by time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "cmd/cli.h"
+#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/emit.h"
+#include "cmd/cprof-record/ledger.h"
+
+enum {
+	SECOND = 1000000000,
+	MILLISECOND = 1000000,
+	MARGIN = 2 * MILLISECOND,     /* what is younger may still be on its way into a ring */
+	JIT_INTERVAL = 10 * MILLISECOND,
+	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
+	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
+};
+
+struct recorder {
+	struct options o;
+	struct engine *engine;
+	struct procs procs;
+	struct queue queue;
+	struct emit emit;
+	struct ledger ledger;
+	struct cpu_list cpus; /* sampled now */
+	struct buf command_line;
+	pid_t child;          /* of -- COMMAND; 0: none, or gone */
+	int child_status;
+	int go;               /* closing it lets the command begin */
+	int epoll;
+	uint64_t started, stopped;
+	bool progress;
+};
+
+static volatile sig_atomic_t interrupted, child_ended;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGCHLD)
+		child_ended = 1;
+	else
+		interrupted = 1;
+}
+
+static void catch_signals(sigset_t *before)
+{
+	static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
+	struct sigaction act = { .sa_handler = on_signal };
+	sigset_t block;
+
+	sigemptyset(&block);
+	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
+		sigaction(caught[i], &act, NULL);
+		sigaddset(&block, caught[i]);
+	}
+	sigprocmask(SIG_BLOCK, &block, before); /* delivered while waiting, and only then */
+}
+
+/* The command stands ready behind a pipe: it is sampled from its first instruction. */
+static void prepare_command(struct recorder *r)
+{
+	int ready[2];
+	char c;
+
+	if (pipe2(ready, O_CLOEXEC) < 0)
+		cli_die(STATUS_SYSTEM, "pipe: %s", strerror(errno));
+	r->child = fork();
+	if (r->child < 0)
+		cli_die(STATUS_SYSTEM, "fork: %s", strerror(errno));
+	if (r->child == 0) {
+		sigset_t none;
+
+		close(ready[1]);
+		if (read(ready[0], &c, 1) != 1)
+			_exit(STATUS_SYSTEM); /* the recorder gave up */
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		if (!r->o.output) /* standard output is the capture's */
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		execvp(r->o.command[0], r->o.command);
+		cli_warn("%s: %s", r->o.command[0], strerror(errno));
+		_exit(127);
+	}
+	close(ready[0]);
+	r->go = ready[1];
+	r->o.pids = malloc(sizeof(*r->o.pids));
+	if (!r->o.pids)
+		cli_die(STATUS_SYSTEM, "out of memory");
+	r->o.pids[0] = r->child;
+	r->o.n_pids = 1;
+}
+
+static void check_targets(const struct options *o)
+{
+	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
+		pid_t id = (o->n_pids ? o->pids : o->tids)[i];
+
+		if (kill(id, 0) < 0 && errno == ESRCH)
+			cli_die(STATUS_SYSTEM, "no %s has the id %d", o->n_pids ? "process" : "thread", (int)id);
+	}
+}
+
+static bool in_inner_pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != PID_INIT_INO;
+}
+
+static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+static struct engine *open_engine(struct recorder *r, const struct idle_ranges *idle)
+{
+	struct buf why_bpf = { 0 }, why_perf = { 0 };
+	struct engine *e = NULL;
+
+	if (r->o.engine == ENGINE_AUTO && in_inner_pid_namespace()) {
+		buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
+	} else if (r->o.engine != ENGINE_PERF) {
+		e = bpf_engine_open(&r->o, &r->cpus, idle, &why_bpf);
+		if (!e && r->o.engine == ENGINE_BPF)
+			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
+	}
+	if (!e) {
+		e = perf_engine_open(&r->o, &r->cpus, idle, &why_perf);
+		if (!e && why_bpf.n)
+			cli_warn("%s", buf_cstr(&why_bpf));
+		if (!e)
+			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
+		if (why_bpf.n && !r->o.quiet)
+			cli_warn("sampling by plain perf: %s", buf_cstr(&why_bpf));
+	}
+	buf_release(&why_bpf);
+	buf_release(&why_perf);
+	return e;
+}
+
+static void open_output(const struct recorder *r)
+{
+	int fd;
+
+	if (!r->o.output || strcmp(r->o.output, "-") == 0) {
+		cli_refuse_terminal();
+		return;
+	}
+	fd = open(r->o.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", r->o.output, strerror(errno));
+	if (dup2(fd, STDOUT_FILENO) < 0)
+		cli_die(STATUS_SYSTEM, "dup2: %s", strerror(errno));
+	close(fd);
+}
+
+static void snapshot(struct recorder *r)
+{
+	if (!options_targeted(&r->o) || r->engine->by_cpu) {
+		procs_snapshot(&r->procs);
+		return;
+	}
+	for (size_t i = 0; i < r->o.n_pids; i++) {
+		struct proc *p = procs_new(&r->procs, (uint32_t)r->o.pids[i]);
+
+		if (p)
+			snapshot_process(&r->procs, p);
+	}
+}
+
+static void apply_change(struct recorder *r, const struct item *i)
+{
+	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
+	struct change_effect effect;
+	struct change c;
+
+	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
+		return;
+	if (c.kind == CHANGE_LOST) {
+		/* In perf's ring these may be samples as well; each was something that is not there. */
+		ledger_count(&r->ledger, 0, own ? OUTCOME_SIDEBAND_LOST : OUTCOME_RING_FULL, c.lost);
+		return;
+	}
+	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
+		r->engine->ops->follow(r->engine, c.ppid, c.pid);
+	procs_apply(&r->procs, &c, &effect);
+	emit_change(&r->emit, &c, &effect);
+}
+
+static void apply_sample(struct recorder *r, const struct item *i)
+{
+	const struct sample_head *s = queue_bytes(&r->queue, i);
+	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+
+	ledger_count(&r->ledger, row, emit_sample(&r->emit, s) ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+}
+
+static void emit_gone_to(void *arg, struct proc *p)
+{
+	emit_gone(arg, p);
+}
+
+/* Takes in and writes all that happened up to until, in order of time. */
+static void step(struct recorder *r, uint64_t until)
+{
+	size_t ripe;
+
+	r->engine->ops->drain(r->engine, &r->queue);
+	ripe = queue_ripe(&r->queue, until);
+	for (size_t i = 0; i < ripe; i++) {
+		if (r->queue.items[i].kind == ITEM_SIDEBAND)
+			apply_change(r, &r->queue.items[i]);
+		else
+			apply_sample(r, &r->queue.items[i]);
+	}
+	queue_drop(&r->queue, ripe);
+	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
+	r->queue.lost = 0;
+	emit_jit(&r->emit, until);
+	procs_sweep(&r->procs, until > KEEP_DEAD ? until - KEEP_DEAD : 0, emit_gone_to, &r->emit);
+}
+
+static void check_output(const struct recorder *r)
+{
+	if (writer_error(r->emit.w))
+		cli_die(STATUS_SYSTEM, "%s: %s", r->o.output ? r->o.output : "standard output", writer_error(r->emit.w));
+}
+
+static void flush(struct recorder *r, uint64_t now)
+{
+	step(r, now - MARGIN);
+	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	ledger_write(&r->ledger, &r->emit, now);
+	writer_flush(r->emit.w);
+	check_output(r);
+	if (emit_segment_due(&r->emit, now)) {
+		emit_end(&r->emit, now, END_CONTINUES);
+		ledger_segment(&r->ledger);
+		emit_segment(&r->emit, now);
+	}
+}
+
+/* Attaches to CPUs that came, lets go of those that went. */
+static void follow_hotplug(struct recorder *r, uint64_t now)
+{
+	struct cpu_list online = { 0 };
+
+	if (!host_online_cpus(&online)) {
+		cpu_list_release(&online);
+		return;
+	}
+	for (size_t i = 0; i < r->cpus.n; i++) {
+		if (!cpu_list_has(&online, r->cpus.items[i])) {
+			r->engine->ops->drop_cpu(r->engine, r->cpus.items[i]);
+			ledger_offline(&r->ledger, r->cpus.items[i], now);
+		}
+	}
+	for (size_t i = 0; i < online.n; i++) {
+		unsigned int cpu = online.items[i];
+
+		if (cpu_list_has(&r->cpus, cpu) || (r->o.cpus.n && !cpu_list_has(&r->o.cpus, cpu)))
+			continue;
+		if (r->engine->ops->add_cpu(r->engine, cpu)) {
+			r->engine->ops->watch(r->engine, r->epoll);
+			ledger_online(&r->ledger, cpu, now, engine_period(&r->o));
+		}
+	}
+	if (r->o.cpus.n) { /* of those that were chosen */
+		size_t n = 0;
+
+		for (size_t i = 0; i < online.n; i++) {
+			if (cpu_list_has(&r->o.cpus, online.items[i]))
+				online.items[n++] = online.items[i];
+		}
+		online.n = n;
+	}
+	cpu_list_release(&r->cpus);
+	r->cpus = online;
+}
+
+static bool targets_gone(const struct recorder *r)
+{
+	if (!r->o.n_pids && !r->o.n_tids)
+		return false;
+	for (size_t i = 0; i < r->o.n_pids + r->o.n_tids; i++) {
+		if (kill((r->o.n_pids ? r->o.pids : r->o.tids)[i], 0) == 0 || errno != ESRCH)
+			return false;
+	}
+	return true;
+}
+
+static void show_progress(struct recorder *r, uint64_t now)
+{
+	uint64_t lost = ledger_total(&r->ledger, OUTCOME_RING_FULL) + ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
+
+	if (r->progress)
+		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
+			(now - r->started) / SECOND, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
+}
+
+static void reap(struct recorder *r)
+{
+	if (child_ended && r->child && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
+		r->child = 0;
+	child_ended = 0;
+}
+
+static void wait_until(struct recorder *r, uint64_t next, const sigset_t *mask)
+{
+	uint64_t now = host_mono_ns();
+	struct epoll_event ev[16];
+	int ms = next > now ? (int)((next - now + MILLISECOND - 1) / MILLISECOND) : 0;
+
+	if (epoll_pwait(r->epoll, ev, 16, ms, mask) < 0 && errno != EINTR)
+		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
+}
+
+static void record(struct recorder *r, const sigset_t *mask)
+{
+	uint64_t end = r->o.seconds > 0 ? r->started + (uint64_t)(r->o.seconds * SECOND) : UINT64_MAX;
+	uint64_t next_flush = r->started + SECOND;
+
+	while (!interrupted) {
+		uint64_t now = host_mono_ns(), next = next_flush < end ? next_flush : end;
+		bool jit = jitmaps_busy(r->emit.jitmaps, now);
+
+		if (jit && now + JIT_INTERVAL < next)
+			next = now + JIT_INTERVAL;
+		wait_until(r, next, mask);
+		reap(r);
+		now = host_mono_ns();
+		if (now >= next_flush) {
+			flush(r, now);
+			follow_hotplug(r, now);
+			show_progress(r, now);
+			next_flush += SECOND;
+			if (next_flush < now)
+				next_flush = now + SECOND;
+		} else {
+			step(r, now - MARGIN);
+		}
+		if (now >= end || (r->o.command ? !r->child : targets_gone(r)))
+			break;
+	}
+}
+
+static void finish(struct recorder *r)
+{
+	uint64_t now;
+
+	r->engine->ops->stop(r->engine);
+	r->stopped = now = host_mono_ns();
+	step(r, UINT64_MAX);
+	emit_jit(&r->emit, now);
+	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	ledger_write(&r->ledger, &r->emit, now);
+	emit_end(&r->emit, now, END_CLOSED);
+	check_output(r);
+	if (r->child)
+		kill(r->child, SIGTERM);
+}
+
+static void print_losses(const struct recorder *r)
+{
+	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
+					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		uint64_t n = ledger_total(&r->ledger, losses[i]);
+
+		if (n)
+			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(losses[i]));
+		lost += n;
+	}
+	if (!lost)
+		fprintf(stderr, "; nothing lost");
+}
+
+static void summary(const struct recorder *r)
+{
+	double wall = (double)(r->stopped - r->started) / SECOND;
+	double own = (double)(r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS]) / SECOND;
+	double bpf = (double)r->ledger.costs[COST_BPF_NS] / SECOND;
+	size_t cpus = r->cpus.n ? r->cpus.n : 1;
+
+	if (r->progress)
+		fputs("\r\033[K", stderr);
+	if (r->o.quiet)
+		return;
+	fprintf(stderr, "cprof-record: %" PRIu64 " samples of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
+		r->emit.samples, r->emit.processes, r->emit.processes == 1 ? "" : "es", wall, writer_bytes(r->emit.w));
+	print_losses(r);
+	fprintf(stderr, "; cost %.3f s", own);
+	if (r->engine->accounts_program)
+		fprintf(stderr, " + %.3f s in BPF", bpf);
+	fprintf(stderr, " = %.3f %% of a CPU per CPU\n", wall > 0 ? 100 * (own + bpf) / wall / (double)cpus : 0.0);
+	if (ksym_why(r->emit.ksym))
+		cli_warn("%s", ksym_why(r->emit.ksym));
+	if (WIFEXITED(r->child_status) && WEXITSTATUS(r->child_status))
+		cli_warn("%s ended with status %d", r->o.command[0], WEXITSTATUS(r->child_status));
+	else if (WIFSIGNALED(r->child_status))
+		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->child_status));
+}
+
+static void keep_command_line(struct recorder *r, char **argv)
+{
+	for (; *argv; argv++)
+		buf_printf(&r->command_line, "%s%s", r->command_line.n ? " " : "", *argv);
+	r->emit.command_line = buf_cstr(&r->command_line);
+}
+
+static void prepare(struct recorder *r, char **argv)
+{
+	struct idle_ranges idle;
+
+	keep_command_line(r, argv);
+	libbpf_set_print(be_quiet);
+	open_output(r);
+	if (r->o.cpus.n == 0 && !host_online_cpus(&r->cpus))
+		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
+	for (size_t i = 0; i < r->o.cpus.n; i++) {
+		if (grow_array(&r->cpus.items, &r->cpus.cap, r->cpus.n, sizeof(*r->cpus.items)))
+			r->cpus.items[r->cpus.n++] = r->o.cpus.items[i];
+	}
+	if (r->o.command)
+		prepare_command(r);
+	check_targets(&r->o);
+	r->emit.ksym = ksym_new(r->o.engine != ENGINE_PERF);
+	if (!r->emit.ksym)
+		cli_die(STATUS_SYSTEM, "out of memory");
+	ksym_idle(r->emit.ksym, &idle);
+	procs_init(&r->procs);
+	r->engine = open_engine(r, &idle);
+}
+
+static void start(struct recorder *r)
+{
+	struct buf error = { 0 };
+
+	snapshot(r);
+	r->emit.options = &r->o;
+	r->emit.engine = r->engine;
+	r->emit.procs = &r->procs;
+	r->emit.w = writer_new(STDOUT_FILENO);
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (!r->emit.w || !emit_init(&r->emit) || r->epoll < 0)
+		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
+	emit_segment(&r->emit, host_mono_ns());
+	r->engine->ops->watch(r->engine, r->epoll);
+	if (!r->engine->ops->sample(r->engine, &error))
+		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
+	r->started = host_mono_ns();
+	for (size_t i = 0; i < r->cpus.n; i++)
+		ledger_online(&r->ledger, r->cpus.items[i], r->started, engine_period(&r->o));
+	if (r->child && write(r->go, "", 1) != 1)
+		cli_die(STATUS_SYSTEM, "the command does not begin: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static struct recorder r;
+	sigset_t before;
+
+	options_parse(&r.o, argc, argv);
+	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
+	catch_signals(&before);
+	prepare(&r, argv);
+	start(&r);
+	record(&r, &before);
+	finish(&r);
+	summary(&r);
+	r.engine->ops->close(r.engine);
+	cli_writer_done(r.emit.w);
+	emit_release(&r.emit);
+	ksym_free(r.emit.ksym);
+	procs_release(&r.procs);
+	queue_release(&r.queue);
+	ledger_release(&r.ledger);
+	return STATUS_OK;
+}

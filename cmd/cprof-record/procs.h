@@ -1,0 +1,98 @@
+/*
+ * Who is running: processes, threads, their commands and executable mappings, as of the change
+ * applied last. Fed by the side-band in order of time, after one reading of /proc.
+ *
+ * An exec makes a new image: a new struct proc with the same pid. Who has exited is kept for a while,
+ * because a sample may still come; procs_sweep forgets them.
+ */
+#ifndef CPROF_RECORD_PROCS_H
+#define CPROF_RECORD_PROCS_H
+
+#include "cmd/cprof-record/sideband.h"
+#include "common/base/hash.h"
+#include "common/capture/maps.h"
+#include "common/stream/record.h"
+
+/* An executable file, of any number of processes. */
+struct exe {
+	uint64_t major, minor, inode, generation;
+	struct slice build_id, path;
+	uint32_t segment; /* the segment that knows it, and its id there */
+	uint64_t id;
+};
+
+struct proc {
+	uint32_t pid;
+	uint64_t serial; /* of this image, never used again */
+	enum process_via via;
+	uint64_t time;  /* when this image began */
+	uint64_t start; /* when the process began; 0: unknown */
+	uint64_t generation;
+	uint64_t seen;  /* /proc was read then: older changes are in it already */
+	struct maps maps; /* file: index in exes + 1 */
+	uint64_t version; /* changes with maps */
+	uint64_t parent_serial, parent_version; /* after a fork: the parent's at that moment */
+	uint32_t parent_pid;
+	uint64_t exec_of; /* after an exec: the stream's id of the image before, in this segment */
+	uint32_t exec_segment;
+	bool kernel, dead, jit_watched;
+	uint64_t died;
+	size_t tasks;
+	/* What the stream knows. */
+	uint32_t segment;
+	uint64_t id;
+	uint64_t cgroup; /* the one said last */
+};
+
+struct task {
+	uint32_t tid;
+	struct proc *proc;
+	char comm[64];
+	bool dead;
+	uint64_t died;
+	uint32_t segment;
+	uint64_t id;
+};
+
+struct procs {
+	struct proc **items;
+	size_t n, cap;
+	struct task **tasks;
+	size_t n_tasks, cap_tasks;
+	struct idmap by_pid, by_tid; /* to index in items, tasks */
+	struct proc **replaced;      /* by an exec; freed by procs_sweep */
+	size_t n_replaced, cap_replaced;
+	struct exe *exes;
+	size_t n_exes, cap_exes;
+	struct intern exe_keys; /* id: index in exes */
+	uint64_t serials;
+	bool failed;            /* memory ran out once: something is missing */
+};
+
+/* What a change means for what the stream may have to be told. */
+struct change_effect {
+	struct proc *proc;
+	struct task *task;
+	const struct map *mapped; /* a mapping that was added to proc */
+	bool renamed, exited;
+};
+
+void procs_init(struct procs *ps);
+void procs_release(struct procs *ps);
+/* Reads /proc: every process where only is NULL. */
+void procs_snapshot(struct procs *ps);
+void procs_apply(struct procs *ps, const struct change *c, struct change_effect *effect);
+/* The thread, made up by a look at /proc where no change told of it. NULL without memory. */
+struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now);
+struct proc *procs_find(const struct procs *ps, uint32_t pid);
+/* Forgets who has exited before this time; gone(arg, proc) is called before. */
+void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, struct proc *p), void *arg);
+
+/* For snapshot.c. */
+struct proc *procs_new(struct procs *ps, uint32_t pid);
+struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
+void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
+/* Reads one process from /proc into p; false where it is gone. */
+bool snapshot_process(struct procs *ps, struct proc *p);
+
+#endif

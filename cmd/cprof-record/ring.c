@@ -1,0 +1,62 @@
+#include "cmd/cprof-record/ring.h"
+
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	attr->size = sizeof(*attr);
+	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+bool ring_map(struct ring *r, int fd, unsigned int cpu, unsigned int order)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	for (;; order--) {
+		size_t size = page << order;
+		void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (base != MAP_FAILED) {
+			*r = (struct ring){ fd, cpu, base, (uint8_t *)base + page, size };
+			return true;
+		}
+		if (order == 0)
+			return false;
+	}
+}
+
+void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
+		void *arg)
+{
+	static uint64_t whole[(1 << 16) / 8]; /* a record's length has 16 bits */
+	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = r->page->data_tail;
+
+	while (tail < head) {
+		size_t at = tail & (r->size - 1), left = r->size - at;
+		const struct perf_event_header *h = (const void *)(r->data + at);
+		size_t n = h->size;
+
+		if (n < sizeof(*h) || n > head - tail)
+			break;
+		if (n > left) {
+			memcpy(whole, r->data + at, left);
+			memcpy((uint8_t *)whole + left, r->data, n - left);
+			h = (const void *)whole;
+		}
+		each(arg, r->cpu, h);
+		tail += n;
+	}
+	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void ring_close(struct ring *r)
+{
+	if (r->page)
+		munmap(r->page, (size_t)sysconf(_SC_PAGESIZE) + r->size);
+	if (r->fd >= 0)
+		close(r->fd);
+	*r = (struct ring){ .fd = -1 };
+}

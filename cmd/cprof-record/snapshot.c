@@ -1,0 +1,247 @@
+/* One reading of /proc, while the side-band is on already. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/procs.h"
+
+/* include/uapi/linux/fs.h, 6.11: declared here, so that older headers will do. */
+struct procmap_query {
+	uint64_t size, query_flags, query_addr;
+	uint64_t vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+	uint32_t dev_major, dev_minor, vma_name_size, build_id_size;
+	uint64_t vma_name_addr, build_id_addr;
+};
+#define QUERY _IOWR('f', 17, struct procmap_query)
+enum { QUERY_READ = 1, QUERY_WRITE = 2, QUERY_EXEC = 4, QUERY_NEXT = 16 };
+enum { PF_KTHREAD = 0x200000, PATH_CAP = 4096 };
+
+/* The text between the parentheses of /proc/PID/stat, and what stands behind them. */
+static char *split_stat(char *stat, struct slice *comm)
+{
+	char *open = strchr(stat, '('), *close = strrchr(stat, ')');
+
+	if (!open || !close || close < open)
+		return NULL;
+	*comm = (struct slice){ (uint8_t *)open + 1, (size_t)(close - open - 1) };
+	return close + 1;
+}
+
+static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm)
+{
+	char path[64], *rest;
+	unsigned int ppid, flags;
+	unsigned long long ticks;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, stat, cap - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	stat[n] = '\0';
+	rest = split_stat(stat, comm);
+	if (!rest || sscanf(rest, " %*c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			    &ppid, &flags, &ticks) != 3)
+		return false;
+	p->start = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+	p->kernel = flags & PF_KTHREAD;
+	return true;
+}
+
+static void add_map(struct procs *ps, struct proc *p, struct change *c)
+{
+	struct change_effect ignored = { 0 };
+
+	procs_map(ps, p, c, &ignored);
+}
+
+/* By ioctl, which gives build IDs without opening a file. False: this kernel has none. */
+static bool query_maps(struct procs *ps, struct proc *p, int fd)
+{
+	char name[PATH_CAP];
+	uint8_t id[64];
+	struct procmap_query q;
+
+	for (uint64_t at = 0;; at = q.vma_end) {
+		struct change c = { .kind = CHANGE_MMAP };
+
+		q = (struct procmap_query){ .size = sizeof(q), .query_flags = QUERY_EXEC | QUERY_NEXT,
+					    .query_addr = at, .vma_name_size = sizeof(name),
+					    .vma_name_addr = (uintptr_t)name, .build_id_size = sizeof(id),
+					    .build_id_addr = (uintptr_t)id };
+		if (ioctl(fd, QUERY, &q) < 0)
+			return errno == ENOENT || errno == ESRCH || at != 0;
+		c.start = q.vma_start;
+		c.length = q.vma_end - q.vma_start;
+		c.offset = q.vma_offset;
+		c.prot = (uint32_t)q.vma_flags & 7;
+		c.major = q.dev_major;
+		c.minor = q.dev_minor;
+		c.inode = q.inode;
+		c.build_id = (struct slice){ id, q.build_id_size };
+		c.text = (struct slice){ (uint8_t *)name, q.vma_name_size ? strnlen(name, q.vma_name_size) : 0 };
+		add_map(ps, p, &c);
+	}
+}
+
+/* A path in /proc/PID/maps has its newlines as \012. */
+static size_t unescape(char *s)
+{
+	char *to = s;
+
+	for (const char *at = s; *at; to++) {
+		if (strncmp(at, "\\012", 4) == 0) {
+			*to = '\n';
+			at += 4;
+		} else {
+			*to = *at++;
+		}
+	}
+	*to = '\0';
+	return (size_t)(to - s);
+}
+
+static void read_build_id(struct proc *p, const struct change *c, struct buf *id)
+{
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, p->pid, c->start, c->start + c->length);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	elf_build_id_fd(fd, id);
+	close(fd);
+}
+
+static void parse_map(struct procs *ps, struct proc *p, char *line)
+{
+	struct change c = { .kind = CHANGE_MMAP };
+	struct buf id = { 0 };
+	uint64_t end;
+	char prot[5];
+	int name = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &c.start, &end, prot,
+		   &c.offset, &c.major, &c.minor, &c.inode, &name) != 7 || prot[2] != 'x')
+		return;
+	c.length = end - c.start;
+	c.prot = 4 | (prot[0] == 'r') | (prot[1] == 'w') << 1;
+	c.text = (struct slice){ (uint8_t *)line + name, unescape(line + name) };
+	if (c.inode)
+		read_build_id(p, &c, &id);
+	c.build_id = buf_view(&id);
+	add_map(ps, p, &c);
+	buf_release(&id);
+}
+
+static void read_maps(struct procs *ps, struct proc *p)
+{
+	char path[64], *line = NULL;
+	size_t cap = 0;
+	ssize_t n;
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", p->pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (query_maps(ps, p, fd)) {
+		close(fd);
+		return;
+	}
+	f = fdopen(fd, "r");
+	while (f && (n = getline(&line, &cap, f)) > 0) {
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		parse_map(ps, p, line);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	else
+		close(fd);
+}
+
+static void read_task(struct procs *ps, struct proc *p, uint32_t tid)
+{
+	char path[64], comm[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", p->pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, comm, sizeof(comm));
+	close(fd);
+	if (n > 0)
+		procs_new_task(ps, p, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
+}
+
+static void read_tasks(struct procs *ps, struct proc *p, struct slice comm)
+{
+	char path[64];
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%u/task", p->pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		if (tid && tid != p->pid)
+			read_task(ps, p, tid);
+	}
+	if (d)
+		closedir(d);
+	procs_new_task(ps, p, p->pid, comm);
+}
+
+bool snapshot_process(struct procs *ps, struct proc *p)
+{
+	char stat[1024];
+	struct slice comm;
+
+	p->seen = host_mono_ns();
+	p->time = p->seen;
+	p->via = VIA_SNAPSHOT;
+	if (!read_stat(p, stat, sizeof(stat), &comm))
+		return false;
+	if (!p->kernel)
+		read_maps(ps, p);
+	read_tasks(ps, p, comm);
+	return true;
+}
+
+void procs_snapshot(struct procs *ps)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		struct proc *p;
+
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		p = procs_new(ps, (uint32_t)strtoul(e->d_name, NULL, 10));
+		if (p && !snapshot_process(ps, p))
+			p->dead = true;
+	}
+	if (d)
+		closedir(d);
+}

@@ -1,0 +1,39 @@
+/*
+ * The calling-context tree of a segment: each stack becomes one number.
+ *
+ * A node is found by its parent and the address of its frame in one table, so a stack that was seen
+ * before costs one look-up a frame and writes nothing.
+ */
+#ifndef CPROF_RECORD_TREE_H
+#define CPROF_RECORD_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tree_frame {
+	uint64_t address;
+	uint64_t process; /* 0: kernel */
+	uint32_t kind;
+};
+
+struct tree_node {
+	uint32_t parent, frame;
+};
+
+struct tree {
+	struct tree_frame *frames; /* by id, from 1 */
+	struct tree_node *nodes;   /* by id, from NODE_FIRST */
+	size_t n_frames, cap_frames, n_nodes, cap_nodes;
+	uint32_t *node_slots, *frame_slots; /* id, 0: empty */
+	size_t node_mask, frame_mask;
+};
+
+bool tree_init(struct tree *t);
+void tree_release(struct tree *t);
+/* Forgets everything: a new segment. */
+void tree_clear(struct tree *t);
+/* The child of parent (a root or a node) for this frame; made if need be. 0: no memory. */
+uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f);
+
+#endif

@@ -1,0 +1,207 @@
+/*
+ * cprof-top: where the time went, as a table: flat, cumulative, by function, module, process or thread.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/filters.h"
+#include "common/profile/table.h"
+
+static const char usage[] = "cprof-top [--cum] [-n ROWS] [--by function|module|process|thread]\n"
+			    "       " FILTER_USAGE "\n       [FILE ...]";
+
+enum { TOP_CUM = FILTERS_END, TOP_BY, ROWS = 20 };
+
+static const struct option options[] = {
+	FILTER_ROWS,
+	{ "by", required_argument, NULL, TOP_BY },
+	{ "cum", no_argument, NULL, TOP_CUM },
+	{ "rows", required_argument, NULL, 'n' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+static const char *const things[] = {
+	[BY_FUNCTION] = "functions",
+	[BY_MODULE] = "modules",
+	[BY_PROCESS] = "processes",
+	[BY_THREAD] = "threads",
+};
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_time(char *to, size_t size, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		snprintf(to, size, "%.2fs", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(to, size, "%.2fms", (double)ns / 1e6);
+	else if (ns >= 1000)
+		snprintf(to, size, "%.2fus", (double)ns / 1e3);
+	else
+		snprintf(to, size, "%" PRIu64 "ns", ns);
+}
+
+static void print_weight(enum view_weight weight, uint64_t v)
+{
+	char text[32];
+
+	if (weight == WEIGHT_NS)
+		print_time(text, sizeof(text), v);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, v);
+	printf("%10s", text);
+}
+
+/* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
+static void print_ledger(const struct capture_totals *t)
+{
+	const char *between = " expected: ";
+	struct buf lost = { 0 };
+
+	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
+		return;
+	printf("Ledger:     %" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
+	for (unsigned int o = OUTCOME_EMITTED; o <= OUTCOME_SUM; o++) {
+		if (!t->outcomes[o])
+			continue;
+		printf("%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
+		between = ", ";
+	}
+	printf("%s\n", between[0] == ' ' ? " expected" : "");
+	losses_print(&lost, t);
+	printf("Lost:       %s\n", lost.n ? buf_cstr(&lost) : "nothing");
+	buf_release(&lost);
+}
+
+static void print_truncated(const struct gather_sums *s)
+{
+	const char *between = " (";
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < ROOTS; i++)
+		sum += s->truncated[i];
+	printf("Truncated:  %.2f%% of stacks", percent(sum, s->samples));
+	for (unsigned int i = 0; i < ROOTS; i++) {
+		if (!s->truncated[i])
+			continue;
+		printf("%s%" PRIu64 " %s", between, s->truncated[i], root_name(i));
+		between = ", ";
+	}
+	printf("%s\n", sum ? ")" : "");
+}
+
+static void print_cost(const struct capture_totals *t)
+{
+	uint64_t cpu = t->costs[COST_USER_NS] + t->costs[COST_SYSTEM_NS] + t->costs[COST_BPF_NS];
+
+	if (!cpu && !t->costs[COST_BYTES])
+		return;
+	printf("Recorder:   %.3f s of CPU (%.3f user, %.3f system, %.3f BPF), %" PRIu64 " bytes written",
+	       (double)cpu / 1e9, (double)t->costs[COST_USER_NS] / 1e9, (double)t->costs[COST_SYSTEM_NS] / 1e9,
+	       (double)t->costs[COST_BPF_NS] / 1e9, t->costs[COST_BYTES]);
+	if (t->costs[COST_RSS_BYTES])
+		printf(", %.1f MiB of memory", (double)t->costs[COST_RSS_BYTES] / (1 << 20));
+	putchar('\n');
+}
+
+static void print_header(const struct loaded *l)
+{
+	if (!l->streams)
+		return;
+	printf("Samples:    %" PRIu64 " in %.2f s", l->totals.samples, (double)l->totals.seconds_ns / 1e9);
+	if (l->sums.samples != l->totals.samples)
+		printf(", %" PRIu64 " of them looked at", l->sums.samples);
+	if (l->totals.refused)
+		printf(", %" PRIu64 " left out for damage", l->totals.refused);
+	putchar('\n');
+	print_ledger(&l->totals);
+	print_truncated(&l->sums);
+	printf("Unresolved: %.2f%% of innermost frames\n", percent(l->sums.unresolved, l->sums.samples));
+	print_cost(&l->totals);
+}
+
+static void print_table(const struct table *t, const struct profile *p, const struct view *v, size_t n)
+{
+	uint64_t total = p->total[0], sum = 0;
+
+	printf("Total:     ");
+	print_weight(v->weight, total);
+	printf("%s, %zu of %zu %s shown\n\n", v->weight == WEIGHT_NS ? "" : " samples", n, t->n, things[v->by]);
+	printf("%10s %7s %7s %10s %7s\n", "flat", "flat%", "sum%", "cum", "cum%");
+	for (size_t i = 0; i < n; i++) {
+		const struct table_row *row = &t->rows[i];
+		struct slice name = profile_text(p, row->label);
+
+		sum += row->flat[0];
+		print_weight(v->weight, row->flat[0]);
+		printf(" %6.2f%% %6.2f%% ", percent(row->flat[0], total), percent(sum, total));
+		print_weight(v->weight, row->cum[0]);
+		printf(" %6.2f%%  %.*s\n", percent(row->cum[0], total), (int)name.n, (const char *)name.p);
+	}
+}
+
+static void print(const struct profile *p, const struct view *v, const struct loaded *l, bool cum, size_t n)
+{
+	struct table t;
+
+	if (!table_init(&t, p))
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+	for (size_t i = 0; i < t.n; i++) {
+		t.rows[i].key = (double)(cum ? t.rows[i].cum[0] : t.rows[i].flat[0]);
+		t.rows[i].second = (double)(cum ? t.rows[i].flat[0] : t.rows[i].cum[0]);
+	}
+	table_sort(&t, p);
+	print_header(l);
+	print_table(&t, p, v, n && n < t.n ? n : t.n);
+	table_release(&t);
+	cli_stdout_done();
+}
+
+int main(int argc, char **argv)
+{
+	static char *standard_input[] = { (char *)"-", NULL };
+	enum status status = STATUS_OK;
+	struct filters f = { 0 };
+	struct loaded l = { 0 };
+	struct profile p;
+	bool cum = false;
+	size_t n = ROWS;
+	int c;
+
+	cli_begin("cprof-top", usage);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:hV", options, NULL)) != -1) {
+		if (filters_option(&f, c, optarg))
+			continue;
+		if (c == TOP_CUM)
+			cum = true;
+		else if (c == TOP_BY)
+			filters_by(&f, optarg);
+		else if (c == 'n')
+			n = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
+		else if (c == 'h')
+			cli_help();
+		else if (c == 'V')
+			cli_version();
+		else
+			cli_usage(NULL);
+	}
+	filters_check(&f);
+	if (!profile_init(&p))
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
+		enum status s = filters_load(&f, *argv, &p, 0, &l);
+
+		status = s > status ? s : status;
+	}
+	filters_match(&f, &p);
+	print(&p, &f.view, &l, cum, n);
+	profile_release(&p);
+	filters_release(&f);
+	return status;
+}

@@ -1,0 +1,333 @@
+#include "cmd/filters.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/profile/folded.h"
+
+enum { PEEK = 4096 };
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static void add_numbers(const char *option, const char *text, uint64_t **list, size_t *cap, size_t *n)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+
+	if (!copy)
+		no_memory();
+	while ((one = strsep(&rest, ","))) {
+		if (!grow_array(list, cap, *n, sizeof(**list)))
+			no_memory();
+		(*list)[(*n)++] = cli_number(option, one, 0, INT32_MAX);
+	}
+	free(copy);
+}
+
+/* Seconds with up to nine places, as nanoseconds. */
+static uint64_t seconds(const char *option, const char *text)
+{
+	enum { NS = 1000000000 };
+	uint64_t whole = 0, part = 0;
+	int n = 0, places = 0, used = 0;
+	bool good = sscanf(text, "%9" SCNu64 "%n", &whole, &n) == 1 && text[0] != '-' && text[0] != '+';
+
+	if (good && text[n] == '.') {
+		good = sscanf(text + n + 1, "%9" SCNu64 "%n", &part, &places) == 1 && text[n + 1] != '-' &&
+		       text[n + 1] != '+';
+		used = 1 + places;
+	}
+	if (!good || text[n + used] != '\0' || strpbrk(text, " \t\n"))
+		cli_usage("%s: \"%s\" is not a number of seconds", option, text);
+	for (; places < 9; places++)
+		part *= 10;
+	return whole * NS + part;
+}
+
+static void set_match(struct filters *f, const char *text)
+{
+	char why[200];
+	int wrong;
+
+	if (f->has_match)
+		cli_usage("--match can be given once");
+	wrong = regcomp(&f->match, text, REG_EXTENDED | REG_NOSUB);
+	if (wrong) {
+		regerror(wrong, &f->match, why, sizeof(why));
+		cli_usage("--match: \"%s\": %s", text, why);
+	}
+	f->has_match = true;
+}
+
+static void set_weight(struct filters *f, const char *text)
+{
+	if (strcmp(text, "samples") == 0)
+		f->view.weight = WEIGHT_SAMPLES;
+	else if (strcmp(text, "ns") == 0)
+		f->view.weight = WEIGHT_NS;
+	else
+		cli_usage("--weight: \"%s\" is neither samples nor ns", text);
+}
+
+static void set_half(struct filters *f, enum view_half half)
+{
+	if (f->view.half != HALF_BOTH && f->view.half != half)
+		cli_usage("-U and -K exclude each other");
+	f->view.half = half;
+}
+
+bool filters_option(struct filters *f, int option, const char *argument)
+{
+	struct view *v = &f->view;
+
+	switch (option) {
+	case 'U':
+		set_half(f, HALF_USER);
+		return true;
+	case 'K':
+		set_half(f, HALF_KERNEL);
+		return true;
+	case FILTER_PID:
+		add_numbers("--pid", argument, &f->pids, &f->cap_pids, &v->n_pids);
+		v->pids = f->pids;
+		return true;
+	case FILTER_TID:
+		add_numbers("--tid", argument, &f->tids, &f->cap_tids, &v->n_tids);
+		v->tids = f->tids;
+		return true;
+	case FILTER_COMM:
+		if (!grow_array(&f->comms, &f->cap_comms, v->n_comms, sizeof(*f->comms)))
+			no_memory();
+		f->comms[v->n_comms++] = argument;
+		v->comms = f->comms;
+		return true;
+	case FILTER_MATCH:
+		set_match(f, argument);
+		return true;
+	case FILTER_FROM:
+		v->from = seconds("--from", argument);
+		v->has_from = true;
+		return true;
+	case FILTER_TO:
+		v->to = seconds("--to", argument);
+		v->has_to = true;
+		return true;
+	case FILTER_WEIGHT:
+		set_weight(f, argument);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void filters_by(struct filters *f, const char *argument)
+{
+	static const char *const names[] = {
+		[BY_FUNCTION] = "function",
+		[BY_MODULE] = "module",
+		[BY_PROCESS] = "process",
+		[BY_THREAD] = "thread",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) == 0) {
+			f->view.by = (enum view_by)i;
+			return;
+		}
+	}
+	cli_usage("--by: \"%s\" is none of function, module, process and thread", argument);
+}
+
+void filters_check(const struct filters *f)
+{
+	if (f->view.has_from && f->view.has_to && f->view.from >= f->view.to)
+		cli_usage("--from is not before --to");
+}
+
+void filters_release(struct filters *f)
+{
+	free(f->pids);
+	free(f->tids);
+	free(f->comms);
+	if (f->has_match)
+		regfree(&f->match);
+}
+
+static bool lost_outcome(unsigned int outcome)
+{
+	return outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY;
+}
+
+uint64_t losses_count(const struct capture_totals *t)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int o = 0; o < OUTCOMES; o++)
+		lost += lost_outcome(o) ? t->outcomes[o] : 0;
+	return lost;
+}
+
+void losses_print(struct buf *out, const struct capture_totals *t)
+{
+	uint64_t lost = losses_count(t), sideband = t->outcomes[OUTCOME_SIDEBAND_LOST];
+	const char *between = " (";
+
+	if (lost) {
+		buf_printf(out, "%" PRIu64, lost);
+		if (t->outcomes[OUTCOME_EXPECTED])
+			buf_printf(out, " of %" PRIu64 " expected", t->outcomes[OUTCOME_EXPECTED]);
+		buf_printf(out, " sample%s lost", lost == 1 ? "" : "s");
+		for (unsigned int o = 0; o < OUTCOMES; o++) {
+			if (!lost_outcome(o) || !t->outcomes[o])
+				continue;
+			buf_printf(out, "%s%s %" PRIu64, between, outcome_name(o), t->outcomes[o]);
+			between = ", ";
+		}
+		buf_byte(out, ')');
+	}
+	if (sideband)
+		buf_printf(out, "%s%" PRIu64 " records of processes and mappings lost", lost ? ", " : "", sideband);
+}
+
+static void add_totals(struct loaded *sum, const struct gather *g)
+{
+	struct capture_totals t = capture_totals(&g->capture), *to = &sum->totals;
+
+	for (size_t i = 0; i < OUTCOMES; i++)
+		to->outcomes[i] += t.outcomes[i];
+	for (size_t i = 0; i < COSTS; i++) {
+		if (i != COST_RSS_BYTES)
+			to->costs[i] += t.costs[i];
+		else if (t.costs[i] > to->costs[i])
+			to->costs[i] = t.costs[i];
+	}
+	to->segments += t.segments;
+	to->ended += t.ended;
+	to->samples += t.samples;
+	to->refused += t.refused;
+	to->refused_records += t.refused_records;
+	to->seconds_ns += t.seconds_ns;
+	to->damages += t.damages;
+	sum->sums.samples += g->sums.samples;
+	sum->sums.unresolved += g->sums.unresolved;
+	for (size_t i = 0; i < ROOTS; i++)
+		sum->sums.truncated[i] += g->sums.truncated[i];
+}
+
+static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
+			       struct profile *p, unsigned int side, struct loaded *sum)
+{
+	struct reader *r = reader_new(fd, name);
+	struct gather g;
+	struct record rec;
+	int got;
+
+	if (!r || !gather_init(&g, p, side, &f->view))
+		no_memory();
+	reader_unread(r, taken);
+	while ((got = reader_next(r, &rec)) > 0) {
+		const char *wrong = gather_apply(&g, &rec);
+
+		if (wrong)
+			reader_complain(r, wrong);
+	}
+	if (!gather_finish(&g))
+		no_memory();
+	sum->streams++;
+	add_totals(sum, &g);
+	gather_release(&g);
+	if (got < 0 && !reader_refused(r))
+		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
+	return cli_reader_done(r, got);
+}
+
+/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
+static void refuse_filters(const struct filters *f, const char *name)
+{
+	const struct view *v = &f->view;
+	const char *option = v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" :
+			     v->has_to ? "--to" : v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" : NULL;
+
+	if (option)
+		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, option);
+	if (v->by == BY_MODULE)
+		cli_die(STATUS_USAGE, "%s: modules need a capture, this is folded text", name);
+}
+
+static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
+			     struct profile *p, unsigned int side, struct loaded *sum)
+{
+	enum status status = STATUS_OK;
+	struct folded_reader r;
+
+	refuse_filters(f, name);
+	if (!folded_reader_init(&r, fd, taken, p, side))
+		no_memory();
+	r.roots = f->comms;
+	r.n_roots = f->view.n_comms;
+	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	if (folded_read(&r) < 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+	if (r.bad) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
+			 r.bad == r.lines ? "; this is not folded text" :
+			 r.bad > 1	  ? ", and others like it" : "");
+	}
+	sum->texts++;
+	folded_reader_release(&r);
+	return status;
+}
+
+/* The first bytes, so that the kind of input is known. */
+static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t got = read(fd, to + n, size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	return n;
+}
+
+enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			 struct loaded *sum)
+{
+	int fd = cli_open(path);
+	const char *name = fd == STDIN_FILENO ? "standard input" : path;
+	uint8_t start[PEEK];
+	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
+	enum status status;
+
+	if (folded_looks_like(taken))
+		status = load_text(f, fd, name, taken, p, side, sum);
+	else
+		status = load_stream(f, fd, name, taken, p, side, sum);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+static bool matches(const char *name, void *context)
+{
+	return regexec(context, name, 0, NULL, 0) == 0;
+}
+
+void filters_match(struct filters *f, struct profile *p)
+{
+	if (f->has_match && !profile_keep(p, matches, &f->match))
+		no_memory();
+}

@@ -1,0 +1,78 @@
+/*
+ * What cprof-fold, cprof-top and cprof-diff have in common: the options that say which samples count,
+ * and reading an operand, be it a stream or folded text, into a profile.
+ */
+#ifndef CPROF_CMD_FILTERS_H
+#define CPROF_CMD_FILTERS_H
+
+#include <getopt.h>
+#include <regex.h>
+
+#include "cmd/cli.h"
+#include "common/profile/gather.h"
+
+enum filter_option {
+	FILTER_PID = 0x100,
+	FILTER_TID,
+	FILTER_COMM,
+	FILTER_MATCH,
+	FILTER_FROM,
+	FILTER_TO,
+	FILTER_WEIGHT,
+	FILTERS_END, /* the first number that a command may use for its own */
+};
+
+/* For getopt_long: the letters, the rows of the table, the line of the usage. */
+#define FILTER_LETTERS "UK"
+#define FILTER_ROWS                                                                                  \
+	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
+	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
+	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
+	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
+	{ "from", required_argument, NULL, FILTER_FROM },                                            \
+	{ "to", required_argument, NULL, FILTER_TO },                                                \
+	{ "weight", required_argument, NULL, FILTER_WEIGHT }
+#define FILTER_USAGE                                                                                 \
+	"[-UK] [--pid PID,...] [--tid TID,...] [--comm NAME] [--match RE]\n"                         \
+	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]"
+
+/* All zero to begin with. */
+struct filters {
+	struct view view; /* goes to gather.h; a command sets its own part of it */
+	uint64_t *pids, *tids;
+	const char **comms;
+	size_t cap_pids, cap_tids, cap_comms;
+	bool has_match;
+	regex_t match;
+};
+
+/* What reading gave, summed over operands. */
+struct loaded {
+	uint64_t streams, texts; /* operands of each kind */
+	struct capture_totals totals;
+	struct gather_sums sums;
+};
+
+/* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
+bool filters_option(struct filters *f, int option, const char *argument);
+/* The argument of --by, for the commands that have it. */
+void filters_by(struct filters *f, const char *argument);
+/* Usage where the options contradict each other. To be called after the last one. */
+void filters_check(const struct filters *f);
+void filters_release(struct filters *f);
+
+/*
+ * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns
+ * the status to end with; dies where the system failed.
+ */
+enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			 struct loaded *sum);
+/* Leaves the stacks that --match asks for; to be called when all operands have been read. */
+void filters_match(struct filters *f, struct profile *p);
+
+/* Ticks that should have become samples and did not. */
+uint64_t losses_count(const struct capture_totals *t);
+/* "12 of 11880 expected samples lost (ring-full 12)", or nothing. */
+void losses_print(struct buf *out, const struct capture_totals *t);
+
+#endif

@@ -1,0 +1,293 @@
+#include "common/profile/gather.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/profile/label.h"
+#include "common/profile/name.h"
+
+/*
+ * Samples with the same key become one stack of the profile. What the view does not show is 0, so
+ * that ten thousand processes of the same shape are few keys.
+ */
+struct gather_key {
+	uint64_t epoch; /* 0 without user frames: the kernel has none */
+	uint32_t process, thread, comm;
+	uint32_t user, kernel;
+	uint32_t zero; /* no padding with bytes of chance: keys are compared as bytes */
+};
+
+struct gather_sum {
+	uint64_t samples, weight;
+};
+
+bool gather_init(struct gather *g, struct profile *p, unsigned int side, const struct view *view)
+{
+	*g = (struct gather){ .p = p, .side = side, .view = view };
+	intern_init(&g->keys);
+	return capture_init(&g->capture);
+}
+
+void gather_release(struct gather *g)
+{
+	capture_release(&g->capture);
+	intern_release(&g->keys);
+	free(g->by_key);
+	free(g->stack);
+	free(g->path);
+	*g = (struct gather){ 0 };
+}
+
+bool gather_is_truncated(uint32_t root)
+{
+	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ROOT_KTHREAD && root != ROOT_NOT_ASKED;
+}
+
+static bool listed(const uint64_t *list, size_t n, uint64_t v)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (list[i] == v)
+			return true;
+	}
+	return n == 0;
+}
+
+static bool comm_listed(const struct view *v, struct slice comm)
+{
+	for (size_t i = 0; i < v->n_comms; i++) {
+		if (slice_is(comm, v->comms[i]))
+			return true;
+	}
+	return v->n_comms == 0;
+}
+
+/* Does this half of the stack exist, or should it? A user stack that could not be read counts. */
+static bool has_half(uint64_t node)
+{
+	return node >= NODE_FIRST || gather_is_truncated((uint32_t)node);
+}
+
+static bool in_time(const struct gather *g, uint64_t time)
+{
+	const struct view *v = g->view;
+
+	if (v->has_from && (time < g->base || time - g->base < v->from))
+		return false;
+	return !v->has_to || time < g->base || time - g->base < v->to;
+}
+
+/* Weights add up only where they are time; an event whose definition was lost may be. */
+static bool of_unit(const struct gather *g, uint64_t event)
+{
+	const struct record_event *e = event < CAPTURE_EVENTS ? &g->capture.events[event] : NULL;
+
+	return g->view->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
+}
+
+static bool passes(const struct gather *g, const struct record_sample *r)
+{
+	const struct capture_thread *t = &g->capture.threads[r->thread];
+	const struct view *v = g->view;
+
+	return listed(v->pids, v->n_pids, g->capture.processes[t->process].pid) &&
+	       listed(v->tids, v->n_tids, t->tid) && in_time(g, r->time) && of_unit(g, r->event) &&
+	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
+	       (v->n_comms == 0 || comm_listed(v, capture_text(&g->capture, t->comm)));
+}
+
+static struct gather_key key_of(const struct gather *g, const struct record_sample *r)
+{
+	const struct capture_thread *t = &g->capture.threads[r->thread];
+	const struct view *v = g->view;
+	struct gather_key k = { .comm = t->comm };
+
+	if (v->half != HALF_KERNEL)
+		k.user = (uint32_t)r->user;
+	if (v->half != HALF_USER)
+		k.kernel = (uint32_t)r->kernel;
+	if (k.user >= NODE_FIRST)
+		k.epoch = g->capture.processes[t->process].epoch;
+	if (v->pid || v->tid || v->container || v->by == BY_PROCESS || v->by == BY_THREAD || t->comm == 0)
+		k.process = t->process;
+	if (v->tid || v->by == BY_THREAD)
+		k.thread = (uint32_t)r->thread;
+	return k;
+}
+
+static const char *add_sample(struct gather *g, const struct record_sample *r)
+{
+	uint64_t weight = g->view->weight == WEIGHT_NS ? r->weight : 1;
+	struct gather_key key;
+	uint32_t id;
+
+	if (!g->based) {
+		g->based = true;
+		g->base = r->time;
+	}
+	if (!passes(g, r))
+		return NULL;
+	if (!profile_claim(g->p, g->side, weight))
+		return "the weights add up to more than 64 bits";
+	key = key_of(g, r);
+	if (!intern_add(&g->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
+	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key))) {
+		g->failed = true;
+		return NULL;
+	}
+	g->by_key[id].samples++;
+	g->by_key[id].weight += weight;
+	return NULL;
+}
+
+static bool push(struct gather *g, uint32_t label)
+{
+	if (!grow_array(&g->stack, &g->cap_stack, g->n_stack, sizeof(*g->stack)))
+		return false;
+	g->stack[g->n_stack++] = label;
+	return true;
+}
+
+static bool push_text(struct gather *g, const struct buf *text)
+{
+	uint32_t label;
+
+	return !text->failed && profile_label(g->p, buf_view(text), &label) && push(g, label);
+}
+
+static bool push_literal(struct gather *g, const char *text)
+{
+	uint32_t label;
+
+	return profile_label(g->p, slice_of(text), &label) && push(g, label);
+}
+
+/* The command, with the container around it where that was asked for. */
+static bool push_root(struct gather *g, const struct gather_key *k, struct buf *text)
+{
+	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
+	bool tid = k->thread != 0;
+
+	if (g->view->container) {
+		buf_clear(text);
+		label_append(text, process->cgroup ? capture_text(&g->capture, process->cgroup) :
+						     slice_of("[no cgroup]"));
+		if (!push_text(g, text))
+			return false;
+	}
+	buf_clear(text);
+	if (k->comm)
+		label_append(text, capture_text(&g->capture, k->comm));
+	else
+		buf_printf(text, "[pid %" PRIu64 "]", process->pid);
+	if (g->view->pid || g->view->by == BY_PROCESS || tid)
+		buf_printf(text, "-%" PRIu64, process->pid);
+	if (tid)
+		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
+	return push_text(g, text);
+}
+
+/* One half of the stack. Nodes lead from the innermost frame outwards; labels are wanted the other way. */
+static bool push_half(struct gather *g, struct names *names, uint32_t node, uint64_t epoch, bool *resolved,
+		      uint32_t *root)
+{
+	size_t n = 0;
+
+	for (; node >= NODE_FIRST; node = g->capture.nodes[node].parent) {
+		if (!grow_array(&g->path, &g->cap_path, n, sizeof(*g->path)))
+			return false;
+		g->path[n++] = g->capture.nodes[node].frame;
+	}
+	*root = node;
+	if (g->view->truncated && gather_is_truncated(node)) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "[truncated: %s]", root_name(node));
+		if (!push_literal(g, text))
+			return false;
+	}
+	while (n) {
+		struct names_run run;
+
+		if (!names_frame(names, g->path[--n], epoch, &run))
+			return false;
+		for (uint32_t i = 0; i < run.n; i++) {
+			if (!push(g, run.labels[i]))
+				return false;
+		}
+		*resolved = run.resolved;
+	}
+	return true;
+}
+
+static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
+		      uint64_t weight, struct buf *text)
+{
+	bool resolved = true;
+	uint32_t user, kernel;
+	size_t outer;
+
+	g->n_stack = 0;
+	if (!push_root(g, k, text))
+		return false;
+	outer = g->n_stack;
+	if (!push_half(g, names, k->user, k->epoch, &resolved, &user))
+		return false;
+	if (g->view->delimiter && k->user >= NODE_FIRST && k->kernel >= NODE_FIRST && !push_literal(g, "-"))
+		return false;
+	if (!push_half(g, names, k->kernel, 0, &resolved, &kernel))
+		return false;
+	g->sums.samples += samples;
+	g->sums.unresolved += resolved ? 0 : samples;
+	if (gather_is_truncated(user) && user < ROOTS)
+		g->sums.truncated[user] += samples;
+	else if (gather_is_truncated(kernel) && kernel < ROOTS)
+		g->sums.truncated[kernel] += samples;
+	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
+		g->n_stack = outer; /* the frames were looked at for the sums alone */
+	return profile_add(g->p, g->stack, g->n_stack, g->side, weight);
+}
+
+static enum names_style style_of(const struct view *v)
+{
+	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
+}
+
+/* Names what the segment had, adds it to the profile and forgets it. */
+static bool flush(struct gather *g)
+{
+	struct buf text = { 0 };
+	struct names names;
+	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
+
+	for (size_t i = 0; good && i < g->keys.n; i++) {
+		struct gather_key key;
+
+		memcpy(&key, intern_get(&g->keys, (uint32_t)i).p, sizeof(key));
+		good = add_stack(g, &names, &key, g->by_key[i].samples, g->by_key[i].weight, &text);
+	}
+	names_release(&names);
+	buf_release(&text);
+	if (g->keys.n)
+		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
+	intern_release(&g->keys);
+	return good;
+}
+
+const char *gather_apply(struct gather *g, const struct record *r)
+{
+	const char *wrong;
+
+	if (r->type == RECORD_SEGMENT) {
+		g->failed = !flush(g) || g->failed;
+		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES))
+			g->based = false;
+	}
+	wrong = capture_apply(&g->capture, r);
+	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
+}
+
+bool gather_finish(struct gather *g)
+{
+	return flush(g) && !g->failed;
+}

@@ -1,0 +1,86 @@
+/*
+ * From a stream to a profile: samples are summed by ids while they come, and named only when their
+ * segment has ended.
+ *
+ *	struct gather g;
+ *
+ *	gather_init(&g, &profile, 0, &view);
+ *	while ((got = reader_next(r, &rec)) > 0) {
+ *		const char *wrong = gather_apply(&g, &rec);
+ *
+ *		if (wrong)
+ *			reader_complain(r, wrong);
+ *	}
+ *	if (!gather_finish(&g)) ...out of memory...
+ *	gather_release(&g);
+ *
+ * The view says which samples count and what their stacks look like. Many gatherers may fill one
+ * profile, one after the other.
+ */
+#ifndef CPROF_PROFILE_GATHER_H
+#define CPROF_PROFILE_GATHER_H
+
+#include "common/capture/capture.h"
+#include "common/profile/profile.h"
+
+enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD };
+enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
+enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS };
+
+/* All zero: every sample, by function, root by command. The lists are lent. */
+struct view {
+	/* What counts. A list without elements lets everything pass. */
+	const uint64_t *pids, *tids;
+	size_t n_pids, n_tids;
+	const char **comms;
+	size_t n_comms;
+	bool has_from, has_to;
+	uint64_t from, to; /* nanoseconds after the first sample of the capture; to is excluded */
+	enum view_half half;
+	enum view_weight weight;
+	/* What it is called. */
+	enum view_by by;
+	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
+	bool container;  /* the cgroup's path as a frame around it */
+	bool delimiter;  /* a frame "-" between user and kernel */
+	bool annotate;   /* see NAMES_ANNOTATED in name.h */
+	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing */
+};
+
+/* Sums over what passed, in samples, whatever the weight is. */
+struct gather_sums {
+	uint64_t samples;
+	uint64_t truncated[ROOTS]; /* samples whose stack lacks outer frames, by why */
+	uint64_t unresolved;       /* samples whose innermost frame has no name */
+};
+
+struct gather {
+	struct capture capture; /* its totals stay good after gather_finish */
+	struct gather_sums sums;
+	struct profile *p;
+	unsigned int side;
+	const struct view *view;
+	struct intern keys;            /* struct gather_key */
+	struct gather_sum *by_key;
+	size_t cap_by_key;
+	bool based;    /* base is set */
+	uint64_t base; /* time of the capture's first sample */
+	bool failed;   /* out of memory */
+	uint32_t *stack; /* room for one stack's labels and frames */
+	size_t cap_stack, n_stack;
+	uint32_t *path;
+	size_t cap_path;
+};
+
+/* False without memory; the object can be released all the same. */
+bool gather_init(struct gather *g, struct profile *p, unsigned int side, const struct view *view);
+void gather_release(struct gather *g);
+/* NULL, or a sentence why the record makes no sense. */
+const char *gather_apply(struct gather *g, const struct record *r);
+/* Names and adds what the last segment had; false where memory ran out, then or before. */
+bool gather_finish(struct gather *g);
+
+/* Does this end of a stack mean that frames are missing? */
+bool gather_is_truncated(uint32_t root);
+
+#endif

@@ -1,0 +1,110 @@
+#include "common/profile/label.h"
+
+bool label_is_plain(struct slice s)
+{
+	static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+	size_t i = 0;
+	uint64_t bad = 0;
+
+	/* Eight bytes at a time: a high bit shows up below 0x20, at 0x7f and above it. */
+	for (; i + 8 <= s.n; i += 8) {
+		uint64_t v;
+
+		memcpy(&v, s.p + i, 8);
+		bad |= v | (v - ones * 0x20) | (v + ones);
+	}
+	for (; i < s.n; i++)
+		bad |= s.p[i] < 0x20 || s.p[i] > 0x7e ? highs : 0;
+	return !(bad & highs);
+}
+
+static uint32_t continuation(const uint8_t *p, size_t n)
+{
+	uint32_t v = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return UINT32_MAX;
+		v = v << 6 | (p[i] & 0x3f);
+	}
+	return v;
+}
+
+/* Bytes of the UTF-8 character at p (RFC 3629) and what it is; 0: there is no valid one. */
+static size_t character(const uint8_t *p, size_t left, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	uint32_t rest;
+
+	if (n == 0 || n > left)
+		return 0;
+	*c = p[0];
+	if (n == 1)
+		return 1;
+	rest = continuation(p + 1, n - 1);
+	if (rest == UINT32_MAX)
+		return 0;
+	*c = (p[0] & (0xffu >> (n + 1))) << (6 * (n - 1)) | rest;
+	return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
+}
+
+/* Control characters, what some readers take for the end of a line, and what XML cannot hold. */
+static bool forbidden(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || (c & 0xfffe) == 0xfffe;
+}
+
+static void append_checked(struct buf *out, struct slice s)
+{
+	for (size_t i = 0; i < s.n;) {
+		uint32_t c;
+		size_t n = character(s.p + i, s.n - i, &c);
+
+		if (n == 0 || forbidden(c))
+			buf_byte(out, '?');
+		else if (c == ';')
+			buf_byte(out, ':');
+		else
+			buf_bytes(out, s.p + i, n);
+		i += n ? n : 1;
+	}
+}
+
+static bool within_character(uint8_t byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* Takes bytes out of the middle of what begins at start, between characters. */
+static void cut_middle(struct buf *out, size_t start)
+{
+	uint8_t *p = out->p + start;
+	size_t n = out->n - start, head = LABEL_MAX / 2, tail = n - (LABEL_MAX / 2 - strlen(LABEL_CUT));
+
+	while (within_character(p[head]))
+		head--;
+	while (within_character(p[tail]))
+		tail++;
+	memcpy(p + head, LABEL_CUT, strlen(LABEL_CUT));
+	memmove(p + head + strlen(LABEL_CUT), p + tail, n - tail);
+	out->n = start + head + strlen(LABEL_CUT) + n - tail;
+}
+
+void label_append(struct buf *out, struct slice s)
+{
+	size_t start = out->n;
+
+	while (s.n && s.p[0] == ' ')
+		s = (struct slice){ s.p + 1, s.n - 1 };
+	while (s.n && s.p[s.n - 1] == ' ')
+		s.n--;
+	if (s.n == 0)
+		buf_text(out, "[unknown]");
+	else if (label_is_plain(s) && !memchr(s.p, ';', s.n))
+		buf_bytes(out, s.p, s.n);
+	else
+		append_checked(out, s);
+	if (!out->failed && out->n - start > LABEL_MAX)
+		cut_middle(out, start);
+}

@@ -1,0 +1,26 @@
+/*
+ * A frame's name as every consumer of folded text accepts it: valid UTF-8 without `;`, control
+ * characters, line separators or spaces at its ends, never empty and never of megabytes.
+ *
+ *	buf_clear(&b);
+ *	label_append(&b, name);		// "a;b\n" becomes "a:b?"
+ */
+#ifndef CPROF_PROFILE_LABEL_H
+#define CPROF_PROFILE_LABEL_H
+
+#include "common/base/buf.h"
+
+enum { LABEL_MAX = 16 << 10 }; /* a longer name loses its middle: "[...]" stands for it */
+
+/* What stands for frames or bytes that were cut out so that a line stays short enough. */
+#define LABEL_CUT "[...]"
+
+/* Is every byte printable ASCII? Most names are; then only `;` and spaces remain to be looked at. */
+bool label_is_plain(struct slice s);
+/*
+ * Appends the name to out: `;` becomes `:`, anything else that is not allowed `?`, an empty name
+ * "[unknown]". The result is never longer than s, but for the empty name.
+ */
+void label_append(struct buf *out, struct slice s);
+
+#endif

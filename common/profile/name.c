@@ -1,0 +1,236 @@
+#include "common/profile/name.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/profile/label.h"
+
+bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style)
+{
+	*t = (struct names){ .c = c, .p = p, .style = style, .n_runs = 1 };
+	idmap_init(&t->by_epoch);
+	idmap_init(&t->epochs);
+	t->by_frame = calloc(c->n_frames + 1, sizeof(*t->by_frame));
+	return t->by_frame && timeline_places(&t->places, c) && timeline_symbols(&t->symbols, c);
+}
+
+void names_release(struct names *t)
+{
+	timeline_release(&t->places);
+	timeline_release(&t->symbols);
+	free(t->runs);
+	free(t->by_frame);
+	idmap_release(&t->by_epoch);
+	idmap_release(&t->epochs);
+	buf_release(&t->text);
+}
+
+static bool run_push(struct names *t, uint32_t v)
+{
+	if (!grow_array(&t->runs, &t->cap_runs, t->n_runs, sizeof(*t->runs)))
+		return false;
+	t->runs[t->n_runs++] = v;
+	return true;
+}
+
+/* Appends the text that is in t->text, as a label, to the run. */
+static bool push_text(struct names *t)
+{
+	uint32_t label;
+
+	return !t->text.failed && profile_label(t->p, buf_view(&t->text), &label) && run_push(t, label);
+}
+
+/* Appends a name; it is made fit on the way, what the names room writes itself needs no care. */
+static bool push_name(struct names *t, struct slice name, const char *suffix)
+{
+	buf_clear(&t->text);
+	label_append(&t->text, name);
+	if (t->style == NAMES_ANNOTATED)
+		buf_text(&t->text, suffix);
+	return push_text(t);
+}
+
+static bool ends_with(struct slice s, const char *end)
+{
+	size_t n = strlen(end);
+
+	return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
+}
+
+static struct slice base_name(struct slice path)
+{
+	const uint8_t *slash;
+
+	if (ends_with(path, " (deleted)"))
+		path.n -= strlen(" (deleted)");
+	slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	if (slash)
+		path = (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) };
+	return path;
+}
+
+/* "[vdso+0x8a0]": pages of code that the kernel maps, so an offset in them says where. */
+static bool is_kernel_page(struct slice path)
+{
+	return slice_is(path, "[vdso]") || slice_is(path, "[vsyscall]");
+}
+
+/* What a place without a symbol is called: the file, or what kind of memory it is. */
+static struct slice place_file(const struct names *t, const struct capture_frame *f,
+			       const struct capture_place *place, bool *offset)
+{
+	struct slice path = { NULL, 0 };
+
+	*offset = false;
+	if (!place || place->map_end == 0)
+		return slice_of("unknown");
+	if (place->file)
+		path = t->c->files[place->file].path;
+	if (capture_path_is_file(path)) {
+		*offset = true;
+		return base_name(path);
+	}
+	if (path.n > 2 && path.p[0] == '[' && path.p[path.n - 1] == ']') {
+		*offset = is_kernel_page(path);
+		return (struct slice){ path.p + 1, path.n - 2 };
+	}
+	return slice_of(t->c->processes[f->process].jit ? "jit" : "anon");
+}
+
+static bool push_place(struct names *t, const struct capture_frame *f, const struct capture_place *place)
+{
+	bool offset;
+	struct slice file = place_file(t, f, place, &offset);
+
+	buf_clear(&t->text);
+	buf_byte(&t->text, '[');
+	label_append(&t->text, file);
+	if (offset && t->style != NAMES_MODULES)
+		buf_printf(&t->text, "+0x%" PRIx64, place->offset);
+	buf_byte(&t->text, ']');
+	if (t->style == NAMES_ANNOTATED && slice_is(file, "jit"))
+		buf_text(&t->text, "_[j]");
+	return push_text(t);
+}
+
+static bool push_symbol(struct names *t, const struct capture_symbol *s, const char *suffix)
+{
+	const struct capture *c = t->c;
+
+	for (;; s = &c->symbols[s->inner], suffix = "_[i]") {
+		if (!push_name(t, capture_text(c, s->name), suffix))
+			return false;
+		if (!s->inner)
+			return true;
+	}
+}
+
+static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
+			     const struct capture_place *place)
+{
+	bool file = place && place->map_end && place->file &&
+		    capture_path_is_file(t->c->files[place->file].path);
+
+	if (s && s->source == NAME_PERFMAP)
+		return push_name(t, slice_of("[jit]"), "");
+	if (file)
+		return push_name(t, base_name(t->c->files[place->file].path), "");
+	return push_place(t, f, place);
+}
+
+static bool push_kernel(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
+			bool *resolved)
+{
+	const struct capture_ksym *k = capture_ksym(t->c, capture_lookup(f, f->address));
+
+	*resolved = s || k;
+	if (t->style == NAMES_MODULES) {
+		buf_clear(&t->text);
+		buf_byte(&t->text, '[');
+		label_append(&t->text, k && k->module ? capture_text(t->c, k->module) : slice_of("kernel"));
+		buf_byte(&t->text, ']');
+		return push_text(t);
+	}
+	if (s)
+		return push_symbol(t, s, "_[k]");
+	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
+}
+
+static const struct capture_symbol *symbol_at(const struct names *t, uint32_t frame, uint64_t epoch)
+{
+	uint32_t at = timeline_find(&t->symbols, frame, epoch);
+
+	return at && t->c->symbols[at].name ? &t->c->symbols[at] : NULL;
+}
+
+static const struct capture_place *place_at(const struct names *t, uint32_t frame, uint64_t epoch)
+{
+	uint32_t at = timeline_find(&t->places, frame, epoch);
+
+	return at ? &t->c->places[at] : NULL;
+}
+
+static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+{
+	const struct capture_frame *f = &t->c->frames[frame];
+	const struct capture_symbol *s = symbol_at(t, frame, epoch);
+	bool resolved = s, good;
+
+	*at = (uint32_t)t->n_runs;
+	if (!run_push(t, 0))
+		return false;
+	if (!f->process)
+		good = push_kernel(t, f, s, &resolved);
+	else if (t->style == NAMES_MODULES)
+		good = push_user_module(t, f, s, place_at(t, frame, epoch));
+	else if (s)
+		good = push_symbol(t, s, s->source == NAME_PERFMAP ? "_[j]" : "");
+	else
+		good = push_place(t, f, place_at(t, frame, epoch));
+	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
+	return good;
+}
+
+/* Can the frame mean different things in different epochs? */
+static bool varies(const struct names *t, uint32_t frame)
+{
+	return t->places.first[frame + 1] - t->places.first[frame] > 1 ||
+	       t->symbols.first[frame + 1] - t->symbols.first[frame] > 1;
+}
+
+static bool epoch_number(struct names *t, uint64_t epoch, uint32_t *number)
+{
+	if (idmap_find(&t->epochs, epoch, number))
+		return true;
+	*number = (uint32_t)t->epochs.n;
+	return idmap_set(&t->epochs, epoch, *number);
+}
+
+static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+{
+	uint32_t number;
+	uint64_t key;
+
+	if (!varies(t, frame)) {
+		*at = t->by_frame[frame];
+		if (*at || look_up(t, frame, epoch, at))
+			t->by_frame[frame] = *at;
+		return t->by_frame[frame] != 0;
+	}
+	if (!epoch_number(t, epoch, &number))
+		return false;
+	key = (uint64_t)frame << 32 | number;
+	return idmap_find(&t->by_epoch, key, at) ||
+	       (look_up(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
+}
+
+bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, struct names_run *run)
+{
+	uint32_t at;
+
+	if (!find_run(t, frame, epoch, &at))
+		return false;
+	*run = (struct names_run){ t->runs + at + 1, t->runs[at] >> 1, t->runs[at] & 1 };
+	return true;
+}

@@ -1,0 +1,57 @@
+/*
+ * What the frames of a segment are called.
+ *
+ *	struct names t;
+ *
+ *	names_init(&t, &capture, &profile, NAMES_FUNCTIONS);
+ *	if (!names_frame(&t, frame, epoch, &run)) ...out of memory...
+ *	for (i = 0; i < run.n; i++)	// a function, then what is inlined into it
+ *		...run.labels[i] is a label of the profile...
+ *	names_release(&t);
+ *
+ * To be made when the segment has been read to its end, for kernel symbols and names may come after
+ * the samples. A frame is looked up once for each epoch in which it may mean something else.
+ *
+ * A frame without a symbol is called by its place in the file, "[libfoo.so+0x1231]", which is the same
+ * wherever the file was mapped; "[anon]" and "[jit]" in anonymous memory, without and with a perf map;
+ * "[vdso+0x8a0]"; "[kernel]"; "[unknown]" where nothing was mapped.
+ */
+#ifndef CPROF_PROFILE_NAME_H
+#define CPROF_PROFILE_NAME_H
+
+#include "common/capture/capture.h"
+#include "common/profile/profile.h"
+#include "common/profile/timeline.h"
+
+enum names_style {
+	NAMES_FUNCTIONS,
+	NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined */
+	NAMES_MODULES,   /* the file that the code lies in, instead of the function */
+};
+
+/* The labels of one frame, good until the next call. */
+struct names_run {
+	const uint32_t *labels;
+	uint32_t n;    /* at least 1 */
+	bool resolved; /* a symbol was found */
+};
+
+struct names {
+	struct capture *c;
+	struct profile *p;
+	enum names_style style;
+	struct timeline places, symbols;
+	uint32_t *runs; /* each: number of labels twice plus resolved, then the labels */
+	size_t n_runs, cap_runs;
+	uint32_t *by_frame; /* where in runs, for frames that mean one thing; 0: not looked up yet */
+	struct idmap by_epoch; /* frame and number of the epoch to where in runs, for all others */
+	struct idmap epochs;   /* epoch to its number */
+	struct buf text;
+};
+
+/* False without memory; the object can be released all the same. */
+bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style);
+void names_release(struct names *t);
+bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, struct names_run *run);
+
+#endif

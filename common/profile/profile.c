@@ -1,0 +1,191 @@
+#include "common/profile/profile.h"
+
+#include <stdlib.h>
+
+#include "common/profile/label.h"
+
+bool profile_init(struct profile *p)
+{
+	uint32_t label;
+
+	*p = (struct profile){ 0 };
+	intern_init(&p->labels);
+	idmap_init(&p->wide);
+	if (!intern_add(&p->labels, slice_of(LABEL_CUT), &label) ||
+	    !grow_array(&p->nodes, &p->cap, 0, sizeof(*p->nodes)))
+		return false;
+	p->n = 1;
+	return true;
+}
+
+void profile_release(struct profile *p)
+{
+	intern_release(&p->labels);
+	idmap_release(&p->wide);
+	free(p->nodes);
+	free(p->shortened);
+	*p = (struct profile){ 0 };
+}
+
+bool profile_label(struct profile *p, struct slice name, uint32_t *label)
+{
+	return intern_add(&p->labels, name, label);
+}
+
+struct slice profile_text(const struct profile *p, uint32_t label)
+{
+	return intern_get(&p->labels, label);
+}
+
+bool profile_claim(struct profile *p, unsigned int side, uint64_t weight)
+{
+	uint64_t sum = p->claimed[side] + weight;
+
+	if (sum < weight)
+		return false;
+	p->claimed[side] = sum;
+	return true;
+}
+
+/*
+ * Most nodes have few children, made right after them, so that a walk along the siblings stays in the
+ * cache: on 100,000 stacks of 25 frames this is twice as fast as hashing every edge. Parents with
+ * more than WALK children have them all in the hash table as well.
+ */
+enum { WALK = 8 };
+
+static uint64_t edge(uint32_t parent, uint32_t label)
+{
+	return (uint64_t)parent << 32 | label;
+}
+
+static bool index_child(struct profile *p, uint32_t parent, uint32_t node, size_t siblings)
+{
+	uint32_t at = p->nodes[parent].first;
+
+	if (siblings < WALK)
+		return true;
+	for (size_t i = 0; siblings == WALK && i < WALK; i++, at = p->nodes[at].next) {
+		if (!idmap_set(&p->wide, edge(parent, p->nodes[at].label), at))
+			return false;
+	}
+	return idmap_set(&p->wide, edge(parent, p->nodes[node].label), node);
+}
+
+bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node)
+{
+	uint32_t at = p->nodes[parent].first;
+	size_t siblings = 0;
+
+	for (; at && siblings < WALK; siblings++, at = p->nodes[at].next) {
+		if (p->nodes[at].label == label) {
+			*node = at;
+			return true;
+		}
+	}
+	if (at) {
+		siblings++;
+		if (idmap_find(&p->wide, edge(parent, label), node))
+			return true;
+	}
+	if (p->n == p->cap && (p->n >= UINT32_MAX - 1 || !grow_array(&p->nodes, &p->cap, p->n, sizeof(*p->nodes))))
+		return false;
+	at = (uint32_t)p->n;
+	p->nodes[at] = (struct profile_node){ .parent = parent, .label = label };
+	if (!index_child(p, parent, at, siblings))
+		return false;
+	p->n++;
+	p->nodes[at].next = p->nodes[parent].first;
+	p->nodes[parent].first = at;
+	*node = at;
+	return true;
+}
+
+void profile_weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
+{
+	p->nodes[node].self[side] += weight;
+	p->total[side] += weight;
+}
+
+static size_t text_length(const struct profile *p, const uint32_t *labels, size_t n)
+{
+	size_t bytes = n ? n - 1 : 0;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += profile_text(p, labels[i]).n;
+	return bytes;
+}
+
+/* How many frames, from the front or from the back, fit into so many bytes with a `;` each. */
+static size_t fitting(const struct profile *p, const uint32_t *labels, size_t n, bool back, size_t bytes)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		size_t need = profile_text(p, labels[back ? n - 1 - i : i]).n + 1;
+
+		if (need > bytes)
+			break;
+		bytes -= need;
+		i++;
+	}
+	return i;
+}
+
+/*
+ * Leaves out frames in the middle: half of the room for the outer frames, where stacks meet, half
+ * for the inner ones, where the time goes. A function of the stack alone, so it is the same whichever
+ * file the stack came from.
+ */
+static bool shorten(struct profile *p, const uint32_t **labels, size_t *n)
+{
+	size_t half = (p->stack_max - strlen(LABEL_CUT)) / 2;
+	size_t front = fitting(p, *labels, *n, false, half), back = fitting(p, *labels, *n, true, half);
+
+	if (!grow_array(&p->shortened, &p->cap_shortened, front + 1 + back, sizeof(*p->shortened)))
+		return false;
+	memcpy(p->shortened, *labels, front * sizeof(**labels));
+	p->shortened[front] = 0;
+	memcpy(p->shortened + front + 1, *labels + *n - back, back * sizeof(**labels));
+	*labels = p->shortened;
+	*n = front + 1 + back;
+	return true;
+}
+
+bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned int side, uint64_t weight)
+{
+	uint32_t node = 0;
+
+	if (p->stack_max && text_length(p, labels, n) > p->stack_max && !shorten(p, &labels, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (!profile_child(p, node, labels[i], &node))
+			return false;
+	}
+	profile_weigh(p, node, side, weight);
+	return true;
+}
+
+bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context)
+{
+	enum { UNKNOWN, YES, NO };
+	uint8_t *named = calloc(p->labels.n, 1), *kept = calloc(p->n, 1);
+
+	/* Parents come before their children, so one pass carries a match down all branches. */
+	for (size_t i = 1; named && kept && i < p->n; i++) {
+		struct profile_node *node = &p->nodes[i];
+		uint8_t *known = &named[node->label];
+
+		if (*known == UNKNOWN)
+			*known = keep((const char *)profile_text(p, node->label).p, context) ? YES : NO;
+		kept[i] = kept[node->parent] || *known == YES;
+		for (unsigned int side = 0; side < PROFILE_SIDES && !kept[i]; side++) {
+			p->total[side] -= node->self[side];
+			p->claimed[side] -= node->self[side];
+			node->self[side] = 0;
+		}
+	}
+	free(named);
+	free(kept);
+	return named && kept;
+}

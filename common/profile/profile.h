@@ -1,0 +1,72 @@
+/*
+ * A profile: a tree of frames by name, with the weight of the stacks that end at each node.
+ *
+ *	struct profile p;
+ *	uint32_t labels[2], n = 0;
+ *
+ *	profile_init(&p);
+ *	profile_label(&p, slice_of("make"), &labels[n++]);
+ *	profile_label(&p, slice_of("main"), &labels[n++]);
+ *	profile_add(&p, labels, n, 0, 5);
+ *	...
+ *	profile_release(&p);
+ *
+ * Stacks of many segments, files and hosts meet here by name and by nothing else, so adding is
+ * commutative and associative. Each node has two weights, for the two sides of a comparison; who
+ * has one side uses side 0. A profile knows no unit: samples or nanoseconds, as the caller filled it.
+ */
+#ifndef CPROF_PROFILE_PROFILE_H
+#define CPROF_PROFILE_PROFILE_H
+
+#include "common/base/buf.h"
+#include "common/base/hash.h"
+
+enum {
+	PROFILE_SIDES = 2,
+	/* Text of a stack that leaves a line with any count under 64 KiB. */
+	PROFILE_STACK_MAX = (64 << 10) - 1 - 1 - 20 - 1 - 20,
+};
+
+struct profile_node {
+	uint32_t parent; /* always below the node's own number */
+	uint32_t label;
+	uint32_t first, next; /* first child, next sibling; 0: none */
+	uint64_t self[PROFILE_SIDES]; /* of the stacks that end here */
+};
+
+struct profile {
+	struct intern labels; /* texts by label; label 0 is what stands for frames cut out */
+	struct profile_node *nodes; /* nodes[0] is above all stacks and is no frame */
+	size_t n, cap;
+	struct idmap wide; /* parent and label to node, for parents with many children */
+	uint64_t total[PROFILE_SIDES];   /* sum of self */
+	uint64_t claimed[PROFILE_SIDES]; /* what was or will be added; see profile_claim */
+	size_t stack_max; /* longest text of a stack; longer ones lose frames in the middle. 0: no limit */
+	uint32_t *shortened; /* room for profile_add */
+	size_t cap_shortened;
+};
+
+/* False without memory; the object can be released all the same. */
+bool profile_init(struct profile *p);
+void profile_release(struct profile *p);
+
+/* The number of a name that label_append (label.h) has made fit; false without memory. */
+bool profile_label(struct profile *p, struct slice name, uint32_t *label);
+struct slice profile_text(const struct profile *p, uint32_t label);
+
+/*
+ * Announces weight that is to be added. False where the sum would not fit into 64 bits: that weight
+ * must not be added then. No sum over nodes can overflow after this.
+ */
+bool profile_claim(struct profile *p, unsigned int side, uint64_t weight);
+
+/* Adds weight to a stack, outermost frame first; false without memory. */
+bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned int side, uint64_t weight);
+/* The same in steps, for who has walked a part of the stack before; without the limit of length. */
+bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node);
+void profile_weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight);
+
+/* Takes the weight away from all stacks without a frame for which keep is true; false without memory. */
+bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
+
+#endif

@@ -1,0 +1,118 @@
+#!/bin/sh
+# cprof-diff: shares by default, flat and cumulative, vanished and new code, two columns for flamegraph.pl.
+. "$(dirname "$0")/lib.sh"
+flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
+
+diff_() { cprof-diff "$@" 2>"$tmp/err"; }
+rows() { sed '1,/^ *flat A/d' | tr -s ' ' | sed 's/^ //'; }
+
+printf '%s\n' 'a;foo 5' 'a;foo.part.0;z 3' 'a;foo;z 7' >"$tmp/a"
+printf '%s\n' 'a;foo 9' 'a;foo;z 7' 'a;foo;y 3' >"$tmp/b"
+diff_ "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
+cat >"$tmp/want" <<'X'
+A: a, 15 samples
+B: b, 19 samples
+4 of 4 rows shown, in percent of each side
+
+ flat A  flat B   change    cum A   cum B   change
+ 66.67%  36.84%   -29.82   66.67%  36.84%   -29.82        z
+ 33.33%  47.37%   +14.04   80.00% 100.00%   +20.00        foo
+  0.00%   0.00%    +0.00   20.00%   0.00%   -20.00  gone  foo.part.0
+  0.00%  15.79%   +15.79    0.00%  15.79%   +15.79  new   y
+X
+same "shares of each side, the largest change first" "$tmp/want" "$tmp/got"
+diff_ --no-normalize -n 2 "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
+cat >"$tmp/want" <<'X'
+A: a, 15 samples
+B: b, 19 samples
+2 of 4 rows shown, not normalized
+
+    flat A     flat B     change       cum A      cum B     change
+         5          9         +4          12         19         +7        foo
+         0          3         +3           0          3         +3  new   y
+X
+same "--no-normalize and -n" "$tmp/want" "$tmp/got"
+
+# What flamegraph.pl's colours do not show: a parent whose callees grew, and code that is gone.
+printf '%s\n' 'a;parent;x 25' 'a;rest 75' >"$tmp/p"
+printf '%s\n' 'a;parent;x 25' 'a;parent;y 75' >"$tmp/q"
+diff_ "$tmp/p" "$tmp/q" | rows >"$tmp/got"
+printf '%s\n' '75.00% 0.00% -75.00 75.00% 0.00% -75.00 gone rest' '0.00% 75.00% +75.00 0.00% 75.00% +75.00 new y' \
+	'0.00% 0.00% +0.00 25.00% 100.00% +75.00 parent' '25.00% 25.00% +0.00 25.00% 25.00% +0.00 x' >"$tmp/want"
+same "a parent whose subtree grew has changed" "$tmp/want" "$tmp/got"
+is "the same profile at ten times the length has not" \
+	"$(sed 's/$/0/' "$tmp/a" >"$tmp/a10"; diff_ "$tmp/a" "$tmp/a10" | rows | awk '$3 != "+0.00" || $6 != "+0.00"')" ""
+
+diff_ --folded --no-normalize "$tmp/a" "$tmp/b" >"$tmp/got"
+printf '%s\n' 'a;foo 5 9' 'a;foo.part.0;z 3 0' 'a;foo;y 0 3' 'a;foo;z 7 7' >"$tmp/want"
+same "--folded" "$tmp/want" "$tmp/got"
+diff_ --folded "$tmp/a" "$tmp/b" >"$tmp/got"
+printf '%s\n' 'a;foo 6 9' 'a;foo.part.0;z 4 0' 'a;foo;y 0 3' 'a;foo;z 9 7' >"$tmp/want"
+same "  normalized: whole numbers with B's sum" "$tmp/want" "$tmp/got"
+awk 'BEGIN { srand(9); for (i = 0; i < 999; i++) print "c;f" int(i / 30) ";g" i, 1 + int(rand() * 4) }' >"$tmp/m"
+awk 'BEGIN { srand(8); for (i = 0; i < 777; i++) print "c;f" int(i / 30) ";g" i, 1 + int(rand() * 999) }' >"$tmp/n"
+columns() { awk '{ a += $(NF - 1); b += $NF } END { print a, b }' "$@"; }
+b=$(awk '{ n += $NF } END { print n }' "$tmp/n")
+is "  sums are exact, scaled up" "$(diff_ --folded "$tmp/m" "$tmp/n" | columns)" "$b $b"
+a=$(awk '{ n += $NF } END { print n }' "$tmp/m")
+is "  and down" "$(diff_ --folded "$tmp/n" "$tmp/m" | columns)" "$a $a"
+sort -r "$tmp/m" >"$tmp/m2"
+is "  whatever the order of the lines was" "$(diff_ --folded "$tmp/m2" "$tmp/n" | cksum)" "$(diff_ --folded "$tmp/m" "$tmp/n" | cksum)"
+is "  no count is further off than one" "$(diff_ --folded "$tmp/m" "$tmp/n" | sed 's/ [0-9]*$//' | cat - "$tmp/m" |
+	awk -v r="$b/$a" '{ split(r, x, "/"); s = $0; sub(/ [0-9]+$/, "", s); if (s in v) { d = v[s] - $NF * x[1] / x[2]; if (d > 1 || d < -1) print s, d } else v[s] = $NF }')" ""
+: >"$tmp/none"; printf 'x 0\n' >"$tmp/zero"
+is "a side without samples" "$(diff_ --folded "$tmp/a" "$tmp/zero" | columns)" "15 0"
+
+if [ -r "$flamegraph" ] && command -v xmllint >/dev/null; then
+	diff_ --folded "$tmp/a" "$tmp/b" >"$tmp/got"
+	perl "$flamegraph" "$tmp/got" >"$tmp/svg" 2>"$tmp/err"
+	is "flamegraph.pl takes two columns" "$(cat "$tmp/err")" ""
+	is "  and has B's total" "$(grep -o '<title>all ([0-9,]* samples' "$tmp/svg" | tr -dc 0-9)" 19
+	like "  and the differences" "$(cat "$tmp/svg")" 'y \(3 samples, 15.79%; \+15.79%\)'
+	ok "  its picture is XML" xmllint --noout "$tmp/svg"
+	perl "$flamegraph" --negate "$tmp/got" >"$tmp/svg" 2>"$tmp/err"
+	is "  --negate too" "$(cat "$tmp/err")" ""
+else
+	skip "flamegraph.pl" "libdevel-nytprof-perl or xmllint is not installed"
+fi
+
+# Captures, and a capture with text.
+capture() {
+	cat <<X
+segment major=1 minor=0 least=1
+event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
+flush
+process id=1 time=10 pid=$1 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=10 process=1 tid=$1
+comm time=10 thread=1 comm="db"
+frame id=1 process=1 kind=exact address=$2
+frame id=2 process=1 kind=exact address=0x20
+node id=16 parent=0 frame=1
+node id=17 parent=0 frame=2
+string id=1 text="main"
+string id=2 text="$3"
+symbol frame=1 from=0 level=0 source=symtab name=1 offset=0 file=0 line=0
+symbol frame=2 from=0 level=0 source=symtab name=2 offset=0 file=0 line=0
+sample time=100 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=200 event=1 cpu=0 thread=1 user=17 kernel=0 weight=3000
+ledger time=300 cpu=1 outcome=nested count=$4
+end time=300 reason=closed samples=2
+flush
+X
+}
+capture 4 0x1234 f 0 | cprof-dump -r >"$tmp/a.bin"
+capture 5 0x4321 g 2 | cprof-dump -r >"$tmp/b.bin"
+diff_ "$tmp/a.bin" "$tmp/b.bin" | rows >"$tmp/got"
+printf '%s\n' '50.00% 0.00% -50.00 50.00% 0.00% -50.00 gone f' '0.00% 50.00% +50.00 0.00% 50.00% +50.00 new g' \
+	'50.00% 50.00% +0.00 50.00% 50.00% +0.00 main' >"$tmp/want"
+same "captures of two processes meet by name" "$tmp/want" "$tmp/got"
+is "  losses are told" "$(sed "s|$tmp/||" "$tmp/err")" "cprof-diff: b.bin: 2 samples lost (nested 2)"
+is "--weight ns" "$(diff_ --weight ns "$tmp/a.bin" "$tmp/b.bin" | rows | head -1)" "75.00% 0.00% -75.00 75.00% 0.00% -75.00 gone f"
+is "--by process" "$(diff_ --by process "$tmp/a.bin" "$tmp/b.bin" | rows | cut -d' ' -f7- | tr '\n' ,)" "gone db-4,new db-5,"
+is "filters apply to both sides" "$(diff_ --folded --match main "$tmp/a.bin" "$tmp/b.bin")" "db;main 1 1"
+cprof-fold "$tmp/b.bin" 2>/dev/null >"$tmp/b.folded"
+is "a capture with folded text" "$(diff_ "$tmp/a.bin" "$tmp/b.folded" | rows)" "$(cat "$tmp/want")"
+head -c $(($(wc -c <"$tmp/b.bin") - 9)) "$tmp/b.bin" >"$tmp/cut"
+status "a cut capture is status 3" 3 cprof-diff "$tmp/a.bin" "$tmp/cut"
+like "  and what is good is shown" "$(cat "$tmp/out")" '^A: .*, 2 samples'
+done_testing

@@ -1,0 +1,101 @@
+#!/bin/sh
+# Damaged, cut and foreign input: status 3, one sentence, and everything good is delivered.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$tmp/a.txt" <<'X'
+segment major=1 minor=0 least=1
+event id=1 name="c" unit="ns" period=9 millihertz=9
+flush
+process id=1 time=1 pid=4 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1 process=1 tid=4
+comm time=1 thread=1 comm="sh"
+frame id=1 process=1 kind=exact address=0x10
+node id=16 parent=1 frame=1
+sample time=2 event=1 cpu=0 thread=1 user=16 kernel=0 weight=9
+flush
+frame id=2 process=0 kind=exact address=0x20
+node id=17 parent=0 frame=2
+sample time=3 event=1 cpu=0 thread=1 user=16 kernel=17 weight=9
+sample time=4 event=1 cpu=0 thread=1 user=0 kernel=17 weight=9
+flush
+ksym time=5 address=0x20 size=0x10 name="k" module=""
+end time=5 reason=closed samples=3
+flush
+X
+cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin"
+size=$(wc -c <"$tmp/a.bin")
+fold() { cprof-fold "$@" >"$tmp/out" 2>"$tmp/err"; }
+sum() { awk '{ n += $NF } END { print n + 0 }' "$tmp/out"; }
+
+wrong=
+for n in $(seq 0 $((size - 1))); do
+	head -c "$n" "$tmp/a.bin" >"$tmp/cut"
+	fold "$tmp/cut"; s=$?
+	want=$(cprof-dump "$tmp/cut" 2>/dev/null | grep -c '^sample')
+	[ "$s" = 3 ] && [ "$(sum)" = "$want" ] && [ "$(wc -l <"$tmp/err")" = 1 ] ||
+		wrong="$wrong $n(status $s, $(sum) of $want, $(cat "$tmp/err"))"
+done
+is "cut at every byte" "$wrong" ""
+wrong=
+for n in $(seq 0 $((size - 1))); do
+	{ head -c "$n" "$tmp/a.bin"; tail -c +"$((n + 1))" "$tmp/a.bin" | head -c 1 | tr '\000-\377' '\200-\377\000-\177'; tail -c +"$((n + 2))" "$tmp/a.bin"; } >"$tmp/flip"
+	fold "$tmp/flip"; s=$?
+	[ "$s" = 3 ] && [ "$(sum)" -le 3 ] && [ "$(wc -l <"$tmp/err")" = 1 ] ||
+		wrong="$wrong $n(status $s, $(sum), $(cat "$tmp/err"))"
+done
+is "each byte flipped" "$wrong" ""
+fold "$tmp/a.bin"; is "the whole is status 0" "$? $(sum)" "0 3"
+
+head -c $((size - 40)) "$tmp/a.bin" >"$tmp/cut"
+printf 'x;y 5\n' >"$tmp/t"
+status "a damaged operand among good ones" 3 cprof-fold "$tmp/t" "$tmp/cut" "$tmp/a.bin"
+is "  all that is good is merged" "$(sum)" 11
+
+echo 'sample time=9 event=1 cpu=0 thread=7 user=0 kernel=0 weight=9' >"$tmp/extra"
+sed "/^end/{
+r $tmp/extra
+N
+}" "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+status "a sample of an undefined thread" 3 cprof-fold "$tmp/b.bin"
+is "  is left out" "$(sum)" 3
+like "  and told" "$(cat "$tmp/err")" 'a sample of an undefined thread'
+
+printf 'segment major=1 minor=0 least=1\nflush\nend time=5 reason=closed samples=0\nflush\n' | cprof-dump -r >"$tmp/empty.bin"
+status "a capture without samples is status 0" 0 cprof-fold "$tmp/empty.bin"
+is "  and no line" "$(cat "$tmp/out" "$tmp/err")" ""
+status "empty input is status 3" 3 cprof-fold /dev/null
+like "  in a sentence" "$(cat "$tmp/err")" 'null: empty input'
+status "an ELF file" 3 cprof-fold "$BIN/cprof-fold"
+like "  in a sentence" "$(cat "$tmp/err")" 'an ELF file, not a cprof stream'
+status "a stream as text" 3 cprof-fold "$tmp/a.txt"
+like "  in a sentence" "$(cat "$tmp/err")" 'turn it back with cprof-dump -r'
+
+for t in "$tmp/a.bin" "$tmp/t"; do
+	for c in fold top "diff $t" "diff --folded $t"; do
+		sh -c "cprof-$c $t >/dev/full" 2>"$tmp/err"
+		is "cprof-${c%% /*} > /dev/full is status 1 (${t##*/})" $? 1
+	done
+done
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "a;f" i " 1" }' >"$tmp/many"
+for c in fold "top -n 0" "diff -n 0 $tmp/t"; do
+	sh -c "cprof-$c $tmp/many | head -1" >"$tmp/out" 2>"$tmp/err"
+	is "cprof-${c%% /*} | head -1 is quiet" "$(wc -l <"$tmp/out") $(cat "$tmp/err")" "1 "
+done
+
+for c in fold top diff; do
+	status "cprof-$c: an unknown option is status 2" 2 cprof-$c --nonsense
+	like "  with the usage" "$(cat "$tmp/err")" "^usage: cprof-$c "
+	status "cprof-$c --help is status 0" 0 cprof-$c --help
+	like "  on standard output" "$(cat "$tmp/out")" "^usage: cprof-$c "
+	status "cprof-$c --version is status 0" 0 cprof-$c --version
+	for o in '--pid x' '--pid 1,,2' '--tid -3' '--match (' '--from x' '--from -1' '--to 1.5s' '--weight bytes' '-U -K' '--from 2 --to 1'; do
+		status "cprof-$c $o is status 2" 2 cprof-$c $o "$tmp/a.bin" "$tmp/a.bin"
+	done
+done
+for c in top diff; do
+	status "cprof-$c --by nonsense is status 2" 2 cprof-$c --by nonsense "$tmp/a.bin" "$tmp/a.bin"
+	status "cprof-$c -n x is status 2" 2 cprof-$c -n x "$tmp/a.bin" "$tmp/a.bin"
+done
+status "cprof-diff wants two operands" 2 cprof-diff "$tmp/a.bin"
+status "  that are not both standard input" 2 cprof-diff - -
+done_testing
