@@ -101,14 +101,18 @@ static bool pass_on(struct pass *p, const struct record *r)
 
 	before_record(p, r);
 	wrong = capture_apply(&p->capture, r);
+	or_die(!p->capture.no_memory);
 	if (wrong) {
 		reader_complain(p->reader, wrong);
 		return true;
 	}
 	or_die(namer_see(p->namer, &p->capture, r));
 	before = writer_bytes(p->writer);
-	if (!writer_put(p->writer, r))
-		return false;
+	if (!writer_put(p->writer, r)) {
+		if (!writer_refused(p->writer))
+			return false;
+		reader_complain(p->reader, writer_error(p->writer));
+	}
 	if (r->type != RECORD_FLUSH) {
 		full = writer_bytes(p->writer) != before;
 		p->open = is_name(r->type) || full;
@@ -170,7 +174,8 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 	while ((got = reader_next(p.reader, &r)) > 0 && pass_on(&p, &r))
 		;
 	or_die(namer_last(p.namer, &p.capture, p.writer));
-	cli_writer_done(p.writer);
+	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused is told as damage */
+		cli_writer_done(p.writer);
 	if (got == 0)
 		summarize(p.namer, verbose);
 	namer_free(p.namer);

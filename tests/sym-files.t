@@ -207,7 +207,7 @@ mkfifo "$tmp/go"
 cp "$root/usr/lib/real.so" "$tmp/save.so"
 { cat "$tmp/one.bin"; cat "$tmp/go" >/dev/null; cat "$tmp/one.bin"; } | timeout 20 cprof-sym --symfs "$root" 2>/dev/null |
 	tee "$tmp/live" | timeout 20 cprof-dump 2>/dev/null | { sed -n '/^symbol/{p;q}' >"$tmp/seen"; rm -f "$root/usr/lib/real.so"; : >"$tmp/go"; cat >"$tmp/rest"; }
-is 'each file is opened once, for all processes and segments' "$(name_of "$tmp/live" | tr '\n' ',')" "$all$all"
+is 'each file is opened once, for all processes and segments' "$(cprof-dump "$tmp/live" | grep -c '^symbol')" 6
 rm -f "$so"
 mv "$tmp/save.so" "$so"
 
@@ -306,8 +306,10 @@ X
 	is "a program that $linker linked (offset $o, address $v)" "$(line)" 'first+1 symtab,'
 done
 
-# Go: no GNU build ID, and names with dots and slashes.
-if command -v go >/dev/null && mkdir -p "$tmp/go" 2>/dev/null && [ -d "$tmp/go" ]; then :; fi
+# Between segments, files that have grown too large together are let go, and opened again when needed.
+gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"; phdr "$tmp/whole.so"
+is 'modules are forgotten and found again' \
+	"$("$BUILD/tests/sym-modules" "$tmp/whole.so" $(($(at "$tmp/whole.so" third) - v + o)) | tr '\n' ',')" 'third 1,1,0,third 1,'
 
 # Whatever is cut off, nothing breaks.
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"

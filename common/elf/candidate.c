@@ -29,23 +29,14 @@ bool candidates_add(struct candidates *c, const struct candidate *one)
 	return true;
 }
 
-bool candidates_add_strings(struct candidates *c, const void *bytes, size_t n, uint8_t *table)
+bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t *table)
 {
-	char *copy;
-
-	for (size_t i = 0; i < c->n_tables; i++) { /* the stubs' names are those of .dynsym */
-		if (c->tables[i].n == n && memcmp(c->tables[i].bytes, bytes, n) == 0) {
-			*table = (uint8_t)i;
-			return true;
-		}
-	}
-	copy = c->n_tables < STRING_TABLES_MAX ? malloc(n + 1) : NULL;
-	if (!copy)
+	if (c->n_tables >= STRING_TABLES_MAX) {
+		free(bytes);
 		return false;
-	memcpy(copy, bytes, n);
-	copy[n] = '\0';
+	}
 	*table = (uint8_t)c->n_tables;
-	c->tables[c->n_tables++] = (struct string_table){ copy, n };
+	c->tables[c->n_tables++] = (struct string_table){ bytes, n };
 	return true;
 }
 

@@ -18,7 +18,7 @@ struct candidate {
 };
 
 struct string_table {
-	char *bytes; /* a copy with a NUL behind it */
+	char *bytes; /* with a NUL behind them */
 	size_t n;
 };
 
@@ -33,12 +33,13 @@ void candidates_release(struct candidates *c);
 /* Keeps the string tables. */
 void candidates_drop_items(struct candidates *c);
 bool candidates_add(struct candidates *c, const struct candidate *one);
-bool candidates_add_strings(struct candidates *c, const void *bytes, size_t n, uint8_t *table);
+/* Takes the bytes over; there is a NUL behind them. */
+bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t *table);
 /* NULL where the offset is beyond the table. */
 const char *candidates_string(const struct candidates *c, uint8_t table, uint32_t offset);
 /* By start; at one start labels, then larger before smaller, then worse before better. */
 bool candidates_sort(struct candidates *c);
-/* plt.c: the stubs of the procedure linkage table. False without memory. */
-bool candidates_add_plt(struct candidates *c, const struct elf_file *f);
+/* plt.c: the stubs of the procedure linkage table; strings is that of .dynsym. False without memory. */
+bool candidates_add_plt(struct candidates *c, const struct elf_file *f, uint8_t strings);
 
 #endif

@@ -92,30 +92,21 @@ static bool add_stubs(struct plt *p, const char *section)
 	return true;
 }
 
-static bool read_dynsym(struct plt *p)
+static Elf_Data *read_dynsym(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
-	Elf_Data *strings;
 	GElf_Shdr sh;
 
-	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(p->elf, scn)); seen++) {
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_DYNSYM)
-			break;
+			return elf_part(scn);
 	}
-	if (!scn)
-		return true;
-	p->dynsym = elf_part(scn);
-	strings = p->dynsym && elf_getscn(p->elf, sh.sh_link) ? elf_part(elf_getscn(p->elf, sh.sh_link)) : NULL;
-	if (!strings) {
-		p->dynsym = NULL;
-		return true;
-	}
-	return candidates_add_strings(p->out, strings->d_buf, strings->d_size, &p->strings);
+	return NULL;
 }
 
-bool candidates_add_plt(struct candidates *out, const struct elf_file *f)
+bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_t strings)
 {
-	struct plt p = { .out = out, .elf = f->elf };
+	struct plt p = { .out = out, .elf = f->elf, .strings = strings };
 	GElf_Ehdr eh;
 	GElf_Shdr sh;
 	Elf_Scn *scn;
@@ -123,9 +114,9 @@ bool candidates_add_plt(struct candidates *out, const struct elf_file *f)
 
 	if (!gelf_getehdr(f->elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
 		return true;
-	good = read_dynsym(&p);
-	if (!good || !p.dynsym)
-		return good;
+	p.dynsym = read_dynsym(f->elf);
+	if (!p.dynsym)
+		return true;
 	idmap_init(&p.slots);
 	scn = elf_find_section(f->elf, ".rela.plt", &p.rela_sh);
 	p.rela = scn && p.rela_sh.sh_type == SHT_RELA ? elf_part(scn) : NULL;

@@ -186,23 +186,31 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 	return candidates_add(&t->in, &c);
 }
 
-static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type, uint8_t origin)
+/* Number of the string table, or NO_TABLE where the file has no such symbols. */
+enum { NO_TABLE = STRING_TABLES_MAX };
+
+static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type, uint8_t origin, uint8_t *used)
 {
 	struct table table = { .origin = origin };
 	struct part *parts;
 	GElf_Shdr sh;
 	Elf_Scn *scn = find_table(f, type, &sh);
-	Elf_Data *strings;
+	char *strings;
+	size_t n_strings;
 	bool good = true;
+
+	*used = NO_TABLE;
 
 	if (!scn || sh.sh_entsize == 0)
 		return true;
 	table.symbols = elf_part(scn);
-	strings = table.symbols && elf_getscn(f->elf, sh.sh_link) ? elf_part(elf_getscn(f->elf, sh.sh_link)) : NULL;
+	strings = table.symbols && elf_getscn(f->elf, sh.sh_link) ?
+			  elf_read_part(f->fd, elf_getscn(f->elf, sh.sh_link), &n_strings) : NULL;
 	if (!strings)
 		return true;
-	if (!candidates_add_strings(&t->in, strings->d_buf, strings->d_size, &table.strings))
+	if (!candidates_add_strings(&t->in, strings, n_strings, &table.strings))
 		return false;
+	*used = table.strings;
 	table.extended = find_extended(f, elf_ndxscn(scn));
 	table.n = table.symbols->d_size / sh.sh_entsize;
 	table.parts = parts = read_parts(f, &table.n_parts);
@@ -218,13 +226,13 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 {
 	size_t before = t->in.n;
 	bool good = true;
+	uint8_t strings;
 
 	if (what & SYMBOLS_SYMTAB)
-		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG : ORIGIN_SYMTAB);
-	if (good && (what & SYMBOLS_DYNSYM))
-		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM);
-	if (good && (what & SYMBOLS_PLT))
-		good = candidates_add_plt(&t->in, f);
+		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG : ORIGIN_SYMTAB, &strings);
+	if (good && (what & SYMBOLS_DYNAMIC))
+		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
+		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));
 	return good ? (long)(t->in.n - before) : -1;
 }
 
@@ -422,4 +430,14 @@ enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s)
 bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 {
 	return t->has[origin];
+}
+
+size_t symbols_bytes(const struct symbols *t)
+{
+	size_t n = sizeof(*t) + t->cap * sizeof(*t->items) + t->cap_intervals * sizeof(*t->intervals) +
+		   t->index.n * sizeof(*t->index.first);
+
+	for (size_t i = 0; i < t->in.n_tables; i++)
+		n += t->in.tables[i].n;
+	return n;
 }

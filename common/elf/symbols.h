@@ -3,7 +3,7 @@
  *
  *	struct symbols *t = symbols_new();
  *
- *	symbols_add(t, runtime_file, SYMBOLS_DYNSYM | SYMBOLS_SYMTAB | SYMBOLS_PLT);
+ *	symbols_add(t, runtime_file, SYMBOLS_SYMTAB | SYMBOLS_DYNAMIC);
  *	symbols_add(t, debug_file, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
  *	if (!symbols_settle(t))
  *		...out of memory...
@@ -36,9 +36,8 @@
 
 enum {
 	SYMBOLS_SYMTAB = 1,
-	SYMBOLS_DYNSYM = 2,
-	SYMBOLS_PLT = 4,      /* stubs of .plt, .plt.sec and .plt.got; x86-64 */
-	SYMBOLS_SEPARATE = 8, /* the file is a separate debug file: remembered as their origin */
+	SYMBOLS_DYNAMIC = 2,  /* .dynsym; on x86-64 also the stubs of .plt, .plt.sec and .plt.got */
+	SYMBOLS_SEPARATE = 4, /* the file is a separate debug file: remembered as their origin */
 };
 
 enum symbol_origin { ORIGIN_SYMTAB, ORIGIN_DYNSYM, ORIGIN_PLT, ORIGIN_DEBUG, ORIGINS };
@@ -61,6 +60,8 @@ struct slice symbols_name(const struct symbols *t, uint32_t s);
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
 /* A number that the caller may keep with the symbol; 0 at first. */
 uint32_t *symbols_tag(struct symbols *t, uint32_t s);
+/* Memory that it holds, about. */
+size_t symbols_bytes(const struct symbols *t);
 /* Was there any symbol of this origin? */
 bool symbols_has(const struct symbols *t, enum symbol_origin origin);
 

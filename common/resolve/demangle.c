@@ -290,6 +290,7 @@ static bool translate(const char *mangled, size_t n, enum demangle_mode mode, st
 	*language = LANGUAGE_D;
 	if (mangled[1] == 'D')
 		return run_d(mangled, n, s);
+	*language = LANGUAGE_RUST;
 	if (has_rust_hash(mangled, n) && run(rust_demangle_callback, mangled, options, s))
 		return true;
 	*language = LANGUAGE_CXX;

@@ -37,23 +37,6 @@ struct modules {
 	struct buf scratch, path;
 };
 
-struct modules *modules_new(const struct modules_options *options)
-{
-	struct modules *m = calloc(1, sizeof(*m));
-	uint32_t empty;
-
-	if (!m)
-		return NULL;
-	m->options = *options;
-	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
-	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
-	if (!m->cache || !intern_add(&m->texts, slice_of(""), &empty)) {
-		modules_free(m);
-		return NULL;
-	}
-	return m;
-}
-
 static void unload(struct module *module)
 {
 	elf_close(module->file);
@@ -62,21 +45,65 @@ static void unload(struct module *module)
 	module->symbols = NULL;
 }
 
+static void forget(struct modules *m)
+{
+	for (size_t i = 0; i < m->n; i++)
+		unload(&m->items[i]);
+	free(m->items);
+	m->items = NULL;
+	m->n = m->cap = 0;
+	intern_release(&m->texts);
+	intern_release(&m->keys);
+	intern_release(&m->tried);
+}
+
+/* As new: no module, and the text that is none. */
+static bool begin(struct modules *m)
+{
+	uint32_t empty;
+
+	memset(m->cache, 0, sizeof(*m->cache) << CACHE_BITS);
+	return intern_add(&m->texts, slice_of(""), &empty);
+}
+
+struct modules *modules_new(const struct modules_options *options)
+{
+	struct modules *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	m->options = *options;
+	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
+	m->cache = malloc(sizeof(*m->cache) << CACHE_BITS);
+	if (!m->cache || !begin(m)) {
+		modules_free(m);
+		return NULL;
+	}
+	return m;
+}
+
 void modules_free(struct modules *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->n; i++)
-		unload(&m->items[i]);
-	free(m->items);
+	forget(m);
 	free(m->cache);
-	intern_release(&m->texts);
-	intern_release(&m->keys);
-	intern_release(&m->tried);
 	buf_release(&m->scratch);
 	buf_release(&m->path);
 	finder_release(&m->finder);
 	free(m);
+}
+
+bool modules_tidy(struct modules *m, size_t keep)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		bytes += m->items[i].symbols ? symbols_bytes(m->items[i].symbols) : 0;
+	if (bytes <= keep)
+		return true;
+	forget(m);
+	return begin(m);
 }
 
 struct intern *modules_texts(struct modules *m)
@@ -164,7 +191,7 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 	module->status = open_module(m, module, is);
 	if (module->file) {
 		n = symbols_add(module->symbols, module->file, SYMBOLS_SYMTAB);
-		if (n < 0 || symbols_add(module->symbols, module->file, SYMBOLS_DYNSYM | SYMBOLS_PLT) < 0)
+		if (n < 0 || symbols_add(module->symbols, module->file, SYMBOLS_DYNAMIC) < 0)
 			return false;
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))

@@ -21,6 +21,8 @@
 #include "common/resolve/demangle.h"
 #include "common/stream/record.h"
 
+enum { MODULES_KEEP = 512 << 20 }; /* bytes; see modules_tidy */
+
 struct modules_options {
 	const char *symfs;           /* NULL: files are where they were recorded */
 	const char *const *debug_dirs; /* NULL: /usr/lib/debug, under symfs where that is set */
@@ -60,6 +62,12 @@ struct modules;
 /* NULL without memory. What the options point to must outlive it. */
 struct modules *modules_new(const struct modules_options *options);
 void modules_free(struct modules *m);
+/*
+ * To be called where no id and no text is in use, between segments: lets everything go if it has
+ * grown beyond so many bytes, so that a stream that never ends does not fill the memory with files
+ * that were long deleted. False without memory.
+ */
+bool modules_tidy(struct modules *m, size_t keep);
 /* All names; text 0 is "". Others may add theirs. */
 struct intern *modules_texts(struct modules *m);
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);

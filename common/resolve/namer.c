@@ -299,7 +299,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	switch (r->type) {
 	case RECORD_SEGMENT:
 		forget_segment(n);
-		return true;
+		return modules_tidy(n->modules, MODULES_KEEP);
 	case RECORD_FRAME:
 		if (r->frame.process)
 			return true;
@@ -319,25 +319,11 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	}
 }
 
-/* The best that the stream says of the frame from just this time on, or NULL. */
-static const struct capture_symbol *heard(const struct capture *c, uint32_t frame, uint64_t from)
-{
-	const struct capture_symbol *best = NULL;
-
-	for (uint32_t at = c->frames[frame].symbol; at; at = c->symbols[at].before) {
-		const struct capture_symbol *s = &c->symbols[at];
-
-		if (s->from == from && (!best || s->source > best->source))
-			best = s;
-	}
-	return best;
-}
-
 /* Has it been said, or something better? */
 static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
 		     const struct answer *a)
 {
-	const struct capture_symbol *s = heard(c, frame, from);
+	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
 
 	return s && (s->source > a->source ||
 		     (s->source == a->source && s->offset == a->offset &&
@@ -370,7 +356,7 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	if (!a->text)
 		return true;
 	if (p->before && before->text == a->text && before->source == a->source && before->offset == a->offset &&
-	    !heard(c, p->frame, p->from))
+	    !capture_symbol_from(c, p->frame, p->from))
 		return true;
 	return write_symbol(n, c, w, p->frame, p->from, a);
 }
@@ -534,7 +520,7 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		static const struct answer none = { .source = NAME_NONE };
 		const struct capture_place *p = &c->places[i];
-		const struct capture_symbol *s = n->answers[i].text ? NULL : heard(c, p->frame, p->from);
+		const struct capture_symbol *s = n->answers[i].text ? NULL : capture_symbol_from(c, p->frame, p->from);
 		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
 		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
 
@@ -565,7 +551,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 	if (!say_kernel(n, c, w, true) || !write_source(n, c, w, 0))
 		return false;
 	for (size_t i = 0; i < n->kernel.n; i++) {
-		const struct capture_symbol *s = heard(c, n->kernel.items[i], 0);
+		const struct capture_symbol *s = capture_symbol_from(c, n->kernel.items[i], 0);
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
