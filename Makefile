@@ -115,10 +115,16 @@ bench: all $(TEST_PROGRAMS) $(BUILD)/contrib/demo
 FUZZ_SECONDS = 60
 FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
 
-$(BUILD)/fuzz/%: tests/%.c $(COMMON) $(wildcard common/*/*.h tests/*.h)
+FUZZ_CC = $(CLANG) $(ALL_CFLAGS) $(DEFS) -O1 -DFUZZING -fno-sanitize-recover=undefined
+FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o)
+
+$(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(CLANG) $(ALL_CFLAGS) -MF $@.d $(DEFS) -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-		-DFUZZING -o $@ $< $(COMMON) $(LIBS)
+	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+
+$(BUILD)/fuzz/%: tests/%.c $(FUZZ_OBJECTS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -MF $@.d -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJECTS) $(LIBS)
 
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 	@for f in $(FUZZERS); do d=$(BUILD)/fuzz/corpus-$$f; echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $$d; \

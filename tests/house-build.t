@@ -20,7 +20,7 @@ for d in /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
 		esac
 	done
 done
-without() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD -u BIN PATH="$tmp/bin" "$@"; }
+without() { env -u SAN -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD -u BIN PATH="$tmp/bin" "$@"; }
 
 is "this PATH has no clang" "$(without sh -c "command -v clang bpftool")" ""
 like "all of it would use them" "$(without make -n BUILD="$tmp/build" all)" "clang .*bpf"
