@@ -4,7 +4,9 @@
 VERSION = 0.1
 CC = gcc
 CLANG = clang
-BPFTOOL = bpftool
+# Not in every PATH; and Ubuntu's wants a package of the running kernel, or to be called where it is.
+BPFTOOL = $(shell PATH=$$PATH:/usr/sbin; for b in bpftool /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool; do \
+	$$b version >/dev/null 2>&1 && command -v $$b && exit; done; echo bpftool)
 PREFIX = /usr/local
 BUILD = $(if $(SAN),build/san,build)
 BIN = $(BUILD)/bin
@@ -96,5 +98,53 @@ clean:
 	rm -rf build
 
 .PHONY: all offline check install clean
+
+# A workload whose profile is known, recorded and drawn.
+$(BUILD)/contrib/%: contrib/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $<
+
+demo: all $(BUILD)/contrib/demo
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
+
+bench: all $(TEST_PROGRAMS) $(BUILD)/contrib/demo
+	@for b in tests/bench-*.sh; do echo "== $$b"; \
+		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || exit 1; done
+
+# Each target for FUZZ_SECONDS, from the small capture and what is in tests/corpus; it keeps what it finds new.
+FUZZ_SECONDS = 60
+FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
+
+FUZZ_CC = $(CLANG) $(ALL_CFLAGS) $(DEFS) -O1 -DFUZZING -fno-sanitize-recover=undefined
+FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o)
+
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+
+$(BUILD)/fuzz/%: tests/%.c $(FUZZ_OBJECTS)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -MF $@.d -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJECTS) $(LIBS)
+
+fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
+	@for f in $(FUZZERS); do d=$(BUILD)/fuzz/corpus-$$f; echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $$d; \
+		cp tests/small.txt $$d/; $(BIN)/cprof-dump -r tests/small.txt >$$d/small.bin || exit 1; \
+		for c in tests/corpus/$${f#fuzz-}-*; do [ ! -e $$c ] || cp $$c $$d/; done; \
+		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
+
+# Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
+# meant to be split; SC2069: stdout goes elsewhere on purpose.
+SCRIPTS = contrib/bootstrap contrib/workload contrib/demo.sh .ci/run $(wildcard tests/bench-*.sh)
+
+lint:
+	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))
+	shellcheck -S warning -e SC1091,SC2046,SC2069 $(SCRIPTS)
+
+# What contrib/bootstrap asks: is there a bpftool that runs?
+bpftool:
+	@$(BPFTOOL) version
+
+.PHONY: demo bench fuzz lint bpftool
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,46 @@
+#!/bin/sh
+# What `make demo` runs: records a small workload and, as root, the whole system for a few seconds; prints
+# the top table and draws a flame graph.
+set -eu
+cd "$(dirname "$0")/.."
+: "${BUILD:=build}" "${BIN:=$BUILD/bin}" "${SECONDS_OF_DEMO:=5}"
+export BUILD
+PATH=$PATH:/usr/share/perl5/Devel/NYTProf # where Debian keeps flamegraph.pl
+s=$SECONDS_OF_DEMO
+
+say() { printf '\n%s\n' "$*"; }
+
+record_system() {
+	sh contrib/workload $((s + 1)) &
+	workload=$!
+	status=0
+	"$BIN/cprof-record" -a "$s" >"$BUILD/demo.bin" || status=$?
+	wait $workload || :
+	return $status
+}
+
+record_own() { "$BIN/cprof-record" -o "$BUILD/demo.bin" -- sh contrib/workload "$s"; }
+
+if [ "$(id -u)" = 0 ]; then
+	say "Recording the whole system for $s seconds, with a workload of C, Python and shell:"
+	record_system || {
+		say "That is not allowed here. Recording only the workload:"
+		record_own
+	}
+else
+	say "Recording a workload of C, Python and shell for $s seconds (as root: the whole system):"
+	record_own
+fi
+
+"$BIN/cprof-sym" <"$BUILD/demo.bin" >"$BUILD/demo.sym.bin"
+
+say "cprof-top -n 15 $BUILD/demo.sym.bin"
+"$BIN/cprof-top" -n 15 "$BUILD/demo.sym.bin"
+
+"$BIN/cprof-fold" "$BUILD/demo.sym.bin" >"$BUILD/demo.folded"
+if command -v flamegraph.pl >/dev/null; then
+	flamegraph.pl --title "cprof demo" "$BUILD/demo.folded" >"$BUILD/demo.svg"
+	say "The flame graph is $PWD/${BUILD#"$PWD"/}/demo.svg; open it in a browser."
+else
+	say "There is no flamegraph.pl here to draw $PWD/${BUILD#"$PWD"/}/demo.folded."
+fi

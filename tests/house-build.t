@@ -1,0 +1,35 @@
+#!/bin/sh
+# Each header compiles alone, and what needs no kernel is built without its tools.
+. "$(dirname "$0")/lib.sh"
+cd "$top" || exit 1
+
+flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I. -I$BUILD $(pkg-config --cflags libelf libxxhash)"
+for h in common/*/*.h cmd/*.h cmd/*/*.h bpf/*.h tests/*.h; do
+	# As a file that includes it twice, so that its guard is seen too.
+	printf '#include "%s"\n#include "%s"\n' "$h" "$h" >"$tmp/alone.c"
+	ok "$h compiles alone" gcc $flags -fsyntax-only "$tmp/alone.c"
+done
+
+# A PATH with all programs but those of the kernel part.
+mkdir "$tmp/bin"
+for d in /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
+	for p in "$d"/*; do
+		case ${p##*/} in
+		clang* | bpftool*) ;;
+		*) [ -e "$tmp/bin/${p##*/}" ] || ln -s "$p" "$tmp/bin/" ;;
+		esac
+	done
+done
+without() { env -u SAN -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD -u BIN PATH="$tmp/bin" "$@"; }
+
+is "this PATH has no clang" "$(without sh -c "command -v clang bpftool")" ""
+like "all of it would use them" "$(without make -n BUILD="$tmp/build" all)" "clang .*bpf"
+said=$(without make -n BUILD="$tmp/build" offline)
+like "make offline would compile" "$said" "gcc .*cprof-dump"
+unlike "make offline asks for neither clang, bpftool nor libbpf" "$said" "clang|bpftool|-lbpf"
+ok "make offline works without them" without make BUILD="$tmp/build" offline
+for c in cmd/cprof-*.c; do
+	name=$(basename "$c" .c)
+	is "$name runs" "$("$tmp/build/bin/$name" --version)" "$name $(sed -n 's/^VERSION = //p' Makefile)"
+done
+done_testing

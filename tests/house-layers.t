@@ -1,0 +1,62 @@
+#!/bin/sh
+# The map of the house: a file may include only its own room and rooms below it.
+. "$(dirname "$0")/lib.sh"
+cd "$top" || exit 1
+
+rooms="base stream capture elf resolve profile" # lowest first
+
+# includes FILE...: the project's own headers, "file: header"
+includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
+
+# upward: of lines "common/room/file: header" those whose header is not in that room or below
+upward() {
+	awk -v rooms="$rooms" 'BEGIN { n = split(rooms, list); for (i = 1; i <= n; i++) floor[list[i]] = i }
+		{ split($1, from, "/"); m = split($2, to, "/")
+		  if (!(from[2] in floor) || m != 3 || to[1] != "common" || !(to[2] in floor) || floor[to[2]] > floor[from[2]])
+			print }'
+}
+
+is "the check sees what points up" "$(upward <<'END'
+common/stream/a.c: common/base/le.h
+common/stream/a.c: common/stream/record.h
+common/stream/a.c: common/capture/capture.h
+common/base/b.c: cmd/cli.h
+common/base/b.c: bpf/sample.h
+common/elf/c.c: symbols.h
+common/attic/c.c: common/base/le.h
+END
+)" "common/stream/a.c: common/capture/capture.h
+common/base/b.c: cmd/cli.h
+common/base/b.c: bpf/sample.h
+common/elf/c.c: symbols.h
+common/attic/c.c: common/base/le.h"
+
+is "each room is on the map" "$(ls common | sort | tr '\n' ' ')" "$(echo "$rooms" | tr ' ' '\n' | sort | tr '\n' ' ')"
+is "common/ looks only down" "$(includes common/*/*.[ch] | upward)" ""
+is "bpf/ looks at nothing but itself" "$(includes bpf/*.[ch] | grep -v ': bpf/')" ""
+is "cmd/ includes its own and common/" "$(includes cmd/*.[ch] | grep -Ev ': (cmd/[a-z]+\.h|common/.*)$')" ""
+for d in cmd/*/; do
+	is "$d includes its own, common/ and bpf/" \
+		"$(includes "$d"*.[ch] | grep -Ev ": ($d[a-z]+\\.h|cmd/[a-z]+\\.h|common/.*|bpf/.*)\$")" ""
+done
+is "only the recorder includes bpf/" "$(includes cmd/*.[ch] cmd/*/*.[ch] tests/*.[ch] |
+	grep ': bpf/' | grep -v '^cmd/cprof-record/')" ""
+
+# One dependency, one room.
+system() { grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$1>" $2 2>/dev/null | sed 's,/[^/]*$,,' | sort -u | tr '\n' ' '; }
+all="common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch]"
+is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | grep -v '^cmd/cprof-record $')" ""
+is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
+is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
+
+# Libraries return: no printing, no exiting.
+is "nothing under common/ prints or exits" \
+	"$(grep -nE '\<(printf|puts|putchar|fprintf|vprintf|vfprintf|perror|exit|_exit|warnx?|errx?) ?\(' common/*/*.[ch])" ""
+
+if [ -e .git ] && tops=$(git ls-files 2>/dev/null) && [ -n "$tops" ]; then
+	is "the top level is what it is" "$(echo "$tops" | sed 's,/.*,,' | sort -u | grep -v '^\.' | tr '\n' ' ')" \
+		"LICENSE Makefile README.md bpf cmd common contrib man tests "
+else
+	skip "the top level is what it is" "no git checkout"
+fi
+done_testing
