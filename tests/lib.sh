@@ -3,7 +3,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}"
+: "${BUILD:=$top/build}" "${BIN:=$BUILD/bin}"
+mkdir -p "$BUILD" && BUILD=$(cd "$BUILD" && pwd) && BIN=$(cd "$BIN" && pwd) || exit 1
 PATH=$BIN:$PATH
 export LC_ALL=C
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-test.XXXXXX") || exit 1
@@ -18,7 +19,7 @@ skip() { count=$((count + 1)); printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2
 skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
 
 # ok DESCRIPTION COMMAND...: the command succeeds
-ok() { d=$1; shift; if "$@" >"$tmp/.out" 2>&1; then pass "$d"; else fail "$d"; diag "$* gave $?:"; diag "$(head -20 "$tmp/.out")"; fi; }
+ok() { d=$1; shift; "$@" >"$tmp/.out" 2>&1; st=$?; if [ $st = 0 ]; then pass "$d"; else fail "$d"; diag "$* gave $st:"; diag "$(head -20 "$tmp/.out")"; fi; }
 # is DESCRIPTION GOT WANT
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diag "got:  $2"; diag "want: $3"; fi; }
 # like DESCRIPTION TEXT REGEX (extended)

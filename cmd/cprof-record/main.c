@@ -49,6 +49,7 @@ struct recorder {
 	int out, epoll, signals;
 	bool interrupted, unwoken;
 	uint64_t started, stopped;
+	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 };
 
@@ -264,11 +265,18 @@ static void check_output(const struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), writer_error(r->emit.w));
 }
 
+static void tell_ledger(struct recorder *r, uint64_t now)
+{
+	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	if (r->engine->by_cpu || !options_targeted(&r->o))
+		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
+	ledger_write(&r->ledger, &r->emit, now);
+}
+
 static void flush(struct recorder *r, uint64_t now)
 {
 	step(r, now - MARGIN);
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
-	ledger_write(&r->ledger, &r->emit, now);
+	tell_ledger(r, now);
 	writer_flush(r->emit.w);
 	check_output(r);
 	if (emit_segment_due(&r->emit, now)) {
@@ -300,7 +308,7 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 			continue;
 		if (r->engine->ops->add_cpu(r->engine, cpu)) {
 			r->engine->ops->watch(r->engine, r->epoll);
-			ledger_online(&r->ledger, cpu, now, engine_period(&r->o));
+			ledger_online(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
 		}
 	}
 	if (r->o.cpus.n) { /* of those that were chosen */
@@ -314,6 +322,7 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 	}
 	cpu_list_release(&r->cpus);
 	r->cpus = online;
+	r->looked = now;
 }
 
 static bool targets_gone(const struct recorder *r)
@@ -398,8 +407,7 @@ static void finish(struct recorder *r)
 	r->stopped = now = host_mono_ns();
 	step(r, UINT64_MAX);
 	emit_jit(&r->emit, now);
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
-	ledger_write(&r->ledger, &r->emit, now);
+	tell_ledger(r, now);
 	emit_end(&r->emit, now, END_CLOSED);
 	check_output(r);
 	if (r->child)
@@ -419,7 +427,7 @@ static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
 					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
-	uint64_t lost = 0;
+	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		uint64_t n = ledger_total(&r->ledger, losses[i]);
@@ -430,6 +438,9 @@ static void print_losses(const struct recorder *r)
 	}
 	if (!lost)
 		fprintf(stderr, "; nothing lost");
+	if (missed)
+		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come", missed,
+			ledger_total(&r->ledger, OUTCOME_EXPECTED));
 }
 
 static void summary(const struct recorder *r)
@@ -507,9 +518,10 @@ static void start(struct recorder *r)
 	r->engine->ops->watch(r->engine, r->epoll);
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = host_mono_ns();
+	r->started = r->looked = host_mono_ns();
+	ledger_explain(&r->ledger, &r->cpus, 0);
 	for (size_t i = 0; i < r->cpus.n; i++)
-		ledger_online(&r->ledger, r->cpus.items[i], r->started, engine_period(&r->o));
+		ledger_online(&r->ledger, r->cpus.items[i], r->started, r->started, engine_period(&r->o));
 	if (r->child && write(r->go, "", 1) != 1)
 		cli_die(STATUS_SYSTEM, "the command does not begin: %s", strerror(errno));
 }
