@@ -30,4 +30,12 @@ status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
 # same DESCRIPTION FILE FILE
 same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
 
+# may_record_all: skips where no one may sample the system: without the recorder, root, or its capabilities
+may_record_all() {
+	[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
+	[ "$(id -u)" = 0 ] || skip_all "only root samples the whole system"
+	caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
+}
+
 done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }
