@@ -153,9 +153,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	}
 	if (!e) {
 		e = perf_engine_open(&r->o, &r->cpus, idle, &why_perf);
-		if (!e && why_bpf.n)
-			cli_warn("%s", buf_cstr(&why_bpf));
-		if (!e)
+		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
 		if (why_bpf.n && !r->o.quiet)
 			cli_warn("sampling by plain perf: %s", buf_cstr(&why_bpf));
