@@ -447,7 +447,7 @@ static void malformed_records(void)
 	payload_is("half a record", PAYLOAD(RECORD_EXIT), "damage", bad);
 	payload_is("a record longer than its block", PAYLOAD(RECORD_EXIT, 9, 0, 0), "damage", bad);
 	payload_is("a record shorter than its fields; the next is read", PAYLOAD(RECORD_EXIT, 1, 2, RECORD_EXIT, 2, 2, 7),
-		   "damage offset=38 bytes=1 blocks=0 what=\"a malformed record\"\nexit time=2 thread=7\nflush\n", bad);
+		   "damage offset=38 bytes=3 blocks=0 what=\"a malformed record\"\nexit time=2 thread=7\nflush\n", bad);
 	payload_is("a type that only readers use", PAYLOAD(RECORD_SEGMENT, 3, 1, 1, 1), "damage", bad);
 	payload_is("a type beyond 32 bits", PAYLOAD(0x80, 0x80, 0x80, 0x80, 0x10, 0), "damage", bad);
 	payload_is("a node before its parent's number", PAYLOAD(RECORD_NODE, 3, 16, 40, 0), "damage", bad);
