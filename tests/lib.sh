@@ -3,7 +3,8 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}"
+: "${BUILD:=$top/build}" "${BIN:=$BUILD/bin}"
+mkdir -p "$BUILD" && BUILD=$(cd "$BUILD" && pwd) && BIN=$(cd "$BIN" && pwd) || exit 1
 PATH=$BIN:$PATH
 export LC_ALL=C
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-test.XXXXXX") || exit 1
@@ -18,7 +19,7 @@ skip() { count=$((count + 1)); printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2
 skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
 
 # ok DESCRIPTION COMMAND...: the command succeeds
-ok() { d=$1; shift; if "$@" >"$tmp/.out" 2>&1; then pass "$d"; else fail "$d"; diag "$* gave $?:"; diag "$(head -20 "$tmp/.out")"; fi; }
+ok() { d=$1; shift; "$@" >"$tmp/.out" 2>&1; st=$?; if [ $st = 0 ]; then pass "$d"; else fail "$d"; diag "$* gave $st:"; diag "$(head -20 "$tmp/.out")"; fi; }
 # is DESCRIPTION GOT WANT
 is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diag "got:  $2"; diag "want: $3"; fi; }
 # like DESCRIPTION TEXT REGEX (extended)
@@ -28,5 +29,13 @@ unlike() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then fail "$1"; diag "got: 
 status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
 # same DESCRIPTION FILE FILE
 same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
+
+# may_record_all: skips where no one may sample the system: without the recorder, root, or its capabilities
+may_record_all() {
+	[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
+	[ "$(id -u)" = 0 ] || skip_all "only root samples the whole system"
+	caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
+}
 
 done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }

@@ -126,11 +126,11 @@ static bool sample(struct engine *e, struct buf *error)
 static void watch(struct engine *e, int epoll)
 {
 	struct bpf_engine *b = of(e);
-	struct epoll_event ev = { .events = EPOLLIN };
+	int ring = bpf_map__fd(b->sample->maps.ring);
 
-	epoll_ctl(epoll, EPOLL_CTL_ADD, bpf_map__fd(b->sample->maps.ring), &ev);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN, { .fd = ring } });
 	for (size_t i = 0; i < b->sideband.n; i++)
-		epoll_ctl(epoll, EPOLL_CTL_ADD, b->sideband.rings[i].fd, &ev);
+		ring_watch(&b->sideband.rings[i], epoll);
 }
 
 static uint64_t count_of(struct bpf_engine *b, unsigned int what, unsigned int cpu)

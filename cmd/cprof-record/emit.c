@@ -288,12 +288,23 @@ static bool is_nonsense(uint64_t address)
 	return address < 4096 || address >> 56;
 }
 
+/*
+ * Inside execve(2) the image is the new one already, while the registers are still those with which
+ * the old one called: that stack is nobody's.
+ */
+static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct proc *p)
+{
+	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
+}
+
 static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
 		      uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
 	int n = s->user_n;
 
+	if (n > 0 && is_in_exec(s, address[0], p))
+		n = 0;
 	if (n <= 0) {
 		*node = !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
 		return true;

@@ -142,6 +142,24 @@ bool host_online_cpus(struct cpu_list *cpus)
 	return n > 0;
 }
 
+uint64_t host_idle_ns(const struct cpu_list *cpus)
+{
+	uint64_t ticks = 0, hertz = (uint64_t)sysconf(_SC_CLK_TCK);
+	unsigned long long idle, iowait;
+	FILE *f = fopen("/proc/stat", "re");
+	unsigned int cpu;
+	char line[256];
+
+	/* The lines of the CPUs come first; the long one of the interrupts is not reached. */
+	while (f && fgets(line, sizeof(line), f) && strncmp(line, "cpu", 3) == 0) {
+		if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &iowait) == 3 && cpu_list_has(cpus, cpu))
+			ticks += idle + iowait;
+	}
+	if (f)
+		fclose(f);
+	return hertz ? ticks * (1000000000 / hertz) : 0;
+}
+
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error)
 {
 	struct cpu_list online = { 0 };

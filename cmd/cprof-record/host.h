@@ -42,6 +42,9 @@ bool host_online_cpus(struct cpu_list *cpus);
  */
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error);
 
+/* How long these CPUs have been idle since the machine started, all together, by /proc/stat; or 0. */
+uint64_t host_idle_ns(const struct cpu_list *cpus);
+
 /* CLOCK_MONOTONIC, the time of all records. */
 uint64_t host_mono_ns(void);
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+enum { IDLE_GAPS = 10 }; /* fewer missing ticks are not worth a look at /proc/stat */
+
 static struct ledger_row *row_of(struct ledger *l, size_t row)
 {
 	if (!grow_array(&l->rows, &l->cap, row, sizeof(*l->rows)))
@@ -19,18 +21,15 @@ void ledger_release(struct ledger *l)
 	*l = (struct ledger){ 0 };
 }
 
-void ledger_online(struct ledger *l, unsigned int cpu, uint64_t now, uint64_t period)
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period)
 {
 	struct ledger_row *r = row_of(l, (size_t)cpu + 1);
 
 	if (!r || r->online)
 		return;
-	if (r->away_since && period) { /* it ran without us from some moment after we saw it gone */
-		uint64_t missed = (now - r->away_since) / period;
-
-		r->outcomes[OUTCOME_OFFLINE] += missed;
-		r->expected_ns += missed * period;
-		r->away_since = 0;
+	if (period) {
+		r->outcomes[OUTCOME_OFFLINE] += (now - since) / period;
+		r->expected_ns += (now - since) / period * period;
 	}
 	r->online = true;
 	r->since = now;
@@ -93,9 +92,12 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
 		}
 	}
+	if (e->by_cpu && row_of(l, 0))
+		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
 	if (!e->by_cpu && row_of(l, 0)) {
 		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
+		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
 	getrusage(RUSAGE_SELF, &use);
 	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime);
@@ -106,8 +108,51 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	l->costs[COST_RSS_BYTES] = (uint64_t)use.ru_maxrss * 1024;
 }
 
+/* What is missing between EXPECTED and the outcomes; of the recording, or of the segment alone. */
+static uint64_t missed(const struct ledger *l, bool segment)
+{
+	uint64_t expected = 0, sum = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct ledger_row *r = &l->rows[i];
+
+		expected += r->outcomes[OUTCOME_EXPECTED] - (segment ? r->base[OUTCOME_EXPECTED] : 0);
+		for (int o = OUTCOME_EMITTED; o < OUTCOME_MISSED; o++)
+			sum += r->outcomes[o] - (segment ? r->base[o] : 0);
+	}
+	return expected > sum ? expected - sum : 0;
+}
+
+uint64_t ledger_missed(const struct ledger *l)
+{
+	return missed(l, false);
+}
+
+void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
+{
+	uint64_t gaps = ledger_missed(l), counted = ledger_total(l, OUTCOME_IDLE) - l->asleep, slept, more;
+
+	if (l->idle_ns == 0) {
+		l->idle_ns = host_idle_ns(cpus);
+		return;
+	}
+	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
+		return;
+	slept = (host_idle_ns(cpus) - l->idle_ns) / period;
+	more = slept > counted + l->asleep ? slept - counted - l->asleep : 0;
+	if (more > gaps)
+		more = gaps;
+	l->asleep += more;
+	ledger_count(l, 0, OUTCOME_IDLE, more);
+}
+
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
 {
+	uint64_t gaps = missed(l, true);
+
+	if (gaps != l->missed_said)
+		emit_ledger(emit, now, 0, OUTCOME_MISSED, gaps);
+	l->missed_said = gaps;
 	for (size_t i = 0; i < l->n; i++) {
 		struct ledger_row *r = &l->rows[i];
 
@@ -136,6 +181,7 @@ void ledger_segment(struct ledger *l)
 		memcpy(l->rows[i].base, l->rows[i].outcomes, sizeof(l->rows[i].base));
 		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
 	}
+	l->missed_said = 0;
 	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
 	memset(l->cost_said, 0, sizeof(l->cost_said));
 }

@@ -13,7 +13,6 @@ struct ledger_row {
 	bool used, online;
 	uint64_t since;       /* online and sampled since then */
 	uint64_t expected_ns; /* CPU time before that */
-	uint64_t away_since;  /* 0: not away */
 	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
 	uint64_t base[OUTCOMES];     /* the same at the segment's start */
 	uint64_t said[OUTCOMES];     /* what the segment knows */
@@ -22,20 +21,31 @@ struct ledger_row {
 struct ledger {
 	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
 	size_t n, cap;
+	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first; 0: not asked */
+	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
+	uint64_t missed_said; /* ticks of the segment that nothing tells of */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS];
 };
 
 void ledger_release(struct ledger *l);
-void ledger_online(struct ledger *l, unsigned int cpu, uint64_t now, uint64_t period);
+/* The CPU is sampled from now on; it may have run without us since the moment given. */
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
 /* One more of this outcome; cpu + 1, or 0. */
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n);
 /* Asks the engine and the kernel for the figures as of now. */
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now);
+/*
+ * Some machines give a sleeping CPU no tick. Where many are missing, they are IDLE as far as the
+ * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.
+ */
+void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period);
 /* Writes what changed. */
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now);
 /* A segment begins. */
 void ledger_segment(struct ledger *l);
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome);
+/* Expected ticks that have no other outcome: the timer was late, or the machine stood still. */
+uint64_t ledger_missed(const struct ledger *l);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ enum {
 	MILLISECOND = 1000000,
 	MARGIN = 2 * MILLISECOND,     /* what is younger may still be on its way into a ring */
 	JIT_INTERVAL = 10 * MILLISECOND,
+	UNWOKEN_INTERVAL = 50 * MILLISECOND, /* where nothing tells that a ring fills */
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -42,34 +44,43 @@ struct recorder {
 	struct buf command_line;
 	pid_t child;          /* of -- COMMAND; 0: none, or gone */
 	int child_status;
-	int go;               /* closing it lets the command begin */
-	int epoll;
+	int go;               /* a byte lets the command begin */
+	sigset_t mask_before;
+	int out, epoll, signals;
+	bool interrupted, unwoken;
 	uint64_t started, stopped;
+	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 };
 
-static volatile sig_atomic_t interrupted, child_ended;
-
-static void on_signal(int sig)
+/* Signals are read like everything else, so that none is missed however busy the rings are. */
+static void catch_signals(struct recorder *r)
 {
-	if (sig == SIGCHLD)
-		child_ended = 1;
-	else
-		interrupted = 1;
+	struct sigaction hangup;
+	sigset_t caught;
+
+	sigemptyset(&caught);
+	sigaddset(&caught, SIGINT);
+	sigaddset(&caught, SIGTERM);
+	sigaddset(&caught, SIGCHLD);
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup(1) */
+		sigaddset(&caught, SIGHUP);
+	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
+	r->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (r->signals < 0)
+		cli_die(STATUS_SYSTEM, "signalfd: %s", strerror(errno));
 }
 
-static void catch_signals(sigset_t *before)
+static void take_signals(struct recorder *r)
 {
-	static const int caught[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
-	struct sigaction act = { .sa_handler = on_signal };
-	sigset_t block;
+	struct signalfd_siginfo s;
 
-	sigemptyset(&block);
-	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++) {
-		sigaction(caught[i], &act, NULL);
-		sigaddset(&block, caught[i]);
+	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
+		if (s.ssi_signo != SIGCHLD)
+			r->interrupted = true;
+		else if (r->child && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
+			r->child = 0;
 	}
-	sigprocmask(SIG_BLOCK, &block, before); /* delivered while waiting, and only then */
 }
 
 /* The command stands ready behind a pipe: it is sampled from its first instruction. */
@@ -84,14 +95,11 @@ static void prepare_command(struct recorder *r)
 	if (r->child < 0)
 		cli_die(STATUS_SYSTEM, "fork: %s", strerror(errno));
 	if (r->child == 0) {
-		sigset_t none;
-
 		close(ready[1]);
 		if (read(ready[0], &c, 1) != 1)
 			_exit(STATUS_SYSTEM); /* the recorder gave up */
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		if (!r->o.output) /* standard output is the capture's */
+		sigprocmask(SIG_SETMASK, &r->mask_before, NULL);
+		if (r->out == STDOUT_FILENO) /* it is the capture's */
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		execvp(r->o.command[0], r->o.command);
 		cli_warn("%s: %s", r->o.command[0], strerror(errno));
@@ -157,20 +165,32 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	return e;
 }
 
-static void open_output(const struct recorder *r)
+/* A file that is there is emptied only when sampling begins: a recording that fails destroys none. */
+static int open_output(const char *path)
 {
 	int fd;
 
-	if (!r->o.output || strcmp(r->o.output, "-") == 0) {
+	if (!path || strcmp(path, "-") == 0) {
 		cli_refuse_terminal();
-		return;
+		return STDOUT_FILENO;
 	}
-	fd = open(r->o.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static void empty_output(const struct recorder *r)
+{
+	struct stat st;
+
+	if (r->out != STDOUT_FILENO && fstat(r->out, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(r->out, 0) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", r->o.output, strerror(errno));
-	if (dup2(fd, STDOUT_FILENO) < 0)
-		cli_die(STATUS_SYSTEM, "dup2: %s", strerror(errno));
-	close(fd);
+}
+
+static const char *output_name(const struct recorder *r)
+{
+	return r->out == STDOUT_FILENO ? "standard output" : r->o.output;
 }
 
 static void snapshot(struct recorder *r)
@@ -242,14 +262,21 @@ static void step(struct recorder *r, uint64_t until)
 static void check_output(const struct recorder *r)
 {
 	if (writer_error(r->emit.w))
-		cli_die(STATUS_SYSTEM, "%s: %s", r->o.output ? r->o.output : "standard output", writer_error(r->emit.w));
+		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), writer_error(r->emit.w));
+}
+
+static void tell_ledger(struct recorder *r, uint64_t now)
+{
+	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	if (r->engine->by_cpu || !options_targeted(&r->o))
+		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
+	ledger_write(&r->ledger, &r->emit, now);
 }
 
 static void flush(struct recorder *r, uint64_t now)
 {
 	step(r, now - MARGIN);
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
-	ledger_write(&r->ledger, &r->emit, now);
+	tell_ledger(r, now);
 	writer_flush(r->emit.w);
 	check_output(r);
 	if (emit_segment_due(&r->emit, now)) {
@@ -281,7 +308,7 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 			continue;
 		if (r->engine->ops->add_cpu(r->engine, cpu)) {
 			r->engine->ops->watch(r->engine, r->epoll);
-			ledger_online(&r->ledger, cpu, now, engine_period(&r->o));
+			ledger_online(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
 		}
 	}
 	if (r->o.cpus.n) { /* of those that were chosen */
@@ -295,6 +322,7 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 	}
 	cpu_list_release(&r->cpus);
 	r->cpus = online;
+	r->looked = now;
 }
 
 static bool targets_gone(const struct recorder *r)
@@ -317,49 +345,57 @@ static void show_progress(struct recorder *r, uint64_t now)
 			(now - r->started) / SECOND, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
 }
 
-static void reap(struct recorder *r)
-{
-	if (child_ended && r->child && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
-		r->child = 0;
-	child_ended = 0;
-}
-
-static void wait_until(struct recorder *r, uint64_t next, const sigset_t *mask)
+static void wait_until(struct recorder *r, uint64_t next)
 {
 	uint64_t now = host_mono_ns();
 	struct epoll_event ev[16];
 	int ms = next > now ? (int)((next - now + MILLISECOND - 1) / MILLISECOND) : 0;
+	int n = epoll_wait(r->epoll, ev, 16, ms);
 
-	if (epoll_pwait(r->epoll, ev, 16, ms, mask) < 0 && errno != EINTR)
+	if (n < 0 && errno != EINTR)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
+	for (int i = 0; i < n; i++) {
+		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
+		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
+			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
+			r->unwoken = true;
+		}
+	}
 }
 
-static void record(struct recorder *r, const sigset_t *mask)
+/* When something is to be done next, at the latest. */
+static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
+{
+	uint64_t next = latest;
+
+	if (jitmaps_busy(r->emit.jitmaps, now) && now + JIT_INTERVAL < next)
+		next = now + JIT_INTERVAL;
+	if (r->unwoken && now + UNWOKEN_INTERVAL < next)
+		next = now + UNWOKEN_INTERVAL;
+	return next;
+}
+
+static void record(struct recorder *r)
 {
 	uint64_t end = r->o.seconds > 0 ? r->started + (uint64_t)(r->o.seconds * SECOND) : UINT64_MAX;
 	uint64_t next_flush = r->started + SECOND;
 
-	while (!interrupted) {
-		uint64_t now = host_mono_ns(), next = next_flush < end ? next_flush : end;
-		bool jit = jitmaps_busy(r->emit.jitmaps, now);
+	for (;;) {
+		uint64_t now = host_mono_ns();
 
-		if (jit && now + JIT_INTERVAL < next)
-			next = now + JIT_INTERVAL;
-		wait_until(r, next, mask);
-		reap(r);
+		wait_until(r, next_step(r, now, next_flush < end ? next_flush : end));
+		take_signals(r);
 		now = host_mono_ns();
-		if (now >= next_flush) {
-			flush(r, now);
-			follow_hotplug(r, now);
-			show_progress(r, now);
-			next_flush += SECOND;
-			if (next_flush < now)
-				next_flush = now + SECOND;
-		} else {
-			step(r, now - MARGIN);
-		}
-		if (now >= end || (r->o.command ? !r->child : targets_gone(r)))
+		if (r->interrupted || now >= end || (r->o.command ? !r->child : targets_gone(r)))
 			break;
+		if (now < next_flush) {
+			step(r, now - MARGIN);
+			continue;
+		}
+		flush(r, now);
+		follow_hotplug(r, now);
+		show_progress(r, now);
+		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
 	}
 }
 
@@ -371,19 +407,27 @@ static void finish(struct recorder *r)
 	r->stopped = now = host_mono_ns();
 	step(r, UINT64_MAX);
 	emit_jit(&r->emit, now);
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
-	ledger_write(&r->ledger, &r->emit, now);
+	tell_ledger(r, now);
 	emit_end(&r->emit, now, END_CLOSED);
 	check_output(r);
 	if (r->child)
 		kill(r->child, SIGTERM);
 }
 
+static void close_output(struct recorder *r)
+{
+	if (!writer_finish(r->emit.w))
+		check_output(r);
+	writer_free(r->emit.w);
+	if (close(r->out) != 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), strerror(errno));
+}
+
 static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
 					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
-	uint64_t lost = 0;
+	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
 		uint64_t n = ledger_total(&r->ledger, losses[i]);
@@ -394,6 +438,9 @@ static void print_losses(const struct recorder *r)
 	}
 	if (!lost)
 		fprintf(stderr, "; nothing lost");
+	if (missed)
+		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come", missed,
+			ledger_total(&r->ledger, OUTCOME_EXPECTED));
 }
 
 static void summary(const struct recorder *r)
@@ -435,7 +482,7 @@ static void prepare(struct recorder *r, char **argv)
 
 	keep_command_line(r, argv);
 	libbpf_set_print(be_quiet);
-	open_output(r);
+	r->out = open_output(r->o.output);
 	if (r->o.cpus.n == 0 && !host_online_cpus(&r->cpus))
 		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
 	for (size_t i = 0; i < r->o.cpus.n; i++) {
@@ -461,17 +508,20 @@ static void start(struct recorder *r)
 	r->emit.options = &r->o;
 	r->emit.engine = r->engine;
 	r->emit.procs = &r->procs;
-	r->emit.w = writer_new(STDOUT_FILENO);
+	r->emit.w = writer_new(r->out);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!r->emit.w || !emit_init(&r->emit) || r->epoll < 0)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
+	empty_output(r);
 	emit_segment(&r->emit, host_mono_ns());
+	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = host_mono_ns();
+	r->started = r->looked = host_mono_ns();
+	ledger_explain(&r->ledger, &r->cpus, 0);
 	for (size_t i = 0; i < r->cpus.n; i++)
-		ledger_online(&r->ledger, r->cpus.items[i], r->started, engine_period(&r->o));
+		ledger_online(&r->ledger, r->cpus.items[i], r->started, r->started, engine_period(&r->o));
 	if (r->child && write(r->go, "", 1) != 1)
 		cli_die(STATUS_SYSTEM, "the command does not begin: %s", strerror(errno));
 }
@@ -479,18 +529,17 @@ static void start(struct recorder *r)
 int main(int argc, char **argv)
 {
 	static struct recorder r;
-	sigset_t before;
 
 	options_parse(&r.o, argc, argv);
 	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
-	catch_signals(&before);
+	catch_signals(&r);
 	prepare(&r, argv);
 	start(&r);
-	record(&r, &before);
+	record(&r);
 	finish(&r);
 	summary(&r);
 	r.engine->ops->close(r.engine);
-	cli_writer_done(r.emit.w);
+	close_output(&r);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);
 	procs_release(&r.procs);

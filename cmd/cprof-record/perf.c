@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -242,10 +241,8 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 
 static void watch(struct engine *e, int epoll)
 {
-	struct epoll_event ev = { .events = EPOLLIN };
-
 	for (size_t i = 0; i < of(e)->n; i++)
-		epoll_ctl(epoll, EPOLL_CTL_ADD, of(e)->rings[i].fd, &ev);
+		ring_watch(&of(e)->rings[i], epoll);
 }
 
 /* The clock of the tasks themselves: what they ran is what had to be sampled. */

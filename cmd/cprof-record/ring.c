@@ -1,5 +1,6 @@
 #include "cmd/cprof-record/ring.h"
 
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -50,6 +51,11 @@ void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const 
 		tail += n;
 	}
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+}
+
+void ring_watch(const struct ring *r, int epoll)
+{
+	epoll_ctl(epoll, EPOLL_CTL_ADD, r->fd, &(struct epoll_event){ EPOLLIN, { .fd = r->fd } });
 }
 
 void ring_close(struct ring *r)

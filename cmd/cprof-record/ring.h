@@ -24,6 +24,8 @@ bool ring_map(struct ring *r, int fd, unsigned int cpu, unsigned int order);
 /* Each record in the ring, in one piece and lent for the call. */
 void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
 		void *arg);
+/* Has epoll tell, with data.fd, when much waits in the ring. */
+void ring_watch(const struct ring *r, int epoll);
 void ring_close(struct ring *r);
 
 #endif

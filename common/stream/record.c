@@ -34,6 +34,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_THROTTLED] = "throttled",
 	[OUTCOME_OFFLINE] = "offline",
 	[OUTCOME_NO_MEMORY] = "no-memory",
+	[OUTCOME_MISSED] = "missed",
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
 };
 

@@ -1,0 +1,116 @@
+/*
+ * Work whose profile is known, for the tests of the recorder.
+ *
+ *	burn brief MS		one process that spends MS milliseconds of CPU time in brief_work
+ *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in second_thread
+ *	burn family SECONDS	a parent in parent_work, with a child of its own image in child_work
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds;
+static pid_t tids[2];
+static pthread_barrier_t ready;
+
+static inline __attribute__((always_inline)) uint32_t spin(clockid_t clock, double until)
+{
+	struct timespec t;
+	uint32_t x = 1;
+
+	do {
+		for (int i = 0; i < 20000; i++) {
+			x = x * 1664525 + 1013904223;
+			__asm__ volatile("" : "+r"(x));
+		}
+		clock_gettime(clock, &t);
+	} while ((double)t.tv_sec + (double)t.tv_nsec / 1e9 < until);
+	return x;
+}
+
+static double in_seconds(double s)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9 + s;
+}
+
+/* + 1: no tail call, so that each caller stays on the stack. */
+static __attribute__((noinline)) uint32_t brief_work(void)
+{
+	return spin(CLOCK_PROCESS_CPUTIME_ID, seconds / 1000) + 1;
+}
+
+static __attribute__((noinline)) uint32_t parent_work(void)
+{
+	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 1;
+}
+
+static __attribute__((noinline)) uint32_t child_work(void)
+{
+	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 1;
+}
+
+static __attribute__((noinline)) void *first_thread(void *arg)
+{
+	tids[0] = (pid_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&ready);
+	*(uint32_t *)arg = spin(CLOCK_MONOTONIC, in_seconds(seconds));
+	return NULL;
+}
+
+static __attribute__((noinline)) void *second_thread(void *arg)
+{
+	tids[1] = (pid_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&ready);
+	*(uint32_t *)arg = spin(CLOCK_MONOTONIC, in_seconds(seconds));
+	return NULL;
+}
+
+static int threads(void)
+{
+	uint32_t x[2];
+	pthread_t t[2];
+
+	pthread_barrier_init(&ready, NULL, 3);
+	if (pthread_create(&t[0], NULL, first_thread, &x[0]) || pthread_create(&t[1], NULL, second_thread, &x[1]))
+		return 1;
+	pthread_barrier_wait(&ready);
+	printf("%d %d %d\n", (int)getpid(), (int)tids[0], (int)tids[1]);
+	fflush(stdout);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	return 0;
+}
+
+static int family(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		return 1;
+	if (child == 0)
+		_exit(child_work() == 0);
+	return parent_work() == 0 || waitpid(child, &status, 0) != child || status;
+}
+
+int main(int argc, char **argv)
+{
+	seconds = argc == 3 ? strtod(argv[2], NULL) : 0;
+	if (seconds > 0 && strcmp(argv[1], "brief") == 0)
+		return brief_work() == 0;
+	if (seconds > 0 && strcmp(argv[1], "threads") == 0)
+		return threads();
+	if (seconds > 0 && strcmp(argv[1], "family") == 0)
+		return family();
+	fprintf(stderr, "usage: burn brief MS | burn threads SECONDS | burn family SECONDS\n");
+	return 2;
+}
