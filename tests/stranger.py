@@ -441,7 +441,8 @@ def example(coding, n, variant):
     if coding == "bytes":
         return bytes(some(n + i) & 255 for i in range(n % 5)).hex()
     if coding in VALUES:
-        return VALUES[coding].get(variant % (len(VALUES[coding]) + 1), len(VALUES[coding]))
+        value = variant % (max(VALUES[coding]) + 2)
+        return VALUES[coding].get(value, value)
     return "0x%x" % some(n) if coding == "address" else some(n)
 
 
@@ -450,7 +451,7 @@ def every():
     print("segment major=1 minor=0 least=1\nflush")
     for number in (n for n in range(2, 48) if n not in RUNS):
         name, fields = RECORDS.get(number, ("record-%d" % number, []))
-        variants = max([2] + [len(VALUES[coding]) + 1 for _, coding in fields if coding in VALUES])
+        variants = max([2] + [max(VALUES[coding]) + 2 for _, coding in fields if coding in VALUES])
         for variant in range(variants):
             n += 16
             shown = ["%s=%s" % (field, example(coding, n + i, variant)) for i, (field, coding) in enumerate(fields)]
