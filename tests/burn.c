@@ -42,7 +42,7 @@ static double in_seconds(double s)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9 + s;
 }
 
-/* + 1: no tail call, so that each caller stays on the stack. */
+/* + n: no tail call, so that each caller stays on the stack; and no two functions that are one. */
 static __attribute__((noinline)) uint32_t brief_work(void)
 {
 	return spin(CLOCK_PROCESS_CPUTIME_ID, seconds / 1000) + 1;
@@ -50,12 +50,12 @@ static __attribute__((noinline)) uint32_t brief_work(void)
 
 static __attribute__((noinline)) uint32_t parent_work(void)
 {
-	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 1;
+	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 2;
 }
 
 static __attribute__((noinline)) uint32_t child_work(void)
 {
-	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 1;
+	return spin(CLOCK_MONOTONIC, in_seconds(seconds)) + 3;
 }
 
 static __attribute__((noinline)) void *first_thread(void *arg)

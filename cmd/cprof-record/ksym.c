@@ -114,7 +114,7 @@ static void read_labels(const char *const *names, unsigned long *found, size_t n
 	unsigned long address;
 
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx %*c %255s", &address, name) != 2)
+		if (!strstr(line, "_text_") || sscanf(line, "%lx %*c %255s", &address, name) != 2)
 			continue;
 		for (size_t i = 0; i < n; i++) {
 			if (strcmp(name, names[i]) == 0)

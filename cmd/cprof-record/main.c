@@ -28,7 +28,8 @@ enum {
 	MILLISECOND = 1000000,
 	MARGIN = 2 * MILLISECOND,     /* what is younger may still be on its way into a ring */
 	JIT_INTERVAL = 10 * MILLISECOND,
-	UNWOKEN_INTERVAL = 50 * MILLISECOND, /* where nothing tells that a ring fills */
+	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
+	STEP_INTERVAL = 100 * MILLISECOND,
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -47,7 +48,7 @@ struct recorder {
 	int go;               /* a byte lets the command begin */
 	sigset_t mask_before;
 	int out, epoll, signals;
-	bool interrupted, unwoken;
+	bool interrupted;
 	uint64_t started, stopped;
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
@@ -153,9 +154,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	}
 	if (!e) {
 		e = perf_engine_open(&r->o, &r->cpus, idle, &why_perf);
-		if (!e && why_bpf.n)
-			cli_warn("%s", buf_cstr(&why_bpf));
-		if (!e)
+		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
 		if (why_bpf.n && !r->o.quiet)
 			cli_warn("sampling by plain perf: %s", buf_cstr(&why_bpf));
@@ -356,23 +355,17 @@ static void wait_until(struct recorder *r, uint64_t next)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
-		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
+		if (ev[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			r->unwoken = true;
-		}
 	}
 }
 
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
-	uint64_t next = latest;
+	uint64_t next = now + (jitmaps_busy(r->emit.jitmaps, now) ? JIT_INTERVAL : STEP_INTERVAL);
 
-	if (jitmaps_busy(r->emit.jitmaps, now) && now + JIT_INTERVAL < next)
-		next = now + JIT_INTERVAL;
-	if (r->unwoken && now + UNWOKEN_INTERVAL < next)
-		next = now + UNWOKEN_INTERVAL;
-	return next;
+	return next < latest ? next : latest;
 }
 
 static void record(struct recorder *r)

@@ -160,7 +160,7 @@ static size_t split_chain(struct cursor *c, uint64_t n, struct sample_head *head
 	return total;
 }
 
-/* IP TID TIME CPU PERIOD CALLCHAIN, in the order of perf_event_open(2). */
+/* IP TID TIME CPU PERIOD CALLCHAIN and maybe CGROUP, in the order of perf_event_open(2). */
 static void take_sample(struct perf_engine *p, const struct perf_event_header *h)
 {
 	struct {
@@ -168,7 +168,7 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 		uint64_t addresses[2 * SAMPLE_DEPTH_MAX];
 	} s = { 0 };
 	struct { uint64_t ip; uint32_t pid, tid; uint64_t time; uint32_t cpu, res; uint64_t period, n; } fixed;
-	struct cursor c = cursor_over(h + 1, h->size - sizeof(*h));
+	struct cursor c = cursor_over(h + 1, h->size - sizeof(*h)), behind;
 	size_t total;
 
 	if (cursor_left(&c) < sizeof(fixed))
@@ -184,6 +184,11 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 	s.head.tid = fixed.tid;
 	s.head.cpu = fixed.cpu;
 	s.head.weight = p->base.options->cycles ? fixed.period : 0;
+	behind = c;
+	if ((p->attr.sample_type & PERF_SAMPLE_CGROUP) && fixed.n < cursor_left(&c) / 8) {
+		behind.p += fixed.n * 8;
+		memcpy(&s.head.cgroup, behind.p, sizeof(s.head.cgroup));
+	}
 	total = split_chain(&c, fixed.n, &s.head, s.addresses);
 	queue_push(p->queue, ITEM_SAMPLE, fixed.time, &s, sizeof(s.head) + total * 8);
 }
@@ -325,7 +330,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.exclude_callchain_user = o->kernel_only;
 	p->attr.sample_max_stack = o->depth <= 127 ? (uint16_t)o->depth : 0;
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-			       PERF_SAMPLE_CALLCHAIN;
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
 	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 2;
 	if (!add_targets(p, cpus)) {

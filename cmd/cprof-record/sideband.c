@@ -21,6 +21,8 @@ bool sideband_attr_older(struct perf_event_attr *attr)
 {
 	if (attr->build_id) /* 5.12 */
 		attr->build_id = 0;
+	else if (attr->sample_type & PERF_SAMPLE_CGROUP) /* 5.7, with CONFIG_CGROUP_PERF */
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CGROUP;
 	else if (attr->ksymbol) /* 5.1 */
 		attr->ksymbol = 0;
 	else

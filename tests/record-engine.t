@@ -1,0 +1,63 @@
+#!/bin/sh
+# Without BPF: the same stream by plain perf, for root and for those who have no privilege.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+burn=$BUILD/tests/burn
+
+folded() { cprof-sym "$1" 2>/dev/null | cprof-fold; }
+meta() { cprof-dump "$1" | sed -n "s/^meta key=\"$2\" value=\"\(.*\)\"\$/\1/p" | head -1; }
+
+"$burn" brief 60000 &
+other=$!
+status "the system, by plain perf" 0 cprof-record --engine perf -a -o "$tmp/perf.bin" 1
+is "says so in the stream" "$(meta "$tmp/perf.bin" engine)" perf
+status "the same by BPF" 0 cprof-record --engine bpf -a -o "$tmp/bpf.bin" 1
+is "which says that" "$(meta "$tmp/bpf.bin" engine)" bpf
+kill $other
+wait 2>/dev/null
+for e in perf bpf; do
+	like "$e: the same stack" "$(folded "$tmp/$e.bin")" '^burn;.*main;brief_work [0-9]+$'
+	like "$e: nothing lost" "$(cprof-top "$tmp/$e.bin")" '^Lost: +nothing$'
+	cprof-dump "$tmp/$e.bin" | sed -n 's/ .*//p' | sort -u >"$tmp/$e.kinds"
+done
+same "the same kinds of records" "$tmp/perf.kinds" "$tmp/bpf.kinds"
+
+# Who has no privilege: own processes, user code.
+nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
+if ! command -v setpriv >/dev/null || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
+	skip "unprivileged" "setpriv or kernel.perf_event_paranoid"
+	done_testing
+fi
+chmod 755 "$tmp"
+mkdir -m 777 "$tmp/nobody"
+cp "$burn" "$BIN/cprof-record" "$tmp/nobody"
+cd "$tmp/nobody" || exit 1
+nobody ./cprof-record -o own.bin -- sh -c './burn family 1; ./burn brief 300' 2>"$tmp/err"
+is "unprivileged: the own command" $? 0
+is "by plain perf" "$(meta own.bin engine)" perf
+like "and it is said why" "$(cat "$tmp/err")" '^cprof-record: sampling by plain perf: BPF is refused: CAP_BPF'
+like "nothing lost" "$(cat "$tmp/err")" 'samples of [0-9]+ processes in .*; nothing lost'
+for f in parent_work child_work brief_work; do
+	like "$f is there" "$(folded own.bin)" "^burn;.*main;.*$f [0-9]+\$"
+done
+nobody ./burn threads 60 >ids &
+while [ "$(wc -w <ids)" -lt 3 ]; do sleep 0.05; done
+read -r pid first second <ids
+nobody ./cprof-record -q -p "$pid" -o own.bin 1 2>"$tmp/err"
+is "unprivileged: an own process" $? 0
+like "one thread of it" "$(folded own.bin)" '^burn;.*first_thread [0-9]+$'
+like "and the other" "$(folded own.bin)" '^burn;.*second_thread [0-9]+$'
+nobody ./cprof-record -q -t "$second" -o own.bin 1 2>"$tmp/err"
+unlike "unprivileged: one own thread" "$(folded own.bin)" 'first_thread'
+like "that one" "$(folded own.bin)" 'second_thread'
+pkill -f 'burn threads 60'
+wait 2>/dev/null
+nobody ./cprof-record -a 1 >"$tmp/out" 2>"$tmp/err"
+is "unprivileged: not the system" $? 1
+like "in a sentence that names capability and sysctl" "$(cat "$tmp/err")" 'CAP_PERFMON.*perf_event_paranoid'
+is "and nothing written" "$(wc -c <"$tmp/out")" 0
+nobody ./cprof-record -p 1 1 >"$tmp/out" 2>"$tmp/err"
+is "unprivileged: nor a process of others" $? 1
+is "in one sentence" "$(grep -c . "$tmp/err")" 1
+diag "$(cat "$tmp/err")"
+done_testing
