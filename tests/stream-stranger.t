@@ -147,7 +147,7 @@ done
 why=$(may_record_all)
 if [ -n "$why" ]; then
 	skip "a recorded capture" "${why#*SKIP }"
-elif ! cprof-record -a 1 >"$tmp/live.bin" 2>"$tmp/err"; then
+elif ! { "$BUILD/tests/burn" brief 1500 & cprof-record -a 1 >"$tmp/live.bin" 2>"$tmp/err"; }; then
 	fail "a recorded capture"
 	diag "$(cat "$tmp/err")"
 else
