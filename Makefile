@@ -1,5 +1,5 @@
 # cprof. `make` builds everything, `make offline` all but the recorder (no clang, bpftool, libbpf).
-# SAN=1 builds with the address and undefined-behaviour sanitizers, into a directory of its own.
+# V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, into a directory of its own.
 
 VERSION = 0.1
 CC = gcc
@@ -32,6 +32,9 @@ TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
 RECORD = $(wildcard cmd/cprof-record/*.c)
 PAGES = $(wildcard man/*.[1-9])
 
+# What a rule says in place of its command.
+say = $(if $(V),,@echo "  $(1)	$@";)
+
 LIB = $(BUILD)/libcprof.a
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
@@ -41,15 +44,15 @@ offline: $(TOOLS:%=$(BIN)/%)
 
 $(LIB): $(call obj,$(COMMON))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(BUILD)/obj/cmd/filters.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
 
 # The kernel part: clang to an object, bpftool to a skeleton with the object's bytes in it.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -57,11 +60,11 @@ ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -O2 -g -Wall -Wextra -I. $(BPF_DEFS) \
+	$(call say,BPF)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -O2 -g -Wall -Wextra -I. $(BPF_DEFS) \
 		-idirafter /usr/include/$(shell uname -m)-linux-gnu -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@.tmp
+	$(call say,GEN)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@.tmp
 	@mv $@.tmp $@
 
 $(call obj,$(RECORD)): $(SKELS)
@@ -69,21 +72,21 @@ $(call obj,$(RECORD)): DEFS += -I$(BUILD) $(BPF_DEFS)
 
 $(BIN)/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
+	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
 
 # Tests are TAP programs in tests/*.t; helpers that they need compiled are tests/*.c.
 TEST_PROGRAMS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c))
 
 $(BUILD)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
 # Those of the recorder are linked with its modules that stand alone.
 SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup diagnose elfid host jitmap kernel vdso))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
 
 check: all $(TEST_PROGRAMS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
@@ -102,7 +105,7 @@ clean:
 # A workload whose profile is known, recorded and drawn.
 $(BUILD)/contrib/%: contrib/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $<
+	$(call say,CC)$(CC) -std=gnu11 $(WARN) -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $<
 
 demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
@@ -120,11 +123,11 @@ FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o)
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
-	$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
+	$(call say,FUZZ)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
 
 $(BUILD)/fuzz/%: tests/%.c $(FUZZ_OBJECTS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) -MF $@.d -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJECTS) $(LIBS)
+	$(call say,FUZZ)$(FUZZ_CC) -MF $@.d -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJECTS) $(LIBS)
 
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 	@for f in $(FUZZERS); do d=$(BUILD)/fuzz/corpus-$$f; echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $$d; \
