@@ -79,6 +79,18 @@ static __always_inline int is_wanted(unsigned int pid, unsigned int tid)
 	return 1;
 }
 
+/* Was user code interrupted? Then there is no kernel stack, and asking for it costs all the same. */
+static __always_inline int from_user(struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return ctx->regs.cs & 3;
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0;
+#else
+	return 0;
+#endif
+}
+
 static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	unsigned int limit = depth * 8;
@@ -86,7 +98,7 @@ static __always_inline void take(struct bpf_perf_event_data *ctx, struct scratch
 	long got;
 
 	s->head.kernel_n = s->head.user_n = 0;
-	if (want_kernel) {
+	if (want_kernel && !from_user(ctx)) {
 		got = bpf_get_stack(ctx, s->addresses, limit, 0);
 		if (got < 0)
 			s->head.kernel_n = (short)got;

@@ -102,11 +102,10 @@ static bool pass_on(struct pass *p, const struct record *r)
 	before_record(p, r);
 	wrong = capture_apply(&p->capture, r);
 	or_die(!p->capture.no_memory);
-	if (wrong) {
+	if (wrong) /* it goes on all the same: who reads it next is to know of it too */
 		reader_complain(p->reader, wrong);
-		return true;
-	}
-	or_die(namer_see(p->namer, &p->capture, r));
+	else
+		or_die(namer_see(p->namer, &p->capture, r));
 	before = writer_bytes(p->writer);
 	if (!writer_put(p->writer, r)) {
 		if (!writer_refused(p->writer))

@@ -26,9 +26,9 @@ export BUILD
 cd "$tmp/w" || exit 1
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >"$tmp/make" 2>&1 || diag "$(cat "$tmp/make")"
 if [ "$(id -u)" = 0 ]; then
-	sh "$top/contrib/workload" 6 >/dev/null 2>&1 &
+	sh "$top/contrib/workload" 8 >/dev/null 2>&1 &
 	for f in s a b; do
-		status "$f.bin is recorded" 0 cprof-record -o $f.bin -a 1.5
+		status "$f.bin is recorded" 0 cprof-record -o $f.bin -a 2
 	done
 	wait $!
 else

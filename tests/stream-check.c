@@ -199,7 +199,7 @@ static void random_record(struct record *r, uint64_t *node)
 	else if (type != RECORD_NODE && random_below(4) == 0)
 		r->tail = (struct slice){ bytes, random_below(9) };
 	if (type == RECORD_NODE) {
-		r->node.id = random_below(4) ? ++*node : (*node = 1 + (random_u64() >> random_below(63)) / 2);
+		r->node.id = random_below(4) ? ++*node : (*node = NODE_FIRST + (random_u64() >> random_below(63)) / 2);
 		r->node.parent = random_below(r->node.id);
 	}
 	if (type == RECORD_EVENT)
@@ -334,7 +334,7 @@ static void refused_records(void)
 		{ { .type = RECORD_SEGMENT, .segment = { 65536, 0, 1 } }, "cannot write: a version beyond 16 bits" },
 		{ { .type = RECORD_FRAME, .frame = { 1, 1, 2, 0 } }, "cannot write: a frame of unknown kind" },
 		{ { .type = RECORD_NODE, .node = { 17, 17, 0 } }, "cannot write: a node whose parent comes after it" },
-		{ { .type = RECORD_NODE, .node = { 0, 0, 0 } }, "cannot write: a node whose parent comes after it" },
+		{ { .type = RECORD_NODE, .node = { 15, 0, 0 } }, "cannot write: a node with the number of a root" },
 		{ { .type = RECORD_SAMPLE, .sample = { .cpu = UINT64_C(1) << 32 } }, "cannot write: a CPU number beyond 32 bits" },
 		{ { .type = RECORD_EVENT, .event = { .id = 1, .period = 2 } }, "cannot write: an event with two periods" },
 	};
@@ -447,11 +447,16 @@ static void malformed_records(void)
 	payload_is("half a record", PAYLOAD(RECORD_EXIT), "damage", bad);
 	payload_is("a record longer than its block", PAYLOAD(RECORD_EXIT, 9, 0, 0), "damage", bad);
 	payload_is("a record shorter than its fields; the next is read", PAYLOAD(RECORD_EXIT, 1, 2, RECORD_EXIT, 2, 2, 7),
-		   "damage offset=38 bytes=1 blocks=0 what=\"a malformed record\"\nexit time=2 thread=7\nflush\n", bad);
+		   "damage offset=38 bytes=3 blocks=0 what=\"a malformed record\"\nexit time=2 thread=7\nflush\n", bad);
 	payload_is("a type that only readers use", PAYLOAD(RECORD_SEGMENT, 3, 1, 1, 1), "damage", bad);
 	payload_is("a type beyond 32 bits", PAYLOAD(0x80, 0x80, 0x80, 0x80, 0x10, 0), "damage", bad);
 	payload_is("a node before its parent's number", PAYLOAD(RECORD_NODE, 3, 16, 40, 0), "damage", bad);
-	payload_is("a node that is its own parent", PAYLOAD(RECORD_NODE, 3, 0, 0, 2), "damage", bad);
+	payload_is("a node with the number of a root", PAYLOAD(RECORD_NODE, 3, 15, 0, 2), "damage", bad);
+	payload_is("a node whose parent's number is a root's", PAYLOAD(RECORD_NODE, 3, 17, 17, 2), "damage", bad);
+	payload_is("the bytes of an entry, and the time that it began with",
+		   PAYLOAD(RECORD_SAMPLE, 8, 2, 0, 1, 0, 0, 4, 0, 1, RECORD_EXIT, 2, 2, 7),
+		   "sample time=1 event=1 cpu=0 thread=1 user=0 kernel=0 weight=0\n"
+		   "damage offset=38 bytes=3 blocks=0 what=\"a malformed record\"\nexit time=4 thread=7\nflush\n", bad);
 	payload_is("a sample of CPU 2^32; those before it are good",
 		   PAYLOAD(RECORD_SAMPLE, 14, 2, 0, 1, 0, 0, 2, 0x80, 0x80, 0x80, 0x80, 0x40, 1, 0, 0),
 		   "sample time=1 event=1 cpu=0 thread=1 user=0 kernel=0 weight=0\ndamage", bad);

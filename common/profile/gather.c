@@ -328,5 +328,5 @@ const char *gather_apply(struct gather *g, const struct record *r)
 
 bool gather_finish(struct gather *g)
 {
-	return flush(g) && !g->failed;
+	return flush(g) && !g->failed && !g->capture.no_memory;
 }

@@ -235,7 +235,7 @@ static int check_start(struct reader *r)
 		return refuse(r, known_type(r));
 	if (!fill(r, LOOK))
 		return -1;
-	for (size_t i = 0; i + BLOCK_HEAD <= r->n; i++) {
+	for (size_t i = 0; i + BLOCK_HEAD <= r->n && i + BLOCK_HEAD <= LOOK; i++) {
 		if (good_head(r->in + i))
 			return 1; /* the front is damaged, what follows is not */
 	}
@@ -332,7 +332,7 @@ static int begin_header(struct reader *r, const uint8_t *payload, size_t length,
 	char what[80];
 
 	if (length < BLOCK_VERSION_BYTES) {
-		damaged(r, r->blocks - 1, r->block_at, "header without a version", length, 0);
+		damaged(r, r->blocks - 1, r->block_at, "header without a version", BLOCK_HEAD + length, 0);
 		return 1;
 	}
 	if (le16_load(payload + 4) > STREAM_MAJOR) {
@@ -355,14 +355,15 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 			  uint32_t sequence)
 {
 	if (!r->in_segment || segment != r->segment) {
-		damaged(r, r->blocks - 1, r->block_at, "the header of this segment is missing", 0, 1);
+		damaged(r, r->blocks - 1, r->block_at, "the header of this segment is missing", 0,
+			sequence ? sequence : 1);
 		r->in_segment = true;
 		r->ended = false;
 		r->segment = segment;
 		r->segment_due = true;
 		weights_clear(&r->weights);
 	} else if (sequence <= r->sequence) {
-		damaged(r, r->blocks - 1, r->block_at, "a block out of order", length, 0);
+		damaged(r, r->blocks - 1, r->block_at, "a block out of order", BLOCK_HEAD + length, 0);
 		return;
 	} else if (sequence != r->sequence + 1) {
 		damaged(r, r->blocks - 1, r->block_at, "blocks are missing before this one", 0,
@@ -390,13 +391,15 @@ static int begin_block(struct reader *r)
 	if (head[4] == BLOCK_RECORDS && head[5] == 0)
 		begin_records(r, head + BLOCK_HEAD, length, le32_load(head + 12), le32_load(head + 16));
 	else
-		damaged(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know", length, 0);
+		damaged(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know",
+			BLOCK_HEAD + length, 0);
 	return 1;
 }
 
-static void malformed(struct reader *r, const char *what, size_t bytes)
+/* Bytes [from, to) of this block are left out. */
+static void malformed(struct reader *r, const char *what, const uint8_t *from, const uint8_t *to)
 {
-	damaged(r, r->blocks - 1, r->block_at, what, bytes, 0);
+	damaged(r, r->blocks - 1, r->block_at, what, (uint64_t)(to - from), 0);
 }
 
 static bool begin_batch(struct reader *r, uint32_t type, struct slice body)
@@ -428,12 +431,12 @@ static bool batch_node(struct reader *r, struct record_node *n)
 
 	if (!cursor_varint(&r->batch, &back) || !cursor_varint(&r->batch, &step))
 		return false;
-	if (back >= NODE_FIRST && back - NODE_FIRST + 1 > r->id)
-		return false;
+	if (r->id < NODE_FIRST || (back >= NODE_FIRST && back - NODE_FIRST >= r->id - NODE_FIRST))
+		return false; /* it is, or its parent would be, what only a root can be */
 	r->frame += (uint64_t)unzigzag(step);
 	*n = (struct record_node){ r->id, back < NODE_FIRST ? back : r->id - (back - NODE_FIRST + 1), r->frame };
 	r->id++;
-	return n->parent < n->id;
+	return true;
 }
 
 static bool batch_sample(struct reader *r, struct record_sample *s)
@@ -441,15 +444,16 @@ static bool batch_sample(struct reader *r, struct record_sample *s)
 	uint64_t step, cpu;
 
 	*s = (struct record_sample){ .event = 1 };
-	if (!cursor_varint(&r->batch, &step) || !cursor_varint(&r->batch, &cpu) ||
-	    !cursor_varint(&r->batch, &s->thread) || !cursor_varint(&r->batch, &s->user) ||
-	    !cursor_varint(&r->batch, &s->kernel) || ((cpu & 2) && !cursor_varint(&r->batch, &s->event)))
+	if (!cursor_varint(&r->batch, &step))
+		return false;
+	s->time = r->time += (uint64_t)unzigzag(step);
+	if (!cursor_varint(&r->batch, &cpu) || !cursor_varint(&r->batch, &s->thread) ||
+	    !cursor_varint(&r->batch, &s->user) || !cursor_varint(&r->batch, &s->kernel) ||
+	    ((cpu & 2) && !cursor_varint(&r->batch, &s->event)))
 		return false;
 	s->weight = weights_get(&r->weights, s->event);
 	if ((cpu & 1) && !cursor_varint(&r->batch, &s->weight))
 		return false;
-	r->time += (uint64_t)unzigzag(step);
-	s->time = r->time;
 	s->cpu = cpu >> 2;
 	return s->cpu >> 32 == 0;
 }
@@ -457,6 +461,7 @@ static bool batch_sample(struct reader *r, struct record_sample *s)
 /* One record out of the batch; 0: the batch has ended. */
 static int next_in_batch(struct reader *r, struct record *rec)
 {
+	const uint8_t *from = r->batch.p;
 	bool good;
 
 	r->state = IN_RECORDS;
@@ -471,7 +476,7 @@ static int next_in_batch(struct reader *r, struct record *rec)
 	else
 		good = batch_sample(r, &rec->sample);
 	if (!good) {
-		malformed(r, "a malformed record", cursor_left(&r->batch));
+		malformed(r, "a malformed record", from, r->batch.end);
 		return 0;
 	}
 	r->state = IN_BATCH;
@@ -494,6 +499,7 @@ static void say_earlier_damage(struct reader *r, const struct record_damage *d)
 /* The next record of the block; 0: none was delivered, look at the state again. */
 static int next_record(struct reader *r, struct record *rec)
 {
+	const uint8_t *from = r->records.p;
 	struct slice body;
 	uint64_t type;
 
@@ -503,23 +509,23 @@ static int next_record(struct reader *r, struct record *rec)
 		return 1;
 	}
 	if (!cursor_varint(&r->records, &type) || type >> 32 || !cursor_slice(&r->records, &body)) {
-		malformed(r, "a malformed record", cursor_left(&r->records));
 		r->records.p = r->records.end;
+		malformed(r, "a malformed record", from, r->records.p);
 		return 0;
 	}
 	if (type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE) {
 		if (!begin_batch(r, (uint32_t)type, body)) {
 			r->state = IN_RECORDS;
-			malformed(r, "a malformed record", body.n);
+			malformed(r, "a malformed record", from, r->records.p);
 		}
 		return 0;
 	}
 	if (type <= RECORD_SEGMENT || !record_decode(rec, (uint32_t)type, body, &r->time)) {
-		malformed(r, "a malformed record", body.n);
+		malformed(r, "a malformed record", from, r->records.p);
 		return 0;
 	}
 	if (type == RECORD_EVENT && !weights_set(&r->weights, rec->event.id, rec->event.period)) {
-		malformed(r, "an event with two periods", body.n);
+		malformed(r, "an event with two periods", from, r->records.p);
 		return 0;
 	}
 	if (type == RECORD_END)
@@ -545,8 +551,9 @@ static void deliver_version(struct reader *r, struct record *rec)
  */
 static bool tell_damage(const struct reader *r)
 {
-	return r->damage_due && r->in_segment && r->state != IN_VERSION &&
-	       !(r->header && r->state == IN_RECORDS && cursor_left(&r->records) > 0);
+	bool inside = r->state == IN_BATCH || (r->state == IN_RECORDS && cursor_left(&r->records) > 0);
+
+	return r->damage_due && r->in_segment && r->state != IN_VERSION && !(r->header && inside);
 }
 
 int reader_next(struct reader *r, struct record *rec)

@@ -252,7 +252,7 @@ struct record_end {
 
 /* What a reader had to leave out; a filter passes it on, so that nobody after it takes the rest for all. */
 struct record_damage {
-	uint64_t offset, bytes; /* where in its input, how much was skipped */
+	uint64_t offset, bytes; /* where in its input, of a record its block; how much was skipped, with heads */
 	uint64_t blocks;        /* blocks missed by their sequence numbers */
 	struct slice what;
 };

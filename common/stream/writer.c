@@ -293,6 +293,8 @@ bool writer_put(struct writer *w, const struct record *r)
 		return end_block(w);
 	if (r->type == RECORD_FRAME && (r->frame.kind >= FRAME_KINDS))
 		return refuse(w, "a frame of unknown kind");
+	if (r->type == RECORD_NODE && r->node.id < NODE_FIRST)
+		return refuse(w, "a node with the number of a root");
 	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
 		return refuse(w, "a node whose parent comes after it");
 	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
