@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef CPROF_VERSION
@@ -83,16 +85,33 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	errno = 0;
 	v = strtoull(text, &end, 10);
 	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
-		cli_usage("%s: \"%s\" is not a number from %" PRIu64 " to %" PRIu64, option, text, least, most);
+		cli_usage("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, least, most);
 	return v;
+}
+
+static void stay(int sig)
+{
+	(void)sig;
+}
+
+static void outlive_interrupt(void)
+{
+	struct sigaction act = { .sa_handler = stay, .sa_flags = SA_RESTART | (int)SA_RESETHAND }, before;
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && sigaction(SIGINT, NULL, &before) == 0 &&
+	    before.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &act, NULL);
 }
 
 int cli_open(const char *path)
 {
 	int fd;
 
-	if (strcmp(path, "-") == 0)
+	if (strcmp(path, "-") == 0) {
+		outlive_interrupt();
 		return STDIN_FILENO;
+	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));

@@ -1,5 +1,5 @@
 /*
- * What every command says and how it ends; see STYLE in cprof(7) for the exit statuses.
+ * What every command says and how it ends; see EXIT STATUS in cprof(7) for the exit statuses.
  *
  * The library returns, the command speaks: only files under cmd/ print or exit.
  */
@@ -32,7 +32,10 @@ void cli_version(void) __attribute__((noreturn));
 /* A number of an option, or usage. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
-/* Opens an operand for reading; "-" is standard input. Dies on failure. */
+/*
+ * Opens an operand for reading; "-" is standard input. Dies on failure. Where that is a pipe, the first
+ * Ctrl-C is for the recorder at its head: what has been recorded is still to come through.
+ */
 int cli_open(const char *path);
 /* Binary output belongs into a file or a pipe: dies (usage) where stdout is a terminal. */
 void cli_refuse_terminal(void);

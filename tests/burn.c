@@ -3,6 +3,7 @@
  *
  *	burn brief MS		one process that spends MS milliseconds of CPU time in brief_work
  *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in second_thread
+ *	burn deep N		N functions deep, for a fifth of a second
  *	burn family SECONDS	a parent in parent_work, with a child of its own image in child_work
  */
 #include <pthread.h>
@@ -90,6 +91,14 @@ static int threads(void)
 	return 0;
 }
 
+static __attribute__((noinline)) uint32_t deep_work(int n)
+{
+	uint32_t x = n > 0 ? deep_work(n - 1) : spin(CLOCK_MONOTONIC, in_seconds(0.2));
+
+	__asm__ volatile("" : "+r"(x)); /* or the recursion becomes a loop */
+	return x;
+}
+
 static int family(void)
 {
 	pid_t child = fork();
@@ -107,10 +116,12 @@ int main(int argc, char **argv)
 	seconds = argc == 3 ? strtod(argv[2], NULL) : 0;
 	if (seconds > 0 && strcmp(argv[1], "brief") == 0)
 		return brief_work() == 0;
+	if (seconds > 0 && strcmp(argv[1], "deep") == 0)
+		return deep_work((int)seconds) == 0;
 	if (seconds > 0 && strcmp(argv[1], "threads") == 0)
 		return threads();
 	if (seconds > 0 && strcmp(argv[1], "family") == 0)
 		return family();
-	fprintf(stderr, "usage: burn brief MS | burn threads SECONDS | burn family SECONDS\n");
+	fprintf(stderr, "usage: burn brief MS | burn threads SECONDS | burn deep N | burn family SECONDS\n");
 	return 2;
 }

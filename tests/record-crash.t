@@ -36,6 +36,14 @@ like "is said with the file's name" "$(cat "$tmp/err")" '^cprof-record: /dev/ful
 is "| head is quiet" "$(cat "$tmp/err")" ""
 is "| head ends it" "$(cat "$tmp/status")" 141
 
+# Ctrl-C goes to all of a pipeline: the recorder ends, and what it has recorded comes out at the other end.
+setsid sh -c 'cprof-record -q -F 499 -p $1 | cprof-sym 2>/dev/null | cprof-fold >"$2"; echo done >"$2.done"' sh $work "$tmp/int.folded" &
+pipeline=$!
+sleep 1.5
+pkill -INT -s "$pipeline" cprof-
+wait $pipeline
+like "Ctrl-C in a pipeline loses nothing" "$(cat "$tmp/int.folded")" '^burn;.*main;brief_work [0-9]+$'
+
 # Two recordings one after another are one capture.
 for i in 1 2; do cprof-record -q -p $work -F 499 0.5; done >"$tmp/two.bin"
 kill $work

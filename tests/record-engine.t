@@ -40,6 +40,7 @@ like "nothing lost" "$(cat "$tmp/err")" 'samples of [0-9]+ processes in .*; noth
 for f in parent_work child_work brief_work; do
 	like "$f is there" "$(folded own.bin)" "^burn;.*main;.*$f [0-9]+\$"
 done
+: >ids
 nobody ./burn threads 60 >ids &
 while [ "$(wc -w <ids)" -lt 3 ]; do sleep 0.05; done
 read -r pid first second <ids
@@ -59,5 +60,19 @@ is "and nothing written" "$(wc -c <"$tmp/out")" 0
 nobody ./cprof-record -p 1 1 >"$tmp/out" 2>"$tmp/err"
 is "unprivileged: nor a process of others" $? 1
 is "in one sentence" "$(grep -c . "$tmp/err")" 1
-diag "$(cat "$tmp/err")"
+
+# BPF, but no right to see where the kernel's idle loop is
+if setpriv --inh-caps=-all --bounding-set=-syslog true 2>/dev/null; then
+	setpriv --bounding-set=-syslog,-sys_admin --inh-caps=-all ./cprof-record -q --engine bpf -F 499 -a -o "$tmp/idle.bin" 1 2>"$tmp/err"
+	unlike "without CAP_SYSLOG no idle tick is a sample" "$(cprof-dump "$tmp/idle.bin" | grep ^thread)" ' tid=0$'
+fi
+# An inner PID namespace
+if unshare --pid --fork true 2>/dev/null; then
+	unshare --pid --fork ./cprof-record --engine bpf -a 1 >"$tmp/out" 2>"$tmp/err"
+	is "BPF in an inner PID namespace is refused" $? 1
+	like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: BPF sees the process ids of the first PID namespace'
+	unshare --pid --fork --mount-proc ./cprof-record -q -o "$tmp/inner.bin" -- ./burn brief 300 2>"$tmp/err"
+	is "there plain perf samples" "$(meta "$tmp/inner.bin" engine)" perf
+	like "with names" "$(folded "$tmp/inner.bin")" '^burn;.*main;brief_work [0-9]+$'
+fi
 done_testing

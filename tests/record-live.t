@@ -7,7 +7,7 @@ mkdir "$work"
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >"$tmp/make" 2>&1 || diag "$(cat "$tmp/make")"
 cp "$BUILD/contrib/demo" "$work/known" && cp "$BUILD/tests/burn" "$work"
 
-# percent FUNCTION: of the samples of known, those that end in it
+# percent FUNCTION: of the sample[s]* of known, those that end in it
 percent() {
 	awk -v f="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); all += n; k = split($0, s, ";"); if (s[k] == f) hit += n }
 		END { printf "%.1f", all ? 100 * hit / all : 0 }' "$tmp/known.folded"
@@ -49,7 +49,7 @@ while time.monotonic() < until: json.dumps([{"key": i} for i in range(2000)])' &
 python=$!
 status "the system is recorded at 999 Hz" 0 cprof-record -F 999 -a -o "$work/mixed.bin" 4
 like "with a summary" "$(cat "$tmp/err")" \
-	'^cprof-record: [0-9]+ samples of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s \+ [0-9.]+ s in BPF'
+	'^cprof-record: [0-9]+ sample[s]* of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s \+ [0-9.]+ s in BPF'
 wait $compile $known $python
 lost_nothing "nothing is lost" "$work/mixed.bin"
 ledger "$work/mixed.bin" >"$tmp/ledger"

@@ -53,6 +53,33 @@ like "but that one" "$(cprof-dump "$tmp/c.bin")" '^sample .* cpu=0 '
 kill "$pid" "$other"
 wait 2>/dev/null
 
+# What is mapped on a CPU that is not sampled is known all the same.
+if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
+	for e in bpf perf; do
+		cprof-record -q --engine $e -C 0 -a -o "$tmp/c.bin" 2 &
+		sleep 0.7
+		taskset -c 1 "$burn" brief 60000 &
+		other=$!
+		sleep 0.3
+		taskset -cp 0 $other >/dev/null
+		wait %1
+		kill $other
+		like "-C by $e: what was mapped on another CPU" "$(folded --comm burn)" '^burn;.*main;brief_work [0-9]+$'
+	done
+else
+	skip "-C: what was mapped on another CPU" "one CPU, or no taskset"
+fi
+wait 2>/dev/null
+
+# Deeper than the kernel goes
+most=$(cat /proc/sys/kernel/perf_event_max_stack)
+record --depth 1000 -- "$burn" deep $((most + 50))
+is "a stack cut by the kernel's limit is marked" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" depth
+record --depth 5 -- "$burn" deep 20
+is "and one cut by --depth" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" depth
+record -- "$burn" deep 20
+is "a whole one is not" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" ""
+
 # a command and its children
 record -- sh -c '"$1" family 1; "$1" brief 200; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' sh "$burn"
 is "a command: it and its children, no one else" "$(comms)" "burn sh "
@@ -70,8 +97,6 @@ is "and its standard error" "$(cat "$tmp/err")" err
 cprof-record -q -- sh -c 'echo out' >"$tmp/c.bin" 2>"$tmp/err"
 is "without -o its output goes to standard error" "$(cat "$tmp/err")" out
 ok "and the stream is a stream" cprof-dump "$tmp/c.bin"
-record -- /nonexistent/command
-like "a command that is not there" "$(cat "$tmp/err")" '^cprof-record: /nonexistent/command: No such file or directory$'
 record 1 -- sleep 60
 between "seconds end a command" "$(cprof-dump "$tmp/c.bin" | grep -c '^flush')" 1 4
 
@@ -111,10 +136,12 @@ refused "no target" 2 '^cprof-record: say what to record'
 refused "two targets" 2 '^cprof-record: choose one of' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
-refused "not an id" 2 '^cprof-record: -p: "x" is not a number' -p x
+refused "not an id" 2 '^cprof-record: -p: "x" is not a whole number' -p x
 refused "no such CPU" 2 '^cprof-record: -C: CPU 65535 is not online$' -a -C 65535
+refused "a command that is not there" 1 '^cprof-record: /nonexistent/command: No such file or directory$' -- /nonexistent/command
+refused "nor in PATH" 1 '^cprof-record: nonexistent-command: No such file or directory$' -- nonexistent-command
 refused "-U with -K" 2 '^cprof-record: -U and -K' -a -U -K
-refused "no time" 2 '^cprof-record: "0" is not a number of seconds$' -a 0
+refused "no time" 2 '^cprof-record: "0" is not a time in seconds' -a 0
 refused "a file that cannot be written" 1 "^cprof-record: $tmp/none/x: No such file or directory$" -o "$tmp/none/x" -a 1
 echo keep >"$tmp/old"
 status "a recording that fails" 1 cprof-record -o "$tmp/old" -p 4194304

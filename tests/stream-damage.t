@@ -126,7 +126,7 @@ head -n 11 "$here/small.txt" | grep -v '^flush$' | cat - >"$tmp/want"
 grep -v '^damage' "$tmp/got" >"$tmp/got2"
 same "  what was before it is delivered" "$tmp/want" "$tmp/got2"
 status "a record that the wire cannot hold" 3 sh -c 'printf "segment major=1 minor=0 least=1\nnode id=16 parent=16 frame=1\n" | cprof-dump -r'
-is "  in a sentence" "$(cat "$tmp/err")" "cprof-dump: standard input: line 2: cannot write: a node whose parent comes after it"
+is "  in a sentence" "$(cat "$tmp/err")" "cprof-dump: standard input: line 2: a node whose parent comes after it"
 status "a record before any segment" 3 sh -c 'echo "exit time=1 thread=1" | cprof-dump -r'
 status "no text at all" 3 cprof-dump -r /dev/null
 printf 'segment major=1 minor=0 least=1\nmeta key="a\0b" value=""\n' >"$tmp/bad.txt"

@@ -29,7 +29,8 @@ struct bpf_engine {
 	struct sideband sideband;
 	struct cpu_event *events;
 	size_t n, cap;
-	struct cpu_list cpus;
+	struct cpu_list cpus; /* those that were online at the start */
+	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
 	struct queue *queue; /* where the ring is drained to, for the time of the call */
 	uint64_t *values;    /* one count of all possible CPUs */
 	int possible;
@@ -76,6 +77,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 	}
 	ev = &b->events[b->n];
 	engine_attr(&attr, b->base.options);
+	attr.exclude_idle = !b->idle_known;
 	ev->cpu = cpu;
 	ev->fd = event_open(&attr, -1, (int)cpu);
 	if (ev->fd < 0)
@@ -94,7 +96,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	return sideband_add(&of(e)->sideband, cpu) && add_event(of(e), cpu);
+	return sideband_add(&of(e)->sideband, cpu) && (!options_samples(e->options, cpu) || add_event(of(e), cpu));
 }
 
 static void drop_cpu(struct engine *e, unsigned int cpu)
@@ -115,7 +117,7 @@ static bool sample(struct engine *e, struct buf *error)
 	struct bpf_engine *b = of(e);
 
 	for (size_t i = 0; i < b->cpus.n; i++) {
-		if (!add_event(b, b->cpus.items[i])) {
+		if (options_samples(e->options, b->cpus.items[i]) && !add_event(b, b->cpus.items[i])) {
 			diagnose_perf(errno, true, error);
 			return false;
 		}
@@ -242,7 +244,7 @@ static void load_follow(struct bpf_engine *b)
 		b->follow_link = bpf_program__attach(b->follow->progs.follow);
 }
 
-struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *cpus,
+struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *online,
 			       const struct idle_ranges *idle, struct buf *error)
 {
 	struct bpf_engine *b = calloc(1, sizeof(*b));
@@ -250,21 +252,22 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *c
 	if (!b)
 		return NULL;
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
+	b->idle_known = idle->start[0] != 0;
 	b->possible = libbpf_num_possible_cpus();
 	b->values = calloc(b->possible > 0 ? (size_t)b->possible : 1, sizeof(*b->values));
-	for (size_t i = 0; i < cpus->n; i++) {
+	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
-			b->cpus.items[b->cpus.n++] = cpus->items[i];
+			b->cpus.items[b->cpus.n++] = online->items[i];
 	}
 	errno = 0;
-	if (!load(b, cpus, idle)) {
+	if (!load(b, online, idle)) {
 		diagnose_bpf(errno, error);
 		close_engine(&b->base);
 		return NULL;
 	}
 	if (options_targeted(o) && o->n_tids == 0)
 		load_follow(b);
-	if (!sideband_open(&b->sideband, cpus)) {
+	if (!sideband_open(&b->sideband, online)) {
 		diagnose_perf(errno, true, error);
 		close_engine(&b->base);
 		return NULL;

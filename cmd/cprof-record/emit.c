@@ -1,5 +1,6 @@
 #include "cmd/cprof-record/emit.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,6 +298,12 @@ static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct 
 	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
 }
 
+/* The kernel's word for "no such stack" is EFAULT; any other error is one. */
+static bool has_failed(short n)
+{
+	return n < 0 && n != -EFAULT;
+}
+
 static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
 		      uint64_t *node)
 {
@@ -306,7 +313,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
 	if (n <= 0) {
-		*node = !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
+		*node = has_failed(s->user_n) ? ROOT_FAILED : !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
 		return true;
 	}
 	if ((unsigned int)n >= e->options->depth)
@@ -324,7 +331,7 @@ static bool kernel_node(struct emit *e, const struct sample_head *s, const uint6
 	enum root root = (unsigned int)s->kernel_n >= e->options->depth ? ROOT_DEPTH : ROOT_COMPLETE;
 
 	if (s->kernel_n <= 0) {
-		*node = e->options->user_only ? ROOT_NOT_ASKED : ROOT_COMPLETE;
+		*node = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
 		return true;
 	}
 	*node = walk(e, address, s->kernel_n, 0, root);

@@ -55,9 +55,9 @@ struct idle_ranges {
 };
 
 /* NULL: error is a sentence. */
-struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *cpus,
+struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *online,
 			       const struct idle_ranges *idle, struct buf *error);
-struct engine *perf_engine_open(const struct options *o, const struct cpu_list *cpus,
+struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
 				const struct idle_ranges *idle, struct buf *error);
 
 /* Attributes that all events of a recording share: the clock of the times, and the period. */

@@ -19,6 +19,7 @@
 #include <bpf/libbpf.h>
 
 #include "cmd/cli.h"
+#include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
@@ -41,11 +42,9 @@ struct recorder {
 	struct queue queue;
 	struct emit emit;
 	struct ledger ledger;
-	struct cpu_list cpus; /* sampled now */
+	struct cpu_list online, cpus; /* now; of those, the sampled ones */
 	struct buf command_line;
-	pid_t child;          /* of -- COMMAND; 0: none, or gone */
-	int child_status;
-	int go;               /* a byte lets the command begin */
+	struct command command;
 	sigset_t mask_before;
 	int out, epoll, signals;
 	bool interrupted;
@@ -79,39 +78,18 @@ static void take_signals(struct recorder *r)
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
 		if (s.ssi_signo != SIGCHLD)
 			r->interrupted = true;
-		else if (r->child && waitpid(r->child, &r->child_status, WNOHANG) == r->child)
-			r->child = 0;
+		else
+			command_reap(&r->command);
 	}
 }
 
-/* The command stands ready behind a pipe: it is sampled from its first instruction. */
 static void prepare_command(struct recorder *r)
 {
-	int ready[2];
-	char c;
-
-	if (pipe2(ready, O_CLOEXEC) < 0)
-		cli_die(STATUS_SYSTEM, "pipe: %s", strerror(errno));
-	r->child = fork();
-	if (r->child < 0)
-		cli_die(STATUS_SYSTEM, "fork: %s", strerror(errno));
-	if (r->child == 0) {
-		close(ready[1]);
-		if (read(ready[0], &c, 1) != 1)
-			_exit(STATUS_SYSTEM); /* the recorder gave up */
-		sigprocmask(SIG_SETMASK, &r->mask_before, NULL);
-		if (r->out == STDOUT_FILENO) /* it is the capture's */
-			dup2(STDERR_FILENO, STDOUT_FILENO);
-		execvp(r->o.command[0], r->o.command);
-		cli_warn("%s: %s", r->o.command[0], strerror(errno));
-		_exit(127);
-	}
-	close(ready[0]);
-	r->go = ready[1];
+	command_prepare(&r->command, r->o.command, &r->mask_before, r->out != STDOUT_FILENO);
 	r->o.pids = malloc(sizeof(*r->o.pids));
 	if (!r->o.pids)
 		cli_die(STATUS_SYSTEM, "out of memory");
-	r->o.pids[0] = r->child;
+	r->o.pids[0] = r->command.pid;
 	r->o.n_pids = 1;
 }
 
@@ -145,15 +123,16 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	struct buf why_bpf = { 0 }, why_perf = { 0 };
 	struct engine *e = NULL;
 
-	if (r->o.engine == ENGINE_AUTO && in_inner_pid_namespace()) {
-		buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
-	} else if (r->o.engine != ENGINE_PERF) {
-		e = bpf_engine_open(&r->o, &r->cpus, idle, &why_bpf);
+	if (r->o.engine != ENGINE_PERF) {
+		if (in_inner_pid_namespace())
+			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
+		else
+			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
 		if (!e && r->o.engine == ENGINE_BPF)
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
-		e = perf_engine_open(&r->o, &r->cpus, idle, &why_perf);
+		e = perf_engine_open(&r->o, &r->online, idle, &why_perf);
 		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
 		if (why_bpf.n && !r->o.quiet)
@@ -285,42 +264,41 @@ static void flush(struct recorder *r, uint64_t now)
 	}
 }
 
+static void read_online(struct recorder *r)
+{
+	if (!host_online_cpus(&r->online))
+		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
+	r->cpus.n = 0;
+	for (size_t i = 0; i < r->online.n; i++) {
+		if (options_samples(&r->o, r->online.items[i]) &&
+		    grow_array(&r->cpus.items, &r->cpus.cap, r->cpus.n, sizeof(*r->cpus.items)))
+			r->cpus.items[r->cpus.n++] = r->online.items[i];
+	}
+}
+
 /* Attaches to CPUs that came, lets go of those that went. */
 static void follow_hotplug(struct recorder *r, uint64_t now)
 {
-	struct cpu_list online = { 0 };
+	struct cpu_list before = r->online;
 
-	if (!host_online_cpus(&online)) {
-		cpu_list_release(&online);
-		return;
-	}
-	for (size_t i = 0; i < r->cpus.n; i++) {
-		if (!cpu_list_has(&online, r->cpus.items[i])) {
-			r->engine->ops->drop_cpu(r->engine, r->cpus.items[i]);
-			ledger_offline(&r->ledger, r->cpus.items[i], now);
+	r->online = (struct cpu_list){ 0 };
+	read_online(r);
+	for (size_t i = 0; i < before.n; i++) {
+		if (!cpu_list_has(&r->online, before.items[i])) {
+			r->engine->ops->drop_cpu(r->engine, before.items[i]);
+			ledger_offline(&r->ledger, before.items[i], now);
 		}
 	}
-	for (size_t i = 0; i < online.n; i++) {
-		unsigned int cpu = online.items[i];
+	for (size_t i = 0; i < r->online.n; i++) {
+		unsigned int cpu = r->online.items[i];
 
-		if (cpu_list_has(&r->cpus, cpu) || (r->o.cpus.n && !cpu_list_has(&r->o.cpus, cpu)))
+		if (cpu_list_has(&before, cpu) || !r->engine->ops->add_cpu(r->engine, cpu))
 			continue;
-		if (r->engine->ops->add_cpu(r->engine, cpu)) {
-			r->engine->ops->watch(r->engine, r->epoll);
+		r->engine->ops->watch(r->engine, r->epoll);
+		if (cpu_list_has(&r->cpus, cpu))
 			ledger_online(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
-		}
 	}
-	if (r->o.cpus.n) { /* of those that were chosen */
-		size_t n = 0;
-
-		for (size_t i = 0; i < online.n; i++) {
-			if (cpu_list_has(&r->o.cpus, online.items[i]))
-				online.items[n++] = online.items[i];
-		}
-		online.n = n;
-	}
-	cpu_list_release(&r->cpus);
-	r->cpus = online;
+	cpu_list_release(&before);
 	r->looked = now;
 }
 
@@ -379,7 +357,7 @@ static void record(struct recorder *r)
 		wait_until(r, next_step(r, now, next_flush < end ? next_flush : end));
 		take_signals(r);
 		now = host_mono_ns();
-		if (r->interrupted || now >= end || (r->o.command ? !r->child : targets_gone(r)))
+		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : targets_gone(r)))
 			break;
 		if (now < next_flush) {
 			step(r, now - MARGIN);
@@ -400,11 +378,12 @@ static void finish(struct recorder *r)
 	r->stopped = now = host_mono_ns();
 	step(r, UINT64_MAX);
 	emit_jit(&r->emit, now);
+	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
 	tell_ledger(r, now);
 	emit_end(&r->emit, now, END_CLOSED);
 	check_output(r);
-	if (r->child)
-		kill(r->child, SIGTERM);
+	if (r->command.pid)
+		kill(r->command.pid, SIGTERM);
 }
 
 static void close_output(struct recorder *r)
@@ -447,19 +426,21 @@ static void summary(const struct recorder *r)
 		fputs("\r\033[K", stderr);
 	if (r->o.quiet)
 		return;
-	fprintf(stderr, "cprof-record: %" PRIu64 " samples of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
-		r->emit.samples, r->emit.processes, r->emit.processes == 1 ? "" : "es", wall, writer_bytes(r->emit.w));
+	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
+		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es", wall, writer_bytes(r->emit.w));
 	print_losses(r);
 	fprintf(stderr, "; cost %.3f s", own);
 	if (r->engine->accounts_program)
 		fprintf(stderr, " + %.3f s in BPF", bpf);
-	fprintf(stderr, " = %.3f %% of a CPU per CPU\n", wall > 0 ? 100 * (own + bpf) / wall / (double)cpus : 0.0);
+	if (wall >= 1) /* in less, getting ready is all of it */
+		fprintf(stderr, " = %.3f %% of a CPU per CPU", 100 * (own + bpf) / wall / (double)cpus);
+	fputc('\n', stderr);
 	if (ksym_why(r->emit.ksym))
 		cli_warn("%s", ksym_why(r->emit.ksym));
-	if (WIFEXITED(r->child_status) && WEXITSTATUS(r->child_status))
-		cli_warn("%s ended with status %d", r->o.command[0], WEXITSTATUS(r->child_status));
-	else if (WIFSIGNALED(r->child_status))
-		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->child_status));
+	if (WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
+		cli_warn("%s ended with status %d", r->o.command[0], WEXITSTATUS(r->command.status));
+	else if (WIFSIGNALED(r->command.status))
+		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->command.status));
 }
 
 static void keep_command_line(struct recorder *r, char **argv)
@@ -469,6 +450,20 @@ static void keep_command_line(struct recorder *r, char **argv)
 	r->emit.command_line = buf_cstr(&r->command_line);
 }
 
+/* The kernel cuts stacks at its own limit: then that is the depth, and what is cut there is marked. */
+static void limit_depth(struct options *o)
+{
+	struct buf text = { 0 };
+	unsigned long most = host_read("/proc/sys/kernel/perf_event_max_stack", &text) ? strtoul(buf_cstr(&text), NULL, 10) : 0;
+
+	buf_release(&text);
+	if (most == 0 || o->depth <= most)
+		return;
+	if (o->depth_asked && !o->quiet)
+		cli_warn("stacks are cut at %lu addresses, the limit of kernel.perf_event_max_stack", most);
+	o->depth = (unsigned int)most;
+}
+
 static void prepare(struct recorder *r, char **argv)
 {
 	struct idle_ranges idle;
@@ -476,12 +471,8 @@ static void prepare(struct recorder *r, char **argv)
 	keep_command_line(r, argv);
 	libbpf_set_print(be_quiet);
 	r->out = open_output(r->o.output);
-	if (r->o.cpus.n == 0 && !host_online_cpus(&r->cpus))
-		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
-	for (size_t i = 0; i < r->o.cpus.n; i++) {
-		if (grow_array(&r->cpus.items, &r->cpus.cap, r->cpus.n, sizeof(*r->cpus.items)))
-			r->cpus.items[r->cpus.n++] = r->o.cpus.items[i];
-	}
+	read_online(r);
+	limit_depth(&r->o);
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
@@ -515,8 +506,8 @@ static void start(struct recorder *r)
 	ledger_explain(&r->ledger, &r->cpus, 0);
 	for (size_t i = 0; i < r->cpus.n; i++)
 		ledger_online(&r->ledger, r->cpus.items[i], r->started, r->started, engine_period(&r->o));
-	if (r->child && write(r->go, "", 1) != 1)
-		cli_die(STATUS_SYSTEM, "the command does not begin: %s", strerror(errno));
+	if (r->o.command)
+		command_go(&r->command);
 }
 
 int main(int argc, char **argv)

@@ -18,6 +18,11 @@ bool options_targeted(const struct options *o)
 	return o->n_pids || o->n_tids || o->command;
 }
 
+bool options_samples(const struct options *o, unsigned int cpu)
+{
+	return o->cpus.n == 0 || cpu_list_has(&o->cpus, cpu);
+}
+
 static pid_t *parse_ids(const char *option, char *text, size_t *n)
 {
 	pid_t *ids = calloc(strlen(text) + 1, sizeof(*ids));
@@ -38,7 +43,7 @@ static double parse_seconds(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v > 0) || v > 1e9)
-		cli_usage("\"%s\" is not a number of seconds", text);
+		cli_usage("\"%s\" is not a time in seconds, like 60 or 0.5", text);
 	return v;
 }
 
@@ -92,6 +97,7 @@ static void parse_option(struct options *o, int c)
 		o->quiet = true;
 		break;
 	case 'd':
+		o->depth_asked = true;
 		o->depth = (unsigned int)cli_number("--depth", optarg, 1, SAMPLE_DEPTH_MAX);
 		break;
 	case 'E':

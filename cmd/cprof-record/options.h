@@ -9,7 +9,7 @@
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 
 struct options {
-	bool all, user_only, kernel_only, quiet, cycles;
+	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
 	unsigned int hertz;
@@ -23,6 +23,8 @@ struct options {
 
 /* Reads the command line; ends the program where it makes no sense. */
 void options_parse(struct options *o, int argc, char **argv);
+/* Is this CPU to be sampled? All are listened to: what runs here may have been mapped there. */
+bool options_samples(const struct options *o, unsigned int cpu);
 /* Are single processes or threads meant, and not the system? */
 bool options_targeted(const struct options *o);
 

@@ -35,9 +35,23 @@ static struct perf_engine *of(struct engine *e)
 	return (struct perf_engine *)e;
 }
 
+/* On a CPU that is not to be sampled the event only tells what happens there. */
+static int open_event(const struct perf_engine *p, pid_t pid, unsigned int cpu)
+{
+	struct perf_event_attr attr = p->attr;
+
+	if (!options_samples(p->base.options, cpu)) {
+		attr.type = PERF_TYPE_SOFTWARE;
+		attr.config = PERF_COUNT_SW_DUMMY;
+		attr.freq = 0;
+		attr.sample_period = 0;
+	}
+	return event_open(&attr, pid, (int)cpu);
+}
+
 static bool opens(struct perf_engine *p, pid_t pid, unsigned int cpu, int *fd)
 {
-	while ((*fd = event_open(&p->attr, pid, (int)cpu)) < 0) {
+	while ((*fd = open_event(p, pid, cpu)) < 0) {
 		if ((errno == EACCES || errno == EPERM) && !p->attr.exclude_kernel && !p->base.options->kernel_only)
 			p->attr.exclude_kernel = p->attr.exclude_callchain_kernel = 1;
 		else if (errno != EINVAL || !sideband_attr_older(&p->attr))
@@ -83,7 +97,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 }
 
 /* Every thread that the process has now; those that come are inherited. */
-static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list *cpus)
+static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list *online)
 {
 	char path[64];
 	struct dirent *e;
@@ -99,8 +113,8 @@ static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list 
 	while ((e = readdir(d))) {
 		pid_t tid = (pid_t)strtol(e->d_name, NULL, 10);
 
-		for (size_t i = 0; tid > 0 && i < cpus->n; i++) {
-			if (add_event(p, tid, cpus->items[i])) {
+		for (size_t i = 0; tid > 0 && i < online->n; i++) {
+			if (add_event(p, tid, online->items[i])) {
 				any = true;
 			} else if (errno != ESRCH) {
 				closedir(d);
@@ -113,22 +127,22 @@ static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list 
 	return any;
 }
 
-static bool add_targets(struct perf_engine *p, const struct cpu_list *cpus)
+static bool add_targets(struct perf_engine *p, const struct cpu_list *online)
 {
 	const struct options *o = p->base.options;
 
 	for (size_t i = 0; i < o->n_pids; i++) {
-		if (!add_process(p, o->pids[i], cpus))
+		if (!add_process(p, o->pids[i], online))
 			return false;
 	}
 	for (size_t i = 0; i < o->n_tids; i++) {
-		for (size_t c = 0; c < cpus->n; c++) {
-			if (!add_event(p, o->tids[i], cpus->items[c]))
+		for (size_t c = 0; c < online->n; c++) {
+			if (!add_event(p, o->tids[i], online->items[c]))
 				return false;
 		}
 	}
-	for (size_t c = 0; !options_targeted(o) && c < cpus->n; c++) {
-		if (!add_event(p, -1, cpus->items[c]))
+	for (size_t c = 0; !options_targeted(o) && c < online->n; c++) {
+		if (!add_event(p, -1, online->items[c]))
 			return false;
 	}
 	return true;
@@ -311,7 +325,7 @@ static const struct engine_ops ops = {
 	.watch = watch, .counts = counts, .follow = follow, .stop = stop, .close = close_engine,
 };
 
-struct engine *perf_engine_open(const struct options *o, const struct cpu_list *cpus,
+struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
 				const struct idle_ranges *idle, struct buf *error)
 {
 	struct perf_engine *p = calloc(1, sizeof(*p));
@@ -323,17 +337,17 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	engine_attr(&p->attr, o);
 	sideband_attr(&p->attr);
 	p->attr.disabled = 0;
-	p->attr.inherit = options_targeted(o);
+	p->attr.inherit = o->n_pids > 0; /* what a thread starts is not that thread */
 	p->attr.exclude_idle = !idle->start[0];
 	p->attr.exclude_guest = 1;
 	p->attr.exclude_callchain_kernel = o->user_only;
 	p->attr.exclude_callchain_user = o->kernel_only;
-	p->attr.sample_max_stack = o->depth <= 127 ? (uint16_t)o->depth : 0;
+	p->attr.sample_max_stack = (uint16_t)o->depth;
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
 	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 2;
-	if (!add_targets(p, cpus)) {
+	if (!add_targets(p, online)) {
 		diagnose_perf(errno, !options_targeted(o), error);
 		close_engine(&p->base);
 		return NULL;

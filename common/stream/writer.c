@@ -75,7 +75,7 @@ static bool fail(struct writer *w, const char *what, const char *why)
 static bool refuse(struct writer *w, const char *why)
 {
 	if (!w->error[0])
-		snprintf(w->error, sizeof(w->error), "cannot write: %s", why);
+		snprintf(w->error, sizeof(w->error), "%s", why);
 	return false;
 }
 
