@@ -331,12 +331,12 @@ static void bad_text(void)
 static void refused_records(void)
 {
 	static const struct { struct record r; const char *why; } table[] = {
-		{ { .type = RECORD_SEGMENT, .segment = { 65536, 0, 1 } }, "cannot write: a version beyond 16 bits" },
-		{ { .type = RECORD_FRAME, .frame = { 1, 1, 2, 0 } }, "cannot write: a frame of unknown kind" },
-		{ { .type = RECORD_NODE, .node = { 17, 17, 0 } }, "cannot write: a node whose parent comes after it" },
-		{ { .type = RECORD_NODE, .node = { 15, 0, 0 } }, "cannot write: a node with the number of a root" },
-		{ { .type = RECORD_SAMPLE, .sample = { .cpu = UINT64_C(1) << 32 } }, "cannot write: a CPU number beyond 32 bits" },
-		{ { .type = RECORD_EVENT, .event = { .id = 1, .period = 2 } }, "cannot write: an event with two periods" },
+		{ { .type = RECORD_SEGMENT, .segment = { 65536, 0, 1 } }, "a version beyond 16 bits" },
+		{ { .type = RECORD_FRAME, .frame = { 1, 1, 2, 0 } }, "a frame of unknown kind" },
+		{ { .type = RECORD_NODE, .node = { 17, 17, 0 } }, "a node whose parent comes after it" },
+		{ { .type = RECORD_NODE, .node = { 15, 0, 0 } }, "a node with the number of a root" },
+		{ { .type = RECORD_SAMPLE, .sample = { .cpu = UINT64_C(1) << 32 } }, "a CPU number beyond 32 bits" },
+		{ { .type = RECORD_EVENT, .event = { .id = 1, .period = 2 } }, "an event with two periods" },
 	};
 	int fd = new_file();
 	bool good = true;
