@@ -88,6 +88,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->next_process = e->next_thread = e->next_file = 1;
 	e->said_frames = 1;
 	e->said_nodes = NODE_FIRST;
+	e->said_vdso = false;
 	tree_clear(&e->tree);
 	idmap_clear(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
@@ -95,7 +96,6 @@ void emit_segment(struct emit *e, uint64_t now)
 	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
 	put(e, (struct record){ .type = RECORD_FLUSH });
-	put_vdso(e);
 }
 
 bool emit_segment_due(const struct emit *e, uint64_t now)
@@ -246,6 +246,20 @@ static void say_ksym(struct emit *e, uint64_t address, uint64_t time)
 	buf_release(&key);
 }
 
+/* The vDSO's image, 8 kB, goes along when the first frame lies in it. */
+static void say_vdso(struct emit *e, const struct proc *p)
+{
+	for (uint32_t i = e->said_frames; !e->said_vdso && i < e->tree.n_frames; i++) {
+		const struct tree_frame *f = &e->tree.frames[i];
+		const struct map *m = f->process == p->id ? maps_find(&p->maps, f->address) : NULL;
+
+		if (m && m->file && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
+			put_vdso(e);
+			e->said_vdso = true;
+		}
+	}
+}
+
 /* Writes frames and nodes that the tree has and the stream has not. */
 static void say_tree(struct emit *e, uint64_t time)
 {
@@ -351,6 +365,7 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 	say_cgroup(e, t->proc, s->cgroup, s->time);
 	if (!kernel_node(e, s, address, &kernel) || !user_node(e, s, address + kernel_n, t->proc, &user))
 		return false;
+	say_vdso(e, t->proc);
 	say_tree(e, s->time);
 	put(e, (struct record){ .type = RECORD_SAMPLE,
 				.sample = { s->time, 1, s->cpu, t->id, user, kernel,
