@@ -73,7 +73,8 @@ like "and the kernel's functions by name" "$(cat "$work/here.folded")" ';(do_sys
 
 # The same in a copy of the files, where the programs themselves are no more.
 mkdir "$tmp/copy"
-cprof-dump "$work/mixed.sym" | sed -n 's/^source .* status=ok .* path="\(\/.*\)"$/\1/p' | sort -u | while read -r f; do
+# Those that were mapped, and the debug files that gave names.
+cprof-dump "$work/mixed.sym" | sed -n 's/^\(file\|source\) .* path="\(\/.*\)"$/\2/p' | sort -u | while read -r f; do
 	[ ! -f "$f" ] || case $f in /proc/*) ;; *) cp -L --parents "$f" "$tmp/copy" ;; esac
 done
 mv "$work/known" "$tmp/gone"

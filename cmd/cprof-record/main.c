@@ -234,7 +234,6 @@ static void step(struct recorder *r, uint64_t until)
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
-	procs_sweep(&r->procs, until > KEEP_DEAD ? until - KEEP_DEAD : 0, emit_gone_to, &r->emit);
 }
 
 static void check_output(const struct recorder *r)
@@ -254,6 +253,7 @@ static void tell_ledger(struct recorder *r, uint64_t now)
 static void flush(struct recorder *r, uint64_t now)
 {
 	step(r, now - MARGIN);
+	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
 	tell_ledger(r, now);
 	writer_flush(r->emit.w);
 	check_output(r);
@@ -332,6 +332,8 @@ static void wait_until(struct recorder *r, uint64_t next)
 	if (n < 0 && errno != EINTR)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
+		if (ev[i].data.fd == r->signals)
+			take_signals(r);
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR))
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
@@ -355,7 +357,6 @@ static void record(struct recorder *r)
 		uint64_t now = host_mono_ns();
 
 		wait_until(r, next_step(r, now, next_flush < end ? next_flush : end));
-		take_signals(r);
 		now = host_mono_ns();
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : targets_gone(r)))
 			break;
