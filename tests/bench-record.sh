@@ -2,11 +2,12 @@
 # What recording costs and how large a capture is, beside perf record and bpftrace (or, where that does not run,
 # bcc's profile), on the same loads, one after the other in one run. Needs root. About five minutes:
 #
-#	[BENCH_SECONDS=20] BIN=build/bin BUILD=build tests/bench-record.sh
+#	[BENCH_SECONDS=20] [BENCH_ROUNDS=1] BIN=build/bin BUILD=build tests/bench-record.sh
 #
 # Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long recording took more
 # than the short one, by the seconds it was longer, is the steady cost; what is left of the short one is the start
-# (and the end: perf record and bpftrace do much of their work there).
+# (and the end: perf record and bpftrace do much of their work there). Of several rounds the cheapest count, for
+# machines that do other things too; those show in everyone's samples and bytes.
 #
 # CPU is user and system time of the recorder and its children. BPF run time is the kernel's account
 # (kernel.bpf_stats_enabled, which this script sets for its time) from /proc/PID/fdinfo, in which the program's entry
@@ -14,11 +15,13 @@
 # account: its figure is too low by about as much as reading the stacks costs, which is most of the others' BPF time.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-: "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}" "${BENCH_SECONDS:=20}"
+: "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}"
+: "${BENCH_SECONDS:=20}" "${BENCH_ROUNDS:=1}"
 PATH=$BIN:$PATH:/usr/sbin
 export LC_ALL=C
 hz=99 long=$BENCH_SECONDS short=$(((BENCH_SECONDS + 4) / 5)) cpus=$(getconf _NPROCESSORS_ONLN)
 stats=/proc/sys/kernel/bpf_stats_enabled
+ours=cprof-record perf='perf record -g'
 profile="profile:hz:$hz { @[ustack, kstack, comm] = count(); }"
 
 [ "$(id -u)" = 0 ] || { echo "The recorders sample the whole system, which needs root: left out."; exit 0; }
@@ -37,7 +40,8 @@ echo 1 2>/dev/null >$stats || echo "kernel.bpf_stats_enabled cannot be set: no B
 
 # The loads. timeout gives each a process group of its own, and ends all of it when it is ended.
 steady_load() {
-	timeout 86400 sh -c 'i=0; while [ $i -lt "$1" ]; do "$0" 3600 & i=$((i + 2)); done; wait' "$BUILD/contrib/demo" "$cpus" &
+	timeout 86400 sh -c 'i=0; while [ $i -lt "$1" ]; do "$0" 3600 & i=$((i + 2)); done; wait' \
+		"$BUILD/contrib/demo" "$cpus" &
 	load=$!
 }
 
@@ -45,7 +49,8 @@ compile_load() {
 	for i in 1 2 3 4 5 6 7 8; do
 		awk -v n=$((i * 4)) 'BEGIN {
 			print "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>"
-			for (f = 1; f <= n; f++) printf "int f%d(const char *s, int n)\n{\n\tchar *copy = strdup(s);\n\tint sum = %d;\n\n" \
+			for (f = 1; f <= n; f++) printf "int f%d(const char *s, int n)\n{\n" \
+				"\tchar *copy = strdup(s);\n\tint sum = %d;\n\n" \
 				"\tfor (int i = 0; i < n && copy[i]; i++)\n\t\tsum = sum * 31 + (copy[i] ^ i);\n" \
 				"\tprintf(\"%%s %%d\\n\", copy, sum);\n\tfree(copy);\n\treturn sum;\n}\n", f, f }' >"$tmp/$i.c"
 	done
@@ -81,7 +86,8 @@ watch_bpf() {
 	done
 }
 
-# measure COMMAND...: leaves user and system seconds in $tmp/cpu, BPF run time in $tmp/bpf, output in $tmp/out and $tmp/err
+# measure COMMAND...: leaves user and system seconds in $tmp/cpu, BPF run time in $tmp/bpf, what it said in
+# $tmp/out and $tmp/err
 measure() {
 	rm -f "$tmp/pid" "$tmp/bpf"
 	LC_ALL=C bash -c 'exec 3>"$0/cpu"; TIMEFORMAT="%U %S"
@@ -95,13 +101,14 @@ measure() {
 	return $status
 }
 
-# Each recorder, for $1 seconds. Then samples and bytes of what it recorded, with nothing before them where it failed.
+# Each recorder for $1 seconds, to $tmp/file; then how many samples it took, to $tmp/samples.
 run_cprof() {
-	measure cprof-record -F $hz -a -o "$tmp/file" "$1" && sed -n 's/^cprof-record: \([0-9]*\) samples.*/\1/p' "$tmp/err" >"$tmp/samples"
+	measure cprof-record -F $hz -a -o "$tmp/file" "$1" &&
+		sed -n 's/^cprof-record: \([0-9]*\) samples.*/\1/p' "$tmp/err" >"$tmp/samples"
 }
 run_perf() {
 	measure perf record -F $hz -a -g -o "$tmp/file" -- sleep "$1" &&
-		sed -n 's/.*(~*\([0-9]*\) samples).*/\1/p' "$tmp/err" >"$tmp/samples"
+		perf report --stats -i "$tmp/file" 2>/dev/null | awk '/SAMPLE events:/ { n = $3 } END { print n }' >"$tmp/samples"
 }
 run_bpftrace() {
 	measure bpftrace -e "$profile interval:s:$1 { exit(); }" && mv "$tmp/out" "$tmp/file" &&
@@ -112,84 +119,97 @@ run_bcc() {
 		awk '{ n += $NF } END { print n }' "$tmp/file" >"$tmp/samples"
 }
 
-# record LOAD NAME RECORDER SECONDS: a line of the results: load, name, seconds, samples, bytes, CPU s, BPF ns a run, runs
+# record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, BPF ns a run, BPF runs
 record() {
 	rm -f "$tmp/file" "$tmp/samples"
-	"run_$3" "$4"
-	[ -s "$tmp/samples" ] || return 1
-	echo "$1,$2,$4,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(
-		awk '{ printf "%.0f,%d", $1 / $2, $2 }' "$tmp/bpf" 2>/dev/null || echo 0,0)" >>"$tmp/results"
+	"run_$2" "$3"
+	[ "$(cat "$tmp/samples" 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || return 1
+	echo "$1,$3,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(
+		awk '{ printf "%.0f,%d", $1 / $2, $2 }' "$tmp/bpf" 2>/dev/null || echo 0,0)" >>"$tmp/new"
 }
 
-# both LOAD NAME RECORDER: short and long, or why not
-both() {
-	if ! command -v "${2%% *}" >/dev/null; then
-		echo "  ${2%% *} is not installed: left out"
-	elif record "$1" "$2" "$3" "$short"; then
-		record "$1" "$2" "$3" "$long"
-	else
-		echo "  ${2%% *} does not record here: left out ($(grep . "$tmp/err" | tail -1))"
+# all_of NAME RECORDER: short and long in each round, or why not
+all_of() {
+	rm -f "$tmp/new"
+	if ! command -v "${1%% *}" >/dev/null; then
+		echo "  ${1%% *} is not installed: left out"
 		return 1
 	fi
+	round=0
+	while [ $round -lt "$BENCH_ROUNDS" ]; do
+		round=$((round + 1))
+		if ! record "$1" "$2" "$short" || ! record "$1" "$2" "$long"; then
+			echo "  ${1%% *} does not record here: left out ($(grep . "$tmp/err" | tail -1))"
+			return 1
+		fi
+	done
+	cat "$tmp/new" >>"$tmp/results"
 }
 
-all_of() {
-	sleep 1
-	both "$1" 'cprof-record' cprof
-	both "$1" 'perf record -g' perf
-	both "$1" 'bpftrace' bpftrace || both "$1" 'profile-bpfcc' bcc
-}
-
-# Every run's program cost is its mean times its samples: the account was read up to 0.2 s before the end.
+# Of several rounds the cheapest of each length. The program's time is its mean times the samples: the account was
+# read up to 0.2 s before the end. share: of perf.data's bytes a sample, that one may take here.
 table='
+function percent(ms, s) { return ms / 10 / s / cpus }
+function claim(what, value, most, unit) {
+	printf "  %-58s %7.3f%s, claimed: at most %g%s: %s\n", what, value, unit, most, unit, value <= most ? "met" : "not met"
+}
+function row(name, s) {
+	printf "  %-15s %5d %8d %9d %7.1f %8.0f %8s %8.3f", name, s, samples[name, s], bytes[name, s],
+		bytes[name, s] / samples[name, s], cpu[name, s], runs[name, s] ? sprintf("%.1f", bpf[name, s]) : "-",
+		percent(cost[name, s], s)
+}
 BEGIN {
 	FS = ","
 	printf "  %-15s %5s %8s %9s %7s %8s %8s %8s | %7s %8s %9s | %8s\n", "", "s", "samples", "bytes", "B/smpl", "CPU ms",
 		"BPF ms", "% of CPU", "steady", "us/BPF", "B/smpl", "start ms"
 }
-function percent(ms, s) { return ms / 10 / s / cpus }
-$1 == load {
-	ms = $6 * 1000; bpf = $7 * ($8 > $4 ? $8 : $4) / 1e6
-	printf "  %-15s %5d %8d %9d %7.1f %8.0f %8s %8.3f", $2, $3, $4, $5, $5 / $4, ms, $8 ? sprintf("%.1f", bpf) : "-",
-		percent(ms + bpf, $3)
-	if ($2 == name && $3 > s) {
-		rate = (ms - ms0) / ($3 - s); bpf_rate = (bpf - bpf0) / ($3 - s)
-		printf " | %7.3f %8s %9.1f | %8.1f", percent(rate + bpf_rate, 1), $8 ? sprintf("%.2f", $7 / 1000) : "-", ($5 - bytes0) / ($4 - samples0), ms0 - rate * s
-		print $2 "," percent(rate + bpf_rate, 1) "," percent(ms + bpf, $3) "," $5 / $4 "," ($5 - bytes0) / ($4 - samples0) >>claims
-	}
-	print ""
-	name = $2; s = $3; ms0 = ms; bpf0 = bpf; bytes0 = $5; samples0 = $4
-}'
-
-# claims LOAD SHARE: of perf.data, that a sample may take
-claims='
-function claim(what, value, most, unit) {
-	printf "  %-58s %7.3f%s, claimed: at most %g%s: %s\n", what, value, unit, most, unit, value <= most ? "met" : "not met"
+{
+	ns = $6 * ($7 > $3 ? $7 : $3)
+	if (!($1 in seen)) names[++n] = $1
+	seen[$1]
+	if (($1, $2) in cost && cost[$1, $2] <= $5 * 1000 + ns / 1e6) next
+	samples[$1, $2] = $3; bytes[$1, $2] = $4; cpu[$1, $2] = $5 * 1000; runs[$1, $2] = $7
+	bpf[$1, $2] = ns / 1e6; mean[$1, $2] = $6 / 1000; cost[$1, $2] = $5 * 1000 + ns / 1e6
 }
-BEGIN { FS = "," }
-{ steady[$1] = $2; whole[$1] = $3; bytes[$1] = $4; more[$1] = $5 }
 END {
-	if (!("cprof-record" in steady)) exit
-	claim("% of a CPU per CPU, CPU and BPF, once started", steady["cprof-record"], 0.1, " %")
-	claim("the same with the start, in " long " s", whole["cprof-record"], 0.1, " %")
-	if (!("perf record -g" in bytes)) { print "  bytes beside perf.data: not measured"; exit }
-	claim("bytes a sample beside perf.data", bytes["cprof-record"] / bytes["perf record -g"], share, "")
-	claim("the same without what is there at the start", more["cprof-record"] / more["perf record -g"], share, "")
+	for (i = 1; i <= n; i++) {
+		name = names[i]
+		row(name, short)
+		print ""
+		steady[name] = percent((cost[name, long] - cost[name, short]) / (long - short), 1)
+		whole[name] = bytes[name, long] / samples[name, long]
+		more[name] = (bytes[name, long] - bytes[name, short]) / (samples[name, long] - samples[name, short])
+		row(name, long)
+		printf " | %7.3f %8s %9.1f | %8.1f\n", steady[name], runs[name, long] ? sprintf("%.2f", mean[name, long]) : "-",
+			more[name], cpu[name, short] - (cpu[name, long] - cpu[name, short]) / (long - short) * short
+	}
+	if (!(ours in seen)) exit
+	claim("% of a CPU per CPU, CPU and BPF, once started", steady[ours], 0.1, " %")
+	claim("the same with the start, in " long " s", percent(cost[ours, long], long), 0.1, " %")
+	if (!(perf in seen)) {
+		print "  bytes a sample beside perf.data: no perf.data"
+		exit
+	}
+	claim("bytes a sample beside perf.data", whole[ours] / whole[perf], share, "")
+	claim("the same without what is there at the start", more[ours] / more[perf], share, "")
 }'
 
 # bench LOAD SHARE WHAT
 bench() {
 	echo "-- $3"
-	: >"$tmp/results"; : >"$tmp/claims"
+	: >"$tmp/results"
 	"$1_load"
-	all_of "$1"
+	sleep 1
+	all_of "$ours" cprof
+	all_of "$perf" perf
+	all_of bpftrace bpftrace || all_of profile-bpfcc bcc
 	end_load
-	awk -v load="$1" -v cpus="$cpus" -v claims="$tmp/claims" "$table" "$tmp/results"
-	awk -v long="$long" -v share="$2" "$claims" "$tmp/claims"
+	awk -v cpus="$cpus" -v short="$short" -v long="$long" -v ours="$ours" -v perf="$perf" -v share="$2" \
+		"$table" "$tmp/results"
 }
 
-echo "$hz Hz, $cpus CPUs; CPU: user and system of the recorder; BPF: run time of its program (perf's own sampling in the"
-echo "kernel is in no account, and so missing in its row); % of a CPU per CPU: both"
+echo "$hz Hz, $cpus CPUs; CPU: user and system of the recorder; BPF: run time of its program (perf's own sampling in"
+echo "the kernel is in no account, and so missing in its row); %: both, of a CPU per CPU"
 bench steady 0.1 "steady load: a process per CPU, frame pointers, some seven frames"
 if command -v gcc >/dev/null; then
 	bench compile 0.25 "compile loop: gcc -O2 on small files, one at a time per CPU"
