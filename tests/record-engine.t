@@ -62,6 +62,11 @@ nobody ./cprof-record -p 1 1 >"$tmp/out" 2>"$tmp/err"
 is "unprivileged: nor a process of others" $? 1
 is "in one sentence" "$(grep -c . "$tmp/err")" 1
 
+chown root burn && chmod 711 burn
+nobody ./cprof-record -- ./burn brief 2500 2>"$tmp/err" >"$tmp/out"
+like "what one may not read cannot be sampled, and that is said" "$(cat "$tmp/err")" 'sampling of process [0-9]+ has ended before it'
+chmod 755 burn
+
 # BPF, but no right to see where the kernel's idle loop is
 if setpriv --inh-caps=-all --bounding-set=-syslog true 2>/dev/null; then
 	setpriv --bounding-set=-syslog,-sys_admin --inh-caps=-all ./cprof-record -q --engine bpf -F 499 -a -o "$tmp/idle.bin" 1 2>"$tmp/err"

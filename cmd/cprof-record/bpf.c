@@ -14,7 +14,8 @@
 
 enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 512 << 10,
        /* Up to this rate a CPU's share of the ring lasts for longer than the steps of main.c are apart. */
-       HERTZ_UNWOKEN = 250 };
+       HERTZ_UNWOKEN = 250,
+       DRAIN_MOST = 20000 };
 
 struct cpu_event {
 	unsigned int cpu;
@@ -33,6 +34,7 @@ struct bpf_engine {
 	size_t n, cap;
 	struct cpu_list cpus; /* those that were online at the start */
 	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
+	size_t taken;        /* samples in this call */
 	struct queue *queue; /* where the ring is drained to, for the time of the call */
 	struct sample_counts *counts; /* of all possible CPUs */
 	int possible;
@@ -49,7 +51,8 @@ static int take_sample(void *arg, void *data, size_t n)
 
 	if (n >= sizeof(struct sample_head))
 		queue_push(b->queue, ITEM_SAMPLE, ((struct sample_head *)data)->time, data, n);
-	return 0;
+	b->taken++;
+	return b->n > 0 && b->taken >= DRAIN_MOST ? -1 : 0;
 }
 
 static void drain(struct engine *e, struct queue *q)
@@ -58,7 +61,8 @@ static void drain(struct engine *e, struct queue *q)
 
 	sideband_drain(&b->sideband, q);
 	b->queue = q;
-	ring_buffer__consume(b->ring);
+	b->taken = 0;
+	ring_buffer__consume(b->ring); /* till it is empty: at a high rate that may be never */
 	b->queue = NULL;
 }
 

@@ -297,10 +297,25 @@ static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t pr
 	return node;
 }
 
-/* No return address: below the first page that can be mapped, or not in the lower half. */
-static bool is_nonsense(uint64_t address)
+/*
+ * How many frames from the leaf on can be: a chain of frame pointers that meets code without them ends
+ * in some number, and what seems to come behind it is chance. A number is no return address where no
+ * code is mapped; only where all that is mapped is known.
+ */
+static int sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
 {
-	return address < 4096 || address >> 56;
+	const struct map *m = NULL;
+	bool known = !e->sideband_lost && maps_from(&p->maps, 0);
+
+	for (int i = 1; i < n; i++) {
+		uint64_t at = address[i] - 1;
+
+		if (address[i] < 4096 || at >> 56)
+			return i;
+		if (known && (!m || at < m->start || at >= m->end) && !(m = maps_find(&p->maps, at)))
+			return i;
+	}
+	return n;
 }
 
 /*
@@ -322,7 +337,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 		      uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
-	int n = s->user_n;
+	int n = s->user_n, i;
 
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
@@ -332,9 +347,10 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 	}
 	if ((unsigned int)n >= e->options->depth)
 		root = ROOT_DEPTH;
-	while (n > 1 && is_nonsense(address[n - 1])) {
+	i = sound(e, address, n, p);
+	if (i < n) {
 		root = ROOT_BROKEN;
-		n--;
+		n = i;
 	}
 	*node = walk(e, address, n, p->id, root);
 	return *node >= NODE_FIRST;

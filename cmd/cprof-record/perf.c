@@ -351,7 +351,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
-	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 2;
+	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 8;
 	if (!add_targets(p, online)) {
 		diagnose_perf(errno, !options_targeted(o), error);
 		close_engine(&p->base);
