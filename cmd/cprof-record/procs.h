@@ -37,7 +37,8 @@ struct proc {
 	uint32_t exec_segment;
 	bool kernel, dead, jit_watched;
 	uint64_t died;
-	size_t tasks;
+	size_t tasks;       /* those that live */
+	struct task *first; /* all that it has, also those that have exited */
 	/* What the stream knows. */
 	uint32_t segment;
 	uint64_t id;
@@ -46,12 +47,24 @@ struct proc {
 
 struct task {
 	uint32_t tid;
+	uint32_t at; /* in tasks */
 	struct proc *proc;
+	struct task *next, *prev; /* of the same process */
 	char comm[64];
 	bool dead;
+	bool missing; /* the kernel did not know it when it was asked last */
 	uint64_t died;
 	uint32_t segment;
 	uint64_t id;
+};
+
+/* Who has exited, in order of time: what is to be forgotten is found without looking at all the others. */
+struct deaths {
+	struct death {
+		uint64_t time;
+		uint32_t id; /* tid or pid */
+	} *items;
+	size_t first, n, cap; /* items[first] to items[n - 1] wait */
 };
 
 struct procs {
@@ -60,6 +73,9 @@ struct procs {
 	struct task **tasks;
 	size_t n_tasks, cap_tasks;
 	struct idmap by_pid, by_tid; /* to index in items, tasks */
+	struct deaths dead_procs, dead_tasks;
+	uint64_t audit_next; /* when tasks are looked after next, and where */
+	size_t audit_at;
 	struct proc **replaced;      /* by an exec; freed by procs_sweep */
 	size_t n_replaced, cap_replaced;
 	struct exe *exes;
@@ -85,7 +101,13 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 /* The thread, made up by a look at /proc where no change told of it. NULL without memory. */
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now);
 struct proc *procs_find(const struct procs *ps, uint32_t pid);
-/* Forgets who has exited before this time; gone(arg, proc) is called before. */
+/* The process is no more; procs_sweep will forget it. */
+void procs_bury(struct procs *ps, struct proc *p, uint64_t time);
+/*
+ * Forgets who has exited before this time; gone(arg, proc) is called before. The time it takes grows with
+ * those who went, not with those who stay. Exits that the side-band lost are found by asking the kernel
+ * for a few tasks each second.
+ */
 void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, struct proc *p), void *arg);
 
 /* For snapshot.c. */

@@ -35,7 +35,7 @@ static char *split_stat(char *stat, struct slice *comm)
 	return close + 1;
 }
 
-static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm)
+static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm, char *state)
 {
 	char path[64], *rest;
 	unsigned int ppid, flags;
@@ -53,8 +53,8 @@ static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm
 		return false;
 	stat[n] = '\0';
 	rest = split_stat(stat, comm);
-	if (!rest || sscanf(rest, " %*c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			    &ppid, &flags, &ticks) != 3)
+	if (!rest || sscanf(rest, " %c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+			    state, &ppid, &flags, &ticks) != 4)
 		return false;
 	p->start = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
 	p->kernel = flags & PF_KTHREAD;
@@ -214,17 +214,23 @@ static void read_tasks(struct procs *ps, struct proc *p, struct slice comm)
 
 bool snapshot_process(struct procs *ps, struct proc *p)
 {
-	char stat[1024];
+	char stat[1024], state;
 	struct slice comm;
 
 	p->seen = host_mono_ns();
 	p->time = p->seen;
 	p->via = VIA_SNAPSHOT;
-	if (!read_stat(p, stat, sizeof(stat), &comm))
+	if (!read_stat(p, stat, sizeof(stat), &comm, &state))
 		return false;
 	if (!p->kernel)
 		read_maps(ps, p);
 	read_tasks(ps, p, comm);
+	if (state == 'Z' || state == 'X') { /* its exit has been told already, to nobody */
+		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
+		struct change_effect ignored;
+
+		procs_apply(ps, &c, &ignored);
+	}
 	return true;
 }
 
@@ -240,7 +246,7 @@ void procs_snapshot(struct procs *ps)
 			continue;
 		p = procs_new(ps, (uint32_t)strtoul(e->d_name, NULL, 10));
 		if (p && !snapshot_process(ps, p))
-			p->dead = true;
+			procs_bury(ps, p, p->seen);
 	}
 	if (d)
 		closedir(d);
