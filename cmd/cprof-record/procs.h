@@ -35,7 +35,8 @@ struct proc {
 	uint32_t parent_pid;
 	uint64_t exec_of; /* after an exec: the stream's id of the image before, in this segment */
 	uint32_t exec_segment;
-	bool kernel, dead, jit_watched;
+	bool kernel, dead;
+	uint32_t jit_segment; /* its perf map was last asked for in this one; 0: never */
 	uint64_t died;
 	size_t tasks;       /* those that live */
 	struct task *first; /* all that it has, also those that have exited */
