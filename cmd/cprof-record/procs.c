@@ -9,6 +9,8 @@ enum {
 	AUDIT_PERIOD = 1000000000, /* so often some tasks are looked after: */
 	AUDIT_LEAST = 32,          /* that many, or a 64th of all */
 	AUDIT_SHARE = 64,
+	EXES_LEAST = 4096,         /* fewer are not worth a search for those that nobody maps */
+	PRUNE_LEAST = 4096,        /* the same of mappings of one process */
 };
 
 void procs_init(struct procs *ps)
@@ -35,10 +37,13 @@ void procs_release(struct procs *ps)
 	free(ps->tasks);
 	free(ps->dead_procs.items);
 	free(ps->dead_tasks.items);
+	for (size_t i = 0; i < ps->n_exes; i++)
+		free(ps->exes[i].key);
 	free(ps->exes);
+	free(ps->free_exes);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
-	intern_release(&ps->exe_keys);
+	idmap_release(&ps->exe_keys);
 	procs_init(ps);
 }
 
@@ -176,11 +181,34 @@ struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, stru
 	return t;
 }
 
+static bool exe_find(const struct procs *ps, uint64_t hash, const struct buf *key, uint32_t *at)
+{
+	return idmap_find(&ps->exe_keys, hash, at) && ps->exes[*at].key_n == key->n &&
+	       memcmp(ps->exes[*at].key, key->p, key->n) == 0;
+}
+
+/* A place for another one, and the key's bytes, which are taken over. */
+static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *at)
+{
+	bool again = ps->n_free > 0;
+
+	*at = again ? ps->free_exes[ps->n_free - 1] : (uint32_t)ps->n_exes;
+	if (!grow_array(&ps->exes, &ps->cap_exes, *at, sizeof(*ps->exes)) || !idmap_set(&ps->exe_keys, hash, *at))
+		return false;
+	if (again)
+		ps->n_free--;
+	else
+		ps->n_exes++;
+	ps->exes[*at] = (struct exe){ .key = key->p, .key_n = key->n };
+	*key = (struct buf){ 0 };
+	return true;
+}
+
 /* The file of a mapping: index + 1, or 0. */
-static uint32_t intern_exe(struct procs *ps, const struct change *c)
+static uint32_t exe_of(struct procs *ps, const struct change *c)
 {
 	struct buf key = { 0 };
-	struct exe e = { c->major, c->minor, c->inode, c->generation, c->build_id, c->text, 0, 0 };
+	uint64_t hash;
 	uint32_t at = 0;
 	bool good;
 
@@ -193,21 +221,61 @@ static uint32_t intern_exe(struct procs *ps, const struct change *c)
 		buf_varint(&key, c->generation);
 	}
 	buf_slice(&key, c->text);
-	good = !key.failed && intern_add(&ps->exe_keys, buf_view(&key), &at) &&
-	       grow_array(&ps->exes, &ps->cap_exes, at, sizeof(*ps->exes));
-	if (good && at >= ps->n_exes) {
-		struct slice kept = intern_get(&ps->exe_keys, at);
+	hash = hash_bytes(key.p, key.n);
+	good = !key.failed;
+	if (good && !exe_find(ps, hash, &key, &at) && (good = exe_add(ps, hash, &key, &at))) {
+		struct exe *e = &ps->exes[at];
 
-		/* The key's copy holds both: the path at its end, the build ID behind its length. */
-		e.path = (struct slice){ kept.p + kept.n - c->text.n, c->text.n };
-		e.build_id = (struct slice){ kept.p + 1, c->build_id.n };
-		ps->exes[at] = e;
-		ps->n_exes = at + 1;
+		e->major = c->major;
+		e->minor = c->minor;
+		e->inode = c->inode;
+		e->generation = c->generation;
+		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
+		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
 	}
 	buf_release(&key);
 	if (!good)
 		give_up(ps, NULL);
 	return good ? at + 1 : 0;
+}
+
+static void mark_exes(struct procs *ps, const struct proc *p)
+{
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+		if (m->file)
+			ps->exes[m->file - 1].used = true;
+}
+
+static void free_exe(struct procs *ps, uint32_t at)
+{
+	struct exe *e = &ps->exes[at];
+	uint64_t hash = hash_bytes(e->key, e->key_n);
+	uint32_t found;
+
+	if (!grow_array(&ps->free_exes, &ps->cap_free, ps->n_free, sizeof(*ps->free_exes)))
+		return;
+	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
+		idmap_remove(&ps->exe_keys, hash);
+	free(e->key);
+	*e = (struct exe){ 0 };
+	ps->free_exes[ps->n_free++] = at;
+}
+
+/* Files come and go with builds, containers and JIT compilers. Twice as many as were in use last: look again. */
+static void clear_exes(struct procs *ps)
+{
+	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
+		return;
+	for (size_t i = 0; i < ps->n; i++)
+		mark_exes(ps, ps->items[i]);
+	for (uint32_t i = 0; i < ps->n_exes; i++) {
+		if (ps->exes[i].key && !ps->exes[i].used)
+			free_exe(ps, i);
+		ps->exes[i].used = false;
+	}
+	ps->clear_at = 2 * (ps->n_exes - ps->n_free);
+	if (ps->clear_at < EXES_LEAST)
+		ps->clear_at = EXES_LEAST;
 }
 
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect)
@@ -218,9 +286,15 @@ void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct 
 	if (c->length == 0 || m.end < m.start)
 		return;
 	if (c->text.n && !slice_is(c->text, "//anon"))
-		m.file = intern_exe(ps, c);
+		m.file = exe_of(ps, c);
 	else
 		m.offset = 0;
+	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
+		snapshot_prune(ps, p);
+		p->prune_at = 2 * maps_count(&p->maps);
+		if (p->prune_at < PRUNE_LEAST)
+			p->prune_at = PRUNE_LEAST;
+	}
 	if (!maps_add(&p->maps, &m, &changed)) {
 		give_up(ps, NULL);
 		return;
@@ -277,6 +351,7 @@ static void apply_fork(struct procs *ps, const struct change *c)
 		p->kernel = parent->kernel;
 		p->parent_serial = parent->serial;
 		p->parent_version = parent->version;
+		p->prune_at = parent->prune_at;
 		maps_copy(&p->maps, &parent->maps);
 	}
 	procs_new_task(ps, p, c->tid, comm);
@@ -444,4 +519,5 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 		}
 	}
 	audit(ps, before);
+	clear_exes(ps);
 }

@@ -15,8 +15,11 @@
 
 /* An executable file, of any number of processes. */
 struct exe {
+	uint8_t *key; /* who it is; the slices point into it. NULL: this place is free */
+	size_t key_n;
 	uint64_t major, minor, inode, generation;
 	struct slice build_id, path;
+	bool used; /* some process maps it: for the clearing of those that none does */
 	uint32_t segment; /* the segment that knows it, and its id there */
 	uint64_t id;
 };
@@ -30,6 +33,7 @@ struct proc {
 	uint64_t generation;
 	uint64_t seen;  /* /proc was read then: older changes are in it already */
 	struct maps maps; /* file: index in exes + 1 */
+	size_t prune_at;  /* so many mappings are compared with /proc, since no unmapping is told; 0: PRUNE_LEAST */
 	uint64_t version; /* changes with maps */
 	uint64_t parent_serial, parent_version; /* after a fork: the parent's at that moment */
 	uint32_t parent_pid;
@@ -81,7 +85,10 @@ struct procs {
 	size_t n_replaced, cap_replaced;
 	struct exe *exes;
 	size_t n_exes, cap_exes;
-	struct intern exe_keys; /* id: index in exes */
+	struct idmap exe_keys;  /* hash of the key to index in exes */
+	uint32_t *free_exes;    /* places in exes */
+	size_t n_free, cap_free;
+	size_t clear_at;        /* so many exes are worth a look at which are in use */
 	uint64_t serials;
 	bool failed;            /* memory ran out once: something is missing */
 };
@@ -115,6 +122,8 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
+/* Takes out the mappings that /proc does not know any more. */
+void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */
 bool snapshot_process(struct procs *ps, struct proc *p);
 
