@@ -144,11 +144,12 @@ finish 7
 open
 X
 
-jit "restart delivers all again, forget nothing" "7.0 1 1 a
+jit "restart delivers all again of those asked for again, forget nothing" "7.0 1 1 a
 8.0 1 1 a
 poll 0
 7.0 1 1 a
 8.0 1 1 a
+poll 0
 poll 0
 8.0 1 1 a
 8.0 2 2 b
@@ -161,11 +162,15 @@ watch 8 PID 0
 watch 8 PID 0
 poll
 restart
+watch 7 PID 0
+watch 8 PID 0
 poll
 ! printf '2 2 b\n' >>MAP
 forget 7
 forget 10
 restart
+poll
+watch 8 PID 0
 poll
 open
 forget 8

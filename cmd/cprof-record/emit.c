@@ -7,7 +7,7 @@
 
 #include "cmd/cprof-record/vdso.h"
 
-enum { KERNEL_BIT = 63 };
+enum { JIT_STEP_BYTES = 16 << 20 }; /* then samples have their turn again */
 
 static void put(struct emit *e, struct record r)
 {
@@ -101,13 +101,8 @@ void emit_segment(struct emit *e, uint64_t now)
 bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
-	       writer_segment_bytes(e->w) >= SEGMENT_BYTES;
-}
-
-void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
-{
-	put(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
-	put(e, (struct record){ .type = RECORD_FLUSH });
+	       e->tree.n_nodes >= SEGMENT_NODES ||
+	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * jitmaps_repeated(e->jitmaps);
 }
 
 static uint64_t file_id(struct emit *e, uint32_t file)
@@ -127,17 +122,24 @@ static uint64_t file_id(struct emit *e, uint32_t file)
 	return x->id;
 }
 
+/* A process stays where it is until emit_gone, which ends the watch: no search for the one that is meant. */
+static uint64_t watch_id(const struct proc *p)
+{
+	return (uintptr_t)p;
+}
+
 /* Code of a JIT compiler lies in memory that no file stands behind. */
 static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 {
-	if (p->jit_watched || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
+	if (p->jit_segment == e->segment || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
 			       e->procs->exes[m->file - 1].inode + e->procs->exes[m->file - 1].build_id.n != 0 &&
 			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/memfd:", 7) != 0 &&
 			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/dev/", 5) != 0))
 		return;
 	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
 		return; /* [vdso], [vsyscall], [uprobes] */
-	p->jit_watched = jitmaps_watch(e->jitmaps, p->serial, (pid_t)p->pid, 0);
+	if (jitmaps_watch(e->jitmaps, watch_id(p), (pid_t)p->pid, 0))
+		p->jit_segment = e->segment;
 }
 
 static void put_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
@@ -393,47 +395,50 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 
 struct jit_sink {
 	struct emit *e;
-	uint64_t now;
+	uint64_t now, bytes;
 };
 
-static struct proc *by_serial(const struct procs *ps, uint64_t serial)
-{
-	for (size_t i = 0; i < ps->n; i++) {
-		if (ps->items[i]->serial == serial)
-			return ps->items[i];
-	}
-	for (size_t i = 0; i < ps->n_replaced; i++) {
-		if (ps->replaced[i]->serial == serial)
-			return ps->replaced[i];
-	}
-	return NULL;
-}
-
-static void put_jitmap(void *arg, uint64_t serial, uint64_t generation, const uint8_t *data, size_t n)
+static void put_jitmap(void *arg, uint64_t watched, uint64_t generation, const uint8_t *data, size_t n)
 {
 	struct jit_sink *sink = arg;
-	struct proc *p = by_serial(sink->e->procs, serial);
+	struct proc *p = (struct proc *)(uintptr_t)watched;
 
-	if (!p)
-		return;
 	say_process(sink->e, p);
 	put(sink->e, (struct record){ .type = RECORD_JITMAP, .jitmap = { sink->now, p->id, generation, { data, n } } });
+	sink->bytes += n;
+}
+
+static void deliver_jit(struct emit *e, uint64_t now, uint64_t limit)
+{
+	struct jit_sink sink = { e, now, 0 };
+
+	while (jitmaps_poll(e->jitmaps, now, put_jitmap, &sink) > 0 && sink.bytes < limit)
+		;
 }
 
 void emit_jit(struct emit *e, uint64_t now)
 {
-	struct jit_sink sink = { e, now };
-
-	while (jitmaps_poll(e->jitmaps, now, put_jitmap, &sink) > 0)
-		;
+	if (now == UINT64_MAX)
+		deliver_jit(e, host_mono_ns(), UINT64_MAX);
+	else
+		deliver_jit(e, now, JIT_STEP_BYTES);
 }
 
 void emit_gone(struct emit *e, struct proc *p)
 {
-	struct jit_sink sink = { e, host_mono_ns() };
+	struct jit_sink sink = { e, host_mono_ns(), 0 };
 
-	if (p->jit_watched)
-		jitmaps_finish(e->jitmaps, p->serial, sink.now, put_jitmap, &sink);
+	if (p->jit_segment == e->segment)
+		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
+	else if (p->jit_segment) /* this segment does not know it */
+		jitmaps_forget(e->jitmaps, watch_id(p));
+}
+
+void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
+{
+	deliver_jit(e, now, UINT64_MAX); /* what a step has left for the next one */
+	put(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
+	put(e, (struct record){ .type = RECORD_FLUSH });
 }
 
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count)

@@ -3,7 +3,8 @@
  *
  * Only processes that were sampled stand in the stream, with the mappings they have at that point;
  * from then on each change is written as it comes. A new segment begins after SEGMENT_SECONDS or
- * SEGMENT_BYTES and knows nothing of the one before.
+ * SEGMENT_BYTES and knows nothing of the one before. What it must repeat does not count, and allows for
+ * as much again: perf maps of more than SEGMENT_BYTES would end each segment at once.
  */
 #ifndef CPROF_RECORD_EMIT_H
 #define CPROF_RECORD_EMIT_H
@@ -16,7 +17,11 @@
 #include "cmd/cprof-record/tree.h"
 #include "common/stream/writer.h"
 
-enum { SEGMENT_SECONDS = 300, SEGMENT_BYTES = 32 << 20 };
+enum {
+	SEGMENT_SECONDS = 300,
+	SEGMENT_BYTES = 32 << 20,
+	SEGMENT_NODES = 1 << 21, /* of the tree: bounds its memory, here and in readers, to some 100 MB */
+};
 
 struct emit {
 	struct writer *w;
@@ -50,7 +55,7 @@ void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
 void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect);
 /* False: it could not be written for want of memory, and counts as such. */
 bool emit_sample(struct emit *e, const struct sample_head *s);
-/* What is new in the processes' perf maps. */
+/* What is new in the processes' perf maps, up to a limit a step; with UINT64_MAX all of it, as of now. */
 void emit_jit(struct emit *e, uint64_t now);
 /* The process is about to be forgotten. */
 void emit_gone(struct emit *e, struct proc *p);

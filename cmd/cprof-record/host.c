@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,6 +34,21 @@ bool host_read(const char *path, struct buf *text)
 		text->n--;
 	errno = saved;
 	return got >= 0 && !text->failed;
+}
+
+int host_raise_files(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 1024;
+	if (l.rlim_cur < l.rlim_max) {
+		struct rlimit most = { l.rlim_max, l.rlim_max };
+
+		if (setrlimit(RLIMIT_NOFILE, &most) == 0)
+			l = most;
+	}
+	return l.rlim_cur < INT_MAX ? (int)l.rlim_cur : INT_MAX;
 }
 
 static uint64_t clock_ns(clockid_t clock)

@@ -52,6 +52,8 @@ uint64_t host_mono_ns(void);
  * The contents of a small file of /proc or /sys without white space at its end; errno is set on
  * false. At most 1 MiB is read.
  */
+/* Lets us open as many files as we may; how many that is. */
+int host_raise_files(void);
 bool host_read(const char *path, struct buf *text);
 
 #endif

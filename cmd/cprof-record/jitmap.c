@@ -17,6 +17,8 @@
 enum {
 	TAIL = 32, /* bytes before our place that are compared, to notice a file that was written anew */
 	NAME_ROOM = 64,
+	FILES_LEFT = 64, /* for reading /proc, and CPUs that come */
+	COMPLAINT_MAX = 2048,
 };
 
 #define SECOND UINT64_C(1000000000)
@@ -35,6 +37,7 @@ struct watch {
 	int fd;   /* -1: no map yet */
 	int next; /* a file that has taken this one's place and is read after it; -1: none */
 	bool gone, full;
+	bool resting; /* since the restart nobody has asked for it */
 	unsigned int said;
 
 	/* While there is no map. */
@@ -43,6 +46,7 @@ struct watch {
 	/* The map. */
 	uint64_t generation;
 	uint64_t offset; /* where the next line begins */
+	uint64_t known;  /* up to there it was delivered before a restart */
 	uint64_t total;  /* bytes read, all generations */
 	uint64_t looked, path_looked, grew; /* times */
 	off_t seen_size;
@@ -58,6 +62,8 @@ struct jitmaps {
 	size_t n, cap;
 	struct idmap index; /* process_id to item */
 	uint64_t grew;      /* when a file grew last; 0: never */
+	uint64_t repeated;
+	int fd_max;         /* descriptors from here on are left to others */
 	struct buf complaint;
 	bool complaint_lent;
 	uint8_t bytes[TAIL + JITMAP_CHUNK];
@@ -67,8 +73,10 @@ struct jitmaps *jitmaps_new(void)
 {
 	struct jitmaps *js = calloc(1, sizeof(*js));
 
-	if (js)
-		idmap_init(&js->index);
+	if (!js)
+		return NULL;
+	idmap_init(&js->index);
+	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
 }
 
@@ -101,6 +109,8 @@ static void complain(struct jitmaps *js, struct watch *w, unsigned int what, con
 	if (js->complaint_lent)
 		buf_clear(&js->complaint);
 	js->complaint_lent = false;
+	if (js->complaint.n > COMPLAINT_MAX) /* nobody may ask for years */
+		return;
 	buf_printf(&js->complaint, "%sperf map of process %d: %s", js->complaint.n ? "; " : "", (int)w->pid, why);
 }
 
@@ -237,8 +247,13 @@ static int open_handle(struct jitmaps *js, struct watch *w, int handle)
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", handle);
 	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0) {
 		complain(js, w, SAID_OPEN, strerror(errno));
+	} else if (fd >= js->fd_max) {
+		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
+		close(fd);
+		fd = -1;
+	}
 	return fd;
 }
 
@@ -272,6 +287,7 @@ static void from_start(struct watch *w)
 static void new_generation(struct watch *w)
 {
 	w->generation++;
+	w->known = 0;
 	from_start(w);
 }
 
@@ -318,6 +334,8 @@ static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, v
 	if (w->skipping)
 		from = (const uint8_t *)memchr(data, '\n', n) + 1;
 	w->skipping = false;
+	if (w->offset < w->known)
+		js->repeated += n;
 	if (from <= last)
 		chunk(arg, w->process_id, w->generation, from, (size_t)(last + 1 - from));
 	advance(w, data, n);
@@ -405,7 +423,7 @@ static bool try_open(struct jitmaps *js, struct watch *w, uint64_t now)
 
 static void poll_one(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
-	if (w->full || (w->fd < 0 && !try_open(js, w, now)))
+	if (w->resting || w->full || (w->fd < 0 && !try_open(js, w, now)))
 		return;
 	if (!w->more && now - w->grew > BUSY_NS && now - w->looked < QUIET_PERIOD)
 		return;
@@ -422,7 +440,7 @@ int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg
 
 	for (size_t i = 0; i < js->n; i++) {
 		poll_one(js, &js->items[i], now, chunk, arg);
-		more |= js->items[i].more;
+		more |= js->items[i].more && !js->items[i].resting;
 	}
 	return more;
 }
@@ -443,11 +461,13 @@ static struct watch *find(struct jitmaps *js, uint64_t process_id)
 
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid)
 {
-	struct watch *w;
+	struct watch *w = find(js, process_id);
 	uid_t uid;
 
-	if (find(js, process_id))
+	if (w) {
+		w->resting = false;
 		return true;
+	}
 	if (!grow_array(&js->items, &js->cap, js->n, sizeof(*js->items)) ||
 	    !idmap_set(&js->index, process_id, (uint32_t)js->n))
 		return false;
@@ -493,12 +513,21 @@ void jitmaps_restart(struct jitmaps *js)
 	for (size_t i = 0; i < js->n; i++) {
 		struct watch *w = &js->items[i];
 
+		w->resting = true;
 		if (w->fd < 0)
 			continue;
+		if (w->offset > w->known)
+			w->known = w->offset;
 		w->total = 0;
 		w->full = false;
 		from_start(w);
 	}
+	js->repeated = 0;
+}
+
+uint64_t jitmaps_repeated(const struct jitmaps *js)
+{
+	return js->repeated;
 }
 
 size_t jitmaps_watched(const struct jitmaps *js)

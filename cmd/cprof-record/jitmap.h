@@ -44,7 +44,7 @@ void jitmaps_free(struct jitmaps *js);
  * (0: /proc/PID/status tells). Looks at once, then at each poll at growing distances (0.1 s to 16 s)
  * until there is one: 30 µs the first time, 8 µs each later one. A process that has exited before the
  * call has no map, since nobody can tell any more whose it is. Nothing happens for a process_id that is watched
- * already. False without memory.
+ * already, but that after jitmaps_restart it is looked at again. False without memory.
  */
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid);
 
@@ -63,10 +63,12 @@ void jitmaps_forget(struct jitmaps *js, uint64_t process_id);
 /* Did a file grow in the last 2 s? Then the next poll should come soon. */
 bool jitmaps_busy(const struct jitmaps *js, uint64_t now);
 /*
- * Delivers every open map from its start once more, at the next polls: a new segment of the stream
- * knows nothing of the one before.
+ * A new segment of the stream knows nothing of the one before: each map is delivered from its start once
+ * more, but not before jitmaps_watch is called for its process again. Until then nobody looks at it.
  */
 void jitmaps_restart(struct jitmaps *js);
+/* Of the bytes delivered since the restart, how many had been delivered before it. */
+uint64_t jitmaps_repeated(const struct jitmaps *js);
 
 /*
  * What went wrong since the last call ("perf map of process 12: over 256 MiB, the rest is left out"),

@@ -1,6 +1,17 @@
 #include "cmd/cprof-record/procs.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+
+enum {
+	AUDIT_PERIOD = 1000000000, /* so often some tasks are looked after: */
+	AUDIT_LEAST = 32,          /* that many, or a 64th of all */
+	AUDIT_SHARE = 64,
+	EXES_LEAST = 4096,         /* fewer are not worth a search for those that nobody maps */
+	PRUNE_LEAST = 4096,        /* the same of mappings of one process */
+};
 
 void procs_init(struct procs *ps)
 {
@@ -24,10 +35,15 @@ void procs_release(struct procs *ps)
 	free(ps->items);
 	free(ps->replaced);
 	free(ps->tasks);
+	free(ps->dead_procs.items);
+	free(ps->dead_tasks.items);
+	for (size_t i = 0; i < ps->n_exes; i++)
+		free(ps->exes[i].key);
 	free(ps->exes);
+	free(ps->free_exes);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
-	intern_release(&ps->exe_keys);
+	idmap_release(&ps->exe_keys);
 	procs_init(ps);
 }
 
@@ -50,6 +66,38 @@ static void *give_up(struct procs *ps, void *p)
 	ps->failed = true;
 	free(p);
 	return NULL;
+}
+
+/* Without memory for it nobody is forgotten, and nobody is harmed. */
+static void remember_death(struct procs *ps, struct deaths *d, uint64_t time, uint32_t id)
+{
+	if (d->first > d->n / 2) {
+		memmove(d->items, d->items + d->first, (d->n - d->first) * sizeof(*d->items));
+		d->n -= d->first;
+		d->first = 0;
+	}
+	if (grow_array(&d->items, &d->cap, d->n, sizeof(*d->items)))
+		d->items[d->n++] = (struct death){ time, id };
+	else
+		give_up(ps, NULL);
+}
+
+/* The next who died before this time. */
+static bool next_death(struct deaths *d, uint64_t before, struct death *out)
+{
+	if (d->first == d->n || d->items[d->first].time >= before)
+		return false;
+	*out = d->items[d->first++];
+	return true;
+}
+
+void procs_bury(struct procs *ps, struct proc *p, uint64_t time)
+{
+	if (p->dead)
+		return;
+	p->dead = true;
+	p->died = time;
+	remember_death(ps, &ps->dead_procs, time, p->pid);
 }
 
 /* Puts a process aside that another one follows under the same pid. */
@@ -82,6 +130,26 @@ struct proc *procs_new(struct procs *ps, uint32_t pid)
 	return p;
 }
 
+static void join(struct proc *p, struct task *t)
+{
+	t->proc = p;
+	t->prev = NULL;
+	t->next = p->first;
+	if (p->first)
+		p->first->prev = t;
+	p->first = t;
+}
+
+static void leave(struct task *t)
+{
+	if (t->prev)
+		t->prev->next = t->next;
+	else
+		t->proc->first = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+}
+
 static void set_comm(struct task *t, struct slice comm)
 {
 	size_t n = comm.n < sizeof(t->comm) - 1 ? comm.n : sizeof(t->comm) - 1;
@@ -99,21 +167,48 @@ struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, stru
 		if (!t || !grow_array(&ps->tasks, &ps->cap_tasks, ps->n_tasks, sizeof(struct task *)) ||
 		    !idmap_set(&ps->by_tid, tid, (uint32_t)ps->n_tasks))
 			return give_up(ps, t);
+		t->at = (uint32_t)ps->n_tasks;
 		ps->tasks[ps->n_tasks++] = t;
-	} else if (!t->dead && t->proc->tasks) {
-		t->proc->tasks--;
+	} else {
+		if (!t->dead && t->proc->tasks)
+			t->proc->tasks--;
+		leave(t);
 	}
-	*t = (struct task){ .tid = tid, .proc = p };
+	*t = (struct task){ .tid = tid, .at = t->at };
+	join(p, t);
 	set_comm(t, comm);
 	p->tasks++;
 	return t;
 }
 
+static bool exe_find(const struct procs *ps, uint64_t hash, const struct buf *key, uint32_t *at)
+{
+	return idmap_find(&ps->exe_keys, hash, at) && ps->exes[*at].key_n == key->n &&
+	       memcmp(ps->exes[*at].key, key->p, key->n) == 0;
+}
+
+/* A place for another one, and the key's bytes, which are taken over. */
+static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *at)
+{
+	bool again = ps->n_free > 0;
+
+	*at = again ? ps->free_exes[ps->n_free - 1] : (uint32_t)ps->n_exes;
+	if (!grow_array(&ps->exes, &ps->cap_exes, *at, sizeof(*ps->exes)) || !idmap_set(&ps->exe_keys, hash, *at))
+		return false;
+	if (again)
+		ps->n_free--;
+	else
+		ps->n_exes++;
+	ps->exes[*at] = (struct exe){ .key = key->p, .key_n = key->n };
+	*key = (struct buf){ 0 };
+	return true;
+}
+
 /* The file of a mapping: index + 1, or 0. */
-static uint32_t intern_exe(struct procs *ps, const struct change *c)
+static uint32_t exe_of(struct procs *ps, const struct change *c)
 {
 	struct buf key = { 0 };
-	struct exe e = { c->major, c->minor, c->inode, c->generation, c->build_id, c->text, 0, 0 };
+	uint64_t hash;
 	uint32_t at = 0;
 	bool good;
 
@@ -126,21 +221,61 @@ static uint32_t intern_exe(struct procs *ps, const struct change *c)
 		buf_varint(&key, c->generation);
 	}
 	buf_slice(&key, c->text);
-	good = !key.failed && intern_add(&ps->exe_keys, buf_view(&key), &at) &&
-	       grow_array(&ps->exes, &ps->cap_exes, at, sizeof(*ps->exes));
-	if (good && at >= ps->n_exes) {
-		struct slice kept = intern_get(&ps->exe_keys, at);
+	hash = hash_bytes(key.p, key.n);
+	good = !key.failed;
+	if (good && !exe_find(ps, hash, &key, &at) && (good = exe_add(ps, hash, &key, &at))) {
+		struct exe *e = &ps->exes[at];
 
-		/* The key's copy holds both: the path at its end, the build ID behind its length. */
-		e.path = (struct slice){ kept.p + kept.n - c->text.n, c->text.n };
-		e.build_id = (struct slice){ kept.p + 1, c->build_id.n };
-		ps->exes[at] = e;
-		ps->n_exes = at + 1;
+		e->major = c->major;
+		e->minor = c->minor;
+		e->inode = c->inode;
+		e->generation = c->generation;
+		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
+		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
 	}
 	buf_release(&key);
 	if (!good)
 		give_up(ps, NULL);
 	return good ? at + 1 : 0;
+}
+
+static void mark_exes(struct procs *ps, const struct proc *p)
+{
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+		if (m->file)
+			ps->exes[m->file - 1].used = true;
+}
+
+static void free_exe(struct procs *ps, uint32_t at)
+{
+	struct exe *e = &ps->exes[at];
+	uint64_t hash = hash_bytes(e->key, e->key_n);
+	uint32_t found;
+
+	if (!grow_array(&ps->free_exes, &ps->cap_free, ps->n_free, sizeof(*ps->free_exes)))
+		return;
+	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
+		idmap_remove(&ps->exe_keys, hash);
+	free(e->key);
+	*e = (struct exe){ 0 };
+	ps->free_exes[ps->n_free++] = at;
+}
+
+/* Files come and go with builds, containers and JIT compilers. Twice as many as were in use last: look again. */
+static void clear_exes(struct procs *ps)
+{
+	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
+		return;
+	for (size_t i = 0; i < ps->n; i++)
+		mark_exes(ps, ps->items[i]);
+	for (uint32_t i = 0; i < ps->n_exes; i++) {
+		if (ps->exes[i].key && !ps->exes[i].used)
+			free_exe(ps, i);
+		ps->exes[i].used = false;
+	}
+	ps->clear_at = 2 * (ps->n_exes - ps->n_free);
+	if (ps->clear_at < EXES_LEAST)
+		ps->clear_at = EXES_LEAST;
 }
 
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect)
@@ -151,9 +286,15 @@ void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct 
 	if (c->length == 0 || m.end < m.start)
 		return;
 	if (c->text.n && !slice_is(c->text, "//anon"))
-		m.file = intern_exe(ps, c);
+		m.file = exe_of(ps, c);
 	else
 		m.offset = 0;
+	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
+		snapshot_prune(ps, p);
+		p->prune_at = 2 * maps_count(&p->maps);
+		if (p->prune_at < PRUNE_LEAST)
+			p->prune_at = PRUNE_LEAST;
+	}
 	if (!maps_add(&p->maps, &m, &changed)) {
 		give_up(ps, NULL);
 		return;
@@ -179,11 +320,9 @@ static void apply_exec(struct procs *ps, const struct change *c, struct change_e
 		p->generation = old->generation + 1;
 		p->exec_of = old->id;
 		p->exec_segment = old->segment;
-		for (size_t i = 0; old->tasks > 1 && i < ps->n_tasks; i++) {
-			/* The other threads are gone with an exec; their exits have come or will. */
-			if (ps->tasks[i]->proc == old && ps->tasks[i]->tid != c->tid)
-				ps->tasks[i]->dead = true;
-		}
+		/* The other threads are gone with an exec; they are forgotten with the image. */
+		for (struct task *t = old->first; t; t = t->next)
+			t->dead = t->dead || t->tid != c->tid;
 	}
 	effect->proc = p;
 	effect->task = procs_new_task(ps, p, c->tid, c->text);
@@ -212,9 +351,19 @@ static void apply_fork(struct procs *ps, const struct change *c)
 		p->kernel = parent->kernel;
 		p->parent_serial = parent->serial;
 		p->parent_version = parent->version;
+		p->prune_at = parent->prune_at;
 		maps_copy(&p->maps, &parent->maps);
 	}
 	procs_new_task(ps, p, c->tid, comm);
+}
+
+static void exit_task(struct procs *ps, struct task *t, uint64_t time)
+{
+	t->dead = true;
+	t->died = time;
+	remember_death(ps, &ps->dead_tasks, time, t->tid);
+	if (t->proc->tasks && --t->proc->tasks == 0)
+		procs_bury(ps, t->proc, time);
 }
 
 static void apply_exit(struct procs *ps, const struct change *c, struct change_effect *effect)
@@ -223,14 +372,9 @@ static void apply_exit(struct procs *ps, const struct change *c, struct change_e
 
 	if (!t || t->dead || c->time < t->proc->seen)
 		return;
-	t->dead = true;
-	t->died = c->time;
+	exit_task(ps, t, c->time);
 	effect->task = t;
 	effect->exited = true;
-	if (t->proc->tasks && --t->proc->tasks == 0) {
-		t->proc->dead = true;
-		t->proc->died = c->time;
-	}
 }
 
 void procs_apply(struct procs *ps, const struct change *c, struct change_effect *effect)
@@ -279,8 +423,8 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 			return NULL;
 		p->time = now;
 		p->kernel = pid == 0;
-		if (pid != 0)
-			snapshot_process(ps, p);
+		if (pid != 0 && !snapshot_process(ps, p)) /* gone; whatever told of it was lost */
+			procs_bury(ps, p, now);
 	}
 	t = find_task(ps, tid);
 	if (t && t->proc == p)
@@ -289,44 +433,91 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 }
 
 /* Moves the last one into the hole. */
-static void forget_proc(struct procs *ps, size_t at)
+static void forget_task(struct procs *ps, struct task *t)
 {
-	struct proc *p = ps->items[at];
+	uint32_t at = t->at;
 
-	idmap_remove(&ps->by_pid, p->pid);
-	ps->items[at] = ps->items[--ps->n];
-	if (at < ps->n)
-		idmap_set(&ps->by_pid, ps->items[at]->pid, (uint32_t)at);
+	leave(t);
+	idmap_remove(&ps->by_tid, t->tid);
+	ps->tasks[at] = ps->tasks[--ps->n_tasks];
+	if (at < ps->n_tasks) {
+		ps->tasks[at]->at = at;
+		idmap_set(&ps->by_tid, ps->tasks[at]->tid, at);
+	}
+	free(t);
+}
+
+static void forget_image(struct procs *ps, struct proc *p)
+{
+	while (p->first)
+		forget_task(ps, p->first);
 	proc_free(p);
 }
 
-static void forget_task(struct procs *ps, size_t at)
+static void forget_proc(struct procs *ps, struct proc *p)
 {
-	idmap_remove(&ps->by_tid, ps->tasks[at]->tid);
-	free(ps->tasks[at]);
-	ps->tasks[at] = ps->tasks[--ps->n_tasks];
-	if (at < ps->n_tasks)
-		idmap_set(&ps->by_tid, ps->tasks[at]->tid, (uint32_t)at);
+	uint32_t at;
+
+	if (!idmap_find(&ps->by_pid, p->pid, &at))
+		return;
+	idmap_remove(&ps->by_pid, p->pid);
+	ps->items[at] = ps->items[--ps->n];
+	if (at < ps->n)
+		idmap_set(&ps->by_pid, ps->items[at]->pid, at);
+	forget_image(ps, p);
+}
+
+static bool exists(uint32_t tid)
+{
+	return tid == 0 || tid > INT_MAX || kill((pid_t)tid, 0) == 0 || errno != ESRCH;
+}
+
+/*
+ * Where the side-band loses an exit, the task would stay for ever. One that the kernel does not know, and
+ * did not know either when it was asked before, is gone without a word: the rings were read in between.
+ */
+static void audit(struct procs *ps, uint64_t now)
+{
+	size_t n = ps->n_tasks / AUDIT_SHARE > AUDIT_LEAST ? ps->n_tasks / AUDIT_SHARE : AUDIT_LEAST;
+
+	if (now < ps->audit_next)
+		return;
+	ps->audit_next = now + AUDIT_PERIOD;
+	for (size_t i = 0; i < n && i < ps->n_tasks; i++) {
+		struct task *t = ps->tasks[ps->audit_at++ % ps->n_tasks];
+
+		if (t->dead || exists(t->tid))
+			t->missing = false;
+		else if (t->missing)
+			exit_task(ps, t, now);
+		else
+			t->missing = true;
+	}
 }
 
 void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, struct proc *p), void *arg)
 {
-	for (size_t i = ps->n_tasks; i-- > 0;) {
-		const struct task *t = ps->tasks[i];
-		bool replaced = procs_find(ps, t->proc->pid) != t->proc;
+	struct death d;
 
-		if (replaced || (t->dead && t->died < before) || (t->proc->dead && t->proc->died < before))
-			forget_task(ps, i);
-	}
-	for (size_t i = ps->n; i-- > 0;) {
-		if (ps->items[i]->dead && ps->items[i]->died < before) {
-			gone(arg, ps->items[i]);
-			forget_proc(ps, i);
-		}
-	}
 	for (size_t i = 0; i < ps->n_replaced; i++) {
 		gone(arg, ps->replaced[i]);
-		proc_free(ps->replaced[i]);
+		forget_image(ps, ps->replaced[i]);
 	}
 	ps->n_replaced = 0;
+	while (next_death(&ps->dead_tasks, before, &d)) {
+		struct task *t = find_task(ps, d.id);
+
+		if (t && t->dead && t->died == d.time)
+			forget_task(ps, t);
+	}
+	while (next_death(&ps->dead_procs, before, &d)) {
+		struct proc *p = procs_find(ps, d.id);
+
+		if (p && p->dead && p->died == d.time) {
+			gone(arg, p);
+			forget_proc(ps, p);
+		}
+	}
+	audit(ps, before);
+	clear_exes(ps);
 }

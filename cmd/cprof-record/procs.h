@@ -15,8 +15,11 @@
 
 /* An executable file, of any number of processes. */
 struct exe {
+	uint8_t *key; /* who it is; the slices point into it. NULL: this place is free */
+	size_t key_n;
 	uint64_t major, minor, inode, generation;
 	struct slice build_id, path;
+	bool used; /* some process maps it: for the clearing of those that none does */
 	uint32_t segment; /* the segment that knows it, and its id there */
 	uint64_t id;
 };
@@ -30,14 +33,17 @@ struct proc {
 	uint64_t generation;
 	uint64_t seen;  /* /proc was read then: older changes are in it already */
 	struct maps maps; /* file: index in exes + 1 */
+	size_t prune_at;  /* so many mappings are compared with /proc, since no unmapping is told; 0: PRUNE_LEAST */
 	uint64_t version; /* changes with maps */
 	uint64_t parent_serial, parent_version; /* after a fork: the parent's at that moment */
 	uint32_t parent_pid;
 	uint64_t exec_of; /* after an exec: the stream's id of the image before, in this segment */
 	uint32_t exec_segment;
-	bool kernel, dead, jit_watched;
+	bool kernel, dead;
+	uint32_t jit_segment; /* its perf map was last asked for in this one; 0: never */
 	uint64_t died;
-	size_t tasks;
+	size_t tasks;       /* those that live */
+	struct task *first; /* all that it has, also those that have exited */
 	/* What the stream knows. */
 	uint32_t segment;
 	uint64_t id;
@@ -46,12 +52,24 @@ struct proc {
 
 struct task {
 	uint32_t tid;
+	uint32_t at; /* in tasks */
 	struct proc *proc;
+	struct task *next, *prev; /* of the same process */
 	char comm[64];
 	bool dead;
+	bool missing; /* the kernel did not know it when it was asked last */
 	uint64_t died;
 	uint32_t segment;
 	uint64_t id;
+};
+
+/* Who has exited, in order of time: what is to be forgotten is found without looking at all the others. */
+struct deaths {
+	struct death {
+		uint64_t time;
+		uint32_t id; /* tid or pid */
+	} *items;
+	size_t first, n, cap; /* items[first] to items[n - 1] wait */
 };
 
 struct procs {
@@ -60,11 +78,17 @@ struct procs {
 	struct task **tasks;
 	size_t n_tasks, cap_tasks;
 	struct idmap by_pid, by_tid; /* to index in items, tasks */
+	struct deaths dead_procs, dead_tasks;
+	uint64_t audit_next; /* when tasks are looked after next, and where */
+	size_t audit_at;
 	struct proc **replaced;      /* by an exec; freed by procs_sweep */
 	size_t n_replaced, cap_replaced;
 	struct exe *exes;
 	size_t n_exes, cap_exes;
-	struct intern exe_keys; /* id: index in exes */
+	struct idmap exe_keys;  /* hash of the key to index in exes */
+	uint32_t *free_exes;    /* places in exes */
+	size_t n_free, cap_free;
+	size_t clear_at;        /* so many exes are worth a look at which are in use */
 	uint64_t serials;
 	bool failed;            /* memory ran out once: something is missing */
 };
@@ -85,13 +109,21 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 /* The thread, made up by a look at /proc where no change told of it. NULL without memory. */
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now);
 struct proc *procs_find(const struct procs *ps, uint32_t pid);
-/* Forgets who has exited before this time; gone(arg, proc) is called before. */
+/* The process is no more; procs_sweep will forget it. */
+void procs_bury(struct procs *ps, struct proc *p, uint64_t time);
+/*
+ * Forgets who has exited before this time; gone(arg, proc) is called before. The time it takes grows with
+ * those who went, not with those who stay. Exits that the side-band lost are found by asking the kernel
+ * for a few tasks each second.
+ */
 void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, struct proc *p), void *arg);
 
 /* For snapshot.c. */
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
+/* Takes out the mappings that /proc does not know any more. */
+void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */
 bool snapshot_process(struct procs *ps, struct proc *p);
 
