@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -32,7 +33,8 @@ struct bpf_engine {
 	struct cpu_list cpus; /* those that were online at the start */
 	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
 	struct queue *queue; /* where the ring is drained to, for the time of the call */
-	uint64_t *values;    /* one count of all possible CPUs */
+	uint64_t *values;    /* COUNTS rows of all possible CPUs, as read when the first CPU was asked for */
+	unsigned int asked;  /* the CPU asked for last */
 	int possible;
 };
 
@@ -130,22 +132,33 @@ static void watch(struct engine *e, int epoll)
 	struct bpf_engine *b = of(e);
 	int ring = bpf_map__fd(b->sample->maps.ring);
 
-	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN, { .fd = ring } });
+	/* Edges: else, once woken, each sample wakes us as long as there is one more when we look again. */
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 	for (size_t i = 0; i < b->sideband.n; i++)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
 
+/* One system call gives a count of all CPUs: asking for each CPU by itself would grow with their square. */
+static void read_counts(struct bpf_engine *b)
+{
+	int fd = bpf_map__fd(b->sample->maps.counts);
+
+	for (unsigned int what = 0; what < COUNTS; what++)
+		bpf_map_lookup_elem(fd, &what, b->values + what * (size_t)b->possible);
+}
+
 static uint64_t count_of(struct bpf_engine *b, unsigned int what, unsigned int cpu)
 {
-	if ((int)cpu >= b->possible || bpf_map_lookup_elem(bpf_map__fd(b->sample->maps.counts), &what, b->values))
-		return 0;
-	return b->values[cpu];
+	return (int)cpu < b->possible ? b->values[what * (size_t)b->possible + cpu] : 0;
 }
 
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
 	struct bpf_engine *b = of(e);
 
+	if (cpu <= b->asked) /* callers go through the CPUs in order */
+		read_counts(b);
+	b->asked = cpu;
 	*c = (struct engine_counts){ 0 };
 	c->outcomes[OUTCOME_EMITTED] = count_of(b, COUNT_EMITTED, cpu);
 	c->outcomes[OUTCOME_IDLE] = count_of(b, COUNT_IDLE, cpu);
@@ -163,6 +176,12 @@ static void follow(struct engine *e, uint32_t parent, uint32_t child)
 
 	if (e->options->n_tids == 0 && bpf_map_lookup_elem(fd, &parent, &one) == 0)
 		bpf_map_update_elem(fd, &child, &one, BPF_ANY);
+}
+
+static void forget(struct engine *e, uint32_t pid)
+{
+	if (options_targeted(e->options) && e->options->n_tids == 0)
+		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
 }
 
 static void stop(struct engine *e)
@@ -189,7 +208,8 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .follow = follow, .stop = stop, .close = close_engine,
+	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
+	.stop = stop, .close = close_engine,
 };
 
 static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
@@ -249,12 +269,15 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 {
 	struct bpf_engine *b = calloc(1, sizeof(*b));
 
-	if (!b)
+	if (!b) {
+		buf_text(error, "out of memory");
 		return NULL;
+	}
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
 	b->possible = libbpf_num_possible_cpus();
-	b->values = calloc(b->possible > 0 ? (size_t)b->possible : 1, sizeof(*b->values));
+	b->values = calloc(b->possible > 0 ? (size_t)b->possible * COUNTS : 1, sizeof(*b->values));
+	b->asked = UINT_MAX;
 	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
 			b->cpus.items[b->cpus.n++] = online->items[i];
