@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -136,7 +137,8 @@ static void watch(struct engine *e, int epoll)
 	struct bpf_engine *b = of(e);
 	int ring = bpf_map__fd(b->sample->maps.ring);
 
-	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN, { .fd = ring } });
+	/* Edges: else, once woken, each sample wakes us as long as there is one more when we look again. */
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 	for (size_t i = 0; i < b->sideband.n; i++)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
@@ -174,6 +176,12 @@ static void follow(struct engine *e, uint32_t parent, uint32_t child)
 		bpf_map_update_elem(fd, &child, &one, BPF_ANY);
 }
 
+static void forget(struct engine *e, uint32_t pid)
+{
+	if (options_targeted(e->options) && e->options->n_tids == 0)
+		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
+}
+
 static void stop(struct engine *e)
 {
 	while (of(e)->n)
@@ -198,7 +206,8 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .stop = stop, .close = close_engine,
+	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .forget = forget,
+	.stop = stop, .close = close_engine,
 };
 
 static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
@@ -259,8 +268,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 {
 	struct bpf_engine *b = calloc(1, sizeof(*b));
 
-	if (!b)
+	if (!b) {
+		buf_text(error, "out of memory");
 		return NULL;
+	}
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
 	b->possible = libbpf_num_possible_cpus();

@@ -16,6 +16,7 @@ enum {
 	HANDLE_KERNFS = 0xfe, /* type of a file handle that is an inode number of kernfs */
 	DEPTH_MAX = 64,       /* of a walk; the kernel's own limit is cgroup.max.depth */
 	GROUPS_MAX = 1 << 20, /* paths that are kept */
+	TRIM_LEAST = 4096,
 };
 
 #define WALK_PERIOD_NS 1000000000u
@@ -121,6 +122,16 @@ void cgroups_free(struct cgroups *cs)
 	free(cs);
 }
 
+void cgroups_trim(struct cgroups *cs)
+{
+	if (cs->ids.n + cs->unknown.n < TRIM_LEAST)
+		return;
+	intern_release(&cs->paths);
+	idmap_release(&cs->ids);
+	idmap_release(&cs->unknown);
+	cs->walked = 0;
+}
+
 static const char *known(const struct cgroups *cs, uint64_t id)
 {
 	uint32_t path;
@@ -209,20 +220,22 @@ static void walk(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
 	closedir(dir);
 }
 
-static void walk_all(struct cgroups *cs)
+/* False: it was done a moment ago. */
+static bool walk_all(struct cgroups *cs)
 {
 	uint64_t now = host_mono_ns();
 	struct buf path = { 0 };
 	int fd;
 
 	if (cs->walked && now - cs->walked < WALK_PERIOD_NS)
-		return;
+		return false;
 	cs->walked = now;
 	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	buf_text(&path, cs->root);
 	if (fd >= 0)
 		walk(cs, fd, &path, 0);
 	buf_release(&path);
+	return true;
 }
 
 const char *cgroup_path(struct cgroups *cs, uint64_t id)
@@ -238,7 +251,8 @@ const char *cgroup_path(struct cgroups *cs, uint64_t id)
 			idmap_set(&cs->unknown, id, 0);
 		return path;
 	}
-	walk_all(cs);
+	if (walk_all(cs) && !known(cs, id) && cs->unknown.n < GROUPS_MAX)
+		idmap_set(&cs->unknown, id, 0); /* it is gone: not a walk a second for it */
 	return known(cs, id);
 }
 

@@ -25,9 +25,11 @@ struct cgroups;
 /* NULL without memory. A machine without cgroup2 gives an object that knows no path of its own. */
 struct cgroups *cgroups_new(void);
 void cgroups_free(struct cgroups *cs);
+/* Forgets all paths, where there are many: groups come and go, and those that are left are asked for again. */
+void cgroups_trim(struct cgroups *cs);
 
 /*
- * The path of a group, lent until cgroups_free; NULL where it is gone, or outside of what we can
+ * The path of a group, lent until cgroups_trim or cgroups_free; NULL where it is gone, or outside of what we can
  * see. Each group is looked up once, and its path is kept when it is gone.
  */
 const char *cgroup_path(struct cgroups *cs, uint64_t id);

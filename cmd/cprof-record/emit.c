@@ -91,6 +91,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->said_vdso = false;
 	tree_clear(&e->tree);
 	idmap_clear(&e->said_cgroups);
+	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
 	jitmaps_restart(e->jitmaps);
 	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
@@ -432,6 +433,8 @@ void emit_gone(struct emit *e, struct proc *p)
 		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
 	else if (p->jit_segment) /* this segment does not know it */
 		jitmaps_forget(e->jitmaps, watch_id(p));
+	if (p->dead && procs_find(e->procs, p->pid) == p) /* not when another image or process has its pid */
+		e->engine->ops->forget(e->engine, p->pid);
 }
 
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason)

@@ -26,7 +26,7 @@ enum {
 struct emit {
 	struct writer *w;
 	const struct options *options;
-	const struct engine *engine;
+	struct engine *engine;
 	struct procs *procs;
 	struct ksym *ksym;
 	struct cgroups *cgroups;

@@ -39,6 +39,8 @@ struct engine_ops {
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
 	/* A process forked: it is wanted too if its parent was; told by the side-band. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
+	/* A process is gone, and its pid may come again as that of another. */
+	void (*forget)(struct engine *e, uint32_t pid);
 	void (*stop)(struct engine *e); /* no more samples; what waits can still be drained and counted */
 	void (*close)(struct engine *e);
 };

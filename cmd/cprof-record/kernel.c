@@ -377,13 +377,30 @@ static bool read_lines(struct table *t, const char *path, size_t *lines)
 
 /* --- modules --------------------------------------------------------------------------------- */
 
+/* Of names, sizes and addresses. The numbers of users between them change all the time. */
+static uint64_t hash_of_modules(struct buf *text)
+{
+	const char *line = buf_cstr(text);
+	uint64_t hash = 0;
+
+	while (*line) {
+		size_t n = strcspn(line, "\n"), name_n = strcspn(line, " \n");
+		const char *address = memmem(line, n, " 0x", 3);
+		uint64_t size = strtoull(line + name_n, NULL, 10), at = address ? strtoull(address, NULL, 16) : 0;
+
+		hash = hash_u64(hash ^ hash_bytes(line, name_n)) ^ hash_u64(size ^ hash_u64(at));
+		line += n + (line[n] == '\n');
+	}
+	return hash;
+}
+
 static uint64_t modules_hash(const struct kernel *k)
 {
 	struct buf text = { 0 };
 	uint64_t hash = 0;
 
 	if (host_read(k->modules, &text))
-		hash = hash_bytes(text.p, text.n);
+		hash = hash_of_modules(&text);
 	buf_release(&text);
 	return hash;
 }
@@ -409,8 +426,7 @@ static void read_modules(struct kernel *k)
 		buf_release(&text);
 		return;
 	}
-	k->table.modules_hash = hash_bytes(text.p, text.n);
-	buf_cstr(&text);
+	k->table.modules_hash = hash_of_modules(&text);
 	line = text.failed ? NULL : strtok_r((char *)text.p, "\n", &save);
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
 		char *name_end = strchr(line, ' ');

@@ -302,6 +302,12 @@ static void follow(struct engine *e, uint32_t parent, uint32_t child)
 	(void)child;
 }
 
+static void forget(struct engine *e, uint32_t pid)
+{
+	(void)e;
+	(void)pid;
+}
+
 static void stop(struct engine *e)
 {
 	struct perf_engine *p = of(e);
@@ -327,7 +333,8 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "perf", .sample = enable, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .stop = stop, .close = close_engine,
+	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .forget = forget,
+	.stop = stop, .close = close_engine,
 };
 
 struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
@@ -335,8 +342,11 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 {
 	struct perf_engine *p = calloc(1, sizeof(*p));
 
-	if (!p)
+	if (!p) {
+		buf_text(error, "out of memory");
 		return NULL;
+	}
+	host_raise_files(); /* an event a thread and CPU */
 	p->base = (struct engine){ .ops = &ops, .options = o };
 	p->idle = *idle;
 	engine_attr(&p->attr, o);
