@@ -53,6 +53,8 @@ is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$
 is "nothing under common/ prints or exits" \
 	"$(grep -nE '\<(printf|puts|putchar|fprintf|vprintf|vfprintf|perror|exit|_exit|warnx?|errx?) ?\(' common/*/*.[ch])" ""
 
+is "no merge is left half done" "$(grep -rlE '^(<<<<<<<|>>>>>>>) ' Makefile README.md bpf cmd common contrib man tests)" ""
+
 if [ -e .git ] && tops=$(git ls-files 2>/dev/null) && [ -n "$tops" ]; then
 	is "the top level is what it is" "$(echo "$tops" | sed 's,/.*,,' | sort -u | grep -v '^\.' | tr '\n' ' ')" \
 		"LICENSE Makefile README.md bpf cmd common contrib man tests "

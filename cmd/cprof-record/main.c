@@ -6,24 +6,19 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bpf/libbpf.h>
 
 #include "cmd/cli.h"
-#include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/diagnose.h"
-#include "cmd/cprof-record/emit.h"
-#include "cmd/cprof-record/ledger.h"
-#include "cmd/cprof-record/targets.h"
+#include "cmd/cprof-record/report.h"
 
 enum {
 	SECOND = 1000000000,
@@ -34,26 +29,6 @@ enum {
 	STEP_INTERVAL = 250 * MILLISECOND,
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
-};
-
-struct recorder {
-	struct options o;
-	struct engine *engine;
-	struct procs procs;
-	struct queue queue;
-	struct emit emit;
-	struct ledger ledger;
-	struct cpu_list online, cpus; /* now; of those, the sampled ones */
-	struct buf command_line;
-	struct command command;
-	struct targets targets;
-	sigset_t mask_before;
-	int out, epoll, signals;
-	bool interrupted;
-	uint64_t started, stopped;
-	uint64_t hung_up; /* an event of a task ended then */
-	uint64_t looked; /* which CPUs are online: then */
-	bool progress;
 };
 
 /* Signals are read like everything else, so that none is missed however busy the rings are. */
@@ -321,15 +296,6 @@ static void look_for_privilege(struct recorder *r, uint64_t now)
 	r->hung_up = 0;
 }
 
-static void show_progress(struct recorder *r, uint64_t now)
-{
-	uint64_t lost = ledger_total(&r->ledger, OUTCOME_RING_FULL) + ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
-
-	if (r->progress)
-		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
-			(now - r->started) / SECOND, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
-}
-
 static void wait_until(struct recorder *r, uint64_t next)
 {
 	uint64_t now = host_mono_ns();
@@ -378,7 +344,7 @@ static void record(struct recorder *r)
 		follow_hotplug(r, now);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
-		show_progress(r, now);
+		report_progress(r, now);
 		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
 	}
 }
@@ -406,61 +372,6 @@ static void close_output(struct recorder *r)
 	writer_free(r->emit.w);
 	if (close(r->out) != 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), strerror(errno));
-}
-
-/* Does each task have a clock of its own, that begins with it? */
-static bool by_task(const struct recorder *r)
-{
-	return !r->engine->by_cpu && options_targeted(&r->o);
-}
-
-static void print_losses(const struct recorder *r)
-{
-	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
-					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
-	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
-
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		uint64_t n = ledger_total(&r->ledger, losses[i]);
-
-		if (n)
-			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(losses[i]));
-		lost += n;
-	}
-	if (!lost)
-		fprintf(stderr, "; nothing lost");
-	if (missed)
-		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come%s", missed,
-			ledger_total(&r->ledger, OUTCOME_EXPECTED),
-			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
-}
-
-static void summary(const struct recorder *r)
-{
-	double wall = (double)(r->stopped - r->started) / SECOND;
-	double own = (double)(r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS]) / SECOND;
-	double bpf = (double)r->ledger.costs[COST_BPF_NS] / SECOND;
-	size_t cpus = r->cpus.n ? r->cpus.n : 1;
-
-	if (r->progress)
-		fputs("\r\033[K", stderr);
-	if (r->o.quiet)
-		return;
-	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
-		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es", wall, writer_bytes(r->emit.w));
-	print_losses(r);
-	fprintf(stderr, "; cost %.3f s", own);
-	if (r->engine->accounts_program)
-		fprintf(stderr, " + %.3f s in BPF", bpf);
-	if (wall >= 1) /* in less, getting ready is all of it */
-		fprintf(stderr, " = %.3f %% of a CPU per CPU", 100 * (own + bpf) / wall / (double)cpus);
-	fputc('\n', stderr);
-	if (ksym_why(r->emit.ksym))
-		cli_warn("%s", ksym_why(r->emit.ksym));
-	if (WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
-		cli_warn("%s ended with status %d", r->o.command[0], WEXITSTATUS(r->command.status));
-	else if (WIFSIGNALED(r->command.status))
-		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->command.status));
 }
 
 static void keep_command_line(struct recorder *r, char **argv)
@@ -543,7 +454,7 @@ int main(int argc, char **argv)
 	start(&r);
 	record(&r);
 	finish(&r);
-	summary(&r);
+	report_summary(&r);
 	r.engine->ops->close(r.engine);
 	close_output(&r);
 	emit_release(&r.emit);

@@ -1,0 +1,30 @@
+/* One recording: what was asked for, what it consists of, how far it has come. */
+#ifndef CPROF_RECORD_RECORDER_H
+#define CPROF_RECORD_RECORDER_H
+
+#include "cmd/cprof-record/command.h"
+#include "cmd/cprof-record/emit.h"
+#include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/targets.h"
+
+struct recorder {
+	struct options o;
+	struct engine *engine;
+	struct procs procs;
+	struct queue queue;
+	struct emit emit;
+	struct ledger ledger;
+	struct cpu_list online, cpus; /* now; of those, the sampled ones */
+	struct buf command_line;
+	struct command command;
+	struct targets targets;
+	sigset_t mask_before;
+	int out, epoll, signals;
+	bool interrupted;
+	uint64_t started, stopped;
+	uint64_t hung_up; /* an event of a task ended then */
+	uint64_t looked; /* which CPUs are online: then */
+	bool progress;
+};
+
+#endif

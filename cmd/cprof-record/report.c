@@ -1,0 +1,72 @@
+#include "cmd/cprof-record/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "cmd/cli.h"
+
+void report_progress(const struct recorder *r, uint64_t now)
+{
+	uint64_t lost = ledger_total(&r->ledger, OUTCOME_RING_FULL) + ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
+
+	if (r->progress)
+		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
+			(now - r->started) / 1000000000, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
+}
+
+/* Does each task have a clock of its own, that begins with it? */
+static bool by_task(const struct recorder *r)
+{
+	return !r->engine->by_cpu && options_targeted(&r->o);
+}
+
+static void print_losses(const struct recorder *r)
+{
+	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
+					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
+	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
+
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		uint64_t n = ledger_total(&r->ledger, losses[i]);
+
+		if (n)
+			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(losses[i]));
+		lost += n;
+	}
+	if (!lost)
+		fprintf(stderr, "; nothing lost");
+	if (missed)
+		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come%s", missed,
+			ledger_total(&r->ledger, OUTCOME_EXPECTED),
+			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
+}
+
+void report_summary(const struct recorder *r)
+{
+	double wall = (double)(r->stopped - r->started) / 1e9;
+	double own = (double)(r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS]) / 1e9;
+	double bpf = (double)r->ledger.costs[COST_BPF_NS] / 1e9;
+	size_t cpus = r->cpus.n ? r->cpus.n : 1;
+
+	if (r->progress)
+		fputs("\r\033[K", stderr);
+	if (r->o.quiet)
+		return;
+	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
+		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es",
+		wall, writer_bytes(r->emit.w));
+	print_losses(r);
+	fprintf(stderr, "; cost %.3f s", own);
+	if (r->engine->accounts_program)
+		fprintf(stderr, " + %.3f s in BPF", bpf);
+	if (wall >= 1) /* in less, getting ready is all of it */
+		fprintf(stderr, " = %.3f %% of a CPU per CPU", 100 * (own + bpf) / wall / (double)cpus);
+	fputc('\n', stderr);
+	if (ksym_why(r->emit.ksym))
+		cli_warn("%s", ksym_why(r->emit.ksym));
+	if (WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
+		cli_warn("%s ended with status %d", r->o.command[0], WEXITSTATUS(r->command.status));
+	else if (WIFSIGNALED(r->command.status))
+		cli_warn("%s was ended by signal %d", r->o.command[0], WTERMSIG(r->command.status));
+}

@@ -1,0 +1,12 @@
+/* What the recorder says of a recording on standard error: while it runs, and at its end. */
+#ifndef CPROF_RECORD_REPORT_H
+#define CPROF_RECORD_REPORT_H
+
+#include "cmd/cprof-record/recorder.h"
+
+/* On a terminal, in one line that is written over. */
+void report_progress(const struct recorder *r, uint64_t now);
+/* Samples, processes, bytes, what was lost, what it cost; how the command ended. */
+void report_summary(const struct recorder *r);
+
+#endif
