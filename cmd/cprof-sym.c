@@ -126,13 +126,13 @@ static void print_count(const struct namer_count *c)
 		(const char *)c->where.p);
 	if (c->unnamed)
 		fprintf(stderr, " (%.*s)", (int)c->why.n, (const char *)c->why.p);
-	fputc('\n', stderr);
+	fputs(c->by_path ? " (by path alone)\n" : "\n", stderr);
 }
 
 /* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)" */
 static void summarize(struct namer *namer, bool verbose)
 {
-	size_t n, told = 0;
+	size_t n, told = 0, by_path = namer_by_path(namer);
 	const struct namer_count *counts = namer_counts(namer, &n);
 	struct buf line = { 0 };
 	uint64_t named = 0, unnamed = 0, rest;
@@ -155,6 +155,9 @@ static void summarize(struct namer *namer, bool verbose)
 	if (rest)
 		buf_printf(&line, ", %" PRIu64 " elsewhere%s", rest, verbose ? "" : " (-v lists all)");
 	cli_warn("%s", buf_cstr(&line));
+	if (by_path)
+		cli_warn("%zu %s by path alone (%s no build ID)", by_path, by_path == 1 ? "file taken" : "files taken",
+			 by_path == 1 ? "it has" : "they have");
 	for (size_t i = 0; verbose && i < n; i++)
 		print_count(&counts[i]);
 	buf_release(&line);
