@@ -121,4 +121,52 @@ address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
 (inode=1; capture boot-id "$boot" | sym)
 is 'a build ID that is right: the inode is not asked' "$(line)" 'right+0 symtab,'
 is '  it is not the path alone' "$(sed -n 2p "$tmp/err")" ''
+
+# Go's own note is one, where there is no GNU one; it is recorded as it stands.
+go_build() { # FILE NAME TEXT [ID]: one function, a note
+	cat >"$tmp/g.s" <<Y
+	.section .note.go.buildid, "a", @note
+	.p2align 2
+	.long 4, 2f - 1f, 4
+	.ascii "Go\0\0"
+1:	.ascii "$3"
+2:	.p2align 2
+	.text
+	.globl $2
+	.type $2, @function
+$2:	.skip 64, 0x90
+	.size $2, 64
+Y
+	as -o "$tmp/o.o" "$tmp/g.s" && ld -e "$2" --build-id="${4:-none}" -o "$1" "$tmp/o.o"
+}
+hex() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n'; }
+recorded() { "$BUILD/tests/record-side" elfid "$f"; }
+text=n0tWwT1rtR5kvTQQ8BJe/XpnjqwTzDDGAhkpRPwTD/gH8Axe47uzLR85xe1xSl/5jJ4AkDhQmbQw1Eo6QgN
+id=$(hex $text)
+go_build "$f" right $text
+address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
+if [ -x "$BUILD/tests/record-side" ]; then
+	is "Go's ID of 83 bytes, as it is recorded" "$(recorded)" "$id"
+else
+	skip "Go's ID of 83 bytes, as it is recorded" 'the recorder is not built'
+fi
+capture boot-id 0 | sym
+is '  is the build ID' "$(line) $(sed -n 2p "$tmp/err")" 'right+0 symtab, '
+cp "$f" "$tmp/whole"
+printf '\0\0\0\0\0\0\0\0' | dd of="$f" bs=1 seek=40 conv=notrunc 2>/dev/null # no section headers
+printf '\0\0\0\0' | dd of="$f" bs=1 seek=60 conv=notrunc 2>/dev/null
+capture boot-id 0 | sym
+is '  without section headers, too' "$(sources "$tmp/out" | cut -d ' ' -f 2)" stripped
+mismatch() { is "$1" "$(line) $(sources "$tmp/out")" "-, 1 build-id-mismatch none $f"; }
+go_build "$f" wrong ${text%N}M
+capture boot-id "$boot" | sym
+mismatch '  of another build'
+go_build "$f" wrong $text 0x0011223344556677
+capture boot-id "$boot" | sym
+mismatch '  of one that has a GNU ID as well'
+(id=0011223344556677; capture boot-id "$boot" | sym)
+is '  whose ID is that' "$(line)" 'wrong+0 symtab,'
+go_build "$f" wrong redacted
+(id=$(hex redacted); capture boot-id "$boot" | sym)
+mismatch '  one that says redacted has none'
 done_testing
