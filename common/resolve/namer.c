@@ -530,6 +530,15 @@ struct tally {
 	uint64_t named, unnamed;
 };
 
+/* A file with exported names only lacks most of its functions: that is why, not the address. */
+static const char *why_unnamed(const struct file_state *f, const struct module_state *m)
+{
+	bool bare = f->is_file && (m->kind == NAME_DYNSYM || m->kind == NAME_PLT);
+
+	return m->status != SOURCE_OK ? source_status_name(m->status) :
+	       bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";
+}
+
 static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct tally *t)
 {
 	const struct file_state *f = &n->files[id];
@@ -542,7 +551,7 @@ static bool count_file(struct namer *n, const struct capture *c, uint32_t id, co
 	if (f->module)
 		m = modules_state(n->modules, f->module - 1);
 	if (t->unnamed)
-		why = m.status == SOURCE_OK ? "no-symbol" : source_status_name(m.status);
+		why = why_unnamed(f, &m);
 	if (!count(n, c->files[id].path, slice_of(why), t->named, t->unnamed, &at))
 		return false;
 	if (!t->named || !m.by_path)
