@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
@@ -34,6 +35,20 @@ static enum demangle_mode parse_mode(const char *text)
 		}
 	}
 	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+}
+
+/* The directory that an option names: a misspelt one would look like files without symbols. */
+static const char *parse_directory(const char *option, const char *path)
+{
+	struct stat st;
+
+	if (!path[0])
+		cli_usage("%s: no directory is named", option);
+	if (stat(path, &st) != 0)
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
+	return path;
 }
 
 static void or_die(bool good)
@@ -209,12 +224,14 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "vhV", options, NULL)) != -1) {
 		switch (c) {
 		case SYMFS:
-			mo.symfs = optarg;
+			if (mo.symfs)
+				cli_usage("--symfs: one directory at most");
+			mo.symfs = parse_directory("--symfs", optarg);
 			break;
 		case DEBUG_DIR:
 			if (mo.n_debug_dirs == DEBUG_DIRS_MAX)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[mo.n_debug_dirs++] = optarg;
+			dirs[mo.n_debug_dirs++] = parse_directory("--debug-dir", optarg);
 			mo.debug_dirs = dirs;
 			break;
 		case DEMANGLE:

@@ -12,7 +12,7 @@ sym() { cprof-dump -r | cprof-sym "$@" 2>"$tmp/err" >"$tmp/out"; }
 at() { nm "$1" | awk -v s="$2" '$3 == s { print "0x" $1 }'; }
 line() { name_of "$tmp/out" | tr '\n' ','; }
 root=$tmp/root
-mkdir -p "$root/lib"
+mkdir -p "$root/lib" "$tmp/empty"
 so=$root/lib/f.so
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$so" "$tmp/f.c"
 id=$(build_id "$so")
@@ -155,7 +155,7 @@ head -c 700 "$tmp/whole.so" >"$so"
 so_capture "$id" | sym --symfs "$root"
 like 'half an ELF file' "$(sources "$tmp/out")" '^1 (damaged|build-id-mismatch|stripped) none '
 strip -o "$so" "$tmp/whole.so"
-so_capture "$id" | sym --symfs "$root" --debug-dir "$tmp/nowhere"
+so_capture "$id" | sym --symfs "$root" --debug-dir "$tmp/empty"
 is 'a stripped file has its exported names' "$(line)" 'first+1 dynsym,-,third+1 dynsym,'
 is '  its source is ok' "$(sources "$tmp/out")" "1 ok dynsym $so"
 is '  and the summary says what is missing' "$(cat "$tmp/err")" \
