@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
@@ -34,6 +35,20 @@ static enum demangle_mode parse_mode(const char *text)
 		}
 	}
 	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+}
+
+/* The directory that an option names: a misspelt one would look like files without symbols. */
+static const char *parse_directory(const char *option, const char *path)
+{
+	struct stat st;
+
+	if (!path[0])
+		cli_usage("%s: no directory is named", option);
+	if (stat(path, &st) != 0)
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
+	return path;
 }
 
 static void or_die(bool good)
@@ -126,13 +141,13 @@ static void print_count(const struct namer_count *c)
 		(const char *)c->where.p);
 	if (c->unnamed)
 		fprintf(stderr, " (%.*s)", (int)c->why.n, (const char *)c->why.p);
-	fputc('\n', stderr);
+	fputs(c->by_path ? " (by path alone)\n" : "\n", stderr);
 }
 
 /* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)" */
 static void summarize(struct namer *namer, bool verbose)
 {
-	size_t n, told = 0;
+	size_t n, told = 0, by_path = namer_by_path(namer);
 	const struct namer_count *counts = namer_counts(namer, &n);
 	struct buf line = { 0 };
 	uint64_t named = 0, unnamed = 0, rest;
@@ -155,6 +170,9 @@ static void summarize(struct namer *namer, bool verbose)
 	if (rest)
 		buf_printf(&line, ", %" PRIu64 " elsewhere%s", rest, verbose ? "" : " (-v lists all)");
 	cli_warn("%s", buf_cstr(&line));
+	if (by_path)
+		cli_warn("%zu %s by path alone (%s no build ID)", by_path, by_path == 1 ? "file taken" : "files taken",
+			 by_path == 1 ? "it has" : "they have");
 	for (size_t i = 0; verbose && i < n; i++)
 		print_count(&counts[i]);
 	buf_release(&line);
@@ -206,12 +224,14 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "vhV", options, NULL)) != -1) {
 		switch (c) {
 		case SYMFS:
-			mo.symfs = optarg;
+			if (mo.symfs)
+				cli_usage("--symfs: one directory at most");
+			mo.symfs = parse_directory("--symfs", optarg);
 			break;
 		case DEBUG_DIR:
 			if (mo.n_debug_dirs == DEBUG_DIRS_MAX)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[mo.n_debug_dirs++] = optarg;
+			dirs[mo.n_debug_dirs++] = parse_directory("--debug-dir", optarg);
 			mo.debug_dirs = dirs;
 			break;
 		case DEMANGLE:

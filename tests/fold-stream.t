@@ -82,7 +82,7 @@ cat >"$tmp/want" <<'X'
 cc1;[libfoo.so.6+0x1231] 1
 cc1;[libfoo.so.6+0x1231];do_work;[kernel] 1
 make 1
-make helper;[libfoo.so.6+0x1231];[anon] 1
+make helper;[libfoo.so.6+0x1231];[memfd:jit+0x10] 1
 make helper;[unknown] 1
 make;[libfoo.so.6+0x1231] 1
 make;[libfoo.so.6+0x1231];[anon] 1
@@ -93,6 +93,13 @@ X
 fold "$tmp/a.bin" >"$tmp/got"; is "a whole capture is status 0" $? 0
 same "every kind of frame has its name" "$tmp/want" "$tmp/got"
 is "  nothing is said where nothing was lost" "$(cat "$tmp/err")" ""
+cprof-top --by module "$tmp/a.bin" 2>/dev/null >"$tmp/modules"
+is "  a memfd is a module" "$(grep -o '\[[am][^]]*\]' "$tmp/modules" | sort | tr '\n' ,)" '[anon],[memfd:jit],'
+memfd() { sed "s|/memfd:jit|/memfd:$1|" "$tmp/a.txt" | cprof-dump -r | fold -a | sed -n 's/.*;\(\[memfd.*\)/\1/p'; }
+is "  named as every reader takes it" "$(memfd 'a b;c/d\\n ')" '[memfd:a b:c/d?+0x10] 1'
+is "  or not at all" "$(memfd '')" '[memfd:+0x10] 1'
+awk '/^end/ { print "jitmap time=4000000000 process=1 generation=0 data=\"\"" } { print }' "$tmp/a.txt" | cprof-dump -r | fold >"$tmp/got"
+is "  in a process with a perf map it is the compiler's" "$(grep -c 'make helper;.*;\[jit\] 1$' "$tmp/got")" 1
 cprof-fold <"$tmp/a.bin" >"$tmp/got"
 same "standard input" "$tmp/want" "$tmp/got"
 fold - <"$tmp/a.bin" >"$tmp/got"
@@ -119,7 +126,7 @@ fold -U "$tmp/a.bin" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 cc1;[libfoo.so.6+0x1231] 2
 make 1
-make helper;[libfoo.so.6+0x1231];[anon] 1
+make helper;[libfoo.so.6+0x1231];[memfd:jit+0x10] 1
 make helper;[unknown] 1
 make;[libfoo.so.6+0x1231] 1
 make;[libfoo.so.6+0x1231];[anon] 1

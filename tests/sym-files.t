@@ -12,7 +12,7 @@ sym() { cprof-dump -r | cprof-sym "$@" 2>"$tmp/err" >"$tmp/out"; }
 at() { nm "$1" | awk -v s="$2" '$3 == s { print "0x" $1 }'; }
 line() { name_of "$tmp/out" | tr '\n' ','; }
 root=$tmp/root
-mkdir -p "$root/lib"
+mkdir -p "$root/lib" "$tmp/empty"
 so=$root/lib/f.so
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$so" "$tmp/f.c"
 id=$(build_id "$so")
@@ -155,8 +155,15 @@ head -c 700 "$tmp/whole.so" >"$so"
 so_capture "$id" | sym --symfs "$root"
 like 'half an ELF file' "$(sources "$tmp/out")" '^1 (damaged|build-id-mismatch|stripped) none '
 strip -o "$so" "$tmp/whole.so"
-so_capture "$id" | sym --symfs "$root" --debug-dir "$tmp/nowhere"
+so_capture "$id" | sym --symfs "$root" --debug-dir "$tmp/empty"
 is 'a stripped file has its exported names' "$(line)" 'first+1 dynsym,-,third+1 dynsym,'
+is '  its source is ok' "$(sources "$tmp/out")" "1 ok dynsym $so"
+is '  and the summary says what is missing' "$(cat "$tmp/err")" \
+	'cprof-sym: 2 of 3 frames named (66.7 %); unresolved: 1 in /lib/f.so (stripped)'
+cp "$tmp/whole.so" "$so"
+so_capture "$id" | sed "s/\(frame id=2 .*address=\).*/\1$(printf 0x%x $((base + (v + n + 4095) / 4096 * 4096 - 1)))/" | sym --symfs "$root"
+like 'a file that has all of its symbols' "$(cat "$tmp/err")" 'unresolved: 1 in /lib/f.so \(no-symbol\)$'
+strip -o "$so" "$tmp/whole.so"
 as -o "$tmp/bare.o" /dev/null && echo '.globl g; g: .skip 64, 0x90' | as -o "$tmp/bare.o" - && ld -e g --build-id -o "$root/lib/bare" "$tmp/bare.o" && strip "$root/lib/bare"
 { segment; process 1; file 1 /lib/bare "$(build_id "$root/lib/bare")"; loads 1 1 "$root/lib/bare"; echo 0x401001 | frames; finish; } | sym --symfs "$root"
 is 'a file without any symbol' "$(sources "$tmp/out")" "1 stripped none $root/lib/bare"

@@ -133,6 +133,16 @@ status 'an output that is full' 1 sh -c 'cprof-sym "$1" >/dev/full' - "$tmp/larg
 status 'an unknown option' 2 cprof-sym --nonsense
 status 'an unknown way to demangle' 2 cprof-sym --demangle some "$tmp/small.bin"
 like '  is told in a sentence' "$(head -1 "$tmp/err")" '"some" is not one of none, simplified, templates and full$'
+for option in --symfs --debug-dir; do
+	status "$option: a directory that is not there" 1 cprof-sym $option "$tmp/not-there" "$tmp/small.bin"
+	is '  is a sentence' "$(cat "$tmp/err")" "cprof-sym: $option: $tmp/not-there: No such file or directory"
+	is '  and nothing else' "$(wc -c <"$tmp/out")" 0
+	status "$option: a file" 1 cprof-sym $option "$tmp/small.bin" "$tmp/small.bin"
+	is '  is a sentence' "$(cat "$tmp/err")" "cprof-sym: $option: $tmp/small.bin: Not a directory"
+	status "$option: nothing" 2 cprof-sym $option '' "$tmp/small.bin"
+done
+status 'two roots' 2 cprof-sym --symfs "$tmp" --symfs "$tmp" "$tmp/small.bin"
+status 'two directories of debug files' 0 cprof-sym --debug-dir "$tmp" --debug-dir "$tmp/a" "$tmp/small.bin"
 status 'two files' 2 cprof-sym "$tmp/small.bin" "$tmp/small.bin"
 status 'help' 0 cprof-sym --help
 like '  says how to use it' "$(cat "$tmp/out")" '^usage: cprof-sym '

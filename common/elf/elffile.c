@@ -11,7 +11,7 @@
 #include "common/base/le.h"
 #include "common/elf/parts.h"
 
-enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8 };
+enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4 };
 
 static uint64_t page_down(uint64_t v)
 {
@@ -45,7 +45,10 @@ static bool read_segments(struct elf_file *f)
 	return true;
 }
 
-/* Looks through notes for NT_GNU_BUILD_ID; an ID that is too short to tell builds apart is none. */
+/*
+ * Looks through notes for NT_GNU_BUILD_ID, and keeps Go's own ID until there is one: the last of them,
+ * as it stands, by the recorder's rule. An ID that is too short to tell builds apart is none.
+ */
 static bool note_build_id(struct elf_file *f, Elf_Data *notes)
 {
 	size_t at = 0, next, name, desc;
@@ -53,20 +56,26 @@ static bool note_build_id(struct elf_file *f, Elf_Data *notes)
 
 	while (notes && notes->d_buf && (next = gelf_getnote(notes, at, &n, &name, &desc)) > 0) {
 		const uint8_t *bytes = notes->d_buf;
+		bool fits = n.n_namesz == 4 && n.n_descsz > 0 && n.n_descsz <= ELF_BUILD_ID_MAX;
+		bool gnu = fits && n.n_type == NT_GNU_BUILD_ID && memcmp(bytes + name, "GNU", 4) == 0 &&
+			   n.n_descsz >= BUILD_ID_LEAST;
 
-		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && memcmp(bytes + name, "GNU", 4) == 0 &&
-		    n.n_descsz >= BUILD_ID_LEAST && n.n_descsz <= ELF_BUILD_ID_MAX) {
+		if (gnu || (fits && n.n_type == NOTE_GO_ID && memcmp(bytes + name, "Go\0", 4) == 0)) {
 			memcpy(f->build_id, bytes + desc, n.n_descsz);
 			f->build_id_n = n.n_descsz;
-			return true;
 		}
+		if (gnu)
+			return true;
 		at = next;
 	}
 	return false;
 }
 
-/* By sections first: a debug file's program headers may point anywhere. A binary may have no sections. */
-static void read_build_id(struct elf_file *f)
+/*
+ * By sections first: a debug file's program headers may point anywhere. A binary may have no sections.
+ * True: it has a GNU one.
+ */
+static bool find_build_id(struct elf_file *f)
 {
 	Elf_Scn *scn = NULL;
 	size_t n;
@@ -76,18 +85,25 @@ static void read_build_id(struct elf_file *f)
 
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX &&
 		    note_build_id(f, elf_getdata(scn, NULL)))
-			return;
+			return true;
 	}
 	if (elf_getphdrnum(f->elf, &n) != 0)
-		return;
+		return false;
 	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 
 		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_filesz <= NOTES_MAX &&
 		    note_build_id(f, elf_getdata_rawchunk(f->elf, (int64_t)p.p_offset, p.p_filesz,
 							  p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
-			return;
+			return true;
 	}
+	return false;
+}
+
+static void read_build_id(struct elf_file *f)
+{
+	if (!find_build_id(f) && (f->build_id_n < BUILD_ID_LEAST || slice_is(elf_build_id(f), "redacted")))
+		f->build_id_n = 0;
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)

@@ -19,7 +19,7 @@
 
 #include "common/base/cursor.h"
 
-enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 22, ELF_BUILD_ID_MAX = 64 };
+enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 22, ELF_BUILD_ID_MAX = 128 };
 
 enum elf_opened {
 	ELF_OPENED = 0,
@@ -41,7 +41,7 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t n_segments;
 	uint8_t build_id[ELF_BUILD_ID_MAX];
-	size_t build_id_n; /* 0: it has none */
+	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
 };
 

@@ -58,12 +58,18 @@ static bool ends_with(struct slice s, const char *end)
 	return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
 }
 
+static struct slice without_deleted(struct slice path)
+{
+	if (ends_with(path, " (deleted)"))
+		path.n -= strlen(" (deleted)");
+	return path;
+}
+
 static struct slice base_name(struct slice path)
 {
 	const uint8_t *slash;
 
-	if (ends_with(path, " (deleted)"))
-		path.n -= strlen(" (deleted)");
+	path = without_deleted(path);
 	slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 	if (slash)
 		path = (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) };
@@ -74,6 +80,14 @@ static struct slice base_name(struct slice path)
 static bool is_kernel_page(struct slice path)
 {
 	return slice_is(path, "[vdso]") || slice_is(path, "[vsyscall]");
+}
+
+/* "/memfd:name (deleted)": a program's own file in memory, code that it unpacked say. */
+static bool is_memfd(struct slice path)
+{
+	size_t n = strlen("/memfd:");
+
+	return path.n >= n && memcmp(path.p, "/memfd:", n) == 0;
 }
 
 /* What a place without a symbol is called: the file, or what kind of memory it is. */
@@ -95,7 +109,14 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 		*offset = is_kernel_page(path);
 		return (struct slice){ path.p + 1, path.n - 2 };
 	}
-	return slice_of(t->c->processes[f->process].jit ? "jit" : "anon");
+	if (t->c->processes[f->process].jit) /* in a memfd, too: compilers use one to map their code twice */
+		return slice_of("jit");
+	if (is_memfd(path)) {
+		*offset = true;
+		path = without_deleted(path);
+		return (struct slice){ path.p + 1, path.n - 1 };
+	}
+	return slice_of("anon");
 }
 
 static bool push_place(struct names *t, const struct capture_frame *f, const struct capture_place *place)

@@ -14,8 +14,8 @@
  * the samples. A frame is looked up once for each epoch in which it may mean something else.
  *
  * A frame without a symbol is called by its place in the file, "[libfoo.so+0x1231]", which is the same
- * wherever the file was mapped; "[anon]" and "[jit]" in anonymous memory, without and with a perf map;
- * "[vdso+0x8a0]"; "[kernel]"; "[unknown]" where nothing was mapped.
+ * wherever the file was mapped; "[jit]" in memory without a file where the process has a perf map, else
+ * "[memfd:name+0x1231]" or "[anon]"; "[vdso+0x8a0]"; "[kernel]"; "[unknown]" where nothing was mapped.
  */
 #ifndef CPROF_PROFILE_NAME_H
 #define CPROF_PROFILE_NAME_H

@@ -94,17 +94,25 @@ static enum source_status status_of(enum elf_opened opened)
 	}
 }
 
-static enum source_status open_and_check(const struct finder *f, struct slice path, struct slice build_id,
-					 struct elf_file **file, struct buf *opened)
+static enum source_status open_and_check(const struct finder *f, const struct module_identity *is,
+					 struct slice path, struct elf_file **file, struct buf *opened, bool *by_path)
 {
 	int fd = open_recorded(f, opened, path);
+	enum identity identity = IDENTITY_UNKNOWN;
 	enum source_status status;
 
 	*file = NULL;
 	if (fd < 0)
 		return status_of_errno();
+	if (is->build_id.n == 0)
+		identity = identity_of(fd, is);
+	*by_path = is->build_id.n == 0 && identity != IDENTITY_SAME;
+	if (identity == IDENTITY_OTHER && !f->symfs) {
+		close(fd);
+		return SOURCE_CHANGED;
+	}
 	status = status_of(elf_open(fd, file));
-	if (status == SOURCE_OK && build_id.n && !elf_same_build(elf_build_id(*file), build_id)) {
+	if (status == SOURCE_OK && is->build_id.n && !elf_same_build(elf_build_id(*file), is->build_id)) {
 		elf_close(*file);
 		*file = NULL;
 		return SOURCE_MISMATCH;
@@ -112,15 +120,16 @@ static enum source_status open_and_check(const struct finder *f, struct slice pa
 	return status;
 }
 
-enum source_status finder_open(const struct finder *f, struct slice path, struct slice build_id,
-			       struct elf_file **file, struct buf *opened)
+enum source_status finder_open(const struct finder *f, const struct module_identity *is, struct elf_file **file,
+			       struct buf *opened, bool *by_path)
 {
-	enum source_status status = open_and_check(f, path, build_id, file, opened);
+	struct slice path = is->path;
+	enum source_status status = open_and_check(f, is, path, file, opened, by_path);
 	size_t n = strlen(deleted);
 
 	if (status == SOURCE_NO_FILE && path.n > n && memcmp(path.p + path.n - n, deleted, n) == 0) {
 		path.n -= n;
-		status = open_and_check(f, path, build_id, file, opened);
+		status = open_and_check(f, is, path, file, opened, by_path);
 	}
 	return status;
 }

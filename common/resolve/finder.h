@@ -9,6 +9,7 @@
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"
+#include "common/resolve/identity.h"
 #include "common/stream/record.h"
 
 struct finder {
@@ -23,11 +24,13 @@ void finder_release(struct finder *f);
 
 /*
  * Opens the recorded path, without " (deleted)" if there is no file of the whole name. The file is
- * the right one: where a build ID is given, it has it. opened becomes the path that was opened or
- * tried last. SOURCE_OK, or why not; *file is then NULL.
+ * the right one: where a build ID is given, it has it; where none is, it is not one that can be told
+ * to be another (in a tree, which may hold copies, it always could). *by_path: nothing but its path
+ * says so. opened becomes the path that was opened or tried last. SOURCE_OK, or why not; *file is then
+ * NULL.
  */
-enum source_status finder_open(const struct finder *f, struct slice path, struct slice build_id,
-			       struct elf_file **file, struct buf *opened);
+enum source_status finder_open(const struct finder *f, const struct module_identity *is, struct elf_file **file,
+			       struct buf *opened, bool *by_path);
 
 /*
  * The next debug file: by build ID under each directory, then by the name in .gnu_debuglink beside

@@ -15,7 +15,7 @@ struct module {
 	enum name_source kind;
 	uint32_t path; /* text */
 	uint32_t version;
-	bool lost_offsets;
+	bool lost_offsets, by_path;
 };
 
 /* What a (module, address) came to: the hot path, before any search. */
@@ -121,7 +121,7 @@ struct module_state modules_state(const struct modules *m, uint32_t id)
 	const struct module *module = &m->items[id];
 
 	return (struct module_state){ module->status, module->kind, intern_get(&m->texts, module->path),
-				      module->version };
+				      module->version, module->by_path && module->file };
 }
 
 static bool set_path(struct modules *m, struct module *module)
@@ -174,7 +174,7 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 		buf_bytes(&m->path, is->path.p, is->path.n);
 		return elf_open_bytes(is->image, &module->file) == ELF_OPENED ? SOURCE_OK : SOURCE_DAMAGED;
 	}
-	return finder_open(&m->finder, is->path, is->build_id, &module->file, &m->path);
+	return finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
 }
 
 /* Opens the file, reads its tables and lets it go. False without memory. */
@@ -216,9 +216,10 @@ static void write_key(struct buf *key, const struct module_identity *is)
 		buf_text(key, "build ");
 		buf_bytes(key, is->build_id.p, is->build_id.n);
 	} else {
-		buf_printf(key, "file %llx:%llx %llx %llx ", (unsigned long long)is->dev_major,
+		buf_printf(key, "file %llx:%llx %llx %llx %x %llx ", (unsigned long long)is->dev_major,
 			   (unsigned long long)is->dev_minor, (unsigned long long)is->inode,
-			   (unsigned long long)is->generation);
+			   (unsigned long long)is->generation, (unsigned int)is->host,
+			   is->host == HOST_OTHER || !is->inode ? 0 : (unsigned long long)is->seen);
 		buf_bytes(key, is->path.p, is->path.n);
 	}
 }

@@ -2,8 +2,9 @@
  * The files that code was mapped from, and the names in them.
  *
  * A module is known by its build ID, else by device, inode and path, so that each file is opened
- * once, whatever the number of processes, captures' segments and paths. A file whose build ID is not
- * the recorded one is never used: a wrong name is worse than none.
+ * once, whatever the number of processes, captures' segments and paths; one without a build ID that was
+ * recorded here once a segment, since it may be written in between. A file whose build ID is not
+ * the recorded one, or that is otherwise seen to be another, is never used: a wrong name is worse than none.
  *
  *	struct modules *m = modules_new(&options);
  *	uint32_t id;
@@ -19,6 +20,7 @@
 
 #include "common/base/hash.h"
 #include "common/resolve/demangle.h"
+#include "common/resolve/identity.h"
 #include "common/stream/record.h"
 
 enum { MODULES_KEEP = 512 << 20 }; /* bytes; see modules_tidy */
@@ -28,13 +30,6 @@ struct modules_options {
 	const char *const *debug_dirs; /* NULL: /usr/lib/debug, under symfs where that is set */
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
-};
-
-/* What the stream says of a file. */
-struct module_identity {
-	uint64_t dev_major, dev_minor, inode, generation;
-	struct slice build_id, path;
-	struct slice image; /* not empty: these bytes are the file (the vDSO) */
 };
 
 /* Where in a module to look. */
@@ -55,6 +50,7 @@ struct module_state {
 	enum name_source kind; /* the best that it can give */
 	struct slice path;     /* what was opened, or tried last */
 	uint32_t version;      /* grows when the same module is found after all, by another path */
+	bool by_path;          /* opened, and nothing but its path says that it is the right one */
 };
 
 struct modules;

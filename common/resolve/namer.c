@@ -48,8 +48,12 @@ struct namer {
 	uint64_t kernel_named, kernel_frames;
 	size_t n_ksyms;
 	bool kernel_new, last_said;
+	bool host_known;
+	enum identity_host host;
+	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 	/* Of all segments. */
 	struct intern where; /* keys of counts: why, NUL, where */
+	struct intern by_path;
 	struct namer_count *counts;
 	size_t cap_counts, cap_sorted;
 	struct namer_count *sorted;
@@ -88,7 +92,7 @@ static void forget_segment(struct namer *n)
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
 	n->n_ksyms = 0;
-	n->kernel_new = n->last_said = false;
+	n->kernel_new = n->last_said = n->host_known = false;
 }
 
 void namer_free(struct namer *n)
@@ -104,6 +108,7 @@ void namer_free(struct namer *n)
 	free(n->new_files.items);
 	free(n->kernel.items);
 	intern_release(&n->where);
+	intern_release(&n->by_path);
 	free(n->counts);
 	free(n->sorted);
 	buf_release(&n->scratch);
@@ -127,13 +132,43 @@ static struct slice image_of(const struct capture *c, const struct capture_file 
 	return image ? image->data : (struct slice){ NULL, 0 };
 }
 
-/* Finds the module of a file at its first use; module stays 0 where the mapping has no file. */
-static bool use_file(struct namer *n, const struct capture *c, uint32_t id, struct file_state **fp)
+static uint64_t meta_number(const struct capture *c, const char *key)
+{
+	struct slice text = capture_meta(c, key);
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
+static void know_host(struct namer *n, const struct capture *c)
+{
+	if (n->host_known)
+		return;
+	n->host_known = true;
+	n->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
+	n->realtime = meta_number(c, "start-realtime-ns");
+	n->monotonic = meta_number(c, "start-monotonic-ns");
+}
+
+/* What a time of the segment is in nanoseconds since 1970; 0 where that cannot be told. */
+static uint64_t realtime(const struct namer *n, uint64_t time)
+{
+	return n->realtime && n->monotonic && time < INT64_MAX ? n->realtime + time - n->monotonic : 0;
+}
+
+/* Finds the module of a file at its first use, at this time; module stays 0 where the mapping has no file. */
+static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint64_t time, struct file_state **fp)
 {
 	const struct capture_file *file = &c->files[id];
 	struct file_state *f = file_state(n, id);
-	struct module_identity is = { file->dev_major, file->dev_minor, file->inode, file->generation,
-				      file->build_id, file->path, { NULL, 0 } };
+	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
+				      .inode = file->inode, .generation = file->generation,
+				      .build_id = file->build_id, .path = file->path };
 	uint32_t module;
 
 	*fp = f;
@@ -149,6 +184,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, stru
 		is.image = image_of(c, file);
 	if (!f->is_file && !is.image.n)
 		return true;
+	know_host(n, c);
+	is.host = n->host;
+	is.seen = realtime(n, time);
 	if (!modules_get(n->modules, &is, &module))
 		return false;
 	f->module = module + 1;
@@ -213,7 +251,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 	*a = (struct answer){ 0 };
 	if (p->map_end == 0) /* nothing was mapped there */
 		return true;
-	if (p->file && !use_file(n, c, p->file, &f))
+	if (p->file && !use_file(n, c, p->file, p->sample, &f))
 		return false;
 	if (!f || !f->module)
 		return look_in_maps(n, c, place, a);
@@ -465,7 +503,8 @@ static bool look_again(struct namer *n, const struct capture *c)
 	return true;
 }
 
-static bool count(struct namer *n, struct slice where, struct slice why, uint64_t named, uint64_t unnamed)
+static bool count(struct namer *n, struct slice where, struct slice why, uint64_t named, uint64_t unnamed,
+		  uint32_t *at)
 {
 	struct slice key;
 	uint32_t id;
@@ -482,6 +521,7 @@ static bool count(struct namer *n, struct slice where, struct slice why, uint64_
 	n->counts[id].where = (struct slice){ key.p + why.n + 1, key.n - why.n - 1 };
 	n->counts[id].named += named;
 	n->counts[id].unnamed += unnamed;
+	*at = id;
 	return true;
 }
 
@@ -490,19 +530,34 @@ struct tally {
 	uint64_t named, unnamed;
 };
 
+/* A file with exported names only lacks most of its functions: that is why, not the address. */
+static const char *why_unnamed(const struct file_state *f, const struct module_state *m)
+{
+	bool bare = f->is_file && (m->kind == NAME_DYNSYM || m->kind == NAME_PLT);
+
+	return m->status != SOURCE_OK ? source_status_name(m->status) :
+	       bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";
+}
+
 static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct tally *t)
 {
 	const struct file_state *f = &n->files[id];
+	struct module_state m = { .status = SOURCE_NOT_A_FILE };
 	const char *why = "";
+	uint32_t at;
 
-	if (t->unnamed && f->module) {
-		struct module_state m = modules_state(n->modules, f->module - 1);
-
-		why = m.status == SOURCE_OK ? "no-symbol" : source_status_name(m.status);
-	} else if (t->unnamed) {
-		why = source_status_name(SOURCE_NOT_A_FILE);
-	}
-	return (!t->named && !t->unnamed) || count(n, c->files[id].path, slice_of(why), t->named, t->unnamed);
+	if (!t->named && !t->unnamed)
+		return true;
+	if (f->module)
+		m = modules_state(n->modules, f->module - 1);
+	if (t->unnamed)
+		why = why_unnamed(f, &m);
+	if (!count(n, c->files[id].path, slice_of(why), t->named, t->unnamed, &at))
+		return false;
+	if (!t->named || !m.by_path)
+		return true;
+	n->counts[at].by_path = true;
+	return intern_add(&n->by_path, c->files[id].path, &at);
 }
 
 /* The last word on places: "none" where an older name would be believed; and the sums. */
@@ -511,6 +566,7 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	struct tally *tallies = calloc(c->n_files + 2, sizeof(*tallies)), unmapped = { 0 };
 	bool *has_name = calloc(c->n_frames + 1, sizeof(*has_name));
 	bool good = tallies && has_name;
+	uint32_t at;
 
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		uint32_t frame = c->places[i].frame;
@@ -533,10 +589,10 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 		good = count_file(n, c, (uint32_t)i, &tallies[i]);
 	if (good && tallies[0].named + tallies[0].unnamed)
 		good = count(n, slice_of("//anon"), slice_of(tallies[0].unnamed ? "not-a-file" : ""),
-			     tallies[0].named, tallies[0].unnamed);
+			     tallies[0].named, tallies[0].unnamed, &at);
 	if (good && unmapped.unnamed + unmapped.named)
 		good = count(n, slice_of("[unmapped]"), slice_of(unmapped.unnamed ? "nothing was mapped there" : ""),
-			     unmapped.named, unmapped.unnamed);
+			     unmapped.named, unmapped.unnamed, &at);
 	free(tallies);
 	free(has_name);
 	return good;
@@ -545,6 +601,7 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 {
 	uint64_t unnamed = 0;
+	uint32_t at;
 
 	if (!n->kernel_frames)
 		return true;
@@ -557,7 +614,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 	}
 	return count(n, slice_of("[kernel]"),
 		     slice_of(!unnamed ? "" : c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded"),
-		     n->kernel_frames - unnamed, unnamed);
+		     n->kernel_frames - unnamed, unnamed, &at);
 }
 
 bool namer_last(struct namer *n, struct capture *c, struct writer *w)
@@ -602,4 +659,9 @@ const struct namer_count *namer_counts(struct namer *n, size_t *number)
 	memcpy(n->sorted, n->counts, n->where.n * sizeof(*n->sorted));
 	qsort(n->sorted, n->where.n, sizeof(*n->sorted), by_unnamed);
 	return n->sorted;
+}
+
+size_t namer_by_path(const struct namer *n)
+{
+	return n->by_path.n;
 }

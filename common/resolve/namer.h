@@ -35,6 +35,7 @@ struct namer_count {
 	struct slice where;   /* path, "[kernel]", … */
 	struct slice why;     /* "no-file", … ; of the unnamed */
 	uint64_t named, unnamed;
+	bool by_path; /* names came from a file of which nothing but the path says that it is the right one */
 };
 
 struct namer;
@@ -50,5 +51,7 @@ bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);
 /* All segments whose last word was said; most unnamed first, then by name. Lent; NULL without memory. */
 const struct namer_count *namer_counts(struct namer *n, size_t *count);
+/* The number of files that are by_path there. */
+size_t namer_by_path(const struct namer *n);
 
 #endif

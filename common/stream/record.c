@@ -61,6 +61,7 @@ static const char *const status_names[] = {
 	[SOURCE_PERMISSION] = "permission",
 	[SOURCE_DAMAGED] = "damaged",
 	[SOURCE_NOT_A_FILE] = "not-a-file",
+	[SOURCE_CHANGED] = "changed",
 };
 
 #define AT(m)        offsetof(struct record, m)

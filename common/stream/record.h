@@ -135,6 +135,7 @@ enum source_status {
 	SOURCE_PERMISSION = 5,
 	SOURCE_DAMAGED = 6,
 	SOURCE_NOT_A_FILE = 7, /* anonymous memory */
+	SOURCE_CHANGED = 8,    /* no build ID was recorded, and the file is seen to be another */
 	SOURCE_STATUSES,
 };
 

@@ -1,0 +1,64 @@
+#include "common/resolve/identity.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { SECOND = 1000000000, CLOCKS_APART = 2 }; /* seconds: file systems and hosts keep time differently */
+
+/* Is this the line that the file holds? */
+static bool holds(const char *path, struct slice line)
+{
+	char text[128];
+	int fd = line.n ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	while (n > 0 && text[n - 1] == '\n')
+		n--;
+	return n > 0 && slice_equal(line, (struct slice){ (const uint8_t *)text, (size_t)n });
+}
+
+enum identity_host identity_host(struct slice machine_id, struct slice boot_id)
+{
+	return holds("/proc/sys/kernel/random/boot_id", boot_id) ? HOST_BOOT :
+	       holds("/etc/machine-id", machine_id)		 ? HOST_HERE : HOST_OTHER;
+}
+
+/*
+ * Devices without a major number (btrfs, overlayfs, tmpfs) are made up at mount, and stat may say
+ * another one than the mapping: only those of disks are compared.
+ */
+static bool is_other_device(const struct stat *st, const struct module_identity *is)
+{
+	return is->host == HOST_BOOT && is->dev_major && major(st->st_dev) &&
+	       (is->dev_major != major(st->st_dev) || is->dev_minor != minor(st->st_dev));
+}
+
+/* An inode's number is given to the next file when its file is gone; its generation then differs. */
+static bool is_other_generation(int fd, const struct module_identity *is)
+{
+	uint32_t now[2] = { 0 }; /* an int is written, but the request is declared as a long */
+
+	return is->generation && ioctl(fd, FS_IOC_GETVERSION, now) == 0 && now[0] &&
+	       now[0] != (uint32_t)is->generation;
+}
+
+static bool was_written_since(const struct stat *st, const struct module_identity *is)
+{
+	return is->seen && st->st_mtim.tv_sec > 0 && (uint64_t)st->st_mtim.tv_sec > is->seen / SECOND + CLOCKS_APART;
+}
+
+enum identity identity_of(int fd, const struct module_identity *is)
+{
+	struct stat st;
+
+	if (is->host == HOST_OTHER || is->inode == 0 || fstat(fd, &st) != 0)
+		return IDENTITY_UNKNOWN;
+	return st.st_ino != is->inode || is_other_device(&st, is) || is_other_generation(fd, is) ||
+			       was_written_since(&st, is) ? IDENTITY_OTHER : IDENTITY_SAME;
+}

@@ -1,0 +1,172 @@
+#!/bin/sh
+# Files without a build ID: is the one that lies there the one that ran?
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/sym-lib.sh"
+
+boot=$(cat /proc/sys/kernel/random/boot_id) || skip_all 'no boot_id'
+machine=$(cat /etc/machine-id 2>/dev/null)
+build() { # FILE NAME: one function, no build ID
+	echo ".globl $2; .type $2, @function; $2: .skip 64, 0x90; .size $2, 64" | as -o "$tmp/o.o" - &&
+		ld -e "$2" --build-id=none -o "$1" "$tmp/o.o"
+}
+facts() { set -- $("$BUILD/tests/sym-identity" "$1"); major=$1 minor=$2 inode=$3 generation=$4; }
+# capture [META-KEY VALUE]...: of $f as it was when `facts` looked at it
+capture() {
+	segment | sed '$d'
+	while [ $# -gt 1 ]; do
+		echo "meta key=\"$1\" value=\"$2\""
+		shift 2
+	done
+	echo flush
+	process 1
+	echo "file id=1 major=$major minor=$minor inode=$inode generation=$generation build-id=${id:-} path=\"${path:-$f}\""
+	loads 1 1 "$f"
+	echo "$address" | frames
+	finish
+}
+sym() { cprof-dump -r | cprof-sym "$@" 2>"$tmp/err" >"$tmp/out"; }
+line() { name_of "$tmp/out" | tr '\n' ','; }
+f=$tmp/prog
+build "$f" right
+address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
+facts "$f"
+is 'the fixture has no build ID' "$(build_id "$f")" ''
+
+# The same file.
+capture boot-id "$boot" | sym
+is 'the inode that was recorded: named' "$(line)" 'right+0 symtab,'
+is '  and not by its path alone' "$(cat "$tmp/err")" 'cprof-sym: 1 of 1 frames named (100.0 %)'
+(path="$f (deleted)"; capture boot-id "$boot" | sym)
+is '  also where it was called deleted' "$(line)" 'right+0 symtab,'
+if [ -n "$machine" ]; then
+	capture boot-id 0 machine-id "$machine" | sym -v
+	is 'the same machine, booted anew' "$(line)" 'right+0 symtab,'
+	unlike '  not by its path alone' "$(cat "$tmp/err")" 'path alone'
+	(inode=$((inode + 1)); capture boot-id 0 machine-id "$machine" | sym)
+	is '  another inode there' "$(line)" '-,'
+else
+	for what in 'the same machine, booted anew' '  not by its path alone' '  another inode there'; do
+		skip "$what" 'no /etc/machine-id'
+	done
+fi
+
+# What cannot be checked has the path, and is told.
+alone='cprof-sym: 1 file taken by path alone (it has no build ID)'
+for meta in 'x y' 'boot-id 0' 'machine-id 0'; do
+	capture $meta | sym
+	is "another machine ($meta): named" "$(line)" 'right+0 symtab,'
+	is '  by its path alone' "$(sed -n 2p "$tmp/err")" "$alone"
+done
+(inode=0 generation=0; capture boot-id "$boot" | sym -v)
+is 'no inode was recorded' "$(line) $(sed -n 2p "$tmp/err")" "right+0 symtab, $alone"
+is '  -v says which file' "$(sed -n 3p "$tmp/err" | sed 's/^ *//; s/  */ /g')" "1 of 1 $f (by path alone)"
+mkdir -p "$tmp/root/$tmp"
+build "$tmp/root/$f" right
+capture boot-id "$boot" | sym --symfs "$tmp/root"
+is 'a copy in a tree' "$(line) $(sed -n 2p "$tmp/err")" "right+0 symtab, $alone"
+capture boot-id "$boot" | sym --symfs /
+is 'the file itself, in a tree' "$(line) $(sed -n 2p "$tmp/err")" 'right+0 symtab, '
+{ capture boot-id 0; echo; capture boot-id 1; } | sed '/^$/d' | sym
+is 'a file of two segments is one' "$(sed -n 2p "$tmp/err")" "$alone"
+
+# Another file.
+changed() { # DESCRIPTION [RECORDED_PATH]
+	is "$1: no name" "$(line)" '-,'
+	is '  the source says why' "$(sources "$tmp/out")" "1 changed none $f"
+	is '  and so does the summary' "$(cat "$tmp/err")" "cprof-sym: 0 of 1 frames named (0.0 %); unresolved: 1 in ${2:-$f} (changed)"
+}
+if [ "$generation" != 0 ]; then
+	(generation=$((generation ^ 1)); capture boot-id "$boot" | sym)
+	changed 'the inode was used again'
+else
+	skip 'the inode was used again' 'the file system tells no generation'
+fi
+if [ "$major" != 0 ]; then
+	(minor=$((minor + 1)); capture boot-id "$boot" | sym)
+	changed 'another disk'
+else
+	skip 'another disk' 'no disk'
+fi
+build "$tmp/new" wrong
+capture boot-id "$boot" >"$tmp/before.txt"
+mv "$tmp/new" "$f"
+sym <"$tmp/before.txt"
+changed 'the file was replaced'
+sed 's/^\(file .* path=\).*/\1"'"$(echo "$f (deleted)" | sed 's/[/]/\\&/g')"'"/' "$tmp/before.txt" | sym
+changed 'the file was replaced while it ran' "$f (deleted)"
+cprof-sym "$tmp/out" >"$tmp/again" 2>/dev/null
+same '  a second run changes no byte' "$tmp/out" "$tmp/again"
+facts "$f"
+capture boot-id "$boot" >"$tmp/after.txt"
+{ cat "$tmp/before.txt"; cat "$tmp/after.txt"; cat "$tmp/before.txt"; } | sym
+is 'before, after and before: each by its own' "$(sources "$tmp/out" | cut -d ' ' -f 2 | tr '\n' ' ')" 'changed ok changed '
+is '  one frame is named' "$(sed 's/ (.*//' "$tmp/err")" 'cprof-sym: 1 of 3 frames named'
+
+# Written into, after it ran: the same inode. Samples are taken at 1000 ns.
+now=$(date +%s)
+timed() { capture boot-id "$boot" start-monotonic-ns 1000 start-realtime-ns "$1"; }
+timed "${now}000000000" | sym
+is 'written before it ran: named' "$(line)" 'wrong+0 symtab,'
+touch -d "@$((now - 50))" "$f"
+timed "$((now - 100))000000000" | sym
+changed 'written after it ran'
+{ timed "${now}000000000"; timed "$((now - 100))000000000"; timed "${now}000000000"; } | sym
+is '  each segment by its own time' "$(sources "$tmp/out" | cut -d ' ' -f 2 | tr '\n' ' ')" 'ok changed ok '
+
+# A build ID says more than an inode.
+echo '.globl right; .type right, @function; right: .skip 64, 0x90; .size right, 64' | as -o "$tmp/o.o" -
+ld -e right --build-id -o "$f" "$tmp/o.o"
+id=$(build_id "$f")
+address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
+(inode=1; capture boot-id "$boot" | sym)
+is 'a build ID that is right: the inode is not asked' "$(line)" 'right+0 symtab,'
+is '  it is not the path alone' "$(sed -n 2p "$tmp/err")" ''
+
+# Go's own note is one, where there is no GNU one; it is recorded as it stands.
+go_build() { # FILE NAME TEXT [ID]: one function, a note
+	cat >"$tmp/g.s" <<Y
+	.section .note.go.buildid, "a", @note
+	.p2align 2
+	.long 4, 2f - 1f, 4
+	.ascii "Go\0\0"
+1:	.ascii "$3"
+2:	.p2align 2
+	.text
+	.globl $2
+	.type $2, @function
+$2:	.skip 64, 0x90
+	.size $2, 64
+Y
+	as -o "$tmp/o.o" "$tmp/g.s" && ld -e "$2" --build-id="${4:-none}" -o "$1" "$tmp/o.o"
+}
+hex() { printf %s "$1" | od -An -v -tx1 | tr -d ' \n'; }
+recorded() { "$BUILD/tests/record-side" elfid "$f"; }
+text=n0tWwT1rtR5kvTQQ8BJe/XpnjqwTzDDGAhkpRPwTD/gH8Axe47uzLR85xe1xSl/5jJ4AkDhQmbQw1Eo6QgN
+id=$(hex $text)
+go_build "$f" right $text
+address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
+if [ -x "$BUILD/tests/record-side" ]; then
+	is "Go's ID of 83 bytes, as it is recorded" "$(recorded)" "$id"
+else
+	skip "Go's ID of 83 bytes, as it is recorded" 'the recorder is not built'
+fi
+capture boot-id 0 | sym
+is '  is the build ID' "$(line) $(sed -n 2p "$tmp/err")" 'right+0 symtab, '
+cp "$f" "$tmp/whole"
+printf '\0\0\0\0\0\0\0\0' | dd of="$f" bs=1 seek=40 conv=notrunc 2>/dev/null # no section headers
+printf '\0\0\0\0' | dd of="$f" bs=1 seek=60 conv=notrunc 2>/dev/null
+capture boot-id 0 | sym
+is '  without section headers, too' "$(sources "$tmp/out" | cut -d ' ' -f 2)" stripped
+mismatch() { is "$1" "$(line) $(sources "$tmp/out")" "-, 1 build-id-mismatch none $f"; }
+go_build "$f" wrong ${text%N}M
+capture boot-id "$boot" | sym
+mismatch '  of another build'
+go_build "$f" wrong $text 0x0011223344556677
+capture boot-id "$boot" | sym
+mismatch '  of one that has a GNU ID as well'
+(id=0011223344556677; capture boot-id "$boot" | sym)
+is '  whose ID is that' "$(line)" 'wrong+0 symtab,'
+go_build "$f" wrong redacted
+(id=$(hex redacted); capture boot-id "$boot" | sym)
+mismatch '  one that says redacted has none'
+done_testing
