@@ -62,10 +62,10 @@ static bool comm_listed(const struct view *v, struct slice comm)
 	return v->n_comms == 0;
 }
 
-/* Does this half of the stack exist, or should it? A user stack that could not be read counts. */
+/* Does this half have frames? One that could not be read has none, and would be a bare command. */
 static bool has_half(uint64_t node)
 {
-	return node >= NODE_FIRST || gather_is_truncated((uint32_t)node);
+	return node >= NODE_FIRST;
 }
 
 static bool in_time(const struct gather *g, uint64_t time)
