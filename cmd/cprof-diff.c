@@ -234,7 +234,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 int main(int argc, char **argv)
 {
 	struct settings s = { .rows = ROWS };
-	struct filters f = { 0 };
+	struct filters f = { .view.no_ids = true };
 	enum status status;
 	struct profile p;
 	int c;

@@ -41,6 +41,7 @@ struct view {
 	/* What it is called. */
 	enum view_by by;
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
+	bool no_ids;     /* BY_PROCESS and BY_THREAD: it is the command alone, which meets itself elsewhere */
 	bool container;  /* the cgroup's path as a frame around it */
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see NAMES_ANNOTATED in name.h */
