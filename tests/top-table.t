@@ -131,6 +131,7 @@ is "--by thread" "$(top --by thread "$tmp/c.bin" | rows | cut -d' ' -f1,4,6 | tr
 is "  the header is the same" "$(top --by thread "$tmp/c.bin" | head -6)" "$(top "$tmp/c.bin" | head -6)"
 is "--weight ns is shown as time" "$(top --weight ns -n 2 "$tmp/c.bin" | rows | cut -d' ' -f1,2,6 | tr '\n' ,)" \
 	"30.00ms 50.00% xfs_read,20.00ms 33.33% memcpy,"
+is "--truncated" "$(top --truncated "$tmp/c.bin" | rows | cut -d' ' -f1,4,6- | grep trunc)" "0 1 [truncated: depth]"
 is "--pid" "$(top --pid 43 "$tmp/c.bin" | rows | cut -d' ' -f1,6)" "1 [db+0x1100]"
 like "  the header tells what was looked at" "$(top --pid 43 "$tmp/c.bin")" '^Samples: +4 in 2.50 s, 1 of them looked at$'
 is "-K" "$(top -K "$tmp/c.bin" | rows | cut -d' ' -f1,6 | tr '\n' ,)" "1 xfs_read,0 ksys_read,"
