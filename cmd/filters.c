@@ -273,7 +273,11 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
 	if (folded_read(&r) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
-	if (r.bad) {
+	if (r.two_columns) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
+			 "this is a comparison, not one profile", name);
+	} else if (r.bad) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
 			 r.bad == r.lines ? "; this is not folded text" :
