@@ -188,23 +188,28 @@ static void print_table(const struct profile *p, const struct settings *s, char 
 	table_release(&t);
 }
 
-static enum status load(struct filters *f, char **names, struct profile *p)
+static enum status load(struct filters *f, char **names, struct profile *p, struct loaded *sides)
 {
 	enum status status = STATUS_OK;
 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		struct loaded l = { 0 };
 		struct buf text = { 0 };
-		enum status s = filters_load(f, names[side], p, side, &l);
+		enum status s = filters_load(f, names[side], p, side, &sides[side]);
 
 		status = s > status ? s : status;
-		losses_print(&text, &l.totals);
+		losses_print(&text, &sides[side].totals);
 		if (text.n)
 			cli_warn("%s: %s", names[side], buf_cstr(&text));
 		buf_release(&text);
 	}
 	filters_match(f, p);
 	return status;
+}
+
+/* Is there something to compare? One side may be empty. */
+static bool comparable(const struct loaded *sides)
+{
+	return (sides[0].good && (sides[1].good || sides[1].empty)) || (sides[0].empty && sides[1].good);
 }
 
 static void take_option(struct filters *f, struct settings *s, int c)
@@ -233,6 +238,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 
 int main(int argc, char **argv)
 {
+	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct settings s = { .rows = ROWS };
 	struct filters f = { .view.no_ids = true };
 	enum status status;
@@ -252,8 +258,10 @@ int main(int argc, char **argv)
 	if (!profile_init(&p))
 		no_memory();
 	p.stack_max = s.folded ? PROFILE_STACK_MAX : 0;
-	status = load(&f, argv + optind, &p);
-	if (s.folded)
+	status = load(&f, argv + optind, &p, sides);
+	if (!comparable(sides))
+		status = STATUS_DAMAGED;
+	else if (s.folded)
 		print_folded(&p, s.raw);
 	else
 		print_table(&p, &s, argv + optind, f.view.weight);

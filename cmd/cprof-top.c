@@ -203,7 +203,10 @@ int main(int argc, char **argv)
 		status = s > status ? s : status;
 	}
 	filters_match(&f, &p);
-	print(&p, &f.view, &l, cum, n);
+	if (l.good)
+		print(&p, &f.view, &l, cum, n);
+	else
+		status = STATUS_DAMAGED;
 	profile_release(&p);
 	filters_release(&f);
 	return status;

@@ -239,6 +239,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	if (!gather_finish(&g))
 		no_memory();
 	sum->streams++;
+	sum->good += capture_totals(&g.capture).segments > 0;
 	add_totals(sum, &g);
 	gather_release(&g);
 	if (got < 0 && !reader_refused(r))
@@ -246,17 +247,14 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	return cli_reader_done(r, got);
 }
 
-/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
-static void refuse_filters(const struct filters *f, const char *name)
+/* What was asked for and folded text cannot answer; NULL: nothing. */
+static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
-	const char *option = v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" :
-			     v->has_to ? "--to" : v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" : NULL;
 
-	if (option)
-		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, option);
-	if (v->by == BY_MODULE)
-		cli_die(STATUS_USAGE, "%s: modules need a capture, this is folded text", name);
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
+	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
+	       v->by == BY_MODULE ? "--by module" : NULL;
 }
 
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
@@ -265,7 +263,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	enum status status = STATUS_OK;
 	struct folded_reader r;
 
-	refuse_filters(f, name);
+	/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
+	if (needs_capture(f))
+		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
 	r.roots = f->comms;
@@ -284,6 +284,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 			 r.bad > 1	  ? ", and others like it" : "");
 	}
 	sum->texts++;
+	sum->good += !r.two_columns && (r.bad < r.lines || r.lines == 0);
 	folded_reader_release(&r);
 	return status;
 }
@@ -314,12 +315,16 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
 	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
-	enum status status;
+	enum status status = STATUS_OK;
 
-	if (folded_looks_like(taken))
+	if (taken.n == 0 && !needs_capture(f)) {
+		cli_warn("%s: empty input, no sample in it", name);
+		sum->empty++;
+	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
-	else
+	} else {
 		status = load_stream(f, fd, name, taken, p, side, sum);
+	}
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;

@@ -49,6 +49,7 @@ struct filters {
 /* What reading gave, summed over operands. */
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
+	uint64_t good, empty;    /* those that were what they should be, whole or not; those of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
 };
@@ -64,6 +65,10 @@ void filters_release(struct filters *f);
 /*
  * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns
  * the status to end with; dies where the system failed.
+ *
+ * No bytes at all are folded text without a stack, as cprof-fold writes where no sample matches, or a
+ * recorder that never came to write: that is said, and is STATUS_OK here. Where nothing was good, the
+ * caller ends with STATUS_DAMAGED and prints no table.
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
