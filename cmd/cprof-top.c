@@ -195,6 +195,7 @@ int main(int argc, char **argv)
 			cli_usage(NULL);
 	}
 	filters_check(&f);
+	filters_keep_apart(&f);
 	if (!profile_init(&p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
@@ -202,6 +203,7 @@ int main(int argc, char **argv)
 
 		status = s > status ? s : status;
 	}
+	filters_settle(&f, &p, 1, 0);
 	filters_match(&f, &p);
 	if (l.good)
 		print(&p, &f.view, &l, cum, n);

@@ -154,6 +154,8 @@ void filters_release(struct filters *f)
 	free(f->pids);
 	free(f->tids);
 	free(f->comms);
+	if (f->view.modules)
+		modules_release(&f->modules);
 	if (f->has_match)
 		regfree(&f->match);
 }
@@ -215,6 +217,7 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	to->damages += t.damages;
 	sum->sums.samples += g->sums.samples;
 	sum->sums.unresolved += g->sums.unresolved;
+	sum->sums.symbols += g->sums.symbols;
 	for (size_t i = 0; i < ROOTS; i++)
 		sum->sums.truncated[i] += g->sums.truncated[i];
 }
@@ -328,6 +331,18 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;
+}
+
+void filters_keep_apart(struct filters *f)
+{
+	modules_init(&f->modules);
+	f->view.modules = &f->modules;
+}
+
+void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max)
+{
+	if (!modules_settle(&f->modules, p, sides, stack_max))
+		no_memory();
 }
 
 static bool matches(const char *name, void *context)

@@ -10,6 +10,7 @@
 
 #include "cmd/cli.h"
 #include "common/profile/gather.h"
+#include "common/profile/module.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,
@@ -44,6 +45,7 @@ struct filters {
 	size_t cap_pids, cap_tids, cap_comms;
 	bool has_match;
 	regex_t match;
+	struct modules modules; /* in use where the view has it */
 };
 
 /* What reading gave, summed over operands. */
@@ -72,6 +74,12 @@ void filters_release(struct filters *f);
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
+/*
+ * For who prints a table: files with one base name are to be kept apart, which is settled when all
+ * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
+ */
+void filters_keep_apart(struct filters *f);
+void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
 /* Leaves the stacks that --match asks for; to be called when all operands have been read. */
 void filters_match(struct filters *f, struct profile *p);
 

@@ -306,6 +306,8 @@ static bool flush(struct gather *g)
 	struct names names;
 	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
 
+	names.modules = g->view->modules;
+	names.side = g->side;
 	free(g->memo);
 	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
 	good = good && g->memo;
@@ -332,6 +334,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES))
 			g->based = false;
 	}
+	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	wrong = capture_apply(&g->capture, r);
 	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
 }
