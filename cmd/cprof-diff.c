@@ -15,6 +15,7 @@ static const char usage[] = "cprof-diff [--folded] [--no-normalize] [-n ROWS]\n"
 			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       A B";
 
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_BY, ROWS = 20 };
+enum { UNNAMED = 30, UNNAMED_CHANGE = 15 }; /* percent, and points between the sides, that are worth a word */
 
 static const struct option options[] = {
 	FILTER_ROWS,
@@ -188,23 +189,104 @@ static void print_table(const struct profile *p, const struct settings *s, char 
 	table_release(&t);
 }
 
-static enum status load(struct filters *f, char **names, struct profile *p)
+static void print(struct profile *p, const struct settings *s, char **names, enum view_weight weight)
+{
+	if (s->folded)
+		print_folded(p, s->raw);
+	else
+		print_table(p, s, names, weight);
+}
+
+static enum status load(struct filters *f, char **names, struct profile *p, struct loaded *sides)
 {
 	enum status status = STATUS_OK;
 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		struct loaded l = { 0 };
 		struct buf text = { 0 };
-		enum status s = filters_load(f, names[side], p, side, &l);
+		enum status s = filters_load(f, names[side], p, side, &sides[side]);
 
 		status = s > status ? s : status;
-		losses_print(&text, &l.totals);
+		losses_print(&text, &sides[side].totals);
 		if (text.n)
 			cli_warn("%s: %s", names[side], buf_cstr(&text));
 		buf_release(&text);
 	}
-	filters_match(f, p);
 	return status;
+}
+
+/* Is there something to compare? One side may be empty. */
+static bool comparable(const struct loaded *sides)
+{
+	return (sides[0].good && (sides[1].good || sides[1].empty)) || (sides[0].empty && sides[1].good);
+}
+
+static bool begins_with(struct slice s, const char *start)
+{
+	return s.n >= strlen(start) && memcmp(s.p, start, strlen(start)) == 0;
+}
+
+/* A name that is only a place, in a capture or in folded text: "[app+0x128f]", "[anon]". */
+static bool is_place(struct slice name)
+{
+	static const char *const memory[] = { "[unknown]", "[anon]", "[jit]" };
+	const uint8_t *plus;
+
+	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+		if (begins_with(name, memory[i]))
+			return true;
+	}
+	plus = begins_with(name, "[") ? memrchr(name.p, '+', name.n) : NULL;
+	return plus && begins_with((struct slice){ plus, name.n - (size_t)(plus - name.p) }, "+0x");
+}
+
+/* Percent of a side's weight that ends in a frame without a name. */
+static void unnamed_shares(const struct profile *p, double *shares)
+{
+	uint64_t unnamed[PROFILE_SIDES] = { 0 };
+
+	for (size_t i = 1; i < p->n; i++) {
+		const struct profile_node *node = &p->nodes[i];
+
+		if (!(node->self[0] || node->self[1]) || !is_place(profile_text(p, node->label)))
+			continue;
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+			unnamed[side] += node->self[side];
+	}
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		shares[side] = cell(p, unnamed, side, false);
+}
+
+/* Places in files are compared as names are, but mean the same only in the same build. */
+static void warn_unnamed(const struct profile *p, const struct loaded *sides, char **names)
+{
+	double shares[PROFILE_SIDES];
+	bool raw[PROFILE_SIDES];
+
+	unnamed_shares(p, shares);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		raw[side] = sides[side].streams && !sides[side].sums.symbols && shares[side] > 0;
+	if (raw[0] && raw[1])
+		cli_warn("%s and %s have no names yet: run cprof-sym first", names[0], names[1]);
+	else if (raw[0] || raw[1])
+		cli_warn("%s has no names yet: run cprof-sym first", names[raw[1]]);
+	else if (p->total[0] && p->total[1] &&
+		 (shares[0] > UNNAMED || shares[1] > UNNAMED || fabs(shares[0] - shares[1]) > UNNAMED_CHANGE))
+		cli_warn("%.0f%% of %s and %.0f%% of %s end in code without a name, of which only places are compared",
+			 shares[0], names[0], shares[1], names[1]);
+}
+
+static void warn_rebuilt(const struct modules *m, char **names)
+{
+	struct slice name;
+	size_t n = modules_rebuilt(m, &name);
+	char others[64] = "";
+
+	if (n == 0)
+		return;
+	if (n > 1)
+		snprintf(others, sizeof(others), ", as %s %zu other%s", n > 2 ? "are" : "is", n - 1, n > 2 ? "s" : "");
+	cli_warn("%.*s has frames without a name and is another build in %s than in %s%s: their places do not compare",
+		 (int)name.n, (const char *)name.p, names[1], names[0], others);
 }
 
 static void take_option(struct filters *f, struct settings *s, int c)
@@ -233,8 +315,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 
 int main(int argc, char **argv)
 {
+	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct settings s = { .rows = ROWS };
-	struct filters f = { 0 };
+	struct filters f = { .view.no_ids = true };
 	enum status status;
 	struct profile p;
 	int c;
@@ -245,18 +328,25 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
+	filters_keep_apart(&f);
 	if (argc - optind != PROFILE_SIDES)
 		cli_usage("two operands are needed, before and after");
 	if (strcmp(argv[optind], "-") == 0 && strcmp(argv[optind + 1], "-") == 0)
 		cli_usage("standard input can be one of the two, not both");
 	if (!profile_init(&p))
 		no_memory();
-	p.stack_max = s.folded ? PROFILE_STACK_MAX : 0;
-	status = load(&f, argv + optind, &p);
-	if (s.folded)
-		print_folded(&p, s.raw);
-	else
-		print_table(&p, &s, argv + optind, f.view.weight);
+	status = load(&f, argv + optind, &p, sides);
+	filters_settle(&f, &p, PROFILE_SIDES, s.folded ? PROFILE_STACK_MAX : 0);
+	filters_match(&f, &p);
+	if (!comparable(sides)) {
+		status = STATUS_DAMAGED;
+	} else {
+		if (f.view.by == BY_FUNCTION) {
+			warn_unnamed(&p, sides, argv + optind);
+			warn_rebuilt(&f.modules, argv + optind);
+		}
+		print(&p, &s, argv + optind, f.view.weight);
+	}
 	cli_stdout_done();
 	profile_release(&p);
 	filters_release(&f);

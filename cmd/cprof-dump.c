@@ -54,6 +54,8 @@ static enum status build_line(const char *name, size_t number, char *line, size_
 
 	if (n > 0 && line[n - 1] == '\n')
 		line[--n] = '\0';
+	if (n > 0 && line[n - 1] == '\r')
+		line[--n] = '\0';
 	if (n == 0 || line[0] == '#')
 		return STATUS_OK;
 	if (strlen(line) != n)

@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 	enum status status = STATUS_OK;
 	struct filters f = { 0 };
 	struct profile p;
+	uint64_t good = 0;
 	int c;
 
 	cli_begin("cprof-fold", usage);
@@ -104,9 +105,14 @@ int main(int argc, char **argv)
 		enum status s = filters_load(&f, *argv, &p, 0, &l);
 
 		status = s > status ? s : status;
+		good += l.good;
 		warn_losses(*argv, &l);
 	}
 	filters_match(&f, &p);
+	if (!good)
+		status = STATUS_DAMAGED;
+	else if (status == STATUS_OK && !p.total[0])
+		cli_warn("no sample counts, nothing is written");
 	print(&p);
 	profile_release(&p);
 	filters_release(&f);

@@ -8,15 +8,16 @@
 #include "cmd/filters.h"
 #include "common/profile/table.h"
 
-static const char usage[] = "cprof-top [--cum] [-n ROWS] [--by function|module|process|thread]\n"
-			    "       " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-top [--cum] [--truncated] [-n ROWS]\n"
+			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { TOP_CUM = FILTERS_END, TOP_BY, ROWS = 20 };
+enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
 	{ "by", required_argument, NULL, TOP_BY },
 	{ "cum", no_argument, NULL, TOP_CUM },
+	{ "truncated", no_argument, NULL, TOP_TRUNCATED },
 	{ "rows", required_argument, NULL, 'n' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -180,6 +181,8 @@ int main(int argc, char **argv)
 			continue;
 		if (c == TOP_CUM)
 			cum = true;
+		else if (c == TOP_TRUNCATED)
+			f.view.truncated = true;
 		else if (c == TOP_BY)
 			filters_by(&f, optarg);
 		else if (c == 'n')
@@ -192,6 +195,7 @@ int main(int argc, char **argv)
 			cli_usage(NULL);
 	}
 	filters_check(&f);
+	filters_keep_apart(&f);
 	if (!profile_init(&p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
@@ -199,8 +203,12 @@ int main(int argc, char **argv)
 
 		status = s > status ? s : status;
 	}
+	filters_settle(&f, &p, 1, 0);
 	filters_match(&f, &p);
-	print(&p, &f.view, &l, cum, n);
+	if (l.good)
+		print(&p, &f.view, &l, cum, n);
+	else
+		status = STATUS_DAMAGED;
 	profile_release(&p);
 	filters_release(&f);
 	return status;

@@ -154,6 +154,8 @@ void filters_release(struct filters *f)
 	free(f->pids);
 	free(f->tids);
 	free(f->comms);
+	if (f->view.modules)
+		modules_release(&f->modules);
 	if (f->has_match)
 		regfree(&f->match);
 }
@@ -215,6 +217,7 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	to->damages += t.damages;
 	sum->sums.samples += g->sums.samples;
 	sum->sums.unresolved += g->sums.unresolved;
+	sum->sums.symbols += g->sums.symbols;
 	for (size_t i = 0; i < ROOTS; i++)
 		sum->sums.truncated[i] += g->sums.truncated[i];
 }
@@ -239,6 +242,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	if (!gather_finish(&g))
 		no_memory();
 	sum->streams++;
+	sum->good += capture_totals(&g.capture).segments > 0;
 	add_totals(sum, &g);
 	gather_release(&g);
 	if (got < 0 && !reader_refused(r))
@@ -246,17 +250,14 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	return cli_reader_done(r, got);
 }
 
-/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
-static void refuse_filters(const struct filters *f, const char *name)
+/* What was asked for and folded text cannot answer; NULL: nothing. */
+static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
-	const char *option = v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" :
-			     v->has_to ? "--to" : v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" : NULL;
 
-	if (option)
-		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, option);
-	if (v->by == BY_MODULE)
-		cli_die(STATUS_USAGE, "%s: modules need a capture, this is folded text", name);
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
+	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
+	       v->by == BY_MODULE ? "--by module" : NULL;
 }
 
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
@@ -265,7 +266,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	enum status status = STATUS_OK;
 	struct folded_reader r;
 
-	refuse_filters(f, name);
+	/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
+	if (needs_capture(f))
+		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
 	r.roots = f->comms;
@@ -273,13 +276,18 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
 	if (folded_read(&r) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
-	if (r.bad) {
+	if (r.two_columns) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
+			 "this is a comparison, not one profile", name);
+	} else if (r.bad) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
 			 r.bad == r.lines ? "; this is not folded text" :
 			 r.bad > 1	  ? ", and others like it" : "");
 	}
 	sum->texts++;
+	sum->good += !r.two_columns && (r.bad < r.lines || r.lines == 0);
 	folded_reader_release(&r);
 	return status;
 }
@@ -310,15 +318,31 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
 	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
-	enum status status;
+	enum status status = STATUS_OK;
 
-	if (folded_looks_like(taken))
+	if (taken.n == 0 && !needs_capture(f)) {
+		cli_warn("%s: empty input, no sample in it", name);
+		sum->empty++;
+	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
-	else
+	} else {
 		status = load_stream(f, fd, name, taken, p, side, sum);
+	}
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;
+}
+
+void filters_keep_apart(struct filters *f)
+{
+	modules_init(&f->modules);
+	f->view.modules = &f->modules;
+}
+
+void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max)
+{
+	if (!modules_settle(&f->modules, p, sides, stack_max))
+		no_memory();
 }
 
 static bool matches(const char *name, void *context)

@@ -10,6 +10,7 @@
 
 #include "cmd/cli.h"
 #include "common/profile/gather.h"
+#include "common/profile/module.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,
@@ -44,11 +45,13 @@ struct filters {
 	size_t cap_pids, cap_tids, cap_comms;
 	bool has_match;
 	regex_t match;
+	struct modules modules; /* in use where the view has it */
 };
 
 /* What reading gave, summed over operands. */
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
+	uint64_t good, empty;    /* those that were what they should be, whole or not; those of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
 };
@@ -64,9 +67,19 @@ void filters_release(struct filters *f);
 /*
  * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns
  * the status to end with; dies where the system failed.
+ *
+ * No bytes at all are folded text without a stack, as cprof-fold writes where no sample matches, or a
+ * recorder that never came to write: that is said, and is STATUS_OK here. Where nothing was good, the
+ * caller ends with STATUS_DAMAGED and prints no table.
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
+/*
+ * For who prints a table: files with one base name are to be kept apart, which is settled when all
+ * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
+ */
+void filters_keep_apart(struct filters *f);
+void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
 /* Leaves the stacks that --match asks for; to be called when all operands have been read. */
 void filters_match(struct filters *f, struct profile *p);
 

@@ -108,10 +108,76 @@ printf '%s\n' '50.00% 0.00% -50.00 50.00% 0.00% -50.00 gone f' '0.00% 50.00% +50
 same "captures of two processes meet by name" "$tmp/want" "$tmp/got"
 is "  losses are told" "$(sed "s|$tmp/||" "$tmp/err")" "cprof-diff: b.bin: 2 samples lost (nested 2)"
 is "--weight ns" "$(diff_ --weight ns "$tmp/a.bin" "$tmp/b.bin" | rows | head -1)" "75.00% 0.00% -75.00 75.00% 0.00% -75.00 gone f"
-is "--by process" "$(diff_ --by process "$tmp/a.bin" "$tmp/b.bin" | rows | cut -d' ' -f7- | tr '\n' ,)" "gone db-4,new db-5,"
+is "--by process" "$(diff_ --by process "$tmp/a.bin" "$tmp/b.bin" | rows)" "100.00% 100.00% +0.00 100.00% 100.00% +0.00 db"
+is "--by thread" "$(diff_ --by thread "$tmp/a.bin" "$tmp/b.bin" | rows)" "100.00% 100.00% +0.00 100.00% 100.00% +0.00 db"
 is "filters apply to both sides" "$(diff_ --folded --match main "$tmp/a.bin" "$tmp/b.bin")" "db;main 1 1"
 cprof-fold "$tmp/b.bin" 2>/dev/null >"$tmp/b.folded"
 is "a capture with folded text" "$(diff_ "$tmp/a.bin" "$tmp/b.folded" | rows)" "$(cat "$tmp/want")"
+
+# build PID ADDRESS:BUILD-ID:PATH...: a capture without names, a sample in each file at that offset
+build() {
+	printf 'segment major=1 minor=0 least=1\nevent id=1 name="c" unit="ns" period=9 millihertz=9\nflush\n'
+	cat <<X
+process id=1 time=1 pid=$1 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1 process=1 tid=$1
+comm time=1 thread=1 comm="sh"
+X
+	shift
+	n=0
+	for f; do
+		n=$((n + 1)) rest=${f#*:}
+		cat <<X
+file id=$n major=8 minor=1 inode=$n generation=0 build-id=${rest%%:*} path="${rest#*:}"
+mapping time=2 process=1 start=0x${n}0000 length=0x2000 offset=0x0 prot=5 file=$n
+frame id=$n process=1 kind=exact address=0x${n}0${f%%:*}
+node id=$((n + 15)) parent=0 frame=$n
+sample time=$((n + 2)) event=1 cpu=0 thread=1 user=$((n + 15)) kernel=0 weight=9
+X
+	done
+	[ -z "${symbol-}" ] || printf 'string id=1 text="main"\nsymbol frame=%d from=0 level=0 source=symtab name=1 offset=0 file=0 line=0\n' $symbol
+	printf 'end time=99 reason=closed samples=%d\nflush\n' $n
+}
+names() { diff_ "$@" | rows | cut -d' ' -f1,2,7- | sort | tr '\n' ,; }
+said() { sed "s|$tmp/||g" "$tmp/err"; }
+
+build 1 100:0a:/bin/app 200:0d:/lib/libz.so | cprof-dump -r >"$tmp/p"
+build 2 100:0b:/bin/app 200:0d:/lib/libz.so | cprof-dump -r >"$tmp/q"
+is "captures without names are compared by place" "$(names "$tmp/p" "$tmp/q")" \
+	"50.00% 50.00% [app+0x100],50.00% 50.00% [libz.so+0x200],"
+diff_ "$tmp/p" "$tmp/q" >"$tmp/out"
+is "  with a word about names, and about builds" "$(said)" "cprof-diff: p and q have no names yet: run cprof-sym first
+cprof-diff: app has frames without a name and is another build in q than in p: their places do not compare"
+diff_ "$tmp/p" "$tmp/p" >"$tmp/out"
+unlike "  which are the same if they are" "$(said)" build
+diff_ --by module "$tmp/p" "$tmp/q" >"$tmp/out"
+is "  and not for modules, which have names" "$(said)" ""
+symbol=1
+build 3 100:0a:/bin/app 200:0d:/lib/libz.so | cprof-dump -r >"$tmp/r"
+diff_ "$tmp/r" "$tmp/p" >"$tmp/out"
+is "one of them without names" "$(said)" "cprof-diff: p has no names yet: run cprof-sym first"
+diff_ "$tmp/p" "$tmp/r" >"$tmp/out"
+is "  or the other" "$(said)" "cprof-diff: p has no names yet: run cprof-sym first"
+diff_ "$tmp/r" "$tmp/r" >"$tmp/out"
+is "many frames without a name" "$(said)" "cprof-diff: 50% of r and 50% of r end in code without a name, of which only places are compared"
+printf 'sh;main 8\nsh;main;[app+0x128f] 1\n' >"$tmp/s"
+printf 'sh;main 7\nsh;main;[app+0x128f] 2\n' >"$tmp/t"
+diff_ "$tmp/s" "$tmp/t" >"$tmp/out"
+is "  a few are nothing" "$(said)" ""
+printf 'sh;main 7\nsh;main;[app+0x128f]_[j] 3\n' >"$tmp/t"
+diff_ "$tmp/s" "$tmp/t" >"$tmp/out"
+is "  more than before are" "$(said)" "cprof-diff: 11% of s and 30% of t end in code without a name, of which only places are compared"
+symbol=
+build 1 100:0a:/b/o1/app 100:0b:/b/o2/app 300:0d:/lib/libz.so | cprof-dump -r >"$tmp/p"
+build 2 100:0c:/b/o1/app 100:0b:/b/o2/app 300:0e:/lib/libz.so | cprof-dump -r >"$tmp/q"
+is "files of one base name are compared by path" "$(names "$tmp/p" "$tmp/q" | sed 's/33.33%/-/g')" \
+	"- - [libz.so+0x300],- - [o1/app+0x100],- - [o2/app+0x100],"
+like "  and the builds of each" "$(said)" "libz.so has .* in q than in p, as is 1 other: "
+is "  as modules" "$(names --by module "$tmp/p" "$tmp/q" | sed 's/33.33%/-/g')" "- - libz.so,- - o1/app,- - o2/app,"
+is "  and in two columns" "$(diff_ --folded "$tmp/p" "$tmp/q")" \
+	"$(printf 'sh;%s 1 1\n' '[libz.so+0x300]' '[o1/app+0x100]' '[o2/app+0x100]')"
+build 1 100:0a:/v1/app | cprof-dump -r >"$tmp/p"
+build 1 100:0b:/v2/app | cprof-dump -r >"$tmp/q"
+is "one on each side is before and after" "$(names --by module "$tmp/p" "$tmp/q")" "100.00% 100.00% app,"
 head -c $(($(wc -c <"$tmp/b.bin") - 9)) "$tmp/b.bin" >"$tmp/cut"
 status "a cut capture is status 3" 3 cprof-diff "$tmp/a.bin" "$tmp/cut"
 like "  and what is good is shown" "$(cat "$tmp/out")" '^A: .*, 2 samples'

@@ -49,6 +49,10 @@ cprof-dump -r "$tmp/b.txt" >"$tmp/b.bin"
 same "stream, text, stream" "$tmp/a.bin" "$tmp/b.bin"
 
 grep -v '^damage' "$tmp/a.txt" | cprof-dump -r >"$tmp/whole.bin"
+sed 's/$/\r/' "$tmp/a.txt" | sed '3a\
+\r' | cprof-dump -r >"$tmp/b.bin"
+same "  with lines that end in CR LF" "$tmp/a.bin" "$tmp/b.bin"
+
 status "a whole stream is status 0" 0 cprof-dump "$tmp/whole.bin"
 cat "$tmp/whole.bin" "$tmp/whole.bin" | cprof-dump >"$tmp/two.txt"
 grep -v '^damage' "$tmp/a.txt" >"$tmp/want"

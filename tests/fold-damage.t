@@ -62,13 +62,35 @@ like "  and told" "$(cat "$tmp/err")" 'a sample of an undefined thread'
 
 printf 'segment major=1 minor=0 least=1\nflush\nend time=5 reason=closed samples=0\nflush\n' | cprof-dump -r >"$tmp/empty.bin"
 status "a capture without samples is status 0" 0 cprof-fold "$tmp/empty.bin"
-is "  and no line" "$(cat "$tmp/out" "$tmp/err")" ""
-status "empty input is status 3" 3 cprof-fold /dev/null
-like "  in a sentence" "$(cat "$tmp/err")" 'null: empty input'
-status "an ELF file" 3 cprof-fold "$BIN/cprof-fold"
-like "  in a sentence" "$(cat "$tmp/err")" 'an ELF file, not a cprof stream'
-status "a stream as text" 3 cprof-fold "$tmp/a.txt"
-like "  in a sentence" "$(cat "$tmp/err")" 'turn it back with cprof-dump -r'
+is "  and no line" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts, nothing is written"
+status "  so is one in which none matches" 0 cprof-fold --match nothing "$tmp/a.bin"
+is "  and it is said" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts, nothing is written"
+
+# No bytes: what cprof-fold wrote there is good beside other input, and nothing at all is not.
+for c in fold top diff 'diff --folded'; do
+	status "cprof-$c of empty input is status 3" 3 cprof-$c /dev/null /dev/null
+	is "  in a sentence, without a table" "$(sort -u "$tmp/out" "$tmp/err")" "cprof-${c% *}: /dev/null: empty input, no sample in it"
+	status "  beside good input it is status 0" 0 cprof-$c "$tmp/t" /dev/null
+	like "  and the sentence" "$(cat "$tmp/err")" 'empty input'
+	like "  and the result" "$(cat "$tmp/out")" y
+	status "  unless it can only be a capture" 3 cprof-$c -K "$tmp/a.bin" /dev/null
+done
+
+# What is no input at all: a sentence, and no table that looks like a result.
+echo x | gzip >"$tmp/gz"
+printf 'This is a letter.\n' >"$tmp/letter"
+for c in fold top diff 'diff --folded'; do
+	for f in "$BIN/cprof-fold:an ELF file, not a cprof stream" "$tmp/a.txt:turn it back with cprof-dump -r" \
+		"$tmp/gz:gzip" "$tmp/letter:this is not folded text"; do
+		status "cprof-$c ${f##*/}" 3 cprof-$c "${f%%:*}" "${f%%:*}"
+		is "  prints nothing" "$(cat "$tmp/out")" ""
+		like "  but a sentence" "$(cat "$tmp/err")" "${f#*:}"
+	done
+	status "  beside good input" 3 cprof-$c "$tmp/t" "$tmp/gz"
+done
+is "cprof-diff has nothing to compare with then" "$(cat "$tmp/out")" ""
+status "cprof-top has" 3 cprof-top "$tmp/gz" "$tmp/t"
+like "  the good input" "$(cat "$tmp/out")" '5 100.00% .* y$'
 
 for t in "$tmp/a.bin" "$tmp/t"; do
 	for c in fold top "diff $t" "diff --folded $t"; do

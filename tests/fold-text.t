@@ -22,6 +22,23 @@ status "trailing spaces are no count" 3 cprof-fold "$tmp/crlf"
 is "  CR LF, empty lines and a last line without LF are taken" "$(tr '\n' , <"$tmp/out")" "a;b 1,a;c 3,"
 like "  the bad line has its number" "$(cat "$tmp/err")" 'crlf: line 3: no count after the last space$'
 
+printf '\357\273\277a;b 1\n' >"$tmp/bom"
+is "a byte order mark is no part of the first name" "$(fold "$tmp/bom" "$tmp/bom")" "a;b 2"
+
+# Two columns are a comparison, if all lines say so; a name may end in a number.
+printf 'a;b 5 6\na;c 3 0\nd 0 2\n' >"$tmp/two"
+status "two columns are refused" 3 cprof-fold "$tmp/a" "$tmp/two"
+same "  and nothing of them is added" "$tmp/want" "$tmp/out"
+like "  in a sentence" "$(cat "$tmp/err")" 'two: each line has two counts, .* this is a comparison, not one profile$'
+status "  cprof-top refuses them too" 3 cprof-top "$tmp/two"
+echo 'a;d 7' | cat "$tmp/two" - >"$tmp/names"
+is "names that end in numbers are names where one does not" "$(fold "$tmp/names" | tr '\n' ,)" "a;b 5 6,a;d 7,d 0 2,"
+printf 'worker 1 5\nworker 2 6\n' >"$tmp/names"
+is "  and where no line has more than a command" "$(fold "$tmp/names" | tr '\n' ,)" "worker 1 5,worker 2 6,"
+echo 'a;b 18446744073709551615' | cprof-fold - "$tmp/names" >"$tmp/out" 2>"$tmp/err"
+is "  their sum is looked at too" "$(cat "$tmp/out" "$tmp/err" | tr '\n' ,)" \
+	"a;b 18446744073709551615,cprof-fold: $tmp/names: line 2: the counts add up to more than 64 bits,"
+
 # Bad lines are left out, good ones are not.
 printf 'a;b 1\nno count\na;b\n 7\na;b 1.5\na;b -1\na;b 99999999999999999999\na;b +3\na;b 0x10\nc 18446744073709551610\nc 00000000000000000000000005\n' >"$tmp/bad"
 status "bad lines are status 3" 3 cprof-fold "$tmp/bad"

@@ -131,6 +131,7 @@ is "--by thread" "$(top --by thread "$tmp/c.bin" | rows | cut -d' ' -f1,4,6 | tr
 is "  the header is the same" "$(top --by thread "$tmp/c.bin" | head -6)" "$(top "$tmp/c.bin" | head -6)"
 is "--weight ns is shown as time" "$(top --weight ns -n 2 "$tmp/c.bin" | rows | cut -d' ' -f1,2,6 | tr '\n' ,)" \
 	"30.00ms 50.00% xfs_read,20.00ms 33.33% memcpy,"
+is "--truncated" "$(top --truncated "$tmp/c.bin" | rows | cut -d' ' -f1,4,6- | grep trunc)" "0 1 [truncated: depth]"
 is "--pid" "$(top --pid 43 "$tmp/c.bin" | rows | cut -d' ' -f1,6)" "1 [db+0x1100]"
 like "  the header tells what was looked at" "$(top --pid 43 "$tmp/c.bin")" '^Samples: +4 in 2.50 s, 1 of them looked at$'
 is "-K" "$(top -K "$tmp/c.bin" | rows | cut -d' ' -f1,6 | tr '\n' ,)" "1 xfs_read,0 ksys_read,"
@@ -138,4 +139,53 @@ is "--from" "$(top --from 1.5 "$tmp/c.bin" | rows | awk '{ n += $1 } END { print
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
 like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
+
+# modules FILE LINE...: a capture with a sample at offset 0x128f of each file: "BUILD-ID PATH"
+modules() {
+	out=$1; shift
+	{
+		printf 'segment major=1 minor=0 least=1\nevent id=1 name="c" unit="ns" period=9 millihertz=9\nflush\n'
+		n=0
+		for f; do
+			n=$((n + 1))
+			cat <<X
+process id=$n time=1 pid=$n nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=$n time=1 process=$n tid=$n
+comm time=1 thread=$n comm="sh"
+file id=$n major=8 minor=1 inode=$n generation=0 build-id=${f%% *} path="${f#* }"
+mapping time=2 process=$n start=0x${n}0000 length=0x2000 offset=0x1000 prot=5 file=$n
+frame id=$n process=$n kind=exact address=0x${n}028f
+node id=$((n + 15)) parent=0 frame=$n
+sample time=$((n + 2)) event=1 cpu=0 thread=$n user=$((n + 15)) kernel=0 weight=9
+X
+		done
+		printf 'end time=99 reason=closed samples=%d\nflush\n' $n
+	} | cprof-dump -r >"$out"
+}
+names() { top "$@" | rows | cut -d' ' -f1,6- | tr '\n' ,; }
+
+# Files of one base name are kept apart, and told apart where there are several.
+modules "$tmp/o" '0a /b/o1/app' '0b /b/o2/app' '0c /lib/libc.so.6'
+is "two programs of one base name are two modules" "$(names --by module "$tmp/o")" "1 libc.so.6,1 o1/app,1 o2/app,"
+is "  and so are their unnamed frames" "$(names "$tmp/o")" "1 [libc.so.6+0x128f],1 [o1/app+0x128f],1 [o2/app+0x128f],"
+modules "$tmp/o1" '0b /b/o2/app'; modules "$tmp/o2" '0c /lib/libc.so.6' '0a /b/o1/app'
+is "  in any order, over captures" "$(names "$tmp/o2" "$tmp/o1")" "$(names "$tmp/o")"
+cat "$tmp/o1" "$tmp/o2" >"$tmp/o12"
+is "  and over segments" "$(names "$tmp/o12")" "$(names "$tmp/o")"
+is "  --match sees the names" "$(names --match '^.o1/' "$tmp/o")" "1 [o1/app+0x128f],"
+is "  alone each is what it is called" "$(names --by module "$tmp/o1")$(names "$tmp/o1")" "1 app,1 [app+0x128f],"
+is "  cprof-fold calls a place by its base name, as ever" "$(cprof-fold "$tmp/o")" \
+	"$(printf '%s\n' 'sh;[app+0x128f] 2' 'sh;[libc.so.6+0x128f] 1')"
+modules "$tmp/o" '0a /b/o1/app' '0a /c/app' '0a /b/o1/app (deleted)'
+is "one build is one module, wherever it lies" "$(names --by module "$tmp/o")" "3 app,"
+modules "$tmp/o" '0a /x/y/bin/app' '0b /x/z/bin/app' '0c /app' ' /q/bin/app'
+is "as many directories as it takes" "$(names --by module "$tmp/o")" "1 /app,1 q/bin/app,1 y/bin/app,1 z/bin/app,"
+modules "$tmp/o" '0123abcdef /bin/app' 'fedcba9876 /bin/app (deleted)'
+is "two builds at one path are told apart by build ID" "$(names "$tmp/o")" \
+	"1 [app (0123abcd)+0x128f],1 [app (fedcba98)+0x128f],"
+modules "$tmp/o" '0123abcdef /bin/app' '0123abcdff /bin/app' ' /bin/app' 'ab /sbin/app'
+is "  all of it where it must be" "$(names --by module "$tmp/o")" \
+	"1 bin/app (0123abcdef),1 bin/app (0123abcdff),1 bin/app (no build ID),1 sbin/app,"
+modules "$tmp/o" '0a /bin/app' ' /bin/app'
+is "a file whose build ID was not read is the one at its path" "$(names --by module "$tmp/o")" "2 app,"
 done_testing

@@ -19,19 +19,25 @@ bool folded_looks_like(struct slice s)
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,
 			unsigned int side)
 {
-	*r = (struct folded_reader){ .fd = fd, .p = p, .side = side };
+	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
+
+	*r = (struct folded_reader){ .fd = fd, .p = p, .side = side, .into = &r->held };
 	r->cap = taken.n > INPUT_SIZE ? taken.n : INPUT_SIZE;
 	r->in = malloc(r->cap);
-	if (!r->in)
+	if (!profile_init(&r->held) || !r->in)
 		return false;
+	r->held.stack_max = p->stack_max;
 	if (taken.n)
 		memcpy(r->in, taken.p, taken.n);
 	r->n = taken.n;
+	if (taken.n >= sizeof(mark) && memcmp(taken.p, mark, sizeof(mark)) == 0)
+		r->at = sizeof(mark);
 	return true;
 }
 
 void folded_reader_release(struct folded_reader *r)
 {
+	profile_release(&r->held);
 	free(r->in);
 	free(r->steps);
 	free(r->labels);
@@ -134,12 +140,12 @@ static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count
 		n = semicolon ? (size_t)(semicolon - p) : stack.n - at;
 		if (!frame_fits(p, n))
 			return 0;
-		if (!profile_label(r->p, (struct slice){ p, n }, &label) ||
-		    !profile_child(r->p, node, label, &node) || !add_step(r, at + n, node))
+		if (!profile_label(r->into, (struct slice){ p, n }, &label) ||
+		    !profile_child(r->into, node, label, &node) || !add_step(r, at + n, node))
 			return -1;
 	}
 	r->last = stack;
-	return profile_add_at(r->p, node, stack.n, r->side, count) ? 1 : -1;
+	return profile_add_at(r->into, node, stack.n, r->side, count) ? 1 : -1;
 }
 
 /* Any stack: frame by frame through label_append. */
@@ -156,12 +162,12 @@ static bool add_careful(struct folded_reader *r, struct slice stack, bool root_o
 		buf_clear(&r->text);
 		label_append(&r->text, (struct slice){ p, length });
 		if (r->text.failed || !grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
-		    !profile_label(r->p, buf_view(&r->text), &r->labels[n++]))
+		    !profile_label(r->into, buf_view(&r->text), &r->labels[n++]))
 			return false;
 		if (root_only)
 			break;
 	}
-	return profile_add(r->p, r->labels, n, r->side, count);
+	return profile_add(r->into, r->labels, n, r->side, count);
 }
 
 static bool root_listed(const struct folded_reader *r, struct slice stack)
@@ -177,11 +183,46 @@ static bool root_listed(const struct folded_reader *r, struct slice stack)
 	return r->n_roots == 0;
 }
 
+/* Does the stack end in one more count, after a space? */
+static bool ends_in_number(struct slice stack)
+{
+	size_t at = stack.n;
+
+	while (at > 0 && stack.p[at - 1] >= '0' && stack.p[at - 1] <= '9')
+		at--;
+	return at > 0 && at < stack.n && stack.p[at - 1] == ' ';
+}
+
+/* These are not two columns: what was held back goes where it belongs. False without memory. */
+static bool stop_holding(struct folded_reader *r)
+{
+	bool good = true;
+
+	if (!profile_claim(r->p, r->side, r->held.total[r->side]))
+		bad_line(r, "the counts add up to more than 64 bits");
+	else
+		good = profile_pour(r->p, &r->held, NULL);
+	profile_release(&r->held);
+	r->into = r->p;
+	r->last = (struct slice){ NULL, 0 };
+	r->n_steps = 0;
+	return good;
+}
+
+/* At the end of the text; false without memory. */
+static bool decide_columns(struct folded_reader *r)
+{
+	if (r->into == r->p)
+		return true;
+	r->two_columns = r->frames;
+	return r->two_columns || stop_holding(r);
+}
+
 /* False without memory. */
 static bool add_line(struct folded_reader *r, struct slice line)
 {
-	struct slice stack;
-	uint64_t count;
+	struct slice stack = { NULL, 0 };
+	uint64_t count = 0;
 	const char *wrong;
 	int added = 0;
 
@@ -191,9 +232,14 @@ static bool add_line(struct folded_reader *r, struct slice line)
 	if (line.n == 0)
 		return true;
 	wrong = split_count(line, &stack, &count);
+	if (r->into != r->p) {
+		if ((wrong || !ends_in_number(stack)) && !stop_holding(r))
+			return false;
+		r->frames = r->frames || memchr(line.p, ';', line.n);
+	}
 	if (!wrong && r->n_roots && !root_listed(r, stack))
 		return true;
-	if (!wrong && !profile_claim(r->p, r->side, count))
+	if (!wrong && !profile_claim(r->into, r->side, count))
 		wrong = "the counts add up to more than 64 bits";
 	if (wrong) {
 		bad_line(r, wrong);
@@ -268,8 +314,10 @@ int folded_read(struct folded_reader *r)
 			}
 			continue;
 		}
-		if (r->eof)
-			return 0;
+		if (r->eof) {
+			errno = ENOMEM;
+			return decide_columns(r) ? 0 : -1;
+		}
 		if ((line.n > FOLDED_LINE_MAX ? skip_line(r) : read_more(r)) < 0)
 			return -1;
 	}

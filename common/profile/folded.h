@@ -11,7 +11,10 @@
  *
  * The reader is strict about the count (digits after the last space) and forgiving about names: what
  * the writer would not write is replaced as label.h says. It takes CR LF for LF, empty lines and a
- * last line without LF. A line beyond FOLDED_LINE_MAX is bad.
+ * last line without LF, and passes over a UTF-8 byte order mark. A line beyond FOLDED_LINE_MAX is bad.
+ *
+ * "a;b 5 6" may be the function "b 5", or the two columns of a comparison. It is the latter where every
+ * line ends in two numbers and some stack has more than one frame: nothing is added then.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.
  *
@@ -40,8 +43,11 @@ struct folded_reader {
 	uint64_t lines, bad, first_bad; /* lines read, lines left out, number of the first one */
 	const char *why;                /* of the first one */
 	uint64_t samples;               /* weight added */
-	bool no_memory;
+	bool two_columns;               /* of a comparison: nothing was added */
 
+	/* Where lines go: to held while all of them end in two numbers, and then to p. */
+	struct profile *into, held;
+	bool frames; /* some stack has more than one */
 	uint8_t *in; /* bytes [at, n) have not been used; [0, at) is kept for the stack before */
 	size_t at, n, cap;
 	bool eof;

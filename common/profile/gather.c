@@ -62,10 +62,10 @@ static bool comm_listed(const struct view *v, struct slice comm)
 	return v->n_comms == 0;
 }
 
-/* Does this half of the stack exist, or should it? A user stack that could not be read counts. */
+/* Does this half have frames? One that could not be read has none, and would be a bare command. */
 static bool has_half(uint64_t node)
 {
-	return node >= NODE_FIRST || gather_is_truncated((uint32_t)node);
+	return node >= NODE_FIRST;
 }
 
 static bool in_time(const struct gather *g, uint64_t time)
@@ -96,6 +96,17 @@ static bool passes(const struct gather *g, const struct record_sample *r)
 	       (v->n_comms == 0 || comm_listed(v, capture_text(&g->capture, t->comm)));
 }
 
+/* Rows by process or thread have its ids, unless they are to meet those of another capture. */
+static bool shows_pid(const struct view *v)
+{
+	return v->pid || v->tid || (!v->no_ids && (v->by == BY_PROCESS || v->by == BY_THREAD));
+}
+
+static bool shows_tid(const struct view *v)
+{
+	return v->tid || (!v->no_ids && v->by == BY_THREAD);
+}
+
 static struct gather_key key_of(const struct gather *g, const struct record_sample *r)
 {
 	const struct capture_thread *t = &g->capture.threads[r->thread];
@@ -108,9 +119,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (v->pid || v->tid || v->container || v->by == BY_PROCESS || v->by == BY_THREAD || t->comm == 0)
+	if (shows_pid(v) || v->container || t->comm == 0)
 		k.process = t->process;
-	if (v->tid || v->by == BY_THREAD)
+	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
 	return k;
 }
@@ -179,7 +190,6 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
-	bool tid = k->thread != 0;
 
 	if (g->view->container) {
 		buf_clear(text);
@@ -193,9 +203,9 @@ static bool push_root(struct gather *g, struct stack *s, const struct gather_key
 		label_append(text, capture_text(&g->capture, k->comm));
 	else
 		buf_printf(text, "[pid %" PRIu64 "]", process->pid);
-	if (g->view->pid || g->view->by == BY_PROCESS || tid)
+	if (shows_pid(g->view))
 		buf_printf(text, "-%" PRIu64, process->pid);
-	if (tid)
+	if (shows_tid(g->view))
 		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
 	return !text->failed && push_text(g, s, buf_view(text));
 }
@@ -296,6 +306,8 @@ static bool flush(struct gather *g)
 	struct names names;
 	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
 
+	names.modules = g->view->modules;
+	names.side = g->side;
 	free(g->memo);
 	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
 	good = good && g->memo;
@@ -322,6 +334,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES))
 			g->based = false;
 	}
+	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	wrong = capture_apply(&g->capture, r);
 	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
 }

@@ -23,6 +23,8 @@
 #include "common/capture/capture.h"
 #include "common/profile/profile.h"
 
+struct modules;
+
 enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS };
@@ -41,9 +43,11 @@ struct view {
 	/* What it is called. */
 	enum view_by by;
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
+	bool no_ids;     /* BY_PROCESS and BY_THREAD: it is the command alone, which meets itself elsewhere */
 	bool container;  /* the cgroup's path as a frame around it */
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see NAMES_ANNOTATED in name.h */
+	struct modules *modules; /* where given, files of one base name are kept apart; see module.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing */
 };
 
@@ -52,6 +56,7 @@ struct gather_sums {
 	uint64_t samples;
 	uint64_t truncated[ROOTS]; /* samples whose stack lacks outer frames, by why */
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
+	uint64_t symbols;          /* records of names, found or not: someone has looked for them */
 };
 
 struct gather {

@@ -1,6 +1,7 @@
 #include "common/profile/name.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/profile/label.h"
@@ -51,31 +52,6 @@ static bool push_name(struct names *t, struct slice name, const char *suffix)
 	return push_text(t);
 }
 
-static bool ends_with(struct slice s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n >= n && memcmp(s.p + s.n - n, end, n) == 0;
-}
-
-static struct slice without_deleted(struct slice path)
-{
-	if (ends_with(path, " (deleted)"))
-		path.n -= strlen(" (deleted)");
-	return path;
-}
-
-static struct slice base_name(struct slice path)
-{
-	const uint8_t *slash;
-
-	path = without_deleted(path);
-	slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	if (slash)
-		path = (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) };
-	return path;
-}
-
 /* "[vdso+0x8a0]": pages of code that the kernel maps, so an offset in them says where. */
 static bool is_kernel_page(struct slice path)
 {
@@ -103,7 +79,7 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 		path = t->c->files[place->file].path;
 	if (capture_path_is_file(path)) {
 		*offset = true;
-		return base_name(path);
+		return module_base(path);
 	}
 	if (path.n > 2 && path.p[0] == '[' && path.p[path.n - 1] == ']') {
 		*offset = is_kernel_page(path);
@@ -113,10 +89,30 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 		return slice_of("jit");
 	if (is_memfd(path)) {
 		*offset = true;
-		path = without_deleted(path);
+		path = module_undeleted(path);
 		return (struct slice){ path.p + 1, path.n - 1 };
 	}
 	return slice_of("anon");
+}
+
+/* The file that the place lies in, NULL where that is none. */
+static const struct capture_file *file_of(const struct names *t, const struct capture_place *place)
+{
+	const struct capture_file *file = place && place->map_end && place->file ? &t->c->files[place->file] : NULL;
+
+	return file && capture_path_is_file(file->path) ? file : NULL;
+}
+
+/* Its label while nobody knows yet whether its base name says which file it is. */
+static bool push_numbered(struct names *t, const struct capture_file *file, const char *offset)
+{
+	uint32_t number;
+
+	if (!modules_add(t->modules, file->path, file->build_id, t->side, &number))
+		return false;
+	buf_clear(&t->text);
+	modules_label(&t->text, number, offset);
+	return push_text(t);
 }
 
 static bool push_place(struct names *t, const struct capture_frame *f, const struct capture_place *place)
@@ -124,6 +120,12 @@ static bool push_place(struct names *t, const struct capture_frame *f, const str
 	bool offset;
 	struct slice file = place_file(t, f, place, &offset);
 
+	if (t->modules && file_of(t, place)) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "+0x%" PRIx64, place->offset);
+		return push_numbered(t, file_of(t, place), text);
+	}
 	buf_clear(&t->text);
 	buf_byte(&t->text, '[');
 	label_append(&t->text, file);
@@ -150,13 +152,14 @@ static bool push_symbol(struct names *t, const struct capture_symbol *s, const c
 static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
 			     const struct capture_place *place)
 {
-	bool file = place && place->map_end && place->file &&
-		    capture_path_is_file(t->c->files[place->file].path);
+	const struct capture_file *file = file_of(t, place);
 
 	if (s && s->source == NAME_PERFMAP)
 		return push_name(t, slice_of("[jit]"), "");
+	if (file && t->modules)
+		return push_numbered(t, file, "");
 	if (file)
-		return push_name(t, base_name(t->c->files[place->file].path), "");
+		return push_name(t, module_base(file->path), "");
 	return push_place(t, f, place);
 }
 

@@ -21,6 +21,7 @@
 #define CPROF_PROFILE_NAME_H
 
 #include "common/capture/capture.h"
+#include "common/profile/module.h"
 #include "common/profile/profile.h"
 #include "common/profile/timeline.h"
 
@@ -48,6 +49,9 @@ struct names {
 	struct idmap by_epoch; /* frame and number of the epoch to where in runs, for all others */
 	struct idmap epochs;   /* epoch to its number */
 	struct buf text;
+	/* Lent, NULL after names_init: where not, files of one base name are kept apart; see module.h. */
+	struct modules *modules;
+	unsigned int side;
 };
 
 /* False without memory; the object can be released all the same. */

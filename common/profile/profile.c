@@ -205,6 +205,37 @@ bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int
 	return true;
 }
 
+static bool pour_node(struct profile *p, const struct profile *from, size_t i, uint32_t label,
+		      uint32_t *nodes, size_t *bytes)
+{
+	const struct profile_node *node = &from->nodes[i];
+
+	bytes[i] = bytes[node->parent] + (node->parent != 0) + profile_text(p, label).n;
+	if (!profile_child(p, nodes[node->parent], label, &nodes[i]))
+		return false;
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		if (node->self[side] && !profile_add_at(p, nodes[i], bytes[i], side, node->self[side]))
+			return false;
+	}
+	return true;
+}
+
+bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels)
+{
+	uint32_t *nodes = calloc(from->n, sizeof(*nodes)), label;
+	size_t *bytes = calloc(from->n, sizeof(*bytes));
+	bool good = nodes && bytes;
+
+	for (size_t i = 1; good && i < from->n; i++) {
+		label = from->nodes[i].label;
+		good = labels ? true : profile_label(p, profile_text(from, label), &label);
+		good = good && pour_node(p, from, i, labels ? labels[label] : label, nodes, bytes);
+	}
+	free(nodes);
+	free(bytes);
+	return good;
+}
+
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context)
 {
 	enum { UNKNOWN, YES, NO };

@@ -70,6 +70,12 @@ bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned i
 bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node);
 bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int side, uint64_t weight);
 
+/*
+ * Adds all stacks of another profile; their weight has been claimed. labels: for each label of from the
+ * one that it gets here; NULL: the one of the same text. False without memory.
+ */
+bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
+
 /* Takes the weight away from all stacks without a frame for which keep is true; false without memory. */
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
 

@@ -1,0 +1,413 @@
+#include "common/profile/module.h"
+
+#include <stdlib.h>
+
+#include "common/base/le.h"
+#include "common/profile/label.h"
+
+enum {
+	TAG = 0x01, /* begins a label with a number; no label that is for the eye does */
+	TAG_SIZE = 1 + 4,
+	DIRECTORIES = 16, /* that are tried to tell paths apart; then it is the whole path */
+	ID_DIGITS = 8,
+};
+
+static const char deleted[] = " (deleted)";
+
+struct slice module_undeleted(struct slice path)
+{
+	size_t n = sizeof(deleted) - 1;
+
+	if (path.n >= n && memcmp(path.p + path.n - n, deleted, n) == 0)
+		path.n -= n;
+	return path;
+}
+
+/* The last so many parts of a path; all of it where it has no more. */
+static struct slice last_parts(struct slice path, size_t parts)
+{
+	size_t at = path.n;
+
+	while (at > 0 && (path.p[at - 1] != '/' || --parts > 0))
+		at--;
+	return (struct slice){ path.p + at, path.n - at };
+}
+
+struct slice module_base(struct slice path)
+{
+	return last_parts(module_undeleted(path), 1);
+}
+
+void modules_init(struct modules *m)
+{
+	*m = (struct modules){ 0 };
+	intern_init(&m->keys);
+	intern_init(&m->names);
+}
+
+void modules_release(struct modules *m)
+{
+	intern_release(&m->keys);
+	intern_release(&m->names);
+	free(m->list);
+	*m = (struct modules){ 0 };
+}
+
+bool modules_add(struct modules *m, struct slice path, struct slice build_id, unsigned int side,
+		 uint32_t *number)
+{
+	struct buf key = { 0 };
+	struct module *added;
+	bool good;
+
+	path = module_undeleted(path);
+	buf_slice(&key, path);
+	buf_bytes(&key, build_id.p, build_id.n);
+	good = !key.failed && intern_add(&m->keys, buf_view(&key), number) &&
+	       grow_array(&m->list, &m->cap, *number, sizeof(*m->list));
+	if (good) {
+		size_t end = intern_get(&m->keys, *number).n - build_id.n;
+		const uint8_t *kept = intern_get(&m->keys, *number).p + end;
+
+		m->n = m->keys.n;
+		added = &m->list[*number];
+		added->path = (struct slice){ kept - path.n, path.n };
+		added->base = module_base(added->path);
+		added->build_id = (struct slice){ kept, build_id.n };
+		added->sides |= 1u << side;
+	}
+	buf_release(&key);
+	return good;
+}
+
+void modules_label(struct buf *out, uint32_t number, const char *offset)
+{
+	uint8_t bytes[4];
+
+	le32_store(bytes, number);
+	buf_byte(out, TAG);
+	buf_bytes(out, bytes, sizeof(bytes));
+	buf_text(out, offset);
+}
+
+static int compare(struct slice a, struct slice b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int differ = n ? memcmp(a.p, b.p, n) : 0;
+
+	return differ ? differ : a.n < b.n ? -1 : a.n > b.n;
+}
+
+static int by_id(const void *a, const void *b, void *list)
+{
+	const struct module *x = (struct module *)list + *(const uint32_t *)a;
+	const struct module *y = (struct module *)list + *(const uint32_t *)b;
+	int differ = compare(x->base, y->base);
+
+	differ = differ ? differ : compare(x->build_id, y->build_id);
+	return differ ? differ : compare(x->path, y->path);
+}
+
+static int by_path(const void *a, const void *b, void *list)
+{
+	const struct module *x = (struct module *)list + *(const uint32_t *)a;
+	const struct module *y = (struct module *)list + *(const uint32_t *)b;
+	int differ = compare(x->base, y->base);
+
+	differ = differ ? differ : compare(x->path, y->path);
+	return differ ? differ : compare(x->build_id, y->build_id);
+}
+
+static bool same_base(const struct module *a, const struct module *b)
+{
+	return slice_equal(a->base, b->base);
+}
+
+static bool same_path(const struct module *a, const struct module *b)
+{
+	return slice_equal(a->path, b->path);
+}
+
+static bool same_id(const struct module *a, const struct module *b)
+{
+	return same_base(a, b) && slice_equal(a->build_id, b->build_id);
+}
+
+/* How many modules from here on are the same in this. */
+static size_t run(const struct module *list, const uint32_t *order, size_t n,
+		  bool (*same)(const struct module *, const struct module *))
+{
+	size_t i = 1;
+
+	while (i < n && same(&list[order[0]], &list[order[i]]))
+		i++;
+	return i;
+}
+
+static uint32_t group_of(struct module *list, uint32_t i)
+{
+	while (list[i].group != i)
+		i = list[i].group = list[list[i].group].group;
+	return i;
+}
+
+static void join(struct module *list, const uint32_t *order, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		uint32_t a = group_of(list, order[0]), b = group_of(list, order[i]);
+
+		list[a > b ? a : b].group = a > b ? b : a;
+	}
+}
+
+/* One build is one module, wherever it lies. */
+static void join_ids(struct modules *m, uint32_t *order)
+{
+	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
+	for (size_t i = 0, n; i < m->n; i += n) {
+		n = run(m->list, order + i, m->n - i, same_id);
+		if (m->list[order[i]].build_id.n)
+			join(m->list, order + i, n);
+	}
+}
+
+/* One path is one module in a comparison; else only a file without build ID is what else lies there. */
+static void join_paths(struct modules *m, uint32_t *order, unsigned int sides)
+{
+	qsort_r(order, m->n, sizeof(*order), by_path, m->list);
+	for (size_t i = 0, n; i < m->n; i += n) {
+		n = run(m->list, order + i, m->n - i, same_path);
+		if (sides > 1 || (n == 2 && m->list[order[i]].build_id.n == 0))
+			join(m->list, order + i, n);
+	}
+}
+
+/* Where no side has two of one base name, the one that each has are before and after. */
+static void join_sole(struct modules *m, const uint32_t *order)
+{
+	struct module *list = m->list;
+
+	for (uint32_t i = 0; i < m->n; i++)
+		list[group_of(list, i)].group_sides |= list[i].sides;
+	for (size_t i = 0, n; i < m->n; i += n) {
+		size_t count[PROFILE_SIDES] = { 0 };
+
+		n = run(list, order + i, m->n - i, same_base);
+		for (size_t k = i; k < i + n; k++) {
+			for (unsigned int side = 0; side < PROFILE_SIDES && list[order[k]].group == order[k]; side++)
+				count[side] += list[order[k]].group_sides >> side & 1;
+		}
+		if (count[0] <= 1 && count[1] <= 1)
+			join(list, order + i, n);
+	}
+}
+
+/* The first module of each group, by path: those that give the groups their names. */
+static size_t pick_shown(struct module *list, const uint32_t *order, size_t n, uint32_t *shown)
+{
+	size_t picked = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t group = group_of(list, order[i]);
+
+		if (list[group].name.p)
+			continue;
+		list[group].name = list[group].base;
+		list[group].shown = order[i];
+		shown[picked++] = order[i];
+	}
+	return picked;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	return compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+static size_t count_distinct(struct slice *texts, size_t n)
+{
+	size_t distinct = n > 0;
+
+	qsort(texts, n, sizeof(*texts), by_bytes);
+	for (size_t i = 1; i < n; i++)
+		distinct += !slice_equal(texts[i - 1], texts[i]);
+	return distinct;
+}
+
+/* How many parts of these paths make them as different as they are. texts: room for n. */
+static size_t parts_needed(const struct module *list, const uint32_t *shown, size_t n, struct slice *texts)
+{
+	size_t parts, distinct;
+
+	for (size_t i = 0; i < n; i++)
+		texts[i] = list[shown[i]].path;
+	distinct = count_distinct(texts, n);
+	for (parts = 1; parts <= DIRECTORIES; parts++) {
+		for (size_t i = 0; i < n; i++)
+			texts[i] = last_parts(list[shown[i]].path, parts);
+		if (count_distinct(texts, n) == distinct)
+			return parts;
+	}
+	return SIZE_MAX;
+}
+
+/* Does the build ID begin like that of the other? */
+static bool id_begins_like(const struct module *a, const struct module *b)
+{
+	size_t n = ID_DIGITS / 2;
+
+	return a->build_id.n >= n && b->build_id.n >= n && memcmp(a->build_id.p, b->build_id.p, n) == 0;
+}
+
+/* " (0123abcd)", all of the ID where so much of it is that of the other too. */
+static void append_id(struct buf *out, const struct module *m, const struct module *other)
+{
+	size_t n = m->build_id.n;
+
+	if (n > ID_DIGITS / 2 && !id_begins_like(m, other))
+		n = ID_DIGITS / 2;
+	buf_text(out, " (");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "%02x", m->build_id.p[i]);
+	buf_text(out, n ? ")" : "no build ID)");
+}
+
+/* Names groups of one base name; shown is by path, then by build ID. */
+static bool name_groups(struct modules *m, const uint32_t *shown, size_t n, struct slice *texts)
+{
+	size_t parts = parts_needed(m->list, shown, n, texts);
+	struct buf text = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; good && i < n; i++) {
+		struct module *it = &m->list[shown[i]], *group = &m->list[it->group];
+		const struct module *before = i > 0 ? &m->list[shown[i - 1]] : NULL;
+		const struct module *after = i + 1 < n ? &m->list[shown[i + 1]] : NULL;
+		uint32_t id;
+
+		buf_clear(&text);
+		label_append(&text, last_parts(it->path, parts));
+		before = before && same_path(before, it) ? before : NULL;
+		after = after && same_path(after, it) ? after : NULL;
+		if (before || after)
+			append_id(&text, it, before && (!after || id_begins_like(before, it)) ? before : after);
+		good = !text.failed && intern_add(&m->names, buf_view(&text), &id);
+		if (good)
+			group->name = intern_get(&m->names, id);
+	}
+	buf_release(&text);
+	return good;
+}
+
+static bool name_all(struct modules *m, const uint32_t *order)
+{
+	uint32_t *shown = calloc(m->n, sizeof(*shown));
+	struct slice *texts = calloc(m->n, sizeof(*texts));
+	bool good = shown && texts;
+
+	for (size_t i = 0, n; good && i < m->n; i += n) {
+		n = run(m->list, order + i, m->n - i, same_base);
+		good = name_groups(m, shown, pick_shown(m->list, order + i, n, shown), texts);
+	}
+	free(shown);
+	free(texts);
+	return good;
+}
+
+/* Which groups have build IDs on both sides, and one in common? */
+static void compare_ids(struct modules *m, uint32_t *order)
+{
+	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
+	for (size_t i = 0, n; i < m->n; i += n) {
+		struct module *group = &m->list[m->list[order[i]].group];
+		unsigned int sides = 0;
+
+		n = run(m->list, order + i, m->n - i, same_id);
+		for (size_t k = i; k < i + n; k++)
+			sides |= m->list[order[k]].sides;
+		if (m->list[order[i]].build_id.n) {
+			group->id_sides |= sides;
+			group->id_shared = group->id_shared || (sides & (sides - 1));
+		}
+	}
+}
+
+/* Labels with a number get the name; false without memory. */
+static bool relabel(const struct modules *m, const struct profile *from, struct profile *to, uint32_t *labels)
+{
+	struct buf text = { 0 };
+	bool good = true;
+
+	for (uint32_t i = 0; good && i < from->labels.n; i++) {
+		struct slice s = profile_text(from, i);
+
+		buf_clear(&text);
+		if (s.n >= TAG_SIZE && s.p[0] == TAG) {
+			const struct module *it = &m->list[m->list[le32_load(s.p + 1)].group];
+
+			buf_text(&text, s.n > TAG_SIZE ? "[" : "");
+			buf_bytes(&text, it->name.p, it->name.n);
+			buf_bytes(&text, s.p + TAG_SIZE, s.n - TAG_SIZE);
+			buf_text(&text, s.n > TAG_SIZE ? "]" : "");
+			s = buf_view(&text);
+		}
+		good = !text.failed && profile_label(to, s, &labels[i]);
+	}
+	buf_release(&text);
+	return good;
+}
+
+static bool rename_labels(const struct modules *m, struct profile *p, size_t stack_max)
+{
+	uint32_t *labels = calloc(p->labels.n, sizeof(*labels));
+	struct profile named;
+	bool good = profile_init(&named) && labels && relabel(m, p, &named, labels);
+
+	named.stack_max = stack_max;
+	for (unsigned int side = 0; good && side < PROFILE_SIDES; side++)
+		good = profile_claim(&named, side, p->total[side]);
+	good = good && profile_pour(&named, p, labels);
+	free(labels);
+	profile_release(good ? p : &named);
+	if (good)
+		*p = named;
+	return good;
+}
+
+bool modules_settle(struct modules *m, struct profile *p, unsigned int sides, size_t stack_max)
+{
+	uint32_t *order = calloc(m->n + 1, sizeof(*order));
+
+	if (!order)
+		return false;
+	for (uint32_t i = 0; i < m->n; i++)
+		order[i] = m->list[i].group = i;
+	join_ids(m, order);
+	join_paths(m, order, sides);
+	if (sides > 1)
+		join_sole(m, order);
+	for (uint32_t i = 0; i < m->n; i++)
+		m->list[i].group = group_of(m->list, i);
+	if (!name_all(m, order)) {
+		free(order);
+		return false;
+	}
+	compare_ids(m, order);
+	free(order);
+	return (m->n == 0 && stack_max == 0) || rename_labels(m, p, stack_max);
+}
+
+size_t modules_rebuilt(const struct modules *m, struct slice *name)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->n; i++) {
+		const struct module *it = &m->list[i];
+
+		if (it->group != i || it->id_shared || !(it->id_sides & (it->id_sides - 1)))
+			continue;
+		if (n++ == 0 || compare(it->name, *name) < 0)
+			*name = it->name;
+	}
+	return n;
+}
