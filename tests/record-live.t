@@ -106,6 +106,7 @@ if command -v go >/dev/null; then
 	if (cd "$work" && HOME=$work go build -o goprog x.go) >"$tmp/go" 2>&1; then
 		cprof-record -q -F 499 -o "$work/go.bin" -- "$work/goprog"
 		like "a Go program has its own build ID" "$(cprof-dump "$work/go.bin" | grep '^file .*goprog')" ' build-id=[0-9a-f]{40,} '
+		like "and names" "$(cprof-sym "$work/go.bin" 2>/dev/null | cprof-fold)" '^goprog;.*main\.main.* [0-9]+$'
 	else
 		skip "a Go program" "go does not build here"
 	fi
