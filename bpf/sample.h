@@ -19,7 +19,6 @@ struct sample_head {
 	short kernel_n, user_n; /* or a negative errno */
 };
 
-/* Per CPU, cumulative. */
 enum sample_count {
 	COUNT_EMITTED,
 	COUNT_IDLE,
@@ -29,6 +28,11 @@ enum sample_count {
 	COUNT_RUN_NS, /* time in the program, by its own clock */
 	COUNT_RUNS,
 	COUNTS,
+};
+
+/* Per CPU, cumulative; the one value of a per-CPU array. */
+struct sample_counts {
+	unsigned long long n[COUNTS];
 };
 
 #endif

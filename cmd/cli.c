@@ -20,6 +20,7 @@ static const char *usage_text = "";
 
 void cli_begin(const char *name, const char *usage)
 {
+	signal(SIGXFSZ, SIG_IGN); /* then write(2) tells */
 	command = name;
 	usage_text = usage;
 }

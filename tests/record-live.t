@@ -73,7 +73,8 @@ like "and the kernel's functions by name" "$(cat "$work/here.folded")" ';(do_sys
 
 # The same in a copy of the files, where the programs themselves are no more.
 mkdir "$tmp/copy"
-cprof-dump "$work/mixed.sym" | sed -n 's/^source .* status=ok .* path="\(\/.*\)"$/\1/p' | sort -u | while read -r f; do
+# Those that were mapped, and the debug files that gave names.
+cprof-dump "$work/mixed.sym" | sed -n 's/^\(file\|source\) .* path="\(\/.*\)"$/\2/p' | sort -u | while read -r f; do
 	[ ! -f "$f" ] || case $f in /proc/*) ;; *) cp -L --parents "$f" "$tmp/copy" ;; esac
 done
 mv "$work/known" "$tmp/gone"
@@ -97,4 +98,18 @@ unlike "and none is left of the image before" "$(cat "$tmp/brief.folded")" ';\[u
 like "there were many of them" "$(cut -d';' -f1 "$tmp/brief.folded" | sort -u | wc -l)" '^ *[0-9]{3}'
 like "known by their function" "$(cat "$tmp/brief.folded")" '^burn-[0-9]+;.*main;brief_work [0-9]+$'
 lost_nothing "and nothing lost" "$work/brief.bin"
+
+# Files to which the kernel knows no build ID: Go's, by its own note.
+if command -v go >/dev/null; then
+	printf 'package main\nimport "time"\nfunc work(x uint32) uint32 { for i := 0; i < 1000; i++ { x = x*1664525 + 1013904223 }; return x }\n%s\n' \
+		'func main() { x := uint32(1); for s := time.Now(); time.Since(s) < 500*time.Millisecond; { x = work(x) }; if x == 1 { println(x) } }' >"$work/x.go"
+	if (cd "$work" && HOME=$work go build -o goprog x.go) >"$tmp/go" 2>&1; then
+		cprof-record -q -F 499 -o "$work/go.bin" -- "$work/goprog"
+		like "a Go program has its own build ID" "$(cprof-dump "$work/go.bin" | grep '^file .*goprog')" ' build-id=[0-9a-f]{40,} '
+	else
+		skip "a Go program" "go does not build here"
+	fi
+else
+	skip "a Go program" "go is not here"
+fi
 done_testing

@@ -100,6 +100,19 @@ ok "and the stream is a stream" cprof-dump "$tmp/c.bin"
 record 1 -- sleep 60
 between "seconds end a command" "$(cprof-dump "$tmp/c.bin" | grep -c '^flush')" 1 4
 
+record -a -F 20000 0.3
+like "as fast as can be it still ends in time" "$(cprof-dump "$tmp/c.bin" | tail -2)" '^end .*reason=closed'
+record -a 0.2 -F 199
+like "options behind the seconds" "$(cprof-dump "$tmp/c.bin")" '^event .* millihertz=199000$'
+(ulimit -f 1; cprof-record -q -a -F 9999 -o "$tmp/limit.bin" 5) 2>"$tmp/err"
+is "a file as large as it may be is status 1" $? 1
+like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: .*/limit.bin: .*File too large$'
+
+# -p lives as long as what it has started
+sh -c 'sleep 0.5; "$1" brief 600 & exit' sh "$burn" &
+record -p $!
+like "-p: until the last of its children ends" "$(folded)" '^burn;.*main;brief_work [0-9]+$'
+
 # Ctrl-C, and a process that ends
 "$burn" brief 500 & cprof-record -q -p $! -o "$tmp/c.bin"
 like "a recording ends with its process" "$(cprof-dump "$tmp/c.bin" | tail -2)" '^end .*reason=closed'
@@ -140,6 +153,8 @@ refused "not an id" 2 '^cprof-record: -p: "x" is not a whole number' -p x
 refused "no such CPU" 2 '^cprof-record: -C: CPU 65535 is not online$' -a -C 65535
 refused "a command that is not there" 1 '^cprof-record: /nonexistent/command: No such file or directory$' -- /nonexistent/command
 refused "nor in PATH" 1 '^cprof-record: nonexistent-command: No such file or directory$' -- nonexistent-command
+refused "faster than a machine can" 2 '^cprof-record: -F: "100000" is not a whole number from 1 to 20000$' -a -F 100000
+refused "an empty id" 2 '^cprof-record: -p: "" is not a whole number' -p 1,,2
 refused "-U with -K" 2 '^cprof-record: -U and -K' -a -U -K
 refused "no time" 2 '^cprof-record: "0" is not a time in seconds' -a 0
 refused "a file that cannot be written" 1 "^cprof-record: $tmp/none/x: No such file or directory$" -o "$tmp/none/x" -a 1

@@ -2,7 +2,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -13,7 +12,10 @@
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/sideband.h"
 
-enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 512 << 10 };
+enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 512 << 10,
+       /* Up to this rate a CPU's share of the ring lasts for longer than the steps of main.c are apart. */
+       HERTZ_UNWOKEN = 250,
+       DRAIN_MOST = 20000 };
 
 struct cpu_event {
 	unsigned int cpu;
@@ -32,9 +34,9 @@ struct bpf_engine {
 	size_t n, cap;
 	struct cpu_list cpus; /* those that were online at the start */
 	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
+	size_t taken;        /* samples in this call */
 	struct queue *queue; /* where the ring is drained to, for the time of the call */
-	uint64_t *values;    /* COUNTS rows of all possible CPUs, as read when the first CPU was asked for */
-	unsigned int asked;  /* the CPU asked for last */
+	struct sample_counts *counts; /* of all possible CPUs */
 	int possible;
 };
 
@@ -49,7 +51,8 @@ static int take_sample(void *arg, void *data, size_t n)
 
 	if (n >= sizeof(struct sample_head))
 		queue_push(b->queue, ITEM_SAMPLE, ((struct sample_head *)data)->time, data, n);
-	return 0;
+	b->taken++;
+	return b->n > 0 && b->taken >= DRAIN_MOST ? -1 : 0;
 }
 
 static void drain(struct engine *e, struct queue *q)
@@ -58,7 +61,8 @@ static void drain(struct engine *e, struct queue *q)
 
 	sideband_drain(&b->sideband, q);
 	b->queue = q;
-	ring_buffer__consume(b->ring);
+	b->taken = 0;
+	ring_buffer__consume(b->ring); /* till it is empty: at a high rate that may be never */
 	b->queue = NULL;
 }
 
@@ -138,35 +142,28 @@ static void watch(struct engine *e, int epoll)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
 
-/* One system call gives a count of all CPUs: asking for each CPU by itself would grow with their square. */
-static void read_counts(struct bpf_engine *b)
+static void refresh(struct engine *e)
 {
-	int fd = bpf_map__fd(b->sample->maps.counts);
+	uint32_t zero = 0;
 
-	for (unsigned int what = 0; what < COUNTS; what++)
-		bpf_map_lookup_elem(fd, &what, b->values + what * (size_t)b->possible);
-}
-
-static uint64_t count_of(struct bpf_engine *b, unsigned int what, unsigned int cpu)
-{
-	return (int)cpu < b->possible ? b->values[what * (size_t)b->possible + cpu] : 0;
+	bpf_map_lookup_elem(bpf_map__fd(of(e)->sample->maps.counts), &zero, of(e)->counts);
 }
 
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	struct bpf_engine *b = of(e);
+	const uint64_t *n;
 
-	if (cpu <= b->asked) /* callers go through the CPUs in order */
-		read_counts(b);
-	b->asked = cpu;
 	*c = (struct engine_counts){ 0 };
-	c->outcomes[OUTCOME_EMITTED] = count_of(b, COUNT_EMITTED, cpu);
-	c->outcomes[OUTCOME_IDLE] = count_of(b, COUNT_IDLE, cpu);
-	c->outcomes[OUTCOME_FILTERED] = count_of(b, COUNT_FILTERED, cpu);
-	c->outcomes[OUTCOME_RING_FULL] = count_of(b, COUNT_RING_FULL, cpu);
-	c->outcomes[OUTCOME_NESTED] = count_of(b, COUNT_NESTED, cpu);
-	c->run_ns = count_of(b, COUNT_RUN_NS, cpu);
-	c->runs = count_of(b, COUNT_RUNS, cpu);
+	if ((int)cpu >= of(e)->possible)
+		return;
+	n = (const uint64_t *)of(e)->counts[cpu].n;
+	c->outcomes[OUTCOME_EMITTED] = n[COUNT_EMITTED];
+	c->outcomes[OUTCOME_IDLE] = n[COUNT_IDLE];
+	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
+	c->outcomes[OUTCOME_RING_FULL] = n[COUNT_RING_FULL];
+	c->outcomes[OUTCOME_NESTED] = n[COUNT_NESTED];
+	c->run_ns = n[COUNT_RUN_NS];
+	c->runs = n[COUNT_RUNS];
 }
 
 static void follow(struct engine *e, uint32_t parent, uint32_t child)
@@ -202,14 +199,14 @@ static void close_engine(struct engine *e)
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
 	free(b->events);
-	free(b->values);
+	free(b->counts);
 	free(b);
 }
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
-	.stop = stop, .close = close_engine,
+	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow,
+	.forget = forget, .stop = stop, .close = close_engine,
 };
 
 static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
@@ -224,6 +221,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	s->rodata->depth = o->depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
+	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN;
 	s->rodata->want_weight = o->cycles;
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
@@ -276,8 +274,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
 	b->possible = libbpf_num_possible_cpus();
-	b->values = calloc(b->possible > 0 ? (size_t)b->possible * COUNTS : 1, sizeof(*b->values));
-	b->asked = UINT_MAX;
+	b->counts = calloc(b->possible > 0 ? (size_t)b->possible : 1, sizeof(*b->counts));
 	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
 			b->cpus.items[b->cpus.n++] = online->items[i];

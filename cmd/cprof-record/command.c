@@ -45,6 +45,7 @@ static void run(char **argv, const sigset_t *mask, bool own_output, int ready, i
 	if (read(ready, &c, 1) != 1)
 		_exit(STATUS_SYSTEM); /* the recorder gave up */
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	signal(SIGXFSZ, SIG_DFL);
 	if (!own_output)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);

@@ -88,6 +88,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->next_process = e->next_thread = e->next_file = 1;
 	e->said_frames = 1;
 	e->said_nodes = NODE_FIRST;
+	e->said_vdso = false;
 	tree_clear(&e->tree);
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
@@ -96,7 +97,6 @@ void emit_segment(struct emit *e, uint64_t now)
 	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
 	put(e, (struct record){ .type = RECORD_FLUSH });
-	put_vdso(e);
 }
 
 bool emit_segment_due(const struct emit *e, uint64_t now)
@@ -249,6 +249,20 @@ static void say_ksym(struct emit *e, uint64_t address, uint64_t time)
 	buf_release(&key);
 }
 
+/* The vDSO's image, 8 kB, goes along when the first frame lies in it. */
+static void say_vdso(struct emit *e, const struct proc *p)
+{
+	for (uint32_t i = e->said_frames; !e->said_vdso && i < e->tree.n_frames; i++) {
+		const struct tree_frame *f = &e->tree.frames[i];
+		const struct map *m = f->process == p->id ? maps_find(&p->maps, f->address) : NULL;
+
+		if (m && m->file && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
+			put_vdso(e);
+			e->said_vdso = true;
+		}
+	}
+}
+
 /* Writes frames and nodes that the tree has and the stream has not. */
 static void say_tree(struct emit *e, uint64_t time)
 {
@@ -286,10 +300,25 @@ static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t pr
 	return node;
 }
 
-/* No return address: below the first page that can be mapped, or not in the lower half. */
-static bool is_nonsense(uint64_t address)
+/*
+ * How many frames from the leaf on can be: a chain of frame pointers that meets code without them ends
+ * in some number, and what seems to come behind it is chance. A number is no return address where no
+ * code is mapped; only where all that is mapped is known.
+ */
+static int sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
 {
-	return address < 4096 || address >> 56;
+	const struct map *m = NULL;
+	bool known = !e->sideband_lost && maps_from(&p->maps, 0);
+
+	for (int i = 1; i < n; i++) {
+		uint64_t at = address[i] - 1;
+
+		if (address[i] < 4096 || at >> 56)
+			return i;
+		if (known && (!m || at < m->start || at >= m->end) && !(m = maps_find(&p->maps, at)))
+			return i;
+	}
+	return n;
 }
 
 /*
@@ -311,7 +340,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 		      uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
-	int n = s->user_n;
+	int n = s->user_n, i;
 
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
@@ -321,9 +350,10 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 	}
 	if ((unsigned int)n >= e->options->depth)
 		root = ROOT_DEPTH;
-	while (n > 1 && is_nonsense(address[n - 1])) {
+	i = sound(e, address, n, p);
+	if (i < n) {
 		root = ROOT_BROKEN;
-		n--;
+		n = i;
 	}
 	*node = walk(e, address, n, p->id, root);
 	return *node >= NODE_FIRST;
@@ -354,6 +384,7 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 	say_cgroup(e, t->proc, s->cgroup, s->time);
 	if (!kernel_node(e, s, address, &kernel) || !user_node(e, s, address + kernel_n, t->proc, &user))
 		return false;
+	say_vdso(e, t->proc);
 	say_tree(e, s->time);
 	put(e, (struct record){ .type = RECORD_SAMPLE,
 				.sample = { s->time, 1, s->cpu, t->id, user, kernel,

@@ -33,6 +33,8 @@ struct emit {
 	struct jitmaps *jitmaps;
 	struct tree tree;
 	uint32_t said_frames, said_nodes;
+	bool said_vdso;
+	bool sideband_lost; /* since then mappings may be missing */
 	uint32_t segment;
 	uint64_t next_process, next_thread, next_file;
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */

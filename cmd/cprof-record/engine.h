@@ -34,6 +34,8 @@ struct engine_ops {
 	void (*drain)(struct engine *e, struct queue *q);
 	/* Adds the descriptors that become readable when much waits. */
 	void (*watch)(struct engine *e, int epoll);
+	/* Those of one CPU, as of the last refresh. */
+	void (*refresh)(struct engine *e);
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
 	/* A process forked: it is wanted too if its parent was; told by the side-band. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);

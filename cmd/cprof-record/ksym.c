@@ -7,9 +7,19 @@
 #include "bpf/ksym.h"
 #include "bpf/ksym.skel.h"
 
+/* A function of the kernel proper: it stays where it is for as long as the kernel runs. */
+struct known {
+	uint64_t address, size;
+	uint32_t name; /* where it begins in names; its length */
+	uint32_t length;
+};
+
 struct ksym {
 	struct ksym_bpf *bpf; /* NULL: kallsyms is read */
 	struct kernel *kernel;
+	struct known *known; /* by address; a function has many addresses, and to ask the kernel is dear */
+	size_t n, cap;
+	struct buf names;
 };
 
 struct ksym *ksym_new(bool use_bpf)
@@ -35,6 +45,8 @@ void ksym_free(struct ksym *k)
 		return;
 	ksym_bpf__destroy(k->bpf);
 	kernel_free(k->kernel);
+	free(k->known);
+	buf_release(&k->names);
 	free(k);
 }
 
@@ -76,14 +88,58 @@ static bool parse(char *text, uint64_t address, struct kernel_symbol *out)
 	return offset < out->size;
 }
 
+/* How many known ones begin at this address or before. */
+static size_t known_before(const struct ksym *k, uint64_t address)
+{
+	size_t low = 0, high = k->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (k->known[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static bool recall(const struct ksym *k, uint64_t address, struct kernel_symbol *out)
+{
+	size_t at = known_before(k, address);
+	const struct known *s = at ? &k->known[at - 1] : NULL;
+
+	if (!s || address - s->address >= s->size)
+		return false;
+	*out = (struct kernel_symbol){ s->address, s->size, { k->names.p + s->name, s->length }, { k->names.p, 0 } };
+	return true;
+}
+
+static void remember(struct ksym *k, const struct kernel_symbol *s)
+{
+	size_t at = known_before(k, s->address), name = k->names.n;
+
+	if (s->module.n || name + s->name.n > UINT32_MAX ||
+	    !grow_array(&k->known, &k->cap, k->n, sizeof(*k->known)))
+		return;
+	buf_bytes(&k->names, s->name.p, s->name.n);
+	if (k->names.failed || k->names.n != name + s->name.n)
+		return;
+	memmove(k->known + at + 1, k->known + at, (k->n++ - at) * sizeof(*k->known));
+	k->known[at] = (struct known){ s->address, s->size, (uint32_t)name, (uint32_t)s->name.n };
+}
+
 bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out)
 {
-	if (k->bpf) {
-		k->bpf->bss->address = address;
-		if (run(k->bpf->progs.name_of) && parse(k->bpf->bss->text, address, out))
-			return true;
-	}
-	return kernel_symbol(k->kernel, address, out);
+	if (!k->bpf)
+		return kernel_symbol(k->kernel, address, out);
+	if (recall(k, address, out))
+		return true;
+	k->bpf->bss->address = address;
+	if (!run(k->bpf->progs.name_of) || !parse(k->bpf->bss->text, address, out))
+		return kernel_symbol(k->kernel, address, out);
+	remember(k, out);
+	return true;
 }
 
 void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name)

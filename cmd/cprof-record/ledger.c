@@ -80,6 +80,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
 	struct rusage use;
 
+	e->ops->refresh(e);
 	for (size_t i = 1; i < l->n; i++) {
 		struct ledger_row *r = &l->rows[i];
 		uint64_t ns = r->expected_ns + (r->online ? now - r->since : 0);

@@ -23,6 +23,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/targets.h"
 
 enum {
 	SECOND = 1000000000,
@@ -30,7 +31,7 @@ enum {
 	MARGIN = 2 * MILLISECOND,     /* what is younger may still be on its way into a ring */
 	JIT_INTERVAL = 10 * MILLISECOND,
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
-	STEP_INTERVAL = 100 * MILLISECOND,
+	STEP_INTERVAL = 250 * MILLISECOND,
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -45,10 +46,12 @@ struct recorder {
 	struct cpu_list online, cpus; /* now; of those, the sampled ones */
 	struct buf command_line;
 	struct command command;
+	struct targets targets;
 	sigset_t mask_before;
 	int out, epoll, signals;
 	bool interrupted;
 	uint64_t started, stopped;
+	uint64_t hung_up; /* an event of a task ended then */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 };
@@ -196,11 +199,13 @@ static void apply_change(struct recorder *r, const struct item *i)
 	if (c.kind == CHANGE_LOST) {
 		/* In perf's ring these may be samples as well; each was something that is not there. */
 		ledger_count(&r->ledger, 0, own ? OUTCOME_SIDEBAND_LOST : OUTCOME_RING_FULL, c.lost);
+		r->emit.sideband_lost = true;
 		return;
 	}
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
 		r->engine->ops->follow(r->engine, c.ppid, c.pid);
 	procs_apply(&r->procs, &c, &effect);
+	targets_change(&r->targets, &c, &effect);
 	emit_change(&r->emit, &c, &effect);
 }
 
@@ -234,7 +239,6 @@ static void step(struct recorder *r, uint64_t until)
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
-	procs_sweep(&r->procs, until > KEEP_DEAD ? until - KEEP_DEAD : 0, emit_gone_to, &r->emit);
 }
 
 static void check_output(const struct recorder *r)
@@ -254,6 +258,7 @@ static void tell_ledger(struct recorder *r, uint64_t now)
 static void flush(struct recorder *r, uint64_t now)
 {
 	step(r, now - MARGIN);
+	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
 	tell_ledger(r, now);
 	writer_flush(r->emit.w);
 	check_output(r);
@@ -302,15 +307,18 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 	r->looked = now;
 }
 
-static bool targets_gone(const struct recorder *r)
+/*
+ * A task's event ends with it, and also when it executes what its user may not trace. Where it lives
+ * on a while later, it was that.
+ */
+static void look_for_privilege(struct recorder *r, uint64_t now)
 {
-	if (!r->o.n_pids && !r->o.n_tids)
-		return false;
-	for (size_t i = 0; i < r->o.n_pids + r->o.n_tids; i++) {
-		if (kill((r->o.n_pids ? r->o.pids : r->o.tids)[i], 0) == 0 || errno != ESRCH)
-			return false;
-	}
-	return true;
+	if (!r->hung_up || now - r->hung_up < STEP_INTERVAL || r->targets.n == 0 || r->o.n_pids != 1)
+		return;
+	if (kill(r->o.pids[0], 0) == 0 || errno == EPERM)
+		cli_warn("sampling of process %d has ended before it: it executed a program that is set-user-ID or that its "
+			 "user may not read", (int)r->o.pids[0]);
+	r->hung_up = 0;
 }
 
 static void show_progress(struct recorder *r, uint64_t now)
@@ -332,9 +340,13 @@ static void wait_until(struct recorder *r, uint64_t next)
 	if (n < 0 && errno != EINTR)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
+		if (ev[i].data.fd == r->signals)
+			take_signals(r);
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
-		if (ev[i].events & (EPOLLHUP | EPOLLERR))
+		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
+			r->hung_up = now;
+		}
 	}
 }
 
@@ -355,9 +367,8 @@ static void record(struct recorder *r)
 		uint64_t now = host_mono_ns();
 
 		wait_until(r, next_step(r, now, next_flush < end ? next_flush : end));
-		take_signals(r);
 		now = host_mono_ns();
-		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : targets_gone(r)))
+		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
 		if (now < next_flush) {
 			step(r, now - MARGIN);
@@ -365,6 +376,8 @@ static void record(struct recorder *r)
 		}
 		flush(r, now);
 		follow_hotplug(r, now);
+		targets_look(&r->targets);
+		look_for_privilege(r, now);
 		show_progress(r, now);
 		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
 	}
@@ -395,6 +408,12 @@ static void close_output(struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), strerror(errno));
 }
 
+/* Does each task have a clock of its own, that begins with it? */
+static bool by_task(const struct recorder *r)
+{
+	return !r->engine->by_cpu && options_targeted(&r->o);
+}
+
 static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
@@ -411,8 +430,9 @@ static void print_losses(const struct recorder *r)
 	if (!lost)
 		fprintf(stderr, "; nothing lost");
 	if (missed)
-		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come", missed,
-			ledger_total(&r->ledger, OUTCOME_EXPECTED));
+		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come%s", missed,
+			ledger_total(&r->ledger, OUTCOME_EXPECTED),
+			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
 }
 
 static void summary(const struct recorder *r)
@@ -476,6 +496,8 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
+	if (!targets_init(&r->targets, &r->o))
+		cli_die(STATUS_SYSTEM, "out of memory");
 	r->emit.ksym = ksym_new(r->o.engine != ENGINE_PERF);
 	if (!r->emit.ksym)
 		cli_die(STATUS_SYSTEM, "out of memory");
@@ -529,5 +551,6 @@ int main(int argc, char **argv)
 	procs_release(&r.procs);
 	queue_release(&r.queue);
 	ledger_release(&r.ledger);
+	targets_release(&r.targets);
 	return STATUS_OK;
 }

@@ -7,7 +7,8 @@
 #include "bpf/sample.h"
 #include "cmd/cli.h"
 
-enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 100000, DEPTH_DEFAULT = 127 };
+/* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
+enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 127 };
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
@@ -30,10 +31,8 @@ static pid_t *parse_ids(const char *option, char *text, size_t *n)
 	if (!ids)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	*n = 0;
-	for (char *at = strtok(text, ","); at; at = strtok(NULL, ","))
+	for (char *at; (at = strsep(&text, ","));)
 		ids[(*n)++] = (pid_t)cli_number(option, at, 1, INT32_MAX);
-	if (*n == 0)
-		cli_usage("%s: no id is named", option);
 	return ids;
 }
 
@@ -136,23 +135,21 @@ void options_parse(struct options *o, int argc, char **argv)
 	};
 	int c;
 
+	int end = 1; /* of what is ours: the command stands behind -- */
+
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .depth = DEPTH_DEFAULT };
 	cli_begin("cprof-record", usage);
-	while ((c = getopt_long(argc, argv, "+ap:t:C:F:e:UKo:qhV", longs, NULL)) != -1)
+	while (end < argc && strcmp(argv[end], "--") != 0)
+		end++;
+	while ((c = getopt_long(end, argv, "ap:t:C:F:e:UKo:qhV", longs, NULL)) != -1)
 		parse_option(o, c);
-	/* "--" was eaten where nothing stood before it; what follows it is the command. */
-	if (optind < argc && strcmp(argv[optind - 1], "--") != 0) {
+	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
-		if (optind < argc && strcmp(argv[optind], "--") == 0)
-			optind++;
-		else if (optind < argc)
-			cli_usage("\"%s\": a command stands behind --", argv[optind]);
-		else
-			optind = argc;
-	}
-	if (optind < argc)
-		o->command = argv + optind;
-	else if (strcmp(argv[argc - 1], "--") == 0)
+	if (optind < end)
+		cli_usage("\"%s\": a command stands behind --", argv[optind]);
+	if (end + 1 < argc)
+		o->command = argv + end + 1;
+	else if (end < argc)
 		cli_usage("no command behind --");
 	check(o);
 }

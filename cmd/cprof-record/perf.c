@@ -272,6 +272,11 @@ static uint64_t clock_of(int fd)
 	return read(fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : 0;
 }
 
+static void refresh(struct engine *e)
+{
+	(void)e; /* they are counted here */
+}
+
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
 	struct perf_engine *p = of(e);
@@ -328,8 +333,8 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "perf", .sample = enable, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
-	.stop = stop, .close = close_engine,
+	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow,
+	.forget = forget, .stop = stop, .close = close_engine,
 };
 
 struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
@@ -356,7 +361,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
-	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 2;
+	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 8;
 	if (!add_targets(p, online)) {
 		diagnose_perf(errno, !options_targeted(o), error);
 		close_engine(&p->base);

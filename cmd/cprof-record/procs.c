@@ -24,6 +24,12 @@ static void proc_free(struct proc *p)
 	free(p);
 }
 
+static void free_exe_text(struct exe *e)
+{
+	free(e->key);
+	free(e->read_id);
+}
+
 void procs_release(struct procs *ps)
 {
 	for (size_t i = 0; i < ps->n; i++)
@@ -38,7 +44,7 @@ void procs_release(struct procs *ps)
 	free(ps->dead_procs.items);
 	free(ps->dead_tasks.items);
 	for (size_t i = 0; i < ps->n_exes; i++)
-		free(ps->exes[i].key);
+		free_exe_text(&ps->exes[i]);
 	free(ps->exes);
 	free(ps->free_exes);
 	idmap_release(&ps->by_pid);
@@ -204,8 +210,21 @@ static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *
 	return true;
 }
 
+static void identify(struct exe *e, uint32_t pid, const struct change *c)
+{
+	struct buf id = { 0 };
+
+	snapshot_identify(pid, c, &id);
+	if (id.failed || id.n == 0) {
+		buf_release(&id);
+		return;
+	}
+	e->build_id = buf_view(&id);
+	e->read_id = id.p; /* taken over */
+}
+
 /* The file of a mapping: index + 1, or 0. */
-static uint32_t exe_of(struct procs *ps, const struct change *c)
+static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 {
 	struct buf key = { 0 };
 	uint64_t hash;
@@ -232,6 +251,8 @@ static uint32_t exe_of(struct procs *ps, const struct change *c)
 		e->generation = c->generation;
 		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
 		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
+		if (c->build_id.n == 0 && c->inode)
+			identify(e, pid, c);
 	}
 	buf_release(&key);
 	if (!good)
@@ -256,7 +277,7 @@ static void free_exe(struct procs *ps, uint32_t at)
 		return;
 	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
 		idmap_remove(&ps->exe_keys, hash);
-	free(e->key);
+	free_exe_text(e);
 	*e = (struct exe){ 0 };
 	ps->free_exes[ps->n_free++] = at;
 }
@@ -286,7 +307,7 @@ void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct 
 	if (c->length == 0 || m.end < m.start)
 		return;
 	if (c->text.n && !slice_is(c->text, "//anon"))
-		m.file = exe_of(ps, c);
+		m.file = exe_of(ps, p->pid, c);
 	else
 		m.offset = 0;
 	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {

@@ -19,6 +19,7 @@ struct exe {
 	size_t key_n;
 	uint64_t major, minor, inode, generation;
 	struct slice build_id, path;
+	uint8_t *read_id; /* what the kernel did not say and we have read from the file: Go's; build_id points there */
 	bool used; /* some process maps it: for the clearing of those that none does */
 	uint32_t segment; /* the segment that knows it, and its id there */
 	uint64_t id;
@@ -123,6 +124,11 @@ struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
 /* Takes out the mappings that /proc does not know any more. */
+/*
+ * The build ID of a file that was just mapped, where the kernel tells none: of the file itself, for which
+ * the process's own view is asked, and which must be the one with the device and inode that were mapped.
+ */
+void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id);
 void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */
 bool snapshot_process(struct procs *ps, struct proc *p);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -131,17 +132,45 @@ static size_t unescape(char *s)
 	return (size_t)(to - s);
 }
 
-static void read_build_id(struct proc *p, const struct change *c, struct buf *id)
+/* The file there, if it is the one that was mapped; -1. */
+static int open_mapped(const char *path, const struct change *c)
 {
-	char path[96];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && st.st_ino == c->inode && major(st.st_dev) == c->major && minor(st.st_dev) == c->minor)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id)
+{
+	struct buf path = { 0 };
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, p->pid, c->start, c->start + c->length);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	if (c->text.n == 0 || c->text.p[0] != '/' || memchr(c->text.p, 0, c->text.n) ||
+	    (c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0))
 		return;
-	elf_build_id_fd(fd, id);
-	close(fd);
+	buf_printf(&path, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, c->start, c->start + c->length);
+	fd = open_mapped(buf_cstr(&path), c);
+	if (fd < 0) { /* no right to, or the process has gone on */
+		buf_clear(&path);
+		buf_printf(&path, "/proc/%u/root%.*s", pid, (int)c->text.n, (const char *)c->text.p);
+		fd = open_mapped(buf_cstr(&path), c);
+	}
+	if (fd < 0) { /* it is no more: then its file, if it was ours too */
+		buf_clear(&path);
+		buf_printf(&path, "%.*s", (int)c->text.n, (const char *)c->text.p);
+		fd = open_mapped(buf_cstr(&path), c);
+	}
+	if (fd >= 0) {
+		elf_build_id_fd(fd, id);
+		close(fd);
+	}
+	buf_release(&path);
 }
 
 static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
@@ -160,7 +189,7 @@ static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
 	if (!bare)
 		c.text = (struct slice){ (uint8_t *)line + name, unescape(line + name) };
 	if (!bare && c.inode)
-		read_build_id(p, &c, &id);
+		snapshot_identify(p->pid, &c, &id);
 	c.build_id = buf_view(&id);
 	add_map(ps, p, &c);
 	buf_release(&id);

@@ -95,7 +95,7 @@ enum outcome {
 	OUTCOME_THROTTLED = 8, /* lost: the kernel throttled the event */
 	OUTCOME_OFFLINE = 9,   /* lost: the CPU was away before we re-attached */
 	OUTCOME_NO_MEMORY = 10,
-	OUTCOME_MISSED = 11,   /* no tick came: the timer was late, or the machine stood still */
+	OUTCOME_MISSED = 11,   /* no tick came: the timer was late, the machine stood still; a task by perf was too young */
 	OUTCOME_SUM = 11,
 	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: records of mappings, commands and forks lost */
 	OUTCOMES,

@@ -1,0 +1,64 @@
+#include "cmd/cprof-record/targets.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static bool add(struct targets *t, pid_t id)
+{
+	uint32_t at;
+
+	if (idmap_find(&t->at, (uint64_t)id, &at))
+		return true;
+	if (!grow_array(&t->ids, &t->cap, t->n, sizeof(*t->ids)) || !idmap_set(&t->at, (uint64_t)id, (uint32_t)t->n))
+		return false;
+	t->ids[t->n++] = id;
+	return true;
+}
+
+static void drop(struct targets *t, pid_t id)
+{
+	uint32_t at;
+
+	if (!idmap_find(&t->at, (uint64_t)id, &at))
+		return;
+	idmap_remove(&t->at, (uint64_t)id);
+	t->ids[at] = t->ids[--t->n];
+	if (at < t->n)
+		idmap_set(&t->at, (uint64_t)t->ids[at], at); /* it is there: no memory is needed */
+}
+
+bool targets_init(struct targets *t, const struct options *o)
+{
+	*t = (struct targets){ .threads = o->n_tids > 0 };
+	idmap_init(&t->at);
+	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
+		if (!add(t, (o->n_pids ? o->pids : o->tids)[i]))
+			return false;
+	}
+	return true;
+}
+
+void targets_release(struct targets *t)
+{
+	idmap_release(&t->at);
+	free(t->ids);
+}
+
+void targets_change(struct targets *t, const struct change *c, const struct change_effect *effect)
+{
+	uint32_t at;
+
+	if (c->kind == CHANGE_EXIT && (t->threads || (effect->proc && effect->proc->dead)))
+		drop(t, (pid_t)(t->threads ? c->tid : c->pid));
+	if (c->kind == CHANGE_FORK && !t->threads && c->pid != c->ppid && idmap_find(&t->at, c->ppid, &at))
+		add(t, (pid_t)c->pid); /* without memory it is still sampled, and only not waited for */
+}
+
+void targets_look(struct targets *t)
+{
+	for (size_t i = t->n; i-- > 0;) {
+		if (kill(t->ids[i], 0) < 0 && errno == ESRCH)
+			drop(t, t->ids[i]);
+	}
+}
