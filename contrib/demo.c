@@ -11,36 +11,56 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEP = 2000, PROCESSES = 2, SECONDS_MOST = 3600 };
+enum { STEP = 50000, PROCESSES = 2, SECONDS_MOST = 3600 };
+
+static int64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 
 /*
- * The same work per step in all three, so that time is steps: as many as share says, half more or less,
- * by chance, lest the turns keep step with the sampling. The asm keeps the loop a loop.
+ * Burns CPU time by the clock, for no two processors are equally fast at the same loop: share parts of 50 us,
+ * half more or less by chance, lest the turns keep step with the sampling. What was too much counts as
+ * done of the next turn. The asm keeps the loop a loop.
  */
-static inline __attribute__((always_inline)) uint32_t burn(uint32_t x, int share)
+static inline __attribute__((always_inline)) uint32_t burn(uint32_t x, int share, int64_t *owed)
 {
-	int steps = share * (STEP / 2 + (int)((x >> 16) % STEP));
+	int64_t start = cpu_ns(), now = start;
 
-	for (int i = 0; i < steps; i++) {
-		x = x * 1664525 + 1013904223;
-		__asm__ volatile("" : "+r"(x));
+	*owed += share * (25000 + (int64_t)(x >> 8) % 50000);
+	while (now - start < *owed) {
+		for (int i = 0; i < STEP; i++) {
+			x = x * 1664525 + 1013904223;
+			__asm__ volatile("" : "+r"(x));
+		}
+		now = cpu_ns();
 	}
+	*owed -= now - start;
 	return x;
 }
 
 static __attribute__((noinline)) uint32_t hot_50(uint32_t x)
 {
-	return burn(x, 50) + 50;
+	static int64_t owed;
+
+	return burn(x, 50, &owed) + 50;
 }
 
 static __attribute__((noinline)) uint32_t hot_30(uint32_t x)
 {
-	return burn(x, 30) + 30;
+	static int64_t owed;
+
+	return burn(x, 30, &owed) + 30;
 }
 
 static __attribute__((noinline)) uint32_t hot_20(uint32_t x)
 {
-	return burn(x, 20) + 20;
+	static int64_t owed;
+
+	return burn(x, 20, &owed) + 20;
 }
 
 static __attribute__((noinline)) int work(time_t seconds)
