@@ -43,7 +43,8 @@ for f in parent_work child_work brief_work; do
 done
 : >ids
 nobody ./burn threads 60 >ids &
-while [ "$(wc -w <ids)" -lt 3 ]; do sleep 0.05; done
+tries=0
+while [ "$(wc -w <ids)" -lt 3 ] && [ $((tries = tries + 1)) -lt 200 ]; do sleep 0.05; done
 read -r pid first second <ids
 nobody ./cprof-record -q -p "$pid" -o own.bin 1 2>"$tmp/err"
 is "unprivileged: an own process" $? 0

@@ -344,6 +344,7 @@ static void record(struct recorder *r)
 		follow_hotplug(r, now);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
+		report_complaints(r);
 		report_progress(r, now);
 		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
 	}
@@ -446,6 +447,7 @@ static void start(struct recorder *r)
 int main(int argc, char **argv)
 {
 	static struct recorder r;
+	bool no_memory;
 
 	options_parse(&r.o, argc, argv);
 	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
@@ -454,7 +456,9 @@ int main(int argc, char **argv)
 	start(&r);
 	record(&r);
 	finish(&r);
+	report_complaints(&r);
 	report_summary(&r);
+	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
 	r.engine->ops->close(r.engine);
 	close_output(&r);
 	emit_release(&r.emit);
@@ -463,5 +467,7 @@ int main(int argc, char **argv)
 	queue_release(&r.queue);
 	ledger_release(&r.ledger);
 	targets_release(&r.targets);
+	if (no_memory)
+		cli_die(STATUS_SYSTEM, "memory ran out: the capture lacks what is counted there as no-memory");
 	return STATUS_OK;
 }

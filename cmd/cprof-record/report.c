@@ -15,6 +15,17 @@ void report_progress(const struct recorder *r, uint64_t now)
 			(now - r->started) / 1000000000, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
 }
 
+void report_complaints(const struct recorder *r)
+{
+	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
+
+	if (!complaint || r->o.quiet)
+		return;
+	if (r->progress)
+		fputs("\r\033[K", stderr);
+	cli_warn("%s", complaint);
+}
+
 /* Does each task have a clock of its own, that begins with it? */
 static bool by_task(const struct recorder *r)
 {
