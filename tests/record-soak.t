@@ -18,10 +18,10 @@ cost() { cprof-dump "$2" | sed -n "s/^cost .*what=$1 count=//p" | tail -1; }
 count() { cprof-dump "$2" | grep -c "$1"; }
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 
-# perf tells of no unmapping, and each of the files is another: 40,000 would be 10 MB.
+# perf tells of no unmapping, and each of the files is another: 150,000 would be 15 MB and more.
 first=$tmp/first.bin last=$tmp/last.bin
 status "a few mappings" 0 cprof-record -q -o "$first" -- "$storm" map 1000
-status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 60000
+status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 150000
 if [ "$(cost rss-bytes "$last")" -lt $(($(cost rss-bytes "$first") + 6000000)) ]; then
 	pass "do not make the recorder grow"
 else
