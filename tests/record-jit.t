@@ -19,7 +19,8 @@ is "marked as such" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold -U -a | t
 
 # In a container, its pid is another and its /tmp as well.
 if unshare --pid --mount --fork true 2>/dev/null; then
-	cprof-record -q -F 499 -o "$tmp/c.bin" -- unshare --pid --mount --fork sh -c 'mount -t tmpfs none /tmp && exec "$1" 2' sh "$jit"
+	cprof-record -q -F 499 -o "$tmp/c.bin" -- unshare --pid --mount --fork sh -c \
+		'exec 3<"$1" && mount -t tmpfs none /tmp && cat <&3 >/tmp/jit && chmod 755 /tmp/jit && exec /tmp/jit 2' sh "$jit"
 	fold
 	about_half "in a container: the first name" "$(share first_name)"
 	about_half "in a container: the second" "$(share second_name)"
