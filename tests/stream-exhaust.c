@@ -232,7 +232,7 @@ static bool cut_at(size_t at, struct result *r)
 		snprintf(want, sizeof(want), "nothing");
 	} else {
 		if (at == 0)
-			snprintf(want, sizeof(want), "empty input, not a cprof stream");
+			snprintf(want, sizeof(want), "empty input, ");
 		else
 			snprintf(want, sizeof(want), "block %zu at byte %zu: cut short %s", k, blocks[k].at,
 				 at == blocks[k].at ? "here" : "in ");
