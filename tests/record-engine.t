@@ -73,6 +73,17 @@ if setpriv --inh-caps=-all --bounding-set=-syslog true 2>/dev/null; then
 	setpriv --bounding-set=-syslog,-sys_admin --inh-caps=-all ./cprof-record -q --engine bpf -F 499 -a -o "$tmp/idle.bin" 1 2>"$tmp/err"
 	unlike "without CAP_SYSLOG no idle tick is a sample" "$(cprof-dump "$tmp/idle.bin" | grep ^thread)" ' tid=0$'
 fi
+# A kernel without type information: the recorder does without, and says what that costs.
+if unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf' 2>/dev/null; then
+	unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf; for d in /boot /lib/modules; do [ ! -d $d ] || mount -t tmpfs none $d; done
+		exec ./cprof-record --engine bpf -F 499 -o "$1" -- sh -c "./burn brief 600"' sh "$tmp/nobtf.bin" 2>"$tmp/err"
+	is "without BTF" $? 0
+	like "what is missing is said" "$(cat "$tmp/err")" '^cprof-record: what new processes do .*CONFIG_DEBUG_INFO_BTF'
+	is "in one sentence" "$(grep -vc ' samples of ' "$tmp/err")" 1
+	like "and it samples" "$(folded "$tmp/nobtf.bin")" '^burn;.*main;brief_work [0-9]+$'
+else
+	skip "without BTF" "unshare or mount is refused"
+fi
 # An inner PID namespace
 if unshare --pid --fork true 2>/dev/null; then
 	unshare --pid --fork ./cprof-record --engine bpf -a 1 >"$tmp/out" 2>"$tmp/err"

@@ -8,6 +8,7 @@
 
 #include "bpf/follow.skel.h"
 #include "bpf/sample.skel.h"
+#include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/sideband.h"
@@ -251,15 +252,20 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 	return b->ring != NULL;
 }
 
-/* Without BTF, or below 5.x: no harm, the side-band follows too, only later. */
+/* Without it the side-band follows, but not before it is read the next time. */
 static void load_follow(struct bpf_engine *b)
 {
+	struct buf why = { 0 };
+
 	b->follow = follow_bpf__open();
-	if (!b->follow)
-		return;
-	if (bpf_map__reuse_fd(b->follow->maps.wanted, bpf_map__fd(b->sample->maps.wanted)) == 0 &&
+	if (b->follow && bpf_map__reuse_fd(b->follow->maps.wanted, bpf_map__fd(b->sample->maps.wanted)) == 0 &&
 	    follow_bpf__load(b->follow) == 0)
 		b->follow_link = bpf_program__attach(b->follow->progs.follow);
+	if (b->follow_link || b->base.options->quiet)
+		return;
+	diagnose_bpf(errno, &why);
+	cli_warn("what new processes do in their first quarter of a second may be missing: %s", buf_cstr(&why));
+	buf_release(&why);
 }
 
 struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *online,
