@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEP = 50000, PROCESSES = 2, SECONDS_MOST = 3600 };
+enum { STEP = 400000, PROCESSES = 2, SECONDS_MOST = 3600 };
 
 static int64_t cpu_ns(void)
 {
@@ -22,7 +22,7 @@ static int64_t cpu_ns(void)
 }
 
 /*
- * Burns CPU time by the clock, for no two processors are equally fast at the same loop: share parts of 50 us,
+ * Burns CPU time by the clock, for no two processors are equally fast at the same loop: share parts of 100 us,
  * half more or less by chance, lest the turns keep step with the sampling. What was too much counts as
  * done of the next turn. The asm keeps the loop a loop.
  */
@@ -30,7 +30,7 @@ static inline __attribute__((always_inline)) uint32_t burn(uint32_t x, int share
 {
 	int64_t start = cpu_ns(), now = start;
 
-	*owed += share * (25000 + (int64_t)(x >> 8) % 50000);
+	*owed += share * (50000 + (int64_t)(x >> 8) % 100000);
 	while (now - start < *owed) {
 		for (int i = 0; i < STEP; i++) {
 			x = x * 1664525 + 1013904223;
