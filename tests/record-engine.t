@@ -89,6 +89,8 @@ if unshare --pid --fork true 2>/dev/null; then
 	unshare --pid --fork ./cprof-record --engine bpf -a 1 >"$tmp/out" 2>"$tmp/err"
 	is "BPF in an inner PID namespace is refused" $? 1
 	like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: BPF sees the process ids of the first PID namespace'
+fi
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	unshare --pid --fork --mount-proc ./cprof-record -q -o "$tmp/inner.bin" -- ./burn brief 300 2>"$tmp/err"
 	is "there plain perf samples" "$(meta "$tmp/inner.bin" engine)" perf
 	like "with names" "$(folded "$tmp/inner.bin")" '^burn;.*main;brief_work [0-9]+$'
