@@ -135,7 +135,9 @@ int main(int argc, char **argv)
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 	for (; *argv && status == STATUS_OK; argv++)
 		status = build(*argv, w);
-	if (!writer_refused(w) || !writer_flush(w))
+	if (writer_refused(w) && writer_flush(w))
+		writer_free(w);
+	else
 		cli_writer_done(w);
 	return status;
 }

@@ -22,7 +22,9 @@ folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 first=$tmp/first.bin last=$tmp/last.bin
 status "a few mappings" 0 cprof-record -q -o "$first" -- "$storm" map 1000
 status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 150000
-if [ "$(cost rss-bytes "$last")" -lt $(($(cost rss-bytes "$first") + 6000000)) ]; then
+if grep -q __asan_init "$BIN/cprof-record"; then
+	skip "do not make the recorder grow" "freed memory is the sanitizer's"
+elif [ "$(cost rss-bytes "$last")" -lt $(($(cost rss-bytes "$first") + 6000000)) ]; then
 	pass "do not make the recorder grow"
 else
 	fail "do not make the recorder grow"
