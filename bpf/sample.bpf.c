@@ -1,9 +1,9 @@
 /*
  * The sampling program: the stacks of what was interrupted, into the ring, and nothing else.
  *
- * No look-up of mappings, no stack map, no symbol: per sample that costs 3.8 to 7 us on the host that
- * runs it, of which reading the stacks is most. Waking the reader at each sample would cost as much
- * again, so it is woken by quantity, and by its own timer.
+ * No look-up of mappings, no stack map, no symbol: what a sample costs the host, a few us (make
+ * bench), is mostly reading the stacks. Waking the reader at each sample would cost as much again, so it
+ * is woken by quantity, and by its own timer.
  *
  * No CO-RE relocation here: this object must load on kernels without BTF.
  */
@@ -72,7 +72,7 @@ static __always_inline int is_wanted(unsigned int pid, unsigned int tid)
 	return 1;
 }
 
-/* Was user code interrupted? Then there is no kernel stack, and asking for it costs all the same. */
+/* Was user code interrupted? Then there is no kernel stack to ask for. */
 static __always_inline int from_user(struct bpf_perf_event_data *ctx)
 {
 #if defined(__TARGET_ARCH_x86)

@@ -2,11 +2,10 @@
  * The two ways to sample: by a BPF program (bpf.c), or by perf's own records where BPF is refused
  * (perf.c). Both fill a queue with side-band records and with samples as struct sample_head.
  *
- *	e = bpf_engine_open(options, &cpus, &error);
- *	engine_attend(e);		// the side-band is on: now read /proc
- *	engine_sample(e);		// now sample
- *	...engine_drain(e, &queue)...
- *	engine_close(e);
+ *	e = bpf_engine_open(options, &online, &idle, &error);	// the side-band is on: now read /proc
+ *	e->ops->sample(e, &error);				// now sample
+ *	...e->ops->drain(e, &queue)...
+ *	e->ops->close(e);
  */
 #ifndef CPROF_RECORD_ENGINE_H
 #define CPROF_RECORD_ENGINE_H
