@@ -1,0 +1,61 @@
+/*
+ * Unwind tables from files: .eh_frame, .debug_frame, .gopclntab.
+ *
+ *	struct unwind_table t;
+ *
+ *	if (unwind_build(f, &t) == UNWIND_BUILT)	// f of elf_open()
+ *		unwind_table_write(&t, &bytes);		// to another process
+ *	unwind_table_release(&t);
+ *
+ * The bytes of a file are anybody's: every length is checked before it is used, and time and memory are
+ * bounded by the file's size. What one function's entry says wrong costs that function its rows (they
+ * become UNWIND_BAD), not the file its table.
+ *
+ * Sources: System V ABI AMD64 3.7, LSB 5.0 core 10.6 (.eh_frame), DWARF 5 6.4, Go's runtime/symtab.go.
+ */
+#ifndef CPROF_UNWIND_BUILD_H
+#define CPROF_UNWIND_BUILD_H
+
+#include "common/base/buf.h"
+#include "common/elf/elffile.h"
+#include "common/unwind/rule.h"
+
+/* Zeroes are none. */
+struct unwind_table {
+	struct unwind_rule *rules; /* each once; a row's rule is an index here */
+	uint32_t *rows;
+	struct unwind_page *pages; /* first is an index in rows */
+	size_t n_rules, n_rows, n_pages;
+	uint64_t first_page; /* pages[0] is this page of the file: file offset >> UNWIND_PAGE_SHIFT */
+	size_t functions, bad; /* entries that were read; of those, what could not be read or expressed */
+};
+
+enum unwind_built {
+	UNWIND_BUILT = 0,
+	UNWIND_NOTHING = 1, /* the file has no such information, or is of another architecture */
+	UNWIND_DAMAGED = 2,
+	UNWIND_NO_MEMORY = 3,
+	UNWIND_TOO_LARGE = 4, /* more pages, rows or rules than a table may have */
+};
+
+enum {
+	UNWIND_TABLE_PAGES = 1 << 16, /* of one file: 4 GiB of text */
+	UNWIND_TABLE_ROWS = 1 << 25,
+	UNWIND_TABLE_RULES = 1 << 14, /* more than a whole disk has: a file with so many is not honest */
+};
+
+/* The table is empty unless UNWIND_BUILT. The file is only read. */
+enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t);
+void unwind_table_release(struct unwind_table *t);
+
+/*
+ * The rule at this file offset, with runs resolved: PUSHES and POPS become CFA_RSP. UNWIND_GAP where the
+ * table has none. What the walk does step by step, in one call: for tests.
+ */
+struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t offset);
+
+/* As bytes, and back: every index is checked, so that the bytes may come from a process that failed. */
+void unwind_table_write(const struct unwind_table *t, struct buf *out);
+bool unwind_table_read(struct unwind_table *t, struct slice bytes);
+
+#endif
