@@ -84,7 +84,7 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup diagnose elfid host jitmap kernel vdso))
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host jitmap kernel vdso worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
