@@ -348,7 +348,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 		*node = has_failed(s->user_n) ? ROOT_FAILED : !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
 		return true;
 	}
-	if ((unsigned int)n >= e->options->depth)
+	if ((unsigned int)n >= e->options->chain_depth)
 		root = ROOT_DEPTH;
 	i = sound(e, address, n, p);
 	if (i < n) {
@@ -361,7 +361,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 
 static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
 {
-	enum root root = (unsigned int)s->kernel_n >= e->options->depth ? ROOT_DEPTH : ROOT_COMPLETE;
+	enum root root = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
 
 	if (s->kernel_n <= 0) {
 		*node = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
