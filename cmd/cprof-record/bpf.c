@@ -219,7 +219,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 		ring *= 2;
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
-	s->rodata->depth = o->depth;
+	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
 	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN;

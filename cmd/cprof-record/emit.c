@@ -336,6 +336,26 @@ static bool has_failed(short n)
 	return n < 0 && n != -EFAULT;
 }
 
+/* The node of a user stack that ends so; n is 0 where there is none. */
+static bool end_user(struct emit *e, const uint64_t *address, int n, const struct proc *p, enum root root, uint64_t *node)
+{
+	*node = n > 0 ? walk(e, address, n, p->id, root) : root;
+	if (n > 0 && *node < NODE_FIRST)
+		return false;
+	e->roots[root]++;
+	return true;
+}
+
+/* Why there is no user stack. */
+static enum root no_user_stack(const struct emit *e, const struct sample_head *s, const struct proc *p)
+{
+	if (has_failed(s->user_n))
+		return ROOT_FAILED;
+	if (e->options->kernel_only)
+		return ROOT_NOT_ASKED;
+	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
+}
+
 static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
 		      uint64_t *node)
 {
@@ -344,24 +364,21 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
-	if (n <= 0) {
-		*node = has_failed(s->user_n) ? ROOT_FAILED : !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
-		return true;
-	}
-	if ((unsigned int)n >= e->options->depth)
+	if (n <= 0)
+		return end_user(e, address, 0, p, no_user_stack(e, s, p), node);
+	if ((unsigned int)n >= e->options->chain_depth)
 		root = ROOT_DEPTH;
 	i = sound(e, address, n, p);
 	if (i < n) {
 		root = ROOT_BROKEN;
 		n = i;
 	}
-	*node = walk(e, address, n, p->id, root);
-	return *node >= NODE_FIRST;
+	return end_user(e, address, n, p, root, node);
 }
 
 static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
 {
-	enum root root = (unsigned int)s->kernel_n >= e->options->depth ? ROOT_DEPTH : ROOT_COMPLETE;
+	enum root root = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
 
 	if (s->kernel_n <= 0) {
 		*node = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;

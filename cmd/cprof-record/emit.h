@@ -41,6 +41,7 @@ struct emit {
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; processes counts images */
+	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
 	uint64_t bytes_base;
 	const char *command_line;
 };

@@ -49,6 +49,7 @@ struct engine {
 	const struct options *options;
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns means something */
+	bool by_tables;        /* user stacks are unwound by tables: the kernel's limit of chains is none of theirs */
 	uint64_t sideband_lost;
 };
 

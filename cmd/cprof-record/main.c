@@ -382,18 +382,25 @@ static void keep_command_line(struct recorder *r, char **argv)
 	r->emit.command_line = buf_cstr(&r->command_line);
 }
 
-/* The kernel cuts stacks at its own limit: then that is the depth, and what is cut there is marked. */
+/* The kernel cuts the chains that it follows at a limit of its own; what is cut there is marked. */
 static void limit_depth(struct options *o)
 {
 	struct buf text = { 0 };
 	unsigned long most = host_read("/proc/sys/kernel/perf_event_max_stack", &text) ? strtoul(buf_cstr(&text), NULL, 10) : 0;
 
 	buf_release(&text);
-	if (most == 0 || o->depth <= most)
-		return;
-	if (o->depth_asked && !o->quiet)
-		cli_warn("stacks are cut at %lu addresses, the limit of kernel.perf_event_max_stack", most);
-	o->depth = (unsigned int)most;
+	if (most == 0)
+		most = 127; /* as kernels have it by default */
+	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
+}
+
+/* Who asked for more than the kernel follows is told, unless the stacks that may be deep go by tables. */
+static void warn_depth(const struct recorder *r)
+{
+	const struct options *o = &r->o;
+
+	if (o->depth_asked && !o->quiet && o->depth > o->chain_depth && (o->kernel_only || !r->engine->by_tables))
+		cli_warn("stacks are cut at %u addresses, the limit of kernel.perf_event_max_stack", o->chain_depth);
 }
 
 static void prepare(struct recorder *r, char **argv)
@@ -416,6 +423,7 @@ static void prepare(struct recorder *r, char **argv)
 	ksym_idle(r->emit.ksym, &idle);
 	procs_init(&r->procs);
 	r->engine = open_engine(r, &idle);
+	warn_depth(r);
 }
 
 static void start(struct recorder *r)

@@ -357,7 +357,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.exclude_guest = 1;
 	p->attr.exclude_callchain_kernel = o->user_only;
 	p->attr.exclude_callchain_user = o->kernel_only;
-	p->attr.sample_max_stack = (uint16_t)o->depth;
+	p->attr.sample_max_stack = (uint16_t)o->chain_depth;
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
