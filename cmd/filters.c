@@ -203,7 +203,7 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	for (size_t i = 0; i < OUTCOMES; i++)
 		to->outcomes[i] += t.outcomes[i];
 	for (size_t i = 0; i < COSTS; i++) {
-		if (i != COST_RSS_BYTES)
+		if (!cost_is_peak(i))
 			to->costs[i] += t.costs[i];
 		else if (t.costs[i] > to->costs[i])
 			to->costs[i] = t.costs[i];
