@@ -53,7 +53,7 @@ static void handler(int number, siginfo_t *info, void *context)
 {
 	(void)info;
 	(void)context;
-	sink += burn(number == SIGALRM ? 15000 : 9000);
+	sink += burn(number == SIGALRM ? 35000 : 20000);
 }
 
 /* The second signal comes on the stack where the thread is. */

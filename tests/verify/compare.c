@@ -4,6 +4,16 @@ const char *const verdict_names[VERDICTS] = { "equal", "beyond", "depth", "short
 const char *const truth_ends[] = { "complete", "memory not copied", "no CFI", "refused", "limit" };
 
 /*
+ * CFI is not true everywhere: in __builtin_eh_return's last instructions, for one, rbp is the landing pad's
+ * already. libdwfl takes any number for a return address; ours may end before that, or find the frame by
+ * another way.
+ */
+static bool goes_astray(const struct states *all, const struct state *s, const struct true_chain *t, size_t at)
+{
+	return at > 0 && at < t->n && !maps_find(&all->images[s->image].maps, t->frames[at].pc);
+}
+
+/*
  * Cases in which libdw is wrong and ours is not known to be. Each looks at the bytes or the mappings that make
  * the case; none looks at ours alone.
  */
@@ -11,6 +21,7 @@ static const struct {
 	const char *name;
 	bool (*fits)(const struct states *all, const struct state *s, const struct true_chain *t, size_t at);
 } rules[] = {
+	{ "libdwfl goes where no code is mapped", goes_astray },
 	{ NULL, NULL },
 };
 
@@ -46,6 +57,7 @@ struct comparison compare(const struct states *all, const struct state *s, const
 {
 	const struct chain *o = &s->ours;
 	size_t n = o->n < t->n ? o->n : t->n, i;
+	const char *rule;
 
 	for (i = 0; i < n; i++) {
 		if (o->frames[i].pc != t->frames[i].pc)
@@ -59,7 +71,10 @@ struct comparison compare(const struct states *all, const struct state *s, const
 	if (o->n < t->n) {
 		if (o->end == CHAIN_COMPLETE)
 			return differ(all, s, t, i, "an end that is none");
-		return (struct comparison){ o->end == CHAIN_DEPTH ? DEPTH : SHORT, i, o->why };
+		if (o->end == CHAIN_DEPTH)
+			return (struct comparison){ DEPTH, i, NULL };
+		rule = explain(all, s, t, i);
+		return (struct comparison){ rule ? EXPLAINED : SHORT, i, rule ? rule : o->why };
 	}
 	if (t->end == TRUTH_COMPLETE && o->end != CHAIN_COMPLETE && o->end != CHAIN_DEPTH)
 		return differ(all, s, t, i, "the outermost frame not taken for it");

@@ -79,6 +79,15 @@ static void show(struct truth *t, const struct states *all, const struct state *
 	(void)all;
 }
 
+static void print_image(const struct states *all, const struct state *s)
+{
+	const struct maps *maps = &all->images[s->image].maps;
+
+	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
+		fprintf(stderr, "  %" PRIx64 "-%" PRIx64 " %" PRIx64 " %s\n", m->start, m->end, m->offset,
+			m->file ? all->files[m->file].path : "-");
+}
+
 static void verify(struct tally *y, const struct states *all)
 {
 	struct true_chain *c = malloc(sizeof(*c));
@@ -96,7 +105,10 @@ static void verify(struct tally *y, const struct states *all)
 		y->frames += s->ours.n;
 		y->true_frames += c->n;
 		y->ends[c->end]++;
-		y->strays += !maps_find(&all->images[s->image].maps, s->regs[UNWIND_RIP]);
+		if (!maps_find(&all->images[s->image].maps, s->regs[UNWIND_RIP]) && y->strays++ < SHOWN) {
+			fprintf(stderr, "code that is not mapped: pid %u, 0x%" PRIx64 ", of\n", s->pid, s->regs[UNWIND_RIP]);
+			print_image(all, s);
+		}
 		if (v.verdict >= SHORT && (count_kind(y, &v) <= SHOWN || y->all_shown))
 			show(t, all, s, c, &v);
 	}
@@ -143,7 +155,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 	struct source_options o = { .frequency = 499, .most = 1200, .seconds = 60 };
-	void (*walk)(struct states *, struct state *) = walk_fp;
+	void (*walk)(struct states *) = walk_table;
 	struct states all = { 0 };
 	struct tally y = { 0 };
 	double least = 0;
@@ -156,7 +168,7 @@ int main(int argc, char **argv)
 		case 'n': o.most = cli_number("-n", optarg, 1, 100000); break;
 		case 't': o.seconds = (unsigned int)cli_number("-t", optarg, 1, 3600); break;
 		case 'v': y.all_shown = true; break;
-		case 'w': walk = walk_fp; break;
+		case 'w': walk = strcmp(optarg, "fp") == 0 ? walk_fp : walk_table; break;
 		case 'T': split_twin(&all, optarg); break;
 		case 'N': y.name = optarg; break;
 		case 'l': least = strtod(optarg, NULL); break;
@@ -171,8 +183,7 @@ int main(int argc, char **argv)
 	perf_states(&all, &o);
 	if (!all.n)
 		die("%s: no state was taken", y.name);
-	for (size_t i = 0; i < all.n; i++)
-		walk(&all, &all.items[i]);
+	walk(&all);
 	verify(&y, &all);
 	print(&y, &all);
 	states_release(&all);

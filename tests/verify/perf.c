@@ -6,6 +6,7 @@
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -117,14 +118,17 @@ static pid_t prepare(char **argv, int *go)
 	if (pipe(pipes) < 0 || (pid = fork()) < 0)
 		die("fork: %s", strerror(errno));
 	if (pid == 0) {
+		int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+
 		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int fd = 0; fd < 3; fd++)
+			dup2(nowhere, fd);
 		close(pipes[1]);
 		if (read(pipes[0], &c, 1) != 1)
 			_exit(1);
 		close(pipes[0]);
 		execvp(argv[0], argv);
-		perror(argv[0]);
 		_exit(127);
 	}
 	setpgid(pid, pid);
@@ -149,7 +153,8 @@ static void take_side(void *arg, unsigned int cpu, const struct perf_event_heade
 	if (change.kind == CHANGE_MMAP && (change.prot & 4)) {
 		char *path = strndup((const char *)change.text.p, change.text.n);
 
-		if (path && (change.inode || path[0] == '['))
+		/* By the path alone: where others ask for build IDs, 6.18 says that ours are there too. */
+		if (path)
 			file = states_file(c->states, (pid_t)change.pid, path);
 		free(path);
 	}
@@ -202,7 +207,7 @@ static void map(struct process *p, const struct change *c, uint32_t file)
 
 	if ((m.prot & 4) ? !maps_add(&p->maps, &m, &changed) : !maps_remove(&p->maps, m.start, m.end, &changed))
 		die("out of memory");
-	p->fresh &= !changed;
+	p->fresh &= !changed && !(m.prot & 4); /* what was nothing before is no change to maps_add */
 }
 
 static void apply(struct collector *c, const struct change *change, uint32_t file)

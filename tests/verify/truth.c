@@ -286,7 +286,7 @@ void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 	if (c->n == TRUTH_FRAMES)
 		c->end = TRUTH_LIMIT;
 	else if (got == 0)
-		c->end = TRUTH_COMPLETE;
+		c->end = t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
 	else if (c->n > 0 && !c->frames[c->n - 1].has_cfi)
 		c->end = TRUTH_NO_CFI;
 	else

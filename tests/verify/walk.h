@@ -7,6 +7,8 @@
 #include "tests/verify/state.h"
 
 /* By frame pointers alone: what is to be had without tables, and the proof that the verifier sees it. */
-void walk_fp(struct states *all, struct state *s);
+void walk_fp(struct states *all);
+/* By tables, with the walk that the sampling program has too. */
+void walk_table(struct states *all);
 
 #endif
