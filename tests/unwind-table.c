@@ -193,6 +193,8 @@ static struct value our_return(const struct state *s, const struct unwind_rule *
 	return known(r->kind == UNWIND_RA_REG ? s->reg[r->reg] : memory(s, s->cfa - 8));
 }
 
+static bool prints_rbx; /* is it followed? */
+
 /* A file that is compared. */
 struct subject {
 	const char *path;
@@ -254,7 +256,7 @@ static bool open_subject(struct subject *s, const char *path)
 	elf_close(f);
 	if (built != UNWIND_BUILT)
 		return false;
-	s->follows_rbx = has_rbx(&s->t);
+	prints_rbx = s->follows_rbx = has_rbx(&s->t);
 	s->elf = elf_begin(s->fd, ELF_C_READ_MMAP, NULL);
 	s->dwarf = s->elf ? dwarf_begin_elf(s->elf, DWARF_C_READ, NULL) : NULL;
 	s->eh = s->elf ? dwarf_getcfi_elf(s->elf) : NULL;
@@ -544,7 +546,7 @@ static int run_check(unsigned long addresses)
 	for (int i = 0; i < UNWIND_KINDS; i++)
 		printf(" %lu", counts.kinds[i]);
 	printf("\n");
-	printf("files=%lu addresses=%lu wrong=%lu\n", counts.files, counts.all, counts.wrong);
+	printf("files=%lu addresses=%lu undecided=%lu wrong=%lu\n", counts.files, counts.all, counts.undecided, counts.wrong);
 	return counts.wrong != 0;
 }
 
@@ -583,7 +585,7 @@ static void print_rule(const struct unwind_rule *r)
 			printf(" mask=%#x", r->mask);
 	}
 	print_save("rbp", r->bp, r->bp_at);
-	if (r->bx != UNWIND_LOST)
+	if (prints_rbx)
 		print_save("rbx", r->bx, r->bx_at);
 }
 
@@ -618,6 +620,7 @@ static int run_rows(const char *path)
 
 	if (!build_one(path, &t, &text, &n))
 		return 1;
+	prints_rbx = has_rbx(&t);
 	for (uint64_t i = 0; i < n; i++) {
 		struct unwind_rule r = unwind_table_find(&t, text + i);
 
@@ -639,6 +642,7 @@ static int run_raw(const char *path)
 
 	if (!build_one(path, &t, &text, &n))
 		return 1;
+	prints_rbx = has_rbx(&t);
 	for (size_t p = 0; p < t.n_pages; p++) {
 		for (size_t i = 0; i < t.pages[p].n; i++) {
 			uint32_t row = t.rows[t.pages[p].first + i];
