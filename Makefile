@@ -81,7 +81,7 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
-$(BUILD)/tests/unwind-table: LIBS += -ldw
+$(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
 SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host jitmap kernel vdso worker))
