@@ -59,7 +59,7 @@ row_sort() {
 row_perl() {
 	has perl || return
 	cat >"$tmp/x.pl" <<-'END'
-	use strict; use List::Util qw(reduce first);
+	use strict; use warnings; use List::Util qw(reduce first);
 	my $end = time + 60;
 	sub depth { my $n = shift; return $n ? 1 + depth($n - 1) : scalar(() = ("a1b22c333" x 20) =~ /(\d+)/g) }
 	while (time < $end) {

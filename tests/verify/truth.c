@@ -71,17 +71,33 @@ static bool linked_address(int fd, uint64_t offset, uint64_t *address)
 	return found;
 }
 
-/* The same file mapped in two pieces is reported once: libdwfl sees that its place is the same. */
-static void report(struct truth *t, Dwfl *dwfl, const struct map *m)
+/* How far behind its linked address it lies. */
+static bool bias_of(const struct states *all, const struct map *m, uint64_t *bias)
+{
+	uint64_t address;
+
+	if (!(m->prot & 4) || !m->file || all->files[m->file].truth_fd < 0 ||
+	    !linked_address(all->files[m->file].truth_fd, m->offset, &address))
+		return false;
+	*bias = m->start - address;
+	return true;
+}
+
+/* Of a file in several pieces only the first counts: libdwfl drops a module that is reported again. */
+static void report(struct truth *t, Dwfl *dwfl, const struct maps *maps, const struct map *m)
 {
 	const struct code_file *f = &t->all->files[m->file];
-	uint64_t address;
+	uint64_t bias, other;
 	int fd;
 
-	if (!m->file || f->truth_fd < 0 || !linked_address(f->truth_fd, m->offset, &address))
+	if (!bias_of(t->all, m, &bias))
 		return;
+	for (const struct map *o = maps_from(maps, 0); o != m; o = maps_from(maps, o->end)) {
+		if (o->file == m->file && bias_of(t->all, o, &other) && other == bias)
+			return;
+	}
 	fd = dup(f->truth_fd);
-	if (fd >= 0 && !dwfl_report_elf(dwfl, f->path, f->path, fd, m->start - address, true))
+	if (fd >= 0 && !dwfl_report_elf(dwfl, f->path, f->path, fd, bias, true))
 		close(fd);
 }
 
@@ -144,10 +160,8 @@ static Dwfl *begin(struct truth *t, size_t image)
 	if (!dwfl)
 		die("dwfl_begin: %s", dwfl_errmsg(-1));
 	dwfl_report_begin(dwfl);
-	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end)) {
-		if (m->prot & 4)
-			report(t, dwfl, m);
-	}
+	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
+		report(t, dwfl, maps, m);
 	dwfl_report_end(dwfl, NULL, NULL);
 	if (!dwfl_attach_state(dwfl, NULL, 1, &thread_callbacks, t)) {
 		dwfl_end(dwfl); /* no file is known at all */
