@@ -36,10 +36,12 @@ const volatile unsigned int always_copy = 0;     /* for a check of what was walk
 const volatile unsigned int ring_bytes = 1 << 20;
 const volatile unsigned int regs_by = REGS_BY_HELPER;
 const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of task_struct.stack */
-const volatile unsigned int kernel_stack_bytes = 16384, kernel_stack_padding = 0;
 
 enum {
+	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
+	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
 	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */
+	PIECE = 1024,             /* of a stack */
 	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
 };
 
@@ -49,7 +51,7 @@ struct scratch {
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	struct sample_head head;
-	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + 4096];
+	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
 };
 
 /* By CPU. Not a per-CPU array: the values of one can have 32 KiB. */
@@ -119,7 +121,7 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
 
-	(void)env;
+	use(env);
 	return s ? &s->walk : NULL;
 }
 
@@ -145,7 +147,7 @@ static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 	w->regs[16] = r->rip;
 }
 
-/* The user's registers, which the kernel was entered with; 0 where there are none. */
+/* Where the user's registers are, with which the kernel was entered; 0: nowhere. */
 static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ctx)
 {
 	unsigned long stack = 0;
@@ -155,8 +157,8 @@ static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ct
 	if (regs_by == REGS_BY_STACK)
 		bpf_probe_read_kernel(&stack, sizeof(stack), (void *)(bpf_get_current_task() + task_stack_at));
 	else
-		stack = ctx->regs.rsp & ~((unsigned long)kernel_stack_bytes - 1);
-	return stack ? stack + kernel_stack_bytes - kernel_stack_padding - sizeof(struct pt_regs) : 0;
+		stack = ctx->regs.rsp & ~((unsigned long)KERNEL_STACK - 1);
+	return stack ? stack + KERNEL_STACK - sizeof(struct pt_regs) : 0;
 }
 
 /* 0: no user stack, or one of 32-bit code. */
@@ -170,24 +172,32 @@ static __always_inline int user_regs(struct bpf_perf_event_data *ctx, struct wal
 		return ctx->regs.cs == USER_CS;
 	}
 	saved = kernel_saved(ctx);
-	if (!saved || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)saved) || regs.cs != USER_CS)
+	if (!saved || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)saved))
+		return 0;
+	if (regs_by != REGS_BY_HELPER && regs.cs != USER_CS)
+		bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(saved - KERNEL_STACK_PADDING));
+	if (regs.cs != USER_CS)
 		return 0;
 	take_regs(w, &regs);
 	return regs.rip != 0;
 }
 
-/* The present frame's address behind the others; 0 at the limit. */
-static __always_inline int push_address(struct scratch *s)
+/* The present frame's address behind the others, and one step. Verified once, not once a frame. */
+__attribute__((noinline)) int walk_frame(struct bpf_perf_event_data *ctx)
 {
-	unsigned int at = s->n;
+	struct scratch *s = my_scratch();
+	unsigned int at;
 
+	if (!s)
+		return WALK_DEPTH;
+	at = s->n;
 	if (at > ADDRESSES - 8 || s->head.user_n >= (short)user_depth)
-		return 0;
+		return WALK_DEPTH;
 	*(unsigned long long *)(s->data + (at & (ADDRESSES - 8))) =
 		s->walk.regs[UNWIND_RIP] | (s->walk.exact ? SAMPLE_EXACT : 0);
 	s->n = at + 8;
 	s->head.user_n++;
-	return 1;
+	return walk_step(ctx);
 }
 
 static __always_inline void push_state(struct scratch *s, unsigned int frame)
@@ -209,29 +219,32 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 	s->head.has_state = 1;
 }
 
-/* As much of the stack as is there, page by page: one that is not in memory ends it. */
+/*
+ * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
+ * not in memory cannot be read.
+ */
 __attribute__((noinline)) int copy_stack(struct bpf_perf_event_data *ctx)
 {
 	struct scratch *s = my_scratch();
-	unsigned int done = 0, n;
+	unsigned int done, rest, at;
 	unsigned long sp;
 
-	(void)ctx;
-	if (!s)
+	use(ctx);
+	if (!s || s->n > ADDRESSES + sizeof(struct sample_state))
 		return 0;
+	at = s->n;
 	sp = s->walk.regs[UNWIND_RSP];
-	for (int i = 0; i <= SAMPLE_STACK_MAX / 4096; i++) {
-		unsigned int at = s->n;
-
-		n = 4096 - ((unsigned int)sp & 4095);
-		if (done >= stack_limit || at > ADDRESSES + sizeof(struct sample_state) || n > 4096)
-			break;
-		if (bpf_probe_read_user(s->data + at + done, n, (const void *)sp))
-			break;
-		sp += n;
-		done += n;
+	for (done = 0; done < SAMPLE_STACK_MAX && done < stack_limit; done += PIECE) {
+		if (bpf_probe_read_user(s->data + at + done, PIECE, (const void *)(sp + done)) == 0)
+			continue;
+		rest = -(sp + done) & (PIECE - 1);
+		if (bpf_probe_read_user(s->data + at + done, rest, (const void *)(sp + done)) == 0)
+			s->head.stack_n = done + rest;
+		else
+			s->head.stack_n = done;
+		return 0;
 	}
-	s->head.stack_n = done < stack_limit ? done : stack_limit;
+	s->head.stack_n = done;
 	return 0;
 }
 
@@ -261,12 +274,9 @@ static __always_inline int walk_user(struct bpf_perf_event_data *ctx, struct scr
 
 	begin_walk(s, pid);
 	for (int i = 0; i < SAMPLE_DEPTH_MAX + 1; i++) {
-		if (!push_address(s))
-			break;
-		end = walk_step(ctx);
+		end = walk_frame(ctx);
 		if (end != WALK_ON)
 			break;
-		end = WALK_DEPTH;
 	}
 	s->head.user_end = (unsigned char)end;
 	return end == WALK_ASK || end == WALK_NO_MAPPING;

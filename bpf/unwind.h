@@ -12,6 +12,7 @@
 #define WALK_FN __attribute__((noinline))
 #define WALK_INLINE __always_inline
 
+#include "bpf/spaces.h"
 #include "common/unwind/walk.h"
 
 struct rows {
@@ -53,8 +54,8 @@ struct files {
 			__uint(type, BPF_MAP_TYPE_ARRAY);       \
 			__uint(map_flags, BPF_F_MMAPABLE);      \
 			__uint(max_entries, 1);                 \
-			__type(key, __u32);                     \
-			__type(value, struct shape);            \
+			__uint(key_size, sizeof(__u32));        \
+			__uint(value_size, sizeof(struct shape)); \
 		});                                             \
 	} name SEC(".maps")
 
@@ -63,15 +64,6 @@ ONE_VALUE(pages, pages);
 ONE_VALUE(files, files);
 SHARDS(row_shards, rows);
 SHARDS(mapping_shards, mappings);
-
-/* By process. Preallocated where it must be: below 6.1. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct unwind_space);
-} spaces SEC(".maps");
 
 static __always_inline void *only_value(void *map)
 {
@@ -87,11 +79,17 @@ static __always_inline void *shard_value(void *map, __u32 shard)
 	return inner ? only_value(inner) : NULL;
 }
 
+/* A global function is to be called with the context. What is not used, the compiler would not pass. */
+static __always_inline void use(const WALK_ENV *env)
+{
+	asm volatile("" : : "r"(env));
+}
+
 static __always_inline const __u32 *walk_rows(WALK_ENV *env, __u32 shard)
 {
 	struct rows *r = shard_value(&row_shards, shard);
 
-	(void)env;
+	use(env);
 	return r ? r->items : NULL;
 }
 
@@ -99,7 +97,7 @@ static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV *env,
 {
 	struct mappings *m = shard_value(&mapping_shards, shard);
 
-	(void)env;
+	use(env);
 	return m ? m->items : NULL;
 }
 
@@ -107,7 +105,7 @@ static __always_inline const struct unwind_rule *walk_rules(WALK_ENV *env)
 {
 	struct rules *r = only_value(&rules);
 
-	(void)env;
+	use(env);
 	return r ? r->items : NULL;
 }
 
@@ -115,7 +113,7 @@ static __always_inline const struct unwind_page *walk_pages(WALK_ENV *env)
 {
 	struct pages *p = only_value(&pages);
 
-	(void)env;
+	use(env);
 	return p ? p->items : NULL;
 }
 
@@ -123,13 +121,13 @@ static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
 {
 	struct files *f = only_value(&files);
 
-	(void)env;
+	use(env);
 	return f ? f->items : NULL;
 }
 
 static __always_inline int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from)
 {
-	(void)env;
+	use(env);
 	return (int)bpf_probe_read_user(to, n, (const void *)from);
 }
 

@@ -31,6 +31,11 @@ static WALK_INLINE int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from);
 
 enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56 };
 
+/*
+ * Both searches have no branch in their steps: there is none to mispredict, and the verifier does not have to
+ * follow every way through them.
+ */
+
 /* Index within the shard of the last of n mappings, from first on, that starts at pc or before. */
 WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u64 pc)
 {
@@ -40,13 +45,10 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 		return WALK_NOWHERE;
 	for (int i = 0; i < 14 && n > 1; i++) {
 		__u32 half = n / 2;
+		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
 
-		if (maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start <= pc) {
-			first += half;
-			n -= half;
-		} else {
-			n = half;
-		}
+		first += half & ((__u32)behind - 1);
+		n -= half;
 	}
 	return first & (UNWIND_SHARD_MAPPINGS - 1);
 }
@@ -60,13 +62,10 @@ WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __
 		return UNWIND_GAP;
 	for (int i = 0; i < 14 && n > 1; i++) {
 		__u32 half = n / 2;
+		__u64 behind = ((__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)]) >> 63;
 
-		if (rows[(first + half) & (UNWIND_SHARD_ROWS - 1)] <= key) {
-			first += half;
-			n -= half;
-		} else {
-			n = half;
-		}
+		first += half & ((__u32)behind - 1);
+		n -= half;
 	}
 	return rows[first & (UNWIND_SHARD_ROWS - 1)];
 }
@@ -79,9 +78,9 @@ static WALK_INLINE int walk_enter(WALK_ENV *env, struct walk *w, __u64 pc)
 	const struct unwind_mapping *m = walk_mappings(env, shard);
 	const struct unwind_file *files = walk_files(env);
 
-	if (at >= UNWIND_SHARD_MAPPINGS || !m || !files)
+	if (at == WALK_NOWHERE || !m || !files)
 		return WALK_NO_MAPPING;
-	m += at;
+	m += at & (UNWIND_SHARD_MAPPINGS - 1);
 	if (pc < m->start || pc >= m->end)
 		return WALK_NO_MAPPING;
 	w->start = m->start;
