@@ -65,9 +65,9 @@ row_perl() {
 	while (time < $end) {
 		my %h; $h{$_ % 97} .= sprintf("%05d,", $_) for 1 .. 3000;
 		my @s = sort { length $h{$a} <=> length $h{$b} or $a cmp $b } keys %h;
-		my $t = join "|", map { my $x = $h{$_}; $x =~ s/(\d)(\d)/$2$1/ge; $x } @s;
+		my $t = join "|", map { my $x = $h{$_}; $x =~ s/(\d)(\d)/$2 . $1/ge; $x } @s;
 		my $r = reduce { $a + length $b } 0, split /\|/, $t;
-		depth(40); eval { die "x" . first { $_ > 3 } 1 .. 9 };
+		depth(40); eval { die first { $_ > 3 } 1 .. 9 };
 	}
 	END
 	verify 99.5 perl "$tmp/x.pl"

@@ -50,14 +50,16 @@ static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = 
  * The address that the linker gave to what lies at this offset of the file, by the executable segments alone: a
  * page of the file may belong to two segments. Written a second time on purpose: what is verified is not asked.
  */
-static bool linked_address(int fd, uint64_t offset, uint64_t *address)
+static bool linked_address(int fd, uint64_t offset, uint64_t *address, bool *fixed)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Ehdr eh;
 	size_t n = 0;
 	bool found = false;
 
 	if (elf && elf_getphdrnum(elf, &n) != 0)
 		n = 0;
+	*fixed = elf && gelf_getehdr(elf, &eh) && eh.e_type == ET_EXEC;
 	for (size_t i = 0; i < n && !found; i++) {
 		GElf_Phdr ph;
 
@@ -71,16 +73,20 @@ static bool linked_address(int fd, uint64_t offset, uint64_t *address)
 	return found;
 }
 
-/* How far behind its linked address it lies. */
+/*
+ * How far behind its linked address it lies. node maps a part of itself a second time: of a program that was
+ * linked for one place libdwfl knows no other.
+ */
 static bool bias_of(const struct states *all, const struct map *m, uint64_t *bias)
 {
 	uint64_t address;
+	bool fixed;
 
 	if (!(m->prot & 4) || !m->file || all->files[m->file].truth_fd < 0 ||
-	    !linked_address(all->files[m->file].truth_fd, m->offset, &address))
+	    !linked_address(all->files[m->file].truth_fd, m->offset, &address, &fixed))
 		return false;
 	*bias = m->start - address;
-	return true;
+	return !fixed || *bias == 0;
 }
 
 /* Of a file in several pieces only the first counts: libdwfl drops a module that is reported again. */
