@@ -112,6 +112,12 @@ $(BUILD)/frameless/%: tests/frameless/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
 
+# Thousands of stacks of real programs, frame by frame against libdwfl.
+verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
+	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
+
+.PHONY: verify-unwind
+
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
 

@@ -1,7 +1,8 @@
 /*
  * Handlers that burn, half of the time on an alternate stack, of signals that come while others burn: some of
  * them in the middle of prologues and epilogues. The alternate stack lies right below the thread's own, which is
- * small: a copy of 64 KiB from the handler on reaches the frames that were interrupted.
+ * small: a copy of 64 KiB from the handler on reaches the frames that were interrupted, as all of
+ * it is there (what copies may not wait for a page).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -77,7 +78,7 @@ static void *run(void *stack)
 
 int main(int argc, char **argv)
 {
-	char *memory = mmap(NULL, ALTERNATE + OWN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *memory = mmap(NULL, ALTERNATE + OWN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	pthread_attr_t attr;
 	pthread_t thread;
 	sigset_t set;

@@ -101,6 +101,11 @@ static void verify(struct tally *y, const struct states *all)
 
 		truth_unwind(t, s, c);
 		v = compare(all, s, c);
+		if (y->all_shown && c->end != TRUTH_COMPLETE) {
+			fprintf(stderr, "truth ends: %s at ", truth_ends[c->end]);
+			truth_describe(t, s, c->frames[c->n - 1].pc, c->frames[c->n - 1].activation, stderr);
+			fputc('\n', stderr);
+		}
 		y->of[v.verdict]++;
 		y->frames += s->ours.n;
 		y->true_frames += c->n;

@@ -50,14 +50,16 @@ static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = 
  * The address that the linker gave to what lies at this offset of the file, by the executable segments alone: a
  * page of the file may belong to two segments. Written a second time on purpose: what is verified is not asked.
  */
-static bool linked_address(int fd, uint64_t offset, uint64_t *address)
+static bool linked_address(int fd, uint64_t offset, uint64_t *address, bool *fixed)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Ehdr eh;
 	size_t n = 0;
 	bool found = false;
 
 	if (elf && elf_getphdrnum(elf, &n) != 0)
 		n = 0;
+	*fixed = elf && gelf_getehdr(elf, &eh) && eh.e_type == ET_EXEC;
 	for (size_t i = 0; i < n && !found; i++) {
 		GElf_Phdr ph;
 
@@ -71,17 +73,37 @@ static bool linked_address(int fd, uint64_t offset, uint64_t *address)
 	return found;
 }
 
-/* The same file mapped in two pieces is reported once: libdwfl sees that its place is the same. */
-static void report(struct truth *t, Dwfl *dwfl, const struct map *m)
+/*
+ * How far behind its linked address it lies. node maps a part of itself a second time: of a program that was
+ * linked for one place libdwfl knows no other.
+ */
+static bool bias_of(const struct states *all, const struct map *m, uint64_t *bias)
+{
+	uint64_t address;
+	bool fixed;
+
+	if (!(m->prot & 4) || !m->file || all->files[m->file].truth_fd < 0 ||
+	    !linked_address(all->files[m->file].truth_fd, m->offset, &address, &fixed))
+		return false;
+	*bias = m->start - address;
+	return !fixed || *bias == 0;
+}
+
+/* Of a file in several pieces only the first counts: libdwfl drops a module that is reported again. */
+static void report(struct truth *t, Dwfl *dwfl, const struct maps *maps, const struct map *m)
 {
 	const struct code_file *f = &t->all->files[m->file];
-	uint64_t address;
+	uint64_t bias, other;
 	int fd;
 
-	if (!m->file || f->truth_fd < 0 || !linked_address(f->truth_fd, m->offset, &address))
+	if (!bias_of(t->all, m, &bias))
 		return;
+	for (const struct map *o = maps_from(maps, 0); o != m; o = maps_from(maps, o->end)) {
+		if (o->file == m->file && bias_of(t->all, o, &other) && other == bias)
+			return;
+	}
 	fd = dup(f->truth_fd);
-	if (fd >= 0 && !dwfl_report_elf(dwfl, f->path, f->path, fd, m->start - address, true))
+	if (fd >= 0 && !dwfl_report_elf(dwfl, f->path, f->path, fd, bias, true))
 		close(fd);
 }
 
@@ -144,10 +166,8 @@ static Dwfl *begin(struct truth *t, size_t image)
 	if (!dwfl)
 		die("dwfl_begin: %s", dwfl_errmsg(-1));
 	dwfl_report_begin(dwfl);
-	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end)) {
-		if (m->prot & 4)
-			report(t, dwfl, m);
-	}
+	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
+		report(t, dwfl, maps, m);
 	dwfl_report_end(dwfl, NULL, NULL);
 	if (!dwfl_attach_state(dwfl, NULL, 1, &thread_callbacks, t)) {
 		dwfl_end(dwfl); /* no file is known at all */
