@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
 #include "common/stream/writer.h"
 
@@ -28,6 +29,7 @@ struct emit {
 	const struct options *options;
 	struct engine *engine;
 	struct procs *procs;
+	struct spaces *spaces; /* NULL: stacks are not walked by tables */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
 	struct jitmaps *jitmaps;
@@ -41,6 +43,7 @@ struct emit {
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; processes counts images */
+	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
 	uint64_t bytes_base;
 	const char *command_line;
 };

@@ -167,7 +167,7 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
 		}
 	}
 	for (unsigned int i = 0; i < COSTS; i++) {
-		uint64_t count = l->costs[i] - (i == COST_RSS_BYTES ? 0 : l->cost_base[i]);
+		uint64_t count = l->costs[i] - (cost_is_peak(i) ? 0 : l->cost_base[i]);
 
 		if (count == l->cost_said[i])
 			continue;
