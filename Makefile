@@ -81,14 +81,38 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
+$(BUILD)/tests/unwind-table: LIBS += -ldw
+
 # Those of the recorder are linked with its modules that stand alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup diagnose elfid host jitmap kernel vdso))
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host jitmap kernel vdso worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
 
-check: all $(TEST_PROGRAMS)
+# The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
+VERIFY = $(wildcard tests/verify/*.c)
+
+$(call obj,$(VERIFY)): DEFS += -I$(BUILD) $(BPF_DEFS)
+$(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(filter-out %/main.o,$(call obj,$(RECORD))) $(BUILD)/obj/cmd/cli.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
+
+# What it looks at: programs without frame pointers, whatever CFLAGS says.
+FRAMELESS = $(patsubst tests/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/frameless/*.c tests/frameless/*.cc)))
+FRAMELESS_FLAGS = -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
+
+$(BUILD)/frameless/plt: FRAMELESS_FLAGS += -fno-builtin -Wl,-z,lazy
+
+$(BUILD)/frameless/%: tests/frameless/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu11 $(WARN) $(FRAMELESS_FLAGS) -D_GNU_SOURCE -o $@ $< -ldl
+
+$(BUILD)/frameless/%: tests/frameless/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
+
+check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
 
 install: all

@@ -291,7 +291,9 @@ static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t pr
 	uint32_t node = root;
 
 	for (int i = n; i-- > 0;) {
-		struct tree_frame f = { address[i], process, i == 0 ? FRAME_EXACT : FRAME_RETURN };
+		bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
+		struct tree_frame f = { process ? address[i] & ~SAMPLE_EXACT : address[i], process,
+					exact ? FRAME_EXACT : FRAME_RETURN };
 
 		node = tree_child(&e->tree, node, &f);
 		if (node == 0)
@@ -356,8 +358,20 @@ static enum root no_user_stack(const struct emit *e, const struct sample_head *s
 	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
 }
 
-static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
-		      uint64_t *node)
+/* A stack by tables, which says itself how it ended. */
+static bool table_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
+{
+	uint64_t addresses[SAMPLE_DEPTH_MAX];
+	struct user_stack stack = { addresses, s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX, s->user_end };
+
+	memcpy(addresses, address, (size_t)stack.n * sizeof(*addresses));
+	if (is_in_exec(s, addresses[0] & ~SAMPLE_EXACT, p))
+		return end_user(e, addresses, 0, p, ROOT_NO_REGS, node);
+	spaces_finish(e->spaces, p, s, &stack);
+	return end_user(e, addresses, stack.n, p, stack.end < ROOTS ? (enum root)stack.end : ROOT_FAILED, node);
+}
+
+static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
 	int n = s->user_n, i;
@@ -399,7 +413,10 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 		return false;
 	say_task(e, t, s->time);
 	say_cgroup(e, t->proc, s->cgroup, s->time);
-	if (!kernel_node(e, s, address, &kernel) || !user_node(e, s, address + kernel_n, t->proc, &user))
+	if (!kernel_node(e, s, address, &kernel))
+		return false;
+	address += kernel_n;
+	if (!(s->user_by == SAMPLE_BY_TABLE && s->user_n > 0 ? table_node : user_node)(e, s, address, t->proc, &user))
 		return false;
 	say_vdso(e, t->proc);
 	say_tree(e, s->time);
@@ -450,6 +467,8 @@ void emit_gone(struct emit *e, struct proc *p)
 		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
 	else if (p->jit_segment) /* this segment does not know it */
 		jitmaps_forget(e->jitmaps, watch_id(p));
+	if (e->spaces)
+		spaces_gone(e->spaces, p, sink.now);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* not when another image or process has its pid */
 		e->engine->ops->forget(e->engine, p->pid);
 }

@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
 #include "common/stream/writer.h"
 
@@ -28,6 +29,7 @@ struct emit {
 	const struct options *options;
 	struct engine *engine;
 	struct procs *procs;
+	struct spaces *spaces; /* NULL: stacks are not walked by tables */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
 	struct jitmaps *jitmaps;

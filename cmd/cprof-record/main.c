@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -163,6 +164,20 @@ static void snapshot(struct recorder *r)
 	}
 }
 
+static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
+{
+	struct proc *parent, *child;
+
+	if (effect->mapped)
+		spaces_mapped(&r->spaces, effect->proc, effect->mapped);
+	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
+		return;
+	parent = procs_find(&r->procs, c->ppid);
+	child = procs_find(&r->procs, c->pid);
+	if (parent && child)
+		spaces_forked(&r->spaces, parent, child);
+}
+
 static void apply_change(struct recorder *r, const struct item *i)
 {
 	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
@@ -180,6 +195,8 @@ static void apply_change(struct recorder *r, const struct item *i)
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
 		r->engine->ops->follow(r->engine, c.ppid, c.pid);
 	procs_apply(&r->procs, &c, &effect);
+	if (r->emit.spaces)
+		tell_spaces(r, &c, &effect);
 	targets_change(&r->targets, &c, &effect);
 	emit_change(&r->emit, &c, &effect);
 }
@@ -202,6 +219,8 @@ static void step(struct recorder *r, uint64_t until)
 {
 	size_t ripe;
 
+	if (r->emit.spaces)
+		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
 	ripe = queue_ripe(&r->queue, until);
 	for (size_t i = 0; i < ripe; i++) {
@@ -214,6 +233,8 @@ static void step(struct recorder *r, uint64_t until)
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
+	if (r->emit.spaces)
+		spaces_tell(&r->spaces);
 }
 
 static void check_output(const struct recorder *r)
@@ -403,6 +424,22 @@ static void warn_depth(const struct recorder *r)
 		cli_warn("stacks are cut at %u addresses, the limit of kernel.perf_event_max_stack", o->chain_depth);
 }
 
+static void forget_exe(void *arg, struct exe *x)
+{
+	tables_forget(arg, x->table, host_mono_ns());
+}
+
+static void prepare_tables(struct recorder *r)
+{
+	if (!r->engine->by_tables)
+		return;
+	r->tables.store = r->engine->store;
+	r->spaces = (struct spaces){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
+	r->emit.spaces = &r->spaces;
+	r->procs.exe_gone = forget_exe;
+	r->procs.exe_gone_arg = &r->tables;
+}
+
 static void prepare(struct recorder *r, char **argv)
 {
 	struct idle_ranges idle;
@@ -422,7 +459,10 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	ksym_idle(r->emit.ksym, &idle);
 	procs_init(&r->procs);
+	if (r->o.unwind != BY_FP && !r->o.kernel_only && !tables_init(&r->tables, &r->procs))
+		cli_die(STATUS_SYSTEM, "no process to read unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
+	prepare_tables(r);
 	warn_depth(r);
 }
 
@@ -467,6 +507,10 @@ int main(int argc, char **argv)
 	report_complaints(&r);
 	report_summary(&r);
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
+	r.emit.spaces = NULL;
+	spaces_release(&r.spaces);
+	tables_release(&r.tables); /* the store too, whose memory is the engine's */
+	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	close_output(&r);
 	emit_release(&r.emit);

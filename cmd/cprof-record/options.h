@@ -25,6 +25,7 @@ struct options {
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */
 	enum engine_kind engine;
 	enum unwind_by unwind;
+	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */
 	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */

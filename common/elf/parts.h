@@ -1,5 +1,5 @@
 /*
- * Sections of an open file, for this room only.
+ * Sections of an open file, for this room and the one that makes unwind tables.
  */
 #ifndef CPROF_ELF_PARTS_H
 #define CPROF_ELF_PARTS_H

@@ -6,7 +6,7 @@
  *	...
  *	struct ends e = ends_of(by_root);
  *
- *	printf("%" PRIu64 " of %" PRIu64 " truncated", e.truncated, e.stacks);
+ *	...e.truncated of e.stacks...
  */
 #ifndef CPROF_PROFILE_ENDS_H
 #define CPROF_PROFILE_ENDS_H

@@ -13,8 +13,8 @@
 
 #include "common/unwind/rule.h"
 
-/* Best first. */
-enum span_source { SPAN_EH_FRAME, SPAN_DEBUG_FRAME, SPAN_GO, SPAN_CODE /* bytes of a sigreturn */ };
+/* Best first. The bytes of a sigreturn are before Go's own table, which takes it for a function like others. */
+enum span_source { SPAN_EH_FRAME, SPAN_DEBUG_FRAME, SPAN_CODE, SPAN_GO };
 
 struct span {
 	uint64_t start, end; /* file offsets */
@@ -25,14 +25,32 @@ struct span {
 struct spans {
 	struct span *items;
 	size_t n, cap;
-	struct unwind_rule *rules; /* interned */
+	struct unwind_rule *rules; /* each once, the gap first; only lent here */
 	size_t n_rules, cap_rules;
-	void *rule_index; /* of spans.c */
+	void *rule_index; /* of spans.c, which owns them */
 	bool failed;    /* memory */
 	bool too_large; /* more rules than a table may have */
 };
 
 void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_t end, const struct unwind_rule *rule);
 void spans_release(struct spans *s);
+
+/* What has been added from the mark on is as if it had never been. */
+struct spans_mark {
+	size_t n;
+	uint64_t end; /* of the last: an addition may have made it longer */
+};
+
+static inline struct spans_mark spans_mark(const struct spans *s)
+{
+	return (struct spans_mark){ s->n, s->n ? s->items[s->n - 1].end : 0 };
+}
+
+static inline void spans_undo(struct spans *s, struct spans_mark mark)
+{
+	s->n = mark.n;
+	if (mark.n)
+		s->items[mark.n - 1].end = mark.end;
+}
 
 #endif

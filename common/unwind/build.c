@@ -1,0 +1,88 @@
+#include "common/unwind/build.h"
+
+#include <stdlib.h>
+
+#include "common/unwind/cfi.h"
+#include "common/unwind/edges.h"
+
+/* All that is needed on the way. */
+struct builder {
+	struct elf_file *f;
+	struct code_map code;
+	struct spans spans;
+	struct edges edges;
+	struct unwind_table *t;
+};
+
+/* One section, if there is such. False without memory. */
+static bool read_section(struct builder *b, const struct section *section, enum span_source source)
+{
+	struct cfi cfi = { .section = *section, .source = source, .code = &b->code };
+	bool good;
+
+	cfi.bases = (struct encoded_bases){
+		.section = section->bytes.p,
+		.vaddr = section->vaddr,
+		.text = section_vaddr(b->f, ".text"),
+		.data = section_vaddr(b->f, ".got"),
+	};
+	good = cfi_spans(&cfi, &b->spans);
+	b->t->functions += cfi.functions;
+	b->t->bad += cfi.bad;
+	return good;
+}
+
+static bool read_sections(struct builder *b)
+{
+	struct section s;
+
+	if (section_eh_frame(b->f, &s) && !read_section(b, &s, SPAN_EH_FRAME))
+		return false;
+	return !section_find(b->f, ".debug_frame", &s) || read_section(b, &s, SPAN_DEBUG_FRAME);
+}
+
+/*
+ * The spans in order. Code that call frame information does not cover is looked at, byte by byte, before Go's
+ * table says what it thinks of it.
+ */
+static bool order(struct builder *b)
+{
+	size_t n = b->spans.n;
+
+	if (!edges_of_spans(&b->edges, &b->spans))
+		return false;
+	sigreturn_spans(b->f, &b->edges, &b->spans);
+	return b->spans.n == n || edges_of_spans(&b->edges, &b->spans);
+}
+
+static enum unwind_built build(struct builder *b)
+{
+	if (!code_map_init(&b->code, b->f) || !read_sections(b))
+		return UNWIND_NO_MEMORY;
+	if (!b->spans.too_large && !order(b))
+		return UNWIND_NO_MEMORY;
+	if (b->spans.failed)
+		return UNWIND_NO_MEMORY;
+	if (b->spans.too_large)
+		return UNWIND_TOO_LARGE;
+	if (b->spans.n == 0)
+		return b->t->bad ? UNWIND_DAMAGED : UNWIND_NOTHING;
+	return rows_of_edges(&b->edges, &b->spans, b->t);
+}
+
+enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t)
+{
+	struct builder b = { .f = f, .t = t };
+	enum unwind_built result;
+
+	*t = (struct unwind_table){ 0 };
+	if (!sections_usable(f))
+		return UNWIND_NOTHING;
+	result = build(&b);
+	code_map_release(&b.code);
+	spans_release(&b.spans);
+	edges_release(&b.edges);
+	if (result != UNWIND_BUILT)
+		unwind_table_release(t);
+	return result;
+}

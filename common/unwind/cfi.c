@@ -1,0 +1,290 @@
+#include "common/unwind/cfi.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+#include "common/unwind/cfa.h"
+
+/* What functions have in common. */
+struct cie {
+	size_t at; /* in the section */
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t encoding; /* of the addresses in its FDEs */
+	bool usable;
+	bool sized;       /* FDEs have augmentation data, with its size before it */
+	bool signal;
+	struct cfa_state initial;
+};
+
+struct cies {
+	struct cie *items; /* by at */
+	size_t n, cap;
+	size_t last; /* the one that was found last: most FDEs follow their CIE */
+};
+
+/* One of either kind. */
+struct entry {
+	size_t at;
+	bool is_cie;
+	bool wide;        /* the 64-bit format */
+	uint64_t cie;     /* FDE: where its CIE is */
+	struct cursor in; /* what follows */
+};
+
+enum more { MORE, NO_MORE, DAMAGED };
+
+/* The next entry; c moves behind it. */
+static enum more next_entry(const struct cfi *cfi, struct cursor *c, struct entry *e)
+{
+	const uint8_t *section = cfi->section.bytes.p, *id_at;
+	bool eh = cfi->source == SPAN_EH_FRAME;
+	uint64_t n, id;
+
+	do {
+		e->at = (size_t)(c->p - section);
+		if (cursor_left(c) == 0)
+			return NO_MORE;
+		if (!encoded_fixed(c, 4, &n))
+			return DAMAGED;
+		if (n == 0 && cfi->section.no_end)
+			return NO_MORE;
+	} while (n == 0); /* a terminator that the linker left between two files' parts */
+	e->wide = n == UINT32_MAX;
+	if (e->wide && !encoded_fixed(c, 8, &n))
+		return DAMAGED;
+	if (n > cursor_left(c))
+		return DAMAGED;
+	e->in = cursor_over(c->p, (size_t)n);
+	id_at = c->p;
+	c->p += n;
+	/* In .eh_frame the field has four bytes in either format, and is a distance back. */
+	if (!encoded_fixed(&e->in, e->wide && !eh ? 8 : 4, &id))
+		return DAMAGED;
+	e->is_cie = id == (eh ? 0 : e->wide ? UINT64_MAX : UINT32_MAX);
+	e->cie = eh ? (uint64_t)(id_at - section) - id : id;
+	return MORE;
+}
+
+/* The personality routine's address, which nobody asks for here: it may be indirect, or left out. */
+static bool skip_personality(const struct cfi *cfi, struct cursor *c)
+{
+	uint8_t encoding;
+	uint64_t skipped;
+
+	if (!encoded_u8(c, &encoding))
+		return false;
+	if (encoding == ENCODED_OMITTED)
+		return true;
+	if (encoding == ENCODED_ALIGNED)
+		return encoded_pointer(c, encoding, &cfi->bases, &skipped);
+	return encoded_value(c, encoding, &skipped);
+}
+
+/* The augmentation: a letter each for what its data consist of, in their order. */
+static bool read_augmentation(const struct cfi *cfi, struct cie *cie, const char *letters, struct cursor *c)
+{
+	struct slice data;
+	struct cursor in;
+	uint8_t of_handlers;
+
+	if (letters[0] == '\0')
+		return true;
+	if (letters[0] != 'z' || !cursor_slice(c, &data))
+		return false;
+	cie->sized = true;
+	in = cursor_over(data.p, data.n);
+	for (letters++; *letters; letters++) {
+		bool good = true;
+
+		switch (*letters) {
+		case 'R':
+			good = encoded_u8(&in, &cie->encoding);
+			break;
+		case 'L':
+			good = encoded_u8(&in, &of_handlers);
+			break;
+		case 'P':
+			good = skip_personality(cfi, &in);
+			break;
+		case 'S':
+			cie->signal = true;
+			break;
+		case 'B':
+			break;
+		default: /* what the rest means is not known, but how long it is */
+			return true;
+		}
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+/* The fields before the augmentation's data. */
+static bool read_cie_head(struct cie *cie, struct cursor *c, const char **letters)
+{
+	uint8_t version, address_size, segment_size;
+	uint64_t return_register;
+	const uint8_t *nul;
+
+	if (!encoded_u8(c, &version) || (version != 1 && version != 3 && version != 4))
+		return false;
+	nul = memchr(c->p, '\0', cursor_left(c));
+	if (!nul)
+		return false;
+	*letters = (const char *)c->p;
+	c->p = nul + 1;
+	if (version == 4 && (!encoded_u8(c, &address_size) || address_size != 8 ||
+			     !encoded_u8(c, &segment_size) || segment_size != 0))
+		return false;
+	if (!encoded_unsigned(c, &cie->code_align) || !encoded_signed(c, &cie->data_align))
+		return false;
+	if (version == 1 ? !encoded_fixed(c, 1, &return_register) : !encoded_unsigned(c, &return_register))
+		return false;
+	return return_register == UNWIND_RIP;
+}
+
+/* What is remembered is left as it is: it is larger than all the rest. */
+static void machine_start(struct cfa_machine *m, const struct cfi *cfi, const struct cie *cie, struct cursor code,
+			  uint64_t start)
+{
+	m->code = code;
+	m->loc = start;
+	m->code_align = cie->code_align;
+	m->data_align = cie->data_align;
+	m->encoding = cie->encoding;
+	m->bases = &cfi->bases;
+	m->state = cie->initial;
+	m->n_remembered = 0;
+}
+
+static bool read_cie(const struct cfi *cfi, struct cie *cie, struct cursor c)
+{
+	struct cfa_machine m;
+	const char *letters;
+
+	if (!read_cie_head(cie, &c, &letters) || !read_augmentation(cfi, cie, letters, &c))
+		return false;
+	machine_start(&m, cfi, cie, c, 0);
+	m.initial = NULL;
+	if (cfa_advance(&m) != CFA_END)
+		return false;
+	cie->initial = m.state;
+	return true;
+}
+
+/* All CIEs first: in .debug_frame one may come behind its FDEs. False without memory. */
+static bool read_cies(struct cfi *cfi, struct cies *cies)
+{
+	struct cursor c = cursor_over(cfi->section.bytes.p, cfi->section.bytes.n);
+	struct entry e;
+
+	while (next_entry(cfi, &c, &e) == MORE) {
+		struct cie *cie;
+
+		if (!e.is_cie)
+			continue;
+		if (!grow_array(&cies->items, &cies->cap, cies->n, sizeof(*cies->items)))
+			return false;
+		cie = &cies->items[cies->n++];
+		cie->at = e.at;
+		cie->usable = read_cie(cfi, cie, e.in);
+	}
+	return true;
+}
+
+static const struct cie *find_cie(struct cies *cies, uint64_t at)
+{
+	size_t low = 0, high = cies->n;
+
+	if (cies->last < cies->n && cies->items[cies->last].at == at)
+		return &cies->items[cies->last];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (cies->items[middle].at < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == cies->n || cies->items[low].at != at)
+		return NULL;
+	cies->last = low;
+	return &cies->items[low];
+}
+
+/* A function on its way: addresses, and what turns them into file offsets. */
+struct function {
+	uint64_t start, end; /* end: cut where the segment's bytes end */
+	uint64_t to_offset;  /* to be added */
+};
+
+/* Its rows; false where its program is wrong, some of them then have been added. */
+static bool add_rows(const struct cfi *cfi, const struct cie *cie, struct cursor code, const struct function *fn,
+		     struct spans *s)
+{
+	struct cfa_machine m;
+	enum cfa_more more;
+
+	machine_start(&m, cfi, cie, code, fn->start);
+	m.initial = &cie->initial;
+	do {
+		uint64_t from = m.loc, to;
+		struct unwind_rule rule;
+
+		more = cfa_advance(&m);
+		if (more == CFA_BAD)
+			return false;
+		to = more == CFA_END || m.loc > fn->end ? fn->end : m.loc;
+		rule = cfa_rule(&m.state, cie->signal);
+		spans_add(s, cfi->source, from + fn->to_offset, to + fn->to_offset, &rule);
+	} while (more == CFA_ROW && m.loc < fn->end);
+	return true;
+}
+
+/* An FDE: its range, what its augmentation's data are, and its program. */
+static bool read_fde(struct cfi *cfi, const struct cie *cie, struct cursor c, struct spans *s)
+{
+	static const struct unwind_rule bad = { .kind = UNWIND_BAD };
+	struct spans_mark before = spans_mark(s);
+	struct function fn;
+	struct slice skipped;
+	uint64_t length, offset, left;
+
+	if (!encoded_pointer(&c, cie->encoding, &cfi->bases, &fn.start) ||
+	    !encoded_value(&c, cie->encoding, &length))
+		return false;
+	/* What the linker threw away remains at 0, or nowhere. */
+	if (length == 0 || (fn.start == 0 && cfi->source == SPAN_DEBUG_FRAME) ||
+	    !code_map_offset(cfi->code, fn.start, &offset, &left))
+		return true;
+	fn.end = fn.start + (length < left ? length : left);
+	fn.to_offset = offset - fn.start;
+	cfi->functions++;
+	if ((!cie->sized || cursor_slice(&c, &skipped)) && add_rows(cfi, cie, c, &fn, s))
+		return true;
+	spans_undo(s, before);
+	spans_add(s, cfi->source, offset, fn.end + fn.to_offset, &bad);
+	return false;
+}
+
+bool cfi_spans(struct cfi *cfi, struct spans *s)
+{
+	struct cursor c = cursor_over(cfi->section.bytes.p, cfi->section.bytes.n);
+	struct cies cies = { 0 };
+	struct entry e;
+	bool good = read_cies(cfi, &cies);
+	enum more more = NO_MORE;
+
+	while (good && (more = next_entry(cfi, &c, &e)) == MORE) {
+		const struct cie *cie = e.is_cie ? NULL : find_cie(&cies, e.cie);
+
+		if (!e.is_cie && (!cie || !cie->usable || !read_fde(cfi, cie, e.in, s)))
+			cfi->bad++;
+		good = !s->failed && !s->too_large;
+	}
+	cfi->bad += more == DAMAGED;
+	free(cies.items);
+	return good || s->too_large;
+}

@@ -1,0 +1,25 @@
+/*
+ * Call frame information, .eh_frame and .debug_frame: entries that say for a range of addresses how its
+ * frames are unwound. For this room only.
+ *
+ * Sources: DWARF 5 6.4.1 and 7.24; LSB 5.0 core 10.6.1 for .eh_frame.
+ */
+#ifndef CPROF_UNWIND_CFI_H
+#define CPROF_UNWIND_CFI_H
+
+#include "common/unwind/encoded.h"
+#include "common/unwind/sections.h"
+#include "common/unwind/spans.h"
+
+struct cfi {
+	struct section section;
+	enum span_source source; /* SPAN_EH_FRAME or SPAN_DEBUG_FRAME: the two differ in little */
+	struct encoded_bases bases;
+	const struct code_map *code;
+	size_t functions, bad; /* counted up */
+};
+
+/* Adds what the section says. False without memory; that it is damaged is no more than counted. */
+bool cfi_spans(struct cfi *cfi, struct spans *s);
+
+#endif

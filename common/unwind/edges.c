@@ -1,0 +1,173 @@
+#include "common/unwind/edges.h"
+
+#include <stdlib.h>
+
+#include "common/base/radix.h"
+
+/*
+ * A sweep over the file: at each place the best of the spans that contain it counts. Those that have begun
+ * are in a heap, the best on top; what has ended is thrown away when it gets there. Nearly always there
+ * is one.
+ */
+struct sweep {
+	const struct spans *s;
+	uint32_t *heap;
+	size_t n, cap;
+};
+
+static bool is_better(const struct spans *s, uint32_t a, uint32_t b)
+{
+	return s->items[a].source != s->items[b].source ? s->items[a].source < s->items[b].source : a < b;
+}
+
+static bool sweep_push(struct sweep *w, uint32_t span)
+{
+	size_t at = w->n;
+
+	if (!grow_array(&w->heap, &w->cap, w->n, sizeof(*w->heap)))
+		return false;
+	for (w->n++; at > 0 && is_better(w->s, span, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		w->heap[at] = w->heap[(at - 1) / 2];
+	w->heap[at] = span;
+	return true;
+}
+
+static void sweep_pop(struct sweep *w)
+{
+	uint32_t last = w->heap[--w->n];
+	size_t at = 0, child;
+
+	while ((child = at * 2 + 1) < w->n) {
+		if (child + 1 < w->n && is_better(w->s, w->heap[child + 1], w->heap[child]))
+			child++;
+		if (!is_better(w->s, w->heap[child], last))
+			break;
+		w->heap[at] = w->heap[child];
+		at = child;
+	}
+	w->heap[at] = last;
+}
+
+static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
+{
+	if (e->n && e->items[e->n - 1].rule == rule)
+		return true;
+	if (!grow_array(&e->items, &e->cap, e->n, sizeof(*e->items)))
+		return false;
+	e->items[e->n++] = (struct edge){ start, rule };
+	return true;
+}
+
+/* order: the spans by where they start. */
+static bool sweep(struct edges *e, struct sweep *w, const uint32_t *order)
+{
+	const struct span *items = w->s->items;
+	uint64_t at = 0;
+	size_t i = 0;
+
+	for (;;) {
+		while (w->n && items[w->heap[0]].end <= at)
+			sweep_pop(w);
+		if (!w->n) {
+			if (i == w->s->n)
+				return add_edge(e, at, EDGE_GAP);
+			if (items[order[i]].start - at > GAP_FILLED && !add_edge(e, at, EDGE_GAP))
+				return false;
+			at = items[order[i]].start;
+		}
+		for (; i < w->s->n && items[order[i]].start <= at; i++) {
+			if (!sweep_push(w, order[i]))
+				return false;
+		}
+		while (items[w->heap[0]].end <= at)
+			sweep_pop(w);
+		if (!add_edge(e, at, items[w->heap[0]].rule))
+			return false;
+		at = items[w->heap[0]].end;
+		if (i < w->s->n && items[order[i]].start < at)
+			at = items[order[i]].start;
+	}
+}
+
+/* Spans that follow each other as they were added: as a rule some functions. */
+struct group {
+	uint32_t first, n;
+};
+
+static size_t find_groups(const struct spans *s, struct group *groups)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (i && s->items[i].start - s->items[i - 1].end <= GAP_FILLED)
+			groups[n - 1].n++;
+		else
+			groups[n++] = (struct group){ (uint32_t)i, 1 };
+	}
+	return n;
+}
+
+/* The order when groups need not be taken apart, which is so in files that are as they should be. */
+static bool order_groups(const struct spans *s, const struct group *groups, const struct radix_item *sorted, size_t n,
+			 uint32_t *order)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct group *g = &groups[sorted[i].value];
+
+		if (s->items[g->first].start < end)
+			return false;
+		end = s->items[g->first + g->n - 1].end;
+		for (uint32_t k = 0; k < g->n; k++)
+			*order++ = g->first + k;
+	}
+	return true;
+}
+
+/* The spans by where they start: groups are sorted, since there are a tenth as many. */
+static bool order_spans(const struct spans *s, uint32_t *order)
+{
+	struct radix_item *items = malloc((s->n + 1) * sizeof(*items)), *spare = malloc((s->n + 1) * sizeof(*spare));
+	struct group *groups = malloc((s->n + 1) * sizeof(*groups));
+	const struct radix_item *sorted;
+	bool good = items && spare && groups;
+	size_t n;
+
+	if (good) {
+		n = find_groups(s, groups);
+		for (size_t i = 0; i < n; i++)
+			items[i] = (struct radix_item){ s->items[groups[i].first].start, (uint32_t)i };
+		sorted = radix_sort(items, spare, n);
+		if (!order_groups(s, groups, sorted, n, order)) {
+			for (size_t i = 0; i < s->n; i++)
+				items[i] = (struct radix_item){ s->items[i].start, (uint32_t)i };
+			sorted = radix_sort(items, spare, s->n);
+			for (size_t i = 0; i < s->n; i++)
+				order[i] = sorted[i].value;
+		}
+	}
+	free(items);
+	free(spare);
+	free(groups);
+	return good;
+}
+
+bool edges_of_spans(struct edges *e, const struct spans *s)
+{
+	uint32_t *order = malloc((s->n + 1) * sizeof(*order));
+	struct sweep w = { .s = s };
+	bool good;
+
+	e->n = 0;
+	good = order && order_spans(s, order) && sweep(e, &w, order);
+	free(order);
+	free(w.heap);
+	return good;
+}
+
+void edges_release(struct edges *e)
+{
+	free(e->items);
+	*e = (struct edges){ 0 };
+}

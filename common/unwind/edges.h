@@ -1,0 +1,43 @@
+/*
+ * From spans in any order, which may overlap, to rows. For this room only.
+ *
+ *	struct edges e = { 0 };
+ *
+ *	if (!edges_of_spans(&e, &spans) || !rows_of_edges(&e, spans.rules, spans.n_rules, table)) ...
+ */
+#ifndef CPROF_UNWIND_EDGES_H
+#define CPROF_UNWIND_EDGES_H
+
+#include "common/unwind/build.h"
+#include "common/unwind/spans.h"
+
+/* From this file offset on, to the next edge, this rule of the spans'. The last is a gap. */
+struct edge {
+	uint64_t start;
+	uint32_t rule;
+};
+
+struct edges {
+	struct edge *items;
+	size_t n, cap;
+};
+
+enum {
+	EDGE_GAP = 0,    /* the dictionary's first rule */
+	GAP_FILLED = 15, /* bytes between functions that keep the rule before them: padding */
+};
+
+/* Both false without memory; the edges are replaced. */
+bool edges_of_spans(struct edges *e, const struct spans *s);
+void edges_release(struct edges *e);
+
+/*
+ * sigreturn.c: adds SIGNAL spans for code that no edge covers and that returns from a signal handler: without
+ * call frame information (Go, musl, static programs) its bytes are what tells.
+ */
+void sigreturn_spans(const struct elf_file *f, const struct edges *e, struct spans *s);
+
+/* rows.c: the table's rules, rows and pages. */
+enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, struct unwind_table *t);
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * Rows: edges, cut into pages, with runs of pushes and pops as one row each. A push is one edge and one
+ * row otherwise, and half of all rows are such.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/unwind/edges.h"
+#include "common/unwind/ruleset.h"
+
+enum { RUN_BYTES = 16, POP_BYTES = 2, PAGE_BYTES = 1 << UNWIND_PAGE_SHIFT };
+
+struct maker {
+	const struct edges *e;
+	const struct unwind_rule *rules; /* the edges' */
+	uint32_t *numbers;               /* and what they are in the table, or RULE_NONE */
+	struct ruleset out;
+	bool keep_rbx;
+	struct unwind_table *t;
+	size_t cap_rows, cap_pages;
+	bool failed, too_large;
+};
+
+/* A register's save, of bp or bx alike. */
+struct place {
+	uint8_t how;
+	int32_t at;
+};
+
+/*
+ * In a run a slot holds the register while it is not below rsp: from the push that fills it to the pop that
+ * empties it. Can a run that has this place so far take in an edge that says next? cfa is next's, before that of the
+ * edge before. After the pop next may say "in the register" or still name the slot, where the same value is.
+ */
+static bool place_joins(struct place *place, struct place next, bool pushes, int64_t before, int64_t cfa)
+{
+	if (pushes && place->how == UNWIND_SAME && next.how == UNWIND_AT_CFA && next.at < -before && next.at >= -cfa) {
+		*place = next;
+		return true;
+	}
+	if (place->how == UNWIND_AT_CFA && place->at < -cfa && next.how == UNWIND_SAME)
+		return true;
+	return place->how == next.how && place->at == next.at;
+}
+
+/* Does the first edge's place mean the same in a run? */
+static bool place_begins(struct place place, int64_t cfa)
+{
+	return place.how != UNWIND_AT_CFA || place.at >= -cfa;
+}
+
+/*
+ * The edges after k that can be said together with it by one row at this offset (k's own, or where a page begins),
+ * and that row's rule. Pops only where an edge follows so soon that nothing but a pop has room.
+ */
+static size_t find_run(const struct maker *m, size_t k, uint64_t start, struct unwind_rule *out)
+{
+	const struct edge *e = m->e->items;
+	const struct unwind_rule *first = &m->rules[e[k].rule];
+	struct place bp = { first->bp, first->bp_at }, bx = { first->bx, first->bx_at };
+	uint64_t last = start, page_end = (start | (PAGE_BYTES - 1)) + 1;
+	int64_t cfa = first->cfa, step = 0;
+	uint16_t mask = 0;
+	size_t n = 0;
+
+	if (first->kind != UNWIND_CFA_RSP || !place_begins(bp, cfa) || !place_begins(bx, cfa))
+		return 0;
+	for (size_t i = k + 1; i < m->e->n && e[i].start - start <= RUN_BYTES && e[i].start < page_end; i++, n++) {
+		const struct unwind_rule *r = &m->rules[e[i].rule];
+		struct place bp_then = bp, bx_then = bx;
+
+		if (n == 0)
+			step = r->cfa - cfa;
+		if (r->kind != UNWIND_CFA_RSP || r->cfa - cfa != step || (step != 8 && step != -8) ||
+		    (step < 0 && e[i].start - last > POP_BYTES) ||
+		    !place_joins(&bp_then, (struct place){ r->bp, r->bp_at }, step > 0, cfa, r->cfa) ||
+		    !place_joins(&bx_then, (struct place){ r->bx, r->bx_at }, step > 0, cfa, r->cfa))
+			break;
+		bp = bp_then;
+		bx = bx_then;
+		mask |= (uint16_t)(1 << (e[i].start - start - 1));
+		last = e[i].start;
+		cfa = r->cfa;
+	}
+	*out = (struct unwind_rule){
+		.kind = step > 0 ? UNWIND_PUSHES : UNWIND_POPS, .bp = bp.how, .bx = bx.how, .cfa = first->cfa,
+		.bp_at = bp.at, .bx_at = (int16_t)bx.at, .mask = mask,
+	};
+	return n;
+}
+
+/* The rule's number in the table. */
+static uint32_t table_rule(struct maker *m, struct unwind_rule rule)
+{
+	uint32_t number;
+
+	if (!m->keep_rbx && rule.kind >= UNWIND_CFA_RSP && rule.kind != UNWIND_SIGNAL) {
+		rule.bx = UNWIND_LOST;
+		rule.bx_at = 0;
+	}
+	number = ruleset_add(&m->out, &rule);
+	m->failed |= m->out.failed;
+	m->too_large |= m->out.too_large;
+	return number;
+}
+
+static uint32_t edge_rule(struct maker *m, uint32_t rule)
+{
+	if (m->numbers[rule] == RULE_NONE)
+		m->numbers[rule] = table_rule(m, m->rules[rule]);
+	return m->numbers[rule];
+}
+
+static void add_row(struct maker *m, struct unwind_page *page, uint64_t start, uint32_t rule)
+{
+	struct unwind_table *t = m->t;
+
+	if (m->failed || m->too_large)
+		return;
+	if (t->n_rows >= UNWIND_TABLE_ROWS || page->n >= UNWIND_PAGE_ROWS) {
+		m->too_large = true;
+		return;
+	}
+	if (!grow_array(&t->rows, &m->cap_rows, t->n_rows, sizeof(*t->rows))) {
+		m->failed = true;
+		return;
+	}
+	t->rows[t->n_rows++] = (uint32_t)(start & (PAGE_BYTES - 1)) << 16 | rule;
+	page->n++;
+}
+
+/* A row, in its page; the gap that may be before it there gets one, too. */
+static void put(struct maker *m, uint64_t start, uint32_t rule)
+{
+	struct unwind_table *t = m->t;
+	uint64_t number = start >> UNWIND_PAGE_SHIFT;
+	struct unwind_page *page;
+
+	if (t->n_pages == 0)
+		t->first_page = number;
+	if (number - t->first_page >= UNWIND_TABLE_PAGES) {
+		m->too_large = true;
+		return;
+	}
+	if (!grow_array(&t->pages, &m->cap_pages, number - t->first_page, sizeof(*t->pages))) {
+		m->failed = true;
+		return;
+	}
+	while (t->n_pages <= number - t->first_page)
+		t->pages[t->n_pages++] = (struct unwind_page){ (uint32_t)t->n_rows, 0 };
+	page = &t->pages[t->n_pages - 1];
+	if (page->n == 0 && start & (PAGE_BYTES - 1))
+		add_row(m, page, start & ~(uint64_t)(PAGE_BYTES - 1), EDGE_GAP);
+	add_row(m, page, start, rule);
+}
+
+/* An edge and what runs on from it, page by page; returns the next edge. */
+static size_t put_edge(struct maker *m, size_t k)
+{
+	const struct edge *e = m->e->items;
+	uint64_t at = e[k].start;
+
+	for (;;) {
+		struct unwind_rule run;
+		size_t n = find_run(m, k, at, &run);
+
+		put(m, at, n ? table_rule(m, run) : edge_rule(m, e[k].rule));
+		k += n;
+		if (n)
+			at = e[k].start;
+		at = (at | (PAGE_BYTES - 1)) + 1;
+		if (k + 1 == m->e->n || e[k + 1].start <= at || m->failed || m->too_large)
+			return k + 1;
+	}
+}
+
+static void put_edges(struct maker *m)
+{
+	const struct edge *e = m->e->items;
+	size_t k = 0;
+
+	while (k < m->e->n && !m->failed && !m->too_large) {
+		if (e[k].rule != EDGE_GAP) {
+			k = put_edge(m, k);
+			continue;
+		}
+		/* A whole page of nothing has no row. */
+		if (e[k].start & (PAGE_BYTES - 1))
+			put(m, e[k].start, EDGE_GAP);
+		k++;
+	}
+}
+
+/* Does any frame depend on rbx? */
+static bool needs_rbx(const struct spans *s)
+{
+	for (size_t i = 0; i < s->n_rules; i++) {
+		if (s->rules[i].kind == UNWIND_CFA_RBX)
+			return true;
+	}
+	return false;
+}
+
+enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, struct unwind_table *t)
+{
+	static const struct unwind_rule gap = { .kind = UNWIND_GAP };
+	struct maker m = { .e = e, .rules = s->rules, .t = t, .keep_rbx = needs_rbx(s) };
+
+	m.out.max = UNWIND_TABLE_RULES;
+	m.numbers = malloc((s->n_rules + 1) * sizeof(*m.numbers));
+	m.failed = !m.numbers || ruleset_add(&m.out, &gap) != EDGE_GAP;
+	if (!m.failed) {
+		memset(m.numbers, 0xff, s->n_rules * sizeof(*m.numbers));
+		put_edges(&m);
+	}
+	free(m.numbers);
+	t->rules = m.out.items;
+	t->n_rules = m.out.n;
+	m.out.items = NULL;
+	ruleset_release(&m.out);
+	return m.failed ? UNWIND_NO_MEMORY : m.too_large ? UNWIND_TOO_LARGE : UNWIND_BUILT;
+}

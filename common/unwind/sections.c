@@ -1,0 +1,155 @@
+#include "common/unwind/sections.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/elf/parts.h"
+#include "common/unwind/encoded.h"
+
+/* No compiler's tables become smaller than this when compressed; a bomb does. */
+enum { COMPRESSION_MAX = 32, SEGMENTS_MAX = 1 << 16 };
+
+bool sections_usable(const struct elf_file *f)
+{
+	GElf_Ehdr eh;
+
+	return f->elf && gelf_getehdr(f->elf, &eh) && eh.e_machine == EM_X86_64 && eh.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       eh.e_ident[EI_DATA] == ELFDATA2LSB && (eh.e_type == ET_DYN || eh.e_type == ET_EXEC);
+}
+
+static bool decompress(Elf_Scn *scn, const GElf_Shdr *sh)
+{
+	GElf_Chdr ch;
+
+	return sh->sh_size <= ELF_PART_MAX && gelf_getchdr(scn, &ch) && ch.ch_size <= ELF_PART_MAX &&
+	       ch.ch_size / COMPRESSION_MAX <= sh->sh_size && elf_compress(scn, 0, 0) >= 0;
+}
+
+bool section_find(const struct elf_file *f, const char *name, struct section *s)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, name, &sh);
+	Elf_Data *data;
+
+	if (!scn || sh.sh_type == SHT_NOBITS || ((sh.sh_flags & SHF_COMPRESSED) && !decompress(scn, &sh)))
+		return false;
+	data = elf_part(scn);
+	if (!data || data->d_size == 0)
+		return false;
+	*s = (struct section){ { data->d_buf, data->d_size }, sh.sh_addr, false };
+	return true;
+}
+
+uint64_t section_vaddr(const struct elf_file *f, const char *name)
+{
+	GElf_Shdr sh;
+
+	return elf_find_section(f->elf, name, &sh) ? sh.sh_addr : 0;
+}
+
+/* The bytes of the file that are loaded at this address, to the end of their segment. */
+static bool bytes_at(const struct elf_file *f, uint64_t vaddr, struct slice *bytes)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st) != 0)
+		return false;
+	for (size_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *seg = &f->segments[i];
+		uint64_t into = vaddr - seg->vaddr, at = seg->offset + into, n = seg->filesz - into;
+		Elf_Data *data;
+
+		if (vaddr < seg->vaddr || into >= seg->filesz || at < into || at >= (uint64_t)st.st_size)
+			continue;
+		n = n < (uint64_t)st.st_size - at ? n : (uint64_t)st.st_size - at;
+		n = n < ELF_PART_MAX ? n : ELF_PART_MAX;
+		data = elf_getdata_rawchunk(f->elf, (int64_t)at, n, ELF_T_BYTE);
+		if (!data || !data->d_buf)
+			return false;
+		*bytes = (struct slice){ data->d_buf, data->d_size };
+		return true;
+	}
+	return false;
+}
+
+/* .eh_frame_hdr: version 1, the encodings of three things, then where .eh_frame is. */
+static bool by_header(const struct elf_file *f, uint64_t vaddr, struct section *s)
+{
+	struct slice header;
+	struct encoded_bases bases;
+	struct cursor c;
+
+	if (!bytes_at(f, vaddr, &header) || header.n < 4 || header.p[0] != 1)
+		return false;
+	bases = (struct encoded_bases){ header.p, vaddr, 0, vaddr };
+	c = cursor_over(header.p + 4, header.n - 4);
+	if (!encoded_pointer(&c, header.p[1], &bases, &s->vaddr) || !bytes_at(f, s->vaddr, &s->bytes))
+		return false;
+	s->no_end = true;
+	return true;
+}
+
+bool section_eh_frame(const struct elf_file *f, struct section *s)
+{
+	size_t n;
+
+	if (section_find(f, ".eh_frame", s))
+		return true;
+	if (elf_getphdrnum(f->elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+		GElf_Phdr p;
+
+		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_GNU_EH_FRAME)
+			return by_header(f, p.p_vaddr, s);
+	}
+	return false;
+}
+
+static int by_vaddr(const void *a, const void *b)
+{
+	const struct elf_segment *x = a, *y = b;
+
+	return x->vaddr < y->vaddr ? -1 : x->vaddr > y->vaddr;
+}
+
+bool code_map_init(struct code_map *m, const struct elf_file *f)
+{
+	*m = (struct code_map){ calloc(f->n_segments + 1, sizeof(*m->items)), 0 };
+	if (!m->items)
+		return false;
+	for (size_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *s = &f->segments[i];
+
+		if (s->exec && s->filesz && s->vaddr + s->filesz > s->vaddr && s->offset + s->filesz > s->offset &&
+		    s->offset + s->filesz <= INT64_MAX)
+			m->items[m->n++] = *s;
+	}
+	qsort(m->items, m->n, sizeof(*m->items), by_vaddr);
+	return true;
+}
+
+void code_map_release(struct code_map *m)
+{
+	free(m->items);
+	*m = (struct code_map){ 0 };
+}
+
+bool code_map_offset(const struct code_map *m, uint64_t vaddr, uint64_t *offset, uint64_t *left)
+{
+	size_t low = 0, high = m->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (m->items[middle].vaddr <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || vaddr - m->items[low - 1].vaddr >= m->items[low - 1].filesz)
+		return false;
+	*offset = m->items[low - 1].offset + (vaddr - m->items[low - 1].vaddr);
+	*left = m->items[low - 1].filesz - (vaddr - m->items[low - 1].vaddr);
+	return true;
+}

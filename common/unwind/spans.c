@@ -1,0 +1,62 @@
+#include "common/unwind/spans.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+#include "common/unwind/ruleset.h"
+
+/* Twenty times what the largest libraries have. */
+enum { SPANS_MAX = 1 << 24 };
+
+/* The rule's number, or RULE_NONE; rules and n_rules are those of the set. */
+static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
+{
+	struct ruleset *set = s->rule_index;
+	uint32_t number;
+
+	if (!set && !(set = s->rule_index = calloc(1, sizeof(*set)))) {
+		s->failed = true;
+		return RULE_NONE;
+	}
+	number = ruleset_add(set, rule);
+	s->rules = set->items;
+	s->n_rules = set->n;
+	s->cap_rules = set->cap;
+	s->failed |= set->failed;
+	s->too_large |= set->too_large;
+	return number;
+}
+
+void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_t end, const struct unwind_rule *rule)
+{
+	struct span *last = s->n ? &s->items[s->n - 1] : NULL;
+	uint32_t number;
+
+	if (start >= end || s->failed || s->too_large)
+		return;
+	number = rule_number(s, rule);
+	if (number == RULE_NONE)
+		return;
+	if (last && last->end == start && last->rule == number && last->source == source) {
+		last->end = end;
+		return;
+	}
+	if (s->n >= SPANS_MAX) {
+		s->too_large = true;
+		return;
+	}
+	if (!grow_array(&s->items, &s->cap, s->n, sizeof(*s->items))) {
+		s->failed = true;
+		return;
+	}
+	s->items[s->n++] = (struct span){ start, end, (uint16_t)number, (uint8_t)source };
+}
+
+void spans_release(struct spans *s)
+{
+	if (s->rule_index)
+		ruleset_release(s->rule_index);
+	free(s->rule_index);
+	free(s->items);
+	*s = (struct spans){ 0 };
+}

@@ -1,0 +1,687 @@
+/*
+ * Unwind tables beside libdw, which is asked for the same addresses.
+ *
+ *	unwind-table check N	paths on stdin: N random addresses in all, each must have the rule that libdw has
+ *	unwind-table rows FILE	what holds where, from the start of .text on
+ *	unwind-table raw FILE	the rows themselves
+ *	unwind-table size	paths on stdin: rows, bytes, rules and time of each
+ *
+ * How two rules are compared: registers and memory are given arbitrary values (a memory cell's is a hash of its
+ * address), libdw's answer is computed by a small DWARF machine here, which knows nothing of the forms that the
+ * builder recognises, and CFA, the return address, rbp and rbx must come out the same. Several such states are tried, so
+ * that an accident cannot hide a difference.
+ *
+ * What is accepted beyond equality, each counted:
+ * - filled: libdw has nothing for the address, and it is one of up to 15 bytes behind code that has, whose rule
+ *   holds there. Nothing runs in padding; a call at a function's very end returns there.
+ * - popped: the slot that a register is said to be saved in is below rsp, the instruction that left it there is that
+ *   register's pop, and the table says that the register is back. It is: both hold the caller's value.
+ * - unfollowed: rbx is not followed in files where no frame depends on it.
+ * - unsaid: where nothing is said of rbx libdw has it undefined, and rax, which every function may change, unchanged: its
+ *   table of the ABI's preserved registers has the one's number for the other's. The table says unchanged (System V
+ *   ABI AMD64, figure 3.4).
+ * - refused: what a rule cannot say is UNWIND_BAD, if libdw's answer is of one of these kinds: CFA by another expression than
+ *   "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the return address elsewhere than at CFA - 8
+ *   (and not undefined, nor in a register of a frame whose CFA is by rsp); the caller's rsp is not CFA.
+ * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table says LOST.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/unwind/build.h"
+#include "tests/check.h"
+
+enum { REGISTERS = 17, RAX = 0, RBX = 3, RBP = 6, RSP = 7, RIP = 16, STATES = 3 };
+
+/* A frame with arbitrary contents. */
+struct state {
+	uint64_t reg[REGISTERS];
+	uint64_t salt;
+	uint64_t cfa;
+};
+
+static uint64_t memory(const struct state *s, uint64_t address)
+{
+	uint64_t x = address ^ s->salt;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+/* The result of an expression, or of a rule. */
+struct value {
+	enum { UNKNOWN, KNOWN, LOST } what;
+	uint64_t v;
+};
+
+static struct value known(uint64_t v)
+{
+	return (struct value){ KNOWN, v };
+}
+
+/* A DWARF machine. want_value: CFA; else the result is where a register is saved, and its contents count. */
+static struct value compute(const struct state *s, const Dwarf_Op *ops, size_t n, bool want_value)
+{
+	uint64_t stack[64] = { 0 };
+	size_t d = 0;
+	bool is_value = want_value;
+
+	for (size_t i = 0; i < n; i++) {
+		const Dwarf_Op *o = &ops[i];
+
+		if (d > 60)
+			return (struct value){ UNKNOWN, 0 };
+		if (o->atom >= DW_OP_lit0 && o->atom <= DW_OP_lit31) {
+			stack[d++] = o->atom - DW_OP_lit0;
+		} else if (o->atom >= DW_OP_breg0 && o->atom < DW_OP_breg0 + REGISTERS) {
+			stack[d++] = s->reg[o->atom - DW_OP_breg0] + o->number;
+		} else if (o->atom == DW_OP_bregx && o->number < REGISTERS) {
+			stack[d++] = s->reg[o->number] + o->number2;
+		} else if (o->atom >= DW_OP_reg0 && o->atom < DW_OP_reg0 + REGISTERS) {
+			stack[d++] = s->reg[o->atom - DW_OP_reg0];
+			is_value = true;
+		} else if (o->atom == DW_OP_regx && o->number < REGISTERS) {
+			stack[d++] = s->reg[o->number];
+			is_value = true;
+		} else if (o->atom == DW_OP_call_frame_cfa) {
+			stack[d++] = s->cfa;
+		} else if (o->atom == DW_OP_stack_value) {
+			is_value = true;
+		} else if (o->atom == DW_OP_const1u || o->atom == DW_OP_const2u || o->atom == DW_OP_const4u ||
+			   o->atom == DW_OP_constu || o->atom == DW_OP_consts || o->atom == DW_OP_const1s) {
+			stack[d++] = o->number;
+		} else if (o->atom == DW_OP_plus_uconst && d >= 1) {
+			stack[d - 1] += o->number;
+		} else if (o->atom == DW_OP_deref && d >= 1) {
+			stack[d - 1] = memory(s, stack[d - 1]);
+		} else if (d >= 2) {
+			uint64_t a = stack[d - 2], b = stack[d - 1];
+
+			d--;
+			switch (o->atom) {
+			case DW_OP_plus: stack[d - 1] = a + b; break;
+			case DW_OP_minus: stack[d - 1] = a - b; break;
+			case DW_OP_and: stack[d - 1] = a & b; break;
+			case DW_OP_shl: stack[d - 1] = b < 64 ? a << b : 0; break;
+			case DW_OP_ge: stack[d - 1] = (int64_t)a >= (int64_t)b; break;
+			default: return (struct value){ UNKNOWN, 0 };
+			}
+		} else {
+			return (struct value){ UNKNOWN, 0 };
+		}
+	}
+	if (d == 0) /* where a register is saved begins with CFA below it */
+		return (struct value){ UNKNOWN, 0 };
+	return known(is_value ? stack[d - 1] : memory(s, stack[d - 1]));
+}
+
+/* What libdw says of a register of the caller. */
+static struct value theirs(const struct state *s, Dwarf_Frame *frame, int reg)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0)
+		return (struct value){ UNKNOWN, 0 };
+	if (n == 0)
+		return ops == mem ? (struct value){ LOST, 0 } : known(s->reg[reg]);
+	return compute(s, ops, n, false);
+}
+
+/* What a rule of ours says: of CFA, */
+static struct value our_cfa(const struct state *s, const struct unwind_rule *r)
+{
+	switch (r->kind) {
+	case UNWIND_CFA_RSP:
+	case UNWIND_RA_REG:
+		return known(s->reg[RSP] + (uint64_t)(int64_t)r->cfa);
+	case UNWIND_CFA_RBP:
+		return known(s->reg[RBP] + (uint64_t)(int64_t)r->cfa);
+	case UNWIND_CFA_RBX:
+		return known(s->reg[RBX] + (uint64_t)(int64_t)r->cfa);
+	case UNWIND_CFA_REG:
+		return known(s->reg[r->reg] + (uint64_t)(int64_t)r->cfa);
+	case UNWIND_DEREF_RSP:
+	case UNWIND_DEREF_RBP:
+		return known(memory(s, s->reg[r->kind == UNWIND_DEREF_RSP ? RSP : RBP] + (uint64_t)(int64_t)r->cfa) +
+			     (uint64_t)(int64_t)(int16_t)r->mask);
+	case UNWIND_PLT:
+		return known(s->reg[RSP] + (uint64_t)(int64_t)r->cfa + ((s->reg[RIP] & 15) >= r->reg ? 8 : 0));
+	case UNWIND_SIGNAL: /* the kernel's ucontext: 40 bytes, then r8..r15 rdi rsi rbp rbx rdx rax rcx rsp rip */
+		return known(memory(s, s->reg[RSP] + 40 + 15 * 8));
+	default:
+		return (struct value){ UNKNOWN, 0 };
+	}
+}
+
+/* and of rbp or rbx. */
+static struct value our_save(const struct state *s, const struct unwind_rule *r, int reg)
+{
+	int64_t at = reg == RBP ? r->bp_at : r->bx_at;
+
+	if (r->kind == UNWIND_SIGNAL)
+		return known(memory(s, s->reg[RSP] + 40 + (reg == RBP ? 10 : 11) * 8));
+	switch (reg == RBP ? r->bp : r->bx) {
+	case UNWIND_SAME:
+		return known(s->reg[reg]);
+	case UNWIND_AT_CFA:
+		return known(memory(s, s->cfa + (uint64_t)at));
+	case UNWIND_AT_RBP:
+		return known(memory(s, s->reg[RBP] + (uint64_t)at));
+	case UNWIND_IS_CFA:
+		return known(s->cfa + (uint64_t)at);
+	default:
+		return (struct value){ LOST, 0 };
+	}
+}
+
+static struct value our_return(const struct state *s, const struct unwind_rule *r)
+{
+	if (r->kind == UNWIND_SIGNAL)
+		return known(memory(s, s->reg[RSP] + 40 + 16 * 8));
+	return known(r->kind == UNWIND_RA_REG ? s->reg[r->reg] : memory(s, s->cfa - 8));
+}
+
+/* A file that is compared. */
+struct subject {
+	const char *path;
+	int fd;
+	Elf *elf;
+	Dwarf *dwarf;
+	Dwarf_CFI *eh, *debug;
+	struct unwind_table t;
+	bool follows_rbx;
+	GElf_Phdr code[64];
+	size_t n_code;
+	uint64_t code_bytes;
+};
+
+static struct counts {
+	unsigned long files, all, gaps, stops, signals, filled, popped, unfollowed, unsaid, refused, lost, wrong;
+	unsigned long kinds[UNWIND_KINDS];
+} counts;
+
+static bool same(struct value a, struct value b)
+{
+	return a.what == b.what && (a.what != KNOWN || a.v == b.v);
+}
+
+static bool has_rbx(const struct unwind_table *t)
+{
+	for (size_t i = 0; i < t->n_rules; i++) {
+		if (t->rules[i].kind == UNWIND_CFA_RBX)
+			return true;
+	}
+	return false;
+}
+
+static void close_subject(struct subject *s)
+{
+	unwind_table_release(&s->t);
+	if (s->eh)
+		dwarf_cfi_end(s->eh);
+	if (s->dwarf)
+		dwarf_end(s->dwarf);
+	if (s->elf)
+		elf_end(s->elf);
+	if (s->fd >= 0)
+		close(s->fd);
+}
+
+/* False: no file to be compared. */
+static bool open_subject(struct subject *s, const char *path)
+{
+	struct elf_file *f = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	enum unwind_built built;
+	size_t n = 0;
+
+	*s = (struct subject){ .path = path, .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	if (fd < 0 || s->fd < 0 || elf_open(fd, &f) != ELF_OPENED)
+		return false;
+	built = unwind_build(f, &s->t);
+	elf_close(f);
+	if (built != UNWIND_BUILT)
+		return false;
+	s->follows_rbx = has_rbx(&s->t);
+	s->elf = elf_begin(s->fd, ELF_C_READ_MMAP, NULL);
+	s->dwarf = s->elf ? dwarf_begin_elf(s->elf, DWARF_C_READ, NULL) : NULL;
+	s->eh = s->elf ? dwarf_getcfi_elf(s->elf) : NULL;
+	s->debug = s->dwarf ? dwarf_getcfi(s->dwarf) : NULL;
+	elf_getphdrnum(s->elf, &n);
+	for (size_t i = 0; i < n && s->n_code < 64; i++) {
+		GElf_Phdr *p = &s->code[s->n_code];
+
+		if (gelf_getphdr(s->elf, (int)i, p) && p->p_type == PT_LOAD && (p->p_flags & PF_X) && p->p_filesz) {
+			s->code_bytes += p->p_filesz;
+			s->n_code++;
+		}
+	}
+	return s->n_code && (s->eh || s->debug);
+}
+
+static Dwarf_Frame *ask_libdw(struct subject *s, uint64_t pc)
+{
+	Dwarf_Frame *frame = NULL;
+
+	if (s->eh && dwarf_cfi_addrframe(s->eh, pc, &frame) == 0)
+		return frame;
+	if (s->debug && dwarf_cfi_addrframe(s->debug, pc, &frame) == 0)
+		return frame;
+	return NULL;
+}
+
+static void make_state(struct state *st, uint64_t pc, unsigned int which)
+{
+	for (int i = 0; i < REGISTERS; i++)
+		st->reg[i] = random_u64() & 0x7ffffffffff8;
+	st->reg[RIP] = pc;
+	st->salt = random_u64() + which;
+}
+
+/* The row that holds at this offset, as it is. */
+static const struct unwind_rule *row_at(const struct unwind_table *t, uint64_t offset, uint64_t *start)
+{
+	const struct unwind_page *page = &t->pages[(offset >> UNWIND_PAGE_SHIFT) - t->first_page];
+	uint32_t i = page->n;
+
+	while (t->rows[page->first + --i] >> 16 > (offset & 0xffff))
+		;
+	*start = (offset & ~0xffffUL) + (t->rows[page->first + i] >> 16);
+	return &t->rules[t->rows[page->first + i] & 0xffff];
+}
+
+/* Is this a run of pops, and the one that empties the slot CFA + at really this register's? */
+static bool was_popped(const struct subject *s, uint64_t offset, int reg, int64_t at)
+{
+	uint64_t start;
+	const struct unwind_rule *row = row_at(&s->t, offset, &start);
+	int64_t cfa = row->cfa;
+	uint8_t code;
+
+	if (row->kind != UNWIND_POPS)
+		return false;
+	for (unsigned int d = 0; d < 16; d++) {
+		if (!(row->mask >> d & 1))
+			continue;
+		cfa -= 8;
+		if (at == -cfa - 8)
+			return start + d < offset && pread(s->fd, &code, 1, (off_t)(start + d)) == 1 &&
+			       code == (reg == RBP ? 0x5d : 0x5b);
+	}
+	return false;
+}
+
+/* A save slot that libdw names, which is CFA + *at. */
+static bool slot_of(Dwarf_Frame *frame, int reg, int64_t *at)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+
+	if (dwarf_frame_register(frame, reg, mem, &ops, &n) != 0 || n == 0 || ops[0].atom != DW_OP_call_frame_cfa ||
+	    n > 2 || (n == 2 && ops[1].atom != DW_OP_plus_uconst))
+		return false;
+	*at = n == 2 ? (int64_t)ops[1].number : 0;
+	return true;
+}
+
+/* May the table say that it has lost this register? */
+static bool may_be_lost(Dwarf_Frame *frame, int reg)
+{
+	Dwarf_Op mem[3], *ops;
+	size_t n;
+	int64_t at;
+
+	return dwarf_frame_register(frame, reg, mem, &ops, &n) == 0 && n > 0 && !slot_of(frame, reg, &at) &&
+	       !(reg == RBP && n == 1 && ops[0].atom == DW_OP_breg6);
+}
+
+static bool compare_save(const struct subject *s, const struct state *st, Dwarf_Frame *frame, uint64_t offset,
+			 const struct unwind_rule *r, int reg)
+{
+	struct value their = theirs(st, frame, reg), our = our_save(st, r, reg);
+	int64_t at;
+
+	if (same(their, our))
+		return true;
+	if (reg == RBX && !s->follows_rbx && our.what == LOST) {
+		counts.unfollowed++;
+		return true;
+	}
+	if (our.what == LOST && may_be_lost(frame, reg)) {
+		counts.lost++;
+		return true;
+	}
+	if (r->kind == UNWIND_CFA_RSP && (reg == RBP ? r->bp : r->bx) == UNWIND_SAME && slot_of(frame, reg, &at) &&
+	    at < -(int64_t)r->cfa && was_popped(s, offset, reg, at)) {
+		counts.popped++;
+		return true;
+	}
+	if (reg == RBX && their.what == LOST && our.what == KNOWN && r->bx == UNWIND_SAME &&
+	    same(theirs(st, frame, RAX), known(st->reg[RAX]))) {
+		counts.unsaid++;
+		return true;
+	}
+	return false;
+}
+
+/* May the table refuse this? */
+static bool may_be_refused(const struct state *st, Dwarf_Frame *frame, struct value cfa)
+{
+	Dwarf_Op *ops;
+	size_t n;
+	int64_t at;
+
+	if (dwarf_frame_cfa(frame, &ops, &n) != 0 || cfa.what != KNOWN)
+		return true;
+	if (n > 3 || (n > 1 && (ops[1].atom != DW_OP_deref || (n == 3 && ops[2].atom != DW_OP_plus_uconst))))
+		return true;
+	if (n > 1 && ops[0].atom != DW_OP_breg6 && ops[0].atom != DW_OP_breg7)
+		return true;
+	if (!slot_of(frame, RIP, &at) || at != -8)
+		return true;
+	return !same(theirs(st, frame, RSP), known(st->cfa));
+}
+
+static bool compare_frame(const struct subject *s, Dwarf_Frame *frame, uint64_t pc, uint64_t offset,
+			  const struct unwind_rule *r)
+{
+	for (unsigned int i = 0; i < STATES; i++) {
+		struct state st;
+		struct value cfa, rip;
+		Dwarf_Op *ops;
+		size_t n;
+
+		make_state(&st, pc, i);
+		cfa = dwarf_frame_cfa(frame, &ops, &n) == 0 && n ? compute(&st, ops, n, true) : (struct value){ UNKNOWN, 0 };
+		st.cfa = cfa.v;
+		rip = theirs(&st, frame, RIP);
+		if (rip.what == LOST)
+			return r->kind == UNWIND_STOP;
+		if (r->kind == UNWIND_BAD) {
+			counts.refused += i == 0;
+			return may_be_refused(&st, frame, cfa);
+		}
+		if (cfa.what != KNOWN || !same(cfa, our_cfa(&st, r)) || !same(rip, our_return(&st, r)) ||
+		    !compare_save(s, &st, frame, offset, r, RBP) || !compare_save(s, &st, frame, offset, r, RBX))
+			return false;
+	}
+	return true;
+}
+
+/* libdw has nothing: a gap, or padding. */
+static bool compare_gap(struct subject *s, uint64_t pc, uint64_t offset, const struct unwind_rule *r)
+{
+	if (r->kind == UNWIND_GAP) {
+		counts.gaps++;
+		return true;
+	}
+	if (r->kind == UNWIND_SIGNAL) /* by its bytes */
+		return true;
+	for (uint64_t back = 1; back <= 15; back++) {
+		Dwarf_Frame *frame = ask_libdw(s, pc - back);
+		struct unwind_rule before = unwind_table_find(&s->t, offset - back);
+
+		if (!frame)
+			continue;
+		free(frame);
+		counts.filled++;
+		return memcmp(&before, r, sizeof(before)) == 0;
+	}
+	return false;
+}
+
+static void print_rule(const struct unwind_rule *r);
+
+static void compare(struct subject *s, uint64_t pc, uint64_t offset)
+{
+	struct unwind_rule r = unwind_table_find(&s->t, offset);
+	Dwarf_Frame *frame = ask_libdw(s, pc);
+	bool good = frame ? compare_frame(s, frame, pc, offset, &r) : compare_gap(s, pc, offset, &r);
+
+	counts.all++;
+	counts.kinds[r.kind]++;
+	free(frame);
+	if (good)
+		return;
+	if (counts.wrong++ < 20) {
+		printf("# %s: address %#lx, offset %#lx: ", s->path, (unsigned long)pc, (unsigned long)offset);
+		print_rule(&r);
+		printf("%s\n", frame ? "" : " where libdw has nothing");
+	}
+}
+
+/* Half of the addresses anywhere in the code, half about where a row begins. */
+static void compare_some(struct subject *s, unsigned long n)
+{
+	const struct unwind_table *t = &s->t;
+
+	for (unsigned long i = 0; i < n; i++) {
+		uint64_t offset, at = random_below(s->code_bytes);
+		size_t k = 0;
+
+		while (at >= s->code[k].p_filesz)
+			at -= s->code[k++].p_filesz;
+		offset = s->code[k].p_offset + at;
+		if (i & 1) {
+			size_t page = random_below(t->n_pages), row;
+
+			if (t->pages[page].n == 0)
+				continue;
+			row = t->pages[page].first + random_below(t->pages[page].n);
+			offset = (t->first_page + page) << UNWIND_PAGE_SHIFT | t->rows[row] >> 16;
+			offset += random_below(5) - 2;
+		}
+		for (k = 0; k < s->n_code; k++) {
+			if (offset - s->code[k].p_offset < s->code[k].p_filesz) {
+				compare(s, s->code[k].p_vaddr + (offset - s->code[k].p_offset), offset);
+				break;
+			}
+		}
+	}
+}
+
+enum { PATHS_MAX = 8192 };
+
+static size_t read_paths(char *paths[PATHS_MAX])
+{
+	char *line = NULL;
+	size_t cap = 0, n = 0;
+	ssize_t length;
+
+	while (n < PATHS_MAX && (length = getline(&line, &cap, stdin)) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		paths[n++] = strdup(line);
+	}
+	free(line);
+	return n;
+}
+
+static int run_check(unsigned long addresses)
+{
+	static char *paths[PATHS_MAX];
+	size_t n = read_paths(paths);
+
+	for (size_t i = 0; i < n; i++) {
+		struct subject s;
+
+		if (open_subject(&s, paths[i])) {
+			counts.files++;
+			compare_some(&s, addresses / n + 1);
+		}
+		close_subject(&s);
+		free(paths[i]);
+	}
+	printf("# %lu files, %lu addresses: %lu gaps, %lu filled, %lu popped, %lu refused, %lu lost, %lu with rbx unfollowed, %lu unsaid\n",
+	       counts.files, counts.all, counts.gaps, counts.filled, counts.popped, counts.refused, counts.lost,
+	       counts.unfollowed, counts.unsaid);
+	printf("# kinds:");
+	for (int i = 0; i < UNWIND_KINDS; i++)
+		printf(" %lu", counts.kinds[i]);
+	printf("\n");
+	printf("files=%lu addresses=%lu wrong=%lu\n", counts.files, counts.all, counts.wrong);
+	return counts.wrong != 0;
+}
+
+static void print_at(const char *base, int64_t n)
+{
+	printf("%s%+lld", base, (long long)n);
+}
+
+static void print_save(const char *name, uint8_t how, int32_t at)
+{
+	if (how == UNWIND_SAME)
+		return;
+	printf(" %s=", name);
+	if (how == UNWIND_LOST)
+		printf("lost");
+	else if (how == UNWIND_IS_CFA)
+		print_at("cfa", at);
+	else
+		print_at(how == UNWIND_AT_CFA ? "[cfa" : "[rbp", at), printf("]");
+}
+
+static void print_rule(const struct unwind_rule *r)
+{
+	static const char *const names[UNWIND_KINDS] = {
+		"gap", "stop", "bad", "rsp", "rbp", "rbx", "reg", "[rsp", "[rbp", "plt", "signal", "in", "pushes", "pops",
+	};
+
+	printf("%s", names[r->kind]);
+	if (r->kind == UNWIND_CFA_REG || r->kind == UNWIND_RA_REG || r->kind == UNWIND_PLT)
+		printf("(%u)", r->reg);
+	if (r->kind >= UNWIND_CFA_RSP && r->kind != UNWIND_SIGNAL) {
+		print_at("", r->cfa);
+		if (r->kind == UNWIND_DEREF_RSP || r->kind == UNWIND_DEREF_RBP)
+			printf("]%+d", (int16_t)r->mask);
+		else if (r->mask)
+			printf(" mask=%#x", r->mask);
+	}
+	print_save("rbp", r->bp, r->bp_at);
+	if (r->bx != UNWIND_LOST)
+		print_save("rbx", r->bx, r->bx_at);
+}
+
+static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, uint64_t *n)
+{
+	struct elf_file *f;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	enum unwind_built built = UNWIND_DAMAGED;
+
+	*text = *n = 0;
+	*t = (struct unwind_table){ 0 };
+	if (fd < 0 || elf_open(fd, &f) != ELF_OPENED)
+		return false;
+	built = unwind_build(f, t);
+	for (size_t i = 0; i < f->n_segments; i++) {
+		if (f->segments[i].exec) {
+			*text = f->segments[i].offset;
+			*n = f->segments[i].filesz;
+		}
+	}
+	elf_close(f);
+	if (built != UNWIND_BUILT)
+		printf("%s\n", built == UNWIND_NOTHING ? "nothing" : built == UNWIND_DAMAGED ? "damaged" : "too large");
+	return built == UNWIND_BUILT;
+}
+
+static int run_rows(const char *path)
+{
+	struct unwind_rule last = { .kind = UNWIND_KINDS };
+	struct unwind_table t;
+	uint64_t text, n;
+
+	if (!build_one(path, &t, &text, &n))
+		return 1;
+	for (uint64_t i = 0; i < n; i++) {
+		struct unwind_rule r = unwind_table_find(&t, text + i);
+
+		if (i && memcmp(&r, &last, sizeof(r)) == 0)
+			continue;
+		last = r;
+		printf("%lu ", (unsigned long)i);
+		print_rule(&r);
+		printf("\n");
+	}
+	unwind_table_release(&t);
+	return 0;
+}
+
+static int run_raw(const char *path)
+{
+	struct unwind_table t;
+	uint64_t text, n;
+
+	if (!build_one(path, &t, &text, &n))
+		return 1;
+	for (size_t p = 0; p < t.n_pages; p++) {
+		for (size_t i = 0; i < t.pages[p].n; i++) {
+			uint32_t row = t.rows[t.pages[p].first + i];
+
+			printf("%#lx ", (unsigned long)((t.first_page + p) << UNWIND_PAGE_SHIFT | row >> 16));
+			print_rule(&t.rules[row & 0xffff]);
+			printf("\n");
+		}
+	}
+	unwind_table_release(&t);
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int run_size(void)
+{
+	static char *paths[PATHS_MAX];
+	size_t n = read_paths(paths), rows = 0, bytes = 0, files = 0;
+	double all = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct unwind_table t;
+		uint64_t text, size;
+		double start = now(), took;
+		size_t own;
+
+		if (!build_one(paths[i], &t, &text, &size))
+			continue;
+		took = now() - start;
+		own = t.n_rows * 4 + t.n_pages * sizeof(*t.pages);
+		printf("%8zu rows %9zu bytes %6zu rules %8.2f ms %7zu functions %4zu bad  %s\n", t.n_rows, own, t.n_rules, took,
+		       t.functions, t.bad, paths[i]);
+		rows += t.n_rows;
+		bytes += own;
+		all += took;
+		files++;
+		unwind_table_release(&t);
+	}
+	printf("%8zu rows %9zu bytes              %8.2f ms in %zu files\n", rows, bytes, all, files);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	elf_version(EV_CURRENT);
+	if (argc == 3 && strcmp(argv[1], "check") == 0)
+		return run_check(strtoul(argv[2], NULL, 10));
+	if (argc == 3 && strcmp(argv[1], "rows") == 0)
+		return run_rows(argv[2]);
+	if (argc == 3 && strcmp(argv[1], "raw") == 0)
+		return run_raw(argv[2]);
+	if (argc == 2 && strcmp(argv[1], "size") == 0)
+		return run_size();
+	fprintf(stderr, "usage: unwind-table check N | rows FILE | raw FILE | size\n");
+	return 2;
+}
