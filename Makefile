@@ -81,7 +81,7 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
-$(BUILD)/tests/unwind-table: LIBS += -ldw
+$(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
 SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host jitmap kernel vdso worker))
@@ -173,9 +173,35 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
 
+# The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
+# since a guest has no libraries.
+KERNELS = 5.10 6.1 6.12 newest
+GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn)
+STATIC_LIBS = -Wl,--start-group $(shell pkg-config --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
+
+$(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -static $(LDFLAGS) -o $@ $^ $(STATIC_LIBS)
+
+$(BUILD)/kernels/root/bin/load: tests/kernels/load.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load.d -MT $@ -static -o $@ $< $(STATIC_LIBS)
+
+$(BUILD)/kernels/root/bin/%: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -static -o $@ $<
+
+guest: $(GUEST)
+
+check-kernels: all guest
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
+
+.PHONY: guest check-kernels
+
 # Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
 # meant to be split; SC2069: stdout goes elsewhere on purpose.
-SCRIPTS = contrib/bootstrap contrib/workload contrib/demo.sh .ci/run $(wildcard tests/bench-*.sh)
+SCRIPTS = contrib/bootstrap contrib/workload contrib/demo.sh .ci/run $(wildcard tests/bench-*.sh) \
+	$(addprefix tests/kernels/,boot check fetch init record)
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

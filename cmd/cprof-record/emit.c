@@ -359,19 +359,21 @@ static enum root no_user_stack(const struct emit *e, const struct sample_head *s
 }
 
 /* A stack by tables, which says itself how it ended. */
-static bool table_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
+static enum emitted table_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
 {
 	uint64_t addresses[SAMPLE_DEPTH_MAX];
 	struct user_stack stack = { addresses, s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX, s->user_end };
 
 	memcpy(addresses, address, (size_t)stack.n * sizeof(*addresses));
 	if (is_in_exec(s, addresses[0] & ~SAMPLE_EXACT, p))
-		return end_user(e, addresses, 0, p, ROOT_NO_REGS, node);
-	spaces_finish(e->spaces, p, s, &stack);
-	return end_user(e, addresses, stack.n, p, stack.end < ROOTS ? (enum root)stack.end : ROOT_FAILED, node);
+		stack = (struct user_stack){ addresses, 0, ROOT_NO_REGS };
+	else if (!spaces_finish(e->spaces, p, s, &stack))
+		return EMIT_WAITS;
+	return end_user(e, addresses, stack.n, p, stack.end < ROOTS ? (enum root)stack.end : ROOT_FAILED, node) ?
+		       EMIT_WRITTEN : EMIT_NO_MEMORY;
 }
 
-static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
+static enum emitted user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
 	int n = s->user_n, i;
@@ -379,7 +381,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
 	if (n <= 0)
-		return end_user(e, address, 0, p, no_user_stack(e, s, p), node);
+		return end_user(e, address, 0, p, no_user_stack(e, s, p), node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
 	if ((unsigned int)n >= e->options->chain_depth)
 		root = ROOT_DEPTH;
 	i = sound(e, address, n, p);
@@ -387,7 +389,7 @@ static bool user_node(struct emit *e, const struct sample_head *s, const uint64_
 		root = ROOT_BROKEN;
 		n = i;
 	}
-	return end_user(e, address, n, p, root, node);
+	return end_user(e, address, n, p, root, node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
 }
 
 static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
@@ -402,22 +404,24 @@ static bool kernel_node(struct emit *e, const struct sample_head *s, const uint6
 	return *node >= NODE_FIRST;
 }
 
-bool emit_sample(struct emit *e, const struct sample_head *s)
+enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
 	const uint64_t *address = (const void *)(s + 1);
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
 	int kernel_n = s->kernel_n > 0 ? s->kernel_n : 0;
+	bool by_table = s->user_by == SAMPLE_BY_TABLE && s->user_n > 0;
 	uint64_t user, kernel;
+	enum emitted user_is;
 
 	if (!t)
-		return false;
+		return EMIT_NO_MEMORY;
 	say_task(e, t, s->time);
-	say_cgroup(e, t->proc, s->cgroup, s->time);
+	user_is = (by_table ? table_node : user_node)(e, s, address + kernel_n, t->proc, &user);
+	if (user_is != EMIT_WRITTEN)
+		return user_is;
 	if (!kernel_node(e, s, address, &kernel))
-		return false;
-	address += kernel_n;
-	if (!(s->user_by == SAMPLE_BY_TABLE && s->user_n > 0 ? table_node : user_node)(e, s, address, t->proc, &user))
-		return false;
+		return EMIT_NO_MEMORY;
+	say_cgroup(e, t->proc, s->cgroup, s->time);
 	say_vdso(e, t->proc);
 	say_tree(e, s->time);
 	put(e, (struct record){ .type = RECORD_SAMPLE,
@@ -425,7 +429,7 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 					    s->weight ? s->weight : engine_period(e->options) } });
 	e->samples++;
 	e->segment_samples++;
-	return true;
+	return EMIT_WRITTEN;
 }
 
 struct jit_sink {

@@ -56,8 +56,13 @@ bool emit_segment_due(const struct emit *e, uint64_t now);
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
 /* A change that procs has taken in. */
 void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect);
-/* False: it could not be written for want of memory, and counts as such. */
-bool emit_sample(struct emit *e, const struct sample_head *s);
+enum emitted {
+	EMIT_WRITTEN,
+	EMIT_NO_MEMORY, /* it counts as such */
+	EMIT_WAITS,     /* its stack needs a table that is being made: nothing is written, try again */
+};
+
+enum emitted emit_sample(struct emit *e, const struct sample_head *s);
 /* What is new in the processes' perf maps, up to a limit a step; with UINT64_MAX all of it, as of now. */
 void emit_jit(struct emit *e, uint64_t now);
 /* The process is about to be forgotten. */

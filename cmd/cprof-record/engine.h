@@ -38,7 +38,10 @@ struct engine_ops {
 	/* Those of one CPU, as of the last refresh. */
 	void (*refresh)(struct engine *e);
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
-	/* The walk by tables is told of a process's mappings, or with NULL that there are none; false: no room. */
+	/*
+	 * The walk by tables is told of a process's mappings, or with NULL that there are none; false: no room.
+	 * NULL where the engine leaves all walks to user space.
+	 */
 	bool (*tell)(struct engine *e, uint32_t pid, const struct unwind_space *space);
 	/* A process forked: it is wanted too if its parent was; told by the side-band. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,8 +188,9 @@ static void apply_change(struct recorder *r, const struct item *i)
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return;
 	if (c.kind == CHANGE_LOST) {
-		/* In perf's ring these may be samples as well; each was something that is not there. */
-		ledger_count(&r->ledger, 0, own ? OUTCOME_SIDEBAND_LOST : OUTCOME_RING_FULL, c.lost);
+		/* In perf's ring these may be samples as well, and the engine counts them. */
+		if (own)
+			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
 		r->emit.sideband_lost = true;
 		return;
 	}
@@ -201,12 +203,16 @@ static void apply_change(struct recorder *r, const struct item *i)
 	emit_change(&r->emit, &c, &effect);
 }
 
-static void apply_sample(struct recorder *r, const struct item *i)
+/* False: it waits. */
+static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
 	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+	enum emitted is = emit_sample(&r->emit, s);
 
-	ledger_count(&r->ledger, row, emit_sample(&r->emit, s) ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+	if (is != EMIT_WAITS)
+		ledger_count(&r->ledger, row, is == EMIT_WRITTEN ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+	return is != EMIT_WAITS;
 }
 
 static void emit_gone_to(void *arg, struct proc *p)
@@ -214,27 +220,46 @@ static void emit_gone_to(void *arg, struct proc *p)
 	emit_gone(arg, p);
 }
 
-/* Takes in and writes all that happened up to until, in order of time. */
-static void step(struct recorder *r, uint64_t until)
+/* What is written, is so in order of time; so what waits lets all after it wait. */
+static size_t apply(struct recorder *r, size_t ripe)
 {
-	size_t ripe;
+	for (size_t i = 0; i < ripe; i++) {
+		if (r->queue.items[i].kind == ITEM_SIDEBAND)
+			apply_change(r, &r->queue.items[i]);
+		else if (!apply_sample(r, &r->queue.items[i]))
+			return i;
+	}
+	return ripe;
+}
+
+/* Takes in and writes all that happened up to until. False: something waits for an unwind table. */
+static bool step(struct recorder *r, uint64_t until)
+{
+	size_t ripe, done;
 
 	if (r->emit.spaces)
 		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
 	ripe = queue_ripe(&r->queue, until);
-	for (size_t i = 0; i < ripe; i++) {
-		if (r->queue.items[i].kind == ITEM_SIDEBAND)
-			apply_change(r, &r->queue.items[i]);
-		else
-			apply_sample(r, &r->queue.items[i]);
-	}
-	queue_drop(&r->queue, ripe);
+	done = apply(r, ripe);
+	queue_drop(&r->queue, done);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
 	if (r->emit.spaces)
 		spaces_tell(&r->spaces);
+	return done == ripe;
+}
+
+/* All that there is, now that no more comes. */
+static void step_to_end(struct recorder *r)
+{
+	for (uint64_t began = host_mono_ns(); !step(r, UINT64_MAX);) {
+		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
+
+		r->spaces.hurry = host_mono_ns() - began > TABLES_PATIENCE;
+		poll(&worker, 1, 10);
+	}
 }
 
 static void check_output(const struct recorder *r)
@@ -377,7 +402,7 @@ static void finish(struct recorder *r)
 
 	r->engine->ops->stop(r->engine);
 	r->stopped = now = host_mono_ns();
-	step(r, UINT64_MAX);
+	step_to_end(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
 	tell_ledger(r, now);
@@ -482,6 +507,9 @@ static void start(struct recorder *r)
 	emit_segment(&r->emit, host_mono_ns());
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
+	if (r->emit.spaces)
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, worker_fd(r->tables.worker),
+			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = host_mono_ns();

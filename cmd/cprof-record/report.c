@@ -16,15 +16,24 @@ void report_progress(const struct recorder *r, uint64_t now)
 			(now - r->started) / 1000000000, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
 }
 
-void report_complaints(const struct recorder *r)
+static void complain(const struct recorder *r, const char *complaint)
 {
-	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
-
-	if (!complaint || r->o.quiet)
+	if (r->o.quiet)
 		return;
 	if (r->progress)
 		fputs("\r\033[K", stderr);
 	cli_warn("%s", complaint);
+}
+
+void report_complaints(struct recorder *r)
+{
+	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
+
+	if (complaint)
+		complain(r, complaint);
+	if (r->tables.complaint.n)
+		complain(r, buf_cstr(&r->tables.complaint));
+	buf_clear(&r->tables.complaint);
 }
 
 /* Does each task have a clock of its own, that begins with it? */

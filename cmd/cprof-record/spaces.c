@@ -53,6 +53,8 @@ static bool make_view(struct spaces *s, struct proc *p)
 
 static void want(struct spaces *s, struct proc *p)
 {
+	if (!s->engine->ops->tell) /* there is nobody to be told */
+		return;
 	p->space.wanted = true;
 	if (p->space.dirty || !grow_array(&s->dirty, &s->cap, s->n, sizeof(*s->dirty)))
 		return;
@@ -81,40 +83,45 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	return true;
 }
 
-static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t now)
+/* WALK_ASK: it waits for a table. */
+static int step(struct spaces *s, struct proc *p, struct unwind_host *h)
 {
 	int end = unwind_host_step(h);
 
 	if (end == WALK_ASK) {
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
 
-		if (m)
-			tables_want(s->tables, p, m, now);
+		if (m && tables_want(s->tables, p, m, host_mono_ns()) && !s->hurry)
+			return WALK_ASK;
 		end = unwind_host_step(h);
 	}
 	return end == WALK_ASK ? WALK_NO_TABLE : end == WALK_UNREADABLE && h->beyond && h->stack.n ? ROOT_COPY : end;
 }
 
-static void go_on(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
+/* False: it waits for a table. */
+static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
 {
 	struct unwind_host h = { .store = s->tables->store };
 	int end;
 
 	if (!make_view(s, p) || !take_state(&h, head, out)) {
 		out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end;
-		return;
+		return true;
 	}
-	s->finished++;
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
-	while ((end = step(s, p, &h, head->time)) == WALK_ON) {
+	while ((end = step(s, p, &h)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;
 		}
 		out->addresses[out->n++] = h.walk.regs[UNWIND_RIP] | (h.walk.exact ? SAMPLE_EXACT : 0);
 	}
+	if (end == WALK_ASK)
+		return false;
+	s->finished++;
 	out->end = end;
+	return true;
 }
 
 /* How many frames were walked by what was true then. */
@@ -153,7 +160,7 @@ static void touch(struct spaces *s, const struct proc *p, const struct user_stac
 	}
 }
 
-void spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
+bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
 	int most = (int)s->engine->options->depth;
 	int good;
@@ -164,12 +171,13 @@ void spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 	if (good < out->n) {
 		out->n = good;
 		out->end = WALK_NO_MAPPING;
-	} else if (head->deferred) {
-		go_on(s, p, head, out, most);
+	} else if (head->deferred && !go_on(s, p, head, out, most)) {
+		return false;
 	}
 	if (out->end == WALK_ASK)
 		out->end = WALK_NO_TABLE;
 	touch(s, p, out, head->time);
+	return true;
 }
 
 /* A change of what the program knows: from here on its word of this range is not true. */

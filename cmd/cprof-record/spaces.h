@@ -21,6 +21,7 @@ struct spaces {
 	size_t n, cap;
 	uint64_t refused; /* processes that found no room */
 	uint64_t finished; /* stacks */
+	bool hurry;        /* the recording ends: nothing waits any more */
 };
 
 /* A user stack, as it goes into the stream: addresses as in struct sample_head. */
@@ -33,9 +34,10 @@ struct user_stack {
 void spaces_release(struct spaces *s);
 /*
  * The stack of this sample of p, walked by tables: gone on with where the program could not, and cut where
- * the program was told something else than was true then.
+ * the program was told something else than was true then. False: it waits for a table; call again, with
+ * all as it was.
  */
-void spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
 /* Changes, as procs took them in: a mapping; a child. */
 void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m);
 void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child);

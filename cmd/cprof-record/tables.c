@@ -13,7 +13,7 @@
 
 bool tables_init(struct tables *t, struct procs *procs)
 {
-	*t = (struct tables){ .procs = procs, .patience = TABLES_PATIENCE };
+	*t = (struct tables){ .procs = procs };
 	t->worker = worker_new();
 	return t->worker != NULL;
 }
@@ -78,7 +78,7 @@ static bool put_out(struct tables *t, uint64_t now)
 	}
 	if (best == 0)
 		return false;
-	t->items[best].asked = false;
+	t->items[best].asked = 0;
 	store_unload(t->store, best, UNWIND_FILE_ASK, now);
 	t->evicted++;
 	return true;
@@ -125,6 +125,7 @@ static void take(struct tables *t, enum worker_said said, const struct worker_an
 {
 	struct buf why = { 0 };
 
+	t->cpu_ns += a->cpu_ns;
 	if (a->id == 0 || a->id >= t->n || !t->items[a->id].used || store_state(t->store, a->id) != UNWIND_FILE_ASK)
 		return; /* its file was forgotten meanwhile */
 	t->items[a->id].touched = now;
@@ -156,43 +157,31 @@ static int open_vdso(void)
 	return fd;
 }
 
-static void ask(struct tables *t, uint32_t number, const struct proc *p, const struct map *m)
+static void ask(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
 {
 	const struct exe *x = &t->procs->exes[m->file - 1];
+	struct table *f = &t->items[number];
 	int fd = slice_is(x->path, "[vdso]") ? open_vdso() : snapshot_open(p->pid, m, x);
 
-	if (fd < 0) {
-		/* Not to be had through this process: maybe through the next one. */
-		t->items[number].retry = 1;
+	if (fd >= 0 && worker_ask(t->worker, number, fd))
+		f->asked = now;
+	else if (!f->asked) /* not to be had through this process: maybe through the next one */
+		f->retry = now + RETRY;
+	if (!f->asked)
 		store_mark(t->store, number, UNWIND_FILE_NONE);
-		return;
-	}
-	t->items[number].asked = worker_ask(t->worker, number, fd);
-	if (!t->items[number].asked)
-		store_mark(t->store, number, UNWIND_FILE_NONE);
-	close(fd);
+	if (fd >= 0)
+		close(fd);
 }
 
-void tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)
+bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)
 {
 	uint32_t number = m->file ? t->procs->exes[m->file - 1].table : 0;
-	struct worker_answer a;
-	enum worker_said said;
 
 	if (number == 0 || store_state(t->store, number) != UNWIND_FILE_ASK)
-		return;
+		return false;
 	if (!t->items[number].asked)
-		ask(t, number, p, m);
-	while (store_state(t->store, number) == UNWIND_FILE_ASK && t->patience) {
-		uint64_t began = host_mono_ns(), waited;
-
-		said = worker_take(t->worker, (int)(t->patience / MILLISECOND), &a);
-		waited = host_mono_ns() - began;
-		t->patience = waited < t->patience ? t->patience - waited : 0;
-		if (said == WORKER_NOTHING)
-			return;
-		take(t, said, &a, now);
-	}
+		ask(t, number, p, m, now);
+	return store_state(t->store, number) == UNWIND_FILE_ASK && now - t->items[number].asked < TABLES_PATIENCE;
 }
 
 void tables_step(struct tables *t, uint64_t now)
@@ -200,7 +189,6 @@ void tables_step(struct tables *t, uint64_t now)
 	struct worker_answer a;
 	enum worker_said said;
 
-	t->patience = TABLES_PATIENCE;
 	while ((said = worker_take(t->worker, 0, &a)) != WORKER_NOTHING)
 		take(t, said, &a, now);
 	for (uint32_t i = 1; i < t->n; i++) {
@@ -209,7 +197,7 @@ void tables_step(struct tables *t, uint64_t now)
 		if (!f->used || !f->retry || f->retry > now)
 			continue;
 		f->retry = 0;
-		f->asked = false;
+		f->asked = 0;
 		store_mark(t->store, i, UNWIND_FILE_ASK);
 	}
 	store_reap(t->store, now);

@@ -15,7 +15,7 @@
 struct table {
 	uint32_t exe;     /* index in procs' exes */
 	bool used;        /* this number is one */
-	bool asked;       /* the worker has been */
+	uint64_t asked;   /* the worker was, then; 0: it was not */
 	uint64_t touched; /* a stack went through it last */
 	uint64_t retry;   /* refused until then */
 };
@@ -26,14 +26,14 @@ struct tables {
 	struct procs *procs;
 	struct table *items; /* by file number */
 	size_t n, cap;
-	uint64_t patience; /* ns that stacks may still wait for tables in this step */
 	/* Totals. */
 	uint64_t built, refused, evicted, failed;
+	uint64_t cpu_ns; /* of the worker's processes */
 	struct buf complaint; /* a sentence that has not been said, or empty */
 	bool said_refused;
 };
 
-enum { TABLES_PATIENCE = 400000000 }; /* for a step: so long the rings last */
+enum { TABLES_PATIENCE = 1000000000 }; /* ns: so long stacks wait for a table */
 
 /* The worker is started here: before there is anything that it should not have. False: errno. */
 bool tables_init(struct tables *t, struct procs *procs);
@@ -45,10 +45,10 @@ uint32_t tables_number(struct tables *t, uint32_t exe);
 void tables_forget(struct tables *t, uint32_t number, uint64_t now);
 
 /*
- * A stack of this process needs the table of the file that is mapped here: asks for it, and waits as long
- * as there is patience. What the store then says of the file is final for this stack.
+ * A stack of this process needs the table of the file that is mapped here: asks for it. True: it is worth
+ * waiting for the answer. Else what the store says of the file is final for this stack.
  */
-void tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now);
+bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now);
 /* A stack went through it. */
 static inline void tables_touch(struct tables *t, uint32_t number, uint64_t now)
 {
