@@ -4,7 +4,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-: "${BUILD:=$top/build}" "${STATES:=2000}" "${SECONDS_EACH:=4}" "${WALK:=table}" "${ROWS:=}"
+: "${BUILD:=$top/build}" "${STATES:=2000}" "${SECONDS_EACH:=4}" "${BY:=}" "${ROWS:=}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-verify.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -15,7 +15,7 @@ verify() {
 	least=$1 twin=
 	shift
 	if [ "$1" = --twin ]; then twin=$2; shift 2; fi
-	"$BUILD/tests/unwind-verify" --walk "$WALK" --name "$name" --least "$least" ${twin:+--twin "$twin"} \
+	"$BUILD/tests/unwind-verify" --by "$BY" --name "$name" --least "$least" ${twin:+--twin "$twin"} \
 		-F 499 -n "$STATES" -t 30 -- "$@" || status=1
 }
 without() { printf '%-12s left out: there is no %s\n' "$name" "$1"; }

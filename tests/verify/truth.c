@@ -281,6 +281,42 @@ static int each_frame(Dwfl_Frame *frame, void *arg)
 	return DWARF_CB_OK;
 }
 
+/*
+ * elfutils (0.188) means to say in its x86-64 defaults that rbx is kept by calls, and says so of rax: where
+ * no frame below has saved rbx, a CFA by rbx (ld.so's _dl_runtime_resolve) cannot be had, and libdwfl takes that
+ * for the end of the stack.
+ */
+static bool wants_rbx(Dwfl *dwfl, const struct true_frame *f)
+{
+	Dwarf_Addr bias;
+	Dwarf_Frame *row = row_at(dwfl, f->pc - !f->activation, &bias);
+	Dwarf_Op *ops;
+	size_t n;
+	bool by_rbx = row && dwarf_frame_cfa(row, &ops, &n) == 0 && n == 1 &&
+		      (ops[0].atom == DW_OP_breg3 || (ops[0].atom == DW_OP_bregx && ops[0].number == UNWIND_RBX));
+
+	free(row);
+	return by_rbx;
+}
+
+/* Of the walk that came back with this. */
+static enum truth_end end_of(struct truth *t, Dwfl *dwfl, struct true_chain *c, int got)
+{
+	const struct true_frame *last = &c->frames[c->n - 1];
+
+	if (c->n == TRUTH_FRAMES)
+		return TRUTH_LIMIT;
+	if (got == 0 && c->n > 0 && wants_rbx(dwfl, last)) {
+		c->error = "libdw does not follow rbx";
+		return TRUTH_FAILED;
+	}
+	if (got == 0)
+		return t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
+	if (c->n > 0 && !last->has_cfi)
+		return TRUTH_NO_CFI;
+	return c->refused ? TRUTH_DUMP : TRUTH_FAILED;
+}
+
 void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 {
 	Dwfl *dwfl;
@@ -303,14 +339,7 @@ void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 	if (got == -1)
 		c->error = dwfl_errmsg(-1);
 	c->refused = t->refused ? t->refused : t->refused_ever;
-	if (c->n == TRUTH_FRAMES)
-		c->end = TRUTH_LIMIT;
-	else if (got == 0)
-		c->end = t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
-	else if (c->n > 0 && !c->frames[c->n - 1].has_cfi)
-		c->end = TRUTH_NO_CFI;
-	else
-		c->end = c->refused ? TRUTH_DUMP : TRUTH_FAILED;
+	c->end = end_of(t, dwfl, c, got);
 }
 
 static void print_ops(FILE *out, const char *what, const Dwarf_Op *ops, size_t n)
