@@ -4,6 +4,7 @@
 
 #include "common/unwind/cfi.h"
 #include "common/unwind/edges.h"
+#include "common/unwind/golang.h"
 
 /* All that is needed on the way. */
 struct builder {
@@ -38,7 +39,10 @@ static bool read_sections(struct builder *b)
 
 	if (section_eh_frame(b->f, &s) && !read_section(b, &s, SPAN_EH_FRAME))
 		return false;
-	return !section_find(b->f, ".debug_frame", &s) || read_section(b, &s, SPAN_DEBUG_FRAME);
+	if (section_find(b->f, ".debug_frame", &s) && !read_section(b, &s, SPAN_DEBUG_FRAME))
+		return false;
+	b->t->bad += !golang_spans(b->f, &b->spans);
+	return true;
 }
 
 /*

@@ -1,0 +1,411 @@
+#include "common/unwind/golang.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/le.h"
+#include "common/unwind/gopclntab.h"
+
+#define NOWHERE UINT64_MAX
+
+enum {
+	RETURN = 8, /* bytes of a return address */
+	FRAME = 16, /* and of a saved rbp below it */
+	CODE_BYTES = 1 << 14,
+	CODE_MAX = ELF_PART_MAX, /* bytes of code that are looked at: a file may be sparse, and claim any size */
+	RUNS_MAX = 1 << 24,
+	TRIES_MAX = 4,       /* frames of one function that are searched for a saved rbp */
+	PROLOGUE_MAX = 80,
+	SCANNED_MAX = 4096,  /* bytes of one function that are searched for writes of rsp */
+	RBP_ENCODED = 5,     /* in instructions */
+};
+
+/* What the runtime's own functions do to the stack. */
+enum conduct {
+	CALLED,    /* as any other */
+	OUTERMOST, /* nothing called it, or nothing that is to be seen */
+	RETURNS,   /* runs on another stack for a while; so do all that the table has as writing rsp */
+	LEAVES,    /* goes over to another stack, which ends there */
+	JUMPS,     /* goes over to a stack that it is not the innermost frame of */
+	FEIGNS,    /* makes another stack look as if it had been called there; but there is no rbp */
+	SIGRETURN, /* what a signal handler returns to */
+	LABEL,     /* its first byte stands on stacks as a return address */
+};
+
+static const struct {
+	const char *name;
+	enum conduct conduct;
+} known[] = {
+	{ "runtime.goexit", OUTERMOST },
+	{ "runtime.mstart", OUTERMOST },
+	{ "runtime.rt0_go", OUTERMOST },
+	{ "_rt0_amd64_linux", OUTERMOST },
+	{ "_rt0_amd64", OUTERMOST },
+	{ "runtime.mcall", LEAVES },
+	{ "runtime.morestack", LEAVES },
+	{ "runtime.clone", LEAVES },
+	{ "runtime.gogo", JUMPS },
+	{ "gogo", JUMPS },
+	{ "runtime.systemstack", RETURNS },
+	{ "runtime.asmcgocall", RETURNS },
+	{ "runtime.nanotime", RETURNS },
+	{ "runtime.nanotime1", RETURNS },
+	{ "runtime.walltime", RETURNS },
+	{ "runtime.walltime1", RETURNS },
+	{ "time.now", RETURNS },
+	{ "runtime.callCgoMmap", RETURNS },
+	{ "runtime.callCgoMunmap", RETURNS },
+	{ "runtime.callCgoSigaction", RETURNS },
+	{ "runtime.sigfwd", RETURNS },
+	{ "racecall", RETURNS },
+	{ "runtime.cgocallback", FEIGNS },
+	{ "runtime.cgocallback_gofunc", FEIGNS },
+	{ "runtime.sigreturn", SIGRETURN },
+	{ "runtime.sigreturn__sigaction", SIGRETURN },
+	{ "runtime.systemstack_switch", LABEL },
+};
+
+/* The file's code, a piece at a time: functions are asked for in order. */
+struct code {
+	int fd;
+	uint64_t at, left;
+	size_t n;
+	uint8_t bytes[CODE_BYTES];
+};
+
+struct reader {
+	struct spans *s;
+	struct code_map map;
+	struct code code;
+	size_t runs;
+};
+
+/* A function on the way from the table to spans. */
+struct function {
+	struct go_function go;
+	enum conduct conduct;
+	uint64_t offset;        /* of go.start in the file */
+	uint64_t saved;         /* from here on rbp is at CFA + saved_at, while that is not below rsp */
+	int64_t saved_at;
+	unsigned int early;     /* begins so many bytes before go.start */
+	uint64_t moved, back;   /* behind the first and the last write of rsp; NOWHERE: there is none */
+};
+
+/* At most n bytes of the function from this address on; how many there are in *n. */
+static const uint8_t *code_at(struct reader *r, const struct function *fn, uint64_t vaddr, size_t *n)
+{
+	struct code *c = &r->code;
+	uint64_t at = fn->offset + (vaddr - fn->go.start);
+
+	if (*n > fn->go.end - vaddr)
+		*n = (size_t)(fn->go.end - vaddr);
+	if (at < c->at || at + *n > c->at + c->n) {
+		ssize_t got = c->left < sizeof(c->bytes) ? 0 : pread(c->fd, c->bytes, sizeof(c->bytes), (off_t)at);
+
+		c->at = at;
+		c->n = got > 0 ? (size_t)got : 0;
+		c->left -= c->n;
+	}
+	if (*n > c->n - (size_t)(at - c->at))
+		*n = c->n - (size_t)(at - c->at);
+	return c->bytes + (at - c->at);
+}
+
+/* mov %reg,disp(%rsp): its length, or 0. */
+static size_t store_on_stack(const uint8_t *p, size_t n, unsigned int *reg, int64_t *disp)
+{
+	unsigned int mod;
+
+	if (n < 8 || (p[0] & 0xfb) != 0x48 || p[1] != 0x89 || (p[2] & 7) != 4 || p[3] != 0x24)
+		return 0;
+	mod = p[2] >> 6;
+	*reg = (p[2] >> 3 & 7) | (p[0] & 4) << 1;
+	*disp = mod == 0 ? 0 : mod == 1 ? (int8_t)p[4] : (int32_t)le32_load(p + 4);
+	return mod == 0 ? 4 : mod == 1 ? 5 : mod == 2 ? 8 : 0;
+}
+
+/*
+ * Is rbp saved where the depth has become this? Since Go 1.21 it has just been pushed; before, and in what C calls, it
+ * is among the registers that are stored then.
+ */
+static bool find_save(struct reader *r, struct function *fn, const struct go_depths *d, int64_t rise)
+{
+	uint64_t before = d->start - fn->go.start < 1 ? 0 : 1;
+	size_t n = PROLOGUE_MAX, at = (size_t)before, length;
+	const uint8_t *p = code_at(r, fn, d->start - before, &n);
+	unsigned int reg;
+	int64_t disp;
+
+	if (n < before + 3)
+		return false;
+	/* push %rbp; and unless it is the first instruction (%r13's ends the same) mov %rsp,%rbp */
+	if (before && p[0] == 0x55 && rise == 8 &&
+	    (d->start == fn->go.start + 1 || (p[1] == 0x48 && p[2] == 0x89 && p[3] == 0xe5))) {
+		fn->saved = d->start;
+		fn->saved_at = -((int64_t)d->depth + RETURN);
+		return true;
+	}
+	at += p[at] == 0xfc; /* cld */
+	while ((length = store_on_stack(p + at, n - at, &reg, &disp)) != 0) {
+		at += length;
+		if (reg == RBP_ENCODED) {
+			fn->saved = d->start - before + at;
+			fn->saved_at = disp - ((int64_t)d->depth + RETURN);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Anything that writes rsp but pushes, pops and the addition of constants: its length, or 0. */
+static size_t move_of_rsp(const uint8_t *p, size_t n)
+{
+	unsigned int mod, rm;
+
+	if (n < 8 || (p[0] & 0xf8) != 0x48)
+		return 0;
+	mod = p[2] >> 6;
+	rm = p[2] & 7;
+	if (p[1] == 0x89 && !(p[0] & 1) && mod == 3 && rm == 4) /* mov %reg,%rsp */
+		return 3;
+	if (p[1] == 0x83 && p[0] == 0x48 && p[2] == 0xe4) /* and $-16,%rsp */
+		return 4;
+	if ((p[1] != 0x8b && p[1] != 0x8d) || (p[0] & 4) || (p[2] >> 3 & 7) != 4)
+		return 0;
+	/* mov memory,%rsp or mov %reg,%rsp; lea memory,%rsp, but not lea n(%rsp),%rsp */
+	if (p[1] == 0x8d && (mod == 3 || (rm == 4 && p[3] == 0x24)))
+		return 0;
+	return 3 + (mod != 3 && rm == 4) + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
+}
+
+static void find_moves(struct reader *r, struct function *fn)
+{
+	size_t n = SCANNED_MAX, length;
+	const uint8_t *p = code_at(r, fn, fn->go.start, &n);
+
+	for (size_t i = 0; i < n; i += length ? length : 1) {
+		length = move_of_rsp(p + i, n - i);
+		if (!length)
+			continue;
+		fn->back = fn->go.start + i + length;
+		if (fn->moved == NOWHERE)
+			fn->moved = fn->back;
+	}
+}
+
+static enum conduct conduct_of(const struct go_function *go)
+{
+	struct slice name = go->name;
+
+	if (name.n > 5 && memcmp(name.p + name.n - 5, ".abi0", 5) == 0)
+		name.n -= 5;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (slice_is(name, known[i].name))
+			return known[i].conduct;
+	}
+	return go->moves_rsp ? RETURNS : CALLED;
+}
+
+static void put(struct reader *r, const struct function *fn, uint64_t start, uint64_t end, const struct unwind_rule *rule)
+{
+	spans_add(r->s, SPAN_GO, fn->offset + start - fn->go.start, fn->offset + end - fn->go.start, rule);
+}
+
+/* rbp stands in its slot while that belongs to the frame. */
+static bool is_saved(const struct function *fn, uint64_t at, int32_t depth)
+{
+	return at >= fn->saved && fn->saved_at + depth + RETURN >= 0;
+}
+
+static bool has_frame(const struct function *fn, uint64_t at, int32_t depth)
+{
+	return is_saved(fn, at, depth) && fn->saved_at == -FRAME;
+}
+
+/* The rule where rsp may have been moved to another stack. */
+static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int32_t depth)
+{
+	switch (fn->conduct) {
+	case LEAVES:
+		return (struct unwind_rule){ .kind = UNWIND_STOP };
+	case JUMPS:
+		return (struct unwind_rule){ .kind = UNWIND_BAD };
+	case FEIGNS:
+		return (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = depth + RETURN, .bp = UNWIND_LOST,
+					     .bx = UNWIND_LOST };
+	default:
+		break;
+	}
+	if (!has_frame(fn, at, depth))
+		return (struct unwind_rule){ .kind = UNWIND_GAP };
+	return (struct unwind_rule){ .kind = UNWIND_CFA_RBP, .cfa = FRAME, .bp = UNWIND_AT_CFA, .bp_at = -FRAME,
+				     .bx = UNWIND_LOST };
+}
+
+/*
+ * Is rsp elsewhere here? From the first write on; after the last one no more. With a frame only until that is
+ * taken down: what stands behind it belongs to the function's middle.
+ */
+static bool is_moved(const struct function *fn, const struct go_depths *d, uint64_t at)
+{
+	if (at < fn->moved)
+		return false;
+	if (fn->conduct == LEAVES || fn->conduct == JUMPS || fn->back == fn->moved)
+		return true;
+	if (!has_frame(fn, at, d->depth))
+		return at < fn->back;
+	return d->start >= fn->back || d->end < fn->back || at < fn->back;
+}
+
+static struct unwind_rule rule_at(const struct function *fn, const struct go_depths *d, uint64_t at)
+{
+	struct unwind_rule rule = { .kind = UNWIND_CFA_RSP, .cfa = d->depth + RETURN, .bx = UNWIND_LOST };
+
+	if (is_moved(fn, d, at))
+		return rule_moved(fn, at, d->depth);
+	if (d->depth < 0 || d->depth > INT32_MAX - FRAME)
+		return (struct unwind_rule){ .kind = UNWIND_BAD };
+	if (is_saved(fn, at, d->depth)) {
+		rule.bp = UNWIND_AT_CFA;
+		rule.bp_at = (int32_t)fn->saved_at;
+	}
+	return rule;
+}
+
+/* One depth's instructions, cut where more than the depth changes. */
+static void put_depth(struct reader *r, const struct function *fn, const struct go_depths *d)
+{
+	const uint64_t cuts[] = { fn->saved, fn->moved, fn->back };
+	uint64_t at = d->start;
+
+	while (at < d->end) {
+		struct unwind_rule rule = rule_at(fn, d, at);
+		uint64_t end = d->end;
+
+		for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
+			end = cuts[i] > at && cuts[i] < end ? cuts[i] : end;
+		put(r, fn, at, end, &rule);
+		at = end;
+	}
+}
+
+static void put_depths(struct reader *r, const struct gopclntab *t, struct function *fn)
+{
+	static const struct unwind_rule bad = { .kind = UNWIND_BAD };
+	struct go_depths d;
+	int32_t before = 0;
+	unsigned int tries = 0;
+
+	go_depths_begin(t, &fn->go, &d);
+	while (r->runs < RUNS_MAX && go_depths_next(&d)) {
+		r->runs++;
+		if (fn->saved == NOWHERE && d.depth > before && tries++ < TRIES_MAX)
+			find_save(r, fn, &d, (int64_t)d.depth - before);
+		put_depth(r, fn, &d);
+		before = d.depth;
+	}
+	if (d.damaged)
+		put(r, fn, d.end, fn->go.end, &bad);
+}
+
+static void put_function(struct reader *r, const struct gopclntab *t, struct function *fn)
+{
+	static const struct unwind_rule stop = { .kind = UNWIND_STOP }, signal = { .kind = UNWIND_SIGNAL };
+	static const struct unwind_rule entry = { .kind = UNWIND_CFA_RSP, .cfa = RETURN, .bx = UNWIND_LOST };
+
+	if (fn->conduct == OUTERMOST) {
+		put(r, fn, fn->go.start, fn->go.end, &stop);
+		return;
+	}
+	if (fn->conduct == SIGRETURN) {
+		put(r, fn, fn->go.start - fn->early, fn->go.end, &signal);
+		return;
+	}
+	if (fn->conduct == LABEL)
+		put(r, fn, fn->go.start - fn->early, fn->go.start, &entry);
+	if (fn->conduct != CALLED && fn->conduct != LABEL)
+		find_moves(r, fn);
+	put_depths(r, t, fn);
+}
+
+/* Return addresses are looked up one byte before: where a function's first byte is one, its span begins so early. */
+static void begin_early(struct function *before, struct function *fn)
+{
+	if ((fn->conduct != SIGRETURN && fn->conduct != LABEL) || before->go.end != fn->go.start ||
+	    before->go.end - before->go.start < 2 || before->offset + (fn->go.start - before->go.start) != fn->offset)
+		return;
+	before->go.end--;
+	fn->early = 1;
+}
+
+/* The next function in order that lies in the file's code. *good: nothing so far was out of order or nonsense. */
+static bool next_function(struct reader *r, const struct gopclntab *t, size_t *i, uint64_t least, struct function *fn,
+			  bool *good)
+{
+	while (*i < t->n) {
+		uint64_t left;
+
+		*fn = (struct function){ .saved = NOWHERE, .moved = NOWHERE, .back = NOWHERE };
+		if (!gopclntab_function(t, (*i)++, &fn->go) || fn->go.start < least) {
+			*good = false;
+			continue;
+		}
+		if (!code_map_offset(&r->map, fn->go.start, &fn->offset, &left))
+			continue;
+		if (fn->go.end - fn->go.start > left)
+			fn->go.end = fn->go.start + left;
+		fn->conduct = conduct_of(&fn->go);
+		return true;
+	}
+	return false;
+}
+
+static bool put_functions(struct reader *r, const struct gopclntab *t)
+{
+	struct function fn, next;
+	bool good = true, more;
+	size_t i = 0;
+
+	more = next_function(r, t, &i, 0, &fn, &good);
+	while (more && !r->s->failed && !r->s->too_large) {
+		more = next_function(r, t, &i, fn.go.end, &next, &good);
+		if (more)
+			begin_early(&fn, &next);
+		put_function(r, t, &fn);
+		fn = next;
+	}
+	return good && r->runs < RUNS_MAX;
+}
+
+bool golang_spans(const struct elf_file *f, struct spans *s)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	struct gopclntab t = { 0 };
+	bool good = true;
+
+	if (!r || !code_map_init(&r->map, f)) {
+		free(r);
+		s->failed = true;
+		return true;
+	}
+	r->s = s;
+	r->code.fd = f->fd;
+	r->code.left = CODE_MAX;
+	switch (gopclntab_open(f, &r->map, &t)) {
+	case GOPCLNTAB_FOUND:
+		good = put_functions(r, &t);
+		break;
+	case GOPCLNTAB_NONE:
+		break;
+	case GOPCLNTAB_DAMAGED:
+		good = false;
+		break;
+	case GOPCLNTAB_NO_MEMORY:
+		s->failed = true;
+		break;
+	}
+	gopclntab_close(&t);
+	code_map_release(&r->map);
+	free(r);
+	return good;
+}

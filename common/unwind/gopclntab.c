@@ -1,0 +1,349 @@
+#include "common/unwind/gopclntab.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/le.h"
+
+enum {
+	MAGIC_1_2 = 0xfb, /* the first byte; then three times 0xff */
+	MAGIC_1_16 = 0xfa,
+	MAGIC_1_18 = 0xf0,
+	MAGIC_1_20 = 0xf1,
+	FUNCTIONS_AT_1_2 = 16, /* functab, in the oldest layout */
+	WORDS_AT = 8,  /* of the header: behind the magic, two zeroes, the instructions' least length, a pointer's */
+	NAME_MAX_GO = 128, /* a longer name is nobody's that is asked for */
+	FLAG_MOVES_RSP = 2,
+	MODULE_TEXT = 22 * 8, /* the runtime's moduledata: its first word points to the table; where the text is */
+	SCAN_STEP = 8,
+	FILE_HEADER = 64,
+	RELA_SIZE = 24,
+};
+
+/* The header's words from WORDS_AT on. */
+enum word { WORD_FUNCTIONS, WORD_FILES, WORD_TEXT, WORD_NAMES, WORD_UNITS, WORD_PATHS, WORD_VALUES, WORD_RECORDS, WORDS };
+
+/* magic, 0, 0, 1, 8: what the table of any version begins with on amd64. */
+static bool is_header(const uint8_t *p)
+{
+	return (p[0] == MAGIC_1_2 || p[0] == MAGIC_1_16 || p[0] == MAGIC_1_18 || p[0] == MAGIC_1_20) && p[1] == 0xff &&
+	       p[2] == 0xff && p[3] == 0xff && p[4] == 0 && p[5] == 0 && p[6] == 1 && p[7] == 8;
+}
+
+/* The part from here to the end: no header says where a part ends. */
+static bool part(const struct gopclntab *t, uint64_t at, struct slice *s)
+{
+	if (at > t->bytes.n)
+		return false;
+	*s = (struct slice){ t->bytes.p + at, t->bytes.n - at };
+	return true;
+}
+
+/* Everything but the address of the text. */
+static bool read_header(struct gopclntab *t)
+{
+	const uint8_t *p = t->bytes.p, *w = p + WORDS_AT;
+	bool good;
+
+	t->field = p[0] == MAGIC_1_2 || p[0] == MAGIC_1_16 ? 8 : 4;
+	if (p[0] == MAGIC_1_2) {
+		good = t->bytes.n >= FUNCTIONS_AT_1_2 && part(t, FUNCTIONS_AT_1_2, &t->functab);
+		t->names = t->values = t->records = t->bytes;
+	} else {
+		/* Before 1.18 there is no text among the words. */
+		size_t skip = t->field == 8 ? 8 : 0;
+
+		good = t->bytes.n >= WORDS_AT + WORDS * 8 && part(t, le64_load(w + WORD_NAMES * 8 - skip), &t->names) &&
+		       part(t, le64_load(w + WORD_VALUES * 8 - skip), &t->values) &&
+		       part(t, le64_load(w + WORD_RECORDS * 8 - skip), &t->records);
+		t->functab = t->records;
+		t->flag_at = p[0] == MAGIC_1_16 || p[0] == MAGIC_1_20 ? 41 : 37;
+	}
+	if (!good || le64_load(w) >= t->functab.n / t->field / 2)
+		return false;
+	t->n = (size_t)le64_load(w);
+	return true;
+}
+
+/* Addresses that the loader is to fill in: the file itself may hold zeroes there. */
+static void relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t vaddr)
+{
+	struct section rela;
+
+	if (!section_find(f, ".rela.dyn", &rela))
+		return;
+	for (size_t at = 0; at + RELA_SIZE <= rela.bytes.n; at += RELA_SIZE) {
+		uint64_t where = le64_load(rela.bytes.p + at) - vaddr;
+
+		if (le64_load(rela.bytes.p + at + 8) == R_X86_64_RELATIVE && where < n && n - where >= 8)
+			le64_store(p + where, le64_load(rela.bytes.p + at + 16));
+	}
+}
+
+/* Makes the bytes its own, so that they can be relocated. */
+static bool own_bytes(struct gopclntab *t)
+{
+	if (t->own)
+		return true;
+	t->own = malloc(t->bytes.n);
+	if (!t->own)
+		return false;
+	memcpy(t->own, t->bytes.p, t->bytes.n);
+	t->bytes.p = t->own;
+	return true;
+}
+
+/* Is this the text? Where runtime.goexit is in the table its code must be there: nop, call. */
+static bool text_fits(const struct elf_file *f, const struct code_map *code, struct gopclntab *t, uint64_t text, bool guess)
+{
+	struct go_function fn;
+	uint64_t offset, left;
+	uint8_t bytes[2];
+
+	if (text == 0 || !code_map_offset(code, text, &offset, &left))
+		return false;
+	t->text = text;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!gopclntab_function(t, i, &fn) || (!slice_is(fn.name, "runtime.goexit") && !slice_is(fn.name, "runtime.goexit.abi0")))
+			continue;
+		return code_map_offset(code, fn.start, &offset, &left) && left >= sizeof(bytes) &&
+		       pread(f->fd, bytes, sizeof(bytes), (off_t)offset) == sizeof(bytes) && bytes[0] == 0x90 &&
+		       bytes[1] == 0xe8;
+	}
+	return !guess;
+}
+
+/*
+ * From 1.18 on addresses count from the text's start. Up to 1.25 the header has it. Then the runtime's moduledata; it
+ * has a section of its own. Else what a linker does: the start of .text, or of the code's segment, a page of
+ * headers behind it or not.
+ */
+static bool find_text(const struct elf_file *f, const struct code_map *code, struct gopclntab *t)
+{
+	uint64_t in_header = le64_load(t->bytes.p + WORDS_AT + WORD_TEXT * 8);
+	struct section module;
+	uint8_t word[8];
+
+	if (in_header)
+		return text_fits(f, code, t, in_header, false);
+	if (section_find(f, ".go.module", &module) && module.bytes.n >= MODULE_TEXT + sizeof(word)) {
+		memcpy(word, module.bytes.p + MODULE_TEXT, sizeof(word));
+		relocate(f, word, sizeof(word), module.vaddr + MODULE_TEXT);
+		if (text_fits(f, code, t, le64_load(word), false))
+			return true;
+	}
+	if (text_fits(f, code, t, section_vaddr(f, ".text"), true))
+		return true;
+	return code->n && (text_fits(f, code, t, code->items[0].vaddr, true) ||
+			   text_fits(f, code, t, code->items[0].vaddr + 0x1000, true));
+}
+
+/* Has the file something that only Go's linker makes? Or no names at all, so that nobody can say? */
+static bool may_be_go(const struct elf_file *f)
+{
+	uint8_t header[FILE_HEADER];
+
+	if (section_vaddr(f, ".go.buildinfo") || section_vaddr(f, ".note.go.buildid"))
+		return true;
+	/* e_shoff, e_shnum */
+	return pread(f->fd, header, sizeof(header), 0) == sizeof(header) &&
+	       (le64_load(header + 40) == 0 || le16_load(header + 60) == 0);
+}
+
+/* A header at this place of a segment, with a functab that fits? Then t->bytes are read. */
+static enum gopclntab_found try_at(const struct elf_file *f, uint64_t at, uint64_t left, struct gopclntab *t)
+{
+	size_t n = (size_t)(left < ELF_PART_MAX ? left : ELF_PART_MAX), have = 0;
+	uint8_t *p = malloc(n);
+
+	while (p && have < n) {
+		ssize_t got = pread(f->fd, p + have, n - have, (off_t)(at + have));
+
+		if (got <= 0)
+			break;
+		have += (size_t)got;
+	}
+	*t = (struct gopclntab){ .own = p, .bytes = { p, have } };
+	if (!p)
+		return GOPCLNTAB_NO_MEMORY;
+	if (have > FUNCTIONS_AT_1_2 && read_header(t) && t->n > 0)
+		return GOPCLNTAB_FOUND;
+	gopclntab_close(t);
+	return GOPCLNTAB_NONE;
+}
+
+/* The first header in a segment. *budget: bytes that may yet be read. */
+static enum gopclntab_found scan_segment(const struct elf_file *f, const struct elf_segment *seg, uint64_t size,
+					 uint64_t *budget, struct gopclntab *t)
+{
+	uint8_t bytes[1 << 14];
+	uint64_t at = (seg->offset + SCAN_STEP - 1) & ~(uint64_t)(SCAN_STEP - 1), end = seg->offset + seg->filesz;
+	enum gopclntab_found found;
+
+	end = end < seg->offset || end > size ? size : end;
+	while (at < end && *budget > sizeof(bytes)) {
+		size_t want = end - at < sizeof(bytes) ? (size_t)(end - at) : sizeof(bytes);
+		ssize_t got = pread(f->fd, bytes, want, (off_t)at);
+
+		if (got < SCAN_STEP)
+			break;
+		*budget -= sizeof(bytes);
+		for (ssize_t i = 0; i + SCAN_STEP <= got; i += SCAN_STEP) {
+			/* A false one is dear: its segment's rest is read. There are none but by ill will. */
+			if (!is_header(bytes + i) || *budget < end - at)
+				continue;
+			*budget -= end - at;
+			found = try_at(f, at + (uint64_t)i, end - at - (uint64_t)i, t);
+			if (found == GOPCLNTAB_FOUND)
+				t->vaddr = seg->vaddr + (at + (uint64_t)i - seg->offset);
+			if (found != GOPCLNTAB_NONE)
+				return found;
+		}
+		at += (uint64_t)got & ~(uint64_t)(SCAN_STEP - 1);
+	}
+	return GOPCLNTAB_NONE;
+}
+
+/* By its first bytes, in what is loaded and is no code. C's linker puts it into .data.rel.ro without a name. */
+static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
+{
+	struct stat st;
+	uint64_t budget;
+
+	if (!may_be_go(f) || fstat(f->fd, &st) != 0)
+		return GOPCLNTAB_NONE;
+	budget = 4 * (uint64_t)st.st_size + (1 << 16);
+	for (size_t i = 0; i < f->n_segments; i++) {
+		const struct elf_segment *seg = &f->segments[i];
+
+		if (!seg->exec && seg->filesz && seg->offset < (uint64_t)st.st_size) {
+			enum gopclntab_found found = scan_segment(f, seg, (uint64_t)st.st_size, &budget, t);
+
+			if (found != GOPCLNTAB_NONE)
+				return found;
+		}
+	}
+	return GOPCLNTAB_NONE;
+}
+
+static enum gopclntab_found find(const struct elf_file *f, struct gopclntab *t)
+{
+	struct section s;
+
+	if (!section_find(f, ".gopclntab", &s) && !section_find(f, ".data.rel.ro.gopclntab", &s))
+		return scan(f, t);
+	if (s.bytes.n < SCAN_STEP)
+		return GOPCLNTAB_DAMAGED;
+	if (!is_header(s.bytes.p))
+		return GOPCLNTAB_NONE;
+	t->bytes = s.bytes;
+	t->vaddr = s.vaddr;
+	return read_header(t) ? GOPCLNTAB_FOUND : GOPCLNTAB_DAMAGED;
+}
+
+enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_map *code, struct gopclntab *t)
+{
+	enum gopclntab_found found;
+	struct section rela;
+
+	*t = (struct gopclntab){ 0 };
+	found = find(f, t);
+	if (found == GOPCLNTAB_FOUND && section_find(f, ".rela.dyn", &rela)) {
+		if (own_bytes(t))
+			relocate(f, t->own, t->bytes.n, t->vaddr);
+		else
+			found = GOPCLNTAB_NO_MEMORY;
+		if (found == GOPCLNTAB_FOUND && !read_header(t)) /* the bytes are elsewhere, and may be others */
+			found = GOPCLNTAB_DAMAGED;
+	}
+	if (found == GOPCLNTAB_FOUND && t->field == 4 && !find_text(f, code, t))
+		found = GOPCLNTAB_DAMAGED;
+	if (found != GOPCLNTAB_FOUND)
+		gopclntab_close(t);
+	return found;
+}
+
+void gopclntab_close(struct gopclntab *t)
+{
+	free(t->own);
+	*t = (struct gopclntab){ 0 };
+}
+
+static uint64_t field(const struct gopclntab *t, size_t i)
+{
+	const uint8_t *p = t->functab.p + i * t->field;
+
+	return t->field == 8 ? le64_load(p) : le32_load(p);
+}
+
+/* Its name, or nothing. */
+static struct slice name_at(const struct gopclntab *t, uint32_t at)
+{
+	struct slice s = { NULL, 0 };
+
+	if (at >= t->names.n)
+		return s;
+	s.p = t->names.p + at;
+	s.n = strnlen((const char *)s.p, t->names.n - at < NAME_MAX_GO ? t->names.n - at : NAME_MAX_GO);
+	return s;
+}
+
+bool gopclntab_function(const struct gopclntab *t, size_t i, struct go_function *fn)
+{
+	uint64_t start = field(t, 2 * i), record = field(t, 2 * i + 1), end = field(t, 2 * i + 2);
+	/* A record: the address in a field, then numbers of four bytes each: name, arguments, deferreturn, depths. */
+	size_t least = t->flag_at ? t->flag_at + 1 : t->field + 16;
+	const uint8_t *p;
+
+	if (start >= end || t->text + end < end || record >= t->records.n || t->records.n - record < least)
+		return false;
+	p = t->records.p + record;
+	*fn = (struct go_function){
+		.start = t->text + start,
+		.end = t->text + end,
+		.name = name_at(t, le32_load(p + t->field)),
+		.depths = le32_load(p + t->field + 12),
+		.moves_rsp = t->flag_at && (p[t->flag_at] & FLAG_MOVES_RSP),
+	};
+	return true;
+}
+
+void go_depths_begin(const struct gopclntab *t, const struct go_function *fn, struct go_depths *d)
+{
+	*d = (struct go_depths){ .start = fn->start, .end = fn->start, .depth = -1, .limit = fn->end };
+	if (fn->depths == 0 || fn->depths >= t->values.n)
+		d->damaged = fn->depths != 0;
+	else
+		d->in = cursor_over(t->values.p + fn->depths, t->values.n - fn->depths);
+}
+
+/*
+ * Pairs of differences: to the depth before (with its sign in the lowest bit), to the address up to which it
+ * holds. A difference of depth of 0 ends the list, but for the first.
+ */
+bool go_depths_next(struct go_depths *d)
+{
+	uint64_t up, length;
+
+	if (d->damaged || !d->in.p || d->end >= d->limit)
+		return false;
+	if (!cursor_varint(&d->in, &up) || up > UINT32_MAX) {
+		d->damaged = true;
+		return false;
+	}
+	if (up == 0 && d->begun) {
+		d->in.p = NULL;
+		return false;
+	}
+	if (!cursor_varint(&d->in, &length) || length == 0 || length > UINT32_MAX) {
+		d->damaged = true;
+		return false;
+	}
+	d->begun = true;
+	d->depth = (int32_t)((uint32_t)d->depth + (uint32_t)unzigzag(up));
+	d->start = d->end;
+	d->end = length < d->limit - d->start ? d->start + length : d->limit;
+	return true;
+}
