@@ -38,6 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/hash.h"
 #include "common/unwind/build.h"
 #include "tests/check.h"
 
@@ -589,7 +590,7 @@ static void print_rule(const struct unwind_rule *r)
 		print_save("rbx", r->bx, r->bx_at);
 }
 
-static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, uint64_t *n)
+static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, uint64_t *n, bool quiet)
 {
 	struct elf_file *f;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -607,7 +608,7 @@ static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, 
 		}
 	}
 	elf_close(f);
-	if (built != UNWIND_BUILT)
+	if (built != UNWIND_BUILT && !quiet)
 		printf("%s\n", built == UNWIND_NOTHING ? "nothing" : built == UNWIND_DAMAGED ? "damaged" : "too large");
 	return built == UNWIND_BUILT;
 }
@@ -618,7 +619,7 @@ static int run_rows(const char *path)
 	struct unwind_table t;
 	uint64_t text, n;
 
-	if (!build_one(path, &t, &text, &n))
+	if (!build_one(path, &t, &text, &n, false))
 		return 1;
 	prints_rbx = has_rbx(&t);
 	for (uint64_t i = 0; i < n; i++) {
@@ -640,7 +641,7 @@ static int run_raw(const char *path)
 	struct unwind_table t;
 	uint64_t text, n;
 
-	if (!build_one(path, &t, &text, &n))
+	if (!build_one(path, &t, &text, &n, false))
 		return 1;
 	prints_rbx = has_rbx(&t);
 	for (size_t p = 0; p < t.n_pages; p++) {
@@ -664,31 +665,46 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* Rules that no file before had: all tables share one dictionary. */
+static size_t new_rules(const struct unwind_table *t, struct intern *seen)
+{
+	size_t before = seen->n;
+	uint32_t id;
+
+	for (size_t i = 0; i < t->n_rules; i++)
+		intern_add(seen, (struct slice){ (const uint8_t *)&t->rules[i], sizeof(t->rules[i]) }, &id);
+	return seen->n - before;
+}
+
 static int run_size(void)
 {
 	static char *paths[PATHS_MAX];
-	size_t n = read_paths(paths), rows = 0, bytes = 0, files = 0;
+	size_t n = read_paths(paths), rows = 0, bytes = 0, rules = 0, files = 0;
+	struct intern seen;
 	double all = 0;
 
+	intern_init(&seen);
 	for (size_t i = 0; i < n; i++) {
 		struct unwind_table t;
 		uint64_t text, size;
 		double start = now(), took;
 		size_t own;
 
-		if (!build_one(paths[i], &t, &text, &size))
+		if (!build_one(paths[i], &t, &text, &size, true))
 			continue;
 		took = now() - start;
-		own = t.n_rows * 4 + t.n_pages * sizeof(*t.pages);
+		own = t.n_rows * sizeof(*t.rows) + t.n_pages * sizeof(*t.pages);
 		printf("%8zu rows %9zu bytes %6zu rules %8.2f ms %7zu functions %4zu bad  %s\n", t.n_rows, own, t.n_rules, took,
 		       t.functions, t.bad, paths[i]);
 		rows += t.n_rows;
 		bytes += own;
+		rules += new_rules(&t, &seen);
 		all += took;
 		files++;
 		unwind_table_release(&t);
 	}
-	printf("%8zu rows %9zu bytes              %8.2f ms in %zu files\n", rows, bytes, all, files);
+	printf("%8zu rows %9zu bytes %6zu rules %8.2f ms in %zu files\n", rows, bytes, rules, all, files);
+	intern_release(&seen);
 	return 0;
 }
 
