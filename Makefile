@@ -84,13 +84,48 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup diagnose elfid host jitmap kernel vdso))
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host jitmap kernel vdso worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
 
-check: all $(TEST_PROGRAMS)
+# The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
+VERIFY = $(wildcard tests/verify/*.c)
+VERIFY_WRAP = -Wl,--wrap=spaces_finish,--wrap=options_parse
+
+$(call obj,$(VERIFY)): $(SKELS)
+$(call obj,$(VERIFY)): DEFS += -I$(BUILD) $(BPF_DEFS)
+$(BUILD)/obj/tests/record-main.o: $(BUILD)/obj/cmd/cprof-record/main.o
+	@mkdir -p $(@D)
+	$(call say,GEN)objcopy --redefine-sym main=record_main $< $@
+
+$(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(BUILD)/obj/tests/record-main.o \
+		$(filter-out %/main.o,$(call obj,$(RECORD))) $(BUILD)/obj/cmd/cli.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) $(VERIFY_WRAP) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
+
+# What it looks at: programs without frame pointers, whatever CFLAGS says.
+FRAMELESS = $(patsubst tests/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/frameless/*.c tests/frameless/*.cc)))
+FRAMELESS_FLAGS = -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
+
+$(BUILD)/frameless/plt: FRAMELESS_FLAGS += -fno-builtin -Wl,-z,lazy
+
+$(BUILD)/frameless/%: tests/frameless/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu11 $(WARN) $(FRAMELESS_FLAGS) -D_GNU_SOURCE -o $@ $< -ldl
+
+$(BUILD)/frameless/%: tests/frameless/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
+
+# Thousands of stacks of real programs, frame by frame against libdwfl.
+verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
+	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
+
+.PHONY: verify-unwind
+
+check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
 
 install: all
@@ -138,9 +173,35 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
 
+# The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
+# since a guest has no libraries.
+KERNELS = 5.10 6.1 6.12 newest
+GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn)
+STATIC_LIBS = -Wl,--start-group $(shell pkg-config --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
+
+$(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) -static $(LDFLAGS) -o $@ $^ $(STATIC_LIBS)
+
+$(BUILD)/kernels/root/bin/load: tests/kernels/load.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load.d -MT $@ -static -o $@ $< $(STATIC_LIBS)
+
+$(BUILD)/kernels/root/bin/%: tests/%.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -static -o $@ $<
+
+guest: $(GUEST)
+
+check-kernels: all guest
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
+
+.PHONY: guest check-kernels
+
 # Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
 # meant to be split; SC2069: stdout goes elsewhere on purpose.
-SCRIPTS = contrib/bootstrap contrib/workload contrib/demo.sh .ci/run $(wildcard tests/bench-*.sh)
+SCRIPTS = contrib/bootstrap contrib/workload contrib/demo.sh .ci/run $(wildcard tests/bench-*.sh) \
+	$(addprefix tests/kernels/,boot check fetch init record)
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

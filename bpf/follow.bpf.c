@@ -1,13 +1,18 @@
 /*
- * Children of a process that is recorded are recorded too, from their first instruction.
+ * Children of a process that is recorded are recorded too, from their first instruction, and their stacks
+ * are walked by their parent's mappings, which are theirs.
  *
- * The side-band tells of a fork up to a second later; this puts the child into the filter while it is
- * being made. It reads a task, so it needs BTF, and lives in an object of its own: without it the
+ * The side-band tells of a fork up to a quarter of a second later; this puts the child into the filter while
+ * it is being made. It reads a task, so it needs BTF, and lives in an object of its own: without it the
  * recorder follows by the side-band.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
+
+#include "bpf/spaces.h"
+
+const volatile unsigned int filter = 0, by_table = 0;
 
 struct task_struct {
 	int pid, tgid;
@@ -27,9 +32,17 @@ int follow(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *child = (void *)ctx->args[0];
 	unsigned int parent = bpf_get_current_pid_tgid() >> 32;
 	unsigned int tgid = BPF_CORE_READ(child, tgid), one = 1;
+	struct unwind_space *space, copy;
 
-	if (tgid != parent && bpf_map_lookup_elem(&wanted, &parent))
+	if (tgid == parent)
+		return 0;
+	if (filter && bpf_map_lookup_elem(&wanted, &parent))
 		bpf_map_update_elem(&wanted, &tgid, &one, BPF_ANY);
+	space = by_table ? bpf_map_lookup_elem(&spaces, &parent) : NULL;
+	if (space) {
+		copy = *space;
+		bpf_map_update_elem(&spaces, &tgid, &copy, BPF_ANY);
+	}
 	return 0;
 }
 

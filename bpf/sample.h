@@ -1,22 +1,46 @@
 /*
  * What the sampling program hands to user space. Both sides are built together, so a shared struct is
  * right here; nothing of it reaches the disk.
+ *
+ * A record is a sample_head, kernel_n addresses of the kernel stack and user_n of the user stack, each
+ * leaf first; where has_state is set then a sample_state and stack_n bytes of the user stack, from
+ * regs[rsp] on.
  */
 #ifndef CPROF_BPF_SAMPLE_H
 #define CPROF_BPF_SAMPLE_H
 
+#include "common/unwind/rule.h"
+
 enum {
 	SAMPLE_DEPTH_MAX = 1023,    /* addresses a half stack can have; the kernel's limit for perf_event_max_stack */
 	SAMPLE_WAKE_BYTES = 256 << 10, /* the reader is woken when so much waits in the ring */
+	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that go along at most */
 };
 
-/* Followed by kernel_n addresses of the kernel stack and user_n of the user stack, each leaf first. */
+/* user_by: who walked the user stack. Marks of a user address: */
+enum sample_by { SAMPLE_BY_FP, SAMPLE_BY_TABLE };
+#define SAMPLE_EXACT (1ull << 63) /* the interrupted instruction, or one that a signal interrupted: no return address */
+
 struct sample_head {
 	unsigned long long time; /* CLOCK_MONOTONIC, ns */
 	unsigned long long cgroup; /* cgroup v2 id; 0: unknown */
 	unsigned long long weight; /* 0: the event's period */
 	unsigned int cpu, pid, tid;
 	short kernel_n, user_n; /* or a negative errno */
+	/* Of stacks walked by tables (user_by): */
+	unsigned int generation; /* of the mappings it was walked with; 0: none were known */
+	unsigned int stack_n;
+	unsigned char user_by, user_end; /* user_end: enum root */
+	unsigned char has_state;
+	unsigned char deferred; /* the walk is to be gone on with in user space, from the state */
+};
+
+/* Registers of the frame that has the number at, 0 is the leaf; of others than that only rip, rsp, rbp, rbx. */
+struct sample_state {
+	unsigned long long regs[UNWIND_REGISTERS]; /* by DWARF number */
+	unsigned int at;
+	unsigned char exact, inner, bx_known;
+	unsigned char pad;
 };
 
 enum sample_count {
@@ -27,12 +51,23 @@ enum sample_count {
 	COUNT_NESTED,
 	COUNT_RUN_NS, /* time in the program, by its own clock */
 	COUNT_RUNS,
+	COUNT_WALKED, /* stacks walked by tables */
+	COUNT_FRAMES, /* of those */
+	COUNT_DEFERRED,     /* of those: gone on with in user space */
+	COUNT_NOT_DEFERRED, /* cut short: the ring was too full for the stack to go along */
 	COUNTS,
 };
 
 /* Per CPU, cumulative; the one value of a per-CPU array. */
 struct sample_counts {
 	unsigned long long n[COUNTS];
+};
+
+/* How the user's registers are found where the kernel was interrupted. */
+enum sample_regs {
+	REGS_BY_HELPER, /* bpf_task_pt_regs, 5.15 */
+	REGS_BY_STACK,  /* task_struct.stack, whose offset is given */
+	REGS_BY_SP,     /* the stack pointer's own stack: not while an interrupt has one of its own */
 };
 
 #endif

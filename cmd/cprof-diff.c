@@ -8,20 +8,23 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
+#include "common/profile/ends.h"
 #include "common/profile/folded.h"
 #include "common/profile/table.h"
 
-static const char usage[] = "cprof-diff [--folded] [--no-normalize] [-n ROWS]\n"
+static const char usage[] = "cprof-diff [--folded] [--no-normalize] [--truncated] [-n ROWS]\n"
 			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       A B";
 
-enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_BY, ROWS = 20 };
-enum { UNNAMED = 30, UNNAMED_CHANGE = 15 }; /* percent, and points between the sides, that are worth a word */
+enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_BY, DIFF_TRUNCATED, ROWS = 20 };
+/* Percent, and points between the sides, that are worth a word. */
+enum { UNNAMED = 30, UNNAMED_CHANGE = 15, WHOLE_CHANGE = 10 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
 	{ "by", required_argument, NULL, DIFF_BY },
 	{ "folded", no_argument, NULL, DIFF_FOLDED },
 	{ "no-normalize", no_argument, NULL, DIFF_NO_NORMALIZE },
+	{ "truncated", no_argument, NULL, DIFF_TRUNCATED },
 	{ "rows", required_argument, NULL, 'n' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -289,6 +292,33 @@ static void warn_rebuilt(const struct modules *m, char **names)
 		 (int)name.n, (const char *)name.p, names[1], names[0], others);
 }
 
+static bool differs(const uint64_t *part, const uint64_t *whole, double *shares)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		shares[side] = 100.0 * (double)part[side] / (double)whole[side];
+	return fabs(shares[0] - shares[1]) > WHOLE_CHANGE;
+}
+
+/* Where one side has whole stacks and the other has not, callers seem to come and go. */
+static void warn_truncated(const struct loaded *sides, char **names)
+{
+	struct ends a = ends_of(sides[0].sums.user), b = ends_of(sides[1].sums.user);
+	const uint64_t stacks[] = { a.stacks, b.stacks }, complete[] = { a.complete, b.complete },
+		       truncated[] = { a.truncated, b.truncated };
+	double shares[PROFILE_SIDES];
+	const char *how = "complete";
+
+	if (!a.stacks || !b.stacks)
+		return;
+	if (!differs(complete, stacks, shares)) {
+		how = "truncated";
+		if (!differs(truncated, stacks, shares))
+			return;
+	}
+	cli_warn("%.0f%% of the user stacks of %s are %s and %.0f%% of those of %s: what one of them lacks seems to have "
+		 "changed", shares[0], names[0], how, shares[1], names[1]);
+}
+
 static void take_option(struct filters *f, struct settings *s, int c)
 {
 	switch (c) {
@@ -297,6 +327,9 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		break;
 	case DIFF_NO_NORMALIZE:
 		s->raw = true;
+		break;
+	case DIFF_TRUNCATED:
+		f->view.truncated = true;
 		break;
 	case DIFF_BY:
 		filters_by(f, optarg);
@@ -341,6 +374,8 @@ int main(int argc, char **argv)
 	if (!comparable(sides)) {
 		status = STATUS_DAMAGED;
 	} else {
+		if (f.view.by == BY_FUNCTION || f.view.by == BY_MODULE)
+			warn_truncated(sides, argv + optind);
 		if (f.view.by == BY_FUNCTION) {
 			warn_unnamed(&p, sides, argv + optind);
 			warn_rebuilt(&f.modules, argv + optind);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/filters.h"
+#include "common/profile/ends.h"
 #include "common/profile/table.h"
 
 static const char usage[] = "cprof-top [--cum] [--truncated] [-n ROWS]\n"
@@ -80,21 +81,55 @@ static void print_ledger(const struct capture_totals *t)
 	buf_release(&lost);
 }
 
-static void print_truncated(const struct gather_sums *s)
+/* "0.40% truncated (12 no-table, 3 depth)" */
+static void print_truncated(const struct ends *e, const uint64_t *by_root)
 {
 	const char *between = " (";
-	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < ROOTS; i++)
-		sum += s->truncated[i];
-	printf("Truncated:  %.2f%% of stacks", percent(sum, s->samples));
-	for (unsigned int i = 0; i < ROOTS; i++) {
-		if (!s->truncated[i])
+	printf("%.2f%% truncated", percent(e->truncated, e->stacks));
+	for (unsigned int i = 0; i < NODE_FIRST; i++) {
+		if (!ends_truncated(i) || !by_root[i])
 			continue;
-		printf("%s%" PRIu64 " %s", between, s->truncated[i], root_name(i));
+		printf("%s%" PRIu64 " %s", between, by_root[i], root_name(i));
 		between = ", ";
 	}
-	printf("%s\n", sum ? ")" : "");
+	printf("%s\n", e->truncated ? ")" : "");
+}
+
+/* How whole the stacks are. The kernel's are, as a rule: a line only where they are not. */
+static void print_stacks(const struct gather_sums *s)
+{
+	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
+
+	if (user.stacks) {
+		printf("Stacks:     %" PRIu64 " user, %.2f%% complete, ", user.stacks, percent(user.complete, user.stacks));
+		if (user.unverified)
+			printf("%.2f%% by frame pointers (unverified), ", percent(user.unverified, user.stacks));
+		print_truncated(&user, s->user);
+	}
+	if (kernel.truncated) {
+		printf("Kernel:     %" PRIu64 " stacks, ", kernel.stacks);
+		print_truncated(&kernel, s->kernel);
+	}
+}
+
+/* What stacks were unwound by, and what had no room. */
+static void print_tables(const struct capture_totals *t)
+{
+	const uint64_t *costs = t->costs;
+
+	if (!costs[COST_TABLES] && !costs[COST_TABLE_BYTES] && !costs[COST_TABLES_REFUSED])
+		return;
+	printf("Tables:     %" PRIu64 " built, %.1f MiB in the kernel", costs[COST_TABLES],
+	       (double)costs[COST_TABLE_BYTES] / (1 << 20));
+	if (costs[COST_TABLES_REFUSED])
+		printf(", %" PRIu64 " refused for want of room", costs[COST_TABLES_REFUSED]);
+	if (costs[COST_TABLES_EVICTED])
+		printf(", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
+	if (costs[COST_STACKS_DEFERRED])
+		printf("; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
+		       costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
+	putchar('\n');
 }
 
 static void print_cost(const struct capture_totals *t)
@@ -122,8 +157,9 @@ static void print_header(const struct loaded *l)
 		printf(", %" PRIu64 " left out for damage", l->totals.refused);
 	putchar('\n');
 	print_ledger(&l->totals);
-	print_truncated(&l->sums);
+	print_stacks(&l->sums);
 	printf("Unresolved: %.2f%% of innermost frames\n", percent(l->sums.unresolved, l->sums.samples));
+	print_tables(&l->totals);
 	print_cost(&l->totals);
 }
 

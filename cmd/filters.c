@@ -203,7 +203,7 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	for (size_t i = 0; i < OUTCOMES; i++)
 		to->outcomes[i] += t.outcomes[i];
 	for (size_t i = 0; i < COSTS; i++) {
-		if (i != COST_RSS_BYTES)
+		if (!cost_is_peak(i))
 			to->costs[i] += t.costs[i];
 		else if (t.costs[i] > to->costs[i])
 			to->costs[i] = t.costs[i];
@@ -218,8 +218,10 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	sum->sums.samples += g->sums.samples;
 	sum->sums.unresolved += g->sums.unresolved;
 	sum->sums.symbols += g->sums.symbols;
-	for (size_t i = 0; i < ROOTS; i++)
-		sum->sums.truncated[i] += g->sums.truncated[i];
+	for (size_t i = 0; i < NODE_FIRST; i++) {
+		sum->sums.user[i] += g->sums.user[i];
+		sum->sums.kernel[i] += g->sums.kernel[i];
+	}
 }
 
 static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,

@@ -264,12 +264,15 @@ static void totals(void)
 	    "ledger time=5 cpu=0 outcome=emitted count=1\nledger time=6 cpu=0 outcome=emitted count=2\n"
 	    "ledger time=6 cpu=3 outcome=emitted count=5\nledger time=6 cpu=3 outcome=77 count=5\n"
 	    "cost time=6 what=user-ns count=4\ncost time=6 what=rss-bytes count=9\n"
+	    "cost time=6 what=tables count=3\ncost time=6 what=table-bytes count=70\ncost time=6 what=77 count=1\n"
 	    "end time=7 reason=closed samples=2\nsegment major=1 minor=0 least=1\n"
 	    "ledger time=5 cpu=0 outcome=emitted count=10\n"
-	    "cost time=6 what=user-ns count=4\ncost time=6 what=rss-bytes count=8\n");
+	    "cost time=6 what=user-ns count=4\ncost time=6 what=rss-bytes count=8\n"
+	    "cost time=6 what=tables count=2\ncost time=6 what=table-bytes count=60\n");
 	t = capture_totals(&c);
 	check(t.outcomes[OUTCOME_EMITTED] == 17, "the ledger: the last count of each CPU, summed over segments");
 	check(t.costs[COST_USER_NS] == 8 && t.costs[COST_RSS_BYTES] == 9, "costs add up, peak memory does not");
+	check(t.costs[COST_TABLES] == 5 && t.costs[COST_TABLE_BYTES] == 70, "  and so it is with unwind tables");
 	check(t.segments == 2 && t.ended == 1 && t.samples == 2, "segments, and which of them ended");
 	check(t.seconds_ns == 100, "a sample at time zero begins the time like any other");
 }

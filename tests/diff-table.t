@@ -175,6 +175,34 @@ like "  and the builds of each" "$(said)" "libz.so has .* in q than in p, as is 
 is "  as modules" "$(names --by module "$tmp/p" "$tmp/q" | sed 's/33.33%/-/g')" "- - libz.so,- - o1/app,- - o2/app,"
 is "  and in two columns" "$(diff_ --folded "$tmp/p" "$tmp/q")" \
 	"$(printf 'sh;%s 1 1\n' '[libz.so+0x300]' '[o1/app+0x100]' '[o2/app+0x100]')"
+# Truncated stacks: those of one side only.
+ends() { # ROOT...: a capture with a stack that ended so each
+	sed '/^node\|^sample/d; s/samples=2/samples='$#'/; /^end/d' "$tmp/ends.txt"
+	n=15
+	for root; do
+		n=$((n + 1))
+		printf 'node id=%d parent=%d frame=1\nsample time=%d event=1 cpu=0 thread=1 user=%d kernel=0 weight=1\n' $n "$root" $n $n
+	done
+	printf 'end time=300 reason=closed samples=%d\nflush\n' $#
+}
+capture 4 0x1234 f 0 >"$tmp/ends.txt"
+ends 0 0 0 7 | cprof-dump -r >"$tmp/p"
+ends 1 1 1 1 | cprof-dump -r >"$tmp/q"
+ends 1 1 1 14 | cprof-dump -r >"$tmp/r"
+diff_ "$tmp/p" "$tmp/q" >"$tmp/out"
+is "who has whole stacks and who has not is told" "$(said)" "cprof-diff: 75% of the user stacks of p are complete and 0% of those of q: what one of them lacks seems to have changed"
+diff_ "$tmp/q" "$tmp/r" >"$tmp/out"
+is "  or who has more that are cut" "$(said)" "cprof-diff: 0% of the user stacks of q are truncated and 25% of those of r: what one of them lacks seems to have changed"
+diff_ "$tmp/p" "$tmp/p" >"$tmp/out"
+is "  not where both have" "$(said)" ""
+diff_ -K "$tmp/p" "$tmp/q" >"$tmp/out"
+is "  not where none is looked at" "$(said)" ""
+is "--truncated has a row for each reason" "$(diff_ --truncated "$tmp/p" "$tmp/r" | rows | cut -d' ' -f4-)" \
+	"0.00% 25.00% +25.00 new [truncated: budget]
+25.00% 0.00% -25.00 gone [truncated: no-table]
+100.00% 100.00% +0.00 main"
+is "  as it is in folded text" "$(diff_ --truncated --folded "$tmp/p" "$tmp/r" | tr '\n' ,)" \
+	"db;[truncated: budget];main 0 1,db;[truncated: no-table];main 1 0,db;main 3 3,"
 build 1 100:0a:/v1/app | cprof-dump -r >"$tmp/p"
 build 1 100:0b:/v2/app | cprof-dump -r >"$tmp/q"
 is "one on each side is before and after" "$(names --by module "$tmp/p" "$tmp/q")" "100.00% 100.00% app,"

@@ -50,6 +50,14 @@ python=$!
 status "the system is recorded at 999 Hz" 0 cprof-record -F 999 -a -o "$work/mixed.bin" 4
 like "with a summary" "$(cat "$tmp/err")" \
 	'^cprof-record: [0-9]+ sample[s]* of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s \+ [0-9.]+ s in BPF'
+# shares COMPLETE FP TRUNCATED...: percentages of "user stacks 97.6 % complete, 1.9 % by ...", 0 where there is none
+shares() { sed 's/%/ /g' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^(complete|by|truncated)/) v[substr($i, 1, 2)] = $(i - 1) }
+	END { print v["co"] + 0, v["by"] + 0, v["tr"] + 0 }'; }
+said=$(sed -n 's/.*; user stacks \([^;]*\);.*/\1/p' "$tmp/err" | shares)
+shown=$(cprof-top "$work/mixed.bin" | sed -n 's/^Stacks: *[0-9]* user, //p' | shares)
+is "  how whole the stacks are is as cprof-top has it" \
+	"$(echo "$said $shown" | awk '{ for (i = 1; i < 4; i++) { s += $i; d = $i - $(i + 3); if (d > 0.06 || d < -0.06) exit } print (s > 99.8 && s < 100.2) }')" 1
+diag "user stacks: $said; cprof-top: $shown"
 wait $compile $known $python
 lost_nothing "nothing is lost" "$work/mixed.bin"
 ledger "$work/mixed.bin" >"$tmp/ledger"

@@ -8,6 +8,7 @@ record() { cprof-record -q -o "$tmp/c.bin" "$@" >"$tmp/out" 2>"$tmp/err"; }
 # The capture, folded with these options.
 folded() { cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold "$@"; }
 comms() { folded | cut -d';' -f1 | sort -u | tr '\n' ' '; }
+cut_off() { cprof-top "$tmp/c.bin" | sed -n 's/^Stacks: .*[( ][0-9]* \(depth\)[,)].*/\1/p'; }
 count() { folded "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
 cpus=$(getconf _NPROCESSORS_ONLN)
 # Ticks that the recording should have had; samples depend on what else the machine does.
@@ -73,12 +74,17 @@ wait 2>/dev/null
 
 # Deeper than the kernel goes
 most=$(cat /proc/sys/kernel/perf_event_max_stack)
-record --depth 1000 -- "$burn" deep $((most + 50))
-is "a stack cut by the kernel's limit is marked" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" depth
+record --unwind fp --depth 1000 -- "$burn" deep $((most + 50))
+is "a stack cut by the kernel's limit is marked" "$(cut_off)" depth
+cprof-record --unwind fp -d 1023 -o "$tmp/c.bin" -- true 2>"$tmp/err"
+is "who asks for more is told" "$(grep -c "^cprof-record: stacks are cut at $most addresses, .*perf_event_max_stack\$" "$tmp/err")" \
+	"$((most < 1023))"
+cprof-record --unwind fp -o "$tmp/c.bin" -- true 2>"$tmp/err"
+is "and no one else is" "$(grep -c perf_event_max_stack "$tmp/err")" 0
 record --depth 5 -- "$burn" deep 20
-is "and one cut by --depth" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" depth
+is "and one cut by --depth" "$(cut_off)" depth
 record -- "$burn" deep 20
-is "a whole one is not" "$(cprof-top "$tmp/c.bin" | sed -n 's/^Truncated: .*(.* depth).*/depth/p')" ""
+is "a whole one is not" "$(cut_off)" ""
 
 # a command and its children
 record -- sh -c '"$1" family 1; "$1" brief 200; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' sh "$burn"

@@ -1,5 +1,6 @@
 /* Sampling by a BPF program on a perf event of each CPU, with the side-band beside it. */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +12,28 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/shards.h"
 #include "cmd/cprof-record/sideband.h"
 
-enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 512 << 10,
+enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 1 << 20,
+       STACK_BYTES = 16 << 10, /* of a user stack that is walked on here */
        /* Up to this rate a CPU's share of the ring lasts for longer than the steps of main.c are apart. */
        HERTZ_UNWOKEN = 250,
-       DRAIN_MOST = 20000 };
+       DRAIN_MOST = 20000,
+       SPACES_MOST = 131072, SPACES_PREALLOCATED = 32768 };
+
+/* In which the program is loaded, best first. */
+static const struct way {
+	bool by_table;
+	bool preallocate;
+	enum sample_regs regs;
+} ways[] = {
+	{ true, false, REGS_BY_HELPER }, /* 6.1 */
+	{ true, true, REGS_BY_HELPER },  /* 5.15 */
+	{ true, true, REGS_BY_STACK },   /* 5.8, with BTF */
+	{ true, true, REGS_BY_SP },
+	{ false, true, REGS_BY_SP },
+};
 
 struct cpu_event {
 	unsigned int cpu;
@@ -28,7 +45,8 @@ struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
 	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
-	struct bpf_link *follow_link;
+	struct bpf_link *follow_link, *forget_link;
+	struct shards shards;
 	struct ring_buffer *ring;
 	struct sideband sideband;
 	struct cpu_event *events;
@@ -163,8 +181,18 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
 	c->outcomes[OUTCOME_RING_FULL] = n[COUNT_RING_FULL];
 	c->outcomes[OUTCOME_NESTED] = n[COUNT_NESTED];
+	c->walked = n[COUNT_WALKED];
+	c->frames = n[COUNT_FRAMES];
+	c->cut = n[COUNT_NOT_DEFERRED];
 	c->run_ns = n[COUNT_RUN_NS];
 	c->runs = n[COUNT_RUNS];
+}
+
+static bool tell(struct engine *e, uint32_t pid, const struct unwind_space *space)
+{
+	int fd = bpf_map__fd(of(e)->sample->maps.spaces);
+
+	return (space ? bpf_map_update_elem(fd, &pid, space, BPF_ANY) : bpf_map_delete_elem(fd, &pid)) == 0;
 }
 
 static void follow(struct engine *e, uint32_t parent, uint32_t child)
@@ -195,8 +223,10 @@ static void close_engine(struct engine *e)
 	stop(e);
 	sideband_close(&b->sideband);
 	ring_buffer__free(b->ring);
+	bpf_link__destroy(b->forget_link);
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
+	shards_release(&b->shards);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
 	free(b->events);
@@ -206,12 +236,52 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .forget = forget,
+	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };
 
+/* Where task_struct.stack is; 0: this kernel does not tell. */
+static uint32_t find_task_stack(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	uint32_t at = 0;
+
+	for (int i = 0; type && i < btf_vlen(type); i++) {
+		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
+
+		if (name && strcmp(name, "stack") == 0)
+			at = btf_member_bit_offset(type, (uint32_t)i) / 8;
+	}
+	btf__free(btf);
+	return at;
+}
+
+static void configure_walk(struct sample_bpf *s, const struct options *o, const struct way *way)
+{
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+
+	s->rodata->by_table = way->by_table;
+	s->rodata->user_depth = o->depth;
+	s->rodata->regs_by = way->regs;
+	s->rodata->always_copy = o->always_copy;
+	s->rodata->stack_limit = o->always_copy ? SAMPLE_STACK_MAX : STACK_BYTES;
+	if (way->regs == REGS_BY_STACK)
+		s->rodata->task_stack_at = find_task_stack();
+	bpf_map__set_max_entries(s->maps.scratches, cpus);
+	if (!o->always_copy) /* the copy stands last */
+		bpf_map__set_value_size(s->maps.scratches,
+					bpf_map__value_size(s->maps.scratches) - (SAMPLE_STACK_MAX - STACK_BYTES));
+	bpf_map__set_max_entries(s->maps.row_shards, way->by_table ? UNWIND_SHARDS : 1);
+	bpf_map__set_max_entries(s->maps.mapping_shards, way->by_table ? UNWIND_SHARDS : 1);
+	bpf_map__set_max_entries(s->maps.spaces, !way->by_table ? 1 : way->preallocate ? SPACES_PREALLOCATED : SPACES_MOST);
+	if (way->preallocate)
+		bpf_map__set_map_flags(s->maps.spaces, 0);
+}
+
 static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
-		      const struct idle_ranges *idle)
+		      const struct idle_ranges *idle, const struct way *way)
 {
 	uint32_t ring = RING_LEAST;
 
@@ -219,17 +289,69 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 		ring *= 2;
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
-	s->rodata->depth = o->depth;
+	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
 	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN;
 	s->rodata->want_weight = o->cycles;
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
+	s->rodata->ring_bytes = ring;
+	configure_walk(s, o, way);
 	for (int i = 0; i < 2; i++) {
 		s->rodata->idle_start[i] = idle->start[i];
 		s->rodata->idle_end[i] = idle->end[i];
 	}
+}
+
+/* The memory of what the program walks by. */
+static bool open_store(struct bpf_engine *b)
+{
+	struct store_backing backing = { shards_add, &b->shards };
+
+	b->shards.sample = b->sample;
+	b->base.store = store_new(&backing, b->base.options->unwind_mem);
+	b->base.by_tables = b->base.store != NULL;
+	return b->base.by_tables;
+}
+
+static bool load_so(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle, const struct way *way)
+{
+	int saved;
+
+	b->sample = sample_bpf__open();
+	if (!b->sample)
+		return false;
+	configure(b->sample, b->base.options, cpus, idle, way);
+	if (sample_bpf__load(b->sample) == 0 && (!way->by_table || open_store(b)))
+		return true;
+	saved = errno;
+	shards_release(&b->shards);
+	sample_bpf__destroy(b->sample);
+	b->sample = NULL;
+	errno = saved;
+	return false;
+}
+
+/* In the best way that this kernel takes and that was not ruled out. */
+static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle)
+{
+	const struct options *o = b->base.options;
+	size_t n = sizeof(ways) / sizeof(ways[0]);
+
+	for (size_t i = 0; i < n; i++) {
+#if !defined(__x86_64__) /* whose rows are all that there are */
+		if (ways[i].by_table)
+			continue;
+#endif
+		if (ways[i].by_table ? o->unwind == BY_FP || o->kernel_only : o->unwind == BY_TABLE && !o->kernel_only)
+			continue;
+		if (load_so(b, cpus, idle, &ways[i]))
+			return true;
+		if (errno == EPERM || errno == EACCES) /* the others need the same rights */
+			return false;
+	}
+	return false;
 }
 
 static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle)
@@ -237,11 +359,7 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 	const struct options *o = b->base.options;
 	uint32_t one = 1;
 
-	b->sample = sample_bpf__open();
-	if (!b->sample)
-		return false;
-	configure(b->sample, o, cpus, idle);
-	if (sample_bpf__load(b->sample))
+	if (!load_somehow(b, cpus, idle))
 		return false;
 	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
 		uint32_t id = (uint32_t)(o->n_pids ? o->pids : o->tids)[i];
@@ -255,13 +373,19 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 /* Without it the side-band follows, but not before it is read the next time. */
 static void load_follow(struct bpf_engine *b)
 {
+	bool filter = options_targeted(b->base.options) && b->base.options->n_tids == 0;
 	struct buf why = { 0 };
 
 	b->follow = follow_bpf__open();
+	if (b->follow) {
+		b->follow->rodata->filter = filter;
+		b->follow->rodata->by_table = b->base.by_tables;
+		bpf_map__set_map_flags(b->follow->maps.spaces, bpf_map__map_flags(b->sample->maps.spaces));
+	}
 	if (b->follow && bpf_map__reuse_fd(b->follow->maps.wanted, bpf_map__fd(b->sample->maps.wanted)) == 0 &&
-	    follow_bpf__load(b->follow) == 0)
+	    bpf_map__reuse_fd(b->follow->maps.spaces, bpf_map__fd(b->sample->maps.spaces)) == 0 && follow_bpf__load(b->follow) == 0)
 		b->follow_link = bpf_program__attach(b->follow->progs.follow);
-	if (b->follow_link || b->base.options->quiet)
+	if (b->follow_link || !filter || b->base.options->quiet)
 		return;
 	diagnose_bpf(errno, &why);
 	cli_warn("what new processes do in their first quarter of a second may be missing: %s", buf_cstr(&why));
@@ -291,7 +415,9 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
-	if (options_targeted(o) && o->n_tids == 0)
+	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
+		b->forget_link = bpf_program__attach(b->sample->progs.forget);
+	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))
 		load_follow(b);
 	if (!sideband_open(&b->sideband, online)) {
 		diagnose_perf(errno, true, error);

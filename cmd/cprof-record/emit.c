@@ -291,7 +291,9 @@ static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t pr
 	uint32_t node = root;
 
 	for (int i = n; i-- > 0;) {
-		struct tree_frame f = { address[i], process, i == 0 ? FRAME_EXACT : FRAME_RETURN };
+		bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
+		struct tree_frame f = { process ? address[i] & ~SAMPLE_EXACT : address[i], process,
+					exact ? FRAME_EXACT : FRAME_RETURN };
 
 		node = tree_child(&e->tree, node, &f);
 		if (node == 0)
@@ -336,32 +338,63 @@ static bool has_failed(short n)
 	return n < 0 && n != -EFAULT;
 }
 
-static bool user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, const struct proc *p,
-		      uint64_t *node)
+/* The node of a user stack that ends so; n is 0 where there is none. */
+static bool end_user(struct emit *e, const uint64_t *address, int n, const struct proc *p, enum root root, uint64_t *node)
+{
+	*node = n > 0 ? walk(e, address, n, p->id, root) : root;
+	if (n > 0 && *node < NODE_FIRST)
+		return false;
+	e->roots[root]++;
+	return true;
+}
+
+/* Why there is no user stack. */
+static enum root no_user_stack(const struct emit *e, const struct sample_head *s, const struct proc *p)
+{
+	if (has_failed(s->user_n))
+		return ROOT_FAILED;
+	if (e->options->kernel_only)
+		return ROOT_NOT_ASKED;
+	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
+}
+
+/* A stack by tables, which says itself how it ended. */
+static enum emitted table_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
+{
+	uint64_t addresses[SAMPLE_DEPTH_MAX];
+	struct user_stack stack = { addresses, s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX, s->user_end };
+
+	memcpy(addresses, address, (size_t)stack.n * sizeof(*addresses));
+	if (is_in_exec(s, addresses[0] & ~SAMPLE_EXACT, p))
+		stack = (struct user_stack){ addresses, 0, ROOT_NO_REGS };
+	else if (!spaces_finish(e->spaces, p, s, &stack))
+		return EMIT_WAITS;
+	return end_user(e, addresses, stack.n, p, stack.end < ROOTS ? (enum root)stack.end : ROOT_FAILED, node) ?
+		       EMIT_WRITTEN : EMIT_NO_MEMORY;
+}
+
+static enum emitted user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
 {
 	enum root root = ROOT_FP_END;
 	int n = s->user_n, i;
 
 	if (n > 0 && is_in_exec(s, address[0], p))
 		n = 0;
-	if (n <= 0) {
-		*node = has_failed(s->user_n) ? ROOT_FAILED : !e->options->kernel_only ? (p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS) : ROOT_NOT_ASKED;
-		return true;
-	}
-	if ((unsigned int)n >= e->options->depth)
+	if (n <= 0)
+		return end_user(e, address, 0, p, no_user_stack(e, s, p), node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
+	if ((unsigned int)n >= e->options->chain_depth)
 		root = ROOT_DEPTH;
 	i = sound(e, address, n, p);
 	if (i < n) {
 		root = ROOT_BROKEN;
 		n = i;
 	}
-	*node = walk(e, address, n, p->id, root);
-	return *node >= NODE_FIRST;
+	return end_user(e, address, n, p, root, node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
 }
 
 static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
 {
-	enum root root = (unsigned int)s->kernel_n >= e->options->depth ? ROOT_DEPTH : ROOT_COMPLETE;
+	enum root root = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
 
 	if (s->kernel_n <= 0) {
 		*node = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
@@ -371,19 +404,24 @@ static bool kernel_node(struct emit *e, const struct sample_head *s, const uint6
 	return *node >= NODE_FIRST;
 }
 
-bool emit_sample(struct emit *e, const struct sample_head *s)
+enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
 	const uint64_t *address = (const void *)(s + 1);
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
 	int kernel_n = s->kernel_n > 0 ? s->kernel_n : 0;
+	bool by_table = s->user_by == SAMPLE_BY_TABLE && s->user_n > 0;
 	uint64_t user, kernel;
+	enum emitted user_is;
 
 	if (!t)
-		return false;
+		return EMIT_NO_MEMORY;
 	say_task(e, t, s->time);
+	user_is = (by_table ? table_node : user_node)(e, s, address + kernel_n, t->proc, &user);
+	if (user_is != EMIT_WRITTEN)
+		return user_is;
+	if (!kernel_node(e, s, address, &kernel))
+		return EMIT_NO_MEMORY;
 	say_cgroup(e, t->proc, s->cgroup, s->time);
-	if (!kernel_node(e, s, address, &kernel) || !user_node(e, s, address + kernel_n, t->proc, &user))
-		return false;
 	say_vdso(e, t->proc);
 	say_tree(e, s->time);
 	put(e, (struct record){ .type = RECORD_SAMPLE,
@@ -391,7 +429,7 @@ bool emit_sample(struct emit *e, const struct sample_head *s)
 					    s->weight ? s->weight : engine_period(e->options) } });
 	e->samples++;
 	e->segment_samples++;
-	return true;
+	return EMIT_WRITTEN;
 }
 
 struct jit_sink {
@@ -433,6 +471,8 @@ void emit_gone(struct emit *e, struct proc *p)
 		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
 	else if (p->jit_segment) /* this segment does not know it */
 		jitmaps_forget(e->jitmaps, watch_id(p));
+	if (e->spaces)
+		spaces_gone(e->spaces, p, sink.now);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* not when another image or process has its pid */
 		e->engine->ops->forget(e->engine, p->pid);
 }

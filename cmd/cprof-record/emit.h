@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
 #include "common/stream/writer.h"
 
@@ -28,6 +29,7 @@ struct emit {
 	const struct options *options;
 	struct engine *engine;
 	struct procs *procs;
+	struct spaces *spaces; /* NULL: stacks are not walked by tables */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
 	struct jitmaps *jitmaps;
@@ -41,6 +43,7 @@ struct emit {
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; processes counts images */
+	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
 	uint64_t bytes_base;
 	const char *command_line;
 };
@@ -53,8 +56,13 @@ bool emit_segment_due(const struct emit *e, uint64_t now);
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
 /* A change that procs has taken in. */
 void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect);
-/* False: it could not be written for want of memory, and counts as such. */
-bool emit_sample(struct emit *e, const struct sample_head *s);
+enum emitted {
+	EMIT_WRITTEN,
+	EMIT_NO_MEMORY, /* it counts as such */
+	EMIT_WAITS,     /* its stack needs a table that is being made: nothing is written, try again */
+};
+
+enum emitted emit_sample(struct emit *e, const struct sample_head *s);
 /* What is new in the processes' perf maps, up to a limit a step; with UINT64_MAX all of it, as of now. */
 void emit_jit(struct emit *e, uint64_t now);
 /* The process is about to be forgotten. */

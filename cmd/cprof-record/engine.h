@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/queue.h"
 #include "common/stream/record.h"
+#include "common/unwind/store.h"
 
 struct engine;
 
@@ -21,6 +22,7 @@ struct engine;
 struct engine_counts {
 	uint64_t outcomes[OUTCOMES]; /* EXPECTED only where the engine knows better than CPU time / period */
 	uint64_t run_ns, runs;
+	uint64_t walked, frames, cut; /* stacks by tables, their frames; stacks that could not go along, for want of room */
 	bool expects;
 };
 
@@ -36,6 +38,11 @@ struct engine_ops {
 	/* Those of one CPU, as of the last refresh. */
 	void (*refresh)(struct engine *e);
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
+	/*
+	 * The walk by tables is told of a process's mappings, or with NULL that there are none; false: no room.
+	 * NULL where the engine leaves all walks to user space.
+	 */
+	bool (*tell)(struct engine *e, uint32_t pid, const struct unwind_space *space);
 	/* A process forked: it is wanted too if its parent was; told by the side-band. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* A process is gone, and its pid may come again as that of another. */
@@ -49,6 +56,8 @@ struct engine {
 	const struct options *options;
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns means something */
+	bool by_tables;        /* user stacks are unwound by tables: the kernel's limit of chains is none of theirs */
+	struct store *store;   /* of those; the engine's memory. Freed by the caller, before the engine is closed */
 	uint64_t sideband_lost;
 };
 

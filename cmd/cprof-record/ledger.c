@@ -75,6 +75,15 @@ static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu,
 	*runs += c.runs;
 }
 
+static void update_tables(struct ledger *l, const struct spaces *s)
+{
+	l->costs[COST_TABLE_BYTES] = store_held(s->tables->store);
+	l->costs[COST_TABLES] = s->tables->built;
+	l->costs[COST_TABLES_REFUSED] = s->tables->refused + s->refused;
+	l->costs[COST_TABLES_EVICTED] = s->tables->evicted;
+	l->costs[COST_STACKS_DEFERRED] = s->finished;
+}
+
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now)
 {
 	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
@@ -100,8 +109,10 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
+	if (emit->spaces)
+		update_tables(l, emit->spaces);
 	getrusage(RUSAGE_SELF, &use);
-	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime);
+	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime) + (emit->spaces ? emit->spaces->tables->cpu_ns : 0);
 	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);
 	l->costs[COST_BPF_NS] = run_ns;
 	l->costs[COST_BPF_RUNS] = runs;
@@ -167,7 +178,7 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
 		}
 	}
 	for (unsigned int i = 0; i < COSTS; i++) {
-		uint64_t count = l->costs[i] - (i == COST_RSS_BYTES ? 0 : l->cost_base[i]);
+		uint64_t count = l->costs[i] - (cost_is_peak(i) ? 0 : l->cost_base[i]);
 
 		if (count == l->cost_said[i])
 			continue;

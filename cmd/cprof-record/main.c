@@ -6,9 +6,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -163,6 +165,20 @@ static void snapshot(struct recorder *r)
 	}
 }
 
+static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
+{
+	struct proc *parent, *child;
+
+	if (effect->mapped)
+		spaces_mapped(&r->spaces, effect->proc, effect->mapped);
+	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
+		return;
+	parent = procs_find(&r->procs, c->ppid);
+	child = procs_find(&r->procs, c->pid);
+	if (parent && child)
+		spaces_forked(&r->spaces, parent, child);
+}
+
 static void apply_change(struct recorder *r, const struct item *i)
 {
 	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
@@ -172,24 +188,31 @@ static void apply_change(struct recorder *r, const struct item *i)
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return;
 	if (c.kind == CHANGE_LOST) {
-		/* In perf's ring these may be samples as well; each was something that is not there. */
-		ledger_count(&r->ledger, 0, own ? OUTCOME_SIDEBAND_LOST : OUTCOME_RING_FULL, c.lost);
+		/* In perf's ring these may be samples as well, and the engine counts them. */
+		if (own)
+			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
 		r->emit.sideband_lost = true;
 		return;
 	}
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
 		r->engine->ops->follow(r->engine, c.ppid, c.pid);
 	procs_apply(&r->procs, &c, &effect);
+	if (r->emit.spaces)
+		tell_spaces(r, &c, &effect);
 	targets_change(&r->targets, &c, &effect);
 	emit_change(&r->emit, &c, &effect);
 }
 
-static void apply_sample(struct recorder *r, const struct item *i)
+/* False: it waits. */
+static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
 	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+	enum emitted is = emit_sample(&r->emit, s);
 
-	ledger_count(&r->ledger, row, emit_sample(&r->emit, s) ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+	if (is != EMIT_WAITS)
+		ledger_count(&r->ledger, row, is == EMIT_WRITTEN ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+	return is != EMIT_WAITS;
 }
 
 static void emit_gone_to(void *arg, struct proc *p)
@@ -197,23 +220,46 @@ static void emit_gone_to(void *arg, struct proc *p)
 	emit_gone(arg, p);
 }
 
-/* Takes in and writes all that happened up to until, in order of time. */
-static void step(struct recorder *r, uint64_t until)
+/* What is written, is so in order of time; so what waits lets all after it wait. */
+static size_t apply(struct recorder *r, size_t ripe)
 {
-	size_t ripe;
-
-	r->engine->ops->drain(r->engine, &r->queue);
-	ripe = queue_ripe(&r->queue, until);
 	for (size_t i = 0; i < ripe; i++) {
 		if (r->queue.items[i].kind == ITEM_SIDEBAND)
 			apply_change(r, &r->queue.items[i]);
-		else
-			apply_sample(r, &r->queue.items[i]);
+		else if (!apply_sample(r, &r->queue.items[i]))
+			return i;
 	}
-	queue_drop(&r->queue, ripe);
+	return ripe;
+}
+
+/* Takes in and writes all that happened up to until. False: something waits for an unwind table. */
+static bool step(struct recorder *r, uint64_t until)
+{
+	size_t ripe, done;
+
+	if (r->emit.spaces)
+		tables_step(&r->tables, host_mono_ns());
+	r->engine->ops->drain(r->engine, &r->queue);
+	ripe = queue_ripe(&r->queue, until);
+	done = apply(r, ripe);
+	queue_drop(&r->queue, done);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
+	if (r->emit.spaces)
+		spaces_tell(&r->spaces);
+	return done == ripe;
+}
+
+/* All that there is, now that no more comes. */
+static void step_to_end(struct recorder *r)
+{
+	for (uint64_t began = host_mono_ns(); !step(r, UINT64_MAX);) {
+		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
+
+		r->spaces.hurry = host_mono_ns() - began > TABLES_PATIENCE;
+		poll(&worker, 1, 10);
+	}
 }
 
 static void check_output(const struct recorder *r)
@@ -356,7 +402,7 @@ static void finish(struct recorder *r)
 
 	r->engine->ops->stop(r->engine);
 	r->stopped = now = host_mono_ns();
-	step(r, UINT64_MAX);
+	step_to_end(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
 	tell_ledger(r, now);
@@ -382,18 +428,41 @@ static void keep_command_line(struct recorder *r, char **argv)
 	r->emit.command_line = buf_cstr(&r->command_line);
 }
 
-/* The kernel cuts stacks at its own limit: then that is the depth, and what is cut there is marked. */
+/* The kernel cuts the chains that it follows at a limit of its own; what is cut there is marked. */
 static void limit_depth(struct options *o)
 {
 	struct buf text = { 0 };
 	unsigned long most = host_read("/proc/sys/kernel/perf_event_max_stack", &text) ? strtoul(buf_cstr(&text), NULL, 10) : 0;
 
 	buf_release(&text);
-	if (most == 0 || o->depth <= most)
+	if (most == 0)
+		most = 127; /* as kernels have it by default */
+	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
+}
+
+/* Who asked for more than the kernel follows is told, unless the stacks that may be deep go by tables. */
+static void warn_depth(const struct recorder *r)
+{
+	const struct options *o = &r->o;
+
+	if (o->depth_asked && !o->quiet && o->depth > o->chain_depth && (o->kernel_only || !r->engine->by_tables))
+		cli_warn("stacks are cut at %u addresses, the limit of kernel.perf_event_max_stack", o->chain_depth);
+}
+
+static void forget_exe(void *arg, struct exe *x)
+{
+	tables_forget(arg, x->table, host_mono_ns());
+}
+
+static void prepare_tables(struct recorder *r)
+{
+	if (!r->engine->by_tables)
 		return;
-	if (o->depth_asked && !o->quiet)
-		cli_warn("stacks are cut at %lu addresses, the limit of kernel.perf_event_max_stack", most);
-	o->depth = (unsigned int)most;
+	r->tables.store = r->engine->store;
+	r->spaces = (struct spaces){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
+	r->emit.spaces = &r->spaces;
+	r->procs.exe_gone = forget_exe;
+	r->procs.exe_gone_arg = &r->tables;
 }
 
 static void prepare(struct recorder *r, char **argv)
@@ -415,7 +484,11 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	ksym_idle(r->emit.ksym, &idle);
 	procs_init(&r->procs);
+	if (r->o.unwind != BY_FP && !r->o.kernel_only && !tables_init(&r->tables, &r->procs))
+		cli_die(STATUS_SYSTEM, "no process to read unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
+	prepare_tables(r);
+	warn_depth(r);
 }
 
 static void start(struct recorder *r)
@@ -434,6 +507,9 @@ static void start(struct recorder *r)
 	emit_segment(&r->emit, host_mono_ns());
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
+	if (r->emit.spaces)
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, worker_fd(r->tables.worker),
+			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = host_mono_ns();
@@ -459,6 +535,10 @@ int main(int argc, char **argv)
 	report_complaints(&r);
 	report_summary(&r);
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
+	r.emit.spaces = NULL;
+	spaces_release(&r.spaces);
+	tables_release(&r.tables); /* the store too, whose memory is the engine's */
+	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	close_output(&r);
 	emit_release(&r.emit);

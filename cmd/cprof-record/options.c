@@ -8,11 +8,15 @@
 #include "cmd/cli.h"
 
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
-enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 127 };
+enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
+
+/* A page index has 32 bits for 4 bytes a row. */
+static const uint64_t mem_default = 64ull << 20, mem_least = 1ull << 20, mem_most = 16ull << 30;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
-	"                    [--depth N] [--engine auto|bpf|perf] [-o FILE] [SECONDS] [-- COMMAND ...]";
+	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
+	"                    [-o FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -46,19 +50,34 @@ static double parse_seconds(const char *text)
 	return v;
 }
 
-static enum engine_kind parse_engine(const char *text)
+/* Which of three words it is. */
+static int parse_word(const char *option, const char *text, const char *const names[3])
 {
-	static const char *const names[] = { "auto", "bpf", "perf" };
-
 	for (int i = 0; i < 3; i++) {
 		if (strcmp(text, names[i]) == 0)
-			return (enum engine_kind)i;
+			return i;
 	}
-	cli_usage("--engine: \"%s\" is none of auto, bpf, perf", text);
+	cli_usage("%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
+}
+
+/* Bytes, or so many K, M or G of them. */
+static uint64_t parse_mem(const char *text)
+{
+	static const char suffixes[] = "KMG";
+	size_t digits = strspn(text, "0123456789");
+	const char *suffix = strchr(suffixes, text[digits]); /* of the end of text: the end of suffixes */
+	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
+	uint64_t n = good ? strtoull(text, NULL, 10) : 0;
+
+	if (n < (mem_least + (1ull << shift) - 1) >> shift || n > mem_most >> shift)
+		cli_usage("--unwind-mem: \"%s\" is not a size from 1M to 16G, like 64M", text);
+	return n << shift;
 }
 
 static void parse_option(struct options *o, int c)
 {
+	static const char *const engines[] = { "auto", "bpf", "perf" }, *const ways[] = { "auto", "table", "fp" };
 	struct buf error = { 0 };
 
 	switch (c) {
@@ -97,10 +116,16 @@ static void parse_option(struct options *o, int c)
 		break;
 	case 'd':
 		o->depth_asked = true;
-		o->depth = (unsigned int)cli_number("--depth", optarg, 1, SAMPLE_DEPTH_MAX);
+		o->depth = (unsigned int)cli_number("-d", optarg, 1, SAMPLE_DEPTH_MAX);
 		break;
 	case 'E':
-		o->engine = parse_engine(optarg);
+		o->engine = (enum engine_kind)parse_word("--engine", optarg, engines);
+		break;
+	case 'W':
+		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
+		break;
+	case 'M':
+		o->unwind_mem = parse_mem(optarg);
 		break;
 	case 'h':
 		cli_help();
@@ -130,6 +155,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "user", no_argument, NULL, 'U' },       { "kernel", no_argument, NULL, 'K' },
 		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
 		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
+		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
@@ -137,11 +163,11 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	int end = 1; /* of what is ours: the command stands behind -- */
 
-	*o = (struct options){ .hertz = HERTZ_DEFAULT, .depth = DEPTH_DEFAULT };
+	*o = (struct options){ .hertz = HERTZ_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = getopt_long(end, argv, "ap:t:C:F:e:UKo:qhV", longs, NULL)) != -1)
+	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKo:qhV", longs, NULL)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);

@@ -8,14 +8,25 @@
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 
+/* How user stacks are followed; which of its steps goes by what, the walk finds out by itself. */
+enum unwind_by {
+	BY_AUTO,  /* by tables, and frame pointers where there is none; where tables cannot be had at all, as BY_FP */
+	BY_TABLE, /* the same, but where tables cannot be had at all the recording fails */
+	BY_FP,    /* as the kernel does, by frame pointers alone */
+};
+
 struct options {
 	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
 	unsigned int hertz;
 	double seconds;     /* 0: until interrupted */
-	unsigned int depth; /* addresses of each half of a stack */
+	unsigned int depth;       /* addresses of each half of a stack */
+	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */
 	enum engine_kind engine;
+	enum unwind_by unwind;
+	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */
+	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */
 	char **command;       /* NULL: none */

@@ -15,8 +15,15 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/sideband.h"
+#include "common/unwind/state.h"
 
-enum { RING_ORDER = 6, TRAILER = 24, TIME_AT = 16 }; /* {pid, tid}, {time}, {cpu, res} behind each record */
+enum {
+	RING_ORDER = 9, /* with stacks this lasts for a second at 99 Hz; anybody may have 7, by perf_event_mlock_kb */
+	RING_ORDER_MAX = 12,
+	TRAILER = 24, TIME_AT = 16, /* {pid, tid}, {time}, {cpu, res} behind each record */
+	STACK_BYTES = 16 << 10,
+	REGS = 0xff01ff, /* bits of arch/x86/include/uapi/asm/perf_regs.h: ax bx cx dx si di bp sp ip, r8 to r15 */
+};
 
 struct perf_engine {
 	struct engine base;
@@ -27,7 +34,10 @@ struct perf_engine {
 	size_t n_others, cap_others;
 	struct idle_ranges idle;
 	struct queue *queue;
-	uint64_t idle_seen, throttled;
+	struct buf record;  /* the sample at hand, as the queue wants it */
+	void **shards;      /* the store's memory */
+	size_t n_shards, cap_shards;
+	uint64_t idle_seen, throttled, lost;
 };
 
 static struct perf_engine *of(struct engine *e)
@@ -69,6 +79,16 @@ static struct ring *ring_of(struct perf_engine *p, unsigned int cpu)
 	return NULL;
 }
 
+/* Pages, as a power of two; ring_map takes fewer where we may not have so many. */
+static unsigned int ring_order(const struct perf_engine *p)
+{
+	unsigned int order = RING_ORDER;
+
+	for (unsigned int hertz = 100; p->base.by_tables && hertz < p->base.options->hertz && order < RING_ORDER_MAX; hertz *= 2)
+		order++;
+	return order;
+}
+
 /* One event; it brings a ring of its own, or writes into the CPU's. False: errno. */
 static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
@@ -88,7 +108,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 			p->others[p->n_others++] = fd;
 			return true;
 		}
-	} else if (ring_map(&p->rings[p->n], fd, cpu, RING_ORDER)) {
+	} else if (ring_map(&p->rings[p->n], fd, cpu, ring_order(p))) {
 		p->n++;
 		return true;
 	}
@@ -153,37 +173,90 @@ static bool is_idle(const struct perf_engine *p, uint64_t ip)
 	return (ip >= p->idle.start[0] && ip < p->idle.end[0]) || (ip >= p->idle.start[1] && ip < p->idle.end[1]);
 }
 
-/* Splits a call chain at its context markers; the addresses follow the head, kernel first. */
-static size_t split_chain(struct cursor *c, uint64_t n, struct sample_head *head, uint64_t *out)
+/* One of the halves of a call chain, as its context markers tell; its length. */
+static short copy_half(struct cursor c, uint64_t n, uint64_t context, struct buf *out)
 {
-	short *count = NULL;
-	size_t total = 0;
+	bool in = false;
+	short got = 0;
 
-	for (; n > 0 && cursor_left(c) >= 8 && total < 2 * SAMPLE_DEPTH_MAX; n--) {
+	for (; n > 0 && cursor_left(&c) >= 8; n--) {
 		uint64_t ip;
 
-		memcpy(&ip, c->p, sizeof(ip));
-		c->p += sizeof(ip);
-		if (ip >= PERF_CONTEXT_MAX)
-			count = ip == PERF_CONTEXT_KERNEL ? &head->kernel_n : ip == PERF_CONTEXT_USER ? &head->user_n : NULL;
-		else if (count && *count < SAMPLE_DEPTH_MAX) {
-			out[total++] = ip;
-			++*count;
+		memcpy(&ip, c.p, sizeof(ip));
+		c.p += sizeof(ip);
+		if (ip >= PERF_CONTEXT_MAX) {
+			in = ip == context;
+		} else if (in && got < SAMPLE_DEPTH_MAX) {
+			buf_bytes(out, &ip, sizeof(ip));
+			got++;
 		}
 	}
-	return total;
+	return got;
 }
 
-/* IP TID TIME CPU PERIOD CALLCHAIN and maybe CGROUP, in the order of perf_event_open(2). */
+static uint64_t take64(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	if (cursor_left(c) >= sizeof(v)) {
+		memcpy(&v, c->p, sizeof(v));
+		c->p += sizeof(v);
+	}
+	return v;
+}
+
+/* The user's registers; false where the sample has none, or those of 32-bit code. */
+static bool take_regs(struct cursor *c, struct sample_state *state)
+{
+	static const uint8_t dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
+	uint64_t abi = take64(c);
+
+	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
+		return false;
+	*state = (struct sample_state){ .exact = 1, .inner = 1, .bx_known = 1 };
+	for (size_t i = 0; i < sizeof(dwarf); i++)
+		state->regs[dwarf[i]] = take64(c);
+	return abi == PERF_SAMPLE_REGS_ABI_64 && state->regs[UNWIND_RIP];
+}
+
+/* The copied piece of the user stack: {size, bytes, how many of them are}, or only a size of 0. */
+static struct slice take_stack(struct cursor *c)
+{
+	uint64_t size = take64(c), used;
+	struct slice s = { c->p, 0 };
+
+	if (size == 0 || size > cursor_left(c))
+		return s;
+	c->p += size;
+	used = take64(c);
+	s.n = used < size ? used : size;
+	return s;
+}
+
+/* The user stack as this engine finds it: its leaf, and what is needed to go on from there. */
+static void put_state(struct buf *out, struct sample_head *head, const struct sample_state *state, struct slice stack)
+{
+	uint64_t leaf = state->regs[UNWIND_RIP] | SAMPLE_EXACT;
+
+	buf_bytes(out, &leaf, sizeof(leaf));
+	buf_bytes(out, state, sizeof(*state));
+	buf_bytes(out, stack.p, stack.n);
+	head->user_n = 1;
+	head->user_by = SAMPLE_BY_TABLE;
+	head->user_end = WALK_ASK;
+	head->deferred = head->has_state = 1;
+	head->stack_n = (uint32_t)stack.n;
+}
+
+/* IP TID TIME CPU PERIOD CALLCHAIN and maybe REGS_USER, STACK_USER, CGROUP, in the order of perf_event_open(2). */
 static void take_sample(struct perf_engine *p, const struct perf_event_header *h)
 {
-	struct {
-		struct sample_head head;
-		uint64_t addresses[2 * SAMPLE_DEPTH_MAX];
-	} s = { 0 };
 	struct { uint64_t ip; uint32_t pid, tid; uint64_t time; uint32_t cpu, res; uint64_t period, n; } fixed;
-	struct cursor c = cursor_over(h + 1, h->size - sizeof(*h)), behind;
-	size_t total;
+	struct cursor c = cursor_over(h + 1, h->size - sizeof(*h)), chain;
+	struct sample_head head = { 0 };
+	struct sample_state state;
+	struct slice stack = { NULL, 0 };
+	bool regs = false;
 
 	if (cursor_left(&c) < sizeof(fixed))
 		return;
@@ -193,18 +266,34 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 		p->idle_seen++;
 		return;
 	}
-	s.head.time = fixed.time;
-	s.head.pid = fixed.pid;
-	s.head.tid = fixed.tid;
-	s.head.cpu = fixed.cpu;
-	s.head.weight = p->base.options->cycles ? fixed.period : 0;
-	behind = c;
-	if ((p->attr.sample_type & PERF_SAMPLE_CGROUP) && fixed.n < cursor_left(&c) / 8) {
-		behind.p += fixed.n * 8;
-		memcpy(&s.head.cgroup, behind.p, sizeof(s.head.cgroup));
+	if (fixed.n > cursor_left(&c) / 8)
+		return;
+	head.time = fixed.time;
+	head.pid = fixed.pid;
+	head.tid = fixed.tid;
+	head.cpu = fixed.cpu;
+	head.weight = p->base.options->cycles ? fixed.period : 0;
+	chain = c;
+	c.p += fixed.n * 8;
+	if (p->base.by_tables) {
+		regs = take_regs(&c, &state);
+		stack = take_stack(&c);
 	}
-	total = split_chain(&c, fixed.n, &s.head, s.addresses);
-	queue_push(p->queue, ITEM_SAMPLE, fixed.time, &s, sizeof(s.head) + total * 8);
+	if (p->attr.sample_type & PERF_SAMPLE_CGROUP)
+		head.cgroup = take64(&c);
+	buf_clear(&p->record);
+	buf_bytes(&p->record, &head, sizeof(head));
+	head.kernel_n = copy_half(chain, fixed.n, PERF_CONTEXT_KERNEL, &p->record);
+	if (regs)
+		put_state(&p->record, &head, &state, stack);
+	else
+		head.user_n = copy_half(chain, fixed.n, PERF_CONTEXT_USER, &p->record);
+	if (p->record.failed) {
+		p->queue->lost++;
+		return;
+	}
+	memcpy(p->record.p, &head, sizeof(head));
+	queue_push(p->queue, ITEM_SAMPLE, fixed.time, p->record.p, p->record.n);
 }
 
 static void take_record(void *arg, unsigned int cpu, const struct perf_event_header *h)
@@ -219,6 +308,12 @@ static void take_record(void *arg, unsigned int cpu, const struct perf_event_hea
 	}
 	if (h->type == PERF_RECORD_THROTTLE)
 		p->throttled++;
+	if (h->type == PERF_RECORD_LOST) {
+		struct cursor c = cursor_over(h + 1, h->size - sizeof(*h));
+
+		take64(&c); /* id */
+		p->lost += take64(&c);
+	}
 	if (h->size < sizeof(*h) + TRAILER)
 		return;
 	memcpy(&time, (const uint8_t *)h + h->size - TIME_AT, sizeof(time));
@@ -286,6 +381,7 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	*c = (struct engine_counts){ .expects = options_targeted(e->options) && !e->options->cycles };
 	c->outcomes[OUTCOME_IDLE] = p->idle_seen;
 	c->outcomes[OUTCOME_THROTTLED] = p->throttled;
+	c->outcomes[OUTCOME_RING_FULL] = p->lost;
 	if (!c->expects)
 		return;
 	for (size_t i = 0; i < p->n; i++)
@@ -326,6 +422,10 @@ static void close_engine(struct engine *e)
 		close(p->others[i]);
 	for (size_t i = 0; i < p->n; i++)
 		ring_close(&p->rings[i]);
+	for (size_t i = 0; i < p->n_shards; i++)
+		free(p->shards[i]);
+	free(p->shards);
+	buf_release(&p->record);
 	free(p->others);
 	free(p->rings);
 	free(p);
@@ -336,6 +436,35 @@ static const struct engine_ops ops = {
 	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };
+
+static void *add_shard(void *arg, enum store_area area, uint32_t shard, size_t bytes)
+{
+	struct perf_engine *p = arg;
+
+	(void)area;
+	(void)shard;
+	if (!grow_array(&p->shards, &p->cap_shards, p->n_shards, sizeof(void *)))
+		return NULL;
+	p->shards[p->n_shards] = calloc(1, bytes);
+	return p->shards[p->n_shards] ? p->shards[p->n_shards++] : NULL;
+}
+
+/* Registers and a piece of the stack come with each sample, and are walked before anything is written. */
+static bool want_stacks(struct perf_engine *p)
+{
+	struct store_backing backing = { add_shard, p };
+
+#if defined(__x86_64__)
+	p->base.by_tables = p->base.options->unwind != BY_FP && !p->base.options->kernel_only;
+#endif
+	if (!p->base.by_tables)
+		return true;
+	p->attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	p->attr.sample_regs_user = REGS;
+	p->attr.sample_stack_user = STACK_BYTES;
+	p->base.store = store_new(&backing, p->base.options->unwind_mem);
+	return p->base.store != NULL;
+}
 
 struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
 				const struct idle_ranges *idle, struct buf *error)
@@ -357,11 +486,16 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.exclude_guest = 1;
 	p->attr.exclude_callchain_kernel = o->user_only;
 	p->attr.exclude_callchain_user = o->kernel_only;
-	p->attr.sample_max_stack = (uint16_t)o->depth;
+	p->attr.sample_max_stack = (uint16_t)o->chain_depth;
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
-	p->attr.wakeup_watermark = (4096u << RING_ORDER) / 8;
+	p->attr.wakeup_watermark = 0; /* half of what the ring has */
+	if (!want_stacks(p)) {
+		buf_text(error, "out of memory");
+		close_engine(&p->base);
+		return NULL;
+	}
 	if (!add_targets(p, online)) {
 		diagnose_perf(errno, !options_targeted(o), error);
 		close_engine(&p->base);

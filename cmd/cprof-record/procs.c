@@ -21,6 +21,8 @@ void procs_init(struct procs *ps)
 static void proc_free(struct proc *p)
 {
 	maps_release(&p->maps);
+	free(p->space.view);
+	free(p->space.stale);
 	free(p);
 }
 
@@ -277,6 +279,8 @@ static void free_exe(struct procs *ps, uint32_t at)
 		return;
 	if (idmap_find(&ps->exe_keys, hash, &found) && found == at)
 		idmap_remove(&ps->exe_keys, hash);
+	if (ps->exe_gone)
+		ps->exe_gone(ps->exe_gone_arg, e);
 	free_exe_text(e);
 	*e = (struct exe){ 0 };
 	ps->free_exes[ps->n_free++] = at;

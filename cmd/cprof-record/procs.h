@@ -12,6 +12,7 @@
 #include "common/base/hash.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
+#include "common/unwind/space.h"
 
 /* An executable file, of any number of processes. */
 struct exe {
@@ -23,6 +24,25 @@ struct exe {
 	bool used; /* some process maps it: for the clearing of those that none does */
 	uint32_t segment; /* the segment that knows it, and its id there */
 	uint64_t id;
+	uint32_t table; /* its number among the unwind tables; 0: none yet */
+};
+
+/*
+ * What the walk of user stacks knows of a process: spaces.c. Generations number what the sampling program
+ * was told; a stack says by which one it was walked.
+ */
+struct space {
+	struct unwind_mapping *view; /* of the mappings, as of version; NULL: not made */
+	size_t n;
+	uint64_t version;
+	bool wanted, dirty; /* the program is to know it; and it does not yet as it is now */
+	struct unwind_space told;
+	uint32_t first;     /* the first generation that is of this image */
+	struct stale {
+		uint64_t start, end;
+		uint32_t generation; /* this one and older ones are wrong here */
+	} *stale;
+	size_t n_stale, cap_stale;
 };
 
 struct proc {
@@ -49,6 +69,7 @@ struct proc {
 	uint32_t segment;
 	uint64_t id;
 	uint64_t cgroup; /* the one said last */
+	struct space space;
 };
 
 struct task {
@@ -90,6 +111,8 @@ struct procs {
 	uint32_t *free_exes;    /* places in exes */
 	size_t n_free, cap_free;
 	size_t clear_at;        /* so many exes are worth a look at which are in use */
+	void (*exe_gone)(void *arg, struct exe *x); /* an executable is forgotten */
+	void *exe_gone_arg;
 	uint64_t serials;
 	bool failed;            /* memory ran out once: something is missing */
 };
@@ -123,12 +146,14 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
-/* Takes out the mappings that /proc does not know any more. */
 /*
  * The build ID of a file that was just mapped, where the kernel tells none: of the file itself, for which
  * the process's own view is asked, and which must be the one with the device and inode that were mapped.
  */
 void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id);
+/* The file of a mapping as the process sees it, or saw it; -1 where it is not to be had, or is another by now. */
+int snapshot_open(uint32_t pid, const struct map *m, const struct exe *x);
+/* Takes out the mappings that /proc does not know any more. */
 void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */
 bool snapshot_process(struct procs *ps, struct proc *p);

@@ -13,6 +13,8 @@ struct recorder {
 	struct procs procs;
 	struct queue queue;
 	struct emit emit;
+	struct tables tables;
+	struct spaces spaces;
 	struct ledger ledger;
 	struct cpu_list online, cpus; /* now; of those, the sampled ones */
 	struct buf command_line;

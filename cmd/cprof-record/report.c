@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "cmd/cli.h"
+#include "common/profile/ends.h"
 
 void report_progress(const struct recorder *r, uint64_t now)
 {
@@ -15,15 +16,24 @@ void report_progress(const struct recorder *r, uint64_t now)
 			(now - r->started) / 1000000000, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
 }
 
-void report_complaints(const struct recorder *r)
+static void complain(const struct recorder *r, const char *complaint)
 {
-	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
-
-	if (!complaint || r->o.quiet)
+	if (r->o.quiet)
 		return;
 	if (r->progress)
 		fputs("\r\033[K", stderr);
 	cli_warn("%s", complaint);
+}
+
+void report_complaints(struct recorder *r)
+{
+	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
+
+	if (complaint)
+		complain(r, complaint);
+	if (r->tables.complaint.n)
+		complain(r, buf_cstr(&r->tables.complaint));
+	buf_clear(&r->tables.complaint);
 }
 
 /* Does each task have a clock of its own, that begins with it? */
@@ -53,6 +63,23 @@ static void print_losses(const struct recorder *r)
 			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
 }
 
+/* How whole the user stacks are, and what that was for want of. */
+static void print_stacks(const struct recorder *r)
+{
+	uint64_t refused = r->ledger.costs[COST_TABLES_REFUSED];
+	struct ends e = ends_of(r->emit.roots);
+
+	if (!e.stacks)
+		return;
+	fprintf(stderr, "; user stacks %.1f %% complete", 100.0 * (double)e.complete / (double)e.stacks);
+	if (e.unverified)
+		fprintf(stderr, ", %.1f %% by frame pointers", 100.0 * (double)e.unverified / (double)e.stacks);
+	if (e.truncated)
+		fprintf(stderr, ", %.1f %% truncated", 100.0 * (double)e.truncated / (double)e.stacks);
+	if (refused)
+		fprintf(stderr, ", %" PRIu64 " table%s had no room (--unwind-mem)", refused, refused == 1 ? "" : "s");
+}
+
 void report_summary(const struct recorder *r)
 {
 	double wall = (double)(r->stopped - r->started) / 1e9;
@@ -68,6 +95,7 @@ void report_summary(const struct recorder *r)
 		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es",
 		wall, writer_bytes(r->emit.w));
 	print_losses(r);
+	print_stacks(r);
 	fprintf(stderr, "; cost %.3f s", own);
 	if (r->engine->accounts_program)
 		fprintf(stderr, " + %.3f s in BPF", bpf);

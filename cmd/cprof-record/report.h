@@ -7,7 +7,7 @@
 /* On a terminal, in one line that is written over. */
 void report_progress(const struct recorder *r, uint64_t now);
 /* What is missing of a perf map, once. */
-void report_complaints(const struct recorder *r);
+void report_complaints(struct recorder *r);
 /* Samples, processes, bytes, what was lost, what it cost; how the command ended. */
 void report_summary(const struct recorder *r);
 

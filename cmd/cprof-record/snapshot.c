@@ -13,6 +13,7 @@
 
 #include "cmd/cprof-record/elfid.h"
 #include "cmd/cprof-record/procs.h"
+#include "common/elf/elffile.h"
 
 /* include/uapi/linux/fs.h, 6.11: declared here, so that older headers will do. */
 struct procmap_query {
@@ -132,45 +133,78 @@ static size_t unescape(char *s)
 	return (size_t)(to - s);
 }
 
-/* The file there, if it is the one that was mapped; -1. */
-static int open_mapped(const char *path, const struct change *c)
+/* Is there a file of this name that could be opened? */
+static bool is_path(struct slice path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return path.n && path.p[0] == '/' && !memchr(path.p, 0, path.n);
+}
+
+/* Tries the places where a mapped file can be found; good(arg, fd) says whether it is the one. */
+static int find_mapped(uint32_t pid, uint64_t start, uint64_t end, struct slice name, bool (*good)(void *arg, int fd),
+		       void *arg)
+{
+	struct buf path = { 0 };
+	int fd = -1;
+
+	for (int i = 0; i < 3 && fd < 0; i++) {
+		buf_clear(&path);
+		if (i == 0) /* may want a right that we have not, or the process has gone on */
+			buf_printf(&path, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
+		else if (i == 1)
+			buf_printf(&path, "/proc/%u/root%.*s", pid, (int)name.n, (const char *)name.p);
+		else /* it is no more: then our file of this name, if it was the same */
+			buf_printf(&path, "%.*s", (int)name.n, (const char *)name.p);
+		fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd >= 0 && !good(arg, fd)) {
+			close(fd);
+			fd = -1;
+		}
+	}
+	buf_release(&path);
+	return fd;
+}
+
+static bool is_changed_file(void *arg, int fd)
+{
+	const struct change *c = arg;
 	struct stat st;
 
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && st.st_ino == c->inode && major(st.st_dev) == c->major && minor(st.st_dev) == c->minor)
-		return fd;
-	close(fd);
-	return -1;
+	return fstat(fd, &st) == 0 && st.st_ino == c->inode && major(st.st_dev) == c->major && minor(st.st_dev) == c->minor;
 }
 
 void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id)
 {
-	struct buf path = { 0 };
 	int fd;
 
-	if (c->text.n == 0 || c->text.p[0] != '/' || memchr(c->text.p, 0, c->text.n) ||
-	    (c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0))
+	if (!is_path(c->text) || (c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0))
 		return;
-	buf_printf(&path, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, c->start, c->start + c->length);
-	fd = open_mapped(buf_cstr(&path), c);
-	if (fd < 0) { /* no right to, or the process has gone on */
-		buf_clear(&path);
-		buf_printf(&path, "/proc/%u/root%.*s", pid, (int)c->text.n, (const char *)c->text.p);
-		fd = open_mapped(buf_cstr(&path), c);
-	}
-	if (fd < 0) { /* it is no more: then its file, if it was ours too */
-		buf_clear(&path);
-		buf_printf(&path, "%.*s", (int)c->text.n, (const char *)c->text.p);
-		fd = open_mapped(buf_cstr(&path), c);
-	}
+	fd = find_mapped(pid, c->start, c->start + c->length, c->text, is_changed_file, (void *)c);
 	if (fd >= 0) {
 		elf_build_id_fd(fd, id);
 		close(fd);
 	}
-	buf_release(&path);
+}
+
+/* By device and inode, or by the build ID where the kernel gave only that. */
+static bool is_exe(void *arg, int fd)
+{
+	const struct exe *x = arg;
+	struct buf id = { 0 };
+	struct stat st;
+	bool same;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	if (x->inode)
+		return st.st_ino == x->inode && major(st.st_dev) == x->major && minor(st.st_dev) == x->minor;
+	same = x->build_id.n && elf_build_id_fd(fd, &id) && elf_same_build(x->build_id, buf_view(&id));
+	buf_release(&id);
+	return same;
+}
+
+int snapshot_open(uint32_t pid, const struct map *m, const struct exe *x)
+{
+	return is_path(x->path) ? find_mapped(pid, m->start, m->end, x->path, is_exe, (void *)x) : -1;
 }
 
 static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)

@@ -67,7 +67,7 @@ struct capture_totals capture_totals(const struct capture *c)
 			t.outcomes[o] += c->ledger[cpu][o];
 	}
 	for (size_t i = 0; i < COSTS; i++) {
-		if (i == COST_RSS_BYTES)
+		if (cost_is_peak(i))
 			t.costs[i] = c->costs[i] > t.costs[i] ? c->costs[i] : t.costs[i];
 		else
 			t.costs[i] += c->costs[i];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
 
@@ -37,11 +38,6 @@ void gather_release(struct gather *g)
 	free(g->memo);
 	free(g->path);
 	*g = (struct gather){ 0 };
-}
-
-bool gather_is_truncated(uint32_t root)
-{
-	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ROOT_KTHREAD && root != ROOT_NOT_ASKED;
 }
 
 static bool listed(const uint64_t *list, size_t n, uint64_t v)
@@ -214,7 +210,7 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 {
 	char text[64];
 
-	if (!g->view->truncated || !gather_is_truncated(root))
+	if (!g->view->truncated || !ends_truncated(root))
 		return true;
 	snprintf(text, sizeof(text), "[truncated: %s]", root_name(root));
 	return push_text(g, s, slice_of(text));
@@ -266,6 +262,13 @@ static bool push_half(struct gather *g, struct names *names, struct stack *s, ui
 	return true;
 }
 
+/* Without a frame, there is a stack only where it could not be had; else the sample has no such half. */
+static void count_end(uint64_t *by_root, uint32_t node, uint16_t root, uint64_t samples)
+{
+	if (has_half(node) || ends_truncated(root))
+		by_root[root] += samples;
+}
+
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text)
 {
@@ -285,10 +288,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	g->sums.samples += samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
 		g->sums.unresolved += samples;
-	if (gather_is_truncated(user.root) && user.root < ROOTS)
-		g->sums.truncated[user.root] += samples;
-	else if (gather_is_truncated(kernel.root) && kernel.root < ROOTS)
-		g->sums.truncated[kernel.root] += samples;
+	count_end(g->sums.user, k->user, user.root, samples);
+	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
 	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
 		s = outer; /* the frames were looked at for the sums alone */
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);

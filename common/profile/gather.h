@@ -48,13 +48,13 @@ struct view {
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see NAMES_ANNOTATED in name.h */
 	struct modules *modules; /* where given, files of one base name are kept apart; see module.h */
-	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing */
+	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
 
 /* Sums over what passed, in samples, whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
-	uint64_t truncated[ROOTS]; /* samples whose stack lacks outer frames, by why */
+	uint64_t user[NODE_FIRST], kernel[NODE_FIRST]; /* stacks of each half, of samples that have it, by how they ended */
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
 	uint64_t symbols;          /* records of names, found or not: someone has looked for them */
 };
@@ -83,8 +83,5 @@ void gather_release(struct gather *g);
 const char *gather_apply(struct gather *g, const struct record *r);
 /* Names and adds what the last segment had; false where memory ran out, then or before. */
 bool gather_finish(struct gather *g);
-
-/* Does this end of a stack mean that frames are missing? */
-bool gather_is_truncated(uint32_t root);
 
 #endif

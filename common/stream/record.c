@@ -20,7 +20,10 @@ static const char *const root_names[] = {
 	[ROOT_BAD_RULE] = "bad-rule",
 	[ROOT_FAILED] = "failed",
 	[ROOT_NOT_ASKED] = "not-asked",
+	[ROOT_COPY] = "copy",
+	[ROOT_BUDGET] = "budget",
 };
+_Static_assert(ROOTS <= NODE_FIRST && COUNT(root_names) == ROOTS, "each root has a name and is below the nodes");
 
 static const char *const outcome_names[] = {
 	[OUTCOME_EXPECTED] = "expected",
@@ -39,8 +42,17 @@ static const char *const outcome_names[] = {
 };
 
 static const char *const cost_names[] = {
-	[COST_USER_NS] = "user-ns",   [COST_SYSTEM_NS] = "system-ns", [COST_BPF_NS] = "bpf-ns",
-	[COST_BPF_RUNS] = "bpf-runs", [COST_BYTES] = "bytes",         [COST_RSS_BYTES] = "rss-bytes",
+	[COST_USER_NS] = "user-ns",
+	[COST_SYSTEM_NS] = "system-ns",
+	[COST_BPF_NS] = "bpf-ns",
+	[COST_BPF_RUNS] = "bpf-runs",
+	[COST_BYTES] = "bytes",
+	[COST_RSS_BYTES] = "rss-bytes",
+	[COST_TABLE_BYTES] = "table-bytes",
+	[COST_TABLES] = "tables",
+	[COST_TABLES_REFUSED] = "tables-refused",
+	[COST_TABLES_EVICTED] = "tables-evicted",
+	[COST_STACKS_DEFERRED] = "stacks-deferred",
 };
 
 static const char *const kind_names[] = { [FRAME_EXACT] = "exact", [FRAME_RETURN] = "return" };

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 0,
+	STREAM_MINOR = 1,
 };
 
 enum record_type {
@@ -58,18 +58,21 @@ enum record_type {
  */
 enum root {
 	ROOT_COMPLETE = 0,   /* the outermost frame is the true one; also: nothing of this kind to show */
-	ROOT_FP_END = 1,     /* the chain of frame pointers ended: whole where code keeps them, unverified */
+	ROOT_FP_END = 1,     /* the walk ended as a chain of frame pointers does: whole where code keeps them, unverified */
 	ROOT_DEPTH = 2,      /* the depth limit was reached: outer frames are missing */
 	ROOT_UNREADABLE = 3, /* a page of the stack could not be read */
 	ROOT_BROKEN = 4,     /* the chain led to something that is no return address */
 	ROOT_NO_REGS = 5,    /* no user registers where the sample was taken */
 	ROOT_KTHREAD = 6,    /* a kernel thread: there is no user stack */
-	ROOT_NO_TABLE = 7,   /* 7 to 12: unwinding by tables */
-	ROOT_NO_MAPPING = 8,
-	ROOT_GAP = 9,
-	ROOT_BAD_RULE = 10,
+	/* 7 to 10: where tables were to be walked, and frame pointers led no further either. */
+	ROOT_NO_TABLE = 7,   /* code without a table: of a JIT compiler, of a file that tells nothing */
+	ROOT_NO_MAPPING = 8, /* an address that no mapping is known for */
+	ROOT_GAP = 9,        /* the file's table does not cover the address */
+	ROOT_BAD_RULE = 10,  /* the table's rule there cannot be followed */
 	ROOT_FAILED = 11,    /* the kernel gave an error instead of a stack */
 	ROOT_NOT_ASKED = 12, /* this half of the stack was switched off (-U, -K) */
+	ROOT_COPY = 13,      /* unwound in user space, and longer than the piece of it that was copied */
+	ROOT_BUDGET = 14,    /* the table did not fit into the memory that tables may take */
 	ROOTS,
 	NODE_FIRST = 16,
 };
@@ -104,12 +107,23 @@ enum outcome {
 enum cost {
 	COST_USER_NS = 0, /* the recorder's CPU time */
 	COST_SYSTEM_NS = 1,
-	COST_BPF_NS = 2,   /* run time of the BPF program, as the kernel accounts it */
+	COST_BPF_NS = 2, /* run time of the BPF program, as the kernel accounts it */
 	COST_BPF_RUNS = 3,
-	COST_BYTES = 4,    /* bytes written to the stream */
+	COST_BYTES = 4,  /* bytes written to the stream */
 	COST_RSS_BYTES = 5, /* peak resident memory of the recorder */
+	COST_TABLE_BYTES = 6, /* peak memory in the kernel of what stacks are unwound by */
+	COST_TABLES = 7, /* tables that were built, each time that one was */
+	COST_TABLES_REFUSED = 8, /* tables that found no room in it */
+	COST_TABLES_EVICTED = 9, /* tables that were put out for others */
+	COST_STACKS_DEFERRED = 10, /* stacks that were unwound in user space */
 	COSTS,
 };
+
+/* These are not summed over segments: the largest counts. */
+static inline bool cost_is_peak(uint64_t cost)
+{
+	return cost == COST_RSS_BYTES || cost == COST_TABLE_BYTES;
+}
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 

@@ -49,26 +49,28 @@ static bool read_sections(struct builder *b)
  * The spans in order. Code that call frame information does not cover is looked at, byte by byte, before Go's
  * table says what it thinks of it.
  */
-static bool order(struct builder *b)
+static enum unwind_built order(struct builder *b)
 {
 	size_t n = b->spans.n;
+	enum unwind_built result = edges_of_spans(&b->edges, &b->spans);
 
-	if (!edges_of_spans(&b->edges, &b->spans))
-		return false;
+	if (result != UNWIND_BUILT)
+		return result;
 	sigreturn_spans(b->f, &b->edges, &b->spans);
-	return b->spans.n == n || edges_of_spans(&b->edges, &b->spans);
+	return b->spans.n == n ? UNWIND_BUILT : edges_of_spans(&b->edges, &b->spans);
 }
 
 static enum unwind_built build(struct builder *b)
 {
+	enum unwind_built result;
+
 	if (!code_map_init(&b->code, b->f) || !read_sections(b))
 		return UNWIND_NO_MEMORY;
-	if (!b->spans.too_large && !order(b))
-		return UNWIND_NO_MEMORY;
+	result = b->spans.too_large ? UNWIND_TOO_LARGE : order(b);
 	if (b->spans.failed)
 		return UNWIND_NO_MEMORY;
-	if (b->spans.too_large)
-		return UNWIND_TOO_LARGE;
+	if (b->spans.too_large || result != UNWIND_BUILT)
+		return b->spans.too_large ? UNWIND_TOO_LARGE : result;
 	if (b->spans.n == 0)
 		return b->t->bad ? UNWIND_DAMAGED : UNWIND_NOTHING;
 	return rows_of_edges(&b->edges, &b->spans, b->t);

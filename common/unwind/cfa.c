@@ -41,6 +41,7 @@ static const uint8_t operands[INSTRUCTIONS][2] = {
 	[GNU_NEGATIVE_OFFSET] = { UNSIGNED, FACTORED },
 };
 
+/* What it does not have is not set. */
 struct instruction {
 	uint8_t code;
 	uint64_t a, b; /* operands, factored ones as they come out; one that is alone is a */
@@ -88,10 +89,11 @@ static bool read_instruction(struct cfa_machine *m, struct instruction *i)
 	if (!encoded_u8(&m->code, &code))
 		return false;
 	if (code & HIGH) {
-		*i = (struct instruction){ .code = code & HIGH, .a = code & (uint8_t)~HIGH };
+		i->code = code & HIGH;
+		i->a = code & (uint8_t)~HIGH;
 		return i->code != OFFSET || read_operand(m, FACTORED, &i->b, NULL);
 	}
-	*i = (struct instruction){ .code = code };
+	i->code = code;
 	return code < INSTRUCTIONS && operands[code][0] != UNKNOWN &&
 	       read_operand(m, operands[code][0], &i->a, &i->block) &&
 	       read_operand(m, operands[code][1], &i->b, &i->block);
@@ -137,13 +139,22 @@ static bool restore(struct cfa_machine *m, uint64_t reg)
 	return true;
 }
 
-static bool set_cfa(struct cfa_machine *m, uint64_t reg, uint64_t at)
+static bool set_cfa(struct cfa_state *s, uint64_t reg, uint64_t offset)
 {
-	m->state.form = CFA_REGISTER;
-	m->state.reg = reg;
-	m->state.at = (int64_t)at;
-	m->state.add = 0;
+	s->form = CFA_REGISTER;
+	s->reg = reg;
+	s->at = s->offset = (int64_t)offset;
+	s->add = 0;
 	return true;
+}
+
+/* While CFA is an expression that remains so, which is how gcc's unwinder takes it, and libgcrypt's assembly means it. */
+static bool set_cfa_offset(struct cfa_state *s, uint64_t offset)
+{
+	if (s->form == CFA_REGISTER)
+		s->at = (int64_t)offset;
+	s->offset = (int64_t)offset;
+	return s->form != CFA_NONE;
 }
 
 /* One that changes registers or CFA, not the location. */
@@ -190,12 +201,12 @@ static bool execute(struct cfa_machine *m, const struct instruction *i)
 		return true;
 	case DEF_CFA:
 	case DEF_CFA_SF:
-		return set_cfa(m, i->a, i->b);
+		return set_cfa(s, i->a, i->b);
 	case DEF_CFA_REGISTER:
-		return s->form == CFA_REGISTER && set_cfa(m, i->a, (uint64_t)s->at);
+		return s->form != CFA_NONE && set_cfa(s, i->a, (uint64_t)s->offset);
 	case DEF_CFA_OFFSET:
 	case DEF_CFA_OFFSET_SF:
-		return s->form == CFA_REGISTER && set_cfa(m, s->reg, i->a);
+		return set_cfa_offset(s, i->a);
 	case DEF_CFA_EXPRESSION:
 		cfa_by_expression(s, i->block);
 		return true;

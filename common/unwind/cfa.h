@@ -53,6 +53,7 @@ struct cfa_state {
 	enum cfa_form form;
 	uint64_t reg;
 	int64_t at, add;
+	int64_t offset; /* the last that was said outside of expressions: another register may be given to it later */
 	struct save rbx, rbp, rsp, rip;
 };
 

@@ -54,7 +54,7 @@ static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
 		return true;
 	if (!grow_array(&e->items, &e->cap, e->n, sizeof(*e->items)))
 		return false;
-	e->items[e->n++] = (struct edge){ start, rule };
+	e->items[e->n++] = (struct edge){ (uint32_t)(start - e->base), rule };
 	return true;
 }
 
@@ -62,7 +62,7 @@ static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
 static bool sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 {
 	const struct span *items = w->s->items;
-	uint64_t at = 0;
+	uint64_t at = e->base;
 	size_t i = 0;
 
 	for (;;) {
@@ -153,17 +153,33 @@ static bool order_spans(const struct spans *s, uint32_t *order)
 	return good;
 }
 
-bool edges_of_spans(struct edges *e, const struct spans *s)
+/* Where all of them begin, rounded down to a page; false if they do not fit into a table. */
+static bool find_base(struct edges *e, const struct spans *s)
 {
-	uint32_t *order = malloc((s->n + 1) * sizeof(*order));
+	uint64_t first = s->n ? UINT64_MAX : 0, end = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		first = s->items[i].start < first ? s->items[i].start : first;
+		end = s->items[i].end > end ? s->items[i].end : end;
+	}
+	e->base = first >> UNWIND_PAGE_SHIFT << UNWIND_PAGE_SHIFT;
+	return end - e->base <= UINT32_MAX;
+}
+
+enum unwind_built edges_of_spans(struct edges *e, const struct spans *s)
+{
 	struct sweep w = { .s = s };
+	uint32_t *order;
 	bool good;
 
 	e->n = 0;
+	if (!find_base(e, s))
+		return UNWIND_TOO_LARGE;
+	order = malloc((s->n + 1) * sizeof(*order));
 	good = order && order_spans(s, order) && sweep(e, &w, order);
 	free(order);
 	free(w.heap);
-	return good;
+	return good ? UNWIND_BUILT : UNWIND_NO_MEMORY;
 }
 
 void edges_release(struct edges *e)

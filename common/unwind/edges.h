@@ -3,7 +3,8 @@
  *
  *	struct edges e = { 0 };
  *
- *	if (!edges_of_spans(&e, &spans) || !rows_of_edges(&e, spans.rules, spans.n_rules, table)) ...
+ *	if (edges_of_spans(&e, &spans) == UNWIND_BUILT)
+ *		rows_of_edges(&e, &spans, table) ...
  */
 #ifndef CPROF_UNWIND_EDGES_H
 #define CPROF_UNWIND_EDGES_H
@@ -11,15 +12,16 @@
 #include "common/unwind/build.h"
 #include "common/unwind/spans.h"
 
-/* From this file offset on, to the next edge, this rule of the spans'. The last is a gap. */
+/* From here on, to the next edge, this rule of the spans'. The last is a gap. */
 struct edge {
-	uint64_t start;
+	uint32_t start; /* from the base on: a table has no more than 4 GiB */
 	uint32_t rule;
 };
 
 struct edges {
 	struct edge *items;
 	size_t n, cap;
+	uint64_t base; /* a file offset, where a page begins */
 };
 
 enum {
@@ -27,8 +29,8 @@ enum {
 	GAP_FILLED = 15, /* bytes between functions that keep the rule before them: padding */
 };
 
-/* Both false without memory; the edges are replaced. */
-bool edges_of_spans(struct edges *e, const struct spans *s);
+/* Replaces the edges. UNWIND_BUILT, or no memory, or too large. */
+enum unwind_built edges_of_spans(struct edges *e, const struct spans *s);
 void edges_release(struct edges *e);
 
 /*

@@ -49,44 +49,57 @@ static bool place_begins(struct place place, int64_t cfa)
 	return place.how != UNWIND_AT_CFA || place.at >= -cfa;
 }
 
+/* Edges that are said by one row: so far these, and this is what the row says. */
+struct run {
+	uint32_t start, last; /* where the row is; where the last edge begins */
+	struct place bp, bx;
+	int64_t cfa;          /* at the last edge */
+	int64_t step;         /* 8 for pushes, -8 for pops, 0 before the first */
+	uint16_t mask;
+};
+
+/* Takes in the next edge as one more push or pop; pops only where nothing else has room before it. */
+static bool run_steps(struct run *run, const struct edge *e, const struct unwind_rule *r)
+{
+	int64_t step = r->cfa - run->cfa;
+	struct place bp = run->bp, bx = run->bx;
+
+	if (r->kind != UNWIND_CFA_RSP || e->start - run->start > RUN_BYTES || (step != 8 && step != -8) ||
+	    (run->step && step != run->step) || (step < 0 && e->start - run->last > POP_BYTES) ||
+	    !place_joins(&bp, (struct place){ r->bp, r->bp_at }, step > 0, run->cfa, r->cfa) ||
+	    !place_joins(&bx, (struct place){ r->bx, r->bx_at }, step > 0, run->cfa, r->cfa))
+		return false;
+	run->bp = bp;
+	run->bx = bx;
+	run->mask |= (uint16_t)(1 << (e->start - run->start - 1));
+	run->last = e->start;
+	run->step = step;
+	run->cfa = r->cfa;
+	return true;
+}
+
 /*
- * The edges after k that can be said together with it by one row at this offset (k's own, or where a page begins),
- * and that row's rule. Pops only where an edge follows so soon that nothing but a pop has room.
+ * How many edges after k can be said together with it by one row at this offset (k's own, or where a page begins),
+ * and that row's rule.
  */
-static size_t find_run(const struct maker *m, size_t k, uint64_t start, struct unwind_rule *out)
+static size_t find_run(const struct maker *m, size_t k, uint32_t start, struct unwind_rule *out)
 {
 	const struct edge *e = m->e->items;
 	const struct unwind_rule *first = &m->rules[e[k].rule];
-	struct place bp = { first->bp, first->bp_at }, bx = { first->bx, first->bx_at };
-	uint64_t last = start, page_end = (start | (PAGE_BYTES - 1)) + 1;
-	int64_t cfa = first->cfa, step = 0;
-	uint16_t mask = 0;
-	size_t n = 0;
+	struct run run = { .start = start, .last = start, .bp = { first->bp, first->bp_at },
+			   .bx = { first->bx, first->bx_at }, .cfa = first->cfa };
+	uint32_t page_last = start | (PAGE_BYTES - 1);
+	size_t i = k + 1;
 
-	if (first->kind != UNWIND_CFA_RSP || !place_begins(bp, cfa) || !place_begins(bx, cfa))
+	if (first->kind != UNWIND_CFA_RSP || !place_begins(run.bp, run.cfa) || !place_begins(run.bx, run.cfa))
 		return 0;
-	for (size_t i = k + 1; i < m->e->n && e[i].start - start <= RUN_BYTES && e[i].start < page_end; i++, n++) {
-		const struct unwind_rule *r = &m->rules[e[i].rule];
-		struct place bp_then = bp, bx_then = bx;
-
-		if (n == 0)
-			step = r->cfa - cfa;
-		if (r->kind != UNWIND_CFA_RSP || r->cfa - cfa != step || (step != 8 && step != -8) ||
-		    (step < 0 && e[i].start - last > POP_BYTES) ||
-		    !place_joins(&bp_then, (struct place){ r->bp, r->bp_at }, step > 0, cfa, r->cfa) ||
-		    !place_joins(&bx_then, (struct place){ r->bx, r->bx_at }, step > 0, cfa, r->cfa))
-			break;
-		bp = bp_then;
-		bx = bx_then;
-		mask |= (uint16_t)(1 << (e[i].start - start - 1));
-		last = e[i].start;
-		cfa = r->cfa;
-	}
+	while (i < m->e->n && e[i].start <= page_last && run_steps(&run, &e[i], &m->rules[e[i].rule]))
+		i++;
 	*out = (struct unwind_rule){
-		.kind = step > 0 ? UNWIND_PUSHES : UNWIND_POPS, .bp = bp.how, .bx = bx.how, .cfa = first->cfa,
-		.bp_at = bp.at, .bx_at = (int16_t)bx.at, .mask = mask,
+		.kind = run.step > 0 ? UNWIND_PUSHES : UNWIND_POPS, .bp = run.bp.how, .bx = run.bx.how,
+		.cfa = first->cfa, .bp_at = run.bp.at, .bx_at = (int16_t)run.bx.at, .mask = run.mask,
 	};
-	return n;
+	return i - k - 1;
 }
 
 /* The rule's number in the table. */
@@ -111,7 +124,7 @@ static uint32_t edge_rule(struct maker *m, uint32_t rule)
 	return m->numbers[rule];
 }
 
-static void add_row(struct maker *m, struct unwind_page *page, uint64_t start, uint32_t rule)
+static void add_row(struct maker *m, struct unwind_page *page, uint32_t start, uint32_t rule)
 {
 	struct unwind_table *t = m->t;
 
@@ -125,32 +138,27 @@ static void add_row(struct maker *m, struct unwind_page *page, uint64_t start, u
 		m->failed = true;
 		return;
 	}
-	t->rows[t->n_rows++] = (uint32_t)(start & (PAGE_BYTES - 1)) << 16 | rule;
+	t->rows[t->n_rows++] = start << 16 | rule;
 	page->n++;
 }
 
 /* A row, in its page; the gap that may be before it there gets one, too. */
-static void put(struct maker *m, uint64_t start, uint32_t rule)
+static void put(struct maker *m, uint32_t start, uint32_t rule)
 {
 	struct unwind_table *t = m->t;
-	uint64_t number = start >> UNWIND_PAGE_SHIFT;
+	size_t number = start >> UNWIND_PAGE_SHIFT;
 	struct unwind_page *page;
 
-	if (t->n_pages == 0)
-		t->first_page = number;
-	if (number - t->first_page >= UNWIND_TABLE_PAGES) {
-		m->too_large = true;
-		return;
-	}
-	if (!grow_array(&t->pages, &m->cap_pages, number - t->first_page, sizeof(*t->pages))) {
+	_Static_assert(UINT32_MAX >> UNWIND_PAGE_SHIFT < UNWIND_TABLE_PAGES, "whatever edges there are, their pages fit");
+	if (!grow_array(&t->pages, &m->cap_pages, number, sizeof(*t->pages))) {
 		m->failed = true;
 		return;
 	}
-	while (t->n_pages <= number - t->first_page)
+	while (t->n_pages <= number)
 		t->pages[t->n_pages++] = (struct unwind_page){ (uint32_t)t->n_rows, 0 };
-	page = &t->pages[t->n_pages - 1];
+	page = &t->pages[number];
 	if (page->n == 0 && start & (PAGE_BYTES - 1))
-		add_row(m, page, start & ~(uint64_t)(PAGE_BYTES - 1), EDGE_GAP);
+		add_row(m, page, 0, EDGE_GAP);
 	add_row(m, page, start, rule);
 }
 
@@ -158,7 +166,7 @@ static void put(struct maker *m, uint64_t start, uint32_t rule)
 static size_t put_edge(struct maker *m, size_t k)
 {
 	const struct edge *e = m->e->items;
-	uint64_t at = e[k].start;
+	uint32_t at = e[k].start;
 
 	for (;;) {
 		struct unwind_rule run;
@@ -168,9 +176,10 @@ static size_t put_edge(struct maker *m, size_t k)
 		k += n;
 		if (n)
 			at = e[k].start;
-		at = (at | (PAGE_BYTES - 1)) + 1;
-		if (k + 1 == m->e->n || e[k + 1].start <= at || m->failed || m->too_large)
+		at |= PAGE_BYTES - 1;
+		if (e[k + 1].start - 1 <= at || m->failed || m->too_large)
 			return k + 1;
+		at++;
 	}
 }
 
@@ -214,6 +223,7 @@ enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, st
 		put_edges(&m);
 	}
 	free(m.numbers);
+	t->first_page = e->base >> UNWIND_PAGE_SHIFT;
 	t->rules = m.out.items;
 	t->n_rules = m.out.n;
 	m.out.items = NULL;

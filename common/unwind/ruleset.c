@@ -4,16 +4,25 @@
 #include <string.h>
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
 
 enum { SLOTS_LEAST = 1 << 10 };
 
+/* One multiplication: what a rule's fields differ in moves the high bits. A row in the making asks for its rule here. */
 static size_t slot_of(const struct unwind_rule *rule, size_t mask)
 {
 	uint64_t words[2];
 
 	memcpy(words, rule, sizeof(words));
-	return (size_t)hash_u64(words[0] ^ words[1] * 0x9e3779b97f4a7c15) & mask;
+	return (size_t)((words[0] ^ (words[1] << 29 | words[1] >> 35)) * 0x9e3779b97f4a7c15 >> 32) & mask;
+}
+
+static bool is_same(const struct unwind_rule *a, const struct unwind_rule *b)
+{
+	uint64_t x[2], y[2];
+
+	memcpy(x, a, sizeof(x));
+	memcpy(y, b, sizeof(y));
+	return x[0] == y[0] && x[1] == y[1];
 }
 
 static bool rehash(struct ruleset *t, size_t n)
@@ -45,7 +54,7 @@ static uint32_t find_or_add(struct ruleset *t, const struct unwind_rule *rule)
 		return RULE_NONE;
 	}
 	for (at = slot_of(rule, t->mask); t->slots[at]; at = (at + 1) & t->mask) {
-		if (memcmp(&t->items[t->slots[at] - 1], rule, sizeof(*rule)) == 0)
+		if (is_same(&t->items[t->slots[at] - 1], rule))
 			return t->slots[at] - 1;
 	}
 	if (t->n >= (t->max ? t->max : UNWIND_RULES)) {

@@ -153,3 +153,32 @@ bool code_map_offset(const struct code_map *m, uint64_t vaddr, uint64_t *offset,
 	*left = m->items[low - 1].filesz - (vaddr - m->items[low - 1].vaddr);
 	return true;
 }
+
+static void add_range(struct code_range *ranges, size_t *n, uint64_t start, uint64_t size)
+{
+	if (size && start + size > start && start + size <= INT64_MAX)
+		ranges[(*n)++] = (struct code_range){ start, start + size };
+}
+
+struct code_range *code_ranges(const struct elf_file *f, size_t *n)
+{
+	size_t sections = 0;
+	struct code_range *ranges;
+	Elf_Scn *scn = NULL;
+
+	*n = 0;
+	if (elf_getshdrnum(f->elf, &sections) != 0 || sections > ELF_SECTIONS_MAX)
+		sections = 0;
+	ranges = calloc(sections + f->n_segments + 1, sizeof(*ranges));
+	for (size_t i = 1; ranges && i < sections && (scn = elf_nextscn(f->elf, scn)); i++) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) && sh.sh_type == SHT_PROGBITS)
+			add_range(ranges, n, sh.sh_offset, sh.sh_size);
+	}
+	for (size_t i = 0; ranges && sections == 0 && i < f->n_segments; i++) {
+		if (f->segments[i].exec)
+			add_range(ranges, n, f->segments[i].offset, f->segments[i].filesz);
+	}
+	return ranges;
+}

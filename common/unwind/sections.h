@@ -35,4 +35,15 @@ void code_map_release(struct code_map *m);
 /* The file offset of the code at this linked address, and how much of its segment's bytes there is from there on. */
 bool code_map_offset(const struct code_map *m, uint64_t vaddr, uint64_t *offset, uint64_t *left);
 
+/*
+ * Where in the file code may be: its executable sections, or, where the section headers are gone, the executable
+ * segments, which may have data in them, too (four times as much as code, with some linkers).
+ */
+struct code_range {
+	uint64_t start, end; /* file offsets */
+};
+
+/* n of them, to be freed; NULL without memory. */
+struct code_range *code_ranges(const struct elf_file *f, size_t *n);
+
 #endif

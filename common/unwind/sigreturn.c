@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "common/unwind/edges.h"
+#include "common/unwind/sections.h"
 
 /* mov $15,%rax; syscall */
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
@@ -15,7 +16,7 @@ struct scan {
 	uint8_t bytes[1 << 16];
 };
 
-/* The code's range in the file that nothing is known of. */
+/* A range of the file, of code that nothing is known of. */
 static void scan_gap(struct scan *scan, uint64_t start, uint64_t end)
 {
 	static const struct unwind_rule signal = { .kind = UNWIND_SIGNAL };
@@ -40,6 +41,11 @@ static void scan_gap(struct scan *scan, uint64_t start, uint64_t end)
 	}
 }
 
+static uint64_t edge_start(const struct edges *e, size_t i)
+{
+	return e->base + e->items[i].start;
+}
+
 /* The first edge that is beyond this offset. */
 static size_t edge_after(const struct edges *e, uint64_t offset)
 {
@@ -48,7 +54,7 @@ static size_t edge_after(const struct edges *e, uint64_t offset)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (e->items[middle].start <= offset)
+		if (edge_start(e, middle) <= offset)
 			low = middle + 1;
 		else
 			high = middle;
@@ -64,25 +70,23 @@ static uint64_t least(uint64_t a, uint64_t b)
 void sigreturn_spans(const struct elf_file *f, const struct edges *e, struct spans *s)
 {
 	struct scan *scan = malloc(sizeof(*scan));
+	size_t n = 0;
+	struct code_range *ranges = code_ranges(f, &n);
 
-	if (!scan) {
-		s->failed = true;
-		return;
-	}
-	scan->fd = f->fd;
-	scan->s = s;
-	scan->left = SCANNED_MAX;
-	for (size_t i = 0; i < f->n_segments && scan->left; i++) {
-		const struct elf_segment *seg = &f->segments[i];
-		uint64_t at = seg->offset, end = seg->offset + seg->filesz, next;
+	s->failed |= !scan || !ranges;
+	if (s->failed)
+		n = 0;
+	else
+		*scan = (struct scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
+	for (size_t i = 0; i < n && scan->left; i++) {
+		uint64_t at = ranges[i].start, next;
 
-		if (!seg->exec || end < at || end > INT64_MAX)
-			continue;
-		for (size_t k = edge_after(e, at); at < end; at = next, k++) {
-			next = k < e->n ? least(e->items[k].start, end) : end;
+		for (size_t k = edge_after(e, at); at < ranges[i].end; at = next, k++) {
+			next = k < e->n ? least(edge_start(e, k), ranges[i].end) : ranges[i].end;
 			if (k == 0 || e->items[k - 1].rule == EDGE_GAP)
 				scan_gap(scan, at, next);
 		}
 	}
+	free(ranges);
 	free(scan);
 }

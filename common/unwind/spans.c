@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "common/base/buf.h"
 #include "common/unwind/ruleset.h"
 
 /* Twenty times what the largest libraries have. */
@@ -27,6 +26,22 @@ static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
 	return number;
 }
 
+/* There may be a million, so the new ones are left as they are. */
+static bool make_room(struct spans *s)
+{
+	size_t cap = s->cap ? s->cap * 2 : 1024;
+	struct span *items;
+
+	if (s->n < s->cap)
+		return true;
+	items = realloc(s->items, cap * sizeof(*items));
+	if (!items)
+		return false;
+	s->items = items;
+	s->cap = cap;
+	return true;
+}
+
 void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_t end, const struct unwind_rule *rule)
 {
 	struct span *last = s->n ? &s->items[s->n - 1] : NULL;
@@ -45,7 +60,7 @@ void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_
 		s->too_large = true;
 		return;
 	}
-	if (!grow_array(&s->items, &s->cap, s->n, sizeof(*s->items))) {
+	if (!make_room(s)) {
 		s->failed = true;
 		return;
 	}

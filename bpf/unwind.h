@@ -1,0 +1,134 @@
+/*
+ * What walk.h asks for, by BPF maps. One program has it in it, sample.bpf.c; that one hands user
+ * space the maps.
+ *
+ * Rows and mappings are arrays of one value of 1 MiB behind an array of maps: one look-up, then plain
+ * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
+ */
+#ifndef CPROF_BPF_UNWIND_H
+#define CPROF_BPF_UNWIND_H
+
+#define WALK_ENV struct bpf_perf_event_data
+#define WALK_FN __attribute__((noinline))
+#define WALK_INLINE __always_inline
+
+#include "bpf/spaces.h"
+#include "common/unwind/walk.h"
+
+struct rows {
+	__u32 items[UNWIND_SHARD_ROWS];
+};
+
+struct mappings {
+	struct unwind_mapping items[UNWIND_SHARD_MAPPINGS];
+};
+
+struct rules {
+	struct unwind_rule items[UNWIND_RULES];
+};
+
+struct pages {
+	struct unwind_page items[UNWIND_PAGES];
+};
+
+struct files {
+	struct unwind_file items[UNWIND_FILES];
+};
+
+#define ONE_VALUE(name, shape)                          \
+	struct {                                        \
+		__uint(type, BPF_MAP_TYPE_ARRAY);       \
+		__uint(map_flags, BPF_F_MMAPABLE);      \
+		__uint(max_entries, 1);                 \
+		__type(key, __u32);                     \
+		__type(value, struct shape);            \
+	} name SEC(".maps")
+
+#define SHARDS(name, shape)                                     \
+	struct {                                                \
+		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);       \
+		__uint(max_entries, 1);                         \
+		__uint(key_size, sizeof(__u32));                \
+		__uint(value_size, sizeof(__u32));              \
+		__array(values, struct {                        \
+			__uint(type, BPF_MAP_TYPE_ARRAY);       \
+			__uint(map_flags, BPF_F_MMAPABLE);      \
+			__uint(max_entries, 1);                 \
+			__uint(key_size, sizeof(__u32));        \
+			__uint(value_size, sizeof(struct shape)); \
+		});                                             \
+	} name SEC(".maps")
+
+ONE_VALUE(rules, rules);
+ONE_VALUE(pages, pages);
+ONE_VALUE(files, files);
+SHARDS(row_shards, rows);
+SHARDS(mapping_shards, mappings);
+
+static __always_inline void *only_value(void *map)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(map, &zero);
+}
+
+static __always_inline void *shard_value(void *map, __u32 shard)
+{
+	void *inner = bpf_map_lookup_elem(map, &shard);
+
+	return inner ? only_value(inner) : NULL;
+}
+
+/* A global function is to be called with the context. What is not used, the compiler would not pass. */
+static __always_inline void use(const WALK_ENV *env)
+{
+	asm volatile("" : : "r"(env));
+}
+
+static __always_inline const __u32 *walk_rows(WALK_ENV *env, __u32 shard)
+{
+	struct rows *r = shard_value(&row_shards, shard);
+
+	use(env);
+	return r ? r->items : NULL;
+}
+
+static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV *env, __u32 shard)
+{
+	struct mappings *m = shard_value(&mapping_shards, shard);
+
+	use(env);
+	return m ? m->items : NULL;
+}
+
+static __always_inline const struct unwind_rule *walk_rules(WALK_ENV *env)
+{
+	struct rules *r = only_value(&rules);
+
+	use(env);
+	return r ? r->items : NULL;
+}
+
+static __always_inline const struct unwind_page *walk_pages(WALK_ENV *env)
+{
+	struct pages *p = only_value(&pages);
+
+	use(env);
+	return p ? p->items : NULL;
+}
+
+static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
+{
+	struct files *f = only_value(&files);
+
+	use(env);
+	return f ? f->items : NULL;
+}
+
+static __always_inline int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from)
+{
+	use(env);
+	return (int)bpf_probe_read_user(to, n, (const void *)from);
+}
+
+#endif

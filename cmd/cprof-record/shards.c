@@ -1,0 +1,66 @@
+#include "cmd/cprof-record/shards.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bpf/sample.skel.h"
+
+static void *map_it(struct shards *s, int fd, size_t bytes)
+{
+	void *p;
+
+	if (!grow_array(&s->items, &s->cap, s->n, sizeof(*s->items)))
+		return NULL;
+	p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	s->items[s->n++] = (struct mapped){ p, bytes };
+	return p;
+}
+
+/* A new map, which the outer one leads to from now on. */
+static void *add_inner(struct shards *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)bytes, 1, &opts);
+	void *p;
+
+	if (fd < 0)
+		return NULL;
+	p = map_it(s, fd, bytes);
+	if (p && bpf_map_update_elem(bpf_map__fd(outer), &shard, &fd, BPF_ANY) != 0)
+		p = NULL; /* stays mapped: nobody reads it */
+	close(fd);
+	return p;
+}
+
+void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
+{
+	struct shards *s = arg;
+
+	switch (area) {
+	case STORE_RULES:
+		return map_it(s, bpf_map__fd(s->sample->maps.rules), bytes);
+	case STORE_PAGES:
+		return map_it(s, bpf_map__fd(s->sample->maps.pages), bytes);
+	case STORE_FILES:
+		return map_it(s, bpf_map__fd(s->sample->maps.files), bytes);
+	case STORE_ROWS:
+		return add_inner(s, s->sample->maps.row_shards, "cprof_rows", shard, bytes);
+	case STORE_MAPPINGS:
+		return add_inner(s, s->sample->maps.mapping_shards, "cprof_mappings", shard, bytes);
+	default:
+		return NULL;
+	}
+}
+
+void shards_release(struct shards *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		munmap(s->items[i].p, s->items[i].bytes);
+	free(s->items);
+	*s = (struct shards){ 0 };
+}

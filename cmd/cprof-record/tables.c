@@ -1,0 +1,204 @@
+#include "cmd/cprof-record/tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/vdso.h"
+
+#define MILLISECOND 1000000ull
+#define RETRY (1100 * MILLISECOND)  /* when what was put out is free: STORE_GRACE, and then some */
+#define UNUSED (5000 * MILLISECOND) /* what no stack went through for so long may be put out for others */
+
+bool tables_init(struct tables *t, struct procs *procs)
+{
+	*t = (struct tables){ .procs = procs };
+	t->worker = worker_new();
+	return t->worker != NULL;
+}
+
+void tables_release(struct tables *t)
+{
+	worker_free(t->worker);
+	store_free(t->store);
+	free(t->items);
+	buf_release(&t->complaint);
+	*t = (struct tables){ 0 };
+}
+
+static void complain(struct tables *t, uint32_t number, const char *what)
+{
+	struct slice path = t->procs->exes[t->items[number].exe].path;
+
+	if (t->complaint.n == 0)
+		buf_printf(&t->complaint, "%.*s: %s", (int)path.n, (const char *)path.p, what);
+}
+
+uint32_t tables_number(struct tables *t, uint32_t exe)
+{
+	struct exe *x = &t->procs->exes[exe];
+
+	if (x->table)
+		return x->table;
+	x->table = store_file(t->store);
+	if (x->table == 0)
+		return 0;
+	while (x->table >= t->n) {
+		if (!grow_array(&t->items, &t->cap, t->n, sizeof(*t->items))) {
+			store_forget(t->store, x->table, 0);
+			x->table = 0;
+			return 0;
+		}
+		t->items[t->n++] = (struct table){ 0 };
+	}
+	t->items[x->table] = (struct table){ .used = true, .exe = exe };
+	return x->table;
+}
+
+void tables_forget(struct tables *t, uint32_t number, uint64_t now)
+{
+	if (number == 0 || number >= t->n)
+		return;
+	t->items[number].used = false;
+	store_forget(t->store, number, now);
+}
+
+/* Puts out the table that has not been needed for the longest time; false: all are in use. */
+static bool put_out(struct tables *t, uint64_t now)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < t->n; i++) {
+		const struct table *f = &t->items[i];
+
+		if (f->used && store_state(t->store, i) == UNWIND_FILE_READY && f->touched + UNUSED < now &&
+		    (best == 0 || f->touched < t->items[best].touched))
+			best = i;
+	}
+	if (best == 0)
+		return false;
+	t->items[best].asked = 0;
+	store_unload(t->store, best, UNWIND_FILE_ASK, now);
+	t->evicted++;
+	return true;
+}
+
+/* There is no room: makes some, for later. What is asked for again while there is none waits longer. */
+static void refuse(struct tables *t, uint32_t number, uint64_t rows, uint64_t now)
+{
+	uint64_t before = store_used(t->store);
+	struct table *f = &t->items[number];
+	uint64_t freed = 0;
+
+	store_mark(t->store, number, UNWIND_FILE_REFUSED);
+	t->refused++;
+	while (freed < rows && put_out(t, now))
+		freed += before / 16 + 1; /* what was put out counts as used until its grace is over: a guess */
+	f->retry = now + (freed ? RETRY : UNUSED);
+	if (!t->said_refused)
+		complain(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
+			 "cut short there");
+	t->said_refused = true;
+}
+
+static void load(struct tables *t, uint32_t number, struct slice bytes, uint64_t now)
+{
+	struct unwind_table table = { 0 };
+	enum store_loaded loaded;
+
+	if (!unwind_table_read(&table, bytes)) {
+		store_mark(t->store, number, UNWIND_FILE_NONE);
+		t->failed++;
+		complain(t, number, "no unwind table: what was made of it makes no sense");
+		return;
+	}
+	loaded = store_load(t->store, number, &table);
+	if (loaded == STORE_LOADED)
+		t->built++;
+	else
+		refuse(t, number, table.n_rows * sizeof(*table.rows), now);
+	unwind_table_release(&table);
+}
+
+static void take(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
+{
+	struct buf why = { 0 };
+
+	t->cpu_ns += a->cpu_ns;
+	if (a->id == 0 || a->id >= t->n || !t->items[a->id].used || store_state(t->store, a->id) != UNWIND_FILE_ASK)
+		return; /* its file was forgotten meanwhile */
+	t->items[a->id].touched = now;
+	if (said == WORKER_ANSWER && a->result == UNWIND_BUILT) {
+		load(t, a->id, a->table, now);
+		return;
+	}
+	store_mark(t->store, a->id, UNWIND_FILE_NONE);
+	if (said == WORKER_ANSWER && a->result == UNWIND_NOTHING)
+		return;
+	t->failed++;
+	buf_printf(&why, "no unwind table: %s", a->why ? a->why : "damaged");
+	complain(t, a->id, buf_cstr(&why));
+	buf_release(&why);
+}
+
+/* The vDSO is no file: a copy of ours. */
+static int open_vdso(void)
+{
+	struct buf image = { 0 }, id = { 0 };
+	int fd = vdso_image(&image, &id) ? memfd_create("vdso", MFD_CLOEXEC) : -1;
+
+	if (fd >= 0 && write(fd, image.p, image.n) != (ssize_t)image.n) {
+		close(fd);
+		fd = -1;
+	}
+	buf_release(&image);
+	buf_release(&id);
+	return fd;
+}
+
+static void ask(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
+{
+	const struct exe *x = &t->procs->exes[m->file - 1];
+	struct table *f = &t->items[number];
+	int fd = slice_is(x->path, "[vdso]") ? open_vdso() : snapshot_open(p->pid, m, x);
+
+	if (fd >= 0 && worker_ask(t->worker, number, fd))
+		f->asked = now;
+	else if (!f->asked) /* not to be had through this process: maybe through the next one */
+		f->retry = now + RETRY;
+	if (!f->asked)
+		store_mark(t->store, number, UNWIND_FILE_NONE);
+	if (fd >= 0)
+		close(fd);
+}
+
+bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)
+{
+	uint32_t number = m->file ? t->procs->exes[m->file - 1].table : 0;
+
+	if (number == 0 || store_state(t->store, number) != UNWIND_FILE_ASK)
+		return false;
+	if (!t->items[number].asked)
+		ask(t, number, p, m, now);
+	return store_state(t->store, number) == UNWIND_FILE_ASK && now - t->items[number].asked < TABLES_PATIENCE;
+}
+
+void tables_step(struct tables *t, uint64_t now)
+{
+	struct worker_answer a;
+	enum worker_said said;
+
+	while ((said = worker_take(t->worker, 0, &a)) != WORKER_NOTHING)
+		take(t, said, &a, now);
+	for (uint32_t i = 1; i < t->n; i++) {
+		struct table *f = &t->items[i];
+
+		if (!f->used || !f->retry || f->retry > now)
+			continue;
+		f->retry = 0;
+		f->asked = 0;
+		store_mark(t->store, i, UNWIND_FILE_ASK);
+	}
+	store_reap(t->store, now);
+}

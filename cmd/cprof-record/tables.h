@@ -1,0 +1,62 @@
+/*
+ * Unwind tables of the files that are met: opened as the process saw them, made by the worker, kept in
+ * the store, put out when there is no room.
+ *
+ * A file has a table when the first stack is met that needs one: what is mapped and never sampled costs
+ * nothing.
+ */
+#ifndef CPROF_RECORD_TABLES_H
+#define CPROF_RECORD_TABLES_H
+
+#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/worker.h"
+#include "common/unwind/store.h"
+
+struct table {
+	uint32_t exe;     /* index in procs' exes */
+	bool used;        /* this number is one */
+	uint64_t asked;   /* the worker was, then; 0: it was not */
+	uint64_t touched; /* a stack went through it last */
+	uint64_t retry;   /* refused until then */
+};
+
+struct tables {
+	struct store *store;
+	struct worker *worker;
+	struct procs *procs;
+	struct table *items; /* by file number */
+	size_t n, cap;
+	/* Totals. */
+	uint64_t built, refused, evicted, failed;
+	uint64_t cpu_ns; /* of the worker's processes */
+	struct buf complaint; /* a sentence that has not been said, or empty */
+	bool said_refused;
+};
+
+enum { TABLES_PATIENCE = 1000000000 }; /* ns: so long stacks wait for a table */
+
+/* The worker is started here: before there is anything that it should not have. False: errno. */
+bool tables_init(struct tables *t, struct procs *procs);
+void tables_release(struct tables *t);
+
+/* The number of an executable's table, made known to the store; 0: there is no number left. */
+uint32_t tables_number(struct tables *t, uint32_t exe);
+/* procs forgets the executable that has this number. */
+void tables_forget(struct tables *t, uint32_t number, uint64_t now);
+
+/*
+ * A stack of this process needs the table of the file that is mapped here: asks for it. True: it is worth
+ * waiting for the answer. Else what the store says of the file is final for this stack.
+ */
+bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now);
+/* A stack went through it. */
+static inline void tables_touch(struct tables *t, uint32_t number, uint64_t now)
+{
+	if (number < t->n)
+		t->items[number].touched = now;
+}
+
+/* Takes in what the worker has done meanwhile; what was refused may be asked for again. */
+void tables_step(struct tables *t, uint64_t now);
+
+#endif

@@ -1,0 +1,570 @@
+#include "cmd/cprof-record/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/confine.h"
+#include "cmd/cprof-record/host.h"
+#include "common/base/le.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
+#endif
+
+enum {
+	MAGIC = 0x74777063,
+	HEAD = 16, /* of what the worker writes: magic, result, length of what follows in 64 bits */
+	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
+		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
+	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
+	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
+	KEEP_BYTES = 1 << 20,
+	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors there by user */
+	STATUS_CONFINE = 101, STATUS_WRITE = 102, /* of exit */
+};
+
+/* Who talks to whom: the recorder with the mother, over its socket; the mother forks the workers. */
+struct question {
+	uint32_t id;
+};
+
+enum ended { ENDED, TOOK_TOO_LONG, CANNOT_BE_KILLED, NOT_BEGUN };
+
+/* With the memfd where the process ended. Of our own making on both sides. */
+struct report {
+	uint32_t id;
+	enum ended ended;
+	int status; /* of wait(2); of NOT_BEGUN errno */
+	uint64_t cpu_ns;
+};
+
+struct mother {
+	const struct worker_setup *setup;
+	int sock;     /* to the recorder */
+	int children; /* a signalfd */
+};
+
+struct asked {
+	uint32_t id;
+	int fd; /* not sent yet; else -1 */
+};
+
+struct worker {
+	struct worker_setup setup;
+	pid_t mother;
+	int sock;
+	struct asked *asked; /* in their order; the first `sent` are with the mother */
+	size_t n, cap, sent;
+	struct buf table, why;
+};
+
+/* Both ways a message goes with one descriptor, or with none where fd is -1. */
+static bool send_message(int sock, void *p, size_t n, int fd, int flags)
+{
+	union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+	struct iovec v = { p, n };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		struct cmsghdr *c;
+
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(sizeof(fd));
+		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	}
+	return sendmsg(sock, &m, MSG_NOSIGNAL | flags) == (ssize_t)n;
+}
+
+/* False with errno; 0 where the other side is gone. */
+static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
+{
+	union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
+	struct iovec v = { p, n };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	ssize_t got;
+
+	*fd = -1;
+	got = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | flags);
+	c = got >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	if (got >= 0 && (size_t)got != n)
+		errno = 0;
+	return got == (ssize_t)n;
+}
+
+/* The worker: one file, one table. */
+
+static enum unwind_built build(const struct worker_setup *s, int fd, struct buf *out)
+{
+	static const enum unwind_built unopened[] = {
+		[ELF_NOT_ELF] = UNWIND_NOTHING, [ELF_DAMAGED] = UNWIND_DAMAGED, [ELF_NO_MEMORY] = UNWIND_NO_MEMORY,
+	};
+	struct unwind_table t = { 0 };
+	enum unwind_built result;
+	struct elf_file *f;
+	enum elf_opened opened = elf_open(fd, &f);
+
+	if (opened != ELF_OPENED)
+		return unopened[opened];
+	result = s->build(f, &t);
+	if (result != UNWIND_BUILT)
+		return result;
+	unwind_table_write(&t, out);
+	return out->failed ? UNWIND_NO_MEMORY : out->n > TABLE_MAX ? UNWIND_TOO_LARGE : UNWIND_BUILT;
+}
+
+static bool write_all(int fd, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n > 0) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return false;
+		p += put;
+		n -= (size_t)put;
+	}
+	return true;
+}
+
+static _Noreturn void work(const struct worker_setup *s, int file, int answer, pid_t mother)
+{
+	int keep[] = { answer, file };
+	struct buf out = { 0 };
+	uint8_t head[HEAD];
+	enum unwind_built result;
+
+	confine_signals();
+	if (!confine_parent(mother) || !confine_descriptors(keep, 2) ||
+	    !confine_limit(RLIMIT_CPU, s->cpu_s, s->cpu_s + 1) || !confine_limit(RLIMIT_NPROC, 0, 0) ||
+	    !confine_limit(RLIMIT_NOFILE, FILES, FILES) || (!confine_calls() && geteuid() == 0))
+		_exit(STATUS_CONFINE);
+	result = build(s, CONFINE_FIRST + 1, &out);
+	if (result != UNWIND_BUILT)
+		out.n = 0;
+	le32_store(head, MAGIC);
+	le32_store(head + 4, result);
+	le64_store(head + 8, out.n);
+	_exit(write_all(CONFINE_FIRST, head, HEAD) && write_all(CONFINE_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
+}
+
+/* The mother: forks and waits. */
+
+static int memory_file(void)
+{
+	int fd = memfd_create("cprof-table", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+
+	return fd >= 0 || errno != EINVAL ? fd : memfd_create("cprof-table", MFD_CLOEXEC);
+}
+
+/* False: it lives at that time, or, where that is watched, the recorder is gone. */
+static bool reap(const struct mother *m, pid_t pid, uint64_t until, bool watch, struct report *r)
+{
+	struct pollfd p[] = { { m->children, POLLIN, 0 }, { watch ? m->sock : -1, 0, 0 } };
+	struct signalfd_siginfo s;
+	struct rusage ru;
+	uint64_t now;
+
+	while (wait4(pid, &r->status, WNOHANG, &ru) != pid) {
+		now = host_mono_ns();
+		if (now >= until || p[1].revents)
+			return false;
+		poll(p, 2, (int)((until - now) / 1000000 + 1));
+		(void)!read(m->children, &s, sizeof(s));
+	}
+	r->cpu_ns = (uint64_t)(ru.ru_utime.tv_sec + ru.ru_stime.tv_sec) * 1000000000 +
+		    (uint64_t)(ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) * 1000;
+	return true;
+}
+
+static enum ended wait_for(const struct mother *m, pid_t pid, struct report *r)
+{
+	if (reap(m, pid, host_mono_ns() + m->setup->wall_ms * (uint64_t)1000000, true, r))
+		return ENDED;
+	kill(pid, SIGKILL);
+	return reap(m, pid, host_mono_ns() + GRACE_MS * (uint64_t)1000000, false, r) ? TOOK_TOO_LONG : CANNOT_BE_KILLED;
+}
+
+static bool answer(const struct mother *m, const struct question *q, int file)
+{
+	struct report r = { .id = q->id, .ended = NOT_BEGUN };
+	pid_t self = getpid(), pid;
+	bool told;
+	int table;
+
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		; /* such as could not be killed */
+	table = memory_file();
+	pid = table >= 0 ? fork() : -1;
+	if (pid == 0)
+		work(m->setup, file, table, self);
+	r.status = errno;
+	if (file >= 0)
+		close(file);
+	if (pid > 0)
+		r.ended = wait_for(m, pid, &r);
+	/* Nobody else has the memfd then, and it does not change any more. */
+	told = send_message(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
+	       (errno == ETOOMANYREFS && send_message(m->sock, &r, sizeof(r), -1, 0));
+	if (table >= 0)
+		close(table);
+	return told;
+}
+
+static bool confine_mother(int sock, pid_t recorder)
+{
+	prctl(PR_SET_NAME, "cprof-tables");
+	confine_signals();
+	return confine_descriptors(&sock, 1) && confine_privileges() && confine_parent(recorder) &&
+	       confine_limit(RLIMIT_CORE, 0, 0) &&
+	       confine_limit(RLIMIT_FSIZE, HEAD + (uint64_t)TABLE_MAX, HEAD + (uint64_t)TABLE_MAX) &&
+	       (CONFINE_SANITIZED || confine_limit(RLIMIT_AS, MEMORY, MEMORY));
+}
+
+static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t recorder)
+{
+	struct mother m = { .setup = s, .sock = CONFINE_FIRST };
+	bool confined = confine_mother(sock, recorder);
+	struct question q;
+	sigset_t child;
+	int file;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	m.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (!confined || m.children < 0 || !send_message(m.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
+		_exit(STATUS_CONFINE);
+	while (take_message(m.sock, &q, sizeof(q), &file, 0)) {
+		if (!answer(&m, &q, file))
+			break;
+	}
+	_exit(0);
+}
+
+/* The recorder's side. */
+
+static bool begin(struct worker *w)
+{
+	pid_t self = getpid();
+	struct report ready;
+	int pair[2], none;
+	bool heard;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return false;
+	w->sock = pair[0];
+	w->mother = fork();
+	if (w->mother == 0)
+		be_mother(&w->setup, pair[1], self);
+	close(pair[1]);
+	if (w->mother < 0)
+		return false;
+	do
+		heard = take_message(w->sock, &ready, sizeof(ready), &none, 0);
+	while (!heard && errno == EINTR);
+	if (!heard)
+		errno = EPERM; /* it could not give up what it has */
+	return heard;
+}
+
+struct worker *worker_new_as(const struct worker_setup *s)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+	int error;
+
+	if (!w)
+		return NULL;
+	w->setup = *s;
+	w->sock = -1;
+	w->mother = -1;
+	if (begin(w))
+		return w;
+	error = errno;
+	worker_free(w);
+	errno = error;
+	return NULL;
+}
+
+struct worker *worker_new(void)
+{
+	return worker_new_as(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS });
+}
+
+int worker_fd(const struct worker *w)
+{
+	return w->sock;
+}
+
+static bool send_question(const struct worker *w, uint32_t id, int fd)
+{
+	struct question q = { id };
+
+	if (w->sent == ON_THEIR_WAY) {
+		errno = EAGAIN;
+		return false;
+	}
+	return send_message(w->sock, &q, sizeof(q), fd, MSG_DONTWAIT);
+}
+
+/* The last is what a user without privileges meets who has many descriptors on their way. */
+static bool is_full(const struct worker *w, int error)
+{
+	return w->sent > 0 && (error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == ETOOMANYREFS);
+}
+
+bool worker_ask(struct worker *w, uint32_t id, int fd)
+{
+	struct asked a = { id, -1 };
+
+	if (w->sock < 0 || fd < 0) {
+		errno = fd < 0 ? EBADF : EPIPE;
+		return false;
+	}
+	if (!grow_array(&w->asked, &w->cap, w->n, sizeof(*w->asked))) {
+		errno = ENOMEM;
+		return false;
+	}
+	if (w->sent == w->n && send_question(w, id, fd)) {
+		w->sent++;
+	} else {
+		if (w->sent == w->n && !is_full(w, errno))
+			return false;
+		a.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		if (a.fd < 0)
+			return false;
+	}
+	w->asked[w->n++] = a;
+	return true;
+}
+
+/* Where the socket is full an answer will come, and then this is called again. */
+static void send_waiting(struct worker *w)
+{
+	while (w->sent < w->n && send_question(w, w->asked[w->sent].id, w->asked[w->sent].fd)) {
+		close(w->asked[w->sent].fd);
+		w->asked[w->sent++].fd = -1;
+	}
+}
+
+/* It has the first question's answer. */
+static void drop_first(struct worker *w)
+{
+	if (w->asked[0].fd >= 0)
+		close(w->asked[0].fd);
+	w->n--;
+	w->sent -= w->sent > 0;
+	memmove(w->asked, w->asked + 1, w->n * sizeof(*w->asked));
+}
+
+static void end_mother(struct worker *w)
+{
+	uint64_t until = host_mono_ns() + 2 * GRACE_MS * (uint64_t)1000000;
+
+	if (w->sock >= 0) {
+		shutdown(w->sock, SHUT_RDWR); /* a command that was forked and does not run yet has it too */
+		close(w->sock);
+		w->sock = -1;
+	}
+	/* It ends its worker first, so that nobody's zombie is left. */
+	for (useconds_t pause = 50; w->mother > 0; pause = pause < 10000 ? pause * 2 : pause) {
+		pid_t got = waitpid(w->mother, NULL, WNOHANG);
+
+		if (got != 0) { /* or somebody ignores SIGCHLD: then the kernel does it */
+			w->mother = -1;
+		} else if (host_mono_ns() > until) {
+			kill(w->mother, SIGKILL);
+			waitpid(w->mother, NULL, 0);
+			w->mother = -1;
+		} else {
+			usleep(pause);
+		}
+	}
+}
+
+static void tell_status(struct worker *w, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		buf_printf(&w->why, "used more than %u s of CPU time", w->setup.cpu_s);
+	else if (WIFSIGNALED(status))
+		buf_printf(&w->why, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) == STATUS_CONFINE)
+		buf_text(&w->why, "cannot give up its privileges");
+	else if (WEXITSTATUS(status) == STATUS_WRITE)
+		buf_text(&w->why, "cannot write its answer");
+	else
+		buf_printf(&w->why, "ended with status %d", WEXITSTATUS(status));
+}
+
+static bool read_at(int fd, void *to, size_t n, off_t at)
+{
+	uint8_t *p = to;
+
+	while (n > 0) {
+		ssize_t got = pread(fd, p, n, at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		p += got;
+		at += got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+/* What the worker wrote: to be believed in nothing. False: why. */
+static bool read_answer(struct worker *w, int fd, struct worker_answer *a)
+{
+	static const char *const why[] = {
+		[UNWIND_BUILT] = NULL, [UNWIND_NOTHING] = "no unwind information", [UNWIND_DAMAGED] = "damaged",
+		[UNWIND_NO_MEMORY] = "out of memory", [UNWIND_TOO_LARGE] = "larger than a table may be",
+	};
+	uint8_t head[HEAD];
+	struct stat st;
+	uint64_t length;
+	uint32_t result;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		buf_text(&w->why, "no descriptor is left for its answer");
+		return false;
+	}
+	if (st.st_size < HEAD || st.st_size - HEAD > (off_t)TABLE_MAX || !read_at(fd, head, HEAD, 0))
+		goto wrong;
+	result = le32_load(head + 4);
+	length = le64_load(head + 8);
+	if (le32_load(head) != MAGIC || result > UNWIND_TOO_LARGE || length != (uint64_t)st.st_size - HEAD ||
+	    (result == UNWIND_BUILT) != (length > 0))
+		goto wrong;
+	if (length > 0 && !buf_reserve(&w->table, length)) {
+		buf_text(&w->why, "no memory for its answer");
+		return false;
+	}
+	if (!read_at(fd, w->table.p, length, HEAD))
+		goto wrong;
+	a->result = result;
+	a->table = (struct slice){ w->table.p, length };
+	a->why = why[result];
+	return true;
+wrong:
+	buf_text(&w->why, "its answer is damaged");
+	return false;
+}
+
+static enum worker_said judge(struct worker *w, const struct report *r, int table, struct worker_answer *a)
+{
+	a->id = r->id;
+	a->cpu_ns = r->cpu_ns;
+	switch (r->ended) {
+	case ENDED:
+		if (r->status != 0)
+			tell_status(w, r->status);
+		else if (read_answer(w, table, a))
+			return WORKER_ANSWER;
+		break;
+	case TOOK_TOO_LONG:
+	case CANNOT_BE_KILLED:
+		buf_printf(&w->why, "took more than %g s%s", w->setup.wall_ms / 1e3,
+			   r->ended == TOOK_TOO_LONG ? "" : " and cannot be killed");
+		break;
+	case NOT_BEGUN:
+		buf_printf(&w->why, "cannot begin: %s", strerror(r->status));
+		break;
+	}
+	a->why = buf_cstr(&w->why);
+	return WORKER_DIED;
+}
+
+/* The mother is lost, by the kernel's want of memory or somebody's kill; each question is told so. */
+static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
+{
+	if (w->n == 0)
+		return WORKER_NOTHING;
+	a->id = w->asked[0].id;
+	a->why = "the process that starts those that make tables was lost";
+	drop_first(w);
+	return WORKER_DIED;
+}
+
+/* False with EAGAIN or EINTR: nothing yet; with anything else: there will be nothing more. */
+static bool take_report(const struct worker *w, int timeout_ms, struct report *r, int *table)
+{
+	struct pollfd p = { w->sock, POLLIN, 0 };
+	bool got = take_message(w->sock, r, sizeof(*r), table, MSG_DONTWAIT);
+
+	if (!got && errno == EAGAIN && w->n > 0 && timeout_ms != 0) {
+		if (poll(&p, 1, timeout_ms) <= 0) {
+			errno = EAGAIN;
+			return false;
+		}
+		got = take_message(w->sock, r, sizeof(*r), table, MSG_DONTWAIT);
+	}
+	if (got && w->sent > 0 && w->asked[0].id == r->id)
+		return true;
+	if (*table >= 0)
+		close(*table);
+	errno = got ? EPROTO : errno;
+	return false;
+}
+
+enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_answer *a)
+{
+	enum worker_said said;
+	struct report r;
+	int table;
+
+	*a = (struct worker_answer){ 0 };
+	buf_clear(&w->why);
+	if (w->table.cap > KEEP_BYTES)
+		buf_release(&w->table);
+	buf_clear(&w->table);
+	if (w->sock < 0)
+		return tell_loss(w, a);
+	send_waiting(w);
+	if (!take_report(w, timeout_ms, &r, &table)) {
+		if (errno == EAGAIN || errno == EINTR)
+			return WORKER_NOTHING;
+		end_mother(w);
+		return tell_loss(w, a);
+	}
+	said = judge(w, &r, table, a);
+	if (table >= 0)
+		close(table);
+	drop_first(w);
+	send_waiting(w);
+	return said;
+}
+
+void worker_free(struct worker *w)
+{
+	if (!w)
+		return;
+	end_mother(w);
+	while (w->n > 0)
+		drop_first(w);
+	free(w->asked);
+	buf_release(&w->table);
+	buf_release(&w->why);
+	free(w);
+}

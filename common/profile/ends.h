@@ -1,0 +1,45 @@
+/*
+ * How whole stacks are, by how they ended: in what fold, top, diff and the recorder's summary call truncated
+ * they agree, since they ask here.
+ *
+ *	uint64_t by_root[NODE_FIRST] = { 0 };	// stacks of one half, by enum root
+ *	...
+ *	struct ends e = ends_of(by_root);
+ *
+ *	...e.truncated of e.stacks...
+ */
+#ifndef CPROF_PROFILE_ENDS_H
+#define CPROF_PROFILE_ENDS_H
+
+#include "common/stream/record.h"
+
+/* stacks is the sum of the others. */
+struct ends {
+	uint64_t stacks;
+	uint64_t complete;   /* to the outermost frame */
+	uint64_t unverified; /* as far as frame pointers led, which may be all */
+	uint64_t truncated;  /* outer frames, or all, are missing; an end that this version does not know is one of these */
+};
+
+/* A half that is none is neither whole nor truncated. */
+static inline bool ends_as_none(uint64_t root)
+{
+	return root == ROOT_KTHREAD || root == ROOT_NOT_ASKED;
+}
+
+static inline bool ends_truncated(uint64_t root)
+{
+	return root != ROOT_COMPLETE && root != ROOT_FP_END && !ends_as_none(root);
+}
+
+static inline struct ends ends_of(const uint64_t by_root[NODE_FIRST])
+{
+	struct ends e = { .complete = by_root[ROOT_COMPLETE], .unverified = by_root[ROOT_FP_END] };
+
+	for (uint64_t root = 0; root < NODE_FIRST; root++)
+		e.truncated += ends_truncated(root) ? by_root[root] : 0;
+	e.stacks = e.complete + e.unverified + e.truncated;
+	return e;
+}
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * The walk of a recorded state: registers, a copied piece of the stack, mappings.
+ *
+ *	struct unwind_host h = { .store = store, .mappings = m, .n_mappings = n, .stack_at = rsp, .stack = bytes };
+ *
+ *	h.walk = ...registers, exact, inner...
+ *	while ((end = unwind_host_step(&h)) == WALK_ON)
+ *		...h.walk.regs[UNWIND_RIP]...
+ *	if (end == WALK_ASK)		// give file number h.walk.file_at a table, or mark it; then step again
+ *
+ * Nothing outside the copy is read. Where a walk wanted to, beyond is set: the stack went on behind the piece.
+ */
+#ifndef CPROF_UNWIND_HOST_H
+#define CPROF_UNWIND_HOST_H
+
+#include "common/unwind/state.h"
+#include "common/unwind/store.h"
+
+struct unwind_host {
+	struct walk walk;
+	const struct store *store;
+	const struct unwind_mapping *mappings; /* ascending */
+	size_t n_mappings;
+	uint64_t stack_at;
+	struct slice stack;
+	bool beyond;
+};
+
+int unwind_host_step(struct unwind_host *h);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Where the walk looks things up: files with a table, the pages of all tables, and the mappings of processes.
+ * Shapes only, for BPF and for the host.
+ *
+ * Rows and mappings are kept in shards of 1 MiB, an array each; the number of a row or mapping is
+ * shard × elements of one + index. All else is one array each.
+ */
+#ifndef CPROF_UNWIND_SPACE_H
+#define CPROF_UNWIND_SPACE_H
+
+#include "common/unwind/rule.h"
+
+enum {
+	UNWIND_SHARD_ROWS = 1 << 18,
+	UNWIND_SHARD_MAPPINGS = 1 << 15,
+	UNWIND_SHARD_BYTES = 1 << 20,
+	UNWIND_PAGES = 1 << 17,
+	UNWIND_FILES = 1 << 15,
+	UNWIND_SPACE_MAPPINGS = 16383, /* of one process */
+	UNWIND_SHARDS = 4096,          /* of rows or of mappings, at most */
+};
+
+enum unwind_file_state {
+	UNWIND_FILE_NONE = 0,    /* it has no table: frame pointers */
+	UNWIND_FILE_ASK = 1,     /* nobody has asked for one yet */
+	UNWIND_FILE_READY = 2,
+	UNWIND_FILE_REFUSED = 3, /* there is no memory for it: frame pointers */
+};
+
+struct unwind_file {
+	__u32 state;
+	__u32 pages;      /* index of the first one */
+	__u32 first_page; /* which page of the file that is */
+	__u32 n_pages;
+};
+
+struct unwind_mapping {
+	__u64 start, end;
+	__u64 offset; /* of start in the file */
+	__u32 file;   /* 0: anonymous memory */
+	__u32 pad;
+};
+
+/* The executable mappings of a process, ascending: shard and index in one, as all of a space is in one shard. */
+struct unwind_space {
+	__u32 first, n;
+	__u32 generation; /* a new one with each change; never 0 */
+	__u32 pad;
+};
+
+#endif

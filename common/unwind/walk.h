@@ -1,0 +1,308 @@
+/*
+ * One step up the stack, from a frame's registers to its caller's. The same text is compiled into the BPF
+ * program and for the host, where recorded states (registers, stack, mappings) are walked: unit tests,
+ * and what the program had to leave for want of a table.
+ *
+ * Who includes this defines first
+ *
+ *	WALK_ENV	a type; a pointer to one is handed to everything. In BPF the program's context.
+ *	WALK_FN		how functions are declared. In BPF they are global, so that each is verified once
+ *			and not once for each path that leads to it; so they take numbers only.
+ *	WALK_INLINE	the rest: inline, in BPF always
+ *
+ * and then the functions that are declared below without a body: in BPF they are look-ups in maps.
+ *
+ * Sources: System V ABI AMD64 3.4.1 and 3.7; arch/x86/include/uapi/asm/sigcontext.h for signal frames.
+ */
+#ifndef CPROF_UNWIND_WALK_H
+#define CPROF_UNWIND_WALK_H
+
+#include "common/unwind/state.h"
+
+/* NULL: there is none. Arrays of UNWIND_SHARD_ROWS, _SHARD_MAPPINGS, _RULES, _PAGES, _FILES. */
+static WALK_INLINE struct walk *walk_state(WALK_ENV *env);
+static WALK_INLINE const __u32 *walk_rows(WALK_ENV *env, __u32 shard);
+static WALK_INLINE const struct unwind_mapping *walk_mappings(WALK_ENV *env, __u32 shard);
+static WALK_INLINE const struct unwind_rule *walk_rules(WALK_ENV *env);
+static WALK_INLINE const struct unwind_page *walk_pages(WALK_ENV *env);
+static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV *env);
+/* Memory of the thread that is walked. 0: read. */
+static WALK_INLINE int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from);
+
+enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56 };
+
+/*
+ * Both searches have no branch in their steps: there is none to mispredict, and the verifier does not have to
+ * follow every way through them.
+ */
+
+/* Index within the shard of the last of n mappings, from first on, that starts at pc or before. */
+WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u64 pc)
+{
+	const struct unwind_mapping *maps = walk_mappings(env, shard);
+
+	if (!maps || n == 0)
+		return WALK_NOWHERE;
+	for (int i = 0; i < 14 && n > 1; i++) {
+		__u32 half = n / 2;
+		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
+
+		first += half & ((__u32)behind - 1);
+		n -= half;
+	}
+	return first & (UNWIND_SHARD_MAPPINGS - 1);
+}
+
+/* Of n rows from first on the last one whose offset is not behind that of key. */
+WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
+{
+	const __u32 *rows = walk_rows(env, shard);
+
+	if (!rows)
+		return UNWIND_GAP;
+	for (int i = 0; i < 14 && n > 1; i++) {
+		__u32 half = n / 2;
+		__u64 behind = ((__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)]) >> 63;
+
+		first += half & ((__u32)behind - 1);
+		n -= half;
+	}
+	return rows[first & (UNWIND_SHARD_ROWS - 1)];
+}
+
+/* Makes the mapping at pc the walk's. */
+static WALK_INLINE int walk_enter(WALK_ENV *env, struct walk *w, __u64 pc)
+{
+	__u32 shard = w->space.first / UNWIND_SHARD_MAPPINGS;
+	__u32 at = walk_find_mapping(env, shard, w->space.first & (UNWIND_SHARD_MAPPINGS - 1), w->space.n, pc);
+	const struct unwind_mapping *m = walk_mappings(env, shard);
+	const struct unwind_file *files = walk_files(env);
+
+	if (at == WALK_NOWHERE || !m || !files)
+		return WALK_NO_MAPPING;
+	m += at & (UNWIND_SHARD_MAPPINGS - 1);
+	if (pc < m->start || pc >= m->end)
+		return WALK_NO_MAPPING;
+	w->start = m->start;
+	w->end = m->end;
+	w->offset = m->offset;
+	w->file_at = m->file & (UNWIND_FILES - 1);
+	w->file = files[w->file_at];
+	return WALK_ON;
+}
+
+/*
+ * The row at pc, with its offset made the distance to pc; UNWIND_GAP (and distance 0) where there is none.
+ */
+static WALK_INLINE __u32 walk_row(WALK_ENV *env, const struct walk *w, __u64 pc)
+{
+	const struct unwind_page *pages = walk_pages(env);
+	__u64 offset = pc - w->start + w->offset;
+	__u64 page = (offset >> UNWIND_PAGE_SHIFT) - w->file.first_page;
+	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), row, n;
+
+	if (page >= w->file.n_pages || !pages)
+		return UNWIND_GAP;
+	pages += (w->file.pages + (__u32)page) & (UNWIND_PAGES - 1);
+	n = pages->n;
+	if (n == 0 || n > UNWIND_PAGE_ROWS)
+		return UNWIND_GAP;
+	row = walk_find_row(env, pages->first / UNWIND_SHARD_ROWS, pages->first & (UNWIND_SHARD_ROWS - 1), n,
+			    low << 16 | 0xffff);
+	return (low - (row >> 16)) << 16 | (row & 0xffff);
+}
+
+/* Bits that are set among the d lowest: the multiplications of popcount are dearer than they look here. */
+static WALK_INLINE __u32 walk_bits(__u32 mask, __u32 d)
+{
+	mask &= (1u << (d < 16 ? d : 16)) - 1;
+	mask = mask - ((mask >> 1) & 0x5555);
+	mask = (mask & 0x3333) + ((mask >> 2) & 0x3333);
+	mask = (mask + (mask >> 4)) & 0x0f0f;
+	return (mask + (mask >> 8)) & 0x1f;
+}
+
+static WALK_INLINE int walk_is_code(__u64 address)
+{
+	return address >= WALK_LEAST && address >> WALK_BITS == 0;
+}
+
+/* No rule: the caller's frame by the frame pointer, where that can be one. why: the end where it is none. */
+static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
+{
+	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], pair[2];
+
+	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
+		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
+	if (bp < sp || bp - sp >= WALK_FP_SPAN || (bp & 7) || walk_read(env, pair, sizeof(pair), bp))
+		return why;
+	if (pair[1] == 0)
+		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
+	/* What stands there may be anything: no return address unless there is code. */
+	if (!walk_is_code(pair[1]) ||
+	    ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON))
+		return why;
+	w->regs[UNWIND_RIP] = pair[1];
+	w->regs[UNWIND_RSP] = bp + 16;
+	w->regs[UNWIND_RBP] = pair[0];
+	w->exact = w->inner = w->bx_known = 0;
+	return WALK_ON;
+}
+
+/* rsp points to a struct ucontext; its struct sigcontext, 40 bytes behind, begins with these registers. */
+static WALK_INLINE int walk_signal(WALK_ENV *env, struct walk *w)
+{
+	__u64 g[17]; /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+
+	if (walk_read(env, g, sizeof(g), w->regs[UNWIND_RSP] + 40))
+		return WALK_UNREADABLE;
+	if (!walk_is_code(g[16]))
+		return WALK_BROKEN;
+	for (int i = 0; i < 8; i++)
+		w->regs[8 + i] = g[i];
+	w->regs[5] = g[8];
+	w->regs[4] = g[9];
+	w->regs[UNWIND_RBP] = g[10];
+	w->regs[UNWIND_RBX] = g[11];
+	w->regs[1] = g[12];
+	w->regs[0] = g[13];
+	w->regs[2] = g[14];
+	w->regs[UNWIND_RSP] = g[15];
+	w->regs[UNWIND_RIP] = g[16];
+	w->exact = w->inner = w->bx_known = 1;
+	return WALK_ON;
+}
+
+/* The CFA by a rule; 0: it has none, and *end says why. */
+static WALK_INLINE __u64 walk_cfa(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u32 distance, int *end)
+{
+	__u64 sp = w->regs[UNWIND_RSP], cfa;
+
+	*end = WALK_BAD_RULE;
+	switch (r->kind) {
+	case UNWIND_CFA_RSP:
+		return sp + (__s64)r->cfa;
+	case UNWIND_CFA_RBP:
+		return w->regs[UNWIND_RBP] + (__s64)r->cfa;
+	case UNWIND_PUSHES:
+		return sp + (__s64)r->cfa + 8 * (__u64)walk_bits(r->mask, distance);
+	case UNWIND_POPS:
+		return sp + (__s64)r->cfa - 8 * (__u64)walk_bits(r->mask, distance);
+	case UNWIND_PLT:
+		return sp + (__s64)r->cfa + ((w->regs[UNWIND_RIP] & 15) >= r->reg ? 8 : 0);
+	case UNWIND_CFA_RBX:
+		return w->bx_known ? w->regs[UNWIND_RBX] + (__s64)r->cfa : 0;
+	case UNWIND_CFA_REG:
+		return w->inner && r->reg < UNWIND_RIP ? w->regs[r->reg & 15] + (__s64)r->cfa : 0;
+	case UNWIND_RA_REG:
+		return w->inner ? sp + (__s64)r->cfa : 0;
+	case UNWIND_DEREF_RSP:
+	case UNWIND_DEREF_RBP:
+		*end = WALK_UNREADABLE;
+		if (walk_read(env, &cfa, sizeof(cfa),
+			      (r->kind == UNWIND_DEREF_RSP ? sp : w->regs[UNWIND_RBP]) + (__s64)r->cfa))
+			return 0;
+		return cfa + (__s64)(__s16)r->mask;
+	default:
+		return 0;
+	}
+}
+
+/* Is what a rule says to be saved at this slot not there yet, or not any more? See UNWIND_PUSHES. */
+static WALK_INLINE int walk_is_register(const struct unwind_rule *r, __u64 slot, __u64 sp)
+{
+	return (r->kind == UNWIND_PUSHES || r->kind == UNWIND_POPS) && slot < sp;
+}
+
+/* The caller's rbp and return address. One read where they stand side by side, as they mostly do. */
+static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
+{
+	__u64 sp = w->regs[UNWIND_RSP], at = r->bp == UNWIND_AT_RBP ? w->regs[UNWIND_RBP] : cfa;
+
+	at += (__s64)r->bp_at;
+	if (r->bp == UNWIND_AT_CFA && r->bp_at == -16 && r->kind != UNWIND_RA_REG && !walk_is_register(r, at, sp))
+		return walk_read(env, pair, 16, at);
+	if (r->kind == UNWIND_RA_REG)
+		pair[1] = w->regs[r->reg & 15];
+	else if (walk_read(env, &pair[1], 8, cfa - 8))
+		return -1;
+	if (r->bp == UNWIND_SAME || (r->bp == UNWIND_AT_CFA && walk_is_register(r, at, sp)))
+		pair[0] = w->regs[UNWIND_RBP];
+	else if (r->bp == UNWIND_IS_CFA)
+		pair[0] = at;
+	else if (r->bp == UNWIND_LOST)
+		pair[0] = 1; /* no frame pointer: not aligned */
+	else
+		return walk_read(env, &pair[0], 8, at);
+	return 0;
+}
+
+static WALK_INLINE void walk_load_bx(WALK_ENV *env, struct walk *w, const struct unwind_rule *r, __u64 cfa)
+{
+	__u64 at = cfa + (__s64)r->bx_at;
+
+	if (r->bx == UNWIND_LOST)
+		w->bx_known = 0;
+	else if (r->bx == UNWIND_AT_CFA && !walk_is_register(r, at, w->regs[UNWIND_RSP]))
+		w->bx_known = walk_read(env, &w->regs[UNWIND_RBX], 8, at) == 0;
+}
+
+static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct unwind_rule *r, __u32 distance)
+{
+	__u64 cfa, pair[2] = { 0, 0 };
+	int end;
+
+	if (r->kind == UNWIND_GAP)
+		return walk_by_fp(env, w, WALK_GAP);
+	if (r->kind == UNWIND_STOP)
+		return WALK_COMPLETE;
+	if (r->kind == UNWIND_SIGNAL)
+		return walk_signal(env, w);
+	cfa = walk_cfa(env, w, r, distance, &end);
+	if (cfa == 0)
+		return end;
+	/* A caller's frame lies above. The return address itself was popped already in RA_REG. */
+	if (cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
+		return WALK_BROKEN;
+	if (walk_load(env, w, r, cfa, pair))
+		return WALK_UNREADABLE;
+	walk_load_bx(env, w, r, cfa);
+	if (pair[1] == 0)
+		return WALK_COMPLETE;
+	if (!walk_is_code(pair[1]))
+		return WALK_BROKEN;
+	w->regs[UNWIND_RIP] = pair[1];
+	w->regs[UNWIND_RBP] = pair[0];
+	w->regs[UNWIND_RSP] = cfa;
+	w->exact = w->inner = 0;
+	return WALK_ON;
+}
+
+/* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
+WALK_FN int walk_step(WALK_ENV *env)
+{
+	struct walk *w = walk_state(env);
+	const struct unwind_rule *rules = walk_rules(env);
+	__u64 pc;
+	__u32 row;
+	int end;
+
+	if (!w || !rules)
+		return WALK_NO_TABLE;
+	pc = w->regs[UNWIND_RIP] - !w->exact;
+	if (pc < w->start || pc >= w->end) {
+		end = walk_enter(env, w, pc);
+		if (end != WALK_ON)
+			return end;
+	}
+	if (w->file.state == UNWIND_FILE_ASK) {
+		w->end = 0;
+		return WALK_ASK;
+	}
+	if (w->file.state != UNWIND_FILE_READY)
+		return walk_by_fp(env, w, w->file.state == UNWIND_FILE_REFUSED ? WALK_BUDGET : WALK_NO_TABLE);
+	row = walk_row(env, w, pc);
+	return walk_by_rule(env, w, rules + (row & 0xffff), row >> 16);
+}
+
+#endif

@@ -1,0 +1,37 @@
+#!/bin/sh
+# The recorder's options: what is no depth, no way to unwind and no size is refused before anything begins.
+. "$(dirname "$0")/lib.sh"
+[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
+
+# taken OPTION ARGUMENT...: each is understood, and the output file, which comes next, is what fails
+taken() {
+	option=$1; shift
+	for a; do
+		cprof-record "$option" "$a" -o "$tmp/none/x" -- true 2>"$tmp/err"
+		is "$option $a is taken" "$? $(sed "s|$tmp||" "$tmp/err")" "1 cprof-record: /none/x: No such file or directory"
+	done
+}
+# refused OPTION SENTENCE ARGUMENT...: none is, and one sentence above the usage says what it is not
+refused() {
+	option=$1 sentence=$2; shift 2
+	for a; do
+		cprof-record "$option" "$a" -o "$tmp/none/x" -- true 2>"$tmp/err"
+		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: $option: \"$a\" $sentence"
+	done
+}
+
+taken --unwind auto table fp
+refused --unwind 'is none of auto, table, fp' dwarf '' FP autos
+taken --engine auto bpf perf
+refused --engine 'is none of auto, bpf, perf' ebpf
+
+taken --unwind-mem 64M 1M 1024K 1048576 16G 17179869184 2047K
+refused --unwind-mem 'is not a size from 1M to 16G, like 64M' 0 '' M 1048575 1023K 17G 16777217K 17179869185 \
+	64m 64MB 64MM -1M '+64M' ' 64M' '64M ' 6.4M 0x100000 99999999999999999999 18446744073709551617 18014398509481984K
+
+taken -d 1 512 1023
+refused -d 'is not a whole number from 1 to 1023' 0 1024 -1 all
+cprof-record --depth 1024 -- true 2>"$tmp/err"
+is "--depth is its long form" $? 2
+status "an option without its argument is refused too" 2 cprof-record --unwind-mem
+done_testing

@@ -1,0 +1,82 @@
+#include "tests/verify/compare.h"
+
+const char *const verdict_names[VERDICTS] = { "equal", "beyond", "depth", "short", "explained", "wrong" };
+const char *const truth_ends[] = { "complete", "memory not copied", "no CFI", "refused", "limit" };
+
+/*
+ * CFI is not true everywhere: in __builtin_eh_return's last instructions, for one, rbp is the landing pad's
+ * already. libdwfl takes any number for a return address; ours may end before that, or find the frame by
+ * another way.
+ */
+static bool goes_astray(const struct states *all, const struct state *s, const struct true_chain *t, size_t at)
+{
+	return at > 0 && at < t->n && !maps_find(&all->images[s->image].maps, t->frames[at].pc);
+}
+
+/*
+ * Cases in which libdw is wrong and ours is not known to be. Each looks at the bytes or the mappings that make
+ * the case; none looks at ours alone.
+ */
+static const struct {
+	const char *name;
+	bool (*fits)(const struct states *all, const struct state *s, const struct true_chain *t, size_t at);
+} rules[] = {
+	{ "libdwfl goes where no code is mapped", goes_astray },
+	{ NULL, NULL },
+};
+
+static const char *explain(const struct states *all, const struct state *s, const struct true_chain *t, size_t at)
+{
+	for (size_t i = 0; rules[i].name; i++) {
+		if (rules[i].fits(all, s, t, at))
+			return rules[i].name;
+	}
+	return NULL;
+}
+
+/*
+ * libdwfl calls a frame an activation where it or the one behind it is an interrupted instruction; ours marks
+ * the interrupted one.
+ */
+static bool marks_agree(const struct chain *o, const struct true_chain *t, size_t i)
+{
+	if (o->frames[i].exact)
+		return t->frames[i].activation;
+	return !t->frames[i].activation || i + 1 >= o->n || o->frames[i + 1].exact;
+}
+
+static struct comparison differ(const struct states *all, const struct state *s, const struct true_chain *t,
+				size_t at, const char *what)
+{
+	const char *rule = explain(all, s, t, at);
+
+	return (struct comparison){ rule ? EXPLAINED : WRONG, at, rule ? rule : what };
+}
+
+struct comparison compare(const struct states *all, const struct state *s, const struct true_chain *t)
+{
+	const struct chain *o = &s->ours;
+	size_t n = o->n < t->n ? o->n : t->n, i;
+	const char *rule;
+
+	for (i = 0; i < n; i++) {
+		if (o->frames[i].pc != t->frames[i].pc)
+			return differ(all, s, t, i, "another frame");
+		if (!marks_agree(o, t, i))
+			return differ(all, s, t, i, "an interrupted instruction taken for a return address, or the reverse");
+	}
+	if (o->n > t->n)
+		return t->end == TRUTH_COMPLETE ? differ(all, s, t, i, "frames behind the outermost")
+						: (struct comparison){ BEYOND, i, NULL };
+	if (o->n < t->n) {
+		if (o->end == CHAIN_COMPLETE)
+			return differ(all, s, t, i, "an end that is none");
+		if (o->end == CHAIN_DEPTH)
+			return (struct comparison){ DEPTH, i, NULL };
+		rule = explain(all, s, t, i);
+		return (struct comparison){ rule ? EXPLAINED : SHORT, i, rule ? rule : o->why };
+	}
+	if (t->end == TRUTH_COMPLETE && o->end != CHAIN_COMPLETE && o->end != CHAIN_DEPTH)
+		return differ(all, s, t, i, "the outermost frame not taken for it");
+	return (struct comparison){ SAME, i, NULL };
+}
