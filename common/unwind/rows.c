@@ -123,7 +123,7 @@ static void count_runs(struct maker *m)
 
 	for (size_t k = 0; k < m->e->n; k++) {
 		struct unwind_rule rule;
-		size_t n = find_run(m, k, e[k].start, &rule);
+		size_t n = e[k].rule == EDGE_GAP ? 0 : find_run(m, k, e[k].start, &rule);
 		uint32_t number;
 
 		if (!n)
