@@ -33,7 +33,7 @@ struct tables {
 	bool said_refused;
 };
 
-enum { TABLES_PATIENCE = 1000000000 }; /* ns: so long stacks wait for a table */
+#define TABLES_PATIENCE 2000000000ull /* ns: so long stacks wait for a table */
 
 /* The worker is started here: before there is anything that it should not have. False: errno. */
 bool tables_init(struct tables *t, struct procs *procs);
