@@ -16,6 +16,7 @@ struct table {
 	uint32_t exe;     /* index in procs' exes */
 	bool used;        /* this number is one */
 	uint64_t asked;   /* the worker was, then; 0: it was not */
+	uint32_t question; /* and by this number, which is no other's: file numbers are used again */
 	uint64_t touched; /* a stack went through it last */
 	uint64_t retry;   /* refused until then */
 };
@@ -28,6 +29,7 @@ struct tables {
 	size_t n, cap;
 	/* Totals. */
 	uint64_t built, refused, evicted, failed;
+	uint32_t questions;
 	uint64_t cpu_ns; /* of the worker's processes */
 	struct buf complaint; /* a sentence that has not been said, or empty */
 	bool said_refused;
