@@ -340,6 +340,10 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 	size_t n = sizeof(ways) / sizeof(ways[0]);
 
 	for (size_t i = 0; i < n; i++) {
+#if !defined(__x86_64__) /* whose rows are all that there are */
+		if (ways[i].by_table)
+			continue;
+#endif
 		if (ways[i].by_table ? o->unwind == BY_FP || o->kernel_only : o->unwind == BY_TABLE && !o->kernel_only)
 			continue;
 		if (load_so(b, cpus, idle, &ways[i]))

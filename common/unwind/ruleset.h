@@ -25,6 +25,8 @@ struct ruleset {
 
 /* Finds or adds; RULE_NONE, and failed or too_large set, where it cannot. The first addition puts in the gap before. */
 uint32_t ruleset_add(struct ruleset *t, const struct unwind_rule *rule);
+/* Finds only. */
+uint32_t ruleset_find(const struct ruleset *t, const struct unwind_rule *rule);
 void ruleset_release(struct ruleset *t);
 
 #endif
