@@ -15,8 +15,8 @@
 int record_main(int argc, char **argv); /* cmd/cprof-record/main.c */
 void __real_options_parse(struct options *o, int argc, char **argv);
 void __wrap_options_parse(struct options *o, int argc, char **argv);
-void __real_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
-void __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool __real_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
 
 static struct {
 	struct states *states;
@@ -105,20 +105,19 @@ static void keep_state(const struct spaces *s, const struct proc *p, const struc
 	to->image = image_of(s, p);
 }
 
-void __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
+bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
-	bool wanted = head->has_state && keep.states->n < keep.most;
-
-	if (wanted)
+	if (!__real_spaces_finish(s, p, head, out))
+		return false; /* it waits for a table, and comes again */
+	if (!head->has_state) {
+		keep.states->lost++; /* the ring was too full for its stack */
+	} else if (keep.states->n < keep.most) {
 		keep_state(s, p, head);
-	else
-		keep.states->lost += !head->has_state; /* the ring was too full for its stack */
-	__real_spaces_finish(s, p, head, out);
-	if (!wanted)
-		return;
-	keep_chain(&keep.states->items[keep.states->n - 1].ours, out);
-	if (keep.states->n == keep.most)
-		kill(getpid(), SIGINT); /* as one ends a recording */
+		keep_chain(&keep.states->items[keep.states->n - 1].ours, out);
+		if (keep.states->n == keep.most)
+			kill(getpid(), SIGINT); /* as one ends a recording */
+	}
+	return true;
 }
 
 void record_states(struct states *s, const struct source_options *o, const char *engine)
