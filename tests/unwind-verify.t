@@ -12,10 +12,10 @@ verifier=$BUILD/tests/unwind-verify
 share() { sed -n 's/.* true=\([0-9]*\).*/\1/p' "$tmp/out"; }
 
 # The verifier can fail: frame pointers are no way up these stacks, and it sees that.
-"$verifier" --walk fp -n 100 -t 5 -- "$BUILD/frameless/deep" 0.3 >"$tmp/out" 2>"$tmp/err"
+"$verifier" --by fp -n 100 -t 5 -- "$BUILD/frameless/deep" 0.3 >"$tmp/out" 2>"$tmp/err"
 is "by frame pointers no deep stack is whole" "$(share)" 0
 status "by frame pointers frames are wrong, and that is said" 1 \
-	"$verifier" --walk fp -n 200 -t 10 -- "$BUILD/frameless/odd" 0.1
+	"$verifier" --by fp -n 200 -t 10 -- "$BUILD/frameless/odd" 0.1
 like "with the first frame that is" "$(cat "$tmp/err")" '^wrong: another frame, frame [0-9]+'
 
 # verify LEAST [--twin A=B] COMMAND...: of so few states the share is rough.
