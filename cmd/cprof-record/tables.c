@@ -179,7 +179,11 @@ static void ask(struct tables *t, uint32_t number, const struct proc *p, const s
 	f->question = ++t->questions;
 	if (fd >= 0 && worker_ask(t->worker, f->question, fd))
 		f->asked = now;
-	else if (!f->asked) /* not to be had through this process: maybe through the next one */
+	else if (fd >= 0 && errno == EPIPE && !t->said_lost) {
+		complain(t, number, "no unwind table, nor of any other file from now on: the process that has them made is no more");
+		t->said_lost = true;
+	}
+	if (!f->asked) /* not to be had through this process: maybe through the next one */
 		f->retry = now + RETRY;
 	if (!f->asked)
 		store_mark(t->store, number, UNWIND_FILE_NONE);
