@@ -92,11 +92,18 @@ $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 
 # The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
 VERIFY = $(wildcard tests/verify/*.c)
+VERIFY_WRAP = -Wl,--wrap=spaces_finish,--wrap=options_parse
 
+$(call obj,$(VERIFY)): $(SKELS)
 $(call obj,$(VERIFY)): DEFS += -I$(BUILD) $(BPF_DEFS)
-$(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(filter-out %/main.o,$(call obj,$(RECORD))) $(BUILD)/obj/cmd/cli.o $(LIB)
+$(BUILD)/obj/tests/record-main.o: $(BUILD)/obj/cmd/cprof-record/main.o
 	@mkdir -p $(@D)
-	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
+	$(call say,GEN)objcopy --redefine-sym main=record_main $< $@
+
+$(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(BUILD)/obj/tests/record-main.o \
+		$(filter-out %/main.o,$(call obj,$(RECORD))) $(BUILD)/obj/cmd/cli.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) $(VERIFY_WRAP) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
 
 # What it looks at: programs without frame pointers, whatever CFLAGS says.
 FRAMELESS = $(patsubst tests/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/frameless/*.c tests/frameless/*.cc)))

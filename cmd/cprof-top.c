@@ -123,7 +123,8 @@ static void print_tables(const struct capture_totals *t)
 	printf("Tables:     %" PRIu64 " built, %.1f MiB in the kernel", costs[COST_TABLES],
 	       (double)costs[COST_TABLE_BYTES] / (1 << 20));
 	if (costs[COST_TABLES_REFUSED])
-		printf(", %" PRIu64 " refused for want of room", costs[COST_TABLES_REFUSED]);
+		printf(", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
+		       costs[COST_TABLES_REFUSED] == 1 ? "" : "s");
 	if (costs[COST_TABLES_EVICTED])
 		printf(", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
 	if (costs[COST_STACKS_DEFERRED])

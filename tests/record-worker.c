@@ -464,8 +464,6 @@ static void test_deaths(struct worker *w, int good)
 	check(dies(w, TRAP, "killed by signal 4 (Illegal instruction)"), "one that crashes");
 	check(dies(w, EXIT, "ended with status 7"), "one that ends");
 	check(right(w, 1, good), "the next is answered");
-	check(dies(w, WAIT, "took more than 1.5 s"), "a question that waits for ever");
-	check(right(w, 1, good), "the next is answered");
 	check(dies(w, SPIN, "used more than 1 s of CPU time"), "one that computes for ever");
 
 	for (uint32_t i = 0; i < 20; i++)
@@ -473,6 +471,17 @@ static void test_deaths(struct worker *w, int good)
 	for (uint32_t i = 0; i < 20; i++)
 		all &= worker_take(w, LONG, &a) == (i % 3 ? WORKER_ANSWER : WORKER_DIED) && a.id == i;
 	check(all && worker_take(w, 0, &a) == WORKER_NOTHING, "good and bad ones under way together");
+}
+
+/* Its limit is so short that others may meet it, too, where the machine is busy. */
+static void test_waiting(int good)
+{
+	struct worker *w = start(1, 500);
+	struct worker_answer a;
+
+	check(dies(w, WAIT, "took more than 0.5 s"), "a question that waits for ever");
+	check(worker_ask(w, 1, good) && worker_take(w, LONG, &a) != WORKER_NOTHING && a.id == 1, "it is the next one's turn");
+	worker_free(w);
 }
 
 static void test_lies(struct worker *w, int good)
@@ -687,8 +696,9 @@ int main(void)
 	test_answers();
 	good = file_of("/bin/true");
 	make_deeds();
-	w = start(1, 1500);
+	w = start(1, LONG);
 	test_deaths(w, good);
+	test_waiting(good);
 	test_lies(w, good);
 	test_confined(w);
 	worker_free(w);

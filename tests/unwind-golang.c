@@ -4,61 +4,20 @@
  *	unwind-golang check N FILE TWIN		N random addresses of FILE's code, as .debug_frame of TWIN has them
  *	unwind-golang same FILE FILE		do both say the same of the same code?
  *	unwind-golang rules FILE		what holds where
+ *	unwind-golang at FILE ADDRESS		what holds there, by its linked address in hexadecimal
  */
 #include <elfutils/libdw.h>
 #include <dwarf.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/elf/elffile.h"
-#include "common/unwind/golang.h"
 #include "tests/check.h"
+#include "tests/unwind-golang.h"
 
 static const char *const kinds[] = {
 	"gap", "stop", "bad", "rsp", "rbp", "rbx", "reg", "deref-rsp", "deref-rbp", "plt", "signal", "ra-reg", "pushes", "pops",
 };
-
-/* A file, and what its table says. */
-struct table {
-	struct elf_file *f;
-	struct spans s;
-	bool good;
-};
-
-static bool table_open(struct table *t, const char *path)
-{
-	*t = (struct table){ 0 };
-	if (elf_open(open(path, O_RDONLY | O_CLOEXEC), &t->f) != ELF_OPENED) {
-		fprintf(stderr, "%s: no ELF file\n", path);
-		return false;
-	}
-	t->good = golang_spans(t->f, &t->s);
-	return true;
-}
-
-static void table_close(struct table *t)
-{
-	elf_close(t->f);
-	spans_release(&t->s);
-}
-
-/* Spans come in order. */
-static const struct span *table_find(const struct table *t, uint64_t offset)
-{
-	size_t low = 0, high = t->s.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (t->s.items[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && offset < t->s.items[low - 1].end ? &t->s.items[low - 1] : NULL;
-}
 
 static const struct elf_segment *code_of(const struct elf_file *f)
 {
@@ -94,6 +53,23 @@ static int rules(const char *path)
 		printf("\n");
 	}
 	printf("# %s: %zu spans, %zu rules\n", t.good ? "good" : "damaged", t.s.n, t.s.n_rules);
+	table_close(&t);
+	return fflush(stdout) != 0;
+}
+
+static int kind_at(const char *path, uint64_t vaddr)
+{
+	struct table t;
+
+	if (!table_open(&t, path))
+		return 1;
+	for (size_t i = 0; i < t.f->n_segments; i++) {
+		const struct elf_segment *seg = &t.f->segments[i];
+		const struct span *s = table_find(&t, vaddr - seg->vaddr + seg->offset);
+
+		if (seg->exec && vaddr - seg->vaddr < seg->filesz && s)
+			printf("%s\n", kinds[t.s.rules[s->rule].kind]);
+	}
 	table_close(&t);
 	return fflush(stdout) != 0;
 }
@@ -208,6 +184,8 @@ int main(int argc, char **argv)
 		return same(argv[2], argv[3]);
 	if (argc == 3 && strcmp(argv[1], "rules") == 0)
 		return rules(argv[2]);
-	fprintf(stderr, "usage: unwind-golang check N FILE TWIN | same FILE FILE | rules FILE\n");
+	if (argc == 4 && strcmp(argv[1], "at") == 0)
+		return argv[3][0] ? kind_at(argv[2], strtoull(argv[3], NULL, 16)) : 0;
+	fprintf(stderr, "usage: unwind-golang check N FILE TWIN | same FILE FILE | rules FILE | at FILE ADDRESS\n");
 	return 2;
 }

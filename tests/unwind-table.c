@@ -8,8 +8,8 @@
  *
  * How two rules are compared: registers and memory are given arbitrary values (a memory cell's is a hash of its
  * address), libdw's answer is computed by a small DWARF machine here, which knows nothing of the forms that the
- * builder recognises, and CFA, the return address, rbp and rbx must come out the same. Several such states are tried, so
- * that an accident cannot hide a difference.
+ * builder recognises, and CFA, the return address, rbp and rbx must come out the same. Several such states are
+ * tried, so that an accident cannot hide a difference.
  *
  * What is accepted beyond equality, each counted:
  * - filled: libdw has nothing for the address, and it is one of up to 15 bytes behind code that has, whose rule
@@ -17,16 +17,19 @@
  * - popped: the slot that a register is said to be saved in is below rsp, the instruction that left it there is that
  *   register's pop, and the table says that the register is back. It is: both hold the caller's value.
  * - unfollowed: rbx is not followed in files where no frame depends on it.
- * - unsaid: where nothing is said of rbx libdw has it undefined, and rax, which every function may change, unchanged: its
+ * - unsaid: where nothing is said of rbx libdw has it undefined, and rax, which every function may change, not: its
  *   table of the ABI's preserved registers has the one's number for the other's. The table says unchanged (System V
  *   ABI AMD64, figure 3.4).
- * - refused: what a rule cannot say is UNWIND_BAD, if libdw's answer is of one of these kinds: CFA by another expression than
- *   "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the return address elsewhere than at CFA - 8
- *   (and not undefined, nor in a register of a frame whose CFA is by rsp); the caller's rsp is not CFA.
- * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table says LOST.
+ * - refused: what a rule cannot say is UNWIND_BAD, if libdw's answer is of one of these kinds: CFA by another
+ *   expression than "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the return address elsewhere
+ *   than at CFA - 8 (and not undefined, nor in a register of a frame whose CFA is by rsp); the caller's rsp is not
+ *   CFA.
+ * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table says
+ *   LOST.
  *
  * Not compared, and counted apart, are addresses whose program libdw takes for invalid: DW_CFA_def_cfa_register
- * after an expression, in libgcrypt. gcc's unwinder and LLVM's give the register the last offset, and so does the table.
+ * after an expression, in libgcrypt. gcc's unwinder and LLVM's give the register the last offset, and so does the
+ * table. Nor is Go's code: Go's own table is the source there, and has a test of its own.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -38,6 +41,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/hash.h"
 #include "common/unwind/build.h"
 #include "tests/check.h"
 
@@ -203,14 +207,14 @@ struct subject {
 	Dwarf *dwarf;
 	Dwarf_CFI *eh, *debug;
 	struct unwind_table t;
-	bool follows_rbx;
+	bool follows_rbx, is_go;
 	GElf_Phdr code[64];
 	size_t n_code;
 	uint64_t code_bytes;
 };
 
 static struct counts {
-	unsigned long files, all, gaps, stops, signals, filled, popped, unfollowed, unsaid, refused, lost, undecided, wrong;
+	unsigned long files, all, gaps, filled, popped, unfollowed, unsaid, refused, lost, undecided, go, wrong;
 	unsigned long kinds[UNWIND_KINDS];
 } counts;
 
@@ -241,6 +245,21 @@ static void close_subject(struct subject *s)
 		close(s->fd);
 }
 
+static bool has_section(Elf *elf, const char *wanted)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+	size_t names;
+
+	while (elf_getshdrstrndx(elf, &names) == 0 && (scn = elf_nextscn(elf, scn))) {
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strcmp(name, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* False: no file to be compared. */
 static bool open_subject(struct subject *s, const char *path)
 {
@@ -260,7 +279,8 @@ static bool open_subject(struct subject *s, const char *path)
 	s->elf = elf_begin(s->fd, ELF_C_READ_MMAP, NULL);
 	s->dwarf = s->elf ? dwarf_begin_elf(s->elf, DWARF_C_READ, NULL) : NULL;
 	s->eh = s->elf ? dwarf_getcfi_elf(s->elf) : NULL;
-	s->debug = s->dwarf ? dwarf_getcfi(s->dwarf) : NULL;
+	s->is_go = s->elf && has_section(s->elf, ".gopclntab");
+	s->debug = s->dwarf && !s->is_go ? dwarf_getcfi(s->dwarf) : NULL;
 	elf_getphdrnum(s->elf, &n);
 	for (size_t i = 0; i < n && s->n_code < 64; i++) {
 		GElf_Phdr *p = &s->code[s->n_code];
@@ -294,12 +314,12 @@ static bool is_undecided(Dwarf_Frame *frame)
 	return frame && dwarf_frame_cfa(frame, &ops, &n) != 0;
 }
 
-static void make_state(struct state *st, uint64_t pc, unsigned int which)
+static void make_state(struct state *st, uint64_t pc)
 {
 	for (int i = 0; i < REGISTERS; i++)
 		st->reg[i] = random_u64() & 0x7ffffffffff8;
 	st->reg[RIP] = pc;
-	st->salt = random_u64() + which;
+	st->salt = random_u64();
 }
 
 /* The row that holds at this offset, as it is. */
@@ -381,7 +401,7 @@ static bool compare_save(const struct subject *s, const struct state *st, Dwarf_
 		return true;
 	}
 	if (reg == RBX && their.what == LOST && our.what == KNOWN && r->bx == UNWIND_SAME &&
-	    same(theirs(st, frame, RAX), known(st->reg[RAX]))) {
+	    theirs(st, frame, RAX).what != LOST) {
 		counts.unsaid++;
 		return true;
 	}
@@ -406,30 +426,42 @@ static bool may_be_refused(const struct state *st, Dwarf_Frame *frame, struct va
 	return !same(theirs(st, frame, RSP), known(st->cfa));
 }
 
+/* With one arbitrary state. */
+static bool compare_state(const struct subject *s, Dwarf_Frame *frame, uint64_t pc, uint64_t offset,
+			  const struct unwind_rule *r)
+{
+	struct state st;
+	struct value cfa, rip;
+	Dwarf_Op *ops;
+	size_t n;
+
+	make_state(&st, pc);
+	cfa = dwarf_frame_cfa(frame, &ops, &n) == 0 && n ? compute(&st, ops, n, true) : (struct value){ UNKNOWN, 0 };
+	st.cfa = cfa.v;
+	rip = theirs(&st, frame, RIP);
+	if (rip.what == LOST)
+		return r->kind == UNWIND_STOP;
+	if (r->kind == UNWIND_BAD) {
+		counts.refused++;
+		return may_be_refused(&st, frame, cfa);
+	}
+	return cfa.what == KNOWN && same(cfa, our_cfa(&st, r)) && same(rip, our_return(&st, r)) &&
+	       compare_save(s, &st, frame, offset, r, RBP) && compare_save(s, &st, frame, offset, r, RBX);
+}
+
 static bool compare_frame(const struct subject *s, Dwarf_Frame *frame, uint64_t pc, uint64_t offset,
 			  const struct unwind_rule *r)
 {
-	for (unsigned int i = 0; i < STATES; i++) {
-		struct state st;
-		struct value cfa, rip;
-		Dwarf_Op *ops;
-		size_t n;
+	bool good = true;
 
-		make_state(&st, pc, i);
-		cfa = dwarf_frame_cfa(frame, &ops, &n) == 0 && n ? compute(&st, ops, n, true) : (struct value){ UNKNOWN, 0 };
-		st.cfa = cfa.v;
-		rip = theirs(&st, frame, RIP);
-		if (rip.what == LOST)
-			return r->kind == UNWIND_STOP;
-		if (r->kind == UNWIND_BAD) {
-			counts.refused += i == 0;
-			return may_be_refused(&st, frame, cfa);
-		}
-		if (cfa.what != KNOWN || !same(cfa, our_cfa(&st, r)) || !same(rip, our_return(&st, r)) ||
-		    !compare_save(s, &st, frame, offset, r, RBP) || !compare_save(s, &st, frame, offset, r, RBX))
-			return false;
+	for (unsigned int i = 0; good && i < STATES; i++) {
+		struct counts before = counts;
+
+		good = compare_state(s, frame, pc, offset, r);
+		if (i)
+			counts = before;
 	}
-	return true;
+	return good;
 }
 
 /* libdw has nothing: a gap, or padding. */
@@ -462,6 +494,10 @@ static void compare(struct subject *s, uint64_t pc, uint64_t offset)
 	Dwarf_Frame *frame = ask_libdw(s, pc);
 	bool undecided = is_undecided(frame), good = true;
 
+	if (!frame && s->is_go) {
+		counts.go++;
+		return;
+	}
 	if (!undecided)
 		good = frame ? compare_frame(s, frame, pc, offset, &r) : compare_gap(s, pc, offset, &r);
 	counts.all += !undecided;
@@ -538,15 +574,17 @@ static int run_check(unsigned long addresses)
 		close_subject(&s);
 		free(paths[i]);
 	}
-	printf("# %lu files, %lu addresses: %lu gaps, %lu filled, %lu popped, %lu refused, %lu lost, %lu with rbx unfollowed, %lu unsaid; "
-	       "%lu more that libdw takes for invalid\n",
+	printf("# %lu files, %lu addresses: %lu gaps, %lu filled, %lu popped, %lu refused, %lu lost, "
+	       "%lu with rbx unfollowed, %lu unsaid; "
+	       "%lu more that libdw takes for invalid, %lu of Go\n",
 	       counts.files, counts.all, counts.gaps, counts.filled, counts.popped, counts.refused, counts.lost,
-	       counts.unfollowed, counts.unsaid, counts.undecided);
+	       counts.unfollowed, counts.unsaid, counts.undecided, counts.go);
 	printf("# kinds:");
 	for (int i = 0; i < UNWIND_KINDS; i++)
 		printf(" %lu", counts.kinds[i]);
 	printf("\n");
-	printf("files=%lu addresses=%lu undecided=%lu wrong=%lu\n", counts.files, counts.all, counts.undecided, counts.wrong);
+	printf("files=%lu addresses=%lu undecided=%lu wrong=%lu\n", counts.files, counts.all, counts.undecided,
+	       counts.wrong);
 	return counts.wrong != 0;
 }
 
@@ -589,7 +627,7 @@ static void print_rule(const struct unwind_rule *r)
 		print_save("rbx", r->bx, r->bx_at);
 }
 
-static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, uint64_t *n)
+static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, uint64_t *n, bool quiet)
 {
 	struct elf_file *f;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -607,7 +645,7 @@ static bool build_one(const char *path, struct unwind_table *t, uint64_t *text, 
 		}
 	}
 	elf_close(f);
-	if (built != UNWIND_BUILT)
+	if (built != UNWIND_BUILT && !quiet)
 		printf("%s\n", built == UNWIND_NOTHING ? "nothing" : built == UNWIND_DAMAGED ? "damaged" : "too large");
 	return built == UNWIND_BUILT;
 }
@@ -618,7 +656,7 @@ static int run_rows(const char *path)
 	struct unwind_table t;
 	uint64_t text, n;
 
-	if (!build_one(path, &t, &text, &n))
+	if (!build_one(path, &t, &text, &n, false))
 		return 1;
 	prints_rbx = has_rbx(&t);
 	for (uint64_t i = 0; i < n; i++) {
@@ -640,7 +678,7 @@ static int run_raw(const char *path)
 	struct unwind_table t;
 	uint64_t text, n;
 
-	if (!build_one(path, &t, &text, &n))
+	if (!build_one(path, &t, &text, &n, false))
 		return 1;
 	prints_rbx = has_rbx(&t);
 	for (size_t p = 0; p < t.n_pages; p++) {
@@ -664,31 +702,46 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+/* Rules that no file before had: all tables share one dictionary. */
+static size_t new_rules(const struct unwind_table *t, struct intern *seen)
+{
+	size_t before = seen->n;
+	uint32_t id;
+
+	for (size_t i = 0; i < t->n_rules; i++)
+		intern_add(seen, (struct slice){ (const uint8_t *)&t->rules[i], sizeof(t->rules[i]) }, &id);
+	return seen->n - before;
+}
+
 static int run_size(void)
 {
 	static char *paths[PATHS_MAX];
-	size_t n = read_paths(paths), rows = 0, bytes = 0, files = 0;
+	size_t n = read_paths(paths), rows = 0, bytes = 0, rules = 0, files = 0;
+	struct intern seen;
 	double all = 0;
 
+	intern_init(&seen);
 	for (size_t i = 0; i < n; i++) {
 		struct unwind_table t;
 		uint64_t text, size;
 		double start = now(), took;
 		size_t own;
 
-		if (!build_one(paths[i], &t, &text, &size))
+		if (!build_one(paths[i], &t, &text, &size, true))
 			continue;
 		took = now() - start;
-		own = t.n_rows * 4 + t.n_pages * sizeof(*t.pages);
+		own = t.n_rows * sizeof(*t.rows) + t.n_pages * sizeof(*t.pages);
 		printf("%8zu rows %9zu bytes %6zu rules %8.2f ms %7zu functions %4zu bad  %s\n", t.n_rows, own, t.n_rules, took,
 		       t.functions, t.bad, paths[i]);
 		rows += t.n_rows;
 		bytes += own;
+		rules += new_rules(&t, &seen);
 		all += took;
 		files++;
 		unwind_table_release(&t);
 	}
-	printf("%8zu rows %9zu bytes              %8.2f ms in %zu files\n", rows, bytes, all, files);
+	printf("%8zu rows %9zu bytes %6zu rules %8.2f ms in %zu files\n", rows, bytes, rules, all, files);
+	intern_release(&seen);
 	return 0;
 }
 

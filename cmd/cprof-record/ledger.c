@@ -77,7 +77,10 @@ static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu,
 
 static void update_tables(struct ledger *l, const struct spaces *s)
 {
-	l->costs[COST_TABLE_BYTES] = store_held(s->tables->store);
+	uint64_t held = store_held(s->tables->store);
+
+	if (l->costs[COST_TABLE_BYTES] < held)
+		l->costs[COST_TABLE_BYTES] = held;
 	l->costs[COST_TABLES] = s->tables->built;
 	l->costs[COST_TABLES_REFUSED] = s->tables->refused + s->refused;
 	l->costs[COST_TABLES_EVICTED] = s->tables->evicted;

@@ -77,7 +77,7 @@ static void print_stacks(const struct recorder *r)
 	if (e.truncated)
 		fprintf(stderr, ", %.1f %% truncated", 100.0 * (double)e.truncated / (double)e.stacks);
 	if (refused)
-		fprintf(stderr, ", %" PRIu64 " table%s had no room (--unwind-mem)", refused, refused == 1 ? "" : "s");
+		fprintf(stderr, ", room for tables was short %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }
 
 void report_summary(const struct recorder *r)

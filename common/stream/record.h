@@ -113,7 +113,7 @@ enum cost {
 	COST_RSS_BYTES = 5, /* peak resident memory of the recorder */
 	COST_TABLE_BYTES = 6, /* peak memory in the kernel of what stacks are unwound by */
 	COST_TABLES = 7, /* tables that were built, each time that one was */
-	COST_TABLES_REFUSED = 8, /* tables that found no room in it */
+	COST_TABLES_REFUSED = 8, /* how often a table, or a process's mappings, found no room in it */
 	COST_TABLES_EVICTED = 9, /* tables that were put out for others */
 	COST_STACKS_DEFERRED = 10, /* stacks that were unwound in user space */
 	COSTS,

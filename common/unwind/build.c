@@ -45,10 +45,7 @@ static bool read_sections(struct builder *b)
 	return true;
 }
 
-/*
- * The spans in order. Code that call frame information does not cover is looked at, byte by byte, before Go's
- * table says what it thinks of it.
- */
+/* The spans in order; code that none of them covers is looked at byte by byte. */
 static enum unwind_built order(struct builder *b)
 {
 	size_t n = b->spans.n;

@@ -88,6 +88,10 @@ struct function {
 	uint64_t saved;         /* from here on rbp is at CFA + saved_at, while that is not below rsp */
 	int64_t saved_at;
 	unsigned int early;     /* begins so many bytes before go.start */
+	uint64_t based;         /* here rbp is made rsp; NOWHERE: it is not, or as in any frame */
+	int64_t base;           /* CFA is rbp + base then; 0: not known */
+	uint64_t popped;        /* here the return address has gone */
+	uint8_t popped_to;      /* into this register */
 	uint64_t moved, back;   /* behind the first and the last write of rsp; NOWHERE: there is none */
 };
 
@@ -157,6 +161,18 @@ static bool find_save(struct reader *r, struct function *fn, const struct go_dep
 	return false;
 }
 
+/* vfork takes its return address off the stack, which the child is going to write on: pop %r8 to %r15. */
+static void find_pop(struct reader *r, struct function *fn, const struct go_depths *d)
+{
+	size_t n = 2;
+	const uint8_t *p = d->start - fn->go.start < n ? NULL : code_at(r, fn, d->start - n, &n);
+
+	if (!p || n < 2 || p[0] != 0x41 || p[1] < 0x58 || p[1] > 0x5f)
+		return;
+	fn->popped = d->start;
+	fn->popped_to = (uint8_t)(p[1] - 0x58 + 8);
+}
+
 /* Anything that writes rsp but pushes, pops and the addition of constants: its length, or 0. */
 static size_t move_of_rsp(const uint8_t *p, size_t n)
 {
@@ -178,6 +194,7 @@ static size_t move_of_rsp(const uint8_t *p, size_t n)
 	return 3 + (mod != 3 && rm == 4) + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
 }
 
+/* Where rsp is written, and where rbp becomes rsp before. */
 static void find_moves(struct reader *r, struct function *fn)
 {
 	size_t n = SCANNED_MAX, length;
@@ -185,8 +202,11 @@ static void find_moves(struct reader *r, struct function *fn)
 
 	for (size_t i = 0; i < n; i += length ? length : 1) {
 		length = move_of_rsp(p + i, n - i);
-		if (!length)
+		if (!length) {
+			if (fn->moved == NOWHERE && n - i >= 3 && p[i] == 0x48 && p[i + 1] == 0x89 && p[i + 2] == 0xe5)
+				fn->based = fn->go.start + i;
 			continue;
+		}
 		fn->back = fn->go.start + i + length;
 		if (fn->moved == NOWHERE)
 			fn->moved = fn->back;
@@ -217,29 +237,28 @@ static bool is_saved(const struct function *fn, uint64_t at, int32_t depth)
 	return at >= fn->saved && fn->saved_at + depth + RETURN >= 0;
 }
 
-static bool has_frame(const struct function *fn, uint64_t at, int32_t depth)
-{
-	return is_saved(fn, at, depth) && fn->saved_at == -FRAME;
-}
-
 /* The rule where rsp may have been moved to another stack. */
 static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int32_t depth)
 {
-	switch (fn->conduct) {
-	case LEAVES:
+	struct unwind_rule rule = { .kind = UNWIND_CFA_RSP, .bp = UNWIND_LOST, .bx = UNWIND_LOST };
+
+	if (fn->conduct == LEAVES)
 		return (struct unwind_rule){ .kind = UNWIND_STOP };
-	case JUMPS:
+	if (fn->conduct == JUMPS)
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
-	case FEIGNS:
-		return (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = depth + RETURN, .bp = UNWIND_LOST,
-					     .bx = UNWIND_LOST };
-	default:
-		break;
+	if (fn->conduct == FEIGNS) {
+		rule.cfa = depth + RETURN;
+		return rule;
 	}
-	if (!has_frame(fn, at, depth))
+	if (fn->base == 0)
 		return (struct unwind_rule){ .kind = UNWIND_GAP };
-	return (struct unwind_rule){ .kind = UNWIND_CFA_RBP, .cfa = FRAME, .bp = UNWIND_AT_CFA, .bp_at = -FRAME,
-				     .bx = UNWIND_LOST };
+	rule.kind = UNWIND_CFA_RBP;
+	rule.cfa = (int32_t)fn->base;
+	if (is_saved(fn, at, depth)) {
+		rule.bp = UNWIND_AT_CFA;
+		rule.bp_at = (int32_t)fn->saved_at;
+	}
+	return rule;
 }
 
 /*
@@ -252,9 +271,9 @@ static bool is_moved(const struct function *fn, const struct go_depths *d, uint6
 		return false;
 	if (fn->conduct == LEAVES || fn->conduct == JUMPS || fn->back == fn->moved)
 		return true;
-	if (!has_frame(fn, at, d->depth))
+	if (fn->saved == NOWHERE)
 		return at < fn->back;
-	return d->start >= fn->back || d->end < fn->back || at < fn->back;
+	return is_saved(fn, at, d->depth) && (d->start >= fn->back || d->end < fn->back || at < fn->back);
 }
 
 static struct unwind_rule rule_at(const struct function *fn, const struct go_depths *d, uint64_t at)
@@ -263,6 +282,8 @@ static struct unwind_rule rule_at(const struct function *fn, const struct go_dep
 
 	if (is_moved(fn, d, at))
 		return rule_moved(fn, at, d->depth);
+	if (d->depth == -RETURN && d->start == fn->popped)
+		return (struct unwind_rule){ .kind = UNWIND_RA_REG, .reg = fn->popped_to, .bx = UNWIND_LOST };
 	if (d->depth < 0 || d->depth > INT32_MAX - FRAME)
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
 	if (is_saved(fn, at, d->depth)) {
@@ -289,6 +310,15 @@ static void put_depth(struct reader *r, const struct function *fn, const struct 
 	}
 }
 
+/* What rbp is of use for in a function that moves rsp. */
+static void find_base(struct function *fn, const struct go_depths *d)
+{
+	if (fn->base == 0 && fn->saved != NOWHERE && fn->saved_at == -FRAME)
+		fn->base = FRAME;
+	if (fn->based >= d->start && fn->based < d->end)
+		fn->base = d->depth + RETURN;
+}
+
 static void put_depths(struct reader *r, const struct gopclntab *t, struct function *fn)
 {
 	static const struct unwind_rule bad = { .kind = UNWIND_BAD };
@@ -301,6 +331,9 @@ static void put_depths(struct reader *r, const struct gopclntab *t, struct funct
 		r->runs++;
 		if (fn->saved == NOWHERE && d.depth > before && tries++ < TRIES_MAX)
 			find_save(r, fn, &d, (int64_t)d.depth - before);
+		if (d.depth == -RETURN && before == 0 && tries++ < TRIES_MAX)
+			find_pop(r, fn, &d);
+		find_base(fn, &d);
 		put_depth(r, fn, &d);
 		before = d.depth;
 	}
@@ -345,7 +378,8 @@ static bool next_function(struct reader *r, const struct gopclntab *t, size_t *i
 	while (*i < t->n) {
 		uint64_t left;
 
-		*fn = (struct function){ .saved = NOWHERE, .moved = NOWHERE, .back = NOWHERE };
+		*fn = (struct function){ .saved = NOWHERE, .based = NOWHERE, .moved = NOWHERE, .back = NOWHERE,
+				       .popped = NOWHERE };
 		if (!gopclntab_function(t, (*i)++, &fn->go) || fn->go.start < least) {
 			*good = false;
 			continue;

@@ -7,7 +7,7 @@
 
 enum { SLOTS_LEAST = 1 << 10 };
 
-/* One multiplication: what a rule's fields differ in moves the high bits. A row in the making asks for its rule here. */
+/* One multiplication: what rules differ in moves the high bits. Each row in the making asks here for its rule. */
 static size_t slot_of(const struct unwind_rule *rule, size_t mask)
 {
 	uint64_t words[2];
@@ -44,6 +44,21 @@ static bool rehash(struct ruleset *t, size_t n)
 	return true;
 }
 
+/* The slot that has the rule, or an empty one where it belongs. */
+static size_t find_slot(const struct ruleset *t, const struct unwind_rule *rule)
+{
+	size_t at = slot_of(rule, t->mask);
+
+	while (t->slots[at] && !is_same(&t->items[t->slots[at] - 1], rule))
+		at = (at + 1) & t->mask;
+	return at;
+}
+
+uint32_t ruleset_find(const struct ruleset *t, const struct unwind_rule *rule)
+{
+	return t->slots ? t->slots[find_slot(t, rule)] - 1 : RULE_NONE; /* 0 - 1 is RULE_NONE */
+}
+
 static uint32_t find_or_add(struct ruleset *t, const struct unwind_rule *rule)
 {
 	size_t at;
@@ -53,10 +68,9 @@ static uint32_t find_or_add(struct ruleset *t, const struct unwind_rule *rule)
 		t->failed = true;
 		return RULE_NONE;
 	}
-	for (at = slot_of(rule, t->mask); t->slots[at]; at = (at + 1) & t->mask) {
-		if (is_same(&t->items[t->slots[at] - 1], rule))
-			return t->slots[at] - 1;
-	}
+	at = find_slot(t, rule);
+	if (t->slots[at])
+		return t->slots[at] - 1;
 	if (t->n >= (t->max ? t->max : UNWIND_RULES)) {
 		t->too_large = true;
 		return RULE_NONE;

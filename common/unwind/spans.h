@@ -13,8 +13,11 @@
 
 #include "common/unwind/rule.h"
 
-/* Best first. The bytes of a sigreturn are before Go's own table, which takes it for a function like others. */
-enum span_source { SPAN_EH_FRAME, SPAN_DEBUG_FRAME, SPAN_CODE, SPAN_GO };
+/*
+ * Best first. In Go programs .debug_frame knows neither where rbp is nor where stacks end, and Go's own table has
+ * both; the bytes of a sigreturn are for code that no other source knows.
+ */
+enum span_source { SPAN_EH_FRAME, SPAN_GO, SPAN_DEBUG_FRAME, SPAN_CODE };
 
 struct span {
 	uint64_t start, end; /* file offsets */

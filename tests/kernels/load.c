@@ -2,9 +2,9 @@
  * Does this kernel take these BPF objects? Each program of each object is loaded by itself, so that one that is
  * refused does not hide another.
  *
- *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... OBJECT...
+ *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... OBJECT...
  *
- * -s sets a variable of .rodata before loading, -m a map's max_entries, where an object has them. One line for
+ * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, where an object has them. One line for
  * each program, with what the verifier counted; if it is refused, what libbpf says and the end of the verifier's log.
  * The status is 1 if anything was refused.
  */
@@ -21,7 +21,7 @@
 enum { LOG_BYTES = 64 << 20, LOG_LINES = 60, LOG_STATS = 4, SETTINGS = 64 };
 
 struct setting {
-	char kind; /* s or m */
+	char kind; /* s, m or f */
 	const char *name;
 	unsigned long long value;
 };
@@ -86,8 +86,10 @@ static struct bpf_object *open_object(const char *path)
 		} else {
 			struct bpf_map *map = bpf_object__find_map_by_name(o, settings[i].name);
 
-			if (map)
+			if (map && settings[i].kind == 'm')
 				bpf_map__set_max_entries(map, (unsigned int)settings[i].value);
+			else if (map)
+				bpf_map__set_map_flags(map, (unsigned int)settings[i].value);
 		}
 	}
 	return o;
@@ -176,13 +178,13 @@ int main(int argc, char **argv)
 	for (i = 1; i + 1 < argc && argv[i][0] == '-' && n_settings < SETTINGS; i += 2) {
 		char *value = strchr(argv[i + 1], '=');
 
-		if ((argv[i][1] != 's' && argv[i][1] != 'm') || !value)
+		if (!argv[i][1] || !strchr("smf", argv[i][1]) || !value)
 			break;
 		*value = '\0';
 		settings[n_settings++] = (struct setting){ argv[i][1], argv[i + 1], strtoull(value + 1, NULL, 0) };
 	}
 	if (!log_text || i >= argc || argv[i][0] == '-') {
-		fprintf(stderr, "usage: load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... OBJECT...\n");
+		fprintf(stderr, "usage: load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... OBJECT...\n");
 		return 2;
 	}
 	for (; i < argc; i++)

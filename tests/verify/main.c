@@ -2,8 +2,12 @@
  * Verifies stacks: takes states of a command and its children (registers, stack, mappings), and compares the
  * frames that cprof makes of each with those that elfutils' libdwfl finds.
  *
- *	unwind-verify [--walk table|fp] [-F hz] [-n states] [-t seconds] [--twin FILE=TWIN] [--name NAME]
+ *	unwind-verify [--by table|fp|bpf|engine] [-F hz] [-n states] [-t seconds] [--twin FILE=TWIN] [--name NAME]
  *		[--least PERCENT] [-v] -- COMMAND [ARGUMENT ...]
+ *
+ * --by table: states by perf events, walked by tables here, which needs no privilege. fp: the same, by frame
+ * pointers alone. bpf: states and stacks of the recorder, walked in the kernel. engine: those of the recorder without
+ * BPF.
  *
  * Prints one line: how many states, how many of each verdict (compare.h), and the share in which every frame is
  * true as far as it can be proven. What differs is described on stderr, of each kind the first few. Status 1
@@ -22,7 +26,7 @@ enum { SHOWN = 3 }; /* cases of a kind */
 
 struct tally {
 	const char *name;
-	size_t of[VERDICTS], n, frames, true_frames, ends[TRUTH_LIMIT + 1], strays;
+	size_t of[VERDICTS], n, in_kernel, frames, true_frames, by_rbp, ends[TRUTH_LIMIT + 1], strays;
 	struct { const char *why; enum verdict verdict; size_t n; } kinds[64];
 	size_t n_kinds;
 	bool all_shown;
@@ -109,6 +113,9 @@ static void verify(struct tally *y, const struct states *all)
 		y->of[v.verdict]++;
 		y->frames += s->ours.n;
 		y->true_frames += c->n;
+		for (size_t k = 0; k + 1 < c->n; k++)
+			y->by_rbp += !c->frames[k].has_cfi;
+		y->in_kernel += s->in_kernel;
 		y->ends[c->end]++;
 		if (!maps_find(&all->images[s->image].maps, s->regs[UNWIND_RIP]) && y->strays++ < SHOWN) {
 			fprintf(stderr, "code that is not mapped: pid %u, 0x%" PRIx64 ", of\n", s->pid, s->regs[UNWIND_RIP]);
@@ -136,7 +143,8 @@ static void print(const struct tally *y, const struct states *all)
 	       y->n ? (double)y->true_frames / y->n : 0);
 	for (int i = 0; i <= TRUTH_LIMIT; i++)
 		printf("%s %s=%zu", i ? "," : "", truth_ends[i], y->ends[i]);
-	printf(", code not mapped=%zu\n", y->strays);
+	printf(", code not mapped=%zu, frames by rbp=%.1f%%; walked in the kernel=%zu\n", y->strays,
+	       y->true_frames ? 100.0 * (double)y->by_rbp / (double)y->true_frames : 0, y->in_kernel);
 	for (size_t i = 0; i < y->n_kinds; i++)
 		printf("#   %zu %s: %s\n", y->kinds[i].n, verdict_names[y->kinds[i].verdict], y->kinds[i].why);
 }
@@ -152,15 +160,30 @@ static void split_twin(struct states *all, char *text)
 	all->twin = twin + 1;
 }
 
+static void take(struct states *all, const struct source_options *o, const char *by)
+{
+	if (strcmp(by, "bpf") == 0) {
+		record_states(all, o, "bpf");
+	} else if (strcmp(by, "engine") == 0) {
+		record_states(all, o, "perf");
+	} else {
+		perf_states(all, o);
+		if (strcmp(by, "fp") == 0)
+			walk_fp(all);
+		else
+			walk_table(all);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "walk", required_argument, NULL, 'w' }, { "twin", required_argument, NULL, 'T' },
+		{ "by", required_argument, NULL, 'b' }, { "twin", required_argument, NULL, 'T' },
 		{ "name", required_argument, NULL, 'N' }, { "least", required_argument, NULL, 'l' },
 		{ 0 },
 	};
 	struct source_options o = { .frequency = 499, .most = 1200, .seconds = 60 };
-	void (*walk)(struct states *) = walk_table;
+	const char *by = "table";
 	struct states all = { 0 };
 	struct tally y = { 0 };
 	double least = 0;
@@ -173,7 +196,7 @@ int main(int argc, char **argv)
 		case 'n': o.most = cli_number("-n", optarg, 1, 100000); break;
 		case 't': o.seconds = (unsigned int)cli_number("-t", optarg, 1, 3600); break;
 		case 'v': y.all_shown = true; break;
-		case 'w': walk = strcmp(optarg, "fp") == 0 ? walk_fp : walk_table; break;
+		case 'b': by = optarg; break;
 		case 'T': split_twin(&all, optarg); break;
 		case 'N': y.name = optarg; break;
 		case 'l': least = strtod(optarg, NULL); break;
@@ -185,10 +208,9 @@ int main(int argc, char **argv)
 	o.argv = argv + optind;
 	if (!y.name)
 		y.name = argv[optind];
-	perf_states(&all, &o);
+	take(&all, &o, by);
 	if (!all.n)
 		die("%s: no state was taken", y.name);
-	walk(&all);
 	verify(&y, &all);
 	print(&y, &all);
 	states_release(&all);

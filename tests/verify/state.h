@@ -2,7 +2,7 @@
  * What is verified: states of threads (registers, stack, mappings), each with the frames that cprof made of it.
  *
  * Where they come from is the source's matter: perf_states() takes them with perf events and needs no
- * privilege; states of the BPF engine carry what the kernel walked.
+ * privilege; those of record_states() carry what the recorder found.
  */
 #ifndef CPROF_VERIFY_STATE_H
 #define CPROF_VERIFY_STATE_H
@@ -47,6 +47,7 @@ struct state {
 	uint32_t pid, tid;
 	size_t image;
 	uint64_t regs[UNWIND_REGISTERS]; /* by DWARF number */
+	bool in_kernel;                  /* the sampling program walked it to its end */
 	uint8_t *stack;                  /* from regs[rsp] on */
 	size_t stack_n;
 	struct chain ours;
@@ -91,5 +92,7 @@ struct source_options {
 
 /* Runs the command and fills in states; without frames of ours. */
 void perf_states(struct states *s, const struct source_options *o);
+/* The same by the recorder, with this engine of its; with the frames that it found. */
+void record_states(struct states *s, const struct source_options *o, const char *engine);
 
 #endif

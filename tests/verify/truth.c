@@ -26,6 +26,7 @@ struct truth {
 	/* of the state at work */
 	const struct state *state;
 	struct true_chain *chain;
+	enum { ON, TOP, SWITCH } go; /* of the last frame */
 	uint64_t refused, refused_ever;
 	struct { uint64_t address, value; } below[BELOW_MAX];
 	size_t n_below;
@@ -260,25 +261,118 @@ static void learn_below(struct truth *t, Dwfl *dwfl)
 	free(row);
 }
 
+/* Does a Go linker's table of functions belong to it? Asked of each module once. */
+static bool is_go(Dwfl_Module *m)
+{
+	void **known;
+	Dwarf_Addr bias;
+	Elf *elf;
+	Elf_Scn *section = NULL;
+	size_t names;
+	static char yes, no;
+
+	dwfl_module_info(m, &known, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (*known)
+		return *known == &yes;
+	*known = &no;
+	elf = dwfl_module_getelf(m, &bias);
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(section, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strcmp(name, ".gopclntab") == 0)
+			*known = &yes;
+	}
+	return *known == &yes;
+}
+
+/*
+ * Go's .debug_frame says of each function how large its frame is, and of none that it is the outermost, or that it
+ * came over from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go, gentraceback).
+ * libdwfl goes on from there with what happens to stand above.
+ */
+static int go_end(Dwfl *dwfl, uint64_t pc)
+{
+	static const struct { const char *name; int end; } ends[] = {
+		{ "runtime.goexit", TOP }, { "runtime.mstart", TOP }, { "runtime.rt0_go", TOP },
+		{ "runtime.mcall", SWITCH }, { "runtime.morestack", SWITCH }, { "runtime.systemstack", SWITCH },
+		{ "runtime.asmcgocall", SWITCH },
+		/* They align rsp for the vDSO. */
+		{ "runtime.nanotime1", SWITCH }, { "runtime.walltime", SWITCH }, { "time.now", SWITCH },
+	};
+	Dwfl_Module *m = dwfl_addrmodule(dwfl, pc);
+	const char *name = m && is_go(m) ? dwfl_module_addrname(m, pc) : NULL;
+
+	for (size_t i = 0; name && i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t n = strlen(ends[i].name);
+
+		if (strncmp(name, ends[i].name, n) == 0 && (name[n] == '\0' || name[n] == '.')) /* .abi0 */
+			return ends[i].end;
+	}
+	return ON;
+}
+
 static int each_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct truth *t = arg;
 	struct true_chain *c = t->chain;
 	struct true_frame *f = &c->frames[c->n];
+	Dwfl *dwfl = dwfl_thread_dwfl(dwfl_frame_thread(frame));
 	Dwarf_Addr bias, pc;
 	Dwarf_Frame *row;
 
-	if (c->n == TRUTH_FRAMES)
+	if (c->n == TRUTH_FRAMES || t->go != ON)
 		return DWARF_CB_ABORT;
 	t->refused = 0;
 	if (!dwfl_frame_pc(frame, &pc, &f->activation))
 		return DWARF_CB_ABORT;
 	f->pc = pc;
-	row = row_at(dwfl_thread_dwfl(dwfl_frame_thread(frame)), pc - !f->activation, &bias);
+	row = row_at(dwfl, pc - !f->activation, &bias);
 	f->has_cfi = row != NULL;
 	free(row);
+	t->go = go_end(dwfl, pc - !f->activation);
 	c->n++;
 	return DWARF_CB_OK;
+}
+
+/*
+ * elfutils (0.188) means to say in its x86-64 defaults that rbx is kept by calls, and says so of rax: where
+ * no frame below has saved rbx, a CFA by rbx (ld.so's _dl_runtime_resolve) cannot be had, and libdwfl takes that
+ * for the end of the stack.
+ */
+static bool wants_rbx(Dwfl *dwfl, const struct true_frame *f)
+{
+	Dwarf_Addr bias;
+	Dwarf_Frame *row = row_at(dwfl, f->pc - !f->activation, &bias);
+	Dwarf_Op *ops;
+	size_t n;
+	bool by_rbx = row && dwarf_frame_cfa(row, &ops, &n) == 0 && n == 1 &&
+		      (ops[0].atom == DW_OP_breg3 || (ops[0].atom == DW_OP_bregx && ops[0].number == UNWIND_RBX));
+
+	free(row);
+	return by_rbx;
+}
+
+/* Of the walk that came back with this. */
+static enum truth_end end_of(struct truth *t, Dwfl *dwfl, struct true_chain *c, int got)
+{
+	const struct true_frame *last = &c->frames[c->n - 1];
+
+	if (c->n == TRUTH_FRAMES)
+		return TRUTH_LIMIT;
+	if (t->go != ON)
+		return t->go == TOP ? TRUTH_COMPLETE : TRUTH_SWITCH;
+	if (got == 0 && c->n > 0 && wants_rbx(dwfl, last)) {
+		c->error = "libdw does not follow rbx";
+		return TRUTH_FAILED;
+	}
+	if (got == 0)
+		return t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
+	if (c->n > 0 && !last->has_cfi)
+		return TRUTH_NO_CFI;
+	return c->refused ? TRUTH_DUMP : TRUTH_FAILED;
 }
 
 void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
@@ -289,6 +383,7 @@ void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 	t->state = s;
 	t->chain = c;
 	t->refused = t->refused_ever = 0;
+	t->go = ON;
 	c->n = 0;
 	c->error = NULL;
 	dwfl = session(t, s->image);
@@ -303,14 +398,7 @@ void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 	if (got == -1)
 		c->error = dwfl_errmsg(-1);
 	c->refused = t->refused ? t->refused : t->refused_ever;
-	if (c->n == TRUTH_FRAMES)
-		c->end = TRUTH_LIMIT;
-	else if (got == 0)
-		c->end = t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
-	else if (c->n > 0 && !c->frames[c->n - 1].has_cfi)
-		c->end = TRUTH_NO_CFI;
-	else
-		c->end = c->refused ? TRUTH_DUMP : TRUTH_FAILED;
+	c->end = end_of(t, dwfl, c, got);
 }
 
 static void print_ops(FILE *out, const char *what, const Dwarf_Op *ops, size_t n)
