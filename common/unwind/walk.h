@@ -139,9 +139,10 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
 	if (pair[1] == 0)
 		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
 	/* What stands there may be anything: no return address unless there is code. */
-	if (!walk_is_code(pair[1]) ||
-	    ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON))
+	if (!walk_is_code(pair[1]))
 		return why;
+	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON)
+		return why | WALK_UNSURE;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
 	w->regs[UNWIND_RBP] = pair[0];
