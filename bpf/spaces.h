@@ -5,6 +5,9 @@
 #ifndef CPROF_BPF_SPACES_H
 #define CPROF_BPF_SPACES_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
 #include "common/unwind/space.h"
 
 struct {

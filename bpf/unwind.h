@@ -8,6 +8,10 @@
 #ifndef CPROF_BPF_UNWIND_H
 #define CPROF_BPF_UNWIND_H
 
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
 #define WALK_ENV struct bpf_perf_event_data
 #define WALK_FN __attribute__((noinline))
 #define WALK_INLINE __always_inline

@@ -6,7 +6,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BUILD:=$(dirname "$here")/build}"
-export LC_ALL=C
+export LC_ALL=C PATH="$PATH:/sbin:/usr/sbin"
 size=$BUILD/tests/unwind-table
 
 [ $# -gt 0 ] || set -- $(ldconfig -p | awk '$1 == "libc.so.6" && /x86-64/ { print $NF; exit }') /usr/bin/python3 \

@@ -337,7 +337,7 @@ END_ASM
 rows "without it" "0 rsp+8
 1 rsp+16"
 
-# By hand: the text at 4096, four functions of two bytes, tables that the linker must not know, since it would mend them.
+# By hand: the text at 4096, functions of two bytes, tables that the linker must not know, since it would mend them.
 # by_hand SECTION FLAGS: a.so with what is on stdin as that section
 by_hand() {
 	{ printf '.text\n.skip 64, 0x90\n.section .got,"aw"\n.quad 0\n.section .byhand,"%s"\nstart:\n' "$2"; cat; } | as -o a.o &&
@@ -388,11 +388,13 @@ two() { printf '%d rsp+8\n%d rsp+16\n' "$1" $(($1 + 1)); }
 	printf '.long 0\n'
 } >byhand.s
 by_hand .eh_frame a <byhand.s
-rows "pointers of each encoding, and refused ones; augmentations; the 64-bit format" "$(for i in 0 2 4 6 8 10 12 14 16 18 20 22; do two $i; done)
+rows "pointers of each encoding, and refused ones; augmentations; the 64-bit format" \
+	"$(for i in 0 2 4 6 8 10 12 14 16 18 20 22; do two $i; done)
 24 gap
 $(two 42)
 44 gap"
-is "what was refused is counted" "$(echo a.so | "$table" size | grep -o '[0-9]* functions *[0-9]* bad')" "13 functions    3 bad"
+is "what was refused is counted" "$(echo a.so | "$table" size | grep -o '[0-9]* functions *[0-9]* bad')" \
+	"13 functions    3 bad"
 
 # .debug_frame names its CIE by its offset; this one is behind, and of version 4.
 {
@@ -441,10 +443,11 @@ printf '.long 1000\n.long 0x77777777\n' | by_hand .eh_frame a
 rows "a section of nothing else" "damaged"
 
 # What is installed here: some hundreds of files from all over, and always the largest.
-find /usr/bin /usr/lib -type f \( -perm -111 -o -name '*.so*' \) -printf '%s %p\n' 2>/dev/null | sort -rn | sed 's/[0-9]* //' >all
+find /usr/bin /usr/lib -type f \( -perm -111 -o -name '*.so*' \) -printf '%s %p\n' 2>/dev/null |
+	sort -rn | sed 's/[0-9]* //' >all
 step=$(($(wc -l <all) / 400 + 1))
 awk -v step=$step 'NR <= 8 || NR % step == 0' all >files
-"$table" check 800000 <files >out
+"$table" check 1200000 <files >out
 grep '^#' out
 said=$(grep -v '^#' out)
 like "at least 100 files" "$said" "^files=[1-9][0-9][0-9]"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # Stacks of real programs, frame by frame against libdwfl: `make verify-unwind`, some minutes. STATES of each at most;
-# ROWS: only these; WALK: table or fp. The table is on stdout, each kind of difference with its first cases on stderr.
+# ROWS: only these; BY: which stacks are looked at (see tests/verify/main.c), by default those of the recorder with BPF
+# where it may use it, and those that are walked by tables here. The table is on stdout, each kind of difference with its first cases on stderr.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-: "${BUILD:=$top/build}" "${STATES:=2000}" "${SECONDS_EACH:=4}" "${BY:=}" "${ROWS:=}"
+: "${BUILD:=$top/build}" "${STATES:=2000}" "${SECONDS_EACH:=10}" "${MOST_SECONDS:=30}" "${BY:=}" "${ROWS:=}"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-verify.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -15,13 +16,20 @@ verify() {
 	least=$1 twin=
 	shift
 	if [ "$1" = --twin ]; then twin=$2; shift 2; fi
-	"$BUILD/tests/unwind-verify" --by "$BY" --name "$name" --least "$least" ${twin:+--twin "$twin"} \
-		-F 499 -n "$STATES" -t 30 -- "$@" || status=1
+	"$BUILD/tests/unwind-verify" --by "$by" --name "$name" --least "$least" ${twin:+--twin "$twin"} \
+		-F 499 -n "$STATES" -t "$MOST_SECONDS" -- "$@" || status=1
 }
 without() { printf '%-12s left out: there is no %s\n' "$name" "$1"; }
 
 . "$here/verify/rows.sh"
-for name in ${ROWS:-$rows}; do
-	"row_$name"
+if [ -z "$BY" ]; then
+	BY=table
+	[ "$(id -u)" != 0 ] || BY="bpf table"
+fi
+for by in $BY; do
+	echo "== by $by"
+	for name in ${ROWS:-$rows}; do
+		"row_$name"
+	done
 done
 exit $status

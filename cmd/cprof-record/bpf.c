@@ -16,7 +16,7 @@
 #include "cmd/cprof-record/sideband.h"
 
 enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 1 << 20,
-       STACK_BYTES = 16 << 10, /* of a user stack that is walked on here */
+       STACK_BYTES = SAMPLE_STACK_MAX, /* of a user stack that is walked on here: clang's have more than 32 KiB */
        /* Up to this rate a CPU's share of the ring lasts for longer than the steps of main.c are apart. */
        HERTZ_UNWOKEN = 250,
        DRAIN_MOST = 20000,
@@ -292,11 +292,11 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
-	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN;
 	s->rodata->want_weight = o->cycles;
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
 	s->rodata->ring_bytes = ring;
+	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN || way->by_table; /* stacks that go along are large */
 	configure_walk(s, o, way);
 	for (int i = 0; i < 2; i++) {
 		s->rodata->idle_start[i] = idle->start[i];

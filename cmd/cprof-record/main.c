@@ -29,6 +29,7 @@ enum {
 	JIT_INTERVAL = 10 * MILLISECOND,
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
+	QUEUE_MOST = 64 << 20,        /* bytes: with more, nothing waits for an unwind table any more */
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -241,6 +242,8 @@ static bool step(struct recorder *r, uint64_t until)
 		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
 	ripe = queue_ripe(&r->queue, until);
+	r->spaces.hurry = r->queue.bytes.n > QUEUE_MOST ||
+			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	done = apply(r, ripe);
 	queue_drop(&r->queue, done);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
@@ -254,10 +257,9 @@ static bool step(struct recorder *r, uint64_t until)
 /* All that there is, now that no more comes. */
 static void step_to_end(struct recorder *r)
 {
-	for (uint64_t began = host_mono_ns(); !step(r, UINT64_MAX);) {
+	while (!step(r, UINT64_MAX)) {
 		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
 
-		r->spaces.hurry = host_mono_ns() - began > TABLES_PATIENCE;
 		poll(&worker, 1, 10);
 	}
 }

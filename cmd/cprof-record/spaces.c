@@ -264,7 +264,7 @@ void spaces_tell(struct spaces *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct proc *p = s->dirty[i];
 
-		if (now - p->time < YOUNG && !p->dead) {
+		if (p->via == VIA_FORK && now - p->time < YOUNG && !p->dead) {
 			s->dirty[n++] = p;
 			continue;
 		}

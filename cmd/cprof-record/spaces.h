@@ -21,7 +21,7 @@ struct spaces {
 	size_t n, cap;
 	uint64_t refused; /* processes that found no room */
 	uint64_t finished; /* stacks */
-	bool hurry;        /* the recording ends: nothing waits any more */
+	bool hurry;        /* nothing waits for tables any more */
 };
 
 /* A user stack, as it goes into the stream: addresses as in struct sample_head. */

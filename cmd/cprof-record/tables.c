@@ -121,24 +121,37 @@ static void load(struct tables *t, uint32_t number, struct slice bytes, uint64_t
 	unwind_table_release(&table);
 }
 
+/* The file that was asked for by this number; 0: it was forgotten meanwhile, or its table is not wanted any more. */
+static uint32_t asked_by(const struct tables *t, uint32_t question)
+{
+	for (uint32_t i = 1; i < t->n; i++) {
+		const struct table *f = &t->items[i];
+
+		if (f->used && f->asked && f->question == question)
+			return store_state(t->store, i) == UNWIND_FILE_ASK ? i : 0;
+	}
+	return 0;
+}
+
 static void take(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
 {
+	uint32_t number = asked_by(t, a->id);
 	struct buf why = { 0 };
 
 	t->cpu_ns += a->cpu_ns;
-	if (a->id == 0 || a->id >= t->n || !t->items[a->id].used || store_state(t->store, a->id) != UNWIND_FILE_ASK)
-		return; /* its file was forgotten meanwhile */
-	t->items[a->id].touched = now;
+	if (number == 0)
+		return;
+	t->items[number].touched = now;
 	if (said == WORKER_ANSWER && a->result == UNWIND_BUILT) {
-		load(t, a->id, a->table, now);
+		load(t, number, a->table, now);
 		return;
 	}
-	store_mark(t->store, a->id, UNWIND_FILE_NONE);
+	store_mark(t->store, number, UNWIND_FILE_NONE);
 	if (said == WORKER_ANSWER && a->result == UNWIND_NOTHING)
 		return;
 	t->failed++;
 	buf_printf(&why, "no unwind table: %s", a->why ? a->why : "damaged");
-	complain(t, a->id, buf_cstr(&why));
+	complain(t, number, buf_cstr(&why));
 	buf_release(&why);
 }
 
@@ -163,9 +176,14 @@ static void ask(struct tables *t, uint32_t number, const struct proc *p, const s
 	struct table *f = &t->items[number];
 	int fd = slice_is(x->path, "[vdso]") ? open_vdso() : snapshot_open(p->pid, m, x);
 
-	if (fd >= 0 && worker_ask(t->worker, number, fd))
+	f->question = ++t->questions;
+	if (fd >= 0 && worker_ask(t->worker, f->question, fd))
 		f->asked = now;
-	else if (!f->asked) /* not to be had through this process: maybe through the next one */
+	else if (fd >= 0 && errno == EPIPE && !t->said_lost) {
+		complain(t, number, "no unwind table, nor of any other file from now on: the process that has them made is no more");
+		t->said_lost = true;
+	}
+	if (!f->asked) /* not to be had through this process: maybe through the next one */
 		f->retry = now + RETRY;
 	if (!f->asked)
 		store_mark(t->store, number, UNWIND_FILE_NONE);

@@ -16,6 +16,7 @@ struct table {
 	uint32_t exe;     /* index in procs' exes */
 	bool used;        /* this number is one */
 	uint64_t asked;   /* the worker was, then; 0: it was not */
+	uint32_t question; /* and by this number, which is no other's: file numbers are used again */
 	uint64_t touched; /* a stack went through it last */
 	uint64_t retry;   /* refused until then */
 };
@@ -28,12 +29,13 @@ struct tables {
 	size_t n, cap;
 	/* Totals. */
 	uint64_t built, refused, evicted, failed;
+	uint32_t questions;
 	uint64_t cpu_ns; /* of the worker's processes */
 	struct buf complaint; /* a sentence that has not been said, or empty */
-	bool said_refused;
+	bool said_refused, said_lost;
 };
 
-enum { TABLES_PATIENCE = 1000000000 }; /* ns: so long stacks wait for a table */
+#define TABLES_PATIENCE 2000000000ull /* ns: so long stacks wait for a table */
 
 /* The worker is started here: before there is anything that it should not have. False: errno. */
 bool tables_init(struct tables *t, struct procs *procs);

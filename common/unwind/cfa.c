@@ -148,7 +148,7 @@ static bool set_cfa(struct cfa_state *s, uint64_t reg, uint64_t offset)
 	return true;
 }
 
-/* While CFA is an expression that remains so, which is how gcc's unwinder takes it, and libgcrypt's assembly means it. */
+/* While CFA is an expression it remains so: gcc's unwinder takes it so, and libgcrypt's assembly means it so. */
 static bool set_cfa_offset(struct cfa_state *s, uint64_t offset)
 {
 	if (s->form == CFA_REGISTER)
@@ -317,7 +317,7 @@ static bool rule_cfa(struct unwind_rule *r, const struct cfa_state *s)
 	}
 }
 
-/* Is this what the kernel leaves on the stack, a ucontext at rsp? Its registers rsp and rip are 160 and 168 bytes in. */
+/* Is this what the kernel leaves on the stack, a ucontext at rsp? Its rsp and rip are 160 and 168 bytes in. */
 static bool is_sigframe(const struct cfa_state *s)
 {
 	return s->form == CFA_DEREF && s->reg == UNWIND_RSP && s->at == 160 && s->add == 0 &&

@@ -97,7 +97,9 @@ bool extents_take(struct extents *x, uint32_t n, uint32_t *at)
 
 void extents_give(struct extents *x, uint32_t at, uint32_t n, uint64_t now)
 {
-	if (n && grow_array(&x->waiting, &x->cap_waiting, x->n_waiting, sizeof(*x->waiting)))
+	if (n && now == 0 && add_free(x, at, round_up(n)))
+		x->used -= round_up(n);
+	else if (n && grow_array(&x->waiting, &x->cap_waiting, x->n_waiting, sizeof(*x->waiting)))
 		x->waiting[x->n_waiting++] = (struct extent_wait){ { at, round_up(n) }, now };
 }
 
@@ -108,6 +110,8 @@ void extents_reap(struct extents *x, uint64_t before)
 	while (done < x->n_waiting && x->waiting[done].since < before &&
 	       add_free(x, x->waiting[done].extent.at, x->waiting[done].extent.n))
 		x->used -= x->waiting[done++].extent.n;
+	if (done == 0)
+		return;
 	memmove(x->waiting, x->waiting + done, (x->n_waiting - done) * sizeof(*x->waiting));
 	x->n_waiting -= done;
 }

@@ -33,7 +33,7 @@ void extents_release(struct extents *x);
 bool extents_grow(struct extents *x);
 /* n elements in a row, 0 < n <= shard. False: there is no room for them. */
 bool extents_take(struct extents *x, uint32_t n, uint32_t *at);
-/* Gives back, for use after extents_reap with a later time. Without memory it is lost. */
+/* Gives back, for use after extents_reap with a later time; now 0: nobody has seen it, at once. Without memory it is lost. */
 void extents_give(struct extents *x, uint32_t at, uint32_t n, uint64_t now);
 /* What was given back before this time is free. */
 void extents_reap(struct extents *x, uint64_t before);

@@ -7,7 +7,7 @@
 
 enum { SLOTS_LEAST = 1 << 10 };
 
-/* One multiplication: what a rule's fields differ in moves the high bits. A row in the making asks for its rule here. */
+/* One multiplication: what rules differ in moves the high bits. Each row in the making asks here for its rule. */
 static size_t slot_of(const struct unwind_rule *rule, size_t mask)
 {
 	uint64_t words[2];

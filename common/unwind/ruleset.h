@@ -23,7 +23,7 @@ struct ruleset {
 	bool too_large;
 };
 
-/* Finds or adds; RULE_NONE, and failed or too_large set, where it cannot. The first addition puts in the gap before. */
+/* Finds or adds; RULE_NONE, and failed or too_large set, where it cannot. The gap is added before the first. */
 uint32_t ruleset_add(struct ruleset *t, const struct unwind_rule *rule);
 /* Finds only. */
 uint32_t ruleset_find(const struct ruleset *t, const struct unwind_rule *rule);

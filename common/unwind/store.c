@@ -90,10 +90,12 @@ static bool number_take(struct numbers *n, uint32_t most, uint32_t *number)
 	return true;
 }
 
-/* Without memory to remember it the number is lost. */
+/* now 0: nobody has seen it. Without memory to remember it the number is lost. */
 static void number_give(struct numbers *n, uint32_t number, uint64_t now)
 {
-	if (grow_array(&n->waiting, &n->cap_waiting, n->n_waiting, sizeof(*n->waiting)))
+	if (now == 0 && grow_array(&n->free, &n->cap_free, n->n_free, sizeof(*n->free)))
+		n->free[n->n_free++] = number;
+	else if (grow_array(&n->waiting, &n->cap_waiting, n->n_waiting, sizeof(*n->waiting)))
 		n->waiting[n->n_waiting++] = (struct number_wait){ number, now };
 }
 
@@ -104,6 +106,8 @@ static void numbers_reap(struct numbers *n, uint64_t before)
 	while (done < n->n_waiting && n->waiting[done].since < before &&
 	       grow_array(&n->free, &n->cap_free, n->n_free, sizeof(*n->free)))
 		n->free[n->n_free++] = n->waiting[done++].number;
+	if (done == 0)
+		return;
 	memmove(n->waiting, n->waiting + done, (n->n_waiting - done) * sizeof(*n->waiting));
 	n->n_waiting -= done;
 }
@@ -229,6 +233,8 @@ static bool use_rules(struct store *s, struct loaded *l, const struct unwind_tab
 			continue;
 		while (l->n_rules > 0)
 			leave_rule(s, l->rules[--l->n_rules], 0);
+		free(l->rules);
+		l->rules = NULL;
 		return false;
 	}
 	return true;
@@ -339,7 +345,6 @@ enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind
 	if (!put_pages(s, l, t, pages)) {
 		drop(s, l, 0);
 		extents_give(&s->pages, pages, (uint32_t)t->n_pages, 0);
-		store_reap(s, STORE_GRACE + 1); /* nobody saw them: they are free at once */
 		return STORE_OVER_BUDGET;
 	}
 	f->pages = pages;

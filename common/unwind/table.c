@@ -127,6 +127,8 @@ static bool rule_is_good(const struct unwind_rule *r)
 		return false;
 	if (reg ? r->reg >= UNWIND_RIP : r->reg != 0)
 		return false;
+	if (run && (r->cfa > INT32_MAX / 2 || r->cfa < INT32_MIN / 2)) /* there is more to be added */
+		return false;
 	return (run || deref || r->mask == 0) && (bp_at || r->bp_at == 0) && (r->bx == UNWIND_AT_CFA || r->bx_at == 0);
 }
 

@@ -215,13 +215,16 @@ static WALK_INLINE int walk_is_register(const struct unwind_rule *r, __u64 slot,
 	return (r->kind == UNWIND_PUSHES || r->kind == UNWIND_POPS) && slot < sp;
 }
 
-/* The caller's rbp and return address. One read where they stand side by side, as they mostly do. */
+/*
+ * The caller's rbp and return address. One read where they stand side by side, as they mostly do. Behind a pop
+ * the information often goes on to name the slot, now below rsp: what is not readable there is in the register.
+ */
 static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
 {
 	__u64 sp = w->regs[UNWIND_RSP], at = r->bp == UNWIND_AT_RBP ? w->regs[UNWIND_RBP] : cfa;
 
 	at += (__s64)r->bp_at;
-	if (r->bp == UNWIND_AT_CFA && r->bp_at == -16 && r->kind != UNWIND_RA_REG && !walk_is_register(r, at, sp))
+	if (r->bp == UNWIND_AT_CFA && r->bp_at == -16 && r->kind != UNWIND_RA_REG && at >= sp)
 		return walk_read(env, pair, 16, at);
 	if (r->kind == UNWIND_RA_REG)
 		pair[1] = w->regs[r->reg & 15];
@@ -233,8 +236,11 @@ static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const stru
 		pair[0] = at;
 	else if (r->bp == UNWIND_LOST)
 		pair[0] = 1; /* no frame pointer: not aligned */
-	else
-		return walk_read(env, &pair[0], 8, at);
+	else if (walk_read(env, &pair[0], 8, at)) {
+		if (r->bp != UNWIND_AT_CFA || at >= sp)
+			return -1;
+		pair[0] = w->regs[UNWIND_RBP];
+	}
 	return 0;
 }
 

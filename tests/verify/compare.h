@@ -12,7 +12,7 @@ enum verdict {
 	DEPTH,     /* ours ended at the depth it was told, every frame up to there is true */
 	SHORT,     /* ours ended earlier and says that it did; every frame up to there is true */
 	EXPLAINED, /* they differ, and a rule in compare.c says why the truth is wrong there */
-	WRONG,     /* a frame that is not true, frames behind the end, or an end that is none */
+	WRONG,     /* a frame that is not true, frames behind the end, or an end that is none but called one */
 	VERDICTS,
 };
 

@@ -26,7 +26,7 @@ enum { SHOWN = 3 }; /* cases of a kind */
 
 struct tally {
 	const char *name;
-	size_t of[VERDICTS], n, in_kernel, frames, true_frames, ends[TRUTH_LIMIT + 1], strays;
+	size_t of[VERDICTS], n, in_kernel, frames, true_frames, by_rbp, ends[TRUTH_LIMIT + 1], strays;
 	struct { const char *why; enum verdict verdict; size_t n; } kinds[64];
 	size_t n_kinds;
 	bool all_shown;
@@ -113,6 +113,8 @@ static void verify(struct tally *y, const struct states *all)
 		y->of[v.verdict]++;
 		y->frames += s->ours.n;
 		y->true_frames += c->n;
+		for (size_t k = 0; k + 1 < c->n; k++)
+			y->by_rbp += !c->frames[k].has_cfi;
 		y->in_kernel += s->in_kernel;
 		y->ends[c->end]++;
 		if (!maps_find(&all->images[s->image].maps, s->regs[UNWIND_RIP]) && y->strays++ < SHOWN) {
@@ -141,7 +143,8 @@ static void print(const struct tally *y, const struct states *all)
 	       y->n ? (double)y->true_frames / y->n : 0);
 	for (int i = 0; i <= TRUTH_LIMIT; i++)
 		printf("%s %s=%zu", i ? "," : "", truth_ends[i], y->ends[i]);
-	printf(", code not mapped=%zu; walked in the kernel=%zu\n", y->strays, y->in_kernel);
+	printf(", code not mapped=%zu, frames by rbp=%.1f%%; walked in the kernel=%zu\n", y->strays,
+	       y->true_frames ? 100.0 * (double)y->by_rbp / (double)y->true_frames : 0, y->in_kernel);
 	for (size_t i = 0; i < y->n_kinds; i++)
 		printf("#   %zu %s: %s\n", y->kinds[i].n, verdict_names[y->kinds[i].verdict], y->kinds[i].why);
 }

@@ -107,17 +107,16 @@ static void keep_state(const struct spaces *s, const struct proc *p, const struc
 
 bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
-	bool wanted = head->has_state && keep.states->n < keep.most;
-
 	if (!__real_spaces_finish(s, p, head, out))
-		return false; /* it will come again */
-	keep.states->lost += !head->has_state; /* the ring was too full for its stack */
-	if (!wanted)
-		return true;
-	keep_state(s, p, head);
-	keep_chain(&keep.states->items[keep.states->n - 1].ours, out);
-	if (keep.states->n == keep.most)
-		kill(getpid(), SIGINT); /* as one ends a recording */
+		return false; /* it waits for a table, and comes again */
+	if (!head->has_state) {
+		keep.states->lost++; /* the ring was too full for its stack */
+	} else if (keep.states->n < keep.most) {
+		keep_state(s, p, head);
+		keep_chain(&keep.states->items[keep.states->n - 1].ours, out);
+		if (keep.states->n == keep.most)
+			kill(getpid(), SIGINT); /* as one ends a recording */
+	}
 	return true;
 }
 

@@ -26,6 +26,7 @@ struct truth {
 	/* of the state at work */
 	const struct state *state;
 	struct true_chain *chain;
+	enum { ON, TOP, SWITCH } go; /* of the last frame */
 	uint64_t refused, refused_ever;
 	struct { uint64_t address, value; } below[BELOW_MAX];
 	size_t n_below;
@@ -260,23 +261,78 @@ static void learn_below(struct truth *t, Dwfl *dwfl)
 	free(row);
 }
 
+/* Does a Go linker's table of functions belong to it? Asked of each module once. */
+static bool is_go(Dwfl_Module *m)
+{
+	void **known;
+	Dwarf_Addr bias;
+	Elf *elf;
+	Elf_Scn *section = NULL;
+	size_t names;
+	static char yes, no;
+
+	dwfl_module_info(m, &known, NULL, NULL, NULL, NULL, NULL, NULL);
+	if (*known)
+		return *known == &yes;
+	*known = &no;
+	elf = dwfl_module_getelf(m, &bias);
+	if (!elf || elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(section, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strcmp(name, ".gopclntab") == 0)
+			*known = &yes;
+	}
+	return *known == &yes;
+}
+
+/*
+ * Go's .debug_frame says of each function how large its frame is, and of none that it is the outermost, or that it
+ * came over from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go, gentraceback).
+ * libdwfl goes on from there with what happens to stand above.
+ */
+static int go_end(Dwfl *dwfl, uint64_t pc)
+{
+	static const struct { const char *name; int end; } ends[] = {
+		{ "runtime.goexit", TOP }, { "runtime.mstart", TOP }, { "runtime.rt0_go", TOP },
+		{ "runtime.mcall", SWITCH }, { "runtime.morestack", SWITCH }, { "runtime.systemstack", SWITCH },
+		{ "runtime.asmcgocall", SWITCH },
+		/* They align rsp for the vDSO. */
+		{ "runtime.nanotime1", SWITCH }, { "runtime.walltime", SWITCH }, { "time.now", SWITCH },
+	};
+	Dwfl_Module *m = dwfl_addrmodule(dwfl, pc);
+	const char *name = m && is_go(m) ? dwfl_module_addrname(m, pc) : NULL;
+
+	for (size_t i = 0; name && i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t n = strlen(ends[i].name);
+
+		if (strncmp(name, ends[i].name, n) == 0 && (name[n] == '\0' || name[n] == '.')) /* .abi0 */
+			return ends[i].end;
+	}
+	return ON;
+}
+
 static int each_frame(Dwfl_Frame *frame, void *arg)
 {
 	struct truth *t = arg;
 	struct true_chain *c = t->chain;
 	struct true_frame *f = &c->frames[c->n];
+	Dwfl *dwfl = dwfl_thread_dwfl(dwfl_frame_thread(frame));
 	Dwarf_Addr bias, pc;
 	Dwarf_Frame *row;
 
-	if (c->n == TRUTH_FRAMES)
+	if (c->n == TRUTH_FRAMES || t->go != ON)
 		return DWARF_CB_ABORT;
 	t->refused = 0;
 	if (!dwfl_frame_pc(frame, &pc, &f->activation))
 		return DWARF_CB_ABORT;
 	f->pc = pc;
-	row = row_at(dwfl_thread_dwfl(dwfl_frame_thread(frame)), pc - !f->activation, &bias);
+	row = row_at(dwfl, pc - !f->activation, &bias);
 	f->has_cfi = row != NULL;
 	free(row);
+	t->go = go_end(dwfl, pc - !f->activation);
 	c->n++;
 	return DWARF_CB_OK;
 }
@@ -306,6 +362,8 @@ static enum truth_end end_of(struct truth *t, Dwfl *dwfl, struct true_chain *c, 
 
 	if (c->n == TRUTH_FRAMES)
 		return TRUTH_LIMIT;
+	if (t->go != ON)
+		return t->go == TOP ? TRUTH_COMPLETE : TRUTH_SWITCH;
 	if (got == 0 && c->n > 0 && wants_rbx(dwfl, last)) {
 		c->error = "libdw does not follow rbx";
 		return TRUTH_FAILED;
@@ -325,6 +383,7 @@ void truth_unwind(struct truth *t, const struct state *s, struct true_chain *c)
 	t->state = s;
 	t->chain = c;
 	t->refused = t->refused_ever = 0;
+	t->go = ON;
 	c->n = 0;
 	c->error = NULL;
 	dwfl = session(t, s->image);

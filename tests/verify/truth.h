@@ -19,6 +19,7 @@ enum { TRUTH_FRAMES = 4096 };
 enum truth_end {
 	TRUTH_COMPLETE, /* a return address that is undefined, or 0 */
 	TRUTH_DUMP,     /* memory that was not copied was needed */
+	TRUTH_SWITCH,   /* the last frame's function went over from another stack (Go): its CFI says nothing of that */
 	TRUTH_NO_CFI,   /* nothing is known of the last frame's code, and frame pointers lead nowhere */
 	TRUTH_FAILED,   /* libdw refuses what it finds */
 	TRUTH_LIMIT,

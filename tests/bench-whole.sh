@@ -1,0 +1,148 @@
+#!/bin/sh
+# How many stacks are whole on programs without frame pointers, how large captures are and how many samples are lost:
+# cprof-record beside perf record -g (frame pointers) and perf record --call-graph dwarf, one after the other on the
+# same load. Needs root. About five minutes:
+#
+#	[BENCH_SECONDS=20] BIN=build/bin BUILD=build tests/bench-whole.sh [storm|steady]
+#
+# Whole is, for all three by the same judge (outermost.pl), a stack whose outermost user frame is _start, clone or the
+# like; all samples of the load's threads count, those in the middle of exec and exit too, where there is no user stack
+# to be had. That frames between are right or left out is not looked at here: frame pointers lose some even so.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(dirname "$here")
+: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}" "${BENCH_SECONDS:=20}"
+PATH=$BIN:$PATH
+export LC_ALL=C
+hz=99 cpus=$(getconf _NPROCESSORS_ONLN) parts=${1:-storm steady}
+
+[ "$(id -u)" = 0 ] || { echo "The recorders sample the whole system, which needs root: left out."; exit 0; }
+command -v readelf >/dev/null || { echo "There is no readelf, which the judge needs: left out."; exit 0; }
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX") || exit 1
+load=
+trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# Each recorder for $BENCH_SECONDS on the whole system, or as long as a command runs, to $tmp/file.
+record_cprof() {
+	if [ $# = 0 ]; then set -- -a "$BENCH_SECONDS"; else set -- -- "$@"; fi
+	cprof-record -q -F $hz -o "$tmp/file" "$@"
+}
+# Build IDs in its mmap records, as the kernel marks them as having some whenever any other recorder asks for that, and
+# perf script then dies of those that have none.
+record_perf() { # GRAPH COMMAND...
+	graph=$1
+	shift
+	[ $# -gt 0 ] || set -- -a -- sleep "$BENCH_SECONDS"
+	perf record -q -B -N --buildid-mmap -F $hz -e cpu-clock --call-graph "$graph" -o "$tmp/file" "$@"
+}
+record_fp() { record_perf fp "$@"; }
+record_dwarf() { record_perf dwarf "$@"; }
+
+# judge_NAME COMMS: "samples whole frames", and how many were lost, of $tmp/file
+judge_cprof() {
+	cprof-dump "$tmp/file" >"$tmp/text" || return
+	sed -n 's/^file .* path="\(.*\)"$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
+	cprof-fold -d --truncated "$tmp/file" | perl "$here/outermost.pl" fold "$tmp/paths" "$1"
+	awk '$1 == "ledger" && $4 ~ /=(ring-full|nested|throttled|failed|no-memory)$/ { split($5, n, "="); lost[$3 $4] = n[2] }
+		END { for (i in lost) sum += lost[i]; print sum + 0 }' "$tmp/text"
+}
+judge_perf() {
+	perf script -i "$tmp/file" --no-inline -F comm,ip,dso >"$tmp/text" 2>/dev/null ||
+		echo "  perf script died on the next one; what it had printed till then is judged" >&3
+	sed -n 's/^[[:space:]]*[0-9a-f]* (\(\/.*\))$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
+	perl "$here/outermost.pl" perf "$tmp/paths" "$1" <"$tmp/text"
+	perf script -i "$tmp/file" --show-lost-events -F comm,ip -G 2>/dev/null |
+		awk '/PERF_RECORD_LOST/ { lost += $NF } END { print lost + 0 }'
+}
+judge_fp() { judge_perf "$1"; }
+judge_dwarf() { judge_perf "$1"; }
+
+name_of() {
+	case $1 in
+	cprof) echo 'cprof-record' ;;
+	fp) echo 'perf record -g' ;;
+	dwarf) echo 'perf record --call-graph dwarf' ;;
+	esac
+}
+
+row='$2 > 0 { printf "  %-32s %6.2f %% whole of %6d   %6.1f frames   %8.1f bytes/sample   %5d lost\n",
+	name, 100 * $3 / $2, $2, $4 / $2, $1 / $2, $5; exit }
+	{ printf "  %-32s took no sample here: left out\n", name }'
+
+# compare COMMS [COMMAND...]: a row for each recorder, of the threads of these names; leaves our share in $share
+compare() {
+	comms=$1 share=
+	shift
+	for who in cprof fp dwarf; do
+		label=$(name_of $who)
+		if [ $who != cprof ] && ! command -v perf >/dev/null; then
+			printf '  %-32s is not installed: left out\n' "$label"
+			continue
+		fi
+		rm -f "$tmp/file"
+		"record_$who" "$@" >"$tmp/out" 2>&1 </dev/null
+		"judge_$who" "$comms" >"$tmp/judged" 2>/dev/null
+		{ wc -c <"$tmp/file"; cat "$tmp/judged"; } 2>/dev/null | tr '\n' ' ' >"$tmp/row"
+		awk -v name="$label" "$row" "$tmp/row"
+		[ $who != cprof ] || share=$(awk '$2 > 0 { print 100 * $3 / $2 }' "$tmp/row")
+	done
+}
+
+claim() { # WHAT VALUE LEAST
+	awk -v what="$1" -v value="${2:-0}" -v least="$3" 'BEGIN {
+		printf "  %-58s %7.2f %%, claimed: at least %g %%: %s\n", what, value, least, (value >= least ? "met" : "not met") }'
+}
+
+forks() { awk '$1 == "processes" { print $2 }' /proc/stat; }
+
+# Short programs as fast as they go, one after the other on each CPU.
+storm_load() {
+	awk 'BEGIN { srand(7); for (i = 0; i < 2000; i++) print int(rand() * 1e6), "word" i }' >"$tmp/lines"
+	printf '#include <stdio.h>\nint main(int n, char **a)\n{\n\treturn printf("%%s %%d\\n", a[0], n) < 0;\n}\n' >"$tmp/x.c"
+	timeout 86400 sh -c 'cd "$0" || exit
+		python=$(command -v /usr/bin/python3 || command -v python3)
+		few() { /bin/true; ls -l /usr/bin; sort lines; /bin/true; ls /etc; sort -n lines; }
+		turn() { while :; do
+				few; few; few
+				[ -z "$python" ] || "$python" -c "import json; print(json.dumps(list(range(100))))"
+				few; few; few
+				gcc -O1 -c -o "$1.o" x.c
+			done; }
+		i=0; while [ $i -lt "$1" ]; do turn $i & i=$((i + 1)); done; wait' "$tmp" "$cpus" >/dev/null 2>&1 &
+	load=$!
+}
+
+storm() {
+	storm_load
+	sleep 1
+	before=$(forks) since=$(date +%s%N)
+	compare sh,true,ls,sort,python3,gcc,cc1,as
+	after=$(forks) until=$(date +%s%N)
+	kill "$load"
+	wait "$load" 2>/dev/null
+	load=
+	echo "  $(awk "BEGIN { printf \"%.0f\", ($after - $before) * 1e9 / ($until - $since) }") programs/s"
+	claim 'complete stacks in the storm' "$share" 85
+}
+
+steady() {
+	# The rows of the verifier, with this in place of it.
+	verify() {
+		shift
+		echo "-- $name"
+		compare "" timeout "$BENCH_SECONDS" "$@"
+	}
+	without() { echo "-- $name: left out, there is no $1"; }
+	. "$here/verify/rows.sh"
+	for name in ${ROWS:-python3 openssl sort gxx clang node}; do
+		"row_$name"
+	done
+}
+
+exec 3>&1
+echo "$hz Hz, $cpus CPUs, $BENCH_SECONDS s each"
+for part in $parts; do
+	[ "$part" != storm ] || echo '-- fork/exec storm: true, ls, sort, python3, gcc, as fast as they go, one at a time per CPU'
+	$part
+done
