@@ -57,6 +57,7 @@ rule() {
 	"$BUILD/tests/unwind-golang" at "$tmp/plain" "$at"
 }
 is "goroutines end in goexit" "$(rule runtime.goexit)" "stop"
+is "threads end in mstart" "$(rule runtime.mstart)" "stop"
 is "the process ends in rt0_go" "$(rule runtime.rt0_go)" "stop"
 is "a signal's frame" "$(rule runtime.sigreturn)$(rule runtime.sigreturn__sigaction)" "signal"
 

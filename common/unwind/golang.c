@@ -39,6 +39,7 @@ static const struct {
 	enum conduct conduct;
 } known[] = {
 	{ "runtime.goexit", OUTERMOST },
+	{ "runtime.mstart", OUTERMOST },
 	{ "runtime.rt0_go", OUTERMOST },
 	{ "_rt0_amd64_linux", OUTERMOST },
 	{ "_rt0_amd64", OUTERMOST },

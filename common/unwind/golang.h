@@ -6,8 +6,9 @@
  * ways right where a frame begins, so the code there is looked at. .debug_frame, if there is one, knows neither
  * this nor where Go's stacks end: SPAN_GO is the better source.
  *
- * Stacks end in runtime.goexit, a goroutine's first return address; in rt0_go, the process's; and where a function
- * goes over to another stack for good, which ends there: mcall, morestack, a thread's clone.
+ * Stacks end in runtime.goexit, a goroutine's first return address; in mstart, a thread's, and rt0_go, the process's
+ * (Go marks all three as outermost); and where a function goes over to another stack for good, which ends there: mcall,
+ * morestack, clone.
  *
  * systemstack, asmcgocall and what calls the vDSO go over to another stack and come back. What called them is found
  * by rbp (UNWIND_SWITCH). That is exact where they have a frame. systemstack has none before Go 1.21, and who called
