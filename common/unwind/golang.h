@@ -13,7 +13,7 @@
  * systemstack, asmcgocall and what calls the vDSO go over to another stack and come back. What called them is found
  * by rbp (UNWIND_SWITCH). That is exact where they have a frame. systemstack has none before Go 1.21, and who called
  * it cannot be told from any register: there the system stack ends, as it does for Go's own unwinder. asmcgocall
- * has none then either; by rbp one frame is missed, its caller's: since Go 1.17 a wrapper that has the same name.
+ * has none then either; by rbp one frame is missed, its caller's, which nearly always is runtime.cgocall's.
  */
 #ifndef CPROF_UNWIND_GOLANG_H
 #define CPROF_UNWIND_GOLANG_H
