@@ -123,24 +123,25 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	return true;
 }
 
-/* How many frames were walked by what was true then. */
+/* How many frames were found by what was true then; more than there are: the end, too. */
 static int trusted(const struct proc *p, const struct sample_head *head, const struct user_stack *stack)
 {
 	const struct space *sp = &p->space;
+	int good = stack->n + 1;
 
 	if (head->generation < sp->first || head->generation > sp->told.generation)
 		return 1; /* that of another image, before an exec: the address itself is right */
 	for (size_t i = 0; i < sp->n_stale; i++) {
 		const struct stale *x = &sp->stale[i];
 
-		for (int k = 0; x->generation >= head->generation && k < stack->n; k++) {
+		for (int k = 0; x->generation >= head->generation && k + 1 < good; k++) {
 			uint64_t at = (stack->addresses[k] & ~SAMPLE_EXACT) - !(stack->addresses[k] & SAMPLE_EXACT);
 
 			if (at >= x->start && at < x->end)
-				return k + 1;
+				good = k + 1;
 		}
 	}
-	return stack->n;
+	return good;
 }
 
 /* Which tables are in use, for when some must go. */
@@ -166,12 +167,13 @@ bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 
 	if (!p->space.wanted)
 		want(s, p);
-	good = head->generation ? trusted(p, head, out) : out->n;
-	if (good < out->n) {
+	good = head->generation ? trusted(p, head, out) : out->n + 1;
+	if (head->deferred && good >= out->n) {
+		if (!go_on(s, p, head, out, most))
+			return false;
+	} else if (good <= out->n) {
 		out->n = good;
 		out->end = WALK_NO_MAPPING;
-	} else if (head->deferred && !go_on(s, p, head, out, most)) {
-		return false;
 	}
 	out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
 	touch(s, p, out, head->time);
