@@ -101,7 +101,7 @@ static const struct {
 	{ 0x80, 0xa0, { .kind = UNWIND_STOP } },
 	{ 0xbf, 0xe0, { .kind = UNWIND_SIGNAL } },
 	{ 0xe0, 0xe5, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
-	{ 0xe5, 0xeb, { .kind = UNWIND_STOP } },
+	{ 0xe5, 0xeb, { .kind = UNWIND_BAD } },
 	{ 0xeb, 0xec, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x100, 0x101, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x101, 0x10b, { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },

@@ -249,9 +249,9 @@ static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int
 	struct unwind_rule rule = { .kind = UNWIND_SWITCH, .cfa = (int32_t)fn->base, .bp = UNWIND_AT_CFA, .bp_at = -FRAME,
 				    .bx = UNWIND_LOST };
 
-	if (fn->conduct == LEAVES || (fn->conduct == SYSTEM && fn->saved == NOWHERE))
+	if (fn->conduct == LEAVES)
 		return (struct unwind_rule){ .kind = UNWIND_STOP };
-	if (fn->conduct == JUMPS)
+	if (fn->conduct == JUMPS || (fn->conduct == SYSTEM && fn->saved == NOWHERE)) /* there is a caller, to be found nowhere */
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
 	if (fn->conduct == FEIGNS)
 		return (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = depth + RETURN, .bp = UNWIND_LOST,
