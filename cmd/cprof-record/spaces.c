@@ -83,15 +83,19 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	return true;
 }
 
-/* WALK_ASK: it waits for a table. */
-static int step(struct spaces *s, struct proc *p, struct unwind_host *h)
+/*
+ * WALK_ASK: it waits for a table. For so long after it was sampled, whatever it waits for: where new files come
+ * faster than tables are made, what is behind it in the queue must not become ever more.
+ */
+static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
 {
 	int end = unwind_host_step(h);
 
 	if (end == WALK_ASK) {
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
+		uint64_t now = host_mono_ns();
 
-		if (m && tables_want(s->tables, p, m, host_mono_ns()) && !s->hurry)
+		if (m && tables_want(s->tables, p, m, now) && now - sampled < TABLES_PATIENCE && !s->hurry)
 			return WALK_ASK;
 		end = unwind_host_step(h);
 	}
@@ -109,7 +113,7 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	}
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
-	while ((end = step(s, p, &h)) == WALK_ON) {
+	while ((end = step(s, p, &h, head->time)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;
@@ -288,9 +292,9 @@ void spaces_gone(struct spaces *s, struct proc *p, uint64_t now)
 {
 	if (p->space.dirty)
 		drop_dirty(s, p);
-	if (!p->space.told.generation)
-		return;
-	store_unmap(s->tables->store, &p->space.told, now);
-	if (procs_find(s->procs, p->pid) == p)
+	if (p->space.told.generation)
+		store_unmap(s->tables->store, &p->space.told, now);
+	/* Also where we did not tell of it: it may have its parent's, or those of the image that it had before. */
+	if (s->engine->ops->tell && procs_find(s->procs, p->pid) == p)
 		s->engine->ops->tell(s->engine, p->pid, NULL);
 }
