@@ -83,15 +83,19 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	return true;
 }
 
-/* WALK_ASK: it waits for a table. */
-static int step(struct spaces *s, struct proc *p, struct unwind_host *h)
+/*
+ * WALK_ASK: it waits for a table. For so long after it was sampled, whatever it waits for: where new files come
+ * faster than tables are made, what is behind it in the queue must not become ever more.
+ */
+static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
 {
 	int end = unwind_host_step(h);
 
 	if (end == WALK_ASK) {
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
+		uint64_t now = host_mono_ns();
 
-		if (m && tables_want(s->tables, p, m, host_mono_ns()) && !s->hurry)
+		if (m && tables_want(s->tables, p, m, now) && now - sampled < TABLES_PATIENCE && !s->hurry)
 			return WALK_ASK;
 		end = unwind_host_step(h);
 	}
@@ -109,7 +113,7 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	}
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
-	while ((end = step(s, p, &h)) == WALK_ON) {
+	while ((end = step(s, p, &h, head->time)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;
@@ -123,24 +127,25 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	return true;
 }
 
-/* How many frames were walked by what was true then. */
+/* How many frames were found by what was true then; more than there are: the end, too. */
 static int trusted(const struct proc *p, const struct sample_head *head, const struct user_stack *stack)
 {
 	const struct space *sp = &p->space;
+	int good = stack->n + 1;
 
 	if (head->generation < sp->first || head->generation > sp->told.generation)
 		return 1; /* that of another image, before an exec: the address itself is right */
 	for (size_t i = 0; i < sp->n_stale; i++) {
 		const struct stale *x = &sp->stale[i];
 
-		for (int k = 0; x->generation >= head->generation && k < stack->n; k++) {
+		for (int k = 0; x->generation >= head->generation && k + 1 < good; k++) {
 			uint64_t at = (stack->addresses[k] & ~SAMPLE_EXACT) - !(stack->addresses[k] & SAMPLE_EXACT);
 
 			if (at >= x->start && at < x->end)
-				return k + 1;
+				good = k + 1;
 		}
 	}
-	return stack->n;
+	return good;
 }
 
 /* Which tables are in use, for when some must go. */
@@ -166,12 +171,13 @@ bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 
 	if (!p->space.wanted)
 		want(s, p);
-	good = head->generation ? trusted(p, head, out) : out->n;
-	if (good < out->n) {
+	good = head->generation ? trusted(p, head, out) : out->n + 1;
+	if (head->deferred && good >= out->n) {
+		if (!go_on(s, p, head, out, most))
+			return false;
+	} else if (good <= out->n) {
 		out->n = good;
 		out->end = WALK_NO_MAPPING;
-	} else if (head->deferred && !go_on(s, p, head, out, most)) {
-		return false;
 	}
 	out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
 	touch(s, p, out, head->time);
@@ -286,9 +292,9 @@ void spaces_gone(struct spaces *s, struct proc *p, uint64_t now)
 {
 	if (p->space.dirty)
 		drop_dirty(s, p);
-	if (!p->space.told.generation)
-		return;
-	store_unmap(s->tables->store, &p->space.told, now);
-	if (procs_find(s->procs, p->pid) == p)
+	if (p->space.told.generation)
+		store_unmap(s->tables->store, &p->space.told, now);
+	/* Also where we did not tell of it: it may have its parent's, or those of the image that it had before. */
+	if (s->engine->ops->tell && procs_find(s->procs, p->pid) == p)
 		s->engine->ops->tell(s->engine, p->pid, NULL);
 }
