@@ -1,9 +1,9 @@
 #!/bin/sh
 # How many stacks are whole on programs without frame pointers, how large captures are and how many samples are lost:
 # cprof-record beside perf record -g (frame pointers) and perf record --call-graph dwarf, one after the other on the
-# same load. Needs root. About five minutes:
+# same load. Needs root. About eight minutes:
 #
-#	[BENCH_SECONDS=20] BIN=build/bin BUILD=build tests/bench-whole.sh [storm|steady]
+#	[BENCH_SECONDS=5] [BENCH_ROUNDS=3] BIN=build/bin BUILD=build tests/bench-whole.sh [storm|steady]
 #
 # Whole is, for all three by the same judge (outermost.pl), a stack whose outermost user frame is _start, clone or the
 # like; all samples of the load's threads count, those in the middle of exec and exit too, where there is no user stack
@@ -11,7 +11,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}" "${BENCH_SECONDS:=20}"
+: "${BIN:=$top/build/bin}" "${BUILD:=$top/build}" "${BENCH_SECONDS:=5}" "${BENCH_ROUNDS:=3}"
 PATH=$BIN:$PATH
 export LC_ALL=C
 hz=99 cpus=$(getconf _NPROCESSORS_ONLN) parts=${1:-storm steady}
@@ -39,7 +39,7 @@ record_perf() { # GRAPH COMMAND...
 record_fp() { record_perf fp "$@"; }
 record_dwarf() { record_perf dwarf "$@"; }
 
-# judge_NAME COMMS: "samples whole frames", and how many were lost, of $tmp/file
+# judge_NAME COMMS: "all samples whole frames", and how many were lost, of $tmp/file
 judge_cprof() {
 	cprof-dump "$tmp/file" >"$tmp/text" || return
 	sed -n 's/^file .* path="\(.*\)"$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
@@ -66,27 +66,38 @@ name_of() {
 	esac
 }
 
-row='$2 > 0 { printf "  %-32s %6.2f %% whole of %6d   %6.1f frames   %8.1f bytes/sample   %5d lost\n",
-	name, 100 * $3 / $2, $2, $4 / $2, $1 / $2, $5; exit }
-	{ printf "  %-32s took no sample here: left out\n", name }'
+# Of all rounds together, and what the rounds differed by: with libunwind, perf has some runs in which each stack ends
+# at the same frame, and others in which none does.
+table='{ bytes += $1; all += $2; samples += $3; whole += $4; frames += $5; lost += $6 }
+$3 > 0 { share = 100 * $4 / $3; if (!n++) least = most = share; if (share < least) least = share; if (share > most) most = share }
+END {
+	if (!samples) { printf "  %-30s took no sample here: left out\n", name; exit }
+	printf "  %-30s %6.2f %% whole of %6d", name, 100 * whole / samples, samples
+	if (NR > 1) printf " (rounds: %.2f to %.2f %%)", least, most
+	printf ", %.1f frames, %.1f bytes a sample, %d lost\n", frames / samples, bytes / all, lost
+}'
+
+# measure WHO COMMS [COMMAND...]: bytes, all samples, samples, whole, frames, lost: a line of $tmp/WHO
+measure() {
+	who=$1 comms=$2
+	shift 2
+	rm -f "$tmp/file"
+	"record_$who" "$@" >"$tmp/out" 2>&1 </dev/null
+	{ wc -c <"$tmp/file"; "judge_$who" "$comms"; } 2>/dev/null | tr '\n' ' ' >"$tmp/one"
+	[ ! -s "$tmp/one" ] || { cat "$tmp/one"; echo; } >>"$tmp/$who"
+}
 
 # compare COMMS [COMMAND...]: a row for each recorder, of the threads of these names; leaves our share in $share
 compare() {
-	comms=$1 share=
-	shift
-	for who in cprof fp dwarf; do
-		label=$(name_of $who)
-		if [ $who != cprof ] && ! command -v perf >/dev/null; then
-			printf '  %-32s is not installed: left out\n' "$label"
-			continue
-		fi
-		rm -f "$tmp/file"
-		"record_$who" "$@" >"$tmp/out" 2>&1 </dev/null
-		"judge_$who" "$comms" >"$tmp/judged" 2>/dev/null
-		{ wc -c <"$tmp/file"; cat "$tmp/judged"; } 2>/dev/null | tr '\n' ' ' >"$tmp/row"
-		awk -v name="$label" "$row" "$tmp/row"
-		[ $who != cprof ] || share=$(awk '$2 > 0 { print 100 * $3 / $2 }' "$tmp/row")
+	whos=cprof
+	! command -v perf >/dev/null || whos='cprof fp dwarf'
+	for who in $whos; do : >"$tmp/$who"; done
+	for _ in $(seq "$BENCH_ROUNDS"); do
+		for who in $whos; do measure "$who" "$@"; done
 	done
+	for who in $whos; do awk -v name="$(name_of $who)" "$table" "$tmp/$who"; done
+	[ "$whos" != cprof ] || echo '  perf is not installed: left out'
+	share=$(awk '{ n += $3; whole += $4 } END { print n ? 100 * whole / n : 0 }' "$tmp/cprof")
 }
 
 claim() { # WHAT VALUE LEAST
@@ -141,7 +152,7 @@ steady() {
 }
 
 exec 3>&1
-echo "$hz Hz, $cpus CPUs, $BENCH_SECONDS s each"
+echo "$hz Hz, $cpus CPUs, $BENCH_ROUNDS rounds of $BENCH_SECONDS s"
 for part in $parts; do
 	[ "$part" != storm ] || echo '-- fork/exec storm: true, ls, sort, python3, gcc, as fast as they go, one at a time per CPU'
 	$part

@@ -5,7 +5,8 @@
 #	perf script -F comm,ip,dso -i FILE   | perl outermost.pl perf PATHS [COMMS]
 #
 # PATHS: a file with a line for each ELF file that may occur, as fold knows base names only. COMMS: only threads of
-# these names, separated by commas. Prints "samples whole frames", frames of user stacks.
+# these names, separated by commas. Prints "all samples whole frames": all samples, those of these threads, frames of
+# their user stacks.
 #
 # Outermost are the code at the entry point (_start; in ld.so _dl_start_user stands there too), and in libc what says of
 # itself that it has no caller: clone, clone3.
@@ -16,7 +17,7 @@ no warnings 'portable'; # addresses have 64 bits
 my ($kind, $paths, $comms) = @ARGV;
 my %comm = map { $_ => 1 } split /,/, $comms // '';
 my (%path, %roots);
-my ($samples, $whole, $frames) = (0, 0, 0);
+my ($all, $samples, $whole, $frames) = (0, 0, 0, 0);
 
 sub base { my $name = shift; $name =~ s|.*/||; return $name }
 
@@ -55,6 +56,7 @@ sub is_outermost {
 
 sub count {
 	my ($who, $n, $depth, $file, $offset) = @_;
+	$all += $n;
 	return if %comm && !$comm{$who};
 	$samples += $n;
 	$frames += $n * $depth;
@@ -94,4 +96,4 @@ if ($kind eq 'fold') {
 	}
 	perf_sample(@sample) if @sample;
 }
-print "$samples $whole $frames\n";
+print "$all $samples $whole $frames\n";

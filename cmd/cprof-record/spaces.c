@@ -105,7 +105,6 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	int end;
 
 	if (!make_view(s, p) || !take_state(&h, head, out)) {
-		out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end;
 		return true;
 	}
 	h.mappings = p->space.view;
@@ -174,8 +173,7 @@ bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 	} else if (head->deferred && !go_on(s, p, head, out, most)) {
 		return false;
 	}
-	if (out->end == WALK_ASK)
-		out->end = WALK_NO_TABLE;
+	out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
 	touch(s, p, out, head->time);
 	return true;
 }

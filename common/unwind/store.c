@@ -108,6 +108,8 @@ static void numbers_reap(struct numbers *n, uint64_t before)
 		n->free[n->n_free++] = n->waiting[done++].number;
 	if (done == 0)
 		return;
+	if (done == 0)
+		return;
 	memmove(n->waiting, n->waiting + done, (n->n_waiting - done) * sizeof(*n->waiting));
 	n->n_waiting -= done;
 }

@@ -139,9 +139,10 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
 	if (pair[1] == 0)
 		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
 	/* What stands there may be anything: no return address unless there is code. */
-	if (!walk_is_code(pair[1]) ||
-	    ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON))
+	if (!walk_is_code(pair[1]))
 		return why;
+	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON)
+		return why | WALK_UNSURE;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
 	w->regs[UNWIND_RBP] = pair[0];
@@ -183,6 +184,7 @@ static WALK_INLINE __u64 walk_cfa(WALK_ENV *env, const struct walk *w, const str
 	case UNWIND_CFA_RSP:
 		return sp + (__s64)r->cfa;
 	case UNWIND_CFA_RBP:
+	case UNWIND_SWITCH:
 		return w->regs[UNWIND_RBP] + (__s64)r->cfa;
 	case UNWIND_PUSHES:
 		return sp + (__s64)r->cfa + 8 * (__u64)walk_bits(r->mask, distance);
@@ -268,7 +270,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 	if (cfa == 0)
 		return end;
 	/* A caller's frame lies above. The return address itself was popped already in RA_REG. */
-	if (cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
+	if (r->kind != UNWIND_SWITCH && cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
 		return WALK_BROKEN;
 	if (walk_load(env, w, r, cfa, pair))
 		return WALK_UNREADABLE;

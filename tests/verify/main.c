@@ -58,15 +58,15 @@ static void print_registers(const struct state *s)
 }
 
 /* Around the first difference: both chains, and what libdw knows there. */
-static void show(struct truth *t, const struct states *all, const struct state *s, const struct true_chain *c,
-		 const struct comparison *v)
+static void show(struct truth *t, const struct state *s, const struct true_chain *c, const struct comparison *v)
 {
 	size_t from = v->at > 3 ? v->at - 3 : 0, to = v->at + 3;
 
-	fprintf(stderr, "%s: %s, frame %zu: pid %u tid %u, ours %zu frames (%s), truth %zu frames (%s%s%s, refused %" PRIx64 ")\n",
-		verdict_names[v->verdict], v->why ? v->why : "", v->at, s->pid, s->tid, s->ours.n,
-		s->ours.end == CHAIN_COMPLETE ? "complete" : s->ours.why ? s->ours.why : "cut", c->n,
-		truth_ends[c->end], c->error ? ": " : "", c->error ? c->error : "", c->refused);
+	fprintf(stderr, "%s: %s, frame %zu: pid %u tid %u, ours %zu frames (%s), ", verdict_names[v->verdict],
+		v->why ? v->why : "", v->at, s->pid, s->tid, s->ours.n,
+		s->ours.end == CHAIN_COMPLETE ? "complete" : s->ours.why ? s->ours.why : "cut");
+	fprintf(stderr, "truth %zu frames (%s%s%s, refused %" PRIx64 ")\n", c->n, truth_ends[c->end],
+		c->error ? ": " : "", c->error ? c->error : "", c->refused);
 	print_registers(s);
 	for (size_t i = from; i < to; i++) {
 		if (i < c->n) {
@@ -80,7 +80,6 @@ static void show(struct truth *t, const struct states *all, const struct state *
 			fputc('\n', stderr);
 		}
 	}
-	(void)all;
 }
 
 static void print_image(const struct states *all, const struct state *s)
@@ -122,7 +121,7 @@ static void verify(struct tally *y, const struct states *all)
 			print_image(all, s);
 		}
 		if (v.verdict >= SHORT && (count_kind(y, &v) <= SHOWN || y->all_shown))
-			show(t, all, s, c, &v);
+			show(t, s, c, &v);
 	}
 	y->n = all->n;
 	truth_close(t);

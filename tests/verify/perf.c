@@ -103,7 +103,8 @@ static void close_rings(struct collector *c)
 	c->n = 0;
 }
 
-static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid, unsigned int hertz, unsigned int order)
+static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid, unsigned int hertz,
+		     unsigned int order)
 {
 	for (; c->n < cpus->n; c->n++) {
 		struct ring *side = &c->side[c->n], *samples = &c->samples[c->n];
