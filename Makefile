@@ -193,7 +193,7 @@ $(BUILD)/kernels/root/bin/%: tests/%.c
 
 guest: $(GUEST)
 
-check-kernels: all guest
+check-kernels: all guest $(BUILD)/frameless/deep
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
 
 .PHONY: guest check-kernels
