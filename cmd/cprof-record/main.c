@@ -359,7 +359,8 @@ static void wait_until(struct recorder *r, uint64_t next)
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			r->hung_up = now;
+			if (!r->emit.spaces || ev[i].data.fd != worker_fd(r->tables.worker))
+				r->hung_up = now;
 		}
 	}
 }
