@@ -192,7 +192,7 @@ static void apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.sideband_lost = true;
+		r->emit.sideband_lost = r->spaces.lost = true;
 		return;
 	}
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))

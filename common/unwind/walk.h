@@ -43,7 +43,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 
 	if (!maps || n == 0)
 		return WALK_NOWHERE;
-	for (int i = 0; i < 14 && n > 1; i++) {
+	for (int i = 0; i < 15 && n > 1; i++) {
 		__u32 half = n / 2;
 		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
 
