@@ -1,0 +1,195 @@
+# What recorders cost on a load, one after the other, for bench-*.sh: . "$(dirname "$0")/cost-lib.sh"
+#
+#	bench LOAD SHARE WHAT [more]	# runs LOAD_load, which puts its pid into $load, and prints a table of all recorders
+#
+# SHARE: of perf.data's bytes a sample, that one may take here; 0: they cannot be compared. more: perf record
+# --call-graph dwarf, too.
+#
+# Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long recording took more
+# than the short one, by the seconds it was longer, is the steady cost; what is left of the short one is the start
+# (and the end: perf record and bpftrace do much of their work there). Of several rounds the cheapest count, for
+# machines that do other things too; those show in everyone's samples and bytes.
+#
+# CPU is user and system time of the recorder and its children. BPF run time is the kernel's account
+# (kernel.bpf_stats_enabled, which this script sets for its time) from /proc/PID/fdinfo, in which the program's entry
+# and the clock readings of the account itself are included. What perf's own sampling takes in the kernel is in no
+# account: its figure is too low by about as much as reading the stacks costs, which is most of the others' BPF time.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+: "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}"
+: "${BENCH_SECONDS:=20}" "${BENCH_ROUNDS:=1}"
+PATH=$BIN:$PATH:/usr/sbin
+export LC_ALL=C
+hz=99 long=$BENCH_SECONDS short=$(((BENCH_SECONDS + 4) / 5)) cpus=$(getconf _NPROCESSORS_ONLN)
+stats=/proc/sys/kernel/bpf_stats_enabled
+ours=cprof-record perf='perf record -g'
+profile="profile:hz:$hz { @[ustack, kstack, comm] = count(); }"
+
+[ "$(id -u)" = 0 ] || { echo "The recorders sample the whole system, which needs root: left out."; exit 0; }
+[ "$long" -gt "$short" ] || { echo "BENCH_SECONDS must be at least 2." >&2; exit 2; }
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX") || exit 1
+stats_before=$(cat $stats 2>/dev/null)
+load=
+cleanup() {
+	[ -z "$load" ] || kill "$load" 2>/dev/null
+	[ -z "$stats_before" ] || echo "$stats_before" 2>/dev/null >$stats
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+echo 1 2>/dev/null >$stats || echo "kernel.bpf_stats_enabled cannot be set: no BPF run time."
+
+end_load() {
+	kill "$load"
+	wait "$load" 2>/dev/null
+	load=
+}
+
+# Run time and runs of the perf_event programs (type 7) that process $1 holds, as long as it does.
+watch_bpf() {
+	while kill -0 "$1" 2>/dev/null; do
+		ns=0 runs=0 seen=
+		for f in "/proc/$1/fdinfo/"*; do
+			type=
+			while read -r key value; do
+				case $type:$key in
+				*:prog_type:) type=$value ;;
+				*:prog_id:) case " $seen " in *" $value "*) type= ;; *) seen="$seen $value" ;; esac ;;
+				7:run_time_ns:) ns=$((ns + value)) ;;
+				7:run_cnt:) runs=$((runs + value)) ;;
+				esac
+			done <"$f"
+		done 2>/dev/null
+		[ $runs = 0 ] || echo "$ns $runs" >"$tmp/bpf"
+		sleep 0.2
+	done
+}
+
+# measure COMMAND...: leaves user and system seconds in $tmp/cpu, BPF run time in $tmp/bpf, what it said in
+# $tmp/out and $tmp/err
+measure() {
+	rm -f "$tmp/pid" "$tmp/bpf"
+	LC_ALL=C bash -c 'exec 3>"$0/cpu"; TIMEFORMAT="%U %S"
+		{ time sh -c "echo \$\$ >\"\$0/pid\"; exec \"\$@\" 3>&-" "$0" "$@" >"$0/out" 2>"$0/err"; } 2>&3' "$tmp" "$@" &
+	run=$!
+	while [ ! -s "$tmp/pid" ]; do sleep 0.05; done
+	watch_bpf "$(cat "$tmp/pid")" &
+	wait $run
+	status=$?
+	wait $!
+	return $status
+}
+
+# Each recorder for $1 seconds, to $tmp/file; then how many samples it took, to $tmp/samples.
+run_cprof() {
+	measure cprof-record -F $hz -a -o "$tmp/file" "$1" &&
+		sed -n 's/^cprof-record: \([0-9]*\) samples.*/\1/p' "$tmp/err" >"$tmp/samples"
+}
+run_perf() {
+	measure perf record -F $hz -a -g -o "$tmp/file" -- sleep "$1" &&
+		perf report --stats -i "$tmp/file" 2>/dev/null | awk '/SAMPLE events:/ { n = $3 } END { print n }' >"$tmp/samples"
+}
+run_dwarf() {
+	measure perf record -F $hz -a --call-graph dwarf -o "$tmp/file" -- sleep "$1" &&
+		perf report --stats -i "$tmp/file" 2>/dev/null | awk '/SAMPLE events:/ { n = $3 } END { print n }' >"$tmp/samples"
+}
+run_bpftrace() {
+	measure bpftrace -e "$profile interval:s:$1 { exit(); }" && mv "$tmp/out" "$tmp/file" &&
+		awk '/\]: [0-9]+$/ { n += $NF } END { print n }' "$tmp/file" >"$tmp/samples"
+}
+run_bcc() {
+	measure profile-bpfcc -F $hz -f "$1" && mv "$tmp/out" "$tmp/file" &&
+		awk '{ n += $NF } END { print n }' "$tmp/file" >"$tmp/samples"
+}
+
+# record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, BPF ns a run, BPF runs
+record() {
+	rm -f "$tmp/file" "$tmp/samples"
+	"run_$2" "$3"
+	[ "$(cat "$tmp/samples" 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || return 1
+	echo "$1,$3,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(
+		awk '{ printf "%.0f,%d", $1 / $2, $2 }' "$tmp/bpf" 2>/dev/null || echo 0,0)" >>"$tmp/new"
+}
+
+# all_of NAME RECORDER: short and long in each round, or why not
+all_of() {
+	rm -f "$tmp/new"
+	if ! command -v "${1%% *}" >/dev/null; then
+		echo "  ${1%% *} is not installed: left out"
+		return 1
+	fi
+	round=0
+	while [ $round -lt "$BENCH_ROUNDS" ]; do
+		round=$((round + 1))
+		if ! record "$1" "$2" "$short" || ! record "$1" "$2" "$long"; then
+			echo "  ${1%% *} does not record here: left out ($(grep . "$tmp/err" | tail -1))"
+			return 1
+		fi
+	done
+	cat "$tmp/new" >>"$tmp/results"
+}
+
+# Of several rounds the cheapest of each length. The program's time is its mean times the samples: the account was
+# read up to 0.2 s before the end.
+table='
+function percent(ms, s) { return ms / 10 / s / cpus }
+function claim(what, value, most, unit) {
+	printf "  %-58s %7.3f%s, claimed: at most %g%s: %s\n", what, value, unit, most, unit, value <= most ? "met" : "not met"
+}
+function row(name, s) {
+	printf "  %-15s %5d %8d %9d %7.1f %8.0f %8s %8.3f", name, s, samples[name, s], bytes[name, s],
+		bytes[name, s] / samples[name, s], cpu[name, s], runs[name, s] ? sprintf("%.1f", bpf[name, s]) : "-",
+		percent(cost[name, s], s)
+}
+BEGIN {
+	FS = ","
+	printf "  %-15s %5s %8s %9s %7s %8s %8s %8s | %7s %8s %9s | %8s\n", "", "s", "samples", "bytes", "B/smpl", "CPU ms",
+		"BPF ms", "% of CPU", "steady", "us/BPF", "B/smpl", "start ms"
+}
+{
+	ns = $6 * ($7 > $3 ? $7 : $3)
+	if (!($1 in seen)) names[++n] = $1
+	seen[$1]
+	if (($1, $2) in cost && cost[$1, $2] <= $5 * 1000 + ns / 1e6) next
+	samples[$1, $2] = $3; bytes[$1, $2] = $4; cpu[$1, $2] = $5 * 1000; runs[$1, $2] = $7
+	bpf[$1, $2] = ns / 1e6; mean[$1, $2] = $6 / 1000; cost[$1, $2] = $5 * 1000 + ns / 1e6
+}
+END {
+	for (i = 1; i <= n; i++) {
+		name = names[i]
+		row(name, short)
+		print ""
+		steady[name] = percent((cost[name, long] - cost[name, short]) / (long - short), 1)
+		whole[name] = bytes[name, long] / samples[name, long]
+		more[name] = (bytes[name, long] - bytes[name, short]) / (samples[name, long] - samples[name, short])
+		row(name, long)
+		printf " | %7.3f %8s %9.1f | %8.1f\n", steady[name], runs[name, long] ? sprintf("%.2f", mean[name, long]) : "-",
+			more[name], cpu[name, short] - (cpu[name, long] - cpu[name, short]) / (long - short) * short
+	}
+	if (!(ours in seen)) exit
+	claim("% of a CPU per CPU, CPU and BPF, once started", steady[ours], 0.1, " %")
+	claim("the same with the start, in " long " s", percent(cost[ours, long], long), 0.1, " %")
+	if (share == 0) exit
+	if (!(perf in seen)) {
+		print "  bytes a sample beside perf.data: no perf.data"
+		exit
+	}
+	claim("bytes a sample beside perf.data", whole[ours] / whole[perf], share, "")
+	claim("the same without what is there at the start", more[ours] / more[perf], share, "")
+}'
+
+# bench LOAD SHARE WHAT
+bench() {
+	echo "-- $3"
+	: >"$tmp/results"
+	"$1_load"
+	sleep 1
+	all_of "$ours" cprof
+	all_of "$perf" perf
+	[ $# -lt 4 ] || all_of 'perf dwarf' dwarf
+	all_of bpftrace bpftrace || all_of profile-bpfcc bcc
+	end_load
+	awk -v cpus="$cpus" -v short="$short" -v long="$long" -v ours="$ours" -v perf="$perf" -v share="$2" \
+		"$table" "$tmp/results"
+}
+
