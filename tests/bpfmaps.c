@@ -57,7 +57,7 @@ static void add(struct maps *m, uint32_t id)
 static void add_inner(struct maps *m, int fd, uint32_t max)
 {
 	for (uint32_t key = 0; key < max; key++) {
-		uint32_t id;
+		uint32_t id = 0;
 		union bpf_attr a = { .map_fd = (uint32_t)fd, .key = address(&key), .value = address(&id) };
 
 		if (bpf(BPF_MAP_LOOKUP_ELEM, &a) == 0)
@@ -67,7 +67,7 @@ static void add_inner(struct maps *m, int fd, uint32_t max)
 
 static void count_processes(struct maps *m, int fd)
 {
-	uint32_t pid, next;
+	uint32_t pid, next = 0;
 	union bpf_attr a = { .map_fd = (uint32_t)fd, .key = 0, .next_key = address(&next) };
 
 	while (bpf(BPF_MAP_GET_NEXT_KEY, &a) == 0) {

@@ -172,7 +172,7 @@ ok "the noise is in the file" sh -c '! cmp -s "$1" "$2"' sh "$tmp/lib1.so" "$tmp
 status "a library with noise for unwind information" 0 cprof-record -F 999 -a -o "$tmp/hostile.bin" 1.2
 folded "$tmp/hostile.bin" chain >"$tmp/hostile.folded"
 grep ';dive' "$tmp/hostile.folded" >"$tmp/others.folded"
-at_least "  others are whole" 99 "^chain;$start$(repeated dive 30);work " "$tmp/others.folded"
+at_least "  others are whole" 95 "^chain;$start$(repeated dive 30);work " "$tmp/others.folded"
 at_least "  and those that do are sampled" 5 'inner_1' "$tmp/hostile.folded"
 
 # The process that makes tables is killed: what it made stays, and no more come.
@@ -207,5 +207,5 @@ like "  and those that went for others" "$(cost tables-evicted "$tmp/little.bin"
 cprof-sym "$tmp/little.bin" 2>/dev/null | cprof-fold -U --truncated >"$tmp/little.folded"
 like "  stacks that end for that are marked" "$(cat "$tmp/little.folded")" '^[^;]*;\[truncated: budget\];'
 grep '^chain;' "$tmp/little.folded" >"$tmp/chain.folded"
-at_least "  others are whole" 90 "^chain;(_start|$thread|\[truncated: depth\]);" "$tmp/chain.folded"
+at_least "  there are whole ones, too" 30 "^chain;(_start|$thread|\[truncated: depth\]);" "$tmp/chain.folded"
 done_testing

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 static volatile uint64_t sink;
 
@@ -47,10 +47,13 @@ static APART uint64_t work_for(double seconds)
 	return sum;
 }
 
-/* A small frame, so that many fit into the piece of a stack that is copied. */
+/* A small frame, so that many fit into the piece of a stack that is copied; and one that stays. */
 static APART uint64_t dive(uint64_t n)
 {
-	return n ? dive(n - 1) ^ n : work(n);
+	uint64_t got = n ? dive(n - 1) : work(n);
+
+	sink = got;
+	return got ^ n;
 }
 
 static int deep(uint64_t n, double seconds)
