@@ -123,7 +123,13 @@ $(BUILD)/frameless/%: tests/frameless/%.cc
 verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
 
-.PHONY: verify-unwind
+# Processes that come and go, for ten minutes: does the recorder grow?
+SOAK_SECONDS = 600
+
+soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/record-churn.t
+
+.PHONY: verify-unwind soak-unwind
 
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/
