@@ -226,6 +226,7 @@ static void close_engine(struct engine *e)
 	bpf_link__destroy(b->forget_link);
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
+	store_free(b->base.store);
 	shards_release(&b->shards);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);

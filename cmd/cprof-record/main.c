@@ -540,7 +540,7 @@ int main(int argc, char **argv)
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
 	r.emit.spaces = NULL;
 	spaces_release(&r.spaces);
-	tables_release(&r.tables); /* the store too, whose memory is the engine's */
+	tables_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	close_output(&r);

@@ -21,7 +21,6 @@ bool tables_init(struct tables *t, struct procs *procs)
 void tables_release(struct tables *t)
 {
 	worker_free(t->worker);
-	store_free(t->store);
 	free(t->items);
 	buf_release(&t->complaint);
 	*t = (struct tables){ 0 };
