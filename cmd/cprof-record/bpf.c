@@ -349,7 +349,7 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 			continue;
 		if (load_so(b, cpus, idle, &ways[i]))
 			return true;
-		if (errno == EPERM || errno == EACCES) /* the others need the same rights */
+		if (errno == EPERM) /* the others need the same rights */
 			return false;
 	}
 	return false;
@@ -416,6 +416,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
+#if defined(__x86_64__)
+	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
+		cli_warn("user stacks are followed by frame pointers alone: this kernel does not take the program that walks by tables");
+#endif
 	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
 	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))
