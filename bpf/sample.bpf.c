@@ -288,7 +288,7 @@ static __always_inline int walk_user(struct bpf_perf_event_data *ctx, struct scr
 			break;
 	}
 	s->head.user_end = (unsigned char)end;
-	return end == WALK_ASK || end == WALK_NO_MAPPING;
+	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }
 #endif
 

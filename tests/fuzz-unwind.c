@@ -36,7 +36,8 @@ static void look_around(const struct unwind_table *t)
 	for (int i = 0; i < 100; i++) {
 		struct unwind_rule r = unwind_table_find(t, any_offset(t));
 
-		demand(r.kind < UNWIND_PUSHES && r.bp < UNWIND_SAVES && r.bx < UNWIND_SAVES);
+		demand(r.kind < UNWIND_KINDS && r.kind != UNWIND_PUSHES && r.kind != UNWIND_POPS);
+		demand(r.bp < UNWIND_SAVES && r.bx < UNWIND_SAVES);
 	}
 }
 

@@ -94,12 +94,13 @@ static const struct unwind_rule *rule_of(const struct live *l, uint64_t pc)
 }
 
 /* By the rule: CFA and the caller's rbp. False: it makes no claim. *lost: none about rbp. */
-static bool apply(const struct live *l, const struct unwind_rule *r, const struct regs *g, uint64_t *cfa, uint64_t *bp, bool *lost)
+static bool apply(const struct live *l, const struct unwind_rule *r, const struct regs *g, uint64_t *cfa, uint64_t *bp,
+		  bool *lost)
 {
-	*cfa = (r->kind == UNWIND_CFA_RBP ? g->bp : g->sp) + (uint64_t)(int64_t)r->cfa;
+	*cfa = (r->kind == UNWIND_SWITCH ? g->bp : g->sp) + (uint64_t)(int64_t)r->cfa;
 	*lost = r->bp == UNWIND_LOST;
 	*bp = g->bp;
-	if (r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP)
+	if (r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_SWITCH)
 		return false;
 	return r->bp != UNWIND_AT_CFA || peek(l, *cfa + (uint64_t)(int64_t)r->bp_at, bp, 8);
 }
@@ -144,7 +145,7 @@ static void check_walk(struct live *l, struct regs g)
 			l->n.lost++;
 			return;
 		}
-		l->n.moved += r->kind == UNWIND_CFA_RBP && depth > 0;
+		l->n.moved += r->kind == UNWIND_SWITCH && depth > 0;
 		if (cfa != frame->cfa || !peek(l, cfa - 8, &ra, 8) || ra != frame->ra || (!lost && bp != frame->bp)) {
 			if (l->n.wrong_frames++ < SHOWN)
 				printf("# from %llx: frame %llu at %llx\n", (unsigned long long)from, (unsigned long long)depth,
@@ -243,8 +244,8 @@ int main(int argc, char **argv)
 	kill(l.pid, SIGKILL);
 	printf("steps=%zu right=%zu unknown=%zu silent=%zu outside=%zu wrong=%zu\n", l.n.steps, l.n.right, l.n.unknown,
 	       l.n.silent, l.n.outside, l.n.wrong);
-	printf("walks=%zu frames=%zu complete=%zu moved=%zu lost=%zu wrong=%zu\n", l.n.walks, l.n.frames, l.n.complete, l.n.moved,
-	       l.n.lost, l.n.wrong_frames);
+	printf("walks=%zu frames=%zu complete=%zu moved=%zu lost=%zu wrong=%zu\n", l.n.walks, l.n.frames, l.n.complete,
+	       l.n.moved, l.n.lost, l.n.wrong_frames);
 	idmap_release(&l.by_cfa);
 	free(l.frames);
 	table_close(&l.t);

@@ -2,6 +2,7 @@
  * Go's tables that no compiler at hand writes, made by hand: each layout, sound and damaged. TAP.
  *
  *	unwind-golang-made [N]		and N random changes of each
+ *	unwind-golang-made write MAGIC	the file of the version whose first byte this is, as in tests/corpus
  */
 #include <elf.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "tests/unwind-golang.h"
 
 enum {
-	TEXT = 0x401000, CODE_AT = 0x1000, CODE_N = 0x200, DATA = 0x602000, DATA_AT = 0x2000,
+	TEXT = 0x401000, CODE_AT = 0x100, CODE_N = 0x200, DATA = 0x602000, DATA_AT = 0x400,
 	NO_TEXT = 1,     /* the header does not say where the text is: Go 1.26 */
 	NO_SECTIONS = 2,
 	RELOCATED = 4,   /* addresses are in .rela.dyn only: position-independent programs */
@@ -72,10 +73,13 @@ static const struct {
 	{ "runtime.mcall", 0x120, { 0x90, 0x49, 0x8b, 0x66, 0x38, 0x41, 0xff, 0xd4 }, { 0, 8 }, 6 },
 	/* pop %r12; syscall; push %r12; ret */
 	{ "syscall.rawVforkSyscall", 0x140, { 0x41, 0x5c, 0x0f, 0x05, 0x41, 0x54, 0xc3 }, { 0, 2, -8, 4, 0, 1 }, 4 },
-	{ "runtime.systemstack_switch", 0x160, { 0xc3 }, { 0, 1 }, 4 },
+	/* nop; mov 0x38(%rsi),%rsp; and $-16,%rsp; call *%rax; mov %rsi,%rsp; ret */
+	{ "runtime.asmcgocall.abi0", 0x160, { 0x90, 0x48, 0x8b, 0x66, 0x38, 0x48, 0x83, 0xe4, 0xf0, 0xff, 0xd0, 0x48, 0x89,
+					      0xf4, 0xc3 }, { 0, 15 }, 6 },
+	{ "runtime.systemstack_switch", 0x180, { 0xc3 }, { 0, 1 }, 4 },
 };
 
-enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]), END = 0x180 };
+enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]), END = 0x1a0 };
 
 /* What must come of it. */
 static const struct {
@@ -97,11 +101,11 @@ static const struct {
 	{ 0x80, 0xa0, { .kind = UNWIND_STOP } },
 	{ 0xbf, 0xe0, { .kind = UNWIND_SIGNAL } },
 	{ 0xe0, 0xe5, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
-	{ 0xe5, 0xeb, { .kind = UNWIND_GAP } },
+	{ 0xe5, 0xeb, { .kind = UNWIND_BAD } },
 	{ 0xeb, 0xec, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x100, 0x101, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x101, 0x10b, { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },
-	{ 0x10b, 0x110, { .kind = UNWIND_CFA_RBP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },
+	{ 0x10b, 0x110, { .kind = UNWIND_SWITCH, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },
 	{ 0x110, 0x111, { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },
 	{ 0x111, 0x112, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x120, 0x125, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
@@ -109,7 +113,10 @@ static const struct {
 	{ 0x140, 0x142, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 	{ 0x142, 0x146, { .kind = UNWIND_RA_REG, .reg = 12, .cfa = 0 } },
 	{ 0x146, 0x147, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
-	{ 0x15f, 0x161, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
+	{ 0x160, 0x165, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
+	{ 0x165, 0x16e, { .kind = UNWIND_SWITCH, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 } },
+	{ 0x16e, 0x16f, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
+	{ 0x17f, 0x181, { .kind = UNWIND_CFA_RSP, .cfa = 8 } },
 };
 
 static void put_word(struct buf *b, uint64_t v, unsigned int bytes)
@@ -329,7 +336,7 @@ static bool read_bytes(struct table *t, struct slice bytes)
 
 static bool rule_is(const struct unwind_rule *a, struct unwind_rule b)
 {
-	if (a->kind >= UNWIND_CFA_RSP && a->kind != UNWIND_SIGNAL)
+	if (a->kind >= UNWIND_CFA_RSP && a->kind != UNWIND_SIGNAL) /* a frame */
 		b.bx = UNWIND_LOST;
 	return memcmp(a, &b, sizeof(b)) == 0;
 }
@@ -529,8 +536,24 @@ static void check_version(const struct version *v, size_t times)
 	}
 }
 
+/* MAGIC in hexadecimal. */
+static int write_file(unsigned long magic)
+{
+	struct buf b = { 0 };
+
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		if (versions[i].magic == magic)
+			put_file(&b, &versions[i], 0);
+	}
+	fwrite(b.p, 1, b.n, stdout);
+	buf_release(&b);
+	return fflush(stdout) != 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "write") == 0)
+		return write_file(strtoul(argv[2], NULL, 16));
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++)
 		check_version(&versions[i], argc > 1 ? strtoul(argv[1], NULL, 10) : 0);
 	return checks_done();

@@ -16,7 +16,8 @@
 #include "tests/unwind-golang.h"
 
 static const char *const kinds[] = {
-	"gap", "stop", "bad", "rsp", "rbp", "rbx", "reg", "deref-rsp", "deref-rbp", "plt", "signal", "ra-reg", "pushes", "pops",
+	"gap", "stop", "bad", "rsp", "rbp", "rbx", "reg", "deref-rsp", "deref-rbp", "plt", "signal", "ra-reg", "pushes",
+	"pops", "switch",
 };
 
 static const struct elf_segment *code_of(const struct elf_file *f)

@@ -197,7 +197,7 @@ static void end_store(struct store *s, struct memory *m)
 		free(m->shards[i]);
 }
 
-/* Tables. Two of the same seed are the same; their rules are others' too where they say so. */
+/* Tables whose rules are numbered, so that two tables can share some. */
 
 struct shape {
 	size_t pages, rows; /* rows of a page at most */

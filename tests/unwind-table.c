@@ -610,6 +610,7 @@ static void print_rule(const struct unwind_rule *r)
 {
 	static const char *const names[UNWIND_KINDS] = {
 		"gap", "stop", "bad", "rsp", "rbp", "rbx", "reg", "[rsp", "[rbp", "plt", "signal", "in", "pushes", "pops",
+		"switch",
 	};
 
 	printf("%s", names[r->kind]);

@@ -20,17 +20,24 @@ like "with the first frame that is" "$(cat "$tmp/err")" '^wrong: another frame, 
 
 # verify LEAST [--twin A=B] COMMAND...: of so few states the share is rough.
 verify() {
-	least=95 twin=
+	twin=
 	shift
 	if [ "$1" = --twin ]; then twin=$2; shift 2; fi
-	ok "$name: every frame is true" "$verifier" --name "$name" --least "$least" ${twin:+--twin "$twin"} \
+	ok "$name by $by: every frame is true" "$verifier" --by "$by" --name "$name" --least 90 ${twin:+--twin "$twin"} \
 		-F 499 -n "$STATES" -t 10 -- "$@"
 	diag "$(grep "^$name" "$tmp/.out")"
 }
-without() { skip "$name: every frame is true" "there is no $1"; }
+without() { skip "$name by $by: every frame is true" "there is no $1"; }
 
 . "$here/verify/rows.sh"
+by=table
 for name in $rows; do
 	"row_$name"
+done
+may_bpf() { [ "$(id -u)" = 0 ] && "$BIN/cprof-record" -q -a --engine bpf -F 1 -o /dev/null 0.1; }
+for by in bpf engine; do
+	for name in deep signal odd; do
+		if [ $by = engine ] || may_bpf 2>/dev/null; then "row_$name"; else without "right to use BPF"; fi
+	done
 done
 done_testing

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Stacks of real programs, frame by frame against libdwfl: `make verify-unwind`, some minutes. STATES of each at most;
 # ROWS: only these; BY: which stacks are looked at (see tests/verify/main.c), by default those of the recorder with BPF
-# where it may use it, and those that are walked by tables here. The table is on stdout, each kind of difference with its first cases on stderr.
+# where it may use it, and those that are walked by tables here. The table is on stdout, each kind of difference
+# with its first cases on stderr.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")

@@ -192,7 +192,7 @@ static void apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.sideband_lost = true;
+		r->emit.sideband_lost = r->spaces.lost = true;
 		return;
 	}
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
@@ -359,7 +359,8 @@ static void wait_until(struct recorder *r, uint64_t next)
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			r->hung_up = now;
+			if (!r->emit.spaces || ev[i].data.fd != worker_fd(r->tables.worker))
+				r->hung_up = now;
 		}
 	}
 }

@@ -93,9 +93,9 @@ static void refuse(struct tables *t, uint32_t number, uint64_t rows, uint64_t no
 
 	store_mark(t->store, number, UNWIND_FILE_REFUSED);
 	t->refused++;
-	while (freed < rows && put_out(t, now))
+	while (rows <= store_most(t->store) && freed < rows && put_out(t, now))
 		freed += before / 16 + 1; /* what was put out counts as used until its grace is over: a guess */
-	f->retry = now + (freed ? RETRY : UNUSED);
+	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
 	if (!t->said_refused)
 		complain(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
 			 "cut short there");
@@ -179,7 +179,11 @@ static void ask(struct tables *t, uint32_t number, const struct proc *p, const s
 	f->question = ++t->questions;
 	if (fd >= 0 && worker_ask(t->worker, f->question, fd))
 		f->asked = now;
-	else if (!f->asked) /* not to be had through this process: maybe through the next one */
+	else if (fd >= 0 && errno == EPIPE && !t->said_lost) {
+		complain(t, number, "no unwind table, nor of any other file from now on: the process that has them made is no more");
+		t->said_lost = true;
+	}
+	if (!f->asked) /* not to be had through this process: maybe through the next one */
 		f->retry = now + RETRY;
 	if (!f->asked)
 		store_mark(t->store, number, UNWIND_FILE_NONE);

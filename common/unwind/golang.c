@@ -25,6 +25,8 @@ enum conduct {
 	CALLED,    /* as any other */
 	OUTERMOST, /* nothing called it, or nothing that is to be seen */
 	RETURNS,   /* runs on another stack for a while; so do all that the table has as writing rsp */
+	SYSTEM,    /* so does systemstack; before Go 1.21, without a frame, it hides who called it */
+	CALLS_C,   /* and asmcgocall; then without a frame, its caller is to be skipped */
 	LEAVES,    /* goes over to another stack, which ends there */
 	JUMPS,     /* goes over to a stack that it is not the innermost frame of */
 	FEIGNS,    /* makes another stack look as if it had been called there; but there is no rbp */
@@ -46,8 +48,8 @@ static const struct {
 	{ "runtime.clone", LEAVES },
 	{ "runtime.gogo", JUMPS },
 	{ "gogo", JUMPS },
-	{ "runtime.systemstack", RETURNS },
-	{ "runtime.asmcgocall", RETURNS },
+	{ "runtime.systemstack", SYSTEM },
+	{ "runtime.asmcgocall", CALLS_C },
 	{ "runtime.nanotime", RETURNS },
 	{ "runtime.nanotime1", RETURNS },
 	{ "runtime.walltime", RETURNS },
@@ -153,6 +155,9 @@ static bool find_save(struct reader *r, struct function *fn, const struct go_dep
 	while ((length = store_on_stack(p + at, n - at, &reg, &disp)) != 0) {
 		at += length;
 		if (reg == RBP_ENCODED) {
+			/* Within the frame, or it is none of ours. */
+			if (disp < 0 || disp > (int64_t)d->depth - 8)
+				return false;
 			fn->saved = d->start - before + at;
 			fn->saved_at = disp - ((int64_t)d->depth + RETURN);
 			return true;
@@ -226,7 +231,8 @@ static enum conduct conduct_of(const struct go_function *go)
 	return go->moves_rsp ? RETURNS : CALLED;
 }
 
-static void put(struct reader *r, const struct function *fn, uint64_t start, uint64_t end, const struct unwind_rule *rule)
+static void put(struct reader *r, const struct function *fn, uint64_t start, uint64_t end,
+		const struct unwind_rule *rule)
 {
 	spans_add(r->s, SPAN_GO, fn->offset + start - fn->go.start, fn->offset + end - fn->go.start, rule);
 }
@@ -240,23 +246,27 @@ static bool is_saved(const struct function *fn, uint64_t at, int32_t depth)
 /* The rule where rsp may have been moved to another stack. */
 static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int32_t depth)
 {
-	struct unwind_rule rule = { .kind = UNWIND_CFA_RSP, .bp = UNWIND_LOST, .bx = UNWIND_LOST };
+	struct unwind_rule rule = { .kind = UNWIND_SWITCH, .cfa = (int32_t)fn->base, .bp = UNWIND_AT_CFA, .bp_at = -FRAME,
+				    .bx = UNWIND_LOST };
 
 	if (fn->conduct == LEAVES)
 		return (struct unwind_rule){ .kind = UNWIND_STOP };
-	if (fn->conduct == JUMPS)
+	if (fn->conduct == JUMPS || (fn->conduct == SYSTEM && fn->saved == NOWHERE)) /* there is a caller, to be found nowhere */
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
-	if (fn->conduct == FEIGNS) {
-		rule.cfa = depth + RETURN;
+	if (fn->conduct == FEIGNS)
+		return (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = depth + RETURN, .bp = UNWIND_LOST,
+					     .bx = UNWIND_LOST };
+	if (fn->conduct == CALLS_C && fn->saved == NOWHERE) {
+		rule.cfa = FRAME;
 		return rule;
 	}
 	if (fn->base == 0)
 		return (struct unwind_rule){ .kind = UNWIND_GAP };
-	rule.kind = UNWIND_CFA_RBP;
-	rule.cfa = (int32_t)fn->base;
 	if (is_saved(fn, at, depth)) {
-		rule.bp = UNWIND_AT_CFA;
 		rule.bp_at = (int32_t)fn->saved_at;
+	} else {
+		rule.bp = UNWIND_LOST;
+		rule.bp_at = 0;
 	}
 	return rule;
 }
@@ -284,7 +294,7 @@ static struct unwind_rule rule_at(const struct function *fn, const struct go_dep
 		return rule_moved(fn, at, d->depth);
 	if (d->depth == -RETURN && d->start == fn->popped)
 		return (struct unwind_rule){ .kind = UNWIND_RA_REG, .reg = fn->popped_to, .bx = UNWIND_LOST };
-	if (d->depth < 0 || d->depth > INT32_MAX - FRAME)
+	if (d->depth < 0)
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
 	if (is_saved(fn, at, d->depth)) {
 		rule.bp = UNWIND_AT_CFA;

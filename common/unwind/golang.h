@@ -6,12 +6,14 @@
  * ways right where a frame begins, so the code there is looked at. .debug_frame, if there is one, knows neither
  * this nor where Go's stacks end: SPAN_GO is the better source.
  *
- * Stacks end in runtime.goexit (a goroutine's first return address), mstart (a thread's) and rt0_go (the
- * process's), and where a function goes over to another stack for good: mcall, morestack, clone. systemstack,
- * asmcgocall and what calls the vDSO go over to another stack and come back. What called them is found by rbp:
- * exactly, where they have a frame (CFA is rbp + 16, but it may be lower than rsp: it is another stack). Before Go
- * 1.21 systemstack and asmcgocall have none: there is UNWIND_GAP, and the step by frame pointers misses one frame,
- * their caller's.
+ * Stacks end in runtime.goexit, a goroutine's first return address; in mstart, a thread's, and rt0_go, the process's
+ * (Go marks all three as outermost); and where a function goes over to another stack for good, which ends there: mcall,
+ * morestack, clone.
+ *
+ * systemstack, asmcgocall and what calls the vDSO go over to another stack and come back. What called them is found
+ * by rbp (UNWIND_SWITCH). That is exact where they have a frame. systemstack has none before Go 1.21, and who called
+ * it cannot be told from any register: there the system stack ends, as it does for Go's own unwinder. asmcgocall
+ * has none then either; by rbp one frame is missed, its caller's, which nearly always is runtime.cgocall's.
  */
 #ifndef CPROF_UNWIND_GOLANG_H
 #define CPROF_UNWIND_GOLANG_H

@@ -20,10 +20,13 @@ enum {
 	SCAN_STEP = 8,
 	FILE_HEADER = 64,
 	RELA_SIZE = 24,
+	DEPTH_MAX = 1 << 30, /* a frame that no stack has room for */
 };
 
 /* The header's words from WORDS_AT on. */
-enum word { WORD_FUNCTIONS, WORD_FILES, WORD_TEXT, WORD_NAMES, WORD_UNITS, WORD_PATHS, WORD_VALUES, WORD_RECORDS, WORDS };
+enum word {
+	WORD_FUNCTIONS, WORD_FILES, WORD_TEXT, WORD_NAMES, WORD_UNITS, WORD_PATHS, WORD_VALUES, WORD_RECORDS, WORDS
+};
 
 /* magic, 0, 0, 1, 8: what the table of any version begins with on amd64. */
 static bool is_header(const uint8_t *p)
@@ -96,7 +99,8 @@ static bool own_bytes(struct gopclntab *t)
 }
 
 /* Is this the text? Where runtime.goexit is in the table its code must be there: nop, call. */
-static bool text_fits(const struct elf_file *f, const struct code_map *code, struct gopclntab *t, uint64_t text, bool guess)
+static bool text_fits(const struct elf_file *f, const struct code_map *code, struct gopclntab *t, uint64_t text,
+		      bool guess)
 {
 	struct go_function fn;
 	uint64_t offset, left;
@@ -106,7 +110,8 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 		return false;
 	t->text = text;
 	for (size_t i = 0; i < t->n; i++) {
-		if (!gopclntab_function(t, i, &fn) || (!slice_is(fn.name, "runtime.goexit") && !slice_is(fn.name, "runtime.goexit.abi0")))
+		if (!gopclntab_function(t, i, &fn) ||
+		    (!slice_is(fn.name, "runtime.goexit") && !slice_is(fn.name, "runtime.goexit.abi0")))
 			continue;
 		return code_map_offset(code, fn.start, &offset, &left) && left >= sizeof(bytes) &&
 		       pread(f->fd, bytes, sizeof(bytes), (off_t)offset) == sizeof(bytes) && bytes[0] == 0x90 &&
@@ -341,8 +346,12 @@ bool go_depths_next(struct go_depths *d)
 		d->damaged = true;
 		return false;
 	}
-	d->begun = true;
 	d->depth = (int32_t)((uint32_t)d->depth + (uint32_t)unzigzag(up));
+	if (d->depth < -DEPTH_MAX || d->depth > DEPTH_MAX) {
+		d->damaged = true;
+		return false;
+	}
+	d->begun = true;
 	d->start = d->end;
 	d->end = length < d->limit - d->start ? d->start + length : d->limit;
 	return true;

@@ -54,5 +54,5 @@ int unwind_host_step(struct unwind_host *h)
 {
 	h->walk.space = (struct unwind_space){
 		.n = (uint32_t)(h->n_mappings < UNWIND_SPACE_MAPPINGS ? h->n_mappings : UNWIND_SPACE_MAPPINGS) };
-	return walk_step(h);
+	return walk_step(h) & ~WALK_UNSURE; /* nobody knows more */
 }

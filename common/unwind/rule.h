@@ -46,6 +46,7 @@ enum unwind_kind {
 	 */
 	UNWIND_PUSHES = 12,
 	UNWIND_POPS = 13,
+	UNWIND_SWITCH = 14, /* CFA = rbp + cfa, on another stack: it may be lower than rsp (Go) */
 	UNWIND_KINDS,
 };
 

@@ -20,6 +20,8 @@ enum walk_end {
 	/* Not ends: */
 	WALK_ON = 64,  /* the state is the caller's now */
 	WALK_ASK = 65, /* no table yet of the file that is entered: walk->file_at */
+	/* With an end: the frame pointer leads to an address in no mapping that is known. Who knows more may go on. */
+	WALK_UNSURE = 128,
 };
 
 struct walk {

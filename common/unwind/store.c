@@ -108,6 +108,8 @@ static void numbers_reap(struct numbers *n, uint64_t before)
 		n->free[n->n_free++] = n->waiting[done++].number;
 	if (done == 0)
 		return;
+	if (done == 0)
+		return;
 	memmove(n->waiting, n->waiting + done, (n->n_waiting - done) * sizeof(*n->waiting));
 	n->n_waiting -= done;
 }
@@ -423,6 +425,11 @@ uint64_t store_file_bytes(const struct store *s, uint32_t file)
 uint64_t store_used(const struct store *s)
 {
 	return s->rows.used * sizeof(uint32_t) + s->mappings.used * sizeof(struct unwind_mapping);
+}
+
+uint64_t store_most(const struct store *s)
+{
+	return (uint64_t)(s->shards_most - 1) * UNWIND_SHARD_BYTES;
 }
 
 uint64_t store_held(const struct store *s)

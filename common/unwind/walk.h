@@ -43,7 +43,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 
 	if (!maps || n == 0)
 		return WALK_NOWHERE;
-	for (int i = 0; i < 14 && n > 1; i++) {
+	for (int i = 0; i < 15 && n > 1; i++) {
 		__u32 half = n / 2;
 		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
 
@@ -139,9 +139,10 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
 	if (pair[1] == 0)
 		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
 	/* What stands there may be anything: no return address unless there is code. */
-	if (!walk_is_code(pair[1]) ||
-	    ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON))
+	if (!walk_is_code(pair[1]))
 		return why;
+	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON)
+		return why | WALK_UNSURE;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
 	w->regs[UNWIND_RBP] = pair[0];
@@ -183,6 +184,7 @@ static WALK_INLINE __u64 walk_cfa(WALK_ENV *env, const struct walk *w, const str
 	case UNWIND_CFA_RSP:
 		return sp + (__s64)r->cfa;
 	case UNWIND_CFA_RBP:
+	case UNWIND_SWITCH:
 		return w->regs[UNWIND_RBP] + (__s64)r->cfa;
 	case UNWIND_PUSHES:
 		return sp + (__s64)r->cfa + 8 * (__u64)walk_bits(r->mask, distance);
@@ -214,13 +216,16 @@ static WALK_INLINE int walk_is_register(const struct unwind_rule *r, __u64 slot,
 	return (r->kind == UNWIND_PUSHES || r->kind == UNWIND_POPS) && slot < sp;
 }
 
-/* The caller's rbp and return address. One read where they stand side by side, as they mostly do. */
+/*
+ * The caller's rbp and return address. One read where they stand side by side, as they mostly do. Behind a pop
+ * the information often goes on to name the slot, now below rsp: what is not readable there is in the register.
+ */
 static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
 {
 	__u64 sp = w->regs[UNWIND_RSP], at = r->bp == UNWIND_AT_RBP ? w->regs[UNWIND_RBP] : cfa;
 
 	at += (__s64)r->bp_at;
-	if (r->bp == UNWIND_AT_CFA && r->bp_at == -16 && r->kind != UNWIND_RA_REG && !walk_is_register(r, at, sp))
+	if (r->bp == UNWIND_AT_CFA && r->bp_at == -16 && r->kind != UNWIND_RA_REG && at >= sp)
 		return walk_read(env, pair, 16, at);
 	if (r->kind == UNWIND_RA_REG)
 		pair[1] = w->regs[r->reg & 15];
@@ -232,8 +237,11 @@ static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const stru
 		pair[0] = at;
 	else if (r->bp == UNWIND_LOST)
 		pair[0] = 1; /* no frame pointer: not aligned */
-	else
-		return walk_read(env, &pair[0], 8, at);
+	else if (walk_read(env, &pair[0], 8, at)) {
+		if (r->bp != UNWIND_AT_CFA || at >= sp)
+			return -1;
+		pair[0] = w->regs[UNWIND_RBP];
+	}
 	return 0;
 }
 
@@ -262,7 +270,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 	if (cfa == 0)
 		return end;
 	/* A caller's frame lies above. The return address itself was popped already in RA_REG. */
-	if (cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
+	if (r->kind != UNWIND_SWITCH && cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
 		return WALK_BROKEN;
 	if (walk_load(env, w, r, cfa, pair))
 		return WALK_UNREADABLE;

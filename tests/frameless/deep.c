@@ -16,7 +16,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static __attribute__((noinline, noclone)) uint64_t work(uint64_t seed)
+static __attribute__((noinline)) uint64_t work(uint64_t seed)
 {
 	for (int i = 0; i < 2000; i++)
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
@@ -26,7 +26,7 @@ static __attribute__((noinline, noclone)) uint64_t work(uint64_t seed)
 static uint64_t odd(int depth, uint64_t a, uint64_t b);
 
 /* Many values live across the call: all callee-saved registers are pushed, and some spill. */
-static __attribute__((noinline, noclone)) uint64_t even(int depth, uint64_t a, uint64_t b)
+static __attribute__((noinline)) uint64_t even(int depth, uint64_t a, uint64_t b)
 {
 	uint64_t c = a ^ b, d = a + b, e = a - b, f = a * b, g = a | b, got;
 
@@ -37,7 +37,7 @@ static __attribute__((noinline, noclone)) uint64_t even(int depth, uint64_t a, u
 }
 
 /* Few: one register at most. */
-static __attribute__((noinline, noclone)) uint64_t odd(int depth, uint64_t a, uint64_t b)
+static __attribute__((noinline)) uint64_t odd(int depth, uint64_t a, uint64_t b)
 {
 	if (depth <= 0)
 		return work(a - b);

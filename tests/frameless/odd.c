@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define APART __attribute__((noinline, noclone))
+#define APART __attribute__((noinline))
 
 static volatile uint64_t sink;
 

@@ -28,7 +28,7 @@ static double now(void)
 }
 
 /* Cheap functions, many times: the stubs themselves are a good part of it. */
-static __attribute__((noinline, noclone)) uint64_t stubs(int rounds)
+static __attribute__((noinline)) uint64_t stubs(int rounds)
 {
 	uint64_t sum = 0;
 
@@ -38,7 +38,7 @@ static __attribute__((noinline, noclone)) uint64_t stubs(int rounds)
 }
 
 /* Each is called once in a process: each is looked up. */
-static __attribute__((noinline, noclone)) uint64_t firsts(void)
+static __attribute__((noinline)) uint64_t firsts(void)
 {
 	char room[64];
 	wchar_t wide[32];

@@ -26,13 +26,13 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static __attribute__((noinline, noclone)) uint64_t small(uint64_t a)
+static __attribute__((noinline)) uint64_t small(uint64_t a)
 {
 	return a * 6364136223846793005u + 1442695040888963407u;
 }
 
 /* Prologues and epilogues for the most part. */
-static __attribute__((noinline, noclone)) uint64_t pushes(uint64_t a, uint64_t b, int depth)
+static __attribute__((noinline)) uint64_t pushes(uint64_t a, uint64_t b, int depth)
 {
 	uint64_t c = a ^ b, d = a + b, e = a - b;
 
@@ -41,7 +41,7 @@ static __attribute__((noinline, noclone)) uint64_t pushes(uint64_t a, uint64_t b
 	return pushes(d, e, depth - 1) + (a & c) + (b ^ d) + e;
 }
 
-static __attribute__((noinline, noclone)) uint64_t burn(int rounds)
+static __attribute__((noinline)) uint64_t burn(int rounds)
 {
 	uint64_t x = 1;
 

@@ -14,7 +14,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static __attribute__((noinline, noclone)) uint64_t ask(int rounds)
+static __attribute__((noinline)) uint64_t ask(int rounds)
 {
 	struct timespec t;
 	struct timeval v;
@@ -28,7 +28,7 @@ static __attribute__((noinline, noclone)) uint64_t ask(int rounds)
 	return sum;
 }
 
-static __attribute__((noinline, noclone)) uint64_t down(int depth, uint64_t a)
+static __attribute__((noinline)) uint64_t down(int depth, uint64_t a)
 {
 	uint64_t room[16];
 

@@ -26,7 +26,7 @@ enum { SHOWN = 3 }; /* cases of a kind */
 
 struct tally {
 	const char *name;
-	size_t of[VERDICTS], n, in_kernel, frames, true_frames, ends[TRUTH_LIMIT + 1], strays;
+	size_t of[VERDICTS], n, in_kernel, frames, true_frames, by_rbp, ends[TRUTH_LIMIT + 1], strays;
 	struct { const char *why; enum verdict verdict; size_t n; } kinds[64];
 	size_t n_kinds;
 	bool all_shown;
@@ -58,15 +58,15 @@ static void print_registers(const struct state *s)
 }
 
 /* Around the first difference: both chains, and what libdw knows there. */
-static void show(struct truth *t, const struct states *all, const struct state *s, const struct true_chain *c,
-		 const struct comparison *v)
+static void show(struct truth *t, const struct state *s, const struct true_chain *c, const struct comparison *v)
 {
 	size_t from = v->at > 3 ? v->at - 3 : 0, to = v->at + 3;
 
-	fprintf(stderr, "%s: %s, frame %zu: pid %u tid %u, ours %zu frames (%s), truth %zu frames (%s%s%s, refused %" PRIx64 ")\n",
-		verdict_names[v->verdict], v->why ? v->why : "", v->at, s->pid, s->tid, s->ours.n,
-		s->ours.end == CHAIN_COMPLETE ? "complete" : s->ours.why ? s->ours.why : "cut", c->n,
-		truth_ends[c->end], c->error ? ": " : "", c->error ? c->error : "", c->refused);
+	fprintf(stderr, "%s: %s, frame %zu: pid %u tid %u, ours %zu frames (%s), ", verdict_names[v->verdict],
+		v->why ? v->why : "", v->at, s->pid, s->tid, s->ours.n,
+		s->ours.end == CHAIN_COMPLETE ? "complete" : s->ours.why ? s->ours.why : "cut");
+	fprintf(stderr, "truth %zu frames (%s%s%s, refused %" PRIx64 ")\n", c->n, truth_ends[c->end],
+		c->error ? ": " : "", c->error ? c->error : "", c->refused);
 	print_registers(s);
 	for (size_t i = from; i < to; i++) {
 		if (i < c->n) {
@@ -80,7 +80,6 @@ static void show(struct truth *t, const struct states *all, const struct state *
 			fputc('\n', stderr);
 		}
 	}
-	(void)all;
 }
 
 static void print_image(const struct states *all, const struct state *s)
@@ -113,6 +112,8 @@ static void verify(struct tally *y, const struct states *all)
 		y->of[v.verdict]++;
 		y->frames += s->ours.n;
 		y->true_frames += c->n;
+		for (size_t k = 0; k + 1 < c->n; k++)
+			y->by_rbp += !c->frames[k].has_cfi;
 		y->in_kernel += s->in_kernel;
 		y->ends[c->end]++;
 		if (!maps_find(&all->images[s->image].maps, s->regs[UNWIND_RIP]) && y->strays++ < SHOWN) {
@@ -120,7 +121,7 @@ static void verify(struct tally *y, const struct states *all)
 			print_image(all, s);
 		}
 		if (v.verdict >= SHORT && (count_kind(y, &v) <= SHOWN || y->all_shown))
-			show(t, all, s, c, &v);
+			show(t, s, c, &v);
 	}
 	y->n = all->n;
 	truth_close(t);
@@ -141,7 +142,8 @@ static void print(const struct tally *y, const struct states *all)
 	       y->n ? (double)y->true_frames / y->n : 0);
 	for (int i = 0; i <= TRUTH_LIMIT; i++)
 		printf("%s %s=%zu", i ? "," : "", truth_ends[i], y->ends[i]);
-	printf(", code not mapped=%zu; walked in the kernel=%zu\n", y->strays, y->in_kernel);
+	printf(", code not mapped=%zu, frames by rbp=%.1f%%; walked in the kernel=%zu\n", y->strays,
+	       y->true_frames ? 100.0 * (double)y->by_rbp / (double)y->true_frames : 0, y->in_kernel);
 	for (size_t i = 0; i < y->n_kinds; i++)
 		printf("#   %zu %s: %s\n", y->kinds[i].n, verdict_names[y->kinds[i].verdict], y->kinds[i].why);
 }

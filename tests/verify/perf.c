@@ -22,7 +22,7 @@
 #include "cmd/cprof-record/sideband.h"
 #include "tests/verify/state.h"
 
-enum { SAMPLE_ORDER = 12, SIDE_ORDER = 8, STACK_BYTES = 65528, TICK_MS = 20 };
+enum { SAMPLE_ORDER = 12, LEAST_ORDER = 6, STACK_BYTES = 65528, TICK_MS = 20 };
 
 struct process {
 	pid_t pid;
@@ -75,9 +75,9 @@ static struct perf_event_attr side_attr(void)
 	};
 }
 
-static struct ring open_ring(struct perf_event_attr attr, pid_t pid, unsigned int cpu, unsigned int order)
+/* False: there is no memory for so large a ring. */
+static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, unsigned int order)
 {
-	struct ring r;
 	int fd = event_open(&attr, pid, (int)cpu);
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM)) {
@@ -86,11 +86,41 @@ static struct ring open_ring(struct perf_event_attr attr, pid_t pid, unsigned in
 	}
 	if (fd < 0)
 		die("perf_event_open: %s", strerror(errno));
-	if (!ring_map(&r, fd, cpu, order))
-		die("the ring of a perf event: %s", strerror(errno));
-	return r;
+	if (ring_map(r, fd, cpu, order) && r->size >= (size_t)sysconf(_SC_PAGESIZE) << order)
+		return true;
+	r->fd = fd;
+	return false;
 }
 
+static void close_rings(struct collector *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		ring_close(&c->samples[i]);
+		ring_close(&c->side[i]);
+	}
+	memset(c->samples, 0, c->n * sizeof(*c->samples));
+	memset(c->side, 0, c->n * sizeof(*c->side));
+	c->n = 0;
+}
+
+static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid, unsigned int hertz,
+		     unsigned int order)
+{
+	for (; c->n < cpus->n; c->n++) {
+		struct ring *side = &c->side[c->n], *samples = &c->samples[c->n];
+		unsigned int cpu = cpus->items[c->n];
+
+		samples->fd = -1;
+		if (!open_ring(side, side_attr(), pid, cpu, order - 2) ||
+		    !open_ring(samples, sample_attr(hertz), pid, cpu, order)) {
+			c->n++;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* As large as memory may be locked: who has no privilege has half a megabyte a CPU. */
 static void open_rings(struct collector *c, pid_t pid, const struct source_options *o)
 {
 	struct cpu_list cpus = { 0 };
@@ -101,9 +131,10 @@ static void open_rings(struct collector *c, pid_t pid, const struct source_optio
 	c->side = calloc(cpus.n, sizeof(*c->side));
 	if (!c->samples || !c->side)
 		die("out of memory");
-	for (c->n = 0; c->n < cpus.n; c->n++) {
-		c->side[c->n] = open_ring(side_attr(), pid, cpus.items[c->n], SIDE_ORDER);
-		c->samples[c->n] = open_ring(sample_attr(o->frequency), pid, cpus.items[c->n], SAMPLE_ORDER);
+	for (unsigned int order = SAMPLE_ORDER; !open_all(c, &cpus, pid, o->frequency, order); order--) {
+		close_rings(c);
+		if (order == LEAST_ORDER)
+			die("perf_event_open: no memory may be locked for rings");
 	}
 	cpu_list_release(&cpus);
 }
@@ -328,10 +359,7 @@ void perf_states(struct states *s, const struct source_options *o)
 	close(go);
 	run(&c, pid, o);
 	replay(&c);
-	for (size_t i = 0; i < c.n; i++) {
-		ring_close(&c.samples[i]);
-		ring_close(&c.side[i]);
-	}
+	close_rings(&c);
 	for (size_t i = 0; i < c.n_processes; i++)
 		maps_release(&c.processes[i].maps);
 	queue_release(&c.queue);

@@ -289,9 +289,9 @@ static bool is_go(Dwfl_Module *m)
 }
 
 /*
- * Go's .debug_frame says of each function how large its frame is, and of none that it is the outermost, or that it
- * came over from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go, gentraceback).
- * libdwfl goes on from there with what happens to stand above.
+ * Go's .debug_frame says of each function how large its frame is, and of none that it is the outermost, or that
+ * it came over from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go,
+ * gentraceback). libdwfl goes on from there with what happens to stand above.
  */
 static int go_end(Dwfl *dwfl, uint64_t pc)
 {

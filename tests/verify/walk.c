@@ -40,21 +40,26 @@ void walk_fp(struct states *all)
 		by_fp(all, &all->items[i]);
 }
 
-static void *shard(void *arg, enum store_area area, uint32_t number, size_t bytes)
-{
-	(void)arg;
-	(void)area;
-	(void)number;
-	return calloc(1, bytes); /* the process is short */
-}
-
 struct tables {
 	struct states *all;
+	void **shards; /* memory of the store */
+	size_t n_shards, cap_shards;
 	struct store *store;
 	uint32_t *numbers; /* of files, in the store */
 	struct unwind_mapping *mappings;
 	size_t n_mappings, cap_mappings;
 };
+
+static void *shard(void *arg, enum store_area area, uint32_t number, size_t bytes)
+{
+	struct tables *t = arg;
+
+	(void)area;
+	(void)number;
+	GROW(t->shards, t->cap_shards, t->n_shards);
+	t->shards[t->n_shards] = calloc(1, bytes);
+	return t->shards[t->n_shards] ? t->shards[t->n_shards++] : NULL;
+}
 
 static void load(struct tables *t, uint32_t number)
 {
@@ -132,10 +137,11 @@ static void by_table(struct tables *t, struct state *s)
 
 void walk_table(struct states *all)
 {
-	struct store_backing backing = { shard, NULL };
-	struct tables t = { .all = all, .store = store_new(&backing, BUDGET) };
+	struct tables t = { .all = all };
+	struct store_backing backing = { shard, &t };
 	size_t image = SIZE_MAX;
 
+	t.store = store_new(&backing, BUDGET);
 	t.numbers = calloc(all->n_files + 1, sizeof(*t.numbers));
 	if (!t.store || !t.numbers)
 		die("out of memory");
@@ -147,6 +153,9 @@ void walk_table(struct states *all)
 		by_table(&t, &all->items[i]);
 	}
 	store_free(t.store);
+	while (t.n_shards)
+		free(t.shards[--t.n_shards]);
+	free(t.shards);
 	free(t.numbers);
 	free(t.mappings);
 }
