@@ -48,6 +48,7 @@ enum {
 /* What a CPU is busy with. The map's values end where the copy of the stack does. */
 struct scratch {
 	struct walk walk;
+	struct window window;
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	struct sample_head head;
@@ -123,6 +124,13 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 
 	use(env);
 	return s ? &s->walk : NULL;
+}
+
+static __always_inline struct window *walk_window(void)
+{
+	struct scratch *s = my_scratch();
+
+	return s ? &s->window : NULL;
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -259,6 +267,7 @@ static __always_inline void begin_walk(struct scratch *s, unsigned int pid)
 	struct unwind_space *space = bpf_map_lookup_elem(&spaces, &pid);
 
 	s->walk.end = s->walk.start = 0;
+	s->window.n = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 	if (space)
 		s->walk.space = *space;
