@@ -113,6 +113,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
+		r->opened = host_mono_ns();
 		e = perf_engine_open(&r->o, &r->online, idle, &why_perf);
 		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
@@ -516,9 +517,11 @@ static void start(struct recorder *r)
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = host_mono_ns();
+	if (!r->opened)
+		r->opened = r->started;
 	ledger_explain(&r->ledger, &r->cpus, 0);
 	for (size_t i = 0; i < r->cpus.n; i++)
-		ledger_online(&r->ledger, r->cpus.items[i], r->started, r->started, engine_period(&r->o));
+		ledger_online(&r->ledger, r->cpus.items[i], r->opened, r->opened, engine_period(&r->o));
 	if (r->o.command)
 		command_go(&r->command);
 }
