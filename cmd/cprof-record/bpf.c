@@ -181,9 +181,6 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
 	c->outcomes[OUTCOME_RING_FULL] = n[COUNT_RING_FULL];
 	c->outcomes[OUTCOME_NESTED] = n[COUNT_NESTED];
-	c->walked = n[COUNT_WALKED];
-	c->frames = n[COUNT_FRAMES];
-	c->cut = n[COUNT_NOT_DEFERRED];
 	c->run_ns = n[COUNT_RUN_NS];
 	c->runs = n[COUNT_RUNS];
 }
@@ -286,7 +283,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 {
 	uint32_t ring = RING_LEAST;
 
-	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU)
+	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU * (1 + o->hertz / HERTZ_UNWOKEN))
 		ring *= 2;
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
@@ -339,6 +336,7 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 {
 	const struct options *o = b->base.options;
 	size_t n = sizeof(ways) / sizeof(ways[0]);
+	bool helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) != 0;
 
 	for (size_t i = 0; i < n; i++) {
 #if !defined(__x86_64__) /* whose rows are all that there are */
@@ -346,6 +344,8 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 			continue;
 #endif
 		if (ways[i].by_table ? o->unwind == BY_FP || o->kernel_only : o->unwind == BY_TABLE && !o->kernel_only)
+			continue;
+		if (ways[i].by_table && ways[i].regs == REGS_BY_HELPER && !helper)
 			continue;
 		if (load_so(b, cpus, idle, &ways[i]))
 			return true;

@@ -22,7 +22,6 @@ struct engine;
 struct engine_counts {
 	uint64_t outcomes[OUTCOMES]; /* EXPECTED only where the engine knows better than CPU time / period */
 	uint64_t run_ns, runs;
-	uint64_t walked, frames, cut; /* stacks by tables, their frames; stacks that could not go along, for want of room */
 	bool expects;
 };
 
