@@ -76,7 +76,8 @@ else
 	# From the second quarter on, as all programs have been seen then. What a segment knows grows while it lasts.
 	bounded "its memory does not grow" "$(quarter 4 2)" $(($(quarter 2 2) * 5 / 4 + 8000))
 fi
-bounded "nor does the number of its maps" "$(quarter 4 3)" $(($(quarter 2 3) + 4))
+# Each MiB of the budget is one at most.
+bounded "nor does the number of its maps, beyond the budget" "$(quarter 4 3)" $(($(head -n 1 "$tmp/measured" | cut -d' ' -f3) + 16))
 is "BPF forgets those that are no more: of $(grep -c . "$tmp/dead") some seconds later none is there" "$(cat "$tmp/forgotten")" ""
 tries=0
 while [ -n "$("$maps" alive $(cat "$tmp/maps"))" ] && [ $((tries = tries + 1)) -lt 50 ]; do sleep 0.1; done

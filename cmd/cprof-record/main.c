@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@ enum {
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	QUEUE_MOST = 64 << 20,        /* bytes: with more, nothing waits for an unwind table any more */
+	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
@@ -531,6 +533,7 @@ int main(int argc, char **argv)
 	static struct recorder r;
 	bool no_memory;
 
+	mallopt(M_MMAP_THRESHOLD, LARGE);
 	options_parse(&r.o, argc, argv);
 	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
 	catch_signals(&r);
