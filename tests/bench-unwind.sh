@@ -111,8 +111,8 @@ memory_of() {
 	sleep $(($3 - 1))
 	maps_of $recorder >"$tmp/maps"
 	wait $recorder
-	read -r maps ring perf <"$tmp/maps"
-	cprof-dump "$tmp/m" | awk -v maps="$maps" -v ring="$ring" -v perf="$perf" '
+	read -r maps ring rings <"$tmp/maps"
+	cprof-dump "$tmp/m" | awk -v maps="$maps" -v ring="$ring" -v perf="$rings" '
 		$1 == "cost" { v[substr($3, 6)] = substr($4, 7) }
 		END { printf "  maps %.1f MB (tables, rules and mappings %.1f MB, %d tables); besides: BPF ring %.1f MB, perf rings %.1f MB, " \
 			"recorder resident %.1f MB, in which the tables are seen a second time\n", maps / 1e6, v["table-bytes"] / 1e6,
@@ -120,7 +120,7 @@ memory_of() {
 	claim "$1" "$(awk "BEGIN { print $maps / 1e6 }")" "$2" ' MB'
 }
 
-busy() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8 + $9 + $10, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 + $10 }' /proc/stat; }
+busy() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8 + $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 + $10 }' /proc/stat; }
 
 memory() {
 	echo '-- memory in the kernel, by its own account'
@@ -156,6 +156,7 @@ python_load() {
 
 cost() {
 	BENCH_ROUNDS=$((BENCH_ROUNDS < 2 ? BENCH_ROUNDS : 2))
+	most=0.2
 	python_load
 	sleep 1
 	cprof-record -q -U -F $hz -o "$tmp/p" -a 3
