@@ -180,7 +180,7 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
 
 # The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
-# since a guest has no libraries.
+# since a guest has no libraries; and what is recorded is not where the recorder is, whose child it is before it executes.
 KERNELS = 5.10 6.1 6.12 newest
 GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn)
 STATIC_LIBS = -Wl,--start-group $(shell pkg-config --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
@@ -195,7 +195,7 @@ $(BUILD)/kernels/root/bin/load: tests/kernels/load.c
 
 $(BUILD)/kernels/root/bin/%: tests/%.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -static -o $@ $<
+	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -fPIE -static-pie -o $@ $<
 
 guest: $(GUEST)
 

@@ -48,6 +48,7 @@ enum {
 /* What a CPU is busy with. The map's values end where the copy of the stack does. */
 struct scratch {
 	struct walk walk;
+	struct window window;
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	struct sample_head head;
@@ -123,6 +124,13 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 
 	use(env);
 	return s ? &s->walk : NULL;
+}
+
+static __always_inline struct window *walk_window(void)
+{
+	struct scratch *s = my_scratch();
+
+	return s ? &s->window : NULL;
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -259,6 +267,7 @@ static __always_inline void begin_walk(struct scratch *s, unsigned int pid)
 	struct unwind_space *space = bpf_map_lookup_elem(&spaces, &pid);
 
 	s->walk.end = s->walk.start = 0;
+	s->window.n = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 	if (space)
 		s->walk.space = *space;
@@ -315,7 +324,7 @@ static __always_inline void defer(struct bpf_perf_event_data *ctx, struct scratc
 	copy_stack(ctx);
 }
 
-static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struct scratch *s, struct sample_counts *c)
+static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	int asks;
 
@@ -323,21 +332,19 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 		return;
 	asks = walk_user(ctx, s, s->head.pid);
 	s->head.user_by = SAMPLE_BY_TABLE;
-	c->n[COUNT_WALKED]++;
-	c->n[COUNT_FRAMES] += s->head.user_n;
 	if (s->head.user_n == 0 || (!asks && !always_copy))
 		return;
 	if (!may_copy()) {
-		c->n[COUNT_NOT_DEFERRED] += asks;
+		if (asks)
+			s->head.user_end = WALK_COPY;
 		return;
 	}
-	c->n[COUNT_DEFERRED] += asks;
 	s->head.deferred = asks;
 	defer(ctx, s);
 }
 #endif
 
-static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s, struct sample_counts *c)
+static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	unsigned long long wake = BPF_RB_NO_WAKEUP;
 	unsigned long long bytes;
@@ -350,11 +357,10 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
 #if defined(__TARGET_ARCH_x86)
 	if (want_user && by_table)
-		take_by_table(ctx, s, c);
+		take_by_table(ctx, s);
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	(void)c;
 	bytes = sizeof(s->head) + s->n;
 	if (s->head.has_state)
 		bytes += s->head.stack_n;
@@ -400,7 +406,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;
-		if (take(ctx, s, c) == COUNT_EMITTED)
+		if (take(ctx, s) == COUNT_EMITTED)
 			c->n[COUNT_EMITTED]++;
 		else
 			c->n[COUNT_RING_FULL]++;

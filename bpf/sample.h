@@ -51,10 +51,6 @@ enum sample_count {
 	COUNT_NESTED,
 	COUNT_RUN_NS, /* time in the program, by its own clock */
 	COUNT_RUNS,
-	COUNT_WALKED, /* stacks walked by tables */
-	COUNT_FRAMES, /* of those */
-	COUNT_DEFERRED,     /* of those: gone on with in user space */
-	COUNT_NOT_DEFERRED, /* cut short: the ring was too full for the stack to go along */
 	COUNTS,
 };
 

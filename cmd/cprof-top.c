@@ -120,7 +120,7 @@ static void print_tables(const struct capture_totals *t)
 
 	if (!costs[COST_TABLES] && !costs[COST_TABLE_BYTES] && !costs[COST_TABLES_REFUSED])
 		return;
-	printf("Tables:     %" PRIu64 " built, %.1f MiB in the kernel", costs[COST_TABLES],
+	printf("Tables:     %" PRIu64 " built, %.1f MiB", costs[COST_TABLES],
 	       (double)costs[COST_TABLE_BYTES] / (1 << 20));
 	if (costs[COST_TABLES_REFUSED])
 		printf(", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],

@@ -181,9 +181,6 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
 	c->outcomes[OUTCOME_RING_FULL] = n[COUNT_RING_FULL];
 	c->outcomes[OUTCOME_NESTED] = n[COUNT_NESTED];
-	c->walked = n[COUNT_WALKED];
-	c->frames = n[COUNT_FRAMES];
-	c->cut = n[COUNT_NOT_DEFERRED];
 	c->run_ns = n[COUNT_RUN_NS];
 	c->runs = n[COUNT_RUNS];
 }
@@ -226,6 +223,7 @@ static void close_engine(struct engine *e)
 	bpf_link__destroy(b->forget_link);
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
+	store_free(b->base.store);
 	shards_release(&b->shards);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
@@ -285,7 +283,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 {
 	uint32_t ring = RING_LEAST;
 
-	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU)
+	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU * (1 + o->hertz / HERTZ_UNWOKEN))
 		ring *= 2;
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
@@ -338,6 +336,7 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 {
 	const struct options *o = b->base.options;
 	size_t n = sizeof(ways) / sizeof(ways[0]);
+	bool helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) != 0;
 
 	for (size_t i = 0; i < n; i++) {
 #if !defined(__x86_64__) /* whose rows are all that there are */
@@ -346,9 +345,11 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 #endif
 		if (ways[i].by_table ? o->unwind == BY_FP || o->kernel_only : o->unwind == BY_TABLE && !o->kernel_only)
 			continue;
+		if (ways[i].by_table && ways[i].regs == REGS_BY_HELPER && !helper)
+			continue;
 		if (load_so(b, cpus, idle, &ways[i]))
 			return true;
-		if (errno == EPERM || errno == EACCES) /* the others need the same rights */
+		if (errno == EPERM) /* the others need the same rights */
 			return false;
 	}
 	return false;
@@ -415,6 +416,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
+#if defined(__x86_64__)
+	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
+		cli_warn("user stacks are followed by frame pointers alone: this kernel does not take the program that walks by tables");
+#endif
 	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
 	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))

@@ -22,7 +22,6 @@ struct engine;
 struct engine_counts {
 	uint64_t outcomes[OUTCOMES]; /* EXPECTED only where the engine knows better than CPU time / period */
 	uint64_t run_ns, runs;
-	uint64_t walked, frames, cut; /* stacks by tables, their frames; stacks that could not go along, for want of room */
 	bool expects;
 };
 
@@ -57,7 +56,7 @@ struct engine {
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns means something */
 	bool by_tables;        /* user stacks are unwound by tables: the kernel's limit of chains is none of theirs */
-	struct store *store;   /* of those; the engine's memory. Freed by the caller, before the engine is closed */
+	struct store *store;   /* of those; the engine's memory. It goes with the engine */
 	uint64_t sideband_lost;
 };
 

@@ -115,6 +115,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
+		r->opened = host_mono_ns();
 		e = perf_engine_open(&r->o, &r->online, idle, &why_perf);
 		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
@@ -194,7 +195,7 @@ static void apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.sideband_lost = true;
+		r->emit.sideband_lost = r->spaces.lost = true;
 		return;
 	}
 	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
@@ -518,9 +519,11 @@ static void start(struct recorder *r)
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = host_mono_ns();
+	if (!r->opened)
+		r->opened = r->started;
 	ledger_explain(&r->ledger, &r->cpus, 0);
 	for (size_t i = 0; i < r->cpus.n; i++)
-		ledger_online(&r->ledger, r->cpus.items[i], r->started, r->started, engine_period(&r->o));
+		ledger_online(&r->ledger, r->cpus.items[i], r->opened, r->opened, engine_period(&r->o));
 	if (r->o.command)
 		command_go(&r->command);
 }
@@ -543,7 +546,7 @@ int main(int argc, char **argv)
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
 	r.emit.spaces = NULL;
 	spaces_release(&r.spaces);
-	tables_release(&r.tables); /* the store too, whose memory is the engine's */
+	tables_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	close_output(&r);

@@ -1,5 +1,6 @@
 #include "cmd/cprof-record/options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static uint64_t parse_mem(const char *text)
 {
 	static const char suffixes[] = "KMG";
 	size_t digits = strspn(text, "0123456789");
-	const char *suffix = strchr(suffixes, text[digits]); /* of the end of text: the end of suffixes */
+	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits])); /* of the end of text: the end of suffixes */
 	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
 	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
 	uint64_t n = good ? strtoull(text, NULL, 10) : 0;

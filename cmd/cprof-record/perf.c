@@ -422,6 +422,7 @@ static void close_engine(struct engine *e)
 		close(p->others[i]);
 	for (size_t i = 0; i < p->n; i++)
 		ring_close(&p->rings[i]);
+	store_free(p->base.store);
 	for (size_t i = 0; i < p->n_shards; i++)
 		free(p->shards[i]);
 	free(p->shards);

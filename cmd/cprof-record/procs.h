@@ -36,7 +36,11 @@ struct space {
 	size_t n;
 	uint64_t version;
 	bool wanted, dirty; /* the program is to know it; and it does not yet as it is now */
-	struct unwind_space told;
+	bool in_program;    /* it was told */
+	bool too_many;      /* mappings: more than a walk can search */
+	uint64_t changed;   /* what it was told became untrue last */
+	uint64_t calm;      /* so long it must not have, before the program is told again */
+	struct unwind_space told; /* last */
 	uint32_t first;     /* the first generation that is of this image */
 	struct stale {
 		uint64_t start, end;

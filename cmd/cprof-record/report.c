@@ -34,6 +34,9 @@ void report_complaints(struct recorder *r)
 	if (r->tables.complaint.n)
 		complain(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
+	if (r->spaces.complaint.n)
+		complain(r, buf_cstr(&r->spaces.complaint));
+	buf_clear(&r->spaces.complaint);
 }
 
 /* Does each task have a clock of its own, that begins with it? */

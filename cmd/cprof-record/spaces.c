@@ -4,11 +4,17 @@
 
 #include "common/unwind/host.h"
 
-enum { STALE_MOST = 256, YOUNG = 100000000 /* ns */ };
+enum { STALE_MOST = 256 };
+
+#define MILLISECOND 1000000ull
+#define YOUNG (100 * MILLISECOND)
+#define CALM_LEAST (1000 * MILLISECOND)
+#define CALM_MOST (30000 * MILLISECOND)
 
 void spaces_release(struct spaces *s)
 {
 	free(s->dirty);
+	buf_release(&s->complaint);
 }
 
 /* Files that hold code someone linked; what else is executable is anonymous to us. */
@@ -48,6 +54,11 @@ static bool make_view(struct spaces *s, struct proc *p)
 
 		sp->n += append(view, sp->n, m, image ? tables_number(s->tables, m->file - 1) : 0);
 	}
+	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
+	if (sp->too_many && !s->said_many)
+		buf_printf(&s->complaint, "process %u has %zu executable mappings; of those behind the first %d no stack is whole",
+			   p->pid, sp->n, UNWIND_SPACE_MAPPINGS);
+	s->said_many = s->said_many || sp->too_many;
 	return true;
 }
 
@@ -123,6 +134,13 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	if (end == WALK_ASK)
 		return false;
 	s->finished++;
+	if (end == WALK_NO_MAPPING && p->space.too_many)
+		end = WALK_BUDGET;
+	/* All mappings are known here: what was taken for a return address, with no code there, was none. */
+	if (end == WALK_NO_MAPPING && out->n > 1 && !s->lost) {
+		out->n--;
+		end = WALK_BROKEN;
+	}
 	out->end = end;
 	return true;
 }
@@ -184,9 +202,25 @@ bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 	return true;
 }
 
+/* Once for each range: libraries come and go at the same places. */
+static bool is_noted(struct space *sp, const struct map *m)
+{
+	for (size_t i = 0; i < sp->n_stale; i++) {
+		struct stale *x = &sp->stale[i];
+
+		if (x->start <= m->start && x->end >= m->end) {
+			x->generation = sp->told.generation;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* A change of what the program knows: from here on its word of this range is not true. */
 static void note_stale(struct space *sp, const struct map *m)
 {
+	if (is_noted(sp, m))
+		return;
 	if (sp->n_stale == STALE_MOST) { /* so many that it had better be told again first */
 		sp->stale[0] = (struct stale){ 0, UINT64_MAX, sp->told.generation };
 		sp->n_stale = 1;
@@ -197,13 +231,56 @@ static void note_stale(struct space *sp, const struct map *m)
 	}
 }
 
+/* Does this mapping make untrue what the program was told last? Where it knew nothing it asks. */
+static bool contradicts(const struct spaces *s, const struct space *sp, const struct map *m)
+{
+	const struct unwind_mapping *told =
+		store_shard(s->tables->store, STORE_MAPPINGS, sp->told.first / UNWIND_SHARD_MAPPINGS);
+	uint32_t number = m->file ? s->procs->exes[m->file - 1].table : 0;
+	size_t low = 0, high = sp->told.n;
+
+	if (!told || high == 0)
+		return false;
+	told += sp->told.first % UNWIND_SHARD_MAPPINGS;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (told[mid].end <= m->start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < sp->told.n && told[low].start < m->end; low++) {
+		if (told[low].file != number || (number && told[low].offset - told[low].start != m->offset - m->start))
+			return true;
+	}
+	return false;
+}
+
 void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m)
 {
-	if (!p->space.wanted)
+	struct space *sp = &p->space;
+
+	if (!sp->wanted)
 		return;
-	if (p->space.told.generation)
-		note_stale(&p->space, m);
+	if (contradicts(s, sp, m)) {
+		note_stale(sp, m);
+		sp->changed = host_mono_ns();
+		if (sp->in_program) /* again */
+			sp->calm = sp->calm < CALM_LEAST ? CALM_LEAST : sp->calm < CALM_MOST ? 2 * sp->calm : CALM_MOST;
+	}
 	want(s, p);
+}
+
+/*
+ * Until it is told again, all stacks of this process are left to us. What it was told stays where it is: samples that
+ * were walked by it may still come.
+ */
+static void untell(struct spaces *s, struct proc *p)
+{
+	if (p->space.in_program)
+		s->engine->ops->tell(s->engine, p->pid, NULL);
+	p->space.in_program = false;
 }
 
 /* The program has copied its parent's entry, or will be told with the others. */
@@ -243,7 +320,7 @@ static void tell(struct spaces *s, struct proc *p, uint64_t now)
 
 	if (p->dead || procs_find(s->procs, p->pid) != p || !make_view(s, p))
 		return;
-	if (sp->n > UNWIND_SPACE_MAPPINGS || store_map(s->tables->store, sp->view, sp->n, &sp->told) != STORE_LOADED) {
+	if (sp->too_many || store_map(s->tables->store, sp->view, sp->n, &sp->told) != STORE_LOADED) {
 		s->refused++;
 		sp->told = old;
 		return;
@@ -252,8 +329,8 @@ static void tell(struct spaces *s, struct proc *p, uint64_t now)
 		sp->first = old.generation && sp->first != UINT32_MAX ? old.generation : sp->told.generation;
 	store_unmap(s->tables->store, &old, now);
 	forget_stale(sp, old.generation);
-	if (!s->engine->ops->tell(s->engine, p->pid, &sp->told))
-		s->refused++;
+	sp->in_program = s->engine->ops->tell(s->engine, p->pid, &sp->told);
+	s->refused += !sp->in_program;
 }
 
 /*
@@ -268,7 +345,8 @@ void spaces_tell(struct spaces *s)
 	for (size_t i = 0; i < s->n; i++) {
 		struct proc *p = s->dirty[i];
 
-		if (p->via == VIA_FORK && now - p->time < YOUNG && !p->dead) {
+		if (!p->dead && ((p->via == VIA_FORK && now - p->time < YOUNG) || now - p->space.changed < p->space.calm)) {
+			untell(s, p);
 			s->dirty[n++] = p;
 			continue;
 		}

@@ -4,7 +4,8 @@
  *
  * The program thus works with what was true up to a quarter of a second ago. Where that was not true any
  * more when the sample was taken is found out when the sample's turn comes, in order of time with all
- * changes, and the stack ends there.
+ * changes, and the stack ends there. So of a process that has just changed its mappings the program knows
+ * nothing, until it has been calm for a while: each of its stacks is walked here, by what was true.
  */
 #ifndef CPROF_RECORD_SPACES_H
 #define CPROF_RECORD_SPACES_H
@@ -20,6 +21,9 @@ struct spaces {
 	struct proc **dirty; /* the program is to be told of, in this step */
 	size_t n, cap;
 	uint64_t refused; /* processes that found no room */
+	bool lost;        /* mappings may be missing: the side-band lost some */
+	struct buf complaint; /* a sentence that has not been said, or empty */
+	bool said_many;
 	uint64_t finished; /* stacks */
 	bool hurry;        /* nothing waits for tables any more */
 };

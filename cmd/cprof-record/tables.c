@@ -21,7 +21,6 @@ bool tables_init(struct tables *t, struct procs *procs)
 void tables_release(struct tables *t)
 {
 	worker_free(t->worker);
-	store_free(t->store);
 	free(t->items);
 	buf_release(&t->complaint);
 	*t = (struct tables){ 0 };
@@ -93,9 +92,9 @@ static void refuse(struct tables *t, uint32_t number, uint64_t rows, uint64_t no
 
 	store_mark(t->store, number, UNWIND_FILE_REFUSED);
 	t->refused++;
-	while (freed < rows && put_out(t, now))
+	while (rows <= store_most(t->store) && freed < rows && put_out(t, now))
 		freed += before / 16 + 1; /* what was put out counts as used until its grace is over: a guess */
-	f->retry = now + (freed ? RETRY : UNUSED);
+	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
 	if (!t->said_refused)
 		complain(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
 			 "cut short there");

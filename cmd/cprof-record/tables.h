@@ -22,7 +22,7 @@ struct table {
 };
 
 struct tables {
-	struct store *store;
+	struct store *store; /* lent */
 	struct worker *worker;
 	struct procs *procs;
 	struct table *items; /* by file number */

@@ -16,7 +16,7 @@ enum {
 	UNWIND_SHARD_BYTES = 1 << 20,
 	UNWIND_PAGES = 1 << 17,
 	UNWIND_FILES = 1 << 15,
-	UNWIND_SPACE_MAPPINGS = 16383, /* of one process */
+	UNWIND_SPACE_MAPPINGS = 32767, /* of one process: a search has 15 steps */
 	UNWIND_SHARDS = 4096,          /* of rows or of mappings, at most */
 };
 

@@ -16,6 +16,7 @@ enum walk_end {
 	WALK_NO_MAPPING = 8,
 	WALK_GAP = 9,
 	WALK_BAD_RULE = 10,
+	WALK_COPY = 13, /* to go on takes more of the stack than is at hand */
 	WALK_BUDGET = 14,
 	/* Not ends: */
 	WALK_ON = 64,  /* the state is the caller's now */

@@ -427,6 +427,11 @@ uint64_t store_used(const struct store *s)
 	return s->rows.used * sizeof(uint32_t) + s->mappings.used * sizeof(struct unwind_mapping);
 }
 
+uint64_t store_most(const struct store *s)
+{
+	return (uint64_t)(s->shards_most - 1) * UNWIND_SHARD_BYTES;
+}
+
 uint64_t store_held(const struct store *s)
 {
 	return s->held;

@@ -61,6 +61,8 @@ void store_reap(struct store *s, uint64_t now);
 /* Bytes of a file's rows; of all rows and mappings in use; of all memory that the backing gave. */
 uint64_t store_file_bytes(const struct store *s, uint32_t file);
 uint64_t store_used(const struct store *s);
+/* Bytes of rows that there can ever be room for. */
+uint64_t store_most(const struct store *s);
 uint64_t store_held(const struct store *s);
 /* The memory of a shard, NULL where there is none: for a walk here. */
 const void *store_shard(const struct store *s, enum store_area area, uint32_t shard);

@@ -43,7 +43,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 
 	if (!maps || n == 0)
 		return WALK_NOWHERE;
-	for (int i = 0; i < 14 && n > 1; i++) {
+	for (int i = 0; i < 15 && n > 1; i++) {
 		__u32 half = n / 2;
 		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
 
@@ -54,7 +54,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 }
 
 /* Of n rows from first on the last one whose offset is not behind that of key. */
-WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
+static WALK_INLINE __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
 {
 	const __u32 *rows = walk_rows(env, shard);
 
@@ -287,7 +287,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 }
 
 /* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
-WALK_FN int walk_step(WALK_ENV *env)
+static WALK_INLINE int walk_step(WALK_ENV *env)
 {
 	struct walk *w = walk_state(env);
 	const struct unwind_rule *rules = walk_rules(env);
