@@ -145,7 +145,7 @@ cost time=4000000000 what=tables-evicted count=5\
 cost time=4000000000 what=stacks-deferred count=1' "$tmp/c.txt" | cprof-dump -r >"$tmp/t.bin"
 is "what unwinding by tables took, and what had no room" "$(top "$tmp/t.bin" | grep '^Tables')" \
 	"Tables:     34 built, 2.6 MiB, room was short 2 times, 5 put out to make room; 1 stack unwound in user space"
-like "  over captures: a peak, and sums" "$(top "$tmp/t.bin" "$tmp/t.bin" | grep '^Tables')" ' 68 built, 2.6 MiB .* 2 stacks '
+like "  over captures: a peak, and sums" "$(top "$tmp/t.bin" "$tmp/t.bin" | grep '^Tables')" ' 68 built, 2.6 MiB,.* 2 stacks '
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
 like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'

@@ -283,7 +283,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 {
 	uint32_t ring = RING_LEAST;
 
-	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU * (1 + o->hertz / HERTZ_UNWOKEN))
+	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU * (o->hertz > HERTZ_UNWOKEN ? 2 : 1))
 		ring *= 2;
 	bpf_map__set_max_entries(s->maps.ring, ring);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
