@@ -49,6 +49,7 @@ enum {
 struct scratch {
 	struct walk walk;
 	struct window window;
+	struct unwind_found found[UNWIND_FOUND];
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	struct sample_head head;
@@ -124,6 +125,14 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 
 	use(env);
 	return s ? &s->walk : NULL;
+}
+
+static __always_inline struct unwind_found *walk_found(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+
+	use(env);
+	return s ? s->found : NULL;
 }
 
 static __always_inline struct window *walk_window(void)

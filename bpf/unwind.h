@@ -133,7 +133,7 @@ static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
  * A piece of the stack. Several frames mostly stand in it, and to call the helper that reads costs more than all
  * else in a step: 190 ns a frame of 32 bytes became 75.
  */
-enum { WINDOW = 512, WINDOW_READ = 16 };
+enum { WINDOW = 1024, WINDOW_READ = 16 };
 
 struct window {
 	__u64 at;

@@ -38,6 +38,11 @@ static inline const struct unwind_file *walk_files(struct unwind_host *h)
 	return store_shard(h->store, STORE_FILES, 0);
 }
 
+static inline struct unwind_found *walk_found(struct unwind_host *h)
+{
+	return h->found;
+}
+
 static inline int walk_read(struct unwind_host *h, void *to, __u32 n, __u64 from)
 {
 	uint64_t at = from - h->stack_at;

@@ -19,6 +19,7 @@
 struct unwind_host {
 	struct walk walk;
 	const struct store *store;
+	struct unwind_found *found; /* UNWIND_FOUND, zeroed at first; or NULL */
 	const struct unwind_mapping *mappings; /* ascending */
 	size_t n_mappings;
 	uint64_t stack_at;

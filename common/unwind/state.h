@@ -33,10 +33,12 @@ struct walk {
 	struct unwind_file file;
 	__u32 file_at;
 	struct unwind_space space;
+	struct unwind_rule rule; /* of the last frame */
+	__u32 distance;
 	__u8 exact;    /* rip was interrupted, it is no return address */
 	__u8 inner;    /* all registers are known: the sampled frame, or one that a signal interrupted */
 	__u8 bx_known;
-	__u8 pad[5];
+	__u8 pad;
 };
 
 #endif

@@ -37,7 +37,7 @@ struct store {
 	struct idmap rule_index; /* hash of a rule to its number */
 	uint32_t *rule_uses;     /* UNWIND_RULES: files that name it */
 	struct loaded *files;    /* UNWIND_FILES */
-	uint32_t generation;
+	uint32_t generation, load; /* the last ones that were given */
 	uint64_t held;
 };
 
@@ -108,8 +108,6 @@ static void numbers_reap(struct numbers *n, uint64_t before)
 		n->free[n->n_free++] = n->waiting[done++].number;
 	if (done == 0)
 		return;
-	if (done == 0)
-		return;
 	memmove(n->waiting, n->waiting + done, (n->n_waiting - done) * sizeof(*n->waiting));
 	n->n_waiting -= done;
 }
@@ -166,6 +164,12 @@ struct store *store_new(const struct store_backing *b, uint64_t budget)
 	for (uint8_t i = UNWIND_GAP; i <= UNWIND_BAD; i++)
 		rule_of(s, i)->kind = i;
 	return s;
+}
+
+/* Never 0. */
+static uint32_t next_number(uint32_t *last)
+{
+	return ++*last ? *last : ++*last;
 }
 
 uint32_t store_file(struct store *s)
@@ -352,6 +356,7 @@ enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind
 	f->pages = pages;
 	f->first_page = (uint32_t)t->first_page;
 	f->n_pages = (uint32_t)t->n_pages;
+	f->load = next_number(&s->load);
 	store_mark(s, file, UNWIND_FILE_READY);
 	return STORE_LOADED;
 }
@@ -391,9 +396,7 @@ enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, siz
 		memcpy((struct unwind_mapping *)s->shards[STORE_MAPPINGS][at / UNWIND_SHARD_MAPPINGS] +
 			       at % UNWIND_SHARD_MAPPINGS,
 		       m, n * sizeof(*m));
-	if (++s->generation == 0)
-		s->generation = 1;
-	*space = (struct unwind_space){ .first = at, .n = (uint32_t)n, .generation = s->generation };
+	*space = (struct unwind_space){ .first = at, .n = (uint32_t)n, .generation = next_number(&s->generation) };
 	return STORE_LOADED;
 }
 
