@@ -22,8 +22,12 @@ LDFLAGS =
 have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
 hash = \#
 IBERTY := $(call have,libiberty/demangle.h,-liberty)
-LIBS = $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty)
-DEFS = $(shell pkg-config --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY)
+# Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
+DW := $(call have,elfutils/libdw.h,-ldw -lelf)
+LZMA := $(call have,lzma.h,-llzma)
+LIBS = $(if $(DW),-ldw) $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma)
+DEFS = $(shell pkg-config --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
+	$(if $(LZMA),-DHAVE_LIBLZMA)
 BPF_LIBS = $(shell pkg-config --libs libbpf)
 BPF_DEFS = $(shell pkg-config --cflags libbpf)
 

@@ -580,7 +580,7 @@ static bool names_add(const struct capture *c, struct capture_names *names, uint
 	size_t at = names_after(c, names, s->from);
 
 	if (at > 0 && c->symbols[names->symbols[at - 1]].from == s->from) {
-		if (s->source >= c->symbols[names->symbols[at - 1]].source)
+		if (name_source_rank(s->source) >= name_source_rank(c->symbols[names->symbols[at - 1]].source))
 			names->symbols[at - 1] = symbol;
 		return true;
 	}

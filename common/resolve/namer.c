@@ -363,7 +363,7 @@ static bool is_heard(const struct namer *n, const struct capture *c, uint32_t fr
 {
 	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
 
-	return s && (s->source > a->source ||
+	return s && (name_source_rank(s->source) > name_source_rank(a->source) ||
 		     (s->source == a->source && s->offset == a->offset &&
 		      slice_equal(capture_text(c, s->name), intern_get(n->texts, a->text))));
 }
@@ -422,7 +422,7 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 		return false;
 	/* Why it failed is told once, wherever it was tried. */
 	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
-			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || s.kind < f->kind))))
+			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
 		return true;
 	f->heard = true;
 	f->status = (uint32_t)s.status;

@@ -127,7 +127,7 @@ static inline bool cost_is_peak(uint64_t cost)
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 
-/* Where a name came from, worst first: a higher one replaces a lower one for the same frame and time. */
+/* Where a name came from. Of two for the same frame and time the one of the higher rank counts. */
 enum name_source {
 	NAME_NONE = 0, /* looked for and not found; SOURCE says why */
 	NAME_DYNSYM = 1,
@@ -136,8 +136,24 @@ enum name_source {
 	NAME_SYMTAB = 4,
 	NAME_KSYM = 5,
 	NAME_DEBUG = 6, /* a separate debug file */
+	NAME_GO = 7,        /* .gopclntab */
+	NAME_MINIDEBUG = 8, /* .gnu_debugdata */
+	NAME_BOUNDS = 9,    /* no name, but where the function begins: "[libx.so+0x1230]" */
+	NAME_JITDUMP = 10,
 	NAME_SOURCES,
 };
+
+/* 0 is the worst. */
+static inline unsigned int name_source_rank(uint64_t source)
+{
+	static const unsigned char ranks[NAME_SOURCES] = {
+		[NAME_NONE] = 0,    [NAME_BOUNDS] = 1,	  [NAME_DYNSYM] = 2, [NAME_PLT] = 3,  [NAME_PERFMAP] = 4,
+		[NAME_JITDUMP] = 5, [NAME_MINIDEBUG] = 6, [NAME_GO] = 7,     [NAME_SYMTAB] = 8, [NAME_KSYM] = 9,
+		[NAME_DEBUG] = 10,
+	};
+
+	return source < NAME_SOURCES ? ranks[source] : 0;
+}
 
 /* What came of opening the file of a module. */
 enum source_status {
