@@ -193,8 +193,11 @@ bool candidates_sort(struct candidates *c)
 	if (!sort_roughly(c))
 		return false;
 	for (size_t first = 0, last; first < c->n; first = last) {
+		candidates_expect(c, first);
 		for (last = first + 1; last < c->n && c->order[last] >> 32 == c->order[first] >> 32; last++)
-			;
+			candidates_expect(c, last);
+		if (last - first == 1)
+			continue;
 		if (last - first <= FEW)
 			sort_few(c, c->order + first, last - first);
 		else

@@ -7,7 +7,7 @@
 #include "common/elf/elffile.h"
 #include "common/elf/mapped.h"
 
-enum { STRING_TABLES_MAX = 8 };
+enum { STRING_TABLES_MAX = 8, CANDIDATES_AHEAD = 12 };
 
 struct candidate {
 	uint64_t start;
@@ -51,6 +51,15 @@ bool candidates_reserve(struct candidates *c, size_t n);
 static inline uint32_t candidates_at(const struct candidates *c, size_t i)
 {
 	return (uint32_t)c->order[i];
+}
+/*
+ * The one that many further on in the order will be read soon. In a function of its own that does nothing
+ * but this, gcc would leave out the call as one without effect.
+ */
+static inline __attribute__((always_inline)) void candidates_expect(const struct candidates *c, size_t i)
+{
+	if (i + CANDIDATES_AHEAD < c->n)
+		__builtin_prefetch(&c->items[candidates_at(c, i + CANDIDATES_AHEAD)]);
 }
 /* By start; at one start labels, then larger before smaller, then worse before better. */
 bool candidates_sort(struct candidates *c);

@@ -8,7 +8,7 @@
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
 
-enum { RELAX_EACH = 1 << 16, RESERVE_MAX = 1 << 20, AHEAD = 12 }; /* symbols */
+enum { RELAX_EACH = 1 << 16, RESERVE_MAX = 1 << 20 }; /* symbols */
 
 /* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
 struct symbol {
@@ -231,13 +231,15 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 }
 
 /* Names stand in the order of a hash table: the next ones are fetched while this one is read. */
-static void expect_name(const struct symbols *t, const struct table *table, size_t i)
+static inline __attribute__((always_inline)) void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
 	const struct mapped *strings = &t->in.tables[table->strings];
 	GElf_Sym sym = load_symbol(table, i);
 
-	if (sym.st_name < strings->n)
+	if (sym.st_name < strings->n) {
 		__builtin_prefetch(strings->p + sym.st_name);
+		__builtin_prefetch(strings->p + sym.st_name + 64);
+	}
 }
 
 /* The bytes of a section that are there, mapped where that can be. */
@@ -270,8 +272,8 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 	for (size_t i = 1; good && i < table->n; i++) {
 		if (i % RELAX_EACH == 0 && table->symbols.n > MAPPED_WINDOW)
 			mapped_relax(&table->symbols);
-		if (i + AHEAD < table->n)
-			expect_name(t, table, i + AHEAD);
+		if (i + CANDIDATES_AHEAD < table->n)
+			expect_name(t, table, i + CANDIDATES_AHEAD);
 		good = add_symbol(t, table, i);
 	}
 	free(parts);
@@ -427,15 +429,20 @@ static bool sweep(struct symbols *t)
 	for (size_t first = 0, last; good && first < in->n; first = last) {
 		uint64_t start = c[candidates_at(in, first)].start;
 
+		candidates_expect(in, first);
 		for (last = first + 1; last < in->n && c[candidates_at(in, last)].start == start; last++)
-			;
-		if (last + AHEAD < in->n)
-			__builtin_prefetch(&c[candidates_at(in, last + AHEAD)]);
+			candidates_expect(in, last);
 		good = begin_group(t, &open, first, last);
 	}
 	good = good && advance(t, &open, UINT64_MAX);
 	free(open.items);
 	return good;
+}
+
+static inline __attribute__((always_inline)) void expect_owner(const struct symbols *t, size_t i)
+{
+	if (i < t->n_intervals && t->intervals[i].owner != SYMBOL_NONE)
+		__builtin_prefetch(&t->in.items[t->intervals[i].owner]);
 }
 
 /* Replaces the candidates by what is kept of those that own an interval, in the order of their addresses. */
@@ -452,6 +459,7 @@ static bool keep_owners(struct symbols *t)
 		uint32_t *owner = &t->intervals[i].owner;
 		const struct candidate *c = &t->in.items[*owner];
 
+		expect_owner(t, i + CANDIDATES_AHEAD);
 		if (*owner == SYMBOL_NONE)
 			continue;
 		if (new_number[*owner] == SYMBOL_NONE) {
