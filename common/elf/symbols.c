@@ -436,6 +436,8 @@ static bool sweep(struct symbols *t)
 	}
 	good = good && advance(t, &open, UINT64_MAX);
 	free(open.items);
+	free(t->in.order);
+	t->in.order = NULL;
 	return good;
 }
 
@@ -445,35 +447,36 @@ static inline __attribute__((always_inline)) void expect_owner(const struct symb
 		__builtin_prefetch(&t->in.items[t->intervals[i].owner]);
 }
 
-/* Replaces the candidates by what is kept of those that own an interval, in the order of their addresses. */
+/*
+ * Replaces the candidates by what is kept of those that own an interval, in the order of their addresses.
+ * Their ends are of no use any more: there stands which symbol it became, counted from one.
+ */
 static bool keep_owners(struct symbols *t)
 {
-	uint32_t *new_number = malloc((t->in.n + 1) * sizeof(*new_number));
-	struct interval *fewer;
+	struct interval *fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
 
-	if (!new_number)
-		return false;
-	memset(new_number, 0xff, (t->in.n + 1) * sizeof(*new_number));
+	t->intervals = fewer ? fewer : t->intervals;
 	t->items = malloc((t->in.n + 1) * sizeof(*t->items));
-	for (size_t i = 0; t->items && i < t->n_intervals; i++) {
+	if (!t->items)
+		return false;
+	for (size_t i = 0; i < t->in.n; i++)
+		t->in.items[i].end = 0;
+	for (size_t i = 0; i < t->n_intervals; i++) {
 		uint32_t *owner = &t->intervals[i].owner;
-		const struct candidate *c = &t->in.items[*owner];
+		struct candidate *c = &t->in.items[*owner];
 
 		expect_owner(t, i + CANDIDATES_AHEAD);
 		if (*owner == SYMBOL_NONE)
 			continue;
-		if (new_number[*owner] == SYMBOL_NONE) {
-			new_number[*owner] = (uint32_t)t->n;
+		if (!c->end) {
 			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
 			t->has[c->origin] = true;
+			c->end = t->n;
 		}
-		*owner = new_number[*owner];
+		*owner = (uint32_t)c->end - 1;
 	}
-	free(new_number);
 	candidates_drop_items(&t->in);
-	fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
-	t->intervals = fewer ? fewer : t->intervals;
-	return t->items != NULL;
+	return true;
 }
 
 static bool build_index(struct symbols *t, struct run *r)
