@@ -75,6 +75,8 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 /* 1: named. 0: this place has no name. -1: out of memory. */
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
 struct module_state modules_state(const struct modules *m, uint32_t id);
+/* Memory that the modules which are loaded hold, about. */
+size_t modules_bytes(const struct modules *m);
 size_t modules_count(const struct modules *m); /* ids are below it */
 
 #endif
