@@ -315,12 +315,13 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 	bool good = true;
 	uint8_t strings;
 
+	t->damaged |= !elf_quiet(f);
 	if (what & SYMBOLS_SYMTAB)
 		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG : ORIGIN_SYMTAB, &strings);
 	if (good && (what & SYMBOLS_DYNAMIC))
 		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
 		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));
-	t->damaged |= !elf_unchanged(f); /* what was read from the same place now and then need not belong together */
+	t->damaged |= !elf_unchanged(f);
 	return good ? (long)(t->in.n - before) : -1;
 }
 
