@@ -74,6 +74,8 @@ struct intern *modules_texts(struct modules *m);
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
 /* 1: named. 0: this place has no name. -1: out of memory. */
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+/* This place will be asked for soon: what it takes is brought into the CPU's cache. Only a matter of time. */
+void modules_expect(const struct modules *m, uint32_t id, uint64_t offset);
 struct module_state modules_state(const struct modules *m, uint32_t id);
 /* Memory that the modules which are loaded hold, about. */
 size_t modules_bytes(const struct modules *m);
