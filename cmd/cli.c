@@ -96,7 +96,8 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 	static const char suffixes[] = "KMG";
 	uint64_t least = (uint64_t)least_mib << 20, most = (uint64_t)most_gib << 30;
 	size_t digits = strspn(text, "0123456789");
-	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits])); /* of the end of text: the end of suffixes */
+	/* Of the end of text: the end of suffixes. */
+	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits]));
 	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
 	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
 	uint64_t n = good ? strtoull(text, NULL, 10) : 0;

@@ -1,6 +1,6 @@
 /*
- * ELF files with as many functions as a test wants: of MADE_STEP bytes each, the first at MADE_TEXT, both in the file and as linked. Function i
- * of file f is called "fF_I_" and some letters. All that has no meaning is a hole.
+ * ELF files with as many functions as a test wants: of MADE_STEP bytes each, the first at MADE_TEXT, both in
+ * the file and as linked. Function i of file f is called "fF_I_" and some letters. All that has no meaning is a hole.
  */
 #ifndef CPROF_TESTS_MADE_ELF_H
 #define CPROF_TESTS_MADE_ELF_H

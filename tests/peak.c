@@ -30,7 +30,8 @@ int main(int argc, char **argv)
 	if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
 		return 1;
 	out = fopen(argv[1], "we");
-	if (!out || fprintf(out, "%ld %ld\n", usage.ru_maxrss, microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime)) < 0 || fclose(out) != 0)
+	if (!out || fprintf(out, "%ld %ld\n", usage.ru_maxrss,
+			    microseconds(&usage.ru_utime) + microseconds(&usage.ru_stime)) < 0 || fclose(out) != 0)
 		return 1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

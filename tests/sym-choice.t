@@ -156,6 +156,35 @@ every_byte 0x401000 0x402000 >"$tmp/every"
 compare 'every byte of the crafted file is as the reference says' "$tmp/a" "$tmp/every"
 is '  and the reference knows names there' "$(grep -c + "$tmp/want")" 232
 
+# Code that lies more than 4 GiB apart, with a label and a liar before the gaps.
+cat >"$tmp/far.ld" <<'X'
+PHDRS { one PT_LOAD FLAGS(5); two PT_LOAD FLAGS(5); three PT_LOAD FLAGS(5); }
+SECTIONS {
+	. = 0x400000;
+	.note.gnu.build-id : { *(.note.gnu.build-id) } :one
+	. = 0x401000;
+	.text : { *(.text) } :one
+	. = 0x900000000;
+	.second : { *(.text.second) } :two
+	. = 0x7f0000001000;
+	.third : { *(.text.third) } :three
+	/DISCARD/ : { *(.data) *(.gnu.warning.x) }
+}
+X
+cat >>"$tmp/a.s" <<'X'
+	.section .text.third
+	.type far, @function
+far:	.skip 16, 0x90
+	.size far, 16
+	.skip 16, 0x90
+far_label: .skip 8, 0x90
+X
+as -o "$tmp/far.o" "$tmp/a.s" 2>"$tmp/as.err" &&
+	ld -T "$tmp/far.ld" --build-id -o "$tmp/far" "$tmp/far.o" 2>"$tmp/ld.err" || diag "$(cat "$tmp/as.err" "$tmp/ld.err")"
+{ every_byte 0x401000 0x401300; every_byte 0x900000000 0x900000100; every_byte 0x7f0000001000 0x7f0000001100; } >"$tmp/every"
+compare 'every byte of code that is terabytes apart' "$tmp/far" "$tmp/every"
+is '  with names in all three parts' "$(grep + "$tmp/want" | cut -c1-4 | sort -u | tr '\n' ' ')" '0x40 0x7f 0x90 '
+
 # A library with both tables: .dynsym has names that .symtab has lost.
 cat >"$tmp/so.s" <<'X'
 	.text

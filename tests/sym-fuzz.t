@@ -16,6 +16,9 @@ strip -o "$tmp/f.stripped" "$tmp/f.linked"
 for f in f.so f.debug f.linked f.stripped; do
 	ok "2,000 changes of $f" timeout 120 "$BUILD/tests/fuzz-elf" -m 2000 "$tmp/$f"
 done
+for f in "$here"/corpus/elf-*; do
+	ok "300 changes of ${f##*/}" timeout 120 "$BUILD/tests/fuzz-elf" -m 300 "$f"
+done
 awk 'BEGIN { srand(1); for (i = 0; i < 300; i++) printf "%x %x name %d\n", 4096 + int(rand() * 2000), 1 + int(rand() * 200), i }' >"$tmp/map"
 printf '0x10 0x20 a b;c\n10 20\ngarbage\n\n20 ffffffffffffffff x\nfffffffffffffff0 f y\n30 10 \n' >>"$tmp/map"
 ok '5,000 changes of a perf map' timeout 120 "$BUILD/tests/fuzz-perfmap" -m 5000 "$tmp/map"

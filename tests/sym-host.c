@@ -72,7 +72,8 @@ static int write_stream(int argc, char **argv)
 		struct made_elf *m = &h.files[h.n_files];
 		uint8_t id[MADE_BUILD_ID];
 
-		*m = (struct made_elf){ .number = (unsigned int)h.n_files++, .functions = (uint32_t)strtoul(argv[i + 1], NULL, 10) };
+		*m = (struct made_elf){ .number = (unsigned int)h.n_files++,
+					.functions = (uint32_t)strtoul(argv[i + 1], NULL, 10) };
 		made_build_id(m, id);
 		writer_put(w, &(struct record){ .type = RECORD_FILE,
 						.file = { .id = h.n_files, .dev_major = 8, .inode = h.n_files,

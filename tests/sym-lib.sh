@@ -40,8 +40,8 @@ loads() {
 	readelf -lW "$3" | awk -v f="$1" -v p="$2" '
 	$1 == "LOAD" && / R E |RWE/ { print "mapping time=1 process=" p " start=" page($3, 0) " length=" size($3, $5) " offset=" page($2, 0) " prot=5 file=" f }
 	function dec(h,  i, v) { v = 0; h = tolower(substr(h, 3)); for (i = 1; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
-	function page(h, up) { return sprintf("%d", dec(h) - dec(h) % 4096) }
-	function size(v, n) { return sprintf("%d", (int((dec(v) + dec(n) + 4095) / 4096) - int(dec(v) / 4096)) * 4096) }'
+	function page(h, up) { return sprintf("%.0f", dec(h) - dec(h) % 4096) }
+	function size(v, n) { return sprintf("%.0f", (int((dec(v) + dec(n) + 4095) / 4096) - int(dec(v) / 4096)) * 4096) }'
 }
 
 # Names out of a stream: "ADDRESS NAME+OFFSET SOURCE [FROM]", unnamed frames "ADDRESS -"; in the order of frames.
@@ -72,8 +72,12 @@ ask() {
 		cprof-dump -r >"$tmp/ask.bin" && cprof-sym "$@" "$tmp/ask.bin" 2>"$tmp/err" >"$tmp/ask.sym" && names "$tmp/ask.sym"
 }
 
-# every_byte START END
-every_byte() { awk 'BEGIN { for (a = '"$(($1))"'; a < '"$(($2))"'; a++) printf "0x%x\n", a }'; }
+# every_byte START END; mawk writes no more than 31 bits in hexadecimal
+every_byte() {
+	awk 'BEGIN { for (a = '"$(($1))"'; a < '"$(($2))"'; a++) {
+		low = a % 65536; high = (a - low) / 65536
+		if (high) printf "0x%x%04x\n", high, low; else printf "0x%x\n", low } }'
+}
 
 # sample FILE N: so many random addresses in its executable segments
 sample() {
@@ -94,5 +98,6 @@ compare() {
 		$2 == "-" { print $1, $2; next }
 		{ source = $NF; sub(/ [a-z]*$/, ""); print source ~ /^(symtab|dynsym)$/ || $0 == want[FNR] ? $0 : $1 " -" }
 		' "$tmp/want" "$tmp/answers" >"$tmp/got"
+	[ -s "$tmp/want" ] || echo 'no answers' >>"$tmp/got"
 	same "$1: $(wc -l <"$tmp/got") addresses, $(grep -c + "$tmp/want") of them with a name" "$tmp/got" "$tmp/want"
 }

@@ -1,6 +1,7 @@
 /*
- * Modules are forgotten where they have grown too large, and found again. Operands: an ELF file, an offset in it. Or: evict, and
- * three files of made-elf.h, number 0, 1 and 2, of which the memory has room for one; the second is replaced by the third.
+ * Modules are forgotten where they have grown too large, and found again. Operands: an ELF file, an offset in
+ * it. Or: evict, and three files of made-elf.h, number 0, 1 and 2, of which the memory has room for one; the
+ * second is replaced by the third.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -231,7 +231,8 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 }
 
 /* Names stand in the order of a hash table: the next ones are fetched while this one is read. */
-static inline __attribute__((always_inline)) void expect_name(const struct symbols *t, const struct table *table, size_t i)
+static inline __attribute__((always_inline))
+void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
 	const struct mapped *strings = &t->in.tables[table->strings];
 	GElf_Sym sym = load_symbol(table, i);

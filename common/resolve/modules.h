@@ -8,7 +8,8 @@
  *
  * Modules that together hold more than max_mem bytes are let go whole, the one first that was not asked
  * for the longest time, and loaded again when they are asked: the ids and names stay good, and what was
- * there is checked to be there still. A single one may be larger than that. Names that were asked for count in modules_tidy.
+ * there is checked to be there still. A single one may be larger than that. Names that were asked for
+ * count in modules_tidy.
  *
  *	struct modules *m = modules_new(&options);
  *	uint32_t id;
