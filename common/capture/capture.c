@@ -511,6 +511,32 @@ static const char *see_jitmap(struct capture *c, const struct record_jitmap *r)
 	return NULL;
 }
 
+/* A jitdump's word on one piece of code: it lies there now. A reader that finds it late gives it the epoch it came in. */
+static const char *see_jitcode(struct capture *c, const struct record_jitcode *r)
+{
+	struct capture_process *p;
+	struct map m = { .start = r->address, .end = r->address + r->size };
+	bool changed = false;
+
+	if (!DEFINED(c, processes, r->process))
+		return "code of an undefined process";
+	if (r->kind >= JITCODE_CLOSE)
+		return NULL;
+	if (r->size == 0 || m.end < m.start || r->old + r->size < r->old)
+		return "code with an impossible range";
+	p = &c->processes[r->process];
+	new_epoch(c, p, r->time);
+	p->jit = true;
+	m.file = p->epoch_seq;
+	if (!maps_add(&p->jitted, &m, &changed))
+		return no_memory;
+	if (r->kind != JITCODE_MOVE)
+		return NULL;
+	m.start = r->old;
+	m.end = r->old + r->size;
+	return maps_add(&p->jitted, &m, &changed) ? NULL : no_memory;
+}
+
 static const char *add_cgroup(struct capture *c, const struct record_cgroup *r)
 {
 	uint32_t id;
@@ -712,6 +738,8 @@ static const char *apply(struct capture *c, const struct record *r)
 		return add_image(c, &r->image);
 	case RECORD_JITMAP:
 		return see_jitmap(c, &r->jitmap);
+	case RECORD_JITCODE:
+		return see_jitcode(c, &r->jitcode);
 	case RECORD_CGROUP:
 		return add_cgroup(c, &r->cgroup);
 	case RECORD_MEMBER:

@@ -149,12 +149,17 @@ static bool push_symbol(struct names *t, const struct capture_symbol *s, const c
 	}
 }
 
+static bool is_jitted(const struct capture_symbol *s)
+{
+	return s->source == NAME_PERFMAP || s->source == NAME_JITDUMP;
+}
+
 static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
 			     const struct capture_place *place)
 {
 	const struct capture_file *file = file_of(t, place);
 
-	if (s && s->source == NAME_PERFMAP)
+	if (s && is_jitted(s))
 		return push_name(t, slice_of("[jit]"), "");
 	if (file && t->modules)
 		return push_numbered(t, file, "");
@@ -209,7 +214,7 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 	else if (t->style == NAMES_MODULES)
 		good = push_user_module(t, f, s, place_at(t, frame, epoch));
 	else if (s)
-		good = push_symbol(t, s, s->source == NAME_PERFMAP ? "_[j]" : "");
+		good = push_symbol(t, s, is_jitted(s) ? "_[j]" : "");
 	else
 		good = push_place(t, f, place_at(t, frame, epoch));
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
