@@ -511,30 +511,35 @@ static const char *see_jitmap(struct capture *c, const struct record_jitmap *r)
 	return NULL;
 }
 
-/* A jitdump's word on one piece of code: it lies there now. A reader that finds it late gives it the epoch it came in. */
+/* These addresses hold code of this epoch. */
+static bool mark_jitted(struct capture_process *p, uint64_t start, uint64_t end)
+{
+	return maps_add(&p->jitted, &(struct map){ .start = start, .end = end, .file = p->epoch_seq }, &(bool){ false });
+}
+
+/*
+ * A jitdump's word on one piece of code: it lies there now. What is told late gives code the epoch in which it came;
+ * marks divide the time before, all code then being another.
+ */
 static const char *see_jitcode(struct capture *c, const struct record_jitcode *r)
 {
 	struct capture_process *p;
-	struct map m = { .start = r->address, .end = r->address + r->size };
-	bool changed = false;
+	bool good;
 
 	if (!DEFINED(c, processes, r->process))
 		return "code of an undefined process";
-	if (r->kind >= JITCODE_CLOSE)
+	if (r->kind == JITCODE_CLOSE || r->kind >= JITCODE_KINDS)
 		return NULL;
-	if (r->size == 0 || m.end < m.start || r->old + r->size < r->old)
+	if (r->kind != JITCODE_MARK &&
+	    (r->size == 0 || r->address + r->size < r->address || r->old + r->size < r->old))
 		return "code with an impossible range";
 	p = &c->processes[r->process];
 	new_epoch(c, p, r->time);
 	p->jit = true;
-	m.file = p->epoch_seq;
-	if (!maps_add(&p->jitted, &m, &changed))
-		return no_memory;
-	if (r->kind != JITCODE_MOVE)
-		return NULL;
-	m.start = r->old;
-	m.end = r->old + r->size;
-	return maps_add(&p->jitted, &m, &changed) ? NULL : no_memory;
+	good = r->kind == JITCODE_MARK ? mark_jitted(p, 0, UINT64_MAX) : mark_jitted(p, r->address, r->address + r->size);
+	if (r->kind == JITCODE_MOVE)
+		good = good && mark_jitted(p, r->old, r->old + r->size);
+	return good ? NULL : no_memory;
 }
 
 static const char *add_cgroup(struct capture *c, const struct record_cgroup *r)

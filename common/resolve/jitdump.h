@@ -50,7 +50,7 @@ struct jitdump_query {
 };
 
 void jitdump_release(struct jitdump *d);
-/* False without memory. What makes no sense, and a close, is passed over. */
+/* False without memory. What makes no sense, a close and a mark are passed over. */
 bool jitdump_add(struct jitdump *d, const struct record_jitcode *r);
 /* 1: named; 0: not; -1: out of memory. Asked in the order of time; older questions are answered as of now. */
 int jitdump_find(struct jitdump *d, uint64_t address, uint64_t time, struct perfmap_hit *hit);

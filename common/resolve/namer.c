@@ -356,10 +356,12 @@ static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
 {
 	struct trial *t = arg;
 	struct answer *a = &t->n->answers[place], new = { .late = a->late };
+	uint32_t before = t->c->places[place].before;
 
 	if (!answer_hit(t->n, t->c, &t->c->places[place], hit, NAME_JITDUMP, &new))
 		return false;
-	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP)
+	/* One that was not written, because the place before had the same, may have to be now. They come in order. */
+	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP && !t->n->answers[before].late)
 		return true;
 	*a = new;
 	return add_late(t->n, place);

@@ -56,7 +56,7 @@ static const char *const cost_names[] = {
 };
 
 static const char *const jitcode_names[] = {
-	[JITCODE_LOAD] = "load", [JITCODE_MOVE] = "move", [JITCODE_CLOSE] = "close",
+	[JITCODE_LOAD] = "load", [JITCODE_MOVE] = "move", [JITCODE_CLOSE] = "close", [JITCODE_MARK] = "mark",
 };
 static const char *const kind_names[] = { [FRAME_EXACT] = "exact", [FRAME_RETURN] = "return" };
 static const char *const via_names[] = { "snapshot", "fork", "exec" };

@@ -86,7 +86,7 @@ enum frame_kind {
 
 enum process_via { VIA_SNAPSHOT = 0, VIA_FORK = 1, VIA_EXEC = 2, VIAS };
 
-enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_KINDS };
+enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_MARK = 3, JITCODE_KINDS };
 
 /* What became of each tick. EXPECTED is the right side of the sum, all up to OUTCOME_SUM the left. */
 enum outcome {
@@ -265,7 +265,7 @@ struct record_jitmap {
 /* What a jitdump file says of a piece of code, at a time that the file gives. */
 struct record_jitcode {
 	uint64_t time, process, kind;
-	uint64_t address, size; /* of a close 0 */
+	uint64_t address, size; /* of a close and a mark 0 */
 	uint64_t old;           /* of a move: where it was before; else 0 */
 	struct slice name;      /* of a load */
 };
