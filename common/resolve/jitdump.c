@@ -160,7 +160,8 @@ bool jitdump_replay(struct jitdump *d, struct jitdump_query *queries, size_t n)
 {
 	if (n)
 		qsort(queries, n, sizeof(*queries), queries_by_time);
-	qsort(d->codes, d->n, sizeof(*d->codes), by_time);
+	if (d->n)
+		qsort(d->codes, d->n, sizeof(*d->codes), by_time);
 	perfmap_release(&d->map);
 	d->applied = d->late = d->news = 0;
 	d->unnamed = false;
