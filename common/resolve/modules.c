@@ -5,12 +5,14 @@
 #include "common/elf/elffile.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
+#include "common/resolve/more.h"
 
 enum { CACHE_BITS = 12, BUILD_ID_KEY_LEAST = 8 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols;
+	struct more *more; /* names that are no symbols; NULL: it has none */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -41,8 +43,10 @@ static void unload(struct module *module)
 {
 	elf_close(module->file);
 	symbols_free(module->symbols);
+	more_free(module->more);
 	module->file = NULL;
 	module->symbols = NULL;
+	module->more = NULL;
 }
 
 static void forget(struct modules *m)
@@ -99,7 +103,8 @@ bool modules_tidy(struct modules *m, size_t keep)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < m->n; i++)
-		bytes += m->items[i].symbols ? symbols_bytes(m->items[i].symbols) : 0;
+		bytes += (m->items[i].symbols ? symbols_bytes(m->items[i].symbols) : 0) +
+			 more_bytes(m->items[i].more);
 	if (bytes <= keep)
 		return true;
 	forget(m);
@@ -159,12 +164,13 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 	return good;
 }
 
-static enum name_source best_kind(const struct symbols *t)
+static enum name_source best_kind(const struct symbols *t, const struct more *more)
 {
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
+	       more_kind(more) == NAME_GO ? NAME_GO :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
-	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : NAME_NONE;
+	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
 }
 
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
@@ -196,9 +202,11 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
 		return false;
+	if (module->file && !more_open(module->file, &module->more))
+		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
-	module->kind = best_kind(module->symbols);
+	module->kind = best_kind(module->symbols, module->more);
 	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
@@ -295,18 +303,49 @@ static bool text_of(struct modules *m, struct module *module, uint32_t symbol, u
 	return true;
 }
 
+/* What has no symbol, or an exported one only, where something better may be known. */
+static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
+{
+	struct more_hit hit;
+
+	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
+		return 0;
+	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
+		return 0;
+	if (*hit.tag == 0) {
+		buf_clear(&m->scratch);
+		more_text(&hit, &m->scratch);
+		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
+			return -1;
+	}
+	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
+	return 1;
+}
+
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
 {
 	struct module *module = &m->items[id];
 	uint64_t vaddr;
 	uint32_t symbol;
+	int found;
 
 	if (!module->file || !translate(module, where, &vaddr))
 		return 0;
 	symbol = find(m, id, vaddr);
-	if (symbol == SYMBOL_NONE)
-		return 0;
-	name->source = source_of[symbols_origin(module->symbols, symbol)];
-	name->offset = vaddr - symbols_start(module->symbols, symbol) + (where->after_call && where->offset);
-	return text_of(m, module, symbol, &name->text) ? 1 : -1;
+	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
+	if (found == 0 && symbol != SYMBOL_NONE) {
+		name->source = source_of[symbols_origin(module->symbols, symbol)];
+		name->offset = vaddr - symbols_start(module->symbols, symbol);
+		found = text_of(m, module, symbol, &name->text) ? 1 : -1;
+	}
+	if (found > 0)
+		name->offset += where->after_call && where->offset;
+	return found;
+}
+
+const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
+{
+	struct module *module = &m->items[id];
+
+	return module->file && translate(module, where, vaddr) ? more_go(module->more) : NULL;
 }
