@@ -21,6 +21,7 @@ enum {
 	/* The module's data, in words: the header, then the parts as slices, among others. */
 	MODULE_NAMES = 1, MODULE_TEXT = 22, MODULE_FUNCS_1_18 = 38, MODULE_FUNCS = 40, MODULE_FUNCS_LAST = 44,
 	MODULE_WORDS = MODULE_FUNCS_LAST + 2,
+	BASES_MAX = 10,
 	RELA_SIZE = 24,
 };
 
@@ -239,66 +240,80 @@ static void scan_segment(const struct elf_file *f, const struct elf_segment *s, 
 	}
 }
 
-/* go:func.*, by the module's data, if they are there; 0 if not. */
-static uint64_t funcs_of_module(const struct elf_file *f, const struct gopclntab *t, uint64_t vaddr)
+/* What go:func.* may be, best first. */
+struct bases {
+	uint64_t items[BASES_MAX];
+	size_t n;
+};
+
+static void add_base(struct bases *b, uint64_t base)
+{
+	if (base && b->n < BASES_MAX)
+		b->items[b->n++] = base;
+}
+
+/* If the module's data are there. */
+static void bases_of_module(const struct elf_file *f, const struct gopclntab *t, uint64_t vaddr, struct bases *b)
 {
 	uint8_t bytes[MODULE_WORDS * 8] = { 0 };
 	uint64_t names = t->vaddr + (uint64_t)(t->names.p - t->bytes.p), end = t->vaddr + t->bytes.n;
 	size_t n = read_loaded(f, vaddr, bytes, sizeof(bytes));
 
 	if (n < (MODULE_FUNCS + 1) * 8)
-		return 0;
+		return;
 	gopclntab_relocate(f, bytes, n, vaddr);
 	if (le64_load(bytes) != t->vaddr || le64_load(bytes + MODULE_NAMES * 8) != names ||
 	    le64_load(bytes + MODULE_TEXT * 8) != t->text)
-		return 0;
-	if (t->flag_at == FLAG_1_18)
-		return le64_load(bytes + MODULE_FUNCS_1_18 * 8);
+		return;
+	if (t->flag_at == FLAG_1_18) {
+		add_base(b, le64_load(bytes + MODULE_FUNCS_1_18 * 8));
+		return;
+	}
 	/* From 1.26 on the table's end stands behind it, and later versions have more before it. */
 	for (unsigned int i = MODULE_FUNCS; i <= MODULE_FUNCS_LAST; i++) {
 		if (le64_load(bytes + (i + 1) * 8) == end)
-			return le64_load(bytes + i * 8);
+			add_base(b, le64_load(bytes + i * 8));
 	}
-	return le64_load(bytes + MODULE_FUNCS * 8);
+	for (unsigned int i = MODULE_FUNCS; i <= MODULE_FUNCS_LAST; i++)
+		add_base(b, le64_load(bytes + i * 8));
 }
 
-static uint64_t funcs_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p)
+static void bases_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p, struct bases *b)
 {
-	uint64_t base = 0;
-
-	for (size_t i = 0; i < p->n && !base; i++)
-		base = funcs_of_module(f, t, p->items[i]);
-	return base;
+	for (size_t i = 0; i < p->n && !b->n; i++)
+		bases_of_module(f, t, p->items[i], b);
 }
 
 /* By what is relocated there, or by the bytes; what is written comes last among the segments. */
-static uint64_t find_funcs(const struct elf_file *f, const struct gopclntab *t)
+static void find_bases(const struct elf_file *f, const struct gopclntab *t, struct bases *b)
 {
 	struct places p = { .n = 0 };
-	uint64_t base;
 
 	scan_relocations(f, t->vaddr, &p);
-	base = funcs_of_places(f, t, &p);
-	for (size_t i = f->n_segments; i > 0 && !base; i--) {
+	bases_of_places(f, t, &p, b);
+	for (size_t i = f->n_segments; i > 0 && !b->n; i--) {
 		if (f->segments[i - 1].exec)
 			continue;
 		p.n = 0;
 		scan_segment(f, &f->segments[i - 1], t->vaddr, &p);
-		base = funcs_of_places(f, t, &p);
+		bases_of_places(f, t, &p, b);
 	}
-	return base;
 }
 
 bool gotrees_open(const struct elf_file *f, const struct gopclntab *t, struct gotrees *trees)
 {
-	uint64_t base = 0;
+	struct bases b = { .n = 0 };
 
 	*trees = (struct gotrees){ 0 };
-	if (t->field == 4 && !(base = find_funcs(f, t)))
-		return true;
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && !trees->entry; i++) {
-		if (is_form(t, &forms[i]) && !try_form(f, t, &forms[i], base, trees))
-			return false;
+	if (t->field == 4)
+		find_bases(f, t, &b);
+	else
+		b.n = 1; /* records have whole addresses */
+	for (size_t k = 0; k < b.n; k++) {
+		for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]) && !trees->entry; i++) {
+			if (is_form(t, &forms[i]) && !try_form(f, t, &forms[i], b.items[k], trees))
+				return false;
+		}
 	}
 	return true;
 }
