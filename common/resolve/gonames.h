@@ -31,7 +31,7 @@
 
 #define GONAME_NONE UINT32_MAX
 
-enum { GONAMES_DEPTH = 64 }; /* of what is inlined deeper, the outermost are told */
+enum { GONAMES_DEPTH = 64 }; /* where more is inlined into each other, the chain is the function alone */
 
 /* Slices are good until gonames_free. */
 struct goname_call {

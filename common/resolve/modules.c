@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/elf/elffile.h"
+#include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
 #include "common/resolve/more.h"
@@ -134,6 +135,21 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/* Those that the file itself holds, compressed: where no debug file was found. */
+static bool add_minidebug(struct module *module)
+{
+	struct elf_file *mini;
+	bool good;
+
+	if (!module->file)
+		return true;
+	good = minidebug_open(module->file, &mini);
+	if (mini)
+		good = symbols_add(module->symbols, mini, SYMBOLS_SYMTAB | SYMBOLS_MINIDEBUG) >= 0;
+	elf_close(mini);
+	return good;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
@@ -161,7 +177,7 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 		}
 	}
 	buf_release(&opened);
-	return good;
+	return good && (found || add_minidebug(module));
 }
 
 static enum name_source best_kind(const struct symbols *t, const struct more *more)
@@ -169,6 +185,7 @@ static enum name_source best_kind(const struct symbols *t, const struct more *mo
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
 	       more_kind(more) == NAME_GO ? NAME_GO :
+	       symbols_has(t, ORIGIN_MINIDEBUG) ? NAME_MINIDEBUG :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
 	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
 }
@@ -283,6 +300,7 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_DYNSYM] = NAME_DYNSYM,
 	[ORIGIN_PLT] = NAME_PLT,
 	[ORIGIN_DEBUG] = NAME_DEBUG,
+	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
 /* A symbol's name is demangled once. */
