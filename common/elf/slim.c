@@ -19,6 +19,7 @@ enum {
 	FILTERED_MAX = 1 << 26,
 	ALIGN_MAX = 64,
 	RELA_SIZE = 24,
+	NOTE_TYPE = 0x100,
 	WRITE_BLOCK = 1 << 16,
 };
 
@@ -118,13 +119,13 @@ static void origin_release(struct origin *o)
 	idmap_release(&o->index);
 }
 
-/* The section of this name at this address that has bytes; 0: none. */
+/* The section of this name at this address; 0: none. */
 static size_t find_section(const struct origin *o, const char *name, uint64_t address, GElf_Shdr *sh)
 {
 	uint32_t i;
 
 	if (!o->file || !idmap_find(&o->index, key_of(name, address), &i) || !section_at(o, i, sh) ||
-	    sh->sh_addr != address || strcmp(section_name(o, sh), name) != 0 || !has_bytes(o, sh))
+	    sh->sh_addr != address || strcmp(section_name(o, sh), name) != 0)
 		return 0;
 	return i;
 }
@@ -157,7 +158,7 @@ static bool is_go_part(const char *name)
 
 static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
 {
-	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".rel.plt", NULL };
+	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".rel.plt", ".interp", NULL };
 	static const char *const frames[] = { ".gnu_debugdata", ".eh_frame", ".eh_frame_hdr", NULL };
 
 	if (strcmp(name, ".note.cprof") == 0)
@@ -240,6 +241,9 @@ static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const G
 	p->origin = o;
 	p->at = sh->sh_offset;
 	o->becomes[i] = (uint32_t)number;
+	/* gdb warns of sections that are to be loaded and do not lie in a segment's bytes. */
+	if (sh->sh_type != SHT_NOTE)
+		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
 	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, i, p)) {
 		empty(p);
 		return SLIM_DONE;
@@ -284,15 +288,19 @@ static enum slim_result add_base(struct slim *s, size_t i)
 	p->sh = sh;
 	p->origin = &s->base;
 	s->base.becomes[i] = (uint32_t)i;
-	if (!has_bytes(from, &whole)) {
+	if (!has_bytes(from, &sh)) {
 		at = find_section(&s->other, name, sh.sh_addr, &whole);
 		from = &s->other;
+		if (at) {
+			s->other.becomes[at] = (uint32_t)i;
+			p->sh.sh_offset = whole.sh_offset; /* a debug file has lost it */
+		}
 	}
-	if (at && is_wanted(s, from, at, &whole, name))
+	if (at && has_bytes(from, &whole) && is_wanted(s, from, at, &whole, name))
 		return fill(s, from, at, &whole, name, p, i);
-	if (at && from == &s->other)
-		s->other.becomes[at] = (uint32_t)i;
 	empty(p);
+	if (begins(name, ".gnu_debug")) /* readers would take a link without bytes for one to the file "" */
+		p->sh.sh_name = 0;
 	return SLIM_DONE;
 }
 
@@ -340,7 +348,7 @@ static enum slim_result add_own(struct slim *s)
 		return SLIM_NO_MEMORY;
 	put(&note, s, 6, 4);
 	put(&note, s, 8, 4);
-	put(&note, s, 1, 4);
+	put(&note, s, NOTE_TYPE, 4);
 	buf_bytes(&note, "cprof\0\0", 8);
 	for (unsigned int i = 0; i < 8; i++)
 		buf_byte(&note, (uint8_t)((i < 4 ? (uint64_t)ARCHIVED_VERSION : s->holds) >> 8 * (i % 4)));
@@ -391,6 +399,20 @@ static bool is_stored(const struct piece *p)
 	return p->sh.sh_type != SHT_NOBITS && p->sh.sh_type != SHT_NULL && p->sh.sh_size;
 }
 
+/* A segment that is one section has bytes if that was kept. */
+static void point_at_piece(const struct slim *s, GElf_Phdr *ph)
+{
+	for (size_t i = 1; i < s->n; i++) {
+		const GElf_Shdr *sh = &s->pieces[i].sh;
+
+		if (is_stored(&s->pieces[i]) && s->pieces[i].origin && sh->sh_addr && sh->sh_addr == ph->p_vaddr) {
+			ph->p_offset = sh->sh_offset;
+			ph->p_filesz = sh->sh_size;
+			return;
+		}
+	}
+}
+
 /* Where everything comes to lie: headers, notes of segments, sections, their headers. */
 static void lay_out(struct slim *s)
 {
@@ -420,14 +442,8 @@ static void lay_out(struct slim *s)
 
 		if (ph->p_type == PT_PHDR)
 			ph->p_offset = s->wide ? 64 : 52;
-		for (size_t k = 1; ph->p_type == PT_GNU_EH_FRAME && k < s->n; k++) {
-			const GElf_Shdr *sh = &s->pieces[k].sh;
-
-			if (sh->sh_type != SHT_NOBITS && sh->sh_addr == ph->p_vaddr && (sh->sh_flags & SHF_ALLOC)) {
-				ph->p_offset = sh->sh_offset;
-				ph->p_filesz = sh->sh_size;
-			}
-		}
+		if (ph->p_type == PT_GNU_EH_FRAME || ph->p_type == PT_INTERP || ph->p_type == PT_GNU_PROPERTY)
+			point_at_piece(s, ph);
 	}
 }
 
