@@ -46,6 +46,8 @@ struct slim {
 	struct origin base, other; /* the base gives the numbers of sections; either may have no file */
 	struct piece *pieces;
 	size_t n, cap;
+	struct piece **order; /* those with bytes, as they lie in the file */
+	size_t n_order;
 	struct piece *blobs; /* of segments: notes */
 	size_t n_blobs, cap_blobs;
 	GElf_Phdr *segments;
@@ -241,9 +243,6 @@ static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const G
 	p->origin = o;
 	p->at = sh->sh_offset;
 	o->becomes[i] = (uint32_t)number;
-	/* gdb warns of sections that are to be loaded and do not lie in a segment's bytes. */
-	if (sh->sh_type != SHT_NOTE)
-		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
 	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, i, p)) {
 		empty(p);
 		return SLIM_DONE;
@@ -268,39 +267,110 @@ static struct piece *add_piece(struct slim *s, const char *name)
 	return s->names.failed ? NULL : p;
 }
 
-/* Section i of the base, with its bytes, those that the other file has, or none. */
+/*
+ * A section that is loaded may have its bytes where it stands, if they come to lie where its segment says that there
+ * are some: gdb warns of others. What is kept of the file's beginning moves towards it, so it does.
+ */
+static bool stays(const struct slim *s, const GElf_Shdr *sh)
+{
+	for (size_t i = 0; i < s->n_segments && (sh->sh_flags & SHF_ALLOC); i++) {
+		const GElf_Phdr *ph = &s->segments[i];
+
+		if (ph->p_type == PT_LOAD && ph->p_offset == 0 && sh->sh_offset < ph->p_filesz &&
+		    sh->sh_size <= ph->p_filesz - sh->sh_offset && sh->sh_addr - ph->p_vaddr == sh->sh_offset)
+			return true;
+	}
+	return !(sh->sh_flags & SHF_ALLOC);
+}
+
+/* Bytes behind those of the base: of a section that only the other file has, or that cannot stay in its place. */
+static enum slim_result append(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+{
+	struct piece *p = add_piece(s, name);
+	enum slim_result result = p ? fill(s, o, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
+
+	if (p)
+		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
+	return result;
+}
+
+/* Was it made by append, when this was written? It is taken with the section that it belongs to. */
+static bool is_copy(const struct origin *o, const GElf_Shdr *sh)
+{
+	return o->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
+}
+
+/* Whose bytes a section of the base gets: its own, those that were put elsewhere, those of the other file. */
+static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct origin **from)
+{
+	uint64_t address = sh->sh_addr;
+	GElf_Shdr found;
+	size_t at;
+
+	*from = &s->base;
+	if (has_bytes(&s->base, sh))
+		return i;
+	at = find_section(&s->base, name, address, &found);
+	if (!at || at == i || !has_bytes(&s->base, &found)) {
+		at = find_section(&s->other, name, address, &found);
+		*from = &s->other;
+	}
+	if (at)
+		*sh = found;
+	return at;
+}
+
+/* Section i of the base. */
 static enum slim_result add_base(struct slim *s, size_t i)
 {
-	struct origin *from = &s->base;
+	GElf_Shdr sh, whole;
+	struct origin *from;
 	struct piece *p;
 	const char *name;
-	GElf_Shdr sh, whole;
-	size_t at = i;
+	size_t at;
 
 	if (!section_at(&s->base, i, &sh))
 		return SLIM_DAMAGED;
 	name = section_name(&s->base, &sh);
-	p = add_piece(s, i == s->base.names && !s->base.strings[i] ? "" : name);
-	if (!p)
-		return SLIM_NO_MEMORY;
+	if (is_copy(&s->base, &sh))
+		return SLIM_DONE;
 	whole = sh;
+	at = bytes_of(s, i, name, &whole, &from);
+	p = &s->pieces[i];
 	sh.sh_name = p->sh.sh_name;
 	p->sh = sh;
 	p->origin = &s->base;
 	s->base.becomes[i] = (uint32_t)i;
-	if (!has_bytes(from, &sh)) {
-		at = find_section(&s->other, name, sh.sh_addr, &whole);
-		from = &s->other;
-		if (at) {
-			s->other.becomes[at] = (uint32_t)i;
-			p->sh.sh_offset = whole.sh_offset; /* a debug file has lost it */
-		}
+	if (at && from == &s->other) {
+		s->other.becomes[at] = (uint32_t)i;
+		p->sh.sh_offset = whole.sh_offset; /* a debug file has lost it */
+		if (s->other.file->archived)
+			whole.sh_flags |= sh.sh_flags & SHF_ALLOC;
 	}
-	if (at && has_bytes(from, &whole) && is_wanted(s, from, at, &whole, name))
-		return fill(s, from, at, &whole, name, p, i);
 	empty(p);
-	if (begins(name, ".gnu_debug")) /* readers would take a link without bytes for one to the file "" */
-		p->sh.sh_name = 0;
+	if (!at || !has_bytes(from, &whole) || !is_wanted(s, from, at, &whole, name)) {
+		if (begins(name, ".gnu_debug")) /* readers would take a link without bytes for one to the file "" */
+			p->sh.sh_name = 0;
+		return SLIM_DONE;
+	}
+	return stays(s, &whole) ? fill(s, from, at, &whole, name, p, i) : append(s, from, at, &whole, name);
+}
+
+/* Their names first, so that they keep their numbers whatever is put behind them. */
+static enum slim_result add_numbers(struct slim *s)
+{
+	GElf_Shdr sh;
+
+	if (!add_piece(s, ""))
+		return SLIM_NO_MEMORY;
+	for (size_t i = 1; i < s->base.n; i++) {
+		bool hide = i == s->base.names && !s->base.strings[i];
+
+		if (!section_at(&s->base, i, &sh))
+			return SLIM_DAMAGED;
+		if (!add_piece(s, hide || is_copy(&s->base, &sh) ? "" : section_name(&s->base, &sh)))
+			return SLIM_NO_MEMORY;
+	}
 	return SLIM_DONE;
 }
 
@@ -311,23 +381,18 @@ static enum slim_result add_others(struct slim *s)
 
 	for (size_t i = 1; result == SLIM_DONE && i < s->other.n; i++) {
 		const char *name;
-		struct piece *p;
 		GElf_Shdr sh;
 		uint32_t at;
 
 		if (!section_at(&s->other, i, &sh))
 			return SLIM_DAMAGED;
 		name = section_name(&s->other, &sh);
-		if (s->other.becomes[i])
+		if (s->other.becomes[i] || is_copy(&s->other, &sh))
 			continue;
-		if (idmap_find(&s->base.index, key_of(name, sh.sh_addr), &at)) {
-			s->other.becomes[i] = at;
-			continue;
-		}
-		if (!has_bytes(&s->other, &sh) || !is_wanted(s, &s->other, i, &sh, name))
-			continue;
-		p = add_piece(s, name);
-		result = p ? fill(s, &s->other, i, &sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
+		if (idmap_find(&s->base.index, key_of(name, sh.sh_addr), &at))
+			s->other.becomes[i] = s->base.becomes[at];
+		else if (has_bytes(&s->other, &sh) && is_wanted(s, &s->other, i, &sh, name))
+			result = append(s, &s->other, i, &sh, name);
 	}
 	return result;
 }
@@ -413,27 +478,43 @@ static void point_at_piece(const struct slim *s, GElf_Phdr *ph)
 	}
 }
 
-/* Where everything comes to lie: headers, notes of segments, sections, their headers. */
-static void lay_out(struct slim *s)
+static int by_place(const void *x, const void *y)
+{
+	const struct piece *a = *(struct piece *const *)x, *b = *(struct piece *const *)y;
+	bool a_loaded = a->sh.sh_flags & SHF_ALLOC, b_loaded = b->sh.sh_flags & SHF_ALLOC;
+
+	if (a_loaded != b_loaded)
+		return a_loaded ? -1 : 1;
+	if (a_loaded && a->sh.sh_offset != b->sh.sh_offset)
+		return a->sh.sh_offset < b->sh.sh_offset ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t place(struct piece *p, uint64_t at)
+{
+	at = align(at, p->sh.sh_addralign);
+	p->sh.sh_offset = at;
+	return at + p->sh.sh_size;
+}
+
+/* Where everything comes to lie: headers, sections, notes of segments, the sections' headers. */
+static enum slim_result lay_out(struct slim *s)
 {
 	uint64_t at = (s->wide ? 64 : 52) + s->n_segments * (s->wide ? 56 : 32);
 
-	for (size_t i = 0; i < s->n_blobs; i++) {
-		struct piece *p = &s->blobs[i];
-
-		at = align(at, 8);
-		s->segments[p->sh.sh_info].p_offset = at;
-		p->sh.sh_offset = at;
-		at += p->sh.sh_size;
-	}
+	s->order = calloc(s->n, sizeof(*s->order));
+	if (!s->order)
+		return SLIM_NO_MEMORY;
 	for (size_t i = 1; i < s->n; i++) {
-		struct piece *p = &s->pieces[i];
-
-		if (!is_stored(p))
-			continue;
-		at = align(at, p->sh.sh_addralign);
-		p->sh.sh_offset = at;
-		at += p->sh.sh_size;
+		if (is_stored(&s->pieces[i]))
+			s->order[s->n_order++] = &s->pieces[i];
+	}
+	qsort(s->order, s->n_order, sizeof(*s->order), by_place);
+	for (size_t i = 0; i < s->n_order; i++)
+		at = place(s->order[i], at);
+	for (size_t i = 0; i < s->n_blobs; i++) {
+		at = place(&s->blobs[i], at);
+		s->segments[s->blobs[i].sh.sh_info].p_offset = s->blobs[i].sh.sh_offset;
 	}
 	s->headers_at = align(at, 8);
 	s->bytes = s->headers_at + s->n * (s->wide ? 64 : 40);
@@ -445,6 +526,7 @@ static void lay_out(struct slim *s)
 		if (ph->p_type == PT_GNU_EH_FRAME || ph->p_type == PT_INTERP || ph->p_type == PT_GNU_PROPERTY)
 			point_at_piece(s, ph);
 	}
+	return SLIM_DONE;
 }
 
 static enum slim_result add_segments(struct slim *s, const struct origin *o)
@@ -463,7 +545,8 @@ static enum slim_result add_segments(struct slim *s, const struct origin *o)
 		    ph->p_filesz <= o->size - ph->p_offset) {
 			if (!grow_array(&s->blobs, &s->cap_blobs, s->n_blobs, sizeof(*s->blobs)))
 				return SLIM_NO_MEMORY;
-			s->blobs[s->n_blobs++] = (struct piece){ .sh = { .sh_info = (GElf_Word)i, .sh_size = ph->p_filesz },
+			s->blobs[s->n_blobs++] = (struct piece){ .sh = { .sh_info = (GElf_Word)i, .sh_size = ph->p_filesz,
+										  .sh_addralign = 8 },
 								 .origin = o, .at = ph->p_offset };
 		} else if (ph->p_type != PT_LOAD && ph->p_type != PT_PHDR) {
 			ph->p_filesz = 0;
@@ -512,8 +595,8 @@ static enum slim_result build(struct slim *s, const struct elf_file *runtime, co
 	s->big = s->eh.e_ident[EI_DATA] == ELFDATA2MSB;
 	if (result == SLIM_DONE)
 		result = add_segments(s, ran == first ? &s->base : &s->other);
-	if (result == SLIM_DONE && !add_piece(s, ""))
-		result = SLIM_NO_MEMORY;
+	if (result == SLIM_DONE)
+		result = add_numbers(s);
 	for (size_t i = 1; result == SLIM_DONE && i < s->base.n; i++)
 		result = add_base(s, i);
 	if (result == SLIM_DONE)
@@ -522,11 +605,10 @@ static enum slim_result build(struct slim *s, const struct elf_file *runtime, co
 		s->holds |= ARCHIVED_OWN;
 	if (result == SLIM_DONE)
 		result = add_own(s);
-	if (result == SLIM_DONE) {
-		renumber(s);
-		lay_out(s);
-	}
-	return result;
+	if (result != SLIM_DONE)
+		return result;
+	renumber(s);
+	return lay_out(s);
 }
 
 enum slim_result slim_plan(struct slim **sp, const struct elf_file *runtime, const struct elf_file *debug,
@@ -556,6 +638,7 @@ void slim_free(struct slim *s)
 	for (size_t i = 0; i < s->n; i++)
 		free(s->pieces[i].own);
 	free(s->pieces);
+	free(s->order);
 	free(s->blobs);
 	free(s->segments);
 	buf_release(&s->names);
@@ -715,12 +798,10 @@ enum slim_result slim_write(const struct slim *s, int fd)
 	out_header(&o, s);
 	for (size_t i = 0; i < s->n_segments; i++)
 		out_segment(&o, s, &s->segments[i]);
+	for (size_t i = 0; i < s->n_order; i++)
+		out_piece(&o, s->order[i]);
 	for (size_t i = 0; i < s->n_blobs; i++)
 		out_piece(&o, &s->blobs[i]);
-	for (size_t i = 1; i < s->n; i++) {
-		if (is_stored(&s->pieces[i]))
-			out_piece(&o, &s->pieces[i]);
-	}
 	out_pad(&o, s->headers_at);
 	for (size_t i = 0; i < s->n; i++)
 		out_section(&o, s, i ? &s->pieces[i].sh : &null);
