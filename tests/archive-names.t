@@ -57,7 +57,7 @@ SECTIONS {
 	.note.gnu.build-id : { *(.note.gnu.build-id) } :r :n
 	. = 0x71a1a0;
 	.text : { *(.text.a) } :a
-	. = 0x1450000000 + 0x10;
+	. = 0x51000000 + 0x10;
 	.text.z : { *(.text.z) } :z
 }
 X
