@@ -146,6 +146,7 @@ static unsigned int store(struct archive *a, const struct slim *slim, struct sli
 	struct shelf_file new;
 	enum slim_result wrote;
 	enum shelf_put put;
+	int error;
 
 	if (!shelf_begin(&a->shelf, &new))
 		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
@@ -160,8 +161,10 @@ static unsigned int store(struct archive *a, const struct slim *slim, struct sli
 	if (wrote == SLIM_DAMAGED)
 		return SOURCE_DAMAGED;
 	or_die(wrote != SLIM_NO_MEMORY);
+	error = errno;
+	buf_clear(&a->scratch);
 	shelf_name(&a->scratch, id);
-	cli_die(STATUS_SYSTEM, "%s/%s: %s", a->dir, buf_cstr(&a->scratch), strerror(errno));
+	cli_die(STATUS_SYSTEM, "%s/%s: %s", a->dir, buf_cstr(&a->scratch), strerror(error));
 }
 
 static uint64_t size_of(const struct elf_file *f)

@@ -250,7 +250,7 @@ static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const G
 	s->kept += p->sh.sh_size;
 	note_what(s, sh, name);
 	/* No true file's sections lie in each other; those of an untrue one could become a thousand times its size. */
-	return s->kept <= s->base.size + s->other.size ? SLIM_DONE : SLIM_DAMAGED;
+	return s->kept <= s->base.size + s->other.size + NOTES_MAX ? SLIM_DONE : SLIM_DAMAGED;
 }
 
 static struct piece *add_piece(struct slim *s, const char *name)
@@ -542,7 +542,8 @@ static enum slim_result add_segments(struct slim *s, const struct origin *o)
 		if (!gelf_getphdr(o->file->elf, (int)i, ph))
 			return SLIM_DAMAGED;
 		if (ph->p_type == PT_NOTE && ph->p_filesz && ph->p_filesz <= NOTES_MAX && ph->p_offset <= o->size &&
-		    ph->p_filesz <= o->size - ph->p_offset) {
+		    ph->p_filesz <= o->size - ph->p_offset && s->kept + ph->p_filesz <= o->size) {
+			s->kept += ph->p_filesz;
 			if (!grow_array(&s->blobs, &s->cap_blobs, s->n_blobs, sizeof(*s->blobs)))
 				return SLIM_NO_MEMORY;
 			s->blobs[s->n_blobs++] = (struct piece){ .sh = { .sh_info = (GElf_Word)i, .sh_size = ph->p_filesz,
