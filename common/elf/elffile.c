@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/elf/parts.h"
 
@@ -106,6 +107,7 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
+<<<<<<< HEAD
 /* The note that slim.c writes: version 1, then what is held. */
 static void read_archived(struct elf_file *f)
 {
@@ -121,6 +123,23 @@ static void read_archived(struct elf_file *f)
 		return;
 	if (le32_load(bytes + desc) == ARCHIVED_VERSION && (le32_load(bytes + desc + 4) & ARCHIVED))
 		f->archived = le32_load(bytes + desc + 4);
+=======
+static uint64_t stamp_of(const struct stat *st)
+{
+	const uint64_t is[] = {
+		st->st_dev, st->st_ino, (uint64_t)st->st_size,
+		(uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec,
+	};
+
+	return hash_bytes(is, sizeof(is));
+}
+
+bool elf_unchanged(const struct elf_file *f)
+{
+	struct stat st;
+
+	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
+>>>>>>> main
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)
@@ -142,6 +161,7 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	}
 	f->dev = st.st_dev;
 	f->inode = st.st_ino;
+	f->stamp = stamp_of(&st);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
 		char magic[SELFMAG];
