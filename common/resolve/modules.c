@@ -165,6 +165,18 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/*
+ * A debug file's symbols. Where it stands in for the runtime file it has its exported ones as well, if it is from an
+ * archive, and its .symtab may be the runtime file's own.
+ */
+static long add_separate(struct module *module, const struct elf_file *debug)
+{
+	bool own = debug->archived & ARCHIVED_OWN;
+	long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | (own ? 0 : SYMBOLS_SEPARATE));
+
+	return n >= 0 && !module->file && symbols_add(module->symbols, debug, SYMBOLS_DYNAMIC) < 0 ? -1 : n;
+}
+
 /* Those that the file itself holds, compressed: where no debug file was found. */
 static bool add_minidebug(struct module *module)
 {
@@ -190,16 +202,17 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 
 	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is->build_id, is->path,
 						       &opened))) {
-		long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
+		long n = add_separate(module, debug);
+		bool stands_in = !module->file && (n > 0 || (debug->archived & ARCHIVED_NAMES));
 
 		good = n >= 0;
 		found = n > 0;
-		if (found) {
+		if (found || stands_in) {
 			buf_clear(&m->path);
 			buf_bytes(&m->path, opened.p, opened.n);
 			module->status = SOURCE_OK;
 		}
-		if (found && !module->file) {
+		if (stands_in) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
 		} else {
