@@ -6,7 +6,7 @@
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
 
-enum { CACHE_BITS = 12, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 12, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
@@ -137,8 +137,7 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 	size_t step = 0;
 	bool good = true, found = false;
 
-	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is->build_id, is->path,
-						       &opened))) {
+	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is, &opened))) {
 		long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
 
 		good = n >= 0;
@@ -167,6 +166,19 @@ static enum name_source best_kind(const struct symbols *t)
 	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : NAME_NONE;
 }
 
+static enum source_status open_file(struct modules *m, struct module *module, const struct module_identity *is)
+{
+	enum source_status was = module->version > 1 ? module->status : SOURCE_NO_FILE, status;
+	struct slice path = intern_get(&m->texts, module->path);
+
+	status = finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
+	if (was == status || finder_worse(status, was) == status)
+		return status;
+	buf_clear(&m->path); /* what was said of an earlier attempt says more */
+	buf_bytes(&m->path, path.p, path.n);
+	return was;
+}
+
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	if (is->image.n) {
@@ -174,7 +186,7 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 		buf_bytes(&m->path, is->path.p, is->path.n);
 		return elf_open_bytes(is->image, &module->file) == ELF_OPENED ? SOURCE_OK : SOURCE_DAMAGED;
 	}
-	return finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
+	return open_file(m, module, is);
 }
 
 /* Opens the file, reads its tables and lets it go. False without memory. */
@@ -224,11 +236,28 @@ static void write_key(struct buf *key, const struct module_identity *is)
 	}
 }
 
+/*
+ * Has a file that was not found to be looked for where this process sees it? Once for each that lives;
+ * scratch has the key.
+ */
+static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
+{
+	size_t n = m->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK))
+		return false;
+	buf_printf(&m->scratch, " of %llu %llu", (unsigned long long)is->user.pid, (unsigned long long)is->user.start);
+	m->scratch.failed |= !intern_add(&m->tried, buf_view(&m->scratch), &dummy);
+	return m->tried.n > n && module->version <= PROCESSES_MAX && finder_may_retry(is, module->status);
+}
+
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id)
 {
 	struct module_identity is = *identity;
 	size_t n_tried = m->tried.n;
 	struct module *module;
+	bool retry, is_new;
 	uint32_t dummy;
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
@@ -244,9 +273,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
-	/* The same build under another path may be the one that is still there. */
-	if (m->tried.n == n_tried || (module->version && module->status == SOURCE_OK))
-		return true;
+	/* The same build under another path may be the one that is still there; or another process may have it. */
+	is_new = m->tried.n > n_tried;
+	retry = is_for_process(m, module, &is);
+	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
+		return !m->scratch.failed;
 	return load(m, module, &is);
 }
 
