@@ -69,6 +69,7 @@ static unsigned int weight(enum source_status status)
 {
 	switch (status) {
 	case SOURCE_OK:
+	case SOURCE_STRIPPED:
 		return 5;
 	case SOURCE_PERMISSION:
 		return 4;

@@ -106,6 +106,7 @@ struct modules *modules_new(const struct modules_options *options)
 	m->options = *options;
 	m->max = options->max_mem ? options->max_mem : MODULES_KEEP;
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
+	m->finder.debuginfod = options->debuginfod;
 	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
 	if (!m->cache || !begin(m)) {
 		modules_free(m);
@@ -160,11 +161,18 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+static void was_opened(struct modules *m, struct module *module, const struct buf *path)
+{
+	buf_clear(&m->path);
+	buf_bytes(&m->path, path->p, path->n);
+	module->status = SOURCE_OK;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
-	struct elf_file *debug;
+	struct elf_file *debug, *bare = NULL;
 	size_t step = 0;
 	bool good = true, found = false;
 
@@ -173,17 +181,24 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 
 		good = n >= 0;
 		found = n > 0;
-		if (found) {
-			buf_clear(&m->path);
-			buf_bytes(&m->path, opened.p, opened.n);
-			module->status = SOURCE_OK;
-		}
+		if (found)
+			was_opened(m, module, &opened);
 		if (found && !module->file) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
+		} else if (good && !module->file && !bare && !elf_lost_offsets(debug)) {
+			bare = debug;
+			was_opened(m, module, &opened);
 		} else {
 			elf_close(debug);
 		}
+	}
+	/* The file itself, found by its build ID: what it exports is better than nothing. */
+	if (good && !module->file && bare) {
+		module->file = bare;
+		good = symbols_add(module->symbols, bare, SYMBOLS_DYNAMIC) >= 0;
+	} else {
+		elf_close(bare);
 	}
 	buf_release(&opened);
 	return good;
