@@ -107,7 +107,6 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
-<<<<<<< HEAD
 /* The note that slim.c writes: version 1, then what is held. */
 static void read_archived(struct elf_file *f)
 {
@@ -123,7 +122,8 @@ static void read_archived(struct elf_file *f)
 		return;
 	if (le32_load(bytes + desc) == ARCHIVED_VERSION && (le32_load(bytes + desc + 4) & ARCHIVED))
 		f->archived = le32_load(bytes + desc + 4);
-=======
+}
+
 static uint64_t stamp_of(const struct stat *st)
 {
 	const uint64_t is[] = {
@@ -139,7 +139,6 @@ bool elf_unchanged(const struct elf_file *f)
 	struct stat st;
 
 	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
->>>>>>> main
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)

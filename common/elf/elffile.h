@@ -58,11 +58,8 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
-<<<<<<< HEAD
 	uint32_t archived; /* enum elf_archived; 0: any other file. If not, what its segments load is not in it */
-=======
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
->>>>>>> main
 };
 
 /* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
