@@ -60,13 +60,20 @@ struct elf_file {
 	uint64_t dev, inode;
 	uint32_t archived; /* enum elf_archived; 0: any other file. If not, what its segments load is not in it */
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
+	bool own;       /* nobody else can write to it */
 };
 
 /* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
 enum elf_opened elf_open(int fd, struct elf_file **f);
 /* Bytes as if they were a file (the vDSO's image). */
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
-/* Is its descriptor's file as it was when it was opened, as far as size and time of change tell? */
+/*
+ * Is its descriptor's file as it was when it was opened? That is seen by its size and time of change. Where this is so
+ * recent that the next one could be the same, or that writing may still go on, elf_quiet waits until it is not:
+ * what is read between elf_quiet and elf_unchanged belongs together, if both are true. (Not where one single
+ * write takes longer than that, or a program writes through a mapping.)
+ */
+bool elf_quiet(const struct elf_file *f);
 bool elf_unchanged(const struct elf_file *f);
 /* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
 void elf_settle(struct elf_file *f);

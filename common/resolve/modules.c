@@ -148,6 +148,11 @@ struct intern *modules_texts(struct modules *m)
 	return &m->texts;
 }
 
+size_t modules_bytes(const struct modules *m)
+{
+	return m->bytes;
+}
+
 size_t modules_count(const struct modules *m)
 {
 	return m->n;

@@ -83,6 +83,8 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 struct gonames;
 const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
 struct module_state modules_state(const struct modules *m, uint32_t id);
+/* Memory that the modules which are loaded hold, about. */
+size_t modules_bytes(const struct modules *m);
 size_t modules_count(const struct modules *m); /* ids are below it */
 
 #endif
