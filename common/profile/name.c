@@ -149,6 +149,25 @@ static bool push_symbol(struct names *t, const struct capture_symbol *s, const c
 	}
 }
 
+/*
+ * A function of which only the beginning is known, "[libx.so+0x1230]": where files are kept apart, by the number of its
+ * file, as a place without a symbol is.
+ */
+static bool push_bounds(struct names *t, const struct capture_symbol *s, const struct capture_place *place)
+{
+	struct slice text = capture_text(t->c, s->name);
+	const struct capture_file *file = file_of(t, place);
+	char offset[32];
+	size_t at = text.n;
+
+	while (at > 0 && text.p[at - 1] != '+')
+		at--;
+	if (!t->modules || !file || at == 0 || text.p[text.n - 1] != ']' || text.n - at >= sizeof(offset))
+		return push_name(t, text, "");
+	snprintf(offset, sizeof(offset), "+%.*s", (int)(text.n - at - 1), (const char *)text.p + at);
+	return push_numbered(t, file, offset);
+}
+
 static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
 			     const struct capture_place *place)
 {
@@ -199,7 +218,7 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 {
 	const struct capture_frame *f = &t->c->frames[frame];
 	const struct capture_symbol *s = symbol_at(t, frame, epoch);
-	bool resolved = s, good;
+	bool resolved = s && s->source != NAME_BOUNDS, good;
 
 	*at = (uint32_t)t->n_runs;
 	if (!run_push(t, 0))
@@ -208,6 +227,8 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 		good = push_kernel(t, f, s, &resolved);
 	else if (t->style == NAMES_MODULES)
 		good = push_user_module(t, f, s, place_at(t, frame, epoch));
+	else if (s && !resolved)
+		good = push_bounds(t, s, place_at(t, frame, epoch));
 	else if (s)
 		good = push_symbol(t, s, s->source == NAME_PERFMAP ? "_[j]" : "");
 	else

@@ -17,6 +17,7 @@ struct module {
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
+	uint32_t recorded; /* its path as the process knew it: text */
 	uint32_t version;
 	bool lost_offsets, by_path;
 };
@@ -204,6 +205,7 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 static bool load(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	long n = 0;
+	bool bare;
 
 	unload(module);
 	if (module->version++) /* what was not found may be found now */
@@ -219,12 +221,14 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
 		return false;
-	if (module->file && !more_open(module->file, &module->more))
+	if (!symbols_settle(module->symbols) || !set_path(m, module) ||
+	    !intern_add(&m->texts, is->path, &module->recorded))
 		return false;
-	if (!symbols_settle(module->symbols) || !set_path(m, module))
+	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
+	if (module->file && !more_open(module->file, bare, &module->more))
 		return false;
 	module->kind = best_kind(module->symbols, module->more);
-	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
+	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
@@ -332,7 +336,7 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 		return 0;
 	if (*hit.tag == 0) {
 		buf_clear(&m->scratch);
-		more_text(&hit, &m->scratch);
+		more_text(&hit, intern_get(&m->texts, module->recorded), &m->scratch);
 		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
 			return -1;
 	}
