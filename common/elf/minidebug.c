@@ -1,7 +1,5 @@
 #include "common/elf/minidebug.h"
 
-#include <stdlib.h>
-
 #include "common/base/buf.h"
 #include "common/elf/parts.h"
 
@@ -35,20 +33,17 @@ static bool unpack(struct slice packed, struct buf *out)
 bool minidebug_open(const struct elf_file *f, struct elf_file **mini)
 {
 	struct buf unpacked = { 0 };
-	struct slice packed;
 	GElf_Shdr sh;
 	Elf_Scn *scn = elf_find_section(f->elf, ".gnu_debugdata", &sh);
-	char *bytes = scn ? elf_read_part(f->fd, scn, &packed.n) : NULL;
+	Elf_Data *data = scn ? elf_part(scn) : NULL;
 	bool good = true;
 
 	*mini = NULL;
-	if (!bytes)
+	if (!data)
 		return true;
-	packed.p = (const uint8_t *)bytes;
-	if (unpack(packed, &unpacked))
+	if (unpack((struct slice){ data->d_buf, data->d_size }, &unpacked))
 		good = elf_open_bytes(buf_view(&unpacked), mini) != ELF_NO_MEMORY;
 	good &= !unpacked.failed;
-	free(bytes);
 	buf_release(&unpacked);
 	return good;
 }
