@@ -100,7 +100,7 @@ static void find_debug(struct archive *a, const struct module_identity *is, stru
 	size_t step = 0;
 
 	while (best < 2 * symtab + dwarf &&
-	       (f = finder_debug(&a->finder, &step, s->runtime, is->build_id, is->path, &opened))) {
+	       (f = finder_debug(&a->finder, &step, s->runtime, is, &opened))) {
 		int good = f->archived ? 0 : 2 * (symtab && elf_has_symtab(f)) + (dwarf && elf_has_dwarf(f));
 
 		if (good > best) {

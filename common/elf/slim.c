@@ -187,14 +187,18 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 /* Of all relocations, those of slots that stubs jump through. False: there are none. */
 static bool filter_relocations(const struct slim *s, const struct origin *o, size_t i, struct piece *p)
 {
-	size_t n = 0, kept = 0;
+	size_t n, kept = 0;
+	Elf_Data *data;
 	uint8_t *bytes;
 
 	if (p->sh.sh_size > FILTERED_MAX || !s->wide || s->big)
 		return false;
-	bytes = (uint8_t *)elf_read_part(o->file->fd, elf_getscn(o->file->elf, i), &n);
+	data = elf_part(elf_getscn(o->file->elf, i));
+	bytes = data && data->d_size ? malloc(data->d_size) : NULL;
 	if (!bytes)
 		return false;
+	n = data->d_size;
+	memcpy(bytes, data->d_buf, n);
 	for (size_t at = 0; at + RELA_SIZE <= n; at += RELA_SIZE) {
 		uint32_t type = le32_load(bytes + at + 8);
 

@@ -13,7 +13,7 @@ enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
-	struct more *more;       /* names that are no symbols; NULL: it has none */
+	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -58,8 +58,8 @@ static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
 	more_free(module->more);
-	module->more = NULL;
 	module->symbols = NULL;
+	module->more = NULL;
 	m->bytes -= module->bytes;
 	module->bytes = 0;
 	module->evicted = false;
@@ -309,6 +309,7 @@ static bool load(struct modules *m, struct module *module)
 {
 	const struct module_identity *is = &module->is;
 	long n = 0;
+	bool bare;
 
 	unload(m, module);
 	module->symbols = symbols_new();
@@ -322,12 +323,13 @@ static bool load(struct modules *m, struct module *module)
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
 		return false;
-	if (module->file && !more_open(module->file, &module->more))
-		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
+	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
+	if (module->file && !more_open(module->file, bare, &module->more))
+		return false;
 	module->kind = best_kind(module->symbols, module->more);
-	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
+	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
@@ -494,6 +496,7 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 /* What has no symbol, or an exported one only, where something better may be known. */
 static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
 {
+	size_t n_texts = m->texts.n;
 	struct more_hit hit;
 
 	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
@@ -502,13 +505,23 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 		return 0;
 	if (*hit.tag == 0) {
 		buf_clear(&m->scratch);
-		more_text(&hit, &m->scratch);
+		more_text(&hit, module->is.path, &m->scratch);
 		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
 			return -1;
-		m->text_bytes += m->scratch.n + TEXT_COST;
+		if (m->texts.n > n_texts)
+			m->text_bytes += m->scratch.n + TEXT_COST;
 	}
 	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
 	return 1;
+}
+
+/* The module is there if it can be, and was asked. False without memory. */
+static bool wake(struct modules *m, struct module *module)
+{
+	if (module->evicted && !load_again(m, module))
+		return false;
+	module->used = ++m->clock;
+	return true;
 }
 
 /* The same as modules_name, without having seen the place before. */
@@ -518,9 +531,8 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 	uint32_t symbol;
 	int found;
 
-	if (module->evicted && !load_again(m, module))
+	if (!wake(m, module))
 		return -1;
-	module->used = ++m->clock;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
 	symbol = symbols_find(module->symbols, vaddr);
@@ -553,9 +565,11 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	return found;
 }
 
-const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
+const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
 {
 	struct module *module = &m->items[id];
 
-	return module->file && translate(module, where, vaddr) ? more_go(module->more) : NULL;
+	if (!wake(m, module) || !module->file || !translate(module, where, vaddr))
+		return NULL;
+	return more_go(module->more);
 }

@@ -27,6 +27,12 @@ struct file_state {
 	uint32_t path;
 };
 
+/* Is it a name, and not just where the function begins? */
+static bool is_named(uint32_t source)
+{
+	return source != NAME_NONE && source != NAME_BOUNDS;
+}
+
 struct list {
 	uint32_t *items;
 	size_t n, cap;
@@ -585,7 +591,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 	for (uint32_t i = 1; i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
 		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
-		bool was_late = !n->answers[i].text && f && f->used;
+		bool was_late = !is_named(n->answers[i].source) && f && f->used;
 
 		if (!was_late)
 			continue;
@@ -672,13 +678,14 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		static const struct answer none = { .source = NAME_NONE };
 		const struct capture_place *p = &c->places[i];
-		const struct capture_symbol *s = n->answers[i].text ? NULL : capture_symbol_from(c, p->frame, p->from);
+		bool ours = is_named(n->answers[i].source);
+		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
 		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
-		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
+		bool named = ours || (s && is_named(s->source));
 
 		t->named += named;
 		t->unnamed += !named;
-		if (!named && !s && has_name[p->frame])
+		if (!named && !s && !n->answers[i].text && has_name[p->frame])
 			good = write_symbol(n, c, w, p->frame, p->from, &none);
 	}
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
