@@ -1,5 +1,6 @@
 #include "cmd/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -88,6 +89,21 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
 		cli_usage("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, least, most);
 	return v;
+}
+
+uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib)
+{
+	static const char suffixes[] = "KMG";
+	uint64_t least = (uint64_t)least_mib << 20, most = (uint64_t)most_gib << 30;
+	size_t digits = strspn(text, "0123456789");
+	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits])); /* of the end of text: the end of suffixes */
+	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
+	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
+	uint64_t n = good ? strtoull(text, NULL, 10) : 0;
+
+	if (n < (least + (1ull << shift) - 1) >> shift || n > most >> shift)
+		cli_usage("%s: \"%s\" is not a size from %uM to %uG, like 64M", option, text, least_mib, most_gib);
+	return n << shift;
 }
 
 static void stay(int sig)

@@ -31,6 +31,8 @@ void cli_help(void) __attribute__((noreturn));
 void cli_version(void) __attribute__((noreturn));
 /* A number of an option, or usage. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
+/* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
+uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
 /*
  * Opens an operand for reading; "-" is standard input. Dies on failure. Where that is a pipe, the first

@@ -11,12 +11,13 @@
 
 #include "cmd/cli.h"
 #include "common/capture/capture.h"
+#include "common/elf/mapped.h"
 #include "common/resolve/namer.h"
 
-enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3 };
+enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
 static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... "
-				 "[--demangle none|simplified|templates|full] [FILE]";
+				 "[--demangle none|simplified|templates|full] [--max-mem SIZE] [FILE]";
 
 static const char *const demangle_modes[] = {
 	[DEMANGLE_NONE] = "none",
@@ -205,11 +206,12 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 
 int main(int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE };
+	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE, MAX_MEM };
 	static const struct option options[] = {
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
 		{ "demangle", required_argument, NULL, DEMANGLE },
+		{ "max-mem", required_argument, NULL, MAX_MEM },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -237,6 +239,9 @@ int main(int argc, char **argv)
 		case DEMANGLE:
 			mo.demangle = parse_mode(optarg);
 			break;
+		case MAX_MEM:
+			mo.max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
+			break;
 		case 'v':
 			verbose = true;
 			break;
@@ -251,5 +256,6 @@ int main(int argc, char **argv)
 	if (argc - optind > 1)
 		cli_usage("one file at most: streams are joined by cat");
 	cli_refuse_terminal();
+	mapped_guard(); /* where the system refuses, files are copied */
 	return symbolize(argv[optind] ? argv[optind] : "-", &mo, verbose);
 }

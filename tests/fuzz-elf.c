@@ -10,6 +10,8 @@ static void demand(bool holds)
 		abort();
 }
 
+static struct buf name;
+
 static void look(const struct symbols *t, uint64_t vaddr)
 {
 	uint32_t s = symbols_find(t, vaddr);
@@ -17,7 +19,7 @@ static void look(const struct symbols *t, uint64_t vaddr)
 	if (s == SYMBOL_NONE)
 		return;
 	demand(symbols_start(t, s) <= vaddr);
-	demand(symbols_name(t, s).n <= SYMBOL_NAME_MAX);
+	demand(symbols_name(t, s, &name) && name.n > 0 && name.n <= SYMBOL_NAME_MAX);
 	demand(symbols_origin(t, s) < ORIGINS);
 }
 

@@ -1,6 +1,5 @@
 #include "cmd/cprof-record/options.h"
 
-#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
 /* A page index has 32 bits for 4 bytes a row. */
-static const uint64_t mem_default = 64ull << 20, mem_least = 1ull << 20, mem_most = 16ull << 30;
+static const uint64_t mem_default = 64ull << 20;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
@@ -59,21 +58,6 @@ static int parse_word(const char *option, const char *text, const char *const na
 			return i;
 	}
 	cli_usage("%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
-}
-
-/* Bytes, or so many K, M or G of them. */
-static uint64_t parse_mem(const char *text)
-{
-	static const char suffixes[] = "KMG";
-	size_t digits = strspn(text, "0123456789");
-	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits])); /* of the end of text: the end of suffixes */
-	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
-	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
-	uint64_t n = good ? strtoull(text, NULL, 10) : 0;
-
-	if (n < (mem_least + (1ull << shift) - 1) >> shift || n > mem_most >> shift)
-		cli_usage("--unwind-mem: \"%s\" is not a size from 1M to 16G, like 64M", text);
-	return n << shift;
 }
 
 static void parse_option(struct options *o, int c)
@@ -126,7 +110,7 @@ static void parse_option(struct options *o, int c)
 		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
 		break;
 	case 'M':
-		o->unwind_mem = parse_mem(optarg);
+		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16);
 		break;
 	case 'h':
 		cli_help();

@@ -5,38 +5,45 @@
 #define CPROF_ELF_CANDIDATE_H
 
 #include "common/elf/elffile.h"
+#include "common/elf/mapped.h"
 
 enum { STRING_TABLES_MAX = 8 };
 
 struct candidate {
 	uint64_t start, end; /* the same: without a size */
 	uint64_t limit;      /* end of its section */
-	uint32_t name;
+	uint32_t name;       /* where it stands in its string table */
+	uint32_t check;      /* of its bytes; candidates_add sees to it */
 	uint8_t table;       /* its string table */
 	uint8_t origin;      /* enum symbol_origin */
 	uint8_t rank;        /* lower is better */
 };
 
-struct string_table {
-	char *bytes; /* with a NUL behind them */
-	size_t n;
-};
-
 struct candidates {
 	struct candidate *items;
 	size_t n, cap;
-	struct string_table tables[STRING_TABLES_MAX];
+	struct mapped tables[STRING_TABLES_MAX];
 	size_t n_tables;
 };
 
 void candidates_release(struct candidates *c);
 /* Keeps the string tables. */
 void candidates_drop_items(struct candidates *c);
+/* Not one without a name. False without memory. */
 bool candidates_add(struct candidates *c, const struct candidate *one);
-/* Takes the bytes over; there is a NUL behind them. */
+/* Takes the bytes over, which are from malloc. */
 bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t *table);
-/* NULL where the offset is beyond the table. */
-const char *candidates_string(const struct candidates *c, uint8_t table, uint32_t offset);
+/* The same for a part of a file. */
+bool candidates_add_mapped(struct candidates *c, struct mapped *strings, uint8_t *table);
+/*
+ * The name that stands there: up to its NUL, the table's end or SYMBOL_NAME_MAX bytes. Empty where the offset
+ * is beyond the table. In a mapped table its bytes may become others at any time, in another place or not.
+ */
+struct slice candidates_string(const struct candidates *c, uint8_t table, uint32_t offset);
+/* What tells such a name from another; never 0 but for an empty one. */
+uint32_t candidates_check(struct slice name);
+/* Without a version: "@@GLIBC_2.4". */
+struct slice candidates_bare(struct slice name);
 /* By start; at one start labels, then larger before smaller, then worse before better. */
 bool candidates_sort(struct candidates *c);
 /* plt.c: the stubs of the procedure linkage table; strings is that of .dynsym. False without memory. */

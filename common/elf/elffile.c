@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/elf/parts.h"
 
@@ -106,6 +107,23 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
+static uint64_t stamp_of(const struct stat *st)
+{
+	const uint64_t is[] = {
+		st->st_dev, st->st_ino, (uint64_t)st->st_size,
+		(uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec,
+	};
+
+	return hash_bytes(is, sizeof(is));
+}
+
+bool elf_unchanged(const struct elf_file *f)
+{
+	struct stat st;
+
+	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
+}
+
 enum elf_opened elf_open(int fd, struct elf_file **fp)
 {
 	struct elf_file *f = calloc(1, sizeof(*f));
@@ -125,6 +143,7 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	}
 	f->dev = st.st_dev;
 	f->inode = st.st_ino;
+	f->stamp = stamp_of(&st);
 	f->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
 		char magic[SELFMAG];

@@ -10,8 +10,9 @@
  *		...
  *	elf_close(f);
  *
- * Files come from anywhere and may shrink while they are read, so nothing is mapped: libelf reads
- * the parts that are asked for, sizes are checked before, and no part is larger than ELF_PART_MAX.
+ * Files come from anywhere and may shrink while they are read: libelf reads the parts that are
+ * asked for, sizes are checked before, and no part is larger than ELF_PART_MAX. Nothing is mapped but large
+ * tables of symbols, behind the guard of mapped.h.
  * Only this room includes libelf.
  */
 #ifndef CPROF_ELF_ELFFILE_H
@@ -43,12 +44,15 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
+	uint64_t stamp; /* of its inode, size and time of change when it was opened */
 };
 
 /* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
 enum elf_opened elf_open(int fd, struct elf_file **f);
 /* Bytes as if they were a file (the vDSO's image). */
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
+/* Is its descriptor's file as it was when it was opened, as far as size and time of change tell? */
+bool elf_unchanged(const struct elf_file *f);
 /* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
 void elf_settle(struct elf_file *f);
 void elf_close(struct elf_file *f);

@@ -1,9 +1,6 @@
 #include "common/elf/parts.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/elf/elffile.h"
 
@@ -32,30 +29,4 @@ Elf_Data *elf_part(Elf_Scn *scn)
 		return NULL;
 	data = elf_getdata(scn, NULL);
 	return data && data->d_buf ? data : NULL;
-}
-
-char *elf_read_part(int fd, Elf_Scn *scn, size_t *n)
-{
-	GElf_Shdr sh;
-	struct stat st;
-	char *bytes;
-	size_t at = 0;
-
-	if (!gelf_getshdr(scn, &sh) || sh.sh_type == SHT_NOBITS || sh.sh_size > ELF_PART_MAX || fstat(fd, &st) != 0 ||
-	    sh.sh_offset > (uint64_t)st.st_size || sh.sh_size > (uint64_t)st.st_size - sh.sh_offset)
-		return NULL;
-	*n = sh.sh_size;
-	bytes = malloc(*n + 1);
-	while (bytes && at < *n) {
-		ssize_t got = pread(fd, bytes + at, *n - at, (off_t)(sh.sh_offset + at));
-
-		if (got <= 0) {
-			free(bytes);
-			return NULL;
-		}
-		at += (size_t)got;
-	}
-	if (bytes)
-		bytes[*n] = '\0';
-	return bytes;
 }

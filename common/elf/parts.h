@@ -12,10 +12,4 @@ Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *sh);
 /* A section's bytes, in the host's order; NULL where it has none, is too large or cannot be read. */
 Elf_Data *elf_part(Elf_Scn *scn);
 
-/*
- * A section's bytes in memory that is the caller's, a NUL behind them; what large tables of strings are
- * read by, since libelf would keep another copy. NULL as above.
- */
-char *elf_read_part(int fd, Elf_Scn *scn, size_t *n);
-
 #endif

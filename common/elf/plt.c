@@ -77,16 +77,14 @@ static bool add_stubs(struct plt *p, const char *section)
 		struct candidate c = { .start = sh.sh_addr + at, .end = sh.sh_addr + at + step,
 				       .limit = sh.sh_addr + sh.sh_size, .table = p->strings,
 				       .origin = ORIGIN_PLT, .rank = 128 };
-		const char *name;
 		uint32_t symbol;
 		GElf_Sym sym;
 
 		if (!stub_symbol(p, (const uint8_t *)data->d_buf + at, step, c.start, &symbol) ||
 		    !gelf_getsym(p->dynsym, (int)symbol, &sym))
 			continue;
-		name = candidates_string(p->out, p->strings, sym.st_name);
 		c.name = sym.st_name;
-		if (name && name[0] && !candidates_add(p->out, &c))
+		if (!candidates_add(p->out, &c))
 			return false;
 	}
 	return true;

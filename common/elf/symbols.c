@@ -4,43 +4,61 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/le.h"
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
+
+enum { RELAX_EACH = 1 << 16 }; /* symbols of a large table */
 
 /* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
 struct symbol {
 	uint64_t start;
 	uint32_t name;  /* offset in its string table */
 	uint32_t tag;   /* the caller's */
+	uint32_t check; /* of its name */
 	uint8_t table;  /* which string table */
 	uint8_t origin;
 };
 
-/* [start, the next one's start) belongs to a symbol, or to none. */
-struct interval {
+/* While it is decided: [start, the next one's start) belongs to a candidate, or to none. */
+struct piece {
 	uint64_t start;
 	uint32_t owner;
 };
 
+/* The same for look-ups, from the base of its run on: eight of them to a line of the cache. */
+struct interval {
+	uint32_t start;
+	uint32_t owner;
+};
+
 /*
- * The index divides the range of addresses into equal pieces, about two for each interval, and knows
- * where each begins among the intervals: what is left to search is a handful. On a large binary that is two
- * cache misses for an address instead of a dozen.
+ * Intervals that begin within 4 GiB; a file seldom has more than one such run. The index divides its
+ * range of addresses into equal parts, about two for each interval, and knows where each begins among the
+ * intervals: what is left to search is a handful. On a large binary that is two cache misses for an address instead
+ * of a dozen.
  */
-struct index {
-	uint32_t *first; /* of piece i: the last interval that begins at or before its first byte */
-	size_t n;
+struct run {
+	uint64_t base;
+	const struct interval *intervals;
+	uint32_t n;
+	uint32_t *first; /* of part i: the last interval that begins at or before its first byte */
+	uint32_t n_first;
 	unsigned int shift;
 };
 
 struct symbols {
 	struct candidates in;
 	struct symbol *items;
-	size_t n, cap;
+	size_t n;
+	struct piece *pieces;
+	size_t n_pieces, cap_pieces;
 	struct interval *intervals;
-	size_t n_intervals, cap_intervals;
-	struct index index;
+	size_t n_intervals, n_firsts;
+	struct run *runs;
+	size_t n_runs;
 	bool has[ORIGINS];
+	bool damaged;
 };
 
 struct symbols *symbols_new(void)
@@ -53,9 +71,12 @@ void symbols_free(struct symbols *t)
 	if (!t)
 		return;
 	candidates_release(&t->in);
+	for (size_t i = 0; i < t->n_runs; i++)
+		free(t->runs[i].first);
+	free(t->runs);
 	free(t->items);
+	free(t->pieces);
 	free(t->intervals);
-	free(t->index.first);
 	free(t);
 }
 
@@ -85,10 +106,10 @@ static struct part *read_parts(const struct elf_file *f, size_t *n)
 }
 
 /* "$x", "$d.12", "$xrv64i": marks for disassemblers. */
-static bool is_mapping_symbol(const char *name)
+static bool is_mapping_symbol(struct slice name)
 {
-	return name[0] == '$' && name[1] && strchr("adtx", name[1]) &&
-	       (name[2] == '\0' || name[2] == '.' || strncmp(name, "$xrv", 4) == 0);
+	return name.n > 1 && name.p[0] == '$' && memchr("adtx", name.p[1], 4) &&
+	       (name.n == 2 || name.p[2] == '.' || (name.n > 3 && memcmp(name.p, "$xrv", 4) == 0));
 }
 
 static int type_rank(unsigned int type)
@@ -111,12 +132,6 @@ static unsigned int binding_rank(unsigned int binding)
 	if (binding == STB_GLOBAL || binding == STB_GNU_UNIQUE)
 		return 0;
 	return binding == STB_WEAK ? 1 : 2;
-}
-
-static bool usable(const GElf_Sym *sym, const struct part *part, const char *name)
-{
-	return part->code && sym->st_value >= part->start && sym->st_value < part->end && name[0] &&
-	       !(GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && is_mapping_symbol(name));
 }
 
 static Elf_Scn *find_table(const struct elf_file *f, uint32_t type, GElf_Shdr *sh)
@@ -144,37 +159,72 @@ static Elf_Data *find_extended(const struct elf_file *f, size_t symtab)
 }
 
 struct table {
-	Elf_Data *symbols, *extended;
+	struct mapped symbols;
+	Elf_Data *extended;
 	size_t n;
+	bool wide, big; /* 64 bits; big-endian */
 	const struct part *parts;
 	size_t n_parts;
 	uint8_t strings; /* number of the string table */
 	uint8_t origin;
 };
 
+static uint16_t load16(const struct table *t, const uint8_t *p)
+{
+	return t->big ? __builtin_bswap16(le16_load(p)) : le16_load(p);
+}
+
+static uint32_t load32(const struct table *t, const uint8_t *p)
+{
+	return t->big ? __builtin_bswap32(le32_load(p)) : le32_load(p);
+}
+
+static uint64_t load64(const struct table *t, const uint8_t *p)
+{
+	return t->big ? __builtin_bswap64(le64_load(p)) : le64_load(p);
+}
+
+static GElf_Sym load_symbol(const struct table *t, size_t i)
+{
+	const uint8_t *p = t->symbols.p + i * (t->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+
+	if (t->wide)
+		return (GElf_Sym){ .st_name = load32(t, p), .st_info = p[4], .st_shndx = load16(t, p + 6),
+				   .st_value = load64(t, p + 8), .st_size = load64(t, p + 16) };
+	return (GElf_Sym){ .st_name = load32(t, p), .st_info = p[12], .st_shndx = load16(t, p + 14),
+			   .st_value = load32(t, p + 4), .st_size = load32(t, p + 8) };
+}
+
+/* The section that a symbol lies in, where that may hold code. */
+static const struct part *part_of(const struct table *t, const GElf_Sym *sym, size_t i)
+{
+	size_t section = sym->st_shndx;
+
+	if (section == SHN_XINDEX) {
+		if (!t->extended || i >= t->extended->d_size / sizeof(uint32_t))
+			return NULL;
+		section = ((const uint32_t *)t->extended->d_buf)[i];
+	} else if (section >= SHN_LORESERVE) {
+		return NULL;
+	}
+	return section != SHN_UNDEF && section < t->n_parts && t->parts[section].code ? &t->parts[section] : NULL;
+}
+
 static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 {
+	GElf_Sym sym = load_symbol(table, i);
+	const struct part *part = part_of(table, &sym, i);
+	int type = type_rank(GELF_ST_TYPE(sym.st_info));
 	struct candidate c;
-	const char *name;
-	Elf32_Word extended = 0;
-	GElf_Sym sym;
-	size_t section;
-	int type;
 
-	if (!gelf_getsymshndx(table->symbols, table->extended, (int)i, &sym, &extended))
-		return true;
-	section = sym.st_shndx == SHN_XINDEX ? extended : sym.st_shndx;
-	type = type_rank(GELF_ST_TYPE(sym.st_info));
-	if (type < 0 || section == SHN_UNDEF || section >= table->n_parts ||
-	    (sym.st_shndx >= SHN_LORESERVE && sym.st_shndx != SHN_XINDEX))
-		return true;
-	name = candidates_string(&t->in, table->strings, sym.st_name);
-	if (!name || !usable(&sym, &table->parts[section], name))
+	if (!part || type < 0 || sym.st_value < part->start || sym.st_value >= part->end ||
+	    (GELF_ST_TYPE(sym.st_info) == STT_NOTYPE &&
+	     is_mapping_symbol(candidates_string(&t->in, table->strings, sym.st_name))))
 		return true;
 	c = (struct candidate){
 		.start = sym.st_value,
 		.end = sym.st_value,
-		.limit = table->parts[section].end,
+		.limit = part->end,
 		.name = sym.st_name,
 		.table = table->strings,
 		.origin = table->origin,
@@ -186,39 +236,67 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 	return candidates_add(&t->in, &c);
 }
 
+/* The bytes of a section that are there, mapped where that can be. */
+static bool open_part(const struct elf_file *f, Elf_Scn *scn, struct mapped *m)
+{
+	GElf_Shdr sh;
+
+	*m = (struct mapped){ 0 };
+	return scn && gelf_getshdr(scn, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size <= ELF_PART_MAX &&
+	       mapped_open(m, f->fd, sh.sh_offset, sh.sh_size);
+}
+
+static bool read_symbols(struct symbols *t, const struct elf_file *f, struct table *table, size_t entsize)
+{
+	GElf_Ehdr eh;
+	size_t natural;
+	struct part *parts;
+	bool good = true;
+
+	if (!gelf_getehdr(f->elf, &eh))
+		return true;
+	table->wide = eh.e_ident[EI_CLASS] == ELFCLASS64;
+	table->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
+	natural = table->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	table->n = table->symbols.n / (entsize > natural ? entsize : natural);
+	table->parts = parts = read_parts(f, &table->n_parts);
+	if (!parts)
+		return false;
+	for (size_t i = 1; good && i < table->n; i++) {
+		if (i % RELAX_EACH == 0 && table->symbols.n > MAPPED_WINDOW)
+			mapped_relax(&table->symbols);
+		good = add_symbol(t, table, i);
+	}
+	free(parts);
+	return good;
+}
+
 /* Number of the string table, or NO_TABLE where the file has no such symbols. */
 enum { NO_TABLE = STRING_TABLES_MAX };
 
 static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type, uint8_t origin, uint8_t *used)
 {
 	struct table table = { .origin = origin };
-	struct part *parts;
+	struct mapped strings;
 	GElf_Shdr sh;
 	Elf_Scn *scn = find_table(f, type, &sh);
-	char *strings;
-	size_t n_strings;
-	bool good = true;
+	bool good;
 
 	*used = NO_TABLE;
-
-	if (!scn || sh.sh_entsize == 0)
+	if (!scn || sh.sh_entsize == 0 || !open_part(f, scn, &table.symbols))
 		return true;
-	table.symbols = elf_part(scn);
-	strings = table.symbols && elf_getscn(f->elf, sh.sh_link) ?
-			  elf_read_part(f->fd, elf_getscn(f->elf, sh.sh_link), &n_strings) : NULL;
-	if (!strings)
+	if (!open_part(f, elf_getscn(f->elf, sh.sh_link), &strings)) {
+		mapped_close(&table.symbols);
 		return true;
-	if (!candidates_add_strings(&t->in, strings, n_strings, &table.strings))
-		return false;
-	*used = table.strings;
-	table.extended = find_extended(f, elf_ndxscn(scn));
-	table.n = table.symbols->d_size / sh.sh_entsize;
-	table.parts = parts = read_parts(f, &table.n_parts);
-	if (!parts)
-		return false;
-	for (size_t i = 1; good && i < table.n && i < INT32_MAX; i++)
-		good = add_symbol(t, &table, i);
-	free(parts);
+	}
+	good = candidates_add_mapped(&t->in, &strings, &table.strings);
+	if (good) {
+		*used = table.strings;
+		table.extended = find_extended(f, elf_ndxscn(scn));
+		good = read_symbols(t, f, &table, sh.sh_entsize);
+		t->damaged |= mapped_lost(&table.symbols) || mapped_lost(&t->in.tables[table.strings]);
+	}
+	mapped_close(&table.symbols);
 	return good;
 }
 
@@ -233,19 +311,20 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 	if (good && (what & SYMBOLS_DYNAMIC))
 		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
 		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));
+	t->damaged |= !elf_unchanged(f); /* what was read from the same place now and then need not belong together */
 	return good ? (long)(t->in.n - before) : -1;
 }
 
 /* From this address on, the candidate (or none) is the one. */
 static bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 {
-	if (t->n_intervals && t->intervals[t->n_intervals - 1].start == at)
-		t->n_intervals--;
-	if (t->n_intervals ? t->intervals[t->n_intervals - 1].owner == owner : owner == SYMBOL_NONE)
+	if (t->n_pieces && t->pieces[t->n_pieces - 1].start == at)
+		t->n_pieces--;
+	if (t->n_pieces ? t->pieces[t->n_pieces - 1].owner == owner : owner == SYMBOL_NONE)
 		return true;
-	if (!grow_array(&t->intervals, &t->cap_intervals, t->n_intervals, sizeof(*t->intervals)))
+	if (!grow_array(&t->pieces, &t->cap_pieces, t->n_pieces, sizeof(*t->pieces)))
 		return false;
-	t->intervals[t->n_intervals++] = (struct interval){ at, owner };
+	t->pieces[t->n_pieces++] = (struct piece){ at, owner };
 	return true;
 }
 
@@ -308,7 +387,7 @@ static bool begin_group(struct symbols *t, struct open_stack *open, size_t first
 	return emit(t, start, (uint32_t)last - 1);
 }
 
-/* Replaces the candidates by what is kept of those that own an interval. */
+/* Replaces the candidates by what is kept of those that own a piece. */
 static bool keep_owners(struct symbols *t)
 {
 	uint32_t *new_number = malloc((t->in.n + 1) * sizeof(*new_number));
@@ -316,50 +395,77 @@ static bool keep_owners(struct symbols *t)
 	if (!new_number)
 		return false;
 	memset(new_number, 0xff, (t->in.n + 1) * sizeof(*new_number));
-	for (size_t i = 0; i < t->n_intervals; i++) {
-		uint32_t o = t->intervals[i].owner;
-		const struct candidate *c = &t->in.items[o];
+	for (size_t i = 0; i < t->n_pieces; i++) {
+		uint32_t *owner = &t->pieces[i].owner;
 
-		if (o == SYMBOL_NONE)
+		if (*owner == SYMBOL_NONE)
 			continue;
-		if (new_number[o] == SYMBOL_NONE) {
-			if (!grow_array(&t->items, &t->cap, t->n, sizeof(*t->items))) {
-				free(new_number);
-				return false;
-			}
-			t->items[t->n] = (struct symbol){ c->start, c->name, 0, c->table, c->origin };
-			new_number[o] = (uint32_t)t->n++;
-			t->has[c->origin] = true;
-		}
-		t->intervals[i].owner = new_number[o];
+		if (new_number[*owner] == SYMBOL_NONE)
+			new_number[*owner] = (uint32_t)t->n++;
+		*owner = new_number[*owner];
+	}
+	t->items = malloc((t->n + 1) * sizeof(*t->items));
+	for (size_t i = 0; t->items && i < t->in.n; i++) {
+		const struct candidate *c = &t->in.items[i];
+
+		if (new_number[i] == SYMBOL_NONE)
+			continue;
+		t->items[new_number[i]] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
+		t->has[c->origin] = true;
 	}
 	free(new_number);
 	candidates_drop_items(&t->in);
+	return t->items != NULL;
+}
+
+static bool build_index(struct symbols *t, struct run *r)
+{
+	uint64_t span = r->intervals[r->n - 1].start;
+
+	while (span >> r->shift > 2 * (uint64_t)r->n)
+		r->shift++;
+	r->n_first = (uint32_t)(span >> r->shift) + 1;
+	r->first = malloc(((size_t)r->n_first + 1) * sizeof(*r->first));
+	if (!r->first)
+		return false;
+	for (uint32_t part = 0, i = 0; part < r->n_first; part++) {
+		while (i + 1 < r->n && r->intervals[i + 1].start <= (uint64_t)part << r->shift)
+			i++;
+		r->first[part] = i;
+	}
+	r->first[r->n_first] = r->n - 1;
+	t->n_firsts += r->n_first;
 	return true;
 }
 
-static bool build_index(struct symbols *t)
+/* Packs the pieces. */
+static bool build_runs(struct symbols *t)
 {
-	struct index *x = &t->index;
-	uint64_t base, span;
+	size_t cap = 0;
+	struct run *r = NULL;
+	bool good;
 
-	if (t->n_intervals == 0)
-		return true;
-	base = t->intervals[0].start;
-	span = t->intervals[t->n_intervals - 1].start - base;
-	while (span >> x->shift > 2 * t->n_intervals)
-		x->shift++;
-	x->n = (size_t)(span >> x->shift) + 1;
-	x->first = malloc((x->n + 1) * sizeof(*x->first));
-	if (!x->first)
-		return false;
-	for (size_t piece = 0, i = 0; piece < x->n; piece++) {
-		while (i + 1 < t->n_intervals && t->intervals[i + 1].start - base <= (uint64_t)piece << x->shift)
-			i++;
-		x->first[piece] = (uint32_t)i;
+	t->n_intervals = t->n_pieces;
+	t->intervals = malloc((t->n_pieces + 1) * sizeof(*t->intervals));
+	good = t->intervals != NULL;
+	for (size_t i = 0; good && i < t->n_pieces; i++) {
+		uint64_t start = t->pieces[i].start;
+
+		if (!r || start - r->base > UINT32_MAX) {
+			good = grow_array(&t->runs, &cap, t->n_runs, sizeof(*t->runs));
+			if (!good)
+				break;
+			r = &t->runs[t->n_runs++];
+			*r = (struct run){ .base = start, .intervals = t->intervals + i };
+		}
+		t->intervals[i] = (struct interval){ (uint32_t)(start - r->base), t->pieces[i].owner };
+		r->n++;
 	}
-	x->first[x->n] = (uint32_t)t->n_intervals - 1;
-	return true;
+	free(t->pieces);
+	t->pieces = NULL;
+	for (size_t i = 0; good && i < t->n_runs; i++)
+		good = build_index(t, &t->runs[i]);
+	return good;
 }
 
 bool symbols_settle(struct symbols *t)
@@ -376,30 +482,47 @@ bool symbols_settle(struct symbols *t)
 	}
 	good = good && advance(t, &open, UINT64_MAX);
 	free(open.items);
-	return good && keep_owners(t) && build_index(t);
+	return good && keep_owners(t) && build_runs(t);
+}
+
+/* The last run that begins at or before the address. */
+static const struct run *find_run(const struct symbols *t, uint64_t vaddr)
+{
+	size_t low = 0, high = t->n_runs;
+
+	while (high > low) {
+		size_t mid = low + (high - low) / 2;
+
+		if (t->runs[mid].base <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? &t->runs[low - 1] : NULL;
 }
 
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 {
-	uint64_t piece;
-	size_t low, high;
+	const struct run *r = find_run(t, vaddr);
+	const struct interval *low;
+	uint64_t into, part;
+	uint32_t n;
 
-	if (t->n_intervals == 0 || vaddr < t->intervals[0].start)
+	if (!r)
 		return SYMBOL_NONE;
-	piece = (vaddr - t->intervals[0].start) >> t->index.shift;
-	if (piece >= t->index.n)
-		return t->intervals[t->n_intervals - 1].owner;
-	low = t->index.first[piece];
-	high = t->index.first[piece + 1] + 1;
-	while (high - low > 1) { /* intervals[low] begins at or before vaddr, intervals[high] behind it */
-		size_t mid = low + (high - low) / 2;
+	into = vaddr - r->base;
+	part = into >> r->shift;
+	if (part >= r->n_first)
+		return r->intervals[r->n - 1].owner;
+	low = r->intervals + r->first[part];
+	n = r->first[part + 1] + 1 - r->first[part];
+	while (n > 1) { /* *low begins at or before it, low[n] behind it */
+		uint32_t half = n / 2;
 
-		if (t->intervals[mid].start <= vaddr)
-			low = mid;
-		else
-			high = mid;
+		low = low[half].start <= into ? low + half : low;
+		n -= half;
 	}
-	return t->intervals[low].owner;
+	return low->owner;
 }
 
 uint64_t symbols_start(const struct symbols *t, uint32_t s)
@@ -412,14 +535,23 @@ uint32_t *symbols_tag(struct symbols *t, uint32_t s)
 	return &t->items[s].tag;
 }
 
-struct slice symbols_name(const struct symbols *t, uint32_t s)
+bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out)
 {
 	const struct symbol *sym = &t->items[s];
-	const char *name = candidates_string(&t->in, sym->table, sym->name);
-	size_t n = strnlen(name, SYMBOL_NAME_MAX);
-	const char *version = n > 1 ? memchr(name + 1, '@', n - 1) : NULL;
+	struct slice name = candidates_string(&t->in, sym->table, sym->name), copied;
 
-	return (struct slice){ (const uint8_t *)name, version ? (size_t)(version - name) : n };
+	buf_clear(out);
+	buf_bytes(out, name.p, name.n);
+	copied = buf_view(out);
+	if (out->failed || candidates_check(copied) != sym->check)
+		return false;
+	out->n = candidates_bare(copied).n;
+	return true;
+}
+
+bool symbols_damaged(const struct symbols *t)
+{
+	return t->damaged;
 }
 
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s)
@@ -434,10 +566,10 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 
 size_t symbols_bytes(const struct symbols *t)
 {
-	size_t n = sizeof(*t) + t->cap * sizeof(*t->items) + t->cap_intervals * sizeof(*t->intervals) +
-		   t->index.n * sizeof(*t->index.first);
+	size_t n = sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +
+		   t->n_firsts * sizeof(*t->runs->first);
 
 	for (size_t i = 0; i < t->in.n_tables; i++)
-		n += t->in.tables[i].n;
+		n += mapped_bytes(&t->in.tables[i]);
 	return n;
 }

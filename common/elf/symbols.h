@@ -9,8 +9,13 @@
  *		...out of memory...
  *	uint32_t s = symbols_find(t, vaddr);
  *	if (s != SYMBOL_NONE)
- *		...symbols_name(t, s), vaddr - symbols_start(t, s)...
+ *		...symbols_name(t, s, &name), vaddr - symbols_start(t, s)...
  *	symbols_free(t);
+ *
+ * Names stay where they are, in the mapped file (see mapped.h for what happens when it shrinks), and are copied
+ * when they are asked for. Of each a checksum is kept since the tables were read, so a file that is
+ * written to afterwards gives the names it had or none. That it was not written to while the tables were
+ * being read is seen by its size and times; see symbols_damaged.
  *
  * What may be a name: FUNC, GNU_IFUNC, NOTYPE and OBJECT symbols that lie in a section which is
  * loaded and executable. Not undefined, absolute and common ones, not sections, files and
@@ -29,7 +34,7 @@
 #ifndef CPROF_ELF_SYMBOLS_H
 #define CPROF_ELF_SYMBOLS_H
 
-#include "common/base/cursor.h"
+#include "common/base/buf.h"
 #include "common/elf/elffile.h"
 
 #define SYMBOL_NONE UINT32_MAX
@@ -55,12 +60,17 @@ bool symbols_settle(struct symbols *t);
 
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr);
 uint64_t symbols_start(const struct symbols *t, uint32_t s);
-/* Without a version ("@@GLIBC_2.4"), and without "@plt" for a stub; lent, good until symbols_free. */
-struct slice symbols_name(const struct symbols *t, uint32_t s);
+/*
+ * Replaces what is in out by the name, without a version ("@@GLIBC_2.4"), and without "@plt" for a stub. False: what
+ * stands in the file is no longer what stood there, or no memory (out->failed).
+ */
+bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out);
 enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
 /* A number that the caller may keep with the symbol; 0 at first. */
 uint32_t *symbols_tag(struct symbols *t, uint32_t s);
-/* Memory that it holds, about. */
+/* Did a file shrink or change while it was read? Then nothing of this is to be believed. */
+bool symbols_damaged(const struct symbols *t);
+/* Memory that it holds, about, pages of the file among it. */
 size_t symbols_bytes(const struct symbols *t);
 /* Was there any symbol of this origin? */
 bool symbols_has(const struct symbols *t, enum symbol_origin origin);

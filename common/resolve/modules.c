@@ -6,23 +6,32 @@
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
 
-enum { CACHE_BITS = 12, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
-	struct symbols *symbols;
+	struct symbols *symbols; /* NULL: none, or let go for now */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
 	uint32_t version;
 	bool lost_offsets, by_path;
+	/* For letting it go and loading it again. */
+	struct module_identity is; /* its slices are texts */
+	size_t bytes;
+	uint64_t used;  /* when it was last asked */
+	uint64_t stamp; /* of the file */
+	bool evicted, has_image;
 };
 
-/* What a (module, address) came to: the hot path, before any search. */
+/* What a place came to: the hot path, before any search. */
 struct cached {
-	uint64_t vaddr;
-	uint32_t module; /* + 1 */
-	uint32_t symbol;
+	uint64_t offset;      /* in the file */
+	uint64_t name_offset;
+	uint32_t module;      /* * 2 + 2, + 1 for a return address */
+	uint32_t text;        /* 0: it has no name */
+	uint32_t source;
+	uint32_t generation;
 };
 
 struct modules {
@@ -33,28 +42,50 @@ struct modules {
 	struct intern tried; /* identities with their paths */
 	struct module *items;
 	size_t n, cap;
-	struct cached *cache;
-	struct buf scratch, path;
+	struct cached *cache; /* good are those of this generation */
+	uint32_t generation;
+	size_t bytes;      /* of all modules */
+	size_t text_bytes; /* of names, about */
+	size_t max;
+	uint64_t clock;
+	struct buf scratch, name, path;
 };
 
-static void unload(struct module *module)
+static void drop_symbols(struct modules *m, struct module *module)
 {
-	elf_close(module->file);
 	symbols_free(module->symbols);
-	module->file = NULL;
 	module->symbols = NULL;
+	m->bytes -= module->bytes;
+	module->bytes = 0;
+	module->evicted = false;
+}
+
+static void unload(struct modules *m, struct module *module)
+{
+	drop_symbols(m, module);
+	elf_close(module->file);
+	module->file = NULL;
 }
 
 static void forget(struct modules *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		unload(&m->items[i]);
+		unload(m, &m->items[i]);
 	free(m->items);
 	m->items = NULL;
 	m->n = m->cap = 0;
+	m->text_bytes = 0;
 	intern_release(&m->texts);
 	intern_release(&m->keys);
 	intern_release(&m->tried);
+}
+
+static void forget_cached(struct modules *m)
+{
+	if (++m->generation == 0) {
+		memset(m->cache, 0, sizeof(*m->cache) << CACHE_BITS);
+		m->generation = 1;
+	}
 }
 
 /* As new: no module, and the text that is none. */
@@ -62,7 +93,7 @@ static bool begin(struct modules *m)
 {
 	uint32_t empty;
 
-	memset(m->cache, 0, sizeof(*m->cache) << CACHE_BITS);
+	forget_cached(m);
 	return intern_add(&m->texts, slice_of(""), &empty);
 }
 
@@ -73,8 +104,9 @@ struct modules *modules_new(const struct modules_options *options)
 	if (!m)
 		return NULL;
 	m->options = *options;
+	m->max = options->max_mem ? options->max_mem : MODULES_KEEP;
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
-	m->cache = malloc(sizeof(*m->cache) << CACHE_BITS);
+	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
 	if (!m->cache || !begin(m)) {
 		modules_free(m);
 		return NULL;
@@ -89,6 +121,7 @@ void modules_free(struct modules *m)
 	forget(m);
 	free(m->cache);
 	buf_release(&m->scratch);
+	buf_release(&m->name);
 	buf_release(&m->path);
 	finder_release(&m->finder);
 	free(m);
@@ -96,11 +129,9 @@ void modules_free(struct modules *m)
 
 bool modules_tidy(struct modules *m, size_t keep)
 {
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < m->n; i++)
-		bytes += m->items[i].symbols ? symbols_bytes(m->items[i].symbols) : 0;
-	if (bytes <= keep)
+	if (keep > m->max)
+		keep = m->max;
+	if (m->bytes + m->text_bytes <= keep)
 		return true;
 	forget(m);
 	return begin(m);
@@ -177,18 +208,61 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 	return finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
 }
 
-/* Opens the file, reads its tables and lets it go. False without memory. */
-static bool load(struct modules *m, struct module *module, const struct module_identity *is)
+/* Its file shrank or was written to: what was read of it is good, nothing else is. */
+static void damaged(struct modules *m, struct module *module)
 {
+	drop_symbols(m, module);
+	module->status = SOURCE_DAMAGED;
+}
+
+/* Lets others go, those first that were not asked for the longest time, until all that is left is small enough. */
+static void make_room(struct modules *m, const struct module *wanted)
+{
+	while (m->bytes > m->max) {
+		struct module *oldest = NULL;
+
+		for (size_t i = 0; i < m->n; i++) {
+			struct module *module = &m->items[i];
+
+			/* An image is lent only while it is loaded first; it is small. */
+			if (module->symbols && module != wanted && !module->has_image &&
+			    (!oldest || module->used < oldest->used))
+				oldest = module;
+		}
+		if (!oldest)
+			return;
+		drop_symbols(m, oldest);
+		oldest->evicted = true;
+	}
+}
+
+/* A file that is loaded again must be the one that it was; a build ID says so, or nothing that can be seen does not. */
+static enum source_status open_again(struct modules *m, struct module *module, const struct module_identity *is)
+{
+	enum source_status status = open_module(m, module, is);
+	bool known = module->stamp && !is->build_id.n && !is->image.n;
+
+	if (module->file && known && module->file->stamp != module->stamp) {
+		elf_close(module->file);
+		module->file = NULL;
+		return SOURCE_CHANGED;
+	}
+	if (module->file)
+		module->stamp = module->file->stamp;
+	return status;
+}
+
+/* Opens the file, reads its tables and lets it go. False without memory. */
+static bool load(struct modules *m, struct module *module)
+{
+	const struct module_identity *is = &module->is;
 	long n = 0;
 
-	unload(module);
-	if (module->version++) /* what was not found may be found now */
-		memset(m->cache, 0, sizeof(*m->cache) << CACHE_BITS);
+	unload(m, module);
 	module->symbols = symbols_new();
 	if (!module->symbols)
 		return false;
-	module->status = open_module(m, module, is);
+	module->status = open_again(m, module, is);
 	if (module->file) {
 		n = symbols_add(module->symbols, module->file, SYMBOLS_SYMTAB);
 		if (n < 0 || symbols_add(module->symbols, module->file, SYMBOLS_DYNAMIC) < 0)
@@ -203,6 +277,23 @@ static bool load(struct modules *m, struct module *module, const struct module_i
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
+	module->bytes = symbols_bytes(module->symbols);
+	m->bytes += module->bytes;
+	if (symbols_damaged(module->symbols))
+		damaged(m, module);
+	make_room(m, module);
+	return true;
+}
+
+/* The same where it was let go. */
+static bool load_again(struct modules *m, struct module *module)
+{
+	enum source_status before = module->status;
+
+	if (!load(m, module))
+		return false;
+	if (module->status != before)
+		forget_cached(m);
 	return true;
 }
 
@@ -222,6 +313,33 @@ static void write_key(struct buf *key, const struct module_identity *is)
 			   is->host == HOST_OTHER || !is->inode ? 0 : (unsigned long long)is->seen);
 		buf_bytes(key, is->path.p, is->path.n);
 	}
+}
+
+static bool keep_slice(struct modules *m, struct slice *s)
+{
+	uint32_t text;
+
+	if (!intern_add(&m->texts, *s, &text))
+		return false;
+	*s = intern_get(&m->texts, text);
+	return true;
+}
+
+/* The first time, or another path for what was not found yet, and may be found now. */
+static bool load_first(struct modules *m, struct module *module, const struct module_identity *is)
+{
+	bool good;
+
+	module->is = *is;
+	module->has_image = is->image.n > 0;
+	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path))
+		return false;
+	if (module->version++)
+		forget_cached(m);
+	module->stamp = 0;
+	good = load(m, module);
+	module->is.image = (struct slice){ NULL, 0 };
+	return good;
 }
 
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id)
@@ -247,7 +365,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	/* The same build under another path may be the one that is still there. */
 	if (m->tried.n == n_tried || (module->version && module->status == SOURCE_OK))
 		return true;
-	return load(m, module, &is);
+	return load_first(m, module, &is);
 }
 
 static bool translate(struct module *module, const struct module_place *where, uint64_t *vaddr)
@@ -260,16 +378,6 @@ static bool translate(struct module *module, const struct module_place *where, u
 	return elf_vaddr(module->file, offset, vaddr);
 }
 
-static uint32_t find(struct modules *m, uint32_t id, uint64_t vaddr)
-{
-	uint64_t mixed = (vaddr + ((uint64_t)id << 40)) * 0x9e3779b97f4a7c15;
-	struct cached *c = &m->cache[mixed >> (64 - CACHE_BITS)];
-
-	if (c->module != id + 1 || c->vaddr != vaddr)
-		*c = (struct cached){ vaddr, id + 1, symbols_find(m->items[id].symbols, vaddr) };
-	return c->symbol;
-}
-
 static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_SYMTAB] = NAME_SYMTAB,
 	[ORIGIN_DYNSYM] = NAME_DYNSYM,
@@ -277,36 +385,64 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_DEBUG] = NAME_DEBUG,
 };
 
-/* A symbol's name is demangled once. */
-static bool text_of(struct modules *m, struct module *module, uint32_t symbol, uint32_t *text)
+/* A symbol's name is demangled once. 0: it is not there any more. */
+static int text_of(struct modules *m, struct module *module, uint32_t symbol, uint32_t *text)
 {
 	uint32_t *known = symbols_tag(module->symbols, symbol);
+	size_t n_texts = m->texts.n;
 
 	if (*known == 0) {
+		if (!symbols_name(module->symbols, symbol, &m->name)) {
+			damaged(m, module);
+			return m->name.failed ? -1 : 0;
+		}
 		buf_clear(&m->scratch);
-		demangle(&m->scratch, symbols_name(module->symbols, symbol), m->options.demangle);
+		demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
 		if (symbols_origin(module->symbols, symbol) == ORIGIN_PLT)
 			buf_text(&m->scratch, "@plt");
 		if (m->scratch.failed ||
 		    !intern_add(&m->texts, buf_view(&m->scratch), known))
-			return false;
+			return -1;
+		if (m->texts.n > n_texts)
+			m->text_bytes += m->scratch.n + TEXT_COST;
 	}
 	*text = *known;
-	return true;
+	return 1;
 }
 
-int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
+/* The same as modules_name, without having seen the place before. */
+static int find(struct modules *m, struct module *module, const struct module_place *where, struct module_name *name)
 {
-	struct module *module = &m->items[id];
 	uint64_t vaddr;
 	uint32_t symbol;
 
-	if (!module->file || !translate(module, where, &vaddr))
+	if (module->evicted && !load_again(m, module))
+		return -1;
+	module->used = ++m->clock;
+	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
-	symbol = find(m, id, vaddr);
+	symbol = symbols_find(module->symbols, vaddr);
 	if (symbol == SYMBOL_NONE)
 		return 0;
 	name->source = source_of[symbols_origin(module->symbols, symbol)];
 	name->offset = vaddr - symbols_start(module->symbols, symbol) + (where->after_call && where->offset);
-	return text_of(m, module, symbol, &name->text) ? 1 : -1;
+	return text_of(m, module, symbol, &name->text);
+}
+
+int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
+{
+	uint32_t key = id * 2 + 2 + where->after_call;
+	uint64_t mixed = (where->offset + ((uint64_t)key << 40)) * 0x9e3779b97f4a7c15;
+	struct cached *c = &m->cache[mixed >> (64 - CACHE_BITS)];
+	int found;
+
+	if (c->offset == where->offset && c->module == key && c->generation == m->generation) {
+		*name = (struct module_name){ c->text, c->source, c->name_offset };
+		return c->text != 0;
+	}
+	*name = (struct module_name){ 0 };
+	found = find(m, &m->items[id], where, name);
+	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
+		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
+	return found;
 }

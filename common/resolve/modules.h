@@ -6,6 +6,10 @@
  * recorded here once a segment, since it may be written in between. A file whose build ID is not
  * the recorded one, or that is otherwise seen to be another, is never used: a wrong name is worse than none.
  *
+ * Modules that together hold more than max_mem bytes are let go whole, the one first that was not asked
+ * for the longest time, and loaded again when they are asked: the ids and names stay good, and what was
+ * there is checked to be there still. A single one may be larger than that. Names that were asked for count in modules_tidy.
+ *
  *	struct modules *m = modules_new(&options);
  *	uint32_t id;
  *
@@ -23,13 +27,14 @@
 #include "common/resolve/identity.h"
 #include "common/stream/record.h"
 
-enum { MODULES_KEEP = 512 << 20 }; /* bytes; see modules_tidy */
+enum { MODULES_KEEP = 128 << 20 }; /* bytes that modules may hold unless it is said otherwise */
 
 struct modules_options {
 	const char *symfs;           /* NULL: files are where they were recorded */
 	const char *const *debug_dirs; /* NULL: /usr/lib/debug, under symfs where that is set */
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
+	size_t max_mem; /* bytes that modules may hold; 0: MODULES_KEEP */
 };
 
 /* Where in a module to look. */
@@ -60,7 +65,7 @@ struct modules *modules_new(const struct modules_options *options);
 void modules_free(struct modules *m);
 /*
  * To be called where no id and no text is in use, between segments: lets everything go if it has
- * grown beyond so many bytes, so that a stream that never ends does not fill the memory with files
+ * grown beyond so many bytes or max_mem, so that a stream that never ends does not fill the memory with files
  * that were long deleted. False without memory.
  */
 bool modules_tidy(struct modules *m, size_t keep);

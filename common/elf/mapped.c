@@ -1,0 +1,145 @@
+#include "common/elf/mapped.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * How many reads a large part gets before its pages are let go. A read brings in the 16 pages around
+ * it, so these are at most MAPPED_WINDOW bytes.
+ */
+enum { PAGE = 4096, READS_MAX = MAPPED_WINDOW / (16 * PAGE), COPY_MAX = 1 << 29 };
+
+struct mapped_region {
+	struct mapped_region *next, *before;
+	uint8_t *start;
+	size_t length;
+	unsigned int reads;
+	volatile sig_atomic_t lost;
+};
+
+/*
+ * What the handler looks through. It runs where mapped bytes are read, and these are never read while
+ * the list is being changed.
+ */
+static struct mapped_region regions = { .next = &regions, .before = &regions };
+static bool guarded;
+
+static bool replace(struct mapped_region *r)
+{
+	r->lost = 1;
+	return mmap(r->start, r->length, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+static void on_bus_error(int signal_number, siginfo_t *info, void *context)
+{
+	const uint8_t *at = info->si_addr;
+
+	(void)context;
+	for (struct mapped_region *r = regions.next; info->si_code > 0 && r != &regions; r = r->next) {
+		if (at >= r->start && at < r->start + r->length && replace(r))
+			return;
+	}
+	signal(signal_number, SIG_DFL); /* not ours: as if there were no handler */
+	raise(signal_number);
+}
+
+bool mapped_guard(void)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO };
+
+	sigemptyset(&action.sa_mask);
+	guarded = sigaction(SIGBUS, &action, NULL) == 0;
+	return guarded;
+}
+
+void mapped_take(struct mapped *m, char *bytes, size_t n)
+{
+	*m = (struct mapped){ (const uint8_t *)bytes, n, NULL };
+}
+
+static bool copy(struct mapped *m, int fd, uint64_t offset, size_t n)
+{
+	char *bytes = n <= COPY_MAX ? malloc(n + 1) : NULL;
+	size_t at = 0;
+
+	while (bytes && at < n) {
+		ssize_t got = pread(fd, bytes + at, n - at, (off_t)(offset + at));
+
+		if (got <= 0) {
+			free(bytes);
+			return false;
+		}
+		at += (size_t)got;
+	}
+	if (bytes)
+		mapped_take(m, bytes, n);
+	return bytes != NULL;
+}
+
+static bool map(struct mapped *m, int fd, uint64_t offset, size_t n)
+{
+	size_t skip = offset % PAGE;
+	struct mapped_region *r = calloc(1, sizeof(*r));
+	void *start = r ? mmap(NULL, n + skip, PROT_READ, MAP_PRIVATE, fd, (off_t)(offset - skip)) : MAP_FAILED;
+
+	if (start == MAP_FAILED) {
+		free(r);
+		return false;
+	}
+	*r = (struct mapped_region){ .next = regions.next, .before = &regions, .start = start, .length = n + skip };
+	r->next->before = regions.next = r;
+	*m = (struct mapped){ r->start + skip, n, r };
+	return true;
+}
+
+bool mapped_open(struct mapped *m, int fd, uint64_t offset, uint64_t n)
+{
+	struct stat st;
+
+	*m = (struct mapped){ 0 };
+	if (fstat(fd, &st) != 0 || offset > (uint64_t)st.st_size || n > (uint64_t)st.st_size - offset)
+		return false;
+	return (guarded && n >= MAPPED_LEAST && map(m, fd, offset, n)) || copy(m, fd, offset, n);
+}
+
+void mapped_close(struct mapped *m)
+{
+	struct mapped_region *r = m->region;
+
+	if (r) {
+		r->next->before = r->before;
+		r->before->next = r->next;
+		munmap(r->start, r->length);
+		free(r);
+	} else {
+		free((void *)(uintptr_t)m->p);
+	}
+	*m = (struct mapped){ 0 };
+}
+
+void mapped_relax(const struct mapped *m)
+{
+	if (m->region)
+		madvise(m->region->start, m->region->length, MADV_DONTNEED);
+}
+
+void mapped_use(const struct mapped *m)
+{
+	if (!m->region || m->n <= MAPPED_WINDOW || ++m->region->reads < READS_MAX)
+		return;
+	m->region->reads = 0;
+	mapped_relax(m);
+}
+
+bool mapped_lost(const struct mapped *m)
+{
+	return m->region && m->region->lost;
+}
+
+size_t mapped_bytes(const struct mapped *m)
+{
+	return m->region && m->n > MAPPED_WINDOW ? MAPPED_WINDOW : m->n;
+}

@@ -1,0 +1,112 @@
+/*
+ * What naming costs in the process, without a stream around it. Operands: an ELF file, the way to demangle
+ * ("none", "simplified"), a file of offsets in it, one a line in hexadecimal, and how often to go through them. Prints,
+ * a line each: seconds for loading the file; nanoseconds for naming each address the first time, and again. Under each
+ * different address, in the order of its first appearance, the first time is cold; all that follows is warm.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "common/base/hash.h"
+#include "common/elf/mapped.h"
+#include "common/resolve/modules.h"
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static uint64_t *read_offsets(const char *path, size_t *n)
+{
+	uint64_t *offsets = NULL;
+	size_t cap = 0;
+	FILE *in = fopen(path, "re");
+	char line[64];
+
+	*n = 0;
+	while (in && fgets(line, sizeof(line), in) && grow_array(&offsets, &cap, *n, sizeof(*offsets)))
+		offsets[(*n)++] = strtoull(line, NULL, 16);
+	if (in)
+		fclose(in);
+	return offsets;
+}
+
+/* The different ones, in the order of their first appearance. */
+static size_t different(const uint64_t *offsets, size_t n, uint64_t *out)
+{
+	struct idmap seen;
+	size_t kept = 0;
+	uint32_t dummy;
+
+	idmap_init(&seen);
+	for (size_t i = 0; i < n; i++) {
+		if (!idmap_find(&seen, offsets[i], &dummy) && idmap_set(&seen, offsets[i], 1))
+			out[kept++] = offsets[i];
+	}
+	idmap_release(&seen);
+	return kept;
+}
+
+/* Nanoseconds for each; named counts those with a name, sum takes the names' numbers so that none can be left out. */
+static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, size_t *named, uint64_t *sum)
+{
+	double begin = now();
+
+	*named = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct module_place place = { .offset = offsets[i] };
+		struct module_name name;
+
+		if (modules_name(m, id, &place, &name) == 1) {
+			++*named;
+			*sum += name.text + name.offset;
+		}
+	}
+	return (now() - begin) / (double)n;
+}
+
+int main(int argc, char **argv)
+{
+	struct modules_options options = { .demangle = DEMANGLE_NONE };
+	const char *const no_dirs[] = { "/nonexistent" };
+	struct module_identity is = { 0 };
+	uint64_t *offsets, *once, sum = 0;
+	struct rusage usage;
+	struct modules *m;
+	size_t n, n_once, named;
+	double begin;
+	uint32_t id;
+
+	if (argc < 5)
+		return 2;
+	options.debug_dirs = no_dirs;
+	options.n_debug_dirs = 1;
+	options.demangle = strcmp(argv[2], "none") == 0 ? DEMANGLE_NONE : DEMANGLE_SIMPLIFIED;
+	offsets = read_offsets(argv[3], &n);
+	once = n ? malloc(n * sizeof(*once)) : NULL;
+	if (!once || !mapped_guard())
+		return 1;
+	n_once = different(offsets, n, once);
+	begin = now();
+	m = modules_new(&options);
+	is.path = slice_of(argv[1]);
+	if (!m || !modules_get(m, &is, &id))
+		return 1;
+	printf("load %.6f seconds\n", (now() - begin) / 1e9);
+	printf("cold %.1f ns, %zu different addresses", pass(m, id, once, n_once, &named, &sum), n_once);
+	printf(", %zu named\n", named);
+	for (int i = 0; i < atoi(argv[4]); i++)
+		printf("warm %.1f ns, %zu addresses\n", pass(m, id, offsets, n, &named, &sum), n);
+	modules_free(m);
+	free(offsets);
+	free(once);
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		printf("peak %ld KiB (sum %" PRIx64 ")\n", usage.ru_maxrss, sum);
+	return 0;
+}
