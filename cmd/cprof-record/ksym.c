@@ -20,6 +20,8 @@ struct ksym {
 	struct known *known; /* by address; a function has many addresses, and to ask the kernel is dear */
 	size_t n, cap;
 	struct buf names;
+	bool asked_stext;
+	uint64_t stext;
 };
 
 struct ksym *ksym_new(bool use_bpf)
@@ -193,6 +195,16 @@ void ksym_idle(struct ksym *k, struct idle_ranges *idle)
 	if (!found[0])
 		read_labels(names, found, 4);
 	*idle = (struct idle_ranges){ { found[0], found[2] }, { found[1], found[3] } };
+}
+
+uint64_t ksym_stext(struct ksym *k)
+{
+	if (!k->asked_stext)
+		k->stext = address_of(k, "_stext");
+	if (!k->asked_stext && !k->stext)
+		k->stext = kernel_stext("/proc/kallsyms", "/proc/kcore");
+	k->asked_stext = true;
+	return k->stext;
 }
 
 const char *ksym_why(const struct ksym *k)
