@@ -94,6 +94,9 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 bool elf_lost_offsets(const struct elf_file *f);
 bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
 
+/* The value of the first symbol of .symtab that has this name and is defined. */
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
+
 /* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);
 static inline struct slice elf_build_id(const struct elf_file *f)

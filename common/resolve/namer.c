@@ -56,6 +56,10 @@ struct namer {
 	struct list kernel;      /* kernel frames that have no name yet */
 	uint64_t kernel_named, kernel_frames;
 	size_t n_ksyms;
+	struct kernel_files *kernel_files; /* NULL: none are asked */
+	bool asked_files; /* which file is this segment's? */
+	bool file_named;  /* it gave a name */
+	struct idmap said_ksyms; /* by address, those that were taken from it */
 	bool kernel_new, last_said;
 	bool host_known;
 	enum identity_host host;
@@ -110,6 +114,8 @@ static void forget_segment(struct namer *n)
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
 	n->n_ksyms = 0;
+	idmap_clear(&n->said_ksyms);
+	n->asked_files = n->file_named = false;
 	n->kernel_new = n->last_said = n->host_known = false;
 }
 
@@ -125,6 +131,7 @@ void namer_free(struct namer *n)
 	free(n->late.items);
 	free(n->new_files.items);
 	free(n->kernel.items);
+	idmap_release(&n->said_ksyms);
 	intern_release(&n->where);
 	intern_release(&n->by_path);
 	free(n->counts);
@@ -499,6 +506,22 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	return write_symbol(n, c, w, p->frame, p->from, a);
 }
 
+/* What named the kernel, or why nothing did: a file that was named or found, else what was recorded. */
+static void kernel_source(const struct namer *n, const struct capture *c, struct record_source *s)
+{
+	const char *why;
+
+	s->status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
+	s->kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
+	s->path = slice_of("/proc/kallsyms");
+	if (!n->asked_files || (c->n_ksyms && !n->file_named))
+		return;
+	s->status = kernel_files_state(n->kernel_files, &s->path, &why);
+	s->kind = n->file_named ? kernel_files_kind(n->kernel_files) : NAME_NONE;
+	if (s->path.n == 0)
+		s->path = slice_of("/proc/kallsyms");
+}
+
 static bool write_source(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
 {
 	struct file_state *f = file_state(n, id);
@@ -508,9 +531,7 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	if (!f)
 		return false;
 	if (id == 0) {
-		s.status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
-		s.kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
-		s.path = slice_of("/proc/kallsyms");
+		kernel_source(n, c, &s);
 	} else if (f->module) {
 		struct module_state m = modules_state(n->modules, f->module - 1);
 
@@ -520,6 +541,9 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	}
 	if (!intern_add(n->texts, s.path, &path))
 		return false;
+	/* Of the kernel's some are in the capture after the first run: what gave them stays. */
+	if (id == 0 && f->heard && f->status == SOURCE_OK && name_source_rank(f->kind) >= name_source_rank(s.kind))
+		return true;
 	/* Why it failed is told once, wherever it was tried. */
 	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
 			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
@@ -532,6 +556,42 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	return true;
 }
 
+void namer_use_kernel(struct namer *n, struct kernel_files *k)
+{
+	n->kernel_files = k;
+}
+
+/* What a text file says of a kernel address becomes a record, as if it had been recorded: it tells the module. */
+static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
+{
+	uint32_t said;
+
+	if (s->size == 0 || idmap_find(&n->said_ksyms, s->address, &said))
+		return true;
+	writer_put(w, &(struct record){ .type = RECORD_KSYM, .ksym = { 0, s->address, s->size, s->name, s->module } });
+	return idmap_set(&n->said_ksyms, s->address, 0);
+}
+
+/* By a file, where the capture has no symbols of its own, or one was named. As name_kernel. */
+static int name_by_file(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	const struct capture_frame *f = &c->frames[id];
+	struct kernel_symbol s;
+	struct answer a = { 0 };
+
+	if (!n->kernel_files || (c->n_ksyms && !kernel_files_asked(n->kernel_files)))
+		return 0;
+	if (!n->asked_files)
+		kernel_files_segment(n->kernel_files, c);
+	n->asked_files = true;
+	if (!kernel_files_find(n->kernel_files, capture_lookup(f, f->address), &s))
+		return 0;
+	n->file_named = true;
+	a.source = (uint16_t)kernel_files_kind(n->kernel_files);
+	a.offset = f->address - s.address;
+	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
+}
+
 /* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
@@ -539,7 +599,9 @@ static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uin
 	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
 	struct answer a = { .source = NAME_KSYM };
 
-	if (!k || !k->name || (k->size == 0 && !last))
+	if (!k)
+		return name_by_file(n, c, w, id);
+	if (!k->name || (k->size == 0 && !last))
 		return 0;
 	a.offset = f->address - k->address;
 	if (!intern_add(n->texts, capture_text(c, k->name), &a.text) || !write_symbol(n, c, w, id, 0, &a))
@@ -701,6 +763,16 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	return good;
 }
 
+static const char *why_kernel(const struct namer *n, const struct capture *c)
+{
+	const char *why = NULL;
+	struct slice path;
+
+	if (n->asked_files)
+		kernel_files_state(n->kernel_files, &path, &why);
+	return why ? why : c->n_ksyms || n->file_named ? "no-symbol" : "no kernel symbols were recorded";
+}
+
 static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 {
 	uint64_t unnamed = 0;
@@ -715,8 +787,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
-	return count(n, slice_of("[kernel]"),
-		     slice_of(!unnamed ? "" : c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded"),
+	return count(n, slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
 		     n->kernel_frames - unnamed, unnamed, &at);
 }
 
