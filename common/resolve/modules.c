@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 #include "common/elf/elffile.h"
+#include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
+#include "common/resolve/more.h"
 
 enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
+	struct more *more;       /* names that are no symbols; NULL: it has none */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -54,6 +57,8 @@ struct modules {
 static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
+	more_free(module->more);
+	module->more = NULL;
 	module->symbols = NULL;
 	m->bytes -= module->bytes;
 	module->bytes = 0;
@@ -160,6 +165,21 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/* Those that the file itself holds, compressed: where no debug file was found. */
+static bool add_minidebug(struct module *module)
+{
+	struct elf_file *mini;
+	bool good;
+
+	if (!module->file)
+		return true;
+	good = minidebug_open(module->file, &mini);
+	if (mini)
+		good = symbols_add(module->symbols, mini, SYMBOLS_SYMTAB | SYMBOLS_MINIDEBUG) >= 0;
+	elf_close(mini);
+	return good;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
@@ -187,15 +207,17 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 		}
 	}
 	buf_release(&opened);
-	return good;
+	return good && (found || add_minidebug(module));
 }
 
-static enum name_source best_kind(const struct symbols *t)
+static enum name_source best_kind(const struct symbols *t, const struct more *more)
 {
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
+	       more_kind(more) == NAME_GO ? NAME_GO :
+	       symbols_has(t, ORIGIN_MINIDEBUG) ? NAME_MINIDEBUG :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
-	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : NAME_NONE;
+	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
 }
 
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
@@ -270,14 +292,16 @@ static bool load(struct modules *m, struct module *module)
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
 		return false;
+	if (module->file && !more_open(module->file, &module->more))
+		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
-	module->kind = best_kind(module->symbols);
+	module->kind = best_kind(module->symbols, module->more);
 	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
-	module->bytes = symbols_bytes(module->symbols);
+	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more);
 	m->bytes += module->bytes;
 	if (symbols_damaged(module->symbols))
 		damaged(m, module);
@@ -383,6 +407,7 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_DYNSYM] = NAME_DYNSYM,
 	[ORIGIN_PLT] = NAME_PLT,
 	[ORIGIN_DEBUG] = NAME_DEBUG,
+	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
 /* A symbol's name is demangled once. 0: it is not there any more. */
@@ -410,11 +435,32 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 	return 1;
 }
 
+/* What has no symbol, or an exported one only, where something better may be known. */
+static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
+{
+	struct more_hit hit;
+
+	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
+		return 0;
+	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
+		return 0;
+	if (*hit.tag == 0) {
+		buf_clear(&m->scratch);
+		more_text(&hit, &m->scratch);
+		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
+			return -1;
+		m->text_bytes += m->scratch.n + TEXT_COST;
+	}
+	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
+	return 1;
+}
+
 /* The same as modules_name, without having seen the place before. */
 static int find(struct modules *m, struct module *module, const struct module_place *where, struct module_name *name)
 {
 	uint64_t vaddr;
 	uint32_t symbol;
+	int found;
 
 	if (module->evicted && !load_again(m, module))
 		return -1;
@@ -422,11 +468,15 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
 	symbol = symbols_find(module->symbols, vaddr);
-	if (symbol == SYMBOL_NONE)
-		return 0;
-	name->source = source_of[symbols_origin(module->symbols, symbol)];
-	name->offset = vaddr - symbols_start(module->symbols, symbol) + (where->after_call && where->offset);
-	return text_of(m, module, symbol, &name->text);
+	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
+	if (found == 0 && symbol != SYMBOL_NONE) {
+		name->source = source_of[symbols_origin(module->symbols, symbol)];
+		name->offset = vaddr - symbols_start(module->symbols, symbol);
+		found = text_of(m, module, symbol, &name->text);
+	}
+	if (found > 0)
+		name->offset += where->after_call && where->offset;
+	return found;
 }
 
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
@@ -445,4 +495,11 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
 		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
 	return found;
+}
+
+const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
+{
+	struct module *module = &m->items[id];
+
+	return module->file && translate(module, where, vaddr) ? more_go(module->more) : NULL;
 }

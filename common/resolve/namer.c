@@ -10,7 +10,8 @@
 /* What we found for a place. */
 struct answer {
 	uint32_t text;   /* 0: nothing */
-	uint32_t source; /* enum name_source */
+	uint16_t source; /* enum name_source */
+	bool late;       /* it is in the list of those */
 	uint64_t offset;
 };
 
@@ -66,6 +67,15 @@ static bool list_add(struct list *l, uint32_t v)
 		return false;
 	l->items[l->n++] = v;
 	return true;
+}
+
+/* The place has got its name after its block. */
+static bool add_late(struct namer *n, uint32_t place)
+{
+	if (n->answers[place].late || place >= n->n_said)
+		return true;
+	n->answers[place].late = true;
+	return list_add(&n->late, place);
 }
 
 struct namer *namer_new(struct modules *modules)
@@ -194,15 +204,15 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 }
 
 static bool answer_hit(struct namer *n, const struct capture *c, const struct capture_place *p,
-		       const struct perfmap_hit *hit, struct answer *a)
+		       const struct perfmap_hit *hit, enum name_source source, struct answer *a)
 {
-	a->source = NAME_PERFMAP;
+	a->source = (uint16_t)source;
 	a->offset = c->frames[p->frame].address - hit->start;
 	return intern_add(n->texts, hit->name, &a->text);
 }
 
-/* Code in memory without a file: by the process's perf map, after a fork by its parent's too. */
-static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a)
+/* Code in memory without a file: by what the process told of it, after a fork by what its parent did. */
+static bool ask_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a, bool *found)
 {
 	const struct capture_place *p = &c->places[place];
 	const struct capture_frame *f = &c->frames[p->frame];
@@ -210,12 +220,27 @@ static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t plac
 	uint32_t process = f->process;
 	struct perfmap_hit hit;
 
+	*found = true;
 	for (unsigned int depth = 0; process && depth < 16; depth++) {
+		int dumped = jit_find_code(&n->jit, process, address, p->sample, &hit);
+
+		if (dumped != 0)
+			return dumped > 0 && answer_hit(n, c, p, &hit, NAME_JITDUMP, a);
 		if (jit_find(&n->jit, process, address, &hit))
-			return answer_hit(n, c, p, &hit, a);
+			return answer_hit(n, c, p, &hit, NAME_PERFMAP, a);
 		process = c->processes[process].via == VIA_FORK ? c->processes[process].parent : 0;
 	}
-	return jit_wait(&n->jit, f->process, place);
+	*found = false;
+	return true;
+}
+
+static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a)
+{
+	uint32_t process = c->frames[c->places[place].frame].process;
+	bool found;
+
+	return jit_keep(&n->jit, process, place) && ask_maps(n, c, place, a, &found) &&
+	       (found || jit_wait(&n->jit, process, place));
 }
 
 static bool look_in_module(struct namer *n, const struct capture *c, const struct capture_place *p,
@@ -233,7 +258,7 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 
 	f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
-		*a = (struct answer){ name.text, name.source, name.offset };
+		*a = (struct answer){ .text = name.text, .source = (uint16_t)name.source, .late = a->late, .offset = name.offset };
 	return found >= 0;
 }
 
@@ -248,7 +273,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 	struct answer *a = &n->answers[place];
 	struct file_state *f = NULL;
 
-	*a = (struct answer){ 0 };
+	*a = (struct answer){ .late = a->late };
 	if (p->map_end == 0) /* nothing was mapped there */
 		return true;
 	if (p->file && !use_file(n, c, p->file, p->sample, &f))
@@ -264,8 +289,10 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 static bool look_up_new(struct namer *n, const struct capture *c)
 {
 	for (; n->n_placed < c->n_places; n->n_placed++) {
-		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)) ||
-		    !look_up(n, c, (uint32_t)n->n_placed))
+		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)))
+			return false;
+		n->answers[n->n_placed].late = false;
+		if (!look_up(n, c, (uint32_t)n->n_placed))
 			return false;
 	}
 	return true;
@@ -300,10 +327,11 @@ static bool try_late(void *arg, uint32_t place, const struct perfmap_run *run)
 	const struct capture_frame *f = &t->c->frames[p->frame];
 	struct perfmap_hit hit;
 
+	if (t->n->answers[place].text) /* a jitdump file came first */
+		return true;
 	if (!perfmap_run_find(run, capture_lookup(f, f->address), &hit))
 		return false;
-	if (!answer_hit(t->n, t->c, p, &hit, &t->n->answers[place]) ||
-	    (place < t->n->n_said && !list_add(&t->n->late, place)))
+	if (!answer_hit(t->n, t->c, p, &hit, NAME_PERFMAP, &t->n->answers[place]) || !add_late(t->n, place))
 		t->failed = true;
 	return true;
 }
@@ -313,6 +341,47 @@ static bool hear_jitmap(struct namer *n, const struct capture *c, const struct r
 	struct trial t = { n, c, false };
 
 	return jit_add(&n->jit, (uint32_t)r->process, r->generation, r->data, try_late, &t) && !t.failed;
+}
+
+static void ask_place(void *arg, uint32_t place, uint64_t *address, uint64_t *time)
+{
+	const struct trial *t = arg;
+	const struct capture_frame *f = &t->c->frames[t->c->places[place].frame];
+
+	*address = capture_lookup(f, f->address);
+	*time = t->c->places[place].sample;
+}
+
+static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
+{
+	struct trial *t = arg;
+	struct answer *a = &t->n->answers[place], new = { .late = a->late };
+	uint32_t before = t->c->places[place].before;
+
+	if (!answer_hit(t->n, t->c, &t->c->places[place], hit, NAME_JITDUMP, &new))
+		return false;
+	/* One that was not written, because the place before had the same, may have to be now. They come in order. */
+	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP && !t->n->answers[before].late)
+		return true;
+	*a = new;
+	return add_late(t->n, place);
+}
+
+/* What jitdump files told later than it was needed; last: and what a parent did, for those that it forked. */
+static bool revise_jit(struct namer *n, const struct capture *c, bool last)
+{
+	struct trial t = { n, c, false };
+	bool good = jit_revise(&n->jit, &(struct jit_revision){ ask_place, tell_place, &t }, last), found;
+
+	for (uint32_t i = 1; good && last && n->jit.n && i < n->n_placed; i++) {
+		const struct capture_place *p = &c->places[i];
+
+		if (n->answers[i].text || !p->map_end || (p->file && n->files[p->file].module) ||
+		    c->processes[c->frames[p->frame].process].via != VIA_FORK)
+			continue;
+		good = ask_maps(n, c, i, &n->answers[i], &found) && (!found || add_late(n, i));
+	}
+	return good;
 }
 
 static bool hear_source(struct namer *n, const struct capture *c, const struct record_source *r)
@@ -348,6 +417,8 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 		return look_up_new(n, c);
 	case RECORD_JITMAP:
 		return hear_jitmap(n, c, &r->jitmap);
+	case RECORD_JITCODE:
+		return jit_see_code(&n->jit, &r->jitcode);
 	case RECORD_STRING:
 		return intern_add(n->texts, r->string.text, &text) && strings_see(&n->strings, r->string.id, text);
 	case RECORD_SOURCE:
@@ -470,13 +541,15 @@ static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, boo
 
 bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 {
-	bool good = look_up_queued(n, c);
+	bool good = look_up_queued(n, c) && revise_jit(n, c, false);
 
 	for (size_t i = 0; good && i < n->new_files.n; i++)
 		good = write_source(n, c, w, n->new_files.items[i]);
 	n->new_files.n = 0;
-	for (size_t i = 0; good && i < n->late.n; i++)
+	for (size_t i = 0; good && i < n->late.n; i++) {
+		n->answers[n->late.items[i]].late = false;
 		good = write_place(n, c, w, n->late.items[i]);
+	}
 	n->late.n = 0;
 	for (; good && n->n_said < n->n_placed; n->n_said++)
 		good = write_place(n, c, w, (uint32_t)n->n_said);
@@ -497,7 +570,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 			continue;
 		if (!f->module && !image_of(c, &c->files[p->file]).n)
 			continue;
-		if (!look_up(n, c, i) || !list_add(&n->late, i))
+		if (!look_up(n, c, i) || !add_late(n, i))
 			return false;
 	}
 	return true;
@@ -622,7 +695,7 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 	if (n->last_said)
 		return true;
 	n->last_said = true;
-	if (!namer_say(n, c, w) || !look_again(n, c))
+	if (!namer_say(n, c, w) || !revise_jit(n, c, true) || !look_again(n, c))
 		return false;
 	for (size_t i = 1; i < n->n_files; i++) { /* what came of a file may have changed */
 		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))

@@ -17,8 +17,8 @@
  * source is not worse and it says the same) or better, so that naming twice adds nothing, and naming
  * again where other files are adds what is better and loses nothing.
  *
- * Frames in anonymous memory get the name that the process's perf map gave them when the sample was
- * taken; those that it did not name by then, the first that it gives them later. A frame whose memory
+ * Frames in anonymous memory get the name that the process's jitdump file, or else its perf map, gave them when
+ * the sample was taken; those that neither named by then, the first that they get later. A frame whose memory
  * meant something else before, and for which there is no name now, gets the name "none", since
  * the old one would be believed otherwise. All other frames without a name get nothing; the SOURCE of
  * their file says why.
