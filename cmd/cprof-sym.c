@@ -16,7 +16,7 @@
 
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
-static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... "
+static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
 				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] [--max-mem SIZE] [FILE]";
 
 static const char *const demangle_modes[] = {
@@ -50,6 +50,19 @@ static const char *parse_directory(const char *option, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
 	return path;
+}
+
+static struct debuginfod *parse_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
 }
 
 /* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
@@ -208,6 +221,16 @@ static void summarize(struct namer *namer, bool verbose)
 	buf_release(&line);
 }
 
+/* What became of the questions, if there were some that nobody answered. */
+static void tell_debuginfod(const struct debuginfod *d)
+{
+	struct debuginfod_counts n = debuginfod_counts(d);
+
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
+			 n.given_up ? "; the rest was not asked" : "");
+}
+
 static enum status symbolize(const char *path, const struct modules_options *options, const struct kernel_options *ko,
 			     bool verbose)
 {
@@ -228,6 +251,8 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 		cli_writer_done(p.writer);
 	if (got == 0)
 		summarize(p.namer, verbose);
+	if (options->debuginfod)
+		tell_debuginfod(options->debuginfod);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);
@@ -239,10 +264,11 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 
 int main(int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE, MAX_MEM, KERNEL };
+	enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, KERNEL };
 	static const struct option options[] = {
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
 		{ "kernel", required_argument, NULL, KERNEL },
 		{ "demangle", required_argument, NULL, DEMANGLE },
 		{ "max-mem", required_argument, NULL, MAX_MEM },
@@ -255,6 +281,7 @@ int main(int argc, char **argv)
 	struct kernel_options ko = { 0 };
 	struct modules_options mo = { .demangle = DEMANGLE_SIMPLIFIED };
 	bool verbose = false;
+	enum status status;
 	int c;
 
 	cli_begin("cprof-sym", usage);
@@ -270,6 +297,10 @@ int main(int argc, char **argv)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
 			dirs[mo.n_debug_dirs++] = parse_directory("--debug-dir", optarg);
 			mo.debug_dirs = dirs;
+			break;
+		case DEBUGINFOD:
+			if (!mo.debuginfod)
+				mo.debuginfod = parse_debuginfod();
 			break;
 		case KERNEL:
 			if (ko.path)
@@ -300,5 +331,7 @@ int main(int argc, char **argv)
 	ko.symfs = mo.symfs;
 	ko.debug_dirs = mo.debug_dirs;
 	ko.n_debug_dirs = mo.n_debug_dirs;
-	return symbolize(argv[optind] ? argv[optind] : "-", &mo, &ko, verbose);
+	status = symbolize(argv[optind] ? argv[optind] : "-", &mo, &ko, verbose);
+	debuginfod_free(mo.debuginfod);
+	return status;
 }

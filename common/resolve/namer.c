@@ -19,11 +19,19 @@ struct answer {
 struct file_state {
 	uint32_t module; /* + 1; 0: not asked for yet */
 	uint32_t version; /* of the module when it was last asked */
+	uint32_t process; /* for which the module was last looked for */
+	uint64_t seen;    /* when it was first */
 	bool used, is_file;
 	bool heard; /* the stream says something, in the four below */
 	uint32_t status, kind;
 	uint32_t path;
 };
+
+/* Is it a name, and not just where the function begins? */
+static bool is_named(uint32_t source)
+{
+	return source != NAME_NONE && source != NAME_BOUNDS;
+}
 
 struct list {
 	uint32_t *items;
@@ -178,9 +186,27 @@ static uint64_t realtime(const struct namer *n, uint64_t time)
 	return n->realtime && n->monotonic && time < INT64_MAX ? n->realtime + time - n->monotonic : 0;
 }
 
-/* Finds the module of a file at its first use, at this time; module stays 0 where the mapping has no file. */
-static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint64_t time, struct file_state **fp)
+/* Who had the file of this place mapped, and where. */
+static struct module_user user_of(const struct capture *c, const struct capture_place *p)
 {
+	const struct capture_process *process = &c->processes[c->frames[p->frame].process];
+
+	return (struct module_user){ process->pid, process->start, p->map_start, p->map_end,
+				     capture_text(c, process->cgroup) };
+}
+
+/* A file that one process does not have, or has another of, may be found where another sees it. */
+static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
+{
+	enum source_status status = modules_state(n->modules, f->module - 1).status;
+
+	return status == SOURCE_OK || status == SOURCE_STRIPPED || n->host != HOST_BOOT || f->process == process;
+}
+
+/* Finds the module of the place's file at its first use; module stays 0 where the mapping has no file. */
+static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
+{
+	uint32_t id = p->file, process = c->frames[p->frame].process;
 	const struct capture_file *file = &c->files[id];
 	struct file_state *f = file_state(n, id);
 	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
@@ -194,8 +220,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 	if (!f->used && !list_add(&n->new_files, id))
 		return false;
 	f->used = true;
-	if (f->module)
+	if (f->module && is_found(n, f, process))
 		return true;
+	f->process = process;
 	f->is_file = capture_path_is_file(file->path);
 	if (!f->is_file)
 		is.image = image_of(c, file);
@@ -203,7 +230,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 		return true;
 	know_host(n, c);
 	is.host = n->host;
-	is.seen = realtime(n, time);
+	f->seen = f->module ? f->seen : realtime(n, p->sample);
+	is.seen = f->seen;
+	is.user = user_of(c, p);
 	if (!modules_get(n->modules, &is, &module))
 		return false;
 	f->module = module + 1;
@@ -283,7 +312,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 	*a = (struct answer){ .late = a->late };
 	if (p->map_end == 0) /* nothing was mapped there */
 		return true;
-	if (p->file && !use_file(n, c, p->file, p->sample, &f))
+	if (p->file && !use_file(n, c, p, &f))
 		return false;
 	if (!f || !f->module)
 		return look_in_maps(n, c, place, a);
@@ -624,7 +653,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 	for (uint32_t i = 1; i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
 		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
-		bool was_late = !n->answers[i].text && f && f->used;
+		bool was_late = !is_named(n->answers[i].source) && f && f->used;
 
 		if (!was_late)
 			continue;
@@ -711,13 +740,14 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		static const struct answer none = { .source = NAME_NONE };
 		const struct capture_place *p = &c->places[i];
-		const struct capture_symbol *s = n->answers[i].text ? NULL : capture_symbol_from(c, p->frame, p->from);
+		bool ours = is_named(n->answers[i].source);
+		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
 		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
-		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
+		bool named = ours || (s && is_named(s->source));
 
 		t->named += named;
 		t->unnamed += !named;
-		if (!named && !s && has_name[p->frame])
+		if (!named && !s && !n->answers[i].text && has_name[p->frame])
 			good = write_symbol(n, c, w, p->frame, p->from, &none);
 	}
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
