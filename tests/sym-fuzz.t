@@ -22,4 +22,7 @@ ok '5,000 changes of a perf map' timeout 120 "$BUILD/tests/fuzz-perfmap" -m 5000
 for f in "$here"/corpus/jitdump-*; do
 	ok "5,000 changes of $(basename "$f")" timeout 120 "$BUILD/tests/fuzz-jitdump" -m 5000 "$f"
 done
+for f in "$here"/corpus/names-* "$here"/corpus/unwind-*.so "$here"/corpus/unwind-golang-*; do
+	ok "1,000 changes of ${f##*/}, as names" timeout 120 "$BUILD/tests/fuzz-names" -m 1000 "$f"
+done
 done_testing
