@@ -1,4 +1,4 @@
-/* Any bytes as an ELF file: the names in .gopclntab and what is inlined, those in .gnu_debugdata, the ranges of .eh_frame. */
+/* Any bytes as an ELF file: names in .gopclntab and what is inlined, those in .gnu_debugdata, ranges of .eh_frame. */
 #include "tests/fuzz.h"
 
 #include "common/elf/minidebug.h"
