@@ -8,7 +8,7 @@
 #include "common/resolve/finder.h"
 #include "common/resolve/more.h"
 
-enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
@@ -111,6 +111,7 @@ struct modules *modules_new(const struct modules_options *options)
 	m->options = *options;
 	m->max = options->max_mem ? options->max_mem : MODULES_KEEP;
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
+	m->finder.debuginfod = options->debuginfod;
 	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
 	if (!m->cache || !begin(m)) {
 		modules_free(m);
@@ -147,6 +148,11 @@ struct intern *modules_texts(struct modules *m)
 	return &m->texts;
 }
 
+size_t modules_bytes(const struct modules *m)
+{
+	return m->bytes;
+}
+
 size_t modules_count(const struct modules *m)
 {
 	return m->n;
@@ -165,6 +171,18 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/*
+ * A debug file's symbols. Where it stands in for the runtime file it has its exported ones as well, if it is from an
+ * archive, and its .symtab may be the runtime file's own.
+ */
+static long add_separate(struct module *module, const struct elf_file *debug)
+{
+	bool own = debug->archived & ARCHIVED_OWN;
+	long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | (own ? 0 : SYMBOLS_SEPARATE));
+
+	return n >= 0 && !module->file && symbols_add(module->symbols, debug, SYMBOLS_DYNAMIC) < 0 ? -1 : n;
+}
+
 /* Those that the file itself holds, compressed: where no debug file was found. */
 static bool add_minidebug(struct module *module)
 {
@@ -180,32 +198,44 @@ static bool add_minidebug(struct module *module)
 	return good;
 }
 
+static void was_opened(struct modules *m, struct module *module, const struct buf *path)
+{
+	buf_clear(&m->path);
+	buf_bytes(&m->path, path->p, path->n);
+	module->status = SOURCE_OK;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
-	struct elf_file *debug;
+	struct elf_file *debug, *bare = NULL;
 	size_t step = 0;
 	bool good = true, found = false;
 
-	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is->build_id, is->path,
-						       &opened))) {
-		long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
+	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is, &opened))) {
+		long n = add_separate(module, debug);
+		bool stands_in = !module->file && (n > 0 || (debug->archived & ARCHIVED_NAMES));
 
 		good = n >= 0;
 		found = n > 0;
-		if (found) {
-			buf_clear(&m->path);
-			buf_bytes(&m->path, opened.p, opened.n);
-			module->status = SOURCE_OK;
-		}
-		if (found && !module->file) {
+		if (found || stands_in)
+			was_opened(m, module, &opened);
+		if (stands_in) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
+		} else if (good && !module->file && !bare && !elf_lost_offsets(debug)) {
+			bare = debug;
+			was_opened(m, module, &opened);
 		} else {
 			elf_close(debug);
 		}
 	}
+	/* The file itself, found by its build ID: what it exports is better than nothing. */
+	if (good && !module->file)
+		module->file = bare;
+	else
+		elf_close(bare);
 	buf_release(&opened);
 	return good && (found || add_minidebug(module));
 }
@@ -341,6 +371,22 @@ static void write_key(struct buf *key, const struct module_identity *is)
 	}
 }
 
+/*
+ * Has a file that was not found to be looked for where this process sees it? Once for each that lives;
+ * scratch has the key.
+ */
+static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
+{
+	size_t n = m->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK))
+		return false;
+	buf_printf(&m->scratch, " of %llu %llu", (unsigned long long)is->user.pid, (unsigned long long)is->user.start);
+	m->scratch.failed |= !intern_add(&m->tried, buf_view(&m->scratch), &dummy);
+	return m->tried.n > n && module->version <= PROCESSES_MAX && finder_may_retry(is, module->status);
+}
+
 static bool keep_slice(struct modules *m, struct slice *s)
 {
 	uint32_t text;
@@ -354,17 +400,24 @@ static bool keep_slice(struct modules *m, struct slice *s)
 /* The first time, or another path for what was not found yet, and may be found now. */
 static bool load_first(struct modules *m, struct module *module, const struct module_identity *is)
 {
+	enum source_status was = module->version ? module->status : SOURCE_NO_FILE;
+	uint32_t path = module->path;
 	bool good;
 
 	module->is = *is;
 	module->has_image = is->image.n > 0;
-	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path))
+	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path) ||
+	    !keep_slice(m, &module->is.user.cgroup))
 		return false;
 	if (module->version++)
 		forget_cached(m);
 	module->stamp = 0;
 	good = load(m, module);
 	module->is.image = (struct slice){ NULL, 0 };
+	if (finder_worse(module->status, was) != module->status) { /* what came of it before says more */
+		module->status = was;
+		module->path = path;
+	}
 	return good;
 }
 
@@ -373,6 +426,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	struct module_identity is = *identity;
 	size_t n_tried = m->tried.n;
 	struct module *module;
+	bool retry, is_new;
 	uint32_t dummy;
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
@@ -388,9 +442,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
-	/* The same build under another path may be the one that is still there. */
-	if (m->tried.n == n_tried || (module->version && module->status == SOURCE_OK))
-		return true;
+	/* The same build under another path may be the one that is still there; or another process may have it. */
+	is_new = m->tried.n > n_tried;
+	retry = is_for_process(m, module, &is);
+	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
+		return !m->scratch.failed;
 	return load_first(m, module, &is);
 }
 

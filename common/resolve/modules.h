@@ -23,6 +23,7 @@
 #define CPROF_RESOLVE_MODULES_H
 
 #include "common/base/hash.h"
+#include "common/resolve/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/identity.h"
 #include "common/stream/record.h"
@@ -35,6 +36,7 @@ struct modules_options {
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
 	size_t max_mem; /* bytes that modules may hold; 0: MODULES_KEEP */
+	struct debuginfod *debuginfod; /* NULL: no server is asked */
 };
 
 /* Where in a module to look. */
@@ -81,6 +83,8 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 struct gonames;
 const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
 struct module_state modules_state(const struct modules *m, uint32_t id);
+/* Memory that the modules which are loaded hold, about. */
+size_t modules_bytes(const struct modules *m);
 size_t modules_count(const struct modules *m); /* ids are below it */
 
 #endif

@@ -125,6 +125,8 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 	if (text == 0 || !code_map_offset(code, text, &offset, &left))
 		return false;
 	t->text = text;
+	if (f->archived) /* its code is not there to look at */
+		return !guess;
 	for (size_t i = 0; i < t->n; i++) {
 		if (!gopclntab_function(t, i, &fn) ||
 		    (!slice_is(fn.name, "runtime.goexit") && !slice_is(fn.name, "runtime.goexit.abi0")))
@@ -233,7 +235,7 @@ static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
 	struct stat st;
 	uint64_t budget;
 
-	if (!may_be_go(f) || fstat(f->fd, &st) != 0)
+	if (f->archived || !may_be_go(f) || fstat(f->fd, &st) != 0)
 		return GOPCLNTAB_NONE;
 	budget = 4 * (uint64_t)st.st_size + (1 << 16);
 	for (size_t i = 0; i < f->n_segments; i++) {
