@@ -235,7 +235,7 @@ static void put_trees(struct buf *b, const struct layout *l, unsigned int how, c
 		uint32_t name = (how & NO_NAME) && i ? 1 << 24 : (uint32_t)names_at + p->call[i];
 		uint32_t parent = i && (how & CIRCLE) ? 20 : i && (how & FAR_PARENT) ? 0x5f : parents[i];
 
-		put_word(b, 0, l->entry == 16 ? 4 : 12);
+		put_zeroes(b, b->n + (l->entry == 16 ? 4 : 12));
 		put_word(b, name, 4);
 		put_word(b, parent, 4);
 		put_word(b, 7, l->entry == 16 ? 4 : 0);
