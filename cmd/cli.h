@@ -34,6 +34,9 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
+/* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
+const char *cli_directory(const char *option, const char *path);
+
 /*
  * Opens an operand for reading; "-" is standard input. Dies on failure. Where that is a pipe, the first
  * Ctrl-C is for the recorder at its head: what has been recorded is still to come through.

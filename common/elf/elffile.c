@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/elf/parts.h"
 
-enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4 };
+enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4,
+       QUIET_NS = 50000000, NS_A_SECOND = 1000000000 };
 
 static uint64_t page_down(uint64_t v)
 {
@@ -107,6 +109,23 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
+/* The note that slim.c writes: version 1, then what is held. */
+static void read_archived(struct elf_file *f)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, ".note.cprof", &sh);
+	Elf_Data *data = scn && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX ? elf_part(scn) : NULL;
+	size_t name, desc;
+	GElf_Nhdr n;
+	const uint8_t *bytes = data ? data->d_buf : NULL;
+
+	if (!bytes || gelf_getnote(data, 0, &n, &name, &desc) == 0 || n.n_namesz != 6 || n.n_descsz != 8 ||
+	    memcmp(bytes + name, "cprof", 6) != 0)
+		return;
+	if (le32_load(bytes + desc) == ARCHIVED_VERSION && (le32_load(bytes + desc + 4) & ARCHIVED))
+		f->archived = le32_load(bytes + desc + 4);
+}
+
 static uint64_t stamp_of(const struct stat *st)
 {
 	const uint64_t is[] = {
@@ -122,6 +141,25 @@ bool elf_unchanged(const struct elf_file *f)
 	struct stat st;
 
 	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
+}
+
+static bool is_recent(const struct timespec *t, const struct timespec *now)
+{
+	if (t->tv_sec < now->tv_sec - 1)
+		return false;
+	return t->tv_sec > now->tv_sec ||
+	       (now->tv_sec - t->tv_sec) * NS_A_SECOND + now->tv_nsec - t->tv_nsec < QUIET_NS;
+}
+
+bool elf_quiet(const struct elf_file *f)
+{
+	static const struct timespec while_written = { 0, QUIET_NS };
+	struct timespec now;
+	struct stat st;
+
+	if (!f->own && fstat(f->fd, &st) == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 && is_recent(&st.st_mtim, &now))
+		nanosleep(&while_written, NULL);
+	return elf_unchanged(f);
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)
@@ -157,6 +195,7 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		goto fail;
 	}
 	read_build_id(f);
+	read_archived(f);
 	*fp = f;
 	return ELF_OPENED;
 fail:
@@ -167,6 +206,7 @@ fail:
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
 {
 	int fd = memfd_create("cprof", MFD_CLOEXEC);
+	enum elf_opened result;
 	size_t at = 0;
 
 	*f = NULL;
@@ -179,7 +219,12 @@ enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
 		}
 		at += n > 0 ? (size_t)n : 0;
 	}
-	return fd < 0 ? ELF_NO_MEMORY : elf_open(fd, f);
+	if (fd < 0)
+		return ELF_NO_MEMORY;
+	result = elf_open(fd, f);
+	if (*f)
+		(*f)->own = true;
+	return result;
 }
 
 void elf_settle(struct elf_file *f)
@@ -276,6 +321,71 @@ bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *c
 	memcpy(name, bytes, n);
 	name[n] = '\0';
 	*crc = le32_load(bytes + (n + 4) / 4 * 4);
+	return true;
+}
+
+bool elf_altlink(const struct elf_file *f, const char **path, struct slice *build_id)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, ".gnu_debugaltlink", &sh);
+	Elf_Data *data = scn ? elf_part(scn) : NULL;
+	size_t n;
+
+	if (!data)
+		return false;
+	*path = data->d_buf;
+	n = strnlen(*path, data->d_size);
+	if (n == 0 || n >= data->d_size || data->d_size - n - 1 > ELF_BUILD_ID_MAX)
+		return false;
+	*build_id = (struct slice){ (const uint8_t *)data->d_buf + n + 1, data->d_size - n - 1 };
+	return true;
+}
+
+static bool has_bytes(const struct elf_file *f, const char *name)
+{
+	GElf_Shdr sh;
+
+	return elf_find_section(f->elf, name, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size;
+}
+
+bool elf_has_dwarf(const struct elf_file *f)
+{
+	return has_bytes(f, ".debug_info") || has_bytes(f, ".zdebug_info");
+}
+
+bool elf_has_symtab(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB && sh.sh_size)
+			return true;
+	}
+	return false;
+}
+
+bool elf_is_whole(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr eh;
+	GElf_Shdr sh;
+	struct stat st;
+	size_t n = 0, seen = 1;
+	uint64_t size;
+
+	if (fstat(f->fd, &st) != 0 || !gelf_getehdr(f->elf, &eh) || elf_getshdrnum(f->elf, &n) != 0)
+		return false;
+	size = (uint64_t)st.st_size;
+	if ((eh.e_shoff && !n) || eh.e_shoff > size || n > (size - eh.e_shoff) / (eh.e_shentsize ? eh.e_shentsize : 1))
+		return false;
+	for (; seen < n && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (!gelf_getshdr(scn, &sh))
+			return false;
+		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
+		    (sh.sh_offset > size || sh.sh_size > size - sh.sh_offset))
+			return false;
+	}
 	return true;
 }
 

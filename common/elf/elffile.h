@@ -29,6 +29,20 @@ enum elf_opened {
 	ELF_NO_MEMORY = 3,
 };
 
+/* What a file from an archive holds (slim.h). */
+enum { ARCHIVED_VERSION = 1 };
+enum elf_archived {
+	ARCHIVED = 1,          /* it is one */
+	ARCHIVED_OFFSETS = 2,  /* its segments have the offsets of the file that ran */
+	ARCHIVED_SYMTAB = 4,
+	ARCHIVED_OWN = 8,      /* the .symtab is from the file that ran, not from a separate debug file */
+	ARCHIVED_DYNSYM = 16,
+	ARCHIVED_FRAMES = 32,  /* .gnu_debugdata or .eh_frame */
+	ARCHIVED_GO = 64,
+	ARCHIVED_DWARF = 128,
+	ARCHIVED_NAMES = ARCHIVED_SYMTAB | ARCHIVED_DYNSYM | ARCHIVED_FRAMES | ARCHIVED_GO | ARCHIVED_DWARF,
+};
+
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr; /* in the file; as linked */
@@ -44,14 +58,22 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
+	uint32_t archived; /* enum elf_archived; 0: any other file. If not, what its segments load is not in it */
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
+	bool own;       /* nobody else can write to it */
 };
 
 /* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
 enum elf_opened elf_open(int fd, struct elf_file **f);
 /* Bytes as if they were a file (the vDSO's image). */
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
-/* Is its descriptor's file as it was when it was opened, as far as size and time of change tell? */
+/*
+ * Is its descriptor's file as it was when it was opened? That is seen by its size and time of change. Where this is so
+ * recent that the next one could be the same, or that writing may still go on, elf_quiet waits until it is not:
+ * what is read between elf_quiet and elf_unchanged belongs together, if both are true. (Not where one single
+ * write takes longer than that, or a program writes through a mapping.)
+ */
+bool elf_quiet(const struct elf_file *f);
 bool elf_unchanged(const struct elf_file *f);
 /* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
 void elf_settle(struct elf_file *f);
@@ -72,6 +94,9 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 bool elf_lost_offsets(const struct elf_file *f);
 bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
 
+/* The value of the first symbol of .symtab that has this name and is defined. */
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
+
 /* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);
 static inline struct slice elf_build_id(const struct elf_file *f)
@@ -84,6 +109,13 @@ static inline struct slice elf_build_id(const struct elf_file *f)
  * of its bytes. False: there is none, or it names a path.
  */
 bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc);
+/* .gnu_debugaltlink: the path and the build ID of the file that holds what several debug files share. Lent. */
+bool elf_altlink(const struct elf_file *f, const char **path, struct slice *build_id);
+/* Has it DWARF of its own, be it compressed? */
+bool elf_has_dwarf(const struct elf_file *f);
+bool elf_has_symtab(const struct elf_file *f);
+/* Does all that its headers tell of lie in it? One whose copying was cut short is not. */
+bool elf_is_whole(const struct elf_file *f);
 /* CRC32 (IEEE 802.3) of the whole file; false where it cannot be read. */
 bool elf_crc32(const struct elf_file *f, uint32_t *crc);
 

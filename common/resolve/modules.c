@@ -3,14 +3,17 @@
 #include <stdlib.h>
 
 #include "common/elf/elffile.h"
+#include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
+#include "common/resolve/more.h"
 
 enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
+	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -54,7 +57,9 @@ struct modules {
 static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
+	more_free(module->more);
 	module->symbols = NULL;
+	module->more = NULL;
 	m->bytes -= module->bytes;
 	module->bytes = 0;
 	module->evicted = false;
@@ -143,6 +148,11 @@ struct intern *modules_texts(struct modules *m)
 	return &m->texts;
 }
 
+size_t modules_bytes(const struct modules *m)
+{
+	return m->bytes;
+}
+
 size_t modules_count(const struct modules *m)
 {
 	return m->n;
@@ -161,6 +171,33 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/*
+ * A debug file's symbols. Where it stands in for the runtime file it has its exported ones as well, if it is from an
+ * archive, and its .symtab may be the runtime file's own.
+ */
+static long add_separate(struct module *module, const struct elf_file *debug)
+{
+	bool own = debug->archived & ARCHIVED_OWN;
+	long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | (own ? 0 : SYMBOLS_SEPARATE));
+
+	return n >= 0 && !module->file && symbols_add(module->symbols, debug, SYMBOLS_DYNAMIC) < 0 ? -1 : n;
+}
+
+/* Those that the file itself holds, compressed: where no debug file was found. */
+static bool add_minidebug(struct module *module)
+{
+	struct elf_file *mini;
+	bool good;
+
+	if (!module->file)
+		return true;
+	good = minidebug_open(module->file, &mini);
+	if (mini)
+		good = symbols_add(module->symbols, mini, SYMBOLS_SYMTAB | SYMBOLS_MINIDEBUG) >= 0;
+	elf_close(mini);
+	return good;
+}
+
 static void was_opened(struct modules *m, struct module *module, const struct buf *path)
 {
 	buf_clear(&m->path);
@@ -177,13 +214,14 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 	bool good = true, found = false;
 
 	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is, &opened))) {
-		long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
+		long n = add_separate(module, debug);
+		bool stands_in = !module->file && (n > 0 || (debug->archived & ARCHIVED_NAMES));
 
 		good = n >= 0;
 		found = n > 0;
-		if (found)
+		if (found || stands_in)
 			was_opened(m, module, &opened);
-		if (found && !module->file) {
+		if (stands_in) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
 		} else if (good && !module->file && !bare && !elf_lost_offsets(debug)) {
@@ -194,22 +232,22 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 		}
 	}
 	/* The file itself, found by its build ID: what it exports is better than nothing. */
-	if (good && !module->file && bare) {
+	if (good && !module->file)
 		module->file = bare;
-		good = symbols_add(module->symbols, bare, SYMBOLS_DYNAMIC) >= 0;
-	} else {
+	else
 		elf_close(bare);
-	}
 	buf_release(&opened);
-	return good;
+	return good && (found || add_minidebug(module));
 }
 
-static enum name_source best_kind(const struct symbols *t)
+static enum name_source best_kind(const struct symbols *t, const struct more *more)
 {
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
+	       more_kind(more) == NAME_GO ? NAME_GO :
+	       symbols_has(t, ORIGIN_MINIDEBUG) ? NAME_MINIDEBUG :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
-	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : NAME_NONE;
+	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
 }
 
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
@@ -271,6 +309,7 @@ static bool load(struct modules *m, struct module *module)
 {
 	const struct module_identity *is = &module->is;
 	long n = 0;
+	bool bare;
 
 	unload(m, module);
 	module->symbols = symbols_new();
@@ -286,12 +325,15 @@ static bool load(struct modules *m, struct module *module)
 		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
-	module->kind = best_kind(module->symbols);
-	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
+	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
+	if (module->file && !more_open(module->file, bare, &module->more))
+		return false;
+	module->kind = best_kind(module->symbols, module->more);
+	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
-	module->bytes = symbols_bytes(module->symbols);
+	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more);
 	m->bytes += module->bytes;
 	if (symbols_damaged(module->symbols))
 		damaged(m, module);
@@ -423,6 +465,7 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_DYNSYM] = NAME_DYNSYM,
 	[ORIGIN_PLT] = NAME_PLT,
 	[ORIGIN_DEBUG] = NAME_DEBUG,
+	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
 /* A symbol's name is demangled once. 0: it is not there any more. */
@@ -450,23 +493,58 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 	return 1;
 }
 
+/* What has no symbol, or an exported one only, where something better may be known. */
+static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
+{
+	size_t n_texts = m->texts.n;
+	struct more_hit hit;
+
+	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
+		return 0;
+	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
+		return 0;
+	if (*hit.tag == 0) {
+		buf_clear(&m->scratch);
+		more_text(&hit, module->is.path, &m->scratch);
+		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
+			return -1;
+		if (m->texts.n > n_texts)
+			m->text_bytes += m->scratch.n + TEXT_COST;
+	}
+	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
+	return 1;
+}
+
+/* The module is there if it can be, and was asked. False without memory. */
+static bool wake(struct modules *m, struct module *module)
+{
+	if (module->evicted && !load_again(m, module))
+		return false;
+	module->used = ++m->clock;
+	return true;
+}
+
 /* The same as modules_name, without having seen the place before. */
 static int find(struct modules *m, struct module *module, const struct module_place *where, struct module_name *name)
 {
 	uint64_t vaddr;
 	uint32_t symbol;
+	int found;
 
-	if (module->evicted && !load_again(m, module))
+	if (!wake(m, module))
 		return -1;
-	module->used = ++m->clock;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
 	symbol = symbols_find(module->symbols, vaddr);
-	if (symbol == SYMBOL_NONE)
-		return 0;
-	name->source = source_of[symbols_origin(module->symbols, symbol)];
-	name->offset = vaddr - symbols_start(module->symbols, symbol) + (where->after_call && where->offset);
-	return text_of(m, module, symbol, &name->text);
+	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
+	if (found == 0 && symbol != SYMBOL_NONE) {
+		name->source = source_of[symbols_origin(module->symbols, symbol)];
+		name->offset = vaddr - symbols_start(module->symbols, symbol);
+		found = text_of(m, module, symbol, &name->text);
+	}
+	if (found > 0)
+		name->offset += where->after_call && where->offset;
+	return found;
 }
 
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
@@ -485,4 +563,13 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
 		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
 	return found;
+}
+
+const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
+{
+	struct module *module = &m->items[id];
+
+	if (!wake(m, module) || !module->file || !translate(module, where, vaddr))
+		return NULL;
+	return more_go(module->more);
 }

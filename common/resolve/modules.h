@@ -76,7 +76,15 @@ struct intern *modules_texts(struct modules *m);
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
 /* 1: named. 0: this place has no name. -1: out of memory. */
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+/*
+ * The table of a Go program, for what is inlined at a place (gonames_chain); *vaddr is the address to ask it. NULL:
+ * there is none, or no memory. Lent, good until the next call.
+ */
+struct gonames;
+const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
 struct module_state modules_state(const struct modules *m, uint32_t id);
+/* Memory that the modules which are loaded hold, about. */
+size_t modules_bytes(const struct modules *m);
 size_t modules_count(const struct modules *m); /* ids are below it */
 
 #endif

@@ -52,7 +52,7 @@ static bool bytes_at(const struct elf_file *f, uint64_t vaddr, struct slice *byt
 {
 	struct stat st;
 
-	if (fstat(f->fd, &st) != 0)
+	if (f->archived || fstat(f->fd, &st) != 0)
 		return false;
 	for (size_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *seg = &f->segments[i];
