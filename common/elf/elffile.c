@@ -107,7 +107,6 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
-<<<<<<< HEAD
 /* The note that slim.c writes: version 1, then what is held. */
 static void read_archived(struct elf_file *f)
 {
@@ -123,7 +122,32 @@ static void read_archived(struct elf_file *f)
 		return;
 	if (le32_load(bytes + desc) == ARCHIVED_VERSION && (le32_load(bytes + desc + 4) & ARCHIVED))
 		f->archived = le32_load(bytes + desc + 4);
-=======
+}
+
+/* The pieces that can be read. */
+static bool find_loaded(struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	size_t n = 0;
+	GElf_Shdr sh;
+
+	f->loaded = f->segments;
+	f->n_loaded = f->n_segments;
+	if (!f->archived)
+		return true;
+	f->n_loaded = 0;
+	if (elf_getshdrnum(f->elf, &n) != 0 || n > ELF_SECTIONS_MAX)
+		n = 0;
+	f->loaded = calloc(n + 1, sizeof(*f->loaded));
+	while (f->loaded && f->n_loaded < n && (scn = elf_nextscn(f->elf, scn))) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_addr && sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL)
+			f->loaded[f->n_loaded++] = (struct elf_segment){
+				sh.sh_offset, sh.sh_addr, sh.sh_size, sh.sh_size, (sh.sh_flags & SHF_EXECINSTR) != 0,
+			};
+	}
+	return f->loaded != NULL;
+}
+
 static uint64_t stamp_of(const struct stat *st)
 {
 	const uint64_t is[] = {
@@ -139,7 +163,6 @@ bool elf_unchanged(const struct elf_file *f)
 	struct stat st;
 
 	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
->>>>>>> main
 }
 
 enum elf_opened elf_open(int fd, struct elf_file **fp)
@@ -176,6 +199,8 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	}
 	read_build_id(f);
 	read_archived(f);
+	if (!find_loaded(f))
+		goto fail;
 	*fp = f;
 	return ELF_OPENED;
 fail:
@@ -215,6 +240,8 @@ void elf_close(struct elf_file *f)
 	if (!f)
 		return;
 	elf_settle(f);
+	if (f->loaded != f->segments)
+		free(f->loaded);
 	free(f->segments);
 	free(f);
 }
