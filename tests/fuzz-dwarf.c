@@ -69,13 +69,15 @@ static void try_table(struct slice bytes, const struct code *code)
 {
 	struct line_sections s = { bytes, bytes, bytes };
 	struct line_table t = { 0 };
+	struct line_scratch scratch = { 0 };
 
-	demand(line_table_read(&t, &s, 0, code));
+	demand(line_table_read(&t, &s, 0, code, &scratch));
 	demand(code || t.n_rows == 0);
 	for (size_t i = 0; i < t.n_rows; i++)
 		demand(i == 0 || t.rows[i - 1].start < t.rows[i].start);
 	demand(t.n_rows == 0 || t.rows[t.n_rows - 1].file == ROW_GAP);
 	line_table_release(&t);
+	line_scratch_release(&scratch);
 }
 
 /* Pieces of two bytes each, in a world of 256 addresses. */

@@ -35,6 +35,8 @@ static enum wanted wanted_of(unsigned int code)
 		return WANT_DWO_NAME;
 	case DW_AT_rnglists_base:
 		return WANT_RNGLISTS_BASE;
+	case DW_AT_language:
+		return WANT_LANGUAGE;
 	default:
 		return WANTED;
 	}
@@ -144,7 +146,7 @@ bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *
 struct slice debug_section(Elf *elf, const char *name, const char *ending)
 {
 	static const char *const beginnings[] = { ".debug_", ".zdebug_" };
-	struct slice none = { NULL, 0 };
+	struct slice none = slice_of("");
 
 	for (unsigned int i = 0; i < 2; i++) {
 		char full[64] = "";

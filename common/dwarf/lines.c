@@ -19,8 +19,9 @@ enum {
 	WORK_MAX = 1 << 28,           /* bytes and rows of units that do not say where they are, to open a file */
 	UNITS_MAX = 16,               /* that are asked for one address */
 	STEPS_MAX = 256,              /* back among overlapping ranges */
-	ABBREV_BYTES = 80,            /* what libdw makes of one, about */
+	ABBREV_GROWTH = 4,            /* bytes that libdw makes of one byte of abbreviations, about */
 	UNIT_BYTES = 1024,            /* and of a unit */
+	CACHE_BITS = 14,              /* a third of a megabyte for a file that is asked at all */
 };
 
 static int code_compare(const void *a, const void *b)
@@ -88,8 +89,25 @@ static size_t large_size(int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *
 	return n;
 }
 
-/* libdw reads all that it knows, and makes it larger: only if that is bearable. *info: there is .debug_info. */
-static bool sections_bearable(Elf *elf, int fd, size_t *bytes, bool *info)
+/* Of DWARF, what is asked here; the larger half of a file (where variables are, macros, indices) is not. */
+static bool is_wanted(const char *name)
+{
+	static const char *const wanted[] = { "info", "abbrev", "line", "str", "line_str", "ranges", "rnglists", "addr",
+					      "str_offsets" };
+
+	name = strchr(name, '_');
+	for (size_t i = 0; name && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (strcmp(name + 1, wanted[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * libdw reads all sections that it knows, and makes them larger: keeps from it those that are not wanted, and sees
+ * whether the others are bearable. *info: there is .debug_info.
+ */
+static bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info)
 {
 	Elf_Scn *scn = NULL;
 	size_t names, all = 0;
@@ -102,8 +120,14 @@ static bool sections_bearable(Elf *elf, int fd, size_t *bytes, bool *info)
 		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
 		size_t n;
 
-		if (!name || !strstr(name, "debug") || sh.sh_type == SHT_NOBITS)
+		if (!name || !strstr(name, "debug_") || sh.sh_type == SHT_NOBITS)
 			continue;
+		if (!is_wanted(name)) {
+			sh.sh_type = SHT_NOBITS; /* in memory: libdw passes over such */
+			if (!gelf_update_shdr(scn, &sh))
+				return false;
+			continue;
+		}
 		n = large_size(fd, scn, &sh, name);
 		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX)
 			return false;
@@ -125,7 +149,7 @@ static void begin_alt(struct lines *l, const struct lines_options *o)
 	if (n > 0 && o->open_alt)
 		l->alt = o->open_alt(o->arg, slice_of(name), build_id);
 	if (l->alt && l->alt->elf && elf_same_build(elf_build_id(l->alt), build_id) &&
-	    sections_bearable(l->alt->elf, l->alt->fd, &l->section_bytes, &info) && info)
+	    prepare_sections(l->alt->elf, l->alt->fd, &l->section_bytes, &info) && info)
 		l->alt_dwarf = dwarf_begin_elf(l->alt->elf, DWARF_C_READ, NULL);
 	if (l->alt_dwarf)
 		home_find(&l->other, l->alt->elf, "");
@@ -152,31 +176,25 @@ static void find_sections(struct lines *l)
 	l->rnglists = debug_section(l->elf, "rnglists", "");
 }
 
-/* How many entries there are up to this code, or to the table's end where the code is 0; *bytes: their length. */
-static size_t count_abbrevs(struct slice section, uint64_t offset, uint64_t wanted, size_t *bytes)
+/* How many bytes of abbreviations libdw goes through to find this code. */
+static size_t abbrevs_before(struct slice section, uint64_t offset, uint64_t wanted)
 {
 	struct cursor c = cursor_over(section.p, section.n);
 	uint64_t code, name, form;
-	size_t n = 0;
 
-	*bytes = 0;
 	if (offset >= section.n)
 		return 0;
 	c.p += offset;
-	while (cursor_varint(&c, &code) && code != 0 && cursor_varint(&c, &name) && c.p < c.end) {
-		n++;
+	while (cursor_varint(&c, &code) && code != 0 && code != wanted && cursor_varint(&c, &name) && c.p < c.end) {
 		c.p++;
 		do {
 			if (!cursor_varint(&c, &name) || !cursor_varint(&c, &form))
-				return n;
+				return section.n;
 			for (bool more = form == DW_FORM_implicit_const; more && c.p < c.end; c.p++)
 				more = *c.p & 0x80;
 		} while (name || form);
-		if (code == wanted)
-			break;
 	}
-	*bytes = (size_t)(c.p - section.p) - (size_t)offset;
-	return n;
+	return (size_t)(c.p - section.p) - (size_t)offset;
 }
 
 static bool add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t unit)
@@ -197,11 +215,12 @@ static bool add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t uni
 
 static void keep_flat(struct lines *l, struct unit *u, struct flat *f)
 {
-	size_t bytes;
+	const struct unit *next = u + 1 < l->units + l->n_units ? u + 1 : u;
+	uint64_t end = next->abbrevs > u->abbrevs ? next->abbrevs : l->abbrevs.n;
 
 	u->flat = f;
 	l->flat_bytes += flat_bytes(f);
-	l->libdw_bytes += UNIT_BYTES + ABBREV_BYTES * count_abbrevs(l->abbrevs, u->abbrevs, 0, &bytes);
+	l->libdw_bytes += UNIT_BYTES + (end > u->abbrevs ? (size_t)(end - u->abbrevs) * ABBREV_GROWTH : 0);
 }
 
 /* A unit that does not say where it is: its functions and its lines do. */
@@ -267,7 +286,7 @@ static bool find_units(struct lines *l, bool *split)
 {
 	struct slice info = l->main.parts[HOME_INFO];
 	Dwarf_Off at = 0, next;
-	size_t header, bytes, gone_through = 0;
+	size_t header, gone_through = 0;
 	struct unit unit = { 0 };
 
 	while (gone_through < ABBREVS_BYTES_MAX &&
@@ -285,8 +304,7 @@ static bool find_units(struct lines *l, bool *split)
 		c = cursor_over(info.p + unit.die, (size_t)(unit.end - unit.die));
 		if (!cursor_varint(&c, &code))
 			continue;
-		count_abbrevs(l->abbrevs, unit.abbrevs, code, &bytes);
-		gone_through += bytes;
+		gone_through += abbrevs_before(l->abbrevs, unit.abbrevs, code);
 		if (dwarf_offdie(l->dwarf, unit.die, &die) && !add_unit(l, &die, &unit, split))
 			return false;
 	}
@@ -332,7 +350,7 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ, NULL) : NULL;
 	if (!is_readable(l->elf))
 		return LINES_NONE;
-	if (!sections_bearable(l->elf, l->fd, &l->section_bytes, &info))
+	if (!prepare_sections(l->elf, l->fd, &l->section_bytes, &info))
 		return LINES_DAMAGED;
 	if (!info)
 		return LINES_NONE;
@@ -385,6 +403,8 @@ static void free_flats(struct lines *l)
 		l->units[i].flat = NULL;
 	}
 	l->flat_bytes = 0;
+	if (l->cache)
+		memset(l->cache, 0, sizeof(*l->cache) << CACHE_BITS);
 }
 
 void lines_close(struct lines *l)
@@ -402,12 +422,15 @@ void lines_close(struct lines *l)
 	free(l->units);
 	free(l->spans);
 	free(l->directory);
+	free(l->cache);
+	free(l->pieces);
+	line_scratch_release(&l->scratch);
 	intern_release(&l->texts);
 	idmap_release(&l->names);
 	free(l);
 }
 
-/* As after opening; texts stay. */
+/* As after opening; texts stay. Where libdw does not begin again, there is nothing to find any more. */
 static bool let_go(struct lines *l)
 {
 	free_flats(l);
@@ -425,11 +448,8 @@ static const struct flat *flat_of(struct lines *l, uint32_t unit)
 	struct unit *u = &l->units[unit];
 
 	if (!u->flat) {
-		struct flat *f;
+		struct flat *f = unit_flatten(l, u);
 
-		if (l->flat_bytes + l->libdw_bytes > LINES_BYTES_MAX && !let_go(l))
-			return NULL;
-		f = unit_flatten(l, u);
 		if (!f)
 			return NULL;
 		keep_flat(l, u, f);
@@ -489,29 +509,52 @@ static void fill_chain(struct lines_chain *c, const struct flat *f, uint32_t nod
 	}
 }
 
-int lines_find(struct lines *l, uint64_t vaddr, struct lines_chain *chain)
+/* Looks it up in each unit that may have it, until one has a function there. False without memory. */
+static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 {
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
-	int found = 0;
 
+	if (l->flat_bytes + l->libdw_bytes > LINES_BYTES_MAX && !let_go(l))
+		return false;
+	*place = (struct place){ .vaddr = vaddr, .known = true };
 	for (size_t i = 0; i < n; i++) {
 		const struct flat *f = flat_of(l, units[i]);
 		uint32_t node;
 		const struct line_row *row;
 
 		if (!f)
-			return -1;
+			return false;
 		node = flat_node_at(f, vaddr);
 		row = flat_row_at(f, vaddr);
-		if (node != NODE_NONE || (row && !found)) {
-			fill_chain(chain, f, node, row);
-			found = 1;
-		}
+		if (node != NODE_NONE || (row && !place->flat))
+			*place = (struct place){ vaddr, f, row, node, true };
 		if (node != NODE_NONE)
 			break;
 	}
-	return found;
+	return true;
+}
+
+int lines_find(struct lines *l, uint64_t vaddr, struct lines_chain *chain)
+{
+	struct place *place, *other, found;
+
+	if (!l->cache && !(l->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*l->cache))))
+		return -1;
+	place = &l->cache[vaddr * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS)];
+	other = &l->cache[(place - l->cache) ^ 1];
+	if (other->known && other->vaddr == vaddr) {
+		place = other;
+	} else if (!place->known || place->vaddr != vaddr) {
+		if (!find_place(l, vaddr, &found)) /* which may empty the cache */
+			return -1;
+		*other = *place;
+		*place = found;
+	}
+	if (!place->flat)
+		return 0;
+	fill_chain(chain, place->flat, place->node, place->row);
+	return 1;
 }
 
 struct slice lines_text(const struct lines *l, uint32_t id)
@@ -521,8 +564,8 @@ struct slice lines_text(const struct lines *l, uint32_t id)
 
 size_t lines_bytes(const struct lines *l)
 {
-	return sizeof(*l) + l->section_bytes + l->text_bytes + l->flat_bytes + l->libdw_bytes +
-	       l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
+	return sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes + l->flat_bytes + l->libdw_bytes +
+	       line_scratch_bytes(&l->scratch) + l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
 }
 
 #else

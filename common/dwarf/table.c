@@ -53,20 +53,11 @@ struct reader {
 	size_t n_directories, cap_directories;
 };
 
-/* A run of rows in which addresses do not fall. */
-struct sequence {
-	uint64_t start, end;
-	size_t first, n; /* rows */
-};
-
 struct state {
 	uint64_t address;
 	uint64_t op_index;
 	uint32_t file, line;
-	struct line_row *rows; /* of all sequences that count, in the program's order */
-	size_t n, cap;
-	struct sequence *sequences;
-	size_t n_sequences, cap_sequences;
+	struct line_scratch *out;
 	size_t first; /* row of the sequence that is not at its end */
 	bool begun;
 	bool is_code; /* begins where code can be */
@@ -350,11 +341,11 @@ static bool add_row(struct reader *r, struct state *s)
 	s->begun = true;
 	if (!s->is_code)
 		return true;
-	if (!grow_array(&s->rows, &s->cap, s->n, sizeof(*s->rows))) {
+	if (s->out->n == s->out->cap && !grow_array(&s->out->rows, &s->out->cap, s->out->n, sizeof(*s->out->rows))) {
 		r->failed = true;
 		return false;
 	}
-	s->rows[s->n++] = (struct line_row){ s->address, s->file, s->line };
+	s->out->rows[s->out->n++] = (struct line_row){ s->address, s->file, s->line };
 	return true;
 }
 
@@ -363,20 +354,22 @@ static void begin_sequence(struct state *s)
 	s->address = 0;
 	s->op_index = 0;
 	s->file = s->line = 1;
-	s->first = s->n;
+	s->first = s->out->n;
 	s->begun = false;
 }
 
 /* A sequence of code that was thrown out has left no rows. */
 static bool end_sequence(struct reader *r, struct state *s)
 {
-	if (s->n > s->first) {
-		if (!grow_array(&s->sequences, &s->cap_sequences, s->n_sequences, sizeof(*s->sequences))) {
+	struct line_scratch *out = s->out;
+
+	if (out->n > s->first) {
+		if (!grow_array(&out->sequences, &out->cap_sequences, out->n_sequences, sizeof(*out->sequences))) {
 			r->failed = true;
 			return false;
 		}
-		s->sequences[s->n_sequences++] =
-			(struct sequence){ s->rows[s->first].start, s->address, s->first, s->n - s->first };
+		out->sequences[out->n_sequences++] = (struct line_sequence){ out->rows[s->first].start, s->address,
+									      s->first, out->n - s->first };
 	}
 	begin_sequence(s);
 	return true;
@@ -479,7 +472,7 @@ static bool run_step(struct reader *r, struct state *s)
 
 static int sequence_compare(const void *a, const void *b)
 {
-	const struct sequence *x = a, *y = b;
+	const struct line_sequence *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -487,7 +480,7 @@ static int sequence_compare(const void *a, const void *b)
 }
 
 /* Rows of the same place and line one after the other are one; of two that begin at one address the later stays. */
-static bool put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_t line)
+static void put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_t line)
 {
 	struct line_row *last = t->n_rows ? &t->rows[t->n_rows - 1] : NULL;
 
@@ -495,23 +488,23 @@ static bool put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_
 		t->n_rows--;
 		last = t->n_rows ? last - 1 : NULL;
 	}
-	if (last && last->file == file && last->line == line)
-		return true;
-	if (!grow_array(&t->rows, &t->cap_rows, t->n_rows, sizeof(*t->rows)))
-		return false;
-	t->rows[t->n_rows++] = (struct line_row){ start, file, line };
-	return true;
+	if (!last || last->file != file || last->line != line)
+		t->rows[t->n_rows++] = (struct line_row){ start, file, line };
 }
 
 /* One after the other; where two overlap, what began first stays. */
-static bool put_sequences(struct line_table *t, struct state *s)
+static bool put_sequences(struct line_table *t, struct line_scratch *s)
 {
 	uint64_t reached = 0;
 
-	if (s->n_sequences)
-		qsort(s->sequences, s->n_sequences, sizeof(*s->sequences), sequence_compare);
+	if (s->n_sequences == 0)
+		return true;
+	qsort(s->sequences, s->n_sequences, sizeof(*s->sequences), sequence_compare);
+	t->rows = malloc((s->n + s->n_sequences) * sizeof(*t->rows)); /* each row once, and the gaps behind them */
+	if (!t->rows)
+		return false;
 	for (size_t i = 0; i < s->n_sequences; i++) {
-		const struct sequence *q = &s->sequences[i];
+		const struct line_sequence *q = &s->sequences[i];
 
 		for (size_t k = 0; k < q->n; k++) {
 			const struct line_row *row = &s->rows[q->first + k];
@@ -520,32 +513,42 @@ static bool put_sequences(struct line_table *t, struct state *s)
 
 			if (end <= start)
 				continue;
-			if (!put_row(t, start, row->file, row->line))
-				return false;
+			put_row(t, start, row->file, row->line);
 			reached = end;
 		}
-		if (t->n_rows && t->rows[t->n_rows - 1].file != ROW_GAP && !put_row(t, reached, ROW_GAP, 0))
-			return false;
+		if (t->n_rows && t->rows[t->n_rows - 1].file != ROW_GAP)
+			put_row(t, reached, ROW_GAP, 0);
 	}
 	return true;
 }
 
 bool line_table_read(struct line_table *t, const struct line_sections *sections, uint64_t offset,
-		     const struct code *code)
+		     const struct code *code, struct line_scratch *scratch)
 {
 	struct reader r = { .t = t, .sections = sections, .code = code };
-	struct state s = { 0 };
+	struct state s = { .out = scratch };
 	bool good = read_header(&r, offset);
 
+	scratch->n = scratch->n_sequences = 0;
 	begin_sequence(&s);
 	while (good && code && r.c.p < r.c.end)
 		good = run_step(&r, &s);
-	if (!r.failed && !put_sequences(t, &s))
+	if (!r.failed && !put_sequences(t, scratch))
 		r.failed = true;
-	free(s.rows);
-	free(s.sequences);
 	free(r.directories);
 	return !r.failed;
+}
+
+void line_scratch_release(struct line_scratch *s)
+{
+	free(s->rows);
+	free(s->sequences);
+	*s = (struct line_scratch){ 0 };
+}
+
+size_t line_scratch_bytes(const struct line_scratch *s)
+{
+	return s->cap * sizeof(*s->rows) + s->cap_sequences * sizeof(*s->sequences);
 }
 
 void line_table_release(struct line_table *t)

@@ -37,18 +37,35 @@ struct line_row {
 	uint32_t line;
 };
 
+/* A run of rows in which addresses do not fall. */
+struct line_sequence {
+	uint64_t start, end;
+	size_t first, n; /* rows */
+};
+
+/* Memory to work in, for all tables of a file; begins as zeros. */
+struct line_scratch {
+	struct line_row *rows; /* of all sequences that count, in the program's order */
+	size_t n, cap;
+	struct line_sequence *sequences;
+	size_t n_sequences, cap_sequences;
+};
+
 struct line_table {
 	struct line_file *files; /* by DWARF's own number, so that item 0 is empty before version 5 */
 	size_t n_files, cap_files;
 	struct line_row *rows; /* the last one is a gap */
-	size_t n_rows, cap_rows;
+	size_t n_rows;
 };
 
 /*
  * Reads the table at this offset, and its rows only where code is given. What is damaged ends the
  * table; what was read before stands. False without memory.
  */
-bool line_table_read(struct line_table *t, const struct line_sections *s, uint64_t offset, const struct code *code);
+bool line_table_read(struct line_table *t, const struct line_sections *s, uint64_t offset, const struct code *code,
+		     struct line_scratch *scratch);
 void line_table_release(struct line_table *t);
+void line_scratch_release(struct line_scratch *s);
+size_t line_scratch_bytes(const struct line_scratch *s);
 
 #endif

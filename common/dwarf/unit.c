@@ -17,13 +17,13 @@ enum {
 struct walk {
 	struct lines *l;
 	struct flat *flat;
-	struct flat_piece *pieces;
-	size_t n_pieces, cap_pieces;
+	size_t n_pieces; /* of l->pieces */
 	size_t n_ranges;
 	struct slice comp_dir;
 	struct line_table *files; /* what numbers of files mean */
 	uint32_t *paths;          /* of each file: the number of its text + 1, 0: not asked yet */
 	struct buf path;
+	bool is_c;   /* no code in types */
 	bool failed; /* no memory */
 	uint32_t around[DEPTH_MAX];
 	uint8_t levels[DEPTH_MAX]; /* of the calls inlined there */
@@ -184,11 +184,11 @@ static void add_pieces(struct walk *w, Dwarf_Die *die, const struct attributes *
 		w->n_ranges++;
 		if (range.start == range.end)
 			continue;
-		if (!grow_array(&w->pieces, &w->cap_pieces, w->n_pieces, sizeof(*w->pieces))) {
+		if (!grow_array(&w->l->pieces, &w->l->cap_pieces, w->n_pieces, sizeof(*w->l->pieces))) {
 			w->failed = true;
 			return;
 		}
-		w->pieces[w->n_pieces++] = (struct flat_piece){ range.start, range.end, node };
+		w->l->pieces[w->n_pieces++] = (struct flat_piece){ range.start, range.end, node };
 	}
 }
 
@@ -233,7 +233,7 @@ static uint32_t visit(struct walk *w, Dwarf_Die *die, int tag, size_t depth)
 }
 
 /* May there be code among its children? */
-static bool has_code(int tag)
+static bool has_code(const struct walk *w, int tag)
 {
 	switch (tag) {
 	case DW_TAG_subprogram:
@@ -244,6 +244,7 @@ static bool has_code(int tag)
 	case DW_TAG_with_stmt:
 	case DW_TAG_namespace:
 	case DW_TAG_module:
+		return true;
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
@@ -251,7 +252,7 @@ static bool has_code(int tag)
 	case DW_TAG_enumeration_type:
 	case DW_TAG_variant_part:
 	case DW_TAG_variant:
-		return true;
+		return !w->is_c;
 	default:
 		return false;
 	}
@@ -288,7 +289,7 @@ static void walk_tree(struct walk *w, Dwarf_Die *unit, const uint8_t *end)
 		return;
 	while (!w->failed) {
 		int tag = dwarf_tag(&die), sibling;
-		bool enter = has_code(tag) && depth + 2 < DEPTH_MAX;
+		bool enter = has_code(w, tag) && depth + 2 < DEPTH_MAX;
 		uint32_t node = enter ? visit(w, &die, tag, depth) : NODE_NONE;
 
 		if (enter && dwarf_child(&die, &next) == 0) {
@@ -374,7 +375,7 @@ static bool use_split_files(struct walk *w, const Dwarf_Die *die, struct line_ta
 		.str = w->l->split.parts[HOME_STR],
 	};
 
-	return line_table_read(table, &s, 0, NULL) && (table->n_files == 0 || use_files(w, table));
+	return line_table_read(table, &s, 0, NULL, &w->l->scratch) && (table->n_files == 0 || use_files(w, table));
 }
 
 static bool take_rows(struct walk *w, struct line_table *table)
@@ -393,6 +394,11 @@ static bool take_rows(struct walk *w, struct line_table *table)
 	return !w->failed;
 }
 
+static bool is_c(uint64_t language)
+{
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
 static bool flatten(struct walk *w, const struct unit *u, struct line_table *table, struct line_table *split_table)
 {
 	struct lines *l = w->l;
@@ -404,8 +410,9 @@ static bool flatten(struct walk *w, const struct unit *u, struct line_table *tab
 	if (!dwarf_offdie(l->dwarf, u->die, &die) || !attributes_read(&die, &a))
 		return use_files(w, table);
 	attribute_text(l, &a, WANT_COMP_DIR, &w->comp_dir);
+	w->is_c = is_c(number_of(&a, WANT_LANGUAGE, 0));
 	at = number_of(&a, WANT_STMT_LIST, UINT64_MAX);
-	if ((at != UINT64_MAX && !line_table_read(table, &l->sections, at, &l->code)) || !use_files(w, table) ||
+	if ((at != UINT64_MAX && !line_table_read(table, &l->sections, at, &l->code, &l->scratch)) || !use_files(w, table) ||
 	    !take_rows(w, table))
 		return false;
 	if (a.has[WANT_DWO_NAME] && split_unit(w, &die, &a, &split, &end)) {
@@ -414,7 +421,7 @@ static bool flatten(struct walk *w, const struct unit *u, struct line_table *tab
 		die = split;
 	}
 	walk_tree(w, &die, end);
-	return !w->failed && flat_settle(w->flat, w->pieces, w->n_pieces);
+	return !w->failed && flat_settle(w->flat, l->pieces, w->n_pieces);
 }
 
 struct flat *unit_flatten(struct lines *l, const struct unit *u)
@@ -438,7 +445,6 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u)
 	line_table_release(&table);
 	line_table_release(&split_table);
 	if (w) {
-		free(w->pieces);
 		free(w->paths);
 		buf_release(&w->path);
 	}

@@ -33,6 +33,15 @@ struct span {
 	uint32_t unit;
 };
 
+/* What an address came to. */
+struct place {
+	uint64_t vaddr;
+	const struct flat *flat; /* NULL: nothing */
+	const struct line_row *row;
+	uint32_t node;
+	bool known;
+};
+
 struct lines {
 	Elf *elf;
 	int fd; /* kept only where libdw needs it to find .dwo files again */
@@ -49,6 +58,10 @@ struct lines {
 	size_t n_spans, cap_spans;
 	struct intern texts;
 	struct idmap names; /* address of a function's DIE to its name */
+	struct line_scratch scratch;
+	struct flat_piece *pieces; /* to work in, too */
+	size_t cap_pieces;
+	struct place *cache; /* NULL until an address is asked for */
 	char *directory;    /* where the file is; NULL: no .dwo files are looked for */
 	size_t section_bytes, text_bytes, flat_bytes, libdw_bytes;
 	uint64_t work; /* bytes and rows that were decoded */
@@ -69,6 +82,7 @@ enum wanted {
 	WANT_COMP_DIR,
 	WANT_DWO_NAME,
 	WANT_RNGLISTS_BASE,
+	WANT_LANGUAGE,
 	WANTED,
 };
 
