@@ -21,7 +21,7 @@ enum {
 	STEPS_MAX = 256,              /* back among overlapping ranges */
 	ABBREV_GROWTH = 4,            /* bytes that libdw makes of one byte of abbreviations, about */
 	UNIT_BYTES = 1024,            /* and of a unit */
-	CACHE_BITS = 14,              /* a third of a megabyte for a file that is asked at all */
+	CACHE_BITS = 14,              /* half a megabyte for a file that is asked at all */
 };
 
 static int code_compare(const void *a, const void *b)
@@ -487,20 +487,21 @@ static size_t units_at(const struct lines *l, uint64_t vaddr, uint32_t *units)
 	return n;
 }
 
-static void fill_chain(struct lines_chain *c, const struct flat *f, uint32_t node, const struct line_row *row)
+static void fill_chain(struct lines_chain *c, const struct place *place)
 {
-	struct lines_level inner = { 0, row ? row->file : 0, row ? row->line : 0 };
-	uint32_t n = 0;
+	struct lines_level inner = { 0, place->file, place->line };
+	const struct flat_node *nodes = place->nodes;
+	uint32_t n = 0, node = place->node;
 
 	c->n = 1;
 	c->level[0] = inner;
 	if (node == NODE_NONE)
 		return;
-	for (uint32_t i = node; i != NODE_NONE && n < LINES_LEVELS_MAX; i = f->nodes[i].parent)
+	for (uint32_t i = node; i != NODE_NONE && n < LINES_LEVELS_MAX; i = nodes[i].parent)
 		n++;
 	c->n = n;
 	while (n--) {
-		const struct flat_node *this = &f->nodes[node];
+		const struct flat_node *this = &nodes[node];
 
 		inner.name = this->name;
 		c->level[n] = inner;
@@ -517,43 +518,54 @@ static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 
 	if (l->flat_bytes + l->libdw_bytes > LINES_BYTES_MAX && !let_go(l))
 		return false;
-	*place = (struct place){ .vaddr = vaddr, .known = true };
+	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
 		const struct flat *f = flat_of(l, units[i]);
-		uint32_t node;
 		const struct line_row *row;
+		uint32_t node;
 
 		if (!f)
 			return false;
 		node = flat_node_at(f, vaddr);
 		row = flat_row_at(f, vaddr);
-		if (node != NODE_NONE || (row && !place->flat))
-			*place = (struct place){ vaddr, f, row, node, true };
+		if (node != NODE_NONE || (row && place->state == PLACE_EMPTY))
+			*place = (struct place){ vaddr, f->nodes, node, row ? row->file : 0, row ? row->line : 0,
+						 PLACE_FOUND };
 		if (node != NODE_NONE)
 			break;
 	}
 	return true;
 }
 
+static bool make_cache(struct lines *l)
+{
+	size_t n = sizeof(*l->cache) << CACHE_BITS;
+
+	l->cache = aligned_alloc(2 * sizeof(*l->cache), n);
+	if (l->cache)
+		memset(l->cache, 0, n);
+	return l->cache;
+}
+
 int lines_find(struct lines *l, uint64_t vaddr, struct lines_chain *chain)
 {
 	struct place *place, *other, found;
 
-	if (!l->cache && !(l->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*l->cache))))
+	if (!l->cache && !make_cache(l))
 		return -1;
 	place = &l->cache[vaddr * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS)];
 	other = &l->cache[(place - l->cache) ^ 1];
-	if (other->known && other->vaddr == vaddr) {
+	if (other->state != PLACE_UNKNOWN && other->vaddr == vaddr) {
 		place = other;
-	} else if (!place->known || place->vaddr != vaddr) {
+	} else if (place->state == PLACE_UNKNOWN || place->vaddr != vaddr) {
 		if (!find_place(l, vaddr, &found)) /* which may empty the cache */
 			return -1;
 		*other = *place;
 		*place = found;
 	}
-	if (!place->flat)
+	if (place->state == PLACE_EMPTY)
 		return 0;
-	fill_chain(chain, place->flat, place->node, place->row);
+	fill_chain(chain, place);
 	return 1;
 }
 

@@ -25,7 +25,7 @@ struct walk {
 	struct buf path;
 	bool is_c;   /* no code in types */
 	bool failed; /* no memory */
-	uint32_t around[DEPTH_MAX];
+	uint32_t around[DEPTH_MAX]; /* from here on not zeroed for each unit */
 	uint8_t levels[DEPTH_MAX]; /* of the calls inlined there */
 };
 
@@ -426,10 +426,12 @@ static bool flatten(struct walk *w, const struct unit *u, struct line_table *tab
 
 struct flat *unit_flatten(struct lines *l, const struct unit *u)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct walk *w = malloc(sizeof(*w));
 	struct flat *f = calloc(1, sizeof(*f));
 	struct line_table table = { 0 }, split_table = { 0 };
 
+	if (w)
+		memset(w, 0, offsetof(struct walk, around));
 	if (w && f) {
 		w->l = l;
 		w->flat = f;

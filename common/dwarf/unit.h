@@ -33,13 +33,15 @@ struct span {
 	uint32_t unit;
 };
 
-/* What an address came to. */
+/* What an address came to; two of them are one line of the CPU's cache, and all that a look-up needs but the nodes. */
+enum place_state { PLACE_UNKNOWN, PLACE_EMPTY, PLACE_FOUND };
+
 struct place {
 	uint64_t vaddr;
-	const struct flat *flat; /* NULL: nothing */
-	const struct line_row *row;
+	const struct flat_node *nodes;
 	uint32_t node;
-	bool known;
+	uint32_t file, line; /* of the row */
+	uint32_t state;
 };
 
 struct lines {
