@@ -1,8 +1,8 @@
 /*
  * Inlined calls and lines of a file's addresses, as cprof finds them.
- *	dwarf-lines [-s] [-a FILE] FILE <ADDRESSES	"ADDRESS", then "NAME<tab>FILE:LINE" inward, then an empty line
+ *	dwarf-lines [-s] [-a FILE] [-m BYTES] FILE <ADDRESSES	"ADDRESS", then "NAME<tab>FILE:LINE" inward, then an empty line
  *	dwarf-lines -t [-n TIMES] FILE <ADDRESSES	what it takes: to open and flatten, and warm
- * -s: with .dwo files; -a: the dwz file.
+ * -s: with .dwo files; -a: the dwz file; -m: what may be held of flattened units.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -88,9 +88,11 @@ int main(int argc, char **argv)
 	long times = 20;
 	int option;
 
-	while ((option = getopt(argc, argv, "a:n:st")) != -1) {
+	while ((option = getopt(argc, argv, "a:m:n:st")) != -1) {
 		if (option == 'a')
 			o.arg = optarg;
+		else if (option == 'm')
+			o.bytes_max = strtoul(optarg, NULL, 10);
 		else if (option == 'n')
 			times = strtol(optarg, NULL, 10);
 		else if (option == 's')

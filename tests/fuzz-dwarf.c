@@ -45,7 +45,7 @@ static void ask(struct lines *l, uint64_t address)
 
 static void ask_file(struct elf_file *f, struct input *in)
 {
-	struct lines_options o = { open_same, in, true };
+	struct lines_options o = { open_same, in, in->bytes.p[in->bytes.n - 1] & 1 ? 4096 : 0, true };
 	struct lines *l;
 
 	if (lines_open(f, &o, &l) != LINES_OPENED) {

@@ -2,7 +2,6 @@
 #include <dwarf.h>
 
 #include "common/dwarf/unit.h"
-#include "common/elf/parts.h"
 
 static enum wanted wanted_of(unsigned int code)
 {
@@ -141,32 +140,5 @@ bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *
 	if (range->end < range->start)
 		range->end = range->start;
 	return true;
-}
-
-struct slice debug_section(Elf *elf, const char *name, const char *ending)
-{
-	static const char *const beginnings[] = { ".debug_", ".zdebug_" };
-	struct slice none = slice_of("");
-
-	for (unsigned int i = 0; i < 2; i++) {
-		char full[64] = "";
-		GElf_Shdr sh;
-		Elf_Scn *scn;
-		Elf_Data *data;
-
-		strcat(strcat(strcat(full, beginnings[i]), name), ending);
-		scn = elf_find_section(elf, full, &sh);
-		data = scn ? elf_part(scn) : NULL;
-		if (data)
-			return (struct slice){ data->d_buf, data->d_size };
-	}
-	return none;
-}
-
-void home_find(struct home *home, Elf *elf, const char *ending)
-{
-	home->parts[HOME_INFO] = debug_section(elf, "info", ending);
-	home->parts[HOME_STR] = debug_section(elf, "str", ending);
-	home->parts[HOME_LINE_STR] = debug_section(elf, "line_str", ending);
 }
 #endif

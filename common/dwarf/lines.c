@@ -4,17 +4,14 @@
 
 #ifdef HAVE_LIBDW
 #include <dwarf.h>
-#include <elf.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
-#include "common/base/le.h"
 #include "common/dwarf/unit.h"
 
 enum {
-	SECTIONS_BYTES_MAX = 1 << 30, /* of DWARF, without compression */
 	ABBREVS_BYTES_MAX = 1 << 28,  /* that may be gone through to open a file */
 	WORK_MAX = 1 << 28,           /* bytes and rows of units that do not say where they are, to open a file */
 	UNITS_MAX = 16,               /* that are asked for one address */
@@ -23,119 +20,6 @@ enum {
 	UNIT_BYTES = 1024,            /* and of a unit */
 	CACHE_BITS = 14,              /* half a megabyte for a file that is asked at all */
 };
-
-static int code_compare(const void *a, const void *b)
-{
-	const struct code_range *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static bool add_code(struct code *code, size_t *cap, uint64_t start, uint64_t size)
-{
-	if (size == 0 || start + size < start)
-		return true;
-	if (!grow_array(&code->items, cap, code->n, sizeof(*code->items)))
-		return false;
-	code->items[code->n++] = (struct code_range){ start, start + size };
-	return true;
-}
-
-/* Where code can be: by the sections, or by the segments where there are none. */
-static bool find_code(struct lines *l, const struct elf_file *f)
-{
-	struct code *code = &l->code;
-	Elf_Scn *scn = NULL;
-	size_t cap = 0, kept = 0;
-
-	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(l->elf, scn)); seen++) {
-		GElf_Shdr sh;
-
-		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_ALLOC) && (sh.sh_flags & SHF_EXECINSTR) &&
-		    !add_code(code, &cap, sh.sh_addr, sh.sh_size))
-			return false;
-	}
-	for (size_t i = 0; cap == 0 && i < f->n_segments; i++) {
-		if (f->segments[i].exec && !add_code(code, &cap, f->segments[i].vaddr, f->segments[i].memsz))
-			return false;
-	}
-	if (code->n)
-		qsort(code->items, code->n, sizeof(*code->items), code_compare);
-	for (size_t i = 0; i < code->n; i++) {
-		struct code_range *last = kept ? &code->items[kept - 1] : NULL;
-
-		if (last && code->items[i].start <= last->end)
-			last->end = code->items[i].end > last->end ? code->items[i].end : last->end;
-		else
-			code->items[kept++] = code->items[i];
-	}
-	code->n = kept;
-	return true;
-}
-
-static size_t large_size(int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
-{
-	uint8_t head[12];
-	GElf_Chdr ch;
-	size_t n = 0;
-
-	if (sh->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &ch) ? ch.ch_size : SIZE_MAX;
-	if (strncmp(name, ".zdebug_", 8) != 0 || pread(fd, head, sizeof(head), (off_t)sh->sh_offset) != sizeof(head) ||
-	    memcmp(head, "ZLIB", 4) != 0)
-		return sh->sh_size;
-	for (unsigned int i = 4; i < 12; i++)
-		n = n << 8 | head[i];
-	return n;
-}
-
-/* Of DWARF, what is asked here; the larger half of a file (where variables are, macros, indices) is not. */
-static bool is_wanted(const char *name)
-{
-	static const char *const wanted[] = { "info", "abbrev", "line", "str", "line_str", "ranges", "rnglists", "addr",
-					      "str_offsets" };
-
-	name = strchr(name, '_');
-	for (size_t i = 0; name && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		if (strcmp(name + 1, wanted[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-/*
- * libdw reads all sections that it knows, and makes them larger: keeps from it those that are not wanted, and sees
- * whether the others are bearable. *info: there is .debug_info.
- */
-static bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info)
-{
-	Elf_Scn *scn = NULL;
-	size_t names, all = 0;
-
-	*info = false;
-	if (elf_getshdrstrndx(elf, &names) != 0)
-		return false;
-	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
-		GElf_Shdr sh;
-		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
-		size_t n;
-
-		if (!name || !strstr(name, "debug_") || sh.sh_type == SHT_NOBITS)
-			continue;
-		if (!is_wanted(name)) {
-			sh.sh_type = SHT_NOBITS; /* in memory: libdw passes over such */
-			if (!gelf_update_shdr(scn, &sh))
-				return false;
-			continue;
-		}
-		n = large_size(fd, scn, &sh, name);
-		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX)
-			return false;
-		*info |= strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
-	}
-	*bytes += all;
-	return true;
-}
 
 /* The dwz file. There is always one for libdw, the file itself if need be: it would open what the file names. */
 static void begin_alt(struct lines *l, const struct lines_options *o)
@@ -354,7 +238,7 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 		return LINES_DAMAGED;
 	if (!info)
 		return LINES_NONE;
-	if (!find_code(l, f))
+	if (!code_find(&l->code, l->elf, f))
 		return LINES_NO_MEMORY;
 	if (!begin_dwarf(l))
 		return LINES_DAMAGED;
@@ -385,6 +269,7 @@ enum lines_opened lines_open(const struct elf_file *f, const struct lines_option
 	if (!l)
 		return LINES_NO_MEMORY;
 	l->fd = -1;
+	l->bytes_max = options->bytes_max ? options->bytes_max : LINES_BYTES_MAX;
 	intern_init(&l->texts);
 	idmap_init(&l->names);
 	if (intern_add(&l->texts, slice_of(""), &empty))
@@ -516,7 +401,7 @@ static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
 
-	if (l->flat_bytes + l->libdw_bytes > LINES_BYTES_MAX && !let_go(l))
+	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !let_go(l))
 		return false;
 	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
@@ -576,8 +461,9 @@ struct slice lines_text(const struct lines *l, uint32_t id)
 
 size_t lines_bytes(const struct lines *l)
 {
-	return sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes + l->flat_bytes + l->libdw_bytes +
-	       line_scratch_bytes(&l->scratch) + l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
+	return sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes +
+	       l->flat_bytes + l->libdw_bytes + line_scratch_bytes(&l->scratch) + l->cap_pieces * sizeof(*l->pieces) +
+	       l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
 }
 
 #else

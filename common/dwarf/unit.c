@@ -58,7 +58,8 @@ static bool may_follow(const struct lines *l, const Dwarf_Attribute *a)
 }
 
 /* The text of an attribute, as far as its section goes. */
-static bool attribute_text(const struct lines *l, const struct attributes *all, enum wanted wanted, struct slice *text)
+static bool attribute_text(const struct lines *l, const struct attributes *all, enum wanted wanted,
+			   struct slice *text)
 {
 	const struct home *homes[] = { &l->main, &l->other, &l->split };
 	Dwarf_Attribute a = all->of[wanted];

@@ -3,6 +3,7 @@
  */
 #ifndef CPROF_DWARF_UNIT_H
 #define CPROF_DWARF_UNIT_H
+#ifdef HAVE_LIBDW
 
 #include <elfutils/libdw.h>
 
@@ -33,7 +34,7 @@ struct span {
 	uint32_t unit;
 };
 
-/* What an address came to; two of them are one line of the CPU's cache, and all that a look-up needs but the nodes. */
+/* What an address came to: all that a look-up needs but the nodes. Two of them are one line of the CPU's cache. */
 enum place_state { PLACE_UNKNOWN, PLACE_EMPTY, PLACE_FOUND };
 
 struct place {
@@ -66,6 +67,7 @@ struct lines {
 	struct place *cache; /* NULL until an address is asked for */
 	char *directory;    /* where the file is; NULL: no .dwo files are looked for */
 	size_t section_bytes, text_bytes, flat_bytes, libdw_bytes;
+	size_t bytes_max;
 	uint64_t work; /* bytes and rows that were decoded */
 };
 
@@ -110,9 +112,17 @@ bool text_number(struct lines *l, struct slice text, uint32_t *number);
 /* Decodes a whole unit. NULL without memory. */
 struct flat *unit_flatten(struct lines *l, const struct unit *u);
 
+/* Where code can be: by the sections, or by the segments where there are none. False without memory. */
+bool code_find(struct code *code, Elf *elf, const struct elf_file *f);
+/*
+ * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, and sees
+ * whether the others are bearable. *bytes grows by theirs; *info: there is .debug_info.
+ */
+bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info);
 /* The sections of this file that texts lie in; ending: "" or ".dwo". */
 void home_find(struct home *home, Elf *elf, const char *ending);
 /* A section that libdw has read (and made larger where it was compressed), by its name after ".debug_". */
 struct slice debug_section(Elf *elf, const char *name, const char *ending);
 
+#endif
 #endif
