@@ -17,6 +17,7 @@ enum status {
 	STATUS_SYSTEM = 1,  /* open, write, memory, the kernel */
 	STATUS_USAGE = 2,
 	STATUS_DAMAGED = 3, /* the input was damaged or cut short; everything good was delivered */
+	STATUS_BELOW = 4,   /* all is well, but below what an option demands */
 };
 
 /* Names the command for messages; to be called first. */

@@ -14,6 +14,7 @@ struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
 	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
+	struct levels *levels;   /* NULL: none, or not asked for */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -58,6 +59,8 @@ static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
 	more_free(module->more);
+	levels_close(module->levels);
+	module->levels = NULL;
 	module->symbols = NULL;
 	module->more = NULL;
 	m->bytes -= module->bytes;
@@ -288,6 +291,14 @@ static void make_room(struct modules *m, const struct module *wanted)
 	}
 }
 
+/* What it holds now: levels grow as they are asked. */
+static void weigh(struct modules *m, struct module *module)
+{
+	m->bytes -= module->bytes;
+	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more) + levels_bytes(module->levels);
+	m->bytes += module->bytes;
+}
+
 /* A file that is loaded again must be the one that it was; a build ID says so, or nothing that can be seen does not. */
 static enum source_status open_again(struct modules *m, struct module *module, const struct module_identity *is)
 {
@@ -302,6 +313,13 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	if (module->file)
 		module->stamp = module->file->stamp;
 	return status;
+}
+
+static bool open_levels(struct modules *m, struct module *module)
+{
+	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
+
+	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
 }
 
 /* Opens the file, reads its tables and lets it go. False without memory. */
@@ -331,10 +349,11 @@ static bool load(struct modules *m, struct module *module)
 	module->kind = best_kind(module->symbols, module->more);
 	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
+	if (m->options.levels && module->file && !is->image.n && !open_levels(m, module))
+		return false;
 	if (module->file)
 		elf_settle(module->file);
-	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more);
-	m->bytes += module->bytes;
+	weigh(m, module);
 	if (symbols_damaged(module->symbols))
 		damaged(m, module);
 	make_room(m, module);
@@ -573,4 +592,22 @@ const struct gonames *modules_go(struct modules *m, uint32_t id, const struct mo
 	if (!wake(m, module) || !module->file || !translate(module, where, vaddr))
 		return NULL;
 	return more_go(module->more);
+}
+
+long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels)
+{
+	struct module *module = &m->items[id];
+	uint64_t vaddr;
+	long n;
+
+	if (!m->options.levels)
+		return 0;
+	if (!wake(m, module))
+		return -1;
+	if (!module->levels || !module->file || !translate(module, where, &vaddr))
+		return 0;
+	n = levels_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
+	weigh(m, module);
+	make_room(m, module);
+	return n;
 }

@@ -13,6 +13,7 @@ struct answer {
 	uint16_t source; /* enum name_source */
 	bool late;       /* it is in the list of those */
 	uint64_t offset;
+	uint32_t levels; /* in namer's levels; 0: nothing is known */
 };
 
 /* What is known of a FILE of the segment. */
@@ -43,6 +44,7 @@ struct namer {
 	struct intern *texts;
 	/* Of the segment. */
 	struct strings strings;
+	struct intern levels; /* lists of struct level; 0 is the empty one */
 	struct jit jit;
 	struct answer *answers; /* by place */
 	size_t cap_answers;
@@ -81,6 +83,15 @@ static bool list_add(struct list *l, uint32_t v)
 	return true;
 }
 
+static bool no_levels(struct namer *n)
+{
+	uint32_t none;
+
+	intern_release(&n->levels);
+	intern_init(&n->levels);
+	return intern_add(&n->levels, (struct slice){ (const uint8_t *)"", 0 }, &none);
+}
+
 /* The place has got its name after its block. */
 static bool add_late(struct namer *n, uint32_t place)
 {
@@ -100,10 +111,14 @@ struct namer *namer_new(struct modules *modules)
 	n->texts = modules_texts(modules);
 	n->n_placed = n->n_said = 1;
 	n->last_said = true;
+	if (!no_levels(n)) {
+		namer_free(n);
+		return NULL;
+	}
 	return n;
 }
 
-static void forget_segment(struct namer *n)
+static bool forget_segment(struct namer *n)
 {
 	strings_clear(&n->strings);
 	jit_release(&n->jit);
@@ -117,6 +132,7 @@ static void forget_segment(struct namer *n)
 	idmap_clear(&n->said_ksyms);
 	n->asked_files = n->file_named = false;
 	n->kernel_new = n->last_said = n->host_known = false;
+	return no_levels(n);
 }
 
 void namer_free(struct namer *n)
@@ -124,6 +140,7 @@ void namer_free(struct namer *n)
 	if (!n)
 		return;
 	strings_release(&n->strings);
+	intern_release(&n->levels);
 	jit_release(&n->jit);
 	free(n->answers);
 	free(n->files);
@@ -279,6 +296,16 @@ static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t plac
 	       (found || jit_wait(&n->jit, process, place));
 }
 
+/* Lines, and what is inlined there, of a place that has a name. */
+static bool look_for_levels(struct namer *n, uint32_t module, const struct module_place *where, struct answer *a)
+{
+	const struct level *levels;
+	long found = modules_levels(n->modules, module, where, &levels);
+
+	return found == 0 || (found > 0 && intern_add(&n->levels, (struct slice){ (const uint8_t *)levels,
+						(size_t)found * sizeof(*levels) }, &a->levels));
+}
+
 static bool look_in_module(struct namer *n, const struct capture *c, const struct capture_place *p,
 			   struct file_state *f, struct answer *a)
 {
@@ -295,7 +322,7 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 	f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
 		*a = (struct answer){ .text = name.text, .source = (uint16_t)name.source, .late = a->late, .offset = name.offset };
-	return found >= 0;
+	return found == 0 || (found > 0 && look_for_levels(n, f->module - 1, &where, a));
 }
 
 /*
@@ -441,8 +468,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 
 	switch (r->type) {
 	case RECORD_SEGMENT:
-		forget_segment(n);
-		return modules_tidy(n->modules, MODULES_KEEP);
+		return forget_segment(n) && modules_tidy(n->modules, MODULES_KEEP);
 	case RECORD_FRAME:
 		if (r->frame.process)
 			return true;
@@ -464,6 +490,42 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	}
 }
 
+static size_t count_levels(const struct namer *n, const struct answer *a)
+{
+	return intern_get(&n->levels, a->levels).n / sizeof(struct level);
+}
+
+static struct level level_of(const struct namer *n, const struct answer *a, size_t i)
+{
+	struct level l;
+
+	memcpy(&l, intern_get(&n->levels, a->levels).p + i * sizeof(l), sizeof(l));
+	return l;
+}
+
+static bool same_text(const struct namer *n, const struct capture *c, uint32_t theirs, uint32_t ours)
+{
+	return slice_equal(capture_text(c, theirs), intern_get(n->texts, ours));
+}
+
+/* Are lines and inlined functions of a name that was said at least ours? */
+static bool levels_heard(const struct namer *n, const struct capture *c, const struct capture_symbol *s,
+			 const struct answer *a)
+{
+	size_t count = count_levels(n, a);
+
+	for (size_t i = 0; i < count; i++) {
+		struct level l = level_of(n, a, i);
+
+		if ((i > 0 && !same_text(n, c, s->name, l.name)) || !same_text(n, c, s->file, l.file) || s->line != l.line)
+			return false;
+		if (i + 1 < count && !s->inner)
+			return false;
+		s = &c->symbols[s->inner];
+	}
+	return true;
+}
+
 /* Has it been said, or something better? */
 static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
 		     const struct answer *a)
@@ -471,8 +533,15 @@ static bool is_heard(const struct namer *n, const struct capture *c, uint32_t fr
 	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
 
 	return s && (name_source_rank(s->source) > name_source_rank(a->source) ||
-		     (s->source == a->source && s->offset == a->offset &&
-		      slice_equal(capture_text(c, s->name), intern_get(n->texts, a->text))));
+		     (s->source == a->source && s->offset == a->offset && same_text(n, c, s->name, a->text) &&
+		      levels_heard(n, c, s, a)));
+}
+
+/* 0 for text 0, which is no text. False without memory. */
+static bool string_of(struct namer *n, struct writer *w, uint32_t text, uint64_t *id)
+{
+	*id = text ? strings_id(&n->strings, n->texts, text, w) : 0;
+	return !text || *id;
 }
 
 static bool write_symbol(struct namer *n, const struct capture *c, struct writer *w, uint32_t frame, uint64_t from,
@@ -480,15 +549,19 @@ static bool write_symbol(struct namer *n, const struct capture *c, struct writer
 {
 	struct record r = { .type = RECORD_SYMBOL,
 			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
+	size_t count = count_levels(n, a);
 
 	if (is_heard(n, c, frame, from, a))
 		return true;
-	if (a->text) {
-		r.symbol.name = strings_id(&n->strings, n->texts, a->text, w);
-		if (!r.symbol.name)
+	for (size_t i = 0; i == 0 || i < count; i++) {
+		struct level l = i < count ? level_of(n, a, i) : (struct level){ 0 };
+
+		if (!string_of(n, w, i ? l.name : a->text, &r.symbol.name) || !string_of(n, w, l.file, &r.symbol.file))
 			return false;
+		r.symbol.level = i;
+		r.symbol.line = l.line;
+		writer_put(w, &r);
 	}
-	writer_put(w, &r);
 	return true;
 }
 
@@ -501,6 +574,7 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	if (!a->text)
 		return true;
 	if (p->before && before->text == a->text && before->source == a->source && before->offset == a->offset &&
+	    before->levels == a->levels &&
 	    !capture_symbol_from(c, p->frame, p->from))
 		return true;
 	return write_symbol(n, c, w, p->frame, p->from, a);
