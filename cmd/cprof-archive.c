@@ -94,14 +94,16 @@ static void find_debug(struct archive *a, const struct module_identity *is, stru
 {
 	bool symtab = !s->runtime || !elf_has_symtab(s->runtime);
 	bool dwarf = a->dwarf && !(s->runtime && elf_has_dwarf(s->runtime));
+	int need = 4 * symtab + 2 * dwarf;
 	struct buf opened = { 0 };
 	struct elf_file *f;
 	int best = 0;
 	size_t step = 0;
 
-	while (best < 2 * symtab + dwarf &&
+	while (best < need &&
 	       (f = finder_debug(&a->finder, &step, s->runtime, is, &opened))) {
-		int good = f->archived ? 0 : 2 * (symtab && elf_has_symtab(f)) + (dwarf && elf_has_dwarf(f));
+		int good = 4 * (symtab && elf_has_symtab(f)) + 2 * (dwarf && elf_has_dwarf(f)) +
+			   (!s->runtime && f->archived); /* of another archive: all that there is */
 
 		if (good > best) {
 			elf_close(s->debug);

@@ -2,6 +2,7 @@
 #include "tests/fuzz.h"
 
 #include "common/elf/elffile.h"
+#include "common/elf/mapped.h"
 #include "common/elf/symbols.h"
 
 static void demand(bool holds)
@@ -11,6 +12,7 @@ static void demand(bool holds)
 }
 
 static struct buf name;
+static bool guarded;
 
 static void look(const struct symbols *t, uint64_t vaddr)
 {
@@ -47,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	uint64_t value;
 	uint32_t crc;
 
+	if (!guarded)
+		demand(guarded = mapped_guard());
 	if (elf_open_bytes(all, &f) != ELF_OPENED)
 		return 0;
 	t = symbols_new();

@@ -23,4 +23,7 @@ ok '5,000 changes of kernel symbols' timeout 120 "$BUILD/tests/fuzz-kallsyms" -m
 for f in "$here"/corpus/jitdump-*; do
 	ok "5,000 changes of $(basename "$f")" timeout 120 "$BUILD/tests/fuzz-jitdump" -m 5000 "$f"
 done
+for f in "$here"/corpus/names-* "$here"/corpus/unwind-*.so "$here"/corpus/unwind-golang-*; do
+	ok "1,000 changes of ${f##*/}, as names" timeout 120 "$BUILD/tests/fuzz-names" -m 1000 "$f"
+done
 done_testing

@@ -126,6 +126,30 @@ static void read_archived(struct elf_file *f)
 		f->archived = le32_load(bytes + desc + 4);
 }
 
+/* The pieces that can be read. */
+static bool find_loaded(struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	size_t n = 0;
+	GElf_Shdr sh;
+
+	f->loaded = f->segments;
+	f->n_loaded = f->n_segments;
+	if (!f->archived)
+		return true;
+	f->n_loaded = 0;
+	if (elf_getshdrnum(f->elf, &n) != 0 || n > ELF_SECTIONS_MAX)
+		n = 0;
+	f->loaded = calloc(n + 1, sizeof(*f->loaded));
+	while (f->loaded && f->n_loaded < n && (scn = elf_nextscn(f->elf, scn))) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_addr && sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL)
+			f->loaded[f->n_loaded++] = (struct elf_segment){
+				sh.sh_offset, sh.sh_addr, sh.sh_size, sh.sh_size, (sh.sh_flags & SHF_EXECINSTR) != 0,
+			};
+	}
+	return f->loaded != NULL;
+}
+
 static uint64_t stamp_of(const struct stat *st)
 {
 	const uint64_t is[] = {
@@ -196,6 +220,8 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	}
 	read_build_id(f);
 	read_archived(f);
+	if (!find_loaded(f))
+		goto fail;
 	*fp = f;
 	return ELF_OPENED;
 fail:
@@ -241,6 +267,8 @@ void elf_close(struct elf_file *f)
 	if (!f)
 		return;
 	elf_settle(f);
+	if (f->loaded != f->segments)
+		free(f->loaded);
 	free(f->segments);
 	free(f);
 }

@@ -58,7 +58,13 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
-	uint32_t archived; /* enum elf_archived; 0: any other file. If not, what its segments load is not in it */
+	/*
+	 * What is loaded and where its bytes are in this file: the segments, but in a file of an archive, whose segments tell
+	 * where things were in the file that ran, the sections that were kept.
+	 */
+	struct elf_segment *loaded;
+	size_t n_loaded;
+	uint32_t archived; /* enum elf_archived; 0: any other file */
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
 	bool own;       /* nobody else can write to it */
 };

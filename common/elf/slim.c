@@ -9,6 +9,7 @@
 #include "common/base/buf.h"
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/elf/mapped.h"
 #include "common/elf/parts.h"
 
 enum {
@@ -185,32 +186,28 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 }
 
 /* Of all relocations, those of slots that stubs jump through. False: there are none. */
-static bool filter_relocations(const struct slim *s, const struct origin *o, size_t i, struct piece *p)
+static bool filter_relocations(const struct slim *s, const struct origin *o, struct piece *p)
 {
-	size_t n, kept = 0;
-	Elf_Data *data;
-	uint8_t *bytes;
+	struct buf kept = { 0 };
+	struct mapped all;
 
-	if (p->sh.sh_size > FILTERED_MAX || !s->wide || s->big)
+	if (p->sh.sh_size > FILTERED_MAX || !s->wide || s->big ||
+	    !mapped_open(&all, o->file->fd, p->sh.sh_offset, p->sh.sh_size))
 		return false;
-	data = elf_part(elf_getscn(o->file->elf, i));
-	bytes = data && data->d_size ? malloc(data->d_size) : NULL;
-	if (!bytes)
-		return false;
-	n = data->d_size;
-	memcpy(bytes, data->d_buf, n);
-	for (size_t at = 0; at + RELA_SIZE <= n; at += RELA_SIZE) {
-		uint32_t type = le32_load(bytes + at + 8);
+	for (size_t at = 0; at + RELA_SIZE <= all.n; at += RELA_SIZE) {
+		uint32_t type = le32_load(all.p + at + 8);
 
-		if (type != R_X86_64_GLOB_DAT && type != R_X86_64_JUMP_SLOT)
-			continue;
-		memmove(bytes + kept, bytes + at, RELA_SIZE);
-		kept += RELA_SIZE;
+		if (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT)
+			buf_bytes(&kept, all.p + at, RELA_SIZE);
 	}
-	p->own = bytes;
-	if (kept)
-		p->sh.sh_size = kept;
-	return kept > 0;
+	mapped_close(&all);
+	if (kept.failed || !kept.n) {
+		buf_release(&kept);
+		return false;
+	}
+	p->own = kept.p;
+	p->sh.sh_size = kept.n;
+	return true;
 }
 
 static void note_what(struct slim *s, const GElf_Shdr *sh, const char *name)
@@ -247,7 +244,7 @@ static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const G
 	p->origin = o;
 	p->at = sh->sh_offset;
 	o->becomes[i] = (uint32_t)number;
-	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, i, p)) {
+	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, p)) {
 		empty(p);
 		return SLIM_DONE;
 	}

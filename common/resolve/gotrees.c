@@ -89,8 +89,8 @@ bool gotrees_call(const struct gotrees *trees, uint64_t tree, uint32_t i, struct
 /* What is loaded there from the file, at most n bytes: how many, or 0. */
 static size_t read_loaded(const struct elf_file *f, uint64_t vaddr, uint8_t *p, size_t n)
 {
-	for (size_t i = 0; i < f->n_segments; i++) {
-		const struct elf_segment *s = &f->segments[i];
+	for (size_t i = 0; i < f->n_loaded; i++) {
+		const struct elf_segment *s = &f->loaded[i];
 		uint64_t into = vaddr - s->vaddr, at = s->offset + into;
 		size_t have = 0;
 
@@ -166,8 +166,8 @@ static bool read_trees(const struct elf_file *f, const struct extent *x, struct 
 	uint64_t most = 0, n;
 	uint8_t *p;
 
-	for (size_t i = 0; i < f->n_segments; i++) {
-		const struct elf_segment *s = &f->segments[i];
+	for (size_t i = 0; i < f->n_loaded; i++) {
+		const struct elf_segment *s = &f->loaded[i];
 
 		if (x->first >= s->vaddr && x->first - s->vaddr < s->filesz)
 			most = s->filesz - (x->first - s->vaddr);
@@ -278,24 +278,25 @@ static void bases_of_module(const struct elf_file *f, const struct gopclntab *t,
 		add_base(b, le64_load(bytes + i * 8));
 }
 
-static void bases_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p, struct bases *b)
+static void bases_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p,
+			    struct bases *b)
 {
 	for (size_t i = 0; i < p->n && !b->n; i++)
 		bases_of_module(f, t, p->items[i], b);
 }
 
-/* By what is relocated there, or by the bytes; what is written comes last among the segments. */
+/* By what is relocated there, or by the bytes; what is written comes last. */
 static void find_bases(const struct elf_file *f, const struct gopclntab *t, struct bases *b)
 {
 	struct places p = { .n = 0 };
 
 	scan_relocations(f, t->vaddr, &p);
 	bases_of_places(f, t, &p, b);
-	for (size_t i = f->n_segments; i > 0 && !b->n; i--) {
-		if (f->segments[i - 1].exec)
+	for (size_t i = f->n_loaded; i > 0 && !b->n; i--) {
+		if (f->loaded[i - 1].exec)
 			continue;
 		p.n = 0;
-		scan_segment(f, &f->segments[i - 1], t->vaddr, &p);
+		scan_segment(f, &f->loaded[i - 1], t->vaddr, &p);
 		bases_of_places(f, t, &p, b);
 	}
 }

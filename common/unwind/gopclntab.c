@@ -235,11 +235,11 @@ static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
 	struct stat st;
 	uint64_t budget;
 
-	if (f->archived || !may_be_go(f) || fstat(f->fd, &st) != 0)
+	if (!may_be_go(f) || fstat(f->fd, &st) != 0)
 		return GOPCLNTAB_NONE;
 	budget = 4 * (uint64_t)st.st_size + (1 << 16);
-	for (size_t i = 0; i < f->n_segments; i++) {
-		const struct elf_segment *seg = &f->segments[i];
+	for (size_t i = 0; i < f->n_loaded; i++) {
+		const struct elf_segment *seg = &f->loaded[i];
 
 		if (!seg->exec && seg->filesz && seg->offset < (uint64_t)st.st_size) {
 			enum gopclntab_found found = scan_segment(f, seg, (uint64_t)st.st_size, &budget, t);
