@@ -3,9 +3,9 @@
  *
  *	jitdump SECONDS [late]		of CPU time
  *
- * In the first quarter code runs that nothing has been told of, told_later. In the second first_name, in the third at the
- * same address second_name, which in the last has moved. At the end told_later is told. With "late" all is written at the
- * end, with the times when it was so.
+ * In the first quarter code runs that nothing has been told of, told_later. In the second first_name, in the third
+ * at the same address second_name, which in the last has moved. At the end told_later is told. With "late" all is
+ * written at the end, with the times when it was so.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -121,7 +121,8 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
 	f = fopen(path, "w+e");
 	pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (quarter <= 0 || pages == MAP_FAILED || !f || setvbuf(f, NULL, argc > 2 ? _IOFBF : _IONBF, argc > 2 ? 1 << 20 : 0) ||
+	if (quarter <= 0 || pages == MAP_FAILED || !f ||
+	    setvbuf(f, NULL, argc > 2 ? _IOFBF : _IONBF, argc > 2 ? 1 << 20 : 0) ||
 	    mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0) == MAP_FAILED)
 		return 1;
 	put_header(f);

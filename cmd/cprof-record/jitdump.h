@@ -5,7 +5,7 @@
  *
  *	if (jitdumps_is(mapping->path))
  *		jitdumps_watch(js, process_id, pid, &mapping);
- *	while (jitdumps_poll(js, sink, arg) > 0)	// each step: what the sink gets belongs before the samples of its time
+ *	while (jitdumps_poll(js, sink, arg) > 0)	// each step
  *		;
  *	jitdumps_finish(js, process_id, sink, arg);	// the process is gone: the rest of its files
  *	jitdumps_free(js);
@@ -15,9 +15,9 @@
  * that belongs to the process's effective user. It stays open, and can be read to its end after the process has gone.
  * Only names are taken, the code itself is not read. A process may have JITDUMPS_OF_ONE of them.
  *
- * Some write through a large buffer (node: 2 MB), so that what they tell is old when it can be read. While that is
- * so, or nothing at all was written yet, marks are delivered between the pieces of code: they divide the time, and what is
- * told later names the samples of each part by itself.
+ * Some write through a buffer, so that what they tell is old when it can be read. While that is so, or nothing at
+ * all was written yet, marks are delivered between the pieces of code: they divide the time, and what is told later
+ * names the samples of each part by itself.
  */
 #ifndef CPROF_RECORD_JITDUMP_H
 #define CPROF_RECORD_JITDUMP_H
@@ -59,7 +59,10 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 /* Of the code the time is of CLOCK_MONOTONIC and not after now. */
 typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_code *code);
 
-/* Delivers what was appended since the last poll, and marks where they are due. 1: a limit was reached and there is more; 0: that was all. */
+/*
+ * Delivers what was appended since the last poll, and marks where they are due. 1: a limit was reached and there is
+ * more; 0: that was all.
+ */
 int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg);
 /* Delivers all that is left of one process's files, and forgets the process. */
 void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sink, void *arg);

@@ -13,8 +13,8 @@
  * Of records that cover an address the last one by then counts. A move takes the name along: where the code
  * was there is nothing any more. What nothing named by then gets the first name that it is given afterwards.
  *
- * Programs that write through a large buffer (node: 2 MB) tell of code long after it ran. Then the history is
- * gone through again from its beginning, with all questions in the order of their times. That is done when so
+ * Programs that write through a large buffer tell of code long after it ran. Then the history is gone through
+ * again from its beginning, with all questions in the order of their times. That is done when so
  * much is new that the sum of all such passes stays some 64 times the history, and at the end.
  */
 #ifndef CPROF_RESOLVE_JITDUMP_H

@@ -9,9 +9,9 @@
  *		...code.name, code.address, at code.time...
  *
  * A header, then records with a length each. Loads, moves and the end are taken out; line tables and unwinding
- * information are passed over, and so are the bytes of the code, unread. The file may grow while it is read: what is not
- * whole yet is asked for again. A record that contradicts itself is passed over, one that hides where the next
- * one begins ends the file.
+ * information are passed over, and so are the bytes of the code, unread. The file may grow while it is read: what
+ * is not whole yet is asked for again. A record that contradicts itself is passed over, one that hides where the
+ * next one begins ends the file.
  */
 #ifndef CPROF_RESOLVE_JITFILE_H
 #define CPROF_RESOLVE_JITFILE_H

@@ -114,7 +114,7 @@ static bool parse_line(char *text, struct line *l)
 			break;
 		l->address = l->address << 4 | digit;
 	}
-	if (p == text || p[0] != ' ' || p[1] == '\0' || p[2] != ' ' || p[3] == '\0')
+	if (p == text || p[0] != ' ' || p[1] == '\0' || p[2] != ' ' || p[3] == '\0' || p[3] == '\t')
 		return false;
 	l->type = p[1];
 	l->name = p + 3;
@@ -391,7 +391,7 @@ static uint64_t entry_end(const struct kallsyms *t, size_t i)
 		limit = t->etext;
 	else if (m && m->end > start)
 		limit = m->end;
-	else if (m && memcmp(t->names.p + m->name, "[__builtin__", 12) == 0)
+	else if (m && m->name_n > 12 && memcmp(t->names.p + m->name, "[__builtin__", 12) == 0)
 		limit = (start | (PAGE - 1)) + 1; /* a page of trampolines */
 	else
 		limit = start + UNSIZED_MAX;

@@ -190,17 +190,18 @@ static bool is_release(struct slice release)
 	       !memchr(release.p, 0, release.n);
 }
 
-static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *dir, struct slice release, struct slice id)
+static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *dir, struct slice release,
+			  struct slice id)
 {
 	char path[PATH_MOST];
 	size_t n;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/boot/vmlinux-%.*s", dir, (int)release.n, release.p) < sizeof(path) &&
-	    try(k, tree, path, id))
-		return true;
-	if ((size_t)snprintf(path, sizeof(path), "%s/lib/modules/%.*s/vmlinux", dir, (int)release.n, release.p) < sizeof(path) &&
-	    try(k, tree, path, id))
-		return true;
+	for (size_t i = 0; i < 2; i++) {
+		n = (size_t)snprintf(path, sizeof(path), "%s%s%.*s%s", dir, i ? "/lib/modules/" : "/boot/vmlinux-",
+				     (int)release.n, release.p, i ? "/vmlinux" : "");
+		if (n < sizeof(path) && try(k, tree, path, id))
+			return true;
+	}
 	n = (size_t)snprintf(path, sizeof(path), "%s/.build-id/%02x/", dir, id.p[0]);
 	for (size_t i = 1; i < id.n && n < sizeof(path); i++)
 		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x", id.p[i]);
@@ -211,7 +212,8 @@ static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *
 
 static bool search(struct kernel_files *k, struct slice release, struct slice id)
 {
-	static const char *const places[] = { "/boot/vmlinux-%.*s", "/lib/modules/%.*s/vmlinux", "/lib/modules/%.*s/build/vmlinux" };
+	static const char *const places[] = { "/boot/vmlinux-%.*s", "/lib/modules/%.*s/vmlinux",
+					      "/lib/modules/%.*s/build/vmlinux" };
 	const struct kernel_options *o = k->o;
 	char path[RELEASE_MAX + 64];
 

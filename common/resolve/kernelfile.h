@@ -33,7 +33,7 @@ struct kernel_files *kernel_files_new(const struct kernel_options *o, struct buf
 void kernel_files_free(struct kernel_files *k);
 /* To be called for each segment, once its header is there: opens what the search finds. */
 void kernel_files_segment(struct kernel_files *k, const struct capture *c);
-/* False: no name. The name is lent until the next call. A size of 0: it is a vmlinux, and only this address is meant. */
+/* False: no name. It is lent until the next call. A size of 0: of a vmlinux, and only this address is meant. */
 bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_symbol *out);
 /* Was a file named, so that it is to be asked even where the capture has symbols? */
 bool kernel_files_asked(const struct kernel_files *k);
