@@ -550,6 +550,21 @@ uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 	return low->owner;
 }
 
+void symbols_expect(const struct symbols *t, uint64_t vaddr)
+{
+	const struct run *r = t->runs;
+	uint64_t part;
+
+	if (t->n_runs != 1 || vaddr < r->base)
+		return;
+	part = (vaddr - r->base) >> r->shift;
+	if (part >= r->n_first)
+		return;
+	__builtin_prefetch(&r->first[part]);
+	/* There is about one interval to a part, so that is not far from where it will be found. */
+	__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
+}
+
 uint64_t symbols_start(const struct symbols *t, uint32_t s)
 {
 	return t->items[s].start;

@@ -60,6 +60,8 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 bool symbols_settle(struct symbols *t);
 
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr);
+/* The address will be looked for soon. */
+void symbols_expect(const struct symbols *t, uint64_t vaddr);
 uint64_t symbols_start(const struct symbols *t, uint32_t s);
 /*
  * Replaces what is in out by the name, without a version ("@@GLIBC_2.4"), and without "@plt" for a stub. False: what

@@ -26,6 +26,7 @@ struct module {
 	uint64_t used;  /* when it was last asked */
 	uint64_t stamp; /* of the file */
 	bool evicted, has_image;
+	uint64_t bias; /* from the last place's offset to its address, a guess for the next one */
 };
 
 /* What a place came to: the hot path, before any search. */
@@ -555,6 +556,7 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 		return -1;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
+	module->bias = vaddr - where->offset;
 	symbol = symbols_find(module->symbols, vaddr);
 	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
 	if (found == 0 && symbol != SYMBOL_NONE) {
@@ -567,11 +569,24 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 	return found;
 }
 
+static struct cached *slot_of(const struct modules *m, uint32_t id, uint64_t offset)
+{
+	return &m->cache[(offset + ((uint64_t)id << 40)) * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS)];
+}
+
+void modules_expect(const struct modules *m, uint32_t id, uint64_t offset)
+{
+	const struct module *module = &m->items[id];
+
+	__builtin_prefetch(slot_of(m, id, offset), 1);
+	if (module->symbols)
+		symbols_expect(module->symbols, offset + module->bias);
+}
+
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
 {
 	uint32_t key = id * 2 + 2 + where->after_call;
-	uint64_t mixed = (where->offset + ((uint64_t)key << 40)) * 0x9e3779b97f4a7c15;
-	struct cached *c = &m->cache[mixed >> (64 - CACHE_BITS)];
+	struct cached *c = slot_of(m, id, where->offset);
 	int found;
 
 	if (c->offset == where->offset && c->module == key && c->generation == m->generation) {

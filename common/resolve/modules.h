@@ -89,6 +89,8 @@ long modules_levels(struct modules *m, uint32_t id, const struct module_place *w
  */
 struct gonames;
 const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
+/* This place will be asked for soon: what it takes is brought into the CPU's cache. Only a matter of time. */
+void modules_expect(const struct modules *m, uint32_t id, uint64_t offset);
 struct module_state modules_state(const struct modules *m, uint32_t id);
 /* Memory that the modules which are loaded hold, about. */
 size_t modules_bytes(const struct modules *m);

@@ -361,6 +361,22 @@ static bool look_up_new(struct namer *n, const struct capture *c)
 	return true;
 }
 
+/* What comes next in the queue lies anywhere in memory: it is fetched while the one before is named. */
+static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
+{
+	enum { NEAR = 6, FAR = 12 };
+
+	if (i + FAR < n->n_queue)
+		__builtin_prefetch(&c->places[sorted[i + FAR].value]);
+	if (i + NEAR < n->n_queue) {
+		const struct capture_place *p = &c->places[sorted[i + NEAR].value];
+
+		__builtin_prefetch(&c->frames[p->frame]);
+		__builtin_prefetch(&n->answers[sorted[i + NEAR].value], 1);
+		modules_expect(n->modules, n->files[p->file].module - 1, p->offset);
+	}
+}
+
 static bool look_up_queued(struct namer *n, const struct capture *c)
 {
 	struct radix_item *spare = malloc((n->n_queue + 1) * sizeof(*spare)), *sorted;
@@ -370,6 +386,7 @@ static bool look_up_queued(struct namer *n, const struct capture *c)
 	for (size_t i = 0; good && i < n->n_queue; i++) {
 		const struct capture_place *p = &c->places[sorted[i].value];
 
+		expect_queued(n, c, sorted, i);
 		good = look_in_module(n, c, p, &n->files[p->file], &n->answers[sorted[i].value]);
 	}
 	n->n_queue = 0;
