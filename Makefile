@@ -127,13 +127,17 @@ $(BUILD)/frameless/%: tests/frameless/%.cc
 verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
 
+# Hundreds of thousands of names, address by address against a reference over readelf.
+verify-sym: all $(BUILD)/tests/sym-reference
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/verify-sym.sh
+
 # Processes that come and go, for ten minutes: does the recorder grow?
 SOAK_SECONDS = 600
 
 soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/record-churn.t
 
-.PHONY: verify-unwind soak-unwind
+.PHONY: verify-unwind verify-sym soak-unwind
 
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/

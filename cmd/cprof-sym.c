@@ -16,8 +16,8 @@
 
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
-static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... "
-				 "[--demangle none|simplified|templates|full] [--max-mem SIZE] [FILE]";
+static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
+				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] [--max-mem SIZE] [FILE]";
 
 static const char *const demangle_modes[] = {
 	[DEMANGLE_NONE] = "none",
@@ -50,6 +50,48 @@ static const char *parse_directory(const char *option, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
 	return path;
+}
+
+static struct debuginfod *parse_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
+}
+
+/* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
+static void parse_kernel(struct kernel_options *o, char *text)
+{
+	char *comma = strrchr(text, ','), *end;
+
+	if (!text[0])
+		cli_usage("--kernel: no file is named");
+	o->path = text;
+	if (!comma || access(text, F_OK) == 0)
+		return;
+	*comma = '\0';
+	errno = 0;
+	o->offset = strtoull(comma + 1, &end, 16);
+	if (end == comma + 1 || *end || errno)
+		cli_usage("--kernel: \"%s\" is not a hexadecimal offset", comma + 1);
+	o->has_offset = true;
+}
+
+static struct kernel_files *open_kernel(const struct kernel_options *o)
+{
+	struct buf error = { 0 };
+	struct kernel_files *k = kernel_files_new(o, &error);
+
+	if (!k)
+		cli_die(STATUS_SYSTEM, "--kernel: %s", buf_cstr(&error));
+	buf_release(&error);
+	return k;
 }
 
 static void or_die(bool good)
@@ -179,8 +221,20 @@ static void summarize(struct namer *namer, bool verbose)
 	buf_release(&line);
 }
 
-static enum status symbolize(const char *path, const struct modules_options *options, bool verbose)
+/* What became of the questions, if there were some that nobody answered. */
+static void tell_debuginfod(const struct debuginfod *d)
 {
+	struct debuginfod_counts n = debuginfod_counts(d);
+
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
+			 n.given_up ? "; the rest was not asked" : "");
+}
+
+static enum status symbolize(const char *path, const struct modules_options *options, const struct kernel_options *ko,
+			     bool verbose)
+{
+	struct kernel_files *kernel = open_kernel(ko);
 	int fd = cli_open(path), got;
 	struct modules *modules = modules_new(options);
 	struct pass p = { .reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path),
@@ -189,6 +243,7 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 
 	or_die(modules && p.reader && p.writer && capture_init(&p.capture));
 	or_die((p.namer = namer_new(modules)));
+	namer_use_kernel(p.namer, kernel);
 	while ((got = reader_next(p.reader, &r)) > 0 && pass_on(&p, &r))
 		;
 	or_die(namer_last(p.namer, &p.capture, p.writer));
@@ -196,8 +251,11 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 		cli_writer_done(p.writer);
 	if (got == 0)
 		summarize(p.namer, verbose);
+	if (options->debuginfod)
+		tell_debuginfod(options->debuginfod);
 	namer_free(p.namer);
 	modules_free(modules);
+	kernel_files_free(kernel);
 	capture_release(&p.capture);
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -206,10 +264,12 @@ static enum status symbolize(const char *path, const struct modules_options *opt
 
 int main(int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE, MAX_MEM };
+	enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, KERNEL };
 	static const struct option options[] = {
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+		{ "kernel", required_argument, NULL, KERNEL },
 		{ "demangle", required_argument, NULL, DEMANGLE },
 		{ "max-mem", required_argument, NULL, MAX_MEM },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -218,8 +278,10 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 	static const char *dirs[DEBUG_DIRS_MAX];
+	struct kernel_options ko = { 0 };
 	struct modules_options mo = { .demangle = DEMANGLE_SIMPLIFIED };
 	bool verbose = false;
+	enum status status;
 	int c;
 
 	cli_begin("cprof-sym", usage);
@@ -235,6 +297,15 @@ int main(int argc, char **argv)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
 			dirs[mo.n_debug_dirs++] = parse_directory("--debug-dir", optarg);
 			mo.debug_dirs = dirs;
+			break;
+		case DEBUGINFOD:
+			if (!mo.debuginfod)
+				mo.debuginfod = parse_debuginfod();
+			break;
+		case KERNEL:
+			if (ko.path)
+				cli_usage("--kernel: one file at most");
+			parse_kernel(&ko, optarg);
 			break;
 		case DEMANGLE:
 			mo.demangle = parse_mode(optarg);
@@ -257,5 +328,10 @@ int main(int argc, char **argv)
 		cli_usage("one file at most: streams are joined by cat");
 	cli_refuse_terminal();
 	mapped_guard(); /* where the system refuses, files are copied */
-	return symbolize(argv[optind] ? argv[optind] : "-", &mo, verbose);
+	ko.symfs = mo.symfs;
+	ko.debug_dirs = mo.debug_dirs;
+	ko.n_debug_dirs = mo.n_debug_dirs;
+	status = symbolize(argv[optind] ? argv[optind] : "-", &mo, &ko, verbose);
+	debuginfod_free(mo.debuginfod);
+	return status;
 }

@@ -1,10 +1,13 @@
 #!/bin/sh
 # Inlined functions and lines in folded text: only where asked for, marked, weights exact, names still fit.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/inline-lib.sh"
 
+# main calls work, into which step is inlined, and mul into that; mul exists as a function of its own, too, which step
+# calls elsewhere; and in one place step is inlined into itself. 11 samples: 3 in mul inlined into step, 2 in step, 1 in
+# work itself, 4 in mul called by step, 1 in step inlined into step.
+inlined() { cat "$here/corpus/profile-inlined"; }
 fold() { cprof-fold "$@" 2>"$tmp/err"; }
-inline_text | cprof-dump -r >"$tmp/a.bin" || exit 1
+inlined | cprof-dump -r >"$tmp/a.bin" || exit 1
 
 # folds DESCRIPTION OPTION... < what is wanted
 folds() {
@@ -64,7 +67,7 @@ same "folded text stays what it is, whatever is asked for" "$tmp/one" "$tmp/got"
 
 # What can be missing or odd: no file, no line, a path that ends in a slash, names that would break a line.
 odd() { # NAME FILE LINE: what is inlined at level 1 of frame 3
-	inline_text | sed "s|text=\"step\"|text=\"$1\"|; s|text=\"/src/inc/step.h\"|text=\"$2\"|; /frame=3.*level=1/s/line=8/line=$3/" |
+	inlined | sed "s|text=\"step\"|text=\"$1\"|; s|text=\"/src/inc/step.h\"|text=\"$2\"|; /frame=3.*level=1/s/line=8/line=$3/" |
 		cprof-dump -r | fold -il | grep -v 'mul\|work.c:13\|work.c:15' | sed 's/.*;//'
 }
 is "no file: the name alone" "$(odd step '' 8)" "step 2"
@@ -81,21 +84,21 @@ is "  and is a name like any other" "$(odd step "$long" 8 | wc -c)" $((16384 + 3
 
 # Lists of one frame from different sources: that of the best one counts, whole.
 {
-	inline_text | sed '/^end/,$d'
+	inlined | sed '/^end/,$d'
 	echo 'symbol frame=2 from=0 level=0 source=dynsym name=4 offset=0 file=0 line=0'
 	echo 'symbol frame=2 from=0 level=1 source=dynsym name=1 offset=0 file=0 line=0'
 	echo 'symbol frame=3 from=0 level=0 source=debug name=2 offset=0 file=12 line=99'
 	echo 'symbol frame=4 from=0 level=0 source=bounds name=1 offset=0 file=0 line=0'
-	inline_text | sed -n '/^end/,$p'
+	inlined | sed -n '/^end/,$p'
 } | cprof-dump -r | fold -il >"$tmp/got"
 sed 's/work (work.c:12);step (step.h:8) 2/work (work.c:99) 2/' "$tmp/one" | sort >"$tmp/want"
 same "of two lists the better source counts, for all levels" "$tmp/want" "$tmp/got"
 # two_names BETTER WORSE
 two_names() {
-	inline_text | sed '/^end/,$d; /^symbol frame=5/d'
+	inlined | sed '/^end/,$d; /^symbol frame=5/d'
 	echo "symbol frame=5 from=0 level=0 source=$1 name=4 offset=0 file=0 line=0"
 	echo "symbol frame=5 from=0 level=0 source=$2 name=1 offset=0 file=0 line=0"
-	inline_text | sed -n '/^end/,$p'
+	inlined | sed -n '/^end/,$p'
 }
 for pair in 'symtab go' 'go minidebug' 'dynsym bounds' 'symtab jitdump' 'jitdump perfmap' 'bounds none'; do
 	is "  ${pair% *} before ${pair#* }" "$(two_names $pair | cprof-dump -r | fold | tail -1)" "app;main;work;mul 4"
@@ -103,7 +106,7 @@ done
 
 # Far more levels than any compiler makes: the outer and the inner ones are shown, and memory stays bounded.
 levels() { # N: frame 4 is f0 with f1, f2, ... inlined
-	inline_text | awk -v n="$1" '/^symbol frame=4/ { for (i = 0; i < n; i++) { print "string id=" 100 + i " text=\"f" i "\""
+	inlined | awk -v n="$1" '/^symbol frame=4/ { for (i = 0; i < n; i++) { print "string id=" 100 + i " text=\"f" i "\""
 		print "symbol frame=4 from=0 level=" i " source=symtab name=" 100 + i " offset=0 file=0 line=0" } next } { print }' | cprof-dump -r
 }
 chain() { # N

@@ -101,6 +101,13 @@ static int kernel_id(char **args)
 	return print_id(kernel_build_id(&id), &id);
 }
 
+/* Of KALLSYMS, else of KCORE. */
+static int stext(char **args)
+{
+	printf("%" PRIx64 "\n", kernel_stext(args[0], args[1]));
+	return 0;
+}
+
 static void print_symbol(struct kernel *k, uint64_t address)
 {
 	struct kernel_symbol s;
@@ -393,7 +400,7 @@ int main(int argc, char **argv)
 		{ "kernel-id", kernel_id, 0 }, { "kernel", kernel, 0 },	    { "facts", facts, 0 },
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
-		{ "dumps", dumps, 0 },
+		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

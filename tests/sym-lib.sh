@@ -56,6 +56,9 @@ names() {
 	END { for (i = 1; i <= n; i++) { f = order[i]; print names[f] == "" ? address[f] " -" : names[f] } }'
 }
 
+# Where only a function's beginning is known there is no name: "-".
+nameless() { sed 's/\[[^ ]*+0x[0-9a-f]*\]+[0-9]*\( bounds\)*$/-/'; }
+
 # sources: "FILE STATUS KIND PATH"
 sources() {
 	cprof-dump "$@" 2>/dev/null | sed -n 's/^source file=\([^ ]*\) status=\([^ ]*\) kind=\([^ ]*\) path="\(.*\)"$/\1 \2 \3 \4/p'
@@ -70,4 +73,29 @@ ask() {
 	shift
 	{ segment; process 1; file 1 "$f" "$(build_id "$f")"; loads 1 1 "$f"; frames; finish; } |
 		cprof-dump -r >"$tmp/ask.bin" && cprof-sym "$@" "$tmp/ask.bin" 2>"$tmp/err" >"$tmp/ask.sym" && names "$tmp/ask.sym"
+}
+
+# every_byte START END
+every_byte() { awk 'BEGIN { for (a = '"$(($1))"'; a < '"$(($2))"'; a++) printf "0x%x\n", a }'; }
+
+# sample FILE N: so many random addresses in its executable segments
+sample() {
+	readelf -lW "$1" | awk -v n="$2" '
+	function dec(h,  i, v) { v = 0; h = substr(h, 3); for (i = 1; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
+	$1 == "LOAD" && / R E / { start[++k] = dec($3); size[k] = dec($6); sum += size[k] }
+	END { srand(11); for (i = 0; i < n; i++) { x = int(rand() * sum); for (j = 1; x >= size[j]; j++) x -= size[j]; printf "0x%x\n", start[j] + x } }'
+}
+
+# compare DESCRIPTION FILE ADDRESSES: the names there with those of the reference: each must be the same. Debug files, which
+# readelf does not see, are left out; and a name from another table than .symtab and .dynsym may stand where these
+# have none.
+compare() {
+	mkdir -p "$tmp/none"
+	readelf -SW -sW "$2" 2>/dev/null | "$BUILD/tests/sym-reference" 3<"$3" >"$tmp/want"
+	sed 's/ .*//' "$tmp/want" | ask "$2" --demangle none --debug-dir "$tmp/none" >"$tmp/answers"
+	awk 'NR == FNR { want[FNR] = $0; next }
+		$2 == "-" { print $1, $2; next }
+		{ source = $NF; sub(/ [a-z]*$/, ""); print source ~ /^(symtab|dynsym)$/ || $0 == want[FNR] ? $0 : $1 " -" }
+		' "$tmp/want" "$tmp/answers" >"$tmp/got"
+	same "$1: $(wc -l <"$tmp/got") addresses, $(grep -c + "$tmp/want") of them with a name" "$tmp/got" "$tmp/want"
 }

@@ -1,6 +1,6 @@
 /*
  * The rules of cprof-sym for choosing a symbol, once more and as simple as they can be: every symbol is
- * looked at for every address. It reads no ELF but the text of readelf.
+ * held against every address that it covers, and the better one stays. It reads no ELF but the text of readelf.
  *
  *	readelf -SW -sW FILE | sym-reference 0x1000 0x1001 ...		or addresses on descriptor 3
  *
@@ -25,6 +25,7 @@ struct symbol {
 };
 
 static struct section sections[1 << 16];
+static size_t n_sections;
 static struct symbol *symbols;
 static size_t n_symbols, cap;
 
@@ -40,6 +41,8 @@ static void read_section(char *line)
 		return;
 	sections[i] = (struct section){ address, address + size, strchr(flags, 'A') && strchr(flags, 'X'),
 					strncmp(name, ".plt", 4) == 0 };
+	if ((size_t)i >= n_sections)
+		n_sections = (size_t)i + 1;
 }
 
 static int rank(const char *word, const char *const *words)
@@ -57,16 +60,21 @@ static bool is_mark(const char *type, const char *name)
 	       (!name[2] || name[2] == '.');
 }
 
-static void read_symbol(const char *line, int table)
+static void read_symbol(char *line, int table)
 {
 	static const char *const bindings[] = { "GLOBAL", "WEAK", "LOCAL", NULL };
 	static const char *const types[] = { "FUNC", "NOTYPE", "OBJECT", NULL };
-	char size[32], type[32], binding[32], visibility[32], index[32], name[65536], *at;
+	char size[32], type[32], binding[32], visibility[32], index[32], *name, *at;
 	unsigned long long value;
 	struct symbol s;
+	int length = 0;
 
-	if (sscanf(line, " %*d: %llx %31s %31s %31s %31s %31s %65535s", &value, size, type, binding, visibility, index,
-		   name) != 7 || index[0] < '0' || index[0] > '9')
+	if (sscanf(line, " %*d: %llx %31s %31s %31s %31s %31s %n", &value, size, type, binding, visibility, index,
+		   &length) != 6 || !length || index[0] < '0' || index[0] > '9')
+		return;
+	name = line + length; /* may have spaces in it */
+	name[strcspn(name, "\n")] = '\0';
+	if (!name[0])
 		return;
 	s.order[0] = table;
 	s.order[1] = rank(strcmp(binding, "UNIQUE") == 0 ? "GLOBAL" : binding, bindings);
@@ -107,57 +115,141 @@ static bool better(const struct symbol *a, const struct symbol *b)
 	return n_a != n_b ? n_a < n_b : strcmp(a->name, b->name) < 0;
 }
 
-static bool covers(const struct symbol *s, uint64_t address)
+/* An address that is asked for, and what it has come to. */
+struct question {
+	uint64_t address;
+	size_t number;                    /* in the order of asking */
+	const struct symbol *inner, *last; /* the innermost that covers it; the last that begins at or before it */
+	bool plt;
+};
+
+static struct question *questions;
+static size_t n_questions, cap_questions;
+
+static void ask(const char *text)
 {
-	return s->start <= address && address < s->end;
+	if (n_questions == cap_questions)
+		questions = realloc(questions, (cap_questions = cap_questions * 2 + 1000) * sizeof(*questions));
+	questions[n_questions] = (struct question){ .address = strtoull(text, NULL, 0), .number = n_questions };
+	n_questions++;
 }
 
-static const struct symbol *innermost(uint64_t address)
+static int by_address(const void *a, const void *b)
 {
-	const struct symbol *best = NULL;
+	const struct question *x = a, *y = b;
 
-	for (size_t i = 0; i < n_symbols; i++) {
-		const struct symbol *s = &symbols[i];
+	return x->address < y->address ? -1 : x->address > y->address;
+}
 
-		if (!covers(s, address))
-			continue;
+static int by_number(const void *a, const void *b)
+{
+	const struct question *x = a, *y = b;
+
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* The first question at or behind an address. */
+static size_t first_question(uint64_t address)
+{
+	size_t i = 0, n = n_questions;
+
+	while (n > 0) {
+		if (questions[i + n / 2].address < address) {
+			i += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	return i;
+}
+
+static void hold(const struct symbol *s)
+{
+	for (size_t i = first_question(s->start); i < n_questions && questions[i].address < s->end; i++) {
+		const struct symbol *best = questions[i].inner;
+
 		if (!best || s->start > best->start || (s->start == best->start && s->end < best->end) ||
 		    (s->start == best->start && s->end == best->end && better(s, best)))
-			best = s;
+			questions[i].inner = s;
 	}
-	return best;
+}
+
+/* Whatever begins in between ends a label, so only the last beginning counts, over all sections. */
+static int by_start(const void *a, const void *b)
+{
+	const struct symbol *x = *(const struct symbol *const *)a, *y = *(const struct symbol *const *)b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return better(x, y) ? -1 : better(y, x);
+}
+
+static void find_last(void)
+{
+	const struct symbol **sorted = malloc((n_symbols + 1) * sizeof(*sorted)), *last = NULL;
+	size_t at = 0;
+
+	for (size_t i = 0; i < n_symbols; i++)
+		sorted[i] = &symbols[i];
+	qsort(sorted, n_symbols, sizeof(*sorted), by_start);
+	for (size_t i = 0; i < n_questions; i++) {
+		for (; at < n_symbols && sorted[at]->start <= questions[i].address; at++) {
+			if (!last || sorted[at]->start != last->start)
+				last = sorted[at];
+		}
+		questions[i].last = last;
+	}
+	free(sorted);
+}
+
+static bool in_plt(uint64_t address)
+{
+	for (size_t i = 0; i < n_sections; i++) {
+		if (sections[i].plt && sections[i].start <= address && address < sections[i].end)
+			return true;
+	}
+	return false;
+}
+
+static bool covered(uint64_t address)
+{
+	for (size_t i = 0; i < n_symbols; i++) {
+		if (symbols[i].start <= address && address < symbols[i].end)
+			return true;
+	}
+	return false;
 }
 
 /* A label that this address may belong to, where no symbol with a size covers it. */
-static const struct symbol *label(uint64_t address)
+static const struct symbol *label(const struct question *q)
 {
-	const struct symbol *last = NULL;
+	const struct symbol *last = q->last;
 
-	for (size_t i = 0; i < n_symbols; i++) {
-		const struct symbol *s = &symbols[i];
-
-		if (s->start <= address && (!last || s->start > last->start || (s->start == last->start && better(s, last))))
-			last = s;
-	}
-	if (!last || last->start != last->end || address >= sections[last->section].end || innermost(last->start) ||
-	    (last->order[0] == 1 && address != last->start))
+	if (!last || last->start != last->end || q->address >= sections[last->section].end || covered(last->start) ||
+	    (last->order[0] == 1 && q->address != last->start))
 		return NULL;
 	return last;
 }
 
-static void answer(uint64_t address)
+static void answer(void)
 {
-	const struct symbol *s = innermost(address);
+	qsort(questions, n_questions, sizeof(*questions), by_address);
+	for (size_t i = 0; i < n_symbols; i++)
+		hold(&symbols[i]);
+	find_last();
+	qsort(questions, n_questions, sizeof(*questions), by_number);
+	for (size_t i = 0; i < n_questions; i++) {
+		const struct question *q = &questions[i];
+		const struct symbol *s = q->inner ? q->inner : label(q);
 
-	for (size_t i = 0; i < 1 << 16; i++) {
-		if (sections[i].plt && sections[i].start <= address && address < sections[i].end)
-			return;
+		if (in_plt(q->address))
+			continue;
+		if (s)
+			printf("0x%" PRIx64 " %s+%" PRIu64 "\n", q->address, s->name, q->address - s->start);
+		else
+			printf("0x%" PRIx64 " -\n", q->address);
 	}
-	s = s ? s : label(address);
-	if (s)
-		printf("0x%" PRIx64 " %s+%" PRIu64 "\n", address, s->name, address - s->start);
-	else
-		printf("0x%" PRIx64 " -\n", address);
 }
 
 int main(int argc, char **argv)
@@ -175,9 +267,10 @@ int main(int argc, char **argv)
 			read_symbol(line, table);
 	}
 	for (int i = 1; i < argc; i++)
-		answer(strtoull(argv[i], NULL, 0));
+		ask(argv[i]);
 	in = argc == 1 ? fdopen(3, "r") : NULL;
 	while (in && fgets(line, sizeof(line), in))
-		answer(strtoull(line, NULL, 0));
+		ask(line);
+	answer();
 	return 0;
 }

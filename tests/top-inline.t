@@ -1,11 +1,12 @@
 #!/bin/sh
 # Inlined functions and lines in cprof-top and cprof-diff, and why frames have no name.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/inline-lib.sh"
 
+# The capture of fold-inline.t, whose counts are explained there.
+inlined() { cat "$here/corpus/profile-inlined"; }
 top() { cprof-top "$@" 2>"$tmp/err"; }
 rows() { sed '1,/^ *flat /d' | tr -s ' ' | sed 's/^ //' | cut -d' ' -f1,4,6-; }
-inline_text | cprof-dump -r >"$tmp/a.bin" || exit 1
+inlined | cprof-dump -r >"$tmp/a.bin" || exit 1
 
 # tops DESCRIPTION OPTION... < flat, cum and name of each row
 tops() {
@@ -64,7 +65,7 @@ done
 like "  which is said" "$(head -1 "$tmp/err")" '^cprof-diff: -l is for --by function alone$'
 
 # Twice the time in the line where step calls the outlined mul.
-inline_text | awk '{ print } /^sample/ && / user=21 / { print }' | cprof-dump -r >"$tmp/b.bin"
+inlined | awk '{ print } /^sample/ && / user=21 / { print }' | cprof-dump -r >"$tmp/b.bin"
 diffs() { # OPTION...: flat A, flat B, cum A, cum B and name
 	cprof-diff --no-normalize -n 0 "$@" "$tmp/a.bin" "$tmp/b.bin" 2>"$tmp/err" | sed '1,/flat A/d' | tr -s ' ' | cut -d' ' -f2,3,5,6,8-
 }
@@ -79,76 +80,18 @@ is "cprof-diff --folded" "$(cat "$tmp/got")" \
 # Names that only say where a function begins are no names. 2 samples of frame 3 and 1 of frame 4 have such.
 sed_bounds() { sed 's/^symbol frame=\([34]\) from=0 level=0 .*/symbol frame=\1 from=0 level=0 source=bounds name=5 offset=9 file=0 line=0/
 	/^symbol frame=3 from=0 level=1/d; /^string id=1 /i string id=5 text="[app+0x1200]"'; }
-inline_text | sed_bounds | cprof-dump -r >"$tmp/bounds.bin"
+inlined | sed_bounds | cprof-dump -r >"$tmp/bounds.bin"
 is "where a function begins is no name, but a row" "$(top "$tmp/bounds.bin" | grep -c '^Unresolved: 27.27%\|^ *3 .* \[app+0x1200\]$')" 2
 is "  and the place of all its samples in folded text" "$(cprof-fold "$tmp/bounds.bin" | grep -F '[')" "app;main;[app+0x1200] 3"
 is "  of the file that it lies in, where two have one base name" "$(
-	{ inline_text | sed_bounds; inline_text | sed_bounds | sed 's|/usr/bin/app|/opt/app|; s/build-id=01/build-id=02/'; } |
+	{ inlined | sed_bounds; inlined | sed_bounds | sed 's|/usr/bin/app|/opt/app|; s/build-id=01/build-id=02/'; } |
 		cprof-dump -r | top | rows | grep -F '[' | tr '\n' ,)" "3 3 [bin/app+0x1200],3 3 [opt/app+0x1200],"
 cprof-diff "$tmp/bounds.bin" "$tmp/a.bin" >/dev/null 2>"$tmp/err"
 is "  cprof-diff says that they compare as places" "$(sed "s|$tmp/||g" "$tmp/err")" \
 	"cprof-diff: 27% of bounds.bin and 0% of a.bin end in code without a name, of which only places are compared"
 
 # Why: 20 samples, 14 of them in frames without a name.
-cat >"$tmp/w.txt" <<'X'
-segment major=1 minor=1 least=1
-event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
-flush
-process id=1 time=10 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
-thread id=1 time=10 process=1 tid=42
-comm time=10 thread=1 comm="app"
-file id=1 major=8 minor=1 inode=1 generation=0 build-id=01 path="/usr/bin/app"
-file id=2 major=8 minor=1 inode=2 generation=0 build-id=02 path="/lib/gone.so (deleted)"
-file id=3 major=8 minor=1 inode=3 generation=0 build-id=03 path="/lib/stripped.so"
-file id=4 major=8 minor=1 inode=4 generation=0 build-id=04 path="/lib/other;.so"
-file id=5 major=0 minor=0 inode=0 generation=0 build-id= path="[heap]"
-mapping time=10 process=1 start=0x100000 length=0x1000 offset=0x0 prot=5 file=1
-mapping time=10 process=1 start=0x200000 length=0x1000 offset=0x0 prot=5 file=2
-mapping time=10 process=1 start=0x300000 length=0x1000 offset=0x0 prot=5 file=3
-mapping time=10 process=1 start=0x400000 length=0x1000 offset=0x0 prot=5 file=4
-mapping time=10 process=1 start=0x500000 length=0x1000 offset=0x0 prot=5 file=5
-mapping time=10 process=1 start=0x600000 length=0x1000 offset=0x0 prot=5 file=0
-frame id=1 process=1 kind=exact address=0x100010
-frame id=2 process=1 kind=exact address=0x200010
-frame id=3 process=1 kind=exact address=0x300010
-frame id=4 process=1 kind=exact address=0x400010
-frame id=5 process=1 kind=exact address=0x500010
-frame id=6 process=1 kind=exact address=0x600010
-frame id=7 process=1 kind=exact address=0x700010
-frame id=8 process=0 kind=exact address=0xffffffff81000010
-frame id=9 process=1 kind=exact address=0x100020
-node id=16 parent=0 frame=1
-node id=17 parent=0 frame=2
-node id=18 parent=0 frame=3
-node id=19 parent=0 frame=4
-node id=20 parent=0 frame=5
-node id=21 parent=0 frame=6
-node id=22 parent=0 frame=7
-node id=23 parent=0 frame=8
-node id=24 parent=17 frame=9
-X
-for node in 16 16 16 17 17 17 18 18 19 20 21 22 24 24 24 24 24; do
-	echo "sample time=1000000000 event=1 cpu=0 thread=1 user=$node kernel=0 weight=1000"
-done >>"$tmp/w.txt"
-cat >>"$tmp/w.txt" <<'X'
-sample time=1000000000 event=1 cpu=0 thread=1 user=24 kernel=23 weight=1000
-sample time=1000000000 event=1 cpu=0 thread=1 user=0 kernel=23 weight=1000
-sample time=1000000000 event=1 cpu=0 thread=1 user=0 kernel=0 weight=1000
-string id=1 text="main"
-string id=2 text="[stripped.so+0x10]"
-symbol frame=9 from=0 level=0 source=symtab name=1 offset=0 file=0 line=0
-symbol frame=3 from=0 level=0 source=bounds name=2 offset=0 file=0 line=0
-source file=0 status=no-file kind=none path="/proc/kallsyms"
-source file=1 status=no-file kind=none path="/usr/bin/app"
-source file=2 status=no-file kind=none path="/lib/gone.so"
-source file=3 status=ok kind=bounds path="/lib/stripped.so"
-source file=4 status=build-id-mismatch kind=none path="/lib/other;.so"
-source file=5 status=not-a-file kind=none path="[heap]"
-source file=1 status=ok kind=symtab path="/usr/bin/app"
-source file=99 status=ok kind=symtab path="never defined"
-end time=2000000000 reason=closed samples=20
-flush
-X
+cp "$here/corpus/profile-reasons" "$tmp/w.txt"
 cprof-dump -r "$tmp/w.txt" >"$tmp/w.bin"
 why() { top "$@" | sed -n '/^Unresolved/,/^[^ U]/p' | sed '$d' | tr -s ' '; }
 why -v "$tmp/w.bin" >"$tmp/got"

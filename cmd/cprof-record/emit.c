@@ -58,6 +58,10 @@ static void put_header(struct emit *e, uint64_t now)
 	if (kernel_build_id(&id))
 		put_meta_hex(e, "kernel-build-id", &id);
 	buf_release(&id);
+	if (ksym_stext(e->ksym)) {
+		snprintf(number, sizeof(number), "%" PRIx64, ksym_stext(e->ksym));
+		put_meta(e, "kernel-stext", number);
+	}
 	snprintf(number, sizeof(number), "%" PRIu64, now);
 	put_meta(e, "clock", "monotonic");
 	put_meta(e, "start-monotonic-ns", number);

@@ -10,7 +10,9 @@
 void candidates_drop_items(struct candidates *c)
 {
 	free(c->items);
+	free(c->order);
 	c->items = NULL;
+	c->order = NULL;
 	c->n = c->cap = 0;
 }
 
@@ -22,13 +24,30 @@ void candidates_release(struct candidates *c)
 	c->n_tables = 0;
 }
 
+/* Not by grow_array, which writes to what it adds: much of it is never needed. */
+bool candidates_reserve(struct candidates *c, size_t n)
+{
+	struct candidate *items;
+
+	if (n > INT32_MAX || c->n > INT32_MAX - n)
+		return false;
+	if (c->n + n <= c->cap)
+		return true;
+	items = realloc(c->items, (c->n + n) * sizeof(*items));
+	if (!items)
+		return false;
+	c->items = items;
+	c->cap = c->n + n;
+	return true;
+}
+
 bool candidates_add(struct candidates *c, const struct candidate *one)
 {
 	uint32_t check = candidates_check(candidates_string(c, one->table, one->name));
 
 	if (!check)
 		return true;
-	if (c->n >= INT32_MAX || !grow_array(&c->items, &c->cap, c->n, sizeof(*c->items)))
+	if (c->n == c->cap && !candidates_reserve(c, c->n + 64))
 		return false;
 	c->items[c->n] = *one;
 	c->items[c->n++].check = check;
@@ -108,57 +127,81 @@ static int compare_names(const struct candidates *c, const struct candidate *a, 
 	return by ? by : memcmp(y.p, x.p, x.n);
 }
 
-/* Labels, larger, smaller; worse, better. */
-static int compare(const void *pa, const void *pb, void *arg)
+/* By start; then labels, larger, smaller; worse, better. */
+static int compare(const struct candidates *c, uint32_t ia, uint32_t ib)
 {
-	const struct candidate *a = pa, *b = pb;
-	bool label_a = a->start == a->end, label_b = b->start == b->end;
-	int by;
+	const struct candidate *a = &c->items[ia], *b = &c->items[ib];
+	int by = compare_number(a->start, b->start);
 
-	if (label_a != label_b)
-		return label_a ? -1 : 1;
+	if (by)
+		return by;
+	if (a->label != b->label)
+		return a->label ? -1 : 1;
 	by = compare_number(b->end, a->end);
 	if (!by)
 		by = compare_number(b->rank, a->rank);
-	return by ? by : compare_names(arg, a, b);
+	return by ? by : compare_names(c, a, b);
 }
 
-/* Puts the items in the order of the keys' values, without a second array of them. */
-static void arrange(struct candidate *items, struct radix_item *order, size_t n)
+static int compare_items(const void *a, const void *b, void *c)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct candidate first = items[i];
+	return compare(c, (uint32_t)*(const uint64_t *)a, (uint32_t)*(const uint64_t *)b);
+}
+
+/* Few are the rule: a function's name in .symtab and .dynsym. */
+static void sort_few(const struct candidates *c, uint64_t *order, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		uint64_t one = order[i];
 		size_t to = i;
 
-		while (order[to].value != i) {
-			size_t from = order[to].value;
-
-			items[to] = items[from];
-			order[to].value = (uint32_t)to;
-			to = from;
-		}
-		items[to] = first;
-		order[to].value = (uint32_t)to;
+		for (; to > 0 && compare(c, (uint32_t)order[to - 1], (uint32_t)one) > 0; to--)
+			order[to] = order[to - 1];
+		order[to] = one;
 	}
+}
+
+/* By as much of the start as 32 bits hold; nearly always that is all of it. */
+static bool sort_roughly(struct candidates *c)
+{
+	uint64_t *order = malloc((c->n + 1) * sizeof(*order)), *spare = malloc((c->n + 1) * sizeof(*spare));
+	uint64_t least = UINT64_MAX, most = 0;
+	unsigned int shift = 0;
+
+	if (!order || !spare) {
+		free(order);
+		free(spare);
+		return false;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		least = c->items[i].start < least ? c->items[i].start : least;
+		most = c->items[i].start > most ? c->items[i].start : most;
+	}
+	while (c->n && (most - least) >> shift > UINT32_MAX)
+		shift++;
+	for (size_t i = 0; i < c->n; i++)
+		order[i] = (c->items[i].start - least) >> shift << 32 | i;
+	c->order = radix_sort_high(order, spare, c->n);
+	free(c->order == order ? spare : order);
+	return true;
 }
 
 bool candidates_sort(struct candidates *c)
 {
-	struct radix_item *keys = malloc((c->n + 1) * sizeof(*keys)), *spare = malloc((c->n + 1) * sizeof(*keys));
-	struct candidate *items = c->items;
-	bool good = keys && spare;
+	enum { FEW = 16 };
 
-	for (size_t i = 0; good && i < c->n; i++)
-		keys[i] = (struct radix_item){ items[i].start, (uint32_t)i };
-	if (good)
-		arrange(items, radix_sort(keys, spare, c->n), c->n);
-	free(keys);
-	free(spare);
-	for (size_t first = 0, last; good && first < c->n; first = last) {
-		for (last = first + 1; last < c->n && items[last].start == items[first].start; last++)
-			;
-		if (last - first > 1)
-			qsort_r(items + first, last - first, sizeof(*items), compare, c);
+	if (!sort_roughly(c))
+		return false;
+	for (size_t first = 0, last; first < c->n; first = last) {
+		candidates_expect(c, first);
+		for (last = first + 1; last < c->n && c->order[last] >> 32 == c->order[first] >> 32; last++)
+			candidates_expect(c, last);
+		if (last - first == 1)
+			continue;
+		if (last - first <= FEW)
+			sort_few(c, c->order + first, last - first);
+		else
+			qsort_r(c->order + first, last - first, sizeof(*c->order), compare_items, c);
 	}
-	return good;
+	return true;
 }

@@ -7,21 +7,23 @@
 #include "common/elf/elffile.h"
 #include "common/elf/mapped.h"
 
-enum { STRING_TABLES_MAX = 8 };
+enum { STRING_TABLES_MAX = 8, CANDIDATES_AHEAD = 12 };
 
 struct candidate {
-	uint64_t start, end; /* the same: without a size */
-	uint64_t limit;      /* end of its section */
+	uint64_t start;
+	uint64_t end;        /* of a label: of its section, as far as it may reach */
 	uint32_t name;       /* where it stands in its string table */
 	uint32_t check;      /* of its bytes; candidates_add sees to it */
 	uint8_t table;       /* its string table */
 	uint8_t origin;      /* enum symbol_origin */
 	uint8_t rank;        /* lower is better */
+	bool label;          /* it has no size */
 };
 
 struct candidates {
 	struct candidate *items;
 	size_t n, cap;
+	uint64_t *order; /* once they are sorted: the lower half of each is the number of an item */
 	struct mapped tables[STRING_TABLES_MAX];
 	size_t n_tables;
 };
@@ -44,6 +46,21 @@ struct slice candidates_string(const struct candidates *c, uint8_t table, uint32
 uint32_t candidates_check(struct slice name);
 /* Without a version: "@@GLIBC_2.4". */
 struct slice candidates_bare(struct slice name);
+/* Makes room for so many more. */
+bool candidates_reserve(struct candidates *c, size_t n);
+static inline uint32_t candidates_at(const struct candidates *c, size_t i)
+{
+	return (uint32_t)c->order[i];
+}
+/*
+ * The one that many further on in the order will be read soon. In a function of its own that does nothing
+ * but this, gcc would leave out the call as one without effect.
+ */
+static inline __attribute__((always_inline)) void candidates_expect(const struct candidates *c, size_t i)
+{
+	if (i + CANDIDATES_AHEAD < c->n)
+		__builtin_prefetch(&c->items[candidates_at(c, i + CANDIDATES_AHEAD)]);
+}
 /* By start; at one start labels, then larger before smaller, then worse before better. */
 bool candidates_sort(struct candidates *c);
 /* plt.c: the stubs of the procedure linkage table; strings is that of .dynsym. False without memory. */

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/elf/parts.h"
 
-enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4 };
+enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4,
+       QUIET_NS = 50000000, NS_A_SECOND = 1000000000 };
 
 static uint64_t page_down(uint64_t v)
 {
@@ -165,6 +167,25 @@ bool elf_unchanged(const struct elf_file *f)
 	return fstat(f->fd, &st) == 0 && stamp_of(&st) == f->stamp;
 }
 
+static bool is_recent(const struct timespec *t, const struct timespec *now)
+{
+	if (t->tv_sec < now->tv_sec - 1)
+		return false;
+	return t->tv_sec > now->tv_sec ||
+	       (now->tv_sec - t->tv_sec) * NS_A_SECOND + now->tv_nsec - t->tv_nsec < QUIET_NS;
+}
+
+bool elf_quiet(const struct elf_file *f)
+{
+	static const struct timespec while_written = { 0, QUIET_NS };
+	struct timespec now;
+	struct stat st;
+
+	if (!f->own && fstat(f->fd, &st) == 0 && clock_gettime(CLOCK_REALTIME, &now) == 0 && is_recent(&st.st_mtim, &now))
+		nanosleep(&while_written, NULL);
+	return elf_unchanged(f);
+}
+
 enum elf_opened elf_open(int fd, struct elf_file **fp)
 {
 	struct elf_file *f = calloc(1, sizeof(*f));
@@ -211,6 +232,7 @@ fail:
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
 {
 	int fd = memfd_create("cprof", MFD_CLOEXEC);
+	enum elf_opened result;
 	size_t at = 0;
 
 	*f = NULL;
@@ -223,7 +245,12 @@ enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f)
 		}
 		at += n > 0 ? (size_t)n : 0;
 	}
-	return fd < 0 ? ELF_NO_MEMORY : elf_open(fd, f);
+	if (fd < 0)
+		return ELF_NO_MEMORY;
+	result = elf_open(fd, f);
+	if (*f)
+		(*f)->own = true;
+	return result;
 }
 
 void elf_settle(struct elf_file *f)

@@ -66,13 +66,20 @@ struct elf_file {
 	size_t n_loaded;
 	uint32_t archived; /* enum elf_archived; 0: any other file */
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
+	bool own;       /* nobody else can write to it */
 };
 
 /* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
 enum elf_opened elf_open(int fd, struct elf_file **f);
 /* Bytes as if they were a file (the vDSO's image). */
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
-/* Is its descriptor's file as it was when it was opened, as far as size and time of change tell? */
+/*
+ * Is its descriptor's file as it was when it was opened? That is seen by its size and time of change. Where this is so
+ * recent that the next one could be the same, or that writing may still go on, elf_quiet waits until it is not:
+ * what is read between elf_quiet and elf_unchanged belongs together, if both are true. (Not where one single
+ * write takes longer than that, or a program writes through a mapping.)
+ */
+bool elf_quiet(const struct elf_file *f);
 bool elf_unchanged(const struct elf_file *f);
 /* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
 void elf_settle(struct elf_file *f);
@@ -92,6 +99,9 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
  */
 bool elf_lost_offsets(const struct elf_file *f);
 bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
+
+/* The value of the first symbol of .symtab that has this name and is defined. */
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
 
 /* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);

@@ -35,13 +35,13 @@ bool minidebug_open(const struct elf_file *f, struct elf_file **mini)
 	struct buf unpacked = { 0 };
 	GElf_Shdr sh;
 	Elf_Scn *scn = elf_find_section(f->elf, ".gnu_debugdata", &sh);
-	Elf_Data *packed = scn ? elf_part(scn) : NULL;
+	Elf_Data *data = scn ? elf_part(scn) : NULL;
 	bool good = true;
 
 	*mini = NULL;
-	if (!packed)
+	if (!data)
 		return true;
-	if (unpack((struct slice){ packed->d_buf, packed->d_size }, &unpacked))
+	if (unpack((struct slice){ data->d_buf, data->d_size }, &unpacked))
 		good = elf_open_bytes(buf_view(&unpacked), mini) != ELF_NO_MEMORY;
 	good &= !unpacked.failed;
 	buf_release(&unpacked);

@@ -75,8 +75,7 @@ static bool add_stubs(struct plt *p, const char *section)
 	step = sh.sh_entsize == 8 ? 8 : 16;
 	for (size_t at = 0; at + step <= data->d_size; at += step) {
 		struct candidate c = { .start = sh.sh_addr + at, .end = sh.sh_addr + at + step,
-				       .limit = sh.sh_addr + sh.sh_size, .table = p->strings,
-				       .origin = ORIGIN_PLT, .rank = 128 };
+				       .table = p->strings, .origin = ORIGIN_PLT, .rank = 128 };
 		uint32_t symbol;
 		GElf_Sym sym;
 

@@ -8,7 +8,7 @@
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
 
-enum { RELAX_EACH = 1 << 16 }; /* symbols of a large table */
+enum { RELAX_EACH = 1 << 16, RESERVE_MAX = 1 << 20 }; /* symbols */
 
 /* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
 struct symbol {
@@ -20,13 +20,10 @@ struct symbol {
 	uint8_t origin;
 };
 
-/* While it is decided: [start, the next one's start) belongs to a candidate, or to none. */
-struct piece {
-	uint64_t start;
-	uint32_t owner;
-};
-
-/* The same for look-ups, from the base of its run on: eight of them to a line of the cache. */
+/*
+ * [start, the next one's start) belongs to a symbol, or to none; while it is decided, to a candidate. Counted
+ * from the base of its run: eight of them to a line of the cache.
+ */
 struct interval {
 	uint32_t start;
 	uint32_t owner;
@@ -34,13 +31,13 @@ struct interval {
 
 /*
  * Intervals that begin within 4 GiB; a file seldom has more than one such run. The index divides its
- * range of addresses into equal parts, about two for each interval, and knows where each begins among the
+ * range of addresses into equal parts, about one for each interval, and knows where each begins among the
  * intervals: what is left to search is a handful. On a large binary that is two cache misses for an address instead
  * of a dozen.
  */
 struct run {
 	uint64_t base;
-	const struct interval *intervals;
+	size_t at; /* its first among all intervals */
 	uint32_t n;
 	uint32_t *first; /* of part i: the last interval that begins at or before its first byte */
 	uint32_t n_first;
@@ -51,12 +48,10 @@ struct symbols {
 	struct candidates in;
 	struct symbol *items;
 	size_t n;
-	struct piece *pieces;
-	size_t n_pieces, cap_pieces;
 	struct interval *intervals;
 	size_t n_intervals, n_firsts;
 	struct run *runs;
-	size_t n_runs;
+	size_t n_runs, cap_runs;
 	bool has[ORIGINS];
 	bool damaged;
 };
@@ -75,7 +70,6 @@ void symbols_free(struct symbols *t)
 		free(t->runs[i].first);
 	free(t->runs);
 	free(t->items);
-	free(t->pieces);
 	free(t->intervals);
 	free(t);
 }
@@ -223,17 +217,29 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 		return true;
 	c = (struct candidate){
 		.start = sym.st_value,
-		.end = sym.st_value,
-		.limit = part->end,
+		.end = part->end,
+		.label = sym.st_size == 0,
 		.name = sym.st_name,
 		.table = table->strings,
 		.origin = table->origin,
 		.rank = (uint8_t)((table->origin == ORIGIN_DYNSYM ? 64 : table->origin == ORIGIN_MINIDEBUG ? 32 : 0) +
 				  binding_rank(GELF_ST_BIND(sym.st_info)) * 4 + (unsigned int)type),
 	};
-	if (sym.st_size)
-		c.end = sym.st_size < c.limit - c.start ? c.start + sym.st_size : c.limit;
+	if (sym.st_size && sym.st_size < c.end - c.start)
+		c.end = c.start + sym.st_size;
 	return candidates_add(&t->in, &c);
+}
+
+/* Names stand in the order of a hash table: the next ones are fetched while this one is read. */
+static inline __attribute__((always_inline)) void expect_name(const struct symbols *t, const struct table *table, size_t i)
+{
+	const struct mapped *strings = &t->in.tables[table->strings];
+	GElf_Sym sym = load_symbol(table, i);
+
+	if (sym.st_name < strings->n) {
+		__builtin_prefetch(strings->p + sym.st_name);
+		__builtin_prefetch(strings->p + sym.st_name + 64);
+	}
 }
 
 /* The bytes of a section that are there, mapped where that can be. */
@@ -251,7 +257,7 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 	GElf_Ehdr eh;
 	size_t natural;
 	struct part *parts;
-	bool good = true;
+	bool good;
 
 	if (!gelf_getehdr(f->elf, &eh))
 		return true;
@@ -262,9 +268,12 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 	table->parts = parts = read_parts(f, &table->n_parts);
 	if (!parts)
 		return false;
+	good = candidates_reserve(&t->in, table->n < RESERVE_MAX ? table->n : RESERVE_MAX);
 	for (size_t i = 1; good && i < table->n; i++) {
 		if (i % RELAX_EACH == 0 && table->symbols.n > MAPPED_WINDOW)
 			mapped_relax(&table->symbols);
+		if (i + CANDIDATES_AHEAD < table->n)
+			expect_name(t, table, i + CANDIDATES_AHEAD);
 		good = add_symbol(t, table, i);
 	}
 	free(parts);
@@ -306,26 +315,44 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 	bool good = true;
 	uint8_t strings;
 
+	t->damaged |= !elf_quiet(f);
 	if (what & SYMBOLS_SYMTAB)
 		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG :
 				 what & SYMBOLS_MINIDEBUG ? ORIGIN_MINIDEBUG : ORIGIN_SYMTAB, &strings);
 	if (good && (what & SYMBOLS_DYNAMIC))
 		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
 		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));
-	t->damaged |= !elf_unchanged(f); /* what was read from the same place now and then need not belong together */
+	t->damaged |= !elf_unchanged(f);
 	return good ? (long)(t->in.n - before) : -1;
 }
 
-/* From this address on, the candidate (or none) is the one. */
+static uint32_t *last_owner(struct symbols *t)
+{
+	return t->n_intervals ? &t->intervals[t->n_intervals - 1].owner : NULL;
+}
+
+/* From this address on, the candidate (or none) is the one. There is room: each begins and ends at most one. */
 static bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 {
-	if (t->n_pieces && t->pieces[t->n_pieces - 1].start == at)
-		t->n_pieces--;
-	if (t->n_pieces ? t->pieces[t->n_pieces - 1].owner == owner : owner == SYMBOL_NONE)
+	struct run *r = t->n_runs ? &t->runs[t->n_runs - 1] : NULL;
+	const uint32_t *last;
+
+	if (r && r->base + t->intervals[t->n_intervals - 1].start == at) {
+		t->n_intervals--;
+		if (--r->n == 0)
+			r = --t->n_runs ? r - 1 : NULL;
+	}
+	last = last_owner(t);
+	if (last ? *last == owner : owner == SYMBOL_NONE)
 		return true;
-	if (!grow_array(&t->pieces, &t->cap_pieces, t->n_pieces, sizeof(*t->pieces)))
-		return false;
-	t->pieces[t->n_pieces++] = (struct piece){ at, owner };
+	if (!r || at - r->base > UINT32_MAX) {
+		if (!grow_array(&t->runs, &t->cap_runs, t->n_runs, sizeof(*t->runs)))
+			return false;
+		r = &t->runs[t->n_runs++];
+		*r = (struct run){ .base = at, .at = t->n_intervals };
+	}
+	t->intervals[t->n_intervals++] = (struct interval){ (uint32_t)(at - r->base), owner };
+	r->n++;
 	return true;
 }
 
@@ -362,75 +389,110 @@ static bool push(struct open_stack *open, uint32_t i)
 /* A symbol without a size, with none around it: it gets the room up to next. */
 static void give_room(struct candidate *c, uint64_t next)
 {
-	c->end = c->limit < next ? c->limit : next;
+	c->end = c->end < next ? c->end : next;
 	if (c->origin == ORIGIN_DYNSYM)
 		c->end = c->start + 1;
 }
 
-/* The candidates [first, last) begin at one address, the best at the end, sized ones behind labels. */
+/* Those from first to last in the order begin at one address, the best at the end, sized ones behind labels. */
 static bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;
-	uint64_t start = c[first].start;
+	uint32_t best = candidates_at(&t->in, last - 1);
+	uint64_t start = c[best].start;
 
 	if (!advance(t, open, start))
 		return false;
-	if (c[last - 1].end == start) { /* only labels */
+	if (c[best].label) { /* only labels */
 		if (open->n)
 			return true;
-		give_room(&c[last - 1], last < t->in.n ? c[last].start : UINT64_MAX);
-		return push(open, (uint32_t)last - 1) && emit(t, start, (uint32_t)last - 1);
+		give_room(&c[best], last < t->in.n ? c[candidates_at(&t->in, last)].start : UINT64_MAX);
+		return push(open, best) && emit(t, start, best);
 	}
 	for (size_t i = first; i < last; i++) {
-		if (c[i].end > start && !push(open, (uint32_t)i))
+		uint32_t one = candidates_at(&t->in, i);
+
+		if (!c[one].label && !push(open, one))
 			return false;
 	}
-	return emit(t, start, (uint32_t)last - 1);
+	return emit(t, start, best);
 }
 
-/* Replaces the candidates by what is kept of those that own a piece. */
+/* Decides who owns what: one sweep from the lowest address to the highest. */
+static bool sweep(struct symbols *t)
+{
+	struct open_stack open = { 0 };
+	const struct candidates *in = &t->in;
+	const struct candidate *c = in->items;
+	bool good = true;
+
+	t->intervals = malloc((in->n * 2 + 1) * sizeof(*t->intervals));
+	good = t->intervals != NULL;
+	for (size_t first = 0, last; good && first < in->n; first = last) {
+		uint64_t start = c[candidates_at(in, first)].start;
+
+		candidates_expect(in, first);
+		for (last = first + 1; last < in->n && c[candidates_at(in, last)].start == start; last++)
+			candidates_expect(in, last);
+		good = begin_group(t, &open, first, last);
+	}
+	good = good && advance(t, &open, UINT64_MAX);
+	free(open.items);
+	free(t->in.order);
+	t->in.order = NULL;
+	return good;
+}
+
+static inline __attribute__((always_inline)) void expect_owner(const struct symbols *t, size_t i)
+{
+	if (i < t->n_intervals && t->intervals[i].owner != SYMBOL_NONE)
+		__builtin_prefetch(&t->in.items[t->intervals[i].owner]);
+}
+
+/*
+ * Replaces the candidates by what is kept of those that own an interval, in the order of their addresses.
+ * Their ends are of no use any more: there stands which symbol it became, counted from one.
+ */
 static bool keep_owners(struct symbols *t)
 {
-	uint32_t *new_number = malloc((t->in.n + 1) * sizeof(*new_number));
+	struct interval *fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
 
-	if (!new_number)
+	t->intervals = fewer ? fewer : t->intervals;
+	t->items = malloc((t->in.n + 1) * sizeof(*t->items));
+	if (!t->items)
 		return false;
-	memset(new_number, 0xff, (t->in.n + 1) * sizeof(*new_number));
-	for (size_t i = 0; i < t->n_pieces; i++) {
-		uint32_t *owner = &t->pieces[i].owner;
+	for (size_t i = 0; i < t->in.n; i++)
+		t->in.items[i].end = 0;
+	for (size_t i = 0; i < t->n_intervals; i++) {
+		uint32_t *owner = &t->intervals[i].owner;
+		struct candidate *c = &t->in.items[*owner];
 
+		expect_owner(t, i + CANDIDATES_AHEAD);
 		if (*owner == SYMBOL_NONE)
 			continue;
-		if (new_number[*owner] == SYMBOL_NONE)
-			new_number[*owner] = (uint32_t)t->n++;
-		*owner = new_number[*owner];
+		if (!c->end) {
+			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
+			t->has[c->origin] = true;
+			c->end = t->n;
+		}
+		*owner = (uint32_t)c->end - 1;
 	}
-	t->items = malloc((t->n + 1) * sizeof(*t->items));
-	for (size_t i = 0; t->items && i < t->in.n; i++) {
-		const struct candidate *c = &t->in.items[i];
-
-		if (new_number[i] == SYMBOL_NONE)
-			continue;
-		t->items[new_number[i]] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
-		t->has[c->origin] = true;
-	}
-	free(new_number);
 	candidates_drop_items(&t->in);
-	return t->items != NULL;
+	return true;
 }
 
 static bool build_index(struct symbols *t, struct run *r)
 {
-	uint64_t span = r->intervals[r->n - 1].start;
+	const struct interval *intervals = t->intervals + r->at;
 
-	while (span >> r->shift > 2 * (uint64_t)r->n)
+	while (intervals[r->n - 1].start >> r->shift > r->n)
 		r->shift++;
-	r->n_first = (uint32_t)(span >> r->shift) + 1;
+	r->n_first = (intervals[r->n - 1].start >> r->shift) + 1;
 	r->first = malloc(((size_t)r->n_first + 1) * sizeof(*r->first));
 	if (!r->first)
 		return false;
 	for (uint32_t part = 0, i = 0; part < r->n_first; part++) {
-		while (i + 1 < r->n && r->intervals[i + 1].start <= (uint64_t)part << r->shift)
+		while (i + 1 < r->n && intervals[i + 1].start <= (uint64_t)part << r->shift)
 			i++;
 		r->first[part] = i;
 	}
@@ -439,51 +501,13 @@ static bool build_index(struct symbols *t, struct run *r)
 	return true;
 }
 
-/* Packs the pieces. */
-static bool build_runs(struct symbols *t)
+bool symbols_settle(struct symbols *t)
 {
-	size_t cap = 0;
-	struct run *r = NULL;
-	bool good;
+	bool good = candidates_sort(&t->in) && sweep(t) && keep_owners(t);
 
-	t->n_intervals = t->n_pieces;
-	t->intervals = malloc((t->n_pieces + 1) * sizeof(*t->intervals));
-	good = t->intervals != NULL;
-	for (size_t i = 0; good && i < t->n_pieces; i++) {
-		uint64_t start = t->pieces[i].start;
-
-		if (!r || start - r->base > UINT32_MAX) {
-			good = grow_array(&t->runs, &cap, t->n_runs, sizeof(*t->runs));
-			if (!good)
-				break;
-			r = &t->runs[t->n_runs++];
-			*r = (struct run){ .base = start, .intervals = t->intervals + i };
-		}
-		t->intervals[i] = (struct interval){ (uint32_t)(start - r->base), t->pieces[i].owner };
-		r->n++;
-	}
-	free(t->pieces);
-	t->pieces = NULL;
 	for (size_t i = 0; good && i < t->n_runs; i++)
 		good = build_index(t, &t->runs[i]);
 	return good;
-}
-
-bool symbols_settle(struct symbols *t)
-{
-	struct open_stack open = { 0 };
-	const struct candidate *c;
-	bool good = candidates_sort(&t->in);
-
-	c = t->in.items;
-	for (size_t first = 0, last; good && first < t->in.n; first = last) {
-		for (last = first + 1; last < t->in.n && c[last].start == c[first].start; last++)
-			;
-		good = begin_group(t, &open, first, last);
-	}
-	good = good && advance(t, &open, UINT64_MAX);
-	free(open.items);
-	return good && keep_owners(t) && build_runs(t);
 }
 
 /* The last run that begins at or before the address. */
@@ -514,8 +538,8 @@ uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 	into = vaddr - r->base;
 	part = into >> r->shift;
 	if (part >= r->n_first)
-		return r->intervals[r->n - 1].owner;
-	low = r->intervals + r->first[part];
+		return t->intervals[r->at + r->n - 1].owner;
+	low = t->intervals + r->at + r->first[part];
 	n = r->first[part + 1] + 1 - r->first[part];
 	while (n > 1) { /* *low begins at or before it, low[n] behind it */
 		uint32_t half = n / 2;

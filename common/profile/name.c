@@ -236,9 +236,13 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 		s = NULL;
 	*resolved = k || (s && s->source != NAME_BOUNDS);
 	if (t->style == NAMES_MODULES) {
+		struct slice module = k && k->module ? capture_text(t->c, k->module) : slice_of("kernel");
+
+		if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']') /* as in kallsyms */
+			module = (struct slice){ module.p + 1, module.n - 2 };
 		buf_clear(&t->text);
 		buf_byte(&t->text, '[');
-		label_append(&t->text, k && k->module ? capture_text(t->c, k->module) : slice_of("kernel"));
+		label_append(&t->text, module);
 		buf_byte(&t->text, ']');
 		return push_text(t);
 	}

@@ -8,12 +8,12 @@
 #include "common/resolve/finder.h"
 #include "common/resolve/more.h"
 
-enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
-	struct more *more;       /* names that are no symbols; NULL: it has none */
+	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -58,8 +58,8 @@ static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
 	more_free(module->more);
-	module->more = NULL;
 	module->symbols = NULL;
+	module->more = NULL;
 	m->bytes -= module->bytes;
 	module->bytes = 0;
 	module->evicted = false;
@@ -111,6 +111,7 @@ struct modules *modules_new(const struct modules_options *options)
 	m->options = *options;
 	m->max = options->max_mem ? options->max_mem : MODULES_KEEP;
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
+	m->finder.debuginfod = options->debuginfod;
 	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
 	if (!m->cache || !begin(m)) {
 		modules_free(m);
@@ -145,6 +146,11 @@ bool modules_tidy(struct modules *m, size_t keep)
 struct intern *modules_texts(struct modules *m)
 {
 	return &m->texts;
+}
+
+size_t modules_bytes(const struct modules *m)
+{
+	return m->bytes;
 }
 
 size_t modules_count(const struct modules *m)
@@ -192,33 +198,44 @@ static bool add_minidebug(struct module *module)
 	return good;
 }
 
+static void was_opened(struct modules *m, struct module *module, const struct buf *path)
+{
+	buf_clear(&m->path);
+	buf_bytes(&m->path, path->p, path->n);
+	module->status = SOURCE_OK;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
-	struct elf_file *debug;
+	struct elf_file *debug, *bare = NULL;
 	size_t step = 0;
 	bool good = true, found = false;
 
-	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is->build_id, is->path,
-						       &opened))) {
+	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is, &opened))) {
 		long n = add_separate(module, debug);
 		bool stands_in = !module->file && (n > 0 || (debug->archived & ARCHIVED_NAMES));
 
 		good = n >= 0;
 		found = n > 0;
-		if (found || stands_in) {
-			buf_clear(&m->path);
-			buf_bytes(&m->path, opened.p, opened.n);
-			module->status = SOURCE_OK;
-		}
+		if (found || stands_in)
+			was_opened(m, module, &opened);
 		if (stands_in) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
+		} else if (good && !module->file && !bare && !elf_lost_offsets(debug)) {
+			bare = debug;
+			was_opened(m, module, &opened);
 		} else {
 			elf_close(debug);
 		}
 	}
+	/* The file itself, found by its build ID: what it exports is better than nothing. */
+	if (good && !module->file)
+		module->file = bare;
+	else
+		elf_close(bare);
 	buf_release(&opened);
 	return good && (found || add_minidebug(module));
 }
@@ -292,6 +309,7 @@ static bool load(struct modules *m, struct module *module)
 {
 	const struct module_identity *is = &module->is;
 	long n = 0;
+	bool bare;
 
 	unload(m, module);
 	module->symbols = symbols_new();
@@ -305,12 +323,13 @@ static bool load(struct modules *m, struct module *module)
 	}
 	if (n == 0 && !is->image.n && !add_debug(m, module, is))
 		return false;
-	if (module->file && !more_open(module->file, &module->more))
-		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
+	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
+	if (module->file && !more_open(module->file, bare, &module->more))
+		return false;
 	module->kind = best_kind(module->symbols, module->more);
-	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
+	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
 	if (module->file)
 		elf_settle(module->file);
@@ -352,6 +371,22 @@ static void write_key(struct buf *key, const struct module_identity *is)
 	}
 }
 
+/*
+ * Has a file that was not found to be looked for where this process sees it? Once for each that lives;
+ * scratch has the key.
+ */
+static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
+{
+	size_t n = m->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK))
+		return false;
+	buf_printf(&m->scratch, " of %llu %llu", (unsigned long long)is->user.pid, (unsigned long long)is->user.start);
+	m->scratch.failed |= !intern_add(&m->tried, buf_view(&m->scratch), &dummy);
+	return m->tried.n > n && module->version <= PROCESSES_MAX && finder_may_retry(is, module->status);
+}
+
 static bool keep_slice(struct modules *m, struct slice *s)
 {
 	uint32_t text;
@@ -365,17 +400,24 @@ static bool keep_slice(struct modules *m, struct slice *s)
 /* The first time, or another path for what was not found yet, and may be found now. */
 static bool load_first(struct modules *m, struct module *module, const struct module_identity *is)
 {
+	enum source_status was = module->version ? module->status : SOURCE_NO_FILE;
+	uint32_t path = module->path;
 	bool good;
 
 	module->is = *is;
 	module->has_image = is->image.n > 0;
-	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path))
+	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path) ||
+	    !keep_slice(m, &module->is.user.cgroup))
 		return false;
 	if (module->version++)
 		forget_cached(m);
 	module->stamp = 0;
 	good = load(m, module);
 	module->is.image = (struct slice){ NULL, 0 };
+	if (finder_worse(module->status, was) != module->status) { /* what came of it before says more */
+		module->status = was;
+		module->path = path;
+	}
 	return good;
 }
 
@@ -384,6 +426,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	struct module_identity is = *identity;
 	size_t n_tried = m->tried.n;
 	struct module *module;
+	bool retry, is_new;
 	uint32_t dummy;
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
@@ -399,9 +442,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
-	/* The same build under another path may be the one that is still there. */
-	if (m->tried.n == n_tried || (module->version && module->status == SOURCE_OK))
-		return true;
+	/* The same build under another path may be the one that is still there; or another process may have it. */
+	is_new = m->tried.n > n_tried;
+	retry = is_for_process(m, module, &is);
+	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
+		return !m->scratch.failed;
 	return load_first(m, module, &is);
 }
 
@@ -451,6 +496,7 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 /* What has no symbol, or an exported one only, where something better may be known. */
 static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
 {
+	size_t n_texts = m->texts.n;
 	struct more_hit hit;
 
 	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
@@ -459,13 +505,23 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 		return 0;
 	if (*hit.tag == 0) {
 		buf_clear(&m->scratch);
-		more_text(&hit, &m->scratch);
+		more_text(&hit, module->is.path, &m->scratch);
 		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
 			return -1;
-		m->text_bytes += m->scratch.n + TEXT_COST;
+		if (m->texts.n > n_texts)
+			m->text_bytes += m->scratch.n + TEXT_COST;
 	}
 	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
 	return 1;
+}
+
+/* The module is there if it can be, and was asked. False without memory. */
+static bool wake(struct modules *m, struct module *module)
+{
+	if (module->evicted && !load_again(m, module))
+		return false;
+	module->used = ++m->clock;
+	return true;
 }
 
 /* The same as modules_name, without having seen the place before. */
@@ -475,9 +531,8 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 	uint32_t symbol;
 	int found;
 
-	if (module->evicted && !load_again(m, module))
+	if (!wake(m, module))
 		return -1;
-	module->used = ++m->clock;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
 	symbol = symbols_find(module->symbols, vaddr);
@@ -510,9 +565,11 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	return found;
 }
 
-const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
+const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
 {
 	struct module *module = &m->items[id];
 
-	return module->file && translate(module, where, vaddr) ? more_go(module->more) : NULL;
+	if (!wake(m, module) || !module->file || !translate(module, where, vaddr))
+		return NULL;
+	return more_go(module->more);
 }

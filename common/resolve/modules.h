@@ -23,6 +23,7 @@
 #define CPROF_RESOLVE_MODULES_H
 
 #include "common/base/hash.h"
+#include "common/resolve/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/identity.h"
 #include "common/stream/record.h"
@@ -35,6 +36,7 @@ struct modules_options {
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
 	size_t max_mem; /* bytes that modules may hold; 0: MODULES_KEEP */
+	struct debuginfod *debuginfod; /* NULL: no server is asked */
 };
 
 /* Where in a module to look. */
@@ -76,11 +78,13 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
 /*
  * The table of a Go program, for what is inlined at a place (gonames_chain); *vaddr is the address to ask it. NULL:
- * there is none. Lent, good until the next call that may load or let go a module.
+ * there is none, or no memory. Lent, good until the next call.
  */
 struct gonames;
-const struct gonames *modules_go(const struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
+const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
 struct module_state modules_state(const struct modules *m, uint32_t id);
+/* Memory that the modules which are loaded hold, about. */
+size_t modules_bytes(const struct modules *m);
 size_t modules_count(const struct modules *m); /* ids are below it */
 
 #endif

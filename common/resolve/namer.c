@@ -19,11 +19,19 @@ struct answer {
 struct file_state {
 	uint32_t module; /* + 1; 0: not asked for yet */
 	uint32_t version; /* of the module when it was last asked */
+	uint32_t process; /* for which the module was last looked for */
+	uint64_t seen;    /* when it was first */
 	bool used, is_file;
 	bool heard; /* the stream says something, in the four below */
 	uint32_t status, kind;
 	uint32_t path;
 };
+
+/* Is it a name, and not just where the function begins? */
+static bool is_named(uint32_t source)
+{
+	return source != NAME_NONE && source != NAME_BOUNDS;
+}
 
 struct list {
 	uint32_t *items;
@@ -48,6 +56,10 @@ struct namer {
 	struct list kernel;      /* kernel frames that have no name yet */
 	uint64_t kernel_named, kernel_frames;
 	size_t n_ksyms;
+	struct kernel_files *kernel_files; /* NULL: none are asked */
+	bool asked_files; /* which file is this segment's? */
+	bool file_named;  /* it gave a name */
+	struct idmap said_ksyms; /* by address, those that were taken from it */
 	bool kernel_new, last_said;
 	bool host_known;
 	enum identity_host host;
@@ -102,6 +114,8 @@ static void forget_segment(struct namer *n)
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
 	n->n_ksyms = 0;
+	idmap_clear(&n->said_ksyms);
+	n->asked_files = n->file_named = false;
 	n->kernel_new = n->last_said = n->host_known = false;
 }
 
@@ -117,6 +131,7 @@ void namer_free(struct namer *n)
 	free(n->late.items);
 	free(n->new_files.items);
 	free(n->kernel.items);
+	idmap_release(&n->said_ksyms);
 	intern_release(&n->where);
 	intern_release(&n->by_path);
 	free(n->counts);
@@ -171,9 +186,27 @@ static uint64_t realtime(const struct namer *n, uint64_t time)
 	return n->realtime && n->monotonic && time < INT64_MAX ? n->realtime + time - n->monotonic : 0;
 }
 
-/* Finds the module of a file at its first use, at this time; module stays 0 where the mapping has no file. */
-static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint64_t time, struct file_state **fp)
+/* Who had the file of this place mapped, and where. */
+static struct module_user user_of(const struct capture *c, const struct capture_place *p)
 {
+	const struct capture_process *process = &c->processes[c->frames[p->frame].process];
+
+	return (struct module_user){ process->pid, process->start, p->map_start, p->map_end,
+				     capture_text(c, process->cgroup) };
+}
+
+/* A file that one process does not have, or has another of, may be found where another sees it. */
+static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
+{
+	enum source_status status = modules_state(n->modules, f->module - 1).status;
+
+	return status == SOURCE_OK || status == SOURCE_STRIPPED || n->host != HOST_BOOT || f->process == process;
+}
+
+/* Finds the module of the place's file at its first use; module stays 0 where the mapping has no file. */
+static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
+{
+	uint32_t id = p->file, process = c->frames[p->frame].process;
 	const struct capture_file *file = &c->files[id];
 	struct file_state *f = file_state(n, id);
 	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
@@ -187,8 +220,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 	if (!f->used && !list_add(&n->new_files, id))
 		return false;
 	f->used = true;
-	if (f->module)
+	if (f->module && is_found(n, f, process))
 		return true;
+	f->process = process;
 	f->is_file = capture_path_is_file(file->path);
 	if (!f->is_file)
 		is.image = image_of(c, file);
@@ -196,7 +230,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 		return true;
 	know_host(n, c);
 	is.host = n->host;
-	is.seen = realtime(n, time);
+	f->seen = f->module ? f->seen : realtime(n, p->sample);
+	is.seen = f->seen;
+	is.user = user_of(c, p);
 	if (!modules_get(n->modules, &is, &module))
 		return false;
 	f->module = module + 1;
@@ -276,7 +312,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 	*a = (struct answer){ .late = a->late };
 	if (p->map_end == 0) /* nothing was mapped there */
 		return true;
-	if (p->file && !use_file(n, c, p->file, p->sample, &f))
+	if (p->file && !use_file(n, c, p, &f))
 		return false;
 	if (!f || !f->module)
 		return look_in_maps(n, c, place, a);
@@ -470,6 +506,22 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	return write_symbol(n, c, w, p->frame, p->from, a);
 }
 
+/* What named the kernel, or why nothing did: a file that was named or found, else what was recorded. */
+static void kernel_source(const struct namer *n, const struct capture *c, struct record_source *s)
+{
+	const char *why;
+
+	s->status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
+	s->kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
+	s->path = slice_of("/proc/kallsyms");
+	if (!n->asked_files || (c->n_ksyms && !n->file_named))
+		return;
+	s->status = kernel_files_state(n->kernel_files, &s->path, &why);
+	s->kind = n->file_named ? kernel_files_kind(n->kernel_files) : NAME_NONE;
+	if (s->path.n == 0)
+		s->path = slice_of("/proc/kallsyms");
+}
+
 static bool write_source(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
 {
 	struct file_state *f = file_state(n, id);
@@ -479,9 +531,7 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	if (!f)
 		return false;
 	if (id == 0) {
-		s.status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
-		s.kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
-		s.path = slice_of("/proc/kallsyms");
+		kernel_source(n, c, &s);
 	} else if (f->module) {
 		struct module_state m = modules_state(n->modules, f->module - 1);
 
@@ -491,6 +541,9 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	}
 	if (!intern_add(n->texts, s.path, &path))
 		return false;
+	/* Of the kernel's some are in the capture after the first run: what gave them stays. */
+	if (id == 0 && f->heard && f->status == SOURCE_OK && name_source_rank(f->kind) >= name_source_rank(s.kind))
+		return true;
 	/* Why it failed is told once, wherever it was tried. */
 	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
 			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
@@ -503,6 +556,42 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	return true;
 }
 
+void namer_use_kernel(struct namer *n, struct kernel_files *k)
+{
+	n->kernel_files = k;
+}
+
+/* What a text file says of a kernel address becomes a record, as if it had been recorded: it tells the module. */
+static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
+{
+	uint32_t said;
+
+	if (s->size == 0 || idmap_find(&n->said_ksyms, s->address, &said))
+		return true;
+	writer_put(w, &(struct record){ .type = RECORD_KSYM, .ksym = { 0, s->address, s->size, s->name, s->module } });
+	return idmap_set(&n->said_ksyms, s->address, 0);
+}
+
+/* By a file, where the capture has no symbols of its own, or one was named. As name_kernel. */
+static int name_by_file(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	const struct capture_frame *f = &c->frames[id];
+	struct kernel_symbol s;
+	struct answer a = { 0 };
+
+	if (!n->kernel_files || (c->n_ksyms && !kernel_files_asked(n->kernel_files)))
+		return 0;
+	if (!n->asked_files)
+		kernel_files_segment(n->kernel_files, c);
+	n->asked_files = true;
+	if (!kernel_files_find(n->kernel_files, capture_lookup(f, f->address), &s))
+		return 0;
+	n->file_named = true;
+	a.source = (uint16_t)kernel_files_kind(n->kernel_files);
+	a.offset = f->address - s.address;
+	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
+}
+
 /* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
@@ -510,7 +599,9 @@ static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uin
 	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
 	struct answer a = { .source = NAME_KSYM };
 
-	if (!k || !k->name || (k->size == 0 && !last))
+	if (!k)
+		return name_by_file(n, c, w, id);
+	if (!k->name || (k->size == 0 && !last))
 		return 0;
 	a.offset = f->address - k->address;
 	if (!intern_add(n->texts, capture_text(c, k->name), &a.text) || !write_symbol(n, c, w, id, 0, &a))
@@ -562,7 +653,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 	for (uint32_t i = 1; i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
 		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
-		bool was_late = !n->answers[i].text && f && f->used;
+		bool was_late = !is_named(n->answers[i].source) && f && f->used;
 
 		if (!was_late)
 			continue;
@@ -649,13 +740,14 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		static const struct answer none = { .source = NAME_NONE };
 		const struct capture_place *p = &c->places[i];
-		const struct capture_symbol *s = n->answers[i].text ? NULL : capture_symbol_from(c, p->frame, p->from);
+		bool ours = is_named(n->answers[i].source);
+		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
 		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
-		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
+		bool named = ours || (s && is_named(s->source));
 
 		t->named += named;
 		t->unnamed += !named;
-		if (!named && !s && has_name[p->frame])
+		if (!named && !s && !n->answers[i].text && has_name[p->frame])
 			good = write_symbol(n, c, w, p->frame, p->from, &none);
 	}
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
@@ -669,6 +761,16 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	free(tallies);
 	free(has_name);
 	return good;
+}
+
+static const char *why_kernel(const struct namer *n, const struct capture *c)
+{
+	const char *why = NULL;
+	struct slice path;
+
+	if (n->asked_files)
+		kernel_files_state(n->kernel_files, &path, &why);
+	return why ? why : c->n_ksyms || n->file_named ? "no-symbol" : "no kernel symbols were recorded";
 }
 
 static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
@@ -685,8 +787,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
-	return count(n, slice_of("[kernel]"),
-		     slice_of(!unnamed ? "" : c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded"),
+	return count(n, slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
 		     n->kernel_frames - unnamed, unnamed, &at);
 }
 

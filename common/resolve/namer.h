@@ -27,6 +27,7 @@
 #define CPROF_RESOLVE_NAMER_H
 
 #include "common/capture/capture.h"
+#include "common/resolve/kernelfile.h"
 #include "common/resolve/modules.h"
 #include "common/stream/writer.h"
 
@@ -43,6 +44,8 @@ struct namer;
 /* NULL without memory. The modules stay the caller's. */
 struct namer *namer_new(struct modules *modules);
 void namer_free(struct namer *n);
+/* Kernel frames that the capture has no symbols for are looked up there; it stays the caller's. */
+void namer_use_kernel(struct namer *n, struct kernel_files *k);
 /* To be called for each record that capture_apply has taken. False without memory. */
 bool namer_see(struct namer *n, struct capture *c, const struct record *r);
 /* Writes what is known by now and has not been said. False without memory; the writer keeps its own errors. */

@@ -1,0 +1,206 @@
+/*
+ * Files that shrink and change while their names are in use: no name may be wrong, and nobody may die. Operand: a
+ * directory to work in.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/elf/mapped.h"
+#include "common/resolve/modules.h"
+#include "tests/check.h"
+#include "tests/made-elf.h"
+
+enum { FUNCTIONS = 20000, ROUNDS = 60 };
+
+static const struct made_elf first = { 0, FUNCTIONS, 40, 0 }, second = { 1, FUNCTIONS, 40, 0 };
+static char path[4096], other[4096];
+
+struct tally {
+	unsigned int right, wrong, none;
+};
+
+/* Names of functions from one to another, of which each must be the first file's. */
+static struct tally look(struct modules *m, uint32_t id, uint32_t from, uint32_t to)
+{
+	struct tally t = { 0 };
+
+	for (uint32_t i = from; i < to; i++) {
+		struct module_place place = { .offset = MADE_TEXT + (uint64_t)i * MADE_STEP };
+		struct module_name name;
+		char want[64];
+		int found = modules_name(m, id, &place, &name);
+
+		made_name(&first, i, want);
+		if (found != 1)
+			t.none++;
+		else if (strcmp((const char *)intern_get(modules_texts(m), name.text).p, want) == 0 && name.offset == 0)
+			t.right++;
+		else
+			t.wrong++;
+	}
+	return t;
+}
+
+/* The file with a build ID, so that one that is written anew is not taken for it. */
+static struct modules *load(uint32_t *id)
+{
+	static const struct modules_options options = { .demangle = DEMANGLE_NONE };
+	struct modules *m = modules_new(&options);
+	uint8_t build_id[MADE_BUILD_ID];
+	struct module_identity is = { .path = slice_of(path), .build_id = { build_id, sizeof(build_id) } };
+
+	made_build_id(&first, build_id);
+	return m && modules_get(m, &is, id) ? m : NULL;
+}
+
+/* Writes over the bytes of a file that lie where the names are. */
+static bool overwrite(const char *from, off_t at, size_t n)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(path, O_WRONLY | O_CLOEXEC);
+	char *bytes = malloc(n);
+	ssize_t got = in >= 0 && out >= 0 && bytes ? pread(in, bytes, n, at) : -1;
+	bool good = got > 0 && pwrite(out, bytes, (size_t)got, at) == got;
+
+	free(bytes);
+	close(in);
+	close(out);
+	return good;
+}
+
+static void check_truncated(off_t length, const char *what)
+{
+	struct tally before, after;
+	struct modules *m;
+	uint32_t id;
+
+	made_write(&first, path);
+	m = load(&id);
+	if (!m)
+		exit(1);
+	before = look(m, id, 0, 100);
+	if (truncate(path, length) != 0)
+		exit(1);
+	after = look(m, id, 0, FUNCTIONS);
+	printf("# %s: %u right, %u wrong, %u without\n", what, after.right, after.wrong, after.none);
+	check(before.right == 100 && after.right >= 100 && after.wrong == 0, what);
+	check(after.none > 0 && modules_state(m, id).status == SOURCE_DAMAGED, "  it is damaged then");
+	modules_free(m);
+}
+
+static void check_rewritten(void)
+{
+	struct tally after;
+	struct modules *m;
+	uint32_t id;
+
+	made_write(&first, path);
+	made_write(&second, other);
+	m = load(&id);
+	if (!m || look(m, id, 0, 100).right != 100 ||
+	    !overwrite(other, (off_t)made_strings_at(&first), (size_t)FUNCTIONS * first.name_length))
+		exit(1);
+	after = look(m, id, 0, FUNCTIONS);
+	check(after.right == 100 && after.wrong == 0, "names that were written over are not given");
+	check(modules_state(m, id).status == SOURCE_DAMAGED, "  it is damaged then");
+	modules_free(m);
+}
+
+/* Until it is killed: the file is cut short, becomes another, and whole again, at any time. */
+static void disturb(void)
+{
+	char whole[sizeof(other) + 8];
+	struct stat st;
+
+	snprintf(whole, sizeof(whole), "%s.whole", other);
+	if (!made_write(&second, other) || !made_write(&first, whole) || stat(whole, &st) != 0)
+		_exit(1);
+	for (unsigned int i = 0;; i++) {
+		struct timespec pause = { 0, (long)(random_below(150) * 1000000) };
+
+		if (i % 2 ? !overwrite(other, 0, (size_t)st.st_size) :
+			    truncate(path, (off_t)random_below((uint64_t)st.st_size)) != 0)
+			_exit(1);
+		if (i % 5)
+			nanosleep(&pause, NULL);
+		if (!overwrite(whole, 0, (size_t)st.st_size))
+			_exit(1);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void check_disturbed(void)
+{
+	struct tally all = { 0 };
+	unsigned int damaged = 0, good = 0;
+	pid_t pid;
+
+	made_write(&first, path);
+	pid = fork();
+	if (pid == 0)
+		disturb();
+	for (int round = 0; round < ROUNDS; round++) {
+		uint32_t id;
+		struct modules *m = load(&id);
+
+		for (uint32_t i = 0; m && i < FUNCTIONS; i += FUNCTIONS / 10) {
+			struct tally t = look(m, id, i, i + FUNCTIONS / 10);
+
+			all.right += t.right;
+			all.wrong += t.wrong;
+			all.none += t.none;
+		}
+		damaged += m && modules_state(m, id).status == SOURCE_DAMAGED;
+		good += m && modules_state(m, id).status == SOURCE_OK;
+		modules_free(m);
+	}
+	check(pid > 0 && waitpid(pid, NULL, WNOHANG) == 0, "a file is cut, changed and mended all the time");
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	printf("# loaded %d times, found whole %u times, damaged %u times; %u names right, %u wrong, %u without\n", ROUNDS,
+	       good, damaged, all.right, all.wrong, all.none);
+	check(all.wrong == 0, "  no name of it is wrong");
+	check(all.right > 0 && damaged > 0, "  both happened: right names, and damage that was seen");
+}
+
+static void check_foreign(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		volatile char *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+		_exit(p == MAP_FAILED ? 1 : p[0]);
+	}
+	check(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS,
+	      "SIGBUS of others still kills");
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const ways[] = { "copied", "mapped" };
+
+	if (argc != 2)
+		return 2;
+	for (int way = 0; way < 2; way++) {
+		snprintf(path, sizeof(path), "%s/file", argv[1]);
+		snprintf(other, sizeof(other), "%s/other", argv[1]);
+		if (way)
+			check(mapped_guard(), "the guard stands");
+		printf("# %s\n", ways[way]);
+		if (way) {
+			check_truncated(4096, "cut to its first page");
+			check_truncated((off_t)made_strings_at(&first) + 4096 * 10, "cut within the names");
+			check_rewritten();
+			check_foreign();
+		}
+		check_disturbed();
+	}
+	return checks_done();
+}
