@@ -1,22 +1,31 @@
 #!/bin/sh
-# cprof-sym beside perf script, llvm-symbolizer and addr2line on the same 1,000,000 frames of one
-# large binary, end to end: start, reading of tables, names, output. In stacks of 30; once as a
-# profile has them (2,000 different stacks of 20,000 different addresses, the first ones often), and
-# once the worst case, in which no address comes twice.
+# What a name costs: in the process, and cprof-sym beside perf script, llvm-symbolizer and addr2line on the same
+# frames of one large binary, with their answers compared. In stacks of 30; once the worst case, in which no address comes twice
+# (cold), and once as a profile has them (2,000 different stacks of 20,000 different addresses, the first ones
+# often). Warm is what a frame costs once all addresses were seen: the difference between 1,000,000 and 100,000
+# frames of the profile, for 900,000.
 #
 #	tests/bench-sym.sh [BINARY]		node by default
 #
-# Each time is the best of three. addr2line is so slow that it gets 2,000 addresses, and its time for
-# those beyond the first (which pays for the start) is scaled; the line says so.
+# All times are of the CPU, user and system, since the machine may have other work; each is the best of three. addr2line
+# is so slow that it gets 2,000 addresses, and its time for those beyond the first (which pays for the start) is
+# scaled; the line says so.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-: "${BIN:=$(dirname "$here")/build/bin}"
+: "${BUILD:=$(dirname "$here")/build}" "${BIN:=$BUILD/bin}"
 PATH=$BIN:$PATH
 export LC_ALL=C
 file=$(readlink -f "${1:-$(command -v node || command -v clang || command -v gdb || command -v cprof-sym)}")
-frames=1000000 depth=30
+frames=1000000 few=100000 depth=30
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
+
+claim() { # WHAT VALUE most|least LIMIT UNIT
+	awk -v what="$1" -v value="$2" -v which="$3" -v limit="$4" -v unit="$5" 'BEGIN {
+		if (value == "") exit
+		printf "  %-58s %7.2f%s, claimed: at %s %g%s: %s\n", what, value, unit, which, limit, unit,
+			((which == "most" ? value <= limit : value >= limit) ? "met" : "not met") }'
+}
 
 # The largest executable segment: offset, address, size.
 set -- $(readelf -lW "$file" | awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }' | sort -k3 | tail -1)
@@ -93,50 +102,139 @@ perf_pipe() {
 	' "$file" $((base + bias)) $(((size + start - base + 4095) / 4096 * 4096)) $((offset / 4096 * 4096)) $depth $bias
 }
 
-# best COMMAND...: the best of three, in microseconds
+# best COMMAND...: sets us and kib to the best of three; us is empty where it fails
 best() {
-	least=
+	us=
 	for _ in 1 2 3; do
-		t0=$(date +%s%N)
-		sh -c "$*" >/dev/null 2>&1 || { echo; return; }
-		t1=$(date +%s%N)
-		t=$(((t1 - t0) / 1000))
-		if [ -z "$least" ] || [ $t -lt "$least" ]; then least=$t; fi
+		"$BUILD/tests/peak" "$tmp/spent" sh -c "exec $*" >"$tmp/said" 2>/dev/null || { us=; return 1; }
+		read -r kib t <"$tmp/spent"
+		if [ -z "$us" ] || [ "$t" -lt "$us" ]; then us=$t; fi
 	done
-	echo "$least"
 }
 
-row() { # NAME MICROSECONDS NOTE
-	if [ -z "$2" ]; then
-		printf '  %-34s did not run\n' "$1"
-	else
-		awk -v name="$1" -v t="$2" -v ours="$ours" -v n=$frames -v note="${3:-}" 'BEGIN {
-			printf "  %-34s %9.3f s %8.3f us a frame %8.1f times ours%s\n", name, t / 1e6, t / n, t / ours, note }'
+# row NAME COMMAND-BEFORE-THE-INPUT INPUT: the command on all addresses once, and on much and little of the profile
+row() {
+	if ! best "$2 <$tmp/cold.$3"; then printf '  %-34s did not run\n' "$1"; return; fi
+	cold=$us cold_kib=$kib
+	best "$2 <$tmp/many.$3" && many=$us
+	best "$2 <$tmp/few.$3" && few_us=$us
+	warm=$(awk "BEGIN { printf \"%.1f\", ($many - $few_us) / ($frames - $few) * 1000 }")
+	if [ "$3" = cprof ]; then our_cold=$cold our_warm=$warm; fi
+	awk -v name="$1" -v cold="$cold" -v warm="$warm" -v n=$frames -v kib="$cold_kib" -v oc="$our_cold" -v ow="$our_warm" 'BEGIN {
+		printf "  %-34s %9.1f ns %6.1fx %12.1f ns %7.1fx %9.0f MB\n", name, cold / n * 1000, cold / oc, warm, warm / ow, kib / 1000 }'
+	if [ "$3" != cprof ]; then
+		ratios="$ratios
+$1|$(awk "BEGIN { print $cold / $our_cold, $warm / $our_warm, $warm }")"
 	fi
+}
+
+in_process() {
+	echo "-- in the process: modules_name() on $file"
+	for how in none simplified; do
+		rm -f "$tmp/names"
+		for _ in 1 2 3; do "$BUILD/tests/bench-names" "$file" $how "$tmp/cold.offsets" 1 >>"$tmp/names"; done
+		cold=$(awk '/^cold/ { print $2 }' "$tmp/names" | sort -n | head -1)
+		for _ in 1 2 3; do "$BUILD/tests/bench-names" "$file" $how "$tmp/many.offsets" 5; done >"$tmp/names"
+		warm=$(awk '/^warm/ { print $2 }' "$tmp/names" | sort -n | head -1)
+		if [ $how = none ]; then
+			claim 'ns a name cold, each address for the first time' "$cold" most 500 ' ns'
+			claim 'ns a name warm, addresses of a profile' "$warm" most 50 ' ns'
+			warm_alone=$warm
+		else
+			printf '  %-58s %7.2f ns\n' 'demangled, cold' "$cold"
+			claim 'demangled, warm' "$warm" most 100 ' ns'
+		fi
+	done
+	printf '  peak of memory %s KiB; %s\n' "$(awk '/^peak/ { print $2; exit }' "$tmp/names")" "$(sed -n 's/^load/loaded in/p' "$tmp/names" | sort | head -1)"
+}
+
+# A module of 86,000 functions with names of the usual length, in the order that the linker gives them.
+load() {
+	awk 'BEGIN { for (i = 0; i < 86000; i++) {
+		n = "_ZN5bench5space" length(i) + 8 "function" i "EPKcm"
+		printf "\t.globl %s\n\t.type %s, @function\n%s:\t.skip %d, 0x90\n\t.size %s, .-%s\n", n, n, n, 16 + i % 7 * 16, n, n } }' |
+		as -o "$tmp/m.o" - && ld -e 0 -o "$tmp/m" "$tmp/m.o" || return
+	echo 1000 >"$tmp/one"
+	for _ in 1 2 3 4 5 6 7 8 9; do "$BUILD/tests/bench-names" "$tmp/m" none "$tmp/one" 0; done |
+		awk '/^load/ { print $2 * 1000 }' | sort -n >"$tmp/loads"
+	claim 'ms to load a module of 86,000 symbols' "$(head -1 "$tmp/loads")" most 10 ' ms'
+}
+
+# Addresses and names, of each tool: "0xADDRESS NAME" a line, mangled.
+answers() {
+	cprof-sym --demangle none <"$tmp/check.cprof" 2>/dev/null | cprof-dump | awk -v bias=$bias '
+		$1 == "string" { s = $0; sub(/^[^"]*"/, "", s); sub(/"$/, "", s); sub(/^id=/, "", $2); text[$2] = s }
+		$1 == "frame" { sub(/^id=/, "", $2); sub(/^address=/, "", $5); order[++n] = $2; address[$2] = $5 }
+		$1 == "symbol" { for (i = 2; i <= NF; i++) { split($i, v, "="); r[v[1]] = v[2] } name[r["frame"]] = text[r["name"]] }
+		END { for (i = 1; i <= n; i++) print name[order[i]] == "" ? "-" : name[order[i]] }' >"$tmp/ours"
+	if command -v llvm-symbolizer >/dev/null; then
+		sed "s|^|$file |" "$tmp/check" | llvm-symbolizer --no-inlines --functions=linkage --no-demangle |
+			awk 'NR % 3 == 1 { print $0 == "??" ? "-" : $0 }' >"$tmp/theirs"
+		agree 'llvm-symbolizer'
+	fi
+	if command -v perf >/dev/null; then
+		perf_pipe <"$tmp/check" | perf script --no-demangle -i - -F ip,sym 2>/dev/null |
+			awk 'NF { $1 = ""; sub(/^ /, ""); print $0 == "[unknown]" ? "-" : $0 }' >"$tmp/theirs"
+		agree 'perf script'
+	fi
+}
+
+# agree TOOL: how many of its answers are ours, or another name of the same beginning.
+agree() {
+	readelf -sW "$file" 2>/dev/null | awk '$1 ~ /^[0-9]+:$/ && NF >= 8 { sub(/@.*/, "", $8); print $2, $8 }' >"$tmp/symbols"
+	paste "$tmp/ours" "$tmp/theirs" | awk -F '\t' -v tool="$1" '
+		FILENAME != "-" { split($0, v, " "); if (!((v[1], v[2]) in has)) { has[v[1], v[2]]; begins[v[2]] = begins[v[2]] " " v[1] } next }
+		function same_place(a, b,  i, n, v) { n = split(begins[a], v, " "); for (i = 1; i <= n; i++) if ((v[i], b) in has) return 1; return 0 }
+		{ sub(/@.*/, "", $2); n++ }
+		$1 == $2 { same++; next }
+		$1 == "-" { more++; next }
+		$2 == "-" { less++; next }
+		same_place($1, $2) { alias++; next }
+		{ other++; if (other <= 3) example = example "\n    " $1 ", there " $2 }
+		END { printf "  %s: %d of %d answers equal, %d by another name of the same function; named by cprof-sym alone %d, by it alone %d; different %d%s\n",
+			tool, same, n, alias, less, more, other, example }' "$tmp/symbols" -
 }
 
 printf '%s, %d MB, %d symbols in .symtab and .dynsym\n' "$file" $(($(wc -c <"$file") >> 20)) \
 	"$(readelf -sW "$file" 2>/dev/null | grep -c '^ *[0-9]*:')"
-for different in 20000 $frames; do
-	addresses $different >"$tmp/addresses"
-	stream <"$tmp/addresses" >"$tmp/in.cprof"
-	printf '%d frames, at most %d different addresses:\n' $frames $different
-	ours=$(best "cprof-sym <$tmp/in.cprof")
-	row 'cprof-sym' "$ours"
-	if command -v perf >/dev/null; then
-		perf_pipe <"$tmp/addresses" >"$tmp/in.perf"
-		row 'perf script -F ip,sym' "$(best "perf script -i - -F ip,sym <$tmp/in.perf")"
-	fi
-	if command -v llvm-symbolizer >/dev/null; then
-		sed "s|^|$file |" "$tmp/addresses" >"$tmp/in.llvm"
-		row 'llvm-symbolizer --no-inlines' "$(best "llvm-symbolizer --no-inlines <$tmp/in.llvm")"
-		row 'llvm-symbolizer' "$(best "llvm-symbolizer <$tmp/in.llvm")"
-	fi
-	if command -v addr2line >/dev/null; then
-		head -1 "$tmp/addresses" >"$tmp/one"
-		head -2001 "$tmp/addresses" >"$tmp/some"
-		one=$(best "addr2line -f -C -e $file <$tmp/one")
-		some=$(best "addr2line -f -C -e $file <$tmp/some")
-		row 'addr2line -f -C' $((one + (some - one) * (frames / 2000))) ' (scaled from 2,000)'
-	fi
+addresses $frames >"$tmp/cold"
+addresses 20000 >"$tmp/many"
+head -$few "$tmp/many" >"$tmp/few"
+awk '!seen[$1]++' "$tmp/many" | head -20000 >"$tmp/check"
+for set in cold many few check; do
+	stream <"$tmp/$set" >"$tmp/$set.cprof"
+	sed "s|^|$file |" "$tmp/$set" >"$tmp/$set.llvm"
+	if command -v perf >/dev/null; then perf_pipe <"$tmp/$set" >"$tmp/$set.perf"; fi
 done
+for set in cold many; do
+	awk -v back=$((start - offset)) '
+	function hex(h,  i, v) { v = 0; for (i = 3; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
+	{ printf "%x\n", hex($1) - back }' "$tmp/$set" | head -$([ $set = cold ] && echo 200000 || echo $frames) >"$tmp/$set.offsets"
+done
+
+in_process
+load
+echo '-- answers on 20,000 addresses'
+answers
+printf -- '-- %d frames, from the start of the program to its end\n  %-34s %12s %7s %15s %8s %12s\n' $frames '' 'cold, a frame' '' 'warm, a frame' '' 'peak'
+our_cold= our_warm= ratios=
+row 'cprof-sym' cprof-sym cprof
+if command -v perf >/dev/null; then row 'perf script -F ip,sym' 'perf script -i - -F ip,sym' perf; fi
+if command -v llvm-symbolizer >/dev/null; then
+	row 'llvm-symbolizer --no-inlines' 'llvm-symbolizer --no-inlines' llvm
+	row 'llvm-symbolizer' llvm-symbolizer llvm
+fi
+echo "$ratios" | while IFS='|' read -r tool cold_and_warm; do
+	[ -n "$tool" ] || continue
+	set -- $cold_and_warm
+	claim "times faster than $tool, cold" "$1" least 5 ''
+	claim "times faster than $tool, warm" "$2" least 25 ''
+	claim "  and its warm frame over a name in the process" "$(awk "BEGIN { print $3 / $warm_alone }")" least 25 ''
+done
+if command -v addr2line >/dev/null; then
+	head -1 "$tmp/cold" >"$tmp/one.a2l"
+	head -2001 "$tmp/cold" >"$tmp/some.a2l"
+	best "addr2line -f -C -e $file <$tmp/one.a2l" && one=$us && best "addr2line -f -C -e $file <$tmp/some.a2l" &&
+		awk "BEGIN { printf \"  addr2line -f -C: %.0f ns a frame, %.0f times ours cold (scaled from 2,000), peak %.0f MB\\n\", \
+			($us - $one) / 2000 * 1000, ($us - $one) / 2000 * $frames / $our_cold, $kib / 1000 }"
+fi

@@ -65,6 +65,17 @@ same "over segments" "$tmp/want" "$tmp/got"
 cprof-fold -i -l --full-paths "$tmp/one" >"$tmp/got"
 same "folded text stays what it is, whatever is asked for" "$tmp/one" "$tmp/got"
 
+# The genuine flamegraph.pl takes lines and marks, and colours inlined functions as such.
+flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
+if [ -e $flamegraph ]; then
+	fold -ila "$tmp/a.bin" | perl $flamegraph --color=java >"$tmp/a.svg" 2>"$tmp/err"
+	is "flamegraph.pl draws every sample" "$(grep -o '<title>all ([0-9]* samples' "$tmp/a.svg")" "<title>all (11 samples"
+	is "  complains of nothing" "$(cat "$tmp/err")" ""
+	like "  and shows lines" "$(grep '<title>mul' "$tmp/a.svg")" '<title>mul \(mul.h:3\)(_\[i\])? \(3 samples'
+else
+	skip "flamegraph.pl takes it" "there is no flamegraph.pl"
+fi
+
 # What can be missing or odd: no file, no line, a path that ends in a slash, names that would break a line.
 odd() { # NAME FILE LINE: what is inlined at level 1 of frame 3
 	inlined | sed "s|text=\"step\"|text=\"$1\"|; s|text=\"/src/inc/step.h\"|text=\"$2\"|; /frame=3.*level=1/s/line=8/line=$3/" |

@@ -2,6 +2,7 @@
 #include "tests/fuzz.h"
 
 #include "common/elf/elffile.h"
+#include "common/elf/mapped.h"
 #include "common/elf/symbols.h"
 
 static void demand(bool holds)
@@ -11,6 +12,7 @@ static void demand(bool holds)
 }
 
 static struct buf name;
+static bool guarded;
 
 static void look(const struct symbols *t, uint64_t vaddr)
 {
@@ -44,8 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct elf_file *f;
 	struct symbols *t;
 	char link[256];
+	uint64_t value;
 	uint32_t crc;
 
+	if (!guarded)
+		demand(guarded = mapped_guard());
 	if (elf_open_bytes(all, &f) != ELF_OPENED)
 		return 0;
 	t = symbols_new();
@@ -53,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (elf_debuglink(f, link, sizeof(link), &crc))
 		demand(memchr(link, '\0', sizeof(link)) != NULL);
 	demand(elf_crc32(f, &crc));
+	if (elf_symbol(f, "second", &value))
+		demand(!elf_symbol(f, "no such symbol", &value));
 	symbols_add(t, f, SYMBOLS_SYMTAB);
 	symbols_add(t, f, SYMBOLS_DYNAMIC);
 	demand(symbols_settle(t));

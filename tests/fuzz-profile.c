@@ -118,7 +118,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		{ .by = BY_FUNCTION },
 		{ .inlined = true },
 		{ .lines = true, .annotate = true },
-		{ .inlined = true, .lines = true, .full_paths = true, .annotate = true, .container = true, .truncated = true },
+		{ .inlined = true, .lines = true, .full_paths = true, .annotate = true, .container = true,
+		  .truncated = true },
 		{ .by = BY_MODULE, .inlined = true },
 	};
 	char *text = malloc(n + 1);

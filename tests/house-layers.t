@@ -48,6 +48,7 @@ all="common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch]"
 is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | grep -v '^cmd/cprof-record $')" ""
 is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
 is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
+is "libdw is in the DWARF room" "$(system '(elfutils/(libdw|libdwelf|libdwfl)|dwarf)\.h' "$all")" "common/dwarf "
 is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
 
 # Libraries return: no printing, no exiting.

@@ -111,8 +111,8 @@ struct parts {
 	uint32_t name[FUNCTIONS], call[CALLS], record[FUNCTIONS], lists[3];
 };
 
-static void put_record(struct parts *p, const struct layout *l, size_t i, unsigned int how, size_t base, uint64_t names_at,
-		       uint64_t values_at)
+static void put_record(struct parts *p, const struct layout *l, size_t i, unsigned int how, size_t base,
+		       uint64_t names_at, uint64_t values_at)
 {
 	struct buf *b = &p->records;
 	bool outer = i == OUTER;
@@ -235,7 +235,7 @@ static void put_trees(struct buf *b, const struct layout *l, unsigned int how, c
 		uint32_t name = (how & NO_NAME) && i ? 1 << 24 : (uint32_t)names_at + p->call[i];
 		uint32_t parent = i && (how & CIRCLE) ? 20 : i && (how & FAR_PARENT) ? 0x5f : parents[i];
 
-		put_word(b, 0, l->entry == 16 ? 4 : 12);
+		put_zeroes(b, b->n + (l->entry == 16 ? 4 : 12));
 		put_word(b, name, 4);
 		put_word(b, parent, 4);
 		put_word(b, 7, l->entry == 16 ? 4 : 0);
@@ -276,7 +276,8 @@ static void put_file(struct buf *b, const struct layout *l, unsigned int how)
 {
 	static const char names[] = "\0.text\0.gopclntab\0.shstrtab";
 	bool sections = !(how & NO_SECTIONS);
-	size_t names_at = l->magic == 0xfb ? 16 + (FUNCTIONS * 2 + 1) * 8 + 4 : l->field == 8 ? 64 : 72, sections_at, strings_at;
+	size_t names_at = l->magic == 0xfb ? 16 + (FUNCTIONS * 2 + 1) * 8 + 4 : l->field == 8 ? 64 : 72;
+	size_t sections_at, strings_at;
 	struct buf table = { 0 };
 	struct parts p;
 
@@ -348,7 +349,9 @@ static const struct expected no_inner[] = {
 	{ 0x49, "main.outer /src/a.go:10 > main.middle /src/a.go:20" }, { 0x51, "main.outer" },
 	{ 0x71, "main.outer /src/a.go:11" }, { 0 }
 };
-static const struct expected no_files[] = { { 0x48, "main.outer" }, { 0x51, "main.outer > main.middle > main.inner" }, { 0 } };
+static const struct expected no_files[] = {
+	{ 0x48, "main.outer" }, { 0x51, "main.outer > main.middle > main.inner" }, { 0 }
+};
 static const struct expected no_lists[] = { { 0x48, "main.outer" }, { 0x51, "main.outer" }, { 0 } };
 
 static bool holds(const struct layout *l, unsigned int how, const struct expected *e)

@@ -2,7 +2,7 @@
  * What a Go program's own table says.
  *
  *	names-golang list FILE			each function: where it begins, its name
- *	names-golang chain FILE < ADDRESSES	of each, in hexadecimal: name, file:line, from the function inward, and an empty line
+ *	names-golang chain FILE < ADDRESSES	of each, in hexadecimal: name, file:line, from the function inward
  *	names-golang random FILE N		N addresses of its code
  */
 #include <fcntl.h>

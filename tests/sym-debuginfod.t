@@ -24,7 +24,7 @@ capture() {
 	finish
 }
 sym() { capture "$id" | cprof-dump -r | cprof-sym --debug-dir "$tmp/none" "$@" 2>"$tmp/err" >"$tmp/out"; }
-line() { name_of "$tmp/out" | tr '\n' ','; }
+line() { name_of "$tmp/out" | sed 's/^\[.*bounds$/-/' | tr '\n' ','; } # no name is no name, wherever the function begins
 path() { sources "$tmp/out" | sed "s,$tmp/cache/,,; s,$id,ID,"; }
 
 status 'no server is named' 2 sh -c 'cprof-sym --debuginfod </dev/null'

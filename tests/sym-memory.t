@@ -4,7 +4,7 @@
 
 host=$BUILD/tests/sym-host
 # peak OPTION...: names $tmp/in; the peak of memory in MB
-peak() { "$BUILD/tests/peak" "$tmp/kib" cprof-sym "$@" "$tmp/in" >"$tmp/out" 2>"$tmp/err"; echo $(($(cat "$tmp/kib") / 1000)); }
+peak() { "$BUILD/tests/peak" "$tmp/kib" cprof-sym "$@" "$tmp/in" >"$tmp/out" 2>"$tmp/err"; awk '{ print int($1 / 1000) }' "$tmp/kib"; }
 # below DESCRIPTION VALUE MOST
 below() { if [ "$2" -lt "$3" ]; then pass "$1 ($2 MB)"; else fail "$1"; diag "$2 MB are not less than $3"; fi; }
 

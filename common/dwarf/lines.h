@@ -29,7 +29,7 @@
 
 enum {
 	LINES_LEVELS_MAX = 128,    /* calls inlined deeper are taken for a part of the last level */
-	LINES_BYTES_MAX = 1 << 28, /* of flattened units; beyond it all are let go, to be made again */
+	LINES_BYTES_MAX = 1 << 28, /* see bytes_max */
 };
 
 struct lines;
@@ -41,7 +41,8 @@ struct lines_options {
 	 */
 	struct elf_file *(*open_alt)(void *arg, struct slice name, struct slice build_id);
 	void *arg;
-	bool split; /* look for .dwo files where the module says they are, on this machine */
+	size_t bytes_max; /* of flattened units: beyond it all are let go, to be made again; 0: LINES_BYTES_MAX */
+	bool split;       /* look for .dwo files where the module says they are, on this machine */
 };
 
 enum lines_opened {

@@ -10,7 +10,7 @@
  * How many reads a large part gets before its pages are let go. A read brings in the 16 pages around
  * it, so these are at most MAPPED_WINDOW bytes.
  */
-enum { PAGE = 4096, READS_MAX = MAPPED_WINDOW / (16 * PAGE), COPY_MAX = 1 << 29 };
+enum { PAGE = 4096, READS_MAX = MAPPED_WINDOW / (16 * PAGE) + 1, COPY_MAX = 1 << 29 };
 
 struct mapped_region {
 	struct mapped_region *next, *before;

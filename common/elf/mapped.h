@@ -25,7 +25,11 @@
 
 #include "common/base/cursor.h"
 
+#ifdef FUZZING /* whose files are small */
+enum { MAPPED_LEAST = 1, MAPPED_WINDOW = 4096 };
+#else
 enum { MAPPED_LEAST = 128 << 10, MAPPED_WINDOW = 32 << 20 };
+#endif
 
 struct mapped_region;
 

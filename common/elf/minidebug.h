@@ -22,7 +22,7 @@
 
 enum { MINIDEBUG_MAX = 64 << 20, MINIDEBUG_RATIO = 256 };
 
-/* *mini is NULL where there is none, where it is damaged or too large, and in a build without liblzma. False without memory. */
+/* *mini is NULL where there is none, where it is damaged or too large, and without liblzma. False without memory. */
 bool minidebug_open(const struct elf_file *f, struct elf_file **mini);
 
 #endif

@@ -355,7 +355,8 @@ const char *gather_apply(struct gather *g, const struct record *r)
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	wrong = capture_apply(&g->capture, r);
-	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons && !reasons_hear(g->view->reasons, &g->capture, &r->source))
+	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
+	    !reasons_hear(g->view->reasons, &g->capture, &r->source))
 		g->failed = true;
 	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
 }

@@ -33,8 +33,11 @@ bool reasons_hear(struct reasons *r, const struct capture *c, const struct recor
 		return false;
 	if (r->n_sources <= s->file)
 		r->n_sources = s->file + 1;
-	r->sources[s->file] = (struct reason_source){ true, s->status < SOURCE_STATUSES ? (uint32_t)s->status : UINT32_MAX,
-						      s->kind < NAME_SOURCES ? (uint32_t)s->kind : NAME_NONE };
+	r->sources[s->file] = (struct reason_source){
+		.heard = true,
+		.status = s->status < SOURCE_STATUSES ? (uint32_t)s->status : UINT32_MAX,
+		.kind = s->kind < NAME_SOURCES ? (uint32_t)s->kind : NAME_NONE,
+	};
 	return true;
 }
 
@@ -91,7 +94,8 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 	if (r->n_sources == 0)
 		return true;
 	if (!f->process)
-		return count(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded", samples);
+		return count(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded",
+			     samples);
 	if (!place || place->map_end == 0)
 		return count(r, slice_of("[unknown]"), "nothing was mapped there", samples);
 	if (!place->file && c->processes[f->process].jit)

@@ -28,7 +28,7 @@ struct reason {
 /* What the stream says of a file. */
 struct reason_source {
 	bool heard;
-	uint32_t status, kind; /* enum source_status, enum name_source */
+	uint32_t status, kind; /* enum source_status, UINT32_MAX one that is not known; enum name_source */
 };
 
 struct reasons {

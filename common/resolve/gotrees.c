@@ -278,7 +278,8 @@ static void bases_of_module(const struct elf_file *f, const struct gopclntab *t,
 		add_base(b, le64_load(bytes + i * 8));
 }
 
-static void bases_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p, struct bases *b)
+static void bases_of_places(const struct elf_file *f, const struct gopclntab *t, const struct places *p,
+			    struct bases *b)
 {
 	for (size_t i = 0; i < p->n && !b->n; i++)
 		bases_of_module(f, t, p->items[i], b);

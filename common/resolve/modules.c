@@ -494,7 +494,8 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 }
 
 /* What has no symbol, or an exported one only, where something better may be known. */
-static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol, struct module_name *name)
+static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol,
+		     struct module_name *name)
 {
 	size_t n_texts = m->texts.n;
 	struct more_hit hit;

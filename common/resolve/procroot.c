@@ -69,7 +69,7 @@ int procroot_open_below(int dir, const char *display, const char *path, struct b
 			break;
 	}
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or in a strict sandbox */
-		return open(buf_cstr(opened), OPEN_FLAGS);
+		fd = open(buf_cstr(opened), O_PATH | O_CLOEXEC);
 	return reopen((int)fd);
 }
 

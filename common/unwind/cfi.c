@@ -244,7 +244,8 @@ static bool add_rows(const struct cfi *cfi, const struct cie *cie, struct cursor
 }
 
 /* An FDE's range. 1: it is there. 0: of code that is not. -1: damaged. *offset: of its code in the file. */
-static int read_range(const struct cfi *cfi, const struct cie *cie, struct cursor *c, struct function *fn, uint64_t *offset)
+static int read_range(const struct cfi *cfi, const struct cie *cie, struct cursor *c, struct function *fn,
+		      uint64_t *offset)
 {
 	uint64_t length, left;
 

@@ -2,31 +2,44 @@
 
 #include <stdlib.h>
 
+#include "common/base/radix.h"
 #include "common/unwind/cfi.h"
 
-static int compare(const void *a, const void *b)
+/* Takes the next range behind the others; of several that begin at one address the longest remains. */
+static void append(struct function_list *l, struct function_range r)
 {
-	const struct function_range *x = a, *y = b;
+	struct function_range *last = l->n ? &l->items[l->n - 1] : NULL;
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	if (last && last->start == r.start) {
+		last->end = r.end > last->end ? r.end : last->end;
+		return;
+	}
+	if (last && last->end > r.start)
+		last->end = r.start;
+	l->items[l->n++] = r;
 }
 
-/* In order; of several that begin at one address the longest remains, and each ends where the next begins. */
-static void settle(struct function_list *l)
+/* In order. False without memory. */
+static bool settle(struct function_list *l)
 {
-	size_t n = 0;
+	struct function_range *items = malloc((l->n + 1) * sizeof(*items));
+	struct radix_item *keys = malloc((l->n + 1) * 2 * sizeof(*keys)), *sorted;
+	struct function_list in_order = { items, 0, l->n + 1 };
+	bool good = items && keys && l->n <= UINT32_MAX;
 
-	qsort(l->items, l->n, sizeof(*l->items), compare);
-	for (size_t i = 0; i < l->n; i++) {
-		if (n && l->items[n - 1].start == l->items[i].start)
-			n--;
-		else if (n && l->items[n - 1].end > l->items[i].start)
-			l->items[n - 1].end = l->items[i].start;
-		l->items[n++] = l->items[i];
+	for (size_t i = 0; good && i < l->n; i++)
+		keys[i] = (struct radix_item){ l->items[i].start, (uint32_t)i };
+	sorted = good ? radix_sort(keys, keys + l->n + 1, l->n) : NULL;
+	for (size_t i = 0; good && i < l->n; i++)
+		append(&in_order, l->items[sorted[i].value]);
+	free(keys);
+	if (!good) {
+		free(items);
+		return false;
 	}
-	l->n = n;
+	free(l->items);
+	*l = in_order;
+	return true;
 }
 
 bool functions_read(const struct elf_file *f, struct function_list *l)
@@ -42,12 +55,10 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 		return false;
 	cfi.code = &code;
 	cfi.bases = cfi_bases(f, &cfi.section);
-	good = cfi_functions(&cfi, l);
+	good = cfi_functions(&cfi, l) && settle(l);
 	code_map_release(&code);
 	if (!good)
 		functions_release(l);
-	else if (l->n)
-		settle(l);
 	return good;
 }
 

@@ -10,8 +10,8 @@
  *		...l.items[i].start...
  *	functions_release(&l);
  *
- * A part of a function that lies elsewhere (.cold) has a range of its own, and is one here. Ranges that overlap, which no
- * compiler makes, end where the next one begins.
+ * A part of a function that lies elsewhere (.cold) has a range of its own, and is one here. Ranges that overlap, which
+ * no compiler makes, end where the next one begins.
  */
 #ifndef CPROF_UNWIND_FUNCTIONS_H
 #define CPROF_UNWIND_FUNCTIONS_H

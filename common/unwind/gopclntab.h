@@ -54,7 +54,7 @@ struct go_function {
 
 enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_map *code, struct gopclntab *t);
 void gopclntab_close(struct gopclntab *t);
-/* Makes the bytes its own, good beyond the file. False without memory (own is NULL then), or where it makes no sense any more. */
+/* Makes the bytes its own, good beyond the file. False without memory (own is NULL then), or where they changed. */
 bool gopclntab_keep(struct gopclntab *t);
 /* Addresses in these bytes that the loader is to fill in: the file itself may hold zeroes there. */
 void gopclntab_relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t vaddr);
