@@ -15,9 +15,10 @@
 #include "common/resolve/finder.h"
 #include "common/resolve/shelf.h"
 
-enum { DEBUG_DIRS_MAX = 64 };
+enum { DEBUG_DIRS_MAX = 64, PROCESSES_MAX = 64 };
 
-static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]... [FILE ...]";
+static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]...\n"
+				 "       [--debuginfod] [FILE ...]";
 
 /* What became of a file; below WRITTEN the finder's reasons, by its own numbers. */
 enum outcome_of_file {
@@ -31,8 +32,9 @@ enum outcome_of_file {
 struct item {
 	unsigned int outcome;
 	uint32_t path; /* text */
-	uint64_t bytes, original; /* written; of the file it was made from */
+	uint64_t bytes, original; /* written; of the files it was made from */
 	uint32_t holds;
+	uint32_t tries;
 };
 
 struct archive {
@@ -199,7 +201,7 @@ static unsigned int make(struct archive *a, const struct module_identity *is, co
 		if (outcome == WRITTEN && !slice_equal(own, is->build_id) && own.n >= SHELF_ID_LEAST)
 			store(a, slim, own);
 		item->bytes = slim_bytes(slim);
-		item->original = size_of(s->runtime);
+		item->original = size_of(s->runtime) + size_of(s->debug);
 	}
 	slim_free(slim);
 	return outcome;
@@ -211,9 +213,9 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
  * What the debug files of a package share (dwz): by the path that is written there, which may start from the
  * place of the debug file, and by build ID.
  */
-static void archive_shared(struct archive *a, const struct elf_file *f, struct slice user)
+static void archive_shared(struct archive *a, const struct module_identity *of, const struct elf_file *f, struct slice user)
 {
-	struct module_identity is = { 0 };
+	struct module_identity is = { .host = of->host, .user = of->user };
 	struct buf path = { 0 };
 	size_t symfs = a->finder.symfs ? strlen(a->finder.symfs) : 0;
 	const uint8_t *slash;
@@ -253,9 +255,9 @@ static unsigned int archive_file(struct archive *a, const struct module_identity
 	}
 	if (a->dwarf && !shared) {
 		if (s.debug && elf_has_dwarf(s.debug))
-			archive_shared(a, s.debug, buf_view(&s.debug_path));
+			archive_shared(a, is, s.debug, buf_view(&s.debug_path));
 		else
-			archive_shared(a, s.runtime ? s.runtime : s.there, buf_view(&s.runtime_path));
+			archive_shared(a, is, s.runtime ? s.runtime : s.there, buf_view(&s.runtime_path));
 	}
 	sources_release(&s);
 	return outcome;
@@ -266,11 +268,25 @@ static bool is_good(unsigned int outcome)
 	return outcome == WRITTEN || outcome == THERE || outcome == FOREIGN;
 }
 
-/* A build is archived once; where it could not be, it is tried under each of its paths. */
+/* Has a file that was not found to be looked for where this process sees it? Once for each; scratch has the key. */
+static bool is_for_process(struct archive *a, const struct module_identity *is, const struct item *item)
+{
+	size_t n = a->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || item->tries > PROCESSES_MAX || item->outcome >= WRITTEN ||
+	    !finder_may_retry(is, (enum source_status)item->outcome))
+		return false;
+	buf_printf(&a->scratch, " of %" PRIu64 " %" PRIu64, is->user.pid, is->user.start);
+	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
+	return a->tried.n > n;
+}
+
+/* A build is archived once; where it could not be, it is tried under each of its paths, and as each process sees them. */
 static void archive_module(struct archive *a, const struct module_identity *is, bool shared)
 {
-	bool has_id = is->build_id.n >= SHELF_ID_LEAST;
-	struct item found = { 0 };
+	bool has_id = is->build_id.n >= SHELF_ID_LEAST, first;
+	struct item found = { 0 }, was;
 	size_t n_tried = a->tried.n;
 	uint32_t id, dummy;
 
@@ -283,9 +299,11 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	       grow_array(&a->items, &a->cap, id, sizeof(*a->items)));
 	buf_bytes(&a->scratch, is->path.p, is->path.n);
 	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
-	if (a->tried.n == n_tried || (id < a->n && is_good(a->items[id].outcome)))
+	first = id >= a->n;
+	was = a->items[id];
+	if (!first && (is_good(was.outcome) || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
 		return;
-	if (id >= a->n)
+	if (first)
 		a->n = id + 1;
 	or_die(intern_add(&a->texts, is->path, &found.path));
 	if (!has_id)
@@ -294,6 +312,10 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 		found.outcome = LONG_BUILD_ID;
 	else
 		found.outcome = archive_file(a, is, shared, &found);
+	if (!first && found.outcome < WRITTEN && was.outcome < WRITTEN &&
+	    finder_worse((enum source_status)found.outcome, (enum source_status)was.outcome) != found.outcome)
+		found = was; /* what came of it before says more */
+	found.tries = was.tries + 1;
 	a->items[id] = found;
 }
 
@@ -301,7 +323,7 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 struct pass {
 	struct capture capture;
 	size_t n_placed; /* places below were seen */
-	bool *seen;      /* by FILE of the segment */
+	uint32_t *seen;  /* by FILE of the segment: the process whose sample was in it last; 0: none */
 	size_t cap_seen;
 	bool host_known;
 	enum identity_host host;
@@ -335,15 +357,20 @@ static void know_host(struct pass *p)
 
 static void meet(struct archive *a, struct pass *p, const struct capture_place *place)
 {
-	const struct capture_file *file = &p->capture.files[place->file];
+	const struct capture *c = &p->capture;
+	const struct capture_file *file = &c->files[place->file];
+	uint32_t number = c->frames[place->frame].process;
+	const struct capture_process *process = &c->processes[number];
 	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
 				      .inode = file->inode, .generation = file->generation,
 				      .build_id = file->build_id, .path = file->path };
 
+	is.user = (struct module_user){ process->pid, process->start, place->map_start, place->map_end,
+					capture_text(c, process->cgroup) };
 	or_die(grow_array(&p->seen, &p->cap_seen, place->file, sizeof(*p->seen)));
-	if (p->seen[place->file])
+	if (p->seen[place->file] == number)
 		return;
-	p->seen[place->file] = true;
+	p->seen[place->file] = number;
 	if (!capture_path_is_file(file->path))
 		return;
 	know_host(p);
@@ -393,6 +420,29 @@ static enum status archive_capture(struct archive *a, const char *path)
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return cli_reader_done(reader, got);
+}
+
+static struct debuginfod *open_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
+}
+
+/* What became of the questions, if there were some that nobody answered. */
+static void tell_debuginfod(const struct debuginfod *d)
+{
+	struct debuginfod_counts n = debuginfod_counts(d);
+
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked,
+			 n.error, n.given_up ? "; the rest was not asked" : "");
 }
 
 static const char *outcome_text(unsigned int outcome)
@@ -499,6 +549,9 @@ static enum status archive(struct archive *a, char **paths, bool verbose)
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
 	summarize(a, verbose);
+	if (a->finder.debuginfod)
+		tell_debuginfod(a->finder.debuginfod);
+	debuginfod_free(a->finder.debuginfod);
 	shelf_release(&a->shelf);
 	finder_release(&a->finder);
 	intern_release(&a->keys);
@@ -511,12 +564,13 @@ static enum status archive(struct archive *a, char **paths, bool verbose)
 
 int main(int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEBUG };
+	enum { SYMFS = 256, DEBUG_DIR, DEBUG, DEBUGINFOD };
 	static const struct option options[] = {
 		{ "directory", required_argument, NULL, 'd' },
 		{ "debug", no_argument, NULL, DEBUG },
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
@@ -525,7 +579,7 @@ int main(int argc, char **argv)
 	static const char *dirs[DEBUG_DIRS_MAX];
 	struct archive a = { .dir = "symbols" };
 	const char *symfs = NULL;
-	bool verbose = false;
+	bool verbose = false, debuginfod = false;
 	size_t n_dirs = 0;
 	int c;
 
@@ -548,6 +602,9 @@ int main(int argc, char **argv)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
 			dirs[n_dirs++] = cli_directory("--debug-dir", optarg);
 			break;
+		case DEBUGINFOD:
+			debuginfod = true;
+			break;
 		case 'v':
 			verbose = true;
 			break;
@@ -560,6 +617,8 @@ int main(int argc, char **argv)
 		}
 	}
 	finder_init(&a.finder, symfs, n_dirs ? dirs : NULL, n_dirs);
+	if (debuginfod)
+		a.finder.debuginfod = open_debuginfod();
 	intern_init(&a.keys);
 	intern_init(&a.tried);
 	intern_init(&a.texts);
