@@ -600,15 +600,6 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	return found;
 }
 
-const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr)
-{
-	struct module *module = &m->items[id];
-
-	if (!wake(m, module) || !module->file || !translate(module, where, vaddr))
-		return NULL;
-	return more_go(module->more);
-}
-
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels)
 {
 	struct module *module = &m->items[id];

@@ -83,12 +83,6 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
  * without memory. Lent until the next call.
  */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
-/*
- * The table of a Go program, for what is inlined at a place (gonames_chain); *vaddr is the address to ask it. NULL:
- * there is none, or no memory. Lent, good until the next call.
- */
-struct gonames;
-const struct gonames *modules_go(struct modules *m, uint32_t id, const struct module_place *where, uint64_t *vaddr);
 /* This place will be asked for soon: what it takes is brought into the CPU's cache. Only a matter of time. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset);
 struct module_state modules_state(const struct modules *m, uint32_t id);
