@@ -91,6 +91,19 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	return v;
 }
 
+const char *cli_directory(const char *option, const char *path)
+{
+	struct stat st;
+
+	if (!path[0])
+		cli_usage("%s: no directory is named", option);
+	if (stat(path, &st) != 0)
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(errno));
+	if (!S_ISDIR(st.st_mode))
+		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
+	return path;
+}
+
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib)
 {
 	static const char suffixes[] = "KMG";

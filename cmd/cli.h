@@ -17,6 +17,7 @@ enum status {
 	STATUS_SYSTEM = 1,  /* open, write, memory, the kernel */
 	STATUS_USAGE = 2,
 	STATUS_DAMAGED = 3, /* the input was damaged or cut short; everything good was delivered */
+	STATUS_BELOW = 4,   /* all is well, but below what an option demands */
 };
 
 /* Names the command for messages; to be called first. */
@@ -33,6 +34,9 @@ void cli_version(void) __attribute__((noreturn));
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
+
+/* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
+const char *cli_directory(const char *option, const char *path);
 
 /*
  * Opens an operand for reading; "-" is standard input. Dies on failure. Where that is a pipe, the first

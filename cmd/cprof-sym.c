@@ -16,8 +16,17 @@
 
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
-static const char *const usage = "cprof-sym [-v] [--symfs DIR] [--debug-dir DIR]... "
-				 "[--demangle none|simplified|templates|full] [--max-mem SIZE] [FILE]";
+static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
+				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
+				 "[--max-mem SIZE] [--min-resolved PERCENT] [FILE]";
+
+/* What the options say. */
+struct settings {
+	struct modules_options modules;
+	struct kernel_options kernel;
+	double least; /* % of the frames that must have names */
+	bool verbose;
+};
 
 static const char *const demangle_modes[] = {
 	[DEMANGLE_NONE] = "none",
@@ -50,6 +59,58 @@ static const char *parse_directory(const char *option, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
 	return path;
+}
+
+static double parse_percent(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= 0 && v <= 100))
+		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
+	return v;
+}
+
+static struct debuginfod *parse_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
+}
+
+/* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
+static void parse_kernel(struct kernel_options *o, char *text)
+{
+	char *comma = strrchr(text, ','), *end;
+
+	if (!text[0])
+		cli_usage("--kernel: no file is named");
+	o->path = text;
+	if (!comma || access(text, F_OK) == 0)
+		return;
+	*comma = '\0';
+	errno = 0;
+	o->offset = strtoull(comma + 1, &end, 16);
+	if (end == comma + 1 || *end || errno)
+		cli_usage("--kernel: \"%s\" is not a hexadecimal offset", comma + 1);
+	o->has_offset = true;
+}
+
+static struct kernel_files *open_kernel(const struct kernel_options *o)
+{
+	struct buf error = { 0 };
+	struct kernel_files *k = kernel_files_new(o, &error);
+
+	if (!k)
+		cli_die(STATUS_SYSTEM, "--kernel: %s", buf_cstr(&error));
+	buf_release(&error);
+	return k;
 }
 
 static void or_die(bool good)
@@ -145,8 +206,8 @@ static void print_count(const struct namer_count *c)
 	fputs(c->by_path ? " (by path alone)\n" : "\n", stderr);
 }
 
-/* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)" */
-static void summarize(struct namer *namer, bool verbose)
+/* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)"; the percentage. */
+static double summarize(struct namer *namer, bool verbose)
 {
 	size_t n, told = 0, by_path = namer_by_path(namer);
 	const struct namer_count *counts = namer_counts(namer, &n);
@@ -177,73 +238,117 @@ static void summarize(struct namer *namer, bool verbose)
 	for (size_t i = 0; verbose && i < n; i++)
 		print_count(&counts[i]);
 	buf_release(&line);
+	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-static enum status symbolize(const char *path, const struct modules_options *options, bool verbose)
+/* What became of the questions, if there were some that nobody answered. */
+static void tell_debuginfod(const struct debuginfod *d)
 {
+	struct debuginfod_counts n = debuginfod_counts(d);
+
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
+			 n.given_up ? "; the rest was not asked" : "");
+}
+
+static enum status symbolize(const char *path, const struct settings *s)
+{
+	struct kernel_files *kernel = open_kernel(&s->kernel);
 	int fd = cli_open(path), got;
-	struct modules *modules = modules_new(options);
+	struct modules *modules = modules_new(&s->modules);
 	struct pass p = { .reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path),
 			  .writer = writer_new(STDOUT_FILENO) };
 	struct record r;
+	double resolved = 100;
+	enum status status;
 
 	or_die(modules && p.reader && p.writer && capture_init(&p.capture));
 	or_die((p.namer = namer_new(modules)));
+	namer_use_kernel(p.namer, kernel);
 	while ((got = reader_next(p.reader, &r)) > 0 && pass_on(&p, &r))
 		;
 	or_die(namer_last(p.namer, &p.capture, p.writer));
 	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused is told as damage */
 		cli_writer_done(p.writer);
 	if (got == 0)
-		summarize(p.namer, verbose);
+		resolved = summarize(p.namer, s->verbose);
+	if (s->modules.debuginfod)
+		tell_debuginfod(s->modules.debuginfod);
 	namer_free(p.namer);
 	modules_free(modules);
+	kernel_files_free(kernel);
 	capture_release(&p.capture);
 	if (fd != STDIN_FILENO)
 		close(fd);
-	return cli_reader_done(p.reader, got);
+	status = cli_reader_done(p.reader, got);
+	if (status == STATUS_OK && resolved < s->least) {
+		cli_warn("fewer than %g %% of the frames are named (--min-resolved)", s->least);
+		status = STATUS_BELOW;
+	}
+	return status;
 }
 
-int main(int argc, char **argv)
+static void parse_options(struct settings *s, int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEMANGLE, MAX_MEM };
+	enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL };
 	static const struct option options[] = {
 		{ "symfs", required_argument, NULL, SYMFS },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+		{ "kernel", required_argument, NULL, KERNEL },
 		{ "demangle", required_argument, NULL, DEMANGLE },
+		{ "inlined", no_argument, NULL, 'i' },
+		{ "lines", no_argument, NULL, 'l' },
 		{ "max-mem", required_argument, NULL, MAX_MEM },
+		{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
 		{ "verbose", no_argument, NULL, 'v' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
 	static const char *dirs[DEBUG_DIRS_MAX];
-	struct modules_options mo = { .demangle = DEMANGLE_SIMPLIFIED };
-	bool verbose = false;
+	struct modules_options *mo = &s->modules;
 	int c;
 
-	cli_begin("cprof-sym", usage);
-	while ((c = getopt_long(argc, argv, "vhV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ilvhV", options, NULL)) != -1) {
 		switch (c) {
 		case SYMFS:
-			if (mo.symfs)
+			if (mo->symfs)
 				cli_usage("--symfs: one directory at most");
-			mo.symfs = parse_directory("--symfs", optarg);
+			mo->symfs = parse_directory("--symfs", optarg);
 			break;
 		case DEBUG_DIR:
-			if (mo.n_debug_dirs == DEBUG_DIRS_MAX)
+			if (mo->n_debug_dirs == DEBUG_DIRS_MAX)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[mo.n_debug_dirs++] = parse_directory("--debug-dir", optarg);
-			mo.debug_dirs = dirs;
+			dirs[mo->n_debug_dirs++] = parse_directory("--debug-dir", optarg);
+			mo->debug_dirs = dirs;
+			break;
+		case DEBUGINFOD:
+			if (!mo->debuginfod)
+				mo->debuginfod = parse_debuginfod();
+			break;
+		case KERNEL:
+			if (s->kernel.path)
+				cli_usage("--kernel: one file at most");
+			parse_kernel(&s->kernel, optarg);
 			break;
 		case DEMANGLE:
-			mo.demangle = parse_mode(optarg);
+			mo->demangle = parse_mode(optarg);
+			break;
+		case 'i':
+			mo->levels |= LEVELS_INLINED;
+			break;
+		case 'l':
+			mo->levels |= LEVELS_LINES;
 			break;
 		case MAX_MEM:
-			mo.max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
+			mo->max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
+			break;
+		case MIN_RESOLVED:
+			s->least = parse_percent("--min-resolved", optarg);
 			break;
 		case 'v':
-			verbose = true;
+			s->verbose = true;
 			break;
 		case 'h':
 			cli_help();
@@ -253,9 +358,23 @@ int main(int argc, char **argv)
 			cli_usage(NULL);
 		}
 	}
+	s->kernel.symfs = mo->symfs;
+	s->kernel.debug_dirs = mo->debug_dirs;
+	s->kernel.n_debug_dirs = mo->n_debug_dirs;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .modules = { .demangle = DEMANGLE_SIMPLIFIED } };
+	enum status status;
+
+	cli_begin("cprof-sym", usage);
+	parse_options(&s, argc, argv);
 	if (argc - optind > 1)
 		cli_usage("one file at most: streams are joined by cat");
 	cli_refuse_terminal();
 	mapped_guard(); /* where the system refuses, files are copied */
-	return symbolize(argv[optind] ? argv[optind] : "-", &mo, verbose);
+	status = symbolize(argv[optind] ? argv[optind] : "-", &s);
+	debuginfod_free(s.modules.debuginfod);
+	return status;
 }

@@ -7,12 +7,14 @@
 
 #include "cmd/filters.h"
 #include "common/profile/ends.h"
+#include "common/profile/label.h"
+#include "common/profile/reason.h"
 #include "common/profile/table.h"
 
-static const char usage[] = "cprof-top [--cum] [--truncated] [-n ROWS]\n"
+static const char usage[] = "cprof-top [--cum] [--truncated] [-v] [-n ROWS]\n"
 			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20 };
+enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20, REASONS = 3 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
@@ -20,9 +22,15 @@ static const struct option options[] = {
 	{ "cum", no_argument, NULL, TOP_CUM },
 	{ "truncated", no_argument, NULL, TOP_TRUNCATED },
 	{ "rows", required_argument, NULL, 'n' },
+	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
+};
+
+struct settings {
+	bool cum, verbose;
+	size_t rows; /* 0: all */
 };
 
 static const char *const things[] = {
@@ -147,7 +155,26 @@ static void print_cost(const struct capture_totals *t)
 	putchar('\n');
 }
 
-static void print_header(const struct loaded *l)
+/* "              8.33%         12 in /lib/x.so (stripped)", the first few of them unless all are asked for. */
+static void print_reasons(const struct reasons *r, uint64_t samples, bool all)
+{
+	size_t n = all || r->n <= REASONS ? r->n : REASONS;
+	struct buf where = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct reason *it = &r->list[i];
+
+		buf_clear(&where);
+		label_append(&where, it->where);
+		printf("            %6.2f%% %10" PRIu64 " in %s (%.*s)\n", percent(it->samples, samples), it->samples,
+		       buf_cstr(&where), (int)it->why.n, (const char *)it->why.p);
+	}
+	if (n < r->n)
+		printf("            and %zu more (-v lists all)\n", r->n - n);
+	buf_release(&where);
+}
+
+static void print_header(const struct loaded *l, const struct reasons *reasons, bool verbose)
 {
 	if (!l->streams)
 		return;
@@ -160,6 +187,7 @@ static void print_header(const struct loaded *l)
 	print_ledger(&l->totals);
 	print_stacks(&l->sums);
 	printf("Unresolved: %.2f%% of innermost frames\n", percent(l->sums.unresolved, l->sums.samples));
+	print_reasons(reasons, l->sums.samples, verbose);
 	print_tables(&l->totals);
 	print_cost(&l->totals);
 }
@@ -184,55 +212,73 @@ static void print_table(const struct table *t, const struct profile *p, const st
 	}
 }
 
-static void print(const struct profile *p, const struct view *v, const struct loaded *l, bool cum, size_t n)
+static void print(const struct profile *p, const struct view *v, const struct loaded *l, const struct settings *s)
 {
 	struct table t;
+	size_t n;
 
 	if (!table_init(&t, p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 	for (size_t i = 0; i < t.n; i++) {
-		t.rows[i].key = (double)(cum ? t.rows[i].cum[0] : t.rows[i].flat[0]);
-		t.rows[i].second = (double)(cum ? t.rows[i].flat[0] : t.rows[i].cum[0]);
+		t.rows[i].key = (double)(s->cum ? t.rows[i].cum[0] : t.rows[i].flat[0]);
+		t.rows[i].second = (double)(s->cum ? t.rows[i].flat[0] : t.rows[i].cum[0]);
 	}
 	table_sort(&t, p);
-	print_header(l);
-	print_table(&t, p, v, n && n < t.n ? n : t.n);
+	reasons_sort(v->reasons);
+	print_header(l, v->reasons, s->verbose);
+	n = s->rows && s->rows < t.n ? s->rows : t.n;
+	print_table(&t, p, v, n);
 	table_release(&t);
 	cli_stdout_done();
+}
+
+static void take_option(struct filters *f, struct settings *s, int c)
+{
+	switch (c) {
+	case TOP_CUM:
+		s->cum = true;
+		break;
+	case TOP_TRUNCATED:
+		f->view.truncated = true;
+		break;
+	case TOP_BY:
+		filters_by(f, optarg);
+		break;
+	case 'n':
+		s->rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
+		break;
+	case 'v':
+		s->verbose = true;
+		break;
+	case 'h':
+		cli_help();
+	case 'V':
+		cli_version();
+	default:
+		cli_usage(NULL);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
+	struct settings settings = { .rows = ROWS };
 	enum status status = STATUS_OK;
 	struct filters f = { 0 };
 	struct loaded l = { 0 };
+	struct reasons reasons;
 	struct profile p;
-	bool cum = false;
-	size_t n = ROWS;
 	int c;
 
 	cli_begin("cprof-top", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:hV", options, NULL)) != -1) {
-		if (filters_option(&f, c, optarg))
-			continue;
-		if (c == TOP_CUM)
-			cum = true;
-		else if (c == TOP_TRUNCATED)
-			f.view.truncated = true;
-		else if (c == TOP_BY)
-			filters_by(&f, optarg);
-		else if (c == 'n')
-			n = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
-		else if (c == 'h')
-			cli_help();
-		else if (c == 'V')
-			cli_version();
-		else
-			cli_usage(NULL);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:vhV", options, NULL)) != -1) {
+		if (!filters_option(&f, c, optarg))
+			take_option(&f, &settings, c);
 	}
 	filters_check(&f);
 	filters_keep_apart(&f);
+	reasons_init(&reasons);
+	f.view.reasons = &reasons;
 	if (!profile_init(&p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
 	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
@@ -243,10 +289,11 @@ int main(int argc, char **argv)
 	filters_settle(&f, &p, 1, 0);
 	filters_match(&f, &p);
 	if (l.good)
-		print(&p, &f.view, &l, cum, n);
+		print(&p, &f.view, &l, &settings);
 	else
 		status = STATUS_DAMAGED;
 	profile_release(&p);
+	reasons_release(&reasons);
 	filters_release(&f);
 	return status;
 }

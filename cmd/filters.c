@@ -120,6 +120,15 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
 		return true;
+	case 'i':
+		v->inlined = true;
+		return true;
+	case 'l':
+		v->lines = true;
+		return true;
+	case FILTER_FULL_PATHS:
+		v->lines = v->full_paths = true;
+		return true;
 	default:
 		return false;
 	}
@@ -147,6 +156,8 @@ void filters_check(const struct filters *f)
 {
 	if (f->view.has_from && f->view.has_to && f->view.from >= f->view.to)
 		cli_usage("--from is not before --to");
+	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
+		cli_usage("%s is for --by function alone", f->view.inlined ? "-i" : "-l");
 }
 
 void filters_release(struct filters *f)

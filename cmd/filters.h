@@ -1,6 +1,6 @@
 /*
- * What cprof-fold, cprof-top and cprof-diff have in common: the options that say which samples count,
- * and reading an operand, be it a stream or folded text, into a profile.
+ * What cprof-fold, cprof-top and cprof-diff have in common: the options that say which samples count and
+ * what functions are called, and reading an operand, be it a stream or folded text, into a profile.
  */
 #ifndef CPROF_CMD_FILTERS_H
 #define CPROF_CMD_FILTERS_H
@@ -20,11 +20,12 @@ enum filter_option {
 	FILTER_FROM,
 	FILTER_TO,
 	FILTER_WEIGHT,
+	FILTER_FULL_PATHS,
 	FILTERS_END, /* the first number that a command may use for its own */
 };
 
 /* For getopt_long: the letters, the rows of the table, the line of the usage. */
-#define FILTER_LETTERS "UK"
+#define FILTER_LETTERS "UKil"
 #define FILTER_ROWS                                                                                  \
 	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
 	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
@@ -32,10 +33,12 @@ enum filter_option {
 	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
 	{ "from", required_argument, NULL, FILTER_FROM },                                            \
 	{ "to", required_argument, NULL, FILTER_TO },                                                \
-	{ "weight", required_argument, NULL, FILTER_WEIGHT }
+	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
+	{ "inlined", no_argument, NULL, 'i' }, { "lines", no_argument, NULL, 'l' },                  \
+	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
-	"[-UK] [--pid PID,...] [--tid TID,...] [--comm NAME] [--match RE]\n"                         \
-	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]"
+	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
+	"       [--match RE] [--from SECONDS] [--to SECONDS] [--weight samples|ns]"
 
 /* All zero to begin with. */
 struct filters {

@@ -38,6 +38,9 @@ cost time=2600000 what=user-ns count=9
 string id=1 text="main"
 symbol frame=1 from=0 level=0 source=symtab name=1 offset=16 file=0 line=0
 source file=1 status=ok kind=symtab path="/bin/x"
+jitcode time=2600001 process=1 kind=move address=0x400000 size=0x10 old=0x400800 name=""
+jitcode time=2600002 process=1 kind=load address=0x400000 size=0x10 old=0x0 name="js f"
+jitcode time=2600002 process=1 kind=close address=0x0 size=0x0 old=0x0 name=""
 damage offset=1 bytes=2 blocks=3 what="checksum mismatch"
 end time=3000000 reason=closed samples=3 tail=07
 flush

@@ -46,6 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct elf_file *f;
 	struct symbols *t;
 	char link[256];
+	uint64_t value;
 	uint32_t crc;
 
 	if (!guarded)
@@ -57,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (elf_debuglink(f, link, sizeof(link), &crc))
 		demand(memchr(link, '\0', sizeof(link)) != NULL);
 	demand(elf_crc32(f, &crc));
+	if (elf_symbol(f, "second", &value))
+		demand(!elf_symbol(f, "no such symbol", &value));
 	symbols_add(t, f, SYMBOLS_SYMTAB);
 	symbols_add(t, f, SYMBOLS_DYNAMIC);
 	demand(symbols_settle(t));

@@ -117,6 +117,23 @@ head -c 3000000 /dev/zero | tr '\0' x >"$tmp/junk"
 like "a line without an end" "$(echo 'ffffffff81000000
 why' | "$side" kernel "$tmp/junk" "$tmp/modules" | tail -1)" 'kernel frames get no names'
 
+# Where the text begins.
+is "where _stext is, by kallsyms" "$("$side" stext "$tmp/kallsyms" "$tmp/nowhere")" ffffffff81000000
+python3 - "$tmp/kcore" <<'END'
+import struct, sys
+text = b"OSRELEASE=6.1.0\nPAGESIZE=4096\nSYMBOL(_stext)=ffffffff9d000000\nKERNELOFFSET=1c000000\n"
+note = lambda name, kind, d: struct.pack("<III", len(name) + 1, len(d), kind) + (name + b"\0").ljust((len(name) + 4) & ~3, b"\0") + d.ljust((len(d) + 3) & ~3, b"\0")
+notes = note(b"CORE", 1, b"x" * 337) + note(b"VMCOREINFO", 0, text)
+head = b"\x7fELF\2\1\1" + b"\0" * 9 + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+open(sys.argv[1], "wb").write(head + struct.pack("<IIQQQQQQ", 4, 0, 120, 0, 0, len(notes), 0, 4) + notes)
+END
+is "  where that hides it, by the notes of the core" "$("$side" stext "$tmp/zero" "$tmp/kcore")" ffffffff9d000000
+for n in 63 119 140 300 500 540; do
+	head -c $n "$tmp/kcore" >"$tmp/cut"
+	is "  which are cut at $n" "$("$side" stext "$tmp/zero" "$tmp/cut")" 0
+done
+is "  by neither" "$("$side" stext "$tmp/zero" "$tmp/nowhere")" 0
+
 # The running kernel: the name of some 100 functions, at start and in the middle, is one that kallsyms has.
 if awk '$1 != "0000000000000000" { found = 1; exit } END { exit !found }' /proc/kallsyms; then
 	awk '$3 == "_etext" && NF == 3 { exit } NF == 3 && $2 ~ /[TtWw]/ && $3 !~ /^\$/ && ++n % 1201 == 1 { print $1 }' \

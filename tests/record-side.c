@@ -13,9 +13,11 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/elfid.h"
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/kernel.h"
 #include "cmd/cprof-record/vdso.h"
+#include "common/stream/record.h"
 
 static void print_hex(const struct buf *b)
 {
@@ -97,6 +99,13 @@ static int kernel_id(char **args)
 
 	(void)args;
 	return print_id(kernel_build_id(&id), &id);
+}
+
+/* Of KALLSYMS, else of KCORE. */
+static int stext(char **args)
+{
+	printf("%" PRIx64 "\n", kernel_stext(args[0], args[1]));
+	return 0;
 }
 
 static void print_symbol(struct kernel *k, uint64_t address)
@@ -300,6 +309,63 @@ static int jit(char **args)
 	return 0;
 }
 
+static void print_code(void *arg, uint64_t process_id, const struct jitfile_code *c)
+{
+	static const char *const kinds[] = { "load", "move", "close", "mark" };
+	size_t *codes = arg;
+
+	if (c->kind == JITCODE_MARK)
+		return;
+	if (++*codes <= 10)
+		printf("%" PRIu64 " %s %" PRIx64 " %" PRIu64 " %" PRIx64 " %.*s%s\n", process_id, kinds[c->kind], c->address, c->size,
+		       c->old, (int)c->name.n, (const char *)c->name.p, c->time + 1000000000 < host_mono_ns() ? "" : " now");
+}
+
+/*
+ * Likewise: "watch ID PID INODE PATH", where an INODE of 0 is that of the path here; "poll", "finish ID", "forget ID",
+ * "restart", "open", "complaint", "! SHELL COMMAND".
+ */
+static int dumps(char **args)
+{
+	struct jitdumps *js = jitdumps_new();
+	char line[512], path[256];
+	uint64_t id, inode;
+	size_t codes = 0;
+	int pid;
+
+	(void)args;
+	while (fgets(line, sizeof(line), stdin)) {
+		if (line[0] == '!') {
+			if (system(line + 1) != 0)
+				puts("the command failed");
+		} else if (sscanf(line, "watch %" SCNu64 " %d %" SCNu64 " %255[^\n]", &id, &pid, &inode, path) == 4) {
+			if (jitdumps_is(slice_of(path)))
+				jitdumps_watch(js, id, pid, &(struct jitdump_mapping){ slice_of(path), 0, 4096, inode });
+			else
+				puts("no dump by its name");
+		} else if (sscanf(line, "finish %" SCNu64, &id) == 1)
+			jitdumps_finish(js, id, print_code, &codes);
+		else if (sscanf(line, "forget %" SCNu64, &id) == 1)
+			jitdumps_forget(js, id);
+		else if (strcmp(line, "poll\n") == 0)
+			printf("poll %d\n", jitdumps_poll(js, print_code, &codes));
+		else if (strcmp(line, "restart\n") == 0)
+			jitdumps_restart(js);
+		else if (strcmp(line, "open\n") == 0)
+			printf("%zu\n", jitdumps_open(js));
+		else if (strcmp(line, "complaint\n") == 0) {
+			const char *said = jitdumps_complaint(js);
+
+			puts(said ? said : "no complaint");
+		}
+		fflush(stdout);
+	}
+	if (codes > 10)
+		printf("%zu in all\n", codes);
+	jitdumps_free(js);
+	return 0;
+}
+
 /* bpf ERRNO, perf ERRNO, perf-wide ERRNO, kallsyms: the sentence. */
 static int diagnose(char **args)
 {
@@ -334,6 +400,7 @@ int main(int argc, char **argv)
 		{ "kernel-id", kernel_id, 0 }, { "kernel", kernel, 0 },	    { "facts", facts, 0 },
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
+		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

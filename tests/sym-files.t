@@ -10,7 +10,7 @@ int third(int x) { return second(x) + first(x); }
 X
 sym() { cprof-dump -r | cprof-sym "$@" 2>"$tmp/err" >"$tmp/out"; }
 at() { nm "$1" | awk -v s="$2" '$3 == s { print "0x" $1 }'; }
-line() { name_of "$tmp/out" | tr '\n' ','; }
+line() { name_of "$tmp/out" | nameless | tr '\n' ','; }
 root=$tmp/root
 mkdir -p "$root/lib" "$tmp/empty"
 so=$root/lib/f.so
@@ -138,7 +138,7 @@ cp "$tmp/whole.so" "$so"
 patch "$so" 40 0                                          # no section headers: e_shoff
 printf '\0\0\0\0' | dd of="$so" bs=1 seek=60 conv=notrunc 2>/dev/null # e_shnum, e_shstrndx
 so_capture "$id" | sym --symfs "$root"
-is 'without section headers the build ID is in the program headers' "$(sources "$tmp/out")" "1 stripped none $root/lib/f.so"
+is 'without section headers the build ID is in the program headers' "$(sources "$tmp/out")" "1 stripped bounds $root/lib/f.so"
 
 # What is no file, or none of ours.
 so_capture "$id" /lib/none.so | sym --symfs "$root"

@@ -169,4 +169,14 @@ is '  whose ID is that' "$(line)" 'wrong+0 symtab,'
 go_build "$f" wrong redacted
 (id=$(hex redacted); capture boot-id "$boot" | sym)
 mismatch '  one that says redacted has none'
+
+# What names a container in the path of a control group.
+hex64=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+is 'a container by its ID, wherever an engine put it' \
+	"$("$BUILD/tests/sym-container" /docker/$hex64 /docker/$hex64/init.scope /system.slice/docker-$hex64.scope \
+		/kubepods/burstable/pod12-34/cri-containerd-$hex64.scope | sort | uniq -c | sed 's/^ *//')" "4 $hex64"
+is '  else by all of the path' "$("$BUILD/tests/sym-container" /lxc.payload.web/x "/docker/${hex64%f}")" \
+	"/lxc.payload.web/x
+/docker/${hex64%f}"
+is '  the root is none' "$("$BUILD/tests/sym-container" / '')" ''
 done_testing

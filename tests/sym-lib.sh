@@ -56,6 +56,9 @@ names() {
 	END { for (i = 1; i <= n; i++) { f = order[i]; print names[f] == "" ? address[f] " -" : names[f] } }'
 }
 
+# Where only a function's beginning is known there is no name: "-".
+nameless() { sed 's/\[[^ ]*+0x[0-9a-f]*\]+[0-9]*\( bounds\)*$/-/'; }
+
 # sources: "FILE STATUS KIND PATH"
 sources() {
 	cprof-dump "$@" 2>/dev/null | sed -n 's/^source file=\([^ ]*\) status=\([^ ]*\) kind=\([^ ]*\) path="\(.*\)"$/\1 \2 \3 \4/p'

@@ -84,7 +84,7 @@ cprof-sym --symfs "$tmp/a" "$tmp/large.bin" 2>/dev/null >"$tmp/on.a"
 cprof-sym --symfs "$tmp/none" "$tmp/on.a" 2>/dev/null >"$tmp/on.none"
 same 'on a host without the files nothing is lost' "$tmp/on.a" "$tmp/on.none"
 cprof-sym --symfs "$tmp/b" "$tmp/on.a" 2>"$tmp/err" >"$tmp/on.ab"
-like 'on a host with other files the other frames get their names' "$(cat "$tmp/err")" '^cprof-sym: 39[0-9]* of 40004 frames named '
+like 'on a host with other files the other frames get their names' "$(cat "$tmp/err")" '^cprof-sym: 3[89][0-9]{3} of 40004 frames named '
 names "$tmp/on.a" | grep -v -- '-$' >"$tmp/names.a"
 names "$tmp/on.ab" | grep -Fxc -f "$tmp/names.a" >"$tmp/kept"
 is '  and the names from the first host stay' "$(cat "$tmp/kept")" "$(wc -l <"$tmp/names.a")"
@@ -98,9 +98,9 @@ names "$tmp/on.ab" | sort -u | cmp -s - "$tmp/ba" && pass 'the order of hosts do
 mkdir -p "$tmp/stripped/lib"
 strip -o "$tmp/stripped/lib/f.so" "$tmp/a/lib/f.so"
 cprof-sym --symfs "$tmp/stripped" "$tmp/small.bin" 2>/dev/null >"$tmp/worse"
-is 'from a stripped file: exported names' "$(name_of "$tmp/worse" | tr '\n' ',')" 'first+1 dynsym,-,third+3 dynsym,-,third+1 dynsym,first+2 dynsym,'
+is 'from a stripped file: exported names' "$(name_of "$tmp/worse" | nameless | tr '\n' ',')" 'first+1 dynsym,-,third+3 dynsym,-,third+1 dynsym,first+2 dynsym,'
 cprof-sym --symfs "$tmp/a" "$tmp/worse" 2>/dev/null >"$tmp/better"
-is 'again with the whole file: better ones behind them' "$(names "$tmp/better" | sed 's/^[^ ]* //' | tr '\n' ',')" \
+is 'again with the whole file: better ones behind them' "$(names "$tmp/better" | grep -v ' bounds$' | sed 's/^[^ ]* //' | tr '\n' ',')" \
 	'first+1 dynsym,first+1 symtab,second+2 symtab,third+3 dynsym,third+3 symtab,-,third+1 dynsym,third+1 symtab,first+2 dynsym,first+2 symtab,'
 is '  and the source is told again' "$(sources "$tmp/better" | cut -d' ' -f1-3 | tr '\n' ',')" '1 ok dynsym,1 ok symtab,'
 twice '  twice is once' "$tmp/worse" --symfs "$tmp/a"
@@ -109,8 +109,8 @@ cprof-sym --symfs "$tmp/stripped" "$tmp/small.sym" 2>/dev/null | cmp -s - "$tmp/
 
 # Ids of strings that stand in the stream keep their meaning.
 is 'new strings have ids far above those in the stream' \
-	"$(cprof-dump "$tmp/better" | awk '/^string/ { print $2, $3 }' | tr '\n' ' ')" \
-	'id=1 text="first" id=2 text="third" id=1048576 text="second" '
+	"$(cprof-dump "$tmp/better" | awk '/^string/ && !/text="\[/ { print $2, $3 }' | tr '\n' ' ')" \
+	'id=1 text="first" id=3 text="third" id=1048576 text="second" '
 
 # Segments.
 cat "$tmp/small.bin" "$tmp/large.bin" "$tmp/small.bin" | cprof-sym --symfs "$tmp/a" 2>/dev/null >"$tmp/cat.sym"

@@ -19,8 +19,9 @@ bool emit_init(struct emit *e)
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
 	e->jitmaps = jitmaps_new();
+	e->jitdumps = jitdumps_new();
 	e->cgroups = cgroups_new();
-	return tree_init(&e->tree) && e->jitmaps && e->cgroups;
+	return tree_init(&e->tree) && e->jitmaps && e->jitdumps && e->cgroups;
 }
 
 void emit_release(struct emit *e)
@@ -29,6 +30,7 @@ void emit_release(struct emit *e)
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
 	jitmaps_free(e->jitmaps);
+	jitdumps_free(e->jitdumps);
 	cgroups_free(e->cgroups);
 }
 
@@ -56,6 +58,10 @@ static void put_header(struct emit *e, uint64_t now)
 	if (kernel_build_id(&id))
 		put_meta_hex(e, "kernel-build-id", &id);
 	buf_release(&id);
+	if (ksym_stext(e->ksym)) {
+		snprintf(number, sizeof(number), "%" PRIx64, ksym_stext(e->ksym));
+		put_meta(e, "kernel-stext", number);
+	}
 	snprintf(number, sizeof(number), "%" PRIu64, now);
 	put_meta(e, "clock", "monotonic");
 	put_meta(e, "start-monotonic-ns", number);
@@ -94,6 +100,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
 	jitmaps_restart(e->jitmaps);
+	jitdumps_restart(e->jitdumps);
 	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
 	put(e, (struct record){ .type = RECORD_FLUSH });
@@ -103,7 +110,7 @@ bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
 	       e->tree.n_nodes >= SEGMENT_NODES ||
-	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * jitmaps_repeated(e->jitmaps);
+	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (jitmaps_repeated(e->jitmaps) + jitdumps_repeated(e->jitdumps));
 }
 
 static uint64_t file_id(struct emit *e, uint32_t file)
@@ -129,6 +136,16 @@ static uint64_t watch_id(const struct proc *p)
 	return (uintptr_t)p;
 }
 
+/* Who writes a jitdump file has it mapped. */
+static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
+{
+	const struct exe *x = m->file ? &e->procs->exes[m->file - 1] : NULL;
+
+	if (x && jitdumps_is(x->path))
+		jitdumps_watch(e->jitdumps, watch_id(p), (pid_t)p->pid,
+			       &(struct jitdump_mapping){ x->path, m->start, m->end, x->inode });
+}
+
 /* Code of a JIT compiler lies in memory that no file stands behind. */
 static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 {
@@ -150,6 +167,7 @@ static void put_mapping(struct emit *e, struct proc *p, const struct map *m, uin
 	put(e, (struct record){ .type = RECORD_MAPPING,
 				.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
 	watch_jit(e, p, m);
+	watch_dump(e, p, m);
 }
 
 /* The parent's id where the child has just what the parent has at this point of the stream, else 0. */
@@ -178,7 +196,7 @@ static void say_process(struct emit *e, struct proc *p)
 				.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		if (parent && !exec)
-			watch_jit(e, p, m);
+			watch_jit(e, p, m); /* the dump that is mapped there is the parent's */
 		else
 			put_mapping(e, p, m, p->time);
 	}
@@ -463,6 +481,67 @@ void emit_jit(struct emit *e, uint64_t now)
 		deliver_jit(e, now, JIT_STEP_BYTES);
 }
 
+/* A piece of code on its way: the process is found again by its pid, if it is still the same. */
+struct code_item {
+	uint32_t pid;
+	uint64_t serial;
+	uint64_t kind, address, size, old;
+}; /* its name follows */
+
+struct dump_sink {
+	struct queue *q;
+	struct buf item;
+};
+
+static void queue_code(void *arg, uint64_t watched, const struct jitfile_code *code)
+{
+	const struct proc *p = (struct proc *)(uintptr_t)watched;
+	struct dump_sink *sink = arg;
+	struct code_item head;
+
+	memset(&head, 0, sizeof(head));
+	head = (struct code_item){ p->pid, p->serial, code->kind, code->address, code->size, code->old };
+	buf_clear(&sink->item);
+	buf_bytes(&sink->item, &head, sizeof(head));
+	buf_bytes(&sink->item, code->name.p, code->name.n);
+	if (!sink->item.failed)
+		queue_push(sink->q, ITEM_CODE, code->time, sink->item.p, sink->item.n);
+}
+
+void emit_dumps(struct emit *e, struct queue *q, bool all)
+{
+	struct dump_sink sink = { .q = q };
+	size_t before = q->bytes.n;
+
+	while (jitdumps_poll(e->jitdumps, queue_code, &sink) > 0 && (all || q->bytes.n - before < JIT_STEP_BYTES))
+		;
+	buf_release(&sink.item);
+}
+
+void emit_code(struct emit *e, const struct item *i, const void *bytes)
+{
+	struct code_item c;
+	struct proc *p;
+
+	memcpy(&c, bytes, sizeof(c));
+	p = procs_find(e->procs, c.pid);
+	/* Where the segment does not know the process, the file is read from its start once that is written. */
+	if (p && p->serial == c.serial && p->segment == e->segment)
+		put(e, (struct record){ .type = RECORD_JITCODE,
+					.jitcode = { i->time, p->id, c.kind, c.address, c.size, c.old,
+						     { (const uint8_t *)bytes + sizeof(c), i->n - sizeof(c) } } });
+}
+
+static void put_code(void *arg, uint64_t watched, const struct jitfile_code *c)
+{
+	struct emit *e = arg;
+	struct proc *p = (struct proc *)(uintptr_t)watched;
+
+	if (p->segment == e->segment)
+		put(e, (struct record){ .type = RECORD_JITCODE,
+					.jitcode = { c->time, p->id, c->kind, c->address, c->size, c->old, c->name } });
+}
+
 void emit_gone(struct emit *e, struct proc *p)
 {
 	struct jit_sink sink = { e, host_mono_ns(), 0 };
@@ -471,6 +550,7 @@ void emit_gone(struct emit *e, struct proc *p)
 		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
 	else if (p->jit_segment) /* this segment does not know it */
 		jitmaps_forget(e->jitmaps, watch_id(p));
+	jitdumps_finish(e->jitdumps, watch_id(p), put_code, e);
 	if (e->spaces)
 		spaces_gone(e->spaces, p, sink.now);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* not when another image or process has its pid */

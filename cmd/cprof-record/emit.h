@@ -11,6 +11,7 @@
 
 #include "cmd/cprof-record/cgroup.h"
 #include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/procs.h"
@@ -33,6 +34,7 @@ struct emit {
 	struct ksym *ksym;
 	struct cgroups *cgroups;
 	struct jitmaps *jitmaps;
+	struct jitdumps *jitdumps;
 	struct tree tree;
 	uint32_t said_frames, said_nodes;
 	bool said_vdso;
@@ -65,6 +67,13 @@ enum emitted {
 enum emitted emit_sample(struct emit *e, const struct sample_head *s);
 /* What is new in the processes' perf maps, up to a limit a step; with UINT64_MAX all of it, as of now. */
 void emit_jit(struct emit *e, uint64_t now);
+/*
+ * Reads what is new in the processes' jitdump files, which have times of their own: into the queue, so that each
+ * piece of code is written before the samples of its time. all: without a limit.
+ */
+void emit_dumps(struct emit *e, struct queue *q, bool all);
+/* What emit_dumps has put into the queue. */
+void emit_code(struct emit *e, const struct item *i, const void *bytes);
 /* The process is about to be forgotten. */
 void emit_gone(struct emit *e, struct proc *p);
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count);

@@ -3,15 +3,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/inside.h"
 #include "common/base/hash.h"
 
 enum {
@@ -124,35 +123,6 @@ const char *jitmaps_complaint(struct jitmaps *js)
 
 /* --- the process ----------------------------------------------------------------------------- */
 
-static bool read_proc(pid_t pid, const char *name, struct buf *text)
-{
-	char path[NAME_ROOM];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	return host_read(path, text);
-}
-
-/* The effective user, and the pid in the innermost namespace (kernels before 4.1 do not tell: pid). */
-static bool read_status(pid_t pid, uid_t *uid, pid_t *nspid)
-{
-	struct buf text = { 0 };
-	bool ok = read_proc(pid, "status", &text);
-	const char *uids = strstr(buf_cstr(&text), "\nUid:\t"), *pids = strstr(buf_cstr(&text), "\nNSpid:\t");
-	unsigned int real, effective;
-
-	ok = ok && uids && sscanf(uids, "\nUid:\t%u\t%u", &real, &effective) == 2;
-	if (ok) {
-		const char *end = pids ? strchr(pids + 1, '\n') : NULL;
-
-		while (end && end[-1] >= '0' && end[-1] <= '9')
-			end--;
-		*uid = effective;
-		*nspid = end ? (pid_t)strtol(end, NULL, 10) : pid;
-	}
-	buf_release(&text);
-	return ok;
-}
-
 static int64_t now_ns(clockid_t clock)
 {
 	struct timespec t;
@@ -165,7 +135,7 @@ static int64_t now_ns(clockid_t clock)
 static bool read_start(pid_t pid, int64_t *start)
 {
 	struct buf text = { 0 };
-	bool ok = read_proc(pid, "stat", &text);
+	bool ok = inside_proc(pid, "stat", &text);
 	const char *p = strrchr(buf_cstr(&text), ')');
 	long per_second = sysconf(_SC_CLK_TCK);
 	unsigned long long ticks;
@@ -182,23 +152,6 @@ static bool read_start(pid_t pid, int64_t *start)
 
 /* --- finding the file ------------------------------------------------------------------------ */
 
-/*
- * A handle on the path below a process's root directory, by which nothing can be read yet: opening a
- * device may do something, a pipe may block. Symbolic links of a container end in its own root.
- */
-static int find_below(int root, const char *name)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
-
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before 5.6, or an old seccomp filter */
-		fd = openat(root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	return fd;
-}
-
 static int find_file(struct jitmaps *js, struct watch *w)
 {
 	char name[NAME_ROOM];
@@ -208,7 +161,7 @@ static int find_file(struct jitmaps *js, struct watch *w)
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root >= 0) {
 		snprintf(name, sizeof(name), "tmp/perf-%d.map", (int)w->nspid);
-		fd = find_below(root, name);
+		fd = inside_find(root, name);
 		close(root);
 	} else if (errno == ENOENT || errno == ESRCH) {
 		w->gone = true;
@@ -230,7 +183,7 @@ static bool believable(struct jitmaps *js, struct watch *w, const struct stat *s
 	pid_t nspid;
 	uid_t uid;
 
-	if (!S_ISREG(st->st_mode) || !read_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
+	if (!S_ISREG(st->st_mode) || !inside_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
 		return false;
 	if (st->st_uid != uid) {
 		complain(js, w, SAID_OWNER, "it belongs to another user and is ignored");
@@ -242,11 +195,8 @@ static bool believable(struct jitmaps *js, struct watch *w, const struct stat *s
 /* Opens the file behind a handle that was found to be a regular file. */
 static int open_handle(struct jitmaps *js, struct watch *w, int handle)
 {
-	char name[NAME_ROOM];
-	int fd;
+	int fd = inside_open(handle);
 
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", handle);
-	fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		complain(js, w, SAID_OPEN, strerror(errno));
 	} else if (fd >= js->fd_max) {
@@ -473,7 +423,7 @@ bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nsp
 		return false;
 	w = &js->items[js->n++];
 	*w = (struct watch){ .process_id = process_id, .pid = pid, .nspid = nspid, .fd = -1, .next = -1 };
-	if (nspid == 0 && !read_status(pid, &uid, &w->nspid))
+	if (nspid == 0 && !inside_status(pid, &uid, &w->nspid))
 		w->gone = true;
 	try_open(js, w, host_mono_ns());
 	return true;

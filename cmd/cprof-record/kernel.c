@@ -1,8 +1,11 @@
 #include "cmd/cprof-record/kernel.h"
 
+#include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,13 +13,11 @@
 #include "cmd/cprof-record/elfid.h"
 #include "cmd/cprof-record/host.h"
 #include "common/base/hash.h"
+#include "common/base/le.h"
 
 enum {
 	CHUNK = 64 * 1024,
-	SYMBOLS_MAX = 1 << 24,
-	PAGE = 4096,
-	UNSIZED_MAX = 64 * 1024, /* no symbol of a module of unknown size reaches further */
-	NO_NAME = 0,             /* a name offset: here begins something that has none */
+	STEXT_LINES = 20000, /* in front of it are some hundred of data by CPU */
 };
 
 #define MODULES_PERIOD_NS 1000000000u
@@ -28,30 +29,11 @@ struct extra {
 	size_t name_n;
 };
 
-/* The symbols of one module stand together in kallsyms. */
-struct module {
-	uint64_t end;    /* of its memory; 0: unknown */
-	uint32_t name;   /* offset in names */
-	uint32_t name_n;
-};
-
-struct table {
-	bool loaded;
-	/* By address, after sorting; three arrays, because an array of structs would be half padding. */
-	uint64_t *address;
-	uint32_t *name;    /* offset in names of "Tname\0" behind the type letter */
-	uint16_t *module;  /* 0: the kernel proper */
-	size_t n, cap_address, cap_name, cap_module;
-	struct buf names;
-	struct module *modules; /* by number, 0 unused */
-	size_t n_modules, cap_modules;
-	uint64_t text, etext, init, init_end; /* bounds of the kernel proper */
-	uint64_t modules_hash;                /* of /proc/modules when this was read */
-};
-
 struct kernel {
 	const char *kallsyms, *modules;
-	struct table table;
+	struct kallsyms table;
+	bool loaded;           /* or it was tried */
+	uint64_t modules_hash; /* of /proc/modules when that was done */
 	uint64_t modules_time; /* when /proc/modules was last looked at */
 	struct extra *extras;  /* by address */
 	size_t n_extras, cap_extras;
@@ -74,26 +56,17 @@ struct kernel *kernel_new(void)
 	return kernel_new_over("/proc/kallsyms", "/proc/modules");
 }
 
-static void table_release(struct table *t)
-{
-	free(t->address);
-	free(t->name);
-	free(t->module);
-	free(t->modules);
-	buf_release(&t->names);
-	*t = (struct table){ 0 };
-}
-
 void kernel_forget(struct kernel *k)
 {
-	table_release(&k->table);
+	kallsyms_release(&k->table);
+	k->loaded = false;
 }
 
 void kernel_free(struct kernel *k)
 {
 	if (!k)
 		return;
-	table_release(&k->table);
+	kallsyms_release(&k->table);
 	for (size_t i = 0; i < k->n_extras; i++)
 		free(k->extras[i].name);
 	free(k->extras);
@@ -123,256 +96,85 @@ bool kernel_build_id(struct buf *id)
 	return ok;
 }
 
-/* --- choosing among aliases ------------------------------------------------------------------ */
+/* --- where the text begins ------------------------------------------------------------------- */
 
-static bool begins(const char *name, const char *with)
+static uint64_t stext_of_kallsyms(const char *path)
 {
-	return strncmp(name, with, strlen(with)) == 0;
+	FILE *f = fopen(path, "re");
+	unsigned long address = 0;
+	char line[512], name[256];
+	bool found = false;
+
+	for (int i = 0; f && !found && i < STEXT_LINES && fgets(line, sizeof(line), f); i++)
+		found = sscanf(line, "%lx %*c %255s", &address, name) == 2 && strcmp(name, "_stext") == 0;
+	if (f)
+		fclose(f);
+	return found ? address : 0;
 }
 
-static bool ends(const char *name, const char *with)
+/* "SYMBOL(_stext)=ffffffff81000000" among the lines of the note that is made for those who read crash dumps. */
+static uint64_t stext_of_note(struct slice text)
 {
-	size_t n = strlen(name), m = strlen(with);
+	static const char key[] = "SYMBOL(_stext)=";
+	const uint8_t *at = memmem(text.p, text.n, key, sizeof(key) - 1);
+	char number[17] = "";
 
-	return n >= m && strcmp(name + n - m, with) == 0;
+	if (!at)
+		return 0;
+	at += sizeof(key) - 1;
+	for (size_t i = 0; i < 16 && at + i < text.p + text.n && isxdigit(at[i]); i++)
+		number[i] = (char)at[i];
+	return strtoull(number, NULL, 16);
 }
 
-/* Names that stand for a place in the text, not for a function, or for the bytes before one. */
-static bool is_label(const char *name)
+static uint64_t stext_of_notes(struct slice notes)
 {
-	static const char *const prefixes[] = { "__pfx_", "__cfi_", "__pi_" };
-	static const char *const names[] = { "_text", "_stext", "_etext", "_sinittext", "_einittext" };
+	static const char name[] = "VMCOREINFO";
+	struct cursor c = cursor_over(notes.p, notes.n);
 
-	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (begins(name, prefixes[i]))
-			return true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return name[0] == '_' && (ends(name, "_start") || ends(name, "_end") || ends(name, "_begin"));
-}
+	while (cursor_left(&c) >= 12) {
+		uint64_t name_n = le32_load(c.p), text_n = le32_load(c.p + 4), skip;
 
-static int binding(char type)
-{
-	return type == 'T' ? 2 : type == 'W' || type == 'w' ? 1 : 0;
-}
-
-static int underscores(const char *name)
-{
-	return (int)strspn(name, "_");
-}
-
-static bool is_old_syscall(const char *name)
-{
-	return begins(name, "SyS_") || begins(name, "compat_SyS_");
-}
-
-/* Below 0: a is the better name. Names lie behind their type letter. */
-static int compare_names(const char *a, const char *b)
-{
-	int d = is_label(a) - is_label(b);
-	size_t a_n, b_n;
-
-	if (d == 0)
-		d = binding(b[-1]) - binding(a[-1]);
-	if (d == 0)
-		d = underscores(a) - underscores(b);
-	if (d == 0)
-		d = is_old_syscall(a) - is_old_syscall(b);
-	if (d != 0)
-		return d;
-	a_n = strlen(a);
-	b_n = strlen(b);
-	return a_n != b_n ? (a_n > b_n ? -1 : 1) : strcmp(a, b);
-}
-
-/* --- reading --------------------------------------------------------------------------------- */
-
-struct line {
-	uint64_t address;
-	char type;
-	const char *name;   /* terminated */
-	const char *module; /* "[ext4]", or "" */
-};
-
-/* "ffffffff81000000 T name" and for modules "\t[module]" behind it; the line is cut into pieces. */
-static bool parse_line(char *text, struct line *l)
-{
-	char *p = text, *tab;
-
-	for (l->address = 0; p - text < 16; p++) {
-		unsigned int c = (unsigned char)*p;
-		unsigned int digit = c - '0' < 10 ? c - '0' : (c | 0x20) - 'a' < 6 ? (c | 0x20) - 'a' + 10 : 16;
-
-		if (digit == 16)
+		c.p += 12;
+		skip = ((name_n + 3) & ~3ull) + ((text_n + 3) & ~3ull);
+		if (((name_n + 3) & ~3ull) + text_n > cursor_left(&c))
 			break;
-		l->address = l->address << 4 | digit;
+		if (name_n == sizeof(name) && memcmp(c.p, name, sizeof(name)) == 0)
+			return stext_of_note((struct slice){ c.p + ((name_n + 3) & ~3ull), text_n });
+		c.p += skip < cursor_left(&c) ? skip : cursor_left(&c);
 	}
-	if (p == text || p[0] != ' ' || p[1] == '\0' || p[2] != ' ' || p[3] == '\0')
-		return false;
-	l->type = p[1];
-	l->name = p + 3;
-	l->module = "";
-	tab = strchr(p + 3, '\t');
-	if (tab) {
-		*tab = '\0';
-		l->module = tab + 1;
-	}
-	return true;
+	return 0;
 }
 
-static bool is_mapping_symbol(const char *name)
+/* The kernel as a core file: its first note segment lies behind the headers. */
+static uint64_t stext_of_kcore(const char *path)
 {
-	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
-}
-
-/* The last module, or a new one: kallsyms lists them one after the other. False without memory. */
-static bool module_number(struct table *t, const char *name, uint16_t *number)
-{
-	size_t n = strlen(name), last = t->n_modules;
-	struct module *m;
-
-	*number = 0;
-	if (n == 0)
-		return true;
-	if (last > 1 && t->modules[last - 1].name_n == n &&
-	    memcmp(t->names.p + t->modules[last - 1].name, name, n) == 0) {
-		*number = (uint16_t)(last - 1);
-		return true;
-	}
-	if (last == 0)
-		last = 1;
-	if (last > UINT16_MAX)
-		return false;
-	if (!grow_array(&t->modules, &t->cap_modules, last, sizeof(*t->modules)))
-		return false;
-	m = &t->modules[last];
-	*m = (struct module){ .name = (uint32_t)t->names.n, .name_n = (uint32_t)n };
-	buf_bytes(&t->names, name, n + 1);
-	t->n_modules = last + 1;
-	*number = (uint16_t)last;
-	return !t->names.failed;
-}
-
-static bool push(struct table *t, uint64_t address, uint32_t name, uint16_t module)
-{
-	if (t->n >= SYMBOLS_MAX ||
-	    !grow_array(&t->address, &t->cap_address, t->n, sizeof(*t->address)) ||
-	    !grow_array(&t->name, &t->cap_name, t->n, sizeof(*t->name)) ||
-	    !grow_array(&t->module, &t->cap_module, t->n, sizeof(*t->module)))
-		return false;
-	t->address[t->n] = address;
-	t->name[t->n] = name;
-	t->module[t->n++] = module;
-	return true;
-}
-
-/* Keeps one symbol, or the better of two that follow each other at one address. */
-static bool keep(struct table *t, const struct line *l, uint16_t module)
-{
-	uint32_t at = (uint32_t)t->names.n;
-	const char *names;
-	uint32_t last;
-
-	buf_byte(&t->names, (uint8_t)l->type);
-	buf_bytes(&t->names, l->name, strlen(l->name) + 1);
-	if (t->names.failed || t->names.n > UINT32_MAX / 2)
-		return false;
-	if (t->n == 0 || t->address[t->n - 1] != l->address)
-		return push(t, l->address, at + 1, module);
-	last = t->name[t->n - 1];
-	names = (const char *)t->names.p;
-	if (last != NO_NAME && compare_names(names + at + 1, names + last) > 0) {
-		t->names.n = at;
-		return true;
-	}
-	t->name[t->n - 1] = at + 1;
-	t->module[t->n - 1] = module;
-	return true;
-}
-
-static void note_bounds(struct table *t, const struct line *l)
-{
-	if (strcmp(l->name, "_text") == 0 || strcmp(l->name, "_stext") == 0)
-		t->text = t->text && t->text < l->address ? t->text : l->address;
-	else if (strcmp(l->name, "_etext") == 0)
-		t->etext = l->address;
-	else if (strcmp(l->name, "_sinittext") == 0)
-		t->init = l->address;
-	else if (strcmp(l->name, "_einittext") == 0)
-		t->init_end = l->address;
-}
-
-/*
- * Data ends the code before it. Only the first after code is kept, without its name, and only in the
- * kernel proper, which stands sorted in kallsyms; modules may not.
- */
-static bool take_data(struct table *t, const struct line *l)
-{
-	if (*l->module || t->n == 0 || t->name[t->n - 1] == NO_NAME || l->address <= t->address[t->n - 1])
-		return true;
-	return push(t, l->address, NO_NAME, 0);
-}
-
-static bool take_line(struct table *t, const struct line *l)
-{
-	uint16_t module;
-
-	if (l->address == 0 || is_mapping_symbol(l->name))
-		return true;
-	if (strchr("DdBbRr", l->type))
-		return take_data(t, l);
-	if (!strchr("TtWw", l->type))
-		return true;
-	if (!*l->module)
-		note_bounds(t, l);
-	if (strcmp(l->name, "_etext") == 0 || strcmp(l->name, "_einittext") == 0)
-		return take_data(t, l);
-	return module_number(t, l->module, &module) && keep(t, l, module);
-}
-
-/* Reads all lines, *lines is their number. False: errno says why. */
-static bool read_lines(struct table *t, const char *path, size_t *lines)
-{
-	struct buf text = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool ok = fd >= 0;
-	ssize_t got = 1;
+	uint8_t head[64], ph[56];
+	struct buf notes = { 0 };
+	uint64_t found = 0;
+	ssize_t n;
 
-	*lines = 0;
-	buf_byte(&t->names, 0); /* so that no name has the offset NO_NAME */
-	while (ok && got > 0) {
-		char *line, *end;
+	if (fd < 0)
+		return 0;
+	if (pread(fd, head, sizeof(head), 0) == sizeof(head) && memcmp(head, "\177ELF\2\1", 6) == 0 &&
+	    pread(fd, ph, sizeof(ph), (off_t)le64_load(head + 32)) == sizeof(ph) && le32_load(ph) == PT_NOTE &&
+	    buf_reserve(&notes, CHUNK)) {
+		uint64_t size = le64_load(ph + 32);
 
-		if (!buf_reserve(&text, CHUNK)) {
-			errno = ENOMEM;
-			ok = false;
-			break;
-		}
-		got = read(fd, text.p + text.n, CHUNK);
-		if (got < 0)
-			ok = false;
-		text.n += got > 0 ? (size_t)got : 0;
-		line = (char *)text.p;
-		while (ok && (end = memchr(line, '\n', text.n - (size_t)(line - (char *)text.p)))) {
-			struct line l;
-
-			*end = '\0';
-			if (parse_line(line, &l) && ++*lines && !take_line(t, &l)) {
-				errno = ENOMEM;
-				ok = false;
-			}
-			line = end + 1;
-		}
-		text.n -= (size_t)(line - (char *)text.p);
-		memmove(text.p, line, text.n);
-		if (text.n > CHUNK) /* no such line in any kernel */
-			text.n = 0;
+		n = pread(fd, notes.p, size < CHUNK ? size : CHUNK, (off_t)le64_load(ph + 8));
+		found = n > 0 ? stext_of_notes((struct slice){ notes.p, (size_t)n }) : 0;
 	}
-	if (fd >= 0)
-		close(fd);
-	buf_release(&text);
-	return ok;
+	buf_release(&notes);
+	close(fd);
+	return found;
+}
+
+uint64_t kernel_stext(const char *kallsyms, const char *kcore)
+{
+	uint64_t found = stext_of_kallsyms(kallsyms);
+
+	return found ? found : stext_of_kcore(kcore);
 }
 
 /* --- modules --------------------------------------------------------------------------------- */
@@ -405,17 +207,6 @@ static uint64_t modules_hash(const struct kernel *k)
 	return hash;
 }
 
-static void set_module_end(struct table *t, const char *name, size_t n, uint64_t end)
-{
-	for (size_t i = 1; i < t->n_modules; i++) {
-		struct module *m = &t->modules[i];
-		const char *text = (const char *)t->names.p + m->name;
-
-		if (m->name_n == n + 2 && text[0] == '[' && memcmp(text + 1, name, n) == 0)
-			m->end = end;
-	}
-}
-
 /* "name size references users state 0xaddress" for each module. */
 static void read_modules(struct kernel *k)
 {
@@ -426,131 +217,58 @@ static void read_modules(struct kernel *k)
 		buf_release(&text);
 		return;
 	}
-	k->table.modules_hash = hash_of_modules(&text);
+	k->modules_hash = hash_of_modules(&text);
 	line = text.failed ? NULL : strtok_r((char *)text.p, "\n", &save);
 	for (; line; line = strtok_r(NULL, "\n", &save)) {
 		char *name_end = strchr(line, ' ');
 		char *address = strstr(line, " 0x");
 
 		if (name_end && address)
-			set_module_end(&k->table, line, (size_t)(name_end - line),
-				       strtoull(address, NULL, 16) + strtoull(name_end, NULL, 10));
+			kallsyms_module_end(&k->table, (struct slice){ (uint8_t *)line, (size_t)(name_end - line) },
+					    strtoull(address, NULL, 16) + strtoull(name_end, NULL, 10));
 	}
 	buf_release(&text);
 }
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-struct entry {
-	uint64_t address;
-	uint32_t name;
-	uint16_t module;
-};
-
-static int compare_entries(const void *x, const void *y, void *arg)
+/* False: errno. */
+static bool read_symbols(struct kernel *k)
 {
-	const struct entry *a = x, *b = y;
-	const char *names = arg;
+	int fd = open(k->kallsyms, O_RDONLY | O_CLOEXEC), error;
+	bool good = fd >= 0 && kallsyms_read(&k->table, fd);
 
-	if (a->address != b->address)
-		return a->address < b->address ? -1 : 1;
-	if (!a->name || !b->name)
-		return (a->name == 0) - (b->name == 0);
-	return compare_names(names + a->name, names + b->name);
-}
-
-/* Sorts [first, n) by address, the best name first, and keeps one of each address. */
-static bool sort_from(struct table *t, size_t first)
-{
-	size_t n = t->n - first, kept = first;
-	struct entry *e = malloc(n * sizeof(*e));
-
-	if (!e)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		e[i] = (struct entry){ t->address[first + i], t->name[first + i], t->module[first + i] };
-	qsort_r(e, n, sizeof(*e), compare_entries, t->names.p);
-	for (size_t i = 0; i < n; i++) {
-		if (kept > 0 && t->address[kept - 1] == e[i].address)
-			continue;
-		t->address[kept] = e[i].address;
-		t->name[kept] = e[i].name;
-		t->module[kept++] = e[i].module;
-	}
-	free(e);
-	t->n = kept;
-	return true;
-}
-
-/* The kernel proper is sorted already; modules and BPF programs need not be. */
-static bool sort_table(struct table *t)
-{
-	size_t first = 1;
-
-	while (first < t->n && t->address[first - 1] < t->address[first])
-		first++;
-	if (first >= t->n)
-		return true;
-	/* The sorted front stays where it is only if nothing behind belongs into it. */
-	for (size_t i = first; i < t->n; i++)
-		while (first > 0 && t->address[i] <= t->address[first - 1])
-			first--;
-	return sort_from(t, first);
-}
-
-/* Gives back what doubling has taken too much. */
-static void shrink(void *array_ptr, size_t *cap, size_t n, size_t size)
-{
-	void *old, *p;
-
-	memcpy(&old, array_ptr, sizeof(old));
-	p = n ? realloc(old, n * size) : NULL;
-	if (!p)
-		return;
-	memcpy(array_ptr, &p, sizeof(p));
-	*cap = n;
-}
-
-static void fit(struct table *t)
-{
-	shrink(&t->address, &t->cap_address, t->n, sizeof(*t->address));
-	shrink(&t->name, &t->cap_name, t->n, sizeof(*t->name));
-	shrink(&t->module, &t->cap_module, t->n, sizeof(*t->module));
-	shrink(&t->names.p, &t->names.cap, t->names.n, 1);
+	error = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return good;
 }
 
 /* True where there is a table now. After a failure it is not tried again before kernel_forget. */
 static bool load(struct kernel *k)
 {
-	struct table *t = &k->table;
-	size_t lines;
-	bool ok;
+	struct kallsyms *t = &k->table;
+	bool good;
 
-	if (t->loaded)
+	if (k->loaded)
 		return t->n > 0;
 	buf_clear(&k->why);
-	errno = 0;
-	ok = read_lines(t, k->kallsyms, &lines);
-	if (!ok) {
+	good = read_symbols(k);
+	if (!good)
 		buf_printf(&k->why, "%s: %s: kernel frames get no names", k->kallsyms, strerror(errno));
-	} else if (t->n == 0 && lines == 0) {
+	else if (t->n == 0 && t->lines == 0)
 		buf_printf(&k->why, "%s is empty: kernel frames get no names (CONFIG_KALLSYMS is missing)",
 			   k->kallsyms);
-	} else if (t->n == 0) {
+	else if (t->n == 0)
 		diagnose_kallsyms(&k->why);
-	} else if (!sort_table(t)) {
-		buf_printf(&k->why, "%s: kernel frames get no names", strerror(ENOMEM));
-		ok = false;
-	}
 	buf_cstr(&k->why);
-	if (ok && t->n > 0) {
+	if (good && t->n > 0)
 		read_modules(k);
-		fit(t);
-	} else {
-		table_release(t);
-	}
+	else
+		kallsyms_release(t);
 	k->modules_time = host_mono_ns();
-	t->loaded = true;
+	k->loaded = true;
 	return t->n > 0;
 }
 
@@ -564,67 +282,10 @@ static bool refresh(struct kernel *k, uint64_t address)
 	if (now - k->modules_time < MODULES_PERIOD_NS)
 		return true;
 	k->modules_time = now;
-	if (modules_hash(k) == k->table.modules_hash)
+	if (modules_hash(k) == k->modules_hash)
 		return true;
 	kernel_forget(k);
 	return load(k);
-}
-
-/* Where entry i ends: before the next one, at its region's end. */
-static uint64_t entry_end(const struct table *t, size_t i)
-{
-	uint64_t start = t->address[i], end = i + 1 < t->n ? t->address[i + 1] : UINT64_MAX, limit;
-	const struct module *m = t->module[i] ? &t->modules[t->module[i]] : NULL;
-
-	if (!m && start < t->etext)
-		limit = t->etext;
-	else if (m && m->end > start)
-		limit = m->end;
-	else if (m && memcmp(t->names.p + m->name, "[__builtin__", 12) == 0)
-		limit = (start | (PAGE - 1)) + 1; /* a page of trampolines */
-	else
-		limit = start + UNSIZED_MAX;
-	return end < limit ? end : limit;
-}
-
-/* The first entry at or behind address. */
-static size_t table_lower(const struct table *t, uint64_t address)
-{
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->address[mid] < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static bool table_find(const struct table *t, uint64_t address, struct kernel_symbol *out)
-{
-	size_t i = table_lower(t, address);
-	const struct module *m;
-	uint64_t end;
-
-	if (i == t->n || t->address[i] != address) {
-		if (i == 0)
-			return false;
-		i--;
-	}
-	end = entry_end(t, i);
-	m = t->module[i] ? &t->modules[t->module[i]] : NULL;
-	if (t->name[i] == NO_NAME || address >= end)
-		return false;
-	if (!m && address >= t->init && address < t->init_end)
-		return false;
-	out->address = t->address[i];
-	out->size = end - out->address;
-	out->name = slice_of((const char *)t->names.p + t->name[i]);
-	out->module = m ? (struct slice){ t->names.p + m->name, m->name_n } : (struct slice){ NULL, 0 };
-	return true;
 }
 
 /* --- what was added by hand ------------------------------------------------------------------ */
@@ -643,6 +304,11 @@ static size_t extra_lower(const struct kernel *k, uint64_t address)
 			high = mid;
 	}
 	return low;
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
 }
 
 static struct slice extra_module(const char *name)
@@ -702,14 +368,10 @@ bool kernel_add(struct kernel *k, uint64_t address, uint64_t size, struct slice 
 /* What is read from kallsyms later will not list it any more. */
 void kernel_remove(struct kernel *k, uint64_t address, uint64_t size)
 {
-	struct table *t = &k->table;
-
 	if (size == 0 || size > UINT64_MAX - address)
 		return;
 	drop_extras(k, address, size);
-	for (size_t i = table_lower(t, address); i < t->n && t->address[i] < address + size; i++)
-		if (t->module[i])
-			t->name[i] = NO_NAME;
+	kallsyms_remove(&k->table, address, size);
 }
 
 bool kernel_symbol(struct kernel *k, uint64_t address, struct kernel_symbol *out)
@@ -722,5 +384,5 @@ bool kernel_symbol(struct kernel *k, uint64_t address, struct kernel_symbol *out
 					       extra_module(e->name) };
 		return true;
 	}
-	return load(k) && refresh(k, address) && table_find(&k->table, address, out);
+	return load(k) && refresh(k, address) && kallsyms_find(&k->table, address, out);
 }

@@ -11,30 +11,16 @@
  *	kernel_free(k);
  *
  * /proc/kallsyms is read at the first need: the kernel formats 120,000 lines for it, which costs 45 to
- * 60 ms of CPU, our part 5 to 10. What stays takes 14 bytes a symbol and its name, 5 MB in all;
- * kernel_forget drops it until the next need. So ask once for each address, and remember.
- *
- * Which name: only code counts (types t T w W). Of several at one address the first by: a function
- * before a label of the linker's (_stext, __irqentry_text_start, …) and before __pfx_, __cfi_ and
- * __pi_ names; global before weak before local; fewer leading underscores; not SyS_ or compat_SyS_;
- * the longest; the first in the alphabet. Mapping symbols ($x, .L…) are no names.
- *
- * How far: to the next symbol, but not beyond the kernel's text (_etext) or the module's end. Code of
- * __init, freed at boot, has no names. Addresses in between have none: they are unknown, not the
- * function before.
+ * 60 ms of CPU, our part 5 to 10. What stays takes 5 MB; kernel_forget drops it until the next need. So
+ * ask once for each address, and remember. Which name an address has, and how far that reaches:
+ * common/resolve/kallsyms.h.
  */
 #ifndef CPROF_RECORD_KERNEL_H
 #define CPROF_RECORD_KERNEL_H
 
-#include "common/base/buf.h"
+#include "common/resolve/kallsyms.h"
 
 struct kernel;
-
-struct kernel_symbol {
-	uint64_t address, size; /* address <= looked up < address + size */
-	struct slice name;      /* lent until the next call on the same object */
-	struct slice module;    /* "[ext4]", "[bpf]", as in kallsyms; empty: the kernel proper */
-};
 
 /* NULL without memory. */
 struct kernel *kernel_new(void);
@@ -66,5 +52,11 @@ void kernel_remove(struct kernel *k, uint64_t address, uint64_t size);
 
 /* Appends the running kernel's build ID, raw bytes. */
 bool kernel_build_id(struct buf *id);
+
+/*
+ * The address of the symbol _stext in the running kernel, by which its files tell how far it was moved; 0: it is
+ * hidden. Out of kallsyms, of which only the beginning is read; where that hides it, out of the notes of /proc/kcore.
+ */
+uint64_t kernel_stext(const char *kallsyms, const char *kcore);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cmd/cprof-record/ksym.h"
 
 #include <bpf/bpf.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,25 @@ struct ksym {
 	struct known *known; /* by address; a function has many addresses, and to ask the kernel is dear */
 	size_t n, cap;
 	struct buf names;
+	bool asked_stext;
+	uint64_t stext;
+	uint64_t etext; /* up to there functions stay: 0: not known, then all are asked for each time */
 };
+
+static bool run(struct bpf_program *prog)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) == 0 && (int)opts.retval >= 0;
+}
+
+static unsigned long address_of(struct ksym *k, const char *name)
+{
+	if (!k->bpf)
+		return 0;
+	snprintf(k->bpf->bss->name, sizeof(k->bpf->bss->name), "%s", name);
+	return run(k->bpf->progs.address_of) ? k->bpf->bss->address : 0;
+}
 
 struct ksym *ksym_new(bool use_bpf)
 {
@@ -33,9 +52,9 @@ struct ksym *ksym_new(bool use_bpf)
 		ksym_free(k);
 		return NULL;
 	}
-	if (use_bpf) {
+	if (use_bpf)
 		k->bpf = ksym_bpf__open_and_load();
-	}
+	k->etext = address_of(k, "_etext");
 	return k;
 }
 
@@ -60,11 +79,14 @@ static bool is_label(const char *name)
 	       strncmp(name, "_text+", 6) == 0 || strncmp(name, "__pfx_", 6) == 0;
 }
 
-static bool run(struct bpf_program *prog)
+/* Programs have a tag of 16 digits, and the kernel's own functions of such names have not. */
+static bool is_bpf(const char *name)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, opts);
+	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
 
-	return bpf_prog_test_run_opts(bpf_program__fd(prog), &opts) == 0 && (int)opts.retval >= 0;
+	if (strncmp(name, program, sizeof(program) - 1) == 0)
+		return strspn(name + sizeof(program) - 1, "0123456789abcdef") >= 16;
+	return strncmp(name, trampoline, sizeof(trampoline) - 1) == 0 && isdigit((unsigned char)name[sizeof(trampoline) - 1]);
 }
 
 /* "name+0x10/0x40 [module]"; where the kernel knows none it gives the number. */
@@ -85,6 +107,8 @@ static bool parse(char *text, uint64_t address, struct kernel_symbol *out)
 	open = strchr(end, '[');
 	if (open && strchr(open, ']'))
 		out->module = (struct slice){ (uint8_t *)open, (size_t)(strchr(open, ']') + 1 - open) };
+	else if (is_bpf(text))
+		out->module = slice_of("[bpf]");
 	return offset < out->size;
 }
 
@@ -119,7 +143,7 @@ static void remember(struct ksym *k, const struct kernel_symbol *s)
 {
 	size_t at = known_before(k, s->address), name = k->names.n;
 
-	if (s->module.n || name + s->name.n > UINT32_MAX ||
+	if (s->module.n || s->address >= k->etext || name + s->name.n > UINT32_MAX ||
 	    !grow_array(&k->known, &k->cap, k->n, sizeof(*k->known)))
 		return;
 	buf_bytes(&k->names, s->name.p, s->name.n);
@@ -154,14 +178,6 @@ void ksym_remove(struct ksym *k, uint64_t address, uint64_t size)
 		kernel_remove(k->kernel, address, size);
 }
 
-static unsigned long address_of(struct ksym *k, const char *name)
-{
-	if (!k->bpf)
-		return 0;
-	snprintf(k->bpf->bss->name, sizeof(k->bpf->bss->name), "%s", name);
-	return run(k->bpf->progs.address_of) ? k->bpf->bss->address : 0;
-}
-
 /* The same out of kallsyms, in one reading. */
 static void read_labels(const char *const *names, unsigned long *found, size_t n)
 {
@@ -193,6 +209,16 @@ void ksym_idle(struct ksym *k, struct idle_ranges *idle)
 	if (!found[0])
 		read_labels(names, found, 4);
 	*idle = (struct idle_ranges){ { found[0], found[2] }, { found[1], found[3] } };
+}
+
+uint64_t ksym_stext(struct ksym *k)
+{
+	if (!k->asked_stext)
+		k->stext = address_of(k, "_stext");
+	if (!k->asked_stext && !k->stext)
+		k->stext = kernel_stext("/proc/kallsyms", "/proc/kcore");
+	k->asked_stext = true;
+	return k->stext;
 }
 
 const char *ksym_why(const struct ksym *k)

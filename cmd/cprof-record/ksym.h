@@ -20,6 +20,8 @@ void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name
 void ksym_remove(struct ksym *k, uint64_t address, uint64_t size);
 /* Where the idle loop waits; zeros where that cannot be known. */
 void ksym_idle(struct ksym *k, struct idle_ranges *idle);
+/* The address of _stext, asked for once; 0: it is hidden. */
+uint64_t ksym_stext(struct ksym *k);
 /* Why there are no names, or NULL. */
 const char *ksym_why(const struct ksym *k);
 

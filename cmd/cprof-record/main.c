@@ -230,6 +230,8 @@ static size_t apply(struct recorder *r, size_t ripe)
 	for (size_t i = 0; i < ripe; i++) {
 		if (r->queue.items[i].kind == ITEM_SIDEBAND)
 			apply_change(r, &r->queue.items[i]);
+		else if (r->queue.items[i].kind == ITEM_CODE)
+			emit_code(&r->emit, &r->queue.items[i], queue_bytes(&r->queue, &r->queue.items[i]));
 		else if (!apply_sample(r, &r->queue.items[i]))
 			return i;
 	}
@@ -244,6 +246,7 @@ static bool step(struct recorder *r, uint64_t until)
 	if (r->emit.spaces)
 		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
+	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
 	ripe = queue_ripe(&r->queue, until);
 	r->spaces.hurry = r->queue.bytes.n > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);

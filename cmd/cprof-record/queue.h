@@ -9,7 +9,7 @@
 
 #include "common/base/buf.h"
 
-enum item_kind { ITEM_SIDEBAND, ITEM_SAMPLE }; /* at the same time the side-band goes first */
+enum item_kind { ITEM_SIDEBAND, ITEM_CODE, ITEM_SAMPLE }; /* in this order at the same time */
 
 struct item {
 	uint64_t time;

@@ -31,6 +31,9 @@ void report_complaints(struct recorder *r)
 
 	if (complaint)
 		complain(r, complaint);
+	complaint = jitdumps_complaint(r->emit.jitdumps);
+	if (complaint)
+		complain(r, complaint);
 	if (r->tables.complaint.n)
 		complain(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);

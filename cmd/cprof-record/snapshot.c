@@ -139,6 +139,35 @@ static bool is_path(struct slice path)
 	return path.n && path.p[0] == '/' && !memchr(path.p, 0, path.n);
 }
 
+/*
+ * The thread by which a process's memory and root are seen: the main one, whose number is the process's, or
+ * where it has exited before the others, one of them. All have a directory in /proc, though only that of
+ * the main one is listed.
+ */
+static uint32_t task_with_memory(uint32_t pid)
+{
+	char path[64], exe[8];
+	struct dirent *e;
+	uint32_t found = 0;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	if (readlink(path, exe, sizeof(exe)) >= 0 || errno != ENOENT)
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	d = opendir(path);
+	while (d && !found && (e = readdir(d))) {
+		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
+
+		snprintf(path, sizeof(path), "/proc/%u/exe", tid);
+		if (tid && tid != pid && readlink(path, exe, sizeof(exe)) >= 0)
+			found = tid;
+	}
+	if (d)
+		closedir(d);
+	return found ? found : pid;
+}
+
 /* Tries the places where a mapped file can be found; good(arg, fd) says whether it is the one. */
 static int find_mapped(uint32_t pid, uint64_t start, uint64_t end, struct slice name, bool (*good)(void *arg, int fd),
 		       void *arg)
@@ -146,6 +175,7 @@ static int find_mapped(uint32_t pid, uint64_t start, uint64_t end, struct slice 
 	struct buf path = { 0 };
 	int fd = -1;
 
+	pid = task_with_memory(pid);
 	for (int i = 0; i < 3 && fd < 0; i++) {
 		buf_clear(&path);
 		if (i == 0) /* may want a right that we have not, or the process has gone on */
@@ -237,7 +267,7 @@ static void read_maps(struct procs *ps, struct proc *p, bool bare)
 	FILE *f;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", p->pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", task_with_memory(p->pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;

@@ -511,6 +511,37 @@ static const char *see_jitmap(struct capture *c, const struct record_jitmap *r)
 	return NULL;
 }
 
+/* These addresses hold code of this epoch. */
+static bool mark_jitted(struct capture_process *p, uint64_t start, uint64_t end)
+{
+	return maps_add(&p->jitted, &(struct map){ .start = start, .end = end, .file = p->epoch_seq }, &(bool){ false });
+}
+
+/*
+ * A jitdump's word on one piece of code: it lies there now. What is told late gives code the epoch in which it came;
+ * marks divide the time before, all code then being another.
+ */
+static const char *see_jitcode(struct capture *c, const struct record_jitcode *r)
+{
+	struct capture_process *p;
+	bool good;
+
+	if (!DEFINED(c, processes, r->process))
+		return "code of an undefined process";
+	if (r->kind == JITCODE_CLOSE || r->kind >= JITCODE_KINDS)
+		return NULL;
+	if (r->kind != JITCODE_MARK &&
+	    (r->size == 0 || r->address + r->size < r->address || r->old + r->size < r->old))
+		return "code with an impossible range";
+	p = &c->processes[r->process];
+	new_epoch(c, p, r->time);
+	p->jit = true;
+	good = r->kind == JITCODE_MARK ? mark_jitted(p, 0, UINT64_MAX) : mark_jitted(p, r->address, r->address + r->size);
+	if (r->kind == JITCODE_MOVE)
+		good = good && mark_jitted(p, r->old, r->old + r->size);
+	return good ? NULL : no_memory;
+}
+
 static const char *add_cgroup(struct capture *c, const struct record_cgroup *r)
 {
 	uint32_t id;
@@ -712,6 +743,8 @@ static const char *apply(struct capture *c, const struct record *r)
 		return add_image(c, &r->image);
 	case RECORD_JITMAP:
 		return see_jitmap(c, &r->jitmap);
+	case RECORD_JITCODE:
+		return see_jitcode(c, &r->jitcode);
 	case RECORD_CGROUP:
 		return add_cgroup(c, &r->cgroup);
 	case RECORD_MEMBER:

@@ -109,6 +109,47 @@ static void read_build_id(struct elf_file *f)
 		f->build_id_n = 0;
 }
 
+/* The note that slim.c writes: version 1, then what is held. */
+static void read_archived(struct elf_file *f)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, ".note.cprof", &sh);
+	Elf_Data *data = scn && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX ? elf_part(scn) : NULL;
+	size_t name, desc;
+	GElf_Nhdr n;
+	const uint8_t *bytes = data ? data->d_buf : NULL;
+
+	if (!bytes || gelf_getnote(data, 0, &n, &name, &desc) == 0 || n.n_namesz != 6 || n.n_descsz != 8 ||
+	    memcmp(bytes + name, "cprof", 6) != 0)
+		return;
+	if (le32_load(bytes + desc) == ARCHIVED_VERSION && (le32_load(bytes + desc + 4) & ARCHIVED))
+		f->archived = le32_load(bytes + desc + 4);
+}
+
+/* The pieces that can be read. */
+static bool find_loaded(struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	size_t n = 0;
+	GElf_Shdr sh;
+
+	f->loaded = f->segments;
+	f->n_loaded = f->n_segments;
+	if (!f->archived)
+		return true;
+	f->n_loaded = 0;
+	if (elf_getshdrnum(f->elf, &n) != 0 || n > ELF_SECTIONS_MAX)
+		n = 0;
+	f->loaded = calloc(n + 1, sizeof(*f->loaded));
+	while (f->loaded && f->n_loaded < n && (scn = elf_nextscn(f->elf, scn))) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_addr && sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL)
+			f->loaded[f->n_loaded++] = (struct elf_segment){
+				sh.sh_offset, sh.sh_addr, sh.sh_size, sh.sh_size, (sh.sh_flags & SHF_EXECINSTR) != 0,
+			};
+	}
+	return f->loaded != NULL;
+}
+
 static uint64_t stamp_of(const struct stat *st)
 {
 	const uint64_t is[] = {
@@ -178,6 +219,9 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		goto fail;
 	}
 	read_build_id(f);
+	read_archived(f);
+	if (!find_loaded(f))
+		goto fail;
 	*fp = f;
 	return ELF_OPENED;
 fail:
@@ -223,6 +267,8 @@ void elf_close(struct elf_file *f)
 	if (!f)
 		return;
 	elf_settle(f);
+	if (f->loaded != f->segments)
+		free(f->loaded);
 	free(f->segments);
 	free(f);
 }
@@ -303,6 +349,71 @@ bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *c
 	memcpy(name, bytes, n);
 	name[n] = '\0';
 	*crc = le32_load(bytes + (n + 4) / 4 * 4);
+	return true;
+}
+
+bool elf_altlink(const struct elf_file *f, const char **path, struct slice *build_id)
+{
+	GElf_Shdr sh;
+	Elf_Scn *scn = elf_find_section(f->elf, ".gnu_debugaltlink", &sh);
+	Elf_Data *data = scn ? elf_part(scn) : NULL;
+	size_t n;
+
+	if (!data)
+		return false;
+	*path = data->d_buf;
+	n = strnlen(*path, data->d_size);
+	if (n == 0 || n >= data->d_size || data->d_size - n - 1 > ELF_BUILD_ID_MAX)
+		return false;
+	*build_id = (struct slice){ (const uint8_t *)data->d_buf + n + 1, data->d_size - n - 1 };
+	return true;
+}
+
+static bool has_bytes(const struct elf_file *f, const char *name)
+{
+	GElf_Shdr sh;
+
+	return elf_find_section(f->elf, name, &sh) && sh.sh_type != SHT_NOBITS && sh.sh_size;
+}
+
+bool elf_has_dwarf(const struct elf_file *f)
+{
+	return has_bytes(f, ".debug_info") || has_bytes(f, ".zdebug_info");
+}
+
+bool elf_has_symtab(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_SYMTAB && sh.sh_size)
+			return true;
+	}
+	return false;
+}
+
+bool elf_is_whole(const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Ehdr eh;
+	GElf_Shdr sh;
+	struct stat st;
+	size_t n = 0, seen = 1;
+	uint64_t size;
+
+	if (fstat(f->fd, &st) != 0 || !gelf_getehdr(f->elf, &eh) || elf_getshdrnum(f->elf, &n) != 0)
+		return false;
+	size = (uint64_t)st.st_size;
+	if ((eh.e_shoff && !n) || eh.e_shoff > size || n > (size - eh.e_shoff) / (eh.e_shentsize ? eh.e_shentsize : 1))
+		return false;
+	for (; seen < n && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (!gelf_getshdr(scn, &sh))
+			return false;
+		if (sh.sh_type != SHT_NOBITS && sh.sh_type != SHT_NULL &&
+		    (sh.sh_offset > size || sh.sh_size > size - sh.sh_offset))
+			return false;
+	}
 	return true;
 }
 

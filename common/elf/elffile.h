@@ -29,6 +29,20 @@ enum elf_opened {
 	ELF_NO_MEMORY = 3,
 };
 
+/* What a file from an archive holds (slim.h). */
+enum { ARCHIVED_VERSION = 1 };
+enum elf_archived {
+	ARCHIVED = 1,          /* it is one */
+	ARCHIVED_OFFSETS = 2,  /* its segments have the offsets of the file that ran */
+	ARCHIVED_SYMTAB = 4,
+	ARCHIVED_OWN = 8,      /* the .symtab is from the file that ran, not from a separate debug file */
+	ARCHIVED_DYNSYM = 16,
+	ARCHIVED_FRAMES = 32,  /* .gnu_debugdata or .eh_frame */
+	ARCHIVED_GO = 64,
+	ARCHIVED_DWARF = 128,
+	ARCHIVED_NAMES = ARCHIVED_SYMTAB | ARCHIVED_DYNSYM | ARCHIVED_FRAMES | ARCHIVED_GO | ARCHIVED_DWARF,
+};
+
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr; /* in the file; as linked */
@@ -44,6 +58,13 @@ struct elf_file {
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;
+	/*
+	 * What is loaded and where its bytes are in this file: the segments, but in a file of an archive, whose segments tell
+	 * where things were in the file that ran, the sections that were kept.
+	 */
+	struct elf_segment *loaded;
+	size_t n_loaded;
+	uint32_t archived; /* enum elf_archived; 0: any other file */
 	uint64_t stamp; /* of its inode, size and time of change when it was opened */
 	bool own;       /* nobody else can write to it */
 };
@@ -79,6 +100,9 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 bool elf_lost_offsets(const struct elf_file *f);
 bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
 
+/* The value of the first symbol of .symtab that has this name and is defined. */
+bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
+
 /* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);
 static inline struct slice elf_build_id(const struct elf_file *f)
@@ -91,6 +115,13 @@ static inline struct slice elf_build_id(const struct elf_file *f)
  * of its bytes. False: there is none, or it names a path.
  */
 bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc);
+/* .gnu_debugaltlink: the path and the build ID of the file that holds what several debug files share. Lent. */
+bool elf_altlink(const struct elf_file *f, const char **path, struct slice *build_id);
+/* Has it DWARF of its own, be it compressed? */
+bool elf_has_dwarf(const struct elf_file *f);
+bool elf_has_symtab(const struct elf_file *f);
+/* Does all that its headers tell of lie in it? One whose copying was cut short is not. */
+bool elf_is_whole(const struct elf_file *f);
 /* CRC32 (IEEE 802.3) of the whole file; false where it cannot be read. */
 bool elf_crc32(const struct elf_file *f, uint32_t *crc);
 

@@ -6,7 +6,8 @@
 
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *sh)
 {
-	Elf_Scn *scn = NULL;
+	Elf_Scn *scn = NULL, *empty = NULL;
+	GElf_Shdr of_empty;
 	size_t names;
 
 	if (elf_getshdrstrndx(elf, &names) != 0)
@@ -14,10 +15,18 @@ Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *sh)
 	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
 		const char *s = gelf_getshdr(scn, sh) ? elf_strptr(elf, names, sh->sh_name) : NULL;
 
-		if (s && strcmp(s, name) == 0)
+		if (!s || strcmp(s, name) != 0)
+			continue;
+		if (sh->sh_type != SHT_NOBITS)
 			return scn;
+		if (!empty) {
+			empty = scn;
+			of_empty = *sh;
+		}
 	}
-	return NULL;
+	if (empty)
+		*sh = of_empty;
+	return empty;
 }
 
 Elf_Data *elf_part(Elf_Scn *scn)

@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
-/* The first section of this name, or NULL. */
+/* The first section of this name that has bytes (a file of an archive has two of some), or else the first; or NULL. */
 Elf_Scn *elf_find_section(Elf *elf, const char *name, GElf_Shdr *sh);
 /* A section's bytes, in the host's order; NULL where it has none, is too large or cannot be read. */
 Elf_Data *elf_part(Elf_Scn *scn);

@@ -34,10 +34,10 @@ static bool read_slots(struct plt *p, const char *section)
 
 		if (!gelf_getrela(data, (int)i, &r))
 			break;
-		if (GELF_R_TYPE(r.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT)
+		if ((GELF_R_TYPE(r.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT) ||
+		    GELF_R_SYM(r.r_info) >= INT32_MAX)
 			continue;
-		if (GELF_R_SYM(r.r_info) >= INT32_MAX ||
-		    !idmap_set(&p->slots, r.r_offset, (uint32_t)GELF_R_SYM(r.r_info)))
+		if (!idmap_set(&p->slots, r.r_offset, (uint32_t)GELF_R_SYM(r.r_info)))
 			return false;
 	}
 	return true;

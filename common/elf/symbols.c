@@ -222,7 +222,7 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 		.name = sym.st_name,
 		.table = table->strings,
 		.origin = table->origin,
-		.rank = (uint8_t)((table->origin == ORIGIN_DYNSYM ? 64 : 0) +
+		.rank = (uint8_t)((table->origin == ORIGIN_DYNSYM ? 64 : table->origin == ORIGIN_MINIDEBUG ? 32 : 0) +
 				  binding_rank(GELF_ST_BIND(sym.st_info)) * 4 + (unsigned int)type),
 	};
 	if (sym.st_size && sym.st_size < c.end - c.start)
@@ -318,7 +318,8 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 
 	t->damaged |= !elf_quiet(f);
 	if (what & SYMBOLS_SYMTAB)
-		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG : ORIGIN_SYMTAB, &strings);
+		good = add_table(t, f, SHT_SYMTAB, what & SYMBOLS_SEPARATE ? ORIGIN_DEBUG :
+				 what & SYMBOLS_MINIDEBUG ? ORIGIN_MINIDEBUG : ORIGIN_SYMTAB, &strings);
 	if (good && (what & SYMBOLS_DYNAMIC))
 		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
 		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));

@@ -43,9 +43,10 @@ enum {
 	SYMBOLS_SYMTAB = 1,
 	SYMBOLS_DYNAMIC = 2,  /* .dynsym; on x86-64 also the stubs of .plt, .plt.sec and .plt.got */
 	SYMBOLS_SEPARATE = 4, /* the file is a separate debug file: remembered as their origin */
+	SYMBOLS_MINIDEBUG = 8, /* the same of one that was in .gnu_debugdata: behind .symtab, before .dynsym */
 };
 
-enum symbol_origin { ORIGIN_SYMTAB, ORIGIN_DYNSYM, ORIGIN_PLT, ORIGIN_DEBUG, ORIGINS };
+enum symbol_origin { ORIGIN_SYMTAB, ORIGIN_DYNSYM, ORIGIN_PLT, ORIGIN_DEBUG, ORIGIN_MINIDEBUG, ORIGINS };
 
 enum { SYMBOL_NAME_MAX = 8192 }; /* bytes of a name; what is longer is cut */
 

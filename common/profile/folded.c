@@ -422,7 +422,8 @@ static bool push_level(struct folded_writer *w, uint32_t node)
 		    (nodes[child].first && !push_entry(w, child, true)))
 			return false;
 	}
-	sort_entries(w->entries + first, w->n_entries - first);
+	if (w->n_entries > first) /* an empty profile has no entries at all */
+		sort_entries(w->entries + first, w->n_entries - first);
 	if (!grow_array(&w->levels, &w->cap_levels, w->n_levels, sizeof(*w->levels)))
 		return false;
 	w->levels[w->n_levels++] = (struct folded_level){ first, first, w->n_entries, w->line.n };

@@ -7,6 +7,7 @@
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
+#include "common/profile/reason.h"
 
 /*
  * Samples with the same key become one stack of the profile. What the view does not show is 0, so
@@ -27,6 +28,8 @@ bool gather_init(struct gather *g, struct profile *p, unsigned int side, const s
 {
 	*g = (struct gather){ .p = p, .side = side, .view = view };
 	intern_init(&g->keys);
+	if (view->reasons)
+		reasons_forget(view->reasons);
 	return capture_init(&g->capture);
 }
 
@@ -269,6 +272,16 @@ static void count_end(uint64_t *by_root, uint32_t node, uint16_t root, uint64_t 
 		by_root[root] += samples;
 }
 
+static bool count_unresolved(struct gather *g, const struct names *names, const struct gather_key *k, uint64_t samples)
+{
+	bool kernel = k->kernel >= NODE_FIRST;
+	uint32_t frame = g->capture.nodes[kernel ? k->kernel : k->user].frame;
+
+	g->sums.unresolved += samples;
+	return !g->view->reasons || reasons_count(g->view->reasons, &g->capture, &g->capture.frames[frame],
+						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
+}
+
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text)
 {
@@ -286,8 +299,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	if (!push_half(g, names, &s, k->kernel, 0, &kernel))
 		return false;
 	g->sums.samples += samples;
-	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
-		g->sums.unresolved += samples;
+	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved && !count_unresolved(g, names, k, samples))
+		return false;
 	count_end(g->sums.user, k->user, user.root, samples);
 	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
 	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
@@ -307,6 +320,9 @@ static bool flush(struct gather *g)
 	struct names names;
 	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
 
+	names.inlined = g->view->inlined;
+	names.lines = g->view->lines;
+	names.full_paths = g->view->full_paths;
 	names.modules = g->view->modules;
 	names.side = g->side;
 	free(g->memo);
@@ -334,9 +350,14 @@ const char *gather_apply(struct gather *g, const struct record *r)
 		g->failed = !flush(g) || g->failed;
 		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES))
 			g->based = false;
+		if (g->view->reasons)
+			reasons_forget(g->view->reasons);
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
 	wrong = capture_apply(&g->capture, r);
+	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
+	    !reasons_hear(g->view->reasons, &g->capture, &r->source))
+		g->failed = true;
 	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
 }
 

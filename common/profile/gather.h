@@ -24,6 +24,7 @@
 #include "common/profile/profile.h"
 
 struct modules;
+struct reasons;
 
 enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
@@ -47,7 +48,9 @@ struct view {
 	bool container;  /* the cgroup's path as a frame around it */
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see NAMES_ANNOTATED in name.h */
+	bool inlined, lines, full_paths; /* see struct names in name.h */
 	struct modules *modules; /* where given, files of one base name are kept apart; see module.h */
+	struct reasons *reasons; /* where given, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
 

@@ -24,6 +24,7 @@ void names_release(struct names *t)
 	idmap_release(&t->by_epoch);
 	idmap_release(&t->epochs);
 	buf_release(&t->text);
+	buf_release(&t->line);
 }
 
 static bool run_push(struct names *t, uint32_t v)
@@ -137,16 +138,79 @@ static bool push_place(struct names *t, const struct capture_frame *f, const str
 	return push_text(t);
 }
 
+/* Source files have no end of their own, as " (deleted)" of a mapping. */
+static struct slice source_base(struct slice path)
+{
+	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
+
+	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
+}
+
+/* Appends the name of one function, with its line where that is asked for and known. */
+static bool push_function(struct names *t, const struct capture_symbol *s, const char *suffix)
+{
+	struct slice name = capture_text(t->c, s->name), file = capture_text(t->c, s->file);
+
+	if (!t->lines || file.n == 0)
+		return push_name(t, name, suffix);
+	if (!t->full_paths)
+		file = source_base(file);
+	buf_clear(&t->line);
+	label_append(&t->line, name);
+	buf_text(&t->line, " (");
+	buf_bytes(&t->line, file.p, file.n);
+	if (s->line)
+		buf_printf(&t->line, ":%" PRIu32, s->line);
+	buf_byte(&t->line, ')');
+	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
+}
+
+/* The function that the code belongs to, then what is inlined into it; the middle of far too many is cut out. */
 static bool push_symbol(struct names *t, const struct capture_symbol *s, const char *suffix)
 {
-	const struct capture *c = t->c;
+	const struct capture_symbol *symbols = t->c->symbols;
+	uint32_t n = 1, i = 0;
 
-	for (;; s = &c->symbols[s->inner], suffix = "_[i]") {
-		if (!push_name(t, capture_text(c, s->name), suffix))
+	if (!t->inlined)
+		return push_function(t, s, suffix);
+	for (const struct capture_symbol *in = s; in->inner; in = &symbols[in->inner])
+		n++;
+	for (;; s = &symbols[s->inner], i++, suffix = "_[i]") {
+		bool cut = n > NAMES_LEVELS && i >= NAMES_LEVELS / 2 && i < n - NAMES_LEVELS / 2;
+
+		if (cut ? i == NAMES_LEVELS / 2 && !run_push(t, 0) : !push_function(t, s, suffix))
 			return false;
 		if (!s->inner)
 			return true;
 	}
+}
+
+/* "+0x1230" of "[libx.so+0x1230]", into text; false where the name has another form. */
+static bool bounds_offset(struct slice name, char text[32])
+{
+	const uint8_t *plus = name.n > 1 && name.p[name.n - 1] == ']' ? memrchr(name.p, '+', name.n) : NULL;
+	size_t n = plus ? name.n - 1 - (size_t)(plus - name.p) : 0;
+
+	if (n < 4 || n > 19 || memcmp(plus, "+0x", 3) != 0)
+		return false;
+	memcpy(text, plus, n);
+	text[n] = '\0';
+	return strspn(text + 3, "0123456789abcdef") == n - 3;
+}
+
+/* Where a function without a name begins, in a file that is kept apart from others where places are. */
+static bool push_bounds(struct names *t, const struct capture_symbol *s, const struct capture_place *place)
+{
+	char offset[32];
+
+	if (t->modules && file_of(t, place) && bounds_offset(capture_text(t->c, s->name), offset))
+		return push_numbered(t, file_of(t, place), offset);
+	return push_name(t, capture_text(t->c, s->name), "");
+}
+
+static bool is_jit(const struct capture_symbol *s)
+{
+	return s->source == NAME_PERFMAP || s->source == NAME_JITDUMP;
 }
 
 static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
@@ -154,7 +218,7 @@ static bool push_user_module(struct names *t, const struct capture_frame *f, con
 {
 	const struct capture_file *file = file_of(t, place);
 
-	if (s && s->source == NAME_PERFMAP)
+	if (s && is_jit(s))
 		return push_name(t, slice_of("[jit]"), "");
 	if (file && t->modules)
 		return push_numbered(t, file, "");
@@ -168,11 +232,17 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 {
 	const struct capture_ksym *k = capture_ksym(t->c, capture_lookup(f, f->address));
 
-	*resolved = s || k;
+	if (s && s->source == NAME_BOUNDS && k)
+		s = NULL;
+	*resolved = k || (s && s->source != NAME_BOUNDS);
 	if (t->style == NAMES_MODULES) {
+		struct slice module = k && k->module ? capture_text(t->c, k->module) : slice_of("kernel");
+
+		if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']') /* as in kallsyms */
+			module = (struct slice){ module.p + 1, module.n - 2 };
 		buf_clear(&t->text);
 		buf_byte(&t->text, '[');
-		label_append(&t->text, k && k->module ? capture_text(t->c, k->module) : slice_of("kernel"));
+		label_append(&t->text, module);
 		buf_byte(&t->text, ']');
 		return push_text(t);
 	}
@@ -185,10 +255,10 @@ static const struct capture_symbol *symbol_at(const struct names *t, uint32_t fr
 {
 	uint32_t at = timeline_find(&t->symbols, frame, epoch);
 
-	return at && t->c->symbols[at].name ? &t->c->symbols[at] : NULL;
+	return at && t->c->symbols[at].name && t->c->symbols[at].source != NAME_NONE ? &t->c->symbols[at] : NULL;
 }
 
-static const struct capture_place *place_at(const struct names *t, uint32_t frame, uint64_t epoch)
+const struct capture_place *names_place(const struct names *t, uint32_t frame, uint64_t epoch)
 {
 	uint32_t at = timeline_find(&t->places, frame, epoch);
 
@@ -199,7 +269,7 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 {
 	const struct capture_frame *f = &t->c->frames[frame];
 	const struct capture_symbol *s = symbol_at(t, frame, epoch);
-	bool resolved = s, good;
+	bool resolved = s && s->source != NAME_BOUNDS, good;
 
 	*at = (uint32_t)t->n_runs;
 	if (!run_push(t, 0))
@@ -207,11 +277,13 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 	if (!f->process)
 		good = push_kernel(t, f, s, &resolved);
 	else if (t->style == NAMES_MODULES)
-		good = push_user_module(t, f, s, place_at(t, frame, epoch));
+		good = push_user_module(t, f, s, names_place(t, frame, epoch));
+	else if (s && s->source == NAME_BOUNDS)
+		good = push_bounds(t, s, names_place(t, frame, epoch));
 	else if (s)
-		good = push_symbol(t, s, s->source == NAME_PERFMAP ? "_[j]" : "");
+		good = push_symbol(t, s, is_jit(s) ? "_[j]" : "");
 	else
-		good = push_place(t, f, place_at(t, frame, epoch));
+		good = push_place(t, f, names_place(t, frame, epoch));
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
 	return good;
 }

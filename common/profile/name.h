@@ -6,7 +6,7 @@
  *	names_init(&t, &capture, &profile, NAMES_FUNCTIONS);
  *	if (!names_epoch(&t, epoch, &number) ||
  *	    !names_frame(&t, frame, epoch, number, &run)) ...out of memory...
- *	for (i = 0; i < run.n; i++)	// a function, then what is inlined into it
+ *	for (i = 0; i < run.n; i++)	// a function, and where asked for what is inlined into it
  *		...run.labels[i] is a label of the profile...
  *	names_release(&t);
  *
@@ -16,6 +16,10 @@
  * A frame without a symbol is called by its place in the file, "[libfoo.so+0x1231]", which is the same
  * wherever the file was mapped; "[jit]" in memory without a file where the process has a perf map, else
  * "[memfd:name+0x1231]" or "[anon]"; "[vdso+0x8a0]"; "[kernel]"; "[unknown]" where nothing was mapped.
+ * Where the stream knows no name but where the function begins, it is that place.
+ *
+ * With lines, "name (file.c:123)" is the place in the function's source that was being executed: the
+ * sampled line of the innermost function, of those around it that of the call to the next one.
  */
 #ifndef CPROF_PROFILE_NAME_H
 #define CPROF_PROFILE_NAME_H
@@ -31,11 +35,17 @@ enum names_style {
 	NAMES_MODULES,   /* the file that the code lies in, instead of the function */
 };
 
+/*
+ * Functions inlined at one address that are shown, as many of the outer as of the inner ones: compilers do
+ * with less, and what a few bytes of a stream ask for stays bounded.
+ */
+enum { NAMES_LEVELS = 256 };
+
 /* The labels of one frame, good until the next call. */
 struct names_run {
 	const uint32_t *labels;
 	uint32_t n;    /* at least 1 */
-	bool resolved; /* a symbol was found */
+	bool resolved; /* a symbol was found, and is more than where the function begins */
 };
 
 struct names {
@@ -48,7 +58,11 @@ struct names {
 	uint32_t *by_frame; /* where in runs, for frames that mean one thing; 0: not looked up yet */
 	struct idmap by_epoch; /* frame and number of the epoch to where in runs, for all others */
 	struct idmap epochs;   /* epoch to its number */
-	struct buf text;
+	struct buf text, line;
+	/* What else is shown; all false after names_init. */
+	bool inlined;    /* functions inlined into the one that the code belongs to */
+	bool lines;      /* the line of the source */
+	bool full_paths; /* of the source file; else its base name */
 	/* Lent, NULL after names_init: where not, files of one base name are kept apart; see module.h. */
 	struct modules *modules;
 	unsigned int side;
@@ -61,5 +75,7 @@ void names_release(struct names *t);
 bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number);
 bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number,
 		 struct names_run *run);
+/* Where the frame lay in this epoch; NULL for the kernel, and where nobody knows. */
+const struct capture_place *names_place(const struct names *t, uint32_t frame, uint64_t epoch);
 
 #endif

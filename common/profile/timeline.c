@@ -17,8 +17,8 @@ static bool symbol_moment(const struct capture *c, uint32_t at, uint32_t *frame,
 	const struct capture_symbol *s = &c->symbols[at];
 
 	*frame = s->frame;
-	*m = (struct timeline_moment){ s->from, s->source, at };
-	return s->level == 0 && s->source != NAME_NONE;
+	*m = (struct timeline_moment){ s->from, name_source_rank(s->source), at };
+	return s->level == 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -27,7 +27,7 @@ struct timeline {
 
 /* Good until the capture takes in another record. False without memory; can be released all the same. */
 bool timeline_places(struct timeline *t, const struct capture *c);
-/* Without those that say that a name was not found. */
+/* With those that say that a name was not found: they end the names before them. */
 bool timeline_symbols(struct timeline *t, const struct capture *c);
 /* The newest that begins no later than the epoch, else the oldest; 0 where there is none. */
 uint32_t timeline_find(const struct timeline *t, uint32_t frame, uint64_t epoch);

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char deleted[] = " (deleted)";
@@ -14,19 +12,21 @@ static const char *const symfs_dirs[] = { "/usr/lib/debug", "" };
 
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs)
 {
-	*f = (struct finder){ symfs, debug_dirs, n_debug_dirs, -1 };
+	*f = (struct finder){ symfs, debug_dirs, n_debug_dirs, -1, { .fd = -1 }, { 0 }, NULL };
 	if (symfs)
-		f->root = open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		f->tree = open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 void finder_release(struct finder *f)
 {
-	if (f->root >= 0)
-		close(f->root);
-	f->root = -1;
+	if (f->tree >= 0)
+		close(f->tree);
+	f->tree = -1;
+	procroot_close(&f->found);
+	procroots_release(&f->roots);
 }
 
-enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, OTHERS_MAX = 256 };
 
 static int open_plain(struct buf *path)
 {
@@ -35,51 +35,18 @@ static int open_plain(struct buf *path)
 	return path->failed ? -1 : open(p, OPEN_FLAGS);
 }
 
-/* path as seen in the tree: its absolute links mean the tree's files. opened becomes DIR/path. */
-static int open_in_tree(const struct finder *f, struct buf *opened, const char *path)
+/* A path of this machine. opened becomes it. */
+static int open_here(const char *path, struct buf *opened)
 {
-	struct open_how how = { .flags = OPEN_FLAGS, .resolve = RESOLVE_IN_ROOT };
-	long fd;
-
-	buf_text(opened, f->symfs);
-	if (path[0] != '/')
-		buf_byte(opened, '/');
-	buf_text(opened, path);
-	if (f->root < 0) {
-		errno = ENOENT;
-		return -1;
-	}
-	fd = syscall(SYS_openat2, f->root, path, &how, sizeof(how));
-	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or in a strict sandbox */
-		return open_plain(opened);
-	return (int)fd;
-}
-
-static int open_recorded(const struct finder *f, struct buf *opened, struct slice path)
-{
-	struct buf name = { 0 };
-	int fd;
-
 	buf_clear(opened);
-	buf_bytes(&name, path.p, path.n);
-	if (memchr(path.p, '\0', path.n) || !buf_cstr(&name)[0]) {
-		buf_release(&name);
-		errno = ENOENT;
-		return -1;
-	}
-	if (f->symfs) {
-		fd = open_in_tree(f, opened, buf_cstr(&name));
-	} else {
-		buf_bytes(opened, name.p, name.n);
-		fd = open_plain(opened);
-	}
-	buf_release(&name);
-	return fd;
+	buf_text(opened, path);
+	return open_plain(opened);
 }
 
 static enum source_status status_of_errno(void)
 {
-	return errno == EACCES || errno == EPERM ? SOURCE_PERMISSION : SOURCE_NO_FILE;
+	return errno == EACCES || errno == EPERM ? SOURCE_PERMISSION :
+	       errno == ENOEXEC			 ? SOURCE_NOT_ELF : SOURCE_NO_FILE;
 }
 
 static enum source_status status_of(enum elf_opened opened)
@@ -94,44 +61,231 @@ static enum source_status status_of(enum elf_opened opened)
 	}
 }
 
-static enum source_status open_and_check(const struct finder *f, const struct module_identity *is,
-					 struct slice path, struct elf_file **file, struct buf *opened, bool *by_path)
+/*
+ * Of two reasons the one that must be known first: with other rights there might be names after all; that there
+ * is another file; that this is no file for us; that there is none.
+ */
+static unsigned int weight(enum source_status status)
 {
-	int fd = open_recorded(f, opened, path);
-	enum identity identity = IDENTITY_UNKNOWN;
-	enum source_status status;
+	switch (status) {
+	case SOURCE_OK:
+	case SOURCE_STRIPPED:
+		return 5;
+	case SOURCE_PERMISSION:
+		return 4;
+	case SOURCE_MISMATCH:
+	case SOURCE_CHANGED:
+		return 3;
+	case SOURCE_NO_FILE:
+		return 1;
+	default:
+		return 2;
+	}
+}
 
-	*file = NULL;
+enum source_status finder_worse(enum source_status a, enum source_status b)
+{
+	return weight(a) >= weight(b) ? a : b;
+}
+
+bool finder_may_retry(const struct module_identity *is, enum source_status status)
+{
+	struct procroot root;
+	enum procroot_state state;
+
+	if (is->host != HOST_BOOT || is->image.n || status == SOURCE_OK || status == SOURCE_STRIPPED)
+		return false;
+	state = procroot_open(&root, &is->user);
+	procroot_close(&root);
+	return state == PROCROOT_OWN || state == PROCROOT_FOREIGN;
+}
+
+/* A module's file that is being looked for: one attempt after the other, until one is right. */
+struct search {
+	struct finder *f;
+	const struct module_identity *is;
+	struct elf_file *file;
+	enum source_status status;
+	bool by_path;
+	struct buf tried, *opened; /* by this attempt; by the one of the status */
+	struct buf name;           /* the recorded path */
+};
+
+/* How sure it must be that a file without a build ID is the one. */
+enum proof {
+	PROOF_NONE,  /* it may be any: a tree */
+	PROOF_DOUBT, /* not seen to be another */
+	PROOF_SAME,
+	PROOF_MAPPED, /* it is known to be the one that is mapped */
+};
+
+static enum source_status check_identity(struct search *s, int fd, enum proof proof)
+{
+	enum identity identity = proof == PROOF_MAPPED ? identity_of_mapped(fd, s->is) : identity_of(fd, s->is);
+
+	s->by_path = identity != IDENTITY_SAME;
+	return (identity == IDENTITY_OTHER && proof > PROOF_NONE) ||
+			       (identity == IDENTITY_UNKNOWN && proof > PROOF_DOUBT) ? SOURCE_CHANGED : SOURCE_OK;
+}
+
+/* Takes the descriptor over; SOURCE_OK: the file is the right one, and s->file. */
+static enum source_status check(struct search *s, int fd, enum proof proof)
+{
+	enum source_status status = SOURCE_OK;
+
+	s->by_path = false;
 	if (fd < 0)
 		return status_of_errno();
-	if (is->build_id.n == 0)
-		identity = identity_of(fd, is);
-	*by_path = is->build_id.n == 0 && identity != IDENTITY_SAME;
-	if (identity == IDENTITY_OTHER && !f->symfs) {
+	if (s->is->build_id.n == 0)
+		status = check_identity(s, fd, proof);
+	if (status != SOURCE_OK) {
 		close(fd);
-		return SOURCE_CHANGED;
+		return status;
 	}
-	status = status_of(elf_open(fd, file));
-	if (status == SOURCE_OK && is->build_id.n && !elf_same_build(elf_build_id(*file), is->build_id)) {
-		elf_close(*file);
-		*file = NULL;
+	status = status_of(elf_open(fd, &s->file));
+	if (status == SOURCE_OK && s->is->build_id.n && !elf_same_build(elf_build_id(s->file), s->is->build_id)) {
+		elf_close(s->file);
+		s->file = NULL;
 		return SOURCE_MISMATCH;
 	}
 	return status;
 }
 
-enum source_status finder_open(const struct finder *f, const struct module_identity *is, struct elf_file **file,
+/* Of reasons that weigh the same the last one is told. */
+static void note(struct search *s, enum source_status status)
+{
+	if (weight(status) < weight(s->status))
+		return;
+	s->status = status;
+	buf_clear(s->opened);
+	buf_bytes(s->opened, s->tried.p, s->tried.n);
+	s->opened->failed |= s->tried.failed;
+}
+
+/* The path in one place: in a tree, in a process's root, or here. */
+static enum source_status try_name(struct search *s, const struct procroot *root, enum proof proof)
+{
+	const char *path = buf_cstr(&s->name);
+	int fd;
+
+	if (root)
+		fd = procroot_file(root, path, &s->tried);
+	else if (s->f->symfs)
+		fd = procroot_open_below(s->f->tree, s->f->symfs, path, &s->tried);
+	else
+		fd = open_here(path, &s->tried);
+	return check(s, fd, proof);
+}
+
+static bool try_place(struct search *s, const struct procroot *root, enum proof proof)
+{
+	enum source_status status = try_name(s, root, proof);
+	size_t n = strlen(deleted), whole = s->name.n;
+
+	note(s, status);
+	if (status == SOURCE_NO_FILE && whole > n && memcmp(s->name.p + whole - n, deleted, n) == 0) {
+		s->name.n -= n;
+		note(s, try_name(s, root, proof));
+		s->name.n = whole;
+	}
+	return s->status == SOURCE_OK;
+}
+
+/*
+ * What the process has mapped. This wants more rights than its root does: that we have not got them is
+ * told only where nothing else is known.
+ */
+static bool try_mapped(struct search *s, const struct procroot *root)
+{
+	bool same = false;
+	int fd = procroot_mapped(root, s->is, &s->tried, &same);
+	enum source_status status = check(s, fd, same ? PROOF_MAPPED : PROOF_SAME);
+
+	if (status == SOURCE_OK || (status == SOURCE_PERMISSION && s->status == SOURCE_NO_FILE))
+		note(s, status);
+	return s->status == SOURCE_OK;
+}
+
+/*
+ * Where other processes live now: in the same container a file without a build ID may be the one as well.
+ * That it is not there says nothing.
+ */
+static bool try_others(struct search *s, bool same_container)
+{
+	struct procroots *roots = &s->f->roots;
+	unsigned int tried = 0;
+	struct procroot root;
+
+	if (!procroots_look(roots))
+		return false;
+	for (size_t i = 0; i < roots->n && tried < OTHERS_MAX && s->status != SOURCE_OK; i++) {
+		const struct procroot_known *k = &roots->items[i];
+		enum source_status status;
+
+		if (procroot_known_in(roots, k, s->is->user.cgroup) != same_container)
+			continue;
+		tried++;
+		if (procroot_open_pid(&root, k->pid) == PROCROOT_FOREIGN) {
+			status = try_name(s, &root, PROOF_SAME);
+			if (status == SOURCE_OK) {
+				note(s, status);
+				s->f->found = root;
+				return true;
+			}
+		}
+		procroot_close(&root);
+	}
+	return s->status == SOURCE_OK;
+}
+
+/* Places that only mean something while this machine runs on. */
+static bool search_living(struct search *s)
+{
+	struct procroot root;
+	enum procroot_state state = procroot_open(&root, &s->is->user);
+	bool has_id = s->is->build_id.n > 0, found;
+
+	found = (state == PROCROOT_FOREIGN && try_place(s, &root, PROOF_DOUBT)) ||
+		(state == PROCROOT_OWN && try_place(s, NULL, PROOF_DOUBT)) ||
+		(state >= PROCROOT_OWN && try_mapped(s, &root));
+	if (found)
+		s->f->found = root; /* that of PROCROOT_OWN has no descriptor */
+	else
+		procroot_close(&root);
+	/* Where the process sees another file system, ours may have another file of the same path and inode. */
+	if (!found && state != PROCROOT_OWN && (state != PROCROOT_FOREIGN || root.own_mounts || has_id))
+		found = try_place(s, NULL, state == PROCROOT_FOREIGN ? PROOF_SAME : PROOF_DOUBT);
+	if (!found && state == PROCROOT_DENIED) {
+		buf_clear(&s->tried);
+		buf_text(&s->tried, root.path);
+		note(s, SOURCE_PERMISSION);
+	}
+	return found || (s->is->user.pid && (try_others(s, true) || (has_id && try_others(s, false))));
+}
+
+enum source_status finder_open(struct finder *f, const struct module_identity *is, struct elf_file **file,
 			       struct buf *opened, bool *by_path)
 {
-	struct slice path = is->path;
-	enum source_status status = open_and_check(f, is, path, file, opened, by_path);
-	size_t n = strlen(deleted);
+	struct search s = { .f = f, .is = is, .status = SOURCE_NO_FILE, .opened = opened };
 
-	if (status == SOURCE_NO_FILE && path.n > n && memcmp(path.p + path.n - n, deleted, n) == 0) {
-		path.n -= n;
-		status = open_and_check(f, is, path, file, opened, by_path);
-	}
-	return status;
+	*file = NULL;
+	procroot_close(&f->found);
+	f->found = (struct procroot){ .fd = -1 };
+	buf_clear(opened);
+	if (is->path.n == 0 || memchr(is->path.p, '\0', is->path.n))
+		return SOURCE_NO_FILE;
+	buf_bytes(&s.name, is->path.p, is->path.n);
+	if (f->symfs)
+		try_place(&s, NULL, PROOF_NONE);
+	else if (is->host == HOST_BOOT)
+		search_living(&s);
+	else
+		try_place(&s, NULL, PROOF_DOUBT);
+	buf_release(&s.tried);
+	buf_release(&s.name);
+	*file = s.file;
+	*by_path = s.file && s.by_path;
+	return s.status;
 }
 
 static const char *debug_dir(const struct finder *f, size_t i)
@@ -143,18 +297,6 @@ static const char *debug_dir(const struct finder *f, size_t i)
 	return i < sizeof(default_dirs) / sizeof(default_dirs[0]) ? default_dirs[i] : NULL;
 }
 
-/* Directories that were named belong to the host; the others are in the tree, if there is one. */
-static int open_below(const struct finder *f, bool recorded, struct buf *name, struct buf *opened)
-{
-	const char *path = buf_cstr(name);
-
-	buf_clear(opened);
-	if (f->symfs && (recorded || !f->debug_dirs))
-		return open_in_tree(f, opened, path);
-	buf_bytes(opened, name->p, name->n);
-	return open_plain(opened);
-}
-
 static void name_by_build_id(struct buf *name, const char *dir, struct slice id)
 {
 	buf_printf(name, "%s/.build-id/%02x/", dir, id.p[0]);
@@ -163,32 +305,74 @@ static void name_by_build_id(struct buf *name, const char *dir, struct slice id)
 	buf_text(name, ".debug");
 }
 
-/* Writes the step's candidate to name; false: there are no more. An empty name: this one is not to be had. */
+/* A place where a debug file may lie. */
+struct candidate {
+	enum { AT_HOST, AT_TREE, AT_ROOT, AT_DEBUGINFOD } at;
+	enum debuginfod_what what;
+	struct buf name; /* empty: not to be had */
+	uint32_t crc;
+};
+
+/* Where the module's own directories are: of the tree, of the process, or here. */
+static int at_recorded(const struct finder *f)
+{
+	return f->symfs ? AT_TREE : f->found.fd >= 0 ? AT_ROOT : AT_HOST;
+}
+
+/* Directories that were named belong to the host; the others are in the tree, if there is one. */
+static int at_named(const struct finder *f)
+{
+	return f->symfs && !f->debug_dirs ? AT_TREE : AT_HOST;
+}
+
+/*
+ * The steps: each directory by build ID; the process's own by build ID; the two places beside the file; each
+ * directory by name; debuginfod twice. False: there are no more.
+ */
 static bool candidate(const struct finder *f, size_t step, const struct elf_file *file, struct slice build_id,
-		      struct slice path, struct buf *name, bool *recorded, uint32_t *crc)
+		      struct slice path, struct candidate *c)
 {
 	const uint8_t *slash = memrchr(path.p, '/', path.n);
 	struct slice folder = { path.p, slash ? (size_t)(slash - path.p) : 0 };
+	bool by_id = build_id.n > 1;
 	char link[256];
 	size_t dirs = 0;
 
 	while (debug_dir(f, dirs))
 		dirs++;
-	*recorded = false;
-	if (step < dirs) {
-		if (build_id.n > 1)
-			name_by_build_id(name, debug_dir(f, step), build_id);
+	if (step <= dirs) {
+		const char *dir = debug_dir(f, step);
+
+		c->at = dir ? at_named(f) : AT_ROOT;
+		if (by_id && (dir || at_recorded(f) == AT_ROOT))
+			name_by_build_id(&c->name, dir ? dir : default_dirs[0], build_id);
 		return true;
 	}
-	step -= dirs;
-	if (step >= dirs + 2 || !file || !elf_debuglink(file, link, sizeof(link), crc))
-		return false;
-	*recorded = step < 2;
-	if (step >= 2)
-		buf_text(name, debug_dir(f, step - 2));
-	buf_bytes(name, folder.p, folder.n);
-	buf_printf(name, "/%s%s", step == 1 ? ".debug/" : "", link);
+	step -= dirs + 1;
+	if (step >= dirs + 2) {
+		c->at = AT_DEBUGINFOD;
+		c->what = step == dirs + 2 ? DEBUGINFOD_DEBUG : DEBUGINFOD_EXECUTABLE;
+		return f->debuginfod && by_id && step < dirs + 2 + (file ? 1 : 2);
+	}
+	c->at = step < 2 ? at_recorded(f) : at_named(f);
+	if (!file || !elf_debuglink(file, link, sizeof(link), &c->crc))
+		return true;
+	buf_text(&c->name, step < 2 ? "" : debug_dir(f, step - 2));
+	buf_bytes(&c->name, folder.p, folder.n);
+	buf_printf(&c->name, "/%s%s", step == 1 ? ".debug/" : "", link);
 	return true;
+}
+
+static int open_candidate(const struct finder *f, struct candidate *c, struct slice build_id, struct buf *opened)
+{
+	const char *name = buf_cstr(&c->name);
+
+	if (c->at == AT_DEBUGINFOD)
+		return debuginfod_find(f->debuginfod, c->what, build_id, opened);
+	if (!name[0])
+		return -1;
+	return c->at == AT_TREE ? procroot_open_below(f->tree, f->symfs, name, opened) :
+	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
 static bool belongs(const struct elf_file *debug, const struct elf_file *file, struct slice build_id, uint32_t crc)
@@ -202,28 +386,25 @@ static bool belongs(const struct elf_file *debug, const struct elf_file *file, s
 	return elf_crc32(debug, &is) && is == crc;
 }
 
-struct elf_file *finder_debug(const struct finder *f, size_t *step, const struct elf_file *file,
-			      struct slice build_id, struct slice path, struct buf *opened)
+struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
+			      const struct module_identity *is, struct buf *opened)
 {
-	struct buf name = { 0 };
+	struct slice build_id = file && file->build_id_n ? elf_build_id(file) : is->build_id;
+	struct candidate c = { 0 };
 	struct elf_file *debug = NULL;
-	uint32_t crc = 0;
-	bool recorded;
 
-	if (file && file->build_id_n)
-		build_id = elf_build_id(file);
-	while (!debug && candidate(f, *step, file, build_id, path, &name, &recorded, &crc)) {
-		int fd = name.n ? open_below(f, recorded, &name, opened) : -1;
+	while (!debug && candidate(f, *step, file, build_id, is->path, &c)) {
+		int fd = open_candidate(f, &c, build_id, opened);
 
 		++*step;
-		buf_clear(&name);
+		buf_clear(&c.name);
 		if (fd < 0 || elf_open(fd, &debug) != ELF_OPENED)
 			continue;
-		if (!belongs(debug, file, build_id, crc)) {
+		if (!belongs(debug, file, build_id, c.crc)) {
 			elf_close(debug);
 			debug = NULL;
 		}
 	}
-	buf_release(&name);
+	buf_release(&c.name);
 	return debug;
 }

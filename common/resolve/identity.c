@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { SECOND = 1000000000, CLOCKS_APART = 2 }; /* seconds: file systems and hosts keep time differently */
@@ -30,13 +32,19 @@ enum identity_host identity_host(struct slice machine_id, struct slice boot_id)
 }
 
 /*
- * Devices without a major number (btrfs, overlayfs, tmpfs) are made up at mount, and stat may say
- * another one than the mapping: only those of disks are compared.
+ * Devices without a major number (btrfs, overlayfs, tmpfs) are made up at mount. Of those of tmpfs stat
+ * and the mapping say the same, and its inodes are numbered from 1 in each; of the others stat may say
+ * another one than the mapping, and nothing is compared.
  */
-static bool is_other_device(const struct stat *st, const struct module_identity *is)
+static bool is_other_device(int fd, const struct stat *st, const struct module_identity *is)
 {
-	return is->host == HOST_BOOT && is->dev_major && major(st->st_dev) &&
-	       (is->dev_major != major(st->st_dev) || is->dev_minor != minor(st->st_dev));
+	struct statfs fs;
+
+	if (is->host != HOST_BOOT || !(is->dev_major | is->dev_minor))
+		return false;
+	if (!major(st->st_dev) && (fstatfs(fd, &fs) != 0 || fs.f_type != TMPFS_MAGIC))
+		return false;
+	return is->dev_major != major(st->st_dev) || is->dev_minor != minor(st->st_dev);
 }
 
 /* An inode's number is given to the next file when its file is gone; its generation then differs. */
@@ -59,6 +67,15 @@ enum identity identity_of(int fd, const struct module_identity *is)
 
 	if (is->host == HOST_OTHER || is->inode == 0 || fstat(fd, &st) != 0)
 		return IDENTITY_UNKNOWN;
-	return st.st_ino != is->inode || is_other_device(&st, is) || is_other_generation(fd, is) ||
+	return st.st_ino != is->inode || is_other_device(fd, &st, is) || is_other_generation(fd, is) ||
 			       was_written_since(&st, is) ? IDENTITY_OTHER : IDENTITY_SAME;
+}
+
+enum identity identity_of_mapped(int fd, const struct module_identity *is)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return IDENTITY_UNKNOWN;
+	return was_written_since(&st, is) ? IDENTITY_OTHER : IDENTITY_SAME;
 }

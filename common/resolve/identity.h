@@ -18,6 +18,13 @@ enum identity_host {
 	HOST_BOOT = 2,  /* this one as it runs now: devices do, too */
 };
 
+/* A process that had it mapped. */
+struct module_user {
+	uint64_t pid, start;         /* as PROCESS says; 0: unknown */
+	uint64_t map_start, map_end; /* where */
+	struct slice cgroup;         /* path; empty: unknown */
+};
+
 /* What the stream says of a file. */
 struct module_identity {
 	uint64_t dev_major, dev_minor, inode, generation; /* 0 where unknown */
@@ -25,6 +32,7 @@ struct module_identity {
 	struct slice image; /* not empty: these bytes are the file (the vDSO) */
 	enum identity_host host;
 	uint64_t seen; /* nanoseconds since 1970: by then it was mapped; 0: unknown */
+	struct module_user user; /* means something where host is HOST_BOOT */
 };
 
 enum identity {
@@ -37,5 +45,7 @@ enum identity {
 enum identity_host identity_host(struct slice machine_id, struct slice boot_id);
 /* Compares inode, its generation, the device and the time of the last write. */
 enum identity identity_of(int fd, const struct module_identity *is);
+/* The same of a file that is known to be the mapped one: only the time of the last write is left to ask. */
+enum identity identity_of_mapped(int fd, const struct module_identity *is);
 
 #endif

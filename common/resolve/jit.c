@@ -8,7 +8,9 @@ void jit_release(struct jit *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
 		perfmap_release(&j->processes[i].map);
+		jitdump_release(&j->processes[i].dump);
 		free(j->processes[i].waiting);
+		free(j->processes[i].places);
 	}
 	free(j->processes);
 	*j = (struct jit){ 0 };
@@ -60,4 +62,55 @@ bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice 
 bool jit_find(const struct jit *j, uint32_t process, uint64_t address, struct perfmap_hit *hit)
 {
 	return process < j->n && perfmap_find(&j->processes[process].map, address, hit);
+}
+
+bool jit_see_code(struct jit *j, const struct record_jitcode *r)
+{
+	struct jit_process *p = process_of(j, (uint32_t)r->process);
+
+	return p && jitdump_add(&p->dump, r);
+}
+
+int jit_find_code(struct jit *j, uint32_t process, uint64_t address, uint64_t time, struct perfmap_hit *hit)
+{
+	return process < j->n ? jitdump_find(&j->processes[process].dump, address, time, hit) : 0;
+}
+
+bool jit_keep(struct jit *j, uint32_t process, uint32_t place)
+{
+	struct jit_process *p = process_of(j, process);
+
+	if (!p || !grow_array(&p->places, &p->cap_places, p->n_places, sizeof(*p->places)))
+		return false;
+	p->places[p->n_places++] = place;
+	return true;
+}
+
+static bool revise_process(struct jit_process *p, const struct jit_revision *r)
+{
+	struct jitdump_query *queries = calloc(p->n_places + 1, sizeof(*queries));
+	bool good = queries != NULL;
+
+	for (size_t i = 0; good && i < p->n_places; i++) {
+		queries[i].place = p->places[i];
+		r->ask(r->arg, queries[i].place, &queries[i].address, &queries[i].time);
+	}
+	good = good && jitdump_replay(&p->dump, queries, p->n_places);
+	for (size_t i = 0; good && i < p->n_places; i++) {
+		if (queries[i].hit.name.n)
+			good = r->tell(r->arg, queries[i].place, &queries[i].hit);
+	}
+	free(queries);
+	return good;
+}
+
+bool jit_revise(struct jit *j, const struct jit_revision *r, bool last)
+{
+	for (size_t i = 0; i < j->n; i++) {
+		struct jit_process *p = &j->processes[i];
+
+		if (jitdump_due(&p->dump, p->n_places, last) && !revise_process(p, r))
+			return false;
+	}
+	return true;
 }

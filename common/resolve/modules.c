@@ -3,14 +3,18 @@
 #include <stdlib.h>
 
 #include "common/elf/elffile.h"
+#include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/finder.h"
+#include "common/resolve/more.h"
 
-enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8 };
+enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
+	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
+	struct levels *levels;   /* NULL: none, or not asked for */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -55,7 +59,11 @@ struct modules {
 static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
+	more_free(module->more);
+	levels_close(module->levels);
+	module->levels = NULL;
 	module->symbols = NULL;
+	module->more = NULL;
 	m->bytes -= module->bytes;
 	module->bytes = 0;
 	module->evicted = false;
@@ -107,6 +115,7 @@ struct modules *modules_new(const struct modules_options *options)
 	m->options = *options;
 	m->max = options->max_mem ? options->max_mem : MODULES_KEEP;
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
+	m->finder.debuginfod = options->debuginfod;
 	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
 	if (!m->cache || !begin(m)) {
 		modules_free(m);
@@ -166,42 +175,83 @@ static bool set_path(struct modules *m, struct module *module)
 	return !m->path.failed && intern_add(&m->texts, buf_view(&m->path), &module->path);
 }
 
+/*
+ * A debug file's symbols. Where it stands in for the runtime file it has its exported ones as well, if it is from an
+ * archive, and its .symtab may be the runtime file's own.
+ */
+static long add_separate(struct module *module, const struct elf_file *debug)
+{
+	bool own = debug->archived & ARCHIVED_OWN;
+	long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | (own ? 0 : SYMBOLS_SEPARATE));
+
+	return n >= 0 && !module->file && symbols_add(module->symbols, debug, SYMBOLS_DYNAMIC) < 0 ? -1 : n;
+}
+
+/* Those that the file itself holds, compressed: where no debug file was found. */
+static bool add_minidebug(struct module *module)
+{
+	struct elf_file *mini;
+	bool good;
+
+	if (!module->file)
+		return true;
+	good = minidebug_open(module->file, &mini);
+	if (mini)
+		good = symbols_add(module->symbols, mini, SYMBOLS_SYMTAB | SYMBOLS_MINIDEBUG) >= 0;
+	elf_close(mini);
+	return good;
+}
+
+static void was_opened(struct modules *m, struct module *module, const struct buf *path)
+{
+	buf_clear(&m->path);
+	buf_bytes(&m->path, path->p, path->n);
+	module->status = SOURCE_OK;
+}
+
 /* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
-	struct elf_file *debug;
+	struct elf_file *debug, *bare = NULL;
 	size_t step = 0;
 	bool good = true, found = false;
 
-	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is->build_id, is->path,
-						       &opened))) {
-		long n = symbols_add(module->symbols, debug, SYMBOLS_SYMTAB | SYMBOLS_SEPARATE);
+	while (good && !found && (debug = finder_debug(&m->finder, &step, module->file, is, &opened))) {
+		long n = add_separate(module, debug);
+		bool stands_in = !module->file && (n > 0 || (debug->archived & ARCHIVED_NAMES));
 
 		good = n >= 0;
 		found = n > 0;
-		if (found) {
-			buf_clear(&m->path);
-			buf_bytes(&m->path, opened.p, opened.n);
-			module->status = SOURCE_OK;
-		}
-		if (found && !module->file) {
+		if (found || stands_in)
+			was_opened(m, module, &opened);
+		if (stands_in) {
 			module->file = debug;
 			module->lost_offsets = elf_lost_offsets(debug);
+		} else if (good && !module->file && !bare && !elf_lost_offsets(debug)) {
+			bare = debug;
+			was_opened(m, module, &opened);
 		} else {
 			elf_close(debug);
 		}
 	}
+	/* The file itself, found by its build ID: what it exports is better than nothing. */
+	if (good && !module->file)
+		module->file = bare;
+	else
+		elf_close(bare);
 	buf_release(&opened);
-	return good;
+	return good && (found || add_minidebug(module));
 }
 
-static enum name_source best_kind(const struct symbols *t)
+static enum name_source best_kind(const struct symbols *t, const struct more *more)
 {
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
+	       more_kind(more) == NAME_GO ? NAME_GO :
+	       symbols_has(t, ORIGIN_MINIDEBUG) ? NAME_MINIDEBUG :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
-	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : NAME_NONE;
+	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
 }
 
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
@@ -242,6 +292,14 @@ static void make_room(struct modules *m, const struct module *wanted)
 	}
 }
 
+/* What it holds now: levels grow as they are asked. */
+static void weigh(struct modules *m, struct module *module)
+{
+	m->bytes -= module->bytes;
+	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more) + levels_bytes(module->levels);
+	m->bytes += module->bytes;
+}
+
 /* A file that is loaded again must be the one that it was; a build ID says so, or nothing that can be seen does not. */
 static enum source_status open_again(struct modules *m, struct module *module, const struct module_identity *is)
 {
@@ -258,11 +316,19 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	return status;
 }
 
+static bool open_levels(struct modules *m, struct module *module)
+{
+	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
+
+	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
+}
+
 /* Opens the file, reads its tables and lets it go. False without memory. */
 static bool load(struct modules *m, struct module *module)
 {
 	const struct module_identity *is = &module->is;
 	long n = 0;
+	bool bare;
 
 	unload(m, module);
 	module->symbols = symbols_new();
@@ -278,13 +344,17 @@ static bool load(struct modules *m, struct module *module)
 		return false;
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
-	module->kind = best_kind(module->symbols);
-	if (module->status == SOURCE_OK && module->kind == NAME_NONE)
+	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
+	if (module->file && !more_open(module->file, bare, &module->more))
+		return false;
+	module->kind = best_kind(module->symbols, module->more);
+	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
 		module->status = SOURCE_STRIPPED;
+	if (m->options.levels && module->file && !is->image.n && !open_levels(m, module))
+		return false;
 	if (module->file)
 		elf_settle(module->file);
-	module->bytes = symbols_bytes(module->symbols);
-	m->bytes += module->bytes;
+	weigh(m, module);
 	if (symbols_damaged(module->symbols))
 		damaged(m, module);
 	make_room(m, module);
@@ -321,6 +391,22 @@ static void write_key(struct buf *key, const struct module_identity *is)
 	}
 }
 
+/*
+ * Has a file that was not found to be looked for where this process sees it? Once for each that lives;
+ * scratch has the key.
+ */
+static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
+{
+	size_t n = m->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || (module->version && module->status == SOURCE_OK))
+		return false;
+	buf_printf(&m->scratch, " of %llu %llu", (unsigned long long)is->user.pid, (unsigned long long)is->user.start);
+	m->scratch.failed |= !intern_add(&m->tried, buf_view(&m->scratch), &dummy);
+	return m->tried.n > n && module->version <= PROCESSES_MAX && finder_may_retry(is, module->status);
+}
+
 static bool keep_slice(struct modules *m, struct slice *s)
 {
 	uint32_t text;
@@ -334,17 +420,24 @@ static bool keep_slice(struct modules *m, struct slice *s)
 /* The first time, or another path for what was not found yet, and may be found now. */
 static bool load_first(struct modules *m, struct module *module, const struct module_identity *is)
 {
+	enum source_status was = module->version ? module->status : SOURCE_NO_FILE;
+	uint32_t path = module->path;
 	bool good;
 
 	module->is = *is;
 	module->has_image = is->image.n > 0;
-	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path))
+	if (!keep_slice(m, &module->is.build_id) || !keep_slice(m, &module->is.path) ||
+	    !keep_slice(m, &module->is.user.cgroup))
 		return false;
 	if (module->version++)
 		forget_cached(m);
 	module->stamp = 0;
 	good = load(m, module);
 	module->is.image = (struct slice){ NULL, 0 };
+	if (finder_worse(module->status, was) != module->status) { /* what came of it before says more */
+		module->status = was;
+		module->path = path;
+	}
 	return good;
 }
 
@@ -353,6 +446,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	struct module_identity is = *identity;
 	size_t n_tried = m->tried.n;
 	struct module *module;
+	bool retry, is_new;
 	uint32_t dummy;
 
 	if (is.build_id.n < BUILD_ID_KEY_LEAST)
@@ -368,9 +462,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
-	/* The same build under another path may be the one that is still there. */
-	if (m->tried.n == n_tried || (module->version && module->status == SOURCE_OK))
-		return true;
+	/* The same build under another path may be the one that is still there; or another process may have it. */
+	is_new = m->tried.n > n_tried;
+	retry = is_for_process(m, module, &is);
+	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
+		return !m->scratch.failed;
 	return load_first(m, module, &is);
 }
 
@@ -389,6 +485,7 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_DYNSYM] = NAME_DYNSYM,
 	[ORIGIN_PLT] = NAME_PLT,
 	[ORIGIN_DEBUG] = NAME_DEBUG,
+	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
 /* A symbol's name is demangled once. 0: it is not there any more. */
@@ -416,24 +513,60 @@ static int text_of(struct modules *m, struct module *module, uint32_t symbol, ui
 	return 1;
 }
 
+/* What has no symbol, or an exported one only, where something better may be known. */
+static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol,
+		     struct module_name *name)
+{
+	size_t n_texts = m->texts.n;
+	struct more_hit hit;
+
+	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
+		return 0;
+	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
+		return 0;
+	if (*hit.tag == 0) {
+		buf_clear(&m->scratch);
+		more_text(&hit, module->is.path, &m->scratch);
+		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
+			return -1;
+		if (m->texts.n > n_texts)
+			m->text_bytes += m->scratch.n + TEXT_COST;
+	}
+	*name = (struct module_name){ *hit.tag, hit.source, vaddr - hit.start };
+	return 1;
+}
+
+/* The module is there if it can be, and was asked. False without memory. */
+static bool wake(struct modules *m, struct module *module)
+{
+	if (module->evicted && !load_again(m, module))
+		return false;
+	module->used = ++m->clock;
+	return true;
+}
+
 /* The same as modules_name, without having seen the place before. */
 static int find(struct modules *m, struct module *module, const struct module_place *where, struct module_name *name)
 {
 	uint64_t vaddr;
 	uint32_t symbol;
+	int found;
 
-	if (module->evicted && !load_again(m, module))
+	if (!wake(m, module))
 		return -1;
-	module->used = ++m->clock;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
 		return 0;
 	module->bias = vaddr - where->offset;
 	symbol = symbols_find(module->symbols, vaddr);
-	if (symbol == SYMBOL_NONE)
-		return 0;
-	name->source = source_of[symbols_origin(module->symbols, symbol)];
-	name->offset = vaddr - symbols_start(module->symbols, symbol) + (where->after_call && where->offset);
-	return text_of(m, module, symbol, &name->text);
+	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
+	if (found == 0 && symbol != SYMBOL_NONE) {
+		name->source = source_of[symbols_origin(module->symbols, symbol)];
+		name->offset = vaddr - symbols_start(module->symbols, symbol);
+		found = text_of(m, module, symbol, &name->text);
+	}
+	if (found > 0)
+		name->offset += where->after_call && where->offset;
+	return found;
 }
 
 static struct cached *slot_of(const struct modules *m, uint32_t id, uint64_t offset)
@@ -465,4 +598,22 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
 		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
 	return found;
+}
+
+long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels)
+{
+	struct module *module = &m->items[id];
+	uint64_t vaddr;
+	long n;
+
+	if (!m->options.levels)
+		return 0;
+	if (!wake(m, module))
+		return -1;
+	if (!module->levels || !module->file || !translate(module, where, &vaddr))
+		return 0;
+	n = levels_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
+	weigh(m, module);
+	make_room(m, module);
+	return n;
 }

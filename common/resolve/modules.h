@@ -24,8 +24,10 @@
 #define CPROF_RESOLVE_MODULES_H
 
 #include "common/base/hash.h"
+#include "common/resolve/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/identity.h"
+#include "common/resolve/levels.h"
 #include "common/stream/record.h"
 
 enum { MODULES_KEEP = 128 << 20 }; /* bytes that modules may hold unless it is said otherwise */
@@ -35,7 +37,9 @@ struct modules_options {
 	const char *const *debug_dirs; /* NULL: /usr/lib/debug, under symfs where that is set */
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
+	unsigned int levels; /* LEVELS_INLINED, LEVELS_LINES: what modules_levels is to say */
 	size_t max_mem; /* bytes that modules may hold; 0: MODULES_KEEP */
+	struct debuginfod *debuginfod; /* NULL: no server is asked */
 };
 
 /* Where in a module to look. */
@@ -75,6 +79,11 @@ struct intern *modules_texts(struct modules *m);
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
 /* 1: named. 0: this place has no name. -1: out of memory. */
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+/*
+ * What debug information says of a place, as far as it was asked for: how many levels, 0 where it says nothing, -1
+ * without memory. Lent until the next call.
+ */
+long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
 /* This place will be asked for soon: what it takes is brought into the CPU's cache. Only a matter of time. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset);
 struct module_state modules_state(const struct modules *m, uint32_t id);

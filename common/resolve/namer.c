@@ -10,19 +10,29 @@
 /* What we found for a place. */
 struct answer {
 	uint32_t text;   /* 0: nothing */
-	uint32_t source; /* enum name_source */
+	uint16_t source; /* enum name_source */
+	bool late;       /* it is in the list of those */
 	uint64_t offset;
+	uint32_t levels; /* in namer's levels; 0: nothing is known */
 };
 
 /* What is known of a FILE of the segment. */
 struct file_state {
 	uint32_t module; /* + 1; 0: not asked for yet */
 	uint32_t version; /* of the module when it was last asked */
+	uint32_t process; /* for which the module was last looked for */
+	uint64_t seen;    /* when it was first */
 	bool used, is_file;
 	bool heard; /* the stream says something, in the four below */
 	uint32_t status, kind;
 	uint32_t path;
 };
+
+/* Is it a name, and not just where the function begins? */
+static bool is_named(uint32_t source)
+{
+	return source != NAME_NONE && source != NAME_BOUNDS;
+}
 
 struct list {
 	uint32_t *items;
@@ -34,6 +44,7 @@ struct namer {
 	struct intern *texts;
 	/* Of the segment. */
 	struct strings strings;
+	struct intern levels; /* lists of struct level; 0 is the empty one */
 	struct jit jit;
 	struct answer *answers; /* by place */
 	size_t cap_answers;
@@ -47,6 +58,10 @@ struct namer {
 	struct list kernel;      /* kernel frames that have no name yet */
 	uint64_t kernel_named, kernel_frames;
 	size_t n_ksyms;
+	struct kernel_files *kernel_files; /* NULL: none are asked */
+	bool asked_files; /* which file is this segment's? */
+	bool file_named;  /* it gave a name */
+	struct idmap said_ksyms; /* by address, those that were taken from it */
 	bool kernel_new, last_said;
 	bool host_known;
 	enum identity_host host;
@@ -68,6 +83,24 @@ static bool list_add(struct list *l, uint32_t v)
 	return true;
 }
 
+static bool no_levels(struct namer *n)
+{
+	uint32_t none;
+
+	intern_release(&n->levels);
+	intern_init(&n->levels);
+	return intern_add(&n->levels, (struct slice){ (const uint8_t *)"", 0 }, &none);
+}
+
+/* The place has got its name after its block. */
+static bool add_late(struct namer *n, uint32_t place)
+{
+	if (n->answers[place].late || place >= n->n_said)
+		return true;
+	n->answers[place].late = true;
+	return list_add(&n->late, place);
+}
+
 struct namer *namer_new(struct modules *modules)
 {
 	struct namer *n = calloc(1, sizeof(*n));
@@ -78,10 +111,14 @@ struct namer *namer_new(struct modules *modules)
 	n->texts = modules_texts(modules);
 	n->n_placed = n->n_said = 1;
 	n->last_said = true;
+	if (!no_levels(n)) {
+		namer_free(n);
+		return NULL;
+	}
 	return n;
 }
 
-static void forget_segment(struct namer *n)
+static bool forget_segment(struct namer *n)
 {
 	strings_clear(&n->strings);
 	jit_release(&n->jit);
@@ -92,7 +129,10 @@ static void forget_segment(struct namer *n)
 	n->n_queue = n->late.n = n->new_files.n = n->kernel.n = 0;
 	n->kernel_named = n->kernel_frames = 0;
 	n->n_ksyms = 0;
+	idmap_clear(&n->said_ksyms);
+	n->asked_files = n->file_named = false;
 	n->kernel_new = n->last_said = n->host_known = false;
+	return no_levels(n);
 }
 
 void namer_free(struct namer *n)
@@ -100,6 +140,7 @@ void namer_free(struct namer *n)
 	if (!n)
 		return;
 	strings_release(&n->strings);
+	intern_release(&n->levels);
 	jit_release(&n->jit);
 	free(n->answers);
 	free(n->files);
@@ -107,6 +148,7 @@ void namer_free(struct namer *n)
 	free(n->late.items);
 	free(n->new_files.items);
 	free(n->kernel.items);
+	idmap_release(&n->said_ksyms);
 	intern_release(&n->where);
 	intern_release(&n->by_path);
 	free(n->counts);
@@ -161,9 +203,27 @@ static uint64_t realtime(const struct namer *n, uint64_t time)
 	return n->realtime && n->monotonic && time < INT64_MAX ? n->realtime + time - n->monotonic : 0;
 }
 
-/* Finds the module of a file at its first use, at this time; module stays 0 where the mapping has no file. */
-static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint64_t time, struct file_state **fp)
+/* Who had the file of this place mapped, and where. */
+static struct module_user user_of(const struct capture *c, const struct capture_place *p)
 {
+	const struct capture_process *process = &c->processes[c->frames[p->frame].process];
+
+	return (struct module_user){ process->pid, process->start, p->map_start, p->map_end,
+				     capture_text(c, process->cgroup) };
+}
+
+/* A file that one process does not have, or has another of, may be found where another sees it. */
+static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
+{
+	enum source_status status = modules_state(n->modules, f->module - 1).status;
+
+	return status == SOURCE_OK || status == SOURCE_STRIPPED || n->host != HOST_BOOT || f->process == process;
+}
+
+/* Finds the module of the place's file at its first use; module stays 0 where the mapping has no file. */
+static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
+{
+	uint32_t id = p->file, process = c->frames[p->frame].process;
 	const struct capture_file *file = &c->files[id];
 	struct file_state *f = file_state(n, id);
 	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
@@ -177,8 +237,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 	if (!f->used && !list_add(&n->new_files, id))
 		return false;
 	f->used = true;
-	if (f->module)
+	if (f->module && is_found(n, f, process))
 		return true;
+	f->process = process;
 	f->is_file = capture_path_is_file(file->path);
 	if (!f->is_file)
 		is.image = image_of(c, file);
@@ -186,7 +247,9 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 		return true;
 	know_host(n, c);
 	is.host = n->host;
-	is.seen = realtime(n, time);
+	f->seen = f->module ? f->seen : realtime(n, p->sample);
+	is.seen = f->seen;
+	is.user = user_of(c, p);
 	if (!modules_get(n->modules, &is, &module))
 		return false;
 	f->module = module + 1;
@@ -194,15 +257,15 @@ static bool use_file(struct namer *n, const struct capture *c, uint32_t id, uint
 }
 
 static bool answer_hit(struct namer *n, const struct capture *c, const struct capture_place *p,
-		       const struct perfmap_hit *hit, struct answer *a)
+		       const struct perfmap_hit *hit, enum name_source source, struct answer *a)
 {
-	a->source = NAME_PERFMAP;
+	a->source = (uint16_t)source;
 	a->offset = c->frames[p->frame].address - hit->start;
 	return intern_add(n->texts, hit->name, &a->text);
 }
 
-/* Code in memory without a file: by the process's perf map, after a fork by its parent's too. */
-static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a)
+/* Code in memory without a file: by what the process told of it, after a fork by what its parent did. */
+static bool ask_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a, bool *found)
 {
 	const struct capture_place *p = &c->places[place];
 	const struct capture_frame *f = &c->frames[p->frame];
@@ -210,12 +273,37 @@ static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t plac
 	uint32_t process = f->process;
 	struct perfmap_hit hit;
 
+	*found = true;
 	for (unsigned int depth = 0; process && depth < 16; depth++) {
+		int dumped = jit_find_code(&n->jit, process, address, p->sample, &hit);
+
+		if (dumped != 0)
+			return dumped > 0 && answer_hit(n, c, p, &hit, NAME_JITDUMP, a);
 		if (jit_find(&n->jit, process, address, &hit))
-			return answer_hit(n, c, p, &hit, a);
+			return answer_hit(n, c, p, &hit, NAME_PERFMAP, a);
 		process = c->processes[process].via == VIA_FORK ? c->processes[process].parent : 0;
 	}
-	return jit_wait(&n->jit, f->process, place);
+	*found = false;
+	return true;
+}
+
+static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a)
+{
+	uint32_t process = c->frames[c->places[place].frame].process;
+	bool found;
+
+	return jit_keep(&n->jit, process, place) && ask_maps(n, c, place, a, &found) &&
+	       (found || jit_wait(&n->jit, process, place));
+}
+
+/* Lines, and what is inlined there, of a place that has a name. */
+static bool look_for_levels(struct namer *n, uint32_t module, const struct module_place *where, struct answer *a)
+{
+	const struct level *levels;
+	long found = modules_levels(n->modules, module, where, &levels);
+
+	return found == 0 || (found > 0 && intern_add(&n->levels, (struct slice){ (const uint8_t *)levels,
+						(size_t)found * sizeof(*levels) }, &a->levels));
 }
 
 static bool look_in_module(struct namer *n, const struct capture *c, const struct capture_place *p,
@@ -233,8 +321,8 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 
 	f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
-		*a = (struct answer){ name.text, name.source, name.offset };
-	return found >= 0;
+		*a = (struct answer){ .text = name.text, .source = (uint16_t)name.source, .late = a->late, .offset = name.offset };
+	return found == 0 || (found > 0 && look_for_levels(n, f->module - 1, &where, a));
 }
 
 /*
@@ -248,10 +336,10 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 	struct answer *a = &n->answers[place];
 	struct file_state *f = NULL;
 
-	*a = (struct answer){ 0 };
+	*a = (struct answer){ .late = a->late };
 	if (p->map_end == 0) /* nothing was mapped there */
 		return true;
-	if (p->file && !use_file(n, c, p->file, p->sample, &f))
+	if (p->file && !use_file(n, c, p, &f))
 		return false;
 	if (!f || !f->module)
 		return look_in_maps(n, c, place, a);
@@ -264,8 +352,10 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 static bool look_up_new(struct namer *n, const struct capture *c)
 {
 	for (; n->n_placed < c->n_places; n->n_placed++) {
-		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)) ||
-		    !look_up(n, c, (uint32_t)n->n_placed))
+		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)))
+			return false;
+		n->answers[n->n_placed].late = false;
+		if (!look_up(n, c, (uint32_t)n->n_placed))
 			return false;
 	}
 	return true;
@@ -317,10 +407,11 @@ static bool try_late(void *arg, uint32_t place, const struct perfmap_run *run)
 	const struct capture_frame *f = &t->c->frames[p->frame];
 	struct perfmap_hit hit;
 
+	if (t->n->answers[place].text) /* a jitdump file came first */
+		return true;
 	if (!perfmap_run_find(run, capture_lookup(f, f->address), &hit))
 		return false;
-	if (!answer_hit(t->n, t->c, p, &hit, &t->n->answers[place]) ||
-	    (place < t->n->n_said && !list_add(&t->n->late, place)))
+	if (!answer_hit(t->n, t->c, p, &hit, NAME_PERFMAP, &t->n->answers[place]) || !add_late(t->n, place))
 		t->failed = true;
 	return true;
 }
@@ -330,6 +421,47 @@ static bool hear_jitmap(struct namer *n, const struct capture *c, const struct r
 	struct trial t = { n, c, false };
 
 	return jit_add(&n->jit, (uint32_t)r->process, r->generation, r->data, try_late, &t) && !t.failed;
+}
+
+static void ask_place(void *arg, uint32_t place, uint64_t *address, uint64_t *time)
+{
+	const struct trial *t = arg;
+	const struct capture_frame *f = &t->c->frames[t->c->places[place].frame];
+
+	*address = capture_lookup(f, f->address);
+	*time = t->c->places[place].sample;
+}
+
+static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
+{
+	struct trial *t = arg;
+	struct answer *a = &t->n->answers[place], new = { .late = a->late };
+	uint32_t before = t->c->places[place].before;
+
+	if (!answer_hit(t->n, t->c, &t->c->places[place], hit, NAME_JITDUMP, &new))
+		return false;
+	/* One that was not written, because the place before had the same, may have to be now. They come in order. */
+	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP && !t->n->answers[before].late)
+		return true;
+	*a = new;
+	return add_late(t->n, place);
+}
+
+/* What jitdump files told later than it was needed; last: and what a parent did, for those that it forked. */
+static bool revise_jit(struct namer *n, const struct capture *c, bool last)
+{
+	struct trial t = { n, c, false };
+	bool good = jit_revise(&n->jit, &(struct jit_revision){ ask_place, tell_place, &t }, last), found;
+
+	for (uint32_t i = 1; good && last && n->jit.n && i < n->n_placed; i++) {
+		const struct capture_place *p = &c->places[i];
+
+		if (n->answers[i].text || !p->map_end || (p->file && n->files[p->file].module) ||
+		    c->processes[c->frames[p->frame].process].via != VIA_FORK)
+			continue;
+		good = ask_maps(n, c, i, &n->answers[i], &found) && (!found || add_late(n, i));
+	}
+	return good;
 }
 
 static bool hear_source(struct namer *n, const struct capture *c, const struct record_source *r)
@@ -353,8 +485,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 
 	switch (r->type) {
 	case RECORD_SEGMENT:
-		forget_segment(n);
-		return modules_tidy(n->modules, MODULES_KEEP);
+		return forget_segment(n) && modules_tidy(n->modules, MODULES_KEEP);
 	case RECORD_FRAME:
 		if (r->frame.process)
 			return true;
@@ -365,6 +496,8 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 		return look_up_new(n, c);
 	case RECORD_JITMAP:
 		return hear_jitmap(n, c, &r->jitmap);
+	case RECORD_JITCODE:
+		return jit_see_code(&n->jit, &r->jitcode);
 	case RECORD_STRING:
 		return intern_add(n->texts, r->string.text, &text) && strings_see(&n->strings, r->string.id, text);
 	case RECORD_SOURCE:
@@ -374,6 +507,42 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	}
 }
 
+static size_t count_levels(const struct namer *n, const struct answer *a)
+{
+	return intern_get(&n->levels, a->levels).n / sizeof(struct level);
+}
+
+static struct level level_of(const struct namer *n, const struct answer *a, size_t i)
+{
+	struct level l;
+
+	memcpy(&l, intern_get(&n->levels, a->levels).p + i * sizeof(l), sizeof(l));
+	return l;
+}
+
+static bool same_text(const struct namer *n, const struct capture *c, uint32_t theirs, uint32_t ours)
+{
+	return slice_equal(capture_text(c, theirs), intern_get(n->texts, ours));
+}
+
+/* Are lines and inlined functions of a name that was said at least ours? */
+static bool levels_heard(const struct namer *n, const struct capture *c, const struct capture_symbol *s,
+			 const struct answer *a)
+{
+	size_t count = count_levels(n, a);
+
+	for (size_t i = 0; i < count; i++) {
+		struct level l = level_of(n, a, i);
+
+		if ((i > 0 && !same_text(n, c, s->name, l.name)) || !same_text(n, c, s->file, l.file) || s->line != l.line)
+			return false;
+		if (i + 1 < count && !s->inner)
+			return false;
+		s = &c->symbols[s->inner];
+	}
+	return true;
+}
+
 /* Has it been said, or something better? */
 static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
 		     const struct answer *a)
@@ -381,8 +550,15 @@ static bool is_heard(const struct namer *n, const struct capture *c, uint32_t fr
 	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
 
 	return s && (name_source_rank(s->source) > name_source_rank(a->source) ||
-		     (s->source == a->source && s->offset == a->offset &&
-		      slice_equal(capture_text(c, s->name), intern_get(n->texts, a->text))));
+		     (s->source == a->source && s->offset == a->offset && same_text(n, c, s->name, a->text) &&
+		      levels_heard(n, c, s, a)));
+}
+
+/* 0 for text 0, which is no text. False without memory. */
+static bool string_of(struct namer *n, struct writer *w, uint32_t text, uint64_t *id)
+{
+	*id = text ? strings_id(&n->strings, n->texts, text, w) : 0;
+	return !text || *id;
 }
 
 static bool write_symbol(struct namer *n, const struct capture *c, struct writer *w, uint32_t frame, uint64_t from,
@@ -390,15 +566,19 @@ static bool write_symbol(struct namer *n, const struct capture *c, struct writer
 {
 	struct record r = { .type = RECORD_SYMBOL,
 			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
+	size_t count = count_levels(n, a);
 
 	if (is_heard(n, c, frame, from, a))
 		return true;
-	if (a->text) {
-		r.symbol.name = strings_id(&n->strings, n->texts, a->text, w);
-		if (!r.symbol.name)
+	for (size_t i = 0; i == 0 || i < count; i++) {
+		struct level l = i < count ? level_of(n, a, i) : (struct level){ 0 };
+
+		if (!string_of(n, w, i ? l.name : a->text, &r.symbol.name) || !string_of(n, w, l.file, &r.symbol.file))
 			return false;
+		r.symbol.level = i;
+		r.symbol.line = l.line;
+		writer_put(w, &r);
 	}
-	writer_put(w, &r);
 	return true;
 }
 
@@ -411,9 +591,26 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	if (!a->text)
 		return true;
 	if (p->before && before->text == a->text && before->source == a->source && before->offset == a->offset &&
+	    before->levels == a->levels &&
 	    !capture_symbol_from(c, p->frame, p->from))
 		return true;
 	return write_symbol(n, c, w, p->frame, p->from, a);
+}
+
+/* What named the kernel, or why nothing did: a file that was named or found, else what was recorded. */
+static void kernel_source(const struct namer *n, const struct capture *c, struct record_source *s)
+{
+	const char *why;
+
+	s->status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
+	s->kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
+	s->path = slice_of("/proc/kallsyms");
+	if (!n->asked_files || (c->n_ksyms && !n->file_named))
+		return;
+	s->status = kernel_files_state(n->kernel_files, &s->path, &why);
+	s->kind = n->file_named ? kernel_files_kind(n->kernel_files) : NAME_NONE;
+	if (s->path.n == 0)
+		s->path = slice_of("/proc/kallsyms");
 }
 
 static bool write_source(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
@@ -425,9 +622,7 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	if (!f)
 		return false;
 	if (id == 0) {
-		s.status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
-		s.kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
-		s.path = slice_of("/proc/kallsyms");
+		kernel_source(n, c, &s);
 	} else if (f->module) {
 		struct module_state m = modules_state(n->modules, f->module - 1);
 
@@ -437,6 +632,9 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	}
 	if (!intern_add(n->texts, s.path, &path))
 		return false;
+	/* Of the kernel's some are in the capture after the first run: what gave them stays. */
+	if (id == 0 && f->heard && f->status == SOURCE_OK && name_source_rank(f->kind) >= name_source_rank(s.kind))
+		return true;
 	/* Why it failed is told once, wherever it was tried. */
 	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
 			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
@@ -449,6 +647,42 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	return true;
 }
 
+void namer_use_kernel(struct namer *n, struct kernel_files *k)
+{
+	n->kernel_files = k;
+}
+
+/* What a text file says of a kernel address becomes a record, as if it had been recorded: it tells the module. */
+static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
+{
+	uint32_t said;
+
+	if (s->size == 0 || idmap_find(&n->said_ksyms, s->address, &said))
+		return true;
+	writer_put(w, &(struct record){ .type = RECORD_KSYM, .ksym = { 0, s->address, s->size, s->name, s->module } });
+	return idmap_set(&n->said_ksyms, s->address, 0);
+}
+
+/* By a file, where the capture has no symbols of its own, or one was named. As name_kernel. */
+static int name_by_file(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	const struct capture_frame *f = &c->frames[id];
+	struct kernel_symbol s;
+	struct answer a = { 0 };
+
+	if (!n->kernel_files || (c->n_ksyms && !kernel_files_asked(n->kernel_files)))
+		return 0;
+	if (!n->asked_files)
+		kernel_files_segment(n->kernel_files, c);
+	n->asked_files = true;
+	if (!kernel_files_find(n->kernel_files, capture_lookup(f, f->address), &s))
+		return 0;
+	n->file_named = true;
+	a.source = (uint16_t)kernel_files_kind(n->kernel_files);
+	a.offset = f->address - s.address;
+	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
+}
+
 /* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
@@ -456,7 +690,9 @@ static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uin
 	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
 	struct answer a = { .source = NAME_KSYM };
 
-	if (!k || !k->name || (k->size == 0 && !last))
+	if (!k)
+		return name_by_file(n, c, w, id);
+	if (!k->name || (k->size == 0 && !last))
 		return 0;
 	a.offset = f->address - k->address;
 	if (!intern_add(n->texts, capture_text(c, k->name), &a.text) || !write_symbol(n, c, w, id, 0, &a))
@@ -487,13 +723,15 @@ static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, boo
 
 bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 {
-	bool good = look_up_queued(n, c);
+	bool good = look_up_queued(n, c) && revise_jit(n, c, false);
 
 	for (size_t i = 0; good && i < n->new_files.n; i++)
 		good = write_source(n, c, w, n->new_files.items[i]);
 	n->new_files.n = 0;
-	for (size_t i = 0; good && i < n->late.n; i++)
+	for (size_t i = 0; good && i < n->late.n; i++) {
+		n->answers[n->late.items[i]].late = false;
 		good = write_place(n, c, w, n->late.items[i]);
+	}
 	n->late.n = 0;
 	for (; good && n->n_said < n->n_placed; n->n_said++)
 		good = write_place(n, c, w, (uint32_t)n->n_said);
@@ -506,7 +744,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 	for (uint32_t i = 1; i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
 		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
-		bool was_late = !n->answers[i].text && f && f->used;
+		bool was_late = !is_named(n->answers[i].source) && f && f->used;
 
 		if (!was_late)
 			continue;
@@ -514,7 +752,7 @@ static bool look_again(struct namer *n, const struct capture *c)
 			continue;
 		if (!f->module && !image_of(c, &c->files[p->file]).n)
 			continue;
-		if (!look_up(n, c, i) || !list_add(&n->late, i))
+		if (!look_up(n, c, i) || !add_late(n, i))
 			return false;
 	}
 	return true;
@@ -593,13 +831,14 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		static const struct answer none = { .source = NAME_NONE };
 		const struct capture_place *p = &c->places[i];
-		const struct capture_symbol *s = n->answers[i].text ? NULL : capture_symbol_from(c, p->frame, p->from);
+		bool ours = is_named(n->answers[i].source);
+		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
 		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
-		bool named = n->answers[i].text || (s && s->source != NAME_NONE);
+		bool named = ours || (s && is_named(s->source));
 
 		t->named += named;
 		t->unnamed += !named;
-		if (!named && !s && has_name[p->frame])
+		if (!named && !s && !n->answers[i].text && has_name[p->frame])
 			good = write_symbol(n, c, w, p->frame, p->from, &none);
 	}
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
@@ -613,6 +852,16 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	free(tallies);
 	free(has_name);
 	return good;
+}
+
+static const char *why_kernel(const struct namer *n, const struct capture *c)
+{
+	const char *why = NULL;
+	struct slice path;
+
+	if (n->asked_files)
+		kernel_files_state(n->kernel_files, &path, &why);
+	return why ? why : c->n_ksyms || n->file_named ? "no-symbol" : "no kernel symbols were recorded";
 }
 
 static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
@@ -629,8 +878,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
-	return count(n, slice_of("[kernel]"),
-		     slice_of(!unnamed ? "" : c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded"),
+	return count(n, slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
 		     n->kernel_frames - unnamed, unnamed, &at);
 }
 
@@ -639,7 +887,7 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 	if (n->last_said)
 		return true;
 	n->last_said = true;
-	if (!namer_say(n, c, w) || !look_again(n, c))
+	if (!namer_say(n, c, w) || !revise_jit(n, c, true) || !look_again(n, c))
 		return false;
 	for (size_t i = 1; i < n->n_files; i++) { /* what came of a file may have changed */
 		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))

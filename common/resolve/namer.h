@@ -17,8 +17,8 @@
  * source is not worse and it says the same) or better, so that naming twice adds nothing, and naming
  * again where other files are adds what is better and loses nothing.
  *
- * Frames in anonymous memory get the name that the process's perf map gave them when the sample was
- * taken; those that it did not name by then, the first that it gives them later. A frame whose memory
+ * Frames in anonymous memory get the name that the process's jitdump file, or else its perf map, gave them when
+ * the sample was taken; those that neither named by then, the first that they get later. A frame whose memory
  * meant something else before, and for which there is no name now, gets the name "none", since
  * the old one would be believed otherwise. All other frames without a name get nothing; the SOURCE of
  * their file says why.
@@ -27,6 +27,7 @@
 #define CPROF_RESOLVE_NAMER_H
 
 #include "common/capture/capture.h"
+#include "common/resolve/kernelfile.h"
 #include "common/resolve/modules.h"
 #include "common/stream/writer.h"
 
@@ -43,6 +44,8 @@ struct namer;
 /* NULL without memory. The modules stay the caller's. */
 struct namer *namer_new(struct modules *modules);
 void namer_free(struct namer *n);
+/* Kernel frames that the capture has no symbols for are looked up there; it stays the caller's. */
+void namer_use_kernel(struct namer *n, struct kernel_files *k);
 /* To be called for each record that capture_apply has taken. False without memory. */
 bool namer_see(struct namer *n, struct capture *c, const struct record *r);
 /* Writes what is known by now and has not been said. False without memory; the writer keeps its own errors. */

@@ -101,10 +101,25 @@ static size_t flatten(struct perfmap_entry *items, size_t n, struct perfmap_entr
 	return both;
 }
 
+/* Makes a run of its first n items, which stand in the order of time. False without memory. */
+static bool settle(struct perfmap_run *run, size_t n)
+{
+	struct perfmap_entry *spare, *bigger;
+
+	if (n == 0)
+		return true;
+	spare = malloc((3 * n + 1) * sizeof(*spare));
+	bigger = realloc(run->items, (3 * n + 1) * sizeof(*bigger));
+	run->items = bigger ? bigger : run->items;
+	if (spare && bigger)
+		run->n = flatten(run->items, n, spare);
+	free(spare);
+	return spare && bigger;
+}
+
 bool perfmap_parse(struct perfmap_run *run, struct slice chunk)
 {
 	size_t cap = 0, n = 0;
-	struct perfmap_entry *spare, *bigger;
 	const uint8_t *p, *end;
 
 	*run = (struct perfmap_run){ .text = malloc(chunk.n + 1) };
@@ -121,15 +136,7 @@ bool perfmap_parse(struct perfmap_run *run, struct slice chunk)
 		n += parse_line((struct slice){ p, (size_t)(stop - p) }, &run->items[n]);
 		p = stop;
 	}
-	if (n == 0)
-		return true;
-	spare = malloc((3 * n + 1) * sizeof(*spare));
-	bigger = realloc(run->items, (3 * n + 1) * sizeof(*bigger));
-	run->items = bigger ? bigger : run->items;
-	if (spare && bigger)
-		run->n = flatten(run->items, n, spare);
-	free(spare);
-	return spare && bigger;
+	return settle(run, n);
 }
 
 static const struct perfmap_entry *covering(const struct perfmap_run *run, uint64_t address)
@@ -203,7 +210,8 @@ bool perfmap_push(struct perfmap *map, struct perfmap_run *run)
 		perfmap_run_release(run);
 		return empty;
 	}
-	map->texts[map->n_texts++] = run->text;
+	if (run->text)
+		map->texts[map->n_texts++] = run->text;
 	map->runs[map->n++] = (struct perfmap_run){ run->items, run->n, NULL };
 	*run = (struct perfmap_run){ 0 };
 	while (map->n > 1 && map->runs[map->n - 2].n < 2 * map->runs[map->n - 1].n) {
@@ -211,6 +219,21 @@ bool perfmap_push(struct perfmap *map, struct perfmap_run *run)
 			return false;
 	}
 	return true;
+}
+
+bool perfmap_put(struct perfmap *map, const struct perfmap_entry *items, size_t n)
+{
+	struct perfmap_run run = { 0 };
+
+	if (n == 0)
+		return true;
+	run.items = malloc(n * sizeof(*items));
+	if (run.items)
+		memcpy(run.items, items, n * sizeof(*items));
+	if (run.items && settle(&run, n))
+		return perfmap_push(map, &run);
+	perfmap_run_release(&run);
+	return false;
 }
 
 void perfmap_release(struct perfmap *map)

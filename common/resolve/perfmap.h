@@ -58,6 +58,8 @@ bool perfmap_parse(struct perfmap_run *run, struct slice chunk);
 bool perfmap_run_find(const struct perfmap_run *run, uint64_t address, struct perfmap_hit *hit);
 /* Takes the run over, even if it fails for want of memory. */
 bool perfmap_push(struct perfmap *map, struct perfmap_run *run);
+/* Adds entries in the order of time, whose names the caller keeps. False without memory. */
+bool perfmap_put(struct perfmap *map, const struct perfmap_entry *items, size_t n);
 /* False: no name as of now. */
 bool perfmap_find(const struct perfmap *map, uint64_t address, struct perfmap_hit *hit);
 void perfmap_run_release(struct perfmap_run *run);

@@ -55,6 +55,9 @@ static const char *const cost_names[] = {
 	[COST_STACKS_DEFERRED] = "stacks-deferred",
 };
 
+static const char *const jitcode_names[] = {
+	[JITCODE_LOAD] = "load", [JITCODE_MOVE] = "move", [JITCODE_CLOSE] = "close", [JITCODE_MARK] = "mark",
+};
 static const char *const kind_names[] = { [FRAME_EXACT] = "exact", [FRAME_RETURN] = "return" };
 static const char *const via_names[] = { "snapshot", "fork", "exec" };
 static const char *const end_names[] = { "closed", "continues", "error" };
@@ -170,6 +173,11 @@ static const struct field source_fields[] = {
 	U("file", source.file), ENUM("status", source.status, status_names),
 	ENUM("kind", source.kind, name_names), TEXT("path", source.path),
 };
+static const struct field jitcode_fields[] = {
+	TIME("time", jitcode.time),    U("process", jitcode.process), ENUM("kind", jitcode.kind, jitcode_names),
+	X("address", jitcode.address), X("size", jitcode.size),       X("old", jitcode.old),
+	TEXT("name", jitcode.name),
+};
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
@@ -181,7 +189,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(SAMPLE, sample),   ROW(KSYM, ksym),       ROW(IMAGE, image),     ROW(JITMAP, jitmap),
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
-	ROW(SOURCE, source),
+	ROW(SOURCE, source),   ROW(JITCODE, jitcode),
 };
 
 const struct record_desc *record_desc(uint32_t type)

@@ -48,7 +48,8 @@ enum record_type {
 	RECORD_STRING = 23,
 	RECORD_SYMBOL = 24,
 	RECORD_SOURCE = 25,
-	/* 26 to 31: native code, later. 32 to 47: frames of interpreted languages. */
+	RECORD_JITCODE = 26,
+	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
 	RECORD_TYPES,
 };
 
@@ -84,6 +85,8 @@ enum frame_kind {
 };
 
 enum process_via { VIA_SNAPSHOT = 0, VIA_FORK = 1, VIA_EXEC = 2, VIAS };
+
+enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_MARK = 3, JITCODE_KINDS };
 
 /* What became of each tick. EXPECTED is the right side of the sum, all up to OUTCOME_SUM the left. */
 enum outcome {
@@ -259,6 +262,14 @@ struct record_jitmap {
 	struct slice data;
 };
 
+/* What a jitdump file says of a piece of code, at a time that the file gives. */
+struct record_jitcode {
+	uint64_t time, process, kind;
+	uint64_t address, size; /* of a close and a mark 0 */
+	uint64_t old;           /* of a move: where it was before; else 0 */
+	struct slice name;      /* of a load */
+};
+
 struct record_cgroup {
 	uint64_t id; /* the kernel's */
 	struct slice path;
@@ -339,6 +350,7 @@ struct record {
 		struct record_string string;
 		struct record_symbol symbol;
 		struct record_source source;
+		struct record_jitcode jitcode;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
 };

@@ -21,12 +21,7 @@ static bool read_section(struct builder *b, const struct section *section, enum 
 	struct cfi cfi = { .section = *section, .source = source, .code = &b->code };
 	bool good;
 
-	cfi.bases = (struct encoded_bases){
-		.section = section->bytes.p,
-		.vaddr = section->vaddr,
-		.text = section_vaddr(b->f, ".text"),
-		.data = section_vaddr(b->f, ".got"),
-	};
+	cfi.bases = cfi_bases(b->f, section);
 	good = cfi_spans(&cfi, &b->spans);
 	b->t->functions += cfi.functions;
 	b->t->bad += cfi.bad;

@@ -243,6 +243,23 @@ static bool add_rows(const struct cfi *cfi, const struct cie *cie, struct cursor
 	return true;
 }
 
+/* An FDE's range. 1: it is there. 0: of code that is not. -1: damaged. *offset: of its code in the file. */
+static int read_range(const struct cfi *cfi, const struct cie *cie, struct cursor *c, struct function *fn,
+		      uint64_t *offset)
+{
+	uint64_t length, left;
+
+	if (!encoded_pointer(c, cie->encoding, &cfi->bases, &fn->start) || !encoded_value(c, cie->encoding, &length))
+		return -1;
+	/* What the linker threw away remains at 0, or nowhere. */
+	if (length == 0 || (fn->start == 0 && cfi->source == SPAN_DEBUG_FRAME) ||
+	    !code_map_offset(cfi->code, fn->start, offset, &left))
+		return 0;
+	fn->end = fn->start + (length < left ? length : left);
+	fn->to_offset = *offset - fn->start;
+	return 1;
+}
+
 /* An FDE: its range, what its augmentation's data are, and its program. */
 static bool read_fde(struct cfi *cfi, const struct cie *cie, struct cursor c, struct spans *s)
 {
@@ -250,17 +267,11 @@ static bool read_fde(struct cfi *cfi, const struct cie *cie, struct cursor c, st
 	struct spans_mark before = spans_mark(s);
 	struct function fn;
 	struct slice skipped;
-	uint64_t length, offset, left;
+	uint64_t offset;
+	int there = read_range(cfi, cie, &c, &fn, &offset);
 
-	if (!encoded_pointer(&c, cie->encoding, &cfi->bases, &fn.start) ||
-	    !encoded_value(&c, cie->encoding, &length))
-		return false;
-	/* What the linker threw away remains at 0, or nowhere. */
-	if (length == 0 || (fn.start == 0 && cfi->source == SPAN_DEBUG_FRAME) ||
-	    !code_map_offset(cfi->code, fn.start, &offset, &left))
-		return true;
-	fn.end = fn.start + (length < left ? length : left);
-	fn.to_offset = offset - fn.start;
+	if (there <= 0)
+		return there == 0;
 	cfi->functions++;
 	if ((!cie->sized || cursor_slice(&c, &skipped)) && add_rows(cfi, cie, c, &fn, s))
 		return true;
@@ -287,4 +298,36 @@ bool cfi_spans(struct cfi *cfi, struct spans *s)
 	cfi->bad += more == DAMAGED;
 	free(cies.items);
 	return good || s->too_large;
+}
+
+bool cfi_functions(struct cfi *cfi, struct function_list *l)
+{
+	struct cursor c = cursor_over(cfi->section.bytes.p, cfi->section.bytes.n);
+	struct cies cies = { 0 };
+	struct entry e;
+	bool good = read_cies(cfi, &cies);
+
+	while (good && next_entry(cfi, &c, &e) == MORE) {
+		const struct cie *cie = e.is_cie ? NULL : find_cie(&cies, e.cie);
+		struct function fn;
+		uint64_t offset;
+
+		if (!cie || !cie->usable || read_range(cfi, cie, &e.in, &fn, &offset) <= 0)
+			continue;
+		good = grow_array(&l->items, &l->cap, l->n, sizeof(*l->items));
+		if (good)
+			l->items[l->n++] = (struct function_range){ fn.start, fn.end };
+	}
+	free(cies.items);
+	return good;
+}
+
+struct encoded_bases cfi_bases(const struct elf_file *f, const struct section *section)
+{
+	return (struct encoded_bases){
+		.section = section->bytes.p,
+		.vaddr = section->vaddr,
+		.text = section_vaddr(f, ".text"),
+		.data = section_vaddr(f, ".got"),
+	};
 }

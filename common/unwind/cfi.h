@@ -8,6 +8,7 @@
 #define CPROF_UNWIND_CFI_H
 
 #include "common/unwind/encoded.h"
+#include "common/unwind/functions.h"
 #include "common/unwind/sections.h"
 #include "common/unwind/spans.h"
 
@@ -21,5 +22,9 @@ struct cfi {
 
 /* Adds what the section says. False without memory; that it is damaged is no more than counted. */
 bool cfi_spans(struct cfi *cfi, struct spans *s);
+/* Adds the ranges alone, in the order in which they come, addresses as linked. False without memory. */
+bool cfi_functions(struct cfi *cfi, struct function_list *l);
+/* What pointers in a section of this file may be relative to. */
+struct encoded_bases cfi_bases(const struct elf_file *f, const struct section *section);
 
 #endif

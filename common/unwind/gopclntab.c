@@ -44,6 +44,20 @@ static bool part(const struct gopclntab *t, uint64_t at, struct slice *s)
 	return true;
 }
 
+/* In the oldest layout the list of paths is where the number behind functab says; its first element is their number. */
+static void find_paths(struct gopclntab *t)
+{
+	size_t at = (2 * t->n + 1) * t->field;
+	uint64_t n;
+
+	t->units = (struct slice){ NULL, 0 };
+	t->paths = t->bytes;
+	if (t->functab.n - at < 4 || !part(t, le32_load(t->functab.p + at), &t->units) || t->units.n < 4)
+		return;
+	n = (uint64_t)le32_load(t->units.p) * 4;
+	t->units.n = n < t->units.n ? (size_t)n : t->units.n;
+}
+
 /* Everything but the address of the text. */
 static bool read_header(struct gopclntab *t)
 {
@@ -59,6 +73,8 @@ static bool read_header(struct gopclntab *t)
 		size_t skip = t->field == 8 ? 8 : 0;
 
 		good = t->bytes.n >= WORDS_AT + WORDS * 8 && part(t, le64_load(w + WORD_NAMES * 8 - skip), &t->names) &&
+		       part(t, le64_load(w + WORD_UNITS * 8 - skip), &t->units) &&
+		       part(t, le64_load(w + WORD_PATHS * 8 - skip), &t->paths) &&
 		       part(t, le64_load(w + WORD_VALUES * 8 - skip), &t->values) &&
 		       part(t, le64_load(w + WORD_RECORDS * 8 - skip), &t->records);
 		t->functab = t->records;
@@ -67,11 +83,12 @@ static bool read_header(struct gopclntab *t)
 	if (!good || le64_load(w) >= t->functab.n / t->field / 2)
 		return false;
 	t->n = (size_t)le64_load(w);
+	if (p[0] == MAGIC_1_2)
+		find_paths(t);
 	return true;
 }
 
-/* Addresses that the loader is to fill in: the file itself may hold zeroes there. */
-static void relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t vaddr)
+void gopclntab_relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t vaddr)
 {
 	struct section rela;
 
@@ -85,8 +102,7 @@ static void relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t va
 	}
 }
 
-/* Makes the bytes its own, so that they can be relocated. */
-static bool own_bytes(struct gopclntab *t)
+bool gopclntab_keep(struct gopclntab *t)
 {
 	if (t->own)
 		return true;
@@ -95,7 +111,7 @@ static bool own_bytes(struct gopclntab *t)
 		return false;
 	memcpy(t->own, t->bytes.p, t->bytes.n);
 	t->bytes.p = t->own;
-	return true;
+	return read_header(t); /* the parts move along; the bytes are the same, or may be others in a file that is written */
 }
 
 /* Is this the text? Where runtime.goexit is in the table its code must be there: nop, call. */
@@ -109,6 +125,8 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 	if (text == 0 || !code_map_offset(code, text, &offset, &left))
 		return false;
 	t->text = text;
+	if (f->archived) /* its code is not there to look at */
+		return !guess;
 	for (size_t i = 0; i < t->n; i++) {
 		if (!gopclntab_function(t, i, &fn) ||
 		    (!slice_is(fn.name, "runtime.goexit") && !slice_is(fn.name, "runtime.goexit.abi0")))
@@ -135,7 +153,7 @@ static bool find_text(const struct elf_file *f, const struct code_map *code, str
 		return text_fits(f, code, t, in_header, false);
 	if (section_find(f, ".go.module", &module) && module.bytes.n >= MODULE_TEXT + sizeof(word)) {
 		memcpy(word, module.bytes.p + MODULE_TEXT, sizeof(word));
-		relocate(f, word, sizeof(word), module.vaddr + MODULE_TEXT);
+		gopclntab_relocate(f, word, sizeof(word), module.vaddr + MODULE_TEXT);
 		if (text_fits(f, code, t, le64_load(word), false))
 			return true;
 	}
@@ -220,8 +238,8 @@ static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
 	if (!may_be_go(f) || fstat(f->fd, &st) != 0)
 		return GOPCLNTAB_NONE;
 	budget = 4 * (uint64_t)st.st_size + (1 << 16);
-	for (size_t i = 0; i < f->n_segments; i++) {
-		const struct elf_segment *seg = &f->segments[i];
+	for (size_t i = 0; i < f->n_loaded; i++) {
+		const struct elf_segment *seg = &f->loaded[i];
 
 		if (!seg->exec && seg->filesz && seg->offset < (uint64_t)st.st_size) {
 			enum gopclntab_found found = scan_segment(f, seg, (uint64_t)st.st_size, &budget, t);
@@ -256,11 +274,11 @@ enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_
 	*t = (struct gopclntab){ 0 };
 	found = find(f, t);
 	if (found == GOPCLNTAB_FOUND && section_find(f, ".rela.dyn", &rela)) {
-		if (own_bytes(t))
-			relocate(f, t->own, t->bytes.n, t->vaddr);
+		if (gopclntab_keep(t))
+			gopclntab_relocate(f, t->own, t->bytes.n, t->vaddr);
 		else
-			found = GOPCLNTAB_NO_MEMORY;
-		if (found == GOPCLNTAB_FOUND && !read_header(t)) /* the bytes are elsewhere, and may be others */
+			found = t->own ? GOPCLNTAB_DAMAGED : GOPCLNTAB_NO_MEMORY;
+		if (found == GOPCLNTAB_FOUND && !read_header(t)) /* the header's words may be others now */
 			found = GOPCLNTAB_DAMAGED;
 	}
 	if (found == GOPCLNTAB_FOUND && t->field == 4 && !find_text(f, code, t))
@@ -283,16 +301,20 @@ static uint64_t field(const struct gopclntab *t, size_t i)
 	return t->field == 8 ? le64_load(p) : le32_load(p);
 }
 
-/* Its name, or nothing. */
-static struct slice name_at(const struct gopclntab *t, uint32_t at)
+struct slice gopclntab_text(struct slice part, uint32_t at, size_t max)
 {
 	struct slice s = { NULL, 0 };
 
-	if (at >= t->names.n)
+	if (at >= part.n)
 		return s;
-	s.p = t->names.p + at;
-	s.n = strnlen((const char *)s.p, t->names.n - at < NAME_MAX_GO ? t->names.n - at : NAME_MAX_GO);
+	s.p = part.p + at;
+	s.n = strnlen((const char *)s.p, part.n - at < max ? part.n - at : max);
 	return s;
+}
+
+uint64_t gopclntab_start(const struct gopclntab *t, size_t i)
+{
+	return t->text + field(t, 2 * i);
 }
 
 bool gopclntab_function(const struct gopclntab *t, size_t i, struct go_function *fn)
@@ -308,7 +330,8 @@ bool gopclntab_function(const struct gopclntab *t, size_t i, struct go_function 
 	*fn = (struct go_function){
 		.start = t->text + start,
 		.end = t->text + end,
-		.name = name_at(t, le32_load(p + t->field)),
+		.name = gopclntab_text(t->names, le32_load(p + t->field), NAME_MAX_GO),
+		.record = { p, (size_t)(t->records.n - record) },
 		.depths = le32_load(p + t->field + 12),
 		.moves_rsp = t->flag_at && (p[t->flag_at] & FLAG_MOVES_RSP),
 	};

@@ -1,6 +1,6 @@
 /*
  * Go's own table of functions, .gopclntab: where each begins, what it is called, how far rsp is below its
- * entry value at each of its instructions. For this room only.
+ * entry value at each of its instructions. For this room, and the one that gives names.
  *
  *	struct gopclntab t;
  *
@@ -34,6 +34,8 @@ struct gopclntab {
 	size_t n;             /* functions */
 	struct slice functab; /* of each: address, offset of its record; behind the last: where it ends */
 	struct slice names, values, records; /* what a record's numbers are offsets in; the records themselves */
+	struct slice units; /* numbers of four bytes: where in paths each is, by unit and by file (before 1.16 by file) */
+	struct slice paths;
 	unsigned int field;   /* bytes of one in functab */
 	unsigned int flag_at; /* in a record; 0: this version has no flags */
 	uint64_t text;        /* to be added to functab's addresses */
@@ -44,13 +46,22 @@ struct gopclntab {
 
 struct go_function {
 	uint64_t start, end; /* as linked; with the padding behind it */
-	struct slice name;
+	struct slice name;   /* of a longer one the beginning */
+	struct slice record; /* the rest of the records with it */
 	uint32_t depths; /* where they are among the values; 0: not known */
 	bool moves_rsp;  /* says to write rsp otherwise than by constants; always false before Go 1.17 */
 };
 
 enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_map *code, struct gopclntab *t);
 void gopclntab_close(struct gopclntab *t);
+/* Makes the bytes its own, good beyond the file. False without memory (own is NULL then), or where they changed. */
+bool gopclntab_keep(struct gopclntab *t);
+/* Addresses in these bytes that the loader is to fill in: the file itself may hold zeroes there. */
+void gopclntab_relocate(const struct elf_file *f, uint8_t *p, size_t n, uint64_t vaddr);
+/* What stands there, up to a NUL and at most max bytes; empty where that is beyond the part. */
+struct slice gopclntab_text(struct slice part, uint32_t at, size_t max);
+/* Where functab says that the function begins. */
+uint64_t gopclntab_start(const struct gopclntab *t, size_t i);
 
 /* False where its entry or its record makes no sense. */
 bool gopclntab_function(const struct gopclntab *t, size_t i, struct go_function *fn);

@@ -54,8 +54,8 @@ static bool bytes_at(const struct elf_file *f, uint64_t vaddr, struct slice *byt
 
 	if (fstat(f->fd, &st) != 0)
 		return false;
-	for (size_t i = 0; i < f->n_segments; i++) {
-		const struct elf_segment *seg = &f->segments[i];
+	for (size_t i = 0; i < f->n_loaded; i++) {
+		const struct elf_segment *seg = &f->loaded[i];
 		uint64_t into = vaddr - seg->vaddr, at = seg->offset + into, n = seg->filesz - into;
 		Elf_Data *data;
 

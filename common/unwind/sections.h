@@ -1,5 +1,5 @@
 /*
- * Where in a file the unwind information is, and where the code. For this room only.
+ * Where in a file the unwind information is, and where the code. For this room, and the one that gives names.
  */
 #ifndef CPROF_UNWIND_SECTIONS_H
 #define CPROF_UNWIND_SECTIONS_H

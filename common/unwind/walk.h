@@ -17,6 +17,8 @@
 #ifndef CPROF_UNWIND_WALK_H
 #define CPROF_UNWIND_WALK_H
 
+#include <stddef.h>
+
 #include "common/unwind/state.h"
 
 /* NULL: there is none. Arrays of UNWIND_SHARD_ROWS, _SHARD_MAPPINGS, _RULES, _PAGES, _FILES. */

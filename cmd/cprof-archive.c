@@ -1,0 +1,626 @@
+/*
+ * cprof-archive: what a capture's names need, kept by build ID.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cli.h"
+#include "common/capture/capture.h"
+#include "common/elf/slim.h"
+#include "common/resolve/finder.h"
+#include "common/resolve/shelf.h"
+
+enum { DEBUG_DIRS_MAX = 64, PROCESSES_MAX = 64 };
+
+static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]...\n"
+				 "       [--debuginfod] [FILE ...]";
+
+/* What became of a file; below WRITTEN the finder's reasons, by its own numbers. */
+enum outcome_of_file {
+	WRITTEN = 1000,
+	THERE,       /* already, and as good */
+	FOREIGN,     /* there is one that another program made */
+	NO_BUILD_ID, /* so no capture could find it */
+	LONG_BUILD_ID,
+};
+
+struct item {
+	unsigned int outcome;
+	uint32_t path; /* text */
+	uint64_t bytes, original; /* written; of the files it was made from */
+	uint32_t holds;
+	uint32_t tries;
+};
+
+struct archive {
+	const char *dir;
+	struct shelf shelf;
+	struct finder finder;
+	bool dwarf;
+	struct intern keys;  /* a build ID, or what else a file is known by, to its item */
+	struct intern tried; /* the same with the path */
+	struct intern texts;
+	struct item *items;
+	size_t n, cap;
+	struct buf scratch;
+};
+
+static void or_die(bool good)
+{
+	if (!good)
+		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+/* The files that there are to make one from; what is in the archive may stand in for either. */
+struct sources {
+	struct elf_file *there, *runtime, *debug;
+	struct buf runtime_path, debug_path;
+};
+
+static void sources_release(struct sources *s)
+{
+	elf_close(s->there);
+	elf_close(s->runtime);
+	elf_close(s->debug);
+	buf_release(&s->runtime_path);
+	buf_release(&s->debug_path);
+}
+
+/* A file of the archive, if it is whole and what its name says. Takes the descriptor over. */
+static struct elf_file *open_archived(int fd, struct slice id)
+{
+	struct elf_file *f = NULL;
+
+	if (fd < 0 || elf_open(fd, &f) != ELF_OPENED)
+		return NULL;
+	if (elf_is_whole(f) && elf_same_build(elf_build_id(f), id))
+		return f;
+	elf_close(f);
+	return NULL;
+}
+
+static bool is_complete(const struct elf_file *f, bool dwarf, bool shared)
+{
+	uint32_t need = (shared ? 0 : ARCHIVED_OFFSETS | ARCHIVED_SYMTAB) | (dwarf ? ARCHIVED_DWARF : 0);
+
+	return (f->archived & need) == need;
+}
+
+/* The first debug file that has all that is missing, or else the one that has most of it. */
+static void find_debug(struct archive *a, const struct module_identity *is, struct sources *s)
+{
+	bool symtab = !s->runtime || !elf_has_symtab(s->runtime);
+	bool dwarf = a->dwarf && !(s->runtime && elf_has_dwarf(s->runtime));
+	int need = 4 * symtab + 2 * dwarf;
+	struct buf opened = { 0 };
+	struct elf_file *f;
+	int best = 0;
+	size_t step = 0;
+
+	while (best < need &&
+	       (f = finder_debug(&a->finder, &step, s->runtime, is, &opened))) {
+		int good = 4 * (symtab && elf_has_symtab(f)) + 2 * (dwarf && elf_has_dwarf(f)) +
+			   (!s->runtime && f->archived); /* of another archive: all that there is */
+
+		if (good > best) {
+			elf_close(s->debug);
+			s->debug = f;
+			buf_clear(&s->debug_path);
+			buf_bytes(&s->debug_path, opened.p, opened.n);
+			best = good;
+		} else {
+			elf_close(f);
+		}
+	}
+	buf_release(&opened);
+}
+
+/* Is what is there to stay? */
+struct rival {
+	struct slice id;
+	uint32_t holds;
+};
+
+/* Nothing that it holds may get lost, and nothing is to be replaced by its like. */
+static bool is_better(uint32_t there, uint32_t holds)
+{
+	uint32_t lost = there & ~holds & ~(uint32_t)(ARCHIVED_FRAMES | ARCHIVED_OWN);
+
+	return !lost && (holds & ~there & ~(uint32_t)ARCHIVED_OWN);
+}
+
+static bool keep_rival(void *arg, int fd)
+{
+	const struct rival *r = arg;
+	struct elf_file *f = open_archived(fd, r->id);
+	bool keep = f && (!f->archived || !is_better(f->archived, r->holds));
+
+	elf_close(f);
+	return keep;
+}
+
+static unsigned int store(struct archive *a, const struct slim *slim, struct slice id)
+{
+	struct rival rival = { id, slim_holds(slim) };
+	struct shelf_file new;
+	enum slim_result wrote;
+	enum shelf_put put;
+	int error;
+
+	if (!shelf_begin(&a->shelf, &new))
+		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
+	wrote = slim_write(slim, new.fd);
+	if (wrote == SLIM_DONE) {
+		put = shelf_put(&a->shelf, &new, id, keep_rival, &rival);
+		if (put != SHELF_FAILED)
+			return put == SHELF_PUT ? WRITTEN : THERE;
+	} else {
+		shelf_drop(&a->shelf, &new);
+	}
+	if (wrote == SLIM_DAMAGED)
+		return SOURCE_DAMAGED;
+	or_die(wrote != SLIM_NO_MEMORY);
+	error = errno;
+	buf_clear(&a->scratch);
+	shelf_name(&a->scratch, id);
+	cli_die(STATUS_SYSTEM, "%s/%s: %s", a->dir, buf_cstr(&a->scratch), strerror(error));
+}
+
+static uint64_t size_of(const struct elf_file *f)
+{
+	struct stat st;
+
+	return f && !f->archived && fstat(f->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* Makes the small file and stores it, under the file's own ID too where that is another form of the recorded one. */
+static unsigned int make(struct archive *a, const struct module_identity *is, const struct sources *s,
+			 struct item *item)
+{
+	const struct elf_file *runtime = s->runtime ? s->runtime : s->there;
+	const struct elf_file *debug = s->debug || !s->runtime ? s->debug : s->there;
+	bool dwarf = a->dwarf || (s->there && (s->there->archived & ARCHIVED_DWARF));
+	struct slice own = elf_build_id(runtime ? runtime : debug);
+	unsigned int outcome = SOURCE_STRIPPED;
+	struct slim *slim;
+	enum slim_result planned = slim_plan(&slim, runtime, debug, dwarf ? SLIM_DWARF : 0);
+
+	or_die(planned != SLIM_NO_MEMORY);
+	if (planned != SLIM_DONE)
+		return SOURCE_DAMAGED;
+	item->holds = slim_holds(slim);
+	if (s->there && !is_better(s->there->archived, slim_holds(slim))) {
+		outcome = THERE;
+	} else if (slim_holds(slim) & ARCHIVED_NAMES) {
+		outcome = store(a, slim, is->build_id);
+		if (outcome == WRITTEN && !slice_equal(own, is->build_id) && own.n >= SHELF_ID_LEAST)
+			store(a, slim, own);
+		item->bytes = slim_bytes(slim);
+		item->original = size_of(s->runtime) + size_of(s->debug);
+	}
+	slim_free(slim);
+	return outcome;
+}
+
+static void archive_module(struct archive *a, const struct module_identity *is, bool shared);
+
+/*
+ * What the debug files of a package share (dwz): by the path that is written there, which may start from the
+ * place of the debug file, and by build ID.
+ */
+static void archive_shared(struct archive *a, const struct module_identity *of, const struct elf_file *f, struct slice user)
+{
+	struct module_identity is = { .host = of->host, .user = of->user };
+	struct buf path = { 0 };
+	size_t symfs = a->finder.symfs ? strlen(a->finder.symfs) : 0;
+	const uint8_t *slash;
+	const char *name;
+
+	if (!f || !elf_altlink(f, &name, &is.build_id))
+		return;
+	if (symfs && user.n > symfs && memcmp(user.p, a->finder.symfs, symfs) == 0)
+		user = (struct slice){ user.p + symfs, user.n - symfs };
+	slash = memrchr(user.p, '/', user.n);
+	if (name[0] != '/' && slash)
+		buf_bytes(&path, user.p, (size_t)(slash - user.p) + 1);
+	buf_text(&path, name);
+	is.path = buf_view(&path);
+	or_die(!path.failed);
+	archive_module(a, &is, true);
+	buf_release(&path);
+}
+
+static unsigned int archive_file(struct archive *a, const struct module_identity *is, bool shared, struct item *item)
+{
+	struct sources s = { .there = open_archived(shelf_look(&a->shelf, is->build_id), is->build_id) };
+	unsigned int outcome;
+	bool by_path;
+
+	if (s.there && !s.there->archived) {
+		outcome = FOREIGN;
+	} else if (s.there && is_complete(s.there, a->dwarf, shared)) {
+		outcome = THERE;
+	} else {
+		outcome = finder_open(&a->finder, is, &s.runtime, &s.runtime_path, &by_path);
+		find_debug(a, is, &s);
+		if (s.runtime || s.debug)
+			outcome = make(a, is, &s, item);
+		else if (s.there)
+			outcome = THERE;
+	}
+	if (a->dwarf && !shared) {
+		if (s.debug && elf_has_dwarf(s.debug))
+			archive_shared(a, is, s.debug, buf_view(&s.debug_path));
+		else
+			archive_shared(a, is, s.runtime ? s.runtime : s.there, buf_view(&s.runtime_path));
+	}
+	sources_release(&s);
+	return outcome;
+}
+
+static bool is_good(unsigned int outcome)
+{
+	return outcome == WRITTEN || outcome == THERE || outcome == FOREIGN;
+}
+
+/* Has a file that was not found to be looked for where this process sees it? Once for each; scratch has the key. */
+static bool is_for_process(struct archive *a, const struct module_identity *is, const struct item *item)
+{
+	size_t n = a->tried.n;
+	uint32_t dummy;
+
+	if (is->host != HOST_BOOT || !is->user.pid || item->tries > PROCESSES_MAX || item->outcome >= WRITTEN ||
+	    !finder_may_retry(is, (enum source_status)item->outcome))
+		return false;
+	buf_printf(&a->scratch, " of %" PRIu64 " %" PRIu64, is->user.pid, is->user.start);
+	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
+	return a->tried.n > n;
+}
+
+/* A build is archived once; where it could not be, it is tried under each of its paths, and as each process sees them. */
+static void archive_module(struct archive *a, const struct module_identity *is, bool shared)
+{
+	bool has_id = is->build_id.n >= SHELF_ID_LEAST, first;
+	struct item found = { 0 }, was;
+	size_t n_tried = a->tried.n;
+	uint32_t id, dummy;
+
+	buf_clear(&a->scratch);
+	buf_bytes(&a->scratch, is->build_id.p, has_id ? is->build_id.n : 0);
+	if (!has_id)
+		buf_bytes(&a->scratch, is->path.p, is->path.n);
+	buf_byte(&a->scratch, has_id);
+	or_die(!a->scratch.failed && intern_add(&a->keys, buf_view(&a->scratch), &id) &&
+	       grow_array(&a->items, &a->cap, id, sizeof(*a->items)));
+	buf_bytes(&a->scratch, is->path.p, is->path.n);
+	or_die(!a->scratch.failed && intern_add(&a->tried, buf_view(&a->scratch), &dummy));
+	first = id >= a->n;
+	was = a->items[id];
+	if (!first && (is_good(was.outcome) || (a->tried.n == n_tried && !is_for_process(a, is, &was))))
+		return;
+	if (first)
+		a->n = id + 1;
+	or_die(intern_add(&a->texts, is->path, &found.path));
+	if (!has_id)
+		found.outcome = NO_BUILD_ID;
+	else if (is->build_id.n > SHELF_ID_MOST)
+		found.outcome = LONG_BUILD_ID;
+	else
+		found.outcome = archive_file(a, is, shared, &found);
+	if (!first && found.outcome < WRITTEN && was.outcome < WRITTEN &&
+	    finder_worse((enum source_status)found.outcome, (enum source_status)was.outcome) != found.outcome)
+		found = was; /* what came of it before says more */
+	found.tries = was.tries + 1;
+	a->items[id] = found;
+}
+
+/* One stream: its files as its samples meet them, so that what lives short is still there. */
+struct pass {
+	struct capture capture;
+	size_t n_placed; /* places below were seen */
+	uint32_t *seen;  /* by FILE of the segment: the process whose sample was in it last; 0: none */
+	size_t cap_seen;
+	bool host_known;
+	enum identity_host host;
+	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
+};
+
+static uint64_t meta_number(const struct capture *c, const char *key)
+{
+	struct slice text = capture_meta(c, key);
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
+static void know_host(struct pass *p)
+{
+	const struct capture *c = &p->capture;
+
+	if (p->host_known)
+		return;
+	p->host_known = true;
+	p->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
+	p->realtime = meta_number(c, "start-realtime-ns");
+	p->monotonic = meta_number(c, "start-monotonic-ns");
+}
+
+static void meet(struct archive *a, struct pass *p, const struct capture_place *place)
+{
+	const struct capture *c = &p->capture;
+	const struct capture_file *file = &c->files[place->file];
+	uint32_t number = c->frames[place->frame].process;
+	const struct capture_process *process = &c->processes[number];
+	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
+				      .inode = file->inode, .generation = file->generation,
+				      .build_id = file->build_id, .path = file->path };
+
+	is.user = (struct module_user){ process->pid, process->start, place->map_start, place->map_end,
+					capture_text(c, process->cgroup) };
+	or_die(grow_array(&p->seen, &p->cap_seen, place->file, sizeof(*p->seen)));
+	if (p->seen[place->file] == number)
+		return;
+	p->seen[place->file] = number;
+	if (!capture_path_is_file(file->path))
+		return;
+	know_host(p);
+	is.host = p->host;
+	is.seen = p->realtime && p->monotonic && place->sample < INT64_MAX ?
+			  p->realtime + place->sample - p->monotonic : 0;
+	archive_module(a, &is, false);
+}
+
+static void meet_new(struct archive *a, struct pass *p)
+{
+	for (; p->n_placed < p->capture.n_places; p->n_placed++) {
+		if (p->capture.places[p->n_placed].file)
+			meet(a, p, &p->capture.places[p->n_placed]);
+	}
+}
+
+static void forget_segment(struct pass *p)
+{
+	p->n_placed = 1;
+	p->host_known = false;
+	if (p->seen)
+		memset(p->seen, 0, p->cap_seen * sizeof(*p->seen));
+}
+
+static enum status archive_capture(struct archive *a, const char *path)
+{
+	int fd = cli_open(path), got;
+	struct reader *reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path);
+	struct pass p = { .n_placed = 1 };
+	struct record r;
+
+	or_die(reader && capture_init(&p.capture));
+	while ((got = reader_next(reader, &r)) > 0) {
+		const char *wrong = capture_apply(&p.capture, &r);
+
+		or_die(!p.capture.no_memory);
+		if (wrong)
+			reader_complain(reader, wrong);
+		else if (r.type == RECORD_SEGMENT)
+			forget_segment(&p);
+		else if (r.type == RECORD_SAMPLE)
+			meet_new(a, &p);
+	}
+	capture_release(&p.capture);
+	free(p.seen);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return cli_reader_done(reader, got);
+}
+
+static struct debuginfod *open_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
+}
+
+/* What became of the questions, if there were some that nobody answered. */
+static void tell_debuginfod(const struct debuginfod *d)
+{
+	struct debuginfod_counts n = debuginfod_counts(d);
+
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked,
+			 n.error, n.given_up ? "; the rest was not asked" : "");
+}
+
+static const char *outcome_text(unsigned int outcome)
+{
+	return outcome == WRITTEN	? "written" :
+	       outcome == THERE		? "there" :
+	       outcome == FOREIGN	? "foreign" :
+	       outcome == NO_BUILD_ID	? "no-build-id" :
+	       outcome == LONG_BUILD_ID ? "build-id-too-long" : source_status_name(outcome);
+}
+
+/* "4.1 MB" */
+static void print_bytes(struct buf *b, uint64_t n)
+{
+	if (n < 1000000)
+		buf_printf(b, "%.1f kB", (double)n / 1000);
+	else
+		buf_printf(b, "%.1f MB", (double)n / 1000000);
+}
+
+static void print_item(struct archive *a, const struct item *item)
+{
+	static const struct { uint32_t bit; const char *name; } parts[] = {
+		{ ARCHIVED_SYMTAB, "symtab" }, { ARCHIVED_DYNSYM, "dynsym" }, { ARCHIVED_FRAMES, "frames" },
+		{ ARCHIVED_GO, "go" }, { ARCHIVED_DWARF, "dwarf" },
+	};
+	struct slice path = intern_get(&a->texts, item->path);
+	const char *before = " (";
+
+	fprintf(stderr, "  %-18s %.*s", outcome_text(item->outcome), (int)path.n, (const char *)path.p);
+	if (item->outcome != WRITTEN) {
+		fputc('\n', stderr);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (item->holds & parts[i].bit) {
+			fprintf(stderr, "%s%s", before, parts[i].name);
+			before = " ";
+		}
+	}
+	fprintf(stderr, "; %" PRIu64 " of %" PRIu64 " bytes)\n", item->bytes, item->original);
+}
+
+static int by_outcome(const void *x, const void *y)
+{
+	const struct item *a = x, *b = y;
+
+	if (a->outcome != b->outcome)
+		return a->outcome < b->outcome ? -1 : 1;
+	return a->path < b->path ? -1 : a->path > b->path;
+}
+
+/* "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1 no-file" */
+static void summarize(struct archive *a, bool verbose)
+{
+	size_t counts[LONG_BUILD_ID + 1] = { 0 };
+	uint64_t bytes = 0, original = 0;
+	struct buf line = { 0 };
+	const char *before = "; not archived: ";
+
+	for (size_t i = 0; i < a->n; i++) {
+		counts[a->items[i].outcome]++;
+		if (a->items[i].outcome == WRITTEN) {
+			bytes += a->items[i].bytes;
+			original += a->items[i].original;
+		}
+	}
+	buf_printf(&line, "%zu %s: %zu written", a->n, a->n == 1 ? "file" : "files", counts[WRITTEN]);
+	if (counts[WRITTEN]) {
+		buf_text(&line, " (");
+		print_bytes(&line, bytes);
+		buf_text(&line, " of ");
+		print_bytes(&line, original);
+		buf_text(&line, ")");
+	}
+	buf_printf(&line, ", %zu there already", counts[THERE]);
+	if (counts[FOREIGN])
+		buf_printf(&line, ", %zu there by another program and left alone", counts[FOREIGN]);
+	for (unsigned int i = 0; i <= LONG_BUILD_ID; i++) {
+		if (counts[i] && !is_good(i)) {
+			buf_printf(&line, "%s%zu %s", before, counts[i], outcome_text(i));
+			before = ", ";
+		}
+	}
+	cli_warn("%s", buf_cstr(&line));
+	buf_release(&line);
+	if (!verbose || !a->n)
+		return;
+	qsort(a->items, a->n, sizeof(*a->items), by_outcome);
+	for (size_t i = 0; i < a->n; i++)
+		print_item(a, &a->items[i]);
+}
+
+static enum status archive(struct archive *a, char **paths, bool verbose)
+{
+	static char *standard_input[] = { (char *)"-", NULL };
+	enum status status = STATUS_OK;
+
+	if (!shelf_open(&a->shelf, a->dir))
+		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
+	for (paths = *paths ? paths : standard_input; *paths; paths++) {
+		enum status s = archive_capture(a, *paths);
+
+		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
+	}
+	summarize(a, verbose);
+	if (a->finder.debuginfod)
+		tell_debuginfod(a->finder.debuginfod);
+	debuginfod_free(a->finder.debuginfod);
+	shelf_release(&a->shelf);
+	finder_release(&a->finder);
+	intern_release(&a->keys);
+	intern_release(&a->tried);
+	intern_release(&a->texts);
+	free(a->items);
+	buf_release(&a->scratch);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	enum { SYMFS = 256, DEBUG_DIR, DEBUG, DEBUGINFOD };
+	static const struct option options[] = {
+		{ "directory", required_argument, NULL, 'd' },
+		{ "debug", no_argument, NULL, DEBUG },
+		{ "symfs", required_argument, NULL, SYMFS },
+		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	static const char *dirs[DEBUG_DIRS_MAX];
+	struct archive a = { .dir = "symbols" };
+	const char *symfs = NULL;
+	bool verbose = false, debuginfod = false;
+	size_t n_dirs = 0;
+	int c;
+
+	cli_begin("cprof-archive", usage);
+	while ((c = getopt_long(argc, argv, "d:vhV", options, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			a.dir = optarg;
+			break;
+		case DEBUG:
+			a.dwarf = true;
+			break;
+		case SYMFS:
+			if (symfs)
+				cli_usage("--symfs: one directory at most");
+			symfs = cli_directory("--symfs", optarg);
+			break;
+		case DEBUG_DIR:
+			if (n_dirs == DEBUG_DIRS_MAX)
+				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
+			dirs[n_dirs++] = cli_directory("--debug-dir", optarg);
+			break;
+		case DEBUGINFOD:
+			debuginfod = true;
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'h':
+			cli_help();
+		case 'V':
+			cli_version();
+		default:
+			cli_usage(NULL);
+		}
+	}
+	finder_init(&a.finder, symfs, n_dirs ? dirs : NULL, n_dirs);
+	if (debuginfod)
+		a.finder.debuginfod = open_debuginfod();
+	intern_init(&a.keys);
+	intern_init(&a.tried);
+	intern_init(&a.texts);
+	return archive(&a, argv + optind, verbose);
+}

@@ -1,0 +1,60 @@
+#include "cmd/cprof-record/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/host.h"
+
+bool inside_proc(pid_t pid, const char *name, struct buf *text)
+{
+	char path[INSIDE_ROOM];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return host_read(path, text);
+}
+
+bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid)
+{
+	struct buf text = { 0 };
+	bool ok = inside_proc(pid, "status", &text);
+	const char *uids = strstr(buf_cstr(&text), "\nUid:\t"), *pids = strstr(buf_cstr(&text), "\nNSpid:\t");
+	unsigned int real, effective;
+
+	ok = ok && uids && sscanf(uids, "\nUid:\t%u\t%u", &real, &effective) == 2;
+	if (ok) {
+		const char *end = pids ? strchr(pids + 1, '\n') : NULL;
+
+		while (end && end[-1] >= '0' && end[-1] <= '9')
+			end--;
+		*uid = effective;
+		*nspid = end ? (pid_t)strtol(end, NULL, 10) : pid;
+	}
+	buf_release(&text);
+	return ok;
+}
+
+int inside_find(int root, const char *name)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+
+	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before 5.6, or an old seccomp filter */
+		fd = openat(root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	return fd;
+}
+
+int inside_open(int handle)
+{
+	char name[INSIDE_ROOM];
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", handle);
+	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}

@@ -1,0 +1,144 @@
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+
+#include "common/dwarf/unit.h"
+
+static enum wanted wanted_of(unsigned int code)
+{
+	switch (code) {
+	case DW_AT_name:
+		return WANT_NAME;
+	case DW_AT_linkage_name:
+	case DW_AT_MIPS_linkage_name:
+		return WANT_LINKAGE_NAME;
+	case DW_AT_low_pc:
+		return WANT_LOW_PC;
+	case DW_AT_high_pc:
+		return WANT_HIGH_PC;
+	case DW_AT_ranges:
+		return WANT_RANGES;
+	case DW_AT_abstract_origin:
+		return WANT_ORIGIN;
+	case DW_AT_specification:
+		return WANT_SPECIFICATION;
+	case DW_AT_call_file:
+		return WANT_CALL_FILE;
+	case DW_AT_call_line:
+		return WANT_CALL_LINE;
+	case DW_AT_stmt_list:
+		return WANT_STMT_LIST;
+	case DW_AT_comp_dir:
+		return WANT_COMP_DIR;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		return WANT_DWO_NAME;
+	case DW_AT_rnglists_base:
+		return WANT_RNGLISTS_BASE;
+	case DW_AT_language:
+		return WANT_LANGUAGE;
+	default:
+		return WANTED;
+	}
+}
+
+static int keep(Dwarf_Attribute *attribute, void *arg)
+{
+	enum wanted wanted = wanted_of(attribute->code);
+	struct attributes *a = arg;
+
+	if (wanted != WANTED) {
+		a->of[wanted] = *attribute;
+		a->has[wanted] = true;
+	}
+	return DWARF_CB_OK;
+}
+
+/* libdw shows an attribute first and looks whether it lies inside its unit afterwards: so all or none. */
+bool attributes_read(Dwarf_Die *die, struct attributes *a)
+{
+	memset(a->has, 0, sizeof(a->has));
+	return dwarf_getattrs(die, keep, a, 0) == 1;
+}
+
+static bool is_address(unsigned int form)
+{
+	return form == DW_FORM_addr || (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4) || form == DW_FORM_addrx ||
+	       form == DW_FORM_GNU_addr_index;
+}
+
+/*
+ * libdw believes a list's offset where it is an index into a table of 64-bit offsets, and one beyond all
+ * memory takes it down: look before. (With 32-bit ones it is off by at most 4 GB, which it sees.)
+ */
+static bool list_is_there(const struct lines *l, const struct attributes *a)
+{
+	Dwarf_Attribute ranges = a->of[WANT_RANGES], base;
+	struct attributes unit;
+	struct cursor c = cursor_over(l->rnglists.p, l->rnglists.n), index;
+	uint8_t offset_size = 0;
+	Dwarf_Word start = 20; /* behind a header of 64-bit DWARF */
+	Dwarf_Die die;
+	uint64_t i, list = 0;
+
+	if (ranges.form != DW_FORM_rnglistx)
+		return true;
+	if (dwarf_cu_info(ranges.cu, NULL, NULL, &die, NULL, NULL, NULL, &offset_size) != 0)
+		return false;
+	if (offset_size == 4)
+		return true;
+	index = cursor_over(ranges.valp, 10);
+	if (dwarf_cu_getdwarf(ranges.cu) != l->dwarf || !cursor_varint(&index, &i) || !attributes_read(&die, &unit))
+		return false;
+	base = unit.of[WANT_RNGLISTS_BASE];
+	if (unit.has[WANT_RNGLISTS_BASE] && dwarf_formudata(&base, &start) != 0)
+		return false;
+	if (start > l->rnglists.n || i >= (l->rnglists.n - start) / 8)
+		return false;
+	c.p += start + i * 8;
+	for (unsigned int k = 0; k < 8; k++)
+		list |= (uint64_t)c.p[k] << 8 * k;
+	return list < l->rnglists.n - start;
+}
+
+/* A single range of two attributes. */
+static bool only_range(const struct attributes *a, struct code_range *range)
+{
+	Dwarf_Attribute low = a->of[WANT_LOW_PC], high = a->of[WANT_HIGH_PC];
+	Dwarf_Word length;
+
+	if (dwarf_formaddr(&low, &range->start) != 0)
+		return false;
+	if (is_address(high.form))
+		return dwarf_formaddr(&high, &range->end) == 0;
+	if (dwarf_formudata(&high, &length) != 0)
+		return false;
+	range->end = range->start + length;
+	return true;
+}
+
+bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *a, struct range_walk *walk,
+		struct code_range *range)
+{
+	uint64_t most;
+
+	if (walk->offset == 1)
+		return false;
+	if (walk->offset == 0 && a->has[WANT_LOW_PC] && a->has[WANT_HIGH_PC]) {
+		walk->offset = 1;
+		if (!only_range(a, range))
+			return false;
+	} else {
+		if (walk->offset == 0 && (!a->has[WANT_RANGES] || !list_is_there(l, a)))
+			return false;
+		walk->offset = dwarf_ranges(die, walk->offset, &walk->base, &range->start, &range->end);
+		if (walk->offset <= 0)
+			return false;
+	}
+	most = code_end(&l->code, range->start);
+	if (range->end > most)
+		range->end = most;
+	if (range->end < range->start)
+		range->end = range->start;
+	return true;
+}
+#endif

@@ -1,0 +1,144 @@
+#ifdef HAVE_LIBDW
+#include <elf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/dwarf/unit.h"
+
+enum { SECTIONS_BYTES_MAX = 1 << 30 }; /* of DWARF, without compression */
+
+static int code_compare(const void *a, const void *b)
+{
+	const struct code_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static bool add_code(struct code *code, size_t *cap, uint64_t start, uint64_t size)
+{
+	if (size == 0 || start + size < start)
+		return true;
+	if (!grow_array(&code->items, cap, code->n, sizeof(*code->items)))
+		return false;
+	code->items[code->n++] = (struct code_range){ start, start + size };
+	return true;
+}
+
+bool code_find(struct code *code, Elf *elf, const struct elf_file *f)
+{
+	Elf_Scn *scn = NULL;
+	size_t cap = 0, kept = 0;
+
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
+		GElf_Shdr sh;
+
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_ALLOC) && (sh.sh_flags & SHF_EXECINSTR) &&
+		    !add_code(code, &cap, sh.sh_addr, sh.sh_size))
+			return false;
+	}
+	for (size_t i = 0; cap == 0 && i < f->n_segments; i++) {
+		if (f->segments[i].exec && !add_code(code, &cap, f->segments[i].vaddr, f->segments[i].memsz))
+			return false;
+	}
+	if (code->n)
+		qsort(code->items, code->n, sizeof(*code->items), code_compare);
+	for (size_t i = 0; i < code->n; i++) {
+		struct code_range *last = kept ? &code->items[kept - 1] : NULL;
+
+		if (last && code->items[i].start <= last->end)
+			last->end = code->items[i].end > last->end ? code->items[i].end : last->end;
+		else
+			code->items[kept++] = code->items[i];
+	}
+	code->n = kept;
+	return true;
+}
+
+static size_t large_size(int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	uint8_t head[12];
+	GElf_Chdr ch;
+	size_t n = 0;
+
+	if (sh->sh_flags & SHF_COMPRESSED)
+		return gelf_getchdr(scn, &ch) ? ch.ch_size : SIZE_MAX;
+	if (strncmp(name, ".zdebug_", 8) != 0 || pread(fd, head, sizeof(head), (off_t)sh->sh_offset) != sizeof(head) ||
+	    memcmp(head, "ZLIB", 4) != 0)
+		return sh->sh_size;
+	for (unsigned int i = 4; i < 12; i++)
+		n = n << 8 | head[i];
+	return n;
+}
+
+/* Of DWARF, what is asked here; the larger half of a file (where variables are, macros, indices) is not. */
+static bool is_wanted(const char *name)
+{
+	static const char *const wanted[] = { "info", "abbrev", "line", "str", "line_str", "ranges", "rnglists", "addr",
+					      "str_offsets" };
+
+	name = strchr(name, '_');
+	for (size_t i = 0; name && i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (strcmp(name + 1, wanted[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info)
+{
+	Elf_Scn *scn = NULL;
+	size_t names, all = 0;
+
+	*info = false;
+	if (elf_getshdrstrndx(elf, &names) != 0)
+		return false;
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+		size_t n;
+
+		if (!name || !strstr(name, "debug_") || sh.sh_type == SHT_NOBITS)
+			continue;
+		if (!is_wanted(name)) {
+			sh.sh_type = SHT_NOBITS; /* in memory: libdw passes over such */
+			if (!gelf_update_shdr(scn, &sh))
+				return false;
+			continue;
+		}
+		n = large_size(fd, scn, &sh, name);
+		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX)
+			return false;
+		*info |= strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
+	}
+	*bytes += all;
+	return true;
+}
+
+struct slice debug_section(Elf *elf, const char *name, const char *ending)
+{
+	static const char *const beginnings[] = { ".debug_", ".zdebug_" };
+	struct slice none = slice_of("");
+
+	for (unsigned int i = 0; i < 2; i++) {
+		char full[64] = "";
+		GElf_Shdr sh;
+		Elf_Scn *scn;
+		Elf_Data *data;
+
+		strcat(strcat(strcat(full, beginnings[i]), name), ending);
+		scn = elf_find_section(elf, full, &sh);
+		data = scn ? elf_part(scn) : NULL;
+		if (data)
+			return (struct slice){ data->d_buf, data->d_size };
+	}
+	return none;
+}
+
+void home_find(struct home *home, Elf *elf, const char *ending)
+{
+	home->parts[HOME_INFO] = debug_section(elf, "info", ending);
+	home->parts[HOME_STR] = debug_section(elf, "str", ending);
+	home->parts[HOME_LINE_STR] = debug_section(elf, "line_str", ending);
+}
+#endif

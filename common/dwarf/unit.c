@@ -1,0 +1,457 @@
+#ifdef HAVE_LIBDW
+#include "common/dwarf/unit.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/base/buf.h"
+
+enum {
+	DEPTH_MAX = 1024,          /* what is nested deeper is not looked at */
+	ORIGINS_MAX = 16,          /* from a call to its name: two are usual */
+	RANGES_MAX = 1 << 23,      /* of a unit */
+	TEXTS_BYTES_MAX = 1 << 28, /* beyond it new texts are "" */
+};
+
+struct walk {
+	struct lines *l;
+	struct flat *flat;
+	size_t n_pieces; /* of l->pieces */
+	size_t n_ranges;
+	struct slice comp_dir;
+	struct line_table *files; /* what numbers of files mean */
+	uint32_t *paths;          /* of each file: the number of its text + 1, 0: not asked yet */
+	struct buf path;
+	bool is_c;   /* no code in types */
+	bool failed; /* no memory */
+	uint32_t around[DEPTH_MAX]; /* from here on not zeroed for each unit */
+	uint8_t levels[DEPTH_MAX]; /* of the calls inlined there */
+};
+
+bool text_number(struct lines *l, struct slice text, uint32_t *number)
+{
+	size_t before = l->texts.n;
+
+	*number = 0;
+	if (text.n > LINES_TEXT_MAX)
+		text.n = LINES_TEXT_MAX;
+	if (l->text_bytes > TEXTS_BYTES_MAX)
+		return intern_find(&l->texts, text, number) || true;
+	if (!intern_add(&l->texts, text, number))
+		return false;
+	if (l->texts.n > before)
+		l->text_bytes += text.n + 1 + 2 * sizeof(struct slice);
+	return true;
+}
+
+/* Forms that lead into the dwz file; libdw would look for one by itself. */
+static bool is_elsewhere(unsigned int form)
+{
+	return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt || form == DW_FORM_ref_sup4 ||
+	       form == DW_FORM_ref_sup8 || form == DW_FORM_strp_sup;
+}
+
+static bool may_follow(const struct lines *l, const Dwarf_Attribute *a)
+{
+	return !is_elsewhere(a->form) || (l->alt_dwarf && dwarf_cu_getdwarf(a->cu) == l->dwarf);
+}
+
+/* The text of an attribute, as far as its section goes. */
+static bool attribute_text(const struct lines *l, const struct attributes *all, enum wanted wanted,
+			   struct slice *text)
+{
+	const struct home *homes[] = { &l->main, &l->other, &l->split };
+	Dwarf_Attribute a = all->of[wanted];
+	const char *s;
+
+	if (!all->has[wanted] || !may_follow(l, &a))
+		return false;
+	s = dwarf_formstring(&a);
+	for (unsigned int i = 0; s && i < 3 * HOME_PARTS; i++) {
+		struct slice part = homes[i / HOME_PARTS]->parts[i % HOME_PARTS];
+		const uint8_t *p = (const uint8_t *)s, *nul;
+
+		if (!part.p || p < part.p || p >= part.p + part.n)
+			continue;
+		nul = memchr(p, '\0', (size_t)(part.p + part.n - p));
+		*text = (struct slice){ p, nul ? (size_t)(nul - p) : 0 };
+		return text->n > 0;
+	}
+	return false;
+}
+
+/* The DIE that this one is a copy of. */
+static bool origin_of(const struct lines *l, const struct attributes *a, Dwarf_Die *die)
+{
+	enum wanted wanted = a->has[WANT_ORIGIN] ? WANT_ORIGIN : WANT_SPECIFICATION;
+	Dwarf_Attribute reference = a->of[wanted];
+
+	return a->has[wanted] && may_follow(l, &reference) && reference.form != DW_FORM_ref_sig8 &&
+	       dwarf_formref_die(&reference, die) != NULL;
+}
+
+/* A linkage name anywhere on the way to the first declaration, else the first plain one. */
+static uint32_t find_name(struct walk *w, struct attributes *a)
+{
+	struct slice text = { NULL, 0 }, plain = { NULL, 0 };
+	uint32_t number = 0;
+	Dwarf_Die die;
+
+	for (unsigned int i = 0; i < ORIGINS_MAX; i++) {
+		if (attribute_text(w->l, a, WANT_LINKAGE_NAME, &text))
+			break;
+		if (plain.n == 0)
+			attribute_text(w->l, a, WANT_NAME, &plain);
+		if (!origin_of(w->l, a, &die) || !attributes_read(&die, a))
+			break;
+	}
+	if (!text_number(w->l, text.n ? text : plain, &number))
+		w->failed = true;
+	return number;
+}
+
+/* A function's name; that of what many calls are copies of is looked for once. */
+static uint32_t name_of(struct walk *w, struct attributes *a)
+{
+	uint32_t number;
+	Dwarf_Die die;
+
+	if (a->has[WANT_LINKAGE_NAME] || a->has[WANT_NAME] || !origin_of(w->l, a, &die))
+		return find_name(w, a);
+	if (idmap_find(&w->l->names, (uintptr_t)die.addr, &number))
+		return number;
+	if (!attributes_read(&die, a))
+		return 0;
+	number = find_name(w, a);
+	if (!idmap_set(&w->l->names, (uintptr_t)die.addr, number))
+		w->failed = true;
+	return number;
+}
+
+static bool is_whole(struct slice path)
+{
+	return path.n && path.p[0] == '/';
+}
+
+static void add_to_path(struct buf *path, struct slice part)
+{
+	if (part.n == 0)
+		return;
+	if (path->n && path->p[path->n - 1] != '/')
+		buf_byte(path, '/');
+	buf_bytes(path, part.p, part.n);
+}
+
+/* The number of a file's path; 0 where there is no such file. */
+static uint32_t path_of(struct walk *w, uint64_t file)
+{
+	struct line_file f;
+	uint32_t number = 0;
+
+	if (file >= w->files->n_files)
+		return 0;
+	if (w->paths[file])
+		return w->paths[file] - 1;
+	f = w->files->files[file];
+	buf_clear(&w->path);
+	if (f.name.n && f.name.n + f.directory.n + w->comp_dir.n < LINES_TEXT_MAX) {
+		if (!is_whole(f.name) && !is_whole(f.directory) && !(f.compilers && f.directory.n))
+			add_to_path(&w->path, w->comp_dir);
+		if (!is_whole(f.name))
+			add_to_path(&w->path, f.directory);
+		add_to_path(&w->path, f.name);
+	}
+	if (w->path.failed || !text_number(w->l, buf_view(&w->path), &number))
+		w->failed = true;
+	w->paths[file] = number + 1;
+	return number;
+}
+
+static uint64_t number_of(const struct attributes *all, enum wanted wanted, uint64_t otherwise)
+{
+	Dwarf_Attribute a = all->of[wanted];
+	Dwarf_Word v;
+
+	return all->has[wanted] && dwarf_formudata(&a, &v) == 0 ? v : otherwise;
+}
+
+static void add_pieces(struct walk *w, Dwarf_Die *die, const struct attributes *a, uint32_t node)
+{
+	struct range_walk walk = { 0 };
+	struct code_range range;
+
+	while (w->n_ranges < RANGES_MAX && range_next(w->l, die, a, &walk, &range)) {
+		w->n_ranges++;
+		if (range.start == range.end)
+			continue;
+		if (!grow_array(&w->l->pieces, &w->l->cap_pieces, w->n_pieces, sizeof(*w->l->pieces))) {
+			w->failed = true;
+			return;
+		}
+		w->l->pieces[w->n_pieces++] = (struct flat_piece){ range.start, range.end, node };
+	}
+}
+
+static uint32_t add_node(struct walk *w, Dwarf_Die *die, struct attributes *a, uint32_t parent)
+{
+	struct flat *f = w->flat;
+	uint32_t node = (uint32_t)f->n_nodes, line = 0, file = 0;
+
+	if (!grow_array(&f->nodes, &f->cap_nodes, f->n_nodes, sizeof(*f->nodes))) {
+		w->failed = true;
+		return NODE_NONE;
+	}
+	f->n_nodes++;
+	add_pieces(w, die, a, node);
+	if (parent != NODE_NONE) {
+		line = (uint32_t)number_of(a, WANT_CALL_LINE, 0);
+		file = path_of(w, number_of(a, WANT_CALL_FILE, UINT64_MAX));
+	}
+	f->nodes[node] = (struct flat_node){ parent, name_of(w, a), file, line };
+	return node;
+}
+
+/* What the DIE's children belong to: a function or call of its own, or what is around it. */
+static uint32_t visit(struct walk *w, Dwarf_Die *die, int tag, size_t depth)
+{
+	uint32_t around = w->around[depth];
+	struct attributes a;
+
+	w->levels[depth + 1] = w->levels[depth];
+	if (tag == DW_TAG_subprogram) {
+		w->levels[depth + 1] = 1;
+		if (!attributes_read(die, &a) || !(a.has[WANT_LOW_PC] || a.has[WANT_RANGES]))
+			return NODE_NONE; /* a declaration, or what copies are made of */
+		return add_node(w, die, &a, NODE_NONE);
+	}
+	if (tag != DW_TAG_inlined_subroutine || w->levels[depth] >= LINES_LEVELS_MAX || !attributes_read(die, &a))
+		return around;
+	if (around == NODE_NONE && !(a.has[WANT_LOW_PC] || a.has[WANT_RANGES]))
+		return NODE_NONE; /* where copies are made of */
+	w->levels[depth + 1]++;
+	return add_node(w, die, &a, around);
+}
+
+/* May there be code among its children? */
+static bool has_code(const struct walk *w, int tag)
+{
+	switch (tag) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_interface_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_variant_part:
+	case DW_TAG_variant:
+		return !w->is_c;
+	default:
+		return false;
+	}
+}
+
+/*
+ * From the entry that ends a level to what comes after its parent, or that one's parent; the address
+ * tells it, so that no subtree is gone through twice. False: the unit ends.
+ */
+static bool leave(Dwarf_Die *die, uint8_t *end_of_level, const uint8_t *end, size_t *depth)
+{
+	uint8_t *p = end_of_level;
+
+	if (!p)
+		return false;
+	do {
+		if (*depth == 0 || ++p >= end)
+			return false;
+		--*depth;
+	} while (*p == 0);
+	*die = (Dwarf_Die){ .addr = p, .cu = die->cu };
+	return true;
+}
+
+/* All of a unit in one pass. Each step goes to a higher address, whatever the DIEs say. */
+static void walk_tree(struct walk *w, Dwarf_Die *unit, const uint8_t *end)
+{
+	size_t depth = 0;
+	Dwarf_Die die, next;
+
+	w->around[0] = NODE_NONE;
+	w->levels[0] = 0;
+	if (dwarf_child(unit, &die) != 0)
+		return;
+	while (!w->failed) {
+		int tag = dwarf_tag(&die), sibling;
+		bool enter = has_code(w, tag) && depth + 2 < DEPTH_MAX;
+		uint32_t node = enter ? visit(w, &die, tag, depth) : NODE_NONE;
+
+		if (enter && dwarf_child(&die, &next) == 0) {
+			w->around[++depth] = node;
+			die = next;
+			continue;
+		}
+		sibling = dwarf_siblingof(&die, &next);
+		if (sibling == 0)
+			die = next;
+		else if (sibling < 0 || !leave(&die, next.addr, end, &depth))
+			return;
+	}
+}
+
+/* Is there a file that libdw may open, and none that it would hang in? */
+static bool split_file(const struct lines *l, struct slice comp_dir, struct slice name)
+{
+	struct buf path = { 0 };
+	unsigned int n_files = 0, n_others = 0;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		struct stat st;
+
+		buf_clear(&path);
+		if (!is_whole(name) && !(i == 1 && is_whole(comp_dir)))
+			buf_text(&path, l->directory);
+		if (!is_whole(name) && i == 1)
+			add_to_path(&path, comp_dir);
+		add_to_path(&path, name);
+		if (stat(buf_cstr(&path), &st) != 0)
+			continue;
+		if (S_ISREG(st.st_mode))
+			n_files++;
+		else
+			n_others++;
+	}
+	buf_release(&path);
+	return n_files && !n_others;
+}
+
+/* The DIE in the .dwo file that stands for this unit, and where its unit ends. */
+static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct attributes *a, Dwarf_Die *die,
+		       const uint8_t **end)
+{
+	struct lines *l = w->l;
+	struct slice name, *info = &l->split.parts[HOME_INFO];
+	struct attributes dummy;
+	Dwarf_Off offset, next;
+	size_t header;
+	Dwarf *split;
+	uint8_t type;
+
+	if (!l->directory || !attribute_text(l, a, WANT_DWO_NAME, &name) || !split_file(l, w->comp_dir, name) ||
+	    dwarf_cu_info(skeleton->cu, NULL, &type, NULL, die, NULL, NULL, NULL) != 0 || type != DW_UT_skeleton ||
+	    !die->addr || !attributes_read(die, &dummy))
+		return false;
+	split = dwarf_cu_getdwarf(die->cu);
+	home_find(&l->split, dwarf_getelf(split), ".dwo");
+	l->libdw_bytes += info->n + l->split.parts[HOME_STR].n;
+	offset = dwarf_dieoffset(die);
+	if (dwarf_next_unit(split, offset - dwarf_cuoffset(die), &next, &header, NULL, NULL, NULL, NULL, NULL, NULL) != 0)
+		return false;
+	*end = info->p + (next < info->n ? next : info->n);
+	return true;
+}
+
+static bool use_files(struct walk *w, struct line_table *table)
+{
+	free(w->paths);
+	w->files = table;
+	w->paths = calloc(table->n_files + 1, sizeof(*w->paths));
+	return w->paths != NULL;
+}
+
+/* A .dwo file may have a table for its numbers of files; else they are those of its other half. */
+static bool use_split_files(struct walk *w, const Dwarf_Die *die, struct line_table *table)
+{
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+	struct line_sections s = {
+		.line = debug_section(elf, "line", ".dwo"),
+		.line_str = w->l->split.parts[HOME_LINE_STR],
+		.str = w->l->split.parts[HOME_STR],
+	};
+
+	return line_table_read(table, &s, 0, NULL, &w->l->scratch) && (table->n_files == 0 || use_files(w, table));
+}
+
+static bool take_rows(struct walk *w, struct line_table *table)
+{
+	struct line_row *smaller;
+
+	for (size_t i = 0; i < table->n_rows; i++) {
+		if (table->rows[i].file != ROW_GAP)
+			table->rows[i].file = path_of(w, table->rows[i].file);
+	}
+	smaller = table->n_rows ? realloc(table->rows, table->n_rows * sizeof(*table->rows)) : NULL;
+	w->flat->rows = smaller ? smaller : table->rows;
+	w->flat->n_rows = table->n_rows;
+	table->rows = NULL;
+	table->n_rows = 0;
+	return !w->failed;
+}
+
+static bool is_c(uint64_t language)
+{
+	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11;
+}
+
+static bool flatten(struct walk *w, const struct unit *u, struct line_table *table, struct line_table *split_table)
+{
+	struct lines *l = w->l;
+	const uint8_t *end = l->main.parts[HOME_INFO].p + u->end;
+	struct attributes a;
+	Dwarf_Die die, split;
+	uint64_t at;
+
+	if (!dwarf_offdie(l->dwarf, u->die, &die) || !attributes_read(&die, &a))
+		return use_files(w, table);
+	attribute_text(l, &a, WANT_COMP_DIR, &w->comp_dir);
+	w->is_c = is_c(number_of(&a, WANT_LANGUAGE, 0));
+	at = number_of(&a, WANT_STMT_LIST, UINT64_MAX);
+	if ((at != UINT64_MAX && !line_table_read(table, &l->sections, at, &l->code, &l->scratch)) || !use_files(w, table) ||
+	    !take_rows(w, table))
+		return false;
+	if (a.has[WANT_DWO_NAME] && split_unit(w, &die, &a, &split, &end)) {
+		if (!use_split_files(w, &split, split_table))
+			return false;
+		die = split;
+	}
+	walk_tree(w, &die, end);
+	return !w->failed && flat_settle(w->flat, l->pieces, w->n_pieces);
+}
+
+struct flat *unit_flatten(struct lines *l, const struct unit *u)
+{
+	struct walk *w = malloc(sizeof(*w));
+	struct flat *f = calloc(1, sizeof(*f));
+	struct line_table table = { 0 }, split_table = { 0 };
+
+	if (w)
+		memset(w, 0, offsetof(struct walk, around));
+	if (w && f) {
+		w->l = l;
+		w->flat = f;
+		l->split = (struct home){ 0 };
+		if (!flatten(w, u, &table, &split_table))
+			w->failed = true;
+		l->work += u->end - u->die + f->n_nodes + w->n_ranges + f->n_rows;
+	}
+	if (!w || !f || w->failed) {
+		flat_free(f);
+		f = NULL;
+	}
+	line_table_release(&table);
+	line_table_release(&split_table);
+	if (w) {
+		free(w->paths);
+		buf_release(&w->path);
+	}
+	free(w);
+	return f;
+}
+#endif

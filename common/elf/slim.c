@@ -1,0 +1,813 @@
+#include "common/elf/slim.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+#include "common/base/hash.h"
+#include "common/base/le.h"
+#include "common/elf/mapped.h"
+#include "common/elf/parts.h"
+
+enum {
+	SECTIONS_MAX = 1 << 17,
+	SEGMENTS_MAX = 1 << 12,
+	NOTES_MAX = 1 << 16,   /* bytes of notes in a segment or a section */
+	NAME_BYTES_MAX = 255,  /* of a section's name */
+	FILTERED_MAX = 1 << 26,
+	ALIGN_MAX = 64,
+	RELA_SIZE = 24,
+	NOTE_TYPE = 0x100,
+	WRITE_BLOCK = 1 << 16,
+};
+
+/* A file that sections are taken from. */
+struct origin {
+	const struct elf_file *file;
+	uint64_t size;
+	size_t n;           /* sections */
+	size_t names;       /* the section with their names */
+	uint8_t *strings;   /* by section: the strings of a table of symbols */
+	uint32_t *becomes;  /* by section: its number in the new file; 0: none */
+	struct idmap index; /* hash of name and address to number */
+};
+
+/* A section of the new file, or other bytes in it. */
+struct piece {
+	GElf_Shdr sh;
+	const struct origin *origin; /* whose numbers sh_link and sh_info are */
+	uint64_t at;                 /* in the origin's file; meaningless without bytes and with own ones */
+	uint8_t *own;                /* bytes that were made here */
+};
+
+struct slim {
+	struct origin base, other; /* the base gives the numbers of sections; either may have no file */
+	struct piece *pieces;
+	size_t n, cap;
+	struct piece **order; /* those with bytes, as they lie in the file */
+	size_t n_order;
+	struct piece *blobs; /* of segments: notes */
+	size_t n_blobs, cap_blobs;
+	GElf_Phdr *segments;
+	size_t n_segments;
+	struct buf names;
+	size_t names_at; /* the section of the names */
+	uint64_t headers_at, bytes, kept;
+	uint32_t holds;
+	GElf_Ehdr eh;
+	bool dwarf, symtab, go, plt_got, wide, big;
+};
+
+static const char *section_name(const struct origin *o, const GElf_Shdr *sh)
+{
+	const char *name = elf_strptr(o->file->elf, o->names, sh->sh_name);
+
+	return name ? name : "";
+}
+
+static uint64_t key_of(const char *name, uint64_t address)
+{
+	return hash_bytes(name, strnlen(name, NAME_BYTES_MAX)) ^ hash_u64(address);
+}
+
+static bool section_at(const struct origin *o, size_t i, GElf_Shdr *sh)
+{
+	Elf_Scn *scn = i < o->n ? elf_getscn(o->file->elf, i) : NULL;
+
+	return scn && gelf_getshdr(scn, sh);
+}
+
+/* Are its bytes there, all of them? */
+static bool has_bytes(const struct origin *o, const GElf_Shdr *sh)
+{
+	return sh->sh_type != SHT_NOBITS && sh->sh_type != SHT_NULL && sh->sh_size && sh->sh_offset <= o->size &&
+	       sh->sh_size <= o->size - sh->sh_offset;
+}
+
+static enum slim_result origin_open(struct origin *o, const struct elf_file *f)
+{
+	struct stat st;
+	GElf_Shdr sh;
+
+	o->file = f;
+	if (!f)
+		return SLIM_DONE;
+	if (fstat(f->fd, &st) != 0 || elf_getshdrnum(f->elf, &o->n) != 0 || o->n > SECTIONS_MAX)
+		return SLIM_DAMAGED;
+	o->size = (uint64_t)st.st_size;
+	if (elf_getshdrstrndx(f->elf, &o->names) != 0)
+		o->names = 0;
+	o->strings = calloc(o->n + 1, 1);
+	o->becomes = calloc(o->n + 1, sizeof(*o->becomes));
+	if (!o->strings || !o->becomes)
+		return SLIM_NO_MEMORY;
+	for (size_t i = 1; i < o->n; i++) {
+		if (!section_at(o, i, &sh))
+			return SLIM_DAMAGED;
+		if ((sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) && sh.sh_link < o->n)
+			o->strings[sh.sh_link] = 1;
+		if (!idmap_set(&o->index, key_of(section_name(o, &sh), sh.sh_addr), (uint32_t)i))
+			return SLIM_NO_MEMORY;
+	}
+	return SLIM_DONE;
+}
+
+static void origin_release(struct origin *o)
+{
+	free(o->strings);
+	free(o->becomes);
+	idmap_release(&o->index);
+}
+
+/* The section of this name at this address; 0: none. */
+static size_t find_section(const struct origin *o, const char *name, uint64_t address, GElf_Shdr *sh)
+{
+	uint32_t i;
+
+	if (!o->file || !idmap_find(&o->index, key_of(name, address), &i) || !section_at(o, i, sh) ||
+	    sh->sh_addr != address || strcmp(section_name(o, sh), name) != 0)
+		return 0;
+	return i;
+}
+
+static bool is_one_of(const char *name, const char *const *list)
+{
+	for (; *list; list++) {
+		if (strcmp(name, *list) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/*
+ * What Go's tables lead to: the trees of inlined functions lie in .rodata, which moduledata points to; a
+ * linker of C puts all of it into .data.rel.ro, as relocations.
+ */
+static bool is_go_part(const char *name)
+{
+	static const char *const parts[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".rodata", ".noptrdata", ".data",
+					     ".data.rel.ro", ".rela.dyn", ".rela", NULL };
+
+	return is_one_of(name, parts) || begins(name, ".go.");
+}
+
+static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+{
+	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".rel.plt", ".interp", NULL };
+	static const char *const frames[] = { ".gnu_debugdata", ".eh_frame", ".eh_frame_hdr", NULL };
+
+	if (strcmp(name, ".note.cprof") == 0)
+		return false;
+	switch (sh->sh_type) {
+	case SHT_SYMTAB:
+	case SHT_SYMTAB_SHNDX:
+	case SHT_DYNSYM:
+		return true;
+	case SHT_NOTE:
+		return sh->sh_size <= NOTES_MAX &&
+		       ((sh->sh_flags & SHF_ALLOC) || strcmp(name, ".note.gnu.build-id") == 0);
+	}
+	if (o->strings[i] || is_one_of(name, plt) || (s->plt_got && strcmp(name, ".rela.dyn") == 0))
+		return true;
+	if (!s->symtab && is_one_of(name, frames))
+		return true;
+	if (s->go && is_go_part(name))
+		return true;
+	return s->dwarf && (begins(name, ".debug_") || begins(name, ".zdebug_") ||
+			    strcmp(name, ".gnu_debugaltlink") == 0);
+}
+
+/* Of all relocations, those of slots that stubs jump through. False: there are none. */
+static bool filter_relocations(const struct slim *s, const struct origin *o, struct piece *p)
+{
+	struct buf kept = { 0 };
+	struct mapped all;
+
+	if (p->sh.sh_size > FILTERED_MAX || !s->wide || s->big ||
+	    !mapped_open(&all, o->file->fd, p->sh.sh_offset, p->sh.sh_size))
+		return false;
+	for (size_t at = 0; at + RELA_SIZE <= all.n; at += RELA_SIZE) {
+		uint32_t type = le32_load(all.p + at + 8);
+
+		if (type == R_X86_64_GLOB_DAT || type == R_X86_64_JUMP_SLOT)
+			buf_bytes(&kept, all.p + at, RELA_SIZE);
+	}
+	mapped_close(&all);
+	if (kept.failed || !kept.n) {
+		buf_release(&kept);
+		return false;
+	}
+	p->own = kept.p;
+	p->sh.sh_size = kept.n;
+	return true;
+}
+
+static void note_what(struct slim *s, const GElf_Shdr *sh, const char *name)
+{
+	if (sh->sh_type == SHT_SYMTAB)
+		s->holds |= ARCHIVED_SYMTAB;
+	else if (sh->sh_type == SHT_DYNSYM)
+		s->holds |= ARCHIVED_DYNSYM;
+	else if (strcmp(name, ".gnu_debugdata") == 0 || strcmp(name, ".eh_frame") == 0)
+		s->holds |= ARCHIVED_FRAMES;
+	else if (strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0)
+		s->holds |= ARCHIVED_DWARF;
+	else if (s->go && (strcmp(name, ".gopclntab") == 0 || strcmp(name, ".data.rel.ro.gopclntab") == 0))
+		s->holds |= ARCHIVED_GO;
+}
+
+/* A section without bytes, which keeps its number, address, size and its place in the file that it was in. */
+static void empty(struct piece *p)
+{
+	p->sh.sh_type = p->sh.sh_type == SHT_NULL ? SHT_NULL : SHT_NOBITS;
+	p->sh.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
+	free(p->own);
+	p->own = NULL;
+}
+
+/* The bytes of section i of that origin become those of the piece. */
+static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name,
+			     struct piece *p, size_t number)
+{
+	GElf_Word name_at = p->sh.sh_name;
+
+	p->sh = *sh;
+	p->sh.sh_name = name_at;
+	p->origin = o;
+	p->at = sh->sh_offset;
+	o->becomes[i] = (uint32_t)number;
+	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, p)) {
+		empty(p);
+		return SLIM_DONE;
+	}
+	s->kept += p->sh.sh_size;
+	note_what(s, sh, name);
+	/* No true file's sections lie in each other; those of an untrue one could become a thousand times its size. */
+	return s->kept <= s->base.size + s->other.size + NOTES_MAX ? SLIM_DONE : SLIM_DAMAGED;
+}
+
+static struct piece *add_piece(struct slim *s, const char *name)
+{
+	size_t n = strnlen(name, NAME_BYTES_MAX);
+	struct piece *p;
+
+	if (!grow_array(&s->pieces, &s->cap, s->n, sizeof(*s->pieces)))
+		return NULL;
+	p = &s->pieces[s->n++];
+	*p = (struct piece){ .sh = { .sh_name = (GElf_Word)s->names.n } };
+	buf_bytes(&s->names, name, n);
+	buf_byte(&s->names, 0);
+	return s->names.failed ? NULL : p;
+}
+
+/*
+ * A section that is loaded may have its bytes where it stands, if they come to lie where its segment says that there
+ * are some: gdb warns of others. What is kept of the file's beginning moves towards it, so it does.
+ */
+static bool stays(const struct slim *s, const GElf_Shdr *sh)
+{
+	for (size_t i = 0; i < s->n_segments && (sh->sh_flags & SHF_ALLOC); i++) {
+		const GElf_Phdr *ph = &s->segments[i];
+
+		if (ph->p_type == PT_LOAD && ph->p_offset == 0 && sh->sh_offset < ph->p_filesz &&
+		    sh->sh_size <= ph->p_filesz - sh->sh_offset && sh->sh_addr - ph->p_vaddr == sh->sh_offset)
+			return true;
+	}
+	return !(sh->sh_flags & SHF_ALLOC);
+}
+
+/* Bytes behind those of the base: of a section that only the other file has, or that cannot stay in its place. */
+static enum slim_result append(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+{
+	struct piece *p = add_piece(s, name);
+	enum slim_result result = p ? fill(s, o, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
+
+	if (p)
+		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
+	return result;
+}
+
+/* Was it made by append, when this was written? It is taken with the section that it belongs to. */
+static bool is_copy(const struct origin *o, const GElf_Shdr *sh)
+{
+	return o->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
+}
+
+/* Whose bytes a section of the base gets: its own, those that were put elsewhere, those of the other file. */
+static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct origin **from)
+{
+	uint64_t address = sh->sh_addr;
+	GElf_Shdr found;
+	size_t at;
+
+	*from = &s->base;
+	if (has_bytes(&s->base, sh))
+		return i;
+	at = find_section(&s->base, name, address, &found);
+	if (!at || at == i || !has_bytes(&s->base, &found)) {
+		at = find_section(&s->other, name, address, &found);
+		*from = &s->other;
+	}
+	if (at)
+		*sh = found;
+	return at;
+}
+
+/* Section i of the base. */
+static enum slim_result add_base(struct slim *s, size_t i)
+{
+	GElf_Shdr sh, whole;
+	struct origin *from;
+	struct piece *p;
+	const char *name;
+	size_t at;
+
+	if (!section_at(&s->base, i, &sh))
+		return SLIM_DAMAGED;
+	name = section_name(&s->base, &sh);
+	if (is_copy(&s->base, &sh))
+		return SLIM_DONE;
+	whole = sh;
+	at = bytes_of(s, i, name, &whole, &from);
+	p = &s->pieces[i];
+	sh.sh_name = p->sh.sh_name;
+	p->sh = sh;
+	p->origin = &s->base;
+	s->base.becomes[i] = (uint32_t)i;
+	if (at && from == &s->other) {
+		s->other.becomes[at] = (uint32_t)i;
+		p->sh.sh_offset = whole.sh_offset; /* a debug file has lost it */
+		if (s->other.file->archived)
+			whole.sh_flags |= sh.sh_flags & SHF_ALLOC;
+	}
+	empty(p);
+	if (!at || !has_bytes(from, &whole) || !is_wanted(s, from, at, &whole, name)) {
+		if (begins(name, ".gnu_debug")) /* readers would take a link without bytes for one to the file "" */
+			p->sh.sh_name = 0;
+		return SLIM_DONE;
+	}
+	return stays(s, &whole) ? fill(s, from, at, &whole, name, p, i) : append(s, from, at, &whole, name);
+}
+
+/* Their names first, so that they keep their numbers whatever is put behind them. */
+static enum slim_result add_numbers(struct slim *s)
+{
+	GElf_Shdr sh;
+
+	if (!add_piece(s, ""))
+		return SLIM_NO_MEMORY;
+	for (size_t i = 1; i < s->base.n; i++) {
+		bool hide = i == s->base.names && !s->base.strings[i];
+
+		if (!section_at(&s->base, i, &sh))
+			return SLIM_DAMAGED;
+		if (!add_piece(s, hide || is_copy(&s->base, &sh) ? "" : section_name(&s->base, &sh)))
+			return SLIM_NO_MEMORY;
+	}
+	return SLIM_DONE;
+}
+
+/* Sections that only the other file has. */
+static enum slim_result add_others(struct slim *s)
+{
+	enum slim_result result = SLIM_DONE;
+
+	for (size_t i = 1; result == SLIM_DONE && i < s->other.n; i++) {
+		const char *name;
+		GElf_Shdr sh;
+		uint32_t at;
+
+		if (!section_at(&s->other, i, &sh))
+			return SLIM_DAMAGED;
+		name = section_name(&s->other, &sh);
+		if (s->other.becomes[i] || is_copy(&s->other, &sh))
+			continue;
+		if (idmap_find(&s->base.index, key_of(name, sh.sh_addr), &at))
+			s->other.becomes[i] = s->base.becomes[at];
+		else if (has_bytes(&s->other, &sh) && is_wanted(s, &s->other, i, &sh, name))
+			result = append(s, &s->other, i, &sh, name);
+	}
+	return result;
+}
+
+static void put(struct buf *b, const struct slim *s, uint64_t v, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		buf_byte(b, (uint8_t)(v >> 8 * (s->big ? n - 1 - i : i)));
+}
+
+/* The names last: in the place of the old ones, unless these are also the names of symbols. */
+static enum slim_result add_own(struct slim *s)
+{
+	struct buf note = { 0 };
+	struct piece *p = add_piece(s, ".note.cprof");
+
+	if (!p)
+		return SLIM_NO_MEMORY;
+	put(&note, s, 6, 4);
+	put(&note, s, 8, 4);
+	put(&note, s, NOTE_TYPE, 4);
+	buf_bytes(&note, "cprof\0\0", 8);
+	for (unsigned int i = 0; i < 8; i++)
+		buf_byte(&note, (uint8_t)((i < 4 ? (uint64_t)ARCHIVED_VERSION : s->holds) >> 8 * (i % 4)));
+	p->sh.sh_type = SHT_NOTE;
+	p->sh.sh_size = note.n;
+	p->sh.sh_addralign = 4;
+	p->own = note.p;
+	if (note.failed)
+		return SLIM_NO_MEMORY;
+	s->names_at = s->base.names;
+	if (s->names_at == 0 || s->names_at >= s->base.n || s->base.strings[s->names_at]) {
+		s->names_at = s->n;
+		if (!add_piece(s, ""))
+			return SLIM_NO_MEMORY;
+	}
+	p = &s->pieces[s->names_at];
+	p->sh = (GElf_Shdr){ .sh_name = (GElf_Word)s->names.n, .sh_type = SHT_STRTAB, .sh_addralign = 1 };
+	buf_bytes(&s->names, ".shstrtab", 10);
+	p->sh.sh_size = s->names.n;
+	p->own = s->names.p;
+	s->names = (struct buf){ .failed = s->names.failed };
+	return p->own ? SLIM_DONE : SLIM_NO_MEMORY;
+}
+
+/* Numbers of sections in the headers, from those of their origin to those of the new file. */
+static void renumber(struct slim *s)
+{
+	for (size_t i = 1; i < s->n; i++) {
+		GElf_Shdr *sh = &s->pieces[i].sh;
+		const struct origin *o = s->pieces[i].origin;
+
+		if (!o)
+			continue;
+		sh->sh_link = sh->sh_link < o->n ? o->becomes[sh->sh_link] : 0;
+		if ((sh->sh_flags & SHF_INFO_LINK) || sh->sh_type == SHT_RELA || sh->sh_type == SHT_REL)
+			sh->sh_info = sh->sh_info < o->n ? o->becomes[sh->sh_info] : 0;
+	}
+}
+
+static uint64_t align(uint64_t at, uint64_t to)
+{
+	to = to > ALIGN_MAX ? ALIGN_MAX : to;
+	return to > 1 && (to & (to - 1)) == 0 ? (at + to - 1) & ~(to - 1) : at;
+}
+
+static bool is_stored(const struct piece *p)
+{
+	return p->sh.sh_type != SHT_NOBITS && p->sh.sh_type != SHT_NULL && p->sh.sh_size;
+}
+
+/* A segment that is one section has bytes if that was kept. */
+static void point_at_piece(const struct slim *s, GElf_Phdr *ph)
+{
+	for (size_t i = 1; i < s->n; i++) {
+		const GElf_Shdr *sh = &s->pieces[i].sh;
+
+		if (is_stored(&s->pieces[i]) && s->pieces[i].origin && sh->sh_addr && sh->sh_addr == ph->p_vaddr) {
+			ph->p_offset = sh->sh_offset;
+			ph->p_filesz = sh->sh_size;
+			return;
+		}
+	}
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct piece *a = *(struct piece *const *)x, *b = *(struct piece *const *)y;
+	bool a_loaded = a->sh.sh_flags & SHF_ALLOC, b_loaded = b->sh.sh_flags & SHF_ALLOC;
+
+	if (a_loaded != b_loaded)
+		return a_loaded ? -1 : 1;
+	if (a_loaded && a->sh.sh_offset != b->sh.sh_offset)
+		return a->sh.sh_offset < b->sh.sh_offset ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t place(struct piece *p, uint64_t at)
+{
+	at = align(at, p->sh.sh_addralign);
+	p->sh.sh_offset = at;
+	return at + p->sh.sh_size;
+}
+
+/* Where everything comes to lie: headers, sections, notes of segments, the sections' headers. */
+static enum slim_result lay_out(struct slim *s)
+{
+	uint64_t at = (s->wide ? 64 : 52) + s->n_segments * (s->wide ? 56 : 32);
+
+	s->order = calloc(s->n, sizeof(*s->order));
+	if (!s->order)
+		return SLIM_NO_MEMORY;
+	for (size_t i = 1; i < s->n; i++) {
+		if (is_stored(&s->pieces[i]))
+			s->order[s->n_order++] = &s->pieces[i];
+	}
+	qsort(s->order, s->n_order, sizeof(*s->order), by_place);
+	for (size_t i = 0; i < s->n_order; i++)
+		at = place(s->order[i], at);
+	for (size_t i = 0; i < s->n_blobs; i++) {
+		at = place(&s->blobs[i], at);
+		s->segments[s->blobs[i].sh.sh_info].p_offset = s->blobs[i].sh.sh_offset;
+	}
+	s->headers_at = align(at, 8);
+	s->bytes = s->headers_at + s->n * (s->wide ? 64 : 40);
+	for (size_t i = 0; i < s->n_segments; i++) {
+		GElf_Phdr *ph = &s->segments[i];
+
+		if (ph->p_type == PT_PHDR)
+			ph->p_offset = s->wide ? 64 : 52;
+		if (ph->p_type == PT_GNU_EH_FRAME || ph->p_type == PT_INTERP || ph->p_type == PT_GNU_PROPERTY)
+			point_at_piece(s, ph);
+	}
+	return SLIM_DONE;
+}
+
+static enum slim_result add_segments(struct slim *s, const struct origin *o)
+{
+	if (elf_getphdrnum(o->file->elf, &s->n_segments) != 0 || s->n_segments > SEGMENTS_MAX)
+		return SLIM_DAMAGED;
+	s->segments = calloc(s->n_segments + 1, sizeof(*s->segments));
+	if (!s->segments)
+		return SLIM_NO_MEMORY;
+	for (size_t i = 0; i < s->n_segments; i++) {
+		GElf_Phdr *ph = &s->segments[i];
+
+		if (!gelf_getphdr(o->file->elf, (int)i, ph))
+			return SLIM_DAMAGED;
+		if (ph->p_type == PT_NOTE && ph->p_filesz && ph->p_filesz <= NOTES_MAX && ph->p_offset <= o->size &&
+		    ph->p_filesz <= o->size - ph->p_offset && s->kept + ph->p_filesz <= o->size) {
+			s->kept += ph->p_filesz;
+			if (!grow_array(&s->blobs, &s->cap_blobs, s->n_blobs, sizeof(*s->blobs)))
+				return SLIM_NO_MEMORY;
+			s->blobs[s->n_blobs++] = (struct piece){ .sh = { .sh_info = (GElf_Word)i, .sh_size = ph->p_filesz,
+										  .sh_addralign = 8 },
+								 .origin = o, .at = ph->p_offset };
+		} else if (ph->p_type != PT_LOAD && ph->p_type != PT_PHDR) {
+			ph->p_filesz = 0;
+		}
+	}
+	return SLIM_DONE;
+}
+
+static void look_at(struct slim *s, const struct elf_file *f)
+{
+	GElf_Shdr sh;
+
+	if (!f)
+		return;
+	s->symtab |= elf_has_symtab(f);
+	s->plt_got |= elf_find_section(f->elf, ".plt.got", &sh) != NULL;
+	s->go |= elf_find_section(f->elf, ".gopclntab", &sh) || elf_find_section(f->elf, ".go.buildinfo", &sh) ||
+		 elf_find_section(f->elf, ".data.rel.ro.gopclntab", &sh);
+}
+
+/* The same class and order of bytes? */
+static bool same_kind(const struct elf_file *a, const struct elf_file *b)
+{
+	GElf_Ehdr x, y;
+
+	return !b || (gelf_getehdr(a->elf, &x) && gelf_getehdr(b->elf, &y) &&
+		      memcmp(x.e_ident, y.e_ident, EI_VERSION) == 0 && x.e_machine == y.e_machine);
+}
+
+static enum slim_result build(struct slim *s, const struct elf_file *runtime, const struct elf_file *debug)
+{
+	bool by_debug = debug && (!runtime || elf_has_symtab(debug));
+	const struct elf_file *first = by_debug ? debug : runtime, *ran = runtime ? runtime : debug;
+	enum slim_result result = origin_open(&s->base, first);
+
+	s->holds = ARCHIVED;
+	if (!elf_lost_offsets(ran) && (runtime || debug->archived & ARCHIVED_OFFSETS))
+		s->holds |= ARCHIVED_OFFSETS;
+	look_at(s, runtime);
+	look_at(s, debug);
+	if (result == SLIM_DONE)
+		result = origin_open(&s->other, by_debug ? runtime : debug);
+	if (!same_kind(first, by_debug ? runtime : debug) || !gelf_getehdr(ran->elf, &s->eh))
+		return SLIM_DAMAGED;
+	s->wide = s->eh.e_ident[EI_CLASS] == ELFCLASS64;
+	s->big = s->eh.e_ident[EI_DATA] == ELFDATA2MSB;
+	if (result == SLIM_DONE)
+		result = add_segments(s, ran == first ? &s->base : &s->other);
+	if (result == SLIM_DONE)
+		result = add_numbers(s);
+	for (size_t i = 1; result == SLIM_DONE && i < s->base.n; i++)
+		result = add_base(s, i);
+	if (result == SLIM_DONE)
+		result = add_others(s);
+	if ((s->holds & ARCHIVED_SYMTAB) && !by_debug && !(first->archived && !(first->archived & ARCHIVED_OWN)))
+		s->holds |= ARCHIVED_OWN;
+	if (result == SLIM_DONE)
+		result = add_own(s);
+	if (result != SLIM_DONE)
+		return result;
+	renumber(s);
+	return lay_out(s);
+}
+
+enum slim_result slim_plan(struct slim **sp, const struct elf_file *runtime, const struct elf_file *debug,
+			   unsigned int what)
+{
+	struct slim *s = calloc(1, sizeof(*s));
+	enum slim_result result = SLIM_NO_MEMORY;
+
+	*sp = NULL;
+	if (!s)
+		return result;
+	s->dwarf = (what & SLIM_DWARF) != 0;
+	idmap_init(&s->base.index);
+	idmap_init(&s->other.index);
+	result = build(s, runtime, debug);
+	if (result != SLIM_DONE)
+		slim_free(s);
+	else
+		*sp = s;
+	return result;
+}
+
+void slim_free(struct slim *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->pieces[i].own);
+	free(s->pieces);
+	free(s->order);
+	free(s->blobs);
+	free(s->segments);
+	buf_release(&s->names);
+	origin_release(&s->base);
+	origin_release(&s->other);
+	free(s);
+}
+
+uint32_t slim_holds(const struct slim *s)
+{
+	return s->holds;
+}
+
+uint64_t slim_bytes(const struct slim *s)
+{
+	return s->bytes;
+}
+
+/* The new file, written from its beginning to its end. */
+struct out {
+	int fd;
+	uint64_t at; /* bytes so far, with those in the buffer */
+	struct buf buf;
+	enum slim_result result; /* the first failure */
+};
+
+static void out_flush(struct out *o)
+{
+	size_t done = 0;
+
+	while (o->result == SLIM_DONE && done < o->buf.n) {
+		ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			o->result = SLIM_FAILED;
+		else
+			done += (size_t)n;
+	}
+	if (o->buf.failed && o->result == SLIM_DONE)
+		o->result = SLIM_NO_MEMORY;
+	buf_clear(&o->buf);
+}
+
+static void out_pad(struct out *o, uint64_t to)
+{
+	for (; o->at < to; o->at++)
+		buf_byte(&o->buf, 0);
+}
+
+static void out_bytes(struct out *o, const void *p, size_t n)
+{
+	out_flush(o);
+	buf_bytes(&o->buf, p, n);
+	o->at += n;
+}
+
+static void out_copy(struct out *o, int from, uint64_t at, uint64_t n)
+{
+	while (n && o->result == SLIM_DONE) {
+		size_t want = n < WRITE_BLOCK ? (size_t)n : WRITE_BLOCK;
+		ssize_t got;
+
+		out_flush(o);
+		if (!buf_reserve(&o->buf, want))
+			continue;
+		got = pread(from, o->buf.p, want, (off_t)at);
+		if (got <= 0) {
+			if (o->result == SLIM_DONE)
+				o->result = SLIM_DAMAGED;
+			return;
+		}
+		o->buf.n = (size_t)got;
+		o->at += (uint64_t)got;
+		at += (uint64_t)got;
+		n -= (uint64_t)got;
+	}
+}
+
+static void out_piece(struct out *o, const struct piece *p)
+{
+	out_pad(o, p->sh.sh_offset);
+	if (p->own)
+		out_bytes(o, p->own, (size_t)p->sh.sh_size);
+	else
+		out_copy(o, p->origin->file->fd, p->at, p->sh.sh_size);
+	out_flush(o);
+}
+
+/* Numbers that do not fit into the header stand in section 0. */
+static void out_header(struct out *o, const struct slim *s)
+{
+	unsigned int word = s->wide ? 8 : 4;
+	struct buf *b = &o->buf;
+
+	buf_bytes(b, s->eh.e_ident, EI_NIDENT);
+	put(b, s, s->eh.e_type, 2);
+	put(b, s, s->eh.e_machine, 2);
+	put(b, s, s->eh.e_version, 4);
+	put(b, s, s->eh.e_entry, word);
+	put(b, s, s->n_segments ? (s->wide ? 64 : 52) : 0, word);
+	put(b, s, s->headers_at, word);
+	put(b, s, s->eh.e_flags, 4);
+	put(b, s, s->wide ? 64 : 52, 2);
+	put(b, s, s->wide ? 56 : 32, 2);
+	put(b, s, s->n_segments, 2);
+	put(b, s, s->wide ? 64 : 40, 2);
+	put(b, s, s->n < SHN_LORESERVE ? s->n : 0, 2);
+	put(b, s, s->names_at < SHN_LORESERVE ? s->names_at : SHN_XINDEX, 2);
+	o->at = s->wide ? 64 : 52;
+}
+
+static void out_segment(struct out *o, const struct slim *s, const GElf_Phdr *ph)
+{
+	unsigned int word = s->wide ? 8 : 4;
+	struct buf *b = &o->buf;
+
+	put(b, s, ph->p_type, 4);
+	if (s->wide)
+		put(b, s, ph->p_flags, 4);
+	put(b, s, ph->p_offset, word);
+	put(b, s, ph->p_vaddr, word);
+	put(b, s, ph->p_paddr, word);
+	put(b, s, ph->p_filesz, word);
+	put(b, s, ph->p_memsz, word);
+	if (!s->wide)
+		put(b, s, ph->p_flags, 4);
+	put(b, s, ph->p_align, word);
+	o->at += s->wide ? 56 : 32;
+}
+
+static void out_section(struct out *o, const struct slim *s, const GElf_Shdr *sh)
+{
+	unsigned int word = s->wide ? 8 : 4;
+	struct buf *b = &o->buf;
+
+	put(b, s, sh->sh_name, 4);
+	put(b, s, sh->sh_type, 4);
+	put(b, s, sh->sh_flags, word);
+	put(b, s, sh->sh_addr, word);
+	put(b, s, sh->sh_offset, word);
+	put(b, s, sh->sh_size, word);
+	put(b, s, sh->sh_link, 4);
+	put(b, s, sh->sh_info, 4);
+	put(b, s, sh->sh_addralign, word);
+	put(b, s, sh->sh_entsize, word);
+	o->at += s->wide ? 64 : 40;
+}
+
+enum slim_result slim_write(const struct slim *s, int fd)
+{
+	struct out o = { .fd = fd };
+	GElf_Shdr null = { .sh_size = s->n < SHN_LORESERVE ? 0 : s->n,
+			   .sh_link = s->names_at < SHN_LORESERVE ? 0 : (GElf_Word)s->names_at };
+
+	out_header(&o, s);
+	for (size_t i = 0; i < s->n_segments; i++)
+		out_segment(&o, s, &s->segments[i]);
+	for (size_t i = 0; i < s->n_order; i++)
+		out_piece(&o, s->order[i]);
+	for (size_t i = 0; i < s->n_blobs; i++)
+		out_piece(&o, &s->blobs[i]);
+	out_pad(&o, s->headers_at);
+	for (size_t i = 0; i < s->n; i++)
+		out_section(&o, s, i ? &s->pieces[i].sh : &null);
+	out_flush(&o);
+	buf_release(&o.buf);
+	return o.result;
+}

@@ -1,0 +1,132 @@
+#include "common/profile/reason.h"
+
+#include <stdlib.h>
+
+#include "common/profile/module.h"
+
+void reasons_init(struct reasons *r)
+{
+	*r = (struct reasons){ 0 };
+	intern_init(&r->keys);
+}
+
+void reasons_release(struct reasons *r)
+{
+	intern_release(&r->keys);
+	free(r->list);
+	free(r->sources);
+	*r = (struct reasons){ 0 };
+}
+
+void reasons_forget(struct reasons *r)
+{
+	if (r->n_sources)
+		memset(r->sources, 0, r->n_sources * sizeof(*r->sources));
+	r->n_sources = 0;
+}
+
+bool reasons_hear(struct reasons *r, const struct capture *c, const struct record_source *s)
+{
+	if (s->file && (s->file >= c->n_files || !c->files[s->file].defined))
+		return true;
+	if (!grow_array(&r->sources, &r->cap_sources, s->file, sizeof(*r->sources)))
+		return false;
+	if (r->n_sources <= s->file)
+		r->n_sources = s->file + 1;
+	r->sources[s->file] = (struct reason_source){
+		.heard = true,
+		.status = s->status < SOURCE_STATUSES ? (uint32_t)s->status : UINT32_MAX,
+		.kind = s->kind < NAME_SOURCES ? (uint32_t)s->kind : NAME_NONE,
+	};
+	return true;
+}
+
+/* A file that gave exported names only, or beginnings, lacks most of its names: that is why, not the address. */
+static const char *why_of_source(const struct reason_source *s)
+{
+	bool bare = s->kind == NAME_DYNSYM || s->kind == NAME_PLT || s->kind == NAME_BOUNDS;
+
+	if (s->status == UINT32_MAX)
+		return "a reason that only a newer version knows";
+	if (s->status != SOURCE_OK)
+		return source_status_name(s->status);
+	return bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";
+}
+
+static const char *why_in_file(const struct reasons *r, const struct capture_file *file, uint32_t id)
+{
+	if (id < r->n_sources && r->sources[id].heard)
+		return why_of_source(&r->sources[id]);
+	return capture_path_is_file(file->path) ? "not looked for" : source_status_name(SOURCE_NOT_A_FILE);
+}
+
+static bool count(struct reasons *r, struct slice where, const char *why, uint64_t samples)
+{
+	struct buf key = { 0 };
+	uint32_t id;
+	bool good;
+
+	buf_text(&key, why);
+	buf_byte(&key, 0);
+	buf_bytes(&key, where.p, where.n);
+	good = !key.failed && intern_add(&r->keys, buf_view(&key), &id) &&
+	       grow_array(&r->list, &r->cap, id, sizeof(*r->list));
+	buf_release(&key);
+	if (!good)
+		return false;
+	if (id == r->n) {
+		struct slice s = intern_get(&r->keys, id);
+		size_t n = strlen(why);
+
+		r->list[id].why = (struct slice){ s.p, n };
+		r->list[id].where = (struct slice){ s.p + n + 1, s.n - n - 1 };
+		r->n++;
+	}
+	r->list[id].samples += samples;
+	return true;
+}
+
+bool reasons_count(struct reasons *r, const struct capture *c, const struct capture_frame *f,
+		   const struct capture_place *place, uint64_t samples)
+{
+	const struct capture_file *file;
+
+	if (r->n_sources == 0)
+		return true;
+	if (!f->process)
+		return count(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded",
+			     samples);
+	if (!place || place->map_end == 0)
+		return count(r, slice_of("[unknown]"), "nothing was mapped there", samples);
+	if (!place->file && c->processes[f->process].jit)
+		return count(r, slice_of("[jit]"), "no-symbol", samples);
+	if (!place->file)
+		return count(r, slice_of("[anon]"), source_status_name(SOURCE_NOT_A_FILE), samples);
+	file = &c->files[place->file];
+	return count(r, module_undeleted(file->path), why_in_file(r, file, place->file), samples);
+}
+
+static int compare(struct slice a, struct slice b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int differ = n ? memcmp(a.p, b.p, n) : 0;
+
+	return differ ? differ : a.n < b.n ? -1 : a.n > b.n;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct reason *x = a, *y = b;
+	int differ;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	differ = compare(x->where, y->where);
+	return differ ? differ : compare(x->why, y->why);
+}
+
+void reasons_sort(struct reasons *r)
+{
+	if (r->n)
+		qsort(r->list, r->n, sizeof(*r->list), by_samples);
+}

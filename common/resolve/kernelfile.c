@@ -1,0 +1,349 @@
+#include "common/resolve/kernelfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/elf/symbols.h"
+
+enum { RELEASE_MAX = 128, PATH_MOST = 4096 };
+
+/* One file: either of the two. */
+struct source {
+	struct buf path;
+	struct elf_file *elf; /* of symbols */
+	struct symbols *symbols;
+	struct kallsyms text;
+	bool has_stext;
+	uint64_t stext;
+};
+
+struct kernel_files {
+	const struct kernel_options *o;
+	struct source source;
+	bool open;     /* source is of a file */
+	bool usable;   /* for this segment, with this offset: */
+	uint64_t offset;
+	enum source_status status;
+	const char *why;
+	struct buf name;
+};
+
+static void source_close(struct source *s)
+{
+	symbols_free(s->symbols);
+	elf_close(s->elf);
+	kallsyms_release(&s->text);
+	buf_release(&s->path);
+	*s = (struct source){ 0 };
+}
+
+void kernel_files_free(struct kernel_files *k)
+{
+	if (!k)
+		return;
+	source_close(&k->source);
+	buf_release(&k->name);
+	free(k);
+}
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static enum source_status failed(struct kernel_files *k, enum source_status status, const char *why)
+{
+	source_close(&k->source);
+	k->why = why;
+	return status;
+}
+
+static enum source_status read_elf(struct kernel_files *k)
+{
+	struct source *s = &k->source;
+	long n;
+
+	s->has_stext = elf_symbol(s->elf, "_stext", &s->stext);
+	s->symbols = symbols_new();
+	n = s->symbols ? symbols_add(s->symbols, s->elf, SYMBOLS_SYMTAB) : -1;
+	if (n < 0 || !symbols_settle(s->symbols))
+		return failed(k, SOURCE_DAMAGED, "out of memory");
+	return n ? SOURCE_OK : failed(k, SOURCE_STRIPPED, "it has no symbols");
+}
+
+static enum source_status read_text(struct kernel_files *k, int fd)
+{
+	struct source *s = &k->source;
+	bool good = lseek(fd, 0, SEEK_SET) == 0 && kallsyms_read(&s->text, fd);
+	int error = errno;
+
+	close(fd);
+	if (!good)
+		return failed(k, SOURCE_DAMAGED, strerror(error));
+	if (s->text.lines == 0)
+		return failed(k, SOURCE_NOT_ELF, "it is neither a vmlinux nor a System.map");
+	if (s->text.n == 0)
+		return failed(k, SOURCE_STRIPPED, "its addresses are hidden");
+	s->has_stext = s->text.stext != 0;
+	s->stext = s->text.stext;
+	return SOURCE_OK;
+}
+
+/* Takes the descriptor over. */
+static enum source_status read_source(struct kernel_files *k, int fd)
+{
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	enum elf_opened opened = elf_open(fd, &k->source.elf);
+
+	if (opened == ELF_NOT_ELF && again >= 0)
+		return read_text(k, again);
+	if (again >= 0)
+		close(again);
+	if (opened == ELF_OPENED)
+		return read_elf(k);
+	return failed(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" : "it is damaged");
+}
+
+/* A regular file: everything else may block, or do something. -1: errno. */
+static int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+static bool open_named(struct kernel_files *k, struct buf *error)
+{
+	int fd = open_regular(k->o->path);
+
+	if (fd < 0) {
+		buf_printf(error, "%s: %s", k->o->path, strerror(errno));
+		return false;
+	}
+	k->status = read_source(k, fd);
+	if (k->status != SOURCE_OK) {
+		buf_printf(error, "%s: %s", k->o->path, k->why);
+		return false;
+	}
+	buf_text(&k->source.path, k->o->path);
+	k->open = true;
+	return true;
+}
+
+struct kernel_files *kernel_files_new(const struct kernel_options *o, struct buf *error)
+{
+	struct kernel_files *k = calloc(1, sizeof(*k));
+
+	if (!k) {
+		buf_text(error, strerror(ENOMEM));
+		return NULL;
+	}
+	k->o = o;
+	if (!o->path || open_named(k, error))
+		return k;
+	kernel_files_free(k);
+	return NULL;
+}
+
+/* --- searching ------------------------------------------------------------------------------- */
+
+static int open_in_tree(const char *tree, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	int root = open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (root < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	close(root);
+	return fd;
+}
+
+/* Is this the vmlinux of the build ID? Then it is the source. */
+static bool try(struct kernel_files *k, const char *tree, const char *path, struct slice id)
+{
+	int fd = tree ? open_in_tree(tree, path) : open_regular(path);
+
+	if (fd < 0 || elf_open(fd, &k->source.elf) != ELF_OPENED)
+		return false;
+	if (!elf_same_build(elf_build_id(k->source.elf), id) || read_elf(k) != SOURCE_OK) {
+		source_close(&k->source);
+		return false;
+	}
+	buf_printf(&k->source.path, "%s%s", tree ? tree : "", path);
+	return true;
+}
+
+/* A release is a part of paths here: "6.1.0-18-amd64". */
+static bool is_release(struct slice release)
+{
+	return release.n > 0 && release.n < RELEASE_MAX && release.p[0] != '.' && !memchr(release.p, '/', release.n) &&
+	       !memchr(release.p, 0, release.n);
+}
+
+static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *dir, struct slice release,
+			  struct slice id)
+{
+	char path[PATH_MOST];
+	size_t n;
+
+	for (size_t i = 0; i < 2; i++) {
+		n = (size_t)snprintf(path, sizeof(path), "%s%s%.*s%s", dir, i ? "/lib/modules/" : "/boot/vmlinux-",
+				     (int)release.n, release.p, i ? "/vmlinux" : "");
+		if (n < sizeof(path) && try(k, tree, path, id))
+			return true;
+	}
+	n = (size_t)snprintf(path, sizeof(path), "%s/.build-id/%02x/", dir, id.p[0]);
+	for (size_t i = 1; i < id.n && n < sizeof(path); i++)
+		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x", id.p[i]);
+	if (n < sizeof(path))
+		n += (size_t)snprintf(path + n, sizeof(path) - n, ".debug");
+	return n < sizeof(path) && try(k, tree, path, id);
+}
+
+static bool search(struct kernel_files *k, struct slice release, struct slice id)
+{
+	static const char *const places[] = { "/boot/vmlinux-%.*s", "/lib/modules/%.*s/vmlinux",
+					      "/lib/modules/%.*s/build/vmlinux" };
+	const struct kernel_options *o = k->o;
+	char path[RELEASE_MAX + 64];
+
+	if (!is_release(release) || id.n < 2)
+		return false;
+	for (size_t i = 0; o->debug_dirs && i < o->n_debug_dirs; i++) {
+		if (try_debug_dir(k, NULL, o->debug_dirs[i], release, id))
+			return true;
+	}
+	if (!o->debug_dirs && (try_debug_dir(k, o->symfs, "/usr/lib/debug", release, id) ||
+			       (o->symfs && try_debug_dir(k, o->symfs, "", release, id))))
+		return true;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), places[i], (int)release.n, release.p);
+		if (try(k, o->symfs, path, id))
+			return true;
+	}
+	return false;
+}
+
+/* --- a segment ------------------------------------------------------------------------------- */
+
+/* Hexadecimal digits of the header. */
+static bool parse_hex(struct slice text, uint64_t *v)
+{
+	char digits[17] = "", *end;
+
+	if (text.n == 0 || text.n > 16)
+		return false;
+	memcpy(digits, text.p, text.n);
+	*v = strtoull(digits, &end, 16);
+	return *end == '\0';
+}
+
+/* The kernel's build ID; its length, 0 where there is none. */
+static size_t recorded_id(const struct capture *c, uint8_t id[ELF_BUILD_ID_MAX])
+{
+	struct slice text = capture_meta(c, "kernel-build-id");
+	size_t n = text.n % 2 || text.n / 2 > ELF_BUILD_ID_MAX ? 0 : text.n / 2;
+	uint64_t v;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!parse_hex((struct slice){ text.p + 2 * i, 2 }, &v))
+			return 0;
+		id[i] = (uint8_t)v;
+	}
+	return n;
+}
+
+static enum source_status no_use(struct kernel_files *k, enum source_status status, const char *why)
+{
+	k->why = why;
+	return status;
+}
+
+/* Does the source fit this segment, and how far was its kernel moved? */
+static enum source_status judge(struct kernel_files *k, const struct capture *c, struct slice id)
+{
+	struct source *s = &k->source;
+	uint64_t stext;
+
+	if (s->elf && id.n && !elf_same_build(elf_build_id(s->elf), id))
+		return no_use(k, SOURCE_MISMATCH, "it has another build ID than the kernel that was recorded");
+	k->offset = k->o->offset;
+	if (!k->o->has_offset) {
+		if (!s->has_stext)
+			return no_use(k, SOURCE_CHANGED, "it has no symbol _stext, which says how far the kernel was moved");
+		if (!parse_hex(capture_meta(c, "kernel-stext"), &stext))
+			return no_use(k, SOURCE_CHANGED, "the capture does not say where the kernel was loaded");
+		k->offset = stext - s->stext;
+	}
+	k->usable = true;
+	return no_use(k, SOURCE_OK, NULL);
+}
+
+void kernel_files_segment(struct kernel_files *k, const struct capture *c)
+{
+	uint8_t bytes[ELF_BUILD_ID_MAX];
+	struct slice id = { bytes, recorded_id(c, bytes) };
+
+	k->usable = false;
+	if (!k->o->path) {
+		source_close(&k->source);
+		k->open = search(k, capture_meta(c, "kernel-release"), id);
+	}
+	if (k->open)
+		k->status = judge(k, c, id);
+	else
+		k->status = no_use(k, SOURCE_NO_FILE, NULL);
+}
+
+bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_symbol *out)
+{
+	struct source *s = &k->source;
+	uint32_t id;
+
+	if (!k->usable)
+		return false;
+	if (!s->symbols) {
+		if (!kallsyms_find(&s->text, address - k->offset, out))
+			return false;
+		/* Modules and BPF programs lie elsewhere in each boot: only where nothing was moved are they these. */
+		if (out->module.n && k->offset)
+			return false;
+		out->address += k->offset;
+		return true;
+	}
+	id = symbols_find(s->symbols, address - k->offset);
+	if (id == SYMBOL_NONE || !symbols_name(s->symbols, id, &k->name))
+		return false;
+	out->address = symbols_start(s->symbols, id) + k->offset;
+	out->size = 0; /* it is not known here how far it reaches */
+	out->name = buf_view(&k->name);
+	out->module = (struct slice){ NULL, 0 };
+	return true;
+}
+
+bool kernel_files_asked(const struct kernel_files *k)
+{
+	return k->o->path != NULL;
+}
+
+enum name_source kernel_files_kind(const struct kernel_files *k)
+{
+	return k->source.symbols ? NAME_SYMTAB : NAME_KSYM;
+}
+
+enum source_status kernel_files_state(const struct kernel_files *k, struct slice *path, const char **why)
+{
+	*path = (struct slice){ k->source.path.p, k->source.path.n };
+	*why = k->why;
+	return k->status;
+}

@@ -1,0 +1,212 @@
+#include "common/resolve/levels.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "common/dwarf/lines.h"
+
+struct levels {
+	struct lines *lines; /* or NULL */
+	const struct gonames *go;
+	unsigned int what;
+	uint32_t *names, *files; /* by number of a text of lines: number of the text here, + 1 */
+	size_t cap_names, cap_files;
+	struct buf scratch;
+	struct level found[LINES_LEVELS_MAX];
+};
+
+_Static_assert((int)GONAMES_DEPTH <= (int)LINES_LEVELS_MAX, "there is room for all of Go's levels");
+
+/* Who wants the alternate file of which debug file. */
+struct wanted {
+	const char *symfs;
+	struct slice path; /* of the debug file */
+};
+
+/* A path in the tree, if there is one; else here. */
+static struct elf_file *open_built(struct buf *path, struct slice build_id)
+{
+	struct elf_file *file = NULL;
+	const char *p = buf_cstr(path);
+	int fd = path->failed ? -1 : open(p, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd < 0 || elf_open(fd, &file) != ELF_OPENED)
+		return NULL;
+	if (elf_same_build(elf_build_id(file), build_id))
+		return file;
+	elf_close(file);
+	return NULL;
+}
+
+/* The name is absolute, or relative to the directory of the file that has it. */
+static struct elf_file *open_alt(void *arg, struct slice name, struct slice build_id)
+{
+	const struct wanted *w = arg;
+	struct slice base = w->path;
+	struct elf_file *file = NULL;
+	struct buf path = { 0 };
+
+	if (name.n == 0 || build_id.n == 0)
+		return NULL;
+	while (base.n && base.p[base.n - 1] != '/')
+		base.n--;
+	if (name.p[0] != '/')
+		buf_bytes(&path, base.p, base.n);
+	else if (w->symfs)
+		buf_text(&path, w->symfs);
+	buf_bytes(&path, name.p, name.n);
+	file = open_built(&path, build_id);
+	buf_release(&path);
+	return file;
+}
+
+static enum lines_opened open_lines(const struct levels_options *o, const struct elf_file *file, struct slice path,
+				    struct lines **l)
+{
+	struct wanted w = { o->finder->symfs, path };
+
+	return lines_open(file, &(struct lines_options){ .open_alt = open_alt, .arg = &w, .bytes_max = o->bytes_max,
+							 .split = o->finder->symfs == NULL }, l);
+}
+
+/* In the file, or in the first of its debug files that has some. */
+static enum lines_opened search(const struct levels_options *o, const struct elf_file *file,
+				const struct module_identity *is, struct slice path, struct lines **l)
+{
+	enum lines_opened got = file ? open_lines(o, file, path, l) : LINES_NONE;
+	struct buf opened = { 0 };
+	struct elf_file *debug;
+	size_t step = 0;
+
+	while (got != LINES_OPENED && got != LINES_NO_MEMORY &&
+	       (debug = finder_debug(o->finder, &step, file, is, &opened))) {
+		got = open_lines(o, debug, buf_view(&opened), l);
+		elf_close(debug);
+	}
+	buf_release(&opened);
+	return got;
+}
+
+bool levels_open(const struct levels_options *o, const struct elf_file *file, const struct module_identity *is,
+		 struct slice path, const struct gonames *go, struct levels **l)
+{
+	struct lines *lines = NULL;
+	enum lines_opened got = search(o, file, is, path, &lines);
+
+	*l = NULL;
+	if (got == LINES_NO_MEMORY)
+		return false;
+	if (got != LINES_OPENED && !go)
+		return true;
+	*l = calloc(1, sizeof(**l));
+	if (!*l) {
+		lines_close(lines);
+		return false;
+	}
+	(*l)->lines = lines;
+	(*l)->go = go;
+	(*l)->what = o->what;
+	return true;
+}
+
+void levels_close(struct levels *l)
+{
+	if (!l)
+		return;
+	lines_close(l->lines);
+	free(l->names);
+	free(l->files);
+	buf_release(&l->scratch);
+	free(l);
+}
+
+/* A text is translated once. */
+static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap, struct intern *texts,
+		    enum demangle_mode mode, uint32_t *text)
+{
+	struct slice s = lines_text(l->lines, id);
+
+	if (!grow_array(known, cap, id, sizeof(**known)))
+		return false;
+	if ((*known)[id] == 0) {
+		buf_clear(&l->scratch);
+		demangle(&l->scratch, s, mode);
+		if (l->scratch.failed || !intern_add(texts, buf_view(&l->scratch), text))
+			return false;
+		(*known)[id] = *text + 1;
+	}
+	*text = (*known)[id] - 1;
+	return true;
+}
+
+/* Level i of the chain, of which only the name is wanted maybe. */
+static bool take(struct levels *l, const struct lines_level *from, struct intern *texts, enum demangle_mode mode,
+		 struct level *to)
+{
+	*to = (struct level){ 0 };
+	if (!text_of(l, from->name, &l->names, &l->cap_names, texts, mode, &to->name))
+		return false;
+	if (!(l->what & LEVELS_LINES))
+		return true;
+	to->line = from->line;
+	return text_of(l, from->file, &l->files, &l->cap_files, texts, DEMANGLE_NONE, &to->file);
+}
+
+/* Of a chain what is wanted; without inlined calls the function alone, at the line of the innermost. */
+static uint32_t shorten(const struct levels *l, struct lines_chain *chain)
+{
+	if (!(l->what & LEVELS_INLINED)) {
+		chain->level[chain->n - 1].name = chain->level[0].name;
+		chain->level[0] = chain->level[chain->n - 1];
+		chain->n = 1;
+	}
+	return chain->n == 1 && !(l->what & LEVELS_LINES) ? 0 : chain->n;
+}
+
+static long find_go(struct levels *l, uint64_t vaddr, struct intern *texts)
+{
+	struct goname_call calls[GONAMES_DEPTH];
+	size_t n = gonames_chain(l->go, vaddr, calls);
+
+	if (n && !(l->what & LEVELS_INLINED)) {
+		calls[n - 1].name = calls[0].name;
+		calls[0] = calls[n - 1];
+		n = 1;
+	}
+	if (n == 1 && !(l->what & LEVELS_LINES))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		bool lines = l->what & LEVELS_LINES;
+
+		l->found[i] = (struct level){ .line = lines ? calls[i].line : 0 };
+		if (!intern_add(texts, calls[i].name, &l->found[i].name) ||
+		    (lines && !intern_add(texts, calls[i].file, &l->found[i].file)))
+			return -1;
+	}
+	return (long)n;
+}
+
+long levels_find(struct levels *l, uint64_t vaddr, struct intern *texts, enum demangle_mode mode,
+		 const struct level **found)
+{
+	struct lines_chain chain;
+	int got = l->lines ? lines_find(l->lines, vaddr, &chain) : 0;
+	uint32_t n;
+
+	*found = l->found;
+	if (got == 0 && l->go)
+		return find_go(l, vaddr, texts);
+	if (got <= 0)
+		return got;
+	n = shorten(l, &chain);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!take(l, &chain.level[i], texts, mode, &l->found[i]))
+			return -1;
+	}
+	return n;
+}
+
+size_t levels_bytes(const struct levels *l)
+{
+	return l ? sizeof(*l) + (l->lines ? lines_bytes(l->lines) : 0) + (l->cap_names + l->cap_files) * sizeof(uint32_t) : 0;
+}

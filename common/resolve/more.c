@@ -1,0 +1,102 @@
+#include "common/resolve/more.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/unwind/functions.h"
+
+struct more {
+	struct gonames *go;
+	struct function_list functions;
+	uint32_t *tags; /* of those */
+};
+
+bool more_open(const struct elf_file *f, bool bounds, struct more **mp)
+{
+	struct more *m = calloc(1, sizeof(*m));
+	bool good = m && gonames_open(f, &m->go) && (!bounds || functions_read(f, &m->functions));
+
+	*mp = NULL;
+	if (good && m->functions.n) {
+		m->tags = calloc(m->functions.n, sizeof(*m->tags));
+		good = m->tags != NULL;
+	}
+	if (good && (m->go || m->functions.n)) {
+		*mp = m;
+		return true;
+	}
+	more_free(m);
+	return good;
+}
+
+void more_free(struct more *m)
+{
+	if (!m)
+		return;
+	gonames_free(m->go);
+	functions_release(&m->functions);
+	free(m->tags);
+	free(m);
+}
+
+bool more_find(struct more *m, uint64_t vaddr, struct more_hit *hit)
+{
+	uint32_t i = m && m->go ? gonames_find(m->go, vaddr) : GONAME_NONE;
+	size_t k;
+
+	if (i != GONAME_NONE) {
+		*hit = (struct more_hit){ NAME_GO, gonames_start(m->go, i), gonames_name(m->go, i),
+					  gonames_tag(m->go, i) };
+		return true;
+	}
+	if (!m || !functions_find(&m->functions, vaddr, &k))
+		return false;
+	*hit = (struct more_hit){ .source = NAME_BOUNDS, .start = m->functions.items[k].start, .tag = &m->tags[k] };
+	return true;
+}
+
+/* The last part of a path; "vdso" of "[vdso]". */
+static struct slice base_of(struct slice path)
+{
+	size_t deleted = strlen(" (deleted)");
+
+	if (path.n > 2 && path.p[0] == '[' && path.p[path.n - 1] == ']')
+		return (struct slice){ path.p + 1, path.n - 2 };
+	if (path.n > deleted && memcmp(path.p + path.n - deleted, " (deleted)", deleted) == 0)
+		path.n -= deleted;
+	for (size_t i = path.n; i > 0; i--) {
+		if (path.p[i - 1] == '/')
+			return (struct slice){ path.p + i, path.n - i };
+	}
+	return path;
+}
+
+void more_text(const struct more_hit *hit, struct slice path, struct buf *out)
+{
+	struct slice base;
+
+	if (hit->source == NAME_GO) {
+		buf_bytes(out, hit->name.p, hit->name.n);
+		return;
+	}
+	base = base_of(path);
+	buf_byte(out, '[');
+	buf_bytes(out, base.p, base.n);
+	buf_printf(out, "+0x%" PRIx64 "]", hit->start);
+}
+
+struct gonames *more_go(const struct more *m)
+{
+	return m ? m->go : NULL;
+}
+
+enum name_source more_kind(const struct more *m)
+{
+	return !m ? NAME_NONE : m->go ? NAME_GO : NAME_BOUNDS;
+}
+
+size_t more_bytes(const struct more *m)
+{
+	return !m ? 0 : sizeof(*m) + (m->go ? gonames_bytes(m->go) : 0) +
+			m->functions.n * (sizeof(*m->functions.items) + sizeof(*m->tags));
+}

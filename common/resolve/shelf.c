@@ -1,0 +1,163 @@
+#include "common/resolve/shelf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STALE = 24 * 60 * 60, TRIES = 100 };
+
+/* A folder of ours, made if it is not there. */
+static int open_folder(int at, const char *name)
+{
+	if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
+		return -1;
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Files that nobody goes on with: their writers were killed. */
+static void remove_stale(int tmp)
+{
+	int fd = openat(tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	time_t now = time(NULL);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d && fd >= 0)
+		close(fd);
+	while (d && (e = readdir(d))) {
+		if (strncmp(e->d_name, "new.", 4) == 0 && fstatat(tmp, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime < now - STALE)
+			unlinkat(tmp, e->d_name, 0);
+	}
+	if (d)
+		closedir(d);
+}
+
+bool shelf_open(struct shelf *s, const char *dir)
+{
+	*s = (struct shelf){ -1, -1, -1, 0 };
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return false;
+	s->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->root < 0)
+		return false;
+	s->ids = open_folder(s->root, ".build-id");
+	s->tmp = s->ids >= 0 ? open_folder(s->root, ".tmp") : -1;
+	if (s->tmp < 0) {
+		int e = errno;
+
+		shelf_release(s);
+		errno = e;
+		return false;
+	}
+	remove_stale(s->tmp);
+	return true;
+}
+
+void shelf_release(struct shelf *s)
+{
+	int *fds[] = { &s->root, &s->ids, &s->tmp };
+
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+		*fds[i] = -1;
+	}
+}
+
+/* "ab", and "cdef….debug" below it. */
+static void split_name(struct slice id, char folder[3], char file[256])
+{
+	size_t at = 0;
+
+	snprintf(folder, 3, "%02x", id.p[0]);
+	for (size_t i = 1; i < id.n && i < SHELF_ID_MOST; i++)
+		at += (size_t)snprintf(file + at, 256 - at, "%02x", id.p[i]);
+	snprintf(file + at, 256 - at, ".debug");
+}
+
+void shelf_name(struct buf *name, struct slice id)
+{
+	char folder[3], file[256];
+
+	split_name(id, folder, file);
+	buf_printf(name, ".build-id/%s/%s", folder, file);
+}
+
+int shelf_look(const struct shelf *s, struct slice id)
+{
+	struct buf name = { 0 };
+	int fd;
+
+	if (id.n < SHELF_ID_LEAST || id.n > SHELF_ID_MOST)
+		return -1;
+	shelf_name(&name, id);
+	fd = openat(s->root, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	buf_release(&name);
+	return fd;
+}
+
+bool shelf_begin(struct shelf *s, struct shelf_file *t)
+{
+	struct timespec now;
+
+	/* Unique by O_EXCL, which holds on shared file systems too; the rest makes a second try rare. */
+	for (unsigned int i = 0; i < TRIES; i++) {
+		clock_gettime(CLOCK_REALTIME, &now);
+		snprintf(t->name, sizeof(t->name), "new.%x.%llx%09lx.%x", (unsigned int)getpid(),
+			 (unsigned long long)now.tv_sec, now.tv_nsec, s->count++);
+		t->fd = openat(s->tmp, t->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (t->fd >= 0 || errno != EEXIST)
+			return t->fd >= 0;
+	}
+	return false;
+}
+
+void shelf_drop(struct shelf *s, struct shelf_file *t)
+{
+	int e = errno;
+
+	if (t->fd >= 0)
+		close(t->fd);
+	t->fd = -1;
+	unlinkat(s->tmp, t->name, 0);
+	errno = e;
+}
+
+/*
+ * One at a time looks at what is there and replaces it, so that of two the better one stays. Where the file system knows
+ * no locks that is left to chance, but a file is whole all the same.
+ */
+enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id, bool (*keep)(void *arg, int fd),
+			 void *arg)
+{
+	char folder[3], file[256];
+	enum shelf_put result = SHELF_FAILED;
+	int dir, there, fd = t->fd;
+
+	split_name(id, folder, file);
+	dir = fsync(fd) == 0 ? open_folder(s->ids, folder) : -1;
+	if (dir >= 0) {
+		flock(dir, LOCK_EX);
+		there = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		if (there >= 0 && keep(arg, there)) {
+			result = SHELF_KEPT;
+		} else {
+			t->fd = -1;
+			/* close tells what a shared file system could not store */
+			if (close(fd) == 0 && renameat(s->tmp, t->name, dir, file) == 0)
+				result = SHELF_PUT;
+		}
+	}
+	if (result != SHELF_PUT)
+		shelf_drop(s, t);
+	if (dir >= 0)
+		close(dir);
+	return result;
+}

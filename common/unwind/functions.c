@@ -1,0 +1,85 @@
+#include "common/unwind/functions.h"
+
+#include <stdlib.h>
+
+#include "common/base/radix.h"
+#include "common/unwind/cfi.h"
+
+/* Takes the next range behind the others; of several that begin at one address the longest remains. */
+static void append(struct function_list *l, struct function_range r)
+{
+	struct function_range *last = l->n ? &l->items[l->n - 1] : NULL;
+
+	if (last && last->start == r.start) {
+		last->end = r.end > last->end ? r.end : last->end;
+		return;
+	}
+	if (last && last->end > r.start)
+		last->end = r.start;
+	l->items[l->n++] = r;
+}
+
+/* In order. False without memory. */
+static bool settle(struct function_list *l)
+{
+	struct function_range *items = malloc((l->n + 1) * sizeof(*items));
+	struct radix_item *keys = malloc((l->n + 1) * 2 * sizeof(*keys)), *sorted;
+	struct function_list in_order = { items, 0, l->n + 1 };
+	bool good = items && keys && l->n <= UINT32_MAX;
+
+	for (size_t i = 0; good && i < l->n; i++)
+		keys[i] = (struct radix_item){ l->items[i].start, (uint32_t)i };
+	sorted = good ? radix_sort(keys, keys + l->n + 1, l->n) : NULL;
+	for (size_t i = 0; good && i < l->n; i++)
+		append(&in_order, l->items[sorted[i].value]);
+	free(keys);
+	if (!good) {
+		free(items);
+		return false;
+	}
+	free(l->items);
+	*l = in_order;
+	return true;
+}
+
+bool functions_read(const struct elf_file *f, struct function_list *l)
+{
+	struct cfi cfi = { .source = SPAN_EH_FRAME };
+	struct code_map code;
+	bool good;
+
+	*l = (struct function_list){ 0 };
+	if (!sections_usable(f) || !section_eh_frame(f, &cfi.section))
+		return true;
+	if (!code_map_init(&code, f))
+		return false;
+	cfi.code = &code;
+	cfi.bases = cfi_bases(f, &cfi.section);
+	good = cfi_functions(&cfi, l) && settle(l);
+	code_map_release(&code);
+	if (!good)
+		functions_release(l);
+	return good;
+}
+
+void functions_release(struct function_list *l)
+{
+	free(l->items);
+	*l = (struct function_list){ 0 };
+}
+
+bool functions_find(const struct function_list *l, uint64_t vaddr, size_t *i)
+{
+	size_t low = 0, high = l->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->items[middle].start <= vaddr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*i = low - 1;
+	return low > 0 && vaddr < l->items[low - 1].end;
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# Inlined calls and lines equal llvm-symbolizer's, and where they do not, a rule says why (dwarf-compare.py).
+. "$(dirname "$0")/lib.sh"
+. "$here/dwarf-lib.sh"
+
+command -v llvm-symbolizer >/dev/null || skip_all "there is no llvm-symbolizer"
+command -v clang++ >/dev/null || skip_all "there is no clang++"
+printf '#include <elfutils/libdw.h>\nint main(void) { return 0; }\n' | gcc -x c -o /dev/null - -ldw 2>/dev/null ||
+	skip_all "built without libdw"
+cd "$tmp" || exit 1
+c=$here/dwarf/deep.c cc=$here/dwarf/deep.cc
+
+# Two programs with the standard library, at 10,000 addresses each; what else there is from these, or smaller.
+g++ -O2 -gdwarf-5 -o gcc5 "$cc" && compare "g++, DWARF 5" gcc5 10000 -- suffix alias symbol-only
+clang++ -O2 -gdwarf-4 -o clang4 "$cc" && compare "clang++, DWARF 4" clang4 10000 -- suffix alias symbol-only
+clang -O2 -gdwarf-5 -o clang5 "$c" && compare "clang, DWARF 5" clang5 1000 -- suffix symbol-only
+for v in 2 3 4; do
+	gcc -O2 -gdwarf-$v -gno-strict-dwarf -o "gcc$v" "$c" && compare "gcc, DWARF $v" "gcc$v" 1000 -- suffix symbol-only
+done
+gcc -O2 -gdwarf-5 -gdwarf64 -o wide "$c" && compare "64-bit DWARF" wide 1000 -- suffix symbol-only
+g++ -O2 -gdwarf-4 -ffunction-sections -fdata-sections -Wl,--gc-sections -o thrown "$cc" &&
+	compare "code that was thrown out" thrown 1000 -- suffix alias symbol-only
+# alike DESCRIPTION FILE OTHER [OPTION...]: another form of the same file gives the same
+alike() {
+	what=$1 file=$2 other=$3
+	shift 3
+	addresses "$file" 3000 >a
+	"$BUILD/tests/dwarf-lines" "$file" <a >want
+	"$BUILD/tests/dwarf-lines" "$@" "$other" <a >got
+	[ "$(wc -l <want)" -gt 5000 ] || fail "many levels"
+	same "$what" got want
+}
+
+innermost() { awk 'NF == 0 { print last; last = "" } { last = $0; sub(/.*\t/, "", last) }'; }
+
+objcopy --compress-debug-sections=zlib gcc5 gz && alike "compressed sections" gcc5 gz
+objcopy --compress-debug-sections=zlib-gnu gcc5 zdebug && alike "sections in .zdebug" gcc5 zdebug
+objcopy --only-keep-debug gcc5 gcc5.debug && alike "a separate debug file" gcc5 gcc5.debug
+objcopy --remove-section=.debug_aranges gcc5 bare && alike "no .debug_aranges" gcc5 bare
+if command -v dwz >/dev/null; then
+	for f in gcc5 thrown; do
+		dwz -q -o alone $f && alike "$f, made smaller by dwz" $f alone
+		cp $f one && cp $f other && dwz -q -m "$tmp/common" one other
+		alike "$f, with a common file" $f one -a common
+		addresses $f 1000 >a
+		"$BUILD/tests/dwarf-lines" one <a >got
+		like "without the common file there are lines still" "$(grep -c '	.*:[1-9]' got)" '^[0-9]{4}'
+	done
+else
+	skip "dwz" "there is no dwz"
+fi
+
+# llvm-symbolizer 14 loses some chains of clang's split files; what the compiler says without -gsplit-dwarf is the same.
+for v in 4 5; do
+	for compiler in gcc clang; do
+		form="$compiler, split DWARF $v"
+		$compiler -O2 -gdwarf-$v -o whole "$c" && $compiler -O2 -gdwarf-$v -gsplit-dwarf -c -o "$compiler.o" "$c" &&
+			$compiler -o split "$compiler.o" || exit 1
+		[ $compiler = clang ] || compare "$form" split 1000 -s -- suffix symbol-only
+		alike "$form, as if it were whole" whole split -s
+		"$BUILD/tests/dwarf-lines" split <a >got
+		is "$form, where it is not looked for there are lines" "$(innermost <got)" "$(innermost <want)"
+		mkfifo pipe && mv "$compiler.dwo" away && mv pipe "$compiler.dwo"
+		timeout 60 "$BUILD/tests/dwarf-lines" -s split <a | cmp -s got - && pass "$form, what is no file is not opened" ||
+			fail "$form, what is no file is not opened"
+		rm "$compiler.dwo"
+	done
+done
+
+debug=$(readelf -n "$(ldd /bin/sh | sed -n 's/.*libc\.so\.6 => \([^ ]*\).*/\1/p')" |
+	sed -n 's,.*Build ID: \(..\)\(.*\),/usr/lib/debug/.build-id/\1/\2.debug,p')
+if [ -e "$debug" ]; then
+	compare "libc" "$debug" 10000 -- suffix alias symbol-only directory-0
+	sort -R --random-source="$here/dwarf-lines.t" "$tmp/addresses" | head -300 >a
+	"$BUILD/tests/dwarf-lines" "$debug" <a >want
+	is "libc, some of them in another order" "$(grep -c ^0x want)" 300
+	"$BUILD/tests/dwarf-lines" -m 100000 "$debug" <a >got
+	same "units that were let go in between say the same" got want
+else
+	skip "libc" "there is no $debug"
+fi
+done_testing

@@ -1,0 +1,8 @@
+#!/bin/sh
+# Changed copies of small captures, shown in every way: all count the same.
+. "$(dirname "$0")/lib.sh"
+
+for f in "$here/small.txt" "$here"/corpus/profile-*; do
+	ok "${f##*/}" "$BUILD/tests/fuzz-profile" -m 1000 "$f"
+done
+done_testing
