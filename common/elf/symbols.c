@@ -363,7 +363,10 @@ struct open_stack {
 	size_t n, cap;
 };
 
-/* Ends what ends up to here: after an inner symbol the one around it goes on. */
+/*
+ * Ends what ends up to here: after an inner symbol the one around it goes on. Who goes on at this very address is
+ * for the caller to say, since something begins there.
+ */
 static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 {
 	const struct candidate *c = t->in.items;
@@ -373,7 +376,7 @@ static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 
 		while (open->n && c[open->items[open->n - 1]].end <= end)
 			open->n--;
-		if (!emit(t, end, open->n ? open->items[open->n - 1] : SYMBOL_NONE))
+		if (end < to && !emit(t, end, open->n ? open->items[open->n - 1] : SYMBOL_NONE))
 			return false;
 	}
 	return true;
@@ -406,7 +409,7 @@ static bool begin_group(struct symbols *t, struct open_stack *open, size_t first
 		return false;
 	if (c[best].label) { /* only labels */
 		if (open->n)
-			return true;
+			return emit(t, start, open->items[open->n - 1]);
 		give_room(&c[best], last < t->in.n ? c[candidates_at(&t->in, last)].start : UINT64_MAX);
 		return push(open, best) && emit(t, start, best);
 	}
@@ -437,7 +440,7 @@ static bool sweep(struct symbols *t)
 			candidates_expect(in, last);
 		good = begin_group(t, &open, first, last);
 	}
-	good = good && advance(t, &open, UINT64_MAX);
+	good = good && advance(t, &open, UINT64_MAX) && (in->n == 0 || emit(t, UINT64_MAX, SYMBOL_NONE));
 	free(open.items);
 	free(t->in.order);
 	t->in.order = NULL;
