@@ -213,7 +213,8 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
  * What the debug files of a package share (dwz): by the path that is written there, which may start from the
  * place of the debug file, and by build ID.
  */
-static void archive_shared(struct archive *a, const struct module_identity *of, const struct elf_file *f, struct slice user)
+static void archive_shared(struct archive *a, const struct module_identity *of, const struct elf_file *f,
+			   struct slice user)
 {
 	struct module_identity is = { .host = of->host, .user = of->user };
 	struct buf path = { 0 };

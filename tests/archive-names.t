@@ -82,6 +82,14 @@ for f in $list; do
 	done
 	ok "$f has names" some "$tmp/$f.want" 5
 done
+if [ -e "$tmp/elsewhere/gostrip" ]; then
+	go=$BUILD/tests/names-golang x=$(where "$tmp/thin" "$(go_id "$tmp/elsewhere/gostrip")")
+	"$go" random "$tmp/elsewhere/gostrip" 2000 >"$tmp/addresses"
+	"$go" chain "$tmp/elsewhere/gostrip" <"$tmp/addresses" >"$tmp/want"
+	"$go" chain "$x" <"$tmp/addresses" >"$tmp/got"
+	same "Go's inlined functions and lines" "$tmp/got" "$tmp/want"
+	ok 'there are some' test "$(grep -c '\.go:' "$tmp/got")" -gt 2000
+fi
 ok 'exported functions and stubs' grep -q ' puts@plt+' "$tmp/bare.so.want"
 ok 'stubs of .plt.sec or .plt.got' grep -q ' puts@plt+' "$tmp/now.so.want"
 ok 'internal functions of C++ by the debug file' grep -q ' ns::hidden+.* debug' "$tmp/cxx.so.want"
