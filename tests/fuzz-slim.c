@@ -60,6 +60,7 @@ static struct elf_file *make(const struct elf_file *runtime, const struct elf_fi
 	demand(fstat(fd, &st) == 0 && (uint64_t)st.st_size == slim_bytes(s));
 	demand((size_t)st.st_size <= most);
 	demand(elf_open(fd, &made) == ELF_OPENED);
+	made->own = true; /* nobody is to be waited for */
 	demand(made->archived == slim_holds(s) && elf_is_whole(made));
 	slim_free(s);
 	return made;
