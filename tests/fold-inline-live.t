@@ -25,8 +25,9 @@ __attribute__((noinline, noclone)) unsigned long work(unsigned long n)
 }
 int main(int argc, char **argv)
 {
-	for (long i = atol(argv[1]); i > 0 && argc > 2; i--)
-		sum += work(strtoul(argv[2], NULL, 10)); /* calls work */
+	unsigned long n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+	for (long i = atol(argv[1]); i > 0; i--)
+		sum += work(n); /* calls work */
 	return sum == 42;
 }
 X
