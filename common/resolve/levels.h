@@ -8,8 +8,8 @@
  *	n = l ? levels_find(l, vaddr, &texts, demangle_mode, &level) : 0;
  *	levels_close(l);
  *
- * The file's own DWARF serves, or that of its debug file, or Go's table. Texts are numbers of an intern that is the caller's, and
- * the same at each call.
+ * The file's own DWARF serves, or that of its debug file, or Go's table. Texts are numbers of an intern that is the
+ * caller's, and the same at each call.
  */
 #ifndef CPROF_RESOLVE_LEVELS_H
 #define CPROF_RESOLVE_LEVELS_H
