@@ -197,7 +197,7 @@ static bool pass_on(struct pass *p, const struct record *r)
 	return true;
 }
 
-static void print_count(const struct namer_count *c)
+static void print_count(const struct tally_count *c)
 {
 	fprintf(stderr, "  %10" PRIu64 " of %10" PRIu64 "  %.*s", c->named, c->named + c->unnamed, (int)c->where.n,
 		(const char *)c->where.p);
@@ -207,10 +207,10 @@ static void print_count(const struct namer_count *c)
 }
 
 /* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)"; the percentage. */
-static double summarize(struct namer *namer, bool verbose)
+static double summarize(struct tally *t, bool verbose)
 {
-	size_t n, told = 0, by_path = namer_by_path(namer);
-	const struct namer_count *counts = namer_counts(namer, &n);
+	size_t n, told = 0, by_path = tally_by_path(t);
+	const struct tally_count *counts = tally_sorted(t, &n);
 	struct buf line = { 0 };
 	uint64_t named = 0, unnamed = 0, rest;
 
@@ -271,7 +271,7 @@ static enum status symbolize(const char *path, const struct settings *s)
 	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused is told as damage */
 		cli_writer_done(p.writer);
 	if (got == 0)
-		resolved = summarize(p.namer, s->verbose);
+		resolved = summarize(namer_tally(p.namer), s->verbose);
 	if (s->modules.debuginfod)
 		tell_debuginfod(s->modules.debuginfod);
 	namer_free(p.namer);

@@ -67,12 +67,7 @@ struct namer {
 	enum identity_host host;
 	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 	/* Of all segments. */
-	struct intern where; /* keys of counts: why, NUL, where */
-	struct intern by_path;
-	struct namer_count *counts;
-	size_t cap_counts, cap_sorted;
-	struct namer_count *sorted;
-	struct buf scratch;
+	struct tally tally;
 };
 
 static bool list_add(struct list *l, uint32_t v)
@@ -149,11 +144,7 @@ void namer_free(struct namer *n)
 	free(n->new_files.items);
 	free(n->kernel.items);
 	idmap_release(&n->said_ksyms);
-	intern_release(&n->where);
-	intern_release(&n->by_path);
-	free(n->counts);
-	free(n->sorted);
-	buf_release(&n->scratch);
+	tally_release(&n->tally);
 	free(n);
 }
 
@@ -758,30 +749,8 @@ static bool look_again(struct namer *n, const struct capture *c)
 	return true;
 }
 
-static bool count(struct namer *n, struct slice where, struct slice why, uint64_t named, uint64_t unnamed,
-		  uint32_t *at)
-{
-	struct slice key;
-	uint32_t id;
-
-	buf_clear(&n->scratch);
-	buf_bytes(&n->scratch, why.p, why.n);
-	buf_byte(&n->scratch, 0);
-	buf_bytes(&n->scratch, where.p, where.n);
-	if (n->scratch.failed || !intern_add(&n->where, buf_view(&n->scratch), &id) ||
-	    !grow_array(&n->counts, &n->cap_counts, id, sizeof(*n->counts)))
-		return false;
-	key = intern_get(&n->where, id);
-	n->counts[id].why = (struct slice){ key.p, why.n };
-	n->counts[id].where = (struct slice){ key.p + why.n + 1, key.n - why.n - 1 };
-	n->counts[id].named += named;
-	n->counts[id].unnamed += unnamed;
-	*at = id;
-	return true;
-}
-
 /* Frames of each file that have a name in the stream now and those that have none. */
-struct tally {
+struct named {
 	uint64_t named, unnamed;
 };
 
@@ -794,12 +763,11 @@ static const char *why_unnamed(const struct file_state *f, const struct module_s
 	       bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";
 }
 
-static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct tally *t)
+static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct named *t)
 {
 	const struct file_state *f = &n->files[id];
 	struct module_state m = { .status = SOURCE_NOT_A_FILE };
 	const char *why = "";
-	uint32_t at;
 
 	if (!t->named && !t->unnamed)
 		return true;
@@ -807,21 +775,16 @@ static bool count_file(struct namer *n, const struct capture *c, uint32_t id, co
 		m = modules_state(n->modules, f->module - 1);
 	if (t->unnamed)
 		why = why_unnamed(f, &m);
-	if (!count(n, c->files[id].path, slice_of(why), t->named, t->unnamed, &at))
-		return false;
-	if (!t->named || !m.by_path)
-		return true;
-	n->counts[at].by_path = true;
-	return intern_add(&n->by_path, c->files[id].path, &at);
+	return tally_add(&n->tally, &(struct tally_count){ c->files[id].path, slice_of(why), t->named, t->unnamed,
+							   t->named && m.by_path });
 }
 
 /* The last word on places: "none" where an older name would be believed; and the sums. */
 static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
 {
-	struct tally *tallies = calloc(c->n_files + 2, sizeof(*tallies)), unmapped = { 0 };
+	struct named *files = calloc(c->n_files + 2, sizeof(*files)), unmapped = { 0 };
 	bool *has_name = calloc(c->n_frames + 1, sizeof(*has_name));
-	bool good = tallies && has_name;
-	uint32_t at;
+	bool good = files && has_name;
 
 	for (size_t i = 1; good && i < n->n_placed; i++) {
 		uint32_t frame = c->places[i].frame;
@@ -833,7 +796,7 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 		const struct capture_place *p = &c->places[i];
 		bool ours = is_named(n->answers[i].source);
 		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
-		struct tally *t = p->map_end ? &tallies[p->file] : &unmapped;
+		struct named *t = p->map_end ? &files[p->file] : &unmapped;
 		bool named = ours || (s && is_named(s->source));
 
 		t->named += named;
@@ -842,14 +805,14 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 			good = write_symbol(n, c, w, p->frame, p->from, &none);
 	}
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
-		good = count_file(n, c, (uint32_t)i, &tallies[i]);
-	if (good && tallies[0].named + tallies[0].unnamed)
-		good = count(n, slice_of("//anon"), slice_of(tallies[0].unnamed ? "not-a-file" : ""),
-			     tallies[0].named, tallies[0].unnamed, &at);
+		good = count_file(n, c, (uint32_t)i, &files[i]);
+	if (good && files[0].named + files[0].unnamed)
+		good = tally_add(&n->tally, &(struct tally_count){ slice_of("//anon"),
+				slice_of(files[0].unnamed ? "not-a-file" : ""), files[0].named, files[0].unnamed, false });
 	if (good && unmapped.unnamed + unmapped.named)
-		good = count(n, slice_of("[unmapped]"), slice_of(unmapped.unnamed ? "nothing was mapped there" : ""),
-			     unmapped.named, unmapped.unnamed, &at);
-	free(tallies);
+		good = tally_add(&n->tally, &(struct tally_count){ slice_of("[unmapped]"),
+				slice_of(unmapped.unnamed ? "nothing was mapped there" : ""), unmapped.named, unmapped.unnamed, false });
+	free(files);
 	free(has_name);
 	return good;
 }
@@ -867,7 +830,6 @@ static const char *why_kernel(const struct namer *n, const struct capture *c)
 static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 {
 	uint64_t unnamed = 0;
-	uint32_t at;
 
 	if (!n->kernel_frames)
 		return true;
@@ -878,8 +840,8 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
-	return count(n, slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
-		     n->kernel_frames - unnamed, unnamed, &at);
+	return tally_add(&n->tally, &(struct tally_count){ slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
+							   n->kernel_frames - unnamed, unnamed, false });
 }
 
 bool namer_last(struct namer *n, struct capture *c, struct writer *w)
@@ -896,37 +858,7 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 	return namer_say(n, c, w) && finish_places(n, c, w) && finish_kernel(n, c, w);
 }
 
-static int by_unnamed(const void *a, const void *b)
+struct tally *namer_tally(struct namer *n)
 {
-	const struct namer_count *x = a, *y = b;
-	size_t n = x->where.n < y->where.n ? x->where.n : y->where.n;
-	int by;
-
-	if (x->unnamed != y->unnamed)
-		return x->unnamed > y->unnamed ? -1 : 1;
-	by = memcmp(x->where.p, y->where.p, n);
-	if (!by)
-		by = x->where.n < y->where.n ? -1 : x->where.n > y->where.n;
-	return by ? by : strcmp((const char *)x->why.p, (const char *)y->why.p);
-}
-
-const struct namer_count *namer_counts(struct namer *n, size_t *number)
-{
-	static const struct namer_count nothing;
-
-	*number = n->where.n;
-	if (n->where.n == 0)
-		return &nothing;
-	free(n->sorted);
-	n->sorted = malloc(n->where.n * sizeof(*n->sorted));
-	if (!n->sorted)
-		return NULL;
-	memcpy(n->sorted, n->counts, n->where.n * sizeof(*n->sorted));
-	qsort(n->sorted, n->where.n, sizeof(*n->sorted), by_unnamed);
-	return n->sorted;
-}
-
-size_t namer_by_path(const struct namer *n)
-{
-	return n->by_path.n;
+	return &n->tally;
 }

@@ -29,15 +29,8 @@
 #include "common/capture/capture.h"
 #include "common/resolve/kernelfile.h"
 #include "common/resolve/modules.h"
+#include "common/resolve/tally.h"
 #include "common/stream/writer.h"
-
-/* Frames that were looked at, by where they lay. */
-struct namer_count {
-	struct slice where;   /* path, "[kernel]", … */
-	struct slice why;     /* "no-file", … ; of the unnamed */
-	uint64_t named, unnamed;
-	bool by_path; /* names came from a file of which nothing but the path says that it is the right one */
-};
 
 struct namer;
 
@@ -52,9 +45,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r);
 bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 /* The same, and the last word on the segment. Nothing happens when it has been said. */
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);
-/* All segments whose last word was said; most unnamed first, then by name. Lent; NULL without memory. */
-const struct namer_count *namer_counts(struct namer *n, size_t *count);
-/* The number of files that are by_path there. */
-size_t namer_by_path(const struct namer *n);
+/* Of all segments whose last word was said. */
+struct tally *namer_tally(struct namer *n);
 
 #endif
