@@ -226,7 +226,7 @@ static void archive_shared(struct archive *a, const struct module_identity *of, 
 		return;
 	if (symfs && user.n > symfs && memcmp(user.p, a->finder.symfs, symfs) == 0)
 		user = (struct slice){ user.p + symfs, user.n - symfs };
-	slash = memrchr(user.p, '/', user.n);
+	slash = user.n ? memrchr(user.p, '/', user.n) : NULL;
 	if (name[0] != '/' && slash)
 		buf_bytes(&path, user.p, (size_t)(slash - user.p) + 1);
 	buf_text(&path, name);

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
 	elf_close(f);
 	if (opened != LINES_OPENED) {
 		printf("not opened: %d\n", opened);
+		free(addresses);
 		return 0;
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -64,6 +64,7 @@ static int write_stream(int argc, char **argv)
 	struct writer *w = writer_new(STDOUT_FILENO);
 	uint64_t processes = strtoull(argv[2], NULL, 10);
 	struct host h = { .frames = strtoull(argv[3], NULL, 10) };
+	bool good;
 
 	writer_put(w, &(struct record){ .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } });
 	writer_put(w, &(struct record){ .type = RECORD_EVENT, .event = { 1, slice_of("cpu-clock"), slice_of("ns"), 1, 99000 } });
@@ -83,7 +84,9 @@ static int write_stream(int argc, char **argv)
 		put_process(w, &h, p);
 	writer_put(w, &(struct record){ .type = RECORD_FLUSH });
 	writer_put(w, &(struct record){ .type = RECORD_END, .end = { processes + 2, 0, h.frame } });
-	return !writer_finish(w);
+	good = writer_finish(w);
+	writer_free(w);
+	return !good;
 }
 
 static bool is_right(const struct capture_frame *f, struct slice name, uint64_t offset)
