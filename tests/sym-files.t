@@ -329,4 +329,11 @@ while [ $k -lt "$size" ]; do
 	k=$((k + 61))
 done
 is "the file cut at every 61st of its $size bytes" "$bad" ''
+# A file without its end has lost its section headers, but it is not a stripped one.
+so_capture "$id" >"$tmp/cut.text"
+mv "$so" "$tmp/uncut"
+head -c $(($(wc -c <"$tmp/uncut") - 100)) "$tmp/uncut" >"$so"
+cprof-dump -r <"$tmp/cut.text" | cprof-sym --symfs "$root" -v 2>"$tmp/err" >"$tmp/out"
+like 'a file that was cut is damaged' "$(cat "$tmp/err")" '/lib/f.so \(damaged\)'
+mv "$tmp/uncut" "$so"
 done_testing

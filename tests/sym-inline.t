@@ -97,6 +97,66 @@ mv "$so" "$so.gone"
 sym -i -l --debug-dir "$tmp/debug" <"$tmp/text"
 is 'from a debug file alone' "$(said)" '0 outer f.c:13, 1 middle f.c:9, 2 deepest f.c:4'
 
+# What two programs share is in a third file (dwz), which is found by its name, or by its build ID.
+cat >"$tmp/src/g.cc" <<'X'
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+volatile int v;
+static inline __attribute__((always_inline)) int deepest(int x)
+{
+	v = x; /* 8 */
+	return v * 3;
+}
+extern "C" __attribute__((noinline)) int outer(int x)
+{
+	return deepest(x + 1) + 7; /* 13 */
+}
+std::map<std::string, std::vector<int>> m;
+void all(std::vector<int> &a) { std::sort(a.begin(), a.end()); m["x"] = a; }
+X
+if command -v dwz >/dev/null; then
+	mkdir -p "$tmp/two"
+	cp "$tmp/src/g.cc" "$tmp/src/h.cc"
+	for n in g h; do g++ -O1 -g -gno-column-info -shared -fPIC -Wl,--build-id -o "$tmp/two/$n.so" "$tmp/src/$n.cc"; done
+	(cd "$tmp/two" && dwz -m common.dwz g.so h.so)
+	like 'dwz: there is a file of what two have' "$(readelf -SW "$tmp/two/common.dwz")" debug_info
+	so=$tmp/two/g.so id=$(build_id "$tmp/two/g.so")
+	at=$(objdump -dl --no-show-raw-insn "$so" | awk '/\/g\.cc:8$/ { hit = 1; next } /^ *[0-9a-f]+:/ && hit { sub(/:/, "", $1); print "0x" $1; exit }')
+	capture exact "$at" >"$tmp/text2"
+	sym -i -l <"$tmp/text2"
+	is 'dwz: by its name' "$(said)" '0 outer g.cc:13, 1 deepest g.cc:8'
+	cp "$tmp/out" "$tmp/lined2"
+	status "it is archived" 0 cprof-archive -d "$tmp/kept" --debug "$tmp/lined2"
+	mv "$tmp/two" "$tmp/moved"
+	sym -i -l --debug-dir "$tmp/kept" <"$tmp/text2"
+	is 'dwz: by its build ID, from an archive' "$(said)" '0 outer g.cc:13, 1 deepest g.cc:8'
+	mv "$tmp/moved" "$tmp/two"
+	mv "$tmp/two/common.dwz" "$tmp/two/away"
+	sym -i -l <"$tmp/text2"
+	is 'without it nothing is inlined that has no name' "$(said)" '0 outer g.cc:13'
+fi
+
+# A function without a linkage name: gcc gives none to a template over a local type.
+cat >"$tmp/src/t.cc" <<'X'
+volatile int v;
+template <typename F> static inline __attribute__((always_inline)) int apply(F f, int x) { return f(x) + 1; }
+extern "C" __attribute__((noinline)) int host(int x)
+{
+	struct local { int k; int operator()(int y) { v = y; return v * k; } };
+	return apply(local{ 3 }, x);
+}
+X
+g++ -O2 -g -shared -fPIC -Wl,--build-id -o "$tmp/t.so" "$tmp/src/t.cc"
+so=$tmp/t.so id=$(build_id "$tmp/t.so")
+host=$(nm "$so" | awk '$3 == "host" { print "0x" $1 }')
+for o in 0 1 2 3 4 5 6 7 8 9 10 11 12; do printf '%d\n' $((host + o)); done >"$tmp/bytes"
+{ segment; process 1; file 1 "$so" "$id"; loads 1 1 "$so"; frames 1 exact <"$tmp/bytes"; finish; } | sym -i
+like 'a template that has no linkage name is there' "$(said)" '1 apply :0'
+unlike '  and has no arguments' "$(said)" 'apply<'
+so=$tmp/f.so id=$(build_id "$tmp/f.so.gone")
+
 # --min-resolved
 sym --min-resolved 100 --debug-dir "$tmp/debug" <"$tmp/text"
 is '--min-resolved 100, all are named' $? 0

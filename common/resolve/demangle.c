@@ -334,11 +334,37 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 	return true;
 }
 
+/* "f<int>", and neither "operator<" nor a lambda's "<lambda(int)>". */
+static bool has_arguments(struct slice name)
+{
+	return name.n > 2 && name.n < DEMANGLE_OUT_MAX && name.p[0] != '<' && name.p[name.n - 1] == '>' &&
+	       memchr(name.p, '<', name.n) && !(name.n > 8 && memcmp(name.p, "operator", 8) == 0);
+}
+
+void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	struct sink s = { .n = 0 };
+
+	if (mode != DEMANGLE_SIMPLIFIED || !has_arguments(name)) {
+		buf_bytes(out, name.p, name.n);
+		return;
+	}
+	memcpy(s.text, name.p, name.n);
+	s.n = name.n;
+	cut(out, &s, LANGUAGE_CXX, true);
+}
+
 bool demangle_possible(void)
 {
 	return true;
 }
 #else
+void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	(void)mode;
+	buf_bytes(out, name.p, name.n);
+}
+
 bool demangle_possible(void)
 {
 	return false;

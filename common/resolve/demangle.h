@@ -26,5 +26,10 @@ enum demangle_mode {
 bool demangle_possible(void);
 /* Appends the name to out. Never fails but for memory (out->failed). */
 void demangle(struct buf *out, struct slice name, enum demangle_mode mode);
+/*
+ * The same of a name that debug information gives, where a C++ function has no mangled one: it has no parameters and
+ * no namespaces, but template arguments.
+ */
+void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode);
 
 #endif

@@ -332,7 +332,7 @@ static int at_named(const struct finder *f)
 static bool candidate(const struct finder *f, size_t step, const struct elf_file *file, struct slice build_id,
 		      struct slice path, struct candidate *c)
 {
-	const uint8_t *slash = memrchr(path.p, '/', path.n);
+	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 	struct slice folder = { path.p, slash ? (size_t)(slash - path.p) : 0 };
 	bool by_id = build_id.n > 1;
 	char link[256];
@@ -407,4 +407,49 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 	}
 	buf_release(&c.name);
 	return debug;
+}
+
+/* One place; NULL: there is no such file of this build. */
+static struct elf_file *try_alt(struct finder *f, struct candidate *c, struct slice build_id)
+{
+	struct elf_file *file = NULL;
+	struct buf opened = { 0 };
+	int fd = c->name.failed ? -1 : open_candidate(f, c, build_id, &opened);
+
+	buf_release(&opened);
+	if (fd < 0 || elf_open(fd, &file) != ELF_OPENED)
+		return NULL;
+	if (elf_same_build(elf_build_id(file), build_id))
+		return file;
+	elf_close(file);
+	return NULL;
+}
+
+struct elf_file *finder_alt(struct finder *f, struct slice name, struct slice build_id, struct slice base)
+{
+	struct module_identity is = { .build_id = build_id };
+	struct candidate c = { .at = AT_HOST };
+	struct elf_file *file = NULL;
+	struct buf opened = { 0 };
+	size_t step = 0;
+
+	if (name.n == 0 || build_id.n == 0)
+		return NULL;
+	while (base.n && base.p[base.n - 1] != '/')
+		base.n--;
+	if (name.p[0] == '/')
+		c.at = at_recorded(f);
+	else
+		buf_bytes(&c.name, base.p, base.n);
+	buf_bytes(&c.name, name.p, name.n);
+	file = try_alt(f, &c, build_id);
+	if (!file && c.at != AT_HOST) {
+		c.at = AT_HOST;
+		file = try_alt(f, &c, build_id);
+	}
+	if (!file)
+		file = finder_debug(f, &step, NULL, &is, &opened);
+	buf_release(&opened);
+	buf_release(&c.name);
+	return file;
 }

@@ -57,4 +57,11 @@ enum source_status finder_worse(enum source_status a, enum source_status b);
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened);
 
+/*
+ * The dwz file that a debug file names, as it stands there: absolute in the file system that the module was found in or
+ * here, or relative to the debug file, which was opened as base; else by its build ID, as debug files are. It has that build
+ * ID. To be called after the finder_open of the same module. NULL: it is not to be had.
+ */
+struct elf_file *finder_alt(struct finder *f, struct slice name, struct slice build_id, struct slice base);
+
 #endif

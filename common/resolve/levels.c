@@ -1,6 +1,5 @@
 #include "common/resolve/levels.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 
 #include "common/dwarf/lines.h"
@@ -19,51 +18,21 @@ _Static_assert((int)GONAMES_DEPTH <= (int)LINES_LEVELS_MAX, "there is room for a
 
 /* Who wants the alternate file of which debug file. */
 struct wanted {
-	const char *symfs;
+	struct finder *finder;
 	struct slice path; /* of the debug file */
 };
 
-/* A path in the tree, if there is one; else here. */
-static struct elf_file *open_built(struct buf *path, struct slice build_id)
-{
-	struct elf_file *file = NULL;
-	const char *p = buf_cstr(path);
-	int fd = path->failed ? -1 : open(p, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	if (fd < 0 || elf_open(fd, &file) != ELF_OPENED)
-		return NULL;
-	if (elf_same_build(elf_build_id(file), build_id))
-		return file;
-	elf_close(file);
-	return NULL;
-}
-
-/* The name is absolute, or relative to the directory of the file that has it. */
 static struct elf_file *open_alt(void *arg, struct slice name, struct slice build_id)
 {
 	const struct wanted *w = arg;
-	struct slice base = w->path;
-	struct elf_file *file = NULL;
-	struct buf path = { 0 };
 
-	if (name.n == 0 || build_id.n == 0)
-		return NULL;
-	while (base.n && base.p[base.n - 1] != '/')
-		base.n--;
-	if (name.p[0] != '/')
-		buf_bytes(&path, base.p, base.n);
-	else if (w->symfs)
-		buf_text(&path, w->symfs);
-	buf_bytes(&path, name.p, name.n);
-	file = open_built(&path, build_id);
-	buf_release(&path);
-	return file;
+	return finder_alt(w->finder, name, build_id, w->path);
 }
 
 static enum lines_opened open_lines(const struct levels_options *o, const struct elf_file *file, struct slice path,
 				    struct lines **l)
 {
-	struct wanted w = { o->finder->symfs, path };
+	struct wanted w = { o->finder, path };
 
 	return lines_open(file, &(struct lines_options){ .open_alt = open_alt, .arg = &w, .bytes_max = o->bytes_max,
 							 .split = o->finder->symfs == NULL }, l);
@@ -130,7 +99,10 @@ static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap
 		return false;
 	if ((*known)[id] == 0) {
 		buf_clear(&l->scratch);
-		demangle(&l->scratch, s, mode);
+		if (s.n > 1 && s.p[0] == '_')
+			demangle(&l->scratch, s, mode);
+		else
+			demangle_plain(&l->scratch, s, mode);
 		if (l->scratch.failed || !intern_add(texts, buf_view(&l->scratch), text))
 			return false;
 		(*known)[id] = *text + 1;
@@ -155,6 +127,11 @@ static bool take(struct levels *l, const struct lines_level *from, struct intern
 /* Of a chain what is wanted; without inlined calls the function alone, at the line of the innermost. */
 static uint32_t shorten(const struct levels *l, struct lines_chain *chain)
 {
+	/* What has no name is no function that a reader could be shown: the dwz file that names it is not there. */
+	for (uint32_t i = 1; i < chain->n; i++) {
+		if (!chain->level[i].name)
+			chain->n = i;
+	}
 	if (!(l->what & LEVELS_INLINED)) {
 		chain->level[chain->n - 1].name = chain->level[0].name;
 		chain->level[0] = chain->level[chain->n - 1];

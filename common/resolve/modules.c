@@ -316,6 +316,12 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	return status;
 }
 
+/* Without its end a file has no section headers: it only looks stripped. An archive's file is whole in another way. */
+static bool is_cut(const struct module *module)
+{
+	return module->file && !module->file->archived && !elf_is_whole(module->file);
+}
+
 static bool open_levels(struct modules *m, struct module *module)
 {
 	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
@@ -349,7 +355,7 @@ static bool load(struct modules *m, struct module *module)
 		return false;
 	module->kind = best_kind(module->symbols, module->more);
 	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
-		module->status = SOURCE_STRIPPED;
+		module->status = is_cut(module) ? SOURCE_DAMAGED : SOURCE_STRIPPED;
 	if (m->options.levels && module->file && !is->image.n && !open_levels(m, module))
 		return false;
 	if (module->file)
