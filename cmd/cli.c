@@ -104,6 +104,32 @@ const char *cli_directory(const char *option, const char *path)
 	return path;
 }
 
+struct debuginfod *cli_debuginfod(void)
+{
+	struct buf error = { 0 };
+	struct debuginfod *d;
+
+	if (!debuginfod_configured())
+		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+	d = debuginfod_new(&error);
+	if (!d)
+		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
+	return d;
+}
+
+void cli_debuginfod_done(struct debuginfod *d)
+{
+	struct debuginfod_counts n;
+
+	if (!d)
+		return;
+	n = debuginfod_counts(d);
+	if (n.failed)
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
+			 n.given_up ? "; the rest was not asked" : "");
+	debuginfod_free(d);
+}
+
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib)
 {
 	static const char suffixes[] = "KMG";

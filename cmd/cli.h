@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/resolve/debuginfod.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 
@@ -32,6 +33,10 @@ void cli_help(void) __attribute__((noreturn));
 void cli_version(void) __attribute__((noreturn));
 /* A number of an option, or usage. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
+/* --debuginfod; ends the program where no server is named or the library is not there. */
+struct debuginfod *cli_debuginfod(void);
+/* Says what became of the questions, if there were some that nobody answered, and frees it; NULL: it was not asked for. */
+void cli_debuginfod_done(struct debuginfod *d);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 

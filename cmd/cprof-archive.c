@@ -331,19 +331,6 @@ struct pass {
 	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 };
 
-static uint64_t meta_number(const struct capture *c, const char *key)
-{
-	struct slice text = capture_meta(c, key);
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
-}
-
 static void know_host(struct pass *p)
 {
 	const struct capture *c = &p->capture;
@@ -352,8 +339,8 @@ static void know_host(struct pass *p)
 		return;
 	p->host_known = true;
 	p->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
-	p->realtime = meta_number(c, "start-realtime-ns");
-	p->monotonic = meta_number(c, "start-monotonic-ns");
+	p->realtime = capture_meta_number(c, "start-realtime-ns");
+	p->monotonic = capture_meta_number(c, "start-monotonic-ns");
 }
 
 static void meet(struct archive *a, struct pass *p, const struct capture_place *place)
@@ -421,29 +408,6 @@ static enum status archive_capture(struct archive *a, const char *path)
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return cli_reader_done(reader, got);
-}
-
-static struct debuginfod *open_debuginfod(void)
-{
-	struct buf error = { 0 };
-	struct debuginfod *d;
-
-	if (!debuginfod_configured())
-		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
-	d = debuginfod_new(&error);
-	if (!d)
-		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
-	return d;
-}
-
-/* What became of the questions, if there were some that nobody answered. */
-static void tell_debuginfod(const struct debuginfod *d)
-{
-	struct debuginfod_counts n = debuginfod_counts(d);
-
-	if (n.failed)
-		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked,
-			 n.error, n.given_up ? "; the rest was not asked" : "");
 }
 
 static const char *outcome_text(unsigned int outcome)
@@ -550,9 +514,7 @@ static enum status archive(struct archive *a, char **paths, bool verbose)
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
 	summarize(a, verbose);
-	if (a->finder.debuginfod)
-		tell_debuginfod(a->finder.debuginfod);
-	debuginfod_free(a->finder.debuginfod);
+	cli_debuginfod_done(a->finder.debuginfod);
 	shelf_release(&a->shelf);
 	finder_release(&a->finder);
 	intern_release(&a->keys);
@@ -619,7 +581,7 @@ int main(int argc, char **argv)
 	}
 	finder_init(&a.finder, symfs, n_dirs ? dirs : NULL, n_dirs);
 	if (debuginfod)
-		a.finder.debuginfod = open_debuginfod();
+		a.finder.debuginfod = cli_debuginfod();
 	intern_init(&a.keys);
 	intern_init(&a.tried);
 	intern_init(&a.texts);

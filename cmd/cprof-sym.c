@@ -47,20 +47,6 @@ static enum demangle_mode parse_mode(const char *text)
 	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
 }
 
-/* The directory that an option names: a misspelt one would look like files without symbols. */
-static const char *parse_directory(const char *option, const char *path)
-{
-	struct stat st;
-
-	if (!path[0])
-		cli_usage("%s: no directory is named", option);
-	if (stat(path, &st) != 0)
-		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
-	return path;
-}
-
 static double parse_percent(const char *option, const char *text)
 {
 	char *end;
@@ -69,19 +55,6 @@ static double parse_percent(const char *option, const char *text)
 	if (end == text || *end || !(v >= 0 && v <= 100))
 		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
 	return v;
-}
-
-static struct debuginfod *parse_debuginfod(void)
-{
-	struct buf error = { 0 };
-	struct debuginfod *d;
-
-	if (!debuginfod_configured())
-		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
-	d = debuginfod_new(&error);
-	if (!d)
-		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
-	return d;
 }
 
 /* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
@@ -241,16 +214,6 @@ static double summarize(struct tally *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-/* What became of the questions, if there were some that nobody answered. */
-static void tell_debuginfod(const struct debuginfod *d)
-{
-	struct debuginfod_counts n = debuginfod_counts(d);
-
-	if (n.failed)
-		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
-			 n.given_up ? "; the rest was not asked" : "");
-}
-
 static enum status symbolize(const char *path, const struct settings *s)
 {
 	struct kernel_files *kernel = open_kernel(&s->kernel);
@@ -272,8 +235,6 @@ static enum status symbolize(const char *path, const struct settings *s)
 		cli_writer_done(p.writer);
 	if (got == 0)
 		resolved = summarize(namer_tally(p.namer), s->verbose);
-	if (s->modules.debuginfod)
-		tell_debuginfod(s->modules.debuginfod);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);
@@ -315,17 +276,17 @@ static void parse_options(struct settings *s, int argc, char **argv)
 		case SYMFS:
 			if (mo->symfs)
 				cli_usage("--symfs: one directory at most");
-			mo->symfs = parse_directory("--symfs", optarg);
+			mo->symfs = cli_directory("--symfs", optarg);
 			break;
 		case DEBUG_DIR:
 			if (mo->n_debug_dirs == DEBUG_DIRS_MAX)
 				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[mo->n_debug_dirs++] = parse_directory("--debug-dir", optarg);
+			dirs[mo->n_debug_dirs++] = cli_directory("--debug-dir", optarg);
 			mo->debug_dirs = dirs;
 			break;
 		case DEBUGINFOD:
 			if (!mo->debuginfod)
-				mo->debuginfod = parse_debuginfod();
+				mo->debuginfod = cli_debuginfod();
 			break;
 		case KERNEL:
 			if (s->kernel.path)
@@ -375,6 +336,6 @@ int main(int argc, char **argv)
 	cli_refuse_terminal();
 	mapped_guard(); /* where the system refuses, files are copied */
 	status = symbolize(argv[optind] ? argv[optind] : "-", &s);
-	debuginfod_free(s.modules.debuginfod);
+	cli_debuginfod_done(s.modules.debuginfod);
 	return status;
 }

@@ -874,6 +874,19 @@ struct slice capture_meta(const struct capture *c, const char *key)
 	return capture_text(c, value);
 }
 
+uint64_t capture_meta_number(const struct capture *c, const char *key)
+{
+	struct slice text = capture_meta(c, key);
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id)
 {
 	for (size_t i = 0; i < c->n_images; i++) {

@@ -211,6 +211,8 @@ const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);
 /* A field of the header, or an empty slice. */
 struct slice capture_meta(const struct capture *c, const char *key);
+/* Such a field that is a decimal number; 0 where it is none. */
+uint64_t capture_meta_number(const struct capture *c, const char *key);
 /* The image of this name ("[vdso]"), of this build ID where that is not empty; or NULL. */
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);
 

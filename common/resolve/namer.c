@@ -165,27 +165,14 @@ static struct slice image_of(const struct capture *c, const struct capture_file 
 	return image ? image->data : (struct slice){ NULL, 0 };
 }
 
-static uint64_t meta_number(const struct capture *c, const char *key)
-{
-	struct slice text = capture_meta(c, key);
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
-}
-
 static void know_host(struct namer *n, const struct capture *c)
 {
 	if (n->host_known)
 		return;
 	n->host_known = true;
 	n->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
-	n->realtime = meta_number(c, "start-realtime-ns");
-	n->monotonic = meta_number(c, "start-monotonic-ns");
+	n->realtime = capture_meta_number(c, "start-realtime-ns");
+	n->monotonic = capture_meta_number(c, "start-monotonic-ns");
 }
 
 /* What a time of the segment is in nanoseconds since 1970; 0 where that cannot be told. */
