@@ -215,7 +215,10 @@ void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id)
 	}
 }
 
-/* By device and inode, or by the build ID where the kernel gave only that. */
+/*
+ * By device and inode; or by the build ID: the kernel may have given only that, and a copy of the same build at the
+ * same path in another root is the same file here.
+ */
 static bool is_exe(void *arg, int fd)
 {
 	const struct exe *x = arg;
@@ -225,8 +228,8 @@ static bool is_exe(void *arg, int fd)
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
-	if (x->inode)
-		return st.st_ino == x->inode && major(st.st_dev) == x->major && minor(st.st_dev) == x->minor;
+	if (x->inode && st.st_ino == x->inode && major(st.st_dev) == x->major && minor(st.st_dev) == x->minor)
+		return true;
 	same = x->build_id.n && elf_build_id_fd(fd, &id) && elf_same_build(x->build_id, buf_view(&id));
 	buf_release(&id);
 	return same;

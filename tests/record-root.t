@@ -1,0 +1,34 @@
+#!/bin/sh
+# A program in another root, whose libraries are copies, at the same paths and of the same build, of those that others use
+# here: one file to who reads names, two files to the kernel.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+[ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
+[ "$(id -u)" = 0 ] || skip_all "chroot takes root"
+deep=$BUILD/frameless/deep
+[ -x "$deep" ] || make -s -C "$top" BUILD="$BUILD" "$deep" >"$tmp/make" 2>&1
+
+root=$tmp/root
+mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp"
+cp "$deep" "$root/deep"
+cp "$BIN/cprof-record" "$root/cprof-record"
+ldd "$deep" "$BIN/cprof-record" | grep -o '/[^ ]*\.so[^ ]*' | sort -u | while read -r lib; do
+	file=$(readlink -f "$lib") # what the kernel calls it
+	mkdir -p "$root${lib%/*}" "$root${file%/*}"
+	cp "$file" "$root$file"
+	[ "$lib" = "$file" ] || ln -sf "$file" "$root$lib"
+done
+chroot "$root" /deep 0.01 2>"$tmp/err" || skip_all "no program runs in a root of its own here: $(head -1 "$tmp/err")"
+
+# Others that run here have the C library mapped and are known before it, but only this program is sampled.
+unshare -m sh -c 'for d in proc sys dev; do mount --rbind "/$d" "$0/$d" || exit 77; done
+	exec chroot "$0" /cprof-record -q -F 499 -o /tmp/bin -- /deep 2' "$root" 2>"$tmp/err"
+status=$?
+[ $status != 77 ] || skip_all "nothing can be mounted here"
+is "it is recorded" "$status" 0
+cp "$root/tmp/bin" "$tmp/bin"
+cprof-sym "$tmp/bin" 2>/dev/null >"$tmp/sym"
+cprof-fold -U --truncated --comm deep "$tmp/sym" >"$tmp/folded"
+share=$(awk '{ n += $NF } !/\[truncated/ { k += $NF } END { print (n > 100) ? int(100 * k / n) : -1 }' "$tmp/folded")
+ok "the program's stacks are whole, nearly all" test "$share" -ge 90 || diag "$(grep -v ';_start;' "$tmp/folded" | head -3)"
+done_testing
