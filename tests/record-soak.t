@@ -65,11 +65,11 @@ mkfifo "$tmp/fifo"
 busy=$!
 cat "$tmp/fifo" >"$tmp/slow.bin" &
 reader=$!
-cprof-record -q -F 20000 -a 3 >"$tmp/fifo" 2>"$tmp/err" &
+cprof-record -q -F 20000 -a 5 >"$tmp/fifo" 2>"$tmp/err" &
 recorder=$!
 sleep 0.5
 kill -STOP $reader
-sleep 2
+sleep 4
 kill -CONT $reader
 wait $recorder
 is "behind a reader that stood still" $? 0
