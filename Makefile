@@ -25,9 +25,14 @@ IBERTY := $(call have,libiberty/demangle.h,-liberty)
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 LZMA := $(call have,lzma.h,-llzma)
-LIBS = $(if $(DW),-ldw) $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma)
+# Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it).
+JANSSON := $(call have,jansson.h,-ljansson)
+PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
+PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
+LIBS = -lm $(if $(DW),-ldw) $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
+	$(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c)
 DEFS = $(shell pkg-config --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
-	$(if $(LZMA),-DHAVE_LIBLZMA)
+	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
 BPF_LIBS = $(shell pkg-config --libs libbpf)
 BPF_DEFS = $(shell pkg-config --cflags libbpf)
 

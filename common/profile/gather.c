@@ -17,7 +17,7 @@ struct gather_key {
 	uint64_t epoch; /* 0 without user frames: the kernel has none */
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
-	uint32_t zero; /* no padding with bytes of chance: keys are compared as bytes */
+	uint32_t slice; /* of time. No padding with bytes of chance: keys are compared as bytes */
 };
 
 struct gather_sum {
@@ -106,6 +106,13 @@ static bool shows_tid(const struct view *v)
 	return v->tid || (!v->no_ids && v->by == BY_THREAD);
 }
 
+static uint32_t slice_of_time(const struct gather *g, uint64_t time)
+{
+	uint64_t slice = time < g->base ? 0 : (time - g->base) / g->view->moment_ns;
+
+	return slice < UINT32_MAX ? (uint32_t)slice : UINT32_MAX;
+}
+
 static struct gather_key key_of(const struct gather *g, const struct record_sample *r)
 {
 	const struct capture_thread *t = &g->capture.threads[r->thread];
@@ -122,6 +129,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.process = t->process;
 	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
+	if (v->moment_ns)
+		k.slice = slice_of_time(g, r->time);
 	return k;
 }
 
@@ -134,6 +143,7 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 	if (!g->based) {
 		g->based = true;
 		g->base = r->time;
+		g->p->runs++;
 	}
 	if (!passes(g, r))
 		return NULL;
@@ -282,6 +292,13 @@ static bool count_unresolved(struct gather *g, const struct names *names, const 
 						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
+static bool mark(struct gather *g, uint32_t node, uint32_t slice, uint64_t weight)
+{
+	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = slice, .node = node, .weight = weight };
+
+	return profile_mark(g->p, &m);
+}
+
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text)
 {
@@ -305,6 +322,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
 	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
 		s = outer; /* the frames were looked at for the sums alone */
+	if (g->view->moment_ns && !mark(g, s.node, k->slice, weight))
+		return false;
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
 

@@ -41,6 +41,11 @@ struct view {
 	uint64_t from, to; /* nanoseconds after the first sample of the capture; to is excluded */
 	enum view_half half;
 	enum view_weight weight;
+	/*
+	 * Not 0: the profile learns when weight came, by slices of so many nanoseconds (struct profile_moment). The
+	 * profile is one without stack_max then.
+	 */
+	uint64_t moment_ns;
 	/* What it is called. */
 	enum view_by by;
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */

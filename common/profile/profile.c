@@ -22,6 +22,7 @@ void profile_release(struct profile *p)
 {
 	intern_release(&p->labels);
 	idmap_release(&p->wide);
+	free(p->moments);
 	free(p->nodes);
 	free(p->shortened);
 	free(p->path);
@@ -205,6 +206,29 @@ bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int
 	return true;
 }
 
+bool profile_mark(struct profile *p, const struct profile_moment *moment)
+{
+	if (!grow_array(&p->moments, &p->cap_moments, p->n_moments, sizeof(*p->moments)))
+		return false;
+	p->moments[p->n_moments++] = *moment;
+	return true;
+}
+
+/* Runs of the other profile come after those that are here. */
+static bool pour_moments(struct profile *p, const struct profile *from, const uint32_t *nodes)
+{
+	for (size_t i = 0; i < from->n_moments; i++) {
+		struct profile_moment m = from->moments[i];
+
+		m.node = nodes[m.node];
+		m.run += p->runs;
+		if (!profile_mark(p, &m))
+			return false;
+	}
+	p->runs += from->runs;
+	return true;
+}
+
 static bool pour_node(struct profile *p, const struct profile *from, size_t i, uint32_t label,
 		      uint32_t *nodes, size_t *bytes)
 {
@@ -231,9 +255,21 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 		good = labels ? true : profile_label(p, profile_text(from, label), &label);
 		good = good && pour_node(p, from, i, labels ? labels[label] : label, nodes, bytes);
 	}
+	good = good && pour_moments(p, from, nodes);
 	free(nodes);
 	free(bytes);
 	return good;
+}
+
+static void keep_moments(struct profile *p, const uint8_t *kept)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_moments; i++) {
+		if (kept[p->moments[i].node])
+			p->moments[n++] = p->moments[i];
+	}
+	p->n_moments = n;
 }
 
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context)
@@ -255,6 +291,8 @@ bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *contex
 			node->self[side] = 0;
 		}
 	}
+	if (named && kept)
+		keep_moments(p, kept);
 	free(named);
 	free(kept);
 	return named && kept;

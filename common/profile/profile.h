@@ -34,6 +34,16 @@ struct profile_node {
 	uint64_t self[PROFILE_SIDES]; /* of the stacks that end here */
 };
 
+/*
+ * When weight came, for who asked for it (see moment_ns in gather.h): what a node's self weighs in one slice of
+ * time of one run. Slices count from the run's first sample. A capture is a run; so is each of those that were
+ * concatenated into one file. For folded text there are none.
+ */
+struct profile_moment {
+	uint32_t side, run, slice, node;
+	uint64_t weight;
+};
+
 struct profile {
 	struct intern labels; /* texts by label; label 0 is what stands for frames cut out */
 	struct profile_node *nodes; /* nodes[0] is above all stacks and is no frame */
@@ -42,6 +52,9 @@ struct profile {
 	uint64_t total[PROFILE_SIDES];   /* sum of self */
 	uint64_t claimed[PROFILE_SIDES]; /* what was or will be added; see profile_claim */
 	size_t stack_max; /* longest text of a stack; longer ones lose frames in the middle. 0: no limit */
+	struct profile_moment *moments; /* in no order; nodes of a profile without stack_max */
+	size_t n_moments, cap_moments;
+	uint32_t runs; /* runs that have begun, of all sides: one that has no moment counts too */
 	uint32_t *shortened, *path; /* room for profile_add and profile_add_at */
 	size_t cap_shortened, cap_path;
 };
@@ -70,13 +83,16 @@ bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned i
 bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t *node);
 bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int side, uint64_t weight);
 
+/* Notes when weight came that is added to a node; false without memory. */
+bool profile_mark(struct profile *p, const struct profile_moment *moment);
+
 /*
- * Adds all stacks of another profile; their weight has been claimed. labels: for each label of from the
+ * Adds all stacks and moments of another profile; their weight has been claimed. labels: for each label of from the
  * one that it gets here; NULL: the one of the same text. False without memory.
  */
 bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
 
-/* Takes the weight away from all stacks without a frame for which keep is true; false without memory. */
+/* Takes the weight and the moments away from all stacks without a frame for which keep is true; false without memory. */
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
 
 #endif
