@@ -119,7 +119,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);
 	l->costs[COST_BPF_NS] = run_ns;
 	l->costs[COST_BPF_RUNS] = runs;
-	l->costs[COST_BYTES] = writer_bytes(emit->w);
+	l->costs[COST_BYTES] = output_bytes(emit->output);
 	l->costs[COST_RSS_BYTES] = (uint64_t)use.ru_maxrss * 1024;
 }
 
@@ -132,8 +132,10 @@ static uint64_t missed(const struct ledger *l, bool segment)
 		const struct ledger_row *r = &l->rows[i];
 
 		expected += r->outcomes[OUTCOME_EXPECTED] - (segment ? r->base[OUTCOME_EXPECTED] : 0);
-		for (int o = OUTCOME_EMITTED; o < OUTCOME_MISSED; o++)
-			sum += r->outcomes[o] - (segment ? r->base[o] : 0);
+		for (int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+			if (outcome_is_tick(o) && o != OUTCOME_MISSED)
+				sum += r->outcomes[o] - (segment ? r->base[o] : 0);
+		}
 	}
 	return expected > sum ? expected - sum : 0;
 }
@@ -190,15 +192,41 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
 	}
 }
 
+void ledger_unsay(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
+	l->missed_said = 0;
+	memset(l->cost_said, 0, sizeof(l->cost_said));
+}
+
 void ledger_segment(struct ledger *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++)
 		memcpy(l->rows[i].base, l->rows[i].outcomes, sizeof(l->rows[i].base));
-		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
-	}
-	l->missed_said = 0;
 	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
-	memset(l->cost_said, 0, sizeof(l->cost_said));
+	ledger_unsay(l);
+}
+
+void ledger_hold(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		memcpy(l->rows[i].held, l->rows[i].outcomes, sizeof(l->rows[i].held));
+	memcpy(l->cost_held, l->costs, sizeof(l->cost_held));
+}
+
+void ledger_lose(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct ledger_row *r = &l->rows[i];
+		uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->held[OUTCOME_EMITTED];
+
+		r->outcomes[OUTCOME_EMITTED] -= lost;
+		r->outcomes[OUTCOME_NO_SPACE] += lost;
+		memcpy(r->base, r->held, sizeof(r->base));
+	}
+	memcpy(l->cost_base, l->cost_held, sizeof(l->cost_base));
+	ledger_unsay(l);
 }
 
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome)

@@ -7,6 +7,7 @@
 #include "bpf/sample.h"
 #include "cmd/cli.h"
 
+enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
@@ -16,7 +17,8 @@ static const uint64_t mem_default = 64ull << 20;
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
-	"                    [-o FILE] [SECONDS] [-- COMMAND ...]";
+	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
+	"                    [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -48,6 +50,21 @@ static double parse_seconds(const char *text)
 	if (end == text || *end || !(v > 0) || v > 1e9)
 		cli_usage("\"%s\" is not a time in seconds, like 60 or 0.5", text);
 	return v;
+}
+
+/* "60s" or "64M": a time, or a size. */
+static void parse_span(const char *option, const char *text, uint64_t *ns, uint64_t *bytes)
+{
+	static const char units[] = "smhdKMGT";
+	static const uint64_t worth[] = { 1000000000ull, 60000000000ull, 3600000000000ull, 86400000000000ull,
+					  1ull << 10, 1ull << 20, 1ull << 30, 1ull << 40 };
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
+
+	if (!unit || !n || text[digits + 1] || __builtin_mul_overflow(n, worth[unit - units], &n))
+		cli_usage("%s: \"%s\" is neither a time like 60s, 5m, 24h, 7d nor a size like 64M, 10G", option, text);
+	*(unit - units < 4 ? ns : bytes) = n;
 }
 
 /* Which of three words it is. */
@@ -112,6 +129,15 @@ static void parse_option(struct options *o, int c)
 	case 'M':
 		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16);
 		break;
+	case OPTION_ROTATE:
+		parse_span("--rotate", optarg, &o->rotate_ns, &o->rotate_bytes);
+		break;
+	case OPTION_KEEP:
+		parse_span("--keep", optarg, &o->keep_ns, &o->keep_bytes);
+		break;
+	case OPTION_ON_ROTATE:
+		o->on_rotate = optarg;
+		break;
 	case 'h':
 		cli_help();
 	case 'V':
@@ -127,6 +153,12 @@ static void check(const struct options *o)
 		cli_usage("-U and -K leave no stack to record");
 	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) + (o->command != NULL) > 1)
 		cli_usage("choose one of -a, -p, -t and a command");
+	if (o->rotate_ns || o->rotate_bytes) {
+		if (!o->output || strcmp(o->output, "-") == 0)
+			cli_usage("--rotate needs -o, a directory or a name like %%h-%%F-%%H%%M%%S.cprof");
+	} else if (o->keep_ns || o->keep_bytes || o->on_rotate) {
+		cli_usage("%s is for --rotate", o->on_rotate ? "--on-rotate" : "--keep");
+	}
 	if (!o->all && !options_targeted(o))
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, or -- COMMAND");
 }
@@ -141,6 +173,8 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
 		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
+		{ "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
+		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};

@@ -29,6 +29,10 @@ struct options {
 	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */
+	/* One file after the other, where one of these is not 0; see output.h. */
+	uint64_t rotate_ns, rotate_bytes;
+	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
+	const char *on_rotate;        /* NULL: no command */
 	char **command;       /* NULL: none */
 };
 

@@ -5,6 +5,7 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/targets.h"
 
 struct recorder {
@@ -21,7 +22,8 @@ struct recorder {
 	struct command command;
 	struct targets targets;
 	sigset_t mask_before;
-	int out, epoll, signals;
+	struct output output;
+	int epoll, signals;
 	bool interrupted;
 	uint64_t started, stopped;
 	uint64_t hung_up; /* an event of a task ended then */
