@@ -204,7 +204,7 @@ void files_keep(struct files *f)
 	l = list_closed(f);
 	for (size_t i = 0; i < l.n; i++)
 		bytes += l.items[i].bytes;
-	for (size_t i = 0; i < l.n; i++) {
+	for (size_t i = 0; i + 1 < l.n; i++) {
 		const struct closed *c = &l.items[i];
 		bool old = f->keep_ns && now > c->time && now - c->time > f->keep_ns;
 

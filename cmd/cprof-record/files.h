@@ -47,7 +47,7 @@ int files_open(struct files *f);
 bool files_reserve(struct files *f);
 /* Cuts the open file to so many bytes, closes it, and gives it its name, which path gets; one of no bytes is removed. */
 bool files_close(struct files *f, uint64_t bytes, struct buf *path);
-/* Removes what is beyond the limits. */
+/* Removes what is beyond the limits; the newest stays in any case. */
 void files_keep(struct files *f);
 
 #endif

@@ -90,5 +90,6 @@ void hooks_release(struct hooks *h)
 	for (size_t i = 0; i < h->n; i++)
 		free(h->waiting[i]);
 	free(h->waiting);
-	*h = (struct hooks){ 0 };
+	h->waiting = NULL;
+	h->n = h->cap = 0;
 }

@@ -35,6 +35,7 @@ struct hooks {
 void hooks_add(struct hooks *h, const char *path);
 void hooks_reap(struct hooks *h);
 void hooks_finish(struct hooks *h);
+/* What was counted stays good. */
 void hooks_release(struct hooks *h);
 
 #endif

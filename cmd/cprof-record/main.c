@@ -21,6 +21,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/metrics.h"
 #include "cmd/cprof-record/report.h"
 
 enum {
@@ -248,12 +249,15 @@ static void step_to_end(struct recorder *r)
 	}
 }
 
-static void tell_ledger(struct recorder *r, uint64_t now)
+static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 {
+	r->ledger.waiting = 0;
+	for (size_t i = 0; i < r->queue.n; i++)
+		r->ledger.waiting += r->queue.items[i].kind == ITEM_SAMPLE;
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
 		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
-	ledger_write(&r->ledger, &r->emit, now);
+	ledger_write(&r->ledger, &r->emit, now, last);
 }
 
 /* What the dark swallows is still to be told of in the first segment behind it. */
@@ -283,7 +287,6 @@ static void turn(struct recorder *r, uint64_t now, enum output_state state)
 	output_next(&r->output, now);
 	r->emit.w = r->output.w;
 	emit_segment(&r->emit, now);
-	ledger_hold(&r->ledger);
 }
 
 static void flush(struct recorder *r, uint64_t now)
@@ -292,9 +295,9 @@ static void flush(struct recorder *r, uint64_t now)
 
 	step(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
-	tell_ledger(r, now);
+	tell_ledger(r, now, false);
 	state = output_flush(&r->output, now);
-	if (state == OUTPUT_STAYS && !r->output.dark)
+	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);
 	if (state != OUTPUT_STAYS)
 		turn(r, now, state);
@@ -375,6 +378,18 @@ static void wait_until(struct recorder *r, uint64_t next)
 	}
 }
 
+/* A file that cannot be written is said once, and is no reason to end. */
+static void say_metrics(struct recorder *r, uint64_t now, bool last)
+{
+	if (metrics_write(r, now, last)) {
+		r->metrics_failed = false;
+		return;
+	}
+	if (!r->metrics_failed)
+		cli_warn("%s: %s", r->o.metrics, strerror(errno));
+	r->metrics_failed = true;
+}
+
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
@@ -403,6 +418,7 @@ static void record(struct recorder *r)
 		follow_hotplug(r, now);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
+		say_metrics(r, now, false);
 		report_complaints(r);
 		report_progress(r, now);
 		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
@@ -418,9 +434,14 @@ static void finish(struct recorder *r)
 	step_to_end(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
-	tell_ledger(r, now);
+	tell_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
-	output_flush(&r->output, now);
+	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least tells of that */
+		turn(r, now, OUTPUT_LOST);
+		tell_ledger(r, now, true);
+		emit_end(&r->emit, now, END_CLOSED);
+		output_flush(&r->output, now);
+	}
 	if (r->command.pid)
 		kill(r->command.pid, SIGTERM);
 }
@@ -549,6 +570,7 @@ int main(int argc, char **argv)
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	output_close(&r.output);
+	say_metrics(&r, r.stopped, true);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);
 	procs_release(&r.procs);

@@ -7,7 +7,7 @@
 #include "bpf/sample.h"
 #include "cmd/cli.h"
 
-enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE };
+enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
@@ -18,7 +18,7 @@ static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
-	"                    [SECONDS] [-- COMMAND ...]";
+	"                    [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -138,6 +138,9 @@ static void parse_option(struct options *o, int c)
 	case OPTION_ON_ROTATE:
 		o->on_rotate = optarg;
 		break;
+	case OPTION_METRICS:
+		o->metrics = optarg;
+		break;
 	case 'h':
 		cli_help();
 	case 'V':
@@ -175,6 +178,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
 		{ "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
 		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
+		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};

@@ -33,6 +33,7 @@ struct options {
 	uint64_t rotate_ns, rotate_bytes;
 	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
 	const char *on_rotate;        /* NULL: no command */
+	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
 };
 

@@ -42,8 +42,11 @@ void output_open(struct output *out, const struct options *o, const sigset_t *ma
 		return;
 	}
 	out->files = (struct files){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns };
-	if (!files_init(&out->files, o->output, &error))
-		cli_die(STATUS_SYSTEM, "%s", error.n ? buf_cstr(&error) : strerror(ENOMEM));
+	if (files_init(&out->files, o->output, &error))
+		return;
+	if (error.n && !out->files.pattern.dir)
+		cli_usage("-o: %s", buf_cstr(&error));
+	cli_die(STATUS_SYSTEM, "%s", error.n ? buf_cstr(&error) : strerror(ENOMEM));
 }
 
 static void new_writer(struct output *out)
@@ -194,7 +197,10 @@ void output_close(struct output *out)
 		if (close(out->fd) != 0)
 			cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
 	}
+	if (!out->rotates)
+		out->before = writer_bytes(out->w);
 	writer_free(out->w);
+	out->w = NULL;
 	hooks_release(&out->hooks);
 	buf_release(&out->complaint);
 }

@@ -30,6 +30,8 @@ struct recorder {
 	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
+	uint64_t metrics_written; /* when */
+	bool metrics_failed;
 };
 
 #endif
