@@ -117,7 +117,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
-		if (!e && r->o.engine == ENGINE_BPF)
+		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups))
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {

@@ -1,13 +1,15 @@
 #include "cmd/cprof-record/options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bpf/sample.h"
 #include "cmd/cli.h"
+#include "cmd/cprof-record/cgroup.h"
 
-enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS };
+enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
@@ -15,7 +17,8 @@ enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 static const uint64_t mem_default = 64ull << 20;
 
 static const char usage[] =
-	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
+	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
+	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--metrics FILE] [SECONDS] [-- COMMAND ...]";
@@ -75,6 +78,37 @@ static int parse_word(const char *option, const char *text, const char *const na
 			return i;
 	}
 	cli_usage("%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
+}
+
+static void add_group(struct options *o, const char *text, bool container)
+{
+	struct buf error = { 0 };
+	int fd;
+
+	if (o->n_groups == SAMPLE_GROUPS_MAX)
+		cli_usage("at most %d control groups can be asked for at once", SAMPLE_GROUPS_MAX);
+	fd = container ? cgroup_open_container(text, &error) : cgroup_open(text, &error);
+	if (fd < 0)
+		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
+	if (!grow_array(&o->groups, &o->cap_groups, o->n_groups, sizeof(*o->groups)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	o->groups[o->n_groups++] = fd;
+}
+
+/* Letters, digits, `_`, `.`, `-` and `/`, as in labels of Kubernetes; the value may be anything. */
+static void add_label(struct options *o, const char *text)
+{
+	size_t n = strcspn(text, "=");
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)text[i]) && !strchr("_.-/", text[i]))
+			n = 0;
+	}
+	if (n == 0 || text[n] != '=')
+		cli_usage("-l: \"%s\" is not of the form key=value", text);
+	if (!grow_array(&o->labels, &o->cap_labels, o->n_labels, sizeof(*o->labels)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	o->labels[o->n_labels++] = text;
 }
 
 static void parse_option(struct options *o, int c)
@@ -138,6 +172,13 @@ static void parse_option(struct options *o, int c)
 	case OPTION_ON_ROTATE:
 		o->on_rotate = optarg;
 		break;
+	case OPTION_CGROUP:
+	case OPTION_CONTAINER:
+		add_group(o, optarg, c == OPTION_CONTAINER);
+		break;
+	case 'l':
+		add_label(o, optarg);
+		break;
 	case OPTION_METRICS:
 		o->metrics = optarg;
 		break;
@@ -162,8 +203,10 @@ static void check(const struct options *o)
 	} else if (o->keep_ns || o->keep_bytes || o->on_rotate) {
 		cli_usage("%s is for --rotate", o->on_rotate ? "--on-rotate" : "--keep");
 	}
-	if (!o->all && !options_targeted(o))
-		cli_usage("say what to record: -a for the system, -p PID, -t TID, or -- COMMAND");
+	if (!o->all && !options_targeted(o) && !o->n_groups)
+		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
+	if (o->n_groups && o->engine == ENGINE_PERF)
+		cli_usage("--cgroup and --container are for --engine bpf");
 }
 
 void options_parse(struct options *o, int argc, char **argv)
@@ -178,6 +221,8 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
 		{ "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
 		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
+		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
+		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
@@ -190,7 +235,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKo:qhV", longs, NULL)) != -1)
+	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKl:o:qhV", longs, NULL)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);

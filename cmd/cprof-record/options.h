@@ -19,6 +19,10 @@ struct options {
 	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
+	int *groups; /* of --cgroup and --container: directories of the version 2 hierarchy, open */
+	size_t n_groups, cap_groups;
+	const char **labels; /* of -l: "key=value" */
+	size_t n_labels, cap_labels;
 	unsigned int hertz;
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
