@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
-#include "common/export/rows.h"
+#include "common/export/changed.h"
 #include "common/profile/ends.h"
 #include "common/profile/folded.h"
+#include "common/profile/unnamed.h"
 #include "common/stats/added.h"
 #include "common/stats/changes.h"
 #include "common/stats/normalize.h"
@@ -209,37 +210,14 @@ static void print_table(const struct findings *o, const struct settings *s, cons
 		print_rows(o);
 }
 
-static void row_change(struct rows *r, const struct findings *o, const uint64_t *weight, const struct change *c)
-{
-	rows_count(r, weight[0]);
-	rows_count(r, weight[1]);
-	rows_number(r, cell(&o->p, weight, 0, false));
-	rows_number(r, cell(&o->p, weight, 1, false));
-	rows_number(r, change(&o->p, weight, false));
-	rows_number(r, 100 * c->interval.low);
-	rows_number(r, 100 * c->interval.high);
-	rows_number(r, c->p);
-	rows_number(r, c->q);
-	rows_number(r, 100 * changes_detectable(&o->changes, c));
-}
-
 static void print_program(const struct findings *o, enum rows_format format)
 {
-#define COLUMNS(kind)                                                                                            \
-	kind "_a", kind "_b", kind "_a_percent", kind "_b_percent", kind "_change", kind "_low", kind "_high", \
-		kind "_p", kind "_q", kind "_seen"
-	static const char *const columns[] = { "name", "changed", COLUMNS("flat"), COLUMNS("cum"), NULL };
 	struct rows r;
 
-	if (!rows_init(&r, format, columns))
+	if (!changed_init(&r, format))
 		cli_usage("-o json and ndjson: built without JSON");
 	for (size_t i = 0; i < o->rows; i++) {
-		const struct table_row *row = &o->table.rows[i];
-
-		rows_text(&r, profile_text(&o->p, row->label));
-		rows_count(&r, changes_significant(change_of(o, i)));
-		row_change(&r, o, row->flat, &change_of(o, i)->flat);
-		row_change(&r, o, row->cum, &change_of(o, i)->cum);
+		changed_add(&r, &o->p, &o->changes, &o->table.rows[i]);
 		fwrite(r.out.p, 1, r.out.n, stdout);
 		buf_clear(&r.out);
 	}
@@ -408,51 +386,18 @@ static bool comparable(const struct side *sides)
 	return (a->good && (b->good || b->empty)) || (a->empty && b->good);
 }
 
-static bool begins_with(struct slice s, const char *start)
-{
-	return s.n >= strlen(start) && memcmp(s.p, start, strlen(start)) == 0;
-}
-
-/* A name that is only a place, in a capture or in folded text: "[app+0x128f]", "[anon]". */
-static bool is_place(struct slice name)
-{
-	static const char *const memory[] = { "[unknown]", "[anon]", "[jit]" };
-	const uint8_t *plus;
-
-	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		if (begins_with(name, memory[i]))
-			return true;
-	}
-	plus = begins_with(name, "[") ? memrchr(name.p, '+', name.n) : NULL;
-	return plus && begins_with((struct slice){ plus, name.n - (size_t)(plus - name.p) }, "+0x");
-}
-
-/* Percent of a side's weight that ends in a frame without a name. */
-static void unnamed_shares(const struct profile *p, double *shares)
-{
-	uint64_t unnamed[PROFILE_SIDES] = { 0 };
-
-	for (size_t i = 1; i < p->n; i++) {
-		const struct profile_node *node = &p->nodes[i];
-
-		if (!(node->self[0] || node->self[1]) || !is_place(profile_text(p, node->label)))
-			continue;
-		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-			unnamed[side] += node->self[side];
-	}
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		shares[side] = cell(p, unnamed, side, false);
-}
-
 /* Places in files are compared as names are, but mean the same only in the same build. */
 static void warn_unnamed(const struct profile *p, const struct side *sides)
 {
+	uint64_t unnamed[PROFILE_SIDES];
 	double shares[PROFILE_SIDES];
 	bool raw[PROFILE_SIDES];
 
-	unnamed_shares(p, shares);
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+	unnamed_weight(p, unnamed);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		shares[side] = cell(p, unnamed, side, false);
 		raw[side] = sides[side].loaded.streams && !sides[side].loaded.sums.symbols && shares[side] > 0;
+	}
 	if (raw[0] && raw[1])
 		cli_warn("%s and %s have no names yet: run cprof-sym first", sides[0].title, sides[1].title);
 	else if (raw[0] || raw[1])
