@@ -5,16 +5,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/filters.h"
-#include "common/profile/ends.h"
-#include "common/profile/label.h"
-#include "common/profile/reason.h"
+#include "cmd/header.h"
 #include "common/profile/table.h"
 
 static const char usage[] = "cprof-top [--cum] [--truncated] [-v] [-n ROWS]\n"
 			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20, REASONS = 3 };
+enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
@@ -40,11 +37,6 @@ static const char *const things[] = {
 	[BY_THREAD] = "threads",
 };
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void print_time(char *to, size_t size, uint64_t ns)
 {
 	if (ns >= 1000000000)
@@ -68,128 +60,16 @@ static void print_weight(enum view_weight weight, uint64_t v)
 	printf("%10s", text);
 }
 
-/* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
-static void print_ledger(const struct capture_totals *t)
-{
-	const char *between = " expected: ";
-	struct buf lost = { 0 };
-
-	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
-		return;
-	printf("Ledger:     %" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
-	for (unsigned int o = OUTCOME_EMITTED; o <= OUTCOME_SUM; o++) {
-		if (!t->outcomes[o])
-			continue;
-		printf("%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
-		between = ", ";
-	}
-	printf("%s\n", between[0] == ' ' ? " expected" : "");
-	losses_print(&lost, t);
-	printf("Lost:       %s\n", lost.n ? buf_cstr(&lost) : "nothing");
-	buf_release(&lost);
-}
-
-/* "0.40% truncated (12 no-table, 3 depth)" */
-static void print_truncated(const struct ends *e, const uint64_t *by_root)
-{
-	const char *between = " (";
-
-	printf("%.2f%% truncated", percent(e->truncated, e->stacks));
-	for (unsigned int i = 0; i < NODE_FIRST; i++) {
-		if (!ends_truncated(i) || !by_root[i])
-			continue;
-		printf("%s%" PRIu64 " %s", between, by_root[i], root_name(i));
-		between = ", ";
-	}
-	printf("%s\n", e->truncated ? ")" : "");
-}
-
-/* How whole the stacks are. The kernel's are, as a rule: a line only where they are not. */
-static void print_stacks(const struct gather_sums *s)
-{
-	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
-
-	if (user.stacks) {
-		printf("Stacks:     %" PRIu64 " user, %.2f%% complete, ", user.stacks, percent(user.complete, user.stacks));
-		if (user.unverified)
-			printf("%.2f%% by frame pointers (unverified), ", percent(user.unverified, user.stacks));
-		print_truncated(&user, s->user);
-	}
-	if (kernel.truncated) {
-		printf("Kernel:     %" PRIu64 " stacks, ", kernel.stacks);
-		print_truncated(&kernel, s->kernel);
-	}
-}
-
-/* What stacks were unwound by, and what had no room. */
-static void print_tables(const struct capture_totals *t)
-{
-	const uint64_t *costs = t->costs;
-
-	if (!costs[COST_TABLES] && !costs[COST_TABLE_BYTES] && !costs[COST_TABLES_REFUSED])
-		return;
-	printf("Tables:     %" PRIu64 " built, %.1f MiB", costs[COST_TABLES],
-	       (double)costs[COST_TABLE_BYTES] / (1 << 20));
-	if (costs[COST_TABLES_REFUSED])
-		printf(", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
-		       costs[COST_TABLES_REFUSED] == 1 ? "" : "s");
-	if (costs[COST_TABLES_EVICTED])
-		printf(", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
-	if (costs[COST_STACKS_DEFERRED])
-		printf("; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
-		       costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
-	putchar('\n');
-}
-
-static void print_cost(const struct capture_totals *t)
-{
-	uint64_t cpu = t->costs[COST_USER_NS] + t->costs[COST_SYSTEM_NS] + t->costs[COST_BPF_NS];
-
-	if (!cpu && !t->costs[COST_BYTES])
-		return;
-	printf("Recorder:   %.3f s of CPU (%.3f user, %.3f system, %.3f BPF), %" PRIu64 " bytes written",
-	       (double)cpu / 1e9, (double)t->costs[COST_USER_NS] / 1e9, (double)t->costs[COST_SYSTEM_NS] / 1e9,
-	       (double)t->costs[COST_BPF_NS] / 1e9, t->costs[COST_BYTES]);
-	if (t->costs[COST_RSS_BYTES])
-		printf(", %.1f MiB of memory", (double)t->costs[COST_RSS_BYTES] / (1 << 20));
-	putchar('\n');
-}
-
-/* "              8.33%         12 in /lib/x.so (stripped)", the first few of them unless all are asked for. */
-static void print_reasons(const struct reasons *r, uint64_t samples, bool all)
-{
-	size_t n = all || r->n <= REASONS ? r->n : REASONS;
-	struct buf where = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		const struct reason *it = &r->list[i];
-
-		buf_clear(&where);
-		label_append(&where, it->where);
-		printf("            %6.2f%% %10" PRIu64 " in %s (%.*s)\n", percent(it->samples, samples), it->samples,
-		       buf_cstr(&where), (int)it->why.n, (const char *)it->why.p);
-	}
-	if (n < r->n)
-		printf("            and %zu more (-v lists all)\n", r->n - n);
-	buf_release(&where);
-}
-
 static void print_header(const struct loaded *l, const struct reasons *reasons, bool verbose)
 {
-	if (!l->streams)
-		return;
-	printf("Samples:    %" PRIu64 " in %.2f s", l->totals.samples, (double)l->totals.seconds_ns / 1e9);
-	if (l->sums.samples != l->totals.samples)
-		printf(", %" PRIu64 " of them looked at", l->sums.samples);
-	if (l->totals.refused)
-		printf(", %" PRIu64 " left out for damage", l->totals.refused);
-	putchar('\n');
-	print_ledger(&l->totals);
-	print_stacks(&l->sums);
-	printf("Unresolved: %.2f%% of innermost frames\n", percent(l->sums.unresolved, l->sums.samples));
-	print_reasons(reasons, l->sums.samples, verbose);
-	print_tables(&l->totals);
-	print_cost(&l->totals);
+	struct header h = { 0 };
+	struct buf text = { 0 };
+
+	header_make(&h, l, reasons, verbose);
+	header_print(&h, &text);
+	fputs(buf_cstr(&text), stdout);
+	buf_release(&text);
+	header_release(&h);
 }
 
 static void print_table(const struct table *t, const struct profile *p, const struct view *v, size_t n)
@@ -206,9 +86,9 @@ static void print_table(const struct table *t, const struct profile *p, const st
 
 		sum += row->flat[0];
 		print_weight(v->weight, row->flat[0]);
-		printf(" %6.2f%% %6.2f%% ", percent(row->flat[0], total), percent(sum, total));
+		printf(" %6.2f%% %6.2f%% ", header_percent(row->flat[0], total), header_percent(sum, total));
 		print_weight(v->weight, row->cum[0]);
-		printf(" %6.2f%%  %.*s\n", percent(row->cum[0], total), (int)name.n, (const char *)name.p);
+		printf(" %6.2f%%  %.*s\n", header_percent(row->cum[0], total), (int)name.n, (const char *)name.p);
 	}
 }
 
