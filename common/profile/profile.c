@@ -261,6 +261,38 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 	return good;
 }
 
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context)
+{
+	uint32_t at = p->nodes[0].first;
+
+	while (at) {
+		enter(context, at);
+		if (p->nodes[at].first) {
+			at = p->nodes[at].first;
+			continue;
+		}
+		leave(context, at);
+		while (at && !p->nodes[at].next) {
+			at = p->nodes[at].parent;
+			if (at)
+				leave(context, at);
+		}
+		at = p->nodes[at].next;
+	}
+}
+
+uint64_t *profile_totals(const struct profile *p, unsigned int side)
+{
+	uint64_t *totals = calloc(p->n, sizeof(*totals));
+
+	for (size_t i = p->n - 1; totals && i > 0; i--) { /* children come after their parents */
+		totals[i] += p->nodes[i].self[side];
+		totals[p->nodes[i].parent] += totals[i];
+	}
+	return totals;
+}
+
 static void keep_moments(struct profile *p, const uint8_t *kept)
 {
 	size_t n = 0;

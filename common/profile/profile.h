@@ -92,6 +92,16 @@ bool profile_mark(struct profile *p, const struct profile_moment *moment);
  */
 bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
 
+/*
+ * Goes through all nodes by the tree: enter before what is below a node, leave behind it. So who counts up in the
+ * one and down in the other knows what stands on the way to the node.
+ */
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context);
+
+/* The weight of each node with all that is below it, of one side, by node; to be freed. NULL without memory. */
+uint64_t *profile_totals(const struct profile *p, unsigned int side);
+
 /* Takes the weight and the moments away from all stacks without a frame for which keep is true; false without memory. */
 bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
 
