@@ -136,10 +136,9 @@ static void refresh(struct live *v, struct gather *g)
 	v->due = v->due + v->period > v->now ? v->due + v->period : v->now + v->period;
 }
 
-/* A capture that is behind another one in the same stream may be of any time. */
 static void take_time(struct live *v, uint64_t time)
 {
-	if (!v->begun || time + SECOND < v->from) {
+	if (!v->begun) {
 		v->begun = true;
 		v->from = time;
 		v->due = time + v->period;
@@ -154,26 +153,38 @@ static void beat(struct live *v, uint64_t time)
 	take_time(v, time);
 }
 
-/* On a terminal the table of all comes at once. */
-static bool is_last(const struct live *v, const struct gather *g)
+/* Is there a window to be shown, now that a block has been read? On a terminal the last one makes place for all. */
+static bool is_due(const struct live *v, const struct gather *g)
 {
-	return v->screen.on && g->capture.end_seen && g->capture.end_reason != END_CONTINUES;
+	bool last = g->capture.end_seen && g->capture.end_reason != END_CONTINUES;
+
+	return v->begun && (last ? !v->screen.on && v->now > v->from : v->now + NEARLY >= v->due);
+}
+
+/* What follows is another capture, of any time. */
+static void begin_segment(struct live *v, const struct gather *g)
+{
+	if (g->capture.end_seen && g->capture.end_reason == END_CONTINUES)
+		return;
+	v->begun = v->beats = false;
 }
 
 static void see(void *context, struct gather *g, const struct record *r)
 {
 	struct live *v = context;
 
-	if (r->type == RECORD_SAMPLE && (!v->begun || !v->beats))
+	if (r->type == RECORD_SAMPLE && (!v->begun || !v->beats)) {
 		take_time(v, r->sample.time);
-	else if (r->type == RECORD_LEDGER)
+	} else if (r->type == RECORD_LEDGER) {
 		beat(v, r->ledger.time);
-	else if (r->type == RECORD_COST)
+	} else if (r->type == RECORD_COST) {
 		beat(v, r->cost.time);
-	else if (r->type == RECORD_SEGMENT)
+	} else if (r->type == RECORD_SEGMENT) {
 		look(v, g);
-	else if (r->type == RECORD_FLUSH && v->begun && v->now + NEARLY >= v->due && !is_last(v, g))
+		begin_segment(v, g);
+	} else if (r->type == RECORD_FLUSH && is_due(v, g)) {
 		refresh(v, g);
+	}
 }
 
 static void wait_for(void *context, struct reader *r, int fd)
@@ -191,7 +202,8 @@ static void wait_for(void *context, struct reader *r, int fd)
 enum status live_load(struct filters *f, const char *path, struct profile *p, struct loaded *l,
 		      struct views *views, unsigned int seconds, bool fit)
 {
-	struct live v = { .how = views, .f = f, .period = (uint64_t)seconds * SECOND, .fit = fit && views->shape == SHAPE_TABLE };
+	struct live v = { .how = views, .f = f, .period = (uint64_t)seconds * SECOND,
+			  .fit = fit && views->shape == SHAPE_TABLE };
 	struct filters_watch watch = { &v, wait_for, see };
 	enum status status;
 

@@ -136,7 +136,8 @@ static void table_rows(struct writing *w)
 	table_release(&t);
 }
 
-static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name, uint64_t weight)
+static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name,
+			 uint64_t weight)
 {
 	put_name(w, row->label);
 	rows_count(&w->rows, row->flat[0]);

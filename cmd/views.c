@@ -174,7 +174,8 @@ static void table_text(const struct views *v, struct buf *out)
 }
 
 /* Below the columns of the function itself, which stands out to the left. */
-static void put_call(const struct views *v, struct buf *out, uint64_t weight, uint64_t cum, uint32_t label, const char *what)
+static void put_call(const struct views *v, struct buf *out, uint64_t weight, uint64_t cum, uint32_t label,
+		     const char *what)
 {
 	buf_printf(out, "%38s", "");
 	put_weight(v, out, weight);
