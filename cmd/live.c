@@ -136,21 +136,25 @@ static void refresh(struct live *v, struct gather *g)
 	v->due = v->due + v->period > v->now ? v->due + v->period : v->now + v->period;
 }
 
-static void take_time(struct live *v, uint64_t time)
+/* The first window begins with the recording where the capture tells when that was. */
+static void take_time(struct live *v, const struct gather *g, uint64_t time)
 {
+	uint64_t start;
+
 	if (!v->begun) {
+		start = capture_meta_number(&g->capture, "start-monotonic-ns");
 		v->begun = true;
-		v->from = time;
-		v->due = time + v->period;
+		v->from = start && start < time ? start : time;
+		v->due = v->from + v->period;
 	}
 	v->now = time;
 }
 
 /* With the ledger come the figures of the window, so it ends there and not between samples. */
-static void beat(struct live *v, uint64_t time)
+static void beat(struct live *v, const struct gather *g, uint64_t time)
 {
 	v->beats = true;
-	take_time(v, time);
+	take_time(v, g, time);
 }
 
 /* Is there a window to be shown, now that a block has been read? On a terminal the last one makes place for all. */
@@ -174,11 +178,11 @@ static void see(void *context, struct gather *g, const struct record *r)
 	struct live *v = context;
 
 	if (r->type == RECORD_SAMPLE && (!v->begun || !v->beats)) {
-		take_time(v, r->sample.time);
+		take_time(v, g, r->sample.time);
 	} else if (r->type == RECORD_LEDGER) {
-		beat(v, r->ledger.time);
+		beat(v, g, r->ledger.time);
 	} else if (r->type == RECORD_COST) {
-		beat(v, r->cost.time);
+		beat(v, g, r->cost.time);
 	} else if (r->type == RECORD_SEGMENT) {
 		look(v, g);
 		begin_segment(v, g);

@@ -89,6 +89,13 @@ cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 is "a capture behind another, earlier in time" "$(cprof-top -w 1 "$tmp/cc.bin" | grep -c '^Window')" 8
 status "a capture that is cut: what was whole is shown" 3 sh -c "head -c $(($(wc -c <"$tmp/c.bin") - 20)) '$tmp/c.bin' | cprof-top -w 1"
 is "  all of its windows but the last" "$(grep -c '^Window' "$tmp/out")" 3
+# An idle process: no sample, and the ledger goes on.
+{
+	printf 'segment major=1 minor=0 least=1\nmeta key="start-monotonic-ns" value="1000000000"\nflush\n'
+	beat 2000 100 0; echo flush; beat 3000 200 0; printf 'end time=3000000000 reason=closed samples=0\nflush\n'
+} | cprof-dump -r >"$tmp/i.bin"
+is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
+	"0 in 1.00 s,0 in 1.00 s,"
 status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -w 1'
 like "  and is told so" "$(cat "$tmp/err")" '-w needs a capture'
 status "nothing at all" 3 cprof-top -w 1 /dev/null
