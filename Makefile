@@ -39,6 +39,8 @@ BPF_DEFS = $(shell pkg-config --cflags libbpf)
 COMMON = $(wildcard common/*/*.c)
 TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
 RECORD = $(wildcard cmd/cprof-record/*.c)
+# What the commands have in common.
+SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
 # What a rule says in place of its command.
@@ -55,7 +57,7 @@ $(LIB): $(call obj,$(COMMON))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(BUILD)/obj/cmd/filters.o $(LIB)
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(call obj,$(SHARED)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -8,7 +8,7 @@
 
 #include "common/profile/folded.h"
 
-enum { PEEK = 4096 };
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 
 static void no_memory(void)
 {
@@ -276,6 +276,13 @@ static void add_totals(struct loaded *sum, const struct gather *g)
 	}
 }
 
+static int next_record(const struct filters *f, struct reader *r, int fd, struct record *rec)
+{
+	if (f->watch)
+		f->watch->wait(f->watch->context, r, fd);
+	return reader_next(r, rec);
+}
+
 static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
 			       struct profile *p, unsigned int side, struct loaded *sum)
 {
@@ -287,9 +294,12 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	if (!r || !gather_init(&g, p, side, &f->view))
 		no_memory();
 	reader_unread(r, taken);
-	while ((got = reader_next(r, &rec)) > 0) {
-		const char *wrong = gather_apply(&g, &rec);
+	while ((got = next_record(f, r, fd, &rec)) > 0) {
+		const char *wrong;
 
+		if (f->watch)
+			f->watch->see(f->watch->context, &g, &rec);
+		wrong = gather_apply(&g, &rec);
 		if (wrong)
 			reader_complain(r, wrong);
 	}
@@ -311,7 +321,7 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->by == BY_MODULE ? "--by module" : NULL;
+	       v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
 }
 
 void filters_warn_bad(const char *name, const struct scan *s)
@@ -354,12 +364,12 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	return status;
 }
 
-/* The first bytes, so that the kind of input is known. */
-static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
+/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+static size_t peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
 {
 	size_t n = 0;
 
-	while (n < size) {
+	while (n < enough) {
 		ssize_t got = read(fd, to + n, size - n);
 
 		if (got < 0 && errno == EINTR)
@@ -379,7 +389,7 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
-	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
+	struct slice taken = { start, peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
 	if (taken.n == 0 && !needs_capture(f)) {

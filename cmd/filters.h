@@ -59,8 +59,17 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
+/* Who watches a capture while it is read. */
+struct filters_watch {
+	void *context;
+	/* Before a record is waited for, and before the gatherer gets it. */
+	void (*wait)(void *context, struct reader *r, int fd);
+	void (*see)(void *context, struct gather *g, const struct record *rec);
+};
+
 /* All zero to begin with. */
 struct filters {
+	const struct filters_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms;
