@@ -2,14 +2,17 @@
  * cprof-fold: captures and folded text as folded text, each stack once.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd/filters.h"
 #include "common/profile/folded.h"
+#include "common/profile/sorted.h"
 
-static const char usage[] = "cprof-fold [-adpt] [--container] [--truncated] [--reverse]\n       [--max-line BYTES] [--max-mem SIZE]\n       " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM };
+enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED };
 enum { LINE_LEAST = 256, LINE_MOST = SCAN_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
 static const struct option options[] = {
@@ -22,6 +25,8 @@ static const struct option options[] = {
 	{ "truncated", no_argument, NULL, FOLD_TRUNCATED },
 	{ "max-line", required_argument, NULL, FOLD_MAX_LINE },
 	{ "max-mem", required_argument, NULL, FOLD_MAX_MEM },
+	{ "sorted", no_argument, NULL, FOLD_SORTED },
+	{ "tab", no_argument, NULL, 'T' },
 	{ "reverse", no_argument, NULL, FILTER_REVERSE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -31,6 +36,7 @@ static const struct option options[] = {
 struct settings {
 	size_t line_max; /* 0: what the grammar has for everybody */
 	size_t budget;
+	bool sorted, tab;
 };
 
 struct fold {
@@ -70,6 +76,12 @@ static void take_option(struct fold *fold, int c)
 	case FOLD_MAX_MEM:
 		fold->s.budget = cli_size("--max-mem", optarg, 1, 1024);
 		break;
+	case FOLD_SORTED:
+		fold->s.sorted = true;
+		break;
+	case 'T':
+		fold->s.tab = true;
+		break;
 	case 'h':
 		cli_help();
 	case 'V':
@@ -79,6 +91,11 @@ static void take_option(struct fold *fold, int c)
 	}
 }
 
+static const char *name_of(const char *operand)
+{
+	return strcmp(operand, "-") == 0 ? "standard input" : operand;
+}
+
 /* One line on stderr for an operand whose recorder lost samples. */
 static void warn_losses(const char *path, const struct loaded *l)
 {
@@ -86,7 +103,7 @@ static void warn_losses(const char *path, const struct loaded *l)
 
 	losses_print(&text, &l->totals);
 	if (text.n)
-		cli_warn("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path, buf_cstr(&text));
+		cli_warn("%s: %s", name_of(path), buf_cstr(&text));
 	buf_release(&text);
 }
 
@@ -110,39 +127,59 @@ static void print_tree(const struct profile *p)
 	if (w.line.failed)
 		no_memory();
 	folded_writer_release(&w);
+	cli_stdout_done();
 }
 
-/* Writes what has been put together so far; false where nobody takes it. */
-static bool write_text(struct buf *text)
-{
-	bool good = fwrite(text->p, 1, text->n, stdout) == text->n;
+/* Text on its way to standard output. */
+struct output {
+	struct buf text;
+	bool tab, refused; /* refused: nobody takes it, of which cli_stdout_done speaks */
+};
 
-	buf_clear(text);
-	return good;
+static void write_text(struct output *o)
+{
+	o->refused = o->refused || fwrite(o->text.p, 1, o->text.n, stdout) != o->text.n;
+	buf_clear(&o->text);
 }
 
-static void print_lines(struct lines *l)
+/* False where it makes no sense to go on. */
+static bool put_line(struct output *o, struct slice stack, uint64_t count)
 {
-	struct buf text = { 0 };
+	size_t at;
+
+	buf_bytes(&o->text, stack.p, stack.n);
+	at = o->text.n;
+	folded_append_count(&o->text, count);
+	buf_byte(&o->text, '\n');
+	if (o->text.failed)
+		no_memory();
+	if (o->tab)
+		o->text.p[at] = '\t';
+	if (o->text.n >= OUTPUT)
+		write_text(o);
+	return !o->refused;
+}
+
+static void output_done(struct output *o)
+{
+	if (o->text.n)
+		write_text(o);
+	buf_release(&o->text);
+	cli_stdout_done();
+}
+
+static void print_lines(struct fold *fold)
+{
+	struct output o = { .tab = fold->s.tab };
 	struct slice stack;
-	bool taken = true;
 	uint64_t count;
-	int got = lines_sort(l) ? 1 : -1;
+	int got = lines_sort(&fold->lines) ? 1 : -1;
 
-	while (taken && got > 0 && (got = lines_next(l, &stack, &count)) > 0) {
-		buf_bytes(&text, stack.p, stack.n);
-		folded_append_count(&text, count);
-		buf_byte(&text, '\n');
-		if (text.failed)
-			no_memory();
-		if (text.n >= OUTPUT)
-			taken = write_text(&text);
-	}
+	while (got > 0 && (got = lines_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
+		;
 	if (got < 0)
 		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
-	if (taken && text.n)
-		write_text(&text);
-	buf_release(&text);
+	output_done(&o);
 }
 
 /* What the tree has becomes lines, made over before. Every stack is for itself then, but with --min. */
@@ -190,37 +227,121 @@ static enum status load(struct fold *fold, char **operands)
 
 static void print(struct fold *fold)
 {
-	if (!fold->lines.total) {
+	if (!fold->lines.total && !fold->s.tab) {
 		print_tree(&fold->p);
 		return;
 	}
 	if (!lines_pour(&fold->lines, &fold->p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
-	print_lines(&fold->lines);
+	print_lines(fold);
+}
+
+/* What makes stacks over, or needs captures, leaves them in no order. */
+static void check_sorted(const struct fold *fold)
+{
+	const struct view *v = &fold->f.view;
+
+	if (shape_asked(&fold->f.shape))
+		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
+	if (v->n_pids || v->n_tids || v->has_from || v->has_to || v->half != HALF_BOTH)
+		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --from and --to");
+}
+
+static enum status sorted_done(struct sorted *s, const char *operand)
+{
+	enum status status = s->scan.bad ? STATUS_DAMAGED : STATUS_OK;
+
+	if (s->scan.bad)
+		filters_warn_bad(name_of(operand), &s->scan);
+	if (scan_two_columns(&s->scan)) {
+		cli_warn("%s: each line has two counts: this is a comparison, not one profile", name_of(operand));
+		status = STATUS_DAMAGED;
+	}
+	sorted_release(s);
+	return status;
+}
+
+/* error: errno, if it is the system that failed. */
+static void merge_died(const struct sorted *sources, char **operands, size_t n, int error)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (sources[i].unsorted)
+			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": not in the order of the bytes of stacks; see --sorted in "
+				"cprof-fold(1)", name_of(operands[i]), sources[i].scan.lines);
+	}
+	cli_die(STATUS_SYSTEM, "%s", strerror(error));
+}
+
+/* Merges texts that are sorted already, of which no more than a line each is in memory. */
+static enum status fold_sorted(const struct fold *fold, char **operands, size_t n)
+{
+	struct sorted *sources = calloc(n, sizeof(*sources));
+	struct output o = { .tab = fold->s.tab };
+	enum status status = STATUS_OK;
+	struct merge m = { 0 };
+	struct slice stack;
+	uint64_t count, claimed = 0;
+	int got, error;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!sources || !sorted_init(&sources[i], cli_open(operands[i]), fold->p.stack_max, &claimed) ||
+		    !merge_add(&m, &sources[i].source))
+			no_memory();
+		sources[i].roots = fold->f.comms;
+		sources[i].n_roots = fold->f.view.n_comms;
+	}
+	while ((got = merge_next(&m, &stack, &count)) > 0 && put_line(&o, stack, count))
+		;
+	error = errno;
+	output_done(&o);
+	if (got < 0)
+		merge_died(sources, operands, n, error);
+	for (size_t i = 0; i < n; i++) {
+		enum status s = sorted_done(&sources[i], operands[i]);
+
+		status = s > status ? s : status;
+	}
+	merge_release(&m);
+	free(sources);
+	return status;
+}
+
+static enum status fold_any(struct fold *fold, char **operands)
+{
+	enum status status = load(fold, operands);
+
+	filters_shape(&fold->f, &fold->p);
+	if (!fold->good)
+		status = STATUS_DAMAGED;
+	else if (status == STATUS_OK && !fold->p.total[0] && !fold->lines.total)
+		cli_warn("no sample counts, nothing is written");
+	print(fold);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
 	struct fold fold = { .s.budget = (size_t)BUDGET_MIB << 20 };
+	char **operands = standard_input;
 	enum status status;
 	int c;
 
 	cli_begin("cprof-fold", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adpthV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adptThV", options, NULL)) != -1) {
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);
 	}
 	filters_check(&fold.f);
+	if (fold.s.sorted)
+		check_sorted(&fold);
 	begin(&fold);
-	status = load(&fold, argv[optind] ? argv + optind : standard_input);
-	filters_shape(&fold.f, &fold.p);
-	if (!fold.good)
-		status = STATUS_DAMAGED;
-	else if (status == STATUS_OK && !fold.p.total[0] && !fold.lines.total)
-		cli_warn("no sample counts, nothing is written");
-	print(&fold);
-	cli_stdout_done();
+	if (argv[optind])
+		operands = argv + optind;
+	if (fold.s.sorted)
+		status = fold_sorted(&fold, operands, argv[optind] ? (size_t)(argc - optind) : 1);
+	else
+		status = fold_any(&fold, operands);
 	lines_release(&fold.lines);
 	profile_release(&fold.p);
 	filters_release(&fold.f);

@@ -117,17 +117,10 @@ static bool add_careful(struct folded_reader *r, struct slice stack, uint64_t co
 	return add_labels(r, buf_view(&r->text), count);
 }
 
-static struct slice root_of(struct slice stack)
-{
-	const uint8_t *semicolon = memchr(stack.p, ';', stack.n);
-
-	return (struct slice){ stack.p, semicolon ? (size_t)(semicolon - stack.p) : stack.n };
-}
-
 static bool root_listed(const struct folded_reader *r, struct slice stack)
 {
 	for (size_t i = 0; i < r->n_roots; i++) {
-		if (slice_is(root_of(stack), r->roots[i]))
+		if (slice_is(label_root(stack), r->roots[i]))
 			return true;
 	}
 	return r->n_roots == 0;
@@ -173,7 +166,7 @@ static bool add_stack(struct folded_reader *r, struct slice stack, uint64_t coun
 	}
 	r->samples += count;
 	if (r->root_only)
-		stack = root_of(stack);
+		stack = label_root(stack);
 	if (!label_is_stack(stack))
 		return add_careful(r, stack, count);
 	if (r->lines && stack.n <= r->p->stack_max)

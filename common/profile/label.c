@@ -110,6 +110,13 @@ void label_append(struct buf *out, struct slice s)
 		cut_middle(out, start);
 }
 
+struct slice label_root(struct slice stack)
+{
+	const uint8_t *semicolon = stack.n ? memchr(stack.p, ';', stack.n) : NULL;
+
+	return (struct slice){ stack.p, semicolon ? (size_t)(semicolon - stack.p) : stack.n };
+}
+
 void label_append_stack(struct buf *out, struct slice s)
 {
 	for (size_t at = 0, n; at <= s.n; at += n + 1) {

@@ -23,6 +23,8 @@ void label_append(struct buf *out, struct slice s);
 
 /* A stack of names with `;` between them, which label_append would all leave as they are? It may say no too often. */
 bool label_is_stack(struct slice s);
+/* The first of its names. */
+struct slice label_root(struct slice stack);
 /* Appends the stack, each of its names as label_append does. */
 void label_append_stack(struct buf *out, struct slice s);
 

@@ -8,8 +8,6 @@ enum { INPUT_SIZE = 256 << 10 };
 
 bool scan_init(struct scan *s, int fd, struct slice taken)
 {
-	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
-
 	*s = (struct scan){ .fd = fd };
 	s->cap = taken.n > INPUT_SIZE ? taken.n : INPUT_SIZE;
 	s->in = malloc(s->cap);
@@ -18,8 +16,6 @@ bool scan_init(struct scan *s, int fd, struct slice taken)
 	if (taken.n)
 		memcpy(s->in, taken.p, taken.n);
 	s->n = taken.n;
-	if (taken.n >= sizeof(mark) && memcmp(taken.p, mark, sizeof(mark)) == 0)
-		s->at = sizeof(mark);
 	return true;
 }
 
@@ -71,6 +67,14 @@ static const char *split_count(struct slice line, struct slice *stack, uint64_t 
 	*stack = (struct slice){ line.p, at };
 	*count = v;
 	return NULL;
+}
+
+/* The first line, without a byte order mark. */
+static struct slice unmarked(struct slice line)
+{
+	bool marked = line.n >= 3 && memcmp(line.p, "\xef\xbb\xbf", 3) == 0;
+
+	return marked ? (struct slice){ line.p + 3, line.n - 3 } : line;
 }
 
 /* Does the stack end in one more count, after a space? */
@@ -155,13 +159,15 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
 	while ((got = next_line(s, &line)) > 0) {
 		const char *wrong;
 
+		if (s->lines == 1)
+			line = unmarked(line);
 		if (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
 		if (line.n == 0)
 			continue;
 		wrong = split_count(line, stack, count);
 		if (!s->single) {
-			s->single = wrong || !ends_in_number(*stack);
+			s->single = wrong || memchr(line.p + stack->n, '\t', line.n - stack->n) || !ends_in_number(*stack);
 			s->frames = s->frames || memchr(line.p, ';', line.n);
 		}
 		if (!wrong)

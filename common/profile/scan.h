@@ -26,7 +26,7 @@ struct scan {
 	const char *why;                /* of the first one */
 	/*
 	 * "a;b 5 6" may be the function "b 5", or the two columns of a comparison: so it is where every line ends in two
-	 * numbers and some stack has more than one frame. This is what has been seen so far.
+	 * numbers after blanks and some stack has more than one frame. This is what has been seen so far.
 	 */
 	bool single, frames;
 	/* Bytes [at, n) have not been used. */
