@@ -600,7 +600,7 @@ int main(int argc, char **argv)
 		no_memory();
 	status = load(&f, &o, &s);
 	filters_settle(&f, &o.p, PROFILE_SIDES, s.folded ? PROFILE_STACK_MAX : 0);
-	filters_match(&f, &o.p);
+	filters_shape(&f, &o.p);
 	if (!comparable(s.sides)) {
 		status = STATUS_DAMAGED;
 	} else {
