@@ -137,7 +137,7 @@ class Browser:
     def open(self, path, fragment=''):
         """Opens a file (or a URL) and waits until it is loaded."""
         url = path if '://' in path else 'file://' + os.path.abspath(path)
-        for each in ('about:blank', url): # so that another fragment of the same file is loaded anew
+        for each in ('about:blank', url + fragment): # so that another fragment of the same file is loaded anew
             self.events = []
             self.call('Page.navigate', url=each)
             until = time.monotonic() + self.patience

@@ -274,8 +274,9 @@ class App extends Page {
 	}
 
 	showDetails() {
+		const { p } = this;
 		const box = this.current() || this.tree.down.root, mark = make('i', '');
-		mark.style.background = this.palette.label(box.label, false);
+		mark.style.background = p.sides === 2 ? this.palette.change(this.change(box)) : this.palette.label(box.label, false);
 		const list = make('dl', '');
 		for (const [label, value] of this.facts(box))
 			list.append(make('div', '', make('dt', '', label), make('dd', '', value)));
@@ -358,7 +359,7 @@ function publish(app) {
 		return {
 			name: p.name(box.label), kind: KIND_NAMES[p.kind[box.label]], x: one.x, y, w: one.w, row: one.row, level: box.level,
 			total: both(box.total), self: both(box.self), up: app.tree.up ? app.inUp(box) && !box.twin : false,
-			path: pathOf(box).map((l) => p.name(l)), mark: p.sides === 2 ? app.mark(box) : '',
+			path: pathOf(box).map((l) => [p.name(l), p.kind[l]]), mark: p.sides === 2 ? app.mark(box) : '',
 			verdict: p.sides === 2 ? VERDICTS[app.verdict(box)] : '', change: p.sides === 2 ? app.change(box) : 0,
 			clientX: r.left + one.x + one.w / 2, clientY: r.top + y + app.picture.rowHeight / 2,
 		};
@@ -366,7 +367,7 @@ function publish(app) {
 	const all = () => app.picture.rows.flat();
 	Object.assign(window.cprof, {
 		frames: () => all().filter((one) => !one.rest).map(frame),
-		rests: () => all().filter((one) => one.rest).length,
+		count: () => all().filter((one) => !one.rest).length, rests: () => all().filter((one) => one.rest).length,
 		search: () => ({ query: app.state.query, share: app.share && both(app.share), wrong: app.wrong,
 			labels: app.matches ? app.matches.reduce((a, b) => a + b, 0) : 0, shown: el('matched').textContent }),
 		totals: () => both(app.w.sum), state: () => ({ ...app.state, shown: app.view }), width: () => el('pane').clientWidth,

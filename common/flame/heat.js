@@ -163,8 +163,8 @@ class HeatMap {
 		const { dark } = this.format;
 		if (share === 0)
 			return dark ? '#20252b' : '#eef0f2';
-		const s = Math.sqrt(share);
-		return dark ? oklch(0.3 + 0.55 * s, dim ? 0.03 : 0.03 + 0.12 * s, 250 - 190 * s)
+		const s = share ** 0.8;
+		return dark ? oklch(0.26 + 0.6 * s, dim ? 0.03 : 0.05 + 0.1 * s, 280 + 150 * s)
 			: oklch(0.95 - 0.42 * s, dim ? 0.02 : 0.03 + 0.13 * s, 85 - 45 * s);
 	}
 
@@ -226,7 +226,7 @@ class HeatMap {
 		const perRow = this.group * this.t.sliceNs / 1e6;
 		if (rows > 1)
 			for (let i = 0; i < 4; i++)
-				g.fillText(`${Math.round(Math.round(rows * i / 4) * perRow)} ms`, left - 6, Math.round(rows * i / 4) * ch + 6);
+				g.fillText(`${Math.round(rows * i / 4 * perRow)} ms`, left - 6, rows * i / 4 * ch + 6);
 		g.textAlign = 'left';
 		const perColumn = this.rows * this.group * this.t.sliceNs / 1e9;
 		const every = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600].find((n) => n * cw >= 48) || 7200;

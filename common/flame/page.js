@@ -20,7 +20,7 @@ class Page {
 		this.dark = window.matchMedia('(prefers-color-scheme: dark)');
 		this.format = {
 			weight: profile.unit === 'ns' ? sayTime : sayCount, count: sayCount, percent: sayPercent, points: sayPoints,
-			colour: (l) => this.palette.label(l, false), say: (text) => this.say(text),
+			colour: (l) => (profile.sides === 2 ? this.palette.change(this.labelChange(l)) : this.palette.label(l, false)), say: (text) => this.say(text),
 		};
 		this.setPalette();
 		this.heat = profile.times ? new HeatMap(profile.times, this.format, (range) => this.selectRange(range)) : null;
@@ -241,11 +241,20 @@ class Page {
 
 	// -1 .. 1 of the greatest change of any function; 0 where it may be chance.
 	change(box) {
-		const of = this.state.delta === 'self' ? 'self' : 'total', verdict = this.verdict(box);
+		return this.changeOf(box, this.verdict(box));
+	}
+
+	changeOf(box, verdict) {
+		const of = this.state.delta === 'self' ? 'self' : 'total';
 		const [before, after] = this.shares(box, of);
 		if (verdict === 0 || (after > before) !== (verdict === 2 || verdict === 3))
 			return 0;
 		return Math.sign(after - before) * Math.sqrt(Math.min(1, Math.abs(after - before) / this.greatest(of)));
+	}
+
+	labelChange(label) {
+		const box = { total: this.w.labelTotal.map((t) => t[label]), self: this.w.labelSelf.map((s) => s[label]) };
+		return this.changeOf(box, this.state.delta === 'self' ? this.p.selfVerdict[label] : this.p.totalVerdict[label]);
 	}
 
 	greatest(of) {

@@ -72,10 +72,10 @@ class Palette {
 
 	// change: -1 .. 1, 0 for what is not significant.
 	change(change, pale) {
-		if (change === 0)
-			return this.tone(0.865, 0.004, 260, pale);
-		const size = 0.25 + 0.75 * Math.abs(change);
-		return this.tone(0.87 - 0.17 * size, 0.15 * size, change < 0 ? LESS : MORE, pale);
+		const size = change === 0 ? 0 : 0.3 + 0.7 * Math.abs(change), hue = change === 0 ? 260 : change < 0 ? LESS : MORE;
+		if (!this.dark)
+			return this.tone(0.885 - 0.185 * size, 0.004 + 0.15 * size, hue, pale);
+		return pale ? oklch(0.27, 0.01 + 0.03 * size, hue) : oklch(0.6 + 0.1 * size, 0.006 + 0.15 * size, hue);
 	}
 }
 

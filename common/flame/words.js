@@ -96,7 +96,8 @@ function stateOf(fragment, defaults) {
 const LONGEST_PATH = 4000;
 
 function labelWord(p, label) {
-	return encodeURIComponent(p.name(label)).replace(/~/g, '%7E') + (p.kind[label] ? `~${p.kind[label]}` : '');
+	const word = encodeURIComponent(p.name(label)).replace(/~/g, '%7E');
+	return p.kind[label] || word === '' ? `${word}~${p.kind[label]}` : word;
 }
 
 function pathWords(p, path) {
@@ -104,7 +105,7 @@ function pathWords(p, path) {
 	for (const label of path) {
 		text += (text ? ';' : '') + labelWord(p, label);
 		if (text.length > LONGEST_PATH)
-			return `~${path.join('.')}`;
+			return `@${path.join('.')}`;
 	}
 	return text;
 }
@@ -128,14 +129,15 @@ class PathReader {
 			for (let l = p.labels - 1; l >= 0; l--)
 				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
 		}
-		const label = this.byName.get(`${tilde < 0 ? 0 : word.slice(tilde + 1)}~${name}`);
-		return label === undefined ? -1 : label;
+		// Without a kind: a user function, or whatever has this name.
+		return (tilde < 0 ? [0, 1, 2, 3, 4, 5, 6] : [word.slice(tilde + 1)]).map((kind) => this.byName.get(`${kind}~${name}`))
+			.find((label) => label !== undefined) ?? -1;
 	}
 
 	path(text) {
 		if (text === '')
 			return [];
-		const path = text[0] === '~' ? text.slice(1).split('.').map(Number) : text.split(';').map((word) => this.label(word));
+		const path = text[0] === '@' ? text.slice(1).split('.').map(Number) : text.split(';').map((word) => this.label(word));
 		const end = path.findIndex((l) => !(Number.isInteger(l) && l >= 0 && l < this.p.labels));
 		return end < 0 ? path : path.slice(0, end);
 	}
