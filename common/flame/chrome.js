@@ -374,6 +374,7 @@ function publish(app) {
 	const all = () => app.picture.rows.flat();
 	const names = (box) => pathOf(box).map((l) => p.name(l));
 	Object.assign(window.cprof, {
+		app,
 		frames: () => all().filter((one) => !one.rest).map(frame),
 		count: () => all().filter((one) => !one.rest).length, rests: () => all().filter((one) => one.rest).length,
 		search: () => ({ query: app.state.query, share: app.share && both(app.share), wrong: app.wrong,

@@ -114,7 +114,7 @@ class Table {
 			const values = new Float64Array(p.labels);
 			for (const l of rows)
 				values[l] = by(l);
-			rows.sort((a, b) => sign * (values[a] - values[b]) || byName(a, b));
+			rows.sort((a, b) => sign * (values[a] - values[b]) || a - b); // labels come by name
 		}
 		this.rows = rows;
 		this.at = Math.min(this.at, rows.length - 1);
