@@ -243,7 +243,7 @@ class App extends Page {
 		facts.push([up && box.parent ? 'beginning here' : 'self', line('self')]);
 		if (parent) {
 			const share = (of, side) => (of > 0 ? box.total[side] / of : 0), part = parent.total.slice(0, p.sides).map(share);
-			facts.push([up ? 'of what is below' : 'of parent', part.map(format.percent).join(' → ')]);
+			facts.push([up ? 'of its callee' : 'of parent', part.map(format.percent).join(' → ')]);
 		}
 		if (p.sides === 2 && (box.parent || this.view === 'sandwich')) {
 			const mark = this.mark(box), verdict = this.verdict(box);

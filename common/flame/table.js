@@ -71,7 +71,7 @@ class Table {
 		add('name', 'Function', 'name');
 		for (const c of this.columns)
 			add(c.key, c.title, c.bar || c.change ? 'share' : 'number');
-		const sides = this.p.sides === 1 ? 'minmax(0, 1fr) 5em 5.2em 5em 5.2em' : 'minmax(0, 1fr) repeat(6, 5.1em)';
+		const sides = this.p.sides === 1 ? 'minmax(5em, 1fr) 5.6em 5em 5.9em 5em' : 'minmax(5em, 1fr) repeat(6, 5.1em)';
 		document.getElementById('table').style.setProperty('--columns', sides);
 	}
 
