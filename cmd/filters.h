@@ -58,6 +58,13 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
+/* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
+enum columns {
+	COLUMNS_ONE,     /* it is refused */
+	COLUMNS_GUESSED, /* if it looks so at its beginning it is read as COLUMNS_TWO, which the filters say then */
+	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
+};
+
 /* All zero to begin with. */
 struct filters {
 	struct view view; /* goes to gather.h; a command sets its own part of it */
@@ -66,6 +73,7 @@ struct filters {
 	size_t cap_pids, cap_tids, cap_comms;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
+	enum columns columns;
 	struct modules modules; /* in use where the view has it */
 };
 

@@ -124,7 +124,7 @@ static bool frame_fits(const uint8_t *p, size_t n)
 }
 
 /* A stack without anything to replace. 1: added; 0: it has, nothing was added; -1: no memory. */
-static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count)
+static int add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t at, n;
 	uint32_t node;
@@ -145,11 +145,11 @@ static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count
 			return -1;
 	}
 	r->last = stack;
-	return profile_add_at(r->into, node, stack.n, r->side, count) ? 1 : -1;
+	return profile_add_at(r->into, node, stack.n, side, count) ? 1 : -1;
 }
 
 /* Any stack: frame by frame through label_append. */
-static bool add_careful(struct folded_reader *r, struct slice stack, bool root_only, uint64_t count)
+static bool add_careful(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t n = 0;
 
@@ -164,10 +164,10 @@ static bool add_careful(struct folded_reader *r, struct slice stack, bool root_o
 		if (r->text.failed || !grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
 		    !profile_label(r->into, buf_view(&r->text), &r->labels[n++]))
 			return false;
-		if (root_only)
+		if (r->root_only)
 			break;
 	}
-	return profile_add(r->into, r->labels, n, r->side, count);
+	return profile_add(r->into, r->labels, n, side, count);
 }
 
 static bool root_listed(const struct folded_reader *r, struct slice stack)
@@ -191,6 +191,25 @@ static bool ends_in_number(struct slice stack)
 	while (at > 0 && stack.p[at - 1] >= '0' && stack.p[at - 1] <= '9')
 		at--;
 	return at > 0 && at < stack.n && stack.p[at - 1] == ' ';
+}
+
+bool folded_looks_compared(struct slice start)
+{
+	bool frames = false;
+	const uint8_t *newline;
+
+	while ((newline = memchr(start.p, '\n', start.n))) {
+		struct slice line = { start.p, (size_t)(newline - start.p) }, stack;
+		uint64_t count;
+
+		start = (struct slice){ newline + 1, start.n - line.n - 1 };
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (line.n && (split_count(line, &stack, &count) || !ends_in_number(stack)))
+			return false;
+		frames = frames || memchr(line.p, ';', line.n);
+	}
+	return frames;
 }
 
 /* These are not two columns: what was held back goes where it belongs. False without memory. */
@@ -218,13 +237,32 @@ static bool decide_columns(struct folded_reader *r)
 	return r->two_columns || stop_holding(r);
 }
 
+static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
+{
+	int added = 0;
+
+	if (!r->root_only && label_is_plain(stack))
+		added = add_plain(r, stack, side, count);
+	return added > 0 || (added == 0 && add_careful(r, stack, side, count));
+}
+
+/* False without memory. */
+static bool add_both(struct folded_reader *r, struct slice stack, uint64_t before, uint64_t after)
+{
+	if (!profile_claim(r->into, r->side, before) || !profile_claim(r->into, !r->side, after)) {
+		bad_line(r, "the counts add up to more than 64 bits");
+		return true;
+	}
+	r->samples += before + after;
+	return add_stack(r, stack, r->side, before) && add_stack(r, stack, !r->side, after);
+}
+
 /* False without memory. */
 static bool add_line(struct folded_reader *r, struct slice line)
 {
 	struct slice stack = { NULL, 0 };
-	uint64_t count = 0;
+	uint64_t count = 0, before = 0;
 	const char *wrong;
-	int added = 0;
 
 	r->lines++;
 	if (line.n && line.p[line.n - 1] == '\r')
@@ -232,6 +270,8 @@ static bool add_line(struct folded_reader *r, struct slice line)
 	if (line.n == 0)
 		return true;
 	wrong = split_count(line, &stack, &count);
+	if (r->both && !wrong && split_count(stack, &stack, &before))
+		wrong = "one count where there should be two";
 	if (r->into != r->p) {
 		if ((wrong || !ends_in_number(stack)) && !stop_holding(r))
 			return false;
@@ -239,6 +279,8 @@ static bool add_line(struct folded_reader *r, struct slice line)
 	}
 	if (!wrong && r->n_roots && !root_listed(r, stack))
 		return true;
+	if (!wrong && r->both)
+		return add_both(r, stack, before, count);
 	if (!wrong && !profile_claim(r->into, r->side, count))
 		wrong = "the counts add up to more than 64 bits";
 	if (wrong) {
@@ -246,9 +288,7 @@ static bool add_line(struct folded_reader *r, struct slice line)
 		return true;
 	}
 	r->samples += count;
-	if (!r->root_only && label_is_plain(stack))
-		added = add_plain(r, stack, count);
-	return added > 0 || (added == 0 && add_careful(r, stack, r->root_only, count));
+	return add_stack(r, stack, r->side, count);
 }
 
 /* Makes room behind n and reads; what is before at goes, and with it the stack before. */
@@ -302,6 +342,8 @@ static int skip_line(struct folded_reader *r)
 
 int folded_read(struct folded_reader *r)
 {
+	if (r->both)
+		r->into = r->p;
 	for (;;) {
 		const uint8_t *p = r->in + r->at, *newline = memchr(p, '\n', r->n - r->at);
 		struct slice line = { p, newline ? (size_t)(newline - p) : r->n - r->at };

@@ -14,7 +14,8 @@
  * last line without LF, and passes over a UTF-8 byte order mark. A line beyond FOLDED_LINE_MAX is bad.
  *
  * "a;b 5 6" may be the function "b 5", or the two columns of a comparison. It is the latter where every
- * line ends in two numbers and some stack has more than one frame: nothing is added then.
+ * line ends in two numbers and some stack has more than one frame: nothing is added then, unless both was set
+ * before reading: then each line is read so, and those with one number are bad.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.
  *
@@ -38,6 +39,7 @@ struct folded_reader {
 	struct profile *p;
 	unsigned int side;
 	bool root_only;     /* count by root frame */
+	bool both;          /* two counts a line, the first one of side, the second one of the other */
 	const char **roots; /* where n_roots: only stacks with one of these root frames */
 	size_t n_roots;
 	uint64_t lines, bad, first_bad; /* lines read, lines left out, number of the first one */
@@ -72,6 +74,8 @@ void folded_reader_release(struct folded_reader *r);
 
 /* Do these first bytes of an input look like folded text, rather than a stream or another binary? */
 bool folded_looks_like(struct slice start);
+/* And does each line that is whole in them have two counts, and some of them a stack of more than one frame? */
+bool folded_looks_compared(struct slice start);
 
 struct folded_writer {
 	const struct profile *p;
