@@ -8,9 +8,9 @@
 
 #include "cmd/filters.h"
 #include "common/flame/colour.h"
+#include "common/flame/ledger.h"
 #include "common/flame/page.h"
 #include "common/flame/svg.h"
-#include "common/profile/ends.h"
 
 static const char usage[] =
 	"cprof-flame [-o html|svg] [--diff] [--negate] [--heatmap] [--slice MILLISECONDS]\n"
@@ -280,117 +280,22 @@ static enum status load(struct filters *f, struct settings *s, char **operands, 
 	return status;
 }
 
-/* "2,970": an English reader's thousands. */
-static void print_count(struct buf *out, uint64_t v)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v);
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf_byte(out, ',');
-		buf_byte(out, (uint8_t)digits[i]);
-	}
-}
-
-static void print_percent(struct buf *out, uint64_t part, uint64_t whole)
-{
-	buf_printf(out, "%.2f %%", whole ? 100.0 * (double)part / (double)whole : 0);
-}
-
-static void fact(struct picture *pic, const char *side, const char *name, struct buf *value)
-{
-	struct buf full = { 0 };
-
-	if (side)
-		buf_printf(&full, "%s: ", side);
-	buf_text(&full, name);
-	pic->failed = pic->failed || full.failed || value->failed;
-	picture_fact(pic, buf_cstr(&full), buf_cstr(value));
-	buf_clear(value);
-	buf_release(&full);
-}
-
-static void add_samples(struct picture *pic, const char *side, const struct loaded *l)
-{
-	const struct capture_totals *t = &l->totals;
-	struct buf text = { 0 };
-
-	print_count(&text, t->samples);
-	if (t->outcomes[OUTCOME_EXPECTED]) {
-		buf_text(&text, " of ");
-		print_count(&text, t->outcomes[OUTCOME_EXPECTED]);
-		buf_text(&text, " expected");
-	}
-	buf_printf(&text, ", in %.2f s", (double)t->seconds_ns / 1e9);
-	if (l->sums.samples != t->samples) {
-		buf_text(&text, "; ");
-		print_count(&text, l->sums.samples);
-		buf_text(&text, " of them looked at");
-	}
-	if (t->refused) {
-		buf_text(&text, "; ");
-		print_count(&text, t->refused);
-		buf_text(&text, " left out for damage");
-	}
-	fact(pic, side, "Samples", &text);
-	losses_print(&text, t);
-	if (text.n || t->outcomes[OUTCOME_EXPECTED]) {
-		if (!text.n)
-			buf_text(&text, "nothing");
-		fact(pic, side, "Lost", &text);
-	}
-	buf_release(&text);
-}
-
-static void add_truncated(struct picture *pic, const char *side, const char *half, const uint64_t *by_root)
-{
-	struct ends e = ends_of(by_root);
-	struct buf text = { 0 };
-
-	if (!e.stacks)
-		return;
-	print_percent(&text, e.truncated, e.stacks);
-	buf_printf(&text, " of %s stacks", half);
-	if (e.unverified) {
-		buf_text(&text, "; ");
-		print_percent(&text, e.unverified, e.stacks);
-		buf_text(&text, " by frame pointers (unverified)");
-	}
-	fact(pic, side, "Truncated", &text);
-	buf_release(&text);
-}
-
-/* What the picture says of its own worth. */
-static void add_ledger(struct picture *pic, const char *side, const struct loaded *l)
-{
-	struct ends kernel = ends_of(l->sums.kernel);
-	struct buf text = { 0 };
-
-	if (l->streams) {
-		add_samples(pic, side, l);
-		add_truncated(pic, side, "user", l->sums.user);
-		if (kernel.truncated)
-			add_truncated(pic, side, "kernel", l->sums.kernel);
-		print_percent(&text, l->sums.unresolved, l->sums.samples);
-		buf_text(&text, " of innermost frames");
-		fact(pic, side, "Unresolved", &text);
-	}
-	if (l->texts) {
-		buf_text(&text, l->streams ? "part of it from folded text: of that" : "from folded text:");
-		buf_text(&text, " nothing is known of losses");
-		fact(pic, side, "Ledger", &text);
-	}
-	buf_release(&text);
-}
-
 static void add_ledgers(struct settings *s, const struct loaded *sides)
 {
 	struct picture *pic = &s->pic;
 	bool same = pic->sides == 1 || (!sides[0].streams && !sides[1].streams);
+	struct buf lost = { 0 };
 
-	for (unsigned int side = 0; side < (same ? 1 : PROFILE_SIDES); side++)
-		add_ledger(pic, same ? NULL : side ? "After" : "Before", &sides[side]);
+	for (unsigned int side = 0; side < (same ? 1 : PROFILE_SIDES); side++) {
+		const struct loaded *l = &sides[side];
+
+		losses_print(&lost, &l->totals);
+		ledger_add(pic, &(struct ledger){ .side = same ? NULL : side ? "After" : "Before", .totals = &l->totals,
+						  .sums = &l->sums, .lost = buf_cstr(&lost), .captures = l->streams,
+						  .texts = l->texts });
+		buf_clear(&lost);
+	}
+	buf_release(&lost);
 }
 
 /* What the weight of each side stands for, in samples: the weight itself, unless it is time. */

@@ -7,6 +7,7 @@ flame-block.py WHAT [FILE]: WHAT is
   boxes    path, self and total of each node, and verdict with two sides; in the order of the file
   table    self and total of each name, as cprof-top counts them
   times    slice, path, weight
+  verdicts all that there are, of boxes and names, each once
 """
 import base64
 import gzip
@@ -122,6 +123,8 @@ def main():
         for i, (_, _, selfs, totals, verdict) in enumerate(b.nodes):
             if i:
                 print(b.path(i), *selfs, *totals, *([verdict] if b.sides == 2 else []))
+    elif what == 'verdicts':
+        print(*sorted({node[4] for node in b.nodes} | {v for _, _, both in b.labels for v in both}))
     elif what == 'table':
         for name, (flat, cum) in sorted(b.table().items()):
             print(flat, cum, name)

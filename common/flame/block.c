@@ -22,7 +22,7 @@ static unsigned int flags_of(const struct picture *pic)
 			     (pic->inverted ? INVERTED : 0);
 
 	for (size_t i = 0; i < pic->tree->n_labels; i++) {
-		if (pic->tree->labels[i].kind == KIND_INLINED || pic->tree->labels[i].kind == KIND_JIT)
+		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
 			flags |= KINDS_TOLD;
 	}
 	return flags;

@@ -8,7 +8,7 @@
  *
  * After the eight bytes "cprofv1\n" all numbers are varints (see buf_varint), a text is its length and its bytes:
  *
- *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is inlined or JIT code
+ *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is known not to be user code
  *	texts       title, subtitle, unit, name of the first side, of the second (empty where there is one side)
  *	options     number of them, then name and value of each
  *	ledger      number of lines, then name and value of each

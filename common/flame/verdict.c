@@ -73,8 +73,9 @@ static void test(struct family *f, size_t i, const uint64_t *weight)
 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		c.k[side] = (double)weight[side] * f->scale[side];
-	f->p[i] = compare_p(&c);
+	/* Most nodes of a large tree have too few samples for any verdict. */
 	f->least[i] = compare_least_p(&c);
+	f->p[i] = f->least[i] < COMPARE_RATE ? compare_p(&c) : 1;
 }
 
 static uint8_t judge(const struct family *f, size_t i, const uint64_t *weight)
