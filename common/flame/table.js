@@ -27,13 +27,13 @@ class Table {
 	}
 
 	oneSide() {
-		const part = (of) => (l) => this.format.percent(this.share(of(0), l, 0));
+		const bar = (of) => (l) => this.share(of(0), l, 0), part = (of) => (l) => this.format.percent(bar(of)(l));
 		const self = (s) => this.w.labelSelf[s], total = (s) => this.w.labelTotal[s];
 		return [
 			{ key: 'self', title: 'Self', by: (l) => self(0)[l], show: (l) => this.format.weight(self(0)[l]) },
-			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: (l) => this.share(self(0), l, 0) },
+			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: bar(self) },
 			{ key: 'total', title: 'Total', by: (l) => total(0)[l], show: (l) => this.format.weight(total(0)[l]) },
-			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: (l) => this.share(total(0), l, 0) },
+			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: bar(total) },
 		];
 	}
 
@@ -100,9 +100,11 @@ class Table {
 
 	refresh() {
 		const { p, w, filter } = this, rows = [];
-		for (let l = 0; l < p.labels; l++)
-			if ((w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0)) && (!filter || filter.test(p.name(l))))
+		for (let l = 0; l < p.labels; l++) {
+			const weighs = w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0);
+			if (weighs && (!filter || filter.test(p.name(l))))
 				rows.push(l);
+		}
 		const sign = this.sort.down ? -1 : 1;
 		const byName = (a, b) => (p.name(a) < p.name(b) ? -1 : p.name(a) > p.name(b) ? 1 : a - b);
 		if (this.sort.key === 'name') {
@@ -167,7 +169,7 @@ class Table {
 	}
 
 	nameCell(label) {
-		const cell = document.createElement('span'), mark = document.createElement('i'), text = document.createElement('span');
+		const [cell, mark, text] = ['span', 'i', 'span'].map((tag) => document.createElement(tag));
 		cell.setAttribute('role', 'cell');
 		cell.className = 'name';
 		mark.style.background = this.format.colour(label);
@@ -191,7 +193,8 @@ class Table {
 
 	key(e) {
 		const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
-		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
+		const all = Infinity;
+		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all, End: all }[e.key];
 		if (e.ctrlKey || e.metaKey || e.altKey || this.rows.length === 0)
 			return;
 		if (step !== undefined) {
