@@ -319,6 +319,12 @@ static const char *needs_capture(const struct filters *f)
 	       v->by == BY_MODULE ? "--by module" : NULL;
 }
 
+void filters_warn_bad(const char *name, const struct scan *s)
+{
+	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why,
+		 s->bad == s->lines ? "; this is not folded text" : s->bad > 1 ? ", and others like it" : "");
+}
+
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
 			     struct profile *p, unsigned int side, struct loaded *sum)
 {
@@ -330,26 +336,28 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
-	if (f->columns == COLUMNS_GUESSED && folded_looks_compared(taken))
+	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
 		f->columns = COLUMNS_TWO;
 	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	r.lines = f->lines;
+	r.full = f->full;
+	r.budget = f->budget;
+	r.context = f->context;
 	if (folded_read(&r) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
 	if (r.two_columns) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
 			 "this is a comparison, not one profile", name);
-	} else if (r.bad) {
+	} else if (r.scan.bad) {
 		status = STATUS_DAMAGED;
-		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
-			 r.bad == r.lines ? "; this is not folded text" :
-			 r.bad > 1	  ? ", and others like it" : "");
+		filters_warn_bad(name, &r.scan);
 	}
 	sum->texts++;
-	sum->good += !r.two_columns && (r.bad < r.lines || r.lines == 0);
+	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);
 	return status;
 }

@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "cmd/cli.h"
+#include "common/profile/folded.h"
 #include "common/profile/gather.h"
 #include "common/profile/module.h"
 #include "common/profile/shape.h"
@@ -74,6 +75,11 @@ struct filters {
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;
+	/* For who needs no tree, or has no room for one: goes to struct folded_reader, see folded.h. */
+	struct lines *lines;
+	bool (*full)(struct profile *p, void *context);
+	size_t budget;
+	void *context;
 	struct modules modules; /* in use where the view has it */
 };
 
@@ -103,6 +109,8 @@ void filters_release(struct filters *f);
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
+/* Says that lines of a text made no sense. */
+void filters_warn_bad(const char *name, const struct scan *s);
 /*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all
  * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.

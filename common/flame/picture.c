@@ -53,23 +53,33 @@ void picture_release(struct picture *pic)
 	*pic = (struct picture){ 0 };
 }
 
+/* Spaces around it stay, which a label loses. */
+static void append_piece(struct buf *out, struct slice piece)
+{
+	while (piece.n && piece.p[0] == ' ') {
+		buf_byte(out, ' ');
+		piece = (struct slice){ piece.p + 1, piece.n - 1 };
+	}
+	if (piece.n)
+		label_append(out, piece);
+	for (size_t n = piece.n; n && piece.p[n - 1] == ' '; n--)
+		buf_byte(out, ' ');
+}
+
 char *picture_clean(const char *text)
 {
-	struct slice s = slice_of(text);
 	struct buf out = { 0 };
 
 	/* A label cannot hold `;`, a title can. */
-	while (!label_is_plain(s) && s.n) {
-		const uint8_t *semicolon = memchr(s.p, ';', s.n);
-		size_t n = semicolon ? (size_t)(semicolon - s.p) : s.n;
+	for (;;) {
+		size_t n = strcspn(text, ";");
 
-		if (n)
-			label_append(&out, (struct slice){ s.p, n });
-		if (semicolon)
-			buf_byte(&out, ';');
-		s = (struct slice){ s.p + n + (semicolon != NULL), s.n - n - (semicolon != NULL) };
+		append_piece(&out, (struct slice){ (const uint8_t *)text, n });
+		if (!text[n])
+			break;
+		buf_byte(&out, ';');
+		text += n + 1;
 	}
-	buf_bytes(&out, s.p, s.n);
 	buf_byte(&out, '\0');
 	if (out.failed)
 		buf_release(&out);

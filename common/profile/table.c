@@ -73,15 +73,12 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct table_row *x = a, *y = b;
 	const struct profile *p = context;
-	struct slice s = profile_text(p, x->label), t = profile_text(p, y->label);
-	int differ;
 
 	if (x->key != y->key)
 		return x->key > y->key ? -1 : 1;
 	if (x->second != y->second)
 		return x->second > y->second ? -1 : 1;
-	differ = memcmp(s.p, t.p, s.n < t.n ? s.n : t.n);
-	return differ ? differ : s.n < t.n ? -1 : s.n > t.n;
+	return slice_compare(profile_text(p, x->label), profile_text(p, y->label));
 }
 
 void table_sort(struct table *t, const struct profile *p)
