@@ -77,8 +77,8 @@ static void print_ledger(const struct capture_totals *t)
 	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
 		return;
 	printf("Ledger:     %" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
-	for (unsigned int o = OUTCOME_EMITTED; o <= OUTCOME_SUM; o++) {
-		if (!t->outcomes[o])
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->outcomes[o] || !outcome_is_tick(o))
 			continue;
 		printf("%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
 		between = ", ";

@@ -217,17 +217,12 @@ void filters_release(struct filters *f)
 	}
 }
 
-static bool lost_outcome(unsigned int outcome)
-{
-	return outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY;
-}
-
 uint64_t losses_count(const struct capture_totals *t)
 {
 	uint64_t lost = 0;
 
 	for (unsigned int o = 0; o < OUTCOMES; o++)
-		lost += lost_outcome(o) ? t->outcomes[o] : 0;
+		lost += outcome_is_lost(o) ? t->outcomes[o] : 0;
 	return lost;
 }
 
@@ -242,7 +237,7 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 			buf_printf(out, " of %" PRIu64 " expected", t->outcomes[OUTCOME_EXPECTED]);
 		buf_printf(out, " sample%s lost", lost == 1 ? "" : "s");
 		for (unsigned int o = 0; o < OUTCOMES; o++) {
-			if (!lost_outcome(o) || !t->outcomes[o])
+			if (!outcome_is_lost(o) || !t->outcomes[o])
 				continue;
 			buf_printf(out, "%s%s %" PRIu64, between, outcome_name(o), t->outcomes[o]);
 			between = ", ";

@@ -236,7 +236,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* The smallest count for which no more tests than that could pass at rate / count. */
-bool compare_counted(const double *least, size_t n, double rate, size_t *counted)
+static bool count_able(const double *least, size_t n, double rate, size_t *counted)
 {
 	double *sorted = malloc((n + 1) * sizeof(*sorted));
 	size_t able = n, count = 1;
@@ -272,7 +272,7 @@ bool compare_adjust(const double *p, const double *least, size_t n, double rate,
 	size_t *order = malloc((n + 1) * sizeof(*order)), counted, m = 0;
 	double smallest = 1;
 
-	if (!order || !compare_counted(least, n, rate, &counted)) {
+	if (!order || !count_able(least, n, rate, &counted)) {
 		free(order);
 		return false;
 	}

@@ -63,9 +63,6 @@ double compare_critical(double alpha, double df);
  */
 bool compare_adjust(const double *p, const double *least, size_t n, double rate, double *q);
 
-/* How many of the tests compare_adjust counts: below rate / this one must be to pass alone. False without memory. */
-bool compare_counted(const double *least, size_t n, double rate, size_t *counted);
-
 /* The parts, for who needs one alone. */
 double compare_exact(double k1, double n1, double k2, double n2); /* whole numbers */
 double compare_z(double k1, double n1, double k2, double n2);     /* the standard deviations, of either sign */
