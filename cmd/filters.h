@@ -67,6 +67,13 @@ struct filters_watch {
 	void (*see)(void *context, struct gather *g, const struct record *rec);
 };
 
+/* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
+enum columns {
+	COLUMNS_ONE,     /* it is refused */
+	COLUMNS_GUESSED, /* if it looks so at its beginning it is read as COLUMNS_TWO, which the filters say then */
+	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
+};
+
 /* All zero to begin with. */
 struct filters {
 	const struct filters_watch *watch; /* NULL: nobody */
@@ -76,6 +83,7 @@ struct filters {
 	size_t cap_pids, cap_tids, cap_comms;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
+	enum columns columns;
 	/* For who needs no tree, or has no room for one: goes to struct folded_reader, see folded.h. */
 	struct lines *lines;
 	bool (*full)(struct profile *p, void *context);
