@@ -6,18 +6,27 @@
 #include <stdio.h>
 
 #include "cmd/filters.h"
+#include "common/export/callgrind.h"
 #include "common/export/collect.h"
 #include "common/export/gzip.h"
+#include "common/export/json.h"
 #include "common/export/pprof.h"
+#include "common/export/speedscope.h"
 #include "common/export/stacks.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
-static const char usage[] = "cprof-convert -t FORMAT " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-convert -t FORMAT [--by thread|process|all]\n       " FILTER_USAGE
+			    "\n       [FILE ...]";
+
+enum { CONVERT_BY = FILTERS_END };
+
+static const char creator[] = "cprof-convert " CPROF_VERSION;
 
 static const struct option options[] = {
 	FILTER_ROWS,
-	{ "to-format", required_argument, NULL, 't' },
+	{ "by", required_argument, NULL, CONVERT_BY },
+	{ "format", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
@@ -27,6 +36,8 @@ static const struct option options[] = {
 struct conversion {
 	struct filters filters;
 	char **operands;
+	enum speedscope_by by;
+	bool has_by;
 };
 
 static void no_memory(void)
@@ -124,7 +135,7 @@ static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
 	const struct capture_totals *t = &l->totals;
 	struct ends user = ends_of(l->sums.user);
 
-	buf_printf(&text[0], "cprof-convert %s", CPROF_VERSION);
+	buf_text(&text[0], creator);
 	if (!l->streams)
 		return 1;
 	buf_printf(&text[1], "ledger: %" PRIu64 " samples in %.2f s, %" PRIu64 " expected, ", t->samples,
@@ -132,8 +143,8 @@ static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
 	losses_print(&text[1], t);
 	if (!losses_count(t) && !t->outcomes[OUTCOME_SIDEBAND_LOST])
 		buf_text(&text[1], "nothing lost");
-	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% truncated",
-		   user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
+	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
+		   "truncated", user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
 		   percent(user.truncated, user.stacks));
 	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent(l->sums.unresolved, l->sums.samples));
 	return COMMENTS;
@@ -173,17 +184,65 @@ static enum status convert_pprof(struct conversion *c)
 	return status;
 }
 
+/* --weight ns counts what captures say; folded text has one weight. */
+static bool by_weight(const struct conversion *c, const struct collected *it)
+{
+	return c->filters.view.weight == WEIGHT_NS && it->stacks.unit;
+}
+
+static enum status convert_speedscope(struct conversion *c)
+{
+	struct speedscope_writer *w;
+	struct collected it;
+	enum status status = collect_all(c, &it);
+	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator };
+	struct slice bytes;
+
+	w = speedscope_new(&it.stacks, &o);
+	if (!w)
+		no_memory();
+	while (speedscope_next(w, &bytes))
+		put(bytes);
+	if (speedscope_failed(w))
+		no_memory();
+	speedscope_free(w);
+	stacks_release(&it.stacks);
+	return status;
+}
+
+static enum status convert_callgrind(struct conversion *c)
+{
+	struct callgrind_writer *w;
+	struct collected it;
+	enum status status = collect_all(c, &it);
+	struct callgrind_options o = { by_weight(c, &it), creator };
+	struct slice bytes;
+
+	w = callgrind_new(&it.stacks, &o);
+	if (!w)
+		no_memory();
+	while (callgrind_next(w, &bytes))
+		put(bytes);
+	if (callgrind_failed(w))
+		no_memory();
+	callgrind_free(w);
+	stacks_release(&it.stacks);
+	return status;
+}
+
 /*
- * The formats. A row is what -t says, whether that is binary, whether this build knows it (NULL: always), and the
- * function, which reads the operands, writes to stdout and returns the status to end with if that goes well.
+ * The formats: what -t says, and the function, which reads the operands, writes to stdout and returns the status to end
+ * with if that goes well; whether it is binary; whether this build knows it (NULL: always).
  */
 static const struct format {
 	const char *name;
+	enum status (*convert)(struct conversion *c);
 	bool binary;
 	bool (*known)(void);
-	enum status (*convert)(struct conversion *c);
 } formats[] = {
-	{ "pprof", true, pprof_known, convert_pprof },
+	{ "pprof", convert_pprof, true, pprof_known },
+	{ "speedscope", convert_speedscope, false, json_known },
+	{ "callgrind", convert_callgrind, false, NULL },
 };
 
 static const struct format *find_format(const char *name)
@@ -198,32 +257,62 @@ static const struct format *find_format(const char *name)
 	cli_usage("-t: \"%s\" is none of %s", name, buf_cstr(&names));
 }
 
-int main(int argc, char **argv)
+static void set_by(struct conversion *c, const char *argument)
 {
-	static char *standard_input[] = { (char *)"-", NULL };
-	const struct format *format = NULL;
-	struct conversion conversion = { 0 };
-	enum status status;
-	int c;
+	static const char *const names[] = {
+		[SPEEDSCOPE_THREAD] = "thread",
+		[SPEEDSCOPE_PROCESS] = "process",
+		[SPEEDSCOPE_ALL] = "all",
+	};
 
-	cli_begin("cprof-convert", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "t:hV", options, NULL)) != -1) {
-		if (filters_option(&conversion.filters, c, optarg))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) == 0) {
+			c->by = (enum speedscope_by)i;
+			c->has_by = true;
+			return;
+		}
+	}
+	cli_usage("--by: \"%s\" is none of thread, process and all", argument);
+}
+
+static const struct format *read_options(struct conversion *c, int argc, char **argv)
+{
+	const struct format *format = NULL;
+	int option;
+
+	while ((option = getopt_long(argc, argv, FILTER_LETTERS "t:hV", options, NULL)) != -1) {
+		if (filters_option(&c->filters, option, optarg))
 			continue;
-		if (c == 't')
+		if (option == 't')
 			format = find_format(optarg);
-		else if (c == 'h')
+		else if (option == CONVERT_BY)
+			set_by(c, optarg);
+		else if (option == 'h')
 			cli_help();
-		else if (c == 'V')
+		else if (option == 'V')
 			cli_version();
 		else
 			cli_usage(NULL);
 	}
-	filters_check(&conversion.filters);
+	filters_check(&c->filters);
 	if (!format)
 		cli_usage("-t FORMAT is missing");
+	if (c->has_by && format->convert != convert_speedscope)
+		cli_usage("--by is for -t speedscope");
 	if (format->known && !format->known())
 		cli_usage("-t %s: this cprof was built without the library that it needs", format->name);
+	return format;
+}
+
+int main(int argc, char **argv)
+{
+	static char *standard_input[] = { (char *)"-", NULL };
+	struct conversion conversion = { 0 };
+	const struct format *format;
+	enum status status;
+
+	cli_begin("cprof-convert", usage);
+	format = read_options(&conversion, argc, argv);
 	if (format->binary)
 		cli_refuse_terminal();
 	conversion.operands = argv[optind] ? argv + optind : standard_input;

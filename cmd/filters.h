@@ -85,7 +85,8 @@ struct filters_taker {
 	void *context;
 	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
 	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
-	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums); /* fills both; false without memory */
+	/* It was read to its end: fills both; false without memory. */
+	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
 };
 
 enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,

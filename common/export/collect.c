@@ -133,7 +133,8 @@ static bool map_kernel(struct collect *c, uint32_t *mapping)
 	       stacks_mapping(c->s, &m, mapping);
 }
 
-static bool map_user(struct collect *c, const struct capture_frame *f, const struct capture_place *place, uint32_t *mapping)
+static bool map_user(struct collect *c, const struct capture_frame *f, const struct capture_place *place,
+		     uint32_t *mapping)
 {
 	const struct capture_file *file = place && place->file ? &c->capture.files[place->file] : NULL;
 	struct slice path = file ? file->path : (struct slice){ NULL, 0 };
@@ -148,7 +149,8 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
 		m.offset = place->offset - (f->address - place->map_start);
 	if (path.n == 0 || slice_is(path, "//anon"))
 		path = slice_of(c->capture.processes[f->process].jit ? "[jit]" : "[anon]");
-	return label_text(c, path, &m.path) && (!file || file->build_id.n == 0 || hex_text(c, file->build_id, &m.build_id)) &&
+	return label_text(c, path, &m.path) &&
+	       (!file || file->build_id.n == 0 || hex_text(c, file->build_id, &m.build_id)) &&
 	       stacks_mapping(c->s, &m, mapping);
 }
 

@@ -4,7 +4,7 @@
 
 #ifdef HAVE_PPROF
 
-#include "profile.pb-c.h"
+#include <profile.pb-c.h>
 
 typedef Perftools__Profiles__Profile Profile;
 typedef Perftools__Profiles__ValueType ValueType;
@@ -203,6 +203,17 @@ static void write_mappings(struct pprof_writer *w)
 	w->at += p.n_mapping;
 }
 
+/*
+ * A name that pprof takes for one of the system, which it is where both are the same, it cuts down to what is in front
+ * of a bracket. What is in no need of that, for it is no C++ or has been demangled, keeps its arguments.
+ */
+static uint32_t system_name(const struct stacks *s, uint32_t name)
+{
+	struct slice text = stacks_get(s, name);
+
+	return memchr(text.p, '(', text.n) || memchr(text.p, '<', text.n) ? 0 : name;
+}
+
 static void write_functions(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -217,7 +228,8 @@ static void write_functions(struct pprof_writer *w)
 			continue;
 		*to = (Function)PERFTOOLS__PROFILES__FUNCTION__INIT;
 		to->id = f->same;
-		to->name = to->system_name = f->name;
+		to->name = f->name;
+		to->system_name = system_name(w->s, f->name);
 		to->filename = f->file;
 		w->list[p.n_function++] = to;
 	}

@@ -85,7 +85,8 @@ bool stacks_mapping(struct stacks *s, const struct stacks_mapping *mapping, uint
 	return true;
 }
 
-static bool new_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines, uint32_t n)
+static bool new_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines,
+			 uint32_t n)
 {
 	struct stacks_location l = { .address = address, .mapping = mapping, .line = (uint32_t)s->n_lines, .n = n };
 

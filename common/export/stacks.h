@@ -76,7 +76,8 @@ struct stacks {
 	struct stacks_node *nodes;
 	struct stacks_owner *owners;
 	struct stacks_sample *samples;
-	size_t n_functions, n_mappings, n_locations, n_lines, n_nodes, n_owners, n_samples; /* highest number + 1; of lines, samples: how many */
+	size_t n_functions, n_mappings, n_locations, n_nodes, n_owners; /* highest number + 1 */
+	size_t n_lines, n_samples;
 	size_t cap_functions, cap_mappings, cap_locations, cap_lines, cap_nodes, cap_owners, cap_samples;
 	struct idmap edges;   /* parent and location to node */
 	struct idmap by_key;  /* owner and node to sample */
