@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
-rooms="base stream capture elf dwarf unwind resolve profile stats export" # lowest first
+rooms="base stream capture elf dwarf unwind resolve profile stats export flame" # lowest first
 
 # includes FILE...: the project's own headers, "file: header"
 includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
