@@ -370,7 +370,7 @@ int main(int argc, char **argv)
 		no_memory();
 	status = load(&f, argv + optind, &p, sides);
 	filters_settle(&f, &p, PROFILE_SIDES, s.folded ? PROFILE_STACK_MAX : 0);
-	filters_match(&f, &p);
+	filters_shape(&f, &p);
 	if (!comparable(sides)) {
 		status = STATUS_DAMAGED;
 	} else {

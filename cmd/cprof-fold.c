@@ -7,7 +7,7 @@
 #include "cmd/filters.h"
 #include "common/profile/folded.h"
 
-static const char usage[] = "cprof-fold [-adpt] [--container] [--truncated] " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-fold [-adpt] [--container] [--truncated] [--reverse]\n       " FILTER_USAGE "\n       [FILE ...]";
 
 enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED };
 
@@ -19,6 +19,7 @@ static const struct option options[] = {
 	{ "with-tid", no_argument, NULL, 't' },
 	{ "container", no_argument, NULL, FOLD_CONTAINER },
 	{ "truncated", no_argument, NULL, FOLD_TRUNCATED },
+	{ "reverse", no_argument, NULL, FILTER_REVERSE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
@@ -108,7 +109,7 @@ int main(int argc, char **argv)
 		good += l.good;
 		warn_losses(*argv, &l);
 	}
-	filters_match(&f, &p);
+	filters_shape(&f, &p);
 	if (!good)
 		status = STATUS_DAMAGED;
 	else if (status == STATUS_OK && !p.total[0])

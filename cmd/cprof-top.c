@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 		status = s > status ? s : status;
 	}
 	filters_settle(&f, &p, 1, 0);
-	filters_match(&f, &p);
+	filters_shape(&f, &p);
 	if (l.good)
 		print(&p, &f.view, &l, &settings);
 	else

@@ -29,10 +29,10 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	free(copy);
 }
 
-/* Seconds with up to nine places, as nanoseconds. */
-static uint64_t seconds(const char *option, const char *text)
+/* A number with up to nine places behind the point, in billionths; what: for the sentence. */
+static uint64_t billionths(const char *option, const char *text, const char *what)
 {
-	enum { NS = 1000000000 };
+	enum { ONE = 1000000000 };
 	uint64_t whole = 0, part = 0;
 	int n = 0, places = 0, used = 0;
 	bool good = sscanf(text, "%9" SCNu64 "%n", &whole, &n) == 1 && text[0] != '-' && text[0] != '+';
@@ -43,25 +43,43 @@ static uint64_t seconds(const char *option, const char *text)
 		used = 1 + places;
 	}
 	if (!good || text[n + used] != '\0' || strpbrk(text, " \t\n"))
-		cli_usage("%s: \"%s\" is not a number of seconds", option, text);
+		cli_usage("%s: \"%s\" is not a number of %s", option, text, what);
 	for (; places < 9; places++)
 		part *= 10;
-	return whole * NS + part;
+	return whole * ONE + part;
 }
 
-static void set_match(struct filters *f, const char *text)
+static uint64_t percent(const char *option, const char *text)
 {
+	uint64_t v = billionths(option, text, "percent");
+
+	if (v > (uint64_t)100 * SHAPE_PERCENT)
+		cli_usage("%s: %s is more than 100 percent", option, text);
+	return v;
+}
+
+/* The shape's expression for each of the options from FILTER_MATCH on. */
+static const regex_t **expression(struct shape *s, size_t which)
+{
+	const regex_t **members[FILTER_EXPRESSIONS] = { &s->match, &s->focus, &s->exclude, &s->base };
+
+	return members[which];
+}
+
+static void set_expression(struct filters *f, size_t which, const char *text)
+{
+	static const char *const options[FILTER_EXPRESSIONS] = { "--match", "--focus", "--exclude", "--base" };
 	char why[200];
 	int wrong;
 
-	if (f->has_match)
-		cli_usage("--match can be given once");
-	wrong = regcomp(&f->match, text, REG_EXTENDED | REG_NOSUB);
+	if (*expression(&f->shape, which))
+		cli_usage("%s can be given once", options[which]);
+	wrong = regcomp(&f->expressions[which], text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
-		regerror(wrong, &f->match, why, sizeof(why));
-		cli_usage("--match: \"%s\": %s", text, why);
+		regerror(wrong, &f->expressions[which], why, sizeof(why));
+		cli_usage("%s: \"%s\": %s", options[which], text, why);
 	}
-	f->has_match = true;
+	*expression(&f->shape, which) = &f->expressions[which];
 }
 
 static void set_weight(struct filters *f, const char *text)
@@ -81,10 +99,39 @@ static void set_half(struct filters *f, enum view_half half)
 	f->view.half = half;
 }
 
+/* Options that make the profile over when it has been read. */
+static bool shape_option(struct filters *f, int option, const char *argument)
+{
+	switch (option) {
+	case FILTER_MATCH:
+	case FILTER_FOCUS:
+	case FILTER_EXCLUDE:
+	case FILTER_BASE:
+		set_expression(f, (size_t)(option - FILTER_MATCH), argument);
+		return true;
+	case FILTER_NORM:
+		f->shape.norm = true;
+		return true;
+	case FILTER_COLLAPSE:
+		f->shape.collapse = true;
+		return true;
+	case FILTER_REVERSE:
+		f->shape.reverse = true;
+		return true;
+	case FILTER_MIN:
+		f->shape.min = percent("--min", argument);
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool filters_option(struct filters *f, int option, const char *argument)
 {
 	struct view *v = &f->view;
 
+	if (shape_option(f, option, argument))
+		return true;
 	switch (option) {
 	case 'U':
 		set_half(f, HALF_USER);
@@ -106,15 +153,12 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		f->comms[v->n_comms++] = argument;
 		v->comms = f->comms;
 		return true;
-	case FILTER_MATCH:
-		set_match(f, argument);
-		return true;
 	case FILTER_FROM:
-		v->from = seconds("--from", argument);
+		v->from = billionths("--from", argument, "seconds");
 		v->has_from = true;
 		return true;
 	case FILTER_TO:
-		v->to = seconds("--to", argument);
+		v->to = billionths("--to", argument, "seconds");
 		v->has_to = true;
 		return true;
 	case FILTER_WEIGHT:
@@ -167,8 +211,10 @@ void filters_release(struct filters *f)
 	free(f->comms);
 	if (f->view.modules)
 		modules_release(&f->modules);
-	if (f->has_match)
-		regfree(&f->match);
+	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
+		if (*expression(&f->shape, i))
+			regfree(&f->expressions[i]);
+	}
 }
 
 static bool lost_outcome(unsigned int outcome)
@@ -403,13 +449,8 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
 		no_memory();
 }
 
-static bool matches(const char *name, void *context)
+void filters_shape(const struct filters *f, struct profile *p)
 {
-	return regexec(context, name, 0, NULL, 0) == 0;
-}
-
-void filters_match(struct filters *f, struct profile *p)
-{
-	if (f->has_match && !profile_keep(p, matches, &f->match))
+	if (!shape_apply(&f->shape, p))
 		no_memory();
 }

@@ -11,18 +11,28 @@
 #include "cmd/cli.h"
 #include "common/profile/gather.h"
 #include "common/profile/module.h"
+#include "common/profile/shape.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,
 	FILTER_TID,
 	FILTER_COMM,
-	FILTER_MATCH,
+	FILTER_MATCH, /* the four expressions stand together */
+	FILTER_FOCUS,
+	FILTER_EXCLUDE,
+	FILTER_BASE,
 	FILTER_FROM,
 	FILTER_TO,
 	FILTER_WEIGHT,
 	FILTER_FULL_PATHS,
+	FILTER_NORM,
+	FILTER_COLLAPSE,
+	FILTER_MIN,
+	FILTER_REVERSE, /* has no row below: only fold and flame have it */
 	FILTERS_END, /* the first number that a command may use for its own */
 };
+
+enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
 /* For getopt_long: the letters, the rows of the table, the line of the usage. */
 #define FILTER_LETTERS "UKil"
@@ -31,6 +41,12 @@ enum filter_option {
 	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
 	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
 	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
+	{ "focus", required_argument, NULL, FILTER_FOCUS },                                          \
+	{ "exclude", required_argument, NULL, FILTER_EXCLUDE },                                      \
+	{ "base", required_argument, NULL, FILTER_BASE },                                            \
+	{ "norm", no_argument, NULL, FILTER_NORM },                                                  \
+	{ "collapse-recursion", no_argument, NULL, FILTER_COLLAPSE },                                \
+	{ "min", required_argument, NULL, FILTER_MIN },                                              \
 	{ "from", required_argument, NULL, FILTER_FROM },                                            \
 	{ "to", required_argument, NULL, FILTER_TO },                                                \
 	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
@@ -38,7 +54,9 @@ enum filter_option {
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
-	"       [--match RE] [--from SECONDS] [--to SECONDS] [--weight samples|ns]"
+	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]\n"                            \
+	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
+	"       [--collapse-recursion] [--min PERCENT]"
 
 /* All zero to begin with. */
 struct filters {
@@ -46,8 +64,8 @@ struct filters {
 	uint64_t *pids, *tids;
 	const char **comms;
 	size_t cap_pids, cap_tids, cap_comms;
-	bool has_match;
-	regex_t match;
+	struct shape shape; /* what is made of the profile; lends the expressions */
+	regex_t expressions[FILTER_EXPRESSIONS];
 	struct modules modules; /* in use where the view has it */
 };
 
@@ -97,8 +115,11 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
  */
 void filters_keep_apart(struct filters *f);
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
-/* Leaves the stacks that --match asks for; to be called when all operands have been read. */
-void filters_match(struct filters *f, struct profile *p);
+/*
+ * Makes the profile what --match, --focus, --exclude, --base, --norm and the others ask for (see shape.h); to be
+ * called when all operands have been read and settled. Nodes have other numbers afterwards.
+ */
+void filters_shape(const struct filters *f, struct profile *p);
 
 /* Ticks that should have become samples and did not. */
 uint64_t losses_count(const struct capture_totals *t);

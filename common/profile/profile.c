@@ -261,39 +261,15 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 	return good;
 }
 
-static void keep_moments(struct profile *p, const uint8_t *kept)
+profile_weight *profile_below(const struct profile *p)
 {
-	size_t n = 0;
+	profile_weight *below = calloc(p->n, sizeof(*below));
 
-	for (size_t i = 0; i < p->n_moments; i++) {
-		if (kept[p->moments[i].node])
-			p->moments[n++] = p->moments[i];
-	}
-	p->n_moments = n;
-}
-
-bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context)
-{
-	enum { UNKNOWN, YES, NO };
-	uint8_t *named = calloc(p->labels.n, 1), *kept = calloc(p->n, 1);
-
-	/* Parents come before their children, so one pass carries a match down all branches. */
-	for (size_t i = 1; named && kept && i < p->n; i++) {
-		struct profile_node *node = &p->nodes[i];
-		uint8_t *known = &named[node->label];
-
-		if (*known == UNKNOWN)
-			*known = keep((const char *)profile_text(p, node->label).p, context) ? YES : NO;
-		kept[i] = kept[node->parent] || *known == YES;
-		for (unsigned int side = 0; side < PROFILE_SIDES && !kept[i]; side++) {
-			p->total[side] -= node->self[side];
-			p->claimed[side] -= node->self[side];
-			node->self[side] = 0;
+	for (size_t i = p->n - 1; below && i > 0; i--) {
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+			below[i][side] += p->nodes[i].self[side];
+			below[p->nodes[i].parent][side] += below[i][side];
 		}
 	}
-	if (named && kept)
-		keep_moments(p, kept);
-	free(named);
-	free(kept);
-	return named && kept;
+	return below;
 }

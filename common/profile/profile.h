@@ -92,7 +92,8 @@ bool profile_mark(struct profile *p, const struct profile_moment *moment);
  */
 bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
 
-/* Takes the weight and the moments away from all stacks without a frame for which keep is true; false without memory. */
-bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
+typedef uint64_t profile_weight[PROFILE_SIDES];
+/* By node: its weight with all below it; that of node 0 is the total. The caller's to free; NULL without memory. */
+profile_weight *profile_below(const struct profile *p);
 
 #endif

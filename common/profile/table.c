@@ -2,27 +2,13 @@
 
 #include <stdlib.h>
 
-typedef uint64_t weights[PROFILE_SIDES];
-
 static void add(uint64_t *to, const uint64_t *weight)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		to[side] += weight[side];
 }
 
-/* Weight of each node with all below it; children come after their parents. */
-static weights *subtree_weights(const struct profile *p)
-{
-	weights *w = calloc(p->n, sizeof(*w));
-
-	for (size_t i = p->n - 1; w && i > 0; i--) {
-		add(w[i], p->nodes[i].self);
-		add(w[p->nodes[i].parent], w[i]);
-	}
-	return w;
-}
-
-static void enter(struct table *t, const struct profile *p, const weights *below, uint32_t *open, uint32_t at)
+static void enter(struct table *t, const struct profile *p, const profile_weight *below, uint32_t *open, uint32_t at)
 {
 	const struct profile_node *node = &p->nodes[at];
 	struct table_row *row = &t->rows[node->label];
@@ -41,7 +27,7 @@ static void leave(const struct profile *p, uint32_t *open, uint32_t at)
 }
 
 /* Walks the tree by its links; open counts how often each name stands on the way to the node. */
-static void walk(struct table *t, const struct profile *p, const weights *below, uint32_t *open)
+static void walk(struct table *t, const struct profile *p, const profile_weight *below, uint32_t *open)
 {
 	uint32_t at = p->nodes[0].first;
 
@@ -63,7 +49,7 @@ static void walk(struct table *t, const struct profile *p, const weights *below,
 
 bool table_init(struct table *t, const struct profile *p)
 {
-	weights *below = subtree_weights(p);
+	profile_weight *below = profile_below(p);
 	uint32_t *open = calloc(p->labels.n, sizeof(*open));
 	size_t n = 0;
 
