@@ -4,19 +4,23 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cmd/filters.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
 #include "common/export/gzip.h"
 #include "common/export/json.h"
+#include "common/export/perfpipe.h"
 #include "common/export/pprof.h"
+#include "common/export/scriptread.h"
+#include "common/export/scriptwrite.h"
 #include "common/export/speedscope.h"
 #include "common/export/stacks.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
-static const char usage[] = "cprof-convert -t FORMAT [--by thread|process|all]\n       " FILTER_USAGE
+static const char usage[] = "cprof-convert [-f perfscript] -t FORMAT [--by thread|process|all]\n       " FILTER_USAGE
 			    "\n       [FILE ...]";
 
 enum { CONVERT_BY = FILTERS_END };
@@ -26,7 +30,8 @@ static const char creator[] = "cprof-convert " CPROF_VERSION;
 static const struct option options[] = {
 	FILTER_ROWS,
 	{ "by", required_argument, NULL, CONVERT_BY },
-	{ "format", required_argument, NULL, 't' },
+	{ "from-format", required_argument, NULL, 'f' },
+	{ "to-format", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
@@ -35,6 +40,7 @@ static const struct option options[] = {
 /* What is to be made of what. */
 struct conversion {
 	struct filters filters;
+	bool filtered; /* some were given */
 	char **operands;
 	enum speedscope_by by;
 	bool has_by;
@@ -86,14 +92,20 @@ static bool name_matches(const char *name, void *context)
 	return regexec(context, name, 0, NULL, 0) == 0;
 }
 
+static bool keep(struct stacks *s, const regex_t *expression, bool with)
+{
+	return !expression || stacks_keep(s, name_matches, (void *)(uintptr_t)expression, with);
+}
+
 static void settle(struct conversion *c, struct collected *it, const struct profile *text)
 {
-	struct filters *f = &c->filters;
+	const struct shape *shape = &c->filters.shape;
+	struct stacks *s = &it->stacks;
 
-	if (text->total[0] > INT64_MAX - it->stacks.total)
+	if (text->total[0] > INT64_MAX - s->total)
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
-	if (!collect_profile(&it->stacks, text) || !stacks_settle(&it->stacks, &f->modules) ||
-	    (f->has_match && !stacks_keep(&it->stacks, name_matches, &f->match)))
+	if (!collect_profile(s, text) || !stacks_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
+	    !keep(s, shape->focus, true) || !keep(s, shape->exclude, false))
 		no_memory();
 }
 
@@ -230,19 +242,198 @@ static enum status convert_callgrind(struct conversion *c)
 	return status;
 }
 
+/* Samples one by one, from captures alone; begin is asked for each operand, the context is for all of them. */
+static bool begin_samples(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void check_samples(const struct conversion *c)
+{
+	const struct view *v = &c->filters.view;
+
+	if (v->lines || v->weight != WEIGHT_SAMPLES)
+		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
+}
+
+static enum status read_samples(struct conversion *c, const struct filters_taker *taker)
+{
+	struct loaded sum = { 0 };
+	enum status status = STATUS_OK;
+	struct profile none;
+
+	if (!profile_init(&none))
+		no_memory();
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = filters_read(&c->filters, *operand, taker, &none, 0, &sum);
+
+		if (sum.texts)
+			cli_die(STATUS_USAGE, "%s: this format needs a capture, this is folded text",
+				strcmp(*operand, "-") == 0 ? "standard input" : *operand);
+		status = s > status ? s : status;
+	}
+	profile_release(&none);
+	if (status == STATUS_OK && !sum.totals.samples)
+		cli_warn("there is no sample");
+	return sum.good ? status : STATUS_DAMAGED;
+}
+
+static const char *perf_record(void *context, const struct record *r)
+{
+	struct perf_pipe *p = context;
+	const char *wrong = perf_pipe_apply(p, r);
+
+	if (p->out.failed || p->capture.no_memory)
+		no_memory();
+	put(buf_view(&p->out));
+	if (r->type == RECORD_FLUSH) /* who looks at it may be waiting */
+		fflush(stdout);
+	buf_clear(&p->out);
+	return wrong;
+}
+
+static bool end_perf(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct perf_pipe *p = context;
+
+	*sums = (struct gather_sums){ 0 };
+	*totals = capture_totals(&p->capture);
+	p->capture.totals = (struct capture_totals){ 0 }; /* the next operand's begin anew */
+	return true;
+}
+
+static enum status convert_perf(struct conversion *c)
+{
+	struct perf_pipe p;
+	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf };
+	enum status status;
+
+	check_samples(c);
+	if (!perf_pipe_init(&p, &c->filters.view))
+		no_memory();
+	status = read_samples(c, &taker);
+	perf_pipe_finish(&p);
+	if (p.out.failed)
+		no_memory();
+	put(buf_view(&p.out));
+	if (p.shortened)
+		cli_warn("%" PRIu64 " stacks lost outer frames: perf has no room for more", p.shortened);
+	perf_pipe_release(&p);
+	return status;
+}
+
+static void write_script(struct script_writer *w)
+{
+	struct slice text;
+
+	while (script_writer_next(w, &text))
+		put(text);
+	if (w->failed || w->capture.no_memory)
+		no_memory();
+}
+
+static const char *script_record(void *context, const struct record *r)
+{
+	if (r->type == RECORD_SEGMENT)
+		write_script(context);
+	return script_writer_apply(context, r);
+}
+
+static bool end_script(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct script_writer *w = context;
+
+	write_script(w);
+	*sums = (struct gather_sums){ 0 };
+	*totals = capture_totals(&w->capture);
+	w->capture.totals = (struct capture_totals){ 0 };
+	return true;
+}
+
+static enum status convert_perfscript(struct conversion *c)
+{
+	struct script_writer w;
+	struct filters_taker taker = { &w, begin_samples, script_record, end_script };
+	enum status status;
+
+	check_samples(c);
+	if (!script_writer_init(&w, &c->filters.view))
+		no_memory();
+	status = read_samples(c, &taker);
+	script_writer_release(&w);
+	return status;
+}
+
+/* One operand of perf script's text; the status to end with. */
+static enum status read_script(const char *path, struct writer *w, uint64_t *samples)
+{
+	int fd = cli_open(path);
+	const char *name = fd == STDIN_FILENO ? "standard input" : path;
+	enum status status = STATUS_OK;
+	struct script_reader r;
+
+	if (!script_reader_init(&r, fd, w))
+		no_memory();
+	if (script_read(&r) < 0) {
+		if (writer_error(w))
+			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+	}
+	if (r.bad) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: line %" PRIu64 ": %s; %" PRIu64 " of %" PRIu64 " lines left out", name, r.first_bad, r.why,
+			 r.bad, r.lines);
+	}
+	if (!r.samples)
+		cli_warn("%s: there is no sample", name);
+	*samples += r.samples;
+	script_reader_release(&r);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+static enum status convert_stream(struct conversion *c)
+{
+	struct writer *w = writer_new(STDOUT_FILENO);
+	enum status status = STATUS_OK;
+	uint64_t samples = 0;
+
+	if (c->filtered)
+		cli_usage("-t stream takes everything: to choose is for who reads the stream");
+	if (!w)
+		no_memory();
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = read_script(*operand, w, &samples);
+
+		status = s > status ? s : status;
+	}
+	if (!writer_finish(w))
+		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+	writer_free(w);
+	return status;
+}
+
 /*
  * The formats: what -t says, and the function, which reads the operands, writes to stdout and returns the status to end
- * with if that goes well; whether it is binary; whether this build knows it (NULL: always).
+ * with if that goes well; whether it is binary, and made of stacks, whose frames have names; whether this build knows
+ * it (NULL: always).
  */
+enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2 };
+
 static const struct format {
 	const char *name;
 	enum status (*convert)(struct conversion *c);
-	bool binary;
+	unsigned int flags;
 	bool (*known)(void);
 } formats[] = {
-	{ "pprof", convert_pprof, true, pprof_known },
-	{ "speedscope", convert_speedscope, false, json_known },
-	{ "callgrind", convert_callgrind, false, NULL },
+	{ "pprof", convert_pprof, FORMAT_BINARY | FORMAT_STACKS, pprof_known },
+	{ "speedscope", convert_speedscope, FORMAT_STACKS, json_known },
+	{ "callgrind", convert_callgrind, FORMAT_STACKS, NULL },
+	{ "perf", convert_perf, FORMAT_BINARY, NULL },
+	{ "perfscript", convert_perfscript, 0, NULL },
+	{ "stream", convert_stream, FORMAT_BINARY, NULL },
 };
 
 static const struct format *find_format(const char *name)
@@ -255,6 +446,14 @@ static const struct format *find_format(const char *name)
 		buf_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
 	}
 	cli_usage("-t: \"%s\" is none of %s", name, buf_cstr(&names));
+}
+
+/* -f: what is read is known by itself, but for what becomes a stream. */
+static bool is_script(const char *name)
+{
+	if (strcmp(name, "perfscript") != 0)
+		cli_usage("-f: \"%s\" is not perfscript", name);
+	return true;
 }
 
 static void set_by(struct conversion *c, const char *argument)
@@ -275,16 +474,32 @@ static void set_by(struct conversion *c, const char *argument)
 	cli_usage("--by: \"%s\" is none of thread, process and all", argument);
 }
 
+/* Addresses are not to be thinned out or put together, and who reads a format that is made of them does that himself. */
+static void check_shape(const struct shape *s, const struct format *format)
+{
+	const char *option = s->base ? "--base" : s->collapse ? "--collapse-recursion" : s->min ? "--min" : NULL;
+
+	if (!option && shape_asked(s) && !(format->flags & FORMAT_STACKS))
+		option = s->match ? "--match" : s->focus ? "--focus" : s->exclude ? "--exclude" : "--norm";
+	if (option)
+		cli_usage("%s is not for -t %s", option, format->name);
+}
+
 static const struct format *read_options(struct conversion *c, int argc, char **argv)
 {
 	const struct format *format = NULL;
+	bool from_script = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, FILTER_LETTERS "t:hV", options, NULL)) != -1) {
-		if (filters_option(&c->filters, option, optarg))
+	while ((option = getopt_long(argc, argv, FILTER_LETTERS "f:t:hV", options, NULL)) != -1) {
+		if (filters_option(&c->filters, option, optarg)) {
+			c->filtered = true;
 			continue;
+		}
 		if (option == 't')
 			format = find_format(optarg);
+		else if (option == 'f')
+			from_script = is_script(optarg);
 		else if (option == CONVERT_BY)
 			set_by(c, optarg);
 		else if (option == 'h')
@@ -297,8 +512,11 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	filters_check(&c->filters);
 	if (!format)
 		cli_usage("-t FORMAT is missing");
+	check_shape(&c->filters.shape, format);
 	if (c->has_by && format->convert != convert_speedscope)
 		cli_usage("--by is for -t speedscope");
+	if (from_script && format->convert != convert_stream)
+		cli_usage("-f perfscript is for -t stream; what else is to be made of it is made of that stream");
 	if (format->known && !format->known())
 		cli_usage("-t %s: this cprof was built without the library that it needs", format->name);
 	return format;
@@ -313,7 +531,7 @@ int main(int argc, char **argv)
 
 	cli_begin("cprof-convert", usage);
 	format = read_options(&conversion, argc, argv);
-	if (format->binary)
+	if (format->flags & FORMAT_BINARY)
 		cli_refuse_terminal();
 	conversion.operands = argv[optind] ? argv + optind : standard_input;
 	status = format->convert(&conversion);

@@ -72,7 +72,7 @@ alike() {
 }
 for f in i.bin s.bin single.bin a.bin h.bin h.folded; do alike $f; done
 ok "  and there were many lines" test "$(wc -l <"$tmp/want")" -gt 50
-for o in -i -U -K "--pid 41" "--comm app" "--match ^loop$" "--from 0.1 --to 0.2" "--tid 141,142"; do alike a.bin $o; done
+for o in -i -U -K --norm "--focus ^loop$ --exclude ^mul$" "--pid 41" "--comm app" "--match ^loop$" "--from 0.1 --to 0.2" "--tid 141,142"; do alike a.bin $o; done
 alike h.bin -i
 alike h.folded --comm sh
 is "  raw, too" "$(python3 "$here/convert-made.py" 1 | grep -v ^symbol | cprof-dump -r | tee "$tmp/raw.bin" | cprof-convert -t pprof >"$tmp/raw.pb" &&

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/profile/norm.h"
+
 bool stacks_init(struct stacks *s)
 {
 	uint32_t none;
@@ -165,9 +167,9 @@ bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t sample
 }
 
 /* Each function gets its name as a text, and those that are one now know it. */
-static bool name_functions(struct stacks *s, const struct modules *modules)
+static bool name_functions(struct stacks *s, const struct modules *modules, bool norm)
 {
-	struct buf text = { 0 };
+	struct buf text = { 0 }, stable = { 0 };
 	struct idmap seen;
 	bool good = true;
 
@@ -178,7 +180,10 @@ static bool name_functions(struct stacks *s, const struct modules *modules)
 
 		buf_clear(&text);
 		modules_text(modules, profile_text(&s->names, f->name), &text);
-		good = !text.failed && stacks_text(s, buf_view(&text), &f->name);
+		buf_clear(&stable);
+		if (norm)
+			norm_append(&stable, buf_view(&text));
+		good = !text.failed && !stable.failed && stacks_text(s, buf_view(norm ? &stable : &text), &f->name);
 		key = (uint64_t)f->name << 32 | f->file;
 		if (good && !idmap_find(&seen, key, &f->same)) {
 			f->same = i;
@@ -187,6 +192,7 @@ static bool name_functions(struct stacks *s, const struct modules *modules)
 	}
 	idmap_release(&seen);
 	buf_release(&text);
+	buf_release(&stable);
 	return good;
 }
 
@@ -209,50 +215,50 @@ static bool dress_bare(struct stacks *s)
 	return true;
 }
 
-bool stacks_settle(struct stacks *s, struct modules *modules)
+bool stacks_settle(struct stacks *s, struct modules *modules, bool norm)
 {
 	struct profile none;
-	bool good = profile_init(&none) && modules_settle(modules, &none, 1, 0) && name_functions(s, modules) &&
+	bool good = profile_init(&none) && modules_settle(modules, &none, 1, 0) && name_functions(s, modules, norm) &&
 		    dress_bare(s);
 
 	profile_release(&none);
 	return good;
 }
 
-struct keeping {
-	uint8_t *text; /* by text: 0 not asked yet, 1 keep, 2 not */
-	bool (*keep)(const char *name, void *context);
+struct asking {
+	uint8_t *text; /* by text: 0 not asked yet, 1 yes, 2 no */
+	bool (*asked)(const char *name, void *context);
 	void *context;
 };
 
-static bool kept(const struct stacks *s, struct keeping *k, uint32_t text)
+static bool is_asked(const struct stacks *s, struct asking *k, uint32_t text)
 {
 	if (!k->text[text])
-		k->text[text] = k->keep((const char *)stacks_get(s, text).p, k->context) ? 1 : 2;
+		k->text[text] = k->asked((const char *)stacks_get(s, text).p, k->context) ? 1 : 2;
 	return k->text[text] == 1;
 }
 
-static bool location_kept(const struct stacks *s, struct keeping *k, const struct stacks_location *l)
+static bool location_asked(const struct stacks *s, struct asking *k, const struct stacks_location *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
-		if (kept(s, k, s->functions[s->lines[l->line + i].function].name))
+		if (is_asked(s, k, s->functions[s->lines[l->line + i].function].name))
 			return true;
 	}
 	return false;
 }
 
-bool stacks_keep(struct stacks *s, bool (*keep)(const char *name, void *context), void *context)
+bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context), void *context, bool with)
 {
-	struct keeping k = { calloc(s->texts.n, 1), keep, context };
+	struct asking k = { calloc(s->texts.n, 1), asked, context };
 	bool *nodes = calloc(s->n_nodes, sizeof(*nodes)), good = k.text && nodes;
 	size_t n = 0;
 
 	for (size_t i = 1; good && i < s->n_nodes; i++)
-		nodes[i] = nodes[s->nodes[i].parent] || location_kept(s, &k, &s->locations[s->nodes[i].location]);
+		nodes[i] = nodes[s->nodes[i].parent] || location_asked(s, &k, &s->locations[s->nodes[i].location]);
 	for (size_t i = 0; good && i < s->n_samples; i++) {
 		const struct stacks_sample *it = &s->samples[i];
 
-		if (nodes[it->node] || kept(s, &k, s->owners[it->owner].comm)) {
+		if ((nodes[it->node] || is_asked(s, &k, s->owners[it->owner].comm)) == with) {
 			s->samples[n++] = *it;
 			continue;
 		}

@@ -5,7 +5,7 @@
  *
  *	if (!stacks_init(&s)) ...out of memory...
  *	...collect.h fills it from captures, or from a profile...
- *	if (!stacks_settle(&s, &modules)) ...out of memory...
+ *	if (!stacks_settle(&s, &modules, false)) ...out of memory...
  *	for (i = 0; i < s.n_samples; i++)
  *		for (at = s.samples[i].node; at; at = s.nodes[at].parent)
  *			...s.locations[s.nodes[at].location]: the innermost one comes first...
@@ -113,12 +113,13 @@ static inline struct slice stacks_get(const struct stacks *s, uint32_t text)
 
 /*
  * Names are final, and texts of their own, after this; to be called once, when all has been read. modules: in which
- * files of one base name were kept apart. False without memory.
+ * files of one base name were kept apart. norm: without unstable numbers, see norm.h. False without memory.
  */
-bool stacks_settle(struct stacks *s, struct modules *modules);
+bool stacks_settle(struct stacks *s, struct modules *modules, bool norm);
 /*
- * Leaves the samples that have a frame, or a command, for which keep is true; after settling. False without memory.
+ * Leaves the samples with a frame, or a command, of a name that is asked for, or those without any; after settling.
+ * False without memory.
  */
-bool stacks_keep(struct stacks *s, bool (*keep)(const char *name, void *context), void *context);
+bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context), void *context, bool with);
 
 #endif
