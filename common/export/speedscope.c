@@ -7,9 +7,9 @@
 
 enum { PIECE = 64 << 10 };
 
-/* A frame of the file: a label of the tree holds these bytes. */
+/* A frame of the file, by its texts: a label of the tree holds these bytes. */
 struct frame_key {
-	uint32_t function, line;
+	uint32_t name, file, line;
 };
 
 /* Who a profile is of; 0 where owners that differ are together. Without padding: it is a key. */
@@ -86,19 +86,8 @@ static bool find_group(struct speedscope_writer *w, const struct stacks_owner *o
 	return true;
 }
 
-static bool push_frame(struct speedscope_writer *w, uint32_t function, uint32_t line, uint32_t *node)
+static bool push_frame(struct speedscope_writer *w, struct frame_key key, uint32_t *node)
 {
-	struct frame_key key = { w->s->functions[function].same, w->options.lines ? line : 0 };
-	uint32_t label;
-
-	return profile_label(&w->tree, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &label) &&
-	       profile_child(&w->tree, *node, label, node);
-}
-
-/* A function of 0 with a text for its line is a command. */
-static bool push_command(struct speedscope_writer *w, uint32_t comm, uint32_t *node)
-{
-	struct frame_key key = { 0, comm };
 	uint32_t label;
 
 	return profile_label(&w->tree, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &label) &&
@@ -111,8 +100,9 @@ static bool push_location(struct speedscope_writer *w, uint32_t location, uint32
 
 	for (uint32_t i = 0; i < l->n; i++) {
 		const struct stacks_line *line = &w->s->lines[l->line + i];
+		const struct stacks_function *f = &w->s->functions[line->function];
 
-		if (!push_frame(w, line->function, line->line, node))
+		if (!push_frame(w, (struct frame_key){ f->name, f->file, w->options.lines ? line->line : 0 }, node))
 			return false;
 	}
 	return true;
@@ -133,7 +123,7 @@ static bool push_sample(struct speedscope_writer *w, const struct stacks_sample 
 		w->path[n++] = w->s->nodes[at].location;
 	}
 	node = w->groups[group].top;
-	if ((n == 0 || w->groups[group].key.pid == 0) && !push_command(w, o->comm, &node))
+	if ((n == 0 || w->groups[group].key.pid == 0) && !push_frame(w, (struct frame_key){ o->comm, 0, 0 }, &node))
 		return false;
 	while (n) {
 		if (!push_location(w, w->path[--n], &node))
@@ -145,17 +135,12 @@ static bool push_sample(struct speedscope_writer *w, const struct stacks_sample 
 
 static struct frame_key frame_of(const struct speedscope_writer *w, uint32_t label)
 {
-	struct frame_key key = { 0, 0 };
+	struct frame_key key = { 0, 0, 0 };
 	struct slice text = profile_text(&w->tree, label);
 
 	if (text.n == sizeof(key))
 		memcpy(&key, text.p, sizeof(key));
 	return key;
-}
-
-static struct slice name_of(const struct speedscope_writer *w, struct frame_key key)
-{
-	return stacks_get(w->s, key.function ? w->s->functions[key.function].name : key.line);
 }
 
 static int compare(struct slice a, struct slice b)
@@ -169,11 +154,10 @@ static int by_frame(const void *a, const void *b, void *context)
 {
 	const struct speedscope_writer *w = context;
 	struct frame_key x = frame_of(w, *(const uint32_t *)a), y = frame_of(w, *(const uint32_t *)b);
-	int order = compare(name_of(w, x), name_of(w, y));
+	int order = compare(stacks_get(w->s, x.name), stacks_get(w->s, y.name));
 
-	if (order == 0 && x.function && y.function)
-		order = compare(stacks_get(w->s, w->s->functions[x.function].file),
-				stacks_get(w->s, w->s->functions[y.function].file));
+	if (order == 0)
+		order = compare(stacks_get(w->s, x.file), stacks_get(w->s, y.file));
 	if (order == 0)
 		order = (x.line > y.line) - (x.line < y.line);
 	return order ? order : (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
@@ -311,15 +295,14 @@ bool speedscope_failed(const struct speedscope_writer *w)
 static void write_frame(struct speedscope_writer *w, uint32_t label)
 {
 	struct frame_key key = frame_of(w, label);
-	uint32_t file = w->s->functions[key.function].file;
 
 	buf_text(&w->out, w->index[label] == 1 ? "\n{\"name\":" : ",\n{\"name\":");
-	json_text(&w->out, name_of(w, key));
-	if (file) {
+	json_text(&w->out, stacks_get(w->s, key.name));
+	if (key.file) {
 		buf_text(&w->out, ",\"file\":");
-		json_text(&w->out, stacks_get(w->s, file));
+		json_text(&w->out, stacks_get(w->s, key.file));
 	}
-	if (key.function && key.line)
+	if (key.line)
 		buf_printf(&w->out, ",\"line\":%" PRIu32, key.line);
 	buf_byte(&w->out, '}');
 }
