@@ -11,18 +11,22 @@ struct cost_key {
 	uint32_t line;
 };
 
+struct cost {
+	struct cost_key key;
+	uint64_t weight;
+};
+
 struct callgrind_writer {
 	const struct stacks *s;
 	struct callgrind_options options;
 	struct intern keys; /* struct cost_key */
-	uint64_t *costs;    /* by key */
+	struct cost *costs; /* by key, and then sorted */
 	size_t cap_costs;
 	/* By function, behind which the commands come, each by its text: the stack that it was seen in last, plus 1. */
 	size_t *seen;
 	bool *names, *files; /* by function, by text: told before, so the number is enough */
 	struct cost_key *path;
 	size_t cap_path;
-	uint32_t *order; /* keys, sorted */
 	size_t at;
 	uint32_t function; /* that costs were written of last */
 	bool begun, failed;
@@ -41,7 +45,8 @@ static bool add(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
 	if (!intern_add(&w->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
 	    !grow_array(&w->costs, &w->cap_costs, id, sizeof(*w->costs)))
 		return false;
-	w->costs[id] += cost;
+	w->costs[id].key = key;
+	w->costs[id].weight += cost;
 	return true;
 }
 
@@ -91,34 +96,15 @@ static bool add_sample(struct callgrind_writer *w, const struct stacks_sample *i
 	return add(w, w->path[0], cost);
 }
 
-static struct cost_key key_at(const struct callgrind_writer *w, uint32_t id)
+static int by_key(const void *a, const void *b)
 {
-	struct cost_key key;
+	const struct cost_key *x = &((const struct cost *)a)->key, *y = &((const struct cost *)b)->key;
 
-	memcpy(&key, intern_get(&w->keys, id).p, sizeof(key));
-	return key;
-}
-
-static int by_key(const void *a, const void *b, void *context)
-{
-	struct cost_key x = key_at(context, *(const uint32_t *)a), y = key_at(context, *(const uint32_t *)b);
-
-	if (x.function != y.function)
-		return x.function > y.function ? 1 : -1;
-	if (x.callee != y.callee)
-		return x.callee > y.callee ? 1 : -1;
-	return (x.line > y.line) - (x.line < y.line);
-}
-
-static bool sort_keys(struct callgrind_writer *w)
-{
-	w->order = calloc(w->keys.n + 1, sizeof(*w->order));
-	if (!w->order)
-		return false;
-	for (uint32_t i = 0; i < w->keys.n; i++)
-		w->order[i] = i;
-	qsort_r(w->order, w->keys.n, sizeof(*w->order), by_key, w);
-	return true;
+	if (x->function != y->function)
+		return x->function > y->function ? 1 : -1;
+	if (x->callee != y->callee)
+		return x->callee > y->callee ? 1 : -1;
+	return (x->line > y->line) - (x->line < y->line);
 }
 
 struct callgrind_writer *callgrind_new(const struct stacks *s, const struct callgrind_options *options)
@@ -138,10 +124,13 @@ struct callgrind_writer *callgrind_new(const struct stacks *s, const struct call
 	good = w->seen && w->names && w->files && functions < UINT32_MAX;
 	for (size_t i = 0; good && i < s->n_samples; i++)
 		good = add_sample(w, &s->samples[i], i);
-	if (good && sort_keys(w))
-		return w;
-	callgrind_free(w);
-	return NULL;
+	if (!good) {
+		callgrind_free(w);
+		return NULL;
+	}
+	if (w->keys.n)
+		qsort(w->costs, w->keys.n, sizeof(*w->costs), by_key);
+	return w;
 }
 
 void callgrind_free(struct callgrind_writer *w)
@@ -155,7 +144,6 @@ void callgrind_free(struct callgrind_writer *w)
 	free(w->names);
 	free(w->files);
 	free(w->path);
-	free(w->order);
 	free(w);
 }
 
@@ -189,9 +177,9 @@ static void write_function(struct callgrind_writer *w, const char *file, const c
 		   stacks_get(s, is_command ? function - (uint32_t)s->n_functions : s->functions[function].name));
 }
 
-static void write_cost(struct callgrind_writer *w, uint32_t id)
+static void write_cost(struct callgrind_writer *w, const struct cost *it)
 {
-	struct cost_key key = key_at(w, id);
+	struct cost_key key = it->key;
 
 	if (key.function != w->function) {
 		buf_byte(&w->out, '\n');
@@ -200,9 +188,9 @@ static void write_cost(struct callgrind_writer *w, uint32_t id)
 	}
 	if (key.callee) {
 		write_function(w, "cfi=", "cfn=", key.callee);
-		buf_printf(&w->out, "calls=%" PRIu64 " 0\n", w->costs[id]);
+		buf_printf(&w->out, "calls=%" PRIu64 " 0\n", it->weight);
 	}
-	buf_printf(&w->out, "%" PRIu32 " %" PRIu64 "\n", key.line, w->costs[id]);
+	buf_printf(&w->out, "%" PRIu32 " %" PRIu64 "\n", key.line, it->weight);
 }
 
 static void write_head(struct callgrind_writer *w)
@@ -224,7 +212,7 @@ bool callgrind_next(struct callgrind_writer *w, struct slice *bytes)
 	if (!w->begun)
 		write_head(w);
 	for (; w->at < w->keys.n && w->out.n < PIECE; w->at++)
-		write_cost(w, w->order[w->at]);
+		write_cost(w, &w->costs[w->at]);
 	w->failed = w->out.failed;
 	*bytes = buf_view(&w->out);
 	return !w->failed && w->out.n;
