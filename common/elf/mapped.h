@@ -13,7 +13,7 @@
  *
  * A file that shrinks takes its pages with it, and touching them is SIGBUS. The handler puts zeros in
  * the place of the whole mapping and marks it: nobody dies, and whoever reads has to ask mapped_lost, or to know
- * otherwise what the bytes were (symbols.c keeps a checksum of each name). Nothing is mapped before
+ * otherwise what the bytes were (candidate.c keeps checksums of all names). Nothing is mapped before
  * mapped_guard has been called, nor are parts of less than MAPPED_LEAST bytes: these are copied, which
  * costs no more than a mapping. Reading is for one thread.
  *

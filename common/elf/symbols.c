@@ -15,7 +15,6 @@ struct symbol {
 	uint64_t start;
 	uint32_t name;  /* offset in its string table */
 	uint32_t tag;   /* the caller's */
-	uint32_t check; /* of its name */
 	uint8_t table;  /* which string table */
 	uint8_t origin;
 };
@@ -234,13 +233,11 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 static inline __attribute__((always_inline))
 void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
-	const struct mapped *strings = &t->in.tables[table->strings];
+	const struct mapped *strings = &t->in.tables[table->strings].bytes;
 	GElf_Sym sym = load_symbol(table, i);
 
-	if (sym.st_name < strings->n) {
+	if (sym.st_name < strings->n)
 		__builtin_prefetch(strings->p + sym.st_name);
-		__builtin_prefetch(strings->p + sym.st_name + 64);
-	}
 }
 
 /* The bytes of a section that are there, mapped where that can be. */
@@ -304,7 +301,7 @@ static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type
 		*used = table.strings;
 		table.extended = find_extended(f, elf_ndxscn(scn));
 		good = read_symbols(t, f, &table, sh.sh_entsize);
-		t->damaged |= mapped_lost(&table.symbols) || mapped_lost(&t->in.tables[table.strings]);
+		t->damaged |= mapped_lost(&table.symbols) || mapped_lost(&t->in.tables[table.strings].bytes);
 	}
 	mapped_close(&table.symbols);
 	return good;
@@ -475,7 +472,7 @@ static bool keep_owners(struct symbols *t)
 		if (*owner == SYMBOL_NONE)
 			continue;
 		if (!c->end) {
-			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
+			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->table, c->origin };
 			t->has[c->origin] = true;
 			c->end = t->n;
 		}
@@ -554,19 +551,27 @@ uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 	return low->owner;
 }
 
-void symbols_expect(const struct symbols *t, uint64_t vaddr)
+void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation when)
 {
 	const struct run *r = t->runs;
 	uint64_t part;
+	uint32_t s;
 
 	if (t->n_runs != 1 || vaddr < r->base)
 		return;
 	part = (vaddr - r->base) >> r->shift;
 	if (part >= r->n_first)
 		return;
-	__builtin_prefetch(&r->first[part]);
-	/* There is about one interval to a part, so that is not far from where it will be found. */
-	__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
+	if (when == EXPECT_FAR) {
+		__builtin_prefetch(&r->first[part]);
+	} else if (when == EXPECT_NEARER) {
+		/* There is about one interval to a part, so that is not far from where it will be found. */
+		__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
+	} else {
+		s = symbols_find(t, vaddr);
+		if (s != SYMBOL_NONE)
+			__builtin_prefetch(&t->items[s]);
+	}
 }
 
 uint64_t symbols_start(const struct symbols *t, uint32_t s)
@@ -582,14 +587,10 @@ uint32_t *symbols_tag(struct symbols *t, uint32_t s)
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out)
 {
 	const struct symbol *sym = &t->items[s];
-	struct slice name = candidates_string(&t->in, sym->table, sym->name), copied;
 
-	buf_clear(out);
-	buf_bytes(out, name.p, name.n);
-	copied = buf_view(out);
-	if (out->failed || candidates_check(copied) != sym->check)
+	if (!candidates_copy(&t->in, sym->table, sym->name, out))
 		return false;
-	out->n = candidates_bare(copied).n;
+	out->n = candidates_bare(buf_view(out)).n;
 	return true;
 }
 
@@ -610,10 +611,6 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 
 size_t symbols_bytes(const struct symbols *t)
 {
-	size_t n = sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +
-		   t->n_firsts * sizeof(*t->runs->first);
-
-	for (size_t i = 0; i < t->in.n_tables; i++)
-		n += mapped_bytes(&t->in.tables[i]);
-	return n;
+	return sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +
+	       t->n_firsts * sizeof(*t->runs->first) + candidates_bytes(&t->in);
 }
