@@ -11,8 +11,9 @@ void candidates_drop_items(struct candidates *c)
 {
 	free(c->items);
 	free(c->order);
+	free(c->spare);
 	c->items = NULL;
-	c->order = NULL;
+	c->order = c->spare = NULL;
 	c->n = c->cap = 0;
 }
 
@@ -237,7 +238,7 @@ static bool sort_roughly(struct candidates *c)
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = (c->items[i].start - least) >> shift << 32 | i;
 	c->order = radix_sort_high(order, spare, c->n);
-	free(c->order == order ? spare : order);
+	c->spare = c->order == order ? spare : order;
 	return true;
 }
 

@@ -30,6 +30,7 @@ struct candidates {
 	struct candidate *items;
 	size_t n, cap;
 	uint64_t *order; /* once they are sorted: the lower half of each is the number of an item */
+	uint64_t *spare; /* as many, of no use any more: memory that need not be asked for again */
 	struct string_table tables[STRING_TABLES_MAX];
 	size_t n_tables;
 };

@@ -156,6 +156,8 @@ struct table {
 	Elf_Data *extended;
 	size_t n;
 	bool wide, big; /* 64 bits; big-endian */
+	bool native;    /* as Elf64_Sym is here */
+	size_t entry;   /* bytes of a symbol */
 	const struct part *parts;
 	size_t n_parts;
 	uint8_t strings; /* number of the string table */
@@ -177,10 +179,15 @@ static uint64_t load64(const struct table *t, const uint8_t *p)
 	return t->big ? __builtin_bswap64(le64_load(p)) : le64_load(p);
 }
 
-static GElf_Sym load_symbol(const struct table *t, size_t i)
+static inline GElf_Sym load_symbol(const struct table *t, size_t i)
 {
-	const uint8_t *p = t->symbols.p + i * (t->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+	const uint8_t *p = t->symbols.p + i * t->entry;
+	GElf_Sym sym;
 
+	if (t->native) {
+		memcpy(&sym, p, sizeof(sym));
+		return sym;
+	}
 	if (t->wide)
 		return (GElf_Sym){ .st_name = load32(t, p), .st_info = p[4], .st_shndx = load16(t, p + 6),
 				   .st_value = load64(t, p + 8), .st_size = load64(t, p + 16) };
@@ -203,7 +210,7 @@ static const struct part *part_of(const struct table *t, const GElf_Sym *sym, si
 	return section != SHN_UNDEF && section < t->n_parts && t->parts[section].code ? &t->parts[section] : NULL;
 }
 
-static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
+static inline bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 {
 	GElf_Sym sym = load_symbol(table, i);
 	const struct part *part = part_of(table, &sym, i);
@@ -234,10 +241,10 @@ static inline __attribute__((always_inline))
 void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
 	const struct mapped *strings = &t->in.tables[table->strings].bytes;
-	GElf_Sym sym = load_symbol(table, i);
+	uint32_t name = load32(table, table->symbols.p + i * table->entry); /* it comes first in both classes */
 
-	if (sym.st_name < strings->n)
-		__builtin_prefetch(strings->p + sym.st_name);
+	if (name < strings->n)
+		__builtin_prefetch(strings->p + name);
 }
 
 /* The bytes of a section that are there, mapped where that can be. */
@@ -253,7 +260,6 @@ static bool open_part(const struct elf_file *f, Elf_Scn *scn, struct mapped *m)
 static bool read_symbols(struct symbols *t, const struct elf_file *f, struct table *table, size_t entsize)
 {
 	GElf_Ehdr eh;
-	size_t natural;
 	struct part *parts;
 	bool good;
 
@@ -261,8 +267,9 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 		return true;
 	table->wide = eh.e_ident[EI_CLASS] == ELFCLASS64;
 	table->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
-	natural = table->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	table->n = table->symbols.n / (entsize > natural ? entsize : natural);
+	table->native = table->wide && !table->big && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	table->entry = table->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	table->n = table->symbols.n / (entsize > table->entry ? entsize : table->entry);
 	table->parts = parts = read_parts(f, &table->n_parts);
 	if (!parts)
 		return false;
@@ -330,7 +337,7 @@ static uint32_t *last_owner(struct symbols *t)
 }
 
 /* From this address on, the candidate (or none) is the one. There is room: each begins and ends at most one. */
-static bool emit(struct symbols *t, uint64_t at, uint32_t owner)
+static inline bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 {
 	struct run *r = t->n_runs ? &t->runs[t->n_runs - 1] : NULL;
 	const uint32_t *last;
@@ -364,7 +371,7 @@ struct open_stack {
  * Ends what ends up to here: after an inner symbol the one around it goes on. Who goes on at this very address is
  * for the caller to say, since something begins there.
  */
-static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
+static inline bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 {
 	const struct candidate *c = t->in.items;
 
@@ -379,7 +386,7 @@ static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 	return true;
 }
 
-static bool push(struct open_stack *open, uint32_t i)
+static inline bool push(struct open_stack *open, uint32_t i)
 {
 	if (!grow_array(&open->items, &open->cap, open->n, sizeof(*open->items)))
 		return false;
@@ -396,7 +403,7 @@ static void give_room(struct candidate *c, uint64_t next)
 }
 
 /* Those from first to last in the order begin at one address, the best at the end, sized ones behind labels. */
-static bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
+static inline bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;
 	uint32_t best = candidates_at(&t->in, last - 1);
@@ -427,8 +434,11 @@ static bool sweep(struct symbols *t)
 	const struct candidate *c = in->items;
 	bool good = true;
 
-	t->intervals = malloc((in->n * 2 + 1) * sizeof(*t->intervals));
+	_Static_assert(sizeof(*t->intervals) == sizeof(*t->in.spare), "an interval for each");
+	t->intervals = realloc(t->in.spare, (in->n * 2 + 1) * sizeof(*t->intervals));
 	good = t->intervals != NULL;
+	if (good)
+		t->in.spare = NULL;
 	for (size_t first = 0, last; good && first < in->n; first = last) {
 		uint64_t start = c[candidates_at(in, first)].start;
 
@@ -439,46 +449,48 @@ static bool sweep(struct symbols *t)
 	}
 	good = good && advance(t, &open, UINT64_MAX) && (in->n == 0 || emit(t, UINT64_MAX, SYMBOL_NONE));
 	free(open.items);
-	free(t->in.order);
-	t->in.order = NULL;
 	return good;
 }
 
-static inline __attribute__((always_inline)) void expect_owner(const struct symbols *t, size_t i)
-{
-	if (i < t->n_intervals && t->intervals[i].owner != SYMBOL_NONE)
-		__builtin_prefetch(&t->in.items[t->intervals[i].owner]);
-}
-
 /*
- * Replaces the candidates by what is kept of those that own an interval, in the order of their addresses.
- * Their ends are of no use any more: there stands which symbol it became, counted from one.
+ * Leaves of the candidates what is kept of those that own an interval, in their place: no other memory is needed
+ * for it, and getting memory from the system costs as much as all the rest.
  */
 static bool keep_owners(struct symbols *t)
 {
 	struct interval *fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
+	uint32_t *became = (uint32_t *)t->in.order; /* of a candidate: the number of its symbol, counted from one */
+	struct symbol *kept;
 
+	_Static_assert(sizeof(*kept) <= sizeof(*t->in.items), "a symbol in the place of a candidate");
 	t->intervals = fewer ? fewer : t->intervals;
-	t->items = malloc((t->in.n + 1) * sizeof(*t->items));
-	if (!t->items)
-		return false;
-	for (size_t i = 0; i < t->in.n; i++)
-		t->in.items[i].end = 0;
+	memset(became, 0, t->in.n * sizeof(*became));
+	for (size_t i = 0; i < t->n_intervals; i++) {
+		if (t->intervals[i].owner != SYMBOL_NONE)
+			became[t->intervals[i].owner] = 1;
+	}
+	t->items = (struct symbol *)t->in.items;
+	for (size_t i = 0; i < t->in.n; i++) {
+		struct candidate c;
+		struct symbol s;
+
+		if (!became[i])
+			continue;
+		memcpy(&c, &t->in.items[i], sizeof(c)); /* bytes, since there two types share them */
+		s = (struct symbol){ c.start, c.name, 0, c.table, c.origin };
+		memcpy(&t->items[t->n++], &s, sizeof(s));
+		t->has[c.origin] = true;
+		became[i] = (uint32_t)t->n;
+	}
+	t->in.items = NULL;
 	for (size_t i = 0; i < t->n_intervals; i++) {
 		uint32_t *owner = &t->intervals[i].owner;
-		struct candidate *c = &t->in.items[*owner];
 
-		expect_owner(t, i + CANDIDATES_AHEAD);
-		if (*owner == SYMBOL_NONE)
-			continue;
-		if (!c->end) {
-			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->table, c->origin };
-			t->has[c->origin] = true;
-			c->end = t->n;
-		}
-		*owner = (uint32_t)c->end - 1;
+		*owner = *owner == SYMBOL_NONE ? SYMBOL_NONE : became[*owner] - 1;
 	}
 	candidates_drop_items(&t->in);
+	kept = realloc(t->items, (t->n + 1) * sizeof(*kept));
+	t->items = kept ? kept : t->items;
 	return true;
 }
 
