@@ -10,7 +10,7 @@
 #ifndef CPROF_RECORD_ENGINE_H
 #define CPROF_RECORD_ENGINE_H
 
-#include "bpf/sample.h"
+#include "bpf/offcpu.h"
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/queue.h"
 #include "common/stream/record.h"
@@ -46,6 +46,10 @@ struct engine_ops {
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* A process is gone, and its pid may come again as that of another. */
 	void (*forget)(struct engine *e, uint32_t pid);
+	/* Of waiting time; NULL where the engine knows of none: */
+	void (*waits)(struct engine *e, struct wait_counts *c);
+	void (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain */
+	void (*restart)(struct engine *e); /* the stacks of all places are sent again */
 	void (*stop)(struct engine *e); /* no more samples; what waits can still be drained and counted */
 	void (*close)(struct engine *e);
 };

@@ -119,7 +119,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
-		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups))
+		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu))
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
@@ -200,7 +200,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	size_t row = row_of_sample(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
-	if (is != EMIT_WAITS)
+	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
 		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
 			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
 	return is != EMIT_WAITS;
@@ -262,8 +262,10 @@ static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 	for (size_t i = 0; i < r->ledger.n; i++)
 		ledger_waiting(&r->ledger, i, 0);
 	for (size_t i = 0; i < r->queue.n; i++) {
-		if (r->queue.items[i].kind == ITEM_SAMPLE)
-			ledger_waiting(&r->ledger, row_of_sample(r, queue_bytes(&r->queue, &r->queue.items[i])), 1);
+		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
+
+		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
+			ledger_waiting(&r->ledger, row_of_sample(r, s), 1);
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))

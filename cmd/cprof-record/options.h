@@ -25,6 +25,8 @@ struct options {
 	const char **labels; /* of -l: "key=value" */
 	size_t n_labels, cap_labels;
 	unsigned int hertz;
+	bool off_cpu;        /* waiting time, too */
+	uint64_t off_cpu_ns; /* waits are told of when they come to so much */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */

@@ -22,6 +22,7 @@ static const char *const root_names[] = {
 	[ROOT_NOT_ASKED] = "not-asked",
 	[ROOT_COPY] = "copy",
 	[ROOT_BUDGET] = "budget",
+	[ROOT_FORGOTTEN] = "forgotten",
 };
 _Static_assert(ROOTS <= NODE_FIRST && COUNT(root_names) == ROOTS, "each root has a name and is below the nodes");
 

@@ -74,6 +74,7 @@ enum root {
 	ROOT_NOT_ASKED = 12, /* this half of the stack was switched off (-U, -K) */
 	ROOT_COPY = 13,      /* unwound in user space, and longer than the piece of it that was copied */
 	ROOT_BUDGET = 14,    /* the table did not fit into the memory that tables may take */
+	ROOT_FORGOTTEN = 15, /* of waiting time: there are too many places to keep the stack of each */
 	ROOTS,
 	NODE_FIRST = 16,
 };
