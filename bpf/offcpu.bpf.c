@@ -36,6 +36,8 @@ enum {
 	UNINTERRUPTIBLE = 2,
 	DEAD = 0x80,
 	LEVELS = 32, /* of control groups */
+	PREEMPTED = 1,
+	NOWHERE = 2,
 	TIMED = 64,  /* one in so many runs that take no stack is timed */
 };
 
@@ -167,6 +169,12 @@ static __always_inline unsigned long long mix(unsigned long long h, unsigned lon
 {
 	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 32;
+}
+
+/* A place that is none: PREEMPTED, or NOWHERE for a new thread. */
+static __always_inline unsigned long long key_without(unsigned int tid, unsigned int which)
+{
+	return mix(mix(tid, 0x5851f42d4c957f2dull), which);
 }
 
 /*
@@ -322,7 +330,7 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 		return 0;
 	}
 	t->reason = preempted ? WAIT_CPU : reason_of(state);
-	key = t->reason == WAIT_CPU ? mix(tid, WAIT_CPU) : key_of(prev, tid);
+	key = t->reason == WAIT_CPU ? key_without(tid, PREEMPTED) : key_of(prev, tid);
 	t->site = find_site(t, key, pid, tid, now);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->used = now;
@@ -429,7 +437,7 @@ int on_first(unsigned long long *ctx)
 	if (!t || !is_wanted(pid, tid))
 		return 0;
 	head.time = bpf_ktime_get_ns();
-	head.weight = mix(tid, WAIT_REASONS);
+	head.weight = key_without(tid, NOWHERE);
 	head.cgroup = bpf_get_current_cgroup_id();
 	head.cpu = bpf_get_smp_processor_id();
 	head.pid = pid;
@@ -533,7 +541,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 
 	if (!s || t->seen || task->on_cpu || (state & DEAD) || !task_is_wanted(task))
 		return;
-	key = state ? key_of(task, tid) : mix(tid, WAIT_CPU);
+	key = state ? key_of(task, tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);
 	s->head.cgroup = cgroup_of(task);
 	if (want_kernel) {

@@ -25,6 +25,8 @@ enum filter_option {
 	FILTER_FROM,
 	FILTER_TO,
 	FILTER_WEIGHT,
+	FILTER_EVENT,
+	FILTER_WALL,
 	FILTER_FULL_PATHS,
 	FILTER_NORM,
 	FILTER_COLLAPSE,
@@ -51,11 +53,13 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "from", required_argument, NULL, FILTER_FROM },                                            \
 	{ "to", required_argument, NULL, FILTER_TO },                                                \
 	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
+	{ "event", required_argument, NULL, FILTER_EVENT }, { "wall", no_argument, NULL, FILTER_WALL }, \
 	{ "inlined", no_argument, NULL, 'i' }, { "lines", no_argument, NULL, 'l' },                  \
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
 	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]\n"                            \
+	"       [--event NAME,... | --wall]\n"                                                      \
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
@@ -79,8 +83,10 @@ struct filters {
 	const struct filters_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
-	const char **comms;
-	size_t cap_pids, cap_tids, cap_comms;
+	const char **comms, **events;
+	char *event_text; /* the names point into it */
+	bool weighed;     /* --weight was given */
+	size_t cap_pids, cap_tids, cap_comms, cap_events;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;

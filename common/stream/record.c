@@ -41,6 +41,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_MISSED] = "missed",
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
 	[OUTCOME_NO_SPACE] = "no-space",
+	[OUTCOME_WAITS_LOST] = "waits-lost",
 };
 
 static const char *const cost_names[] = {
