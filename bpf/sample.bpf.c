@@ -16,8 +16,6 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#define WALK_ENV struct bpf_perf_event_data
-
 #include "bpf/stack.h"
 #include "bpf/wanted.h"
 

@@ -2,8 +2,7 @@
  * Taking stacks: what the programs that do so have in common. Each has maps of its own to work in (scratches, ring);
  * those of unwind.h are the sampling object's, lent to the others.
  *
- * Who includes this defines first WALK_ENV, see unwind.h; and fills the registers of the walk itself, for where
- * they are differs.
+ * Who includes this fills the registers of the walk itself, for where they are differs.
  */
 #ifndef CPROF_BPF_STACK_H
 #define CPROF_BPF_STACK_H

@@ -1,8 +1,8 @@
 /*
  * What walk.h asks for, by BPF maps: those of sample.bpf.c, which hands them to user space and to the other programs.
  *
- * Who includes this defines first WALK_ENV, the type of what is handed from function to function: the program's
- * context where global functions may take that, else anything.
+ * WALK_ENV is the type of what is handed from function to function: the context of a perf_event program, unless who
+ * includes this has defined another. Global functions do not take the context of each kind of program.
  *
  * Rows and mappings are arrays of one value of 1 MiB behind an array of maps: one look-up, then plain
  * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
@@ -11,8 +11,12 @@
 #define CPROF_BPF_UNWIND_H
 
 #include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
+#ifndef WALK_ENV
+#define WALK_ENV struct bpf_perf_event_data
+#endif
 #define WALK_FN __attribute__((noinline))
 #define WALK_INLINE __always_inline
 

@@ -2,6 +2,9 @@
 #ifndef CPROF_BPF_WANTED_H
 #define CPROF_BPF_WANTED_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
 #include "bpf/sample.h"
 
 const volatile unsigned int filter_pids = 0, filter_tids = 0, filter_groups = 0;

@@ -3,15 +3,22 @@
  * with its time, by the clocks.
  *
  *	waits SECONDS
+ *	waits still		sleeps until it is killed
+ *	waits vfork SECONDS	waits for a child that it has lent its memory, which cannot be interrupted
+ *	waits spin SECONDS	two processes on one CPU
+ *
+ * Of the first:
  *
  * A line for each thread: tid, name, wall, CPU, sleep, lock, pipe; in nanoseconds. The last three are the time that the
  * calls took, less the CPU time meanwhile.
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -138,12 +145,12 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+static int days(double length)
 {
 	struct worker workers[THREADS] = { 0 };
 	pthread_t holder, feeder;
 
-	seconds = argc > 1 ? atof(argv[1]) : 2;
+	seconds = length;
 	if (pipe(pipes) < 0)
 		return 1;
 	pthread_create(&holder, NULL, hold, NULL);
@@ -162,4 +169,40 @@ int main(int argc, char **argv)
 		       (long long)workers[i].off[COMPUTE], (long long)workers[i].off[SLEEP],
 		       (long long)workers[i].off[LOCK], (long long)workers[i].off[PIPE]);
 	return 0;
+}
+
+__attribute__((noinline)) static int phase_vfork(int64_t ns)
+{
+	pid_t child = vfork();
+
+	if (child == 0) {
+		rest(ns);
+		_exit(0);
+	}
+	return child < 0;
+}
+
+static int spin(double s)
+{
+	int64_t end = now(CLOCK_MONOTONIC) + (int64_t)(s * 1e9);
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || fork() < 0)
+		return 1;
+	while (now(CLOCK_MONOTONIC) < end)
+		phase_compute(MS);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "still") == 0)
+		phase_sleep(3600 * (int64_t)1000000000);
+	if (argc > 2 && strcmp(argv[1], "vfork") == 0)
+		return phase_vfork((int64_t)(atof(argv[2]) * 1e9));
+	if (argc > 2 && strcmp(argv[1], "spin") == 0)
+		return spin(atof(argv[2]));
+	return days(argc > 1 ? atof(argv[1]) : 2);
 }
