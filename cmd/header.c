@@ -64,8 +64,8 @@ static void add_ledger(struct header *h, const struct capture_totals *t, struct 
 	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
 		return;
 	buf_printf(text, "%" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
-	for (unsigned int o = OUTCOME_EMITTED; o <= OUTCOME_SUM; o++) {
-		if (!t->outcomes[o])
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->outcomes[o] || !outcome_is_tick(o))
 			continue;
 		buf_printf(text, "%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
 		between = ", ";

@@ -124,7 +124,7 @@ static void refresh(struct live *v, struct gather *g)
 		no_memory();
 	modules_release(&v->modules);
 	all = v->coming.profile.total[0];
-	filters_match(v->f, &v->coming.profile);
+	filters_shape(v->f, &v->coming.profile);
 	v->coming.share = all ? (double)v->coming.profile.total[0] / (double)all : 0;
 	profile_release(&v->shown.profile);
 	v->shown = v->coming;

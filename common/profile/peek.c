@@ -7,7 +7,7 @@ struct walk {
 	struct peek *k;
 	const struct profile *p;
 	const bool *chosen;
-	const uint64_t *totals;
+	profile_weight *totals;
 	struct idmap numbers; /* of calls, by caller and callee */
 	uint32_t *open;
 	size_t cap_open;
@@ -45,7 +45,7 @@ static void enter(void *context, uint32_t at)
 	uint32_t number;
 
 	if (find_call(w, at, &number) && w->open[number]++ == 0)
-		w->k->by_callee[number].weight += w->totals[at];
+		w->k->by_callee[number].weight += w->totals[at][0];
 }
 
 static void leave(void *context, uint32_t at)
@@ -113,7 +113,7 @@ static bool put_in_order(struct peek *k, const struct profile *p)
 
 bool peek_init(struct peek *k, const struct profile *p, const bool *chosen)
 {
-	struct walk w = { .k = k, .p = p, .chosen = chosen, .totals = profile_totals(p, 0) };
+	struct walk w = { .k = k, .p = p, .chosen = chosen, .totals = profile_below(p) };
 	bool good;
 
 	*k = (struct peek){ 0 };
@@ -123,7 +123,7 @@ bool peek_init(struct peek *k, const struct profile *p, const bool *chosen)
 	good = w.totals && !w.failed && put_in_order(k, p);
 	idmap_release(&w.numbers);
 	free(w.open);
-	free((void *)w.totals);
+	free(w.totals);
 	return good;
 }
 

@@ -2,31 +2,17 @@
 
 #include <stdlib.h>
 
-typedef uint64_t weights[PROFILE_SIDES];
-
 static void add(uint64_t *to, const uint64_t *weight)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		to[side] += weight[side];
 }
 
-/* Weight of each node with all below it; children come after their parents. */
-static weights *subtree_weights(const struct profile *p)
-{
-	weights *w = calloc(p->n, sizeof(*w));
-
-	for (size_t i = p->n - 1; w && i > 0; i--) {
-		add(w[i], p->nodes[i].self);
-		add(w[p->nodes[i].parent], w[i]);
-	}
-	return w;
-}
-
 /* While the tree is walked: open counts how often each name stands on the way to the node. */
 struct walk {
 	struct table *t;
 	const struct profile *p;
-	const weights *below;
+	const profile_weight *below;
 	uint32_t *open;
 };
 
@@ -53,7 +39,7 @@ static void leave(void *context, uint32_t at)
 
 bool table_init(struct table *t, const struct profile *p)
 {
-	weights *below = subtree_weights(p);
+	profile_weight *below = profile_below(p);
 	uint32_t *open = calloc(p->labels.n, sizeof(*open));
 	size_t n = 0;
 
@@ -77,15 +63,12 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct table_row *x = a, *y = b;
 	const struct profile *p = context;
-	struct slice s = profile_text(p, x->label), t = profile_text(p, y->label);
-	int differ;
 
 	if (x->key != y->key)
 		return x->key > y->key ? -1 : 1;
 	if (x->second != y->second)
 		return x->second > y->second ? -1 : 1;
-	differ = memcmp(s.p, t.p, s.n < t.n ? s.n : t.n);
-	return differ ? differ : s.n < t.n ? -1 : s.n > t.n;
+	return slice_compare(profile_text(p, x->label), profile_text(p, y->label));
 }
 
 void table_sort(struct table *t, const struct profile *p)

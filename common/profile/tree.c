@@ -9,8 +9,8 @@ static int compare(const void *a, const void *b, void *context)
 	struct slice s = profile_text(t->p, t->p->nodes[*x].label), u = profile_text(t->p, t->p->nodes[*y].label);
 	int differ;
 
-	if (t->totals[*x] != t->totals[*y])
-		return t->totals[*x] > t->totals[*y] ? -1 : 1;
+	if (t->totals[*x][0] != t->totals[*y][0])
+		return t->totals[*x][0] > t->totals[*y][0] ? -1 : 1;
 	differ = memcmp(s.p, u.p, s.n < u.n ? s.n : u.n);
 	return differ ? differ : s.n < u.n ? -1 : s.n > u.n;
 }
@@ -24,12 +24,12 @@ static bool open_node(struct tree *t, uint32_t node)
 		return true;
 	level.rest = (struct tree_line){ .node = node, .depth = (uint32_t)t->n_levels };
 	for (uint32_t at = t->p->nodes[node].first; at; at = t->p->nodes[at].next) {
-		if (t->totals[at] == 0)
+		if (t->totals[at][0] == 0)
 			continue;
-		if (t->totals[at] < t->least) {
+		if (t->totals[at][0] < t->least) {
 			level.rest.more++;
 			level.rest.self += t->p->nodes[at].self[0];
-			level.rest.total += t->totals[at];
+			level.rest.total += t->totals[at][0];
 			continue;
 		}
 		if (!grow_array(&t->nodes, &t->cap, t->n, sizeof(*t->nodes)))
@@ -47,7 +47,7 @@ static bool open_node(struct tree *t, uint32_t node)
 
 bool tree_init(struct tree *t, const struct profile *p, uint64_t least, uint32_t depth)
 {
-	*t = (struct tree){ .p = p, .least = least, .depth = depth, .totals = profile_totals(p, 0) };
+	*t = (struct tree){ .p = p, .least = least, .depth = depth, .totals = profile_below(p) };
 	return t->totals && open_node(t, 0);
 }
 
@@ -60,7 +60,7 @@ bool tree_next(struct tree *t, struct tree_line *line)
 			uint32_t node = t->nodes[level->next++];
 
 			*line = (struct tree_line){ .node = node, .depth = (uint32_t)t->n_levels - 1,
-						    .self = t->p->nodes[node].self[0], .total = t->totals[node] };
+						    .self = t->p->nodes[node].self[0], .total = t->totals[node][0] };
 			t->failed = !open_node(t, node);
 			return true;
 		}

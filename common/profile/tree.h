@@ -29,7 +29,7 @@ struct tree {
 	const struct profile *p;
 	uint64_t least;
 	uint32_t depth;
-	uint64_t *totals; /* by node */
+	profile_weight *totals; /* by node */
 	uint32_t *nodes;  /* the children of each open node, in order */
 	size_t n, cap;
 	struct tree_level {
