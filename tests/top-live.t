@@ -143,6 +143,7 @@ else
 	is "  of the same window" "$(part resized | sed -n 's/^Window: *//p')" "80 in 1.00 s"
 	is "  the next window is drawn over it, and nothing of the old one is left" \
 		"$(part second | grep -c function_)$(part second | sed -n 's/^Window: *//p')" "13 in 1.00 s"
+	like "  Ctrl-C does not end it before the recorder" "$(cat "$tmp/out")" '^== end 0$'
 	like "  in the end the table of all" "$(part end)" '^Samples: +83 in '
 	is "  that fits" "$(part end | grep -c .)" 18
 	is "  its names are whole" "$(part end | grep -c 'function_.*0$')" "$(part end | grep -c function_)"
