@@ -30,6 +30,7 @@ void folded_reader_release(struct folded_reader *r)
 	scan_release(&r->scan);
 	free(r->steps);
 	free(r->labels);
+	free(r->frames);
 	buf_release(&r->last);
 	buf_release(&r->text);
 	*r = (struct folded_reader){ 0 };
@@ -60,6 +61,22 @@ static void share_steps(struct folded_reader *r, struct slice stack)
 	}
 }
 
+/* The frames of a stack from a place on, as labels: r->labels, and their texts. */
+static bool split_stack(struct folded_reader *r, struct slice stack, size_t at, size_t *n)
+{
+	*n = 0;
+	for (size_t length; at <= stack.n; at += length + 1, ++*n) {
+		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
+
+		length = semicolon ? (size_t)(semicolon - p) : stack.n - at;
+		if (!grow_array(&r->frames, &r->cap_frames, *n, sizeof(*r->frames)))
+			return false;
+		r->frames[*n] = (struct slice){ p, length };
+	}
+	return (!*n || grow_array(&r->labels, &r->cap_labels, *n - 1, sizeof(*r->labels))) &&
+	       profile_labels(r->into, r->frames, *n, r->labels);
+}
+
 /* A stack that label_is_stack has looked at, into the tree. */
 static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
@@ -69,13 +86,11 @@ static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int 
 	share_steps(r, stack);
 	at = r->n_steps ? r->steps[r->n_steps - 1].end + 1 : 0;
 	node = r->n_steps ? r->steps[r->n_steps - 1].node : 0;
-	for (; at <= stack.n; at += n + 1) {
-		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
-		uint32_t label;
-
-		n = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		if (!profile_label(r->into, (struct slice){ p, n }, &label) ||
-		    !profile_child(r->into, node, label, &node) || !add_step(r, at + n, node))
+	if (!split_stack(r, stack, at, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		at += r->frames[i].n;
+		if (!profile_child(r->into, node, r->labels[i], &node) || !add_step(r, at++, node))
 			return false;
 	}
 	buf_clear(&r->last);
@@ -91,16 +106,10 @@ static void forget_steps(struct folded_reader *r)
 
 static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
-	size_t n = 0;
+	size_t n;
 
-	for (size_t at = 0, length; at <= stack.n; at += length + 1) {
-		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
-
-		length = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		if (!grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
-		    !profile_label(r->into, (struct slice){ p, length }, &r->labels[n++]))
-			return false;
-	}
+	if (!split_stack(r, stack, 0, &n))
+		return false;
 	return profile_add(r->into, r->labels, n, side, count);
 }
 

@@ -59,8 +59,10 @@ struct folded_reader {
 		uint32_t node;
 	} *steps;
 	size_t n_steps, cap_steps;
+	/* The frames of a stack: texts and labels. */
+	struct slice *frames;
 	uint32_t *labels;
-	size_t cap_labels;
+	size_t cap_frames, cap_labels;
 	struct buf text;
 };
 
