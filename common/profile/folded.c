@@ -20,12 +20,14 @@ bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, str
 	if (!profile_init(&r->held) || !scan_init(&r->scan, fd, taken))
 		return false;
 	r->held.stack_max = p->stack_max;
+	lines_init(&r->waiting, 0);
 	return true;
 }
 
 void folded_reader_release(struct folded_reader *r)
 {
 	lines_release(&r->held_lines);
+	lines_release(&r->waiting);
 	profile_release(&r->held);
 	scan_release(&r->scan);
 	free(r->steps);
@@ -165,6 +167,34 @@ static bool stop_holding(struct folded_reader *r)
 	return good;
 }
 
+/* Is the text in no order, by now? A few lines that are not where they should be do not matter. */
+static bool unordered(struct folded_reader *r, struct slice stack)
+{
+	enum { FEW = 64, PART = 16 };
+	struct slice last = buf_view(&r->last);
+	int differ = last.n ? memcmp(last.p, stack.p, last.n < stack.n ? last.n : stack.n) : 0;
+
+	if (r->disorder * PART <= r->scan.lines + FEW && (differ > 0 || (differ == 0 && last.n > stack.n)))
+		r->disorder++;
+	return r->disorder * PART > r->scan.lines + FEW;
+}
+
+/* What waits goes into the tree. */
+static bool add_waiting(struct folded_reader *r)
+{
+	struct slice stack;
+	uint64_t count;
+	int got = lines_sort(&r->waiting) ? 1 : -1;
+
+	while (got > 0 && (got = lines_next(&r->waiting, &stack, &count)) > 0) {
+		if (!add_plain(r, stack, r->side, count))
+			return false;
+	}
+	lines_release(&r->waiting);
+	lines_init(&r->waiting, 0);
+	return got == 0;
+}
+
 static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	r->samples += count;
@@ -174,6 +204,9 @@ static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int 
 		return add_careful(r, stack, side, count);
 	if (r->lines && stack.n <= r->p->stack_max)
 		return lines_add(r->lines_into, stack, count);
+	if (r->batch && !r->both && (r->waiting.total || unordered(r, stack)))
+		return lines_add(&r->waiting, stack, count) &&
+		       (r->waiting.stacks.bytes < r->batch || add_waiting(r));
 	return add_plain(r, stack, side, count);
 }
 
@@ -222,11 +255,11 @@ int folded_read(struct folded_reader *r)
 		    !make_room(r))
 			return -1;
 	}
-	if (got < 0 || r->into == r->p)
+	if (got < 0)
 		return got;
 	errno = ENOMEM;
-	r->two_columns = scan_two_columns(&r->scan);
-	return r->two_columns || stop_holding(r) ? 0 : -1;
+	r->two_columns = r->into != r->p && scan_two_columns(&r->scan);
+	return r->two_columns || ((r->into == r->p || stop_holding(r)) && add_waiting(r)) ? 0 : -1;
 }
 
 /*
