@@ -25,7 +25,7 @@ IBERTY := $(call have,libiberty/demangle.h,-liberty)
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 LZMA := $(call have,lzma.h,-llzma)
-# Nor this one: without it a flame graph's data is not compressed.
+# Nor this one: without it neither a flame graph's data nor pprof is compressed.
 ZLIB := $(call have,zlib.h,-lz)
 # Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it).
 JANSSON := $(call have,jansson.h,-ljansson)
@@ -55,7 +55,7 @@ all: offline $(if $(RECORD),$(BIN)/cprof-record)
 
 offline: $(TOOLS:%=$(BIN)/%)
 
-$(LIB): $(call obj,$(COMMON))
+$(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
@@ -89,6 +89,22 @@ $(call obj,$(RECORD)): DEFS += -I$(BUILD) $(BPF_DEFS)
 $(BIN)/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
+
+# pprof's schema, as C.
+SCHEMA = $(if $(PPROF),$(BUILD)/pprof/profile.pb-c)
+
+$(BUILD)/pprof/profile.pb-c.h: $(PPROF_PROTO)
+	@mkdir -p $(@D)
+	$(call say,GEN)protoc-c -I$(dir $<) --c_out=$(@D) $<
+
+$(BUILD)/pprof/profile.pb-c.c: $(BUILD)/pprof/profile.pb-c.h
+
+$(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/pprof/profile.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu11 -O2 -g $(SANFLAGS) -c -o $@ $<
+
+$(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: $(SCHEMA:=.h)
+$(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: DEFS += -I$(BUILD)/pprof
 
 # Tests are TAP programs in tests/*.t; helpers that they need compiled are tests/*.c.
 TEST_PROGRAMS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c))
@@ -182,7 +198,7 @@ FUZZ_SECONDS = 60
 FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
 
 FUZZ_CC = $(CLANG) $(ALL_CFLAGS) $(DEFS) -O1 -DFUZZING -fno-sanitize-recover=undefined
-FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o)
+FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)

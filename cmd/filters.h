@@ -121,6 +121,21 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 /* Says that lines of a text made no sense. */
 void filters_warn_bad(const char *name, const struct scan *s);
 /*
+ * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
+ * text alone then.
+ */
+struct filters_taker {
+	void *context;
+	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
+	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
+	/* It was read to its end: fills both; false without memory. */
+	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
+	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
+};
+
+enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum);
+/*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all
  * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
  */

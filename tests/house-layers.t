@@ -51,6 +51,8 @@ is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
 is "libdw is in the DWARF room" "$(system '(elfutils/(libdw|libdwelf|libdwfl)|dwarf)\.h' "$all")" "common/dwarf "
 is "zlib is in the room that draws" "$(system 'zlib\.h' "$all")" "common/flame "
 is "jansson is in the export room" "$(system 'jansson\.h' "$all")" "common/export "
+is "protobuf-c is in the export room" "$(system '(protobuf-c/.*|profile\.pb-c)\.h' "$all")" "common/export "
+is "zlib is in the export room" "$(system 'zlib\.h' "$all")" "common/export "
 is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
 
 # Libraries return: no printing, no exiting.

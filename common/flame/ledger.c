@@ -42,8 +42,8 @@ static void print_outcomes(struct buf *out, const struct capture_totals *t)
 	const char *between = ": ";
 
 	print_count(out, t->outcomes[OUTCOME_EXPECTED]);
-	for (unsigned int o = 0; o < OUTCOMES; o++) {
-		if (!outcome_is_tick(o) || !t->outcomes[o])
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->outcomes[o] || !outcome_is_tick(o))
 			continue;
 		buf_text(out, between);
 		print_count(out, t->outcomes[o]);

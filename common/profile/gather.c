@@ -68,32 +68,29 @@ static bool has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-static bool in_time(const struct gather *g, uint64_t time)
+static bool in_time(const struct view *v, uint64_t base, uint64_t time)
 {
-	const struct view *v = g->view;
-
-	if (v->has_from && (time < g->base || time - g->base < v->from))
+	if (v->has_from && (time < base || time - base < v->from))
 		return false;
-	return !v->has_to || time < g->base || time - g->base < v->to;
+	return !v->has_to || time < base || time - base < v->to;
 }
 
 /* Weights add up only where they are time; an event whose definition was lost may be. */
-static bool of_unit(const struct gather *g, uint64_t event)
+static bool of_unit(const struct view *v, const struct capture *c, uint64_t event)
 {
-	const struct record_event *e = event < CAPTURE_EVENTS ? &g->capture.events[event] : NULL;
+	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
 
-	return g->view->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
+	return v->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
-static bool passes(const struct gather *g, const struct record_sample *r)
+bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
 {
-	const struct capture_thread *t = &g->capture.threads[r->thread];
-	const struct view *v = g->view;
+	const struct capture_thread *t = &c->threads[r->thread];
 
-	return listed(v->pids, v->n_pids, g->capture.processes[t->process].pid) &&
-	       listed(v->tids, v->n_tids, t->tid) && in_time(g, r->time) && of_unit(g, r->event) &&
+	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
+	       in_time(v, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(&g->capture, t->comm)));
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm)));
 }
 
 /* Rows by process or thread have its ids, unless they are to meet those of another capture. */
@@ -146,7 +143,7 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 		g->base = r->time;
 		g->p->runs++;
 	}
-	if (!passes(g, r))
+	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
 		return "the weights add up to more than 64 bits";

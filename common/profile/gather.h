@@ -59,6 +59,9 @@ struct view {
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
 
+/* Does the view count this sample, which the capture has accepted? base: time of the capture's first sample. */
+bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
+
 /* Sums over what passed, in samples, whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
