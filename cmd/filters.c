@@ -9,7 +9,7 @@
 #include "common/profile/folded.h"
 
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
-enum { BATCH = 64 << 20 }; /* of text in no order, see folded.h */
+enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
 
 static void no_memory(void)
 {
