@@ -1,8 +1,6 @@
 #include "common/flame/pack.h"
 
-#ifdef HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "common/export/gzip.h"
 
 void pack_base64(struct buf *out, struct slice bytes)
 {
@@ -33,64 +31,35 @@ void pack_base64(struct buf *out, struct slice bytes)
 	out->n = (size_t)(to - out->p);
 }
 
-#ifdef HAVE_ZLIB
-/* Some bytes of the input, with a strategy of their own, to the end of the output or of those bytes. */
-static int deflate_part(z_stream *z, struct buf *to, size_t n, int flush)
-{
-	enum { STEP = 1 << 20 };
-	const uint8_t *end = z->next_in + n;
-	int got = Z_OK;
-
-	do {
-		size_t left = (size_t)(end - z->next_in);
-
-		if (!buf_reserve(to, STEP))
-			return Z_MEM_ERROR;
-		z->avail_in = (uInt)(left < STEP ? left : STEP);
-		z->avail_out = STEP;
-		z->next_out = to->p + to->n;
-		got = deflate(z, left <= STEP ? flush : Z_NO_FLUSH);
-		to->n = (size_t)(z->next_out - to->p);
-	} while (got == Z_OK && (z->next_in < end || z->avail_out == 0 || flush == Z_FINISH));
-	return got;
-}
-
 /*
  * What little there is, as small as it can be. Of a large tree the numbers repeat no longer sequences: coding them
- * singly takes half the time of the lowest level, and less room.
+ * singly takes half the time of looking for any, and less room.
  */
-static bool compress_gzip(struct buf *to, struct slice raw, size_t texts)
+static void compress_gzip(struct buf *to, struct slice raw, size_t texts)
 {
-	enum { MUCH = 1 << 20, GZIP = 16 + MAX_WBITS, MEMORY = 9 };
-	z_stream z = { .next_in = (Bytef *)raw.p };
+	enum { MUCH = 1 << 20 };
 	bool much = raw.n - texts > MUCH;
-	int got;
+	struct gzip *z = gzip_new();
 
-	if (deflateInit2(&z, much ? 4 : 9, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return false;
-	got = deflate_part(&z, to, texts, Z_BLOCK);
-	if (got == Z_OK && much)
-		got = deflateParams(&z, 4, Z_HUFFMAN_ONLY);
-	if (got == Z_OK)
-		got = deflate_part(&z, to, raw.n - texts, Z_FINISH);
-	deflateEnd(&z);
-	return got == Z_STREAM_END;
+	to->failed = to->failed || !z;
+	if (!z)
+		return;
+	gzip_turn(z, much ? GZIP_TEXT : GZIP_SMALL, to);
+	gzip_add(z, (struct slice){ raw.p, texts }, to);
+	if (much)
+		gzip_turn(z, GZIP_CODES, to);
+	gzip_add(z, (struct slice){ raw.p + texts, raw.n - texts }, to);
+	gzip_end(z, to);
+	gzip_free(z);
 }
-#endif
 
 void pack_append(struct buf *out, struct slice raw, size_t texts)
 {
-#ifdef HAVE_ZLIB
 	struct buf small = { 0 };
 
-	if (compress_gzip(&small, raw, texts)) {
+	compress_gzip(&small, raw, texts);
+	if (!small.failed)
 		pack_base64(out, buf_view(&small));
-		buf_release(&small);
-		return;
-	}
+	out->failed = out->failed || small.failed;
 	buf_release(&small);
-#else
-	(void)texts;
-#endif
-	pack_base64(out, raw);
 }
