@@ -52,6 +52,11 @@ struct folded_reader {
 	/* Where lines go: to what is held while all of them end in two numbers, and then where they belong. */
 	struct profile *into, held;
 	struct lines *lines_into, held_lines;
+	/*
+	 * Else stacks wait here for others that begin as they do: in order, each differs from the one before in a few
+	 * frames at its end, and only those are looked up.
+	 */
+	struct lines waiting;
 	/* The stack before, and where each of its frames ends. */
 	struct buf last;
 	struct folded_step {
