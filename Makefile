@@ -25,22 +25,24 @@ IBERTY := $(call have,libiberty/demangle.h,-liberty)
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 LZMA := $(call have,lzma.h,-llzma)
-# Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it); pprof
-# is not compressed without zlib.
+# Nor this one: without it neither a flame graph's data nor pprof is compressed.
+ZLIB := $(call have,zlib.h,-lz)
+# Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it).
 JANSSON := $(call have,jansson.h,-ljansson)
 PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
-ZLIB := $(call have,zlib.h,-lz)
 LIBS = -lm $(if $(DW),-ldw) $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
-	$(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c) $(if $(ZLIB),-lz)
+	$(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c)
 DEFS = $(shell pkg-config --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
-	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF) $(if $(ZLIB),-DHAVE_ZLIB)
+	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
 BPF_LIBS = $(shell pkg-config --libs libbpf)
 BPF_DEFS = $(shell pkg-config --cflags libbpf)
 
 COMMON = $(wildcard common/*/*.c)
 TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
 RECORD = $(wildcard cmd/cprof-record/*.c)
+# What the commands have in common.
+SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
 # What a rule says in place of its command.
@@ -57,13 +59,16 @@ $(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(BUILD)/obj/cmd/filters.o $(LIB)
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(call obj,$(SHARED)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
+
+# What a flame graph's page is made of is in the object.
+$(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard common/flame/*.html common/flame/*.css common/flame/*.js)
 
 # The kernel part: clang to an object, bpftool to a skeleton with the object's bytes in it.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))

@@ -318,7 +318,8 @@ static enum status convert_perf(struct conversion *c)
 		no_memory();
 	put(buf_view(&p.out));
 	if (p.shortened)
-		cli_warn("%" PRIu64 " stacks lost outer frames: perf has no room for more", p.shortened);
+		cli_warn("%" PRIu64 " stack%s lost outer frames: perf has no room for more", p.shortened,
+			 p.shortened == 1 ? "" : "s");
 	perf_pipe_release(&p);
 	return status;
 }

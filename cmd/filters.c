@@ -8,7 +8,7 @@
 
 #include "common/profile/folded.h"
 
-enum { PEEK = 4096 };
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 
 static void no_memory(void)
 {
@@ -217,17 +217,12 @@ void filters_release(struct filters *f)
 	}
 }
 
-static bool lost_outcome(unsigned int outcome)
-{
-	return outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY;
-}
-
 uint64_t losses_count(const struct capture_totals *t)
 {
 	uint64_t lost = 0;
 
 	for (unsigned int o = 0; o < OUTCOMES; o++)
-		lost += lost_outcome(o) ? t->outcomes[o] : 0;
+		lost += outcome_is_lost(o) ? t->outcomes[o] : 0;
 	return lost;
 }
 
@@ -242,7 +237,7 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 			buf_printf(out, " of %" PRIu64 " expected", t->outcomes[OUTCOME_EXPECTED]);
 		buf_printf(out, " sample%s lost", lost == 1 ? "" : "s");
 		for (unsigned int o = 0; o < OUTCOMES; o++) {
-			if (!lost_outcome(o) || !t->outcomes[o])
+			if (!outcome_is_lost(o) || !t->outcomes[o])
 				continue;
 			buf_printf(out, "%s%s %" PRIu64, between, outcome_name(o), t->outcomes[o]);
 			between = ", ";
@@ -285,6 +280,13 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	}
 }
 
+static int next_record(const struct filters_taker *t, struct reader *r, int fd, struct record *rec)
+{
+	if (t->wait)
+		t->wait(t->context, r, fd);
+	return reader_next(r, rec);
+}
+
 static enum status load_stream(int fd, const char *name, struct slice taken, const struct filters_taker *t,
 			       struct loaded *sum)
 {
@@ -297,7 +299,7 @@ static enum status load_stream(int fd, const char *name, struct slice taken, con
 	if (!r || !t->begin(t->context))
 		no_memory();
 	reader_unread(r, taken);
-	while ((got = reader_next(r, &rec)) > 0) {
+	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong = t->record(t->context, &rec);
 
 		if (wrong)
@@ -321,7 +323,13 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->by == BY_MODULE ? "--by module" : NULL;
+	       v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
+}
+
+void filters_warn_bad(const char *name, const struct scan *s)
+{
+	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why,
+		 s->bad == s->lines ? "; this is not folded text" : s->bad > 1 ? ", and others like it" : "");
 }
 
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
@@ -335,33 +343,38 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
+	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
+		f->columns = COLUMNS_TWO;
+	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	r.lines = f->lines;
+	r.full = f->full;
+	r.budget = f->budget;
+	r.context = f->context;
 	if (folded_read(&r) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
 	if (r.two_columns) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
 			 "this is a comparison, not one profile", name);
-	} else if (r.bad) {
+	} else if (r.scan.bad) {
 		status = STATUS_DAMAGED;
-		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
-			 r.bad == r.lines ? "; this is not folded text" :
-			 r.bad > 1	  ? ", and others like it" : "");
+		filters_warn_bad(name, &r.scan);
 	}
 	sum->texts++;
-	sum->good += !r.two_columns && (r.bad < r.lines || r.lines == 0);
+	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);
 	return status;
 }
 
-/* The first bytes, so that the kind of input is known. */
-static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
+/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+static size_t peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
 {
 	size_t n = 0;
 
-	while (n < size) {
+	while (n < enough) {
 		ssize_t got = read(fd, to + n, size - n);
 
 		if (got < 0 && errno == EINTR)
@@ -381,7 +394,7 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
-	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
+	struct slice taken = { start, peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
 	if (taken.n == 0 && !needs_capture(f)) {
@@ -403,6 +416,7 @@ struct gathering {
 	struct profile *p;
 	unsigned int side;
 	const struct view *view;
+	const struct filters_watch *watch;
 };
 
 static bool begin_gathering(void *context)
@@ -414,7 +428,18 @@ static bool begin_gathering(void *context)
 
 static const char *gather_record(void *context, const struct record *r)
 {
-	return gather_apply(&((struct gathering *)context)->g, r);
+	struct gathering *it = context;
+
+	if (it->watch)
+		it->watch->see(it->watch->context, &it->g, r);
+	return gather_apply(&it->g, r);
+}
+
+static void wait_watched(void *context, struct reader *r, int fd)
+{
+	const struct filters_watch *w = ((struct gathering *)context)->watch;
+
+	w->wait(w->context, r, fd);
 }
 
 static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
@@ -431,8 +456,8 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum)
 {
-	struct gathering it = { .p = p, .side = side, .view = &f->view };
-	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering };
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
+	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL };
 
 	return filters_read(f, path, &t, p, side, sum);
 }

@@ -7,7 +7,7 @@
         print(b.value('document.title'))            # what an expression gives; promises are awaited
         b.click(100, 50); b.key('Escape'); b.text('abc')
         b.screenshot('/tmp/page.png')
-        print(b.errors)                             # exceptions and console errors of the pages, and requests that went out
+        print(b.errors, b.requests)                 # exceptions and console errors; requests to a network
 """
 import base64
 import json
@@ -18,11 +18,12 @@ import subprocess
 import tempfile
 import time
 
-FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-         '--disable-component-update', '--disable-sync', '--disable-extensions', '--hide-scrollbars', '--mute-audio',
+FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+         '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-extensions',
+         '--hide-scrollbars', '--mute-audio',
          '--disable-dev-shm-usage', '--force-color-profile=srgb', '--remote-debugging-pipe']
-KEYS = {'Enter': 13, 'Escape': 27, 'Backspace': 8, 'Tab': 9, 'ArrowLeft': 37, 'ArrowUp': 38, 'ArrowRight': 39, 'ArrowDown': 40,
-        'Home': 36, 'End': 35, ' ': 32}
+KEYS = {'Enter': 13, 'Escape': 27, 'Backspace': 8, 'Tab': 9, 'ArrowLeft': 37, 'ArrowUp': 38, 'ArrowRight': 39,
+        'ArrowDown': 40, 'Home': 36, 'End': 35, ' ': 32}
 
 
 def find():
@@ -44,8 +45,9 @@ class Browser:
         script = f'exec 9<&{there_read} 8>&{there_write}; exec 3<&9 4>&8 9<&- 8>&-; exec "$@"'
         command = [find(), *FLAGS, f'--user-data-dir={self.home}', f'--window-size={width},{height}', 'about:blank']
         self.log = open(os.path.join(self.home, 'log'), 'wb')
-        self.process = subprocess.Popen(['bash', '-c', script, 'sh', *command], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-                                        pass_fds=(there_read, there_write), start_new_session=True)
+        self.process = subprocess.Popen(['bash', '-c', script, 'sh', *command], stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=self.log, pass_fds=(there_read, there_write),
+                                        start_new_session=True)
         os.close(there_read)
         os.close(there_write)
         self.input, self.output = here_read, here_write
@@ -129,15 +131,17 @@ class Browser:
     # ---- what a person does
 
     def size(self, width, height, scale=1):
-        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale, mobile=False)
+        self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale,
+                  mobile=False)
 
     def media(self, dark):
-        self.call('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
+        scheme = {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}
+        self.call('Emulation.setEmulatedMedia', features=[scheme])
 
     def open(self, path, fragment=''):
         """Opens a file (or a URL) and waits until it is loaded."""
         url = path if '://' in path else 'file://' + os.path.abspath(path)
-        for each in ('about:blank', url): # so that another fragment of the same file is loaded anew
+        for each in ('about:blank', url + fragment): # so that another fragment of the same file is loaded anew
             self.events = []
             self.call('Page.navigate', url=each)
             until = time.monotonic() + self.patience
@@ -146,7 +150,8 @@ class Browser:
                     raise Failed(f'{each} is not loaded in {self.patience} s')
 
     def value(self, expression):
-        answer = self.call('Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
+        answer = self.call('Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True,
+                           userGesture=True)
         if 'exceptionDetails' in answer:
             details = answer['exceptionDetails']
             raise Failed(f"{expression[:200]}: {details.get('exception', {}).get('description') or details['text']}")
@@ -201,8 +206,9 @@ class Browser:
 
     def files(self, selector, paths):
         """Sets the files of an <input type=file>."""
-        node = self.call('Runtime.evaluate', expression=f'document.querySelector({json.dumps(selector)})')['result']['objectId']
-        self.call('DOM.setFileInputFiles', files=[os.path.abspath(p) for p in paths], objectId=node)
+        found = self.call('Runtime.evaluate', expression=f'document.querySelector({json.dumps(selector)})')
+        self.call('DOM.setFileInputFiles', files=[os.path.abspath(p) for p in paths],
+                  objectId=found['result']['objectId'])
 
     def screenshot(self, path):
         self.settle()

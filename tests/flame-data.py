@@ -70,15 +70,17 @@ def nested(profiles):
     return root
 
 
-def block(profiles, title='', subtitle='', unit='samples', names=('before', 'after'), options=(), ledger=(), times=None, icicle=False,
-          verdict=None, node_verdict=None):
-    """times: (slice length in ns, number of slices, {(slice, stack): weight}). verdict(frame) gives a pair, node_verdict(stack) one."""
+def block(profiles, title='', subtitle='', unit='samples', names=('before', 'after'), options=(), ledger=(), times=None,
+          icicle=False, verdict=None, node_verdict=None):
+    """times: (slice length in ns, number of slices, {(slice, stack): weight}).
+    verdict(frame): a pair, of its self and total; node_verdict(stack): that of the node's total."""
     two = len(profiles) == 2
     out = [b'cprofv1\n', varint((1 if two else 0) | (2 if times else 0) | (4 if icicle else 0) | 8)]
     out += [word(t) for t in (title, subtitle, unit) + (tuple(names) if two else ('', ''))]
     for pairs in (options, ledger):
         out += [varint(len(pairs))] + [word(t) for pair in pairs for t in pair]
-    labels = sorted({f for p in profiles for stack in p for f in stack}, key=lambda f: (f[0].encode('utf-8', 'surrogateescape'), f[1]))
+    labels = sorted({f for p in profiles for stack in p for f in stack},
+                    key=lambda f: (f[0].encode('utf-8', 'surrogateescape'), f[1]))
     number = {f: i for i, f in enumerate(labels)}
     out.append(varint(len(labels)))
     for f in labels:
@@ -155,7 +157,7 @@ def reverse(profile):
 
 
 def sandwich(profile, f):
-    """(callers, callees): profiles of stacks from f on, at its outermost place: towards the root, and towards the leaf."""
+    """(callers, callees): profiles of stacks from the outermost f on: towards the root, and towards the leaf."""
     callers, callees = collections.Counter(), collections.Counter()
     for stack, weight in profile.items():
         if f in stack:

@@ -19,6 +19,10 @@ struct options {
 	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
+	int *groups; /* of --cgroup and --container: directories of the version 2 hierarchy, open */
+	size_t n_groups, cap_groups;
+	const char **labels; /* of -l: "key=value" */
+	size_t n_labels, cap_labels;
 	unsigned int hertz;
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
@@ -29,6 +33,11 @@ struct options {
 	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */
+	/* One file after the other, where one of these is not 0; see output.h. */
+	uint64_t rotate_ns, rotate_bytes;
+	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
+	const char *on_rotate;        /* NULL: no command */
+	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
 };
 

@@ -206,7 +206,7 @@ static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 	if (!take_event(&c, h))
 		return false;
 	h->rest = trim((struct slice){ c.p, cursor_left(&c) });
-	return timed || h->event.n || h->rest.n == 0;
+	return timed || (h->event.n ? !is_digit(h->event.p[0]) : h->rest.n == 0);
 }
 
 static bool try_tail(struct slice line, size_t at, bool timed, struct script_head *h)

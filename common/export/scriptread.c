@@ -308,8 +308,8 @@ static uint64_t place_name(struct script_reader *r, const struct script_known *k
 		base.n -= sizeof(deleted) - 1;
 	if (base.n > 2 && base.p[0] == '[' && base.p[base.n - 1] == ']')
 		base = (struct slice){ base.p + 1, base.n - 2 };
-	if (k->kind == SCRIPT_JIT)
-		base = slice_of("jit");
+	if (k->kind == SCRIPT_JIT || k->kind == SCRIPT_KERNEL)
+		base = slice_of(k->kind == SCRIPT_JIT ? "jit" : "kernel");
 	buf_byte(&text, '[');
 	buf_bytes(&text, base.p, base.n);
 	if (k->f.has_file_offset)
@@ -455,12 +455,13 @@ static uint64_t walk(struct script_reader *r, size_t begin, size_t end, uint64_t
 static void end_sample(struct script_reader *r)
 {
 	struct record rec = { .type = RECORD_SAMPLE };
-	size_t kernel = count_kernel(r);
 	uint32_t process;
+	size_t kernel;
 
 	if (!r->open)
 		return;
 	r->open = false;
+	kernel = count_kernel(r);
 	if (!idmap_find(&r->processes, r->head.pid, &process))
 		return; /* there was no memory for it */
 	rec.sample = (struct record_sample){ .time = r->time, .event = r->event, .cpu = r->head.cpu, .thread = r->thread,

@@ -82,13 +82,12 @@ const char *script_writer_apply(struct script_writer *w, const struct record *r)
 static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch, uint64_t *offset, bool *jit)
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
-	uint32_t at = timeline_find(&w->names.symbols, frame, epoch);
-	const struct capture_symbol *s = &w->capture.symbols[at];
+	const struct capture_symbol *s = names_symbol(&w->names, frame, epoch);
 	const struct capture_ksym *k = f->process ? NULL : capture_ksym(&w->capture, capture_lookup(f, f->address));
 
-	*jit = at && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
+	*jit = s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
 	*offset = 0;
-	if (at && s->name && s->source != NAME_NONE && s->source != NAME_BOUNDS)
+	if (s && s->source != NAME_BOUNDS)
 		*offset = s->offset;
 	else if (k)
 		*offset = f->address - k->address;

@@ -8,14 +8,21 @@ function make(tag, className, ...content) {
 	return node;
 }
 
+const ACT_OF_KEY = {
+	'/': 'search', f: 'flame', r: 'reverse', s: 'sandwich', o: 'heavy', i: 'icicle', t: 'table', d: 'theme', m: 'heat',
+	n: 'next', N: 'previous', c: 'copy', '?': 'help', 0: 'reset',
+};
+
 class App extends Page {
 	constructor(profile) {
 		super(profile);
 		const p = profile;
 		this.acts = {
-			flame: () => this.look('flame'), reverse: () => this.look('reverse'), sandwich: () => this.sandwichCurrent(),
+			flame: () => this.look('flame'), reverse: () => this.look('reverse'),
+			sandwich: () => this.sandwichCurrent(),
 			heavy: () => this.toggle('heavy'), icicle: () => this.toggle('icicle'),
-			both: () => this.set({ width: 'both' }), before: () => this.set({ width: 'before' }), after: () => this.set({ width: 'after' }),
+			both: () => this.set({ width: 'both' }), before: () => this.set({ width: 'before' }),
+			after: () => this.set({ width: 'after' }),
 			dtotal: () => this.set({ delta: 'total' }), dself: () => this.set({ delta: 'self' }),
 			previous: () => this.nextMatch(-1), next: () => this.nextMatch(1), table: () => this.toggle('table'),
 			theme: () => this.set({ theme: this.format.dark ? 'light' : 'dark' }), help: () => this.showHelp(),
@@ -32,7 +39,7 @@ class App extends Page {
 			el('ledger').append(make('div', '', make('dt', '', shown(label)), make('dd', '', shown(value))));
 		const [before, after] = document.querySelectorAll('[data-act=before], [data-act=after]');
 		if (p.sides === 2)
-			[before.title, after.title] = [`Width: share of ${shown(p.names[0])} (w)`, `Width: share of ${shown(p.names[1])} (w)`];
+			[before.title, after.title] = p.names.map((name) => `Width: share of ${shown(name)} (w)`);
 		for (const [keys, what] of KEYS)
 			el('help').append(make('kbd', '', keys), make('span', '', what));
 		this.listen();
@@ -171,9 +178,7 @@ class App extends Page {
 		}
 		if (e.target.closest('button') && (e.key === 'Enter' || e.key === ' '))
 			return;
-		const act = { '/': 'search', f: 'flame', r: 'reverse', s: 'sandwich', o: 'heavy', i: 'icicle', t: 'table', d: 'theme', m: 'heat',
-			n: 'next', N: 'previous', c: 'copy', '?': 'help', 0: 'reset' }[e.key] ||
-			(this.p.sides === 2 ? { w: 'width', x: 'delta' }[e.key] : undefined);
+		const act = ACT_OF_KEY[e.key] || (this.p.sides === 2 ? { w: 'width', x: 'delta' }[e.key] : undefined);
 		if (act)
 			this.acts[act]();
 		else if (e.key === 'Escape')
@@ -227,20 +232,23 @@ class App extends Page {
 		const { p, format } = this, up = this.tree.up ? this.inUp(box) && !box.twin : this.view === 'reverse';
 		const facts = [], parent = box.parent;
 		const line = (of) => {
-			const shares = this.shares(box, of);
+			const shares = this.shares(box, of), part = shares.map(format.percent).join(' → ');
+			const weight = box[of].slice(0, p.sides).map(format.weight).join(' → ');
+			const unit = p.unit === 'ns' ? '' : box[of][0] === 1 ? ' sample' : ' samples';
 			if (p.sides === 1)
-				return `${format.weight(box[of][0])}${p.unit === 'ns' ? '' : ` sample${box[of][0] === 1 ? '' : 's'}`} (${format.percent(shares[0])})`;
-			return `${shares.map(format.percent).join(' → ')}, ${format.points(shares[1] - shares[0])} points (${box[of].slice(0, 2).map(format.weight).join(' → ')})`;
+				return `${weight}${unit} (${part})`;
+			return `${part}, ${format.points(shares[1] - shares[0])} points (${weight})`;
 		};
 		facts.push([up && box.parent ? 'through here' : 'total', line('total')]);
 		facts.push([up && box.parent ? 'beginning here' : 'self', line('self')]);
 		if (parent) {
-			const part = this.w.sum.map((sum, side) => (parent.total[side] > 0 ? box.total[side] / parent.total[side] : 0));
-			facts.push([up ? 'of what is below' : 'of parent', part.map(format.percent).join(' → ')]);
+			const share = (of, side) => (of > 0 ? box.total[side] / of : 0), part = parent.total.slice(0, p.sides).map(share);
+			facts.push([up ? 'of its callee' : 'of parent', part.map(format.percent).join(' → ')]);
 		}
 		if (p.sides === 2 && (box.parent || this.view === 'sandwich')) {
-			const mark = this.mark(box);
-			facts.push([`change of ${this.state.delta}`, (mark && this.verdict(box) === 0 ? `${mark}, but ` : '') + VERDICTS[this.verdict(box)]]);
+			const mark = this.mark(box), verdict = this.verdict(box);
+			const but = mark && verdict === 0 ? `${mark}, but ` : '';
+			facts.push([`change of ${this.state.delta}`, but + VERDICTS[verdict]]);
 		}
 		return facts;
 	}
@@ -262,7 +270,8 @@ class App extends Page {
 		const list = make('dl', '');
 		for (const [label, value] of this.facts(one.box))
 			list.append(make('dt', '', label), make('dd', '', value));
-		tip.replaceChildren(make('b', '', shown(this.p.name(one.box.label).slice(0, 700))), make('span', 'dim', this.kindOf(one.box)), list);
+		const name = shown(this.p.name(one.box.label).slice(0, 700));
+		tip.replaceChildren(make('b', '', name), make('span', 'dim', this.kindOf(one.box)), list);
 	}
 
 	placeTip(e) {
@@ -275,7 +284,7 @@ class App extends Page {
 
 	showDetails() {
 		const box = this.current() || this.tree.down.root, mark = make('i', '');
-		mark.style.background = this.palette.label(box.label, false);
+		mark.style.background = this.fill(box, false);
 		const list = make('dl', '');
 		for (const [label, value] of this.facts(box))
 			list.append(make('div', '', make('dt', '', label), make('dd', '', value)));
@@ -317,11 +326,10 @@ class App extends Page {
 
 	showButtons() {
 		const s = this.state;
-		const on = { flame: this.view === 'flame', reverse: this.view === 'reverse', sandwich: this.view === 'sandwich', heavy: s.heavy === '1',
-			icicle: s.icicle === '1', both: s.width === 'both', before: s.width === 'before', after: s.width === 'after',
-			dtotal: s.delta === 'total', dself: s.delta === 'self', table: s.table === '1' };
-		for (const [act, pressed] of Object.entries(on))
-			document.querySelector(`[data-act=${act}]`).setAttribute('aria-pressed', String(pressed));
+		const on = [this.view, s.width, `d${s.delta}`, ...['heavy', 'icicle', 'table'].filter((key) => s[key] === '1')];
+		for (const button of document.querySelectorAll('.group [data-act]'))
+			if (!['theme', 'help'].includes(button.dataset.act))
+				button.setAttribute('aria-pressed', String(on.includes(button.dataset.act)));
 	}
 
 	showLegend() {
@@ -356,26 +364,33 @@ function publish(app) {
 	const frame = (one) => {
 		const r = el('graph').getBoundingClientRect(), y = one.row * app.picture.rowHeight - app.top(), { box } = one;
 		return {
-			name: p.name(box.label), kind: KIND_NAMES[p.kind[box.label]], x: one.x, y, w: one.w, row: one.row, level: box.level,
+			name: p.name(box.label), kind: KIND_NAMES[p.kind[box.label]], level: box.level, x: one.x, y, w: one.w,
 			total: both(box.total), self: both(box.self), up: app.tree.up ? app.inUp(box) && !box.twin : false,
-			path: pathOf(box).map((l) => p.name(l)), mark: p.sides === 2 ? app.mark(box) : '',
+			path: pathOf(box).map((l) => [p.name(l), p.kind[l]]), mark: p.sides === 2 ? app.mark(box) : '',
 			verdict: p.sides === 2 ? VERDICTS[app.verdict(box)] : '', change: p.sides === 2 ? app.change(box) : 0,
 			clientX: r.left + one.x + one.w / 2, clientY: r.top + y + app.picture.rowHeight / 2,
 		};
 	};
 	const all = () => app.picture.rows.flat();
+	const names = (box) => pathOf(box).map((l) => p.name(l));
 	Object.assign(window.cprof, {
+		app,
 		frames: () => all().filter((one) => !one.rest).map(frame),
-		rests: () => all().filter((one) => one.rest).length,
+		count: () => all().filter((one) => !one.rest).length, rests: () => all().filter((one) => one.rest).length,
 		search: () => ({ query: app.state.query, share: app.share && both(app.share), wrong: app.wrong,
 			labels: app.matches ? app.matches.reduce((a, b) => a + b, 0) : 0, shown: el('matched').textContent }),
-		totals: () => both(app.w.sum), state: () => ({ ...app.state, shown: app.view }), width: () => el('pane').clientWidth,
-		focus: () => (app.focus ? { name: p.name(app.focus.label), path: pathOf(app.focus).map((l) => p.name(l)) } : null),
-		zoomed: () => pathOf(app.zoomed.down).map((l) => p.name(l)),
-		table: () => app.table.rows.map((l) => ({ name: p.name(l), kind: KIND_NAMES[p.kind[l]], self: app.w.labelSelf.map((s) => s[l]),
-			total: app.w.labelTotal.map((t) => t[l]) })),
-		heat: () => (app.heat ? { range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, group: app.heat.group,
-			cells: Array.from(app.heat.weight), left: app.heat.left, cellWidth: app.heat.cellWidth, cellHeight: app.heat.cellHeight } : null),
+		totals: () => both(app.w.sum), width: () => el('pane').clientWidth,
+		state: () => ({ ...app.state, shown: app.view }),
+		focus: () => (app.focus ? { name: p.name(app.focus.label), path: names(app.focus) } : null),
+		zoomed: () => names(app.zoomed.down),
+		table: () => app.table.rows.map((l) => ({
+			name: p.name(l), kind: KIND_NAMES[p.kind[l]],
+			self: app.w.labelSelf.map((s) => s[l]), total: app.w.labelTotal.map((t) => t[l]),
+		})),
+		heat: () => (app.heat ? {
+			range: app.heat.range, columns: app.heat.columns, rows: app.heat.rows, cells: Array.from(app.heat.weight),
+			left: app.heat.left, cellWidth: app.heat.cellWidth, cellHeight: app.heat.cellHeight,
+		} : null),
 		copied: () => app.copied, nodes: p.nodes - 1, labels: p.labels,
 	});
 }

@@ -1,6 +1,6 @@
 'use strict';
 // The data block: base64, perhaps gzip, then varints. What it holds becomes typed arrays, indexed by node in pre-order:
-// node 0 is the invisible root, a node's subtree is i+1 .. end[i]-1, its first child i+1, a child's next sibling end[child].
+// node 0 is the invisible root, a subtree is i .. end[i]-1, its first child i+1, a child c's next sibling end[c].
 
 const MAGIC = 'cprofv1\n';
 const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8;

@@ -38,8 +38,13 @@ class HeatMap {
 	}
 
 	moment(slice) {
-		const s = slice * this.t.sliceNs / 1e9;
-		return `${s.toFixed(this.t.sliceNs < 1e9 ? Math.min(3, Math.max(2, Math.ceil(-Math.log10(this.t.sliceNs / 1e9)))) : 0)} s`;
+		const length = this.t.sliceNs / 1e9;
+		const digits = length < 1 ? Math.min(3, Math.max(2, Math.ceil(-Math.log10(length)))) : 0;
+		return `${(slice * length).toFixed(digits)} s`;
+	}
+
+	wordsOf(cell) {
+		return `${this.moment(cell * this.group)}: ${this.format.weight(this.weight[cell])}`;
 	}
 
 	words(range) {
@@ -56,10 +61,10 @@ class HeatMap {
 
 	cellAt(e) {
 		const r = this.canvas.getBoundingClientRect();
-		const column = Math.floor((e.clientX - r.left - this.left) / this.cellWidth);
-		const row = Math.floor((e.clientY - r.top) / this.cellHeight);
-		const clamped = Math.min(this.columns - 1, Math.max(0, column)) * this.rows + Math.min(this.rows - 1, Math.max(0, row));
-		return Math.min(this.cells - 1, clamped);
+		const within = (n, of) => Math.min(of - 1, Math.max(0, Math.floor(n)));
+		const column = within((e.clientX - r.left - this.left) / this.cellWidth, this.columns);
+		const row = within((e.clientY - r.top) / this.cellHeight, this.rows);
+		return Math.min(this.cells - 1, column * this.rows + row);
 	}
 
 	// A drag gives a range at once; a click begins one, and the next click ends it.
@@ -107,13 +112,14 @@ class HeatMap {
 	}
 
 	key(e) {
-		const step = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -this.rows, ArrowRight: this.rows, Home: -Infinity, End: Infinity }[e.key];
+		const { rows } = this, all = Infinity;
+		const step = { ArrowUp: -1, ArrowDown: 1, ArrowLeft: -rows, ArrowRight: rows, Home: -all, End: all }[e.key];
 		if (e.ctrlKey || e.metaKey || e.altKey || this.cells === 0)
 			return;
 		if (step !== undefined) {
 			const next = Math.max(0, this.cursor) + (this.cursor < 0 ? 0 : step);
 			this.cursor = Math.min(this.cells - 1, Math.max(0, next));
-			this.format.say(`${this.moment(this.cursor * this.group)}: ${this.format.weight(this.weight[this.cursor])}`);
+			this.format.say(this.wordsOf(this.cursor));
 			this.draw();
 		} else if ((e.key === 'Enter' || e.key === ' ') && this.cursor >= 0) {
 			if (this.anchor >= 0) {
@@ -163,8 +169,8 @@ class HeatMap {
 		const { dark } = this.format;
 		if (share === 0)
 			return dark ? '#20252b' : '#eef0f2';
-		const s = Math.sqrt(share);
-		return dark ? oklch(0.3 + 0.55 * s, dim ? 0.03 : 0.03 + 0.12 * s, 250 - 190 * s)
+		const s = share ** 0.8;
+		return dark ? oklch(0.26 + 0.6 * s, dim ? 0.03 : 0.05 + 0.1 * s, 280 + 150 * s)
 			: oklch(0.95 - 0.42 * s, dim ? 0.02 : 0.03 + 0.13 * s, 85 - 45 * s);
 	}
 
@@ -226,7 +232,7 @@ class HeatMap {
 		const perRow = this.group * this.t.sliceNs / 1e6;
 		if (rows > 1)
 			for (let i = 0; i < 4; i++)
-				g.fillText(`${Math.round(Math.round(rows * i / 4) * perRow)} ms`, left - 6, Math.round(rows * i / 4) * ch + 6);
+				g.fillText(`${Math.round(rows * i / 4 * perRow)} ms`, left - 6, rows * i / 4 * ch + 6);
 		g.textAlign = 'left';
 		const perColumn = this.rows * this.group * this.t.sliceNs / 1e9;
 		const every = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600].find((n) => n * cw >= 48) || 7200;
@@ -236,8 +242,7 @@ class HeatMap {
 
 	tell(marked) {
 		const words = marked ? this.words([marked[0] * this.group, marked[1] * this.group]) : 'all time';
-		const cell = this.hover >= 0 ? this.hover : -1;
-		const here = cell >= 0 ? `\n${this.moment(cell * this.group)}: ${this.format.weight(this.weight[cell])}` : '';
+		const here = this.hover >= 0 ? `\n${this.wordsOf(this.hover)}` : '';
 		const asks = this.anchor >= 0 && this.pressed === undefined ? '\nand to where?' : '';
 		document.getElementById('heatrange').textContent = words + asks + here;
 	}

@@ -20,11 +20,12 @@ class Page {
 		this.dark = window.matchMedia('(prefers-color-scheme: dark)');
 		this.format = {
 			weight: profile.unit === 'ns' ? sayTime : sayCount, count: sayCount, percent: sayPercent, points: sayPoints,
-			colour: (l) => this.palette.label(l, false), say: (text) => this.say(text),
+			colour: (label) => this.labelFill(label), say: (text) => this.say(text),
 		};
 		this.setPalette();
 		this.heat = profile.times ? new HeatMap(profile.times, this.format, (range) => this.selectRange(range)) : null;
-		this.table = new Table(profile, { pick: (l) => this.sandwich(l), search: (l) => this.searchName(l) }, this.format);
+		const events = { pick: (label) => this.sandwich(label), search: (label) => this.searchName(label) };
+		this.table = new Table(profile, events, this.format);
 	}
 
 	// ---- state
@@ -92,7 +93,7 @@ class Page {
 		if (this.heat)
 			this.heat.setRange(range);
 		const kept = this.heat ? this.heat.range : null;
-		this.w = kept ? weigh(this.p, [selfsOfRange(this.p, ...kept)].concat(this.p.sides === 2 ? [this.p.self[1]] : [])) : this.all;
+		this.w = kept ? weigh(this.p, [selfsOfRange(this.p, ...kept), ...this.p.self.slice(1)]) : this.all;
 		this.trees = {};
 		this.factors = {};
 		this.table.setWeights(this.w);
@@ -114,7 +115,8 @@ class Page {
 		}
 		input.classList.toggle('wrong', this.wrong !== '');
 		input.title = this.wrong;
-		this.share = this.matches ? this.w.sum.map((sum, side) => (sum ? matchedWeight(this.p, this.w, this.matches, side) / sum : 0)) : null;
+		const share = (sum, side) => (sum > 0 ? matchedWeight(this.p, this.w, this.matches, side) / sum : 0);
+		this.share = this.matches ? this.w.sum.map(share) : null;
 		this.showMatched('');
 	}
 
@@ -144,8 +146,8 @@ class Page {
 		}
 		const key = view + of;
 		if (!trees[key]) {
-			trees[key] = view === 'reverse' ? { down: Tree.reverse(p, w) } : view === 'flame' ? { down: Tree.stacks(p, w) }
-				: { down: Tree.callees(p, w, of), up: Tree.callers(p, w, of) };
+			trees[key] = view === 'sandwich' ? { down: Tree.callees(p, w, of), up: Tree.callers(p, w, of) }
+				: { down: view === 'reverse' ? Tree.reverse(p, w) : Tree.stacks(p, w) };
 			if (view === 'sandwich') {
 				const { down, up } = trees[key];
 				up.root.self = down.root.self = w.labelSelf.map((self) => self[of]).concat(p.sides === 1 ? [0] : []);
@@ -206,13 +208,21 @@ class Page {
 		this.asked = false;
 		const pane = el('pane'), { palette, p } = this;
 		const placed = (box) => (box ? this.placed(box) : null);
+		const hover = this.hover && !this.hover.rest ? this.hover.box : null;
 		this.picture.draw(el('graph'), pane.clientWidth, pane.clientHeight, this.top(), {
-			palette, matches: this.matches, hover: this.hover && this.hover.rest ? null : placed(this.hover && this.hover.box),
-			focus: placed(this.focus), fill: p.sides === 2 ? (box, pale) => palette.change(this.change(box), pale)
-				: (box, pale) => palette.label(box.label, pale),
+			palette, matches: this.matches, hover: placed(hover), focus: placed(this.focus),
+			centre: this.tree.up ? placed(this.tree.down.root) : null, fill: (box, pale) => this.fill(box, pale),
 			marks: p.sides === 2 ? (box) => this.mark(box) : null, label: (box) => shown(p.name(box.label)),
 		});
 		this.showDetails();
+	}
+
+	fill(box, pale) {
+		return this.p.sides === 2 ? this.palette.change(this.change(box), pale) : this.palette.label(box.label, pale);
+	}
+
+	labelFill(label) {
+		return this.p.sides === 2 ? this.palette.change(this.labelChange(label)) : this.palette.label(label, false);
 	}
 
 	redraw() {
@@ -241,11 +251,20 @@ class Page {
 
 	// -1 .. 1 of the greatest change of any function; 0 where it may be chance.
 	change(box) {
-		const of = this.state.delta === 'self' ? 'self' : 'total', verdict = this.verdict(box);
+		return this.changeOf(box, this.verdict(box));
+	}
+
+	changeOf(box, verdict) {
+		const of = this.state.delta === 'self' ? 'self' : 'total';
 		const [before, after] = this.shares(box, of);
 		if (verdict === 0 || (after > before) !== (verdict === 2 || verdict === 3))
 			return 0;
 		return Math.sign(after - before) * Math.sqrt(Math.min(1, Math.abs(after - before) / this.greatest(of)));
+	}
+
+	labelChange(label) {
+		const box = { total: this.w.labelTotal.map((t) => t[label]), self: this.w.labelSelf.map((s) => s[label]) };
+		return this.changeOf(box, this.state.delta === 'self' ? this.p.selfVerdict[label] : this.p.totalVerdict[label]);
 	}
 
 	greatest(of) {
@@ -331,7 +350,8 @@ class Page {
 			else if (y + this.picture.rowHeight > pane.scrollTop + pane.clientHeight)
 				pane.scrollTop = y + this.picture.rowHeight - pane.clientHeight;
 		}
-		this.say(`${shown(this.p.name(box.label).slice(0, 300))}: ${this.facts(box).map((f) => f.join(' ')).join(', ')}`);
+		const facts = this.facts(box).map((fact) => fact.join(' ')).join(', ');
+		this.say(`${shown(this.p.name(box.label).slice(0, 300))}: ${facts}`);
 		this.redraw();
 	}
 

@@ -1,11 +1,15 @@
 // The picture: where boxes are, and what they look like.
 
 const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name'];
-// Lightness, chroma and hue (OKLCH) by kind, after the hues of Okabe and Ito: apart in lightness too, for all kinds of sight.
-const KIND_COLOURS = [[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
-	[0.82, 0.012, 260], [0.885, 0.008, 260]];
+// Lightness, chroma and hue (OKLCH) by kind, after the hues of Okabe and Ito, which all kinds of sight tell apart.
+const KIND_COLOURS = [
+	[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
+	[0.82, 0.012, 260], [0.885, 0.008, 260],
+];
 // Colours that flamegraph.pl's --colors has names for: one hue for all kinds.
-const SCHEMES = { hot: 45, red: 25, orange: 60, yellow: 100, green: 150, aqua: 200, io: 250, blue: 250, mem: 145, purple: 310 };
+const SCHEMES = {
+	hot: 45, red: 25, orange: 60, yellow: 100, green: 150, aqua: 200, io: 250, blue: 250, mem: 145, purple: 310,
+};
 const LESS = 248, MORE = 55; // hues of differences: blue and orange
 
 // OKLCH to what a canvas takes everywhere.
@@ -14,8 +18,11 @@ function oklch(l, c, h) {
 	const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
 	const y = (l - 0.1055613458 * a - 0.0638541728 * b) ** 3;
 	const z = (l - 0.0894841775 * a - 1.291485548 * b) ** 3;
-	const linear = [4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
-		-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z, -0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z];
+	const linear = [
+		4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z,
+		-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z,
+		-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z,
+	];
 	const channels = linear.map((v) => {
 		const u = Math.min(1, Math.max(0, v));
 		return Math.round(255 * (u <= 0.0031308 ? 12.92 * u : 1.055 * u ** (1 / 2.4) - 0.055));
@@ -72,10 +79,11 @@ class Palette {
 
 	// change: -1 .. 1, 0 for what is not significant.
 	change(change, pale) {
-		if (change === 0)
-			return this.tone(0.865, 0.004, 260, pale);
-		const size = 0.25 + 0.75 * Math.abs(change);
-		return this.tone(0.87 - 0.17 * size, 0.15 * size, change < 0 ? LESS : MORE, pale);
+		const size = change === 0 ? 0 : 0.3 + 0.7 * Math.abs(change);
+		const hue = change === 0 ? 260 : change < 0 ? LESS : MORE;
+		if (!this.dark)
+			return this.tone(0.885 - 0.185 * size, 0.004 + 0.15 * size, hue, pale);
+		return pale ? oklch(0.27, 0.01 + 0.03 * size, hue) : oklch(0.6 + 0.1 * size, 0.006 + 0.15 * size, hue);
 	}
 }
 
@@ -84,8 +92,8 @@ function shown(name) {
 	return name.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-// Boxes of a tree in rows by level, in each row from left to right. The boxes on the way to the zoomed one are as wide as
-// the picture. Children narrower than least pixels are not listed; where they lie together, one "rest" of them is.
+// Boxes of a tree in rows by level, in each row from left to right. The boxes on the way to the zoomed one are as wide
+// as the picture. Children narrower than least pixels are not listed; where they lie together, one "rest" of them is.
 function layTree(tree, zoom, width, least, factor, heavy) {
 	const rows = [];
 	const add = (level, one) => (rows[level] || (rows[level] = [])).push(one);
@@ -144,9 +152,15 @@ class Picture {
 		this.rows = up ? up.slice(1).reverse().concat(down) : rootOnTop ? down.slice() : down.slice().reverse();
 		this.height = this.rows.length * this.rowHeight;
 		this.fromBottom = !up && !rootOnTop;
-		for (let i = 0; i < this.rows.length; i++)
-			for (const one of this.rows[i] || (this.rows[i] = []))
+		this.turn = {}; // boxes remember where they are in this picture, and that it is this one
+		for (let i = 0; i < this.rows.length; i++) {
+			for (const one of this.rows[i] || (this.rows[i] = [])) {
 				one.row = i;
+				one.turn = this.turn;
+				if (!one.rest)
+					one.box.place = one;
+			}
+		}
 	}
 
 	at(x, y) {
@@ -154,14 +168,10 @@ class Picture {
 	}
 
 	findBox(box) {
-		for (const row of this.rows)
-			for (const one of row)
-				if (one.box === box && !one.rest)
-					return one;
-		return null;
+		return box.place && box.place.turn === this.turn ? box.place : null;
 	}
 
-	// look: { palette, fill(one, pale), matches, hover, focus, marks(one), label }
+	// look: { palette, fill(box, pale), label(box), marks(box) or null, matches or null, hover, focus, centre }
 	draw(canvas, width, height, top, look) {
 		const ratio = window.devicePixelRatio || 1;
 		if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
@@ -176,13 +186,14 @@ class Picture {
 		g.font = `${this.fontSize}px ${FONT}`;
 		g.textBaseline = 'middle';
 		const h = this.rowHeight;
-		const first = Math.max(0, Math.floor(top / h)), last = Math.min(this.rows.length - 1, Math.floor((top + height) / h));
+		const first = Math.max(0, Math.floor(top / h));
+		const last = Math.min(this.rows.length - 1, Math.floor((top + height) / h));
 		for (let i = first; i <= last; i++)
 			for (const one of this.rows[i])
 				this.drawBox(g, one, i * h - top, look);
-		for (const one of [look.focus, look.hover])
+		for (const [one, wide] of [[look.centre, 1.25], [look.focus, 2], [look.hover, 1.25]])
 			if (one && one.row >= first && one.row <= last)
-				this.outline(g, one, one.row * h - top, look.palette.accent, one === look.focus ? 2 : 1.25);
+				this.outline(g, one, one.row * h - top, look.palette.accent, wide);
 	}
 
 	drawBox(g, one, y, look) {
@@ -225,7 +236,8 @@ class Picture {
 		g.beginPath();
 		g.rect(x, y, w, h);
 		g.clip();
-		g.strokeStyle = g.fillStyle = look.palette.dark ? (pale ? '#59616b' : '#14171c') : (pale ? '#b9bec5' : '#3d434c');
+		const [ink, paleInk] = look.palette.dark ? ['#14171c', '#59616b'] : ['#3d434c', '#b9bec5'];
+		g.strokeStyle = g.fillStyle = pale ? paleInk : ink;
 		g.beginPath();
 		if (mark === 'gone') {
 			g.globalAlpha *= 0.55;

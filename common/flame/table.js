@@ -27,13 +27,13 @@ class Table {
 	}
 
 	oneSide() {
-		const part = (of) => (l) => this.format.percent(this.share(of(0), l, 0));
+		const bar = (of) => (l) => this.share(of(0), l, 0), part = (of) => (l) => this.format.percent(bar(of)(l));
 		const self = (s) => this.w.labelSelf[s], total = (s) => this.w.labelTotal[s];
 		return [
 			{ key: 'self', title: 'Self', by: (l) => self(0)[l], show: (l) => this.format.weight(self(0)[l]) },
-			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: (l) => this.share(self(0), l, 0) },
+			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: bar(self) },
 			{ key: 'total', title: 'Total', by: (l) => total(0)[l], show: (l) => this.format.weight(total(0)[l]) },
-			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: (l) => this.share(total(0), l, 0) },
+			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: bar(total) },
 		];
 	}
 
@@ -71,7 +71,7 @@ class Table {
 		add('name', 'Function', 'name');
 		for (const c of this.columns)
 			add(c.key, c.title, c.bar || c.change ? 'share' : 'number');
-		const sides = this.p.sides === 1 ? 'minmax(0, 1fr) 5em 5.2em 5em 5.2em' : 'minmax(0, 1fr) repeat(6, 5.1em)';
+		const sides = this.p.sides === 1 ? 'minmax(5em, 1fr) 5.6em 5em 5.9em 5em' : 'minmax(5em, 1fr) repeat(6, 5.1em)';
 		document.getElementById('table').style.setProperty('--columns', sides);
 	}
 
@@ -100,9 +100,11 @@ class Table {
 
 	refresh() {
 		const { p, w, filter } = this, rows = [];
-		for (let l = 0; l < p.labels; l++)
-			if ((w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0)) && (!filter || filter.test(p.name(l))))
+		for (let l = 0; l < p.labels; l++) {
+			const weighs = w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0);
+			if (weighs && (!filter || filter.test(p.name(l))))
 				rows.push(l);
+		}
 		const sign = this.sort.down ? -1 : 1;
 		const byName = (a, b) => (p.name(a) < p.name(b) ? -1 : p.name(a) > p.name(b) ? 1 : a - b);
 		if (this.sort.key === 'name') {
@@ -112,7 +114,7 @@ class Table {
 			const values = new Float64Array(p.labels);
 			for (const l of rows)
 				values[l] = by(l);
-			rows.sort((a, b) => sign * (values[a] - values[b]) || byName(a, b));
+			rows.sort((a, b) => sign * (values[a] - values[b]) || a - b); // labels come by name
 		}
 		this.rows = rows;
 		this.at = Math.min(this.at, rows.length - 1);
@@ -167,7 +169,7 @@ class Table {
 	}
 
 	nameCell(label) {
-		const cell = document.createElement('span'), mark = document.createElement('i'), text = document.createElement('span');
+		const [cell, mark, text] = ['span', 'i', 'span'].map((tag) => document.createElement(tag));
 		cell.setAttribute('role', 'cell');
 		cell.className = 'name';
 		mark.style.background = this.format.colour(label);
@@ -191,7 +193,8 @@ class Table {
 
 	key(e) {
 		const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
-		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity }[e.key];
+		const all = Infinity;
+		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all, End: all }[e.key];
 		if (e.ctrlKey || e.metaKey || e.altKey || this.rows.length === 0)
 			return;
 		if (step !== undefined) {

@@ -1,8 +1,8 @@
 // Weights over the profile's tree, and the trees that are looked at: stacks, reversed stacks, callers, callees.
 //
-// A looked-at tree is made as far as it is seen. Its node stands for a list of the profile's nodes ("items"), which share
-// everything from the looked-at root to here; its children are the items' children (down) or parents (up), grouped by
-// label. So reversing 2 million nodes costs what the picture shows of it.
+// A looked-at tree is made as far as it is seen. Its node stands for a list of the profile's nodes ("items"), which
+// share everything from the looked-at root to here; its children are the items' children (down) or parents (up),
+// grouped by label. So reversing 2 million nodes costs what the picture shows of it.
 
 // What each node and label weighs; self: a Float64Array for each side, the profile's or that of a range of time.
 function weigh(p, self) {
@@ -12,7 +12,7 @@ function weigh(p, self) {
 		for (let i = p.nodes - 1; i > 0; i--)
 			total[p.parent[i]] += total[i];
 		const bySelf = new Float64Array(p.labels + 1), byTotal = new Float64Array(p.labels + 1);
-		const until = new Int32Array(p.labels + 1); // end of the outermost node of the label: within, recursion counts once
+		const until = new Int32Array(p.labels + 1); // end of the label's outermost node: within, it counts once
 		for (let i = 0; i < p.nodes; i++) {
 			const l = p.label[i];
 			bySelf[l] += own[i];
@@ -99,6 +99,7 @@ class Box {
 		this.inside = [0, 0]; // weight of all children
 		this.kids = null;
 		this.cut = Infinity; // children at least that wide are in kids
+		this.place = null; // where the picture has it, if it does
 	}
 }
 
@@ -163,8 +164,9 @@ class Tree {
 	// Children of a box of at least the width cut (and the one of the label wanted), by name;
 	// before[] and inside[] know of the others.
 	expand(box, factor, cut, wanted = -1) {
-		if (box.kids && box.factor === factor && (wanted < 0 ? box.cut <= cut : box.kids.some((k) => k.label === wanted)))
-			return box.kids;
+		if (box.kids && box.factor === factor)
+			if (wanted < 0 ? box.cut <= cut : box.kids.some((kid) => kid.label === wanted))
+				return box.kids;
 		const groups = this.up ? this.groupUp(box) : this.groupDown(box);
 		const old = new Map((box.kids || []).map((kid) => [kid.label, kid]));
 		for (const g of groups) {

@@ -23,10 +23,12 @@ const VERDICTS = ['not significant', 'significantly less', 'significantly more',
 
 const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
+const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
+
 function sayTime(ns) {
 	for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
 		if (ns >= size)
-			return `${(ns / size).toLocaleString('en-US', { maximumFractionDigits: ns >= 100 * size ? 0 : 2 })} ${unit}`;
+			return `${(ns / size).toLocaleString('en-US', ns >= 100 * size ? DIGITS[0] : DIGITS[1])} ${unit}`;
 	return `${ns} ns`;
 }
 
@@ -44,7 +46,12 @@ function sayPoints(change) {
 
 // No capital: case is nothing. A capital after a backslash is a class.
 function regexOf(text) {
-	return new RegExp(text, /[A-Z]/.test(text.replace(/\\./g, '')) ? 'u' : 'iu');
+	const flags = /[A-Z]/.test(text.replace(/\\./g, '')) ? '' : 'i';
+	try {
+		return new RegExp(text, `${flags}u`);
+	} catch (e) {
+		return new RegExp(text, flags); // which takes more: \-, \<, a lone brace
+	}
 }
 
 // Defaults are what the command line asked for; the fragment has what differs.
@@ -54,7 +61,8 @@ function defaultsOf(p) {
 	return {
 		view: on('reverse') ? 'reverse' : 'flame', of: '', zoom: '', callers: '', query: p.options.get('search') || '',
 		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
-		width: width === 'before' || width === 'after' ? width : 'both', delta: p.options.get('delta') === 'self' ? 'self' : 'total',
+		width: width === 'before' || width === 'after' ? width : 'both',
+		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
 		range: '', theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '1',
 	};
 }
@@ -96,7 +104,8 @@ function stateOf(fragment, defaults) {
 const LONGEST_PATH = 4000;
 
 function labelWord(p, label) {
-	return encodeURIComponent(p.name(label)).replace(/~/g, '%7E') + (p.kind[label] ? `~${p.kind[label]}` : '');
+	const word = encodeURIComponent(p.name(label)).replace(/~/g, '%7E');
+	return p.kind[label] || word === '' ? `${word}~${p.kind[label]}` : word;
 }
 
 function pathWords(p, path) {
@@ -104,7 +113,7 @@ function pathWords(p, path) {
 	for (const label of path) {
 		text += (text ? ';' : '') + labelWord(p, label);
 		if (text.length > LONGEST_PATH)
-			return `~${path.join('.')}`;
+			return `@${path.join('.')}`;
 	}
 	return text;
 }
@@ -128,14 +137,16 @@ class PathReader {
 			for (let l = p.labels - 1; l >= 0; l--)
 				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
 		}
-		const label = this.byName.get(`${tilde < 0 ? 0 : word.slice(tilde + 1)}~${name}`);
-		return label === undefined ? -1 : label;
+		// Without a kind: a user function, or whatever has this name.
+		const kinds = tilde < 0 ? KIND_NAMES.keys() : [word.slice(tilde + 1)];
+		return [...kinds].map((kind) => this.byName.get(`${kind}~${name}`)).find((label) => label !== undefined) ?? -1;
 	}
 
 	path(text) {
 		if (text === '')
 			return [];
-		const path = text[0] === '~' ? text.slice(1).split('.').map(Number) : text.split(';').map((word) => this.label(word));
+		const path = text[0] === '@' ? text.slice(1).split('.').map(Number)
+			: text.split(';').map((word) => this.label(word));
 		const end = path.findIndex((l) => !(Number.isInteger(l) && l >= 0 && l < this.p.labels));
 		return end < 0 ? path : path.slice(0, end);
 	}

@@ -29,6 +29,28 @@ void profile_release(struct profile *p)
 	*p = (struct profile){ 0 };
 }
 
+bool profile_empty(struct profile *p)
+{
+	struct profile fresh;
+	bool good = profile_init(&fresh);
+
+	fresh.stack_max = p->stack_max;
+	fresh.runs = p->runs;
+	memcpy(fresh.claimed, p->claimed, sizeof(fresh.claimed));
+	profile_release(p);
+	*p = fresh;
+	return good;
+}
+
+size_t profile_bytes(const struct profile *p)
+{
+	const struct intern *t = &p->labels;
+
+	return p->cap * sizeof(*p->nodes) + t->bytes + t->cap * sizeof(*t->items) +
+	       (t->mask + 1) * (sizeof(*t->slots) + sizeof(*t->tags)) +
+	       (p->wide.mask + 1) * (sizeof(*p->wide.keys) + sizeof(*p->wide.values));
+}
+
 bool profile_label(struct profile *p, struct slice name, uint32_t *label)
 {
 	return intern_add(&p->labels, name, label);
@@ -259,6 +281,27 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 	free(nodes);
 	free(bytes);
 	return good;
+}
+
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context)
+{
+	uint32_t at = p->nodes[0].first;
+
+	while (at) {
+		enter(context, at);
+		if (p->nodes[at].first) {
+			at = p->nodes[at].first;
+			continue;
+		}
+		leave(context, at);
+		while (at && !p->nodes[at].next) {
+			at = p->nodes[at].parent;
+			if (at)
+				leave(context, at);
+		}
+		at = p->nodes[at].next;
+	}
 }
 
 profile_weight *profile_below(const struct profile *p)
