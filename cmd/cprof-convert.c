@@ -112,7 +112,7 @@ static void settle(struct conversion *c, struct collected *it, const struct prof
 /* Reads all operands; the status to end with if all goes well from here. */
 static enum status collect_all(struct conversion *c, struct collected *it)
 {
-	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting };
+	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting, NULL };
 	enum status status = STATUS_OK;
 	struct profile text;
 
@@ -306,7 +306,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 static enum status convert_perf(struct conversion *c)
 {
 	struct perf_pipe p;
-	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf };
+	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL };
 	enum status status;
 
 	check_samples(c);
@@ -355,7 +355,7 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 static enum status convert_perfscript(struct conversion *c)
 {
 	struct script_writer w;
-	struct filters_taker taker = { &w, begin_samples, script_record, end_script };
+	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL };
 	enum status status;
 
 	check_samples(c);
