@@ -27,7 +27,7 @@ static void must(bool good)
 		abort();
 }
 
-static void collect_lines(struct stacks *s, const struct view *view, struct slice input)
+static void collect_lines(struct traces *s, const struct view *view, struct slice input)
 {
 	struct buf scratch = { 0 }, error = { 0 };
 	char *copy = strndup((const char *)input.p, input.n), *line, *save;
@@ -47,7 +47,7 @@ static void collect_lines(struct stacks *s, const struct view *view, struct slic
 	buf_release(&error);
 }
 
-static void collect_text(struct stacks *s, struct slice input)
+static void collect_text(struct traces *s, struct slice input)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	struct folded_reader r;
@@ -102,7 +102,7 @@ static uint64_t sample_value(struct slice sample, uint64_t n)
 	return first;
 }
 
-static void check_pprof(struct stacks *s)
+static void check_pprof(struct traces *s)
 {
 	static const struct slice comment = { (const uint8_t *)"c", 1 };
 	struct pprof_about about = { 1, &comment, 1 };
@@ -132,7 +132,7 @@ static void check_pprof(struct stacks *s)
 	pprof_free(w);
 }
 
-static void check_speedscope(const struct stacks *s, enum speedscope_by by, bool weight)
+static void check_speedscope(const struct traces *s, enum speedscope_by by, bool weight)
 {
 	struct speedscope_options o = { by, weight, weight, "fuzz" };
 	struct speedscope_writer *w = speedscope_new(s, &o);
@@ -159,7 +159,7 @@ static void check_speedscope(const struct stacks *s, enum speedscope_by by, bool
 	speedscope_free(w);
 }
 
-static void check_callgrind(const struct stacks *s, bool weight)
+static void check_callgrind(const struct traces *s, bool weight)
 {
 	struct callgrind_options o = { weight, "fuzz" };
 	struct callgrind_writer *w = callgrind_new(s, &o);
@@ -198,22 +198,22 @@ static bool has_a(const char *name, void *context)
 static void show(struct slice input, struct view v, bool norm)
 {
 	struct modules modules;
-	struct stacks s;
+	struct traces s;
 
 	modules_init(&modules);
 	v.modules = &modules;
-	must(stacks_init(&s));
+	must(traces_init(&s));
 	if (folded_looks_like(input))
 		collect_text(&s, input);
 	else
 		collect_lines(&s, &v, input);
-	must(stacks_settle(&s, &modules, norm) && (!norm || stacks_keep(&s, has_a, NULL, true)));
+	must(traces_settle(&s, &modules, norm) && (!norm || traces_keep(&s, has_a, NULL, true)));
 	if (pprof_known())
 		check_pprof(&s);
 	for (unsigned int by = SPEEDSCOPE_THREAD; json_known() && by <= SPEEDSCOPE_ALL; by++)
 		check_speedscope(&s, (enum speedscope_by)by, norm);
 	check_callgrind(&s, norm);
-	stacks_release(&s);
+	traces_release(&s);
 	modules_release(&modules);
 }
 
