@@ -166,7 +166,7 @@ static enum status convert_pprof(struct conversion *c)
 {
 	struct buf text[COMMENTS] = { 0 }, out = { 0 };
 	struct slice comments[COMMENTS], bytes;
-	struct gzip *z = gzip_new();
+	struct gzip *z = gzip_new(GZIP_FAST);
 	struct pprof_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);

@@ -49,7 +49,6 @@ is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all
 is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
 is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
 is "libdw is in the DWARF room" "$(system '(elfutils/(libdw|libdwelf|libdwfl)|dwarf)\.h' "$all")" "common/dwarf "
-is "zlib is in the room that draws" "$(system 'zlib\.h' "$all")" "common/flame "
 is "jansson is in the export room" "$(system 'jansson\.h' "$all")" "common/export "
 is "protobuf-c is in the export room" "$(system '(protobuf-c/.*|profile\.pb-c)\.h' "$all")" "common/export "
 is "zlib is in the export room" "$(system 'zlib\.h' "$all")" "common/export "

@@ -1,8 +1,6 @@
 #include "common/flame/pack.h"
 
-#ifdef HAVE_ZLIB
-#include <zlib.h>
-#endif
+#include "common/export/gzip.h"
 
 void pack_base64(struct buf *out, struct slice bytes)
 {
@@ -33,43 +31,17 @@ void pack_base64(struct buf *out, struct slice bytes)
 	out->n = (size_t)(to - out->p);
 }
 
-#ifdef HAVE_ZLIB
-/* The lowest level where there is much: the next ones take twice the time for a tenth less. */
-static bool compress_gzip(struct buf *to, struct slice raw)
-{
-	enum { MUCH = 1 << 20, GZIP = 16 + MAX_WBITS, MEMORY = 9, STEP = 1 << 20 };
-	z_stream z = { .next_in = (Bytef *)raw.p };
-	int got = Z_OK;
-
-	if (deflateInit2(&z, raw.n < MUCH ? 9 : 1, Z_DEFLATED, GZIP, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
-		return false;
-	while (got == Z_OK || got == Z_BUF_ERROR) {
-		size_t left = raw.n - (size_t)(z.next_in - raw.p);
-
-		if (!buf_reserve(to, STEP))
-			break;
-		z.avail_in = (uInt)(left < STEP ? left : STEP);
-		z.avail_out = STEP;
-		z.next_out = to->p + to->n;
-		got = deflate(&z, left <= STEP ? Z_FINISH : Z_NO_FLUSH);
-		to->n = (size_t)(z.next_out - to->p);
-	}
-	deflateEnd(&z);
-	return got == Z_STREAM_END;
-}
-#endif
-
 void pack_append(struct buf *out, struct slice raw)
 {
-#ifdef HAVE_ZLIB
+	enum { MUCH = 1 << 20 };
+	struct gzip *z = gzip_known() ? gzip_new(raw.n < MUCH ? GZIP_SMALL : GZIP_FAST) : NULL;
 	struct buf small = { 0 };
 
-	if (compress_gzip(&small, raw)) {
-		pack_base64(out, buf_view(&small));
-		buf_release(&small);
-		return;
+	if (z) {
+		gzip_add(z, raw, &small);
+		gzip_end(z, &small);
 	}
+	pack_base64(out, z && !small.failed ? buf_view(&small) : raw);
 	buf_release(&small);
-#endif
-	pack_base64(out, raw);
+	gzip_free(z);
 }
