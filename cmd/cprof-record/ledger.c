@@ -45,6 +45,14 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 	r->online = false;
 }
 
+void ledger_waiting(struct ledger *l, size_t row, uint64_t n)
+{
+	struct ledger_row *r = row_of(l, row);
+
+	if (r)
+		r->waiting = n ? r->waiting + n : 0;
+}
+
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n)
 {
 	struct ledger_row *r = n ? row_of(l, row) : NULL;
@@ -99,16 +107,16 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 
 		if (!r->used || !period)
 			continue;
-		expected += ns / period;
+		expected += r->expected + ns / period;
 		if (e->by_cpu) {
-			r->outcomes[OUTCOME_EXPECTED] = ns / period;
+			r->outcomes[OUTCOME_EXPECTED] = r->expected + ns / period - r->waiting;
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
 		}
 	}
 	if (e->by_cpu && row_of(l, 0))
 		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
 	if (!e->by_cpu && row_of(l, 0)) {
-		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected;
+		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected - l->rows[0].waiting;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
@@ -125,7 +133,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 
 uint64_t ledger_missed(const struct ledger *l)
 {
-	uint64_t expected = 0, sum = l->waiting;
+	uint64_t expected = 0, sum = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct ledger_row *r = &l->rows[i];
@@ -135,6 +143,19 @@ uint64_t ledger_missed(const struct ledger *l)
 			sum += outcome_is_tick(o) && o != OUTCOME_MISSED ? r->outcomes[o] : 0;
 	}
 	return expected > sum ? expected - sum : 0;
+}
+
+void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period)
+{
+	for (size_t i = 1; i < l->n && period; i++) {
+		struct ledger_row *r = &l->rows[i];
+
+		r->expected += (r->expected_ns + (r->online ? now - r->since : 0)) / period;
+		r->expected_ns = 0;
+		r->since = now;
+	}
+	l->idle_ns = host_idle_ns(cpus);
+	l->idle_told = ledger_total(l, OUTCOME_IDLE);
 }
 
 /*
@@ -151,7 +172,7 @@ static uint64_t missed_here(struct ledger *l, bool last)
 
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
-	uint64_t gaps = ledger_missed(l), counted = ledger_total(l, OUTCOME_IDLE) - l->asleep, slept, more;
+	uint64_t gaps = ledger_missed(l), told = ledger_total(l, OUTCOME_IDLE) - l->idle_told, slept, more;
 
 	if (l->idle_ns == 0) {
 		l->idle_ns = host_idle_ns(cpus);
@@ -160,7 +181,7 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
 		return;
 	slept = (host_idle_ns(cpus) - l->idle_ns) / period;
-	more = slept > counted + l->asleep ? slept - counted - l->asleep : 0;
+	more = slept > told ? slept - told : 0;
 	if (more > gaps)
 		more = gaps;
 	l->asleep += more;

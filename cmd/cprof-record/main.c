@@ -47,7 +47,9 @@ static void catch_signals(struct recorder *r)
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGCHLD);
-	if (r->o.rotate_ns || r->o.rotate_bytes ||
+	if (r->o.ring_ns)
+		sigaddset(&caught, SIGUSR1);
+	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
 	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
@@ -61,7 +63,7 @@ static void take_signals(struct recorder *r)
 	struct signalfd_siginfo s;
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
-		if (s.ssi_signo == SIGHUP && r->output.rotates) {
+		if (s.ssi_signo == SIGUSR1 || (s.ssi_signo == SIGHUP && r->output.kind != OUTPUT_ONE)) {
 			r->output.turn = true;
 		} else if (s.ssi_signo != SIGCHLD) {
 			r->interrupted = true;
@@ -185,11 +187,17 @@ static void apply_change(struct recorder *r, const struct item *i)
 	emit_change(&r->emit, &c, &effect);
 }
 
+/* Of the ledger. */
+static size_t row_of_sample(const struct recorder *r, const struct sample_head *s)
+{
+	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+}
+
 /* False: it waits. */
 static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
-	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+	size_t row = row_of_sample(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
 	if (is != EMIT_WAITS)
@@ -227,7 +235,7 @@ static bool step(struct recorder *r, uint64_t until)
 	r->engine->ops->drain(r->engine, &r->queue);
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
 	ripe = queue_ripe(&r->queue, until);
-	r->spaces.hurry = r->queue.bytes.n > QUEUE_MOST ||
+	r->spaces.hurry = r->hurry || r->queue.bytes.n > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	done = apply(r, ripe);
 	queue_drop(&r->queue, done);
@@ -251,9 +259,12 @@ static void step_to_end(struct recorder *r)
 
 static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 {
-	r->ledger.waiting = 0;
-	for (size_t i = 0; i < r->queue.n; i++)
-		r->ledger.waiting += r->queue.items[i].kind == ITEM_SAMPLE;
+	for (size_t i = 0; i < r->ledger.n; i++)
+		ledger_waiting(&r->ledger, i, 0);
+	for (size_t i = 0; i < r->queue.n; i++) {
+		if (r->queue.items[i].kind == ITEM_SAMPLE)
+			ledger_waiting(&r->ledger, row_of_sample(r, queue_bytes(&r->queue, &r->queue.items[i])), 1);
+	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
 		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
@@ -289,6 +300,53 @@ static void turn(struct recorder *r, uint64_t now, enum output_state state)
 	emit_segment(&r->emit, now);
 }
 
+/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
+static void look_when(struct recorder *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->o.n_whens; i++) {
+		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
+		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
+			continue;
+		r->output.turn = true;
+		if (!r->o.quiet)
+			cli_warn("%s", r->o.whens[i].text);
+	}
+}
+
+/*
+ * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
+ * for a table longer.
+ */
+static void change_rate(struct recorder *r, unsigned int hertz)
+{
+	unsigned int before = r->o.hertz;
+	uint64_t now;
+
+	r->o.hertz = hertz;
+	r->engine->ops->rate(r->engine);
+	r->o.hertz = before;
+	r->hurry = true;
+	now = host_mono_ns();
+	step(r, now);
+	r->hurry = false;
+	tell_ledger(r, now, false);
+	ledger_rate(&r->ledger, &r->cpus, now, engine_period(&r->o));
+	r->o.hertz = hertz;
+}
+
+/* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
+static bool keep_promise(struct recorder *r, uint64_t now)
+{
+	const uint64_t *costs = r->ledger.costs;
+	unsigned int hertz = maxcost_rate(&r->maxcost, now, costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS],
+					  r->cpus.n, r->o.hertz);
+
+	if (hertz == r->o.hertz)
+		return false;
+	change_rate(r, hertz);
+	return true;
+}
+
 static void flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
@@ -296,12 +354,15 @@ static void flush(struct recorder *r, uint64_t now)
 	step(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
 	tell_ledger(r, now, false);
+	look_when(r, now);
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);
 	if (state != OUTPUT_STAYS)
 		turn(r, now, state);
-	else if (emit_segment_due(&r->emit, now))
+	if (r->o.max_cost > 0 && keep_promise(r, now))
+		next_segment(r, now);
+	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
 		next_segment(r, now);
 }
 
@@ -514,6 +575,9 @@ static void prepare(struct recorder *r, char **argv)
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
+	r->maxcost = (struct maxcost){ .share = r->o.max_cost, .asked = r->o.hertz };
+	if (r->o.max_cost > 0 && !r->engine->ops->rate)
+		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
 
 static void start(struct recorder *r)

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/when.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 
@@ -23,7 +24,8 @@ struct options {
 	size_t n_groups, cap_groups;
 	const char **labels; /* of -l: "key=value" */
 	size_t n_labels, cap_labels;
-	unsigned int hertz;
+	unsigned int hertz;   /* now; it changes with max_cost */
+	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */
@@ -37,6 +39,9 @@ struct options {
 	uint64_t rotate_ns, rotate_bytes;
 	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
 	const char *on_rotate;        /* NULL: no command */
+	uint64_t ring_ns, ring_bytes; /* ring_ns 0: nothing is kept in memory */
+	struct when *whens;           /* each of them lets it be written */
+	size_t n_whens, cap_whens;
 	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
 };
