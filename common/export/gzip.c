@@ -8,8 +8,8 @@
 
 enum {
 	WINDOW = 15 + 16, /* 2^15 bytes; 16: in the form of gzip */
-	MEMORY = 9,
-	ROOM = 64 << 10,
+	MEMORY = 8,
+	ROOM = 16 << 10,
 };
 
 struct gzip {
@@ -21,11 +21,12 @@ bool gzip_known(void)
 	return true;
 }
 
-struct gzip *gzip_new(enum gzip_effort effort)
+struct gzip *gzip_new(void)
 {
 	struct gzip *z = calloc(1, sizeof(*z));
 
-	if (z && deflateInit2(&z->z, (int)effort, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
+	/* The fastest level: a profile shrinks to a fifth by it, and by a tenth of that more in thrice the time. */
+	if (z && deflateInit2(&z->z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		return NULL;
 	}
@@ -105,9 +106,8 @@ bool gzip_known(void)
 	return false;
 }
 
-struct gzip *gzip_new(enum gzip_effort effort)
+struct gzip *gzip_new(void)
 {
-	(void)effort;
 	return calloc(1, sizeof(struct gzip));
 }
 
