@@ -22,7 +22,7 @@
 /* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int depth = 127;
 const volatile unsigned int want_user = 1, want_kernel = 1;
-const volatile unsigned int filter_pids = 0, filter_tids = 0;
+const volatile unsigned int filter_pids = 0, filter_tids = 0, filter_groups = 0;
 const volatile unsigned int want_weight = 0, want_cgroup = 1;
 const volatile unsigned int may_wake = 1; /* not where the reader's timer is sure to be in time */
 /* Where the idle loop waits: a tick of pid 0 there found the CPU idle; elsewhere it does real work. */
@@ -79,6 +79,14 @@ struct {
 	__type(value, unsigned int);
 } wanted SEC(".maps");
 
+/* Control groups, of version 2, whose tasks are wanted and those of the groups below them. Resized before loading. */
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, unsigned int);
+} groups SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4 << 20);
@@ -91,8 +99,19 @@ static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 	return (ip >= idle_start[0] && ip < idle_end[0]) || (ip >= idle_start[1] && ip < idle_end[1]);
 }
 
+static __always_inline int in_group(void)
+{
+	for (unsigned int i = 0; i < SAMPLE_GROUPS_MAX && i < filter_groups; i++) {
+		if (bpf_current_task_under_cgroup(&groups, i) == 1)
+			return 1;
+	}
+	return 0;
+}
+
 static __always_inline int is_wanted(unsigned int pid, unsigned int tid)
 {
+	if (filter_groups && !in_group())
+		return 0;
 	if (filter_pids)
 		return bpf_map_lookup_elem(&wanted, &pid) != NULL;
 	if (filter_tids)

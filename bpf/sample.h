@@ -14,6 +14,7 @@
 enum {
 	SAMPLE_DEPTH_MAX = 1023,    /* addresses a half stack can have; the kernel's limit for perf_event_max_stack */
 	SAMPLE_WAKE_BYTES = 256 << 10, /* the reader is woken when so much waits in the ring */
+	SAMPLE_GROUPS_MAX = 16,  /* control groups that can be asked for at once */
 	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that go along at most */
 };
 

@@ -19,6 +19,7 @@ enum status {
 	STATUS_USAGE = 2,
 	STATUS_DAMAGED = 3, /* the input was damaged or cut short; everything good was delivered */
 	STATUS_BELOW = 4,   /* all is well, but below what an option demands */
+	STATUS_GREW = 5,    /* the same, but something grew by more than an option allows */
 };
 
 /* Names the command for messages; to be called first. */

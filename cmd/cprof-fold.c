@@ -2,14 +2,18 @@
  * cprof-fold: captures and folded text as folded text, each stack once.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd/filters.h"
 #include "common/profile/folded.h"
+#include "common/profile/sorted.h"
 
-static const char usage[] = "cprof-fold [-adpt] [--container] [--truncated] " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED };
+enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED };
+enum { LINE_LEAST = 256, LINE_MOST = SCAN_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
@@ -19,13 +23,34 @@ static const struct option options[] = {
 	{ "with-tid", no_argument, NULL, 't' },
 	{ "container", no_argument, NULL, FOLD_CONTAINER },
 	{ "truncated", no_argument, NULL, FOLD_TRUNCATED },
+	{ "max-line", required_argument, NULL, FOLD_MAX_LINE },
+	{ "max-mem", required_argument, NULL, FOLD_MAX_MEM },
+	{ "sorted", no_argument, NULL, FOLD_SORTED },
+	{ "tab", no_argument, NULL, 'T' },
+	{ "reverse", no_argument, NULL, FILTER_REVERSE },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
 };
 
-static void take_option(struct view *v, int c)
+struct settings {
+	size_t line_max; /* 0: what the grammar has for everybody */
+	size_t budget;
+	bool sorted, tab;
+};
+
+struct fold {
+	struct filters f;
+	struct settings s;
+	struct profile p;   /* captures, and what is to be made over */
+	struct lines lines; /* text that is only added up, and what the tree had no room for */
+	uint64_t good;
+};
+
+static void take_option(struct fold *fold, int c)
 {
+	struct view *v = &fold->f.view;
+
 	switch (c) {
 	case 'a':
 		v->annotate = true;
@@ -45,6 +70,18 @@ static void take_option(struct view *v, int c)
 	case FOLD_TRUNCATED:
 		v->truncated = true;
 		break;
+	case FOLD_MAX_LINE:
+		fold->s.line_max = (size_t)cli_number("--max-line", optarg, LINE_LEAST, LINE_MOST);
+		break;
+	case FOLD_MAX_MEM:
+		fold->s.budget = cli_size("--max-mem", optarg, 1, 1024);
+		break;
+	case FOLD_SORTED:
+		fold->s.sorted = true;
+		break;
+	case 'T':
+		fold->s.tab = true;
+		break;
 	case 'h':
 		cli_help();
 	case 'V':
@@ -54,6 +91,11 @@ static void take_option(struct view *v, int c)
 	}
 }
 
+static const char *name_of(const char *operand)
+{
+	return strcmp(operand, "-") == 0 ? "standard input" : operand;
+}
+
 /* One line on stderr for an operand whose recorder lost samples. */
 static void warn_losses(const char *path, const struct loaded *l)
 {
@@ -61,60 +103,247 @@ static void warn_losses(const char *path, const struct loaded *l)
 
 	losses_print(&text, &l->totals);
 	if (text.n)
-		cli_warn("%s: %s", strcmp(path, "-") == 0 ? "standard input" : path, buf_cstr(&text));
+		cli_warn("%s: %s", name_of(path), buf_cstr(&text));
 	buf_release(&text);
 }
 
-static void print(const struct profile *p)
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+/* The tree in the order of its lines, where nothing but it is to be written. */
+static void print_tree(const struct profile *p)
 {
 	struct folded_writer w;
 	struct slice line;
 
 	if (!folded_writer_init(&w, p, 1))
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		no_memory();
 	while (folded_writer_next(&w, &line)) {
 		if (fwrite(line.p, 1, line.n, stdout) != line.n)
 			break;
 	}
 	if (w.line.failed)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		no_memory();
 	folded_writer_release(&w);
 	cli_stdout_done();
+}
+
+/* Text on its way to standard output. */
+struct output {
+	struct buf text;
+	bool tab, refused; /* refused: nobody takes it, of which cli_stdout_done speaks */
+};
+
+static void write_text(struct output *o)
+{
+	o->refused = o->refused || fwrite(o->text.p, 1, o->text.n, stdout) != o->text.n;
+	buf_clear(&o->text);
+}
+
+/* False where it makes no sense to go on. */
+static bool put_line(struct output *o, struct slice stack, uint64_t count)
+{
+	size_t at;
+
+	buf_bytes(&o->text, stack.p, stack.n);
+	at = o->text.n;
+	folded_append_count(&o->text, count);
+	buf_byte(&o->text, '\n');
+	if (o->text.failed)
+		no_memory();
+	if (o->tab)
+		o->text.p[at] = '\t';
+	if (o->text.n >= OUTPUT)
+		write_text(o);
+	return !o->refused;
+}
+
+static void output_done(struct output *o)
+{
+	if (o->text.n)
+		write_text(o);
+	buf_release(&o->text);
+	cli_stdout_done();
+}
+
+static void print_lines(struct fold *fold)
+{
+	struct output o = { .tab = fold->s.tab };
+	struct slice stack;
+	uint64_t count;
+	int got = lines_sort(&fold->lines) ? 1 : -1;
+
+	while (got > 0 && (got = lines_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
+		;
+	if (got < 0)
+		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+	output_done(&o);
+}
+
+/* What the tree has becomes lines, made over before. Every stack is for itself then, but with --min. */
+static bool tree_to_lines(struct profile *p, void *context)
+{
+	struct fold *fold = context;
+
+	filters_shape(&fold->f, p);
+	return lines_pour(&fold->lines, p);
+}
+
+static void begin(struct fold *fold)
+{
+	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* what is small is known when all is there */
+
+	if (!profile_init(&fold->p))
+		no_memory();
+	fold->p.stack_max = fold->s.line_max ? fold->s.line_max - (PROFILE_LINE_MAX - PROFILE_STACK_MAX) : PROFILE_STACK_MAX;
+	lines_init(&fold->lines, budget - budget / 4);
+	if (!shape_asked(&fold->f.shape))
+		fold->f.lines = &fold->lines;
+	if (budget) {
+		fold->f.full = tree_to_lines;
+		fold->f.budget = budget / 4;
+		fold->f.context = fold;
+	}
+}
+
+static enum status load(struct fold *fold, char **operands)
+{
+	enum status status = STATUS_OK;
+
+	for (; *operands; operands++) {
+		struct loaded l = { 0 };
+		enum status s = filters_load(&fold->f, *operands, &fold->p, 0, &l);
+
+		status = s > status ? s : status;
+		fold->good += l.good;
+		warn_losses(*operands, &l);
+		if (fold->f.full && profile_bytes(&fold->p) > fold->f.budget && !tree_to_lines(&fold->p, fold))
+			cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+	}
+	return status;
+}
+
+static void print(struct fold *fold)
+{
+	if (!fold->lines.total && !fold->s.tab) {
+		print_tree(&fold->p);
+		return;
+	}
+	if (!lines_pour(&fold->lines, &fold->p))
+		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+	print_lines(fold);
+}
+
+/* What makes stacks over, or needs captures, leaves them in no order. */
+static void check_sorted(const struct fold *fold)
+{
+	const struct view *v = &fold->f.view;
+
+	if (shape_asked(&fold->f.shape))
+		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
+	if (v->n_pids || v->n_tids || v->has_from || v->has_to || v->half != HALF_BOTH)
+		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --from and --to");
+}
+
+static enum status sorted_done(struct sorted *s, const char *operand)
+{
+	enum status status = s->scan.bad ? STATUS_DAMAGED : STATUS_OK;
+
+	if (s->scan.bad)
+		filters_warn_bad(name_of(operand), &s->scan);
+	if (scan_two_columns(&s->scan)) {
+		cli_warn("%s: each line has two counts: this is a comparison, not one profile", name_of(operand));
+		status = STATUS_DAMAGED;
+	}
+	sorted_release(s);
+	return status;
+}
+
+/* error: errno, if it is the system that failed. */
+static void merge_died(const struct sorted *sources, char **operands, size_t n, int error)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (sources[i].unsorted)
+			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": not in the order of the bytes of stacks; see --sorted in "
+				"cprof-fold(1)", name_of(operands[i]), sources[i].scan.lines);
+	}
+	cli_die(STATUS_SYSTEM, "%s", strerror(error));
+}
+
+/* Merges texts that are sorted already, of which no more than a line each is in memory. */
+static enum status fold_sorted(const struct fold *fold, char **operands, size_t n)
+{
+	struct sorted *sources = calloc(n, sizeof(*sources));
+	struct output o = { .tab = fold->s.tab };
+	enum status status = STATUS_OK;
+	struct merge m = { 0 };
+	struct slice stack;
+	uint64_t count, claimed = 0;
+	int got, error;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!sources || !sorted_init(&sources[i], cli_open(operands[i]), fold->p.stack_max, &claimed) ||
+		    !merge_add(&m, &sources[i].source))
+			no_memory();
+		sources[i].roots = fold->f.comms;
+		sources[i].n_roots = fold->f.view.n_comms;
+	}
+	while ((got = merge_next(&m, &stack, &count)) > 0 && put_line(&o, stack, count))
+		;
+	error = errno;
+	output_done(&o);
+	if (got < 0)
+		merge_died(sources, operands, n, error);
+	for (size_t i = 0; i < n; i++) {
+		enum status s = sorted_done(&sources[i], operands[i]);
+
+		status = s > status ? s : status;
+	}
+	merge_release(&m);
+	free(sources);
+	return status;
+}
+
+static enum status fold_any(struct fold *fold, char **operands)
+{
+	enum status status = load(fold, operands);
+
+	filters_shape(&fold->f, &fold->p);
+	if (!fold->good)
+		status = STATUS_DAMAGED;
+	else if (status == STATUS_OK && !fold->p.total[0] && !fold->lines.total)
+		cli_warn("no sample counts, nothing is written");
+	print(fold);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	enum status status = STATUS_OK;
-	struct filters f = { 0 };
-	struct profile p;
-	uint64_t good = 0;
+	struct fold fold = { .s.budget = (size_t)BUDGET_MIB << 20 };
+	char **operands = standard_input;
+	enum status status;
 	int c;
 
 	cli_begin("cprof-fold", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adpthV", options, NULL)) != -1) {
-		if (!filters_option(&f, c, optarg))
-			take_option(&f.view, c);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adptThV", options, NULL)) != -1) {
+		if (!filters_option(&fold.f, c, optarg))
+			take_option(&fold, c);
 	}
-	filters_check(&f);
-	if (!profile_init(&p))
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-	p.stack_max = PROFILE_STACK_MAX;
-	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
-		struct loaded l = { 0 };
-		enum status s = filters_load(&f, *argv, &p, 0, &l);
-
-		status = s > status ? s : status;
-		good += l.good;
-		warn_losses(*argv, &l);
-	}
-	filters_match(&f, &p);
-	if (!good)
-		status = STATUS_DAMAGED;
-	else if (status == STATUS_OK && !p.total[0])
-		cli_warn("no sample counts, nothing is written");
-	print(&p);
-	profile_release(&p);
-	filters_release(&f);
+	filters_check(&fold.f);
+	if (fold.s.sorted)
+		check_sorted(&fold);
+	begin(&fold);
+	if (argv[optind])
+		operands = argv + optind;
+	if (fold.s.sorted)
+		status = fold_sorted(&fold, operands, argv[optind] ? (size_t)(argc - optind) : 1);
+	else
+		status = fold_any(&fold, operands);
+	lines_release(&fold.lines);
+	profile_release(&fold.p);
+	filters_release(&fold.f);
 	return status;
 }

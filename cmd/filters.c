@@ -8,7 +8,7 @@
 
 #include "common/profile/folded.h"
 
-enum { PEEK = 4096 };
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 
 static void no_memory(void)
 {
@@ -29,10 +29,10 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	free(copy);
 }
 
-/* Seconds with up to nine places, as nanoseconds. */
-static uint64_t seconds(const char *option, const char *text)
+/* A number with up to nine places behind the point, in billionths; what: for the sentence. */
+static uint64_t billionths(const char *option, const char *text, const char *what)
 {
-	enum { NS = 1000000000 };
+	enum { ONE = 1000000000 };
 	uint64_t whole = 0, part = 0;
 	int n = 0, places = 0, used = 0;
 	bool good = sscanf(text, "%9" SCNu64 "%n", &whole, &n) == 1 && text[0] != '-' && text[0] != '+';
@@ -43,25 +43,43 @@ static uint64_t seconds(const char *option, const char *text)
 		used = 1 + places;
 	}
 	if (!good || text[n + used] != '\0' || strpbrk(text, " \t\n"))
-		cli_usage("%s: \"%s\" is not a number of seconds", option, text);
+		cli_usage("%s: \"%s\" is not a number of %s", option, text, what);
 	for (; places < 9; places++)
 		part *= 10;
-	return whole * NS + part;
+	return whole * ONE + part;
 }
 
-static void set_match(struct filters *f, const char *text)
+static uint64_t percent(const char *option, const char *text)
 {
+	uint64_t v = billionths(option, text, "percent");
+
+	if (v > (uint64_t)100 * SHAPE_PERCENT)
+		cli_usage("%s: %s is more than 100 percent", option, text);
+	return v;
+}
+
+/* The shape's expression for each of the options from FILTER_MATCH on. */
+static const regex_t **expression(struct shape *s, size_t which)
+{
+	const regex_t **members[FILTER_EXPRESSIONS] = { &s->match, &s->focus, &s->exclude, &s->base };
+
+	return members[which];
+}
+
+static void set_expression(struct filters *f, size_t which, const char *text)
+{
+	static const char *const options[FILTER_EXPRESSIONS] = { "--match", "--focus", "--exclude", "--base" };
 	char why[200];
 	int wrong;
 
-	if (f->has_match)
-		cli_usage("--match can be given once");
-	wrong = regcomp(&f->match, text, REG_EXTENDED | REG_NOSUB);
+	if (*expression(&f->shape, which))
+		cli_usage("%s can be given once", options[which]);
+	wrong = regcomp(&f->expressions[which], text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
-		regerror(wrong, &f->match, why, sizeof(why));
-		cli_usage("--match: \"%s\": %s", text, why);
+		regerror(wrong, &f->expressions[which], why, sizeof(why));
+		cli_usage("%s: \"%s\": %s", options[which], text, why);
 	}
-	f->has_match = true;
+	*expression(&f->shape, which) = &f->expressions[which];
 }
 
 static void set_weight(struct filters *f, const char *text)
@@ -81,10 +99,39 @@ static void set_half(struct filters *f, enum view_half half)
 	f->view.half = half;
 }
 
+/* Options that make the profile over when it has been read. */
+static bool shape_option(struct filters *f, int option, const char *argument)
+{
+	switch (option) {
+	case FILTER_MATCH:
+	case FILTER_FOCUS:
+	case FILTER_EXCLUDE:
+	case FILTER_BASE:
+		set_expression(f, (size_t)(option - FILTER_MATCH), argument);
+		return true;
+	case FILTER_NORM:
+		f->shape.norm = true;
+		return true;
+	case FILTER_COLLAPSE:
+		f->shape.collapse = true;
+		return true;
+	case FILTER_REVERSE:
+		f->shape.reverse = true;
+		return true;
+	case FILTER_MIN:
+		f->shape.min = percent("--min", argument);
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool filters_option(struct filters *f, int option, const char *argument)
 {
 	struct view *v = &f->view;
 
+	if (shape_option(f, option, argument))
+		return true;
 	switch (option) {
 	case 'U':
 		set_half(f, HALF_USER);
@@ -106,15 +153,12 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		f->comms[v->n_comms++] = argument;
 		v->comms = f->comms;
 		return true;
-	case FILTER_MATCH:
-		set_match(f, argument);
-		return true;
 	case FILTER_FROM:
-		v->from = seconds("--from", argument);
+		v->from = billionths("--from", argument, "seconds");
 		v->has_from = true;
 		return true;
 	case FILTER_TO:
-		v->to = seconds("--to", argument);
+		v->to = billionths("--to", argument, "seconds");
 		v->has_to = true;
 		return true;
 	case FILTER_WEIGHT:
@@ -167,13 +211,10 @@ void filters_release(struct filters *f)
 	free(f->comms);
 	if (f->view.modules)
 		modules_release(&f->modules);
-	if (f->has_match)
-		regfree(&f->match);
-}
-
-static bool lost_outcome(unsigned int outcome)
-{
-	return outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY;
+	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
+		if (*expression(&f->shape, i))
+			regfree(&f->expressions[i]);
+	}
 }
 
 uint64_t losses_count(const struct capture_totals *t)
@@ -181,7 +222,7 @@ uint64_t losses_count(const struct capture_totals *t)
 	uint64_t lost = 0;
 
 	for (unsigned int o = 0; o < OUTCOMES; o++)
-		lost += lost_outcome(o) ? t->outcomes[o] : 0;
+		lost += outcome_is_lost(o) ? t->outcomes[o] : 0;
 	return lost;
 }
 
@@ -196,7 +237,7 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 			buf_printf(out, " of %" PRIu64 " expected", t->outcomes[OUTCOME_EXPECTED]);
 		buf_printf(out, " sample%s lost", lost == 1 ? "" : "s");
 		for (unsigned int o = 0; o < OUTCOMES; o++) {
-			if (!lost_outcome(o) || !t->outcomes[o])
+			if (!outcome_is_lost(o) || !t->outcomes[o])
 				continue;
 			buf_printf(out, "%s%s %" PRIu64, between, outcome_name(o), t->outcomes[o]);
 			between = ", ";
@@ -207,57 +248,69 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 		buf_printf(out, "%s%" PRIu64 " records of processes and mappings lost", lost ? ", " : "", sideband);
 }
 
-static void add_totals(struct loaded *sum, const struct gather *g)
+static void add_totals(struct loaded *sum, const struct capture_totals *t)
 {
-	struct capture_totals t = capture_totals(&g->capture), *to = &sum->totals;
+	struct capture_totals *to = &sum->totals;
 
 	for (size_t i = 0; i < OUTCOMES; i++)
-		to->outcomes[i] += t.outcomes[i];
+		to->outcomes[i] += t->outcomes[i];
 	for (size_t i = 0; i < COSTS; i++) {
 		if (!cost_is_peak(i))
-			to->costs[i] += t.costs[i];
-		else if (t.costs[i] > to->costs[i])
-			to->costs[i] = t.costs[i];
+			to->costs[i] += t->costs[i];
+		else if (t->costs[i] > to->costs[i])
+			to->costs[i] = t->costs[i];
 	}
-	to->segments += t.segments;
-	to->ended += t.ended;
-	to->samples += t.samples;
-	to->refused += t.refused;
-	to->refused_records += t.refused_records;
-	to->seconds_ns += t.seconds_ns;
-	to->damages += t.damages;
-	sum->sums.samples += g->sums.samples;
-	sum->sums.unresolved += g->sums.unresolved;
-	sum->sums.symbols += g->sums.symbols;
+	to->segments += t->segments;
+	to->ended += t->ended;
+	to->samples += t->samples;
+	to->refused += t->refused;
+	to->refused_records += t->refused_records;
+	to->seconds_ns += t->seconds_ns;
+	to->damages += t->damages;
+}
+
+static void add_sums(struct loaded *sum, const struct gather_sums *s)
+{
+	sum->sums.samples += s->samples;
+	sum->sums.unresolved += s->unresolved;
+	sum->sums.symbols += s->symbols;
 	for (size_t i = 0; i < NODE_FIRST; i++) {
-		sum->sums.user[i] += g->sums.user[i];
-		sum->sums.kernel[i] += g->sums.kernel[i];
+		sum->sums.user[i] += s->user[i];
+		sum->sums.kernel[i] += s->kernel[i];
 	}
 }
 
-static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
-			       struct profile *p, unsigned int side, struct loaded *sum)
+static int next_record(const struct filters_taker *t, struct reader *r, int fd, struct record *rec)
+{
+	if (t->wait)
+		t->wait(t->context, r, fd);
+	return reader_next(r, rec);
+}
+
+static enum status load_stream(int fd, const char *name, struct slice taken, const struct filters_taker *t,
+			       struct loaded *sum)
 {
 	struct reader *r = reader_new(fd, name);
-	struct gather g;
+	struct capture_totals totals = { 0 };
+	struct gather_sums sums = { 0 };
 	struct record rec;
 	int got;
 
-	if (!r || !gather_init(&g, p, side, &f->view))
+	if (!r || !t->begin(t->context))
 		no_memory();
 	reader_unread(r, taken);
-	while ((got = reader_next(r, &rec)) > 0) {
-		const char *wrong = gather_apply(&g, &rec);
+	while ((got = next_record(t, r, fd, &rec)) > 0) {
+		const char *wrong = t->record(t->context, &rec);
 
 		if (wrong)
 			reader_complain(r, wrong);
 	}
-	if (!gather_finish(&g))
+	if (!t->end(t->context, &totals, &sums))
 		no_memory();
 	sum->streams++;
-	sum->good += capture_totals(&g.capture).segments > 0;
-	add_totals(sum, &g);
-	gather_release(&g);
+	sum->good += totals.segments > 0;
+	add_totals(sum, &totals);
+	add_sums(sum, &sums);
 	if (got < 0 && !reader_refused(r))
 		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
 	return cli_reader_done(r, got);
@@ -270,7 +323,13 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->by == BY_MODULE ? "--by module" : NULL;
+	       v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
+}
+
+void filters_warn_bad(const char *name, const struct scan *s)
+{
+	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why,
+		 s->bad == s->lines ? "; this is not folded text" : s->bad > 1 ? ", and others like it" : "");
 }
 
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
@@ -284,33 +343,38 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
+	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
+		f->columns = COLUMNS_TWO;
+	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	r.lines = f->lines;
+	r.full = f->full;
+	r.budget = f->budget;
+	r.context = f->context;
 	if (folded_read(&r) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
 	if (r.two_columns) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
 			 "this is a comparison, not one profile", name);
-	} else if (r.bad) {
+	} else if (r.scan.bad) {
 		status = STATUS_DAMAGED;
-		cli_warn("%s: line %" PRIu64 ": %s%s", name, r.first_bad, r.why,
-			 r.bad == r.lines ? "; this is not folded text" :
-			 r.bad > 1	  ? ", and others like it" : "");
+		filters_warn_bad(name, &r.scan);
 	}
 	sum->texts++;
-	sum->good += !r.two_columns && (r.bad < r.lines || r.lines == 0);
+	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);
 	return status;
 }
 
-/* The first bytes, so that the kind of input is known. */
-static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
+/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+static size_t peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
 {
 	size_t n = 0;
 
-	while (n < size) {
+	while (n < enough) {
 		ssize_t got = read(fd, to + n, size - n);
 
 		if (got < 0 && errno == EINTR)
@@ -324,13 +388,13 @@ static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
 	return n;
 }
 
-enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
-			 struct loaded *sum)
+enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum)
 {
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
-	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
+	struct slice taken = { start, peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
 	if (taken.n == 0 && !needs_capture(f)) {
@@ -339,11 +403,63 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {
-		status = load_stream(f, fd, name, taken, p, side, sum);
+		status = load_stream(fd, name, taken, t, sum);
 	}
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;
+}
+
+/* Captures into a profile. */
+struct gathering {
+	struct gather g;
+	struct profile *p;
+	unsigned int side;
+	const struct view *view;
+	const struct filters_watch *watch;
+};
+
+static bool begin_gathering(void *context)
+{
+	struct gathering *it = context;
+
+	return gather_init(&it->g, it->p, it->side, it->view);
+}
+
+static const char *gather_record(void *context, const struct record *r)
+{
+	struct gathering *it = context;
+
+	if (it->watch)
+		it->watch->see(it->watch->context, &it->g, r);
+	return gather_apply(&it->g, r);
+}
+
+static void wait_watched(void *context, struct reader *r, int fd)
+{
+	const struct filters_watch *w = ((struct gathering *)context)->watch;
+
+	w->wait(w->context, r, fd);
+}
+
+static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct gathering *it = context;
+	bool good = gather_finish(&it->g);
+
+	*totals = capture_totals(&it->g.capture);
+	*sums = it->g.sums;
+	gather_release(&it->g);
+	return good;
+}
+
+enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			 struct loaded *sum)
+{
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
+	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL };
+
+	return filters_read(f, path, &t, p, side, sum);
 }
 
 void filters_keep_apart(struct filters *f)
@@ -358,13 +474,8 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
 		no_memory();
 }
 
-static bool matches(const char *name, void *context)
+void filters_shape(const struct filters *f, struct profile *p)
 {
-	return regexec(context, name, 0, NULL, 0) == 0;
-}
-
-void filters_match(struct filters *f, struct profile *p)
-{
-	if (f->has_match && !profile_keep(p, matches, &f->match))
+	if (!shape_apply(&f->shape, p))
 		no_memory();
 }

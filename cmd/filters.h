@@ -9,20 +9,31 @@
 #include <regex.h>
 
 #include "cmd/cli.h"
+#include "common/profile/folded.h"
 #include "common/profile/gather.h"
 #include "common/profile/module.h"
+#include "common/profile/shape.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,
 	FILTER_TID,
 	FILTER_COMM,
-	FILTER_MATCH,
+	FILTER_MATCH, /* the four expressions stand together */
+	FILTER_FOCUS,
+	FILTER_EXCLUDE,
+	FILTER_BASE,
 	FILTER_FROM,
 	FILTER_TO,
 	FILTER_WEIGHT,
 	FILTER_FULL_PATHS,
+	FILTER_NORM,
+	FILTER_COLLAPSE,
+	FILTER_MIN,
+	FILTER_REVERSE, /* has no row below: only fold and flame have it */
 	FILTERS_END, /* the first number that a command may use for its own */
 };
+
+enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
 /* For getopt_long: the letters, the rows of the table, the line of the usage. */
 #define FILTER_LETTERS "UKil"
@@ -31,6 +42,12 @@ enum filter_option {
 	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
 	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
 	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
+	{ "focus", required_argument, NULL, FILTER_FOCUS },                                          \
+	{ "exclude", required_argument, NULL, FILTER_EXCLUDE },                                      \
+	{ "base", required_argument, NULL, FILTER_BASE },                                            \
+	{ "norm", no_argument, NULL, FILTER_NORM },                                                  \
+	{ "collapse-recursion", no_argument, NULL, FILTER_COLLAPSE },                                \
+	{ "min", required_argument, NULL, FILTER_MIN },                                              \
 	{ "from", required_argument, NULL, FILTER_FROM },                                            \
 	{ "to", required_argument, NULL, FILTER_TO },                                                \
 	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
@@ -38,16 +55,40 @@ enum filter_option {
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
-	"       [--match RE] [--from SECONDS] [--to SECONDS] [--weight samples|ns]"
+	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]\n"                            \
+	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
+	"       [--collapse-recursion] [--min PERCENT]"
+
+/* Who watches a capture while it is read. */
+struct filters_watch {
+	void *context;
+	/* Before a record is waited for, and before the gatherer gets it. */
+	void (*wait)(void *context, struct reader *r, int fd);
+	void (*see)(void *context, struct gather *g, const struct record *rec);
+};
+
+/* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
+enum columns {
+	COLUMNS_ONE,     /* it is refused */
+	COLUMNS_GUESSED, /* if it looks so at its beginning it is read as COLUMNS_TWO, which the filters say then */
+	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
+};
 
 /* All zero to begin with. */
 struct filters {
+	const struct filters_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms;
 	size_t cap_pids, cap_tids, cap_comms;
-	bool has_match;
-	regex_t match;
+	struct shape shape; /* what is made of the profile; lends the expressions */
+	regex_t expressions[FILTER_EXPRESSIONS];
+	enum columns columns;
+	/* For who needs no tree, or has no room for one: goes to struct folded_reader, see folded.h. */
+	struct lines *lines;
+	bool (*full)(struct profile *p, void *context);
+	size_t budget;
+	void *context;
 	struct modules modules; /* in use where the view has it */
 };
 
@@ -77,14 +118,34 @@ void filters_release(struct filters *f);
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
+/* Says that lines of a text made no sense. */
+void filters_warn_bad(const char *name, const struct scan *s);
+/*
+ * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
+ * text alone then.
+ */
+struct filters_taker {
+	void *context;
+	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
+	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
+	/* It was read to its end: fills both; false without memory. */
+	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
+	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
+};
+
+enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum);
 /*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all
  * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
  */
 void filters_keep_apart(struct filters *f);
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
-/* Leaves the stacks that --match asks for; to be called when all operands have been read. */
-void filters_match(struct filters *f, struct profile *p);
+/*
+ * Makes the profile what --match, --focus, --exclude, --base, --norm and the others ask for (see shape.h); to be
+ * called when all operands have been read and settled. Nodes have other numbers afterwards.
+ */
+void filters_shape(const struct filters *f, struct profile *p);
 
 /* Ticks that should have become samples and did not. */
 uint64_t losses_count(const struct capture_totals *t);

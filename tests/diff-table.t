@@ -4,7 +4,8 @@
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 
 diff_() { cprof-diff "$@" 2>"$tmp/err"; }
-rows() { sed '1,/^ *flat A/d' | tr -s ' ' | sed 's/^ //'; }
+# Without intervals and their marks.
+rows() { sed '1,/^ *flat A/d; s/[~ ]\[[-+][0-9][^]]*\]//g' | tr -s ' ' | sed 's/^ //'; }
 
 printf '%s\n' 'a;foo 5' 'a;foo.part.0;z 3' 'a;foo;z 7' >"$tmp/a"
 printf '%s\n' 'a;foo 9' 'a;foo;z 7' 'a;foo;y 3' >"$tmp/b"
@@ -12,13 +13,16 @@ diff_ "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
 cat >"$tmp/want" <<'X'
 A: a, 15 samples
 B: b, 19 samples
-4 of 4 rows shown, in percent of each side
+0 of 4 functions changed, at a false-discovery rate of 5 %
+chance is that of independent samples: bursts are not known, since folded text has no time
+growth that would be seen in 4 of 5 cases: 50.31 points from 1 %, 55.00 points from 10 %
+4 of 4 rows shown, in percent of each side; ~ may be chance
 
- flat A  flat B   change    cum A   cum B   change
- 66.67%  36.84%   -29.82   66.67%  36.84%   -29.82        z
- 33.33%  47.37%   +14.04   80.00% 100.00%   +20.00        foo
-  0.00%   0.00%    +0.00   20.00%   0.00%   -20.00  gone  foo.part.0
-  0.00%  15.79%   +15.79    0.00%  15.79%   +15.79  new   y
+ flat A  flat B   change  [95 %]               cum A   cum B   change  [95 %]
+ 66.67%  36.84%   -29.82 ~[-55.18, +3.52]     66.67%  36.84%   -29.82 ~[-55.18, +3.52]          z
+ 33.33%  47.37%   +14.04 ~[-17.97, +41.74]    80.00% 100.00%   +20.00 ~[-1.23, +45.19]          foo
+  0.00%   0.00%    +0.00 ~[-20.39, +16.82]    20.00%   0.00%   -20.00 ~[-45.19, +1.23]    gone  foo.part.0
+  0.00%  15.79%   +15.79 ~[-7.04, +37.57]      0.00%  15.79%   +15.79 ~[-7.04, +37.57]    new   y
 X
 same "shares of each side, the largest change first" "$tmp/want" "$tmp/got"
 diff_ --no-normalize -n 2 "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"

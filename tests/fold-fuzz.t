@@ -1,8 +1,11 @@
 #!/bin/sh
-# Changed copies of small captures, shown in every way: all count the same.
+# Changed copies of small captures, shown in every way: all count the same. Of folded text: the same by every way.
 . "$(dirname "$0")/lib.sh"
 
 for f in "$here/small.txt" "$here"/corpus/profile-*; do
 	ok "${f##*/}" "$BUILD/tests/fuzz-profile" -m 1000 "$f"
+done
+for f in "$here"/corpus/folded-*; do
+	ok "${f##*/}" "$BUILD/tests/fuzz-folded" -m 100 "$f"
 done
 done_testing

@@ -291,6 +291,8 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
 	s->rodata->want_weight = o->cycles;
+	s->rodata->filter_groups = (unsigned int)o->n_groups;
+	bpf_map__set_max_entries(s->maps.groups, o->n_groups ? (uint32_t)o->n_groups : 1);
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
 	s->rodata->ring_bytes = ring;
@@ -366,6 +368,12 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 		uint32_t id = (uint32_t)(o->n_pids ? o->pids : o->tids)[i];
 
 		bpf_map_update_elem(bpf_map__fd(b->sample->maps.wanted), &id, &one, BPF_ANY);
+	}
+	for (size_t i = 0; i < o->n_groups; i++) {
+		uint32_t at = (uint32_t)i;
+
+		if (bpf_map_update_elem(bpf_map__fd(b->sample->maps.groups), &at, &o->groups[i], BPF_ANY) != 0)
+			return false;
 	}
 	b->ring = ring_buffer__new(bpf_map__fd(b->sample->maps.ring), take_sample, b, NULL);
 	return b->ring != NULL;

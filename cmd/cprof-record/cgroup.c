@@ -11,6 +11,7 @@
 
 #include "cmd/cprof-record/host.h"
 #include "common/base/hash.h"
+#include "common/capture/container.h"
 
 enum {
 	HANDLE_KERNFS = 0xfe, /* type of a file handle that is an inode number of kernfs */
@@ -339,4 +340,106 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 		ok = cgroup_of_text(cs, (char *)(uintptr_t)buf_cstr(&text), id, path);
 	buf_release(&text);
 	return ok;
+}
+
+static int no_hierarchy(struct buf *error)
+{
+	buf_text(error, "control groups of version 2 are mounted nowhere");
+	return -1;
+}
+
+int cgroup_open(const char *path, struct buf *error)
+{
+	struct cgroups *cs = cgroups_new();
+	int fd = -1;
+
+	if (!cs || cs->mount < 0) {
+		cgroups_free(cs);
+		return no_hierarchy(error);
+	}
+	if (strncmp(path, cs->at, strlen(cs->at)) == 0)
+		path += strlen(cs->at);
+	path += strspn(path, "/");
+	fd = openat(cs->mount, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		buf_printf(error, "there is no control group /%s below %s: %s", path, cs->at, strerror(errno));
+	cgroups_free(cs);
+	return fd;
+}
+
+/* What a search has found: the directory of the outermost group that is meant, and how many containers. */
+struct found {
+	struct slice wanted;
+	struct buf path, id;
+	size_t containers;
+};
+
+/* The group as a container; one inside of a container that was found is the same. */
+static void look_at(struct found *f, const char *path)
+{
+	struct container c;
+
+	if (!container_of(slice_of(path), &c) || !container_is(&c, f->wanted))
+		return;
+	if (f->id.n == c.id.n && f->id.n && memcmp(f->id.p, c.id.p, c.id.n) == 0)
+		return;
+	f->containers++;
+	buf_clear(&f->id);
+	buf_bytes(&f->id, c.id.p, c.id.n);
+	if (f->containers == 1)
+		buf_text(&f->path, path);
+}
+
+static void search(struct found *f, int dir_fd, struct buf *path, int depth)
+{
+	DIR *dir = fdopendir(dir_fd);
+	size_t n = path->n;
+	struct dirent *e;
+
+	if (!dir) {
+		close(dir_fd);
+		return;
+	}
+	while (depth > 0 && (e = readdir(dir))) {
+		int fd;
+
+		if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
+			continue;
+		path->n = n;
+		buf_printf(path, "/%s", e->d_name);
+		look_at(f, buf_cstr(path));
+		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0)
+			search(f, fd, path, depth - 1);
+	}
+	path->n = n;
+	closedir(dir);
+}
+
+int cgroup_open_container(const char *wanted, struct buf *error)
+{
+	struct found f = { .wanted = slice_of(wanted) };
+	struct cgroups *cs = cgroups_new();
+	struct buf path = { 0 };
+	int fd;
+
+	if (!cs || cs->mount < 0) {
+		cgroups_free(cs);
+		return no_hierarchy(error);
+	}
+	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		search(&f, fd, &path, DEPTH_MAX);
+	fd = -1;
+	if (f.containers == 1)
+		fd = cgroup_open(buf_cstr(&f.path), error);
+	else if (f.containers)
+		buf_printf(error, "%zu containers are called \"%s\": say more of its id, or give --cgroup", f.containers, wanted);
+	else
+		buf_printf(error, "no control group below %s is that of a container \"%s\"", cs->at, wanted);
+	buf_release(&f.path);
+	buf_release(&f.id);
+	buf_release(&path);
+	cgroups_free(cs);
+	return fd;
 }

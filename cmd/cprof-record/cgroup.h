@@ -42,4 +42,11 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 /* The same for the text of such a file, for tests; the directory must exist for an id of version 2. */
 bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *path);
 
+/*
+ * The directory of a group of version 2, by its path in the hierarchy or in the file system; and that of the container
+ * that container_is (container.h) takes the text for, or of its pod. -1: error is a sentence.
+ */
+int cgroup_open(const char *path, struct buf *error);
+int cgroup_open_container(const char *wanted, struct buf *error);
+
 #endif

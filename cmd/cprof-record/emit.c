@@ -49,6 +49,21 @@ static void put_meta_hex(struct emit *e, const char *key, const struct buf *byte
 	buf_release(&text);
 }
 
+/* "label.service" is "checkout" */
+static void put_labels(struct emit *e)
+{
+	struct buf key = { 0 };
+
+	for (size_t i = 0; i < e->options->n_labels; i++) {
+		const char *text = e->options->labels[i];
+
+		buf_clear(&key);
+		buf_printf(&key, "label.%.*s", (int)strcspn(text, "="), text);
+		put_meta(e, buf_cstr(&key), text + strcspn(text, "=") + 1);
+	}
+	buf_release(&key);
+}
+
 static void put_header(struct emit *e, uint64_t now)
 {
 	struct buf id = { 0 };
@@ -68,6 +83,7 @@ static void put_header(struct emit *e, uint64_t now)
 	put_meta(e, "recorder", "cprof-record " CPROF_VERSION);
 	put_meta(e, "engine", e->engine->ops->name);
 	put_meta(e, "command-line", e->command_line);
+	put_labels(e);
 	put(e, (struct record){
 		.type = RECORD_EVENT,
 		.event = { 1, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),

@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/procs.h"
 #include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
@@ -26,6 +27,7 @@ enum {
 };
 
 struct emit {
+	const struct output *output; /* whose writer this is */
 	struct writer *w;
 	const struct options *options;
 	struct engine *engine;
@@ -46,7 +48,6 @@ struct emit {
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; processes counts images */
 	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
-	uint64_t bytes_base;
 	const char *command_line;
 };
 

@@ -45,6 +45,14 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 	r->online = false;
 }
 
+void ledger_waiting(struct ledger *l, size_t row, uint64_t n)
+{
+	struct ledger_row *r = row_of(l, row);
+
+	if (r)
+		r->waiting = n ? r->waiting + n : 0;
+}
+
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n)
 {
 	struct ledger_row *r = n ? row_of(l, row) : NULL;
@@ -101,14 +109,14 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 			continue;
 		expected += ns / period;
 		if (e->by_cpu) {
-			r->outcomes[OUTCOME_EXPECTED] = ns / period;
+			r->outcomes[OUTCOME_EXPECTED] = ns / period - r->waiting;
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
 		}
 	}
 	if (e->by_cpu && row_of(l, 0))
 		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
 	if (!e->by_cpu && row_of(l, 0)) {
-		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected;
+		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected - l->rows[0].waiting;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
@@ -119,28 +127,34 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);
 	l->costs[COST_BPF_NS] = run_ns;
 	l->costs[COST_BPF_RUNS] = runs;
-	l->costs[COST_BYTES] = writer_bytes(emit->w);
+	l->costs[COST_BYTES] = output_bytes(emit->output);
 	l->costs[COST_RSS_BYTES] = (uint64_t)use.ru_maxrss * 1024;
 }
 
-/* What is missing between EXPECTED and the outcomes; of the recording, or of the segment alone. */
-static uint64_t missed(const struct ledger *l, bool segment)
+uint64_t ledger_missed(const struct ledger *l)
 {
 	uint64_t expected = 0, sum = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct ledger_row *r = &l->rows[i];
 
-		expected += r->outcomes[OUTCOME_EXPECTED] - (segment ? r->base[OUTCOME_EXPECTED] : 0);
-		for (int o = OUTCOME_EMITTED; o < OUTCOME_MISSED; o++)
-			sum += r->outcomes[o] - (segment ? r->base[o] : 0);
+		expected += r->outcomes[OUTCOME_EXPECTED];
+		for (int o = OUTCOME_EMITTED; o < OUTCOMES; o++)
+			sum += outcome_is_tick(o) && o != OUTCOME_MISSED ? r->outcomes[o] : 0;
 	}
 	return expected > sum ? expected - sum : 0;
 }
 
-uint64_t ledger_missed(const struct ledger *l)
+/*
+ * Of the ticks that nothing tells of, those of which this segment is to say so: what is missing for a second and
+ * more. A sample may still be on its way, and would be told of twice, the second time in the next segment.
+ */
+static uint64_t missed_here(struct ledger *l, bool last)
 {
-	return missed(l, false);
+	uint64_t gaps = ledger_missed(l), settled = last || gaps < l->gaps ? gaps : l->gaps;
+
+	l->gaps = gaps;
+	return settled > l->missed_told ? settled - l->missed_told : 0;
 }
 
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
@@ -161,9 +175,9 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }
 
-void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
+void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last)
 {
-	uint64_t gaps = missed(l, true);
+	uint64_t gaps = missed_here(l, last);
 
 	if (gaps != l->missed_said)
 		emit_ledger(emit, now, 0, OUTCOME_MISSED, gaps);
@@ -190,15 +204,46 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now)
 	}
 }
 
+void ledger_unsay(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
+	l->missed_said = 0;
+	memset(l->cost_said, 0, sizeof(l->cost_said));
+}
+
+void ledger_hold(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		memcpy(l->rows[i].held, l->rows[i].outcomes, sizeof(l->rows[i].held));
+	memcpy(l->cost_held, l->costs, sizeof(l->cost_held));
+	l->missed_held = l->missed_said;
+}
+
 void ledger_segment(struct ledger *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < l->n; i++)
 		memcpy(l->rows[i].base, l->rows[i].outcomes, sizeof(l->rows[i].base));
-		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
-	}
-	l->missed_said = 0;
 	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
-	memset(l->cost_said, 0, sizeof(l->cost_said));
+	l->missed_told += l->missed_said;
+	ledger_unsay(l);
+	ledger_hold(l);
+}
+
+void ledger_lose(struct ledger *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		struct ledger_row *r = &l->rows[i];
+		uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->held[OUTCOME_EMITTED];
+
+		r->outcomes[OUTCOME_EMITTED] -= lost;
+		r->outcomes[OUTCOME_NO_SPACE] += lost;
+		memcpy(r->base, r->held, sizeof(r->base));
+	}
+	memcpy(l->cost_base, l->cost_held, sizeof(l->cost_base));
+	l->missed_told += l->missed_held;
+	l->missed_held = 0;
+	ledger_unsay(l);
 }
 
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome)

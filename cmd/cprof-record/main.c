@@ -21,6 +21,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/metrics.h"
 #include "cmd/cprof-record/report.h"
 
 enum {
@@ -46,7 +47,10 @@ static void catch_signals(struct recorder *r)
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGCHLD);
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) /* nohup(1) */
+	if (r->o.ring_ns)
+		sigaddset(&caught, SIGUSR1);
+	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
+	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
 	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
 	r->signals = signalfd(-1, &caught, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -59,16 +63,20 @@ static void take_signals(struct recorder *r)
 	struct signalfd_siginfo s;
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
-		if (s.ssi_signo != SIGCHLD)
+		if (s.ssi_signo == SIGUSR1 || (s.ssi_signo == SIGHUP && r->output.kind != OUTPUT_ONE)) {
+			r->output.turn = true;
+		} else if (s.ssi_signo != SIGCHLD) {
 			r->interrupted = true;
-		else
+		} else {
 			command_reap(&r->command);
+			hooks_reap(&r->output.hooks);
+		}
 	}
 }
 
 static void prepare_command(struct recorder *r)
 {
-	command_prepare(&r->command, r->o.command, &r->mask_before, r->out != STDOUT_FILENO);
+	command_prepare(&r->command, r->o.command, &r->mask_before, r->output.fd != STDOUT_FILENO);
 	r->o.pids = malloc(sizeof(*r->o.pids));
 	if (!r->o.pids)
 		cli_die(STATUS_SYSTEM, "out of memory");
@@ -111,7 +119,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
-		if (!e && r->o.engine == ENGINE_BPF)
+		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups))
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
@@ -125,34 +133,6 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	buf_release(&why_bpf);
 	buf_release(&why_perf);
 	return e;
-}
-
-/* A file that is there is emptied only when sampling begins: a recording that fails destroys none. */
-static int open_output(const char *path)
-{
-	int fd;
-
-	if (!path || strcmp(path, "-") == 0) {
-		cli_refuse_terminal();
-		return STDOUT_FILENO;
-	}
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
-	return fd;
-}
-
-static void empty_output(const struct recorder *r)
-{
-	struct stat st;
-
-	if (r->out != STDOUT_FILENO && fstat(r->out, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(r->out, 0) < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", r->o.output, strerror(errno));
-}
-
-static const char *output_name(const struct recorder *r)
-{
-	return r->out == STDOUT_FILENO ? "standard output" : r->o.output;
 }
 
 static void snapshot(struct recorder *r)
@@ -207,15 +187,22 @@ static void apply_change(struct recorder *r, const struct item *i)
 	emit_change(&r->emit, &c, &effect);
 }
 
+/* Of the ledger. */
+static size_t row_of_sample(const struct recorder *r, const struct sample_head *s)
+{
+	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+}
+
 /* False: it waits. */
 static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
-	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+	size_t row = row_of_sample(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
 	if (is != EMIT_WAITS)
-		ledger_count(&r->ledger, row, is == EMIT_WRITTEN ? OUTCOME_EMITTED : OUTCOME_NO_MEMORY, 1);
+		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
+			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
 	return is != EMIT_WAITS;
 }
 
@@ -270,32 +257,77 @@ static void step_to_end(struct recorder *r)
 	}
 }
 
-static void check_output(const struct recorder *r)
+static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 {
-	if (writer_error(r->emit.w))
-		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), writer_error(r->emit.w));
-}
-
-static void tell_ledger(struct recorder *r, uint64_t now)
-{
+	for (size_t i = 0; i < r->ledger.n; i++)
+		ledger_waiting(&r->ledger, i, 0);
+	for (size_t i = 0; i < r->queue.n; i++) {
+		if (r->queue.items[i].kind == ITEM_SAMPLE)
+			ledger_waiting(&r->ledger, row_of_sample(r, queue_bytes(&r->queue, &r->queue.items[i])), 1);
+	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
 		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
-	ledger_write(&r->ledger, &r->emit, now);
+	ledger_write(&r->ledger, &r->emit, now, last);
+}
+
+/* What the dark swallows is still to be told of in the first segment behind it. */
+static void next_segment(struct recorder *r, uint64_t now)
+{
+	emit_end(&r->emit, now, END_CONTINUES);
+	if (r->output.dark)
+		ledger_unsay(&r->ledger);
+	else
+		ledger_segment(&r->ledger);
+	emit_segment(&r->emit, now);
+}
+
+/* From one file to the next, without a sample between them; or, where something could not be written, with those lost. */
+static void turn(struct recorder *r, uint64_t now, enum output_state state)
+{
+	if (state == OUTPUT_DUE) {
+		emit_end(&r->emit, now, END_CONTINUES);
+		state = writer_error(r->emit.w) ? OUTPUT_LOST : OUTPUT_DUE;
+	}
+	if (r->output.dark)
+		ledger_unsay(&r->ledger);
+	else if (state == OUTPUT_LOST)
+		ledger_lose(&r->ledger);
+	else
+		ledger_segment(&r->ledger);
+	output_next(&r->output, now);
+	r->emit.w = r->output.w;
+	emit_segment(&r->emit, now);
+}
+
+/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
+static void look_when(struct recorder *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->o.n_whens; i++) {
+		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
+		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
+			continue;
+		r->output.turn = true;
+		if (!r->o.quiet)
+			cli_warn("%s", r->o.whens[i].text);
+	}
 }
 
 static void flush(struct recorder *r, uint64_t now)
 {
+	enum output_state state;
+
 	step(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
-	tell_ledger(r, now);
-	writer_flush(r->emit.w);
-	check_output(r);
-	if (emit_segment_due(&r->emit, now)) {
-		emit_end(&r->emit, now, END_CONTINUES);
-		ledger_segment(&r->ledger);
-		emit_segment(&r->emit, now);
-	}
+	tell_ledger(r, now, false);
+	look_when(r, now);
+	state = output_flush(&r->output, now);
+	if (state != OUTPUT_LOST && !r->output.dark)
+		ledger_hold(&r->ledger);
+	if (state != OUTPUT_STAYS)
+		turn(r, now, state);
+	else if (emit_segment_due(&r->emit, now))
+		next_segment(r, now);
 }
 
 static void read_online(struct recorder *r)
@@ -371,6 +403,18 @@ static void wait_until(struct recorder *r, uint64_t next)
 	}
 }
 
+/* A file that cannot be written is said once, and is no reason to end. */
+static void say_metrics(struct recorder *r, uint64_t now, bool last)
+{
+	if (metrics_write(r, now, last)) {
+		r->metrics_failed = false;
+		return;
+	}
+	if (!r->metrics_failed)
+		cli_warn("%s: %s", r->o.metrics, strerror(errno));
+	r->metrics_failed = true;
+}
+
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
@@ -391,7 +435,7 @@ static void record(struct recorder *r)
 		now = host_mono_ns();
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
-		if (now < next_flush) {
+		if (now < next_flush && !r->output.turn) {
 			step(r, now - MARGIN);
 			continue;
 		}
@@ -399,6 +443,7 @@ static void record(struct recorder *r)
 		follow_hotplug(r, now);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
+		say_metrics(r, now, false);
 		report_complaints(r);
 		report_progress(r, now);
 		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
@@ -414,20 +459,16 @@ static void finish(struct recorder *r)
 	step_to_end(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
-	tell_ledger(r, now);
+	tell_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
-	check_output(r);
+	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least tells of that */
+		turn(r, now, OUTPUT_LOST);
+		tell_ledger(r, now, true);
+		emit_end(&r->emit, now, END_CLOSED);
+		output_flush(&r->output, now);
+	}
 	if (r->command.pid)
 		kill(r->command.pid, SIGTERM);
-}
-
-static void close_output(struct recorder *r)
-{
-	if (!writer_finish(r->emit.w))
-		check_output(r);
-	writer_free(r->emit.w);
-	if (close(r->out) != 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", output_name(r), strerror(errno));
 }
 
 static void keep_command_line(struct recorder *r, char **argv)
@@ -480,7 +521,7 @@ static void prepare(struct recorder *r, char **argv)
 
 	keep_command_line(r, argv);
 	libbpf_set_print(be_quiet);
-	r->out = open_output(r->o.output);
+	output_open(&r->output, &r->o, &r->mask_before);
 	read_online(r);
 	limit_depth(&r->o);
 	if (r->o.command)
@@ -508,11 +549,12 @@ static void start(struct recorder *r)
 	r->emit.options = &r->o;
 	r->emit.engine = r->engine;
 	r->emit.procs = &r->procs;
-	r->emit.w = writer_new(r->out);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (!r->emit.w || !emit_init(&r->emit) || r->epoll < 0)
+	if (!emit_init(&r->emit) || r->epoll < 0)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
-	empty_output(r);
+	output_begin(&r->output);
+	r->emit.output = &r->output;
+	r->emit.w = r->output.w;
 	emit_segment(&r->emit, host_mono_ns());
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
@@ -552,7 +594,8 @@ int main(int argc, char **argv)
 	tables_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
-	close_output(&r);
+	output_close(&r.output);
+	say_metrics(&r, r.stopped, true);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);
 	procs_release(&r.procs);

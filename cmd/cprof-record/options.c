@@ -1,22 +1,28 @@
 #include "cmd/cprof-record/options.h"
 
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "bpf/sample.h"
 #include "cmd/cli.h"
+#include "cmd/cprof-record/cgroup.h"
 
+enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
+       OPTION_WHEN };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
-/* A page index has 32 bits for 4 bytes a row. */
-static const uint64_t mem_default = 64ull << 20;
+/* Tables: a page index has 32 bits for 4 bytes a row. */
+static const uint64_t mem_default = 64ull << 20, ring_default = 64ull << 20;
 
 static const char usage[] =
-	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
+	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
+	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
-	"                    [-o FILE] [SECONDS] [-- COMMAND ...]";
+	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
+	"                    [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -50,6 +56,21 @@ static double parse_seconds(const char *text)
 	return v;
 }
 
+/* "60s" or "64M": a time, or a size. */
+static void parse_span(const char *option, const char *text, uint64_t *ns, uint64_t *bytes)
+{
+	static const char units[] = "smhdKMGT";
+	static const uint64_t worth[] = { 1000000000ull, 60000000000ull, 3600000000000ull, 86400000000000ull,
+					  1ull << 10, 1ull << 20, 1ull << 30, 1ull << 40 };
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
+
+	if (!unit || !n || text[digits + 1] || __builtin_mul_overflow(n, worth[unit - units], &n))
+		cli_usage("%s: \"%s\" is neither a time like 60s, 5m, 24h, 7d nor a size like 64M, 10G", option, text);
+	*(unit - units < 4 ? ns : bytes) = n;
+}
+
 /* Which of three words it is. */
 static int parse_word(const char *option, const char *text, const char *const names[3])
 {
@@ -58,6 +79,47 @@ static int parse_word(const char *option, const char *text, const char *const na
 			return i;
 	}
 	cli_usage("%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
+}
+
+static void add_group(struct options *o, const char *text, bool container)
+{
+	struct buf error = { 0 };
+	int fd;
+
+	if (o->n_groups == SAMPLE_GROUPS_MAX)
+		cli_usage("at most %d control groups can be asked for at once", SAMPLE_GROUPS_MAX);
+	fd = container ? cgroup_open_container(text, &error) : cgroup_open(text, &error);
+	if (fd < 0)
+		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
+	if (!grow_array(&o->groups, &o->cap_groups, o->n_groups, sizeof(*o->groups)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	o->groups[o->n_groups++] = fd;
+}
+
+/* Letters, digits, `_`, `.`, `-` and `/`, as in labels of Kubernetes; the value may be anything. */
+static void add_label(struct options *o, const char *text)
+{
+	size_t n = strcspn(text, "=");
+
+	for (size_t i = 0; i < n; i++) {
+		if (!isalnum((unsigned char)text[i]) && !strchr("_.-/", text[i]))
+			n = 0;
+	}
+	if (n == 0 || text[n] != '=')
+		cli_usage("-l: \"%s\" is not of the form key=value", text);
+	if (!grow_array(&o->labels, &o->cap_labels, o->n_labels, sizeof(*o->labels)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	o->labels[o->n_labels++] = text;
+}
+
+static void add_when(struct options *o, const char *text)
+{
+	struct buf error = { 0 };
+
+	if (!grow_array(&o->whens, &o->cap_whens, o->n_whens, sizeof(*o->whens)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	if (!when_parse(&o->whens[o->n_whens++], text, &error))
+		cli_usage("--when: %s", buf_cstr(&error));
 }
 
 static void parse_option(struct options *o, int c)
@@ -112,6 +174,31 @@ static void parse_option(struct options *o, int c)
 	case 'M':
 		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16);
 		break;
+	case OPTION_ROTATE:
+		parse_span("--rotate", optarg, &o->rotate_ns, &o->rotate_bytes);
+		break;
+	case OPTION_KEEP:
+		parse_span("--keep", optarg, &o->keep_ns, &o->keep_bytes);
+		break;
+	case OPTION_ON_ROTATE:
+		o->on_rotate = optarg;
+		break;
+	case OPTION_CGROUP:
+	case OPTION_CONTAINER:
+		add_group(o, optarg, c == OPTION_CONTAINER);
+		break;
+	case 'l':
+		add_label(o, optarg);
+		break;
+	case OPTION_RING:
+		parse_span("--ring", optarg, &o->ring_ns, &o->ring_bytes);
+		break;
+	case OPTION_WHEN:
+		add_when(o, optarg);
+		break;
+	case OPTION_METRICS:
+		o->metrics = optarg;
+		break;
 	case 'h':
 		cli_help();
 	case 'V':
@@ -121,14 +208,34 @@ static void parse_option(struct options *o, int c)
 	}
 }
 
+/* What writes more than one file. */
+static void check_files(const struct options *o)
+{
+	const char *which = o->ring_ns || o->ring_bytes ? "--ring" : o->rotate_ns || o->rotate_bytes ? "--rotate" : NULL;
+
+	if (which && (!o->output || strcmp(o->output, "-") == 0))
+		cli_usage("%s needs -o, a directory or a name like %%h-%%F-%%H%%M%%S.cprof", which);
+	if (!which && (o->keep_ns || o->keep_bytes || o->on_rotate))
+		cli_usage("%s is for --rotate and --ring", o->on_rotate ? "--on-rotate" : "--keep");
+	if (o->ring_bytes && !o->ring_ns)
+		cli_usage("--ring needs a time; a size may be given beside it");
+	if (o->ring_ns && (o->rotate_ns || o->rotate_bytes))
+		cli_usage("--ring and --rotate exclude each other");
+	if (o->n_whens && !o->ring_ns)
+		cli_usage("--when is for --ring");
+}
+
 static void check(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
 		cli_usage("-U and -K leave no stack to record");
 	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) + (o->command != NULL) > 1)
 		cli_usage("choose one of -a, -p, -t and a command");
-	if (!o->all && !options_targeted(o))
-		cli_usage("say what to record: -a for the system, -p PID, -t TID, or -- COMMAND");
+	check_files(o);
+	if (!o->all && !options_targeted(o) && !o->n_groups)
+		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
+	if (o->n_groups && o->engine == ENGINE_PERF)
+		cli_usage("--cgroup and --container are for --engine bpf");
 }
 
 void options_parse(struct options *o, int argc, char **argv)
@@ -141,6 +248,12 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
 		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
+		{ "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
+		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
+		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
+		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
+		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
+		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
@@ -152,7 +265,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKo:qhV", longs, NULL)) != -1)
+	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKl:o:qhV", longs, NULL)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
@@ -163,4 +276,6 @@ void options_parse(struct options *o, int argc, char **argv)
 	else if (end < argc)
 		cli_usage("no command behind --");
 	check(o);
+	if (o->ring_ns && !o->ring_bytes)
+		o->ring_bytes = ring_default;
 }

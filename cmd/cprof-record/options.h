@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/when.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 
@@ -19,6 +20,10 @@ struct options {
 	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
+	int *groups; /* of --cgroup and --container: directories of the version 2 hierarchy, open */
+	size_t n_groups, cap_groups;
+	const char **labels; /* of -l: "key=value" */
+	size_t n_labels, cap_labels;
 	unsigned int hertz;
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
@@ -29,6 +34,14 @@ struct options {
 	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */
+	/* One file after the other, where one of these is not 0; see output.h. */
+	uint64_t rotate_ns, rotate_bytes;
+	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
+	const char *on_rotate;        /* NULL: no command */
+	uint64_t ring_ns, ring_bytes; /* ring_ns 0: nothing is kept in memory */
+	struct when *whens;           /* each of them lets it be written */
+	size_t n_whens, cap_whens;
+	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
 };
 

@@ -5,6 +5,7 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/targets.h"
 
 struct recorder {
@@ -21,13 +22,16 @@ struct recorder {
 	struct command command;
 	struct targets targets;
 	sigset_t mask_before;
-	int out, epoll, signals;
+	struct output output;
+	int epoll, signals;
 	bool interrupted;
 	uint64_t started, stopped;
 	uint64_t hung_up; /* an event of a task ended then */
 	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
+	uint64_t metrics_written; /* when */
+	bool metrics_failed;
 };
 
 #endif

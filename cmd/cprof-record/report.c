@@ -13,7 +13,7 @@ void report_progress(const struct recorder *r, uint64_t now)
 
 	if (r->progress)
 		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
-			(now - r->started) / 1000000000, r->emit.samples, writer_bytes(r->emit.w) / 1000, lost);
+			(now - r->started) / 1000000000, r->emit.samples, output_bytes(&r->output) / 1000, lost);
 }
 
 static void complain(const struct recorder *r, const char *complaint)
@@ -37,6 +37,9 @@ void report_complaints(struct recorder *r)
 	if (r->tables.complaint.n)
 		complain(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
+	if (r->output.complaint.n)
+		complain(r, buf_cstr(&r->output.complaint));
+	buf_clear(&r->output.complaint);
 	if (r->spaces.complaint.n)
 		complain(r, buf_cstr(&r->spaces.complaint));
 	buf_clear(&r->spaces.complaint);
@@ -51,7 +54,8 @@ static bool by_task(const struct recorder *r)
 static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
-					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_SIDEBAND_LOST };
+					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_NO_SPACE,
+					       OUTCOME_SIDEBAND_LOST };
 	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
@@ -99,7 +103,7 @@ void report_summary(const struct recorder *r)
 		return;
 	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
 		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es",
-		wall, writer_bytes(r->emit.w));
+		wall, output_bytes(&r->output));
 	print_losses(r);
 	print_stacks(r);
 	fprintf(stderr, "; cost %.3f s", own);

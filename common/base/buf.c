@@ -70,6 +70,15 @@ struct slice buf_view(const struct buf *b)
 	return (struct slice){ b->p, b->n };
 }
 
+size_t buf_lines(const struct buf *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		n += b->p[i] == '\n';
+	return n;
+}
+
 const char *buf_cstr(struct buf *b)
 {
 	if (!buf_reserve(b, 1))

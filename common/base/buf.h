@@ -31,6 +31,8 @@ void buf_slice(struct buf *b, struct slice s); /* length as varint, then bytes *
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A view of what is in it, good until the next call that changes it. */
 struct slice buf_view(const struct buf *b);
+/* How many newlines are in it. */
+size_t buf_lines(const struct buf *b);
 /* Ends the text with a NUL that is not counted and lends it; "" after a failure. */
 const char *buf_cstr(struct buf *b);
 /* Empties it and keeps the memory; a failure is forgotten. */

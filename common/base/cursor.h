@@ -27,6 +27,27 @@ struct slice {
 	size_t n;
 };
 
+/* In the order of bytes, what ends first before what goes on: below, above or equal to 0. */
+static inline int slice_compare(struct slice a, struct slice b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int differ = n ? memcmp(a.p, b.p, n) : 0;
+
+	return differ ? differ : a.n < b.n ? -1 : a.n > b.n;
+}
+
+/* How many bytes two texts have in common at their beginning. */
+static inline size_t slice_common(struct slice a, struct slice b)
+{
+	size_t n = a.n < b.n ? a.n : b.n, i = 0;
+
+	while (i + 8 <= n && memcmp(a.p + i, b.p + i, 8) == 0)
+		i += 8;
+	while (i < n && a.p[i] == b.p[i])
+		i++;
+	return i;
+}
+
 struct cursor {
 	const uint8_t *p;
 	const uint8_t *end;

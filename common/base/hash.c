@@ -42,6 +42,11 @@ void intern_release(struct intern *t)
 	intern_init(t);
 }
 
+static uint32_t tag_of(struct slice s)
+{
+	return (uint32_t)(hash_bytes(s.p, s.n) >> 32);
+}
+
 static bool intern_rehash(struct intern *t, size_t slots)
 {
 	uint32_t *slot = calloc(slots, sizeof(*slot));
@@ -52,14 +57,15 @@ static bool intern_rehash(struct intern *t, size_t slots)
 		free(tag);
 		return false;
 	}
-	for (size_t i = 0; i < t->n; i++) {
-		uint64_t h = hash_bytes(t->items[i].p, t->items[i].n);
-		size_t at = h & (slots - 1);
+	for (size_t i = 0; t->slots && i <= t->mask; i++) {
+		size_t at = t->tags[i] & (slots - 1);
 
+		if (!t->slots[i])
+			continue;
 		while (slot[at])
 			at = (at + 1) & (slots - 1);
-		slot[at] = (uint32_t)i + 1;
-		tag[at] = (uint32_t)(h >> 32);
+		slot[at] = t->slots[i];
+		tag[at] = t->tags[i];
 	}
 	free(t->slots);
 	free(t->tags);
@@ -98,13 +104,13 @@ static uint8_t *intern_store(struct intern *t, struct slice s)
 	return p;
 }
 
-/* The slot that holds s, or the empty one where it would go. */
-static size_t intern_slot(const struct intern *t, struct slice s, uint64_t h)
+/* The slot that holds s, or the empty one where it would go. Its tag alone says where: to grow, no bytes are read. */
+static size_t intern_slot(const struct intern *t, struct slice s, uint32_t tag)
 {
-	size_t at = h & t->mask;
+	size_t at = tag & t->mask;
 
 	while (t->slots[at]) {
-		if (t->tags[at] == (uint32_t)(h >> 32) && slice_equal(t->items[t->slots[at] - 1], s))
+		if (t->tags[at] == tag && slice_equal(t->items[t->slots[at] - 1], s))
 			break;
 		at = (at + 1) & t->mask;
 	}
@@ -117,7 +123,7 @@ bool intern_find(const struct intern *t, struct slice s, uint32_t *id)
 
 	if (t->n == 0)
 		return false;
-	at = intern_slot(t, s, hash_bytes(s.p, s.n));
+	at = intern_slot(t, s, tag_of(s));
 	if (!t->slots[at])
 		return false;
 	*id = t->slots[at] - 1;
@@ -126,7 +132,7 @@ bool intern_find(const struct intern *t, struct slice s, uint32_t *id)
 
 bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 {
-	uint64_t h = hash_bytes(s.p, s.n);
+	uint32_t tag = tag_of(s);
 	uint8_t *copy;
 	size_t at;
 
@@ -134,7 +140,7 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 		if (!intern_rehash(t, t->slots ? (t->mask + 1) * 2 : SLOTS_MIN))
 			return false;
 	}
-	at = intern_slot(t, s, h);
+	at = intern_slot(t, s, tag);
 	if (t->slots[at]) {
 		*id = t->slots[at] - 1;
 		return true;
@@ -147,7 +153,8 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 	*id = (uint32_t)t->n;
 	t->items[t->n++] = (struct slice){ copy, s.n };
 	t->slots[at] = *id + 1;
-	t->tags[at] = (uint32_t)(h >> 32);
+	t->tags[at] = tag;
+	t->bytes += s.n + 1;
 	return true;
 }
 

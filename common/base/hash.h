@@ -24,10 +24,11 @@ struct intern {
 	struct slice *items; /* by id; the bytes live in chunks that never move */
 	size_t n, cap;
 	uint32_t *slots; /* id + 1, 0 is empty; a power of two of them */
-	uint32_t *tags;  /* the high half of each slot's hash, so that most misses cost no look */
+	uint32_t *tags;  /* half of each slot's hash, so that most misses cost no look */
 	size_t mask;
 	uint8_t *chunk; /* the chunk being filled; its first bytes link to the one before */
 	size_t chunk_used, chunk_cap;
+	size_t bytes; /* of all items, each with its NUL */
 };
 
 void intern_init(struct intern *t);

@@ -2,11 +2,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/profile/label.h"
-
-enum { INPUT_SIZE = 256 << 10 };
 
 bool folded_looks_like(struct slice s)
 {
@@ -19,63 +16,23 @@ bool folded_looks_like(struct slice s)
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,
 			unsigned int side)
 {
-	static const uint8_t mark[] = { 0xef, 0xbb, 0xbf };
-
-	*r = (struct folded_reader){ .fd = fd, .p = p, .side = side, .into = &r->held };
-	r->cap = taken.n > INPUT_SIZE ? taken.n : INPUT_SIZE;
-	r->in = malloc(r->cap);
-	if (!profile_init(&r->held) || !r->in)
+	*r = (struct folded_reader){ .p = p, .side = side, .into = &r->held };
+	if (!profile_init(&r->held) || !scan_init(&r->scan, fd, taken))
 		return false;
 	r->held.stack_max = p->stack_max;
-	if (taken.n)
-		memcpy(r->in, taken.p, taken.n);
-	r->n = taken.n;
-	if (taken.n >= sizeof(mark) && memcmp(taken.p, mark, sizeof(mark)) == 0)
-		r->at = sizeof(mark);
 	return true;
 }
 
 void folded_reader_release(struct folded_reader *r)
 {
+	lines_release(&r->held_lines);
 	profile_release(&r->held);
-	free(r->in);
+	scan_release(&r->scan);
 	free(r->steps);
 	free(r->labels);
+	buf_release(&r->last);
 	buf_release(&r->text);
 	*r = (struct folded_reader){ 0 };
-}
-
-static void bad_line(struct folded_reader *r, const char *why)
-{
-	if (r->bad++ == 0) {
-		r->first_bad = r->lines;
-		r->why = why;
-	}
-}
-
-/* The digits at the end of the line, and the stack before the space before them. */
-static const char *split_count(struct slice line, struct slice *stack, uint64_t *count)
-{
-	size_t at = line.n;
-	uint64_t scale = 1, v = 0;
-
-	while (at > 0 && line.p[at - 1] >= '0' && line.p[at - 1] <= '9') {
-		uint64_t digit = (uint64_t)(line.p[--at] - '0');
-
-		if (digit && (scale == 0 || __builtin_mul_overflow(digit, scale, &digit) ||
-			      __builtin_add_overflow(v, digit, &v)))
-			return "the count does not fit into 64 bits";
-		scale = __builtin_mul_overflow(scale, (uint64_t)10, &scale) ? 0 : scale;
-	}
-	if (at == line.n || at == 0 || line.p[at - 1] != ' ')
-		return "no count after the last space";
-	while (at > 0 && line.p[at - 1] == ' ')
-		at--;
-	if (at == 0)
-		return "no stack before the count";
-	*stack = (struct slice){ line.p, at };
-	*count = v;
-	return NULL;
 }
 
 static bool add_step(struct folded_reader *r, size_t end, uint32_t node)
@@ -86,27 +43,13 @@ static bool add_step(struct folded_reader *r, size_t end, uint32_t node)
 	return true;
 }
 
-/* How many bytes two texts have in common at their beginning. */
-static size_t common_bytes(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n, i = 0;
-
-	for (; i + 8 <= n; i += 8) {
-		if (memcmp(a.p + i, b.p + i, 8) != 0)
-			break;
-	}
-	while (i < n && a.p[i] == b.p[i])
-		i++;
-	return i;
-}
-
 /*
  * Frames of the stack before with which this one begins stay in r->steps: neighbours share most of
  * their frames in sorted text, and nothing has to be looked up for those.
  */
 static void share_steps(struct folded_reader *r, struct slice stack)
 {
-	size_t same = common_bytes(r->last, stack);
+	size_t same = slice_common(buf_view(&r->last), stack);
 
 	while (r->n_steps) {
 		size_t end = r->steps[r->n_steps - 1].end;
@@ -117,20 +60,13 @@ static void share_steps(struct folded_reader *r, struct slice stack)
 	}
 }
 
-/* A frame that can be taken as it stands? The caller has made sure that it is plain. */
-static bool frame_fits(const uint8_t *p, size_t n)
-{
-	return n && p[0] != ' ' && p[n - 1] != ' ' && n <= LABEL_MAX;
-}
-
-/* A stack without anything to replace. 1: added; 0: it has, nothing was added; -1: no memory. */
-static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count)
+/* A stack that label_is_stack has looked at, into the tree. */
+static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t at, n;
 	uint32_t node;
 
 	share_steps(r, stack);
-	r->last = (struct slice){ NULL, 0 };
 	at = r->n_steps ? r->steps[r->n_steps - 1].end + 1 : 0;
 	node = r->n_steps ? r->steps[r->n_steps - 1].node : 0;
 	for (; at <= stack.n; at += n + 1) {
@@ -138,189 +74,150 @@ static int add_plain(struct folded_reader *r, struct slice stack, uint64_t count
 		uint32_t label;
 
 		n = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		if (!frame_fits(p, n))
-			return 0;
 		if (!profile_label(r->into, (struct slice){ p, n }, &label) ||
 		    !profile_child(r->into, node, label, &node) || !add_step(r, at + n, node))
-			return -1;
+			return false;
 	}
-	r->last = stack;
-	return profile_add_at(r->into, node, stack.n, r->side, count) ? 1 : -1;
+	buf_clear(&r->last);
+	buf_bytes(&r->last, stack.p, stack.n);
+	return !r->last.failed && profile_add_at(r->into, node, stack.n, side, count);
 }
 
-/* Any stack: frame by frame through label_append. */
-static bool add_careful(struct folded_reader *r, struct slice stack, bool root_only, uint64_t count)
+static void forget_steps(struct folded_reader *r)
+{
+	r->n_steps = 0;
+	buf_clear(&r->last);
+}
+
+static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t n = 0;
 
-	r->n_steps = 0;
-	r->last = (struct slice){ NULL, 0 };
 	for (size_t at = 0, length; at <= stack.n; at += length + 1) {
 		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
 
 		length = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		buf_clear(&r->text);
-		label_append(&r->text, (struct slice){ p, length });
-		if (r->text.failed || !grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
-		    !profile_label(r->into, buf_view(&r->text), &r->labels[n++]))
+		if (!grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
+		    !profile_label(r->into, (struct slice){ p, length }, &r->labels[n++]))
 			return false;
-		if (root_only)
-			break;
 	}
-	return profile_add(r->into, r->labels, n, r->side, count);
+	return profile_add(r->into, r->labels, n, side, count);
+}
+
+/* Any stack: its names are made fit, and then its frames may be too many. */
+static bool add_careful(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
+{
+	buf_clear(&r->text);
+	label_append_stack(&r->text, stack);
+	if (r->text.failed)
+		return false;
+	if (r->lines && r->text.n <= r->p->stack_max)
+		return lines_add(r->lines_into, buf_view(&r->text), count);
+	forget_steps(r);
+	return add_labels(r, buf_view(&r->text), side, count);
 }
 
 static bool root_listed(const struct folded_reader *r, struct slice stack)
 {
-	const uint8_t *semicolon = memchr(stack.p, ';', stack.n);
-
-	if (semicolon)
-		stack.n = (size_t)(semicolon - stack.p);
 	for (size_t i = 0; i < r->n_roots; i++) {
-		if (slice_is(stack, r->roots[i]))
+		if (slice_is(label_root(stack), r->roots[i]))
 			return true;
 	}
 	return r->n_roots == 0;
 }
 
-/* Does the stack end in one more count, after a space? */
-static bool ends_in_number(struct slice stack)
+static bool pour_lines(struct lines *to, struct lines *from)
 {
-	size_t at = stack.n;
+	struct slice stack;
+	uint64_t count;
+	int got = lines_sort(from) ? 1 : -1;
 
-	while (at > 0 && stack.p[at - 1] >= '0' && stack.p[at - 1] <= '9')
-		at--;
-	return at > 0 && at < stack.n && stack.p[at - 1] == ' ';
+	while (got > 0 && (got = lines_next(from, &stack, &count)) > 0) {
+		if (!lines_add(to, stack, count))
+			return false;
+	}
+	return got == 0;
 }
 
-/* These are not two columns: what was held back goes where it belongs. False without memory. */
+/* These are not two columns: what was held back goes where it belongs. */
 static bool stop_holding(struct folded_reader *r)
 {
 	bool good = true;
 
-	if (!profile_claim(r->p, r->side, r->held.total[r->side]))
-		bad_line(r, "the counts add up to more than 64 bits");
+	if (!profile_claim(r->p, r->side, r->held.claimed[r->side]))
+		scan_bad(&r->scan, "the counts add up to more than 64 bits");
 	else
-		good = profile_pour(r->p, &r->held, NULL);
+		good = profile_pour(r->p, &r->held, NULL) && (!r->lines || pour_lines(r->lines, &r->held_lines));
 	profile_release(&r->held);
+	lines_release(&r->held_lines);
 	r->into = r->p;
-	r->last = (struct slice){ NULL, 0 };
-	r->n_steps = 0;
+	r->lines_into = r->lines;
+	forget_steps(r);
 	return good;
 }
 
-/* At the end of the text; false without memory. */
-static bool decide_columns(struct folded_reader *r)
+static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
-	if (r->into == r->p)
-		return true;
-	r->two_columns = r->frames;
-	return r->two_columns || stop_holding(r);
-}
-
-/* False without memory. */
-static bool add_line(struct folded_reader *r, struct slice line)
-{
-	struct slice stack = { NULL, 0 };
-	uint64_t count = 0;
-	const char *wrong;
-	int added = 0;
-
-	r->lines++;
-	if (line.n && line.p[line.n - 1] == '\r')
-		line.n--;
-	if (line.n == 0)
-		return true;
-	wrong = split_count(line, &stack, &count);
-	if (r->into != r->p) {
-		if ((wrong || !ends_in_number(stack)) && !stop_holding(r))
-			return false;
-		r->frames = r->frames || memchr(line.p, ';', line.n);
-	}
-	if (!wrong && r->n_roots && !root_listed(r, stack))
-		return true;
-	if (!wrong && !profile_claim(r->into, r->side, count))
-		wrong = "the counts add up to more than 64 bits";
-	if (wrong) {
-		bad_line(r, wrong);
-		return true;
-	}
 	r->samples += count;
-	if (!r->root_only && label_is_plain(stack))
-		added = add_plain(r, stack, count);
-	return added > 0 || (added == 0 && add_careful(r, stack, r->root_only, count));
+	if (r->root_only)
+		stack = label_root(stack);
+	if (!label_is_stack(stack))
+		return add_careful(r, stack, side, count);
+	if (r->lines && stack.n <= r->p->stack_max)
+		return lines_add(r->lines_into, stack, count);
+	return add_plain(r, stack, side, count);
 }
 
-/* Makes room behind n and reads; what is before at goes, and with it the stack before. */
-static int read_more(struct folded_reader *r)
+static bool add_line(struct folded_reader *r, struct slice stack, uint64_t count)
 {
-	ssize_t got;
+	unsigned int other = !r->side;
 
-	if (r->at) {
-		memmove(r->in, r->in + r->at, r->n - r->at);
-		r->n -= r->at;
-		r->at = 0;
-		r->last = (struct slice){ NULL, 0 };
-		r->n_steps = 0;
+	if (r->n_roots && !root_listed(r, stack))
+		return true;
+	if (!profile_claim(r->into, r->side, r->both ? r->scan.before : count) ||
+	    (r->both && !profile_claim(r->into, other, count))) {
+		scan_bad(&r->scan, "the counts add up to more than 64 bits");
+		return true;
 	}
-	if (r->n == r->cap) {
-		uint8_t *bigger = realloc(r->in, r->cap * 2);
-
-		if (!bigger)
-			return -1;
-		r->in = bigger;
-		r->cap *= 2;
-		r->last = (struct slice){ NULL, 0 };
-		r->n_steps = 0;
-	}
-	do
-		got = read(r->fd, r->in + r->n, r->cap - r->n);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
-		return -1;
-	r->eof = got == 0;
-	r->n += (size_t)got;
-	return 0;
+	if (r->both)
+		return add_stack(r, stack, r->side, r->scan.before) && add_stack(r, stack, other, count);
+	return add_stack(r, stack, r->side, count);
 }
 
-/* Passes over a line that is too long to be kept. */
-static int skip_line(struct folded_reader *r)
+/* The tree has grown beyond what it may have: whoever set the limit takes it away. */
+static bool make_room(struct folded_reader *r)
 {
-	const uint8_t *newline = NULL;
+	enum { LOOK = 256 }; /* lines from one look at its size to the next: a few stacks more do not matter */
 
-	r->lines++;
-	bad_line(r, "longer than 4 MiB");
-	while (!newline && !r->eof) {
-		r->at = r->n;
-		if (read_more(r) < 0)
-			return -1;
-		newline = memchr(r->in, '\n', r->n);
-	}
-	r->at = newline ? (size_t)(newline - r->in) + 1 : r->n;
-	return 0;
+	if (!r->full || r->into != r->p || r->scan.lines % LOOK || profile_bytes(r->p) <= r->budget)
+		return true;
+	forget_steps(r);
+	return r->full(r->p, r->context);
 }
 
 int folded_read(struct folded_reader *r)
 {
-	for (;;) {
-		const uint8_t *p = r->in + r->at, *newline = memchr(p, '\n', r->n - r->at);
-		struct slice line = { p, newline ? (size_t)(newline - p) : r->n - r->at };
+	struct slice stack;
+	uint64_t count;
+	int got;
 
-		if (newline || (r->eof && line.n)) {
-			r->at += line.n + (newline != NULL);
-			if (!add_line(r, line)) {
-				errno = ENOMEM;
-				return -1;
-			}
-			continue;
-		}
-		if (r->eof) {
-			errno = ENOMEM;
-			return decide_columns(r) ? 0 : -1;
-		}
-		if ((line.n > FOLDED_LINE_MAX ? skip_line(r) : read_more(r)) < 0)
+	if (r->lines)
+		lines_init(&r->held_lines, r->lines->budget);
+	r->lines_into = &r->held_lines;
+	r->scan.both = r->both;
+	if (r->both)
+		r->into = r->p;
+	while ((got = scan_next(&r->scan, &stack, &count)) > 0) {
+		errno = ENOMEM; /* for all that does not set it */
+		if ((r->scan.single && r->into != r->p && !stop_holding(r)) || !add_line(r, stack, count) ||
+		    !make_room(r))
 			return -1;
 	}
+	if (got < 0 || r->into == r->p)
+		return got;
+	errno = ENOMEM;
+	r->two_columns = scan_two_columns(&r->scan);
+	return r->two_columns || stop_holding(r) ? 0 : -1;
 }
 
 /*
@@ -445,7 +342,7 @@ void folded_writer_release(struct folded_writer *w)
 	*w = (struct folded_writer){ 0 };
 }
 
-static void append_count(struct buf *out, uint64_t v)
+void folded_append_count(struct buf *out, uint64_t v)
 {
 	uint8_t digits[20];
 	size_t n = sizeof(digits);
@@ -480,8 +377,9 @@ bool folded_writer_next(struct folded_writer *w, struct slice *line)
 			if (!push_level(w, e.node))
 				w->line.failed = true;
 		} else {
+			w->stack_bytes = w->line.n;
 			for (unsigned int side = 0; side < w->columns; side++)
-				append_count(&w->line, node->self[side]);
+				folded_append_count(&w->line, node->self[side]);
 			buf_byte(&w->line, '\n');
 		}
 		if (w->line.failed)

@@ -6,15 +6,11 @@
  *	folded_reader_init(&r, fd, taken, &profile, 0);
  *	got = folded_read(&r);		// adds every good line to the profile
  *	if (got < 0) ...errno...
- *	if (r.bad)			// so many lines made no sense: r.first_bad, r.why
+ *	if (r.scan.bad)			// so many lines made no sense: r.scan.first_bad, r.scan.why
  *	folded_reader_release(&r);
  *
- * The reader is strict about the count (digits after the last space) and forgiving about names: what
- * the writer would not write is replaced as label.h says. It takes CR LF for LF, empty lines and a
- * last line without LF, and passes over a UTF-8 byte order mark. A line beyond FOLDED_LINE_MAX is bad.
- *
- * "a;b 5 6" may be the function "b 5", or the two columns of a comparison. It is the latter where every
- * line ends in two numbers and some stack has more than one frame: nothing is added then.
+ * Lines are taken as scan.h says; names that the writer would not write are replaced as label.h says. Where the
+ * text turns out to be the two columns of a comparison, nothing is added, unless both was set.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.
  *
@@ -29,30 +25,35 @@
 #ifndef CPROF_PROFILE_FOLDED_H
 #define CPROF_PROFILE_FOLDED_H
 
+#include "common/profile/lines.h"
 #include "common/profile/profile.h"
-
-enum { FOLDED_LINE_MAX = 4 << 20 };
+#include "common/profile/scan.h"
 
 struct folded_reader {
-	int fd;
+	struct scan scan;
 	struct profile *p;
 	unsigned int side;
 	bool root_only;     /* count by root frame */
+	bool both;          /* each line has two counts, the first one for side, the second one for the other */
 	const char **roots; /* where n_roots: only stacks with one of these root frames */
 	size_t n_roots;
-	uint64_t lines, bad, first_bad; /* lines read, lines left out, number of the first one */
-	const char *why;                /* of the first one */
-	uint64_t samples;               /* weight added */
-	bool two_columns;               /* of a comparison: nothing was added */
+	uint64_t samples; /* weight added */
+	bool two_columns; /* of a comparison: nothing was added */
+	/*
+	 * Where given, stacks go here and not into the profile, which gets those that have to lose frames, and knows
+	 * what was claimed. For side 0, and a profile with stack_max.
+	 */
+	struct lines *lines;
+	/* Where given: called when the profile takes more bytes than this, to leave it empty; false: errno. */
+	bool (*full)(struct profile *p, void *context);
+	size_t budget;
+	void *context;
 
-	/* Where lines go: to held while all of them end in two numbers, and then to p. */
+	/* Where lines go: to what is held while all of them end in two numbers, and then where they belong. */
 	struct profile *into, held;
-	bool frames; /* some stack has more than one */
-	uint8_t *in; /* bytes [at, n) have not been used; [0, at) is kept for the stack before */
-	size_t at, n, cap;
-	bool eof;
-	/* The stack before, as far as a line is likely to share it: text, and where each frame ends. */
-	struct slice last;
+	struct lines *lines_into, held_lines;
+	/* The stack before, and where each of its frames ends. */
+	struct buf last;
 	struct folded_step {
 		size_t end;    /* bytes of the stack up to the end of this frame */
 		uint32_t node;
@@ -66,7 +67,7 @@ struct folded_reader {
 /* taken: bytes that were read from fd already. False without memory. */
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,
 			unsigned int side);
-/* 0: all was read. -1: the system failed, see errno (ENOMEM too). */
+/* 0: all was read. -1: the system failed, see errno (ENOMEM too). The options above are set before. */
 int folded_read(struct folded_reader *r);
 void folded_reader_release(struct folded_reader *r);
 
@@ -88,7 +89,9 @@ struct folded_writer {
 	} *levels;
 	size_t n_levels, cap_levels;
 	struct buf line;
-	uint32_t node; /* whose line was given last */
+	/* Of the line that was given last: its node, and the bytes of its stack. */
+	uint32_t node;
+	size_t stack_bytes;
 };
 
 /* columns: 1 prints side 0, 2 both. False without memory. The profile must not change meanwhile. */
@@ -96,5 +99,8 @@ bool folded_writer_init(struct folded_writer *w, const struct profile *p, unsign
 /* The next line, with its LF, good until the next call; false at the end, and without memory. */
 bool folded_writer_next(struct folded_writer *w, struct slice *line);
 void folded_writer_release(struct folded_writer *w);
+
+/* What follows a stack: a space, and the count. */
+void folded_append_count(struct buf *out, uint64_t v);
 
 #endif

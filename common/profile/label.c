@@ -1,6 +1,7 @@
 #include "common/profile/label.h"
 
-bool label_is_plain(struct slice s)
+/* Is every byte printable ASCII? Most names are; then only `;` and spaces remain to be looked at. */
+static bool is_plain(struct slice s)
 {
 	static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
 	size_t i = 0;
@@ -101,10 +102,70 @@ void label_append(struct buf *out, struct slice s)
 		s.n--;
 	if (s.n == 0)
 		buf_text(out, "[unknown]");
-	else if (label_is_plain(s) && !memchr(s.p, ';', s.n))
+	else if (is_plain(s) && !memchr(s.p, ';', s.n))
 		buf_bytes(out, s.p, s.n);
 	else
 		append_checked(out, s);
 	if (!out->failed && out->n - start > LABEL_MAX)
 		cut_middle(out, start);
+}
+
+struct slice label_root(struct slice stack)
+{
+	const uint8_t *semicolon = stack.n ? memchr(stack.p, ';', stack.n) : NULL;
+
+	return (struct slice){ stack.p, semicolon ? (size_t)(semicolon - stack.p) : stack.n };
+}
+
+void label_append_stack(struct buf *out, struct slice s)
+{
+	for (size_t at = 0, n; at <= s.n; at += n + 1) {
+		const uint8_t *p = s.p + at, *semicolon = memchr(p, ';', s.n - at);
+
+		n = semicolon ? (size_t)(semicolon - p) : s.n - at;
+		if (at)
+			buf_byte(out, ';');
+		label_append(out, (struct slice){ p, n });
+	}
+}
+
+/* 1 for a byte that is not printable ASCII, and for the first of two that end one name and begin the next wrongly. */
+static inline uint8_t wrong_pair(uint8_t a, uint8_t b)
+{
+	return (uint8_t)((uint8_t)(a - 0x20) > 0x7e - 0x20) | (uint8_t)((a == ';') & ((b == ';') | (b == ' '))) |
+	       (uint8_t)((a == ' ') & (b == ';'));
+}
+
+static bool short_names(struct slice s)
+{
+	while (s.n > LABEL_MAX) {
+		const uint8_t *semicolon = memrchr(s.p, ';', LABEL_MAX + 1);
+
+		if (!semicolon)
+			return false;
+		s = (struct slice){ semicolon + 1, s.n - (size_t)(semicolon + 1 - s.p) };
+	}
+	return true;
+}
+
+bool label_is_stack(struct slice s)
+{
+	enum { BLOCK = 32 }; /* a loop of fixed length, which compilers turn into vectors */
+	size_t i = 0;
+
+	if (s.n == 0 || s.p[0] == ' ' || s.p[0] == ';' || wrong_pair(s.p[s.n - 1], ';') || s.p[s.n - 1] == ';')
+		return false;
+	for (; i + BLOCK + 1 <= s.n; i += BLOCK) {
+		uint8_t wrong = 0;
+
+		for (size_t k = 0; k < BLOCK; k++)
+			wrong |= wrong_pair(s.p[i + k], s.p[i + k + 1]);
+		if (wrong)
+			return false;
+	}
+	for (; i + 1 < s.n; i++) {
+		if (wrong_pair(s.p[i], s.p[i + 1]))
+			return false;
+	}
+	return s.n <= LABEL_MAX || short_names(s);
 }

@@ -15,12 +15,17 @@ enum { LABEL_MAX = 16 << 10 }; /* a longer name loses its middle: "[...]" stands
 /* What stands for frames or bytes that were cut out so that a line stays short enough. */
 #define LABEL_CUT "[...]"
 
-/* Is every byte printable ASCII? Most names are; then only `;` and spaces remain to be looked at. */
-bool label_is_plain(struct slice s);
 /*
  * Appends the name to out: `;` becomes `:`, anything else that is not allowed `?`, an empty name
  * "[unknown]". The result is never longer than s, but for the empty name.
  */
 void label_append(struct buf *out, struct slice s);
+
+/* A stack of names with `;` between them, which label_append would all leave as they are? It may say no too often. */
+bool label_is_stack(struct slice s);
+/* The first of its names. */
+struct slice label_root(struct slice stack);
+/* Appends the stack, each of its names as label_append does. */
+void label_append_stack(struct buf *out, struct slice s);
 
 #endif

@@ -29,6 +29,28 @@ void profile_release(struct profile *p)
 	*p = (struct profile){ 0 };
 }
 
+bool profile_empty(struct profile *p)
+{
+	struct profile fresh;
+	bool good = profile_init(&fresh);
+
+	fresh.stack_max = p->stack_max;
+	fresh.runs = p->runs;
+	memcpy(fresh.claimed, p->claimed, sizeof(fresh.claimed));
+	profile_release(p);
+	*p = fresh;
+	return good;
+}
+
+size_t profile_bytes(const struct profile *p)
+{
+	const struct intern *t = &p->labels;
+
+	return p->cap * sizeof(*p->nodes) + t->bytes + t->cap * sizeof(*t->items) +
+	       (t->mask + 1) * (sizeof(*t->slots) + sizeof(*t->tags)) +
+	       (p->wide.mask + 1) * (sizeof(*p->wide.keys) + sizeof(*p->wide.values));
+}
+
 bool profile_label(struct profile *p, struct slice name, uint32_t *label)
 {
 	return intern_add(&p->labels, name, label);
@@ -261,39 +283,36 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 	return good;
 }
 
-static void keep_moments(struct profile *p, const uint8_t *kept)
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context)
 {
-	size_t n = 0;
+	uint32_t at = p->nodes[0].first;
 
-	for (size_t i = 0; i < p->n_moments; i++) {
-		if (kept[p->moments[i].node])
-			p->moments[n++] = p->moments[i];
+	while (at) {
+		enter(context, at);
+		if (p->nodes[at].first) {
+			at = p->nodes[at].first;
+			continue;
+		}
+		leave(context, at);
+		while (at && !p->nodes[at].next) {
+			at = p->nodes[at].parent;
+			if (at)
+				leave(context, at);
+		}
+		at = p->nodes[at].next;
 	}
-	p->n_moments = n;
 }
 
-bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context)
+profile_weight *profile_below(const struct profile *p)
 {
-	enum { UNKNOWN, YES, NO };
-	uint8_t *named = calloc(p->labels.n, 1), *kept = calloc(p->n, 1);
+	profile_weight *below = calloc(p->n, sizeof(*below));
 
-	/* Parents come before their children, so one pass carries a match down all branches. */
-	for (size_t i = 1; named && kept && i < p->n; i++) {
-		struct profile_node *node = &p->nodes[i];
-		uint8_t *known = &named[node->label];
-
-		if (*known == UNKNOWN)
-			*known = keep((const char *)profile_text(p, node->label).p, context) ? YES : NO;
-		kept[i] = kept[node->parent] || *known == YES;
-		for (unsigned int side = 0; side < PROFILE_SIDES && !kept[i]; side++) {
-			p->total[side] -= node->self[side];
-			p->claimed[side] -= node->self[side];
-			node->self[side] = 0;
+	for (size_t i = p->n - 1; below && i > 0; i--) {
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+			below[i][side] += p->nodes[i].self[side];
+			below[p->nodes[i].parent][side] += below[i][side];
 		}
 	}
-	if (named && kept)
-		keep_moments(p, kept);
-	free(named);
-	free(kept);
-	return named && kept;
+	return below;
 }

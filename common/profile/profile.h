@@ -23,8 +23,9 @@
 
 enum {
 	PROFILE_SIDES = 2,
-	/* Text of a stack that leaves a line with any count under 64 KiB. */
-	PROFILE_STACK_MAX = (64 << 10) - 1 - 1 - 20 - 1 - 20,
+	/* A line that every reader takes, and the text of a stack that leaves room in it for any two counts. */
+	PROFILE_LINE_MAX = (64 << 10) - 1,
+	PROFILE_STACK_MAX = PROFILE_LINE_MAX - 1 - 20 - 1 - 20,
 };
 
 struct profile_node {
@@ -62,6 +63,10 @@ struct profile {
 /* False without memory; the object can be released all the same. */
 bool profile_init(struct profile *p);
 void profile_release(struct profile *p);
+/* Forgets all stacks, moments and labels, but not what was claimed; false without memory. */
+bool profile_empty(struct profile *p);
+/* What the tree and its names take. */
+size_t profile_bytes(const struct profile *p);
 
 /* The number of a name that label_append (label.h) has made fit; false without memory. */
 bool profile_label(struct profile *p, struct slice name, uint32_t *label);
@@ -92,7 +97,14 @@ bool profile_mark(struct profile *p, const struct profile_moment *moment);
  */
 bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
 
-/* Takes the weight and the moments away from all stacks without a frame for which keep is true; false without memory. */
-bool profile_keep(struct profile *p, bool (*keep)(const char *name, void *context), void *context);
+typedef uint64_t profile_weight[PROFILE_SIDES];
+/* By node: its weight with all below it; that of node 0 is the total. The caller's to free; NULL without memory. */
+profile_weight *profile_below(const struct profile *p);
+/*
+ * Goes through all nodes by the tree: enter before what is below a node, leave behind it. So who counts up in the
+ * one and down in the other knows what stands on the way to the node.
+ */
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context);
 
 #endif

@@ -106,14 +106,6 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 	return count(r, module_undeleted(file->path), why_in_file(r, file, place->file), samples);
 }
 
-static int compare(struct slice a, struct slice b)
-{
-	size_t n = a.n < b.n ? a.n : b.n;
-	int differ = n ? memcmp(a.p, b.p, n) : 0;
-
-	return differ ? differ : a.n < b.n ? -1 : a.n > b.n;
-}
-
 static int by_samples(const void *a, const void *b)
 {
 	const struct reason *x = a, *y = b;
@@ -121,8 +113,8 @@ static int by_samples(const void *a, const void *b)
 
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
-	differ = compare(x->where, y->where);
-	return differ ? differ : compare(x->why, y->why);
+	differ = slice_compare(x->where, y->where);
+	return differ ? differ : slice_compare(x->why, y->why);
 }
 
 void reasons_sort(struct reasons *r)

@@ -2,68 +2,44 @@
 
 #include <stdlib.h>
 
-typedef uint64_t weights[PROFILE_SIDES];
-
 static void add(uint64_t *to, const uint64_t *weight)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		to[side] += weight[side];
 }
 
-/* Weight of each node with all below it; children come after their parents. */
-static weights *subtree_weights(const struct profile *p)
-{
-	weights *w = calloc(p->n, sizeof(*w));
+/* While the tree is walked: open counts how often each name stands on the way to the node. */
+struct walk {
+	struct table *t;
+	const struct profile *p;
+	const profile_weight *below;
+	uint32_t *open;
+};
 
-	for (size_t i = p->n - 1; w && i > 0; i--) {
-		add(w[i], p->nodes[i].self);
-		add(w[p->nodes[i].parent], w[i]);
-	}
-	return w;
-}
-
-static void enter(struct table *t, const struct profile *p, const weights *below, uint32_t *open, uint32_t at)
+static void enter(void *context, uint32_t at)
 {
-	const struct profile_node *node = &p->nodes[at];
-	struct table_row *row = &t->rows[node->label];
+	const struct walk *w = context;
+	const struct profile_node *node = &w->p->nodes[at];
+	struct table_row *row = &w->t->rows[node->label];
 
 	add(row->flat, node->self);
 	if (node->parent == 0)
 		add(row->cum, node->self);
-	else if (open[node->label]++ == 0)
-		add(row->cum, below[at]);
+	else if (w->open[node->label]++ == 0)
+		add(row->cum, w->below[at]);
 }
 
-static void leave(const struct profile *p, uint32_t *open, uint32_t at)
+static void leave(void *context, uint32_t at)
 {
-	if (p->nodes[at].parent != 0)
-		open[p->nodes[at].label]--;
-}
+	const struct walk *w = context;
 
-/* Walks the tree by its links; open counts how often each name stands on the way to the node. */
-static void walk(struct table *t, const struct profile *p, const weights *below, uint32_t *open)
-{
-	uint32_t at = p->nodes[0].first;
-
-	while (at) {
-		enter(t, p, below, open, at);
-		if (p->nodes[at].first) {
-			at = p->nodes[at].first;
-			continue;
-		}
-		leave(p, open, at);
-		while (at && !p->nodes[at].next) {
-			at = p->nodes[at].parent;
-			if (at)
-				leave(p, open, at);
-		}
-		at = p->nodes[at].next;
-	}
+	if (w->p->nodes[at].parent != 0)
+		w->open[w->p->nodes[at].label]--;
 }
 
 bool table_init(struct table *t, const struct profile *p)
 {
-	weights *below = subtree_weights(p);
+	profile_weight *below = profile_below(p);
 	uint32_t *open = calloc(p->labels.n, sizeof(*open));
 	size_t n = 0;
 
@@ -71,7 +47,7 @@ bool table_init(struct table *t, const struct profile *p)
 	if (below && open && t->rows) {
 		for (size_t i = 0; i < p->labels.n; i++)
 			t->rows[i].label = (uint32_t)i;
-		walk(t, p, below, open);
+		profile_walk(p, enter, leave, &(struct walk){ t, p, below, open });
 		for (size_t i = 0; i < p->labels.n; i++) {
 			if (t->rows[i].cum[0] || t->rows[i].cum[1])
 				t->rows[n++] = t->rows[i];
@@ -87,15 +63,12 @@ static int by_key(const void *a, const void *b, void *context)
 {
 	const struct table_row *x = a, *y = b;
 	const struct profile *p = context;
-	struct slice s = profile_text(p, x->label), t = profile_text(p, y->label);
-	int differ;
 
 	if (x->key != y->key)
 		return x->key > y->key ? -1 : 1;
 	if (x->second != y->second)
 		return x->second > y->second ? -1 : 1;
-	differ = memcmp(s.p, t.p, s.n < t.n ? s.n : t.n);
-	return differ ? differ : s.n < t.n ? -1 : s.n > t.n;
+	return slice_compare(profile_text(p, x->label), profile_text(p, y->label));
 }
 
 void table_sort(struct table *t, const struct profile *p)

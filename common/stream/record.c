@@ -39,6 +39,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_NO_MEMORY] = "no-memory",
 	[OUTCOME_MISSED] = "missed",
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
+	[OUTCOME_NO_SPACE] = "no-space",
 };
 
 static const char *const cost_names[] = {

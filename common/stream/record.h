@@ -88,7 +88,7 @@ enum process_via { VIA_SNAPSHOT = 0, VIA_FORK = 1, VIA_EXEC = 2, VIAS };
 
 enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_MARK = 3, JITCODE_KINDS };
 
-/* What became of each tick. EXPECTED is the right side of the sum, all up to OUTCOME_SUM the left. */
+/* What became of each tick. EXPECTED is the right side of the sum, all for which outcome_is_tick the left. */
 enum outcome {
 	OUTCOME_EXPECTED = 0, /* online CPU time / period */
 	OUTCOME_EMITTED = 1,
@@ -102,10 +102,22 @@ enum outcome {
 	OUTCOME_OFFLINE = 9,   /* lost: the CPU was away before we re-attached */
 	OUTCOME_NO_MEMORY = 10,
 	OUTCOME_MISSED = 11,   /* no tick came: the timer was late, the machine stood still; a task by perf was too young */
-	OUTCOME_SUM = 11,
 	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: records of mappings, commands and forks lost */
+	OUTCOME_NO_SPACE = 13, /* lost: there was no room to write them to */
 	OUTCOMES,
 };
+
+/* Is it what became of a tick? All those of a capture add up to the ticks expected. */
+static inline bool outcome_is_tick(uint64_t outcome)
+{
+	return outcome != OUTCOME_EXPECTED && outcome < OUTCOMES && outcome != OUTCOME_SIDEBAND_LOST;
+}
+
+/* A tick that should have become a sample. */
+static inline bool outcome_is_lost(uint64_t outcome)
+{
+	return (outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY) || outcome == OUTCOME_NO_SPACE;
+}
 
 enum cost {
 	COST_USER_NS = 0, /* the recorder's CPU time */

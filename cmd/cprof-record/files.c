@@ -1,0 +1,343 @@
+#include "cmd/cprof-record/files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/host.h"
+#include "common/stream/block.h"
+
+#define PART ".part"
+
+enum { SECOND = 1000000000, NAMES_MOST = 10000 };
+
+/* One that has its name. */
+struct closed {
+	char *name;
+	uint64_t bytes, time; /* time: of the last change, ns */
+};
+
+struct closed_list {
+	struct closed *items;
+	size_t n, cap;
+};
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/*
+ * The time by which files are old. A clock that is stepped forward must not make them old at once, so it is what it
+ * was when we began and what has gone by since; one that is stepped back makes them younger.
+ */
+static uint64_t age_clock(const struct files *f)
+{
+	uint64_t steady = f->clock + host_mono_ns(), now = realtime_ns();
+
+	return steady < now ? steady : now;
+}
+
+bool files_init(struct files *f, const char *pattern, struct buf *error)
+{
+	f->dir = f->fd = -1;
+	f->clock = realtime_ns() - host_mono_ns();
+	if (!pattern_init(&f->pattern, pattern, error))
+		return false;
+	f->dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (f->dir < 0)
+		buf_printf(error, "%s: %s", f->pattern.dir, strerror(errno));
+	return f->dir >= 0;
+}
+
+void files_release(struct files *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->dir >= 0)
+		close(f->dir);
+	pattern_release(&f->pattern);
+	buf_release(&f->part);
+}
+
+static bool is_full(int error)
+{
+	return error == ENOSPC || error == EDQUOT;
+}
+
+/* Is there room for more, or a file system that cannot say? What was asked for is kept until the file is closed. */
+static bool reserve(struct files *f)
+{
+	struct stat st;
+
+	if (fstat(f->fd, &st) != 0)
+		return true;
+	return fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, FILES_RESERVE) == 0 || !is_full(errno);
+}
+
+static bool begins_as_capture(const struct files *f, const char *name)
+{
+	uint8_t start[BLOCK_SYNC_BYTES];
+	int fd = openat(f->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool good = fd >= 0 && read(fd, start, sizeof(start)) == sizeof(start) &&
+		    memcmp(start, BLOCK_SYNC, sizeof(start)) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static bool has_end(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && strcmp(name + n - m, end) == 0;
+}
+
+/* Of our pattern, as it is or with a number where the name was taken, or compressed by who was told of it. */
+static bool is_ours(const struct files *f, const char *name)
+{
+	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".bz2" };
+	char glob[1024];
+
+	if (name[0] == '.')
+		return false;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		snprintf(glob, sizeof(glob), "%s*%s", f->pattern.glob, ends[i]);
+		if (has_end(name, ends[i]) && fnmatch(glob, name, FNM_PERIOD) == 0)
+			return true;
+	}
+	snprintf(glob, sizeof(glob), "%s.[0-9]*", f->pattern.glob);
+	return (fnmatch(f->pattern.glob, name, FNM_PERIOD) == 0 || fnmatch(glob, name, FNM_PERIOD) == 0) &&
+	       begins_as_capture(f, name);
+}
+
+static int older_first(const void *a, const void *b)
+{
+	const struct closed *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static DIR *open_list(const struct files *f)
+{
+	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+/* All of ours, the oldest first. */
+static struct closed_list list_closed(const struct files *f)
+{
+	struct closed_list l = { 0 };
+	DIR *d = open_list(f);
+	struct dirent *e;
+	struct stat st;
+
+	while (d && (e = readdir(d))) {
+		if (fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode) ||
+		    !is_ours(f, e->d_name) || !grow_array(&l.items, &l.cap, l.n, sizeof(*l.items)))
+			continue;
+		l.items[l.n].name = strdup(e->d_name);
+		if (!l.items[l.n].name)
+			continue;
+		l.items[l.n].bytes = (uint64_t)st.st_size;
+		l.items[l.n++].time = (uint64_t)st.st_mtim.tv_sec * SECOND + (uint64_t)st.st_mtim.tv_nsec;
+	}
+	if (d)
+		closedir(d);
+	if (l.n)
+		qsort(l.items, l.n, sizeof(*l.items), older_first);
+	return l;
+}
+
+static void release_list(struct closed_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->items[i].name);
+	free(l->items);
+}
+
+static bool remove_one(struct files *f, const struct closed *c)
+{
+	if (unlinkat(f->dir, c->name, 0) != 0)
+		return false;
+	f->removed++;
+	return true;
+}
+
+bool files_reserve(struct files *f)
+{
+	struct closed_list l;
+	bool good = reserve(f);
+
+	if (good)
+		return true;
+	l = list_closed(f);
+	for (size_t i = 0; i < l.n && !good; i++)
+		good = remove_one(f, &l.items[i]) && reserve(f);
+	release_list(&l);
+	return good;
+}
+
+void files_keep(struct files *f)
+{
+	struct closed_list l;
+	uint64_t bytes = 0, now = age_clock(f);
+
+	if (!f->keep_bytes && !f->keep_ns)
+		return;
+	l = list_closed(f);
+	for (size_t i = 0; i < l.n; i++)
+		bytes += l.items[i].bytes;
+	for (size_t i = 0; i + 1 < l.n; i++) {
+		const struct closed *c = &l.items[i];
+		bool old = f->keep_ns && now > c->time && now - c->time > f->keep_ns;
+
+		if (!old && !(f->keep_bytes && bytes > f->keep_bytes))
+			break;
+		if (remove_one(f, c))
+			bytes -= c->bytes;
+	}
+	release_list(&l);
+}
+
+/* Gives the part its name, or where that is taken the name with a number. */
+static bool give_name(struct files *f, const char *part, struct buf *name)
+{
+	size_t n = strlen(part) - 1 - strlen(PART);
+
+	for (unsigned int i = 0; i < NAMES_MOST; i++) {
+		buf_clear(name);
+		buf_bytes(name, part + 1, n);
+		if (i)
+			buf_printf(name, ".%u", i);
+		if (name->failed)
+			return false;
+		if (renameat2(f->dir, part, f->dir, buf_cstr(name), RENAME_NOREPLACE) == 0)
+			return true;
+		if (errno == EINVAL || errno == ENOSYS) { /* a file system that knows no flags */
+			if (faccessat(f->dir, buf_cstr(name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+				continue;
+			return renameat(f->dir, part, f->dir, buf_cstr(name)) == 0;
+		}
+		if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
+static bool is_part(const struct files *f, const char *name)
+{
+	char glob[1024];
+
+	snprintf(glob, sizeof(glob), ".%s" PART, f->pattern.glob);
+	if (name[0] == '.' && fnmatch(glob, name, 0) == 0)
+		return true;
+	snprintf(glob, sizeof(glob), ".%s.[0-9]*" PART, f->pattern.glob);
+	return name[0] == '.' && fnmatch(glob, name, 0) == 0;
+}
+
+/* One without a lock; who takes the lock first gives it its name. */
+static bool adopt(struct files *f, const char *part)
+{
+	int fd = openat(f->dir, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct buf name = { 0 };
+	struct stat st;
+	bool done = false;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		if (st.st_size == 0)
+			unlinkat(f->dir, part, 0);
+		else
+			done = ftruncate(fd, st.st_size) == 0 && give_name(f, part, &name);
+	}
+	close(fd);
+	buf_release(&name);
+	return done;
+}
+
+size_t files_adopt(struct files *f)
+{
+	DIR *d = open_list(f);
+	struct dirent *e;
+	size_t n = 0;
+
+	while (d && (e = readdir(d))) {
+		if (is_part(f, e->d_name))
+			n += adopt(f, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/* The part's own name is taken where another recorder has the same pattern and began in the same second. */
+static int open_part(struct files *f)
+{
+	struct buf name = { 0 };
+	int fd = -1;
+
+	errno = EINVAL;
+	if (!pattern_name(&f->pattern, time(NULL), &name)) {
+		buf_release(&name);
+		return -1;
+	}
+	for (unsigned int i = 0; fd < 0 && i < NAMES_MOST; i++) {
+		buf_clear(&f->part);
+		buf_printf(&f->part, i ? ".%s.%u" PART : ".%s" PART, buf_cstr(&name), i);
+		fd = openat(f->dir, buf_cstr(&f->part), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	buf_release(&name);
+	return fd;
+}
+
+int files_open(struct files *f)
+{
+	f->fd = open_part(f);
+	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !files_reserve(f)) {
+		int error = errno;
+
+		if (f->fd >= 0)
+			files_close(f, 0, NULL);
+		errno = error;
+		return -1;
+	}
+	return f->fd;
+}
+
+bool files_close(struct files *f, uint64_t bytes, struct buf *path)
+{
+	struct buf name = { 0 };
+	bool good;
+
+	if (bytes == 0) {
+		good = unlinkat(f->dir, buf_cstr(&f->part), 0) == 0;
+	} else {
+		good = ftruncate(f->fd, (off_t)bytes) == 0 && give_name(f, buf_cstr(&f->part), &name);
+		if (good && path)
+			buf_printf(path, "%s/%s", f->pattern.dir, buf_cstr(&name));
+	}
+	buf_release(&name);
+	close(f->fd); /* lets go of the lock: not before it has its name */
+	f->fd = -1;
+	return good;
+}

@@ -1,0 +1,53 @@
+/*
+ * One file after the other, complete before it has its name.
+ *
+ *	struct files f = { .keep_bytes = 10ull << 30 };
+ *
+ *	if (!files_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
+ *	files_adopt(&f);		// what a recorder left that was killed
+ *	fd = files_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
+ *	while (files_reserve(&f)) 	// there is room for what comes next, and for the end
+ *		...write to fd...
+ *	if (files_close(&f, bytes, &path)) ...it is called path now...
+ *	files_release(&f);
+ *
+ * The file that is being written has a name that begins with "." and ends in ".part", and a lock (flock). One without
+ * a lock belongs to a recorder that was killed: it is cut but good, and gets its name. Names that are taken get a number.
+ *
+ * Files are removed, the oldest first: those beyond keep_bytes or keep_ns, and where the disk is full, whatever
+ * those say. Only files are, of which the name fits the pattern, with or without a suffix of a compressor, and that
+ * begin as a capture does unless they are compressed.
+ */
+#ifndef CPROF_RECORD_FILES_H
+#define CPROF_RECORD_FILES_H
+
+#include "cmd/cprof-record/pattern.h"
+
+enum { FILES_RESERVE = 1 << 20 }; /* bytes beyond what is written that the disk is asked to have */
+
+struct files {
+	uint64_t keep_bytes, keep_ns; /* 0: no limit */
+	struct pattern pattern;
+	int dir, fd;          /* -1: none */
+	struct buf part;      /* the name that the open file has, in dir */
+	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC when we began */
+	uint64_t removed;     /* files that were removed */
+};
+
+bool files_init(struct files *f, const char *pattern, struct buf *error);
+void files_release(struct files *f);
+/* Gives their names to files of recorders that are no more; how many. */
+size_t files_adopt(struct files *f);
+/* The next file; -1: errno. It is empty, and reserved. */
+int files_open(struct files *f);
+/*
+ * True where the disk has FILES_RESERVE bytes more than have been written; removes the oldest files until it does.
+ * False: no file is left to be removed, and what was reserved before is all there is.
+ */
+bool files_reserve(struct files *f);
+/* Cuts the open file to so many bytes, closes it, and gives it its name, which path gets; one of no bytes is removed. */
+bool files_close(struct files *f, uint64_t bytes, struct buf *path);
+/* Removes what is beyond the limits; the newest stays in any case. */
+void files_keep(struct files *f);
+
+#endif

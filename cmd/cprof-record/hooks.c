@@ -1,0 +1,95 @@
+#include "cmd/cprof-record/hooks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void run(const struct hooks *h, const char *path)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	signal(SIGXFSZ, SIG_DFL);
+	sigprocmask(SIG_SETMASK, h->mask, NULL);
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	execl("/bin/sh", "sh", "-c", h->command, "sh", path, (char *)NULL);
+	_exit(127);
+}
+
+/* The next one that waits, if none runs. */
+static void start(struct hooks *h)
+{
+	char *path;
+
+	if (h->pid || !h->n)
+		return;
+	path = h->waiting[0];
+	memmove(h->waiting, h->waiting + 1, --h->n * sizeof(*h->waiting));
+	h->pid = fork();
+	if (h->pid == 0)
+		run(h, path);
+	h->run++;
+	if (h->pid < 0) {
+		h->pid = 0;
+		h->failed++;
+	}
+	free(path);
+}
+
+void hooks_add(struct hooks *h, const char *path)
+{
+	char *copy;
+
+	if (!h->command)
+		return;
+	copy = h->n < HOOKS_WAITING ? strdup(path) : NULL;
+	if (!copy || !grow_array(&h->waiting, &h->cap, h->n, sizeof(*h->waiting))) {
+		free(copy);
+		h->dropped++;
+		return;
+	}
+	h->waiting[h->n++] = copy;
+	start(h);
+}
+
+static void ended(struct hooks *h, int status)
+{
+	h->pid = 0;
+	if (status) {
+		h->failed++;
+		h->status = status;
+	}
+	start(h);
+}
+
+void hooks_reap(struct hooks *h)
+{
+	int status;
+
+	if (h->pid && waitpid(h->pid, &status, WNOHANG) == h->pid)
+		ended(h, status);
+}
+
+void hooks_finish(struct hooks *h)
+{
+	int status;
+
+	while (h->pid) {
+		if (waitpid(h->pid, &status, 0) == h->pid)
+			ended(h, status);
+		else if (errno != EINTR)
+			ended(h, 0);
+	}
+}
+
+void hooks_release(struct hooks *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->waiting[i]);
+	free(h->waiting);
+	h->waiting = NULL;
+	h->n = h->cap = 0;
+}

@@ -1,0 +1,112 @@
+#include "cmd/cprof-record/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void head(struct buf *out, const char *name, const char *type, const char *help)
+{
+	buf_printf(out, "# HELP cprof_record_%s %s\n# TYPE cprof_record_%s %s\n", name, help, name, type);
+}
+
+static void one(struct buf *out, const char *name, const char *type, const char *help, double value)
+{
+	head(out, name, type, help);
+	buf_printf(out, "cprof_record_%s %.15g\n", name, value);
+}
+
+static void put_ticks(struct buf *out, const struct recorder *r)
+{
+	one(out, "expected_ticks_total", "counter", "Samples that the CPUs should have given.",
+	    (double)ledger_total(&r->ledger, OUTCOME_EXPECTED));
+	head(out, "ticks_total", "counter", "What became of them, and records of the side-band lost.");
+	for (unsigned int o = OUTCOME_EXPECTED + 1; o < OUTCOMES; o++)
+		buf_printf(out, "cprof_record_ticks_total{outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n", outcome_name(o),
+			   outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST,
+			   o == OUTCOME_MISSED ? ledger_missed(&r->ledger) : ledger_total(&r->ledger, o));
+}
+
+static void put_stacks(struct buf *out, const struct recorder *r)
+{
+	head(out, "user_stacks_total", "counter", "User stacks, by how they ended: complete or why not.");
+	for (unsigned int i = 0; i < NODE_FIRST; i++) {
+		if (root_name(i))
+			buf_printf(out, "cprof_record_user_stacks_total{end=\"%s\"} %" PRIu64 "\n", root_name(i), r->emit.roots[i]);
+	}
+}
+
+static void put_costs(struct buf *out, const struct ledger *l)
+{
+	static const struct {
+		enum cost cost;
+		const char *part;
+	} parts[] = { { COST_USER_NS, "user" }, { COST_SYSTEM_NS, "system" }, { COST_BPF_NS, "bpf" } };
+
+	head(out, "cpu_seconds_total", "counter", "CPU time of the recorder and of its BPF program.");
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		buf_printf(out, "cprof_record_cpu_seconds_total{part=\"%s\"} %.9f\n", parts[i].part,
+			   (double)l->costs[parts[i].cost] / 1e9);
+	one(out, "resident_bytes", "gauge", "Peak resident memory of the recorder.", (double)l->costs[COST_RSS_BYTES]);
+	one(out, "table_bytes", "gauge", "Peak memory of unwind tables in the kernel.", (double)l->costs[COST_TABLE_BYTES]);
+	one(out, "tables_total", "counter", "Unwind tables built.", (double)l->costs[COST_TABLES]);
+	one(out, "tables_refused_total", "counter", "How often a table or a process found no room.",
+	    (double)l->costs[COST_TABLES_REFUSED]);
+}
+
+static void put_output(struct buf *out, const struct recorder *r)
+{
+	const struct output *o = &r->output;
+
+	one(out, "processes_total", "counter", "Images of processes that were sampled.", (double)r->emit.processes);
+	one(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
+	one(out, "files_total", "counter", "Files that are complete.", (double)o->written);
+	one(out, "files_removed_total", "counter", "Files removed, for their age, for their bytes or for a full disk.",
+	    (double)o->files.removed);
+	one(out, "output_dark", "gauge", "1 while there is no room to write to.", o->dark);
+	one(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
+	one(out, "hooks_failed_total", "counter", "Of those, the ones that failed; and those that could not be run.",
+	    (double)(o->hooks.failed + o->hooks.dropped));
+	one(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->o.hertz);
+}
+
+static bool write_all(int fd, const struct buf *text)
+{
+	return !text->failed && write(fd, text->p, text->n) == (ssize_t)text->n;
+}
+
+static bool replace(const char *path, const struct buf *text)
+{
+	struct buf part = { 0 };
+	bool good;
+	int fd;
+
+	buf_printf(&part, "%s.part", path);
+	fd = open(buf_cstr(&part), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	good = fd >= 0 && write_all(fd, text);
+	if (fd >= 0)
+		good = close(fd) == 0 && good;
+	good = good && rename(buf_cstr(&part), path) == 0;
+	if (!good && fd >= 0)
+		unlink(buf_cstr(&part));
+	buf_release(&part);
+	return good;
+}
+
+bool metrics_write(struct recorder *r, uint64_t now, bool last)
+{
+	struct buf text = { 0 };
+	bool good;
+
+	if (!r->o.metrics || (!last && now - r->metrics_written < METRICS_SECONDS * 1000000000ull))
+		return true;
+	r->metrics_written = now;
+	put_ticks(&text, r);
+	put_stacks(&text, r);
+	put_costs(&text, &r->ledger);
+	put_output(&text, r);
+	good = replace(r->o.metrics, &text);
+	buf_release(&text);
+	return good;
+}

@@ -1,0 +1,140 @@
+#include "cmd/cprof-record/pattern.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#define STAMP "%Y%m%dT%H%M%SZ"
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A host may be called anything. */
+static void put_host(struct buf *out)
+{
+	struct utsname u;
+
+	if (uname(&u) != 0 || !u.nodename[0])
+		snprintf(u.nodename, sizeof(u.nodename), "localhost");
+	for (const char *p = u.nodename; *p; p++)
+		buf_byte(out, (uint8_t)(*p == '/' || *p == '%' ? '_' : *p));
+}
+
+/* The part of a path before the last one: of conversions it may have %h. */
+static bool expand_dir(struct buf *out, const char *text, size_t n, struct buf *error)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] != '%') {
+			buf_byte(out, (uint8_t)text[i]);
+		} else if (i + 1 < n && text[i + 1] == 'h') {
+			put_host(out);
+			i++;
+		} else if (i + 1 < n && text[i + 1] == '%') {
+			buf_byte(out, '%');
+			i++;
+		} else {
+			buf_printf(error, "a directory's name may have %%h in it, and no time: \"%.*s\"", (int)n, text);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The last part: the host is put in, and a time where it has none. */
+static bool expand_base(struct buf *out, const char *text, struct buf *error)
+{
+	bool timed = false;
+
+	for (const char *p = text; *p; p++) {
+		if (*p != '%') {
+			buf_byte(out, (uint8_t)*p);
+		} else if (p[1] == 'h') {
+			put_host(out);
+			p++;
+		} else if (p[1] == '\0' || !strchr("%YmdHMSjyFTsGgVuwaAbBeIpC", p[1])) {
+			buf_printf(error, "\"%%%c\" is neither %%h, the host, nor a time of strftime(3)", p[1] ? p[1] : ' ');
+			return false;
+		} else {
+			timed = timed || p[1] != '%';
+			buf_printf(out, "%%%c", p[1]);
+			p++;
+		}
+	}
+	if (!timed)
+		buf_text(out, "." STAMP);
+	return true;
+}
+
+/* What fnmatch(3) takes for all names that the base may become, and nothing that is special to it in the rest. */
+static void put_glob(struct buf *out, const char *base)
+{
+	for (const char *p = base; *p; p++) {
+		if (*p == '%' && p[1] && p[1] != '%') {
+			buf_byte(out, '*');
+			p++;
+			continue;
+		}
+		if (strchr("*?[]\\", *p))
+			buf_byte(out, '\\');
+		buf_byte(out, (uint8_t)*p);
+		p += *p == '%';
+	}
+}
+
+bool pattern_init(struct pattern *p, const char *path, struct buf *error)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf dir = { 0 }, base = { 0 }, glob = { 0 };
+	bool good = true;
+
+	if (is_directory(path)) {
+		buf_text(&dir, path);
+		good = expand_base(&base, "%h-" STAMP ".cprof", error);
+	} else {
+		if (slash)
+			good = expand_dir(&dir, path, slash == path ? 1 : (size_t)(slash - path), error);
+		else
+			buf_text(&dir, ".");
+		good = good && expand_base(&base, slash ? slash + 1 : path, error);
+	}
+	if (good && !base.n)
+		buf_text(error, "the name of a file is missing");
+	put_glob(&glob, good ? buf_cstr(&base) : "");
+	*p = (struct pattern){ 0 };
+	good = good && base.n && !dir.failed && !base.failed && !glob.failed;
+	if (good)
+		*p = (struct pattern){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)) };
+	buf_release(&dir);
+	buf_release(&base);
+	buf_release(&glob);
+	return good && p->dir && p->base && p->glob;
+}
+
+bool pattern_name(const struct pattern *p, time_t when, struct buf *name)
+{
+	char text[512];
+	struct tm tm;
+	size_t n;
+
+	if (!gmtime_r(&when, &tm))
+		return false;
+	n = strftime(text, sizeof(text), p->base, &tm);
+	if (n == 0 || strchr(text, '/'))
+		return false;
+	buf_clear(name);
+	buf_text(name, text);
+	return !name->failed;
+}
+
+void pattern_release(struct pattern *p)
+{
+	free(p->dir);
+	free(p->base);
+	free(p->glob);
+	*p = (struct pattern){ 0 };
+}

@@ -1,0 +1,44 @@
+#include "common/export/changed.h"
+
+#define COLUMNS(kind)                                                                                            \
+	kind "_a", kind "_b", kind "_a_percent", kind "_b_percent", kind "_change", kind "_low", kind "_high", \
+		kind "_p", kind "_q", kind "_seen"
+
+bool changed_init(struct rows *r, enum rows_format format)
+{
+	static const char *const columns[] = { "name", "changed", COLUMNS("flat"), COLUMNS("cum"), NULL };
+
+	return rows_init(r, format, columns);
+}
+
+static double percent(const struct profile *p, const uint64_t *weight, unsigned int side)
+{
+	return p->total[side] ? 100.0 * (double)weight[side] / (double)p->total[side] : 0;
+}
+
+static void add(struct rows *r, const struct profile *p, const struct changes *c, const uint64_t *weight,
+		const struct change *change)
+{
+	double before = percent(p, weight, 0), after = percent(p, weight, 1);
+
+	rows_count(r, weight[0]);
+	rows_count(r, weight[1]);
+	rows_number(r, before);
+	rows_number(r, after);
+	rows_number(r, after - before);
+	rows_number(r, 100 * change->interval.low);
+	rows_number(r, 100 * change->interval.high);
+	rows_number(r, change->p);
+	rows_number(r, change->q);
+	rows_number(r, 100 * changes_detectable(c, change));
+}
+
+void changed_add(struct rows *r, const struct profile *p, const struct changes *c, const struct table_row *row)
+{
+	const struct changes_row *of = &c->by_label[row->label];
+
+	rows_text(r, profile_text(p, row->label));
+	rows_count(r, changes_significant(of));
+	add(r, p, c, row->flat, &of->flat);
+	add(r, p, c, row->cum, &of->cum);
+}

@@ -1,0 +1,23 @@
+/*
+ * What changed between two sides, as rows for programs.
+ *
+ *	struct rows r;
+ *
+ *	if (!changed_init(&r, ROWS_TSV)) ...built without JSON...
+ *	for (i = 0; i < table.n; i++)
+ *		changed_add(&r, &profile, &changes, &table.rows[i]);
+ *	...the rest as in rows.h...
+ *
+ * Columns: name, changed (1 or 0), and then, each for flat and for cum: the weights of both sides, their shares in
+ * percent, the change in points with its interval, p, q, and the smallest growth that would be seen.
+ */
+#ifndef CPROF_EXPORT_CHANGED_H
+#define CPROF_EXPORT_CHANGED_H
+
+#include "common/export/rows.h"
+#include "common/stats/changes.h"
+
+bool changed_init(struct rows *r, enum rows_format format);
+void changed_add(struct rows *r, const struct profile *p, const struct changes *c, const struct table_row *row);
+
+#endif

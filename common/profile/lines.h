@@ -1,0 +1,63 @@
+/*
+ * Stacks summed by their text, at any size: what is beyond the budget waits in temporary files.
+ *
+ *	struct lines l;
+ *
+ *	lines_init(&l, 256 << 20);
+ *	if (!lines_add(&l, stack, count)) ...errno...
+ *	...
+ *	if (!lines_sort(&l)) ...errno...
+ *	while ((got = lines_next(&l, &stack, &count)) > 0)	// each stack once, in the order of its bytes
+ *		...
+ *	if (got < 0) ...errno...
+ *	lines_release(&l);
+ *
+ * Where a tree (profile.h) looks up each frame, this hashes a stack as a whole and sorts what is left at the end:
+ * folded text that is only to be folded goes through at three times the speed. When memory has no room for one
+ * more stack, those that are there are sorted and written to a file without a name in $TMPDIR (/tmp without it),
+ * a run; runs are merged at the end, and before where they become many.
+ */
+#ifndef CPROF_PROFILE_LINES_H
+#define CPROF_PROFILE_LINES_H
+
+#include "common/base/hash.h"
+#include "common/base/textsort.h"
+#include "common/profile/merge.h"
+#include "common/profile/profile.h"
+
+struct lines {
+	size_t budget;
+	struct intern stacks;
+	uint64_t *counts; /* by number of the stack */
+	size_t cap_counts;
+	uint64_t total; /* of all that was added */
+	/* After lines_sort: the stacks that are in memory, in order, as a source. */
+	struct lines_memory {
+		struct merge_source source;
+		const struct lines *lines;
+		struct text_item *order;
+		size_t at;
+	} memory;
+	struct lines_run **runs; /* older ones first */
+	size_t n_runs, cap_runs;
+	struct merge merge;
+};
+
+/* budget: bytes of memory; a single stack may take more. 0: no limit. */
+void lines_init(struct lines *l, size_t budget);
+void lines_release(struct lines *l);
+
+/*
+ * Adds to a stack's count. Its text is as folded_writer gives it, and without zero bytes; a count of 0 is nothing.
+ * The sum of all counts is below 2^64. False where memory ran out or a file could not be written: errno.
+ */
+bool lines_add(struct lines *l, struct slice stack, uint64_t count);
+/* Adds the stacks of side 0 of a profile, and empties it; what was claimed in it stays claimed. */
+bool lines_pour(struct lines *l, struct profile *p);
+
+/* All has been added. */
+bool lines_sort(struct lines *l);
+/* 1: a stack, good until the next call; 0: the end; -1: errno. */
+int lines_next(struct lines *l, struct slice *stack, uint64_t *count);
+
+#endif

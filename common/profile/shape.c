@@ -1,0 +1,276 @@
+#include "common/profile/shape.h"
+
+#include <stdlib.h>
+
+#include "common/profile/norm.h"
+
+bool shape_asked(const struct shape *s)
+{
+	return s->norm || s->match || s->focus || s->exclude || s->base || s->collapse || s->reverse || s->min;
+}
+
+/*
+ * Each step makes a new tree and says for every node of the old one where its own weight goes: map[node], 0 for
+ * weight that is left out. The labels move over, so both trees number them alike.
+ */
+struct step {
+	const struct shape *s;
+	struct profile *from, *to;
+	uint32_t *map;
+};
+
+typedef bool make_step(struct step *st);
+
+/* Lengths of the stacks' texts by node, without which nobody knows which are too long. */
+static size_t *text_lengths(const struct profile *p)
+{
+	size_t *bytes = calloc(p->n, sizeof(*bytes));
+
+	for (size_t i = 1; bytes && i < p->n; i++) {
+		const struct profile_node *node = &p->nodes[i];
+
+		bytes[i] = bytes[node->parent] + (node->parent != 0) + profile_text(p, node->label).n;
+	}
+	return bytes;
+}
+
+static bool move_weights(const struct step *st)
+{
+	struct profile *from = st->from, *to = st->to;
+	size_t *bytes = text_lengths(to);
+	bool good = bytes;
+
+	for (size_t i = 1; good && i < from->n; i++) {
+		const uint64_t *self = from->nodes[i].self;
+		uint32_t at = st->map[i];
+
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+			if (at && self[side])
+				good = good && profile_add_at(to, at, bytes[at], side, self[side]);
+			else
+				to->claimed[side] -= self[side];
+		}
+	}
+	free(bytes);
+	return good;
+}
+
+/* In place: the new numbers are written over the old ones. */
+static void move_moments(const struct step *st)
+{
+	struct profile *from = st->from, *to = st->to;
+
+	to->moments = from->moments;
+	to->cap_moments = from->cap_moments;
+	for (size_t i = 0; i < from->n_moments; i++) {
+		struct profile_moment m = from->moments[i];
+
+		m.node = st->map[m.node];
+		if (m.node)
+			to->moments[to->n_moments++] = m;
+	}
+	from->moments = NULL;
+	from->n_moments = from->cap_moments = 0;
+}
+
+/* Replaces the profile by what the step makes of it. */
+static bool take_step(const struct shape *s, struct profile *p, make_step *make)
+{
+	struct profile to;
+	struct step st = { s, p, &to, calloc(p->n, sizeof(*st.map)) };
+	bool good = profile_init(&to) && st.map;
+
+	intern_release(&to.labels);
+	to.labels = p->labels;
+	intern_init(&p->labels);
+	to.stack_max = p->stack_max;
+	to.runs = p->runs;
+	memcpy(to.claimed, p->claimed, sizeof(to.claimed));
+	good = good && make(&st) && move_weights(&st);
+	if (good)
+		move_moments(&st);
+	free(st.map);
+	profile_release(p);
+	*p = to;
+	return good;
+}
+
+/* What a stack has come by, up to a node of it. */
+enum { HAS_MATCH = 1, HAS_FOCUS = 2, HAS_EXCLUDED = 4, HAS_BASE = 8, LOOKED_AT = 16 };
+
+/* By label: what it is called now, and which of the expressions it is one of. */
+struct name {
+	uint32_t label;
+	uint8_t has;
+};
+
+static uint8_t look_at(const struct shape *s, const char *text)
+{
+	const struct {
+		const regex_t *expression;
+		uint8_t has;
+	} questions[] = {
+		{ s->match, HAS_MATCH },
+		{ s->focus, HAS_FOCUS },
+		{ s->exclude, HAS_EXCLUDED },
+		{ s->base, HAS_BASE },
+	};
+	uint8_t has = LOOKED_AT;
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		if (questions[i].expression && regexec(questions[i].expression, text, 0, NULL, 0) == 0)
+			has |= questions[i].has;
+	}
+	return has;
+}
+
+/* labels that frames have, and no others: a profile knows more of them than it shows. */
+static struct name *look_at_names(const struct step *st)
+{
+	struct profile *to = st->to;
+	struct name *names = calloc(to->labels.n, sizeof(*names));
+	struct buf text = { 0 };
+	bool good = names;
+
+	for (size_t i = 1; good && i < st->from->n; i++) {
+		uint32_t label = st->from->nodes[i].label;
+		struct name *name = &names[label];
+
+		if (name->has)
+			continue;
+		name->label = label;
+		if (st->s->norm) {
+			buf_clear(&text);
+			norm_append(&text, profile_text(to, label));
+			good = !text.failed && profile_label(to, buf_view(&text), &name->label);
+		}
+		if (good)
+			name->has = look_at(st->s, (const char *)profile_text(to, name->label).p);
+	}
+	buf_release(&text);
+	if (!good) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
+static bool has_weight(const struct profile_node *node)
+{
+	return node->self[0] || node->self[1];
+}
+
+/* By node: what its stack has come by; live: does weight that counts lie here or below? */
+static void look_at_stacks(const struct step *st, const struct name *names, uint8_t *has, bool *live)
+{
+	const struct profile *from = st->from;
+	const struct shape *s = st->s;
+	uint8_t wanted = (uint8_t)((s->match ? HAS_MATCH : 0) | (s->focus ? HAS_FOCUS : 0) | (s->base ? HAS_BASE : 0));
+
+	/* Parents come before their children: one pass carries a match down all branches, another weight up. */
+	for (size_t i = 1; i < from->n; i++) {
+		const struct profile_node *node = &from->nodes[i];
+
+		has[i] = has[node->parent] | names[node->label].has;
+		live[i] = has_weight(node) && (has[i] & (wanted | HAS_EXCLUDED)) == wanted;
+		st->map[i] = live[i];
+	}
+	for (size_t i = from->n - 1; i > 0; i--)
+		live[from->nodes[i].parent] |= live[i];
+}
+
+/* The tree of the stacks that are left, by their new names. map has 1 where a node's own weight counts. */
+static bool grow_chosen(struct step *st, const struct name *names, const uint8_t *has, const bool *live, uint32_t *at)
+{
+	for (size_t i = 1; i < st->from->n; i++) {
+		const struct profile_node *node = &st->from->nodes[i];
+		uint32_t label = names[node->label].label, parent = at[node->parent];
+
+		if (!live[i] || (st->s->base && !(has[i] & HAS_BASE)))
+			continue;
+		if (st->s->collapse && parent && st->to->nodes[parent].label == label)
+			at[i] = parent;
+		else if (!profile_child(st->to, parent, label, &at[i]))
+			return false;
+		st->map[i] = st->map[i] ? at[i] : 0;
+	}
+	return true;
+}
+
+static bool choose(struct step *st)
+{
+	struct name *names = look_at_names(st);
+	size_t n = st->from->n;
+	uint32_t *at = calloc(n, sizeof(*at));
+	uint8_t *has = calloc(n, sizeof(*has));
+	bool *live = calloc(n, sizeof(*live));
+	bool good = names && at && has && live;
+
+	if (good) {
+		look_at_stacks(st, names, has, live);
+		good = grow_chosen(st, names, has, live, at);
+	}
+	free(names);
+	free(at);
+	free(has);
+	free(live);
+	return good;
+}
+
+static bool reverse(struct step *st)
+{
+	const struct profile_node *nodes = st->from->nodes;
+
+	for (size_t i = 1; i < st->from->n; i++) {
+		if (!has_weight(&nodes[i]))
+			continue;
+		for (uint32_t at = (uint32_t)i; at; at = nodes[at].parent) {
+			if (!profile_child(st->to, st->map[i], nodes[at].label, &st->map[i]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool is_small(const struct shape *s, const struct profile *p, const uint64_t *weight)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		unsigned __int128 share = (unsigned __int128)weight[side] * 100 * SHAPE_PERCENT;
+
+		if (p->total[side] && share >= (unsigned __int128)p->total[side] * s->min)
+			return false;
+	}
+	return true;
+}
+
+static bool thin(struct step *st)
+{
+	const struct profile *from = st->from;
+	profile_weight *below = profile_below(from);
+	bool *gone = calloc(from->n, sizeof(*gone));
+	uint32_t other;
+	bool good = below && gone && profile_label(st->to, slice_of(SHAPE_OTHER), &other);
+
+	for (size_t i = 1; good && i < from->n; i++) {
+		const struct profile_node *node = &from->nodes[i];
+
+		gone[i] = gone[node->parent] || is_small(st->s, from, below[i]);
+		if (gone[node->parent])
+			st->map[i] = st->map[node->parent];
+		else if (below[i][0] || below[i][1])
+			good = profile_child(st->to, st->map[node->parent], gone[i] ? other : node->label, &st->map[i]);
+	}
+	free(below);
+	free(gone);
+	return good;
+}
+
+bool shape_apply(const struct shape *s, struct profile *p)
+{
+	struct shape first = *s;
+
+	first.reverse = false;
+	first.min = 0;
+	return (!shape_asked(&first) || take_step(s, p, choose)) && (!s->reverse || take_step(s, p, reverse)) &&
+	       (!s->min || take_step(s, p, thin));
+}

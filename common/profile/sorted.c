@@ -1,0 +1,75 @@
+#include "common/profile/sorted.h"
+
+#include <errno.h>
+
+#include "common/profile/label.h"
+
+/* NULL, or why the line does not count. What goes into the source is in s->fit then. */
+static const char *take_line(struct sorted *s, struct slice stack, uint64_t count)
+{
+	buf_clear(&s->fit);
+	if (label_is_stack(stack))
+		buf_bytes(&s->fit, stack.p, stack.n);
+	else
+		label_append_stack(&s->fit, stack);
+	if (s->fit.n > s->stack_max)
+		return "a stack that has to lose frames cannot stay in order";
+	return __builtin_add_overflow(*s->claimed, count, s->claimed) ? "the counts add up to more than 64 bits" : NULL;
+}
+
+static bool is_listed(const struct sorted *s, struct slice stack)
+{
+	for (size_t i = 0; i < s->n_roots; i++) {
+		if (slice_is(label_root(stack), s->roots[i]))
+			return true;
+	}
+	return s->n_roots == 0;
+}
+
+static int sorted_next(struct merge_source *source)
+{
+	struct sorted *s = (struct sorted *)source;
+	struct slice stack;
+	struct buf before;
+	int got;
+
+	while ((got = scan_next(&s->scan, &stack, &source->count)) > 0) {
+		uint64_t claimed = *s->claimed;
+		const char *wrong = take_line(s, stack, source->count);
+
+		if (s->fit.failed) {
+			errno = ENOMEM;
+			return -1;
+		}
+		if (wrong) {
+			*s->claimed = claimed;
+			scan_bad(&s->scan, wrong);
+			continue;
+		}
+		s->unsorted = slice_compare(buf_view(&s->stack), buf_view(&s->fit)) > 0;
+		before = s->stack;
+		s->stack = s->fit;
+		s->fit = before;
+		if (s->unsorted)
+			return -1;
+		if (!is_listed(s, buf_view(&s->stack)) || source->count == 0)
+			continue;
+		source->stack = buf_view(&s->stack);
+		return 1;
+	}
+	return got;
+}
+
+bool sorted_init(struct sorted *s, int fd, size_t stack_max, uint64_t *claimed)
+{
+	*s = (struct sorted){ .source.next = sorted_next, .stack_max = stack_max, .claimed = claimed };
+	return scan_init(&s->scan, fd, (struct slice){ NULL, 0 });
+}
+
+void sorted_release(struct sorted *s)
+{
+	scan_release(&s->scan);
+	buf_release(&s->stack);
+	buf_release(&s->fit);
+	*s = (struct sorted){ 0 };
+}

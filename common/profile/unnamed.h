@@ -1,0 +1,18 @@
+/*
+ * How much of a profile ends in code without a name.
+ *
+ *	uint64_t weight[PROFILE_SIDES];
+ *
+ *	unnamed_weight(&profile, weight);
+ *
+ * Such a frame is a place, "[app+0x128f]", or "[anon]", "[jit]" or "[unknown]", in a capture as in folded text.
+ */
+#ifndef CPROF_PROFILE_UNNAMED_H
+#define CPROF_PROFILE_UNNAMED_H
+
+#include "common/profile/profile.h"
+
+/* Of each side. */
+void unnamed_weight(const struct profile *p, uint64_t *weight);
+
+#endif

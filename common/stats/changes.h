@@ -1,0 +1,67 @@
+/*
+ * Which rows of a table changed between the two sides, and which differences are chance.
+ *
+ *	struct changes_setup setup = { .unit = { 1, 1 }, .timed = { true, true } };
+ *	struct changes c;
+ *
+ *	if (!changes_init(&c, &table, &profile, &setup)) ...out of memory...
+ *	for (i = 0; i < table.n; i++) {
+ *		const struct change *flat = &c.by_label[table.rows[i].label].flat;
+ *
+ *		if (flat->q < COMPARE_RATE)
+ *			...it is a change of flat->counts' shares, somewhere in flat->interval...
+ *	}
+ *	changes_release(&c);
+ *
+ * Every row has two tests, of its flat and of its cum weight, or one where they are the same; the false discoveries
+ * are controlled over all of them together. How much samples that come in bursts vary is measured between blocks of
+ * time where each side that has any is long enough, and between runs where a side has several; the wider of them
+ * counts, and never less than independent samples would vary.
+ *
+ * A few runs measure the variance of one function badly, but that of many functions well. So each one's is moved
+ * towards that of all, as far as they are alike: G. K. Smyth's moderated variances (Stat. Appl. Genet. Mol. Biol. 3,
+ * 2004), of design effects as D. J. Lund et al. do it for counts (ibid. 11, 2012).
+ */
+#ifndef CPROF_STATS_CHANGES_H
+#define CPROF_STATS_CHANGES_H
+
+#include "common/profile/table.h"
+#include "common/stats/compare.h"
+
+struct changes_setup {
+	double unit[PROFILE_SIDES];     /* what a sample weighs; not finite: nobody knows, so nothing can be tested */
+	bool timed[PROFILE_SIDES];      /* moments of this side say when its weight came */
+	uint32_t runs[PROFILE_SIDES];   /* more than 1: moments say in which of them it came */
+};
+
+struct change {
+	struct compare counts;    /* in samples */
+	struct interval interval; /* 95 %, of the share after less the share before */
+	double p, q;              /* q: over all tests; 1 where it could not be tested */
+};
+
+struct changes {
+	struct changes_row {
+		struct change flat, cum;
+	} *by_label; /* of labels that are rows */
+	size_t tests;
+	size_t changed; /* rows with a q below COMPARE_RATE */
+	double design;         /* the median of those tests that have enough samples */
+	double df, critical;   /* for the whole comparison; critical: what one more change would need to pass */
+	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* parts of time on each side, slices in each; or 0 */
+	uint32_t runs[PROFILE_SIDES];                          /* that variance was measured between; or 0 */
+};
+
+/* False without memory; the object can be released all the same. */
+bool changes_init(struct changes *c, const struct table *t, const struct profile *p,
+		  const struct changes_setup *setup);
+void changes_release(struct changes *c);
+
+bool changes_significant(const struct changes_row *row);
+/* The smallest growth of a share from this one on that is found in 4 of 5 cases; infinite where none would be. */
+double changes_detectable(const struct changes *c, const struct change *of);
+/* The same for any function with the usual design effect and this share. */
+double changes_detectable_at(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
+			     double share);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Control groups and containers as filters in the kernel: two groups with different programs, nothing left out, nothing let in.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
+one=cprof-one.$$ two=cprof-two.$$
+id=$(printf '%08x' $$)56789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+id=$(echo "${id}0123456789abcdef" | cut -c1-64)
+{ [ -n "$root" ] && mkdir "$root/$one" "$root/$two" "$root/$two/docker-$id.scope" 2>/dev/null; } || {
+	skip "groups of our own" "cannot make one"
+	done_testing
+}
+cp "$BUILD/tests/burn" "$tmp/first" && cp "$BUILD/tests/burn" "$tmp/second" && cp "$BUILD/tests/burn" "$tmp/inner"
+# in_group GROUP PROGRAM: it runs there, and so do its children
+in_group() { sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" threads 120' sh "$root/$1" "$tmp/$2" >/dev/null & }
+in_group $one first; first=$!
+in_group $two second; second=$!
+in_group "$two/docker-$id.scope" inner; inner=$!
+trap 'kill -9 $first $second $inner 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two"; rm -rf "$tmp"' EXIT
+sleep 0.5
+
+commands() { cprof-fold "$1" 2>/dev/null | sed 's/;.*//' | sort -u | tr '\n' ' '; }
+stamps() { cprof-dump "$1" | sed -n 's/^sample time=\([0-9]*\) .*/\1/p'; }
+
+cprof-record -q -F 997 -p $first -o "$tmp/process.bin" 3 &
+status "one group" 0 cprof-record -q -F 997 --cgroup /$one -l service=shop -l env=a=b -o "$tmp/one.bin" 3
+wait $!
+is "has its program alone" "$(commands "$tmp/one.bin")" "first "
+# What both recordings saw of it, while both ran.
+stamps "$tmp/one.bin" >"$tmp/a" && stamps "$tmp/process.bin" >"$tmp/b"
+got=$(awk 'FNR == 1 { f++; if ($1 > from) from = $1 } { t[f, FNR] = $1; n[f] = FNR }
+	END { to = t[1, n[1]] < t[2, n[2]] ? t[1, n[1]] : t[2, n[2]]
+	for (f = 1; f <= 2; f++) for (i = 1; i <= n[f]; i++) c[f] += t[f, i] >= from && t[f, i] <= to
+	print (c[2] > 50 && c[1] > .9 * c[2] && c[1] < 1.1 * c[2]) ? "as much" : c[1] " and " c[2] }' "$tmp/a" "$tmp/b")
+is "and as much of it as when its process is recorded" "$got" "as much"
+like "the others' ticks are counted" "$(cprof-top "$tmp/one.bin" 2>/dev/null)" 'Ledger: .* [1-9][0-9]* filtered'
+is "labels are in the header" "$(cprof-dump "$tmp/one.bin" | grep '^meta key="label')" 'meta key="label.service" value="shop"
+meta key="label.env" value="a=b"'
+status "a group with one below it" 0 cprof-record -q --cgroup "$root/$two" -o "$tmp/two.bin" 2
+is "has both" "$(commands "$tmp/two.bin")" "inner second "
+status "two groups" 0 cprof-record -q --cgroup $one --cgroup "$two/docker-$id.scope" -o "$tmp/both.bin" 2
+is "have theirs" "$(commands "$tmp/both.bin")" "first inner "
+status "a container by the beginning of its id" 0 cprof-record -q --container "$(echo $id | cut -c1-12)" -o "$tmp/id.bin" 1
+is "has what runs there" "$(commands "$tmp/id.bin")" "inner "
+like "and its path" "$(cprof-fold --container "$tmp/id.bin" | head -1)" "^/$two/docker-$id.scope;inner;"
+status "with -p, both must be so" 0 cprof-record -q --cgroup $one -p $first,$second -o "$tmp/p.bin" 1
+is "and are" "$(commands "$tmp/p.bin")" "first "
+
+status "a group that is not there" 1 cprof-record -q --cgroup /$one/none -o "$tmp/x" 1
+status "a container that is not there" 1 cprof-record -q --container ffffffffffff -o "$tmp/x" 1
+status "by plain perf" 2 cprof-record -q --engine perf --cgroup $one -o "$tmp/x" 1
+status "a label without a value" 2 cprof-record -q -a -l service 1
+status "a label of a strange name" 2 cprof-record -q -a -l "a b=c" 1
+done_testing
