@@ -297,8 +297,8 @@ static void check_sorted(const struct fold *fold)
 
 	if (shape_asked(&fold->f.shape))
 		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
-	if (v->n_pids || v->n_tids || v->has_from || v->has_to || v->half != HALF_BOTH)
-		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --from and --to");
+	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
+		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
 }
 
 static void check(const struct fold *fold)

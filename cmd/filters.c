@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/profile/folded.h"
@@ -53,6 +54,22 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 uint64_t filters_seconds(const char *option, const char *text)
 {
 	return billionths(option, text, "seconds");
+}
+
+static void set_instant(struct instant *to, const char *option, const char *text)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
+		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
+}
+
+static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
+{
+	if (!grow_array(list, cap, *n, sizeof(**list)))
+		no_memory();
+	(*list)[(*n)++] = text;
 }
 
 static uint64_t percent(const char *option, const char *text)
@@ -154,18 +171,24 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->tids = f->tids;
 		return true;
 	case FILTER_COMM:
-		if (!grow_array(&f->comms, &f->cap_comms, v->n_comms, sizeof(*f->comms)))
-			no_memory();
-		f->comms[v->n_comms++] = argument;
+		add_text(&f->comms, &f->cap_comms, &v->n_comms, argument);
 		v->comms = f->comms;
 		return true;
+	case FILTER_IN:
+		add_text(&f->groups, &f->cap_groups, &v->n_groups, argument);
+		v->groups = f->groups;
+		return true;
+	case FILTER_LABEL:
+		if (!strchr(argument, '='))
+			cli_usage("--label: \"%s\" is not of the form key=value", argument);
+		add_text(&f->labels, &f->cap_labels, &v->n_labels, argument);
+		v->labels = f->labels;
+		return true;
 	case FILTER_FROM:
-		v->from = filters_seconds("--from", argument);
-		v->has_from = true;
+		set_instant(&v->from, "--from", argument);
 		return true;
 	case FILTER_TO:
-		v->to = filters_seconds("--to", argument);
-		v->has_to = true;
+		set_instant(&v->to, "--to", argument);
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
@@ -191,6 +214,7 @@ void filters_by(struct filters *f, const char *argument)
 		[BY_MODULE] = "module",
 		[BY_PROCESS] = "process",
 		[BY_THREAD] = "thread",
+		[BY_CONTAINER] = "container",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -199,12 +223,16 @@ void filters_by(struct filters *f, const char *argument)
 			return;
 		}
 	}
-	cli_usage("--by: \"%s\" is none of function, module, process and thread", argument);
+	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
+		cli_usage("--by: \"%s\" is none of function, module, process, thread, container and label.KEY", argument);
+	f->view.by = BY_LABEL;
+	f->view.label = argument + 6;
 }
 
 void filters_check(const struct filters *f)
 {
-	if (f->view.has_from && f->view.has_to && f->view.from >= f->view.to)
+	if (f->view.from.kind && f->view.from.kind == f->view.to.kind && f->view.from.kind != INSTANT_DAYTIME &&
+	    f->view.from.ns >= f->view.to.ns)
 		cli_usage("--from is not before --to");
 	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
 		cli_usage("%s is for --by function alone", f->view.inlined ? "-i" : "-l");
@@ -215,6 +243,8 @@ void filters_release(struct filters *f)
 	free(f->pids);
 	free(f->tids);
 	free(f->comms);
+	free(f->groups);
+	free(f->labels);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -327,9 +357,10 @@ static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
 
-	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
+	       v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
 
 void filters_warn_bad(const char *name, const struct scan *s)
@@ -354,7 +385,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
-	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	r.root_only = view_by_root(f->view.by);
 	r.lines = f->lines;
 	r.batch = f->lines || f->full ? 0 : BATCH;
 	r.full = f->full;

@@ -18,6 +18,8 @@ enum filter_option {
 	FILTER_PID = 0x100,
 	FILTER_TID,
 	FILTER_COMM,
+	FILTER_IN,
+	FILTER_LABEL,
 	FILTER_MATCH, /* the four expressions stand together */
 	FILTER_FOCUS,
 	FILTER_EXCLUDE,
@@ -41,6 +43,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
 	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
 	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
+	{ "in", required_argument, NULL, FILTER_IN }, { "label", required_argument, NULL, FILTER_LABEL }, \
 	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
 	{ "focus", required_argument, NULL, FILTER_FOCUS },                                          \
 	{ "exclude", required_argument, NULL, FILTER_EXCLUDE },                                      \
@@ -55,7 +58,8 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
-	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]\n"                            \
+	"       [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME] [--to TIME]\n"            \
+	"       [--weight samples|ns]\n"                                                            \
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
@@ -80,7 +84,8 @@ struct filters {
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms;
-	size_t cap_pids, cap_tids, cap_comms;
+	const char **groups, **labels;
+	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;

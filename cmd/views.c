@@ -30,6 +30,8 @@ static const char *things_of(const struct views *v)
 		[BY_MODULE] = "modules",
 		[BY_PROCESS] = "processes",
 		[BY_THREAD] = "threads",
+		[BY_CONTAINER] = "containers",
+		[BY_LABEL] = "labels",
 	};
 
 	return v->shape == SHAPE_STACKS ? "stacks" : things[v->view->by];

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/capture/container.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
@@ -69,11 +70,13 @@ static bool has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-static bool in_time(const struct view *v, uint64_t base, uint64_t time)
+static bool in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
 {
-	if (v->has_from && (time < base || time - base < v->from))
-		return false;
-	return !v->has_to || time < base || time - base < v->to;
+	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+
+	if (v->from.kind == INSTANT_UNSET && v->to.kind == INSTANT_UNSET)
+		return true;
+	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
 }
 
 /* Weights add up only where they are time; an event whose definition was lost may be. */
@@ -84,14 +87,59 @@ static bool of_unit(const struct view *v, const struct capture *c, uint64_t even
 	return v->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
+static bool is_below(struct slice path, const char *group)
+{
+	size_t n = strlen(group);
+
+	while (n > 1 && group[n - 1] == '/')
+		n--;
+	return n == 1 || (path.n >= n && memcmp(path.p, group, n) == 0 && (path.n == n || path.p[n] == '/'));
+}
+
+static bool in_group(const struct view *v, const struct capture *c, const struct capture_process *p)
+{
+	struct slice path = p->cgroup ? capture_text(c, p->cgroup) : (struct slice){ 0 };
+	struct container container;
+	bool contained = container_of(path, &container);
+
+	for (size_t i = 0; i < v->n_groups; i++) {
+		if (v->groups[i][0] == '/' ? p->cgroup && is_below(path, v->groups[i]) :
+		    contained && container_is(&container, slice_of(v->groups[i])))
+			return true;
+	}
+	return v->n_groups == 0;
+}
+
+/* The value of a label of the capture's header; empty where it has none. */
+static struct slice label_value(const struct capture *c, const char *key, size_t n)
+{
+	char name[256];
+
+	if (snprintf(name, sizeof(name), "label.%.*s", (int)n, key) >= (int)sizeof(name))
+		return (struct slice){ 0 };
+	return capture_meta(c, name);
+}
+
+static bool is_labelled(const struct view *v, const struct capture *c)
+{
+	for (size_t i = 0; i < v->n_labels; i++) {
+		size_t n = strcspn(v->labels[i], "=");
+
+		if (!slice_is(label_value(c, v->labels[i], n), v->labels[i] + n + 1))
+			return false;
+	}
+	return true;
+}
+
 bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
 {
 	const struct capture_thread *t = &c->threads[r->thread];
 
 	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
-	       in_time(v, base, r->time) && of_unit(v, c, r->event) &&
+	       in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm)));
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
+	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 
 /* Rows by process or thread have its ids, unless they are to meet those of another capture. */
@@ -124,7 +172,7 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (shows_pid(v) || v->container || v->origins || t->comm == 0)
+	if (shows_pid(v) || v->container || v->by == BY_CONTAINER || v->origins || t->comm == 0)
 		k.process = t->process;
 	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
@@ -221,20 +269,44 @@ static void append_comm(const struct gather *g, const struct gather_key *k, stru
 		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
 }
 
-/* The command, with the container around it where that was asked for. */
+static void append_container(const struct gather *g, const struct capture_process *process, struct buf *text)
+{
+	struct buf name = { 0 };
+
+	container_label(&name, process->cgroup ? capture_text(&g->capture, process->cgroup) : slice_of("[no cgroup]"));
+	label_append(text, buf_view(&name));
+	text->failed = text->failed || name.failed;
+	buf_release(&name);
+}
+
+static void append_label(const struct gather *g, struct buf *text)
+{
+	struct slice value = label_value(&g->capture, g->view->label, strlen(g->view->label));
+
+	if (value.n)
+		label_append(text, value);
+	else
+		buf_printf(text, "[no %s]", g->view->label);
+}
+
+/* The command, with the container around it where that was asked for; or one of the things that rows can be by. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
 
 	if (g->view->container) {
 		buf_clear(text);
-		label_append(text, process->cgroup ? capture_text(&g->capture, process->cgroup) :
-						     slice_of("[no cgroup]"));
+		append_container(g, process, text);
 		if (text->failed || !push_text(g, s, buf_view(text)))
 			return false;
 	}
 	buf_clear(text);
-	append_comm(g, k, text);
+	if (g->view->by == BY_CONTAINER)
+		append_container(g, process, text);
+	else if (g->view->by == BY_LABEL)
+		append_label(g, text);
+	else
+		append_comm(g, k, text);
 	if (shows_pid(g->view))
 		buf_printf(text, "-%" PRIu64, process->pid);
 	if (shows_tid(g->view))
@@ -366,7 +438,7 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 		return false;
 	count_end(g->sums.user, k->user, user.root, samples);
 	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
-	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
+	if (view_by_root(g->view->by))
 		s = outer; /* the frames were looked at for the sums alone */
 	if (g->view->moment_ns && !mark(g, s.node, k, weight))
 		return false;
