@@ -50,6 +50,11 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 	return whole * ONE + part;
 }
 
+uint64_t filters_seconds(const char *option, const char *text)
+{
+	return billionths(option, text, "seconds");
+}
+
 static uint64_t percent(const char *option, const char *text)
 {
 	uint64_t v = billionths(option, text, "percent");
@@ -155,11 +160,11 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->comms = f->comms;
 		return true;
 	case FILTER_FROM:
-		v->from = billionths("--from", argument, "seconds");
+		v->from = filters_seconds("--from", argument);
 		v->has_from = true;
 		return true;
 	case FILTER_TO:
-		v->to = billionths("--to", argument, "seconds");
+		v->to = filters_seconds("--to", argument);
 		v->has_to = true;
 		return true;
 	case FILTER_WEIGHT:

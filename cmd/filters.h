@@ -102,6 +102,8 @@ struct loaded {
 
 /* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
 bool filters_option(struct filters *f, int option, const char *argument);
+/* A number of seconds with up to nine places, in nanoseconds; or usage. */
+uint64_t filters_seconds(const char *option, const char *text);
 /* The argument of --by, for the commands that have it. */
 void filters_by(struct filters *f, const char *argument);
 /* Usage where the options contradict each other. To be called after the last one. */

@@ -18,7 +18,7 @@ execs() { while running; do ls -l / >/dev/null; awk 'BEGIN { for (i = 0; i < 999
 forks() { while running; do "$storm" exec 5 >/dev/null; python3 -c 'sum(range(300000))'; sleep 0.1; done; }
 mappings() { while running; do "$storm" map 100 >/dev/null; sleep 0.5; done; }
 
-LD_PRELOAD=$step cprof-record -a --rotate 5s --keep 1h --on-rotate 'test -s "$1"' --metrics "$tmp/m.prom" -o "$to" 2>"$tmp/err" &
+LD_PRELOAD=$step cprof-record -a --rotate 5s --keep 1d --on-rotate 'test -s "$1"' --metrics "$tmp/m.prom" -o "$to" 2>"$tmp/err" &
 recorder=$!
 sleep 2
 for w in execs forks mappings; do
@@ -97,6 +97,6 @@ done | sort -n | tail -n 1)
 kill $busy
 diag "killed four times, at most $worst s were lost"
 # One second by design; a machine that is busy lets the recorder itself wait.
-is "what is lost by a kill is a second, and what a busy machine adds" "$(awk -v w="$worst" 'BEGIN { print (w < 3) }')" 1
+is "what is lost by a kill is a second, and what a busy machine adds" "$(awk -v w="$worst" 'BEGIN { print (w < 5) }')" 1
 is "none was left without a name" "$(ls -A "$to" | grep -c part)" 0
 done_testing

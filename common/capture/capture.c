@@ -893,6 +893,14 @@ uint64_t capture_meta_number(const struct capture *c, const char *key)
 	return v;
 }
 
+uint64_t capture_realtime(const struct capture *c, uint64_t time)
+{
+	uint64_t realtime = capture_meta_number(c, "start-realtime-ns"),
+		 monotonic = capture_meta_number(c, "start-monotonic-ns");
+
+	return realtime && monotonic && time < INT64_MAX && realtime + time >= monotonic ? realtime + time - monotonic : 0;
+}
+
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id)
 {
 	for (size_t i = 0; i < c->n_images; i++) {

@@ -7,6 +7,7 @@
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
+#include "common/profile/origin.h"
 #include "common/profile/reason.h"
 
 /*
@@ -106,7 +107,7 @@ static bool shows_tid(const struct view *v)
 
 static uint32_t slice_of_time(const struct gather *g, uint64_t time)
 {
-	uint64_t slice = time < g->base ? 0 : (time - g->base) / g->view->moment_ns;
+	uint64_t after = time - g->moment_base, slice = (int64_t)after < 0 ? 0 : after / g->view->moment_ns;
 
 	return slice < UINT32_MAX ? (uint32_t)slice : UINT32_MAX;
 }
@@ -123,7 +124,7 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (shows_pid(v) || v->container || t->comm == 0)
+	if (shows_pid(v) || v->container || v->origins || t->comm == 0)
 		k.process = t->process;
 	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
@@ -132,17 +133,36 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 	return k;
 }
 
+/*
+ * Slices count from the first sample; or from a multiple of their length since 1970, one slice before the first
+ * sample, because those of other CPUs may come a little late.
+ */
+static void begin_run(struct gather *g, uint64_t time)
+{
+	uint64_t length = g->view->moment_ns;
+	uint64_t realtime = length && g->view->origins ? capture_realtime(&g->capture, time) : 0;
+
+	g->based = true;
+	g->base = g->moment_base = time;
+	if (length && realtime / length >= 2) {
+		g->moment_base = time - realtime % length - length;
+		realtime -= realtime % length + length;
+	} else {
+		realtime = 0;
+	}
+	if (g->view->origins && !origins_start(g->view->origins, g->p->runs, realtime))
+		g->failed = true;
+	g->p->runs++;
+}
+
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
 	uint64_t weight = g->view->weight == WEIGHT_NS ? r->weight : 1;
 	struct gather_key key;
 	uint32_t id;
 
-	if (!g->based) {
-		g->based = true;
-		g->base = r->time;
-		g->p->runs++;
-	}
+	if (!g->based)
+		begin_run(g, r->time);
 	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
@@ -193,6 +213,14 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 	return profile_label(g->p, text, &label) && push(g, s, label);
 }
 
+static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
+{
+	if (k->comm)
+		label_append(text, capture_text(&g->capture, k->comm));
+	else
+		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
+}
+
 /* The command, with the container around it where that was asked for. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
@@ -206,10 +234,7 @@ static bool push_root(struct gather *g, struct stack *s, const struct gather_key
 			return false;
 	}
 	buf_clear(text);
-	if (k->comm)
-		label_append(text, capture_text(&g->capture, k->comm));
-	else
-		buf_printf(text, "[pid %" PRIu64 "]", process->pid);
+	append_comm(g, k, text);
 	if (shows_pid(g->view))
 		buf_printf(text, "-%" PRIu64, process->pid);
 	if (shows_tid(g->view))
@@ -290,11 +315,34 @@ static bool count_unresolved(struct gather *g, const struct names *names, const 
 						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
-static bool mark(struct gather *g, uint32_t node, uint32_t slice, uint64_t weight)
+static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
-	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = slice, .node = node, .weight = weight };
+	const struct capture_process *process = &g->capture.processes[k->process];
+	struct buf host = { 0 }, container = { 0 }, comm = { 0 };
+	struct origin o = { .pid = process->pid };
+	bool good;
 
-	return profile_mark(g->p, &m);
+	if (capture_meta(&g->capture, "host").n)
+		label_append(&host, capture_meta(&g->capture, "host"));
+	if (process->cgroup)
+		label_append(&container, capture_text(&g->capture, process->cgroup));
+	append_comm(g, k, &comm);
+	o.host = buf_view(&host);
+	o.container = buf_view(&container);
+	o.comm = buf_view(&comm);
+	good = !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
+	buf_release(&host);
+	buf_release(&container);
+	buf_release(&comm);
+	return good;
+}
+
+static bool mark(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
+{
+	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
+
+	m.weight = weight;
+	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
 }
 
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
@@ -320,7 +368,7 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
 	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
 		s = outer; /* the frames were looked at for the sums alone */
-	if (g->view->moment_ns && !mark(g, s.node, k->slice, weight))
+	if (g->view->moment_ns && !mark(g, s.node, k, weight))
 		return false;
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }

@@ -24,6 +24,7 @@
 #include "common/profile/profile.h"
 
 struct modules;
+struct origins;
 struct reasons;
 
 enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD };
@@ -46,6 +47,8 @@ struct view {
 	 * profile is one without stack_max then.
 	 */
 	uint64_t moment_ns;
+	/* Where given, moments know where they come from, and slices begin by the wall clock; see origin.h. */
+	struct origins *origins;
 	/* What it is called. */
 	enum view_by by;
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
@@ -81,6 +84,7 @@ struct gather {
 	size_t cap_by_key;
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
+	uint64_t moment_base; /* beginning of slice 0, which may be before 0 */
 	bool failed;   /* out of memory */
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
 	uint32_t *path;           /* room for the nodes of one stack */

@@ -47,7 +47,7 @@ size_t profile_bytes(const struct profile *p)
 	const struct intern *t = &p->labels;
 
 	return p->cap * sizeof(*p->nodes) + t->bytes + t->cap * sizeof(*t->items) +
-	       (t->mask + 1) * (sizeof(*t->slots) + sizeof(*t->tags)) +
+	       (t->mask + 1) * sizeof(*t->slots) +
 	       (p->wide.mask + 1) * (sizeof(*p->wide.keys) + sizeof(*p->wide.values));
 }
 

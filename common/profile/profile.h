@@ -42,6 +42,7 @@ struct profile_node {
  */
 struct profile_moment {
 	uint32_t side, run, slice, node;
+	uint32_t origin; /* see origin.h; 0: none */
 	uint64_t weight;
 };
 

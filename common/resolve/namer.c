@@ -65,7 +65,6 @@ struct namer {
 	bool kernel_new, last_said;
 	bool host_known;
 	enum identity_host host;
-	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 	/* Of all segments. */
 	struct tally tally;
 };
@@ -171,14 +170,6 @@ static void know_host(struct namer *n, const struct capture *c)
 		return;
 	n->host_known = true;
 	n->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
-	n->realtime = capture_meta_number(c, "start-realtime-ns");
-	n->monotonic = capture_meta_number(c, "start-monotonic-ns");
-}
-
-/* What a time of the segment is in nanoseconds since 1970; 0 where that cannot be told. */
-static uint64_t realtime(const struct namer *n, uint64_t time)
-{
-	return n->realtime && n->monotonic && time < INT64_MAX ? n->realtime + time - n->monotonic : 0;
 }
 
 /* Who had the file of this place mapped, and where. */
@@ -218,7 +209,7 @@ static bool find_module(struct namer *n, const struct capture *c, const struct c
 		return true;
 	know_host(n, c);
 	is.host = n->host;
-	f->seen = f->module ? f->seen : realtime(n, p->sample);
+	f->seen = f->module ? f->seen : capture_realtime(c, p->sample);
 	is.seen = f->seen;
 	is.user = user_of(c, p);
 	if (!modules_get(n->modules, &is, &module))
