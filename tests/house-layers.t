@@ -58,6 +58,13 @@ is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$
 is "nothing under common/ prints or exits" \
 	"$(grep -nE '\<(printf|puts|putchar|fprintf|vprintf|vfprintf|perror|exit|_exit|warnx?|errx?) ?\(' common/*/*.[ch])" ""
 
+# Two of one name would link as long as nobody wants what else is in their files, and be the wrong one for somebody.
+if [ -e "$BUILD/libcprof.a" ]; then
+	is "no name of the library is there twice" "$(nm "$BUILD/libcprof.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)" ""
+else
+	skip "no name of the library is there twice" "it is not built"
+fi
+
 is "no merge is left half done" "$(grep -rlE '^(<<<<<<<|>>>>>>>) ' Makefile README.md bpf cmd common contrib man tests)" ""
 
 if [ -e .git ] && tops=$(git ls-files 2>/dev/null) && [ -n "$tops" ]; then

@@ -159,15 +159,14 @@ static void intern_fetch(const struct intern *t, const struct slice *s, size_t n
 	for (size_t i = 0; i < n; i++) {
 		tags[i] = tag_of(s[i]);
 		__builtin_prefetch(&t->slots[tags[i] & t->mask]);
-		__builtin_prefetch(&t->tags[tags[i] & t->mask]);
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t slot = t->slots[tags[i] & t->mask];
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
 
 		__builtin_prefetch(slot ? &t->items[slot - 1] : NULL);
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint32_t slot = t->slots[tags[i] & t->mask];
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
 
 		__builtin_prefetch(slot ? t->items[slot - 1].p : NULL);
 	}
