@@ -39,24 +39,29 @@ static struct compare counts_of(const struct flame_tree *t, const struct changes
 	return counts;
 }
 
+/* Most nodes of a large tree have too few samples for any verdict, and are no tests: that is what least is for. */
 static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const struct changes *c,
 			const struct changes_setup *setup)
 {
 	double *p = malloc(t->n * sizeof(*p)), *least = malloc(t->n * sizeof(*least)), *q = malloc(t->n * sizeof(*q));
 	bool good = p && least && q;
+	struct compare counts;
+	size_t n = 0;
 
+	/* Until it is judged, v says whether a node is tested. */
 	for (size_t i = 1; good && i < t->n; i++) {
-		struct compare counts = counts_of(t, c, setup, i);
-
-		/* Most nodes of a large tree have too few samples for any verdict. */
-		least[i - 1] = compare_least_p(&counts);
-		p[i - 1] = least[i - 1] < COMPARE_RATE ? compare_p(&counts) : 1;
+		counts = counts_of(t, c, setup, i);
+		least[n] = compare_least_p(&counts);
+		v->nodes[i] = least[n] < COMPARE_RATE;
+		if (v->nodes[i])
+			p[n++] = compare_p(&counts);
 	}
-	good = good && compare_adjust(p, least, t->n - 1, COMPARE_RATE, q);
-	for (size_t i = 1; good && i < t->n; i++) {
-		struct compare counts = counts_of(t, c, setup, i);
-
-		v->nodes[i] = judge(&counts, q[i - 1]);
+	good = good && compare_adjust(p, least, n, COMPARE_RATE, q);
+	for (size_t i = 1, at = 0; good && i < t->n; i++) {
+		if (!v->nodes[i])
+			continue;
+		counts = counts_of(t, c, setup, i);
+		v->nodes[i] = judge(&counts, q[at++]);
 	}
 	free(p);
 	free(least);
