@@ -145,7 +145,7 @@ enum status convert_pprof(struct conversion *c)
 {
 	struct buf text[COMMENTS] = { 0 }, out = { 0 };
 	struct slice comments[COMMENTS], bytes;
-	struct gzip *z = gzip_new(GZIP_FAST);
+	struct gzip *z = gzip_new();
 	struct pprof_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);

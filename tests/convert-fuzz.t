@@ -5,4 +5,8 @@
 for f in "$here/small.txt" "$here"/corpus/profile-inlined "$here"/corpus/export-*; do
 	ok "${f##*/}" "$BUILD/tests/fuzz-export" -m 300 "$f"
 done
+# As perf script's text and perf's pipe, and perf script's text as a capture.
+for f in "$here/small.txt" "$here"/corpus/profile-inlined "$here"/corpus/perfscript-*; do
+	ok "${f##*/}, for perf" "$BUILD/tests/fuzz-perfscript" -m 300 "$f"
+done
 done_testing

@@ -631,7 +631,9 @@ static void take_line(struct script_reader *r, struct slice line)
 	indented = line.p[0] == ' ' || line.p[0] == '\t';
 	if (line.p[0] == '#')
 		take_comment(r, line);
-	else if (line.p[0] != '|' && (line.p[0] == '\t' || !take_head(r, line))) {
+	else if (line.p[0] == '|') /* source code */
+		return;
+	else if (line.p[0] == '\t' || !take_head(r, line)) {
 		if (!indented)
 			complain(r, "neither the head of a sample nor a frame");
 		else if (!r->open)

@@ -31,17 +31,35 @@ void pack_base64(struct buf *out, struct slice bytes)
 	out->n = (size_t)(to - out->p);
 }
 
-void pack_append(struct buf *out, struct slice raw)
+/*
+ * What little there is, as small as it can be. Of a large tree the numbers repeat no longer sequences: coding them
+ * singly takes half the time of looking for any, and less room.
+ */
+static void compress_gzip(struct buf *to, struct slice raw, size_t texts)
 {
 	enum { MUCH = 1 << 20 };
-	struct gzip *z = gzip_known() ? gzip_new(raw.n < MUCH ? GZIP_SMALL : GZIP_FAST) : NULL;
+	bool much = raw.n - texts > MUCH;
+	struct gzip *z = gzip_new();
+
+	to->failed = to->failed || !z;
+	if (!z)
+		return;
+	gzip_turn(z, much ? GZIP_TEXT : GZIP_SMALL, to);
+	gzip_add(z, (struct slice){ raw.p, texts }, to);
+	if (much)
+		gzip_turn(z, GZIP_CODES, to);
+	gzip_add(z, (struct slice){ raw.p + texts, raw.n - texts }, to);
+	gzip_end(z, to);
+	gzip_free(z);
+}
+
+void pack_append(struct buf *out, struct slice raw, size_t texts)
+{
 	struct buf small = { 0 };
 
-	if (z) {
-		gzip_add(z, raw, &small);
-		gzip_end(z, &small);
-	}
-	pack_base64(out, z && !small.failed ? buf_view(&small) : raw);
+	compress_gzip(&small, raw, texts);
+	if (!small.failed)
+		pack_base64(out, buf_view(&small));
+	out->failed = out->failed || small.failed;
 	buf_release(&small);
-	gzip_free(z);
 }
