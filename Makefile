@@ -59,7 +59,12 @@ $(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(call obj,$(SHARED)) $(LIB)
+# What several commands share, or one has beside its file: each takes what it uses.
+$(BUILD)/libcmd.a: $(call obj,$(SHARED))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/libcmd.a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 

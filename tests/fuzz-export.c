@@ -108,7 +108,7 @@ static void check_pprof(struct traces *s)
 	struct pprof_about about = { 1, &comment, 1 };
 	struct pprof_writer *w = pprof_new(s, &about);
 	struct buf all = { 0 }, packed = { 0 };
-	struct gzip *z = gzip_new(GZIP_FAST);
+	struct gzip *z = gzip_new();
 	uint64_t number, value, sum = 0, strings = 0;
 	struct slice bytes;
 	struct cursor c;
