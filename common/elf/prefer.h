@@ -1,6 +1,7 @@
 /*
- * Of several names of the same code, which one is shown, where neither their tables nor their binding tell: one rule for
- * ELF files, /proc/kallsyms and System.map, so that a function has the same name wherever it comes from.
+ * Of several names of the same code, which one is shown, where neither their tables nor their binding
+ * tell: one rule for ELF files, /proc/kallsyms and System.map, so that a function has the same name
+ * wherever it comes from.
  *
  *	if (prefer_name(slice_of("read"), slice_of("__read")) < 0)
  *		...the first...

@@ -17,8 +17,8 @@
  * __pi_ names; global before weak before local; then as prefer.h says. Mapping symbols ($x, .L…) are no names.
  *
  * How far: to the next symbol, but not beyond the kernel's text (_etext) or the module's end, where that is told;
- * else 64 kB. Code of __init, freed at boot, has names only with_init. Addresses in between have none: they are unknown,
- * not the function before.
+ * else 64 kB. Code of __init, freed at boot, has names only with_init. Addresses in between have none:
+ * they are unknown, not the function before.
  */
 #ifndef CPROF_RESOLVE_KALLSYMS_H
 #define CPROF_RESOLVE_KALLSYMS_H
