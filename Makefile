@@ -25,20 +25,24 @@ IBERTY := $(call have,libiberty/demangle.h,-liberty)
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 LZMA := $(call have,lzma.h,-llzma)
+# Nor this one: without it neither a flame graph's data nor pprof is compressed.
+ZLIB := $(call have,zlib.h,-lz)
 # Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it).
 JANSSON := $(call have,jansson.h,-ljansson)
 PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
 LIBS = -lm $(if $(DW),-ldw) $(shell pkg-config --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
-	$(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c)
+	$(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c)
 DEFS = $(shell pkg-config --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
-	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
+	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(ZLIB),-DHAVE_ZLIB) $(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
 BPF_LIBS = $(shell pkg-config --libs libbpf)
 BPF_DEFS = $(shell pkg-config --cflags libbpf)
 
 COMMON = $(wildcard common/*/*.c)
 TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
 RECORD = $(wildcard cmd/cprof-record/*.c)
+# What the commands have in common.
+SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
 # What a rule says in place of its command.
@@ -51,17 +55,20 @@ all: offline $(if $(RECORD),$(BIN)/cprof-record)
 
 offline: $(TOOLS:%=$(BIN)/%)
 
-$(LIB): $(call obj,$(COMMON))
+$(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/obj/cmd/cli.o $(BUILD)/obj/cmd/filters.o $(LIB)
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(call obj,$(SHARED)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
+
+# What a flame graph's page is made of is in the object.
+$(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard common/flame/*.html common/flame/*.css common/flame/*.js)
 
 # The kernel part: clang to an object, bpftool to a skeleton with the object's bytes in it.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
@@ -82,6 +89,22 @@ $(call obj,$(RECORD)): DEFS += -I$(BUILD) $(BPF_DEFS)
 $(BIN)/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
+
+# pprof's schema, as C.
+SCHEMA = $(if $(PPROF),$(BUILD)/pprof/profile.pb-c)
+
+$(BUILD)/pprof/profile.pb-c.h: $(PPROF_PROTO)
+	@mkdir -p $(@D)
+	$(call say,GEN)protoc-c -I$(dir $<) --c_out=$(@D) $<
+
+$(BUILD)/pprof/profile.pb-c.c: $(BUILD)/pprof/profile.pb-c.h
+
+$(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/pprof/profile.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu11 -O2 -g $(SANFLAGS) -c -o $@ $<
+
+$(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: $(SCHEMA:=.h)
+$(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: DEFS += -I$(BUILD)/pprof
 
 # Tests are TAP programs in tests/*.t; helpers that they need compiled are tests/*.c.
 TEST_PROGRAMS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/*.c))
@@ -175,7 +198,7 @@ FUZZ_SECONDS = 60
 FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
 
 FUZZ_CC = $(CLANG) $(ALL_CFLAGS) $(DEFS) -O1 -DFUZZING -fno-sanitize-recover=undefined
-FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o)
+FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)

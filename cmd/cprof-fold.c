@@ -10,7 +10,7 @@
 #include "common/export/rows.h"
 #include "common/profile/folded.h"
 #include "common/profile/label.h"
-#include "common/profile/moments.h"
+#include "common/profile/timetable.h"
 #include "common/profile/sorted.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
@@ -267,7 +267,7 @@ static void row_text(struct rows *r, struct slice text)
 		rows_null(r);
 }
 
-static void put_row(struct rows *r, const struct moments_row *row)
+static void put_row(struct rows *r, const struct timetable_row *row)
 {
 	static const struct origin unknown = { 0 };
 	const struct origin *o = row->origin ? row->origin : &unknown;
@@ -290,16 +290,16 @@ static void put_row(struct rows *r, const struct moments_row *row)
 static void print_rows(struct fold *fold)
 {
 	static const char *const columns[] = { "host", "time", "comm", "pid", "container", "stack", "weight", NULL };
-	struct moments_row row;
+	struct timetable_row row;
 	bool refused = false;
-	struct moments m;
+	struct timetable m;
 	struct rows r;
 
-	if (!moments_init(&m, &fold->p, &fold->origins, fold->f.view.moment_ns))
+	if (!timetable_init(&m, &fold->p, &fold->origins, fold->f.view.moment_ns))
 		no_memory();
 	if (!rows_init(&r, fold->s.format, columns))
 		cli_usage("-o: this build has no JSON");
-	while (!refused && moments_next(&m, &row)) {
+	while (!refused && timetable_next(&m, &row)) {
 		put_row(&r, &row);
 		if (r.out.n >= OUTPUT)
 			write_text(&r.out, &refused);
@@ -310,7 +310,7 @@ static void print_rows(struct fold *fold)
 	write_text(&r.out, &refused);
 	cli_stdout_done();
 	rows_release(&r);
-	moments_release(&m);
+	timetable_release(&m);
 }
 
 static void print(struct fold *fold)

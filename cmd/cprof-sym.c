@@ -107,6 +107,12 @@ static bool is_name(uint32_t type)
 	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE;
 }
 
+/* What most records are; none of them can be large or end anything. */
+static bool is_bulk(uint32_t type)
+{
+	return type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE;
+}
+
 /* Too large to share a block with what came before it. */
 static bool is_large(const struct record *r)
 {
@@ -149,7 +155,8 @@ static bool pass_on(struct pass *p, const struct record *r)
 	uint64_t before;
 	bool full;
 
-	before_record(p, r);
+	if (p->due || !is_bulk(r->type))
+		before_record(p, r);
 	wrong = capture_apply(&p->capture, r);
 	or_die(!p->capture.no_memory);
 	if (wrong) /* it goes on all the same: who reads it next is to know of it too */

@@ -1,27 +1,39 @@
 /*
- * cprof-top: where the time went, as a table: flat, cumulative, by function, module, process or thread.
+ * cprof-top: where the time went, as a table: flat, cumulative, by function, module, process or thread; who calls
+ * whom, whole stacks and the tree of calls.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "cmd/filters.h"
-#include "common/profile/ends.h"
-#include "common/profile/label.h"
-#include "common/profile/reason.h"
-#include "common/profile/table.h"
+#include "cmd/header.h"
+#include "cmd/live.h"
+#include "cmd/views.h"
+#include "common/export/json.h"
 
-static const char usage[] = "cprof-top [--cum] [--truncated] [-v] [-n ROWS]\n"
-			    "       [--by function|module|process|thread]\n       " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROWS]\n"
+			    "       [--by function|module|process|thread]\n"
+			    "       [--peek RE | --stacks N | --tree [--min-share PERCENT] [--depth N]]\n"
+			    "       [-o tsv|ndjson|json | -w SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, ROWS = 20, REASONS = 3 };
+enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH };
+enum { ROWS = 20, LONGEST = 86400 };
+
+#define MIN_SHARE 0.5
 
 static const struct option options[] = {
 	FILTER_ROWS,
 	{ "by", required_argument, NULL, TOP_BY },
 	{ "cum", no_argument, NULL, TOP_CUM },
+	{ "ci", no_argument, NULL, TOP_CI },
 	{ "truncated", no_argument, NULL, TOP_TRUNCATED },
+	{ "peek", required_argument, NULL, TOP_PEEK },
+	{ "stacks", required_argument, NULL, TOP_STACKS },
+	{ "tree", no_argument, NULL, TOP_TREE },
+	{ "min-share", required_argument, NULL, TOP_MIN_SHARE },
+	{ "depth", required_argument, NULL, TOP_DEPTH },
 	{ "rows", required_argument, NULL, 'n' },
+	{ "watch", required_argument, NULL, 'w' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -29,215 +41,92 @@ static const struct option options[] = {
 };
 
 struct settings {
-	bool cum, verbose;
-	size_t rows; /* 0: all */
+	struct views views;
+	regex_t peek;
+	const char *shape;  /* the option that named it */
+	const char *branch; /* the option that is for the tree alone */
+	bool verbose, has_rows, has_format;
+	enum rows_format format;
+	unsigned int seconds; /* 0: not live */
 };
 
-static const char *const things[] = {
-	[BY_FUNCTION] = "functions",
-	[BY_MODULE] = "modules",
-	[BY_PROCESS] = "processes",
-	[BY_THREAD] = "threads",
-};
-
-static double percent(uint64_t part, uint64_t whole)
+static void set_shape(struct settings *s, const char *option, enum views_shape shape)
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	if (s->shape)
+		cli_usage("%s and %s exclude each other", s->shape, option);
+	s->shape = option;
+	s->views.shape = shape;
 }
 
-static void print_time(char *to, size_t size, uint64_t ns)
+static void set_peek(struct settings *s, const char *text)
 {
-	if (ns >= 1000000000)
-		snprintf(to, size, "%.2fs", (double)ns / 1e9);
-	else if (ns >= 1000000)
-		snprintf(to, size, "%.2fms", (double)ns / 1e6);
-	else if (ns >= 1000)
-		snprintf(to, size, "%.2fus", (double)ns / 1e3);
-	else
-		snprintf(to, size, "%" PRIu64 "ns", ns);
-}
+	char why[200];
+	int wrong;
 
-static void print_weight(enum view_weight weight, uint64_t v)
-{
-	char text[32];
-
-	if (weight == WEIGHT_NS)
-		print_time(text, sizeof(text), v);
-	else
-		snprintf(text, sizeof(text), "%" PRIu64, v);
-	printf("%10s", text);
-}
-
-/* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
-static void print_ledger(const struct capture_totals *t)
-{
-	const char *between = " expected: ";
-	struct buf lost = { 0 };
-
-	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
-		return;
-	printf("Ledger:     %" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
-	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
-		if (!t->outcomes[o] || !outcome_is_tick(o))
-			continue;
-		printf("%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
-		between = ", ";
+	set_shape(s, "--peek", SHAPE_PEEK);
+	wrong = regcomp(&s->peek, text, REG_EXTENDED | REG_NOSUB);
+	if (wrong) {
+		regerror(wrong, &s->peek, why, sizeof(why));
+		cli_usage("--peek: \"%s\": %s", text, why);
 	}
-	printf("%s\n", between[0] == ' ' ? " expected" : "");
-	losses_print(&lost, t);
-	printf("Lost:       %s\n", lost.n ? buf_cstr(&lost) : "nothing");
-	buf_release(&lost);
+	s->views.peek = &s->peek;
 }
 
-/* "0.40% truncated (12 no-table, 3 depth)" */
-static void print_truncated(const struct ends *e, const uint64_t *by_root)
+static double percent(const char *option, const char *text)
 {
-	const char *between = " (";
+	char *end;
+	double v = strtod(text, &end);
 
-	printf("%.2f%% truncated", percent(e->truncated, e->stacks));
-	for (unsigned int i = 0; i < NODE_FIRST; i++) {
-		if (!ends_truncated(i) || !by_root[i])
-			continue;
-		printf("%s%" PRIu64 " %s", between, by_root[i], root_name(i));
-		between = ", ";
+	if (end == text || *end || !(v >= 0 && v <= 100))
+		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
+	return v;
+}
+
+static void set_format(struct settings *s, const char *text)
+{
+	if (!rows_format_of(text, &s->format))
+		cli_usage("-o: \"%s\" is none of tsv, ndjson and json", text);
+	if (s->format != ROWS_TSV && !json_known())
+		cli_usage("-o: built without jansson, tsv is all it can write");
+	s->has_format = true;
+}
+
+/* False where it is none of those that say which view it is. */
+static bool take_view(struct settings *s, int c)
+{
+	switch (c) {
+	case TOP_CUM:
+		s->views.cum = true;
+		return true;
+	case TOP_CI:
+		s->views.intervals = true;
+		return true;
+	case TOP_PEEK:
+		set_peek(s, optarg);
+		return true;
+	case TOP_STACKS:
+		set_shape(s, "--stacks", SHAPE_STACKS);
+		s->views.rows = (size_t)cli_number("--stacks", optarg, 0, INT32_MAX);
+		return true;
+	case TOP_TREE:
+		set_shape(s, "--tree", SHAPE_TREE);
+		return true;
+	case TOP_MIN_SHARE:
+		s->branch = "--min-share";
+		s->views.min_share = percent("--min-share", optarg);
+		return true;
+	case TOP_DEPTH:
+		s->branch = "--depth";
+		s->views.depth = (uint32_t)cli_number("--depth", optarg, 1, INT32_MAX);
+		return true;
+	default:
+		return false;
 	}
-	printf("%s\n", e->truncated ? ")" : "");
-}
-
-/* How whole the stacks are. The kernel's are, as a rule: a line only where they are not. */
-static void print_stacks(const struct gather_sums *s)
-{
-	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
-
-	if (user.stacks) {
-		printf("Stacks:     %" PRIu64 " user, %.2f%% complete, ", user.stacks, percent(user.complete, user.stacks));
-		if (user.unverified)
-			printf("%.2f%% by frame pointers (unverified), ", percent(user.unverified, user.stacks));
-		print_truncated(&user, s->user);
-	}
-	if (kernel.truncated) {
-		printf("Kernel:     %" PRIu64 " stacks, ", kernel.stacks);
-		print_truncated(&kernel, s->kernel);
-	}
-}
-
-/* What stacks were unwound by, and what had no room. */
-static void print_tables(const struct capture_totals *t)
-{
-	const uint64_t *costs = t->costs;
-
-	if (!costs[COST_TABLES] && !costs[COST_TABLE_BYTES] && !costs[COST_TABLES_REFUSED])
-		return;
-	printf("Tables:     %" PRIu64 " built, %.1f MiB", costs[COST_TABLES],
-	       (double)costs[COST_TABLE_BYTES] / (1 << 20));
-	if (costs[COST_TABLES_REFUSED])
-		printf(", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
-		       costs[COST_TABLES_REFUSED] == 1 ? "" : "s");
-	if (costs[COST_TABLES_EVICTED])
-		printf(", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
-	if (costs[COST_STACKS_DEFERRED])
-		printf("; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
-		       costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
-	putchar('\n');
-}
-
-static void print_cost(const struct capture_totals *t)
-{
-	uint64_t cpu = t->costs[COST_USER_NS] + t->costs[COST_SYSTEM_NS] + t->costs[COST_BPF_NS];
-
-	if (!cpu && !t->costs[COST_BYTES])
-		return;
-	printf("Recorder:   %.3f s of CPU (%.3f user, %.3f system, %.3f BPF), %" PRIu64 " bytes written",
-	       (double)cpu / 1e9, (double)t->costs[COST_USER_NS] / 1e9, (double)t->costs[COST_SYSTEM_NS] / 1e9,
-	       (double)t->costs[COST_BPF_NS] / 1e9, t->costs[COST_BYTES]);
-	if (t->costs[COST_RSS_BYTES])
-		printf(", %.1f MiB of memory", (double)t->costs[COST_RSS_BYTES] / (1 << 20));
-	putchar('\n');
-}
-
-/* "              8.33%         12 in /lib/x.so (stripped)", the first few of them unless all are asked for. */
-static void print_reasons(const struct reasons *r, uint64_t samples, bool all)
-{
-	size_t n = all || r->n <= REASONS ? r->n : REASONS;
-	struct buf where = { 0 };
-
-	for (size_t i = 0; i < n; i++) {
-		const struct reason *it = &r->list[i];
-
-		buf_clear(&where);
-		label_append(&where, it->where);
-		printf("            %6.2f%% %10" PRIu64 " in %s (%.*s)\n", percent(it->samples, samples), it->samples,
-		       buf_cstr(&where), (int)it->why.n, (const char *)it->why.p);
-	}
-	if (n < r->n)
-		printf("            and %zu more (-v lists all)\n", r->n - n);
-	buf_release(&where);
-}
-
-static void print_header(const struct loaded *l, const struct reasons *reasons, bool verbose)
-{
-	if (!l->streams)
-		return;
-	printf("Samples:    %" PRIu64 " in %.2f s", l->totals.samples, (double)l->totals.seconds_ns / 1e9);
-	if (l->sums.samples != l->totals.samples)
-		printf(", %" PRIu64 " of them looked at", l->sums.samples);
-	if (l->totals.refused)
-		printf(", %" PRIu64 " left out for damage", l->totals.refused);
-	putchar('\n');
-	print_ledger(&l->totals);
-	print_stacks(&l->sums);
-	printf("Unresolved: %.2f%% of innermost frames\n", percent(l->sums.unresolved, l->sums.samples));
-	print_reasons(reasons, l->sums.samples, verbose);
-	print_tables(&l->totals);
-	print_cost(&l->totals);
-}
-
-static void print_table(const struct table *t, const struct profile *p, const struct view *v, size_t n)
-{
-	uint64_t total = p->total[0], sum = 0;
-
-	printf("Total:     ");
-	print_weight(v->weight, total);
-	printf("%s, %zu of %zu %s shown\n\n", v->weight == WEIGHT_NS ? "" : " samples", n, t->n, things[v->by]);
-	printf("%10s %7s %7s %10s %7s\n", "flat", "flat%", "sum%", "cum", "cum%");
-	for (size_t i = 0; i < n; i++) {
-		const struct table_row *row = &t->rows[i];
-		struct slice name = profile_text(p, row->label);
-
-		sum += row->flat[0];
-		print_weight(v->weight, row->flat[0]);
-		printf(" %6.2f%% %6.2f%% ", percent(row->flat[0], total), percent(sum, total));
-		print_weight(v->weight, row->cum[0]);
-		printf(" %6.2f%%  %.*s\n", percent(row->cum[0], total), (int)name.n, (const char *)name.p);
-	}
-}
-
-static void print(const struct profile *p, const struct view *v, const struct loaded *l, const struct settings *s)
-{
-	struct table t;
-	size_t n;
-
-	if (!table_init(&t, p))
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-	for (size_t i = 0; i < t.n; i++) {
-		t.rows[i].key = (double)(s->cum ? t.rows[i].cum[0] : t.rows[i].flat[0]);
-		t.rows[i].second = (double)(s->cum ? t.rows[i].flat[0] : t.rows[i].cum[0]);
-	}
-	table_sort(&t, p);
-	reasons_sort(v->reasons);
-	print_header(l, v->reasons, s->verbose);
-	n = s->rows && s->rows < t.n ? s->rows : t.n;
-	print_table(&t, p, v, n);
-	table_release(&t);
-	cli_stdout_done();
 }
 
 static void take_option(struct filters *f, struct settings *s, int c)
 {
 	switch (c) {
-	case TOP_CUM:
-		s->cum = true;
-		break;
 	case TOP_TRUNCATED:
 		f->view.truncated = true;
 		break;
@@ -245,7 +134,14 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		filters_by(f, optarg);
 		break;
 	case 'n':
-		s->rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
+		s->views.rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);
+		s->has_rows = true;
+		break;
+	case 'o':
+		set_format(s, optarg);
+		break;
+	case 'w':
+		s->seconds = (unsigned int)cli_number("-w", optarg, 1, LONGEST);
 		break;
 	case 'v':
 		s->verbose = true;
@@ -259,41 +155,115 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-int main(int argc, char **argv)
+static void check(const struct settings *s, char *const *operands)
+{
+	enum views_shape shape = s->views.shape;
+
+	if (s->branch && shape != SHAPE_TREE)
+		cli_usage("%s is for --tree", s->branch);
+	if (s->views.intervals && shape != SHAPE_TABLE)
+		cli_usage("--ci is for the table, not for %s", s->shape);
+	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
+		cli_usage("%s does not go with %s", s->has_rows ? "-n" : "--cum", s->shape);
+	if (s->has_format && s->seconds)
+		cli_usage("-o and -w exclude each other");
+	if (s->seconds && operands[0] && operands[1])
+		cli_usage("-w takes one capture");
+}
+
+/* Rows have no header; who reads them is to know of what is not there. */
+static void warn_losses(const struct loaded *l)
+{
+	struct buf lost = { 0 };
+
+	losses_print(&lost, &l->totals);
+	if (lost.n)
+		cli_warn("%s", buf_cstr(&lost));
+	buf_release(&lost);
+}
+
+static void print(struct settings *s, struct reasons *reasons, const struct loaded *l)
+{
+	struct header h = { 0 };
+	struct buf out = { 0 };
+
+	if (s->has_format) {
+		if (s->format != ROWS_JSON)
+			warn_losses(l);
+		views_rows(&s->views, s->format, l, &out);
+	} else {
+		reasons_sort(reasons);
+		header_make(&h, l, reasons, s->verbose);
+		header_print(&h, &out);
+		header_release(&h);
+		views_text(&s->views, &out);
+	}
+	fwrite(out.p, 1, out.n, stdout);
+	buf_release(&out);
+	cli_stdout_done();
+}
+
+static enum status load(struct settings *s, struct filters *f, char **operands, struct profile *p, struct loaded *l)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct settings settings = { .rows = ROWS };
-	enum status status = STATUS_OK;
+	enum status status = STATUS_OK, one;
+
+	for (operands = operands[0] ? operands : standard_input; *operands; operands++) {
+		if (s->seconds)
+			one = live_load(f, *operands, p, l, &s->views, s->seconds, !s->has_rows);
+		else
+			one = filters_load(f, *operands, p, 0, l);
+		status = one > status ? one : status;
+	}
+	return status;
+}
+
+/* Leaves what --match asks for; how many samples that is, as far as it can be known. */
+static void match(struct settings *s, struct filters *f, struct profile *p, const struct loaded *l)
+{
+	double all = (double)p->total[0];
+
+	if (s->views.intervals && f->view.weight == WEIGHT_NS && l->texts)
+		cli_die(STATUS_USAGE, "--ci: folded text does not say of how many samples its nanoseconds are");
+	filters_shape(f, p);
+	s->views.samples = all > 0 ? (double)l->sums.samples * (double)p->total[0] / all : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = { .views = { .rows = ROWS, .min_share = MIN_SHARE } };
 	struct filters f = { 0 };
 	struct loaded l = { 0 };
 	struct reasons reasons;
+	enum status status;
 	struct profile p;
 	int c;
 
 	cli_begin("cprof-top", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:vhV", options, NULL)) != -1) {
-		if (!filters_option(&f, c, optarg))
-			take_option(&f, &settings, c);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:o:w:vhV", options, NULL)) != -1) {
+		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
+			take_option(&f, &s, c);
 	}
 	filters_check(&f);
+	check(&s, argv + optind);
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
 	f.view.reasons = &reasons;
+	s.views.view = &f.view;
+	s.views.profile = &p;
 	if (!profile_init(&p))
 		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-	for (argv = argv[optind] ? argv + optind : standard_input; *argv; argv++) {
-		enum status s = filters_load(&f, *argv, &p, 0, &l);
-
-		status = s > status ? s : status;
-	}
+	status = load(&s, &f, argv + optind, &p, &l);
 	filters_settle(&f, &p, 1, 0);
-	filters_shape(&f, &p);
+	match(&s, &f, &p, &l);
 	if (l.good)
-		print(&p, &f.view, &l, &settings);
+		print(&s, &reasons, &l);
 	else
 		status = STATUS_DAMAGED;
 	profile_release(&p);
 	reasons_release(&reasons);
 	filters_release(&f);
+	if (s.views.peek)
+		regfree(&s.peek);
 	return status;
 }

@@ -8,7 +8,7 @@
 
 #include "common/profile/folded.h"
 
-enum { PEEK = 4096 };
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 
 static void no_memory(void)
 {
@@ -253,57 +253,69 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 		buf_printf(out, "%s%" PRIu64 " records of processes and mappings lost", lost ? ", " : "", sideband);
 }
 
-static void add_totals(struct loaded *sum, const struct gather *g)
+static void add_totals(struct loaded *sum, const struct capture_totals *t)
 {
-	struct capture_totals t = capture_totals(&g->capture), *to = &sum->totals;
+	struct capture_totals *to = &sum->totals;
 
 	for (size_t i = 0; i < OUTCOMES; i++)
-		to->outcomes[i] += t.outcomes[i];
+		to->outcomes[i] += t->outcomes[i];
 	for (size_t i = 0; i < COSTS; i++) {
 		if (!cost_is_peak(i))
-			to->costs[i] += t.costs[i];
-		else if (t.costs[i] > to->costs[i])
-			to->costs[i] = t.costs[i];
+			to->costs[i] += t->costs[i];
+		else if (t->costs[i] > to->costs[i])
+			to->costs[i] = t->costs[i];
 	}
-	to->segments += t.segments;
-	to->ended += t.ended;
-	to->samples += t.samples;
-	to->refused += t.refused;
-	to->refused_records += t.refused_records;
-	to->seconds_ns += t.seconds_ns;
-	to->damages += t.damages;
-	sum->sums.samples += g->sums.samples;
-	sum->sums.unresolved += g->sums.unresolved;
-	sum->sums.symbols += g->sums.symbols;
+	to->segments += t->segments;
+	to->ended += t->ended;
+	to->samples += t->samples;
+	to->refused += t->refused;
+	to->refused_records += t->refused_records;
+	to->seconds_ns += t->seconds_ns;
+	to->damages += t->damages;
+}
+
+static void add_sums(struct loaded *sum, const struct gather_sums *s)
+{
+	sum->sums.samples += s->samples;
+	sum->sums.unresolved += s->unresolved;
+	sum->sums.symbols += s->symbols;
 	for (size_t i = 0; i < NODE_FIRST; i++) {
-		sum->sums.user[i] += g->sums.user[i];
-		sum->sums.kernel[i] += g->sums.kernel[i];
+		sum->sums.user[i] += s->user[i];
+		sum->sums.kernel[i] += s->kernel[i];
 	}
 }
 
-static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
-			       struct profile *p, unsigned int side, struct loaded *sum)
+static int next_record(const struct filters_taker *t, struct reader *r, int fd, struct record *rec)
+{
+	if (t->wait)
+		t->wait(t->context, r, fd);
+	return reader_next(r, rec);
+}
+
+static enum status load_stream(int fd, const char *name, struct slice taken, const struct filters_taker *t,
+			       struct loaded *sum)
 {
 	struct reader *r = reader_new(fd, name);
-	struct gather g;
+	struct capture_totals totals = { 0 };
+	struct gather_sums sums = { 0 };
 	struct record rec;
 	int got;
 
-	if (!r || !gather_init(&g, p, side, &f->view))
+	if (!r || !t->begin(t->context))
 		no_memory();
 	reader_unread(r, taken);
-	while ((got = reader_next(r, &rec)) > 0) {
-		const char *wrong = gather_apply(&g, &rec);
+	while ((got = next_record(t, r, fd, &rec)) > 0) {
+		const char *wrong = t->record(t->context, &rec);
 
 		if (wrong)
 			reader_complain(r, wrong);
 	}
-	if (!gather_finish(&g))
+	if (!t->end(t->context, &totals, &sums))
 		no_memory();
 	sum->streams++;
-	sum->good += capture_totals(&g.capture).segments > 0;
-	add_totals(sum, &g);
-	gather_release(&g);
+	sum->good += totals.segments > 0;
+	add_totals(sum, &totals);
+	add_sums(sum, &sums);
 	if (got < 0 && !reader_refused(r))
 		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
 	return cli_reader_done(r, got);
@@ -316,7 +328,7 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->by == BY_MODULE ? "--by module" : NULL;
+	       v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
 }
 
 void filters_warn_bad(const char *name, const struct scan *s)
@@ -336,6 +348,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		no_memory();
+	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
+		f->columns = COLUMNS_TWO;
+	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
@@ -359,12 +374,12 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	return status;
 }
 
-/* The first bytes, so that the kind of input is known. */
-static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
+/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+static size_t peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
 {
 	size_t n = 0;
 
-	while (n < size) {
+	while (n < enough) {
 		ssize_t got = read(fd, to + n, size - n);
 
 		if (got < 0 && errno == EINTR)
@@ -378,13 +393,13 @@ static size_t peek(int fd, const char *name, uint8_t *to, size_t size)
 	return n;
 }
 
-enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
-			 struct loaded *sum)
+enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum)
 {
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
-	struct slice taken = { start, peek(fd, name, start, sizeof(start)) };
+	struct slice taken = { start, peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
 	if (taken.n == 0 && !needs_capture(f)) {
@@ -393,11 +408,63 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {
-		status = load_stream(f, fd, name, taken, p, side, sum);
+		status = load_stream(fd, name, taken, t, sum);
 	}
 	if (fd != STDIN_FILENO)
 		close(fd);
 	return status;
+}
+
+/* Captures into a profile. */
+struct gathering {
+	struct gather g;
+	struct profile *p;
+	unsigned int side;
+	const struct view *view;
+	const struct filters_watch *watch;
+};
+
+static bool begin_gathering(void *context)
+{
+	struct gathering *it = context;
+
+	return gather_init(&it->g, it->p, it->side, it->view);
+}
+
+static const char *gather_record(void *context, const struct record *r)
+{
+	struct gathering *it = context;
+
+	if (it->watch)
+		it->watch->see(it->watch->context, &it->g, r);
+	return gather_apply(&it->g, r);
+}
+
+static void wait_watched(void *context, struct reader *r, int fd)
+{
+	const struct filters_watch *w = ((struct gathering *)context)->watch;
+
+	w->wait(w->context, r, fd);
+}
+
+static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct gathering *it = context;
+	bool good = gather_finish(&it->g);
+
+	*totals = capture_totals(&it->g.capture);
+	*sums = it->g.sums;
+	gather_release(&it->g);
+	return good;
+}
+
+enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			 struct loaded *sum)
+{
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
+	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL };
+
+	return filters_read(f, path, &t, p, side, sum);
 }
 
 void filters_keep_apart(struct filters *f)

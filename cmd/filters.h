@@ -59,14 +59,31 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
+/* Who watches a capture while it is read. */
+struct filters_watch {
+	void *context;
+	/* Before a record is waited for, and before the gatherer gets it. */
+	void (*wait)(void *context, struct reader *r, int fd);
+	void (*see)(void *context, struct gather *g, const struct record *rec);
+};
+
+/* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
+enum columns {
+	COLUMNS_ONE,     /* it is refused */
+	COLUMNS_GUESSED, /* if it looks so at its beginning it is read as COLUMNS_TWO, which the filters say then */
+	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
+};
+
 /* All zero to begin with. */
 struct filters {
+	const struct filters_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms;
 	size_t cap_pids, cap_tids, cap_comms;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
+	enum columns columns;
 	/* For who needs no tree, or has no room for one: goes to struct folded_reader, see folded.h. */
 	struct lines *lines;
 	bool (*full)(struct profile *p, void *context);
@@ -105,6 +122,21 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 			 struct loaded *sum);
 /* Says that lines of a text made no sense. */
 void filters_warn_bad(const char *name, const struct scan *s);
+/*
+ * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
+ * text alone then.
+ */
+struct filters_taker {
+	void *context;
+	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
+	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
+	/* It was read to its end: fills both; false without memory. */
+	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
+	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
+};
+
+enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum);
 /*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all
  * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.

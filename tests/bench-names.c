@@ -76,7 +76,8 @@ static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size
 /* As namer.c does it, with what is new in a block of the stream. */
 static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, uint64_t *sum)
 {
-	enum { BLOCK = 12000, AHEAD = 6 };
+	enum { BLOCK = 12000 };
+	static const unsigned int ahead[] = { [EXPECT_FAR] = 18, [EXPECT_NEARER] = 12, [EXPECT_NEAR] = 6 };
 	static struct radix_item items[BLOCK], spare[BLOCK];
 	double begin = now();
 	struct module_name name;
@@ -91,8 +92,10 @@ static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, si
 		for (size_t i = 0; i < some; i++) {
 			struct module_place place = { .offset = sorted[i].key };
 
-			if (i + AHEAD < some)
-				modules_expect(m, id, sorted[i + AHEAD].key);
+			for (unsigned int when = EXPECT_FAR; when <= EXPECT_NEAR; when++) {
+				if (i + ahead[when] < some)
+					modules_expect(m, id, sorted[i + ahead[when]].key, when);
+			}
 			if (modules_name(m, id, &place, &name) == 1)
 				*sum += name.text + name.offset;
 		}

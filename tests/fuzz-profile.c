@@ -1,6 +1,7 @@
 /*
  * Any lines of records as a capture that is shown in every way: whatever the view calls things, all of them count the
- * same samples, innermost frames without a name are as many, and every line of folded text is one.
+ * same samples, innermost frames without a name are as many, and every line of folded text is one. Who looks at it in
+ * between sees each sample once.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-profile [-m N] FILE ...					replays, and N changed copies too
@@ -8,8 +9,11 @@
 #include "common/profile/folded.h"
 #include "common/profile/gather.h"
 #include "common/profile/module.h"
+#include "common/profile/peek.h"
 #include "common/profile/reason.h"
+#include "common/profile/stacks.h"
 #include "common/profile/table.h"
+#include "common/profile/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +27,24 @@ static void must(bool good)
 		abort();
 }
 
-static void gather_lines(struct gather *g, const char *text)
+/* What was seen in between, of captures that are looked at on each flush. */
+struct seen {
+	struct view view;
+	uint64_t total;
+	struct gather_sums sums;
+};
+
+static void look(struct gather *g, struct seen *seen)
+{
+	struct profile p;
+
+	must(profile_init(&p));
+	must(gather_look(g, &p, &seen->view, &seen->sums));
+	seen->total += p.total[0];
+	profile_release(&p);
+}
+
+static void gather_lines(struct gather *g, const char *text, struct seen *seen)
 {
 	struct buf scratch = { 0 }, error = { 0 };
 	char *copy = strdup(text), *line, *save;
@@ -31,9 +52,13 @@ static void gather_lines(struct gather *g, const char *text)
 
 	must(copy);
 	for (line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		if (record_parse(&r, line, &scratch, &error))
-			gather_apply(g, &r);
+		if (!record_parse(&r, line, &scratch, &error))
+			continue;
+		if (r.type == RECORD_SEGMENT || r.type == RECORD_FLUSH)
+			look(g, seen);
+		gather_apply(g, &r);
 	}
+	look(g, seen);
 	must(gather_finish(g));
 	free(copy);
 	buf_release(&scratch);
@@ -74,6 +99,44 @@ static void check_table(const struct profile *p)
 	table_release(&t);
 }
 
+/* No call weighs more than all, stacks are all of it, and so are the outermost frames of the tree. */
+static void check_views(const struct profile *p)
+{
+	bool *chosen = calloc(p->labels.n, sizeof(*chosen));
+	uint64_t sum = 0, roots = 0, self = 0;
+	struct tree_line line;
+	struct stacks s;
+	struct peek k;
+	struct tree t;
+	size_t n;
+
+	must(chosen);
+	memset(chosen, true, p->labels.n);
+	must(peek_init(&k, p, chosen));
+	for (uint32_t label = 0; label < p->labels.n; label++) {
+		const struct peek_call *calls = peek_callers(&k, label, &n);
+
+		for (size_t i = 0; i < n; i++)
+			must(calls[i].callee == label && calls[i].weight <= p->total[0]);
+		calls = peek_callees(&k, label, &n);
+		for (size_t i = 0; i < n; i++)
+			must(calls[i].caller == label && !calls[i].command && calls[i].weight <= p->total[0]);
+	}
+	must(stacks_init(&s, p));
+	for (size_t i = 0; i < s.n; i++)
+		sum += s.list[i].weight;
+	must(tree_init(&t, p, p->total[0] / 4, 0));
+	while (tree_next(&t, &line)) {
+		roots += line.depth ? 0 : line.total;
+		self += line.more ? line.total : line.self;
+	}
+	must(!t.failed && sum == p->total[0] && roots == p->total[0] && self == p->total[0]);
+	peek_release(&k);
+	stacks_release(&s);
+	tree_release(&t);
+	free(chosen);
+}
+
 struct outcome_sums {
 	uint64_t total, samples, unresolved;
 };
@@ -86,6 +149,7 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 	struct profile p;
 	struct gather g;
 	uint64_t told = 0;
+	struct seen seen = { .view = v };
 
 	reasons_init(&reasons);
 	modules_init(&modules);
@@ -94,13 +158,15 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 	must(profile_init(&p));
 	p.stack_max = apart ? 0 : PROFILE_STACK_MAX;
 	must(gather_init(&g, &p, 0, &v));
-	gather_lines(&g, text);
+	gather_lines(&g, text, &seen);
+	must(seen.total == p.total[0] && seen.sums.samples == g.sums.samples);
 	sums = (struct outcome_sums){ p.total[0], g.sums.samples, g.sums.unresolved };
 	if (apart)
 		must(modules_settle(&modules, &p, 1, PROFILE_STACK_MAX));
 	must(p.total[0] == sums.total);
 	check_folded(&p);
 	check_table(&p);
+	check_views(&p);
 	reasons_sort(&reasons);
 	for (size_t i = 0; i < reasons.n; i++)
 		told += reasons.list[i].samples;

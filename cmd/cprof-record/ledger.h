@@ -13,6 +13,7 @@ struct ledger_row {
 	bool used, online;
 	uint64_t since;       /* online and sampled since then */
 	uint64_t expected_ns; /* CPU time before that */
+	uint64_t waiting;     /* samples that have been taken in and are not written yet: not expected here before they are */
 	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
 	uint64_t base[OUTCOMES];     /* the same at the segment's start */
 	uint64_t said[OUTCOMES];     /* what the segment knows */
@@ -24,7 +25,6 @@ struct ledger {
 	size_t n, cap;
 	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first; 0: not asked */
 	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
-	uint64_t waiting;     /* samples that have been taken in and are not written yet: the caller's */
 	uint64_t gaps;        /* ledger_missed when it was asked last */
 	uint64_t missed_said, missed_held, missed_told; /* ticks missed: in this segment; as held; in those before */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
@@ -34,6 +34,8 @@ void ledger_release(struct ledger *l);
 /* The CPU is sampled from now on; it may have run without us since the moment given. */
 void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
+/* So many samples more wait to be written, with 0 none at all; row as below. */
+void ledger_waiting(struct ledger *l, size_t row, uint64_t n);
 /* One more of this outcome; cpu + 1, or 0. */
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n);
 /* Asks the engine and the kernel for the figures as of now. */

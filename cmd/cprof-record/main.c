@@ -47,7 +47,9 @@ static void catch_signals(struct recorder *r)
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGCHLD);
-	if (r->o.rotate_ns || r->o.rotate_bytes ||
+	if (r->o.ring_ns)
+		sigaddset(&caught, SIGUSR1);
+	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
 	sigprocmask(SIG_BLOCK, &caught, &r->mask_before);
@@ -61,7 +63,7 @@ static void take_signals(struct recorder *r)
 	struct signalfd_siginfo s;
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
-		if (s.ssi_signo == SIGHUP && r->output.rotates) {
+		if (s.ssi_signo == SIGUSR1 || (s.ssi_signo == SIGHUP && r->output.kind != OUTPUT_ONE)) {
 			r->output.turn = true;
 		} else if (s.ssi_signo != SIGCHLD) {
 			r->interrupted = true;
@@ -185,11 +187,17 @@ static void apply_change(struct recorder *r, const struct item *i)
 	emit_change(&r->emit, &c, &effect);
 }
 
+/* Of the ledger. */
+static size_t row_of_sample(const struct recorder *r, const struct sample_head *s)
+{
+	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+}
+
 /* False: it waits. */
 static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
-	size_t row = r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+	size_t row = row_of_sample(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
 	if (is != EMIT_WAITS)
@@ -251,9 +259,12 @@ static void step_to_end(struct recorder *r)
 
 static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 {
-	r->ledger.waiting = 0;
-	for (size_t i = 0; i < r->queue.n; i++)
-		r->ledger.waiting += r->queue.items[i].kind == ITEM_SAMPLE;
+	for (size_t i = 0; i < r->ledger.n; i++)
+		ledger_waiting(&r->ledger, i, 0);
+	for (size_t i = 0; i < r->queue.n; i++) {
+		if (r->queue.items[i].kind == ITEM_SAMPLE)
+			ledger_waiting(&r->ledger, row_of_sample(r, queue_bytes(&r->queue, &r->queue.items[i])), 1);
+	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
 		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
@@ -289,6 +300,19 @@ static void turn(struct recorder *r, uint64_t now, enum output_state state)
 	emit_segment(&r->emit, now);
 }
 
+/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
+static void look_when(struct recorder *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->o.n_whens; i++) {
+		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
+		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
+			continue;
+		r->output.turn = true;
+		if (!r->o.quiet)
+			cli_warn("%s", r->o.whens[i].text);
+	}
+}
+
 static void flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
@@ -296,6 +320,7 @@ static void flush(struct recorder *r, uint64_t now)
 	step(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
 	tell_ledger(r, now, false);
+	look_when(r, now);
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);

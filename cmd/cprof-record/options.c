@@ -9,19 +9,20 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/cgroup.h"
 
-enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER };
+enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
+       OPTION_WHEN };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
-/* A page index has 32 bits for 4 bytes a row. */
-static const uint64_t mem_default = 64ull << 20;
+/* Tables: a page index has 32 bits for 4 bytes a row. */
+static const uint64_t mem_default = 64ull << 20, ring_default = 64ull << 20;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
-	"                    [--metrics FILE] [SECONDS] [-- COMMAND ...]";
+	"                    [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -111,6 +112,16 @@ static void add_label(struct options *o, const char *text)
 	o->labels[o->n_labels++] = text;
 }
 
+static void add_when(struct options *o, const char *text)
+{
+	struct buf error = { 0 };
+
+	if (!grow_array(&o->whens, &o->cap_whens, o->n_whens, sizeof(*o->whens)))
+		cli_die(STATUS_SYSTEM, "out of memory");
+	if (!when_parse(&o->whens[o->n_whens++], text, &error))
+		cli_usage("--when: %s", buf_cstr(&error));
+}
+
 static void parse_option(struct options *o, int c)
 {
 	static const char *const engines[] = { "auto", "bpf", "perf" }, *const ways[] = { "auto", "table", "fp" };
@@ -179,6 +190,12 @@ static void parse_option(struct options *o, int c)
 	case 'l':
 		add_label(o, optarg);
 		break;
+	case OPTION_RING:
+		parse_span("--ring", optarg, &o->ring_ns, &o->ring_bytes);
+		break;
+	case OPTION_WHEN:
+		add_when(o, optarg);
+		break;
 	case OPTION_METRICS:
 		o->metrics = optarg;
 		break;
@@ -191,18 +208,30 @@ static void parse_option(struct options *o, int c)
 	}
 }
 
+/* What writes more than one file. */
+static void check_files(const struct options *o)
+{
+	const char *which = o->ring_ns || o->ring_bytes ? "--ring" : o->rotate_ns || o->rotate_bytes ? "--rotate" : NULL;
+
+	if (which && (!o->output || strcmp(o->output, "-") == 0))
+		cli_usage("%s needs -o, a directory or a name like %%h-%%F-%%H%%M%%S.cprof", which);
+	if (!which && (o->keep_ns || o->keep_bytes || o->on_rotate))
+		cli_usage("%s is for --rotate and --ring", o->on_rotate ? "--on-rotate" : "--keep");
+	if (o->ring_bytes && !o->ring_ns)
+		cli_usage("--ring needs a time; a size may be given beside it");
+	if (o->ring_ns && (o->rotate_ns || o->rotate_bytes))
+		cli_usage("--ring and --rotate exclude each other");
+	if (o->n_whens && !o->ring_ns)
+		cli_usage("--when is for --ring");
+}
+
 static void check(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
 		cli_usage("-U and -K leave no stack to record");
 	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) + (o->command != NULL) > 1)
 		cli_usage("choose one of -a, -p, -t and a command");
-	if (o->rotate_ns || o->rotate_bytes) {
-		if (!o->output || strcmp(o->output, "-") == 0)
-			cli_usage("--rotate needs -o, a directory or a name like %%h-%%F-%%H%%M%%S.cprof");
-	} else if (o->keep_ns || o->keep_bytes || o->on_rotate) {
-		cli_usage("%s is for --rotate", o->on_rotate ? "--on-rotate" : "--keep");
-	}
+	check_files(o);
 	if (!o->all && !options_targeted(o) && !o->n_groups)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
 	if (o->n_groups && o->engine == ENGINE_PERF)
@@ -223,6 +252,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
 		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
 		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
+		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
@@ -246,4 +276,6 @@ void options_parse(struct options *o, int argc, char **argv)
 	else if (end < argc)
 		cli_usage("no command behind --");
 	check(o);
+	if (o->ring_ns && !o->ring_bytes)
+		o->ring_bytes = ring_default;
 }

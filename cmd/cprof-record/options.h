@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/when.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 
@@ -37,6 +38,9 @@ struct options {
 	uint64_t rotate_ns, rotate_bytes;
 	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
 	const char *on_rotate;        /* NULL: no command */
+	uint64_t ring_ns, ring_bytes; /* ring_ns 0: nothing is kept in memory */
+	struct when *whens;           /* each of them lets it be written */
+	size_t n_whens, cap_whens;
 	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */
 };

@@ -35,9 +35,11 @@ void output_open(struct output *out, const struct options *o, const sigset_t *ma
 {
 	struct buf error = { 0 };
 
-	*out = (struct output){ .o = o, .rotates = o->rotate_ns || o->rotate_bytes, .fd = -1 };
+	*out = (struct output){ .o = o, .fd = -1 };
+	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES : o->ring_ns ? OUTPUT_RECENT : OUTPUT_ONE;
+	out->recent = (struct recent){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
-	if (!out->rotates) {
+	if (out->kind == OUTPUT_ONE) {
 		out->fd = open_one(o->output);
 		return;
 	}
@@ -84,27 +86,46 @@ static void go_dark(struct output *out)
 	out->turn = false;
 }
 
-void output_begin(struct output *out)
+/* A part of memory begins. Without it nothing can be recorded: that is as if there were no room. */
+static void begin_part(struct output *out, uint64_t now)
+{
+	out->fd = recent_begin(&out->recent, now);
+	if (out->fd < 0)
+		go_dark(out);
+	else
+		out->dark = false;
+}
+
+static void begin_one(struct output *out)
 {
 	struct stat st;
-	size_t adopted;
 
-	if (!out->rotates) {
-		if (out->fd != STDOUT_FILENO && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		    ftruncate(out->fd, 0) < 0)
-			cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
-		new_writer(out);
-		return;
-	}
-	adopted = files_adopt(&out->files);
+	if (out->fd != STDOUT_FILENO && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(out->fd, 0) < 0)
+		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
+}
+
+static void begin_files(struct output *out)
+{
+	size_t adopted = files_adopt(&out->files);
+
 	if (adopted && !out->o->quiet)
 		cli_warn("%zu file%s of a recorder that did not end well %s there: each is cut, and good up to there",
 			 adopted, adopted == 1 ? "" : "s", adopted == 1 ? "was" : "were");
-	if (!begin_file(out)) {
+	if (out->kind == OUTPUT_RECENT) {
+		begin_part(out, host_mono_ns());
+	} else if (!begin_file(out)) {
 		if (errno != ENOSPC && errno != EDQUOT)
 			cli_die(STATUS_SYSTEM, "%s: %s", out->files.pattern.dir, strerror(errno));
 		go_dark(out);
 	}
+}
+
+void output_begin(struct output *out)
+{
+	if (out->kind == OUTPUT_ONE)
+		begin_one(out);
+	else
+		begin_files(out);
 	new_writer(out);
 }
 
@@ -129,36 +150,29 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	const struct options *o = out->o;
 
 	writer_flush(out->w);
-	if (!out->rotates) {
+	if (out->kind == OUTPUT_ONE) {
 		check(out);
 		return OUTPUT_STAYS;
 	}
 	if (out->dark)
-		return is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
+		return out->kind == OUTPUT_RECENT || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (writer_error(out->w))
 		return OUTPUT_LOST;
 	out->good = writer_bytes(out->w);
+	if (out->kind == OUTPUT_RECENT)
+		return out->turn || recent_due(&out->recent, now) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
 	    (o->rotate_bytes && out->good >= o->rotate_bytes) || !files_reserve(&out->files))
 		return OUTPUT_DUE;
 	return OUTPUT_STAYS;
 }
 
-/* What was written gets its name; what came behind the last flush is cut off where not all could be written. */
-static void end_file(struct output *out)
+/* The file has so many bytes that are good: it gets its name. */
+static void name_file(struct output *out, uint64_t bytes)
 {
 	struct buf path = { 0 };
-	bool whole;
 
-	if (out->dark) {
-		close(out->fd);
-		return;
-	}
-	whole = writer_finish(out->w);
-	if (whole)
-		out->good = writer_bytes(out->w);
-	out->before += out->good;
-	if (!files_close(&out->files, out->good, &path)) {
+	if (!files_close(&out->files, bytes, &path)) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: a file could not be given its name: %s", out->files.pattern.dir, strerror(errno));
 	} else if (path.n) {
@@ -169,43 +183,102 @@ static void end_file(struct output *out)
 	buf_release(&path);
 }
 
-void output_next(struct output *out, uint64_t now)
+/* What was written gets its name; what came behind the last flush is cut off where not all could be written. */
+static void end_file(struct output *out)
+{
+	if (out->dark) {
+		close(out->fd);
+		return;
+	}
+	if (writer_finish(out->w))
+		out->good = writer_bytes(out->w);
+	out->before += out->good;
+	name_file(out, out->good);
+}
+
+/* All that is in memory goes into a file, and is forgotten there; or it stays where it could not be written. */
+static void write_recent(struct output *out, uint64_t now)
+{
+	int fd = files_open(&out->files), error = errno;
+	uint64_t bytes = 0;
+	bool good = fd >= 0 && recent_copy(&out->recent, fd, &bytes);
+
+	out->turn = false;
+	out->turned = now;
+	if (fd >= 0) {
+		error = errno;
+		name_file(out, good ? bytes : 0);
+	}
+	if (good) {
+		out->before += bytes;
+		recent_release(&out->recent);
+		return;
+	}
+	buf_clear(&out->complaint);
+	buf_printf(&out->complaint, "%s: what is in memory could not be written: %s", out->files.pattern.dir, strerror(error));
+}
+
+static void next_part(struct output *out, uint64_t now)
+{
+	bool turn = out->turn;
+
+	writer_finish(out->w); /* a part that could not be written whole is a capture that is cut */
+	if (out->dark)
+		close(out->fd);
+	if (turn)
+		write_recent(out, now);
+	begin_part(out, now);
+}
+
+static void next_file(struct output *out)
 {
 	bool was_dark = out->dark;
 
 	end_file(out);
-	writer_free(out->w);
 	if (!begin_file(out)) {
 		go_dark(out);
 	} else if (was_dark) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: there is room again", out->files.pattern.dir);
 	}
+}
+
+void output_next(struct output *out, uint64_t now)
+{
+	if (out->kind == OUTPUT_RECENT)
+		next_part(out, now);
+	else
+		next_file(out);
 	out->began = now;
+	writer_free(out->w);
 	new_writer(out);
 }
 
 void output_close(struct output *out)
 {
-	if (out->rotates) {
-		end_file(out);
-		hooks_finish(&out->hooks);
-		files_release(&out->files);
-	} else {
+	if (out->kind == OUTPUT_ONE) {
 		if (!writer_finish(out->w))
 			check(out);
 		if (close(out->fd) != 0)
 			cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
-	}
-	if (!out->rotates)
 		out->before = writer_bytes(out->w);
+	} else {
+		if (out->kind == OUTPUT_FILES)
+			end_file(out);
+		else if (out->turn)
+			write_recent(out, host_mono_ns());
+		hooks_finish(&out->hooks);
+		recent_release(&out->recent);
+		files_release(&out->files);
+	}
 	writer_free(out->w);
 	out->w = NULL;
 	hooks_release(&out->hooks);
 	buf_release(&out->complaint);
 }
 
+/* Of what is in memory nothing has been written yet. */
 uint64_t output_bytes(const struct output *out)
 {
-	return out->before + (out->dark || !out->w ? 0 : writer_bytes(out->w));
+	return out->before + (out->dark || !out->w || out->kind == OUTPUT_RECENT ? 0 : writer_bytes(out->w));
 }

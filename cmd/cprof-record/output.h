@@ -1,5 +1,6 @@
 /*
- * Where the capture goes: to standard output, into one file, or with --rotate into file after file.
+ * Where the capture goes: to standard output, into one file, with --rotate into file after file, or with --ring into
+ * memory, and into a file when that is asked for.
  *
  *	struct output out;
  *
@@ -14,7 +15,7 @@
  *	...end the segment...
  *	output_close(&out);
  *
- * Without --rotate whatever goes wrong ends the program. With it nothing does: where there is no room, and no older
+ * Without --rotate and --ring whatever goes wrong ends the program. With them nothing does: where there is no room, and no older
  * file of ours that could make some, the output is dark: what is written goes nowhere until there is room again.
  */
 #ifndef CPROF_RECORD_OUTPUT_H
@@ -23,16 +24,21 @@
 #include "cmd/cprof-record/files.h"
 #include "cmd/cprof-record/hooks.h"
 #include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/recent.h"
 #include "common/stream/writer.h"
 
+enum output_kind { OUTPUT_ONE, OUTPUT_FILES, OUTPUT_RECENT };
 enum output_state { OUTPUT_STAYS, OUTPUT_DUE, OUTPUT_LOST };
 
 struct output {
 	const struct options *o;
 	int fd;
 	struct writer *w; /* good until output_next */
-	bool rotates, dark;
-	bool turn;        /* the next flush is to be the last of this file */
+	enum output_kind kind;
+	bool dark;
+	bool turn;        /* the next flush is to be the last of this file; what is in memory is to be written */
+	struct recent recent;
+	uint64_t turned;  /* when what was in memory was written last; 0: never */
 	uint64_t began;   /* this file: CLOCK_MONOTONIC */
 	uint64_t before;  /* bytes of the files before */
 	uint64_t good;    /* bytes of this file as of the last flush */

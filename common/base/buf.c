@@ -4,12 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Nine calls in ten end here. */
-static inline bool has_room(const struct buf *b, size_t n)
-{
-	return n <= b->cap - b->n && !b->failed;
-}
-
 bool buf_reserve(struct buf *b, size_t n)
 {
 	size_t cap = b->cap ? b->cap : 64;
@@ -38,7 +32,7 @@ bool buf_reserve(struct buf *b, size_t n)
 
 void buf_bytes(struct buf *b, const void *p, size_t n)
 {
-	if (n == 0 || (!has_room(b, n) && !buf_reserve(b, n)))
+	if (n == 0 || (!buf_has_room(b, n) && !buf_reserve(b, n)))
 		return;
 	memcpy(b->p + b->n, p, n);
 	b->n += n;
@@ -46,7 +40,7 @@ void buf_bytes(struct buf *b, const void *p, size_t n)
 
 void buf_byte(struct buf *b, uint8_t v)
 {
-	if (!has_room(b, 1) && !buf_reserve(b, 1))
+	if (!buf_has_room(b, 1) && !buf_reserve(b, 1))
 		return;
 	b->p[b->n++] = v;
 }
@@ -54,17 +48,6 @@ void buf_byte(struct buf *b, uint8_t v)
 void buf_text(struct buf *b, const char *text)
 {
 	buf_bytes(b, text, strlen(text));
-}
-
-void buf_varint(struct buf *b, uint64_t v)
-{
-	if (!has_room(b, VARINT_MAX) && !buf_reserve(b, VARINT_MAX))
-		return;
-	while (v > 0x7f) {
-		b->p[b->n++] = (uint8_t)(v | 0x80);
-		v >>= 7;
-	}
-	b->p[b->n++] = (uint8_t)v;
 }
 
 void buf_slice(struct buf *b, struct slice s)
@@ -94,6 +77,15 @@ struct slice buf_view(const struct buf *b)
 	return (struct slice){ b->p, b->n };
 }
 
+size_t buf_lines(const struct buf *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		n += b->p[i] == '\n';
+	return n;
+}
+
 const char *buf_cstr(struct buf *b)
 {
 	if (!buf_reserve(b, 1))
@@ -114,13 +106,11 @@ void buf_release(struct buf *b)
 	*b = (struct buf){ 0 };
 }
 
-bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size)
+bool enlarge_array(void *array_ptr, size_t *cap, size_t n, size_t size, bool zeroed)
 {
 	size_t want = *cap ? *cap : 16;
 	void *old, *p;
 
-	if (n < *cap)
-		return true;
 	while (want <= n) {
 		if (want > SIZE_MAX / 2 / size)
 			return false;
@@ -130,7 +120,8 @@ bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size)
 	p = realloc(old, want * size);
 	if (!p)
 		return false;
-	memset((uint8_t *)p + *cap * size, 0, (want - *cap) * size);
+	if (zeroed)
+		memset((uint8_t *)p + *cap * size, 0, (want - *cap) * size);
 	memcpy(array_ptr, &p, sizeof(p));
 	*cap = want;
 	return true;

@@ -83,6 +83,11 @@ static inline bool cursor_varint(struct cursor *c, uint64_t *v)
 	uint64_t x = 0;
 	const uint8_t *p = c->p;
 
+	if (p < c->end && *p < 0x80) { /* most of them */
+		*v = *p;
+		c->p = p + 1;
+		return true;
+	}
 	for (unsigned int shift = 0; shift < 64 && p < c->end; shift += 7) {
 		uint8_t b = *p++;
 

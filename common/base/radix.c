@@ -1,30 +1,43 @@
 #include "common/base/radix.h"
 
+#include <string.h>
+
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3, FEW_BITS = 8, FEW = 1024 };
+
+/* The order by the digit at shift, of so many bits. */
+static void sort_by_digit(const struct radix_item *items, struct radix_item *to, size_t n, unsigned int shift,
+			  unsigned int bits)
+{
+	uint32_t count[DIGITS + 1];
+	uint64_t mask = ((uint64_t)1 << bits) - 1;
+
+	memset(count, 0, (mask + 2) * sizeof(*count));
+	for (size_t i = 0; i < n; i++)
+		count[(items[i].key >> shift & mask) + 1]++;
+	for (size_t i = 1; i <= mask; i++)
+		count[i] += count[i - 1];
+	for (size_t i = 0; i < n; i++)
+		to[count[items[i].key >> shift & mask]++] = items[i];
+}
+
 struct radix_item *radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
 {
+	unsigned int bits = n < FEW ? FEW_BITS : DIGIT_BITS; /* of few items, most time goes into the counts */
 	uint64_t differ = 0;
 
 	for (size_t i = 1; i < n; i++)
 		differ |= items[i].key ^ items[0].key;
-	for (unsigned int shift = 0; shift < 64; shift += 8) {
-		size_t count[257] = { 0 };
+	while (differ) {
+		unsigned int shift = (unsigned int)__builtin_ctzll(differ);
 		struct radix_item *swap = items;
 
-		if (!(differ >> shift & 0xff))
-			continue;
-		for (size_t i = 0; i < n; i++)
-			count[(items[i].key >> shift & 0xff) + 1]++;
-		for (size_t i = 1; i < 257; i++)
-			count[i] += count[i - 1];
-		for (size_t i = 0; i < n; i++)
-			spare[count[items[i].key >> shift & 0xff]++] = items[i];
+		sort_by_digit(items, spare, n, shift, bits);
 		items = spare;
 		spare = swap;
+		differ &= shift + bits < 64 ? UINT64_MAX << (shift + bits) : 0;
 	}
 	return items;
 }
-
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3 };
 
 uint64_t *radix_sort_high(uint64_t *items, uint64_t *spare, size_t n)
 {

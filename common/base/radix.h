@@ -1,5 +1,5 @@
 /*
- * Sorting by a 64-bit key: least significant byte first, and only the bytes in which the keys differ.
+ * Sorting by a 64-bit key: least significant digit first, and only the digits in which the keys differ.
  *
  *	struct radix_item *sorted = radix_sort(items, spare, n);	// one of the two arrays
  *
@@ -16,6 +16,7 @@ struct radix_item {
 	uint32_t value;
 };
 
+/* Fewer than 4 G of them. */
 struct radix_item *radix_sort(struct radix_item *items, struct radix_item *spare, size_t n);
 
 /* The same by the upper 32 bits of each item alone: half the memory, and three passes at most. */

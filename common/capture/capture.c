@@ -107,18 +107,22 @@ static bool keep(struct capture *c, struct slice *s)
 }
 
 /*
- * Makes room for element id of one of the arrays by id, or says what is wrong. The macro spares its
- * callers the names of the five fields that belong to an array.
+ * Makes room for element id of one of the arrays by id, or says what is wrong. New elements are zero, up to id itself:
+ * of what is reserved beyond it, no page is needed before it is used. The macro spares its callers the names of the
+ * five fields that belong to an array.
  */
-static const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size,
-			     uint64_t id)
+static inline __attribute__((always_inline))
+const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size, uint64_t id)
 {
+	uint8_t *p;
+
 	if (id == 0 || id >= GAP_BYTES / size + 2 * defined || id >> 31)
 		return "an id out of range";
-	if (!grow_array(array_ptr, cap, (size_t)id, size))
+	if (!extend_array(array_ptr, cap, (size_t)id, size))
 		return no_memory;
-	if (id >= *n)
-		*n = (size_t)id + 1;
+	memcpy(&p, array_ptr, sizeof(p));
+	for (; *n <= id; ++*n) /* nearly always one */
+		memset(p + *n * size, 0, size);
 	return NULL;
 }
 
@@ -362,8 +366,10 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 		    (last->map_end != 0) == (now.map_end != 0) && !jitted_since(c, p, last, address))
 			return true;
 	}
-	if (!grow_array(&c->places, &c->cap_places, c->n_places, sizeof(*c->places)))
+	if (!extend_array(&c->places, &c->cap_places, c->n_places, sizeof(*c->places)))
 		return false;
+	if (c->n_places == 1)
+		c->places[0] = (struct capture_place){ 0 };
 	link_place(c, &now, (uint32_t)c->n_places);
 	c->places[c->n_places] = now;
 	f->place = (uint32_t)c->n_places++;

@@ -11,16 +11,19 @@ void candidates_drop_items(struct candidates *c)
 {
 	free(c->items);
 	free(c->order);
+	free(c->spare);
 	c->items = NULL;
-	c->order = NULL;
+	c->order = c->spare = NULL;
 	c->n = c->cap = 0;
 }
 
 void candidates_release(struct candidates *c)
 {
 	candidates_drop_items(c);
-	for (size_t i = 0; i < c->n_tables; i++)
-		mapped_close(&c->tables[i]);
+	for (size_t i = 0; i < c->n_tables; i++) {
+		mapped_close(&c->tables[i].bytes);
+		free(c->tables[i].sums);
+	}
 	c->n_tables = 0;
 }
 
@@ -43,15 +46,34 @@ bool candidates_reserve(struct candidates *c, size_t n)
 
 bool candidates_add(struct candidates *c, const struct candidate *one)
 {
-	uint32_t check = candidates_check(candidates_string(c, one->table, one->name));
+	const struct mapped *strings = &c->tables[one->table].bytes;
 
-	if (!check)
+	mapped_use(strings);
+	if (one->name >= strings->n || !strings->p[one->name])
 		return true;
 	if (c->n == c->cap && !candidates_reserve(c, c->n + 64))
 		return false;
-	c->items[c->n] = *one;
-	c->items[c->n++].check = check;
+	c->items[c->n++] = *one;
 	return true;
+}
+
+enum { PIECE = 256 };
+
+static uint32_t sum_of(const uint8_t *p, size_t n)
+{
+	return (uint32_t)hash_bytes(p, n);
+}
+
+static uint32_t *sum_pieces(const struct mapped *m)
+{
+	uint32_t *sums = malloc((m->n / PIECE + 1) * sizeof(*sums));
+
+	for (size_t at = 0; sums && at < m->n; at += PIECE) {
+		if (at % MAPPED_WINDOW == 0)
+			mapped_relax(m);
+		sums[at / PIECE] = sum_of(m->p + at, m->n - at < PIECE ? m->n - at : PIECE);
+	}
+	return sums;
 }
 
 bool candidates_add_mapped(struct candidates *c, struct mapped *strings, uint8_t *table)
@@ -61,8 +83,8 @@ bool candidates_add_mapped(struct candidates *c, struct mapped *strings, uint8_t
 		return false;
 	}
 	*table = (uint8_t)c->n_tables;
-	c->tables[c->n_tables++] = *strings;
-	return true;
+	c->tables[c->n_tables++] = (struct string_table){ *strings, strings->region ? sum_pieces(strings) : NULL };
+	return !strings->region || c->tables[*table].sums;
 }
 
 bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t *table)
@@ -75,7 +97,7 @@ bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t
 
 struct slice candidates_string(const struct candidates *c, uint8_t table, uint32_t offset)
 {
-	const struct mapped *strings = &c->tables[table];
+	const struct mapped *strings = &c->tables[table].bytes;
 	size_t left = offset < strings->n ? strings->n - offset : 0;
 
 	if (left == 0)
@@ -85,9 +107,43 @@ struct slice candidates_string(const struct candidates *c, uint8_t table, uint32
 			       strnlen((const char *)strings->p + offset, left < SYMBOL_NAME_MAX ? left : SYMBOL_NAME_MAX) };
 }
 
-uint32_t candidates_check(struct slice name)
+bool candidates_copy(const struct candidates *c, uint8_t table, uint32_t offset, struct buf *out)
 {
-	return name.n ? (uint32_t)hash_bytes(name.p, name.n) | 1 : 0;
+	const struct string_table *t = &c->tables[table];
+	struct slice name = candidates_string(c, table, offset);
+	size_t before = t->sums ? offset % PIECE : 0, end = offset + name.n, n;
+
+	buf_clear(out);
+	if (t->sums) /* with all of the piece that its NUL is in */
+		end = t->bytes.n - end > PIECE ? (end / PIECE + 1) * PIECE : t->bytes.n;
+	if (name.n == 0) /* it had one */
+		return false;
+	buf_bytes(out, t->bytes.p + (offset - before), end - (offset - before));
+	if (out->failed)
+		return false;
+	for (size_t at = 0; at < out->n && t->sums; at += PIECE) {
+		n = out->n - at < PIECE ? out->n - at : PIECE;
+		if (t->sums[(offset + at) / PIECE] != sum_of(out->p + at, n))
+			return false;
+	}
+	n = strnlen((const char *)out->p + before, out->n - before);
+	if (n != name.n && (n < name.n || name.n < SYMBOL_NAME_MAX)) /* it was another while its end was looked for */
+		return false;
+	memmove(out->p, out->p + before, name.n);
+	out->n = name.n;
+	return true;
+}
+
+size_t candidates_bytes(const struct candidates *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_tables; i++) {
+		const struct mapped *m = &c->tables[i].bytes;
+
+		n += mapped_bytes(m) + (c->tables[i].sums ? m->n / PIECE * sizeof(uint32_t) : 0);
+	}
+	return n;
 }
 
 struct slice candidates_bare(struct slice name)
@@ -182,7 +238,7 @@ static bool sort_roughly(struct candidates *c)
 	for (size_t i = 0; i < c->n; i++)
 		order[i] = (c->items[i].start - least) >> shift << 32 | i;
 	c->order = radix_sort_high(order, spare, c->n);
-	free(c->order == order ? spare : order);
+	c->spare = c->order == order ? spare : order;
 	return true;
 }
 

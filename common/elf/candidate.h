@@ -4,6 +4,7 @@
 #ifndef CPROF_ELF_CANDIDATE_H
 #define CPROF_ELF_CANDIDATE_H
 
+#include "common/base/buf.h"
 #include "common/elf/elffile.h"
 #include "common/elf/mapped.h"
 
@@ -13,18 +14,24 @@ struct candidate {
 	uint64_t start;
 	uint64_t end;        /* of a label: of its section, as far as it may reach */
 	uint32_t name;       /* where it stands in its string table */
-	uint32_t check;      /* of its bytes; candidates_add sees to it */
 	uint8_t table;       /* its string table */
 	uint8_t origin;      /* enum symbol_origin */
 	uint8_t rank;        /* lower is better */
 	bool label;          /* it has no size */
 };
 
+/* Checksums are of pieces and not of names: a pass over the table costs a tenth of one over its names in any order. */
+struct string_table {
+	struct mapped bytes;
+	uint32_t *sums; /* of each piece as it was when the table was added; NULL: the bytes are our own */
+};
+
 struct candidates {
 	struct candidate *items;
 	size_t n, cap;
 	uint64_t *order; /* once they are sorted: the lower half of each is the number of an item */
-	struct mapped tables[STRING_TABLES_MAX];
+	uint64_t *spare; /* as many, of no use any more: memory that need not be asked for again */
+	struct string_table tables[STRING_TABLES_MAX];
 	size_t n_tables;
 };
 
@@ -42,8 +49,12 @@ bool candidates_add_mapped(struct candidates *c, struct mapped *strings, uint8_t
  * is beyond the table. In a mapped table its bytes may become others at any time, in another place or not.
  */
 struct slice candidates_string(const struct candidates *c, uint8_t table, uint32_t offset);
-/* What tells such a name from another; never 0 but for an empty one. */
-uint32_t candidates_check(struct slice name);
+/*
+ * Replaces what is in out by that name as it was when its table was added. False: it is not known any more, or no
+ * memory (out->failed).
+ */
+bool candidates_copy(const struct candidates *c, uint8_t table, uint32_t offset, struct buf *out);
+size_t candidates_bytes(const struct candidates *c);
 /* Without a version: "@@GLIBC_2.4". */
 struct slice candidates_bare(struct slice name);
 /* Makes room for so many more. */

@@ -128,9 +128,9 @@ void mapped_relax(const struct mapped *m)
 		madvise(m->region->start, m->region->length, MADV_DONTNEED);
 }
 
-void mapped_use(const struct mapped *m)
+void mapped_count_use(const struct mapped *m)
 {
-	if (!m->region || m->n <= MAPPED_WINDOW || ++m->region->reads < READS_MAX)
+	if (++m->region->reads < READS_MAX)
 		return;
 	m->region->reads = 0;
 	mapped_relax(m);

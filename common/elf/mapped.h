@@ -13,7 +13,7 @@
  *
  * A file that shrinks takes its pages with it, and touching them is SIGBUS. The handler puts zeros in
  * the place of the whole mapping and marks it: nobody dies, and whoever reads has to ask mapped_lost, or to know
- * otherwise what the bytes were (symbols.c keeps a checksum of each name). Nothing is mapped before
+ * otherwise what the bytes were (candidate.c keeps checksums of all names). Nothing is mapped before
  * mapped_guard has been called, nor are parts of less than MAPPED_LEAST bytes: these are copied, which
  * costs no more than a mapping. Reading is for one thread.
  *
@@ -46,11 +46,20 @@ bool mapped_open(struct mapped *m, int fd, uint64_t offset, uint64_t n);
 void mapped_take(struct mapped *m, char *bytes, size_t n);
 void mapped_close(struct mapped *m);
 /* To be called for each read of some bytes anywhere in it. */
-void mapped_use(const struct mapped *m);
+static inline void mapped_use(const struct mapped *m);
 /* Lets all pages go that are in memory, whatever its size. */
 void mapped_relax(const struct mapped *m);
 bool mapped_lost(const struct mapped *m);
 /* What it may hold of the process's memory. */
 size_t mapped_bytes(const struct mapped *m);
+
+/* The same as mapped_use of a large one. */
+void mapped_count_use(const struct mapped *m);
+
+static inline void mapped_use(const struct mapped *m)
+{
+	if (m->region && m->n > MAPPED_WINDOW)
+		mapped_count_use(m);
+}
 
 #endif

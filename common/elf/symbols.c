@@ -15,7 +15,6 @@ struct symbol {
 	uint64_t start;
 	uint32_t name;  /* offset in its string table */
 	uint32_t tag;   /* the caller's */
-	uint32_t check; /* of its name */
 	uint8_t table;  /* which string table */
 	uint8_t origin;
 };
@@ -157,6 +156,8 @@ struct table {
 	Elf_Data *extended;
 	size_t n;
 	bool wide, big; /* 64 bits; big-endian */
+	bool native;    /* as Elf64_Sym is here */
+	size_t entry;   /* bytes of a symbol */
 	const struct part *parts;
 	size_t n_parts;
 	uint8_t strings; /* number of the string table */
@@ -178,10 +179,15 @@ static uint64_t load64(const struct table *t, const uint8_t *p)
 	return t->big ? __builtin_bswap64(le64_load(p)) : le64_load(p);
 }
 
-static GElf_Sym load_symbol(const struct table *t, size_t i)
+static inline GElf_Sym load_symbol(const struct table *t, size_t i)
 {
-	const uint8_t *p = t->symbols.p + i * (t->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym));
+	const uint8_t *p = t->symbols.p + i * t->entry;
+	GElf_Sym sym;
 
+	if (t->native) {
+		memcpy(&sym, p, sizeof(sym));
+		return sym;
+	}
 	if (t->wide)
 		return (GElf_Sym){ .st_name = load32(t, p), .st_info = p[4], .st_shndx = load16(t, p + 6),
 				   .st_value = load64(t, p + 8), .st_size = load64(t, p + 16) };
@@ -204,7 +210,7 @@ static const struct part *part_of(const struct table *t, const GElf_Sym *sym, si
 	return section != SHN_UNDEF && section < t->n_parts && t->parts[section].code ? &t->parts[section] : NULL;
 }
 
-static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
+static inline bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 {
 	GElf_Sym sym = load_symbol(table, i);
 	const struct part *part = part_of(table, &sym, i);
@@ -234,13 +240,11 @@ static bool add_symbol(struct symbols *t, const struct table *table, size_t i)
 static inline __attribute__((always_inline))
 void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
-	const struct mapped *strings = &t->in.tables[table->strings];
-	GElf_Sym sym = load_symbol(table, i);
+	const struct mapped *strings = &t->in.tables[table->strings].bytes;
+	uint32_t name = load32(table, table->symbols.p + i * table->entry); /* it comes first in both classes */
 
-	if (sym.st_name < strings->n) {
-		__builtin_prefetch(strings->p + sym.st_name);
-		__builtin_prefetch(strings->p + sym.st_name + 64);
-	}
+	if (name < strings->n)
+		__builtin_prefetch(strings->p + name);
 }
 
 /* The bytes of a section that are there, mapped where that can be. */
@@ -256,7 +260,6 @@ static bool open_part(const struct elf_file *f, Elf_Scn *scn, struct mapped *m)
 static bool read_symbols(struct symbols *t, const struct elf_file *f, struct table *table, size_t entsize)
 {
 	GElf_Ehdr eh;
-	size_t natural;
 	struct part *parts;
 	bool good;
 
@@ -264,8 +267,9 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 		return true;
 	table->wide = eh.e_ident[EI_CLASS] == ELFCLASS64;
 	table->big = eh.e_ident[EI_DATA] == ELFDATA2MSB;
-	natural = table->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
-	table->n = table->symbols.n / (entsize > natural ? entsize : natural);
+	table->native = table->wide && !table->big && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	table->entry = table->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+	table->n = table->symbols.n / (entsize > table->entry ? entsize : table->entry);
 	table->parts = parts = read_parts(f, &table->n_parts);
 	if (!parts)
 		return false;
@@ -304,7 +308,7 @@ static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type
 		*used = table.strings;
 		table.extended = find_extended(f, elf_ndxscn(scn));
 		good = read_symbols(t, f, &table, sh.sh_entsize);
-		t->damaged |= mapped_lost(&table.symbols) || mapped_lost(&t->in.tables[table.strings]);
+		t->damaged |= mapped_lost(&table.symbols) || mapped_lost(&t->in.tables[table.strings].bytes);
 	}
 	mapped_close(&table.symbols);
 	return good;
@@ -333,7 +337,7 @@ static uint32_t *last_owner(struct symbols *t)
 }
 
 /* From this address on, the candidate (or none) is the one. There is room: each begins and ends at most one. */
-static bool emit(struct symbols *t, uint64_t at, uint32_t owner)
+static inline bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 {
 	struct run *r = t->n_runs ? &t->runs[t->n_runs - 1] : NULL;
 	const uint32_t *last;
@@ -367,7 +371,7 @@ struct open_stack {
  * Ends what ends up to here: after an inner symbol the one around it goes on. Who goes on at this very address is
  * for the caller to say, since something begins there.
  */
-static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
+static inline bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 {
 	const struct candidate *c = t->in.items;
 
@@ -382,7 +386,7 @@ static bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
 	return true;
 }
 
-static bool push(struct open_stack *open, uint32_t i)
+static inline bool push(struct open_stack *open, uint32_t i)
 {
 	if (!grow_array(&open->items, &open->cap, open->n, sizeof(*open->items)))
 		return false;
@@ -399,7 +403,7 @@ static void give_room(struct candidate *c, uint64_t next)
 }
 
 /* Those from first to last in the order begin at one address, the best at the end, sized ones behind labels. */
-static bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
+static inline bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;
 	uint32_t best = candidates_at(&t->in, last - 1);
@@ -430,8 +434,11 @@ static bool sweep(struct symbols *t)
 	const struct candidate *c = in->items;
 	bool good = true;
 
-	t->intervals = malloc((in->n * 2 + 1) * sizeof(*t->intervals));
+	_Static_assert(sizeof(*t->intervals) == sizeof(*t->in.spare), "an interval for each");
+	t->intervals = realloc(t->in.spare, (in->n * 2 + 1) * sizeof(*t->intervals));
 	good = t->intervals != NULL;
+	if (good)
+		t->in.spare = NULL;
 	for (size_t first = 0, last; good && first < in->n; first = last) {
 		uint64_t start = c[candidates_at(in, first)].start;
 
@@ -442,46 +449,48 @@ static bool sweep(struct symbols *t)
 	}
 	good = good && advance(t, &open, UINT64_MAX) && (in->n == 0 || emit(t, UINT64_MAX, SYMBOL_NONE));
 	free(open.items);
-	free(t->in.order);
-	t->in.order = NULL;
 	return good;
 }
 
-static inline __attribute__((always_inline)) void expect_owner(const struct symbols *t, size_t i)
-{
-	if (i < t->n_intervals && t->intervals[i].owner != SYMBOL_NONE)
-		__builtin_prefetch(&t->in.items[t->intervals[i].owner]);
-}
-
 /*
- * Replaces the candidates by what is kept of those that own an interval, in the order of their addresses.
- * Their ends are of no use any more: there stands which symbol it became, counted from one.
+ * Leaves of the candidates what is kept of those that own an interval, in their place: no other memory is needed
+ * for it, and getting memory from the system costs as much as all the rest.
  */
 static bool keep_owners(struct symbols *t)
 {
 	struct interval *fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
+	uint32_t *became = (uint32_t *)t->in.order; /* of a candidate: the number of its symbol, counted from one */
+	struct symbol *kept;
 
+	_Static_assert(sizeof(*kept) <= sizeof(*t->in.items), "a symbol in the place of a candidate");
 	t->intervals = fewer ? fewer : t->intervals;
-	t->items = malloc((t->in.n + 1) * sizeof(*t->items));
-	if (!t->items)
-		return false;
-	for (size_t i = 0; i < t->in.n; i++)
-		t->in.items[i].end = 0;
+	memset(became, 0, t->in.n * sizeof(*became));
+	for (size_t i = 0; i < t->n_intervals; i++) {
+		if (t->intervals[i].owner != SYMBOL_NONE)
+			became[t->intervals[i].owner] = 1;
+	}
+	t->items = (struct symbol *)t->in.items;
+	for (size_t i = 0; i < t->in.n; i++) {
+		struct candidate c;
+		struct symbol s;
+
+		if (!became[i])
+			continue;
+		memcpy(&c, &t->in.items[i], sizeof(c)); /* bytes, since there two types share them */
+		s = (struct symbol){ c.start, c.name, 0, c.table, c.origin };
+		memcpy(&t->items[t->n++], &s, sizeof(s));
+		t->has[c.origin] = true;
+		became[i] = (uint32_t)t->n;
+	}
+	t->in.items = NULL;
 	for (size_t i = 0; i < t->n_intervals; i++) {
 		uint32_t *owner = &t->intervals[i].owner;
-		struct candidate *c = &t->in.items[*owner];
 
-		expect_owner(t, i + CANDIDATES_AHEAD);
-		if (*owner == SYMBOL_NONE)
-			continue;
-		if (!c->end) {
-			t->items[t->n++] = (struct symbol){ c->start, c->name, 0, c->check, c->table, c->origin };
-			t->has[c->origin] = true;
-			c->end = t->n;
-		}
-		*owner = (uint32_t)c->end - 1;
+		*owner = *owner == SYMBOL_NONE ? SYMBOL_NONE : became[*owner] - 1;
 	}
 	candidates_drop_items(&t->in);
+	kept = realloc(t->items, (t->n + 1) * sizeof(*kept));
+	t->items = kept ? kept : t->items;
 	return true;
 }
 
@@ -554,19 +563,27 @@ uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 	return low->owner;
 }
 
-void symbols_expect(const struct symbols *t, uint64_t vaddr)
+void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation when)
 {
 	const struct run *r = t->runs;
 	uint64_t part;
+	uint32_t s;
 
 	if (t->n_runs != 1 || vaddr < r->base)
 		return;
 	part = (vaddr - r->base) >> r->shift;
 	if (part >= r->n_first)
 		return;
-	__builtin_prefetch(&r->first[part]);
-	/* There is about one interval to a part, so that is not far from where it will be found. */
-	__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
+	if (when == EXPECT_FAR) {
+		__builtin_prefetch(&r->first[part]);
+	} else if (when == EXPECT_NEARER) {
+		/* There is about one interval to a part, so that is not far from where it will be found. */
+		__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
+	} else {
+		s = symbols_find(t, vaddr);
+		if (s != SYMBOL_NONE)
+			__builtin_prefetch(&t->items[s]);
+	}
 }
 
 uint64_t symbols_start(const struct symbols *t, uint32_t s)
@@ -582,14 +599,10 @@ uint32_t *symbols_tag(struct symbols *t, uint32_t s)
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out)
 {
 	const struct symbol *sym = &t->items[s];
-	struct slice name = candidates_string(&t->in, sym->table, sym->name), copied;
 
-	buf_clear(out);
-	buf_bytes(out, name.p, name.n);
-	copied = buf_view(out);
-	if (out->failed || candidates_check(copied) != sym->check)
+	if (!candidates_copy(&t->in, sym->table, sym->name, out))
 		return false;
-	out->n = candidates_bare(copied).n;
+	out->n = candidates_bare(buf_view(out)).n;
 	return true;
 }
 
@@ -610,10 +623,6 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 
 size_t symbols_bytes(const struct symbols *t)
 {
-	size_t n = sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +
-		   t->n_firsts * sizeof(*t->runs->first);
-
-	for (size_t i = 0; i < t->in.n_tables; i++)
-		n += mapped_bytes(&t->in.tables[i]);
-	return n;
+	return sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +
+	       t->n_firsts * sizeof(*t->runs->first) + candidates_bytes(&t->in);
 }

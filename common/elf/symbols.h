@@ -13,7 +13,7 @@
  *	symbols_free(t);
  *
  * Names stay where they are, in the mapped file (see mapped.h for what happens when it shrinks), and are copied
- * when they are asked for. Of each a checksum is kept since the tables were read, so a file that is
+ * when they are asked for. Of all there are checksums since the tables were read, so a file that is
  * written to afterwards gives the names it had or none. That it was not written to while the tables were
  * being read is seen by its size and times; see symbols_damaged.
  *
@@ -60,8 +60,12 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 bool symbols_settle(struct symbols *t);
 
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr);
-/* The address will be looked for soon. */
-void symbols_expect(const struct symbols *t, uint64_t vaddr);
+/*
+ * The address will be looked for soon. What that reads hangs together, one pointer leading to the next, so each link is
+ * to be asked for in its time: far ahead, then again nearer, then when it is nearly there.
+ */
+enum expectation { EXPECT_FAR, EXPECT_NEARER, EXPECT_NEAR };
+void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation when);
 uint64_t symbols_start(const struct symbols *t, uint32_t s);
 /*
  * Replaces what is in out by the name, without a version ("@@GLIBC_2.4"), and without "@plt" for a stub. False: what

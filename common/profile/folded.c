@@ -61,7 +61,7 @@ static void share_steps(struct folded_reader *r, struct slice stack)
 }
 
 /* A stack that label_is_stack has looked at, into the tree. */
-static bool add_plain(struct folded_reader *r, struct slice stack, uint64_t count)
+static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t at, n;
 	uint32_t node;
@@ -80,7 +80,7 @@ static bool add_plain(struct folded_reader *r, struct slice stack, uint64_t coun
 	}
 	buf_clear(&r->last);
 	buf_bytes(&r->last, stack.p, stack.n);
-	return !r->last.failed && profile_add_at(r->into, node, stack.n, r->side, count);
+	return !r->last.failed && profile_add_at(r->into, node, stack.n, side, count);
 }
 
 static void forget_steps(struct folded_reader *r)
@@ -89,7 +89,7 @@ static void forget_steps(struct folded_reader *r)
 	buf_clear(&r->last);
 }
 
-static bool add_labels(struct folded_reader *r, struct slice stack, uint64_t count)
+static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t n = 0;
 
@@ -101,11 +101,11 @@ static bool add_labels(struct folded_reader *r, struct slice stack, uint64_t cou
 		    !profile_label(r->into, (struct slice){ p, length }, &r->labels[n++]))
 			return false;
 	}
-	return profile_add(r->into, r->labels, n, r->side, count);
+	return profile_add(r->into, r->labels, n, side, count);
 }
 
 /* Any stack: its names are made fit, and then its frames may be too many. */
-static bool add_careful(struct folded_reader *r, struct slice stack, uint64_t count)
+static bool add_careful(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	buf_clear(&r->text);
 	label_append_stack(&r->text, stack);
@@ -114,7 +114,7 @@ static bool add_careful(struct folded_reader *r, struct slice stack, uint64_t co
 	if (r->lines && r->text.n <= r->p->stack_max)
 		return lines_add(r->lines_into, buf_view(&r->text), count);
 	forget_steps(r);
-	return add_labels(r, buf_view(&r->text), count);
+	return add_labels(r, buf_view(&r->text), side, count);
 }
 
 static bool root_listed(const struct folded_reader *r, struct slice stack)
@@ -156,22 +156,32 @@ static bool stop_holding(struct folded_reader *r)
 	return good;
 }
 
-static bool add_stack(struct folded_reader *r, struct slice stack, uint64_t count)
+static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
-	if (r->n_roots && !root_listed(r, stack))
-		return true;
-	if (!profile_claim(r->into, r->side, count)) {
-		scan_bad(&r->scan, "the counts add up to more than 64 bits");
-		return true;
-	}
 	r->samples += count;
 	if (r->root_only)
 		stack = label_root(stack);
 	if (!label_is_stack(stack))
-		return add_careful(r, stack, count);
+		return add_careful(r, stack, side, count);
 	if (r->lines && stack.n <= r->p->stack_max)
 		return lines_add(r->lines_into, stack, count);
-	return add_plain(r, stack, count);
+	return add_plain(r, stack, side, count);
+}
+
+static bool add_line(struct folded_reader *r, struct slice stack, uint64_t count)
+{
+	unsigned int other = !r->side;
+
+	if (r->n_roots && !root_listed(r, stack))
+		return true;
+	if (!profile_claim(r->into, r->side, r->both ? r->scan.before : count) ||
+	    (r->both && !profile_claim(r->into, other, count))) {
+		scan_bad(&r->scan, "the counts add up to more than 64 bits");
+		return true;
+	}
+	if (r->both)
+		return add_stack(r, stack, r->side, r->scan.before) && add_stack(r, stack, other, count);
+	return add_stack(r, stack, r->side, count);
 }
 
 /* The tree has grown beyond what it may have: whoever set the limit takes it away. */
@@ -194,9 +204,12 @@ int folded_read(struct folded_reader *r)
 	if (r->lines)
 		lines_init(&r->held_lines, r->lines->budget);
 	r->lines_into = &r->held_lines;
+	r->scan.both = r->both;
+	if (r->both)
+		r->into = r->p;
 	while ((got = scan_next(&r->scan, &stack, &count)) > 0) {
 		errno = ENOMEM; /* for all that does not set it */
-		if ((r->scan.single && r->into != r->p && !stop_holding(r)) || !add_stack(r, stack, count) ||
+		if ((r->scan.single && r->into != r->p && !stop_holding(r)) || !add_line(r, stack, count) ||
 		    !make_room(r))
 			return -1;
 	}

@@ -10,7 +10,7 @@
  *	folded_reader_release(&r);
  *
  * Lines are taken as scan.h says; names that the writer would not write are replaced as label.h says. Where the
- * text turns out to be the two columns of a comparison, nothing is added.
+ * text turns out to be the two columns of a comparison, nothing is added, unless both was set.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.
  *
@@ -34,6 +34,7 @@ struct folded_reader {
 	struct profile *p;
 	unsigned int side;
 	bool root_only;     /* count by root frame */
+	bool both;          /* each line has two counts, the first one for side, the second one for the other */
 	const char **roots; /* where n_roots: only stacks with one of these root frames */
 	size_t n_roots;
 	uint64_t samples; /* weight added */

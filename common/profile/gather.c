@@ -41,6 +41,7 @@ void gather_release(struct gather *g)
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);
+	free(g->looked);
 	*g = (struct gather){ 0 };
 }
 
@@ -68,32 +69,29 @@ static bool has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-static bool in_time(const struct gather *g, uint64_t time)
+static bool in_time(const struct view *v, uint64_t base, uint64_t time)
 {
-	const struct view *v = g->view;
-
-	if (v->has_from && (time < g->base || time - g->base < v->from))
+	if (v->has_from && (time < base || time - base < v->from))
 		return false;
-	return !v->has_to || time < g->base || time - g->base < v->to;
+	return !v->has_to || time < base || time - base < v->to;
 }
 
 /* Weights add up only where they are time; an event whose definition was lost may be. */
-static bool of_unit(const struct gather *g, uint64_t event)
+static bool of_unit(const struct view *v, const struct capture *c, uint64_t event)
 {
-	const struct record_event *e = event < CAPTURE_EVENTS ? &g->capture.events[event] : NULL;
+	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
 
-	return g->view->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
+	return v->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
-static bool passes(const struct gather *g, const struct record_sample *r)
+bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
 {
-	const struct capture_thread *t = &g->capture.threads[r->thread];
-	const struct view *v = g->view;
+	const struct capture_thread *t = &c->threads[r->thread];
 
-	return listed(v->pids, v->n_pids, g->capture.processes[t->process].pid) &&
-	       listed(v->tids, v->n_tids, t->tid) && in_time(g, r->time) && of_unit(g, r->event) &&
+	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
+	       in_time(v, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(&g->capture, t->comm)));
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm)));
 }
 
 /* Rows by process or thread have its ids, unless they are to meet those of another capture. */
@@ -165,7 +163,7 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 
 	if (!g->based)
 		begin_run(g, r->time);
-	if (!passes(g, r))
+	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
 		return "the weights add up to more than 64 bits";
@@ -380,8 +378,8 @@ static enum names_style style_of(const struct view *v)
 	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
 }
 
-/* Names what the segment had, adds it to the profile and forgets it. */
-static bool flush(struct gather *g)
+/* Names what the segment has, less what stands in but, and adds it to the profile. */
+static bool add_stacks(struct gather *g, const struct gather_sum *but)
 {
 	struct buf text = { 0 };
 	struct names names;
@@ -396,16 +394,64 @@ static bool flush(struct gather *g)
 	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
 	good = good && g->memo;
 	for (size_t i = 0; good && i < g->keys.n; i++) {
+		struct gather_sum sum = g->by_key[i];
 		struct gather_key key;
 
 		memcpy(&key, intern_get(&g->keys, (uint32_t)i).p, sizeof(key));
-		good = add_stack(g, &names, &key, g->by_key[i].samples, g->by_key[i].weight, &text);
+		if (but) {
+			sum.samples -= but[i].samples;
+			sum.weight -= but[i].weight;
+		}
+		good = (but && !sum.samples) || add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
 	names_release(&names);
 	buf_release(&text);
+	return good;
+}
+
+/* Adds what the segment had and forgets it. */
+static bool flush(struct gather *g)
+{
+	bool good = add_stacks(g, NULL);
+
 	if (g->keys.n)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
+	if (g->looked)
+		memset(g->looked, 0, g->cap_looked * sizeof(*g->looked));
 	intern_release(&g->keys);
+	return good;
+}
+
+/* What is to be added has been claimed by the gatherer's own profile; the other one has room for it, too. */
+static bool claim(struct gather *g, struct profile *p)
+{
+	for (size_t i = 0; i < g->keys.n; i++) {
+		if (!profile_claim(p, g->side, g->by_key[i].weight - g->looked[i].weight))
+			return false;
+	}
+	return true;
+}
+
+bool gather_look(struct gather *g, struct profile *p, const struct view *view, struct gather_sums *sums)
+{
+	const struct view *own_view = g->view;
+	struct gather_sums own_sums = g->sums;
+	struct profile *own = g->p;
+	bool good;
+
+	if (g->keys.n == 0)
+		return true;
+	if (!grow_array(&g->looked, &g->cap_looked, g->keys.n - 1, sizeof(*g->looked)) || !claim(g, p))
+		return false;
+	g->p = p;
+	g->view = view;
+	g->sums = *sums;
+	good = add_stacks(g, g->looked);
+	*sums = g->sums;
+	g->p = own;
+	g->view = own_view;
+	g->sums = own_sums;
+	memcpy(g->looked, g->by_key, g->keys.n * sizeof(*g->looked));
 	return good;
 }
 

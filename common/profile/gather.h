@@ -62,6 +62,9 @@ struct view {
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
 
+/* Does the view count this sample, which the capture has accepted? base: time of the capture's first sample. */
+bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
+
 /* Sums over what passed, in samples, whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
@@ -86,6 +89,8 @@ struct gather {
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
 	uint32_t *path;           /* room for the nodes of one stack */
 	size_t cap_path;
+	struct gather_sum *looked; /* by key: what gather_look has taken; NULL: it was never called */
+	size_t cap_looked;
 };
 
 /* False without memory; the object can be released all the same. */
@@ -93,6 +98,14 @@ bool gather_init(struct gather *g, struct profile *p, unsigned int side, const s
 void gather_release(struct gather *g);
 /* NULL, or a sentence why the record makes no sense. */
 const char *gather_apply(struct gather *g, const struct record *r);
+/*
+ * Names what has come since the last call and adds it to another profile and other sums; all of it stays to be
+ * added to the gatherer's own. It is for who watches a recording that goes on: a name that is not in the
+ * stream yet is not known. The view may differ from the gatherer's in its modules and reasons alone, and has no
+ * moment_ns. To be called before a SEGMENT is applied, too, or what came before it is passed over. False
+ * without memory.
+ */
+bool gather_look(struct gather *g, struct profile *p, const struct view *view, struct gather_sums *sums);
 /* Names and adds what the last segment had; false where memory ran out, then or before. */
 bool gather_finish(struct gather *g);
 

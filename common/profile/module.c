@@ -332,6 +332,21 @@ static void compare_ids(struct modules *m, uint32_t *order)
 	}
 }
 
+void modules_text(const struct modules *m, struct slice label, struct buf *out)
+{
+	const struct module *it;
+
+	if (label.n < TAG_SIZE || label.p[0] != TAG) {
+		buf_bytes(out, label.p, label.n);
+		return;
+	}
+	it = &m->list[m->list[le32_load(label.p + 1)].group];
+	buf_text(out, label.n > TAG_SIZE ? "[" : "");
+	buf_bytes(out, it->name.p, it->name.n);
+	buf_bytes(out, label.p + TAG_SIZE, label.n - TAG_SIZE);
+	buf_text(out, label.n > TAG_SIZE ? "]" : "");
+}
+
 /* Labels with a number get the name; false without memory. */
 static bool relabel(const struct modules *m, const struct profile *from, struct profile *to, uint32_t *labels)
 {
@@ -339,19 +354,9 @@ static bool relabel(const struct modules *m, const struct profile *from, struct 
 	bool good = true;
 
 	for (uint32_t i = 0; good && i < from->labels.n; i++) {
-		struct slice s = profile_text(from, i);
-
 		buf_clear(&text);
-		if (s.n >= TAG_SIZE && s.p[0] == TAG) {
-			const struct module *it = &m->list[m->list[le32_load(s.p + 1)].group];
-
-			buf_text(&text, s.n > TAG_SIZE ? "[" : "");
-			buf_bytes(&text, it->name.p, it->name.n);
-			buf_bytes(&text, s.p + TAG_SIZE, s.n - TAG_SIZE);
-			buf_text(&text, s.n > TAG_SIZE ? "]" : "");
-			s = buf_view(&text);
-		}
-		good = !text.failed && profile_label(to, s, &labels[i]);
+		modules_text(m, profile_text(from, i), &text);
+		good = !text.failed && profile_label(to, buf_view(&text), &labels[i]);
 	}
 	buf_release(&text);
 	return good;

@@ -55,6 +55,8 @@ void modules_label(struct buf *out, uint32_t number, const char *offset);
  * now on (see profile.h); it can be looked after only now. False without memory.
  */
 bool modules_settle(struct modules *m, struct profile *p, unsigned int sides, size_t stack_max);
+/* After settling, for who keeps labels elsewhere than in a profile: appends the final name of one. */
+void modules_text(const struct modules *m, struct slice label, struct buf *out);
 /*
  * After settling with two sides: how many modules have build IDs on both and none in common; *name is
  * that of the first one.

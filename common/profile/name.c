@@ -251,7 +251,7 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
 }
 
-static const struct capture_symbol *symbol_at(const struct names *t, uint32_t frame, uint64_t epoch)
+const struct capture_symbol *names_symbol(const struct names *t, uint32_t frame, uint64_t epoch)
 {
 	uint32_t at = timeline_find(&t->symbols, frame, epoch);
 
@@ -268,7 +268,7 @@ const struct capture_place *names_place(const struct names *t, uint32_t frame, u
 static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
 {
 	const struct capture_frame *f = &t->c->frames[frame];
-	const struct capture_symbol *s = symbol_at(t, frame, epoch);
+	const struct capture_symbol *s = names_symbol(t, frame, epoch);
 	bool resolved = s && s->source != NAME_BOUNDS, good;
 
 	*at = (uint32_t)t->n_runs;

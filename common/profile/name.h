@@ -75,6 +75,8 @@ void names_release(struct names *t);
 bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number);
 bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number,
 		 struct names_run *run);
+/* The function that the frame's labels are of, with what is inlined into it behind it; NULL where it has no name. */
+const struct capture_symbol *names_symbol(const struct names *t, uint32_t frame, uint64_t epoch);
 /* Where the frame lay in this epoch; NULL for the kernel, and where nobody knows. */
 const struct capture_place *names_place(const struct names *t, uint32_t frame, uint64_t epoch);
 

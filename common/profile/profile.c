@@ -283,6 +283,27 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 	return good;
 }
 
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context)
+{
+	uint32_t at = p->nodes[0].first;
+
+	while (at) {
+		enter(context, at);
+		if (p->nodes[at].first) {
+			at = p->nodes[at].first;
+			continue;
+		}
+		leave(context, at);
+		while (at && !p->nodes[at].next) {
+			at = p->nodes[at].parent;
+			if (at)
+				leave(context, at);
+		}
+		at = p->nodes[at].next;
+	}
+}
+
 profile_weight *profile_below(const struct profile *p)
 {
 	profile_weight *below = calloc(p->n, sizeof(*below));

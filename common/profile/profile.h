@@ -101,5 +101,11 @@ bool profile_pour(struct profile *p, const struct profile *from, const uint32_t 
 typedef uint64_t profile_weight[PROFILE_SIDES];
 /* By node: its weight with all below it; that of node 0 is the total. The caller's to free; NULL without memory. */
 profile_weight *profile_below(const struct profile *p);
+/*
+ * Goes through all nodes by the tree: enter before what is below a node, leave behind it. So who counts up in the
+ * one and down in the other knows what stands on the way to the node.
+ */
+void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
+		  void (*leave)(void *context, uint32_t node), void *context);
 
 #endif

@@ -87,6 +87,25 @@ static bool ends_in_number(struct slice stack)
 	return at > 0 && at < stack.n && stack.p[at - 1] == ' ';
 }
 
+bool scan_looks_compared(struct slice start)
+{
+	bool frames = false;
+	const uint8_t *newline;
+
+	while ((newline = memchr(start.p, '\n', start.n))) {
+		struct slice line = { start.p, (size_t)(newline - start.p) }, stack;
+		uint64_t count;
+
+		start = (struct slice){ newline + 1, start.n - line.n - 1 };
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (line.n && (split_count(line, &stack, &count) || !ends_in_number(stack)))
+			return false;
+		frames = frames || memchr(line.p, ';', line.n);
+	}
+	return frames;
+}
+
 /* Makes room behind n and reads; what is before at goes. */
 static bool read_more(struct scan *s)
 {
@@ -166,7 +185,9 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
 		if (line.n == 0)
 			continue;
 		wrong = split_count(line, stack, count);
-		if (!s->single) {
+		if (s->both && !wrong && split_count(*stack, stack, &s->before))
+			wrong = "one count where there should be two";
+		if (!s->single && !s->both) {
 			s->single = wrong || memchr(line.p + stack->n, '\t', line.n - stack->n) || !ends_in_number(*stack);
 			s->frames = s->frames || memchr(line.p, ';', line.n);
 		}

@@ -29,6 +29,8 @@ struct scan {
 	 * numbers after blanks and some stack has more than one frame. This is what has been seen so far.
 	 */
 	bool single, frames;
+	bool both;       /* set by who knows that it is: lines with one number are bad */
+	uint64_t before; /* then the first one of the line given last */
 	/* Bytes [at, n) have not been used. */
 	uint8_t *in;
 	size_t at, n, cap;
@@ -44,5 +46,7 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count);
 void scan_bad(struct scan *s, const char *why);
 /* At the end: is this a comparison? */
 bool scan_two_columns(const struct scan *s);
+/* And is it one as far as whole lines of these first bytes tell? */
+bool scan_looks_compared(struct slice start);
 
 #endif

@@ -8,43 +8,33 @@ static void add(uint64_t *to, const uint64_t *weight)
 		to[side] += weight[side];
 }
 
-static void enter(struct table *t, const struct profile *p, const profile_weight *below, uint32_t *open, uint32_t at)
+/* While the tree is walked: open counts how often each name stands on the way to the node. */
+struct walk {
+	struct table *t;
+	const struct profile *p;
+	const profile_weight *below;
+	uint32_t *open;
+};
+
+static void enter(void *context, uint32_t at)
 {
-	const struct profile_node *node = &p->nodes[at];
-	struct table_row *row = &t->rows[node->label];
+	const struct walk *w = context;
+	const struct profile_node *node = &w->p->nodes[at];
+	struct table_row *row = &w->t->rows[node->label];
 
 	add(row->flat, node->self);
 	if (node->parent == 0)
 		add(row->cum, node->self);
-	else if (open[node->label]++ == 0)
-		add(row->cum, below[at]);
+	else if (w->open[node->label]++ == 0)
+		add(row->cum, w->below[at]);
 }
 
-static void leave(const struct profile *p, uint32_t *open, uint32_t at)
+static void leave(void *context, uint32_t at)
 {
-	if (p->nodes[at].parent != 0)
-		open[p->nodes[at].label]--;
-}
+	const struct walk *w = context;
 
-/* Walks the tree by its links; open counts how often each name stands on the way to the node. */
-static void walk(struct table *t, const struct profile *p, const profile_weight *below, uint32_t *open)
-{
-	uint32_t at = p->nodes[0].first;
-
-	while (at) {
-		enter(t, p, below, open, at);
-		if (p->nodes[at].first) {
-			at = p->nodes[at].first;
-			continue;
-		}
-		leave(p, open, at);
-		while (at && !p->nodes[at].next) {
-			at = p->nodes[at].parent;
-			if (at)
-				leave(p, open, at);
-		}
-		at = p->nodes[at].next;
-	}
+	if (w->p->nodes[at].parent != 0)
+		w->open[w->p->nodes[at].label]--;
 }
 
 bool table_init(struct table *t, const struct profile *p)
@@ -57,7 +47,7 @@ bool table_init(struct table *t, const struct profile *p)
 	if (below && open && t->rows) {
 		for (size_t i = 0; i < p->labels.n; i++)
 			t->rows[i].label = (uint32_t)i;
-		walk(t, p, below, open);
+		profile_walk(p, enter, leave, &(struct walk){ t, p, below, open });
 		for (size_t i = 0; i < p->labels.n; i++) {
 			if (t->rows[i].cum[0] || t->rows[i].cum[1])
 				t->rows[n++] = t->rows[i];

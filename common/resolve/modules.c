@@ -580,13 +580,14 @@ static struct cached *slot_of(const struct modules *m, uint32_t id, uint64_t off
 	return &m->cache[(offset + ((uint64_t)id << 40)) * 0x9e3779b97f4a7c15 >> (64 - CACHE_BITS)];
 }
 
-void modules_expect(const struct modules *m, uint32_t id, uint64_t offset)
+void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when)
 {
 	const struct module *module = &m->items[id];
 
-	__builtin_prefetch(slot_of(m, id, offset), 1);
+	if (when == EXPECT_FAR)
+		__builtin_prefetch(slot_of(m, id, offset), 1);
 	if (module->symbols)
-		symbols_expect(module->symbols, offset + module->bias);
+		symbols_expect(module->symbols, offset + module->bias, when);
 }
 
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)

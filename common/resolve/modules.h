@@ -24,6 +24,7 @@
 #define CPROF_RESOLVE_MODULES_H
 
 #include "common/base/hash.h"
+#include "common/elf/symbols.h"
 #include "common/resolve/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/identity.h"
@@ -84,8 +85,8 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
  * without memory. Lent until the next call.
  */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
-/* This place will be asked for soon: what it takes is brought into the CPU's cache. Only a matter of time. */
-void modules_expect(const struct modules *m, uint32_t id, uint64_t offset);
+/* As symbols_expect; what it takes is brought into the CPU's cache. Only a matter of time. */
+void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when);
 struct module_state modules_state(const struct modules *m, uint32_t id);
 /* Memory that the modules which are loaded hold, about. */
 size_t modules_bytes(const struct modules *m);

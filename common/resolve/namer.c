@@ -184,31 +184,24 @@ static struct module_user user_of(const struct capture *c, const struct capture_
 /* A file that one process does not have, or has another of, may be found where another sees it. */
 static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
 {
-	enum source_status status = modules_state(n->modules, f->module - 1).status;
+	enum source_status status;
 
-	return status == SOURCE_OK || status == SOURCE_STRIPPED || n->host != HOST_BOOT || f->process == process;
+	if (f->process == process || n->host != HOST_BOOT)
+		return true;
+	status = modules_state(n->modules, f->module - 1).status;
+	return status == SOURCE_OK || status == SOURCE_STRIPPED;
 }
 
-/* Finds the module of the place's file at its first use; module stays 0 where the mapping has no file. */
-static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
+/* Finds the module of a file; f->module stays 0 where the mapping has no file. */
+static bool find_module(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state *f)
 {
-	uint32_t id = p->file, process = c->frames[p->frame].process;
-	const struct capture_file *file = &c->files[id];
-	struct file_state *f = file_state(n, id);
+	const struct capture_file *file = &c->files[p->file];
 	struct module_identity is = { .dev_major = file->dev_major, .dev_minor = file->dev_minor,
 				      .inode = file->inode, .generation = file->generation,
 				      .build_id = file->build_id, .path = file->path };
 	uint32_t module;
 
-	*fp = f;
-	if (!f)
-		return false;
-	if (!f->used && !list_add(&n->new_files, id))
-		return false;
-	f->used = true;
-	if (f->module && is_found(n, f, process))
-		return true;
-	f->process = process;
+	f->process = c->frames[p->frame].process;
 	f->is_file = capture_path_is_file(file->path);
 	if (!f->is_file)
 		is.image = image_of(c, file);
@@ -223,6 +216,19 @@ static bool use_file(struct namer *n, const struct capture *c, const struct capt
 		return false;
 	f->module = module + 1;
 	return true;
+}
+
+/* What is known of the place's file, at its first use its module too. */
+static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
+{
+	struct file_state *f = *fp = file_state(n, p->file);
+
+	if (!f)
+		return false;
+	if (!f->used && !list_add(&n->new_files, p->file))
+		return false;
+	f->used = true;
+	return (f->module && is_found(n, f, c->frames[p->frame].process)) || find_module(n, c, p, f);
 }
 
 static bool answer_hit(struct namer *n, const struct capture *c, const struct capture_place *p,
@@ -288,7 +294,8 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 	struct module_name name;
 	int found = modules_name(n->modules, f->module - 1, &where, &name);
 
-	f->version = modules_state(n->modules, f->module - 1).version;
+	if (found <= 0 || !is_named(name.source))
+		f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
 		*a = (struct answer){ .text = name.text, .source = (uint16_t)name.source, .late = a->late, .offset = name.offset };
 	return found == 0 || (found > 0 && look_for_levels(n, f->module - 1, &where, a));
@@ -312,7 +319,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 		return false;
 	if (!f || !f->module)
 		return look_in_maps(n, c, place, a);
-	if (!grow_array(&n->queue, &n->cap_queue, n->n_queue, sizeof(*n->queue)))
+	if (!extend_array(&n->queue, &n->cap_queue, n->n_queue, sizeof(*n->queue)))
 		return false;
 	n->queue[n->n_queue++] = (struct radix_item){ ((uint64_t)f->module << 40) ^ p->offset, place };
 	return true;
@@ -321,8 +328,10 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 static bool look_up_new(struct namer *n, const struct capture *c)
 {
 	for (; n->n_placed < c->n_places; n->n_placed++) {
-		if (!grow_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)))
+		if (!extend_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)))
 			return false;
+		if (n->n_placed == 1)
+			n->answers[0] = (struct answer){ 0 }; /* of no place */
 		n->answers[n->n_placed].late = false;
 		if (!look_up(n, c, (uint32_t)n->n_placed))
 			return false;
@@ -330,20 +339,24 @@ static bool look_up_new(struct namer *n, const struct capture *c)
 	return true;
 }
 
-/* What comes next in the queue lies anywhere in memory: it is fetched while the one before is named. */
+static void expect_name(const struct namer *n, const struct capture_place *p, enum expectation when)
+{
+	modules_expect(n->modules, n->files[p->file].module - 1, p->offset, when);
+}
+
+/* What comes next in the queue lies anywhere in memory: it is fetched while those before are named. */
 static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
 {
-	enum { NEAR = 6, FAR = 12 };
+	enum { NEAR = 5, NEARER = 10, FAR = 15, FARTHEST = 20 };
 
-	if (i + FAR < n->n_queue)
-		__builtin_prefetch(&c->places[sorted[i + FAR].value]);
-	if (i + NEAR < n->n_queue) {
-		const struct capture_place *p = &c->places[sorted[i + NEAR].value];
-
-		__builtin_prefetch(&c->frames[p->frame]);
-		__builtin_prefetch(&n->answers[sorted[i + NEAR].value], 1);
-		modules_expect(n->modules, n->files[p->file].module - 1, p->offset);
-	}
+	if (i + FARTHEST >= n->n_queue)
+		return;
+	__builtin_prefetch(&c->places[sorted[i + FARTHEST].value]);
+	__builtin_prefetch(&c->frames[c->places[sorted[i + FAR].value].frame]);
+	__builtin_prefetch(&n->answers[sorted[i + FAR].value], 1);
+	expect_name(n, &c->places[sorted[i + FAR].value], EXPECT_FAR);
+	expect_name(n, &c->places[sorted[i + NEARER].value], EXPECT_NEARER);
+	expect_name(n, &c->places[sorted[i + NEAR].value], EXPECT_NEAR);
 }
 
 static bool look_up_queued(struct namer *n, const struct capture *c)
@@ -535,7 +548,7 @@ static bool write_symbol(struct namer *n, const struct capture *c, struct writer
 {
 	struct record r = { .type = RECORD_SYMBOL,
 			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
-	size_t count = count_levels(n, a);
+	size_t count = a->levels ? count_levels(n, a) : 0;
 
 	if (is_heard(n, c, frame, from, a))
 		return true;
@@ -692,6 +705,7 @@ static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, boo
 
 bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 {
+	enum { AHEAD = 12 };
 	bool good = look_up_queued(n, c) && revise_jit(n, c, false);
 
 	for (size_t i = 0; good && i < n->new_files.n; i++)
@@ -702,8 +716,11 @@ bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 		good = write_place(n, c, w, n->late.items[i]);
 	}
 	n->late.n = 0;
-	for (; good && n->n_said < n->n_placed; n->n_said++)
+	for (; good && n->n_said < n->n_placed; n->n_said++) {
+		if (n->n_said + AHEAD < n->n_placed)
+			strings_expect(&n->strings, n->answers[n->n_said + AHEAD].text);
 		good = write_place(n, c, w, (uint32_t)n->n_said);
+	}
 	return good && say_kernel(n, c, w, false);
 }
 
@@ -757,31 +774,50 @@ static bool count_file(struct namer *n, const struct capture *c, uint32_t id, co
 							   t->named && m.by_path });
 }
 
-/* The last word on places: "none" where an older name would be believed; and the sums. */
+/* Counts a place; what has no name, neither ours nor the stream's of this very time, is in late then. */
+static bool count_place(struct namer *n, const struct capture *c, uint32_t place, struct named *t)
+{
+	const struct capture_place *p = &c->places[place];
+	bool ours = is_named(n->answers[place].source), named;
+	const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
+
+	named = ours || (s && is_named(s->source));
+	t->named += named;
+	t->unnamed += !named;
+	return named || s || n->answers[place].text || list_add(&n->late, place);
+}
+
+/* Of those: "none" where the name of another place of the frame would be believed. */
+static bool deny_names(struct namer *n, const struct capture *c, struct writer *w, const bool *elsewhere)
+{
+	static const struct answer none = { .source = NAME_NONE };
+	bool good = true;
+
+	for (size_t i = 0; good && i < n->late.n; i++) {
+		const struct capture_place *p = &c->places[n->late.items[i]];
+
+		if (elsewhere[p->frame] || c->frames[p->frame].symbol)
+			good = write_symbol(n, c, w, p->frame, p->from, &none);
+	}
+	n->late.n = 0;
+	return good;
+}
+
+/* The last word on places, and the sums. */
 static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
 {
 	struct named *files = calloc(c->n_files + 2, sizeof(*files)), unmapped = { 0 };
-	bool *has_name = calloc(c->n_frames + 1, sizeof(*has_name));
-	bool good = files && has_name;
+	bool *elsewhere = calloc(c->n_frames + 1, sizeof(*elsewhere)); /* frames of several places, one of them named */
+	bool good = files && elsewhere;
 
-	for (size_t i = 1; good && i < n->n_placed; i++) {
-		uint32_t frame = c->places[i].frame;
-
-		has_name[frame] |= n->answers[i].text || c->frames[frame].symbol;
-	}
-	for (size_t i = 1; good && i < n->n_placed; i++) {
-		static const struct answer none = { .source = NAME_NONE };
+	for (uint32_t i = 1; good && i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
-		bool ours = is_named(n->answers[i].source);
-		const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
-		struct named *t = p->map_end ? &files[p->file] : &unmapped;
-		bool named = ours || (s && is_named(s->source));
 
-		t->named += named;
-		t->unnamed += !named;
-		if (!named && !s && !n->answers[i].text && has_name[p->frame])
-			good = write_symbol(n, c, w, p->frame, p->from, &none);
+		good = count_place(n, c, i, p->map_end ? &files[p->file] : &unmapped);
+		if (p->before)
+			elsewhere[p->frame] |= n->answers[i].text || n->answers[p->before].text;
 	}
+	good = good && deny_names(n, c, w, elsewhere);
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
 		good = count_file(n, c, (uint32_t)i, &files[i]);
 	if (good && files[0].named + files[0].unnamed)
@@ -791,7 +827,7 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 		good = tally_add(&n->tally, &(struct tally_count){ slice_of("[unmapped]"),
 				slice_of(unmapped.unnamed ? "nothing was mapped there" : ""), unmapped.named, unmapped.unnamed, false });
 	free(files);
-	free(has_name);
+	free(elsewhere);
 	return good;
 }
 

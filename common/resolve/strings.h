@@ -24,5 +24,11 @@ void strings_release(struct strings *s);
 bool strings_see(struct strings *s, uint64_t id, uint32_t text);
 /* The id of a text; writes a STRING record if it had none. 0 without memory. */
 uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w);
+/* The same will be asked soon. */
+static inline void strings_expect(const struct strings *s, uint32_t text)
+{
+	if (text < s->cap)
+		__builtin_prefetch(&s->ids[text]);
+}
 
 #endif

@@ -558,6 +558,9 @@ static bool tell_damage(const struct reader *r)
 
 int reader_next(struct reader *r, struct record *rec)
 {
+	/* Most records stand in a batch, and then there is nothing else to look at. */
+	if (r->state == IN_BATCH && !r->damage_due && !r->segment_due && !r->error.n && next_in_batch(r, rec))
+		return 1;
 	for (;;) {
 		int got;
 

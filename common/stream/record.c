@@ -263,7 +263,27 @@ bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t 
 	return true;
 }
 
-void record_encode(struct buf *out, const struct record *r, uint64_t *time)
+/* Nine in ten of the records that are encoded alone, in a stream with names; as its table says. */
+static void encode_symbol(struct buf *out, const struct record_symbol *s, uint64_t *time)
+{
+	enum { FIELDS = sizeof(symbol_fields) / sizeof(symbol_fields[0]) };
+	uint8_t *p;
+
+	if (!buf_has_room(out, FIELDS * VARINT_MAX) && !buf_reserve(out, FIELDS * VARINT_MAX))
+		return;
+	p = varint_store(out->p + out->n, s->frame);
+	p = varint_store(p, zigzag((int64_t)(s->from - *time)));
+	*time = s->from;
+	p = varint_store(p, s->level);
+	p = varint_store(p, s->source);
+	p = varint_store(p, s->name);
+	p = varint_store(p, s->offset);
+	p = varint_store(p, s->file);
+	p = varint_store(p, s->line);
+	out->n = (size_t)(p - out->p);
+}
+
+static void encode_fields(struct buf *out, const struct record *r, uint64_t *time)
 {
 	const struct record_desc *d = record_desc(r->type);
 	struct record *lookup = (struct record *)r; /* number_at and slice_at only read here */
@@ -282,7 +302,16 @@ void record_encode(struct buf *out, const struct record *r, uint64_t *time)
 			buf_varint(out, *number_at(lookup, f));
 		}
 	}
-	buf_bytes(out, r->tail.p, r->tail.n);
+}
+
+void record_encode(struct buf *out, const struct record *r, uint64_t *time)
+{
+	if (r->type == RECORD_SYMBOL)
+		encode_symbol(out, &r->symbol, time);
+	else
+		encode_fields(out, r, time);
+	if (r->tail.n)
+		buf_bytes(out, r->tail.p, r->tail.n);
 }
 
 static void print_hex(struct buf *out, struct slice s)

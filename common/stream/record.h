@@ -88,7 +88,7 @@ enum process_via { VIA_SNAPSHOT = 0, VIA_FORK = 1, VIA_EXEC = 2, VIAS };
 
 enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_MARK = 3, JITCODE_KINDS };
 
-/* What became of each tick. EXPECTED is the right side of the sum, all up to OUTCOME_SUM the left. */
+/* What became of each tick. EXPECTED is the right side of the sum, all for which outcome_is_tick the left. */
 enum outcome {
 	OUTCOME_EXPECTED = 0, /* online CPU time / period */
 	OUTCOME_EMITTED = 1,

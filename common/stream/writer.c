@@ -228,14 +228,33 @@ static void put_sample(struct writer *w, const struct record_sample *s)
 	w->time = s->time;
 }
 
+/* Where a body is longer than its length's one byte can tell, it moves on by what that needs. */
+static void make_length(struct buf *block, size_t at)
+{
+	uint8_t length[VARINT_MAX];
+	size_t n = block->n - at - 1, size = (size_t)(varint_store(length, n) - length);
+
+	if (size == 1) {
+		block->p[at] = length[0];
+		return;
+	}
+	if (!buf_reserve(block, size - 1))
+		return;
+	memmove(block->p + at + size, block->p + at + 1, n);
+	memcpy(block->p + at, length, size);
+	block->n += size - 1;
+}
+
 static void encode_single(struct writer *w, const struct record *r)
 {
+	size_t at;
+
 	buf_varint(&w->block, r->type);
-	record_encode(&w->batch, r, &w->time);
-	buf_slice(&w->block, buf_view(&w->batch));
-	if (w->batch.failed)
-		w->block.failed = true;
-	buf_clear(&w->batch);
+	at = w->block.n;
+	buf_byte(&w->block, 0);
+	record_encode(&w->block, r, &w->time);
+	if (!w->block.failed)
+		make_length(&w->block, at);
 }
 
 static bool put_single(struct writer *w, const struct record *r)
@@ -270,6 +289,14 @@ static bool put_single(struct writer *w, const struct record *r)
 
 static bool put_batched(struct writer *w, const struct record *r)
 {
+	if (r->type == RECORD_FRAME && r->frame.kind >= FRAME_KINDS)
+		return refuse(w, "a frame of unknown kind");
+	if (r->type == RECORD_NODE && r->node.id < NODE_FIRST)
+		return refuse(w, "a node with the number of a root");
+	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
+		return refuse(w, "a node whose parent comes after it");
+	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
+		return refuse(w, "a CPU number beyond 32 bits");
 	if (w->type == BLOCK_HEADER && !end_block(w))
 		return false;
 	if (r->type == RECORD_FRAME)
@@ -283,6 +310,8 @@ static bool put_batched(struct writer *w, const struct record *r)
 
 bool writer_put(struct writer *w, const struct record *r)
 {
+	bool batched = r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE;
+
 	if (w->failed)
 		return false;
 	if (r->type == RECORD_SEGMENT)
@@ -291,16 +320,7 @@ bool writer_put(struct writer *w, const struct record *r)
 		return refuse(w, "the first record must be a segment");
 	if (r->type == RECORD_FLUSH)
 		return end_block(w);
-	if (r->type == RECORD_FRAME && (r->frame.kind >= FRAME_KINDS))
-		return refuse(w, "a frame of unknown kind");
-	if (r->type == RECORD_NODE && r->node.id < NODE_FIRST)
-		return refuse(w, "a node with the number of a root");
-	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
-		return refuse(w, "a node whose parent comes after it");
-	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
-		return refuse(w, "a CPU number beyond 32 bits");
-	if (!(r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE ?
-		      put_batched(w, r) : put_single(w, r)))
+	if (!(batched ? put_batched(w, r) : put_single(w, r)))
 		return false;
 	if (w->block.failed || w->batch.failed)
 		return fail(w, "cannot write", strerror(ENOMEM));

@@ -1,35 +1,35 @@
 /*
  * A profile as rows of when, where, which stack and how much: what a database wants.
  *
- *	struct moments m;
- *	struct moments_row row;
+ *	struct timetable m;
+ *	struct timetable_row row;
  *
- *	if (!moments_init(&m, &profile, &origins, view.moment_ns)) ...out of memory...
- *	while (moments_next(&m, &row))
+ *	if (!timetable_init(&m, &profile, &origins, view.moment_ns)) ...out of memory...
+ *	while (timetable_next(&m, &row))
  *		...
  *	if (m.failed) ...out of memory...
- *	moments_release(&m);
+ *	timetable_release(&m);
  *
  * Rows come by time, host, container, command, process and stack, each combination once; their weights add up to the
  * profile's, of side 0. Weight that came without moments, of folded text, has rows without an origin.
  */
-#ifndef CPROF_PROFILE_MOMENTS_H
-#define CPROF_PROFILE_MOMENTS_H
+#ifndef CPROF_PROFILE_TIMETABLE_H
+#define CPROF_PROFILE_TIMETABLE_H
 
 #include "common/profile/origin.h"
 #include "common/profile/profile.h"
 
-struct moments_row {
+struct timetable_row {
 	const struct origin *origin; /* NULL: unknown */
 	uint64_t time;               /* beginning of the slice, nanoseconds since 1970; 0: unknown */
 	struct slice stack;          /* as folded text has it; good until the next call */
 	uint64_t weight;
 };
 
-struct moments {
+struct timetable {
 	const struct profile *p;
 	const struct origins *origins;
-	struct moments_entry {
+	struct timetable_entry {
 		uint64_t time, weight;
 		uint32_t origin; /* 0: unknown */
 		uint32_t place;  /* in the order of origins */
@@ -41,8 +41,8 @@ struct moments {
 	bool failed;
 };
 
-bool moments_init(struct moments *m, const struct profile *p, const struct origins *o, uint64_t length);
-bool moments_next(struct moments *m, struct moments_row *row);
-void moments_release(struct moments *m);
+bool timetable_init(struct timetable *m, const struct profile *p, const struct origins *o, uint64_t length);
+bool timetable_next(struct timetable *m, struct timetable_row *row);
+void timetable_release(struct timetable *m);
 
 #endif

@@ -1,0 +1,418 @@
+/*
+ * cprof-flame: captures and folded text as a flame graph, one page that needs nothing else, or a static picture.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/filters.h"
+#include "common/flame/colour.h"
+#include "common/flame/ledger.h"
+#include "common/flame/page.h"
+#include "common/flame/svg.h"
+
+static const char usage[] =
+	"cprof-flame [-o html|svg] [--diff] [--negate] [--heatmap] [--slice MILLISECONDS]\n"
+	"       [--reverse] [--inverted] [--title TEXT] [--subtitle TEXT] [--notes TEXT]\n"
+	"       [--width PIXELS] [--height PIXELS] [--minwidth PIXELS] [--fonttype NAME]\n"
+	"       [--fontsize PIXELS] [--countname TEXT] [--nametype TEXT] [--colors NAME]\n"
+	"       [--bgcolors COLOR] [--hash] [--search RE] [--truncated]\n       " FILTER_USAGE "\n       [FILE ...]";
+
+enum {
+	FLAME_DIFF = FILTERS_END,
+	FLAME_NEGATE,
+	FLAME_HEATMAP,
+	FLAME_SLICE,
+	FLAME_HASH,
+	FLAME_TRUNCATED,
+	/* From here on what goes to the picture under its name. */
+	FLAME_LOOKS,
+	FLAME_TITLE = FLAME_LOOKS,
+	FLAME_SUBTITLE,
+	FLAME_NOTES,
+	FLAME_WIDTH,
+	FLAME_HEIGHT,
+	FLAME_MINWIDTH,
+	FLAME_FONTTYPE,
+	FLAME_FONTSIZE,
+	FLAME_COUNTNAME,
+	FLAME_NAMETYPE,
+	FLAME_COLORS,
+	FLAME_BGCOLORS,
+	FLAME_SEARCH,
+	FLAME_INVERTED,
+};
+
+static const struct option options[] = {
+	FILTER_ROWS,
+	{ "diff", no_argument, NULL, FLAME_DIFF },
+	{ "negate", no_argument, NULL, FLAME_NEGATE },
+	{ "heatmap", no_argument, NULL, FLAME_HEATMAP },
+	{ "slice", required_argument, NULL, FLAME_SLICE },
+	{ "reverse", no_argument, NULL, FILTER_REVERSE },
+	{ "inverted", no_argument, NULL, FLAME_INVERTED },
+	{ "title", required_argument, NULL, FLAME_TITLE },
+	{ "subtitle", required_argument, NULL, FLAME_SUBTITLE },
+	{ "notes", required_argument, NULL, FLAME_NOTES },
+	{ "width", required_argument, NULL, FLAME_WIDTH },
+	{ "height", required_argument, NULL, FLAME_HEIGHT },
+	{ "minwidth", required_argument, NULL, FLAME_MINWIDTH },
+	{ "fonttype", required_argument, NULL, FLAME_FONTTYPE },
+	{ "fontsize", required_argument, NULL, FLAME_FONTSIZE },
+	{ "countname", required_argument, NULL, FLAME_COUNTNAME },
+	{ "nametype", required_argument, NULL, FLAME_NAMETYPE },
+	{ "colors", required_argument, NULL, FLAME_COLORS },
+	{ "color", required_argument, NULL, FLAME_COLORS },
+	{ "bgcolors", required_argument, NULL, FLAME_BGCOLORS },
+	{ "hash", no_argument, NULL, FLAME_HASH },
+	{ "search", required_argument, NULL, FLAME_SEARCH },
+	{ "truncated", no_argument, NULL, FLAME_TRUNCATED },
+	{ "output", required_argument, NULL, 'o' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+/* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. */
+enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
+
+struct settings {
+	bool svg, diff, negate, heatmap;
+	uint64_t slice_ms;
+	struct picture pic;
+	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned: what the picture lends */
+};
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static char *clean(const char *text)
+{
+	char *copy = picture_clean(text);
+
+	if (!copy)
+		no_memory();
+	return copy;
+}
+
+static const char *option_name(int c)
+{
+	const struct option *o = options;
+
+	while (o->val != c)
+		o++;
+	return o->name;
+}
+
+/* A number of pixels with a fraction, or usage. */
+static double pixels(int c, const char *text, double least, double most)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= least && v <= most) || strspn(text, "0123456789.") != strlen(text))
+		cli_usage("--%s: \"%s\" is not a number from %g to %g", option_name(c), text, least, most);
+	return v;
+}
+
+/* A colour as CSS writes it, of letters and digits alone, or one of flamegraph.pl's backgrounds. */
+static const char *background(const char *text)
+{
+	static const char *const known[][2] = {
+		{ "yellow", "#f8f8e4" }, { "blue", "#eaeefa" }, { "green", "#eaf7ea" }, { "grey", "#f4f4f4" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(text, known[i][0]) == 0)
+			return known[i][1];
+	}
+	if (text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != strlen(text + 1) ||
+	    (strlen(text) != 4 && strlen(text) != 7))
+		cli_usage("--bgcolors: \"%s\" is none of yellow, blue, green and grey, nor of the kind of #f8f8f8", text);
+	return text;
+}
+
+static void take_look(struct settings *s, int c, const char *text)
+{
+	struct look *look = &s->pic.look;
+
+	switch (c) {
+	case FLAME_TITLE:
+		s->pic.title = text;
+		break;
+	case FLAME_SUBTITLE:
+		s->pic.subtitle = text;
+		break;
+	case FLAME_NOTES:
+		picture_fact(&s->pic, "Notes", text);
+		break;
+	case FLAME_WIDTH:
+		look->width = pixels(c, text, 100, 100000);
+		break;
+	case FLAME_HEIGHT:
+		look->row = pixels(c, text, 4, 200);
+		break;
+	case FLAME_MINWIDTH:
+		look->minwidth = pixels(c, text, 0, 10000);
+		break;
+	case FLAME_FONTTYPE:
+		look->fonttype = text;
+		break;
+	case FLAME_FONTSIZE:
+		look->fontsize = pixels(c, text, 4, 200);
+		break;
+	case FLAME_COUNTNAME:
+		look->countname = text;
+		break;
+	case FLAME_NAMETYPE:
+		look->nametype = text;
+		break;
+	case FLAME_COLORS:
+		if (!colours_known(text))
+			cli_usage("--colors: \"%s\" is none of %s", text, COLOURS);
+		look->colors = text;
+		break;
+	case FLAME_BGCOLORS:
+		look->background = background(text);
+		break;
+	default: /* what the page alone knows */
+		break;
+	}
+}
+
+/* The page is told as well, under the same name; but for what has a place of its own in the data. */
+static void take_picture(struct settings *s, int c, const char *argument)
+{
+	char **text = &s->texts[c - FLAME_LOOKS];
+
+	free(*text);
+	*text = clean(argument);
+	take_look(s, c, *text);
+	if (c != FLAME_TITLE && c != FLAME_SUBTITLE && c != FLAME_NOTES)
+		picture_option(&s->pic, option_name(c), *text);
+}
+
+static void take_option(struct filters *f, struct settings *s, int c)
+{
+	if (c >= FLAME_LOOKS && c < FLAME_INVERTED) {
+		take_picture(s, c, optarg);
+		return;
+	}
+	switch (c) {
+	case FLAME_DIFF:
+		s->diff = true;
+		break;
+	case FLAME_NEGATE:
+		s->negate = true;
+		break;
+	case FLAME_HEATMAP:
+		s->heatmap = true;
+		break;
+	case FLAME_SLICE:
+		s->slice_ms = cli_number("--slice", optarg, 1, 1000);
+		if (1000 % s->slice_ms)
+			cli_usage("--slice: a second has no whole number of %" PRIu64 " ms", s->slice_ms);
+		break;
+	case FLAME_INVERTED:
+		s->pic.inverted = true;
+		break;
+	case FLAME_HASH: /* colours are by name in any case */
+		break;
+	case FLAME_TRUNCATED:
+		f->view.truncated = true;
+		break;
+	case 'o':
+		s->svg = strcmp(optarg, "svg") == 0;
+		if (!s->svg && strcmp(optarg, "html") != 0)
+			cli_usage("-o: \"%s\" is neither html nor svg", optarg);
+		break;
+	case 'h':
+		cli_help();
+	case 'V':
+		cli_version();
+	default:
+		cli_usage(NULL);
+	}
+}
+
+static void check(const struct settings *s, const struct filters *f, int operands)
+{
+	filters_check(f);
+	if (s->diff && operands > PROFILE_SIDES)
+		cli_usage("--diff: at most two operands, before and after");
+	if (s->negate && !s->diff)
+		cli_usage("--negate is for --diff");
+	if (s->heatmap && s->svg)
+		cli_usage("--heatmap is for a page, not for a picture");
+	if (s->heatmap && s->diff)
+		cli_usage("--heatmap and --diff exclude each other");
+	if (s->heatmap && f->shape.reverse)
+		cli_usage("--heatmap and --reverse exclude each other; the page has a button");
+}
+
+/* Names the sides, where there are two. */
+static enum status load(struct filters *f, struct settings *s, char **operands, int n, struct profile *p,
+			struct loaded *sides)
+{
+	enum status status = STATUS_OK;
+	bool two = s->diff && n == PROFILE_SIDES;
+
+	if (two && strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+		cli_usage("standard input can be one of the two, not both");
+	f->columns = two || n > 1 ? COLUMNS_ONE : s->diff ? COLUMNS_TWO : COLUMNS_GUESSED;
+	for (int i = 0; i < n; i++) {
+		unsigned int side = (two ? (unsigned int)i : 0) ^ s->negate;
+		enum status got = filters_load(f, operands[i], p, side, &sides[side]);
+
+		if (two)
+			s->pic.names[side] = s->sides[side] = clean(operands[i]);
+		status = got > status ? got : status;
+	}
+	if (!two && f->columns == COLUMNS_TWO) {
+		s->pic.names[s->negate] = "before";
+		s->pic.names[!s->negate] = "after";
+		sides[!s->negate] = sides[s->negate];
+	}
+	s->pic.sides = two || f->columns == COLUMNS_TWO ? 2 : 1;
+	return status;
+}
+
+static void add_ledgers(struct settings *s, const struct loaded *sides)
+{
+	struct picture *pic = &s->pic;
+	bool same = pic->sides == 1 || (!sides[0].streams && !sides[1].streams);
+	struct buf lost = { 0 };
+
+	for (unsigned int side = 0; side < (same ? 1 : PROFILE_SIDES); side++) {
+		const struct loaded *l = &sides[side];
+
+		losses_print(&lost, &l->totals);
+		ledger_add(pic, &(struct ledger){ .side = same ? NULL : side ? "After" : "Before", .totals = &l->totals,
+						  .sums = &l->sums, .lost = buf_cstr(&lost), .captures = l->streams,
+						  .texts = l->texts });
+		buf_clear(&lost);
+	}
+	buf_release(&lost);
+}
+
+/* What the weight of each side stands for, in samples: the weight itself, unless it is time. */
+static void count_samples(const struct profile *p, const struct view *v, const struct loaded *sides, double *samples)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		bool known = v->weight == WEIGHT_NS && sides[side].sums.samples && !sides[side].texts;
+
+		samples[side] = (double)(known ? sides[side].sums.samples : p->total[side]);
+	}
+}
+
+static void print(struct settings *s)
+{
+	struct buf out = { 0 };
+
+	if (s->pic.failed || !(s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic)))
+		no_memory();
+	fwrite(out.p, 1, out.n, stdout);
+	buf_release(&out);
+	cli_stdout_done();
+}
+
+static void draw(struct settings *s, const struct profile *p, const struct filters *f, const struct loaded *sides)
+{
+	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
+	double samples[PROFILE_SIDES];
+	struct picture *pic = &s->pic;
+	struct verdicts verdicts = { 0 };
+	struct moments moments = { 0 };
+	struct flame_tree tree;
+
+	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg))
+		no_memory();
+	pic->tree = &tree;
+	if (pic->sides > 1) {
+		count_samples(p, &f->view, sides, samples);
+		if (!verdicts_init(&verdicts, &tree, samples))
+			no_memory();
+		pic->verdicts = &verdicts;
+	}
+	if (s->heatmap) {
+		if (!moments_init(&moments, &tree, f->view.moment_ns))
+			no_memory();
+		if (moments.slices > SLICES_MAX)
+			cli_die(STATUS_USAGE, "the heat map would have %" PRIu64 " slices of %" PRIu64
+				" ms, more than %d: choose some time with --from and --to, or a longer --slice",
+				moments.slices, s->slice_ms, SLICES_MAX);
+		pic->moments = &moments;
+	}
+	print(s);
+	verdicts_release(&verdicts);
+	moments_release(&moments);
+	flame_tree_release(&tree);
+}
+
+/* What is left to say when it is known what was read. */
+static void settle(struct settings *s, struct filters *f, struct profile *p, const struct loaded *sides)
+{
+	bool reverse = f->shape.reverse;
+
+	filters_settle(f, p, s->pic.sides, 0);
+	f->shape.reverse = reverse && s->svg;
+	filters_shape(f, p);
+	if (reverse)
+		picture_option(&s->pic, "reverse", "1");
+	if (s->pic.inverted)
+		picture_option(&s->pic, "inverted", "1");
+	if (!s->pic.title)
+		s->pic.title = s->pic.sides > 1 ? "Differential Flame Graph" : "Flame Graph";
+	s->pic.unit = f->view.weight == WEIGHT_NS ? "ns" : s->pic.look.countname ? s->pic.look.countname : "samples";
+	add_ledgers(s, sides);
+}
+
+static void release(struct settings *s)
+{
+	for (size_t i = 0; i < sizeof(s->texts) / sizeof(s->texts[0]); i++)
+		free(s->texts[i]);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		free(s->sides[side]);
+	picture_release(&s->pic);
+}
+
+int main(int argc, char **argv)
+{
+	static char *standard_input[] = { (char *)"-", NULL };
+	struct settings s = { .slice_ms = SLICE_MS, .pic.look = LOOK_DEFAULT };
+	struct loaded sides[PROFILE_SIDES] = { 0 };
+	struct filters f = { .view.annotate = true };
+	enum status status;
+	struct profile p;
+	int c;
+
+	cli_begin("cprof-flame", usage);
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "o:hV", options, NULL)) != -1) {
+		if (!filters_option(&f, c, optarg))
+			take_option(&f, &s, c);
+	}
+	check(&s, &f, argc - optind);
+	filters_keep_apart(&f);
+	f.view.moment_ns = s.heatmap ? s.slice_ms * 1000000 : 0;
+	if (!profile_init(&p))
+		no_memory();
+	argv = argv[optind] ? argv + optind : standard_input;
+	status = load(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
+	if (s.heatmap && sides[0].texts)
+		cli_die(STATUS_USAGE, "--heatmap needs captures, folded text does not say when");
+	settle(&s, &f, &p, sides);
+	if (!sides[0].good || (s.pic.sides > 1 && !sides[1].good)) {
+		status = STATUS_DAMAGED;
+	} else {
+		if (status == STATUS_OK && !p.total[0] && !p.total[1])
+			cli_warn("no sample counts, the picture is empty");
+		draw(&s, &p, &f, sides);
+	}
+	profile_release(&p);
+	filters_release(&f);
+	release(&s);
+	return status;
+}

@@ -1,0 +1,86 @@
+#include "cmd/cprof-record/recent.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t bytes_of(const struct recent_part *part)
+{
+	struct stat st;
+
+	return fstat(part->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void forget_first(struct recent *m)
+{
+	close(m->parts[0].fd);
+	memmove(m->parts, m->parts + 1, --m->n * sizeof(*m->parts));
+}
+
+/* The first part is needed no more where those behind it are long enough, or too large with it. */
+static bool is_old(const struct recent *m, uint64_t now)
+{
+	uint64_t bytes = 0;
+
+	if (m->n < 2)
+		return false;
+	for (size_t i = 0; i < m->n; i++)
+		bytes += bytes_of(&m->parts[i]);
+	return m->n == RECENT_PARTS + 2 || bytes > m->most_bytes || now - m->parts[1].began >= m->most_ns;
+}
+
+int recent_begin(struct recent *m, uint64_t now)
+{
+	int fd;
+
+	while (is_old(m, now))
+		forget_first(m);
+	fd = memfd_create("cprof-recent", MFD_CLOEXEC);
+	if (fd >= 0)
+		m->parts[m->n++] = (struct recent_part){ fd, now };
+	return fd;
+}
+
+bool recent_due(const struct recent *m, uint64_t now)
+{
+	const struct recent_part *last = &m->parts[m->n - 1];
+
+	return m->n && (now - last->began >= m->most_ns / RECENT_PARTS || bytes_of(last) >= m->most_bytes / RECENT_PARTS);
+}
+
+static bool copy_part(const struct recent_part *part, int to, uint64_t *bytes)
+{
+	uint64_t n = bytes_of(part);
+	off_t at = 0;
+
+	while ((uint64_t)at < n) {
+		ssize_t done = sendfile(to, part->fd, &at, n - (uint64_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0) {
+			errno = done < 0 ? errno : EIO;
+			return false;
+		}
+		*bytes += (uint64_t)done;
+	}
+	return true;
+}
+
+bool recent_copy(const struct recent *m, int to, uint64_t *bytes)
+{
+	*bytes = 0;
+	for (size_t i = 0; i < m->n; i++) {
+		if (!copy_part(&m->parts[i], to, bytes))
+			return false;
+	}
+	return true;
+}
+
+void recent_release(struct recent *m)
+{
+	while (m->n)
+		forget_first(m);
+}

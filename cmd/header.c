@@ -1,0 +1,208 @@
+#include "cmd/header.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/profile/ends.h"
+#include "common/profile/label.h"
+
+enum { REASONS = 3, LABEL_WIDTH = 12 };
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+double header_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Appends the line and takes the text out of the buffer. */
+static void add(struct header *h, const char *label, struct buf *text)
+{
+	char *copy = strdup(buf_cstr(text));
+
+	if (text->failed || !copy || !grow_array(&h->lines, &h->cap, h->n, sizeof(*h->lines)))
+		no_memory();
+	h->lines[h->n++] = (struct header_line){ label, copy };
+	buf_clear(text);
+}
+
+void header_add(struct header *h, const char *label, const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0 || !grow_array(&h->lines, &h->cap, h->n, sizeof(*h->lines)))
+		no_memory();
+	h->lines[h->n++] = (struct header_line){ label, text };
+}
+
+static void add_samples(struct header *h, const struct loaded *l, struct buf *text)
+{
+	buf_printf(text, "%" PRIu64 " in %.2f s", l->totals.samples, (double)l->totals.seconds_ns / 1e9);
+	if (l->sums.samples != l->totals.samples)
+		buf_printf(text, ", %" PRIu64 " of them looked at", l->sums.samples);
+	if (l->totals.refused)
+		buf_printf(text, ", %" PRIu64 " left out for damage", l->totals.refused);
+	add(h, "Samples", text);
+}
+
+/* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
+static void add_ledger(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	const char *between = " expected: ";
+
+	if (!t->outcomes[OUTCOME_EXPECTED] && !losses_count(t))
+		return;
+	buf_printf(text, "%" PRIu64, t->outcomes[OUTCOME_EXPECTED]);
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->outcomes[o] || !outcome_is_tick(o))
+			continue;
+		buf_printf(text, "%s%" PRIu64 " %s", between, t->outcomes[o], outcome_name(o));
+		between = ", ";
+	}
+	buf_text(text, between[0] == ' ' ? " expected" : "");
+	add(h, "Ledger", text);
+	losses_print(text, t);
+	if (text->n == 0)
+		buf_text(text, "nothing");
+	add(h, "Lost", text);
+}
+
+/* "0.40% truncated (12 no-table, 3 depth)" */
+static void say_truncated(struct buf *text, const struct ends *e, const uint64_t *by_root)
+{
+	const char *between = " (";
+
+	buf_printf(text, "%.2f%% truncated", header_percent(e->truncated, e->stacks));
+	for (unsigned int i = 0; i < NODE_FIRST; i++) {
+		if (!ends_truncated(i) || !by_root[i])
+			continue;
+		buf_printf(text, "%s%" PRIu64 " %s", between, by_root[i], root_name(i));
+		between = ", ";
+	}
+	buf_text(text, e->truncated ? ")" : "");
+}
+
+/* How whole the stacks are. The kernel's are, as a rule: a line only where they are not. */
+static void add_stacks(struct header *h, const struct gather_sums *s, struct buf *text)
+{
+	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
+
+	if (user.stacks) {
+		buf_printf(text, "%" PRIu64 " user, %.2f%% complete, ", user.stacks,
+			   header_percent(user.complete, user.stacks));
+		if (user.unverified)
+			buf_printf(text, "%.2f%% by frame pointers (unverified), ",
+				   header_percent(user.unverified, user.stacks));
+		say_truncated(text, &user, s->user);
+		add(h, "Stacks", text);
+	}
+	if (kernel.truncated) {
+		buf_printf(text, "%" PRIu64 " stacks, ", kernel.stacks);
+		say_truncated(text, &kernel, s->kernel);
+		add(h, "Kernel", text);
+	}
+}
+
+/* "  8.33%         12 in /lib/x.so (stripped)", the first few of them unless all are asked for. */
+static void add_reasons(struct header *h, const struct reasons *r, uint64_t samples, bool all, struct buf *text)
+{
+	size_t n = all || r->n <= REASONS ? r->n : REASONS;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct reason *it = &r->list[i];
+
+		buf_printf(text, "%6.2f%% %10" PRIu64 " in ", header_percent(it->samples, samples), it->samples);
+		label_append(text, it->where);
+		buf_text(text, " (");
+		buf_bytes(text, it->why.p, it->why.n);
+		buf_byte(text, ')');
+		add(h, "", text);
+	}
+	if (n < r->n)
+		header_add(h, "", "and %zu more (-v lists all)", r->n - n);
+}
+
+static void add_unresolved(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all,
+			   struct buf *text)
+{
+	header_add(h, "Unresolved", "%.2f%% of innermost frames", header_percent(l->sums.unresolved, l->sums.samples));
+	if (reasons)
+		add_reasons(h, reasons, l->sums.samples, all, text);
+}
+
+/* What stacks were unwound by, and what had no room. */
+static void add_tables(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	const uint64_t *costs = t->costs;
+
+	if (!costs[COST_TABLES] && !costs[COST_TABLE_BYTES] && !costs[COST_TABLES_REFUSED])
+		return;
+	buf_printf(text, "%" PRIu64 " built, %.1f MiB", costs[COST_TABLES], (double)costs[COST_TABLE_BYTES] / (1 << 20));
+	if (costs[COST_TABLES_REFUSED])
+		buf_printf(text, ", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
+			   costs[COST_TABLES_REFUSED] == 1 ? "" : "s");
+	if (costs[COST_TABLES_EVICTED])
+		buf_printf(text, ", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
+	if (costs[COST_STACKS_DEFERRED])
+		buf_printf(text, "; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
+			   costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
+	add(h, "Tables", text);
+}
+
+static void add_cost(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	uint64_t cpu = t->costs[COST_USER_NS] + t->costs[COST_SYSTEM_NS] + t->costs[COST_BPF_NS];
+
+	if (!cpu && !t->costs[COST_BYTES])
+		return;
+	buf_printf(text, "%.3f s of CPU (%.3f user, %.3f system, %.3f BPF), %" PRIu64 " bytes written",
+		   (double)cpu / 1e9, (double)t->costs[COST_USER_NS] / 1e9, (double)t->costs[COST_SYSTEM_NS] / 1e9,
+		   (double)t->costs[COST_BPF_NS] / 1e9, t->costs[COST_BYTES]);
+	if (t->costs[COST_RSS_BYTES])
+		buf_printf(text, ", %.1f MiB of memory", (double)t->costs[COST_RSS_BYTES] / (1 << 20));
+	add(h, "Recorder", text);
+}
+
+void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all)
+{
+	struct buf text = { 0 };
+
+	if (!l->streams)
+		return;
+	add_samples(h, l, &text);
+	add_ledger(h, &l->totals, &text);
+	add_stacks(h, &l->sums, &text);
+	add_unresolved(h, l, reasons, all, &text);
+	add_tables(h, &l->totals, &text);
+	add_cost(h, &l->totals, &text);
+	buf_release(&text);
+}
+
+void header_print(const struct header *h, struct buf *out)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const char *label = h->lines[i].label;
+
+		buf_printf(out, "%s%s%*s%s\n", label, label[0] ? ":" : "",
+			   LABEL_WIDTH - (int)strlen(label) - (label[0] != '\0'), "", h->lines[i].text);
+	}
+}
+
+void header_release(struct header *h)
+{
+	for (size_t i = 0; i < h->n; i++)
+		free(h->lines[i].text);
+	free(h->lines);
+	*h = (struct header){ 0 };
+}

@@ -1,0 +1,226 @@
+#include "cmd/live.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/header.h"
+#include "cmd/screen.h"
+
+/*
+ * A recorder writes once a second, and a few milliseconds more or less after the last time: a window that is
+ * nearly as long as it should be is that long.
+ */
+enum { SECOND = 1000000000, NEARLY = SECOND / 4 };
+
+/* What was gathered of a window, and what is said of it. */
+struct window {
+	struct profile profile;
+	struct gather_sums sums;
+	double share; /* of its weight that --match left */
+};
+
+struct live {
+	struct views *how;
+	struct filters *f;
+	uint64_t period;
+	bool fit;
+	struct screen screen;
+	struct view view;       /* that of the filters, with our own modules */
+	struct modules modules;
+	struct window coming, shown;
+	struct header header;   /* of the one that is shown */
+	struct capture_totals before;
+	bool begun, beats;       /* the capture has a ledger, which goes on even where no sample comes */
+	uint64_t now, from, due; /* the capture's time; since when the window is; when it ends */
+};
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static void window_init(struct live *v)
+{
+	v->coming = (struct window){ 0 };
+	modules_init(&v->modules);
+	v->view = v->f->view;
+	v->view.modules = v->view.modules ? &v->modules : NULL;
+	v->view.reasons = NULL;
+	if (!profile_init(&v->coming.profile))
+		no_memory();
+}
+
+/* One line is left for the cursor. */
+static void fit(const struct live *v)
+{
+	if (!v->fit || !v->screen.on)
+		return;
+	v->how->rows = 0;
+	v->how->lines = v->screen.lines - 1;
+}
+
+static void show(struct live *v)
+{
+	struct buf text = { 0 };
+	struct views views;
+
+	fit(v);
+	views = *v->how;
+	views.profile = &v->shown.profile;
+	views.samples = v->shown.share * (double)v->shown.sums.samples;
+	header_print(&v->header, &text);
+	views_text(&views, &text);
+	if (v->screen.on) {
+		screen_draw(&v->screen, &text);
+	} else {
+		buf_byte(&text, '\n');
+		if (text.failed)
+			no_memory();
+		if (fwrite(text.p, 1, text.n, stdout) != text.n || fflush(stdout) != 0)
+			cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
+	}
+	buf_release(&text);
+}
+
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* What happened in the window, and since the start. */
+static void make_header(struct live *v, const struct capture_totals *t)
+{
+	struct loaded l = { .streams = 1, .sums = v->shown.sums };
+	struct buf lost = { 0 };
+
+	for (unsigned int o = 0; o < OUTCOMES; o++)
+		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
+	l.totals.samples = less(t->samples, v->before.samples);
+	l.totals.refused = less(t->refused, v->before.refused);
+	l.totals.seconds_ns = less(v->now, v->from);
+	header_release(&v->header);
+	header_make(&v->header, &l, NULL, false);
+	v->header.lines[0].label = "Window"; /* so many samples, in so much time */
+	losses_print(&lost, t);
+	header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", t->samples, (double)t->seconds_ns / 1e9,
+		   lost.n ? buf_cstr(&lost) : "nothing lost");
+	buf_release(&lost);
+}
+
+static void look(struct live *v, struct gather *g)
+{
+	if (!gather_look(g, &v->coming.profile, &v->view, &v->coming.sums))
+		no_memory();
+}
+
+static void refresh(struct live *v, struct gather *g)
+{
+	struct capture_totals t = capture_totals(&g->capture);
+	uint64_t all;
+
+	look(v, g);
+	if (v->view.modules && !modules_settle(&v->modules, &v->coming.profile, 1, 0))
+		no_memory();
+	modules_release(&v->modules);
+	all = v->coming.profile.total[0];
+	filters_shape(v->f, &v->coming.profile);
+	v->coming.share = all ? (double)v->coming.profile.total[0] / (double)all : 0;
+	profile_release(&v->shown.profile);
+	v->shown = v->coming;
+	window_init(v);
+	make_header(v, &t);
+	show(v);
+	v->before = t;
+	v->from = v->now;
+	v->due = v->due + v->period > v->now ? v->due + v->period : v->now + v->period;
+}
+
+/* The first window begins with the recording where the capture tells when that was. */
+static void take_time(struct live *v, const struct gather *g, uint64_t time)
+{
+	uint64_t start;
+
+	if (!v->begun) {
+		start = capture_meta_number(&g->capture, "start-monotonic-ns");
+		v->begun = true;
+		v->from = start && start < time ? start : time;
+		v->due = v->from + v->period;
+	}
+	v->now = time;
+}
+
+/* With the ledger come the figures of the window, so it ends there and not between samples. */
+static void beat(struct live *v, const struct gather *g, uint64_t time)
+{
+	v->beats = true;
+	take_time(v, g, time);
+}
+
+/* Is there a window to be shown, now that a block has been read? On a terminal the last one makes place for all. */
+static bool is_due(const struct live *v, const struct gather *g)
+{
+	bool last = g->capture.end_seen && g->capture.end_reason != END_CONTINUES;
+
+	return v->begun && (last ? !v->screen.on && v->now > v->from : v->now + NEARLY >= v->due);
+}
+
+/* What follows is another capture, of any time. */
+static void begin_segment(struct live *v, const struct gather *g)
+{
+	if (g->capture.end_seen && g->capture.end_reason == END_CONTINUES)
+		return;
+	v->begun = v->beats = false;
+}
+
+static void see(void *context, struct gather *g, const struct record *r)
+{
+	struct live *v = context;
+
+	if (r->type == RECORD_SAMPLE && (!v->begun || !v->beats)) {
+		take_time(v, g, r->sample.time);
+	} else if (r->type == RECORD_LEDGER) {
+		beat(v, g, r->ledger.time);
+	} else if (r->type == RECORD_COST) {
+		beat(v, g, r->cost.time);
+	} else if (r->type == RECORD_SEGMENT) {
+		look(v, g);
+		begin_segment(v, g);
+	} else if (r->type == RECORD_FLUSH && is_due(v, g)) {
+		refresh(v, g);
+	}
+}
+
+static void wait_for(void *context, struct reader *r, int fd)
+{
+	struct live *v = context;
+
+	if (!v->screen.on || reader_ready(r))
+		return;
+	while (screen_wait(&v->screen, fd)) {
+		if (v->screen.drawn)
+			show(v);
+	}
+}
+
+enum status live_load(struct filters *f, const char *path, struct profile *p, struct loaded *l,
+		      struct views *views, unsigned int seconds, bool fit)
+{
+	struct live v = { .how = views, .f = f, .period = (uint64_t)seconds * SECOND,
+			  .fit = fit && views->shape == SHAPE_TABLE };
+	struct filters_watch watch = { &v, wait_for, see };
+	enum status status;
+
+	screen_open(&v.screen);
+	window_init(&v);
+	f->watch = &watch;
+	status = filters_load(f, path, p, 0, l);
+	f->watch = NULL;
+	if (v.screen.drawn)
+		putchar('\n');
+	profile_release(&v.coming.profile);
+	profile_release(&v.shown.profile);
+	modules_release(&v.modules);
+	header_release(&v.header);
+	return status;
+}

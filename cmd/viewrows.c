@@ -1,0 +1,271 @@
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cmd/header.h"
+#include "cmd/views.h"
+#include "common/export/json.h"
+#include "common/profile/stacks.h"
+#include "common/profile/tree.h"
+
+/* Rows that are being written, and what JSON says of them before they begin. */
+struct writing {
+	const struct views *v;
+	enum rows_format format;
+	const struct loaded *l;
+	struct rows rows;
+	struct buf *out;
+};
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static void put_key(struct buf *out, const char *key)
+{
+	buf_text(out, out->n && out->p[out->n - 1] != '{' ? "," : "");
+	json_text(out, slice_of(key));
+	buf_byte(out, ':');
+}
+
+static void put_count(struct buf *out, const char *key, uint64_t n)
+{
+	put_key(out, key);
+	json_count(out, n);
+}
+
+/* What captures say of themselves. Of folded text nothing is known. */
+static void put_capture(struct buf *out, const struct loaded *l)
+{
+	const struct capture_totals *t = &l->totals;
+
+	put_key(out, "capture");
+	buf_byte(out, '{');
+	put_count(out, "samples", t->samples);
+	put_key(out, "seconds");
+	json_number(out, (double)t->seconds_ns / 1e9);
+	put_count(out, "looked_at", l->sums.samples);
+	put_count(out, "refused", t->refused);
+	put_count(out, "unresolved", l->sums.unresolved);
+	put_count(out, "lost", losses_count(t));
+	put_key(out, "ledger");
+	buf_byte(out, '{');
+	for (unsigned int o = 0; o < OUTCOMES; o++) {
+		if (t->outcomes[o])
+			put_count(out, outcome_name(o), t->outcomes[o]);
+	}
+	buf_text(out, "}}");
+}
+
+/* shown and all: of what a row is made of; a tree has no such number. */
+static void begin(struct writing *w, const char *const *columns, size_t shown, size_t all)
+{
+	if (w->format == ROWS_JSON) {
+		buf_byte(w->out, '{');
+		put_key(w->out, "unit");
+		json_text(w->out, slice_of(w->v->view->weight == WEIGHT_NS ? "ns" : "samples"));
+		put_count(w->out, "total", w->v->profile->total[0]);
+		if (w->v->shape != SHAPE_TREE) {
+			put_count(w->out, "shown", shown);
+			put_count(w->out, "of", all);
+		}
+		if (w->l->streams)
+			put_capture(w->out, w->l);
+		put_key(w->out, "rows");
+	}
+	rows_init(&w->rows, w->format, columns);
+}
+
+/* What is finished goes on, so that it is not kept twice. */
+static void pass_on(struct writing *w)
+{
+	buf_bytes(w->out, w->rows.out.p, w->rows.out.n);
+	buf_clear(&w->rows.out);
+	if (w->rows.failed || w->out->failed)
+		no_memory();
+}
+
+static void end(struct writing *w)
+{
+	rows_end(&w->rows);
+	if (w->format == ROWS_JSON && w->rows.out.n)
+		w->rows.out.n--; /* the array's newline */
+	pass_on(w);
+	buf_text(w->out, w->format == ROWS_JSON ? "}\n" : "");
+	rows_release(&w->rows);
+	if (w->out->failed)
+		no_memory();
+}
+
+static void put_weight(struct writing *w, uint64_t weight)
+{
+	rows_count(&w->rows, weight);
+	rows_number(&w->rows, header_percent(weight, w->v->profile->total[0]));
+	if (w->v->intervals) {
+		struct interval i = views_interval(w->v, weight);
+
+		rows_number(&w->rows, 100 * i.low);
+		rows_number(&w->rows, 100 * i.high);
+	}
+}
+
+static void put_name(struct writing *w, uint32_t label)
+{
+	rows_text(&w->rows, profile_text(w->v->profile, label));
+}
+
+static void table_rows(struct writing *w)
+{
+	static const char *const plain[] = { "name", "flat", "flat_percent", "cum", "cum_percent", NULL };
+	static const char *const intervals[] = { "name", "flat", "flat_percent", "flat_low", "flat_high",
+						 "cum", "cum_percent", "cum_low", "cum_high", NULL };
+	struct table t;
+	size_t n;
+
+	views_table(w->v, &t);
+	n = views_shown(w->v, t.n);
+	begin(w, w->v->intervals ? intervals : plain, n, t.n);
+	for (size_t i = 0; i < n; i++) {
+		put_name(w, t.rows[i].label);
+		put_weight(w, t.rows[i].flat[0]);
+		put_weight(w, t.rows[i].cum[0]);
+		pass_on(w);
+	}
+	end(w);
+	table_release(&t);
+}
+
+static void put_relation(struct writing *w, const struct table_row *row, const char *relation, uint32_t name,
+			 uint64_t weight)
+{
+	put_name(w, row->label);
+	rows_count(&w->rows, row->flat[0]);
+	rows_count(&w->rows, row->cum[0]);
+	rows_text(&w->rows, slice_of(relation));
+	put_name(w, name);
+	rows_count(&w->rows, weight);
+	rows_number(&w->rows, header_percent(weight, row->cum[0]));
+	pass_on(w);
+}
+
+static void peek_rows(struct writing *w)
+{
+	static const char *const columns[] = { "function", "flat", "cum", "relation", "name", "weight", "percent", NULL };
+	const struct peek_call *call;
+	struct table t;
+	struct peek k;
+	size_t n, calls;
+
+	views_peek(w->v, &t, &k);
+	n = views_shown(w->v, t.n);
+	begin(w, columns, n, t.n);
+	for (size_t i = 0; i < n; i++) {
+		const struct table_row *row = &t.rows[i];
+
+		call = peek_callers(&k, row->label, &calls);
+		for (size_t j = 0; j < calls; j++)
+			put_relation(w, row, call[j].command ? "command" : "caller", call[j].caller, call[j].weight);
+		put_relation(w, row, "self", row->label, row->flat[0]);
+		call = peek_callees(&k, row->label, &calls);
+		for (size_t j = 0; j < calls; j++)
+			put_relation(w, row, "callee", call[j].callee, call[j].weight);
+	}
+	end(w);
+	peek_release(&k);
+	table_release(&t);
+}
+
+static void stacks_rows(struct writing *w)
+{
+	static const char *const columns[] = { "flat", "flat_percent", "depth", "stack", NULL };
+	struct views_path path = { 0 };
+	struct buf text = { 0 };
+	struct stacks s;
+	size_t n;
+
+	if (!stacks_init(&s, w->v->profile))
+		no_memory();
+	n = views_shown(w->v, s.n);
+	begin(w, columns, n, s.n);
+	for (size_t i = 0; i < n; i++) {
+		views_path(w->v, s.list[i].node, &path);
+		buf_clear(&text);
+		for (size_t f = 0; f < path.n; f++) {
+			struct slice name = profile_text(w->v->profile, path.labels[f]);
+
+			buf_text(&text, f ? ";" : "");
+			buf_bytes(&text, name.p, name.n);
+		}
+		if (text.failed)
+			no_memory();
+		put_weight(w, s.list[i].weight);
+		rows_count(&w->rows, path.n);
+		rows_text(&w->rows, buf_view(&text));
+		pass_on(w);
+	}
+	end(w);
+	free(path.labels);
+	buf_release(&text);
+	stacks_release(&s);
+}
+
+/* Rows are numbered from 1, so that each can name the one above it: whole paths would take n * n bytes. */
+struct above {
+	uint64_t *rows; /* by depth: the number of the last row */
+	size_t cap;
+};
+
+static void put_line(struct writing *w, const struct tree_line *line, struct above *above)
+{
+	uint64_t number = w->rows.rows + 1;
+
+	if (!grow_array(&above->rows, &above->cap, line->depth, sizeof(*above->rows)))
+		no_memory();
+	above->rows[line->depth] = number;
+	rows_count(&w->rows, number);
+	if (line->depth)
+		rows_count(&w->rows, above->rows[line->depth - 1]);
+	else
+		rows_null(&w->rows);
+	rows_count(&w->rows, line->depth);
+	if (line->more)
+		rows_null(&w->rows);
+	else
+		put_name(w, w->v->profile->nodes[line->node].label);
+	rows_count(&w->rows, line->more);
+	put_weight(w, line->total);
+	put_weight(w, line->self);
+	pass_on(w);
+}
+
+static void tree_rows(struct writing *w)
+{
+	static const char *const columns[] = { "row", "parent", "depth", "name", "more", "total", "total_percent", "self",
+					       "self_percent", NULL };
+	struct above above = { 0 };
+	struct tree_line line;
+	struct tree t;
+
+	if (!tree_init(&t, w->v->profile, views_least(w->v), w->v->depth))
+		no_memory();
+	begin(w, columns, 0, 0);
+	while (tree_next(&t, &line))
+		put_line(w, &line, &above);
+	if (t.failed)
+		no_memory();
+	end(w);
+	tree_release(&t);
+	free(above.rows);
+}
+
+void views_rows(const struct views *v, enum rows_format format, const struct loaded *l, struct buf *out)
+{
+	static void (*const shapes[])(struct writing *) = {
+		[SHAPE_TABLE] = table_rows, [SHAPE_PEEK] = peek_rows,
+		[SHAPE_STACKS] = stacks_rows, [SHAPE_TREE] = tree_rows,
+	};
+	struct writing w = { .v = v, .format = format, .l = l, .out = out };
+
+	shapes[v->shape](&w);
+}

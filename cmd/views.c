@@ -1,0 +1,327 @@
+#include "cmd/views.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/header.h"
+#include "common/profile/stacks.h"
+#include "common/profile/tree.h"
+
+enum { TABLE_HEAD = 3 }; /* lines above the rows of a table */
+enum { INDENTED = 40 }; /* levels; deeper ones say their number, or a stack of n frames takes n * n bytes */
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+size_t views_shown(const struct views *v, size_t n)
+{
+	return v->rows && v->rows < n ? v->rows : n;
+}
+
+static const char *things_of(const struct views *v)
+{
+	static const char *const things[] = {
+		[BY_FUNCTION] = "functions",
+		[BY_MODULE] = "modules",
+		[BY_PROCESS] = "processes",
+		[BY_THREAD] = "threads",
+	};
+
+	return v->shape == SHAPE_STACKS ? "stacks" : things[v->view->by];
+}
+
+static void put_time(char *to, size_t size, uint64_t ns)
+{
+	if (ns >= 1000000000)
+		snprintf(to, size, "%.2fs", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(to, size, "%.2fms", (double)ns / 1e6);
+	else if (ns >= 1000)
+		snprintf(to, size, "%.2fus", (double)ns / 1e3);
+	else
+		snprintf(to, size, "%" PRIu64 "ns", ns);
+}
+
+static void put_weight(const struct views *v, struct buf *out, uint64_t weight)
+{
+	char text[32];
+
+	if (v->view->weight == WEIGHT_NS)
+		put_time(text, sizeof(text), weight);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, weight);
+	buf_printf(out, "%10s", text);
+}
+
+static void put_name(const struct views *v, struct buf *out, uint32_t label)
+{
+	struct slice name = profile_text(v->profile, label);
+
+	buf_bytes(out, name.p, name.n);
+}
+
+static double share(const struct views *v, uint64_t weight)
+{
+	return header_percent(weight, v->profile->total[0]);
+}
+
+static void put_total(const struct views *v, struct buf *out)
+{
+	buf_text(out, "Total:     ");
+	put_weight(v, out, v->profile->total[0]);
+	buf_text(out, v->view->weight == WEIGHT_NS ? "" : " samples");
+}
+
+static void put_total_of(const struct views *v, struct buf *out, size_t n, size_t all)
+{
+	put_total(v, out);
+	buf_printf(out, ", %zu of %zu %s shown\n", n, all, things_of(v));
+}
+
+static bool matches(const struct views *v, uint32_t label)
+{
+	return regexec(v->peek, (const char *)profile_text(v->profile, label).p, 0, NULL, 0) == 0;
+}
+
+void views_table(const struct views *v, struct table *t)
+{
+	size_t n = 0;
+
+	if (!table_init(t, v->profile))
+		no_memory();
+	for (size_t i = 0; i < t->n; i++) {
+		struct table_row *row = &t->rows[i];
+
+		if (v->shape == SHAPE_PEEK && !matches(v, row->label))
+			continue;
+		row->key = (double)(v->cum ? row->cum[0] : row->flat[0]);
+		row->second = (double)(v->cum ? row->flat[0] : row->cum[0]);
+		t->rows[n++] = *row;
+	}
+	t->n = n;
+	table_sort(t, v->profile);
+}
+
+struct interval views_interval(const struct views *v, uint64_t weight)
+{
+	double n = v->view->weight == WEIGHT_NS ? v->samples : (double)v->profile->total[0];
+
+	return interval_wilson(share(v, weight) / 100 * n, n, INTERVAL_95);
+}
+
+static void put_interval(const struct views *v, struct buf *out, uint64_t weight)
+{
+	struct interval i = views_interval(v, weight);
+	char text[40];
+
+	if (!v->intervals)
+		return;
+	snprintf(text, sizeof(text), "(%.2f-%.2f)", 100 * i.low, 100 * i.high);
+	buf_printf(out, " %15s", text);
+}
+
+static void put_intervals_note(const struct views *v, struct buf *out)
+{
+	if (!v->intervals)
+		return;
+	buf_text(out, "Intervals:  95 % (Wilson), as of independent samples; where they come in bursts the truth is wider\n");
+	if (v->view->weight == WEIGHT_NS)
+		buf_printf(out, "            weights are no counts: as if each of the %.0f samples weighed the same\n", v->samples);
+}
+
+/* One row at least. */
+static size_t fitting(const struct views *v, const struct buf *out, size_t n)
+{
+	size_t above = buf_lines(out) + TABLE_HEAD + (v->intervals ? 1 + (v->view->weight == WEIGHT_NS) : 0);
+	size_t most = v->lines > above ? v->lines - above : 1;
+
+	return v->lines && most < n ? most : n;
+}
+
+static void table_text(const struct views *v, struct buf *out)
+{
+	const char *of = v->intervals ? "          (95%)" : "", *gap = v->intervals ? " " : "";
+	uint64_t sum = 0;
+	struct table t;
+	size_t n;
+
+	views_table(v, &t);
+	n = fitting(v, out, views_shown(v, t.n));
+	put_total_of(v, out, n, t.n);
+	put_intervals_note(v, out);
+	buf_printf(out, "\n%10s %7s%s%s %7s %10s %7s%s%s\n", "flat", "flat%", gap, of, "sum%", "cum", "cum%", gap, of);
+	for (size_t i = 0; i < n; i++) {
+		const struct table_row *row = &t.rows[i];
+
+		sum += row->flat[0];
+		put_weight(v, out, row->flat[0]);
+		buf_printf(out, " %6.2f%%", share(v, row->flat[0]));
+		put_interval(v, out, row->flat[0]);
+		buf_printf(out, " %6.2f%% ", share(v, sum));
+		put_weight(v, out, row->cum[0]);
+		buf_printf(out, " %6.2f%%", share(v, row->cum[0]));
+		put_interval(v, out, row->cum[0]);
+		buf_text(out, "  ");
+		put_name(v, out, row->label);
+		buf_byte(out, '\n');
+	}
+	table_release(&t);
+}
+
+/* Below the columns of the function itself, which stands out to the left. */
+static void put_call(const struct views *v, struct buf *out, uint64_t weight, uint64_t cum, uint32_t label,
+		     const char *what)
+{
+	buf_printf(out, "%38s", "");
+	put_weight(v, out, weight);
+	buf_printf(out, " %6.2f%%    ", header_percent(weight, cum));
+	put_name(v, out, label);
+	buf_printf(out, "%s\n", what);
+}
+
+static void put_function(const struct views *v, struct buf *out, const struct table_row *row, const struct peek *k)
+{
+	const struct peek_call *call;
+	size_t n;
+
+	call = peek_callers(k, row->label, &n);
+	for (size_t i = 0; i < n; i++)
+		put_call(v, out, call[i].weight, row->cum[0], call[i].caller, call[i].command ? " (command)" : "");
+	put_weight(v, out, row->flat[0]);
+	buf_printf(out, " %6.2f%% ", share(v, row->flat[0]));
+	put_weight(v, out, row->cum[0]);
+	buf_printf(out, " %6.2f%% %21s", share(v, row->cum[0]), "");
+	put_name(v, out, row->label);
+	buf_byte(out, '\n');
+	call = peek_callees(k, row->label, &n);
+	for (size_t i = 0; i < n; i++)
+		put_call(v, out, call[i].weight, row->cum[0], call[i].callee, "");
+}
+
+void views_peek(const struct views *v, struct table *t, struct peek *k)
+{
+	bool *chosen = calloc(v->profile->labels.n, sizeof(*chosen));
+
+	views_table(v, t);
+	for (size_t i = 0; chosen && i < views_shown(v, t->n); i++)
+		chosen[t->rows[i].label] = true;
+	if (!chosen || !peek_init(k, v->profile, chosen))
+		no_memory();
+	free(chosen);
+}
+
+static void peek_text(const struct views *v, struct buf *out)
+{
+	struct table t;
+	struct peek k;
+	size_t n;
+
+	views_peek(v, &t, &k);
+	n = views_shown(v, t.n);
+	put_total(v, out);
+	buf_printf(out, ", %zu of %zu %s that match shown\n\n", n, t.n, things_of(v));
+	buf_printf(out, "%10s %7s %10s %7s %10s %7s  %s\n", "flat", "flat%", "cum", "cum%", "call", "call%",
+		   "function between its callers and callees");
+	for (size_t i = 0; i < n; i++) {
+		buf_text(out, i ? "\n" : "");
+		put_function(v, out, &t.rows[i], &k);
+	}
+	peek_release(&k);
+	table_release(&t);
+}
+
+void views_path(const struct views *v, uint32_t node, struct views_path *path)
+{
+	path->n = 0;
+	for (uint32_t at = node; at; at = v->profile->nodes[at].parent)
+		path->n++;
+	if (!grow_array(&path->labels, &path->cap, path->n, sizeof(*path->labels)))
+		no_memory();
+	for (size_t i = path->n; i > 0; i--, node = v->profile->nodes[node].parent)
+		path->labels[i - 1] = v->profile->nodes[node].label;
+}
+
+static void stacks_text(const struct views *v, struct buf *out)
+{
+	struct views_path path = { 0 };
+	struct stacks s;
+	uint64_t sum = 0;
+	size_t n;
+
+	if (!stacks_init(&s, v->profile))
+		no_memory();
+	n = views_shown(v, s.n);
+	put_total_of(v, out, n, s.n);
+	buf_printf(out, "\n%10s %7s %7s  %s\n", "flat", "flat%", "sum%", "stack, the innermost frame first");
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_item *it = &s.list[i];
+
+		sum += it->weight;
+		views_path(v, it->node, &path);
+		buf_text(out, i ? "\n" : "");
+		put_weight(v, out, it->weight);
+		buf_printf(out, " %6.2f%% %6.2f%%", share(v, it->weight), share(v, sum));
+		for (size_t f = path.n; f > 0; f--) {
+			buf_printf(out, "%*s  ", f == path.n ? 0 : 26, "");
+			put_name(v, out, path.labels[f - 1]);
+			buf_byte(out, '\n');
+		}
+	}
+	free(path.labels);
+	stacks_release(&s);
+}
+
+uint64_t views_least(const struct views *v)
+{
+	return (uint64_t)ceil(v->min_share / 100 * (double)v->profile->total[0]);
+}
+
+static void put_line(const struct views *v, struct buf *out, const struct tree_line *line)
+{
+	uint32_t indent = line->depth < INDENTED ? line->depth : INDENTED;
+
+	put_weight(v, out, line->total);
+	buf_printf(out, " %6.2f%% ", share(v, line->total));
+	put_weight(v, out, line->self);
+	buf_printf(out, " %6.2f%%  %*s", share(v, line->self), (int)(2 * indent), "");
+	if (line->depth > indent)
+		buf_printf(out, "(%" PRIu32 ") ", line->depth);
+	if (line->more)
+		buf_printf(out, "[%zu more]", line->more);
+	else
+		put_name(v, out, v->profile->nodes[line->node].label);
+	buf_byte(out, '\n');
+}
+
+static void tree_text(const struct views *v, struct buf *out)
+{
+	struct tree_line line;
+	struct tree t;
+
+	put_total(v, out);
+	buf_printf(out, "\n\n%10s %7s %10s %7s\n", "total", "total%", "self", "self%");
+	if (!tree_init(&t, v->profile, views_least(v), v->depth))
+		no_memory();
+	while (tree_next(&t, &line))
+		put_line(v, out, &line);
+	if (t.failed)
+		no_memory();
+	tree_release(&t);
+}
+
+void views_text(const struct views *v, struct buf *out)
+{
+	static void (*const shapes[])(const struct views *, struct buf *) = {
+		[SHAPE_TABLE] = table_text, [SHAPE_PEEK] = peek_text,
+		[SHAPE_STACKS] = stacks_text, [SHAPE_TREE] = tree_text,
+	};
+
+	shapes[v->shape](v, out);
+	if (out->failed)
+		no_memory();
+}

@@ -1,0 +1,219 @@
+#include "common/export/callgrind.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { PIECE = 64 << 10 };
+
+/* What weighs: a line of a function, or a call from there. Without padding: it is a key. */
+struct cost_key {
+	uint32_t function, callee; /* callee 0: the line itself */
+	uint32_t line;
+};
+
+struct cost {
+	struct cost_key key;
+	uint64_t weight;
+};
+
+struct callgrind_writer {
+	const struct stacks *s;
+	struct callgrind_options options;
+	struct intern keys; /* struct cost_key */
+	struct cost *costs; /* by key, and then sorted */
+	size_t cap_costs;
+	/* By function, behind which the commands come, each by its text: the stack that it was seen in last, plus 1. */
+	size_t *seen;
+	bool *names, *files; /* by function, by text: told before, so the number is enough */
+	struct cost_key *path;
+	size_t cap_path;
+	size_t at;
+	uint32_t function; /* that costs were written of last */
+	bool begun, failed;
+	struct buf out;
+};
+
+static uint32_t command(const struct callgrind_writer *w, uint32_t comm)
+{
+	return (uint32_t)w->s->n_functions + comm;
+}
+
+static bool add(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
+{
+	uint32_t id;
+
+	if (!intern_add(&w->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
+	    !grow_array(&w->costs, &w->cap_costs, id, sizeof(*w->costs)))
+		return false;
+	w->costs[id].key = key;
+	w->costs[id].weight += cost;
+	return true;
+}
+
+static bool push(struct callgrind_writer *w, size_t *n, uint32_t function, uint32_t line)
+{
+	if (!grow_array(&w->path, &w->cap_path, *n, sizeof(*w->path)))
+		return false;
+	w->path[(*n)++] = (struct cost_key){ .function = function, .line = line };
+	return true;
+}
+
+/* The frames of a stack, innermost first; the command is the last. */
+static bool walk(struct callgrind_writer *w, const struct stacks_sample *it, size_t *n)
+{
+	const struct stacks *s = w->s;
+
+	*n = 0;
+	for (uint32_t at = it->node; at; at = s->nodes[at].parent) {
+		const struct stacks_location *l = &s->locations[s->nodes[at].location];
+
+		for (uint32_t i = l->n; i-- > 0;) {
+			const struct stacks_line *line = &s->lines[l->line + i];
+
+			if (!push(w, n, s->functions[line->function].same, line->line))
+				return false;
+		}
+	}
+	return push(w, n, command(w, s->owners[it->owner].comm), 0);
+}
+
+static bool add_sample(struct callgrind_writer *w, const struct stacks_sample *it, size_t number)
+{
+	uint64_t cost = w->options.weight ? it->weight : it->samples;
+	size_t n;
+
+	if (!walk(w, it, &n))
+		return false;
+	for (size_t i = n - 1; i-- > 0;) {
+		struct cost_key call = w->path[i + 1];
+		size_t *seen = &w->seen[w->path[i].function];
+
+		call.callee = w->path[i].function;
+		if (*seen != number + 1 && !add(w, call, cost))
+			return false;
+		*seen = number + 1;
+	}
+	return add(w, w->path[0], cost);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct cost_key *x = &((const struct cost *)a)->key, *y = &((const struct cost *)b)->key;
+
+	if (x->function != y->function)
+		return x->function > y->function ? 1 : -1;
+	if (x->callee != y->callee)
+		return x->callee > y->callee ? 1 : -1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+struct callgrind_writer *callgrind_new(const struct stacks *s, const struct callgrind_options *options)
+{
+	size_t functions = s->n_functions + s->texts.n;
+	struct callgrind_writer *w = calloc(1, sizeof(*w));
+	bool good;
+
+	if (!w)
+		return NULL;
+	w->s = s;
+	w->options = *options;
+	intern_init(&w->keys);
+	w->seen = calloc(functions, sizeof(*w->seen));
+	w->names = calloc(functions, sizeof(*w->names));
+	w->files = calloc(s->texts.n + 1, sizeof(*w->files));
+	good = w->seen && w->names && w->files && functions < UINT32_MAX;
+	for (size_t i = 0; good && i < s->n_samples; i++)
+		good = add_sample(w, &s->samples[i], i);
+	if (!good) {
+		callgrind_free(w);
+		return NULL;
+	}
+	if (w->keys.n)
+		qsort(w->costs, w->keys.n, sizeof(*w->costs), by_key);
+	return w;
+}
+
+void callgrind_free(struct callgrind_writer *w)
+{
+	if (!w)
+		return;
+	intern_release(&w->keys);
+	buf_release(&w->out);
+	free(w->costs);
+	free(w->seen);
+	free(w->names);
+	free(w->files);
+	free(w->path);
+	free(w);
+}
+
+bool callgrind_failed(const struct callgrind_writer *w)
+{
+	return w->failed;
+}
+
+/* A name stands behind its number the first time, and then the number is enough. */
+static void write_name(struct callgrind_writer *w, const char *what, uint32_t number, bool *told, struct slice name)
+{
+	buf_printf(&w->out, "%s(%" PRIu32 ")", what, number);
+	if (!*told) {
+		buf_byte(&w->out, ' ');
+		buf_bytes(&w->out, name.p, name.n);
+	}
+	*told = true;
+	buf_byte(&w->out, '\n');
+}
+
+/* Files have the number of their text plus 2; 1 is none, and the one behind all texts is that of commands. */
+static void write_function(struct callgrind_writer *w, const char *file, const char *name, uint32_t function)
+{
+	const struct stacks *s = w->s;
+	bool is_command = function >= s->n_functions;
+	uint32_t text = is_command ? (uint32_t)s->texts.n : s->functions[function].file;
+	struct slice path = is_command ? slice_of("[command]") : text ? stacks_get(s, text) : slice_of("???");
+
+	write_name(w, file, text + 1, &w->files[text], path);
+	write_name(w, name, function, &w->names[function],
+		   stacks_get(s, is_command ? function - (uint32_t)s->n_functions : s->functions[function].name));
+}
+
+static void write_cost(struct callgrind_writer *w, const struct cost *it)
+{
+	struct cost_key key = it->key;
+
+	if (key.function != w->function) {
+		buf_byte(&w->out, '\n');
+		write_function(w, "fl=", "fn=", key.function);
+		w->function = key.function;
+	}
+	if (key.callee) {
+		write_function(w, "cfi=", "cfn=", key.callee);
+		buf_printf(&w->out, "calls=%" PRIu64 " 0\n", it->weight);
+	}
+	buf_printf(&w->out, "%" PRIu32 " %" PRIu64 "\n", key.line, it->weight);
+}
+
+static void write_head(struct callgrind_writer *w)
+{
+	struct slice unit = stacks_get(w->s, w->s->unit);
+
+	buf_printf(&w->out, "# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevents: ", w->options.creator);
+	if (w->options.weight && unit.n)
+		buf_text(&w->out, slice_is(unit, "ns") ? "Nanoseconds" : "Weight");
+	else
+		buf_text(&w->out, "Samples");
+	buf_printf(&w->out, "\nsummary: %" PRIu64 "\n", w->options.weight ? w->s->total_weight : w->s->total);
+	w->begun = true;
+}
+
+bool callgrind_next(struct callgrind_writer *w, struct slice *bytes)
+{
+	buf_clear(&w->out);
+	if (!w->begun)
+		write_head(w);
+	for (; w->at < w->keys.n && w->out.n < PIECE; w->at++)
+		write_cost(w, &w->costs[w->at]);
+	w->failed = w->out.failed;
+	*bytes = buf_view(&w->out);
+	return !w->failed && w->out.n;
+}

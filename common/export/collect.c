@@ -1,0 +1,385 @@
+#include "common/export/collect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/profile/ends.h"
+#include "common/profile/label.h"
+
+/* Samples with the same key are one. Without padding: keys are compared as bytes. */
+struct collect_key {
+	uint64_t epoch; /* 0 without user frames */
+	uint32_t process, thread, comm;
+	uint32_t user, kernel, zero;
+};
+
+struct collect_sum {
+	uint64_t samples, weight;
+};
+
+/* Good for one number of an epoch, and one node that the half hangs below. */
+struct collect_memo {
+	uint32_t base, epoch, node;
+	uint16_t root;
+	bool resolved;
+};
+
+bool collect_init(struct collect *c, struct stacks *s, const struct view *view)
+{
+	*c = (struct collect){ .s = s, .view = view };
+	intern_init(&c->keys);
+	idmap_init(&c->located);
+	return capture_init(&c->capture);
+}
+
+void collect_release(struct collect *c)
+{
+	capture_release(&c->capture);
+	intern_release(&c->keys);
+	idmap_release(&c->located);
+	buf_release(&c->text);
+	free(c->by_key);
+	free(c->memo);
+	free(c->path);
+	free(c->lines);
+	*c = (struct collect){ 0 };
+}
+
+static bool label_text(struct collect *c, struct slice s, uint32_t *text)
+{
+	buf_clear(&c->text);
+	label_append(&c->text, s);
+	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), text);
+}
+
+/* The first event that counts names the weight; that of an event with another unit is none. */
+static uint64_t weight_of(struct collect *c, const struct record_sample *r)
+{
+	const struct record_event *e = r->event < CAPTURE_EVENTS ? &c->capture.events[r->event] : NULL;
+	uint32_t unit;
+
+	if (!e || e->id != r->event)
+		return 0;
+	if (!label_text(c, e->unit.n ? e->unit : slice_of("count"), &unit)) {
+		c->failed = true;
+		return 0;
+	}
+	if (!c->s->unit) {
+		c->s->unit = unit;
+		c->s->period = e->period;
+		c->failed = !label_text(c, e->name, &c->s->event) || c->failed;
+	}
+	return unit == c->s->unit ? r->weight : 0;
+}
+
+static struct collect_key key_of(const struct collect *c, const struct record_sample *r)
+{
+	const struct capture_thread *t = &c->capture.threads[r->thread];
+	struct collect_key k = { .process = t->process, .thread = (uint32_t)r->thread, .comm = t->comm };
+
+	if (c->view->half != HALF_KERNEL)
+		k.user = (uint32_t)r->user;
+	if (c->view->half != HALF_USER)
+		k.kernel = (uint32_t)r->kernel;
+	if (k.user >= NODE_FIRST)
+		k.epoch = c->capture.processes[t->process].epoch;
+	return k;
+}
+
+static const char *add_sample(struct collect *c, const struct record_sample *r)
+{
+	struct collect_key key;
+	uint64_t weight;
+	uint32_t id;
+
+	if (!c->based) {
+		c->based = true;
+		c->base = r->time;
+	}
+	if (!view_passes(c->view, &c->capture, c->base, r))
+		return NULL;
+	weight = weight_of(c, r);
+	/* Formats have 63 bits for a sum. */
+	if (weight > INT64_MAX - c->s->claimed)
+		return "the weights add up to more than 63 bits";
+	c->s->claimed += weight;
+	key = key_of(c, r);
+	if (!intern_add(&c->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
+	    !grow_array(&c->by_key, &c->cap_by_key, id, sizeof(*c->by_key))) {
+		c->failed = true;
+		return NULL;
+	}
+	c->by_key[id].samples++;
+	c->by_key[id].weight += weight;
+	return NULL;
+}
+
+static bool hex_text(struct collect *c, struct slice id, uint32_t *text)
+{
+	buf_clear(&c->text);
+	for (size_t i = 0; i < id.n; i++)
+		buf_printf(&c->text, "%02x", id.p[i]);
+	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), text);
+}
+
+/* Addresses of the kernel are those of its upper half, whichever module they lie in. */
+static bool map_kernel(struct collect *c, uint32_t *mapping)
+{
+	struct stacks_mapping m = { .start = 1ull << 63, .limit = UINT64_MAX, .kernel = 1, .looked = 1 };
+
+	return label_text(c, slice_of("[kernel.kallsyms]"), &m.path) &&
+	       (capture_meta(&c->capture, "kernel-build-id").n == 0 ||
+		label_text(c, capture_meta(&c->capture, "kernel-build-id"), &m.build_id)) &&
+	       stacks_mapping(c->s, &m, mapping);
+}
+
+static bool map_user(struct collect *c, const struct capture_frame *f, const struct capture_place *place,
+		     uint32_t *mapping)
+{
+	const struct capture_file *file = place && place->file ? &c->capture.files[place->file] : NULL;
+	struct slice path = file ? file->path : (struct slice){ NULL, 0 };
+	struct stacks_mapping m = { .looked = c->looked };
+
+	*mapping = 0;
+	if (!place || place->map_end == 0)
+		return true;
+	m.start = place->map_start;
+	m.limit = place->map_end;
+	if (file)
+		m.offset = place->offset - (f->address - place->map_start);
+	if (path.n == 0 || slice_is(path, "//anon"))
+		path = slice_of(c->capture.processes[f->process].jit ? "[jit]" : "[anon]");
+	return label_text(c, path, &m.path) &&
+	       (!file || file->build_id.n == 0 || hex_text(c, file->build_id, &m.build_id)) &&
+	       stacks_mapping(c->s, &m, mapping);
+}
+
+/* Of so many levels of a symbol, of which a run shows as many as it has labels: the one that label i is of. */
+static uint32_t level_of(uint32_t i, uint32_t labels, uint32_t levels)
+{
+	return labels == levels || i < NAMES_LEVELS / 2 ? i : i == NAMES_LEVELS / 2 ? levels : levels - (labels - i);
+}
+
+/* The lines of a frame, into c->lines: the names that views show, with the source of each. */
+static bool read_lines(struct collect *c, const struct names_run *run, const struct capture_symbol *s)
+{
+	const struct capture_symbol *symbols = c->capture.symbols;
+	uint32_t levels = 1, level = 0;
+
+	if (!grow_array(&c->lines, &c->cap_lines, run->n, sizeof(*c->lines)))
+		return false;
+	for (const struct capture_symbol *in = s; in && run->n > 1 && in->inner; in = &symbols[in->inner])
+		levels++;
+	for (uint32_t i = 0; i < run->n; i++) {
+		uint32_t want = level_of(i, run->n, levels), file = 0, line = 0;
+
+		for (; s && level < want && want < levels && s->inner; level++)
+			s = &symbols[s->inner];
+		if (s && level == want) {
+			if (s->file && !label_text(c, capture_text(&c->capture, s->file), &file))
+				return false;
+			line = s->line;
+		}
+		c->lines[i].line = line;
+		if (!stacks_function(c->s, run->labels[i], file, &c->lines[i].function))
+			return false;
+	}
+	return true;
+}
+
+static bool locate(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run, uint32_t *location)
+{
+	const struct capture_frame *f = &c->capture.frames[frame];
+	uint32_t mapping;
+
+	return read_lines(c, run, names_symbol(&c->names, frame, epoch)) &&
+	       (f->process ? map_user(c, f, names_place(&c->names, frame, epoch), &mapping) : map_kernel(c, &mapping)) &&
+	       stacks_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
+}
+
+/* Puts one node below *at. */
+static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t number, uint32_t *at, bool *resolved)
+{
+	uint32_t frame = c->capture.nodes[node].frame, location;
+	uint64_t key = (uint64_t)frame << 32 | number;
+	struct names_run run;
+
+	if (!names_frame(&c->names, frame, epoch, number, &run))
+		return false;
+	*resolved = run.resolved;
+	if (!idmap_find(&c->located, key, &location) &&
+	    (!locate(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
+		return false;
+	return stacks_child(c->s, *at, location, at);
+}
+
+/* One half of a stack below *at. The walk outwards stops at a node that has been put there before, as in gather.c. */
+static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t *at, struct collect_memo *half)
+{
+	uint32_t base = *at, number;
+	size_t n = 0;
+
+	if (!names_epoch(&c->names, epoch, &number))
+		return false;
+	*half = (struct collect_memo){ .resolved = true };
+	for (; node >= NODE_FIRST; node = c->capture.nodes[node].parent) {
+		const struct collect_memo *m = &c->memo[node];
+
+		if (m->node && m->base == base && m->epoch == number) {
+			*at = m->node;
+			*half = *m;
+			break;
+		}
+		if (!grow_array(&c->path, &c->cap_path, n, sizeof(*c->path)))
+			return false;
+		c->path[n++] = node;
+	}
+	if (node < NODE_FIRST)
+		half->root = (uint16_t)node;
+	while (n) {
+		node = c->path[--n];
+		if (!push_node(c, node, epoch, number, at, &half->resolved))
+			return false;
+		c->memo[node] = (struct collect_memo){ base, number, *at, half->root, half->resolved };
+	}
+	return true;
+}
+
+static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
+{
+	const struct capture_process *p = &c->capture.processes[k->process];
+	struct stacks_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host };
+
+	if (p->cgroup && !label_text(c, capture_text(&c->capture, p->cgroup), &o.container))
+		return false;
+	buf_clear(&c->text);
+	if (k->comm)
+		label_append(&c->text, capture_text(&c->capture, k->comm));
+	else
+		buf_printf(&c->text, "[pid %" PRIu64 "]", p->pid);
+	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), &o.comm) && stacks_owner(c->s, &o, owner);
+}
+
+/* As gather.c counts: without a frame there is a stack only where it could not be had. */
+static void count_end(uint64_t *by_root, uint32_t node, uint16_t root, uint64_t samples)
+{
+	if (node >= NODE_FIRST || ends_truncated(root))
+		by_root[root] += samples;
+}
+
+static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
+{
+	struct collect_memo user, kernel;
+	uint32_t owner, node = 0;
+
+	if (!own(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
+	    !push_half(c, k->kernel, 0, &node, &kernel))
+		return false;
+	c->sums.samples += sum->samples;
+	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
+		c->sums.unresolved += sum->samples;
+	count_end(c->sums.user, k->user, user.root, sum->samples);
+	count_end(c->sums.kernel, k->kernel, kernel.root, sum->samples);
+	return stacks_add(c->s, owner, node, sum->samples, sum->weight);
+}
+
+static bool begin_segment(struct collect *c)
+{
+	struct slice host = capture_meta(&c->capture, "host");
+
+	c->names.inlined = c->view->inlined;
+	c->names.modules = c->view->modules;
+	c->memo = calloc(c->capture.n_nodes + 1, sizeof(*c->memo));
+	if (!c->s->start_realtime_ns)
+		c->s->start_realtime_ns = capture_meta_number(&c->capture, "start-realtime-ns");
+	c->host = 0;
+	return c->memo && (host.n == 0 || label_text(c, host, &c->host));
+}
+
+/* Names what the segment had, adds it to the stacks and forgets it. */
+static bool flush(struct collect *c)
+{
+	bool good = names_init(&c->names, &c->capture, &c->s->names, NAMES_FUNCTIONS) && begin_segment(c);
+
+	for (size_t i = 0; good && i < c->keys.n; i++) {
+		struct collect_key key;
+
+		memcpy(&key, intern_get(&c->keys, (uint32_t)i).p, sizeof(key));
+		good = add_stack(c, &key, &c->by_key[i]);
+	}
+	names_release(&c->names);
+	idmap_release(&c->located);
+	idmap_init(&c->located);
+	free(c->memo);
+	c->memo = NULL;
+	if (c->keys.n)
+		memset(c->by_key, 0, c->keys.n * sizeof(*c->by_key));
+	intern_release(&c->keys);
+	c->looked = false;
+	return good;
+}
+
+const char *collect_apply(struct collect *c, const struct record *r)
+{
+	const char *wrong;
+
+	if (r->type == RECORD_SEGMENT) {
+		c->failed = !flush(c) || c->failed;
+		if (!(c->capture.end_seen && c->capture.end_reason == END_CONTINUES))
+			c->based = false;
+	}
+	if (r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE) {
+		c->sums.symbols++;
+		c->looked = true;
+	}
+	wrong = capture_apply(&c->capture, r);
+	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(c, &r->sample);
+}
+
+bool collect_finish(struct collect *c)
+{
+	return flush(c) && !c->failed && !c->capture.no_memory;
+}
+
+/* What stands for a label of folded text: a place without an address. */
+static bool name_label(struct stacks *s, const struct profile *p, uint32_t label, uint32_t *location)
+{
+	struct stacks_line line = { 0 };
+	uint32_t name;
+
+	return profile_label(&s->names, profile_text(p, label), &name) && stacks_function(s, name, 0, &line.function) &&
+	       stacks_location(s, 0, 0, &line, 1, location);
+}
+
+/* The node of a profile here, and who owns its stacks; an outermost frame makes an owner. */
+static bool pour_node(struct stacks *s, const struct profile *p, size_t i, const uint32_t *locations, uint32_t *nodes,
+		      uint32_t *owners)
+{
+	const struct profile_node *n = &p->nodes[i];
+	struct stacks_owner o = { 0 };
+
+	if (n->parent == 0)
+		return stacks_text(s, profile_text(p, n->label), &o.comm) && stacks_owner(s, &o, &owners[i]);
+	owners[i] = owners[n->parent];
+	return stacks_append(s, nodes[n->parent], locations[n->label], &nodes[i]);
+}
+
+bool collect_profile(struct stacks *s, const struct profile *p)
+{
+	uint32_t *locations = calloc(p->labels.n, sizeof(*locations));
+	uint32_t *nodes = calloc(p->n, sizeof(*nodes)), *owners = calloc(p->n, sizeof(*owners));
+	bool good = locations && nodes && owners;
+
+	for (uint32_t i = 0; good && i < p->labels.n; i++)
+		good = name_label(s, p, i, &locations[i]);
+	for (size_t i = 1; good && i < p->n; i++) {
+		uint64_t weight = p->nodes[i].self[0];
+
+		good = pour_node(s, p, i, locations, nodes, owners) &&
+		       (!weight || stacks_add(s, owners[i], nodes[i], weight, 0));
+	}
+	free(locations);
+	free(nodes);
+	free(owners);
+	return good;
+}

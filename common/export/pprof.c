@@ -1,0 +1,430 @@
+#include "common/export/pprof.h"
+
+#include <stdlib.h>
+
+#ifdef HAVE_PPROF
+
+#include <profile.pb-c.h>
+
+typedef Perftools__Profiles__Profile Profile;
+typedef Perftools__Profiles__ValueType ValueType;
+typedef Perftools__Profiles__Sample Sample;
+typedef Perftools__Profiles__Label Label;
+typedef Perftools__Profiles__Mapping Mapping;
+typedef Perftools__Profiles__Location Location;
+typedef Perftools__Profiles__Line Line;
+typedef Perftools__Profiles__Function Function;
+
+enum {
+	CHUNK = 512,      /* messages in a piece */
+	CHUNK_IDS = 65536, /* locations of stacks and lines in it, but for the last of its messages */
+	LABELS = 5,
+	TYPES = 2,
+};
+
+enum pprof_step { STEP_HEAD, STEP_STRINGS, STEP_MAPPINGS, STEP_FUNCTIONS, STEP_LOCATIONS, STEP_SAMPLES, STEP_END };
+
+/* A sample's or a location's parts, in the arrays of the chunk: the first one, and how many. */
+struct part {
+	size_t first, n;
+};
+
+struct pprof_writer {
+	struct stacks *s;
+	struct pprof_about about;
+	enum pprof_step step;
+	size_t at; /* of the step: what comes next */
+	int64_t words[TYPES][2];
+	int64_t host, container, comm, pid, tid;
+	size_t types; /* 1: samples alone */
+	int64_t *comments;
+	bool failed;
+	struct buf out;
+	/* Room for one chunk; pointers into the growing arrays are set when they have grown. */
+	union {
+		Sample samples[CHUNK];
+		Mapping mappings[CHUNK];
+		Function functions[CHUNK];
+		Location locations[CHUNK];
+	} of;
+	void *list[CHUNK];
+	char *strings[CHUNK];
+	struct part parts[CHUNK];
+	uint64_t *ids;
+	Line *lines;
+	Line **line_list;
+	size_t cap_ids, cap_lines, cap_line_list;
+	int64_t values[CHUNK][TYPES];
+	Label labels[CHUNK][LABELS], *label_list[CHUNK][LABELS];
+};
+
+bool pprof_known(void)
+{
+	return true;
+}
+
+static int64_t word(struct pprof_writer *w, const char *text)
+{
+	uint32_t id = 0;
+
+	w->failed = !stacks_text(w->s, slice_of(text), &id) || w->failed;
+	return id;
+}
+
+static void find_words(struct pprof_writer *w)
+{
+	const struct stacks *s = w->s;
+	bool time = s->unit && slice_is(stacks_get(s, s->unit), "ns");
+
+	w->types = s->unit ? 2 : 1;
+	w->words[0][0] = word(w, "samples");
+	w->words[0][1] = word(w, "count");
+	w->words[1][0] = time ? word(w, "cpu") : s->event;
+	w->words[1][1] = time ? word(w, "nanoseconds") : s->unit;
+	w->host = word(w, "host");
+	w->container = word(w, "container");
+	w->comm = word(w, "comm");
+	w->pid = word(w, "pid");
+	w->tid = word(w, "tid");
+}
+
+struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about)
+{
+	struct pprof_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->s = s;
+	w->about = *about;
+	w->comments = calloc(about->n_comments + 1, sizeof(*w->comments));
+	w->failed = !w->comments;
+	find_words(w);
+	for (size_t i = 0; !w->failed && i < about->n_comments; i++) {
+		uint32_t id;
+
+		w->failed = !stacks_text(s, about->comments[i], &id);
+		w->comments[i] = id;
+	}
+	return w;
+}
+
+void pprof_free(struct pprof_writer *w)
+{
+	if (!w)
+		return;
+	buf_release(&w->out);
+	free(w->comments);
+	free(w->ids);
+	free(w->lines);
+	free(w->line_list);
+	free(w);
+}
+
+bool pprof_failed(const struct pprof_writer *w)
+{
+	return w->failed;
+}
+
+static void pack(struct pprof_writer *w, const Profile *p)
+{
+	size_t n = perftools__profiles__profile__get_packed_size(p);
+
+	buf_clear(&w->out);
+	if (!buf_reserve(&w->out, n)) {
+		w->failed = true;
+		return;
+	}
+	w->out.n = perftools__profiles__profile__pack(p, w->out.p);
+}
+
+static void write_head(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+	ValueType types[TYPES], *list[TYPES];
+
+	for (size_t i = 0; i < TYPES; i++) {
+		types[i] = (ValueType)PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
+		types[i].type = w->words[i][0];
+		types[i].unit = w->words[i][1];
+		list[i] = &types[i];
+	}
+	p.n_sample_type = w->types;
+	p.sample_type = list;
+	if (w->types > 1) {
+		p.period_type = &types[1];
+		p.period = (int64_t)(w->s->period <= INT64_MAX ? w->s->period : INT64_MAX);
+	}
+	p.time_nanos = (int64_t)(w->s->start_realtime_ns <= INT64_MAX ? w->s->start_realtime_ns : 0);
+	p.duration_nanos = (int64_t)(w->about.duration_ns <= INT64_MAX ? w->about.duration_ns : 0);
+	p.n_comment = w->about.n_comments;
+	p.comment = w->comments;
+	pack(w, &p);
+}
+
+/* How many of n, from w->at on, make the next chunk. */
+static size_t chunk(const struct pprof_writer *w, size_t n)
+{
+	return n - w->at < CHUNK ? n - w->at : CHUNK;
+}
+
+static void write_strings(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+	p.n_string_table = chunk(w, w->s->texts.n);
+	p.string_table = w->strings;
+	for (size_t i = 0; i < p.n_string_table; i++) /* a NUL stands behind each */
+		w->strings[i] = (char *)(uintptr_t)stacks_get(w->s, (uint32_t)(w->at + i)).p;
+	pack(w, &p);
+	w->at += p.n_string_table;
+}
+
+static void write_mappings(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+
+	p.n_mapping = chunk(w, w->s->n_mappings);
+	p.mapping = (Mapping **)w->list;
+	for (size_t i = 0; i < p.n_mapping; i++) {
+		const struct stacks_mapping *m = &w->s->mappings[w->at + i];
+		Mapping *to = &w->of.mappings[i];
+
+		*to = (Mapping)PERFTOOLS__PROFILES__MAPPING__INIT;
+		to->id = w->at + i;
+		to->memory_start = m->start;
+		to->memory_limit = m->limit;
+		to->file_offset = m->offset;
+		to->filename = m->path;
+		to->build_id = m->build_id;
+		to->has_functions = to->has_filenames = to->has_line_numbers = to->has_inline_frames = m->looked;
+		w->list[i] = to;
+	}
+	pack(w, &p);
+	w->at += p.n_mapping;
+}
+
+/*
+ * A name that pprof takes for one of the system, which it is where both are the same, it cuts down to what is in front
+ * of a bracket. What is in no need of that, for it is no C++ or has been demangled, keeps its arguments.
+ */
+static uint32_t system_name(const struct stacks *s, uint32_t name)
+{
+	struct slice text = stacks_get(s, name);
+
+	return memchr(text.p, '(', text.n) || memchr(text.p, '<', text.n) ? 0 : name;
+}
+
+static void write_functions(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+	size_t n = chunk(w, w->s->n_functions);
+
+	p.function = (Function **)w->list;
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_function *f = &w->s->functions[w->at + i];
+		Function *to = &w->of.functions[p.n_function];
+
+		if (f->same != w->at + i)
+			continue;
+		*to = (Function)PERFTOOLS__PROFILES__FUNCTION__INIT;
+		to->id = f->same;
+		to->name = f->name;
+		to->system_name = system_name(w->s, f->name);
+		to->filename = f->file;
+		w->list[p.n_function++] = to;
+	}
+	pack(w, &p);
+	w->at += n;
+}
+
+/* Its lines, innermost first, at the end of those of the chunk. */
+static void push_lines(struct pprof_writer *w, const struct stacks_location *l, size_t n)
+{
+	for (uint32_t i = l->n; i-- > 0; n++) {
+		const struct stacks_line *line = &w->s->lines[l->line + i];
+
+		if (!grow_array(&w->lines, &w->cap_lines, n, sizeof(*w->lines)) ||
+		    !grow_array(&w->line_list, &w->cap_line_list, n, sizeof(Line *))) {
+			w->failed = true;
+			return;
+		}
+		w->lines[n] = (Line)PERFTOOLS__PROFILES__LINE__INIT;
+		w->lines[n].function_id = w->s->functions[line->function].same;
+		w->lines[n].line = line->line;
+	}
+}
+
+static void write_locations(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+	size_t n = chunk(w, w->s->n_locations), n_lines = 0, i;
+
+	for (i = 0; i < n && n_lines < CHUNK_IDS && !w->failed; i++) {
+		const struct stacks_location *l = &w->s->locations[w->at + i];
+
+		push_lines(w, l, n_lines);
+		w->parts[i] = (struct part){ n_lines, l->n };
+		n_lines += l->n;
+	}
+	if (w->failed)
+		return;
+	for (size_t k = 0; k < n_lines; k++)
+		w->line_list[k] = &w->lines[k];
+	p.n_location = i;
+	p.location = (Location **)w->list;
+	for (size_t k = 0; k < i; k++) {
+		const struct stacks_location *l = &w->s->locations[w->at + k];
+		Location *to = &w->of.locations[k];
+
+		*to = (Location)PERFTOOLS__PROFILES__LOCATION__INIT;
+		to->id = w->at + k;
+		to->mapping_id = l->mapping;
+		to->address = l->address;
+		to->n_line = w->parts[k].n;
+		to->line = to->n_line ? w->line_list + w->parts[k].first : NULL;
+		w->list[k] = to;
+	}
+	pack(w, &p);
+	w->at += i;
+}
+
+static void push_label(struct pprof_writer *w, size_t i, size_t *n, int64_t key, uint32_t text, uint64_t number)
+{
+	Label *l = &w->labels[i][*n];
+
+	if (!text && !number)
+		return;
+	*l = (Label)PERFTOOLS__PROFILES__LABEL__INIT;
+	l->key = key;
+	l->str = text;
+	l->num = (int64_t)(number <= INT64_MAX ? number : 0);
+	w->label_list[i][(*n)++] = l;
+}
+
+static size_t push_labels(struct pprof_writer *w, size_t i, const struct stacks_owner *o)
+{
+	size_t n = 0;
+
+	push_label(w, i, &n, w->host, o->host, 0);
+	push_label(w, i, &n, w->container, o->container, 0);
+	push_label(w, i, &n, w->comm, o->comm, 0);
+	push_label(w, i, &n, w->pid, 0, o->pid);
+	push_label(w, i, &n, w->tid, 0, o->tid);
+	return n;
+}
+
+/* The locations of a stack, innermost first, behind the n of the chunk; how many there are then. */
+static size_t push_stack(struct pprof_writer *w, const struct stacks_sample *it, size_t n)
+{
+	const struct stacks *s = w->s;
+	uint32_t node = it->node;
+
+	do {
+		if (!grow_array(&w->ids, &w->cap_ids, n, sizeof(*w->ids))) {
+			w->failed = true;
+			return n;
+		}
+		w->ids[n++] = node ? s->nodes[node].location : s->owners[it->owner].bare;
+		node = s->nodes[node].parent;
+	} while (node);
+	return n;
+}
+
+static void write_samples(struct pprof_writer *w)
+{
+	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
+	size_t n = chunk(w, w->s->n_samples), n_ids = 0, i;
+
+	for (i = 0; i < n && n_ids < CHUNK_IDS && !w->failed; i++) {
+		size_t first = n_ids;
+
+		n_ids = push_stack(w, &w->s->samples[w->at + i], n_ids);
+		w->parts[i] = (struct part){ first, n_ids - first };
+	}
+	if (w->failed)
+		return;
+	p.n_sample = i;
+	p.sample = (Sample **)w->list;
+	for (size_t k = 0; k < i; k++) {
+		const struct stacks_sample *it = &w->s->samples[w->at + k];
+		Sample *to = &w->of.samples[k];
+
+		*to = (Sample)PERFTOOLS__PROFILES__SAMPLE__INIT;
+		to->n_location_id = w->parts[k].n;
+		to->location_id = w->ids + w->parts[k].first;
+		w->values[k][0] = (int64_t)it->samples;
+		w->values[k][1] = (int64_t)it->weight;
+		to->n_value = w->types;
+		to->value = w->values[k];
+		to->n_label = push_labels(w, k, &w->s->owners[it->owner]);
+		to->label = w->label_list[k];
+		w->list[k] = to;
+	}
+	pack(w, &p);
+	w->at += i;
+}
+
+bool pprof_next(struct pprof_writer *w, struct slice *bytes)
+{
+	const struct stacks *s = w->s;
+	const struct {
+		void (*write)(struct pprof_writer *w);
+		size_t first, end;
+	} steps[] = {
+		[STEP_HEAD] = { NULL, 0, 0 },
+		[STEP_STRINGS] = { write_strings, 0, s->texts.n },
+		[STEP_MAPPINGS] = { write_mappings, 1, s->n_mappings },
+		[STEP_FUNCTIONS] = { write_functions, 1, s->n_functions },
+		[STEP_LOCATIONS] = { write_locations, 1, s->n_locations },
+		[STEP_SAMPLES] = { write_samples, 0, s->n_samples },
+	};
+
+	if (w->step == STEP_HEAD && !w->failed) {
+		write_head(w);
+		w->step = STEP_STRINGS;
+		*bytes = buf_view(&w->out);
+		return !w->failed;
+	}
+	while (w->step < STEP_END && w->at >= steps[w->step].end) {
+		w->step++;
+		w->at = w->step < STEP_END ? steps[w->step].first : 0;
+	}
+	if (w->step == STEP_END || w->failed)
+		return false;
+	steps[w->step].write(w);
+	*bytes = buf_view(&w->out);
+	return !w->failed;
+}
+
+#else
+
+bool pprof_known(void)
+{
+	return false;
+}
+
+struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about)
+{
+	(void)s;
+	(void)about;
+	return NULL;
+}
+
+bool pprof_next(struct pprof_writer *w, struct slice *bytes)
+{
+	(void)w;
+	(void)bytes;
+	return false;
+}
+
+bool pprof_failed(const struct pprof_writer *w)
+{
+	return w != NULL;
+}
+
+void pprof_free(struct pprof_writer *w)
+{
+	(void)w;
+}
+
+#endif

@@ -1,0 +1,244 @@
+#include "common/export/scriptwrite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/profile/label.h"
+
+enum { PIECE = 64 << 10 };
+
+struct script_sample {
+	uint64_t time, weight, epoch;
+	uint32_t thread, comm, user, kernel, cpu, event;
+};
+
+bool script_writer_init(struct script_writer *w, const struct view *view)
+{
+	*w = (struct script_writer){ .view = view };
+	intern_init(&w->texts);
+	idmap_init(&w->pieces);
+	return profile_init(&w->labels) && capture_init(&w->capture);
+}
+
+/* Names are of a segment. */
+static void forget_names(struct script_writer *w)
+{
+	if (w->named)
+		names_release(&w->names);
+	w->named = false;
+	w->n = w->at = 0;
+	idmap_clear(&w->pieces);
+	intern_release(&w->texts);
+	intern_init(&w->texts);
+	profile_release(&w->labels);
+	w->failed = !profile_init(&w->labels) || w->failed;
+}
+
+void script_writer_release(struct script_writer *w)
+{
+	forget_names(w);
+	capture_release(&w->capture);
+	free(w->samples);
+	profile_release(&w->labels);
+	idmap_release(&w->pieces);
+	intern_release(&w->texts);
+	buf_release(&w->out);
+	buf_release(&w->line);
+}
+
+static void keep_sample(struct script_writer *w, const struct record_sample *r)
+{
+	const struct capture_thread *t = &w->capture.threads[r->thread];
+
+	if (!w->based)
+		w->base = r->time;
+	w->based = true;
+	if (!view_passes(w->view, &w->capture, w->base, r))
+		return;
+	if (w->failed || !grow_array(&w->samples, &w->cap, w->n, sizeof(*w->samples))) {
+		w->failed = true;
+		return;
+	}
+	w->samples[w->n++] = (struct script_sample){
+		r->time, r->weight, w->capture.processes[t->process].epoch, (uint32_t)r->thread, t->comm,
+		w->view->half == HALF_KERNEL ? 0 : (uint32_t)r->user, w->view->half == HALF_USER ? 0 : (uint32_t)r->kernel,
+		(uint32_t)r->cpu, (uint32_t)r->event,
+	};
+}
+
+const char *script_writer_apply(struct script_writer *w, const struct record *r)
+{
+	const char *wrong;
+
+	if (r->type == RECORD_SEGMENT && !(w->capture.end_seen && w->capture.end_reason == END_CONTINUES))
+		w->based = false;
+	wrong = capture_apply(&w->capture, r);
+	if (!wrong && r->type == RECORD_SAMPLE)
+		keep_sample(w, &r->sample);
+	return wrong;
+}
+
+/* How far the frame is into its function; false where nobody knows the function. */
+static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch, uint64_t *offset, bool *jit)
+{
+	const struct capture_frame *f = &w->capture.frames[frame];
+	const struct capture_symbol *s = names_symbol(&w->names, frame, epoch);
+	const struct capture_ksym *k = f->process ? NULL : capture_ksym(&w->capture, capture_lookup(f, f->address));
+
+	*jit = s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
+	*offset = 0;
+	if (s && s->source != NAME_BOUNDS)
+		*offset = s->offset;
+	else if (k)
+		*offset = f->address - k->address;
+	else
+		return false;
+	return true;
+}
+
+static void put_kernel_file(struct script_writer *w, const struct capture_frame *f)
+{
+	const struct capture_ksym *k = capture_ksym(&w->capture, capture_lookup(f, f->address));
+	struct slice module = k && k->module ? capture_text(&w->capture, k->module) : slice_of("kernel.kallsyms");
+
+	if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']')
+		module = (struct slice){ module.p + 1, module.n - 2 };
+	buf_byte(&w->line, '[');
+	label_append(&w->line, module);
+	buf_byte(&w->line, ']');
+}
+
+/* The file as perf calls it; code of a JIT compiler is in the map that it would have been read from. */
+static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bool jit)
+{
+	const struct capture_frame *f = &w->capture.frames[frame];
+	const struct capture_place *place = names_place(&w->names, frame, epoch);
+	struct slice path = { NULL, 0 };
+
+	if (!f->process) {
+		put_kernel_file(w, f);
+		return;
+	}
+	if (place && place->file)
+		path = w->capture.files[place->file].path;
+	if (jit || (place && place->map_end && !capture_path_is_file(path) && w->capture.processes[f->process].jit &&
+		    !(path.n && path.p[0] == '[')))
+		buf_printf(&w->line, "/tmp/perf-%" PRIu64 ".map", w->capture.processes[f->process].pid);
+	else if (place && place->map_end)
+		label_append(&w->line, path.n ? path : slice_of("//anon"));
+	else
+		buf_text(&w->line, "[unknown]");
+}
+
+/* The lines of one frame into w->line: the innermost inlined function first. */
+static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, const struct names_run *run)
+{
+	uint64_t address = w->capture.frames[frame].address, offset;
+	bool jit, known = find_offset(w, frame, epoch, &offset, &jit);
+
+	buf_clear(&w->line);
+	for (uint32_t i = run->n; i-- > 0;) {
+		struct slice name = profile_text(&w->labels, run->labels[i]);
+
+		buf_printf(&w->line, "\t%16" PRIx64 " ", address);
+		buf_bytes(&w->line, name.p, name.n);
+		if (i) {
+			buf_text(&w->line, " (inlined)\n");
+			continue;
+		}
+		if (known)
+			buf_printf(&w->line, "+0x%" PRIx64, offset);
+		buf_text(&w->line, " (");
+		put_file(w, frame, epoch, jit);
+		buf_text(&w->line, ")\n");
+	}
+}
+
+/* Most frames stand in many stacks: their lines are put together once. */
+static bool add_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, uint32_t number)
+{
+	struct names_run run;
+	struct slice text;
+	uint32_t piece;
+	uint64_t key;
+
+	if (!names_frame(&w->names, frame, epoch, number, &run))
+		return false;
+	key = (uint64_t)(run.labels - w->names.runs);
+	if (!idmap_find(&w->pieces, key, &piece)) {
+		put_frame(w, frame, epoch, &run);
+		if (w->line.failed || !intern_add(&w->texts, buf_view(&w->line), &piece) ||
+		    !idmap_set(&w->pieces, key, piece))
+			return false;
+	}
+	text = intern_get(&w->texts, piece);
+	buf_bytes(&w->out, text.p, text.n);
+	return true;
+}
+
+static bool add_half(struct script_writer *w, uint32_t node, uint64_t epoch)
+{
+	const struct capture *c = &w->capture;
+	uint32_t number;
+
+	if (!names_epoch(&w->names, epoch, &number))
+		return false;
+	for (; node >= NODE_FIRST; node = c->nodes[node].parent) {
+		if (!add_frame(w, c->nodes[node].frame, epoch, number))
+			return false;
+	}
+	return true;
+}
+
+static void add_head(struct script_writer *w, const struct script_sample *s)
+{
+	const struct capture *c = &w->capture;
+	const struct capture_thread *t = &c->threads[s->thread];
+	uint64_t pid = c->processes[t->process].pid;
+	struct slice event = c->events[s->event].id ? c->events[s->event].name : slice_of("unknown");
+
+	if (s->comm)
+		label_append(&w->out, capture_text(c, s->comm));
+	else
+		buf_printf(&w->out, "[pid %" PRIu64 "]", pid);
+	buf_printf(&w->out, " %" PRIu64 "/%" PRIu64 " [%03" PRIu32 "] %" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ", pid, t->tid,
+		   s->cpu, s->time / 1000000000, s->time / 1000 % 1000000, s->weight);
+	label_append(&w->out, event);
+	buf_text(&w->out, ":\n");
+}
+
+static bool add_sample(struct script_writer *w, const struct script_sample *s)
+{
+	add_head(w, s);
+	if (!add_half(w, s->kernel, 0) || !add_half(w, s->user, s->epoch))
+		return false;
+	buf_byte(&w->out, '\n');
+	return !w->out.failed;
+}
+
+static bool begin_names(struct script_writer *w)
+{
+	if (w->named)
+		return true;
+	w->named = true;
+	w->failed = !names_init(&w->names, &w->capture, &w->labels, NAMES_FUNCTIONS) || w->failed;
+	w->names.inlined = true;
+	return !w->failed;
+}
+
+bool script_writer_next(struct script_writer *w, struct slice *text)
+{
+	buf_clear(&w->out);
+	if (w->failed || w->n == 0 || !begin_names(w))
+		return false;
+	while (w->at < w->n && w->out.n < PIECE) {
+		if (!add_sample(w, &w->samples[w->at++])) {
+			w->failed = true;
+			return false;
+		}
+	}
+	*text = buf_view(&w->out);
+	if (w->at == w->n)
+		forget_names(w);
+	return true;
+}

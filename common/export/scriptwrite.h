@@ -1,0 +1,68 @@
+/*
+ * A stream as the text of perf script: for stackcollapse-perf.pl, speedscope, the Firefox Profiler, FlameScope.
+ *
+ *	struct script_writer w;
+ *	struct slice text;
+ *
+ *	if (!script_writer_init(&w, &view)) ...out of memory...
+ *	while ((got = reader_next(r, &rec)) > 0) {
+ *		const char *wrong;
+ *
+ *		while (rec.type == RECORD_SEGMENT && script_writer_next(&w, &text))
+ *			...write it...
+ *		wrong = script_writer_apply(&w, &rec);
+ *		if (wrong)
+ *			reader_complain(r, wrong);
+ *	}
+ *	while (script_writer_next(&w, &text))
+ *		...write it...
+ *	if (w.failed || w.capture.no_memory) ...out of memory...
+ *	script_writer_release(&w);
+ *
+ * A sample is
+ *
+ *	comm pid/tid [cpu] seconds.micros:     period event:
+ *	<tab>    address name+0xoffset (file)
+ *
+ * and an empty line, innermost frame first. An inlined function stands before the one that it is inlined into, as
+ * "(inlined)". Names may come after the samples that need them, so the samples of a segment are kept until it has ended.
+ *
+ * Commands and names are those of cprof-fold -i, and a frame without a symbol is called what it calls it,
+ * "[libx.so+0x1231]" and so on. A return address stands as it is, with its offset, as in perf's text.
+ */
+#ifndef CPROF_EXPORT_SCRIPTWRITE_H
+#define CPROF_EXPORT_SCRIPTWRITE_H
+
+#include "common/capture/capture.h"
+#include "common/profile/gather.h"
+#include "common/profile/name.h"
+
+struct script_writer {
+	struct capture capture;
+	const struct view *view; /* says which samples count, and which half of their stacks */
+	bool based;    /* base is set */
+	uint64_t base; /* time of the capture's first sample */
+	bool failed; /* out of memory */
+	struct script_sample *samples; /* of the segment */
+	size_t n, cap;
+	size_t at;   /* the next to be written, while names are there */
+	bool named;  /* they are */
+	struct profile labels; /* what names puts its texts into; it has no stacks */
+	struct names names;
+	struct idmap pieces;   /* where in names.runs to text of the frame's lines */
+	struct intern texts;
+	struct buf out, line;
+};
+
+/* False without memory; the object can be released all the same. */
+bool script_writer_init(struct script_writer *w, const struct view *view);
+void script_writer_release(struct script_writer *w);
+/* NULL, or a sentence why the record makes no sense. */
+const char *script_writer_apply(struct script_writer *w, const struct record *r);
+/*
+ * Ends the segment: its samples as text, piece by piece, each good until the next call. False when all has been given,
+ * and without memory.
+ */
+bool script_writer_next(struct script_writer *w, struct slice *text);
+
+#endif

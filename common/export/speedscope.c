@@ -1,0 +1,445 @@
+#include "common/export/speedscope.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "common/export/json.h"
+
+enum { PIECE = 64 << 10 };
+
+/* A frame of the file, by its texts: a label of the tree holds these bytes. */
+struct frame_key {
+	uint32_t name, file, line;
+};
+
+/* Who a profile is of; 0 where owners that differ are together. Without padding: it is a key. */
+struct group_key {
+	uint64_t pid, tid;
+	uint32_t host, comm;
+};
+
+struct group {
+	struct group_key key;
+	uint32_t comm; /* to be named after */
+	uint32_t top;  /* node of the tree that its stacks hang below */
+	size_t end;    /* in the order, behind its nodes */
+	uint64_t total;
+};
+
+enum speedscope_step { STEP_FRAMES, STEP_HEAD, STEP_SAMPLES, STEP_WEIGHTS, STEP_TAIL, STEP_END };
+
+struct speedscope_writer {
+	const struct stacks *s;
+	struct speedscope_options options;
+	struct profile tree; /* below node 0 the groups, below them frames */
+	struct group *groups;
+	size_t n_groups, cap_groups;
+	struct intern group_keys;
+	uint32_t *rank;  /* by label of the tree: where its text stands among all */
+	uint32_t *index; /* by label: its number among the file's frames, plus 1 */
+	uint32_t *first, *children; /* children of node n, by rank, are children[first[n]] to before first[n + 1] */
+	uint32_t *order; /* nodes that weigh something, as they are written */
+	size_t n_order;
+	uint32_t *path;
+	size_t cap_path;
+	enum speedscope_step step;
+	size_t group, at, begin; /* at, begin: in order; of frames the label */
+	bool failed;
+	struct buf out;
+};
+
+static struct group_key key_of(const struct speedscope_writer *w, const struct stacks_owner *o)
+{
+	struct group_key key = { 0 };
+
+	if (o->pid == 0 || w->options.by == SPEEDSCOPE_ALL)
+		return key;
+	key.pid = o->pid;
+	key.host = o->host;
+	if (w->options.by == SPEEDSCOPE_THREAD) {
+		key.tid = o->tid;
+		key.comm = o->comm;
+	}
+	return key;
+}
+
+/* The group of an owner; a process is called as its main thread. */
+static bool find_group(struct speedscope_writer *w, const struct stacks_owner *o, uint32_t *id)
+{
+	struct group_key key = key_of(w, o);
+	struct slice bytes = { (const uint8_t *)&key, sizeof(key) };
+	struct group *g;
+	uint32_t label;
+
+	if (!intern_add(&w->group_keys, bytes, id) || !grow_array(&w->groups, &w->cap_groups, *id, sizeof(*w->groups)))
+		return false;
+	g = &w->groups[*id];
+	if (*id == w->n_groups) {
+		*g = (struct group){ .key = key, .comm = o->comm };
+		w->n_groups++;
+		if (!profile_label(&w->tree, (struct slice){ (const uint8_t *)id, sizeof(*id) }, &label) ||
+		    !profile_child(&w->tree, 0, label, &g->top))
+			return false;
+	}
+	if (o->tid == o->pid)
+		g->comm = o->comm;
+	return true;
+}
+
+static bool push_frame(struct speedscope_writer *w, struct frame_key key, uint32_t *node)
+{
+	uint32_t label;
+
+	return profile_label(&w->tree, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &label) &&
+	       profile_child(&w->tree, *node, label, node);
+}
+
+static bool push_location(struct speedscope_writer *w, uint32_t location, uint32_t *node)
+{
+	const struct stacks_location *l = &w->s->locations[location];
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct stacks_line *line = &w->s->lines[l->line + i];
+		const struct stacks_function *f = &w->s->functions[line->function];
+
+		if (!push_frame(w, (struct frame_key){ f->name, f->file, w->options.lines ? line->line : 0 }, node))
+			return false;
+	}
+	return true;
+}
+
+static bool push_sample(struct speedscope_writer *w, const struct stacks_sample *it)
+{
+	const struct stacks_owner *o = &w->s->owners[it->owner];
+	uint64_t weight = w->options.weight ? it->weight : it->samples;
+	uint32_t group, node;
+	size_t n = 0;
+
+	if (!find_group(w, o, &group))
+		return false;
+	for (uint32_t at = it->node; at; at = w->s->nodes[at].parent) {
+		if (!grow_array(&w->path, &w->cap_path, n, sizeof(*w->path)))
+			return false;
+		w->path[n++] = w->s->nodes[at].location;
+	}
+	node = w->groups[group].top;
+	if ((n == 0 || w->groups[group].key.pid == 0) && !push_frame(w, (struct frame_key){ o->comm, 0, 0 }, &node))
+		return false;
+	while (n) {
+		if (!push_location(w, w->path[--n], &node))
+			return false;
+	}
+	w->groups[group].total += weight;
+	return profile_add_at(&w->tree, node, 0, 0, weight);
+}
+
+static struct frame_key frame_of(const struct speedscope_writer *w, uint32_t label)
+{
+	struct frame_key key = { 0, 0, 0 };
+	struct slice text = profile_text(&w->tree, label);
+
+	if (text.n == sizeof(key))
+		memcpy(&key, text.p, sizeof(key));
+	return key;
+}
+
+static int compare(struct slice a, struct slice b)
+{
+	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+	return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_frame(const void *a, const void *b, void *context)
+{
+	const struct speedscope_writer *w = context;
+	struct frame_key x = frame_of(w, *(const uint32_t *)a), y = frame_of(w, *(const uint32_t *)b);
+	int order = compare(stacks_get(w->s, x.name), stacks_get(w->s, y.name));
+
+	if (order == 0)
+		order = compare(stacks_get(w->s, x.file), stacks_get(w->s, y.file));
+	if (order == 0)
+		order = (x.line > y.line) - (x.line < y.line);
+	return order ? order : (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+static bool rank_labels(struct speedscope_writer *w)
+{
+	size_t n = w->tree.labels.n;
+	uint32_t *sorted = calloc(n, sizeof(*sorted)), frames = 0;
+
+	w->rank = calloc(n, sizeof(*w->rank));
+	w->index = calloc(n, sizeof(*w->index));
+	if (!sorted || !w->rank || !w->index) {
+		free(sorted);
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		sorted[i] = i;
+		if (profile_text(&w->tree, i).n == sizeof(struct frame_key))
+			w->index[i] = ++frames;
+	}
+	qsort_r(sorted, n, sizeof(*sorted), by_frame, w);
+	for (uint32_t i = 0; i < n; i++)
+		w->rank[sorted[i]] = i;
+	free(sorted);
+	return true;
+}
+
+static int by_rank(const void *a, const void *b, void *context)
+{
+	const struct speedscope_writer *w = context;
+	uint32_t x = w->rank[w->tree.nodes[*(const uint32_t *)a].label];
+	uint32_t y = w->rank[w->tree.nodes[*(const uint32_t *)b].label];
+
+	return (x > y) - (x < y);
+}
+
+static bool sort_children(struct speedscope_writer *w)
+{
+	const struct profile *t = &w->tree;
+
+	w->first = calloc(t->n + 1, sizeof(*w->first));
+	w->children = calloc(t->n, sizeof(*w->children));
+	if (!w->first || !w->children)
+		return false;
+	for (size_t i = 0, n = 0; i < t->n; i++) {
+		w->first[i] = (uint32_t)n;
+		for (uint32_t at = t->nodes[i].first; at; at = t->nodes[at].next)
+			w->children[n++] = at;
+		w->first[i + 1] = (uint32_t)n;
+		qsort_r(w->children + w->first[i], n - w->first[i], sizeof(*w->children), by_rank, w);
+	}
+	return true;
+}
+
+static int by_name(const void *a, const void *b, void *context)
+{
+	const struct stacks *s = context;
+	const struct group *x = a, *y = b;
+	int order = compare(stacks_get(s, x->comm), stacks_get(s, y->comm));
+
+	if (order == 0)
+		order = compare(stacks_get(s, x->key.host), stacks_get(s, y->key.host));
+	if (order == 0)
+		order = (x->key.pid > y->key.pid) - (x->key.pid < y->key.pid);
+	return order ? order : (x->key.tid > y->key.tid) - (x->key.tid < y->key.tid);
+}
+
+/* The nodes in the order of their writing, group by group. Each node is pushed once, so n of them are room enough. */
+static bool order_nodes(struct speedscope_writer *w)
+{
+	uint32_t *stack = calloc(w->tree.n, sizeof(*stack));
+	size_t n;
+
+	w->order = calloc(w->tree.n, sizeof(*w->order));
+	for (size_t g = 0; stack && w->order && g < w->n_groups; g++) {
+		stack[0] = w->groups[g].top;
+		for (n = 1; n;) {
+			uint32_t at = stack[--n];
+
+			if (w->tree.nodes[at].self[0])
+				w->order[w->n_order++] = at;
+			for (uint32_t i = w->first[at + 1]; i-- > w->first[at];)
+				stack[n++] = w->children[i];
+		}
+		w->groups[g].end = w->n_order;
+	}
+	free(stack);
+	return w->order;
+}
+
+struct speedscope_writer *speedscope_new(const struct stacks *s, const struct speedscope_options *options)
+{
+	struct speedscope_writer *w = calloc(1, sizeof(*w));
+	bool good;
+
+	if (!w)
+		return NULL;
+	w->s = s;
+	w->options = *options;
+	intern_init(&w->group_keys);
+	good = profile_init(&w->tree);
+	for (size_t i = 0; good && i < s->n_samples; i++)
+		good = push_sample(w, &s->samples[i]);
+	if (good && w->n_groups)
+		qsort_r(w->groups, w->n_groups, sizeof(*w->groups), by_name, (void *)(uintptr_t)s);
+	if (good && rank_labels(w) && sort_children(w) && order_nodes(w))
+		return w;
+	speedscope_free(w);
+	return NULL;
+}
+
+void speedscope_free(struct speedscope_writer *w)
+{
+	if (!w)
+		return;
+	profile_release(&w->tree);
+	intern_release(&w->group_keys);
+	buf_release(&w->out);
+	free(w->groups);
+	free(w->rank);
+	free(w->index);
+	free(w->first);
+	free(w->children);
+	free(w->order);
+	free(w->path);
+	free(w);
+}
+
+bool speedscope_failed(const struct speedscope_writer *w)
+{
+	return w->failed;
+}
+
+static void write_frame(struct speedscope_writer *w, uint32_t label)
+{
+	struct frame_key key = frame_of(w, label);
+
+	buf_text(&w->out, w->index[label] == 1 ? "\n{\"name\":" : ",\n{\"name\":");
+	json_text(&w->out, stacks_get(w->s, key.name));
+	if (key.file) {
+		buf_text(&w->out, ",\"file\":");
+		json_text(&w->out, stacks_get(w->s, key.file));
+	}
+	if (key.line)
+		buf_printf(&w->out, ",\"line\":%" PRIu32, key.line);
+	buf_byte(&w->out, '}');
+}
+
+static size_t heaviest(const struct speedscope_writer *w)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < w->n_groups; i++) {
+		if (w->groups[i].total > w->groups[best].total)
+			best = i;
+	}
+	return best;
+}
+
+static void write_frames(struct speedscope_writer *w)
+{
+	if (w->at == 0) {
+		buf_text(&w->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":");
+		json_text(&w->out, slice_of(w->options.exporter));
+		buf_printf(&w->out, ",\n\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[", heaviest(w));
+	}
+	for (; w->at < w->tree.labels.n && w->out.n < PIECE; w->at++) {
+		if (w->index[w->at])
+			write_frame(w, (uint32_t)w->at);
+	}
+	if (w->at == w->tree.labels.n) {
+		buf_text(&w->out, "]},\n\"profiles\":[");
+		w->at = 0;
+		w->step = w->n_groups ? STEP_HEAD : STEP_TAIL;
+	}
+}
+
+static void write_title(struct speedscope_writer *w, const struct group *g)
+{
+	struct buf title = { 0 };
+	struct slice comm = stacks_get(w->s, g->comm), host = stacks_get(w->s, g->key.host);
+
+	if (g->key.pid == 0)
+		buf_text(&title, "all");
+	else
+		buf_bytes(&title, comm.p, comm.n);
+	if (g->key.tid)
+		buf_printf(&title, " %" PRIu64 "/%" PRIu64, g->key.pid, g->key.tid);
+	else if (g->key.pid)
+		buf_printf(&title, " %" PRIu64, g->key.pid);
+	if (host.n) {
+		buf_text(&title, " on ");
+		buf_bytes(&title, host.p, host.n);
+	}
+	if (title.failed)
+		w->failed = true;
+	else
+		json_text(&w->out, buf_view(&title));
+	buf_release(&title);
+}
+
+static void write_head(struct speedscope_writer *w)
+{
+	const struct group *g = &w->groups[w->group];
+	bool time = w->options.weight && slice_is(stacks_get(w->s, w->s->unit), "ns");
+
+	buf_text(&w->out, w->group ? ",\n{\"type\":\"sampled\",\"name\":" : "\n{\"type\":\"sampled\",\"name\":");
+	write_title(w, g);
+	buf_printf(&w->out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%" PRIu64 ",\n\"samples\":[",
+		   time ? "nanoseconds" : "none", g->total);
+	w->begin = w->at;
+	w->step = STEP_SAMPLES;
+}
+
+/* A stack, outermost frame first. */
+static void write_sample(struct speedscope_writer *w, uint32_t node)
+{
+	uint32_t top = w->groups[w->group].top;
+	const char *between = "[";
+	size_t n = 0;
+
+	for (; node != top; node = w->tree.nodes[node].parent) {
+		if (!grow_array(&w->path, &w->cap_path, n, sizeof(*w->path))) {
+			w->failed = true;
+			return;
+		}
+		w->path[n++] = w->tree.nodes[node].label;
+	}
+	for (; n; between = ",")
+		buf_printf(&w->out, "%s%" PRIu32, between, w->index[w->path[--n]] - 1);
+	buf_byte(&w->out, ']');
+}
+
+static void write_samples(struct speedscope_writer *w)
+{
+	size_t end = w->groups[w->group].end;
+
+	for (; w->at < end && w->out.n < PIECE && !w->failed; w->at++) {
+		buf_text(&w->out, w->at > w->begin ? ",\n" : "\n");
+		write_sample(w, w->order[w->at]);
+	}
+	if (w->at == end) {
+		buf_text(&w->out, "],\n\"weights\":[");
+		w->at = w->begin;
+		w->step = STEP_WEIGHTS;
+	}
+}
+
+static void write_weights(struct speedscope_writer *w)
+{
+	size_t end = w->groups[w->group].end;
+
+	for (; w->at < end && w->out.n < PIECE; w->at++) {
+		buf_text(&w->out, w->at > w->begin ? "," : "");
+		json_count(&w->out, w->tree.nodes[w->order[w->at]].self[0]);
+	}
+	if (w->at == end) {
+		buf_text(&w->out, "]}");
+		w->group++;
+		w->step = w->group < w->n_groups ? STEP_HEAD : STEP_TAIL;
+	}
+}
+
+static void write_tail(struct speedscope_writer *w)
+{
+	buf_text(&w->out, "]}\n");
+	w->step = STEP_END;
+}
+
+bool speedscope_next(struct speedscope_writer *w, struct slice *bytes)
+{
+	static void (*const steps[])(struct speedscope_writer *w) = {
+		[STEP_FRAMES] = write_frames,	[STEP_HEAD] = write_head, [STEP_SAMPLES] = write_samples,
+		[STEP_WEIGHTS] = write_weights, [STEP_TAIL] = write_tail,
+	};
+
+	buf_clear(&w->out);
+	while (w->step != STEP_END && w->out.n < PIECE && !w->failed) {
+		steps[w->step](w);
+		w->failed = w->failed || w->out.failed;
+	}
+	*bytes = buf_view(&w->out);
+	return !w->failed && w->out.n;
+}

@@ -1,0 +1,273 @@
+#include "common/export/stacks.h"
+
+#include <stdlib.h>
+
+#include "common/profile/norm.h"
+
+bool stacks_init(struct stacks *s)
+{
+	uint32_t none;
+
+	*s = (struct stacks){ 0 };
+	intern_init(&s->texts);
+	intern_init(&s->function_keys);
+	intern_init(&s->mapping_keys);
+	intern_init(&s->location_keys);
+	intern_init(&s->owner_keys);
+	idmap_init(&s->edges);
+	idmap_init(&s->by_key);
+	s->n_functions = s->n_mappings = s->n_locations = s->n_nodes = s->n_owners = 1;
+	return profile_init(&s->names) && intern_add(&s->texts, slice_of(""), &none) &&
+	       grow_array(&s->functions, &s->cap_functions, 0, sizeof(*s->functions)) &&
+	       grow_array(&s->mappings, &s->cap_mappings, 0, sizeof(*s->mappings)) &&
+	       grow_array(&s->locations, &s->cap_locations, 0, sizeof(*s->locations)) &&
+	       grow_array(&s->nodes, &s->cap_nodes, 0, sizeof(*s->nodes)) &&
+	       grow_array(&s->owners, &s->cap_owners, 0, sizeof(*s->owners));
+}
+
+void stacks_release(struct stacks *s)
+{
+	profile_release(&s->names);
+	intern_release(&s->texts);
+	intern_release(&s->function_keys);
+	intern_release(&s->mapping_keys);
+	intern_release(&s->location_keys);
+	intern_release(&s->owner_keys);
+	idmap_release(&s->edges);
+	idmap_release(&s->by_key);
+	buf_release(&s->key);
+	free(s->functions);
+	free(s->mappings);
+	free(s->locations);
+	free(s->lines);
+	free(s->nodes);
+	free(s->owners);
+	free(s->samples);
+	*s = (struct stacks){ 0 };
+}
+
+bool stacks_text(struct stacks *s, struct slice text, uint32_t *id)
+{
+	return intern_add(&s->texts, text, id);
+}
+
+/* The number of what these bytes are the key of, from 1; *fresh where it was not there. */
+static bool number(struct intern *keys, struct slice key, size_t n, uint32_t *id, bool *fresh)
+{
+	if (!intern_add(keys, key, id))
+		return false;
+	*id += 1;
+	*fresh = *id == n;
+	return true;
+}
+
+bool stacks_function(struct stacks *s, uint32_t label, uint32_t file, uint32_t *id)
+{
+	struct stacks_function f = { .name = label, .file = file };
+	bool fresh;
+
+	if (!number(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id, &fresh) ||
+	    !grow_array(&s->functions, &s->cap_functions, *id, sizeof(f)))
+		return false;
+	if (fresh)
+		s->functions[s->n_functions++] = f;
+	return true;
+}
+
+bool stacks_mapping(struct stacks *s, const struct stacks_mapping *mapping, uint32_t *id)
+{
+	struct slice key = { (const uint8_t *)mapping, sizeof(*mapping) };
+	bool fresh;
+
+	if (!number(&s->mapping_keys, key, s->n_mappings, id, &fresh) ||
+	    !grow_array(&s->mappings, &s->cap_mappings, *id, sizeof(*mapping)))
+		return false;
+	if (fresh)
+		s->mappings[s->n_mappings++] = *mapping;
+	return true;
+}
+
+static bool new_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines,
+			 uint32_t n)
+{
+	struct stacks_location l = { .address = address, .mapping = mapping, .line = (uint32_t)s->n_lines, .n = n };
+
+	if (s->n_lines + n >= UINT32_MAX)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!grow_array(&s->lines, &s->cap_lines, s->n_lines, sizeof(*s->lines)))
+			return false;
+		s->lines[s->n_lines++] = lines[i];
+	}
+	s->locations[s->n_locations++] = l;
+	return true;
+}
+
+bool stacks_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines, uint32_t n,
+		     uint32_t *id)
+{
+	bool fresh;
+
+	buf_clear(&s->key);
+	buf_bytes(&s->key, &address, sizeof(address));
+	buf_bytes(&s->key, &mapping, sizeof(mapping));
+	buf_bytes(&s->key, lines, n * sizeof(*lines));
+	if (s->key.failed || !number(&s->location_keys, buf_view(&s->key), s->n_locations, id, &fresh) ||
+	    !grow_array(&s->locations, &s->cap_locations, *id, sizeof(*s->locations)))
+		return false;
+	return !fresh || new_location(s, address, mapping, lines, n);
+}
+
+bool stacks_owner(struct stacks *s, const struct stacks_owner *owner, uint32_t *id)
+{
+	struct slice key = { (const uint8_t *)owner, sizeof(*owner) };
+	bool fresh;
+
+	if (!number(&s->owner_keys, key, s->n_owners, id, &fresh) ||
+	    !grow_array(&s->owners, &s->cap_owners, *id, sizeof(*owner)))
+		return false;
+	if (fresh)
+		s->owners[s->n_owners++] = *owner;
+	return true;
+}
+
+bool stacks_append(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node)
+{
+	if (s->n_nodes >= UINT32_MAX - 1 || !grow_array(&s->nodes, &s->cap_nodes, s->n_nodes, sizeof(*s->nodes)))
+		return false;
+	*node = (uint32_t)s->n_nodes;
+	s->nodes[s->n_nodes++] = (struct stacks_node){ parent, location };
+	return true;
+}
+
+bool stacks_child(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node)
+{
+	uint64_t edge = (uint64_t)parent << 32 | location;
+
+	return idmap_find(&s->edges, edge, node) ||
+	       (stacks_append(s, parent, location, node) && idmap_set(&s->edges, edge, *node));
+}
+
+bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight)
+{
+	uint64_t key = (uint64_t)owner << 32 | node;
+	uint32_t at;
+
+	if (!idmap_find(&s->by_key, key, &at)) {
+		at = (uint32_t)s->n_samples;
+		if (!grow_array(&s->samples, &s->cap_samples, at, sizeof(*s->samples)) || !idmap_set(&s->by_key, key, at))
+			return false;
+		s->samples[s->n_samples++] = (struct stacks_sample){ .owner = owner, .node = node };
+	}
+	s->samples[at].samples += samples;
+	s->samples[at].weight += weight;
+	s->total += samples;
+	s->total_weight += weight;
+	return true;
+}
+
+/* Each function gets its name as a text, and those that are one now know it. */
+static bool name_functions(struct stacks *s, const struct modules *modules, bool norm)
+{
+	struct buf text = { 0 }, stable = { 0 };
+	struct idmap seen;
+	bool good = true;
+
+	idmap_init(&seen);
+	for (uint32_t i = 1; good && i < s->n_functions; i++) {
+		struct stacks_function *f = &s->functions[i];
+		uint64_t key;
+
+		buf_clear(&text);
+		modules_text(modules, profile_text(&s->names, f->name), &text);
+		buf_clear(&stable);
+		if (norm)
+			norm_append(&stable, buf_view(&text));
+		good = !text.failed && !stable.failed && stacks_text(s, buf_view(norm ? &stable : &text), &f->name);
+		key = (uint64_t)f->name << 32 | f->file;
+		if (good && !idmap_find(&seen, key, &f->same)) {
+			f->same = i;
+			good = idmap_set(&seen, key, i);
+		}
+	}
+	idmap_release(&seen);
+	buf_release(&text);
+	buf_release(&stable);
+	return good;
+}
+
+/* Formats know no stack without a frame: where there is one, the command is its frame. */
+static bool dress_bare(struct stacks *s)
+{
+	for (size_t i = 0; i < s->n_samples; i++) {
+		struct stacks_owner *o = &s->owners[s->samples[i].owner];
+		struct stacks_line line = { 0 };
+
+		if (s->samples[i].node || o->bare)
+			continue;
+		if (!grow_array(&s->functions, &s->cap_functions, s->n_functions, sizeof(*s->functions)))
+			return false;
+		line.function = (uint32_t)s->n_functions;
+		s->functions[s->n_functions++] = (struct stacks_function){ .name = o->comm, .same = line.function };
+		if (!stacks_location(s, 0, 0, &line, 1, &o->bare))
+			return false;
+	}
+	return true;
+}
+
+bool stacks_settle(struct stacks *s, struct modules *modules, bool norm)
+{
+	struct profile none;
+	bool good = profile_init(&none) && modules_settle(modules, &none, 1, 0) && name_functions(s, modules, norm) &&
+		    dress_bare(s);
+
+	profile_release(&none);
+	return good;
+}
+
+struct asking {
+	uint8_t *text; /* by text: 0 not asked yet, 1 yes, 2 no */
+	bool (*asked)(const char *name, void *context);
+	void *context;
+};
+
+static bool is_asked(const struct stacks *s, struct asking *k, uint32_t text)
+{
+	if (!k->text[text])
+		k->text[text] = k->asked((const char *)stacks_get(s, text).p, k->context) ? 1 : 2;
+	return k->text[text] == 1;
+}
+
+static bool location_asked(const struct stacks *s, struct asking *k, const struct stacks_location *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		if (is_asked(s, k, s->functions[s->lines[l->line + i].function].name))
+			return true;
+	}
+	return false;
+}
+
+bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context), void *context, bool with)
+{
+	struct asking k = { calloc(s->texts.n, 1), asked, context };
+	bool *nodes = calloc(s->n_nodes, sizeof(*nodes)), good = k.text && nodes;
+	size_t n = 0;
+
+	for (size_t i = 1; good && i < s->n_nodes; i++)
+		nodes[i] = nodes[s->nodes[i].parent] || location_asked(s, &k, &s->locations[s->nodes[i].location]);
+	for (size_t i = 0; good && i < s->n_samples; i++) {
+		const struct stacks_sample *it = &s->samples[i];
+
+		if ((nodes[it->node] || is_asked(s, &k, s->owners[it->owner].comm)) == with) {
+			s->samples[n++] = *it;
+			continue;
+		}
+		s->total -= it->samples;
+		s->total_weight -= it->weight;
+	}
+	if (good)
+		s->n_samples = n;
+	free(k.text);
+	free(nodes);
+	return good;
+}

@@ -1,0 +1,114 @@
+#include "common/flame/block.h"
+
+enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, KINDS_TOLD = 8 };
+
+static void append_text(struct buf *out, const char *text)
+{
+	buf_slice(out, slice_of(text ? text : ""));
+}
+
+static void append_pairs(struct buf *out, const struct picture_pair *pairs, size_t n)
+{
+	buf_varint(out, n);
+	for (size_t i = 0; i < n; i++) {
+		append_text(out, pairs[i].name);
+		append_text(out, pairs[i].value);
+	}
+}
+
+static unsigned int flags_of(const struct picture *pic)
+{
+	unsigned int flags = (pic->sides > 1 ? TWO_SIDES : 0) | (pic->moments ? HAS_MOMENTS : 0) |
+			     (pic->inverted ? INVERTED : 0);
+
+	for (size_t i = 0; i < pic->tree->n_labels; i++) {
+		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
+			flags |= KINDS_TOLD;
+	}
+	return flags;
+}
+
+static void append_labels(struct buf *out, const struct picture *pic)
+{
+	const struct flame_tree *t = pic->tree;
+
+	buf_varint(out, t->n_labels);
+	for (size_t i = 0; i < t->n_labels; i++) {
+		buf_varint(out, t->labels[i].kind);
+		buf_slice(out, t->labels[i].text);
+		if (pic->sides > 1) {
+			buf_varint(out, pic->verdicts->selfs[i]);
+			buf_varint(out, pic->verdicts->totals[i]);
+		}
+	}
+}
+
+static uint8_t *put(uint8_t *p, uint64_t v)
+{
+	for (; v > 0x7f; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+/* Room is made for many nodes at once: with a look at each number this took twice as long. */
+static void append_tree(struct buf *out, const struct picture *pic)
+{
+	enum { BATCH = 4096, NODE = 5 * VARINT_MAX };
+	const struct flame_tree *t = pic->tree;
+	bool two = pic->sides > 1;
+
+	buf_varint(out, t->n - 1);
+	buf_varint(out, t->nodes[0].children);
+	for (size_t i = 1; i < t->n;) {
+		size_t end = t->n - i < BATCH ? t->n : i + BATCH;
+		uint8_t *p;
+
+		if (!buf_reserve(out, (end - i) * NODE))
+			return;
+		for (p = out->p + out->n; i < end; i++) {
+			const uint64_t *self = flame_self(t, i);
+
+			p = put(p, t->nodes[i].label);
+			p = put(p, t->nodes[i].children);
+			p = put(p, self[0]);
+			if (two) {
+				p = put(p, self[1]);
+				p = put(p, pic->verdicts->nodes[i]);
+			}
+		}
+		out->n = (size_t)(p - out->p);
+	}
+}
+
+static void append_moments(struct buf *out, const struct moments *m)
+{
+	uint64_t before = 0;
+
+	buf_varint(out, m->slice_ns);
+	buf_varint(out, m->slices);
+	buf_varint(out, m->n);
+	for (size_t i = 0; i < m->n; i++) {
+		buf_varint(out, m->list[i].slice - before);
+		buf_varint(out, m->list[i].node);
+		buf_varint(out, m->list[i].weight);
+		before = m->list[i].slice;
+	}
+}
+
+void block_append(struct buf *out, const struct picture *pic)
+{
+	buf_text(out, "cprofv1\n");
+	buf_varint(out, flags_of(pic));
+	append_text(out, pic->title);
+	append_text(out, pic->subtitle);
+	append_text(out, pic->unit);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		append_text(out, pic->sides > 1 ? pic->names[side] : NULL);
+	append_pairs(out, pic->options, pic->n_options);
+	append_pairs(out, pic->facts, pic->n_facts);
+	append_labels(out, pic);
+	append_tree(out, pic);
+	if (pic->moments)
+		append_moments(out, pic->moments);
+}

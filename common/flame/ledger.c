@@ -1,0 +1,122 @@
+#include "common/flame/ledger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/profile/ends.h"
+
+/* "2,970": an English reader's thousands. */
+static void print_count(struct buf *out, uint64_t v)
+{
+	char digits[24];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v);
+
+	for (int i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			buf_byte(out, ',');
+		buf_byte(out, (uint8_t)digits[i]);
+	}
+}
+
+static void print_percent(struct buf *out, uint64_t part, uint64_t whole)
+{
+	buf_printf(out, "%.2f %%", whole ? 100.0 * (double)part / (double)whole : 0);
+}
+
+static void fact(struct picture *pic, const char *side, const char *name, struct buf *value)
+{
+	struct buf full = { 0 };
+
+	if (side)
+		buf_printf(&full, "%s: ", side);
+	buf_text(&full, name);
+	pic->failed = pic->failed || full.failed || value->failed;
+	picture_fact(pic, buf_cstr(&full), buf_cstr(value));
+	buf_clear(value);
+	buf_release(&full);
+}
+
+/* "2,970: 2,950 emitted, 20 idle" */
+static void print_outcomes(struct buf *out, const struct capture_totals *t)
+{
+	const char *between = ": ";
+
+	print_count(out, t->outcomes[OUTCOME_EXPECTED]);
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->outcomes[o] || !outcome_is_tick(o))
+			continue;
+		buf_text(out, between);
+		print_count(out, t->outcomes[o]);
+		buf_printf(out, " %s", outcome_name(o));
+		between = ", ";
+	}
+}
+
+static void add_samples(struct picture *pic, const struct ledger *l)
+{
+	const struct capture_totals *t = l->totals;
+	struct buf text = { 0 };
+
+	print_count(&text, t->samples);
+	buf_printf(&text, " in %.2f s", (double)t->seconds_ns / 1e9);
+	if (l->sums->samples != t->samples) {
+		buf_text(&text, "; ");
+		print_count(&text, l->sums->samples);
+		buf_text(&text, " of them looked at");
+	}
+	if (t->refused) {
+		buf_text(&text, "; ");
+		print_count(&text, t->refused);
+		buf_text(&text, " left out for damage");
+	}
+	fact(pic, l->side, "Samples", &text);
+	if (t->outcomes[OUTCOME_EXPECTED]) {
+		print_outcomes(&text, t);
+		fact(pic, l->side, "Expected", &text);
+	}
+	if (l->lost[0] || t->outcomes[OUTCOME_EXPECTED]) {
+		buf_text(&text, l->lost[0] ? l->lost : "nothing");
+		fact(pic, l->side, "Lost", &text);
+	}
+	buf_release(&text);
+}
+
+static void add_truncated(struct picture *pic, const char *side, const char *half, const uint64_t *by_root)
+{
+	struct ends e = ends_of(by_root);
+	struct buf text = { 0 };
+
+	if (!e.stacks)
+		return;
+	print_percent(&text, e.truncated, e.stacks);
+	buf_printf(&text, " of %s stacks", half);
+	if (e.unverified) {
+		buf_text(&text, "; ");
+		print_percent(&text, e.unverified, e.stacks);
+		buf_text(&text, " by frame pointers (unverified)");
+	}
+	fact(pic, side, "Truncated", &text);
+	buf_release(&text);
+}
+
+void ledger_add(struct picture *pic, const struct ledger *l)
+{
+	struct ends kernel = ends_of(l->sums->kernel);
+	struct buf text = { 0 };
+
+	if (l->captures) {
+		add_samples(pic, l);
+		add_truncated(pic, l->side, "user", l->sums->user);
+		if (kernel.truncated)
+			add_truncated(pic, l->side, "kernel", l->sums->kernel);
+		print_percent(&text, l->sums->unresolved, l->sums->samples);
+		buf_text(&text, " of innermost frames");
+		fact(pic, l->side, "Unresolved", &text);
+	}
+	if (l->texts) {
+		buf_text(&text, l->captures ? "part of it from folded text: of that" : "from folded text:");
+		buf_text(&text, " nothing is known of losses");
+		fact(pic, l->side, "Ledger", &text);
+	}
+	buf_release(&text);
+}

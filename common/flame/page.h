@@ -1,0 +1,21 @@
+/*
+ * The page: one HTML file that asks nothing of anybody, with its style, its scripts and the data in it.
+ *
+ *	struct buf html = { 0 };
+ *
+ *	if (!page_append(&html, &picture)) ...out of memory...
+ *	fwrite(html.p, 1, html.n, stdout);
+ *
+ * page.html says where each part goes: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
+ */
+#ifndef CPROF_FLAME_PAGE_H
+#define CPROF_FLAME_PAGE_H
+
+#include "common/flame/picture.h"
+
+bool page_append(struct buf *out, const struct picture *pic);
+
+/* Text in HTML or XML, in an attribute too: `&`, `<`, `>` and quotes as entities. It is valid UTF-8. */
+void page_escape(struct buf *out, struct slice text);
+
+#endif

@@ -1,0 +1,444 @@
+// The page: its state, what is drawn of it, and what can be done to it. How people ask for it: chrome.js.
+
+const el = (id) => document.getElementById(id);
+
+class Page {
+	constructor(profile) {
+		this.p = profile;
+		this.all = this.w = weigh(profile, profile.self);
+		this.defaults = defaultsOf(profile);
+		this.state = { ...this.defaults };
+		this.paths = new PathReader(profile);
+		this.trees = {};
+		this.factors = {};
+		this.matches = null;
+		this.hover = this.focus = null;
+		this.zoomed = { down: null, up: null };
+		const number = (key, otherwise) => Math.min(64, Math.max(6, parseFloat(profile.options.get(key)) || otherwise));
+		const font = number('fontsize', 12);
+		this.picture = new Picture(Math.max(font + 4, number('height', 20)), font);
+		this.dark = window.matchMedia('(prefers-color-scheme: dark)');
+		this.format = {
+			weight: profile.unit === 'ns' ? sayTime : sayCount, count: sayCount, percent: sayPercent, points: sayPoints,
+			colour: (label) => this.labelFill(label), say: (text) => this.say(text),
+		};
+		this.setPalette();
+		this.heat = profile.times ? new HeatMap(profile.times, this.format, (range) => this.selectRange(range)) : null;
+		const events = { pick: (label) => this.sandwich(label), search: (label) => this.searchName(label) };
+		this.table = new Table(profile, events, this.format);
+	}
+
+	// ---- state
+
+	// Takes changes into the state; push: a step that "back" undoes.
+	set(changes, push = true) {
+		Object.assign(this.state, changes);
+		const fragment = fragmentOf(this.state, this.defaults);
+		if (fragment !== this.fragment) {
+			const url = `#${fragment}`;
+			try {
+				window.history[push ? 'pushState' : 'replaceState'](null, '', url);
+			} catch (e) {
+				window.location.replace(url);
+			}
+			this.fragment = fragment;
+		}
+		this.apply();
+	}
+
+	readFragment() {
+		const fragment = window.location.hash.slice(1);
+		if (fragment === this.fragment)
+			return;
+		this.fragment = fragment;
+		this.state = stateOf(fragment, this.defaults);
+		this.apply();
+	}
+
+	// Makes everything agree with the state; cheap where nothing changed.
+	apply() {
+		const s = this.state;
+		if (s.theme !== this.theme)
+			this.setPalette();
+		if (s.range !== this.range)
+			this.applyRange();
+		if (s.query !== this.query)
+			this.applySearch();
+		this.applyView();
+		document.body.classList.toggle('notable', s.table === '0');
+		this.showButtons();
+		this.layout();
+	}
+
+	setPalette() {
+		this.theme = this.state.theme;
+		const dark = this.theme ? this.theme === 'dark' : this.dark.matches;
+		document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+		this.palette = new Palette(this.p, dark);
+		this.format.dark = dark;
+		this.format.accent = this.palette.accent;
+		this.format.dim = dark ? '#98a1ab' : '#6a717a';
+		if (this.table && this.table.w) {
+			this.table.paint();
+			this.showLegend();
+		}
+		if (this.heat)
+			this.heat.draw();
+	}
+
+	applyRange() {
+		this.range = this.state.range;
+		const m = /^(\d+)-(\d+)$/.exec(this.range);
+		const range = m && this.heat ? [Number(m[1]), Number(m[2])] : null;
+		if (this.heat)
+			this.heat.setRange(range);
+		const kept = this.heat ? this.heat.range : null;
+		this.w = kept ? weigh(this.p, [selfsOfRange(this.p, ...kept), ...this.p.self.slice(1)]) : this.all;
+		this.trees = {};
+		this.factors = {};
+		this.table.setWeights(this.w);
+		this.showLegend();
+		this.applySearch();
+	}
+
+	applySearch() {
+		const text = this.query = this.state.query, input = el('query');
+		this.matches = null;
+		this.found = null;
+		this.wrong = '';
+		if (document.activeElement !== input || text === '')
+			input.value = text;
+		try {
+			this.matches = text ? matchLabels(this.p, regexOf(text)) : null;
+		} catch (e) {
+			this.wrong = String(e.message);
+		}
+		input.classList.toggle('wrong', this.wrong !== '');
+		input.title = this.wrong;
+		const share = (sum, side) => (sum > 0 ? matchedWeight(this.p, this.w, this.matches, side) / sum : 0);
+		this.share = this.matches ? this.w.sum.map(share) : null;
+		this.showMatched('');
+	}
+
+	showMatched(where) {
+		el('matched').textContent = this.wrong ? 'not a regular expression'
+			: this.share ? this.share.map(sayPercent).join(' → ') + where : '';
+	}
+
+	factor() {
+		const [a, b] = this.w.sum, mode = this.state.width;
+		if (!this.factors[mode]) {
+			const part = (sum, weight) => (sum > 0 ? weight / sum : 0);
+			const one = this.p.sides === 1;
+			this.factors[mode] = one ? [1, 0] : mode === 'before' ? [part(a, 1), 0] : mode === 'after' ? [0, part(b, 1)]
+				: [part(a, 0.5), part(b, 0.5)];
+		}
+		return this.factors[mode];
+	}
+
+	applyView() {
+		const s = this.state, { p, w, trees } = this;
+		let view = s.view, of = -1;
+		if (view === 'sandwich') {
+			of = s.of === '' ? -1 : (this.paths.path(s.of)[0] ?? -1);
+			if (of < 0)
+				view = 'flame';
+		}
+		const key = view + of;
+		if (!trees[key]) {
+			trees[key] = view === 'sandwich' ? { down: Tree.callees(p, w, of), up: Tree.callers(p, w, of) }
+				: { down: view === 'reverse' ? Tree.reverse(p, w) : Tree.stacks(p, w) };
+			if (view === 'sandwich') {
+				const { down, up } = trees[key];
+				up.root.self = down.root.self = w.labelSelf.map((self) => self[of]).concat(p.sides === 1 ? [0] : []);
+				up.root.twin = down.root;
+				down.root.twin = up.root;
+			}
+		}
+		if (this.tree !== trees[key])
+			this.hover = this.focus = null;
+		this.tree = trees[key];
+		this.view = view;
+		this.of = of;
+		this.zoomed = {
+			down: this.tree.down.find(this.paths.path(s.zoom), this.factor()),
+			up: this.tree.up ? this.tree.up.find(this.paths.path(s.callers), this.factor()) : null,
+		};
+		this.table.choose(of);
+	}
+
+	// ---- picture
+
+	layout() {
+		const pane = el('pane'), width = pane.clientWidth, height = pane.clientHeight, { picture, tree } = this;
+		if (width === 0 || height === 0)
+			return;
+		const factor = this.factor(), heavy = this.state.heavy === '1';
+		const lay = (one, zoom) => layTree(one, zoom, width, this.least(width), factor, heavy);
+		const down = lay(tree.down, this.zoomed.down), up = tree.up ? lay(tree.up, this.zoomed.up) : null;
+		const wasBottom = !picture.fromBottom || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 2;
+		const shape = `${this.view}${this.of}${this.state.icicle}`, fresh = shape !== this.shape;
+		picture.lay(down, up, this.state.icicle === '1');
+		this.shape = shape;
+		el('spacer').style.height = `${Math.max(picture.height, height)}px`;
+		if (picture.fromBottom && (fresh || wasBottom))
+			pane.scrollTop = pane.scrollHeight;
+		else if (fresh)
+			pane.scrollTop = up ? Math.max(0, (up.length - 1) * picture.rowHeight - height / 2) : 0;
+		const none = this.w.sum.every((sum) => !(sum > 0));
+		el('empty').hidden = !none;
+		el('empty').textContent = this.heat && this.heat.range ? 'No samples in this range of time.' : 'No samples.';
+		this.showCrumbs();
+		this.draw();
+	}
+
+	least(width) {
+		const text = this.p.options.get('minwidth') || '', n = parseFloat(text);
+		const least = !(n >= 0) ? 0.5 : text.endsWith('%') ? width * n / 100 : n;
+		return Math.max(0.05, least);
+	}
+
+	// Where in the picture the canvas begins: the picture stands at the bottom of a higher pane.
+	top() {
+		const pane = el('pane'), free = pane.clientHeight - this.picture.height;
+		return pane.scrollTop - (this.picture.fromBottom && free > 0 ? free : 0);
+	}
+
+	draw() {
+		this.asked = false;
+		const pane = el('pane'), { palette, p } = this;
+		const placed = (box) => (box ? this.placed(box) : null);
+		const hover = this.hover && !this.hover.rest ? this.hover.box : null;
+		this.picture.draw(el('graph'), pane.clientWidth, pane.clientHeight, this.top(), {
+			palette, matches: this.matches, hover: placed(hover), focus: placed(this.focus),
+			centre: this.tree.up ? placed(this.tree.down.root) : null, fill: (box, pale) => this.fill(box, pale),
+			marks: p.sides === 2 ? (box) => this.mark(box) : null, label: (box) => shown(p.name(box.label)),
+		});
+		this.showDetails();
+	}
+
+	fill(box, pale) {
+		return this.p.sides === 2 ? this.palette.change(this.change(box), pale) : this.palette.label(box.label, pale);
+	}
+
+	labelFill(label) {
+		return this.p.sides === 2 ? this.palette.change(this.labelChange(label)) : this.palette.label(label, false);
+	}
+
+	redraw() {
+		if (!this.asked)
+			requestAnimationFrame(() => this.draw());
+		this.asked = true;
+	}
+
+	placed(box) {
+		return this.picture.findBox(box) || (box.twin ? this.picture.findBox(box.twin) : null);
+	}
+
+	// ---- differences
+
+	verdict(box) {
+		if (!box.parent && this.view !== 'sandwich')
+			return 0;
+		if (this.state.delta === 'self' || (this.view === 'reverse' && box.level === 1))
+			return this.p.selfVerdict[box.label];
+		return this.view === 'flame' ? this.p.verdict[box.items[0]] : this.p.totalVerdict[box.label];
+	}
+
+	shares(box, of) {
+		return this.w.sum.map((sum, side) => (sum > 0 ? box[of][side] / sum : 0));
+	}
+
+	// -1 .. 1 of the greatest change of any function; 0 where it may be chance.
+	change(box) {
+		return this.changeOf(box, this.verdict(box));
+	}
+
+	changeOf(box, verdict) {
+		const of = this.state.delta === 'self' ? 'self' : 'total';
+		const [before, after] = this.shares(box, of);
+		if (verdict === 0 || (after > before) !== (verdict === 2 || verdict === 3))
+			return 0;
+		return Math.sign(after - before) * Math.sqrt(Math.min(1, Math.abs(after - before) / this.greatest(of)));
+	}
+
+	labelChange(label) {
+		const box = { total: this.w.labelTotal.map((t) => t[label]), self: this.w.labelSelf.map((s) => s[label]) };
+		return this.changeOf(box, this.state.delta === 'self' ? this.p.selfVerdict[label] : this.p.totalVerdict[label]);
+	}
+
+	greatest(of) {
+		const key = `greatest ${of}`;
+		if (!this.factors[key]) {
+			const [a, b] = of === 'self' ? this.w.labelSelf : this.w.labelTotal, [sa, sb] = this.w.sum;
+			let most = 1e-9;
+			for (let l = 0; l < this.p.labels; l++)
+				most = Math.max(most, Math.abs((sb > 0 ? b[l] / sb : 0) - (sa > 0 ? a[l] / sa : 0)));
+			this.factors[key] = most;
+		}
+		return this.factors[key];
+	}
+
+	mark(box) {
+		return box.total[1] === 0 && box.total[0] > 0 ? 'gone' : box.total[0] === 0 && box.total[1] > 0 ? 'new' : '';
+	}
+
+	// ---- what is done
+
+	zoom(box) {
+		if (box.twin)
+			this.set({ zoom: '', callers: '' });
+		else if (this.inUp(box))
+			this.set({ callers: pathWords(this.p, pathOf(box)) });
+		else
+			this.set({ zoom: pathWords(this.p, pathOf(box)) });
+	}
+
+	inUp(box) {
+		while (box.parent)
+			box = box.parent;
+		return this.tree.up ? box === this.tree.up.root : false;
+	}
+
+	zoomOut() {
+		const { down, up } = this.zoomed;
+		if (up && up.parent && !down.parent)
+			this.zoom(up.parent.parent ? up.parent : this.tree.down.root);
+		else if (down.parent)
+			this.set({ zoom: pathWords(this.p, pathOf(down.parent)) });
+	}
+
+	reset() {
+		this.set({ zoom: '', callers: '' });
+	}
+
+	look(view) {
+		this.set({ view, of: '', zoom: '', callers: '' });
+	}
+
+	sandwich(label) {
+		if (label >= 0 && label < this.p.labels)
+			this.set({ view: 'sandwich', of: labelWord(this.p, label), zoom: '', callers: '' });
+	}
+
+	// Of what is focused, or pointed at.
+	current() {
+		const box = this.hover && !this.hover.rest ? this.hover.box : this.focus;
+		return box || (this.zoomed.down.parent ? this.zoomed.down : null);
+	}
+
+	searchName(label) {
+		const text = this.p.name(label).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+		this.set({ query: `^${text}$` });
+	}
+
+	selectRange(range) {
+		this.set({ range: range ? `${range[0]}-${range[1]}` : '' });
+		const words = `${this.heat.words(range)}: ${this.format.weight(this.w.sum[0])}`;
+		this.say(words);
+	}
+
+	setFocus(box) {
+		this.focus = box;
+		this.hover = null;
+		el('tip').hidden = true;
+		const one = this.placed(box), pane = el('pane');
+		if (one) {
+			const y = one.row * this.picture.rowHeight - this.top() + pane.scrollTop;
+			if (y < pane.scrollTop)
+				pane.scrollTop = y;
+			else if (y + this.picture.rowHeight > pane.scrollTop + pane.clientHeight)
+				pane.scrollTop = y + this.picture.rowHeight - pane.clientHeight;
+		}
+		const facts = this.facts(box).map((fact) => fact.join(' ')).join(', ');
+		this.say(`${shown(this.p.name(box.label).slice(0, 300))}: ${facts}`);
+		this.redraw();
+	}
+
+	// ---- matches
+
+	// Outermost matching nodes in the order of the picture; where boxes are merged, those in sight.
+	findMatches() {
+		const { p, w, matches } = this, list = [];
+		if (this.view === 'flame') {
+			for (let i = 1; i < p.nodes;) {
+				if (!matches[p.label[i]]) {
+					i++;
+					continue;
+				}
+				if (w.total.some((total) => total[i] > 0))
+					list.push(i);
+				i = p.end[i];
+			}
+			return list;
+		}
+		for (const row of this.picture.rows)
+			for (const one of row)
+				if (!one.rest && matches[one.box.label])
+					list.push(one);
+		return list.sort((a, b) => a.x - b.x || a.row - b.row).map((one) => one.box);
+	}
+
+	nextMatch(step) {
+		if (!this.matches)
+			return;
+		const key = this.view === 'flame' ? `${this.range}` : `${this.fragment}${this.of}`;
+		if (!this.found || this.found.key !== key || this.found.tree !== this.tree)
+			this.found = { key, tree: this.tree, list: this.findMatches(), at: step > 0 ? -1 : 0 };
+		const { found } = this, n = found.list.length;
+		if (n === 0) {
+			this.showMatched(' · none');
+			return;
+		}
+		found.at = (found.at + step + n) % n;
+		const one = found.list[found.at];
+		const box = typeof one === 'number' ? this.boxOfNode(one) : one;
+		this.bring(box);
+		this.setFocus(box);
+		this.showMatched(` · ${sayCount(found.at + 1)} of ${sayCount(n)}`);
+	}
+
+	boxOfNode(node) {
+		const path = [];
+		for (; node !== 0; node = this.p.parent[node])
+			path.push(this.p.label[node]);
+		return this.tree.down.find(path.reverse(), this.factor());
+	}
+
+	// Zooms as little as makes the box seen.
+	bring(box) {
+		for (const zoom of [null, this.tree.down.root, box.parent, box]) {
+			if (zoom)
+				this.zoom(zoom);
+			const one = this.placed(box);
+			if (one && one.w >= 2)
+				return;
+		}
+	}
+
+	say(text) {
+		el('live').textContent = text;
+	}
+
+	copy() {
+		const box = this.current();
+		if (!box)
+			return;
+		const text = this.p.name(box.label);
+		const done = () => this.say(`copied: ${shown(text.slice(0, 300))}`);
+		const older = () => {
+			const area = document.createElement('textarea');
+			area.value = text;
+			document.body.append(area);
+			area.select();
+			document.execCommand('copy');
+			area.remove();
+			done();
+		};
+		if (navigator.clipboard)
+			navigator.clipboard.writeText(text).then(done, older);
+		else
+			older();
+		this.copied = text;
+	}
+}

@@ -1,0 +1,214 @@
+// The table of functions: all of them, sorted; only the rows in sight are in the document.
+
+const ROW = 24;
+
+class Table {
+	// events: { pick(label), search(label) }; format: see page.js
+	constructor(profile, events, format) {
+		this.p = profile;
+		this.events = events;
+		this.format = format;
+		this.sort = { key: 'self', down: true };
+		this.filter = null;
+		this.rows = [];
+		this.at = -1;
+		this.chosen = -1;
+		this.head = document.getElementById('thead');
+		this.body = document.getElementById('tbody');
+		this.long = document.getElementById('tlong');
+		this.columns = profile.sides === 1 ? this.oneSide() : this.twoSides();
+		this.makeHead();
+		this.body.addEventListener('scroll', () => this.paint());
+		this.body.addEventListener('keydown', (e) => this.key(e));
+		this.body.addEventListener('focus', () => { this.at = Math.max(0, this.at); this.paint(); });
+		this.long.addEventListener('click', (e) => this.click(e));
+		const input = document.getElementById('filter');
+		input.addEventListener('input', () => this.setFilter(input.value));
+	}
+
+	oneSide() {
+		const bar = (of) => (l) => this.share(of(0), l, 0), part = (of) => (l) => this.format.percent(bar(of)(l));
+		const self = (s) => this.w.labelSelf[s], total = (s) => this.w.labelTotal[s];
+		return [
+			{ key: 'self', title: 'Self', by: (l) => self(0)[l], show: (l) => this.format.weight(self(0)[l]) },
+			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: bar(self) },
+			{ key: 'total', title: 'Total', by: (l) => total(0)[l], show: (l) => this.format.weight(total(0)[l]) },
+			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: bar(total) },
+		];
+	}
+
+	twoSides() {
+		const columns = [];
+		for (const [key, title, of, verdict] of [['self', 'Self', (s) => this.w.labelSelf[s], this.p.selfVerdict],
+			['total', 'Total', (s) => this.w.labelTotal[s], this.p.totalVerdict]]) {
+			const change = (l) => this.share(of(1), l, 1) - this.share(of(0), l, 0);
+			for (const side of [0, 1])
+				columns.push({ key: key + side, title: `${title} ${side ? 'after' : 'before'}`, by: (l) => of(side)[l],
+					show: (l) => this.format.percent(this.share(of(side), l, side)),
+					tip: (l) => this.format.weight(of(side)[l]) });
+			columns.push({ key: `${key}change`, title: 'Change', by: (l) => Math.abs(change(l)), change, verdict,
+				show: (l) => this.format.points(change(l)) });
+		}
+		this.sort.key = 'totalchange';
+		return columns;
+	}
+
+	share(of, label, side) {
+		return this.w.sum[side] > 0 ? of[label] / this.w.sum[side] : 0;
+	}
+
+	makeHead() {
+		const add = (key, title, className) => {
+			const cell = document.createElement('button');
+			cell.type = 'button';
+			cell.setAttribute('role', 'columnheader');
+			cell.className = className;
+			cell.dataset.key = key;
+			cell.textContent = title;
+			cell.addEventListener('click', () => this.sortBy(key));
+			this.head.append(cell);
+		};
+		add('name', 'Function', 'name');
+		for (const c of this.columns)
+			add(c.key, c.title, c.bar || c.change ? 'share' : 'number');
+		const sides = this.p.sides === 1 ? 'minmax(5em, 1fr) 5.6em 5em 5.9em 5em' : 'minmax(5em, 1fr) repeat(6, 5.1em)';
+		document.getElementById('table').style.setProperty('--columns', sides);
+	}
+
+	sortBy(key) {
+		this.sort = { key, down: this.sort.key === key ? !this.sort.down : key !== 'name' };
+		this.refresh();
+	}
+
+	setFilter(text) {
+		this.filter = null;
+		const input = document.getElementById('filter');
+		input.classList.remove('wrong');
+		try {
+			this.filter = text ? regexOf(text) : null;
+		} catch (e) {
+			input.classList.add('wrong');
+		}
+		this.body.scrollTop = 0;
+		this.refresh();
+	}
+
+	setWeights(w) {
+		this.w = w;
+		this.refresh();
+	}
+
+	refresh() {
+		const { p, w, filter } = this, rows = [];
+		for (let l = 0; l < p.labels; l++) {
+			const weighs = w.labelTotal[0][l] > 0 || (p.sides === 2 && w.labelTotal[1][l] > 0);
+			if (weighs && (!filter || filter.test(p.name(l))))
+				rows.push(l);
+		}
+		const sign = this.sort.down ? -1 : 1;
+		const byName = (a, b) => (p.name(a) < p.name(b) ? -1 : p.name(a) > p.name(b) ? 1 : a - b);
+		if (this.sort.key === 'name') {
+			rows.sort((a, b) => sign * byName(a, b));
+		} else {
+			const { by } = this.columns.find((c) => c.key === this.sort.key);
+			const values = new Float64Array(p.labels);
+			for (const l of rows)
+				values[l] = by(l);
+			rows.sort((a, b) => sign * (values[a] - values[b]) || a - b); // labels come by name
+		}
+		this.rows = rows;
+		this.at = Math.min(this.at, rows.length - 1);
+		for (const cell of this.head.children) {
+			const mine = cell.dataset.key === this.sort.key;
+			cell.setAttribute('aria-sort', !mine ? 'none' : this.sort.down ? 'descending' : 'ascending');
+		}
+		document.getElementById('rowcount').textContent = `${this.format.count(rows.length)} functions`;
+		document.getElementById('table').setAttribute('aria-rowcount', String(rows.length + 1));
+		this.long.style.height = `${Math.min(rows.length * ROW, 3e7)}px`;
+		this.paint();
+	}
+
+	choose(label) {
+		this.chosen = label;
+		this.paint();
+	}
+
+	paint() {
+		const first = Math.max(0, Math.floor(this.body.scrollTop / ROW) - 4);
+		const last = Math.min(this.rows.length, first + Math.ceil(this.body.clientHeight / ROW) + 10);
+		const list = [];
+		for (let i = first; i < last; i++)
+			list.push(this.row(i));
+		this.long.replaceChildren(...list);
+	}
+
+	row(i) {
+		const label = this.rows[i], row = document.createElement('div');
+		row.className = 'row';
+		row.setAttribute('role', 'row');
+		row.setAttribute('aria-rowindex', String(i + 2));
+		row.dataset.row = String(i);
+		row.style.top = `${i * ROW}px`;
+		row.classList.toggle('at', i === this.at);
+		row.classList.toggle('chosen', label === this.chosen);
+		row.append(this.nameCell(label));
+		for (const c of this.columns) {
+			const cell = document.createElement('span');
+			cell.setAttribute('role', 'cell');
+			cell.className = c.bar ? 'share' : 'number';
+			cell.textContent = c.show(label);
+			if (c.bar)
+				cell.style.setProperty('--share', String(c.bar(label)));
+			if (c.tip)
+				cell.title = c.tip(label);
+			if (c.change)
+				cell.classList.add('change', c.verdict[label] === 0 ? 'none' : c.change(label) > 0 ? 'more' : 'less');
+			row.append(cell);
+		}
+		return row;
+	}
+
+	nameCell(label) {
+		const [cell, mark, text] = ['span', 'i', 'span'].map((tag) => document.createElement(tag));
+		cell.setAttribute('role', 'cell');
+		cell.className = 'name';
+		mark.style.background = this.format.colour(label);
+		text.textContent = shown(this.p.name(label).slice(0, 400));
+		cell.title = shown(this.p.name(label).slice(0, 2000));
+		cell.append(mark, text);
+		return cell;
+	}
+
+	click(e) {
+		const row = e.target.closest('.row');
+		if (!row)
+			return;
+		this.at = Number(row.dataset.row);
+		const label = this.rows[this.at];
+		if (e.shiftKey || e.ctrlKey || e.metaKey)
+			this.events.search(label);
+		else
+			this.events.pick(label);
+	}
+
+	key(e) {
+		const page = Math.max(1, Math.floor(this.body.clientHeight / ROW) - 1);
+		const all = Infinity;
+		const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all, End: all }[e.key];
+		if (e.ctrlKey || e.metaKey || e.altKey || this.rows.length === 0)
+			return;
+		if (step !== undefined) {
+			this.at = Math.min(this.rows.length - 1, Math.max(0, this.at + step));
+			const y = this.at * ROW;
+			this.body.scrollTop = Math.max(y + ROW - this.body.clientHeight, Math.min(this.body.scrollTop, y));
+			this.paint();
+			this.format.say(this.p.name(this.rows[this.at]));
+		} else if (e.key === 'Enter' && this.at >= 0) {
+			this.events.pick(this.rows[this.at]);
+		} else {
+			return;
+		}
+		e.preventDefault();
+		e.stopPropagation();
+	}
+}

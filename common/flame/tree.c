@@ -1,0 +1,278 @@
+#include "common/flame/tree.h"
+
+#include <stdlib.h>
+
+/* A name of the profile in one of its two roles: as what ran, or as a function of it. */
+struct role {
+	struct flame_label label;
+	uint32_t from; /* label of the profile * 2, and 1 more for what ran */
+};
+
+/* What ran after its functions of the same name, so that these are side by side. */
+static int kind_order(enum kind kind)
+{
+	return kind == KIND_ROOT ? KINDS : (int)kind;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const struct role *x = a, *y = b;
+	struct slice s = x->label.text, t = y->label.text;
+	int differ = memcmp(s.p, t.p, s.n < t.n ? s.n : t.n);
+
+	if (differ == 0)
+		differ = s.n < t.n ? -1 : s.n > t.n;
+	if (differ == 0)
+		differ = kind_order(x->label.kind) - kind_order(y->label.kind);
+	return differ ? differ : x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Weight of each node with all below it, and how many nodes with weight that is; children come after parents. */
+static bool add_up(struct flame_tree *t, uint32_t *sizes)
+{
+	const struct profile *p = t->p;
+
+	t->totals = calloc(p->n, sizeof(*t->totals));
+	if (!t->totals || !sizes)
+		return false;
+	for (size_t i = p->n; i-- > 0;) {
+		const struct profile_node *node = &p->nodes[i];
+		uint64_t *total = t->totals[i];
+
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+			total[side] += node->self[side];
+		if (i > 0 && !total[0] && !total[1])
+			continue;
+		sizes[i]++;
+		if (i == 0)
+			break;
+		sizes[node->parent] += sizes[i];
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+			t->totals[node->parent][side] += total[side];
+	}
+	return true;
+}
+
+static uint32_t role_of(const struct flame_tree *t, const uint32_t *sizes, uint32_t node)
+{
+	const struct profile_node *at = &t->p->nodes[node];
+
+	return at->label * 2 + (t->reversed ? sizes[node] == 1 : at->parent == 0);
+}
+
+static struct role make_role(const struct profile *p, uint32_t from, const uint8_t *kinds)
+{
+	struct role r = { .label = { profile_text(p, from / 2), KIND_ROOT }, .from = from };
+
+	if (!(from & 1))
+		r.label.kind = kinds ? kinds[from / 2] : kind_of(r.label.text, &r.label.text);
+	return r;
+}
+
+/* The names in the roles in which they occur, sorted. To be freed; NULL without memory. */
+static struct role *list_roles(const struct flame_tree *t, const uint32_t *sizes, const uint8_t *kinds, size_t *n)
+{
+	const struct profile *p = t->p;
+	uint8_t *seen = calloc(p->labels.n + 1, 2);
+	struct role *roles = malloc((p->labels.n * 2 + 1) * sizeof(*roles));
+
+	*n = 0;
+	for (uint32_t i = 1; seen && roles && i < p->n; i++) {
+		uint32_t from = role_of(t, sizes, i);
+
+		if (!sizes[i] || seen[from])
+			continue;
+		seen[from] = 1;
+		roles[(*n)++] = make_role(p, from, kinds);
+	}
+	free(seen);
+	if (roles)
+		qsort(roles, *n, sizeof(*roles), by_text);
+	return seen ? roles : NULL;
+}
+
+static bool same_name(const struct role *a, const struct role *b, bool one_kind)
+{
+	return slice_equal(a->label.text, b->label.text) && (a->label.kind == KIND_ROOT) == (b->label.kind == KIND_ROOT) &&
+	       (one_kind || a->label.kind == b->label.kind);
+}
+
+/* Would siblings have the same name, and be drawn as two? */
+static bool names_meet(const struct role *roles, size_t n, bool one_kind)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (same_name(&roles[i - 1], &roles[i], one_kind))
+			return true;
+	}
+	return false;
+}
+
+static int by_label(const void *a, const void *b)
+{
+	const struct flame_node *x = a, *y = b;
+
+	return x->label < y->label ? -1 : x->label > y->label;
+}
+
+/* Most nodes have one child, few have more than a handful, and the root may have 60,000. */
+static void sort_children(struct flame_node *c, size_t n)
+{
+	enum { FEW = 12 };
+
+	if (n > FEW) {
+		qsort(c, n, sizeof(*c), by_label);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct flame_node moving = c[i];
+		size_t at = i;
+
+		for (; at > 0 && c[at - 1].label > moving.label; at--)
+			c[at] = c[at - 1];
+		c[at] = moving;
+	}
+}
+
+/*
+ * The subtree of a node at index i has its place [i, i + size) as soon as i is known. So the children of the node
+ * there are written behind it, sorted, and moved apart from the last one on, each to the beginning of its own place:
+ * no stack, and each node is moved once for its own sake.
+ */
+static void place_children(struct flame_tree *t, const uint32_t *sizes, const uint32_t *numbers, size_t i)
+{
+	const struct profile_node *nodes = t->p->nodes;
+	struct flame_node *at = &t->nodes[i], *c = at + 1;
+	size_t n = 0, end = i + at->size;
+
+	for (uint32_t child = nodes[at->node].first; child; child = nodes[child].next) {
+		if (sizes[child])
+			c[n++] = (struct flame_node){ .node = child,
+						      .label = numbers[role_of(t, sizes, child)],
+						      .size = sizes[child] };
+	}
+	at->children = (uint32_t)n;
+	if (n > 1)
+		sort_children(c, n);
+	while (n-- > 0) {
+		end -= c[n].size;
+		t->nodes[end] = c[n];
+	}
+}
+
+static bool lay_out(struct flame_tree *t, const uint32_t *sizes, const struct role *roles, size_t n_roles)
+{
+	uint32_t *numbers = calloc(t->p->labels.n + 1, 2 * sizeof(*numbers));
+
+	t->n = sizes[0];
+	t->n_labels = n_roles;
+	t->nodes = malloc(t->n * sizeof(*t->nodes));
+	t->labels = malloc((n_roles + 1) * sizeof(*t->labels));
+	if (numbers && t->nodes && t->labels) {
+		for (size_t i = 0; i < n_roles; i++) {
+			t->labels[i] = roles[i].label;
+			numbers[roles[i].from] = (uint32_t)i;
+		}
+		t->nodes[0] = (struct flame_node){ .size = sizes[0] };
+		for (size_t i = 0; i < t->n; i++)
+			place_children(t, sizes, numbers, i);
+	}
+	free(numbers);
+	return numbers && t->nodes && t->labels;
+}
+
+/* What kind a name is where its frames are of several: the one that says most. */
+static void note_kind(uint8_t *kind, enum kind seen)
+{
+	static const uint8_t weight[KINDS] = { [KIND_NONAME] = 1, [KIND_INTERPRETED] = 2, [KIND_INLINED] = 3, [KIND_JIT] = 4,
+					       [KIND_KERNEL] = 5 };
+
+	if (weight[seen] > weight[*kind])
+		*kind = (uint8_t)seen;
+}
+
+/*
+ * The profile again, with one label for each name of a kind, or for each name: kinds learns what it is. Names keep a
+ * suffix where kinds has no say.
+ */
+static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
+{
+	const struct profile *p = t->p;
+	uint32_t *labels = calloc(p->labels.n + 1, sizeof(*labels));
+	struct buf name = { 0 };
+	bool good = profile_init(&t->merged) && labels;
+
+	t->has_merged = true;
+	*kinds = calloc(p->labels.n + 1, 1);
+	for (uint32_t i = 0; good && *kinds && i < p->labels.n; i++) {
+		struct slice text;
+		enum kind kind = kind_of(profile_text(p, i), &text);
+
+		buf_clear(&name);
+		buf_bytes(&name, text.p, text.n);
+		if (!one_kind && kind != KIND_USER && kind != KIND_NONAME && kind != KIND_INTERPRETED)
+			buf_printf(&name, "_[%c]", kind == KIND_KERNEL ? 'k' : kind == KIND_INLINED ? 'i' : 'j');
+		good = !name.failed && profile_label(&t->merged, buf_view(&name), &labels[i]);
+		if (good)
+			note_kind(&(*kinds)[labels[i]], kind);
+	}
+	for (unsigned int side = 0; good && side < PROFILE_SIDES; side++)
+		good = profile_claim(&t->merged, side, p->total[side]);
+	good = good && *kinds && profile_pour(&t->merged, p, labels);
+	buf_release(&name);
+	free(labels);
+	if (good)
+		t->p = &t->merged;
+	return good;
+}
+
+static bool build(struct flame_tree *t, const uint8_t *kinds, bool one_kind, bool *meet)
+{
+	uint32_t *sizes = calloc(t->p->n, sizeof(*sizes));
+	struct role *roles = NULL;
+	bool good = add_up(t, sizes);
+	size_t n;
+
+	if (good)
+		roles = list_roles(t, sizes, kinds, &n);
+	*meet = roles && !kinds && names_meet(roles, n, one_kind);
+	if (roles && !*meet)
+		good = lay_out(t, sizes, roles, n);
+	free(sizes);
+	free(roles);
+	return good && roles;
+}
+
+bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kind, bool reversed)
+{
+	uint8_t *kinds = NULL;
+	bool meet, good;
+
+	*t = (struct flame_tree){ .p = p, .reversed = reversed };
+	good = build(t, NULL, one_kind, &meet);
+	if (good && meet) {
+		free(t->totals);
+		t->totals = NULL;
+		good = merge_names(t, one_kind, &kinds) && build(t, one_kind ? kinds : NULL, one_kind, &meet);
+	}
+	free(kinds);
+	return good;
+}
+
+void flame_tree_release(struct flame_tree *t)
+{
+	free(t->labels);
+	free(t->nodes);
+	free(t->totals);
+	if (t->has_merged)
+		profile_release(&t->merged);
+	*t = (struct flame_tree){ 0 };
+}
+
+uint32_t *flame_tree_places(const struct flame_tree *t)
+{
+	uint32_t *places = calloc(t->p->n, sizeof(*places));
+
+	for (size_t i = 1; places && i < t->n; i++)
+		places[t->nodes[i].node] = (uint32_t)i;
+	return places;
+}

@@ -1,0 +1,153 @@
+// Numbers in words, and the page's state in the URL's fragment.
+
+const KEYS = [
+	['← ↑ → ↓', 'move the focus from box to box'],
+	['Enter', 'zoom to the focused box (also: click)'],
+	['Backspace', 'zoom out by one'],
+	['Escape, 0', 'zoom out to all; in a field: leave it'],
+	['/', 'search by regular expression; capitals matter once there are any'],
+	['n, N', 'next, previous match'],
+	['f, r', 'stacks from the root; reversed, callers merged from the leaf'],
+	['s', 'sandwich of the focused function: callers above, callees below (also: double click)'],
+	['o', 'heaviest first, or by name'],
+	['i', 'root on top, or at the bottom'],
+	['w, x', 'differences: width before, after, both; colour by totals or selfs'],
+	['t', 'table of functions; there a click is a sandwich, with Shift a search'],
+	['m', 'to the heat map; there arrows move, Enter marks both ends, Escape selects all'],
+	['c', 'copy the name of the focused function'],
+	['d', 'dark or light'],
+	['?', 'these keys'],
+];
+
+const VERDICTS = ['not significant', 'significantly less', 'significantly more', 'new', 'gone'];
+
+const sayCount = (n) => Math.round(n).toLocaleString('en-US');
+
+const DIGITS = [{ maximumFractionDigits: 0 }, { maximumFractionDigits: 2 }];
+
+function sayTime(ns) {
+	for (const [unit, size] of [['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
+		if (ns >= size)
+			return `${(ns / size).toLocaleString('en-US', ns >= 100 * size ? DIGITS[0] : DIGITS[1])} ${unit}`;
+	return `${ns} ns`;
+}
+
+function sayPercent(share) {
+	const p = share * 100;
+	if (p > 0 && p < 0.01)
+		return '<0.01 %';
+	return `${p.toFixed(p >= 99.995 ? 0 : 2)} %`;
+}
+
+function sayPoints(change) {
+	const p = change * 100;
+	return Math.abs(p) < 0.005 ? '0.00' : `${p > 0 ? '+' : '−'}${Math.abs(p).toFixed(2)}`;
+}
+
+// No capital: case is nothing. A capital after a backslash is a class.
+function regexOf(text) {
+	const flags = /[A-Z]/.test(text.replace(/\\./g, '')) ? '' : 'i';
+	try {
+		return new RegExp(text, `${flags}u`);
+	} catch (e) {
+		return new RegExp(text, flags); // which takes more: \-, \<, a lone brace
+	}
+}
+
+// Defaults are what the command line asked for; the fragment has what differs.
+function defaultsOf(p) {
+	const on = (key) => /^(1|yes|true)$/.test(p.options.get(key) || '');
+	const width = p.options.get('diffwidth');
+	return {
+		view: on('reverse') ? 'reverse' : 'flame', of: '', zoom: '', callers: '', query: p.options.get('search') || '',
+		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
+		width: width === 'before' || width === 'after' ? width : 'both',
+		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
+		range: '', theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '1',
+	};
+}
+
+const ALLOWED = {
+	view: ['flame', 'reverse', 'sandwich'], heavy: ['0', '1'], icicle: ['0', '1'], width: ['both', 'before', 'after'],
+	delta: ['total', 'self'], theme: ['', 'dark', 'light'], table: ['0', '1'],
+};
+
+function fragmentOf(state, defaults) {
+	const parts = [];
+	for (const key of Object.keys(defaults))
+		if (state[key] !== defaults[key])
+			parts.push(`${key}=${/^(zoom|callers|of)$/.test(key) ? state[key] : encodeURIComponent(state[key])}`);
+	return parts.join('&');
+}
+
+function stateOf(fragment, defaults) {
+	const state = { ...defaults };
+	for (const part of fragment.split('&')) {
+		const at = part.indexOf('='), key = part.slice(0, at);
+		if (at < 0 || !Object.hasOwn(defaults, key))
+			continue;
+		let value = part.slice(at + 1);
+		if (!/^(zoom|callers|of)$/.test(key)) {
+			try {
+				value = decodeURIComponent(value);
+			} catch (e) {
+				continue;
+			}
+		}
+		if (!ALLOWED[key] || ALLOWED[key].includes(value))
+			state[key] = value;
+	}
+	return state;
+}
+
+// A path of labels as text: names, so that it holds for the next profile too; or, were that too long, numbers.
+const LONGEST_PATH = 4000;
+
+function labelWord(p, label) {
+	const word = encodeURIComponent(p.name(label)).replace(/~/g, '%7E');
+	return p.kind[label] || word === '' ? `${word}~${p.kind[label]}` : word;
+}
+
+function pathWords(p, path) {
+	let text = '';
+	for (const label of path) {
+		text += (text ? ';' : '') + labelWord(p, label);
+		if (text.length > LONGEST_PATH)
+			return `@${path.join('.')}`;
+	}
+	return text;
+}
+
+class PathReader {
+	constructor(p) {
+		this.p = p;
+		this.byName = null;
+	}
+
+	label(word) {
+		const { p } = this, tilde = word.indexOf('~');
+		let name;
+		try {
+			name = decodeURIComponent(tilde < 0 ? word : word.slice(0, tilde));
+		} catch (e) {
+			return -1;
+		}
+		if (!this.byName) {
+			this.byName = new Map();
+			for (let l = p.labels - 1; l >= 0; l--)
+				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
+		}
+		// Without a kind: a user function, or whatever has this name.
+		const kinds = tilde < 0 ? KIND_NAMES.keys() : [word.slice(tilde + 1)];
+		return [...kinds].map((kind) => this.byName.get(`${kind}~${name}`)).find((label) => label !== undefined) ?? -1;
+	}
+
+	path(text) {
+		if (text === '')
+			return [];
+		const path = text[0] === '@' ? text.slice(1).split('.').map(Number)
+			: text.split(';').map((word) => this.label(word));
+		const end = path.findIndex((l) => !(Number.isInteger(l) && l >= 0 && l < this.p.labels));
+		return end < 0 ? path : path.slice(0, end);
+	}
+}

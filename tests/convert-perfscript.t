@@ -1,0 +1,168 @@
+#!/bin/sh
+# perf script's text out of a capture, and a capture with names out of perf script's text.
+. "$(dirname "$0")/lib.sh"
+cd "$tmp" || exit 1
+collapse() { "$here/collapse.py" "$@"; }
+convert() { cprof-convert -t stream "$@"; }
+
+# 1. By hand: every form of a line.
+same_folds() { # DESCRIPTION FILE: what collapses by the book is what cprof-fold makes of the stream
+	convert "$2" >one.bin 2>err || { fail "$1"; diag "$(cat err)"; return; }
+	collapse -i "$2" >want
+	cprof-fold -i one.bin >got
+	same "$1" got want
+}
+sed '$d' "$here/corpus/perfscript-forms.txt" | sed '$d' >forms
+same_folds "the forms of heads and frames" forms
+is "  whole" "$(cut -d' ' -f1-3 got)" ":-1;a:b 1
+h t;work 1
+kworker/0:1-e [x];[kernel];[vsyscall] 1
+no tid;[unknown];LazyCompile:~x /a
+plain;[libc.so.6];work.isra.0;hot_50;ext4_write;generic_perform_write 1"
+like "inlined functions and lines" "$(cprof-fold -il one.bin)" 'outer \(demo\.c:40\);inner \(inner\.h:7\);std::vector<int, std::allocator<int> >::push_back\(int const&\) \(demo\.c:35\) 1$'
+like "  or not" "$(cprof-fold one.bin)" 'outer;std::vector'
+like "the kernel and JIT code are what they are" "$(cprof-fold -a one.bin)" 'ext4_write_\[k\];generic_perform_write_\[k\] 1'
+like "  JIT code" "$(cprof-fold -a one.bin)" 'b\.js:1_\[j\];'
+is "files" "$(cprof-top --by module -n 20 one.bin | sed '1,/^ *flat/d' | sed -E 's/^ *[0-9]+ +[0-9.%]+ +[0-9.%]+ +([0-9]+) +[0-9.%]+ +(.*)/\2 \1/' | sort)" "[anon] 1
+[ext4] 1
+[guest.kernel.kallsyms.1] 1
+[jit] 1
+[kernel] 2
+[unknown] 1
+[vsyscall] 1
+a dir (x86)/demo 1
+h t 1
+libc.so.6 1
+tmp/demo 2"
+is "processes and threads" "$(cprof-fold -t --comm plain --comm 'no tid' one.bin | cut -d';' -f1)" "no tid-10/10
+plain-10515/10516"
+is "time and CPU" "$(cprof-dump one.bin | grep '^sample' | head -1 | cut -d' ' -f2-4,8)" "time=45500260099000 event=1 cpu=1 weight=2004008"
+is "periods, and events with their units" "$(cprof-dump one.bin | sed -n 's/^event id=//p')" '1 name="cpu-clock" unit="ns" period=2004008 millihertz=0
+2 name="cycles:u" unit="" period=1 millihertz=0
+3 name="sched:sched_switch" unit="" period=1 millihertz=0
+4 name="cycles" unit="" period=1 millihertz=0'
+is "what perf script --header says" "$(cprof-dump one.bin | sed -n 's/^meta key=//p' | head -4)" '"host" value="somewhere"
+"kernel-release" value="6.1.0"
+"arch" value="x86_64"
+"command-line" value="/usr/bin/perf record -g ./a"'
+sed 's/$/\r/' forms >crlf
+convert crlf | cprof-fold -i >got
+same "lines that end in CR LF" got want
+sed 's/^	 */  /' forms | grep -v '^   *[0-9a-z.]*[.][ch]:' >spaces
+convert spaces | cprof-fold -i >got
+same "frames behind blanks" got want
+sed 's/+0x[0-9a-f]*\( (\)/\1/' forms >bare
+convert bare | cprof-fold -i >got
+same "no offsets" got want
+
+# What cprof-sym makes of it: the same, and nothing that perf made up is looked for in a file.
+sh=$(command -v sh)
+cat >self <<X
+a 1/1 [000] 1.0: 10 cpu-clock:
+	            1000 not_there+0x10 ($sh)
+	            1200 [unknown] ($sh)
+
+X
+convert self >one.bin
+cprof-sym one.bin >two.bin 2>err
+cprof-fold one.bin >got
+cprof-fold two.bin >want
+same "cprof-sym changes nothing" got want
+is "  of what there is" "$(cat got)" "a;[${sh##*/}];not_there 1"
+cprof-dump one.bin | grep '^symbol' >one
+cprof-dump two.bin | grep '^symbol' >two
+same "  and adds no name" one two
+
+# 2. Bad lines are counted and named; what is good is delivered.
+{ cat forms; printf 'what is this\n\tzzz\n'; sed 's/^plain/again/' forms; } >bad
+status "bad lines" 3 convert bad
+n=$(grep -c '' forms)
+is "  the first by its number" "$(cat err)" "cprof-convert: bad: line $((n + 1)): neither the head of a sample nor a frame; 2 of $((2 * n + 2)) lines left out"
+is "  the rest is there" "$(cprof-fold out | awk '{ n += $NF } END { print n }')" 10
+status "a frame of nobody" 3 sh -c 'printf "\t12 a (b)\n" | cprof-convert -t stream'
+like "  is told" "$(cat err)" "line 1: a frame without the head of its sample"
+awk 'BEGIN { printf "a 1 1.0: 1 x:\n\t12 "; for (i = 0; i < 200000; i++) printf "abcdefghij"; print " (b)\n\t13 c (d)\n" }' >long
+status "a line of 2 MB" 3 convert long
+is "  is left out of its stack" "$(cprof-fold out)" "a;c 1"
+status "nothing" 0 convert /dev/null
+is "  is told" "$(cat err)" "cprof-convert: /dev/null: there is no sample"
+is "  and is a stream" "$(cprof-dump out | grep -c '^end')" 1
+status "no file" 1 convert gone
+[ ! -c /dev/full ] || status "a full disk" 1 sh -c 'cprof-convert -t stream forms >/dev/full'
+status "-f perfscript is for a stream" 2 cprof-convert -f perfscript -t pprof forms
+status "-f of something else" 2 cprof-convert -f nonsense -t stream forms
+status "filters are not for it" 2 convert --comm x forms
+status "-f perfscript -t stream" 0 cprof-convert -f perfscript -t stream forms
+
+# Hostile names, deep stacks, many events, processes and files: bounded, and nothing is lost.
+awk 'BEGIN {
+	for (i = 0; i < 20000; i++) {
+		printf "c;%d</script>\"%s 1/%d [000] 1.%06d: 5 ev%d:u:\n", i % 7, i % 3 ? "" : "\377\033", i, i, i % 100
+		for (d = 0; d < i % 50; d++)
+			printf "\t%x f%d;\"</script>\200\\+0x1 (/f/%d)\n", d, i % 1000 * d, i % 333
+		print ""
+	} }' >hostile
+status "hostile names, a hundred events" 0 convert hostile
+is "  every sample is there" "$(cprof-fold out | awk '{ n += $NF } END { print n }')" 20000
+is "  of 63 events at most" "$(cprof-dump out | grep '^event' | tail -1 | cut -d' ' -f2-3)" 'id=63 name="other"'
+awk 'BEGIN { print "a 1 1.0: 1 x:"; for (i = 0; i < 70000; i++) printf "\t%x f%d (/f)\n", i, i % 10; print "" }' >deep
+status "a stack of 70,000 frames" 0 convert deep
+is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n++ { root = $3 } END { print n, root }')" "65536 parent=2"
+
+# 3. Text from captures: by hand, and back.
+back() { # DESCRIPTION CAPTURE
+	cprof-convert -t perfscript "$2" >text
+	convert text >again.bin || fail "$1 is read"
+	for o in "" -i -K -U -p -t; do
+		cprof-fold $o "$2" >want 2>/dev/null
+		cprof-fold $o again.bin >got 2>/dev/null
+		cmp -s got want || { fail "$1: cprof-fold $o"; diag "$(diff got want | head -5)"; return; }
+	done
+	collapse -i text >got
+	cprof-fold -i "$2" >want
+	cmp -s got want || { fail "$1: collapsed by the book"; diag "$(diff got want | head -5)"; return; }
+	pass "$1"
+}
+cprof-dump -r "$here/small.txt" >small.bin
+back "a small capture as text and back" small.bin
+is "a sample as text" "$(cprof-convert -t perfscript small.bin | head -4)" "sh 42/42 [001] 0.002000:   10101010 cpu-clock:
+	ffffffff81000000 _stext+0x0 ([kernel.kallsyms])
+	          400100 main+0x10 (/nowhere/sh)
+	          400200 [sh+0x200] (/nowhere/sh)"
+convert hostile >hostile.bin
+cprof-fold hostile.bin >want
+cprof-convert -t perfscript hostile.bin >text
+convert text | cprof-fold >got
+same "hostile names as text and back" got want
+is "filters are those of cprof-fold" "$(cprof-convert -t perfscript --pid 42 --from 0.0005 small.bin | grep -c '^sh')" 2
+is "  -U" "$(cprof-convert -t perfscript -U small.bin | grep -c kallsyms)" 0
+status "--match is none of them" 2 cprof-convert -t perfscript --match x small.bin
+status "a cut capture" 3 sh -c 'head -c -30 small.bin | cprof-convert -t perfscript'
+like "  gives what is good" "$(cat out)" "^sh 42/42 .001. 0.002000"
+
+# 4. Of what perf records.
+make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >make.log 2>&1
+record() { perf record -q -B -N -e cpu-clock -F 499 -g -o perf.data "$BUILD/contrib/demo" 1 >err 2>&1 && [ -s perf.data ]; }
+if command -v perf >/dev/null && record; then
+	perf script -i perf.data --header >perf.txt 2>/dev/null
+	same_folds "perf's own capture folds as by the book" perf.txt
+	perf script -i perf.data --no-inline -F comm,pid,tid,time,event,ip,sym,dso >fields.txt 2>/dev/null
+	same_folds "  with other fields, and no offsets" fields.txt
+	perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null
+	same_folds "  with source lines, in nanoseconds, with other records between" lines.txt
+	convert perf.txt >one.bin
+	like "cprof-top knows where the time went" "$(cprof-top -n 1 one.bin | tail -1)" ' hot_50$'
+	back "  and back" one.bin
+else
+	skip "perf's own capture" "perf records nothing here: $(head -1 err)"
+fi
+
+# 5. Of what cprof records.
+if [ -x "$BIN/cprof-record" ] && cprof-record -q -F 999 -o raw.bin -- "$BUILD/contrib/demo" 1 2>err; then
+	cprof-sym -il raw.bin >sym.bin 2>/dev/null
+	back "a live capture as text and back" sym.bin
+	back "  without names" raw.bin
+else
+	skip "a live capture as text and back" "nothing can be recorded here"
+fi
+done_testing

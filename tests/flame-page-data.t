@@ -1,0 +1,7 @@
+#!/bin/sh
+# The page of cprof-flame: differences, ranges of time, hostile names, and profiles that are empty, huge, or cut short.
+. "$(dirname "$0")/lib.sh"
+. "$here/browser-lib.sh"
+
+needs_browser
+python3 "$here/flame-page-data.py" "$tmp" "$BUILD/screenshots"

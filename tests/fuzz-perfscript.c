@@ -1,0 +1,134 @@
+/*
+ * Any text as that of perf script: the stream that is made of it makes sense, record by record, and has each sample that
+ * was counted; as text again it has as many, and none of its lines is bad. What is a stream already becomes text and a
+ * perf pipe.
+ *
+ *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
+ *	fuzz-perfscript [-m N] FILE ...					replays, and N changed copies too
+ */
+#include "common/export/perfpipe.h"
+#include "common/export/scriptread.h"
+#include "common/export/scriptwrite.h"
+#include "common/stream/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/fuzz.h"
+
+static void must(bool good)
+{
+	if (!good)
+		abort();
+}
+
+static int memory(void)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+
+	must(fd >= 0);
+	return fd;
+}
+
+static void rewind_memory(int fd)
+{
+	must(lseek(fd, 0, SEEK_SET) == 0);
+}
+
+static void write_text(int fd, struct script_writer *w)
+{
+	struct slice text;
+
+	while (script_writer_next(w, &text))
+		must(write(fd, text.p, text.n) == (ssize_t)text.n);
+	must(!w->failed);
+}
+
+/* A stream as text, and as a perf pipe whose records end where they say. How many samples; strict: nothing is wrong. */
+static uint64_t convert(int stream, int text, bool strict)
+{
+	static const struct view view;
+	struct reader *r = reader_new(stream, "fuzz");
+	struct perf_pipe pipe;
+	struct script_writer w;
+	struct record rec;
+	uint64_t samples;
+	int got;
+
+	must(r && perf_pipe_init(&pipe, &view) && script_writer_init(&w, &view));
+	while ((got = reader_next(r, &rec)) > 0) {
+		const char *wrong;
+
+		if (rec.type == RECORD_SEGMENT)
+			write_text(text, &w);
+		wrong = script_writer_apply(&w, &rec);
+		must(!strict || !wrong);
+		perf_pipe_apply(&pipe, &rec);
+		must(!pipe.out.failed && pipe.out.n % 8 == 0);
+		if (pipe.out.n > 1 << 20)
+			buf_clear(&pipe.out);
+	}
+	must(!strict || (got == 0 && !reader_damage(r)));
+	write_text(text, &w);
+	perf_pipe_finish(&pipe);
+	samples = pipe.samples;
+	must(samples == capture_totals(&w.capture).samples);
+	perf_pipe_release(&pipe);
+	script_writer_release(&w);
+	reader_free(r);
+	return samples;
+}
+
+/* How many samples; strict: no line is bad. */
+static uint64_t read_text(int text, int stream, bool strict)
+{
+	struct writer *w = writer_new(stream);
+	struct script_reader r;
+	uint64_t samples;
+
+	must(w && script_reader_init(&r, text, w) && script_read(&r) == 0 && writer_finish(w));
+	must(!strict || !r.bad);
+	must(r.bad <= r.lines && (r.bad == 0) == (r.why == NULL));
+	samples = r.samples;
+	script_reader_release(&r);
+	writer_free(w);
+	return samples;
+}
+
+static bool is_stream(const uint8_t *p, size_t n)
+{
+	return n > 3 && memcmp(p, "\x89" "cpf", 4) == 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
+{
+	int in = memory(), stream = memory(), text = memory(), again = memory();
+	uint64_t samples;
+
+	must(write(in, p, n) == (ssize_t)n);
+	rewind_memory(in);
+	if (is_stream(p, n)) {
+		samples = convert(in, text, false);
+	} else {
+		samples = read_text(in, stream, false);
+		rewind_memory(stream);
+		must(convert(stream, text, true) == samples);
+	}
+	rewind_memory(text);
+	must(read_text(text, again, true) == samples);
+	close(in);
+	close(stream);
+	close(text);
+	close(again);
+	return 0;
+}
+
+#ifndef FUZZING
+int main(int argc, char **argv)
+{
+	return fuzz_replay(argc, argv);
+}
+#endif
