@@ -15,8 +15,9 @@
 #include "common/export/pprof.h"
 #include "common/export/scriptread.h"
 #include "common/export/scriptwrite.h"
+#include "common/export/slicerows.h"
 #include "common/export/speedscope.h"
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -59,7 +60,7 @@ static void put(struct slice bytes)
 /* Everything that was asked for, as stacks by address. */
 struct collected {
 	struct collect collect;
-	struct stacks stacks;
+	struct traces traces;
 	struct loaded loaded;
 	const struct view *view;
 };
@@ -68,7 +69,7 @@ static bool begin_collecting(void *context)
 {
 	struct collected *it = context;
 
-	return collect_init(&it->collect, &it->stacks, it->view);
+	return collect_init(&it->collect, &it->traces, it->view);
 }
 
 static const char *collect_record(void *context, const struct record *r)
@@ -92,21 +93,31 @@ static bool name_matches(const char *name, void *context)
 	return regexec(context, name, 0, NULL, 0) == 0;
 }
 
-static bool keep(struct stacks *s, const regex_t *expression, bool with)
+static bool keep(struct traces *s, const regex_t *expression, bool with)
 {
-	return !expression || stacks_keep(s, name_matches, (void *)(uintptr_t)expression, with);
+	return !expression || traces_keep(s, name_matches, (void *)(uintptr_t)expression, with);
 }
 
 static void settle(struct conversion *c, struct collected *it, const struct profile *text)
 {
 	const struct shape *shape = &c->filters.shape;
-	struct stacks *s = &it->stacks;
+	struct traces *s = &it->traces;
 
 	if (text->total[0] > INT64_MAX - s->total)
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
-	if (!collect_profile(s, text) || !stacks_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
+	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
 	    !keep(s, shape->focus, true) || !keep(s, shape->exclude, false))
 		no_memory();
+}
+
+static void warn_losses(const struct loaded *l)
+{
+	struct buf text = { 0 };
+
+	losses_print(&text, &l->totals);
+	if (text.n)
+		cli_warn("%s", buf_cstr(&text));
+	buf_release(&text);
 }
 
 /* Reads all operands; the status to end with if all goes well from here. */
@@ -118,7 +129,7 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 
 	*it = (struct collected){ .view = &c->filters.view };
 	filters_keep_apart(&c->filters);
-	if (!stacks_init(&it->stacks) || !profile_init(&text))
+	if (!traces_init(&it->traces) || !profile_init(&text))
 		no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
 		enum status s = filters_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
@@ -127,9 +138,10 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 	}
 	settle(c, it, &text);
 	profile_release(&text);
+	warn_losses(&it->loaded);
 	if (!it->loaded.good)
 		return STATUS_DAMAGED;
-	if (status == STATUS_OK && !it->stacks.n_samples)
+	if (status == STATUS_OK && !it->traces.n_samples)
 		cli_warn("no sample counts, the profile is empty");
 	return status;
 }
@@ -175,7 +187,7 @@ static enum status convert_pprof(struct conversion *c)
 	about.n_comments = comment(&it.loaded, text);
 	for (size_t i = 0; i < about.n_comments; i++)
 		comments[i] = buf_view(&text[i]);
-	w = pprof_new(&it.stacks, &about);
+	w = pprof_new(&it.traces, &about);
 	if (!w || !z)
 		no_memory();
 	while (pprof_next(w, &bytes)) {
@@ -192,14 +204,14 @@ static enum status convert_pprof(struct conversion *c)
 	buf_release(&out);
 	gzip_free(z);
 	pprof_free(w);
-	stacks_release(&it.stacks);
+	traces_release(&it.traces);
 	return status;
 }
 
 /* --weight ns counts what captures say; folded text has one weight. */
 static bool by_weight(const struct conversion *c, const struct collected *it)
 {
-	return c->filters.view.weight == WEIGHT_NS && it->stacks.unit;
+	return c->filters.view.weight == WEIGHT_NS && it->traces.unit;
 }
 
 static enum status convert_speedscope(struct conversion *c)
@@ -210,7 +222,7 @@ static enum status convert_speedscope(struct conversion *c)
 	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator };
 	struct slice bytes;
 
-	w = speedscope_new(&it.stacks, &o);
+	w = speedscope_new(&it.traces, &o);
 	if (!w)
 		no_memory();
 	while (speedscope_next(w, &bytes))
@@ -218,7 +230,7 @@ static enum status convert_speedscope(struct conversion *c)
 	if (speedscope_failed(w))
 		no_memory();
 	speedscope_free(w);
-	stacks_release(&it.stacks);
+	traces_release(&it.traces);
 	return status;
 }
 
@@ -230,7 +242,7 @@ static enum status convert_callgrind(struct conversion *c)
 	struct callgrind_options o = { by_weight(c, &it), creator };
 	struct slice bytes;
 
-	w = callgrind_new(&it.stacks, &o);
+	w = callgrind_new(&it.traces, &o);
 	if (!w)
 		no_memory();
 	while (callgrind_next(w, &bytes))
@@ -238,8 +250,43 @@ static enum status convert_callgrind(struct conversion *c)
 	if (callgrind_failed(w))
 		no_memory();
 	callgrind_free(w);
-	stacks_release(&it.stacks);
+	traces_release(&it.traces);
 	return status;
+}
+
+/* The rows of cprof-fold -o tsv, whose options about what is read these are. */
+static enum status convert_tsv(struct conversion *c)
+{
+	struct filters *f = &c->filters;
+	enum status status = STATUS_OK;
+	struct loaded sum = { 0 };
+	struct origins origins;
+	struct slice_rows w;
+	struct profile p;
+	struct slice bytes;
+
+	if (!profile_init(&p))
+		no_memory();
+	origins_init(&origins);
+	f->view.origins = &origins;
+	f->view.moment_ns = SLICE_ROWS_INTERVAL;
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = filters_load(f, *operand, &p, 0, &sum);
+
+		status = s > status ? s : status;
+	}
+	warn_losses(&sum);
+	filters_shape(f, &p);
+	if (!slice_rows_init(&w, ROWS_TSV, &p, &origins, f->view.moment_ns))
+		no_memory();
+	while (slice_rows_next(&w, &bytes))
+		put(bytes);
+	if (slice_rows_failed(&w))
+		no_memory();
+	slice_rows_release(&w);
+	origins_release(&origins);
+	profile_release(&p);
+	return sum.good ? status : STATUS_DAMAGED;
 }
 
 /* Samples one by one, from captures alone; begin is asked for each operand, the context is for all of them. */
@@ -418,10 +465,10 @@ static enum status convert_stream(struct conversion *c)
 
 /*
  * The formats: what -t says, and the function, which reads the operands, writes to stdout and returns the status to end
- * with if that goes well; whether it is binary, and made of stacks, whose frames have names; whether this build knows
- * it (NULL: always).
+ * with if that goes well; whether it is binary, and made of stacks by address or by name; whether this build knows it
+ * (NULL: always).
  */
-enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2 };
+enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2, FORMAT_NAMES = 4 };
 
 static const struct format {
 	const char *name;
@@ -432,6 +479,7 @@ static const struct format {
 	{ "pprof", convert_pprof, FORMAT_BINARY | FORMAT_STACKS, pprof_known },
 	{ "speedscope", convert_speedscope, FORMAT_STACKS, json_known },
 	{ "callgrind", convert_callgrind, FORMAT_STACKS, NULL },
+	{ "tsv", convert_tsv, FORMAT_NAMES, NULL },
 	{ "perf", convert_perf, FORMAT_BINARY, NULL },
 	{ "perfscript", convert_perfscript, 0, NULL },
 	{ "stream", convert_stream, FORMAT_BINARY, NULL },
@@ -480,6 +528,8 @@ static void check_shape(const struct shape *s, const struct format *format)
 {
 	const char *option = s->base ? "--base" : s->collapse ? "--collapse-recursion" : s->min ? "--min" : NULL;
 
+	if (format->flags & FORMAT_NAMES)
+		return;
 	if (!option && shape_asked(s) && !(format->flags & FORMAT_STACKS))
 		option = s->match ? "--match" : s->focus ? "--focus" : s->exclude ? "--exclude" : "--norm";
 	if (option)

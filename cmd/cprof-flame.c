@@ -328,7 +328,8 @@ static void draw(struct settings *s, const struct profile *p, const struct filte
 	struct moments moments = { 0 };
 	struct flame_tree tree;
 
-	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg))
+	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg) ||
+	    ((s->svg || pic->sides > 1) && !flame_tree_sum(&tree)))
 		no_memory();
 	pic->tree = &tree;
 	if (pic->sides > 1) {

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
-#include "common/export/rows.h"
+#include "common/export/json.h"
+#include "common/export/slicerows.h"
 #include "common/profile/folded.h"
 #include "common/profile/label.h"
-#include "common/profile/timetable.h"
 #include "common/profile/sorted.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
@@ -18,7 +18,6 @@ static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--
 			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
 enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED, FOLD_INTERVAL };
-enum { INTERVAL = 10 }; /* seconds */
 enum { LINE_LEAST = 256, LINE_MOST = SCAN_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
 static const struct option options[] = {
@@ -218,7 +217,7 @@ static void begin_rows(struct fold *fold)
 	origins_init(&fold->origins);
 	fold->p.stack_max = 0;
 	fold->f.view.origins = &fold->origins;
-	fold->f.view.moment_ns = fold->s.interval ? fold->s.interval : INTERVAL * UINT64_C(1000000000);
+	fold->f.view.moment_ns = fold->s.interval ? fold->s.interval : SLICE_ROWS_INTERVAL;
 }
 
 static void begin(struct fold *fold)
@@ -259,58 +258,21 @@ static enum status load(struct fold *fold, char **operands)
 	return status;
 }
 
-static void row_text(struct rows *r, struct slice text)
-{
-	if (text.n)
-		rows_text(r, text);
-	else
-		rows_null(r);
-}
-
-static void put_row(struct rows *r, const struct timetable_row *row)
-{
-	static const struct origin unknown = { 0 };
-	const struct origin *o = row->origin ? row->origin : &unknown;
-
-	row_text(r, o->host);
-	if (row->time)
-		rows_count(r, row->time);
-	else
-		rows_null(r);
-	rows_text(r, row->origin ? o->comm : label_root(row->stack));
-	if (row->origin)
-		rows_count(r, o->pid);
-	else
-		rows_null(r);
-	row_text(r, o->container);
-	rows_text(r, row->stack);
-	rows_count(r, row->weight);
-}
-
 static void print_rows(struct fold *fold)
 {
-	static const char *const columns[] = { "host", "time", "comm", "pid", "container", "stack", "weight", NULL };
-	struct timetable_row row;
-	bool refused = false;
-	struct timetable m;
-	struct rows r;
+	struct slice_rows w;
+	struct slice bytes;
 
-	if (!timetable_init(&m, &fold->p, &fold->origins, fold->f.view.moment_ns))
-		no_memory();
-	if (!rows_init(&r, fold->s.format, columns))
+	if (fold->s.format != ROWS_TSV && !json_known())
 		cli_usage("-o: this build has no JSON");
-	while (!refused && timetable_next(&m, &row)) {
-		put_row(&r, &row);
-		if (r.out.n >= OUTPUT)
-			write_text(&r.out, &refused);
-	}
-	rows_end(&r);
-	if (r.failed || m.failed)
+	if (!slice_rows_init(&w, fold->s.format, &fold->p, &fold->origins, fold->f.view.moment_ns))
 		no_memory();
-	write_text(&r.out, &refused);
+	while (slice_rows_next(&w, &bytes) && fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n)
+		;
+	if (slice_rows_failed(&w))
+		no_memory();
 	cli_stdout_done();
-	rows_release(&r);
-	timetable_release(&m);
+	slice_rows_release(&w);
 }
 
 static void print(struct fold *fold)

@@ -98,6 +98,7 @@ struct pass {
 	struct writer *writer;
 	struct capture capture;
 	struct namer *namer;
+	uint64_t bytes; /* that the writer had handed over before this record */
 	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
 	bool due;  /* such a block has ended, and what is missing has not been said yet */
 };
@@ -155,22 +156,25 @@ static bool pass_on(struct pass *p, const struct record *r)
 	uint64_t before;
 	bool full;
 
-	if (p->due || !is_bulk(r->type))
+	if (p->due || !is_bulk(r->type)) {
 		before_record(p, r);
+		p->bytes = writer_bytes(p->writer);
+	}
 	wrong = capture_apply(&p->capture, r);
 	or_die(!p->capture.no_memory);
 	if (wrong) /* it goes on all the same: who reads it next is to know of it too */
 		reader_complain(p->reader, wrong);
 	else
 		or_die(namer_see(p->namer, &p->capture, r));
-	before = writer_bytes(p->writer);
 	if (!writer_put(p->writer, r)) {
 		if (!writer_refused(p->writer))
 			return false;
 		reader_complain(p->reader, writer_error(p->writer));
 	}
+	before = p->bytes;
+	p->bytes = writer_bytes(p->writer);
+	full = p->bytes != before;
 	if (r->type != RECORD_FLUSH) {
-		full = writer_bytes(p->writer) != before;
 		p->open = is_name(r->type) || full;
 		p->due |= full;
 	}

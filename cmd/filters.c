@@ -9,6 +9,7 @@
 #include "common/profile/folded.h"
 
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
+enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
 
 static void no_memory(void)
 {
@@ -355,6 +356,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.n_roots = f->view.n_comms;
 	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
 	r.lines = f->lines;
+	r.batch = f->lines || f->full ? 0 : BATCH;
 	r.full = f->full;
 	r.budget = f->budget;
 	r.context = f->context;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -207,6 +208,14 @@ static void forget(struct engine *e, uint32_t pid)
 		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
 }
 
+static void rate(struct engine *e)
+{
+	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
+
+	for (size_t i = 0; i < of(e)->n; i++)
+		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
 static void stop(struct engine *e)
 {
 	while (of(e)->n)
@@ -235,7 +244,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.stop = stop, .close = close_engine,
+	.rate = rate, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */

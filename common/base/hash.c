@@ -122,9 +122,8 @@ bool intern_find(const struct intern *t, struct slice s, uint32_t *id)
 	return true;
 }
 
-bool intern_add(struct intern *t, struct slice s, uint32_t *id)
+static bool intern_add_tagged(struct intern *t, struct slice s, uint32_t tag, uint32_t *id)
 {
-	uint32_t tag = tag_of(s);
 	uint8_t *copy;
 	size_t at;
 
@@ -146,6 +145,48 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 	t->items[t->n++] = (struct slice){ copy, s.n };
 	t->slots[at] = (struct intern_slot){ *id + 1, tag };
 	t->bytes += s.n + 1;
+	return true;
+}
+
+bool intern_add(struct intern *t, struct slice s, uint32_t *id)
+{
+	return intern_add_tagged(t, s, tag_of(s), id);
+}
+
+/* Each step asks for the memory that the next one looks at: the slot, the item, its bytes. */
+static void intern_fetch(const struct intern *t, const struct slice *s, size_t n, uint32_t *tags)
+{
+	for (size_t i = 0; i < n; i++) {
+		tags[i] = tag_of(s[i]);
+		__builtin_prefetch(&t->slots[tags[i] & t->mask]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
+
+		__builtin_prefetch(slot ? &t->items[slot - 1] : NULL);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
+
+		__builtin_prefetch(slot ? t->items[slot - 1].p : NULL);
+	}
+}
+
+bool intern_add_many(struct intern *t, const struct slice *s, size_t n, uint32_t *ids)
+{
+	enum { BATCH = 32 };
+	uint32_t tags[BATCH];
+
+	if (!t->slots && !intern_rehash(t, SLOTS_MIN))
+		return false;
+	for (size_t i = 0, batch; i < n; i += batch) {
+		batch = n - i < BATCH ? n - i : BATCH;
+		intern_fetch(t, s + i, batch, tags);
+		for (size_t k = 0; k < batch; k++) {
+			if (!intern_add_tagged(t, s[i + k], tags[k], &ids[i + k]))
+				return false;
+		}
+	}
 	return true;
 }
 

@@ -11,7 +11,7 @@
  *	uint64_t since_1970 = origins_time(&o, moment->run, moment->slice, view.moment_ns);
  *	origins_release(&o);
  *
- * Slices then begin at multiples of their length since 1970, so that those of several hosts are the same. timetable.h
+ * Slices then begin at multiples of their length since 1970, so that those of several hosts are the same. slices.h
  * makes rows of all that.
  */
 #ifndef CPROF_PROFILE_ORIGIN_H

@@ -56,6 +56,11 @@ bool profile_label(struct profile *p, struct slice name, uint32_t *label)
 	return intern_add(&p->labels, name, label);
 }
 
+bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels)
+{
+	return intern_add_many(&p->labels, names, n, labels);
+}
+
 struct slice profile_text(const struct profile *p, uint32_t label)
 {
 	return intern_get(&p->labels, label);

@@ -71,6 +71,7 @@ size_t profile_bytes(const struct profile *p);
 
 /* The number of a name that label_append (label.h) has made fit; false without memory. */
 bool profile_label(struct profile *p, struct slice name, uint32_t *label);
+bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels); /* the same for many */
 struct slice profile_text(const struct profile *p, uint32_t label);
 
 /*

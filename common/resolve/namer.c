@@ -9,12 +9,14 @@
 
 /* What we found for a place. */
 struct answer {
-	uint32_t text;   /* 0: nothing */
-	uint16_t source; /* enum name_source */
-	bool late;       /* it is in the list of those */
 	uint64_t offset;
-	uint32_t levels; /* in namer's levels; 0: nothing is known */
+	uint32_t text;        /* 0: nothing */
+	uint32_t levels : 24; /* in namer's levels; 0: nothing is known */
+	uint32_t source : 7;  /* enum name_source */
+	uint32_t late : 1;    /* it is in the list of those */
 };
+
+enum { LEVELS_KEPT = 1 << 24 }; /* twice as many as there are places at most */
 
 /* What is known of a FILE of the segment. */
 struct file_state {
@@ -234,7 +236,7 @@ static bool use_file(struct namer *n, const struct capture *c, const struct capt
 static bool answer_hit(struct namer *n, const struct capture *c, const struct capture_place *p,
 		       const struct perfmap_hit *hit, enum name_source source, struct answer *a)
 {
-	a->source = (uint16_t)source;
+	a->source = source;
 	a->offset = c->frames[p->frame].address - hit->start;
 	return intern_add(n->texts, hit->name, &a->text);
 }
@@ -276,9 +278,14 @@ static bool look_for_levels(struct namer *n, uint32_t module, const struct modul
 {
 	const struct level *levels;
 	long found = modules_levels(n->modules, module, where, &levels);
+	uint32_t id;
 
-	return found == 0 || (found > 0 && intern_add(&n->levels, (struct slice){ (const uint8_t *)levels,
-						(size_t)found * sizeof(*levels) }, &a->levels));
+	if (found <= 0)
+		return found == 0;
+	if (!intern_add(&n->levels, (struct slice){ (const uint8_t *)levels, (size_t)found * sizeof(*levels) }, &id))
+		return false;
+	a->levels = id < LEVELS_KEPT ? id : 0;
+	return true;
 }
 
 static bool look_in_module(struct namer *n, const struct capture *c, const struct capture_place *p,
@@ -297,7 +304,7 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 	if (found <= 0 || !is_named(name.source))
 		f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
-		*a = (struct answer){ .text = name.text, .source = (uint16_t)name.source, .late = a->late, .offset = name.offset };
+		*a = (struct answer){ .text = name.text, .source = name.source, .late = a->late, .offset = name.offset };
 	return found == 0 || (found > 0 && look_for_levels(n, f->module - 1, &where, a));
 }
 
@@ -347,7 +354,7 @@ static void expect_name(const struct namer *n, const struct capture_place *p, en
 /* What comes next in the queue lies anywhere in memory: it is fetched while those before are named. */
 static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
 {
-	enum { NEAR = 5, NEARER = 10, FAR = 15, FARTHEST = 20 };
+	enum { NEAR = 5, NEARER = 10, FAR = 16, FARTHEST = 32 };
 
 	if (i + FARTHEST >= n->n_queue)
 		return;
@@ -660,7 +667,7 @@ static int name_by_file(struct namer *n, const struct capture *c, struct writer 
 	if (!kernel_files_find(n->kernel_files, capture_lookup(f, f->address), &s))
 		return 0;
 	n->file_named = true;
-	a.source = (uint16_t)kernel_files_kind(n->kernel_files);
+	a.source = kernel_files_kind(n->kernel_files);
 	a.offset = f->address - s.address;
 	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
 }
@@ -729,10 +736,12 @@ static bool look_again(struct namer *n, const struct capture *c)
 {
 	for (uint32_t i = 1; i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];
-		struct file_state *f = p->file ? file_state(n, p->file) : NULL;
-		bool was_late = !is_named(n->answers[i].source) && f && f->used;
+		struct file_state *f;
 
-		if (!was_late)
+		if (is_named(n->answers[i].source))
+			continue;
+		f = p->file ? file_state(n, p->file) : NULL;
+		if (!f || !f->used)
 			continue;
 		if (f->module && modules_state(n->modules, f->module - 1).version == f->version)
 			continue;

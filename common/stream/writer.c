@@ -110,16 +110,20 @@ static void begin_block(struct writer *w, enum block_type type)
 	w->time = 0;
 }
 
-static void close_batch(struct writer *w)
+static void end_batch(struct writer *w)
 {
-	if (!w->batch_type)
-		return;
 	buf_varint(&w->block, w->batch_type);
 	buf_slice(&w->block, buf_view(&w->batch));
 	if (w->batch.failed)
 		w->block.failed = true;
 	buf_clear(&w->batch);
 	w->batch_type = 0;
+}
+
+static inline void close_batch(struct writer *w)
+{
+	if (w->batch_type)
+		end_batch(w);
 }
 
 static bool end_block(struct writer *w)

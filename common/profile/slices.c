@@ -1,4 +1,4 @@
-#include "common/profile/timetable.h"
+#include "common/profile/slices.h"
 
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ static uint32_t *ranks_of(const struct profile *p)
 	return rank;
 }
 
-static bool add(struct timetable *m, const struct timetable_entry *e)
+static bool add(struct slices *m, const struct slices_entry *e)
 {
 	if (e->weight == 0)
 		return true;
@@ -67,7 +67,7 @@ static bool add(struct timetable *m, const struct timetable_entry *e)
 	return true;
 }
 
-static bool fill(struct timetable *m, uint64_t length, const uint32_t *place, const uint32_t *rank, uint64_t *rest)
+static bool fill(struct slices *m, uint64_t length, const uint32_t *place, const uint32_t *rank, uint64_t *rest)
 {
 	const struct profile *p = m->p;
 	bool good = true;
@@ -80,17 +80,17 @@ static bool fill(struct timetable *m, uint64_t length, const uint32_t *place, co
 		if (t->side != 0)
 			continue;
 		rest[t->node] -= t->weight;
-		good = add(m, &(struct timetable_entry){ origins_time(m->origins, t->run, t->slice, length), t->weight,
+		good = add(m, &(struct slices_entry){ origins_time(m->origins, t->run, t->slice, length), t->weight,
 						       t->origin, place[t->origin], rank[t->node], t->node });
 	}
 	for (size_t i = 1; good && i < p->n; i++)
-		good = add(m, &(struct timetable_entry){ .weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
+		good = add(m, &(struct slices_entry){ .weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
 	return good;
 }
 
 static int by_row(const void *a, const void *b)
 {
-	const struct timetable_entry *x = a, *y = b;
+	const struct slices_entry *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -99,13 +99,13 @@ static int by_row(const void *a, const void *b)
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-bool timetable_init(struct timetable *m, const struct profile *p, const struct origins *o, uint64_t length)
+bool slices_init(struct slices *m, const struct profile *p, const struct origins *o, uint64_t length)
 {
 	uint32_t *place = places_of(o), *rank = ranks_of(p);
 	uint64_t *rest = calloc(p->n, sizeof(*rest));
 	bool good;
 
-	*m = (struct timetable){ .p = p, .origins = o };
+	*m = (struct slices){ .p = p, .origins = o };
 	good = place && rank && rest && fill(m, length, place, rank, rest);
 	if (good && m->n)
 		qsort(m->entries, m->n, sizeof(*m->entries), by_row);
@@ -116,7 +116,7 @@ bool timetable_init(struct timetable *m, const struct profile *p, const struct o
 }
 
 /* The text of a stack, from its innermost frame outwards into a buffer of the right size. */
-static void put_stack(struct timetable *m, uint32_t node)
+static void put_stack(struct slices *m, uint32_t node)
 {
 	const struct profile_node *nodes = m->p->nodes;
 	size_t n = 0;
@@ -137,13 +137,13 @@ static void put_stack(struct timetable *m, uint32_t node)
 	}
 }
 
-bool timetable_next(struct timetable *m, struct timetable_row *row)
+bool slices_next(struct slices *m, struct slices_row *row)
 {
-	const struct timetable_entry *e = &m->entries[m->at];
+	const struct slices_entry *e = &m->entries[m->at];
 
 	if (m->at == m->n || m->failed)
 		return false;
-	*row = (struct timetable_row){ e->origin ? origins_get(m->origins, e->origin) : NULL, e->time, { NULL, 0 }, 0 };
+	*row = (struct slices_row){ e->origin ? origins_get(m->origins, e->origin) : NULL, e->time, { NULL, 0 }, 0 };
 	for (; m->at < m->n && by_row(e, &m->entries[m->at]) == 0; m->at++)
 		row->weight += m->entries[m->at].weight;
 	put_stack(m, e->node);
@@ -152,9 +152,9 @@ bool timetable_next(struct timetable *m, struct timetable_row *row)
 	return !m->failed;
 }
 
-void timetable_release(struct timetable *m)
+void slices_release(struct slices *m)
 {
 	free(m->entries);
 	buf_release(&m->stack);
-	*m = (struct timetable){ 0 };
+	*m = (struct slices){ 0 };
 }
