@@ -59,7 +59,12 @@ $(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(call obj,$(SHARED)) $(LIB)
+# What several commands share, or one has beside its file: each takes what it uses.
+$(BUILD)/libcmd.a: $(call obj,$(SHARED))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
+$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/libcmd.a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -168,7 +173,12 @@ SOAK_SECONDS = 600
 soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/record-churn.t
 
-.PHONY: verify-unwind verify-sym soak-unwind
+# The whole recorder as it runs for ever: rotation, a clock that is stepped, kills; half an hour.
+soak: all $(TEST_PROGRAMS)
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(if $(filter command line environment,$(origin SOAK_SECONDS)),$(SOAK_SECONDS),1800) \
+		tests/record-always.t
+
+.PHONY: verify-unwind verify-sym soak-unwind soak
 
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove $(PROVEFLAGS) tests/

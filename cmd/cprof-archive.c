@@ -328,7 +328,6 @@ struct pass {
 	size_t cap_seen;
 	bool host_known;
 	enum identity_host host;
-	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 };
 
 static void know_host(struct pass *p)
@@ -339,8 +338,6 @@ static void know_host(struct pass *p)
 		return;
 	p->host_known = true;
 	p->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
-	p->realtime = capture_meta_number(c, "start-realtime-ns");
-	p->monotonic = capture_meta_number(c, "start-monotonic-ns");
 }
 
 static void meet(struct archive *a, struct pass *p, const struct capture_place *place)
@@ -363,8 +360,7 @@ static void meet(struct archive *a, struct pass *p, const struct capture_place *
 		return;
 	know_host(p);
 	is.host = p->host;
-	is.seen = p->realtime && p->monotonic && place->sample < INT64_MAX ?
-			  p->realtime + place->sample - p->monotonic : 0;
+	is.seen = capture_realtime(c, place->sample);
 	archive_module(a, &is, false);
 }
 

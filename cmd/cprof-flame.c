@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,13 +75,14 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. */
-enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
+/* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. Bursts are looked for as cprof-diff does. */
+enum { SLICE_MS = 20, SLICES_MAX = 4 << 20, DIFF_SLICE_MS = 50 };
 
 struct settings {
 	bool svg, diff, negate, heatmap;
 	uint64_t slice_ms;
 	struct picture pic;
+	struct changes_setup setup;
 	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned: what the picture lends */
 };
 
@@ -298,13 +300,17 @@ static void add_ledgers(struct settings *s, const struct loaded *sides)
 	buf_release(&lost);
 }
 
-/* What the weight of each side stands for, in samples: the weight itself, unless it is time. */
-static void count_samples(const struct profile *p, const struct view *v, const struct loaded *sides, double *samples)
+/* How much weight a sample is, and whether it is known when it came: what verdicts are made of. */
+static void set_up(struct settings *s, const struct profile *p, const struct view *v, const struct loaded *sides)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		bool known = v->weight == WEIGHT_NS && sides[side].sums.samples && !sides[side].texts;
+		uint64_t samples = sides[side].sums.samples;
 
-		samples[side] = (double)(known ? sides[side].sums.samples : p->total[side]);
+		s->setup.unit[side] = 1;
+		if (v->weight == WEIGHT_NS)
+			s->setup.unit[side] = sides[side].texts || !samples ? INFINITY : (double)p->total[side] / (double)samples;
+		s->setup.timed[side] = sides[side].streams && !sides[side].texts;
+		s->setup.runs[side] = 1;
 	}
 }
 
@@ -322,18 +328,17 @@ static void print(struct settings *s)
 static void draw(struct settings *s, const struct profile *p, const struct filters *f, const struct loaded *sides)
 {
 	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
-	double samples[PROFILE_SIDES];
 	struct picture *pic = &s->pic;
 	struct verdicts verdicts = { 0 };
 	struct moments moments = { 0 };
 	struct flame_tree tree;
 
-	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg))
+	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg) ||
+	    ((s->svg || pic->sides > 1) && !flame_tree_sum(&tree)))
 		no_memory();
 	pic->tree = &tree;
 	if (pic->sides > 1) {
-		count_samples(p, &f->view, sides, samples);
-		if (!verdicts_init(&verdicts, &tree, samples))
+		if (!verdicts_init(&verdicts, &tree, &s->setup))
 			no_memory();
 		pic->verdicts = &verdicts;
 	}
@@ -357,6 +362,7 @@ static void settle(struct settings *s, struct filters *f, struct profile *p, con
 {
 	bool reverse = f->shape.reverse;
 
+	set_up(s, p, &f->view, sides);
 	filters_settle(f, p, s->pic.sides, 0);
 	f->shape.reverse = reverse && s->svg;
 	filters_shape(f, p);
@@ -396,7 +402,7 @@ int main(int argc, char **argv)
 	}
 	check(&s, &f, argc - optind);
 	filters_keep_apart(&f);
-	f.view.moment_ns = s.heatmap ? s.slice_ms * 1000000 : 0;
+	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? DIFF_SLICE_MS : 0) * 1000000;
 	if (!profile_init(&p))
 		no_memory();
 	argv = argv[optind] ? argv + optind : standard_input;

@@ -7,12 +7,17 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
+#include "common/export/json.h"
+#include "common/export/slicerows.h"
 #include "common/profile/folded.h"
+#include "common/profile/label.h"
 #include "common/profile/sorted.h"
 
-static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n       " FILTER_USAGE "\n       [FILE ...]";
+static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
+			    "       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n"
+			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED };
+enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED, FOLD_INTERVAL };
 enum { LINE_LEAST = 256, LINE_MOST = SCAN_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
 static const struct option options[] = {
@@ -23,6 +28,8 @@ static const struct option options[] = {
 	{ "with-tid", no_argument, NULL, 't' },
 	{ "container", no_argument, NULL, FOLD_CONTAINER },
 	{ "truncated", no_argument, NULL, FOLD_TRUNCATED },
+	{ "output", required_argument, NULL, 'o' },
+	{ "interval", required_argument, NULL, FOLD_INTERVAL },
 	{ "max-line", required_argument, NULL, FOLD_MAX_LINE },
 	{ "max-mem", required_argument, NULL, FOLD_MAX_MEM },
 	{ "sorted", no_argument, NULL, FOLD_SORTED },
@@ -37,12 +44,16 @@ struct settings {
 	size_t line_max; /* 0: what the grammar has for everybody */
 	size_t budget;
 	bool sorted, tab;
+	bool as_rows; /* in this format */
+	enum rows_format format;
+	uint64_t interval; /* nanoseconds; 0: none was asked for */
 };
 
 struct fold {
 	struct filters f;
 	struct settings s;
 	struct profile p;   /* captures, and what is to be made over */
+	struct origins origins; /* for rows */
 	struct lines lines; /* text that is only added up, and what the tree had no room for */
 	uint64_t good;
 };
@@ -75,6 +86,16 @@ static void take_option(struct fold *fold, int c)
 		break;
 	case FOLD_MAX_MEM:
 		fold->s.budget = cli_size("--max-mem", optarg, 1, 1024);
+		break;
+	case 'o':
+		fold->s.as_rows = true;
+		if (!rows_format_of(optarg, &fold->s.format))
+			cli_usage("-o: \"%s\" is none of tsv, ndjson and json", optarg);
+		break;
+	case FOLD_INTERVAL:
+		fold->s.interval = filters_seconds("--interval", optarg);
+		if (!fold->s.interval)
+			cli_usage("--interval: a slice of no time has nothing in it");
 		break;
 	case FOLD_SORTED:
 		fold->s.sorted = true;
@@ -136,10 +157,10 @@ struct output {
 	bool tab, refused; /* refused: nobody takes it, of which cli_stdout_done speaks */
 };
 
-static void write_text(struct output *o)
+static void write_text(struct buf *text, bool *refused)
 {
-	o->refused = o->refused || fwrite(o->text.p, 1, o->text.n, stdout) != o->text.n;
-	buf_clear(&o->text);
+	*refused = *refused || (text->n && fwrite(text->p, 1, text->n, stdout) != text->n);
+	buf_clear(text);
 }
 
 /* False where it makes no sense to go on. */
@@ -156,14 +177,13 @@ static bool put_line(struct output *o, struct slice stack, uint64_t count)
 	if (o->tab)
 		o->text.p[at] = '\t';
 	if (o->text.n >= OUTPUT)
-		write_text(o);
+		write_text(&o->text, &o->refused);
 	return !o->refused;
 }
 
 static void output_done(struct output *o)
 {
-	if (o->text.n)
-		write_text(o);
+	write_text(&o->text, &o->refused);
 	buf_release(&o->text);
 	cli_stdout_done();
 }
@@ -191,6 +211,15 @@ static bool tree_to_lines(struct profile *p, void *context)
 	return lines_pour(&fold->lines, p);
 }
 
+/* Rows are made of a tree that has everything, and are no lines of folded text. */
+static void begin_rows(struct fold *fold)
+{
+	origins_init(&fold->origins);
+	fold->p.stack_max = 0;
+	fold->f.view.origins = &fold->origins;
+	fold->f.view.moment_ns = fold->s.interval ? fold->s.interval : SLICE_ROWS_INTERVAL;
+}
+
 static void begin(struct fold *fold)
 {
 	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* what is small is known when all is there */
@@ -199,6 +228,10 @@ static void begin(struct fold *fold)
 		no_memory();
 	fold->p.stack_max = fold->s.line_max ? fold->s.line_max - (PROFILE_LINE_MAX - PROFILE_STACK_MAX) : PROFILE_STACK_MAX;
 	lines_init(&fold->lines, budget - budget / 4);
+	if (fold->s.as_rows) {
+		begin_rows(fold);
+		return;
+	}
 	if (!shape_asked(&fold->f.shape))
 		fold->f.lines = &fold->lines;
 	if (budget) {
@@ -225,8 +258,29 @@ static enum status load(struct fold *fold, char **operands)
 	return status;
 }
 
+static void print_rows(struct fold *fold)
+{
+	struct slice_rows w;
+	struct slice bytes;
+
+	if (fold->s.format != ROWS_TSV && !json_known())
+		cli_usage("-o: this build has no JSON");
+	if (!slice_rows_init(&w, fold->s.format, &fold->p, &fold->origins, fold->f.view.moment_ns))
+		no_memory();
+	while (slice_rows_next(&w, &bytes) && fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n)
+		;
+	if (slice_rows_failed(&w))
+		no_memory();
+	cli_stdout_done();
+	slice_rows_release(&w);
+}
+
 static void print(struct fold *fold)
 {
+	if (fold->s.as_rows) {
+		print_rows(fold);
+		return;
+	}
 	if (!fold->lines.total && !fold->s.tab) {
 		print_tree(&fold->p);
 		return;
@@ -243,8 +297,21 @@ static void check_sorted(const struct fold *fold)
 
 	if (shape_asked(&fold->f.shape))
 		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
-	if (v->n_pids || v->n_tids || v->has_from || v->has_to || v->half != HALF_BOTH)
-		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --from and --to");
+	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
+		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
+}
+
+static void check(const struct fold *fold)
+{
+	const struct settings *s = &fold->s;
+
+	filters_check(&fold->f);
+	if (s->as_rows && (s->sorted || s->tab || s->line_max))
+		cli_usage("-o is for rows, %s for lines", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
+	if (s->interval && !s->as_rows)
+		cli_usage("--interval is for rows: -o tsv or -o ndjson");
+	if (s->sorted)
+		check_sorted(fold);
 }
 
 static enum status sorted_done(struct sorted *s, const char *operand)
@@ -328,13 +395,11 @@ int main(int argc, char **argv)
 	int c;
 
 	cli_begin("cprof-fold", usage);
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adptThV", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adpto:ThV", options, NULL)) != -1) {
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);
 	}
-	filters_check(&fold.f);
-	if (fold.s.sorted)
-		check_sorted(&fold);
+	check(&fold);
 	begin(&fold);
 	if (argv[optind])
 		operands = argv + optind;
@@ -343,6 +408,7 @@ int main(int argc, char **argv)
 	else
 		status = fold_any(&fold, operands);
 	lines_release(&fold.lines);
+	origins_release(&fold.origins);
 	profile_release(&fold.p);
 	filters_release(&fold.f);
 	return status;

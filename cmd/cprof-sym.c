@@ -98,6 +98,7 @@ struct pass {
 	struct writer *writer;
 	struct capture capture;
 	struct namer *namer;
+	uint64_t bytes; /* that the writer had handed over before this record */
 	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
 	bool due;  /* such a block has ended, and what is missing has not been said yet */
 };
@@ -155,22 +156,25 @@ static bool pass_on(struct pass *p, const struct record *r)
 	uint64_t before;
 	bool full;
 
-	if (p->due || !is_bulk(r->type))
+	if (p->due || !is_bulk(r->type)) {
 		before_record(p, r);
+		p->bytes = writer_bytes(p->writer);
+	}
 	wrong = capture_apply(&p->capture, r);
 	or_die(!p->capture.no_memory);
 	if (wrong) /* it goes on all the same: who reads it next is to know of it too */
 		reader_complain(p->reader, wrong);
-	else
+	else if (namer_minds(r))
 		or_die(namer_see(p->namer, &p->capture, r));
-	before = writer_bytes(p->writer);
 	if (!writer_put(p->writer, r)) {
 		if (!writer_refused(p->writer))
 			return false;
 		reader_complain(p->reader, writer_error(p->writer));
 	}
+	before = p->bytes;
+	p->bytes = writer_bytes(p->writer);
+	full = p->bytes != before;
 	if (r->type != RECORD_FLUSH) {
-		full = writer_bytes(p->writer) != before;
 		p->open = is_name(r->type) || full;
 		p->due |= full;
 	}
@@ -256,75 +260,97 @@ static enum status symbolize(const char *path, const struct settings *s)
 	return status;
 }
 
+enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL };
+
+static const struct option options[] = {
+	{ "symfs", required_argument, NULL, SYMFS },
+	{ "debug-dir", required_argument, NULL, DEBUG_DIR },
+	{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+	{ "kernel", required_argument, NULL, KERNEL },
+	{ "demangle", required_argument, NULL, DEMANGLE },
+	{ "inlined", no_argument, NULL, 'i' },
+	{ "lines", no_argument, NULL, 'l' },
+	{ "max-mem", required_argument, NULL, MAX_MEM },
+	{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
+	{ "verbose", no_argument, NULL, 'v' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ 0 },
+};
+
+/* Where to look for files. False: the option is another. */
+static bool take_place(struct settings *s, int option)
+{
+	static const char *dirs[DEBUG_DIRS_MAX];
+	struct modules_options *mo = &s->modules;
+
+	switch (option) {
+	case SYMFS:
+		if (mo->symfs)
+			cli_usage("--symfs: one directory at most");
+		mo->symfs = cli_directory("--symfs", optarg);
+		return true;
+	case DEBUG_DIR:
+		if (mo->n_debug_dirs == DEBUG_DIRS_MAX)
+			cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
+		dirs[mo->n_debug_dirs++] = cli_directory("--debug-dir", optarg);
+		mo->debug_dirs = dirs;
+		return true;
+	case DEBUGINFOD:
+		if (!mo->debuginfod)
+			mo->debuginfod = cli_debuginfod();
+		return true;
+	case KERNEL:
+		if (s->kernel.path)
+			cli_usage("--kernel: one file at most");
+		parse_kernel(&s->kernel, optarg);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* What to say of what is found. */
+static void take_option(struct settings *s, int option)
+{
+	struct modules_options *mo = &s->modules;
+
+	switch (option) {
+	case DEMANGLE:
+		mo->demangle = parse_mode(optarg);
+		break;
+	case 'i':
+		mo->levels |= LEVELS_INLINED;
+		break;
+	case 'l':
+		mo->levels |= LEVELS_LINES;
+		break;
+	case MAX_MEM:
+		mo->max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
+		break;
+	case MIN_RESOLVED:
+		s->least = parse_percent("--min-resolved", optarg);
+		break;
+	case 'v':
+		s->verbose = true;
+		break;
+	case 'h':
+		cli_help();
+	case 'V':
+		cli_version();
+	default:
+		cli_usage(NULL);
+	}
+}
+
 static void parse_options(struct settings *s, int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL };
-	static const struct option options[] = {
-		{ "symfs", required_argument, NULL, SYMFS },
-		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
-		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
-		{ "kernel", required_argument, NULL, KERNEL },
-		{ "demangle", required_argument, NULL, DEMANGLE },
-		{ "inlined", no_argument, NULL, 'i' },
-		{ "lines", no_argument, NULL, 'l' },
-		{ "max-mem", required_argument, NULL, MAX_MEM },
-		{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
-	};
-	static const char *dirs[DEBUG_DIRS_MAX];
 	struct modules_options *mo = &s->modules;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "ilvhV", options, NULL)) != -1) {
-		switch (c) {
-		case SYMFS:
-			if (mo->symfs)
-				cli_usage("--symfs: one directory at most");
-			mo->symfs = cli_directory("--symfs", optarg);
-			break;
-		case DEBUG_DIR:
-			if (mo->n_debug_dirs == DEBUG_DIRS_MAX)
-				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[mo->n_debug_dirs++] = cli_directory("--debug-dir", optarg);
-			mo->debug_dirs = dirs;
-			break;
-		case DEBUGINFOD:
-			if (!mo->debuginfod)
-				mo->debuginfod = cli_debuginfod();
-			break;
-		case KERNEL:
-			if (s->kernel.path)
-				cli_usage("--kernel: one file at most");
-			parse_kernel(&s->kernel, optarg);
-			break;
-		case DEMANGLE:
-			mo->demangle = parse_mode(optarg);
-			break;
-		case 'i':
-			mo->levels |= LEVELS_INLINED;
-			break;
-		case 'l':
-			mo->levels |= LEVELS_LINES;
-			break;
-		case MAX_MEM:
-			mo->max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
-			break;
-		case MIN_RESOLVED:
-			s->least = parse_percent("--min-resolved", optarg);
-			break;
-		case 'v':
-			s->verbose = true;
-			break;
-		case 'h':
-			cli_help();
-		case 'V':
-			cli_version();
-		default:
-			cli_usage(NULL);
-		}
+		if (!take_place(s, c))
+			take_option(s, c);
 	}
 	s->kernel.symfs = mo->symfs;
 	s->kernel.debug_dirs = mo->debug_dirs;

@@ -12,7 +12,7 @@
 #include "common/export/json.h"
 
 static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROWS]\n"
-			    "       [--by function|module|process|thread]\n"
+			    "       [--by function|module|process|thread|container|label.KEY]\n"
 			    "       [--peek RE | --stacks N | --tree [--min-share PERCENT] [--depth N]]\n"
 			    "       [-o tsv|ndjson|json | -w SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 

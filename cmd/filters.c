@@ -4,11 +4,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/profile/folded.h"
 
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
+enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
 
 static void no_memory(void)
 {
@@ -47,6 +49,27 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 	for (; places < 9; places++)
 		part *= 10;
 	return whole * ONE + part;
+}
+
+uint64_t filters_seconds(const char *option, const char *text)
+{
+	return billionths(option, text, "seconds");
+}
+
+static void set_instant(struct instant *to, const char *option, const char *text)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
+		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
+}
+
+static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
+{
+	if (!grow_array(list, cap, *n, sizeof(**list)))
+		no_memory();
+	(*list)[(*n)++] = text;
 }
 
 static uint64_t percent(const char *option, const char *text)
@@ -176,18 +199,24 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->tids = f->tids;
 		return true;
 	case FILTER_COMM:
-		if (!grow_array(&f->comms, &f->cap_comms, v->n_comms, sizeof(*f->comms)))
-			no_memory();
-		f->comms[v->n_comms++] = argument;
+		add_text(&f->comms, &f->cap_comms, &v->n_comms, argument);
 		v->comms = f->comms;
 		return true;
+	case FILTER_IN:
+		add_text(&f->groups, &f->cap_groups, &v->n_groups, argument);
+		v->groups = f->groups;
+		return true;
+	case FILTER_LABEL:
+		if (!strchr(argument, '='))
+			cli_usage("--label: \"%s\" is not of the form key=value", argument);
+		add_text(&f->labels, &f->cap_labels, &v->n_labels, argument);
+		v->labels = f->labels;
+		return true;
 	case FILTER_FROM:
-		v->from = billionths("--from", argument, "seconds");
-		v->has_from = true;
+		set_instant(&v->from, "--from", argument);
 		return true;
 	case FILTER_TO:
-		v->to = billionths("--to", argument, "seconds");
-		v->has_to = true;
+		set_instant(&v->to, "--to", argument);
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
@@ -221,6 +250,7 @@ void filters_by(struct filters *f, const char *argument)
 		[BY_MODULE] = "module",
 		[BY_PROCESS] = "process",
 		[BY_THREAD] = "thread",
+		[BY_CONTAINER] = "container",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -229,12 +259,16 @@ void filters_by(struct filters *f, const char *argument)
 			return;
 		}
 	}
-	cli_usage("--by: \"%s\" is none of function, module, process and thread", argument);
+	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
+		cli_usage("--by: \"%s\" is none of function, module, process, thread, container and label.KEY", argument);
+	f->view.by = BY_LABEL;
+	f->view.label = argument + 6;
 }
 
 void filters_check(const struct filters *f)
 {
-	if (f->view.has_from && f->view.has_to && f->view.from >= f->view.to)
+	if (f->view.from.kind && f->view.from.kind == f->view.to.kind && f->view.from.kind != INSTANT_DAYTIME &&
+	    f->view.from.ns >= f->view.to.ns)
 		cli_usage("--from is not before --to");
 	if (f->view.wall && f->view.n_events)
 		cli_usage("--wall is all events that are time; --event chooses some");
@@ -249,6 +283,8 @@ void filters_release(struct filters *f)
 	free(f->comms);
 	free(f->events);
 	free(f->event_text);
+	free(f->groups);
+	free(f->labels);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -366,9 +402,10 @@ static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
 
-	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->has_from ? "--from" : v->has_to ? "--to" :
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->n_events ? "--event" : v->wall ? "--wall" : v->by == BY_MODULE ? "--by module" : f->watch ? "-w" : NULL;
+	       v->n_events ? "--event" : v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
 
 void filters_warn_bad(const char *name, const struct scan *s)
@@ -393,8 +430,9 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;
 	r.n_roots = f->view.n_comms;
-	r.root_only = f->view.by == BY_PROCESS || f->view.by == BY_THREAD;
+	r.root_only = view_by_root(f->view.by);
 	r.lines = f->lines;
+	r.batch = f->lines || f->full ? 0 : BATCH;
 	r.full = f->full;
 	r.budget = f->budget;
 	r.context = f->context;

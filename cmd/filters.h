@@ -18,6 +18,8 @@ enum filter_option {
 	FILTER_PID = 0x100,
 	FILTER_TID,
 	FILTER_COMM,
+	FILTER_IN,
+	FILTER_LABEL,
 	FILTER_MATCH, /* the four expressions stand together */
 	FILTER_FOCUS,
 	FILTER_EXCLUDE,
@@ -43,6 +45,7 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
 	{ "pid", required_argument, NULL, FILTER_PID }, { "tid", required_argument, NULL, FILTER_TID }, \
 	{ "comm", required_argument, NULL, FILTER_COMM },                                            \
+	{ "in", required_argument, NULL, FILTER_IN }, { "label", required_argument, NULL, FILTER_LABEL }, \
 	{ "match", required_argument, NULL, FILTER_MATCH },                                          \
 	{ "focus", required_argument, NULL, FILTER_FOCUS },                                          \
 	{ "exclude", required_argument, NULL, FILTER_EXCLUDE },                                      \
@@ -58,8 +61,8 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
-	"       [--from SECONDS] [--to SECONDS] [--weight samples|ns]\n"                            \
-	"       [--event NAME,... | --wall]\n"                                                      \
+	"       [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME] [--to TIME]\n"            \
+	"       [--weight samples|ns] [--event NAME,... | --wall]\n"                                \
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
@@ -84,9 +87,10 @@ struct filters {
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms, **events;
-	char *event_text; /* the names point into it */
+	char *event_text; /* the names of events point into it */
 	bool weighed;     /* --weight was given */
-	size_t cap_pids, cap_tids, cap_comms, cap_events;
+	const char **groups, **labels;
+	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;
@@ -108,6 +112,8 @@ struct loaded {
 
 /* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
 bool filters_option(struct filters *f, int option, const char *argument);
+/* A number of seconds with up to nine places, in nanoseconds; or usage. */
+uint64_t filters_seconds(const char *option, const char *text);
 /* The argument of --by, for the commands that have it. */
 void filters_by(struct filters *f, const char *argument);
 /* Usage where the options contradict each other. To be called after the last one. */

@@ -133,7 +133,9 @@ static void refresh(struct live *v, struct gather *g)
 	show(v);
 	v->before = t;
 	v->from = v->now;
-	v->due = v->due + v->period > v->now ? v->due + v->period : v->now + v->period;
+	v->due += v->period;
+	if (v->due + 2 * NEARLY < v->now + v->period) /* the recorder was late by more than a little */
+		v->due = v->now + v->period;
 }
 
 /* The first window begins with the recording where the capture tells when that was. */

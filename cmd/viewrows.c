@@ -5,7 +5,7 @@
 #include "cmd/header.h"
 #include "cmd/views.h"
 #include "common/export/json.h"
-#include "common/profile/stacks.h"
+#include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
 
 /* Rows that are being written, and what JSON says of them before they begin. */
@@ -181,10 +181,10 @@ static void stacks_rows(struct writing *w)
 	static const char *const columns[] = { "flat", "flat_percent", "depth", "stack", NULL };
 	struct views_path path = { 0 };
 	struct buf text = { 0 };
-	struct stacks s;
+	struct heaviest s;
 	size_t n;
 
-	if (!stacks_init(&s, w->v->profile))
+	if (!heaviest_init(&s, w->v->profile))
 		no_memory();
 	n = views_shown(w->v, s.n);
 	begin(w, columns, n, s.n);
@@ -207,7 +207,7 @@ static void stacks_rows(struct writing *w)
 	end(w);
 	free(path.labels);
 	buf_release(&text);
-	stacks_release(&s);
+	heaviest_release(&s);
 }
 
 /* Rows are numbered from 1, so that each can name the one above it: whole paths would take n * n bytes. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/header.h"
-#include "common/profile/stacks.h"
+#include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
 
 enum { TABLE_HEAD = 3 }; /* lines above the rows of a table */
@@ -30,6 +30,8 @@ static const char *things_of(const struct views *v)
 		[BY_MODULE] = "modules",
 		[BY_PROCESS] = "processes",
 		[BY_THREAD] = "threads",
+		[BY_CONTAINER] = "containers",
+		[BY_LABEL] = "labels",
 	};
 
 	return v->shape == SHAPE_STACKS ? "stacks" : things[v->view->by];
@@ -249,17 +251,17 @@ void views_path(const struct views *v, uint32_t node, struct views_path *path)
 static void stacks_text(const struct views *v, struct buf *out)
 {
 	struct views_path path = { 0 };
-	struct stacks s;
+	struct heaviest s;
 	uint64_t sum = 0;
 	size_t n;
 
-	if (!stacks_init(&s, v->profile))
+	if (!heaviest_init(&s, v->profile))
 		no_memory();
 	n = views_shown(v, s.n);
 	put_total_of(v, out, n, s.n);
 	buf_printf(out, "\n%10s %7s %7s  %s\n", "flat", "flat%", "sum%", "stack, the innermost frame first");
 	for (size_t i = 0; i < n; i++) {
-		const struct stacks_item *it = &s.list[i];
+		const struct heaviest_item *it = &s.list[i];
 
 		sum += it->weight;
 		views_path(v, it->node, &path);
@@ -273,7 +275,7 @@ static void stacks_text(const struct views *v, struct buf *out)
 		}
 	}
 	free(path.labels);
-	stacks_release(&s);
+	heaviest_release(&s);
 }
 
 uint64_t views_least(const struct views *v)

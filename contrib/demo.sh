@@ -5,7 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build}" "${BIN:=$BUILD/bin}" "${SECONDS_OF_DEMO:=5}"
 export BUILD
-PATH=$PATH:/usr/share/perl5/Devel/NYTProf # where Debian keeps flamegraph.pl
 s=$SECONDS_OF_DEMO
 
 say() { printf '\n%s\n' "$*"; }
@@ -38,9 +37,6 @@ say "cprof-top -n 15 $BUILD/demo.sym.bin"
 "$BIN/cprof-top" -n 15 "$BUILD/demo.sym.bin"
 
 "$BIN/cprof-fold" "$BUILD/demo.sym.bin" >"$BUILD/demo.folded"
-if command -v flamegraph.pl >/dev/null; then
-	flamegraph.pl --title "cprof demo" "$BUILD/demo.folded" >"$BUILD/demo.svg"
-	say "The flame graph is $PWD/${BUILD#"$PWD"/}/demo.svg; open it in a browser."
-else
-	say "There is no flamegraph.pl here to draw $PWD/${BUILD#"$PWD"/}/demo.folded."
-fi
+"$BIN/cprof-flame" --title "cprof demo" "$BUILD/demo.sym.bin" >"$BUILD/demo.html"
+"$BIN/cprof-flame" --title "cprof demo" -o svg "$BUILD/demo.sym.bin" >"$BUILD/demo.svg"
+say "The flame graph is $PWD/${BUILD#"$PWD"/}/demo.html; open it in a browser. demo.svg beside it is a picture of it."

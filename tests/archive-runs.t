@@ -83,6 +83,25 @@ X
 status 'one of another build' 0 cprof-archive -d "$tmp/cut" $debug "$tmp/f.bin"
 same 'is replaced as well' "$x" "$(where "$tmp/seg" "$id")"
 
+# One that is cut short and that nobody replaces: it is said to be damaged, not to be missing.
+mkdir "$tmp/bare"
+mv "$live/f.so" "$tmp/f.so.gone"
+for n in 0 50 200 3000; do
+	head -c $n "$(where "$a" "$id")" >"$x"
+	names_by "$tmp/cut"
+	like "of an archived file the first $n bytes" "$(cat "$tmp/err")" 'f\.so \(damaged\)'
+done
+is 'which file is told' "$(sources "$tmp/named.bin")" "1 damaged none $x"
+names_by "$tmp/bare"
+like 'none at all' "$(cat "$tmp/err")" 'f\.so \(no-file\)'
+mv "$tmp/f.so.gone" "$live/f.so"
+
+# What has nothing to archive leaves nothing behind.
+{ segment; finish; } | cprof-dump -r >"$tmp/nothing.bin"
+status 'a capture without files' 0 cprof-archive -d "$tmp/bare" "$tmp/nothing.bin"
+status 'an empty input' 3 cprof-archive -d "$tmp/bare" /dev/null
+is 'write nothing' "$(ls -A "$tmp/bare")" ''
+
 # Links that lead elsewhere.
 mkdir "$tmp/linked" "$tmp/outside"
 ln -s "$tmp/outside" "$tmp/linked/.build-id"

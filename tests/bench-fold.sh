@@ -1,7 +1,7 @@
 #!/bin/sh
 # How fast cprof-fold is, beside what else does its job, all in one run: prints times and ratios.
 #
-#	BIN=build/bin tests/bench-fold.sh [SCALE]	# SCALE 1: about 60 MB of text, one minute
+#	BIN=build/bin tests/bench-fold.sh [SCALE]	# SCALE 1: about 70 MB of text, two minutes
 #
 # 1. Samples to folded text. The same samples as perf script's text, collapsed by twenty lines of perl
 #    (a stand-in for stackcollapse-perf.pl, which no package ships, and which does more for each line),
@@ -150,23 +150,44 @@ else
 	echo "perf cannot record here, or has no stackcollapse.py: left out"
 fi
 
-echo "== folded text to folded text (generated: 531 functions, $((100000 * scale)) stacks)"
+# What one core does: MB a second of the CPU's time, user and system; best of five.
+peak=$BUILD/tests/peak
+[ -x "$peak" ] || make -s -C "$top" BUILD="$BUILD" "$peak"
+spent() {
+	best= kib=
+	for _ in 1 2 3 4 5; do
+		a=$(date +%s%N); "$peak" "$tmp/spent" sh -c "exec $1 >$tmp/out" || exit 1; b=$(date +%s%N)
+		read -r k us <"$tmp/spent"
+		[ -n "$best" ] && [ "$best" -le "$us" ] || best=$us wall=$((b - a)) kib=$k
+	done
+	awk -v us="$best" -v wall="$wall" -v kib="$kib" -v mb="$2" \
+		'BEGIN { printf "%7.3f s CPU %7.3f s wall %6.1f MB %6.0f MB/s", us / 1e6, wall / 1e9, kib / 1e3, mb * 1e6 / us }'
+}
+
+echo "== folded text to folded text (generated: 5,000 functions, $((100000 * scale)) stacks, all distinct)"
 awk -v stacks=$((100000 * scale)) 'BEGIN {
 	srand(7)
-	for (i = 0; i < 531; i++) { l = 8 + int(rand() * 40); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s "_" i }
+	for (i = 0; i < 5000; i++) { l = 8 + int(rand() * 46); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s "_" i }
 	for (s = 0; s < stacks; s++) {
-		d = 12 + int(rand() * 26); line = "comm" int(rand() * 5); x = int(rand() * 7)
-		for (k = 0; k < d; k++) { x = (x * 31 + (rand() < .2) + k) % 531; line = line ";" f[x] }
-		print line, 1 + int(rand() * 60)
+		d = 12 + int(rand() * 17); line = "comm" int(rand() * 5); x = int(rand() * 7)
+		for (k = 0; k < d; k++) { x = (x * 31 + int(rand() * rand() * 5) + k) % 5000; line = line ";" f[x] }
+		print line ";leaf_" s, 1 + int(rand() * 60)
 	} }' >"$tmp/u.folded"
-cprof-fold "$tmp/u.folded" >"$tmp/one.folded"
-cat "$tmp/one.folded" "$tmp/one.folded" >"$tmp/m.folded"
+cprof-fold "$tmp/u.folded" >"$tmp/s.folded"
+cat "$tmp/s.folded" "$tmp/s.folded" >"$tmp/m.folded"
+LC_ALL=C sort "$tmp/u.folded" | cmp -s - "$tmp/s.folded" || { echo "cprof-fold and sort do not agree"; exit 1; }
 group='{ n = $NF; sub(/ [0-9]+$/, ""); c[$0] += n } END { for (k in c) print k " " c[k] }'
-for f in u m; do
-	[ $f = u ] && echo "-- $(mb "$tmp/$f.folded") MB in no order" || echo "-- $(mb "$tmp/$f.folded") MB, two folded files one after the other"
-	size=$(mb "$tmp/$f.folded")
-	for what in "LC_ALL=C sort" "mawk '$group'" cprof-fold; do
-		t=$(seconds "$what $tmp/$f.folded >$tmp/out")
-		row "${what%% \'*}" "$t" "$(ratio "$size" "$t") MB/s"
-	done
+measure() { printf '%-34s %s\n' "$1" "$(spent "$2 $tmp/$3.folded" "$(mb "$tmp/$3.folded")")"; }
+for f in u s m; do
+	case $f in
+	u) echo "-- $(mb "$tmp/$f.folded") MB in no order" ;;
+	s) echo "-- the same, sorted" ;;
+	m) echo "-- $(mb "$tmp/$f.folded") MB, the sorted file twice" ;;
+	esac
+	measure "LC_ALL=C sort" sort $f
+	measure "mawk, grouped" "mawk '$group'" $f
+	measure cprof-fold cprof-fold $f
+	measure "cprof-fold --max-mem 16M" "cprof-fold --max-mem 16M" $f
+	[ $f = m ] || measure "cprof-fold --collapse-recursion" "cprof-fold --collapse-recursion" $f
+	[ $f != s ] || measure "cprof-fold --sorted" "cprof-fold --sorted" $f
 done

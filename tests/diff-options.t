@@ -131,5 +131,30 @@ awk 'BEGIN { for (i = 0; i < 60000; i++) print "root" i " 1" }' >"$tmp/roots"
 is "60,000 roots" "$(d -o tsv "$tmp/roots" "$tmp/roots" | wc -l)" 60001
 echo 'a;b 18446744073709551615' >"$tmp/huge"
 status "the largest count" 0 cprof-diff "$tmp/huge" "$tmp/a"
+# A sample at the end of time, and captures one after the other: blocks and runs of any shape.
+capture() {
+	cat <<X
+segment major=1 minor=0 least=1
+event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
+flush
+process id=1 time=10 pid=4 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=10 process=1 tid=4
+comm time=10 thread=1 comm="db"
+frame id=1 process=1 kind=exact address=0x10
+node id=16 parent=0 frame=1
+sample time=100 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=$1 event=1 cpu=0 thread=1 user=16 kernel=0 weight=3000
+end time=$1 reason=closed samples=2
+flush
+X
+}
+capture 9000000000000000000 | cprof-dump -r >"$tmp/far.bin"
+capture 200 | cprof-dump -r >"$tmp/near.bin"
+cat "$tmp/far.bin" "$tmp/near.bin" "$tmp/far.bin" >"$tmp/three.bin"
+status "a sample at the end of time" 0 cprof-diff "$tmp/far.bin" "$tmp/far.bin"
+status "  and a capture of no length" 0 cprof-diff "$tmp/far.bin" "$tmp/near.bin"
+like "    of which no bursts are known" "$(cat "$tmp/out")" "since a capture is shorter than a second"
+status "  and captures one after the other" 0 cprof-diff "$tmp/three.bin" "$tmp/near.bin"
+like "    are runs" "$(cat "$tmp/out")" "^chance is what differs between the captures of a side"
 is "the same twice is the same" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)"
 done_testing

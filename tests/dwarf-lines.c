@@ -29,11 +29,87 @@ static struct elf_file *open_alt(void *arg, struct slice name, struct slice buil
 	return arg ? open_file(arg) : NULL;
 }
 
-static void print_chain(const struct lines *l, const struct lines_chain *c)
+static void put_text(struct buf *out, struct slice s)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		printf("%s\t%s:%u\n", (const char *)lines_text(l, c->level[i].name).p,
-		       (const char *)lines_text(l, c->level[i].file).p, c->level[i].line);
+	buf_bytes(out, s.p, s.n);
+}
+
+static void put_decimal(struct buf *out, uint32_t v)
+{
+	char digits[10];
+	size_t n = sizeof(digits);
+
+	do {
+		digits[--n] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v);
+	buf_bytes(out, digits + n, sizeof(digits) - n);
+}
+
+static void put_address(struct buf *out, uint64_t v)
+{
+	char digits[20] = "";
+	size_t n = sizeof(digits);
+
+	digits[--n] = '\n';
+	do {
+		digits[--n] = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	digits[--n] = 'x';
+	digits[--n] = '0';
+	buf_bytes(out, digits + n, sizeof(digits) - n);
+}
+
+/* Not by printf, which would take longer than the look-up. */
+static void put_chain(struct buf *out, const struct lines *l, const struct lines_chain *c)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		put_text(out, lines_text(l, c->level[i].name));
+		buf_byte(out, '\t');
+		put_text(out, lines_text(l, c->level[i].file));
+		buf_byte(out, ':');
+		put_decimal(out, c->level[i].line);
+		buf_byte(out, '\n');
+	}
+}
+
+/* All of them, with the chains as text. False without memory, or where they cannot be written. */
+static bool print_all(struct lines *l, const uint64_t *addresses, size_t n)
+{
+	enum { PIECE = 1 << 16 };
+	struct lines_chain c;
+	struct buf out = { 0 };
+	bool good = true;
+
+	for (size_t i = 0; good && i < n; i++) {
+		int found = lines_find(l, addresses[i], &c);
+
+		put_address(&out, addresses[i]);
+		if (found > 0)
+			put_chain(&out, l, &c);
+		buf_byte(&out, '\n');
+		good = found >= 0 && !out.failed;
+		if (out.n >= PIECE || i + 1 == n) {
+			good = good && fwrite(out.p, 1, out.n, stdout) == out.n;
+			buf_clear(&out);
+		}
+	}
+	buf_release(&out);
+	return good;
+}
+
+static uint64_t *read_addresses(size_t *n)
+{
+	uint64_t *addresses = NULL;
+	size_t cap = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	for (*n = 0; getline(&line, &room, stdin) > 0 && extend_array(&addresses, &cap, *n, sizeof(*addresses)); ++*n)
+		addresses[*n] = strtoull(line, NULL, 16);
+	free(line);
+	return addresses;
 }
 
 static double seconds(void)
@@ -79,12 +155,10 @@ int main(int argc, char **argv)
 	struct lines_options o = { .open_alt = open_alt };
 	struct elf_file *f;
 	struct lines *l;
-	struct lines_chain c;
 	enum lines_opened opened;
-	uint64_t *addresses = NULL;
-	size_t n = 0, cap = 0;
-	char text[64];
-	bool timed = false;
+	uint64_t *addresses;
+	size_t n;
+	bool timed = false, good;
 	long times = 20;
 	int option;
 
@@ -105,8 +179,7 @@ int main(int argc, char **argv)
 	f = optind < argc ? open_file(argv[optind]) : NULL;
 	if (!f)
 		return 1;
-	while (fgets(text, sizeof(text), stdin) && grow_array(&addresses, &cap, n, sizeof(*addresses)))
-		addresses[n++] = strtoull(text, NULL, 16);
+	addresses = read_addresses(&n);
 	if (timed)
 		return n && times > 0 ? measure(f, &o, addresses, n, times) : 2;
 	opened = lines_open(f, &o, &l);
@@ -116,17 +189,8 @@ int main(int argc, char **argv)
 		free(addresses);
 		return 0;
 	}
-	for (size_t i = 0; i < n; i++) {
-		int found = lines_find(l, addresses[i], &c);
-
-		printf("0x%" PRIx64 "\n", addresses[i]);
-		if (found < 0)
-			return 1;
-		if (found)
-			print_chain(l, &c);
-		putchar('\n');
-	}
+	good = print_all(l, addresses, n);
 	lines_close(l);
 	free(addresses);
-	return 0;
+	return good ? 0 : 1;
 }

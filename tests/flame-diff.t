@@ -65,6 +65,12 @@ like "what all samples have is no difference" "$(head -3 "$tmp/got")" '^app;main
 like "names are judged as well: self and total" "$(block labels "$tmp/ab.html" | grep -E " (new|planted)$")" '^0 3 3 new$'
 like "  each by itself" "$(block labels "$tmp/ab.html" | grep -E " (new|planted)$")" '^0 0 3 planted$'
 is "  what there is less of" "$(($(awk '$NF == 2 || $NF == 1 || $NF == 4' "$tmp/got" | wc -l) > 0))" 1
+cprof-diff -o tsv -n 0 "$tmp/a" "$tmp/b" | awk -F'\t' 'function verdict(a, b, q, change) { return q >= .05 || q == "" ? 0 : !a ? 3 : !b ? 4 : change < 0 ? 1 : 2 }
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ print verdict($at["flat_a"], $at["flat_b"], $at["flat_q"], $at["flat_change"]), verdict($at["cum_a"], $at["cum_b"], $at["cum_q"], $at["cum_change"]), $1 }' |
+	sort >"$tmp/want"
+block labels "$tmp/ab.html" | awk '$1 != 5 { $1 = ""; sub(/^ /, ""); print }' | sort >"$tmp/names"
+same "  with the verdicts of cprof-diff" "$tmp/want" "$tmp/names"
 awk '$NF == 1 || $NF == 4 { if ($4 / 6000 <= $5 / 4000) print } $NF == 2 || $NF == 3 { if ($4 / 6000 >= $5 / 4000) print }
 	$NF == 4 && $5 || $NF == 3 && $4' "$tmp/got" >"$tmp/wrong"
 is "  each verdict goes the way that the shares went" "$(cat "$tmp/wrong")" ""

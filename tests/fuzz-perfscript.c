@@ -1,7 +1,7 @@
 /*
  * Any text as that of perf script: the stream that is made of it makes sense, record by record, and has each sample that
- * was counted; as text again it has as many, and none of its lines is bad. What is a stream already becomes text and a
- * perf pipe.
+ * was counted; as text again it has as many, and none of its lines is bad. What is a stream already, or its text as
+ * cprof-dump prints it, becomes perf script's text and a perf pipe.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-perfscript [-m N] FILE ...					replays, and N changed copies too
@@ -98,9 +98,32 @@ static uint64_t read_text(int text, int stream, bool strict)
 	return samples;
 }
 
-static bool is_stream(const uint8_t *p, size_t n)
+static bool begins(const uint8_t *p, size_t n, const char *with)
 {
-	return n > 3 && memcmp(p, "\x89" "cpf", 4) == 0;
+	return n >= strlen(with) && memcmp(p, with, strlen(with)) == 0;
+}
+
+/* Lines of records as a stream; those that make no sense are left out. */
+static void parse_records(const uint8_t *p, size_t n, int stream)
+{
+	struct writer *w = writer_new(stream);
+	char *text = malloc(n + 1), *line, *save;
+
+	must(w && text);
+	memcpy(text, p, n);
+	text[n] = '\0';
+	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct buf scratch = { 0 }, error = { 0 };
+		struct record r;
+
+		if (record_parse(&r, line, &scratch, &error))
+			writer_put(w, &r);
+		buf_release(&scratch);
+		buf_release(&error);
+	}
+	writer_flush(w);
+	writer_free(w);
+	free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
@@ -110,8 +133,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	must(write(in, p, n) == (ssize_t)n);
 	rewind_memory(in);
-	if (is_stream(p, n)) {
+	if (begins(p, n, "\x89" "cpf")) {
 		samples = convert(in, text, false);
+	} else if (begins(p, n, "segment ")) {
+		parse_records(p, n, stream);
+		rewind_memory(stream);
+		samples = convert(stream, text, false);
 	} else {
 		samples = read_text(in, stream, false);
 		rewind_memory(stream);

@@ -11,7 +11,7 @@
 #include "common/profile/module.h"
 #include "common/profile/peek.h"
 #include "common/profile/reason.h"
-#include "common/profile/stacks.h"
+#include "common/profile/heaviest.h"
 #include "common/profile/table.h"
 #include "common/profile/tree.h"
 
@@ -105,7 +105,7 @@ static void check_views(const struct profile *p)
 	bool *chosen = calloc(p->labels.n, sizeof(*chosen));
 	uint64_t sum = 0, roots = 0, self = 0;
 	struct tree_line line;
-	struct stacks s;
+	struct heaviest s;
 	struct peek k;
 	struct tree t;
 	size_t n;
@@ -122,7 +122,7 @@ static void check_views(const struct profile *p)
 		for (size_t i = 0; i < n; i++)
 			must(calls[i].caller == label && !calls[i].command && calls[i].weight <= p->total[0]);
 	}
-	must(stacks_init(&s, p));
+	must(heaviest_init(&s, p));
 	for (size_t i = 0; i < s.n; i++)
 		sum += s.list[i].weight;
 	must(tree_init(&t, p, p->total[0] / 4, 0));
@@ -132,7 +132,7 @@ static void check_views(const struct profile *p)
 	}
 	must(!t.failed && sum == p->total[0] && roots == p->total[0] && self == p->total[0]);
 	peek_release(&k);
-	stacks_release(&s);
+	heaviest_release(&s);
 	tree_release(&t);
 	free(chosen);
 }

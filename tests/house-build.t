@@ -32,6 +32,9 @@ said=$(without make -n BUILD="$tmp/build" offline)
 like "make offline would compile" "$said" "gcc .*cprof-dump"
 unlike "make offline asks for neither clang, bpftool nor libbpf" "$said" "clang|bpftool|-lbpf"
 ok "make offline works without them" without make BUILD="$tmp/build" offline
+# The linker takes the first of two functions of one name, and says nothing: they may be of different rooms.
+is "no name has two meanings in the library" \
+	"$(nm -g --defined-only "$tmp/build/libcprof.a" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d | tr '\n' ' ')" ""
 for c in cmd/cprof-*.c; do
 	name=$(basename "$c" .c)
 	is "$name runs" "$("$tmp/build/bin/$name" --version)" "$name $(sed -n 's/^VERSION = //p' Makefile)"

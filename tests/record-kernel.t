@@ -54,7 +54,7 @@ name "the bytes before a function" ffffffff8100030f "__pfx_three ffffffff8100030
 name "mapping symbols are no names" ffffffff81000330 "three ffffffff81000310 240"
 name "not SyS_" ffffffff81000400 "sys_read ffffffff81000400 256"
 name "a local function before a label" ffffffff81000500 "asm_exc ffffffff81000500 256"
-name "the longest, then the alphabet" ffffffff81000600 "aaa ffffffff81000600 256"
+name "the shortest, then the alphabet" ffffffff81000600 "bb ffffffff81000600 256"
 name "absolute symbols end nothing; _etext does" ffffffff810007ff "last ffffffff81000700 256"
 name "nothing at _etext" ffffffff81000800 none
 name "nothing in data" ffffffff81000900 none

@@ -49,6 +49,14 @@ same '  a second run changes nothing' "$tmp/out" "$tmp/again"
 cprof-sym --symfs "$tmp/none" "$tmp/out" >"$tmp/again" 2>/dev/null
 same '  nor does one without the file' "$tmp/out" "$tmp/again"
 is '  readers take them' "$(cprof-fold -a "$tmp/out" | sed 's/.*;//' | sort | head -2 | tr '\n' ' ')" '[kernel]_[k] 5 __pfx_local_[k] 1 '
+# What runs before the first process: code that is freed then, behind _etext.
+{ cat "$tmp/System.map"; echo 'ffffffff83000000 T _sinittext
+ffffffff83000000 T startup_32
+ffffffff83000100 T start_kernel
+ffffffff83000400 T _einittext
+ffffffff83000500 D after'; } >"$tmp/init.map"
+{ header ffffffff81000000; printf '%s\n' 0xffffffff83000000 0xffffffff830003ff 0xffffffff83000400 | kernel; finish; } | sym --kernel "$tmp/init.map"
+is 'code of a boot has names' "$(name_of "$tmp/out" | tr '\n' ',')" 'startup_32+0 ksym,start_kernel+767 ksym,-,'
 { header ''; echo 0xffffffff9d000150 | kernel; finish; } | sym --kernel "$tmp/System.map,1c000000"
 is 'an offset that was given' "$(name_of "$tmp/out")" 'local+64 ksym'
 { header ffffffff9d000000; echo 0xffffffff81000150 | kernel; finish; } | sym --kernel "$tmp/System.map,0x0"
@@ -74,6 +82,9 @@ status 'one with hidden addresses' 1 cprof-sym --kernel "$tmp/zero" "$tmp/in"
 is '  is told' "$(cat "$tmp/err")" "cprof-sym: --kernel: $tmp/zero: its addresses are hidden"
 status 'something else' 1 cprof-sym --kernel "$top/README.md" "$tmp/in"
 status 'a directory' 1 cprof-sym --kernel "$tmp" "$tmp/in"
+is '  is told' "$(cat "$tmp/err")" "cprof-sym: --kernel: $tmp: it is not a regular file"
+status 'a device' 1 cprof-sym --kernel /dev/null "$tmp/in"
+is '  is told' "$(cat "$tmp/err")" 'cprof-sym: --kernel: /dev/null: it is not a regular file'
 status 'no such file' 1 cprof-sym --kernel "$tmp/nowhere" "$tmp/in"
 is '  is told' "$(cat "$tmp/err")" "cprof-sym: --kernel: $tmp/nowhere: No such file or directory"
 status 'no offset' 2 cprof-sym --kernel "$tmp/System.map,xyz" "$tmp/in"

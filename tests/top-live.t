@@ -96,6 +96,15 @@ is "  all of its windows but the last" "$(grep -c '^Window' "$tmp/out")" 3
 } | cprof-dump -r >"$tmp/i.bin"
 is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"0 in 1.00 s,0 in 1.00 s,"
+# A recorder that is late, and then writes more than a block holds.
+{
+	segment; samples 1000 16 5; beat 2700 100 5; echo flush
+	samples 2710 16 4; echo flush
+	samples 2720 16 3; beat 3710 200 12; echo flush
+	samples 3720 16 1; beat 4710 300 13; printf 'end time=4710000000 reason=closed samples=13\nflush\n'
+} | cprof-dump -r >"$tmp/l.bin"
+is "a late recorder: windows as it writes, and no short ones behind" "$(cprof-top -w 1 "$tmp/l.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
+	"5 in 1.70 s,7 in 1.01 s,1 in 1.00 s,"
 status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -w 1'
 like "  and is told so" "$(cat "$tmp/err")" '-w needs a capture'
 status "nothing at all" 3 cprof-top -w 1 /dev/null
@@ -134,6 +143,7 @@ else
 	is "  of the same window" "$(part resized | sed -n 's/^Window: *//p')" "80 in 1.00 s"
 	is "  the next window is drawn over it, and nothing of the old one is left" \
 		"$(part second | grep -c function_)$(part second | sed -n 's/^Window: *//p')" "13 in 1.00 s"
+	like "  Ctrl-C does not end it before the recorder" "$(cat "$tmp/out")" '^== end 0$'
 	like "  in the end the table of all" "$(part end)" '^Samples: +83 in '
 	is "  that fits" "$(part end | grep -c .)" 18
 	is "  its names are whole" "$(part end | grep -c 'function_.*0$')" "$(part end | grep -c function_)"

@@ -3,7 +3,7 @@
     top-screen.py CAPTURE LINES COLUMNS LINES COLUMNS [OPTION...]
 
 Prints the screen after the first window, after the terminal got the second size, and after the second window, each
-behind a line "== WHAT"; then, behind "== end STATUS", what was printed when the capture had ended.
+behind a line "== WHAT"; then comes Ctrl-C and, behind "== end STATUS", what was printed when the capture had ended.
 """
 import fcntl
 import os
@@ -94,6 +94,8 @@ set_size(fd, sizes[1])
 print("== resized\n" + screen(read_until(drawn), *sizes[1]))
 os.write(feed, all_blocks[2])
 print("== second\n" + screen(read_until(drawn), *sizes[1]))
+os.write(fd, b"\x03")  # Ctrl-C ends the recorder, and what it wrote last is still to come
+read_until(b"^C")  # until it has come through: a terminal throws away what is printed before
 for b in all_blocks[3:]:
     os.write(feed, b)
 os.close(feed)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -235,6 +236,14 @@ static void restart(struct engine *e)
 		offcpu_restart(of(e)->offcpu);
 }
 
+static void rate(struct engine *e)
+{
+	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
+
+	for (size_t i = 0; i < of(e)->n; i++)
+		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
 static void stop(struct engine *e)
 {
 	if (of(e)->offcpu)
@@ -266,7 +275,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.waits = waits, .settle = settle, .restart = restart, .stop = stop, .close = close_engine,
+	.rate = rate, .waits = waits, .settle = settle, .restart = restart, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */

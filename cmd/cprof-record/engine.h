@@ -46,6 +46,8 @@ struct engine_ops {
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* A process is gone, and its pid may come again as that of another. */
 	void (*forget)(struct engine *e, uint32_t pid);
+	/* Samples come at the rate that the options have now. NULL where it cannot change. */
+	void (*rate)(struct engine *e);
 	/* Of waiting time; NULL where the engine knows of none: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	void (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain */

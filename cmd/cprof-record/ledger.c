@@ -108,9 +108,9 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 
 		if (!r->used || !period)
 			continue;
-		expected += ns / period;
+		expected += r->expected + ns / period;
 		if (e->by_cpu) {
-			r->outcomes[OUTCOME_EXPECTED] = ns / period - r->waiting;
+			r->outcomes[OUTCOME_EXPECTED] = r->expected + ns / period - r->waiting;
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
 		}
 	}
@@ -152,6 +152,19 @@ uint64_t ledger_missed(const struct ledger *l)
 	return expected > sum ? expected - sum : 0;
 }
 
+void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period)
+{
+	for (size_t i = 1; i < l->n && period; i++) {
+		struct ledger_row *r = &l->rows[i];
+
+		r->expected += (r->expected_ns + (r->online ? now - r->since : 0)) / period;
+		r->expected_ns = 0;
+		r->since = now;
+	}
+	l->idle_ns = host_idle_ns(cpus);
+	l->idle_told = ledger_total(l, OUTCOME_IDLE);
+}
+
 /*
  * Of the ticks that nothing tells of, those of which this segment is to say so: what is missing for a second and
  * more. A sample may still be on its way, and would be told of twice, the second time in the next segment.
@@ -166,7 +179,7 @@ static uint64_t missed_here(struct ledger *l, bool last)
 
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
-	uint64_t gaps = ledger_missed(l), counted = ledger_total(l, OUTCOME_IDLE) - l->asleep, slept, more;
+	uint64_t gaps = ledger_missed(l), told = ledger_total(l, OUTCOME_IDLE) - l->idle_told, slept, more;
 
 	if (l->idle_ns == 0) {
 		l->idle_ns = host_idle_ns(cpus);
@@ -175,7 +188,7 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
 		return;
 	slept = (host_idle_ns(cpus) - l->idle_ns) / period;
-	more = slept > counted + l->asleep ? slept - counted - l->asleep : 0;
+	more = slept > told ? slept - told : 0;
 	if (more > gaps)
 		more = gaps;
 	l->asleep += more;

@@ -13,6 +13,7 @@ struct ledger_row {
 	bool used, online;
 	uint64_t since;       /* online and sampled since then */
 	uint64_t expected_ns; /* CPU time before that */
+	uint64_t expected;    /* ticks of the time before the rate changed last */
 	uint64_t waiting;     /* samples that have been taken in and are not written yet: not expected here before they are */
 	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
 	uint64_t base[OUTCOMES];     /* the same at the segment's start */
@@ -23,7 +24,8 @@ struct ledger_row {
 struct ledger {
 	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
 	size_t n, cap;
-	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first; 0: not asked */
+	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first or the rate changed; 0: not asked */
+	uint64_t idle_told;   /* ticks that were IDLE then */
 	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
 	uint64_t gaps;        /* ledger_missed when it was asked last */
 	uint64_t missed_said, missed_held, missed_told; /* ticks missed: in this segment; as held; in those before */
@@ -46,6 +48,8 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
  * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.
  */
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period);
+/* Ticks come in another rate from now on; period: that of before. cpus: as ledger_explain's. */
+void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period);
 /* Writes what changed. last: nothing more will come. */
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last);
 /* A segment begins. */

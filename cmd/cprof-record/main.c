@@ -244,7 +244,7 @@ static bool step(struct recorder *r, uint64_t until)
 	r->engine->ops->drain(r->engine, &r->queue);
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
 	ripe = queue_ripe(&r->queue, until);
-	r->spaces.hurry = r->queue.bytes.n > QUEUE_MOST ||
+	r->spaces.hurry = r->hurry || r->queue.bytes.n > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	done = apply(r, ripe);
 	queue_drop(&r->queue, done);
@@ -324,6 +324,40 @@ static void look_when(struct recorder *r, uint64_t now)
 	}
 }
 
+/*
+ * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
+ * for a table longer.
+ */
+static void change_rate(struct recorder *r, unsigned int hertz)
+{
+	unsigned int before = r->o.hertz;
+	uint64_t now;
+
+	r->o.hertz = hertz;
+	r->engine->ops->rate(r->engine);
+	r->o.hertz = before;
+	r->hurry = true;
+	now = host_mono_ns();
+	step(r, now);
+	r->hurry = false;
+	tell_ledger(r, now, false);
+	ledger_rate(&r->ledger, &r->cpus, now, engine_period(&r->o));
+	r->o.hertz = hertz;
+}
+
+/* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
+static bool keep_promise(struct recorder *r, uint64_t now)
+{
+	const uint64_t *costs = r->ledger.costs;
+	unsigned int hertz = maxcost_rate(&r->maxcost, now, costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS],
+					  r->cpus.n, r->o.hertz);
+
+	if (hertz == r->o.hertz)
+		return false;
+	change_rate(r, hertz);
+	return true;
+}
+
 static void flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
@@ -337,7 +371,9 @@ static void flush(struct recorder *r, uint64_t now)
 		ledger_hold(&r->ledger);
 	if (state != OUTPUT_STAYS)
 		turn(r, now, state);
-	else if (emit_segment_due(&r->emit, now))
+	if (r->o.max_cost > 0 && keep_promise(r, now))
+		next_segment(r, now);
+	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
 		next_segment(r, now);
 }
 
@@ -565,6 +601,9 @@ static void prepare(struct recorder *r, char **argv)
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
+	r->maxcost = (struct maxcost){ .share = r->o.max_cost, .asked = r->o.hertz };
+	if (r->o.max_cost > 0 && !r->engine->ops->rate)
+		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
 
 static void start(struct recorder *r)

@@ -10,7 +10,7 @@
 #include "cmd/cprof-record/cgroup.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_OFF_CPU };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
@@ -23,7 +23,7 @@ static const char usage[] =
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
 	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
-	"                    [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
+	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
 {
@@ -132,6 +132,16 @@ static void add_label(struct options *o, const char *text)
 	o->labels[o->n_labels++] = text;
 }
 
+static double parse_percent(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !(v > 0) || v > 100)
+		cli_usage("%s: \"%s\" is not a percentage like 0.5%%", option, text);
+	return v;
+}
+
 static void add_when(struct options *o, const char *text)
 {
 	struct buf error = { 0 };
@@ -210,6 +220,9 @@ static void parse_option(struct options *o, int c)
 	case 'l':
 		add_label(o, optarg);
 		break;
+	case OPTION_MAX_COST:
+		o->max_cost = parse_percent("--max-cost", optarg) / 100;
+		break;
 	case OPTION_RING:
 		parse_span("--ring", optarg, &o->ring_ns, &o->ring_bytes);
 		break;
@@ -278,6 +291,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
 		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
 		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
+		{ "max-cost", required_argument, NULL, OPTION_MAX_COST },
 		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },

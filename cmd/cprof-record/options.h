@@ -24,7 +24,8 @@ struct options {
 	size_t n_groups, cap_groups;
 	const char **labels; /* of -l: "key=value" */
 	size_t n_labels, cap_labels;
-	unsigned int hertz;
+	unsigned int hertz;   /* now; it changes with max_cost */
+	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
 	bool off_cpu;        /* waiting time, too */
 	uint64_t off_cpu_ns; /* waits are told of when they come to so much */
 	double seconds;     /* 0: until interrupted */

@@ -5,6 +5,7 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/maxcost.h"
 #include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/targets.h"
 
@@ -31,6 +32,8 @@ struct recorder {
 	uint64_t settled, settle_next; /* waits that go on were told of; and are so again, at the latest */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
+	struct maxcost maxcost;
+	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
 };

@@ -38,13 +38,6 @@ void buf_bytes(struct buf *b, const void *p, size_t n)
 	b->n += n;
 }
 
-void buf_byte(struct buf *b, uint8_t v)
-{
-	if (!buf_has_room(b, 1) && !buf_reserve(b, 1))
-		return;
-	b->p[b->n++] = v;
-}
-
 void buf_text(struct buf *b, const char *text)
 {
 	buf_bytes(b, text, strlen(text));

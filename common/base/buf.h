@@ -26,7 +26,6 @@ struct buf {
 /* Makes room for n more bytes; false (and b->failed) without memory. */
 bool buf_reserve(struct buf *b, size_t n);
 void buf_bytes(struct buf *b, const void *p, size_t n);
-void buf_byte(struct buf *b, uint8_t v);
 void buf_text(struct buf *b, const char *text);
 void buf_slice(struct buf *b, struct slice s); /* length as varint, then bytes */
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -78,7 +77,12 @@ static inline uint8_t *varint_store(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* As buf_byte; in most calls it is one. */
+static inline void buf_byte(struct buf *b, uint8_t v)
+{
+	if (buf_has_room(b, 1) || buf_reserve(b, 1))
+		b->p[b->n++] = v;
+}
+
 static inline void buf_varint(struct buf *b, uint64_t v)
 {
 	if (buf_has_room(b, VARINT_MAX) || buf_reserve(b, VARINT_MAX))

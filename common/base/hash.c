@@ -38,7 +38,6 @@ void intern_release(struct intern *t)
 	}
 	free(t->items);
 	free(t->slots);
-	free(t->tags);
 	intern_init(t);
 }
 
@@ -49,28 +48,21 @@ static uint32_t tag_of(struct slice s)
 
 static bool intern_rehash(struct intern *t, size_t slots)
 {
-	uint32_t *slot = calloc(slots, sizeof(*slot));
-	uint32_t *tag = malloc(slots * sizeof(*tag));
+	struct intern_slot *slot = calloc(slots, sizeof(*slot));
 
-	if (!slot || !tag) {
-		free(slot);
-		free(tag);
+	if (!slot)
 		return false;
-	}
 	for (size_t i = 0; t->slots && i <= t->mask; i++) {
-		size_t at = t->tags[i] & (slots - 1);
+		size_t at = t->slots[i].tag & (slots - 1);
 
-		if (!t->slots[i])
+		if (!t->slots[i].id)
 			continue;
-		while (slot[at])
+		while (slot[at].id)
 			at = (at + 1) & (slots - 1);
 		slot[at] = t->slots[i];
-		tag[at] = t->tags[i];
 	}
 	free(t->slots);
-	free(t->tags);
 	t->slots = slot;
-	t->tags = tag;
 	t->mask = slots - 1;
 	return true;
 }
@@ -105,12 +97,12 @@ static uint8_t *intern_store(struct intern *t, struct slice s)
 }
 
 /* The slot that holds s, or the empty one where it would go. Its tag alone says where: to grow, no bytes are read. */
-static size_t intern_slot(const struct intern *t, struct slice s, uint32_t tag)
+static size_t find_slot(const struct intern *t, struct slice s, uint32_t tag)
 {
 	size_t at = tag & t->mask;
 
-	while (t->slots[at]) {
-		if (t->tags[at] == tag && slice_equal(t->items[t->slots[at] - 1], s))
+	while (t->slots[at].id) {
+		if (t->slots[at].tag == tag && slice_equal(t->items[t->slots[at].id - 1], s))
 			break;
 		at = (at + 1) & t->mask;
 	}
@@ -123,16 +115,15 @@ bool intern_find(const struct intern *t, struct slice s, uint32_t *id)
 
 	if (t->n == 0)
 		return false;
-	at = intern_slot(t, s, tag_of(s));
-	if (!t->slots[at])
+	at = find_slot(t, s, tag_of(s));
+	if (!t->slots[at].id)
 		return false;
-	*id = t->slots[at] - 1;
+	*id = t->slots[at].id - 1;
 	return true;
 }
 
-bool intern_add(struct intern *t, struct slice s, uint32_t *id)
+static bool intern_add_tagged(struct intern *t, struct slice s, uint32_t tag, uint32_t *id)
 {
-	uint32_t tag = tag_of(s);
 	uint8_t *copy;
 	size_t at;
 
@@ -140,9 +131,9 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 		if (!intern_rehash(t, t->slots ? (t->mask + 1) * 2 : SLOTS_MIN))
 			return false;
 	}
-	at = intern_slot(t, s, tag);
-	if (t->slots[at]) {
-		*id = t->slots[at] - 1;
+	at = find_slot(t, s, tag);
+	if (t->slots[at].id) {
+		*id = t->slots[at].id - 1;
 		return true;
 	}
 	if (t->n >= UINT32_MAX - 1 || !grow_array(&t->items, &t->cap, t->n, sizeof(*t->items)))
@@ -152,9 +143,50 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 		return false;
 	*id = (uint32_t)t->n;
 	t->items[t->n++] = (struct slice){ copy, s.n };
-	t->slots[at] = *id + 1;
-	t->tags[at] = tag;
+	t->slots[at] = (struct intern_slot){ *id + 1, tag };
 	t->bytes += s.n + 1;
+	return true;
+}
+
+bool intern_add(struct intern *t, struct slice s, uint32_t *id)
+{
+	return intern_add_tagged(t, s, tag_of(s), id);
+}
+
+/* Each step asks for the memory that the next one looks at: the slot, the item, its bytes. */
+static void intern_fetch(const struct intern *t, const struct slice *s, size_t n, uint32_t *tags)
+{
+	for (size_t i = 0; i < n; i++) {
+		tags[i] = tag_of(s[i]);
+		__builtin_prefetch(&t->slots[tags[i] & t->mask]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
+
+		__builtin_prefetch(slot ? &t->items[slot - 1] : NULL);
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t slot = t->slots[tags[i] & t->mask].id;
+
+		__builtin_prefetch(slot ? t->items[slot - 1].p : NULL);
+	}
+}
+
+bool intern_add_many(struct intern *t, const struct slice *s, size_t n, uint32_t *ids)
+{
+	enum { BATCH = 32 };
+	uint32_t tags[BATCH];
+
+	if (!t->slots && !intern_rehash(t, SLOTS_MIN))
+		return false;
+	for (size_t i = 0, batch; i < n; i += batch) {
+		batch = n - i < BATCH ? n - i : BATCH;
+		intern_fetch(t, s + i, batch, tags);
+		for (size_t k = 0; k < batch; k++) {
+			if (!intern_add_tagged(t, s[i + k], tags[k], &ids[i + k]))
+				return false;
+		}
+	}
 	return true;
 }
 

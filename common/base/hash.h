@@ -23,8 +23,10 @@ uint64_t hash_u64(uint64_t x);
 struct intern {
 	struct slice *items; /* by id; the bytes live in chunks that never move */
 	size_t n, cap;
-	uint32_t *slots; /* id + 1, 0 is empty; a power of two of them */
-	uint32_t *tags;  /* half of each slot's hash, so that most misses cost no look */
+	struct intern_slot {
+		uint32_t id;  /* plus 1; 0: empty */
+		uint32_t tag; /* half of the hash, so that most misses cost no look */
+	} *slots; /* a power of two of them */
 	size_t mask;
 	uint8_t *chunk; /* the chunk being filled; its first bytes link to the one before */
 	size_t chunk_used, chunk_cap;
@@ -35,6 +37,11 @@ void intern_init(struct intern *t);
 void intern_release(struct intern *t);
 /* Finds or adds; false without memory. The bytes are copied, with a NUL behind them. */
 bool intern_add(struct intern *t, struct slice s, uint32_t *id);
+/*
+ * The same for many: their memory is on its way while others are looked up, which for a table beyond the caches
+ * halves the time.
+ */
+bool intern_add_many(struct intern *t, const struct slice *s, size_t n, uint32_t *ids);
 /* Finds only. */
 bool intern_find(const struct intern *t, struct slice s, uint32_t *id);
 struct slice intern_get(const struct intern *t, uint32_t id);

@@ -729,7 +729,8 @@ static const char *add_event(struct capture *c, const struct record_event *r)
 	return NULL;
 }
 
-static const char *apply(struct capture *c, const struct record *r)
+/* Apart from the two below, which are most of all: these functions need not be entered for them. */
+static __attribute__((noinline)) const char *apply_other(struct capture *c, const struct record *r)
 {
 	switch (r->type) {
 	case RECORD_SEGMENT:
@@ -750,10 +751,6 @@ static const char *apply(struct capture *c, const struct record *r)
 		return add_mapping(c, &r->mapping);
 	case RECORD_UNMAP:
 		return remove_mapping(c, &r->unmap);
-	case RECORD_FRAME:
-		return add_frame(c, &r->frame);
-	case RECORD_NODE:
-		return add_node(c, &r->node);
 	case RECORD_SAMPLE:
 		return add_sample(c, &r->sample);
 	case RECORD_KSYM:
@@ -790,17 +787,30 @@ static const char *apply(struct capture *c, const struct record *r)
 	}
 }
 
-const char *capture_apply(struct capture *c, const struct record *r)
+static __attribute__((noinline)) const char *count_wrong(struct capture *c, const struct record *r, const char *wrong)
 {
-	const char *wrong = c->no_memory ? no_memory : apply(c, r);
-
 	if (wrong == no_memory)
 		c->no_memory = true;
-	if (wrong && r->type == RECORD_SAMPLE)
+	if (r->type == RECORD_SAMPLE)
 		c->totals.refused++;
-	else if (wrong)
+	else
 		c->totals.refused_records++;
 	return wrong;
+}
+
+const char *capture_apply(struct capture *c, const struct record *r)
+{
+	const char *wrong;
+
+	if (c->no_memory)
+		wrong = no_memory;
+	else if (r->type == RECORD_NODE)
+		wrong = add_node(c, &r->node);
+	else if (r->type == RECORD_FRAME)
+		wrong = add_frame(c, &r->frame);
+	else
+		wrong = apply_other(c, r);
+	return wrong ? count_wrong(c, r, wrong) : NULL;
 }
 
 uint64_t capture_epoch(const struct capture *c, uint32_t thread)
@@ -904,6 +914,14 @@ uint64_t capture_meta_number(const struct capture *c, const char *key)
 		v = v * 10 + text.p[i] - '0';
 	}
 	return v;
+}
+
+uint64_t capture_realtime(const struct capture *c, uint64_t time)
+{
+	uint64_t realtime = capture_meta_number(c, "start-realtime-ns"),
+		 monotonic = capture_meta_number(c, "start-monotonic-ns");
+
+	return realtime && monotonic && time < INT64_MAX && realtime + time >= monotonic ? realtime + time - monotonic : 0;
 }
 
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id)

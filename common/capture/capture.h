@@ -230,6 +230,8 @@ const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);
 struct slice capture_meta(const struct capture *c, const char *key);
 /* Such a field that is a decimal number; 0 where it is none. */
 uint64_t capture_meta_number(const struct capture *c, const char *key);
+/* What a time of the segment is in nanoseconds since 1970, by the clocks at its start; 0 where that cannot be told. */
+uint64_t capture_realtime(const struct capture *c, uint64_t time);
 /* The image of this name ("[vdso]"), of this build ID where that is not empty; or NULL. */
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);
 

@@ -5,6 +5,7 @@
 #include "common/base/buf.h"
 #include "common/base/hash.h"
 #include "common/base/radix.h"
+#include "common/elf/prefer.h"
 #include "common/elf/symbols.h"
 
 void candidates_drop_items(struct candidates *c)
@@ -158,29 +159,13 @@ static int compare_number(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static size_t underscores(struct slice name)
-{
-	size_t n = 0;
-
-	while (n < name.n && name.p[n] == '_')
-		n++;
-	return n;
-}
-
 /* Negative where a is the worse name. */
 static int compare_names(const struct candidates *c, const struct candidate *a, const struct candidate *b)
 {
-	struct slice x, y;
-	int by;
-
 	if (a->table == b->table && a->name == b->name)
 		return 0;
-	x = candidates_bare(candidates_string(c, a->table, a->name));
-	y = candidates_bare(candidates_string(c, b->table, b->name));
-	by = compare_number(underscores(y), underscores(x));
-	if (!by)
-		by = compare_number(y.n, x.n);
-	return by ? by : memcmp(y.p, x.p, x.n);
+	return prefer_name(candidates_bare(candidates_string(c, b->table, b->name)),
+			   candidates_bare(candidates_string(c, a->table, a->name)));
 }
 
 /* By start; then labels, larger, smaller; worse, better. */

@@ -26,8 +26,8 @@
  *    ends first. So the innermost, and after its end the one around it again. A symbol ends at its
  *    section's end at the latest, and beyond its end it names nothing.
  * 2. Of several with the same range: .symtab before .dynsym before a PLT stub; global before weak
- *    before local; function before label before object; fewer leading underscores; the shorter
- *    name; the lower bytes. The order of the tables does not matter.
+ *    before local; function before label before object; then by prefer.h:
+ *    fewer leading underscores; the shorter name; the lower bytes. The order of the tables does not matter.
  * 3. Where none covers it, a symbol without a size that lies in none: from .symtab it reaches to the
  *    next symbol or to the section's end, from .dynsym (which is sparse) it names its first byte only.
  */

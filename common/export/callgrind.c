@@ -17,7 +17,7 @@ struct cost {
 };
 
 struct callgrind_writer {
-	const struct stacks *s;
+	const struct traces *s;
 	struct callgrind_options options;
 	struct intern keys; /* struct cost_key */
 	struct cost *costs; /* by key, and then sorted */
@@ -59,16 +59,16 @@ static bool push(struct callgrind_writer *w, size_t *n, uint32_t function, uint3
 }
 
 /* The frames of a stack, innermost first; the command is the last. */
-static bool walk(struct callgrind_writer *w, const struct stacks_sample *it, size_t *n)
+static bool walk(struct callgrind_writer *w, const struct traces_sample *it, size_t *n)
 {
-	const struct stacks *s = w->s;
+	const struct traces *s = w->s;
 
 	*n = 0;
 	for (uint32_t at = it->node; at; at = s->nodes[at].parent) {
-		const struct stacks_location *l = &s->locations[s->nodes[at].location];
+		const struct traces_location *l = &s->locations[s->nodes[at].location];
 
 		for (uint32_t i = l->n; i-- > 0;) {
-			const struct stacks_line *line = &s->lines[l->line + i];
+			const struct traces_line *line = &s->lines[l->line + i];
 
 			if (!push(w, n, s->functions[line->function].same, line->line))
 				return false;
@@ -77,7 +77,7 @@ static bool walk(struct callgrind_writer *w, const struct stacks_sample *it, siz
 	return push(w, n, command(w, s->owners[it->owner].comm), 0);
 }
 
-static bool add_sample(struct callgrind_writer *w, const struct stacks_sample *it, size_t number)
+static bool add_sample(struct callgrind_writer *w, const struct traces_sample *it, size_t number)
 {
 	uint64_t cost = w->options.weight ? it->weight : it->samples;
 	size_t n;
@@ -107,7 +107,7 @@ static int by_key(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-struct callgrind_writer *callgrind_new(const struct stacks *s, const struct callgrind_options *options)
+struct callgrind_writer *callgrind_new(const struct traces *s, const struct callgrind_options *options)
 {
 	size_t functions = s->n_functions + s->texts.n;
 	struct callgrind_writer *w = calloc(1, sizeof(*w));
@@ -167,14 +167,14 @@ static void write_name(struct callgrind_writer *w, const char *what, uint32_t nu
 /* Files have the number of their text plus 2; 1 is none, and the one behind all texts is that of commands. */
 static void write_function(struct callgrind_writer *w, const char *file, const char *name, uint32_t function)
 {
-	const struct stacks *s = w->s;
+	const struct traces *s = w->s;
 	bool is_command = function >= s->n_functions;
 	uint32_t text = is_command ? (uint32_t)s->texts.n : s->functions[function].file;
-	struct slice path = is_command ? slice_of("[command]") : text ? stacks_get(s, text) : slice_of("???");
+	struct slice path = is_command ? slice_of("[command]") : text ? traces_get(s, text) : slice_of("???");
 
 	write_name(w, file, text + 1, &w->files[text], path);
 	write_name(w, name, function, &w->names[function],
-		   stacks_get(s, is_command ? function - (uint32_t)s->n_functions : s->functions[function].name));
+		   traces_get(s, is_command ? function - (uint32_t)s->n_functions : s->functions[function].name));
 }
 
 static void write_cost(struct callgrind_writer *w, const struct cost *it)
@@ -195,7 +195,7 @@ static void write_cost(struct callgrind_writer *w, const struct cost *it)
 
 static void write_head(struct callgrind_writer *w)
 {
-	struct slice unit = stacks_get(w->s, w->s->unit);
+	struct slice unit = traces_get(w->s, w->s->unit);
 
 	buf_printf(&w->out, "# callgrind format\nversion: 1\ncreator: %s\npositions: line\nevents: ", w->options.creator);
 	if (w->options.weight && unit.n)

@@ -1,7 +1,7 @@
 /*
  * Stacks in the format of callgrind, for callgrind_annotate and KCachegrind.
  *
- *	struct callgrind_writer *w = callgrind_new(&stacks, &options);
+ *	struct callgrind_writer *w = callgrind_new(&traces, &options);
  *	struct slice bytes;
  *
  *	while (callgrind_next(w, &bytes))
@@ -18,7 +18,7 @@
 #ifndef CPROF_EXPORT_CALLGRIND_H
 #define CPROF_EXPORT_CALLGRIND_H
 
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 
 struct callgrind_options {
 	bool weight; /* not samples */
@@ -28,7 +28,7 @@ struct callgrind_options {
 struct callgrind_writer;
 
 /* The stacks are settled. NULL without memory. */
-struct callgrind_writer *callgrind_new(const struct stacks *s, const struct callgrind_options *options);
+struct callgrind_writer *callgrind_new(const struct traces *s, const struct callgrind_options *options);
 /* The next piece, good until the next call; false at the end, and without memory. */
 bool callgrind_next(struct callgrind_writer *w, struct slice *bytes);
 bool callgrind_failed(const struct callgrind_writer *w);

@@ -24,7 +24,7 @@ struct collect_memo {
 	bool resolved;
 };
 
-bool collect_init(struct collect *c, struct stacks *s, const struct view *view)
+bool collect_init(struct collect *c, struct traces *s, const struct view *view)
 {
 	*c = (struct collect){ .s = s, .view = view };
 	intern_init(&c->keys);
@@ -49,7 +49,7 @@ static bool label_text(struct collect *c, struct slice s, uint32_t *text)
 {
 	buf_clear(&c->text);
 	label_append(&c->text, s);
-	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), text);
+	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
 /* The first event that counts names the weight; that of an event with another unit is none. */
@@ -119,18 +119,18 @@ static bool hex_text(struct collect *c, struct slice id, uint32_t *text)
 	buf_clear(&c->text);
 	for (size_t i = 0; i < id.n; i++)
 		buf_printf(&c->text, "%02x", id.p[i]);
-	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), text);
+	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
 /* Addresses of the kernel are those of its upper half, whichever module they lie in. */
 static bool map_kernel(struct collect *c, uint32_t *mapping)
 {
-	struct stacks_mapping m = { .start = 1ull << 63, .limit = UINT64_MAX, .kernel = 1, .looked = 1 };
+	struct traces_mapping m = { .start = 1ull << 63, .limit = UINT64_MAX, .kernel = 1, .looked = 1 };
 
 	return label_text(c, slice_of("[kernel.kallsyms]"), &m.path) &&
 	       (capture_meta(&c->capture, "kernel-build-id").n == 0 ||
 		label_text(c, capture_meta(&c->capture, "kernel-build-id"), &m.build_id)) &&
-	       stacks_mapping(c->s, &m, mapping);
+	       traces_mapping(c->s, &m, mapping);
 }
 
 static bool map_user(struct collect *c, const struct capture_frame *f, const struct capture_place *place,
@@ -138,7 +138,7 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
 {
 	const struct capture_file *file = place && place->file ? &c->capture.files[place->file] : NULL;
 	struct slice path = file ? file->path : (struct slice){ NULL, 0 };
-	struct stacks_mapping m = { .looked = c->looked };
+	struct traces_mapping m = { .looked = c->looked };
 
 	*mapping = 0;
 	if (!place || place->map_end == 0)
@@ -151,7 +151,7 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
 		path = slice_of(c->capture.processes[f->process].jit ? "[jit]" : "[anon]");
 	return label_text(c, path, &m.path) &&
 	       (!file || file->build_id.n == 0 || hex_text(c, file->build_id, &m.build_id)) &&
-	       stacks_mapping(c->s, &m, mapping);
+	       traces_mapping(c->s, &m, mapping);
 }
 
 /* Of so many levels of a symbol, of which a run shows as many as it has labels: the one that label i is of. */
@@ -181,7 +181,7 @@ static bool read_lines(struct collect *c, const struct names_run *run, const str
 			line = s->line;
 		}
 		c->lines[i].line = line;
-		if (!stacks_function(c->s, run->labels[i], file, &c->lines[i].function))
+		if (!traces_function(c->s, run->labels[i], file, &c->lines[i].function))
 			return false;
 	}
 	return true;
@@ -194,7 +194,7 @@ static bool locate(struct collect *c, uint32_t frame, uint64_t epoch, const stru
 
 	return read_lines(c, run, names_symbol(&c->names, frame, epoch)) &&
 	       (f->process ? map_user(c, f, names_place(&c->names, frame, epoch), &mapping) : map_kernel(c, &mapping)) &&
-	       stacks_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
+	       traces_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
 }
 
 /* Puts one node below *at. */
@@ -210,7 +210,7 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	if (!idmap_find(&c->located, key, &location) &&
 	    (!locate(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
 		return false;
-	return stacks_child(c->s, *at, location, at);
+	return traces_child(c->s, *at, location, at);
 }
 
 /* One half of a stack below *at. The walk outwards stops at a node that has been put there before, as in gather.c. */
@@ -248,7 +248,7 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 {
 	const struct capture_process *p = &c->capture.processes[k->process];
-	struct stacks_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host };
+	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host };
 
 	if (p->cgroup && !label_text(c, capture_text(&c->capture, p->cgroup), &o.container))
 		return false;
@@ -257,7 +257,7 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 		label_append(&c->text, capture_text(&c->capture, k->comm));
 	else
 		buf_printf(&c->text, "[pid %" PRIu64 "]", p->pid);
-	return !c->text.failed && stacks_text(c->s, buf_view(&c->text), &o.comm) && stacks_owner(c->s, &o, owner);
+	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
 /* As gather.c counts: without a frame there is a stack only where it could not be had. */
@@ -280,7 +280,7 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 		c->sums.unresolved += sum->samples;
 	count_end(c->sums.user, k->user, user.root, sum->samples);
 	count_end(c->sums.kernel, k->kernel, kernel.root, sum->samples);
-	return stacks_add(c->s, owner, node, sum->samples, sum->weight);
+	return traces_add(c->s, owner, node, sum->samples, sum->weight);
 }
 
 static bool begin_segment(struct collect *c)
@@ -342,29 +342,29 @@ bool collect_finish(struct collect *c)
 }
 
 /* What stands for a label of folded text: a place without an address. */
-static bool name_label(struct stacks *s, const struct profile *p, uint32_t label, uint32_t *location)
+static bool name_label(struct traces *s, const struct profile *p, uint32_t label, uint32_t *location)
 {
-	struct stacks_line line = { 0 };
+	struct traces_line line = { 0 };
 	uint32_t name;
 
-	return profile_label(&s->names, profile_text(p, label), &name) && stacks_function(s, name, 0, &line.function) &&
-	       stacks_location(s, 0, 0, &line, 1, location);
+	return profile_label(&s->names, profile_text(p, label), &name) && traces_function(s, name, 0, &line.function) &&
+	       traces_location(s, 0, 0, &line, 1, location);
 }
 
 /* The node of a profile here, and who owns its stacks; an outermost frame makes an owner. */
-static bool pour_node(struct stacks *s, const struct profile *p, size_t i, const uint32_t *locations, uint32_t *nodes,
+static bool pour_node(struct traces *s, const struct profile *p, size_t i, const uint32_t *locations, uint32_t *nodes,
 		      uint32_t *owners)
 {
 	const struct profile_node *n = &p->nodes[i];
-	struct stacks_owner o = { 0 };
+	struct traces_owner o = { 0 };
 
 	if (n->parent == 0)
-		return stacks_text(s, profile_text(p, n->label), &o.comm) && stacks_owner(s, &o, &owners[i]);
+		return traces_text(s, profile_text(p, n->label), &o.comm) && traces_owner(s, &o, &owners[i]);
 	owners[i] = owners[n->parent];
-	return stacks_append(s, nodes[n->parent], locations[n->label], &nodes[i]);
+	return traces_append(s, nodes[n->parent], locations[n->label], &nodes[i]);
 }
 
-bool collect_profile(struct stacks *s, const struct profile *p)
+bool collect_profile(struct traces *s, const struct profile *p)
 {
 	uint32_t *locations = calloc(p->labels.n, sizeof(*locations));
 	uint32_t *nodes = calloc(p->n, sizeof(*nodes)), *owners = calloc(p->n, sizeof(*owners));
@@ -376,7 +376,7 @@ bool collect_profile(struct stacks *s, const struct profile *p)
 		uint64_t weight = p->nodes[i].self[0];
 
 		good = pour_node(s, p, i, locations, nodes, owners) &&
-		       (!weight || stacks_add(s, owners[i], nodes[i], weight, 0));
+		       (!weight || traces_add(s, owners[i], nodes[i], weight, 0));
 	}
 	free(locations);
 	free(nodes);

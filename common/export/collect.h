@@ -3,7 +3,7 @@
  *
  *	struct collect c;
  *
- *	collect_init(&c, &stacks, &view);
+ *	collect_init(&c, &traces, &view);
  *	while ((got = reader_next(r, &rec)) > 0) {
  *		const char *wrong = collect_apply(&c, &rec);
  *
@@ -21,14 +21,14 @@
 #define CPROF_EXPORT_COLLECT_H
 
 #include "common/capture/capture.h"
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 #include "common/profile/gather.h"
 #include "common/profile/name.h"
 
 struct collect {
 	struct capture capture;
 	struct gather_sums sums;
-	struct stacks *s;
+	struct traces *s;
 	const struct view *view;
 	struct intern keys; /* struct collect_key */
 	struct collect_sum *by_key;
@@ -43,14 +43,14 @@ struct collect {
 	struct idmap located;         /* frame and number of the epoch to location */
 	struct collect_memo *memo;    /* by node of the capture: which node it became last */
 	uint32_t *path;
-	struct stacks_line *lines;
+	struct traces_line *lines;
 	size_t cap_path, cap_lines;
 	uint32_t host;
 	struct buf text;
 };
 
 /* False without memory; the object can be released all the same. */
-bool collect_init(struct collect *c, struct stacks *s, const struct view *view);
+bool collect_init(struct collect *c, struct traces *s, const struct view *view);
 void collect_release(struct collect *c);
 /* NULL, or a sentence why the record makes no sense. */
 const char *collect_apply(struct collect *c, const struct record *r);
@@ -58,6 +58,6 @@ const char *collect_apply(struct collect *c, const struct record *r);
 bool collect_finish(struct collect *c);
 
 /* All stacks of side 0 of a profile that was read from folded text; to be called once. False without memory. */
-bool collect_profile(struct stacks *s, const struct profile *p);
+bool collect_profile(struct traces *s, const struct profile *p);
 
 #endif

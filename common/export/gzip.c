@@ -33,6 +33,21 @@ struct gzip *gzip_new(void)
 	return z;
 }
 
+void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out)
+{
+	static const int levels[] = { [GZIP_FAST] = 1, [GZIP_SMALL] = 9, [GZIP_TEXT] = 4, [GZIP_CODES] = 4 };
+	enum { PENDING = 128 << 10 }; /* more than zlib holds back with this much memory */
+
+	if (!buf_reserve(out, PENDING))
+		return;
+	z->z.avail_in = 0;
+	z->z.next_out = out->p + out->n;
+	z->z.avail_out = PENDING;
+	if (deflateParams(&z->z, levels[way], way == GZIP_CODES ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY) != Z_OK)
+		out->failed = true;
+	out->n += PENDING - z->z.avail_out;
+}
+
 /* Until the input is used up, and at the end until all has come out. */
 static void run(struct gzip *z, int flush, struct buf *out)
 {
@@ -94,6 +109,13 @@ bool gzip_known(void)
 struct gzip *gzip_new(void)
 {
 	return calloc(1, sizeof(struct gzip));
+}
+
+void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out)
+{
+	(void)z;
+	(void)way;
+	(void)out;
 }
 
 void gzip_add(struct gzip *z, struct slice bytes, struct buf *out)

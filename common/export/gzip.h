@@ -18,9 +18,18 @@
 
 struct gzip;
 
+enum gzip_way {
+	GZIP_FAST,  /* as it begins */
+	GZIP_SMALL, /* takes several times as long */
+	GZIP_TEXT,  /* in between */
+	GZIP_CODES, /* for what repeats bytes and no sequences of them, as a tree of small numbers: half the time of FAST */
+};
+
 bool gzip_known(void);
 /* NULL without memory. */
 struct gzip *gzip_new(void);
+/* How to go about what is added from here on. */
+void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out);
 void gzip_add(struct gzip *z, struct slice bytes, struct buf *out);
 void gzip_end(struct gzip *z, struct buf *out);
 void gzip_free(struct gzip *z);

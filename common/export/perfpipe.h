@@ -1,6 +1,6 @@
 /*
- * A stream as a perf pipe: what `perf record -o -` writes, for perf report, perf script and hotspot, which find
- * the names themselves.
+ * A stream as a perf pipe: what `perf record -o -` writes, for perf report and perf script, which find the names
+ * themselves.
  *
  *	struct perf_pipe p;
  *

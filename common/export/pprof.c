@@ -30,7 +30,7 @@ struct part {
 };
 
 struct pprof_writer {
-	struct stacks *s;
+	struct traces *s;
 	struct pprof_about about;
 	enum pprof_step step;
 	size_t at; /* of the step: what comes next */
@@ -67,14 +67,14 @@ static int64_t word(struct pprof_writer *w, const char *text)
 {
 	uint32_t id = 0;
 
-	w->failed = !stacks_text(w->s, slice_of(text), &id) || w->failed;
+	w->failed = !traces_text(w->s, slice_of(text), &id) || w->failed;
 	return id;
 }
 
 static void find_words(struct pprof_writer *w)
 {
-	const struct stacks *s = w->s;
-	bool time = s->unit && slice_is(stacks_get(s, s->unit), "ns");
+	const struct traces *s = w->s;
+	bool time = s->unit && slice_is(traces_get(s, s->unit), "ns");
 
 	w->types = s->unit ? 2 : 1;
 	w->words[0][0] = word(w, "samples");
@@ -88,7 +88,7 @@ static void find_words(struct pprof_writer *w)
 	w->tid = word(w, "tid");
 }
 
-struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about)
+struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about)
 {
 	struct pprof_writer *w = calloc(1, sizeof(*w));
 
@@ -102,7 +102,7 @@ struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about
 	for (size_t i = 0; !w->failed && i < about->n_comments; i++) {
 		uint32_t id;
 
-		w->failed = !stacks_text(s, about->comments[i], &id);
+		w->failed = !traces_text(s, about->comments[i], &id);
 		w->comments[i] = id;
 	}
 	return w;
@@ -174,7 +174,7 @@ static void write_strings(struct pprof_writer *w)
 	p.n_string_table = chunk(w, w->s->texts.n);
 	p.string_table = w->strings;
 	for (size_t i = 0; i < p.n_string_table; i++) /* a NUL stands behind each */
-		w->strings[i] = (char *)(uintptr_t)stacks_get(w->s, (uint32_t)(w->at + i)).p;
+		w->strings[i] = (char *)(uintptr_t)traces_get(w->s, (uint32_t)(w->at + i)).p;
 	pack(w, &p);
 	w->at += p.n_string_table;
 }
@@ -186,7 +186,7 @@ static void write_mappings(struct pprof_writer *w)
 	p.n_mapping = chunk(w, w->s->n_mappings);
 	p.mapping = (Mapping **)w->list;
 	for (size_t i = 0; i < p.n_mapping; i++) {
-		const struct stacks_mapping *m = &w->s->mappings[w->at + i];
+		const struct traces_mapping *m = &w->s->mappings[w->at + i];
 		Mapping *to = &w->of.mappings[i];
 
 		*to = (Mapping)PERFTOOLS__PROFILES__MAPPING__INIT;
@@ -207,9 +207,9 @@ static void write_mappings(struct pprof_writer *w)
  * A name that pprof takes for one of the system, which it is where both are the same, it cuts down to what is in front
  * of a bracket. What is in no need of that, for it is no C++ or has been demangled, keeps its arguments.
  */
-static uint32_t system_name(const struct stacks *s, uint32_t name)
+static uint32_t system_name(const struct traces *s, uint32_t name)
 {
-	struct slice text = stacks_get(s, name);
+	struct slice text = traces_get(s, name);
 
 	return memchr(text.p, '(', text.n) || memchr(text.p, '<', text.n) ? 0 : name;
 }
@@ -221,7 +221,7 @@ static void write_functions(struct pprof_writer *w)
 
 	p.function = (Function **)w->list;
 	for (size_t i = 0; i < n; i++) {
-		const struct stacks_function *f = &w->s->functions[w->at + i];
+		const struct traces_function *f = &w->s->functions[w->at + i];
 		Function *to = &w->of.functions[p.n_function];
 
 		if (f->same != w->at + i)
@@ -238,10 +238,10 @@ static void write_functions(struct pprof_writer *w)
 }
 
 /* Its lines, innermost first, at the end of those of the chunk. */
-static void push_lines(struct pprof_writer *w, const struct stacks_location *l, size_t n)
+static void push_lines(struct pprof_writer *w, const struct traces_location *l, size_t n)
 {
 	for (uint32_t i = l->n; i-- > 0; n++) {
-		const struct stacks_line *line = &w->s->lines[l->line + i];
+		const struct traces_line *line = &w->s->lines[l->line + i];
 
 		if (!grow_array(&w->lines, &w->cap_lines, n, sizeof(*w->lines)) ||
 		    !grow_array(&w->line_list, &w->cap_line_list, n, sizeof(Line *))) {
@@ -260,7 +260,7 @@ static void write_locations(struct pprof_writer *w)
 	size_t n = chunk(w, w->s->n_locations), n_lines = 0, i;
 
 	for (i = 0; i < n && n_lines < CHUNK_IDS && !w->failed; i++) {
-		const struct stacks_location *l = &w->s->locations[w->at + i];
+		const struct traces_location *l = &w->s->locations[w->at + i];
 
 		push_lines(w, l, n_lines);
 		w->parts[i] = (struct part){ n_lines, l->n };
@@ -273,7 +273,7 @@ static void write_locations(struct pprof_writer *w)
 	p.n_location = i;
 	p.location = (Location **)w->list;
 	for (size_t k = 0; k < i; k++) {
-		const struct stacks_location *l = &w->s->locations[w->at + k];
+		const struct traces_location *l = &w->s->locations[w->at + k];
 		Location *to = &w->of.locations[k];
 
 		*to = (Location)PERFTOOLS__PROFILES__LOCATION__INIT;
@@ -301,7 +301,7 @@ static void push_label(struct pprof_writer *w, size_t i, size_t *n, int64_t key,
 	w->label_list[i][(*n)++] = l;
 }
 
-static size_t push_labels(struct pprof_writer *w, size_t i, const struct stacks_owner *o)
+static size_t push_labels(struct pprof_writer *w, size_t i, const struct traces_owner *o)
 {
 	size_t n = 0;
 
@@ -314,9 +314,9 @@ static size_t push_labels(struct pprof_writer *w, size_t i, const struct stacks_
 }
 
 /* The locations of a stack, innermost first, behind the n of the chunk; how many there are then. */
-static size_t push_stack(struct pprof_writer *w, const struct stacks_sample *it, size_t n)
+static size_t push_stack(struct pprof_writer *w, const struct traces_sample *it, size_t n)
 {
-	const struct stacks *s = w->s;
+	const struct traces *s = w->s;
 	uint32_t node = it->node;
 
 	do {
@@ -346,7 +346,7 @@ static void write_samples(struct pprof_writer *w)
 	p.n_sample = i;
 	p.sample = (Sample **)w->list;
 	for (size_t k = 0; k < i; k++) {
-		const struct stacks_sample *it = &w->s->samples[w->at + k];
+		const struct traces_sample *it = &w->s->samples[w->at + k];
 		Sample *to = &w->of.samples[k];
 
 		*to = (Sample)PERFTOOLS__PROFILES__SAMPLE__INIT;
@@ -366,7 +366,7 @@ static void write_samples(struct pprof_writer *w)
 
 bool pprof_next(struct pprof_writer *w, struct slice *bytes)
 {
-	const struct stacks *s = w->s;
+	const struct traces *s = w->s;
 	const struct {
 		void (*write)(struct pprof_writer *w);
 		size_t first, end;
@@ -403,7 +403,7 @@ bool pprof_known(void)
 	return false;
 }
 
-struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about)
+struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about)
 {
 	(void)s;
 	(void)about;

@@ -1,7 +1,7 @@
 /*
  * Stacks as a profile of pprof: profile.proto, by protobuf-c.
  *
- *	struct pprof_writer *w = pprof_new(&stacks, &about);
+ *	struct pprof_writer *w = pprof_new(&traces, &about);
  *	struct slice bytes;
  *
  *	while (pprof_next(w, &bytes))
@@ -17,7 +17,7 @@
 #ifndef CPROF_EXPORT_PPROF_H
 #define CPROF_EXPORT_PPROF_H
 
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 
 struct pprof_about {
 	uint64_t duration_ns;
@@ -29,7 +29,7 @@ struct pprof_writer;
 
 bool pprof_known(void);
 /* The sums of the stacks fit into 63 bits, and they are settled; a few texts are added to them. NULL without memory. */
-struct pprof_writer *pprof_new(struct stacks *s, const struct pprof_about *about);
+struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about);
 /* The next piece, good until the next call; false at the end, and without memory. */
 bool pprof_next(struct pprof_writer *w, struct slice *bytes);
 bool pprof_failed(const struct pprof_writer *w);

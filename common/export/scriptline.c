@@ -54,18 +54,17 @@ static bool take(struct cursor *c, char what)
 	return true;
 }
 
-/* A decimal number below 2^63; how many digits it has, 0: there is none. */
+/* A decimal number below 2^64; how many digits it has, 0: there is none. */
 static size_t take_number(struct cursor *c, uint64_t *v)
 {
 	const uint8_t *start = c->p;
 	uint64_t x = 0;
 
 	for (; cursor_left(c) && is_digit(*c->p); c->p++) {
-		if (x > INT64_MAX / 10 - 1) {
+		if (__builtin_mul_overflow(x, 10, &x) || __builtin_add_overflow(x, *c->p - '0', &x)) {
 			c->p = start;
 			return 0;
 		}
-		x = x * 10 + (*c->p - '0');
 	}
 	*v = x;
 	return (size_t)(c->p - start);
@@ -139,19 +138,21 @@ static void take_misc(struct cursor *c)
 /* Seconds with a fraction and a colon. */
 static bool take_time(struct cursor *c, struct script_head *h)
 {
-	enum { PLACES = 9, SECONDS_MAX = INT32_MAX };
+	const uint64_t seconds_max = UINT64_MAX / 1000000000;
+	enum { PLACES = 9 };
 	struct cursor t = *c;
 	uint64_t seconds, part;
 	size_t places;
 
-	if (!take_number(&t, &seconds) || seconds > SECONDS_MAX || !take(&t, '.'))
+	if (!take_number(&t, &seconds) || seconds > seconds_max || !take(&t, '.'))
 		return false;
 	places = take_number(&t, &part);
 	if (!places || places > PLACES || !take(&t, ':'))
 		return false;
 	for (; places < PLACES; places++)
 		part *= 10;
-	h->time = seconds * 1000000000 + part;
+	if (__builtin_add_overflow(seconds * 1000000000, part, &h->time))
+		return false;
 	h->has_time = true;
 	*c = t;
 	return true;

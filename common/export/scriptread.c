@@ -282,10 +282,11 @@ static uint64_t user_address(struct script_reader *r, const struct script_known 
 static void put_module(struct script_reader *r, const struct script_known *k, uint64_t address)
 {
 	struct slice module = base_of(k->f.file);
-	const uint8_t *dot = memmem(module.p, module.n, ".ko", 3);
+	const uint8_t *dot;
 
 	if (k->kind != SCRIPT_MODULE || !k->f.name.n)
 		return;
+	dot = memmem(module.p, module.n, ".ko", 3);
 	if (begins(module, "bpf_prog_"))
 		module = slice_of("bpf");
 	else if (dot)
@@ -428,6 +429,26 @@ static uint32_t unit_of_frames(struct script_reader *r, size_t first, size_t bas
 	return unit;
 }
 
+/*
+ * The node of a unit below another one. Its process is that of the other; so only below a root, where all processes
+ * begin, is it the frame that tells nodes apart, and all other frames are asked for once a node.
+ */
+static uint64_t node_id(struct script_reader *r, uint64_t parent, uint64_t process, uint32_t unit, enum frame_kind kind)
+{
+	uint64_t frame = parent < NODE_FIRST ? frame_id(r, process, unit, kind) : 0;
+	uint64_t key = frame ? frame : (uint64_t)unit << 1 | kind, id;
+	bool fresh;
+
+	id = id_of(r, &r->nodes, parent << 32 | key, r->n_nodes, &fresh);
+	if (!fresh)
+		return id;
+	r->n_nodes++;
+	if (!frame)
+		frame = frame_id(r, process, unit, kind);
+	put(r, (struct record){ .type = RECORD_NODE, .node = { id, parent, frame } });
+	return id;
+}
+
 /* The stack from index end - 1, the outermost frame, down to begin; its node. */
 static uint64_t walk(struct script_reader *r, size_t begin, size_t end, uint64_t process)
 {
@@ -435,19 +456,11 @@ static uint64_t walk(struct script_reader *r, size_t begin, size_t end, uint64_t
 
 	while (end > begin && !r->failed) {
 		size_t base = end - 1, first = base;
-		uint64_t frame, next;
-		bool fresh;
 
 		while (first > begin && goes_on(r, first - 1))
 			first--;
 		end = first;
-		frame = frame_id(r, process, unit_of_frames(r, first, base), end > begin ? FRAME_RETURN : FRAME_EXACT);
-		next = id_of(r, &r->nodes, node << 32 | frame, r->n_nodes, &fresh);
-		if (fresh) {
-			r->n_nodes++;
-			put(r, (struct record){ .type = RECORD_NODE, .node = { next, node, frame } });
-		}
-		node = next;
+		node = node_id(r, node, process, unit_of_frames(r, first, base), end > begin ? FRAME_RETURN : FRAME_EXACT);
 	}
 	return node;
 }
@@ -618,7 +631,9 @@ static void take_line(struct script_reader *r, struct slice line)
 	indented = line.p[0] == ' ' || line.p[0] == '\t';
 	if (line.p[0] == '#')
 		take_comment(r, line);
-	else if (line.p[0] != '|' && (line.p[0] == '\t' || !take_head(r, line))) {
+	else if (line.p[0] == '|') /* source code */
+		return;
+	else if (line.p[0] == '\t' || !take_head(r, line)) {
 		if (!indented)
 			complain(r, "neither the head of a sample nor a frame");
 		else if (!r->open)

@@ -190,21 +190,47 @@ static bool add_half(struct script_writer *w, uint32_t node, uint64_t epoch)
 	return true;
 }
 
+/* One word, and none that stands where perf script tells of something else than a sample. */
+static void add_event(struct script_writer *w, uint32_t event)
+{
+	static const char other[] = "PERF_RECORD_";
+	const struct record_event *e = &w->capture.events[event];
+	struct slice name = e->id ? e->name : slice_of("unknown");
+	size_t at = w->out.n;
+
+	if (name.n >= strlen(other) && memcmp(name.p, other, strlen(other)) == 0)
+		name = slice_of("unknown");
+	label_append(&w->out, name);
+	for (; at < w->out.n; at++) {
+		if (w->out.p[at] == ' ')
+			w->out.p[at] = '_';
+	}
+	buf_text(&w->out, ":\n");
+}
+
+/* Behind these a line is a comment, or source code. */
+static void add_comm(struct script_writer *w, struct slice comm)
+{
+	size_t at = w->out.n;
+
+	label_append(&w->out, comm);
+	if (at < w->out.n && (w->out.p[at] == '#' || w->out.p[at] == '|'))
+		w->out.p[at] = '?';
+}
+
 static void add_head(struct script_writer *w, const struct script_sample *s)
 {
 	const struct capture *c = &w->capture;
 	const struct capture_thread *t = &c->threads[s->thread];
 	uint64_t pid = c->processes[t->process].pid;
-	struct slice event = c->events[s->event].id ? c->events[s->event].name : slice_of("unknown");
 
 	if (s->comm)
-		label_append(&w->out, capture_text(c, s->comm));
+		add_comm(w, capture_text(c, s->comm));
 	else
 		buf_printf(&w->out, "[pid %" PRIu64 "]", pid);
 	buf_printf(&w->out, " %" PRIu64 "/%" PRIu64 " [%03" PRIu32 "] %" PRIu64 ".%06" PRIu64 ": %10" PRIu64 " ", pid, t->tid,
 		   s->cpu, s->time / 1000000000, s->time / 1000 % 1000000, s->weight);
-	label_append(&w->out, event);
-	buf_text(&w->out, ":\n");
+	add_event(w, s->event);
 }
 
 static bool add_sample(struct script_writer *w, const struct script_sample *s)

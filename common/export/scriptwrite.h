@@ -1,5 +1,5 @@
 /*
- * A stream as the text of perf script: for stackcollapse-perf.pl, speedscope, the Firefox Profiler, FlameScope.
+ * A stream as the text of perf script: for stackcollapse-perf.pl, speedscope, the Firefox Profiler.
  *
  *	struct script_writer w;
  *	struct slice text;

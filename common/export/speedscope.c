@@ -29,7 +29,7 @@ struct group {
 enum speedscope_step { STEP_FRAMES, STEP_HEAD, STEP_SAMPLES, STEP_WEIGHTS, STEP_TAIL, STEP_END };
 
 struct speedscope_writer {
-	const struct stacks *s;
+	const struct traces *s;
 	struct speedscope_options options;
 	struct profile tree; /* below node 0 the groups, below them frames */
 	struct group *groups;
@@ -48,7 +48,7 @@ struct speedscope_writer {
 	struct buf out;
 };
 
-static struct group_key key_of(const struct speedscope_writer *w, const struct stacks_owner *o)
+static struct group_key key_of(const struct speedscope_writer *w, const struct traces_owner *o)
 {
 	struct group_key key = { 0 };
 
@@ -64,7 +64,7 @@ static struct group_key key_of(const struct speedscope_writer *w, const struct s
 }
 
 /* The group of an owner; a process is called as its main thread. */
-static bool find_group(struct speedscope_writer *w, const struct stacks_owner *o, uint32_t *id)
+static bool find_group(struct speedscope_writer *w, const struct traces_owner *o, uint32_t *id)
 {
 	struct group_key key = key_of(w, o);
 	struct slice bytes = { (const uint8_t *)&key, sizeof(key) };
@@ -96,11 +96,11 @@ static bool push_frame(struct speedscope_writer *w, struct frame_key key, uint32
 
 static bool push_location(struct speedscope_writer *w, uint32_t location, uint32_t *node)
 {
-	const struct stacks_location *l = &w->s->locations[location];
+	const struct traces_location *l = &w->s->locations[location];
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct stacks_line *line = &w->s->lines[l->line + i];
-		const struct stacks_function *f = &w->s->functions[line->function];
+		const struct traces_line *line = &w->s->lines[l->line + i];
+		const struct traces_function *f = &w->s->functions[line->function];
 
 		if (!push_frame(w, (struct frame_key){ f->name, f->file, w->options.lines ? line->line : 0 }, node))
 			return false;
@@ -108,9 +108,9 @@ static bool push_location(struct speedscope_writer *w, uint32_t location, uint32
 	return true;
 }
 
-static bool push_sample(struct speedscope_writer *w, const struct stacks_sample *it)
+static bool push_sample(struct speedscope_writer *w, const struct traces_sample *it)
 {
-	const struct stacks_owner *o = &w->s->owners[it->owner];
+	const struct traces_owner *o = &w->s->owners[it->owner];
 	uint64_t weight = w->options.weight ? it->weight : it->samples;
 	uint32_t group, node;
 	size_t n = 0;
@@ -154,10 +154,10 @@ static int by_frame(const void *a, const void *b, void *context)
 {
 	const struct speedscope_writer *w = context;
 	struct frame_key x = frame_of(w, *(const uint32_t *)a), y = frame_of(w, *(const uint32_t *)b);
-	int order = compare(stacks_get(w->s, x.name), stacks_get(w->s, y.name));
+	int order = compare(traces_get(w->s, x.name), traces_get(w->s, y.name));
 
 	if (order == 0)
-		order = compare(stacks_get(w->s, x.file), stacks_get(w->s, y.file));
+		order = compare(traces_get(w->s, x.file), traces_get(w->s, y.file));
 	if (order == 0)
 		order = (x.line > y.line) - (x.line < y.line);
 	return order ? order : (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
@@ -215,12 +215,12 @@ static bool sort_children(struct speedscope_writer *w)
 
 static int by_name(const void *a, const void *b, void *context)
 {
-	const struct stacks *s = context;
+	const struct traces *s = context;
 	const struct group *x = a, *y = b;
-	int order = compare(stacks_get(s, x->comm), stacks_get(s, y->comm));
+	int order = compare(traces_get(s, x->comm), traces_get(s, y->comm));
 
 	if (order == 0)
-		order = compare(stacks_get(s, x->key.host), stacks_get(s, y->key.host));
+		order = compare(traces_get(s, x->key.host), traces_get(s, y->key.host));
 	if (order == 0)
 		order = (x->key.pid > y->key.pid) - (x->key.pid < y->key.pid);
 	return order ? order : (x->key.tid > y->key.tid) - (x->key.tid < y->key.tid);
@@ -249,7 +249,7 @@ static bool order_nodes(struct speedscope_writer *w)
 	return w->order;
 }
 
-struct speedscope_writer *speedscope_new(const struct stacks *s, const struct speedscope_options *options)
+struct speedscope_writer *speedscope_new(const struct traces *s, const struct speedscope_options *options)
 {
 	struct speedscope_writer *w = calloc(1, sizeof(*w));
 	bool good;
@@ -297,10 +297,10 @@ static void write_frame(struct speedscope_writer *w, uint32_t label)
 	struct frame_key key = frame_of(w, label);
 
 	buf_text(&w->out, w->index[label] == 1 ? "\n{\"name\":" : ",\n{\"name\":");
-	json_text(&w->out, stacks_get(w->s, key.name));
+	json_text(&w->out, traces_get(w->s, key.name));
 	if (key.file) {
 		buf_text(&w->out, ",\"file\":");
-		json_text(&w->out, stacks_get(w->s, key.file));
+		json_text(&w->out, traces_get(w->s, key.file));
 	}
 	if (key.line)
 		buf_printf(&w->out, ",\"line\":%" PRIu32, key.line);
@@ -339,7 +339,7 @@ static void write_frames(struct speedscope_writer *w)
 static void write_title(struct speedscope_writer *w, const struct group *g)
 {
 	struct buf title = { 0 };
-	struct slice comm = stacks_get(w->s, g->comm), host = stacks_get(w->s, g->key.host);
+	struct slice comm = traces_get(w->s, g->comm), host = traces_get(w->s, g->key.host);
 
 	if (g->key.pid == 0)
 		buf_text(&title, "all");
@@ -363,7 +363,7 @@ static void write_title(struct speedscope_writer *w, const struct group *g)
 static void write_head(struct speedscope_writer *w)
 {
 	const struct group *g = &w->groups[w->group];
-	bool time = w->options.weight && slice_is(stacks_get(w->s, w->s->unit), "ns");
+	bool time = w->options.weight && slice_is(traces_get(w->s, w->s->unit), "ns");
 
 	buf_text(&w->out, w->group ? ",\n{\"type\":\"sampled\",\"name\":" : "\n{\"type\":\"sampled\",\"name\":");
 	write_title(w, g);

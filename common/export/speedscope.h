@@ -1,7 +1,7 @@
 /*
  * Stacks as a file of speedscope (https://www.speedscope.app/file-format-schema.json).
  *
- *	struct speedscope_writer *w = speedscope_new(&stacks, &options);
+ *	struct speedscope_writer *w = speedscope_new(&traces, &options);
  *	struct slice bytes;
  *
  *	while (speedscope_next(w, &bytes))
@@ -18,7 +18,7 @@
 #ifndef CPROF_EXPORT_SPEEDSCOPE_H
 #define CPROF_EXPORT_SPEEDSCOPE_H
 
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 
 enum speedscope_by { SPEEDSCOPE_THREAD, SPEEDSCOPE_PROCESS, SPEEDSCOPE_ALL };
 
@@ -32,7 +32,7 @@ struct speedscope_options {
 struct speedscope_writer;
 
 /* The stacks are settled. NULL without memory. */
-struct speedscope_writer *speedscope_new(const struct stacks *s, const struct speedscope_options *options);
+struct speedscope_writer *speedscope_new(const struct traces *s, const struct speedscope_options *options);
 /* The next piece, good until the next call; false at the end, and without memory. */
 bool speedscope_next(struct speedscope_writer *w, struct slice *bytes);
 bool speedscope_failed(const struct speedscope_writer *w);

@@ -96,8 +96,10 @@ static void append_moments(struct buf *out, const struct moments *m)
 	}
 }
 
-void block_append(struct buf *out, const struct picture *pic)
+size_t block_append(struct buf *out, const struct picture *pic)
 {
+	size_t begin = out->n, texts;
+
 	buf_text(out, "cprofv1\n");
 	buf_varint(out, flags_of(pic));
 	append_text(out, pic->title);
@@ -108,7 +110,9 @@ void block_append(struct buf *out, const struct picture *pic)
 	append_pairs(out, pic->options, pic->n_options);
 	append_pairs(out, pic->facts, pic->n_facts);
 	append_labels(out, pic);
+	texts = out->n - begin;
 	append_tree(out, pic);
 	if (pic->moments)
 		append_moments(out, pic->moments);
+	return texts;
 }

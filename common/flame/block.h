@@ -24,6 +24,7 @@
 
 #include "common/flame/picture.h"
 
-void block_append(struct buf *out, const struct picture *pic);
+/* Where the tree begins: what comes before is mostly names. */
+size_t block_append(struct buf *out, const struct picture *pic);
 
 #endif

@@ -28,7 +28,7 @@ struct moments {
 	size_t n;
 };
 
-/* The profile that the tree is of was filled with moments of so many nanoseconds, of which a second has a whole number. */
+/* The profile was filled with moments of so many nanoseconds, of which a second has a whole number. */
 bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_ns);
 void moments_release(struct moments *m);
 

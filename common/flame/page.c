@@ -70,10 +70,10 @@ void page_escape(struct buf *out, struct slice text)
 static bool append_data(struct buf *out, const struct picture *pic)
 {
 	struct buf raw = { 0 };
+	size_t texts = block_append(&raw, pic);
 
-	block_append(&raw, pic);
 	if (!raw.failed)
-		pack_append(out, buf_view(&raw));
+		pack_append(out, buf_view(&raw), texts);
 	out->failed = out->failed || raw.failed;
 	buf_release(&raw);
 	return !out->failed;

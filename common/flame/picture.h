@@ -35,7 +35,7 @@ struct look {
 
 /* All that is lent lives as long as the picture. */
 struct picture {
-	const struct flame_tree *tree;
+	const struct flame_tree *tree;    /* with its sums where there are two sides, and for a picture that stands still */
 	unsigned int sides;               /* 2: a comparison, before and after */
 	const struct verdicts *verdicts;  /* where sides is 2 */
 	const struct moments *moments;    /* for the heat map; NULL: none */

@@ -27,30 +27,37 @@ static int by_text(const void *a, const void *b)
 	return differ ? differ : x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Weight of each node with all below it, and how many nodes with weight that is; children come after parents. */
-static bool add_up(struct flame_tree *t, uint32_t *sizes)
+/* How many nodes of each subtree have weight at or below them; children come after parents. To be freed. */
+static uint32_t *count_nodes(const struct profile *p)
+{
+	uint32_t *sizes = calloc(p->n, sizeof(*sizes));
+
+	for (size_t i = sizes ? p->n - 1 : 0; i > 0; i--) {
+		const struct profile_node *node = &p->nodes[i];
+
+		if (!sizes[i] && !node->self[0] && !node->self[1])
+			continue;
+		sizes[i]++;
+		sizes[node->parent] += sizes[i];
+	}
+	if (sizes)
+		sizes[0]++;
+	return sizes;
+}
+
+bool flame_tree_sum(struct flame_tree *t)
 {
 	const struct profile *p = t->p;
 
 	t->totals = calloc(p->n, sizeof(*t->totals));
-	if (!t->totals || !sizes)
-		return false;
-	for (size_t i = p->n; i-- > 0;) {
-		const struct profile_node *node = &p->nodes[i];
-		uint64_t *total = t->totals[i];
-
-		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-			total[side] += node->self[side];
-		if (i > 0 && !total[0] && !total[1])
-			continue;
-		sizes[i]++;
-		if (i == 0)
-			break;
-		sizes[node->parent] += sizes[i];
-		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-			t->totals[node->parent][side] += total[side];
+	for (size_t i = p->n; t->totals && i-- > 0;) {
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+			t->totals[i][side] += p->nodes[i].self[side];
+			if (i > 0)
+				t->totals[p->nodes[i].parent][side] += t->totals[i][side];
+		}
 	}
-	return true;
+	return t->totals;
 }
 
 static uint32_t role_of(const struct flame_tree *t, const uint32_t *sizes, uint32_t node)
@@ -227,19 +234,18 @@ static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
 
 static bool build(struct flame_tree *t, const uint8_t *kinds, bool one_kind, bool *meet)
 {
-	uint32_t *sizes = calloc(t->p->n, sizeof(*sizes));
+	uint32_t *sizes = count_nodes(t->p);
 	struct role *roles = NULL;
-	bool good = add_up(t, sizes);
+	bool good;
 	size_t n;
 
-	if (good)
+	if (sizes)
 		roles = list_roles(t, sizes, kinds, &n);
 	*meet = roles && !kinds && names_meet(roles, n, one_kind);
-	if (roles && !*meet)
-		good = lay_out(t, sizes, roles, n);
+	good = roles && (*meet || lay_out(t, sizes, roles, n));
 	free(sizes);
 	free(roles);
-	return good && roles;
+	return good;
 }
 
 bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kind, bool reversed)
@@ -249,11 +255,8 @@ bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kin
 
 	*t = (struct flame_tree){ .p = p, .reversed = reversed };
 	good = build(t, NULL, one_kind, &meet);
-	if (good && meet) {
-		free(t->totals);
-		t->totals = NULL;
+	if (good && meet)
 		good = merge_names(t, one_kind, &kinds) && build(t, one_kind ? kinds : NULL, one_kind, &meet);
-	}
 	free(kinds);
 	return good;
 }

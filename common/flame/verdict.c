@@ -3,155 +3,123 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/stats/compare.h"
-
-typedef uint64_t weights[PROFILE_SIDES];
-
-/* Of labels: what ends in it, and what holds it. */
-struct sums {
-	weights *self, *total;
-	uint32_t *open; /* how often the name stands on the way to the node that is looked at */
-	uint32_t *path; /* nodes on that way */
-	size_t cap_path;
-};
-
-static void add(uint64_t *to, const uint64_t *weight)
+static uint8_t judge(const struct compare *c, double q)
 {
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		to[side] += weight[side];
-}
+	double before = c->k[0] * c->n[1], after = c->k[1] * c->n[0];
 
-static bool add_up(const struct flame_tree *t, struct sums *s)
-{
-	size_t depth = 0;
-
-	for (size_t i = 1; i < t->n; i++) {
-		while (depth && i >= s->path[depth - 1] + (size_t)t->nodes[s->path[depth - 1]].size)
-			s->open[t->nodes[s->path[--depth]].label]--;
-		if (!grow_array(&s->path, &s->cap_path, depth, sizeof(*s->path)))
-			return false;
-		s->path[depth++] = (uint32_t)i;
-		add(s->self[t->nodes[i].label], flame_self(t, i));
-		if (s->open[t->nodes[i].label]++ == 0)
-			add(s->total[t->nodes[i].label], flame_total(t, i));
-	}
-	return true;
-}
-
-/* A family of tests: the weights of each, and how to get from weight to samples. */
-struct family {
-	double *p, *least, *q;
-	size_t n;
-	double scale[PROFILE_SIDES], samples[PROFILE_SIDES];
-};
-
-static bool family_init(struct family *f, const struct flame_tree *t, const double *samples, size_t n)
-{
-	const uint64_t *all = flame_total(t, 0);
-
-	*f = (struct family){ .n = n };
-	f->p = calloc(n + 1, sizeof(*f->p));
-	f->least = calloc(n + 1, sizeof(*f->least));
-	f->q = calloc(n + 1, sizeof(*f->q));
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		f->samples[side] = samples[side];
-		f->scale[side] = all[side] ? samples[side] / (double)all[side] : 0;
-	}
-	return f->p && f->least && f->q;
-}
-
-static void family_release(struct family *f)
-{
-	free(f->p);
-	free(f->least);
-	free(f->q);
-}
-
-static void test(struct family *f, size_t i, const uint64_t *weight)
-{
-	struct compare c = { .n = { f->samples[0], f->samples[1] } };
-
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		c.k[side] = (double)weight[side] * f->scale[side];
-	/* Most nodes of a large tree have too few samples for any verdict. */
-	f->least[i] = compare_least_p(&c);
-	f->p[i] = f->least[i] < COMPARE_RATE ? compare_p(&c) : 1;
-}
-
-static uint8_t judge(const struct family *f, size_t i, const uint64_t *weight)
-{
-	double before = (double)weight[0] * f->scale[0] * f->samples[1], after = (double)weight[1] * f->scale[1] * f->samples[0];
-
-	if (f->q[i] >= COMPARE_RATE || before == after)
+	if (!(q < COMPARE_RATE) || before == after)
 		return VERDICT_NONE;
-	return !weight[0] ? VERDICT_NEW : !weight[1] ? VERDICT_GONE : after < before ? VERDICT_LESS : VERDICT_MORE;
+	return c->k[0] <= 0 ? VERDICT_NEW : c->k[1] <= 0 ? VERDICT_GONE : after < before ? VERDICT_LESS : VERDICT_MORE;
 }
 
-static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const double *samples)
+static uint32_t name_of(const struct flame_tree *t, size_t i)
 {
-	struct family f;
-	bool good = family_init(&f, t, samples, t->n);
+	return t->p->nodes[t->nodes[i].node].label;
+}
 
-	for (size_t i = 1; good && i < t->n; i++)
-		test(&f, i - 1, flame_total(t, i));
-	good = good && compare_adjust(f.p, f.least, t->n - 1, COMPARE_RATE, f.q);
-	for (size_t i = 1; good && i < t->n; i++)
-		v->nodes[i] = judge(&f, i - 1, flame_total(t, i));
-	family_release(&f);
+/* A node varies as much as its function does, what ran as much as most functions do. */
+static struct compare counts_of(const struct flame_tree *t, const struct changes *c, const struct changes_setup *setup, size_t i)
+{
+	const struct compare *name = &c->by_label[name_of(t, i)].cum.counts;
+	const uint64_t *weight = flame_total(t, i), *all = flame_total(t, 0);
+	struct compare counts = { .design = name->design, .df = name->df };
+
+	if (flame_label(t, i)->kind == KIND_ROOT) {
+		counts.design = c->design;
+		counts.df = c->df;
+	}
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		double unit = setup->unit[side];
+
+		if (!(unit > 0) || !isfinite(unit))
+			continue;
+		counts.k[side] = (double)weight[side] / unit;
+		counts.n[side] = (double)all[side] / unit;
+	}
+	return counts;
+}
+
+/* Most nodes of a large tree have too few samples for any verdict, and are no tests: that is what least is for. */
+static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const struct changes *c,
+			const struct changes_setup *setup)
+{
+	double *p = malloc(t->n * sizeof(*p)), *least = malloc(t->n * sizeof(*least)), *q = malloc(t->n * sizeof(*q));
+	bool good = p && least && q;
+	struct compare counts;
+	size_t n = 0;
+
+	/* Until it is judged, v says whether a node is tested. */
+	for (size_t i = 1; good && i < t->n; i++) {
+		counts = counts_of(t, c, setup, i);
+		least[n] = compare_least_p(&counts);
+		v->nodes[i] = least[n] < COMPARE_RATE;
+		if (v->nodes[i])
+			p[n++] = compare_p(&counts);
+	}
+	good = good && compare_adjust(p, least, n, COMPARE_RATE, q);
+	for (size_t i = 1, at = 0; good && i < t->n; i++) {
+		if (!v->nodes[i])
+			continue;
+		counts = counts_of(t, c, setup, i);
+		v->nodes[i] = judge(&counts, q[at++]);
+	}
+	free(p);
+	free(least);
+	free(q);
 	return good;
 }
 
+/* A name is judged as cprof-diff's table does it; what ran has one node, which has been judged. */
+static void judge_names(struct verdicts *v, const struct flame_tree *t, const struct changes *c)
+{
+	for (size_t i = 1; i < t->n; i++) {
+		const struct changes_row *row = &c->by_label[name_of(t, i)];
+		uint32_t label = t->nodes[i].label;
+
+		if (t->labels[label].kind == KIND_ROOT) {
+			v->totals[label] = v->nodes[i];
+			v->selfs[label] = t->nodes[i].children ? VERDICT_NONE : v->nodes[i];
+			continue;
+		}
+		v->selfs[label] = judge(&row->flat.counts, row->flat.q);
+		v->totals[label] = judge(&row->cum.counts, row->cum.q);
+	}
+}
+
+static double change_of(const uint64_t *weight, const uint64_t *all)
+{
+	return all[0] && all[1] ? fabs((double)weight[1] / (double)all[1] - (double)weight[0] / (double)all[0]) : 0;
+}
+
 /* Names that differ by chance count as well: a picture in which all is chance is to be pale. */
-static double greatest_change(const struct flame_tree *t, const struct sums *s)
+static double greatest_change(const struct flame_tree *t, const struct table *table)
 {
 	const uint64_t *all = flame_total(t, 0);
 	double greatest = 0;
 
-	for (size_t i = 0; all[0] && all[1] && i < t->n_labels; i++) {
-		double change = fabs((double)s->total[i][1] / (double)all[1] - (double)s->total[i][0] / (double)all[0]);
-
-		greatest = change > greatest ? change : greatest;
-	}
+	for (size_t i = 0; i < table->n; i++)
+		greatest = fmax(greatest, change_of(table->rows[i].cum, all));
+	for (size_t i = 1; i < t->n; i += t->nodes[i].size)
+		greatest = fmax(greatest, change_of(flame_total(t, i), all));
 	return greatest;
 }
 
-static bool judge_names(struct verdicts *v, const struct flame_tree *t, const struct sums *s, const double *samples)
-{
-	size_t n = t->n_labels;
-	struct family f;
-	bool good = family_init(&f, t, samples, 2 * n);
-
-	for (size_t i = 0; good && i < n; i++) {
-		test(&f, i, s->self[i]);
-		test(&f, n + i, s->total[i]);
-	}
-	good = good && compare_adjust(f.p, f.least, 2 * n, COMPARE_RATE, f.q);
-	for (size_t i = 0; good && i < n; i++) {
-		v->selfs[i] = judge(&f, i, s->self[i]);
-		v->totals[i] = judge(&f, n + i, s->total[i]);
-	}
-	family_release(&f);
-	return good;
-}
-
-bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const double samples[PROFILE_SIDES])
+bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct changes_setup *setup)
 {
 	size_t n = t->n_labels + 1;
-	struct sums s = {
-		.self = calloc(n, sizeof(*s.self)),
-		.total = calloc(n, sizeof(*s.total)),
-		.open = calloc(n, sizeof(*s.open)),
-	};
+	struct changes c = { 0 };
+	struct table table;
 	bool good;
 
 	*v = (struct verdicts){ .nodes = calloc(t->n, 1), .selfs = calloc(n, 1), .totals = calloc(n, 1) };
-	good = s.self && s.total && s.open && v->nodes && v->selfs && v->totals && add_up(t, &s) &&
-	       judge_nodes(v, t, samples) && judge_names(v, t, &s, samples);
-	v->greatest = good ? greatest_change(t, &s) : 0;
-	free(s.self);
-	free(s.total);
-	free(s.open);
-	free(s.path);
+	good = table_init(&table, t->p) && changes_init(&c, &table, t->p, setup) && v->nodes && v->selfs && v->totals &&
+	       judge_nodes(v, t, &c, setup);
+	if (good) {
+		judge_names(v, t, &c);
+		v->greatest = greatest_change(t, &table);
+	}
+	changes_release(&c);
+	table_release(&table);
 	return good;
 }
 

@@ -20,16 +20,19 @@ bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, str
 	if (!profile_init(&r->held) || !scan_init(&r->scan, fd, taken))
 		return false;
 	r->held.stack_max = p->stack_max;
+	lines_init(&r->waiting, 0);
 	return true;
 }
 
 void folded_reader_release(struct folded_reader *r)
 {
 	lines_release(&r->held_lines);
+	lines_release(&r->waiting);
 	profile_release(&r->held);
 	scan_release(&r->scan);
 	free(r->steps);
 	free(r->labels);
+	free(r->frames);
 	buf_release(&r->last);
 	buf_release(&r->text);
 	*r = (struct folded_reader){ 0 };
@@ -60,6 +63,22 @@ static void share_steps(struct folded_reader *r, struct slice stack)
 	}
 }
 
+/* The frames of a stack from a place on, as labels: r->labels, and their texts. */
+static bool split_stack(struct folded_reader *r, struct slice stack, size_t at, size_t *n)
+{
+	*n = 0;
+	for (size_t length; at <= stack.n; at += length + 1, ++*n) {
+		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
+
+		length = semicolon ? (size_t)(semicolon - p) : stack.n - at;
+		if (!grow_array(&r->frames, &r->cap_frames, *n, sizeof(*r->frames)))
+			return false;
+		r->frames[*n] = (struct slice){ p, length };
+	}
+	return (!*n || grow_array(&r->labels, &r->cap_labels, *n - 1, sizeof(*r->labels))) &&
+	       profile_labels(r->into, r->frames, *n, r->labels);
+}
+
 /* A stack that label_is_stack has looked at, into the tree. */
 static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
@@ -69,13 +88,11 @@ static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int 
 	share_steps(r, stack);
 	at = r->n_steps ? r->steps[r->n_steps - 1].end + 1 : 0;
 	node = r->n_steps ? r->steps[r->n_steps - 1].node : 0;
-	for (; at <= stack.n; at += n + 1) {
-		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
-		uint32_t label;
-
-		n = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		if (!profile_label(r->into, (struct slice){ p, n }, &label) ||
-		    !profile_child(r->into, node, label, &node) || !add_step(r, at + n, node))
+	if (!split_stack(r, stack, at, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		at += r->frames[i].n;
+		if (!profile_child(r->into, node, r->labels[i], &node) || !add_step(r, at++, node))
 			return false;
 	}
 	buf_clear(&r->last);
@@ -91,16 +108,10 @@ static void forget_steps(struct folded_reader *r)
 
 static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
-	size_t n = 0;
+	size_t n;
 
-	for (size_t at = 0, length; at <= stack.n; at += length + 1) {
-		const uint8_t *p = stack.p + at, *semicolon = memchr(p, ';', stack.n - at);
-
-		length = semicolon ? (size_t)(semicolon - p) : stack.n - at;
-		if (!grow_array(&r->labels, &r->cap_labels, n, sizeof(*r->labels)) ||
-		    !profile_label(r->into, (struct slice){ p, length }, &r->labels[n++]))
-			return false;
-	}
+	if (!split_stack(r, stack, 0, &n))
+		return false;
 	return profile_add(r->into, r->labels, n, side, count);
 }
 
@@ -156,6 +167,34 @@ static bool stop_holding(struct folded_reader *r)
 	return good;
 }
 
+/* Is the text in no order, by now? A few lines that are not where they should be do not matter. */
+static bool unordered(struct folded_reader *r, struct slice stack)
+{
+	enum { FEW = 64, PART = 16 };
+	struct slice last = buf_view(&r->last);
+	int differ = last.n ? memcmp(last.p, stack.p, last.n < stack.n ? last.n : stack.n) : 0;
+
+	if (r->disorder * PART <= r->scan.lines + FEW && (differ > 0 || (differ == 0 && last.n > stack.n)))
+		r->disorder++;
+	return r->disorder * PART > r->scan.lines + FEW;
+}
+
+/* What waits goes into the tree. */
+static bool add_waiting(struct folded_reader *r)
+{
+	struct slice stack;
+	uint64_t count;
+	int got = lines_sort(&r->waiting) ? 1 : -1;
+
+	while (got > 0 && (got = lines_next(&r->waiting, &stack, &count)) > 0) {
+		if (!add_plain(r, stack, r->side, count))
+			return false;
+	}
+	lines_release(&r->waiting);
+	lines_init(&r->waiting, 0);
+	return got == 0;
+}
+
 static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	r->samples += count;
@@ -165,6 +204,9 @@ static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int 
 		return add_careful(r, stack, side, count);
 	if (r->lines && stack.n <= r->p->stack_max)
 		return lines_add(r->lines_into, stack, count);
+	if (r->batch && !r->both && (r->waiting.total || unordered(r, stack)))
+		return lines_add(&r->waiting, stack, count) &&
+		       (r->waiting.stacks.bytes < r->batch || add_waiting(r));
 	return add_plain(r, stack, side, count);
 }
 
@@ -213,11 +255,11 @@ int folded_read(struct folded_reader *r)
 		    !make_room(r))
 			return -1;
 	}
-	if (got < 0 || r->into == r->p)
+	if (got < 0)
 		return got;
 	errno = ENOMEM;
-	r->two_columns = scan_two_columns(&r->scan);
-	return r->two_columns || stop_holding(r) ? 0 : -1;
+	r->two_columns = r->into != r->p && scan_two_columns(&r->scan);
+	return r->two_columns || ((r->into == r->p || stop_holding(r)) && add_waiting(r)) ? 0 : -1;
 }
 
 /*

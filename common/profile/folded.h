@@ -44,6 +44,11 @@ struct folded_reader {
 	 * what was claimed. For side 0, and a profile with stack_max.
 	 */
 	struct lines *lines;
+	/*
+	 * Where given: text in no order is put in order, so many bytes of stacks at a time, before it goes into the
+	 * tree, whose nodes are then met in the order of memory: 100,000 stacks of 93 MB take a quarter less time.
+	 */
+	size_t batch;
 	/* Where given: called when the profile takes more bytes than this, to leave it empty; false: errno. */
 	bool (*full)(struct profile *p, void *context);
 	size_t budget;
@@ -51,7 +56,8 @@ struct folded_reader {
 
 	/* Where lines go: to what is held while all of them end in two numbers, and then where they belong. */
 	struct profile *into, held;
-	struct lines *lines_into, held_lines;
+	struct lines *lines_into, held_lines, waiting;
+	uint64_t disorder; /* lines that come before the one that came before them */
 	/* The stack before, and where each of its frames ends. */
 	struct buf last;
 	struct folded_step {
@@ -59,8 +65,10 @@ struct folded_reader {
 		uint32_t node;
 	} *steps;
 	size_t n_steps, cap_steps;
+	/* The frames of a stack: texts and labels. */
+	struct slice *frames;
 	uint32_t *labels;
-	size_t cap_labels;
+	size_t cap_frames, cap_labels;
 	struct buf text;
 };
 

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/capture/container.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
+#include "common/profile/origin.h"
 #include "common/profile/reason.h"
 
 /*
@@ -69,11 +71,13 @@ static bool has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-static bool in_time(const struct view *v, uint64_t base, uint64_t time)
+static bool in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
 {
-	if (v->has_from && (time < base || time - base < v->from))
-		return false;
-	return !v->has_to || time < base || time - base < v->to;
+	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+
+	if (v->from.kind == INSTANT_UNSET && v->to.kind == INSTANT_UNSET)
+		return true;
+	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
 }
 
 /* Weights add up only where they are time; an event whose definition was lost may be. */
@@ -105,14 +109,59 @@ static bool event_listed(const struct view *v, const struct capture *c, uint64_t
 	return false;
 }
 
+static bool is_below(struct slice path, const char *group)
+{
+	size_t n = strlen(group);
+
+	while (n > 1 && group[n - 1] == '/')
+		n--;
+	return n == 1 || (path.n >= n && memcmp(path.p, group, n) == 0 && (path.n == n || path.p[n] == '/'));
+}
+
+static bool in_group(const struct view *v, const struct capture *c, const struct capture_process *p)
+{
+	struct slice path = p->cgroup ? capture_text(c, p->cgroup) : (struct slice){ 0 };
+	struct container container;
+	bool contained = container_of(path, &container);
+
+	for (size_t i = 0; i < v->n_groups; i++) {
+		if (v->groups[i][0] == '/' ? p->cgroup && is_below(path, v->groups[i]) :
+		    contained && container_is(&container, slice_of(v->groups[i])))
+			return true;
+	}
+	return v->n_groups == 0;
+}
+
+/* The value of a label of the capture's header; empty where it has none. */
+static struct slice label_value(const struct capture *c, const char *key, size_t n)
+{
+	char name[256];
+
+	if (snprintf(name, sizeof(name), "label.%.*s", (int)n, key) >= (int)sizeof(name))
+		return (struct slice){ 0 };
+	return capture_meta(c, name);
+}
+
+static bool is_labelled(const struct view *v, const struct capture *c)
+{
+	for (size_t i = 0; i < v->n_labels; i++) {
+		size_t n = strcspn(v->labels[i], "=");
+
+		if (!slice_is(label_value(c, v->labels[i], n), v->labels[i] + n + 1))
+			return false;
+	}
+	return true;
+}
+
 bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
 {
 	const struct capture_thread *t = &c->threads[r->thread];
 
-	return event_listed(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
-	       in_time(v, base, r->time) && of_unit(v, c, r->event) &&
+	return event_listed(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
+	       listed(v->tids, v->n_tids, t->tid) && in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm)));
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
+	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 
 /* Rows by process or thread have its ids, unless they are to meet those of another capture. */
@@ -128,7 +177,7 @@ static bool shows_tid(const struct view *v)
 
 static uint32_t slice_of_time(const struct gather *g, uint64_t time)
 {
-	uint64_t slice = time < g->base ? 0 : (time - g->base) / g->view->moment_ns;
+	uint64_t after = time - g->moment_base, slice = (int64_t)after < 0 ? 0 : after / g->view->moment_ns;
 
 	return slice < UINT32_MAX ? (uint32_t)slice : UINT32_MAX;
 }
@@ -145,7 +194,7 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (shows_pid(v) || v->container || t->comm == 0)
+	if (shows_pid(v) || v->container || v->by == BY_CONTAINER || v->origins || t->comm == 0)
 		k.process = t->process;
 	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
@@ -156,17 +205,36 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 	return k;
 }
 
+/*
+ * Slices count from the first sample; or from a multiple of their length since 1970, one slice before the first
+ * sample, because those of other CPUs may come a little late.
+ */
+static void begin_run(struct gather *g, uint64_t time)
+{
+	uint64_t length = g->view->moment_ns;
+	uint64_t realtime = length && g->view->origins ? capture_realtime(&g->capture, time) : 0;
+
+	g->based = true;
+	g->base = g->moment_base = time;
+	if (length && realtime / length >= 2) {
+		g->moment_base = time - realtime % length - length;
+		realtime -= realtime % length + length;
+	} else {
+		realtime = 0;
+	}
+	if (g->view->origins && !origins_start(g->view->origins, g->p->runs, realtime))
+		g->failed = true;
+	g->p->runs++;
+}
+
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
 	uint64_t weight = g->view->weight == WEIGHT_NS ? r->weight : 1;
 	struct gather_key key;
 	uint32_t id;
 
-	if (!g->based) {
-		g->based = true;
-		g->base = r->time;
-		g->p->runs++;
-	}
+	if (!g->based)
+		begin_run(g, r->time);
 	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
@@ -217,23 +285,52 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 	return profile_label(g->p, text, &label) && push(g, s, label);
 }
 
-/* The command, with the container around it where that was asked for. */
+static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
+{
+	if (k->comm)
+		label_append(text, capture_text(&g->capture, k->comm));
+	else
+		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
+}
+
+static void append_container(const struct gather *g, const struct capture_process *process, struct buf *text)
+{
+	struct buf name = { 0 };
+
+	container_label(&name, process->cgroup ? capture_text(&g->capture, process->cgroup) : slice_of("[no cgroup]"));
+	label_append(text, buf_view(&name));
+	text->failed = text->failed || name.failed;
+	buf_release(&name);
+}
+
+static void append_label(const struct gather *g, struct buf *text)
+{
+	struct slice value = label_value(&g->capture, g->view->label, strlen(g->view->label));
+
+	if (value.n)
+		label_append(text, value);
+	else
+		buf_printf(text, "[no %s]", g->view->label);
+}
+
+/* The command, with the container around it where that was asked for; or one of the things that rows can be by. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
 
 	if (g->view->container) {
 		buf_clear(text);
-		label_append(text, process->cgroup ? capture_text(&g->capture, process->cgroup) :
-						     slice_of("[no cgroup]"));
+		append_container(g, process, text);
 		if (text->failed || !push_text(g, s, buf_view(text)))
 			return false;
 	}
 	buf_clear(text);
-	if (k->comm)
-		label_append(text, capture_text(&g->capture, k->comm));
+	if (g->view->by == BY_CONTAINER)
+		append_container(g, process, text);
+	else if (g->view->by == BY_LABEL)
+		append_label(g, text);
 	else
-		buf_printf(text, "[pid %" PRIu64 "]", process->pid);
+		append_comm(g, k, text);
 	if (shows_pid(g->view))
 		buf_printf(text, "-%" PRIu64, process->pid);
 	if (shows_tid(g->view))
@@ -326,11 +423,34 @@ static bool count_unresolved(struct gather *g, const struct names *names, const 
 						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
-static bool mark(struct gather *g, uint32_t node, uint32_t slice, uint64_t weight)
+static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
-	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = slice, .node = node, .weight = weight };
+	const struct capture_process *process = &g->capture.processes[k->process];
+	struct buf host = { 0 }, container = { 0 }, comm = { 0 };
+	struct origin o = { .pid = process->pid };
+	bool good;
 
-	return profile_mark(g->p, &m);
+	if (capture_meta(&g->capture, "host").n)
+		label_append(&host, capture_meta(&g->capture, "host"));
+	if (process->cgroup)
+		label_append(&container, capture_text(&g->capture, process->cgroup));
+	append_comm(g, k, &comm);
+	o.host = buf_view(&host);
+	o.container = buf_view(&container);
+	o.comm = buf_view(&comm);
+	good = !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
+	buf_release(&host);
+	buf_release(&container);
+	buf_release(&comm);
+	return good;
+}
+
+static bool mark(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
+{
+	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
+
+	m.weight = weight;
+	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
 }
 
 static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
@@ -356,9 +476,9 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 		return false;
 	count_end(g->sums.user, k->user, user.root, samples);
 	count_end(g->sums.kernel, k->kernel, kernel.root, samples);
-	if (g->view->by == BY_PROCESS || g->view->by == BY_THREAD)
+	if (view_by_root(g->view->by))
 		s = outer; /* the frames were looked at for the sums alone */
-	if (g->view->moment_ns && !mark(g, s.node, k->slice, weight))
+	if (g->view->moment_ns && !mark(g, s.node, k, weight))
 		return false;
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }

@@ -21,12 +21,14 @@
 #define CPROF_PROFILE_GATHER_H
 
 #include "common/capture/capture.h"
+#include "common/profile/instant.h"
 #include "common/profile/profile.h"
 
 struct modules;
+struct origins;
 struct reasons;
 
-enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD };
+enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS };
 
@@ -37,8 +39,11 @@ struct view {
 	size_t n_pids, n_tids;
 	const char **comms;
 	size_t n_comms;
-	bool has_from, has_to;
-	uint64_t from, to; /* nanoseconds after the first sample of the capture; to is excluded */
+	const char **groups; /* of each sample one: a control group's path, or what container_is takes for a container */
+	size_t n_groups;
+	const char **labels; /* all of them: "service=web" */
+	size_t n_labels;
+	struct instant from, to; /* to is excluded */
 	enum view_half half;
 	enum view_weight weight;
 	/*
@@ -53,11 +58,14 @@ struct view {
 	 * profile is one without stack_max then.
 	 */
 	uint64_t moment_ns;
+	/* Where given, moments know where they come from, and slices begin by the wall clock; see origin.h. */
+	struct origins *origins;
 	/* What it is called. */
 	enum view_by by;
+	const char *label; /* BY_LABEL: "service" */
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
 	bool no_ids;     /* BY_PROCESS and BY_THREAD: it is the command alone, which meets itself elsewhere */
-	bool container;  /* the cgroup's path as a frame around it */
+	bool container;  /* the container's short id, or else the cgroup's path, as a frame around it */
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see NAMES_ANNOTATED in name.h */
 	bool inlined, lines, full_paths; /* see struct names in name.h */
@@ -65,6 +73,12 @@ struct view {
 	struct reasons *reasons; /* where given, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
+
+/* Is it the root frame alone that such a view shows? */
+static inline bool view_by_root(enum view_by by)
+{
+	return by == BY_PROCESS || by == BY_THREAD || by == BY_CONTAINER || by == BY_LABEL;
+}
 
 /* Does the view count this sample, which the capture has accepted? base: time of the capture's first sample. */
 bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
@@ -88,6 +102,7 @@ struct gather {
 	size_t cap_by_key;
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
+	uint64_t moment_base; /* beginning of slice 0, which may be before 0 */
 	bool failed;   /* out of memory */
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
 	uint32_t *path;           /* room for the nodes of one stack */

@@ -261,13 +261,18 @@ static bool spill(struct lines *l)
 	return good;
 }
 
+size_t lines_size(const struct lines *l)
+{
+	return l->stacks.bytes + l->stacks.n * STACK_COST;
+}
+
 bool lines_add(struct lines *l, struct slice stack, uint64_t count)
 {
 	uint32_t id;
 
 	if (count == 0)
 		return true;
-	if (l->budget && l->stacks.n && l->stacks.bytes + stack.n + l->stacks.n * STACK_COST > l->budget && !spill(l))
+	if (l->budget && l->stacks.n && lines_size(l) + stack.n > l->budget && !spill(l))
 		return false;
 	if (!intern_add(&l->stacks, stack, &id) || !grow_array(&l->counts, &l->cap_counts, id, sizeof(*l->counts))) {
 		errno = ENOMEM;

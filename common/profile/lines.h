@@ -52,6 +52,8 @@ void lines_release(struct lines *l);
  * The sum of all counts is below 2^64. False where memory ran out or a file could not be written: errno.
  */
 bool lines_add(struct lines *l, struct slice stack, uint64_t count);
+/* What those that are in memory take there, about. */
+size_t lines_size(const struct lines *l);
 /* Adds the stacks of side 0 of a profile, and empties it; what was claimed in it stays claimed. */
 bool lines_pour(struct lines *l, struct profile *p);
 

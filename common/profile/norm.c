@@ -73,7 +73,7 @@ static bool is_place(struct slice s)
 	return s.n && s.p[0] == '[' && memmem(s.p, s.n, "+0x", 3);
 }
 
-/* A number that is to go, at this place: how many bytes, of which those before the number are kept. 0: there is none. */
+/* A number that is to go, at this place: how many bytes, of which *kept are before it and stay. 0: there is none. */
 static size_t number_at(struct slice s, size_t at, size_t *kept)
 {
 	size_t digits;

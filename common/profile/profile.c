@@ -47,13 +47,18 @@ size_t profile_bytes(const struct profile *p)
 	const struct intern *t = &p->labels;
 
 	return p->cap * sizeof(*p->nodes) + t->bytes + t->cap * sizeof(*t->items) +
-	       (t->mask + 1) * (sizeof(*t->slots) + sizeof(*t->tags)) +
+	       (t->mask + 1) * sizeof(*t->slots) +
 	       (p->wide.mask + 1) * (sizeof(*p->wide.keys) + sizeof(*p->wide.values));
 }
 
 bool profile_label(struct profile *p, struct slice name, uint32_t *label)
 {
 	return intern_add(&p->labels, name, label);
+}
+
+bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels)
+{
+	return intern_add_many(&p->labels, names, n, labels);
 }
 
 struct slice profile_text(const struct profile *p, uint32_t label)

@@ -42,6 +42,7 @@ struct profile_node {
  */
 struct profile_moment {
 	uint32_t side, run, slice, node;
+	uint32_t origin; /* see origin.h; 0: none */
 	uint64_t weight;
 };
 
@@ -70,6 +71,7 @@ size_t profile_bytes(const struct profile *p);
 
 /* The number of a name that label_append (label.h) has made fit; false without memory. */
 bool profile_label(struct profile *p, struct slice name, uint32_t *label);
+bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels); /* the same for many */
 struct slice profile_text(const struct profile *p, uint32_t label);
 
 /*

@@ -160,20 +160,32 @@ static const char *behind_group(const struct cutter *c)
 	size_t depth = 0;
 
 	for (const char *p = c->p; p < c->end; p++) {
-		bool closes = *p == ')' || *p == '}' || *p == ']';
+		char want = '\0';
 
-		if (strchr("(<{[", *p)) {
+		switch (*p) {
+		case '(':
+		case '<':
+		case '{':
+		case '[':
 			if (depth == sizeof(open))
 				return c->end;
 			open[depth++] = *p;
-		} else if (*p == '>' && depth && open[depth - 1] == '<' && p[-1] != '-') {
-			depth--;
-		} else if (closes) {
-			char want = *p == ')' ? '(' : *p == '}' ? '{' : '[';
-
-			while (depth && open[--depth] != want)
-				;
+			break;
+		case '>':
+			depth -= depth && open[depth - 1] == '<' && p[-1] != '-';
+			break;
+		case ')':
+			want = '(';
+			break;
+		case '}':
+			want = '{';
+			break;
+		case ']':
+			want = '[';
+			break;
 		}
+		while (want && depth && open[--depth] != want)
+			;
 		if (depth == 0)
 			return p + 1;
 	}
@@ -259,7 +271,15 @@ static void cut(struct buf *out, const struct sink *s, enum language language, b
 	struct buf cleaned = { 0 };
 	struct cutter c = { s->text, s->text + s->n, &cleaned, language, cut_templates };
 
+	buf_reserve(&cleaned, s->n);
 	while (c.p < c.end) {
+		size_t plain = 0; /* what nothing can begin with that is looked for: most of the name */
+
+		while (c.p + plain < c.end && c.p[plain] != '<' && c.p[plain] != '(' && c.p[plain] != 'o')
+			plain++;
+		copy(&c, plain);
+		if (c.p == c.end)
+			break;
 		if (*c.p == '<')
 			cut_angle(&c);
 		else if (*c.p == '(')

@@ -12,7 +12,7 @@ static const char *const symfs_dirs[] = { "/usr/lib/debug", "" };
 
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs)
 {
-	*f = (struct finder){ symfs, debug_dirs, n_debug_dirs, -1, { .fd = -1 }, { 0 }, NULL };
+	*f = (struct finder){ symfs, debug_dirs, n_debug_dirs, -1, { .fd = -1 }, { 0 }, NULL, { 0 } };
 	if (symfs)
 		f->tree = open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -24,6 +24,7 @@ void finder_release(struct finder *f)
 	f->tree = -1;
 	procroot_close(&f->found);
 	procroots_release(&f->roots);
+	buf_release(&f->cut);
 }
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, OTHERS_MAX = 256 };
@@ -325,6 +326,16 @@ static int at_named(const struct finder *f)
 	return f->symfs && !f->debug_dirs ? AT_TREE : AT_HOST;
 }
 
+/* How many steps go by build ID: all directories, and the process's own. */
+static size_t id_steps(const struct finder *f)
+{
+	size_t dirs = 0;
+
+	while (debug_dir(f, dirs))
+		dirs++;
+	return dirs + 1;
+}
+
 /*
  * The steps: each directory by build ID; the process's own by build ID; the two places beside the file; each
  * directory by name; debuginfod twice. False: there are no more.
@@ -336,10 +347,8 @@ static bool candidate(const struct finder *f, size_t step, const struct elf_file
 	struct slice folder = { path.p, slash ? (size_t)(slash - path.p) : 0 };
 	bool by_id = build_id.n > 1;
 	char link[256];
-	size_t dirs = 0;
+	size_t dirs = id_steps(f) - 1;
 
-	while (debug_dir(f, dirs))
-		dirs++;
 	if (step <= dirs) {
 		const char *dir = debug_dir(f, step);
 
@@ -386,6 +395,14 @@ static bool belongs(const struct elf_file *debug, const struct elf_file *file, s
 	return elf_crc32(debug, &is) && is == crc;
 }
 
+/* What stands where the build ID's file would be: is it the beginning of one? */
+static void note_cut(struct finder *f, const struct elf_file *there, const struct buf *opened)
+{
+	if (f->cut.n || (there && elf_is_whole(there)))
+		return;
+	buf_bytes(&f->cut, opened->p, opened->n);
+}
+
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened)
 {
@@ -393,17 +410,20 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 	struct candidate c = { 0 };
 	struct elf_file *debug = NULL;
 
+	if (*step == 0)
+		buf_clear(&f->cut);
 	while (!debug && candidate(f, *step, file, build_id, is->path, &c)) {
+		bool by_id = *step < id_steps(f);
 		int fd = open_candidate(f, &c, build_id, opened);
 
 		++*step;
 		buf_clear(&c.name);
-		if (fd < 0 || elf_open(fd, &debug) != ELF_OPENED)
+		if (fd < 0 || (elf_open(fd, &debug) == ELF_OPENED && belongs(debug, file, build_id, c.crc)))
 			continue;
-		if (!belongs(debug, file, build_id, c.crc)) {
-			elf_close(debug);
-			debug = NULL;
-		}
+		if (by_id)
+			note_cut(f, debug, opened);
+		elf_close(debug);
+		debug = NULL;
 	}
 	buf_release(&c.name);
 	return debug;

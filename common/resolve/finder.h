@@ -25,6 +25,7 @@ struct finder {
 	struct procroot found; /* where the module's file was found last; its fd is -1 where that is our root */
 	struct procroots roots;
 	struct debuginfod *debuginfod; /* NULL: not to be asked */
+	struct buf cut; /* a file that finder_debug found by the module's build ID, but not whole; empty: none */
 };
 
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs);

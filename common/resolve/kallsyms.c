@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/elf/prefer.h"
+
 enum {
 	CHUNK = 64 * 1024,
 	SYMBOLS_MAX = 1 << 24,
@@ -63,33 +65,14 @@ static int binding(char type)
 	return type == 'T' ? 2 : type == 'W' || type == 'w' ? 1 : 0;
 }
 
-static int underscores(const char *name)
-{
-	return (int)strspn(name, "_");
-}
-
-static bool is_old_syscall(const char *name)
-{
-	return begins(name, "SyS_") || begins(name, "compat_SyS_");
-}
-
 /* Below 0: a is the better name. Names lie behind their type letter. */
 static int compare_names(const char *a, const char *b)
 {
 	int d = is_label(a) - is_label(b);
-	size_t a_n, b_n;
 
 	if (d == 0)
 		d = binding(b[-1]) - binding(a[-1]);
-	if (d == 0)
-		d = underscores(a) - underscores(b);
-	if (d == 0)
-		d = is_old_syscall(a) - is_old_syscall(b);
-	if (d != 0)
-		return d;
-	a_n = strlen(a);
-	b_n = strlen(b);
-	return a_n != b_n ? (a_n > b_n ? -1 : 1) : strcmp(a, b);
+	return d ? d : prefer_name(slice_of(a), slice_of(b));
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -389,6 +372,8 @@ static uint64_t entry_end(const struct kallsyms *t, size_t i)
 
 	if (!m && start < t->etext)
 		limit = t->etext;
+	else if (!m && start >= t->init && start < t->init_end)
+		limit = t->init_end;
 	else if (m && m->end > start)
 		limit = m->end;
 	else if (m && m->name_n > 12 && memcmp(t->names.p + m->name, "[__builtin__", 12) == 0)
@@ -429,7 +414,7 @@ bool kallsyms_find(const struct kallsyms *t, uint64_t address, struct kernel_sym
 	m = t->module[i] ? &t->modules[t->module[i]] : NULL;
 	if (t->name[i] == NO_NAME || address >= end)
 		return false;
-	if (!m && address >= t->init && address < t->init_end)
+	if (!m && !t->with_init && address >= t->init && address < t->init_end)
 		return false;
 	out->address = t->address[i];
 	out->size = end - out->address;

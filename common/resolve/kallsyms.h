@@ -14,12 +14,11 @@
  *
  * Which name: only code counts (types t T w W). Of several at one address the first by: a function
  * before a label of the linker's (_stext, __irqentry_text_start, …) and before __pfx_, __cfi_ and
- * __pi_ names; global before weak before local; fewer leading underscores; not SyS_ or compat_SyS_;
- * the longest; the first in the alphabet. Mapping symbols ($x, .L…) are no names.
+ * __pi_ names; global before weak before local; then as prefer.h says. Mapping symbols ($x, .L…) are no names.
  *
  * How far: to the next symbol, but not beyond the kernel's text (_etext) or the module's end, where that is told;
- * else 64 kB. Code of __init, freed at boot, has no names. Addresses in between have none: they are unknown,
- * not the function before.
+ * else 64 kB. Code of __init, freed at boot, has names only with_init. Addresses in between have none:
+ * they are unknown, not the function before.
  */
 #ifndef CPROF_RESOLVE_KALLSYMS_H
 #define CPROF_RESOLVE_KALLSYMS_H
@@ -44,6 +43,7 @@ struct kallsyms {
 	size_t n_modules, cap_modules;
 	uint64_t text, etext, init, init_end; /* bounds of the kernel proper */
 	uint64_t stext; /* of the symbol _stext; 0: there is none */
+	bool with_init; /* for the caller to set: names of __init are wanted, as of a boot that was recorded */
 	size_t lines;   /* that were symbols, also those with hidden addresses: with lines and no n, all were */
 };
 

@@ -80,6 +80,7 @@ static enum source_status read_text(struct kernel_files *k, int fd)
 	bool good = lseek(fd, 0, SEEK_SET) == 0 && kallsyms_read(&s->text, fd);
 	int error = errno;
 
+	s->text.with_init = true; /* as a vmlinux has them */
 	close(fd);
 	if (!good)
 		return failed(k, SOURCE_DAMAGED, strerror(error));
@@ -107,15 +108,15 @@ static enum source_status read_source(struct kernel_files *k, int fd)
 	return failed(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" : "it is damaged");
 }
 
-/* A regular file: everything else may block, or do something. -1: errno. */
-static int open_regular(const char *path)
+/* A regular file: everything else may block, or do something. -1: why. */
+static int open_regular(const char *path, const char **why)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 
+	*why = fd < 0 ? strerror(errno) : "it is not a regular file";
 	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
 		close(fd);
-		errno = EINVAL;
 		return -1;
 	}
 	return fd;
@@ -123,10 +124,11 @@ static int open_regular(const char *path)
 
 static bool open_named(struct kernel_files *k, struct buf *error)
 {
-	int fd = open_regular(k->o->path);
+	const char *why;
+	int fd = open_regular(k->o->path, &why);
 
 	if (fd < 0) {
-		buf_printf(error, "%s: %s", k->o->path, strerror(errno));
+		buf_printf(error, "%s: %s", k->o->path, why);
 		return false;
 	}
 	k->status = read_source(k, fd);
@@ -171,7 +173,8 @@ static int open_in_tree(const char *tree, const char *path)
 /* Is this the vmlinux of the build ID? Then it is the source. */
 static bool try(struct kernel_files *k, const char *tree, const char *path, struct slice id)
 {
-	int fd = tree ? open_in_tree(tree, path) : open_regular(path);
+	const char *why;
+	int fd = tree ? open_in_tree(tree, path) : open_regular(path, &why);
 
 	if (fd < 0 || elf_open(fd, &k->source.elf) != ELF_OPENED)
 		return false;

@@ -240,6 +240,10 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 		module->file = bare;
 	else
 		elf_close(bare);
+	if (!module->file && m->finder.cut.n && finder_worse(module->status, SOURCE_DAMAGED) == SOURCE_DAMAGED) {
+		was_opened(m, module, &m->finder.cut);
+		module->status = SOURCE_DAMAGED;
+	}
 	buf_release(&opened);
 	return good && (found || add_minidebug(module));
 }

@@ -41,6 +41,11 @@ void namer_free(struct namer *n);
 void namer_use_kernel(struct namer *n, struct kernel_files *k);
 /* To be called for each record that capture_apply has taken. False without memory. */
 bool namer_see(struct namer *n, struct capture *c, const struct record *r);
+/* Need it be called for this one? Two of three records say nothing to a namer. */
+static inline bool namer_minds(const struct record *r)
+{
+	return r->type != RECORD_NODE && (r->type != RECORD_FRAME || r->frame.process == 0);
+}
 /* Writes what is known by now and has not been said. False without memory; the writer keeps its own errors. */
 bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 /* The same, and the last word on the segment. Nothing happens when it has been said. */

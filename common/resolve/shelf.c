@@ -11,12 +11,17 @@
 
 enum { STALE = 24 * 60 * 60, TRIES = 100 };
 
+static int open_there(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* A folder of ours, made if it is not there. */
 static int open_folder(int at, const char *name)
 {
 	if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
 		return -1;
-	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return open_there(at, name);
 }
 
 /* Files that nobody goes on with: their writers were killed. */
@@ -47,17 +52,20 @@ bool shelf_open(struct shelf *s, const char *dir)
 	s->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->root < 0)
 		return false;
-	s->ids = open_folder(s->root, ".build-id");
-	s->tmp = s->ids >= 0 ? open_folder(s->root, ".tmp") : -1;
-	if (s->tmp < 0) {
-		int e = errno;
-
-		shelf_release(s);
-		errno = e;
-		return false;
-	}
-	remove_stale(s->tmp);
+	s->tmp = open_there(s->root, ".tmp");
+	if (s->tmp >= 0)
+		remove_stale(s->tmp);
 	return true;
+}
+
+/* What is written to, made when there is something to write. */
+static bool make_folders(struct shelf *s)
+{
+	if (s->ids < 0)
+		s->ids = open_folder(s->root, ".build-id");
+	if (s->ids >= 0 && s->tmp < 0)
+		s->tmp = open_folder(s->root, ".tmp");
+	return s->ids >= 0 && s->tmp >= 0;
 }
 
 void shelf_release(struct shelf *s)
@@ -108,7 +116,7 @@ bool shelf_begin(struct shelf *s, struct shelf_file *t)
 	struct timespec now;
 
 	/* Unique by O_EXCL, which holds on shared file systems too; the rest makes a second try rare. */
-	for (unsigned int i = 0; i < TRIES; i++) {
+	for (unsigned int i = 0; make_folders(s) && i < TRIES; i++) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		snprintf(t->name, sizeof(t->name), "new.%x.%llx%09lx.%x", (unsigned int)getpid(),
 			 (unsigned long long)now.tv_sec, now.tv_nsec, s->count++);

@@ -25,7 +25,7 @@
 enum { SHELF_ID_LEAST = 8, SHELF_ID_MOST = 124 }; /* bytes; more would not fit into a file's name */
 
 struct shelf {
-	int root, ids, tmp; /* descriptors of DIR, DIR/.build-id, DIR/.tmp */
+	int root, ids, tmp; /* descriptors of DIR, DIR/.build-id, DIR/.tmp; -1: not there, or not needed yet */
 	unsigned int count; /* of temporary files */
 };
 
@@ -40,7 +40,7 @@ enum shelf_put {
 	SHELF_FAILED = 2, /* errno */
 };
 
-/* Makes the directory if there is none, but not those above it. False: errno. */
+/* Makes the directory if there is none, but neither those above it nor, yet, what is in it. False: errno. */
 bool shelf_open(struct shelf *s, const char *dir);
 void shelf_release(struct shelf *s);
 /* The name below the directory: ".build-id/ab/cdef.debug". */

@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "common/profile/folded.h"
+#include "common/base/hash.h"
 
-/* A stack of A and what scaling left over when its weight was rounded down. */
+/* A stack of side 0 and what scaling left over when its weight was rounded down. */
 struct rest {
 	uint64_t rest;
-	size_t line; /* in the order of the output, so that ties fall the same way whatever the input was */
+	uint64_t tie; /* a hash of the stack's text, so that ties fall the same way whatever order it came in */
 	uint32_t node;
 };
 
@@ -17,27 +17,41 @@ static int by_rest(const void *a, const void *b)
 
 	if (x->rest != y->rest)
 		return x->rest > y->rest ? -1 : 1;
-	return x->line < y->line ? -1 : x->line > y->line;
+	return x->tie < y->tie ? -1 : x->tie > y->tie;
 }
 
-/* All stacks with weight in A, in the order of the output. */
-static bool list_lines(const struct profile *p, struct rest **list, size_t *n)
+/* Of each node, from its parent's and its label's: no stack needs to be written out. */
+static uint64_t *hash_stacks(const struct profile *p)
 {
-	struct folded_writer w;
-	struct slice line;
-	size_t cap = 0;
-	bool good = folded_writer_init(&w, p, PROFILE_SIDES);
+	uint64_t *labels = malloc(p->labels.n * sizeof(*labels)), *nodes = calloc(p->n, sizeof(*nodes));
 
-	while (good && folded_writer_next(&w, &line)) {
-		if (!p->nodes[w.node].self[0])
+	for (uint32_t i = 0; labels && nodes && i < p->labels.n; i++)
+		labels[i] = hash_bytes(profile_text(p, i).p, profile_text(p, i).n);
+	for (size_t i = 1; labels && nodes && i < p->n; i++)
+		nodes[i] = hash_u64(nodes[p->nodes[i].parent] + labels[p->nodes[i].label]);
+	if (!labels) {
+		free(nodes);
+		nodes = NULL;
+	}
+	free(labels);
+	return nodes;
+}
+
+/* All stacks with weight on side 0. */
+static bool list_stacks(const struct profile *p, struct rest **list, size_t *n)
+{
+	uint64_t *hashes = hash_stacks(p);
+	size_t cap = 0;
+	bool good = hashes;
+
+	for (size_t i = 1; good && i < p->n; i++) {
+		if (!p->nodes[i].self[0])
 			continue;
 		good = grow_array(list, &cap, *n, sizeof(**list));
 		if (good)
-			(*list)[*n] = (struct rest){ .line = *n, .node = w.node };
-		*n += good;
+			(*list)[(*n)++] = (struct rest){ .tie = hashes[i], .node = (uint32_t)i };
 	}
-	good = good && !w.line.failed;
-	folded_writer_release(&w);
+	free(hashes);
 	return good;
 }
 
@@ -50,7 +64,7 @@ bool normalize(struct profile *p)
 
 	if (!from || !to || from == to)
 		return true;
-	if (!list_lines(p, &list, &n)) {
+	if (!list_stacks(p, &list, &n)) {
 		free(list);
 		return false;
 	}

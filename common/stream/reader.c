@@ -459,14 +459,15 @@ static bool batch_sample(struct reader *r, struct record_sample *s)
 }
 
 /* One record out of the batch; 0: the batch has ended. */
-static int next_in_batch(struct reader *r, struct record *rec)
+static inline int next_in_batch(struct reader *r, struct record *rec)
 {
 	const uint8_t *from = r->batch.p;
 	bool good;
 
-	r->state = IN_RECORDS;
-	if (cursor_left(&r->batch) == 0)
+	if (cursor_left(&r->batch) == 0) {
+		r->state = IN_RECORDS;
 		return 0;
+	}
 	rec->type = r->batch_type;
 	rec->tail = (struct slice){ NULL, 0 };
 	if (r->batch_type == RECORD_FRAME)
@@ -476,11 +477,10 @@ static int next_in_batch(struct reader *r, struct record *rec)
 	else
 		good = batch_sample(r, &rec->sample);
 	if (!good) {
+		r->state = IN_RECORDS;
 		malformed(r, "a malformed record", from, r->batch.end);
-		return 0;
 	}
-	r->state = IN_BATCH;
-	return 1;
+	return good;
 }
 
 static void say_earlier_damage(struct reader *r, const struct record_damage *d)

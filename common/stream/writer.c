@@ -110,16 +110,20 @@ static void begin_block(struct writer *w, enum block_type type)
 	w->time = 0;
 }
 
-static void close_batch(struct writer *w)
+static void end_batch(struct writer *w)
 {
-	if (!w->batch_type)
-		return;
 	buf_varint(&w->block, w->batch_type);
 	buf_slice(&w->block, buf_view(&w->batch));
 	if (w->batch.failed)
 		w->block.failed = true;
 	buf_clear(&w->batch);
 	w->batch_type = 0;
+}
+
+static inline void close_batch(struct writer *w)
+{
+	if (w->batch_type)
+		end_batch(w);
 }
 
 static bool end_block(struct writer *w)
@@ -308,19 +312,20 @@ static bool put_batched(struct writer *w, const struct record *r)
 	return true;
 }
 
-bool writer_put(struct writer *w, const struct record *r)
+static __attribute__((noinline)) bool put_other(struct writer *w, const struct record *r)
 {
-	bool batched = r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE;
-
-	if (w->failed)
-		return false;
 	if (r->type == RECORD_SEGMENT)
 		return put_segment(w, &r->segment);
 	if (!w->in_segment)
 		return refuse(w, "the first record must be a segment");
-	if (r->type == RECORD_FLUSH)
-		return end_block(w);
-	if (!(batched ? put_batched(w, r) : put_single(w, r)))
+	return r->type == RECORD_FLUSH ? end_block(w) : put_single(w, r);
+}
+
+bool writer_put(struct writer *w, const struct record *r)
+{
+	bool batched = r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE;
+
+	if (w->failed || !(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
 		return false;
 	if (w->block.failed || w->batch.failed)
 		return fail(w, "cannot write", strerror(ENOMEM));

@@ -1,14 +1,14 @@
-#include "common/export/stacks.h"
+#include "common/export/traces.h"
 
 #include <stdlib.h>
 
 #include "common/profile/norm.h"
 
-bool stacks_init(struct stacks *s)
+bool traces_init(struct traces *s)
 {
 	uint32_t none;
 
-	*s = (struct stacks){ 0 };
+	*s = (struct traces){ 0 };
 	intern_init(&s->texts);
 	intern_init(&s->function_keys);
 	intern_init(&s->mapping_keys);
@@ -25,7 +25,7 @@ bool stacks_init(struct stacks *s)
 	       grow_array(&s->owners, &s->cap_owners, 0, sizeof(*s->owners));
 }
 
-void stacks_release(struct stacks *s)
+void traces_release(struct traces *s)
 {
 	profile_release(&s->names);
 	intern_release(&s->texts);
@@ -43,10 +43,10 @@ void stacks_release(struct stacks *s)
 	free(s->nodes);
 	free(s->owners);
 	free(s->samples);
-	*s = (struct stacks){ 0 };
+	*s = (struct traces){ 0 };
 }
 
-bool stacks_text(struct stacks *s, struct slice text, uint32_t *id)
+bool traces_text(struct traces *s, struct slice text, uint32_t *id)
 {
 	return intern_add(&s->texts, text, id);
 }
@@ -61,9 +61,9 @@ static bool number(struct intern *keys, struct slice key, size_t n, uint32_t *id
 	return true;
 }
 
-bool stacks_function(struct stacks *s, uint32_t label, uint32_t file, uint32_t *id)
+bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *id)
 {
-	struct stacks_function f = { .name = label, .file = file };
+	struct traces_function f = { .name = label, .file = file };
 	bool fresh;
 
 	if (!number(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id, &fresh) ||
@@ -74,7 +74,7 @@ bool stacks_function(struct stacks *s, uint32_t label, uint32_t file, uint32_t *
 	return true;
 }
 
-bool stacks_mapping(struct stacks *s, const struct stacks_mapping *mapping, uint32_t *id)
+bool traces_mapping(struct traces *s, const struct traces_mapping *mapping, uint32_t *id)
 {
 	struct slice key = { (const uint8_t *)mapping, sizeof(*mapping) };
 	bool fresh;
@@ -87,10 +87,10 @@ bool stacks_mapping(struct stacks *s, const struct stacks_mapping *mapping, uint
 	return true;
 }
 
-static bool new_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines,
+static bool new_location(struct traces *s, uint64_t address, uint32_t mapping, const struct traces_line *lines,
 			 uint32_t n)
 {
-	struct stacks_location l = { .address = address, .mapping = mapping, .line = (uint32_t)s->n_lines, .n = n };
+	struct traces_location l = { .address = address, .mapping = mapping, .line = (uint32_t)s->n_lines, .n = n };
 
 	if (s->n_lines + n >= UINT32_MAX)
 		return false;
@@ -103,7 +103,7 @@ static bool new_location(struct stacks *s, uint64_t address, uint32_t mapping, c
 	return true;
 }
 
-bool stacks_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines, uint32_t n,
+bool traces_location(struct traces *s, uint64_t address, uint32_t mapping, const struct traces_line *lines, uint32_t n,
 		     uint32_t *id)
 {
 	bool fresh;
@@ -118,7 +118,7 @@ bool stacks_location(struct stacks *s, uint64_t address, uint32_t mapping, const
 	return !fresh || new_location(s, address, mapping, lines, n);
 }
 
-bool stacks_owner(struct stacks *s, const struct stacks_owner *owner, uint32_t *id)
+bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *id)
 {
 	struct slice key = { (const uint8_t *)owner, sizeof(*owner) };
 	bool fresh;
@@ -131,24 +131,24 @@ bool stacks_owner(struct stacks *s, const struct stacks_owner *owner, uint32_t *
 	return true;
 }
 
-bool stacks_append(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node)
+bool traces_append(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node)
 {
 	if (s->n_nodes >= UINT32_MAX - 1 || !grow_array(&s->nodes, &s->cap_nodes, s->n_nodes, sizeof(*s->nodes)))
 		return false;
 	*node = (uint32_t)s->n_nodes;
-	s->nodes[s->n_nodes++] = (struct stacks_node){ parent, location };
+	s->nodes[s->n_nodes++] = (struct traces_node){ parent, location };
 	return true;
 }
 
-bool stacks_child(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node)
+bool traces_child(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node)
 {
 	uint64_t edge = (uint64_t)parent << 32 | location;
 
 	return idmap_find(&s->edges, edge, node) ||
-	       (stacks_append(s, parent, location, node) && idmap_set(&s->edges, edge, *node));
+	       (traces_append(s, parent, location, node) && idmap_set(&s->edges, edge, *node));
 }
 
-bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight)
+bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight)
 {
 	uint64_t key = (uint64_t)owner << 32 | node;
 	uint32_t at;
@@ -157,7 +157,7 @@ bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t sample
 		at = (uint32_t)s->n_samples;
 		if (!grow_array(&s->samples, &s->cap_samples, at, sizeof(*s->samples)) || !idmap_set(&s->by_key, key, at))
 			return false;
-		s->samples[s->n_samples++] = (struct stacks_sample){ .owner = owner, .node = node };
+		s->samples[s->n_samples++] = (struct traces_sample){ .owner = owner, .node = node };
 	}
 	s->samples[at].samples += samples;
 	s->samples[at].weight += weight;
@@ -167,7 +167,7 @@ bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t sample
 }
 
 /* Each function gets its name as a text, and those that are one now know it. */
-static bool name_functions(struct stacks *s, const struct modules *modules, bool norm)
+static bool name_functions(struct traces *s, const struct modules *modules, bool norm)
 {
 	struct buf text = { 0 }, stable = { 0 };
 	struct idmap seen;
@@ -175,7 +175,7 @@ static bool name_functions(struct stacks *s, const struct modules *modules, bool
 
 	idmap_init(&seen);
 	for (uint32_t i = 1; good && i < s->n_functions; i++) {
-		struct stacks_function *f = &s->functions[i];
+		struct traces_function *f = &s->functions[i];
 		uint64_t key;
 
 		buf_clear(&text);
@@ -183,7 +183,7 @@ static bool name_functions(struct stacks *s, const struct modules *modules, bool
 		buf_clear(&stable);
 		if (norm)
 			norm_append(&stable, buf_view(&text));
-		good = !text.failed && !stable.failed && stacks_text(s, buf_view(norm ? &stable : &text), &f->name);
+		good = !text.failed && !stable.failed && traces_text(s, buf_view(norm ? &stable : &text), &f->name);
 		key = (uint64_t)f->name << 32 | f->file;
 		if (good && !idmap_find(&seen, key, &f->same)) {
 			f->same = i;
@@ -197,25 +197,25 @@ static bool name_functions(struct stacks *s, const struct modules *modules, bool
 }
 
 /* Formats know no stack without a frame: where there is one, the command is its frame. */
-static bool dress_bare(struct stacks *s)
+static bool dress_bare(struct traces *s)
 {
 	for (size_t i = 0; i < s->n_samples; i++) {
-		struct stacks_owner *o = &s->owners[s->samples[i].owner];
-		struct stacks_line line = { 0 };
+		struct traces_owner *o = &s->owners[s->samples[i].owner];
+		struct traces_line line = { 0 };
 
 		if (s->samples[i].node || o->bare)
 			continue;
 		if (!grow_array(&s->functions, &s->cap_functions, s->n_functions, sizeof(*s->functions)))
 			return false;
 		line.function = (uint32_t)s->n_functions;
-		s->functions[s->n_functions++] = (struct stacks_function){ .name = o->comm, .same = line.function };
-		if (!stacks_location(s, 0, 0, &line, 1, &o->bare))
+		s->functions[s->n_functions++] = (struct traces_function){ .name = o->comm, .same = line.function };
+		if (!traces_location(s, 0, 0, &line, 1, &o->bare))
 			return false;
 	}
 	return true;
 }
 
-bool stacks_settle(struct stacks *s, struct modules *modules, bool norm)
+bool traces_settle(struct traces *s, struct modules *modules, bool norm)
 {
 	struct profile none;
 	bool good = profile_init(&none) && modules_settle(modules, &none, 1, 0) && name_functions(s, modules, norm) &&
@@ -231,14 +231,14 @@ struct asking {
 	void *context;
 };
 
-static bool is_asked(const struct stacks *s, struct asking *k, uint32_t text)
+static bool is_asked(const struct traces *s, struct asking *k, uint32_t text)
 {
 	if (!k->text[text])
-		k->text[text] = k->asked((const char *)stacks_get(s, text).p, k->context) ? 1 : 2;
+		k->text[text] = k->asked((const char *)traces_get(s, text).p, k->context) ? 1 : 2;
 	return k->text[text] == 1;
 }
 
-static bool location_asked(const struct stacks *s, struct asking *k, const struct stacks_location *l)
+static bool location_asked(const struct traces *s, struct asking *k, const struct traces_location *l)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (is_asked(s, k, s->functions[s->lines[l->line + i].function].name))
@@ -247,7 +247,7 @@ static bool location_asked(const struct stacks *s, struct asking *k, const struc
 	return false;
 }
 
-bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context), void *context, bool with)
+bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context), void *context, bool with)
 {
 	struct asking k = { calloc(s->texts.n, 1), asked, context };
 	bool *nodes = calloc(s->n_nodes, sizeof(*nodes)), good = k.text && nodes;
@@ -256,7 +256,7 @@ bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context
 	for (size_t i = 1; good && i < s->n_nodes; i++)
 		nodes[i] = nodes[s->nodes[i].parent] || location_asked(s, &k, &s->locations[s->nodes[i].location]);
 	for (size_t i = 0; good && i < s->n_samples; i++) {
-		const struct stacks_sample *it = &s->samples[i];
+		const struct traces_sample *it = &s->samples[i];
 
 		if ((nodes[it->node] || is_asked(s, &k, s->owners[it->owner].comm)) == with) {
 			s->samples[n++] = *it;

@@ -1,40 +1,40 @@
 /*
  * Stacks by address: what formats want that know more of a frame than its name.
  *
- *	struct stacks s;
+ *	struct traces s;
  *
- *	if (!stacks_init(&s)) ...out of memory...
+ *	if (!traces_init(&s)) ...out of memory...
  *	...collect.h fills it from captures, or from a profile...
- *	if (!stacks_settle(&s, &modules, false)) ...out of memory...
+ *	if (!traces_settle(&s, &modules, false)) ...out of memory...
  *	for (i = 0; i < s.n_samples; i++)
  *		for (at = s.samples[i].node; at; at = s.nodes[at].parent)
  *			...s.locations[s.nodes[at].location]: the innermost one comes first...
- *	stacks_release(&s);
+ *	traces_release(&s);
  *
  * A location is an address of a process, or of the kernel, with the function that it belongs to and what is
  * inlined there; it lies in a mapping. Locations are one where address, mapping and names are. An owner is who
  * ran: host, container, command, process, thread. Its command is no frame. Of folded text the outermost frame
  * is the command, and the others are locations without address and mapping.
  *
- * Each number starts at 1; 0 is none, and node 0 is above all stacks. Texts are numbers too: see stacks_text.
+ * Each number starts at 1; 0 is none, and node 0 is above all stacks. Texts are numbers too: see traces_text.
  */
-#ifndef CPROF_EXPORT_STACKS_H
-#define CPROF_EXPORT_STACKS_H
+#ifndef CPROF_EXPORT_TRACES_H
+#define CPROF_EXPORT_TRACES_H
 
 #include "common/profile/module.h"
 
-struct stacks_function {
+struct traces_function {
 	uint32_t name; /* as label.h makes it; after settling the final one */
 	uint32_t file; /* of the source, whole path; 0: unknown */
 	uint32_t same; /* after settling: the first function of this name and file, which may be itself */
 };
 
-struct stacks_line {
+struct traces_line {
 	uint32_t function;
 	uint32_t line; /* 0: unknown */
 };
 
-struct stacks_mapping {
+struct traces_mapping {
 	uint64_t start, limit, offset; /* offset: in the file, of start */
 	uint32_t path;                 /* "[anon]", "[jit]", "[kernel.kallsyms]" where it is no file */
 	uint32_t build_id;             /* text of hexadecimal digits; 0: unknown */
@@ -42,40 +42,40 @@ struct stacks_mapping {
 	uint32_t kernel;               /* is it the kernel? */
 };
 
-struct stacks_location {
+struct traces_location {
 	uint64_t address; /* the one to look up: of a return address one less */
 	uint32_t mapping;
 	uint32_t line, n; /* in lines, the function first, then what is inlined into it */
 };
 
-struct stacks_node {
+struct traces_node {
 	uint32_t parent; /* always below the node's own number */
 	uint32_t location;
 };
 
-struct stacks_owner {
+struct traces_owner {
 	uint64_t pid, tid; /* 0: unknown */
 	uint32_t host, container;
 	uint32_t comm; /* as label.h makes it */
 	uint32_t bare; /* after settling, where it has a stack without a frame: the location that stands for its command */
 };
 
-struct stacks_sample {
+struct traces_sample {
 	uint32_t owner, node;
 	uint64_t samples, weight; /* weight: in the unit of the first event */
 };
 
-struct stacks {
+struct traces {
 	struct profile names; /* its labels are the functions' names till they are settled; it has no stacks */
 	struct intern texts;  /* text 0 is "" */
 	struct intern function_keys, mapping_keys, location_keys, owner_keys;
-	struct stacks_function *functions;
-	struct stacks_mapping *mappings;
-	struct stacks_location *locations;
-	struct stacks_line *lines;
-	struct stacks_node *nodes;
-	struct stacks_owner *owners;
-	struct stacks_sample *samples;
+	struct traces_function *functions;
+	struct traces_mapping *mappings;
+	struct traces_location *locations;
+	struct traces_line *lines;
+	struct traces_node *nodes;
+	struct traces_owner *owners;
+	struct traces_sample *samples;
 	size_t n_functions, n_mappings, n_locations, n_nodes, n_owners; /* highest number + 1 */
 	size_t n_lines, n_samples;
 	size_t cap_functions, cap_mappings, cap_locations, cap_lines, cap_nodes, cap_owners, cap_samples;
@@ -90,23 +90,23 @@ struct stacks {
 };
 
 /* False without memory; the object can be released all the same. */
-bool stacks_init(struct stacks *s);
-void stacks_release(struct stacks *s);
+bool traces_init(struct traces *s);
+void traces_release(struct traces *s);
 
 /* Each finds or adds; false without memory. */
-bool stacks_text(struct stacks *s, struct slice text, uint32_t *id);
-bool stacks_function(struct stacks *s, uint32_t label, uint32_t file, uint32_t *id);
-bool stacks_mapping(struct stacks *s, const struct stacks_mapping *mapping, uint32_t *id);
-bool stacks_location(struct stacks *s, uint64_t address, uint32_t mapping, const struct stacks_line *lines, uint32_t n,
+bool traces_text(struct traces *s, struct slice text, uint32_t *id);
+bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *id);
+bool traces_mapping(struct traces *s, const struct traces_mapping *mapping, uint32_t *id);
+bool traces_location(struct traces *s, uint64_t address, uint32_t mapping, const struct traces_line *lines, uint32_t n,
 		     uint32_t *id);
-bool stacks_owner(struct stacks *s, const struct stacks_owner *owner, uint32_t *id);
-bool stacks_child(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node);
+bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *id);
+bool traces_child(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node);
 /* The same where the caller knows that the parent has no such child, and looks for none later. */
-bool stacks_append(struct stacks *s, uint32_t parent, uint32_t location, uint32_t *node);
+bool traces_append(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node);
 /* The sums must fit: see profile_claim. */
-bool stacks_add(struct stacks *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight);
+bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight);
 
-static inline struct slice stacks_get(const struct stacks *s, uint32_t text)
+static inline struct slice traces_get(const struct traces *s, uint32_t text)
 {
 	return intern_get(&s->texts, text);
 }
@@ -115,11 +115,11 @@ static inline struct slice stacks_get(const struct stacks *s, uint32_t text)
  * Names are final, and texts of their own, after this; to be called once, when all has been read. modules: in which
  * files of one base name were kept apart. norm: without unstable numbers, see norm.h. False without memory.
  */
-bool stacks_settle(struct stacks *s, struct modules *modules, bool norm);
+bool traces_settle(struct traces *s, struct modules *modules, bool norm);
 /*
  * Leaves the samples with a frame, or a command, of a name that is asked for, or those without any; after settling.
  * False without memory.
  */
-bool stacks_keep(struct stacks *s, bool (*asked)(const char *name, void *context), void *context, bool with);
+bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context), void *context, bool with);
 
 #endif

@@ -1,0 +1,31 @@
+/*
+ * What cprof-convert makes: a function for each format. It reads the operands, writes to stdout and returns the status to
+ * end with if that goes well.
+ */
+#ifndef CPROF_CMD_CONVERT_H
+#define CPROF_CMD_CONVERT_H
+
+#include "cmd/filters.h"
+#include "common/export/speedscope.h"
+
+/* What is to be made of what. */
+struct conversion {
+	struct filters filters;
+	bool filtered; /* some were given */
+	char **operands;
+	enum speedscope_by by;
+	bool has_by;
+};
+
+/* By stacks: convertstacks.c */
+enum status convert_pprof(struct conversion *c);
+enum status convert_speedscope(struct conversion *c);
+enum status convert_callgrind(struct conversion *c);
+enum status convert_tsv(struct conversion *c);
+
+/* Sample by sample: convertsamples.c */
+enum status convert_perf(struct conversion *c);
+enum status convert_perfscript(struct conversion *c);
+enum status convert_stream(struct conversion *c);
+
+#endif

@@ -1,0 +1,194 @@
+#include "cmd/convert.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/export/perfpipe.h"
+#include "common/export/scriptread.h"
+#include "common/export/scriptwrite.h"
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static void put(struct slice bytes)
+{
+	fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
+}
+
+/* Samples one by one, from captures alone; begin is asked for each operand, the context is for all of them. */
+static bool begin_samples(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void check_samples(const struct conversion *c)
+{
+	const struct view *v = &c->filters.view;
+
+	if (v->lines || v->weight != WEIGHT_SAMPLES)
+		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
+}
+
+static enum status read_samples(struct conversion *c, const struct filters_taker *taker)
+{
+	struct loaded sum = { 0 };
+	enum status status = STATUS_OK;
+	struct profile none;
+
+	if (!profile_init(&none))
+		no_memory();
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = filters_read(&c->filters, *operand, taker, &none, 0, &sum);
+
+		if (sum.texts)
+			cli_die(STATUS_USAGE, "%s: this format needs a capture, this is folded text",
+				strcmp(*operand, "-") == 0 ? "standard input" : *operand);
+		status = s > status ? s : status;
+	}
+	profile_release(&none);
+	if (status == STATUS_OK && !sum.totals.samples)
+		cli_warn("there is no sample");
+	return sum.good ? status : STATUS_DAMAGED;
+}
+
+static const char *perf_record(void *context, const struct record *r)
+{
+	struct perf_pipe *p = context;
+	const char *wrong = perf_pipe_apply(p, r);
+
+	if (p->out.failed || p->capture.no_memory)
+		no_memory();
+	put(buf_view(&p->out));
+	if (r->type == RECORD_FLUSH) /* who looks at it may be waiting */
+		fflush(stdout);
+	buf_clear(&p->out);
+	return wrong;
+}
+
+static bool end_perf(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct perf_pipe *p = context;
+
+	*sums = (struct gather_sums){ 0 };
+	*totals = capture_totals(&p->capture);
+	p->capture.totals = (struct capture_totals){ 0 }; /* the next operand's begin anew */
+	return true;
+}
+
+enum status convert_perf(struct conversion *c)
+{
+	struct perf_pipe p;
+	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL };
+	enum status status;
+
+	check_samples(c);
+	if (!perf_pipe_init(&p, &c->filters.view))
+		no_memory();
+	status = read_samples(c, &taker);
+	perf_pipe_finish(&p);
+	if (p.out.failed)
+		no_memory();
+	put(buf_view(&p.out));
+	if (p.shortened)
+		cli_warn("%" PRIu64 " stack%s lost outer frames: perf has no room for more", p.shortened,
+			 p.shortened == 1 ? "" : "s");
+	perf_pipe_release(&p);
+	return status;
+}
+
+static void write_script(struct script_writer *w)
+{
+	struct slice text;
+
+	while (script_writer_next(w, &text))
+		put(text);
+	if (w->failed || w->capture.no_memory)
+		no_memory();
+}
+
+static const char *script_record(void *context, const struct record *r)
+{
+	if (r->type == RECORD_SEGMENT)
+		write_script(context);
+	return script_writer_apply(context, r);
+}
+
+static bool end_script(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct script_writer *w = context;
+
+	write_script(w);
+	*sums = (struct gather_sums){ 0 };
+	*totals = capture_totals(&w->capture);
+	w->capture.totals = (struct capture_totals){ 0 };
+	return true;
+}
+
+enum status convert_perfscript(struct conversion *c)
+{
+	struct script_writer w;
+	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL };
+	enum status status;
+
+	check_samples(c);
+	if (!script_writer_init(&w, &c->filters.view))
+		no_memory();
+	status = read_samples(c, &taker);
+	script_writer_release(&w);
+	return status;
+}
+
+/* One operand of perf script's text; the status to end with. */
+static enum status read_script(const char *path, struct writer *w, uint64_t *samples)
+{
+	int fd = cli_open(path);
+	const char *name = fd == STDIN_FILENO ? "standard input" : path;
+	enum status status = STATUS_OK;
+	struct script_reader r;
+
+	if (!script_reader_init(&r, fd, w))
+		no_memory();
+	if (script_read(&r) < 0) {
+		if (writer_error(w))
+			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+	}
+	if (r.bad) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: line %" PRIu64 ": %s; %" PRIu64 " of %" PRIu64 " lines left out", name, r.first_bad, r.why,
+			 r.bad, r.lines);
+	}
+	if (!r.samples)
+		cli_warn("%s: there is no sample", name);
+	*samples += r.samples;
+	script_reader_release(&r);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+enum status convert_stream(struct conversion *c)
+{
+	struct writer *w = writer_new(STDOUT_FILENO);
+	enum status status = STATUS_OK;
+	uint64_t samples = 0;
+
+	if (c->filtered)
+		cli_usage("-t stream takes everything: to choose is for who reads the stream");
+	if (!w)
+		no_memory();
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = read_script(*operand, w, &samples);
+
+		status = s > status ? s : status;
+	}
+	if (!writer_finish(w))
+		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
+	writer_free(w);
+	return status;
+}

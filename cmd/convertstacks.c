@@ -1,0 +1,257 @@
+#include "cmd/convert.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/export/callgrind.h"
+#include "common/export/collect.h"
+#include "common/export/gzip.h"
+#include "common/export/pprof.h"
+#include "common/export/slicerows.h"
+#include "common/export/traces.h"
+#include "common/profile/ends.h"
+
+static const char creator[] = "cprof-convert " CPROF_VERSION;
+
+static void no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
+static void put(struct slice bytes)
+{
+	fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
+}
+
+/* Everything that was asked for, as stacks by address. */
+struct collected {
+	struct collect collect;
+	struct traces traces;
+	struct loaded loaded;
+	const struct view *view;
+};
+
+static bool begin_collecting(void *context)
+{
+	struct collected *it = context;
+
+	return collect_init(&it->collect, &it->traces, it->view);
+}
+
+static const char *collect_record(void *context, const struct record *r)
+{
+	return collect_apply(&((struct collected *)context)->collect, r);
+}
+
+static bool end_collecting(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct collected *it = context;
+	bool good = collect_finish(&it->collect);
+
+	*totals = capture_totals(&it->collect.capture);
+	*sums = it->collect.sums;
+	collect_release(&it->collect);
+	return good;
+}
+
+static bool name_matches(const char *name, void *context)
+{
+	return regexec(context, name, 0, NULL, 0) == 0;
+}
+
+static bool keep(struct traces *s, const regex_t *expression, bool with)
+{
+	return !expression || traces_keep(s, name_matches, (void *)(uintptr_t)expression, with);
+}
+
+static void settle(struct conversion *c, struct collected *it, const struct profile *text)
+{
+	const struct shape *shape = &c->filters.shape;
+	struct traces *s = &it->traces;
+
+	if (text->total[0] > INT64_MAX - s->total)
+		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
+	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
+	    !keep(s, shape->focus, true) || !keep(s, shape->exclude, false))
+		no_memory();
+}
+
+static void warn_losses(const struct loaded *l)
+{
+	struct buf text = { 0 };
+
+	losses_print(&text, &l->totals);
+	if (text.n)
+		cli_warn("%s", buf_cstr(&text));
+	buf_release(&text);
+}
+
+/* Reads all operands; the status to end with if all goes well from here. */
+static enum status collect_all(struct conversion *c, struct collected *it)
+{
+	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting, NULL };
+	enum status status = STATUS_OK;
+	struct profile text;
+
+	*it = (struct collected){ .view = &c->filters.view };
+	filters_keep_apart(&c->filters);
+	if (!traces_init(&it->traces) || !profile_init(&text))
+		no_memory();
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = filters_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
+
+		status = s > status ? s : status;
+	}
+	settle(c, it, &text);
+	profile_release(&text);
+	warn_losses(&it->loaded);
+	if (!it->loaded.good)
+		return STATUS_DAMAGED;
+	if (status == STATUS_OK && !it->traces.n_samples)
+		cli_warn("no sample counts, the profile is empty");
+	return status;
+}
+
+/* The ledger as sentences, for formats that have a place for them. */
+enum { COMMENTS = 4 };
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
+{
+	const struct capture_totals *t = &l->totals;
+	struct ends user = ends_of(l->sums.user);
+
+	buf_text(&text[0], creator);
+	if (!l->streams)
+		return 1;
+	buf_printf(&text[1], "ledger: %" PRIu64 " samples in %.2f s, %" PRIu64 " expected, ", t->samples,
+		   (double)t->seconds_ns / 1e9, t->outcomes[OUTCOME_EXPECTED]);
+	losses_print(&text[1], t);
+	if (!losses_count(t) && !t->outcomes[OUTCOME_SIDEBAND_LOST])
+		buf_text(&text[1], "nothing lost");
+	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
+		   "truncated", user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
+		   percent(user.truncated, user.stacks));
+	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent(l->sums.unresolved, l->sums.samples));
+	return COMMENTS;
+}
+
+enum status convert_pprof(struct conversion *c)
+{
+	struct buf text[COMMENTS] = { 0 }, out = { 0 };
+	struct slice comments[COMMENTS], bytes;
+	struct gzip *z = gzip_new();
+	struct pprof_writer *w;
+	struct collected it;
+	enum status status = collect_all(c, &it);
+	struct pprof_about about = { .duration_ns = it.loaded.totals.seconds_ns, .comments = comments };
+
+	about.n_comments = comment(&it.loaded, text);
+	for (size_t i = 0; i < about.n_comments; i++)
+		comments[i] = buf_view(&text[i]);
+	w = pprof_new(&it.traces, &about);
+	if (!w || !z)
+		no_memory();
+	while (pprof_next(w, &bytes)) {
+		gzip_add(z, bytes, &out);
+		put(buf_view(&out));
+		buf_clear(&out);
+	}
+	gzip_end(z, &out);
+	if (out.failed || pprof_failed(w))
+		no_memory();
+	put(buf_view(&out));
+	for (size_t i = 0; i < COMMENTS; i++)
+		buf_release(&text[i]);
+	buf_release(&out);
+	gzip_free(z);
+	pprof_free(w);
+	traces_release(&it.traces);
+	return status;
+}
+
+/* --weight ns counts what captures say; folded text has one weight. */
+static bool by_weight(const struct conversion *c, const struct collected *it)
+{
+	return c->filters.view.weight == WEIGHT_NS && it->traces.unit;
+}
+
+enum status convert_speedscope(struct conversion *c)
+{
+	struct speedscope_writer *w;
+	struct collected it;
+	enum status status = collect_all(c, &it);
+	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator };
+	struct slice bytes;
+
+	w = speedscope_new(&it.traces, &o);
+	if (!w)
+		no_memory();
+	while (speedscope_next(w, &bytes))
+		put(bytes);
+	if (speedscope_failed(w))
+		no_memory();
+	speedscope_free(w);
+	traces_release(&it.traces);
+	return status;
+}
+
+enum status convert_callgrind(struct conversion *c)
+{
+	struct callgrind_writer *w;
+	struct collected it;
+	enum status status = collect_all(c, &it);
+	struct callgrind_options o = { by_weight(c, &it), creator };
+	struct slice bytes;
+
+	w = callgrind_new(&it.traces, &o);
+	if (!w)
+		no_memory();
+	while (callgrind_next(w, &bytes))
+		put(bytes);
+	if (callgrind_failed(w))
+		no_memory();
+	callgrind_free(w);
+	traces_release(&it.traces);
+	return status;
+}
+
+/* The rows of cprof-fold -o tsv, whose options about what is read these are. */
+enum status convert_tsv(struct conversion *c)
+{
+	struct filters *f = &c->filters;
+	enum status status = STATUS_OK;
+	struct loaded sum = { 0 };
+	struct origins origins;
+	struct slice_rows w;
+	struct profile p;
+	struct slice bytes;
+
+	if (!profile_init(&p))
+		no_memory();
+	origins_init(&origins);
+	f->view.origins = &origins;
+	f->view.moment_ns = SLICE_ROWS_INTERVAL;
+	for (char **operand = c->operands; *operand; operand++) {
+		enum status s = filters_load(f, *operand, &p, 0, &sum);
+
+		status = s > status ? s : status;
+	}
+	warn_losses(&sum);
+	filters_shape(f, &p);
+	if (!slice_rows_init(&w, ROWS_TSV, &p, &origins, f->view.moment_ns))
+		no_memory();
+	while (slice_rows_next(&w, &bytes))
+		put(bytes);
+	if (slice_rows_failed(&w))
+		no_memory();
+	slice_rows_release(&w);
+	origins_release(&origins);
+	profile_release(&p);
+	return sum.good ? status : STATUS_DAMAGED;
+}

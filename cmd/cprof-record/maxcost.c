@@ -1,0 +1,48 @@
+#include "cmd/cprof-record/maxcost.h"
+
+/* Shares of the promise: what is aimed at, and below which more is dared. */
+#define AIM 0.9
+#define DARE 0.7
+
+enum { SECOND = 1000000000, RISE = 5 }; /* RISE: a fourth of the rate and so much more, at a time */
+
+static unsigned int lower(const struct maxcost *m, unsigned int hertz)
+{
+	double aim = hertz * AIM * m->share / m->now;
+
+	return aim < 1 ? 1 : (unsigned int)aim;
+}
+
+static unsigned int higher(const struct maxcost *m, unsigned int hertz)
+{
+	double most = hertz * AIM * m->share / (m->now > 0 ? m->now : m->share);
+	unsigned int step = hertz + hertz / 4 + RISE, aim = most < step ? (unsigned int)most : step;
+
+	return aim > m->asked ? m->asked : aim > hertz ? aim : hertz;
+}
+
+unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz)
+{
+	double seconds = m->looked ? (double)(now - m->looked) / SECOND : 0, share, weight;
+	uint64_t spent = cpu_ns - m->cpu_ns;
+	unsigned int to = hertz;
+
+	m->looked = now;
+	m->cpu_ns = cpu_ns;
+	if (!m->changed)
+		m->changed = now;
+	if (m->share <= 0 || seconds <= 0 || cpus == 0)
+		return hertz;
+	share = (double)spent / SECOND / seconds / (double)cpus;
+	weight = seconds / MAXCOST_SECONDS < 1 ? seconds / MAXCOST_SECONDS : 1;
+	m->now += (share - m->now) * weight;
+	if (now - m->changed < (uint64_t)MAXCOST_SECONDS * SECOND)
+		return hertz;
+	if (m->now > m->share)
+		to = lower(m, hertz);
+	else if (m->now < DARE * m->share)
+		to = higher(m, hertz);
+	if (to != hertz)
+		m->changed = now;
+	return to;
+}

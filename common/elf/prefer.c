@@ -1,0 +1,39 @@
+#include "common/elf/prefer.h"
+
+static int compare_number(size_t a, size_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static size_t underscores(struct slice name)
+{
+	size_t n = 0;
+
+	while (n < name.n && name.p[n] == '_')
+		n++;
+	return n;
+}
+
+static bool begins(struct slice name, const char *with)
+{
+	size_t n = strlen(with);
+
+	return name.n >= n && memcmp(name.p, with, n) == 0;
+}
+
+/* What the C library calls read, the kernel sys_read; this is a wrapper of old ones. */
+static bool is_wrapper(struct slice name)
+{
+	return begins(name, "SyS_") || begins(name, "compat_SyS_");
+}
+
+int prefer_name(struct slice a, struct slice b)
+{
+	int by = compare_number(underscores(a), underscores(b));
+
+	if (!by)
+		by = is_wrapper(a) - is_wrapper(b);
+	if (!by)
+		by = compare_number(a.n, b.n);
+	return by || a.n == 0 ? by : memcmp(a.p, b.p, a.n);
+}

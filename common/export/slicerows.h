@@ -1,0 +1,38 @@
+/*
+ * A profile's moments as rows for a database: host, time, comm, pid, container, stack and weight.
+ *
+ *	struct slice_rows w;
+ *	struct slice bytes;
+ *
+ *	if (!slice_rows_init(&w, ROWS_TSV, &profile, &origins, view.moment_ns)) ...out of memory...
+ *	while (slice_rows_next(&w, &bytes))
+ *		...write them...
+ *	if (slice_rows_failed(&w)) ...out of memory...
+ *	slice_rows_release(&w);
+ *
+ * What is not known is empty in a table, and null in JSON. JSON is json.h's: where that is not known, it must not be
+ * asked for.
+ */
+#ifndef CPROF_EXPORT_SLICEROWS_H
+#define CPROF_EXPORT_SLICEROWS_H
+
+#include "common/export/rows.h"
+#include "common/profile/slices.h"
+
+/* How long a slice of time is where nothing else is asked for, in nanoseconds. */
+#define SLICE_ROWS_INTERVAL UINT64_C(10000000000)
+
+struct slice_rows {
+	struct slices slices;
+	struct rows rows;
+	bool ended;
+};
+
+bool slice_rows_init(struct slice_rows *w, enum rows_format format, const struct profile *p, const struct origins *o,
+		      uint64_t length);
+/* The next piece, good until the next call; false at the end, and without memory. */
+bool slice_rows_next(struct slice_rows *w, struct slice *bytes);
+bool slice_rows_failed(const struct slice_rows *w);
+void slice_rows_release(struct slice_rows *w);
+
+#endif

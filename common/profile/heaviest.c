@@ -1,0 +1,42 @@
+#include "common/profile/heaviest.h"
+
+#include <stdlib.h>
+
+#include "common/profile/folded.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct heaviest_item *x = a, *y = b;
+
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+bool heaviest_init(struct heaviest *h, const struct profile *p)
+{
+	struct folded_writer w;
+	struct slice line;
+	bool good;
+
+	*h = (struct heaviest){ 0 };
+	good = folded_writer_init(&w, p, 1);
+	while (good && folded_writer_next(&w, &line)) {
+		good = grow_array(&h->list, &h->cap, h->n, sizeof(*h->list));
+		if (good) {
+			h->list[h->n] = (struct heaviest_item){ p->nodes[w.node].self[0], w.node, (uint32_t)h->n };
+			h->n++;
+		}
+	}
+	good = good && !w.line.failed;
+	folded_writer_release(&w);
+	if (h->n)
+		qsort(h->list, h->n, sizeof(*h->list), compare);
+	return good;
+}
+
+void heaviest_release(struct heaviest *h)
+{
+	free(h->list);
+	*h = (struct heaviest){ 0 };
+}

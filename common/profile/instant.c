@@ -1,0 +1,131 @@
+#include "common/profile/instant.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { DAY = 86400, PLACES = 9 };
+
+#define SECOND INT64_C(1000000000)
+
+/* ".25" as nanoseconds; false where something else follows. */
+static bool parse_part(const char *text, const char **end, int64_t *ns)
+{
+	int64_t scale = SECOND / 10;
+
+	*ns = 0;
+	*end = text;
+	if (*text != '.')
+		return true;
+	for (text++; *text >= '0' && *text <= '9' && scale; text++, scale /= 10)
+		*ns += scale * (*text - '0');
+	*end = text;
+	return text[-1] != '.';
+}
+
+/* Digits only, from p to the next byte that is none. */
+static bool parse_whole(const char *text, const char **end, int64_t *v)
+{
+	const char *p = text;
+
+	for (*v = 0; *p >= '0' && *p <= '9' && p - text < 18; p++)
+		*v = *v * 10 + (*p - '0');
+	*end = p;
+	return p > text && !(*p >= '0' && *p <= '9');
+}
+
+static bool parse_seconds(const char *text, int64_t *ns)
+{
+	int64_t whole, part;
+	const char *p;
+
+	if (!parse_whole(text, &p, &whole) || whole > INT64_MAX / SECOND - 1 || !parse_part(p, &p, &part) || *p)
+		return false;
+	*ns = whole * SECOND + part;
+	return true;
+}
+
+/* "14:03", "14:03:20", "14:03:20.5" */
+static bool parse_daytime(const char *text, const char **end, int64_t *ns)
+{
+	unsigned int hour, minute, second = 0;
+	int n = 0, m = 0;
+	int64_t part = 0;
+
+	if (text[0] < '0' || text[0] > '9' || sscanf(text, "%2u:%2u%n", &hour, &minute, &n) < 2 || !n || hour > 24 || minute > 59)
+		return false;
+	*end = text + n;
+	if (text[n] == ':') {
+		if (sscanf(text + n, ":%2u%n", &second, &m) < 1 || !m || second > 60 || !parse_part(text + n + m, end, &part))
+			return false;
+	}
+	*ns = ((int64_t)hour * 3600 + minute * 60 + second) * SECOND + part;
+	return true;
+}
+
+static bool parse_moment(const char *text, long offset, int64_t *ns)
+{
+	struct tm tm = { 0 };
+	int64_t daytime = 0;
+	int n = 0;
+
+	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &n) < 3 || n != 10 || tm.tm_year < 1970 ||
+	    tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31)
+		return false;
+	text += n;
+	if (*text && ((*text != 'T' && *text != ' ') || !parse_daytime(text + 1, &text, &daytime)))
+		return false;
+	if (strcmp(text, "Z") == 0)
+		offset = 0;
+	else if (*text)
+		return false;
+	tm.tm_year -= 1900;
+	tm.tm_mon--;
+	*ns = ((int64_t)timegm(&tm) - offset) * SECOND + daytime;
+	return true;
+}
+
+bool instant_parse(struct instant *w, const char *text, long offset)
+{
+	const char *end;
+
+	w->kind = INSTANT_MOMENT;
+	if (text[0] == '@')
+		return parse_seconds(text + 1, &w->ns);
+	if (parse_moment(text, offset, &w->ns))
+		return true;
+	if (parse_daytime(text, &end, &w->ns)) {
+		if (strcmp(end, "Z") == 0) {
+			offset = 0;
+			end++;
+		}
+		w->kind = INSTANT_DAYTIME;
+		w->midnight = -offset * SECOND;
+		w->ns += w->midnight;
+		return *end == '\0';
+	}
+	w->kind = INSTANT_OFFSET;
+	return parse_seconds(text, &w->ns);
+}
+
+/* The day of this moment, by a clock that shows midnight when the one of UTC shows ns. */
+static int64_t in_day(int64_t clock, int64_t ns)
+{
+	int64_t since = (clock - ns) % (DAY * SECOND);
+
+	return since < 0 ? since + DAY * SECOND : since;
+}
+
+static bool is_reached(const struct instant *w, int64_t after, int64_t clock)
+{
+	if (w->kind == INSTANT_DAYTIME)
+		return in_day(clock, w->midnight) >= w->ns - w->midnight;
+	return (w->kind == INSTANT_OFFSET ? after : clock) >= w->ns;
+}
+
+bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock)
+{
+	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
+		return in_day(clock, from->ns) < in_day(to->ns, from->ns);
+	return (from->kind == INSTANT_UNSET || is_reached(from, after, clock)) &&
+	       (to->kind == INSTANT_UNSET || !is_reached(to, after, clock));
+}

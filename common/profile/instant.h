@@ -1,0 +1,35 @@
+/*
+ * A moment as people say it: so long after the beginning, a time of the clock, or a time of any day.
+ *
+ *	struct instant from;
+ *
+ *	if (!instant_parse(&from, "14:03:20", offset)) ...it makes no sense...
+ *	if (instant_between(&from, &to, time - base, time + realtime)) ...
+ *
+ *	12.5			seconds after the first sample
+ *	14:03, 14:03:20.5	this time of each day, where the offset from UTC is as given
+ *	2026-11-21T14:03:20	this moment, by that offset; with Z at its end by UTC; a space may stand for the T
+ *	@1795269800.25		seconds since 1970
+ */
+#ifndef CPROF_PROFILE_INSTANT_H
+#define CPROF_PROFILE_INSTANT_H
+
+#include "common/base/buf.h"
+
+enum instant_kind { INSTANT_UNSET, INSTANT_OFFSET, INSTANT_DAYTIME, INSTANT_MOMENT };
+
+struct instant {
+	enum instant_kind kind;
+	int64_t ns;       /* after the first sample; after midnight UTC, may be negative or beyond the day; since 1970 */
+	int64_t midnight; /* of a time of the day: when the day begins, as ns */
+};
+
+/* offset: seconds that the local clock is ahead of UTC. False where the text is no time. */
+bool instant_parse(struct instant *w, const char *text, long offset);
+/*
+ * Is the time in [from, to)? after: nanoseconds since the first sample, may be negative; clock: since 1970. Two times of the
+ * day may have midnight between them; one alone reaches from, or to, midnight. Unset ones let everything pass.
+ */
+bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock);
+
+#endif

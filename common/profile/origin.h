@@ -1,0 +1,49 @@
+/*
+ * Where the weight of a profile comes from, beside its stacks: from which host, process and container, and when.
+ *
+ *	struct origins o;
+ *
+ *	origins_init(&o);
+ *	view.origins = &o;			// gather.h: moments get numbers of origins then
+ *	view.moment_ns = 10000000000;
+ *	...
+ *	const struct origin *from = origins_get(&o, moment->origin);
+ *	uint64_t since_1970 = origins_time(&o, moment->run, moment->slice, view.moment_ns);
+ *	origins_release(&o);
+ *
+ * Slices then begin at multiples of their length since 1970, so that those of several hosts are the same. slices.h
+ * makes rows of all that.
+ */
+#ifndef CPROF_PROFILE_ORIGIN_H
+#define CPROF_PROFILE_ORIGIN_H
+
+#include "common/base/buf.h"
+#include "common/base/hash.h"
+
+/* Texts are as label.h makes them; empty: unknown. */
+struct origin {
+	struct slice host, container, comm;
+	uint64_t pid;
+};
+
+struct origins {
+	struct intern keys; /* number 0 is no origin: folded text has none */
+	struct origin *list;
+	size_t cap;
+	uint64_t *starts; /* by run: nanoseconds since 1970 at the beginning of slice 0; 0: unknown */
+	size_t cap_starts;
+	struct buf key;
+};
+
+void origins_init(struct origins *o);
+void origins_release(struct origins *o);
+/* Its number, which is not 0; the texts are copied. False without memory. */
+bool origins_add(struct origins *o, const struct origin *origin, uint32_t *number);
+const struct origin *origins_get(const struct origins *o, uint32_t number);
+
+/* False without memory. */
+bool origins_start(struct origins *o, uint32_t run, uint64_t since_1970);
+/* The beginning of a slice, in nanoseconds since 1970; 0: unknown. */
+uint64_t origins_time(const struct origins *o, uint32_t run, uint32_t slice, uint64_t length);
+
+#endif

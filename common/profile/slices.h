@@ -1,0 +1,48 @@
+/*
+ * A profile as rows of when, where, which stack and how much: what a database wants.
+ *
+ *	struct slices m;
+ *	struct slices_row row;
+ *
+ *	if (!slices_init(&m, &profile, &origins, view.moment_ns)) ...out of memory...
+ *	while (slices_next(&m, &row))
+ *		...
+ *	if (m.failed) ...out of memory...
+ *	slices_release(&m);
+ *
+ * Rows come by time, host, container, command, process and stack, each combination once; their weights add up to the
+ * profile's, of side 0. Weight that came without moments, of folded text, has rows without an origin.
+ */
+#ifndef CPROF_PROFILE_SLICES_H
+#define CPROF_PROFILE_SLICES_H
+
+#include "common/profile/origin.h"
+#include "common/profile/profile.h"
+
+struct slices_row {
+	const struct origin *origin; /* NULL: unknown */
+	uint64_t time;               /* beginning of the slice, nanoseconds since 1970; 0: unknown */
+	struct slice stack;          /* as folded text has it; good until the next call */
+	uint64_t weight;
+};
+
+struct slices {
+	const struct profile *p;
+	const struct origins *origins;
+	struct slices_entry {
+		uint64_t time, weight;
+		uint32_t origin; /* 0: unknown */
+		uint32_t place;  /* in the order of origins */
+		uint32_t rank;   /* in the order of stacks */
+		uint32_t node;
+	} *entries;
+	size_t n, at, cap;
+	struct buf stack;
+	bool failed;
+};
+
+bool slices_init(struct slices *m, const struct profile *p, const struct origins *o, uint64_t length);
+bool slices_next(struct slices *m, struct slices_row *row);
+void slices_release(struct slices *m);
+
+#endif

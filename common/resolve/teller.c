@@ -1,0 +1,371 @@
+#include <stdlib.h>
+
+#include "common/resolve/naming.h"
+
+static size_t count_levels(const struct namer *n, const struct answer *a)
+{
+	return intern_get(&n->levels, a->levels).n / sizeof(struct level);
+}
+
+static struct level level_of(const struct namer *n, const struct answer *a, size_t i)
+{
+	struct level l;
+
+	memcpy(&l, intern_get(&n->levels, a->levels).p + i * sizeof(l), sizeof(l));
+	return l;
+}
+
+static bool same_text(const struct namer *n, const struct capture *c, uint32_t theirs, uint32_t ours)
+{
+	return slice_equal(capture_text(c, theirs), intern_get(n->texts, ours));
+}
+
+/* Are lines and inlined functions of a name that was said at least ours? */
+static bool levels_heard(const struct namer *n, const struct capture *c, const struct capture_symbol *s,
+			 const struct answer *a)
+{
+	size_t count = count_levels(n, a);
+
+	for (size_t i = 0; i < count; i++) {
+		struct level l = level_of(n, a, i);
+
+		if ((i > 0 && !same_text(n, c, s->name, l.name)) || !same_text(n, c, s->file, l.file) || s->line != l.line)
+			return false;
+		if (i + 1 < count && !s->inner)
+			return false;
+		s = &c->symbols[s->inner];
+	}
+	return true;
+}
+
+/* Has it been said, or something better? */
+static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
+		     const struct answer *a)
+{
+	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
+
+	return s && (name_source_rank(s->source) > name_source_rank(a->source) ||
+		     (s->source == a->source && s->offset == a->offset && same_text(n, c, s->name, a->text) &&
+		      levels_heard(n, c, s, a)));
+}
+
+/* 0 for text 0, which is no text. False without memory. */
+static bool string_of(struct namer *n, struct writer *w, uint32_t text, uint64_t *id)
+{
+	*id = text ? strings_id(&n->strings, n->texts, text, w) : 0;
+	return !text || *id;
+}
+
+static bool write_symbol(struct namer *n, const struct capture *c, struct writer *w, uint32_t frame, uint64_t from,
+			 const struct answer *a)
+{
+	struct record r = { .type = RECORD_SYMBOL,
+			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
+	size_t count = a->levels ? count_levels(n, a) : 0;
+
+	if (is_heard(n, c, frame, from, a))
+		return true;
+	for (size_t i = 0; i == 0 || i < count; i++) {
+		struct level l = i < count ? level_of(n, a, i) : (struct level){ 0 };
+
+		if (!string_of(n, w, i ? l.name : a->text, &r.symbol.name) || !string_of(n, w, l.file, &r.symbol.file))
+			return false;
+		r.symbol.level = i;
+		r.symbol.line = l.line;
+		writer_put(w, &r);
+	}
+	return true;
+}
+
+/* The name of a place, unless the frame's place before has the same and nothing came in between. */
+static bool write_place(struct namer *n, const struct capture *c, struct writer *w, uint32_t place)
+{
+	const struct capture_place *p = &c->places[place];
+	const struct answer *a = &n->answers[place], *before = &n->answers[p->before];
+
+	if (!a->text)
+		return true;
+	if (p->before && before->text == a->text && before->source == a->source && before->offset == a->offset &&
+	    before->levels == a->levels &&
+	    !capture_symbol_from(c, p->frame, p->from))
+		return true;
+	return write_symbol(n, c, w, p->frame, p->from, a);
+}
+
+/* What named the kernel, or why nothing did: a file that was named or found, else what was recorded. */
+static void kernel_source(const struct namer *n, const struct capture *c, struct record_source *s)
+{
+	const char *why;
+
+	s->status = c->n_ksyms ? SOURCE_OK : SOURCE_NO_FILE;
+	s->kind = c->n_ksyms ? NAME_KSYM : NAME_NONE;
+	s->path = slice_of("/proc/kallsyms");
+	if (!n->asked_files || (c->n_ksyms && !n->file_named))
+		return;
+	s->status = kernel_files_state(n->kernel_files, &s->path, &why);
+	s->kind = n->file_named ? kernel_files_kind(n->kernel_files) : NAME_NONE;
+	if (s->path.n == 0)
+		s->path = slice_of("/proc/kallsyms");
+}
+
+static bool write_source(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	struct file_state *f = naming_file(n, id);
+	struct record_source s = { .file = id, .status = SOURCE_NOT_A_FILE };
+	uint32_t path;
+
+	if (!f)
+		return false;
+	if (id == 0) {
+		kernel_source(n, c, &s);
+	} else if (f->module) {
+		struct module_state m = modules_state(n->modules, f->module - 1);
+
+		s = (struct record_source){ id, m.status, m.kind, m.path };
+	} else {
+		s.path = c->files[id].path;
+	}
+	if (!intern_add(n->texts, s.path, &path))
+		return false;
+	/* Of the kernel's some are in the capture after the first run: what gave them stays. */
+	if (id == 0 && f->heard && f->status == SOURCE_OK && name_source_rank(f->kind) >= name_source_rank(s.kind))
+		return true;
+	/* Why it failed is told once, wherever it was tried. */
+	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
+			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
+		return true;
+	f->heard = true;
+	f->status = (uint32_t)s.status;
+	f->kind = (uint32_t)s.kind;
+	f->path = path;
+	writer_put(w, &(struct record){ .type = RECORD_SOURCE, .source = s });
+	return true;
+}
+
+void namer_use_kernel(struct namer *n, struct kernel_files *k)
+{
+	n->kernel_files = k;
+}
+
+/* What a text file says of a kernel address becomes a record, as if it had been recorded: it tells the module. */
+static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
+{
+	uint32_t said;
+
+	if (s->size == 0 || idmap_find(&n->said_ksyms, s->address, &said))
+		return true;
+	writer_put(w, &(struct record){ .type = RECORD_KSYM, .ksym = { 0, s->address, s->size, s->name, s->module } });
+	return idmap_set(&n->said_ksyms, s->address, 0);
+}
+
+/* By a file, where the capture has no symbols of its own, or one was named. As name_kernel. */
+static int name_by_file(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
+{
+	const struct capture_frame *f = &c->frames[id];
+	struct kernel_symbol s;
+	struct answer a = { 0 };
+
+	if (!n->kernel_files || (c->n_ksyms && !kernel_files_asked(n->kernel_files)))
+		return 0;
+	if (!n->asked_files)
+		kernel_files_segment(n->kernel_files, c);
+	n->asked_files = true;
+	if (!kernel_files_find(n->kernel_files, capture_lookup(f, f->address), &s))
+		return 0;
+	n->file_named = true;
+	a.source = kernel_files_kind(n->kernel_files);
+	a.offset = f->address - s.address;
+	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
+}
+
+/* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
+static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
+{
+	const struct capture_frame *f = &c->frames[id];
+	const struct capture_ksym *k = capture_ksym(c, capture_lookup(f, f->address));
+	struct answer a = { .source = NAME_KSYM };
+
+	if (!k)
+		return name_by_file(n, c, w, id);
+	if (!k->name || (k->size == 0 && !last))
+		return 0;
+	a.offset = f->address - k->address;
+	if (!intern_add(n->texts, capture_text(c, k->name), &a.text) || !write_symbol(n, c, w, id, 0, &a))
+		return -1;
+	return 1;
+}
+
+static bool say_kernel(struct namer *n, struct capture *c, struct writer *w, bool last)
+{
+	size_t still = 0;
+
+	if (!n->kernel_new && n->n_ksyms == c->n_ksyms && !last)
+		return true;
+	n->kernel_new = false;
+	n->n_ksyms = c->n_ksyms;
+	for (size_t i = 0; i < n->kernel.n; i++) {
+		int named = name_kernel(n, c, w, n->kernel.items[i], last);
+
+		if (named < 0)
+			return false;
+		if (!named)
+			n->kernel.items[still++] = n->kernel.items[i];
+		n->kernel_named += (uint64_t)named;
+	}
+	n->kernel.n = still;
+	return true;
+}
+
+bool namer_say(struct namer *n, struct capture *c, struct writer *w)
+{
+	enum { AHEAD = 12 };
+	bool good = naming_look_up_queued(n, c) && naming_revise_jit(n, c, false);
+
+	for (size_t i = 0; good && i < n->new_files.n; i++)
+		good = write_source(n, c, w, n->new_files.items[i]);
+	n->new_files.n = 0;
+	for (size_t i = 0; good && i < n->late.n; i++) {
+		n->answers[n->late.items[i]].late = false;
+		good = write_place(n, c, w, n->late.items[i]);
+	}
+	n->late.n = 0;
+	for (; good && n->n_said < n->n_placed; n->n_said++) {
+		if (n->n_said + AHEAD < n->n_placed)
+			strings_expect(&n->strings, n->answers[n->n_said + AHEAD].text);
+		good = write_place(n, c, w, (uint32_t)n->n_said);
+	}
+	return good && say_kernel(n, c, w, false);
+}
+
+/* Frames of each file that have a name in the stream now and those that have none. */
+struct named {
+	uint64_t named, unnamed;
+};
+
+/* A file with exported names only lacks most of its functions: that is why, not the address. */
+static const char *why_unnamed(const struct file_state *f, const struct module_state *m)
+{
+	bool bare = f->is_file && (m->kind == NAME_DYNSYM || m->kind == NAME_PLT);
+
+	return m->status != SOURCE_OK ? source_status_name(m->status) :
+	       bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";
+}
+
+static bool count_file(struct namer *n, const struct capture *c, uint32_t id, const struct named *t)
+{
+	const struct file_state *f = &n->files[id];
+	struct module_state m = { .status = SOURCE_NOT_A_FILE };
+	const char *why = "";
+
+	if (!t->named && !t->unnamed)
+		return true;
+	if (f->module)
+		m = modules_state(n->modules, f->module - 1);
+	if (t->unnamed)
+		why = why_unnamed(f, &m);
+	return tally_add(&n->tally, &(struct tally_count){ c->files[id].path, slice_of(why), t->named, t->unnamed,
+							   t->named && m.by_path });
+}
+
+/* Counts a place; what has no name, neither ours nor the stream's of this very time, is in late then. */
+static bool count_place(struct namer *n, const struct capture *c, uint32_t place, struct named *t)
+{
+	const struct capture_place *p = &c->places[place];
+	bool ours = is_named(n->answers[place].source), named;
+	const struct capture_symbol *s = ours ? NULL : capture_symbol_from(c, p->frame, p->from);
+
+	named = ours || (s && is_named(s->source));
+	t->named += named;
+	t->unnamed += !named;
+	return named || s || n->answers[place].text || naming_list_add(&n->late, place);
+}
+
+/* Of those: "none" where the name of another place of the frame would be believed. */
+static bool deny_names(struct namer *n, const struct capture *c, struct writer *w, const bool *elsewhere)
+{
+	static const struct answer none = { .source = NAME_NONE };
+	bool good = true;
+
+	for (size_t i = 0; good && i < n->late.n; i++) {
+		const struct capture_place *p = &c->places[n->late.items[i]];
+
+		if (elsewhere[p->frame] || c->frames[p->frame].symbol)
+			good = write_symbol(n, c, w, p->frame, p->from, &none);
+	}
+	n->late.n = 0;
+	return good;
+}
+
+/* The last word on places, and the sums. */
+static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
+{
+	struct named *files = calloc(c->n_files + 2, sizeof(*files)), unmapped = { 0 };
+	bool *elsewhere = calloc(c->n_frames + 1, sizeof(*elsewhere)); /* frames of several places, one of them named */
+	bool good = files && elsewhere;
+
+	for (uint32_t i = 1; good && i < n->n_placed; i++) {
+		const struct capture_place *p = &c->places[i];
+
+		good = count_place(n, c, i, p->map_end ? &files[p->file] : &unmapped);
+		if (p->before)
+			elsewhere[p->frame] |= n->answers[i].text || n->answers[p->before].text;
+	}
+	good = good && deny_names(n, c, w, elsewhere);
+	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
+		good = count_file(n, c, (uint32_t)i, &files[i]);
+	if (good && files[0].named + files[0].unnamed)
+		good = tally_add(&n->tally, &(struct tally_count){ slice_of("//anon"),
+				slice_of(files[0].unnamed ? "not-a-file" : ""), files[0].named, files[0].unnamed, false });
+	if (good && unmapped.unnamed + unmapped.named)
+		good = tally_add(&n->tally, &(struct tally_count){ slice_of("[unmapped]"),
+				slice_of(unmapped.unnamed ? "nothing was mapped there" : ""), unmapped.named, unmapped.unnamed, false });
+	free(files);
+	free(elsewhere);
+	return good;
+}
+
+static const char *why_kernel(const struct namer *n, const struct capture *c)
+{
+	const char *why = NULL;
+	struct slice path;
+
+	if (n->asked_files)
+		kernel_files_state(n->kernel_files, &path, &why);
+	return why ? why : c->n_ksyms || n->file_named ? "no-symbol" : "no kernel symbols were recorded";
+}
+
+static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
+{
+	uint64_t unnamed = 0;
+
+	if (!n->kernel_frames)
+		return true;
+	if (!say_kernel(n, c, w, true) || !write_source(n, c, w, 0))
+		return false;
+	for (size_t i = 0; i < n->kernel.n; i++) {
+		const struct capture_symbol *s = capture_symbol_from(c, n->kernel.items[i], 0);
+
+		unnamed += !s || s->source == NAME_NONE;
+	}
+	return tally_add(&n->tally, &(struct tally_count){ slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
+							   n->kernel_frames - unnamed, unnamed, false });
+}
+
+bool namer_last(struct namer *n, struct capture *c, struct writer *w)
+{
+	if (n->last_said)
+		return true;
+	n->last_said = true;
+	if (!namer_say(n, c, w) || !naming_revise_jit(n, c, true) || !naming_look_again(n, c))
+		return false;
+	for (size_t i = 1; i < n->n_files; i++) { /* what came of a file may have changed */
+		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))
+			return false;
+	}
+	return namer_say(n, c, w) && finish_places(n, c, w) && finish_kernel(n, c, w);
+}
+
+struct tally *namer_tally(struct namer *n)
+{
+	return &n->tally;
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# Where samples come from: containers, control groups, labels, and times of the clock.
+. "$(dirname "$0")/lib.sh"
+TZ=UTC
+export TZ
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+
+# 2026-11-21 14:03:20 UTC is 1795269800.
+cat >"$tmp/a.txt" <<X
+segment major=1 minor=0 least=1
+meta key="start-realtime-ns" value="1795269800000000000"
+meta key="start-monotonic-ns" value="1000000000"
+meta key="label.service" value="shop"
+meta key="label.env" value="prod=a"
+event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
+flush
+process id=1 time=1000000000 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+process id=2 time=1000000000 pid=43 nspid=0 parent=0 start=5 gen=0 via=snapshot
+process id=3 time=1000000000 pid=44 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1000000000 process=1 tid=42
+thread id=2 time=1000000000 process=2 tid=43
+thread id=3 time=1000000000 process=3 tid=44
+comm time=1000000000 thread=1 comm="web"
+comm time=1000000000 thread=2 comm="ssh"
+comm time=1000000000 thread=3 comm="none"
+cgroup id=7 path="/kubepods/burstable/pod12345678-9abc-def0-1234-56789abcdef0/$id"
+cgroup id=8 path="/system.slice/ssh.service"
+member time=1000000000 process=1 cgroup=7
+member time=1000000000 process=2 cgroup=8
+frame id=1 process=1 kind=exact address=0x10
+frame id=2 process=2 kind=exact address=0x10
+frame id=3 process=3 kind=exact address=0x10
+node id=16 parent=0 frame=1
+node id=17 parent=0 frame=2
+node id=18 parent=0 frame=3
+sample time=1000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=6000000000 event=1 cpu=0 thread=2 user=17 kernel=0 weight=1000
+sample time=11000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=16000000000 event=1 cpu=0 thread=3 user=18 kernel=0 weight=1000
+end time=16000000000 reason=closed samples=4
+flush
+X
+cprof-dump -r "$tmp/a.txt" >"$tmp/a.bin"
+sed 's/value="shop"/value="mail"/; s/1795269800000000000/1795356200000000000/; s/"web"/"post"/' "$tmp/a.txt" | cprof-dump -r >"$tmp/b.bin"
+cat "$tmp/a.bin" "$tmp/b.bin" >"$tmp/ab.bin"
+
+roots() { cprof-fold "$@" 2>"$tmp/err" | sed 's/;[^;]* / /' | tr '\n' ,; }
+is "all" "$(roots "$tmp/a.bin")" "none 1,ssh 1,web 2,"
+is "a container by its id" "$(roots --in 0123456789 "$tmp/a.bin")" "web 2,"
+is "  by its pod" "$(roots --in 12345678-9abc-def0-1234-56789abcdef0 "$tmp/a.bin")" "web 2,"
+is "  by another's" "$(roots --in ffff "$tmp/a.bin")" ""
+is "a control group" "$(roots --in /system.slice/ssh.service "$tmp/a.bin")" "ssh 1,"
+is "  and those below it" "$(roots --in /system.slice/ --in /kubepods "$tmp/a.bin")" "ssh 1,web 2,"
+is "  not those that begin alike" "$(roots --in /system.slice/ss "$tmp/a.bin")" ""
+is "  the root has all that are in one" "$(roots --in / "$tmp/a.bin")" "ssh 1,web 2,"
+is "a label" "$(roots --label service=mail "$tmp/ab.bin")" "none 1,post 2,ssh 1,"
+is "two labels" "$(roots --label service=shop --label env=prod=a "$tmp/ab.bin")" "none 1,ssh 1,web 2,"
+is "  of which one is not" "$(roots --label service=shop --label env=prod "$tmp/ab.bin")" ""
+
+rows() { cprof-top "$@" 2>"$tmp/err" | sed -n '/^ *flat/,$p' | sed 1d | awk '{ print $1, $6, $7 }' | sed 's/ $//' | tr '\n' ,; }
+is "rows by container" "$(rows --by container "$tmp/ab.bin")" "4 0123456789ab,2 /system.slice/ssh.service,2 [no cgroup],"
+is "rows by label" "$(rows --by label.service "$tmp/ab.bin")" "4 mail,4 shop,"
+is "  that is not there" "$(rows --by label.zone "$tmp/a.bin")" "4 [no zone],"
+is "the container around the stack" "$(cprof-fold --container "$tmp/a.bin" | cut -d';' -f1,2 | tr '\n' ,)" "/system.slice/ssh.service;ssh,0123456789ab;web,[no cgroup];none,"
+
+is "from an offset" "$(roots --from 10 "$tmp/a.bin")" "none 1,web 1,"
+is "a time of the clock" "$(roots --from 14:03:25 --to 14:03:35 "$tmp/a.bin")" "ssh 1,web 1,"
+is "  of each day" "$(roots --from 14:03:25 --to 14:03:26 "$tmp/ab.bin")" "ssh 2,"
+is "  alone, to midnight" "$(roots --from 14:03:30 "$tmp/a.bin")" "none 1,web 1,"
+is "  alone, from midnight" "$(roots --to 14:03:25 "$tmp/a.bin")" "web 1,"
+is "  over midnight" "$(roots --from 14:03:30 --to 14:03:21 "$tmp/a.bin")" "none 1,web 2,"
+is "  where it is another time" "$(TZ=XYZ-3 roots --from 17:03:25 --to 17:03:26 "$tmp/a.bin")" "ssh 1,"
+is "  by UTC all the same" "$(TZ=XYZ-3 roots --from 14:03:25Z --to 14:03:26Z "$tmp/a.bin")" "ssh 1,"
+is "a moment" "$(roots --from 2026-11-21T14:03:25 --to '2026-11-21 14:03:30.5' "$tmp/ab.bin")" "ssh 1,web 1,"
+is "  a day" "$(roots --from 2026-11-22 "$tmp/ab.bin")" "none 1,post 2,ssh 1,"
+is "  with its zone" "$(TZ=XYZ-3 roots --from 2026-11-21T14:03:25Z --to 2026-11-21T17:03:26 "$tmp/a.bin")" "ssh 1,"
+is "  since 1970" "$(roots --from @1795269805 --to @1795269805.5 "$tmp/a.bin")" "ssh 1,"
+for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-11-21X 14:03x @ @x -1 1.x ''; do
+	status "no time: $wrong" 2 cprof-fold --from "$wrong" "$tmp/a.bin"
+done
+status "not before" 2 cprof-fold --from 2026-11-22 --to 2026-11-21 "$tmp/a.bin"
+echo 'a;b 1' >"$tmp/t.folded"
+for option in '--in x' '--label a=b' '--from 14:03' '--to 2026-11-22'; do
+	status "folded text does not know: $option" 2 cprof-fold $option "$tmp/t.folded"
+done
+status "and not the container of its rows" 2 cprof-top --by container "$tmp/t.folded"
+status "a label without a value" 2 cprof-fold --label service "$tmp/a.bin"
+done_testing

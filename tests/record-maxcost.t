@@ -1,0 +1,32 @@
+#!/bin/sh
+# What recording may cost at most: the rate goes down, and what samples weigh stays true.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+"$BUILD/tests/burn" threads 120 >/dev/null &
+one=$!
+"$BUILD/tests/burn" threads 120 >/dev/null &
+two=$!
+trap 'kill $one $two 2>/dev/null; rm -rf "$tmp"' EXIT
+
+status "at a rate that it cannot pay for" 0 cprof-record -q -a -F 19999 --max-cost 0.5% -o "$tmp/s.bin" 14
+cprof-dump "$tmp/s.bin" >"$tmp/dump"
+is "it begins with what was asked for" "$(sed -n 's/^event .*millihertz=//p' "$tmp/dump" | head -1)" 19999000
+like "and goes down" "$(sed -n 's/^event .*millihertz=//p' "$tmp/dump" | tail -1)" '^[0-9]{4,7}$'
+like "in a segment of its own" "$(grep -c '^segment' "$tmp/dump")" '^[2-9]$'
+is "each sample weighs what its segment's rate says" "$(awk '/^event/ { for (i = 1; i <= NF; i++) if ($i ~ /^period=/) p = substr($i, 8) }
+	/^sample/ { for (i = 1; i <= NF; i++) if ($i ~ /^weight=/) w[substr($i, 8) == p]++ } END { print (w[1] > 9 * w[0]) ? "most" : w[1] " do, " w[0] " do not" }' "$tmp/dump")" most
+# expected ticks, each of its period, are the time of the CPUs
+account=$(awk '/^segment/ { close_it() } /^event/ { for (i = 1; i <= NF; i++) if ($i ~ /^period=/) p = substr($i, 8) }
+	/^ledger/ { split($3, c, "="); split($4, o, "="); split($5, n, "="); v[c[2] " " o[2]] = n[2] }
+	/^sample/ { split($2, t, "="); if (!from) from = t[2]; to = t[2] }
+	function close_it(k, a) { for (k in v) { split(k, a, " "); if (a[2] == "expected") ns += v[k] * p } split("", v) }
+	END { close_it(); printf "%d", 100 * ns / (to - from) }' "$tmp/dump")
+cpus=$(nproc)
+if [ "$account" -ge $((cpus * 96)) ] && [ "$account" -le $((cpus * 106)) ]; then pass "the account of ticks covers the time"; else
+	fail "the account of ticks covers the time"; diag "$account % of a CPU, of $cpus CPUs"; fi
+status "a promise that is easy to keep" 0 cprof-record -q -a -F 49 --max-cost 50 -o "$tmp/e.bin" 1
+is "changes nothing" "$(cprof-dump "$tmp/e.bin" | grep -c '^event')" 1
+status "more than all" 2 cprof-record -a --max-cost 101% 1
+status "nothing" 2 cprof-record -a --max-cost 0 1
+status "by plain perf" 1 cprof-record -q -a --engine perf --max-cost 1% -o "$tmp/x" 1
+done_testing
