@@ -524,9 +524,16 @@ static __always_inline void copy_sleeping(struct task_struct *task, struct scrat
 	if (at > ADDRESSES + sizeof(struct sample_state))
 		return;
 	for (unsigned int done = 0; done < WAIT_STACK; done += PIECE) {
-		if (bpf_copy_from_user_task(s->data + at + done, PIECE, (void *)(s->walk.regs[UNWIND_RSP] + done), task, 0))
-			return;
-		s->head.stack_n = done + PIECE;
+		unsigned long from = s->walk.regs[UNWIND_RSP] + done;
+		unsigned int rest = -from & (PIECE - 1); /* up to the end of the page, where the stack may end */
+
+		if (bpf_copy_from_user_task(s->data + at + done, PIECE, (void *)from, task, 0) == 0) {
+			s->head.stack_n = done + PIECE;
+			continue;
+		}
+		if (bpf_copy_from_user_task(s->data + at + done, rest, (void *)from, task, 0) == 0)
+			s->head.stack_n = done + rest;
+		return;
 	}
 }
 #endif
