@@ -95,7 +95,33 @@ one=$!
 cprof-record -q -a --rotate 1h -o "$to" 1.5 &
 wait $one; is "two recorders in one directory" $? 0
 wait $!; is "both end well" $? 0
-is "each with its file" "$(ls -A "$to" | grep -c '\.cprof\(\.[0-9]*\)*$')-$(ls -A "$to" | grep -c part)" 4-0
+is "each with its file" "$(ls "$to"/*.cprof | grep -c .)-$(ls -A "$to" | grep -c part)" 4-0
+
+# The command is told of a file that was left, too; and one that hangs does not keep the recorder for ever.
+rm -rf "$to" "$tmp/told"; mkdir "$to"
+cprof-record -q -a --rotate 1h -o "$to" 20 &
+recorder=$!
+wait_for "$to/.*.part"
+kill -9 $recorder
+wait $recorder 2>/dev/null
+cprof-record -q -a --rotate 1h --on-rotate 'echo "$1" >>'"$tmp/told" -o "$to" 0.5
+is "the command is told of what was left" "$(sort "$tmp/told")" "$(ls "$to"/*.cprof)"
+cprof-record -q -a --rotate 1s --on-rotate 'exec sleep 300' -o "$to" 30 2>"$tmp/err" &
+recorder=$!
+sleep 2.5
+kill -USR1 $recorder
+kill -INT $recorder
+sleep 2
+kill -INT $recorder
+wait $recorder
+is "one that hangs is ended by one more signal" $? 0
+like "and that is said" "$(cat "$tmp/err")" 'ended, and not run to its end for [1-9] of the files'
+cprof-record -q -a -o "$tmp/one.bin" 1.5 &
+recorder=$!
+sleep 1
+kill -USR1 $recorder
+wait $recorder
+is "SIGUSR1 that was meant for another does no harm" $? 0
 
 # A full disk: what there is no room for is counted; the oldest file goes first.
 mkdir "$tmp/small"
@@ -107,8 +133,8 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	rm "$tmp/small/ballast"
 	wait $recorder
 	is "on a disk that fills and is cleared" $? 0
-	like "it says when there is no room" "$(cat "$tmp/err")" 'No space left on device: samples are lost until there is room'
-	like "and when there is" "$(cat "$tmp/err")" 'there is room again'
+	like "it says when there is no room" "$(cat "$tmp/err")" 'No space left on device: samples are lost until it can be written'
+	like "and when there is" "$(cat "$tmp/err")" 'it can be written again'
 	set -- "$tmp"/small/*.cprof
 	is "what is there adds up" "$(account "$@" | sed 's/ all$//')" even
 	like "with what was lost" "$(outcome no-space "$@")" '^[1-9]'

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
@@ -15,7 +16,7 @@
 
 #define PART ".part"
 
-enum { SECOND = 1000000000, NAMES_MOST = 10000 };
+enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16 };
 
 /* One that has its name. */
 struct closed {
@@ -77,11 +78,15 @@ static bool is_full(int error)
 /* Is there room for more, or a file system that cannot say? What was asked for is kept until the file is closed. */
 static bool reserve(struct files *f)
 {
+	struct statvfs fs;
 	struct stat st;
+	uint64_t bytes = FILES_RESERVE;
 
 	if (fstat(f->fd, &st) != 0)
 		return true;
-	return fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, FILES_RESERVE) == 0 || !is_full(errno);
+	if (fstatvfs(f->fd, &fs) == 0 && fs.f_blocks * fs.f_frsize / RESERVE_SHARE < bytes)
+		bytes = fs.f_blocks * fs.f_frsize / RESERVE_SHARE;
+	return bytes == 0 || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, (off_t)bytes) == 0 || !is_full(errno);
 }
 
 static bool begins_as_capture(const struct files *f, const char *name)
@@ -103,6 +108,14 @@ static bool has_end(const char *name, const char *end)
 	return n > m && strcmp(name + n - m, end) == 0;
 }
 
+/* The glob of names that have a number. */
+static void put_numbered(const struct files *f, char *to, size_t size, const char *before)
+{
+	size_t n = strlen(f->pattern.glob), end = f->pattern.end;
+
+	snprintf(to, size, "%s%.*s.[0-9]*%s", before, (int)(n - end), f->pattern.glob, f->pattern.glob + n - end);
+}
+
 /* Of our pattern, as it is or with a number where the name was taken, or compressed by who was told of it. */
 static bool is_ours(const struct files *f, const char *name)
 {
@@ -116,7 +129,7 @@ static bool is_ours(const struct files *f, const char *name)
 		if (has_end(name, ends[i]) && fnmatch(glob, name, FNM_PERIOD) == 0)
 			return true;
 	}
-	snprintf(glob, sizeof(glob), "%s.[0-9]*", f->pattern.glob);
+	put_numbered(f, glob, sizeof(glob), "");
 	return (fnmatch(f->pattern.glob, name, FNM_PERIOD) == 0 || fnmatch(glob, name, FNM_PERIOD) == 0) &&
 	       begins_as_capture(f, name);
 }
@@ -223,9 +236,7 @@ static bool give_name(struct files *f, const char *part, struct buf *name)
 
 	for (unsigned int i = 0; i < NAMES_MOST; i++) {
 		buf_clear(name);
-		buf_bytes(name, part + 1, n);
-		if (i)
-			buf_printf(name, ".%u", i);
+		pattern_number(&f->pattern, (struct slice){ (const uint8_t *)part + 1, n }, i, name);
 		if (name->failed)
 			return false;
 		if (renameat2(f->dir, part, f->dir, buf_cstr(name), RENAME_NOREPLACE) == 0)
@@ -243,17 +254,16 @@ static bool give_name(struct files *f, const char *part, struct buf *name)
 
 static bool is_part(const struct files *f, const char *name)
 {
-	char glob[1024];
+	char glob[1024], numbered[1024];
 
 	snprintf(glob, sizeof(glob), ".%s" PART, f->pattern.glob);
-	if (name[0] == '.' && fnmatch(glob, name, 0) == 0)
-		return true;
-	snprintf(glob, sizeof(glob), ".%s.[0-9]*" PART, f->pattern.glob);
-	return name[0] == '.' && fnmatch(glob, name, 0) == 0;
+	put_numbered(f, numbered, sizeof(numbered) - sizeof(PART), ".");
+	strcat(numbered, PART);
+	return name[0] == '.' && (fnmatch(glob, name, 0) == 0 || fnmatch(numbered, name, 0) == 0);
 }
 
 /* One without a lock; who takes the lock first gives it its name. */
-static bool adopt(struct files *f, const char *part)
+static bool adopt(struct files *f, const char *part, struct buf *path)
 {
 	int fd = openat(f->dir, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct buf name = { 0 };
@@ -268,21 +278,28 @@ static bool adopt(struct files *f, const char *part)
 		else
 			done = ftruncate(fd, st.st_size) == 0 && give_name(f, part, &name);
 	}
+	if (done)
+		buf_printf(path, "%s/%s", f->pattern.dir, buf_cstr(&name));
 	close(fd);
 	buf_release(&name);
 	return done;
 }
 
-size_t files_adopt(struct files *f)
+size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path), void *context)
 {
+	struct buf path = { 0 };
 	DIR *d = open_list(f);
 	struct dirent *e;
 	size_t n = 0;
 
 	while (d && (e = readdir(d))) {
-		if (is_part(f, e->d_name))
-			n += adopt(f, e->d_name);
+		buf_clear(&path);
+		if (!is_part(f, e->d_name) || !adopt(f, e->d_name, &path))
+			continue;
+		tell(context, buf_cstr(&path));
+		n++;
 	}
+	buf_release(&path);
 	if (d)
 		closedir(d);
 	return n;
@@ -301,7 +318,9 @@ static int open_part(struct files *f)
 	}
 	for (unsigned int i = 0; fd < 0 && i < NAMES_MOST; i++) {
 		buf_clear(&f->part);
-		buf_printf(&f->part, i ? ".%s.%u" PART : ".%s" PART, buf_cstr(&name), i);
+		buf_byte(&f->part, '.');
+		pattern_number(&f->pattern, buf_view(&name), i, &f->part);
+		buf_text(&f->part, PART);
 		fd = openat(f->dir, buf_cstr(&f->part), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			break;

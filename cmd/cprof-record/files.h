@@ -4,7 +4,7 @@
  *	struct files f = { .keep_bytes = 10ull << 30 };
  *
  *	if (!files_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
- *	files_adopt(&f);		// what a recorder left that was killed
+ *	files_adopt(&f, tell, NULL);	// what a recorder left that was killed
  *	fd = files_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
  *	while (files_reserve(&f)) 	// there is room for what comes next, and for the end
  *		...write to fd...
@@ -23,7 +23,8 @@
 
 #include "cmd/cprof-record/pattern.h"
 
-enum { FILES_RESERVE = 1 << 20 }; /* bytes beyond what is written that the disk is asked to have */
+/* Bytes beyond what is written that the disk is asked to have; of a small one a sixteenth. */
+enum { FILES_RESERVE = 1 << 20 };
 
 struct files {
 	uint64_t keep_bytes, keep_ns; /* 0: no limit */
@@ -36,12 +37,12 @@ struct files {
 
 bool files_init(struct files *f, const char *pattern, struct buf *error);
 void files_release(struct files *f);
-/* Gives their names to files of recorders that are no more; how many. */
-size_t files_adopt(struct files *f);
+/* Gives their names to files of recorders that are no more, and tells each; how many. */
+size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path), void *context);
 /* The next file; -1: errno. It is empty, and reserved. */
 int files_open(struct files *f);
 /*
- * True where the disk has FILES_RESERVE bytes more than have been written; removes the oldest files until it does.
+ * True where the disk has those bytes more than have been written; removes the oldest files until it does.
  * False: no file is left to be removed, and what was reserved before is all there is.
  */
 bool files_reserve(struct files *f);

@@ -1,6 +1,5 @@
 #include "cmd/cprof-record/hooks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -10,6 +9,7 @@ static void run(const struct hooks *h, const char *path)
 {
 	int null = open("/dev/null", O_RDONLY);
 
+	setpgid(0, 0); /* so that all of it can be stopped */
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, h->mask, NULL);
 	if (null >= 0)
@@ -73,16 +73,22 @@ void hooks_reap(struct hooks *h)
 		ended(h, status);
 }
 
-void hooks_finish(struct hooks *h)
+size_t hooks_left(const struct hooks *h)
 {
-	int status;
+	return h->n + (h->pid != 0);
+}
 
-	while (h->pid) {
-		if (waitpid(h->pid, &status, 0) == h->pid)
-			ended(h, status);
-		else if (errno != EINTR)
-			ended(h, 0);
-	}
+size_t hooks_stop(struct hooks *h)
+{
+	size_t left = hooks_left(h);
+
+	if (h->pid)
+		kill(-h->pid, SIGTERM);
+	h->dropped += left;
+	h->pid = 0;
+	while (h->n)
+		free(h->waiting[--h->n]);
+	return left;
 }
 
 void hooks_release(struct hooks *h)

@@ -5,7 +5,8 @@
  *
  *	hooks_add(&h, path);		// it is run now, or when the one before has ended
  *	...hooks_reap(&h) at each SIGCHLD...
- *	hooks_finish(&h);		// at the end: waits for all
+ *	while (hooks_left(&h))		// at the end: waits for all
+ *		...hooks_reap(&h), or hooks_stop(&h) where nobody waits any longer...
  *	hooks_release(&h);
  *
  * It is given to sh(1) with the file as $1. Its standard input is empty and its standard output standard error. One
@@ -34,7 +35,10 @@ struct hooks {
 
 void hooks_add(struct hooks *h, const char *path);
 void hooks_reap(struct hooks *h);
-void hooks_finish(struct hooks *h);
+/* How many files it runs for, or still has to. */
+size_t hooks_left(const struct hooks *h);
+/* Ends the one that runs, and forgets the others: they count as dropped. How many that were. */
+size_t hooks_stop(struct hooks *h);
 /* What was counted stays good. */
 void hooks_release(struct hooks *h);
 

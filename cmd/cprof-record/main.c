@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -54,8 +55,7 @@ static void catch_signals(struct recorder *r)
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGCHLD);
-	if (r->o.ring_ns)
-		sigaddset(&caught, SIGUSR1);
+	sigaddset(&caught, SIGUSR1); /* meant for another recorder, perhaps: it must not end this one */
 	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
@@ -71,7 +71,7 @@ static void take_signals(struct recorder *r)
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
 		if (s.ssi_signo == SIGUSR1 || (s.ssi_signo == SIGHUP && r->output.kind != OUTPUT_ONE)) {
-			r->output.turn = true;
+			r->output.turn = r->output.kind != OUTPUT_ONE;
 		} else if (s.ssi_signo != SIGCHLD) {
 			r->interrupted = true;
 		} else {
@@ -533,6 +533,32 @@ static void finish(struct recorder *r)
 		kill(r->command.pid, SIGTERM);
 }
 
+/* The commands of --on-rotate; one more signal ends the wait, and them. */
+static void wait_for_hooks(struct recorder *r)
+{
+	struct pollfd signals = { r->signals, POLLIN, 0 };
+	uint64_t since = host_mono_ns();
+	bool said = false;
+
+	r->interrupted = false;
+	while (hooks_left(&r->output.hooks) && !r->interrupted) {
+		if (poll(&signals, 1, 100) > 0)
+			take_signals(r);
+		hooks_reap(&r->output.hooks);
+		if (!said && host_mono_ns() - since > SECOND) {
+			cli_warn("waiting for the command of --on-rotate, for %zu file%s; a signal ends it",
+				 hooks_left(&r->output.hooks), hooks_left(&r->output.hooks) == 1 ? "" : "s");
+			said = true;
+		}
+	}
+	if (hooks_left(&r->output.hooks))
+		cli_warn("the command of --on-rotate was ended, and not run to its end for %zu of the files",
+			 hooks_stop(&r->output.hooks));
+	if (r->output.hooks.failed)
+		cli_warn("the command of --on-rotate failed %" PRIu64 " time%s", r->output.hooks.failed,
+			 r->output.hooks.failed == 1 ? "" : "s");
+}
+
 static void keep_command_line(struct recorder *r, char **argv)
 {
 	for (; *argv; argv++)
@@ -661,7 +687,10 @@ int main(int argc, char **argv)
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	output_close(&r.output);
+	report_complaints(&r);
+	wait_for_hooks(&r);
 	say_metrics(&r, r.stopped, true);
+	output_release(&r.output);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);
 	procs_release(&r.procs);

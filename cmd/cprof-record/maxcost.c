@@ -3,8 +3,10 @@
 /* Shares of the promise: what is aimed at, and below which more is dared. */
 #define AIM 0.9
 #define DARE 0.7
+/* Times the promise: then it does not wait so long. */
+#define FAR 2
 
-enum { SECOND = 1000000000, RISE = 5 }; /* RISE: a fourth of the rate and so much more, at a time */
+enum { SECOND = 1000000000, SOON = 2, RISE = 5 }; /* RISE: a fourth of the rate and so much more, at a time */
 
 static unsigned int lower(const struct maxcost *m, unsigned int hertz)
 {
@@ -29,20 +31,19 @@ unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size
 
 	m->looked = now;
 	m->cpu_ns = cpu_ns;
-	if (!m->changed)
-		m->changed = now;
 	if (m->share <= 0 || seconds <= 0 || cpus == 0)
 		return hertz;
 	share = (double)spent / SECOND / seconds / (double)cpus;
-	weight = seconds / MAXCOST_SECONDS < 1 ? seconds / MAXCOST_SECONDS : 1;
-	m->now += (share - m->now) * weight;
-	if (now - m->changed < (uint64_t)MAXCOST_SECONDS * SECOND)
+	m->seen += seconds;
+	weight = seconds / (m->seen < MAXCOST_SECONDS ? m->seen : MAXCOST_SECONDS);
+	m->now += (share - m->now) * (weight < 1 ? weight : 1);
+	if (m->seen < (m->now > FAR * m->share ? SOON : MAXCOST_SECONDS))
 		return hertz;
 	if (m->now > m->share)
 		to = lower(m, hertz);
 	else if (m->now < DARE * m->share)
 		to = higher(m, hertz);
 	if (to != hertz)
-		m->changed = now;
+		m->seen = 0; /* what it cost at the other rate says little of this one */
 	return to;
 }

@@ -8,7 +8,7 @@
  *
  * What counts is the CPU time of the recorder, of those who make tables and of the BPF program, as the ledger has
  * it, over the CPUs that are online; averaged over some MAXCOST_SECONDS, for a burst of new processes is paid
- * back soon. After a change it waits as long before the next one.
+ * back soon. After a change the average begins anew. Where it is more than twice the promise, two seconds are enough.
  */
 #ifndef CPROF_RECORD_MAXCOST_H
 #define CPROF_RECORD_MAXCOST_H
@@ -22,7 +22,8 @@ struct maxcost {
 	double share;       /* of a CPU per CPU; 0: no promise */
 	unsigned int asked; /* samples a second: never more than that */
 	double now;         /* what it costs, averaged */
-	uint64_t looked, cpu_ns, changed; /* when, and what it had cost by then; 0: never */
+	double seen;        /* seconds at the present rate that the average is of */
+	uint64_t looked, cpu_ns; /* when, and what it had cost by then; 0: never */
 };
 
 /* The rate from now on, which may be the one that is. cpu_ns: all that was spent since the beginning. */

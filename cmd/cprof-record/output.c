@@ -79,7 +79,7 @@ static void go_dark(struct output *out)
 		cli_die(STATUS_SYSTEM, "/dev/null: %s", strerror(errno));
 	if (!out->dark) {
 		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: %s: samples are lost until there is room", out->files.pattern.dir,
+		buf_printf(&out->complaint, "%s: %s: samples are lost until it can be written", out->files.pattern.dir,
 			   strerror(error));
 	}
 	out->dark = true;
@@ -104,9 +104,14 @@ static void begin_one(struct output *out)
 		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
 }
 
+static void tell_hook(void *context, const char *path)
+{
+	hooks_add(context, path);
+}
+
 static void begin_files(struct output *out)
 {
-	size_t adopted = files_adopt(&out->files);
+	size_t adopted = files_adopt(&out->files, tell_hook, &out->hooks);
 
 	if (adopted && !out->o->quiet)
 		cli_warn("%zu file%s of a recorder that did not end well %s there: each is cut, and good up to there",
@@ -239,7 +244,7 @@ static void next_file(struct output *out)
 		go_dark(out);
 	} else if (was_dark) {
 		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: there is room again", out->files.pattern.dir);
+		buf_printf(&out->complaint, "%s: it can be written again", out->files.pattern.dir);
 	}
 }
 
@@ -267,12 +272,15 @@ void output_close(struct output *out)
 			end_file(out);
 		else if (out->turn)
 			write_recent(out, host_mono_ns());
-		hooks_finish(&out->hooks);
 		recent_release(&out->recent);
 		files_release(&out->files);
 	}
 	writer_free(out->w);
 	out->w = NULL;
+}
+
+void output_release(struct output *out)
+{
 	hooks_release(&out->hooks);
 	buf_release(&out->complaint);
 }

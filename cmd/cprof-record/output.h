@@ -54,8 +54,9 @@ void output_begin(struct output *out);
 enum output_state output_flush(struct output *out, uint64_t now);
 /* The file gets its name, and the next one is begun; or the output is dark. */
 void output_next(struct output *out, uint64_t now);
-/* Writes what waits, and waits for the hooks. */
+/* Writes what waits. Hooks may still run, or have to. */
 void output_close(struct output *out);
+void output_release(struct output *out);
 /* Bytes written into all files. */
 uint64_t output_bytes(const struct output *out);
 

@@ -57,7 +57,7 @@ static bool expand_base(struct buf *out, const char *text, struct buf *error)
 			put_host(out);
 			p++;
 		} else if (p[1] == '\0' || !strchr("%YmdHMSjyFTsGgVuwaAbBeIpC", p[1])) {
-			buf_printf(error, "\"%%%c\" is neither %%h, the host, nor a time of strftime(3)", p[1] ? p[1] : ' ');
+			buf_printf(error, "\"%.2s\" is neither %%h, the host, nor a time of strftime(3)", p);
 			return false;
 		} else {
 			timed = timed || p[1] != '%';
@@ -86,13 +86,25 @@ static void put_glob(struct buf *out, const char *base)
 	}
 }
 
+/* What stands behind the last dot, where that is the same in all names. */
+static size_t suffix(const char *base)
+{
+	const char *dot = strrchr(base, '.');
+
+	return dot && dot != base && !strchr(dot, '%') ? strlen(dot) : 0;
+}
+
 bool pattern_init(struct pattern *p, const char *path, struct buf *error)
 {
 	const char *slash = strrchr(path, '/');
 	struct buf dir = { 0 }, base = { 0 }, glob = { 0 };
+	struct stat st;
 	bool good = true;
 
-	if (is_directory(path)) {
+	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+		buf_printf(error, "%s is neither a directory nor the name of a file", path);
+		good = false;
+	} else if (is_directory(path)) {
 		buf_text(&dir, path);
 		good = expand_base(&base, "%h-" STAMP ".cprof", error);
 	} else {
@@ -108,11 +120,22 @@ bool pattern_init(struct pattern *p, const char *path, struct buf *error)
 	*p = (struct pattern){ 0 };
 	good = good && base.n && !dir.failed && !base.failed && !glob.failed;
 	if (good)
-		*p = (struct pattern){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)) };
+		*p = (struct pattern){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)),
+				       suffix(buf_cstr(&base)) };
 	buf_release(&dir);
 	buf_release(&base);
 	buf_release(&glob);
 	return good && p->dir && p->base && p->glob;
+}
+
+void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to)
+{
+	size_t end = name.n > p->end ? p->end : 0;
+
+	buf_bytes(to, name.p, name.n - end);
+	if (i)
+		buf_printf(to, ".%u", i);
+	buf_bytes(to, name.p + name.n - end, end);
 }
 
 bool pattern_name(const struct pattern *p, time_t when, struct buf *name)

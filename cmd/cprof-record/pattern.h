@@ -18,12 +18,15 @@ struct pattern {
 	char *dir;  /* "." or a path, with the host put in */
 	char *base; /* strftime's, with the host put in */
 	char *glob; /* fnmatch's, for all that base can become */
+	size_t end; /* bytes of base's suffix, ".cprof"; 0: it has none */
 };
 
 /* False: error is a sentence, or empty without memory. */
 bool pattern_init(struct pattern *p, const char *path, struct buf *error);
 /* The name in the directory for a time. */
 bool pattern_name(const struct pattern *p, time_t when, struct buf *name);
+/* Appends a name, and where i is not 0 the number before its suffix: "a.1.cprof". */
+void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to);
 void pattern_release(struct pattern *p);
 
 #endif

@@ -69,10 +69,21 @@ static bool copy_part(const struct recent_part *part, int to, uint64_t *bytes)
 	return true;
 }
 
+/* The first part that is copied: with it and all behind it there are no more bytes than there should be. */
+static size_t first_part(const struct recent *m)
+{
+	uint64_t bytes = 0;
+	size_t i = m->n;
+
+	while (i > 0 && (bytes += bytes_of(&m->parts[i - 1])) <= m->most_bytes)
+		i--;
+	return i < m->n || i == 0 ? i : m->n - 1; /* the last one in any case */
+}
+
 bool recent_copy(const struct recent *m, int to, uint64_t *bytes)
 {
 	*bytes = 0;
-	for (size_t i = 0; i < m->n; i++) {
+	for (size_t i = first_part(m); i < m->n; i++) {
 		if (!copy_part(&m->parts[i], to, bytes))
 			return false;
 	}

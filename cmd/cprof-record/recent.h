@@ -11,7 +11,7 @@
  *	recent_release(&m);
  *
  * Each part is a segment that can be read by itself, a RECENT_PARTS'th of the time and of the bytes that are to be
- * kept; so at least that much of it is always there, and one part more at most.
+ * kept, but a second at least; so that much of it is always there, and one part more at most.
  */
 #ifndef CPROF_RECORD_RECENT_H
 #define CPROF_RECORD_RECENT_H
@@ -33,7 +33,7 @@ struct recent {
 int recent_begin(struct recent *m, uint64_t now);
 /* Is the last part long enough? */
 bool recent_due(const struct recent *m, uint64_t now);
-/* Appends all parts to a file; false: errno. */
+/* Appends to a file as many of the last parts as most_bytes allows, and the last one in any case; false: errno. */
 bool recent_copy(const struct recent *m, int to, uint64_t *bytes);
 /* Forgets all parts. */
 void recent_release(struct recent *m);

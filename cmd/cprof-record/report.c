@@ -37,8 +37,11 @@ void report_complaints(struct recorder *r)
 	if (r->tables.complaint.n)
 		complain(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
-	if (r->output.complaint.n)
-		complain(r, buf_cstr(&r->output.complaint));
+	if (r->output.complaint.n) { /* an error, however quiet it is to be */
+		if (r->progress)
+			fputs("\r\033[K", stderr);
+		cli_warn("%s", buf_cstr(&r->output.complaint));
+	}
 	buf_clear(&r->output.complaint);
 	if (r->spaces.complaint.n)
 		complain(r, buf_cstr(&r->spaces.complaint));

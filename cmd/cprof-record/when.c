@@ -58,7 +58,7 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 	}
 	if (parse_pressure(w, text, n))
 		return true;
-	buf_printf(error, "\"%.*s\" is none of cpu, cpu.some, memory.some, memory.full, io.some, io.full, throttled:CGROUP",
+	buf_printf(error, "\"%.*s\" is none of cpu, cpu.some, cpu.full, memory.some, memory.full, io.some, io.full, throttled:CGROUP",
 		   (int)n, text);
 	return false;
 }
