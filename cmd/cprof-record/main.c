@@ -24,17 +24,16 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/metrics.h"
 #include "cmd/cprof-record/report.h"
+#include "cmd/cprof-record/steps.h"
+#include "cmd/cprof-record/turns.h"
 
 enum {
 	SECOND = 1000000000,
 	MILLISECOND = 1000000,
-	MARGIN = 2 * MILLISECOND,     /* what is younger may still be on its way into a ring */
 	JIT_INTERVAL = 10 * MILLISECOND,
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
-	QUEUE_MOST = 64 << 20,        /* bytes: with more, nothing waits for an unwind table any more */
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
-	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
 	/*
 	 * Who waits for long is told of so often, so that its time is found where it was spent, and not lost with us; less
 	 * often where there are very many threads: it may take one part in SETTLE_SHARE of the time.
@@ -154,227 +153,6 @@ static void snapshot(struct recorder *r)
 		if (p)
 			snapshot_process(&r->procs, p);
 	}
-}
-
-static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
-{
-	struct proc *parent, *child;
-
-	if (effect->mapped)
-		spaces_mapped(&r->spaces, effect->proc, effect->mapped);
-	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
-		return;
-	parent = procs_find(&r->procs, c->ppid);
-	child = procs_find(&r->procs, c->pid);
-	if (parent && child)
-		spaces_forked(&r->spaces, parent, child);
-}
-
-static void apply_change(struct recorder *r, const struct item *i)
-{
-	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
-	struct change_effect effect;
-	struct change c;
-
-	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
-		return;
-	if (c.kind == CHANGE_LOST) {
-		/* In perf's ring these may be samples as well, and the engine counts them. */
-		if (own)
-			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.sideband_lost = r->spaces.lost = true;
-		return;
-	}
-	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
-		r->engine->ops->follow(r->engine, c.ppid, c.pid);
-	procs_apply(&r->procs, &c, &effect);
-	if (r->emit.spaces)
-		tell_spaces(r, &c, &effect);
-	targets_change(&r->targets, &c, &effect);
-	emit_change(&r->emit, &c, &effect);
-}
-
-/* Of the ledger. */
-static size_t row_of_sample(const struct recorder *r, const struct sample_head *s)
-{
-	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
-}
-
-/* False: it waits. */
-static bool apply_sample(struct recorder *r, const struct item *i)
-{
-	const struct sample_head *s = queue_bytes(&r->queue, i);
-	size_t row = row_of_sample(r, s);
-	enum emitted is = emit_sample(&r->emit, s);
-
-	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
-		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
-			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
-	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
-		(*(r->output.dark ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
-	return is != EMIT_WAITS;
-}
-
-static void emit_gone_to(void *arg, struct proc *p)
-{
-	emit_gone(arg, p);
-}
-
-/* What is written, is so in order of time; so what waits lets all after it wait. */
-static size_t apply(struct recorder *r, size_t ripe)
-{
-	for (size_t i = 0; i < ripe; i++) {
-		if (r->queue.items[i].kind == ITEM_SIDEBAND)
-			apply_change(r, &r->queue.items[i]);
-		else if (r->queue.items[i].kind == ITEM_CODE)
-			emit_code(&r->emit, &r->queue.items[i], queue_bytes(&r->queue, &r->queue.items[i]));
-		else if (!apply_sample(r, &r->queue.items[i]))
-			return i;
-	}
-	return ripe;
-}
-
-/* Takes in and writes all that happened up to until. False: something waits for an unwind table. */
-static bool step(struct recorder *r, uint64_t until)
-{
-	size_t ripe, done;
-
-	if (r->emit.spaces)
-		tables_step(&r->tables, host_mono_ns());
-	r->engine->ops->drain(r->engine, &r->queue);
-	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
-	ripe = queue_ripe(&r->queue, until);
-	r->spaces.hurry = r->hurry || r->queue.bytes.n > QUEUE_MOST ||
-			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
-	done = apply(r, ripe);
-	queue_drop(&r->queue, done);
-	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
-	r->queue.lost = 0;
-	emit_jit(&r->emit, until);
-	if (r->emit.spaces)
-		spaces_tell(&r->spaces);
-	return done == ripe;
-}
-
-/* All that there is, now that no more comes. */
-static void step_to_end(struct recorder *r)
-{
-	while (!step(r, UINT64_MAX)) {
-		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
-
-		poll(&worker, 1, 10);
-	}
-}
-
-static void tell_ledger(struct recorder *r, uint64_t now, bool last)
-{
-	for (size_t i = 0; i < r->ledger.n; i++)
-		ledger_waiting(&r->ledger, i, 0);
-	for (size_t i = 0; i < r->queue.n; i++) {
-		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
-
-		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
-			ledger_waiting(&r->ledger, row_of_sample(r, s), 1);
-	}
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
-	if (r->engine->by_cpu || !options_targeted(&r->o))
-		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
-	ledger_write(&r->ledger, &r->emit, now, last);
-}
-
-/* What the dark swallows is still to be told of in the first segment behind it. */
-static void next_segment(struct recorder *r, uint64_t now)
-{
-	emit_end(&r->emit, now, END_CONTINUES);
-	if (r->output.dark)
-		ledger_unsay(&r->ledger);
-	else
-		ledger_segment(&r->ledger);
-	emit_segment(&r->emit, now);
-}
-
-/* From one file to the next, without a sample between them; or, where something could not be written, with those lost. */
-static void turn(struct recorder *r, uint64_t now, enum output_state state)
-{
-	if (state == OUTPUT_DUE) {
-		emit_end(&r->emit, now, END_CONTINUES);
-		state = writer_error(r->emit.w) ? OUTPUT_LOST : OUTPUT_DUE;
-	}
-	if (r->output.dark)
-		ledger_unsay(&r->ledger);
-	else if (state == OUTPUT_LOST)
-		ledger_lose(&r->ledger);
-	else
-		ledger_segment(&r->ledger);
-	output_next(&r->output, now);
-	r->emit.w = r->output.w;
-	emit_segment(&r->emit, now);
-}
-
-/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
-static void look_when(struct recorder *r, uint64_t now)
-{
-	for (size_t i = 0; i < r->o.n_whens; i++) {
-		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
-		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
-			continue;
-		r->output.turn = true;
-		if (!r->o.quiet)
-			cli_warn("%s", r->o.whens[i].text);
-	}
-}
-
-/*
- * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
- * for a table longer.
- */
-static void change_rate(struct recorder *r, unsigned int hertz)
-{
-	unsigned int before = r->o.hertz;
-	uint64_t now;
-
-	r->o.hertz = hertz;
-	r->engine->ops->rate(r->engine);
-	r->o.hertz = before;
-	r->hurry = true;
-	now = host_mono_ns();
-	step(r, now);
-	r->hurry = false;
-	tell_ledger(r, now, false);
-	ledger_rate(&r->ledger, &r->cpus, now, engine_period(&r->o));
-	r->o.hertz = hertz;
-}
-
-/* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
-static bool keep_promise(struct recorder *r, uint64_t now)
-{
-	const uint64_t *costs = r->ledger.costs;
-	unsigned int hertz = maxcost_rate(&r->maxcost, now, costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS],
-					  r->cpus.n, r->o.hertz);
-
-	if (hertz == r->o.hertz)
-		return false;
-	change_rate(r, hertz);
-	return true;
-}
-
-static void flush(struct recorder *r, uint64_t now)
-{
-	enum output_state state;
-
-	step(r, now - MARGIN);
-	procs_sweep(&r->procs, now - KEEP_DEAD, emit_gone_to, &r->emit);
-	tell_ledger(r, now, false);
-	look_when(r, now);
-	state = output_flush(&r->output, now);
-	if (state != OUTPUT_LOST && !r->output.dark)
-		ledger_hold(&r->ledger);
-	if (state != OUTPUT_STAYS)
-		turn(r, now, state);
-	if (r->o.max_cost > 0 && keep_promise(r, now))
-		next_segment(r, now);
-	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
-		next_segment(r, now);
 }
 
 static void read_online(struct recorder *r)
@@ -498,10 +276,10 @@ static void record(struct recorder *r)
 			break;
 		settle(r, now, next_flush);
 		if (now < next_flush && !r->output.turn) {
-			step(r, now - MARGIN);
+			steps_until(r, now - MARGIN);
 			continue;
 		}
-		flush(r, now);
+		turns_flush(r, now);
 		follow_hotplug(r, now);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
@@ -518,14 +296,14 @@ static void finish(struct recorder *r)
 
 	r->engine->ops->stop(r->engine);
 	r->stopped = now = host_mono_ns();
-	step_to_end(r);
+	steps_finish(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
-	tell_ledger(r, now, true);
+	turns_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
 	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least tells of that */
-		turn(r, now, OUTPUT_LOST);
-		tell_ledger(r, now, true);
+		turns_next(r, now, OUTPUT_LOST);
+		turns_ledger(r, now, true);
 		emit_end(&r->emit, now, END_CLOSED);
 		output_flush(&r->output, now);
 	}

@@ -1,0 +1,107 @@
+#include "cmd/cprof-record/steps.h"
+
+#include <poll.h>
+
+enum { QUEUE_MOST = 64 << 20 }; /* bytes: with more, nothing waits for an unwind table any more */
+
+static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
+{
+	struct proc *parent, *child;
+
+	if (effect->mapped)
+		spaces_mapped(&r->spaces, effect->proc, effect->mapped);
+	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
+		return;
+	parent = procs_find(&r->procs, c->ppid);
+	child = procs_find(&r->procs, c->pid);
+	if (parent && child)
+		spaces_forked(&r->spaces, parent, child);
+}
+
+static void apply_change(struct recorder *r, const struct item *i)
+{
+	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
+	struct change_effect effect;
+	struct change c;
+
+	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
+		return;
+	if (c.kind == CHANGE_LOST) {
+		/* In perf's ring these may be samples as well, and the engine counts them. */
+		if (own)
+			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
+		r->emit.sideband_lost = r->spaces.lost = true;
+		return;
+	}
+	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
+		r->engine->ops->follow(r->engine, c.ppid, c.pid);
+	procs_apply(&r->procs, &c, &effect);
+	if (r->emit.spaces)
+		tell_spaces(r, &c, &effect);
+	targets_change(&r->targets, &c, &effect);
+	emit_change(&r->emit, &c, &effect);
+}
+
+size_t steps_row_of(const struct recorder *r, const struct sample_head *s)
+{
+	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
+}
+
+/* False: it waits. */
+static bool apply_sample(struct recorder *r, const struct item *i)
+{
+	const struct sample_head *s = queue_bytes(&r->queue, i);
+	size_t row = steps_row_of(r, s);
+	enum emitted is = emit_sample(&r->emit, s);
+
+	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
+		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
+			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
+	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
+		(*(r->output.dark ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
+	return is != EMIT_WAITS;
+}
+
+/* What is written, is so in order of time; so what waits lets all after it wait. */
+static size_t apply(struct recorder *r, size_t ripe)
+{
+	for (size_t i = 0; i < ripe; i++) {
+		if (r->queue.items[i].kind == ITEM_SIDEBAND)
+			apply_change(r, &r->queue.items[i]);
+		else if (r->queue.items[i].kind == ITEM_CODE)
+			emit_code(&r->emit, &r->queue.items[i], queue_bytes(&r->queue, &r->queue.items[i]));
+		else if (!apply_sample(r, &r->queue.items[i]))
+			return i;
+	}
+	return ripe;
+}
+
+bool steps_until(struct recorder *r, uint64_t until)
+{
+	size_t ripe, done;
+
+	if (r->emit.spaces)
+		tables_step(&r->tables, host_mono_ns());
+	r->engine->ops->drain(r->engine, &r->queue);
+	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
+	ripe = queue_ripe(&r->queue, until);
+	r->spaces.hurry = r->hurry || r->queue.bytes.n > QUEUE_MOST ||
+			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
+	done = apply(r, ripe);
+	queue_drop(&r->queue, done);
+	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
+	r->queue.lost = 0;
+	emit_jit(&r->emit, until);
+	if (r->emit.spaces)
+		spaces_tell(&r->spaces);
+	return done == ripe;
+}
+
+void steps_finish(struct recorder *r)
+{
+	while (!steps_until(r, UINT64_MAX)) {
+		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
+
+		poll(&worker, 1, 10);
+	}
+}

@@ -1,0 +1,121 @@
+#include "cmd/cprof-record/turns.h"
+
+#include "cmd/cli.h"
+#include "cmd/cprof-record/steps.h"
+
+enum { KEEP_DEAD = 1000000000 }; /* ns: a sample of a process that exited may come so late */
+
+void turns_ledger(struct recorder *r, uint64_t now, bool last)
+{
+	for (size_t i = 0; i < r->ledger.n; i++)
+		ledger_waiting(&r->ledger, i, 0);
+	for (size_t i = 0; i < r->queue.n; i++) {
+		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
+
+		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
+			ledger_waiting(&r->ledger, steps_row_of(r, s), 1);
+	}
+	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	if (r->engine->by_cpu || !options_targeted(&r->o))
+		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
+	ledger_write(&r->ledger, &r->emit, now, last);
+}
+
+/* What the dark swallows is still to be told of in the first segment behind it. */
+static void next_segment(struct recorder *r, uint64_t now)
+{
+	emit_end(&r->emit, now, END_CONTINUES);
+	if (r->output.dark)
+		ledger_unsay(&r->ledger);
+	else
+		ledger_segment(&r->ledger);
+	emit_segment(&r->emit, now);
+}
+
+void turns_next(struct recorder *r, uint64_t now, enum output_state state)
+{
+	if (state == OUTPUT_DUE) {
+		emit_end(&r->emit, now, END_CONTINUES);
+		state = writer_error(r->emit.w) ? OUTPUT_LOST : OUTPUT_DUE;
+	}
+	if (r->output.dark)
+		ledger_unsay(&r->ledger);
+	else if (state == OUTPUT_LOST)
+		ledger_lose(&r->ledger);
+	else
+		ledger_segment(&r->ledger);
+	output_next(&r->output, now);
+	r->emit.w = r->output.w;
+	emit_segment(&r->emit, now);
+}
+
+/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
+static void look_when(struct recorder *r, uint64_t now)
+{
+	for (size_t i = 0; i < r->o.n_whens; i++) {
+		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
+		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
+			continue;
+		r->output.turn = true;
+		if (!r->o.quiet)
+			cli_warn("%s", r->o.whens[i].text);
+	}
+}
+
+/*
+ * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
+ * for a table longer.
+ */
+static void change_rate(struct recorder *r, unsigned int hertz)
+{
+	unsigned int before = r->o.hertz;
+	uint64_t now;
+
+	r->o.hertz = hertz;
+	r->engine->ops->rate(r->engine);
+	r->o.hertz = before;
+	r->hurry = true;
+	now = host_mono_ns();
+	steps_until(r, now);
+	r->hurry = false;
+	turns_ledger(r, now, false);
+	ledger_rate(&r->ledger, &r->cpus, now, engine_period(&r->o));
+	r->o.hertz = hertz;
+}
+
+/* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
+static bool keep_promise(struct recorder *r, uint64_t now)
+{
+	const uint64_t *costs = r->ledger.costs;
+	unsigned int hertz = maxcost_rate(&r->maxcost, now, costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS],
+					  r->cpus.n, r->o.hertz);
+
+	if (hertz == r->o.hertz)
+		return false;
+	change_rate(r, hertz);
+	return true;
+}
+
+static void say_gone(void *arg, struct proc *p)
+{
+	emit_gone(arg, p);
+}
+
+void turns_flush(struct recorder *r, uint64_t now)
+{
+	enum output_state state;
+
+	steps_until(r, now - MARGIN);
+	procs_sweep(&r->procs, now - KEEP_DEAD, say_gone, &r->emit);
+	turns_ledger(r, now, false);
+	look_when(r, now);
+	state = output_flush(&r->output, now);
+	if (state != OUTPUT_LOST && !r->output.dark)
+		ledger_hold(&r->ledger);
+	if (state != OUTPUT_STAYS)
+		turns_next(r, now, state);
+	if (r->o.max_cost > 0 && keep_promise(r, now))
+		next_segment(r, now);
+	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
+		next_segment(r, now);
+}
