@@ -152,97 +152,124 @@ static void add_when(struct options *o, const char *text)
 		cli_usage("--when: %s", buf_cstr(&error));
 }
 
-static void parse_option(struct options *o, int c)
+/* What is recorded. False where the option is none of these. */
+static bool parse_what(struct options *o, int c)
 {
-	static const char *const engines[] = { "auto", "bpf", "perf" }, *const ways[] = { "auto", "table", "fp" };
 	struct buf error = { 0 };
 
 	switch (c) {
 	case 'a':
 		o->all = true;
-		break;
+		return true;
 	case 'p':
 		o->pids = parse_ids("-p", optarg, &o->n_pids);
-		break;
+		return true;
 	case 't':
 		o->tids = parse_ids("-t", optarg, &o->n_tids);
-		break;
+		return true;
 	case 'C':
 		if (!host_choose_cpus(&o->cpus, optarg, &error))
 			cli_usage("-C: %s", buf_cstr(&error));
-		break;
+		return true;
+	case 'U':
+		o->user_only = true;
+		return true;
+	case 'K':
+		o->kernel_only = true;
+		return true;
+	case OPTION_CGROUP:
+	case OPTION_CONTAINER:
+		add_group(o, optarg, c == OPTION_CONTAINER);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* How it is recorded. False where the option is none of these. */
+static bool parse_how(struct options *o, int c)
+{
+	static const char *const engines[] = { "auto", "bpf", "perf" }, *const ways[] = { "auto", "table", "fp" };
+
+	switch (c) {
 	case 'F':
 		o->hertz = (unsigned int)cli_number("-F", optarg, 1, HERTZ_MAX);
-		break;
+		return true;
 	case 'e':
 		o->cycles = strcmp(optarg, "cycles") == 0;
 		if (!o->cycles && strcmp(optarg, "cpu-clock") != 0)
 			cli_usage("-e: \"%s\" is neither cpu-clock nor cycles", optarg);
-		break;
-	case 'U':
-		o->user_only = true;
-		break;
-	case 'K':
-		o->kernel_only = true;
-		break;
-	case 'o':
-		o->output = optarg;
-		break;
-	case 'q':
-		o->quiet = true;
-		break;
+		return true;
 	case 'd':
 		o->depth_asked = true;
 		o->depth = (unsigned int)cli_number("-d", optarg, 1, SAMPLE_DEPTH_MAX);
-		break;
+		return true;
 	case 'E':
 		o->engine = (enum engine_kind)parse_word("--engine", optarg, engines);
-		break;
+		return true;
 	case 'W':
 		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
-		break;
+		return true;
 	case 'M':
 		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16);
-		break;
-	case OPTION_ROTATE:
-		parse_span("--rotate", optarg, &o->rotate_ns, &o->rotate_bytes);
-		break;
-	case OPTION_KEEP:
-		parse_span("--keep", optarg, &o->keep_ns, &o->keep_bytes);
-		break;
-	case OPTION_ON_ROTATE:
-		o->on_rotate = optarg;
-		break;
-	case OPTION_CGROUP:
-	case OPTION_CONTAINER:
-		add_group(o, optarg, c == OPTION_CONTAINER);
-		break;
-	case 'l':
-		add_label(o, optarg);
-		break;
+		return true;
 	case OPTION_MAX_COST:
 		o->max_cost = parse_percent("--max-cost", optarg) / 100;
-		break;
-	case OPTION_RING:
-		parse_span("--ring", optarg, &o->ring_ns, &o->ring_bytes);
-		break;
-	case OPTION_WHEN:
-		add_when(o, optarg);
-		break;
+		return true;
 	case OPTION_OFF_CPU:
 		o->off_cpu = true;
 		o->off_cpu_ns = optarg ? parse_short("--off-cpu", optarg) : off_cpu_default;
-		break;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where it goes, and what is said of it. False where the option is none of these. */
+static bool parse_where(struct options *o, int c)
+{
+	switch (c) {
+	case 'o':
+		o->output = optarg;
+		return true;
+	case 'q':
+		o->quiet = true;
+		return true;
+	case OPTION_ROTATE:
+		parse_span("--rotate", optarg, &o->rotate_ns, &o->rotate_bytes);
+		return true;
+	case OPTION_KEEP:
+		parse_span("--keep", optarg, &o->keep_ns, &o->keep_bytes);
+		return true;
+	case OPTION_ON_ROTATE:
+		o->on_rotate = optarg;
+		return true;
+	case 'l':
+		add_label(o, optarg);
+		return true;
+	case OPTION_RING:
+		parse_span("--ring", optarg, &o->ring_ns, &o->ring_bytes);
+		return true;
+	case OPTION_WHEN:
+		add_when(o, optarg);
+		return true;
 	case OPTION_METRICS:
 		o->metrics = optarg;
-		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
+		return true;
 	default:
-		cli_usage(NULL);
+		return false;
 	}
+}
+
+static void parse_option(struct options *o, int c)
+{
+	if (parse_what(o, c) || parse_how(o, c) || parse_where(o, c))
+		return;
+	if (c == 'h')
+		cli_help();
+	if (c == 'V')
+		cli_version();
+	cli_usage(NULL);
 }
 
 /* What writes more than one file. */
