@@ -16,8 +16,10 @@ trap 'exit 1' HUP INT TERM
 cpus=$(getconf _NPROCESSORS_ONLN)
 running() { [ ! -e "$tmp/stop" ]; }
 little() { while running; do sleep 0.2; done; }
-steady() { while running; do python3 -c 'import json
-for i in range(20000): json.loads(json.dumps({"a": [i, str(i)], "b": {"c": i}}))'; done; }
+steady() { python3 -c 'import json, os, sys
+while not os.path.exists(sys.argv[1]):
+    for i in range(20000):
+        json.loads(json.dumps({"a": [i, str(i)], "b": {"c": i}}))' "$tmp/stop"; }
 compile() { while running; do ${CC:-cc} -O2 -I"$here/.." -D_GNU_SOURCE -c -o "$tmp/o.$1" "$here/../common/base/buf.c"; done; }
 
 # A control group of version 2 of its own, if there may be one.
