@@ -1,9 +1,10 @@
+#!/bin/sh
 # What one host gives a fleet, for contrib/FLEET.md: bytes, CPU and requests of recording all the time, and of what comes after. By
 # three loads, FLEET_SECONDS each: next to nothing (a control group with a shell in it, so that all else is filtered), python3 on every
 # CPU, and a compiler that starts again and again. Figures are per host, of as many CPUs as this one has.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-: "${BIN:=$(dirname "$here")/build/bin}" "${FLEET_SECONDS:=30}"
+: "${BIN:=$(dirname "$here")/build/bin}" "${FLEET_SECONDS:=60}"
 PATH=$BIN:$PATH
 export LC_ALL=C
 [ "$(id -u)" = 0 ] || { echo "The whole system is sampled, which needs root: left out."; exit 0; }
@@ -40,7 +41,7 @@ measure() { # LOAD
 	to=$tmp/$1 only=
 	mkdir "$to"
 	[ "$1" != little ] || only="--cgroup $group"
-	cprof-record -a $only --rotate 20s -o "$to" "$FLEET_SECONDS" 2>"$tmp/said"
+	cprof-record -a $only --rotate 1m -o "$to" "$FLEET_SECONDS" 2>"$tmp/said"
 	raw=$(size "$to"/*) samples=$(all | cprof-dump 2>/dev/null | grep -c '^sample ')
 	gz=$(for f in "$to"/*; do gzip -c "$f"; done | wc -c) xz=$(for f in "$to"/*; do xz -c "$f"; done | wc -c)
 	all >"$tmp/all"
@@ -55,7 +56,7 @@ measure() { # LOAD
 	printf '%s\n' "load $1: $(awk -v n="$samples" -v s="$FLEET_SECONDS" -v c="$cpus" 'BEGIN { printf "%.1f samples/s, %.0f %% of all ticks", n / s, n / s / c / 99 * 100 }')" \
 		"	recorder:  $(sed -n 's/.*; cost /cost /p' "$tmp/said")" \
 		"	captures:  $(per_hour "$raw") an hour; gzip $(per_hour "$gz"); xz $(per_hour "$xz"); $(awk -v b="$raw" -v n="$samples" 'BEGIN { printf "%.0f bytes a sample", n ? b / n : 0 }')" \
-		"	files:     $(ls "$to" | wc -l) of 20 s, the smallest $(ls -lS "$to" | awk 'END { print $5 }') bytes" \
+		"	files:     $(ls "$to" | wc -l) of a minute, the smallest $(ls -lS "$to" | awk 'END { print $5 }') bytes" \
 		"	names:     $sym s of CPU for $FLEET_SECONDS s; archive $kept files, ${keptbytes:-0} bytes" \
 		"	rows:      $rows in $tsv bytes of TSV, $(per_hour "$tsv") an hour; gzip $(per_hour "$tsvgz"); $fold s of CPU" \
 		"	folded:    $(size "$tmp/folded") bytes of $(wc -l <"$tmp/folded") stacks in $FLEET_SECONDS s"

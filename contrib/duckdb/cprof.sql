@@ -2,8 +2,9 @@
 --	contrib/rows captures/*.cprof > rows/host.tsv
 --	duckdb -init contrib/duckdb/cprof.sql -noheader -list -separator ' ' -c "SELECT * FROM folded('rows/*.tsv',
 --		'2026-11-21 14:03:20', '2026-11-21 14:03:30')" | cprof-flame > all.html
--- Times are by UTC. To ask more often, make it Parquet once, which is a tenth of the size:
+-- Times are by UTC. To ask more often, make it Parquet once, which is a nineteenth of the size:
 --	COPY (SELECT * FROM cprof('rows/*.tsv')) TO 'rows.parquet' (COMPRESSION zstd)
+-- and let cprof() below read that by read_parquet.
 
 -- The rows of files
 CREATE OR REPLACE MACRO cprof(files) AS TABLE
