@@ -1,6 +1,8 @@
 /*
- * What walk.h asks for, by BPF maps. One program has it in it, sample.bpf.c; that one hands user
- * space the maps.
+ * What walk.h asks for, by BPF maps: those of sample.bpf.c, which hands them to user space and to the other programs.
+ *
+ * WALK_ENV is the type of what is handed from function to function: the context of a perf_event program, unless who
+ * includes this has defined another. Global functions do not take the context of each kind of program.
  *
  * Rows and mappings are arrays of one value of 1 MiB behind an array of maps: one look-up, then plain
  * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
@@ -12,7 +14,9 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
+#ifndef WALK_ENV
 #define WALK_ENV struct bpf_perf_event_data
+#endif
 #define WALK_FN __attribute__((noinline))
 #define WALK_INLINE __always_inline
 
@@ -83,7 +87,7 @@ static __always_inline void *shard_value(void *map, __u32 shard)
 	return inner ? only_value(inner) : NULL;
 }
 
-/* A global function is to be called with the context. What is not used, the compiler would not pass. */
+/* A global function is to be called with it. What is not used, the compiler would not pass. */
 static __always_inline void use(const WALK_ENV *env)
 {
 	asm volatile("" : : "r"(env));

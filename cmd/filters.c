@@ -115,6 +115,34 @@ static void set_weight(struct filters *f, const char *text)
 		cli_usage("--weight: \"%s\" is neither samples nor ns", text);
 }
 
+/* Of waits their time counts, unless something else is asked for: how many there were says little. */
+static void weigh_time(struct filters *f)
+{
+	if (!f->weighed)
+		f->view.weight = WEIGHT_NS;
+}
+
+static void add_events(struct filters *f, const char *text)
+{
+	char *rest, *one;
+
+	if (f->event_text)
+		cli_usage("--event can be given once, with names between commas");
+	rest = f->event_text = strdup(text);
+	if (!rest)
+		no_memory();
+	while ((one = strsep(&rest, ","))) {
+		if (!*one)
+			cli_usage("--event: \"%s\" has an empty name in it", text);
+		if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
+			no_memory();
+		f->events[f->view.n_events++] = one;
+		if (strncmp(one, "off-cpu", strlen("off-cpu")) == 0)
+			weigh_time(f);
+	}
+	f->view.events = f->events;
+}
+
 static void set_half(struct filters *f, enum view_half half)
 {
 	if (f->view.half != HALF_BOTH && f->view.half != half)
@@ -192,6 +220,14 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
+		f->weighed = true;
+		return true;
+	case FILTER_EVENT:
+		add_events(f, argument);
+		return true;
+	case FILTER_WALL:
+		v->wall = true;
+		weigh_time(f);
 		return true;
 	case 'i':
 		v->inlined = true;
@@ -234,6 +270,8 @@ void filters_check(const struct filters *f)
 	if (f->view.from.kind && f->view.from.kind == f->view.to.kind && f->view.from.kind != INSTANT_DAYTIME &&
 	    f->view.from.ns >= f->view.to.ns)
 		cli_usage("--from is not before --to");
+	if (f->view.wall && f->view.n_events)
+		cli_usage("--wall is all events that are time; --event chooses some");
 	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
 		cli_usage("%s is for --by function alone", f->view.inlined ? "-i" : "-l");
 }
@@ -243,6 +281,8 @@ void filters_release(struct filters *f)
 	free(f->pids);
 	free(f->tids);
 	free(f->comms);
+	free(f->events);
+	free(f->event_text);
 	free(f->groups);
 	free(f->labels);
 	if (f->view.modules)
@@ -264,7 +304,7 @@ uint64_t losses_count(const struct capture_totals *t)
 
 void losses_print(struct buf *out, const struct capture_totals *t)
 {
-	uint64_t lost = losses_count(t), sideband = t->outcomes[OUTCOME_SIDEBAND_LOST];
+	uint64_t lost = losses_count(t), sideband = t->outcomes[OUTCOME_SIDEBAND_LOST], waits = t->outcomes[OUTCOME_WAITS_LOST];
 	const char *between = " (";
 
 	if (lost) {
@@ -282,6 +322,8 @@ void losses_print(struct buf *out, const struct capture_totals *t)
 	}
 	if (sideband)
 		buf_printf(out, "%s%" PRIu64 " records of processes and mappings lost", lost ? ", " : "", sideband);
+	if (waits)
+		buf_printf(out, "%s%" PRIu64 " records of waiting time lost", lost || sideband ? ", " : "", waits);
 }
 
 static void add_totals(struct loaded *sum, const struct capture_totals *t)
@@ -299,6 +341,9 @@ static void add_totals(struct loaded *sum, const struct capture_totals *t)
 	to->segments += t->segments;
 	to->ended += t->ended;
 	to->samples += t->samples;
+	to->waits += t->waits;
+	for (size_t i = 0; i < CAPTURE_WAITS; i++)
+		to->waited[i] += t->waited[i];
 	to->refused += t->refused;
 	to->refused_records += t->refused_records;
 	to->seconds_ns += t->seconds_ns;
@@ -359,7 +404,7 @@ static const char *needs_capture(const struct filters *f)
 
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
-	       v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->n_events ? "--event" : v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
 	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
 

@@ -27,6 +27,8 @@ enum filter_option {
 	FILTER_FROM,
 	FILTER_TO,
 	FILTER_WEIGHT,
+	FILTER_EVENT,
+	FILTER_WALL,
 	FILTER_FULL_PATHS,
 	FILTER_NORM,
 	FILTER_COLLAPSE,
@@ -54,12 +56,13 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "from", required_argument, NULL, FILTER_FROM },                                            \
 	{ "to", required_argument, NULL, FILTER_TO },                                                \
 	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
+	{ "event", required_argument, NULL, FILTER_EVENT }, { "wall", no_argument, NULL, FILTER_WALL }, \
 	{ "inlined", no_argument, NULL, 'i' }, { "lines", no_argument, NULL, 'l' },                  \
 	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
 #define FILTER_USAGE                                                                                 \
 	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
 	"       [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME] [--to TIME]\n"            \
-	"       [--weight samples|ns]\n"                                                            \
+	"       [--weight samples|ns] [--event NAME,... | --wall]\n"                                \
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
@@ -83,9 +86,11 @@ struct filters {
 	const struct filters_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
-	const char **comms;
+	const char **comms, **events;
+	char *event_text; /* the names of events point into it */
+	bool weighed;     /* --weight was given */
 	const char **groups, **labels;
-	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels;
+	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
 	struct shape shape; /* what is made of the profile; lends the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;

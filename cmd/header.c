@@ -48,12 +48,26 @@ void header_add(struct header *h, const char *label, const char *fmt, ...)
 
 static void add_samples(struct header *h, const struct loaded *l, struct buf *text)
 {
-	buf_printf(text, "%" PRIu64 " in %.2f s", l->totals.samples, (double)l->totals.seconds_ns / 1e9);
-	if (l->sums.samples != l->totals.samples)
+	uint64_t ticks = l->totals.samples - l->totals.waits;
+
+	buf_printf(text, "%" PRIu64 " in %.2f s", ticks, (double)l->totals.seconds_ns / 1e9);
+	if (l->totals.waits && l->sums.samples > ticks)
+		buf_printf(text, " and %" PRIu64 " of waiting time", l->totals.waits);
+	if (l->sums.samples != (l->sums.samples > ticks ? l->totals.samples : ticks))
 		buf_printf(text, ", %" PRIu64 " of them looked at", l->sums.samples);
 	if (l->totals.refused)
 		buf_printf(text, ", %" PRIu64 " left out for damage", l->totals.refused);
 	add(h, "Samples", text);
+}
+
+static void add_waits(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	if (!t->waits)
+		return;
+	buf_printf(text, "%.3f s asleep, %.3f s uninterruptible, %.3f s for a CPU (--event off-cpu, --wall)",
+		   (double)t->waited[CAPTURE_SLEEPS] / 1e9, (double)t->waited[CAPTURE_UNINTERRUPTIBLE] / 1e9,
+		   (double)t->waited[CAPTURE_QUEUED] / 1e9);
+	add(h, "Waiting", text);
 }
 
 /* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
@@ -181,6 +195,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	if (!l->streams)
 		return;
 	add_samples(h, l, &text);
+	add_waits(h, &l->totals, &text);
 	add_ledger(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);
 	add_unresolved(h, l, reasons, all, &text);

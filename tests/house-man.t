@@ -49,7 +49,7 @@ for c in cmd/cprof-*; do
 	is "$name: each option is in the page" "$absent" ""
 	# And the other way: no option of another day.
 	gone=
-	for o in $(sed -n '/^DESCRIPTION/,/^[A-CE-Z]/p' "$tmp/page" | sed -n 's/^  *\(-[^ ,]*\).*/\1/p' | grep -E '^--[a-z]' | sort -u); do
+	for o in $(sed -n '/^DESCRIPTION/,/^[A-CE-Z]/p' "$tmp/page" | sed -n 's/^  *\(-[^][ ,]*\).*/\1/p' | grep -E '^--[a-z]' | sort -u); do
 		long_options $sources | grep -qx -- "$o" || gone="$gone $o"
 	done
 	is "$name: each long option of the page's list exists" "$gone" ""

@@ -42,7 +42,8 @@ status "two groups" 0 cprof-record -q --cgroup $one --cgroup "$two/docker-$id.sc
 is "have theirs" "$(commands "$tmp/both.bin")" "first inner "
 status "a container by the beginning of its id" 0 cprof-record -q --container "$(echo $id | cut -c1-12)" -o "$tmp/id.bin" 1
 is "has what runs there" "$(commands "$tmp/id.bin")" "inner "
-like "and its path" "$(cprof-fold --container "$tmp/id.bin" | head -1)" "^/$two/docker-$id.scope;inner;"
+like "and its name" "$(cprof-fold --container "$tmp/id.bin" | head -1)" "^$(echo $id | cut -c1-12);inner;"
+is "its control group too" "$(cprof-fold --container --in "/$two" "$tmp/id.bin" | sed 's/;.*//' | sort -u)" "$(echo $id | cut -c1-12)"
 status "with -p, both must be so" 0 cprof-record -q --cgroup $one -p $first,$second -o "$tmp/p.bin" 1
 is "and are" "$(commands "$tmp/p.bin")" "first "
 

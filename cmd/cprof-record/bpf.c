@@ -13,6 +13,7 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/offcpu.h"
 #include "cmd/cprof-record/shards.h"
 #include "cmd/cprof-record/sideband.h"
 
@@ -45,6 +46,7 @@ struct cpu_event {
 struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
+	struct offcpu *offcpu;     /* NULL: waiting time is not asked for */
 	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
@@ -83,6 +85,8 @@ static void drain(struct engine *e, struct queue *q)
 	b->queue = q;
 	b->taken = 0;
 	ring_buffer__consume(b->ring); /* till it is empty: at a high rate that may be never */
+	if (b->offcpu)
+		offcpu_drain(b->offcpu, q);
 	b->queue = NULL;
 }
 
@@ -148,16 +152,22 @@ static bool sample(struct engine *e, struct buf *error)
 			return false;
 		}
 	}
-	return true;
+	return !b->offcpu || offcpu_begin(b->offcpu, error);
+}
+
+static void watch_ring(int ring, int epoll)
+{
+	/* Edges: else, once woken, each sample wakes us as long as there is one more when we look again. */
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 }
 
 static void watch(struct engine *e, int epoll)
 {
 	struct bpf_engine *b = of(e);
-	int ring = bpf_map__fd(b->sample->maps.ring);
 
-	/* Edges: else, once woken, each sample wakes us as long as there is one more when we look again. */
-	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
+	watch_ring(bpf_map__fd(b->sample->maps.ring), epoll);
+	if (b->offcpu)
+		watch_ring(offcpu_ring(b->offcpu), epoll);
 	for (size_t i = 0; i < b->sideband.n; i++)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
@@ -208,6 +218,24 @@ static void forget(struct engine *e, uint32_t pid)
 		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
 }
 
+static void waits(struct engine *e, struct wait_counts *c)
+{
+	if (of(e)->offcpu)
+		offcpu_counts(of(e)->offcpu, c);
+}
+
+static void settle(struct engine *e)
+{
+	if (of(e)->offcpu)
+		offcpu_settle(of(e)->offcpu);
+}
+
+static void restart(struct engine *e)
+{
+	if (of(e)->offcpu)
+		offcpu_restart(of(e)->offcpu);
+}
+
 static void rate(struct engine *e)
 {
 	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
@@ -218,6 +246,8 @@ static void rate(struct engine *e)
 
 static void stop(struct engine *e)
 {
+	if (of(e)->offcpu)
+		offcpu_stop(of(e)->offcpu);
 	while (of(e)->n)
 		drop_event(of(e), of(e)->n - 1);
 }
@@ -232,6 +262,7 @@ static void close_engine(struct engine *e)
 	bpf_link__destroy(b->forget_link);
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
+	offcpu_close(b->offcpu);
 	store_free(b->base.store);
 	shards_release(&b->shards);
 	sample_bpf__destroy(b->sample);
@@ -244,7 +275,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.rate = rate, .stop = stop, .close = close_engine,
+	.rate = rate, .waits = waits, .settle = settle, .restart = restart, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */
@@ -388,6 +419,17 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 	return b->ring != NULL;
 }
 
+static bool load_offcpu(struct bpf_engine *b, struct buf *error)
+{
+	b->offcpu = offcpu_open(b->base.options, b->sample, b->base.by_tables, error);
+	if (!b->offcpu)
+		return false;
+	if (ring_buffer__add(b->ring, offcpu_ring(b->offcpu), take_sample, b) == 0)
+		return true;
+	diagnose_bpf(errno, error);
+	return false;
+}
+
 /* Without it the side-band follows, but not before it is read the next time. */
 static void load_follow(struct bpf_engine *b)
 {
@@ -430,6 +472,10 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	errno = 0;
 	if (!load(b, online, idle)) {
 		diagnose_bpf(errno, error);
+		close_engine(&b->base);
+		return NULL;
+	}
+	if (o->off_cpu && !load_offcpu(b, error)) {
 		close_engine(&b->base);
 		return NULL;
 	}

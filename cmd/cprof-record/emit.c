@@ -1,10 +1,11 @@
 #include "cmd/cprof-record/emit.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/cprof-record/places.h"
+#include "cmd/cprof-record/stacks.h"
 #include "cmd/cprof-record/vdso.h"
 
 enum { JIT_STEP_BYTES = 16 << 20 }; /* then samples have their turn again */
@@ -21,7 +22,8 @@ bool emit_init(struct emit *e)
 	e->jitmaps = jitmaps_new();
 	e->jitdumps = jitdumps_new();
 	e->cgroups = cgroups_new();
-	return tree_init(&e->tree) && e->jitmaps && e->jitdumps && e->cgroups;
+	e->places = places_new();
+	return tree_init(&e->tree) && e->jitmaps && e->jitdumps && e->cgroups && e->places;
 }
 
 void emit_release(struct emit *e)
@@ -32,6 +34,7 @@ void emit_release(struct emit *e)
 	jitmaps_free(e->jitmaps);
 	jitdumps_free(e->jitdumps);
 	cgroups_free(e->cgroups);
+	places_free(e->places);
 }
 
 static void put_meta(void *arg, const char *key, const char *value)
@@ -64,6 +67,18 @@ static void put_labels(struct emit *e)
 	buf_release(&key);
 }
 
+static void put_waits(struct emit *e)
+{
+	static const char *const names[WAIT_REASONS] = {
+		[WAIT_SLEEP] = "off-cpu:sleep",
+		[WAIT_UNINTERRUPTIBLE] = "off-cpu:uninterruptible",
+		[WAIT_CPU] = "off-cpu:run-queue",
+	};
+
+	for (unsigned int i = 0; i < WAIT_REASONS; i++)
+		put(e, (struct record){ .type = RECORD_EVENT, .event = { EVENT_WAITS + i, slice_of(names[i]), slice_of("ns"), 0, 0 } });
+}
+
 static void put_header(struct emit *e, uint64_t now)
 {
 	struct buf id = { 0 };
@@ -86,9 +101,11 @@ static void put_header(struct emit *e, uint64_t now)
 	put_labels(e);
 	put(e, (struct record){
 		.type = RECORD_EVENT,
-		.event = { 1, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
+		.event = { EVENT_TICK, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
 			   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
 			   (uint64_t)e->options->hertz * 1000 } });
+	if (e->options->off_cpu)
+		put_waits(e);
 }
 
 static void put_vdso(struct emit *e)
@@ -319,150 +336,73 @@ static void say_tree(struct emit *e, uint64_t time)
 	}
 }
 
-/* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
-static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+/* What samples of all events have in common. */
+static void put_sample(struct emit *e, const struct record_sample *r)
 {
-	uint32_t node = root;
+	put(e, (struct record){ .type = RECORD_SAMPLE, .sample = *r });
+	e->segment_samples++;
+}
 
-	for (int i = n; i-- > 0;) {
-		bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
-		struct tree_frame f = { process ? address[i] & ~SAMPLE_EXACT : address[i], process,
-					exact ? FRAME_EXACT : FRAME_RETURN };
+static enum emitted emit_tick(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
+{
+	struct record_sample r = { .time = s->time, .event = EVENT_TICK, .cpu = s->cpu, .thread = t->id,
+				   .weight = s->weight ? s->weight : engine_period(e->options) };
 
-		node = tree_child(&e->tree, node, &f);
-		if (node == 0)
-			return 0;
+	if (!stacks_nodes(e, t->proc, stack, &r.user, &r.kernel))
+		return EMIT_NO_MEMORY;
+	e->roots[stack->user.end]++;
+	say_cgroup(e, t->proc, s->cgroup, s->time);
+	say_vdso(e, t->proc);
+	say_tree(e, s->time);
+	put_sample(e, &r);
+	e->samples++;
+	return EMIT_WRITTEN;
+}
+
+/* One sample for each reason; of the wait itself first, then of the queue behind it. */
+static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
+{
+	struct place *place = places_find(e->places, w->head.weight);
+	struct record_sample r = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
+				   .user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN };
+
+	if (place && !places_nodes(e, place, t->proc, &r.user, &r.kernel))
+		return EMIT_NO_MEMORY;
+	say_cgroup(e, t->proc, place ? place->cgroup : 0, w->head.time);
+	say_vdso(e, t->proc);
+	say_tree(e, w->head.time);
+	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
+		r.event = EVENT_WAITS + i;
+		r.weight = w->ns[i];
+		if (r.weight)
+			put_sample(e, &r);
 	}
-	return node;
-}
-
-/*
- * How many frames from the leaf on can be: a chain of frame pointers that meets code without them ends
- * in some number, and what seems to come behind it is chance. A number is no return address where no
- * code is mapped; only where all that is mapped is known.
- */
-static int sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
-{
-	const struct map *m = NULL;
-	bool known = !e->sideband_lost && maps_from(&p->maps, 0);
-
-	for (int i = 1; i < n; i++) {
-		uint64_t at = address[i] - 1;
-
-		if (address[i] < 4096 || at >> 56)
-			return i;
-		if (known && (!m || at < m->start || at >= m->end) && !(m = maps_find(&p->maps, at)))
-			return i;
-	}
-	return n;
-}
-
-/*
- * Inside execve(2) the image is the new one already, while the registers are still those with which
- * the old one called: that stack is nobody's.
- */
-static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct proc *p)
-{
-	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
-}
-
-/* The kernel's word for "no such stack" is EFAULT; any other error is one. */
-static bool has_failed(short n)
-{
-	return n < 0 && n != -EFAULT;
-}
-
-/* The node of a user stack that ends so; n is 0 where there is none. */
-static bool end_user(struct emit *e, const uint64_t *address, int n, const struct proc *p, enum root root, uint64_t *node)
-{
-	*node = n > 0 ? walk(e, address, n, p->id, root) : root;
-	if (n > 0 && *node < NODE_FIRST)
-		return false;
-	e->roots[root]++;
-	return true;
-}
-
-/* Why there is no user stack. */
-static enum root no_user_stack(const struct emit *e, const struct sample_head *s, const struct proc *p)
-{
-	if (has_failed(s->user_n))
-		return ROOT_FAILED;
-	if (e->options->kernel_only)
-		return ROOT_NOT_ASKED;
-	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
-}
-
-/* A stack by tables, which says itself how it ended. */
-static enum emitted table_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
-{
-	uint64_t addresses[SAMPLE_DEPTH_MAX];
-	struct user_stack stack = { addresses, s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX, s->user_end };
-
-	memcpy(addresses, address, (size_t)stack.n * sizeof(*addresses));
-	if (is_in_exec(s, addresses[0] & ~SAMPLE_EXACT, p))
-		stack = (struct user_stack){ addresses, 0, ROOT_NO_REGS };
-	else if (!spaces_finish(e->spaces, p, s, &stack))
-		return EMIT_WAITS;
-	return end_user(e, addresses, stack.n, p, stack.end < ROOTS ? (enum root)stack.end : ROOT_FAILED, node) ?
-		       EMIT_WRITTEN : EMIT_NO_MEMORY;
-}
-
-static enum emitted user_node(struct emit *e, const struct sample_head *s, const uint64_t *address, struct proc *p, uint64_t *node)
-{
-	enum root root = ROOT_FP_END;
-	int n = s->user_n, i;
-
-	if (n > 0 && is_in_exec(s, address[0], p))
-		n = 0;
-	if (n <= 0)
-		return end_user(e, address, 0, p, no_user_stack(e, s, p), node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
-	if ((unsigned int)n >= e->options->chain_depth)
-		root = ROOT_DEPTH;
-	i = sound(e, address, n, p);
-	if (i < n) {
-		root = ROOT_BROKEN;
-		n = i;
-	}
-	return end_user(e, address, n, p, root, node) ? EMIT_WRITTEN : EMIT_NO_MEMORY;
-}
-
-static bool kernel_node(struct emit *e, const struct sample_head *s, const uint64_t *address, uint64_t *node)
-{
-	enum root root = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
-
-	if (s->kernel_n <= 0) {
-		*node = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
-		return true;
-	}
-	*node = walk(e, address, s->kernel_n, 0, root);
-	return *node >= NODE_FIRST;
+	e->waits++;
+	if (w->gone)
+		places_remove(e->places, w->head.weight);
+	return EMIT_WRITTEN;
 }
 
 enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
-	const uint64_t *address = (const void *)(s + 1);
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
-	int kernel_n = s->kernel_n > 0 ? s->kernel_n : 0;
-	bool by_table = s->user_by == SAMPLE_BY_TABLE && s->user_n > 0;
-	uint64_t user, kernel;
-	enum emitted user_is;
+	uint64_t room[SAMPLE_DEPTH_MAX];
+	struct stack stack;
+	enum emitted is;
 
 	if (!t)
 		return EMIT_NO_MEMORY;
-	say_task(e, t, s->time);
-	user_is = (by_table ? table_node : user_node)(e, s, address + kernel_n, t->proc, &user);
-	if (user_is != EMIT_WRITTEN)
-		return user_is;
-	if (!kernel_node(e, s, address, &kernel))
-		return EMIT_NO_MEMORY;
-	say_cgroup(e, t->proc, s->cgroup, s->time);
-	say_vdso(e, t->proc);
-	say_tree(e, s->time);
-	put(e, (struct record){ .type = RECORD_SAMPLE,
-				.sample = { s->time, 1, s->cpu, t->id, user, kernel,
-					    s->weight ? s->weight : engine_period(e->options) } });
-	e->samples++;
-	e->segment_samples++;
+	if (s->what != SAMPLE_STACK)
+		say_task(e, t, s->time);
+	if (s->what == SAMPLE_WAIT)
+		return emit_wait(e, (const struct wait *)s, t);
+	is = stacks_take(e, s, t->proc, room, &stack);
+	if (is != EMIT_WRITTEN)
+		return is;
+	if (s->what == SAMPLE_TICK)
+		return emit_tick(e, s, t, &stack);
+	if (!places_put(e->places, s, t->proc, &stack))
+		e->engine->ops->restart(e->engine); /* all places were forgotten, too many */
 	return EMIT_WRITTEN;
 }
 

@@ -9,6 +9,7 @@
 #ifndef CPROF_RECORD_EMIT_H
 #define CPROF_RECORD_EMIT_H
 
+#include "bpf/offcpu.h"
 #include "cmd/cprof-record/cgroup.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/jitdump.h"
@@ -25,6 +26,11 @@ enum {
 	SEGMENT_BYTES = 32 << 20,
 	SEGMENT_NODES = 1 << 21, /* of the tree: bounds its memory, here and in readers, to some 100 MB */
 };
+
+/* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason. */
+enum { EVENT_TICK = 1, EVENT_WAITS = 2 };
+
+struct places;
 
 struct emit {
 	const struct output *output; /* whose writer this is */
@@ -46,7 +52,11 @@ struct emit {
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
-	uint64_t samples, segment_samples, processes; /* written; processes counts images */
+	uint64_t samples, segment_samples, processes; /* written; samples are ticks alone; processes counts images */
+	uint64_t waits; /* stretches of waiting time that were told */
+	struct places *places;
+	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
+	unsigned int schedule_asked; /* so often for the first */
 	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };

@@ -10,7 +10,7 @@
 #ifndef CPROF_RECORD_ENGINE_H
 #define CPROF_RECORD_ENGINE_H
 
-#include "bpf/sample.h"
+#include "bpf/offcpu.h"
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/queue.h"
 #include "common/stream/record.h"
@@ -48,6 +48,10 @@ struct engine_ops {
 	void (*forget)(struct engine *e, uint32_t pid);
 	/* Samples come at the rate that the options have now. NULL where it cannot change. */
 	void (*rate)(struct engine *e);
+	/* Of waiting time; NULL where the engine knows of none: */
+	void (*waits)(struct engine *e, struct wait_counts *c);
+	void (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain */
+	void (*restart)(struct engine *e); /* the stacks of all places are sent again */
 	void (*stop)(struct engine *e); /* no more samples; what waits can still be drained and counted */
 	void (*close)(struct engine *e);
 };

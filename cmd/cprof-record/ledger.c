@@ -98,6 +98,7 @@ static void update_tables(struct ledger *l, const struct spaces *s)
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now)
 {
 	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
+	struct wait_counts waits;
 	struct rusage use;
 
 	e->ops->refresh(e);
@@ -119,6 +120,12 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 		l->rows[0].outcomes[OUTCOME_EXPECTED] = expected - l->rows[0].waiting;
 		update_row(&l->rows[0], e, 0, &run_ns, &runs);
 		l->rows[0].outcomes[OUTCOME_IDLE] += l->asleep;
+	}
+	if (emit->options->off_cpu && row_of(l, 0)) {
+		e->ops->waits(e, &waits);
+		run_ns += waits.n[WAIT_COUNT_NS];
+		runs += waits.n[WAIT_COUNT_RUNS];
+		l->rows[0].outcomes[OUTCOME_WAITS_LOST] = waits.n[WAIT_COUNT_LOST] + l->waits_lost;
 	}
 	if (emit->spaces)
 		update_tables(l, emit->spaces);
@@ -231,6 +238,7 @@ void ledger_hold(struct ledger *l)
 		memcpy(l->rows[i].held, l->rows[i].outcomes, sizeof(l->rows[i].held));
 	memcpy(l->cost_held, l->costs, sizeof(l->cost_held));
 	l->missed_held = l->missed_said;
+	l->waits_held = l->waits_told;
 }
 
 void ledger_segment(struct ledger *l)
@@ -253,6 +261,8 @@ void ledger_lose(struct ledger *l)
 		r->outcomes[OUTCOME_NO_SPACE] += lost;
 		memcpy(r->base, r->held, sizeof(r->base));
 	}
+	l->waits_lost += l->waits_told - l->waits_held;
+	l->waits_told = l->waits_held;
 	memcpy(l->cost_base, l->cost_held, sizeof(l->cost_base));
 	l->missed_told += l->missed_held;
 	l->missed_held = 0;

@@ -34,8 +34,15 @@ enum {
 	QUEUE_MOST = 64 << 20,        /* bytes: with more, nothing waits for an unwind table any more */
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
 	KEEP_DEAD = SECOND,           /* a sample of a process that exited may come so late */
+	/*
+	 * Who waits for long is told of so often, so that its time is found where it was spent, and not lost with us; less
+	 * often where there are very many threads: it may take one part in SETTLE_SHARE of the time.
+	 */
+	SETTLE_SHARE = 2000,
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
+
+#define SETTLE_INTERVAL (5ull * SECOND)
 
 /* Signals are read like everything else, so that none is missed however busy the rings are. */
 static void catch_signals(struct recorder *r)
@@ -119,7 +126,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
-		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups))
+		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu))
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
 	}
 	if (!e) {
@@ -200,9 +207,11 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	size_t row = row_of_sample(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
-	if (is != EMIT_WAITS)
+	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
 		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
 			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
+	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
+		(*(r->output.dark ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
 	return is != EMIT_WAITS;
 }
 
@@ -262,8 +271,10 @@ static void tell_ledger(struct recorder *r, uint64_t now, bool last)
 	for (size_t i = 0; i < r->ledger.n; i++)
 		ledger_waiting(&r->ledger, i, 0);
 	for (size_t i = 0; i < r->queue.n; i++) {
-		if (r->queue.items[i].kind == ITEM_SAMPLE)
-			ledger_waiting(&r->ledger, row_of_sample(r, queue_bytes(&r->queue, &r->queue.items[i])), 1);
+		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
+
+		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
+			ledger_waiting(&r->ledger, row_of_sample(r, s), 1);
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
@@ -451,6 +462,20 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 	r->metrics_failed = true;
 }
 
+/* Waits that go on are told up to now: from time to time, and in the last step before a file ends. */
+static void settle(struct recorder *r, uint64_t now, uint64_t next_flush)
+{
+	bool ends = r->o.rotate_ns && next_flush - now <= STEP_INTERVAL && next_flush - r->output.began + SECOND / 2 >= r->o.rotate_ns;
+	uint64_t took;
+
+	if (!r->o.off_cpu || (now < r->settle_next && !(ends && now - r->settled > SECOND / 2)))
+		return;
+	r->engine->ops->settle(r->engine);
+	took = host_mono_ns() - now;
+	r->settled = now;
+	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
+}
+
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
@@ -471,6 +496,7 @@ static void record(struct recorder *r)
 		now = host_mono_ns();
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
+		settle(r, now, next_flush);
 		if (now < next_flush && !r->output.turn) {
 			step(r, now - MARGIN);
 			continue;
@@ -602,7 +628,8 @@ static void start(struct recorder *r)
 			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = r->looked = host_mono_ns();
+	r->started = r->looked = r->settled = host_mono_ns();
+	r->settle_next = r->started + SETTLE_INTERVAL;
 	if (!r->opened)
 		r->opened = r->started;
 	ledger_explain(&r->ledger, &r->cpus, 0);

@@ -24,7 +24,7 @@ static void put_ticks(struct buf *out, const struct recorder *r)
 	head(out, "ticks_total", "counter", "What became of them, and records of the side-band lost.");
 	for (unsigned int o = OUTCOME_EXPECTED + 1; o < OUTCOMES; o++)
 		buf_printf(out, "cprof_record_ticks_total{outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n", outcome_name(o),
-			   outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST,
+			   outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST || o == OUTCOME_WAITS_LOST,
 			   o == OUTCOME_MISSED ? ledger_missed(&r->ledger) : ledger_total(&r->ledger, o));
 }
 
@@ -59,6 +59,8 @@ static void put_output(struct buf *out, const struct recorder *r)
 {
 	const struct output *o = &r->output;
 
+	if (r->o.off_cpu)
+		one(out, "waits_total", "counter", "Records of waiting time.", (double)r->emit.waits);
 	one(out, "processes_total", "counter", "Images of processes that were sampled.", (double)r->emit.processes);
 	one(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
 	one(out, "files_total", "counter", "Files that are complete.", (double)o->written);

@@ -10,17 +10,18 @@
 #include "cmd/cprof-record/cgroup.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
 
 /* Tables: a page index has 32 bits for 4 bytes a row. */
 static const uint64_t mem_default = 64ull << 20, ring_default = 64ull << 20;
+static const uint64_t off_cpu_default = 1000000;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
-	"                    [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
+	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
@@ -44,6 +45,25 @@ static pid_t *parse_ids(const char *option, char *text, size_t *n)
 	for (char *at; (at = strsep(&text, ","));)
 		ids[(*n)++] = (pid_t)cli_number(option, at, 1, INT32_MAX);
 	return ids;
+}
+
+/* "1ms", "10us", "2s", "0" */
+static uint64_t parse_short(const char *option, const char *text)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 } };
+	size_t digits = strspn(text, "0123456789");
+	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
+
+	if (digits && digits < 10 && n == 0 && !text[digits])
+		return 0;
+	for (size_t i = 0; digits && digits < 10 && i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(text + digits, units[i].unit) == 0)
+			return n * units[i].ns;
+	}
+	cli_usage("%s: \"%s\" is not a time like 1ms, 10us or 0", option, text);
 }
 
 static double parse_seconds(const char *text)
@@ -209,6 +229,10 @@ static void parse_option(struct options *o, int c)
 	case OPTION_WHEN:
 		add_when(o, optarg);
 		break;
+	case OPTION_OFF_CPU:
+		o->off_cpu = true;
+		o->off_cpu_ns = optarg ? parse_short("--off-cpu", optarg) : off_cpu_default;
+		break;
 	case OPTION_METRICS:
 		o->metrics = optarg;
 		break;
@@ -249,6 +273,8 @@ static void check(const struct options *o)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
 	if (o->n_groups && o->engine == ENGINE_PERF)
 		cli_usage("--cgroup and --container are for --engine bpf");
+	if (o->off_cpu && o->engine == ENGINE_PERF)
+		cli_usage("--off-cpu is for --engine bpf");
 }
 
 void options_parse(struct options *o, int argc, char **argv)
@@ -268,6 +294,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "max-cost", required_argument, NULL, OPTION_MAX_COST },
 		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
+		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};

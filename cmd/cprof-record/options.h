@@ -26,6 +26,8 @@ struct options {
 	size_t n_labels, cap_labels;
 	unsigned int hertz;   /* now; it changes with max_cost */
 	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
+	bool off_cpu;        /* waiting time, too */
+	uint64_t off_cpu_ns; /* waits are told of when they come to so much */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */

@@ -55,7 +55,7 @@ static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
 					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_NO_SPACE,
-					       OUTCOME_SIDEBAND_LOST };
+					       OUTCOME_SIDEBAND_LOST, OUTCOME_WAITS_LOST };
 	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
 
 	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
@@ -101,9 +101,11 @@ void report_summary(const struct recorder *r)
 		fputs("\r\033[K", stderr);
 	if (r->o.quiet)
 		return;
-	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes",
-		r->emit.samples, r->emit.samples == 1 ? "" : "s", r->emit.processes, r->emit.processes == 1 ? "" : "es",
-		wall, output_bytes(&r->output));
+	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s", r->emit.samples, r->emit.samples == 1 ? "" : "s");
+	if (r->o.off_cpu)
+		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
+	fprintf(stderr, " of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes", r->emit.processes,
+		r->emit.processes == 1 ? "" : "es", wall, output_bytes(&r->output));
 	print_losses(r);
 	print_stacks(r);
 	fprintf(stderr, "; cost %.3f s", own);

@@ -422,6 +422,10 @@ static const char *add_sample(struct capture *c, const struct record_sample *r)
 		c->totals.last = r->time;
 	c->sampled = true;
 	c->totals.samples++;
+	if (capture_wait(c, r->event)) {
+		c->totals.waits++;
+		c->totals.waited[capture_wait(c, r->event)] += r->weight;
+	}
 	return NULL;
 }
 
@@ -702,6 +706,14 @@ static const char *set_meta(struct capture *c, const struct record_meta *r)
 												       no_memory;
 }
 
+/* By the name: "off-cpu:sleep". */
+static enum capture_wait wait_of(struct slice name)
+{
+	return slice_is(name, "off-cpu:uninterruptible") ? CAPTURE_UNINTERRUPTIBLE :
+	       slice_is(name, "off-cpu:run-queue") ? CAPTURE_QUEUED :
+	       name.n >= 8 && memcmp(name.p, "off-cpu:", 8) == 0 ? CAPTURE_SLEEPS : CAPTURE_RUNS;
+}
+
 static const char *add_event(struct capture *c, const struct record_event *r)
 {
 	struct record_event e = *r;
@@ -713,6 +725,7 @@ static const char *add_event(struct capture *c, const struct record_event *r)
 	if (!keep(c, &e.name) || !keep(c, &e.unit))
 		return no_memory;
 	c->events[r->id] = e;
+	c->event_waits[r->id] = (uint8_t)wait_of(e.name);
 	return NULL;
 }
 

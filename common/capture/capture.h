@@ -118,6 +118,15 @@ struct capture_ksym {
 	uint32_t order;        /* of arrival: the first of those at one address is the one that counts */
 };
 
+/* What a sample of waiting time tells of; see capture_wait. */
+enum capture_wait {
+	CAPTURE_RUNS, /* none: something ran when it was taken */
+	CAPTURE_SLEEPS,
+	CAPTURE_UNINTERRUPTIBLE,
+	CAPTURE_QUEUED, /* it could run and had no CPU */
+	CAPTURE_WAITS,
+};
+
 struct capture_image {
 	struct slice name, build_id, data;
 };
@@ -128,6 +137,8 @@ struct capture_totals {
 	uint64_t costs[COSTS];
 	uint64_t segments, ended; /* segments begun, and those with their END */
 	uint64_t samples;         /* accepted */
+	uint64_t waits;           /* of them, those of waiting time */
+	uint64_t waited[CAPTURE_WAITS]; /* their weights */
 	uint64_t refused;         /* samples left out because they named something undefined */
 	uint64_t refused_records; /* other records, likewise */
 	uint64_t first, last;     /* time of the first and last sample of this segment */
@@ -166,6 +177,7 @@ struct capture {
 	struct idmap meta;     /* text id of the key to text id of the value */
 
 	struct record_event events[CAPTURE_EVENTS]; /* by id; slices live as long as the segment */
+	uint8_t event_waits[CAPTURE_EVENTS];        /* by id, enum capture_wait */
 	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
 	size_t n_ledger, cap_ledger;
 	uint64_t costs[COSTS];
@@ -191,6 +203,11 @@ const char *capture_apply(struct capture *c, const struct record *r);
 
 /* Totals with the segment that is being read included. */
 struct capture_totals capture_totals(const struct capture *c);
+/* Is it an event of waiting time, and of which kind? */
+static inline enum capture_wait capture_wait(const struct capture *c, uint64_t event)
+{
+	return event < CAPTURE_EVENTS ? (enum capture_wait)c->event_waits[event] : CAPTURE_RUNS;
+}
 
 /* The epoch that a sample just applied belongs to. */
 uint64_t capture_epoch(const struct capture *c, uint32_t thread);

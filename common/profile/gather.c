@@ -20,6 +20,7 @@ struct gather_key {
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
 	uint32_t slice; /* of time. No padding with bytes of chance: keys are compared as bytes */
+	uint32_t wait, zero; /* enum capture_wait, where it is shown */
 };
 
 struct gather_sum {
@@ -87,6 +88,27 @@ static bool of_unit(const struct view *v, const struct capture *c, uint64_t even
 	return v->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
+/* "off-cpu" is "off-cpu:sleep", too. */
+static bool is_event(struct slice name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return name.n >= n && memcmp(name.p, wanted, n) == 0 && (name.n == n || name.p[n] == ':');
+}
+
+static bool event_listed(const struct view *v, const struct capture *c, uint64_t event)
+{
+	if (v->n_events == 0)
+		return v->wall || !capture_wait(c, event);
+	if (event >= CAPTURE_EVENTS || !c->events[event].id)
+		return false;
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (is_event(c->events[event].name, v->events[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_below(struct slice path, const char *group)
 {
 	size_t n = strlen(group);
@@ -135,8 +157,8 @@ bool view_passes(const struct view *v, const struct capture *c, uint64_t base, c
 {
 	const struct capture_thread *t = &c->threads[r->thread];
 
-	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
-	       in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
+	return event_listed(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
+	       listed(v->tids, v->n_tids, t->tid) && in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
 	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
@@ -176,6 +198,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.process = t->process;
 	if (shows_tid(v))
 		k.thread = (uint32_t)r->thread;
+	if (v->wall)
+		k.wait = capture_wait(&g->capture, r->event);
 	if (v->moment_ns)
 		k.slice = slice_of_time(g, r->time);
 	return k;
@@ -324,6 +348,18 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 	return push_text(g, s, slice_of(text));
 }
 
+/* What it waits for is the innermost frame, else a place where there is computing and waiting would be one. */
+static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
+{
+	static const char *const names[CAPTURE_WAITS] = {
+		[CAPTURE_SLEEPS] = "[sleeping]",
+		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
+		[CAPTURE_QUEUED] = "[waiting for a CPU]",
+	};
+
+	return wait == CAPTURE_RUNS || wait >= CAPTURE_WAITS || push_text(g, s, slice_of(names[wait]));
+}
+
 /* Walks outwards to the root, or to a node known from before; how many nodes are left to put. */
 static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct stack *s, struct half *half,
 		       size_t *n)
@@ -432,6 +468,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	    !push_text(g, &s, slice_of("-")))
 		return false;
 	if (!push_half(g, names, &s, k->kernel, 0, &kernel))
+		return false;
+	if (!push_wait(g, &s, k->wait))
 		return false;
 	g->sums.samples += samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved && !count_unresolved(g, names, k, samples))

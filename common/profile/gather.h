@@ -47,6 +47,13 @@ struct view {
 	enum view_half half;
 	enum view_weight weight;
 	/*
+	 * Names of events, or of families of them: "off-cpu" is all that begin with "off-cpu:". Without one, all but waiting
+	 * time; with wall all, and what a thread waits for is its innermost frame: "[sleeping]".
+	 */
+	const char **events;
+	size_t n_events;
+	bool wall;
+	/*
 	 * Not 0: the profile learns when weight came, by slices of so many nanoseconds (struct profile_moment). The
 	 * profile is one without stack_max then.
 	 */

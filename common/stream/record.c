@@ -22,6 +22,7 @@ static const char *const root_names[] = {
 	[ROOT_NOT_ASKED] = "not-asked",
 	[ROOT_COPY] = "copy",
 	[ROOT_BUDGET] = "budget",
+	[ROOT_FORGOTTEN] = "forgotten",
 };
 _Static_assert(ROOTS <= NODE_FIRST && COUNT(root_names) == ROOTS, "each root has a name and is below the nodes");
 
@@ -40,6 +41,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_MISSED] = "missed",
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
 	[OUTCOME_NO_SPACE] = "no-space",
+	[OUTCOME_WAITS_LOST] = "waits-lost",
 };
 
 static const char *const cost_names[] = {

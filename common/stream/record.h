@@ -74,6 +74,7 @@ enum root {
 	ROOT_NOT_ASKED = 12, /* this half of the stack was switched off (-U, -K) */
 	ROOT_COPY = 13,      /* unwound in user space, and longer than the piece of it that was copied */
 	ROOT_BUDGET = 14,    /* the table did not fit into the memory that tables may take */
+	ROOT_FORGOTTEN = 15, /* of waiting time: there are too many places to keep the stack of each */
 	ROOTS,
 	NODE_FIRST = 16,
 };
@@ -104,13 +105,15 @@ enum outcome {
 	OUTCOME_MISSED = 11,   /* no tick came: the timer was late, the machine stood still; a task by perf was too young */
 	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: records of mappings, commands and forks lost */
 	OUTCOME_NO_SPACE = 13, /* lost: there was no room to write them to */
+	OUTCOME_WAITS_LOST = 14, /* not ticks: stretches of waiting time lost, each of one wait or of many short ones */
 	OUTCOMES,
 };
 
 /* Is it what became of a tick? All those of a capture add up to the ticks expected. */
 static inline bool outcome_is_tick(uint64_t outcome)
 {
-	return outcome != OUTCOME_EXPECTED && outcome < OUTCOMES && outcome != OUTCOME_SIDEBAND_LOST;
+	return outcome != OUTCOME_EXPECTED && outcome < OUTCOMES && outcome != OUTCOME_SIDEBAND_LOST &&
+	       outcome != OUTCOME_WAITS_LOST;
 }
 
 /* A tick that should have become a sample. */

@@ -1,0 +1,640 @@
+/*
+ * Where threads block, and for how long.
+ *
+ * To take a stack at each switch would cost more than most waits last. So a thread remembers the places where it
+ * waited last: by the registers with which it entered the kernel, and what it asked the kernel for. A stack is taken
+ * where the place is new, and where the time waited there since the last one comes to min_ns if this wait is
+ * as long as the one before. All other waits are only added up. Nothing is left out: what was added up is
+ * told with the next stack's, when it comes to min_ns, or at the end.
+ *
+ * Time in the queue for a CPU counts with the place: [left the CPU, woken] is the wait, [woken, runs] is the queue.
+ * Who was preempted was at no place of his own choice; there the sum alone decides, as a timer would.
+ *
+ * In an object of its own, as it needs BTF and 5.18.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+struct walk_env;
+#define WALK_ENV struct walk_env
+
+#include "bpf/offcpu.h"
+#include "bpf/stack.h"
+#include "bpf/wanted.h"
+
+const volatile unsigned long long min_ns = 1000000;
+const volatile unsigned int want_user = 1, want_kernel = 1;
+const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's, which is preempted and moved */
+const volatile unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 };
+unsigned int mode = LOOK_BEGIN;
+unsigned int epoch = 1; /* user space has forgotten all stacks that were sent in another one */
+
+enum {
+	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */
+	UNINTERRUPTIBLE = 2,
+	DEAD = 0x80,
+	LEVELS = 32, /* of control groups */
+	PREEMPTED = 1,
+	NOWHERE = 2,
+	TIMED = 64,  /* one in so many runs that take no stack is timed */
+};
+
+/* What global functions hand on; see unwind.h. */
+struct walk_env {
+	unsigned int unused;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+} __attribute__((preserve_access_index));
+
+struct kernfs_node {
+	unsigned long long id;
+} __attribute__((preserve_access_index));
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+} __attribute__((preserve_access_index));
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	int pid, tgid, on_cpu;
+	unsigned int flags, __state;
+	struct css_set *cgroups;
+} __attribute__((preserve_access_index));
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+struct site {
+	unsigned long long key;  /* 0: free */
+	unsigned long long used; /* when */
+	unsigned long long ns[WAIT_REASONS]; /* waited and not told */
+	unsigned long long last; /* how long it took last */
+	unsigned long long epoch;
+};
+
+struct thread {
+	unsigned long long start; /* off the CPU, and not told of, since then; 0: it runs, or nobody asks */
+	unsigned long long woken; /* when; 0: not yet */
+	unsigned int site;
+	unsigned char reason;
+	unsigned char told; /* the stack of this very wait was sent */
+	unsigned char seen; /* it was switched since we came */
+	struct site sites[WAIT_SITES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct wait_counts);
+} waits SEC(".maps");
+
+static __always_inline void count(enum wait_count what, unsigned long long n)
+{
+	unsigned int zero = 0;
+	struct wait_counts *c = bpf_map_lookup_elem(&waits, &zero);
+
+	if (c)
+		c->n[what] += n;
+}
+
+static __always_inline unsigned long long wake_flags(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
+				      unsigned long long now)
+{
+	w->head.time = now;
+	w->head.weight = s->key;
+	w->head.cpu = bpf_get_smp_processor_id();
+	w->head.pid = pid;
+	w->head.tid = tid;
+	w->head.what = SAMPLE_WAIT;
+	for (int i = 0; i < WAIT_REASONS; i++)
+		w->ns[i] = s->ns[i];
+}
+
+/* What was waited at a place is told. gone: the place is given up. */
+static __always_inline void tell(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
+{
+	struct wait w = {};
+
+	fill_wait(&w, s, pid, tid, now);
+	w.gone = gone;
+	if (bpf_ringbuf_output(&ring, &w, sizeof(w), wake_flags()) == 0) {
+		for (int i = 0; i < WAIT_REASONS; i++)
+			s->ns[i] = 0;
+	} else if (gone) { /* else it stays, and is told the next time */
+		count(WAIT_COUNT_LOST, 1);
+	}
+	if (gone)
+		s->key = 0;
+}
+
+static __always_inline void tell_all(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
+{
+	for (int i = 0; i < WAIT_SITES; i++) {
+		if (t->sites[i].key)
+			tell(&t->sites[i], pid, tid, now, 1);
+	}
+}
+
+static __always_inline unsigned long long mix(unsigned long long h, unsigned long long x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 32;
+}
+
+/* A place that is none: PREEMPTED, or NOWHERE for a new thread. */
+static __always_inline unsigned long long key_without(unsigned int tid, unsigned int which)
+{
+	return mix(mix(tid, 0x5851f42d4c957f2dull), which);
+}
+
+/*
+ * The place: where from the kernel was entered, and with what call and first argument, which is the descriptor or the
+ * lock that is waited for. (After an interrupt or a fault orig_ax is -1.)
+ */
+static __always_inline unsigned long long key_of(struct task_struct *task, unsigned int tid)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
+	unsigned long long h = mix(tid, 0x5851f42d4c957f2dull);
+
+	if (!r)
+		return h | 1;
+#if defined(__TARGET_ARCH_x86)
+	h = mix(mix(h, r->rip), r->rsp);
+	if ((long)r->orig_rax >= 0)
+		h = mix(mix(h, r->orig_rax), r->rdi);
+#endif
+	return h ? h : 1;
+}
+
+/* Where the thread keeps this place; another one that it was not at for longer is given up for it. */
+static __always_inline unsigned int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid,
+					      unsigned long long now)
+{
+	unsigned int a = key & (WAIT_SITES - 1), b = (key >> 8) & (WAIT_SITES - 1);
+
+	if (t->sites[a].key == key)
+		return a;
+	if (t->sites[b].key != key) {
+		if (t->sites[a].used < t->sites[b].used)
+			b = a;
+		if (t->sites[b].key)
+			tell(&t->sites[b], pid, tid, now, 1);
+		t->sites[b].key = key;
+		t->sites[b].last = t->sites[b].epoch = 0;
+		for (int i = 0; i < WAIT_REASONS; i++)
+			t->sites[b].ns[i] = 0;
+	}
+	return b;
+}
+
+static __always_inline unsigned long long untold(const struct site *s)
+{
+	return s->ns[WAIT_SLEEP] + s->ns[WAIT_UNINTERRUPTIBLE] + s->ns[WAIT_CPU];
+}
+
+static __always_inline void begin_stack(struct scratch *s, unsigned long long key, unsigned int pid, unsigned int tid,
+					unsigned long long now)
+{
+	s->head.time = now;
+	s->head.weight = key;
+	s->head.cpu = bpf_get_smp_processor_id();
+	s->head.pid = pid;
+	s->head.tid = tid;
+	s->head.what = SAMPLE_STACK;
+	s->head.kernel_n = s->head.user_n = 0;
+	s->head.generation = s->head.stack_n = 0;
+	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = 0;
+	s->n = 0;
+}
+
+static __always_inline unsigned long long stack_bytes(const struct scratch *s)
+{
+	unsigned long long bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
+
+	return bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit ? 0 : bytes;
+}
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline int saved_regs(struct task_struct *task, struct walk *w)
+{
+	struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
+
+	if (!r || (r->cs & 0xffff) != USER_CS)
+		return 0;
+	take_regs(w, r);
+	return w->regs[UNWIND_RIP] != 0;
+}
+
+static __always_inline void take_by_table(struct scratch *s)
+{
+	struct walk_env env = {};
+	int asks;
+
+	if (!saved_regs(bpf_get_current_task_btf(), &s->walk))
+		return;
+	asks = walk_user(&env, s, s->head.pid);
+	s->head.user_by = SAMPLE_BY_TABLE;
+	if (s->head.user_n == 0 || !asks)
+		return;
+	if (!may_copy()) {
+		s->head.user_end = WALK_COPY;
+		return;
+	}
+	s->head.deferred = 1;
+	push_state(s, s->head.user_n - 1);
+	copy_stack(&env);
+}
+#endif
+
+/* The stack of the thread that leaves the CPU. */
+static __always_inline int send_stack(void *ctx, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now)
+{
+	struct scratch *s = my_scratch();
+	unsigned long long bytes;
+	int failed;
+
+	if (!s || s->busy)
+		return -1;
+	s->busy = 1;
+	begin_stack(s, key, pid, tid, now);
+	s->head.cgroup = bpf_get_current_cgroup_id();
+	if (want_kernel)
+		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
+#if defined(__TARGET_ARCH_x86)
+	if (want_user && by_table)
+		take_by_table(s);
+#endif
+	if (want_user && s->head.user_by == SAMPLE_BY_FP)
+		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
+	bytes = stack_bytes(s);
+	failed = !bytes || bpf_ringbuf_output(&ring, &s->head, bytes, wake_flags());
+	s->busy = 0;
+	return failed;
+}
+
+static __always_inline enum wait_reason reason_of(unsigned int state)
+{
+	return state == 0 ? WAIT_CPU : state & UNINTERRUPTIBLE ? WAIT_UNINTERRUPTIBLE : WAIT_SLEEP;
+}
+
+/* Did it take a stack? */
+static __always_inline int leave(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
+{
+	unsigned int pid = prev->tgid, tid = prev->pid;
+	unsigned long long key;
+	struct thread *t;
+	struct site *s;
+
+	if (prev->flags & KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&threads, prev, 0, 0);
+	if (!t)
+		return 0;
+	t->seen = 1;
+	if (state & DEAD) {
+		tell_all(t, pid, tid, now);
+		return 0;
+	}
+	if (!is_wanted(pid, tid)) {
+		t->start = 0;
+		return 0;
+	}
+	t->reason = preempted ? WAIT_CPU : reason_of(state);
+	key = t->reason == WAIT_CPU ? key_without(tid, PREEMPTED) : key_of(prev, tid);
+	t->site = find_site(t, key, pid, tid, now);
+	s = &t->sites[t->site & (WAIT_SITES - 1)];
+	s->used = now;
+	t->told = 0;
+	if (s->epoch != epoch || untold(s) + s->last >= min_ns) {
+		t->told = send_stack(ctx, key, pid, tid, now) == 0;
+		if (t->told)
+			s->epoch = epoch;
+	}
+	t->woken = 0;
+	t->start = now;
+	return t->told;
+}
+
+/* Parts of [start, now]. */
+static __always_inline void split(const struct thread *t, unsigned long long start, unsigned long long now,
+				  unsigned long long *waited, unsigned long long *queued)
+{
+	unsigned long long woken = t->reason == WAIT_CPU ? start : t->woken ? t->woken : now;
+
+	if (woken < start)
+		woken = start;
+	if (woken > now)
+		woken = now;
+	*waited = woken - start;
+	*queued = now - woken;
+}
+
+static __always_inline void enter(struct task_struct *next, unsigned long long now)
+{
+	struct thread *t = bpf_task_storage_get(&threads, next, 0, 0);
+	unsigned long long start, waited, queued;
+	struct site *s;
+
+	if (!t || !t->start)
+		return;
+	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
+	if (!start)
+		return;
+	split(t, start, now, &waited, &queued);
+	s = &t->sites[t->site & (WAIT_SITES - 1)];
+	s->ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] += waited;
+	s->ns[WAIT_CPU] += queued;
+	s->last = waited + queued;
+	if (t->told || untold(s) >= min_ns)
+		tell(s, next->tgid, next->pid, now, 0);
+}
+
+/* The arguments of a tracepoint are as its TP_PROTO in include/trace/events has them. */
+
+/* bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state */
+SEC("tp_btf/sched_switch")
+int on_switch(unsigned long long *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	unsigned long long now = bpf_ktime_get_ns();
+	int took = leave(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
+
+	if (!(next->flags & KTHREAD))
+		enter(next, now);
+	count(WAIT_COUNT_RUNS, 1);
+	if (took)
+		count(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
+	else if (now % TIMED == 0)
+		count(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int on_wakeup(unsigned long long *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct thread *t;
+
+	if (p->flags & KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&threads, p, 0, 0);
+	if (t && t->start && !t->woken)
+		t->woken = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("tp_btf/task_newtask")
+int on_new(unsigned long long *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	if (!(task->flags & KTHREAD))
+		bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+/* A new thread waits for its first time on a CPU: it has been nowhere yet, and its stack is empty. */
+SEC("tp_btf/sched_wakeup_new")
+int on_first(unsigned long long *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	unsigned int pid = p->tgid, tid = p->pid;
+	struct sample_head head = {};
+	struct thread *t;
+
+	if (p->flags & KTHREAD)
+		return 0;
+	t = bpf_task_storage_get(&threads, p, 0, 0);
+	if (!t || !is_wanted(pid, tid))
+		return 0;
+	head.time = bpf_ktime_get_ns();
+	head.weight = key_without(tid, NOWHERE);
+	head.cgroup = bpf_get_current_cgroup_id();
+	head.cpu = bpf_get_smp_processor_id();
+	head.pid = pid;
+	head.tid = tid;
+	head.what = SAMPLE_STACK;
+	t->reason = WAIT_CPU;
+	t->site = find_site(t, head.weight, pid, tid, head.time);
+	t->told = bpf_ringbuf_output(&ring, &head, sizeof(head), wake_flags()) == 0;
+	t->woken = 0;
+	t->seen = 1;
+	t->start = head.time;
+	return 0;
+}
+
+/* Its places are those of another image. */
+SEC("tp_btf/sched_process_exec")
+int on_exec(unsigned long long *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct thread *t = bpf_task_storage_get(&threads, p, 0, 0);
+
+	if (t)
+		tell_all(t, p->tgid, p->pid, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* Threads one by one, from here on: at the start, at the end, and now and then in between. */
+
+static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned int n)
+{
+	return bpf_seq_write(ctx->meta->seq, &n, sizeof(n)) || bpf_seq_write(ctx->meta->seq, item, n);
+}
+
+static __always_inline unsigned long long cgroup_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+static __always_inline int task_in_group(struct task_struct *task)
+{
+	struct cgroup *g = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < LEVELS && g; i++) {
+		unsigned long long id = BPF_CORE_READ(g, kn, id);
+		struct cgroup_subsys_state *parent = BPF_CORE_READ(g, self.parent);
+
+		for (int j = 0; j < SAMPLE_GROUPS_MAX; j++) {
+			if (group_ids[j] == id)
+				return 1;
+		}
+		g = parent ? BPF_CORE_READ(parent, cgroup) : NULL;
+	}
+	return 0;
+}
+
+static __always_inline int task_is_wanted(struct task_struct *task)
+{
+	unsigned int pid = task->tgid, tid = task->pid;
+
+	if (filter_groups && !task_in_group(task))
+		return 0;
+	if (filter_pids)
+		return bpf_map_lookup_elem(&wanted, &pid) != NULL;
+	return !filter_tids || bpf_map_lookup_elem(&wanted, &tid) != NULL;
+}
+
+#if defined(__TARGET_ARCH_x86)
+/* The user stack of one that sleeps: registers and a piece of it, for user space to walk. */
+static __always_inline void copy_sleeping(struct task_struct *task, struct scratch *s)
+{
+	unsigned int at = s->n;
+
+	if (!saved_regs(task, &s->walk) || at > SAMPLE_DEPTH_MAX * 8)
+		return;
+	*(unsigned long long *)(s->data + at) = s->walk.regs[UNWIND_RIP] | SAMPLE_EXACT;
+	s->n = at + 8;
+	s->head.user_n = 1;
+	s->head.user_by = SAMPLE_BY_TABLE;
+	s->head.user_end = WALK_ASK;
+	s->head.deferred = 1;
+	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
+	push_state(s, 0);
+	at = s->n;
+	if (at > ADDRESSES + sizeof(struct sample_state))
+		return;
+	for (unsigned int done = 0; done < WAIT_STACK; done += PIECE) {
+		unsigned long from = s->walk.regs[UNWIND_RSP] + done;
+		unsigned int rest = -from & (PIECE - 1); /* up to the end of the page, where the stack may end */
+
+		if (bpf_copy_from_user_task(s->data + at + done, PIECE, (void *)from, task, 0) == 0) {
+			s->head.stack_n = done + PIECE;
+			continue;
+		}
+		if (bpf_copy_from_user_task(s->data + at + done, rest, (void *)from, task, 0) == 0)
+			s->head.stack_n = done + rest;
+		return;
+	}
+}
+#endif
+
+/* Who was off the CPU before we came, is so from now on. */
+static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
+{
+	unsigned int pid = task->tgid, tid = task->pid, state = task->__state, own = cpus;
+	struct scratch *s = bpf_map_lookup_elem(&scratches, &own);
+	unsigned long long now = bpf_ktime_get_ns(), key, bytes;
+	long got;
+
+	if (!s || t->seen || task->on_cpu || (state & DEAD) || !task_is_wanted(task))
+		return;
+	key = state ? key_of(task, tid) : key_without(tid, PREEMPTED);
+	begin_stack(s, key, pid, tid, now);
+	s->head.cgroup = cgroup_of(task);
+	if (want_kernel) {
+		got = bpf_get_task_stack(task, s->data, (depth < SAMPLE_DEPTH_MAX ? depth : SAMPLE_DEPTH_MAX) * 8, 0);
+		if (got > 0 && got <= SAMPLE_DEPTH_MAX * 8) {
+			s->head.kernel_n = (short)(got / 8);
+			s->n = got;
+		}
+	}
+#if defined(__TARGET_ARCH_x86)
+	if (want_user && by_table)
+		copy_sleeping(task, s);
+#endif
+	bytes = stack_bytes(s);
+	if (!bytes || write_item(ctx, &s->head, bytes) || t->seen)
+		return;
+	t->site = key & (WAIT_SITES - 1);
+	t->sites[t->site & (WAIT_SITES - 1)].key = key;
+	t->sites[t->site & (WAIT_SITES - 1)].epoch = epoch;
+	t->reason = reason_of(state);
+	t->told = 1;
+	t->woken = 0;
+	t->start = now;
+	if (t->seen || task->on_cpu)
+		t->start = 0;
+}
+
+/* What is going on is told up to now. */
+static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
+{
+	unsigned long long start = t->start, now = bpf_ktime_get_ns(), waited, queued;
+	struct wait w = {};
+
+	if (!start || start >= now)
+		return 0;
+	split(t, start, now, &waited, &queued);
+	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
+	for (int i = 0; i < WAIT_REASONS; i++)
+		w.ns[i] = 0;
+	w.ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] = waited;
+	w.ns[WAIT_CPU] += queued;
+	if (mode == LOOK_END)
+		return write_item(ctx, &w, sizeof(w));
+	if (__sync_val_compare_and_swap(&t->start, start, now) != start)
+		return 0; /* it runs by now, and has told that itself */
+	/* Where there is no room now, we are called again for this thread. */
+	if (write_item(ctx, &w, sizeof(w)) && __sync_val_compare_and_swap(&t->start, now, start) != now)
+		count(WAIT_COUNT_LOST, 1);
+	return 0;
+}
+
+static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
+{
+	unsigned long long now = bpf_ktime_get_ns();
+
+	if (look_again(ctx, task, t))
+		return;
+	for (int i = 0; i < WAIT_SITES; i++) {
+		struct wait w = {};
+
+		if (!t->sites[i].key || !untold(&t->sites[i]))
+			continue;
+		fill_wait(&w, &t->sites[i], task->tgid, task->pid, now);
+		if (write_item(ctx, &w, sizeof(w)))
+			return;
+	}
+}
+
+SEC("iter.s/task")
+int look(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct thread *t;
+
+	if (!task || (task->flags & KTHREAD))
+		return 0;
+	t = bpf_task_storage_get(&threads, task, 0, mode == LOOK_BEGIN ? BPF_LOCAL_STORAGE_GET_F_CREATE : 0);
+	if (!t)
+		return 0;
+	if (mode == LOOK_BEGIN)
+		look_first(ctx, task, t);
+	else if (mode == LOOK_SETTLE)
+		look_again(ctx, task, t);
+	else
+		look_last(ctx, task, t);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,221 @@
+/*
+ * Taking stacks: what the programs that do so have in common. Each has maps of its own to work in (scratches, ring);
+ * those of unwind.h are the sampling object's, lent to the others.
+ *
+ * Who includes this fills the registers of the walk itself, for where they are differs.
+ */
+#ifndef CPROF_BPF_STACK_H
+#define CPROF_BPF_STACK_H
+
+#include "bpf/sample.h"
+#include "bpf/unwind.h"
+
+/* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
+const volatile unsigned int depth = 127;         /* as far as the kernel follows chains */
+const volatile unsigned int by_table = 0;
+const volatile unsigned int user_depth = 512;    /* of a walk by tables */
+const volatile unsigned int stack_limit = 16384; /* bytes that go along */
+const volatile unsigned int ring_bytes = 1 << 20;
+
+enum {
+	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */
+	PIECE = 1024,             /* of a stack */
+	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
+};
+
+/* What a CPU is busy with. The map's values end where the copy of the stack does. */
+struct scratch {
+	struct walk walk;
+	struct window window;
+	struct unwind_found found[UNWIND_FOUND];
+	unsigned int busy;
+	unsigned int n; /* bytes of data */
+	struct sample_head head;
+	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
+};
+
+/* By CPU. Not a per-CPU array: the values of one can have 32 KiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4 << 20);
+} ring SEC(".maps");
+
+static __always_inline struct scratch *my_scratch(void)
+{
+	unsigned int cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+static __always_inline struct walk *walk_state(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+
+	use(env);
+	return s ? &s->walk : NULL;
+}
+
+static __always_inline struct unwind_found *walk_found(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+
+	use(env);
+	return s ? s->found : NULL;
+}
+
+static __always_inline struct window *walk_window(void)
+{
+	struct scratch *s = my_scratch();
+
+	return s ? &s->window : NULL;
+}
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
+{
+	w->regs[0] = r->rax;
+	w->regs[1] = r->rdx;
+	w->regs[2] = r->rcx;
+	w->regs[3] = r->rbx;
+	w->regs[4] = r->rsi;
+	w->regs[5] = r->rdi;
+	w->regs[6] = r->rbp;
+	w->regs[7] = r->rsp;
+	w->regs[8] = r->r8;
+	w->regs[9] = r->r9;
+	w->regs[10] = r->r10;
+	w->regs[11] = r->r11;
+	w->regs[12] = r->r12;
+	w->regs[13] = r->r13;
+	w->regs[14] = r->r14;
+	w->regs[15] = r->r15;
+	w->regs[16] = r->rip;
+}
+
+/* The present frame's address behind the others, and one step. Verified once, not once a frame. */
+__attribute__((noinline)) int walk_frame(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+	unsigned int at;
+
+	if (!s)
+		return WALK_DEPTH;
+	at = s->n;
+	if (at > ADDRESSES - 8 || s->head.user_n >= (short)user_depth)
+		return WALK_DEPTH;
+	*(unsigned long long *)(s->data + (at & (ADDRESSES - 8))) =
+		s->walk.regs[UNWIND_RIP] | (s->walk.exact ? SAMPLE_EXACT : 0);
+	s->n = at + 8;
+	s->head.user_n++;
+	return walk_step(env);
+}
+
+static __always_inline void push_state(struct scratch *s, unsigned int frame)
+{
+	struct sample_state *to;
+	unsigned int at = s->n;
+
+	if (at > ADDRESSES)
+		return;
+	to = (struct sample_state *)(s->data + at);
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
+		to->regs[i] = s->walk.regs[i];
+	to->at = frame;
+	to->exact = s->walk.exact;
+	to->inner = s->walk.inner;
+	to->bx_known = s->walk.bx_known;
+	to->pad = 0;
+	s->n = at + sizeof(*to);
+	s->head.has_state = 1;
+}
+
+/*
+ * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
+ * not in memory cannot be read.
+ */
+__attribute__((noinline)) int copy_stack(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+	unsigned int done, rest, at;
+	unsigned long sp;
+
+	use(env);
+	if (!s || s->n > ADDRESSES + sizeof(struct sample_state))
+		return 0;
+	at = s->n;
+	sp = s->walk.regs[UNWIND_RSP];
+	for (done = 0; done < SAMPLE_STACK_MAX && done < stack_limit; done += PIECE) {
+		if (bpf_probe_read_user(s->data + at + done, PIECE, (const void *)(sp + done)) == 0)
+			continue;
+		rest = -(sp + done) & (PIECE - 1);
+		if (bpf_probe_read_user(s->data + at + done, rest, (const void *)(sp + done)) == 0)
+			s->head.stack_n = done + rest;
+		else
+			s->head.stack_n = done;
+		return 0;
+	}
+	s->head.stack_n = done;
+	return 0;
+}
+
+/* Is there room for a stack in the ring? A sample without one is better than none. */
+static __always_inline int may_copy(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2;
+}
+
+static __always_inline void begin_walk(struct scratch *s, unsigned int pid)
+{
+	struct unwind_space *space = bpf_map_lookup_elem(&spaces, &pid);
+
+	s->walk.end = s->walk.start = 0;
+	s->window.n = 0;
+	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
+	if (space)
+		s->walk.space = *space;
+	else
+		s->walk.space.n = s->walk.space.generation = 0;
+	s->head.generation = s->walk.space.generation;
+}
+
+/* The user stack by tables. Is there something that user space may know more about? */
+static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned int pid)
+{
+	int end = WALK_DEPTH;
+
+	begin_walk(s, pid);
+	for (int i = 0; i < SAMPLE_DEPTH_MAX + 1; i++) {
+		end = walk_frame(env);
+		if (end != WALK_ON)
+			break;
+	}
+	s->head.user_end = (unsigned char)end;
+	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
+}
+#endif
+
+/* The innermost stack, by frame pointers; bytes, or 0 and the error in n. */
+static __always_inline unsigned long long fp_stack(void *ctx, struct scratch *s,
+						   unsigned long long flags, short *n)
+{
+	unsigned int at = s->n;
+	long got;
+
+	if (at > SAMPLE_DEPTH_MAX * 8) /* for the verifier */
+		at = 0;
+	got = bpf_get_stack(ctx, s->data + at, depth * 8, flags);
+	if (got < 0)
+		*n = (short)got;
+	else if (got <= SAMPLE_DEPTH_MAX * 8)
+		*n = (short)(got / 8);
+	return got > 0 && got <= SAMPLE_DEPTH_MAX * 8 ? got : 0;
+}
+
+#endif

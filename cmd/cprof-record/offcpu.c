@@ -1,0 +1,219 @@
+#include "cmd/cprof-record/offcpu.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bpf/offcpu.skel.h"
+#include "bpf/sample.skel.h"
+#include "cmd/cprof-record/diagnose.h"
+
+enum { RING_LEAST = 2 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 1 << 20, LOOK_BYTES = 64 << 10,
+       OFFCPU_STACK = 32 << 10 }; /* bytes of a user stack that is to be walked in user space */
+
+struct offcpu {
+	struct offcpu_bpf *bpf;
+	struct bpf_link *looking; /* of the iterator */
+	struct buf held;          /* what it wrote and nobody has fetched: sizes and items */
+	struct wait_counts *counts; /* of all possible CPUs */
+	int possible;
+};
+
+static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
+{
+	uint32_t ring = RING_LEAST;
+	struct stat st;
+
+	while (ring < RING_MOST && ring < (uint32_t)cpus * RING_PER_CPU)
+		ring *= 2;
+	bpf_map__set_max_entries(b->maps.ring, ring);
+	bpf_map__set_max_entries(b->maps.scratches, (uint32_t)cpus + 1);
+	bpf_map__set_value_size(b->maps.scratches, bpf_map__value_size(b->maps.scratches) - (SAMPLE_STACK_MAX - OFFCPU_STACK));
+	b->rodata->ring_bytes = ring;
+	b->rodata->cpus = (unsigned int)cpus;
+	b->rodata->min_ns = o->off_cpu_ns;
+	b->rodata->depth = o->chain_depth;
+	b->rodata->user_depth = o->depth;
+	b->rodata->stack_limit = OFFCPU_STACK;
+	b->rodata->by_table = by_tables;
+	b->rodata->want_user = !o->kernel_only;
+	b->rodata->want_kernel = !o->user_only;
+	b->rodata->filter_pids = sample->rodata->filter_pids;
+	b->rodata->filter_tids = sample->rodata->filter_tids;
+	b->rodata->filter_groups = sample->rodata->filter_groups;
+	for (size_t i = 0; i < o->n_groups; i++) /* the inode of a group's directory is its id */
+		b->rodata->group_ids[i] = fstat(o->groups[i], &st) == 0 ? st.st_ino : 0;
+}
+
+/* The sampling object's maps, for ours of the same name. */
+static bool share(struct offcpu_bpf *b, const struct sample_bpf *sample)
+{
+	const struct {
+		struct bpf_map *own, *its;
+	} shared[] = {
+		{ b->maps.wanted, sample->maps.wanted },	 { b->maps.groups, sample->maps.groups },
+		{ b->maps.spaces, sample->maps.spaces },	 { b->maps.rules, sample->maps.rules },
+		{ b->maps.pages, sample->maps.pages },		 { b->maps.files, sample->maps.files },
+		{ b->maps.row_shards, sample->maps.row_shards }, { b->maps.mapping_shards, sample->maps.mapping_shards },
+	};
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
+		if (bpf_map__reuse_fd(shared[i].own, bpf_map__fd(shared[i].its)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool load(struct offcpu *o, const struct options *options, const struct sample_bpf *sample, bool by_tables)
+{
+	o->bpf = offcpu_bpf__open();
+	if (!o->bpf)
+		return false;
+	configure(o->bpf, options, sample, by_tables, o->possible);
+	return share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
+}
+
+static void say_why(struct buf *error)
+{
+	struct buf why = { 0 };
+	int saved = errno;
+
+	diagnose_bpf(saved, &why);
+	buf_printf(error, "--off-cpu cannot be had (it needs BTF and Linux 5.19 or newer): %s", buf_cstr(&why));
+	buf_release(&why);
+}
+
+struct offcpu *offcpu_open(const struct options *options, const struct sample_bpf *sample, bool by_tables, struct buf *error)
+{
+	struct offcpu *o = calloc(1, sizeof(*o));
+
+	if (o) {
+		o->possible = libbpf_num_possible_cpus();
+		o->counts = calloc(o->possible > 0 ? (size_t)o->possible : 1, sizeof(*o->counts));
+	}
+	if (!o || !o->counts) {
+		buf_text(error, "out of memory");
+		offcpu_close(o);
+		return NULL;
+	}
+	errno = 0;
+	if (load(o, options, sample, by_tables))
+		return o;
+	say_why(error);
+	offcpu_close(o);
+	return NULL;
+}
+
+void offcpu_close(struct offcpu *o)
+{
+	if (!o)
+		return;
+	bpf_link__destroy(o->looking);
+	offcpu_bpf__destroy(o->bpf);
+	buf_release(&o->held);
+	free(o->counts);
+	free(o);
+}
+
+/* Lets the iterator see each thread once. */
+static bool look(struct offcpu *o, enum look what)
+{
+	int fd = bpf_iter_create(bpf_link__fd(o->looking));
+	ssize_t got = -1;
+
+	if (fd < 0)
+		return false;
+	o->bpf->bss->mode = what;
+	while (buf_reserve(&o->held, LOOK_BYTES)) {
+		got = read(fd, o->held.p + o->held.n, LOOK_BYTES);
+		if (got < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (got <= 0)
+			break;
+		o->held.n += (size_t)got;
+	}
+	close(fd);
+	return got == 0;
+}
+
+bool offcpu_begin(struct offcpu *o, struct buf *error)
+{
+	struct bpf_program *const programs[] = { o->bpf->progs.on_new, o->bpf->progs.on_first, o->bpf->progs.on_exec,
+						 o->bpf->progs.on_switch, o->bpf->progs.on_wakeup };
+	struct bpf_link **const links[] = { &o->bpf->links.on_new, &o->bpf->links.on_first, &o->bpf->links.on_exec,
+					    &o->bpf->links.on_switch, &o->bpf->links.on_wakeup };
+
+	errno = 0;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		*links[i] = bpf_program__attach(programs[i]);
+		if (!*links[i]) {
+			say_why(error);
+			return false;
+		}
+	}
+	o->looking = bpf_program__attach_iter(o->bpf->progs.look, NULL);
+	if (o->looking && look(o, LOOK_BEGIN))
+		return true;
+	say_why(error);
+	return false;
+}
+
+void offcpu_settle(struct offcpu *o)
+{
+	look(o, LOOK_SETTLE);
+}
+
+void offcpu_stop(struct offcpu *o)
+{
+	if (!o->looking)
+		return;
+	offcpu_bpf__detach(o->bpf);
+	look(o, LOOK_END);
+	bpf_link__destroy(o->looking);
+	o->looking = NULL;
+}
+
+int offcpu_ring(const struct offcpu *o)
+{
+	return bpf_map__fd(o->bpf->maps.ring);
+}
+
+void offcpu_drain(struct offcpu *o, struct queue *q)
+{
+	size_t at = 0;
+	uint32_t n;
+
+	while (at + sizeof(n) <= o->held.n) {
+		struct sample_head head;
+
+		memcpy(&n, o->held.p + at, sizeof(n));
+		at += sizeof(n);
+		if (n < sizeof(head) || n > o->held.n - at)
+			break;
+		memcpy(&head, o->held.p + at, sizeof(head));
+		queue_push(q, ITEM_SAMPLE, head.time, o->held.p + at, n);
+		at += n;
+	}
+	buf_release(&o->held);
+}
+
+void offcpu_restart(struct offcpu *o)
+{
+	o->bpf->data->epoch++;
+}
+
+void offcpu_counts(const struct offcpu *o, struct wait_counts *c)
+{
+	uint32_t zero = 0;
+
+	*c = (struct wait_counts){ { 0 } };
+	if (bpf_map_lookup_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts) != 0)
+		return;
+	for (int cpu = 0; cpu < o->possible; cpu++) {
+		for (int i = 0; i < WAIT_COUNTS; i++)
+			c->n[i] += o->counts[cpu].n[i];
+	}
+}

@@ -1,0 +1,37 @@
+/*
+ * Waiting time, by the programs of bpf/offcpu.bpf.c: beside the sampling object, whose unwind tables and filters they
+ * use, with a ring of their own.
+ *
+ *	o = offcpu_open(options, sample, by_tables, &error);
+ *	offcpu_begin(o, &error);	// what waits by now waits from now on
+ *	...offcpu_settle(o); offcpu_drain(o, &queue)...
+ *	offcpu_stop(o);			// what still waits is told
+ *	offcpu_drain(o, &queue);
+ *	offcpu_close(o);
+ */
+#ifndef CPROF_RECORD_OFFCPU_H
+#define CPROF_RECORD_OFFCPU_H
+
+#include "bpf/offcpu.h"
+#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/queue.h"
+
+struct offcpu;
+struct sample_bpf;
+
+/* NULL: error is a sentence. */
+struct offcpu *offcpu_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error);
+void offcpu_close(struct offcpu *o); /* NULL is fine */
+bool offcpu_begin(struct offcpu *o, struct buf *error);
+/* Waits that go on are told up to now. */
+void offcpu_settle(struct offcpu *o);
+void offcpu_stop(struct offcpu *o);
+/* Its ring: of struct sample_head and what follows, one of whose kinds is struct wait. */
+int offcpu_ring(const struct offcpu *o);
+/* What did not come by the ring. */
+void offcpu_drain(struct offcpu *o, struct queue *q);
+/* All stacks are sent again. */
+void offcpu_restart(struct offcpu *o);
+void offcpu_counts(const struct offcpu *o, struct wait_counts *c);
+
+#endif

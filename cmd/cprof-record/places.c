@@ -1,0 +1,137 @@
+#include "cmd/cprof-record/places.h"
+
+#include <stdlib.h>
+
+struct places {
+	struct place *items;
+	size_t n, cap;
+	uint32_t *free; /* indices in items */
+	size_t n_free, cap_free;
+	struct idmap by_key; /* to index in items */
+	size_t bytes;
+};
+
+struct places *places_new(void)
+{
+	struct places *ps = calloc(1, sizeof(*ps));
+
+	if (ps)
+		idmap_init(&ps->by_key);
+	return ps;
+}
+
+static size_t size_of(const struct place *p)
+{
+	return sizeof(*p) + (size_t)(p->stack.user.n + p->stack.kernel_n) * sizeof(*p->addresses);
+}
+
+static void forget_all(struct places *ps)
+{
+	for (size_t i = 0; i < ps->n; i++)
+		free(ps->items[i].addresses);
+	ps->n = ps->n_free = ps->bytes = 0;
+	idmap_clear(&ps->by_key);
+}
+
+void places_free(struct places *ps)
+{
+	if (!ps)
+		return;
+	forget_all(ps);
+	free(ps->items);
+	free(ps->free);
+	idmap_release(&ps->by_key);
+	free(ps);
+}
+
+struct place *places_find(struct places *ps, uint64_t key)
+{
+	uint32_t at;
+
+	return idmap_find(&ps->by_key, key, &at) ? &ps->items[at] : NULL;
+}
+
+void places_remove(struct places *ps, uint64_t key)
+{
+	struct place *p = places_find(ps, key);
+
+	if (!p || !grow_array(&ps->free, &ps->cap_free, ps->n_free, sizeof(*ps->free)))
+		return;
+	ps->free[ps->n_free++] = (uint32_t)(p - ps->items);
+	ps->bytes -= size_of(p);
+	free(p->addresses);
+	idmap_remove(&ps->by_key, key);
+	*p = (struct place){ 0 };
+}
+
+static struct place *add(struct places *ps, uint64_t key)
+{
+	uint32_t at;
+
+	if (ps->n_free == 0 && (ps->n >= UINT32_MAX || !grow_array(&ps->items, &ps->cap, ps->n, sizeof(*ps->items))))
+		return NULL;
+	at = ps->n_free ? ps->free[ps->n_free - 1] : (uint32_t)ps->n;
+	if (!idmap_set(&ps->by_key, key, at))
+		return NULL;
+	if (ps->n_free)
+		ps->n_free--;
+	else
+		ps->n++;
+	ps->items[at] = (struct place){ .key = key };
+	ps->bytes += sizeof(struct place);
+	return &ps->items[at];
+}
+
+/* The stack, with addresses of its own. */
+static bool keep(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
+{
+	size_t user = (size_t)stack->user.n, kernel = (size_t)stack->kernel_n;
+	uint64_t *own = malloc((user + kernel + 1) * sizeof(*own));
+	struct place *place = places_find(ps, s->weight);
+
+	if (!own || (!place && !(place = add(ps, s->weight)))) {
+		free(own);
+		return false;
+	}
+	ps->bytes -= size_of(place);
+	free(place->addresses);
+	if (user)
+		memcpy(own, stack->user.addresses, user * sizeof(*own));
+	if (kernel)
+		memcpy(own + user, stack->kernel, kernel * sizeof(*own));
+	*place = (struct place){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
+	place->stack.user.addresses = own;
+	place->stack.kernel = own + user;
+	ps->bytes += size_of(place);
+	return true;
+}
+
+bool places_put(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
+{
+	bool kept = keep(ps, s, p, stack);
+
+	if (kept && ps->bytes <= PLACES_BYTES)
+		return true;
+	forget_all(ps);
+	keep(ps, s, p, stack);
+	return false;
+}
+
+bool places_nodes(struct emit *e, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
+{
+	struct stack stack = place->stack;
+
+	if (place->serial != p->serial) { /* of another image: that is nobody's now */
+		stack.user.n = 0;
+		stack.user.end = ROOT_NO_REGS;
+		return stacks_nodes(e, p, &stack, user, kernel);
+	}
+	if (place->segment != e->segment) {
+		if (!stacks_nodes(e, p, &stack, &place->user, &place->kernel))
+			return false;
+		place->segment = e->segment;
+	}
+	*user = place->user;
+	*kernel = place->kernel;
+	return true;
+}

@@ -1,0 +1,171 @@
+#include "cmd/cprof-record/stacks.h"
+
+#include <errno.h>
+
+enum {
+	SWITCH_DEPTH = 8, /* __schedule is not farther in */
+	ASKED_MOST = 10000, /* in vain: then there are no names */
+};
+
+/* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
+static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+{
+	uint32_t node = root;
+
+	for (int i = n; i-- > 0;) {
+		bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
+		struct tree_frame f = { process ? address[i] & ~SAMPLE_EXACT : address[i], process,
+					exact ? FRAME_EXACT : FRAME_RETURN };
+
+		node = tree_child(&e->tree, node, &f);
+		if (node == 0)
+			return 0;
+	}
+	return node;
+}
+
+/*
+ * How many frames from the leaf on can be: a chain of frame pointers that meets code without them ends
+ * in some number, and what seems to come behind it is chance. A number is no return address where no
+ * code is mapped; only where all that is mapped is known.
+ */
+static int sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
+{
+	const struct map *m = NULL;
+	bool known = !e->sideband_lost && maps_from(&p->maps, 0);
+
+	for (int i = 1; i < n; i++) {
+		uint64_t at = address[i] - 1;
+
+		if (address[i] < 4096 || at >> 56)
+			return i;
+		if (known && (!m || at < m->start || at >= m->end) && !(m = maps_find(&p->maps, at)))
+			return i;
+	}
+	return n;
+}
+
+/*
+ * Inside execve(2) the image is the new one already, while the registers are still those with which
+ * the old one called: that stack is nobody's.
+ */
+static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct proc *p)
+{
+	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
+}
+
+/* The kernel's word for "no such stack" is EFAULT; any other error is one. */
+static bool has_failed(short n)
+{
+	return n < 0 && n != -EFAULT;
+}
+
+/* Why there is no user stack. */
+static enum root no_user_stack(const struct emit *e, const struct sample_head *s, const struct proc *p)
+{
+	if (has_failed(s->user_n))
+		return ROOT_FAILED;
+	if (e->options->kernel_only)
+		return ROOT_NOT_ASKED;
+	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
+}
+
+/* A stack by tables, which says itself how it ended. */
+static enum emitted take_by_table(struct emit *e, const struct sample_head *s, struct proc *p, struct user_stack *out)
+{
+	if (is_in_exec(s, out->addresses[0] & ~SAMPLE_EXACT, p)) {
+		out->n = 0;
+		out->end = ROOT_NO_REGS;
+	} else if (!spaces_finish(e->spaces, p, s, out)) {
+		return EMIT_WAITS;
+	}
+	if (out->end < 0 || out->end >= ROOTS)
+		out->end = ROOT_FAILED;
+	return EMIT_WRITTEN;
+}
+
+static void take_by_fp(const struct emit *e, const struct sample_head *s, const struct proc *p, struct user_stack *out)
+{
+	int n = out->n;
+
+	if (n > 0 && is_in_exec(s, out->addresses[0], p))
+		n = 0;
+	out->n = n > 0 ? sound(e, out->addresses, n, p) : 0;
+	if (n <= 0)
+		out->end = no_user_stack(e, s, p);
+	else if (out->n < n)
+		out->end = ROOT_BROKEN;
+	else
+		out->end = (unsigned int)n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_FP_END;
+}
+
+static bool is_named(struct emit *e, uint64_t address, const char *name)
+{
+	struct kernel_symbol symbol;
+
+	return ksym_find(e->ksym, address - 1, &symbol) && slice_is(symbol.name, name);
+}
+
+/*
+ * Of the stack of a thread that leaves the CPU the innermost frames are our program's, the tracepoint's, __schedule and
+ * mostly schedule: the same in all, and missing in those of threads that were asleep before we came. How many there
+ * are of them; they are looked for by name once, then known by the address.
+ */
+static int in_switch(struct emit *e, const uint64_t *address, int n)
+{
+	int i = 0;
+
+	while (i < n && i < SWITCH_DEPTH && address[i] != e->schedule[0])
+		i++;
+	if (i == n || i == SWITCH_DEPTH) {
+		i = 0;
+		while (i < n && i < SWITCH_DEPTH && e->schedule_asked < ASKED_MOST && !is_named(e, address[i], "__schedule"))
+			i++;
+		e->schedule_asked++;
+		if (i == n || i == SWITCH_DEPTH || e->schedule_asked > ASKED_MOST)
+			return 0;
+		e->schedule[0] = address[i];
+	}
+	if (i + 1 < n && address[i + 1] != e->schedule[1] && address[i + 1] != e->schedule[2])
+		e->schedule[is_named(e, address[i + 1], "schedule") ? 1 : 2] = address[i + 1];
+	return i + 1 + (i + 1 < n && address[i + 1] == e->schedule[1]);
+}
+
+static void take_kernel(struct emit *e, const struct sample_head *s, const uint64_t *address, struct stack *out)
+{
+	int skip = s->what == SAMPLE_STACK && s->kernel_n > 0 ? in_switch(e, address, s->kernel_n) : 0;
+
+	out->kernel = address + skip;
+	out->kernel_n = s->kernel_n > 0 ? s->kernel_n - skip : 0;
+	if (s->kernel_n > 0)
+		out->kernel_end = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
+	else
+		out->kernel_end = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
+}
+
+enum emitted stacks_take(struct emit *e, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out)
+{
+	const uint64_t *address = (const void *)(s + 1);
+	int n = s->user_n < SAMPLE_DEPTH_MAX ? s->user_n : SAMPLE_DEPTH_MAX;
+
+	take_kernel(e, s, address, out);
+	out->user = (struct user_stack){ room, n, s->user_end };
+	if (n > 0)
+		memcpy(room, address + (s->kernel_n > 0 ? s->kernel_n : 0), (size_t)n * sizeof(*room));
+	if (s->user_by == SAMPLE_BY_TABLE && n > 0)
+		return take_by_table(e, s, p, &out->user);
+	take_by_fp(e, s, p, &out->user);
+	return EMIT_WRITTEN;
+}
+
+static bool node(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root end, uint64_t *out)
+{
+	*out = n > 0 ? walk(e, address, n, process, end) : end;
+	return n <= 0 || *out >= NODE_FIRST;
+}
+
+bool stacks_nodes(struct emit *e, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel)
+{
+	return node(e, stack->user.addresses, stack->user.n, p->id, (enum root)stack->user.end, user) &&
+	       node(e, stack->kernel, stack->kernel_n, 0, stack->kernel_end, kernel);
+}

@@ -1,0 +1,96 @@
+#!/bin/sh
+# Waiting time: what threads wait for and how long, against what they say themselves; and that the views tell it apart.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+waits=$BUILD/tests/waits
+status "--off-cpu" 0 cprof-record -q --off-cpu -F 997 -o "$tmp/raw.bin" -- "$waits" 3
+[ -s "$tmp/raw.bin" ] || { skip "waiting time" "$(head -1 "$tmp/err")"; done_testing; }
+cp "$tmp/out" "$tmp/said"
+cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
+
+# folded TID [PATTERN [OPTION...]]: nanoseconds of a thread with this in its stack
+folded() { tid=$1 what=${2-}; shift; [ $# = 0 ] || shift; cprof-fold --weight ns --tid "$tid" "$@" "$tmp/days.bin" | grep -e "$what" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+# near PART OTHER WHOLE POINTS
+near() { awk -v a="$1" -v b="$2" -v w="$3" -v p="$4" 'BEGIN { d = 100 * (a - b) / w; print (d < p && d > -p) ? "near" : d " % off: " a " for " b }'; }
+n=0
+while read -r tid wall cpu queued sleep lock pipe; do
+	n=$((n + 1))
+	is "thread $n: on CPU, off it and in the queue make its time" "$(near "$(folded "$tid" '' --wall)" "$wall" "$wall" 2)" near
+	is "thread $n: computing" "$(near "$(folded "$tid")" "$cpu" "$wall" 3)" near
+	is "thread $n: sleeping" "$(near "$(folded "$tid" phase_sleep --event off-cpu)" "$sleep" "$wall" 3)" near
+	is "thread $n: a lock" "$(near "$(folded "$tid" phase_lock --event off-cpu)" "$lock" "$wall" 3)" near
+	is "thread $n: a pipe" "$(near "$(folded "$tid" phase_pipe --event off-cpu)" "$pipe" "$wall" 3)" near
+	is "thread $n: the queue while it computes" \
+		"$(near "$(folded "$tid" phase_compute --event off-cpu:run-queue)" "$queued" "$wall" 3)" near
+done <"$tmp/said"
+is "three threads" "$n" 3
+unlike "no place was forgotten" "$(cprof-top --event off-cpu "$tmp/days.bin")" forgotten
+like "a lock by its name, in the function that waits" "$(cprof-fold --event off-cpu:sleep "$tmp/days.bin")" \
+	'phase_lock;.*;[a-z_0-9]*futex[a-z_0-9]* [0-9]+$'
+unlike "the scheduler's own frames are left out" "$(cprof-fold --event off-cpu "$tmp/days.bin")" ';(__schedule|bpf_[a-z0-9_]*) [0-9]+$'
+
+# The views.
+ticks=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=1 ')
+is "by default they show what ran" "$(cprof-fold "$tmp/days.bin" | awk '{ n += $NF } END { print n }')" "$ticks"
+is "as --event cpu-clock does" "$(cprof-fold --event cpu-clock "$tmp/days.bin" | cksum)" "$(cprof-fold "$tmp/days.bin" | cksum)"
+like "cprof-top counts it apart" "$(cprof-top "$tmp/days.bin")" "^Samples: +$ticks in"
+like "and says how much was waited" "$(cprof-top "$tmp/days.bin")" '^Waiting: +[0-9.]+ s asleep, [0-9.]+ s uninterruptible, [0-9.]+ s for a CPU'
+whole() { cprof-fold --weight ns "$@" "$tmp/days.bin" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+is "--wall is all of it" "$(whole --wall)" "$(echo "$(whole) $(whole --event off-cpu)" | awk '{ printf "%.0f", $1 + $2 }')"
+is "a family is its members" "$(whole --event off-cpu)" "$(whole --event off-cpu:sleep,off-cpu:run-queue,off-cpu:uninterruptible)"
+like "--wall says why" "$(cprof-fold --wall "$tmp/days.bin")" 'phase_pipe;.*;\[sleeping\] [0-9]+$'
+is "an event that is not there" "$(cprof-fold --event page-faults "$tmp/days.bin")" ""
+status "--wall and --event" 2 cprof-fold --wall --event off-cpu "$tmp/days.bin"
+
+cprof-fold "$tmp/days.bin" >"$tmp/folded"
+status "folded text has no events" 2 cprof-fold --event off-cpu "$tmp/folded"
+is "the account of ticks is even" "$(cprof-dump "$tmp/raw.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' |
+	awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " "); n += a[2] == "expected" ? v[k] : a[2] ~ /^(sideband|waits)-lost$/ ? 0 : -v[k] } print n }')" 0
+
+# MIN: nothing is left out, whatever it is.
+for min in 0 10us 1s; do
+	status "--off-cpu=$min" 0 cprof-record -q --off-cpu=$min -F 997 -o "$tmp/raw.bin" -- "$waits" 1
+	cp "$tmp/out" "$tmp/said"
+	cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
+	read -r tid wall cpu queued sleep lock pipe <"$tmp/said"
+	is "makes a thread's time" "$(near "$(folded "$tid" '' --wall)" "$wall" "$wall" 4)" near
+done
+status "a time that is none" 2 cprof-record -q --off-cpu=soon -a 1
+status "with plain perf" 2 cprof-record -q --off-cpu --engine perf -a 1
+
+# Many short waits: all their time, in few records.
+status "a byte back and forth" 0 cprof-record -q --off-cpu -o "$tmp/days.bin" -- "$BUILD/tests/pingpong" 1
+trips=$(awk '{ print $1 }' "$tmp/out")
+records=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=2 ')
+if [ "$records" -lt $((trips / 2)) ]; then pass "is few records"; else fail "is few records"; diag "$records for $trips round trips"; fi
+is "that make two seconds" "$(near "$(whole --wall --comm pingpong)" 2000000000 2000000000 8)" near
+
+# Who was asleep before and after, and whom -p leaves out; who is killed asleep.
+"$waits" still & one=$!
+"$waits" still & two=$!
+sleep 0.3
+cprof-record -q --off-cpu -p $one -o "$tmp/raw.bin" 2 2>"$tmp/err"
+cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
+is "asleep all the time, by its function" "$(near "$(folded $one 'main;phase_sleep;' --event off-cpu)" 2000000000 2000000000 5)" near
+is "nobody else" "$(cprof-fold -p --event off-cpu "$tmp/days.bin" | cut -d';' -f1 | sort -u)" "waits-$one"
+(sleep 1; kill -9 $two) &
+cprof-record -q --off-cpu -p $one,$two -o "$tmp/days.bin" 2 2>"$tmp/err"
+# The other one says when it began, counted back from the end.
+lived=$(cprof-dump "$tmp/days.bin" | awk -v whole="$(folded $one '' --event off-cpu)" -v tid=$two '
+	{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } }
+	$1 == "thread" && f["tid"] == tid { id = f["id"] } $1 == "exit" && f["thread"] == id { gone = f["time"] }
+	$1 == "end" { printf "%.0f", gone - (f["time"] - whole) }')
+is "killed asleep, all its time till then" "$(near "$(folded $two '' --event off-cpu)" "$lived" 1000000000 5)" near
+kill -9 $one
+wait 2>/dev/null
+
+# The other reasons.
+cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" vfork 0.5 2>"$tmp/err"
+cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
+got=$(cprof-fold --event off-cpu:uninterruptible "$tmp/days.bin" | awk '/phase_vfork/ { n += $NF } END { printf "%.0f", n }')
+is "what cannot be interrupted" "$(near "$got" 500000000 500000000 15)" near
+cprof-record -q --off-cpu -F 997 -o "$tmp/days.bin" -- "$waits" spin 1 2>"$tmp/err"
+on=$(whole --comm waits) queued=$(whole --comm waits --event off-cpu:run-queue)
+is "two on one CPU take two seconds" "$(near $((on + queued)) 2000000000 2000000000 6)" near
+is "of which one at least in the queue" "$([ "$queued" -gt 900000000 ] && echo yes)" yes
+done_testing
