@@ -22,7 +22,7 @@ is "  but no fraction" "$(send 'a;b 5.5')" 422
 is "  and no comment" "$(send '# x')" 422
 
 # Hostile names, labels that cannot be as they are, one rate.
-python3 "$here/convert-made.py" 2 600 hostile | sed 's/millihertz=999000/millihertz=99000/; s/^meta key="start-realtime-ns".*/&\nmeta key="start-monotonic-ns" value="0"\nmeta key="label.service" value="shop"\nmeta key="label.k8s.pod" value="a{b},c=d"/' |
+python3 "$here/convert-made.py" 2 600 hostile | sed 's/millihertz=999000/millihertz=99000\nevent id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0/; s/^meta key="start-realtime-ns".*/&\nmeta key="start-monotonic-ns" value="0"\nmeta key="label.service" value="shop"\nmeta key="label.k8s.pod" value="a{b},c=d"/' |
 	cprof-dump -r >"$tmp/h.bin" || exit 1
 cprof-sym "$tmp/h.bin" 2>/dev/null | cprof-fold >"$tmp/h.folded" 2>/dev/null
 status "a capture with hostile names" 0 "$push" -l env=prod "$url" "$tmp/h.bin"
