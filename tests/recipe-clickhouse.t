@@ -1,0 +1,72 @@
+#!/bin/sh
+# ClickHouse over the rows of cprof-fold: for any time, host, label and container the same numbers as cprof-top of the captures.
+. "$(dirname "$0")/lib.sh"
+PATH=$PATH:/usr/sbin:/sbin
+command -v clickhouse-server >/dev/null && command -v clickhouse-client >/dev/null || skip_all "there is no ClickHouse"
+load=$top/contrib/clickhouse/load query=$top/contrib/clickhouse/query
+
+# A server of our own: its files in a directory, its ears on the loopback.
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+mkdir "$tmp/ch" && cd "$tmp/ch" || exit 1
+cat >config.xml <<X
+<yandex>
+	<logger><level>warning</level><log>$tmp/ch/log</log><errorlog>$tmp/ch/errors</errorlog></logger>
+	<listen_host>127.0.0.1</listen_host><tcp_port>$port</tcp_port>
+	<path>$tmp/ch/data/</path><tmp_path>$tmp/ch/tmp/</tmp_path><user_files_path>$tmp/ch/files/</user_files_path>
+	<mark_cache_size>67108864</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>
+	<timezone>Europe/Berlin</timezone><users_config>users.xml</users_config>
+</yandex>
+X
+cat >users.xml <<X
+<yandex><profiles><default></default></profiles><quotas><default></default></quotas>
+<users><default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>
+X
+clickhouse-server --config-file="$tmp/ch/config.xml" >"$tmp/ch/said" 2>&1 &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server 2>/dev/null; rm -rf "$tmp"' EXIT
+export CLICKHOUSE="clickhouse-client --host 127.0.0.1 --port $port"
+tries=0
+until [ "$($CLICKHOUSE --query 'SELECT 1' 2>/dev/null)" = 1 ]; do
+	[ $((tries = tries + 1)) -lt 100 ] && kill -0 $server 2>/dev/null || {
+		diag "$(cat "$tmp/ch/errors" "$tmp/ch/said" 2>/dev/null | head -5)"
+		skip_all "ClickHouse does not start here"
+	}
+	sleep 0.2
+done
+ok "the schema is SQL that it takes" $CLICKHOUSE --multiquery <"$top/contrib/clickhouse/schema.sql"
+
+# Three hosts, two services, minutes apart; names with backslashes, quotes and all that is hostile.
+made() { # SEED HOST SERVICE SECONDS
+	python3 "$here/convert-made.py" $1 200 hostile | sed "s,/opt/o1/app,/opt/o1/other,; s/^meta key=\"host\".*/meta key=\"host\" value=\"$2\"\nmeta key=\"label.service\" value=\"$3\"\nmeta key=\"label.odd\" value=\"it's \\\\\\\\ \\\\\"odd\\\\\"\"\nmeta key=\"start-monotonic-ns\" value=\"1\"/
+		s/^meta key=\"start-realtime-ns\".*/meta key=\"start-realtime-ns\" value=\"$4000000000\"/; s/^\(sample time=[0-9]*\)/\10/" | cprof-dump -r >"$tmp/$2.bin" || exit 1
+}
+made 1 alpha shop 1700000000 && made 2 beta shop 1700000003 && made 3 gamma mail 1700000060
+cd "$tmp" || exit 1
+status "captures are loaded" 0 "$load" alpha.bin beta.bin gamma.bin
+diag "$(head -3 err)"
+status "again" 0 "$load" beta.bin
+is "  they are there already" "$(cat err)" "load: beta.bin is there already"
+diag "$($CLICKHOUSE --query 'SELECT count(), min(time), max(time) FROM cprof')"
+
+for f in alpha beta gamma; do cprof-sym $f.bin >$f.sym 2>/dev/null; done
+# alike WHAT FROM TO "OPTIONS OF query" "OPTIONS OF cprof-fold" FILE...
+alike() {
+	what=$1 from=$2 to=$3 asked=$4 folded=$5
+	shift 5
+	"$query" $asked "$from" "$to" >got 2>err || diag "$(head -3 err)"
+	cprof-fold --max-line 4194304 -T $folded --from "$from" --to "$to" "$@" >want 2>/dev/null
+	if [ -s want ] && cmp -s got want; then pass "$what, $(wc -l <want) stacks"; else fail "$what"; diag "$(diff want got | cut -c 1-200 | head)"; fi
+	"$query" -t $asked "$from" "$to" 2>err | awk -F '\t' '{ print $1, $2, $3 }' | sort >got
+	cprof-top -n 0 $folded --from "$from" --to "$to" "$@" 2>/dev/null | sed -n "$row" | sort >want
+	if [ -s want ]; then same "  and its table of functions is cprof-top's" want got; else fail "  there is no table"; fi
+}
+row='s/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1 \2 \3/p'
+alike "all of it" @1600000000 @1800000000 "" "" alpha.sym beta.sym gamma.sym
+alike "one host" @1600000000 @1800000000 "-H beta" "" beta.sym
+alike "four seconds of two hosts, one container, one label" @1700000002 @1700000006 "-c docker/1 -l service=shop" "--in /docker/1 --label service=shop" \
+	alpha.sym beta.sym gamma.sym
+alike "one command" @1700000001 @1700000004 "-p app" "--comm app" alpha.sym beta.sym gamma.sym
+is "the same by the clock of UTC" "$("$query" "2023-11-14 22:13:21" "2023-11-14 22:13:24" | cksum)" "$("$query" @1700000001 @1700000004 | cksum)"
+is "a label with quotes and backslashes" "$("$query" -l "odd=it's \\ \"odd\"" @1600000000 @1800000000 | cksum)" "$("$query" @1600000000 @1800000000 | cksum)"
+is "an injection is a name" "$("$query" -H "x' OR '1'='1" @1600000000 @1800000000)" ""
+done_testing

@@ -1,0 +1,28 @@
+#!/bin/sh
+# cprof-fold as mapper, combiner and reducer: many captures by many of each are what cprof-fold makes of all at once.
+. "$(dirname "$0")/lib.sh"
+fold=$top/contrib/mapreduce/fold
+
+for i in 1 2 3 4 5 6 7 8 9 10 11; do
+	python3 "$here/convert-made.py" $i 300 hostile | cprof-dump -r >"$tmp/host $i.bin" || exit 1
+done
+cprof-dump -r "$here/small.txt" >"$tmp/host 12.bin"
+for f in "$tmp"/host*.bin; do cprof-sym "$f" 2>/dev/null; done | cprof-fold >"$tmp/want" 2>/dev/null
+diag "$(wc -l <"$tmp/want") stacks"
+for n in "4 2" "3 5" "20 1"; do
+	status "by ${n% *} mappers and ${n#* } reducers" 0 "$fold" -m ${n% *} -r ${n#* } "$tmp"/host*.bin
+	same "  it is the same" "$tmp/want" "$tmp/out"
+done
+status "more reducers than stacks" 0 "$fold" -m 1 -r 30 "$tmp/host 12.bin"
+is "  is the same" "$(cat "$tmp/out")" "$(cprof-sym "$tmp/host 12.bin" 2>/dev/null | cprof-fold 2>/dev/null)"
+
+# Combined often, or never.
+for f in "$tmp"/host*.bin; do cprof-sym "$f" 2>/dev/null | cprof-fold -T 2>/dev/null; done | sort >"$tmp/shuffled"
+cprof-fold --sorted "$tmp/shuffled" >"$tmp/never" 2>/dev/null
+split -n l/7 "$tmp/shuffled" "$tmp/part-"
+for p in "$tmp"/part-*; do cprof-fold -T --sorted "$p"; done 2>/dev/null | sort | cprof-fold -T --sorted 2>/dev/null | cprof-fold --sorted >"$tmp/often" 2>/dev/null
+same "without a combiner" "$tmp/want" "$tmp/never"
+same "with a combiner at places that the engine likes" "$tmp/want" "$tmp/often"
+
+status "a capture that is not there" 1 "$fold" "$tmp/none.bin"
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/sh
+# The upload hook: whole files, compressed or with names, by directory and by HTTP; retries that end; what does not arrive stays.
+. "$(dirname "$0")/lib.sh"
+upload=$top/contrib/hooks/upload
+mkdir "$tmp/in" "$tmp/to" "$tmp/srv"
+cprof-dump -r "$here/small.txt" >"$tmp/in/a.cprof" && cp "$tmp/in/a.cprof" "$tmp/in/b.cprof" || exit 1
+
+status "to a directory" 0 "$upload" "$tmp/to" "$tmp/in/a.cprof" "$tmp/in/b.cprof"
+same "  it arrives" "$tmp/in/a.cprof" "$tmp/to/a.cprof"
+is "  with nothing beside it" "$(ls -A "$tmp/to" | tr '\n' ' ')" "a.cprof b.cprof "
+status "with names, compressed, and no longer here" 0 "$upload" -r -s -z "$tmp/to" "$tmp/in/b.cprof"
+gzip -dc "$tmp/to/b.cprof.gz" >"$tmp/b.named"
+cprof-sym "$tmp/in/a.cprof" >"$tmp/a.named" 2>/dev/null
+same "  it is what cprof-sym says" "$tmp/a.named" "$tmp/b.named"
+is "  the original is gone" "$(ls "$tmp/in")" a.cprof
+head -c 200 "$tmp/in/a.cprof" >"$tmp/in/cut.cprof"
+status "a file that a kill cut goes too" 0 "$upload" -s "$tmp/to" "$tmp/in/cut.cprof"
+status "a place that is not there" 1 "$upload" -r "$tmp/none" "$tmp/in/a.cprof"
+is "  is said" "$(tail -n 1 "$tmp/err")" "upload: $tmp/in/a.cprof did not reach $tmp/none"
+is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
+status "no destination" 2 "$upload" "$tmp/in/a.cprof"
+
+command -v curl >/dev/null || { skip "to a server" "there is no curl"; done_testing; }
+python3 "$here/recipe-server.py" "$tmp/srv" &
+server=$!
+trap 'kill $server 2>/dev/null; rm -rf "$tmp"' EXIT
+tries=0
+until [ -e "$tmp/srv/port" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
+url=http://127.0.0.1:$(cat "$tmp/srv/port")
+status "to a server" 0 "$upload" "$url/bucket/host/" "$tmp/in/a.cprof"
+same "  it arrives" "$tmp/in/a.cprof" "$tmp/srv/put/bucket/host/a.cprof"
+status "one that says 503 twice" 0 "$upload" -r "$url/flaky" "$tmp/in/a.cprof"
+cmp -s "$tmp/to/a.cprof" "$tmp/srv/put/flaky/a.cprof" && pass "  gets it the third time" || fail "  gets it the third time"
+cp "$tmp/to/a.cprof" "$tmp/in/"
+status "one that always says so" 1 "$upload" -r -n 2 "$url/down" "$tmp/in/a.cprof"
+is "  is asked no more often than it should" "$(grep -c down "$tmp/srv/tries")" 2
+status "one that refuses" 1 "$upload" -r "$url/refused" "$tmp/in/a.cprof"
+is "  is asked once" "$(grep -c refused "$tmp/srv/tries")" 1
+is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
+
+if [ "$(id -u)" = 0 ] && [ -x "$BIN/cprof-record" ] && cprof-record -q -a 0.1 >"$tmp/try" 2>/dev/null; then
+	status "by the recorder" 0 cprof-record -q -a --rotate 1s -o "$tmp/in/%H%M%S.cprof" \
+		--on-rotate "PATH=$PATH '$upload' -r -z -a '$tmp/symbols' $url/live \"\$1\"" 2.5
+	is "  each file arrives" "$(ls "$tmp/in" | grep -c '^[0-9]')-$(($(ls "$tmp/srv/put/live" | wc -l) >= 3))" 0-1
+	gzip -dc "$tmp/srv/put/live"/*.gz >"$tmp/all.bin"
+	ok "  and is whole" cprof-top "$tmp/all.bin"
+	is "  and what its names need is kept" "$(ls "$tmp/symbols/.build-id" | wc -l | awk '{ print ($1 > 0) }')" 1
+else
+	skip "by the recorder" "nobody may record the whole system here"
+fi
+done_testing
