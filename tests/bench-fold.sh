@@ -154,7 +154,7 @@ fi
 peak=$BUILD/tests/peak
 [ -x "$peak" ] || make -s -C "$top" BUILD="$BUILD" "$peak"
 spent() {
-	best= kib=
+	best='' kib=''
 	for _ in 1 2 3 4 5; do
 		a=$(date +%s%N); "$peak" "$tmp/spent" sh -c "exec $1 >$tmp/out" || exit 1; b=$(date +%s%N)
 		read -r k us <"$tmp/spent"
