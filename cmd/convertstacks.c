@@ -30,6 +30,7 @@ struct collected {
 	struct traces traces;
 	struct loaded loaded;
 	const struct view *view;
+	uint64_t chosen_ns; /* of the captures' time, what --from and --to leave */
 };
 
 static bool begin_collecting(void *context)
@@ -51,6 +52,7 @@ static bool end_collecting(void *context, struct capture_totals *totals, struct 
 
 	*totals = capture_totals(&it->collect.capture);
 	*sums = it->collect.sums;
+	it->chosen_ns += it->collect.chosen_ns;
 	collect_release(&it->collect);
 	return good;
 }
@@ -121,19 +123,29 @@ static double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
+/* What became of the ticks. Of a capture that was not recorded by cprof nobody knows. */
+static void comment_ledger(const struct loaded *l, struct buf *text)
 {
 	const struct capture_totals *t = &l->totals;
+
+	buf_printf(text, "ledger: %" PRIu64 " samples in %.2f s, ", t->samples, (double)t->seconds_ns / 1e9);
+	if (l->sums.samples != t->samples)
+		buf_printf(text, "%" PRIu64 " of them looked at, ", l->sums.samples);
+	if (t->outcomes[OUTCOME_EXPECTED])
+		buf_printf(text, "%" PRIu64 " expected, ", t->outcomes[OUTCOME_EXPECTED]);
+	losses_print(text, t);
+	if (!losses_count(t) && !t->outcomes[OUTCOME_SIDEBAND_LOST] && !t->outcomes[OUTCOME_WAITS_LOST])
+		buf_text(text, t->outcomes[OUTCOME_EXPECTED] ? "nothing lost" : "not known how many were expected and lost");
+}
+
+static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
+{
 	struct ends user = ends_of(l->sums.user);
 
 	buf_text(&text[0], creator);
 	if (!l->streams)
 		return 1;
-	buf_printf(&text[1], "ledger: %" PRIu64 " samples in %.2f s, %" PRIu64 " expected, ", t->samples,
-		   (double)t->seconds_ns / 1e9, t->outcomes[OUTCOME_EXPECTED]);
-	losses_print(&text[1], t);
-	if (!losses_count(t) && !t->outcomes[OUTCOME_SIDEBAND_LOST])
-		buf_text(&text[1], "nothing lost");
+	comment_ledger(l, &text[1]);
 	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
 		   "truncated", user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
 		   percent(user.truncated, user.stacks));
@@ -149,7 +161,7 @@ enum status convert_pprof(struct conversion *c)
 	struct pprof_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);
-	struct pprof_about about = { .duration_ns = it.loaded.totals.seconds_ns, .comments = comments };
+	struct pprof_about about = { .duration_ns = it.chosen_ns, .comments = comments };
 
 	about.n_comments = comment(&it.loaded, text);
 	for (size_t i = 0; i < about.n_comments; i++)

@@ -22,7 +22,7 @@ static const char usage[] =
 	"       [--by function|module|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n"
 	"       A B | A... -- B... | --before A... --after B...";
 
-enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_BY, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
+enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,
        DIFF_AFTER };
 enum { ROWS = 20, SLICE_MS = 50 };
 /* Percent, and points between the sides, that are worth a word. */
@@ -32,7 +32,7 @@ static const struct option options[] = {
 	FILTER_ROWS,
 	{ "before", required_argument, NULL, DIFF_BEFORE },
 	{ "after", required_argument, NULL, DIFF_AFTER },
-	{ "by", required_argument, NULL, DIFF_BY },
+	{ "by", required_argument, NULL, FILTER_BY },
 	{ "fail-above", required_argument, NULL, DIFF_FAIL },
 	{ "folded", no_argument, NULL, DIFF_FOLDED },
 	{ "no-normalize", no_argument, NULL, DIFF_NO_NORMALIZE },
@@ -490,9 +490,6 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		break;
 	case DIFF_TRUNCATED:
 		f->view.truncated = true;
-		break;
-	case DIFF_BY:
-		filters_by(f, optarg);
 		break;
 	case DIFF_BEFORE:
 	case DIFF_AFTER:

@@ -18,7 +18,8 @@ static const char usage[] =
 	"       [--reverse] [--inverted] [--title TEXT] [--subtitle TEXT] [--notes TEXT]\n"
 	"       [--width PIXELS] [--height PIXELS] [--minwidth PIXELS] [--fonttype NAME]\n"
 	"       [--fontsize PIXELS] [--countname TEXT] [--nametype TEXT] [--colors NAME]\n"
-	"       [--bgcolors COLOR] [--hash] [--search RE] [--truncated]\n       " FILTER_USAGE "\n       [FILE ...]";
+	"       [--bgcolors COLOR] [--hash] [--search RE] [--truncated]\n"
+	"       [--by function|module|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n       [FILE ...]";
 
 enum {
 	FLAME_DIFF = FILTERS_END,
@@ -52,6 +53,7 @@ static const struct option options[] = {
 	{ "heatmap", no_argument, NULL, FLAME_HEATMAP },
 	{ "slice", required_argument, NULL, FLAME_SLICE },
 	{ "reverse", no_argument, NULL, FILTER_REVERSE },
+	{ "by", required_argument, NULL, FILTER_BY },
 	{ "inverted", no_argument, NULL, FLAME_INVERTED },
 	{ "title", required_argument, NULL, FLAME_TITLE },
 	{ "subtitle", required_argument, NULL, FLAME_SUBTITLE },

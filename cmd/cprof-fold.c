@@ -14,6 +14,7 @@
 #include "common/profile/sorted.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
+			    "       [--by function|module|process|thread|container|label.KEY]\n"
 			    "       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n"
 			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
@@ -35,6 +36,7 @@ static const struct option options[] = {
 	{ "sorted", no_argument, NULL, FOLD_SORTED },
 	{ "tab", no_argument, NULL, 'T' },
 	{ "reverse", no_argument, NULL, FILTER_REVERSE },
+	{ "by", required_argument, NULL, FILTER_BY },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
 	{ 0 },
@@ -232,7 +234,7 @@ static void begin(struct fold *fold)
 		begin_rows(fold);
 		return;
 	}
-	if (!shape_asked(&fold->f.shape))
+	if (!shape_asked(&fold->f.shape) && fold->f.view.by == BY_FUNCTION)
 		fold->f.lines = &fold->lines;
 	if (budget) {
 		fold->f.full = tree_to_lines;
@@ -297,6 +299,8 @@ static void check_sorted(const struct fold *fold)
 
 	if (shape_asked(&fold->f.shape))
 		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
+	if (v->by != BY_FUNCTION)
+		cli_usage("--sorted merges stacks as they are: --by needs a fold without it");
 	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
 		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
 }

@@ -16,14 +16,14 @@ static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROW
 			    "       [--peek RE | --stacks N | --tree [--min-share PERCENT] [--depth N]]\n"
 			    "       [-o tsv|ndjson|json | -w SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
-enum { TOP_CUM = FILTERS_END, TOP_BY, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH };
+enum { TOP_CUM = FILTERS_END, TOP_TRUNCATED, TOP_CI, TOP_PEEK, TOP_STACKS, TOP_TREE, TOP_MIN_SHARE, TOP_DEPTH };
 enum { ROWS = 20, LONGEST = 86400 };
 
 #define MIN_SHARE 0.5
 
 static const struct option options[] = {
 	FILTER_ROWS,
-	{ "by", required_argument, NULL, TOP_BY },
+	{ "by", required_argument, NULL, FILTER_BY },
 	{ "cum", no_argument, NULL, TOP_CUM },
 	{ "ci", no_argument, NULL, TOP_CI },
 	{ "truncated", no_argument, NULL, TOP_TRUNCATED },
@@ -129,9 +129,6 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	switch (c) {
 	case TOP_TRUNCATED:
 		f->view.truncated = true;
-		break;
-	case TOP_BY:
-		filters_by(f, optarg);
 		break;
 	case 'n':
 		s->views.rows = (size_t)cli_number("-n", optarg, 0, INT32_MAX);

@@ -177,6 +177,28 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 	}
 }
 
+static void set_by(struct filters *f, const char *argument)
+{
+	static const char *const names[] = {
+		[BY_FUNCTION] = "function",
+		[BY_MODULE] = "module",
+		[BY_PROCESS] = "process",
+		[BY_THREAD] = "thread",
+		[BY_CONTAINER] = "container",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) == 0) {
+			f->view.by = (enum view_by)i;
+			return;
+		}
+	}
+	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
+		cli_usage("--by: \"%s\" is none of function, module, process, thread, container and label.KEY", argument);
+	f->view.by = BY_LABEL;
+	f->view.label = argument + 6;
+}
+
 bool filters_option(struct filters *f, int option, const char *argument)
 {
 	struct view *v = &f->view;
@@ -229,6 +251,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->wall = true;
 		weigh_time(f);
 		return true;
+	case FILTER_BY:
+		set_by(f, argument);
+		return true;
 	case 'i':
 		v->inlined = true;
 		return true;
@@ -241,28 +266,6 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	default:
 		return false;
 	}
-}
-
-void filters_by(struct filters *f, const char *argument)
-{
-	static const char *const names[] = {
-		[BY_FUNCTION] = "function",
-		[BY_MODULE] = "module",
-		[BY_PROCESS] = "process",
-		[BY_THREAD] = "thread",
-		[BY_CONTAINER] = "container",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(argument, names[i]) == 0) {
-			f->view.by = (enum view_by)i;
-			return;
-		}
-	}
-	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
-		cli_usage("--by: \"%s\" is none of function, module, process, thread, container and label.KEY", argument);
-	f->view.by = BY_LABEL;
-	f->view.label = argument + 6;
 }
 
 void filters_check(const struct filters *f)

@@ -34,6 +34,7 @@ enum filter_option {
 	FILTER_COLLAPSE,
 	FILTER_MIN,
 	FILTER_REVERSE, /* has no row below: only fold and flame have it */
+	FILTER_BY,      /* nor has this one: --by of cprof-convert is another */
 	FILTERS_END, /* the first number that a command may use for its own */
 };
 
@@ -114,8 +115,6 @@ struct loaded {
 bool filters_option(struct filters *f, int option, const char *argument);
 /* A number of seconds with up to nine places, in nanoseconds; or usage. */
 uint64_t filters_seconds(const char *option, const char *text);
-/* The argument of --by, for the commands that have it. */
-void filters_by(struct filters *f, const char *argument);
 /* Usage where the options contradict each other. To be called after the last one. */
 void filters_check(const struct filters *f);
 void filters_release(struct filters *f);

@@ -126,6 +126,63 @@ same "  as operands, too" "$tmp/want" "$tmp/got"
 is "who has looked for names is believed" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9].*\[FN\]')" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9]')"
 is "  in a raw capture nobody has" "$(pprof -raw "$tmp/raw.pb" | sed -n '/^Mappings/,$p' | grep '^[0-9].*\[FN\]' | sed 's/.* \(\[.*\]\)  *[a-f0-9]* \[FN.*/\1/')" "[kernel.kallsyms]"
 
+# What names the profile, when it was, and what the capture was labelled with.
+cat >"$tmp/named.txt" <<'X'
+segment major=1 minor=0 least=1
+meta key="host" value="h"
+meta key="start-realtime-ns" value="1700000000000000000"
+meta key="start-monotonic-ns" value="1000000000"
+meta key="label.service" value="web"
+meta key="label.pid" value="own"
+event id=1 name="cpu-clock" unit="ns" period=1000000 millihertz=999000
+flush
+process id=1 time=1 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+process id=2 time=1 pid=43 nspid=0 parent=0 start=5 gen=0 via=snapshot
+file id=1 major=8 minor=1 inode=1 generation=0 build-id= path="/lib64/ld-linux-x86-64.so.2"
+file id=2 major=8 minor=1 inode=2 generation=0 build-id= path="/opt/a-program-with-a-name"
+file id=3 major=8 minor=1 inode=3 generation=0 build-id= path="/opt/lower"
+file id=4 major=8 minor=1 inode=4 generation=0 build-id= path="/opt/other"
+mapping time=1 process=1 start=0x700000 length=0x1000 offset=0 prot=5 file=1
+mapping time=1 process=1 start=0x400000 length=0x1000 offset=0 prot=5 file=2
+mapping time=1 process=1 start=0x300000 length=0x1000 offset=0 prot=5 file=3
+mapping time=1 process=2 start=0x100000 length=0x1000 offset=0 prot=5 file=4
+thread id=1 time=1 process=1 tid=42
+thread id=2 time=1 process=2 tid=43
+comm time=1 thread=1 comm="a-program-with-"
+comm time=1 thread=2 comm="other"
+frame id=1 process=1 kind=exact address=0x700010
+frame id=2 process=1 kind=exact address=0x400010
+frame id=3 process=1 kind=exact address=0x300010
+frame id=4 process=2 kind=exact address=0x100010
+node id=16 parent=0 frame=1
+node id=17 parent=0 frame=2
+node id=18 parent=17 frame=3
+node id=19 parent=0 frame=4
+sample time=1000000000 event=1 cpu=0 thread=2 user=19 kernel=0 weight=1000
+sample time=1100000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=2500000000 event=1 cpu=0 thread=1 user=18 kernel=0 weight=1000
+sample time=3700000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+end time=4000000000 reason=closed samples=4
+flush
+X
+cprof-dump -r "$tmp/named.txt" >"$tmp/named.bin"
+head_of() { cprof-convert -t pprof "$@" >"$tmp/named.pb" 2>"$tmp/err" && pprof -top "$tmp/named.pb" >"$tmp/head"; }
+head_of "$tmp/named.bin"
+is "the file is the executable of the process with the most samples" "$(sed -n 's/^File: //p' "$tmp/head")" a-program-with-a-name
+like "  for as long as the capture is" "$(cat "$tmp/head")" '^Duration: 2\.70s'
+like "  of which nobody knows what was expected" "$(cat "$tmp/head")" '^ledger: 4 samples in 2\.70 s, not known how many were expected and lost$'
+is "labels of the capture are labels of the samples" "$(pprof -tags "$tmp/named.pb" | grep -oE '^ *(service|label.pid): |: (web|own)$' | tr -d ' :\n')" label.pidownserviceweb
+sed 's/comm="a-program-with-"/comm="script.py"/' "$tmp/named.txt" | cprof-dump -r >"$tmp/script.bin"
+head_of "$tmp/script.bin"
+is "  where none is named after the command it is the lowest" "$(sed -n 's/^File: //p' "$tmp/head")" lower
+head_of --pid 43 "$tmp/named.bin"
+is "  of the process that is looked at" "$(sed -n 's/^File: //p' "$tmp/head")" other
+head_of --from 1 --to 2 "$tmp/named.bin"
+like "--from, --to: the duration is theirs" "$(cat "$tmp/head")" '^Duration: 1s'
+like "  and that is told of the samples" "$(cat "$tmp/head")" '^ledger: 4 samples in 2\.70 s, 1 of them looked at, '
+head_of --from @1700000001.25 --to @1700000009 "$tmp/named.bin"
+like "  up to the last sample" "$(cat "$tmp/head")" '^Duration: 1\.45s'
+
 # Cut short and empty.
 head -c $(($(wc -c <"$tmp/a.bin") * 2 / 3)) "$tmp/a.bin" >"$tmp/cut.bin"
 status "a capture that is cut short" 3 cprof-convert -t pprof "$tmp/cut.bin"

@@ -50,32 +50,44 @@ rows() { cprof-fold -o tsv "$@" 2>"$tmp/err"; }
 
 rows "$tmp/b.bin" "$tmp/a.bin" | tr '\t' '|' >"$tmp/got"
 cat >"$tmp/want" <<'X'
-host|time|comm|pid|container|stack|weight
-a|1700000000000000000|semi:worker|42|/pod:x|semi:worker;main|1
-a|1700000000000000000|web|42|/pod:x|web;main;read<"x">|1
-b|1700000000000000000|[pid 43]|43||[pid 43];main|1
-b|1700000000000000000|semi:worker|42|/pod:x|semi:worker;main|1
-b|1700000000000000000|web|42|/pod:x|web;main;read<"x">|2
-a|1700000010000000000|web|42|/pod:x|web;main;read<"x">|1
-b|1700000010000000000|web|42|/pod:x|web;main;read<"x">|1
-b|1700000020000000000|web|42|/pod:x|web;main|1
+host|time|comm|pid|container|labels|stack|weight
+a|1700000000000000000|semi:worker|42|/pod:x||semi:worker;main|1
+a|1700000000000000000|web|42|/pod:x||web;main;read<"x">|1
+b|1700000000000000000|[pid 43]|43|||[pid 43];main|1
+b|1700000000000000000|semi:worker|42|/pod:x||semi:worker;main|1
+b|1700000000000000000|web|42|/pod:x||web;main;read<"x">|2
+a|1700000010000000000|web|42|/pod:x||web;main;read<"x">|1
+b|1700000010000000000|web|42|/pod:x||web;main;read<"x">|1
+b|1700000020000000000|web|42|/pod:x||web;main|1
 X
 same "rows by time, in slices of ten seconds that are those of all hosts" "$tmp/want" "$tmp/got"
 cat "$tmp/a.bin" "$tmp/b.bin" | rows | tr '\t' '|' >"$tmp/got"
 same "  the same in one stream and another order" "$tmp/want" "$tmp/got"
 is "--interval" "$(rows --interval 0.5 "$tmp/a.bin" | cut -f2 | tr '\n' ,)" "time,1700000006000000000,1700000009000000000,1700000011000000000,"
-is "--weight ns" "$(rows --weight ns "$tmp/a.bin" | awk -F'\t' 'NR > 1 { n += $7 } END { print n }')" 3000
-is "stacks are made over, the origin stays" "$(rows --base main --focus read --reverse "$tmp/a.bin" | sed -n 2p | tr '\t' '|')" 'a|1700000000000000000|web|42|/pod:x|read<"x">;main|1'
-is "--min: no sum changes" "$(rows --min 60 "$tmp/a.bin" "$tmp/b.bin" | awk -F'\t' 'NR > 1 { n += $7 } END { print n }')" 9
+is "--weight ns" "$(rows --weight ns "$tmp/a.bin" | awk -F'\t' 'NR > 1 { n += $8 } END { print n }')" 3000
+is "stacks are made over, the origin stays" "$(rows --base main --focus read --reverse "$tmp/a.bin" | sed -n 2p | tr '\t' '|')" 'a|1700000000000000000|web|42|/pod:x||read<"x">;main|1'
+is "--min: no sum changes" "$(rows --min 60 "$tmp/a.bin" "$tmp/b.bin" | awk -F'\t' 'NR > 1 { n += $8 } END { print n }')" 9
 printf '%s\n' 'a;b\x 5' 'a;c 7' 'a;b\x 1' >"$tmp/t.folded"
-is "folded text has neither host nor time" "$(rows "$tmp/t.folded" | tr '\t\n' '|,')" 'host|time|comm|pid|container|stack|weight,||a|||a;b\x|6,||a|||a;c|7,'
+is "folded text has neither host nor time" "$(rows "$tmp/t.folded" | tr '\t\n' '|,')" 'host|time|comm|pid|container|labels|stack|weight,||a||||a;b\x|6,||a||||a;c|7,'
 is "  beside captures" "$(rows "$tmp/a.bin" "$tmp/t.folded" | wc -l)" 6
 sed '/^meta/d' "$tmp/a.txt" | cprof-dump -r >"$tmp/n.bin"
-is "without its clock no time is known" "$(rows --interval 3 "$tmp/n.bin" | cut -f1,2,7 | tail -n +2 | tr '\t\n' '|,')" "||1,||2,"
+is "without its clock no time is known" "$(rows --interval 3 "$tmp/n.bin" | cut -f1,2,8 | tail -n +2 | tr '\t\n' '|,')" "||1,||2,"
 sed 's/\(realtime-ns" value=\)"[0-9]*"/\1"1"/' "$tmp/a.txt" | cprof-dump -r >"$tmp/n.bin"
-is "  nor with one that has never been set" "$(rows --interval 1000 "$tmp/n.bin" | cut -f2,7 | tail -n +2 | tr '\t\n' '|,')" "|1,|2,"
+is "  nor with one that has never been set" "$(rows --interval 1000 "$tmp/n.bin" | cut -f2,8 | tail -n +2 | tr '\t\n' '|,')" "|1,|2,"
 rows "$tmp/b.bin" >"$tmp/b.tsv"
-is "sums by stack are folded text" "$(awk -F'\t' 'NR > 1 { n[$6] += $7 } END { for (s in n) print s, n[s] }' "$tmp/b.tsv" | sort)" "$(cprof-fold "$tmp/b.bin" | sort)"
+is "sums by stack are folded text" "$(awk -F'\t' 'NR > 1 { n[$7] += $8 } END { for (s in n) print s, n[s] }' "$tmp/b.tsv" | sort)" "$(cprof-fold "$tmp/b.bin" | sort)"
+
+sed 's/^meta key="host".*/&\nmeta key="label.tier" value="a;b"\nmeta key="label.service" value="web"/' "$tmp/a.txt" | cprof-dump -r >"$tmp/l.bin"
+is "labels of the capture, by name" "$(rows "$tmp/l.bin" "$tmp/a.bin" | cut -f1,6 | sort | uniq -c | tr -s ' \t' ' ')" " 3 a 
+ 3 a service=web,tier=a:b
+ 1 host labels"
+is "--by: a label's values, and none" "$(cprof-fold --by label.service "$tmp/l.bin" "$tmp/a.bin")" "[no service] 3
+web 3"
+is "  containers" "$(cprof-fold --by container "$tmp/b.bin" | wc -l)" 2
+is "  modules, processes, threads" "$(for b in module process thread; do cprof-fold --by $b "$tmp/b.bin" | awk '{ n += $NF } END { printf "%d ", n }'; done)" "6 6 6 "
+is "  processes and their weights" "$(cprof-fold --by process "$tmp/a.bin" | tr '\n' ' ')" "semi:worker-42 1 web-42 2 "
+is "  of folded text the outermost frame" "$(cprof-fold --by process "$tmp/t.folded")" "a 13"
+status "  which has no container" 2 cprof-fold --by container "$tmp/t.folded"
 
 if cprof-fold -o ndjson "$tmp/a.bin" >"$tmp/a.json" 2>"$tmp/err"; then
 	is "ndjson: the same rows" "$(python3 -c '
@@ -102,7 +114,7 @@ else
 	skip "sqlite" "sqlite3 is not installed"
 fi
 
-for o in '-o xml' '-o tsv --sorted' '-o tsv -T' '-o tsv --interval 0' '--interval 5' '-o tsv --max-line 300'; do
+for o in '-o xml' '-o tsv --sorted' '-o tsv -T' '-o tsv --interval 0' '--interval 5' '-o tsv --max-line 300' '--sorted --by process' '--by line'; do
 	status "$o is usage" 2 cprof-fold $o "$tmp/a.bin"
 done
 status "the disk is full" 1 sh -c "cprof-fold -o tsv $tmp/a.bin >/dev/full"

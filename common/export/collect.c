@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/capture/labels.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -86,6 +87,43 @@ static struct collect_key key_of(const struct collect *c, const struct record_sa
 	return k;
 }
 
+static void see_time(struct collect *c, uint64_t time)
+{
+	if (!view_in_time(c->view, &c->capture, c->base, time))
+		return;
+	c->first = !c->chosen || time < c->first ? time : c->first;
+	c->last = !c->chosen || time > c->last ? time : c->last;
+	c->chosen = true;
+}
+
+/* The moment that was asked for, as a time of the segment; otherwise where none was, or one of each day. */
+static uint64_t bound(const struct collect *c, const struct instant *w, uint64_t otherwise)
+{
+	int64_t clock = w->kind == INSTANT_MOMENT ? (int64_t)capture_realtime(&c->capture, c->base) : 0;
+	int64_t time;
+
+	if ((w->kind != INSTANT_OFFSET && w->kind != INSTANT_MOMENT) ||
+	    __builtin_add_overflow((int64_t)c->base, w->ns - clock, &time))
+		return otherwise;
+	return time > 0 ? (uint64_t)time : 0;
+}
+
+/* How much of the segment's time lies between those that were asked for; what no sample reaches is none of it. */
+static void add_time(struct collect *c)
+{
+	const struct view *v = c->view;
+	uint64_t from, to, first = c->capture.totals.first, last = c->capture.totals.last;
+
+	if (c->chosen) {
+		from = bound(c, &v->from, v->from.kind ? c->first : first);
+		to = bound(c, &v->to, v->to.kind ? c->last : last);
+		from = from > first ? from : first;
+		to = to < last ? to : last;
+		c->chosen_ns += to > from ? to - from : 0;
+	}
+	c->chosen = false;
+}
+
 static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
 	struct collect_key key;
@@ -96,6 +134,7 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		c->based = true;
 		c->base = r->time;
 	}
+	see_time(c, r->time);
 	if (!view_passes(c->view, &c->capture, c->base, r))
 		return NULL;
 	weight = weight_of(c, r);
@@ -248,7 +287,7 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 {
 	const struct capture_process *p = &c->capture.processes[k->process];
-	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host };
+	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host, .labels = c->labels };
 
 	if (p->cgroup && !label_text(c, capture_text(&c->capture, p->cgroup), &o.container))
 		return false;
@@ -283,6 +322,24 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	return traces_add(c->s, owner, node, sum->samples, sum->weight);
 }
 
+/* The labels of the segment, by their names. */
+static bool read_labels(struct collect *c)
+{
+	struct capture_label *from;
+	struct traces_label *to;
+	size_t n;
+	bool good = capture_labels(&c->capture, &from, &n);
+
+	to = calloc(n + 1, sizeof(*to));
+	good = good && to;
+	for (size_t i = 0; good && i < n; i++)
+		good = label_text(c, from[i].key, &to[i].key) && label_text(c, from[i].value, &to[i].value);
+	good = good && traces_labels(c->s, to, n, &c->labels);
+	free(from);
+	free(to);
+	return good;
+}
+
 static bool begin_segment(struct collect *c)
 {
 	struct slice host = capture_meta(&c->capture, "host");
@@ -293,7 +350,7 @@ static bool begin_segment(struct collect *c)
 	if (!c->s->start_realtime_ns)
 		c->s->start_realtime_ns = capture_meta_number(&c->capture, "start-realtime-ns");
 	c->host = 0;
-	return c->memo && (host.n == 0 || label_text(c, host, &c->host));
+	return c->memo && read_labels(c) && (host.n == 0 || label_text(c, host, &c->host));
 }
 
 /* Names what the segment had, adds it to the stacks and forgets it. */
@@ -324,6 +381,7 @@ const char *collect_apply(struct collect *c, const struct record *r)
 	const char *wrong;
 
 	if (r->type == RECORD_SEGMENT) {
+		add_time(c);
 		c->failed = !flush(c) || c->failed;
 		if (!(c->capture.end_seen && c->capture.end_reason == END_CONTINUES))
 			c->based = false;
@@ -338,6 +396,7 @@ const char *collect_apply(struct collect *c, const struct record *r)
 
 bool collect_finish(struct collect *c)
 {
+	add_time(c);
 	return flush(c) && !c->failed && !c->capture.no_memory;
 }
 

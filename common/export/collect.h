@@ -35,6 +35,9 @@ struct collect {
 	size_t cap_by_key;
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
+	uint64_t chosen_ns; /* of the captures' time, that between from and to of the view */
+	uint64_t first, last; /* samples of this segment between them; meaningful where there are any */
+	bool chosen;          /* there are */
 	bool looked;   /* someone has looked for names in this segment */
 	bool failed;   /* out of memory */
 
@@ -45,7 +48,7 @@ struct collect {
 	uint32_t *path;
 	struct traces_line *lines;
 	size_t cap_path, cap_lines;
-	uint32_t host;
+	uint32_t host, labels;
 	struct buf text;
 };
 

@@ -6,6 +6,8 @@
 
 #include <profile.pb-c.h>
 
+#include "common/export/mainfile.h"
+
 typedef Perftools__Profiles__Profile Profile;
 typedef Perftools__Profiles__ValueType ValueType;
 typedef Perftools__Profiles__Sample Sample;
@@ -18,7 +20,6 @@ typedef Perftools__Profiles__Function Function;
 enum {
 	CHUNK = 512,      /* messages in a piece */
 	CHUNK_IDS = 65536, /* locations of stacks and lines in it, but for the last of its messages */
-	LABELS = 5,
 	TYPES = 2,
 };
 
@@ -36,7 +37,9 @@ struct pprof_writer {
 	size_t at; /* of the step: what comes next */
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
+	int64_t label_host, label_container, label_comm, label_pid, label_tid;
 	size_t types; /* 1: samples alone */
+	uint32_t main; /* the mapping that is first, for pprof names the profile by it; 0: none is */
 	int64_t *comments;
 	bool failed;
 	struct buf out;
@@ -55,7 +58,10 @@ struct pprof_writer {
 	Line **line_list;
 	size_t cap_ids, cap_lines, cap_line_list;
 	int64_t values[CHUNK][TYPES];
-	Label labels[CHUNK][LABELS], *label_list[CHUNK][LABELS];
+	struct part label_parts[CHUNK];
+	Label *labels;
+	Label **label_list;
+	size_t n_labels, cap_labels, cap_label_list; /* of the chunk */
 };
 
 bool pprof_known(void)
@@ -86,6 +92,11 @@ static void find_words(struct pprof_writer *w)
 	w->comm = word(w, "comm");
 	w->pid = word(w, "pid");
 	w->tid = word(w, "tid");
+	w->label_host = word(w, "label.host");
+	w->label_container = word(w, "label.container");
+	w->label_comm = word(w, "label.comm");
+	w->label_pid = word(w, "label.pid");
+	w->label_tid = word(w, "label.tid");
 }
 
 struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about)
@@ -97,7 +108,7 @@ struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about
 	w->s = s;
 	w->about = *about;
 	w->comments = calloc(about->n_comments + 1, sizeof(*w->comments));
-	w->failed = !w->comments;
+	w->failed = !w->comments || !mainfile_find(s, &w->main);
 	find_words(w);
 	for (size_t i = 0; !w->failed && i < about->n_comments; i++) {
 		uint32_t id;
@@ -117,6 +128,8 @@ void pprof_free(struct pprof_writer *w)
 	free(w->ids);
 	free(w->lines);
 	free(w->line_list);
+	free(w->labels);
+	free(w->label_list);
 	free(w);
 }
 
@@ -179,6 +192,12 @@ static void write_strings(struct pprof_writer *w)
 	w->at += p.n_string_table;
 }
 
+/* The main executable and whichever was first change places: from our number to the file's, and back. */
+static uint64_t mapping_id(const struct pprof_writer *w, uint64_t mapping)
+{
+	return w->main && mapping == w->main ? 1 : w->main && mapping == 1 ? w->main : mapping;
+}
+
 static void write_mappings(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
@@ -186,7 +205,7 @@ static void write_mappings(struct pprof_writer *w)
 	p.n_mapping = chunk(w, w->s->n_mappings);
 	p.mapping = (Mapping **)w->list;
 	for (size_t i = 0; i < p.n_mapping; i++) {
-		const struct traces_mapping *m = &w->s->mappings[w->at + i];
+		const struct traces_mapping *m = &w->s->mappings[mapping_id(w, w->at + i)];
 		Mapping *to = &w->of.mappings[i];
 
 		*to = (Mapping)PERFTOOLS__PROFILES__MAPPING__INIT;
@@ -278,7 +297,7 @@ static void write_locations(struct pprof_writer *w)
 
 		*to = (Location)PERFTOOLS__PROFILES__LOCATION__INIT;
 		to->id = w->at + k;
-		to->mapping_id = l->mapping;
+		to->mapping_id = mapping_id(w, l->mapping);
 		to->address = l->address;
 		to->n_line = w->parts[k].n;
 		to->line = to->n_line ? w->line_list + w->parts[k].first : NULL;
@@ -288,29 +307,48 @@ static void write_locations(struct pprof_writer *w)
 	w->at += i;
 }
 
-static void push_label(struct pprof_writer *w, size_t i, size_t *n, int64_t key, uint32_t text, uint64_t number)
+static void push_label(struct pprof_writer *w, int64_t key, uint32_t text, uint64_t number)
 {
-	Label *l = &w->labels[i][*n];
+	size_t n = w->n_labels;
 
 	if (!text && !number)
 		return;
-	*l = (Label)PERFTOOLS__PROFILES__LABEL__INIT;
-	l->key = key;
-	l->str = text;
-	l->num = (int64_t)(number <= INT64_MAX ? number : 0);
-	w->label_list[i][(*n)++] = l;
+	if (!grow_array(&w->labels, &w->cap_labels, n, sizeof(*w->labels)) ||
+	    !grow_array(&w->label_list, &w->cap_label_list, n, sizeof(Label *))) {
+		w->failed = true;
+		return;
+	}
+	w->labels[n] = (Label)PERFTOOLS__PROFILES__LABEL__INIT;
+	w->labels[n].key = key;
+	w->labels[n].str = text;
+	w->labels[n].num = (int64_t)(number <= INT64_MAX ? number : 0);
+	w->n_labels++;
 }
 
-static size_t push_labels(struct pprof_writer *w, size_t i, const struct traces_owner *o)
+/* A label of the capture that has the name of one of ours is "label.pid" and so on, as in the capture. */
+static int64_t label_key(struct pprof_writer *w, uint32_t key)
 {
-	size_t n = 0;
+	if (key == w->host || key == w->container || key == w->comm)
+		return key == w->host ? w->label_host : key == w->container ? w->label_container : w->label_comm;
+	return key == w->pid ? w->label_pid : key == w->tid ? w->label_tid : key;
+}
 
-	push_label(w, i, &n, w->host, o->host, 0);
-	push_label(w, i, &n, w->container, o->container, 0);
-	push_label(w, i, &n, w->comm, o->comm, 0);
-	push_label(w, i, &n, w->pid, 0, o->pid);
-	push_label(w, i, &n, w->tid, 0, o->tid);
-	return n;
+static struct part push_labels(struct pprof_writer *w, const struct traces_owner *o)
+{
+	struct part p = { .first = w->n_labels };
+
+	push_label(w, w->host, o->host, 0);
+	push_label(w, w->container, o->container, 0);
+	push_label(w, w->comm, o->comm, 0);
+	push_label(w, w->pid, 0, o->pid);
+	push_label(w, w->tid, 0, o->tid);
+	for (size_t i = 0; i < traces_label_count(w->s, o->labels); i++) {
+		struct traces_label l = traces_label(w->s, o->labels, i);
+
+		push_label(w, label_key(w, l.key), l.value, 0);
+	}
+	p.n = w->n_labels - p.first;
+	return p;
 }
 
 /* The locations of a stack, innermost first, behind the n of the chunk; how many there are then. */
@@ -335,14 +373,18 @@ static void write_samples(struct pprof_writer *w)
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
 	size_t n = chunk(w, w->s->n_samples), n_ids = 0, i;
 
-	for (i = 0; i < n && n_ids < CHUNK_IDS && !w->failed; i++) {
+	w->n_labels = 0;
+	for (i = 0; i < n && n_ids < CHUNK_IDS && w->n_labels < CHUNK_IDS && !w->failed; i++) {
 		size_t first = n_ids;
 
 		n_ids = push_stack(w, &w->s->samples[w->at + i], n_ids);
 		w->parts[i] = (struct part){ first, n_ids - first };
+		w->label_parts[i] = push_labels(w, &w->s->owners[w->s->samples[w->at + i].owner]);
 	}
 	if (w->failed)
 		return;
+	for (size_t k = 0; k < w->n_labels; k++)
+		w->label_list[k] = &w->labels[k];
 	p.n_sample = i;
 	p.sample = (Sample **)w->list;
 	for (size_t k = 0; k < i; k++) {
@@ -356,8 +398,8 @@ static void write_samples(struct pprof_writer *w)
 		w->values[k][1] = (int64_t)it->weight;
 		to->n_value = w->types;
 		to->value = w->values[k];
-		to->n_label = push_labels(w, k, &w->s->owners[it->owner]);
-		to->label = w->label_list[k];
+		to->n_label = w->label_parts[k].n;
+		to->label = to->n_label ? w->label_list + w->label_parts[k].first : NULL;
 		w->list[k] = to;
 	}
 	pack(w, &p);

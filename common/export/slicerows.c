@@ -4,7 +4,7 @@
 
 enum { PIECE = 64 << 10 };
 
-static const char *const columns[] = { "host", "time", "comm", "pid", "container", "stack", "weight", NULL };
+static const char *const columns[] = { "host", "time", "comm", "pid", "container", "labels", "stack", "weight", NULL };
 
 bool slice_rows_init(struct slice_rows *w, enum rows_format format, const struct profile *p, const struct origins *o,
 		      uint64_t length)
@@ -50,6 +50,7 @@ static void put_row(struct rows *r, const struct slices_row *row)
 	rows_text(r, row->origin ? o->comm : label_root(row->stack));
 	put_known(r, row->origin, o->pid);
 	put_text(r, o->container);
+	put_text(r, o->labels);
 	rows_text(r, row->stack);
 	rows_count(r, row->weight);
 }

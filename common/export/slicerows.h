@@ -1,5 +1,5 @@
 /*
- * A profile's moments as rows for a database: host, time, comm, pid, container, stack and weight.
+ * A profile's moments as rows for a database: host, time, comm, pid, container, labels, stack and weight.
  *
  *	struct slice_rows w;
  *	struct slice bytes;

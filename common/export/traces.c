@@ -14,6 +14,7 @@ bool traces_init(struct traces *s)
 	intern_init(&s->mapping_keys);
 	intern_init(&s->location_keys);
 	intern_init(&s->owner_keys);
+	intern_init(&s->label_keys);
 	idmap_init(&s->edges);
 	idmap_init(&s->by_key);
 	s->n_functions = s->n_mappings = s->n_locations = s->n_nodes = s->n_owners = 1;
@@ -33,6 +34,7 @@ void traces_release(struct traces *s)
 	intern_release(&s->mapping_keys);
 	intern_release(&s->location_keys);
 	intern_release(&s->owner_keys);
+	intern_release(&s->label_keys);
 	idmap_release(&s->edges);
 	idmap_release(&s->by_key);
 	buf_release(&s->key);
@@ -129,6 +131,30 @@ bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *
 	if (fresh)
 		s->owners[s->n_owners++] = *owner;
 	return true;
+}
+
+bool traces_labels(struct traces *s, const struct traces_label *labels, size_t n, uint32_t *id)
+{
+	*id = 0;
+	if (!n)
+		return true;
+	if (!intern_add(&s->label_keys, (struct slice){ (const uint8_t *)labels, n * sizeof(*labels) }, id))
+		return false;
+	*id += 1;
+	return true;
+}
+
+size_t traces_label_count(const struct traces *s, uint32_t labels)
+{
+	return labels ? intern_get(&s->label_keys, labels - 1).n / sizeof(struct traces_label) : 0;
+}
+
+struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t i)
+{
+	struct traces_label l;
+
+	memcpy(&l, intern_get(&s->label_keys, labels - 1).p + i * sizeof(l), sizeof(l)); /* nothing aligns it */
+	return l;
 }
 
 bool traces_append(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node)

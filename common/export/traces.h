@@ -56,8 +56,15 @@ struct traces_node {
 struct traces_owner {
 	uint64_t pid, tid; /* 0: unknown */
 	uint32_t host, container;
+	uint32_t labels; /* of the capture: see traces_labels; 0: none */
 	uint32_t comm; /* as label.h makes it */
 	uint32_t bare; /* after settling, where it has a stack without a frame: the location that stands for its command */
+	uint32_t zero; /* keys are compared as bytes */
+};
+
+/* One of the labels that a capture was recorded with: texts. */
+struct traces_label {
+	uint32_t key, value;
 };
 
 struct traces_sample {
@@ -68,7 +75,7 @@ struct traces_sample {
 struct traces {
 	struct profile names; /* its labels are the functions' names till they are settled; it has no stacks */
 	struct intern texts;  /* text 0 is "" */
-	struct intern function_keys, mapping_keys, location_keys, owner_keys;
+	struct intern function_keys, mapping_keys, location_keys, owner_keys, label_keys;
 	struct traces_function *functions;
 	struct traces_mapping *mappings;
 	struct traces_location *locations;
@@ -99,6 +106,7 @@ bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *
 bool traces_mapping(struct traces *s, const struct traces_mapping *mapping, uint32_t *id);
 bool traces_location(struct traces *s, uint64_t address, uint32_t mapping, const struct traces_line *lines, uint32_t n,
 		     uint32_t *id);
+bool traces_labels(struct traces *s, const struct traces_label *labels, size_t n, uint32_t *id);
 bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *id);
 bool traces_child(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node);
 /* The same where the caller knows that the parent has no such child, and looks for none later. */
@@ -110,6 +118,10 @@ static inline struct slice traces_get(const struct traces *s, uint32_t text)
 {
 	return intern_get(&s->texts, text);
 }
+
+/* The labels of a number that traces_labels gave; how many, and label i of them. */
+size_t traces_label_count(const struct traces *s, uint32_t labels);
+struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t i);
 
 /*
  * Names are final, and texts of their own, after this; to be called once, when all has been read. modules: in which

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/capture/container.h"
+#include "common/capture/labels.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
@@ -71,7 +72,7 @@ static bool has_half(uint64_t node)
 	return node >= NODE_FIRST;
 }
 
-static bool in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
+bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
 {
 	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
 
@@ -158,7 +159,7 @@ bool view_passes(const struct view *v, const struct capture *c, uint64_t base, c
 	const struct capture_thread *t = &c->threads[r->thread];
 
 	return event_listed(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
-	       listed(v->tids, v->n_tids, t->tid) && in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
+	       listed(v->tids, v->n_tids, t->tid) && view_in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
 	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
@@ -423,12 +424,34 @@ static bool count_unresolved(struct gather *g, const struct names *names, const 
 						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
+/* "key=value,key=value" */
+static bool append_labels(const struct gather *g, struct buf *text)
+{
+	struct buf all = { 0 };
+	struct capture_label *labels;
+	size_t n;
+	bool good = capture_labels(&g->capture, &labels, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		buf_text(&all, i ? "," : "");
+		buf_bytes(&all, labels[i].key.p, labels[i].key.n);
+		buf_byte(&all, '=');
+		buf_bytes(&all, labels[i].value.p, labels[i].value.n);
+	}
+	free(labels);
+	if (all.n)
+		label_append(text, buf_view(&all));
+	good = good && !all.failed && !text->failed;
+	buf_release(&all);
+	return good;
+}
+
 static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
 	const struct capture_process *process = &g->capture.processes[k->process];
-	struct buf host = { 0 }, container = { 0 }, comm = { 0 };
+	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
 	struct origin o = { .pid = process->pid };
-	bool good;
+	bool good = append_labels(g, &labels);
 
 	if (capture_meta(&g->capture, "host").n)
 		label_append(&host, capture_meta(&g->capture, "host"));
@@ -437,10 +460,12 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	append_comm(g, k, &comm);
 	o.host = buf_view(&host);
 	o.container = buf_view(&container);
+	o.labels = buf_view(&labels);
 	o.comm = buf_view(&comm);
-	good = !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
+	good = good && !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
 	buf_release(&host);
 	buf_release(&container);
+	buf_release(&labels);
 	buf_release(&comm);
 	return good;
 }

@@ -83,6 +83,9 @@ static inline bool view_by_root(enum view_by by)
 /* Does the view count this sample, which the capture has accepted? base: time of the capture's first sample. */
 bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
 
+/* Is this time of the capture one that the view asks for? */
+bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time);
+
 /* Sums over what passed, in samples, whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;

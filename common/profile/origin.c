@@ -23,7 +23,7 @@ static struct origin from_key(struct slice key)
 	struct cursor c = cursor_over(key.p, key.n);
 	struct origin o = { 0 };
 
-	(void)(cursor_slice(&c, &o.host) && cursor_slice(&c, &o.container) && cursor_slice(&c, &o.comm) &&
+	(void)(cursor_slice(&c, &o.host) && cursor_slice(&c, &o.container) && cursor_slice(&c, &o.comm) && cursor_slice(&c, &o.labels) &&
 	       cursor_varint(&c, &o.pid));
 	return o;
 }
@@ -36,6 +36,7 @@ bool origins_add(struct origins *o, const struct origin *origin, uint32_t *numbe
 	buf_slice(&o->key, origin->host);
 	buf_slice(&o->key, origin->container);
 	buf_slice(&o->key, origin->comm);
+	buf_slice(&o->key, origin->labels);
 	buf_varint(&o->key, origin->pid);
 	if (o->key.failed || !grow_array(&o->list, &o->cap, known + 1, sizeof(*o->list)) ||
 	    !intern_add(&o->keys, buf_view(&o->key), number))

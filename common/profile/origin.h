@@ -1,5 +1,5 @@
 /*
- * Where the weight of a profile comes from, beside its stacks: from which host, process and container, and when.
+ * Where the weight of a profile comes from, beside its stacks: from which host, process and container, with which labels, and when.
  *
  *	struct origins o;
  *
@@ -23,6 +23,7 @@
 /* Texts are as label.h makes them; empty: unknown. */
 struct origin {
 	struct slice host, container, comm;
+	struct slice labels; /* of the capture: "key=value,key=value" */
 	uint64_t pid;
 };
 

@@ -11,6 +11,7 @@ static int by_place(const void *a, const void *b, void *context)
 	int differ = slice_compare(x->host, y->host);
 
 	differ = differ ? differ : slice_compare(x->container, y->container);
+	differ = differ ? differ : slice_compare(x->labels, y->labels);
 	differ = differ ? differ : slice_compare(x->comm, y->comm);
 	return differ ? differ : x->pid < y->pid ? -1 : x->pid > y->pid;
 }

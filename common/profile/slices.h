@@ -10,7 +10,7 @@
  *	if (m.failed) ...out of memory...
  *	slices_release(&m);
  *
- * Rows come by time, host, container, command, process and stack, each combination once; their weights add up to the
+ * Rows come by time, host, container, labels, command, process and stack, each combination once; their weights add up to the
  * profile's, of side 0. Weight that came without moments, of folded text, has rows without an origin.
  */
 #ifndef CPROF_PROFILE_SLICES_H

@@ -1,0 +1,130 @@
+#include "common/export/mainfile.h"
+
+#include <stdlib.h>
+
+enum { COMM_MAX = 15 }; /* bytes of a command that the kernel keeps */
+
+struct process {
+	uint32_t host, zero;
+	uint64_t pid;
+};
+
+/* The number of the process that an owner is a thread of, from 0. */
+static bool number_owners(const struct traces *s, uint32_t *numbers, size_t *n)
+{
+	struct intern keys;
+	bool good = true;
+
+	intern_init(&keys);
+	for (size_t i = 1; good && i < s->n_owners; i++) {
+		struct process key = { s->owners[i].host, 0, s->owners[i].pid };
+
+		good = intern_add(&keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &numbers[i]);
+	}
+	*n = keys.n;
+	intern_release(&keys);
+	return good;
+}
+
+static uint32_t heaviest(const struct traces *s, const uint32_t *numbers, uint64_t *weights, size_t n)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < s->n_samples; i++) {
+		if (s->owners[s->samples[i].owner].pid)
+			weights[numbers[s->samples[i].owner]] += s->samples[i].samples;
+	}
+	for (uint32_t i = 1; i < n; i++)
+		most = weights[i] > weights[most] ? i : most;
+	return most;
+}
+
+/* Marks the mappings of a stack; a node that was walked over ends it, for what is above was, too. */
+static void mark(const struct traces *s, uint32_t node, bool *nodes, bool *mappings)
+{
+	for (; node && !nodes[node]; node = s->nodes[node].parent) {
+		nodes[node] = true;
+		mappings[s->locations[s->nodes[node].location].mapping] = true;
+	}
+}
+
+static struct slice base_name(struct slice path)
+{
+	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	size_t skip = slash ? (size_t)(slash + 1 - path.p) : 0;
+
+	return (struct slice){ path.p + skip, path.n - skip };
+}
+
+/* libc.so.6, libx.so, ld-linux-x86-64.so.2 and the like. */
+static bool is_library(struct slice name)
+{
+	return memmem(name.p, name.n, ".so.", 4) || (name.n > 3 && memcmp(name.p + name.n - 3, ".so", 3) == 0) ||
+	       (name.n > 3 && memcmp(name.p, "ld-", 3) == 0);
+}
+
+static bool is_named(struct slice name, struct slice comm)
+{
+	return comm.n && (name.n < COMM_MAX ? name.n : COMM_MAX) == comm.n && memcmp(name.p, comm.p, comm.n) == 0;
+}
+
+/* Is it named after the command of any of the process's threads, each of which may have given itself another name? */
+static bool is_command(const struct traces *s, struct slice name, const uint32_t *numbers, uint32_t process)
+{
+	for (size_t i = 1; i < s->n_owners; i++) {
+		if (numbers[i] == process && s->owners[i].pid && is_named(name, traces_get(s, s->owners[i].comm)))
+			return true;
+	}
+	return false;
+}
+
+/* 2: it is named after the command, 1: it may be an executable. */
+static int rank(const struct traces *s, uint32_t mapping, const uint32_t *numbers, uint32_t process)
+{
+	struct slice path = traces_get(s, s->mappings[mapping].path), name = base_name(path);
+
+	if (s->mappings[mapping].kernel || path.n == 0 || path.p[0] == '[' || name.n == 0)
+		return 0;
+	return is_command(s, name, numbers, process) ? 2 : !is_library(name);
+}
+
+static uint32_t choose(const struct traces *s, const bool *mappings, const uint32_t *numbers, uint32_t process)
+{
+	uint32_t best = 0;
+	int highest = 0;
+
+	for (uint32_t i = 1; i < s->n_mappings; i++) {
+		int r = mappings[i] ? rank(s, i, numbers, process) : 0;
+
+		if (r > highest || (r && r == highest && s->mappings[i].start < s->mappings[best].start)) {
+			highest = r;
+			best = i;
+		}
+	}
+	return best;
+}
+
+bool mainfile_find(const struct traces *s, uint32_t *mapping)
+{
+	uint32_t *numbers = calloc(s->n_owners, sizeof(*numbers)), process;
+	uint64_t *weights = calloc(s->n_owners, sizeof(*weights));
+	bool *nodes = calloc(s->n_nodes, sizeof(*nodes)), *mappings = calloc(s->n_mappings, sizeof(*mappings));
+	bool good = numbers && weights && nodes && mappings;
+	size_t n = 0;
+
+	*mapping = 0;
+	good = good && number_owners(s, numbers, &n);
+	if (good && n) {
+		process = heaviest(s, numbers, weights, n);
+		for (size_t i = 0; i < s->n_samples; i++) {
+			if (numbers[s->samples[i].owner] == process)
+				mark(s, s->samples[i].node, nodes, mappings);
+		}
+		*mapping = choose(s, mappings, numbers, process);
+	}
+	free(numbers);
+	free(weights);
+	free(nodes);
+	free(mappings);
+	return good;
+}
