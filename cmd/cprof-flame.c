@@ -11,6 +11,7 @@
 #include "common/flame/colour.h"
 #include "common/flame/ledger.h"
 #include "common/flame/page.h"
+#include "common/flame/search.h"
 #include "common/flame/svg.h"
 
 static const char usage[] =
@@ -85,6 +86,7 @@ struct settings {
 	uint64_t slice_ms;
 	struct picture pic;
 	struct changes_setup setup;
+	struct search search;
 	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned: what the picture lends */
 };
 
@@ -242,9 +244,23 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-static void check(const struct settings *s, const struct filters *f, int operands)
+/* A picture searches by itself; a page has JavaScript for it, which takes other expressions. */
+static void check_search(struct settings *s)
+{
+	const char *text = picture_get(&s->pic, "search"), *why = NULL;
+
+	if (text && *text)
+		why = s->svg ? search_init(&s->search, text) : search_broken(text);
+	if (why)
+		cli_usage("--search: \"%s\" is not a regular expression: %s", text, why);
+}
+
+static void check(struct settings *s, const struct filters *f, int operands)
 {
 	filters_check(f);
+	check_search(s);
+	if (s->slice_ms && !s->heatmap)
+		cli_usage("--slice is for --heatmap");
 	if (s->diff && operands > PROFILE_SIDES)
 		cli_usage("--diff: at most two operands, before and after");
 	if (s->negate && !s->diff)
@@ -353,6 +369,8 @@ static void draw(struct settings *s, const struct profile *p, const struct filte
 				moments.slices, s->slice_ms, SLICES_MAX);
 		pic->moments = &moments;
 	}
+	if (s->search.compiled && !search_apply(&s->search, pic))
+		no_memory();
 	print(s);
 	verdicts_release(&verdicts);
 	moments_release(&moments);
@@ -384,13 +402,14 @@ static void release(struct settings *s)
 		free(s->texts[i]);
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		free(s->sides[side]);
+	search_release(&s->search);
 	picture_release(&s->pic);
 }
 
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct settings s = { .slice_ms = SLICE_MS, .pic.look = LOOK_DEFAULT };
+	struct settings s = { .pic.look = LOOK_DEFAULT };
 	struct loaded sides[PROFILE_SIDES] = { 0 };
 	struct filters f = { .view.annotate = true };
 	enum status status;
@@ -403,6 +422,7 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	check(&s, &f, argc - optind);
+	s.slice_ms = s.slice_ms ? s.slice_ms : SLICE_MS;
 	filters_keep_apart(&f);
 	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? DIFF_SLICE_MS : 0) * 1000000;
 	if (!profile_init(&p))

@@ -486,6 +486,9 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	if (taken.n == 0 && !needs_capture(f)) {
 		cli_warn("%s: empty input, no sample in it", name);
 		sum->empty++;
+	} else if (folded_is_markup(taken)) {
+		cli_warn("%s: this is HTML or XML, neither a capture nor folded text", name);
+		status = STATUS_DAMAGED;
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {

@@ -7,6 +7,7 @@ flame-block.py WHAT [FILE]: WHAT is
   boxes    path, self and total of each node, and verdict with two sides; in the order of the file
   table    self and total of each name, as cprof-top counts them
   times    slice, path, weight
+  runs     the distances between the slices where they begin
   verdicts all that there are, of boxes and names, each once
 """
 import base64
@@ -80,6 +81,7 @@ class Block:
             for _ in range(self.number()):
                 at += self.number()
                 self.times.append((at, self.number(), self.number()))
+        self.begins = [self.number() for _ in range(self.number())] if self.flags & 16 else []
 
     def path(self, i):
         names = []
@@ -132,6 +134,8 @@ def main():
         print(b.slice_ns, b.slices)
         for at, node, weight in b.times:
             print(at, b.path(node), weight)
+    elif what == 'runs':
+        print(*b.begins)
 
 
 main()

@@ -72,10 +72,11 @@ def nested(profiles):
 
 def block(profiles, title='', subtitle='', unit='samples', names=('before', 'after'), options=(), ledger=(), times=None,
           icicle=False, verdict=None, node_verdict=None):
-    """times: (slice length in ns, number of slices, {(slice, stack): weight}).
+    """times: (slice length in ns, number of slices, {(slice, stack): weight}[, slices where runs begin]).
     verdict(frame): a pair, of its self and total; node_verdict(stack): that of the node's total."""
     two = len(profiles) == 2
-    out = [b'cprofv1\n', varint((1 if two else 0) | (2 if times else 0) | (4 if icicle else 0) | 8)]
+    out = [b'cprofv1\n', varint((1 if two else 0) | (2 if times else 0) | (4 if icicle else 0) | 8 |
+                                 (16 if times and times[3:] else 0))]
     out += [word(t) for t in (title, subtitle, unit) + (tuple(names) if two else ('', ''))]
     for pairs in (options, ledger):
         out += [varint(len(pairs))] + [word(t) for pair in pairs for t in pair]
@@ -106,6 +107,9 @@ def block(profiles, title='', subtitle='', unit='samples', names=('before', 'aft
         for s, node, weight in entries:
             out.append(varint(s - last) + varint(node) + varint(weight))
             last = s
+        if times[3:]:
+            begins = [0, *times[3]]
+            out += [varint(len(times[3]))] + [varint(y - x) for x, y in zip(begins, begins[1:])]
     return b''.join(out)
 
 

@@ -89,7 +89,7 @@ def check_heat():
             stack = r.choice(base[:20] if 500 <= s < 560 else base)
             times[(s, stack)] = times.get((s, stack), 0) + 1
             whole[stack] = whole.get(stack, 0) + 1
-    moments = (20_000_000, slices, times)
+    moments = (20_000_000, slices, times, [550])
     path = show('heat', [whole], title='23 seconds', times=moments, zipped=True)
     heat = b.value('cprof.heat()')
     cells = [0] * slices
@@ -97,6 +97,8 @@ def check_heat():
         cells[s] += w
     same('the heat map has seconds by sub-seconds', (heat['columns'], heat['rows'], heat['cells']), (24, 50, cells))
     same('all time at first', b.value('cprof.totals()'), sum(whole.values()))
+    said = [b.value(f'cprof.app.heat.wordsOf({cell})').split(' (')[1:] for cell in (549, 550)]
+    same('... and says where another capture begins', said, [['capture 1)'], ['capture 2)']])
     shot('heat')
     box = b.value('Object.values(document.getElementById("heatmap").getBoundingClientRect().toJSON())')[:2]
 
@@ -116,6 +118,8 @@ def check_heat():
     b.drag(*place(500), *place(559))
     is_range('by dragging', 500, 560)
     shot('heat-range')
+    note = 'getComputedStyle(document.getElementById("heatnote")).visibility'
+    same('... of which the ledger is not, and that is said', b.value(note), 'visible')
     hash_ = b.value('location.hash')
     b.click(*place(130))
     b.click(*place(77))
@@ -133,6 +137,7 @@ def check_heat():
     b.value('document.getElementById("heatmap").focus()')
     b.key('Escape')
     same('Escape is all time', (b.value('cprof.heat().range'), b.value('cprof.totals()')), (None, sum(whole.values())))
+    same('... and then the ledger is right', b.value(note), 'hidden')
     fresh(path, hash_ + '&query=foo')
     is_range('by the fragment', 500, 560)
     part = data.in_range(moments, 500, 560)

@@ -81,7 +81,12 @@ def check_search(p):
         seen.append(b.value('cprof.focus()'))
     found = all(f['name'] == 'operator new' for f in seen)
     ok('Enter goes from match to match', found and seen[0] != seen[1] != seen[2], seen)
-    b.value('document.activeElement.blur()')
+    nodes = data.tree(p)
+    widest = max((s for s in nodes if s and s[-1] == ('operator new', data.USER)), key=lambda s: nodes[s][0])
+    same('... first to the widest', tuple(seen[0]['path']), names(widest))
+    b.key('Escape')
+    left = b.value('[document.activeElement.id, cprof.search().query, document.getElementById("query").value]')
+    same('Escape leaves the field as it is', left, ['graph', 'operator', 'operator'])
     b.key('N')
     same('N goes back', b.value('cprof.focus()'), seen[1])
     b.key('n')
@@ -147,7 +152,41 @@ def check_table(p):
     b.value('document.getElementById("filter").focus()')
     b.text('^foo')
     same('... filtered', sorted({r['name'] for r in b.value('cprof.table()')}), ['foo', 'foo(int)', 'foo.part.0'])
-    b.value('document.activeElement.blur()')
+    b.key('Escape')
+    same('... and left as it is', b.value('document.getElementById("filter").value'), '^foo')
+
+
+def check_press(path):
+    fresh(path)
+    first = b.value('cprof.table()[0].name')
+    place = b.value('Object.values(document.querySelector(".row").getBoundingClientRect().toJSON())')
+    b.click(place[0] + 60, place[1] + 12)
+    state = b.value('cprof.state()')
+    same('the first press on the table is a click', [state['shown'], state['of']], ['sandwich', first])
+
+
+def check_sizes(path):
+    def cut():
+        return b.value('''Array.from(document.querySelectorAll("button, input, #legend span, #ledger div, #details dd"),
+            (e) => [e.outerHTML, e.getBoundingClientRect()]).filter(([, r]) => r.width && (r.left < 0 || r.right >
+            document.documentElement.clientWidth)).map(([text]) => text)''')
+    for width, height in ((360, 640), (700, 500)):
+        b.size(width, height)
+        fresh(path)
+        b.settle()
+        pane = b.value('[document.getElementById("side").clientHeight, document.getElementById("pane").clientHeight]')
+        ok(f'{width} x {height}: the table is folded away, the picture has room', pane[0] == 0 and pane[1] >= 190, pane)
+        box = one('all', 0)
+        ok('... the root is seen', box and 0 <= box['y'] < pane[1] - 5, box, pane)
+        same('... nothing is cut off', cut(), [])
+        b.key('t')
+        b.settle()
+        ok('... and t shows the table, its names too', b.value('document.getElementById("side").clientHeight') > 150 and
+           b.value('document.querySelector(".row .name").clientWidth') > 110)
+        same('... nothing of it is cut off', cut(), [])
+    b.size(1280, 800)
+    fresh(path)
+    ok('in a wide window it is there', b.value('document.querySelector(".row .name").clientWidth') > 200)
 
 
 def check_fragment(path, hash_, of):
@@ -232,6 +271,8 @@ def check_views():
     check_table(p)
     check_fragment(path, hash_, of)
     check_keys(path)
+    check_press(path)
+    check_sizes(path)
     fresh(path, '#theme=dark')
     shot('dark')
     check_options(p)

@@ -89,6 +89,8 @@ is "  by 500 ms" "$(flame --heatmap --slice 500 "$tmp/c.bin" | block times | tr 
 is "  of time" "$(flame --heatmap --slice 500 --weight ns "$tmp/c.bin" | block times | sed -n 3p)" "0 db;main;memcpy;ksys_read 30000000"
 is "captures stand one behind the other, each from a whole second on" \
 	"$(flame --heatmap --slice 500 "$tmp/c.bin" "$tmp/c.bin" | block times | cut -d' ' -f1 | tr '\n' ' ')" "500000000 0 0 3 4 4 7 "
+is "  and each but the first says where it begins" "$(flame --heatmap --slice 500 "$tmp/c.bin" "$tmp/c.bin" "$tmp/c.bin" | block runs)" "4 4"
+is "  one alone does not" "$(flame --heatmap --slice 500 "$tmp/c.bin" | block runs)" ""
 is "filters hold" "$(flame --heatmap --slice 500 --match memcpy "$tmp/c.bin" | block times | wc -l)" 3
 sed 's/time=2500000000/time=250000000000000/; s/=4000000000 /=260000000000000 /' "$tmp/c.txt" | cprof-dump -r >"$tmp/long.bin" || exit 1
 status "three days by 20 ms are too many slices" 2 cprof-flame --heatmap "$tmp/long.bin"

@@ -52,9 +52,11 @@ valid "an empty picture" "$tmp/zero.svg"
 like "  says that it is" "$(cat "$tmp/zero.svg")" '>No samples\.<'
 printf 'sh 1\n' | svg >"$tmp/one.svg"
 valid "a picture of one sample" "$tmp/one.svg"
+like "  which is one" "$(cat "$tmp/one.svg")" '<title>sh \(1 sample, 100'
 seq 60000 | awk '{ print "root" $1 ";main", 1 }' | svg >"$tmp/roots.svg"
 valid "a picture of 60,000 roots" "$tmp/roots.svg"
 like "  tells of them" "$(cat "$tmp/roots.svg")" '<title>60,000 too narrow'
+is "  where they are seen: above the root, as wide as it" "$(sed -n 's/.*60,000 too narrow.*x="12.00" y="\([0-9]*\)\.[0-9]*" width="1176.00".*/\1/p' "$tmp/roots.svg")" 44
 awk 'BEGIN { s = "c"; for (i = 0; i < 5000; i++) s = s ";f"; print s, 1 }' | svg >"$tmp/deep.svg"
 valid "a picture of 5,000 levels" "$tmp/deep.svg"
 is "  has 1,500" "$(boxes <"$tmp/deep.svg" | wc -l)" 1499
@@ -65,5 +67,11 @@ for want in ' width="800"' 'height="24.00"' 'font-size: 9px' 'fill="#abcdef"' '>
 	'>Ledger: from folded text: nothing is known of losses<' '>kernel</text>' '>process</text>'; do
 	is "the picture has $want" "$(grep -cF -- "$want" "$tmp/o.svg" | sed 's/[1-9][0-9]*/some/')" some
 done
+printf '%s\n' 'a;Foo;foo 3' 'a;food 1' 'a;b 12' >"$tmp/f"
+svg --search foo "$tmp/f" >"$tmp/o.svg"
+valid "a picture that is searched" "$tmp/o.svg"
+like "  tells the share, each stack once" "$(cat "$tmp/o.svg")" '>Search: 25\.00 % match foo<'
+is "  and what does not match is pale" "$(grep -o '<g class="pale"><title>[a-z]*' "$tmp/o.svg" | sed 's/.*>//' | sort | tr '\n' ' ')" "a all b "
+like "  capitals matter" "$(svg --search Foo "$tmp/f")" '>Search: 18\.75 % match Foo<'
 like "time is told as time" "$(printf 'a;b 1500000000\n' | svg --weight ns)" '<title>b \(1\.50 s, 100\.00%\)'
 done_testing

@@ -122,9 +122,21 @@ is "  and the others are drawn" "$(block boxes "$tmp/out" | tr '\n' ,)" "a 0 1,a
 head -c 5000 /dev/urandom | tr '\000-\037' '\000' >"$tmp/noise"
 status "what is no profile gives no page" 3 cprof-flame "$tmp/noise"
 is "  " "$(wc -c <"$tmp/out")" 0
+for kind in html svg; do
+	flame -o $kind "$tmp/m" >"$tmp/markup"
+	status "its own output is no input: $kind" 3 cprof-flame "$tmp/markup"
+	is "  one sentence says so" "$(sed "s|$tmp/||" "$tmp/err")" "cprof-flame: markup: this is HTML or XML, neither a capture nor folded text"
+done
+status "a function may begin as a tag" 0 cprof-flame - <<'E'
+<svg as Shape>::draw;<html>::f 3
+E
 for bad in "-o png" "--colors x" "--width 5" "--width 1e3" "--height x" "--bgcolors url(x)" "--slice 3" "--negate" "--heatmap -o svg" \
-	"--heatmap --diff" "--heatmap --reverse" "--diff a b c" "--diff - -" "--nosuch"; do
+	"--heatmap --diff" "--heatmap --reverse" "--diff a b c" "--diff - -" "--nosuch" "--slice 20" "--search (" \
+	"--search a)" "--search [a" "--search a\\" "-o svg --search (" "-o svg --search [a"; do
 	status "usage: $bad" 2 cprof-flame $bad </dev/null
+done
+for good in '(a|b)' '[(]' '\(' '[]' 'a{' '(?<x>a)'; do
+	status "a page takes JavaScript's $good" 0 cprof-flame --search "$good" "$tmp/m"
 done
 status "--heatmap needs captures" 2 cprof-flame --heatmap "$tmp/m"
 done_testing

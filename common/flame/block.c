@@ -1,6 +1,6 @@
 #include "common/flame/block.h"
 
-enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, KINDS_TOLD = 8 };
+enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, KINDS_TOLD = 8, SEVERAL_RUNS = 16 };
 
 static void append_text(struct buf *out, const char *text)
 {
@@ -19,7 +19,7 @@ static void append_pairs(struct buf *out, const struct picture_pair *pairs, size
 static unsigned int flags_of(const struct picture *pic)
 {
 	unsigned int flags = (pic->sides > 1 ? TWO_SIDES : 0) | (pic->moments ? HAS_MOMENTS : 0) |
-			     (pic->inverted ? INVERTED : 0);
+			     (pic->inverted ? INVERTED : 0) | (pic->moments && pic->moments->n_begins ? SEVERAL_RUNS : 0);
 
 	for (size_t i = 0; i < pic->tree->n_labels; i++) {
 		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
@@ -96,6 +96,17 @@ static void append_moments(struct buf *out, const struct moments *m)
 	}
 }
 
+static void append_runs(struct buf *out, const struct moments *m)
+{
+	uint64_t before = 0;
+
+	buf_varint(out, m->n_begins);
+	for (size_t i = 0; i < m->n_begins; i++) {
+		buf_varint(out, m->begins[i] - before);
+		before = m->begins[i];
+	}
+}
+
 size_t block_append(struct buf *out, const struct picture *pic)
 {
 	size_t begin = out->n, texts;
@@ -114,5 +125,7 @@ size_t block_append(struct buf *out, const struct picture *pic)
 	append_tree(out, pic);
 	if (pic->moments)
 		append_moments(out, pic->moments);
+	if (pic->moments && pic->moments->n_begins)
+		append_runs(out, pic->moments);
 	return texts;
 }

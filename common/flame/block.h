@@ -8,7 +8,8 @@
  *
  * After the eight bytes "cprofv1\n" all numbers are varints (see buf_varint), a text is its length and its bytes:
  *
- *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is known not to be user code
+ *	flags       1: two sides, 2: has moments, 4: the root is at the top, 8: some frame is known not to be user code,
+ *	            16: there are several runs
  *	texts       title, subtitle, unit, name of the first side, of the second (empty where there is one side)
  *	options     number of them, then name and value of each
  *	ledger      number of lines, then name and value of each
@@ -18,6 +19,7 @@
  *	            side's self weight and enum verdict of the total
  *	moments     length of a slice in nanoseconds, number of slices, number of entries, then of each: slice less that
  *	            of the entry before, node (the first one is 1), weight
+ *	runs        number of them but for the first one, then of each: its first slice less that of the one before
  */
 #ifndef CPROF_FLAME_BLOCK_H
 #define CPROF_FLAME_BLOCK_H

@@ -24,7 +24,8 @@ class App extends Page {
 			both: () => this.set({ width: 'both' }), before: () => this.set({ width: 'before' }),
 			after: () => this.set({ width: 'after' }),
 			dtotal: () => this.set({ delta: 'total' }), dself: () => this.set({ delta: 'self' }),
-			previous: () => this.nextMatch(-1), next: () => this.nextMatch(1), table: () => this.toggle('table'),
+			previous: () => this.nextMatch(-1), next: () => this.nextMatch(1),
+			table: () => this.set({ table: this.tableShown() ? '0' : '1' }),
 			theme: () => this.set({ theme: this.format.dark ? 'light' : 'dark' }), help: () => this.showHelp(),
 			alltime: () => this.selectRange(null), reset: () => this.reset(), copy: () => this.copy(),
 			search: () => el('query').select(), heat: () => el('heatmap').focus(),
@@ -53,13 +54,11 @@ class App extends Page {
 		graph.addEventListener('pointerleave', () => this.unpoint());
 		graph.addEventListener('click', (e) => this.click(e));
 		graph.addEventListener('dblclick', (e) => this.sandwichAt(e));
-		el('pane').addEventListener('scroll', () => { this.unpoint(); this.redraw(); });
+		el('pane').addEventListener('scroll', () => { this.noteScroll(); this.unpoint(); this.redraw(); });
 		query.addEventListener('input', () => this.set({ query: query.value }, false));
 		query.addEventListener('keydown', (e) => {
 			if (e.key === 'Enter')
 				this.nextMatch(e.shiftKey ? -1 : 1);
-			else if (e.key === 'Escape' && query.value)
-				this.set({ query: '' });
 			else if (e.key === 'Escape')
 				graph.focus();
 			else
@@ -72,6 +71,7 @@ class App extends Page {
 		for (const event of ['popstate', 'hashchange'])
 			window.addEventListener(event, () => this.readFragment());
 		this.dark.addEventListener('change', () => { this.setPalette(); this.draw(); });
+		this.narrow.addEventListener('change', () => this.apply());
 		new ResizeObserver(() => this.resize()).observe(el('pane'));
 		this.listenGrip();
 	}
@@ -172,8 +172,10 @@ class App extends Page {
 			return;
 		const field = e.target.closest('input, textarea');
 		if (field) {
-			if (e.key === 'Escape')
+			if (e.key === 'Escape') {
 				el('graph').focus();
+				e.preventDefault(); // browsers would empty the field
+			}
 			return;
 		}
 		if (e.target.closest('button') && (e.key === 'Enter' || e.key === ' '))
@@ -326,7 +328,8 @@ class App extends Page {
 
 	showButtons() {
 		const s = this.state;
-		const on = [this.view, s.width, `d${s.delta}`, ...['heavy', 'icicle', 'table'].filter((key) => s[key] === '1')];
+		const on = [this.view, s.width, `d${s.delta}`, ...['heavy', 'icicle'].filter((key) => s[key] === '1'),
+			this.tableShown() ? 'table' : ''];
 		for (const button of document.querySelectorAll('.group [data-act]'))
 			if (!['theme', 'help'].includes(button.dataset.act))
 				button.setAttribute('aria-pressed', String(on.includes(button.dataset.act)));

@@ -3,7 +3,7 @@
 // node 0 is the invisible root, a subtree is i .. end[i]-1, its first child i+1, a child c's next sibling end[c].
 
 const MAGIC = 'cprofv1\n';
-const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8;
+const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16;
 
 function fromBase64(text) {
 	if (Uint8Array.fromBase64)
@@ -91,6 +91,8 @@ function readProfile(bytes) {
 	readTree(r, p);
 	if (flags & TIMES)
 		readTimes(r, p);
+	if (flags & RUNS)
+		readRuns(r, p.times);
 	return p;
 }
 
@@ -162,7 +164,7 @@ function readTree(r, p) {
 }
 
 function readTimes(r, p) {
-	const t = p.times = { sliceNs: r.number(), slices: r.number(), entries: r.count() };
+	const t = p.times = { sliceNs: r.number(), slices: r.number(), entries: r.count(), runs: [] };
 	t.slice = new Float64Array(t.entries);
 	t.node = new Int32Array(t.entries);
 	t.weight = new Float64Array(t.entries);
@@ -177,4 +179,13 @@ function readTimes(r, p) {
 	}
 	if (!(t.sliceNs > 0))
 		throw new Error('moments have no length: the data is damaged');
+}
+
+// In which slices captures begin, but for the first one.
+function readRuns(r, t) {
+	if (!t)
+		throw new Error('runs without moments: the data is damaged');
+	let slice = 0;
+	for (let n = r.count(); n > 0; n--)
+		t.runs.push(slice += r.number());
 }

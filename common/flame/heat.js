@@ -44,7 +44,9 @@ class HeatMap {
 	}
 
 	wordsOf(cell) {
-		return `${this.moment(cell * this.group)}: ${this.format.weight(this.weight[cell])}`;
+		const { runs } = this.t, slice = cell * this.group;
+		const run = runs.length ? ` (capture ${runs.filter((begin) => begin <= slice).length + 1})` : '';
+		return `${this.moment(slice)}: ${this.format.weight(this.weight[cell])}${run}`;
 	}
 
 	words(range) {
@@ -152,7 +154,8 @@ class HeatMap {
 
 	resize(width) {
 		this.left = 46;
-		this.cellHeight = this.rows === 1 ? 24 : Math.max(2, Math.min(12, Math.floor(130 / this.rows)));
+		const room = window.innerHeight < 600 ? 100 : 130;
+		this.cellHeight = this.rows === 1 ? 24 : Math.max(2, Math.min(12, Math.floor(room / this.rows)));
 		this.cellWidth = Math.min(34, Math.max(4, (width - this.left - 8) / this.columns));
 		const ratio = Math.min(window.devicePixelRatio || 1, 30000 / (this.left + this.columns * this.cellWidth));
 		this.width = this.left + this.columns * this.cellWidth + 1;
@@ -238,6 +241,9 @@ class HeatMap {
 		const every = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600].find((n) => n * cw >= 48) || 7200;
 		for (let i = 0; i < this.columns; i += every)
 			g.fillText(`${Math.round(i * perColumn)} s`, left + i * cw, bottom + 10);
+		// Another capture begins: nobody knows how long after the one before.
+		for (const begin of this.t.runs)
+			g.fillRect(left + Math.floor(begin / this.group / rows) * cw - 1.5, 0, 1.5, bottom + 4);
 	}
 
 	tell(marked) {

@@ -34,6 +34,18 @@ static uint64_t *begin_runs(const struct profile *p, uint64_t per_second, uint64
 	return begin;
 }
 
+/* Runs of which nothing is seen take no time, and have no beginning. The array becomes that of the beginnings. */
+static void keep_begins(struct moments *m, uint64_t *begin, size_t runs)
+{
+	for (size_t run = 0; run < runs; run++) {
+		uint64_t last = m->n_begins ? begin[m->n_begins - 1] : 0;
+
+		if (begin[run] > last && begin[run] < m->slices)
+			begin[m->n_begins++] = begin[run];
+	}
+	m->begins = begin;
+}
+
 /* One node has several stacks of ids in a slice. */
 static void merge_equal(struct moments *m)
 {
@@ -66,13 +78,15 @@ bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_
 		qsort(m->list, m->n, sizeof(*m->list), by_slice);
 		merge_equal(m);
 	}
+	if (begin)
+		keep_begins(m, begin, p->runs);
 	free(places);
-	free(begin);
 	return places && begin && m->list;
 }
 
 void moments_release(struct moments *m)
 {
 	free(m->list);
+	free(m->begins);
 	*m = (struct moments){ 0 };
 }

@@ -26,6 +26,8 @@ struct moments {
 	uint64_t slices; /* from the first one to the end of the last second */
 	struct moment *list; /* sorted by slice, then by node; each pair once */
 	size_t n;
+	uint64_t *begins; /* in which slices runs begin, but for the first one; rising */
+	size_t n_begins;
 };
 
 /* The profile was filled with moments of so many nanoseconds, of which a second has a whole number. */

@@ -18,6 +18,7 @@ class Page {
 		const font = number('fontsize', 12);
 		this.picture = new Picture(Math.max(font + 4, number('height', 20)), font);
 		this.dark = window.matchMedia('(prefers-color-scheme: dark)');
+		this.narrow = window.matchMedia('(max-width: 760px)'); // as in page.css
 		this.format = {
 			weight: profile.unit === 'ns' ? sayTime : sayCount, count: sayCount, percent: sayPercent, points: sayPoints,
 			colour: (label) => this.labelFill(label), say: (text) => this.say(text),
@@ -65,9 +66,14 @@ class Page {
 		if (s.query !== this.query)
 			this.applySearch();
 		this.applyView();
-		document.body.classList.toggle('notable', s.table === '0');
+		document.body.classList.toggle('notable', !this.tableShown());
 		this.showButtons();
 		this.layout();
+	}
+
+	// Where it would stand below the picture, the table waits until it is asked for.
+	tableShown() {
+		return this.state.table === '' ? !this.narrow.matches : this.state.table === '1';
 	}
 
 	setPalette() {
@@ -97,6 +103,7 @@ class Page {
 		this.trees = {};
 		this.factors = {};
 		this.table.setWeights(this.w);
+		document.body.classList.toggle('ranged', kept !== null);
 		this.showLegend();
 		this.applySearch();
 	}
@@ -176,15 +183,15 @@ class Page {
 		const factor = this.factor(), heavy = this.state.heavy === '1';
 		const lay = (one, zoom) => layTree(one, zoom, width, this.least(width), factor, heavy);
 		const down = lay(tree.down, this.zoomed.down), up = tree.up ? lay(tree.up, this.zoomed.up) : null;
-		const wasBottom = !picture.fromBottom || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 2;
 		const shape = `${this.view}${this.of}${this.state.icicle}`, fresh = shape !== this.shape;
 		picture.lay(down, up, this.state.icicle === '1');
 		this.shape = shape;
 		el('spacer').style.height = `${Math.max(picture.height, height)}px`;
-		if (picture.fromBottom && (fresh || wasBottom))
+		if (picture.fromBottom && (fresh || this.atBottom))
 			pane.scrollTop = pane.scrollHeight;
 		else if (fresh)
 			pane.scrollTop = up ? Math.max(0, (up.length - 1) * picture.rowHeight - height / 2) : 0;
+		this.noteScroll();
 		const none = this.w.sum.every((sum) => !(sum > 0));
 		el('empty').hidden = !none;
 		el('empty').textContent = this.heat && this.heat.range ? 'No samples in this range of time.' : 'No samples.';
@@ -196,6 +203,12 @@ class Page {
 		const text = this.p.options.get('minwidth') || '', n = parseFloat(text);
 		const least = !(n >= 0) ? 0.5 : text.endsWith('%') ? width * n / 100 : n;
 		return Math.max(0.05, least);
+	}
+
+	// Who looks at the root goes on doing so when the pane gets lower.
+	noteScroll() {
+		const pane = el('pane');
+		this.atBottom = !this.picture.fromBottom || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 2;
 	}
 
 	// Where in the picture the canvas begins: the picture stands at the bottom of a higher pane.
@@ -384,18 +397,26 @@ class Page {
 			return;
 		const key = this.view === 'flame' ? `${this.range}` : `${this.fragment}${this.of}`;
 		if (!this.found || this.found.key !== key || this.found.tree !== this.tree)
-			this.found = { key, tree: this.tree, list: this.findMatches(), at: step > 0 ? -1 : 0 };
+			this.found = { key, tree: this.tree, list: this.findMatches(), at: -1 };
 		const { found } = this, n = found.list.length;
 		if (n === 0) {
 			this.showMatched(' · none');
 			return;
 		}
-		found.at = (found.at + step + n) % n;
+		found.at = found.at < 0 ? this.widest(found.list) : (found.at + step + n) % n;
 		const one = found.list[found.at];
 		const box = typeof one === 'number' ? this.boxOfNode(one) : one;
 		this.bring(box);
 		this.setFocus(box);
 		this.showMatched(` · ${sayCount(found.at + 1)} of ${sayCount(n)}`);
+	}
+
+	// Which of the matches is the widest, the first one to go to.
+	widest(list) {
+		const { total } = this.w, factor = this.factor();
+		const width = (one) => [0, 1].reduce((sum, side) => sum + (factor[side] === 0 ? 0
+			: factor[side] * (typeof one === 'number' ? total[side][one] : one.total[side])), 0);
+		return list.reduce((best, one, i) => (width(one) > width(list[best]) ? i : best), 0);
 	}
 
 	boxOfNode(node) {

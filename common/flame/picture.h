@@ -43,6 +43,7 @@ struct picture {
 	const char *unit;                 /* "samples" or "ns" */
 	const char *names[PROFILE_SIDES]; /* of the sides, where there are two */
 	struct look look;
+	const bool *matches;              /* by label, for a picture that stands still; NULL: nothing is searched for */
 	bool inverted;                    /* the root is at the top */
 	/* What is known of the capture, and what the command line said; owned. */
 	struct picture_pair *facts, *options;

@@ -57,7 +57,7 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 	}
 	print_count(out, v);
 	buf_byte(out, ' ');
-	page_escape(out, slice_of(pic->look.countname ? pic->look.countname : pic->unit));
+	page_escape(out, slice_of(pic->look.countname ? pic->look.countname : v == 1 ? "sample" : pic->unit));
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -194,12 +194,18 @@ static void append_name(struct drawing *d, size_t i, double x, double y, double 
 	buf_text(d->out, shown.n < name.n ? "\xe2\x80\xa6</text>" : "</text>");
 }
 
+/* Of what is searched, all that does not match. */
+static bool is_pale(const struct picture *pic, size_t i)
+{
+	return pic->matches && (!i || !pic->matches[pic->tree->nodes[i].label]);
+}
+
 static void draw_box(struct drawing *d, size_t i, size_t level, double x, double w)
 {
 	double y = row_top(d, level), wide = w > 3 ? w - 0.75 : w * 0.9, h = d->pic->look.row - 1;
 	char colour[COLOUR_TEXT];
 
-	buf_text(d->out, "<g>");
+	buf_text(d->out, is_pale(d->pic, i) ? "<g class=\"pale\">" : "<g>");
 	append_tooltip(d, i);
 	append_rect(d->out, x, y, wide, h, fill_of(d, i, colour));
 	append_marks(d, i, x, y, wide, h);
@@ -212,6 +218,8 @@ static void draw_rest(struct drawing *d, struct open *o)
 {
 	double w = o->x - o->rest_x, y = row_top(d, d->n_open), h = d->pic->look.row - 1;
 
+	if (o->rest && w >= 0.5 && d->n_open >= d->levels)
+		d->levels = d->n_open + 1;
 	if (o->rest && w >= 0.5 && !d->measure) {
 		buf_text(d->out, "<g><title>");
 		print_count(d->out, o->rest);
@@ -400,6 +408,8 @@ static void append_head(struct drawing *d, double height)
 	buf_printf(out, ".title { font-size: %.4gpx; font-weight: 600; }\n.small { font-size: %.4gpx; fill: #5b626b; }\n",
 		   look->fontsize + 5, look->fontsize - 1);
 	buf_text(out, "g:hover > rect:first-of-type { stroke: #101318; }\n</style>\n");
+	if (d->pic->matches)
+		buf_text(out, "<style>.pale { opacity: 0.3 }</style>\n");
 	if (d->pic->sides > 1)
 		buf_text(out, "<defs><pattern id=\"gone\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
 			 "patternTransform=\"rotate(45)\"><path d=\"M0 0V7\" stroke=\"#3d434c\" stroke-opacity=\"0.55\" "

@@ -20,7 +20,7 @@ class Table {
 		this.makeHead();
 		this.body.addEventListener('scroll', () => this.paint());
 		this.body.addEventListener('keydown', (e) => this.key(e));
-		this.body.addEventListener('focus', () => { this.at = Math.max(0, this.at); this.paint(); });
+		this.body.addEventListener('focus', () => this.enter());
 		this.long.addEventListener('click', (e) => this.click(e));
 		const input = document.getElementById('filter');
 		input.addEventListener('input', () => this.setFilter(input.value));
@@ -30,10 +30,10 @@ class Table {
 		const bar = (of) => (l) => this.share(of(0), l, 0), part = (of) => (l) => this.format.percent(bar(of)(l));
 		const self = (s) => this.w.labelSelf[s], total = (s) => this.w.labelTotal[s];
 		return [
-			{ key: 'self', title: 'Self', by: (l) => self(0)[l], show: (l) => this.format.weight(self(0)[l]) },
-			{ key: 'selfshare', title: '%', by: (l) => self(0)[l], show: part(self), bar: bar(self) },
-			{ key: 'total', title: 'Total', by: (l) => total(0)[l], show: (l) => this.format.weight(total(0)[l]) },
-			{ key: 'totalshare', title: '%', by: (l) => total(0)[l], show: part(total), bar: bar(total) },
+			{ key: 'self', title: 'Self', by: (l) => self(0)[l], show: (l) => this.format.weight(self(0)[l]), minor: true },
+			{ key: 'selfshare', title: 'Self %', by: (l) => self(0)[l], show: part(self), bar: bar(self) },
+			{ key: 'total', title: 'Total', by: (l) => total(0)[l], show: (l) => this.format.weight(total(0)[l]), minor: true },
+			{ key: 'totalshare', title: 'Total %', by: (l) => total(0)[l], show: part(total), bar: bar(total) },
 		];
 	}
 
@@ -43,10 +43,10 @@ class Table {
 			['total', 'Total', (s) => this.w.labelTotal[s], this.p.totalVerdict]]) {
 			const change = (l) => this.share(of(1), l, 1) - this.share(of(0), l, 0);
 			for (const side of [0, 1])
-				columns.push({ key: key + side, title: `${title} ${side ? 'after' : 'before'}`, by: (l) => of(side)[l],
+				columns.push({ key: key + side, title: `${title} ${side ? 'after' : 'before'}`, by: (l) => of(side)[l], minor: true,
 					show: (l) => this.format.percent(this.share(of(side), l, side)),
 					tip: (l) => this.format.weight(of(side)[l]) });
-			columns.push({ key: `${key}change`, title: 'Change', by: (l) => Math.abs(change(l)), change, verdict,
+			columns.push({ key: `${key}change`, title: `Δ ${title.toLowerCase()}`, by: (l) => Math.abs(change(l)), change, verdict,
 				show: (l) => this.format.points(change(l)) });
 		}
 		this.sort.key = 'totalchange';
@@ -70,9 +70,17 @@ class Table {
 		};
 		add('name', 'Function', 'name');
 		for (const c of this.columns)
-			add(c.key, c.title, c.bar || c.change ? 'share' : 'number');
-		const sides = this.p.sides === 1 ? 'minmax(5em, 1fr) 5.6em 5em 5.9em 5em' : 'minmax(5em, 1fr) repeat(6, 5.1em)';
-		document.getElementById('table').style.setProperty('--columns', sides);
+			add(c.key, c.title, `${c.bar || c.change ? 'share' : 'number'}${c.minor ? ' minor' : ''}`);
+	}
+
+	// Numbers get the room that the greatest one takes, names the rest; a narrow table leaves the minor columns out.
+	setColumns() {
+		const digits = this.format.weight(this.w.sum[0]).length, wide = Math.max(4.3, 0.58 * digits + 0.9);
+		const width = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '4.9em');
+		const list = (columns) => ['minmax(5em, 1fr)', ...columns.map(width)].join(' ');
+		const { style } = document.getElementById('table');
+		style.setProperty('--all-columns', list(this.columns));
+		style.setProperty('--few-columns', list(this.columns.filter((c) => !c.minor)));
 	}
 
 	sortBy(key) {
@@ -94,7 +102,10 @@ class Table {
 	}
 
 	setWeights(w) {
+		const first = !this.w;
 		this.w = w;
+		if (first)
+			this.setColumns();
 		this.refresh();
 	}
 
@@ -142,6 +153,13 @@ class Table {
 		this.long.replaceChildren(...list);
 	}
 
+	// A press of the pointer comes here first: rows have to stay where they are, or it is no click.
+	enter() {
+		this.at = Math.max(0, this.at);
+		for (const row of this.long.children)
+			row.classList.toggle('at', Number(row.dataset.row) === this.at);
+	}
+
 	row(i) {
 		const label = this.rows[i], row = document.createElement('div');
 		row.className = 'row';
@@ -155,7 +173,7 @@ class Table {
 		for (const c of this.columns) {
 			const cell = document.createElement('span');
 			cell.setAttribute('role', 'cell');
-			cell.className = c.bar ? 'share' : 'number';
+			cell.className = `${c.bar ? 'share' : 'number'}${c.minor ? ' minor' : ''}`;
 			cell.textContent = c.show(label);
 			if (c.bar)
 				cell.style.setProperty('--share', String(c.bar(label)));

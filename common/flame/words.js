@@ -6,7 +6,7 @@ const KEYS = [
 	['Backspace', 'zoom out by one'],
 	['Escape, 0', 'zoom out to all; in a field: leave it'],
 	['/', 'search by regular expression; capitals matter once there are any'],
-	['n, N', 'next, previous match'],
+	['n, N', 'next, previous match; first to the widest one (in the field: Enter)'],
 	['f, r', 'stacks from the root; reversed, callers merged from the leaf'],
 	['s', 'sandwich of the focused function: callers above, callees below (also: double click)'],
 	['o', 'heaviest first, or by name'],
@@ -63,13 +63,13 @@ function defaultsOf(p) {
 		heavy: p.options.get('order') === 'heavy' ? '1' : '0', icicle: p.icicle || on('inverted') ? '1' : '0',
 		width: width === 'before' || width === 'after' ? width : 'both',
 		delta: p.options.get('delta') === 'self' ? 'self' : 'total',
-		range: '', theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '1',
+		range: '', theme: p.options.get('theme') || '', table: p.options.get('table') === '0' ? '0' : '',
 	};
 }
 
 const ALLOWED = {
 	view: ['flame', 'reverse', 'sandwich'], heavy: ['0', '1'], icicle: ['0', '1'], width: ['both', 'before', 'after'],
-	delta: ['total', 'self'], theme: ['', 'dark', 'light'], table: ['0', '1'],
+	delta: ['total', 'self'], theme: ['', 'dark', 'light'], table: ['', '0', '1'],
 };
 
 function fragmentOf(state, defaults) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "common/profile/label.h"
 
@@ -11,6 +12,34 @@ bool folded_looks_like(struct slice s)
 	return s.n && (s.p[0] >= 0x20 || s.p[0] == '\n' || s.p[0] == '\r') && s.p[0] < 0xf5 &&
 	       !(s.p[0] >= 0x7f && s.p[0] < 0xc2) && !memchr(s.p, '\0', s.n) &&
 	       !(s.n > 8 && memcmp(s.p, "segment ", 8) == 0);
+}
+
+static bool begins(struct slice s, const char *with)
+{
+	size_t n = strlen(with);
+
+	return s.n >= n && strncasecmp((const char *)s.p, with, n) == 0;
+}
+
+/* "<html>" and "<svg width=..."; but a function may be "<svg as Shape>::draw", or "<svg>::draw". */
+static bool begins_element(struct slice s, const char *tag)
+{
+	struct slice rest = { s.p + strlen(tag), s.n - strlen(tag) };
+
+	if (!begins(s, tag) || !rest.n)
+		return false;
+	if (rest.p[0] == '>')
+		return !begins(rest, ">:") && !begins(rest, ">;");
+	return memchr(" \t\r\n", rest.p[0], 4) && !begins(rest, " as ");
+}
+
+bool folded_is_markup(struct slice s)
+{
+	if (begins(s, "\xef\xbb\xbf"))
+		s = (struct slice){ s.p + 3, s.n - 3 };
+	while (s.n && memchr(" \t\r\n", s.p[0], 4))
+		s = (struct slice){ s.p + 1, s.n - 1 };
+	return begins(s, "<!DOCTYPE") || begins(s, "<?xml") || begins_element(s, "<html") || begins_element(s, "<svg");
 }
 
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,

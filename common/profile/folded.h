@@ -82,6 +82,9 @@ void folded_reader_release(struct folded_reader *r);
 /* Do these first bytes of an input look like folded text, rather than a stream or another binary? */
 bool folded_looks_like(struct slice start);
 
+/* Are they a page or a picture, as cprof-flame writes them? Some of its lines end in numbers, too. */
+bool folded_is_markup(struct slice start);
+
 struct folded_writer {
 	const struct profile *p;
 	unsigned int columns;
