@@ -183,6 +183,8 @@ static void print_verdict(const struct findings *o, const struct settings *s, en
 
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
 	print_basis(o, s->sides);
+	if (c->long_bursts && !c->runs[0] && !c->runs[1])
+		printf("bursts are longer than a block, and chance may be more than that: longer captures would tell\n");
 	printf("growth that would be seen in 4 of 5 cases:");
 	for (unsigned int share = 1; share <= 10; share *= 10) {
 		double growth = 100 * changes_detectable_at(c, &o->p, &o->setup, share / 100.0);

@@ -17,55 +17,68 @@ static uint32_t name_of(const struct flame_tree *t, size_t i)
 	return t->p->nodes[t->nodes[i].node].label;
 }
 
-/* A node varies as much as its function does, what ran as much as most functions do. */
-static struct compare counts_of(const struct flame_tree *t, const struct changes *c, const struct changes_setup *setup, size_t i)
+/* The nodes that are judged: where they are in the tree, what they count, and where those of the profile are here. */
+struct judged {
+	uint32_t *numbers, *places;
+	struct compare *counts;
+	double *p, *least, *q;
+	size_t n;
+};
+
+/* Most nodes of a large tree have too few samples for any verdict, and are no tests. */
+static bool testable(const struct flame_tree *t, const struct changes_setup *setup, size_t i, struct compare *counts)
 {
-	const struct compare *name = &c->by_label[name_of(t, i)].cum.counts;
-	const uint64_t *weight = flame_total(t, i), *all = flame_total(t, 0);
-	struct compare counts = { .design = name->design, .df = name->df };
-
-	if (flame_label(t, i)->kind == KIND_ROOT) {
-		counts.design = c->design;
-		counts.df = c->df;
-	}
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		double unit = setup->unit[side];
-
-		if (!(unit > 0) || !isfinite(unit))
-			continue;
-		counts.k[side] = (double)weight[side] / unit;
-		counts.n[side] = (double)all[side] / unit;
-	}
-	return counts;
+	*counts = changes_counts(flame_total(t, i), t->p, setup);
+	return compare_least_p(counts) < COMPARE_RATE;
 }
 
-/* Most nodes of a large tree have too few samples for any verdict, and are no tests: that is what least is for. */
-static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const struct changes *c,
-			const struct changes_setup *setup)
+static bool list_judged(struct judged *j, const struct flame_tree *t, const struct changes_setup *setup)
 {
-	double *p = malloc(t->n * sizeof(*p)), *least = malloc(t->n * sizeof(*least)), *q = malloc(t->n * sizeof(*q));
-	bool good = p && least && q;
 	struct compare counts;
 	size_t n = 0;
 
-	/* Until it is judged, v says whether a node is tested. */
-	for (size_t i = 1; good && i < t->n; i++) {
-		counts = counts_of(t, c, setup, i);
-		least[n] = compare_least_p(&counts);
-		v->nodes[i] = least[n] < COMPARE_RATE;
-		if (v->nodes[i])
-			p[n++] = compare_p(&counts);
-	}
-	good = good && compare_adjust(p, least, n, COMPARE_RATE, q);
-	for (size_t i = 1, at = 0; good && i < t->n; i++) {
-		if (!v->nodes[i])
+	for (size_t i = 1; i < t->n; i++)
+		n += testable(t, setup, i, &counts);
+	j->numbers = malloc(t->p->n * sizeof(*j->numbers));
+	j->places = malloc((n + 1) * sizeof(*j->places));
+	j->counts = malloc((n + 1) * sizeof(*j->counts));
+	j->p = malloc((n + 1) * sizeof(*j->p));
+	j->least = malloc((n + 1) * sizeof(*j->least));
+	j->q = malloc((n + 1) * sizeof(*j->q));
+	if (!j->numbers || !j->places || !j->counts || !j->p || !j->least || !j->q)
+		return false;
+	for (size_t i = 0; i < t->p->n; i++)
+		j->numbers[i] = SPREAD_NONE;
+	for (size_t i = 1; i < t->n; i++) {
+		if (!testable(t, setup, i, &counts))
 			continue;
-		counts = counts_of(t, c, setup, i);
-		v->nodes[i] = judge(&counts, q[at++]);
+		j->numbers[t->nodes[i].node] = (uint32_t)j->n;
+		j->places[j->n] = (uint32_t)i;
+		j->counts[j->n++] = counts;
 	}
-	free(p);
-	free(least);
-	free(q);
+	return true;
+}
+
+/* Each by how its own samples came: boxes of the same samples have the same verdict, whatever their names. */
+static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const struct changes *c,
+			const struct changes_setup *setup)
+{
+	struct judged j = { 0 };
+	bool good = list_judged(&j, t, setup) && changes_nodes(c, t->p, setup, j.numbers, j.counts, j.n);
+
+	for (size_t i = 0; good && i < j.n; i++) {
+		j.least[i] = compare_least_p(&j.counts[i]);
+		j.p[i] = compare_p(&j.counts[i]);
+	}
+	good = good && compare_adjust(j.p, j.least, j.n, COMPARE_RATE, j.q);
+	for (size_t i = 0; good && i < j.n; i++)
+		v->nodes[j.places[i]] = judge(&j.counts[i], j.q[i]);
+	free(j.numbers);
+	free(j.places);
+	free(j.counts);
+	free(j.p);
+	free(j.least);
+	free(j.q);
 	return good;
 }
 

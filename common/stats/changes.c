@@ -3,24 +3,27 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/stats/moderate.h"
-#include "common/stats/spread.h"
-
 /* Samples that a name must have on both sides together before its spread says anything about that of others. */
 enum { ENOUGH = 20 };
+/* Blocks that are so much alike though another one lies between them are shorter than bursts. */
+#define LONG 0.3
 
 /* One test: a change, or the two of a row that are the same. */
 struct test {
 	struct change *change;
 	uint32_t label;
 	uint8_t kind;
-	double between_runs; /* design effect, as measured */
+};
+
+/* Variance between parts; sums are NULL where there is none. */
+struct parts {
+	struct spread blocks, runs;
 };
 
 struct work {
 	struct test *tests;
 	double *values, *q;
-	struct spread blocks, runs;
+	struct parts parts;
 };
 
 static struct change *change_of(struct changes *c, uint32_t label, unsigned int kind)
@@ -28,7 +31,7 @@ static struct change *change_of(struct changes *c, uint32_t label, unsigned int 
 	return kind == SPREAD_FLAT ? &c->by_label[label].flat : &c->by_label[label].cum;
 }
 
-static struct compare counts_of(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup)
+struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup)
 {
 	struct compare counts = { 0 };
 
@@ -54,18 +57,18 @@ static void list_tests(struct changes *c, const struct table *t, const struct pr
 		for (unsigned int kind = 0; kind < SPREAD_KINDS; kind++) {
 			struct change *change = change_of(c, row->label, kind);
 
-			change->counts = counts_of(weights[kind], p, setup);
+			change->counts = changes_counts(weights[kind], p, setup);
 			change->p = change->q = 1;
 			if (kind == SPREAD_FLAT && ((!row->flat[0] && !row->flat[1]) ||
 						    (row->flat[0] == row->cum[0] && row->flat[1] == row->cum[1])))
 				continue;
-			w->tests[c->tests++] = (struct test){ change, row->label, (uint8_t)kind, 0 };
+			w->tests[c->tests++] = (struct test){ change, row->label, (uint8_t)kind };
 		}
 	}
 }
 
 /* How many times more the shares vary than those of independent samples, over the sides that can tell. */
-static double design_of(const struct spread *s, const struct compare *counts, const struct test *t, bool *known)
+static double design_of(const struct spread *s, const struct compare *counts, uint32_t unit, bool *known)
 {
 	double measured = 0, independent = 0;
 
@@ -74,20 +77,11 @@ static double design_of(const struct spread *s, const struct compare *counts, co
 
 		if (s->clusters[side] < 2 || !(n > 0))
 			continue;
-		measured += spread_variance(s, side, t->label, t->kind);
+		measured += spread_variance(s, side, unit);
 		independent += share * (1 - share) / n;
 	}
 	*known = independent > 0;
 	return *known ? measured / independent : 1;
-}
-
-static double degrees(const uint32_t *parts)
-{
-	double df = 0;
-
-	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-		df += parts[side] > 1 ? parts[side] - 1 : 0;
-	return df;
 }
 
 static bool enough(const struct compare *counts)
@@ -110,7 +104,7 @@ static double size_of(const struct compare *counts)
 static bool moderate_runs(const struct changes *c, const struct work *w, struct moderate *m)
 {
 	struct moderate_value *list = malloc((c->tests + 1) * sizeof(*list));
-	double df = degrees(w->runs.clusters);
+	double df = spread_degrees(&w->parts.runs);
 	bool good = list != NULL, known;
 
 	for (unsigned int kind = 0; good && kind < SPREAD_KINDS; kind++) {
@@ -118,12 +112,13 @@ static bool moderate_runs(const struct changes *c, const struct work *w, struct 
 
 		/* Once a row: each has one test of its cum. */
 		for (size_t i = 0; i < c->tests; i++) {
-			struct test t = { .label = w->tests[i].label, .kind = (uint8_t)kind };
-			const struct compare *counts = &change_of((struct changes *)c, t.label, kind)->counts;
+			uint32_t label = w->tests[i].label;
+			const struct compare *counts = &change_of((struct changes *)c, label, kind)->counts;
 
 			if (w->tests[i].kind != SPREAD_CUM || !enough(counts))
 				continue;
-			list[n] = (struct moderate_value){ design_of(&w->runs, counts, &t, &known), size_of(counts) };
+			list[n].design = design_of(&w->parts.runs, counts, spread_name(label, kind), &known);
+			list[n].size = size_of(counts);
 			n += known;
 		}
 		good = moderate_fit(&m[kind], list, n, df);
@@ -133,29 +128,56 @@ static bool moderate_runs(const struct changes *c, const struct work *w, struct 
 	return good;
 }
 
-static bool set_designs(struct changes *c, struct work *w)
+/* The wider of blocks and runs. */
+static void set_design(struct compare *counts, const struct changes *c, const struct parts *parts, uint32_t unit,
+		       unsigned int kind)
 {
-	struct moderate m[SPREAD_KINDS] = { 0 };
 	bool known;
 
-	if (w->runs.sums && !moderate_runs(c, w, m))
-		return false;
-	c->df = m[SPREAD_FLAT].df > 0 ? m[SPREAD_FLAT].df : degrees(w->blocks.clusters);
-	for (size_t i = 0; i < c->tests; i++) {
-		struct test *t = &w->tests[i];
-		struct compare *counts = &t->change->counts;
+	counts->df = c->df;
+	counts->design = 1;
+	if (parts->blocks.sums)
+		counts->design = fmax(1, design_of(&parts->blocks, counts, unit, &known));
+	if (parts->runs.sums) {
+		double between = design_of(&parts->runs, counts, unit, &known);
 
-		counts->df = c->df;
-		counts->design = 1;
-		if (w->blocks.sums)
-			counts->design = fmax(1, design_of(&w->blocks, counts, t, &known));
-		if (w->runs.sums) {
-			double between = design_of(&w->runs, counts, t, &known);
+		if (known)
+			counts->design = fmax(counts->design, moderate_one(&c->moderate[kind], between, size_of(counts)));
+	}
+}
 
-			if (known)
-				counts->design = fmax(counts->design, moderate_one(&m[t->kind], between, size_of(counts)));
+/* How much of the variance between blocks the last of the next ones still add, over all tests. */
+static bool still_growing(const struct changes *c, const struct work *w)
+{
+	const struct spread *s = &w->parts.blocks;
+	double all = 0, last = 0;
+
+	for (size_t i = 0; s->sums && i < c->tests; i++) {
+		const struct compare *counts = &w->tests[i].change->counts;
+		uint32_t unit = spread_name(w->tests[i].label, w->tests[i].kind);
+		double k = size_of(counts);
+
+		if (!enough(counts) || !(k > 0))
+			continue;
+		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+			all += spread_covariance(s, side, unit, 0) / k;
+			last += spread_covariance(s, side, unit, s->lags) / k;
 		}
 	}
+	return last > LONG * all;
+}
+
+static bool set_designs(struct changes *c, struct work *w)
+{
+	if (w->parts.runs.sums && !moderate_runs(c, w, c->moderate))
+		return false;
+	c->df = c->moderate[SPREAD_FLAT].df > 0 ? c->moderate[SPREAD_FLAT].df : spread_degrees(&w->parts.blocks);
+	for (size_t i = 0; i < c->tests; i++) {
+		struct test *t = &w->tests[i];
+
+		set_design(&t->change->counts, c, &w->parts, spread_name(t->label, t->kind), t->kind);
+	}
+	c->long_bursts = still_growing(c, w);
 	return true;
 }
 
@@ -215,30 +237,46 @@ static void set_intervals(struct changes *c, const struct table *t)
 	c->critical = compare_critical(fmin(1, COMPARE_RATE * (double)passed / (double)(c->tests ? c->tests : 1)), c->df);
 }
 
-static bool measure(struct changes *c, const struct profile *p, const struct changes_setup *setup, struct work *w)
+static bool spread_of(struct spread *s, const struct profile *p, enum spread_by by, const bool *use,
+		      const uint32_t *numbers, size_t n)
 {
-	bool several[PROFILE_SIDES], any = false, parts = true;
+	return numbers ? spread_nodes(s, p, by, use, numbers, n) : spread_names(s, p, by, use);
+}
+
+/* Of names; or of nodes that have numbers. */
+static bool measure(struct parts *parts, const struct profile *p, const struct changes_setup *setup,
+		    const uint32_t *numbers, size_t n)
+{
+	bool several[PROFILE_SIDES], any = false, many = true;
 
 	if (setup->timed[0] || setup->timed[1]) {
-		if (!spread_init(&w->blocks, p, SPREAD_BLOCKS, setup->timed))
+		if (!spread_of(&parts->blocks, p, SPREAD_BLOCKS, setup->timed, numbers, n))
 			return false;
 		for (unsigned int side = 0; side < PROFILE_SIDES; side++)
-			parts = parts && (!setup->timed[side] || w->blocks.clusters[side] >= SPREAD_LEAST);
-		if (!parts)
-			spread_release(&w->blocks);
+			many = many && (!setup->timed[side] || parts->blocks.clusters[side] >= SPREAD_LEAST);
+		if (!many)
+			spread_release(&parts->blocks);
 	}
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
 		several[side] = setup->runs[side] > 1;
 		any = any || several[side];
 	}
-	if (any && !spread_init(&w->runs, p, SPREAD_RUNS, several))
-		return false;
+	return !any || spread_of(&parts->runs, p, SPREAD_RUNS, several, numbers, n);
+}
+
+static void note_parts(struct changes *c, const struct parts *parts)
+{
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		c->blocks[side] = w->blocks.clusters[side];
-		c->slices[side] = w->blocks.slices[side];
-		c->runs[side] = w->runs.clusters[side];
+		c->blocks[side] = parts->blocks.clusters[side];
+		c->slices[side] = parts->blocks.slices[side];
+		c->runs[side] = parts->runs.clusters[side];
 	}
-	return true;
+}
+
+static void release_parts(struct parts *parts)
+{
+	spread_release(&parts->blocks);
+	spread_release(&parts->runs);
 }
 
 bool changes_init(struct changes *c, const struct table *t, const struct profile *p,
@@ -252,8 +290,9 @@ bool changes_init(struct changes *c, const struct table *t, const struct profile
 	w.tests = malloc(most * sizeof(*w.tests));
 	w.values = malloc(most * sizeof(*w.values));
 	w.q = malloc(most * sizeof(*w.q));
-	good = c->by_label && w.tests && w.values && w.q && measure(c, p, setup, &w);
+	good = c->by_label && w.tests && w.values && w.q && measure(&w.parts, p, setup, NULL, 0);
 	if (good) {
+		note_parts(c, &w.parts);
 		list_tests(c, t, p, setup, &w);
 		good = set_designs(c, &w);
 	}
@@ -263,8 +302,7 @@ bool changes_init(struct changes *c, const struct table *t, const struct profile
 	}
 	if (good)
 		set_intervals(c, t);
-	spread_release(&w.blocks);
-	spread_release(&w.runs);
+	release_parts(&w.parts);
 	free(w.tests);
 	free(w.values);
 	free(w.q);
@@ -275,6 +313,18 @@ void changes_release(struct changes *c)
 {
 	free(c->by_label);
 	*c = (struct changes){ 0 };
+}
+
+bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
+		   const uint32_t *numbers, struct compare *counts, size_t n)
+{
+	struct parts parts = { 0 };
+	bool good = measure(&parts, p, setup, numbers, n);
+
+	for (size_t i = 0; good && i < n; i++)
+		set_design(&counts[i], c, &parts, (uint32_t)i, SPREAD_CUM);
+	release_parts(&parts);
+	return good;
 }
 
 bool changes_significant(const struct changes_row *row)
@@ -290,7 +340,7 @@ double changes_detectable(const struct changes *c, const struct change *of)
 double changes_detectable_at(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
 			     double share)
 {
-	struct compare counts = counts_of(p->total, p, setup);
+	struct compare counts = changes_counts(p->total, p, setup);
 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		counts.k[side] = share * counts.n[side];

@@ -27,6 +27,8 @@
 
 #include "common/profile/table.h"
 #include "common/stats/compare.h"
+#include "common/stats/moderate.h"
+#include "common/stats/spread.h"
 
 struct changes_setup {
 	double unit[PROFILE_SIDES];     /* what a sample weighs; not finite: nobody knows, so nothing can be tested */
@@ -50,12 +52,23 @@ struct changes {
 	double df, critical;   /* for the whole comparison; critical: what one more change would need to pass */
 	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* parts of time on each side, slices in each; or 0 */
 	uint32_t runs[PROFILE_SIDES];                          /* that variance was measured between; or 0 */
+	bool long_bursts; /* bursts are longer than blocks, and what they vary by is more than was measured */
+	struct moderate moderate[SPREAD_KINDS];
 };
 
 /* False without memory; the object can be released all the same. */
 bool changes_init(struct changes *c, const struct table *t, const struct profile *p,
 		  const struct changes_setup *setup);
 void changes_release(struct changes *c);
+
+/* Counts of a weight on both sides, in samples, without design. */
+struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup);
+/*
+ * Gives the counts of nodes, each with all below it, the design effect of its own samples and not that of its name's.
+ * numbers: for each node of the profile where its counts are, or SPREAD_NONE. False without memory.
+ */
+bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
+		   const uint32_t *numbers, struct compare *counts, size_t n);
 
 bool changes_significant(const struct changes_row *row);
 /* The smallest growth of a share from this one on that is found in 4 of 5 cases; infinite where none would be. */

@@ -1,10 +1,11 @@
 #include "common/stats/spread.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Weight of a node in one part of one side. */
 struct piece {
-	uint32_t side, cluster, node;
+	uint32_t side, cluster, begun, node; /* begun: the first part of this run */
 	uint64_t weight;
 };
 
@@ -50,6 +51,12 @@ static void measure(const struct profile_moment *m, size_t n, struct spread *s)
 	}
 }
 
+/* A part of either side: those of the first side come first. */
+struct span {
+	double weight;
+	uint32_t run; /* counted here */
+};
+
 /*
  * Numbers the parts from 0 on each side; the blocks of a run that nothing came in are counted. A run
  * begins a part of its own.
@@ -66,8 +73,56 @@ static void cut(struct spread *s, const struct profile_moment *m, size_t n, enum
 		else if (m[i].run != m[i - 1].run)
 			begun = last + 1;
 		last = begun + block;
-		pieces[i] = (struct piece){ m[i].side, last, m[i].node, m[i].weight };
+		pieces[i] = (struct piece){ m[i].side, last, begun, m[i].node, m[i].weight };
 		s->clusters[m[i].side] = last + 1;
+	}
+}
+
+static uint32_t span_of(const struct spread *s, const struct piece *piece)
+{
+	return piece->cluster + (piece->side ? s->clusters[0] : 0);
+}
+
+/* The parts with their weight. To be freed; NULL without memory. */
+static struct span *list_spans(const struct spread *s, const struct piece *pieces, size_t n)
+{
+	size_t all = (size_t)s->clusters[0] + s->clusters[1];
+	struct span *spans = calloc(all + 1, sizeof(*spans));
+	uint32_t run = 0;
+
+	for (size_t i = 0, at = 0; spans && i < n; i++) {
+		uint32_t here = span_of(s, &pieces[i]);
+
+		run += i && (pieces[i].side != pieces[i - 1].side || pieces[i].begun != pieces[i - 1].begun);
+		for (; at <= here; at++)
+			spans[at].run = run;
+		spans[here].weight += (double)pieces[i].weight;
+	}
+	return spans;
+}
+
+/* Weight of the neighbours that are so many parts away, in the same run. */
+static double around(const struct spread *s, const struct span *spans, uint32_t at, uint32_t lag)
+{
+	size_t all = (size_t)s->clusters[0] + s->clusters[1];
+	double weight = 0;
+
+	if (at >= lag && spans[at - lag].run == spans[at].run)
+		weight += spans[at - lag].weight;
+	if (at + lag < all && spans[at + lag].run == spans[at].run)
+		weight += spans[at + lag].weight;
+	return weight;
+}
+
+static void sum_spans(struct spread *s, const struct span *spans)
+{
+	for (uint32_t at = 0; at < s->clusters[0] + s->clusters[1]; at++) {
+		unsigned int side = at >= s->clusters[0];
+
+		s->n[side] += spans[at].weight;
+		s->nn[side][0] += spans[at].weight * spans[at].weight;
+		for (uint32_t lag = 1; lag <= s->lags; lag++)
+			s->nn[side][lag] += spans[at].weight * around(s, spans, at, lag) / 2;
 	}
 }
 
@@ -97,119 +152,184 @@ static size_t merge(struct piece *pieces, size_t n)
 	return kept;
 }
 
-/* What one part holds, by label; touched lists the labels that have something. */
-struct part {
-	struct {
-		double kind[SPREAD_KINDS];
-		uint32_t seen; /* number of the piece that added to the cum last */
-		bool touched;
-	} *by_label;
-	uint32_t *touched;
-	size_t n;
-	double weight;
+/* What is measured, in the part at hand and in those before. */
+struct unit {
+	double x, was[SPREAD_LAGS];
+	uint32_t at[SPREAD_LAGS]; /* number of the part that it was so much in, and 1 */
+	uint32_t seen;            /* number of the piece that added last, for what a stack has once */
+	bool touched;
 };
 
-static void add(struct part *part, unsigned int kind, uint32_t label, double weight)
+struct part {
+	const struct profile *p;
+	const uint32_t *numbers; /* NULL: names */
+	struct unit *units;
+	uint32_t *touched; /* those that have something */
+	size_t n;
+};
+
+static void add(struct part *part, uint32_t unit, double weight)
 {
-	if (!part->by_label[label].touched) {
-		part->by_label[label].touched = true;
-		part->touched[part->n++] = label;
+	if (!part->units[unit].touched) {
+		part->units[unit].touched = true;
+		part->touched[part->n++] = unit;
 	}
-	part->by_label[label].kind[kind] += weight;
+	part->units[unit].x += weight;
 }
 
 /* As rows of a table count (table.h): a name once a stack, and not for the outermost frame, unless it stands alone. */
-static void add_piece(struct part *part, const struct profile *p, const struct piece *piece, uint32_t number)
+static void add_names(struct part *part, const struct piece *piece, uint32_t number)
 {
+	const struct profile_node *nodes = part->p->nodes;
 	double weight = (double)piece->weight;
 	uint32_t at = piece->node;
 
-	part->weight += weight;
-	add(part, SPREAD_FLAT, p->nodes[at].label, weight);
-	if (p->nodes[at].parent == 0)
-		add(part, SPREAD_CUM, p->nodes[at].label, weight);
-	for (; p->nodes[at].parent != 0; at = p->nodes[at].parent) {
-		uint32_t label = p->nodes[at].label;
+	add(part, spread_name(nodes[at].label, SPREAD_FLAT), weight);
+	if (nodes[at].parent == 0)
+		add(part, spread_name(nodes[at].label, SPREAD_CUM), weight);
+	for (; nodes[at].parent != 0; at = nodes[at].parent) {
+		uint32_t unit = spread_name(nodes[at].label, SPREAD_CUM);
 
-		if (part->by_label[label].seen == number)
+		if (part->units[unit].seen == number)
 			continue;
-		part->by_label[label].seen = number;
-		add(part, SPREAD_CUM, label, weight);
+		part->units[unit].seen = number;
+		add(part, unit, weight);
 	}
 }
 
-static void end_part(struct spread *s, struct part *part, unsigned int side)
+static void add_nodes(struct part *part, const struct piece *piece)
+{
+	for (uint32_t at = piece->node; at; at = part->p->nodes[at].parent) {
+		if (part->numbers[at] != SPREAD_NONE)
+			add(part, part->numbers[at], (double)piece->weight);
+	}
+}
+
+static void end_unit(struct spread *s, const struct span *spans, uint32_t at, struct unit *unit, struct spread_sums *to)
+{
+	to->x += unit->x;
+	to->lag[0].xx += unit->x * unit->x;
+	to->lag[0].xn += unit->x * spans[at].weight;
+	for (uint32_t lag = 1; lag <= s->lags; lag++) {
+		uint32_t slot = (at - lag) % SPREAD_LAGS;
+
+		to->lag[lag].xn += unit->x * around(s, spans, at, lag) / 2;
+		if (at >= lag && unit->at[slot] == at - lag + 1 && spans[at - lag].run == spans[at].run)
+			to->lag[lag].xx += unit->x * unit->was[slot];
+	}
+	unit->was[at % SPREAD_LAGS] = unit->x;
+	unit->at[at % SPREAD_LAGS] = at + 1;
+	unit->x = 0;
+	unit->touched = false;
+}
+
+static void end_part(struct spread *s, const struct span *spans, struct part *part, const struct piece *last)
 {
 	for (size_t i = 0; i < part->n; i++) {
-		uint32_t label = part->touched[i];
+		uint32_t unit = part->touched[i];
 
-		for (unsigned int kind = 0; kind < SPREAD_KINDS; kind++) {
-			double x = part->by_label[label].kind[kind];
-			struct spread_sums *to = &s->sums[label][kind][side];
-
-			to->x += x;
-			to->xx += x * x;
-			to->xn += x * part->weight;
-			part->by_label[label].kind[kind] = 0;
-		}
-		part->by_label[label].touched = false;
+		end_unit(s, spans, span_of(s, last), &part->units[unit], &s->sums[unit][last->side]);
 	}
-	s->n[side] += part->weight;
-	s->nn[side] += part->weight * part->weight;
-	part->weight = 0;
 	part->n = 0;
 }
 
-static bool sum_up(struct spread *s, const struct profile *p, const struct piece *pieces, size_t n)
+static bool sum_up(struct spread *s, struct part *part, size_t units, const struct piece *pieces, size_t n)
 {
-	struct part part = { .by_label = calloc(p->labels.n, sizeof(*part.by_label)),
-			     .touched = malloc(p->labels.n * sizeof(*part.touched)) };
+	struct span *spans = list_spans(s, pieces, n);
 	bool good;
 
-	s->sums = calloc(p->labels.n, sizeof(*s->sums));
-	good = part.by_label && part.touched && s->sums && n < UINT32_MAX;
+	part->units = calloc(units + 1, sizeof(*part->units));
+	part->touched = malloc((units + 1) * sizeof(*part->touched));
+	s->sums = calloc(units + 1, sizeof(*s->sums));
+	good = spans && part->units && part->touched && s->sums && n < UINT32_MAX;
+	if (good)
+		sum_spans(s, spans);
 	for (size_t i = 0; good && i < n; i++) {
-		add_piece(&part, p, &pieces[i], (uint32_t)i + 1);
+		if (part->numbers)
+			add_nodes(part, &pieces[i]);
+		else
+			add_names(part, &pieces[i], (uint32_t)i + 1);
 		if (i + 1 == n || pieces[i + 1].side != pieces[i].side || pieces[i + 1].cluster != pieces[i].cluster)
-			end_part(s, &part, pieces[i].side);
+			end_part(s, spans, part, &pieces[i]);
 	}
-	free(part.by_label);
-	free(part.touched);
+	free(spans);
+	free(part->units);
+	free(part->touched);
 	return good;
 }
 
-bool spread_init(struct spread *s, const struct profile *p, enum spread_by by, const bool *use)
+static bool spread_units(struct spread *s, struct part *part, size_t units, enum spread_by by, const bool *use)
 {
 	struct profile_moment *m;
 	struct piece *pieces;
 	bool good;
 	size_t n;
 
-	*s = (struct spread){ 0 };
-	m = ordered(p, use, &n);
+	*s = (struct spread){ .lags = by == SPREAD_BLOCKS ? SPREAD_LAGS : 0 };
+	m = ordered(part->p, use, &n);
 	pieces = malloc((n + 1) * sizeof(*pieces));
 	good = m && pieces;
 	if (good && n) {
 		measure(m, n, s);
 		cut(s, m, n, by, pieces);
-		good = sum_up(s, p, pieces, merge(pieces, n));
+		good = sum_up(s, part, units, pieces, merge(pieces, n));
 	}
 	free(m);
 	free(pieces);
 	return good;
 }
 
-double spread_variance(const struct spread *s, unsigned int side, uint32_t label, unsigned int kind)
+bool spread_names(struct spread *s, const struct profile *p, enum spread_by by, const bool *use)
 {
-	double clusters = s->clusters[side], n = s->n[side], share, squares;
-	const struct spread_sums *sums;
+	struct part part = { .p = p };
 
-	if (clusters < 2 || !(n > 0))
+	return spread_units(s, &part, (size_t)p->labels.n * SPREAD_KINDS, by, use);
+}
+
+bool spread_nodes(struct spread *s, const struct profile *p, enum spread_by by, const bool *use, const uint32_t *numbers,
+		  size_t n)
+{
+	struct part part = { .p = p, .numbers = numbers };
+
+	return spread_units(s, &part, n, by, use);
+}
+
+double spread_covariance(const struct spread *s, unsigned int side, uint32_t unit, unsigned int lag)
+{
+	const struct spread_sums *sums = &s->sums[unit][side];
+	double n = s->n[side], share = n > 0 ? sums->x / n : 0;
+
+	if (!(n > 0))
 		return 0;
-	sums = &s->sums[label][kind][side];
-	share = sums->x / n;
-	squares = sums->xx - 2 * share * sums->xn + share * share * s->nn[side];
-	return squares > 0 ? clusters / (clusters - 1) * squares / (n * n) : 0;
+	return (sums->lag[lag].xx - 2 * share * sums->lag[lag].xn + share * share * s->nn[side][lag]) / (n * n);
+}
+
+double spread_variance(const struct spread *s, unsigned int side, uint32_t unit)
+{
+	double clusters = s->clusters[side], sum, most;
+
+	if (clusters < 2)
+		return 0;
+	sum = spread_covariance(s, side, unit, 0);
+	most = fmax(0, sum * clusters / (clusters - 1));
+	for (unsigned int lag = 1; lag <= s->lags && clusters > 2 * lag + 1; lag++) {
+		sum += 2 * spread_covariance(s, side, unit, lag);
+		most = fmax(most, sum * clusters / (clusters - 1 - 2 * lag));
+	}
+	return most;
+}
+
+/*
+ * A sum over all lags would have a part in 1 + 2 * lags of the degrees; that it is never less than the sum over fewer
+ * makes it steadier. Trials with and without bursts (tests/diff-bursts.t) bear this number out.
+ */
+double spread_degrees(const struct spread *s)
+{
+	double df = 0;
+
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		df += s->clusters[side] > 1 ? (s->clusters[side] - 1.0) / (1 + s->lags) : 0;
+	return df;
 }
 
 void spread_release(struct spread *s)
