@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cmd/filters.h"
 #include "common/export/changed.h"
@@ -558,6 +559,30 @@ static void name_sides(struct settings *s)
 		cli_usage("standard input can be one of the two, not both");
 }
 
+/* A file that counts twice is a slip of the hand more often than not. */
+static void warn_twice(const struct settings *s)
+{
+	size_t n = s->sides[0].n + s->sides[1].n;
+	struct stat *files = calloc(n, sizeof(*files));
+
+	if (!files)
+		no_memory();
+	for (size_t i = 0; i < n; i++) {
+		unsigned int number = i >= s->sides[0].n;
+		const char *name = s->sides[number].names[i - (number ? s->sides[0].n : 0)];
+		size_t before = 0;
+
+		if (stat(name, &files[i]) != 0 || !S_ISREG(files[i].st_mode))
+			continue;
+		while (files[before].st_ino != files[i].st_ino || files[before].st_dev != files[i].st_dev)
+			before++;
+		if (before < i)
+			cli_warn("%s: the same file %s", name,
+				 (before >= s->sides[0].n) == number ? "twice on one side" : "on both sides");
+	}
+	free(files);
+}
+
 static void check_settings(const struct settings *s)
 {
 	const char *tested = s->program ? "-o" : s->significant ? "--significant" : s->fail_above >= 0 ? "--fail-above" : NULL;
@@ -595,6 +620,7 @@ int main(int argc, char **argv)
 	check_settings(&s);
 	take_operands(&s, argv + optind, (size_t)(argc - optind), after);
 	name_sides(&s);
+	warn_twice(&s);
 	if (!profile_init(&o.p))
 		no_memory();
 	status = load(&f, &o, &s);

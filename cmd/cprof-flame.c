@@ -300,6 +300,16 @@ static enum status load(struct filters *f, struct settings *s, char **operands, 
 	return status;
 }
 
+/* Is there something to be seen? One side of two may be empty. */
+static bool drawable(const struct settings *s, const struct loaded *sides)
+{
+	const struct loaded *a = &sides[0], *b = &sides[1];
+
+	if (s->pic.sides == 1)
+		return a->good;
+	return (a->good && (b->good || b->empty)) || (a->empty && b->good);
+}
+
 static void add_ledgers(struct settings *s, const struct loaded *sides)
 {
 	struct picture *pic = &s->pic;
@@ -432,7 +442,7 @@ int main(int argc, char **argv)
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap needs captures, folded text does not say when");
 	settle(&s, &f, &p, sides);
-	if (!sides[0].good || (s.pic.sides > 1 && !sides[1].good)) {
+	if (!drawable(&s, sides)) {
 		status = STATUS_DAMAGED;
 	} else {
 		if (status == STATUS_OK && !p.total[0] && !p.total[1])

@@ -12,6 +12,7 @@
 #include "common/profile/folded.h"
 #include "common/profile/label.h"
 #include "common/profile/sorted.h"
+#include "common/stream/block.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
 			    "       [--by function|module|process|thread|container|label.KEY]\n"
@@ -200,7 +201,7 @@ static void print_lines(struct fold *fold)
 	while (got > 0 && (got = lines_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
 		;
 	if (got < 0)
-		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+		filters_lines_died(&fold->lines, "");
 	output_done(&o);
 }
 
@@ -210,7 +211,9 @@ static bool tree_to_lines(struct profile *p, void *context)
 	struct fold *fold = context;
 
 	filters_shape(&fold->f, p);
-	return lines_pour(&fold->lines, p);
+	if (!lines_pour(&fold->lines, p))
+		filters_lines_died(&fold->lines, "");
+	return true;
 }
 
 /* Rows are made of a tree that has everything, and are no lines of folded text. */
@@ -254,8 +257,8 @@ static enum status load(struct fold *fold, char **operands)
 		status = s > status ? s : status;
 		fold->good += l.good;
 		warn_losses(*operands, &l);
-		if (fold->f.full && profile_bytes(&fold->p) > fold->f.budget && !tree_to_lines(&fold->p, fold))
-			cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+		if (fold->f.full && profile_bytes(&fold->p) > fold->f.budget)
+			tree_to_lines(&fold->p, fold);
 	}
 	return status;
 }
@@ -288,7 +291,7 @@ static void print(struct fold *fold)
 		return;
 	}
 	if (!lines_pour(&fold->lines, &fold->p))
-		cli_die(STATUS_SYSTEM, "%s", strerror(errno));
+		filters_lines_died(&fold->lines, "");
 	print_lines(fold);
 }
 
@@ -339,8 +342,22 @@ static void merge_died(const struct sorted *sources, char **operands, size_t n, 
 		if (sources[i].unsorted)
 			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": not in the order of the bytes of stacks; see --sorted in "
 				"cprof-fold(1)", name_of(operands[i]), sources[i].scan.lines);
+		if (sources[i].error)
+			cli_die(STATUS_SYSTEM, "%s: %s", name_of(operands[i]), strerror(sources[i].error));
 	}
 	cli_die(STATUS_SYSTEM, "%s", strerror(error));
+}
+
+static bool open_sorted(const struct fold *fold, struct sorted *s, const char *operand, uint64_t *claimed)
+{
+	uint8_t start[BLOCK_HEAD];
+	int fd = cli_open(operand);
+	struct slice taken = { start, filters_peek(fd, name_of(operand), start, sizeof(start), sizeof(start)) };
+
+	if (taken.n == sizeof(start) && memcmp(start, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0)
+		cli_die(STATUS_USAGE, "%s: this is a capture, and --sorted merges folded text: fold it first",
+			name_of(operand));
+	return sorted_init(s, fd, taken, fold->p.stack_max, claimed);
 }
 
 /* Merges texts that are sorted already, of which no more than a line each is in memory. */
@@ -355,7 +372,7 @@ static enum status fold_sorted(const struct fold *fold, char **operands, size_t 
 	int got, error;
 
 	for (size_t i = 0; i < n; i++) {
-		if (!sources || !sorted_init(&sources[i], cli_open(operands[i]), fold->p.stack_max, &claimed) ||
+		if (!sources || !open_sorted(fold, &sources[i], operands[i], &claimed) ||
 		    !merge_add(&m, &sources[i].source))
 			no_memory();
 		sources[i].roots = fold->f.comms;

@@ -152,7 +152,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-static void check(const struct settings *s, char *const *operands)
+static void check(const struct settings *s, enum view_by by, char *const *operands)
 {
 	enum views_shape shape = s->views.shape;
 
@@ -162,6 +162,8 @@ static void check(const struct settings *s, char *const *operands)
 		cli_usage("--ci is for the table, not for %s", s->shape);
 	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
 		cli_usage("%s does not go with %s", s->has_rows ? "-n" : "--cum", s->shape);
+	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE)
+		cli_usage("%s needs --by function or module: of the others there are no stacks", s->shape);
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w exclude each other");
 	if (s->seconds && operands[0] && operands[1])
@@ -242,7 +244,7 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
-	check(&s, argv + optind);
+	check(&s, f.view.by, argv + optind);
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
 	f.view.reasons = &reasons;

@@ -351,6 +351,8 @@ static void add_totals(struct loaded *sum, const struct capture_totals *t)
 	to->refused_records += t->refused_records;
 	to->seconds_ns += t->seconds_ns;
 	to->damages += t->damages;
+	to->cuts_told += t->cuts_told;
+	to->blocks_damaged += t->blocks_damaged;
 }
 
 static void add_sums(struct loaded *sum, const struct gather_sums *s)
@@ -393,10 +395,12 @@ static enum status load_stream(int fd, const char *name, struct slice taken, con
 		no_memory();
 	sum->streams++;
 	sum->good += totals.segments > 0;
-	add_totals(sum, &totals);
-	add_sums(sum, &sums);
 	if (got < 0 && !reader_refused(r))
 		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
+	/* A reader that gives up, at a newer version say, has no record to tell it. */
+	totals.damages += got < 0;
+	add_totals(sum, &totals);
+	add_sums(sum, &sums);
 	return cli_reader_done(r, got);
 }
 
@@ -413,8 +417,22 @@ static const char *needs_capture(const struct filters *f)
 
 void filters_warn_bad(const char *name, const struct scan *s)
 {
-	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why,
-		 s->bad == s->lines ? "; this is not folded text" : s->bad > 1 ? ", and others like it" : "");
+	const char *more = s->bad > 1 ? ", and others like it" : "";
+
+	if (s->bad == s->lines && s->halves == s->bad)
+		more = "; this is one profile: a second operand is missing, or a second count in each line";
+	else if (s->bad == s->lines)
+		more = "; this is not folded text";
+	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why, more);
+}
+
+void filters_lines_died(const struct lines *l, const char *name)
+{
+	int error = errno;
+
+	if (l->no_file)
+		cli_die(STATUS_SYSTEM, "a temporary file in %s (TMPDIR): %s", lines_directory(), strerror(error));
+	cli_die(STATUS_SYSTEM, "%s%s%s", name, name[0] ? ": " : "", strerror(error));
 }
 
 static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
@@ -440,7 +458,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	r.budget = f->budget;
 	r.context = f->context;
 	if (folded_read(&r) < 0)
-		cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+		filters_lines_died(f->lines && f->lines->no_file ? f->lines : &r.held_lines, name);
 	if (r.two_columns) {
 		status = STATUS_DAMAGED;
 		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
@@ -455,8 +473,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	return status;
 }
 
-/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
-static size_t peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
+size_t filters_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
 {
 	size_t n = 0;
 
@@ -480,7 +497,7 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	uint8_t start[PEEK];
-	struct slice taken = { start, peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
+	struct slice taken = { start, filters_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
 	enum status status = STATUS_OK;
 
 	if (taken.n == 0 && !needs_capture(f)) {

@@ -131,6 +131,10 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 			 struct loaded *sum);
 /* Says that lines of a text made no sense. */
 void filters_warn_bad(const char *name, const struct scan *s);
+/* Lines failed, with errno: dies with a sentence about the operand, "" for none, or about the directory of temporary files. */
+void filters_lines_died(const struct lines *l, const char *name) __attribute__((noreturn));
+/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+size_t filters_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough);
 /*
  * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
  * text alone then.

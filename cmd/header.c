@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/capture/damage.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -90,6 +91,12 @@ static void add_ledger(struct header *h, const struct capture_totals *t, struct 
 	if (text->n == 0)
 		buf_text(text, "nothing");
 	add(h, "Lost", text);
+}
+
+static void add_damage(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	if (damage_append(text, t))
+		add(h, "Damaged", text);
 }
 
 /* "0.40% truncated (12 no-table, 3 depth)" */
@@ -197,6 +204,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_samples(h, l, &text);
 	add_waits(h, &l->totals, &text);
 	add_ledger(h, &l->totals, &text);
+	add_damage(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);
 	add_unresolved(h, l, reasons, all, &text);
 	add_tables(h, &l->totals, &text);

@@ -31,6 +31,7 @@ struct live {
 	struct window coming, shown;
 	struct header header;   /* of the one that is shown */
 	struct capture_totals before;
+	uint64_t told_ns, past_ns; /* how far the ledger had come at the window's start; of segments before this one */
 	bool begun, beats;       /* the capture has a ledger, which goes on even where no sample comes */
 	uint64_t now, from, due; /* the capture's time; since when the window is; when it ends */
 };
@@ -88,23 +89,87 @@ static uint64_t less(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Ticks of which it is known what became of them. */
+static uint64_t ticks_told(const uint64_t *outcomes)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++)
+		sum += outcome_is_tick(o) ? outcomes[o] : 0;
+	return sum;
+}
+
+/* Time from tick to tick on a CPU, or 0. */
+static uint64_t tick_ns(const struct capture *c)
+{
+	for (unsigned int i = 1; i < CAPTURE_EVENTS; i++) {
+		if (c->events[i].millihertz && capture_wait(c, i) == CAPTURE_RUNS)
+			return (uint64_t)SECOND * 1000 / c->events[i].millihertz;
+	}
+	return 0;
+}
+
+/*
+ * How much of the segment's time the ledger tells of: samples still wait for tables, and what is missing is said a
+ * second later, so this is not the time at which it was written. 0: it is not by CPU, and that cannot be known.
+ */
+static uint64_t segment_told_ns(const struct capture *c)
+{
+	uint64_t most = 0, cpus = 0, ticks = 0;
+
+	for (size_t i = 1; i < c->n_ledger; i++)
+		most = c->ledger[i][OUTCOME_EXPECTED] > most ? c->ledger[i][OUTCOME_EXPECTED] : most;
+	for (size_t i = 0; i < c->n_ledger && most; i++) {
+		/* One that was there for less than half of the time is not counted: it comes and goes. */
+		cpus += i > 0 && c->ledger[i][OUTCOME_EXPECTED] > most / 2;
+		ticks += ticks_told(c->ledger[i]);
+	}
+	return cpus ? ticks * tick_ns(c) / cpus : 0;
+}
+
+/* How long the window is of which the figures are: the ledger's own time where that is known. */
+static uint64_t window_ns(struct live *v, const struct capture *c)
+{
+	uint64_t told = v->past_ns + segment_told_ns(c), window = less(told, v->told_ns);
+
+	v->told_ns = told > v->told_ns ? told : v->told_ns;
+	return window ? window : less(v->now, v->from);
+}
+
+/* All that was expected has an outcome sooner or later; a window is of the ticks that have theirs. */
+static void settle_expected(uint64_t *outcomes, const struct capture_totals *t)
+{
+	if (t->outcomes[OUTCOME_EXPECTED])
+		outcomes[OUTCOME_EXPECTED] = ticks_told(outcomes);
+}
+
 /* What happened in the window, and since the start. */
-static void make_header(struct live *v, const struct capture_totals *t)
+static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
+	uint64_t open = less(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
 	struct buf lost = { 0 };
 
 	for (unsigned int o = 0; o < OUTCOMES; o++)
 		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
+	settle_expected(l.totals.outcomes, t);
 	l.totals.samples = less(t->samples, v->before.samples);
 	l.totals.refused = less(t->refused, v->before.refused);
-	l.totals.seconds_ns = less(v->now, v->from);
+	l.totals.refused_records = less(t->refused_records, v->before.refused_records);
+	l.totals.damages = less(t->damages, v->before.damages);
+	l.totals.cuts_told = less(t->cuts_told, v->before.cuts_told);
+	l.totals.blocks_damaged = less(t->blocks_damaged, v->before.blocks_damaged);
+	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
 	header_make(&v->header, &l, NULL, false);
 	v->header.lines[0].label = "Window"; /* so many samples, in so much time */
 	losses_print(&lost, t);
+	if (!lost.n)
+		buf_text(&lost, "nothing lost");
+	if (open)
+		buf_printf(&lost, ", %" PRIu64 " tick%s still open", open, open == 1 ? "" : "s");
 	header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", t->samples, (double)t->seconds_ns / 1e9,
-		   lost.n ? buf_cstr(&lost) : "nothing lost");
+		   buf_cstr(&lost));
 	buf_release(&lost);
 }
 
@@ -129,7 +194,7 @@ static void refresh(struct live *v, struct gather *g)
 	profile_release(&v->shown.profile);
 	v->shown = v->coming;
 	window_init(v);
-	make_header(v, &t);
+	make_header(v, &g->capture, &t);
 	show(v);
 	v->before = t;
 	v->from = v->now;
@@ -187,6 +252,7 @@ static void see(void *context, struct gather *g, const struct record *r)
 		beat(v, g, r->cost.time);
 	} else if (r->type == RECORD_SEGMENT) {
 		look(v, g);
+		v->past_ns += segment_told_ns(&g->capture);
 		begin_segment(v, g);
 	} else if (r->type == RECORD_FLUSH && is_due(v, g)) {
 		refresh(v, g);

@@ -4,6 +4,7 @@
 
 #include "cmd/header.h"
 #include "cmd/views.h"
+#include "common/capture/damage.h"
 #include "common/export/json.h"
 #include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
@@ -35,6 +36,22 @@ static void put_count(struct buf *out, const char *key, uint64_t n)
 	json_count(out, n);
 }
 
+/* The header's sentence, "" where nothing is missing, and its numbers. */
+static void put_damage(struct buf *out, const struct capture_totals *t)
+{
+	struct buf text = { 0 };
+
+	damage_append(&text, t);
+	if (text.failed)
+		no_memory();
+	put_key(out, "damaged");
+	json_text(out, buf_view(&text));
+	put_count(out, "cut", damage_cut(t));
+	put_count(out, "blocks_damaged", t->blocks_damaged);
+	put_count(out, "records_refused", damage_refused(t));
+	buf_release(&text);
+}
+
 /* What captures say of themselves. Of folded text nothing is known. */
 static void put_capture(struct buf *out, const struct loaded *l)
 {
@@ -49,6 +66,7 @@ static void put_capture(struct buf *out, const struct loaded *l)
 	put_count(out, "refused", t->refused);
 	put_count(out, "unresolved", l->sums.unresolved);
 	put_count(out, "lost", losses_count(t));
+	put_damage(out, t);
 	put_key(out, "ledger");
 	buf_byte(out, '{');
 	for (unsigned int o = 0; o < OUTCOMES; o++) {

@@ -56,6 +56,9 @@ block boxes "$tmp/out" >"$tmp/long"
 same "  the others are drawn" "$tmp/got" "$tmp/long"
 status "--diff of one profile alone" 3 cprof-flame --diff "$tmp/a"
 is "  is no picture" "$(wc -c <"$tmp/out")" 0
+like "  and told what is missing" "$(cat "$tmp/err")" 'this is one profile: a second operand is missing, or a second count in each line'
+status "text that is no profile" 3 sh -c 'echo foo | cprof-flame --diff'
+like "  is told so" "$(cat "$tmp/err")" 'this is not folded text'
 status "two columns beside another operand are refused" 3 cprof-flame "$tmp/a" "$tmp/ab"
 
 # Verdicts. What was planted is found, in what it is and in what calls it.
@@ -104,4 +107,10 @@ same "the same bytes again" "$tmp/ab.html" "$(flame "$tmp/ab" >"$tmp/again"; ech
 printf 'a;x 0\n' >"$tmp/none"
 status "a side without samples" 0 cprof-flame --diff "$tmp/none" "$tmp/q"
 is "  makes nothing significant" "$(block boxes "$tmp/out" | tr '\n' ,)" "a 0 0 0 100 0,a;x 0 100 0 100 0,"
+for sides in "/dev/null $tmp/q" "$tmp/q /dev/null"; do
+	status "an empty side" 0 cprof-flame --diff $sides
+	like "  is told" "$(cat "$tmp/err")" 'empty input'
+	is "  and the other is drawn" "$(block boxes "$tmp/out" | grep -c '^a;x .*100')" 1
+done
+status "both are empty" 3 cprof-flame --diff /dev/null /dev/null
 done_testing

@@ -100,6 +100,34 @@ status "  but not by a second" 0 cprof-flame --heatmap --slice 1000 "$tmp/long.b
 # Cut short, and the same once more.
 head -c $(($(wc -c <"$tmp/c.bin") - 20)) "$tmp/c.bin" >"$tmp/cut.bin"
 status "a capture that is cut short is said" 3 cprof-flame "$tmp/cut.bin"
+damaged() {
+	{ cprof-flame "$1" | block head; cprof-flame -o svg "$1" | grep -o 'Damaged: [^<]*'; cprof-top "$1"; } 2>/dev/null |
+		sed -n 's/^\(ledger \)*Damaged[ :=]*//p' | sort -u
+}
+is "  in the page, the picture and the header of cprof-top" "$(damaged "$tmp/cut.bin")" "cut short, everything before it was read"
+is "  what is whole is not" "$(damaged "$tmp/c.bin")" ""
+sed 's/reason=closed/reason=continues/' "$tmp/c.txt" | cprof-dump -r >"$tmp/rotated.bin"
+is "  nor is a file from the middle of a rotation" "$(damaged "$tmp/rotated.bin")" ""
+is "  a filter passes it on" "$(cprof-sym "$tmp/cut.bin" 2>/dev/null >"$tmp/cut.sym"; damaged "$tmp/cut.sym")" "cut short, everything before it was read"
+# The middle one of three blocks goes, and with it a process of which there is a sample later.
+sed 's/^sample time=1000000000/flush\n&/; s/^sample time=2500000000/flush\nsample time=1040000000 event=1 cpu=0 thread=9 user=17 kernel=0 weight=1\n&/' "$tmp/c.txt" |
+	cprof-dump -r >"$tmp/blocks.bin"
+is "a record that makes no sense" "$(damaged "$tmp/blocks.bin")" "1 record refused"
+python3 - "$tmp/blocks.bin" <<'Y' >"$tmp/flipped.bin"
+import sys
+b = bytearray(open(sys.argv[1], 'rb').read())
+at = b.index(b'\x89cpf', b.index(b'\x89cpf', b.index(b'\x89cpf', 1) + 1) + 1)
+b[at - 1] ^= 8
+sys.stdout.buffer.write(b)
+Y
+like "a block with a flipped bit" "$(damaged "$tmp/flipped.bin")" '^1 block damaged, [0-9]+ records? refused$'
+if cprof-top -o json "$tmp/c.bin" >/dev/null 2>&1; then
+	like "  to programs, too" "$(cprof-top -o json "$tmp/flipped.bin" 2>/dev/null)" \
+		'"damaged":"1 block damaged, [0-9]* records? refused","cut":0,"blocks_damaged":1,"records_refused":[1-9]'
+	like "    and a cut" "$(cprof-top -o json "$tmp/cut.bin" 2>/dev/null)" '"damaged":"cut short, everything before it was read","cut":1,'
+else
+	skip "  to programs, too" "built without JSON"
+fi
 flame "$tmp/c.bin" >"$tmp/c2.html"
 same "the same bytes again" "$tmp/c.html" "$tmp/c2.html"
 done_testing

@@ -35,6 +35,7 @@ is "  and nothing is written" "$(wc -c <"$tmp/out")" 0
 
 
 status "a directory for files that is none" 1 env TMPDIR="$tmp/none" cprof-fold --max-mem 1M "$tmp/in"
+like "  which is what the sentence is about" "$(cat "$tmp/err")" "a temporary file in $tmp/none \\(TMPDIR\\): No such file"
 like "  is told" "$(cat "$tmp/err")" '^cprof-fold: .*No such file'
 is "no file is left behind" "$(mkdir "$tmp/t"; TMPDIR="$tmp/t" cprof-fold --max-mem 1M "$tmp/in" >/dev/null; ls -A "$tmp/t")" ""
 
@@ -57,6 +58,11 @@ cprof-fold --sorted "$tmp"/reduced.* >"$tmp/got"
 same "  as combiner and reducer, of which one has nothing to do" "$tmp/want" "$tmp/got"
 is "  a tab stands before the count, and is taken" "$(printf 'a;b c 7\t5\na;b c 7\t6\n' | cprof-fold -T | tr '\t' '#')" "a;b c 7#11"
 status "  nothing is no error" 0 cprof-fold --sorted /dev/null
+status "  a directory among the operands" 1 cprof-fold --sorted "$tmp/want" "$tmp"
+is "    is named" "$(cat "$tmp/err")" "cprof-fold: $tmp: Is a directory"
+cprof-dump -r "$here/corpus/profile-inlined" >"$tmp/capture"
+status "  a capture" 2 cprof-fold --sorted "$tmp/capture"
+like "    is told to be one" "$(cat "$tmp/err")" 'this is a capture, and --sorted merges folded text'
 printf 'a;b 5\na;b 7\na;b.c 3\na;b;c 1\n' >"$tmp/s"
 is "  in the order of stacks, equal ones side by side" "$(cprof-fold --sorted "$tmp/s" "$tmp/s" | tr '\n' ,)" "a;b 24,a;b.c 6,a;b;c 2,"
 # Whole lines, with a blank before the count, sort otherwise where a name goes on with a blank.

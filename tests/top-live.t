@@ -28,9 +28,11 @@ samples() {
 		echo "sample time=$(($1 + i))000000 event=1 cpu=0 thread=1 user=$2 kernel=0 weight=10000000"
 	done
 }
-# beat MS EXPECTED EMITTED
+# beat MS EXPECTED EMITTED [OPEN]: what was not emitted was idle, but for what nothing is told of yet
 beat() {
-	printf 'ledger time=%d000000 cpu=1 outcome=expected count=%d\nledger time=%d000000 cpu=1 outcome=emitted count=%d\n' "$1" "$2" "$1" "$3"
+	for o in "expected count=$2" "emitted count=$3" "idle count=$(($2 - $3 - ${4:-0}))"; do
+		echo "ledger time=$1000000 cpu=1 outcome=$o"
+	done
 }
 {
 	segment; samples 1000 16 5; samples 1500 17 2; beat 2000 100 7; echo flush
@@ -38,7 +40,7 @@ beat() {
 	samples 2100 17 4; samples 2200 16 1; beat 3000 200 12; echo flush
 	samples 3100 16 3; beat 3500 250 15; printf 'end time=3500000000 reason=continues samples=15\nflush\n'
 	segment; samples 3600 17 6; samples 3700 18 1; beat 4000 50 7; echo flush
-	samples 4100 18 9; beat 5000 150 15; echo 'ledger time=5000000000 cpu=1 outcome=ring-full count=1'
+	samples 4100 18 9; beat 5000 150 16 1; echo 'ledger time=5000000000 cpu=1 outcome=ring-full count=1'
 	printf 'end time=5000000000 reason=closed samples=16\nflush\n'
 } >"$tmp/c.txt"
 cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
@@ -46,7 +48,7 @@ cprof-dump -r "$tmp/c.txt" >"$tmp/c.bin" || exit 1
 status "a capture in windows of a second" 0 cprof-top -w 1 "$tmp/c.bin"
 cat >"$tmp/want" <<'X'
 Window:     7 in 1.00 s
-Ledger:     100 expected: 7 emitted
+Ledger:     100 expected: 7 emitted, 93 idle
 Lost:       nothing
 Stacks:     7 user, 100.00% complete, 0.00% truncated
 Unresolved: 28.57% of innermost frames
@@ -58,7 +60,7 @@ Total:              7 samples, 2 of 2 functions shown
          2  28.57% 100.00%          2  28.57%  [db+0x3000]
 
 Window:     5 in 1.00 s
-Ledger:     100 expected: 5 emitted
+Ledger:     100 expected: 5 emitted, 95 idle
 Lost:       nothing
 Stacks:     5 user, 100.00% complete, 0.00% truncated
 Unresolved: 0.00% of innermost frames
@@ -89,6 +91,7 @@ cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 is "a capture behind another, earlier in time" "$(cprof-top -w 1 "$tmp/cc.bin" | grep -c '^Window')" 8
 status "a capture that is cut: what was whole is shown" 3 sh -c "head -c $(($(wc -c <"$tmp/c.bin") - 20)) '$tmp/c.bin' | cprof-top -w 1"
 is "  all of its windows but the last" "$(grep -c '^Window' "$tmp/out")" 3
+is "  and in the end that it was cut" "$(sed -n 's/^Damaged: *//p' "$tmp/out")" "cut short, everything before it was read"
 # An idle process: no sample, and the ledger goes on.
 {
 	printf 'segment major=1 minor=0 least=1\nmeta key="start-monotonic-ns" value="1000000000"\nflush\n'
@@ -98,13 +101,32 @@ is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin"
 	"0 in 1.00 s,0 in 1.00 s,"
 # A recorder that is late, and then writes more than a block holds.
 {
-	segment; samples 1000 16 5; beat 2700 100 5; echo flush
+	segment; samples 1000 16 5; beat 2700 170 5; echo flush
 	samples 2710 16 4; echo flush
-	samples 2720 16 3; beat 3710 200 12; echo flush
-	samples 3720 16 1; beat 4710 300 13; printf 'end time=4710000000 reason=closed samples=13\nflush\n'
+	samples 2720 16 3; beat 3710 271 12; echo flush
+	samples 3720 16 1; beat 4710 371 13; printf 'end time=4710000000 reason=closed samples=13\nflush\n'
 } | cprof-dump -r >"$tmp/l.bin"
 is "a late recorder: windows as it writes, and no short ones behind" "$(cprof-top -w 1 "$tmp/l.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"5 in 1.70 s,7 in 1.01 s,1 in 1.00 s,"
+# Samples that wait for a table come with a later ledger, and what is missing is said late: the ledger of a window is of
+# the ticks that it tells of, in as much time as they are of two CPUs.
+late() {
+	printf 'ledger time=%d000000 cpu=0 outcome=missed count=%d\n' "$1" "$4"
+	for cpu in 1 2; do
+		printf 'ledger time=%d000000 cpu=%d outcome=expected count=%d\n' "$1" $cpu "$2"
+		printf 'ledger time=%d000000 cpu=%d outcome=emitted count=%d\n' "$1" $cpu "$3"
+	done
+}
+{
+	segment; samples 10 16 20; late 1000 12 10 0; echo flush
+	samples 200 16 360; late 2000 194 190 0; echo flush
+	samples 2000 16 212; late 3000 300 296 8; printf 'end time=3000000000 reason=closed samples=592\nflush\n'
+} | cprof-dump -r >"$tmp/late.bin"
+is "late samples: what was expected adds up, in the time that it is of" \
+	"$(cprof-top -w 1 "$tmp/late.bin" | sed -n '/^Samples/q; s/^Window: *//p; s/^Ledger: *//p' | tr '\n' ,)" \
+	"20 in 0.10 s,20 expected: 20 emitted,360 in 1.80 s,360 expected: 360 emitted,212 in 1.10 s,220 expected: 212 emitted, 8 missed,"
+is "  and what is still open is said" "$(cprof-top -w 1 "$tmp/late.bin" | sed -n 's/^Recording:.*lost//p' | tr '\n' ';')" \
+	", 4 ticks still open;, 8 ticks still open;;"
 status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -w 1'
 like "  and is told so" "$(cat "$tmp/err")" '-w needs a capture'
 status "nothing at all" 3 cprof-top -w 1 /dev/null

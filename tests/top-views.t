@@ -167,6 +167,10 @@ awk 'BEGIN { s = "a"; for (i = 0; i < 9000; i++) s = s ";f" i % 7; print s " 1" 
 is "a deep stack takes no more indentation" "$(top --tree "$tmp/deep" | awk '{ n = length > n ? length : n } END { print NR, n < 150 }')" "9004 1"
 like "  and says how deep it is" "$(top --tree "$tmp/deep" | tail -1)" '\(9000\) f'
 
+for o in '--peek .' '--stacks 3' --tree; do
+	status "stacks of what has none: cprof-top --by process $o" 2 cprof-top --by process $o "$tmp/r"
+	like "  is told" "$(cat "$tmp/err")" "${o% *} needs --by function or module"
+done
 status "two views at once" 2 cprof-top --tree --stacks 3 "$tmp/r"
 like "  are named" "$(cat "$tmp/err")" '--tree and --stacks exclude each other'
 status "an expression that is none" 2 cprof-top --peek '(' "$tmp/r"

@@ -777,6 +777,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return NULL;
 	case RECORD_DAMAGE:
 		c->totals.damages++;
+		c->totals.cuts_told += memmem(r->damage.what.p, r->damage.what.n, "cut short", 9) != NULL;
+		c->totals.blocks_damaged += r->damage.blocks;
 		return NULL;
 	case RECORD_STRING:
 		return add_string(c, &r->string);

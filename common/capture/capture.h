@@ -143,7 +143,9 @@ struct capture_totals {
 	uint64_t refused_records; /* other records, likewise */
 	uint64_t first, last;     /* time of the first and last sample of this segment */
 	uint64_t seconds_ns;      /* sum over segments of last - first */
-	uint64_t damages;
+	uint64_t damages;         /* DAMAGE records: what was left out in one go, a cut among it */
+	uint64_t cuts_told;       /* of them, those that tell of a cut: every filter that meets it adds one */
+	uint64_t blocks_damaged;  /* blocks that are missing by their numbers */
 };
 
 struct capture {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/capture/damage.h"
 #include "common/profile/ends.h"
 
 /* "2,970": an English reader's thousands. */
@@ -78,6 +79,8 @@ static void add_samples(struct picture *pic, const struct ledger *l)
 		buf_text(&text, l->lost[0] ? l->lost : "nothing");
 		fact(pic, l->side, "Lost", &text);
 	}
+	if (damage_append(&text, t))
+		fact(pic, l->side, "Damaged", &text);
 	buf_release(&text);
 }
 

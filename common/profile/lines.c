@@ -58,15 +58,20 @@ void lines_release(struct lines *l)
 	*l = (struct lines){ 0 };
 }
 
+const char *lines_directory(void)
+{
+	const char *directory = getenv("TMPDIR");
+
+	return directory && directory[0] ? directory : "/tmp";
+}
+
 /* A file that nobody else sees and that is gone when it is closed. */
 static int temporary_file(void)
 {
-	const char *directory = getenv("TMPDIR");
+	const char *directory = lines_directory();
 	char path[4096];
 	int fd;
 
-	if (!directory || !directory[0])
-		directory = "/tmp";
 	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
 		return fd;
@@ -181,6 +186,7 @@ static bool write_run(struct lines *l, unsigned int level, struct merge *from)
 	good = good && got == 0 && write_all(run->fd, &out) && lseek(run->fd, 0, SEEK_SET) == 0;
 	buf_release(&out);
 	if (!good) {
+		l->no_file = run && errno != ENOMEM;
 		run_free(run);
 		return false;
 	}

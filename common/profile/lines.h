@@ -31,6 +31,7 @@ struct lines {
 	uint64_t *counts; /* by number of the stack */
 	size_t cap_counts;
 	uint64_t total; /* of all that was added */
+	bool no_file;   /* what failed was a temporary file, in lines_directory() */
 	/* After lines_sort: the stacks that are in memory, in order, as a source. */
 	struct lines_memory {
 		struct merge_source source;
@@ -42,6 +43,9 @@ struct lines {
 	size_t n_runs, cap_runs;
 	struct merge merge;
 };
+
+/* Where temporary files are made. */
+const char *lines_directory(void);
 
 /* budget: bytes of memory; a single stack may take more. 0: no limit. */
 void lines_init(struct lines *l, size_t budget);

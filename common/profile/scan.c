@@ -185,8 +185,10 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
 		if (line.n == 0)
 			continue;
 		wrong = split_count(line, stack, count);
-		if (s->both && !wrong && split_count(*stack, stack, &s->before))
+		if (s->both && !wrong && split_count(*stack, stack, &s->before)) {
 			wrong = "one count where there should be two";
+			s->halves++;
+		}
 		if (!s->single && !s->both) {
 			s->single = wrong || memchr(line.p + stack->n, '\t', line.n - stack->n) || !ends_in_number(*stack);
 			s->frames = s->frames || memchr(line.p, ';', line.n);

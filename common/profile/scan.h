@@ -30,6 +30,7 @@ struct scan {
 	 */
 	bool single, frames;
 	bool both;       /* set by who knows that it is: lines with one number are bad */
+	uint64_t halves; /* and so many there were */
 	uint64_t before; /* then the first one of the line given last */
 	/* Bytes [at, n) have not been used. */
 	uint8_t *in;

@@ -57,13 +57,14 @@ static int sorted_next(struct merge_source *source)
 		source->stack = buf_view(&s->stack);
 		return 1;
 	}
+	s->error = got < 0 ? errno : 0;
 	return got;
 }
 
-bool sorted_init(struct sorted *s, int fd, size_t stack_max, uint64_t *claimed)
+bool sorted_init(struct sorted *s, int fd, struct slice taken, size_t stack_max, uint64_t *claimed)
 {
 	*s = (struct sorted){ .source.next = sorted_next, .stack_max = stack_max, .claimed = claimed };
-	return scan_init(&s->scan, fd, (struct slice){ NULL, 0 });
+	return scan_init(&s->scan, fd, taken);
 }
 
 void sorted_release(struct sorted *s)

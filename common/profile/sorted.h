@@ -3,7 +3,7 @@
  *
  *	struct sorted s;
  *
- *	if (!sorted_init(&s, fd, PROFILE_STACK_MAX, &claimed)) ...out of memory...
+ *	if (!sorted_init(&s, fd, taken, PROFILE_STACK_MAX, &claimed)) ...out of memory...
  *	merge_add(&m, &s.source);
  *	while ((got = merge_next(&m, &stack, &count)) > 0)
  *		...
@@ -29,11 +29,12 @@ struct sorted {
 	const char **roots; /* where n_roots: only stacks with one of these root frames */
 	size_t n_roots;
 	bool unsorted;
+	int error; /* errno, where this is the source that failed */
 	struct buf stack, fit; /* the stack that was given last; room for the next one */
 };
 
-/* False without memory. */
-bool sorted_init(struct sorted *s, int fd, size_t stack_max, uint64_t *claimed);
+/* taken: bytes that were read from fd already. False without memory. */
+bool sorted_init(struct sorted *s, int fd, struct slice taken, size_t stack_max, uint64_t *claimed);
 void sorted_release(struct sorted *s);
 
 #endif
