@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/export/scriptline.h"
 #include "common/profile/folded.h"
 
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
@@ -486,6 +487,9 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	if (taken.n == 0 && !needs_capture(f)) {
 		cli_warn("%s: empty input, no sample in it", name);
 		sum->empty++;
+	} else if (script_looks_like(taken)) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of", name);
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {
