@@ -123,7 +123,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	if (c->has_by && format->convert != convert_speedscope)
 		cli_usage("--by is for -t speedscope");
 	if (from_script && format->convert != convert_stream)
-		cli_usage("-f perfscript is for -t stream; what else is to be made of it is made of that stream");
+		cli_usage("-f perfscript is for -t stream, of which a second cprof-convert makes the rest: "
+			  "cprof-convert -t stream FILE | cprof-convert -t %s", format->name);
 	if (format->known && !format->known())
 		cli_usage("-t %s: this cprof was built without the library that it needs", format->name);
 	return format;

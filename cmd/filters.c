@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/export/scriptline.h"
 #include "common/profile/folded.h"
 
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
@@ -506,6 +507,9 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	} else if (folded_is_markup(taken)) {
 		cli_warn("%s: this is HTML or XML, neither a capture nor folded text", name);
 		status = STATUS_DAMAGED;
+	} else if (script_looks_like(taken)) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of", name);
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {

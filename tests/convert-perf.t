@@ -121,6 +121,8 @@ joined() { # DESCRIPTION FILE FILE
 	same "$1" "$tmp/got" "$tmp/want"
 }
 joined "one segment behind another" goes-on later
+joined "a segment that goes on, and tells anew of what is older than the end before it" goes-on made
+unlike "  without an event out of order" "$(as_perf "$tmp/both.pipe" >"$tmp/got"; cat "$tmp/perf.err")" "out of order"
 joined "an older capture behind another" later made
 cprof-convert -t perf "$tmp/later.bin" "$tmp/made.bin" | cmp -s - "$tmp/both.pipe" && pass "  as operands, too" || fail "  as operands, too"
 

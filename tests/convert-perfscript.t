@@ -84,7 +84,15 @@ like "  is told" "$(cat err)" "line 1: a frame without the head of its sample"
 awk 'BEGIN { printf "a 1 1.0: 1 x:\n\t12 "; for (i = 0; i < 200000; i++) printf "abcdefghij"; print " (b)\n\t13 c (d)\n" }' >long
 status "a line of 2 MB" 3 convert long
 is "  is left out of its stack" "$(cprof-fold out)" "a;c 1"
-status "nothing" 0 convert /dev/null
+printf '# captured\n\nw 123/124 [000] 5.000001: 1010 cpu-clock: \n\t401000 main+0x1 (/x)\n\n' >told.txt
+for c in cprof-fold cprof-top 'cprof-convert -t pprof'; do
+	status "$c of such text" 3 $c told.txt
+	is "  names the option" "$(cat "$tmp/err")" "${c%% *}: told.txt: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of"
+done
+is "  folded text that looks like it is none" "$(echo 'w 123/124 [000] 5.000001: 1010 cpu-clock: 7' | cprof-fold)" 'w 123/124 [000] 5.000001: 1010 cpu-clock: 7'
+status "-f perfscript for another format" 2 cprof-convert -f perfscript -t callgrind told.txt
+like "  names the second command" "$(cat "$tmp/err")" 'cprof-convert -t stream FILE [|] cprof-convert -t callgrind$'
+status "nothing" 3 convert /dev/null
 is "  is told" "$(cat err)" "cprof-convert: /dev/null: there is no sample"
 is "  and is a stream" "$(cprof-dump out | grep -c '^end')" 1
 status "no file" 1 convert gone

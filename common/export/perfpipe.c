@@ -138,9 +138,11 @@ void perf_pipe_release(struct perf_pipe *p)
 /* What stands behind every record that is no sample: who, when, where. Id 0: of no event in particular. */
 static void put_id(struct perf_pipe *p, uint64_t pid, uint64_t tid, uint64_t time)
 {
+	time = time > p->floor ? time : p->floor;
+	p->latest = time > p->latest ? time : p->latest;
 	put32(&p->out, (uint32_t)pid);
 	put32(&p->out, (uint32_t)tid);
-	put64(&p->out, time > p->floor ? time : p->floor);
+	put64(&p->out, time);
 	put64(&p->out, 0); /* CPU */
 	put64(&p->out, 0);
 }
@@ -355,18 +357,20 @@ static void end_block(struct perf_pipe *p)
 		put_round(p);
 }
 
-/* Everything that came before is looked at. A segment that does not go on may be of any time. */
+/*
+ * What follows a segment that does not go on may be of any time, so everything that came before is looked at. One that
+ * goes on tells anew of what the next one has of it, at the time it had, and samples in it may be older than its end.
+ */
 static void end_segment(struct perf_pipe *p)
 {
 	bool goes_on = p->capture.end_seen && p->capture.end_reason == END_CONTINUES;
 
-	if (!p->introduced)
+	if (!p->introduced || goes_on)
 		return;
 	put_round(p);
 	put_round(p);
-	p->based = p->based && goes_on;
-	if (!goes_on)
-		p->latest = p->round = p->floor = 0;
+	p->based = false;
+	p->latest = p->round = p->floor = 0;
 }
 
 static const struct capture_process *process_of(const struct perf_pipe *p, uint64_t id)

@@ -48,7 +48,7 @@ struct perf_pipe {
 	bool begun;         /* the head of the pipe is written */
 	bool introduced;    /* so is what the header of this segment says */
 	uint64_t stext;     /* of the kernel that perf was told of; 0: none */
-	uint64_t latest;    /* time of the latest sample */
+	uint64_t latest;    /* of all that was written, the latest time */
 	uint64_t round;     /* that time when perf was last told to go on */
 	uint64_t floor;     /* up to here it has gone on */
 };

@@ -373,3 +373,22 @@ enum script_kind script_frame_kind(const struct script_frame *f)
 		return SCRIPT_JIT;
 	return f->address >> 63 ? SCRIPT_KERNEL : SCRIPT_USER;
 }
+
+bool script_looks_like(struct slice start)
+{
+	struct script_head h;
+
+	while (start.n) {
+		const uint8_t *end = memchr(start.p, '\n', start.n);
+		struct slice line = { start.p, end ? (size_t)(end - start.p) : start.n };
+
+		if (line.n && line.p[0] != '#') {
+			while (line.n && is_space(line.p[line.n - 1]))
+				line.n--;
+			return end && script_head_parse(line, &h) && h.is_sample && h.has_time && !is_digit(line.p[line.n - 1]);
+		}
+		start.n -= line.n + (end != NULL);
+		start.p += line.n + (end != NULL);
+	}
+	return false;
+}

@@ -41,6 +41,12 @@ bool script_frame_parse(struct slice line, struct script_frame *f);
 /* "  file.c:12". True also where perf says that it does not know; file is empty then. */
 bool script_source_parse(struct slice line, struct slice *file, uint64_t *number);
 
+/*
+ * Do the first bytes of a file say that it is such text? Its first line that is no comment is the head of a sample, with a
+ * time; so is no line of folded text, which ends with a number.
+ */
+bool script_looks_like(struct slice start);
+
 /* What the frame is of, by the name of its file and its address. */
 enum script_kind {
 	SCRIPT_USER,
