@@ -179,7 +179,9 @@ static uint64_t missed_here(struct ledger *l, bool last)
 
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
-	uint64_t gaps = ledger_missed(l), told = ledger_total(l, OUTCOME_IDLE) - l->idle_told, slept, more;
+	/* As in missed_here: a tick that is missing for less than a second may still be on its way. */
+	uint64_t missing = ledger_missed(l), gaps = missing < l->gaps ? missing : l->gaps;
+	uint64_t told = ledger_total(l, OUTCOME_IDLE) - l->idle_told, slept, more;
 
 	if (l->idle_ns == 0) {
 		l->idle_ns = host_idle_ns(cpus);
