@@ -130,6 +130,16 @@ void cli_debuginfod_done(struct debuginfod *d)
 	debuginfod_free(d);
 }
 
+double cli_percent(const char *option, const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || *end || !(v >= 0 && v <= 100))
+		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
+	return v;
+}
+
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib)
 {
 	static const char suffixes[] = "KMG";

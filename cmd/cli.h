@@ -38,6 +38,8 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 struct debuginfod *cli_debuginfod(void);
 /* Says what became of the questions, if there were some that nobody answered, and frees it; NULL: it was not asked for. */
 void cli_debuginfod_done(struct debuginfod *d);
+/* From 0 to 100, or usage. */
+double cli_percent(const char *option, const char *text);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 

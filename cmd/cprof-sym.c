@@ -47,16 +47,6 @@ static enum demangle_mode parse_mode(const char *text)
 	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
 }
 
-static double parse_percent(const char *option, const char *text)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= 0 && v <= 100))
-		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
-	return v;
-}
-
 /* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
 static void parse_kernel(struct kernel_options *o, char *text)
 {
@@ -329,7 +319,7 @@ static void take_option(struct settings *s, int option)
 		mo->max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);
 		break;
 	case MIN_RESOLVED:
-		s->least = parse_percent("--min-resolved", optarg);
+		s->least = cli_percent("--min-resolved", optarg);
 		break;
 	case 'v':
 		s->verbose = true;

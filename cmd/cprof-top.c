@@ -72,16 +72,6 @@ static void set_peek(struct settings *s, const char *text)
 	s->views.peek = &s->peek;
 }
 
-static double percent(const char *option, const char *text)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (end == text || *end || !(v >= 0 && v <= 100))
-		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
-	return v;
-}
-
 static void set_format(struct settings *s, const char *text)
 {
 	if (!rows_format_of(text, &s->format))
@@ -113,7 +103,7 @@ static bool take_view(struct settings *s, int c)
 		return true;
 	case TOP_MIN_SHARE:
 		s->branch = "--min-share";
-		s->views.min_share = percent("--min-share", optarg);
+		s->views.min_share = cli_percent("--min-share", optarg);
 		return true;
 	case TOP_DEPTH:
 		s->branch = "--depth";

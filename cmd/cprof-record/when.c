@@ -146,11 +146,3 @@ bool when_holds(struct when *w)
 		return throttled_holds(w);
 	}
 }
-
-void when_release(struct when *w)
-{
-	if (w->group >= 0)
-		close(w->group);
-	free(w->text);
-	*w = (struct when){ .group = -1 };
-}

@@ -6,7 +6,6 @@
  *	if (!when_parse(&w, "cpu>90", &error)) ...
  *	if (when_holds(&w, now))		// asked about once a second
  *		...
- *	when_release(&w);
  *
  *	cpu>90			percent of the time of all CPUs that is not idle, since it was asked last
  *	cpu.some>20		pressure (/proc/pressure): percent of the last 10 seconds; memory and io too, some and full
@@ -35,6 +34,5 @@ struct when {
 bool when_parse(struct when *w, const char *text, struct buf *error);
 /* What cannot be read does not hold. */
 bool when_holds(struct when *w);
-void when_release(struct when *w);
 
 #endif
