@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) unsigned long middle(unsigned long 
 {
 	return spin(n) ^ 5;   /* calls spin */
 }
-__attribute__((noinline, noclone)) unsigned long work(unsigned long n)
+__attribute__((noipa)) unsigned long work(unsigned long n)
 {
 	return middle(n) + 1; /* calls middle */
 }
