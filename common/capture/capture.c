@@ -698,12 +698,30 @@ static const char *add_symbol(struct capture *c, const struct record_symbol *r)
 	return order_names(c, s.frame, id) ? NULL : no_memory;
 }
 
+/* 0 where it is no decimal number, or too large for a time. */
+static uint64_t decimal(struct slice text)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
 static const char *set_meta(struct capture *c, const struct record_meta *r)
 {
 	uint32_t key, value;
 
-	return text(c, r->key, &key) && text(c, r->value, &value) && idmap_set(&c->meta, key, value) ? NULL :
-												       no_memory;
+	if (!text(c, r->key, &key) || !text(c, r->value, &value) || !idmap_set(&c->meta, key, value))
+		return no_memory;
+	if (slice_is(r->key, "start-realtime-ns")) /* it is asked for at each sample */
+		c->realtime = decimal(r->value);
+	else if (slice_is(r->key, "start-monotonic-ns"))
+		c->monotonic = decimal(r->value);
+	return NULL;
 }
 
 /* By the name: "off-cpu:sleep". */
@@ -907,21 +925,12 @@ struct slice capture_meta(const struct capture *c, const char *key)
 
 uint64_t capture_meta_number(const struct capture *c, const char *key)
 {
-	struct slice text = capture_meta(c, key);
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
+	return decimal(capture_meta(c, key));
 }
 
 uint64_t capture_realtime(const struct capture *c, uint64_t time)
 {
-	uint64_t realtime = capture_meta_number(c, "start-realtime-ns"),
-		 monotonic = capture_meta_number(c, "start-monotonic-ns");
+	uint64_t realtime = c->realtime, monotonic = c->monotonic;
 
 	return realtime && monotonic && time < INT64_MAX && realtime + time >= monotonic ? realtime + time - monotonic : 0;
 }

@@ -183,6 +183,7 @@ struct capture {
 	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
 	size_t n_ledger, cap_ledger;
 	uint64_t costs[COSTS];
+	uint64_t realtime, monotonic; /* of the header, at the segment's start; 0: not told */
 	uint64_t end_reason;
 	bool end_seen;
 	uint32_t epoch_count;
