@@ -52,16 +52,45 @@ bool capture_init(struct capture *c)
 	return intern_add(&c->texts, slice_of(""), &empty);
 }
 
+bool capture_init_for(struct capture *c, capture_counting *counting, const void *context)
+{
+	bool good = capture_init(c);
+
+	c->counting = counting;
+	c->context = context;
+	return good;
+}
+
 void capture_release(struct capture *c)
 {
 	release_segment(c);
 	*c = (struct capture){ 0 };
 }
 
+bool capture_counts(const struct capture *c)
+{
+	return !c->counting || c->counting(c->context, c);
+}
+
+/* What they were before this segment, but for what is wrong with it. */
+static struct capture_totals totals_without(const struct capture *c)
+{
+	struct capture_totals t = c->before;
+
+	t.refused = c->totals.refused;
+	t.refused_records = c->totals.refused_records;
+	t.damages = c->totals.damages;
+	t.cuts_told = c->totals.cuts_told;
+	t.blocks_damaged = c->totals.blocks_damaged;
+	return t;
+}
+
 struct capture_totals capture_totals(const struct capture *c)
 {
 	struct capture_totals t = c->totals;
 
+	if (!capture_counts(c))
+		return totals_without(c);
 	for (size_t cpu = 0; cpu < c->n_ledger; cpu++) {
 		for (size_t o = 0; o < OUTCOMES; o++)
 			t.outcomes[o] += c->ledger[cpu][o];
@@ -83,8 +112,9 @@ static const char *begin_segment(struct capture *c)
 	bool good;
 
 	release_segment(c);
-	good = capture_init(c);
+	good = capture_init_for(c, c->counting, c->context);
 	t.first = t.last = 0;
+	c->before = t;
 	t.segments++;
 	c->totals = t;
 	return good ? NULL : no_memory;
@@ -792,6 +822,7 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 	case RECORD_END:
 		c->end_seen = true;
 		c->end_reason = r->end.reason;
+		c->end_time = r->end.time;
 		return NULL;
 	case RECORD_DAMAGE:
 		c->totals.damages++;
