@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/export/scriptline.h"
@@ -55,15 +54,6 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 uint64_t filters_seconds(const char *option, const char *text)
 {
 	return billionths(option, text, "seconds");
-}
-
-static void set_instant(struct instant *to, const char *option, const char *text)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
-		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
 static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
@@ -236,10 +226,10 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->labels = f->labels;
 		return true;
 	case FILTER_FROM:
-		set_instant(&v->from, "--from", argument);
+		cli_instant(&v->from, "--from", argument);
 		return true;
 	case FILTER_TO:
-		set_instant(&v->to, "--to", argument);
+		cli_instant(&v->to, "--to", argument);
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);

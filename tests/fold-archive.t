@@ -85,4 +85,21 @@ segment 0 early | sed 's/^sample time=1000/sample time=400/' | cprof-dump -r >ea
 is "a sample may be older than the header" "$(cprof-fold --from 13:49 --to 13:51 early.bin 2>/dev/null | sed 's/;[^;]* / /')" "early 1"
 segment 0 idle | grep -v '^sample' | cprof-dump -r >idle.bin
 status "one without a sample tells of its end" 0 cprof-top --from 14:00:59 --to 14:01 idle.bin
+
+# cprof-sym passes on all of a segment or nothing.
+cprof-sym all.bin >all.sym 2>/dev/null
+cprof-sym 0.bin 1.bin 2.bin 3.bin >files.sym 2>/dev/null
+same "names: of several files as of one" all.sym files.sym
+cat 1.bin 2.bin | cprof-sym >want 2>/dev/null
+cprof-sym --from 14:01:55 --to 14:02:10 [0-3].bin >got 2>/dev/null
+same "  of those that tell of some time" want got
+cprof-sym --from 14:01:55 --to 14:02:10 <all.bin >got 2>/dev/null
+same "  and of one" want got
+cat all.bin | cprof-sym --from 14:01:55 --to 14:02:10 >got 2>/dev/null
+same "  of a pipe all" all.sym got
+is "the question" "$(cprof-sym --from 14:01:25 --to 14:01:35 [0-3].bin 2>/dev/null | cprof-fold --from 14:01:25 --to 14:01:35 2>/dev/null | sed 's/;[^;]* / /')" "m1 1"
+status "seconds after the first sample are not for it" 2 cprof-sym --from 1 all.bin
+status "a file that is none, and one that is" 3 cprof-sym /bin/sh 1.bin
+cp out got && cprof-sym 1.bin >want 2>/dev/null
+same "  which is named" want got
 done_testing
