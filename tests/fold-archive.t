@@ -79,6 +79,8 @@ status "a file that was cut is read" 3 cprof-fold --from 14:01 --to 14:02 cut.bi
 like "  and said to be" "$(cat err)" "cut short"
 segment 0 late "end time=1200000000000 reason=continues samples=3" | cprof-dump -r >late.bin
 is "END says how far it reaches" "$(cprof-top --from 14:02 --to 14:03 late.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
+segment 0 young "end time=1000000000000 reason=continues samples=3" | cprof-dump -r >young.bin
+is "  but for a sample that is younger" "$(cprof-fold --from 14:00:30 --to 14:01 young.bin 2>/dev/null | sed 's/;[^;]* / /')" "young 2"
 segment 0 x | grep -v '^meta' | cprof-dump -r >noclock.bin
 is "without a clock nothing is left out" "$(cprof-top --from 14:02 --to 14:03 noclock.bin 2>/dev/null | sed -n 's/^Ledger: *//p' | cut -d: -f1)" "4 expected"
 segment 0 early | sed 's/^sample time=1000/sample time=400/' | cprof-dump -r >early.bin

@@ -87,7 +87,8 @@ bool view_wants(const void *view, uint64_t from, uint64_t to)
 bool view_counts(const void *view, const struct capture *c)
 {
 	const struct view *v = view;
-	uint64_t from = capture_realtime(c, c->sampled ? c->totals.first : c->end_time), to = capture_realtime(c, c->end_time);
+	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last;
+	uint64_t from = capture_realtime(c, c->sampled ? c->totals.first : end), to = capture_realtime(c, end);
 
 	return !view_by_clock(v) || !c->end_seen || !from || !to || view_wants(view, from, to);
 }

@@ -13,7 +13,7 @@ struct walk {
 	uint8_t *block;     /* room for one */
 	uint64_t time;      /* the last one of the block */
 	uint64_t realtime, monotonic;
-	uint64_t first, end; /* times of the first sample and of END */
+	uint64_t first, end; /* times of the first sample and of END, or of a younger sample beside it */
 	bool sampled, ended;
 };
 
@@ -67,6 +67,7 @@ static bool walk_samples(struct walk *w, struct cursor run, bool first_only)
 		w->sampled = true;
 		if (first_only)
 			return true;
+		w->end = w->time > w->end ? w->time : w->end;
 		if (!cursor_varint(&run, &cpu) || !skip_varints(&run, 3 + ((cpu & 2) != 0) + (cpu & 1)))
 			return false;
 	}
@@ -93,7 +94,7 @@ static void see(struct walk *w, const struct record *r)
 	else if (r->type == RECORD_META && slice_is(r->meta.key, "start-monotonic-ns"))
 		w->monotonic = number(r->meta.value);
 	w->ended = w->ended || r->type == RECORD_END;
-	if (r->type == RECORD_END)
+	if (r->type == RECORD_END && r->end.time > w->end)
 		w->end = r->end.time;
 }
 
