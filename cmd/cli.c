@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,6 +26,14 @@ void cli_begin(const char *name, const char *usage)
 	signal(SIGXFSZ, SIG_IGN); /* then write(2) tells */
 	command = name;
 	usage_text = usage;
+}
+
+void cli_keep_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
 }
 
 static void speak(const char *fmt, va_list ap)

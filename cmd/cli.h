@@ -25,6 +25,8 @@ enum status {
 
 /* Names the command for messages; to be called first. */
 void cli_begin(const char *name, const char *usage);
+/* For who frees and asks for megabytes again and again: they stay with the program, and are not faulted in anew. */
+void cli_keep_memory(void);
 /* "NAME: " and one sentence on stderr. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
