@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef CPROF_VERSION
@@ -98,6 +99,15 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
 		cli_usage("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, least, most);
 	return v;
+}
+
+void cli_instant(struct instant *to, const char *option, const char *text)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
+		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
 const char *cli_directory(const char *option, const char *path)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/profile/instant.h"
 #include "common/resolve/debuginfod.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -45,6 +46,8 @@ double cli_percent(const char *option, const char *text);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
+/* A time of --from and --to, by the local clock, or usage. */
+void cli_instant(struct instant *to, const char *option, const char *text);
 /* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
 const char *cli_directory(const char *option, const char *path);
 

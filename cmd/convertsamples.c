@@ -83,7 +83,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 enum status convert_perf(struct conversion *c)
 {
 	struct perf_pipe p;
-	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL };
+	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
 	check_samples(c);
@@ -132,7 +132,7 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 enum status convert_perfscript(struct conversion *c)
 {
 	struct script_writer w;
-	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL };
+	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
 	enum status status;
 
 	check_samples(c);
