@@ -82,7 +82,7 @@ has_bcc() {
 start() { # NAME
 	"run_$1" >"$tmp/out" 2>"$tmp/err" &
 	sampler=$!
-	for _ in $(seq 200); do
+	for _ in $(seq 600); do
 		kill -0 $sampler 2>/dev/null || break
 		if [ "$(find "/proc/$sampler/fd" -lname '*perf_event*' 2>/dev/null | wc -l)" -ge "$cpus" ]; then
 			sleep 2
