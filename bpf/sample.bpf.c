@@ -132,7 +132,6 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 
 static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
-	unsigned long long wake = BPF_RB_NO_WAKEUP;
 	unsigned long long bytes;
 
 	s->head.kernel_n = s->head.user_n = 0;
@@ -152,9 +151,7 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 		bytes += s->head.stack_n;
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return COUNT_RING_FULL; /* cannot be; for the verifier */
-	if (may_wake && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES)
-		wake = BPF_RB_FORCE_WAKEUP;
-	return bpf_ringbuf_output(&ring, &s->head, bytes, wake) ? COUNT_RING_FULL : COUNT_EMITTED;
+	return put(&s->head, bytes, may_wake) ? COUNT_RING_FULL : COUNT_EMITTED;
 }
 
 /* A new image: what is known of the process is not true any more. */

@@ -30,6 +30,7 @@ struct scratch {
 	struct unwind_found found[UNWIND_FOUND];
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
+	unsigned long long woken; /* where in the ring the reader was, plus 1, when this CPU woke it */
 	struct sample_head head;
 	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
 };
@@ -52,6 +53,27 @@ static __always_inline struct scratch *my_scratch(void)
 	unsigned int cpu = bpf_get_smp_processor_id();
 
 	return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+/*
+ * Into the ring. Where much waits there the reader is woken, which costs several times what a sample does: once only, as
+ * long as it has not taken anything since. On a busy machine it can be long till it runs.
+ */
+static __always_inline long put(const void *data, unsigned long long bytes, int wakes)
+{
+	struct scratch *s = my_scratch();
+	unsigned long long reader = 0;
+	long failed;
+
+	if (wakes && s && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES) {
+		reader = bpf_ringbuf_query(&ring, BPF_RB_CONS_POS) + 1;
+		if (reader == s->woken)
+			reader = 0;
+	}
+	failed = bpf_ringbuf_output(&ring, (void *)data, bytes, reader ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	if (s && reader && !failed)
+		s->woken = reader;
+	return failed;
 }
 
 static __always_inline struct walk *walk_state(WALK_ENV *env)
