@@ -255,7 +255,7 @@ static void rate(struct engine *e)
 	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
 
 	if (of(e)->counted)
-		counted_rate(of(e)->counted, e->options->most, e->options->hertz);
+		counted_rate(of(e)->counted);
 	for (size_t i = 0; i < of(e)->n; i++)
 		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }

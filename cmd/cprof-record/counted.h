@@ -30,8 +30,8 @@ void counted_close(struct counted *c); /* NULL is fine */
 bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error);
 bool counted_add_cpu(struct counted *c, unsigned int cpu); /* false: errno */
 void counted_drop_cpu(struct counted *c, unsigned int cpu);
-/* Samples a second and CPU, at most; hertz of what hardware counts. */
-void counted_rate(struct counted *c, unsigned int most, unsigned int hertz);
+/* The options have another rate now. */
+void counted_rate(struct counted *c);
 void counted_stop(struct counted *c);
 /* Its ring of struct sample_head and what follows. */
 int counted_ring(const struct counted *c);

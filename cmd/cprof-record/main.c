@@ -119,6 +119,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 {
 	struct buf why_bpf = { 0 }, why_perf = { 0 };
 	struct engine *e = NULL;
+	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* BPF, and says so */
 
 	if (r->o.engine != ENGINE_PERF) {
 		if (in_inner_pid_namespace())
@@ -126,7 +127,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
 		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events))
-			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
+			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " cannot be had: " : "", buf_cstr(&why_bpf));
 	}
 	if (!e) {
 		r->opened = host_mono_ns();
