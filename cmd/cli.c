@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef CPROF_VERSION
@@ -24,6 +26,14 @@ void cli_begin(const char *name, const char *usage)
 	signal(SIGXFSZ, SIG_IGN); /* then write(2) tells */
 	command = name;
 	usage_text = usage;
+}
+
+void cli_keep_memory(void)
+{
+#ifdef M_TRIM_THRESHOLD
+	mallopt(M_TRIM_THRESHOLD, 256 << 20);
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
 }
 
 static void speak(const char *fmt, va_list ap)
@@ -89,6 +99,15 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
 		cli_usage("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, least, most);
 	return v;
+}
+
+void cli_instant(struct instant *to, const char *option, const char *text)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
+		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
 const char *cli_directory(const char *option, const char *path)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/profile/instant.h"
 #include "common/resolve/debuginfod.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -24,6 +25,8 @@ enum status {
 
 /* Names the command for messages; to be called first. */
 void cli_begin(const char *name, const char *usage);
+/* For who frees and asks for megabytes again and again: they stay with the program, and are not faulted in anew. */
+void cli_keep_memory(void);
 /* "NAME: " and one sentence on stderr. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
@@ -43,6 +46,8 @@ double cli_percent(const char *option, const char *text);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
+/* A time of --from and --to, by the local clock, or usage. */
+void cli_instant(struct instant *to, const char *option, const char *text);
 /* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
 const char *cli_directory(const char *option, const char *path);
 

@@ -84,7 +84,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 enum status convert_perf(struct conversion *c)
 {
 	struct perf_pipe p;
-	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL };
+	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
 	prepare_samples(c);
@@ -133,7 +133,7 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 enum status convert_perfscript(struct conversion *c)
 {
 	struct script_writer w;
-	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL };
+	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
 	enum status status;
 
 	prepare_samples(c);

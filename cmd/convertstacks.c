@@ -92,7 +92,7 @@ static void warn_losses(const struct loaded *l)
 /* Reads all operands; the status to end with if all goes well from here. */
 static enum status collect_all(struct conversion *c, struct collected *it)
 {
-	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting, NULL };
+	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting, .chooses = true };
 	enum status status = STATUS_OK;
 	struct profile text;
 

@@ -611,6 +611,7 @@ int main(int argc, char **argv)
 	int c;
 
 	cli_begin("cprof-diff", usage);
+	cli_keep_memory();
 	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:o:hV", options, NULL)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);

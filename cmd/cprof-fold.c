@@ -416,6 +416,7 @@ int main(int argc, char **argv)
 	int c;
 
 	cli_begin("cprof-fold", usage);
+	cli_keep_memory();
 	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adpto:ThV", options, NULL)) != -1) {
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);

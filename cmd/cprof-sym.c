@@ -12,18 +12,21 @@
 #include "cmd/cli.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
+#include "common/profile/gather.h"
 #include "common/resolve/namer.h"
 
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
 static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
 				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
-				 "[--max-mem SIZE] [--min-resolved PERCENT] [FILE]";
+				 "[--max-mem SIZE] [--min-resolved PERCENT] [--from TIME] [--to TIME] "
+				 "[FILE ...]";
 
 /* What the options say. */
 struct settings {
 	struct modules_options modules;
 	struct kernel_options kernel;
+	struct view times; /* of it from and to alone: segments of other times are left out */
 	double least; /* % of the frames that must have names */
 	bool verbose;
 };
@@ -215,34 +218,53 @@ static double summarize(struct tally *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-static enum status symbolize(const char *path, const struct settings *s)
+static enum status pass_file(struct pass *p, const char *path, const struct settings *s, int *got)
+{
+	struct reader_choice choice = { &s->times, view_wants };
+	int fd = cli_open(path);
+	enum status status;
+	struct record r;
+
+	or_die((p->reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path)));
+	if (view_by_clock(&s->times))
+		reader_choose(p->reader, &choice);
+	while ((*got = reader_next(p->reader, &r)) > 0 && pass_on(p, &r))
+		;
+	status = cli_reader_done(p->reader, *got);
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+/* One stream, as if the files were joined. */
+static enum status symbolize(char **paths, const struct settings *s)
 {
 	struct kernel_files *kernel = open_kernel(&s->kernel);
-	int fd = cli_open(path), got;
 	struct modules *modules = modules_new(&s->modules);
-	struct pass p = { .reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path),
-			  .writer = writer_new(STDOUT_FILENO) };
-	struct record r;
+	struct pass p = { .writer = writer_new(STDOUT_FILENO) };
+	enum status status = STATUS_OK;
+	bool refused = false;
 	double resolved = 100;
-	enum status status;
+	int got = 0;
 
-	or_die(modules && p.reader && p.writer && capture_init(&p.capture));
+	or_die(modules && p.writer && capture_init(&p.capture));
 	or_die((p.namer = namer_new(modules)));
 	namer_use_kernel(p.namer, kernel);
-	while ((got = reader_next(p.reader, &r)) > 0 && pass_on(&p, &r))
-		;
+	for (; *paths && got <= 0 && status != STATUS_SYSTEM; paths++) {
+		enum status one = pass_file(&p, *paths, s, &got);
+
+		status = one == STATUS_SYSTEM || one > status ? one : status;
+		refused = refused || got < 0;
+	}
 	or_die(namer_last(p.namer, &p.capture, p.writer));
-	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused is told as damage */
+	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused was told as damage */
 		cli_writer_done(p.writer);
-	if (got == 0)
+	if (got == 0 && !refused)
 		resolved = summarize(namer_tally(p.namer), s->verbose);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);
 	capture_release(&p.capture);
-	if (fd != STDIN_FILENO)
-		close(fd);
-	status = cli_reader_done(p.reader, got);
 	if (status == STATUS_OK && resolved < s->least) {
 		cli_warn("fewer than %g %% of the frames are named (--min-resolved)", s->least);
 		status = STATUS_BELOW;
@@ -250,7 +272,7 @@ static enum status symbolize(const char *path, const struct settings *s)
 	return status;
 }
 
-enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL };
+enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO };
 
 static const struct option options[] = {
 	{ "symfs", required_argument, NULL, SYMFS },
@@ -262,6 +284,8 @@ static const struct option options[] = {
 	{ "lines", no_argument, NULL, 'l' },
 	{ "max-mem", required_argument, NULL, MAX_MEM },
 	{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
+	{ "from", required_argument, NULL, FROM },
+	{ "to", required_argument, NULL, TO },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -300,6 +324,13 @@ static bool take_place(struct settings *s, int option)
 	}
 }
 
+static void take_time(struct instant *to, const char *option)
+{
+	cli_instant(to, option, optarg);
+	if (to->kind == INSTANT_OFFSET)
+		cli_usage("%s: \"%s\" is no time of the clock", option, optarg);
+}
+
 /* What to say of what is found. */
 static void take_option(struct settings *s, int option)
 {
@@ -320,6 +351,12 @@ static void take_option(struct settings *s, int option)
 		break;
 	case MIN_RESOLVED:
 		s->least = cli_percent("--min-resolved", optarg);
+		break;
+	case FROM:
+		take_time(&s->times.from, "--from");
+		break;
+	case TO:
+		take_time(&s->times.to, "--to");
 		break;
 	case 'v':
 		s->verbose = true;
@@ -350,15 +387,14 @@ static void parse_options(struct settings *s, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct settings s = { .modules = { .demangle = DEMANGLE_SIMPLIFIED } };
+	static char dash[] = "-", *standard_input[] = { dash, NULL };
 	enum status status;
 
 	cli_begin("cprof-sym", usage);
 	parse_options(&s, argc, argv);
-	if (argc - optind > 1)
-		cli_usage("one file at most: streams are joined by cat");
 	cli_refuse_terminal();
 	mapped_guard(); /* where the system refuses, files are copied */
-	status = symbolize(argv[optind] ? argv[optind] : "-", &s);
+	status = symbolize(argv[optind] ? argv + optind : standard_input, &s);
 	cli_debuginfod_done(s.modules.debuginfod);
 	return status;
 }

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/export/scriptline.h"
@@ -55,15 +54,6 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 uint64_t filters_seconds(const char *option, const char *text)
 {
 	return billionths(option, text, "seconds");
-}
-
-static void set_instant(struct instant *to, const char *option, const char *text)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
-		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
 static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
@@ -237,10 +227,10 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		v->labels = f->labels;
 		return true;
 	case FILTER_FROM:
-		set_instant(&v->from, "--from", argument);
+		cli_instant(&v->from, "--from", argument);
 		return true;
 	case FILTER_TO:
-		set_instant(&v->to, "--to", argument);
+		cli_instant(&v->to, "--to", argument);
 		return true;
 	case FILTER_WEIGHT:
 		set_weight(f, argument);
@@ -379,9 +369,10 @@ static int next_record(const struct filters_taker *t, struct reader *r, int fd, 
 	return reader_next(r, rec);
 }
 
-static enum status load_stream(int fd, const char *name, struct slice taken, const struct filters_taker *t,
-			       struct loaded *sum)
+static enum status load_stream(const struct filters *f, int fd, const char *name, struct slice taken,
+			       const struct filters_taker *t, struct loaded *sum)
 {
+	struct reader_choice choice = { &f->view, view_wants };
 	struct reader *r = reader_new(fd, name);
 	struct capture_totals totals = { 0 };
 	struct gather_sums sums = { 0 };
@@ -391,6 +382,8 @@ static enum status load_stream(int fd, const char *name, struct slice taken, con
 	if (!r || !t->begin(t->context))
 		no_memory();
 	reader_unread(r, taken);
+	if (t->chooses && view_by_clock(&f->view))
+		reader_choose(r, &choice);
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong = t->record(t->context, &rec);
 
@@ -400,7 +393,7 @@ static enum status load_stream(int fd, const char *name, struct slice taken, con
 	if (!t->end(t->context, &totals, &sums))
 		no_memory();
 	sum->streams++;
-	sum->good += totals.segments > 0;
+	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* none may be wanted */
 	if (got < 0 && !reader_refused(r))
 		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
 	/* A reader that gives up, at a newer version say, has no record to tell it. */
@@ -518,7 +511,7 @@ enum status filters_read(struct filters *f, const char *path, const struct filte
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {
-		status = load_stream(fd, name, taken, t, sum);
+		status = load_stream(f, fd, name, taken, t, sum);
 	}
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -572,7 +565,8 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 			 struct loaded *sum)
 {
 	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
-	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL };
+	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
+				   .chooses = true };
 	enum status status;
 
 	status = filters_read(f, path, &t, p, side, sum);

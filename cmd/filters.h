@@ -146,6 +146,7 @@ struct filters_taker {
 	/* It was read to its end: fills both; false without memory. */
 	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
 	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
+	bool chooses; /* it can do without segments that the view does not want, see view_by_clock */
 };
 
 enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,

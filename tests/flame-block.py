@@ -24,7 +24,7 @@ class Block:
         if self.raw[:2] == b'\x1f\x8b':
             self.raw = gzip.decompress(self.raw)
         self.at = 8
-        assert self.raw[:8] == b'cprofv1\n'
+        assert self.raw[:8] == b'cprofv2\n'
         self.flags = self.number()
         self.sides = 2 if self.flags & 1 else 1
         self.texts = [self.text() for _ in range(5)]
@@ -62,8 +62,10 @@ class Block:
             while todo[-1][1] == 0:
                 todo.pop()
             todo[-1][1] -= 1
-            label, children = self.number(), self.number()
-            selfs = [self.number() for _ in range(self.sides)]
+            label, passes = divmod(self.number(), 2)
+            children = 1 if passes else self.number()
+            selfs = [0 if passes else self.number() for _ in range(self.sides)]
+            assert passes == (children == 1 and not any(selfs)), 'a node is not in its short form'
             self.nodes.append([todo[-1][0], label, selfs, None, self.number() if self.sides == 2 else 0])
             todo.append([i, children])
         assert all(left == 0 for _, left in todo), 'children are missing'

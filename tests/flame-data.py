@@ -75,7 +75,7 @@ def block(profiles, title='', subtitle='', unit='samples', names=('before', 'aft
     """times: (slice length in ns, number of slices, {(slice, stack): weight}[, slices where runs begin]).
     verdict(frame): a pair, of its self and total; node_verdict(stack): that of the node's total."""
     two = len(profiles) == 2
-    out = [b'cprofv1\n', varint((1 if two else 0) | (2 if times else 0) | (4 if icicle else 0) | 8 |
+    out = [b'cprofv2\n', varint((1 if two else 0) | (2 if times else 0) | (4 if icicle else 0) | 8 |
                                  (16 if times and times[3:] else 0))]
     out += [word(t) for t in (title, subtitle, unit) + (tuple(names) if two else ('', ''))]
     for pairs in (options, ledger):
@@ -95,7 +95,10 @@ def block(profiles, title='', subtitle='', unit='samples', names=('before', 'aft
         kids = sorted(node[1], key=number.__getitem__)
         if stack:
             where[stack] = len(where) + 1
-            nodes.append(varint(number[stack[-1]]) + varint(len(kids)) + b''.join(varint(s) for s in node[0]))
+            passes = len(kids) == 1 and not any(node[0])
+            nodes.append(varint(number[stack[-1]] * 2 + passes))
+            if not passes:
+                nodes.append(varint(len(kids)) + b''.join(varint(s) for s in node[0]))
             if two:
                 nodes.append(varint(node_verdict(stack) if node_verdict else 0))
         todo += [(node[1][f], stack + (f,)) for f in reversed(kids)]

@@ -96,10 +96,10 @@ static void check_lines(struct slice text)
 {
 	struct slice before = { NULL, 0 };
 
-	for (const uint8_t *p = text.p, *end; p < text.p + text.n; p = end + 1) {
+	for (const uint8_t *p = text.p, *end; text.n; p = end + 1, text.n -= (size_t)(p - text.p), text.p = p) {
 		const uint8_t *count;
 
-		end = memchr(p, '\n', text.n - (size_t)(p - text.p));
+		end = memchr(p, '\n', text.n);
 		must(end);
 		count = memrchr(p, ' ', (size_t)(end - p));
 		must(count && count - p <= STACK + (1 << 14));

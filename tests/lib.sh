@@ -10,12 +10,13 @@ export LC_ALL=C
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-test.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-count=0 failed=0
+count=0 failed=0 diag_to=1
 
-diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
-pass() { count=$((count + 1)); printf 'ok %d - %s\n' "$count" "$1"; }
-fail() { count=$((count + 1)); failed=$((failed + 1)); printf 'not ok %d - %s\n' "$count" "$1"; }
-skip() { count=$((count + 1)); printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"; }
+# What is said of a check that failed goes to stderr, which prove shows even where nobody asked for all.
+diag() { printf '%s\n' "$*" | sed 's/^/# /' >&$diag_to; }
+pass() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s\n' "$count" "$1"; }
+fail() { count=$((count + 1)) diag_to=2; failed=$((failed + 1)); printf 'not ok %d - %s\n' "$count" "$1"; diag "${0##*/}: not ok $count - $1"; }
+skip() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"; }
 skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
 
 # ok DESCRIPTION COMMAND...: the command succeeds

@@ -36,9 +36,10 @@ done
 ok "the schema is SQL that it takes" $CLICKHOUSE --multiquery <"$top/contrib/clickhouse/schema.sql"
 
 # Three hosts, two services, minutes apart; names with backslashes, quotes and all that is hostile.
+id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 made() { # SEED HOST SERVICE SECONDS
 	python3 "$here/convert-made.py" $1 200 hostile | sed "s,/opt/o1/app,/opt/o1/other,; s/^meta key=\"host\".*/meta key=\"host\" value=\"$2\"\nmeta key=\"label.service\" value=\"$3\"\nmeta key=\"label.odd\" value=\"it's \\\\\\\\ \\\\\"odd\\\\\"\"\nmeta key=\"start-monotonic-ns\" value=\"1\"/
-		s/^meta key=\"start-realtime-ns\".*/meta key=\"start-realtime-ns\" value=\"$4000000000\"/; s/^\(sample time=[0-9]*\)/\10/" | cprof-dump -r >"$tmp/$2.bin" || exit 1
+		s/^meta key=\"start-realtime-ns\".*/meta key=\"start-realtime-ns\" value=\"$4000000000\"/; s/^\(\(sample\|end\) time=[0-9]*\)/\10/; s,/docker/1,/docker/$id," | cprof-dump -r >"$tmp/$2.bin" || exit 1
 }
 made 1 alpha shop 1700000000 && made 2 beta shop 1700000003 && made 3 gamma mail 1700000060
 cd "$tmp" || exit 1
@@ -63,8 +64,9 @@ alike() {
 row='s/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1 \2 \3/p'
 alike "all of it" @1600000000 @1800000000 "" "" alpha.sym beta.sym gamma.sym
 alike "one host" @1600000000 @1800000000 "-H beta" "" beta.sym
-alike "four seconds of two hosts, one container, one label" @1700000002 @1700000006 "-c docker/1 -l service=shop" "--in /docker/1 --label service=shop" \
-	alpha.sym beta.sym gamma.sym
+alike "four seconds of two hosts, one container, one label" @1700000002 @1700000006 "-c docker/0123 -l service=shop" \
+	"--in 01234567 --label service=shop" alpha.sym beta.sym gamma.sym
+alike "a second of one container" @1700000060 @1700000061 "-c 0123456789ab" "--in 0123456789ab" alpha.sym beta.sym gamma.sym
 alike "one command" @1700000001 @1700000004 "-p app" "--comm app" alpha.sym beta.sym gamma.sym
 is "the same by the clock of UTC" "$("$query" "2023-11-14 22:13:21" "2023-11-14 22:13:24" | cksum)" "$("$query" @1700000001 @1700000004 | cksum)"
 is "a label with quotes and backslashes" "$("$query" -l "odd=it's \\ \"odd\"" @1600000000 @1800000000 | cksum)" "$("$query" @1600000000 @1800000000 | cksum)"

@@ -69,7 +69,7 @@ sum=$(for f in "$to"/*; do cprof-dump "$f" 2>/dev/null; done | awk '/^segment/ {
 		if (a[2] == "expected") e += all[k]; else if (a[2] != "sideband-lost") s += all[k]; if (a[2] == "emitted") m += all[k] }
 		printf "%d expected, %d told of, %d emitted, %d samples", e, s, m, samples }')
 diag "$files files: $sum"
-is "every tick has an outcome" "$(echo "$sum" | awk '{ d = ($1 - $3) / $1; print ($1 > 1000 && d > -.003 && d < .003 && $6 == $8) }')" 1
+is "every tick has an outcome" "$(echo "$sum" | awk '{ d = ($1 - $3) / $1; print ($1 > 1000 && d > -.001 && d < .001 && $6 == $8) }')" 1
 ticks=$(awk -v n="$(nproc)" -v s="$SOAK_SECONDS" 'BEGIN { print 99 * n * s }')
 is "and there are as many as the time has" "$(echo "$sum" | awk -v t="$ticks" '{ print ($1 > t && $1 < t * 1.1 + 99 * 30) }')" 1
 is "the figures agree" "$(sed -n 's/^cprof_record_ticks_total{outcome="emitted",lost="0"} //p' "$tmp/m.prom")" "$(echo "$sum" | sed 's/.*, \([0-9]*\) emitted.*/\1/')"

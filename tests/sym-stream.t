@@ -143,7 +143,7 @@ for option in --symfs --debug-dir; do
 done
 status 'two roots' 2 cprof-sym --symfs "$tmp" --symfs "$tmp" "$tmp/small.bin"
 status 'two directories of debug files' 0 cprof-sym --debug-dir "$tmp" --debug-dir "$tmp/a" "$tmp/small.bin"
-status 'two files' 2 cprof-sym "$tmp/small.bin" "$tmp/small.bin"
+status 'two files' 0 cprof-sym "$tmp/small.bin" "$tmp/small.bin"
 status 'help' 0 cprof-sym --help
 like '  says how to use it' "$(cat "$tmp/out")" '^usage: cprof-sym '
 status 'version' 0 cprof-sym --version

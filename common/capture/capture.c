@@ -52,16 +52,45 @@ bool capture_init(struct capture *c)
 	return intern_add(&c->texts, slice_of(""), &empty);
 }
 
+bool capture_init_for(struct capture *c, capture_counting *counting, const void *context)
+{
+	bool good = capture_init(c);
+
+	c->counting = counting;
+	c->context = context;
+	return good;
+}
+
 void capture_release(struct capture *c)
 {
 	release_segment(c);
 	*c = (struct capture){ 0 };
 }
 
+bool capture_counts(const struct capture *c)
+{
+	return !c->counting || c->counting(c->context, c);
+}
+
+/* What they were before this segment, but for what is wrong with it. */
+static struct capture_totals totals_without(const struct capture *c)
+{
+	struct capture_totals t = c->before;
+
+	t.refused = c->totals.refused;
+	t.refused_records = c->totals.refused_records;
+	t.damages = c->totals.damages;
+	t.cuts_told = c->totals.cuts_told;
+	t.blocks_damaged = c->totals.blocks_damaged;
+	return t;
+}
+
 struct capture_totals capture_totals(const struct capture *c)
 {
 	struct capture_totals t = c->totals;
 
+	if (!capture_counts(c))
+		return totals_without(c);
 	for (size_t cpu = 0; cpu < c->n_ledger; cpu++) {
 		for (size_t o = 0; o < OUTCOMES; o++)
 			t.outcomes[o] += c->ledger[cpu][o];
@@ -87,8 +116,9 @@ static const char *begin_segment(struct capture *c)
 	bool good;
 
 	release_segment(c);
-	good = capture_init(c);
+	good = capture_init_for(c, c->counting, c->context);
 	t.first = t.last = 0;
+	c->before = t;
 	t.segments++;
 	c->totals = t;
 	return good ? NULL : no_memory;
@@ -712,12 +742,30 @@ static const char *add_symbol(struct capture *c, const struct record_symbol *r)
 	return order_names(c, s.frame, id) ? NULL : no_memory;
 }
 
+/* 0 where it is no decimal number, or too large for a time. */
+static uint64_t decimal(struct slice text)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
 static const char *set_meta(struct capture *c, const struct record_meta *r)
 {
 	uint32_t key, value;
 
-	return text(c, r->key, &key) && text(c, r->value, &value) && idmap_set(&c->meta, key, value) ? NULL :
-												       no_memory;
+	if (!text(c, r->key, &key) || !text(c, r->value, &value) || !idmap_set(&c->meta, key, value))
+		return no_memory;
+	if (slice_is(r->key, "start-realtime-ns")) /* it is asked for at each sample */
+		c->realtime = decimal(r->value);
+	else if (slice_is(r->key, "start-monotonic-ns"))
+		c->monotonic = decimal(r->value);
+	return NULL;
 }
 
 /* By the name: "off-cpu:sleep". */
@@ -728,7 +776,7 @@ static enum capture_wait wait_of(struct slice name)
 	       name.n >= 8 && memcmp(name.p, "off-cpu:", 8) == 0 ? CAPTURE_SLEEPS : CAPTURE_RUNS;
 }
 
-bool capture_counts(const struct capture *c, uint64_t event)
+bool capture_is_counted(const struct capture *c, uint64_t event)
 {
 	return event < CAPTURE_EVENTS && c->events[event].id && slice_is(c->events[event].unit, "events");
 }
@@ -744,7 +792,7 @@ static void find_others(struct capture *c)
 		if (!e->id || capture_wait(c, i))
 			continue;
 		first = first ? first : e;
-		c->event_others[i] = capture_counts(c, i) &&
+		c->event_others[i] = capture_is_counted(c, i) &&
 				     (e->name.n != first->name.n || memcmp(e->name.p, first->name.p, e->name.n) != 0);
 	}
 }
@@ -812,6 +860,7 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 	case RECORD_END:
 		c->end_seen = true;
 		c->end_reason = r->end.reason;
+		c->end_time = r->end.time;
 		return NULL;
 	case RECORD_DAMAGE:
 		c->totals.damages++;
@@ -945,21 +994,12 @@ struct slice capture_meta(const struct capture *c, const char *key)
 
 uint64_t capture_meta_number(const struct capture *c, const char *key)
 {
-	struct slice text = capture_meta(c, key);
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
+	return decimal(capture_meta(c, key));
 }
 
 uint64_t capture_realtime(const struct capture *c, uint64_t time)
 {
-	uint64_t realtime = capture_meta_number(c, "start-realtime-ns"),
-		 monotonic = capture_meta_number(c, "start-monotonic-ns");
+	uint64_t realtime = c->realtime, monotonic = c->monotonic;
 
 	return realtime && monotonic && time < INT64_MAX && realtime + time >= monotonic ? realtime + time - monotonic : 0;
 }

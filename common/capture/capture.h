@@ -150,6 +150,10 @@ struct capture_totals {
 	uint64_t blocks_damaged;  /* blocks that are missing by their numbers */
 };
 
+struct capture;
+/* Do the totals go with this segment, as far as it is known? */
+typedef bool capture_counting(const void *context, const struct capture *c);
+
 struct capture {
 	/* Each indexed by id, 0 unused; look at defined before use, or go by a sample that was accepted. */
 	struct capture_process *processes;
@@ -187,16 +191,22 @@ struct capture {
 	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
 	size_t n_ledger, cap_ledger;
 	uint64_t costs[COSTS];
-	uint64_t end_reason;
+	uint64_t realtime, monotonic; /* of the header, at the segment's start; 0: not told */
+	uint64_t end_reason, end_time;
 	bool end_seen;
 	uint32_t epoch_count;
 	bool sampled;   /* totals.first and last are set */
 	bool no_memory; /* for good: nothing that comes later is taken in */
 	struct capture_totals totals;
+	struct capture_totals before; /* this segment */
+	capture_counting *counting; /* NULL: each segment counts */
+	const void *context;
 };
 
 /* False without memory; the object can be released all the same. */
 bool capture_init(struct capture *c);
+/* The same, where some segments are read and do not count. */
+bool capture_init_for(struct capture *c, capture_counting *counting, const void *context);
 void capture_release(struct capture *c);
 
 /*
@@ -207,8 +217,10 @@ void capture_release(struct capture *c);
  */
 const char *capture_apply(struct capture *c, const struct record *r);
 
-/* Totals with the segment that is being read included. */
+/* Totals with the segment that is being read included, if it counts; damage does always. */
 struct capture_totals capture_totals(const struct capture *c);
+bool capture_counts(const struct capture *c);
+
 /*
  * Things of different kinds do not add up. The segment's first event that is not of waiting time is CPU time, wherever
  * that was sampled. Is this one a count of something else?
@@ -219,7 +231,7 @@ static inline bool capture_is_other(const struct capture *c, uint64_t event)
 }
 
 /* Does each sample of this event say how many of it there were? Then that is what is to be added up. */
-bool capture_counts(const struct capture *c, uint64_t event);
+bool capture_is_counted(const struct capture *c, uint64_t event);
 
 /* Is it an event of waiting time, and of which kind? */
 static inline enum capture_wait capture_wait(const struct capture *c, uint64_t event)

@@ -30,7 +30,7 @@ bool collect_init(struct collect *c, struct traces *s, const struct view *view)
 	*c = (struct collect){ .s = s, .view = view };
 	intern_init(&c->keys);
 	idmap_init(&c->located);
-	return capture_init(&c->capture);
+	return capture_init_for(&c->capture, view_counts, view);
 }
 
 void collect_release(struct collect *c)
@@ -61,13 +61,13 @@ static uint64_t weight_of(struct collect *c, const struct record_sample *r)
 
 	if (!e || e->id != r->event)
 		return 0;
-	if (!label_text(c, e->unit.n && !capture_counts(&c->capture, r->event) ? e->unit : slice_of("count"), &unit)) {
+	if (!label_text(c, e->unit.n && !capture_is_counted(&c->capture, r->event) ? e->unit : slice_of("count"), &unit)) {
 		c->failed = true;
 		return 0;
 	}
 	if (!c->s->unit) {
 		c->s->unit = unit;
-		c->s->counted = capture_counts(&c->capture, r->event);
+		c->s->counted = capture_is_counted(&c->capture, r->event);
 		c->s->period = e->period;
 		c->failed = !label_text(c, e->name, &c->s->event) || c->failed;
 	}
@@ -348,7 +348,7 @@ static bool begin_segment(struct collect *c)
 	c->names.inlined = c->view->inlined;
 	c->names.modules = c->view->modules;
 	c->memo = calloc(c->capture.n_nodes + 1, sizeof(*c->memo));
-	if (!c->s->start_realtime_ns)
+	if (!c->s->start_realtime_ns && capture_counts(&c->capture))
 		c->s->start_realtime_ns = capture_meta_number(&c->capture, "start-realtime-ns");
 	c->host = 0;
 	return c->memo && read_labels(c) && (host.n == 0 || label_text(c, host, &c->host));

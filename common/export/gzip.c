@@ -35,7 +35,7 @@ struct gzip *gzip_new(void)
 
 void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out)
 {
-	static const int levels[] = { [GZIP_FAST] = 1, [GZIP_SMALL] = 9, [GZIP_TEXT] = 4, [GZIP_CODES] = 4 };
+	static const int levels[] = { [GZIP_FAST] = 1, [GZIP_SMALL] = 9, [GZIP_TEXT] = 4, [GZIP_STORED] = 0 };
 	enum { PENDING = 128 << 10 }; /* more than zlib holds back with this much memory */
 
 	if (!buf_reserve(out, PENDING))
@@ -43,7 +43,7 @@ void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out)
 	z->z.avail_in = 0;
 	z->z.next_out = out->p + out->n;
 	z->z.avail_out = PENDING;
-	if (deflateParams(&z->z, levels[way], way == GZIP_CODES ? Z_HUFFMAN_ONLY : Z_DEFAULT_STRATEGY) != Z_OK)
+	if (deflateParams(&z->z, levels[way], Z_DEFAULT_STRATEGY) != Z_OK)
 		out->failed = true;
 	out->n += PENDING - z->z.avail_out;
 }

@@ -19,10 +19,10 @@
 struct gzip;
 
 enum gzip_way {
-	GZIP_FAST,  /* as it begins */
-	GZIP_SMALL, /* takes several times as long */
-	GZIP_TEXT,  /* in between */
-	GZIP_CODES, /* for what repeats bytes and no sequences of them, as a tree of small numbers: half the time of FAST */
+	GZIP_FAST,   /* as it begins */
+	GZIP_SMALL,  /* takes several times as long */
+	GZIP_TEXT,   /* in between */
+	GZIP_STORED, /* as it is: for what hardly shrinks, as a tree of small numbers */
 };
 
 bool gzip_known(void);

@@ -67,15 +67,19 @@ static void append_tree(struct buf *out, const struct picture *pic)
 		if (!buf_reserve(out, (end - i) * NODE))
 			return;
 		for (p = out->p + out->n; i < end; i++) {
+			const struct flame_node *node = &t->nodes[i];
 			const uint64_t *self = flame_self(t, i);
+			bool passes = node->children == 1 && !self[0] && (!two || !self[1]);
 
-			p = put(p, t->nodes[i].label);
-			p = put(p, t->nodes[i].children);
-			p = put(p, self[0]);
-			if (two) {
-				p = put(p, self[1]);
-				p = put(p, pic->verdicts->nodes[i]);
+			p = put(p, (uint64_t)node->label * 2 + passes);
+			if (!passes) {
+				p = put(p, node->children);
+				p = put(p, self[0]);
+				if (two)
+					p = put(p, self[1]);
 			}
+			if (two)
+				p = put(p, pic->verdicts->nodes[i]);
 		}
 		out->n = (size_t)(p - out->p);
 	}
@@ -111,7 +115,7 @@ size_t block_append(struct buf *out, const struct picture *pic)
 {
 	size_t begin = out->n, texts;
 
-	buf_text(out, "cprofv1\n");
+	buf_text(out, "cprofv2\n");
 	buf_varint(out, flags_of(pic));
 	append_text(out, pic->title);
 	append_text(out, pic->subtitle);

@@ -2,7 +2,7 @@
 // The data block: base64, perhaps gzip, then varints. What it holds becomes typed arrays, indexed by node in pre-order:
 // node 0 is the invisible root, a subtree is i .. end[i]-1, its first child i+1, a child c's next sibling end[c].
 
-const MAGIC = 'cprofv1\n';
+const MAGIC = 'cprofv2\n';
 const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16;
 
 function fromBase64(text) {
@@ -142,13 +142,14 @@ function readTree(r, p) {
 		}
 		end[open]--;
 		parent[i] = open;
-		label[i] = r.number();
-		end[i] = r.number();
-		self[0][i] = r.number();
-		if (p.sides === 2) {
-			self[1][i] = r.number();
+		const head = r.number();
+		const passes = head % 2;
+		label[i] = (head - passes) / 2;
+		end[i] = passes || r.number();
+		for (let side = 0; side < p.sides && !passes; side++)
+			self[side][i] = r.number();
+		if (p.sides === 2)
 			p.verdict[i] = r.number();
-		}
 		if (label[i] >= p.labels)
 			throw new Error(`node ${i} has no label: the data is damaged`);
 		open = i;

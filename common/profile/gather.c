@@ -34,7 +34,7 @@ bool gather_init(struct gather *g, struct profile *p, unsigned int side, const s
 	intern_init(&g->keys);
 	if (view->reasons)
 		reasons_forget(view->reasons);
-	return capture_init(&g->capture);
+	return capture_init_for(&g->capture, view_counts, view);
 }
 
 void gather_release(struct gather *g)
@@ -70,6 +70,27 @@ static bool comm_listed(const struct view *v, struct slice comm)
 static bool has_half(uint64_t node)
 {
 	return node >= NODE_FIRST;
+}
+
+bool view_by_clock(const struct view *v)
+{
+	return instant_by_clock(&v->from, &v->to);
+}
+
+bool view_wants(const void *view, uint64_t from, uint64_t to)
+{
+	const struct view *v = view;
+
+	return from > INT64_MAX || to > INT64_MAX || instant_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)to);
+}
+
+bool view_counts(const void *view, const struct capture *c)
+{
+	const struct view *v = view;
+	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last;
+	uint64_t from = capture_realtime(c, c->sampled ? c->totals.first : end), to = capture_realtime(c, end);
+
+	return !view_by_clock(v) || !c->end_seen || !from || !to || view_wants(view, from, to);
 }
 
 bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
@@ -230,12 +251,12 @@ static void begin_run(struct gather *g, uint64_t time)
 
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
-	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_counts(&g->capture, r->event);
+	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
 	uint64_t weight = counted || g->view->weight == WEIGHT_NS ? r->weight : 1;
 	struct gather_key key;
 	uint32_t id;
 
-	if (!g->based)
+	if (!g->based && (!view_by_clock(g->view) || view_in_time(g->view, &g->capture, 0, r->time)))
 		begin_run(g, r->time);
 	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
@@ -598,7 +619,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 
 	if (r->type == RECORD_SEGMENT) {
 		g->failed = !flush(g) || g->failed;
-		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES))
+		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES) && capture_counts(&g->capture))
 			g->based = false;
 		if (g->view->reasons)
 			reasons_forget(g->view->reasons);

@@ -95,6 +95,15 @@ static inline bool view_by_root(enum view_by by)
 /* Does the view count this sample, which the capture has accepted? base: time of the capture's first sample. */
 bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
 
+/*
+ * Where the view asks for times of the clock, a segment that tells of none of them is left out whole, with what it says of ticks
+ * and losses: a reader with view_wants as its choice (context: the view) need not read it, and a capture that view_counts was given
+ * to does not add it to its totals. Both go by the times of its first sample and of its END.
+ */
+bool view_by_clock(const struct view *v);
+bool view_wants(const void *view, uint64_t from, uint64_t to);
+bool view_counts(const void *view, const struct capture *c);
+
 /* Is this time of the capture one that the view asks for? */
 bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time);
 
@@ -117,7 +126,7 @@ struct gather {
 	struct gather_sum *by_key;
 	size_t cap_by_key;
 	bool based;    /* base is set */
-	uint64_t base; /* time of the capture's first sample */
+	uint64_t base; /* time of the capture's first sample; where the view is by the clock, of the first one in time */
 	uint64_t moment_base; /* beginning of slice 0, which may be before 0 */
 	bool failed;   /* out of memory */
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */

@@ -129,3 +129,27 @@ bool instant_between(const struct instant *from, const struct instant *to, int64
 	return (from->kind == INSTANT_UNSET || is_reached(from, after, clock)) &&
 	       (to->kind == INSTANT_UNSET || !is_reached(to, after, clock));
 }
+
+bool instant_by_clock(const struct instant *from, const struct instant *to)
+{
+	return from->kind != INSTANT_OFFSET && to->kind != INSTANT_OFFSET && (from->kind || to->kind);
+}
+
+/* Does a clock that shows midnight when the one of UTC shows ns do so once more behind first, and not later than last? */
+static bool comes(int64_t ns, int64_t first, int64_t last)
+{
+	return last - first >= DAY * SECOND - in_day(first, ns);
+}
+
+bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last)
+{
+	static const struct instant unset;
+
+	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
+		return instant_between(from, to, 0, first) || comes(from->ns, first, last);
+	if (from->kind == INSTANT_MOMENT ? last < from->ns :
+	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) && !comes(from->ns, first, last))
+		return false;
+	return to->kind == INSTANT_UNSET || instant_between(&unset, to, 0, first) ||
+	       (to->kind == INSTANT_DAYTIME && comes(to->midnight, first, last));
+}

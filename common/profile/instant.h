@@ -32,4 +32,12 @@ bool instant_parse(struct instant *w, const char *text, long offset);
  */
 bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock);
 
+/* Are both times of the clock, or one of them, with none of the other kind? Where the first sample was is not asked then. */
+bool instant_by_clock(const struct instant *from, const struct instant *to);
+/*
+ * Of such: may some of [first, last], since 1970, lie between them? It may be true of what does not, where one is a time of the day
+ * and the other is none.
+ */
+bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last);
+
 #endif

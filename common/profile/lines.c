@@ -124,10 +124,13 @@ static bool write_entry(struct lines_run *run, struct buf *out, struct slice sta
 /* One entry of what has been read; false where it is not all there. */
 static bool take_entry(struct lines_run *run)
 {
-	struct cursor c = cursor_over(run->in.p + run->at, run->in.n - run->at);
-	struct slice own;
+	struct slice left = buf_view(&run->in), own;
+	struct cursor c;
 	uint64_t same;
 
+	if (run->at == left.n)
+		return false;
+	c = cursor_over(left.p + run->at, left.n - run->at);
 	if (!cursor_varint(&c, &same) || !cursor_slice(&c, &own) || !cursor_varint(&c, &run->source.count) ||
 	    same > run->stack.n)
 		return false;

@@ -16,7 +16,12 @@
 #ifndef CPROF_STREAM_BLOCK_H
 #define CPROF_STREAM_BLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "common/base/hash.h"
+#include "common/base/le.h"
 
 enum { BLOCK_HEAD = 32, BLOCK_MAX = 1 << 20, BLOCK_VERSION_BYTES = 6 };
 
@@ -24,5 +29,12 @@ enum block_type { BLOCK_HEADER = 1, BLOCK_RECORDS = 2 };
 
 #define BLOCK_SYNC "\x89" "cpf"
 enum { BLOCK_SYNC_BYTES = 4 };
+
+/* Of BLOCK_HEAD bytes: do the pattern, the checksum and the length hold? */
+static inline bool block_head_is_good(const uint8_t *head)
+{
+	return memcmp(head, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0 &&
+	       le32_load(head + 20) == (uint32_t)hash_bytes(head, 20) && le32_load(head + 8) <= BLOCK_MAX;
+}
 
 #endif

@@ -5,11 +5,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/stream/block.h"
+#include "common/stream/extent.h"
 #include "common/stream/weights.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
@@ -47,6 +49,9 @@ struct reader {
 	/* A DAMAGE or SEGMENT record that is due before anything else. */
 	bool damage_due, segment_due;
 	struct record_damage due;
+	/* Segments that may be left out: what asks for each, and byte 0 of the input as a byte of the file. */
+	const struct reader_choice *choice;
+	uint64_t origin;
 	struct buf damage, error; /* sentences; their memory is there from the start */
 	bool refused;
 };
@@ -73,6 +78,17 @@ void reader_unread(struct reader *r, struct slice taken)
 	r->n = taken.n < INPUT_CAP ? taken.n : INPUT_CAP;
 	if (r->n)
 		memcpy(r->in, taken.p, r->n);
+}
+
+void reader_choose(struct reader *r, const struct reader_choice *choice)
+{
+	off_t at = lseek(r->fd, 0, SEEK_CUR);
+	struct stat st;
+
+	if (at < 0 || (uint64_t)at < r->n || fstat(r->fd, &st) != 0 || !S_ISREG(st.st_mode))
+		return;
+	r->origin = (uint64_t)at - r->n;
+	r->choice = choice;
 }
 
 void reader_free(struct reader *r)
@@ -172,19 +188,13 @@ static bool fill(struct reader *r, size_t want)
 	return true;
 }
 
-static bool good_head(const uint8_t *head)
-{
-	return memcmp(head, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0 &&
-	       le32_load(head + 20) == (uint32_t)hash_bytes(head, 20) && le32_load(head + 8) <= BLOCK_MAX;
-}
-
 bool reader_ready(const struct reader *r)
 {
 	size_t left = r->n - r->at;
 
 	if (r->damage_due || r->segment_due || r->state != AT_BLOCK || r->eof)
 		return true;
-	return left >= BLOCK_HEAD && good_head(r->in + r->at) &&
+	return left >= BLOCK_HEAD && block_head_is_good(r->in + r->at) &&
 	       left - BLOCK_HEAD >= le32_load(r->in + r->at + 8);
 }
 
@@ -236,7 +246,7 @@ static int check_start(struct reader *r)
 	if (!fill(r, LOOK))
 		return -1;
 	for (size_t i = 0; i + BLOCK_HEAD <= r->n && i + BLOCK_HEAD <= LOOK; i++) {
-		if (good_head(r->in + i))
+		if (block_head_is_good(r->in + i))
 			return 1; /* the front is damaged, what follows is not */
 	}
 	return refuse(r, is_text(r) ? "text, not a cprof stream" : "not a cprof stream");
@@ -254,7 +264,7 @@ static bool look(struct reader *r, const char **wrong)
 	if (r->n - r->at < BLOCK_HEAD)
 		return true;
 	*wrong = "no valid block here";
-	if (!good_head(r->in + r->at))
+	if (!block_head_is_good(r->in + r->at))
 		return true;
 	length = le32_load(r->in + r->at + 8);
 	if (!fill(r, BLOCK_HEAD + length))
@@ -275,13 +285,13 @@ static bool step_over(struct reader *r)
 {
 	const uint8_t *sync;
 
-	if (r->n - r->at >= BLOCK_HEAD && good_head(r->in + r->at)) {
+	if (r->n - r->at >= BLOCK_HEAD && block_head_is_good(r->in + r->at)) {
 		size_t size = BLOCK_HEAD + le32_load(r->in + r->at + 8);
 
 		if (!fill(r, size + BLOCK_HEAD))
 			return false;
 		if (r->n - r->at == size ||
-		    (r->n - r->at >= size + BLOCK_HEAD && good_head(r->in + r->at + size))) {
+		    (r->n - r->at >= size + BLOCK_HEAD && block_head_is_good(r->in + r->at + size))) {
 			r->at += size;
 			return true;
 		}
@@ -372,6 +382,23 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 	r->sequence = sequence;
 	r->records = cursor_over(payload, length);
 	r->state = IN_RECORDS;
+}
+
+/* Goes on behind the segment whose header was found, if that is one that nobody wants. */
+static bool leave_out(struct reader *r)
+{
+	struct extent x;
+
+	if (!r->choice || r->in[r->at + 4] != BLOCK_HEADER || !extent_of(r->fd, r->origin + r->base + r->at, &x) ||
+	    r->choice->wanted(r->choice->context, x.from, x.to) || lseek(r->fd, (off_t)x.end, SEEK_SET) < 0)
+		return false;
+	r->base = x.end - r->origin;
+	r->at = r->n = 0;
+	r->eof = false;
+	r->blocks += x.blocks;
+	r->ended = true;
+	r->state = AT_BLOCK;
+	return true;
 }
 
 /* Makes the payload of the block that was found the current one. */
@@ -580,7 +607,7 @@ int reader_next(struct reader *r, struct record *rec)
 		switch (r->state) {
 		case AT_BLOCK:
 		case AT_FOUND:
-			got = r->state == AT_BLOCK ? find_block(r) : begin_block(r);
+			got = r->state == AT_BLOCK ? find_block(r) : leave_out(r) ? 1 : begin_block(r);
 			if (got < 0)
 				return got;
 			break;
