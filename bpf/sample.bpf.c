@@ -48,18 +48,6 @@ static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 	return (ip >= idle_start[0] && ip < idle_end[0]) || (ip >= idle_start[1] && ip < idle_end[1]);
 }
 
-/* Was user code interrupted? Then there is no kernel stack to ask for. */
-static __always_inline int from_user(struct bpf_perf_event_data *ctx)
-{
-#if defined(__TARGET_ARCH_x86)
-	return ctx->regs.cs & 3;
-#elif defined(__TARGET_ARCH_arm64)
-	return (ctx->regs.pstate & 0xf) == 0;
-#else
-	return 0;
-#endif
-}
-
 #if defined(__TARGET_ARCH_x86)
 /* Where the user's registers are, with which the kernel was entered; 0: nowhere. */
 static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ctx)

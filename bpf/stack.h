@@ -7,6 +7,8 @@
 #ifndef CPROF_BPF_STACK_H
 #define CPROF_BPF_STACK_H
 
+#include <linux/bpf_perf_event.h>
+
 #include "bpf/sample.h"
 #include "bpf/unwind.h"
 
@@ -97,6 +99,18 @@ static __always_inline struct window *walk_window(void)
 	struct scratch *s = my_scratch();
 
 	return s ? &s->window : NULL;
+}
+
+/* Was user code interrupted? Then there is no kernel stack to ask for. */
+static __always_inline int from_user(struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return ctx->regs.cs & 3;
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0;
+#else
+	return 0;
+#endif
 }
 
 #if defined(__TARGET_ARCH_x86)
