@@ -26,12 +26,13 @@ static bool begin_samples(void *context)
 	return true;
 }
 
-static void check_samples(const struct conversion *c)
+static void prepare_samples(struct conversion *c)
 {
-	const struct view *v = &c->filters.view;
+	struct view *v = &c->filters.view;
 
-	if (v->lines || v->weight != WEIGHT_SAMPLES)
+	if (v->lines || v->weight != WEIGHT_SAMPLES || v->ones)
 		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
+	v->apart = true;
 }
 
 static enum status read_samples(struct conversion *c, const struct filters_taker *taker)
@@ -86,7 +87,7 @@ enum status convert_perf(struct conversion *c)
 	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
-	check_samples(c);
+	prepare_samples(c);
 	if (!perf_pipe_init(&p, &c->filters.view))
 		no_memory();
 	status = read_samples(c, &taker);
@@ -135,7 +136,7 @@ enum status convert_perfscript(struct conversion *c)
 	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
 	enum status status;
 
-	check_samples(c);
+	prepare_samples(c);
 	if (!script_writer_init(&w, &c->filters.view))
 		no_memory();
 	status = read_samples(c, &taker);

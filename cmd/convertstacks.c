@@ -187,10 +187,12 @@ enum status convert_pprof(struct conversion *c)
 	return status;
 }
 
-/* --weight ns counts what captures say; folded text has one weight. */
+/* --weight ns counts what captures say, and events are counted as they are; folded text has one weight. */
 static bool by_weight(const struct conversion *c, const struct collected *it)
 {
-	return c->filters.view.weight == WEIGHT_NS && it->traces.unit;
+	const struct view *v = &c->filters.view;
+
+	return it->traces.unit && (v->weight == WEIGHT_NS || (it->traces.counted && !v->ones));
 }
 
 enum status convert_speedscope(struct conversion *c)

@@ -82,7 +82,7 @@ static void begin(struct writing *w, const char *const *columns, size_t shown, s
 	if (w->format == ROWS_JSON) {
 		buf_byte(w->out, '{');
 		put_key(w->out, "unit");
-		json_text(w->out, slice_of(w->v->view->weight == WEIGHT_NS ? "ns" : "samples"));
+		json_text(w->out, slice_of(view_unit(w->v->view)));
 		put_count(w->out, "total", w->v->profile->total[0]);
 		if (w->v->shape != SHAPE_TREE) {
 			put_count(w->out, "shown", shown);

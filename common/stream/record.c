@@ -42,6 +42,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
 	[OUTCOME_NO_SPACE] = "no-space",
 	[OUTCOME_WAITS_LOST] = "waits-lost",
+	[OUTCOME_REST] = "rest",
 };
 
 static const char *const cost_names[] = {
@@ -181,6 +182,10 @@ static const struct field jitcode_fields[] = {
 	X("address", jitcode.address), X("size", jitcode.size),       X("old", jitcode.old),
 	TEXT("name", jitcode.name),
 };
+static const struct field tally_fields[] = {
+	TIME("time", tally.time), U("event", tally.event), ENUM("outcome", tally.outcome, outcome_names),
+	U("count", tally.count),
+};
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
@@ -192,7 +197,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(SAMPLE, sample),   ROW(KSYM, ksym),       ROW(IMAGE, image),     ROW(JITMAP, jitmap),
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
-	ROW(SOURCE, source),   ROW(JITCODE, jitcode),
+	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 };
 
 const struct record_desc *record_desc(uint32_t type)
