@@ -144,8 +144,8 @@ enum status convert_perfscript(struct conversion *c)
 	return status;
 }
 
-/* One operand of perf script's text; the status to end with. *lines: how many it had is added. */
-static enum status read_script(const char *path, struct writer *w, uint64_t *lines)
+/* One operand of perf script's text; the status to end with. *samples: how many it had is added. */
+static enum status read_script(const char *path, struct writer *w, uint64_t *samples)
 {
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
@@ -165,8 +165,8 @@ static enum status read_script(const char *path, struct writer *w, uint64_t *lin
 			 r.bad, r.lines);
 	}
 	if (!r.samples)
-		cli_warn("%s: there is no sample", name);
-	*lines += r.lines;
+		cli_warn("%s: there is no sample%s", name, r.bad ? "; this is not the text of perf script" : "");
+	*samples += r.samples;
 	script_reader_release(&r);
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -177,19 +177,19 @@ enum status convert_stream(struct conversion *c)
 {
 	struct writer *w = writer_new(STDOUT_FILENO);
 	enum status status = STATUS_OK;
-	uint64_t lines = 0;
+	uint64_t samples = 0;
 
 	if (c->filtered)
 		cli_usage("-t stream takes everything: to choose is for who reads the stream");
 	if (!w)
 		no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = read_script(*operand, w, &lines);
+		enum status s = read_script(*operand, w, &samples);
 
 		status = s > status ? s : status;
 	}
 	if (!writer_finish(w))
 		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
 	writer_free(w);
-	return lines ? status : STATUS_DAMAGED;
+	return samples ? status : STATUS_DAMAGED;
 }

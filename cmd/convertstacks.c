@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/capture/samples.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
 #include "common/export/gzip.h"
@@ -128,9 +129,9 @@ static void comment_ledger(const struct loaded *l, struct buf *text)
 {
 	const struct capture_totals *t = &l->totals;
 
-	buf_printf(text, "ledger: %" PRIu64 " samples in %.2f s, ", t->samples, (double)t->seconds_ns / 1e9);
-	if (l->sums.samples != t->samples)
-		buf_printf(text, "%" PRIu64 " of them looked at, ", l->sums.samples);
+	buf_text(text, "ledger: ");
+	samples_append(text, t, l->sums.samples, SAMPLES_CALLED);
+	buf_text(text, ", ");
 	if (t->outcomes[OUTCOME_EXPECTED])
 		buf_printf(text, "%" PRIu64 " expected, ", t->outcomes[OUTCOME_EXPECTED]);
 	losses_print(text, t);

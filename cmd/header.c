@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/capture/damage.h"
+#include "common/capture/samples.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -49,17 +50,7 @@ void header_add(struct header *h, const char *label, const char *fmt, ...)
 
 static void add_samples(struct header *h, const struct loaded *l, struct buf *text)
 {
-	uint64_t shown = l->totals.samples - l->totals.waits - l->totals.others;
-
-	buf_printf(text, "%" PRIu64 " in %.2f s", shown, (double)l->totals.seconds_ns / 1e9);
-	if (l->totals.others)
-		buf_printf(text, " and %" PRIu64 " of other events", l->totals.others);
-	if (l->totals.waits && l->sums.samples > shown)
-		buf_printf(text, " and %" PRIu64 " of waiting time", l->totals.waits);
-	if (l->sums.samples != (l->sums.samples > shown && l->totals.waits ? shown + l->totals.waits : shown))
-		buf_printf(text, ", %" PRIu64 " of them looked at", l->sums.samples);
-	if (l->totals.refused)
-		buf_printf(text, ", %" PRIu64 " left out for damage", l->totals.refused);
+	samples_append(text, &l->totals, l->sums.samples, 0);
 	add(h, "Samples", text);
 }
 

@@ -5,6 +5,7 @@
 #include "cmd/header.h"
 #include "cmd/views.h"
 #include "common/capture/damage.h"
+#include "common/capture/samples.h"
 #include "common/export/json.h"
 #include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
@@ -59,7 +60,9 @@ static void put_capture(struct buf *out, const struct loaded *l)
 
 	put_key(out, "capture");
 	buf_byte(out, '{');
-	put_count(out, "samples", t->samples);
+	put_count(out, "samples", samples_ticks(t));
+	put_count(out, "waits", t->waits);
+	put_count(out, "others", t->others);
 	put_key(out, "seconds");
 	json_number(out, (double)t->seconds_ns / 1e9);
 	put_count(out, "looked_at", l->sums.samples);

@@ -547,6 +547,7 @@ static bool add_stacks(struct gather *g, const struct gather_sum *but)
 	names.lines = g->view->lines;
 	names.full_paths = g->view->full_paths;
 	names.modules = g->view->modules;
+	names.annotated = g->view->annotate;
 	names.side = g->side;
 	free(g->memo);
 	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
