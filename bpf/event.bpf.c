@@ -138,7 +138,7 @@ static __always_inline void begin_sample(struct scratch *s, unsigned long long i
 /* interrupted: the context once more, where it was user code that the event met; else NULL. */
 static __always_inline enum event_count send(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
-	unsigned long long wake = BPF_RB_NO_WAKEUP, bytes;
+	unsigned long long bytes;
 
 	if (want_kernel && !interrupted)
 		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
@@ -151,9 +151,7 @@ static __always_inline enum event_count send(void *ctx, struct scratch *s, struc
 	bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return EVENT_RING_FULL; /* cannot be; for the verifier */
-	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES)
-		wake = BPF_RB_FORCE_WAKEUP;
-	return bpf_ringbuf_output(&ring, &s->head, bytes, wake) ? EVENT_RING_FULL : EVENT_EMITTED;
+	return put(&s->head, bytes, 1) ? EVENT_RING_FULL : EVENT_EMITTED;
 }
 
 static __always_inline void sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,

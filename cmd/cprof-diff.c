@@ -163,8 +163,9 @@ static void print_basis(const struct findings *o, const struct side *sides)
 	if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1])) {
 		printf("no test: nanoseconds in folded text do not tell how many samples they are\n");
 	} else if (c->runs[0] || c->runs[1]) {
-		printf("chance is what differs between the captures of a side");
-		printf(c->blocks[0] || c->blocks[1] ? ", or between blocks of time if that is more\n" : "\n");
+		printf("chance is what differs between %sthe captures of a side%s\n",
+		       c->model.basis == DESIGNS_MIXED ? "blocks of time, or between " : "",
+		       c->model.basis == DESIGNS_MIXED ? " if that is more; three a side would tell alone" : "");
 	} else if (c->blocks[0] && c->blocks[1]) {
 		printf("chance is what differs between blocks of time: %" PRIu32 " of %.2f s and %" PRIu32 " of %.2f s\n",
 		       c->blocks[0], c->slices[0] * SLICE_MS / 1e3, c->blocks[1], c->slices[1] * SLICE_MS / 1e3);
@@ -184,7 +185,7 @@ static void print_verdict(const struct findings *o, const struct settings *s, en
 
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
 	print_basis(o, s->sides);
-	if (c->long_bursts && !c->runs[0] && !c->runs[1])
+	if (c->long_bursts)
 		printf("bursts are longer than a block, and chance may be more than that: longer captures would tell\n");
 	printf("growth that would be seen in 4 of 5 cases:");
 	for (unsigned int share = 1; share <= 10; share *= 10) {

@@ -14,21 +14,15 @@
  *	changes_release(&c);
  *
  * Every row has two tests, of its flat and of its cum weight, or one where they are the same; the false discoveries
- * are controlled over all of them together. How much samples that come in bursts vary is measured between blocks of
- * time where each side that has any is long enough, and between runs where a side has several; the wider of them
- * counts, and never less than independent samples would vary.
- *
- * A few runs measure the variance of one function badly, but that of many functions well. So each one's is moved
- * towards that of all, as far as they are alike: G. K. Smyth's moderated variances (Stat. Appl. Genet. Mol. Biol. 3,
- * 2004), of design effects as D. J. Lund et al. do it for counts (ibid. 11, 2012).
+ * are controlled over all of them together. How much samples that come in bursts vary is measured between runs where
+ * the sides have several, and else between blocks of time, see designs.h; never less than independent samples would.
  */
 #ifndef CPROF_STATS_CHANGES_H
 #define CPROF_STATS_CHANGES_H
 
 #include "common/profile/table.h"
 #include "common/stats/compare.h"
-#include "common/stats/moderate.h"
-#include "common/stats/spread.h"
+#include "common/stats/designs.h"
 
 struct changes_setup {
 	double unit[PROFILE_SIDES];     /* what a sample weighs; not finite: nobody knows, so nothing can be tested */
@@ -49,11 +43,11 @@ struct changes {
 	size_t tests;
 	size_t changed; /* rows with a q below COMPARE_RATE */
 	double design;         /* the median of those tests that have enough samples */
-	double df, critical;   /* for the whole comparison; critical: what one more change would need to pass */
+	struct designs_model model;
+	double critical;       /* what one more change would need to pass */
 	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* parts of time on each side, slices in each; or 0 */
 	uint32_t runs[PROFILE_SIDES];                          /* that variance was measured between; or 0 */
 	bool long_bursts; /* bursts are longer than blocks, and what they vary by is more than was measured */
-	struct moderate moderate[SPREAD_KINDS];
 };
 
 /* False without memory; the object can be released all the same. */
@@ -64,7 +58,7 @@ void changes_release(struct changes *c);
 /* Counts of a weight on both sides, in samples, without design. */
 struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup);
 /*
- * Gives the counts of nodes, each with all below it, the design effect of its own samples and not that of its name's.
+ * Gives the counts of nodes, each with all below it, the design effect of these samples and not that of its name's.
  * numbers: for each node of the profile where its counts are, or SPREAD_NONE. False without memory.
  */
 bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,

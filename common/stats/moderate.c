@@ -72,7 +72,7 @@ static double fit_slope(const struct moderate_value *list, size_t n)
 	return low;
 }
 
-static void fit_prior(struct moderate *m, const double *values, size_t n)
+static void fit_prior(struct moderate *m, const double *values, size_t n, double alone)
 {
 	double mean = 0, variance = 0, df = m->own_df;
 	/* One that is 0 by chance must not have a logarithm that outweighs all others. */
@@ -92,10 +92,11 @@ static void fit_prior(struct moderate *m, const double *values, size_t n)
 		m->prior = exp(mean);
 	}
 	/* All of them together do not know more than they have observed. */
-	m->df = fmin(df + m->prior_df, (double)n * df);
+	m->prior_df = fmin(m->prior_df, fmax(0, alone - 1) * df);
+	m->df = df + m->prior_df;
 }
 
-bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df)
+bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df, double alone)
 {
 	double *values = malloc((n + 1) * sizeof(*values));
 
@@ -107,7 +108,7 @@ bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t 
 		values[i] = list[i].design / expected(m, list[i].size);
 	qsort(values, n, sizeof(*values), by_value);
 	if (n >= 3 && values[n / 2] > 0 && df > 0)
-		fit_prior(m, values, n);
+		fit_prior(m, values, n, alone);
 	free(values);
 	return true;
 }
@@ -116,8 +117,6 @@ double moderate_one(const struct moderate *m, double design, double size)
 {
 	double trend = expected(m, size), value = design / trend;
 
-	if (isinf(m->prior_df))
-		return trend * m->prior;
 	if (m->prior_df > 0)
 		value = (m->prior_df * m->prior + m->own_df * value) / (m->prior_df + m->own_df);
 	return trend * value;

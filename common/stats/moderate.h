@@ -3,7 +3,7 @@
  *
  *	struct moderate m;
  *
- *	moderate_fit(&m, list, n, df);	// each was measured with df degrees of freedom
+ *	moderate_fit(&m, list, n, df, n);	// each was measured with df degrees of freedom, and all of them alone
  *	design = moderate_one(&m, list[i].design, list[i].size);	// as if with m.df
  *
  * What differs between runs beyond chance is a part of the function's own size, so large ones have larger design
@@ -30,8 +30,12 @@ struct moderate {
 	double df;       /* of the moderated ones */
 };
 
-/* With fewer than three values, or most of them 0, nothing is moved. False without memory. */
-bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df);
+/*
+ * alone: as how many values that have nothing to do with each other they count, at most n. Values that come and go
+ * together look alike, and know no more than one of them. With fewer than three values, or most of them 0, nothing is
+ * moved. False without memory.
+ */
+bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df, double alone);
 double moderate_one(const struct moderate *m, double design, double size);
 
 #endif

@@ -414,6 +414,9 @@ const struct record_desc *record_desc(uint32_t type);
  */
 bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t *time);
 void record_encode(struct buf *out, const struct record *r, uint64_t *time);
+/* The same of a SYMBOL, of which there may be one for each frame: RECORD_SYMBOL_MAX bytes at most; what comes behind. */
+enum { RECORD_SYMBOL_MAX = 8 * VARINT_MAX };
+uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t *time);
 
 /* One record as a line of text without the newline, and back; the error is a sentence. */
 void record_print(struct buf *out, const struct record *r);
