@@ -402,7 +402,7 @@ static enum status fold_any(struct fold *fold, char **operands)
 	if (!fold->good)
 		status = STATUS_DAMAGED;
 	else if (status == STATUS_OK && !fold->p.total[0] && !fold->lines.total)
-		cli_warn("no sample counts, nothing is written");
+		filters_warn_none(&fold->f, "nothing is written");
 	print(fold);
 	return status;
 }
