@@ -155,6 +155,8 @@ $(BUILD)/frameless/%: tests/frameless/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -std=gnu11 $(WARN) $(FRAMELESS_FLAGS) -D_GNU_SOURCE -o $@ $< -ldl
 
+$(BUILD)/frameless/victim: tests/bench-victim.c
+
 $(BUILD)/frameless/%: tests/frameless/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
@@ -207,7 +209,7 @@ $(BUILD)/contrib/%: contrib/%.c
 demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
 
-bench: all $(TEST_PROGRAMS) $(BUILD)/contrib/demo
+bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
 	@for b in tests/bench-*.sh; do echo "== $$b"; \
 		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || exit 1; done
 

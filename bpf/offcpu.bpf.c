@@ -122,11 +122,6 @@ static __always_inline void count(enum wait_count what, unsigned long long n)
 		c->n[what] += n;
 }
 
-static __always_inline unsigned long long wake_flags(void)
-{
-	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
-}
-
 static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
 				      unsigned long long now)
 {
@@ -147,7 +142,7 @@ static __always_inline void tell(struct site *s, unsigned int pid, unsigned int 
 
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
-	if (bpf_ringbuf_output(&ring, &w, sizeof(w), wake_flags()) == 0) {
+	if (put(&w, sizeof(w), 1) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
 	} else if (gone) { /* else it stays, and is told the next time */
@@ -297,7 +292,7 @@ static __always_inline int send_stack(void *ctx, unsigned long long key, unsigne
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
 	bytes = stack_bytes(s);
-	failed = !bytes || bpf_ringbuf_output(&ring, &s->head, bytes, wake_flags());
+	failed = !bytes || put(&s->head, bytes, 1);
 	s->busy = 0;
 	return failed;
 }
@@ -445,7 +440,7 @@ int on_first(unsigned long long *ctx)
 	head.what = SAMPLE_STACK;
 	t->reason = WAIT_CPU;
 	t->site = find_site(t, head.weight, pid, tid, head.time);
-	t->told = bpf_ringbuf_output(&ring, &head, sizeof(head), wake_flags()) == 0;
+	t->told = put(&head, sizeof(head), 1) == 0;
 	t->woken = 0;
 	t->seen = 1;
 	t->start = head.time;

@@ -48,18 +48,6 @@ static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 	return (ip >= idle_start[0] && ip < idle_end[0]) || (ip >= idle_start[1] && ip < idle_end[1]);
 }
 
-/* Was user code interrupted? Then there is no kernel stack to ask for. */
-static __always_inline int from_user(struct bpf_perf_event_data *ctx)
-{
-#if defined(__TARGET_ARCH_x86)
-	return ctx->regs.cs & 3;
-#elif defined(__TARGET_ARCH_arm64)
-	return (ctx->regs.pstate & 0xf) == 0;
-#else
-	return 0;
-#endif
-}
-
 #if defined(__TARGET_ARCH_x86)
 /* Where the user's registers are, with which the kernel was entered; 0: nowhere. */
 static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ctx)
@@ -132,7 +120,6 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 
 static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
-	unsigned long long wake = BPF_RB_NO_WAKEUP;
 	unsigned long long bytes;
 
 	s->head.kernel_n = s->head.user_n = 0;
@@ -152,9 +139,7 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 		bytes += s->head.stack_n;
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return COUNT_RING_FULL; /* cannot be; for the verifier */
-	if (may_wake && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES)
-		wake = BPF_RB_FORCE_WAKEUP;
-	return bpf_ringbuf_output(&ring, &s->head, bytes, wake) ? COUNT_RING_FULL : COUNT_EMITTED;
+	return put(&s->head, bytes, may_wake) ? COUNT_RING_FULL : COUNT_EMITTED;
 }
 
 /* A new image: what is known of the process is not true any more. */

@@ -35,10 +35,11 @@ struct sample_head {
 	unsigned char has_state;
 	unsigned char deferred; /* the walk is to be gone on with in user space, from the state */
 	unsigned char what;     /* enum sample_what */
+	unsigned char event;    /* of SAMPLE_EVENT: which */
 };
 
-/* Of the two last ones see offcpu.h. */
-enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT };
+/* Of the next two see offcpu.h, of the last event.h. */
+enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT };
 
 /* Registers of the frame that has the number at, 0 is the leaf; of others than that only rip, rsp, rbp, rbx. */
 struct sample_state {

@@ -7,6 +7,8 @@
 #ifndef CPROF_BPF_STACK_H
 #define CPROF_BPF_STACK_H
 
+#include <linux/bpf_perf_event.h>
+
 #include "bpf/sample.h"
 #include "bpf/unwind.h"
 
@@ -30,6 +32,7 @@ struct scratch {
 	struct unwind_found found[UNWIND_FOUND];
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
+	unsigned long long woken; /* where in the ring the reader was, plus 1, when this CPU woke it */
 	struct sample_head head;
 	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
 };
@@ -54,6 +57,27 @@ static __always_inline struct scratch *my_scratch(void)
 	return bpf_map_lookup_elem(&scratches, &cpu);
 }
 
+/*
+ * Into the ring. Where much waits there the reader is woken, which costs several times what a sample does: once only, as
+ * long as it has not taken anything since. On a busy machine it can be long till it runs.
+ */
+static __always_inline long put(const void *data, unsigned long long bytes, int wakes)
+{
+	struct scratch *s = my_scratch();
+	unsigned long long reader = 0;
+	long failed;
+
+	if (wakes && s && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES) {
+		reader = bpf_ringbuf_query(&ring, BPF_RB_CONS_POS) + 1;
+		if (reader == s->woken)
+			reader = 0;
+	}
+	failed = bpf_ringbuf_output(&ring, (void *)data, bytes, reader ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	if (s && reader && !failed)
+		s->woken = reader;
+	return failed;
+}
+
 static __always_inline struct walk *walk_state(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
@@ -75,6 +99,18 @@ static __always_inline struct window *walk_window(void)
 	struct scratch *s = my_scratch();
 
 	return s ? &s->window : NULL;
+}
+
+/* Was user code interrupted? Then there is no kernel stack to ask for. */
+static __always_inline int from_user(struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return ctx->regs.cs & 3;
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0;
+#else
+	return 0;
+#endif
 }
 
 #if defined(__TARGET_ARCH_x86)

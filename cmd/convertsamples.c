@@ -26,12 +26,13 @@ static bool begin_samples(void *context)
 	return true;
 }
 
-static void check_samples(const struct conversion *c)
+static void prepare_samples(struct conversion *c)
 {
-	const struct view *v = &c->filters.view;
+	struct view *v = &c->filters.view;
 
-	if (v->lines || v->weight != WEIGHT_SAMPLES)
+	if (v->lines || v->weight != WEIGHT_SAMPLES || v->ones)
 		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
+	v->apart = true;
 }
 
 static enum status read_samples(struct conversion *c, const struct filters_taker *taker)
@@ -86,7 +87,7 @@ enum status convert_perf(struct conversion *c)
 	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
-	check_samples(c);
+	prepare_samples(c);
 	if (!perf_pipe_init(&p, &c->filters.view))
 		no_memory();
 	status = read_samples(c, &taker);
@@ -135,7 +136,7 @@ enum status convert_perfscript(struct conversion *c)
 	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
 	enum status status;
 
-	check_samples(c);
+	prepare_samples(c);
 	if (!script_writer_init(&w, &c->filters.view))
 		no_memory();
 	status = read_samples(c, &taker);
@@ -143,8 +144,8 @@ enum status convert_perfscript(struct conversion *c)
 	return status;
 }
 
-/* One operand of perf script's text; the status to end with. *lines: how many it had is added. */
-static enum status read_script(const char *path, struct writer *w, uint64_t *lines)
+/* One operand of perf script's text; the status to end with. *samples: how many it had is added. */
+static enum status read_script(const char *path, struct writer *w, uint64_t *samples)
 {
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
@@ -164,8 +165,8 @@ static enum status read_script(const char *path, struct writer *w, uint64_t *lin
 			 r.bad, r.lines);
 	}
 	if (!r.samples)
-		cli_warn("%s: there is no sample", name);
-	*lines += r.lines;
+		cli_warn("%s: there is no sample%s", name, r.bad ? "; this is not the text of perf script" : "");
+	*samples += r.samples;
 	script_reader_release(&r);
 	if (fd != STDIN_FILENO)
 		close(fd);
@@ -176,19 +177,19 @@ enum status convert_stream(struct conversion *c)
 {
 	struct writer *w = writer_new(STDOUT_FILENO);
 	enum status status = STATUS_OK;
-	uint64_t lines = 0;
+	uint64_t samples = 0;
 
 	if (c->filtered)
 		cli_usage("-t stream takes everything: to choose is for who reads the stream");
 	if (!w)
 		no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = read_script(*operand, w, &lines);
+		enum status s = read_script(*operand, w, &samples);
 
 		status = s > status ? s : status;
 	}
 	if (!writer_finish(w))
 		cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
 	writer_free(w);
-	return lines ? status : STATUS_DAMAGED;
+	return samples ? status : STATUS_DAMAGED;
 }

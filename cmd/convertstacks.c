@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/capture/samples.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
 #include "common/export/gzip.h"
@@ -128,9 +129,9 @@ static void comment_ledger(const struct loaded *l, struct buf *text)
 {
 	const struct capture_totals *t = &l->totals;
 
-	buf_printf(text, "ledger: %" PRIu64 " samples in %.2f s, ", t->samples, (double)t->seconds_ns / 1e9);
-	if (l->sums.samples != t->samples)
-		buf_printf(text, "%" PRIu64 " of them looked at, ", l->sums.samples);
+	buf_text(text, "ledger: ");
+	samples_append(text, t, l->sums.samples, SAMPLES_CALLED);
+	buf_text(text, ", ");
 	if (t->outcomes[OUTCOME_EXPECTED])
 		buf_printf(text, "%" PRIu64 " expected, ", t->outcomes[OUTCOME_EXPECTED]);
 	losses_print(text, t);
@@ -187,10 +188,12 @@ enum status convert_pprof(struct conversion *c)
 	return status;
 }
 
-/* --weight ns counts what captures say; folded text has one weight. */
+/* --weight ns counts what captures say, and events are counted as they are; folded text has one weight. */
 static bool by_weight(const struct conversion *c, const struct collected *it)
 {
-	return c->filters.view.weight == WEIGHT_NS && it->traces.unit;
+	const struct view *v = &c->filters.view;
+
+	return it->traces.unit && (v->weight == WEIGHT_NS || (it->traces.counted && !v->ones));
 }
 
 enum status convert_speedscope(struct conversion *c)

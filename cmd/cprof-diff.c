@@ -211,7 +211,7 @@ static void print_table(const struct findings *o, const struct settings *s, cons
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		printf("%c: %s, %" PRIu64 " %s\n", "AB"[side], s->sides[side].title, o->p.total[side],
-		       f->view.weight == WEIGHT_NS ? "ns" : "samples");
+		       view_unit(&f->view));
 	if (!s->raw)
 		print_verdict(o, s, f->view.by);
 	printf("%zu of %zu rows shown, %s\n\n", o->rows, o->table.n,
@@ -405,7 +405,7 @@ static enum status load_one(struct filters *f, const char *name, struct findings
 	side->runs += o->p.runs - runs;
 	side->samples += (double)one.sums.samples;
 	if (one.texts)
-		end_text(&a, o, side, f->view.weight == WEIGHT_NS);
+		end_text(&a, o, side, f->view.weight != WEIGHT_SAMPLES);
 	added_release(&a);
 	add_loaded(&side->loaded, &one);
 	return status;

@@ -335,7 +335,7 @@ static void set_up(struct settings *s, const struct profile *p, const struct vie
 		uint64_t samples = sides[side].sums.samples;
 
 		s->setup.unit[side] = 1;
-		if (v->weight == WEIGHT_NS)
+		if (v->weight != WEIGHT_SAMPLES)
 			s->setup.unit[side] = sides[side].texts || !samples ? INFINITY : (double)p->total[side] / (double)samples;
 		s->setup.timed[side] = sides[side].streams && !sides[side].texts;
 		s->setup.runs[side] = 1;
@@ -402,7 +402,7 @@ static void settle(struct settings *s, struct filters *f, struct profile *p, con
 		picture_option(&s->pic, "inverted", "1");
 	if (!s->pic.title)
 		s->pic.title = s->pic.sides > 1 ? "Differential Flame Graph" : "Flame Graph";
-	s->pic.unit = f->view.weight == WEIGHT_NS ? "ns" : s->pic.look.countname ? s->pic.look.countname : "samples";
+	s->pic.unit = f->view.weight == WEIGHT_SAMPLES && s->pic.look.countname ? s->pic.look.countname : view_unit(&f->view);
 	add_ledgers(s, sides);
 }
 

@@ -212,8 +212,8 @@ static void match(struct settings *s, struct filters *f, struct profile *p, cons
 {
 	double all = (double)p->total[0];
 
-	if (s->views.intervals && f->view.weight == WEIGHT_NS && l->texts)
-		cli_die(STATUS_USAGE, "--ci: folded text does not say of how many samples its nanoseconds are");
+	if (s->views.intervals && f->view.weight != WEIGHT_SAMPLES && l->texts)
+		cli_die(STATUS_USAGE, "--ci: folded text does not say of how many samples its counts are");
 	filters_shape(f, p);
 	s->views.samples = all > 0 ? (double)l->sums.samples * (double)p->total[0] / all : 0;
 }

@@ -98,7 +98,8 @@ static void set_expression(struct filters *f, size_t which, const char *text)
 
 static void set_weight(struct filters *f, const char *text)
 {
-	if (strcmp(text, "samples") == 0)
+	f->view.ones = strcmp(text, "samples") == 0;
+	if (f->view.ones)
 		f->view.weight = WEIGHT_SAMPLES;
 	else if (strcmp(text, "ns") == 0)
 		f->view.weight = WEIGHT_NS;
@@ -336,6 +337,9 @@ static void add_totals(struct loaded *sum, const struct capture_totals *t)
 	to->ended += t->ended;
 	to->samples += t->samples;
 	to->waits += t->waits;
+	to->others += t->others;
+	for (size_t i = 0; i < OUTCOMES; i++)
+		to->tally[i] += t->tally[i];
 	for (size_t i = 0; i < CAPTURE_WAITS; i++)
 		to->waited[i] += t->waited[i];
 	to->refused += t->refused;
@@ -351,6 +355,7 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	sum->sums.samples += s->samples;
 	sum->sums.unresolved += s->unresolved;
 	sum->sums.symbols += s->symbols;
+	sum->sums.counted = sum->sums.counted || s->counted;
 	for (size_t i = 0; i < NODE_FIRST; i++) {
 		sum->sums.user[i] += s->user[i];
 		sum->sums.kernel[i] += s->kernel[i];
@@ -562,8 +567,12 @@ enum status filters_load(struct filters *f, const char *path, struct profile *p,
 	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
 	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
+	enum status status;
 
-	return filters_read(f, path, &t, p, side, sum);
+	status = filters_read(f, path, &t, p, side, sum);
+	if (sum->sums.counted && f->view.weight == WEIGHT_SAMPLES)
+		f->view.weight = WEIGHT_EVENTS;
+	return status;
 }
 
 void filters_keep_apart(struct filters *f)

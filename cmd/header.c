@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/capture/damage.h"
+#include "common/capture/samples.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -49,15 +50,7 @@ void header_add(struct header *h, const char *label, const char *fmt, ...)
 
 static void add_samples(struct header *h, const struct loaded *l, struct buf *text)
 {
-	uint64_t ticks = l->totals.samples - l->totals.waits;
-
-	buf_printf(text, "%" PRIu64 " in %.2f s", ticks, (double)l->totals.seconds_ns / 1e9);
-	if (l->totals.waits && l->sums.samples > ticks)
-		buf_printf(text, " and %" PRIu64 " of waiting time", l->totals.waits);
-	if (l->sums.samples != (l->sums.samples > ticks ? l->totals.samples : ticks))
-		buf_printf(text, ", %" PRIu64 " of them looked at", l->sums.samples);
-	if (l->totals.refused)
-		buf_printf(text, ", %" PRIu64 " left out for damage", l->totals.refused);
+	samples_append(text, &l->totals, l->sums.samples, 0);
 	add(h, "Samples", text);
 }
 
@@ -91,6 +84,23 @@ static void add_ledger(struct header *h, const struct capture_totals *t, struct 
 	if (text->n == 0)
 		buf_text(text, "nothing");
 	add(h, "Lost", text);
+}
+
+/* The same of events that are no ticks: how many there were, whatever a sample stands for. */
+static void add_tally(struct header *h, const struct capture_totals *t, struct buf *text)
+{
+	const char *between = " happened: ";
+
+	if (!t->tally[OUTCOME_EXPECTED])
+		return;
+	buf_printf(text, "%" PRIu64, t->tally[OUTCOME_EXPECTED]);
+	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		if (!t->tally[o])
+			continue;
+		buf_printf(text, "%s%" PRIu64 " %s", between, t->tally[o], outcome_name(o));
+		between = ", ";
+	}
+	add(h, "Events", text);
 }
 
 static void add_damage(struct header *h, const struct capture_totals *t, struct buf *text)
@@ -204,6 +214,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_samples(h, l, &text);
 	add_waits(h, &l->totals, &text);
 	add_ledger(h, &l->totals, &text);
+	add_tally(h, &l->totals, &text);
 	add_damage(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);
 	add_unresolved(h, l, reasons, all, &text);

@@ -6,6 +6,7 @@
 
 #include "cmd/header.h"
 #include "cmd/screen.h"
+#include "common/capture/samples.h"
 
 /*
  * A recorder writes once a second, and a few milliseconds more or less after the last time: a window that is
@@ -154,6 +155,8 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
 	settle_expected(l.totals.outcomes, t);
 	l.totals.samples = less(t->samples, v->before.samples);
+	l.totals.waits = less(t->waits, v->before.waits);
+	l.totals.others = less(t->others, v->before.others);
 	l.totals.refused = less(t->refused, v->before.refused);
 	l.totals.refused_records = less(t->refused_records, v->before.refused_records);
 	l.totals.damages = less(t->damages, v->before.damages);
@@ -168,7 +171,7 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 		buf_text(&lost, "nothing lost");
 	if (open)
 		buf_printf(&lost, ", %" PRIu64 " tick%s still open", open, open == 1 ? "" : "s");
-	header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", t->samples, (double)t->seconds_ns / 1e9,
+	header_add(&v->header, "Recording", "%" PRIu64 " samples in %.2f s, %s", samples_ticks(t), (double)t->seconds_ns / 1e9,
 		   buf_cstr(&lost));
 	buf_release(&lost);
 }

@@ -5,6 +5,7 @@
 #include "cmd/header.h"
 #include "cmd/views.h"
 #include "common/capture/damage.h"
+#include "common/capture/samples.h"
 #include "common/export/json.h"
 #include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
@@ -59,7 +60,9 @@ static void put_capture(struct buf *out, const struct loaded *l)
 
 	put_key(out, "capture");
 	buf_byte(out, '{');
-	put_count(out, "samples", t->samples);
+	put_count(out, "samples", samples_ticks(t));
+	put_count(out, "waits", t->waits);
+	put_count(out, "others", t->others);
 	put_key(out, "seconds");
 	json_number(out, (double)t->seconds_ns / 1e9);
 	put_count(out, "looked_at", l->sums.samples);
@@ -82,7 +85,7 @@ static void begin(struct writing *w, const char *const *columns, size_t shown, s
 	if (w->format == ROWS_JSON) {
 		buf_byte(w->out, '{');
 		put_key(w->out, "unit");
-		json_text(w->out, slice_of(w->v->view->weight == WEIGHT_NS ? "ns" : "samples"));
+		json_text(w->out, slice_of(view_unit(w->v->view)));
 		put_count(w->out, "total", w->v->profile->total[0]);
 		if (w->v->shape != SHAPE_TREE) {
 			put_count(w->out, "shown", shown);

@@ -76,7 +76,8 @@ static void put_total(const struct views *v, struct buf *out)
 {
 	buf_text(out, "Total:     ");
 	put_weight(v, out, v->profile->total[0]);
-	buf_text(out, v->view->weight == WEIGHT_NS ? "" : " samples");
+	if (v->view->weight != WEIGHT_NS)
+		buf_printf(out, " %s", view_unit(v->view));
 }
 
 static void put_total_of(const struct views *v, struct buf *out, size_t n, size_t all)
@@ -111,7 +112,7 @@ void views_table(const struct views *v, struct table *t)
 
 struct interval views_interval(const struct views *v, uint64_t weight)
 {
-	double n = v->view->weight == WEIGHT_NS ? v->samples : (double)v->profile->total[0];
+	double n = v->view->weight != WEIGHT_SAMPLES ? v->samples : (double)v->profile->total[0];
 
 	return interval_wilson(share(v, weight) / 100 * n, n, INTERVAL_95);
 }
@@ -132,14 +133,14 @@ static void put_intervals_note(const struct views *v, struct buf *out)
 	if (!v->intervals)
 		return;
 	buf_text(out, "Intervals:  95 % (Wilson), as of independent samples; where they come in bursts the truth is wider\n");
-	if (v->view->weight == WEIGHT_NS)
+	if (v->view->weight != WEIGHT_SAMPLES)
 		buf_printf(out, "            weights are no counts: as if each of the %.0f samples weighed the same\n", v->samples);
 }
 
 /* One row at least. */
 static size_t fitting(const struct views *v, const struct buf *out, size_t n)
 {
-	size_t above = buf_lines(out) + TABLE_HEAD + (v->intervals ? 1 + (v->view->weight == WEIGHT_NS) : 0);
+	size_t above = buf_lines(out) + TABLE_HEAD + (v->intervals ? 1 + (v->view->weight != WEIGHT_SAMPLES) : 0);
 	size_t most = v->lines > above ? v->lines - above : 1;
 
 	return v->lines && most < n ? most : n;

@@ -95,6 +95,16 @@ like "  names the second command" "$(cat "$tmp/err")" 'cprof-convert -t stream F
 status "nothing" 3 convert /dev/null
 is "  is told" "$(cat err)" "cprof-convert: /dev/null: there is no sample"
 is "  and is a stream" "$(cprof-dump out | grep -c '^end')" 1
+status "folded text, in which a head would have neither time nor event" 3 sh -c 'printf "foo bar 12\nbaz 9\na;b 7 \n" | cprof-convert -t stream'
+is "  is told" "$(cat err)" "cprof-convert: standard input: line 1: neither the head of a sample nor a frame; 3 of 3 lines left out
+cprof-convert: standard input: there is no sample; this is not the text of perf script"
+is "  and makes no sample" "$(cprof-dump out | grep -c '^sample')" 0
+status "records without a sample" 3 sh -c 'printf "a 1 [000] 1.0: PERF_RECORD_MMAP -1/0: x\n" | cprof-convert -t stream'
+is "  are told" "$(cat err)" "cprof-convert: standard input: there is no sample"
+status "an event and no time" 0 sh -c 'printf "a b 12 cycles:u:\n\t12 f (/x)\n" | cprof-convert -t stream'
+is "  are a sample" "$(cprof-fold out)" "a b;f 1"
+status "a time and no event" 0 sh -c 'printf "a b 12 1.5:\n\t12 f (/x)\n" | cprof-convert -t stream'
+is "  are one" "$(cprof-fold out)" "a b;f 1"
 status "no file" 1 convert gone
 [ ! -c /dev/full ] || status "a full disk" 1 sh -c 'cprof-convert -t stream forms >/dev/full'
 status "-f perfscript is for a stream" 2 cprof-convert -f perfscript -t pprof forms

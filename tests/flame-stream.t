@@ -59,12 +59,33 @@ is "  stands in the picture, too" "$(flame -o svg "$tmp/c.bin" | grep -c '>Lost:
 is "boxes" "$(block boxes "$tmp/c.html" | tr '\n' ,)" \
 	"db 0 3,db;main 0 3,db;main;memcpy 2 3,db;main;memcpy;ksys_read 1 1,web 0 1,web;[db+0x1300] 1 1,"
 is "kinds" "$(block labels "$tmp/c.html" | tr '\n' ,)" "6 [db+0x1300],5 db,1 ksys_read,0 main,0 memcpy,5 web,"
+is "  of modules, too" "$(flame --by module "$tmp/c.bin" | block labels | tr '\n' ,)" "1 [kernel],0 db,5 db,5 web,"
 is "time" "$(flame --weight ns "$tmp/c.bin" | block boxes | sed -n 4p)" "db;main;memcpy;ksys_read 30000000 30000000"
-is "--truncated" "$(flame --truncated "$tmp/c.bin" | block labels | grep truncated)" "6 [truncated: depth]"
+is "--truncated" "$(flame --truncated "$tmp/c.bin" | block labels | grep truncated)" "8 [truncated: depth]"
 is "-K" "$(flame -K "$tmp/c.bin" | block boxes | tr '\n' ,)" "db 0 1,db;ksys_read 1 1,"
 status "an operand that is not there" 1 cprof-flame "$tmp/none" "$tmp/c.bin"
 cprof-dump -r "$here/corpus/profile-inlined" >"$tmp/i.bin" || exit 1
 is "-i: inlined functions are a kind" "$(flame -i "$tmp/i.bin" | block labels | tr '\n' ,)" "5 app,0 main,0 mul,2 mul,2 step,0 work,"
+
+# Waiting time: what is waited for is no code, and no sample where samples are counted.
+{
+	sed '/^sample time=10[13]0/d; s/^flush$/event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0\nflush/' "$tmp/c.txt" | sed '/^string/,$d'
+	printf 'sample time=%d000000000 event=2 cpu=0 thread=1 user=17 kernel=21 weight=500000000\n' 3 4 5
+	sed -n '/^string/,$p' "$tmp/c.txt" | sed 's/samples=4/samples=5/'
+} | cprof-dump -r >"$tmp/w.bin" || exit 1
+is "waiting is a kind" "$(flame --wall "$tmp/w.bin" | block labels | tr '\n' ,)" "6 [db+0x1300],7 [sleeping],5 db,1 ksys_read,0 main,0 memcpy,5 web,"
+told() { flame "$@" | block head | sed -n 's/^ledger Samples = //p'; }
+is "a record of waiting time is no sample" "$(told "$tmp/w.bin")" "2 in 4.00 s"
+is "  but told where it is looked at" "$(told --wall "$tmp/w.bin")" "2 in 4.00 s and 3 of waiting time"
+is "  and some of them" "$(told --event off-cpu "$tmp/w.bin")" "2 in 4.00 s and 3 of waiting time, 3 of them looked at"
+is "  as cprof-top has it" "$(for o in --wall '--event off-cpu' -U; do cprof-top $o "$tmp/w.bin" | sed -n 's/^Samples: *//p'; done | tr '\n' '|')" \
+	"2 in 4.00 s and 3 of waiting time|2 in 4.00 s and 3 of waiting time, 3 of them looked at|2 in 4.00 s|"
+if cprof-top -o json "$tmp/w.bin" >"$tmp/w.json" 2>/dev/null; then
+	like "  for programs" "$(cat "$tmp/w.json")" '"samples":2,"waits":3,"others":0,'
+fi
+if cprof-convert -t pprof "$tmp/w.bin" 2>/dev/null >"$tmp/w.pb.gz"; then
+	like "  in pprof's comment" "$(gzip -dc "$tmp/w.pb.gz" | strings)" 'ledger: 2 samples in 4\.00 s, 3000 expected'
+fi
 
 # Folded text with a capture: names meet, whatever the text says of kinds.
 printf 'db;main;memcpy;ksys_read 5\ndb;main;other_[k] 1\n' >"$tmp/f"

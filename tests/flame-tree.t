@@ -40,7 +40,7 @@ printf '%s\n' 'sh;main;read_[k];[kernel]_[k] 1' 'sh;main;in_[i];js_[j] 1' 'sh;py
 cat >"$tmp/want" <<'E'
 3 JS:*h
 4 JS:~h
-6 [...]
+8 [...]
 1 [kernel]
 6 [libx.so+0x10]
 6 [unknown]
@@ -54,6 +54,10 @@ cat >"$tmp/want" <<'E'
 4 ~g
 E
 same "kinds of frames" "$tmp/want" "$tmp/got"
+printf 'sh;main;%s 1\n' '[sleeping]' '[uninterruptible]' '[waiting for a CPU]' '[other]' '[truncated: depth]' '[kernel.kallsyms]' '[jit]' '[vdso]' '[vdso+0x8]' '[libc.so.6]' '[anon]' >"$tmp/in"
+is "  words in brackets are no code without a name" "$(flame "$tmp/in" | block labels | grep -F '[' | sort -n | tr '\n' ,)" \
+	"0 [vdso],1 [kernel.kallsyms],3 [jit],6 [anon],6 [libc.so.6],6 [vdso+0x8],7 [sleeping],7 [uninterruptible],7 [waiting for a CPU],8 [other],8 [truncated: depth],"
+is "  and have names of their own" "$(flame -o svg "$tmp/in" | grep -c '>waiting<\|>left out<')" 2
 is "names that are one to the eye are one box" \
 	"$(printf '%s\n' 'sh;py::f 1' 'sh;py::f_[j] 2' 'sh;py::f;x 3' | flame | block boxes | tr '\n' ,)" "sh 0 6,sh;py::f 3 6,sh;py::f;x 3 3,"
 is "  names of two kinds are two" \

@@ -90,6 +90,29 @@ wait $recorder
 is "stopped and continued" $? 0
 status "its capture is whole" 0 cprof-dump "$tmp/stop.bin"
 
+# One that does not run is woken once, and not by each sample: the interrupt for that costs those who are sampled more
+# than the sample.
+interrupts() { awk '$1 == "IWI:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n }' /proc/interrupts; }
+if [ -n "$(interrupts)" ]; then
+	"$BUILD/tests/burn" threads 60 >/dev/null &
+	busy=$!
+	cprof-record -q -F 4999 -a -o "$tmp/woken.bin" 3 &
+	recorder=$!
+	sleep 0.8
+	kill -STOP $recorder
+	before=$(interrupts)
+	sleep 1.2
+	after=$(interrupts)
+	kill -CONT $recorder
+	wait $recorder
+	is "stopped at a high rate" $? 0
+	kill $busy
+	wait $busy 2>/dev/null
+	ok "it is not woken by each sample ($((after - before)) interrupts)" [ $((after - before)) -lt 500 ]
+else
+	skip "it is not woken by each sample" "the kernel does not count these interrupts"
+fi
+
 # Little memory: it works, or says in one sentence that it does not.
 if (ulimit -v 1000000 && cprof-record --version) >/dev/null 2>&1; then
 	wrong=

@@ -83,6 +83,21 @@ else
 	skip 'a stub is demangled, and stays a stub' 'no g++'
 fi
 
+# Plain names are taken apart without libiberty: as they are, cut and changed anywhere they come to what it says.
+{
+	cut -d'|' -f1 "$tmp/table"
+	printf '%s\n' _ZN12_GLOBAL__N_13barEv _ZN1a12_GLOBAL__N_1C1Ev _ZN1a1bC2ERKS0_ _ZN1a1bD1Ev _ZNVK1a1bEv _ZNKR1a1bEv _ZNO1a1bEv \
+		_Z3bazIiEvv _Z3bazB5cxx11v _ZN3foo3bazB5cxx11Ev _ZN3fooC1B5cxx11Ev _Z03foov _ZN1a9operatorxEi _ZL3onev
+	readelf -sW "$(gcc -print-file-name=libstdc++.so)" 2>/dev/null | awk '$4 == "FUNC" { sub(/@.*/, "", $8); print $8 }' |
+		sort -u | awk '/^_Z/ && NR % 200 == 0 && length($0) < 80'
+} >"$tmp/names"
+if [ "${able:-}" = 1 ]; then
+	"$BUILD/tests/demangle-plain" <"$tmp/names" >"$tmp/got"
+	like 'with libiberty and without it, C++ names are the same' "$(tail -3 "$tmp/got")" '^[0-9]{5,} the same, 0 different$'
+else
+	skip 'with libiberty and without it, C++ names are the same' 'built without libiberty'
+fi
+
 # Few bytes that mean gigabytes stay as they are, and quickly.
 bomb_cxx=$(awk 'BEGIN { printf "_Z1fI1aIiiE"; for (i = 1; i < 36; i++) { c = substr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1, 1); printf "S0_IS%s_S%s_E", c, c }; print "EvT_" }')
 bomb_d=$(awk 'BEGIN { printf "_D1fFS1aHQeQg"; for (i = 0; i < 60; i++) printf "HQgQi"; print "Zv" }')

@@ -47,6 +47,8 @@ struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
 	struct offcpu *offcpu;     /* NULL: waiting time is not asked for */
+	struct counted *counted;   /* NULL: nor are other events */
+	bool stopped;
 	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
@@ -74,7 +76,7 @@ static int take_sample(void *arg, void *data, size_t n)
 	if (n >= sizeof(struct sample_head))
 		queue_push(b->queue, ITEM_SAMPLE, ((struct sample_head *)data)->time, data, n);
 	b->taken++;
-	return b->n > 0 && b->taken >= DRAIN_MOST ? -1 : 0;
+	return !b->stopped && b->taken >= DRAIN_MOST ? -1 : 0;
 }
 
 static void drain(struct engine *e, struct queue *q)
@@ -101,6 +103,8 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 	struct perf_event_attr attr;
 	struct cpu_event *ev;
 
+	if (!b->base.options->ticks || !options_samples(b->base.options, cpu))
+		return true;
 	if (!grow_array(&b->events, &b->cap, b->n, sizeof(*b->events))) {
 		errno = ENOMEM;
 		return false;
@@ -126,7 +130,8 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	return sideband_add(&of(e)->sideband, cpu) && (!options_samples(e->options, cpu) || add_event(of(e), cpu));
+	return sideband_add(&of(e)->sideband, cpu) && add_event(of(e), cpu) &&
+	       (!of(e)->counted || counted_add_cpu(of(e)->counted, cpu));
 }
 
 static void drop_cpu(struct engine *e, unsigned int cpu)
@@ -134,6 +139,8 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 	struct bpf_engine *b = of(e);
 
 	sideband_drop(&b->sideband, cpu);
+	if (b->counted)
+		counted_drop_cpu(b->counted, cpu);
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->events[i].cpu == cpu) {
 			drop_event(b, i);
@@ -147,12 +154,12 @@ static bool sample(struct engine *e, struct buf *error)
 	struct bpf_engine *b = of(e);
 
 	for (size_t i = 0; i < b->cpus.n; i++) {
-		if (options_samples(e->options, b->cpus.items[i]) && !add_event(b, b->cpus.items[i])) {
+		if (!add_event(b, b->cpus.items[i])) {
 			diagnose_perf(errno, true, error);
 			return false;
 		}
 	}
-	return !b->offcpu || offcpu_begin(b->offcpu, error);
+	return (!b->counted || counted_begin(b->counted, &b->cpus, error)) && (!b->offcpu || offcpu_begin(b->offcpu, error));
 }
 
 static void watch_ring(int ring, int epoll)
@@ -168,6 +175,8 @@ static void watch(struct engine *e, int epoll)
 	watch_ring(bpf_map__fd(b->sample->maps.ring), epoll);
 	if (b->offcpu)
 		watch_ring(offcpu_ring(b->offcpu), epoll);
+	if (b->counted)
+		watch_ring(counted_ring(b->counted), epoll);
 	for (size_t i = 0; i < b->sideband.n; i++)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
@@ -236,10 +245,17 @@ static void restart(struct engine *e)
 		offcpu_restart(of(e)->offcpu);
 }
 
+static void sums(struct engine *e, size_t event, struct counted_sums *s)
+{
+	counted_sums(of(e)->counted, event, s);
+}
+
 static void rate(struct engine *e)
 {
 	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
 
+	if (of(e)->counted)
+		counted_rate(of(e)->counted);
 	for (size_t i = 0; i < of(e)->n; i++)
 		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
 }
@@ -248,6 +264,9 @@ static void stop(struct engine *e)
 {
 	if (of(e)->offcpu)
 		offcpu_stop(of(e)->offcpu);
+	if (of(e)->counted)
+		counted_stop(of(e)->counted);
+	of(e)->stopped = true;
 	while (of(e)->n)
 		drop_event(of(e), of(e)->n - 1);
 }
@@ -263,6 +282,7 @@ static void close_engine(struct engine *e)
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
 	offcpu_close(b->offcpu);
+	counted_close(b->counted);
 	store_free(b->base.store);
 	shards_release(&b->shards);
 	sample_bpf__destroy(b->sample);
@@ -275,7 +295,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.rate = rate, .waits = waits, .settle = settle, .restart = restart, .stop = stop, .close = close_engine,
+	.rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */
@@ -419,15 +439,26 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 	return b->ring != NULL;
 }
 
-static bool load_offcpu(struct bpf_engine *b, struct buf *error)
+static bool load_others(struct bpf_engine *b, struct buf *error)
 {
-	b->offcpu = offcpu_open(b->base.options, b->sample, b->base.by_tables, error);
-	if (!b->offcpu)
+	const struct options *o = b->base.options;
+	int rings[2], n = 0;
+
+	if (o->off_cpu && !(b->offcpu = offcpu_open(o, b->sample, b->base.by_tables, error)))
 		return false;
-	if (ring_buffer__add(b->ring, offcpu_ring(b->offcpu), take_sample, b) == 0)
-		return true;
-	diagnose_bpf(errno, error);
-	return false;
+	if (o->n_events && !(b->counted = counted_open(o, b->sample, b->base.by_tables, error)))
+		return false;
+	if (b->offcpu)
+		rings[n++] = offcpu_ring(b->offcpu);
+	if (b->counted)
+		rings[n++] = counted_ring(b->counted);
+	while (n-- > 0) {
+		if (ring_buffer__add(b->ring, rings[n], take_sample, b) == 0)
+			continue;
+		diagnose_bpf(errno, error);
+		return false;
+	}
+	return true;
 }
 
 /* Without it the side-band follows, but not before it is read the next time. */
@@ -475,7 +506,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
-	if (o->off_cpu && !load_offcpu(b, error)) {
+	if (!load_others(b, error)) {
 		close_engine(&b->base);
 		return NULL;
 	}

@@ -79,6 +79,32 @@ static void put_waits(struct emit *e)
 		put(e, (struct record){ .type = RECORD_EVENT, .event = { EVENT_WAITS + i, slice_of(names[i]), slice_of("ns"), 0, 0 } });
 }
 
+/* What is counted has no unit but itself; a hardware counter's samples say what they weigh unless that was given. */
+static void put_others(struct emit *e)
+{
+	for (size_t i = 0; i < e->options->n_events; i++) {
+		const struct event *o = &e->options->events[i];
+		uint64_t period = event_period(o);
+
+		put(e, (struct record){ .type = RECORD_EVENT,
+					.event = { EVENT_OTHERS + i, slice_of(o->name), slice_of("events"), period,
+						   period ? 0 : (uint64_t)e->options->hertz * 1000 } });
+	}
+}
+
+static void put_events(struct emit *e)
+{
+	if (e->options->ticks)
+		put(e, (struct record){
+			.type = RECORD_EVENT,
+			.event = { EVENT_TICK, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
+				   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
+				   (uint64_t)e->options->hertz * 1000 } });
+	if (e->options->off_cpu)
+		put_waits(e);
+	put_others(e);
+}
+
 static void put_header(struct emit *e, uint64_t now)
 {
 	struct buf id = { 0 };
@@ -99,13 +125,7 @@ static void put_header(struct emit *e, uint64_t now)
 	put_meta(e, "engine", e->engine->ops->name);
 	put_meta(e, "command-line", e->command_line);
 	put_labels(e);
-	put(e, (struct record){
-		.type = RECORD_EVENT,
-		.event = { EVENT_TICK, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
-			   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
-			   (uint64_t)e->options->hertz * 1000 } });
-	if (e->options->off_cpu)
-		put_waits(e);
+	put_events(e);
 }
 
 static void put_vdso(struct emit *e)
@@ -343,10 +363,12 @@ static void put_sample(struct emit *e, const struct record_sample *r)
 	e->segment_samples++;
 }
 
-static enum emitted emit_tick(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
+/* A tick, or another event. */
+static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
 {
-	struct record_sample r = { .time = s->time, .event = EVENT_TICK, .cpu = s->cpu, .thread = t->id,
-				   .weight = s->weight ? s->weight : engine_period(e->options) };
+	bool tick = s->what == SAMPLE_TICK;
+	struct record_sample r = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
+				   .thread = t->id, .weight = s->weight ? s->weight : engine_period(e->options) };
 
 	if (!stacks_nodes(e, t->proc, stack, &r.user, &r.kernel))
 		return EMIT_NO_MEMORY;
@@ -355,7 +377,7 @@ static enum emitted emit_tick(struct emit *e, const struct sample_head *s, struc
 	say_vdso(e, t->proc);
 	say_tree(e, s->time);
 	put_sample(e, &r);
-	e->samples++;
+	(*(tick ? &e->samples : &e->others[s->event % EVENTS_MAX]))++;
 	return EMIT_WRITTEN;
 }
 
@@ -399,8 +421,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	is = stacks_take(e, s, t->proc, room, &stack);
 	if (is != EMIT_WRITTEN)
 		return is;
-	if (s->what == SAMPLE_TICK)
-		return emit_tick(e, s, t, &stack);
+	if (s->what != SAMPLE_STACK)
+		return emit_event(e, s, t, &stack);
 	if (!places_put(e->places, s, t->proc, &stack))
 		e->engine->ops->restart(e->engine); /* all places were forgotten, too many */
 	return EMIT_WRITTEN;
@@ -523,6 +545,11 @@ void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count)
 {
 	put(e, (struct record){ .type = RECORD_LEDGER, .ledger = { now, cpu, outcome, count } });
+}
+
+void emit_tally(struct emit *e, uint64_t now, size_t event, enum outcome outcome, uint64_t count)
+{
+	put(e, (struct record){ .type = RECORD_TALLY, .tally = { now, EVENT_OTHERS + event, outcome, count } });
 }
 
 void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count)

@@ -27,8 +27,8 @@ enum {
 	SEGMENT_NODES = 1 << 21, /* of the tree: bounds its memory, here and in readers, to some 100 MB */
 };
 
-/* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason. */
-enum { EVENT_TICK = 1, EVENT_WAITS = 2 };
+/* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason, of others as in the options. */
+enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
 
 struct places;
 
@@ -54,6 +54,7 @@ struct emit {
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; samples are ticks alone; processes counts images */
 	uint64_t waits; /* stretches of waiting time that were told */
+	uint64_t others[EVENTS_MAX]; /* samples of other events */
 	struct places *places;
 	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
 	unsigned int schedule_asked; /* so often for the first */
@@ -88,6 +89,7 @@ void emit_code(struct emit *e, const struct item *i, const void *bytes);
 /* The process is about to be forgotten. */
 void emit_gone(struct emit *e, struct proc *p);
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count);
+void emit_tally(struct emit *e, uint64_t now, size_t event, enum outcome outcome, uint64_t count);
 void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count);
 
 #endif

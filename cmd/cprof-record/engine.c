@@ -6,7 +6,7 @@
 uint64_t engine_period(const struct options *o)
 {
 	/* cycles: the kernel adjusts the period to the rate, and each sample tells its own. */
-	return o->cycles ? 0 : 1000000000ull / o->hertz;
+	return o->cycles || !o->ticks ? 0 : 1000000000ull / o->hertz;
 }
 
 void engine_attr(struct perf_event_attr *attr, const struct options *o)

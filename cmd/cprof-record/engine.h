@@ -11,6 +11,7 @@
 #define CPROF_RECORD_ENGINE_H
 
 #include "bpf/offcpu.h"
+#include "cmd/cprof-record/counted.h"
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/queue.h"
 #include "common/stream/record.h"
@@ -52,6 +53,8 @@ struct engine_ops {
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	void (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain */
 	void (*restart)(struct engine *e); /* the stacks of all places are sent again */
+	/* Of an event of the options; NULL where the engine knows of none. */
+	void (*sums)(struct engine *e, size_t event, struct counted_sums *sums);
 	void (*stop)(struct engine *e); /* no more samples; what waits can still be drained and counted */
 	void (*close)(struct engine *e);
 };
@@ -80,6 +83,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 /* Attributes that all events of a recording share: the clock of the times, and the period. */
 struct perf_event_attr;
 void engine_attr(struct perf_event_attr *attr, const struct options *o);
+/* 0: it changes, or there are no ticks. */
 uint64_t engine_period(const struct options *o);
 
 #endif

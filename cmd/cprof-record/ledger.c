@@ -61,6 +61,12 @@ void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n
 		r->outcomes[outcome] += n;
 }
 
+void ledger_tally(struct ledger *l, size_t event, enum outcome outcome, uint64_t weight)
+{
+	if (event < EVENTS_MAX)
+		l->events[event].row.outcomes[outcome] += weight;
+}
+
 static uint64_t timeval_ns(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
@@ -95,7 +101,39 @@ static void update_tables(struct ledger *l, const struct spaces *s)
 	l->costs[COST_STACKS_DEFERRED] = s->finished;
 }
 
-void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now)
+/*
+ * All that is known of what became of an event; as long as it goes on that is all that is expected. What perf counted
+ * a while ago and the program has not seen by now is missed.
+ */
+static void update_event(struct ledger_event *ev, struct engine *e, size_t event, bool last, uint64_t *run_ns, uint64_t *runs)
+{
+	uint64_t *o = ev->row.outcomes, seen = 0, expected = 0;
+	struct counted_sums sums;
+
+	e->ops->sums(e, event, &sums);
+	for (int i = 0; i <= EVENT_PENDING; i++)
+		seen += sums.n[i];
+	if (last)
+		ev->happened = sums.happened;
+	else if (e->options->events[event].kind == EVENT_HARDWARE) /* the kernel tells when a period is full */
+		ev->happened = 0;
+	if (ev->happened > seen && ev->happened - seen > ev->missed)
+		ev->missed = ev->happened - seen;
+	ev->happened = sums.happened;
+	ev->row.used = true;
+	o[OUTCOME_FILTERED] = sums.n[EVENT_FILTERED];
+	o[OUTCOME_RING_FULL] = sums.n[EVENT_RING_FULL];
+	o[OUTCOME_NESTED] = sums.n[EVENT_NESTED];
+	o[OUTCOME_REST] = last ? sums.n[EVENT_PENDING] : 0;
+	o[OUTCOME_MISSED] = ev->missed;
+	for (int i = OUTCOME_EXPECTED + 1; i < OUTCOMES; i++)
+		expected += o[i];
+	o[OUTCOME_EXPECTED] = last ? sums.happened : expected;
+	*run_ns += sums.n[EVENT_RUN_NS];
+	*runs += sums.n[EVENT_RUNS];
+}
+
+void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last)
 {
 	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
 	struct wait_counts waits;
@@ -127,6 +165,8 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 		runs += waits.n[WAIT_COUNT_RUNS];
 		l->rows[0].outcomes[OUTCOME_WAITS_LOST] = waits.n[WAIT_COUNT_LOST] + l->waits_lost;
 	}
+	for (size_t i = 0; i < e->options->n_events; i++)
+		update_event(&l->events[i], e, i, last, &run_ns, &runs);
 	if (emit->spaces)
 		update_tables(l, emit->spaces);
 	getrusage(RUSAGE_SELF, &use);
@@ -197,6 +237,20 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }
 
+static void write_events(struct ledger *l, struct emit *emit, uint64_t now)
+{
+	for (size_t i = 0; i < EVENTS_MAX; i++) {
+		struct ledger_row *r = &l->events[i].row;
+
+		for (unsigned int o = 0; r->used && o < OUTCOMES; o++) {
+			if (r->outcomes[o] - r->base[o] == r->said[o])
+				continue;
+			r->said[o] = r->outcomes[o] - r->base[o];
+			emit_tally(emit, now, i, o, r->said[o]);
+		}
+	}
+}
+
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last)
 {
 	uint64_t gaps = missed_here(l, last);
@@ -216,6 +270,7 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last)
 			emit_ledger(emit, now, i, o, count);
 		}
 	}
+	write_events(l, emit, now);
 	for (unsigned int i = 0; i < COSTS; i++) {
 		uint64_t count = l->costs[i] - (cost_is_peak(i) ? 0 : l->cost_base[i]);
 
@@ -230,6 +285,8 @@ void ledger_unsay(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		memset(l->events[i].row.said, 0, sizeof(l->events[i].row.said));
 	l->missed_said = 0;
 	memset(l->cost_said, 0, sizeof(l->cost_said));
 }
@@ -238,6 +295,8 @@ void ledger_hold(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		memcpy(l->rows[i].held, l->rows[i].outcomes, sizeof(l->rows[i].held));
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		memcpy(l->events[i].row.held, l->events[i].row.outcomes, sizeof(l->events[i].row.held));
 	memcpy(l->cost_held, l->costs, sizeof(l->cost_held));
 	l->missed_held = l->missed_said;
 	l->waits_held = l->waits_told;
@@ -247,22 +306,29 @@ void ledger_segment(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		memcpy(l->rows[i].base, l->rows[i].outcomes, sizeof(l->rows[i].base));
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		memcpy(l->events[i].row.base, l->events[i].row.outcomes, sizeof(l->events[i].row.base));
 	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
 	l->missed_told += l->missed_said;
 	ledger_unsay(l);
 	ledger_hold(l);
 }
 
+static void lose_row(struct ledger_row *r)
+{
+	uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->held[OUTCOME_EMITTED];
+
+	r->outcomes[OUTCOME_EMITTED] -= lost;
+	r->outcomes[OUTCOME_NO_SPACE] += lost;
+	memcpy(r->base, r->held, sizeof(r->base));
+}
+
 void ledger_lose(struct ledger *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		struct ledger_row *r = &l->rows[i];
-		uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->held[OUTCOME_EMITTED];
-
-		r->outcomes[OUTCOME_EMITTED] -= lost;
-		r->outcomes[OUTCOME_NO_SPACE] += lost;
-		memcpy(r->base, r->held, sizeof(r->base));
-	}
+	for (size_t i = 0; i < l->n; i++)
+		lose_row(&l->rows[i]);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		lose_row(&l->events[i].row);
 	l->waits_lost += l->waits_told - l->waits_held;
 	l->waits_told = l->waits_held;
 	memcpy(l->cost_base, l->cost_held, sizeof(l->cost_base));

@@ -21,9 +21,17 @@ struct ledger_row {
 	uint64_t held[OUTCOMES];     /* as outcomes, when all that was said was written */
 };
 
+/* Of an event that is no tick: its row, of which the first fields mean nothing, and what no program saw. */
+struct ledger_event {
+	struct ledger_row row;
+	uint64_t happened; /* by perf's counter, when that was asked last; of which, later, ... */
+	uint64_t missed;   /* ... so many had come nowhere */
+};
+
 struct ledger {
 	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
 	size_t n, cap;
+	struct ledger_event events[EVENTS_MAX];
 	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first or the rate changed; 0: not asked */
 	uint64_t idle_told;   /* ticks that were IDLE then */
 	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
@@ -41,8 +49,10 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
 void ledger_waiting(struct ledger *l, size_t row, uint64_t n);
 /* One more of this outcome; cpu + 1, or 0. */
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n);
-/* Asks the engine and the kernel for the figures as of now. */
-void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now);
+/* Of an event that is no tick, a sample that weighs so much. */
+void ledger_tally(struct ledger *l, size_t event, enum outcome outcome, uint64_t weight);
+/* Asks the engine and the kernel for the figures as of now. last: it has been stopped. */
+void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last);
 /*
  * Some machines give a sleeping CPU no tick. Where many are missing, they are IDLE as far as the
  * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.

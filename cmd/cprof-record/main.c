@@ -119,14 +119,15 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 {
 	struct buf why_bpf = { 0 }, why_perf = { 0 };
 	struct engine *e = NULL;
+	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* BPF, and says so */
 
 	if (r->o.engine != ENGINE_PERF) {
 		if (in_inner_pid_namespace())
 			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
 		else
 			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
-		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu))
-			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_bpf));
+		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events))
+			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " cannot be had: " : "", buf_cstr(&why_bpf));
 	}
 	if (!e) {
 		r->opened = host_mono_ns();
@@ -186,7 +187,7 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 		if (cpu_list_has(&before, cpu) || !r->engine->ops->add_cpu(r->engine, cpu))
 			continue;
 		r->engine->ops->watch(r->engine, r->epoll);
-		if (cpu_list_has(&r->cpus, cpu))
+		if (r->o.ticks && cpu_list_has(&r->cpus, cpu))
 			ledger_online(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
 	}
 	cpu_list_release(&before);
@@ -437,7 +438,7 @@ static void start(struct recorder *r)
 	if (!r->opened)
 		r->opened = r->started;
 	ledger_explain(&r->ledger, &r->cpus, 0);
-	for (size_t i = 0; i < r->cpus.n; i++)
+	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
 		ledger_online(&r->ledger, r->cpus.items[i], r->opened, r->opened, engine_period(&r->o));
 	if (r->o.command)
 		command_go(&r->command);

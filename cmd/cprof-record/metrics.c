@@ -28,6 +28,19 @@ static void put_ticks(struct buf *out, const struct recorder *r)
 			   o == OUTCOME_MISSED ? ledger_missed(&r->ledger) : ledger_total(&r->ledger, o));
 }
 
+static void put_events(struct buf *out, const struct recorder *r)
+{
+	if (!r->o.n_events)
+		return;
+	head(out, "events_total", "counter", "What became of other events than ticks, in their number.");
+	for (size_t i = 0; i < r->o.n_events; i++) {
+		for (unsigned int o = OUTCOME_EXPECTED; o < OUTCOMES; o++)
+			buf_printf(out, "cprof_record_events_total{event=\"%s\",outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n",
+				   r->o.events[i].name, outcome_name(o), outcome_is_lost(o) || o == OUTCOME_MISSED,
+				   r->ledger.events[i].row.outcomes[o]);
+	}
+}
+
 static void put_stacks(struct buf *out, const struct recorder *r)
 {
 	head(out, "user_stacks_total", "counter", "User stacks, by how they ended: complete or why not.");
@@ -105,6 +118,7 @@ bool metrics_write(struct recorder *r, uint64_t now, bool last)
 		return true;
 	r->metrics_written = now;
 	put_ticks(&text, r);
+	put_events(&text, r);
 	put_stacks(&text, r);
 	put_costs(&text, &r->ledger);
 	put_output(&text, r);

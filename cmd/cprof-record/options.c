@@ -12,7 +12,7 @@
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
-enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512 };
+enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
 /* Tables: a page index has 32 bits for 4 bytes a row. */
 static const uint64_t mem_default = 64ull << 20, ring_default = 64ull << 20;
@@ -20,7 +20,7 @@ static const uint64_t off_cpu_default = 1000000;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
-	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e cpu-clock|cycles]\n"
+	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e EVENT[/COUNT],...]\n"
 	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
 	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
@@ -152,6 +152,55 @@ static void add_when(struct options *o, const char *text)
 		cli_usage("--when: %s", buf_cstr(&error));
 }
 
+static void add_event(struct options *o, const char *text)
+{
+	struct buf error = { 0 };
+	struct event e;
+	enum event_found found;
+
+	if (strcmp(text, "cpu-clock") == 0) {
+		o->ticks = true;
+		return;
+	}
+	found = event_find(&e, text, &error);
+	if (found == EVENT_UNKNOWN)
+		cli_usage("-e: \"%s\" %s", text, buf_cstr(&error));
+	if (found == EVENT_REFUSED)
+		cli_die(STATUS_SYSTEM, "-e: \"%s\" %s", text, buf_cstr(&error));
+	for (size_t i = 0; i < o->n_events; i++) {
+		if (strcmp(o->events[i].name, e.name) == 0)
+			cli_usage("-e: %s is there twice", e.name);
+	}
+	if (o->n_events == EVENTS_MAX)
+		cli_usage("-e: at most %d events can be asked for at once", EVENTS_MAX);
+	o->events[o->n_events++] = e;
+}
+
+/* Names between commas. */
+static void add_events(struct options *o, const char *text)
+{
+	char *rest = strdup(text);
+
+	if (!rest)
+		cli_die(STATUS_SYSTEM, "out of memory");
+	o->events_asked = true;
+	for (char *one; (one = strsep(&rest, ","));)
+		add_event(o, one);
+}
+
+/* Without the clock, cycles are what samples by the rate, as ever; what else is asked for comes beside that. */
+static void settle_events(struct options *o)
+{
+	if (!o->events_asked)
+		o->ticks = true;
+	for (size_t i = 0; i < o->n_events && !o->ticks; i++) {
+		if (strcmp(o->events[i].name, "cycles") != 0 || o->events[i].count)
+			continue;
+		o->ticks = o->cycles = true;
+		memmove(&o->events[i], &o->events[i + 1], (--o->n_events - i) * sizeof(o->events[0]));
+	}
+}
+
 /* What is recorded. False where the option is none of these. */
 static bool parse_what(struct options *o, int c)
 {
@@ -193,12 +242,10 @@ static bool parse_how(struct options *o, int c)
 
 	switch (c) {
 	case 'F':
-		o->hertz = (unsigned int)cli_number("-F", optarg, 1, HERTZ_MAX);
+		o->hertz = o->most = (unsigned int)cli_number("-F", optarg, 1, HERTZ_MAX);
 		return true;
 	case 'e':
-		o->cycles = strcmp(optarg, "cycles") == 0;
-		if (!o->cycles && strcmp(optarg, "cpu-clock") != 0)
-			cli_usage("-e: \"%s\" is neither cpu-clock nor cycles", optarg);
+		add_events(o, optarg);
 		return true;
 	case 'd':
 		o->depth_asked = true;
@@ -302,6 +349,8 @@ static void check(const struct options *o)
 		cli_usage("--cgroup and --container are for --engine bpf");
 	if (o->off_cpu && o->engine == ENGINE_PERF)
 		cli_usage("--off-cpu is for --engine bpf");
+	if (o->n_events && o->engine == ENGINE_PERF)
+		cli_usage("-e %s is for --engine bpf", o->events[0].name);
 }
 
 void options_parse(struct options *o, int argc, char **argv)
@@ -329,7 +378,7 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	int end = 1; /* of what is ours: the command stands behind -- */
 
-	*o = (struct options){ .hertz = HERTZ_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default };
+	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
@@ -343,6 +392,8 @@ void options_parse(struct options *o, int argc, char **argv)
 		o->command = argv + end + 1;
 	else if (end < argc)
 		cli_usage("no command behind --");
+	o->hertz_asked = o->hertz;
+	settle_events(o);
 	check(o);
 	if (o->ring_ns && !o->ring_bytes)
 		o->ring_bytes = ring_default;

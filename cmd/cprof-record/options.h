@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "cmd/cprof-record/events.h"
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/when.h"
 
@@ -17,14 +18,20 @@ enum unwind_by {
 };
 
 struct options {
-	bool all, user_only, kernel_only, quiet, cycles, depth_asked;
+	bool all, user_only, kernel_only, quiet, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
 	int *groups; /* of --cgroup and --container: directories of the version 2 hierarchy, open */
 	size_t n_groups, cap_groups;
 	const char **labels; /* of -l: "key=value" */
 	size_t n_labels, cap_labels;
-	unsigned int hertz;   /* now; it changes with max_cost */
+	bool ticks;           /* the clock of each CPU samples, or with cycles that counter in its place */
+	bool cycles, events_asked;
+	struct event events[EVENTS_MAX]; /* further ones */
+	size_t n_events;
+	unsigned int most;    /* samples of each of those in a second on a CPU, about; hardware has hertz */
+	unsigned int hertz;   /* now; it changes with max_cost, and most goes with it */
+	unsigned int hertz_asked;
 	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
 	bool off_cpu;        /* waiting time, too */
 	uint64_t off_cpu_ns; /* waits are told of when they come to so much */

@@ -10,10 +10,13 @@
 void report_progress(const struct recorder *r, uint64_t now)
 {
 	uint64_t lost = ledger_total(&r->ledger, OUTCOME_RING_FULL) + ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
+	uint64_t samples = r->emit.samples;
 
+	for (size_t i = 0; i < r->o.n_events; i++)
+		samples += r->emit.others[i];
 	if (r->progress)
 		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
-			(now - r->started) / 1000000000, r->emit.samples, output_bytes(&r->output) / 1000, lost);
+			(now - r->started) / 1000000000, samples, output_bytes(&r->output) / 1000, lost);
 }
 
 static void complain(const struct recorder *r, const char *complaint)
@@ -54,6 +57,21 @@ static bool by_task(const struct recorder *r)
 	return !r->engine->by_cpu && options_targeted(&r->o);
 }
 
+/* How many before these. */
+static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
+{
+	for (size_t i = 0; i < r->o.n_events; i++) {
+		for (enum outcome o = OUTCOME_RING_FULL; o <= OUTCOME_NO_SPACE; o++) {
+			uint64_t n = r->ledger.events[i].row.outcomes[o];
+
+			if (n)
+				fprintf(stderr, "%s%" PRIu64 " %s %s", lost ? ", " : "; lost: ", n, r->o.events[i].name, outcome_name(o));
+			lost += n;
+		}
+	}
+	return lost;
+}
+
 static void print_losses(const struct recorder *r)
 {
 	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
@@ -68,6 +86,7 @@ static void print_losses(const struct recorder *r)
 			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(losses[i]));
 		lost += n;
 	}
+	lost = print_event_losses(r, lost);
 	if (!lost)
 		fprintf(stderr, "; nothing lost");
 	if (missed)
@@ -93,6 +112,18 @@ static void print_stacks(const struct recorder *r)
 		fprintf(stderr, ", room for tables was short %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }
 
+static void print_samples(const struct recorder *r)
+{
+	fputs("cprof-record: ", stderr);
+	if (r->o.ticks)
+		fprintf(stderr, "%" PRIu64 " sample%s", r->emit.samples, r->emit.samples == 1 ? "" : "s");
+	for (size_t i = 0; i < r->o.n_events; i++)
+		fprintf(stderr, "%s%" PRIu64 "%s of %s", r->o.ticks || i ? ", " : "", r->emit.others[i],
+			r->o.ticks || i ? "" : r->emit.others[i] == 1 ? " sample" : " samples", r->o.events[i].name);
+	if (r->o.off_cpu)
+		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
+}
+
 void report_summary(const struct recorder *r)
 {
 	double wall = (double)(r->stopped - r->started) / 1e9;
@@ -104,10 +135,8 @@ void report_summary(const struct recorder *r)
 		fputs("\r\033[K", stderr);
 	if (r->o.quiet)
 		return;
-	fprintf(stderr, "cprof-record: %" PRIu64 " sample%s", r->emit.samples, r->emit.samples == 1 ? "" : "s");
-	if (r->o.off_cpu)
-		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
-	fprintf(stderr, " of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes", r->emit.processes,
+	print_samples(r);
+	fprintf(stderr, "%s of %" PRIu64 " process%s in %.1f s, %" PRIu64 " bytes", r->o.n_events ? "," : "", r->emit.processes,
 		r->emit.processes == 1 ? "" : "es", wall, output_bytes(&r->output));
 	print_losses(r);
 	print_stacks(r);

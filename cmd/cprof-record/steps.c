@@ -54,9 +54,12 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	size_t row = steps_row_of(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
+	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY : r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
+
 	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
-		ledger_count(&r->ledger, row, is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
-			     r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED, 1);
+		ledger_count(&r->ledger, row, outcome, 1);
+	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
+		ledger_tally(&r->ledger, s->event, outcome, s->weight);
 	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
 		(*(r->output.dark ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
 	return is != EMIT_WAITS;

@@ -15,7 +15,7 @@ void turns_ledger(struct recorder *r, uint64_t now, bool last)
 		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
 			ledger_waiting(&r->ledger, steps_row_of(r, s), 1);
 	}
-	ledger_update(&r->ledger, r->engine, &r->emit, now);
+	ledger_update(&r->ledger, r->engine, &r->emit, now, last);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
 		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
 	ledger_write(&r->ledger, &r->emit, now, last);

@@ -101,6 +101,10 @@ struct capture_totals capture_totals(const struct capture *c)
 		else
 			t.costs[i] += c->costs[i];
 	}
+	for (size_t event = 0; event < CAPTURE_EVENTS; event++) {
+		for (size_t o = 0; o < OUTCOMES; o++)
+			t.tally[o] += c->tallies[event][o];
+	}
 	t.ended += c->end_seen;
 	t.seconds_ns += t.last - t.first;
 	return t;
@@ -456,6 +460,7 @@ static const char *add_sample(struct capture *c, const struct record_sample *r)
 		c->totals.waits++;
 		c->totals.waited[capture_wait(c, r->event)] += r->weight;
 	}
+	c->totals.others += capture_is_other(c, r->event);
 	return NULL;
 }
 
@@ -615,6 +620,15 @@ static const char *set_ledger(struct capture *c, const struct record_ledger *r)
 	return NULL;
 }
 
+static const char *set_tally(struct capture *c, const struct record_tally *r)
+{
+	if (r->event == 0 || r->event >= CAPTURE_EVENTS)
+		return "the tally of an impossible event";
+	if (r->outcome < OUTCOMES)
+		c->tallies[r->event][r->outcome] = r->count;
+	return NULL;
+}
+
 static const char *add_string(struct capture *c, const struct record_string *r)
 {
 	uint32_t id;
@@ -762,6 +776,27 @@ static enum capture_wait wait_of(struct slice name)
 	       name.n >= 8 && memcmp(name.p, "off-cpu:", 8) == 0 ? CAPTURE_SLEEPS : CAPTURE_RUNS;
 }
 
+bool capture_is_counted(const struct capture *c, uint64_t event)
+{
+	return event < CAPTURE_EVENTS && c->events[event].id && slice_is(c->events[event].unit, "events");
+}
+
+/* Names that occur twice are one event's, of captures that were merged. */
+static void find_others(struct capture *c)
+{
+	const struct record_event *first = NULL;
+
+	for (uint64_t i = 1; i < CAPTURE_EVENTS; i++) {
+		const struct record_event *e = &c->events[i];
+
+		if (!e->id || capture_wait(c, i))
+			continue;
+		first = first ? first : e;
+		c->event_others[i] = capture_is_counted(c, i) &&
+				     (e->name.n != first->name.n || memcmp(e->name.p, first->name.p, e->name.n) != 0);
+	}
+}
+
 static const char *add_event(struct capture *c, const struct record_event *r)
 {
 	struct record_event e = *r;
@@ -774,6 +809,7 @@ static const char *add_event(struct capture *c, const struct record_event *r)
 		return no_memory;
 	c->events[r->id] = e;
 	c->event_waits[r->id] = (uint8_t)wait_of(e.name);
+	find_others(c);
 	return NULL;
 }
 
@@ -815,6 +851,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return set_member(c, &r->member);
 	case RECORD_LEDGER:
 		return set_ledger(c, &r->ledger);
+	case RECORD_TALLY:
+		return set_tally(c, &r->tally);
 	case RECORD_COST:
 		if (r->cost.what < COSTS)
 			c->costs[r->cost.what] = r->cost.count;

@@ -139,6 +139,8 @@ struct capture_totals {
 	uint64_t samples;         /* accepted */
 	uint64_t waits;           /* of them, those of waiting time */
 	uint64_t waited[CAPTURE_WAITS]; /* their weights */
+	uint64_t others;          /* samples, likewise, of events that are not shown unless asked for */
+	uint64_t tally[OUTCOMES]; /* of events that are no ticks, all of them together */
 	uint64_t refused;         /* samples left out because they named something undefined */
 	uint64_t refused_records; /* other records, likewise */
 	uint64_t first, last;     /* time of the first and last sample of this segment */
@@ -184,6 +186,8 @@ struct capture {
 
 	struct record_event events[CAPTURE_EVENTS]; /* by id; slices live as long as the segment */
 	uint8_t event_waits[CAPTURE_EVENTS];        /* by id, enum capture_wait */
+	bool event_others[CAPTURE_EVENTS];          /* by id, see capture_is_other */
+	uint64_t tallies[CAPTURE_EVENTS][OUTCOMES]; /* by id, of events that are no ticks */
 	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
 	size_t n_ledger, cap_ledger;
 	uint64_t costs[COSTS];
@@ -216,6 +220,19 @@ const char *capture_apply(struct capture *c, const struct record *r);
 /* Totals with the segment that is being read included, if it counts; damage does always. */
 struct capture_totals capture_totals(const struct capture *c);
 bool capture_counts(const struct capture *c);
+
+/*
+ * Things of different kinds do not add up. The segment's first event that is not of waiting time is CPU time, wherever
+ * that was sampled. Is this one a count of something else?
+ */
+static inline bool capture_is_other(const struct capture *c, uint64_t event)
+{
+	return event < CAPTURE_EVENTS && c->event_others[event];
+}
+
+/* Does each sample of this event say how many of it there were? Then that is what is to be added up. */
+bool capture_is_counted(const struct capture *c, uint64_t event);
+
 /* Is it an event of waiting time, and of which kind? */
 static inline enum capture_wait capture_wait(const struct capture *c, uint64_t event)
 {

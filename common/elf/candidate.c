@@ -70,7 +70,7 @@ static uint32_t *sum_pieces(const struct mapped *m)
 	uint32_t *sums = malloc((m->n / PIECE + 1) * sizeof(*sums));
 
 	for (size_t at = 0; sums && at < m->n; at += PIECE) {
-		if (at % MAPPED_WINDOW == 0)
+		if (at && at % MAPPED_WINDOW == 0)
 			mapped_relax(m);
 		sums[at / PIECE] = sum_of(m->p + at, m->n - at < PIECE ? m->n - at : PIECE);
 	}

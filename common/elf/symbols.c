@@ -539,21 +539,12 @@ static const struct run *find_run(const struct symbols *t, uint64_t vaddr)
 	return low ? &t->runs[low - 1] : NULL;
 }
 
-uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
+/* Who owns the address so far into the run, in this part of its index. */
+static inline uint32_t owner_in(const struct symbols *t, const struct run *r, uint64_t into, uint64_t part)
 {
-	const struct run *r = find_run(t, vaddr);
-	const struct interval *low;
-	uint64_t into, part;
-	uint32_t n;
+	const struct interval *low = t->intervals + r->at + r->first[part];
+	uint32_t n = r->first[part + 1] + 1 - r->first[part];
 
-	if (!r)
-		return SYMBOL_NONE;
-	into = vaddr - r->base;
-	part = into >> r->shift;
-	if (part >= r->n_first)
-		return t->intervals[r->at + r->n - 1].owner;
-	low = t->intervals + r->at + r->first[part];
-	n = r->first[part + 1] + 1 - r->first[part];
 	while (n > 1) { /* *low begins at or before it, low[n] behind it */
 		uint32_t half = n / 2;
 
@@ -561,6 +552,18 @@ uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
 		n -= half;
 	}
 	return low->owner;
+}
+
+uint32_t symbols_find(const struct symbols *t, uint64_t vaddr)
+{
+	const struct run *r = t->n_runs == 1 && vaddr >= t->runs->base ? t->runs : find_run(t, vaddr);
+	uint64_t into, part;
+
+	if (!r)
+		return SYMBOL_NONE;
+	into = vaddr - r->base;
+	part = into >> r->shift;
+	return part < r->n_first ? owner_in(t, r, into, part) : t->intervals[r->at + r->n - 1].owner;
 }
 
 void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation when)
@@ -580,7 +583,7 @@ void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation wh
 		/* There is about one interval to a part, so that is not far from where it will be found. */
 		__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
 	} else {
-		s = symbols_find(t, vaddr);
+		s = owner_in(t, r, vaddr - r->base, part);
 		if (s != SYMBOL_NONE)
 			__builtin_prefetch(&t->items[s]);
 	}

@@ -61,12 +61,13 @@ static uint64_t weight_of(struct collect *c, const struct record_sample *r)
 
 	if (!e || e->id != r->event)
 		return 0;
-	if (!label_text(c, e->unit.n ? e->unit : slice_of("count"), &unit)) {
+	if (!label_text(c, e->unit.n && !capture_is_counted(&c->capture, r->event) ? e->unit : slice_of("count"), &unit)) {
 		c->failed = true;
 		return 0;
 	}
 	if (!c->s->unit) {
 		c->s->unit = unit;
+		c->s->counted = capture_is_counted(&c->capture, r->event);
 		c->s->period = e->period;
 		c->failed = !label_text(c, e->name, &c->s->event) || c->failed;
 	}

@@ -158,10 +158,14 @@ static const struct known_event *known_event(struct slice name)
 {
 	enum { HARDWARE = 0, SOFTWARE = 1, RAW = 4 };
 	static const struct known_event events[] = {
-		{ "cpu-clock", SOFTWARE, 0 },
-		{ "task-clock", SOFTWARE, 1 },
-		{ "cycles", HARDWARE, 0 },
-		{ "instructions", HARDWARE, 1 },
+		{ "cpu-clock", SOFTWARE, 0 },	  { "task-clock", SOFTWARE, 1 },
+		{ "page-faults", SOFTWARE, 2 },	  { "context-switches", SOFTWARE, 3 },
+		{ "cpu-migrations", SOFTWARE, 4 }, { "minor-faults", SOFTWARE, 5 },
+		{ "major-faults", SOFTWARE, 6 },  { "alignment-faults", SOFTWARE, 7 },
+		{ "emulation-faults", SOFTWARE, 8 },
+		{ "cycles", HARDWARE, 0 },	  { "instructions", HARDWARE, 1 },
+		{ "cache-references", HARDWARE, 2 }, { "cache-misses", HARDWARE, 3 },
+		{ "branches", HARDWARE, 4 },	  { "branch-misses", HARDWARE, 5 },
 		{ NULL, RAW, 0 },
 	};
 	const struct known_event *e = events;

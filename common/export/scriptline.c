@@ -190,7 +190,7 @@ static bool take_event(struct cursor *c, struct script_head *h)
 	return true;
 }
 
-/* What stands behind the command. Without a time there must be less doubt: no number in front of the event. */
+/* What stands behind the command. Without a time there must be less doubt: an event, and no number in front of it. */
 static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 {
 	if (!take_ids(&c, h))
@@ -207,7 +207,7 @@ static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 	if (!take_event(&c, h))
 		return false;
 	h->rest = trim((struct slice){ c.p, cursor_left(&c) });
-	return timed || (h->event.n ? !is_digit(h->event.p[0]) : h->rest.n == 0);
+	return timed || (h->event.n && !is_digit(h->event.p[0]));
 }
 
 static bool try_tail(struct slice line, size_t at, bool timed, struct script_head *h)

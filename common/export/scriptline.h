@@ -9,8 +9,9 @@
  *	else if (script_frame_parse(line, &f))
  *		...f.address, f.name, f.file...
  *
- * Which fields there are depends on perf script's -F. A head has a number of a process or thread at least; commands
- * may hold anything, so the head is where what follows it is one. Slices point into the line.
+ * Which fields there are depends on perf script's -F. A head has a number of a process or thread at least, and a time or
+ * an event: "x;y 12" is folded text. Commands may hold anything, so the head is where what follows it is one. Slices
+ * point into the line.
  */
 #ifndef CPROF_EXPORT_SCRIPTLINE_H
 #define CPROF_EXPORT_SCRIPTLINE_H

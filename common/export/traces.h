@@ -92,6 +92,7 @@ struct traces {
 	uint64_t total, total_weight;
 	uint64_t claimed; /* weight that was or will be added */
 	/* Of the first capture; unit 0: folded text, which has but one weight. */
+	bool counted; /* samples say how many of the event they stand for */
 	uint32_t event, unit;
 	uint64_t period, start_realtime_ns;
 };

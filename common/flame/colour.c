@@ -15,6 +15,8 @@ static const struct oklch kinds[KINDS] = {
 	[KIND_INTERPRETED] = { 0.915, 0.125, 106 },
 	[KIND_ROOT] = { 0.82, 0.012, 260 },
 	[KIND_NONAME] = { 0.885, 0.008, 260 },
+	[KIND_WAITING] = { 0.74, 0.05, 300 },
+	[KIND_LEFTOUT] = { 0.93, 0.006, 260 },
 };
 
 /* hue: below 0 where the kinds keep theirs. */
@@ -97,7 +99,7 @@ static struct oklch base_of(const char *name, enum kind kind, bool *kept)
 	*kept = !scheme || scheme->hue < 0;
 	if (scheme && scheme->hue < -1)
 		k.c = 0;
-	else if (!*kept && kind != KIND_ROOT && kind != KIND_NONAME)
+	else if (!*kept && kind < KIND_ROOT)
 		k = (struct oklch){ 0.8, 0.12, scheme->hue };
 	return k;
 }
@@ -108,7 +110,7 @@ void colour_name(char to[COLOUR_TEXT], const char *scheme, enum kind kind, struc
 	double s = (h & 1023) / 511.5 - 1, t = (h >> 10 & 1023) / 511.5 - 1;
 	bool kept;
 	struct oklch k = base_of(scheme, kind, &kept);
-	double play = kind == KIND_ROOT || kind == KIND_NONAME ? 0.3 : kept ? 1 : 1.6;
+	double play = kind >= KIND_ROOT ? 0.3 : kept ? 1 : 1.6;
 
 	k.l += 0.033 * s * play;
 	k.c *= 1 + 0.12 * t * play;

@@ -1,5 +1,8 @@
 #include "common/flame/kind.h"
 
+#include "common/profile/label.h"
+#include "common/profile/shape.h"
+
 static bool begins(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
@@ -20,6 +23,25 @@ static bool interpreted(struct slice s)
 	return false;
 }
 
+/* Without a suffix, "[so]": most are places; gather.h, shape.h and label.h have the other words. */
+static enum kind bracketed(struct slice s)
+{
+	static const struct word {
+		const char *text;
+		enum kind kind;
+	} words[] = {
+		{ "[sleeping]", KIND_WAITING }, { "[uninterruptible]", KIND_WAITING }, { "[waiting for a CPU]", KIND_WAITING },
+		{ "[kernel]", KIND_KERNEL },	{ "[kernel.kallsyms]", KIND_KERNEL },  { "[jit]", KIND_JIT },
+		{ "[vdso]", KIND_USER },	{ SHAPE_OTHER, KIND_LEFTOUT },	       { LABEL_CUT, KIND_LEFTOUT },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (slice_is(s, words[i].text))
+			return words[i].kind;
+	}
+	return begins(s, "[truncated: ") ? KIND_LEFTOUT : KIND_NONAME;
+}
+
 enum kind kind_of(struct slice name, struct slice *text)
 {
 	enum kind kind = KIND_USER;
@@ -35,7 +57,7 @@ enum kind kind_of(struct slice name, struct slice *text)
 	if ((kind == KIND_USER || kind == KIND_JIT) && interpreted(*text))
 		return KIND_INTERPRETED;
 	if (kind == KIND_USER && name.p[0] == '[' && name.p[name.n - 1] == ']')
-		return KIND_NONAME;
+		return bracketed(name);
 	return kind;
 }
 
@@ -49,6 +71,8 @@ const char *kind_name(enum kind kind)
 		[KIND_INTERPRETED] = "interpreted",
 		[KIND_ROOT] = "process",
 		[KIND_NONAME] = "no name",
+		[KIND_WAITING] = "waiting",
+		[KIND_LEFTOUT] = "left out",
 	};
 
 	return names[kind];

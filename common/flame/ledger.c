@@ -1,23 +1,8 @@
 #include "common/flame/ledger.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "common/capture/damage.h"
+#include "common/capture/samples.h"
 #include "common/profile/ends.h"
-
-/* "2,970": an English reader's thousands. */
-static void print_count(struct buf *out, uint64_t v)
-{
-	char digits[24];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, v);
-
-	for (int i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			buf_byte(out, ',');
-		buf_byte(out, (uint8_t)digits[i]);
-	}
-}
 
 static void print_percent(struct buf *out, uint64_t part, uint64_t whole)
 {
@@ -42,12 +27,12 @@ static void print_outcomes(struct buf *out, const struct capture_totals *t)
 {
 	const char *between = ": ";
 
-	print_count(out, t->outcomes[OUTCOME_EXPECTED]);
+	samples_count(out, t->outcomes[OUTCOME_EXPECTED], SAMPLES_GROUPED);
 	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
 		if (!t->outcomes[o] || !outcome_is_tick(o))
 			continue;
 		buf_text(out, between);
-		print_count(out, t->outcomes[o]);
+		samples_count(out, t->outcomes[o], SAMPLES_GROUPED);
 		buf_printf(out, " %s", outcome_name(o));
 		between = ", ";
 	}
@@ -58,18 +43,7 @@ static void add_samples(struct picture *pic, const struct ledger *l)
 	const struct capture_totals *t = l->totals;
 	struct buf text = { 0 };
 
-	print_count(&text, t->samples);
-	buf_printf(&text, " in %.2f s", (double)t->seconds_ns / 1e9);
-	if (l->sums->samples != t->samples) {
-		buf_text(&text, "; ");
-		print_count(&text, l->sums->samples);
-		buf_text(&text, " of them looked at");
-	}
-	if (t->refused) {
-		buf_text(&text, "; ");
-		print_count(&text, t->refused);
-		buf_text(&text, " left out for damage");
-	}
+	samples_append(&text, t, l->sums->samples, SAMPLES_GROUPED);
 	fact(pic, l->side, "Samples", &text);
 	if (t->outcomes[OUTCOME_EXPECTED]) {
 		print_outcomes(&text, t);

@@ -1,10 +1,11 @@
 // The picture: where boxes are, and what they look like.
 
-const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name'];
+const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name',
+	'waiting', 'left out'];
 // Lightness, chroma and hue (OKLCH) by kind, after the hues of Okabe and Ito, which all kinds of sight tell apart.
 const KIND_COLOURS = [
 	[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
-	[0.82, 0.012, 260], [0.885, 0.008, 260],
+	[0.82, 0.012, 260], [0.885, 0.008, 260], [0.74, 0.05, 300], [0.93, 0.006, 260],
 ];
 // Colours that flamegraph.pl's --colors has names for: one hue for all kinds.
 const SCHEMES = {

@@ -216,7 +216,7 @@ static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
 
 		buf_clear(&name);
 		buf_bytes(&name, text.p, text.n);
-		if (!one_kind && kind != KIND_USER && kind != KIND_NONAME && kind != KIND_INTERPRETED)
+		if (!one_kind && (kind == KIND_KERNEL || kind == KIND_INLINED || kind == KIND_JIT))
 			buf_printf(&name, "_[%c]", kind == KIND_KERNEL ? 'k' : kind == KIND_INLINED ? 'i' : 'j');
 		good = !name.failed && profile_label(&t->merged, buf_view(&name), &labels[i]);
 		if (good)

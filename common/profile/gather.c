@@ -107,7 +107,7 @@ static bool of_unit(const struct view *v, const struct capture *c, uint64_t even
 {
 	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
 
-	return v->weight == WEIGHT_SAMPLES || !e || e->id != event || slice_is(e->unit, "ns");
+	return v->weight != WEIGHT_NS || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
 /* "off-cpu" is "off-cpu:sleep", too. */
@@ -121,7 +121,7 @@ static bool is_event(struct slice name, const char *wanted)
 static bool event_listed(const struct view *v, const struct capture *c, uint64_t event)
 {
 	if (v->n_events == 0)
-		return v->wall || !capture_wait(c, event);
+		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
 	if (event >= CAPTURE_EVENTS || !c->events[event].id)
 		return false;
 	for (size_t i = 0; i < v->n_events; i++) {
@@ -251,7 +251,8 @@ static void begin_run(struct gather *g, uint64_t time)
 
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
-	uint64_t weight = g->view->weight == WEIGHT_NS ? r->weight : 1;
+	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
+	uint64_t weight = counted || g->view->weight == WEIGHT_NS ? r->weight : 1;
 	struct gather_key key;
 	uint32_t id;
 
@@ -261,6 +262,7 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
 		return "the weights add up to more than 64 bits";
+	g->sums.counted = g->sums.counted || counted;
 	key = key_of(g, r);
 	if (!intern_add(&g->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
 	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key))) {
@@ -545,6 +547,7 @@ static bool add_stacks(struct gather *g, const struct gather_sum *but)
 	names.lines = g->view->lines;
 	names.full_paths = g->view->full_paths;
 	names.modules = g->view->modules;
+	names.annotated = g->view->annotate;
 	names.side = g->side;
 	free(g->memo);
 	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));

@@ -30,7 +30,11 @@ struct reasons;
 
 enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
-enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS };
+/*
+ * Samples count 1; those of events that are counted, as many as each stands for, unless the view has ones. Who has
+ * seen gather_sums.counted may call that WEIGHT_EVENTS, which means the same.
+ */
+enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_EVENTS };
 
 /* All zero: every sample, by function, root by command. The lists are lent. */
 struct view {
@@ -46,13 +50,15 @@ struct view {
 	struct instant from, to; /* to is excluded */
 	enum view_half half;
 	enum view_weight weight;
+	bool ones;
 	/*
-	 * Names of events, or of families of them: "off-cpu" is all that begin with "off-cpu:". Without one, all but waiting
-	 * time; with wall all, and what a thread waits for is its innermost frame: "[sleeping]".
+	 * Names of events, or of families of them: "off-cpu" is all that begin with "off-cpu:". Without one, what
+	 * capture_is_other is not true of, and no waiting time; with wall that, too, and what a thread waits for is its innermost
+	 * frame: "[sleeping]"; with apart all but waiting time, for who keeps events apart.
 	 */
 	const char **events;
 	size_t n_events;
-	bool wall;
+	bool wall, apart;
 	/*
 	 * Not 0: the profile learns when weight came, by slices of so many nanoseconds (struct profile_moment). The
 	 * profile is one without stack_max then.
@@ -73,6 +79,12 @@ struct view {
 	struct reasons *reasons; /* where given, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };
+
+/* What is added up, as text. */
+static inline const char *view_unit(const struct view *v)
+{
+	return v->weight == WEIGHT_NS ? "ns" : v->weight == WEIGHT_EVENTS ? "events" : "samples";
+}
 
 /* Is it the root frame alone that such a view shows? */
 static inline bool view_by_root(enum view_by by)
@@ -100,6 +112,7 @@ struct gather_sums {
 	uint64_t samples;
 	uint64_t user[NODE_FIRST], kernel[NODE_FIRST]; /* stacks of each half, of samples that have it, by how they ended */
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
+	bool counted;              /* some weighed what they count */
 	uint64_t symbols;          /* records of names, found or not: someone has looked for them */
 };
 

@@ -48,7 +48,7 @@ static bool push_name(struct names *t, struct slice name, const char *suffix)
 {
 	buf_clear(&t->text);
 	label_append(&t->text, name);
-	if (t->style == NAMES_ANNOTATED)
+	if (t->style == NAMES_ANNOTATED || t->annotated)
 		buf_text(&t->text, suffix);
 	return push_text(t);
 }
@@ -133,7 +133,7 @@ static bool push_place(struct names *t, const struct capture_frame *f, const str
 	if (offset && t->style != NAMES_MODULES)
 		buf_printf(&t->text, "+0x%" PRIx64, place->offset);
 	buf_byte(&t->text, ']');
-	if (t->style == NAMES_ANNOTATED && slice_is(file, "jit"))
+	if ((t->style == NAMES_ANNOTATED || t->annotated) && slice_is(file, "jit"))
 		buf_text(&t->text, "_[j]");
 	return push_text(t);
 }
@@ -219,7 +219,7 @@ static bool push_user_module(struct names *t, const struct capture_frame *f, con
 	const struct capture_file *file = file_of(t, place);
 
 	if (s && is_jit(s))
-		return push_name(t, slice_of("[jit]"), "");
+		return push_name(t, slice_of("[jit]"), "_[j]");
 	if (file && t->modules)
 		return push_numbered(t, file, "");
 	if (file)
@@ -243,7 +243,7 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 		buf_clear(&t->text);
 		buf_byte(&t->text, '[');
 		label_append(&t->text, module);
-		buf_byte(&t->text, ']');
+		buf_text(&t->text, t->annotated ? "]_[k]" : "]");
 		return push_text(t);
 	}
 	if (s)

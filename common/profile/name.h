@@ -63,6 +63,7 @@ struct names {
 	bool inlined;    /* functions inlined into the one that the code belongs to */
 	bool lines;      /* the line of the source */
 	bool full_paths; /* of the source file; else its base name */
+	bool annotated;  /* of NAMES_MODULES: the suffixes of NAMES_ANNOTATED, "[ext4]_[k]" */
 	/* Lent, NULL after names_init: where not, files of one base name are kept apart; see module.h. */
 	struct modules *modules;
 	unsigned int side;

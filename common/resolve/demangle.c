@@ -299,6 +299,75 @@ static bool has_rust_hash(const char *mangled, size_t n)
 	return n > 20 && mangled[n - 1] == 'E' && memcmp(mangled + n - 20, "17h", 3) == 0;
 }
 
+/*
+ * Three of four C++ names are identifiers one inside another and nothing else, and need no parser. What may be anything
+ * more is left to libiberty, and so is what it may refuse: both come to the same (tests/demangle-plain.c).
+ */
+enum { PLAIN_MAX = 512 };
+
+static bool take_identifier(struct cursor *c, struct slice *id)
+{
+	size_t n = 0;
+
+	while (cursor_left(c) && isdigit(*c->p)) {
+		n = n * 10 + (size_t)(*c->p++ - '0');
+		if (n > PLAIN_MAX)
+			return false;
+	}
+	return n > 0 && cursor_bytes(c, n, id);
+}
+
+/* What g++ names a namespace without a name. */
+static bool is_anonymous(struct slice id)
+{
+	return id.n >= 10 && memcmp(id.p, "_GLOBAL_", 8) == 0 && strchr("._$", id.p[8]) && id.p[9] == 'N';
+}
+
+static void add_identifier(struct buf *out, struct slice id)
+{
+	if (is_anonymous(id))
+		buf_text(out, "(anonymous namespace)");
+	else
+		buf_bytes(out, id.p, id.n);
+}
+
+/* The end of a nested name: "E", with the mark of a constructor or destructor before it, which repeats the class's. */
+static bool end_nested(struct buf *out, struct cursor *c, struct slice id)
+{
+	if (cursor_left(c) && *c->p == 'E')
+		return true;
+	if (cursor_left(c) < 3 || c->p[2] != 'E' || is_anonymous(id) ||
+	    !((c->p[0] == 'C' && (c->p[1] == '1' || c->p[1] == '2')) || (c->p[0] == 'D' && c->p[1] >= '0' && c->p[1] <= '2')))
+		return false;
+	buf_text(out, c->p[0] == 'C' ? "::" : "::~");
+	buf_bytes(out, id.p, id.n);
+	return true;
+}
+
+/* "_ZNK3foo3barEi", "_Z3bazv": what follows says the parameters. A member's qualifiers are no part of its name. */
+static bool append_plain(struct buf *out, struct slice mangled)
+{
+	struct cursor c = cursor_over(mangled.p, mangled.n);
+	bool nested = mangled.n > 2 && mangled.p[2] == 'N', good;
+	struct slice id;
+
+	if (mangled.n > PLAIN_MAX || memchr(mangled.p, '<', mangled.n) || memchr(mangled.p, '(', mangled.n))
+		return false;
+	c.p += nested ? 3 : 2;
+	while (nested && cursor_left(&c) && memchr("rVK", *c.p, 3))
+		c.p++;
+	for (bool first = true; (good = take_identifier(&c, &id)); first = false) {
+		if (!first)
+			buf_text(out, "::");
+		add_identifier(out, id);
+		if (!nested || !cursor_left(&c) || !isdigit(*c.p))
+			break;
+	}
+	if (good && nested)
+		return end_nested(out, &c, id);
+	return good && !(cursor_left(&c) && (*c.p == 'I' || *c.p == 'B')); /* arguments; a tag of the ABI */
+}
+
 static bool translate(const char *mangled, size_t n, enum demangle_mode mode, struct sink *s,
 		      enum language *language)
 {
@@ -317,13 +386,40 @@ static bool translate(const char *mangled, size_t n, enum demangle_mode mode, st
 	return run(cplus_demangle_v3_callback, mangled, options, s);
 }
 
+/* What is mangled may be Rust's too; then libiberty has to say whose. */
+static bool try_plain(struct buf *out, struct slice core, enum demangle_mode mode)
+{
+	size_t before = out->n;
+
+	if (mode == DEMANGLE_FULL || core.p[1] != 'Z' || has_rust_hash((const char *)core.p, core.n))
+		return false;
+	if (append_plain(out, core))
+		return true;
+	out->n = before;
+	return false;
+}
+
+static bool try_parse(struct buf *out, struct slice core, enum demangle_mode mode)
+{
+	char mangled[DEMANGLE_IN_MAX + 1];
+	enum language language;
+	struct sink s;
+
+	memcpy(mangled, core.p, core.n);
+	mangled[core.n] = '\0';
+	if (!translate(mangled, core.n, mode, &s, &language))
+		return false;
+	if (mode == DEMANGLE_FULL)
+		buf_bytes(out, s.text, s.n);
+	else
+		cut(out, &s, language, mode == DEMANGLE_SIMPLIFIED);
+	return true;
+}
+
 static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	static const char block_tail[] = "_block_invoke";
-	char mangled[DEMANGLE_IN_MAX + 1];
 	struct slice core = name;
-	enum language language;
-	struct sink s;
 	bool block;
 
 	if (name.n < 3 || name.n > DEMANGLE_IN_MAX || name.p[0] != '_' || memchr(name.p, '\0', name.n))
@@ -339,14 +435,8 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 		return false;
 	}
 	core.n = core.p[1] == 'D' ? core.n : without_suffix(core);
-	memcpy(mangled, core.p, core.n);
-	mangled[core.n] = '\0';
-	if (!translate(mangled, core.n, mode, &s, &language))
+	if (!try_plain(out, core, mode) && !try_parse(out, core, mode))
 		return false;
-	if (mode == DEMANGLE_FULL)
-		buf_bytes(out, s.text, s.n);
-	else
-		cut(out, &s, language, mode == DEMANGLE_SIMPLIFIED);
 	if (block)
 		buf_text(out, block_tail);
 	else

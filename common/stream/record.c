@@ -42,6 +42,7 @@ static const char *const outcome_names[] = {
 	[OUTCOME_SIDEBAND_LOST] = "sideband-lost",
 	[OUTCOME_NO_SPACE] = "no-space",
 	[OUTCOME_WAITS_LOST] = "waits-lost",
+	[OUTCOME_REST] = "rest",
 };
 
 static const char *const cost_names[] = {
@@ -181,6 +182,10 @@ static const struct field jitcode_fields[] = {
 	X("address", jitcode.address), X("size", jitcode.size),       X("old", jitcode.old),
 	TEXT("name", jitcode.name),
 };
+static const struct field tally_fields[] = {
+	TIME("time", tally.time), U("event", tally.event), ENUM("outcome", tally.outcome, outcome_names),
+	U("count", tally.count),
+};
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
@@ -192,7 +197,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(SAMPLE, sample),   ROW(KSYM, ksym),       ROW(IMAGE, image),     ROW(JITMAP, jitmap),
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
-	ROW(SOURCE, source),   ROW(JITCODE, jitcode),
+	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 };
 
 const struct record_desc *record_desc(uint32_t type)
@@ -265,15 +270,10 @@ bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t 
 	return true;
 }
 
-/* Nine in ten of the records that are encoded alone, in a stream with names; as its table says. */
-static void encode_symbol(struct buf *out, const struct record_symbol *s, uint64_t *time)
+uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t *time)
 {
-	enum { FIELDS = sizeof(symbol_fields) / sizeof(symbol_fields[0]) };
-	uint8_t *p;
-
-	if (!buf_has_room(out, FIELDS * VARINT_MAX) && !buf_reserve(out, FIELDS * VARINT_MAX))
-		return;
-	p = varint_store(out->p + out->n, s->frame);
+	_Static_assert(COUNT(symbol_fields) * VARINT_MAX == RECORD_SYMBOL_MAX, "room for each field, as its table has them");
+	p = varint_store(p, s->frame);
 	p = varint_store(p, zigzag((int64_t)(s->from - *time)));
 	*time = s->from;
 	p = varint_store(p, s->level);
@@ -281,8 +281,7 @@ static void encode_symbol(struct buf *out, const struct record_symbol *s, uint64
 	p = varint_store(p, s->name);
 	p = varint_store(p, s->offset);
 	p = varint_store(p, s->file);
-	p = varint_store(p, s->line);
-	out->n = (size_t)(p - out->p);
+	return varint_store(p, s->line);
 }
 
 static void encode_fields(struct buf *out, const struct record *r, uint64_t *time)
@@ -308,10 +307,7 @@ static void encode_fields(struct buf *out, const struct record *r, uint64_t *tim
 
 void record_encode(struct buf *out, const struct record *r, uint64_t *time)
 {
-	if (r->type == RECORD_SYMBOL)
-		encode_symbol(out, &r->symbol, time);
-	else
-		encode_fields(out, r, time);
+	encode_fields(out, r, time);
 	if (r->tail.n)
 		buf_bytes(out, r->tail.p, r->tail.n);
 }

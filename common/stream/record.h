@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 1,
+	STREAM_MINOR = 2,
 };
 
 enum record_type {
@@ -50,6 +50,7 @@ enum record_type {
 	RECORD_SOURCE = 25,
 	RECORD_JITCODE = 26,
 	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
+	RECORD_TALLY = 48,
 	RECORD_TYPES,
 };
 
@@ -106,6 +107,7 @@ enum outcome {
 	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: records of mappings, commands and forks lost */
 	OUTCOME_NO_SPACE = 13, /* lost: there was no room to write them to */
 	OUTCOME_WAITS_LOST = 14, /* not ticks: stretches of waiting time lost, each of one wait or of many short ones */
+	OUTCOME_REST = 15, /* of other events than ticks: those behind the last sample, which none stands for */
 	OUTCOMES,
 };
 
@@ -113,7 +115,7 @@ enum outcome {
 static inline bool outcome_is_tick(uint64_t outcome)
 {
 	return outcome != OUTCOME_EXPECTED && outcome < OUTCOMES && outcome != OUTCOME_SIDEBAND_LOST &&
-	       outcome != OUTCOME_WAITS_LOST;
+	       outcome != OUTCOME_WAITS_LOST && outcome != OUTCOME_REST;
 }
 
 /* A tick that should have become a sample. */
@@ -299,6 +301,14 @@ struct record_ledger {
 	uint64_t time, cpu, outcome, count;
 };
 
+/*
+ * What became of the events that are no ticks, in their number and not that of samples. Cumulative from the segment's
+ * start; EXPECTED is how many there were, and the others add up to it.
+ */
+struct record_tally {
+	uint64_t time, event, outcome, count;
+};
+
 struct record_cost {
 	uint64_t time, what, count; /* cumulative from the segment's start */
 };
@@ -366,6 +376,7 @@ struct record {
 		struct record_symbol symbol;
 		struct record_source source;
 		struct record_jitcode jitcode;
+		struct record_tally tally;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
 };
@@ -403,6 +414,9 @@ const struct record_desc *record_desc(uint32_t type);
  */
 bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t *time);
 void record_encode(struct buf *out, const struct record *r, uint64_t *time);
+/* The same of a SYMBOL, of which there may be one for each frame: RECORD_SYMBOL_MAX bytes at most; what comes behind. */
+enum { RECORD_SYMBOL_MAX = 8 * VARINT_MAX };
+uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t *time);
 
 /* One record as a line of text without the newline, and back; the error is a sentence. */
 void record_print(struct buf *out, const struct record *r);

@@ -198,16 +198,27 @@ static void put_frame(struct writer *w, const struct record_frame *f)
 	w->last_address = f->address;
 }
 
+/* Makes room for so many varints: one look for all of a record. */
+static inline bool has_room(struct buf *b, size_t varints)
+{
+	return buf_has_room(b, varints * VARINT_MAX) || buf_reserve(b, varints * VARINT_MAX);
+}
+
 static void put_node(struct writer *w, const struct record_node *n)
 {
+	uint8_t *p;
+
 	if (w->batch_type != RECORD_NODE || n->id != w->last_id + 1) {
 		close_batch(w);
 		w->batch_type = RECORD_NODE;
 		buf_varint(&w->batch, n->id);
 		w->last_frame = 0;
 	}
-	buf_varint(&w->batch, n->parent < NODE_FIRST ? n->parent : n->id - n->parent + NODE_FIRST - 1);
-	buf_varint(&w->batch, zigzag((int64_t)(n->frame - w->last_frame)));
+	if (!has_room(&w->batch, 2))
+		return;
+	p = varint_store(w->batch.p + w->batch.n, n->parent < NODE_FIRST ? n->parent : n->id - n->parent + NODE_FIRST - 1);
+	p = varint_store(p, zigzag((int64_t)(n->frame - w->last_frame)));
+	w->batch.n = (size_t)(p - w->batch.p);
 	w->last_id = n->id;
 	w->last_frame = n->frame;
 }
@@ -291,6 +302,23 @@ static bool put_single(struct writer *w, const struct record *r)
 	return true;
 }
 
+/* A name, of which there may be one for each frame. No length of its body needs a second byte. */
+static void put_symbol(struct writer *w, const struct record_symbol *s)
+{
+	uint8_t *head, *end;
+
+	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
+	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
+	close_batch(w);
+	if (!buf_has_room(&w->block, 2 + RECORD_SYMBOL_MAX) && !buf_reserve(&w->block, 2 + RECORD_SYMBOL_MAX))
+		return;
+	head = w->block.p + w->block.n;
+	end = record_store_symbol(head + 2, s, &w->time);
+	head[0] = RECORD_SYMBOL;
+	head[1] = (uint8_t)(end - head - 2);
+	w->block.n = (size_t)(end - w->block.p);
+}
+
 static bool put_batched(struct writer *w, const struct record *r)
 {
 	if (r->type == RECORD_FRAME && r->frame.kind >= FRAME_KINDS)
@@ -325,7 +353,11 @@ bool writer_put(struct writer *w, const struct record *r)
 {
 	bool batched = r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE;
 
-	if (w->failed || !(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
+	if (w->failed)
+		return false;
+	if (r->type == RECORD_SYMBOL && w->in_segment && w->type == BLOCK_RECORDS && !r->tail.n)
+		put_symbol(w, &r->symbol);
+	else if (!(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
 		return false;
 	if (w->block.failed || w->batch.failed)
 		return fail(w, "cannot write", strerror(ENOMEM));

@@ -1,0 +1,220 @@
+/*
+ * Other events than the clock: page faults, context switches, hardware counters, tracepoints. One of these objects for
+ * each event, and one ring and one place to work in for all of them.
+ *
+ * Every event is counted here, and one in a period has its stack taken; it weighs as many as were counted since the
+ * one before. The period is what was asked for, 1 as a rule, until there are more than `most` samples in a second on
+ * this CPU: then it doubles as often as it must, and where there are few again it goes back. A raised period is
+ * varied at random, or of a program that does this and that in turn only this would be seen.
+ *
+ * What a hardware counter counts the kernel counts for us: it runs us once in a period, and says which.
+ *
+ * No CO-RE relocation here: without BTF all but the walk by tables still works.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+struct walk_env;
+#define WALK_ENV struct walk_env
+
+#include "bpf/event.h"
+#include "bpf/stack.h"
+#include "bpf/wanted.h"
+
+const volatile unsigned int number = 0; /* which of the events this is */
+const volatile unsigned int want_user = 1, want_kernel = 1;
+const volatile unsigned int by_kernel = 0;         /* the kernel counts */
+const volatile unsigned long long period_asked = 1;
+unsigned int most = 1000; /* samples in a window on a CPU */
+
+enum {
+	WINDOW_NS = 1000000000,
+	PERIOD_MOST = 1 << 30,
+	TIMED = 64, /* one in so many runs that take no stack is timed */
+};
+
+/* What global functions hand on; see unwind.h. */
+struct walk_env {
+	unsigned int unused;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct event_cpu);
+} counted SEC(".maps");
+
+/* Windows go by, and with those that had few samples the period becomes less. */
+static __always_inline void begin_window(struct event_cpu *c, unsigned long long now)
+{
+	unsigned long long gone = (now - c->window) / WINDOW_NS;
+
+	if (gone == 0)
+		return;
+	if (gone > 1 || c->taken < most / 4)
+		c->period >>= gone < 63 ? gone : 63;
+	if (c->period < period_asked)
+		c->period = period_asked;
+	if (!c->next || c->next > 2 * c->period)
+		c->next = c->period;
+	c->window = now;
+	c->taken = 0;
+}
+
+/* Is it time for a sample? */
+static __always_inline int is_due(struct event_cpu *c, unsigned long long now)
+{
+	begin_window(c, now);
+	if (c->n[EVENT_PENDING] < c->next)
+		return 0;
+	if (c->taken >= most && c->period < PERIOD_MOST) {
+		c->period *= 2;
+		c->taken = most / 2;
+	}
+	c->taken++;
+	c->next = c->period;
+	if (c->period > period_asked)
+		c->next = c->period / 2 + (bpf_get_prandom_u32() * c->period >> 32);
+	return 1;
+}
+
+#if defined(__TARGET_ARCH_x86)
+static __always_inline int user_regs(struct walk *w, struct bpf_perf_event_data *interrupted)
+{
+	struct pt_regs regs = {};
+	long saved;
+
+	if (interrupted) {
+		take_regs(w, &interrupted->regs);
+		return interrupted->regs.cs == USER_CS;
+	}
+	saved = bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (!saved || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)saved) || regs.cs != USER_CS)
+		return 0;
+	take_regs(w, &regs);
+	return regs.rip != 0;
+}
+
+static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_event_data *interrupted)
+{
+	struct walk_env env = {};
+	int asks;
+
+	if (!user_regs(&s->walk, interrupted))
+		return;
+	asks = walk_user(&env, s, s->head.pid);
+	s->head.user_by = SAMPLE_BY_TABLE;
+	if (s->head.user_n == 0 || !asks)
+		return;
+	if (!may_copy()) {
+		s->head.user_end = WALK_COPY;
+		return;
+	}
+	s->head.deferred = 1;
+	push_state(s, s->head.user_n - 1);
+	copy_stack(&env);
+}
+#endif
+
+static __always_inline void begin_sample(struct scratch *s, unsigned long long id, unsigned long long weight,
+					 unsigned long long now)
+{
+	s->head.time = now;
+	s->head.cgroup = bpf_get_current_cgroup_id();
+	s->head.weight = weight;
+	s->head.cpu = bpf_get_smp_processor_id();
+	s->head.pid = id >> 32;
+	s->head.tid = (unsigned int)id;
+	s->head.what = SAMPLE_EVENT;
+	s->head.event = number;
+	s->head.kernel_n = s->head.user_n = 0;
+	s->head.generation = s->head.stack_n = 0;
+	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = 0;
+	s->n = 0;
+}
+
+/* interrupted: the context once more, where it was user code that the event met; else NULL. */
+static __always_inline enum event_count send(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
+{
+	unsigned long long bytes;
+
+	if (want_kernel && !interrupted)
+		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
+#if defined(__TARGET_ARCH_x86)
+	if (want_user && by_table)
+		take_by_table(s, interrupted);
+#endif
+	if (want_user && s->head.user_by == SAMPLE_BY_FP)
+		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
+	bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
+	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
+		return EVENT_RING_FULL; /* cannot be; for the verifier */
+	return put(&s->head, bytes, 1) ? EVENT_RING_FULL : EVENT_EMITTED;
+}
+
+static __always_inline void sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
+				   struct bpf_perf_event_data *interrupted)
+{
+	unsigned long long weight = c->n[EVENT_PENDING];
+	struct scratch *s = my_scratch();
+
+	c->n[EVENT_PENDING] = 0;
+	if (!s || s->busy) {
+		c->n[EVENT_NESTED] += weight;
+		return;
+	}
+	s->busy = 1;
+	begin_sample(s, id, weight, now);
+	if (send(ctx, s, interrupted) == EVENT_EMITTED)
+		c->n[EVENT_EMITTED] += weight;
+	else
+		c->n[EVENT_RING_FULL] += weight;
+	s->busy = 0;
+}
+
+static __always_inline void see(void *ctx, unsigned long long weight, struct bpf_perf_event_data *interrupted)
+{
+	unsigned long long now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	unsigned int zero = 0, took = 0;
+	struct event_cpu *c = bpf_map_lookup_elem(&counted, &zero);
+
+	if (!c || c->off)
+		return;
+	if (!is_wanted(id >> 32, (unsigned int)id)) {
+		c->n[EVENT_FILTERED] += weight;
+	} else {
+		c->n[EVENT_PENDING] += weight;
+		took = by_kernel || is_due(c, now);
+		if (took)
+			sample(ctx, c, id, now, interrupted);
+	}
+	c->n[EVENT_RUNS]++;
+	if (took)
+		c->n[EVENT_RUN_NS] += bpf_ktime_get_ns() - now;
+	else if (c->n[EVENT_RUNS] % TIMED == 0)
+		c->n[EVENT_RUN_NS] += (bpf_ktime_get_ns() - now) * TIMED;
+}
+
+SEC("perf_event")
+int on_event(struct bpf_perf_event_data *ctx)
+{
+	unsigned long long weight = by_kernel ? ctx->sample_period : 1;
+
+	if (from_user(ctx))
+		see(ctx, weight, ctx);
+	else
+		see(ctx, weight, 0);
+	return 0;
+}
+
+/* 1, or perf's own counters of this tracepoint would not count. */
+SEC("tracepoint")
+int on_hit(void *ctx)
+{
+	see(ctx, 1, 0);
+	return 1;
+}
+
+char LICENSE[] SEC("license") = "GPL";

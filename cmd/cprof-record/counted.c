@@ -1,0 +1,333 @@
+#include "cmd/cprof-record/counted.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bpf/event.skel.h"
+#include "bpf/sample.skel.h"
+#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/ring.h"
+
+enum { RING_LEAST = 8 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 2 << 20,
+       EVENT_STACK = 8 << 10 }; /* bytes of a user stack that is to be walked in user space */
+
+/* Perf's event on a CPU; of a tracepoint there is one for all of them. */
+struct counter {
+	unsigned int cpu;
+	int fd;
+	struct bpf_link *link;
+};
+
+struct one {
+	const struct event *event;
+	struct event_bpf *bpf;
+	struct counter *counters;
+	size_t n, cap;
+	uint64_t before; /* counted on CPUs that are gone */
+};
+
+struct counted {
+	const struct options *o;
+	struct one *items; /* as the options have them */
+	size_t n;
+	struct event_cpu *cpus; /* room for those of all possible CPUs */
+	int possible;
+};
+
+static struct bpf_map *map_of(const struct one *e)
+{
+	return e->bpf->maps.counted;
+}
+
+static void configure(struct counted *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
+{
+	const struct options *o = c->o;
+	struct event_bpf *b = e->bpf;
+	uint32_t ring = RING_LEAST;
+
+	while (ring < RING_MOST && ring < (uint32_t)c->possible * RING_PER_CPU)
+		ring *= 2;
+	bpf_map__set_max_entries(b->maps.ring, ring);
+	bpf_map__set_max_entries(b->maps.scratches, (uint32_t)c->possible);
+	bpf_map__set_value_size(b->maps.scratches, bpf_map__value_size(b->maps.scratches) - (SAMPLE_STACK_MAX - EVENT_STACK));
+	b->rodata->ring_bytes = ring;
+	b->rodata->number = (unsigned int)(e - c->items);
+	b->rodata->by_kernel = e->event->kind == EVENT_HARDWARE;
+	b->rodata->period_asked = e->event->count ? e->event->count : 1;
+	b->rodata->depth = o->chain_depth;
+	b->rodata->user_depth = o->depth;
+	b->rodata->stack_limit = EVENT_STACK;
+	b->rodata->by_table = by_tables;
+	b->rodata->want_user = !o->kernel_only;
+	b->rodata->want_kernel = !o->user_only;
+	b->rodata->filter_pids = sample->rodata->filter_pids;
+	b->rodata->filter_tids = sample->rodata->filter_tids;
+	b->rodata->filter_groups = sample->rodata->filter_groups;
+	b->data->most = o->most;
+	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
+	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT);
+}
+
+/* The sampling object's maps, for ours of the same name; and those that the first of ours has for all. */
+static bool share(const struct counted *c, const struct one *e, const struct sample_bpf *sample)
+{
+	const struct event_bpf *first = c->items[0].bpf;
+	struct event_bpf *b = e->bpf;
+	const struct {
+		struct bpf_map *own, *its;
+	} shared[] = {
+		{ b->maps.wanted, sample->maps.wanted },	 { b->maps.groups, sample->maps.groups },
+		{ b->maps.spaces, sample->maps.spaces },	 { b->maps.rules, sample->maps.rules },
+		{ b->maps.pages, sample->maps.pages },		 { b->maps.files, sample->maps.files },
+		{ b->maps.row_shards, sample->maps.row_shards }, { b->maps.mapping_shards, sample->maps.mapping_shards },
+		{ b->maps.ring, first->maps.ring },		 { b->maps.scratches, first->maps.scratches },
+	};
+
+	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]) - (b == first ? 2 : 0); i++) {
+		if (bpf_map__reuse_fd(shared[i].own, bpf_map__fd(shared[i].its)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* With tables first; a kernel that does not take those may take the rest. */
+static bool load(struct counted *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
+{
+	for (int with = by_tables; with >= 0; with--) {
+		e->bpf = event_bpf__open();
+		if (!e->bpf)
+			return false;
+		configure(c, e, sample, with);
+		if (share(c, e, sample) && event_bpf__load(e->bpf) == 0)
+			return true;
+		if (with) {
+			event_bpf__destroy(e->bpf);
+			e->bpf = NULL;
+		}
+	}
+	return false;
+}
+
+static void say_why(const struct one *e, bool bpf, struct buf *error)
+{
+	int saved = errno;
+
+	buf_printf(error, "-e %s: ", e->event->name);
+	if (bpf)
+		diagnose_bpf(saved, error);
+	else
+		diagnose_perf(saved, true, error);
+}
+
+/* The CPUs that are not asked for count nothing. */
+static bool choose_cpus(struct counted *c, const struct one *e)
+{
+	uint32_t zero = 0;
+
+	memset(c->cpus, 0, (size_t)c->possible * sizeof(*c->cpus));
+	for (int cpu = 0; cpu < c->possible; cpu++)
+		c->cpus[cpu].off = !options_samples(c->o, (unsigned int)cpu);
+	return bpf_map_update_elem(bpf_map__fd(map_of(e)), &zero, c->cpus, BPF_ANY) == 0;
+}
+
+struct counted *counted_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error)
+{
+	struct counted *c = calloc(1, sizeof(*c));
+
+	if (c) {
+		c->o = o;
+		c->possible = libbpf_num_possible_cpus();
+		c->items = calloc(o->n_events, sizeof(*c->items));
+		c->cpus = calloc(c->possible > 0 ? (size_t)c->possible : 1, sizeof(*c->cpus));
+	}
+	if (!c || !c->items || !c->cpus) {
+		buf_text(error, "out of memory");
+		counted_close(c);
+		return NULL;
+	}
+	for (; c->n < o->n_events; c->n++) {
+		struct one *e = &c->items[c->n];
+
+		e->event = &o->events[c->n];
+		errno = 0;
+		if (!load(c, e, sample, by_tables) || !choose_cpus(c, e)) {
+			say_why(e, true, error);
+			c->n++;
+			counted_close(c);
+			return NULL;
+		}
+	}
+	return c;
+}
+
+static uint64_t read_counter(const struct counter *counter)
+{
+	uint64_t n = 0;
+
+	return read(counter->fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+static void drop_counter(struct one *e, size_t at)
+{
+	ioctl(e->counters[at].fd, PERF_EVENT_IOC_DISABLE, 0);
+	e->before += read_counter(&e->counters[at]);
+	bpf_link__destroy(e->counters[at].link); /* closes the event too */
+	e->counters[at] = e->counters[--e->n];
+}
+
+void counted_stop(struct counted *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		while (c->items[i].n)
+			drop_counter(&c->items[i], c->items[i].n - 1);
+	}
+}
+
+void counted_close(struct counted *c)
+{
+	if (!c)
+		return;
+	counted_stop(c);
+	for (size_t i = 0; i < c->n; i++) {
+		struct one *e = &c->items[i];
+
+		event_bpf__destroy(e->bpf);
+		free(e->counters);
+	}
+	free(c->items);
+	free(c->cpus);
+	free(c);
+}
+
+/* The program sees each event of a kind that the kernel does not count in hardware. */
+static void make_attr(const struct counted *c, const struct event *e, struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type, .config = e->config, .disabled = 1 };
+	if (e->kind == EVENT_HARDWARE && !e->count) {
+		attr->freq = 1;
+		attr->sample_freq = c->o->hertz;
+	} else if (e->kind == EVENT_HARDWARE) {
+		attr->sample_period = e->count;
+	} else {
+		attr->sample_period = e->kind == EVENT_SOFTWARE;
+	}
+}
+
+static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu)
+{
+	struct perf_event_attr attr;
+	struct counter *counter;
+
+	if (!grow_array(&e->counters, &e->cap, e->n, sizeof(*e->counters))) {
+		errno = ENOMEM;
+		return false;
+	}
+	counter = &e->counters[e->n];
+	make_attr(c, e->event, &attr);
+	counter->cpu = cpu;
+	counter->fd = event_open(&attr, -1, (int)cpu);
+	if (counter->fd < 0)
+		return false;
+	counter->link = bpf_program__attach_perf_event(e->event->kind == EVENT_TRACEPOINT ? e->bpf->progs.on_hit :
+							e->bpf->progs.on_event, counter->fd);
+	if (!counter->link) {
+		int saved = errno;
+
+		close(counter->fd);
+		errno = saved;
+		return false;
+	}
+	e->n++;
+	return true;
+}
+
+/* Does the event need a counter more for this CPU? */
+static bool wants(const struct counted *c, const struct one *e, unsigned int cpu)
+{
+	return e->event->kind == EVENT_TRACEPOINT ? e->n == 0 : options_samples(c->o, cpu);
+}
+
+bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		for (size_t k = 0; k < cpus->n; k++) {
+			if (wants(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k])) {
+				say_why(&c->items[i], false, error);
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool counted_add_cpu(struct counted *c, unsigned int cpu)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (wants(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
+			return false;
+	}
+	return true;
+}
+
+/* What a tracepoint has for all CPUs stays: it is no longer on that CPU than for the opening. */
+void counted_drop_cpu(struct counted *c, unsigned int cpu)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct one *e = &c->items[i];
+
+		for (size_t k = e->n; k-- > 0 && e->event->kind != EVENT_TRACEPOINT;) {
+			if (e->counters[k].cpu == cpu)
+				drop_counter(e, k);
+		}
+	}
+}
+
+void counted_rate(struct counted *c)
+{
+	uint64_t rate = c->o->hertz, most = rate * c->o->most / c->o->hertz_asked;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct one *e = &c->items[i];
+
+		e->bpf->data->most = most ? (unsigned int)most : 1;
+		for (size_t k = 0; k < e->n && e->event->kind == EVENT_HARDWARE && !e->event->count; k++)
+			ioctl(e->counters[k].fd, PERF_EVENT_IOC_PERIOD, &rate);
+	}
+}
+
+int counted_ring(const struct counted *c)
+{
+	return bpf_map__fd(c->items[0].bpf->maps.ring);
+}
+
+/* How often the kernel left the program out, since another one was running on the CPU. */
+static uint64_t left_out(const struct one *e)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(bpf_program__fd(e->bpf->progs.on_hit), &info, &size) == 0 ? info.recursion_misses : 0;
+}
+
+void counted_sums(struct counted *c, size_t event, struct counted_sums *sums)
+{
+	const struct one *e = &c->items[event];
+	bool traced = e->event->kind == EVENT_TRACEPOINT;
+	uint32_t zero = 0;
+
+	*sums = (struct counted_sums){ .happened = traced ? 0 : e->before };
+	for (size_t k = 0; k < e->n && !traced; k++)
+		sums->happened += read_counter(&e->counters[k]);
+	if (bpf_map_lookup_elem(bpf_map__fd(map_of(e)), &zero, c->cpus) != 0)
+		return;
+	for (int cpu = 0; cpu < c->possible; cpu++) {
+		for (int i = 0; i < EVENT_COUNTS; i++)
+			sums->n[i] += c->cpus[cpu].n[i];
+	}
+	if (traced)
+		sums->happened = sums->n[EVENT_RUNS] + left_out(e);
+}

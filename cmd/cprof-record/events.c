@@ -1,0 +1,145 @@
+#include "cmd/cprof-record/events.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/host.h"
+
+enum { COUNT_MAX = 1000000000 };
+
+/* The first name is the one that is written. */
+static const struct known {
+	const char *name, *alias;
+	enum event_kind kind;
+	uint64_t config;
+} known[] = {
+	{ "page-faults", "faults", EVENT_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS },
+	{ "minor-faults", NULL, EVENT_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN },
+	{ "major-faults", NULL, EVENT_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ },
+	{ "context-switches", "cs", EVENT_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES },
+	{ "cpu-migrations", "migrations", EVENT_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS },
+	{ "alignment-faults", NULL, EVENT_SOFTWARE, PERF_COUNT_SW_ALIGNMENT_FAULTS },
+	{ "emulation-faults", NULL, EVENT_SOFTWARE, PERF_COUNT_SW_EMULATION_FAULTS },
+	{ "cycles", "cpu-cycles", EVENT_HARDWARE, PERF_COUNT_HW_CPU_CYCLES },
+	{ "instructions", NULL, EVENT_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS },
+	{ "cache-references", NULL, EVENT_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES },
+	{ "cache-misses", NULL, EVENT_HARDWARE, PERF_COUNT_HW_CACHE_MISSES },
+	{ "branches", "branch-instructions", EVENT_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS },
+	{ "branch-misses", NULL, EVENT_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES },
+	{ "bus-cycles", NULL, EVENT_HARDWARE, PERF_COUNT_HW_BUS_CYCLES },
+	{ "stalled-cycles-frontend", NULL, EVENT_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND },
+	{ "stalled-cycles-backend", NULL, EVENT_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND },
+	{ "ref-cycles", NULL, EVENT_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
+};
+
+static enum event_found find_known(struct event *e, struct buf *error)
+{
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		const struct known *k = &known[i];
+
+		if (strcmp(e->name, k->name) != 0 && (!k->alias || strcmp(e->name, k->alias) != 0))
+			continue;
+		e->name = k->name;
+		e->kind = k->kind;
+		e->type = k->kind == EVENT_HARDWARE ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+		e->config = k->config;
+		return EVENT_FOUND;
+	}
+	buf_text(error, "is no event; there are cpu-clock");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		buf_printf(error, ", %s", known[i].name);
+	buf_text(error, " and tracepoints, as sched:sched_process_exec");
+	return EVENT_UNKNOWN;
+}
+
+/* Both names are those of directories, and nothing else is made of them. */
+static bool is_tracepoint(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	for (const char *p = name; *p; p++) {
+		if (!isalnum((unsigned char)*p) && *p != '_' && *p != '-' && p != colon)
+			return false;
+	}
+	return colon && colon > name && colon[1];
+}
+
+static bool read_id(const char *root, const struct event *e, struct buf *id)
+{
+	int group = (int)strcspn(e->name, ":");
+	struct buf path = { 0 };
+	bool good;
+
+	buf_printf(&path, "%s/events/%.*s/%s/id", root, group, e->name, e->name + group + 1);
+	good = !path.failed && host_read(buf_cstr(&path), id) && id->n;
+	buf_release(&path);
+	return good;
+}
+
+static enum event_found find_tracepoint(struct event *e, struct buf *error)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	struct buf id = { 0 };
+	bool there = false, denied = false;
+
+	e->kind = EVENT_TRACEPOINT;
+	e->type = PERF_TYPE_TRACEPOINT;
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		char events[64];
+
+		if (read_id(roots[i], e, &id)) {
+			e->config = strtoull(buf_cstr(&id), NULL, 10);
+			buf_release(&id);
+			return EVENT_FOUND;
+		}
+		denied = denied || errno == EACCES;
+		snprintf(events, sizeof(events), "%s/events", roots[i]);
+		there = there || access(events, F_OK) == 0;
+	}
+	buf_release(&id);
+	if (denied)
+		buf_text(error, "is a tracepoint, and what those are only root can read in /sys/kernel/tracing (or give others the right to)");
+	else if (!there)
+		buf_text(error, "is a tracepoint, and what those are cannot be read: mount -t tracefs tracefs /sys/kernel/tracing");
+	else
+		buf_text(error, "is no tracepoint of this kernel (/sys/kernel/tracing/available_events has them)");
+	return denied || !there ? EVENT_REFUSED : EVENT_UNKNOWN;
+}
+
+/* "page-faults/100" */
+static bool take_count(struct event *e, char *text)
+{
+	char *slash = strchr(text, '/'), *end;
+
+	if (!slash)
+		return true;
+	*slash = '\0';
+	e->count = isdigit((unsigned char)slash[1]) ? strtoull(slash + 1, &end, 10) : 0;
+	return e->count && !*end && e->count <= COUNT_MAX;
+}
+
+enum event_found event_find(struct event *e, const char *text, struct buf *error)
+{
+	char *copy = strdup(text);
+
+	*e = (struct event){ .name = copy };
+	if (!copy) {
+		buf_text(error, "cannot be had: out of memory");
+		return EVENT_REFUSED;
+	}
+	if (!take_count(e, copy)) {
+		buf_printf(error, "does not end in how many events a sample stands for, as page-faults/100 does (1 to %d)", COUNT_MAX);
+		return EVENT_UNKNOWN;
+	}
+	return is_tracepoint(e->name) ? find_tracepoint(e, error) : find_known(e, error);
+}
+
+uint64_t event_period(const struct event *e)
+{
+	return e->count ? e->count : e->kind != EVENT_HARDWARE;
+}

@@ -1,0 +1,199 @@
+/*
+ * Who is sampled, for bench-victim.sh; what it gets done is what sampling costs.
+ *
+ *	bench-victim spin FILE			a victim on each CPU, pinned, which counts its turns in FILE; until it is killed
+ *	bench-victim window FILE SECONDS [PID...]	prints of so many seconds: turns, and nanoseconds of wall time, of the
+ *						victims' CPU time, and of CPU time of the processes PID, summed up
+ *	bench-victim timer HZ			a cpu-clock event on each CPU that nothing comes of: no program, no ring to
+ *						write to, no field to be taken; until it is killed
+ *
+ * A turn is some 10 us of work on 16 KiB of memory, at the end of a dozen calls which are not the same ones each turn: a
+ * stack has some 18 frames, and there are many of them. Built with frame pointers here, without in frameless/victim.c.
+ */
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CPUS = CPU_SETSIZE, CALLS = 12, STACKS = 64, WORDS = 4096 };
+
+/* One line of the cache each, and the next one that the CPU fetches along with it. */
+struct victim {
+	volatile uint64_t turns;
+	pid_t pid;
+	char pad[128 - sizeof(uint64_t) - sizeof(pid_t)];
+};
+
+static uint32_t words[WORDS];
+static volatile uint32_t sink;
+
+static uint32_t left(unsigned int path, int calls);
+
+static __attribute__((noinline)) uint32_t work(uint32_t x)
+{
+	for (int i = 0; i < WORDS; i++) {
+		x = x * 1664525 + words[x >> 20];
+		words[i] = x;
+	}
+	return x;
+}
+
+static __attribute__((noinline)) uint32_t right(unsigned int path, int calls)
+{
+	uint32_t x;
+
+	if (calls == 0)
+		return work(path) + 1;
+	x = path & 1 ? left(path >> 1, calls - 1) : right(path >> 1, calls - 1);
+	__asm__ volatile("" : "+r"(x)); /* no tail call */
+	return x + 2;
+}
+
+static __attribute__((noinline)) uint32_t left(unsigned int path, int calls)
+{
+	uint32_t x;
+
+	if (calls == 0)
+		return work(path) + 3;
+	x = path & 1 ? right(path >> 1, calls - 1) : left(path >> 1, calls - 1);
+	__asm__ volatile("" : "+r"(x));
+	return x + 4;
+}
+
+static void be_victim(struct victim *v)
+{
+	for (unsigned int n = 0;; n++) {
+		sink = left(n * 7 % STACKS, CALLS);
+		v->turns++;
+	}
+}
+
+static struct victim *share(const char *name, int flags)
+{
+	int fd = open(name, flags, 0600);
+	void *at;
+
+	if (fd < 0 || ((flags & O_CREAT) && ftruncate(fd, (off_t)sizeof(struct victim) * CPUS) < 0))
+		return NULL;
+	at = mmap(NULL, sizeof(struct victim) * CPUS, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static int spin(const char *name)
+{
+	struct victim *victims = share(name, O_RDWR | O_CREAT | O_TRUNC);
+	pid_t parent = getpid(), child;
+	cpu_set_t may, one;
+
+	if (!victims || sched_getaffinity(0, sizeof(may), &may) < 0)
+		return 1;
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		if (!CPU_ISSET(cpu, &may))
+			continue;
+		child = fork();
+		if (child < 0)
+			return 1;
+		if (child) {
+			victims[cpu].pid = child;
+			continue;
+		}
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent || sched_setaffinity(0, sizeof(one), &one) < 0)
+			_exit(1);
+		be_victim(&victims[cpu]);
+	}
+	for (;;)
+		pause();
+}
+
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t cpu_of(pid_t pid)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(pid, &clock) ? 0 : ns_of(clock);
+}
+
+/* Turns, wall time, the victims' CPU time, that of others. */
+struct look {
+	uint64_t n[4];
+};
+
+static struct look look(const struct victim *victims, char **others)
+{
+	struct look l = { { 0, ns_of(CLOCK_MONOTONIC), 0, 0 } };
+
+	for (int cpu = 0; cpu < CPUS; cpu++) {
+		if (!victims[cpu].pid)
+			continue;
+		l.n[0] += victims[cpu].turns;
+		l.n[2] += cpu_of(victims[cpu].pid);
+	}
+	for (; *others; others++)
+		l.n[3] += cpu_of(atoi(*others));
+	return l;
+}
+
+static int window(const char *name, double seconds, char **others)
+{
+	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	struct victim *victims = share(name, O_RDWR);
+	struct look from, to;
+
+	if (!victims)
+		return 1;
+	from = look(victims, others);
+	nanosleep(&t, NULL);
+	to = look(victims, others);
+	for (int i = 0; i < 4; i++)
+		printf("%llu%c", (unsigned long long)(to.n[i] - from.n[i]), i < 3 ? ' ' : '\n');
+	return 0;
+}
+
+static int timer(double hz)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = (uint64_t)(1e9 / hz),
+	};
+
+	for (int cpu = 0; cpu < (int)sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		if (syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC) < 0) {
+			perror("bench-victim: perf_event_open");
+			return 1;
+		}
+	}
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "spin") == 0)
+		return spin(argv[2]);
+	if (argc >= 4 && strcmp(argv[1], "window") == 0)
+		return window(argv[2], strtod(argv[3], NULL), argv + 4);
+	if (argc == 3 && strcmp(argv[1], "timer") == 0 && strtod(argv[2], NULL) > 0)
+		return timer(strtod(argv[2], NULL));
+	fprintf(stderr, "usage: bench-victim spin FILE | bench-victim window FILE SECONDS [PID...] | bench-victim timer HZ\n");
+	return 2;
+}

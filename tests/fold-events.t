@@ -1,0 +1,77 @@
+#!/bin/sh
+# Events of several kinds in a capture: which of them a view shows, and what is added up.
+. "$(dirname "$0")/lib.sh"
+
+# capture ID...: the header with these of the events, and what happened to page faults
+capture() {
+	echo "segment major=1 minor=2 least=1"
+	for id; do
+		case $id in
+		1) echo 'event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000' ;;
+		3) echo 'event id=3 name="off-cpu:sleep" unit="ns" period=0 millihertz=0' ;;
+		5) echo 'event id=5 name="page-faults" unit="events" period=1 millihertz=0' ;;
+		6) echo 'event id=6 name="sched:sched_switch" unit="events" period=1 millihertz=0' ;;
+		esac
+	done
+	cat <<'X'
+flush
+process id=1 time=10 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=10 process=1 tid=42
+comm time=10 thread=1 comm="x"
+frame id=1 process=1 kind=exact address=0x1000
+node id=16 parent=0 frame=1
+X
+	for id; do
+		case $id in
+		1) echo "sample time=100 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000"
+		   echo "sample time=110 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000" ;;
+		3) echo "sample time=120 event=3 cpu=0 thread=1 user=16 kernel=0 weight=77" ;;
+		5) echo "sample time=130 event=5 cpu=0 thread=1 user=16 kernel=0 weight=1"
+		   echo "sample time=140 event=5 cpu=0 thread=1 user=16 kernel=0 weight=40"
+		   echo "tally time=150 event=5 outcome=expected count=50"
+		   echo "tally time=150 event=5 outcome=emitted count=41"
+		   echo "tally time=150 event=5 outcome=filtered count=9" ;;
+		6) echo "sample time=160 event=6 cpu=0 thread=1 user=16 kernel=0 weight=3" ;;
+		esac
+	done
+	echo "end time=170 reason=closed samples=9"
+	echo flush
+}
+# sum FILE [OPTION...]
+sum() { f=$1; shift; cprof-fold "$@" "$f" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
+for of in "1 3 5 6" "5 6" "3 5" "6 5" "1"; do
+	# shellcheck disable=SC2086 # the numbers are words
+	capture $of >"$tmp/text"
+	cprof-dump -r "$tmp/text" >"$tmp/$(echo "$of" | tr -d ' ').bin"
+done
+
+is "time, where it is there" "$(sum "$tmp/1356.bin")" 2
+is "  as nanoseconds" "$(sum "$tmp/1356.bin" --weight ns)" 2000
+is "page faults, as many as there were" "$(sum "$tmp/1356.bin" --event page-faults)" 41
+is "  or as often as they were sampled" "$(sum "$tmp/1356.bin" --event page-faults --weight samples)" 2
+is "  which are no time" "$(sum "$tmp/1356.bin" --event page-faults --weight ns)" 0
+is "a tracepoint by its name" "$(sum "$tmp/1356.bin" --event sched:sched_switch)" 3
+is "  and by its family's" "$(sum "$tmp/1356.bin" --event sched)" 3
+is "two of them" "$(sum "$tmp/1356.bin" --event page-faults,sched:sched_switch)" 44
+is "--wall is time alone" "$(sum "$tmp/1356.bin" --wall)" 2077
+is "without time the first one" "$(sum "$tmp/56.bin")" 41
+is "  and that is the one of the lowest number" "$(sum "$tmp/65.bin")" 41
+is "waiting time is not what stands in for it" "$(sum "$tmp/35.bin")" 41
+is "captures one after the other have each their own" "$(cat "$tmp/1.bin" "$tmp/56.bin" | sum -)" 43
+
+like "cprof-top calls them events" "$(cprof-top "$tmp/56.bin")" '^Total: +41 events'
+like "  but samples are samples" "$(cprof-top --weight samples "$tmp/56.bin")" '^Total: +2 samples'
+like "it counts the samples of each kind" "$(cprof-top "$tmp/1356.bin")" '^Samples: +2 in .* and 3 of other events$'
+like "it has the account" "$(cprof-top "$tmp/1356.bin")" '^Events: +50 happened: 41 emitted, 9 filtered$'
+like "cprof-flame calls them so" "$(cprof-flame -o svg "$tmp/56.bin")" '41 events'
+is "the dump is the text again" "$(cprof-dump "$tmp/65.bin" | cksum)" "$(capture 6 5 | cksum)"
+
+is "callgrind has as many as there were" "$(cprof-convert -t callgrind --event page-faults "$tmp/1356.bin" | sed -n 's/^summary: //p')" 41
+is "  and time by default" "$(cprof-convert -t callgrind "$tmp/1356.bin" | sed -n 's/^summary: //p')" 2
+is "perf script has all that is no waiting time" \
+	"$(cprof-convert -t perfscript "$tmp/1356.bin" | sed -n 's/^x .* \([0-9]*\) \([a-z:_-]*\):$/\2 \1/p' | sort | xargs)" \
+	"cpu-clock 1000 cpu-clock 1000 page-faults 1 page-faults 40 sched:sched_switch 3"
+is "  or one" "$(cprof-convert -t perfscript --event sched:sched_switch "$tmp/1356.bin" | grep -c '^x ')" 1
+capture 5 | sed 's/^tally time=150 event=5/tally time=150 event=64/' | cprof-dump -r - >"$tmp/bad.bin" 2>/dev/null
+status "the tally of an impossible event" 3 cprof-fold "$tmp/bad.bin"
+done_testing
