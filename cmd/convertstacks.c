@@ -150,6 +150,8 @@ static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
 	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
 		   "truncated", user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
 		   percent(user.truncated, user.stacks));
+	if (user.untold)
+		buf_printf(&text[2], ", of %.2f%% it is not known how they ended", percent(user.untold, user.stacks));
 	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent(l->sums.unresolved, l->sums.samples));
 	return COMMENTS;
 }

@@ -383,7 +383,7 @@ static void add_loaded(struct loaded *sum, const struct loaded *one)
 	sum->totals.samples += one->totals.samples;
 	sum->sums.samples += one->sums.samples;
 	sum->sums.symbols += one->sums.symbols;
-	for (size_t i = 0; i < NODE_FIRST; i++)
+	for (size_t i = 0; i < ENDS; i++)
 		sum->sums.user[i] += one->sums.user[i];
 }
 

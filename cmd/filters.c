@@ -356,7 +356,7 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	sum->sums.unresolved += s->unresolved;
 	sum->sums.symbols += s->symbols;
 	sum->sums.counted = sum->sums.counted || s->counted;
-	for (size_t i = 0; i < NODE_FIRST; i++) {
+	for (size_t i = 0; i < ENDS; i++) {
 		sum->sums.user[i] += s->user[i];
 		sum->sums.kernel[i] += s->kernel[i];
 	}

@@ -130,8 +130,11 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
 
 	if (user.stacks) {
-		buf_printf(text, "%" PRIu64 " user, %.2f%% complete, ", user.stacks,
-			   header_percent(user.complete, user.stacks));
+		buf_printf(text, "%" PRIu64 " user, ", user.stacks);
+		if (user.untold < user.stacks)
+			buf_printf(text, "%.2f%% complete, ", header_percent(user.complete, user.stacks));
+		if (user.untold)
+			buf_printf(text, "of %.2f%% it is not known how they ended, ", header_percent(user.untold, user.stacks));
 		if (user.unverified)
 			buf_printf(text, "%.2f%% by frame pointers (unverified), ",
 				   header_percent(user.unverified, user.stacks));

@@ -45,6 +45,8 @@ is "what perf script --header says" "$(cprof-dump one.bin | sed -n 's/^meta key=
 "kernel-release" value="6.1.0"
 "arch" value="x86_64"
 "command-line" value="/usr/bin/perf record -g ./a"'
+is "how stacks ended is not known" "$(cprof-top one.bin | sed -n 's/^Stacks: *//p')" "4 user, of 100.00% it is not known how they ended, 0.00% truncated"
+is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; of 100.00 % it is not known"
 sed 's/$/\r/' forms >crlf
 convert crlf | cprof-fold -i >got
 same "lines that end in CR LF" got want

@@ -77,6 +77,13 @@ same "  with the verdicts of cprof-diff" "$tmp/want" "$tmp/names"
 awk '$NF == 1 || $NF == 4 { if ($4 / 6000 <= $5 / 4000) print } $NF == 2 || $NF == 3 { if ($4 / 6000 >= $5 / 4000) print }
 	$NF == 4 && $5 || $NF == 3 && $4' "$tmp/got" >"$tmp/wrong"
 is "  each verdict goes the way that the shares went" "$(cat "$tmp/wrong")" ""
+# A chain of boxes is many tests among boxes, and few among names.
+for n in 270 200; do { echo "a;main;rec;rec;rec;rec;rec;rec;z $n"; for i in $(seq 40); do echo "a;main;f$i 31"; done; } >"$tmp/rec$n"; done
+flame --diff "$tmp/rec270" "$tmp/rec200" >"$tmp/rec.html"
+is "boxes of all samples of a name have the verdict of the name" "$(block boxes "$tmp/rec.html" | grep rec | cut -d' ' -f2- | sort | uniq -c | tr -s ' ')" \
+	" 6 0 0 270 200 0
+ 1 270 200 270 200 0"
+is "  which is cprof-diff's" "$(block labels "$tmp/rec.html" | grep '[cz]$' | tr '\n' ,) $(cprof-diff "$tmp/rec270" "$tmp/rec200" | grep -c '~.* \(rec\|z\)$')" "0 0 0 rec,0 0 0 z, 2"
 flagged=0
 for seed in 11 12 13 14 15 16 17 18 19 20; do
 	draw $seed 3000 >"$tmp/x"; draw ${seed}7 6000 >"$tmp/y"

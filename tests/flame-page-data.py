@@ -58,9 +58,18 @@ def check_diff():
            f['change'] * (f['total'][1] / sums[1] - f['total'][0] / sums[0]) < 0)]
     same('what is not significant is grey, the rest coloured by its direction', bad, [])
     b.key('x')
-    by_self = {f: words[of(f)[0]] for f in funcs[0] | funcs[1]}
-    bad = [f for f in frames() if f['path'] and f['verdict'] != by_self[(f['name'], KINDS.index(f['kind']))]]
-    same('on a key, by selfs', bad, [])
+    def of_self(f):
+        name = (f['name'], KINDS.index(f['kind']))
+        if f['self'] == [0, 0]:
+            return words[0]
+        if f['self'] == [x.get(name, (0, 0))[0] for x in funcs]:
+            return words[of(name)[0]]
+        return words[by_path[f['path']]] if f['self'] == f['total'] else 'not judged: a part of what the function does itself'
+    boxes = frames()
+    bad = [(f['path'], f['verdict'], of_self(f)) for f in boxes if f['path'] and f['verdict'] != of_self(f)]
+    same('on a key, by selfs: where a box has all of its name, or no self of a part', bad, [])
+    seen = {f['verdict'][:10] for f in boxes}
+    ok('... and there are parts', seen >= {'not judged', words[0][:10]} and len(seen) > 2, seen)
     b.key('x')
     rows = {(r['name'], r['kind']): (r['self'], r['total']) for r in b.value('cprof.table()')}
     want = {(f[0], KINDS[f[1]]): tuple([x.get(f, (0, 0))[i] for x in funcs] for i in (0, 1))
@@ -76,8 +85,45 @@ def check_diff():
     fresh(path, '#view=sandwich&of=alloc&theme=dark')
     same('sandwich of a difference', one('alloc', 0)['total'], [x[('alloc', 0)][1] for x in funcs])
     shot('diff-sandwich-dark')
+    check_merged(before, after, path, lambda f: words[of(f)[1]], words)
     show('one-empty', [data.parse(''), after], names=('nothing', 'v2'))
     ok('a side without samples', one('all')['total'] == [0, sums[1]] and not b.errors)
+
+
+def pair(profiles, keep):
+    return [sum(w for s, w in p.items() if keep(s)) for p in profiles]
+
+
+def check_merged(before, after, path, of_total, words):
+    """Merged boxes: those of the same samples as a function have its verdict, others none, and never "not significant"."""
+    merged = 'not judged: merged from several stacks'
+
+    def inner(f, s): # the innermost frames of a stack, as a reversed box has them
+        return s[::-1][:len(f['path'])] == f['path']
+    fresh(path, '#view=reverse')
+    boxes = [f for f in frames() if f['path']]
+    wrong = [f for f in boxes if f['total'] != pair((before, after), lambda s: inner(f, s))]
+    same('reversed boxes have the samples of their stacks', wrong, [])
+    whole = [f for f in boxes if f['total'] == pair((before, after), lambda s: (f['name'], KINDS.index(f['kind'])) in s)]
+    same('reversed, a box with all samples of a function has its verdict',
+         [(f['path'], f['verdict']) for f in whole if f['level'] > 1 and f['verdict'] != of_total((f['name'], KINDS.index(f['kind'])))], [])
+    unjudged = [f for f in boxes if f['verdict'] == merged]
+    ok('... another one is not judged, and told so', len(unjudged) > 10 and
+       all(f['change'] for f in unjudged if f['total'][0] * sum(after.values()) != f['total'][1] * sum(before.values())), len(unjudged))
+    ok('... and none of many stacks is called not significant',
+       not [f for f in boxes if f['level'] > 1 and f['verdict'] == words[0] and len({s for p in (before, after) for s in p if inner(f, s)}) > 1
+            and f['total'] not in [w['total'] for w in whole + [g for g in boxes if g['level'] == 1]]])
+    legend = b.value('document.getElementById("legend").textContent')
+    ok('... and the legend has it', 'not judged' in legend, legend)
+    fresh(path, '#view=sandwich&of=alloc')
+    boxes = frames()
+    centre = next(f for f in boxes if f['level'] == 0)
+    same('the function of a sandwich has its verdict', centre['verdict'], of_total(('alloc', 0)))
+    def end(s): # of its outermost frame of that name
+        return s.index(('alloc', 0)) if ('alloc', 0) in s else -1
+    callers = [(f, {s[:end(s) + 1] for p in (before, after) for s in p if end(s) >= 0 and inner(f, s[:end(s)])}) for f in boxes if f['up']]
+    wrong = [(f['path'], f['verdict']) for f, boxes_of in callers if (f['verdict'] == merged) != (len(boxes_of) > 1)]
+    ok('... and of its callers those of one box have the verdict of that', len(callers) > 10 and not wrong, wrong, len(callers))
 
 
 def check_heat():

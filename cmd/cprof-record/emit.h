@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/procs.h"
 #include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
+#include "common/profile/ends.h"
 #include "common/stream/writer.h"
 
 enum {
@@ -58,7 +59,7 @@ struct emit {
 	struct places *places;
 	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
 	unsigned int schedule_asked; /* so often for the first */
-	uint64_t roots[NODE_FIRST]; /* user halves of samples, by how they ended */
+	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };
 

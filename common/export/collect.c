@@ -301,10 +301,10 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 }
 
 /* As gather.c counts: without a frame there is a stack only where it could not be had. */
-static void count_end(uint64_t *by_root, uint32_t node, uint16_t root, uint64_t samples)
+static void count_end(uint64_t *by_root, uint32_t node, uint64_t end, uint64_t samples)
 {
-	if (node >= NODE_FIRST || ends_truncated(root))
-		by_root[root] += samples;
+	if (node >= NODE_FIRST || ends_truncated(end))
+		by_root[end] += samples;
 }
 
 static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
@@ -318,8 +318,8 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	c->sums.samples += sum->samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
 		c->sums.unresolved += sum->samples;
-	count_end(c->sums.user, k->user, user.root, sum->samples);
-	count_end(c->sums.kernel, k->kernel, kernel.root, sum->samples);
+	count_end(c->sums.user, k->user, ends_index(&c->capture, user.root), sum->samples);
+	count_end(c->sums.kernel, k->kernel, ends_index(&c->capture, kernel.root), sum->samples);
 	return traces_add(c->s, owner, node, sum->samples, sum->weight);
 }
 

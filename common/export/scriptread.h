@@ -13,7 +13,7 @@
  * as far as the text has them. A line that makes no sense is left out, and the rest of its sample stays.
  *
  * What the text does not say: where files were mapped (perf prints addresses as the files have them), so each
- * file gets a range of addresses for itself, and an offset that no file has; how stacks ended (they count as unverified);
+ * file gets a range of addresses for itself, and an offset that no file has; how stacks ended (see profile/ends.h);
  * what was lost; by which clock times are. Without a number of the process, that of the thread is taken for it. A
  * sample without a period weighs 1.
  *

@@ -249,7 +249,7 @@ class App extends Page {
 		}
 		if (p.sides === 2 && (box.parent || this.view === 'sandwich')) {
 			const mark = this.mark(box), verdict = this.verdict(box);
-			const but = mark && verdict === 0 ? `${mark}, but ` : '';
+			const but = mark && (verdict === 0 || verdict >= UNJUDGED_MERGED) ? `${mark}, but ` : '';
 			facts.push([`change of ${this.state.delta}`, but + VERDICTS[verdict]]);
 		}
 		return facts;
@@ -346,6 +346,7 @@ class App extends Page {
 			add(palette.change(-1), '', 'less', '');
 			add(palette.change(0), '', 'not significant', '');
 			add(palette.change(1), '', 'more', '');
+			add(`linear-gradient(90deg, ${palette.unjudged(-1)} 50%, ${palette.unjudged(1)} 50%)`, '', 'not judged', '');
 			add(palette.change(0), 'gone', 'gone', '');
 			add(palette.change(0), 'new', 'new', '');
 		} else {

@@ -72,6 +72,11 @@ static void add_truncated(struct picture *pic, const char *side, const char *hal
 		print_percent(&text, e.unverified, e.stacks);
 		buf_text(&text, " by frame pointers (unverified)");
 	}
+	if (e.untold) {
+		buf_text(&text, "; of ");
+		print_percent(&text, e.untold, e.stacks);
+		buf_text(&text, " it is not known");
+	}
 	fact(pic, side, "Truncated", &text);
 	buf_release(&text);
 }

@@ -2,6 +2,8 @@
 
 const el = (id) => document.getElementById(id);
 
+const sameWeight = (a, b) => a.every((weight, side) => weight === b[side]);
+
 class Page {
 	constructor(profile) {
 		this.p = profile;
@@ -231,7 +233,10 @@ class Page {
 	}
 
 	fill(box, pale) {
-		return this.p.sides === 2 ? this.palette.change(this.change(box), pale) : this.palette.label(box.label, pale);
+		if (this.p.sides === 1)
+			return this.palette.label(box.label, pale);
+		const verdict = this.verdict(box), change = this.changeOf(box, verdict);
+		return verdict < UNJUDGED_MERGED ? this.palette.change(change, pale) : this.palette.unjudged(change, pale);
 	}
 
 	labelFill(label) {
@@ -250,19 +255,51 @@ class Page {
 
 	// ---- differences
 
+	// The data has verdicts of nodes and names. A box has one where its samples are those of a node or a name.
 	verdict(box) {
 		if (!box.parent && this.view !== 'sandwich')
 			return 0;
-		if (this.state.delta === 'self' || (this.view === 'reverse' && box.level === 1))
+		return this.state.delta === 'self' ? this.selfVerdict(box) : this.totalVerdict(box);
+	}
+
+	totalVerdict(box) {
+		if (box.verdict === undefined)
+			box.verdict = this.findVerdict(box);
+		return box.verdict;
+	}
+
+	findVerdict(box) {
+		const { p, w } = this;
+		// What it is next to in the picture may be of the same samples.
+		for (let at = box; at && sameWeight(at.total, box.total); at = at.parent) {
+			if (at.verdict !== undefined)
+				return at.verdict;
+			for (const [node, ...more] of [at.items, at.origins || []])
+				if (node > 0 && more.every((other) => other === node) && sameWeight(w.total.map((total) => total[node]), at.total))
+					return p.verdict[node];
+			if (sameWeight(w.labelTotal.map((total) => total[at.label]), at.total))
+				return p.totalVerdict[at.label];
+			if (this.view === 'reverse' && at.level === 1)
+				return p.selfVerdict[at.label];
+		}
+		return UNJUDGED_MERGED;
+	}
+
+	selfVerdict(box) {
+		if (box.self.every((weight) => weight === 0))
+			return 0;
+		if (sameWeight(this.w.labelSelf.map((self) => self[box.label]), box.self))
 			return this.p.selfVerdict[box.label];
-		return this.view === 'flame' ? this.p.verdict[box.items[0]] : this.p.totalVerdict[box.label];
+		if (sameWeight(box.self, box.total))
+			return this.totalVerdict(box);
+		return this.view === 'flame' ? UNJUDGED_PART : UNJUDGED_MERGED;
 	}
 
 	shares(box, of) {
 		return this.w.sum.map((sum, side) => (sum > 0 ? box[of][side] / sum : 0));
 	}
 
-	// -1 .. 1 of the greatest change of any function; 0 where it may be chance.
+	// -1 .. 1 of the greatest change of any function; 0 where it is judged and may be chance.
 	change(box) {
 		return this.changeOf(box, this.verdict(box));
 	}
@@ -270,7 +307,7 @@ class Page {
 	changeOf(box, verdict) {
 		const of = this.state.delta === 'self' ? 'self' : 'total';
 		const [before, after] = this.shares(box, of);
-		if (verdict === 0 || (after > before) !== (verdict === 2 || verdict === 3))
+		if (verdict === 0 || (verdict < UNJUDGED_MERGED && (after > before) !== (verdict === 2 || verdict === 3)))
 			return 0;
 		return Math.sign(after - before) * Math.sqrt(Math.min(1, Math.abs(after - before) / this.greatest(of)));
 	}

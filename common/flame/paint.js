@@ -86,6 +86,12 @@ class Palette {
 			return this.tone(0.885 - 0.185 * size, 0.004 + 0.15 * size, hue, pale);
 		return pale ? oklch(0.27, 0.01 + 0.03 * size, hue) : oklch(0.6 + 0.1 * size, 0.006 + 0.15 * size, hue);
 	}
+
+	// The same where nobody knows whether it is significant: only a breath of the colour.
+	unjudged(change, pale) {
+		const hue = change < 0 ? LESS : MORE, c = change === 0 ? 0 : 0.025 + 0.025 * Math.abs(change);
+		return this.dark ? oklch(pale ? 0.27 : 0.66, pale ? c / 3 : c, hue) : this.tone(0.93, c, hue, pale);
+	}
 }
 
 // What a name looks like: no newline, nothing that turns the writing round.

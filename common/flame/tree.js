@@ -93,12 +93,14 @@ class Box {
 		this.level = parent ? parent.level + 1 : 0;
 		this.items = items;
 		this.weights = weights; // per item and side, of trees that go up; null: the items' own
+		this.origins = null; // per item, of those trees: the root's item that it comes from, -1 where there are several
 		this.total = [0, 0];
 		this.self = [0, 0];
 		this.before = [0, 0]; // weight of the siblings before it, by name
 		this.inside = [0, 0]; // weight of all children
 		this.kids = null;
 		this.cut = Infinity; // children at least that wide are in kids
+		this.verdict = undefined; // of its total, once somebody has asked
 		this.place = null; // where the picture has it, if it does
 	}
 }
@@ -263,6 +265,7 @@ class Tree {
 		const kid = new Box(g.label, box, new Int32Array(g.items), null);
 		if (this.up)
 			kid.weights = this.p.self.map(() => new Float64Array(g.items));
+			kid.origins = new Int32Array(g.items);
 		kid.total = [g.t0, g.t1];
 		kid.self = [g.s0, g.s1];
 		g.fill = kid;
@@ -278,9 +281,13 @@ class Tree {
 				const g = node ? groups[this.slot[label[node]] - 1] : null;
 				if (!g || !g.fill)
 					continue;
-				const { items, weights } = g.fill;
-				if (g.n === 0 || items[g.n - 1] !== node)
+				const { items, weights, origins } = g.fill, origin = box.origins ? box.origins[i] : box.items[i];
+				if (g.n === 0 || items[g.n - 1] !== node) {
+					origins[g.n] = origin;
 					items[g.n++] = node;
+				} else if (origins[g.n - 1] !== origin) {
+					origins[g.n - 1] = -1;
+				}
 				weights[0][g.n - 1] += box.weights[0][i];
 				if (two)
 					weights[1][g.n - 1] += box.weights[1][i];

@@ -82,20 +82,75 @@ static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const st
 	return good;
 }
 
-/* A name is judged as cprof-diff's table does it; what ran has one node, which has been judged. */
+/* A name is judged as cprof-diff's table does it. */
 static void judge_names(struct verdicts *v, const struct flame_tree *t, const struct changes *c)
 {
 	for (size_t i = 1; i < t->n; i++) {
 		const struct changes_row *row = &c->by_label[name_of(t, i)];
 		uint32_t label = t->nodes[i].label;
 
+		if (t->labels[label].kind == KIND_ROOT)
+			continue;
+		v->selfs[label] = judge(&row->flat.counts, row->flat.q);
+		v->totals[label] = judge(&row->cum.counts, row->cum.q);
+	}
+}
+
+static bool same_weight(const uint64_t *a, const uint64_t *b)
+{
+	return a[0] == b[0] && a[1] == b[1];
+}
+
+/* Has the node one child, which is of the same samples? It follows then. */
+static bool passes_all(const struct flame_tree *t, size_t i)
+{
+	return i > 0 && t->nodes[i].children == 1 && same_weight(flame_total(t, i), flame_total(t, i + 1));
+}
+
+/*
+ * Nodes and names are two families of tests, so that the same samples could have a verdict in one and none in the
+ * other. Where a node has all samples of a name it gets the name's, and so do those of the same samples above and below.
+ */
+static bool agree(struct verdicts *v, const struct flame_tree *t, const struct table *table)
+{
+	const uint64_t **cum = calloc(t->p->labels.n + 1, sizeof(*cum));
+	uint8_t *settled = calloc(t->n, 1);
+	bool good = cum && settled;
+
+	for (size_t i = 0; good && i < table->n; i++)
+		cum[table->rows[i].label] = table->rows[i].cum;
+	for (size_t i = 1; good && i < t->n; i++) {
+		uint32_t name = name_of(t, i);
+
+		if (flame_label(t, i)->kind != KIND_ROOT && cum[name] && same_weight(cum[name], flame_total(t, i))) {
+			v->nodes[i] = v->totals[t->nodes[i].label];
+			settled[i] = 1;
+		} else if (passes_all(t, i - 1) && settled[i - 1]) {
+			v->nodes[i] = v->nodes[i - 1];
+			settled[i] = 1;
+		}
+	}
+	for (size_t i = t->n; good && i-- > 1;) {
+		if (passes_all(t, i) && settled[i + 1] && !settled[i]) {
+			v->nodes[i] = v->nodes[i + 1];
+			settled[i] = 1;
+		}
+	}
+	free(cum);
+	free(settled);
+	return good;
+}
+
+/* What ran has one node. */
+static void judge_roots(struct verdicts *v, const struct flame_tree *t)
+{
+	for (size_t i = 1; i < t->n; i++) {
+		uint32_t label = t->nodes[i].label;
+
 		if (t->labels[label].kind == KIND_ROOT) {
 			v->totals[label] = v->nodes[i];
 			v->selfs[label] = t->nodes[i].children ? VERDICT_NONE : v->nodes[i];
-			continue;
 		}
-		v->selfs[label] = judge(&row->flat.counts, row->flat.q);
-		v->totals[label] = judge(&row->cum.counts, row->cum.q);
 	}
 }
 
@@ -129,6 +184,8 @@ bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct 
 	       judge_nodes(v, t, &c, setup);
 	if (good) {
 		judge_names(v, t, &c);
+		good = agree(v, t, &table);
+		judge_roots(v, t);
 		v->greatest = greatest_change(t, &table);
 	}
 	changes_release(&c);

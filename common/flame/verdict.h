@@ -10,8 +10,8 @@
  *	verdicts_release(&v);
  *
  * Names are judged as the table of a comparison is, see stats/changes.h: with the same verdicts. Nodes are a family
- * of tests of their own under control of false discoveries. How much a node's samples come in bursts is measured of
- * them alone.
+ * of tests of their own under control of false discoveries; but a node that has all samples of a name has its verdict.
+ * How much a node's samples come in bursts is measured of them alone.
  */
 #ifndef CPROF_FLAME_VERDICT_H
 #define CPROF_FLAME_VERDICT_H

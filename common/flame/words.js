@@ -19,7 +19,9 @@ const KEYS = [
 	['?', 'these keys'],
 ];
 
-const VERDICTS = ['not significant', 'significantly less', 'significantly more', 'new', 'gone'];
+const VERDICTS = ['not significant', 'significantly less', 'significantly more', 'new', 'gone',
+	'not judged: merged from several stacks', 'not judged: a part of what the function does itself'];
+const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6; // the page's own
 
 const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 

@@ -2,8 +2,9 @@
  * How whole stacks are, by how they ended: in what fold, top, diff and the recorder's summary call truncated
  * they agree, since they ask here.
  *
- *	uint64_t by_root[NODE_FIRST] = { 0 };	// stacks of one half, by enum root
- *	...
+ *	uint64_t by_root[ENDS] = { 0 };	// stacks of one half, by enum root
+ *
+ *	by_root[ends_index(&capture, root)]++;
  *	struct ends e = ends_of(by_root);
  *
  *	...e.truncated of e.stacks...
@@ -11,13 +12,17 @@
 #ifndef CPROF_PROFILE_ENDS_H
 #define CPROF_PROFILE_ENDS_H
 
-#include "common/stream/record.h"
+#include "common/capture/capture.h"
+
+/* Captures made from the text of perf script do not know how a stack ended that was not cut. */
+enum { ENDS_UNTOLD = NODE_FIRST, ENDS };
 
 /* stacks is the sum of the others. */
 struct ends {
 	uint64_t stacks;
 	uint64_t complete;   /* to the outermost frame */
 	uint64_t unverified; /* as far as frame pointers led, which may be all */
+	uint64_t untold;     /* nobody knows */
 	uint64_t truncated;  /* outer frames, or all, are missing; an end that this version does not know is one of these */
 };
 
@@ -29,16 +34,22 @@ static inline bool ends_as_none(uint64_t root)
 
 static inline bool ends_truncated(uint64_t root)
 {
-	return root != ROOT_COMPLETE && root != ROOT_FP_END && !ends_as_none(root);
+	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ENDS_UNTOLD && !ends_as_none(root);
 }
 
-static inline struct ends ends_of(const uint64_t by_root[NODE_FIRST])
+/* Where a stack of this capture counts. */
+static inline uint64_t ends_index(const struct capture *c, uint64_t root)
 {
-	struct ends e = { .complete = by_root[ROOT_COMPLETE], .unverified = by_root[ROOT_FP_END] };
+	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNTOLD : root;
+}
+
+static inline struct ends ends_of(const uint64_t by_root[ENDS])
+{
+	struct ends e = { .complete = by_root[ROOT_COMPLETE], .unverified = by_root[ROOT_FP_END], .untold = by_root[ENDS_UNTOLD] };
 
 	for (uint64_t root = 0; root < NODE_FIRST; root++)
 		e.truncated += ends_truncated(root) ? by_root[root] : 0;
-	e.stacks = e.complete + e.unverified + e.truncated;
+	e.stacks = e.complete + e.unverified + e.untold + e.truncated;
 	return e;
 }
 

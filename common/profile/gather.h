@@ -21,6 +21,7 @@
 #define CPROF_PROFILE_GATHER_H
 
 #include "common/capture/capture.h"
+#include "common/profile/ends.h"
 #include "common/profile/instant.h"
 #include "common/profile/profile.h"
 
@@ -110,7 +111,7 @@ bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, 
 /* Sums over what passed, in samples, whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
-	uint64_t user[NODE_FIRST], kernel[NODE_FIRST]; /* stacks of each half, of samples that have it, by how they ended */
+	uint64_t user[ENDS], kernel[ENDS]; /* stacks of each half, of samples that have it, by how they ended */
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
 	bool counted;              /* some weighed what they count */
 	uint64_t symbols;          /* records of names, found or not: someone has looked for them */
