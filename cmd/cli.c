@@ -36,11 +36,21 @@ void cli_keep_memory(void)
 #endif
 }
 
+/* One line, whatever names are in it: no control character of a file's name reaches the terminal. */
 static void speak(const char *fmt, va_list ap)
 {
-	fprintf(stderr, "%s: ", command);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0) {
+		fprintf(stderr, "%s: %s\n", command, strerror(ENOMEM));
+		return;
+	}
+	for (char *at = text; *at; at++) {
+		if (iscntrl((unsigned char)*at))
+			*at = '?';
+	}
+	fprintf(stderr, "%s: %s\n", command, text);
+	free(text);
 }
 
 void cli_warn(const char *fmt, ...)

@@ -12,6 +12,7 @@
 #include "common/export/changed.h"
 #include "common/profile/ends.h"
 #include "common/profile/folded.h"
+#include "common/profile/label.h"
 #include "common/profile/unnamed.h"
 #include "common/stats/added.h"
 #include "common/stats/changes.h"
@@ -54,6 +55,7 @@ struct side {
 	struct loaded loaded;
 	double samples;  /* not finite: nobody knows how many */
 	uint32_t runs;
+	bool had;        /* samples, before the options */
 };
 
 struct settings {
@@ -162,6 +164,9 @@ static void print_basis(const struct findings *o, const struct side *sides)
 
 	if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1])) {
 		printf("no test: nanoseconds in folded text do not tell how many samples they are\n");
+	} else if (!o->p.total[0] || !o->p.total[1]) {
+		printf("no test: %s no samples\n",
+		       o->p.total[0] ? "B has" : o->p.total[1] ? "A has" : "A and B have");
 	} else if (c->runs[0] || c->runs[1]) {
 		printf("chance is what differs between %sthe captures of a side%s\n",
 		       c->model.basis == DESIGNS_MIXED ? "blocks of time, or between " : "",
@@ -174,19 +179,22 @@ static void print_basis(const struct findings *o, const struct side *sides)
 		       sides[!c->blocks[0]].title);
 	} else {
 		printf("chance is that of independent samples: bursts are not known, since %s\n",
-		       o->setup.timed[0] || o->setup.timed[1] ? "a capture is shorter than a second" : "folded text has no time");
+		       o->setup.timed[0] || o->setup.timed[1] ?
+		       "what is compared of a capture is shorter than a second" : "folded text has no time");
 	}
 }
 
 static void print_verdict(const struct findings *o, const struct settings *s, enum view_by by)
 {
-	static const char *const things[] = { "functions", "modules", "processes", "threads" };
+	static const char *const things[] = { "functions", "modules", "processes", "threads", "containers", "labels" };
 	const struct changes *c = &o->changes;
 
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
 	print_basis(o, s->sides);
 	if (c->long_bursts)
-		printf("bursts are longer than a block, and chance may be more than that: longer captures would tell\n");
+		printf("bursts are longer than a block, and chance may be more than that: longer captures, or three a side, would tell\n");
+	if (!o->p.total[0] || !o->p.total[1])
+		return;
 	printf("growth that would be seen in 4 of 5 cases:");
 	for (unsigned int share = 1; share <= 10; share *= 10) {
 		double growth = 100 * changes_detectable_at(c, &o->p, &o->setup, share / 100.0);
@@ -264,10 +272,49 @@ static void compare(struct findings *o, const struct settings *s)
 	sort_rows(o, s);
 }
 
+/* What a gate does not see, and what it would take. */
+static void warn_unseen(const struct findings *o, double allowed)
+{
+	static const char *const lacking[] = {
+		[DESIGNS_NONE] = "more samples",
+		[DESIGNS_BLOCKS] = "longer captures, or several of each side,",
+		[DESIGNS_MIXED] = "more captures of each side",
+		[DESIGNS_BETWEEN] = "more captures of each side",
+	};
+	double seen = 100 * changes_detectable_at(&o->changes, &o->p, &o->setup, 0.01);
+	char below[60] = "";
+
+	if (seen <= allowed)
+		return;
+	if (isfinite(seen))
+		snprintf(below, sizeof(below), " for sure below %.2f points", seen);
+	cli_warn("--fail-above %g: growth of a function of 1 %% is not seen%s; %s would tell", allowed, below,
+		 lacking[o->changes.model.basis]);
+}
+
+/* Sides without samples: no gate has judged them. Options that leave none of those there are, are a slip of the hand. */
+static enum status judge_nothing(const struct findings *o, const struct settings *s)
+{
+	enum status status = STATUS_OK;
+
+	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
+		const struct side *side = &s->sides[number];
+
+		if (o->p.total[number] || (side->loaded.empty && s->fail_above < 0))
+			continue;
+		if (side->had)
+			cli_warn("0 samples of %s are compared: the options leave none of those that it has", side->title);
+		else
+			cli_warn("0 samples of %s are compared: it has none", side->title);
+		status = side->had && status != STATUS_DAMAGED ? STATUS_USAGE : STATUS_DAMAGED;
+	}
+	return status;
+}
+
 /* Growth of a function with all it calls that is no chance and as large as was asked. */
 static enum status judge(const struct findings *o, const struct settings *s)
 {
-	double most = -1, seen = 100 * changes_detectable_at(&o->changes, &o->p, &o->setup, 0.01);
+	double most = -1;
 	size_t n = 0, at = 0;
 	struct slice name;
 
@@ -280,9 +327,7 @@ static enum status judge(const struct findings *o, const struct settings *s)
 		at = growth > most ? i : at;
 		most = growth > most ? growth : most;
 	}
-	if (seen > s->fail_above)
-		cli_warn("--fail-above %g: growth of a function of 1 %% is not seen for sure below %.2f points; "
-			 "more samples would tell", s->fail_above, seen);
+	warn_unseen(o, s->fail_above);
 	if (!n)
 		return STATUS_OK;
 	name = profile_text(&o->p, o->table.rows[at].label);
@@ -293,6 +338,8 @@ static enum status judge(const struct findings *o, const struct settings *s)
 
 static enum status print(struct findings *o, const struct settings *s, const struct filters *f)
 {
+	enum status status;
+
 	if (s->folded) {
 		print_folded(&o->p, s->raw);
 		return STATUS_OK;
@@ -302,7 +349,10 @@ static enum status print(struct findings *o, const struct settings *s, const str
 		print_program(o, s->format);
 	else
 		print_table(o, s, f);
-	return s->fail_above < 0 ? STATUS_OK : judge(o, s);
+	status = judge_nothing(o, s);
+	if (s->fail_above < 0)
+		return STATUS_OK;
+	return status ? status : judge(o, s);
 }
 
 /*
@@ -330,6 +380,7 @@ static void add_loaded(struct loaded *sum, const struct loaded *one)
 	sum->texts += one->texts;
 	sum->good += one->good;
 	sum->empty += one->empty;
+	sum->totals.samples += one->totals.samples;
 	sum->sums.samples += one->sums.samples;
 	sum->sums.symbols += one->sums.symbols;
 	for (size_t i = 0; i < ENDS; i++)
@@ -376,6 +427,8 @@ static enum status load(struct filters *f, struct findings *o, struct settings *
 		}
 		o->setup.unit[number] = !isfinite(side->samples) ? INFINITY :
 					side->samples > 0 ? (double)o->p.total[number] / side->samples : 1;
+		side->had = side->loaded.totals.samples > 0 || o->p.total[number] > 0 ||
+			    (side->loaded.texts && f->view.n_comms);
 		o->setup.timed[number] = side->loaded.streams && !side->loaded.texts;
 		o->setup.runs[number] = side->runs;
 	}
@@ -545,17 +598,23 @@ static void take_operands(struct settings *s, char **names, size_t n, size_t aft
 static void name_sides(struct settings *s)
 {
 	unsigned int dashes = 0;
+	struct buf name = { 0 };
 
 	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
 		struct side *side = &s->sides[number];
 
 		for (size_t i = 0; i < side->n; i++)
 			dashes += strcmp(side->names[i], "-") == 0;
+		label_append(&name, slice_of(side->names[0]));
 		if (side->n > 1)
-			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", side->names[0], side->n - 1);
+			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", buf_cstr(&name), side->n - 1);
 		else
-			snprintf(side->title, sizeof(side->title), "%s", side->names[0]);
+			snprintf(side->title, sizeof(side->title), "%s", buf_cstr(&name));
+		if (name.failed)
+			no_memory();
+		buf_clear(&name);
 	}
+	buf_release(&name);
 	if (dashes > 1)
 		cli_usage("standard input can be one of the two, not both");
 }

@@ -83,6 +83,29 @@ is "  names the file" "$(said | tail -1)" "cprof-diff: damaged: line 3: no count
 status "a full disk" 1 sh -c 'exec "$@" >/dev/full' sh cprof-diff "$tmp/a" "$tmp/b"
 status "  with rows" 1 sh -c 'exec "$@" >/dev/full' sh cprof-diff -o tsv "$tmp/a" "$tmp/b"
 
+# A gate that nothing went through has judged nothing.
+: >"$tmp/none"
+echo 'a;main;parse 0' >"$tmp/zero"
+status "--fail-above: options that leave no sample" 2 cprof-diff --fail-above 5 --match nosuch "$tmp/a" "$tmp/b"
+is "  are told for each side" "$(said)" "cprof-diff: 0 samples of a are compared: the options leave none of those that it has
+cprof-diff: 0 samples of b are compared: the options leave none of those that it has"
+like "  and in the table" "$(cat "$tmp/out")" '^no test: A and B have no samples'
+unlike "  which promises nothing" "$(cat "$tmp/out")" 'growth that would be seen'
+status "  a misspelt command" 2 cprof-diff --fail-above 5 --comm typo "$tmp/a" "$tmp/b"
+echo 'a;main;run 9' >"$tmp/run"
+status "  of one side" 2 cprof-diff --fail-above 5 --match parse "$tmp/a" "$tmp/run"
+is "    it alone is told" "$(said)" "cprof-diff: 0 samples of run are compared: the options leave none of those that it has"
+status "  no sample to begin with" 3 cprof-diff --fail-above 5 "$tmp/a" "$tmp/none"
+like "    is told too" "$(said)" '^cprof-diff: 0 samples of none are compared: it has none$'
+like "    and in the table" "$(cat "$tmp/out")" '^no test: B has no samples'
+status "    nor a count" 3 cprof-diff --fail-above 5 "$tmp/zero" "$tmp/a"
+status "  rows for programs likewise" 2 cprof-diff --fail-above 5 -o tsv --match nosuch "$tmp/a" "$tmp/b"
+status "  without a gate it is said alone" 0 cprof-diff --match nosuch "$tmp/a" "$tmp/b"
+like "    in the same words" "$(said)" '^cprof-diff: 0 samples of a are compared: the options leave none'
+printf 'a;f 1\n' >"$tmp/f"
+status "a gate that can see nothing" 0 cprof-diff --fail-above 5 "$tmp/f" "$tmp/f"
+like "  says so, without a number" "$(said)" '^cprof-diff: --fail-above 5: growth of a function of 1 % is not seen; more samples would tell$'
+
 # Rows for programs
 d -o tsv "$tmp/a" "$tmp/b" >"$tmp/got"
 is "-o tsv: columns" "$(head -1 "$tmp/got" | tr '\t' ' ')" "name changed flat_a flat_b flat_a_percent flat_b_percent flat_change flat_low flat_high flat_p flat_q flat_seen cum_a cum_b cum_a_percent cum_b_percent cum_change cum_low cum_high cum_p cum_q cum_seen"
@@ -153,9 +176,20 @@ capture 200 | cprof-dump -r >"$tmp/near.bin"
 cat "$tmp/far.bin" "$tmp/near.bin" "$tmp/far.bin" >"$tmp/three.bin"
 status "a sample at the end of time" 0 cprof-diff "$tmp/far.bin" "$tmp/far.bin"
 status "  and a capture of no length" 0 cprof-diff "$tmp/far.bin" "$tmp/near.bin"
-like "    of which no bursts are known" "$(cat "$tmp/out")" "since a capture is shorter than a second"
+like "    of which no bursts are known" "$(cat "$tmp/out")" "since what is compared of a capture is shorter than a second"
 status "  and captures one after the other" 0 cprof-diff "$tmp/three.bin" "$tmp/near.bin"
 like "    are runs" "$(cat "$tmp/out")" "^chance is what differs between the captures of a side"
+for by in 'process processes' 'container containers' 'label.x labels'; do
+	like "--by ${by% *}: rows are called" "$(d --by ${by% *} "$tmp/near.bin" "$tmp/near.bin")" "^0 of 1 ${by#* } changed"
+done
+# A file's name is no command to the terminal.
+odd="$tmp/$(printf 'x\n\033[31mB')"
+cp "$tmp/a" "$odd"
+is "control characters in a file's name: the table" "$(d "$odd" "$tmp/b" | sed -n '1,2s|'"$tmp/"'||p')" "A: x??[31mB, 1000 samples
+B: b, 1000 samples"
+rm "$odd"
+d "$tmp/a" "$odd" >"$tmp/out"
+is "  and what is said" "$(said)" "cprof-diff: x??[31mB: No such file or directory"
 is "the same twice is the same" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)"
 # A file that counts twice, under whatever name.
 ln "$tmp/a" "$tmp/link"

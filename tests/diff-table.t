@@ -201,7 +201,7 @@ cp "$tmp/p" "$tmp/copy"
 diff_ "$tmp/p" "$tmp/copy" >"$tmp/out"
 is "  not where both have" "$(said)" ""
 diff_ -K "$tmp/p" "$tmp/q" >"$tmp/out"
-is "  not where none is looked at" "$(said)" ""
+unlike "  not where none is looked at" "$(said)" "user stacks"
 is "--truncated has a row for each reason" "$(diff_ --truncated "$tmp/p" "$tmp/r" | rows | cut -d' ' -f4-)" \
 	"0.00% 25.00% +25.00 new [truncated: budget]
 25.00% 0.00% -25.00 gone [truncated: no-table]

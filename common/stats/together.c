@@ -19,7 +19,7 @@ static void weigh_runs(struct runs *r, const struct profile *p, const bool *use)
 	for (size_t i = 0; i < p->n_moments; i++) {
 		const struct profile_moment *m = &p->moments[i];
 
-		if (!use[m->side])
+		if (!use[m->side] || m->run >= r->n)
 			continue;
 		r->side[m->run] = m->side;
 		r->weight[m->run] += (double)m->weight;
@@ -45,7 +45,7 @@ static double *weigh_labels(const struct runs *r, const struct profile *p, const
 		const struct profile_moment *m = &p->moments[i];
 		uint32_t row = rows[p->nodes[m->node].label];
 
-		if (use[m->side] && row != NO_ROW)
+		if (use[m->side] && m->run < r->n && row != NO_ROW)
 			values[row * (size_t)r->n + m->run] += (double)m->weight;
 	}
 	if (!rows) {
