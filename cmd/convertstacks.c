@@ -112,7 +112,7 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 	if (!it->loaded.good)
 		return STATUS_DAMAGED;
 	if (status == STATUS_OK && !it->traces.n_samples)
-		cli_warn("no sample counts, the profile is empty");
+		filters_warn_none(&c->filters, "the profile is empty");
 	return status;
 }
 
@@ -261,6 +261,8 @@ enum status convert_tsv(struct conversion *c)
 	}
 	warn_losses(&sum);
 	filters_shape(f, &p);
+	if (sum.good && status == STATUS_OK && !p.total[0])
+		filters_warn_none(f, "the table is empty");
 	if (!slice_rows_init(&w, ROWS_TSV, &p, &origins, f->view.moment_ns))
 		no_memory();
 	while (slice_rows_next(&w, &bytes))

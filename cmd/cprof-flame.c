@@ -447,7 +447,7 @@ int main(int argc, char **argv)
 		status = STATUS_DAMAGED;
 	} else {
 		if (status == STATUS_OK && !p.total[0] && !p.total[1])
-			cli_warn("no sample counts, the picture is empty");
+			filters_warn_none(&f, "the picture is empty");
 		draw(&s, &p, &f, sides);
 	}
 	profile_release(&p);

@@ -316,7 +316,7 @@ static void check(const struct fold *fold)
 	if (s->as_rows && (s->sorted || s->tab || s->line_max))
 		cli_usage("-o is for rows, %s for lines", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
 	if (s->interval && !s->as_rows)
-		cli_usage("--interval is for rows: -o tsv or -o ndjson");
+		cli_usage("--interval is for rows: -o tsv, ndjson or json");
 	if (s->sorted)
 		check_sorted(fold);
 }
@@ -402,7 +402,7 @@ static enum status fold_any(struct fold *fold, char **operands)
 	if (!fold->good)
 		status = STATUS_DAMAGED;
 	else if (status == STATUS_OK && !fold->p.total[0] && !fold->lines.total)
-		cli_warn("no sample counts, nothing is written");
+		filters_warn_none(&fold->f, "nothing is written");
 	print(fold);
 	return status;
 }

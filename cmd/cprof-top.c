@@ -246,6 +246,8 @@ int main(int argc, char **argv)
 	status = load(&s, &f, argv + optind, &p, &l);
 	filters_settle(&f, &p, 1, 0);
 	match(&s, &f, &p, &l);
+	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds)
+		filters_warn_none(&f, "the table is empty");
 	if (l.good)
 		print(&s, &reasons, &l);
 	else

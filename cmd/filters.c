@@ -8,7 +8,9 @@
 
 #include "common/export/scriptline.h"
 #include "common/profile/folded.h"
+#include "common/profile/label.h"
 
+enum { EVENTS_TOLD = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
 
@@ -280,6 +282,7 @@ void filters_release(struct filters *f)
 	free(f->event_text);
 	free(f->groups);
 	free(f->labels);
+	intern_release(&f->event_names);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -369,7 +372,35 @@ static int next_record(const struct filters_taker *t, struct reader *r, int fd, 
 	return reader_next(r, rec);
 }
 
-static enum status load_stream(const struct filters *f, int fd, const char *name, struct slice taken,
+/* The events that there are, for who asks for others; and how many samples passed of how many. */
+static void note_event(struct filters *f, const struct record *rec)
+{
+	uint32_t id;
+
+	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
+		no_memory();
+}
+
+void filters_warn_none(const struct filters *f, const char *what)
+{
+	const struct view *v = &f->view;
+	bool others = v->n_pids || v->n_tids || v->n_comms || v->n_groups || v->n_labels || v->from.kind || v->to.kind;
+	struct buf text = { 0 };
+
+	if (f->samples && !f->passed) {
+		buf_printf(&text, "; none of %" PRIu64 " sample%s is what was asked for", f->samples, f->samples == 1 ? "" : "s");
+		for (uint32_t i = 0; (v->n_events || !others) && i < f->event_names.n; i++) {
+			buf_text(&text, i ? ", " : ", the events there are ");
+			label_append(&text, intern_get(&f->event_names, i));
+		}
+	}
+	if (text.failed)
+		no_memory();
+	cli_warn("no sample counts, %s%s", what, text.n ? buf_cstr(&text) : "");
+	buf_release(&text);
+}
+
+static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
 			       const struct filters_taker *t, struct loaded *sum)
 {
 	struct reader_choice choice = { &f->view, view_wants };
@@ -387,6 +418,7 @@ static enum status load_stream(const struct filters *f, int fd, const char *name
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong = t->record(t->context, &rec);
 
+		note_event(f, &rec);
 		if (wrong)
 			reader_complain(r, wrong);
 	}
@@ -400,6 +432,8 @@ static enum status load_stream(const struct filters *f, int fd, const char *name
 	totals.damages += got < 0;
 	add_totals(sum, &totals);
 	add_sums(sum, &sums);
+	f->samples += totals.samples;
+	f->passed += sums.samples;
 	return cli_reader_done(r, got);
 }
 
@@ -467,6 +501,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		filters_warn_bad(name, &r.scan);
 	}
 	sum->texts++;
+	sum->counts += r.two_columns ? 0 : r.samples;
 	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
 	folded_reader_release(&r);
 	return status;

@@ -101,11 +101,15 @@ struct filters {
 	size_t budget;
 	void *context;
 	struct modules modules; /* in use where the view has it */
+	/* What captures had, for filters_warn_none. */
+	struct intern event_names;
+	uint64_t samples, passed;
 };
 
 /* What reading gave, summed over operands. */
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
+	uint64_t counts;         /* of folded text, all of them that passed */
 	uint64_t good, empty;    /* those that were what they should be, whole or not; those of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
@@ -129,6 +133,11 @@ void filters_release(struct filters *f);
  */
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
+/*
+ * "no sample counts, WHAT", where nothing came of all operands; and what there is instead, where samples were there and
+ * none is what the options ask for.
+ */
+void filters_warn_none(const struct filters *f, const char *what);
 /* Says that lines of a text made no sense. */
 void filters_warn_bad(const char *name, const struct scan *s);
 /* Lines failed, with errno: dies with a sentence about the operand, "" for none, or about the directory of temporary files. */

@@ -208,6 +208,13 @@ static void add_cost(struct header *h, const struct capture_totals *t, struct bu
 	add(h, "Recorder", text);
 }
 
+/* Without it the lines above would seem to speak of all that is shown. */
+static void add_texts(struct header *h, const struct loaded *l)
+{
+	if (l->texts)
+		header_add(h, "Text", "%" PRIu64 " more from folded text, of which nothing of this is known", l->counts);
+}
+
 void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all)
 {
 	struct buf text = { 0 };
@@ -223,6 +230,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_unresolved(h, l, reasons, all, &text);
 	add_tables(h, &l->totals, &text);
 	add_cost(h, &l->totals, &text);
+	add_texts(h, l);
 	buf_release(&text);
 }
 

@@ -93,6 +93,8 @@ static void begin(struct writing *w, const char *const *columns, size_t shown, s
 		}
 		if (w->l->streams)
 			put_capture(w->out, w->l);
+		if (w->l->streams && w->l->texts)
+			put_count(w->out, "from_text", w->l->counts);
 		put_key(w->out, "rows");
 	}
 	rows_init(&w->rows, w->format, columns);

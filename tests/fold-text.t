@@ -49,6 +49,8 @@ is "sums beyond 64 bits are refused, not wrapped" "$(tr '\n' , <"$tmp/out")$(cat
 	"c 18446744073709551610,d 5,cprof-fold: standard input: line 3: the counts add up to more than 64 bits"
 printf 'This is a letter.\nIt has lines.\n' | cprof-fold >"$tmp/out" 2>"$tmp/err"
 is "text that is no folded text is status 3" $? 3
+for n in 1.5 -3 +2 .5; do like "a count $n" "$(printf 'a;b %s\n' $n | cprof-fold 2>&1)" 'line 1: the count has a sign or a fraction, and is no whole number; '; done
+for n in 1.5x x.1 - 1e3; do like "no count: $n" "$(printf 'a;b %s\n' $n | cprof-fold 2>&1)" 'line 1: no count after the last space; '; done
 like "  and one sentence" "$(cat "$tmp/err")" 'line 1: no count after the last space; this is not folded text$'
 status "a missing file is status 1" 1 cprof-fold "$tmp/missing"
 like "  with its name" "$(cat "$tmp/err")" '/missing: No such file'

@@ -150,6 +150,22 @@ cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
 like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
 
+printf 'sh;main 5\nsh 2\n' >"$tmp/text"
+is "folded text beside it is told, for nothing of this is known of it" "$(top "$tmp/c.bin" "$tmp/text" | sed -n '/^Text/,/^Total/p')" \
+	"Text:       7 more from folded text, of which nothing of this is known
+Total:             11 samples, 7 of 7 functions shown"
+unlike "  and alone there is no such line" "$(top "$tmp/text"; top "$tmp/c.bin")" '^Text'
+
+# What was asked for is not there.
+for c in cprof-top cprof-fold cprof-flame 'cprof-convert -t callgrind' 'cprof-convert -t tsv'; do
+	$c --event nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
+	like "${c#cprof-}: an event that is not there" "$(cat "$tmp/err")" '^cprof-[a-z]*: no sample counts, [a-z ]* (empty|written); none of 4 samples is what was asked for, the events there are cpu-clock$'
+done
+cprof-top --comm nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
+is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no sample counts, the table is empty; none of 4 samples is what was asked for"
+cprof-top --comm nosuch "$tmp/text" 2>"$tmp/err" >"$tmp/out"
+is "  in folded text" "$(cat "$tmp/err")" "cprof-top: no sample counts, the table is empty"
+
 # modules FILE LINE...: a capture with a sample at offset 0x128f of each file: "BUILD-ID PATH"
 modules() {
 	out=$1; shift

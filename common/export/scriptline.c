@@ -91,7 +91,7 @@ static bool take_id(struct cursor *c, uint64_t *id)
 
 	if (!take_number(c, id))
 		return false;
-	*id = negative ? UINT32_MAX : *id & UINT32_MAX;
+	*id = negative ? SCRIPT_NOBODY : *id & UINT32_MAX;
 	return true;
 }
 
@@ -260,6 +260,21 @@ static bool take_offset(struct slice *s, uint64_t *offset)
 	return true;
 }
 
+/* "fopen@@GLIBC_2.2.5" is fopen. A single "@" may be a part of a name: "malloc@plt". */
+static void drop_version(struct slice *name)
+{
+	const uint8_t *at = name->n > 3 ? memmem(name->p + 1, name->n - 1, "@@", 2) : NULL;
+
+	for (const uint8_t *p = at ? at + 2 : NULL; p && p < name->p + name->n; p++) {
+		uint8_t letter = *p | 0x20;
+
+		if (!is_digit(*p) && !(letter >= 'a' && letter <= 'z') && *p != '_' && *p != '.')
+			return;
+	}
+	if (at && at + 2 < name->p + name->n)
+		name->n = (size_t)(at - name->p);
+}
+
 /* Where the " (" stands that opens the file's name: names have brackets too, and so have paths. */
 static bool find_file(struct slice s, size_t *open)
 {
@@ -302,6 +317,7 @@ bool script_frame_parse(struct slice line, struct script_frame *f)
 	}
 	f->name = trim(s);
 	f->has_offset = take_offset(&f->name, &f->offset);
+	drop_version(&f->name);
 	if (slice_is(f->name, "[unknown]"))
 		f->name.n = 0;
 	if (slice_is(f->file, "[unknown]"))

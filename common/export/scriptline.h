@@ -18,10 +18,12 @@
 
 #include "common/base/cursor.h"
 
+#define SCRIPT_NOBODY UINT32_MAX /* no process has this number */
+
 /* comm pid/tid [cpu] seconds.fraction: period event: rest */
 struct script_head {
 	struct slice comm, event; /* the event without its colon; either may be empty */
-	uint64_t pid, tid;        /* the same where one number was given */
+	uint64_t pid, tid;        /* the same where one number was given; SCRIPT_NOBODY where perf has -1 */
 	uint64_t cpu, time, period;
 	bool has_time, has_period;
 	bool is_sample;    /* not a line of --show-mmap-events and the like */
@@ -31,7 +33,7 @@ struct script_head {
 /* address name+0xoffset (file) */
 struct script_frame {
 	uint64_t address, offset, file_offset;
-	struct slice name; /* empty where perf says "[unknown]" */
+	struct slice name; /* empty where perf says "[unknown]"; without the symbol's version, "@@GLIBC_2.34" */
 	struct slice file; /* likewise */
 	bool has_offset, has_file_offset;
 	bool inlined;      /* into the frame that follows; it has no file then */

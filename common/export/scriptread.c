@@ -211,13 +211,19 @@ static uint64_t event_id(struct script_reader *r, const struct script_head *h)
 	return number + 1;
 }
 
+/* Of what perf does not know, apart from process 0 by its id here. */
+static uint64_t known_number(uint64_t number)
+{
+	return number == SCRIPT_NOBODY ? 0 : number;
+}
+
 static uint64_t process_id(struct script_reader *r, uint64_t pid)
 {
 	bool fresh;
 	uint64_t id = id_of(r, &r->processes, pid, r->processes.n + 1, &fresh);
 
 	if (fresh)
-		put(r, (struct record){ .type = RECORD_PROCESS, .process = { .id = id, .time = r->time, .pid = pid } });
+		put(r, (struct record){ .type = RECORD_PROCESS, .process = { .id = id, .time = r->time, .pid = known_number(pid) } });
 	return id;
 }
 
@@ -229,7 +235,7 @@ static uint64_t thread_id(struct script_reader *r, const struct script_head *h)
 
 	id = id_of(r, &r->threads, h->pid << 32 | h->tid, r->threads.n + 1, &fresh);
 	if (fresh)
-		put(r, (struct record){ .type = RECORD_THREAD, .thread = { id, r->time, process, h->tid } });
+		put(r, (struct record){ .type = RECORD_THREAD, .thread = { id, r->time, process, known_number(h->tid) } });
 	comm = number_of(r, &r->comms, h->comm, &renamed) + 1;
 	if (!grow_array(&r->thread_comms, &r->cap_thread_comms, (size_t)id, sizeof(*r->thread_comms))) {
 		r->failed = true;

@@ -43,6 +43,18 @@ static bool is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
+/* What stands where the count should, and does not end in digits alone after a space. */
+static const char *why_no_count(struct slice line)
+{
+	size_t at = line.n, digits = 0, others = 0;
+
+	for (; at > 0 && line.p[at - 1] != ' ' && line.p[at - 1] != '\t'; at--) {
+		digits += is_digit(line.p[at - 1]);
+		others += !is_digit(line.p[at - 1]) && line.p[at - 1] != '.' && line.p[at - 1] != '-' && line.p[at - 1] != '+';
+	}
+	return at && digits && !others ? "the count has a sign or a fraction, and is no whole number" : "no count after the last space";
+}
+
 /* The digits at the end of the line, and the stack before the space before them. */
 static const char *split_count(struct slice line, struct slice *stack, uint64_t *count)
 {
@@ -58,7 +70,7 @@ static const char *split_count(struct slice line, struct slice *stack, uint64_t 
 		scale = __builtin_mul_overflow(scale, (uint64_t)10, &scale) ? 0 : scale;
 	}
 	if (at == line.n || at == 0 || (line.p[at - 1] != ' ' && line.p[at - 1] != '\t'))
-		return "no count after the last space";
+		return why_no_count(line);
 	at--;
 	while (at > 0 && line.p[at - 1] == ' ')
 		at--;
