@@ -22,12 +22,12 @@ row() {
 			base ? sprintf("  CPU time / %.0f", base / cpu) : "" }'
 }
 
-# Stacks of 12 to 32 frames of 20,000 functions.
+# Stacks of 11 to 28 frames of 20,000 functions.
 awk -v stacks=$((100000 * scale)) 'BEGIN {
 	srand(7)
 	for (i = 0; i < 20000; i++) { l = 8 + int(rand() * 44); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s "_" i }
 	for (s = 0; s < stacks; s++) {
-		d = 12 + int(rand() * 21); line = "comm" int(rand() * 5); x = int(rand() * 7)
+		d = 11 + int(rand() * 18); line = "comm" int(rand() * 5); x = int(rand() * 7)
 		for (k = 0; k < d; k++) { x = (x * 31 + int(rand() * rand() * 9) + k) % 20000; line = line ";" f[x] }
 		print line, 1 + int(rand() * 60)
 	} }' >"$tmp/in.folded"
