@@ -110,10 +110,12 @@ is "so has a file that a signal ends" "$(all_of "$1")" near
 is "of two files" $# 2
 cat "$@" >"$tmp/days.bin"
 is "which have it once" "$(near "$(seconds $asleep "$tmp/days.bin")" "$(lasted "$tmp/days.bin")" "$(lasted "$tmp/days.bin")" 12)" near
-cprof-record -q -a -F 4999 --off-cpu --rotate 20K -o "$tmp/size" 4 2>"$tmp/err"
+cprof-record -q -a -F 4999 --off-cpu --rotate 20K -o "$tmp/size" 5 2>"$tmp/err"
 set -- "$tmp"/size/*.cprof
 like "files that end by their size" $# '^[2-9]$'
-is "have it too" "$(all_of "$1")" near
+# Not the first alone: when it ends, its samples may wait for unwind tables still, and then they are in the next one.
+for f; do [ "$f" = "$(ls -d "$@" | tail -1)" ] || cat "$f"; done >"$tmp/days.bin"
+is "have it too" "$(all_of "$tmp/days.bin")" near
 kill $asleep
 
 # The other reasons.

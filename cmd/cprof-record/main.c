@@ -267,7 +267,9 @@ static void record(struct recorder *r)
 		say_metrics(r, now, false);
 		report_complaints(r);
 		report_progress(r, now);
-		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
+		next_flush += SECOND;
+		if (next_flush < now || next_flush > now + SECOND) /* late; or early, for a signal */
+			next_flush = now + SECOND;
 	}
 }
 
