@@ -156,6 +156,7 @@ refused 2 'is no event' -e ''
 refused 2 'is no event' -e page-faults,
 refused 2 'does not end in how many' -e page-faults/0
 refused 2 'does not end in how many' -e page-faults/1k
+refused 2 'cpu-clock takes no count' -e cpu-clock/100
 refused 2 'is there twice' -e cs -e context-switches
 refused 2 'for --engine bpf' -e page-faults --engine perf
 refused 2 'does not end in how many' -e sched:../../events/sched/sched_switch

@@ -84,6 +84,40 @@ is "killed asleep, all its time till then" "$(near "$(folded $two '' --event off
 kill -9 $one
 wait 2>/dev/null
 
+# Who waits on and on is in each file, however that ends, and in what is dumped.
+seconds() { cprof-fold --wall --weight ns --pid "$1" "$2" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+# lasted FILE: nanoseconds from its first sample to its end
+lasted() { cprof-dump "$1" | sed -n 's/^\(sample\|end\) time=\([0-9]*\) .*/\2/p' | awk 'NR == 1 { a = $1 } { z = $1 } END { printf "%.0f\n", z - a }'; }
+all_of() { near "$(seconds $asleep "$1")" "$(lasted "$1")" "$(lasted "$1")" 25; }
+ended() { # DIR: until a file has its name there
+	tries=0
+	while [ -z "$(ls "$1" 2>/dev/null)" ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+}
+sleep 100 & asleep=$!
+mkdir "$tmp/rng" "$tmp/rot" "$tmp/size"
+cprof-record -q -a --off-cpu --ring 60s -o "$tmp/rng" 30 2>"$tmp/err" & ring=$!
+cprof-record -q -a --off-cpu --rotate 60s -o "$tmp/rot" 30 2>"$tmp/err" & rotate=$!
+sleep 3
+kill -USR1 $ring
+kill -HUP $rotate
+ended "$tmp/rng"
+ended "$tmp/rot"
+kill -INT $ring $rotate
+wait $ring $rotate
+set -- "$tmp/rot"/*.cprof
+is "what is dumped has the wait up to then" "$(all_of "$tmp"/rng/*.cprof)" near
+is "so has a file that a signal ends" "$(all_of "$1")" near
+is "of two files" $# 2
+cat "$@" >"$tmp/days.bin"
+is "which have it once" "$(near "$(seconds $asleep "$tmp/days.bin")" "$(lasted "$tmp/days.bin")" "$(lasted "$tmp/days.bin")" 12)" near
+cprof-record -q -a -F 4999 --off-cpu --rotate 20K -o "$tmp/size" 5 2>"$tmp/err"
+set -- "$tmp"/size/*.cprof
+like "files that end by their size" $# '^[2-9]$'
+# Not the first alone: when it ends, its samples may wait for unwind tables still, and then they are in the next one.
+for f; do [ "$f" = "$(ls -d "$@" | tail -1)" ] || cat "$f"; done >"$tmp/days.bin"
+is "have it too" "$(all_of "$tmp/days.bin")" near
+kill $asleep
+
 # The other reasons.
 cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" vfork 0.5 2>"$tmp/err"
 cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null

@@ -70,6 +70,17 @@ is "SIGHUP ends files, not the recorder" $? 0
 is "all but the last one are gone" "$(ls "$to" | wc -l)" 2
 is "of ours" "$(cat "$to/s.20200101T000000Z")" "a letter"
 rm -rf "$to"; mkdir "$to"
+cprof-record -q -a --rotate 1s -o "$to" 6 &
+recorder=$!
+sleep 1.5
+for i in 1 2 3 4 5; do
+	kill -HUP $recorder
+	sleep 0.2
+done
+wait $recorder
+set -- "$to"/*.cprof
+if [ $# -ge 9 ]; then pass "SIGHUP puts off none that is due by time"; else fail "SIGHUP puts off none that is due by time"; diag "$# files"; fi
+rm -rf "$to"; mkdir "$to"
 status "by size" 0 cprof-record -q -a -F 4999 --rotate 50K -o "$to" 3
 like "there are several" "$(ls "$to" | wc -l)" '^[2-5]$'
 is "and they add up" "$(account "$to"/*)" "even all"

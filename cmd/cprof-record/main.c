@@ -34,15 +34,8 @@ enum {
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
-	/*
-	 * Who waits for long is told of so often, so that its time is found where it was spent, and not lost with us; less
-	 * often where there are very many threads: it may take one part in SETTLE_SHARE of the time.
-	 */
-	SETTLE_SHARE = 2000,
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
-
-#define SETTLE_INTERVAL (5ull * SECOND)
 
 /* Signals are read like everything else, so that none is missed however busy the rings are. */
 static void catch_signals(struct recorder *r)
@@ -241,20 +234,6 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 	r->metrics_failed = true;
 }
 
-/* Waits that go on are told up to now: from time to time, and in the last step before a file ends. */
-static void settle(struct recorder *r, uint64_t now, uint64_t next_flush)
-{
-	bool ends = r->o.rotate_ns && next_flush - now <= STEP_INTERVAL && next_flush - r->output.began + SECOND / 2 >= r->o.rotate_ns;
-	uint64_t took;
-
-	if (!r->o.off_cpu || (now < r->settle_next && !(ends && now - r->settled > SECOND / 2)))
-		return;
-	r->engine->ops->settle(r->engine);
-	took = host_mono_ns() - now;
-	r->settled = now;
-	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
-}
-
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
@@ -275,7 +254,8 @@ static void record(struct recorder *r)
 		now = host_mono_ns();
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
-		settle(r, now, next_flush);
+		if (r->o.off_cpu && now >= r->settle_next)
+			steps_settle(r);
 		if (now < next_flush && !r->output.turn) {
 			steps_until(r, now - MARGIN);
 			continue;
@@ -287,7 +267,9 @@ static void record(struct recorder *r)
 		say_metrics(r, now, false);
 		report_complaints(r);
 		report_progress(r, now);
-		next_flush = next_flush + SECOND < now ? now + SECOND : next_flush + SECOND;
+		next_flush += SECOND;
+		if (next_flush < now || next_flush > now + SECOND) /* late; or early, for a signal */
+			next_flush = now + SECOND;
 	}
 }
 
@@ -433,7 +415,7 @@ static void start(struct recorder *r)
 			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = r->looked = r->settled = host_mono_ns();
+	r->started = r->looked = host_mono_ns();
 	r->settle_next = r->started + SETTLE_INTERVAL;
 	if (!r->opened)
 		r->opened = r->started;

@@ -162,6 +162,8 @@ static void add_event(struct options *o, const char *text)
 		o->ticks = true;
 		return;
 	}
+	if (strncmp(text, "cpu-clock/", 10) == 0)
+		cli_usage("-e: \"%s\": cpu-clock takes no count; its rate is that of -F", text);
 	found = event_find(&e, text, &error);
 	if (found == EVENT_UNKNOWN)
 		cli_usage("-e: \"%s\" %s", text, buf_cstr(&error));

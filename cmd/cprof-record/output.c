@@ -166,8 +166,9 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	out->good = writer_bytes(out->w);
 	if (out->kind == OUTPUT_RECENT)
 		return out->turn || recent_due(&out->recent, now) ? OUTPUT_DUE : OUTPUT_STAYS;
-	if (out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
-	    (o->rotate_bytes && out->good >= o->rotate_bytes) || !files_reserve(&out->files))
+	out->full = !files_reserve(&out->files);
+	if (out->full || out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
+	    (o->rotate_bytes && out->good >= o->rotate_bytes))
 		return OUTPUT_DUE;
 	return OUTPUT_STAYS;
 }

@@ -29,7 +29,7 @@ struct recorder {
 	uint64_t started, stopped;
 	uint64_t hung_up; /* an event of a task ended then */
 	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
-	uint64_t settled, settle_next; /* waits that go on were told of; and are so again, at the latest */
+	uint64_t settle_next; /* waits that go on are told of then, at the latest */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 	struct maxcost maxcost;

@@ -2,7 +2,11 @@
 
 #include <poll.h>
 
-enum { QUEUE_MOST = 64 << 20 }; /* bytes: with more, nothing waits for an unwind table any more */
+enum {
+	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */
+	SETTLE_SHARE = 2000,   /* with very many threads it is done less often: it may take one part in so many of the time */
+	LAST_MOST = 250000000, /* ns: so long the end of a file waits for a table */
+};
 
 static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
 {
@@ -98,6 +102,29 @@ bool steps_until(struct recorder *r, uint64_t until)
 	if (r->emit.spaces)
 		spaces_tell(&r->spaces);
 	return done == ripe;
+}
+
+void steps_settle(struct recorder *r)
+{
+	uint64_t now = host_mono_ns(), took;
+
+	r->engine->ops->settle(r->engine);
+	took = host_mono_ns() - now;
+	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
+}
+
+void steps_settle_whole(struct recorder *r)
+{
+	uint64_t now;
+
+	steps_settle(r);
+	now = host_mono_ns();
+	poll(NULL, 0, MARGIN / 1000000);
+	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST) {
+		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
+
+		poll(&worker, 1, 10);
+	}
 }
 
 void steps_finish(struct recorder *r)

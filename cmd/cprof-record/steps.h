@@ -12,10 +12,20 @@
 
 enum { MARGIN = 2000000 }; /* ns: what is younger may still be on its way into a ring */
 
+/* Who waits for long is told of so often at least, so that its time is found where it was spent, and not lost with us. */
+#define SETTLE_INTERVAL 5000000000ull /* ns */
+
 /* Takes in and writes all that happened up to until. False: something waits for an unwind table. */
 bool steps_until(struct recorder *r, uint64_t until);
 /* All that there is, now that no more comes. */
 void steps_finish(struct recorder *r);
+/* Waits that go on are told of up to now: the next step takes that in. */
+void steps_settle(struct recorder *r);
+/*
+ * The same where it is to be the last of a file: what happened up to now is taken in and written, too, unless something waits
+ * for an unwind table for long.
+ */
+void steps_settle_whole(struct recorder *r);
 /* The row of the ledger that a sample counts in. */
 size_t steps_row_of(const struct recorder *r, const struct sample_head *s);
 

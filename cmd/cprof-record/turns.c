@@ -101,6 +101,20 @@ static void say_gone(void *arg, struct proc *p)
 	emit_gone(arg, p);
 }
 
+/*
+ * The file ends, or what is in memory is written: with all waits that go on, up to now. Not a part of memory: the dump has
+ * those behind it. Not where there is no room for them: the file's end may still fit, and they are told in the next one.
+ */
+static void settle_end(struct recorder *r)
+{
+	struct output *out = &r->output;
+
+	if (!r->o.off_cpu || out->dark || out->full || (out->kind == OUTPUT_RECENT && !out->turn))
+		return;
+	steps_settle_whole(r);
+	turns_ledger(r, host_mono_ns(), false);
+}
+
 void turns_flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
@@ -112,8 +126,12 @@ void turns_flush(struct recorder *r, uint64_t now)
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);
+	if (state == OUTPUT_DUE)
+		settle_end(r);
 	if (state != OUTPUT_STAYS)
-		turns_next(r, now, state);
+		turns_next(r, host_mono_ns(), state);
+	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
+		r->output.began = now; /* what took time above does not make files longer */
 	if (r->o.max_cost > 0 && keep_promise(r, now))
 		next_segment(r, now);
 	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
