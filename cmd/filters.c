@@ -116,6 +116,27 @@ static void weigh_time(struct filters *f)
 		f->view.weight = WEIGHT_NS;
 }
 
+static void add_event(struct filters *f, const char *name)
+{
+	if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
+		no_memory();
+	f->events[f->view.n_events++] = name;
+}
+
+/* What cprof-record -e takes for another name; a capture made of perf's text has either. */
+static const char *long_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "cs", "context-switches" }, { "faults", "page-faults" }, { "migrations", "cpu-migrations" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i][0]) == 0)
+			return names[i][1];
+	}
+	return NULL;
+}
+
 static void add_events(struct filters *f, const char *text)
 {
 	char *rest, *one;
@@ -128,9 +149,9 @@ static void add_events(struct filters *f, const char *text)
 	while ((one = strsep(&rest, ","))) {
 		if (!*one)
 			cli_usage("--event: \"%s\" has an empty name in it", text);
-		if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
-			no_memory();
-		f->events[f->view.n_events++] = one;
+		add_event(f, one);
+		if (long_name(one))
+			add_event(f, long_name(one));
 		if (strncmp(one, "off-cpu", strlen("off-cpu")) == 0)
 			weigh_time(f);
 	}
@@ -283,6 +304,7 @@ void filters_release(struct filters *f)
 	free(f->groups);
 	free(f->labels);
 	intern_release(&f->event_names);
+	buf_release(&f->chosen);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -372,6 +394,35 @@ static int next_record(const struct filters_taker *t, struct reader *r, int fd, 
 	return reader_next(r, rec);
 }
 
+/* What an event's samples add: ticks, of clocks and of cycles, are samples alike unless time is asked for. */
+static const char *unit_of(const struct view *v, const struct record_event *e)
+{
+	if (slice_is(e->unit, "events"))
+		return "events";
+	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "no time";
+}
+
+/* Of several events that were chosen all have the same unit, or the sum is one of nothing: samples alone add up always. */
+static void check_unit(struct filters *f, const struct record_event *e)
+{
+	const char *unit = unit_of(&f->view, e);
+	struct buf name = { 0 };
+
+	if (f->view.apart || f->view.ones || !view_names_event(&f->view, e->name))
+		return;
+	if (!f->chosen_unit) {
+		f->chosen_unit = unit;
+		label_append(&f->chosen, e->name);
+	}
+	label_append(&name, e->name);
+	if (name.failed || f->chosen.failed)
+		no_memory();
+	if (strcmp(unit, f->chosen_unit) != 0)
+		cli_die(STATUS_USAGE, "--event: %s (%s) and %s (%s) do not add up; choose one of them, or --weight samples",
+			buf_cstr(&f->chosen), f->chosen_unit, buf_cstr(&name), unit);
+	buf_release(&name);
+}
+
 /* The events that there are, for who asks for others; and how many samples passed of how many. */
 static void note_event(struct filters *f, const struct record *rec)
 {
@@ -379,6 +430,8 @@ static void note_event(struct filters *f, const struct record *rec)
 
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
 		no_memory();
+	if (rec->type == RECORD_EVENT)
+		check_unit(f, &rec->event);
 }
 
 void filters_warn_none(const struct filters *f, const char *what)

@@ -103,6 +103,8 @@ struct filters {
 	struct modules modules; /* in use where the view has it */
 	/* What captures had, for filters_warn_none. */
 	struct intern event_names;
+	struct buf chosen; /* the first event of --event, by which all have the same unit */
+	const char *chosen_unit;
 	uint64_t samples, passed;
 };
 

@@ -118,17 +118,20 @@ static bool is_event(struct slice name, const char *wanted)
 	return name.n >= n && memcmp(name.p, wanted, n) == 0 && (name.n == n || name.p[n] == ':');
 }
 
+bool view_names_event(const struct view *v, struct slice name)
+{
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (is_event(name, v->events[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool event_listed(const struct view *v, const struct capture *c, uint64_t event)
 {
 	if (v->n_events == 0)
 		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
-	if (event >= CAPTURE_EVENTS || !c->events[event].id)
-		return false;
-	for (size_t i = 0; i < v->n_events; i++) {
-		if (is_event(c->events[event].name, v->events[i]))
-			return true;
-	}
-	return false;
+	return event < CAPTURE_EVENTS && c->events[event].id && view_names_event(v, c->events[event].name);
 }
 
 static bool is_below(struct slice path, const char *group)
