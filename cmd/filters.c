@@ -304,6 +304,7 @@ void filters_release(struct filters *f)
 	free(f->groups);
 	free(f->labels);
 	intern_release(&f->event_names);
+	intern_release(&f->counted_names);
 	buf_release(&f->chosen);
 	if (f->view.modules)
 		modules_release(&f->modules);
@@ -613,6 +614,7 @@ struct gathering {
 	unsigned int side;
 	const struct view *view;
 	const struct filters_watch *watch;
+	struct filters *f;
 };
 
 static bool begin_gathering(void *context)
@@ -638,11 +640,34 @@ static void wait_watched(void *context, struct reader *r, int fd)
 	w->wait(w->context, r, fd);
 }
 
+/* The names of the events that the view counts, of the last segment: all of them have the same as a rule. */
+static void note_counted(struct filters *f, const struct capture *c)
+{
+	uint32_t id;
+
+	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
+		if (c->events[i].id && view_lists_event(&f->view, c, i) &&
+		    !intern_add(&f->counted_names, c->events[i].name, &id))
+			no_memory();
+	}
+}
+
+void filters_events(const struct filters *f, struct buf *out)
+{
+	if (!f->view.n_events && f->view.weight != WEIGHT_EVENTS)
+		return;
+	for (uint32_t i = 0; i < f->counted_names.n; i++) {
+		buf_text(out, i ? ", " : "");
+		label_append(out, intern_get(&f->counted_names, i));
+	}
+}
+
 static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
 {
 	struct gathering *it = context;
 	bool good = gather_finish(&it->g);
 
+	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);
 	*sums = it->g.sums;
 	gather_release(&it->g);
@@ -652,7 +677,7 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum)
 {
-	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f };
 	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;

@@ -76,6 +76,14 @@ like "  but samples are samples" "$(cprof-top --weight samples "$tmp/56.bin")" '
 like "it counts the samples of each kind" "$(cprof-top "$tmp/1356.bin")" '^Samples: +2 in .* and 3 of other events$'
 like "it has the account" "$(cprof-top "$tmp/1356.bin")" '^Events: +50 happened: 41 emitted, 9 filtered$'
 like "cprof-flame calls them so" "$(cprof-flame -o svg "$tmp/56.bin")" '41 events'
+unlike "  and one of them, too" "$(cprof-flame -o svg --event sched:sched_switch,page-faults "$tmp/56.bin" |
+	grep -v '>Samples: ')" '[0-9] samples?\b'
+is "  by their names, with the account" "$(cprof-flame "$tmp/56.bin" | "$here/flame-block.py" head | grep -E '^ledger Events? ')" \
+	"ledger Event = page-faults
+ledger Events = 50: 41 emitted, 9 filtered"
+is "  which are all that were chosen" "$(cprof-flame --event sched,page-faults "$tmp/1356.bin" | "$here/flame-block.py" head |
+	sed -n 's/^ledger Event = //p')" "page-faults, sched:sched_switch"
+is "  and none where it is the clock's" "$(cprof-flame "$tmp/1.bin" | "$here/flame-block.py" head | grep -c '^ledger Event')" 0
 is "the dump is the text again" "$(cprof-dump "$tmp/65.bin" | cksum)" "$(capture 6 5 | cksum)"
 
 is "callgrind has as many as there were" "$(cprof-convert -t callgrind --event page-faults "$tmp/1356.bin" | sed -n 's/^summary: //p')" 41
