@@ -310,12 +310,16 @@ static bool drawable(const struct settings *s, const struct loaded *sides)
 	return (a->good && (b->good || b->empty)) || (a->empty && b->good);
 }
 
-static void add_ledgers(struct settings *s, const struct loaded *sides)
+static void add_ledgers(struct settings *s, const struct filters *f, const struct loaded *sides)
 {
 	struct picture *pic = &s->pic;
 	bool same = pic->sides == 1 || (!sides[0].streams && !sides[1].streams);
 	struct buf lost = { 0 };
 
+	filters_events(f, &lost);
+	if (lost.n)
+		picture_fact(pic, "Event", buf_cstr(&lost));
+	buf_clear(&lost);
 	for (unsigned int side = 0; side < (same ? 1 : PROFILE_SIDES); side++) {
 		const struct loaded *l = &sides[side];
 
@@ -403,7 +407,7 @@ static void settle(struct settings *s, struct filters *f, struct profile *p, con
 	if (!s->pic.title)
 		s->pic.title = s->pic.sides > 1 ? "Differential Flame Graph" : "Flame Graph";
 	s->pic.unit = f->view.weight == WEIGHT_SAMPLES && s->pic.look.countname ? s->pic.look.countname : view_unit(&f->view);
-	add_ledgers(s, sides);
+	add_ledgers(s, f, sides);
 }
 
 static void release(struct settings *s)

@@ -116,6 +116,27 @@ static void weigh_time(struct filters *f)
 		f->view.weight = WEIGHT_NS;
 }
 
+static void add_event(struct filters *f, const char *name)
+{
+	if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
+		no_memory();
+	f->events[f->view.n_events++] = name;
+}
+
+/* What cprof-record -e takes for another name; a capture made of perf's text has either. */
+static const char *long_name(const char *name)
+{
+	static const char *const names[][2] = {
+		{ "cs", "context-switches" }, { "faults", "page-faults" }, { "migrations", "cpu-migrations" },
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i][0]) == 0)
+			return names[i][1];
+	}
+	return NULL;
+}
+
 static void add_events(struct filters *f, const char *text)
 {
 	char *rest, *one;
@@ -128,9 +149,9 @@ static void add_events(struct filters *f, const char *text)
 	while ((one = strsep(&rest, ","))) {
 		if (!*one)
 			cli_usage("--event: \"%s\" has an empty name in it", text);
-		if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
-			no_memory();
-		f->events[f->view.n_events++] = one;
+		add_event(f, one);
+		if (long_name(one))
+			add_event(f, long_name(one));
 		if (strncmp(one, "off-cpu", strlen("off-cpu")) == 0)
 			weigh_time(f);
 	}
@@ -283,6 +304,8 @@ void filters_release(struct filters *f)
 	free(f->groups);
 	free(f->labels);
 	intern_release(&f->event_names);
+	intern_release(&f->counted_names);
+	buf_release(&f->chosen);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -372,6 +395,35 @@ static int next_record(const struct filters_taker *t, struct reader *r, int fd, 
 	return reader_next(r, rec);
 }
 
+/* What an event's samples add: ticks, of clocks and of cycles, are samples alike unless time is asked for. */
+static const char *unit_of(const struct view *v, const struct record_event *e)
+{
+	if (slice_is(e->unit, "events"))
+		return "events";
+	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "no time";
+}
+
+/* Of several events that were chosen all have the same unit, or the sum is one of nothing: samples alone add up always. */
+static void check_unit(struct filters *f, const struct record_event *e)
+{
+	const char *unit = unit_of(&f->view, e);
+	struct buf name = { 0 };
+
+	if (f->view.apart || f->view.ones || !view_names_event(&f->view, e->name))
+		return;
+	if (!f->chosen_unit) {
+		f->chosen_unit = unit;
+		label_append(&f->chosen, e->name);
+	}
+	label_append(&name, e->name);
+	if (name.failed || f->chosen.failed)
+		no_memory();
+	if (strcmp(unit, f->chosen_unit) != 0)
+		cli_die(STATUS_USAGE, "--event: %s (%s) and %s (%s) do not add up; choose one of them, or --weight samples",
+			buf_cstr(&f->chosen), f->chosen_unit, buf_cstr(&name), unit);
+	buf_release(&name);
+}
+
 /* The events that there are, for who asks for others; and how many samples passed of how many. */
 static void note_event(struct filters *f, const struct record *rec)
 {
@@ -379,6 +431,8 @@ static void note_event(struct filters *f, const struct record *rec)
 
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
 		no_memory();
+	if (rec->type == RECORD_EVENT)
+		check_unit(f, &rec->event);
 }
 
 void filters_warn_none(const struct filters *f, const char *what)
@@ -560,6 +614,7 @@ struct gathering {
 	unsigned int side;
 	const struct view *view;
 	const struct filters_watch *watch;
+	struct filters *f;
 };
 
 static bool begin_gathering(void *context)
@@ -585,11 +640,34 @@ static void wait_watched(void *context, struct reader *r, int fd)
 	w->wait(w->context, r, fd);
 }
 
+/* The names of the events that the view counts, of the last segment: all of them have the same as a rule. */
+static void note_counted(struct filters *f, const struct capture *c)
+{
+	uint32_t id;
+
+	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
+		if (c->events[i].id && view_lists_event(&f->view, c, i) &&
+		    !intern_add(&f->counted_names, c->events[i].name, &id))
+			no_memory();
+	}
+}
+
+void filters_events(const struct filters *f, struct buf *out)
+{
+	if (!f->view.n_events && f->view.weight != WEIGHT_EVENTS)
+		return;
+	for (uint32_t i = 0; i < f->counted_names.n; i++) {
+		buf_text(out, i ? ", " : "");
+		label_append(out, intern_get(&f->counted_names, i));
+	}
+}
+
 static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
 {
 	struct gathering *it = context;
 	bool good = gather_finish(&it->g);
 
+	note_counted(it->f, &it->g.capture);
 	*totals = capture_totals(&it->g.capture);
 	*sums = it->g.sums;
 	gather_release(&it->g);
@@ -599,7 +677,7 @@ static bool end_gathering(void *context, struct capture_totals *totals, struct g
 enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum)
 {
-	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch };
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f };
 	struct filters_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
 				   .chooses = true };
 	enum status status;

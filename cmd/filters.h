@@ -103,6 +103,9 @@ struct filters {
 	struct modules modules; /* in use where the view has it */
 	/* What captures had, for filters_warn_none. */
 	struct intern event_names;
+	struct intern counted_names; /* those of the events that counted, which filters_events lists */
+	struct buf chosen; /* the first event of --event, by which all have the same unit */
+	const char *chosen_unit;
 	uint64_t samples, passed;
 };
 
@@ -122,6 +125,8 @@ uint64_t filters_seconds(const char *option, const char *text);
 /* Usage where the options contradict each other. To be called after the last one. */
 void filters_check(const struct filters *f);
 void filters_release(struct filters *f);
+/* Appends what is added up when that is not simply CPU time: "page-faults, sched:sched_switch"; else nothing. */
+void filters_events(const struct filters *f, struct buf *out);
 
 /*
  * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns

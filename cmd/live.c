@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cmd/header.h"
 #include "cmd/screen.h"
@@ -18,6 +19,7 @@ enum { SECOND = 1000000000, NEARLY = SECOND / 4 };
 struct window {
 	struct profile profile;
 	struct gather_sums sums;
+	uint64_t weight;
 	double share; /* of its weight that --match left */
 };
 
@@ -33,6 +35,7 @@ struct live {
 	struct header header;   /* of the one that is shown */
 	struct capture_totals before;
 	uint64_t told_ns, past_ns; /* how far the ledger had come at the window's start; of segments before this one */
+	bool events;             /* what is added up is how often counted events happened */
 	bool begun, beats;       /* the capture has a ledger, which goes on even where no sample comes */
 	uint64_t now, from, due; /* the capture's time; since when the window is; when it ends */
 };
@@ -65,10 +68,13 @@ static void fit(const struct live *v)
 static void show(struct live *v)
 {
 	struct buf text = { 0 };
+	struct view called = *v->how->view;
 	struct views views;
 
 	fit(v);
 	views = *v->how;
+	called.weight = v->events ? WEIGHT_EVENTS : called.weight;
+	views.view = &called;
 	views.profile = &v->shown.profile;
 	views.samples = v->shown.share * (double)v->shown.sums.samples;
 	header_print(&v->header, &text);
@@ -144,6 +150,30 @@ static void settle_expected(uint64_t *outcomes, const struct capture_totals *t)
 		outcomes[OUTCOME_EXPECTED] = ticks_told(outcomes);
 }
 
+/* Does the view add up counted events? It shows in the capture before one of them comes. */
+static bool adds_events(const struct live *v, const struct capture *c)
+{
+	for (uint64_t i = 1; i < CAPTURE_EVENTS; i++) {
+		if (c->events[i].id && capture_is_counted(c, i) && view_lists_event(&v->view, c, i))
+			return v->view.weight != WEIGHT_NS && !v->view.ones;
+	}
+	return false;
+}
+
+/* So many samples, in so much time; or events, of which a sample may stand for many. */
+static void name_window(struct live *v, const struct capture_totals *t)
+{
+	struct header_line *line = &v->header.lines[0];
+
+	line->label = "Window";
+	if (!v->events)
+		return;
+	free(line->text);
+	if (asprintf(&line->text, "%" PRIu64 " events (%" PRIu64 " samples) in %.2f s", v->shown.weight,
+		     v->shown.sums.samples, (double)t->seconds_ns / 1e9) < 0)
+		no_memory();
+}
+
 /* What happened in the window, and since the start. */
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
@@ -151,8 +181,10 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	uint64_t open = less(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
 	struct buf lost = { 0 };
 
-	for (unsigned int o = 0; o < OUTCOMES; o++)
+	for (unsigned int o = 0; o < OUTCOMES; o++) {
 		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
+		l.totals.tally[o] = less(t->tally[o], v->before.tally[o]);
+	}
 	settle_expected(l.totals.outcomes, t);
 	l.totals.samples = less(t->samples, v->before.samples);
 	l.totals.waits = less(t->waits, v->before.waits);
@@ -165,7 +197,8 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
 	header_make(&v->header, &l, NULL, false);
-	v->header.lines[0].label = "Window"; /* so many samples, in so much time */
+	v->events = adds_events(v, c);
+	name_window(v, &l.totals);
 	losses_print(&lost, t);
 	if (!lost.n)
 		buf_text(&lost, "nothing lost");
@@ -191,7 +224,7 @@ static void refresh(struct live *v, struct gather *g)
 	if (v->view.modules && !modules_settle(&v->modules, &v->coming.profile, 1, 0))
 		no_memory();
 	modules_release(&v->modules);
-	all = v->coming.profile.total[0];
+	all = v->coming.weight = v->coming.profile.total[0];
 	filters_shape(v->f, &v->coming.profile);
 	v->coming.share = all ? (double)v->coming.profile.total[0] / (double)all : 0;
 	profile_release(&v->shown.profile);

@@ -53,6 +53,18 @@ is "  which are no time" "$(sum "$tmp/1356.bin" --event page-faults --weight ns)
 is "a tracepoint by its name" "$(sum "$tmp/1356.bin" --event sched:sched_switch)" 3
 is "  and by its family's" "$(sum "$tmp/1356.bin" --event sched)" 3
 is "two of them" "$(sum "$tmp/1356.bin" --event page-faults,sched:sched_switch)" 44
+status "ticks and counted events are no sum" 2 cprof-fold --event page-faults,cpu-clock "$tmp/1356.bin"
+is "  which is one sentence" "$(cat "$tmp/err")" \
+	"cprof-fold: --event: cpu-clock (samples) and page-faults (events) do not add up; choose one of them, or --weight samples"
+status "  nor are those and waiting time" 2 cprof-flame --event page-faults,off-cpu "$tmp/35.bin"
+is "    of which none is left out silently" "$(cat "$tmp/out"; sed 's/;.*//' "$tmp/err")" \
+	"cprof-flame: --event: off-cpu:sleep (ns) and page-faults (events) do not add up"
+status "  nor when they are in two captures" 2 cprof-diff --event page-faults,cpu-clock "$tmp/1.bin" "$tmp/56.bin"
+is "  as samples they are" "$(sum "$tmp/1356.bin" --event page-faults,cpu-clock --weight samples)" 4
+is "  and where there is but one of them" "$(sum "$tmp/56.bin" --event page-faults,cpu-clock)" 41
+is "all time adds up" "$(sum "$tmp/1356.bin" --event cpu-clock,off-cpu)" 2077
+is "a short name" "$(sum "$tmp/1356.bin" --event faults)" 41
+is "  is one of its own, too" "$(capture 5 6 | sed 's/name="page-faults"/name="faults"/' | cprof-dump -r - | sum - --event faults)" 41
 is "--wall is time alone" "$(sum "$tmp/1356.bin" --wall)" 2077
 is "without time the first one" "$(sum "$tmp/56.bin")" 41
 is "  and that is the one of the lowest number" "$(sum "$tmp/65.bin")" 41
@@ -64,6 +76,14 @@ like "  but samples are samples" "$(cprof-top --weight samples "$tmp/56.bin")" '
 like "it counts the samples of each kind" "$(cprof-top "$tmp/1356.bin")" '^Samples: +2 in .* and 3 of other events$'
 like "it has the account" "$(cprof-top "$tmp/1356.bin")" '^Events: +50 happened: 41 emitted, 9 filtered$'
 like "cprof-flame calls them so" "$(cprof-flame -o svg "$tmp/56.bin")" '41 events'
+unlike "  and one of them, too" "$(cprof-flame -o svg --event sched:sched_switch,page-faults "$tmp/56.bin" |
+	grep -v '>Samples: ')" '[0-9] samples?\b'
+is "  by their names, with the account" "$(cprof-flame "$tmp/56.bin" | "$here/flame-block.py" head | grep -E '^ledger Events? ')" \
+	"ledger Event = page-faults
+ledger Events = 50: 41 emitted, 9 filtered"
+is "  which are all that were chosen" "$(cprof-flame --event sched,page-faults "$tmp/1356.bin" | "$here/flame-block.py" head |
+	sed -n 's/^ledger Event = //p')" "page-faults, sched:sched_switch"
+is "  and none where it is the clock's" "$(cprof-flame "$tmp/1.bin" | "$here/flame-block.py" head | grep -c '^ledger Event')" 0
 is "the dump is the text again" "$(cprof-dump "$tmp/65.bin" | cksum)" "$(capture 6 5 | cksum)"
 
 is "callgrind has as many as there were" "$(cprof-convert -t callgrind --event page-faults "$tmp/1356.bin" | sed -n 's/^summary: //p')" 41

@@ -135,6 +135,23 @@ status "no rows for programs" 2 cprof-top -w 1 -o tsv "$tmp/c.bin"
 status "no time at all" 2 cprof-top -w 0 "$tmp/c.bin"
 status "a full disk" 1 sh -c "cprof-top -w 1 '$tmp/c.bin' >/dev/full"
 
+# Counted events: a sample stands for many, and the window has its own part of their account.
+# tally MS COUNT EMITTED
+tally() { printf 'tally time=%d000000 event=5 outcome=%s count=%d\n' "$1" expected "$2" "$1" emitted "$3"; }
+{
+	segment; echo 'event id=5 name="page-faults" unit="events" period=10 millihertz=0'
+	samples 1000 16 5; beat 2000 100 5; tally 2000 0 0; echo flush
+	samples 2100 16 2; echo 'sample time=2200000000 event=5 cpu=0 thread=1 user=17 kernel=0 weight=30'
+	beat 3000 200 7; tally 3000 40 30; echo flush
+	echo 'sample time=3200000000 event=5 cpu=0 thread=1 user=17 kernel=0 weight=10'
+	beat 4000 300 7; tally 4000 60 40; printf 'end time=4000000000 reason=closed samples=9\nflush\n'
+} | cprof-dump -r >"$tmp/e.bin"
+said() { cprof-top -w 1 "$@" "$tmp/e.bin" | sed -n '/^Samples/q; s/^\(Window\|Events\|Total\): *//p' | sed 's/, [0-9]* of.*//' | tr '\n' ,; }
+is "counted events are called events, from the first window on" "$(said --event page-faults)" \
+	"0 events (0 samples) in 1.00 s,0 events,30 events (1 samples) in 1.00 s,40 happened: 30 emitted,30 events,10 events (1 samples) in 1.00 s,20 happened: 10 emitted,10 events,"
+is "  as samples they are samples" "$(said --event page-faults --weight samples | grep -c '[0-9] events')" 0
+is "  and so is the clock" "$(said | cut -d, -f2)" "5 samples"
+
 # Text without a ledger, of another program say, has the time of its samples.
 grep -v '^ledger' "$tmp/c.txt" | cprof-dump -r >"$tmp/n.bin"
 is "without a ledger time is that of samples" "$(cprof-top -w 1 "$tmp/n.bin" | grep -c '^Window')" 3

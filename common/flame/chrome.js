@@ -236,7 +236,8 @@ class App extends Page {
 		const line = (of) => {
 			const shares = this.shares(box, of), part = shares.map(format.percent).join(' → ');
 			const weight = box[of].slice(0, p.sides).map(format.weight).join(' → ');
-			const unit = p.unit === 'ns' ? '' : box[of][0] === 1 ? ' sample' : ' samples';
+			const one = p.unit === 'events' ? ' event' : ' sample';
+			const unit = p.unit === 'ns' ? '' : box[of][0] === 1 ? one : one + 's';
 			if (p.sides === 1)
 				return `${weight}${unit} (${part})`;
 			return `${part}, ${format.points(shares[1] - shares[0])} points (${weight})`;

@@ -22,17 +22,17 @@ static void fact(struct picture *pic, const char *side, const char *name, struct
 	buf_release(&full);
 }
 
-/* "2,970: 2,950 emitted, 20 idle" */
-static void print_outcomes(struct buf *out, const struct capture_totals *t)
+/* "2,970: 2,950 emitted, 20 idle"; ticks have outcomes of their own. */
+static void print_outcomes(struct buf *out, const uint64_t *outcomes, bool ticks)
 {
 	const char *between = ": ";
 
-	samples_count(out, t->outcomes[OUTCOME_EXPECTED], SAMPLES_GROUPED);
+	samples_count(out, outcomes[OUTCOME_EXPECTED], SAMPLES_GROUPED);
 	for (unsigned int o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
-		if (!t->outcomes[o] || !outcome_is_tick(o))
+		if (!outcomes[o] || (ticks && !outcome_is_tick(o)))
 			continue;
 		buf_text(out, between);
-		samples_count(out, t->outcomes[o], SAMPLES_GROUPED);
+		samples_count(out, outcomes[o], SAMPLES_GROUPED);
 		buf_printf(out, " %s", outcome_name(o));
 		between = ", ";
 	}
@@ -46,12 +46,16 @@ static void add_samples(struct picture *pic, const struct ledger *l)
 	samples_append(&text, t, l->sums->samples, SAMPLES_GROUPED);
 	fact(pic, l->side, "Samples", &text);
 	if (t->outcomes[OUTCOME_EXPECTED]) {
-		print_outcomes(&text, t);
+		print_outcomes(&text, t->outcomes, true);
 		fact(pic, l->side, "Expected", &text);
 	}
 	if (l->lost[0] || t->outcomes[OUTCOME_EXPECTED]) {
 		buf_text(&text, l->lost[0] ? l->lost : "nothing");
 		fact(pic, l->side, "Lost", &text);
+	}
+	if (t->tally[OUTCOME_EXPECTED]) {
+		print_outcomes(&text, t->tally, false);
+		fact(pic, l->side, "Events", &text);
 	}
 	if (damage_append(&text, t))
 		fact(pic, l->side, "Damaged", &text);

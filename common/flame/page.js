@@ -196,7 +196,8 @@ class Page {
 		this.noteScroll();
 		const none = this.w.sum.every((sum) => !(sum > 0));
 		el('empty').hidden = !none;
-		el('empty').textContent = this.heat && this.heat.range ? 'No samples in this range of time.' : 'No samples.';
+		const things = this.p.unit === 'events' ? 'events' : 'samples';
+		el('empty').textContent = this.heat && this.heat.range ? `No ${things} in this range of time.` : `No ${things}.`;
 		this.showCrumbs();
 		this.draw();
 	}

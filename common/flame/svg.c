@@ -57,7 +57,7 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 	}
 	print_count(out, v);
 	buf_byte(out, ' ');
-	page_escape(out, slice_of(pic->look.countname ? pic->look.countname : v == 1 ? "sample" : pic->unit));
+	page_escape(out, slice_of(pic->look.countname ? pic->look.countname : v != 1 ? pic->unit : strcmp(pic->unit, "events") == 0 ? "event" : "sample"));
 }
 
 static double percent(uint64_t part, uint64_t whole)

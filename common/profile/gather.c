@@ -118,17 +118,20 @@ static bool is_event(struct slice name, const char *wanted)
 	return name.n >= n && memcmp(name.p, wanted, n) == 0 && (name.n == n || name.p[n] == ':');
 }
 
-static bool event_listed(const struct view *v, const struct capture *c, uint64_t event)
+bool view_names_event(const struct view *v, struct slice name)
 {
-	if (v->n_events == 0)
-		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
-	if (event >= CAPTURE_EVENTS || !c->events[event].id)
-		return false;
 	for (size_t i = 0; i < v->n_events; i++) {
-		if (is_event(c->events[event].name, v->events[i]))
+		if (is_event(name, v->events[i]))
 			return true;
 	}
 	return false;
+}
+
+bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event)
+{
+	if (v->n_events == 0)
+		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
+	return event < CAPTURE_EVENTS && c->events[event].id && view_names_event(v, c->events[event].name);
 }
 
 static bool is_below(struct slice path, const char *group)
@@ -179,7 +182,7 @@ bool view_passes(const struct view *v, const struct capture *c, uint64_t base, c
 {
 	const struct capture_thread *t = &c->threads[r->thread];
 
-	return event_listed(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
+	return view_lists_event(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
 	       listed(v->tids, v->n_tids, t->tid) && view_in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
 	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&

@@ -105,6 +105,11 @@ bool view_by_clock(const struct view *v);
 bool view_wants(const void *view, uint64_t from, uint64_t to);
 bool view_counts(const void *view, const struct capture *c);
 
+/* Is it one of the view's events, or of the family of one? False where the view names none. */
+bool view_names_event(const struct view *v, struct slice name);
+/* Does the view count samples of the capture's event of this number, as far as that depends on the event? */
+bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event);
+
 /* Is this time of the capture one that the view asks for? */
 bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time);
 
