@@ -156,7 +156,7 @@ const struct peek_call *peek_callers(const struct peek *k, uint32_t label, size_
 	size_t first = first_of(k, false, label);
 
 	*n = first_of(k, false, (uint64_t)label + 1) - first;
-	return k->by_callee + first;
+	return *n ? k->by_callee + first : NULL;
 }
 
 const struct peek_call *peek_callees(const struct peek *k, uint32_t label, size_t *n)
@@ -164,5 +164,5 @@ const struct peek_call *peek_callees(const struct peek *k, uint32_t label, size_
 	size_t first = first_of(k, true, label);
 
 	*n = first_of(k, true, (uint64_t)label + 1) - first;
-	return k->by_caller + first;
+	return *n ? k->by_caller + first : NULL;
 }
