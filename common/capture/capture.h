@@ -223,8 +223,8 @@ struct capture_totals capture_totals(const struct capture *c);
 bool capture_counts(const struct capture *c);
 
 /*
- * Things of different kinds do not add up. The segment's first event that is neither of waiting time nor counted is CPU time,
- * wherever that was sampled; else its first one stands for that. Is this one a count of something else?
+ * Things of different kinds do not add up. The segment's first event that is neither of waiting time nor counted is
+ * CPU time, wherever that was sampled; else its first one stands for that. Is this one a count of something else?
  */
 static inline bool capture_is_other(const struct capture *c, uint64_t event)
 {

@@ -188,7 +188,10 @@ static bool begins(struct slice s, const char *with)
 	return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-/* One of the kernel's own, or a tracepoint: behind its colon stand not just letters of perf's modifiers, as in "cycles:ppp". */
+/*
+ * One of the kernel's own, or a tracepoint: behind its colon stand not just letters of perf's modifiers, as in
+ * "cycles:ppp".
+ */
 static bool is_counted(struct slice event)
 {
 	static const char *const names[] = {
