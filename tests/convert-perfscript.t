@@ -39,12 +39,23 @@ plain-10515/10516"
 is "time and CPU" "$(cprof-dump one.bin | grep '^sample' | head -1 | cut -d' ' -f2-4,8)" "time=45500260099000 event=1 cpu=1 weight=2004008"
 is "periods, and events with their units" "$(cprof-dump one.bin | sed -n 's/^event id=//p')" '1 name="cpu-clock" unit="ns" period=2004008 millihertz=0
 2 name="cycles:u" unit="" period=1 millihertz=0
-3 name="sched:sched_switch" unit="" period=1 millihertz=0
+3 name="instructions:ppp" unit="" period=1 millihertz=0
 4 name="cycles" unit="" period=1 millihertz=0'
 is "what perf script --header says" "$(cprof-dump one.bin | sed -n 's/^meta key=//p' | head -4)" '"host" value="somewhere"
 "kernel-release" value="6.1.0"
 "arch" value="x86_64"
 "command-line" value="/usr/bin/perf record -g ./a"'
+# Counted events weigh their periods, again after text; the clock is the clock although a page fault came first.
+printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7 page-faults:u" "1000 cpu-clock" "5 page-faults:u" "3 sched:sched_switch" >kinds
+convert kinds >kinds.bin
+total() { cprof-fold "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
+is "counted events weigh their periods" "$(total --event faults kinds.bin) $(total --event sched kinds.bin)" "12 3"
+is "  the clock is what counts, wherever it comes" "$(total kinds.bin)" 1
+is "  and so does it in the header" "$(cprof-top kinds.bin | sed -n 's/^\(Samples\|Total\): *//p' | cut -d, -f1 | tr '\n' ,)" \
+	"1 in 0.00 s and 3 of other events,1 samples,"
+is "  they do after two conversions" "$(cprof-convert -t perfscript kinds.bin | cprof-convert -t stream | total --event faults)" 12
+printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7000 cycles:ppp" "900 instructions:u" "800 cpu/event=0x3c/:u:H" >hard
+is "the hardware's are samples" "$(convert hard | total)" 3
 is "how stacks ended is not known" "$(cprof-top one.bin | sed -n 's/^Stacks: *//p')" "4 user, of 100.00% it is not known how they ended, 0.00% truncated"
 is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; of 100.00 % it is not known"
 is "a thread that perf does not know has no number" "$(cprof-fold -t --comm :-1 one.bin)" ":-1-0/0;a:b 1"

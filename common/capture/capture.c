@@ -461,6 +461,7 @@ static const char *add_sample(struct capture *c, const struct record_sample *r)
 		c->totals.waited[capture_wait(c, r->event)] += r->weight;
 	}
 	c->totals.others += capture_is_other(c, r->event);
+	c->event_samples[r->event]++;
 	return NULL;
 }
 
@@ -781,7 +782,10 @@ bool capture_is_counted(const struct capture *c, uint64_t event)
 	return event < CAPTURE_EVENTS && c->events[event].id && slice_is(c->events[event].unit, "events");
 }
 
-/* Names that occur twice are one event's, of captures that were merged. */
+/*
+ * What is not counted is time, whenever it comes: perf's text names its events in the order of their samples. Names that
+ * occur twice are one event's, of captures that were merged.
+ */
 static void find_others(struct capture *c)
 {
 	const struct record_event *first = NULL;
@@ -791,9 +795,18 @@ static void find_others(struct capture *c)
 
 		if (!e->id || capture_wait(c, i))
 			continue;
-		first = first ? first : e;
+		if (!first || (capture_is_counted(c, first->id) && !capture_is_counted(c, i)))
+			first = e;
+	}
+	c->totals.others = 0;
+	for (uint64_t i = 1; first && i < CAPTURE_EVENTS; i++) {
+		const struct record_event *e = &c->events[i];
+
+		if (!e->id || capture_wait(c, i))
+			continue;
 		c->event_others[i] = capture_is_counted(c, i) &&
 				     (e->name.n != first->name.n || memcmp(e->name.p, first->name.p, e->name.n) != 0);
+		c->totals.others += c->event_others[i] ? c->event_samples[i] : 0;
 	}
 }
 

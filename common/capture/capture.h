@@ -187,6 +187,7 @@ struct capture {
 	struct record_event events[CAPTURE_EVENTS]; /* by id; slices live as long as the segment */
 	uint8_t event_waits[CAPTURE_EVENTS];        /* by id, enum capture_wait */
 	bool event_others[CAPTURE_EVENTS];          /* by id, see capture_is_other */
+	uint64_t event_samples[CAPTURE_EVENTS];     /* by id */
 	uint64_t tallies[CAPTURE_EVENTS][OUTCOMES]; /* by id, of events that are no ticks */
 	uint64_t (*ledger)[OUTCOMES]; /* by cpu + 1 */
 	size_t n_ledger, cap_ledger;
@@ -222,8 +223,8 @@ struct capture_totals capture_totals(const struct capture *c);
 bool capture_counts(const struct capture *c);
 
 /*
- * Things of different kinds do not add up. The segment's first event that is not of waiting time is CPU time, wherever
- * that was sampled. Is this one a count of something else?
+ * Things of different kinds do not add up. The segment's first event that is neither of waiting time nor counted is
+ * CPU time, wherever that was sampled; else its first one stands for that. Is this one a count of something else?
  */
 static inline bool capture_is_other(const struct capture *c, uint64_t event)
 {

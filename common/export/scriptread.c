@@ -188,11 +188,44 @@ static bool begins(struct slice s, const char *with)
 	return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-/* Only of time is it known in what perf counts; and of what the text names no period of, in samples. */
+/*
+ * One of the kernel's own, or a tracepoint: behind its colon stand not just letters of perf's modifiers, as in
+ * "cycles:ppp".
+ */
+static bool is_counted(struct slice event)
+{
+	static const char *const names[] = {
+		"page-faults", "faults", "minor-faults", "major-faults", "context-switches", "cs", "cpu-migrations", "migrations",
+		"alignment-faults", "emulation-faults",
+	};
+	static const char modifiers[] = "ukhpPGHSDIWeb:";
+	const uint8_t *colon = event.n ? memchr(event.p, ':', event.n) : NULL;
+	size_t n = colon ? (size_t)(colon - event.p) : event.n;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (n == strlen(names[i]) && memcmp(event.p, names[i], n) == 0)
+			return true;
+	}
+	for (n++; n < event.n; n++) {
+		if (!memchr(modifiers, event.p[n], sizeof(modifiers) - 1))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Of time it is known in what perf counts, and of what happens once: its periods add up. Those of the hardware's events are
+ * of as many kinds as there are events; and what the text names no period of counts in samples.
+ */
 static const char *unit_of(const struct script_head *h)
 {
-	return !h->has_period ? "" : begins(h->event, "cpu-clock") || begins(h->event, "task-clock") ? "ns" :
-	       begins(h->event, "cycles") || begins(h->event, "cpu-cycles") ? "cycles" : "";
+	if (!h->has_period)
+		return "";
+	if (is_counted(h->event))
+		return "events";
+	if (begins(h->event, "cpu-clock") || begins(h->event, "task-clock"))
+		return "ns";
+	return begins(h->event, "cycles") || begins(h->event, "cpu-cycles") ? "cycles" : "";
 }
 
 static uint64_t event_id(struct script_reader *r, const struct script_head *h)

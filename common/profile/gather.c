@@ -21,7 +21,8 @@ struct gather_key {
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
 	uint32_t slice; /* of time. No padding with bytes of chance: keys are compared as bytes */
-	uint32_t wait, zero; /* enum capture_wait, where it is shown */
+	uint32_t wait;  /* enum capture_wait, where it is shown */
+	uint32_t event; /* one that is counted, or 0: what stands in for the clock ends to when the clock is heard of */
 };
 
 struct gather_sum {
@@ -225,6 +226,8 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.thread = (uint32_t)r->thread;
 	if (v->wall)
 		k.wait = capture_wait(&g->capture, r->event);
+	if (capture_is_counted(&g->capture, r->event))
+		k.event = (uint32_t)r->event;
 	if (v->moment_ns)
 		k.slice = slice_of_time(g, r->time);
 	return k;
@@ -265,7 +268,6 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
 		return "the weights add up to more than 64 bits";
-	g->sums.counted = g->sums.counted || counted;
 	key = key_of(g, r);
 	if (!intern_add(&g->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
 	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key))) {
@@ -539,6 +541,12 @@ static enum names_style style_of(const struct view *v)
 	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
 }
 
+/* The clock's event may have come after samples of another one, which was the first so far. */
+static bool still_listed(const struct gather *g, const struct gather_key *k)
+{
+	return !k->event || view_lists_event(g->view, &g->capture, k->event);
+}
+
 /* Names what the segment has, less what stands in but, and adds it to the profile. */
 static bool add_stacks(struct gather *g, const struct gather_sum *but)
 {
@@ -564,6 +572,9 @@ static bool add_stacks(struct gather *g, const struct gather_sum *but)
 			sum.samples -= but[i].samples;
 			sum.weight -= but[i].weight;
 		}
+		if (!still_listed(g, &key))
+			continue;
+		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
 		good = (but && !sum.samples) || add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
 	names_release(&names);
