@@ -53,7 +53,7 @@ static void write_text(int fd, struct script_writer *w)
  */
 static uint64_t convert(int stream, int text, bool strict, uint64_t *waits)
 {
-	static const struct view view;
+	static const struct view view = { .apart = true }; /* events stay apart in both */
 	struct reader *r = reader_new(stream, "fuzz");
 	struct perf_pipe pipe;
 	struct script_writer w;
