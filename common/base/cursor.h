@@ -68,6 +68,19 @@ static inline bool slice_is(struct slice a, const char *text)
 	return slice_equal(a, slice_of(text));
 }
 
+/* 0 where it is no decimal number, or too large for a time. */
+static inline uint64_t slice_decimal(struct slice text)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
+			return 0;
+		v = v * 10 + text.p[i] - '0';
+	}
+	return v;
+}
+
 static inline struct cursor cursor_over(const void *p, size_t n)
 {
 	return (struct cursor){ p, (const uint8_t *)p + n };

@@ -743,19 +743,6 @@ static const char *add_symbol(struct capture *c, const struct record_symbol *r)
 	return order_names(c, s.frame, id) ? NULL : no_memory;
 }
 
-/* 0 where it is no decimal number, or too large for a time. */
-static uint64_t decimal(struct slice text)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
-}
-
 static const char *set_meta(struct capture *c, const struct record_meta *r)
 {
 	uint32_t key, value;
@@ -763,9 +750,9 @@ static const char *set_meta(struct capture *c, const struct record_meta *r)
 	if (!text(c, r->key, &key) || !text(c, r->value, &value) || !idmap_set(&c->meta, key, value))
 		return no_memory;
 	if (slice_is(r->key, "start-realtime-ns")) /* it is asked for at each sample */
-		c->realtime = decimal(r->value);
+		c->realtime = slice_decimal(r->value);
 	else if (slice_is(r->key, "start-monotonic-ns"))
-		c->monotonic = decimal(r->value);
+		c->monotonic = slice_decimal(r->value);
 	return NULL;
 }
 
@@ -1007,7 +994,7 @@ struct slice capture_meta(const struct capture *c, const char *key)
 
 uint64_t capture_meta_number(const struct capture *c, const char *key)
 {
-	return decimal(capture_meta(c, key));
+	return slice_decimal(capture_meta(c, key));
 }
 
 uint64_t capture_realtime(const struct capture *c, uint64_t time)

@@ -74,25 +74,12 @@ static bool walk_samples(struct walk *w, struct cursor run, bool first_only)
 	return true;
 }
 
-/* 0 where it is no number. */
-static uint64_t number(struct slice text)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] < '0' || text.p[i] > '9' || v > INT64_MAX / 10 - 9)
-			return 0;
-		v = v * 10 + text.p[i] - '0';
-	}
-	return v;
-}
-
 static void see(struct walk *w, const struct record *r)
 {
 	if (r->type == RECORD_META && slice_is(r->meta.key, "start-realtime-ns"))
-		w->realtime = number(r->meta.value);
+		w->realtime = slice_decimal(r->meta.value);
 	else if (r->type == RECORD_META && slice_is(r->meta.key, "start-monotonic-ns"))
-		w->monotonic = number(r->meta.value);
+		w->monotonic = slice_decimal(r->meta.value);
 	w->ended = w->ended || r->type == RECORD_END;
 	if (r->type == RECORD_END && r->end.time > w->end)
 		w->end = r->end.time;
