@@ -77,7 +77,7 @@ static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size
 static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, uint64_t *sum)
 {
 	enum { BLOCK = 12000 };
-	static const unsigned int ahead[] = { [EXPECT_FAR] = 18, [EXPECT_NEARER] = 12, [EXPECT_NEAR] = 6 };
+	static const unsigned int ahead[] = { [EXPECT_FAR] = 12, [EXPECT_NEAR] = 5 };
 	static struct radix_item items[BLOCK], spare[BLOCK];
 	double begin = now();
 	struct module_name name;
@@ -96,7 +96,7 @@ static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, si
 				if (i + ahead[when] < some)
 					modules_expect(m, id, sorted[i + ahead[when]].key, when);
 			}
-			if (modules_name(m, id, &place, &name) == 1)
+			if (modules_name_once(m, id, &place, &name) == 1)
 				*sum += name.text + name.offset;
 		}
 	}

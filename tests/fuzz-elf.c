@@ -20,9 +20,9 @@ static void look(const struct symbols *t, uint64_t vaddr)
 
 	if (s == SYMBOL_NONE)
 		return;
-	demand(symbols_start(t, s) <= vaddr);
+	demand(symbols_get(t, s)->start <= vaddr);
 	demand(symbols_name(t, s, &name) && name.n > 0 && name.n <= SYMBOL_NAME_MAX);
-	demand(symbols_origin(t, s) < ORIGINS);
+	demand(symbols_get(t, s)->origin < ORIGINS);
 }
 
 static void look_around(const struct elf_file *f, const struct symbols *t)

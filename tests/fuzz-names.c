@@ -82,7 +82,7 @@ static void look_at_minidebug(const struct elf_file *f)
 	for (uint64_t vaddr = 0x1000; vaddr < 0x1400; vaddr += 5) {
 		uint32_t s = symbols_find(t, vaddr);
 
-		demand(s == SYMBOL_NONE || (symbols_start(t, s) <= vaddr && symbols_origin(t, s) == ORIGIN_MINIDEBUG));
+		demand(s == SYMBOL_NONE || (symbols_get(t, s)->start <= vaddr && symbols_get(t, s)->origin == ORIGIN_MINIDEBUG));
 	}
 	symbols_free(t);
 }

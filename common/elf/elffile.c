@@ -45,6 +45,8 @@ static bool read_segments(struct elf_file *f)
 				p.p_offset, p.p_vaddr, p.p_filesz, p.p_memsz, (p.p_flags & PF_X) != 0,
 			};
 	}
+	while (f->code < f->n_segments && !f->segments[f->code].exec)
+		f->code++;
 	return true;
 }
 
@@ -275,6 +277,12 @@ void elf_close(struct elf_file *f)
 
 bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 {
+	const struct elf_segment *code = &f->segments[f->code];
+
+	if (f->code < f->n_segments && offset >= code->offset && offset - code->offset < code->filesz) { /* as nearly always */
+		*vaddr = code->vaddr + (offset - code->offset);
+		return true;
+	}
 	/* First what contains it, then what a whole last page brings in; executable ones before others. */
 	for (unsigned int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; i < f->n_segments; i++) {

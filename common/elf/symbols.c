@@ -10,15 +10,6 @@
 
 enum { RELAX_EACH = 1 << 16, RESERVE_MAX = 1 << 20 }; /* symbols */
 
-/* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
-struct symbol {
-	uint64_t start;
-	uint32_t name;  /* offset in its string table */
-	uint32_t tag;   /* the caller's */
-	uint8_t table;  /* which string table */
-	uint8_t origin;
-};
-
 /*
  * [start, the next one's start) belongs to a symbol, or to none; while it is decided, to a candidate. Counted
  * from the base of its run: eight of them to a line of the cache.
@@ -578,8 +569,6 @@ void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation wh
 	if (part >= r->n_first)
 		return;
 	if (when == EXPECT_FAR) {
-		__builtin_prefetch(&r->first[part]);
-	} else if (when == EXPECT_NEARER) {
 		/* There is about one interval to a part, so that is not far from where it will be found. */
 		__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
 	} else {
@@ -589,14 +578,9 @@ void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation wh
 	}
 }
 
-uint64_t symbols_start(const struct symbols *t, uint32_t s)
+struct symbol *symbols_get(struct symbols *t, uint32_t s)
 {
-	return t->items[s].start;
-}
-
-uint32_t *symbols_tag(struct symbols *t, uint32_t s)
-{
-	return &t->items[s].tag;
+	return &t->items[s];
 }
 
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out)
@@ -612,11 +596,6 @@ bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out)
 bool symbols_damaged(const struct symbols *t)
 {
 	return t->damaged;
-}
-
-enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s)
-{
-	return t->items[s].origin;
 }
 
 bool symbols_has(const struct symbols *t, enum symbol_origin origin)

@@ -50,6 +50,15 @@ enum symbol_origin { ORIGIN_SYMTAB, ORIGIN_DYNSYM, ORIGIN_PLT, ORIGIN_DEBUG, ORI
 
 enum { SYMBOL_NAME_MAX = 8192 }; /* bytes of a name; what is longer is cut */
 
+/* What a look-up needs to keep of a symbol; all of it in one line of the CPU's cache. */
+struct symbol {
+	uint64_t start;
+	uint32_t name;  /* offset in its string table */
+	uint32_t tag;   /* a number that the caller may keep with it; 0 at first */
+	uint8_t table;  /* which string table */
+	uint8_t origin; /* enum symbol_origin */
+};
+
 struct symbols;
 
 struct symbols *symbols_new(void);
@@ -62,19 +71,17 @@ bool symbols_settle(struct symbols *t);
 uint32_t symbols_find(const struct symbols *t, uint64_t vaddr);
 /*
  * The address will be looked for soon. What that reads hangs together, one pointer leading to the next, so each link is
- * to be asked for in its time: far ahead, then again nearer, then when it is nearly there.
+ * to be asked for in its time: far ahead, then when it is nearly there.
  */
-enum expectation { EXPECT_FAR, EXPECT_NEARER, EXPECT_NEAR };
+enum expectation { EXPECT_FAR, EXPECT_NEAR };
 void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation when);
-uint64_t symbols_start(const struct symbols *t, uint32_t s);
+/* Lent until the symbols are freed. */
+struct symbol *symbols_get(struct symbols *t, uint32_t s);
 /*
  * Replaces what is in out by the name, without a version ("@@GLIBC_2.4"), and without "@plt" for a stub. False: what
  * stands in the file is no longer what stood there, or no memory (out->failed).
  */
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out);
-enum symbol_origin symbols_origin(const struct symbols *t, uint32_t s);
-/* A number that the caller may keep with the symbol; 0 at first. */
-uint32_t *symbols_tag(struct symbols *t, uint32_t s);
 /* Did a file shrink or change while it was read? Then nothing of this is to be believed. */
 bool symbols_damaged(const struct symbols *t);
 /* Memory that it holds, about, pages of the file among it. */

@@ -327,7 +327,7 @@ bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_s
 	id = symbols_find(s->symbols, address - k->offset);
 	if (id == SYMBOL_NONE || !symbols_name(s->symbols, id, &k->name))
 		return false;
-	out->address = symbols_start(s->symbols, id) + k->offset;
+	out->address = symbols_get(s->symbols, id)->start + k->offset;
 	out->size = 0; /* it is not known here how far it reaches */
 	out->name = buf_view(&k->name);
 	out->module = (struct slice){ NULL, 0 };

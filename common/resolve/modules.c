@@ -499,27 +499,22 @@ static const uint8_t source_of[ORIGINS] = {
 };
 
 /* A symbol's name is demangled once. 0: it is not there any more. */
-static int text_of(struct modules *m, struct module *module, uint32_t symbol, uint32_t *text)
+static int make_text(struct modules *m, struct module *module, uint32_t id, struct symbol *symbol)
 {
-	uint32_t *known = symbols_tag(module->symbols, symbol);
 	size_t n_texts = m->texts.n;
 
-	if (*known == 0) {
-		if (!symbols_name(module->symbols, symbol, &m->name)) {
-			damaged(m, module);
-			return m->name.failed ? -1 : 0;
-		}
-		buf_clear(&m->scratch);
-		demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
-		if (symbols_origin(module->symbols, symbol) == ORIGIN_PLT)
-			buf_text(&m->scratch, "@plt");
-		if (m->scratch.failed ||
-		    !intern_add(&m->texts, buf_view(&m->scratch), known))
-			return -1;
-		if (m->texts.n > n_texts)
-			m->text_bytes += m->scratch.n + TEXT_COST;
+	if (!symbols_name(module->symbols, id, &m->name)) {
+		damaged(m, module);
+		return m->name.failed ? -1 : 0;
 	}
-	*text = *known;
+	buf_clear(&m->scratch);
+	demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
+	if (symbol->origin == ORIGIN_PLT)
+		buf_text(&m->scratch, "@plt");
+	if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), &symbol->tag))
+		return -1;
+	if (m->texts.n > n_texts)
+		m->text_bytes += m->scratch.n + TEXT_COST;
 	return 1;
 }
 
@@ -530,7 +525,7 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 	size_t n_texts = m->texts.n;
 	struct more_hit hit;
 
-	if (symbol != SYMBOL_NONE && symbols_origin(module->symbols, symbol) != ORIGIN_DYNSYM)
+	if (symbol != SYMBOL_NONE && symbols_get(module->symbols, symbol)->origin != ORIGIN_DYNSYM)
 		return 0;
 	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
 		return 0;
@@ -555,13 +550,23 @@ static bool wake(struct modules *m, struct module *module)
 	return true;
 }
 
-/* The same as modules_name, without having seen the place before. */
-static int find(struct modules *m, struct module *module, const struct module_place *where, struct module_name *name)
+static int name_symbol(struct modules *m, struct module *module, uint64_t vaddr, uint32_t id, struct module_name *name)
 {
+	struct symbol *symbol = symbols_get(module->symbols, id);
+	int found = symbol->tag ? 1 : make_text(m, module, id, symbol);
+
+	*name = (struct module_name){ symbol->tag, source_of[symbol->origin], vaddr - symbol->start };
+	return found;
+}
+
+int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
+{
+	struct module *module = &m->items[id];
 	uint64_t vaddr;
 	uint32_t symbol;
 	int found;
 
+	*name = (struct module_name){ 0 };
 	if (!wake(m, module))
 		return -1;
 	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
@@ -569,11 +574,8 @@ static int find(struct modules *m, struct module *module, const struct module_pl
 	module->bias = vaddr - where->offset;
 	symbol = symbols_find(module->symbols, vaddr);
 	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
-	if (found == 0 && symbol != SYMBOL_NONE) {
-		name->source = source_of[symbols_origin(module->symbols, symbol)];
-		name->offset = vaddr - symbols_start(module->symbols, symbol);
-		found = text_of(m, module, symbol, &name->text);
-	}
+	if (found == 0 && symbol != SYMBOL_NONE)
+		found = name_symbol(m, module, vaddr, symbol, name);
 	if (found > 0)
 		name->offset += where->after_call && where->offset;
 	return found;
@@ -586,12 +588,8 @@ static struct cached *slot_of(const struct modules *m, uint32_t id, uint64_t off
 
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when)
 {
-	const struct module *module = &m->items[id];
-
-	if (when == EXPECT_FAR)
-		__builtin_prefetch(slot_of(m, id, offset), 1);
-	if (module->symbols)
-		symbols_expect(module->symbols, offset + module->bias, when);
+	if (id < m->n && m->items[id].symbols)
+		symbols_expect(m->items[id].symbols, offset + m->items[id].bias, when);
 }
 
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
@@ -604,11 +602,15 @@ int modules_name(struct modules *m, uint32_t id, const struct module_place *wher
 		*name = (struct module_name){ c->text, c->source, c->name_offset };
 		return c->text != 0;
 	}
-	*name = (struct module_name){ 0 };
-	found = find(m, &m->items[id], where, name);
+	found = modules_name_once(m, id, where, name);
 	if (found > 0 || (found == 0 && m->items[id].symbols && !m->items[id].lost_offsets))
 		*c = (struct cached){ where->offset, name->offset, key, name->text, name->source, m->generation };
 	return found;
+}
+
+bool modules_have_levels(const struct modules *m)
+{
+	return m->options.levels != 0;
 }
 
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels)

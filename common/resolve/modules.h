@@ -78,14 +78,17 @@ bool modules_tidy(struct modules *m, size_t keep);
 /* All names; text 0 is "". Others may add theirs. */
 struct intern *modules_texts(struct modules *m);
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
-/* 1: named. 0: this place has no name. -1: out of memory. */
+/* 1: named. 0: this place has no name. -1: out of memory. Remembers the answers to places that are asked often. */
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+/* The same for who asks each place once; it remembers nothing. */
+int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
 /*
  * What debug information says of a place, as far as it was asked for: how many levels, 0 where it says nothing, -1
  * without memory. Lent until the next call.
  */
+bool modules_have_levels(const struct modules *m); /* was it asked for any? */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
-/* As symbols_expect; what it takes is brought into the CPU's cache. Only a matter of time. */
+/* As symbols_expect, for any id; what it takes is brought into the CPU's cache. Only a matter of time. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when);
 struct module_state modules_state(const struct modules *m, uint32_t id);
 /* Memory that the modules which are loaded hold, about. */

@@ -4,6 +4,8 @@
 
 #include "common/resolve/naming.h"
 
+enum { QUEUE_OFFSET_BITS = 40 };
+
 bool naming_list_add(struct list *l, uint32_t v)
 {
 	if (!grow_array(&l->items, &l->cap, l->n, sizeof(*l->items)))
@@ -38,6 +40,7 @@ struct namer *namer_new(struct modules *modules)
 		return NULL;
 	n->modules = modules;
 	n->texts = modules_texts(modules);
+	n->has_levels = modules_have_levels(modules);
 	n->n_placed = n->n_said = 1;
 	n->last_said = true;
 	if (!no_levels(n)) {
@@ -232,13 +235,19 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 		.after_call = capture_lookup(frame, frame->address) != frame->address,
 	};
 	struct module_name name;
-	int found = modules_name(n->modules, f->module - 1, &where, &name);
+	int found = modules_name_once(n->modules, f->module - 1, &where, &name);
 
 	if (found <= 0 || !is_named(name.source))
 		f->version = modules_state(n->modules, f->module - 1).version;
 	if (found > 0)
 		*a = (struct answer){ .text = name.text, .source = name.source, .late = a->late, .offset = name.offset };
-	return found == 0 || (found > 0 && look_for_levels(n, f->module - 1, &where, a));
+	return found == 0 || (found > 0 && (!n->has_levels || look_for_levels(n, f->module - 1, &where, a)));
+}
+
+/* The key that the place has in the queue: what is near in memory is near in the queue. */
+static uint64_t queue_key(uint32_t module, uint64_t offset)
+{
+	return (uint64_t)module << QUEUE_OFFSET_BITS ^ offset;
 }
 
 /*
@@ -261,7 +270,7 @@ static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 		return look_in_maps(n, c, place, a);
 	if (!extend_array(&n->queue, &n->cap_queue, n->n_queue, sizeof(*n->queue)))
 		return false;
-	n->queue[n->n_queue++] = (struct radix_item){ ((uint64_t)f->module << 40) ^ p->offset, place };
+	n->queue[n->n_queue++] = (struct radix_item){ queue_key(f->module, p->offset), place };
 	return true;
 }
 
@@ -279,24 +288,25 @@ static bool look_up_new(struct namer *n, const struct capture *c)
 	return true;
 }
 
-static void expect_name(const struct namer *n, const struct capture_place *p, enum expectation when)
+static void expect_name(const struct namer *n, uint64_t key, enum expectation when)
 {
-	modules_expect(n->modules, n->files[p->file].module - 1, p->offset, when);
+	uint64_t offset = key & (((uint64_t)1 << QUEUE_OFFSET_BITS) - 1);
+
+	modules_expect(n->modules, (uint32_t)(key >> QUEUE_OFFSET_BITS) - 1, offset, when);
 }
 
 /* What comes next in the queue lies anywhere in memory: it is fetched while those before are named. */
 static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
 {
-	enum { NEAR = 5, NEARER = 10, FAR = 16, FARTHEST = 32 };
+	enum { NEAR = 5, FAR = 12, FARTHEST = 32 };
 
 	if (i + FARTHEST >= n->n_queue)
 		return;
 	__builtin_prefetch(&c->places[sorted[i + FARTHEST].value]);
 	__builtin_prefetch(&c->frames[c->places[sorted[i + FAR].value].frame]);
 	__builtin_prefetch(&n->answers[sorted[i + FAR].value], 1);
-	expect_name(n, &c->places[sorted[i + FAR].value], EXPECT_FAR);
-	expect_name(n, &c->places[sorted[i + NEARER].value], EXPECT_NEARER);
-	expect_name(n, &c->places[sorted[i + NEAR].value], EXPECT_NEAR);
+	expect_name(n, sorted[i + FAR].key, EXPECT_FAR);
+	expect_name(n, sorted[i + NEAR].key, EXPECT_NEAR);
 }
 
 bool naming_look_up_queued(struct namer *n, const struct capture *c)

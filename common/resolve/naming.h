@@ -67,7 +67,7 @@ struct namer {
 	bool file_named;  /* it gave a name */
 	struct idmap said_ksyms; /* by address, those that were taken from it */
 	bool kernel_new, last_said;
-	bool host_known;
+	bool host_known, has_levels;
 	enum identity_host host;
 	uint64_t realtime, monotonic; /* of the segment's start; 0: unknown */
 	/* Of all segments. */
