@@ -102,7 +102,7 @@ static bool is_name(uint32_t type)
 }
 
 /* What most records are; none of them can be large or end anything. */
-static bool is_bulk(uint32_t type)
+static bool is_batched(uint32_t type)
 {
 	return type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE;
 }
@@ -143,35 +143,59 @@ static void before_record(struct pass *p, const struct record *r)
 	}
 }
 
-static bool pass_on(struct pass *p, const struct record *r)
+/* Behind what was written: a name, or else. False: the system failed. */
+static bool written(struct pass *p, bool good, uint32_t type)
 {
-	const char *wrong;
-	uint64_t before;
+	uint64_t before = p->bytes;
 	bool full;
 
-	if (p->due || !is_bulk(r->type)) {
-		before_record(p, r);
-		p->bytes = writer_bytes(p->writer);
+	if (!good) {
+		if (!writer_refused(p->writer))
+			return false;
+		reader_complain(p->reader, writer_error(p->writer));
 	}
-	wrong = capture_apply(&p->capture, r);
+	p->bytes = writer_bytes(p->writer);
+	full = p->bytes != before;
+	if (type != RECORD_FLUSH) {
+		p->open = is_name(type) || full;
+		p->due |= full;
+	}
+	return true;
+}
+
+static void understand(struct pass *p, const struct record *r)
+{
+	const char *wrong = capture_apply(&p->capture, r);
+
 	or_die(!p->capture.no_memory);
 	if (wrong) /* it goes on all the same: who reads it next is to know of it too */
 		reader_complain(p->reader, wrong);
 	else if (namer_minds(r))
 		or_die(namer_see(p->namer, &p->capture, r));
-	if (!writer_put(p->writer, r)) {
-		if (!writer_refused(p->writer))
-			return false;
-		reader_complain(p->reader, writer_error(p->writer));
+}
+
+/* Records of a batch are not coded anew: it is written as it came when its last one has been seen. */
+static bool pass_batch(struct pass *p)
+{
+	struct stream_batch batch;
+
+	return !reader_batch(p->reader, &batch) || written(p, writer_put_batch(p->writer, &batch), batch.type);
+}
+
+static bool pass_on(struct pass *p, const struct record *r)
+{
+	bool batched = is_batched(r->type);
+
+	if (!batched && !pass_batch(p)) /* where damage ended it */
+		return false;
+	if (p->due || !batched) {
+		before_record(p, r);
+		p->bytes = writer_bytes(p->writer);
 	}
-	before = p->bytes;
-	p->bytes = writer_bytes(p->writer);
-	full = p->bytes != before;
-	if (r->type != RECORD_FLUSH) {
-		p->open = is_name(r->type) || full;
-		p->due |= full;
-	}
-	return true;
+	understand(p, r);
+	if (batched)
+		return !r->last || pass_batch(p);
+	return written(p, writer_put(p->writer, r), r->type);
 }
 
 static void print_count(const struct tally_count *c)

@@ -14,7 +14,7 @@ static void demand(bool holds)
 static struct buf name;
 static bool guarded;
 
-static void look(const struct symbols *t, uint64_t vaddr)
+static void look(struct symbols *t, uint64_t vaddr)
 {
 	uint32_t s = symbols_find(t, vaddr);
 
@@ -25,7 +25,7 @@ static void look(const struct symbols *t, uint64_t vaddr)
 	demand(symbols_get(t, s)->origin < ORIGINS);
 }
 
-static void look_around(const struct elf_file *f, const struct symbols *t)
+static void look_around(const struct elf_file *f, struct symbols *t)
 {
 	uint64_t vaddr;
 

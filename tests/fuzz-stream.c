@@ -10,6 +10,7 @@
  */
 #include "common/base/le.h"
 #include "common/capture/capture.h"
+#include "common/stream/batch.h"
 #include "common/stream/block.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -108,6 +109,19 @@ static void take_in(struct capture *c, struct reader *r, const struct record *re
 		capture_epoch(c, (uint32_t)rec->sample.thread);
 }
 
+/* What can be read can be written, by batches too. */
+static void pass(struct reader *r, struct writer *w, struct writer *whole, const struct record *rec)
+{
+	struct stream_batch batch;
+	bool batched = batch_is_of(rec->type);
+
+	must(writer_put(w, rec));
+	if (!batched || rec->last)
+		must(!reader_batch(r, &batch) || writer_put_batch(whole, &batch));
+	if (!batched)
+		must(writer_put(whole, rec));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static int in = -1, out = -1;
@@ -115,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	struct capture c;
 	struct record rec;
 	struct reader *r;
-	struct writer *w;
+	struct writer *w, *whole;
 
 	if (n == 0)
 		return 0;
@@ -130,17 +144,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	must(ftruncate(in, 0) == 0 && pwrite(in, bytes.p, bytes.n, 0) == (ssize_t)bytes.n && lseek(in, 0, SEEK_SET) == 0);
 	r = reader_new(in, "fuzz");
 	w = writer_new(out);
-	must(r && w && capture_init(&c));
+	whole = writer_new(out);
+	must(r && w && whole && capture_init(&c));
 	while (reader_next(r, &rec) > 0) {
 		take_in(&c, r, &rec);
-		must(writer_put(w, &rec)); /* what can be read can be written */
+		pass(r, w, whole, &rec);
 		buf_clear(&line);
 		record_print(&line, &rec);
 	}
-	must(writer_finish(w) && (reader_refused(r) || !reader_error(r)));
+	must(writer_finish(w) && writer_finish(whole) && (reader_refused(r) || !reader_error(r)));
 	look_up(&c);
 	capture_release(&c);
 	writer_free(w);
+	writer_free(whole);
 	reader_free(r);
 	buf_release(&bytes);
 	buf_release(&line);

@@ -4,6 +4,7 @@
  */
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/stream/batch.h"
 #include "common/stream/block.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
@@ -472,6 +473,107 @@ static void malformed_records(void)
 		   "file: damaged before it came here, at byte 5: ?[x");
 }
 
+/* Everything of a stream put into another, by batches where whole; before each of them an EXIT of that time, if any. */
+static struct buf passed(int in, bool whole, uint64_t time)
+{
+	int fd = new_file();
+	struct writer *w = writer_new(fd);
+	struct reader *r = reader_new(in, "file");
+	struct stream_batch batch;
+	struct record rec;
+	struct buf bytes;
+	bool good = true;
+
+	lseek(in, 0, SEEK_SET);
+	while (reader_next(r, &rec) > 0) {
+		bool each = !whole || !batch_is_of(rec.type);
+
+		if (whole && (each || rec.last) && reader_batch(r, &batch)) {
+			good &= !time || writer_put(w, &(struct record){ .type = RECORD_EXIT, .exit = { time, 77 } });
+			good &= writer_put_batch(w, &batch) && !reader_batch(r, &batch);
+		}
+		good &= !each || writer_put(w, &rec);
+	}
+	if (!good || !writer_finish(w))
+		abort();
+	bytes = file_bytes(fd);
+	writer_free(w);
+	reader_free(r);
+	close(fd);
+	return bytes;
+}
+
+/* Its records as text, without those that passed() has put in and where blocks end. */
+static struct buf text_of(const struct buf *bytes)
+{
+	int fd = file_of(bytes->p, bytes->n);
+	struct reader *r = reader_new(fd, "file");
+	struct buf text = { 0 };
+	struct record rec;
+
+	while (reader_next(r, &rec) > 0) {
+		if (rec.type != RECORD_FLUSH && (rec.type != RECORD_EXIT || rec.exit.thread != 77))
+			print(&text, &rec);
+	}
+	reader_free(r);
+	close(fd);
+	return text;
+}
+
+static void passed_the_same(const char *what, int fd, uint64_t time)
+{
+	struct buf each = passed(fd, false, 0), whole = passed(fd, true, time), want = text_of(&each), got = text_of(&whole);
+
+	check(want.n == got.n && memcmp(want.p, got.p, want.n) == 0, what);
+	check(time || (each.n == whole.n && memcmp(each.p, whole.p, each.n) == 0), "and the bytes are, where no time is changed");
+	buf_release(&each);
+	buf_release(&whole);
+	buf_release(&want);
+	buf_release(&got);
+}
+
+static void batches(void)
+{
+	enum { LARGE = BLOCK_MAX - 8, SAMPLE_BYTES = 5 };
+	static const uint8_t version[] = { 1, 0, 0, 0, 1, 0 };
+	uint32_t segment = (uint32_t)hash_bytes(version, sizeof(version));
+	struct slice cut = PAYLOAD(RECORD_SAMPLE, 12, 6, 0, 1, 0, 0, 2, 0, 1, 0, 0, 4, 0, RECORD_EXIT, 2, 2, 7);
+	struct buf b = { 0 }, payload = { 0 }, body = { 0 };
+	struct record rec = { .type = RECORD_SEGMENT, .segment = { 1, 0, 1 } };
+	int fd = new_file();
+	struct writer *w = writer_new(fd);
+	uint64_t node = NODE_FIRST;
+
+	for (int i = 0; i < 20000; i++, random_record(&rec, &node))
+		writer_put(w, &rec);
+	writer_finish(w);
+	writer_free(w);
+	passed_the_same("random records passed on by batches are the same", fd, 0);
+	passed_the_same("also where their times begin elsewhere", fd, 12345);
+	close(fd);
+
+	put_block(&b, BLOCK_HEADER, 0, segment, 0, (struct slice){ version, sizeof(version) });
+	put_block(&b, BLOCK_RECORDS, 0, segment, 1, cut);
+	fd = file_of(b.p, b.n);
+	passed_the_same("of a batch that is malformed, what comes before", fd, 0);
+	close(fd);
+
+	buf_clear(&b);
+	while (body.n + SAMPLE_BYTES < LARGE)
+		buf_bytes(&body, (const uint8_t[]){ 2, 0, 1, 0, 0 }, SAMPLE_BYTES);
+	buf_varint(&payload, RECORD_SAMPLE);
+	buf_slice(&payload, buf_view(&body));
+	put_block(&b, BLOCK_HEADER, 0, segment, 0, (struct slice){ version, sizeof(version) });
+	put_block(&b, BLOCK_RECORDS, 0, segment, 1, buf_view(&payload));
+	put_block(&b, BLOCK_RECORDS, 0, segment, 2, PAYLOAD(RECORD_END, 3, 2, 0, 0));
+	fd = file_of(b.p, b.n);
+	passed_the_same("a batch that fills its block behind another record", fd, UINT64_MAX / 3);
+	close(fd);
+	buf_release(&b);
+	buf_release(&body);
+	buf_release(&payload);
+}
+
 static void odd_blocks(void)
 {
 	static const uint8_t version[] = { 1, 0, 0, 0, 1, 0 }, newer[] = { 2, 0, 0, 0, 2, 0 };
@@ -689,6 +791,7 @@ int main(void)
 	refused_records();
 	large_records();
 	malformed_records();
+	batches();
 	odd_blocks();
 	stream_in_a_stream();
 	live_pipe();

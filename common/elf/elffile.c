@@ -26,6 +26,28 @@ static uint64_t page_up(uint64_t v)
 	return page_down(v + PAGE - 1);
 }
 
+static bool overlap(const struct elf_segment *a, const struct elf_segment *b)
+{
+	return a->offset < b->offset ? b->offset - a->offset < a->filesz : a->offset - b->offset < b->filesz;
+}
+
+/* Where elf_vaddr looks first: nothing that it would find before that may be there. */
+static void choose_code(struct elf_file *f)
+{
+	enum { LOOK = 64 }; /* no linker makes more */
+
+	f->code = f->n_segments;
+	for (size_t i = 0; i < f->n_segments && i < LOOK; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		bool first = s->exec && (f->code == f->n_segments || s->filesz > f->segments[f->code].filesz);
+
+		for (size_t before = 0; first && before < i; before++)
+			first = !f->segments[before].exec || !overlap(&f->segments[before], s);
+		if (first)
+			f->code = i;
+	}
+}
+
 static bool read_segments(struct elf_file *f)
 {
 	size_t n;
@@ -45,8 +67,7 @@ static bool read_segments(struct elf_file *f)
 				p.p_offset, p.p_vaddr, p.p_filesz, p.p_memsz, (p.p_flags & PF_X) != 0,
 			};
 	}
-	while (f->code < f->n_segments && !f->segments[f->code].exec)
-		f->code++;
+	choose_code(f);
 	return true;
 }
 
@@ -325,6 +346,7 @@ bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length
 		return false;
 	match->offset = file_offset + (match->vaddr & (PAGE - 1));
 	match->filesz = match->memsz;
+	choose_code(f);
 	return true;
 }
 

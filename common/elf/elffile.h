@@ -54,7 +54,8 @@ struct elf_file {
 	struct Elf *elf; /* libelf's */
 	int fd;
 	struct elf_segment *segments;
-	size_t n_segments, code; /* code: the first that is executable, or n_segments */
+	size_t n_segments;
+	size_t code; /* the largest executable one of those that no executable one before them overlaps, or n_segments */
 	uint8_t build_id[ELF_BUILD_ID_MAX];
 	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
 	uint64_t dev, inode;

@@ -553,10 +553,12 @@ static bool wake(struct modules *m, struct module *module)
 static int name_symbol(struct modules *m, struct module *module, uint64_t vaddr, uint32_t id, struct module_name *name)
 {
 	struct symbol *symbol = symbols_get(module->symbols, id);
-	int found = symbol->tag ? 1 : make_text(m, module, id, symbol);
+	int made = symbol->tag ? 1 : make_text(m, module, id, symbol);
 
+	if (made <= 0) /* its file was damaged meanwhile: all symbols have gone */
+		return made;
 	*name = (struct module_name){ symbol->tag, source_of[symbol->origin], vaddr - symbol->start };
-	return found;
+	return 1;
 }
 
 int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)

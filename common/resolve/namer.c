@@ -159,8 +159,10 @@ static bool find_module(struct namer *n, const struct capture *c, const struct c
 /* What is known of the place's file, at its first use its module too. */
 static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
 {
-	struct file_state *f = *fp = naming_file(n, p->file);
+	struct file_state *f = *fp = p->file < n->n_files ? &n->files[p->file] : naming_file(n, p->file);
 
+	if (f && f->used && f->module && f->process == c->frames[p->frame].process) /* as nearly always */
+		return true;
 	if (!f)
 		return false;
 	if (!f->used && !naming_list_add(&n->new_files, p->file))

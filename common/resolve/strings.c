@@ -40,12 +40,10 @@ bool strings_see(struct strings *s, uint64_t id, uint32_t text)
 	return idmap_set(&s->texts, id, text);
 }
 
-uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
+uint32_t strings_say(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
 {
 	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
 		return 0;
-	if (s->ids[text])
-		return s->ids[text];
 	if (!s->next)
 		s->next = s->highest ? (s->highest | (ID_STEP - 1)) + 1 : 1;
 	if (s->next > ID_MAX || !idmap_set(&s->texts, s->next, text))

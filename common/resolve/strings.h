@@ -22,8 +22,13 @@ void strings_clear(struct strings *s);
 void strings_release(struct strings *s);
 /* The input says that id is this text. False without memory. */
 bool strings_see(struct strings *s, uint64_t id, uint32_t text);
+/* Where it has none yet. */
+uint32_t strings_say(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w);
 /* The id of a text; writes a STRING record if it had none. 0 without memory. */
-uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w);
+static inline uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
+{
+	return text < s->cap && s->ids[text] ? s->ids[text] : strings_say(s, texts, text, w);
+}
 /* The same will be asked soon. */
 static inline void strings_expect(const struct strings *s, uint32_t text)
 {

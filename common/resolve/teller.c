@@ -38,11 +38,11 @@ static bool levels_heard(const struct namer *n, const struct capture *c, const s
 	return true;
 }
 
-/* Has it been said, or something better? */
+/* Has it been said, or something better? Most frames have no name before this one. */
 static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
 		     const struct answer *a)
 {
-	const struct capture_symbol *s = capture_symbol_from(c, frame, from);
+	const struct capture_symbol *s = c->frames[frame].symbol ? capture_symbol_from(c, frame, from) : NULL;
 
 	return s && (name_source_rank(s->source) > name_source_rank(a->source) ||
 		     (s->source == a->source && s->offset == a->offset && same_text(n, c, s->name, a->text) &&
@@ -56,24 +56,35 @@ static bool string_of(struct namer *n, struct writer *w, uint32_t text, uint64_t
 	return !text || *id;
 }
 
+/* The function, and what is inlined there. */
+static bool write_levels(struct namer *n, struct writer *w, struct record_symbol s, const struct answer *a)
+{
+	size_t count = count_levels(n, a);
+
+	for (size_t i = 0; i < count; i++) {
+		struct level l = level_of(n, a, i);
+
+		if (!string_of(n, w, i ? l.name : a->text, &s.name) || !string_of(n, w, l.file, &s.file))
+			return false;
+		s.level = i;
+		s.line = l.line;
+		writer_put_symbol(w, &s);
+	}
+	return true;
+}
+
 static bool write_symbol(struct namer *n, const struct capture *c, struct writer *w, uint32_t frame, uint64_t from,
 			 const struct answer *a)
 {
-	struct record r = { .type = RECORD_SYMBOL,
-			    .symbol = { .frame = frame, .from = from, .source = a->source, .offset = a->offset } };
-	size_t count = a->levels ? count_levels(n, a) : 0;
+	struct record_symbol s = { .frame = frame, .from = from, .source = a->source, .offset = a->offset };
 
 	if (is_heard(n, c, frame, from, a))
 		return true;
-	for (size_t i = 0; i == 0 || i < count; i++) {
-		struct level l = i < count ? level_of(n, a, i) : (struct level){ 0 };
-
-		if (!string_of(n, w, i ? l.name : a->text, &r.symbol.name) || !string_of(n, w, l.file, &r.symbol.file))
-			return false;
-		r.symbol.level = i;
-		r.symbol.line = l.line;
-		writer_put(w, &r);
-	}
+	if (a->levels && count_levels(n, a))
+		return write_levels(n, w, s, a);
+	if (!string_of(n, w, a->text, &s.name))
+		return false;
+	writer_put_symbol(w, &s);
 	return true;
 }
 

@@ -10,9 +10,9 @@
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/stream/batch.h"
 #include "common/stream/block.h"
 #include "common/stream/extent.h"
-#include "common/stream/weights.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
 enum { SENTENCE_MAX = 512 }; /* of ours, without the input's name */
@@ -37,11 +37,11 @@ struct reader {
 	/* The block that is being read. */
 	enum state state;
 	bool header;                 /* it is a header block */
-	struct cursor records, batch;
+	struct cursor records;
+	struct batch batch;
+	struct stream_batch whole;   /* its bytes that were delivered and not handed out by reader_batch */
 	uint64_t blocks, block_at;   /* blocks found so far; where this one began */
 	uint64_t time;
-	uint32_t batch_type;
-	uint64_t id, process, address, frame;
 	struct weights weights;
 	/* The segment. */
 	bool any, in_segment, ended;
@@ -431,83 +431,41 @@ static void malformed(struct reader *r, const char *what, const uint8_t *from, c
 
 static bool begin_batch(struct reader *r, uint32_t type, struct slice body)
 {
-	r->batch = cursor_over(body.p, body.n);
-	r->batch_type = type;
+	r->whole = (struct stream_batch){ .type = type, .time = r->time, .body = { body.p, 0 } };
+	if (!batch_begin(&r->batch, type, body, r->time))
+		return false;
 	r->state = IN_BATCH;
-	if (type == RECORD_FRAME)
-		return cursor_varint(&r->batch, &r->process) && cursor_varint(&r->batch, &r->id) &&
-		       cursor_varint(&r->batch, &r->address);
-	r->frame = 0;
-	return type != RECORD_NODE || cursor_varint(&r->batch, &r->id);
-}
-
-static bool batch_frame(struct reader *r, struct record_frame *f)
-{
-	uint64_t v;
-
-	if (!cursor_varint(&r->batch, &v))
-		return false;
-	r->address += (uint64_t)unzigzag(v >> 1);
-	*f = (struct record_frame){ r->id++, r->process, v & 1, r->address };
 	return true;
-}
-
-static bool batch_node(struct reader *r, struct record_node *n)
-{
-	uint64_t back, step;
-
-	if (!cursor_varint(&r->batch, &back) || !cursor_varint(&r->batch, &step))
-		return false;
-	if (r->id < NODE_FIRST || (back >= NODE_FIRST && back - NODE_FIRST >= r->id - NODE_FIRST))
-		return false; /* it is, or its parent would be, what only a root can be */
-	r->frame += (uint64_t)unzigzag(step);
-	*n = (struct record_node){ r->id, back < NODE_FIRST ? back : r->id - (back - NODE_FIRST + 1), r->frame };
-	r->id++;
-	return true;
-}
-
-static bool batch_sample(struct reader *r, struct record_sample *s)
-{
-	uint64_t step, cpu;
-
-	*s = (struct record_sample){ .event = 1 };
-	if (!cursor_varint(&r->batch, &step))
-		return false;
-	s->time = r->time += (uint64_t)unzigzag(step);
-	if (!cursor_varint(&r->batch, &cpu) || !cursor_varint(&r->batch, &s->thread) ||
-	    !cursor_varint(&r->batch, &s->user) || !cursor_varint(&r->batch, &s->kernel) ||
-	    ((cpu & 2) && !cursor_varint(&r->batch, &s->event)))
-		return false;
-	s->weight = weights_get(&r->weights, s->event);
-	if ((cpu & 1) && !cursor_varint(&r->batch, &s->weight))
-		return false;
-	s->cpu = cpu >> 2;
-	return s->cpu >> 32 == 0;
 }
 
 /* One record out of the batch; 0: the batch has ended. */
 static inline int next_in_batch(struct reader *r, struct record *rec)
 {
-	const uint8_t *from = r->batch.p;
-	bool good;
+	const uint8_t *from = r->batch.left.p;
 
-	if (cursor_left(&r->batch) == 0) {
+	if (batch_ended(&r->batch)) {
 		r->state = IN_RECORDS;
 		return 0;
 	}
-	rec->type = r->batch_type;
-	rec->tail = (struct slice){ NULL, 0 };
-	if (r->batch_type == RECORD_FRAME)
-		good = batch_frame(r, &rec->frame);
-	else if (r->batch_type == RECORD_NODE)
-		good = batch_node(r, &rec->node);
-	else
-		good = batch_sample(r, &rec->sample);
-	if (!good) {
+	if (!batch_next(&r->batch, &r->weights, rec)) {
 		r->state = IN_RECORDS;
-		malformed(r, "a malformed record", from, r->batch.end);
+		r->time = r->batch.time;
+		malformed(r, "a malformed record", from, r->batch.left.end);
+		return 0;
 	}
-	return good;
+	r->whole.body.n = (size_t)(r->batch.left.p - r->whole.body.p);
+	r->time = r->whole.time_after = r->batch.time;
+	rec->last = batch_ended(&r->batch);
+	return 1;
+}
+
+bool reader_batch(struct reader *r, struct stream_batch *batch)
+{
+	if (r->whole.body.n == 0)
+		return false;
+	*batch = r->whole;
+	r->whole.body.n = 0;
+	return true;
 }
 
 static void say_earlier_damage(struct reader *r, const struct record_damage *d)
@@ -540,7 +498,7 @@ static int next_record(struct reader *r, struct record *rec)
 		malformed(r, "a malformed record", from, r->records.p);
 		return 0;
 	}
-	if (type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE) {
+	if (batch_is_of((uint32_t)type)) {
 		if (!begin_batch(r, (uint32_t)type, body)) {
 			r->state = IN_RECORDS;
 			malformed(r, "a malformed record", from, r->records.p);

@@ -47,6 +47,12 @@ void reader_choose(struct reader *r, const struct reader_choice *choice);
  * file type, a newer major version): reader_error(r) says which.
  */
 int reader_next(struct reader *r, struct record *rec);
+/*
+ * The batch that the records delivered last stood in, for who passes them on unchanged: after the one that is the last of
+ * it, and after a record that is of no batch, where damage has ended it before its last. Once for each, and
+ * lent until the next call of reader_next.
+ */
+bool reader_batch(struct reader *r, struct stream_batch *batch);
 const char *reader_error(const struct reader *r);
 /* True where reader_error is about the input (status 3) and not about the system (status 1). */
 bool reader_refused(const struct reader *r);

@@ -349,6 +349,7 @@ struct record_source {
 
 struct record {
 	uint32_t type;
+	bool last; /* of its batch, if it is of one */
 	union {
 		struct record_segment segment;
 		struct record_meta meta;
@@ -379,6 +380,16 @@ struct record {
 		struct record_tally tally;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
+};
+
+/*
+ * FRAME, NODE or SAMPLE records that stand together in a block, as bytes; see reader_batch and writer_put_batch.
+ * Samples among them without a weight weigh what the segment's EVENT records say.
+ */
+struct stream_batch {
+	uint32_t type;
+	uint64_t time, time_after; /* the last time in the block, before and behind it */
+	struct slice body;
 };
 
 enum field_kind {

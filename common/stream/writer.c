@@ -8,8 +8,8 @@
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/stream/batch.h"
 #include "common/stream/block.h"
-#include "common/stream/weights.h"
 
 struct writer {
 	int fd;
@@ -302,23 +302,6 @@ static bool put_single(struct writer *w, const struct record *r)
 	return true;
 }
 
-/* A name, of which there may be one for each frame. No length of its body needs a second byte. */
-static void put_symbol(struct writer *w, const struct record_symbol *s)
-{
-	uint8_t *head, *end;
-
-	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
-	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
-	close_batch(w);
-	if (!buf_has_room(&w->block, 2 + RECORD_SYMBOL_MAX) && !buf_reserve(&w->block, 2 + RECORD_SYMBOL_MAX))
-		return;
-	head = w->block.p + w->block.n;
-	end = record_store_symbol(head + 2, s, &w->time);
-	head[0] = RECORD_SYMBOL;
-	head[1] = (uint8_t)(end - head - 2);
-	w->block.n = (size_t)(end - w->block.p);
-}
-
 static bool put_batched(struct writer *w, const struct record *r)
 {
 	if (r->type == RECORD_FRAME && r->frame.kind >= FRAME_KINDS)
@@ -349,21 +332,83 @@ static __attribute__((noinline)) bool put_other(struct writer *w, const struct r
 	return r->type == RECORD_FLUSH ? end_block(w) : put_single(w, r);
 }
 
+/* Hands the block over that has grown enough. */
+static inline bool end_full(struct writer *w)
+{
+	if (w->block.failed || w->batch.failed)
+		return fail(w, "cannot write", strerror(ENOMEM));
+	return w->block.n + w->batch.n < WRITER_BLOCK || end_block(w);
+}
+
+/* No length of its body needs a second byte. */
+bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
+{
+	uint8_t *head, *end;
+
+	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
+	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
+	if (w->failed)
+		return false;
+	if (!w->in_segment)
+		return refuse(w, "the first record must be a segment");
+	if (w->type == BLOCK_HEADER && !end_block(w))
+		return false;
+	close_batch(w);
+	if (!buf_has_room(&w->block, 2 + RECORD_SYMBOL_MAX) && !buf_reserve(&w->block, 2 + RECORD_SYMBOL_MAX))
+		return fail(w, "cannot write", strerror(ENOMEM));
+	head = w->block.p + w->block.n;
+	end = record_store_symbol(head + 2, s, &w->time);
+	head[0] = RECORD_SYMBOL;
+	head[1] = (uint8_t)(end - head - 2);
+	w->block.n = (size_t)(end - w->block.p);
+	return end_full(w);
+}
+
 bool writer_put(struct writer *w, const struct record *r)
 {
-	bool batched = r->type == RECORD_FRAME || r->type == RECORD_NODE || r->type == RECORD_SAMPLE;
+	bool batched = batch_is_of(r->type);
 
 	if (w->failed)
 		return false;
-	if (r->type == RECORD_SYMBOL && w->in_segment && w->type == BLOCK_RECORDS && !r->tail.n)
-		put_symbol(w, &r->symbol);
-	else if (!(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
+	if (r->type == RECORD_SYMBOL && !r->tail.n)
+		return writer_put_symbol(w, &r->symbol);
+	if (!(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
 		return false;
-	if (w->block.failed || w->batch.failed)
-		return fail(w, "cannot write", strerror(ENOMEM));
-	if (w->block.n + w->batch.n >= WRITER_BLOCK)
-		return end_block(w);
+	return end_full(w);
+}
+
+/* One by one: where all of them do not fit into a block, or times begin anew. */
+static bool put_each(struct writer *w, const struct stream_batch *b)
+{
+	struct record r = { 0 };
+	struct batch left;
+
+	for (bool good = batch_begin(&left, b->type, b->body, b->time); good && !batch_ended(&left);) {
+		good = batch_next(&left, &w->weights, &r);
+		if (good && !writer_put(w, &r))
+			return false;
+	}
 	return true;
+}
+
+bool writer_put_batch(struct writer *w, const struct stream_batch *b)
+{
+	enum { HEAD_MAX = 2 * VARINT_MAX }; /* type and length */
+
+	if (w->failed)
+		return false;
+	if (!w->in_segment)
+		return refuse(w, "the first record must be a segment");
+	if (w->type == BLOCK_HEADER && !end_block(w))
+		return false;
+	close_batch(w);
+	if (w->block.n + HEAD_MAX + b->body.n > BLOCK_HEAD + BLOCK_MAX || (b->type == RECORD_SAMPLE && w->time != b->time))
+		return put_each(w, b);
+	buf_varint(&w->block, b->type);
+	buf_slice(&w->block, b->body);
+	if (b->type == RECORD_SAMPLE)
+		w->time = b->time_after;
+	return end_full(w);
 }
 
 bool writer_flush(struct writer *w)

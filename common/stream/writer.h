@@ -29,6 +29,10 @@ struct writer;
 struct writer *writer_new(int fd);
 void writer_free(struct writer *w);
 bool writer_put(struct writer *w, const struct record *r);
+/* The same as a SYMBOL record, of which there may be one for each frame. */
+bool writer_put_symbol(struct writer *w, const struct record_symbol *s);
+/* All records of a batch, as a reader found them, without coding them anew. */
+bool writer_put_batch(struct writer *w, const struct stream_batch *b);
 /* Ends the block; the same as a FLUSH record. */
 bool writer_flush(struct writer *w);
 bool writer_finish(struct writer *w);
