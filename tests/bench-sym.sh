@@ -223,7 +223,10 @@ answers
 printf -- '-- %d frames, from the start of the program to its end\n  %-34s %12s %7s %15s %12s\n' $frames '' 'cold, a frame' '' 'warm, a frame' 'peak'
 our_cold='' ratios=''
 row 'cprof-sym' cprof-sym cprof
-if command -v perf >/dev/null; then row 'perf script -F ip,sym' 'perf script -i - -F ip,sym' perf; fi
+if command -v perf >/dev/null; then
+	row 'perf script' 'perf script -i -' perf # thread, time, address, name, offset, file: what cprof-sym's stream has
+	row 'perf script -F ip,sym' 'perf script -i - -F ip,sym' perf
+fi
 if command -v llvm-symbolizer >/dev/null; then
 	row 'llvm-symbolizer --no-inlines' 'llvm-symbolizer --no-inlines' llvm
 	row 'llvm-symbolizer' llvm-symbolizer llvm
