@@ -33,7 +33,7 @@ static void begin_alt(struct lines *l, const struct lines_options *o)
 	if (n > 0 && o->open_alt)
 		l->alt = o->open_alt(o->arg, slice_of(name), build_id);
 	if (l->alt && l->alt->elf && elf_same_build(elf_build_id(l->alt), build_id) &&
-	    prepare_sections(l->alt->elf, l->alt->fd, &l->section_bytes, &info) && info)
+	    prepare_sections(l->alt->elf, l->alt->fd, &l->inflated, &l->section_bytes, &info) && info)
 		l->alt_dwarf = dwarf_begin_elf(l->alt->elf, DWARF_C_READ, NULL);
 	if (l->alt_dwarf)
 		home_find(&l->other, l->alt->elf, "");
@@ -234,7 +234,7 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ, NULL) : NULL;
 	if (!is_readable(l->elf))
 		return LINES_NONE;
-	if (!prepare_sections(l->elf, l->fd, &l->section_bytes, &info))
+	if (!prepare_sections(l->elf, l->fd, &l->inflated, &l->section_bytes, &info))
 		return LINES_DAMAGED;
 	if (!info)
 		return LINES_NONE;
@@ -301,6 +301,7 @@ void lines_close(struct lines *l)
 	dwarf_end(l->alt_dwarf);
 	elf_close(l->alt);
 	elf_end(l->elf);
+	inflated_release(&l->inflated);
 	if (l->fd >= 0)
 		close(l->fd);
 	free(l->code.items);

@@ -9,6 +9,7 @@
 
 #include "common/base/hash.h"
 #include "common/dwarf/flat.h"
+#include "common/dwarf/inflate.h"
 #include "common/dwarf/lines.h"
 #include "common/elf/parts.h"
 
@@ -51,6 +52,7 @@ struct lines {
 	Dwarf *dwarf;
 	struct elf_file *alt;
 	Dwarf *alt_dwarf;
+	struct inflated inflated; /* what libelf has of both */
 	struct code code;
 	struct line_sections sections;
 	struct slice abbrevs, rnglists;
@@ -115,10 +117,10 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u);
 /* Where code can be: by the sections, or by the segments where there are none. False without memory. */
 bool code_find(struct code *code, Elf *elf, const struct elf_file *f);
 /*
- * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, and sees
- * whether the others are bearable. *bytes grows by theirs; *info: there is .debug_info.
+ * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, sees
+ * whether the others are bearable, and inflates them. *bytes grows by theirs; *info: there is .debug_info.
  */
-bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info);
+bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info);
 /* The sections of this file that texts lie in; ending: "" or ".dwo". */
 void home_find(struct home *home, Elf *elf, const char *ending);
 /* A section that libdw has read (and made larger where it was compressed), by its name after ".debug_". */
