@@ -18,74 +18,16 @@ here=$(cd "$(dirname "$0")" && pwd)
 PATH=$BIN:$PATH
 export LC_ALL=C
 file=$(readlink -f "${1:-$(command -v node || command -v clang || command -v gdb || command -v cprof-sym)}")
-frames=1000000 few=100000 depth=30
+frames=1000000 few=100000
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-claim() { # WHAT VALUE most|least LIMIT UNIT
-	awk -v what="$1" -v value="$2" -v which="$3" -v limit="$4" -v unit="$5" 'BEGIN {
-		if (value == "") exit
-		printf "  %-58s %7.2f%s, claimed: at %s %g%s: %s\n", what, value, unit, which, limit, unit,
-			((which == "most" ? value <= limit : value >= limit) ? "met" : "not met") }'
-}
+. "$here/stream-lib.sh"
+place "$file"
 
-# The largest executable segment: offset, address, size.
-set -- $(readelf -lW "$file" | awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }' | sort -k3 | tail -1)
-offset=$(($1)) start=$(($2)) size=$(($3))
-base=$((start / 4096 * 4096))
-case $(readelf -hW "$file" | awk '/Type:/ { print $2 }') in DYN) bias=$((0x7f0000000000)) ;; *) bias=0 ;; esac
-id=$(readelf -n "$file" 2>/dev/null | awk '/Build ID:/ { print $3; exit }')
-
-# addresses DIFFERENT: one a line, as linked, each 30 a stack
+# addresses N: N of the segment, one a line
 addresses() {
-	awk -v n=$frames -v d="$1" -v depth=$depth -v start=$start -v size=$size 'BEGIN {
-		srand(7)
-		for (i = 0; i < d; i++) a[i] = start + int(rand() * size)
-		for (i = 0; d < n && i < 2000 * depth; i++) stack[i] = a[int(rand() * d)]
-		for (i = 0; i < n; i++) {
-			if (i % depth == 0) s = int(2000 * rand() ^ 3) * depth
-			printf "0x%x\n", d < n ? stack[s + i % depth] : a[i]
-		}
-	}'
-}
-
-stream() {
-	awk -v depth=$depth -v bias=$bias -v file="$file" -v id="$id" -v start=$((base + bias)) \
-		-v length_=$(((size + start - base + 4095) / 4096 * 4096)) -v offset=$((offset / 4096 * 4096)) '
-	function hex(h,  i, v) { v = 0; for (i = 3; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
-	function out(  i) {
-		for (i = 0; i < f; i++) print F[i]
-		for (i = 0; i < n; i++) print N[i]
-		for (i = 0; i < s; i++) print S[i]
-		print "flush"
-		f = n = s = 0
-	}
-	BEGIN {
-		parent = 0
-		print "segment major=1 minor=0 least=1\nevent id=1 name=\"cpu-clock\" unit=\"ns\" period=1 millihertz=99000\nflush"
-		print "process id=1 time=1 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot\nthread id=1 time=1 process=1 tid=42"
-		print "file id=1 major=8 minor=1 inode=77 generation=0 build-id=" id " path=\"" file "\""
-		print "mapping time=1 process=1 start=" start " length=" length_ " offset=" offset " prot=5 file=1"
-	}
-	{
-		if (!($1 in frame)) {
-			frame[$1] = ++frames
-			F[f++] = sprintf("frame id=%d process=1 kind=exact address=%d", frames, hex($1) + bias)
-		}
-		if (!((parent, frame[$1]) in node)) {
-			node[parent, frame[$1]] = ++nodes + 15
-			N[n++] = sprintf("node id=%d parent=%d frame=%d", nodes + 15, parent, frame[$1])
-		}
-		parent = node[parent, frame[$1]]
-		if (++at == depth) sample()
-		if (n >= 12000 || s >= 12000) out()
-	}
-	function sample() {
-		S[s++] = sprintf("sample time=%d event=1 cpu=0 thread=1 user=%d kernel=0 weight=1", NR, parent)
-		at = parent = 0
-	}
-	END { if (at) sample(); out(); print "end time=" NR " reason=closed samples=0\nflush" }
-	' | cprof-dump -r
+	awk -v n="$1" -v start=$start -v size=$size 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "0x%x\n", start + int(rand() * size) }'
 }
 
 # A perf pipe with the same stacks: attribute, comm, mapping, samples with call chains.
@@ -102,16 +44,6 @@ perf_pipe() {
 	sub stack { event(9, 2, pack("Q<VVQ<Q<Q<*", $s[0], 42, 42, $t++, 1 + @s, ~0 - 511, @s)) if @s; @s = () }
 	while (<STDIN>) { push @s, $bias + hex; stack() if @s == $depth } stack();
 	' "$file" $((base + bias)) $(((size + start - base + 4095) / 4096 * 4096)) $((offset / 4096 * 4096)) $depth $bias
-}
-
-# best COMMAND...: sets us and kib to the best of three; us is empty where it fails
-best() {
-	us=
-	for _ in 1 2 3; do
-		"$BUILD/tests/peak" "$tmp/spent" sh -c "exec $*" >"$tmp/said" 2>/dev/null || { us=; return 1; }
-		read -r kib t <"$tmp/spent"
-		if [ -z "$us" ] || [ "$t" -lt "$us" ]; then us=$t; fi
-	done
 }
 
 # row NAME COMMAND-BEFORE-THE-INPUT INPUT: the command on all addresses once, and on much and little of the profile
@@ -202,11 +134,11 @@ agree() {
 printf '%s, %d MB, %d symbols in .symtab and .dynsym\n' "$file" $(($(wc -c <"$file") >> 20)) \
 	"$(readelf -sW "$file" 2>/dev/null | grep -c '^ *[0-9]*:')"
 addresses $frames >"$tmp/cold"
-addresses 20000 >"$tmp/many"
+addresses 20000 | stacks $frames >"$tmp/many"
 head -$few "$tmp/many" >"$tmp/few"
 awk '!seen[$1]++' "$tmp/many" | head -20000 >"$tmp/check"
 for set in cold many few check; do
-	stream <"$tmp/$set" >"$tmp/$set.cprof"
+	stream "$file" <"$tmp/$set" >"$tmp/$set.cprof"
 	sed "s|^|$file |" "$tmp/$set" >"$tmp/$set.llvm"
 	if command -v perf >/dev/null; then perf_pipe <"$tmp/$set" >"$tmp/$set.perf"; fi
 done

@@ -9,6 +9,8 @@ llvm-symbolizer takes from the ELF symbols, so these must say so:
 	suffix		the symbol is the function's with what a compiler appends to a copy of it
 	alias		another symbol that covers the address (the other constructor of a pair, a weak name)
 	symbol-only	there is no DWARF; llvm-symbolizer shows the symbol without a line
+	symbol-file	of such a symbol llvm-symbolizer may show the STT_FILE symbol's text as its file
+	no-function	what lies between functions has no name, so that cprof-sym says nothing; llvm-symbolizer shows its line
 	directory-0	DWARF 5's directory 0 is the compiler's; llvm-symbolizer 14 puts a relative one there twice
 """
 
@@ -67,15 +69,20 @@ def explain(address, a, b, symbols):
     rules = set()
     if not a and len(b) == 1 and b[0][2] == 0 and (symbols.cover(b[0][0], address) or b[0][0] == ''):
         return {'symbol-only'}
+    if not a and len(b) == 1 and b[0][0] == '':
+        return {'no-function'}
     if len(a) != len(b):
         return None
     for level, (x, y) in enumerate(zip(a, b)):
         if x[2] != y[2]:
             return None
         if x[1] != y[1]:
-            if not doubled(x[1], y[1]):
+            if doubled(x[1], y[1]):
+                rules.add('directory-0')
+            elif x[1] == '' and x[2] == 0:
+                rules.add('symbol-file')
+            else:
                 return None
-            rules.add('directory-0')
         if x[0] != y[0]:
             if level or not symbols.cover(y[0], address):
                 return None

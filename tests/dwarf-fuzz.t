@@ -17,9 +17,10 @@ gcc -gdwarf-4 -ffunction-sections $small -o gcc4
 gcc -gdwarf-5 -gdwarf64 $small -o wide
 gcc -gdwarf-5 -gsplit-dwarf $small -o split
 gcc -gdwarf-4 -gz=zlib-gnu $small -o zdebug
+gcc -gdwarf-5 -gz=zlib $small -o gz
 [ "$(uname -m)" != x86_64 ] || gcc -nostdlib -static -o cases "$here/dwarf/cases.s"
 objcopy -O binary --only-section=.debug_line --set-section-flags .debug_line=alloc gcc5 line5
-for f in clang5 gcc5 gcc4 wide split zdebug cases line5; do
+for f in clang5 gcc5 gcc4 wide split zdebug gz cases line5; do
 	[ ! -e $f ] || ok "500 changes of $f" timeout 120 "$BUILD/tests/fuzz-dwarf" -m 500 $f
 done
 ok "what was found before" timeout 120 "$BUILD/tests/fuzz-dwarf" "$here"/corpus/dwarf-*

@@ -31,9 +31,36 @@ alike() {
 	same "$what" got want
 }
 
+# lie FILE SECTION SIZE: the file with another size in the header of a compressed section
+lie() {
+	python3 - "$1" ".debug_$2" "$3" <<-'END'
+	import struct, subprocess, sys
+	file, name, lie = sys.argv[1:]
+	data = bytearray(open(file, 'rb').read())
+	rows = [row.split(']')[1].split() for row in subprocess.getoutput('readelf -SW ' + file).splitlines() if ']' in row]
+	at = next(int(row[3], 16) for row in rows if row[0] == name)
+	size = struct.unpack_from('<Q', data, at + 8)[0]
+	struct.pack_into('<Q', data, at + 8, eval(lie))
+	sys.stdout.buffer.write(data)
+	END
+}
+
 innermost() { awk 'NF == 0 { print last; last = "" } { last = $0; sub(/.*\t/, "", last) }'; }
 
 objcopy --compress-debug-sections=zlib gcc5 gz && alike "compressed sections" gcc5 gz
+# Headers that lie: the section is as good as none, beyond all bounds the file is, and nobody waits for so many bytes.
+for size in size-1 size+1 2**29 2**64-1; do
+	for section in info str; do
+		lie gz $section "$size" >lies
+		(ulimit -v 1000000; timeout 60 "$BUILD/tests/dwarf-lines" lies <a >got)
+		is "of .debug_$section that says it has $size bytes: an end" $? 0
+		case $section,$size in
+		info,* | *,2**64-1) like "  no chains" "$(head -1 got)" '^not opened: [12]$' ;;
+		*) is "  lines, and no long names" "$(grep -cE '^[^	]{8,}	' got) $(innermost <got | grep -c ':[1-9]')" \
+			"0 $(innermost <want | grep -c ':[1-9]')" ;;
+		esac
+	done
+done
 objcopy --compress-debug-sections=zlib-gnu gcc5 zdebug && alike "sections in .zdebug" gcc5 zdebug
 objcopy --only-keep-debug gcc5 gcc5.debug && alike "a separate debug file" gcc5 gcc5.debug
 objcopy --remove-section=.debug_aranges gcc5 bare && alike "no .debug_aranges" gcc5 bare

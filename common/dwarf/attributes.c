@@ -3,50 +3,12 @@
 
 #include "common/dwarf/unit.h"
 
-static enum wanted wanted_of(unsigned int code)
-{
-	switch (code) {
-	case DW_AT_name:
-		return WANT_NAME;
-	case DW_AT_linkage_name:
-	case DW_AT_MIPS_linkage_name:
-		return WANT_LINKAGE_NAME;
-	case DW_AT_low_pc:
-		return WANT_LOW_PC;
-	case DW_AT_high_pc:
-		return WANT_HIGH_PC;
-	case DW_AT_ranges:
-		return WANT_RANGES;
-	case DW_AT_abstract_origin:
-		return WANT_ORIGIN;
-	case DW_AT_specification:
-		return WANT_SPECIFICATION;
-	case DW_AT_call_file:
-		return WANT_CALL_FILE;
-	case DW_AT_call_line:
-		return WANT_CALL_LINE;
-	case DW_AT_stmt_list:
-		return WANT_STMT_LIST;
-	case DW_AT_comp_dir:
-		return WANT_COMP_DIR;
-	case DW_AT_dwo_name:
-	case DW_AT_GNU_dwo_name:
-		return WANT_DWO_NAME;
-	case DW_AT_rnglists_base:
-		return WANT_RNGLISTS_BASE;
-	case DW_AT_language:
-		return WANT_LANGUAGE;
-	default:
-		return WANTED;
-	}
-}
-
 static int keep(Dwarf_Attribute *attribute, void *arg)
 {
 	enum wanted wanted = wanted_of(attribute->code);
 	struct attributes *a = arg;
 
-	if (wanted != WANTED) {
+	if (wanted < WANTED) {
 		a->of[wanted] = *attribute;
 		a->has[wanted] = true;
 	}
@@ -116,6 +78,33 @@ static bool only_range(const struct attributes *a, struct code_range *range)
 	return true;
 }
 
+uint64_t unit_base(const struct attributes *a)
+{
+	static const enum wanted says[] = { WANT_LOW_PC, WANT_ENTRY_PC };
+	Dwarf_Addr base;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		Dwarf_Attribute of = a->of[says[i]];
+
+		if (a->has[says[i]] && dwarf_formaddr(&of, &base) == 0)
+			return base;
+	}
+	return 0;
+}
+
+/*
+ * Where the list begins, which is all that libdw wants of an entry if it gets the base, too; 0: it has to look
+ * for it. (To it 0 and 1 are no places.)
+ */
+static ptrdiff_t list_offset(const struct attributes *a)
+{
+	Dwarf_Attribute ranges = a->of[WANT_RANGES];
+	Dwarf_Word offset;
+
+	return ranges.form == DW_FORM_sec_offset && dwarf_formudata(&ranges, &offset) == 0 && offset > 1 &&
+		       offset <= PTRDIFF_MAX ? (ptrdiff_t)offset : 0;
+}
+
 bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *a, struct range_walk *walk,
 		struct code_range *range)
 {
@@ -130,6 +119,8 @@ bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *
 	} else {
 		if (walk->offset == 0 && (!a->has[WANT_RANGES] || !list_is_there(l, a)))
 			return false;
+		if (walk->offset == 0 && walk->based)
+			walk->offset = list_offset(a);
 		walk->offset = dwarf_ranges(die, walk->offset, &walk->base, &range->start, &range->end);
 		if (walk->offset <= 0)
 			return false;

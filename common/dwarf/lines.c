@@ -12,7 +12,7 @@
 #include "common/dwarf/unit.h"
 
 enum {
-	ABBREVS_BYTES_MAX = 1 << 28,  /* that may be gone through to open a file */
+	ABBREVS_BYTES_MAX = 1 << 28,  /* that may be decoded to open a file */
 	WORK_MAX = 1 << 28,           /* bytes and rows of units that do not say where they are, to open a file */
 	UNITS_MAX = 16,               /* that are asked for one address */
 	STEPS_MAX = 256,              /* back among overlapping ranges */
@@ -33,7 +33,7 @@ static void begin_alt(struct lines *l, const struct lines_options *o)
 	if (n > 0 && o->open_alt)
 		l->alt = o->open_alt(o->arg, slice_of(name), build_id);
 	if (l->alt && l->alt->elf && elf_same_build(elf_build_id(l->alt), build_id) &&
-	    prepare_sections(l->alt->elf, l->alt->fd, &l->section_bytes, &info) && info)
+	    prepare_sections(l->alt->elf, l->alt->fd, &l->inflated, &l->section_bytes, &info) && info)
 		l->alt_dwarf = dwarf_begin_elf(l->alt->elf, DWARF_C_READ, NULL);
 	if (l->alt_dwarf)
 		home_find(&l->other, l->alt->elf, "");
@@ -58,27 +58,6 @@ static void find_sections(struct lines *l)
 	l->sections.str = l->main.parts[HOME_STR];
 	l->abbrevs = debug_section(l->elf, "abbrev", "");
 	l->rnglists = debug_section(l->elf, "rnglists", "");
-}
-
-/* How many bytes of abbreviations libdw goes through to find this code. */
-static size_t abbrevs_before(struct slice section, uint64_t offset, uint64_t wanted)
-{
-	struct cursor c = cursor_over(section.p, section.n);
-	uint64_t code, name, form;
-
-	if (offset >= section.n)
-		return 0;
-	c.p += offset;
-	while (cursor_varint(&c, &code) && code != 0 && code != wanted && cursor_varint(&c, &name) && c.p < c.end) {
-		c.p++;
-		do {
-			if (!cursor_varint(&c, &name) || !cursor_varint(&c, &form))
-				return section.n;
-			for (bool more = form == DW_FORM_implicit_const; more && c.p < c.end; c.p++)
-				more = *c.p & 0x80;
-		} while (name || form);
-	}
-	return (size_t)(c.p - section.p) - (size_t)offset;
 }
 
 static bool add_span(struct lines *l, uint64_t start, uint64_t end, uint32_t unit)
@@ -128,18 +107,28 @@ static bool span_contents(struct lines *l, uint32_t unit)
 	return true;
 }
 
+/* The unit's own entry. */
+static bool read_unit(struct lines *l, const Dwarf_Die *die, const struct unit *u, struct attributes *a)
+{
+	struct entry e;
+
+	return entries_use(&l->entries, l->abbrevs, u->abbrevs, die, l->main.parts[HOME_INFO].p + u->end) &&
+	       entries_begin(&l->entries, die->addr, &e) && e.abbreviation && entries_pass(&l->entries, &e, a);
+}
+
 /* Adds a unit with what it covers, if there may be code in it. False without memory. */
 static bool add_unit(struct lines *l, Dwarf_Die *die, const struct unit *unit, bool *split)
 {
-	struct range_walk walk = { 0 };
+	struct range_walk walk = { .based = true };
 	uint32_t number = (uint32_t)l->n_units;
 	struct attributes a;
 	struct code_range range;
 	bool says;
 	uint8_t type;
 
-	if (dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || !attributes_read(die, &a))
-		return true;
+	if (dwarf_cu_info(die->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) != 0 || !read_unit(l, die, unit, &a))
+		return !l->entries.failed;
+	walk.base = unit_base(&a);
 	says = a.has[WANT_RANGES] || (a.has[WANT_LOW_PC] && a.has[WANT_HIGH_PC]);
 	if (type != DW_UT_compile && type != DW_UT_skeleton && !(type == DW_UT_partial && says))
 		return true;
@@ -170,26 +159,18 @@ static bool find_units(struct lines *l, bool *split)
 {
 	struct slice info = l->main.parts[HOME_INFO];
 	Dwarf_Off at = 0, next;
-	size_t header, gone_through = 0;
+	size_t header;
 	struct unit unit = { 0 };
 
-	while (gone_through < ABBREVS_BYTES_MAX &&
+	while (l->entries.decoded < ABBREVS_BYTES_MAX &&
 	       dwarf_next_unit(l->dwarf, at, &next, &header, NULL, &unit.abbrevs, NULL, NULL, NULL, NULL) == 0 &&
 	       next > at) {
-		struct cursor c;
-		uint64_t code;
 		Dwarf_Die die;
 
 		unit.die = at + header;
 		unit.end = next < info.n ? next : info.n;
 		at = next;
-		if (unit.die >= unit.end)
-			continue;
-		c = cursor_over(info.p + unit.die, (size_t)(unit.end - unit.die));
-		if (!cursor_varint(&c, &code))
-			continue;
-		gone_through += abbrevs_before(l->abbrevs, unit.abbrevs, code);
-		if (dwarf_offdie(l->dwarf, unit.die, &die) && !add_unit(l, &die, &unit, split))
+		if (unit.die < unit.end && dwarf_offdie(l->dwarf, unit.die, &die) && !add_unit(l, &die, &unit, split))
 			return false;
 	}
 	if (l->n_spans)
@@ -234,7 +215,7 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ, NULL) : NULL;
 	if (!is_readable(l->elf))
 		return LINES_NONE;
-	if (!prepare_sections(l->elf, l->fd, &l->section_bytes, &info))
+	if (!prepare_sections(l->elf, l->fd, &l->inflated, &l->section_bytes, &info))
 		return LINES_DAMAGED;
 	if (!info)
 		return LINES_NONE;
@@ -301,6 +282,7 @@ void lines_close(struct lines *l)
 	dwarf_end(l->alt_dwarf);
 	elf_close(l->alt);
 	elf_end(l->elf);
+	inflated_release(&l->inflated);
 	if (l->fd >= 0)
 		close(l->fd);
 	free(l->code.items);
@@ -309,6 +291,7 @@ void lines_close(struct lines *l)
 	free(l->directory);
 	free(l->cache);
 	free(l->pieces);
+	entries_release(&l->entries);
 	line_scratch_release(&l->scratch);
 	intern_release(&l->texts);
 	idmap_release(&l->names);
@@ -321,6 +304,7 @@ static bool let_go(struct lines *l)
 	free_flats(l);
 	idmap_clear(&l->names);
 	l->libdw_bytes = 0;
+	entries_release(&l->entries); /* a .dwo file's are not there any more */
 	dwarf_end(l->dwarf);
 	if (!begin_dwarf(l))
 		return false;
@@ -462,8 +446,8 @@ struct slice lines_text(const struct lines *l, uint32_t id)
 size_t lines_bytes(const struct lines *l)
 {
 	return sizeof(*l) + (l->cache ? sizeof(*l->cache) << CACHE_BITS : 0) + l->section_bytes + l->text_bytes +
-	       l->flat_bytes + l->libdw_bytes + line_scratch_bytes(&l->scratch) + l->cap_pieces * sizeof(*l->pieces) +
-	       l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
+	       l->flat_bytes + l->libdw_bytes + entries_bytes(&l->entries) + line_scratch_bytes(&l->scratch) +
+	       l->cap_pieces * sizeof(*l->pieces) + l->cap_units * sizeof(*l->units) + l->cap_spans * sizeof(*l->spans);
 }
 
 #else

@@ -1,7 +1,6 @@
 #ifdef HAVE_LIBDW
 #include <elf.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "common/base/buf.h"
 #include "common/dwarf/unit.h"
@@ -55,22 +54,6 @@ bool code_find(struct code *code, Elf *elf, const struct elf_file *f)
 	return true;
 }
 
-static size_t large_size(int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
-{
-	uint8_t head[12];
-	GElf_Chdr ch;
-	size_t n = 0;
-
-	if (sh->sh_flags & SHF_COMPRESSED)
-		return gelf_getchdr(scn, &ch) ? ch.ch_size : SIZE_MAX;
-	if (strncmp(name, ".zdebug_", 8) != 0 || pread(fd, head, sizeof(head), (off_t)sh->sh_offset) != sizeof(head) ||
-	    memcmp(head, "ZLIB", 4) != 0)
-		return sh->sh_size;
-	for (unsigned int i = 4; i < 12; i++)
-		n = n << 8 | head[i];
-	return n;
-}
-
 /* Of DWARF, what is asked here; the larger half of a file (where variables are, macros, indices) is not. */
 static bool is_wanted(const char *name)
 {
@@ -85,7 +68,7 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
-bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info)
+bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info)
 {
 	Elf_Scn *scn = NULL;
 	size_t names, all = 0;
@@ -106,9 +89,10 @@ bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info)
 				return false;
 			continue;
 		}
-		n = large_size(fd, scn, &sh, name);
+		n = inflated_size(elf, fd, &sh, name);
 		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX)
 			return false;
+		inflate_section(inflated, elf, fd, scn, n);
 		*info |= strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
 	}
 	*bytes += all;

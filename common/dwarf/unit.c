@@ -20,6 +20,8 @@ struct walk {
 	size_t n_pieces; /* of l->pieces */
 	size_t n_ranges;
 	struct slice comp_dir;
+	uint64_t base; /* of ranges */
+	bool based;    /* that is known */
 	struct line_table *files; /* what numbers of files mean */
 	uint32_t *paths;          /* of each file: the number of its text + 1, 0: not asked yet */
 	struct buf path;
@@ -91,6 +93,16 @@ static bool origin_of(const struct lines *l, const struct attributes *a, Dwarf_D
 	       dwarf_formref_die(&reference, die) != NULL;
 }
 
+/* Of an entry in this unit, or by libdw. */
+static bool read_entry(struct walk *w, Dwarf_Die *die, struct attributes *a)
+{
+	struct entry e;
+
+	if (die->cu != w->l->entries.cu)
+		return attributes_read(die, a);
+	return entries_begin(&w->l->entries, die->addr, &e) && e.abbreviation && entries_pass(&w->l->entries, &e, a);
+}
+
 /* A linkage name anywhere on the way to the first declaration, else the first plain one. */
 static uint32_t find_name(struct walk *w, struct attributes *a)
 {
@@ -103,7 +115,7 @@ static uint32_t find_name(struct walk *w, struct attributes *a)
 			break;
 		if (plain.n == 0)
 			attribute_text(w->l, a, WANT_NAME, &plain);
-		if (!origin_of(w->l, a, &die) || !attributes_read(&die, a))
+		if (!origin_of(w->l, a, &die) || !read_entry(w, &die, a))
 			break;
 	}
 	if (!text_number(w->l, text.n ? text : plain, &number))
@@ -121,7 +133,7 @@ static uint32_t name_of(struct walk *w, struct attributes *a)
 		return find_name(w, a);
 	if (idmap_find(&w->l->names, (uintptr_t)die.addr, &number))
 		return number;
-	if (!attributes_read(&die, a))
+	if (!read_entry(w, &die, a))
 		return 0;
 	number = find_name(w, a);
 	if (!idmap_set(&w->l->names, (uintptr_t)die.addr, number))
@@ -178,7 +190,7 @@ static uint64_t number_of(const struct attributes *all, enum wanted wanted, uint
 
 static void add_pieces(struct walk *w, Dwarf_Die *die, const struct attributes *a, uint32_t node)
 {
-	struct range_walk walk = { 0 };
+	struct range_walk walk = { .base = w->base, .based = w->based };
 	struct code_range range;
 
 	while (w->n_ranges < RANGES_MAX && range_next(w->l, die, a, &walk, &range)) {
@@ -212,25 +224,23 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, struct attributes *a, u
 	return node;
 }
 
-/* What the DIE's children belong to: a function or call of its own, or what is around it. */
-static uint32_t visit(struct walk *w, Dwarf_Die *die, int tag, size_t depth)
+/* What the children of a function or call belong to: that one, or what is around it. */
+static uint32_t visit(struct walk *w, const struct entry *e, struct attributes *a, size_t depth)
 {
+	Dwarf_Die die = { .addr = (void *)(uintptr_t)e->p, .cu = w->l->entries.cu };
 	uint32_t around = w->around[depth];
-	struct attributes a;
+	bool has_code = a->has[WANT_LOW_PC] || a->has[WANT_RANGES];
 
-	w->levels[depth + 1] = w->levels[depth];
-	if (tag == DW_TAG_subprogram) {
+	if (e->abbreviation->tag == DW_TAG_subprogram) {
 		w->levels[depth + 1] = 1;
-		if (!attributes_read(die, &a) || !(a.has[WANT_LOW_PC] || a.has[WANT_RANGES]))
-			return NODE_NONE; /* a declaration, or what copies are made of */
-		return add_node(w, die, &a, NODE_NONE);
+		return has_code ? add_node(w, &die, a, NODE_NONE) : NODE_NONE; /* a declaration, or what copies are made of */
 	}
-	if (tag != DW_TAG_inlined_subroutine || w->levels[depth] >= LINES_LEVELS_MAX || !attributes_read(die, &a))
+	if (w->levels[depth] >= LINES_LEVELS_MAX)
 		return around;
-	if (around == NODE_NONE && !(a.has[WANT_LOW_PC] || a.has[WANT_RANGES]))
+	if (around == NODE_NONE && !has_code)
 		return NODE_NONE; /* where copies are made of */
 	w->levels[depth + 1]++;
-	return add_node(w, die, &a, around);
+	return add_node(w, &die, a, around);
 }
 
 /* May there be code among its children? */
@@ -259,50 +269,52 @@ static bool has_code(const struct walk *w, int tag)
 	}
 }
 
-/*
- * From the entry that ends a level to what comes after its parent, or that one's parent; the address
- * tells it, so that no subtree is gone through twice. False: the unit ends.
- */
-static bool leave(Dwarf_Die *die, uint8_t *end_of_level, const uint8_t *end, size_t *depth)
+/* Goes to what comes after this entry, or into it; false: it cannot be decoded. */
+static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *ignored)
 {
-	uint8_t *p = end_of_level;
+	const struct abbreviation *is = e->abbreviation;
+	bool enter = *ignored == 0 && *depth + 2 < DEPTH_MAX && has_code(w, (int)is->tag);
+	bool asked = enter && (is->tag == DW_TAG_subprogram || is->tag == DW_TAG_inlined_subroutine);
+	struct attributes a;
 
-	if (!p)
+	if (!entries_pass(&w->l->entries, e, asked ? &a : NULL))
 		return false;
-	do {
-		if (*depth == 0 || ++p >= end)
-			return false;
-		--*depth;
-	} while (*p == 0);
-	*die = (Dwarf_Die){ .addr = p, .cu = die->cu };
+	if (enter) {
+		w->levels[*depth + 1] = w->levels[*depth];
+		w->around[*depth + 1] = asked ? visit(w, e, &a, *depth) : w->around[*depth];
+	}
+	if (!is->children)
+		return true;
+	if (enter)
+		++*depth;
+	else if (e->sibling)
+		e->next = e->sibling;
+	else
+		++*ignored;
 	return true;
 }
 
-/* All of a unit in one pass. Each step goes to a higher address, whatever the DIEs say. */
-static void walk_tree(struct walk *w, Dwarf_Die *unit, const uint8_t *end)
+/* All of the unit in one pass. Each step goes to a higher address, whatever the entries say. */
+static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 {
-	size_t depth = 0;
-	Dwarf_Die die, next;
+	struct entries *es = &w->l->entries;
+	size_t depth = 0, ignored = 0; /* levels that are looked at, and below them those that are not */
+	struct entry e;
 
 	w->around[0] = NODE_NONE;
 	w->levels[0] = 0;
-	if (dwarf_child(unit, &die) != 0)
+	if (!entries_begin(es, unit->addr, &e) || !e.abbreviation || !e.abbreviation->children ||
+	    !entries_pass(es, &e, NULL))
 		return;
-	while (!w->failed) {
-		int tag = dwarf_tag(&die), sibling;
-		bool enter = has_code(w, tag) && depth + 2 < DEPTH_MAX;
-		uint32_t node = enter ? visit(w, &die, tag, depth) : NODE_NONE;
-
-		if (enter && dwarf_child(&die, &next) == 0) {
-			w->around[++depth] = node;
-			die = next;
-			continue;
-		}
-		sibling = dwarf_siblingof(&die, &next);
-		if (sibling == 0)
-			die = next;
-		else if (sibling < 0 || !leave(&die, next.addr, end, &depth))
+	while (!w->failed && entries_begin(es, e.next, &e)) {
+		if (e.abbreviation) {
+			if (!walk_entry(w, &e, &depth, &ignored))
+				return;
+		} else if (ignored) {
+			ignored--;
+		} else if (depth-- == 0) {
 			return;
+		}
 	}
 }
 
@@ -332,14 +344,13 @@ static bool split_file(const struct lines *l, struct slice comp_dir, struct slic
 	return n_files && !n_others;
 }
 
-/* The DIE in the .dwo file that stands for this unit, and where its unit ends. */
-static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct attributes *a, Dwarf_Die *die,
-		       const uint8_t **end)
+/* The DIE in the .dwo file that stands for this unit, whose entries are those of interest from here on. */
+static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct attributes *a, Dwarf_Die *die)
 {
 	struct lines *l = w->l;
 	struct slice name, *info = &l->split.parts[HOME_INFO];
 	struct attributes dummy;
-	Dwarf_Off offset, next;
+	Dwarf_Off offset, next, abbrevs;
 	size_t header;
 	Dwarf *split;
 	uint8_t type;
@@ -352,10 +363,10 @@ static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct a
 	home_find(&l->split, dwarf_getelf(split), ".dwo");
 	l->libdw_bytes += info->n + l->split.parts[HOME_STR].n;
 	offset = dwarf_dieoffset(die);
-	if (dwarf_next_unit(split, offset - dwarf_cuoffset(die), &next, &header, NULL, NULL, NULL, NULL, NULL, NULL) != 0)
+	if (dwarf_next_unit(split, offset - dwarf_cuoffset(die), &next, &header, NULL, &abbrevs, NULL, NULL, NULL, NULL) != 0)
 		return false;
-	*end = info->p + (next < info->n ? next : info->n);
-	return true;
+	return entries_use(&l->entries, debug_section(dwarf_getelf(split), "abbrev", ".dwo"), abbrevs, die,
+			   info->p + (next < info->n ? next : info->n));
 }
 
 static bool use_files(struct walk *w, struct line_table *table)
@@ -403,12 +414,13 @@ static bool is_c(uint64_t language)
 static bool flatten(struct walk *w, const struct unit *u, struct line_table *table, struct line_table *split_table)
 {
 	struct lines *l = w->l;
-	const uint8_t *end = l->main.parts[HOME_INFO].p + u->end;
 	struct attributes a;
 	Dwarf_Die die, split;
 	uint64_t at;
 
-	if (!dwarf_offdie(l->dwarf, u->die, &die) || !attributes_read(&die, &a))
+	if (!dwarf_offdie(l->dwarf, u->die, &die) ||
+	    !entries_use(&l->entries, l->abbrevs, u->abbrevs, &die, l->main.parts[HOME_INFO].p + u->end) ||
+	    !read_entry(w, &die, &a))
 		return use_files(w, table);
 	attribute_text(l, &a, WANT_COMP_DIR, &w->comp_dir);
 	w->is_c = is_c(number_of(&a, WANT_LANGUAGE, 0));
@@ -416,13 +428,16 @@ static bool flatten(struct walk *w, const struct unit *u, struct line_table *tab
 	if ((at != UINT64_MAX && !line_table_read(table, &l->sections, at, &l->code, &l->scratch)) || !use_files(w, table) ||
 	    !take_rows(w, table))
 		return false;
-	if (a.has[WANT_DWO_NAME] && split_unit(w, &die, &a, &split, &end)) {
+	w->base = unit_base(&a);
+	w->based = true;
+	if (a.has[WANT_DWO_NAME] && split_unit(w, &die, &a, &split)) {
 		if (!use_split_files(w, &split, split_table))
 			return false;
+		w->based = false;
 		die = split;
 	}
-	walk_tree(w, &die, end);
-	return !w->failed && flat_settle(w->flat, l->pieces, w->n_pieces);
+	walk_tree(w, &die);
+	return !w->failed && !l->entries.failed && flat_settle(w->flat, l->pieces, w->n_pieces);
 }
 
 struct flat *unit_flatten(struct lines *l, const struct unit *u)
@@ -433,6 +448,7 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u)
 
 	if (w)
 		memset(w, 0, offsetof(struct walk, around));
+	l->entries.failed = false;
 	if (w && f) {
 		w->l = l;
 		w->flat = f;

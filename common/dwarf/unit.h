@@ -8,7 +8,9 @@
 #include <elfutils/libdw.h>
 
 #include "common/base/hash.h"
+#include "common/dwarf/entries.h"
 #include "common/dwarf/flat.h"
+#include "common/dwarf/inflate.h"
 #include "common/dwarf/lines.h"
 #include "common/elf/parts.h"
 
@@ -51,6 +53,7 @@ struct lines {
 	Dwarf *dwarf;
 	struct elf_file *alt;
 	Dwarf *alt_dwarf;
+	struct inflated inflated; /* what libelf has of both */
 	struct code code;
 	struct line_sections sections;
 	struct slice abbrevs, rnglists;
@@ -61,6 +64,7 @@ struct lines {
 	size_t n_spans, cap_spans;
 	struct intern texts;
 	struct idmap names; /* address of a function's DIE to its name */
+	struct entries entries; /* of the unit in work */
 	struct line_scratch scratch;
 	struct flat_piece *pieces; /* to work in, too */
 	size_t cap_pieces;
@@ -71,32 +75,10 @@ struct lines {
 	uint64_t work; /* bytes and rows that were decoded */
 };
 
-/* What of a DIE's attributes is asked for. */
-enum wanted {
-	WANT_NAME,
-	WANT_LINKAGE_NAME,
-	WANT_LOW_PC,
-	WANT_HIGH_PC,
-	WANT_RANGES,
-	WANT_ORIGIN,
-	WANT_SPECIFICATION,
-	WANT_CALL_FILE,
-	WANT_CALL_LINE,
-	WANT_STMT_LIST,
-	WANT_COMP_DIR,
-	WANT_DWO_NAME,
-	WANT_RNGLISTS_BASE,
-	WANT_LANGUAGE,
-	WANTED,
-};
-
-struct attributes {
-	Dwarf_Attribute of[WANTED];
-	bool has[WANTED];
-};
-
-/* False where the DIE cannot be decoded to its end. */
+/* By libdw, of a DIE anywhere. False where it cannot be decoded to its end. */
 bool attributes_read(Dwarf_Die *die, struct attributes *a);
+/* The address that ranges of a unit with these attributes count from; it is in no .dwo file. */
+uint64_t unit_base(const struct attributes *a);
 /*
  * What a DIE covers, clipped to code: 1, and offset goes on; 0: no more, and offset is of no more use. A
  * range that lies elsewhere comes as one that is empty.
@@ -104,6 +86,7 @@ bool attributes_read(Dwarf_Die *die, struct attributes *a);
 struct range_walk {
 	ptrdiff_t offset;
 	Dwarf_Addr base;
+	bool based; /* base is the unit's: libdw need not look for it */
 };
 bool range_next(const struct lines *l, Dwarf_Die *die, const struct attributes *a, struct range_walk *walk,
 		struct code_range *range);
@@ -115,10 +98,10 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u);
 /* Where code can be: by the sections, or by the segments where there are none. False without memory. */
 bool code_find(struct code *code, Elf *elf, const struct elf_file *f);
 /*
- * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, and sees
- * whether the others are bearable. *bytes grows by theirs; *info: there is .debug_info.
+ * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, sees
+ * whether the others are bearable, and inflates them. *bytes grows by theirs; *info: there is .debug_info.
  */
-bool prepare_sections(Elf *elf, int fd, size_t *bytes, bool *info);
+bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info);
 /* The sections of this file that texts lie in; ending: "" or ".dwo". */
 void home_find(struct home *home, Elf *elf, const char *ending);
 /* A section that libdw has read (and made larger where it was compressed), by its name after ".debug_". */
