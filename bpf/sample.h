@@ -63,6 +63,8 @@ enum sample_count {
 /* Per CPU, cumulative; the one value of a per-CPU array. */
 struct sample_counts {
 	unsigned long long n[COUNTS];
+	unsigned long long grid, last; /* when a tick stood where it should, and the last one; 0: none came yet */
+	unsigned long long period;     /* of that grid */
 };
 
 /* How the user's registers are found where the kernel was interrupted. */
