@@ -152,29 +152,32 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
  * Of a tick that the kernel takes while another program runs on the CPU we are not told. But ticks stand on a grid, since
  * perf's timer goes on by whole periods: where some are missing and the next is on time, the timer worked all the
  * while, and we were kept out. Where the CPU stood still, or took no interrupts, the next one is late, at
- * the moment at which that ended.
+ * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once.
  */
 static __always_inline void look_back(struct sample_counts *c, unsigned long long now)
 {
-	unsigned long long period = tick_ns, near = period / ON_TIME_SHARE, n, after;
+	unsigned long long period = tick_ns, near = period / ON_TIME_SHARE, gap = now - c->last, n, after;
 
 	if (!period)
 		return;
 	if (near > ON_TIME)
 		near = ON_TIME;
+	if (gap > period / 2)
+		c->n[COUNT_NESTED] += c->kept_out;
+	c->kept_out = 0;
+	c->last = now;
 	n = (now + near - c->grid) / period;
 	after = now + near - c->grid - n * period;
-	if (c->period != period || now + near - c->last - period < 2 * near) {
+	if (c->period != period || gap + near - period < 2 * near) {
 		c->grid = now; /* one period behind another: this is the grid, wherever it was before */
 		c->period = period;
 	} else if (after < 2 * near) {
 		if (n > 1 && n <= KEPT_OUT_MOST)
-			c->n[COUNT_NESTED] += n - 1;
+			c->kept_out = n - 1;
 		c->grid = now;
 	} else {
 		c->grid += n * period;
 	}
-	c->last = now;
 }
 
 /* A new image: what is known of the process is not true any more. */

@@ -15,6 +15,21 @@ trap 'kill $calls 2>/dev/null; rm -rf "$tmp"' EXIT
 status "the clock alone" 0 cprof-record -F 999 -a -o "$tmp/alone.bin" 2
 like "loses nothing" "$(cat "$tmp/err")" '; nothing lost[,;]'
 is "that would be inside something" "$(ticks nested "$tmp/alone.bin")" 0
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	status "the clock beside all system calls" 0 cprof-record -F 999 -a -e cpu-clock,raw_syscalls:sys_enter -o "$tmp/raw.bin" 2
+	hits=$(cprof-fold --event raw_syscalls:sys_enter --comm events "$tmp/raw.bin" | awk '{ n += $NF } END { print n + 0 }')
+	diag "$hits of them, $(ticks missed "$tmp/raw.bin") ticks that did not come"
+	is "of which there are many" "$([ "$hits" -gt 50000 ] && echo many)" many
+	is "keeps no tick from us" "$(ticks nested "$tmp/raw.bin")" 0
+	# What stands between a tracepoint and the program is in no stack, and no other frame is missing.
+	cprof-fold -K --event raw_syscalls:sys_enter --comm events "$tmp/raw.bin" >"$tmp/folded"
+	is "stacks end at the tracepoint" "$(grep -cE 'bpf_prog|bpf_trace|__traceiter|^events;[^;]*$' "$tmp/folded")" 0
+	is "all of them" "$(sed 's/.*\(do_syscall_64.*\) [0-9]*$/\1/' "$tmp/folded" | sort -u | grep -cv '^do_syscall_64\(;syscall_trace_enter[^;]*\)*$')" 0
+	cprof-record -q -F 99 -a -K -d 2 -e raw_syscalls:sys_enter -o "$tmp/two.bin" 1
+	is "two frames are two at the tracepoint" "$(cprof-fold --comm events "$tmp/two.bin" | sed 's/ [0-9]*$//' | awk -F';' '{ print NF }' | sort -u | xargs)" 3
+else
+	skip "the clock beside all system calls" "no type information"
+fi
 status "the clock beside a system call" 0 cprof-record -F 999 -a -e cpu-clock,$trace -o "$tmp/both.bin" 2
 kill $calls
 wait 2>/dev/null

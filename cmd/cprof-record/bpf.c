@@ -152,7 +152,7 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 /* Where other programs run that the kernel lets ours not interrupt, it is to look for ticks that were kept from it. */
 static void look_for_gaps(struct bpf_engine *b)
 {
-	if (b->counted && b->idle_known) /* else the ticks that are left out are idle ones */
+	if (b->counted && counted_keeps_out(b->counted) && b->idle_known) /* else the ticks that are left out are idle ones */
 		b->sample->data->tick_ns = engine_period(b->base.options);
 }
 

@@ -38,6 +38,7 @@ struct options {
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */
+	unsigned int hit_depth;   /* chain_depth and somewhat more, for stacks of which the innermost frames are not shown */
 	enum engine_kind engine;
 	enum unwind_by unwind;
 	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */
