@@ -306,12 +306,12 @@ void counted_drop_cpu(struct counted *c, unsigned int cpu)
 
 void counted_rate(struct counted *c)
 {
-	uint64_t rate = c->o->hertz, most = rate * c->o->most / c->o->hertz_asked;
+	uint64_t rate = c->o->hertz;
 
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
 
-		e->bpf->data->most = most ? (unsigned int)most : 1;
+		e->bpf->data->most = c->o->most;
 		for (size_t k = 0; k < e->n && e->event->kind == EVENT_HARDWARE && !e->event->count; k++)
 			ioctl(e->counters[k].fd, PERF_EVENT_IOC_PERIOD, &rate);
 	}

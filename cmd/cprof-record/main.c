@@ -391,7 +391,7 @@ static void prepare(struct recorder *r, char **argv)
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
-	r->maxcost = (struct maxcost){ .share = r->o.max_cost, .asked = r->o.hertz };
+	promise_begin(&r->promise, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
 		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
