@@ -29,7 +29,13 @@ const volatile unsigned int always_copy = 0;     /* for a check of what was walk
 const volatile unsigned int regs_by = REGS_BY_HELPER;
 const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of task_struct.stack */
 
+/* Time from tick to tick, where programs run beside this one that keep it from running; else 0. It changes with the rate. */
+unsigned long long tick_ns SEC(".data") = 0;
+
 enum {
+	ON_TIME_SHARE = 16,  /* a tick is on time within so small a part of a period, ... */
+	ON_TIME = 100000,    /* ... and within so many ns */
+	KEPT_OUT_MOST = 100, /* ticks on end: more than that is a machine that stood still */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
 };
@@ -142,6 +148,38 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 	return put(&s->head, bytes, may_wake) ? COUNT_RING_FULL : COUNT_EMITTED;
 }
 
+/*
+ * Of a tick that the kernel takes while another program runs on the CPU we are not told. But ticks stand on a grid, since
+ * perf's timer goes on by whole periods: where some are missing and the next is on time, the timer worked all the
+ * while, and we were kept out. Where the CPU stood still, or took no interrupts, the next one is late, at
+ * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once.
+ */
+static __always_inline void look_back(struct sample_counts *c, unsigned long long now)
+{
+	unsigned long long period = tick_ns, near = period / ON_TIME_SHARE, gap = now - c->last, n, after;
+
+	if (!period)
+		return;
+	if (near > ON_TIME)
+		near = ON_TIME;
+	if (gap > period / 2)
+		c->n[COUNT_NESTED] += c->kept_out;
+	c->kept_out = 0;
+	c->last = now;
+	n = (now + near - c->grid) / period;
+	after = now + near - c->grid - n * period;
+	if (c->period != period || gap + near - period < 2 * near) {
+		c->grid = now; /* one period behind another: this is the grid, wherever it was before */
+		c->period = period;
+	} else if (after < 2 * near) {
+		if (n > 1 && n <= KEPT_OUT_MOST)
+			c->kept_out = n - 1;
+		c->grid = now;
+	} else {
+		c->grid += n * period;
+	}
+}
+
 /* A new image: what is known of the process is not true any more. */
 SEC("raw_tracepoint/sched_process_exec")
 int forget(struct bpf_raw_tracepoint_args *ctx)
@@ -163,6 +201,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s || !c)
 		return 0;
+	look_back(c, start);
 	if (pid == 0 && is_idle(ctx)) {
 		c->n[COUNT_IDLE]++;
 	} else if (!is_wanted(pid, tid)) {

@@ -63,6 +63,9 @@ enum sample_count {
 /* Per CPU, cumulative; the one value of a per-CPU array. */
 struct sample_counts {
 	unsigned long long n[COUNTS];
+	unsigned long long grid, last; /* when a tick stood where it should, and the last one; 0: none came yet */
+	unsigned long long period;     /* of that grid */
+	unsigned long long kept_out;   /* ticks before the last one that the next will make COUNT_NESTED, unless it comes at once */
 };
 
 /* How the user's registers are found where the kernel was interrupted. */

@@ -237,21 +237,27 @@ static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned 
 }
 #endif
 
-/* The innermost stack, by frame pointers; bytes, or 0 and the error in n. */
-static __always_inline unsigned long long fp_stack(void *ctx, struct scratch *s,
-						   unsigned long long flags, short *n)
+/* The innermost stack of so many addresses at most, by frame pointers; bytes, or 0 and the error in n. */
+static __always_inline unsigned long long fp_stack_of(void *ctx, struct scratch *s, unsigned long long flags, short *n,
+						      unsigned int most)
 {
 	unsigned int at = s->n;
 	long got;
 
 	if (at > SAMPLE_DEPTH_MAX * 8) /* for the verifier */
 		at = 0;
-	got = bpf_get_stack(ctx, s->data + at, depth * 8, flags);
+	got = bpf_get_stack(ctx, s->data + at, most * 8, flags);
 	if (got < 0)
 		*n = (short)got;
 	else if (got <= SAMPLE_DEPTH_MAX * 8)
 		*n = (short)(got / 8);
 	return got > 0 && got <= SAMPLE_DEPTH_MAX * 8 ? got : 0;
+}
+
+static __always_inline unsigned long long fp_stack(void *ctx, struct scratch *s,
+						   unsigned long long flags, short *n)
+{
+	return fp_stack_of(ctx, s, flags, n, depth);
 }
 
 #endif

@@ -128,15 +128,17 @@ static double percent(uint64_t part, uint64_t whole)
 static void comment_ledger(const struct loaded *l, struct buf *text)
 {
 	const struct capture_totals *t = &l->totals;
+	size_t said;
 
 	buf_text(text, "ledger: ");
 	samples_append(text, t, l->sums.samples, SAMPLES_CALLED);
 	buf_text(text, ", ");
 	if (t->outcomes[OUTCOME_EXPECTED])
 		buf_printf(text, "%" PRIu64 " expected, ", t->outcomes[OUTCOME_EXPECTED]);
+	said = text->n;
 	losses_print(text, t);
-	if (!losses_count(t) && !t->outcomes[OUTCOME_SIDEBAND_LOST] && !t->outcomes[OUTCOME_WAITS_LOST])
-		buf_text(text, t->outcomes[OUTCOME_EXPECTED] ? "nothing lost" : "not known how many were expected and lost");
+	if (text->n == said)
+		buf_text(text, t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED] ? "nothing lost" : "not known how many were expected and lost");
 }
 
 static size_t comment(const struct loaded *l, struct buf text[COMMENTS])

@@ -80,7 +80,13 @@ static void add_ledger(struct header *h, const struct capture_totals *t, struct 
 	}
 	buf_text(text, between[0] == ' ' ? " expected" : "");
 	add(h, "Ledger", text);
+}
+
+static void add_lost(struct header *h, const struct capture_totals *t, struct buf *text)
+{
 	losses_print(text, t);
+	if (text->n == 0 && !t->outcomes[OUTCOME_EXPECTED] && !t->tally[OUTCOME_EXPECTED])
+		return; /* nobody knows */
 	if (text->n == 0)
 		buf_text(text, "nothing");
 	add(h, "Lost", text);
@@ -224,6 +230,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_samples(h, l, &text);
 	add_waits(h, &l->totals, &text);
 	add_ledger(h, &l->totals, &text);
+	add_lost(h, &l->totals, &text);
 	add_tally(h, &l->totals, &text);
 	add_damage(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);

@@ -69,6 +69,7 @@ static void put_capture(struct buf *out, const struct loaded *l)
 	put_count(out, "refused", t->refused);
 	put_count(out, "unresolved", l->sums.unresolved);
 	put_count(out, "lost", losses_count(t));
+	put_count(out, "lost_events", losses_events(t));
 	put_damage(out, t);
 	put_key(out, "ledger");
 	buf_byte(out, '{');

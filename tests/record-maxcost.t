@@ -24,6 +24,29 @@ account=$(awk '/^segment/ { close_it() } /^event/ { for (i = 1; i <= NF; i++) if
 cpus=$(nproc)
 if [ "$account" -ge $((cpus * 96)) ] && [ "$account" -le $((cpus * 106)) ]; then pass "the account of ticks covers the time"; else
 	fail "the account of ticks covers the time"; diag "$account % of a CPU, of $cpus CPUs"; fi
+# An event that costs too much pays itself, and the clock does not. The more CPUs, the less of each is what it costs.
+trace=raw_syscalls:sys_enter
+if [ -r /sys/kernel/tracing/events/raw_syscalls/sys_enter/id ]; then
+	kill $one $two
+	"$BUILD/tests/events" 1 100000000000 &
+	one=$!
+	status "a tracepoint that is hit all the time" 0 cprof-record -F 99 -p $one -e cpu-clock,$trace \
+		--max-cost "$(awk -v n="$cpus" 'BEGIN { print 2 / n }')" -o "$tmp/t.bin" 14
+	kill $one
+	cprof-dump "$tmp/t.bin" >"$tmp/dump"
+	is "the clock keeps its rate" "$(sed -n 's/^event .*"cpu-clock".*millihertz=//p' "$tmp/dump" | sort -u)" 99000
+	like "it is told that the event costs too much, once" "$(grep -c "^cprof-record: $trace costs more than --max-cost allows" "$tmp/err")" '^1$'
+	# samples in its first two seconds and in two of its last
+	a=$(awk -v e=$trace '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } } $1 == "event" && f["name"] ~ e { id = f["id"] }
+		$1 == "sample" { if (!from) from = f["time"]; s = int((f["time"] - from) / 1e9); if (f["event"] == id) { n[s]++; w += f["weight"] } }
+		END { print n[0] + n[1], n[11] + n[12], w }' "$tmp/dump")
+	diag "samples in the first two seconds, in the twelfth and thirteenth, weight of all: $a"
+	is "there are fewer samples of it" "$(echo "$a" | awk '{ print ($2 < $1 / 3) ? "fewer" : "" }')" fewer
+	is "which weigh what it was" "$(echo "$a" | awk -v t="$(sed -n 's/^tally .*outcome=emitted count=\([0-9]*\).*/\1/p' "$tmp/dump" | tail -1)" '{ print $3 - t }')" 0
+else
+	skip "a tracepoint that is hit all the time" "no tracepoints here"
+fi
+
 status "a promise that is easy to keep" 0 cprof-record -q -a -F 49 --max-cost 50 -o "$tmp/e.bin" 1
 is "changes nothing" "$(cprof-dump "$tmp/e.bin" | grep -c '^event')" 1
 status "more than all" 2 cprof-record -a --max-cost 101% 1

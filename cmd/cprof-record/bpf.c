@@ -149,10 +149,18 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 	}
 }
 
+/* Where other programs run that the kernel lets ours not interrupt, it is to look for ticks that were kept from it. */
+static void look_for_gaps(struct bpf_engine *b)
+{
+	if (b->counted && counted_keeps_out(b->counted) && b->idle_known) /* else the ticks that are left out are idle ones */
+		b->sample->data->tick_ns = engine_period(b->base.options);
+}
+
 static bool sample(struct engine *e, struct buf *error)
 {
 	struct bpf_engine *b = of(e);
 
+	look_for_gaps(b);
 	for (size_t i = 0; i < b->cpus.n; i++) {
 		if (!add_event(b, b->cpus.items[i])) {
 			diagnose_perf(errno, true, error);
@@ -258,6 +266,7 @@ static void rate(struct engine *e)
 		counted_rate(of(e)->counted);
 	for (size_t i = 0; i < of(e)->n; i++)
 		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+	look_for_gaps(of(e));
 }
 
 static void stop(struct engine *e)

@@ -15,10 +15,10 @@
 enum { RING_LEAST = 8 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 2 << 20,
        EVENT_STACK = 8 << 10 }; /* bytes of a user stack that is to be walked in user space */
 
-/* Perf's event on a CPU; of a tracepoint there is one for all of them. */
+/* Perf's event on a CPU; of a tracepoint there is one for all of them, and that may be none of perf's. */
 struct counter {
 	unsigned int cpu;
-	int fd;
+	int fd; /* -1: it is none */
 	struct bpf_link *link;
 };
 
@@ -59,6 +59,7 @@ static void configure(struct counted *c, const struct one *e, const struct sampl
 	b->rodata->by_kernel = e->event->kind == EVENT_HARDWARE;
 	b->rodata->period_asked = e->event->count ? e->event->count : 1;
 	b->rodata->depth = o->chain_depth;
+	b->rodata->kernel_depth = e->event->raw ? o->hit_depth : o->chain_depth;
 	b->rodata->user_depth = o->depth;
 	b->rodata->stack_limit = EVENT_STACK;
 	b->rodata->by_table = by_tables;
@@ -69,7 +70,8 @@ static void configure(struct counted *c, const struct one *e, const struct sampl
 	b->rodata->filter_groups = sample->rodata->filter_groups;
 	b->data->most = o->most;
 	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
-	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT);
+	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT && !e->event->raw);
+	bpf_program__set_autoload(b->progs.on_raw, e->event->raw != NULL);
 }
 
 /* The sampling object's maps, for ours of the same name; and those that the first of ours has for all. */
@@ -168,12 +170,13 @@ static uint64_t read_counter(const struct counter *counter)
 {
 	uint64_t n = 0;
 
-	return read(counter->fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+	return counter->fd >= 0 && read(counter->fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
 }
 
 static void drop_counter(struct one *e, size_t at)
 {
-	ioctl(e->counters[at].fd, PERF_EVENT_IOC_DISABLE, 0);
+	if (e->counters[at].fd >= 0)
+		ioctl(e->counters[at].fd, PERF_EVENT_IOC_DISABLE, 0);
 	e->before += read_counter(&e->counters[at]);
 	bpf_link__destroy(e->counters[at].link); /* closes the event too */
 	e->counters[at] = e->counters[--e->n];
@@ -217,30 +220,45 @@ static void make_attr(const struct counted *c, const struct event *e, struct per
 	}
 }
 
-static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu)
+static struct bpf_program *program_of(const struct one *e)
+{
+	if (e->event->kind != EVENT_TRACEPOINT)
+		return e->bpf->progs.on_event;
+	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
+}
+
+static bool attach(const struct counted *c, const struct one *e, struct counter *counter)
 {
 	struct perf_event_attr attr;
-	struct counter *counter;
+	int saved;
 
+	counter->fd = -1;
+	if (e->event->raw) {
+		counter->link = bpf_program__attach_raw_tracepoint(program_of(e), e->event->raw);
+		return counter->link != NULL;
+	}
+	make_attr(c, e->event, &attr);
+	counter->fd = event_open(&attr, -1, (int)counter->cpu);
+	if (counter->fd < 0)
+		return false;
+	counter->link = bpf_program__attach_perf_event(program_of(e), counter->fd);
+	if (counter->link)
+		return true;
+	saved = errno;
+	close(counter->fd);
+	errno = saved;
+	return false;
+}
+
+static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu)
+{
 	if (!grow_array(&e->counters, &e->cap, e->n, sizeof(*e->counters))) {
 		errno = ENOMEM;
 		return false;
 	}
-	counter = &e->counters[e->n];
-	make_attr(c, e->event, &attr);
-	counter->cpu = cpu;
-	counter->fd = event_open(&attr, -1, (int)cpu);
-	if (counter->fd < 0)
+	e->counters[e->n].cpu = cpu;
+	if (!attach(c, e, &e->counters[e->n]))
 		return false;
-	counter->link = bpf_program__attach_perf_event(e->event->kind == EVENT_TRACEPOINT ? e->bpf->progs.on_hit :
-							e->bpf->progs.on_event, counter->fd);
-	if (!counter->link) {
-		int saved = errno;
-
-		close(counter->fd);
-		errno = saved;
-		return false;
-	}
 	e->n++;
 	return true;
 }
@@ -288,15 +306,24 @@ void counted_drop_cpu(struct counted *c, unsigned int cpu)
 
 void counted_rate(struct counted *c)
 {
-	uint64_t rate = c->o->hertz, most = rate * c->o->most / c->o->hertz_asked;
+	uint64_t rate = c->o->hertz;
 
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
 
-		e->bpf->data->most = most ? (unsigned int)most : 1;
+		e->bpf->data->most = c->o->most;
 		for (size_t k = 0; k < e->n && e->event->kind == EVENT_HARDWARE && !e->event->count; k++)
 			ioctl(e->counters[k].fd, PERF_EVENT_IOC_PERIOD, &rate);
 	}
+}
+
+bool counted_keeps_out(const struct counted *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		if (!c->items[i].event->raw)
+			return true;
+	}
+	return false;
 }
 
 int counted_ring(const struct counted *c)
@@ -310,7 +337,7 @@ static uint64_t left_out(const struct one *e)
 	struct bpf_prog_info info = { 0 };
 	uint32_t size = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(bpf_program__fd(e->bpf->progs.on_hit), &info, &size) == 0 ? info.recursion_misses : 0;
+	return bpf_obj_get_info_by_fd(bpf_program__fd(program_of(e)), &info, &size) == 0 ? info.recursion_misses : 0;
 }
 
 void counted_sums(struct counted *c, size_t event, struct counted_sums *sums)

@@ -33,6 +33,8 @@ void counted_drop_cpu(struct counted *c, unsigned int cpu);
 /* The options have another rate now. */
 void counted_rate(struct counted *c);
 void counted_stop(struct counted *c);
+/* While a program of one of these runs on a CPU, does the kernel let the clock's not run there? */
+bool counted_keeps_out(const struct counted *c);
 /* Its ring of struct sample_head and what follows. */
 int counted_ring(const struct counted *c);
 void counted_sums(struct counted *c, size_t event, struct counted_sums *sums);

@@ -31,6 +31,8 @@ enum {
 /* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason, of others as in the options. */
 enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
 
+enum { EMIT_CALLERS = 256 };
+
 struct places;
 
 struct emit {
@@ -59,6 +61,10 @@ struct emit {
 	struct places *places;
 	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
 	unsigned int schedule_asked; /* so often for the first */
+	struct known_caller {
+		uint64_t address;
+		bool is; /* in what calls the program of a tracepoint */
+	} callers[EMIT_CALLERS]; /* by the address's hash */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };

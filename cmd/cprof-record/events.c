@@ -1,5 +1,6 @@
 #include "cmd/cprof-record/events.h"
 
+#include <bpf/btf.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -81,6 +82,43 @@ static bool read_id(const char *root, const struct event *e, struct buf *id)
 	return good;
 }
 
+/* Was it made while the kernel runs (a kprobe, a uprobe)? Its name says nothing of the kernel's code then. */
+static bool is_made(const char *root, const struct event *e)
+{
+	struct buf path = { 0 }, made = { 0 };
+	char *copy = strdup(e->name);
+	bool is = true;
+
+	buf_printf(&path, "%s/dynamic_events", root);
+	if (copy && !path.failed && (host_read(buf_cstr(&path), &made) || errno == ENOENT)) {
+		copy[strcspn(copy, ":")] = '/';
+		is = strstr(buf_cstr(&made), copy) != NULL;
+	}
+	free(copy);
+	buf_release(&made);
+	buf_release(&path);
+	return is;
+}
+
+/*
+ * Those of single system calls are perf's own making, and those of modules are left to perf: two modules may have one of
+ * the same name. The type information names all others.
+ */
+static const char *find_raw(const char *root, const struct event *e)
+{
+	const char *name = strchr(e->name, ':') + 1;
+	struct buf type = { 0 };
+	struct btf *btf;
+	bool is = false;
+
+	buf_printf(&type, "btf_trace_%s", name);
+	btf = type.failed || is_made(root, e) ? NULL : btf__load_vmlinux_btf();
+	is = btf && btf__find_by_name_kind(btf, buf_cstr(&type), BTF_KIND_TYPEDEF) > 0;
+	btf__free(btf);
+	buf_release(&type);
+	return is ? name : NULL;
+}
+
 static enum event_found find_tracepoint(struct event *e, struct buf *error)
 {
 	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
@@ -94,6 +132,7 @@ static enum event_found find_tracepoint(struct event *e, struct buf *error)
 
 		if (read_id(roots[i], e, &id)) {
 			e->config = strtoull(buf_cstr(&id), NULL, 10);
+			e->raw = find_raw(roots[i], e);
 			buf_release(&id);
 			return EVENT_FOUND;
 		}

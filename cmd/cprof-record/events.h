@@ -20,6 +20,7 @@ struct event {
 	const char *name; /* as the stream has it; good for as long as the program runs */
 	uint32_t type;    /* of perf_event_attr, as the next */
 	uint64_t config;
+	const char *raw;  /* of a tracepoint that programs can be called by without perf: what it is called; else NULL */
 	uint64_t count;   /* a sample stands for so many; 0: not said */
 };
 

@@ -129,7 +129,8 @@ static void update_event(struct ledger_event *ev, struct engine *e, size_t event
 	for (int i = OUTCOME_EXPECTED + 1; i < OUTCOMES; i++)
 		expected += o[i];
 	o[OUTCOME_EXPECTED] = last ? sums.happened : expected;
-	*run_ns += sums.n[EVENT_RUN_NS];
+	ev->run_ns = sums.n[EVENT_RUN_NS];
+	*run_ns += ev->run_ns;
 	*runs += sums.n[EVENT_RUNS];
 }
 

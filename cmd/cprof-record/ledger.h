@@ -26,6 +26,7 @@ struct ledger_event {
 	struct ledger_row row;
 	uint64_t happened; /* by perf's counter, when that was asked last; of which, later, ... */
 	uint64_t missed;   /* ... so many had come nowhere */
+	uint64_t run_ns;   /* of its program */
 };
 
 struct ledger {

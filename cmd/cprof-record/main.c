@@ -34,6 +34,7 @@ enum {
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
+	HIT_FRAMES = 8,               /* between the place of a tracepoint and its program, no more */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
 
@@ -337,6 +338,8 @@ static void limit_depth(struct options *o)
 	if (most == 0)
 		most = 127; /* as kernels have it by default */
 	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
+	most = most < SAMPLE_DEPTH_MAX ? most : SAMPLE_DEPTH_MAX;
+	o->hit_depth = o->chain_depth + HIT_FRAMES < most ? o->chain_depth + HIT_FRAMES : (unsigned int)most;
 }
 
 /* Who asked for more than the kernel follows is told, unless the stacks that may be deep go by tables. */
@@ -388,7 +391,7 @@ static void prepare(struct recorder *r, char **argv)
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
-	r->maxcost = (struct maxcost){ .share = r->o.max_cost, .asked = r->o.hertz };
+	promise_begin(&r->promise, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
 		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }

@@ -36,7 +36,7 @@ static void put_events(struct buf *out, const struct recorder *r)
 	for (size_t i = 0; i < r->o.n_events; i++) {
 		for (unsigned int o = OUTCOME_EXPECTED; o < OUTCOMES; o++)
 			buf_printf(out, "cprof_record_events_total{event=\"%s\",outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n",
-				   r->o.events[i].name, outcome_name(o), outcome_is_lost(o) || o == OUTCOME_MISSED,
+				   r->o.events[i].name, outcome_name(o), outcome_is_lost_event(o),
 				   r->ledger.events[i].row.outcomes[o]);
 	}
 }

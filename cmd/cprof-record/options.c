@@ -394,7 +394,6 @@ void options_parse(struct options *o, int argc, char **argv)
 		o->command = argv + end + 1;
 	else if (end < argc)
 		cli_usage("no command behind --");
-	o->hertz_asked = o->hertz;
 	settle_events(o);
 	check(o);
 	if (o->ring_ns && !o->ring_bytes)

@@ -30,14 +30,14 @@ struct options {
 	struct event events[EVENTS_MAX]; /* further ones */
 	size_t n_events;
 	unsigned int most;    /* samples of each of those in a second on a CPU, about; hardware has hertz */
-	unsigned int hertz;   /* now; it changes with max_cost, and most goes with it */
-	unsigned int hertz_asked;
+	unsigned int hertz;   /* now; it changes with max_cost, as most does */
 	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
 	bool off_cpu;        /* waiting time, too */
 	uint64_t off_cpu_ns; /* waits are told of when they come to so much */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack */
 	unsigned int chain_depth; /* as far as the kernel follows chains: depth, or less; see limit_depth in main.c */
+	unsigned int hit_depth;   /* chain_depth and somewhat more, for stacks of which the innermost frames are not shown */
 	enum engine_kind engine;
 	enum unwind_by unwind;
 	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */

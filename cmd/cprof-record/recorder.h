@@ -5,8 +5,8 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
-#include "cmd/cprof-record/maxcost.h"
 #include "cmd/cprof-record/output.h"
+#include "cmd/cprof-record/promise.h"
 #include "cmd/cprof-record/targets.h"
 
 struct recorder {
@@ -32,7 +32,7 @@ struct recorder {
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
-	struct maxcost maxcost;
+	struct promise promise; /* of --max-cost */
 	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;

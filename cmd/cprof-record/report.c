@@ -9,9 +9,10 @@
 
 void report_progress(const struct recorder *r, uint64_t now)
 {
-	uint64_t lost = ledger_total(&r->ledger, OUTCOME_RING_FULL) + ledger_total(&r->ledger, OUTCOME_NO_MEMORY);
-	uint64_t samples = r->emit.samples;
+	uint64_t samples = r->emit.samples, lost = 0;
 
+	for (enum outcome o = OUTCOME_EMITTED; o < OUTCOMES; o++)
+		lost += outcome_is_lost(o) ? ledger_total(&r->ledger, o) : 0;
 	for (size_t i = 0; i < r->o.n_events; i++)
 		samples += r->emit.others[i];
 	if (r->progress)
@@ -61,8 +62,8 @@ static bool by_task(const struct recorder *r)
 static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
 {
 	for (size_t i = 0; i < r->o.n_events; i++) {
-		for (enum outcome o = OUTCOME_RING_FULL; o <= OUTCOME_NO_SPACE; o++) {
-			uint64_t n = r->ledger.events[i].row.outcomes[o];
+		for (enum outcome o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+			uint64_t n = outcome_is_lost_event(o) ? r->ledger.events[i].row.outcomes[o] : 0;
 
 			if (n)
 				fprintf(stderr, "%s%" PRIu64 " %s %s", lost ? ", " : "; lost: ", n, r->o.events[i].name, outcome_name(o));
@@ -74,16 +75,14 @@ static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
 
 static void print_losses(const struct recorder *r)
 {
-	static const enum outcome losses[] = { OUTCOME_RING_FULL, OUTCOME_NESTED, OUTCOME_FAILED, OUTCOME_THROTTLED,
-					       OUTCOME_OFFLINE, OUTCOME_NO_MEMORY, OUTCOME_NO_SPACE,
-					       OUTCOME_SIDEBAND_LOST, OUTCOME_WAITS_LOST };
 	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
 
-	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
-		uint64_t n = ledger_total(&r->ledger, losses[i]);
+	for (enum outcome o = OUTCOME_EMITTED; o < OUTCOMES; o++) {
+		bool is = outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST || o == OUTCOME_WAITS_LOST;
+		uint64_t n = is ? ledger_total(&r->ledger, o) : 0;
 
 		if (n)
-			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(losses[i]));
+			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(o));
 		lost += n;
 	}
 	lost = print_event_losses(r, lost);

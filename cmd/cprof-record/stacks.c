@@ -4,6 +4,7 @@
 
 enum {
 	SWITCH_DEPTH = 8, /* __schedule is not farther in */
+	HIT_DEPTH = 8, /* nor is what calls a tracepoint's program */
 	ASKED_MOST = 10000, /* in vain: then there are no names */
 };
 
@@ -131,14 +132,53 @@ static int in_switch(struct emit *e, const uint64_t *address, int n)
 	return i + 1 + (i + 1 < n && address[i + 1] == e->schedule[1]);
 }
 
+/* bpf_trace_run2, __bpf_trace_sys_enter, __traceiter_sys_enter: with which of them a kernel gets to the program differs. */
+static bool calls_program(struct emit *e, uint64_t address)
+{
+	static const char *const names[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
+	struct known_caller *known = &e->callers[hash_u64(address) % EMIT_CALLERS];
+	struct kernel_symbol symbol;
+
+	if (known->address == address)
+		return known->is;
+	*known = (struct known_caller){ .address = address };
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && ksym_find(e->ksym, address - 1, &symbol); i++)
+		known->is = known->is || (symbol.name.n >= strlen(names[i]) && memcmp(symbol.name.p, names[i], strlen(names[i])) == 0);
+	return known->is;
+}
+
+/* The same of the stack of a tracepoint whose program perf does not call: these frames, and our program's before them. */
+static int in_hit(struct emit *e, const uint64_t *address, int n)
+{
+	int i = 0;
+
+	while (i < n && i < HIT_DEPTH && !calls_program(e, address[i]))
+		i++;
+	if (i == n || i == HIT_DEPTH)
+		return 0;
+	while (i < n && calls_program(e, address[i]))
+		i++;
+	return i;
+}
+
+static bool is_raw_hit(const struct emit *e, const struct sample_head *s)
+{
+	return s->what == SAMPLE_EVENT && s->event < e->options->n_events && e->options->events[s->event].raw;
+}
+
 static void take_kernel(struct emit *e, const struct sample_head *s, const uint64_t *address, struct stack *out)
 {
-	int skip = s->what == SAMPLE_STACK && s->kernel_n > 0 ? in_switch(e, address, s->kernel_n) : 0;
+	const struct options *o = e->options;
+	int asked = (int)(is_raw_hit(e, s) ? o->hit_depth : o->chain_depth), skip = 0, n = s->kernel_n > 0 ? s->kernel_n : 0;
 
+	if (s->what == SAMPLE_STACK && n > 0)
+		skip = in_switch(e, address, n);
+	else if (is_raw_hit(e, s))
+		skip = in_hit(e, address, n);
 	out->kernel = address + skip;
-	out->kernel_n = s->kernel_n > 0 ? s->kernel_n - skip : 0;
-	if (s->kernel_n > 0)
-		out->kernel_end = (unsigned int)s->kernel_n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
+	out->kernel_n = n - skip < (int)o->chain_depth ? n - skip : (int)o->chain_depth;
+	if (n > 0)
+		out->kernel_end = n >= asked || n - skip >= (int)o->chain_depth ? ROOT_DEPTH : ROOT_COMPLETE;
 	else
 		out->kernel_end = e->options->user_only ? ROOT_NOT_ASKED : has_failed(s->kernel_n) ? ROOT_FAILED : ROOT_COMPLETE;
 }

@@ -86,9 +86,7 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 /* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
 static bool keep_promise(struct recorder *r, uint64_t now)
 {
-	const uint64_t *costs = r->ledger.costs;
-	unsigned int hertz = maxcost_rate(&r->maxcost, now, costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS],
-					  r->cpus.n, r->o.hertz);
+	unsigned int hertz = promise_keep(r, now);
 
 	if (hertz == r->o.hertz)
 		return false;

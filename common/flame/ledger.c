@@ -49,7 +49,7 @@ static void add_samples(struct picture *pic, const struct ledger *l)
 		print_outcomes(&text, t->outcomes, true);
 		fact(pic, l->side, "Expected", &text);
 	}
-	if (l->lost[0] || t->outcomes[OUTCOME_EXPECTED]) {
+	if (l->lost[0] || t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED]) {
 		buf_text(&text, l->lost[0] ? l->lost : "nothing");
 		fact(pic, l->side, "Lost", &text);
 	}

@@ -98,7 +98,7 @@ enum outcome {
 	OUTCOME_FILTERED = 3,  /* not a process or thread that was asked for */
 	OUTCOME_GUEST = 4,     /* a virtual machine's guest was running */
 	OUTCOME_RING_FULL = 5, /* lost: user space was late */
-	OUTCOME_NESTED = 6,    /* lost: a sample inside a sample */
+	OUTCOME_NESTED = 6,    /* lost: inside another sample, or another program of the recorder's */
 	OUTCOME_FAILED = 7,    /* lost: the kernel gave an error */
 	OUTCOME_THROTTLED = 8, /* lost: the kernel throttled the event */
 	OUTCOME_OFFLINE = 9,   /* lost: the CPU was away before we re-attached */
@@ -122,6 +122,12 @@ static inline bool outcome_is_tick(uint64_t outcome)
 static inline bool outcome_is_lost(uint64_t outcome)
 {
 	return (outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY) || outcome == OUTCOME_NO_SPACE;
+}
+
+/* The same of an event that is no tick: what nobody has seen of those was there all the same. */
+static inline bool outcome_is_lost_event(uint64_t outcome)
+{
+	return outcome_is_lost(outcome) || outcome == OUTCOME_MISSED;
 }
 
 enum cost {
