@@ -43,6 +43,7 @@ enum {
 	PREEMPTED = 1,
 	NOWHERE = 2,
 	TIMED = 64,  /* one in so many runs that take no stack is timed */
+	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
 };
 
 /* What global functions hand on; see unwind.h. */
@@ -69,7 +70,8 @@ struct css_set {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
-	int pid, tgid, on_cpu;
+	int pid, tgid;
+	unsigned int on_cpu; /* an int, and a byte from 7.0 or so on; unsigned, else it is read in this size alone */
 	unsigned int flags, __state;
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
@@ -537,9 +539,15 @@ int on_rename(unsigned long long *ctx)
 
 /* Threads one by one, from here on: at the start, at the end, and now and then in between. */
 
-static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned int n)
+static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned long long n)
 {
-	return bpf_seq_write(ctx->meta->seq, &n, sizeof(n)) || bpf_seq_write(ctx->meta->seq, item, n);
+	unsigned int size = n;
+
+	/* Up to 6.12, what was on the stack and lent to the kernel has no bounds afterwards: n is not to be had from there. */
+	asm volatile("" : "+r"(n));
+	if (bpf_seq_write(ctx->meta->seq, &size, sizeof(size)) || n > ITEM_MOST)
+		return 1;
+	return bpf_seq_write(ctx->meta->seq, item, n);
 }
 
 static __always_inline unsigned long long cgroup_of(struct task_struct *task)
