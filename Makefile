@@ -241,7 +241,7 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 # The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
 # since a guest has no libraries; and what is recorded is not where the recorder is, whose child it is before it executes.
 KERNELS = 5.10 6.1 6.12 newest
-GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn)
+GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn waits)
 STATIC_LIBS = -Wl,--start-group $(shell pkg-config --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
 
 $(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)

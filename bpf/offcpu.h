@@ -3,7 +3,7 @@
  *
  * A place where a thread waits has a key. SAMPLE_STACK is a sample_head with the stack of that place, its key as the
  * weight; SAMPLE_WAIT a struct wait, time that was spent there. A place's stack comes before its first wait; and
- * waits that are short come many in one.
+ * waits that are short come many in one. SAMPLE_RAN is a struct ran: how long the thread ran.
  */
 #ifndef CPROF_BPF_OFFCPU_H
 #define CPROF_BPF_OFFCPU_H
@@ -21,6 +21,11 @@ struct wait {
 	struct sample_head head; /* the weight is the key; time is when the last of it ended */
 	unsigned long long ns[WAIT_REASONS];
 	unsigned long long gone; /* nothing more comes of this key, unless with a new stack */
+};
+
+struct ran {
+	struct sample_head head;  /* the weight is the time it ran, of CLOCK_MONOTONIC */
+	unsigned long long since; /* then that was told last, or the thread was first seen */
 };
 
 enum {

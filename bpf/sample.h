@@ -38,8 +38,8 @@ struct sample_head {
 	unsigned char event;    /* of SAMPLE_EVENT: which */
 };
 
-/* Of the next two see offcpu.h, of the last event.h. */
-enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT };
+/* Of the last but SAMPLE_EVENT, which see event.h for, see offcpu.h. */
+enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT, SAMPLE_RAN };
 
 /* Registers of the frame that has the number at, 0 is the leaf; of others than that only rip, rsp, rbp, rbx. */
 struct sample_state {

@@ -36,7 +36,8 @@ is "as --event cpu-clock does" "$(cprof-fold --event cpu-clock "$tmp/days.bin" |
 like "cprof-top counts it apart" "$(cprof-top "$tmp/days.bin")" "^Samples: +$ticks in"
 like "and says how much was waited" "$(cprof-top "$tmp/days.bin")" '^Waiting: +[0-9.]+ s asleep, [0-9.]+ s uninterruptible, [0-9.]+ s for a CPU'
 whole() { cprof-fold --weight ns "$@" "$tmp/days.bin" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
-is "--wall is all of it" "$(whole --wall)" "$(echo "$(whole) $(whole --event off-cpu)" | awk '{ printf "%.0f", $1 + $2 }')"
+ran=$(cprof-dump "$tmp/days.bin" | sed -n 's/^ran .* ns=\([0-9]*\) .*/\1/p' | awk '{ n += $1 } END { printf "%.0f", n }')
+is "--wall is all of it: what was waited, and what ran by the scheduler's own account" "$(whole --wall)" "$(echo "$ran $(whole --event off-cpu)" | awk '{ printf "%.0f", $1 + $2 }')"
 is "a family is its members" "$(whole --event off-cpu)" "$(whole --event off-cpu:sleep,off-cpu:run-queue,off-cpu:uninterruptible)"
 like "--wall says why" "$(cprof-fold --wall "$tmp/days.bin")" 'phase_pipe;.*;\[sleeping\] [0-9]+$'
 is "an event that is not there" "$(cprof-fold --event page-faults "$tmp/days.bin")" ""
@@ -64,6 +65,14 @@ trips=$(awk '{ print $1 }' "$tmp/out")
 records=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=2 ')
 if [ "$records" -lt $((trips / 2)) ]; then pass "is few records"; else fail "is few records"; diag "$records for $trips round trips"; fi
 is "that make two seconds" "$(near "$(whole --wall --comm pingpong)" 2000000000 2000000000 8)" near
+
+# Short runs, which the timer hardly meets: what it lacks is there all the same.
+for nap in 50000 1000000; do
+	status "asleep for $((nap / 1000)) us at a time" 0 cprof-record -q --off-cpu -o "$tmp/days.bin" -- "$waits" naps $nap 2
+	read -r tid wall cpu <"$tmp/out"
+	is "  its time is all there" "$(near "$(folded "$tid" '' --wall)" "$wall" "$wall" 2)" near
+done
+like "  where no sample is, that is said" "$(cprof-fold --wall "$tmp/days.bin")" '^waits;\[running, not sampled\] [0-9]+$'
 
 # Who was asleep before and after, and whom -p leaves out; who is killed asleep.
 "$waits" still & one=$!

@@ -6,6 +6,7 @@
  *	waits still		sleeps until it is killed
  *	waits vfork SECONDS	waits for a child that it has lent its memory, which cannot be interrupted
  *	waits spin SECONDS	two processes on one CPU
+ *	waits naps NS SECONDS	sleeps so long again and again, and says as below: tid, wall, CPU
  *
  * Of the first:
  *
@@ -196,6 +197,16 @@ static int spin(double s)
 	return 0;
 }
 
+static int naps(int64_t ns, double s)
+{
+	int64_t start = now(CLOCK_MONOTONIC), end = start + (int64_t)(s * 1e9);
+
+	while (now(CLOCK_MONOTONIC) < end)
+		phase_sleep(ns);
+	printf("%d %lld %lld\n", (int)getpid(), (long long)(now(CLOCK_MONOTONIC) - start), (long long)now(CLOCK_THREAD_CPUTIME_ID));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "still") == 0)
@@ -204,5 +215,7 @@ int main(int argc, char **argv)
 		return phase_vfork((int64_t)(atof(argv[2]) * 1e9));
 	if (argc > 2 && strcmp(argv[1], "spin") == 0)
 		return spin(atof(argv[2]));
+	if (argc > 3 && strcmp(argv[1], "naps") == 0)
+		return naps(atoll(argv[2]), atof(argv[3]));
 	return days(argc > 1 ? atof(argv[1]) : 2);
 }

@@ -405,6 +405,16 @@ static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task 
 	return EMIT_WRITTEN;
 }
 
+static enum emitted emit_ran(struct emit *e, const struct ran *r, const struct task *t)
+{
+	uint64_t time = r->head.time;
+
+	say_cgroup(e, t->proc, r->head.cgroup, time);
+	put(e, (struct record){ .type = RECORD_RAN,
+				.ran = { time, t->id, r->head.weight, r->since < time ? time - r->since : 0 } });
+	return EMIT_WRITTEN;
+}
+
 enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
@@ -418,6 +428,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 		say_task(e, t, s->time);
 	if (s->what == SAMPLE_WAIT)
 		return emit_wait(e, (const struct wait *)s, t);
+	if (s->what == SAMPLE_RAN)
+		return emit_ran(e, (const struct ran *)s, t);
 	is = stacks_take(e, s, t->proc, room, &stack);
 	if (is != EMIT_WRITTEN)
 		return is;

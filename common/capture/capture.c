@@ -630,6 +630,11 @@ static const char *set_tally(struct capture *c, const struct record_tally *r)
 	return NULL;
 }
 
+static const char *see_ran(const struct capture *c, const struct record_ran *r)
+{
+	return DEFINED(c, threads, r->thread) ? NULL : "the running time of an undefined thread";
+}
+
 static const char *add_string(struct capture *c, const struct record_string *r)
 {
 	uint32_t id;
@@ -853,6 +858,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return set_ledger(c, &r->ledger);
 	case RECORD_TALLY:
 		return set_tally(c, &r->tally);
+	case RECORD_RAN:
+		return see_ran(c, &r->ran);
 	case RECORD_COST:
 		if (r->cost.what < COSTS)
 			c->costs[r->cost.what] = r->cost.count;

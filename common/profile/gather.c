@@ -25,6 +25,8 @@ struct gather_key {
 	uint32_t event; /* one that is counted, or 0: what stands in for the clock ends to when the clock is heard of */
 };
 
+enum { RAN = CAPTURE_WAITS }; /* as wait: how long the thread ran, as the capture says itself */
+
 struct gather_sum {
 	uint64_t samples, weight;
 };
@@ -33,6 +35,7 @@ bool gather_init(struct gather *g, struct profile *p, unsigned int side, const s
 {
 	*g = (struct gather){ .p = p, .side = side, .view = view };
 	intern_init(&g->keys);
+	intern_init(&g->runners);
 	if (view->reasons)
 		reasons_forget(view->reasons);
 	return capture_init_for(&g->capture, view_counts, view);
@@ -42,6 +45,8 @@ void gather_release(struct gather *g)
 {
 	capture_release(&g->capture);
 	intern_release(&g->keys);
+	intern_release(&g->runners);
+	running_release(&g->running);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);
@@ -255,27 +260,85 @@ static void begin_run(struct gather *g, uint64_t time)
 	g->p->runs++;
 }
 
+/* Samples of the key; false without memory. */
+static bool add_key(struct gather *g, const struct gather_key *key, uint64_t samples, uint64_t weight)
+{
+	uint32_t id;
+
+	if (!intern_add(&g->keys, (struct slice){ (const uint8_t *)key, sizeof(*key) }, &id) ||
+	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key)))
+		return false;
+	g->by_key[id].samples += samples;
+	g->by_key[id].weight += weight;
+	return true;
+}
+
+static const char too_heavy[] = "the weights add up to more than 64 bits";
+
+/* Is what ran made to last as long as it did? */
+static bool corrects(const struct view *v)
+{
+	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
+}
+
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
 	uint64_t weight = counted || g->view->weight == WEIGHT_NS ? r->weight : 1;
 	struct gather_key key;
-	uint32_t id;
 
 	if (!g->based && (!view_by_clock(g->view) || view_in_time(g->view, &g->capture, 0, r->time)))
 		begin_run(g, r->time);
 	if (!view_passes(g->view, &g->capture, g->base, r))
 		return NULL;
 	if (!profile_claim(g->p, g->side, weight))
-		return "the weights add up to more than 64 bits";
+		return too_heavy;
 	key = key_of(g, r);
-	if (!intern_add(&g->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
-	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key))) {
-		g->failed = true;
+	g->failed = !add_key(g, &key, 1, weight) || g->failed;
+	if (corrects(g->view) && key.wait == CAPTURE_RUNS)
+		g->failed = !running_sample(&g->running, r->thread, weight) || g->failed;
+	return NULL;
+}
+
+/* Of a span that began before the segment the part that is of the segment. */
+static uint64_t part_of_segment(const struct capture *c, const struct record_ran *r)
+{
+	uint64_t of_segment = r->time > c->monotonic ? r->time - c->monotonic : 0;
+
+	return r->span <= of_segment ? r->ns : (uint64_t)((unsigned __int128)r->ns * of_segment / r->span);
+}
+
+/* Spans that the view has in part are no use: how much was it of that part? */
+static bool whole_passes(const struct gather *g, const struct record_ran *r)
+{
+	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread };
+
+	return g->based && r->ns <= r->span && r->span <= r->time && view_passes(g->view, &g->capture, g->base, &s) &&
+	       view_in_time(g->view, &g->capture, g->base, r->time - r->span > g->base ? r->time - r->span : g->base);
+}
+
+static const char *add_ran(struct gather *g, const struct record_ran *r)
+{
+	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread };
+	uint64_t ns = part_of_segment(&g->capture, r);
+	struct gather_key key;
+	uint32_t who;
+
+	if (!corrects(g->view))
+		return NULL;
+	if (!whole_passes(g, r)) {
+		running_drop(&g->running, r->thread);
 		return NULL;
 	}
-	g->by_key[id].samples++;
-	g->by_key[id].weight += weight;
+	if (!profile_claim(g->p, g->side, ns))
+		return too_heavy;
+	key = key_of(g, &s);
+	key.wait = RAN;
+	g->failed = !add_key(g, &key, 0, ns) || g->failed;
+	key.slice = 0;
+	if (!intern_add(&g->runners, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &who) ||
+	    !running_span(&g->running, r->thread, who, ns))
+		g->failed = true;
 	return NULL;
 }
 
@@ -380,13 +443,14 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 /* What it waits for is the innermost frame, else a place where there is computing and waiting would be one. */
 static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 {
-	static const char *const names[CAPTURE_WAITS] = {
+	static const char *const names[RAN + 1] = {
 		[CAPTURE_SLEEPS] = "[sleeping]",
 		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
 		[CAPTURE_QUEUED] = "[waiting for a CPU]",
+		[RAN] = "[running, not sampled]",
 	};
 
-	return wait == CAPTURE_RUNS || wait >= CAPTURE_WAITS || push_text(g, s, slice_of(names[wait]));
+	return wait == CAPTURE_RUNS || wait > RAN || push_text(g, s, slice_of(names[wait]));
 }
 
 /* Walks outwards to the root, or to a node known from before; how many nodes are left to put. */
@@ -572,7 +636,7 @@ static bool add_stacks(struct gather *g, const struct gather_sum *but)
 			sum.samples -= but[i].samples;
 			sum.weight -= but[i].weight;
 		}
-		if (!still_listed(g, &key))
+		if (!still_listed(g, &key) || (key.wait == RAN && (but || !sum.weight)))
 			continue;
 		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
 		good = (but && !sum.samples) || add_stack(g, &names, &key, sum.samples, sum.weight, &text);
@@ -582,10 +646,44 @@ static bool add_stacks(struct gather *g, const struct gather_sum *but)
 	return good;
 }
 
+/* The account of what ran that a key is of, and as what. */
+static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
+{
+	struct gather_key key = { .process = k->process, .thread = k->thread, .comm = k->comm, .wait = RAN };
+
+	*what = k->wait == RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
+	return (k->wait == RAN || k->wait == CAPTURE_RUNS) &&
+	       intern_find(&g->runners, (struct slice){ (const uint8_t *)&key, sizeof(key) }, who);
+}
+
+/* What ran comes to weigh as long as it did, wherever the capture says how long that was. */
+static void correct(struct gather *g)
+{
+	enum running_part what;
+	struct gather_key key;
+	uint32_t who;
+
+	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
+		memcpy(&key, intern_get(&g->keys, (uint32_t)i).p, sizeof(key));
+		if (find_runner(g, &key, &who, &what))
+			running_add(&g->running, who, what, g->by_key[i].weight);
+	}
+	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
+		memcpy(&key, intern_get(&g->keys, (uint32_t)i).p, sizeof(key));
+		if (find_runner(g, &key, &who, &what))
+			g->by_key[i].weight = running_share(&g->running, who, what, g->by_key[i].weight);
+	}
+	intern_release(&g->runners);
+	running_forget(&g->running);
+}
+
 /* Adds what the segment had and forgets it. */
 static bool flush(struct gather *g)
 {
-	bool good = add_stacks(g, NULL);
+	bool good;
+
+	correct(g);
+	good = add_stacks(g, NULL);
 
 	if (g->keys.n)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
@@ -644,7 +742,9 @@ const char *gather_apply(struct gather *g, const struct record *r)
 	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
 	    !reasons_hear(g->view->reasons, &g->capture, &r->source))
 		g->failed = true;
-	return wrong || r->type != RECORD_SAMPLE ? wrong : add_sample(g, &r->sample);
+	if (wrong)
+		return wrong;
+	return r->type == RECORD_SAMPLE ? add_sample(g, &r->sample) : r->type == RECORD_RAN ? add_ran(g, &r->ran) : NULL;
 }
 
 bool gather_finish(struct gather *g)

@@ -24,6 +24,7 @@
 #include "common/profile/ends.h"
 #include "common/profile/instant.h"
 #include "common/profile/profile.h"
+#include "common/profile/running.h"
 
 struct modules;
 struct origins;
@@ -55,7 +56,8 @@ struct view {
 	/*
 	 * Names of events, or of families of them: "off-cpu" is all that begin with "off-cpu:". Without one, what
 	 * capture_is_other is not true of, and no waiting time; with wall that, too, and what a thread waits for is its innermost
-	 * frame: "[sleeping]"; with apart all but waiting time, for who keeps events apart.
+	 * frame: "[sleeping]"; with apart all but waiting time, for who keeps events apart. Where the capture says how long
+	 * threads ran, as nanoseconds wall makes of their samples just that, by "[running, not sampled]" (not with half).
 	 */
 	const char **events;
 	size_t n_events;
@@ -138,6 +140,8 @@ struct gather {
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
 	uint32_t *path;           /* room for the nodes of one stack */
 	size_t cap_path;
+	struct intern runners;    /* struct gather_key of running's accounts */
+	struct running running;
 	struct gather_sum *looked; /* by key: what gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

@@ -186,6 +186,9 @@ static const struct field tally_fields[] = {
 	TIME("time", tally.time), U("event", tally.event), ENUM("outcome", tally.outcome, outcome_names),
 	U("count", tally.count),
 };
+static const struct field ran_fields[] = {
+	TIME("time", ran.time), U("thread", ran.thread), U("ns", ran.ns), U("span", ran.span),
+};
 
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
@@ -198,6 +201,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
+	ROW(RAN, ran),
 };
 
 const struct record_desc *record_desc(uint32_t type)

@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 2,
+	STREAM_MINOR = 3,
 };
 
 enum record_type {
@@ -51,6 +51,7 @@ enum record_type {
 	RECORD_JITCODE = 26,
 	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
 	RECORD_TALLY = 48,
+	RECORD_RAN = 49,
 	RECORD_TYPES,
 };
 
@@ -315,6 +316,11 @@ struct record_tally {
 	uint64_t time, event, outcome, count;
 };
 
+/* Of the span of nanoseconds before time the thread was on a CPU for ns. */
+struct record_ran {
+	uint64_t time, thread, ns, span;
+};
+
 struct record_cost {
 	uint64_t time, what, count; /* cumulative from the segment's start */
 };
@@ -384,6 +390,7 @@ struct record {
 		struct record_source source;
 		struct record_jitcode jitcode;
 		struct record_tally tally;
+		struct record_ran ran;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
 };
