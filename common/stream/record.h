@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 2,
+	STREAM_MINOR = 3,
 };
 
 enum record_type {
@@ -198,6 +198,10 @@ struct record_segment {
 struct record_meta {
 	struct slice key, value;
 };
+
+/* The header's word on how far waits reach back, and how the names of their events begin; see extent.h. */
+#define META_WAITS_SINCE "waits-since-monotonic-ns"
+#define EVENT_OFF_CPU "off-cpu:"
 
 struct record_event {
 	uint64_t id;
