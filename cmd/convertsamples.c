@@ -30,7 +30,7 @@ static void prepare_samples(struct conversion *c)
 {
 	struct view *v = &c->filters.view;
 
-	if (v->lines || v->weight != WEIGHT_SAMPLES || v->ones)
+	if (v->lines || c->filters.weighed)
 		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
 	v->apart = true;
 }

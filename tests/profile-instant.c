@@ -1,4 +1,4 @@
-/* A stretch of time against what is asked for, by trying each second of it. */
+/* A stretch of time against what is asked for, by trying each second of it, as to whether some of it is and how much. */
 #include "common/profile/instant.h"
 
 #include "tests/check.h"
@@ -36,6 +36,74 @@ static bool passes(const struct instant *from, const struct instant *to, int64_t
 	return false;
 }
 
+/* The seconds of [first, last) that pass; *rest: those behind the last one. */
+static uint64_t count(const struct instant *from, const struct instant *to, int64_t first, int64_t last, uint64_t *rest)
+{
+	uint64_t n = 0;
+
+	*rest = 0;
+	for (int64_t t = first; t < last; t += SECOND) {
+		bool passed = instant_between(from, to, t - 500000 * SECOND, t);
+
+		n += passed;
+		*rest = passed ? 0 : *rest + 1;
+	}
+	return n;
+}
+
+/* An offset from a first sample that is 500000 s after 1970, in place of a moment. */
+static void make_offset(struct instant *w)
+{
+	if (w->kind == INSTANT_MOMENT && random_below(2)) {
+		w->kind = INSTANT_OFFSET;
+		w->ns -= 500000 * SECOND;
+	}
+}
+
+static void check_overlaps(void)
+{
+	unsigned int wrong = 0, late = 0, whole = 0, none = 0, some_of_it = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct instant from = some(), to = some();
+		uint64_t seconds = random_below(i % 2 ? 3 * DAY : STEP), want, rest, got, before;
+		int64_t last = (int64_t)(1000000 + random_below(3 * DAY)) * SECOND;
+
+		if (to.kind == INSTANT_DAYTIME)
+			to.midnight = from.kind == INSTANT_DAYTIME ? from.midnight : to.midnight;
+		make_offset(&from);
+		make_offset(&to);
+		want = count(&from, &to, last - (int64_t)seconds * SECOND, last, &rest);
+		got = instant_overlap(&from, &to, last - 500000 * SECOND, last, seconds * SECOND, &before);
+		wrong += got != want * SECOND;
+		late += want && before != rest * SECOND;
+		none += !want;
+		whole += want == seconds && seconds;
+		some_of_it += want && want < seconds;
+	}
+	check(wrong == 0, "as much of a stretch lies inside as counting its seconds gives");
+	check(late == 0, "and the last of it ends where they end");
+	check(none > TRIES / 10 && whole > TRIES / 10 && some_of_it > TRIES / 10, "none of it, all of it and a part of it happen");
+}
+
+/* Whatever the numbers are: sanitizers look on where they are in the build. */
+static void check_extremes(void)
+{
+	static const int64_t times[] = { INT64_MIN, -1, 0, 1, INT64_MAX };
+	unsigned int more = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		struct instant from = some(), to = some();
+		int64_t after = times[random_below(5)], clock = times[random_below(5)];
+		uint64_t n = (uint64_t)times[random_below(5)], before;
+
+		make_offset(&from);
+		make_offset(&to);
+		more += instant_overlap(&from, &to, after, clock, n, &before) > n;
+	}
+	check(more == 0, "never more than there is");
+}
+
 int main(void)
 {
 	unsigned int missed = 0, more = 0, wanted = 0, unwanted = 0;
@@ -60,5 +128,7 @@ int main(void)
 	check(missed == 0, "no stretch is passed over that holds what is asked for");
 	check(more == 0, "none is taken that does not, where both times are of one kind, or one is alone");
 	check(wanted > TRIES / 10 && unwanted > TRIES / 10, "both happen");
+	check_overlaps();
+	check_extremes();
 	return checks_done();
 }

@@ -241,10 +241,11 @@ static void waits(struct engine *e, struct wait_counts *c)
 		offcpu_counts(of(e)->offcpu, c);
 }
 
-static void settle(struct engine *e)
+static bool settle(struct engine *e)
 {
 	if (of(e)->offcpu)
-		offcpu_settle(of(e)->offcpu);
+		return offcpu_settle(of(e)->offcpu);
+	return true;
 }
 
 static void restart(struct engine *e)

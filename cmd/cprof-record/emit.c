@@ -121,6 +121,10 @@ static void put_header(struct emit *e, uint64_t now)
 	snprintf(number, sizeof(number), "%" PRIu64, now);
 	put_meta(e, "clock", "monotonic");
 	put_meta(e, "start-monotonic-ns", number);
+	if (e->options->off_cpu) {
+		snprintf(number, sizeof(number), "%" PRIu64, e->waits_since);
+		put_meta(e, META_WAITS_SINCE, number);
+	}
 	put_meta(e, "recorder", "cprof-record " CPROF_VERSION);
 	put_meta(e, "engine", e->engine->ops->name);
 	put_meta(e, "command-line", e->command_line);
@@ -381,7 +385,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	return EMIT_WRITTEN;
 }
 
-/* One sample for each reason; of the wait itself first, then of the queue behind it. */
+/* One sample for each reason; of the wait itself first, which ended where the queue behind it began. */
 static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
 	struct place *place = places_find(e->places, w->head.weight);
@@ -396,6 +400,7 @@ static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task 
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.event = EVENT_WAITS + i;
 		r.weight = w->ns[i];
+		r.time = w->head.time - (i == WAIT_CPU ? 0 : w->ns[WAIT_CPU]);
 		if (r.weight)
 			put_sample(e, &r);
 	}

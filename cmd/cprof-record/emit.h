@@ -57,6 +57,7 @@ struct emit {
 	uint64_t segment_began;
 	uint64_t samples, segment_samples, processes; /* written; samples are ticks alone; processes counts images */
 	uint64_t waits; /* stretches of waiting time that were told */
+	uint64_t waits_since; /* when the first of those began that the next segment may tell of; 0: not known */
 	uint64_t others[EVENTS_MAX]; /* samples of other events */
 	struct places *places;
 	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */

@@ -51,7 +51,7 @@ struct engine_ops {
 	void (*rate)(struct engine *e);
 	/* Of waiting time; NULL where the engine knows of none: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
-	void (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain */
+	bool (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain; false: not all */
 	void (*restart)(struct engine *e); /* the stacks of all places are sent again */
 	/* Of an event of the options; NULL where the engine knows of none. */
 	void (*sums)(struct engine *e, size_t event, struct counted_sums *sums);

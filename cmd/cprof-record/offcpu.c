@@ -161,9 +161,9 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 	return false;
 }
 
-void offcpu_settle(struct offcpu *o)
+bool offcpu_settle(struct offcpu *o)
 {
-	look(o, LOOK_SETTLE);
+	return look(o, LOOK_SETTLE);
 }
 
 void offcpu_stop(struct offcpu *o)

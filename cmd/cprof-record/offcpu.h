@@ -23,8 +23,8 @@ struct sample_bpf;
 struct offcpu *offcpu_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error);
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
-/* Waits that go on are told up to now. */
-void offcpu_settle(struct offcpu *o);
+/* Waits that go on are told up to now; false: not all of them. */
+bool offcpu_settle(struct offcpu *o);
 void offcpu_stop(struct offcpu *o);
 /* Its ring: of struct sample_head and what follows, one of whose kinds is struct wait. */
 int offcpu_ring(const struct offcpu *o);

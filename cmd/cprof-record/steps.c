@@ -108,9 +108,26 @@ void steps_settle(struct recorder *r)
 {
 	uint64_t now = host_mono_ns(), took;
 
-	r->engine->ops->settle(r->engine);
+	if (r->engine->ops->settle(r->engine)) {
+		r->settled[1] = r->settled[0];
+		r->settled[0] = now;
+	}
 	took = host_mono_ns() - now;
 	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
+}
+
+/* What is not written yet may end before the last time, and begin before that. */
+uint64_t steps_waits_since(const struct recorder *r)
+{
+	uint64_t oldest = UINT64_MAX;
+
+	for (size_t i = 0; i < r->queue.n; i++) {
+		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
+
+		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_WAIT && s->time < oldest)
+			oldest = s->time;
+	}
+	return oldest >= r->settled[0] ? r->settled[0] : oldest >= r->settled[1] ? r->settled[1] : 0;
 }
 
 void steps_settle_whole(struct recorder *r)

@@ -26,6 +26,11 @@ void steps_settle(struct recorder *r);
  * for an unwind table for long.
  */
 void steps_settle_whole(struct recorder *r);
+/*
+ * Since when the waits are that have not been written yet; after a step. 0: that is not known, for some have been held up for very
+ * long. But for short ones that the kernel's part adds up, see bpf/offcpu.bpf.c.
+ */
+uint64_t steps_waits_since(const struct recorder *r);
 /* The row of the ledger that a sample counts in. */
 size_t steps_row_of(const struct recorder *r, const struct sample_head *s);
 

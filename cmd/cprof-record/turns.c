@@ -29,6 +29,7 @@ static void next_segment(struct recorder *r, uint64_t now)
 		ledger_unsay(&r->ledger);
 	else
 		ledger_segment(&r->ledger);
+	r->emit.waits_since = steps_waits_since(r);
 	emit_segment(&r->emit, now);
 }
 
@@ -46,6 +47,7 @@ void turns_next(struct recorder *r, uint64_t now, enum output_state state)
 		ledger_segment(&r->ledger);
 	output_next(&r->output, now);
 	r->emit.w = r->output.w;
+	r->emit.waits_since = steps_waits_since(r);
 	emit_segment(&r->emit, now);
 }
 

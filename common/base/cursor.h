@@ -68,6 +68,13 @@ static inline bool slice_is(struct slice a, const char *text)
 	return slice_equal(a, slice_of(text));
 }
 
+static inline bool slice_begins(struct slice a, const char *text)
+{
+	struct slice b = slice_of(text);
+
+	return a.n >= b.n && memcmp(a.p, b.p, b.n) == 0;
+}
+
 /* 0 where it is no decimal number, or too large for a time. */
 static inline uint64_t slice_decimal(struct slice text)
 {

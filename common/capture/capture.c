@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/stream/extent.h"
+
 /*
  * Ids are dense, but what defined some of them may have been lost or filtered out. Each array may
  * have this much room that nothing defined, so that a few bad bytes cannot ask for gigabytes.
@@ -450,6 +452,8 @@ static const char *add_sample(struct capture *c, const struct record_sample *r)
 	if (!give_places(c, p, (uint32_t)r->user, r->time))
 		return no_memory;
 	p->used = true;
+	if (!c->sampled)
+		c->began = r->time;
 	if (!c->sampled || r->time < c->totals.first)
 		c->totals.first = r->time;
 	if (!c->sampled || r->time > c->totals.last)
@@ -766,7 +770,7 @@ static enum capture_wait wait_of(struct slice name)
 {
 	return slice_is(name, "off-cpu:uninterruptible") ? CAPTURE_UNINTERRUPTIBLE :
 	       slice_is(name, "off-cpu:run-queue") ? CAPTURE_QUEUED :
-	       name.n >= 8 && memcmp(name.p, "off-cpu:", 8) == 0 ? CAPTURE_SLEEPS : CAPTURE_RUNS;
+	       slice_begins(name, EVENT_OFF_CPU) ? CAPTURE_SLEEPS : CAPTURE_RUNS;
 }
 
 bool capture_is_counted(const struct capture *c, uint64_t event)
@@ -988,6 +992,17 @@ const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)
 		return NULL;
 	k = &c->ksyms[low - 1];
 	return k->size == 0 || address - k->address < k->size ? k : NULL;
+}
+
+uint64_t capture_waits_from(const struct capture *c, uint64_t first)
+{
+	struct slice told = capture_meta(c, META_WAITS_SINCE);
+
+	for (size_t i = 1; i < CAPTURE_EVENTS; i++) {
+		if (c->event_waits[i])
+			return extent_waits(first, told.n > 0, slice_decimal(told));
+	}
+	return first;
 }
 
 struct slice capture_meta(const struct capture *c, const char *key)

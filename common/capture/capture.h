@@ -196,7 +196,8 @@ struct capture {
 	uint64_t end_reason, end_time;
 	bool end_seen;
 	uint32_t epoch_count;
-	bool sampled;   /* totals.first and last are set */
+	bool sampled;   /* began, totals.first and last are set */
+	uint64_t began; /* time of the first sample in the stream */
 	bool no_memory; /* for good: nothing that comes later is taken in */
 	struct capture_totals totals;
 	struct capture_totals before; /* this segment */
@@ -263,6 +264,8 @@ struct slice capture_meta(const struct capture *c, const char *key);
 uint64_t capture_meta_number(const struct capture *c, const char *key);
 /* What a time of the segment is in nanoseconds since 1970, by the clocks at its start; 0 where that cannot be told. */
 uint64_t capture_realtime(const struct capture *c, uint64_t time);
+/* When the waits began that the segment tells of, whose first sample is of this time; see struct extent. */
+uint64_t capture_waits_from(const struct capture *c, uint64_t first);
 /* The image of this name ("[vdso]"), of this build ID where that is not empty; or NULL. */
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);
 

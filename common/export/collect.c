@@ -127,6 +127,7 @@ static void add_time(struct collect *c)
 
 static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
+	struct record_sample part;
 	struct collect_key key;
 	uint64_t weight;
 	uint32_t id;
@@ -136,9 +137,9 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		c->base = r->time;
 	}
 	see_time(c, r->time);
-	if (!view_passes(c->view, &c->capture, c->base, r))
+	if (!view_part(c->view, &c->capture, c->base, r, &part))
 		return NULL;
-	weight = weight_of(c, r);
+	weight = weight_of(c, &part);
 	/* Formats have 63 bits for a sum. */
 	if (weight > INT64_MAX - c->s->claimed)
 		return "the weights add up to more than 63 bits";

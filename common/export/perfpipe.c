@@ -546,12 +546,12 @@ static void write_sample(struct perf_pipe *p, const struct record_sample *r)
 
 static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 {
-	struct record_sample seen = *r;
+	struct record_sample seen;
 
 	if (!p->based)
 		p->base = r->time;
 	p->based = true;
-	if (!view_passes(p->view, &p->capture, p->base, r))
+	if (!view_part(p->view, &p->capture, p->base, r, &seen))
 		return;
 	if (p->view->half == HALF_USER)
 		seen.kernel = 0;

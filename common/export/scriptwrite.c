@@ -49,18 +49,19 @@ void script_writer_release(struct script_writer *w)
 static void keep_sample(struct script_writer *w, const struct record_sample *r)
 {
 	const struct capture_thread *t = &w->capture.threads[r->thread];
+	struct record_sample part;
 
 	if (!w->based)
 		w->base = r->time;
 	w->based = true;
-	if (!view_passes(w->view, &w->capture, w->base, r))
+	if (!view_part(w->view, &w->capture, w->base, r, &part))
 		return;
 	if (w->failed || !grow_array(&w->samples, &w->cap, w->n, sizeof(*w->samples))) {
 		w->failed = true;
 		return;
 	}
 	w->samples[w->n++] = (struct script_sample){
-		r->time, r->weight, w->capture.processes[t->process].epoch, (uint32_t)r->thread, t->comm,
+		part.time, part.weight, w->capture.processes[t->process].epoch, (uint32_t)r->thread, t->comm,
 		w->view->half == HALF_KERNEL ? 0 : (uint32_t)r->user, w->view->half == HALF_USER ? 0 : (uint32_t)r->kernel,
 		(uint32_t)r->cpu, (uint32_t)r->event,
 	};

@@ -12,6 +12,9 @@
 #include "common/profile/origin.h"
 #include "common/profile/reason.h"
 
+enum { SPREAD_MOST = 64 }; /* slices */
+#define SPREAD_LEAST UINT64_C(1000000000) /* ns */
+
 /*
  * Samples with the same key become one stack of the profile. What the view does not show is 0, so
  * that ten thousand processes of the same shape are few keys.
@@ -52,147 +55,6 @@ void gather_release(struct gather *g)
 	free(g->path);
 	free(g->looked);
 	*g = (struct gather){ 0 };
-}
-
-static bool listed(const uint64_t *list, size_t n, uint64_t v)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (list[i] == v)
-			return true;
-	}
-	return n == 0;
-}
-
-static bool comm_listed(const struct view *v, struct slice comm)
-{
-	for (size_t i = 0; i < v->n_comms; i++) {
-		if (slice_is(comm, v->comms[i]))
-			return true;
-	}
-	return v->n_comms == 0;
-}
-
-/* Does this half have frames? One that could not be read has none, and would be a bare command. */
-static bool has_half(uint64_t node)
-{
-	return node >= NODE_FIRST;
-}
-
-bool view_by_clock(const struct view *v)
-{
-	return instant_by_clock(&v->from, &v->to);
-}
-
-bool view_wants(const void *view, uint64_t from, uint64_t to)
-{
-	const struct view *v = view;
-
-	return from > INT64_MAX || to > INT64_MAX || instant_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)to);
-}
-
-bool view_counts(const void *view, const struct capture *c)
-{
-	const struct view *v = view;
-	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last;
-	uint64_t from = capture_realtime(c, c->sampled ? c->totals.first : end), to = capture_realtime(c, end);
-
-	return !view_by_clock(v) || !c->end_seen || !from || !to || view_wants(view, from, to);
-}
-
-bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
-{
-	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
-
-	if (v->from.kind == INSTANT_UNSET && v->to.kind == INSTANT_UNSET)
-		return true;
-	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
-}
-
-/* Weights add up only where they are time; an event whose definition was lost may be. */
-static bool of_unit(const struct view *v, const struct capture *c, uint64_t event)
-{
-	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
-
-	return v->weight != WEIGHT_NS || !e || e->id != event || slice_is(e->unit, "ns");
-}
-
-/* "off-cpu" is "off-cpu:sleep", too. */
-static bool is_event(struct slice name, const char *wanted)
-{
-	size_t n = strlen(wanted);
-
-	return name.n >= n && memcmp(name.p, wanted, n) == 0 && (name.n == n || name.p[n] == ':');
-}
-
-bool view_names_event(const struct view *v, struct slice name)
-{
-	for (size_t i = 0; i < v->n_events; i++) {
-		if (is_event(name, v->events[i]))
-			return true;
-	}
-	return false;
-}
-
-bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event)
-{
-	if (v->n_events == 0)
-		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
-	return event < CAPTURE_EVENTS && c->events[event].id && view_names_event(v, c->events[event].name);
-}
-
-static bool is_below(struct slice path, const char *group)
-{
-	size_t n = strlen(group);
-
-	while (n > 1 && group[n - 1] == '/')
-		n--;
-	return n == 1 || (path.n >= n && memcmp(path.p, group, n) == 0 && (path.n == n || path.p[n] == '/'));
-}
-
-static bool in_group(const struct view *v, const struct capture *c, const struct capture_process *p)
-{
-	struct slice path = p->cgroup ? capture_text(c, p->cgroup) : (struct slice){ 0 };
-	struct container container;
-	bool contained = container_of(path, &container);
-
-	for (size_t i = 0; i < v->n_groups; i++) {
-		if (v->groups[i][0] == '/' ? p->cgroup && is_below(path, v->groups[i]) :
-		    contained && container_is(&container, slice_of(v->groups[i])))
-			return true;
-	}
-	return v->n_groups == 0;
-}
-
-/* The value of a label of the capture's header; empty where it has none. */
-static struct slice label_value(const struct capture *c, const char *key, size_t n)
-{
-	char name[256];
-
-	if (snprintf(name, sizeof(name), "label.%.*s", (int)n, key) >= (int)sizeof(name))
-		return (struct slice){ 0 };
-	return capture_meta(c, name);
-}
-
-static bool is_labelled(const struct view *v, const struct capture *c)
-{
-	for (size_t i = 0; i < v->n_labels; i++) {
-		size_t n = strcspn(v->labels[i], "=");
-
-		if (!slice_is(label_value(c, v->labels[i], n), v->labels[i] + n + 1))
-			return false;
-	}
-	return true;
-}
-
-bool view_passes(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
-{
-	const struct capture_thread *t = &c->threads[r->thread];
-
-	return view_lists_event(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
-	       listed(v->tids, v->n_tids, t->tid) && view_in_time(v, c, base, r->time) && of_unit(v, c, r->event) &&
-	       (v->half != HALF_USER || has_half(r->user)) && (v->half != HALF_KERNEL || has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
-	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 
 /* Rows by process or thread have its ids, unless they are to meet those of another capture. */
@@ -273,6 +135,13 @@ static bool add_key(struct gather *g, const struct gather_key *key, uint64_t sam
 	return true;
 }
 
+static bool add_up(struct gather *g, const struct record_sample *r, uint64_t samples, uint64_t weight)
+{
+	struct gather_key key = key_of(g, r);
+
+	return add_key(g, &key, samples, weight);
+}
+
 static const char too_heavy[] = "the weights add up to more than 64 bits";
 
 /* Is what ran made to last as long as it did? */
@@ -281,22 +150,70 @@ static bool corrects(const struct view *v)
 	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
 }
 
+/* Where slices are long, there are few in a wait, and it is in all of them; else in the one that it ends in. */
+static uint64_t slices_most(const struct gather *g)
+{
+	return g->view->moment_ns >= SPREAD_LEAST && g->view->weight == WEIGHT_NS ? SPREAD_MOST : 1;
+}
+
+/* Slice by slice from its end. The first of them, or what is before the run's first, has all that is left. */
+static bool add_wait(struct gather *g, struct record_sample part, uint64_t weight)
+{
+	uint64_t length = g->view->moment_ns, samples = 1;
+
+	for (uint64_t most = slices_most(g); samples || weight; samples = 0, most--) {
+		uint64_t after = --part.time - g->moment_base, within = weight;
+
+		if (most > 1 && (int64_t)after >= 0 && after % length + 1 < weight)
+			within = after % length + 1;
+		if (!add_up(g, &part, samples, within))
+			return false;
+		part.time -= within - 1;
+		weight -= within;
+	}
+	return true;
+}
+
+/* Of what lies in the time that is asked for, the first sample begins the run, whether the view counts it or not. */
+static void find_begin(struct gather *g, const struct record_sample *r)
+{
+	struct record_sample part;
+	uint64_t reach = slices_most(g) > 1 ? (SPREAD_MOST - 1) * g->view->moment_ns : 1;
+
+	if (!view_by_clock(g->view))
+		begin_run(g, r->time);
+	else if (!view_part_in_time(g->view, &g->capture, 0, r, &part))
+		return;
+	else if (capture_wait(&g->capture, r->event) && part.weight)
+		begin_run(g, part.time - (part.weight < reach ? part.weight : reach));
+	else
+		begin_run(g, r->time);
+}
+
+/* All of a sample, or what lies of a wait in the time that is asked for. */
+static bool add_part(struct gather *g, const struct record_sample *part, uint64_t weight)
+{
+	enum capture_wait wait = capture_wait(&g->capture, part->event);
+
+	if (!(g->view->moment_ns && wait ? add_wait(g, *part, weight) : add_up(g, part, 1, weight)))
+		return false;
+	return wait != CAPTURE_RUNS || !corrects(g->view) || running_sample(&g->running, part->thread, weight);
+}
+
 static const char *add_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
-	uint64_t weight = counted || g->view->weight == WEIGHT_NS ? r->weight : 1;
-	struct gather_key key;
+	struct record_sample part;
+	uint64_t weight;
 
-	if (!g->based && (!view_by_clock(g->view) || view_in_time(g->view, &g->capture, 0, r->time)))
-		begin_run(g, r->time);
-	if (!view_passes(g->view, &g->capture, g->base, r))
+	if (!g->based)
+		find_begin(g, r);
+	if (!view_part(g->view, &g->capture, g->base, r, &part))
 		return NULL;
+	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
 	if (!profile_claim(g->p, g->side, weight))
 		return too_heavy;
-	key = key_of(g, r);
-	g->failed = !add_key(g, &key, 1, weight) || g->failed;
-	if (corrects(g->view) && key.wait == CAPTURE_RUNS)
-		g->failed = !running_sample(&g->running, r->thread, weight) || g->failed;
+	g->failed = !add_part(g, &part, weight) || g->failed;
 	return NULL;
 }
 
@@ -311,9 +228,9 @@ static uint64_t part_of_segment(const struct capture *c, const struct record_ran
 /* Spans that the view has in part are no use: how much was it of that part? */
 static bool whole_passes(const struct gather *g, const struct record_ran *r)
 {
-	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread };
+	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread }, part;
 
-	return g->based && r->ns <= r->span && r->span <= r->time && view_passes(g->view, &g->capture, g->base, &s) &&
+	return g->based && r->ns <= r->span && r->span <= r->time && view_part(g->view, &g->capture, g->base, &s, &part) &&
 	       view_in_time(g->view, &g->capture, g->base, r->time - r->span > g->base ? r->time - r->span : g->base);
 }
 
@@ -397,7 +314,7 @@ static void append_container(const struct gather *g, const struct capture_proces
 
 static void append_label(const struct gather *g, struct buf *text)
 {
-	struct slice value = label_value(&g->capture, g->view->label, strlen(g->view->label));
+	struct slice value = view_label(&g->capture, g->view->label, strlen(g->view->label));
 
 	if (value.n)
 		label_append(text, value);
@@ -502,7 +419,7 @@ static bool push_half(struct gather *g, struct names *names, struct stack *s, ui
 /* Without a frame, there is a stack only where it could not be had; else the sample has no such half. */
 static void count_end(uint64_t *by_root, uint32_t node, uint64_t end, uint64_t samples)
 {
-	if (has_half(node) || ends_truncated(end))
+	if (view_has_half(node) || ends_truncated(end))
 		by_root[end] += samples;
 }
 

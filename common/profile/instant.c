@@ -153,3 +153,84 @@ bool instant_overlaps(const struct instant *from, const struct instant *to, int6
 	return to->kind == INSTANT_UNSET || instant_between(&unset, to, 0, first) ||
 	       (to->kind == INSTANT_DAYTIME && comes(to->midnight, first, last));
 }
+
+/* A stretch of time, by the clock. Wide, so that no sum of two times is beyond it. */
+struct stretch {
+	__int128 from, to;
+};
+
+/* The bounds that are no times of the day. */
+static void clip(struct stretch *s, const struct instant *from, const struct instant *to, int64_t after, int64_t clock)
+{
+	const __int128 first = (__int128)clock - after;
+
+	if (from->kind == INSTANT_OFFSET || from->kind == INSTANT_MOMENT) {
+		__int128 least = from->kind == INSTANT_OFFSET ? first + from->ns : from->ns;
+
+		s->from = s->from > least ? s->from : least;
+	}
+	if (to->kind == INSTANT_OFFSET || to->kind == INSTANT_MOMENT) {
+		__int128 most = to->kind == INSTANT_OFFSET ? first + to->ns : to->ns;
+
+		s->to = s->to < most ? s->to : most;
+	}
+}
+
+/* The part of each day that times of the day ask for: where it begins on some day, and its length; the whole day where none do. */
+static int64_t daily(const struct instant *from, const struct instant *to, int64_t *begin)
+{
+	int64_t length = DAY * SECOND;
+
+	*begin = 0;
+	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME) {
+		*begin = from->ns;
+		return in_day(to->ns, from->ns);
+	}
+	if (from->kind == INSTANT_DAYTIME) {
+		*begin = from->ns;
+		length -= from->ns - from->midnight;
+	} else if (to->kind == INSTANT_DAYTIME) {
+		*begin = to->midnight;
+		length = to->ns - to->midnight < length ? to->ns - to->midnight : length;
+	}
+	return length > 0 ? length : 0;
+}
+
+/* Floored, for time before begin, too. *rest: since the last beginning. */
+static __int128 days_since(__int128 time, int64_t begin, int64_t *rest)
+{
+	const __int128 day = DAY * SECOND, since = time - begin, days = since / day - (since % day < 0);
+
+	*rest = (int64_t)(since - days * day);
+	return days;
+}
+
+/* How much of [begin, time) is in the part of each day. */
+static __int128 daily_until(__int128 time, int64_t begin, int64_t length)
+{
+	int64_t rest;
+	__int128 days = days_since(time, begin, &rest);
+
+	return days * length + (rest < length ? rest : length);
+}
+
+uint64_t instant_overlap(const struct instant *from, const struct instant *to, int64_t after, int64_t clock, uint64_t n,
+			 uint64_t *before)
+{
+	struct stretch s = { (__int128)clock - n, clock };
+	int64_t begin, rest, length = daily(from, to, &begin);
+	__int128 within;
+
+	*before = 0;
+	clip(&s, from, to, after, clock);
+	if (s.to <= s.from)
+		return 0;
+	within = daily_until(s.to, begin, length) - daily_until(s.from, begin, length);
+	if (within == 0)
+		return 0;
+	days_since(s.to, begin, &rest);
+	if (rest == 0) /* of the day before */
+		rest = DAY * SECOND;
+	*before = (uint64_t)(clock - s.to) + (uint64_t)(rest > length ? rest - length : 0);
+	return (uint64_t)within;
+}

@@ -40,4 +40,11 @@ bool instant_by_clock(const struct instant *from, const struct instant *to);
  */
 bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last);
 
+/*
+ * Of a stretch of time that ends at after, or clock, and is n ns long: how much of it lies in [from, to). *before: how long before
+ * its end the last of that ends.
+ */
+uint64_t instant_overlap(const struct instant *from, const struct instant *to, int64_t after, int64_t clock, uint64_t n,
+			 uint64_t *before);
+
 #endif

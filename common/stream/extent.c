@@ -14,7 +14,8 @@ struct walk {
 	uint64_t time;      /* the last one of the block */
 	uint64_t realtime, monotonic;
 	uint64_t first, end; /* times of the first sample and of END, or of a younger sample beside it */
-	bool sampled, ended;
+	uint64_t since;      /* begin of waits, by the header */
+	bool sampled, ended, waits, told;
 };
 
 static bool read_at(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got)
@@ -76,6 +77,12 @@ static bool walk_samples(struct walk *w, struct cursor run, bool first_only)
 
 static void see(struct walk *w, const struct record *r)
 {
+	if (r->type == RECORD_EVENT && slice_begins(r->event.name, EVENT_OFF_CPU))
+		w->waits = true;
+	if (r->type == RECORD_META && slice_is(r->meta.key, META_WAITS_SINCE)) {
+		w->since = slice_decimal(r->meta.value);
+		w->told = true;
+	}
 	if (r->type == RECORD_META && slice_is(r->meta.key, "start-realtime-ns"))
 		w->realtime = slice_decimal(r->meta.value);
 	else if (r->type == RECORD_META && slice_is(r->meta.key, "start-monotonic-ns"))
@@ -160,9 +167,16 @@ static bool since_1970(const struct walk *w, uint64_t time, uint64_t *to)
 	return time < INT64_MAX && w->realtime + time >= w->monotonic;
 }
 
+uint64_t extent_waits(uint64_t first, bool told, uint64_t since)
+{
+	uint64_t reach = first > EXTENT_REACH ? first - EXTENT_REACH : 0;
+
+	return !told ? reach : since < first ? since : first;
+}
+
 static bool look(struct walk *w, uint64_t at, struct extent *x)
 {
-	uint64_t size, last = at;
+	uint64_t size, last = at, first;
 	uint32_t segment;
 	struct slice payload;
 
@@ -173,7 +187,9 @@ static bool look(struct walk *w, uint64_t at, struct extent *x)
 		return false;
 	if (!load(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) || !w->ended)
 		return false;
-	return since_1970(w, w->sampled ? w->first : w->end, &x->from) && since_1970(w, w->end, &x->to);
+	first = w->sampled ? w->first : w->end;
+	return since_1970(w, first, &x->from) && since_1970(w, w->end, &x->to) &&
+	       since_1970(w, w->waits ? extent_waits(first, w->told, w->since) : first, &x->waits);
 }
 
 bool extent_of(int fd, uint64_t at, struct extent *x)

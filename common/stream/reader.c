@@ -390,7 +390,7 @@ static bool leave_out(struct reader *r)
 	struct extent x;
 
 	if (!r->choice || r->in[r->at + 4] != BLOCK_HEADER || !extent_of(r->fd, r->origin + r->base + r->at, &x) ||
-	    r->choice->wanted(r->choice->context, x.from, x.to) || lseek(r->fd, (off_t)x.end, SEEK_SET) < 0)
+	    r->choice->wanted(r->choice->context, &x) || lseek(r->fd, (off_t)x.end, SEEK_SET) < 0)
 		return false;
 	r->base = x.end - r->origin;
 	r->at = r->n = 0;

@@ -33,13 +33,14 @@ void reader_unread(struct reader *r, struct slice taken);
 void reader_free(struct reader *r);
 /*
  * Leaves out segments that are not wanted, as if they were not in the input. wanted is asked before a segment is read, of the
- * times of its first sample and of its END, in nanoseconds since 1970; not where the input is no regular file, nor of a segment
- * of which that cannot be told at a glance (see extent.h): these are read. What is left out is not checked for damage.
+ * time that it tells of; not where the input is no regular file, nor of a segment of which that cannot be told at a glance (see
+ * extent.h): these are read. What is left out is not checked for damage.
  * To be called before the first reader_next, behind reader_unread; the choice is lent.
  */
+struct extent;
 struct reader_choice {
 	const void *context;
-	bool (*wanted)(const void *context, uint64_t from, uint64_t to);
+	bool (*wanted)(const void *context, const struct extent *x);
 };
 void reader_choose(struct reader *r, const struct reader_choice *choice);
 /*

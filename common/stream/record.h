@@ -206,6 +206,10 @@ struct record_meta {
 	struct slice key, value;
 };
 
+/* The header's word on how far waits reach back, and how the names of their events begin; see extent.h. */
+#define META_WAITS_SINCE "waits-since-monotonic-ns"
+#define EVENT_OFF_CPU "off-cpu:"
+
 struct record_event {
 	uint64_t id;
 	struct slice name;   /* "cpu-clock" */

@@ -1,0 +1,183 @@
+#include "common/profile/view.h"
+
+#include <stdio.h>
+
+#include "common/capture/container.h"
+
+static bool listed(const uint64_t *list, size_t n, uint64_t v)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (list[i] == v)
+			return true;
+	}
+	return n == 0;
+}
+
+static bool comm_listed(const struct view *v, struct slice comm)
+{
+	for (size_t i = 0; i < v->n_comms; i++) {
+		if (slice_is(comm, v->comms[i]))
+			return true;
+	}
+	return v->n_comms == 0;
+}
+
+bool view_by_clock(const struct view *v)
+{
+	return instant_by_clock(&v->from, &v->to);
+}
+
+/* "off-cpu" is "off-cpu:sleep", too. */
+static bool is_event(struct slice name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return slice_begins(name, wanted) && (name.n == n || name.p[n] == ':');
+}
+
+/* May waits be shown? Others are left out by their event, whatever their time. */
+static bool shows_waits(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (is_event(slice_of(v->events[i]), "off-cpu"))
+			return true;
+	}
+	return v->wall;
+}
+
+bool view_wants(const void *view, const struct extent *x)
+{
+	const struct view *v = view;
+	uint64_t from = shows_waits(v) ? x->waits : x->from;
+
+	return from > INT64_MAX || x->to > INT64_MAX || instant_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)x->to);
+}
+
+bool view_counts(const void *view, const struct capture *c)
+{
+	const struct view *v = view;
+	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last, first = c->sampled ? c->began : end;
+	struct extent x = { .from = capture_realtime(c, first), .to = capture_realtime(c, end) };
+
+	if (!view_by_clock(v) || !c->end_seen || !x.from || !x.to)
+		return true;
+	x.waits = capture_realtime(c, capture_waits_from(c, first));
+	return !x.waits || view_wants(view, &x);
+}
+
+static bool is_timed(const struct view *v)
+{
+	return v->from.kind != INSTANT_UNSET || v->to.kind != INSTANT_UNSET;
+}
+
+bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
+{
+	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+
+	if (!is_timed(v))
+		return true;
+	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
+}
+
+/* Cuts off what lies outside of the time that is asked for; false: all of it. */
+static bool cut_wait(const struct view *v, const struct capture *c, uint64_t base, struct record_sample *part)
+{
+	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+	int64_t clock = by_clock ? (int64_t)capture_realtime(c, part->time) : 0;
+	uint64_t before;
+
+	if (part->weight == 0 || (by_clock && clock == 0))
+		return view_in_time(v, c, base, part->time);
+	part->weight = instant_overlap(&v->from, &v->to, (int64_t)(part->time - base), clock, part->weight, &before);
+	part->time -= before;
+	return part->weight > 0;
+}
+
+bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
+		       struct record_sample *part)
+{
+	*part = *r;
+	if (!is_timed(v))
+		return true;
+	return capture_wait(c, r->event) && shows_waits(v) && slice_is(c->events[r->event].unit, "ns") ?
+	       cut_wait(v, c, base, part) : view_in_time(v, c, base, r->time);
+}
+
+/* Weights add up only where they are time; an event whose definition was lost may be. */
+static bool of_unit(const struct view *v, const struct capture *c, uint64_t event)
+{
+	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
+
+	return v->weight != WEIGHT_NS || !e || e->id != event || slice_is(e->unit, "ns");
+}
+
+bool view_names_event(const struct view *v, struct slice name)
+{
+	for (size_t i = 0; i < v->n_events; i++) {
+		if (is_event(name, v->events[i]))
+			return true;
+	}
+	return false;
+}
+
+bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event)
+{
+	if (v->n_events == 0)
+		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
+	return event < CAPTURE_EVENTS && c->events[event].id && view_names_event(v, c->events[event].name);
+}
+
+static bool is_below(struct slice path, const char *group)
+{
+	size_t n = strlen(group);
+
+	while (n > 1 && group[n - 1] == '/')
+		n--;
+	return n == 1 || (path.n >= n && memcmp(path.p, group, n) == 0 && (path.n == n || path.p[n] == '/'));
+}
+
+static bool in_group(const struct view *v, const struct capture *c, const struct capture_process *p)
+{
+	struct slice path = p->cgroup ? capture_text(c, p->cgroup) : (struct slice){ 0 };
+	struct container container;
+	bool contained = container_of(path, &container);
+
+	for (size_t i = 0; i < v->n_groups; i++) {
+		if (v->groups[i][0] == '/' ? p->cgroup && is_below(path, v->groups[i]) :
+		    contained && container_is(&container, slice_of(v->groups[i])))
+			return true;
+	}
+	return v->n_groups == 0;
+}
+
+struct slice view_label(const struct capture *c, const char *key, size_t n)
+{
+	char name[256];
+
+	if (snprintf(name, sizeof(name), "label.%.*s", (int)n, key) >= (int)sizeof(name))
+		return (struct slice){ 0 };
+	return capture_meta(c, name);
+}
+
+static bool is_labelled(const struct view *v, const struct capture *c)
+{
+	for (size_t i = 0; i < v->n_labels; i++) {
+		size_t n = strcspn(v->labels[i], "=");
+
+		if (!slice_is(view_label(c, v->labels[i], n), v->labels[i] + n + 1))
+			return false;
+	}
+	return true;
+}
+
+bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
+	       struct record_sample *part)
+{
+	const struct capture_thread *t = &c->threads[r->thread];
+
+	return view_lists_event(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
+	       listed(v->tids, v->n_tids, t->tid) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
+	       (v->half != HALF_USER || view_has_half(r->user)) && (v->half != HALF_KERNEL || view_has_half(r->kernel)) &&
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
+	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
+}

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Windows of time of a recording in several files: what each thread ran, waited and stood in the queue makes the window's time, wherever
+# its edges are: in a long sleep, in short ones, between two files.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+waits=$BUILD/tests/waits
+cat >"$tmp/load" <<X
+"$waits" still & still=\$!
+sh -c 'echo \$\$ >"$tmp/long"; exec python3 -c "import time
+while 1: time.sleep(3)"' & long=\$!
+sh -c 'echo \$\$ >"$tmp/short"; exec python3 -c "import time
+while 1: time.sleep(0.02)"' & short=\$!
+echo \$still >"$tmp/still"
+"$waits" 11 >"$tmp/said"
+kill \$still \$long \$short
+X
+mkdir "$tmp/files"
+cprof-record -q --off-cpu -F 997 --rotate 3s -o "$tmp/files" -- sh "$tmp/load" 2>"$tmp/err"
+set -- "$tmp"/files/*
+[ -s "$1" ] || skip_all "waiting time: $(head -1 "$tmp/err")"
+is "in files of three seconds" "$([ $# -gt 3 ] && echo yes)" yes
+start=$(cprof-dump "$1" | sed -n 's/^meta key="start-realtime-ns" value="\([0-9]*\)"$/\1/p')
+cat "$@" >"$tmp/all.bin"
+
+# after MS: this long after the beginning, as --from and --to take it
+after() { awk -v ns="$start" -v ms="$1" 'BEGIN { s = substr(ns, 1, length(ns) - 9); n = substr(ns, length(ns) - 8) + ms * 1e6; printf "@%d.%09d\n", s + int(n / 1e9), n % 1e9 }'; }
+# sum FROM TO OPTION...: nanoseconds between these milliseconds
+sum() { a=$(after "$1") b=$(after "$2"); shift 2; cprof-fold --wall --from "$a" --to "$b" "$@" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
+# near GOT MS PERCENT
+near() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = 100 * (a / 1e6 / b - 1); print (d <= p && d >= -p) ? "near" : d " % off: " a / 1e6 " ms for " b }'; }
+# On a machine that is busy ticks are late and missed, which the ledger says: what ran is told that much too low.
+missed=$(cprof-dump "$tmp/all.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\(expected\|missed\|ring-full\) count=\([0-9]*\).*/\1 \2 \3/p; s/^end .*/end/p' |
+	awk '$1 == "end" { for (k in v) { split(k, a, " "); n[a[2] == "expected"] += v[k] } split("", v); next } { v[$1 " " $2] = $3 }
+		END { print 200 * n[0] / (n[1] ? n[1] : 1) }')
+tids="$(cat "$tmp/still" "$tmp/long" "$tmp/short") $(awk '{ print $1 }' "$tmp/said")"
+is "six threads" "$(echo $tids | wc -w)" 6
+for window in "2500 4000" "4100 5100" "4700 7300" "2000 9500"; do
+	from=${window% *} to=${window#* }
+	off=
+	for tid in $tids; do
+		got=$(near "$(sum "$from" "$to" --tid "$tid" "$@")" $((to - from)) "$(echo "2 $missed" | awk '{ print $1 + $2 }')")
+		[ "$got" = near ] || off="$off$tid: $got; "
+	done
+	is "from $from to $to ms each thread has all its time" "$off" ""
+	is "  of files as of a pipe" "$(sum "$from" "$to" "$@")" "$(cat "$@" | sum "$from" "$to")"
+done
+sleeping() { near "$(sum "$1" "$2" --tid "$(cat "$tmp/$3")" --match '^\[(sleeping|waiting for a CPU)\]$' "$tmp/all.bin")" "$(($2 - $1))" "$4"; }
+is "who sleeps on" "$(sleeping 4100 4400 still 1)" near
+is "  or for three seconds" "$(sleeping 2000 9500 long 1)" near
+is "  or for a fiftieth at a time" "$(sleeping 4000 8000 short 5)" near
+# Side by side, windows have all that there is.
+parts=0
+for from in 0 1500 3000 4500 6000 7500 9000 10500; do parts=$((parts + $(sum $from $((from + 1500)) "$tmp/all.bin"))); done
+is "windows side by side add up" "$parts" "$(sum 0 12000 "$tmp/all.bin")"
+
+# What a file's header says of how far its waits reach back.
+for f; do
+	cprof-dump "$f" | awk '/^meta key="start-monotonic-ns"/ { gsub(/[^0-9]/, "", $3); start = $3 } /^meta key="waits-since/ { gsub(/[^0-9]/, "", $3); since = $3 }
+		/^sample .* event=[234] / { for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } if (f["weight"] > 2000000 && since - (f["time"] - f["weight"]) > 1000000) early++ }
+		END { print early + 0, (start - since < 500000000), (since <= start) }'
+done | sort -u >"$tmp/reach"
+is "a file says since when its waits are" "$(cat "$tmp/reach")" "0 1 1"
+done_testing
