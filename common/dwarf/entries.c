@@ -380,13 +380,13 @@ static const uint8_t *pass_stop(const struct entries *es, const struct stop *s, 
 
 bool entries_pass(const struct entries *es, struct entry *e, struct attributes *a)
 {
-	const struct stop *s = es->stops + e->is.first;
 	struct cursor c = { e->values, es->end };
 
 	e->sibling = NULL;
 	if (a)
 		memset(a->has, 0, sizeof(a->has));
-	for (uint32_t i = 0; i < e->is.n; i++, s++) {
+	for (uint32_t i = 0; i < e->is.n; i++) {
+		const struct stop *s = &es->stops[e->is.first + i];
 		uint32_t form;
 		const uint8_t *value = pass_stop(es, s, &c, &form);
 
