@@ -103,6 +103,13 @@ if [ -e "$debug" ]; then
 	is "libc, some of them in another order" "$(grep -c ^0x want)" 300
 	"$BUILD/tests/dwarf-lines" -m 100000 "$debug" <a >got
 	same "units that were let go in between say the same" got want
+	if command -v valgrind >/dev/null && ! nm -D "$BUILD/tests/dwarf-lines" | grep -q __asan; then
+		valgrind -q --error-exitcode=9 "$BUILD/tests/dwarf-lines" "$debug" <a >got 2>err
+		is "nothing is read that is not there, nor any more" "$? $(head -3 err)" "0 "
+		same "  and the answers are these" got want
+	else
+		skip "nothing is read that is not there, nor any more" "there is no valgrind, or the sanitizers see it"
+	fi
 else
 	skip "libc" "there is no $debug"
 fi

@@ -267,17 +267,22 @@ static bool read_abbreviation(struct entries *es)
 	return true;
 }
 
-static const struct abbreviation *find(struct entries *es, uint64_t code)
+/* A copy, since they move when there is one more. */
+static bool find(struct entries *es, uint64_t code, struct abbreviation *is)
 {
 	uint32_t index;
 
 	do {
-		if (code <= es->n && es->abbreviations[code - 1].code == code)
-			return &es->abbreviations[code - 1];
-		if (es->others.n && idmap_find(&es->others, code, &index))
-			return &es->abbreviations[index];
+		if (code <= es->n && es->abbreviations[code - 1].code == code) {
+			*is = es->abbreviations[code - 1];
+			return true;
+		}
+		if (es->others.n && idmap_find(&es->others, code, &index)) {
+			*is = es->abbreviations[index];
+			return true;
+		}
 	} while (es->p && read_abbreviation(es));
-	return NULL;
+	return false;
 }
 
 bool entries_use(struct entries *es, struct slice section, uint64_t offset, const Dwarf_Die *die, const uint8_t *end)
@@ -315,8 +320,8 @@ bool entries_begin(struct entries *es, const uint8_t *p, struct entry *e)
 		return false;
 	e->p = p;
 	e->values = e->next = c.p;
-	e->abbreviation = code ? find(es, code) : NULL;
-	return !code || e->abbreviation;
+	e->ends_level = code == 0;
+	return e->ends_level || find(es, code, &e->is);
 }
 
 /* A reference that counts from the unit's start; NULL where it does not lead onward. */
@@ -375,14 +380,13 @@ static const uint8_t *pass_stop(const struct entries *es, const struct stop *s, 
 
 bool entries_pass(const struct entries *es, struct entry *e, struct attributes *a)
 {
-	const struct abbreviation *is = e->abbreviation;
 	struct cursor c = { e->values, es->end };
-	const struct stop *s = es->stops + is->first;
 
 	e->sibling = NULL;
 	if (a)
 		memset(a->has, 0, sizeof(a->has));
-	for (uint32_t i = 0; i < is->n; i++, s++) {
+	for (uint32_t i = 0; i < e->is.n; i++) {
+		const struct stop *s = &es->stops[e->is.first + i];
 		uint32_t form;
 		const uint8_t *value = pass_stop(es, s, &c, &form);
 
@@ -397,9 +401,9 @@ bool entries_pass(const struct entries *es, struct entry *e, struct attributes *
 		a->has[s->wanted] = true;
 		a->of[s->wanted] = (Dwarf_Attribute){ s->code, form, (uint8_t *)(uintptr_t)value, es->cu };
 	}
-	if (is->tail > cursor_left(&c))
+	if (e->is.tail > cursor_left(&c))
 		return false;
-	e->next = c.p + is->tail;
+	e->next = c.p + e->is.tail;
 	return true;
 }
 

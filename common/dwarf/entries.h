@@ -4,7 +4,7 @@
  *	struct entry e;
  *
  *	if (entries_use(&es, abbreviations, offset, &unit_die, end))
- *		while (entries_begin(&es, p, &e) && e.abbreviation && entries_pass(&es, &e, NULL))
+ *		while (entries_begin(&es, p, &e) && !e.ends_level && entries_pass(&es, &e, NULL))
  *			p = e.next;
  *
  * libdw looks an entry's abbreviation up for each question that it is asked of it, and goes over all its attributes
@@ -86,7 +86,8 @@ struct entries {
 
 struct entry {
 	const uint8_t *p;
-	const struct abbreviation *abbreviation; /* until the next one is begun; NULL: this ends a level */
+	bool ends_level; /* it has no abbreviation, and ends the level that it is on */
+	struct abbreviation is;
 	const uint8_t *values;
 	const uint8_t *next;    /* what comes behind it: its first child, if it has children */
 	const uint8_t *sibling; /* what it says that comes behind all its children, or NULL */

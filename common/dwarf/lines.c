@@ -113,7 +113,7 @@ static bool read_unit(struct lines *l, const Dwarf_Die *die, const struct unit *
 	struct entry e;
 
 	return entries_use(&l->entries, l->abbrevs, u->abbrevs, die, l->main.parts[HOME_INFO].p + u->end) &&
-	       entries_begin(&l->entries, die->addr, &e) && e.abbreviation && entries_pass(&l->entries, &e, a);
+	       entries_begin(&l->entries, die->addr, &e) && !e.ends_level && entries_pass(&l->entries, &e, a);
 }
 
 /* Adds a unit with what it covers, if there may be code in it. False without memory. */

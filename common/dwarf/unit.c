@@ -100,7 +100,7 @@ static bool read_entry(struct walk *w, Dwarf_Die *die, struct attributes *a)
 
 	if (die->cu != w->l->entries.cu)
 		return attributes_read(die, a);
-	return entries_begin(&w->l->entries, die->addr, &e) && e.abbreviation && entries_pass(&w->l->entries, &e, a);
+	return entries_begin(&w->l->entries, die->addr, &e) && !e.ends_level && entries_pass(&w->l->entries, &e, a);
 }
 
 /* A linkage name anywhere on the way to the first declaration, else the first plain one. */
@@ -231,7 +231,7 @@ static uint32_t visit(struct walk *w, const struct entry *e, struct attributes *
 	uint32_t around = w->around[depth];
 	bool has_code = a->has[WANT_LOW_PC] || a->has[WANT_RANGES];
 
-	if (e->abbreviation->tag == DW_TAG_subprogram) {
+	if (e->is.tag == DW_TAG_subprogram) {
 		w->levels[depth + 1] = 1;
 		return has_code ? add_node(w, &die, a, NODE_NONE) : NODE_NONE; /* a declaration, or what copies are made of */
 	}
@@ -272,9 +272,8 @@ static bool has_code(const struct walk *w, int tag)
 /* Goes to what comes after this entry, or into it; false: it cannot be decoded. */
 static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *ignored)
 {
-	const struct abbreviation *is = e->abbreviation;
-	bool enter = *ignored == 0 && *depth + 2 < DEPTH_MAX && has_code(w, (int)is->tag);
-	bool asked = enter && (is->tag == DW_TAG_subprogram || is->tag == DW_TAG_inlined_subroutine);
+	bool enter = *ignored == 0 && *depth + 2 < DEPTH_MAX && has_code(w, (int)e->is.tag);
+	bool asked = enter && (e->is.tag == DW_TAG_subprogram || e->is.tag == DW_TAG_inlined_subroutine);
 	struct attributes a;
 
 	if (!entries_pass(&w->l->entries, e, asked ? &a : NULL))
@@ -283,7 +282,7 @@ static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *i
 		w->levels[*depth + 1] = w->levels[*depth];
 		w->around[*depth + 1] = asked ? visit(w, e, &a, *depth) : w->around[*depth];
 	}
-	if (!is->children)
+	if (!e->is.children)
 		return true;
 	if (enter)
 		++*depth;
@@ -303,11 +302,11 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 
 	w->around[0] = NODE_NONE;
 	w->levels[0] = 0;
-	if (!entries_begin(es, unit->addr, &e) || !e.abbreviation || !e.abbreviation->children ||
+	if (!entries_begin(es, unit->addr, &e) || e.ends_level || !e.is.children ||
 	    !entries_pass(es, &e, NULL))
 		return;
 	while (!w->failed && entries_begin(es, e.next, &e)) {
-		if (e.abbreviation) {
+		if (!e.ends_level) {
 			if (!walk_entry(w, &e, &depth, &ignored))
 				return;
 		} else if (ignored) {
