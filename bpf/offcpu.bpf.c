@@ -27,6 +27,7 @@ struct walk_env;
 const volatile unsigned long long min_ns = 1000000;
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's, which is preempted and moved */
+const volatile unsigned int some_cpus = 0; /* not all: waits of those who leave one of these */
 const volatile unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 };
 unsigned int mode = LOOK_BEGIN;
 unsigned int epoch = 1; /* user space has forgotten all stacks that were sent in another one */
@@ -67,6 +68,7 @@ struct css_set {
 struct task_struct {
 	int pid, tgid, on_cpu;
 	unsigned int flags, __state;
+	int wake_cpu; /* the last one that it was on */
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
@@ -120,6 +122,15 @@ static __always_inline void count(enum wait_count what, unsigned long long n)
 
 	if (c)
 		c->n[what] += n;
+}
+
+/* Is who leaves this CPU left out? */
+static __always_inline int is_off(unsigned int cpu)
+{
+	unsigned int zero = 0;
+	struct wait_counts *c = some_cpus ? bpf_map_lookup_percpu_elem(&waits, &zero, cpu) : NULL;
+
+	return c && c->off;
 }
 
 static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
@@ -320,7 +331,7 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 		tell_all(t, pid, tid, now);
 		return 0;
 	}
-	if (!is_wanted(pid, tid)) {
+	if (is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid)) {
 		t->start = 0;
 		return 0;
 	}
@@ -429,7 +440,7 @@ int on_first(unsigned long long *ctx)
 	if (p->flags & KTHREAD)
 		return 0;
 	t = bpf_task_storage_get(&threads, p, 0, 0);
-	if (!t || !is_wanted(pid, tid))
+	if (!t || is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
 		return 0;
 	head.time = bpf_ktime_get_ns();
 	head.weight = key_without(tid, NOWHERE);
@@ -533,6 +544,11 @@ static __always_inline void copy_sleeping(struct task_struct *task, struct scrat
 }
 #endif
 
+static __always_inline int was_on_off(struct task_struct *task)
+{
+	return some_cpus && bpf_core_field_exists(task->wake_cpu) && is_off((unsigned int)task->wake_cpu);
+}
+
 /* Who was off the CPU before we came, is so from now on. */
 static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
@@ -541,7 +557,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	unsigned long long now = bpf_ktime_get_ns(), key, bytes;
 	long got;
 
-	if (!s || t->seen || task->on_cpu || (state & DEAD) || !task_is_wanted(task))
+	if (!s || t->seen || task->on_cpu || (state & DEAD) || was_on_off(task) || !task_is_wanted(task))
 		return;
 	key = state ? key_of(task, tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);
