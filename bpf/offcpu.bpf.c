@@ -31,6 +31,7 @@ struct walk_env;
 const volatile unsigned long long min_ns = 1000000;
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's, which is preempted and moved */
+const volatile unsigned int some_cpus = 0; /* not all: waits of those who leave one of these */
 const volatile unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 };
 unsigned int mode = LOOK_BEGIN;
 unsigned int epoch = 1; /* user space has forgotten all stacks that were sent in another one */
@@ -73,6 +74,7 @@ struct task_struct {
 	int pid, tgid;
 	unsigned int on_cpu; /* an int, and a byte from 7.0 or so on; unsigned, else it is read in this size alone */
 	unsigned int flags, __state;
+	int wake_cpu; /* the last one that it was on */
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
@@ -129,6 +131,15 @@ static __always_inline void count(enum wait_count what, unsigned long long n)
 
 	if (c)
 		c->n[what] += n;
+}
+
+/* Is who leaves this CPU left out? */
+static __always_inline int is_off(unsigned int cpu)
+{
+	unsigned int zero = 0;
+	struct wait_counts *c = some_cpus ? bpf_map_lookup_percpu_elem(&waits, &zero, cpu) : NULL;
+
+	return c && c->off;
 }
 
 static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
@@ -383,6 +394,10 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 		tell_ran(t, pid, tid, now);
 		return 0;
 	}
+	if (is_off(bpf_get_smp_processor_id())) {
+		t->start = 0;
+		return 0;
+	}
 	t->reason = preempted ? WAIT_CPU : reason_of(state);
 	key = t->reason == WAIT_CPU ? key_without(tid, PREEMPTED) : key_of(prev, tid);
 	t->site = find_site(t, key, pid, tid, now);
@@ -421,7 +436,7 @@ static __always_inline void enter(struct task_struct *next, unsigned long long n
 
 	if (!t)
 		return;
-	t->since = now;
+	t->since = is_off(bpf_get_smp_processor_id()) ? 0 : now;
 	if (!t->start)
 		return;
 	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
@@ -491,7 +506,7 @@ int on_first(unsigned long long *ctx)
 	if (p->flags & KTHREAD)
 		return 0;
 	t = bpf_task_storage_get(&threads, p, 0, 0);
-	if (!t || !is_wanted(pid, tid))
+	if (!t || is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
 		return 0;
 	head.time = bpf_ktime_get_ns();
 	head.weight = key_without(tid, NOWHERE);
@@ -617,6 +632,11 @@ static __always_inline void copy_sleeping(struct task_struct *task, struct scrat
 }
 #endif
 
+static __always_inline int was_on_off(struct task_struct *task)
+{
+	return some_cpus && bpf_core_field_exists(task->wake_cpu) && is_off((unsigned int)task->wake_cpu);
+}
+
 /* Who was off the CPU before we came, is so from now on. */
 static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
@@ -627,12 +647,12 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 
 	if (!t->told_at)
 		t->told_at = now;
-	if (task->on_cpu && !t->since && !t->seen) {
+	if (task->on_cpu && !t->since && !t->seen && !was_on_off(task)) {
 		t->since = now;
 		if (t->seen) /* it was switched meanwhile: if it runs again, its next run is the first that is known of */
 			t->since = 0;
 	}
-	if (!s || t->seen || task->on_cpu || (state & DEAD) || !task_is_wanted(task))
+	if (!s || t->seen || task->on_cpu || (state & DEAD) || was_on_off(task) || !task_is_wanted(task))
 		return;
 	key = state ? key_of(task, tid) : key_without(tid, PREEMPTED);
 	begin_stack(s, key, pid, tid, now);

@@ -43,8 +43,10 @@ enum wait_count {
 	WAIT_COUNTS,
 };
 
+/* Per CPU. */
 struct wait_counts {
 	unsigned long long n[WAIT_COUNTS];
+	unsigned long long off; /* who leaves this CPU to wait is not asked for; only looked at with some_cpus */
 };
 
 #endif

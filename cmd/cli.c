@@ -80,8 +80,10 @@ void cli_usage(const char *fmt, ...)
 		va_start(ap, fmt);
 		speak(fmt, ap);
 		va_end(ap);
+		fprintf(stderr, "%s --help lists the options, man %s explains them\n", command, command);
+	} else {
+		fprintf(stderr, "usage: %s\n", usage_text);
 	}
-	fprintf(stderr, "usage: %s\n", usage_text);
 	exit(STATUS_USAGE);
 }
 

@@ -30,7 +30,7 @@ void cli_keep_memory(void);
 /* "NAME: " and one sentence on stderr. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
-/* Usage on stderr, status 2; with a sentence before it where fmt is not NULL. */
+/* On stderr one sentence and where to find the options; where fmt is NULL, getopt has spoken: the usage. Status 2. */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Usage on stdout, status 0 (--help). */
 void cli_help(void) __attribute__((noreturn));

@@ -41,7 +41,7 @@ fi
 run_example() {
 	timeout 60 sh -c "$1" <"$2" >"$tmp/out" 2>"$tmp/err"
 	st=$?
-	[ $st = 0 ] && ! grep -Eq '^usage:|not found|No such file|cprof-[a-z]+: (block|standard input|standard output)' "$tmp/err"
+	[ $st = 0 ] && ! grep -Eq '^usage:|--help lists the options|not found|No such file|cprof-[a-z]+: (block|standard input|standard output)' "$tmp/err"
 }
 bad() {
 	fail "$1: $2"

@@ -93,6 +93,23 @@ is "killed asleep, all its time till then" "$(near "$(folded $two '' --event off
 kill -9 $one
 wait 2>/dev/null
 
+# -C: who leaves that CPU to wait, whether it did before we came or does often.
+if [ "$(nproc)" -ge 2 ] && taskset -c 0 true 2>/dev/null && taskset -c 1 true; then
+	taskset -c 0 sleep 100 & one=$!
+	taskset -c 1 sleep 100 & two=$!
+	taskset -c 0 sh -c 'while :; do sleep 0.05; done' & three=$!
+	taskset -c 1 sh -c 'while :; do sleep 0.05; done' & four=$!
+	sleep 0.5
+	status "-C and --off-cpu" 0 cprof-record -q -a -C 1 --off-cpu -o "$tmp/cpu.bin" 2
+	kill $one $two $three $four
+	wait 2>/dev/null
+	waits_of() { cprof-fold --event off-cpu --pid "$1" "$tmp/cpu.bin" 2>/dev/null | awk '{ n += $NF } END { print (n > 0) ? "waits" : "none" }'; }
+	is "who sleeps on another CPU is not there" "$(waits_of $one) $(waits_of $three)" "none none"
+	is "who sleeps on that one is" "$(waits_of $two) $(waits_of $four)" "waits waits"
+else
+	skip "-C and --off-cpu" "one CPU"
+fi
+
 # Who waits on and on is in each file, however that ends, and in what is dumped.
 seconds() { cprof-fold --wall --weight ns --pid "$1" "$2" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 # lasted FILE: nanoseconds from its first sample to its end

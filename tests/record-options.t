@@ -34,6 +34,13 @@ refused -e 'does not end in how many events a sample stands for, as page-faults/
 
 taken -d 1 512 1023
 refused -d 'is not a whole number from 1 to 1023' 0 1024 -1 all
+# What a sentence says is not lost above a long usage, which a wrong option alone has.
+status "a label twice" 2 cprof-record -l service=a -l zone=b -l service=2 -o "$tmp/none/x" -- true
+is "says which, and where help is" "$(cat "$tmp/err")" "cprof-record: -l: service is there twice, as \"a\" and as \"2\"
+cprof-record --help lists the options, man cprof-record explains them"
+status "labels of which one begins as another" 1 cprof-record -l service=a -l serviceb=b -l serv=c -o "$tmp/none/x" -- true
+status "an option that is none" 2 cprof-record --nothing
+like "has the usage" "$(cat "$tmp/err")" '^usage: cprof-record '
 cprof-record --depth 1024 -- true 2>"$tmp/err"
 is "--depth is its long form" $? 2
 status "an option without its argument is refused too" 2 cprof-record --unwind-mem

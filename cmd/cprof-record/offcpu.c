@@ -35,6 +35,7 @@ static void configure(struct offcpu_bpf *b, const struct options *o, const struc
 	b->rodata->ring_bytes = ring;
 	b->rodata->cpus = (unsigned int)cpus;
 	b->rodata->min_ns = o->off_cpu_ns;
+	b->rodata->some_cpus = o->cpus.n > 0;
 	b->rodata->depth = o->chain_depth;
 	b->rodata->user_depth = o->depth;
 	b->rodata->stack_limit = OFFCPU_STACK;
@@ -76,6 +77,15 @@ static bool load(struct offcpu *o, const struct options *options, const struct s
 	return share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
 }
 
+static bool choose_cpus(struct offcpu *o, const struct options *options)
+{
+	uint32_t zero = 0;
+
+	for (int cpu = 0; cpu < o->possible; cpu++)
+		o->counts[cpu].off = !options_samples(options, (unsigned int)cpu);
+	return bpf_map_update_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts, BPF_ANY) == 0;
+}
+
 static void say_why(struct buf *error)
 {
 	struct buf why = { 0 };
@@ -100,7 +110,7 @@ struct offcpu *offcpu_open(const struct options *options, const struct sample_bp
 		return NULL;
 	}
 	errno = 0;
-	if (load(o, options, sample, by_tables))
+	if (load(o, options, sample, by_tables) && choose_cpus(o, options))
 		return o;
 	say_why(error);
 	offcpu_close(o);
@@ -209,7 +219,7 @@ void offcpu_counts(const struct offcpu *o, struct wait_counts *c)
 {
 	uint32_t zero = 0;
 
-	*c = (struct wait_counts){ { 0 } };
+	*c = (struct wait_counts){ .off = 0 };
 	if (bpf_map_lookup_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts) != 0)
 		return;
 	for (int cpu = 0; cpu < o->possible; cpu++) {

@@ -127,6 +127,10 @@ static void add_label(struct options *o, const char *text)
 	}
 	if (n == 0 || text[n] != '=')
 		cli_usage("-l: \"%s\" is not of the form key=value", text);
+	for (size_t i = 0; i < o->n_labels; i++) {
+		if (strncmp(o->labels[i], text, n + 1) == 0)
+			cli_usage("-l: %.*s is there twice, as \"%s\" and as \"%s\"", (int)n, text, o->labels[i] + n + 1, text + n + 1);
+	}
 	if (!grow_array(&o->labels, &o->cap_labels, o->n_labels, sizeof(*o->labels)))
 		cli_die(STATUS_SYSTEM, "out of memory");
 	o->labels[o->n_labels++] = text;
