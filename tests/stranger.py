@@ -303,7 +303,7 @@ class Reader:
             start += 6
         elif not self.segment or self.segment.field != field:
             self.damage(self.block_at, 0, max(number, 1), "a header is missing")
-            self.begin(field, (1, 2, 1))
+            self.begin(field, (1, 3, 1))
         elif number <= self.segment.last:
             self.damage(self.block_at, 32 + length, 0, "a block twice")
             return
@@ -449,7 +449,7 @@ def example(coding, n, variant):
 def every():
     n = 0
     print("segment major=1 minor=1 least=1\nflush")
-    for number in (n for n in range(2, 48) if n not in RUNS):
+    for number in (n for n in range(2, 51) if n not in RUNS):
         name, fields = RECORDS.get(number, ("record-%d" % number, []))
         variants = max([2] + [max(VALUES[coding]) + 2 for _, coding in fields if coding in VALUES])
         for variant in range(variants):

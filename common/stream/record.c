@@ -187,6 +187,11 @@ static const struct field tally_fields[] = {
 	U("count", tally.count),
 };
 
+static const struct field left_out_fields[] = {
+	TIME("first", left_out.first), U("event", left_out.event),   U("thread", left_out.thread),
+	U("samples", left_out.samples), U("weight", left_out.weight), TIME("last", left_out.last),
+};
+
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
 static const struct record_desc descs[RECORD_TYPES] = {
@@ -198,6 +203,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(CGROUP, cgroup),   ROW(MEMBER, member),   ROW(LEDGER, ledger),   ROW(COST, cost),
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
+	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields) },
 };
 
 const struct record_desc *record_desc(uint32_t type)

@@ -51,6 +51,7 @@ enum record_type {
 	RECORD_JITCODE = 26,
 	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
 	RECORD_TALLY = 48,
+	RECORD_LEFT_OUT = 49,
 	RECORD_TYPES,
 };
 
@@ -313,6 +314,14 @@ struct record_tally {
 	uint64_t time, event, outcome, count;
 };
 
+/*
+ * Samples that a filter left out here, for they are not of the time that it was asked for. The first of an epoch of a process is told
+ * of by itself, with its thread, because what epochs are called depends on it; others together, with thread 0.
+ */
+struct record_left_out {
+	uint64_t first, event, thread, samples, weight, last; /* first and last: times */
+};
+
 struct record_cost {
 	uint64_t time, what, count; /* cumulative from the segment's start */
 };
@@ -381,6 +390,7 @@ struct record {
 		struct record_source source;
 		struct record_jitcode jitcode;
 		struct record_tally tally;
+		struct record_left_out left_out;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
 };
