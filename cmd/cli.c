@@ -122,6 +122,16 @@ void cli_instant(struct instant *to, const char *option, const char *text)
 		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
+void cli_window(const struct instant *from, const struct instant *to)
+{
+	if (!from->kind || from->kind != to->kind)
+		return;
+	if (from->kind == INSTANT_DAYTIME ? from->ns == to->ns : from->ns >= to->ns)
+		cli_usage("--from is not before --to");
+	if (from->ns > to->ns)
+		cli_warn("--from is later in the day than --to: from then on over midnight, of each day, is what counts");
+}
+
 const char *cli_directory(const char *option, const char *path)
 {
 	struct stat st;

@@ -48,6 +48,11 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 
 /* A time of --from and --to, by the local clock, or usage. */
 void cli_instant(struct instant *to, const char *option, const char *text);
+/*
+ * Usage where both are given and nothing can lie between them. Of two times of the day the later one may come first: then the night
+ * between is meant, which is said.
+ */
+void cli_window(const struct instant *from, const struct instant *to);
 /* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
 const char *cli_directory(const char *option, const char *path);
 

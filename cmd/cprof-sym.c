@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cli.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
-#include "common/profile/gather.h"
+#include "common/profile/leave.h"
 #include "common/resolve/namer.h"
 
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
@@ -26,7 +27,7 @@ static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DI
 struct settings {
 	struct modules_options modules;
 	struct kernel_options kernel;
-	struct view times; /* of it from and to alone: segments of other times are left out */
+	struct view times; /* of it from and to alone: samples of other times are left out */
 	double least; /* % of the frames that must have names */
 	bool verbose;
 };
@@ -94,6 +95,10 @@ struct pass {
 	uint64_t bytes; /* that the writer had handed over before this record */
 	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
 	bool due;  /* such a block has ended, and what is missing has not been said yet */
+	bool timed; /* some time is asked for */
+	struct leave leave;
+	uint64_t segments, unwanted; /* passed on; left out unread */
+	uint64_t first, last;        /* of those: nanoseconds since 1970 */
 };
 
 static bool is_name(uint32_t type)
@@ -174,28 +179,64 @@ static void understand(struct pass *p, const struct record *r)
 		or_die(namer_see(p->namer, &p->capture, r));
 }
 
+/* Samples of a time that is asked for are looked at one by one. */
+static bool goes_whole(const struct pass *p, uint32_t type)
+{
+	return is_batched(type) && !(p->timed && type == RECORD_SAMPLE);
+}
+
 /* Records of a batch are not coded anew: it is written as it came when its last one has been seen. */
 static bool pass_batch(struct pass *p)
 {
 	struct stream_batch batch;
 
-	return !reader_batch(p->reader, &batch) || written(p, writer_put_batch(p->writer, &batch), batch.type);
+	return !reader_batch(p->reader, &batch) || !goes_whole(p, batch.type) ||
+	       written(p, writer_put_batch(p->writer, &batch), batch.type);
 }
 
-static bool pass_on(struct pass *p, const struct record *r)
+static bool pass_one(struct pass *p, const struct record *r)
 {
-	bool batched = is_batched(r->type);
-
-	if (!batched && !pass_batch(p)) /* where damage ended it */
-		return false;
-	if (p->due || !batched) {
+	if (p->due || !is_batched(r->type)) {
 		before_record(p, r);
 		p->bytes = writer_bytes(p->writer);
 	}
 	understand(p, r);
-	if (batched)
+	if (goes_whole(p, r->type))
 		return !r->last || pass_batch(p);
 	return written(p, writer_put(p->writer, r), r->type);
+}
+
+static bool pass_left_out(struct pass *p)
+{
+	struct record told;
+
+	while (leave_rest(&p->leave, &told)) {
+		if (!pass_one(p, &told))
+			return false;
+	}
+	return true;
+}
+
+static bool pass_on(struct pass *p, const struct record *r)
+{
+	struct record told;
+
+	p->segments += r->type == RECORD_SEGMENT;
+	if (!is_batched(r->type) && !pass_batch(p)) /* where damage ended it */
+		return false;
+	if (!p->timed)
+		return pass_one(p, r);
+	if (r->type == RECORD_SAMPLE) {
+		switch (leave_sample(&p->leave, &p->capture, &r->sample, &told)) {
+		case LEAVE_NOT:
+			return pass_one(p, r);
+		case LEAVE_OUT:
+			return true;
+		case LEAVE_TOLD:
+			return pass_one(p, &told);
+		}
+	}
+	return ((r->type != RECORD_SEGMENT && r->type != RECORD_END) || pass_left_out(p)) && pass_one(p, r);
 }
 
 static void print_count(const struct tally_count *c)
@@ -242,15 +283,57 @@ static double summarize(struct tally *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-static enum status pass_file(struct pass *p, const char *path, const struct settings *s, int *got)
+static bool is_wanted(const void *context, const struct extent *x)
 {
-	struct reader_choice choice = { &s->times, view_wants };
+	struct pass *p = (struct pass *)context;
+
+	if (view_wants(p->leave.view, x))
+		return true;
+	p->first = !p->unwanted || x->from < p->first ? x->from : p->first;
+	p->last = !p->unwanted || x->to > p->last ? x->to : p->last;
+	p->unwanted++;
+	return false;
+}
+
+static void append_time(struct buf *out, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[32];
+	struct tm tm;
+
+	if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm))
+		buf_text(out, text);
+	else
+		buf_printf(out, "@%lld", (long long)seconds);
+}
+
+/* No segment tells of the time that is asked for: that is an empty capture, and no empty input, to who reads on. */
+static void pass_nothing(struct pass *p)
+{
+	struct buf text = { 0 };
+
+	writer_put(p->writer, &(struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
+	writer_put(p->writer, &(struct record){ .type = RECORD_FLUSH });
+	writer_put(p->writer, &(struct record){ .type = RECORD_END, .end = { .reason = END_CLOSED } });
+	buf_printf(&text, "nothing lies in the time that is asked for: %" PRIu64 " segment%s tell%s of ", p->unwanted,
+		   p->unwanted == 1 ? "" : "s", p->unwanted == 1 ? "s" : "");
+	append_time(&text, p->first);
+	buf_text(&text, " to ");
+	append_time(&text, p->last);
+	or_die(!text.failed);
+	cli_warn("%s", buf_cstr(&text));
+	buf_release(&text);
+}
+
+static enum status pass_file(struct pass *p, const char *path, int *got)
+{
+	struct reader_choice choice = { p, is_wanted };
 	int fd = cli_open(path);
 	enum status status;
 	struct record r;
 
 	or_die((p->reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path)));
-	if (view_by_clock(&s->times))
+	if (p->timed)
 		reader_choose(p->reader, &choice);
 	while ((*got = reader_next(p->reader, &r)) > 0 && pass_on(p, &r))
 		;
@@ -265,7 +348,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 {
 	struct kernel_files *kernel = open_kernel(&s->kernel);
 	struct modules *modules = modules_new(&s->modules);
-	struct pass p = { .writer = writer_new(STDOUT_FILENO) };
+	struct pass p = { .writer = writer_new(STDOUT_FILENO), .timed = view_by_clock(&s->times), .leave.view = &s->times };
 	enum status status = STATUS_OK;
 	bool refused = false;
 	double resolved = 100;
@@ -275,15 +358,18 @@ static enum status symbolize(char **paths, const struct settings *s)
 	or_die((p.namer = namer_new(modules)));
 	namer_use_kernel(p.namer, kernel);
 	for (; *paths && got <= 0 && status != STATUS_SYSTEM; paths++) {
-		enum status one = pass_file(&p, *paths, s, &got);
+		enum status one = pass_file(&p, *paths, &got);
 
 		status = one == STATUS_SYSTEM || one > status ? one : status;
 		refused = refused || got < 0;
 	}
+	pass_left_out(&p); /* of a segment that was cut */
 	or_die(namer_last(p.namer, &p.capture, p.writer));
+	if (!p.segments && p.unwanted)
+		pass_nothing(&p);
 	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused was told as damage */
 		cli_writer_done(p.writer);
-	if (got == 0 && !refused)
+	if (got == 0 && !refused && (p.segments || !p.unwanted))
 		resolved = summarize(namer_tally(p.namer), s->verbose);
 	namer_free(p.namer);
 	modules_free(modules);
@@ -403,6 +489,8 @@ static void parse_options(struct settings *s, int argc, char **argv)
 		if (!take_place(s, c))
 			take_option(s, c);
 	}
+	s->times.wall = true; /* waits may be asked for behind us */
+	cli_window(&s->times.from, &s->times.to);
 	s->kernel.symfs = mo->symfs;
 	s->kernel.debug_dirs = mo->debug_dirs;
 	s->kernel.n_debug_dirs = mo->n_debug_dirs;

@@ -285,9 +285,7 @@ bool filters_option(struct filters *f, int option, const char *argument)
 
 void filters_check(const struct filters *f)
 {
-	if (f->view.from.kind && f->view.from.kind == f->view.to.kind && f->view.from.kind != INSTANT_DAYTIME &&
-	    f->view.from.ns >= f->view.to.ns)
-		cli_usage("--from is not before --to");
+	cli_window(&f->view.from, &f->view.to);
 	if (f->view.wall && f->view.n_events)
 		cli_usage("--wall is all events that are time; --event chooses some");
 	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)

@@ -75,7 +75,8 @@ measure() {
 	done
 	awk -v what="$1" -v wall="$wall" -v cpu="$cpu" -v mem="$mem" -v asked="${3:-1}" 'BEGIN {
 		printf "  %-52s %6.2f s, CPU %5.2f s, %4.0f MB", what, wall / 1e9, cpu / 1e6, mem * 1024 / 1e6
-		if (asked) printf "; asked: %g s: %s", asked, wall / 1e9 < asked ? "met" : "not met"
+		verdict = cpu / 1e6 < asked ? "not met here and now, met by the CPU time that it took" : "not met"
+		if (asked) printf "; asked: %g s: %s", asked, wall / 1e9 < asked ? "met" : verdict
 		print "" }'
 }
 # ask WHAT FROM: seconds after the archive's first sample; the answers of all ways are the same

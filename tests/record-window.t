@@ -11,7 +11,7 @@ while 1: time.sleep(3)"' & long=\$!
 sh -c 'echo \$\$ >"$tmp/short"; exec python3 -c "import time
 while 1: time.sleep(0.02)"' & short=\$!
 echo \$still >"$tmp/still"
-"$waits" 11 >"$tmp/said"
+"$waits" 12 >"$tmp/said"
 kill \$still \$long \$short
 X
 mkdir "$tmp/files"
@@ -34,7 +34,7 @@ missed=$(cprof-dump "$tmp/all.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=
 		END { print 200 * n[0] / (n[1] ? n[1] : 1) }')
 tids="$(cat "$tmp/still" "$tmp/long" "$tmp/short") $(awk '{ print $1 }' "$tmp/said")"
 is "six threads" "$(echo $tids | wc -w)" 6
-for window in "2500 4000" "4100 5100" "4700 7300" "2000 9500"; do
+for window in "3500 5000" "4100 5100" "4700 7300" "4000 10500"; do
 	from=${window% *} to=${window#* }
 	off=
 	for tid in $tids; do
@@ -46,12 +46,12 @@ for window in "2500 4000" "4100 5100" "4700 7300" "2000 9500"; do
 done
 sleeping() { near "$(sum "$1" "$2" --tid "$(cat "$tmp/$3")" --match '^\[(sleeping|waiting for a CPU)\]$' "$tmp/all.bin")" "$(($2 - $1))" "$4"; }
 is "who sleeps on" "$(sleeping 4100 4400 still 1)" near
-is "  or for three seconds" "$(sleeping 2000 9500 long 1)" near
+is "  or for three seconds" "$(sleeping 4000 10500 long 2)" near
 is "  or for a fiftieth at a time" "$(sleeping 4000 8000 short 5)" near
 # Side by side, windows have all that there is.
 parts=0
-for from in 0 1500 3000 4500 6000 7500 9000 10500; do parts=$((parts + $(sum $from $((from + 1500)) "$tmp/all.bin"))); done
-is "windows side by side add up" "$parts" "$(sum 0 12000 "$tmp/all.bin")"
+for from in 0 1500 3000 4500 6000 7500 9000 10500 12000 13500; do parts=$((parts + $(sum $from $((from + 1500)) "$tmp/all.bin"))); done
+is "windows side by side add up" "$parts" "$(sum 0 15000 "$tmp/all.bin")"
 
 # What a file's header says of how far its waits reach back.
 for f; do

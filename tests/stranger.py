@@ -449,7 +449,7 @@ def example(coding, n, variant):
 def every():
     n = 0
     print("segment major=1 minor=1 least=1\nflush")
-    for number in (n for n in range(2, 50) if n not in RUNS):
+    for number in (n for n in range(2, 52) if n not in RUNS):
         name, fields = RECORDS.get(number, ("record-%d" % number, []))
         variants = max([2] + [max(VALUES[coding]) + 2 for _, coding in fields if coding in VALUES])
         for variant in range(variants):

@@ -428,9 +428,8 @@ static bool known_node(const struct capture *c, uint64_t node)
 	return node < NODE_FIRST || (node < c->n_nodes && c->nodes[node].frame);
 }
 
-static const char *add_sample(struct capture *c, const struct record_sample *r)
+const char *capture_check_sample(const struct capture *c, const struct record_sample *r)
 {
-	struct capture_process *p;
 	uint32_t process;
 
 	if (!DEFINED(c, threads, r->thread))
@@ -446,27 +445,63 @@ static const char *add_sample(struct capture *c, const struct record_sample *r)
 		return "a sample whose user stack belongs to another process";
 	if (r->kernel >= NODE_FIRST && node_process(c, r->kernel) != 0)
 		return "a sample whose kernel stack belongs to a process";
-	p = &c->processes[process];
+	return NULL;
+}
+
+/* So many samples, in the order of the stream. */
+static void count_samples(struct capture *c, const struct record_left_out *r)
+{
+	if (!c->sampled)
+		c->began = r->first;
+	if (!c->sampled || r->first < c->totals.first)
+		c->totals.first = r->first;
+	if (!c->sampled || r->last > c->totals.last)
+		c->totals.last = r->last;
+	c->sampled = true;
+	c->totals.samples += r->samples;
+	if (capture_wait(c, r->event)) {
+		c->totals.waits += r->samples;
+		c->totals.waited[capture_wait(c, r->event)] += r->weight;
+	}
+	c->totals.others += capture_is_other(c, r->event) ? r->samples : 0;
+	c->event_samples[r->event] += r->samples;
+}
+
+static const char *add_sample(struct capture *c, const struct record_sample *r)
+{
+	struct record_left_out one = { r->time, r->event, r->thread, 1, r->weight, r->time };
+	const char *wrong = capture_check_sample(c, r);
+	struct capture_process *p;
+
+	if (wrong)
+		return wrong;
+	p = &c->processes[c->threads[r->thread].process];
 	if (c->n_places >= PLACES_MAX && r->user >= NODE_FIRST && c->nodes[r->user].seen != p->epoch_seq)
 		return "a sample of code that has moved too often";
 	if (!give_places(c, p, (uint32_t)r->user, r->time))
 		return no_memory;
 	p->used = true;
-	if (!c->sampled)
-		c->began = r->time;
-	if (!c->sampled || r->time < c->totals.first)
-		c->totals.first = r->time;
-	if (!c->sampled || r->time > c->totals.last)
-		c->totals.last = r->time;
-	c->sampled = true;
-	c->totals.samples++;
-	if (capture_wait(c, r->event)) {
-		c->totals.waits++;
-		c->totals.waited[capture_wait(c, r->event)] += r->weight;
-	}
-	c->totals.others += capture_is_other(c, r->event);
-	c->event_samples[r->event]++;
+	count_samples(c, &one);
 	return NULL;
+}
+
+static const char *see_left_out(struct capture *c, const struct record_left_out *r)
+{
+	if (r->event == 0 || r->event >= CAPTURE_EVENTS)
+		return "samples of an impossible event that were left out";
+	if (r->thread && !DEFINED(c, threads, r->thread))
+		return "samples of an undefined thread that were left out";
+	if (r->last < r->first || r->samples == 0 || r->samples >> 48)
+		return "an impossible number of samples that were left out";
+	if (r->thread)
+		c->processes[c->threads[r->thread].process].used = true;
+	count_samples(c, r);
+	return NULL;
+}
+
+bool capture_is_first(const struct capture *c, uint64_t thread)
+{
+	return !c->processes[c->threads[thread].process].used;
 }
 
 static const char *add_ksym(struct capture *c, const struct record_ksym *r)
@@ -864,6 +899,8 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return set_tally(c, &r->tally);
 	case RECORD_RAN:
 		return see_ran(c, &r->ran);
+	case RECORD_LEFT_OUT:
+		return see_left_out(c, &r->left_out);
 	case RECORD_COST:
 		if (r->cost.what < COSTS)
 			c->costs[r->cost.what] = r->cost.count;

@@ -219,6 +219,11 @@ void capture_release(struct capture *c);
  */
 const char *capture_apply(struct capture *c, const struct record *r);
 
+/* For who leaves samples out: is it one that capture_apply takes? NULL, or the sentence; nothing changes. */
+const char *capture_check_sample(const struct capture *c, const struct record_sample *r);
+/* Of a defined thread: has its process no sample yet in this epoch? */
+bool capture_is_first(const struct capture *c, uint64_t thread);
+
 /* Totals with the segment that is being read included, if it counts; damage does always. */
 struct capture_totals capture_totals(const struct capture *c);
 bool capture_counts(const struct capture *c);

@@ -87,6 +87,11 @@ static void see(struct walk *w, const struct record *r)
 		w->realtime = slice_decimal(r->meta.value);
 	else if (r->type == RECORD_META && slice_is(r->meta.key, "start-monotonic-ns"))
 		w->monotonic = slice_decimal(r->meta.value);
+	if (r->type == RECORD_LEFT_OUT) {
+		w->first = w->sampled ? w->first : r->left_out.first;
+		w->sampled = true;
+		w->end = r->left_out.last > w->end ? r->left_out.last : w->end;
+	}
 	w->ended = w->ended || r->type == RECORD_END;
 	if (r->type == RECORD_END && r->end.time > w->end)
 		w->end = r->end.time;

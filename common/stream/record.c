@@ -190,6 +190,11 @@ static const struct field ran_fields[] = {
 	TIME("time", ran.time), U("thread", ran.thread), U("ns", ran.ns), U("span", ran.span),
 };
 
+static const struct field left_out_fields[] = {
+	TIME("first", left_out.first), U("event", left_out.event),   U("thread", left_out.thread),
+	U("samples", left_out.samples), U("weight", left_out.weight), TIME("last", left_out.last),
+};
+
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
 static const struct record_desc descs[RECORD_TYPES] = {
@@ -202,6 +207,7 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 	ROW(RAN, ran),
+	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields) },
 };
 
 const struct record_desc *record_desc(uint32_t type)

@@ -52,6 +52,7 @@ enum record_type {
 	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
 	RECORD_TALLY = 48,
 	RECORD_RAN = 49,
+	RECORD_LEFT_OUT = 50,
 	RECORD_TYPES,
 };
 
@@ -325,6 +326,14 @@ struct record_ran {
 	uint64_t time, thread, ns, span;
 };
 
+/*
+ * Samples that a filter left out here, for they are not of the time that it was asked for. The first of an epoch of a process is told
+ * of by itself, with its thread, because what epochs are called depends on it; others together, with thread 0.
+ */
+struct record_left_out {
+	uint64_t first, event, thread, samples, weight, last; /* first and last: times */
+};
+
 struct record_cost {
 	uint64_t time, what, count; /* cumulative from the segment's start */
 };
@@ -395,6 +404,7 @@ struct record {
 		struct record_jitcode jitcode;
 		struct record_tally tally;
 		struct record_ran ran;
+		struct record_left_out left_out;
 	};
 	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
 };

@@ -1,0 +1,38 @@
+#include "common/profile/leave.h"
+
+enum leaving leave_sample(struct leave *l, const struct capture *c, const struct record_sample *r, struct record *told)
+{
+	struct record_left_out *sum;
+	struct record_sample part;
+
+	if (capture_check_sample(c, r))
+		return LEAVE_NOT;
+	/* A wait that ends where the time begins is none of it, but it is for who asks for times alone. */
+	if (view_part_in_time(l->view, c, 0, r, &part) || view_in_time(l->view, c, 0, r->time))
+		return LEAVE_NOT;
+	if (capture_is_first(c, r->thread)) {
+		*told = (struct record){ .type = RECORD_LEFT_OUT,
+					 .left_out = { r->time, r->event, r->thread, 1, r->weight, r->time } };
+		return LEAVE_TOLD;
+	}
+	sum = &l->sums[r->event];
+	if (sum->samples == 0)
+		*sum = (struct record_left_out){ .first = r->time, .event = r->event, .last = r->time };
+	sum->first = r->time < sum->first ? r->time : sum->first;
+	sum->last = r->time > sum->last ? r->time : sum->last;
+	sum->samples++;
+	sum->weight += r->weight;
+	return LEAVE_OUT;
+}
+
+bool leave_rest(struct leave *l, struct record *told)
+{
+	for (size_t i = 0; i < CAPTURE_EVENTS; i++) {
+		if (!l->sums[i].samples)
+			continue;
+		*told = (struct record){ .type = RECORD_LEFT_OUT, .left_out = l->sums[i] };
+		l->sums[i].samples = 0;
+		return true;
+	}
+	return false;
+}
