@@ -57,7 +57,9 @@ struct emit {
 	uint64_t waits; /* stretches of waiting time that were told */
 	uint64_t others[EVENTS_MAX]; /* samples of other events */
 	struct places *places;
-	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
+	/* Return addresses in __schedule, in schedule, in what else called __schedule last; in schedule when it returns. */
+	uint64_t schedule[4];
+	uint64_t trampoline; /* and in what calls schedule where its return is heard of */
 	unsigned int schedule_asked; /* so often for the first */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
