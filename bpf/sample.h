@@ -35,7 +35,7 @@ struct sample_head {
 	unsigned char has_state;
 	unsigned char deferred; /* the walk is to be gone on with in user space, from the state */
 	unsigned char what;     /* enum sample_what */
-	unsigned char event;    /* of SAMPLE_EVENT: which */
+	unsigned char event;    /* of SAMPLE_EVENT: which; of SAMPLE_STACK: it was taken when the wait was over */
 };
 
 /* Of the last but SAMPLE_EVENT, which see event.h for, see offcpu.h. */

@@ -74,6 +74,21 @@ for nap in 50000 1000000; do
 done
 like "  where no sample is, that is said" "$(cprof-fold --wall "$tmp/days.bin")" '^waits;\[running, not sampled\] [0-9]+$'
 
+# Both ways to take stacks; the one that is only had where ftrace is has those of rare long waits right.
+export CPROF_OFF_CPU
+for CPROF_OFF_CPU in exact adaptive; do
+	cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" rare 2 >"$tmp/out" 2>"$tmp/err"
+	read -r tid wall cpu rare <"$tmp/out"
+	cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
+	got=$(cprof-dump "$tmp/raw.bin" | sed -n 's/^meta key="wait-stacks" value="\(.*\)"/\1/p')
+	[ "$got" = $CPROF_OFF_CPU ] || { skip "stacks when a wait is over" "no program runs here when schedule() returns"; continue; }
+	pass "stacks by the way that is $got"
+	is "  a thread's time is all there" "$(near "$(folded "$tid" '' --wall)" "$wall" "$wall" 4)" near
+	is "  all of it by its functions" "$(near "$(folded "$tid" 'phase_\(often\|rare\)' --event off-cpu)" $((wall - cpu)) "$wall" 5)" near
+	[ $got = adaptive ] || is "  rare long waits" "$(near "$(folded "$tid" phase_rare --event off-cpu)" "$rare" "$wall" 3)" near
+done
+unset CPROF_OFF_CPU
+
 # Who was asleep before and after, and whom -p leaves out; who is killed asleep.
 "$waits" still & one=$!
 "$waits" still & two=$!

@@ -6,6 +6,7 @@
  *	waits still		sleeps until it is killed
  *	waits vfork SECONDS	waits for a child that it has lent its memory, which cannot be interrupted
  *	waits spin SECONDS	two processes on one CPU
+ *	waits rare SECONDS	short sleeps, and long ones from elsewhere now and then: tid, wall, CPU, the long ones
  *	waits naps NS SECONDS	sleeps so long again and again, and says as below: tid, wall, CPU
  *
  * Of the first:
@@ -197,14 +198,52 @@ static int spin(double s)
 	return 0;
 }
 
-static int naps(int64_t ns, double s)
+/* In a thread of its own, which has no time before what it measures. */
+static void *naps(void *argv)
 {
-	int64_t start = now(CLOCK_MONOTONIC), end = start + (int64_t)(s * 1e9);
+	int64_t start = now(CLOCK_MONOTONIC), ns = atoll(((char **)argv)[2]), end = start + (int64_t)(atof(((char **)argv)[3]) * 1e9);
 
 	while (now(CLOCK_MONOTONIC) < end)
 		phase_sleep(ns);
-	printf("%d %lld %lld\n", (int)getpid(), (long long)(now(CLOCK_MONOTONIC) - start), (long long)now(CLOCK_THREAD_CPUTIME_ID));
-	return 0;
+	printf("%d %lld %lld\n", (int)syscall(SYS_gettid), (long long)(now(CLOCK_MONOTONIC) - start),
+	       (long long)now(CLOCK_THREAD_CPUTIME_ID));
+	return NULL;
+}
+
+/* Both sleep by the same call, from the same depth of the stack; and are not the same, else they would become one. */
+__attribute__((noinline)) static void phase_often(int64_t ns)
+{
+	phase_sleep(ns);
+	__asm__ volatile("nop");
+}
+
+__attribute__((noinline)) static void phase_rare(int64_t ns)
+{
+	phase_sleep(ns);
+	__asm__ volatile("");
+}
+
+static void *rare(void *argv)
+{
+	int64_t start = now(CLOCK_MONOTONIC), end = start + (int64_t)(atof(((char **)argv)[2]) * 1e9), asleep = 0, wall, cpu;
+
+	while (now(CLOCK_MONOTONIC) < end) {
+		for (int i = 0; i < 200; i++)
+			phase_often(MS / 5);
+		begin(&wall, &cpu);
+		phase_rare(60 * MS);
+		asleep += now(CLOCK_MONOTONIC) - wall - (now(CLOCK_THREAD_CPUTIME_ID) - cpu);
+	}
+	printf("%d %lld %lld %lld\n", (int)syscall(SYS_gettid), (long long)(now(CLOCK_MONOTONIC) - start),
+	       (long long)now(CLOCK_THREAD_CPUTIME_ID), (long long)asleep);
+	return NULL;
+}
+
+static int alone(void *(*what)(void *), char **argv)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, what, argv) || pthread_join(thread, NULL);
 }
 
 int main(int argc, char **argv)
@@ -215,7 +254,9 @@ int main(int argc, char **argv)
 		return phase_vfork((int64_t)(atof(argv[2]) * 1e9));
 	if (argc > 2 && strcmp(argv[1], "spin") == 0)
 		return spin(atof(argv[2]));
+	if (argc > 2 && strcmp(argv[1], "rare") == 0)
+		return alone(rare, argv);
 	if (argc > 3 && strcmp(argv[1], "naps") == 0)
-		return naps(atoll(argv[2]), atof(argv[3]));
+		return alone(naps, argv);
 	return days(argc > 1 ? atof(argv[1]) : 2);
 }

@@ -458,8 +458,10 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 		return false;
 	if (o->n_events && !(b->counted = counted_open(o, b->sample, b->base.by_tables, error)))
 		return false;
-	if (b->offcpu)
+	if (b->offcpu) {
+		b->base.exact_waits = offcpu_exact(b->offcpu);
 		rings[n++] = offcpu_ring(b->offcpu);
+	}
 	if (b->counted)
 		rings[n++] = counted_ring(b->counted);
 	while (n-- > 0) {

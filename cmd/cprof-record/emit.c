@@ -127,6 +127,8 @@ static void put_header(struct emit *e, uint64_t now)
 	}
 	put_meta(e, "recorder", "cprof-record " CPROF_VERSION);
 	put_meta(e, "engine", e->engine->ops->name);
+	if (e->options->off_cpu)
+		put_meta(e, "wait-stacks", e->engine->exact_waits ? "exact" : "adaptive");
 	put_meta(e, "command-line", e->command_line);
 	put_labels(e);
 	put_events(e);

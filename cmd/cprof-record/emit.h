@@ -60,7 +60,9 @@ struct emit {
 	uint64_t waits_since; /* when the first of those began that the next segment may tell of; 0: not known */
 	uint64_t others[EVENTS_MAX]; /* samples of other events */
 	struct places *places;
-	uint64_t schedule[3]; /* return addresses in __schedule, in schedule, and in what else called __schedule last */
+	/* Return addresses in __schedule, in schedule, in what else called __schedule last; in schedule when it returns. */
+	uint64_t schedule[4];
+	uint64_t trampoline; /* and in what calls schedule where its return is heard of */
 	unsigned int schedule_asked; /* so often for the first */
 	struct known_caller {
 		uint64_t address;

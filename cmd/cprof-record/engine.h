@@ -65,7 +65,8 @@ struct engine {
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns means something */
 	bool by_tables;        /* user stacks are unwound by tables: the kernel's limit of chains is none of theirs */
-	struct store *store;   /* of those; the engine's memory. It goes with the engine */
+	bool exact_waits;      /* see offcpu_exact */
+	struct store *store;   /* of tables; the engine's memory. It goes with the engine */
 	uint64_t sideband_lost;
 };
 

@@ -68,15 +68,6 @@ static bool share(struct offcpu_bpf *b, const struct sample_bpf *sample)
 	return true;
 }
 
-static bool load(struct offcpu *o, const struct options *options, const struct sample_bpf *sample, bool by_tables)
-{
-	o->bpf = offcpu_bpf__open();
-	if (!o->bpf)
-		return false;
-	configure(o->bpf, options, sample, by_tables, o->possible);
-	return share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
-}
-
 static bool choose_cpus(struct offcpu *o, const struct options *options)
 {
 	uint32_t zero = 0;
@@ -84,6 +75,46 @@ static bool choose_cpus(struct offcpu *o, const struct options *options)
 	for (int cpu = 0; cpu < o->possible; cpu++)
 		o->counts[cpu].off = !options_samples(options, (unsigned int)cpu);
 	return bpf_map_update_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts, BPF_ANY) == 0;
+}
+
+/* With on_back, or without. */
+static bool load(struct offcpu *o, const struct options *options, const struct sample_bpf *sample, bool by_tables, bool exact)
+{
+	o->bpf = offcpu_bpf__open();
+	if (!o->bpf)
+		return false;
+	configure(o->bpf, options, sample, by_tables, o->possible);
+	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
+	if (!share(o->bpf, sample) || offcpu_bpf__load(o->bpf) != 0)
+		return false;
+	if (exact && !(o->bpf->links.on_back = bpf_program__attach(o->bpf->progs.on_back)))
+		return false;
+	o->bpf->bss->exact = exact;
+	return choose_cpus(o, options);
+}
+
+/* Does a program that does nothing attach where on_back would? To load all others in vain would cost more. */
+static bool returns_are_heard(void)
+{
+	struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } };
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_TRACE_FEXIT);
+	const char *asked = getenv("CPROF_OFF_CPU");
+	int id, program, link = -1;
+
+	if (asked && strcmp(asked, "adaptive") == 0)
+		return false;
+	id = libbpf_find_vmlinux_btf_id("schedule", BPF_TRACE_FEXIT);
+	if (id <= 0)
+		return false;
+	o.attach_btf_id = (uint32_t)id;
+	program = bpf_prog_load(BPF_PROG_TYPE_TRACING, "heard", "GPL", nothing, 2, &o);
+	if (program >= 0) {
+		link = bpf_raw_tracepoint_open(NULL, program);
+		close(program);
+	}
+	if (link >= 0)
+		close(link);
+	return link >= 0;
 }
 
 static void say_why(struct buf *error)
@@ -109,8 +140,12 @@ struct offcpu *offcpu_open(const struct options *options, const struct sample_bp
 		offcpu_close(o);
 		return NULL;
 	}
+	if (returns_are_heard() && load(o, options, sample, by_tables, true))
+		return o;
+	offcpu_bpf__destroy(o->bpf);
+	o->bpf = NULL;
 	errno = 0;
-	if (load(o, options, sample, by_tables) && choose_cpus(o, options))
+	if (load(o, options, sample, by_tables, false))
 		return o;
 	say_why(error);
 	offcpu_close(o);
@@ -169,6 +204,11 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 		return true;
 	say_why(error);
 	return false;
+}
+
+bool offcpu_exact(const struct offcpu *o)
+{
+	return o->bpf->bss->exact;
 }
 
 bool offcpu_settle(struct offcpu *o)

@@ -23,6 +23,8 @@ struct sample_bpf;
 struct offcpu *offcpu_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error);
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
+/* Are stacks taken when a wait is over and known to be long, and not where it is expected to be? */
+bool offcpu_exact(const struct offcpu *o);
 /* Waits that go on are told up to now; false: not all of them. */
 bool offcpu_settle(struct offcpu *o);
 void offcpu_stop(struct offcpu *o);

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "bpf/sample.h"
 #include "cmd/cli.h"
@@ -77,6 +78,16 @@ static double parse_seconds(const char *text)
 }
 
 /* "60s" or "64M": a time, or a size. */
+/* It is written beside and renamed: of a device, or a pipe, nothing would be left. */
+static const char *replaceable(const char *option, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		cli_usage("%s: %s is no regular file, which is what it would be replaced by", option, path);
+	return path;
+}
+
 static void parse_span(const char *option, const char *text, uint64_t *ns, uint64_t *bytes)
 {
 	static const char units[] = "smhdKMGT";
@@ -307,7 +318,7 @@ static bool parse_where(struct options *o, int c)
 		add_when(o, optarg);
 		return true;
 	case OPTION_METRICS:
-		o->metrics = optarg;
+		o->metrics = replaceable("--metrics", optarg);
 		return true;
 	default:
 		return false;

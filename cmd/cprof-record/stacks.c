@@ -107,6 +107,33 @@ static bool is_named(struct emit *e, uint64_t address, const char *name)
 	return ksym_find(e->ksym, address - 1, &symbol) && slice_is(symbol.name, name);
 }
 
+/* As "bpf_trampoline_6442545134", of which there are many. */
+static bool is_trampoline(struct emit *e, uint64_t address)
+{
+	static const char name[] = "bpf_trampoline_";
+	struct kernel_symbol symbol;
+
+	return ksym_find(e->ksym, address - 1, &symbol) && symbol.name.n >= sizeof(name) - 1 &&
+	       memcmp(symbol.name.p, name, sizeof(name) - 1) == 0;
+}
+
+/*
+ * Frames outside of schedule, of whom it returns to by on_back: the trampoline's that called it and, where that itself was
+ * called and not jumped to, of the beginning of schedule. back: the trampoline's is gone already.
+ */
+static int around_switch(struct emit *e, const uint64_t *address, int n, bool back)
+{
+	int i = 0;
+
+	if (!back && n > 0 && (address[0] == e->trampoline || is_trampoline(e, address[0])))
+		e->trampoline = address[i++];
+	if (i == n || (!back && i == 0))
+		return 0;
+	if (address[i] != e->schedule[3] && is_named(e, address[i], "schedule"))
+		e->schedule[3] = address[i];
+	return i + (address[i] == e->schedule[3]);
+}
+
 /*
  * Of the stack of a thread that leaves the CPU the innermost frames are our program's, the tracepoint's, __schedule and
  * mostly schedule: the same in all, and missing in those of threads that were asleep before we came. How many there
@@ -129,7 +156,8 @@ static int in_switch(struct emit *e, const uint64_t *address, int n)
 	}
 	if (i + 1 < n && address[i + 1] != e->schedule[1] && address[i + 1] != e->schedule[2])
 		e->schedule[is_named(e, address[i + 1], "schedule") ? 1 : 2] = address[i + 1];
-	return i + 1 + (i + 1 < n && address[i + 1] == e->schedule[1]);
+	i += 1 + (i + 1 < n && address[i + 1] == e->schedule[1]);
+	return i + (e->engine->exact_waits ? around_switch(e, address + i, n - i, false) : 0);
 }
 
 /* bpf_trace_run2, __bpf_trace_sys_enter, __traceiter_sys_enter: with which of them a kernel gets to the program differs. */
@@ -172,7 +200,7 @@ static void take_kernel(struct emit *e, const struct sample_head *s, const uint6
 	int asked = (int)(is_raw_hit(e, s) ? o->hit_depth : o->chain_depth), skip = 0, n = s->kernel_n > 0 ? s->kernel_n : 0;
 
 	if (s->what == SAMPLE_STACK && n > 0)
-		skip = in_switch(e, address, n);
+		skip = s->event ? around_switch(e, address, n, true) : in_switch(e, address, n);
 	else if (is_raw_hit(e, s))
 		skip = in_hit(e, address, n);
 	out->kernel = address + skip;

@@ -229,9 +229,10 @@ static uint64_t part_of_segment(const struct capture *c, const struct record_ran
 static bool whole_passes(const struct gather *g, const struct record_ran *r)
 {
 	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread }, part;
+	uint64_t start = r->time - r->span, first = view_by_clock(g->view) ? g->capture.monotonic : g->base;
 
 	return g->based && r->ns <= r->span && r->span <= r->time && view_part(g->view, &g->capture, g->base, &s, &part) &&
-	       view_in_time(g->view, &g->capture, g->base, r->time - r->span > g->base ? r->time - r->span : g->base);
+	       view_in_time(g->view, &g->capture, g->base, start > first ? start : first);
 }
 
 static const char *add_ran(struct gather *g, const struct record_ran *r)
