@@ -79,8 +79,13 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 } __attribute__((preserve_access_index));
 
+struct sched_entity {
+	unsigned long long sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid;
+	struct sched_entity se;
 	unsigned int on_cpu; /* an int, and a byte from 7.0 or so on; unsigned, else it is read in this size alone */
 	unsigned int flags, __state;
 	int wake_cpu; /* the last one that it was on */
@@ -112,6 +117,7 @@ struct thread {
 	unsigned long long ran;   /* all the time it was on one, without what goes on since then */
 	unsigned long long ran_told, told_at; /* how much of that was told, and when; at first 0, and when it was first seen */
 	unsigned long long woken; /* when; 0: not yet */
+	unsigned long long exec;  /* what the scheduler says that it had run at start */
 	unsigned int site;
 	unsigned char reason;
 	unsigned char told; /* the stack of this very wait was sent */
@@ -382,6 +388,57 @@ static __always_inline void stop_running(volatile struct thread *t, unsigned lon
 		t->ran += now - since;
 }
 
+/* Parts of [start, now]. */
+static __always_inline void split(const struct thread *t, unsigned long long start, unsigned long long now,
+				  unsigned long long *waited, unsigned long long *queued)
+{
+	unsigned long long woken = t->reason == WAIT_CPU ? start : t->woken ? t->woken : now;
+
+	if (woken < start)
+		woken = start;
+	if (woken > now)
+		woken = now;
+	*waited = woken - start;
+	*queued = now - woken;
+}
+
+static __attribute__((noinline)) void enter(struct task_struct *next, unsigned long long now)
+{
+	struct thread *t = bpf_task_storage_get(&threads, next, 0, 0);
+	unsigned long long start, waited, queued;
+	struct site *s;
+
+	if (!t)
+		return;
+	t->since = is_off(bpf_get_smp_processor_id()) ? 0 : now;
+	if (!t->start)
+		return;
+	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
+	if (!start)
+		return;
+	split(t, start, now, &waited, &queued);
+	s = &t->sites[t->site & (WAIT_SITES - 1)];
+	s->ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] += waited;
+	s->ns[WAIT_CPU] += queued;
+	s->last = waited + queued;
+	if (exact && !t->told && t->reason != WAIT_CPU)
+		t->due = untold(s) >= min_ns;
+	else if (t->told || untold(s) >= min_ns)
+		tell(s, next->tgid, next->pid, now, 0);
+}
+
+/*
+ * It leaves, and was not seen to come: of a hundred switches to a thread a kernel tells of one too few. The scheduler
+ * has what it ran since; the rest before it was the wait.
+ */
+static __always_inline void make_up(struct task_struct *prev, const struct thread *t, unsigned long long now)
+{
+	unsigned long long start = t->start, ran = prev->se.sum_exec_runtime - t->exec;
+
+	if (start && start < now)
+		enter(prev, now - (ran < now - start ? ran : now - start));
+}
+
 /* Did it take a stack? */
 static __always_inline int leave(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
 {
@@ -400,6 +457,7 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 		t->start = t->since = 0;
 		return 0;
 	}
+	make_up(prev, t, now);
 	stop_running(t, now);
 	if (state & DEAD) {
 		tell_all(t, pid, tid, now);
@@ -426,47 +484,9 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 			s->epoch = epoch;
 	}
 	t->woken = 0;
+	t->exec = prev->se.sum_exec_runtime;
 	t->start = now;
 	return t->told;
-}
-
-/* Parts of [start, now]. */
-static __always_inline void split(const struct thread *t, unsigned long long start, unsigned long long now,
-				  unsigned long long *waited, unsigned long long *queued)
-{
-	unsigned long long woken = t->reason == WAIT_CPU ? start : t->woken ? t->woken : now;
-
-	if (woken < start)
-		woken = start;
-	if (woken > now)
-		woken = now;
-	*waited = woken - start;
-	*queued = now - woken;
-}
-
-static __always_inline void enter(struct task_struct *next, unsigned long long now)
-{
-	struct thread *t = bpf_task_storage_get(&threads, next, 0, 0);
-	unsigned long long start, waited, queued;
-	struct site *s;
-
-	if (!t)
-		return;
-	t->since = is_off(bpf_get_smp_processor_id()) ? 0 : now;
-	if (!t->start)
-		return;
-	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
-	if (!start)
-		return;
-	split(t, start, now, &waited, &queued);
-	s = &t->sites[t->site & (WAIT_SITES - 1)];
-	s->ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] += waited;
-	s->ns[WAIT_CPU] += queued;
-	s->last = waited + queued;
-	if (exact && !t->told && t->reason != WAIT_CPU)
-		t->due = untold(s) >= min_ns;
-	else if (t->told || untold(s) >= min_ns)
-		tell(s, next->tgid, next->pid, now, 0);
 }
 
 /* The arguments of a tracepoint are as its TP_PROTO in include/trace/events has them. */
@@ -724,6 +744,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	t->reason = reason_of(state);
 	t->told = 1;
 	t->woken = 0;
+	t->exec = task->se.sum_exec_runtime;
 	t->start = now;
 	if (t->seen || task->on_cpu)
 		t->start = 0;
