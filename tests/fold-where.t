@@ -75,7 +75,7 @@ is "a moment" "$(roots --from 2026-11-21T14:03:25 --to '2026-11-21 14:03:30.5' "
 is "  a day" "$(roots --from 2026-11-22 "$tmp/ab.bin")" "none 1,post 2,ssh 1,"
 is "  with its zone" "$(TZ=XYZ-3 roots --from 2026-11-21T14:03:25Z --to 2026-11-21T17:03:26 "$tmp/a.bin")" "ssh 1,"
 is "  since 1970" "$(roots --from @1795269805 --to @1795269805.5 "$tmp/a.bin")" "ssh 1,"
-for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-11-21X 14:03x @ @x -1 1.x ''; do
+for wrong in 25:00 14:60 14:03:99 2026-13-01 2026-02-30 2026-11-21X 14:03x @ @x -1 1.x ''; do
 	status "no time: $wrong" 2 cprof-fold --from "$wrong" "$tmp/a.bin"
 done
 status "not before" 2 cprof-fold --from 2026-11-22 --to 2026-11-21 "$tmp/a.bin"

@@ -43,5 +43,8 @@ status "an option that is none" 2 cprof-record --nothing
 like "has the usage" "$(cat "$tmp/err")" '^usage: cprof-record '
 cprof-record --depth 1024 -- true 2>"$tmp/err"
 is "--depth is its long form" $? 2
+mkfifo "$tmp/fifo"
+status "metrics in the place of a pipe, which would be no more" 2 cprof-record --metrics "$tmp/fifo" -o "$tmp/none/x" -- true
+is "  it is still there" "$([ -p "$tmp/fifo" ] && echo yes)" yes
 status "an option without its argument is refused too" 2 cprof-record --unwind-mem
 done_testing

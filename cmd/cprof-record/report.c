@@ -73,6 +73,21 @@ static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
 	return lost;
 }
 
+/* Of events of which a sample stands for very many, those behind the last one may be worth a word. */
+static void print_rest(const struct recorder *r)
+{
+	enum { PERCENT_LEAST = 1 };
+
+	for (size_t i = 0; i < r->o.n_events; i++) {
+		uint64_t expected = r->ledger.events[i].row.outcomes[OUTCOME_EXPECTED];
+		uint64_t rest = r->ledger.events[i].row.outcomes[OUTCOME_REST];
+
+		if (rest > expected / 100 * PERCENT_LEAST)
+			fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " %s behind the last sample of them", rest, expected,
+				r->o.events[i].name);
+	}
+}
+
 static void print_losses(const struct recorder *r)
 {
 	uint64_t lost = 0, missed = ledger_missed(&r->ledger);
@@ -92,6 +107,7 @@ static void print_losses(const struct recorder *r)
 		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come%s", missed,
 			ledger_total(&r->ledger, OUTCOME_EXPECTED),
 			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
+	print_rest(r);
 }
 
 /* How whole the user stacks are, and what that was for want of. */

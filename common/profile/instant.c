@@ -66,7 +66,7 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 {
 	struct tm tm = { 0 };
 	int64_t daytime = 0;
-	int n = 0;
+	int n = 0, day;
 
 	if (sscanf(text, "%4d-%2d-%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &n) < 3 || n != 10 || tm.tm_year < 1970 ||
 	    tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31)
@@ -80,8 +80,9 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 		return false;
 	tm.tm_year -= 1900;
 	tm.tm_mon--;
+	day = tm.tm_mday;
 	*ns = ((int64_t)timegm(&tm) - offset) * SECOND + daytime;
-	return true;
+	return tm.tm_mday == day; /* else there is no such day in that month */
 }
 
 bool instant_parse(struct instant *w, const char *text, long offset)
