@@ -418,9 +418,14 @@ static __attribute__((noinline)) void enter(struct task_struct *next, unsigned l
 		return;
 	split(t, start, now, &waited, &queued);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
-	s->ns[t->reason < WAIT_CPU ? t->reason : WAIT_CPU] += waited;
-	s->ns[WAIT_CPU] += queued;
 	s->last = waited + queued;
+	if (t->reason == WAIT_SLEEP) /* by constants: of a computed place older verifiers lose the bounds */
+		s->ns[WAIT_SLEEP] += waited;
+	else if (t->reason == WAIT_UNINTERRUPTIBLE)
+		s->ns[WAIT_UNINTERRUPTIBLE] += waited;
+	else
+		queued += waited;
+	s->ns[WAIT_CPU] += queued;
 	if (exact && !t->told && t->reason != WAIT_CPU)
 		t->due = untold(s) >= min_ns;
 	else if (t->told || untold(s) >= min_ns)
