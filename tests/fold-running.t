@@ -52,6 +52,8 @@ is "one that --from cuts is left out" "$(spans | capture | wall --from 0.0000005
 is "  so is what --to cuts" "$(spans | capture | wall --to 0.000002500)" "x 300 x;[running, not sampled] 120"
 is "  by the clock, too" "$(spans | capture | wall --from @1700000000.0000015)" "x 200 x;[running, not sampled] 160"
 is "  on both sides" "$(spans | capture | wall --from @1700000000.0000015 --to @1700000000.0000025)" "x 100"
+is "renamed, and the span of the old name is lost" \
+	"$( (tick 1 1100; echo 'comm time=1150 thread=1 comm="z"'; tick 1 1200; ran 1 2000 10 1000) | capture | wall)" "x 100"
 sum() { tr ' ' '\n' | awk '/^[0-9]+$/ { n += $1 } END { print n }'; }
 is "with frames it is all as well" "$(both 300 | sed 's/user=0/user=16/' | capture | wall | sum)" 1000
 is "of one half there is no account" "$(both 300 | sed 's/user=0/user=16/' | capture | wall -U | sum)" 900

@@ -45,9 +45,12 @@ void running_add(struct running *r, uint32_t who, enum running_part what, uint64
 /* What all parts are to weigh together. */
 static uint64_t rightful(const struct running_account *a, enum running_part what)
 {
+	uint64_t excess = a->sampled > a->ran ? a->sampled - a->ran : 0;
+
 	if (what == RUNNING_SPANS)
 		return a->ran > a->sampled ? a->ran - a->sampled : 0;
-	return a->whole[what] - (a->sampled > a->ran ? a->sampled - a->ran : 0);
+	/* A thread that was renamed may have brought samples that are another account's. */
+	return a->whole[what] > excess ? a->whole[what] - excess : 0;
 }
 
 uint64_t running_share(struct running *r, uint32_t who, enum running_part what, uint64_t weight)

@@ -340,13 +340,9 @@ static inline bool end_full(struct writer *w)
 	return w->block.n + w->batch.n < WRITER_BLOCK || end_block(w);
 }
 
-/* No length of its body needs a second byte. */
-bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
+/* Ready for what stands in a block of records by itself? */
+static inline bool begin_entry(struct writer *w)
 {
-	uint8_t *head, *end;
-
-	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
-	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
 	if (w->failed)
 		return false;
 	if (!w->in_segment)
@@ -354,6 +350,18 @@ bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
 	if (w->type == BLOCK_HEADER && !end_block(w))
 		return false;
 	close_batch(w);
+	return true;
+}
+
+/* No length of its body needs a second byte. */
+bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
+{
+	uint8_t *head, *end;
+
+	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
+	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
+	if (!begin_entry(w))
+		return false;
 	if (!buf_has_room(&w->block, 2 + RECORD_SYMBOL_MAX) && !buf_reserve(&w->block, 2 + RECORD_SYMBOL_MAX))
 		return fail(w, "cannot write", strerror(ENOMEM));
 	head = w->block.p + w->block.n;
@@ -395,13 +403,8 @@ bool writer_put_batch(struct writer *w, const struct stream_batch *b)
 {
 	enum { HEAD_MAX = 2 * VARINT_MAX }; /* type and length */
 
-	if (w->failed)
+	if (!begin_entry(w))
 		return false;
-	if (!w->in_segment)
-		return refuse(w, "the first record must be a segment");
-	if (w->type == BLOCK_HEADER && !end_block(w))
-		return false;
-	close_batch(w);
 	if (w->block.n + HEAD_MAX + b->body.n > BLOCK_HEAD + BLOCK_MAX || (b->type == RECORD_SAMPLE && w->time != b->time))
 		return put_each(w, b);
 	buf_varint(&w->block, b->type);
