@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 		printf("%ld\n", touch_for(seconds));
 		return 0;
 	}
+	usleep(400000); /* till then the recorder has the tables of this program, however busy the machine is */
 	touch_pages(new_pages(pages), pages);
 	call_kernel(calls);
 	sleep_often((long)(seconds * 100));
