@@ -9,10 +9,8 @@
  *
  * Where the kernel lets a program run when schedule() returns (fexit: not where ftrace is missing or locked away), the
  * stack of a wait that came to min_ns is taken there, when it is over and known to be long, in place of the guess. Then
- * a long wait has its own stack even where a thousand short ones came from the same place by another way. Emulated, for want
- * of a machine of our own that has it, a switch cost no more with it than chance gave (pingpong.c, eight windows each in
- * turns on 6.12: 1.34 ms with, 1.41 ms without; offcputime 2.7 ms), and of 1.04 s of rare long waits 1.04 s were where they
- * were on 7.3; the guess had 0.37 s of 0.86.
+ * a long wait has its own stack even where a thousand short ones came from the same place by another way; `make
+ * check-kernels` looks for that, and no machine of our own has it that could tell what it costs.
  *
  * Time in the queue for a CPU counts with the place: [left the CPU, woken] is the wait, [woken, runs] is the queue.
  * Who was preempted was at no place of his own choice; there the sum alone decides, as a timer would.
@@ -21,7 +19,7 @@
  * short runs hardly that. On a virtual machine it missed 14 us of each run, in which the kernel had interrupts off to put
  * the thread away, and what follows had the tick; of one that sleeps for 50 us at a time that was three quarters.
  *
- * In an object of its own, as it needs BTF and 5.18.
+ * In an object of its own, as it needs BTF and 5.19.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -433,8 +431,8 @@ static __attribute__((noinline)) void enter(struct task_struct *next, unsigned l
 }
 
 /*
- * It leaves, and was not seen to come: of a hundred switches to a thread a kernel tells of one too few. The scheduler
- * has what it ran since; the rest before it was the wait.
+ * It leaves, and was not seen to come: not every kernel tells of each switch. The scheduler has what it ran since; the
+ * rest before it was the wait.
  */
 static __always_inline void make_up(struct task_struct *prev, const struct thread *t, unsigned long long now)
 {
