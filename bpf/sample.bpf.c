@@ -29,7 +29,9 @@ const volatile unsigned int always_copy = 0;     /* for a check of what was walk
 const volatile unsigned int regs_by = REGS_BY_HELPER;
 const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of task_struct.stack */
 
-/* Time from tick to tick, where programs run beside this one that keep it from running; else 0. It changes with the rate. */
+const volatile unsigned int looks_back = 0;      /* other programs run beside this one, and may keep it from running */
+
+/* Time from tick to tick, where such are known; else 0. It changes with the rate. */
 unsigned long long tick_ns SEC(".data") = 0;
 
 enum {
@@ -40,12 +42,8 @@ enum {
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
 };
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, struct sample_counts);
-} counts SEC(".maps");
+/* Where in a CPU's scratch user space finds the counts. */
+const volatile unsigned int counts_at = __builtin_offsetof(struct scratch, counts);
 
 static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 {
@@ -156,7 +154,7 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
  */
 static __always_inline void look_back(struct sample_counts *c, unsigned long long now)
 {
-	unsigned long long period = tick_ns, near = period / ON_TIME_SHARE, gap = now - c->last, n, after;
+	unsigned long long period = looks_back ? tick_ns : 0, near = period / ON_TIME_SHARE, gap = now - c->last, n, after;
 
 	if (!period)
 		return;
@@ -187,7 +185,8 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
 
 	(void)ctx;
-	bpf_map_delete_elem(&spaces, &pid);
+	if (bpf_map_delete_elem(&spaces, &pid) == 0)
+		count_change();
 	return 0;
 }
 
@@ -195,12 +194,13 @@ SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
 	unsigned long long start = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
-	unsigned int pid = id >> 32, tid = (unsigned int)id, zero = 0;
+	unsigned int pid = id >> 32, tid = (unsigned int)id;
 	struct scratch *s = my_scratch();
-	struct sample_counts *c = bpf_map_lookup_elem(&counts, &zero);
+	struct sample_counts *c;
 
-	if (!s || !c)
+	if (!s)
 		return 0;
+	c = &s->counts;
 	look_back(c, start);
 	if (pid == 0 && is_idle(ctx)) {
 		c->n[COUNT_IDLE]++;

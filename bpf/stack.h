@@ -25,21 +25,26 @@ enum {
 	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
 };
 
-/* What a CPU is busy with. The map's values end where the copy of the stack does. */
+/*
+ * What a CPU is busy with. What each sample touches stands together, from the last page of memory on: at 99 Hz each
+ * page is one that the CPU has to look up. The map's values end where the copy of the stack does.
+ */
 struct scratch {
-	struct walk walk;
-	struct window window;
-	struct unwind_found found[UNWIND_FOUND];
+	struct unwind_memory memory;
+	struct sample_counts counts;
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	unsigned long long woken; /* where in the ring the reader was, plus 1, when this CPU woke it */
+	struct walk walk;
+	struct window window;
 	struct sample_head head;
 	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
-};
+} __attribute__((aligned(4096)));
 
-/* By CPU. Not a per-CPU array: the values of one can have 32 KiB. */
+/* By CPU. Not a per-CPU array: the values of one can have 32 KiB. Mapped by user space, for the counts; and so begins with a page. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, unsigned int);
 	__type(value, struct scratch);
@@ -86,12 +91,12 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 	return s ? &s->walk : NULL;
 }
 
-static __always_inline struct unwind_found *walk_found(WALK_ENV *env)
+static __always_inline struct unwind_memory *walk_memory(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
 
 	use(env);
-	return s ? s->found : NULL;
+	return s ? &s->memory : NULL;
 }
 
 static __always_inline struct window *walk_window(void)
@@ -207,17 +212,34 @@ static __always_inline int may_copy(void)
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2;
 }
 
-static __always_inline void begin_walk(struct scratch *s, unsigned int pid)
+/* The mappings of a process; none, where they are not known. */
+static __always_inline void find_space(WALK_ENV *env, struct scratch *s, unsigned int pid)
 {
-	struct unwind_space *space = bpf_map_lookup_elem(&spaces, &pid);
+	struct unwind_met *met = &s->memory.spaces[pid & (UNWIND_SPACES - 1)];
+	unsigned int changes = walk_changes(env);
+	struct unwind_space *space;
 
+	if (changes && met->changes == changes && met->pid == pid) {
+		s->walk.space = met->space;
+		return;
+	}
+	space = bpf_map_lookup_elem(&spaces, &pid);
+	if (!space) {
+		s->walk.space.n = s->walk.space.generation = 0;
+		return;
+	}
+	s->walk.space = *space;
+	met->space = s->walk.space;
+	met->pid = pid;
+	met->changes = changes;
+}
+
+static __always_inline void begin_walk(WALK_ENV *env, struct scratch *s, unsigned int pid)
+{
 	s->walk.end = s->walk.start = 0;
 	s->window.n = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
-	if (space)
-		s->walk.space = *space;
-	else
-		s->walk.space.n = s->walk.space.generation = 0;
+	find_space(env, s, pid);
 	s->head.generation = s->walk.space.generation;
 }
 
@@ -226,7 +248,7 @@ static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned 
 {
 	int end = WALK_DEPTH;
 
-	begin_walk(s, pid);
+	begin_walk(env, s, pid);
 	for (int i = 0; i < SAMPLE_DEPTH_MAX + 1; i++) {
 		end = walk_frame(env);
 		if (end != WALK_ON)

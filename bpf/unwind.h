@@ -133,11 +133,20 @@ static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
 	return f ? f->items : NULL;
 }
 
+/* Something has changed that leads to rows: as store_changed does in user space. */
+static __always_inline void count_change(void)
+{
+	struct files *f = only_value(&files);
+
+	if (f)
+		__sync_fetch_and_add(&f->items[0].load, 1);
+}
+
 /*
  * A piece of the stack. Several frames mostly stand in it, and to call the helper that reads costs more than all
  * else in a step: 190 ns a frame of 32 bytes became 75.
  */
-enum { WINDOW = 1024, WINDOW_READ = 16 };
+enum { WINDOW = 256, WINDOW_READ = 16 };
 
 struct window {
 	__u64 at;

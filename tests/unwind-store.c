@@ -15,7 +15,7 @@
 #include "common/unwind/walk.h"
 
 static struct walk looker;
-static struct unwind_found found[UNWIND_FOUND]; /* by all that have ever looked */
+static struct unwind_memory memory; /* of all that have ever looked */
 
 static inline struct walk *walk_state(const struct store *s)
 {
@@ -48,10 +48,10 @@ static inline const struct unwind_file *walk_files(const struct store *s)
 	return store_shard(s, STORE_FILES, 0);
 }
 
-static inline struct unwind_found *walk_found(const struct store *s)
+static inline struct unwind_memory *walk_memory(const struct store *s)
 {
 	(void)s;
-	return found;
+	return &memory;
 }
 
 static inline int walk_read(const struct store *s, void *to, __u32 n, __u64 from)
@@ -195,6 +195,7 @@ static struct store *new_store(struct memory *m, uint64_t budget)
 {
 	struct store_backing backing = { give_shard, m };
 
+	memset(&memory, 0, sizeof(memory)); /* its numbers are of another store */
 	*m = (struct memory){ .most = SIZE_MAX };
 	return store_new(&backing, budget);
 }
@@ -249,13 +250,24 @@ static struct unwind_table make_table(const struct shape *shape, bool sparse)
 	return t;
 }
 
-/* The rule that somebody finds who has read what leads to the file's pages: by search, or who remembers maybe. */
-static struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset, bool remember)
+/*
+ * The rule that somebody finds who has read what leads to the file's pages, mapped at address 0: by search, or who
+ * remembers maybe. Each table has mappings of its own.
+ */
+static struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset, bool exact, bool remember)
 {
-	looker = (struct walk){ .file = *f, .exact = !remember };
-	if (walk_look_up(s, offset))
+	looker = (struct walk){ .file = *f, .end = UINT64_MAX, .exact = exact, .space.generation = f->load };
+	if ((!remember || walk_recall(s, offset)) && walk_look_up(s, offset))
 		looker.rule.kind = UNWIND_KINDS;
 	return looker.rule;
+}
+
+/* How far that is from where its row begins, at most 64 KiB before. */
+static bool is_distance(const struct unwind_table *t, uint64_t offset, uint32_t distance)
+{
+	struct unwind_rule here = unwind_table_find(t, offset), first = unwind_table_find(t, offset - distance);
+
+	return distance < 1 << UNWIND_PAGE_SHIFT && distance <= offset && memcmp(&here, &first, sizeof(here)) == 0;
 }
 
 static struct unwind_file read_file(const struct store *s, uint32_t file)
@@ -270,10 +282,10 @@ static bool finds(const struct store *s, const struct unwind_file *f, const stru
 		uint64_t offset = random_below((t->first_page + t->n_pages + 1) << UNWIND_PAGE_SHIFT);
 		struct unwind_rule want = unwind_table_find(t, offset);
 
-		for (int remember = 0; remember < 3; remember++) {
-			struct unwind_rule got = look_up(s, f, offset, remember);
+		for (int way = 0; way < 6; way++) {
+			struct unwind_rule got = look_up(s, f, offset, way % 2, way / 2);
 
-			if (memcmp(&got, &want, sizeof(got)) != 0)
+			if (memcmp(&got, &want, sizeof(got)) != 0 || !is_distance(t, offset, looker.distance))
 				return false;
 		}
 	}
@@ -563,7 +575,7 @@ static void what_was_found(void)
 		f = read_file(s, file);
 		for (uint64_t k = 0; k < OFFSETS; k++) {
 			uint64_t offset = (t.first_page << UNWIND_PAGE_SHIFT) + k;
-			struct unwind_rule want = unwind_table_find(&t, offset), got = look_up(s, &f, offset, true);
+			struct unwind_rule want = unwind_table_find(&t, offset), got = look_up(s, &f, offset, k % 2, true);
 
 			right = right && memcmp(&got, &want, sizeof(got)) == 0;
 		}
@@ -572,6 +584,50 @@ static void what_was_found(void)
 		unwind_table_release(&t);
 	}
 	check(right, "what was found in a table is not found in the next one");
+	end_store(s, &m);
+}
+
+/* What somebody finds at an address, who has been there before: the file's state, or UNWIND_FILE_NONE: no mapping. */
+static uint32_t state_at(const struct store *s, const struct unwind_space *space, uint64_t pc)
+{
+	looker = (struct walk){ .space = *space };
+	return walk_enter(s, pc) == WALK_ON ? looker.file.state : UNWIND_FILE_NONE;
+}
+
+/* Mappings are remembered, but never what the files were. */
+static void places(void)
+{
+	struct unwind_table t = make_table(&(struct shape){ 1, 1, 2, 0 }, false);
+	struct memory m;
+	struct store *s = new_store(&m, 4 << 20);
+	uint32_t file = store_file(s), other = store_file(s);
+	struct unwind_mapping map[] = { { 0x10000, 0x18000, 0, file, 0 }, { 0x18000, 0x30000, 0, other, 0 } };
+	struct unwind_space space, next;
+	bool own = true;
+
+	t.first_page = 0;
+	store_map(s, map, 2, &space);
+	check(state_at(s, &space, 0x12345) == UNWIND_FILE_ASK && looker.file_at == file && looker.start == 0x10000,
+	      "a mapping that was not met");
+	memset((void *)walk_mappings(s, 0), 0, sizeof(map));
+	check(state_at(s, &space, 0x12346) == UNWIND_FILE_ASK && looker.file_at == file && looker.end == 0x18000,
+	      "  is known the second time");
+	check(state_at(s, &space, 0x18000) == UNWIND_FILE_NONE, "  but not the one beside it");
+	for (uint32_t i = 0; i < 64; i++) {
+		map[0].file = i % 2 ? file : other;
+		store_map(s, map, 2, &next);
+		own = own && state_at(s, &next, 0x12345) == UNWIND_FILE_ASK && looker.file_at == map[0].file;
+	}
+	check(own, "  nor those of another space");
+	check(store_load(s, file, &t) == STORE_LOADED && state_at(s, &next, 0x12345) == UNWIND_FILE_READY,
+	      "a table that is loaded is seen at once");
+	check(state_at(s, &next, 0x12345) == UNWIND_FILE_READY && looker.file.load == read_file(s, file).load, "  and every time");
+	looker.end = 0x12346;
+	check(walk_look_up(s, 0x12345) == 0 && walk_recall(s, 0x12345) == 0, "a row is remembered");
+	check(walk_recall(s, 0x12346) != 0, "  but not behind the mapping's end");
+	store_unload(s, file, UNWIND_FILE_REFUSED, 1);
+	check(state_at(s, &next, 0x12345) == UNWIND_FILE_REFUSED, "  and one that is put out is not any more");
+	unwind_table_release(&t);
 	end_store(s, &m);
 }
 
@@ -667,6 +723,7 @@ int main(void)
 	rules_are_shared();
 	file_numbers();
 	what_was_found();
+	places();
 	spaces_at_random();
 	without_memory();
 	return checks_done();

@@ -281,9 +281,9 @@ static const char *end_word(const struct unwind_host *h, int end)
 	return end == WALK_UNREADABLE && h->beyond ? root_name(ROOT_COPY) : root_name((uint64_t)end);
 }
 
-static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stack, struct unwind_found *found)
+static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stack, struct unwind_memory *memory)
 {
-	struct unwind_host h = { .store = s, .found = found, .mappings = c->maps, .n_mappings = c->n_maps,
+	struct unwind_host h = { .store = s, .memory = memory, .mappings = c->maps, .n_mappings = c->n_maps,
 				 .stack_at = c->stack_at, .stack = { stack, c->stack_n },
 				 .walk = { .exact = 1, .inner = 1, .bx_known = 1 } };
 	struct frame got[FRAMES] = { { c->regs[UNWIND_RIP], true } };
@@ -311,14 +311,14 @@ static void run(struct unwind_case *c)
 {
 	struct memory m = { .n = 0 };
 	struct store *s = store_new(&(struct store_backing){ give_shard, &m }, 2 << 20);
-	struct unwind_found *found = calloc(UNWIND_FOUND, sizeof(*found));
+	struct unwind_memory *memory = calloc(1, sizeof(*memory));
 	uint8_t *stack = malloc(c->stack_n + 1); /* of just that size, for the sanitizers */
 
 	memcpy(stack, stack_read, c->stack_n);
 	load_all(s, c);
-	check(walk_one(c, s, stack, NULL) && walk_one(c, s, stack, found) && walk_one(c, s, stack, found), c->text);
+	check(walk_one(c, s, stack, NULL) && walk_one(c, s, stack, memory) && walk_one(c, s, stack, memory), c->text);
 	store_free(s);
-	free(found);
+	free(memory);
 	for (size_t i = 0; i < m.n; i++)
 		free(m.shards[i]);
 	free(stack);
@@ -426,13 +426,13 @@ static void noise(uint64_t walks)
 	struct memory m = { .n = 0 };
 	struct unwind_mapping map;
 	struct store *s = noise_store(&m, &map);
-	struct unwind_found *found = calloc(UNWIND_FOUND, sizeof(*found));
+	struct unwind_memory *memory = calloc(1, sizeof(*memory));
 	uint64_t ends[ROOTS] = { 0 }, frames = 0;
 	bool known = true;
 
 	for (uint64_t i = 0; i < walks; i++) {
 		uint64_t *stack = malloc(NOISE_STACK);
-		struct unwind_host h = { .store = s, .found = found, .mappings = &map, .n_mappings = 1,
+		struct unwind_host h = { .store = s, .memory = memory, .mappings = &map, .n_mappings = 1,
 					 .stack_at = noise_base, .stack = { (uint8_t *)stack, NOISE_STACK }, .walk = { .exact = 1, .inner = 1, .bx_known = 1 } };
 		int end = WALK_ON, n = 0;
 
@@ -455,7 +455,7 @@ static void noise(uint64_t walks)
 	check(frames > walks / 4 && ends[WALK_BROKEN] && ends[WALK_UNREADABLE] && ends[WALK_BAD_RULE] && ends[WALK_COMPLETE],
 	      "  in many ways, some of them up the stack");
 	store_free(s);
-	free(found);
+	free(memory);
 	for (size_t i = 0; i < m.n; i++)
 		free(m.shards[i]);
 }

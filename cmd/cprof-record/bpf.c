@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -60,7 +61,8 @@ struct bpf_engine {
 	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
 	size_t taken;        /* samples in this call */
 	struct queue *queue; /* where the ring is drained to, for the time of the call */
-	struct sample_counts *counts; /* of all possible CPUs */
+	const uint8_t *scratches; /* of all possible CPUs, as the program has them: the counts are read there */
+	size_t scratch_bytes;     /* of one */
 	int possible;
 };
 
@@ -189,21 +191,25 @@ static void watch(struct engine *e, int epoll)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
 
+static const struct sample_counts *counts_of(const struct bpf_engine *b, unsigned int cpu)
+{
+	return (const struct sample_counts *)(b->scratches + cpu * b->scratch_bytes + b->sample->rodata->counts_at);
+}
+
+/* The counts are read where they are. */
 static void refresh(struct engine *e)
 {
-	uint32_t zero = 0;
-
-	bpf_map_lookup_elem(bpf_map__fd(of(e)->sample->maps.counts), &zero, of(e)->counts);
+	(void)e;
 }
 
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	const uint64_t *n;
+	const volatile unsigned long long *n;
 
 	*c = (struct engine_counts){ 0 };
 	if ((int)cpu >= of(e)->possible)
 		return;
-	n = (const uint64_t *)of(e)->counts[cpu].n;
+	n = counts_of(of(e), cpu)->n;
 	c->outcomes[OUTCOME_EMITTED] = n[COUNT_EMITTED];
 	c->outcomes[OUTCOME_IDLE] = n[COUNT_IDLE];
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
@@ -217,7 +223,10 @@ static bool tell(struct engine *e, uint32_t pid, const struct unwind_space *spac
 {
 	int fd = bpf_map__fd(of(e)->sample->maps.spaces);
 
-	return (space ? bpf_map_update_elem(fd, &pid, space, BPF_ANY) : bpf_map_delete_elem(fd, &pid)) == 0;
+	int failed = space ? bpf_map_update_elem(fd, &pid, space, BPF_ANY) : bpf_map_delete_elem(fd, &pid);
+
+	store_changed(e->store);
+	return failed == 0;
 }
 
 static void follow(struct engine *e, uint32_t parent, uint32_t child)
@@ -281,6 +290,23 @@ static void stop(struct engine *e)
 		drop_event(of(e), of(e)->n - 1);
 }
 
+static bool map_scratches(struct bpf_engine *b)
+{
+	const struct bpf_map *m = b->sample->maps.scratches;
+	void *p;
+
+	b->scratch_bytes = bpf_map__value_size(m);
+	p = mmap(NULL, (size_t)b->possible * b->scratch_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(m), 0);
+	b->scratches = p == MAP_FAILED ? NULL : p;
+	return b->scratches != NULL;
+}
+
+static void unmap_scratches(struct bpf_engine *b)
+{
+	if (b->scratches)
+		munmap((void *)b->scratches, (size_t)b->possible * b->scratch_bytes);
+}
+
 static void close_engine(struct engine *e)
 {
 	struct bpf_engine *b = of(e);
@@ -295,10 +321,10 @@ static void close_engine(struct engine *e)
 	counted_close(b->counted);
 	store_free(b->base.store);
 	shards_release(&b->shards);
+	unmap_scratches(b);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
 	free(b->events);
-	free(b->counts);
 	free(b);
 }
 
@@ -361,6 +387,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
 	s->rodata->want_weight = o->cycles;
+	s->rodata->looks_back = o->n_events > 0;
 	s->rodata->filter_groups = (unsigned int)o->n_groups;
 	bpf_map__set_max_entries(s->maps.groups, o->n_groups ? (uint32_t)o->n_groups : 1);
 	s->rodata->filter_tids = o->n_tids > 0;
@@ -446,7 +473,7 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 			return false;
 	}
 	b->ring = ring_buffer__new(bpf_map__fd(b->sample->maps.ring), take_sample, b, NULL);
-	return b->ring != NULL;
+	return b->ring && map_scratches(b);
 }
 
 static bool load_others(struct bpf_engine *b, struct buf *error)
@@ -507,7 +534,6 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
 	b->possible = libbpf_num_possible_cpus();
-	b->counts = calloc(b->possible > 0 ? (size_t)b->possible : 1, sizeof(*b->counts));
 	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
 			b->cpus.items[b->cpus.n++] = online->items[i];

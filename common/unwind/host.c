@@ -38,9 +38,9 @@ static inline const struct unwind_file *walk_files(struct unwind_host *h)
 	return store_shard(h->store, STORE_FILES, 0);
 }
 
-static inline struct unwind_found *walk_found(struct unwind_host *h)
+static inline struct unwind_memory *walk_memory(struct unwind_host *h)
 {
-	return h->found;
+	return h->memory;
 }
 
 static inline int walk_read(struct unwind_host *h, void *to, __u32 n, __u64 from)
@@ -58,6 +58,7 @@ static inline int walk_read(struct unwind_host *h, void *to, __u32 n, __u64 from
 int unwind_host_step(struct unwind_host *h)
 {
 	h->walk.space = (struct unwind_space){
-		.n = (uint32_t)(h->n_mappings < UNWIND_SPACE_MAPPINGS ? h->n_mappings : UNWIND_SPACE_MAPPINGS) };
+		.n = (uint32_t)(h->n_mappings < UNWIND_SPACE_MAPPINGS ? h->n_mappings : UNWIND_SPACE_MAPPINGS),
+		.generation = h->memory != NULL };
 	return walk_step(h) & ~WALK_UNSURE; /* nobody knows more */
 }

@@ -13,13 +13,14 @@
 #ifndef CPROF_UNWIND_HOST_H
 #define CPROF_UNWIND_HOST_H
 
+#include "common/unwind/memory.h"
 #include "common/unwind/state.h"
 #include "common/unwind/store.h"
 
 struct unwind_host {
 	struct walk walk;
 	const struct store *store;
-	struct unwind_found *found; /* UNWIND_FOUND, zeroed at first; or NULL */
+	struct unwind_memory *memory; /* of this store and these mappings; or NULL */
 	const struct unwind_mapping *mappings; /* ascending */
 	size_t n_mappings;
 	uint64_t stack_at;

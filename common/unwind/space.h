@@ -18,8 +18,6 @@ enum {
 	UNWIND_FILES = 1 << 15,
 	UNWIND_SPACE_MAPPINGS = 32767, /* of one process: a search has 15 steps */
 	UNWIND_SHARDS = 4096,          /* of rows or of mappings, at most */
-	UNWIND_FOUND_BITS = 10,
-	UNWIND_FOUND = 1 << UNWIND_FOUND_BITS, /* rules that are remembered */
 };
 
 enum unwind_file_state {
@@ -34,7 +32,7 @@ struct unwind_file {
 	__u32 pages;      /* index of the first one */
 	__u32 first_page; /* which page of the file that is */
 	__u32 n_pages;
-	__u32 load; /* a new one with each table that is loaded; never 0 */
+	__u32 load; /* a new one with each table that is loaded; never 0. Of file 0: a new one with each change of any file or space */
 };
 
 struct unwind_mapping {
@@ -49,14 +47,6 @@ struct unwind_space {
 	__u32 first, n;
 	__u32 generation; /* a new one with each change; never 0 */
 	__u32 pad;
-};
-
-/* A rule that a walk found, so that the next one need not search. By load, as numbers of files are used again. */
-struct unwind_found {
-	__u64 offset; /* in the file */
-	__u32 load;   /* 0: nothing */
-	__u32 distance;
-	struct unwind_rule rule;
 };
 
 #endif

@@ -34,7 +34,8 @@ struct walk {
 	__u32 file_at;
 	struct unwind_space space;
 	struct unwind_rule rule; /* of the last frame */
-	__u32 distance;
+	__u32 distance; /* from its row's first byte */
+	__u32 at;       /* in the trail: the last row that was found there or put there */
 	__u8 exact;    /* rip was interrupted, it is no return address */
 	__u8 inner;    /* all registers are known: the sampled frame, or one that a signal interrupted */
 	__u8 bx_known;

@@ -163,6 +163,7 @@ struct store *store_new(const struct store_backing *b, uint64_t budget)
 	}
 	for (uint8_t i = UNWIND_GAP; i <= UNWIND_BAD; i++)
 		rule_of(s, i)->kind = i;
+	store_changed(s);
 	return s;
 }
 
@@ -170,6 +171,12 @@ struct store *store_new(const struct store_backing *b, uint64_t budget)
 static uint32_t next_number(uint32_t *last)
 {
 	return ++*last ? *last : ++*last;
+}
+
+/* Others count here, too: what the walk reads is 32 bits, and what they add is one. */
+void store_changed(struct store *s)
+{
+	__atomic_add_fetch(&file_of(s, 0)->load, 1, __ATOMIC_RELEASE);
 }
 
 uint32_t store_file(struct store *s)
@@ -180,6 +187,7 @@ uint32_t store_file(struct store *s)
 		return 0;
 	s->files[file].used = true;
 	*file_of(s, file) = (struct unwind_file){ .state = UNWIND_FILE_ASK };
+	store_changed(s);
 	return file;
 }
 
@@ -191,6 +199,7 @@ enum unwind_file_state store_state(const struct store *s, uint32_t file)
 void store_mark(struct store *s, uint32_t file, enum unwind_file_state state)
 {
 	__atomic_store_n(&file_of(s, file)->state, state, __ATOMIC_RELEASE);
+	store_changed(s);
 }
 
 /* The number of a rule that is known or gets known; one more user. */

@@ -55,6 +55,8 @@ void store_forget(struct store *s, uint32_t file, uint64_t now);
 /* Ascending mappings without overlaps, at most UNWIND_SPACE_MAPPINGS; the generation is a new one. */
 enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, size_t n, struct unwind_space *space);
 void store_unmap(struct store *s, const struct unwind_space *space, uint64_t now);
+/* What leads from a process to its space has changed: walks remember nothing of before. Files' changes are known here. */
+void store_changed(struct store *s);
 
 void store_reap(struct store *s, uint64_t now);
 

@@ -19,6 +19,7 @@
 
 #include <stddef.h>
 
+#include "common/unwind/memory.h"
 #include "common/unwind/state.h"
 
 /* NULL: there is none. Arrays of UNWIND_SHARD_ROWS, _SHARD_MAPPINGS, _RULES, _PAGES, _FILES. */
@@ -28,12 +29,13 @@ static WALK_INLINE const struct unwind_mapping *walk_mappings(WALK_ENV *env, __u
 static WALK_INLINE const struct unwind_rule *walk_rules(WALK_ENV *env);
 static WALK_INLINE const struct unwind_page *walk_pages(WALK_ENV *env);
 static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV *env);
-/* UNWIND_FOUND of them, nobody else's while the walk lasts; NULL: nothing is remembered. */
-static WALK_INLINE struct unwind_found *walk_found(WALK_ENV *env);
+/* Nobody else's while the walk lasts; NULL: nothing is remembered. */
+static WALK_INLINE struct unwind_memory *walk_memory(WALK_ENV *env);
 /* Memory of the thread that is walked. 0: read. */
 static WALK_INLINE int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from);
 
-enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56 };
+enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56,
+       WALK_FOUND = 66 /* no walk_end */ };
 
 /*
  * Both searches have no branch in their steps: there is none to mispredict, and the verifier does not have to
@@ -57,13 +59,9 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 	return first & (UNWIND_SHARD_MAPPINGS - 1);
 }
 
-/* Of n rows from first on the last one whose offset is not behind that of key. */
-static WALK_INLINE __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
+/* Index within the shard of the last of n rows, from first on, whose offset is not behind that of key. */
+static WALK_INLINE __u32 walk_find_row(const __u32 *rows, __u32 first, __u32 n, __u32 key)
 {
-	const __u32 *rows = walk_rows(env, shard);
-
-	if (!rows)
-		return UNWIND_GAP;
 	for (int i = 0; i < 14 && n > 1; i++) {
 		__u32 half = n / 2;
 		__u64 behind = ((__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)]) >> 63;
@@ -71,11 +69,10 @@ static WALK_INLINE __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, 
 		first += half & ((__u32)behind - 1);
 		n -= half;
 	}
-	return rows[first & (UNWIND_SHARD_ROWS - 1)];
+	return first & (UNWIND_SHARD_ROWS - 1);
 }
 
-/* Makes the mapping at pc the walk's. */
-static WALK_INLINE int walk_enter(WALK_ENV *env, struct walk *w, __u64 pc)
+static WALK_INLINE int walk_search_mapping(WALK_ENV *env, struct walk *w, __u64 pc)
 {
 	__u32 shard = w->space.first / UNWIND_SHARD_MAPPINGS;
 	__u32 at = walk_find_mapping(env, shard, w->space.first & (UNWIND_SHARD_MAPPINGS - 1), w->space.n, pc);
@@ -95,25 +92,74 @@ static WALK_INLINE int walk_enter(WALK_ENV *env, struct walk *w, __u64 pc)
 	return WALK_ON;
 }
 
-/*
- * The row at an offset in the file, with its own made the distance to it; UNWIND_GAP (and distance 0) where there
- * is none.
- */
-static WALK_INLINE __u32 walk_row(WALK_ENV *env, const struct walk *w, __u64 offset)
+/* How often something has changed that leads to the rows; 0: not known. What is read behind this is of then or later. */
+static WALK_INLINE __u32 walk_changes(WALK_ENV *env)
 {
-	const struct unwind_page *pages = walk_pages(env);
+	const struct unwind_file *files = walk_files(env);
+
+	return files ? *(const volatile __u32 *)&files->load : 0;
+}
+
+/* Where a mapping is remembered: by 64 KiB of addresses, of which it may fill many. */
+static WALK_INLINE struct unwind_place *walk_place(WALK_ENV *env, const struct walk *w, __u64 pc)
+{
+	__u32 hash = ((__u32)(pc >> 16) ^ w->space.generation * 0x85ebca6bu) * 0x9e3779b1u;
+	struct unwind_memory *m = walk_memory(env);
+
+	return m && w->space.generation ? &m->places[hash >> (32 - UNWIND_PLACES_BITS)] : NULL;
+}
+
+/* Makes the mapping at pc the walk's. */
+WALK_FN int walk_enter(WALK_ENV *env, __u64 pc)
+{
+	__u32 changes = walk_changes(env);
+	struct walk *w = walk_state(env);
+	struct unwind_place *p;
+	int end;
+
+	if (!w)
+		return WALK_NO_MAPPING;
+	p = walk_place(env, w, pc);
+	if (p && changes && p->changes == changes && p->generation == w->space.generation && pc >= p->start && pc < p->end) {
+		w->start = p->start;
+		w->end = p->end;
+		w->offset = p->offset;
+		w->file_at = p->file_at;
+		w->file = p->file;
+		return WALK_ON;
+	}
+	end = walk_search_mapping(env, w, pc);
+	if (p && changes && end == WALK_ON)
+		*p = (struct unwind_place){ w->start, w->end, w->offset, w->space.generation, changes, w->file_at, w->file, 0 };
+	return end;
+}
+
+struct walk_row {
+	__u32 rule, distance; /* from the row's own offset */
+	__u32 left;           /* bytes up to the next row, 0: nothing is known here */
+};
+
+/* The row at an offset in the file. */
+static WALK_INLINE struct walk_row walk_row(WALK_ENV *env, const struct walk *w, __u64 offset)
+{
 	__u64 page = (offset >> UNWIND_PAGE_SHIFT) - w->file.first_page;
-	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), row, n;
+	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), first, at, n, row;
+	const struct unwind_page *pages = walk_pages(env);
+	const __u32 *rows;
 
 	if (page >= w->file.n_pages || !pages)
-		return UNWIND_GAP;
+		return (struct walk_row){ UNWIND_GAP, 0, 0 };
 	pages += (w->file.pages + (__u32)page) & (UNWIND_PAGES - 1);
 	n = pages->n;
-	if (n == 0 || n > UNWIND_PAGE_ROWS)
-		return UNWIND_GAP;
-	row = walk_find_row(env, pages->first / UNWIND_SHARD_ROWS, pages->first & (UNWIND_SHARD_ROWS - 1), n,
-			    low << 16 | 0xffff);
-	return (low - (row >> 16)) << 16 | (row & 0xffff);
+	first = pages->first & (UNWIND_SHARD_ROWS - 1);
+	rows = walk_rows(env, pages->first / UNWIND_SHARD_ROWS);
+	if (n == 0 || n > UNWIND_PAGE_ROWS || !rows)
+		return (struct walk_row){ UNWIND_GAP, 0, 0 };
+	at = walk_find_row(rows, first, n, low << 16 | 0xffff);
+	row = rows[at];
+	n -= at - first; /* rows from this one on */
+	return (struct walk_row){ row & 0xffff, low - (row >> 16),
+				  (n > 1 ? rows[(at + 1) & (UNWIND_SHARD_ROWS - 1)] >> 16 : 1 << UNWIND_PAGE_SHIFT) - low };
 }
 
 /* Bits that are set among the d lowest: the multiplications of popcount are dearer than they look here. */
@@ -145,7 +191,7 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
 	/* What stands there may be anything: no return address unless there is code. */
 	if (!walk_is_code(pair[1]))
 		return why;
-	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, w, pair[1] - 1) != WALK_ON)
+	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, pair[1] - 1) != WALK_ON)
 		return why | WALK_UNSURE;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
@@ -290,55 +336,88 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 	return WALK_ON;
 }
 
-/* Where a rule is remembered. */
-static WALK_INLINE struct unwind_found *walk_slot(WALK_ENV *env, const struct walk *w, __u64 offset)
+static WALK_INLINE __u32 walk_hash(const struct walk *w, __u64 pc)
 {
-	struct unwind_found *found = walk_found(env);
-	__u32 hash = ((__u32)offset ^ w->file.load * 0x85ebca6bu) * 0x9e3779b1u;
+	return ((__u32)(pc >> 4) ^ w->space.generation * 0x85ebca6bu) * 0x9e3779b1u;
+}
 
-	return found ? found + (hash >> (32 - UNWIND_FOUND_BITS)) : NULL;
+static WALK_INLINE int walk_holds(const struct unwind_known *k, const struct walk *w, __u64 pc)
+{
+	return k->generation == w->space.generation && pc - k->from < k->bytes;
 }
 
 /*
- * The rule at an offset of the walk's file becomes the walk's. Callers are most often those of the sample before,
- * and to search their rows again, in memory that has left the caches since, takes as long as all else in a
- * walk at 99 Hz. Leaves are seldom met again.
+ * The row at pc becomes the walk's, if it is remembered. Of callers, behind the one that was met before, stands most
+ * often the next one. 0: it is.
  */
-WALK_FN int walk_look_up(WALK_ENV *env, __u64 offset)
+WALK_FN int walk_recall(WALK_ENV *env, __u64 pc)
 {
-	const struct unwind_rule *rules = walk_rules(env);
+	struct unwind_memory *m = walk_memory(env);
 	struct walk *w = walk_state(env);
-	struct unwind_found *known;
-	__u32 row;
+	const struct unwind_known *k;
 
-	if (!w || !rules)
+	if (!w || !m)
 		return -1;
-	known = w->exact ? NULL : walk_slot(env, w, offset);
-	if (known && known->load == w->file.load && known->offset == offset) {
-		w->rule = known->rule;
-		w->distance = known->distance;
-		return 0;
+	if (w->exact) {
+		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
+	} else {
+		w->at = (w->at + 1) & (UNWIND_TRAIL - 1);
+		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
+		if (!walk_holds(k, w, pc)) {
+			w->at = m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
+			k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
+		}
 	}
-	row = walk_row(env, w, offset);
-	w->rule = rules[row & 0xffff];
-	w->distance = row >> 16;
-	if (known)
-		*known = (struct unwind_found){ offset, w->file.load, w->distance, w->rule };
+	if (!walk_holds(k, w, pc))
+		return -1;
+	w->rule = k->rule;
+	w->distance = (__u32)(pc - k->from);
 	return 0;
 }
 
-/* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
-static WALK_INLINE int walk_step(WALK_ENV *env)
+/* The walk's row, which was searched for and holds for so many bytes more. */
+static WALK_INLINE void walk_remember(WALK_ENV *env, struct walk *w, __u64 pc, __u32 left)
 {
+	struct unwind_memory *m = walk_memory(env);
+	struct unwind_known *k;
+
+	if (!m || !left || !w->space.generation || pc - w->start < w->distance)
+		return;
+	if (left > w->end - pc)
+		left = (__u32)(w->end - pc);
+	if (w->exact) {
+		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
+	} else {
+		w->at = m->next++ & (UNWIND_TRAIL - 1);
+		m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
+		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
+	}
+	*k = (struct unwind_known){ pc - w->distance, w->space.generation, w->distance + left, w->rule };
+}
+
+/* The row at pc, of the walk's mapping, becomes the walk's. 0: it did. */
+WALK_FN int walk_look_up(WALK_ENV *env, __u64 pc)
+{
+	const struct unwind_rule *rules = walk_rules(env);
 	struct walk *w = walk_state(env);
-	__u64 pc;
+	struct walk_row row;
+
+	if (!w || !rules)
+		return -1;
+	row = walk_row(env, w, pc - w->start + w->offset);
+	w->rule = rules[row.rule & (UNWIND_RULES - 1)];
+	w->distance = row.distance;
+	walk_remember(env, w, pc, row.left);
+	return 0;
+}
+
+/* The row at pc becomes the walk's: WALK_FOUND. Or the step is done without one, or cannot be done. */
+static WALK_INLINE int walk_find(WALK_ENV *env, struct walk *w, __u64 pc)
+{
 	int end;
 
-	if (!w)
-		return WALK_NO_TABLE;
-	pc = w->regs[UNWIND_RIP] - !w->exact;
 	if (pc < w->start || pc >= w->end) {
-		end = walk_enter(env, w, pc);
+		end = walk_enter(env, pc);
 		if (end != WALK_ON)
 			return end;
 	}
@@ -348,9 +427,22 @@ static WALK_INLINE int walk_step(WALK_ENV *env)
 	}
 	if (w->file.state != UNWIND_FILE_READY)
 		return walk_by_fp(env, w, w->file.state == UNWIND_FILE_REFUSED ? WALK_BUDGET : WALK_NO_TABLE);
-	if (walk_look_up(env, pc - w->start + w->offset))
+	return walk_look_up(env, pc) ? WALK_NO_TABLE : WALK_FOUND;
+}
+
+/* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
+static WALK_INLINE int walk_step(WALK_ENV *env)
+{
+	struct walk *w = walk_state(env);
+	int is = WALK_FOUND;
+	__u64 pc;
+
+	if (!w)
 		return WALK_NO_TABLE;
-	return walk_by_rule(env, w, &w->rule, w->distance);
+	pc = w->regs[UNWIND_RIP] - !w->exact;
+	if (walk_recall(env, pc))
+		is = walk_find(env, w, pc);
+	return is == WALK_FOUND ? walk_by_rule(env, w, &w->rule, w->distance) : is;
 }
 
 #endif
