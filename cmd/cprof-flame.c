@@ -13,6 +13,7 @@
 #include "common/flame/page.h"
 #include "common/flame/search.h"
 #include "common/flame/svg.h"
+#include "common/stats/changes.h"
 
 static const char usage[] =
 	"cprof-flame [-o html|svg] [--diff] [--negate] [--heatmap] [--slice MILLISECONDS]\n"
@@ -79,7 +80,7 @@ static const struct option options[] = {
 };
 
 /* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. Bursts are looked for as cprof-diff does. */
-enum { SLICE_MS = 20, SLICES_MAX = 4 << 20, DIFF_SLICE_MS = 50 };
+enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
 
 struct settings {
 	bool svg, diff, negate, heatmap;
@@ -439,7 +440,7 @@ int main(int argc, char **argv)
 	check(&s, &f, argc - optind);
 	s.slice_ms = s.slice_ms ? s.slice_ms : SLICE_MS;
 	filters_keep_apart(&f);
-	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? DIFF_SLICE_MS : 0) * 1000000;
+	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? CHANGES_SLICE_MS : 0) * 1000000;
 	if (!profile_init(&p))
 		no_memory();
 	argv = argv[optind] ? argv + optind : standard_input;
