@@ -669,9 +669,14 @@ static const char *set_tally(struct capture *c, const struct record_tally *r)
 	return NULL;
 }
 
+bool capture_has_thread(const struct capture *c, uint64_t thread)
+{
+	return DEFINED(c, threads, thread);
+}
+
 static const char *see_ran(const struct capture *c, const struct record_ran *r)
 {
-	return DEFINED(c, threads, r->thread) ? NULL : "the running time of an undefined thread";
+	return capture_has_thread(c, r->thread) ? NULL : "the running time of an undefined thread";
 }
 
 static const char *add_string(struct capture *c, const struct record_string *r)
