@@ -224,6 +224,7 @@ const char *capture_apply(struct capture *c, const struct record *r);
 
 /* For who leaves samples out: is it one that capture_apply takes? NULL, or the sentence; nothing changes. */
 const char *capture_check_sample(const struct capture *c, const struct record_sample *r);
+bool capture_has_thread(const struct capture *c, uint64_t thread);
 /* Of a defined thread: has its process no sample yet in this epoch? */
 bool capture_is_first(const struct capture *c, uint64_t thread);
 

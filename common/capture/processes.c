@@ -74,7 +74,12 @@ const char *member_apply(struct capture *c, const struct record_member *r)
 	return NULL;
 }
 
+bool capture_has_thread(const struct capture *c, uint64_t thread)
+{
+	return DEFINED(c, threads, thread);
+}
+
 const char *ran_apply(const struct capture *c, const struct record_ran *r)
 {
-	return DEFINED(c, threads, r->thread) ? NULL : "the running time of an undefined thread";
+	return capture_has_thread(c, r->thread) ? NULL : "the running time of an undefined thread";
 }

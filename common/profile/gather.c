@@ -22,6 +22,7 @@ void gather_release(struct gather *g)
 	intern_release(&g->keys);
 	intern_release(&g->runners);
 	running_release(&g->running);
+	portions_release(&g->portions);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);
@@ -34,6 +35,9 @@ static bool flush(struct gather *g)
 {
 	bool good;
 
+	if (keys_corrects(g->view))
+		keys_due(g, NULL);
+	portions_forget(&g->portions);
 	keys_correct(g);
 	good = stacks_add(g, NULL);
 
@@ -80,7 +84,7 @@ bool gather_look(struct gather *g, struct profile *p, const struct view *view, s
 
 const char *gather_apply(struct gather *g, const struct record *r)
 {
-	const char *wrong;
+	const char *wrong, *late;
 
 	if (r->type == RECORD_SEGMENT) {
 		g->failed = !flush(g) || g->failed;
@@ -90,13 +94,16 @@ const char *gather_apply(struct gather *g, const struct record *r)
 			reasons_forget(g->view->reasons);
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
+	late = keys_corrects(g->view) ? keys_due(g, r) : NULL;
 	wrong = capture_apply(&g->capture, r);
 	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
 	    !reasons_hear(g->view->reasons, &g->capture, &r->source))
 		g->failed = true;
-	if (wrong)
-		return wrong;
-	return r->type == RECORD_SAMPLE ? keys_sample(g, &r->sample) : r->type == RECORD_RAN ? keys_ran(g, &r->ran) : NULL;
+	if (!wrong && r->type == RECORD_RAN)
+		keys_ran(g, &r->ran);
+	else if (!wrong && r->type == RECORD_SAMPLE)
+		wrong = keys_sample(g, &r->sample);
+	return wrong ? wrong : late;
 }
 
 bool gather_finish(struct gather *g)

@@ -86,16 +86,16 @@ static bool add_up(struct gather *g, const struct record_sample *r, uint64_t sam
 	return add_key(g, &key, samples, weight);
 }
 
-/* Is what ran made to last as long as it did? */
-static bool corrects(const struct view *v)
-{
-	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
-}
-
 /* Where slices are long, there are few in a wait, and it is in all of them; else in the one that it ends in. */
 static uint64_t slices_most(const struct gather *g)
 {
 	return g->view->moment_ns >= SPREAD_LEAST && g->view->weight == WEIGHT_NS ? SPREAD_MOST : 1;
+}
+
+/* So far back, where a run begins with time that has no sample, slices can be. */
+static uint64_t spread_reach(const struct gather *g)
+{
+	return slices_most(g) > 1 ? (SPREAD_MOST - 1) * g->view->moment_ns : 1;
 }
 
 /* Slice by slice from its end. The first of them, or what is before the run's first, has all that is left. */
@@ -120,7 +120,7 @@ static bool add_wait(struct gather *g, struct record_sample part, uint64_t weigh
 static void find_begin(struct gather *g, const struct record_sample *r)
 {
 	struct record_sample part;
-	uint64_t reach = slices_most(g) > 1 ? (SPREAD_MOST - 1) * g->view->moment_ns : 1;
+	uint64_t reach = spread_reach(g);
 
 	if (!view_by_clock(g->view))
 		begin_run(g, r->time);
@@ -139,7 +139,7 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 
 	if (!(g->view->moment_ns && wait ? add_wait(g, *part, weight) : add_up(g, part, 1, weight)))
 		return false;
-	return wait != CAPTURE_RUNS || !corrects(g->view) || running_sample(&g->running, part->thread, weight);
+	return wait != CAPTURE_RUNS || !keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
 const char *keys_sample(struct gather *g, const struct record_sample *r)
@@ -150,6 +150,8 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 
 	if (!g->based)
 		find_begin(g, r);
+	if (keys_corrects(g->view) && !portions_wait(&g->portions, g->view, &g->capture, g->base, r))
+		g->failed = true;
 	if (!view_part(g->view, &g->capture, g->base, r, &part))
 		return NULL;
 	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
@@ -159,47 +161,82 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 	return NULL;
 }
 
-/* Of a span that began before the segment the part that is of the segment. */
-static uint64_t part_of_segment(const struct capture *c, const struct record_ran *r)
+/* Time before the first sample is none, where times are counted from that. */
+static bool is_based(struct gather *g, const struct record_ran *part)
 {
-	uint64_t of_segment = r->time > c->monotonic ? r->time - c->monotonic : 0;
+	const struct view *v = g->view;
+	uint64_t reach = spread_reach(g);
 
-	return r->span <= of_segment ? r->ns : (uint64_t)((unsigned __int128)r->ns * of_segment / r->span);
+	if (!g->based && v->from.kind != INSTANT_OFFSET && v->to.kind != INSTANT_OFFSET)
+		begin_run(g, part->time - (part->span < reach ? part->span : reach));
+	return g->based;
 }
 
-/* Spans that the view has in part are no use: how much was it of that part? */
-static bool whole_passes(const struct gather *g, const struct record_ran *r)
+/* As add_wait. In which of the slices it ran is not known: each has as much as it has of the time. */
+static bool add_slices(struct gather *g, struct gather_key key, const struct record_ran *part)
 {
-	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread }, part;
-	uint64_t start = r->time - r->span, first = view_by_clock(g->view) ? g->capture.monotonic : g->base;
+	uint64_t length = g->view->moment_ns, left = part->span, end = part->time;
 
-	return g->based && r->ns <= r->span && r->span <= r->time && view_part(g->view, &g->capture, g->base, &s, &part) &&
-	       view_in_time(g->view, &g->capture, g->base, start > first ? start : first);
+	for (uint64_t most = slices_most(g); left; most--) {
+		uint64_t after = end - 1 - g->moment_base, within = left, ns;
+
+		if (most > 1 && (int64_t)after >= 0 && after % length + 1 < left)
+			within = after % length + 1;
+		ns = (uint64_t)((unsigned __int128)part->ns * left / part->span) -
+		     (uint64_t)((unsigned __int128)part->ns * (left - within) / part->span);
+		key.slice = length ? slice_of_time(g, end - 1) : 0;
+		if (!add_key(g, &key, 0, ns))
+			return false;
+		end -= within;
+		left -= within;
+	}
+	return true;
 }
 
-const char *keys_ran(struct gather *g, const struct record_ran *r)
+/* What ran in the time that is asked for is compared with the samples since the last that was told of. */
+static const char *add_ran(struct gather *g, const struct record_ran *part)
 {
-	struct record_sample s = { .time = r->time, .event = CAPTURE_EVENTS, .thread = r->thread };
-	uint64_t ns = part_of_segment(&g->capture, r);
+	struct record_sample s = { .time = part->time, .event = CAPTURE_EVENTS, .thread = part->thread };
 	struct gather_key key;
 	uint32_t who;
 
-	if (!corrects(g->view))
-		return NULL;
-	if (!whole_passes(g, r)) {
-		running_drop(&g->running, r->thread);
+	if (part->span == 0 || !view_thread(g->view, &g->capture, part->thread) || !is_based(g, part)) {
+		running_drop(&g->running, part->thread);
 		return NULL;
 	}
-	if (!profile_claim(g->p, g->side, ns))
+	if (!profile_claim(g->p, g->side, part->ns))
 		return too_heavy;
 	key = key_of(g, &s);
 	key.wait = KEYS_RAN;
-	g->failed = !add_key(g, &key, 0, ns) || g->failed;
+	g->failed = !add_slices(g, key, part) || g->failed;
 	key.slice = 0;
 	if (!intern_add(&g->runners, bytes_of(&key), &who) ||
-	    !running_span(&g->running, r->thread, who, ns))
+	    !running_span(&g->running, part->thread, who, part->ns))
 		g->failed = true;
 	return NULL;
+}
+
+const char *keys_due(struct gather *g, const struct record *r)
+{
+	struct record_ran part;
+	const char *wrong = NULL;
+
+	while (portions_due(&g->portions, g->view, &g->capture, g->base, r, &part)) {
+		const char *w = add_ran(g, &part);
+
+		wrong = w ? w : wrong;
+	}
+	return wrong;
+}
+
+void keys_ran(struct gather *g, const struct record_ran *r)
+{
+	if (!keys_corrects(g->view))
+		return;
+	if (!portions_makes_sense(r))
+		running_drop(&g->running, r->thread);
+	else if (!portions_tell(&g->portions, r))
+		g->failed = true;
 }
 
 /* The account of what ran that a key is of, and as what. */

@@ -38,8 +38,17 @@ struct gather_sum {
 
 /* Records that capture_apply has accepted. NULL, or why they cannot count. */
 const char *keys_sample(struct gather *g, const struct record_sample *r);
-const char *keys_ran(struct gather *g, const struct record_ran *r);
-/* Once, behind the last record: what ran comes to weigh as long as it did, wherever the capture says how long that was. */
+/* What ran is kept until it is due: where the view corrects, before each record, and with NULL at the segment's end. */
+void keys_ran(struct gather *g, const struct record_ran *r);
+const char *keys_due(struct gather *g, const struct record *r);
+
+/* Is what ran made to last as long as it did? */
+static inline bool keys_corrects(const struct view *v)
+{
+	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
+}
+
+/* Once, behind the last record: what ran comes to weigh as long as it did, if the capture says how long that was. */
 void keys_correct(struct gather *g);
 
 static inline struct gather_key keys_at(const struct gather *g, size_t i)
