@@ -39,7 +39,7 @@ struct gather_sum {
 /* Records that capture_apply has accepted. NULL, or why they cannot count. */
 const char *keys_sample(struct gather *g, const struct record_sample *r);
 const char *keys_ran(struct gather *g, const struct record_ran *r);
-/* Once, behind the last record: what ran comes to weigh as long as it did, wherever the capture says how long that was. */
+/* Once, behind the last record: what ran comes to weigh as long as it did, if the capture says how long that was. */
 void keys_correct(struct gather *g);
 
 static inline struct gather_key keys_at(const struct gather *g, size_t i)
