@@ -83,7 +83,7 @@ static struct kernel_files *open_kernel(const struct kernel_options *o)
 static void or_die(bool good)
 {
 	if (!good)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 }
 
 /* One pass over the stream: what is read, what it means, what is said. */

@@ -169,13 +169,6 @@ static bool push_half(struct gather *g, struct names *names, struct stack *s, ui
 	return true;
 }
 
-/* Without a frame, there is a stack only where it could not be had; else the sample has no such half. */
-static void count_end(uint64_t *by_root, uint32_t node, uint64_t end, uint64_t samples)
-{
-	if (view_has_half(node) || ends_truncated(end))
-		by_root[end] += samples;
-}
-
 static bool count_unresolved(struct gather *g, const struct names *names, const struct gather_key *k, uint64_t samples)
 {
 	bool kernel = k->kernel >= NODE_FIRST;
@@ -261,8 +254,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	g->sums.samples += samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved && !count_unresolved(g, names, k, samples))
 		return false;
-	count_end(g->sums.user, k->user, ends_index(&g->capture, user.root), samples);
-	count_end(g->sums.kernel, k->kernel, ends_index(&g->capture, kernel.root), samples);
+	ends_count(g->sums.user, &g->capture, k->user, user.root, samples);
+	ends_count(g->sums.kernel, &g->capture, k->kernel, kernel.root, samples);
 	if (view_by_root(g->view->by))
 		s = outer; /* the frames were looked at for the sums alone */
 	if (g->view->moment_ns && !mark(g, s.node, k, weight))
