@@ -215,7 +215,7 @@ static const char *add_sample(struct gather *g, const struct record_sample *r)
 
 	if (!g->based)
 		find_begin(g, r);
-	if (corrects(g->view) && !portions_wait(&g->portions, g->view, &g->capture, g->base, r))
+	if (corrects(g->view) && !portions_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
 		g->failed = true;
 	if (!view_part(g->view, &g->capture, g->base, r, &part))
 		return NULL;
@@ -284,10 +284,11 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 /* What threads ran until this record, or the end of the segment: NULL. */
 static const char *add_due(struct gather *g, const struct record *r)
 {
-	struct record_ran part;
+	const struct asked asked = { g->view, &g->capture, g->base };
 	const char *wrong = NULL;
+	struct record_ran part;
 
-	while (corrects(g->view) && portions_due(&g->portions, g->view, &g->capture, g->base, r, &part)) {
+	while (corrects(g->view) && portions_due(&g->portions, &asked, r, &part)) {
 		const char *w = add_ran(g, &part);
 
 		wrong = w ? w : wrong;
