@@ -150,7 +150,7 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 
 	if (!g->based)
 		find_begin(g, r);
-	if (keys_corrects(g->view) && !portions_wait(&g->portions, g->view, &g->capture, g->base, r))
+	if (keys_corrects(g->view) && !portions_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
 		g->failed = true;
 	if (!view_part(g->view, &g->capture, g->base, r, &part))
 		return NULL;
@@ -218,10 +218,11 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 
 const char *keys_due(struct gather *g, const struct record *r)
 {
-	struct record_ran part;
+	const struct asked asked = { g->view, &g->capture, g->base };
 	const char *wrong = NULL;
+	struct record_ran part;
 
-	while (portions_due(&g->portions, g->view, &g->capture, g->base, r, &part)) {
+	while (portions_due(&g->portions, &asked, r, &part)) {
 		const char *w = add_ran(g, &part);
 
 		wrong = w ? w : wrong;

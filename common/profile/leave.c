@@ -7,7 +7,7 @@ enum leaving leave_sample(struct leave *l, const struct capture *c, const struct
 
 	if (capture_check_sample(c, r))
 		return LEAVE_NOT;
-	l->no_memory = !portions_wait(&l->portions, l->view, c, 0, r) || l->no_memory;
+	l->no_memory = !portions_wait(&l->portions, &(struct asked){ l->view, c, 0 }, r) || l->no_memory;
 	/* A wait that ends where the time begins is none of it, but it is for who asks for times alone. */
 	if (view_part_in_time(l->view, c, 0, r, &part) || view_in_time(l->view, c, 0, r->time))
 		return LEAVE_NOT;
@@ -29,7 +29,7 @@ enum leaving leave_sample(struct leave *l, const struct capture *c, const struct
 bool leave_ran(struct leave *l, const struct capture *c, const struct record *r, struct record *told)
 {
 	*told = (struct record){ .type = RECORD_RAN };
-	while (portions_due(&l->portions, l->view, c, 0, r, &told->ran)) {
+	while (portions_due(&l->portions, &(struct asked){ l->view, c, 0 }, r, &told->ran)) {
 		if (told->ran.span)
 			return true;
 	}

@@ -27,23 +27,29 @@ static uint64_t since(struct portions *s, const struct capture *c)
 	return s->since;
 }
 
-/* How much of [start, end) lies in the time that is asked for, and in the segment; behind: how long before end that ends. */
-static uint64_t overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t start, uint64_t end, uint64_t *behind)
+/* A segment tells of what happened since it began, and before that since its first sample, which may have been late. */
+static uint64_t told_since(const struct capture *c)
 {
-	start = most(start, c->monotonic);
+	return c->sampled ? least(c->began, c->monotonic) : c->monotonic;
+}
+
+/* How much of [start, end) lies in the time that is asked for, and in the segment; behind: from the last of it to end. */
+static uint64_t overlap(const struct asked *a, uint64_t start, uint64_t end, uint64_t *behind)
+{
+	start = most(start, told_since(a->capture));
 	*behind = 0;
-	return start < end ? view_overlap(v, c, base, end, end - start, behind) : 0;
+	return start < end ? view_overlap(a->view, a->capture, a->base, end, end - start, behind) : 0;
 }
 
 /* Of [start, end), in a span that began at from. */
-static struct portions_waits split(const struct view *v, const struct capture *c, uint64_t base, uint64_t from, uint64_t start, uint64_t end)
+static struct portions_waits split(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
 {
 	uint64_t n = end - start, ignored;
 	struct portions_waits p = { .start = start, .end = end };
 
-	p.within = least(overlap(v, c, base, start, end, &p.behind), n);
+	p.within = least(overlap(a, start, end, &p.behind), n);
 	p.behind = least(p.behind, n - p.within);
-	if (!p.within && overlap(v, c, base, least(from, start), end, &ignored))
+	if (!p.within && overlap(a, least(from, start), end, &ignored))
 		p.behind = n;
 	p.before = n - p.within - p.behind;
 	return p;
@@ -83,23 +89,23 @@ static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t
 	return free + scaled(ns - all_free, past - free, span - all_free);
 }
 
-static struct record_ran take(struct portions *s, const struct view *v, const struct capture *c, uint64_t base, uint64_t thread)
+static struct record_ran take(struct portions *s, const struct asked *a, uint64_t thread)
 {
 	struct portions_thread *t = &s->threads[thread];
 	const struct record_ran r = t->told;
 	struct portions_waits p, w = t->told_waits;
-	uint64_t start = most(r.time - r.span, since(s, c)), span, waited, first, last;
+	uint64_t start = most(r.time - r.span, since(s, a->capture)), span, waited, first, last;
 
 	t->told.time = 0;
 	if (start > r.time - r.ns) /* it cannot be */
 		start = r.time - r.span;
 	if (w.start < start && w.start < w.end) { /* a filter has cut the span, and no waits */
-		p = split(v, c, base, t->told_from, w.start, least(w.end, start));
+		p = split(a, t->told_from, w.start, least(w.end, start));
 		subtract(&w, &p);
 	}
 	span = r.time - start;
 	waited = w.before + w.within + w.behind;
-	p = split(v, c, base, start, start, r.time);
+	p = split(a, start, start, r.time);
 	if (p.within == 0)
 		return (struct record_ran){ .thread = r.thread };
 	first = up_to(r.ns, p.before, w.before, span, waited);
@@ -109,7 +115,7 @@ static struct record_ran take(struct portions *s, const struct view *v, const st
 
 static bool is_told(const struct portions *s, uint64_t thread, uint64_t until)
 {
-	return thread < s->cap && s->threads[thread].told.time && s->threads[thread].told.time <= until;
+	return thread < s->n && s->threads[thread].told.time && s->threads[thread].told.time <= until;
 }
 
 /* Whose spans up to which time are due before this record; false: nobody's. */
@@ -130,25 +136,32 @@ static bool makes_due(const struct capture *c, const struct record *r, uint64_t 
 	return true;
 }
 
-bool portions_due(struct portions *s, const struct view *v, const struct capture *c, uint64_t base, const struct record *r,
-		  struct record_ran *part)
+bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part)
 {
 	uint64_t until = UINT64_MAX, thread;
 
 	if (r && r->type != RECORD_SEGMENT && r->type != RECORD_END) {
-		if (!makes_due(c, r, &thread, &until) || !is_told(s, thread, until))
+		if (!makes_due(a->capture, r, &thread, &until) || !is_told(s, thread, until))
 			return false;
-		*part = take(s, v, c, base, thread);
+		*part = take(s, a, thread);
 		return true;
 	}
-	for (; s->next < s->cap; s->next++) {
+	for (; s->next < s->n; s->next++) {
 		if (is_told(s, s->next, until)) {
-			*part = take(s, v, c, base, s->next);
+			*part = take(s, a, s->next);
 			return true;
 		}
 	}
 	s->next = 0;
 	return false;
+}
+
+static struct portions_thread *thread_of(struct portions *s, uint64_t thread)
+{
+	if (!grow_array(&s->threads, &s->cap, (size_t)thread, sizeof(*s->threads)))
+		return NULL;
+	s->n = thread < s->n ? s->n : (size_t)thread + 1;
+	return &s->threads[thread];
 }
 
 bool portions_makes_sense(const struct record_ran *r)
@@ -158,11 +171,10 @@ bool portions_makes_sense(const struct record_ran *r)
 
 bool portions_tell(struct portions *s, const struct record_ran *r)
 {
-	struct portions_thread *t;
+	struct portions_thread *t = thread_of(s, r->thread);
 
-	if (!grow_array(&s->threads, &s->cap, (size_t)r->thread, sizeof(*s->threads)))
+	if (!t)
 		return false;
-	t = &s->threads[r->thread];
 	t->told = *r;
 	t->told_from = t->from;
 	t->told_waits = t->waits;
@@ -171,30 +183,30 @@ bool portions_tell(struct portions *s, const struct record_ran *r)
 	return true;
 }
 
-bool portions_wait(struct portions *s, const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r)
+bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r)
 {
 	uint64_t start = less(r->time, r->weight);
 	struct portions_waits p;
 	struct portions_thread *t;
 
-	if (!capture_wait(c, r->event))
+	if (!capture_wait(a->capture, r->event))
 		return true;
-	if (!grow_array(&s->threads, &s->cap, (size_t)r->thread, sizeof(*s->threads)))
+	t = thread_of(s, r->thread);
+	if (!t)
 		return false;
-	t = &s->threads[r->thread];
-	start = most(most(start, since(s, c)), most(t->end, t->told.time ? t->told_from : t->from));
+	start = most(most(start, since(s, a->capture)), most(t->end, t->told.time ? t->told_from : t->from));
 	if (start >= r->time)
 		return true;
 	t->end = r->time;
 	if (t->told.time && start < t->told.time) {
 		uint64_t middle = least(r->time, t->told.time);
 
-		p = split(v, c, base, t->told_from, start, middle);
+		p = split(a, t->told_from, start, middle);
 		add(&t->told_waits, &p);
 		start = middle;
 	}
 	if (start < r->time) {
-		p = split(v, c, base, t->from, start, r->time);
+		p = split(a, t->from, start, r->time);
 		add(&t->waits, &p);
 	}
 	return true;
@@ -202,9 +214,9 @@ bool portions_wait(struct portions *s, const struct view *v, const struct captur
 
 void portions_forget(struct portions *s)
 {
-	if (s->cap)
-		memset(s->threads, 0, s->cap * sizeof(*s->threads));
-	s->next = 0;
+	if (s->n)
+		memset(s->threads, 0, s->n * sizeof(*s->threads));
+	s->n = s->next = 0;
 	s->since_known = false;
 }
 

@@ -4,14 +4,17 @@
  * time that it has of the time without waits.
  *
  *	struct portions portions = { 0 };
+ *	struct asked asked = { &view, &capture, base };
  *	struct record_ran part;
  *
- *	while (portions_due(&portions, view, &capture, base, r, &part))	// before what else is made of the record
- *		...part.thread ran for part.ns in the part.span before part.time; span 0: not in that which the view asks for...
- *	if (r->type == RECORD_RAN && portions_makes_sense(&r->ran) && !portions_tell(&portions, &r->ran)) ...out of memory...
- *	if (r->type == RECORD_SAMPLE && !portions_wait(&portions, view, &capture, base, &r->sample)) ...out of memory...
+ *	while (portions_due(&portions, &asked, r, &part))	// before anything else is made of the record
+ *		...part.thread ran for part.ns in the part.span before part.time; span 0: at no time that the view asks for...
+ *	if (r->type == RECORD_RAN && portions_makes_sense(&r->ran) && !portions_tell(&portions, &r->ran))
+ *		...out of memory...
+ *	if (r->type == RECORD_SAMPLE && !portions_wait(&portions, &asked, &r->sample))
+ *		...out of memory...
  *	...
- *	while (portions_due(&portions, view, &capture, base, NULL, &part))	// behind the last record
+ *	while (portions_due(&portions, &asked, NULL, &part))	// behind the last record
  *	portions_release(&portions);
  *
  * The wait in which a span ends is told behind the RAN. So that one is kept until something tells that there is no more of it to
@@ -25,6 +28,13 @@
 #define CPROF_PROFILE_PORTIONS_H
 
 #include "common/profile/view.h"
+
+/* What counts, and of what; base: time of the capture's first sample. */
+struct asked {
+	const struct view *view;
+	const struct capture *capture;
+	uint64_t base;
+};
 
 /* Waits of a span: what lies before that which the view asks for, in it, and behind it; and when the first of them was. */
 struct portions_waits {
@@ -40,23 +50,20 @@ struct portions {
 		uint64_t told_from;           /* what were from and waits when it came */
 		struct portions_waits told_waits;
 	} *threads;
-	size_t cap, next; /* next: thread to look at, where all are due */
-	uint64_t since;   /* of the segment */
+	size_t cap, n; /* n: behind the last that the segment tells of */
+	size_t next;   /* to look at, where all are due */
+	uint64_t since; /* of the segment */
 	bool since_known;
 };
 
-/*
- * What is due before this record, which may be any, and make no sense; call it until it is false. NULL: whatever is not told of yet.
- * base: time of the capture's first sample.
- */
-bool portions_due(struct portions *s, const struct view *v, const struct capture *c, uint64_t base, const struct record *r,
-		  struct record_ran *part);
-/* Is it longer than it ran, and not longer than all time? */
+/* What is due before this record, which may be any, and make no sense; call it until it is false. NULL: all that is not told of yet. */
+bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part);
+/* Did it not run for longer than the span, and that is not longer than all time? */
 bool portions_makes_sense(const struct record_ran *r);
 /* Such a one, of a defined thread, and nothing is due before it; false without memory. */
 bool portions_tell(struct portions *s, const struct record_ran *r);
 /* A sample of a defined thread, of which only a wait counts here; false without memory. */
-bool portions_wait(struct portions *s, const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r);
+bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r);
 /* Another segment begins. */
 void portions_forget(struct portions *s);
 void portions_release(struct portions *s);
