@@ -72,6 +72,11 @@ void cli_die(enum status status, const char *fmt, ...)
 	exit(status);
 }
 
+void cli_no_memory(void)
+{
+	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+}
+
 void cli_usage(const char *fmt, ...)
 {
 	va_list ap;

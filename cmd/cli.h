@@ -30,6 +30,8 @@ void cli_keep_memory(void);
 /* "NAME: " and one sentence on stderr. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+/* The same for memory that ran out: status 1. */
+void cli_no_memory(void) __attribute__((noreturn));
 /* On stderr one sentence and where to find the options; where fmt is NULL, getopt has spoken: the usage. Status 2. */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Usage on stdout, status 0 (--help). */

@@ -9,11 +9,6 @@
 #include "common/export/scriptread.h"
 #include "common/export/scriptwrite.h"
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 static void put(struct slice bytes)
 {
 	fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
@@ -42,7 +37,7 @@ static enum status read_samples(struct conversion *c, const struct filters_taker
 	struct profile none;
 
 	if (!profile_init(&none))
-		no_memory();
+		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
 		enum status s = filters_read(&c->filters, *operand, taker, &none, 0, &sum);
 
@@ -63,7 +58,7 @@ static const char *perf_record(void *context, const struct record *r)
 	const char *wrong = perf_pipe_apply(p, r);
 
 	if (p->out.failed || p->capture.no_memory)
-		no_memory();
+		cli_no_memory();
 	put(buf_view(&p->out));
 	if (r->type == RECORD_FLUSH) /* who looks at it may be waiting */
 		fflush(stdout);
@@ -89,11 +84,11 @@ enum status convert_perf(struct conversion *c)
 
 	prepare_samples(c);
 	if (!perf_pipe_init(&p, &c->filters.view))
-		no_memory();
+		cli_no_memory();
 	status = read_samples(c, &taker);
 	perf_pipe_finish(&p);
 	if (p.out.failed)
-		no_memory();
+		cli_no_memory();
 	put(buf_view(&p.out));
 	if (p.shortened)
 		cli_warn("%" PRIu64 " stack%s lost outer frames: perf has no room for more", p.shortened,
@@ -109,7 +104,7 @@ static void write_script(struct script_writer *w)
 	while (script_writer_next(w, &text))
 		put(text);
 	if (w->failed || w->capture.no_memory)
-		no_memory();
+		cli_no_memory();
 }
 
 static const char *script_record(void *context, const struct record *r)
@@ -138,7 +133,7 @@ enum status convert_perfscript(struct conversion *c)
 
 	prepare_samples(c);
 	if (!script_writer_init(&w, &c->filters.view))
-		no_memory();
+		cli_no_memory();
 	status = read_samples(c, &taker);
 	script_writer_release(&w);
 	return status;
@@ -153,7 +148,7 @@ static enum status read_script(const char *path, struct writer *w, uint64_t *sam
 	struct script_reader r;
 
 	if (!script_reader_init(&r, fd, w))
-		no_memory();
+		cli_no_memory();
 	if (script_read(&r) < 0) {
 		if (writer_error(w))
 			cli_die(STATUS_SYSTEM, "standard output: %s", writer_error(w));
@@ -182,7 +177,7 @@ enum status convert_stream(struct conversion *c)
 	if (c->filtered)
 		cli_usage("-t stream takes everything: to choose is for who reads the stream");
 	if (!w)
-		no_memory();
+		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
 		enum status s = read_script(*operand, w, &samples);
 

@@ -1,6 +1,5 @@
 #include "cmd/convert.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,11 +13,6 @@
 #include "common/profile/ends.h"
 
 static const char creator[] = "cprof-convert " CPROF_VERSION;
-
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
 
 static void put(struct slice bytes)
 {
@@ -77,7 +71,7 @@ static void settle(struct conversion *c, struct collected *it, const struct prof
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
 	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
 	    !keep(s, shape->focus, true) || !keep(s, shape->exclude, false))
-		no_memory();
+		cli_no_memory();
 }
 
 static void warn_losses(const struct loaded *l)
@@ -100,7 +94,7 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 	*it = (struct collected){ .view = &c->filters.view };
 	filters_keep_apart(&c->filters);
 	if (!traces_init(&it->traces) || !profile_init(&text))
-		no_memory();
+		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
 		enum status s = filters_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
 
@@ -173,7 +167,7 @@ enum status convert_pprof(struct conversion *c)
 		comments[i] = buf_view(&text[i]);
 	w = pprof_new(&it.traces, &about);
 	if (!w || !z)
-		no_memory();
+		cli_no_memory();
 	while (pprof_next(w, &bytes)) {
 		gzip_add(z, bytes, &out);
 		put(buf_view(&out));
@@ -181,7 +175,7 @@ enum status convert_pprof(struct conversion *c)
 	}
 	gzip_end(z, &out);
 	if (out.failed || pprof_failed(w))
-		no_memory();
+		cli_no_memory();
 	put(buf_view(&out));
 	for (size_t i = 0; i < COMMENTS; i++)
 		buf_release(&text[i]);
@@ -210,11 +204,11 @@ enum status convert_speedscope(struct conversion *c)
 
 	w = speedscope_new(&it.traces, &o);
 	if (!w)
-		no_memory();
+		cli_no_memory();
 	while (speedscope_next(w, &bytes))
 		put(bytes);
 	if (speedscope_failed(w))
-		no_memory();
+		cli_no_memory();
 	speedscope_free(w);
 	traces_release(&it.traces);
 	return status;
@@ -230,11 +224,11 @@ enum status convert_callgrind(struct conversion *c)
 
 	w = callgrind_new(&it.traces, &o);
 	if (!w)
-		no_memory();
+		cli_no_memory();
 	while (callgrind_next(w, &bytes))
 		put(bytes);
 	if (callgrind_failed(w))
-		no_memory();
+		cli_no_memory();
 	callgrind_free(w);
 	traces_release(&it.traces);
 	return status;
@@ -252,7 +246,7 @@ enum status convert_tsv(struct conversion *c)
 	struct slice bytes;
 
 	if (!profile_init(&p))
-		no_memory();
+		cli_no_memory();
 	origins_init(&origins);
 	f->view.origins = &origins;
 	f->view.moment_ns = SLICE_ROWS_INTERVAL;
@@ -266,11 +260,11 @@ enum status convert_tsv(struct conversion *c)
 	if (sum.good && status == STATUS_OK && !p.total[0])
 		filters_warn_none(f, "the table is empty");
 	if (!slice_rows_init(&w, ROWS_TSV, &p, &origins, f->view.moment_ns))
-		no_memory();
+		cli_no_memory();
 	while (slice_rows_next(&w, &bytes))
 		put(bytes);
 	if (slice_rows_failed(&w))
-		no_memory();
+		cli_no_memory();
 	slice_rows_release(&w);
 	origins_release(&origins);
 	profile_release(&p);

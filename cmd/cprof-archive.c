@@ -53,7 +53,7 @@ struct archive {
 static void or_die(bool good)
 {
 	if (!good)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 }
 
 /* The files that there are to make one from; what is in the archive may stand in for either. */
@@ -289,7 +289,7 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	bool has_id = is->build_id.n >= SHELF_ID_LEAST, first;
 	struct item found = { 0 }, was;
 	size_t n_tried = a->tried.n;
-	uint32_t id, dummy;
+	uint32_t id = 0, dummy;
 
 	buf_clear(&a->scratch);
 	buf_bytes(&a->scratch, is->build_id.p, has_id ? is->build_id.n : 0);

@@ -18,13 +18,13 @@ static enum status dump(const char *path)
 	int got;
 
 	if (!r)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 	while ((got = reader_next(r, &rec)) > 0) {
 		buf_clear(&line);
 		record_print(&line, &rec);
 		buf_byte(&line, '\n');
 		if (line.failed)
-			cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+			cli_no_memory();
 		fwrite(line.p, 1, line.n, stdout);
 		if (rec.type == RECORD_FLUSH)
 			fflush(stdout);
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
 	cli_refuse_terminal();
 	w = writer_new(STDOUT_FILENO);
 	if (!w)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 	for (; *argv && status == STATUS_OK; argv++)
 		status = build(*argv, w);
 	if (writer_refused(w) && writer_flush(w))

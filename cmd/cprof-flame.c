@@ -1,7 +1,6 @@
 /*
  * cprof-flame: captures and folded text as a flame graph, one page that needs nothing else, or a static picture.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "common/flame/page.h"
 #include "common/flame/search.h"
 #include "common/flame/svg.h"
+#include "common/stats/changes.h"
 
 static const char usage[] =
 	"cprof-flame [-o html|svg] [--diff] [--negate] [--heatmap] [--slice MILLISECONDS]\n"
@@ -79,7 +79,7 @@ static const struct option options[] = {
 };
 
 /* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. Bursts are looked for as cprof-diff does. */
-enum { SLICE_MS = 20, SLICES_MAX = 4 << 20, DIFF_SLICE_MS = 50 };
+enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
 
 struct settings {
 	bool svg, diff, negate, heatmap;
@@ -90,17 +90,12 @@ struct settings {
 	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned: what the picture lends */
 };
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 static char *clean(const char *text)
 {
 	char *copy = picture_clean(text);
 
 	if (!copy)
-		no_memory();
+		cli_no_memory();
 	return copy;
 }
 
@@ -351,7 +346,7 @@ static void print(struct settings *s)
 	struct buf out = { 0 };
 
 	if (s->pic.failed || !(s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic)))
-		no_memory();
+		cli_no_memory();
 	fwrite(out.p, 1, out.n, stdout);
 	buf_release(&out);
 	cli_stdout_done();
@@ -367,16 +362,16 @@ static void draw(struct settings *s, const struct profile *p, const struct filte
 
 	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg) ||
 	    ((s->svg || pic->sides > 1) && !flame_tree_sum(&tree)))
-		no_memory();
+		cli_no_memory();
 	pic->tree = &tree;
 	if (pic->sides > 1) {
 		if (!verdicts_init(&verdicts, &tree, &s->setup))
-			no_memory();
+			cli_no_memory();
 		pic->verdicts = &verdicts;
 	}
 	if (s->heatmap) {
 		if (!moments_init(&moments, &tree, f->view.moment_ns))
-			no_memory();
+			cli_no_memory();
 		if (moments.slices > SLICES_MAX)
 			cli_die(STATUS_USAGE, "the heat map would have %" PRIu64 " slices of %" PRIu64
 				" ms, more than %d: choose some time with --from and --to, or a longer --slice",
@@ -384,7 +379,7 @@ static void draw(struct settings *s, const struct profile *p, const struct filte
 		pic->moments = &moments;
 	}
 	if (s->search.compiled && !search_apply(&s->search, pic))
-		no_memory();
+		cli_no_memory();
 	print(s);
 	verdicts_release(&verdicts);
 	moments_release(&moments);
@@ -439,9 +434,9 @@ int main(int argc, char **argv)
 	check(&s, &f, argc - optind);
 	s.slice_ms = s.slice_ms ? s.slice_ms : SLICE_MS;
 	filters_keep_apart(&f);
-	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? DIFF_SLICE_MS : 0) * 1000000;
+	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? CHANGES_SLICE_MS : 0) * 1000000;
 	if (!profile_init(&p))
-		no_memory();
+		cli_no_memory();
 	argv = argv[optind] ? argv + optind : standard_input;
 	status = load(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
 	if (s.heatmap && sides[0].texts)

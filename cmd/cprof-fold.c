@@ -131,11 +131,6 @@ static void warn_losses(const char *path, const struct loaded *l)
 	buf_release(&text);
 }
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 /* The tree in the order of its lines, where nothing but it is to be written. */
 static void print_tree(const struct profile *p)
 {
@@ -143,13 +138,13 @@ static void print_tree(const struct profile *p)
 	struct slice line;
 
 	if (!folded_writer_init(&w, p, 1))
-		no_memory();
+		cli_no_memory();
 	while (folded_writer_next(&w, &line)) {
 		if (fwrite(line.p, 1, line.n, stdout) != line.n)
 			break;
 	}
 	if (w.line.failed)
-		no_memory();
+		cli_no_memory();
 	folded_writer_release(&w);
 	cli_stdout_done();
 }
@@ -176,7 +171,7 @@ static bool put_line(struct output *o, struct slice stack, uint64_t count)
 	folded_append_count(&o->text, count);
 	buf_byte(&o->text, '\n');
 	if (o->text.failed)
-		no_memory();
+		cli_no_memory();
 	if (o->tab)
 		o->text.p[at] = '\t';
 	if (o->text.n >= OUTPUT)
@@ -230,7 +225,7 @@ static void begin(struct fold *fold)
 	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* what is small is known when all is there */
 
 	if (!profile_init(&fold->p))
-		no_memory();
+		cli_no_memory();
 	fold->p.stack_max = fold->s.line_max ? fold->s.line_max - (PROFILE_LINE_MAX - PROFILE_STACK_MAX) : PROFILE_STACK_MAX;
 	lines_init(&fold->lines, budget - budget / 4);
 	if (fold->s.as_rows) {
@@ -271,11 +266,11 @@ static void print_rows(struct fold *fold)
 	if (fold->s.format != ROWS_TSV && !json_known())
 		cli_usage("-o: this build has no JSON");
 	if (!slice_rows_init(&w, fold->s.format, &fold->p, &fold->origins, fold->f.view.moment_ns))
-		no_memory();
+		cli_no_memory();
 	while (slice_rows_next(&w, &bytes) && fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n)
 		;
 	if (slice_rows_failed(&w))
-		no_memory();
+		cli_no_memory();
 	cli_stdout_done();
 	slice_rows_release(&w);
 }
@@ -374,7 +369,7 @@ static enum status fold_sorted(const struct fold *fold, char **operands, size_t 
 	for (size_t i = 0; i < n; i++) {
 		if (!sources || !open_sorted(fold, &sources[i], operands[i], &claimed) ||
 		    !merge_add(&m, &sources[i].source))
-			no_memory();
+			cli_no_memory();
 		sources[i].roots = fold->f.comms;
 		sources[i].n_roots = fold->f.view.n_comms;
 	}

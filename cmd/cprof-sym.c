@@ -83,7 +83,7 @@ static struct kernel_files *open_kernel(const struct kernel_options *o)
 static void or_die(bool good)
 {
 	if (!good)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 }
 
 /* One pass over the stream: what is read, what it means, what is said. */
@@ -206,6 +206,18 @@ static bool pass_one(struct pass *p, const struct record *r)
 	return written(p, writer_put(p->writer, r), r->type);
 }
 
+/* What ran in spans of which it is known by now how much was of the time. */
+static bool pass_ran(struct pass *p, const struct record *r)
+{
+	struct record told;
+
+	while (leave_ran(&p->leave, &p->capture, r, &told)) {
+		if (!pass_one(p, &told))
+			return false;
+	}
+	return true;
+}
+
 static bool pass_left_out(struct pass *p)
 {
 	struct record told;
@@ -226,6 +238,10 @@ static bool pass_on(struct pass *p, const struct record *r)
 		return false;
 	if (!p->timed)
 		return pass_one(p, r);
+	if (!pass_ran(p, r))
+		return false;
+	if (r->type == RECORD_RAN && leave_keeps(&p->leave, &p->capture, &r->ran))
+		return true;
 	if (r->type == RECORD_SAMPLE) {
 		switch (leave_sample(&p->leave, &p->capture, &r->sample, &told)) {
 		case LEAVE_NOT:
@@ -363,7 +379,9 @@ static enum status symbolize(char **paths, const struct settings *s)
 		status = one == STATUS_SYSTEM || one > status ? one : status;
 		refused = refused || got < 0;
 	}
-	pass_left_out(&p); /* of a segment that was cut */
+	pass_ran(&p, NULL); /* of a segment that was cut */
+	pass_left_out(&p);
+	or_die(!p.leave.no_memory);
 	or_die(namer_last(p.namer, &p.capture, p.writer));
 	if (!p.segments && p.unwanted)
 		pass_nothing(&p);
@@ -375,6 +393,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	modules_free(modules);
 	kernel_files_free(kernel);
 	capture_release(&p.capture);
+	leave_release(&p.leave);
 	if (status == STATUS_OK && resolved < s->least) {
 		cli_warn("fewer than %g %% of the frames are named (--min-resolved)", s->least);
 		status = STATUS_BELOW;

@@ -2,7 +2,6 @@
  * cprof-top: where the time went, as a table: flat, cumulative, by function, module, process or thread; who calls
  * whom, whole stacks and the tree of calls.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -242,7 +241,7 @@ int main(int argc, char **argv)
 	s.views.view = &f.view;
 	s.views.profile = &p;
 	if (!profile_init(&p))
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 	status = load(&s, &f, argv + optind, &p, &l);
 	filters_settle(&f, &p, 1, 0);
 	match(&s, &f, &p, &l);

@@ -14,20 +14,15 @@ enum { EVENTS_TOLD = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
 enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 static void add_numbers(const char *option, const char *text, uint64_t **list, size_t *cap, size_t *n)
 {
 	char *copy = strdup(text), *rest = copy, *one;
 
 	if (!copy)
-		no_memory();
+		cli_no_memory();
 	while ((one = strsep(&rest, ","))) {
 		if (!grow_array(list, cap, *n, sizeof(**list)))
-			no_memory();
+			cli_no_memory();
 		(*list)[(*n)++] = cli_number(option, one, 0, INT32_MAX);
 	}
 	free(copy);
@@ -61,7 +56,7 @@ uint64_t filters_seconds(const char *option, const char *text)
 static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
 {
 	if (!grow_array(list, cap, *n, sizeof(**list)))
-		no_memory();
+		cli_no_memory();
 	(*list)[(*n)++] = text;
 }
 
@@ -119,7 +114,7 @@ static void weigh_time(struct filters *f)
 static void add_event(struct filters *f, const char *name)
 {
 	if (!grow_array(&f->events, &f->cap_events, f->view.n_events, sizeof(*f->events)))
-		no_memory();
+		cli_no_memory();
 	f->events[f->view.n_events++] = name;
 }
 
@@ -145,7 +140,7 @@ static void add_events(struct filters *f, const char *text)
 		cli_usage("--event can be given once, with names between commas");
 	rest = f->event_text = strdup(text);
 	if (!rest)
-		no_memory();
+		cli_no_memory();
 	while ((one = strsep(&rest, ","))) {
 		if (!*one)
 			cli_usage("--event: \"%s\" has an empty name in it", text);
@@ -436,7 +431,7 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	}
 	label_append(&name, e->name);
 	if (name.failed || f->chosen.failed)
-		no_memory();
+		cli_no_memory();
 	if (strcmp(unit, f->chosen_unit) != 0)
 		cli_die(STATUS_USAGE, "--event: %s (%s) and %s (%s) do not add up; choose one of them, or --weight samples",
 			buf_cstr(&f->chosen), f->chosen_unit, buf_cstr(&name), unit);
@@ -449,7 +444,7 @@ static void note_event(struct filters *f, const struct record *rec)
 	uint32_t id;
 
 	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
-		no_memory();
+		cli_no_memory();
 	if (rec->type == RECORD_EVENT)
 		check_unit(f, &rec->event);
 }
@@ -468,7 +463,7 @@ void filters_warn_none(const struct filters *f, const char *what)
 		}
 	}
 	if (text.failed)
-		no_memory();
+		cli_no_memory();
 	cli_warn("no sample counts, %s%s", what, text.n ? buf_cstr(&text) : "");
 	buf_release(&text);
 }
@@ -484,7 +479,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	int got;
 
 	if (!r || !t->begin(t->context))
-		no_memory();
+		cli_no_memory();
 	reader_unread(r, taken);
 	if (t->chooses && view_by_clock(&f->view))
 		reader_choose(r, &choice);
@@ -496,7 +491,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 			reader_complain(r, wrong);
 	}
 	if (!t->end(t->context, &totals, &sums))
-		no_memory();
+		cli_no_memory();
 	sum->streams++;
 	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* none may be wanted */
 	if (got < 0 && !reader_refused(r))
@@ -551,7 +546,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	if (needs_capture(f))
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
-		no_memory();
+		cli_no_memory();
 	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
 		f->columns = COLUMNS_TWO;
 	r.both = f->columns == COLUMNS_TWO;
@@ -667,7 +662,7 @@ static void note_counted(struct filters *f, const struct capture *c)
 	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
 		if (c->events[i].id && view_lists_event(&f->view, c, i) &&
 		    !intern_add(&f->counted_names, c->events[i].name, &id))
-			no_memory();
+			cli_no_memory();
 	}
 }
 
@@ -716,11 +711,11 @@ void filters_keep_apart(struct filters *f)
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max)
 {
 	if (!modules_settle(&f->modules, p, sides, stack_max))
-		no_memory();
+		cli_no_memory();
 }
 
 void filters_shape(const struct filters *f, struct profile *p)
 {
 	if (!shape_apply(&f->shape, p))
-		no_memory();
+		cli_no_memory();
 }

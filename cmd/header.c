@@ -1,6 +1,5 @@
 #include "cmd/header.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,11 +12,6 @@
 
 enum { REASONS = 3, LABEL_WIDTH = 12 };
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 double header_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -29,7 +23,7 @@ static void add(struct header *h, const char *label, struct buf *text)
 	char *copy = strdup(buf_cstr(text));
 
 	if (text->failed || !copy || !grow_array(&h->lines, &h->cap, h->n, sizeof(*h->lines)))
-		no_memory();
+		cli_no_memory();
 	h->lines[h->n++] = (struct header_line){ label, copy };
 	buf_clear(text);
 }
@@ -44,7 +38,7 @@ void header_add(struct header *h, const char *label, const char *fmt, ...)
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	if (n < 0 || !grow_array(&h->lines, &h->cap, h->n, sizeof(*h->lines)))
-		no_memory();
+		cli_no_memory();
 	h->lines[h->n++] = (struct header_line){ label, text };
 }
 

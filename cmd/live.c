@@ -40,11 +40,6 @@ struct live {
 	uint64_t now, from, due; /* the capture's time; since when the window is; when it ends */
 };
 
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
-
 static void window_init(struct live *v)
 {
 	v->coming = (struct window){ 0 };
@@ -53,7 +48,7 @@ static void window_init(struct live *v)
 	v->view.modules = v->view.modules ? &v->modules : NULL;
 	v->view.reasons = NULL;
 	if (!profile_init(&v->coming.profile))
-		no_memory();
+		cli_no_memory();
 }
 
 /* One line is left for the cursor. */
@@ -84,7 +79,7 @@ static void show(struct live *v)
 	} else {
 		buf_byte(&text, '\n');
 		if (text.failed)
-			no_memory();
+			cli_no_memory();
 		if (fwrite(text.p, 1, text.n, stdout) != text.n || fflush(stdout) != 0)
 			cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
 	}
@@ -171,7 +166,7 @@ static void name_window(struct live *v, const struct capture_totals *t)
 	free(line->text);
 	if (asprintf(&line->text, "%" PRIu64 " events (%" PRIu64 " samples) in %.2f s", v->shown.weight,
 		     v->shown.sums.samples, (double)t->seconds_ns / 1e9) < 0)
-		no_memory();
+		cli_no_memory();
 }
 
 /* What happened in the window, and since the start. */
@@ -212,7 +207,7 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 static void look(struct live *v, struct gather *g)
 {
 	if (!gather_look(g, &v->coming.profile, &v->view, &v->coming.sums))
-		no_memory();
+		cli_no_memory();
 }
 
 static void refresh(struct live *v, struct gather *g)
@@ -222,7 +217,7 @@ static void refresh(struct live *v, struct gather *g)
 
 	look(v, g);
 	if (v->view.modules && !modules_settle(&v->modules, &v->coming.profile, 1, 0))
-		no_memory();
+		cli_no_memory();
 	modules_release(&v->modules);
 	all = v->coming.weight = v->coming.profile.total[0];
 	filters_shape(v->f, &v->coming.profile);

@@ -106,7 +106,7 @@ static void put_line(const struct screen *s, struct buf *out, const uint8_t *p, 
 static void put_all(const struct buf *out)
 {
 	if (out->failed)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 	if (fwrite(out->p, 1, out->n, stdout) != out->n || fflush(stdout) != 0)
 		cli_die(STATUS_SYSTEM, "standard output: cannot write: %s", strerror(errno));
 }

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,11 +17,6 @@ struct writing {
 	struct rows rows;
 	struct buf *out;
 };
-
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
 
 static void put_key(struct buf *out, const char *key)
 {
@@ -44,7 +38,7 @@ static void put_damage(struct buf *out, const struct capture_totals *t)
 
 	damage_append(&text, t);
 	if (text.failed)
-		no_memory();
+		cli_no_memory();
 	put_key(out, "damaged");
 	json_text(out, buf_view(&text));
 	put_count(out, "cut", damage_cut(t));
@@ -107,7 +101,7 @@ static void pass_on(struct writing *w)
 	buf_bytes(w->out, w->rows.out.p, w->rows.out.n);
 	buf_clear(&w->rows.out);
 	if (w->rows.failed || w->out->failed)
-		no_memory();
+		cli_no_memory();
 }
 
 static void end(struct writing *w)
@@ -119,7 +113,7 @@ static void end(struct writing *w)
 	buf_text(w->out, w->format == ROWS_JSON ? "}\n" : "");
 	rows_release(&w->rows);
 	if (w->out->failed)
-		no_memory();
+		cli_no_memory();
 }
 
 static void put_weight(struct writing *w, uint64_t weight)
@@ -209,7 +203,7 @@ static void stacks_rows(struct writing *w)
 	size_t n;
 
 	if (!heaviest_init(&s, w->v->profile))
-		no_memory();
+		cli_no_memory();
 	n = views_shown(w->v, s.n);
 	begin(w, columns, n, s.n);
 	for (size_t i = 0; i < n; i++) {
@@ -222,7 +216,7 @@ static void stacks_rows(struct writing *w)
 			buf_bytes(&text, name.p, name.n);
 		}
 		if (text.failed)
-			no_memory();
+			cli_no_memory();
 		put_weight(w, s.list[i].weight);
 		rows_count(&w->rows, path.n);
 		rows_text(&w->rows, buf_view(&text));
@@ -245,7 +239,7 @@ static void put_line(struct writing *w, const struct tree_line *line, struct abo
 	uint64_t number = w->rows.rows + 1;
 
 	if (!grow_array(&above->rows, &above->cap, line->depth, sizeof(*above->rows)))
-		no_memory();
+		cli_no_memory();
 	above->rows[line->depth] = number;
 	rows_count(&w->rows, number);
 	if (line->depth)
@@ -272,12 +266,12 @@ static void tree_rows(struct writing *w)
 	struct tree t;
 
 	if (!tree_init(&t, w->v->profile, views_least(w->v), w->v->depth))
-		no_memory();
+		cli_no_memory();
 	begin(w, columns, 0, 0);
 	while (tree_next(&t, &line))
 		put_line(w, &line, &above);
 	if (t.failed)
-		no_memory();
+		cli_no_memory();
 	end(w);
 	tree_release(&t);
 	free(above.rows);

@@ -1,6 +1,5 @@
 #include "cmd/views.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +11,6 @@
 
 enum { TABLE_HEAD = 3 }; /* lines above the rows of a table */
 enum { INDENTED = 40 }; /* levels; deeper ones say their number, or a stack of n frames takes n * n bytes */
-
-static void no_memory(void)
-{
-	cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
-}
 
 size_t views_shown(const struct views *v, size_t n)
 {
@@ -96,7 +90,7 @@ void views_table(const struct views *v, struct table *t)
 	size_t n = 0;
 
 	if (!table_init(t, v->profile))
-		no_memory();
+		cli_no_memory();
 	for (size_t i = 0; i < t->n; i++) {
 		struct table_row *row = &t->rows[i];
 
@@ -214,7 +208,7 @@ void views_peek(const struct views *v, struct table *t, struct peek *k)
 	for (size_t i = 0; chosen && i < views_shown(v, t->n); i++)
 		chosen[t->rows[i].label] = true;
 	if (!chosen || !peek_init(k, v->profile, chosen))
-		no_memory();
+		cli_no_memory();
 	free(chosen);
 }
 
@@ -244,7 +238,7 @@ void views_path(const struct views *v, uint32_t node, struct views_path *path)
 	for (uint32_t at = node; at; at = v->profile->nodes[at].parent)
 		path->n++;
 	if (!grow_array(&path->labels, &path->cap, path->n, sizeof(*path->labels)))
-		no_memory();
+		cli_no_memory();
 	for (size_t i = path->n; i > 0; i--, node = v->profile->nodes[node].parent)
 		path->labels[i - 1] = v->profile->nodes[node].label;
 }
@@ -257,7 +251,7 @@ static void stacks_text(const struct views *v, struct buf *out)
 	size_t n;
 
 	if (!heaviest_init(&s, v->profile))
-		no_memory();
+		cli_no_memory();
 	n = views_shown(v, s.n);
 	put_total_of(v, out, n, s.n);
 	buf_printf(out, "\n%10s %7s %7s  %s\n", "flat", "flat%", "sum%", "stack, the innermost frame first");
@@ -309,11 +303,11 @@ static void tree_text(const struct views *v, struct buf *out)
 	put_total(v, out);
 	buf_printf(out, "\n\n%10s %7s %10s %7s\n", "total", "total%", "self", "self%");
 	if (!tree_init(&t, v->profile, views_least(v), v->depth))
-		no_memory();
+		cli_no_memory();
 	while (tree_next(&t, &line))
 		put_line(v, out, &line);
 	if (t.failed)
-		no_memory();
+		cli_no_memory();
 	tree_release(&t);
 }
 
@@ -326,5 +320,5 @@ void views_text(const struct views *v, struct buf *out)
 
 	shapes[v->shape](v, out);
 	if (out->failed)
-		no_memory();
+		cli_no_memory();
 }

@@ -48,10 +48,65 @@ is "one thread of them" "$( (tick 1 1100; tick 1 1200; ran 1 2000 100 1000; ran 
 is "a span that began before the segment counts in part" "$( (tick 1 1100; ran 1 2000 300 2000) | capture | wall)" "x 100 x;[running, not sampled] 50"
 spans() { tick 1 1100; ran 1 2000 150 900; tick 1 2100; ran 1 3000 170 1000; tick 1 3100; ran 1 4000 190 1000; }
 is "three spans" "$(spans | capture | wall)" "x 300 x;[running, not sampled] 210"
-is "one that --from cuts is left out" "$(spans | capture | wall --from 0.000000500)" "x 200 x;[running, not sampled] 160"
-is "  so is what --to cuts" "$(spans | capture | wall --to 0.000002500)" "x 300 x;[running, not sampled] 120"
-is "  by the clock, too" "$(spans | capture | wall --from @1700000000.0000015)" "x 200 x;[running, not sampled] 160"
-is "  on both sides" "$(spans | capture | wall --from @1700000000.0000015 --to @1700000000.0000025)" "x 100"
+is "of one that --from cuts its share" "$(spans | capture | wall --from 0.000000500)" "x 200 x;[running, not sampled] 227"
+is "  of what --to cuts, too" "$(spans | capture | wall --to 0.000002500)" "x 300 x;[running, not sampled] 134"
+is "  by the clock, too" "$(spans | capture | wall --from @1700000000.0000015)" "x 200 x;[running, not sampled] 244"
+is "  on both sides" "$(spans | capture | wall --from @1700000000.0000015 --to @1700000000.0000025)" "x 100 x;[running, not sampled] 69"
+is "  inside of one" "$(spans | capture | wall --from @1700000000.0000022 --to @1700000000.0000024)" "x;[running, not sampled] 34"
+waited() { tick 1 1100; slept 1 1600 500; ran 1 2000 150 900; slept 1 2001 101; tick 1 2100; }
+is "the share is of the time that it did not wait" "$(waited | capture | wall --to @1700000000.0000018)" "x 100 x;[sleeping] 500"
+is "  by a wait that goes on and is told of behind it, too" "$(waited | capture | wall --from @1700000000.0000018)" "x 100 x;[running, not sampled] 50 x;[sleeping] 101"
+is "  where it ran for longer than that, of the rest" "$( (slept 1 1900 800; slept 1 2000 50; ran 1 2000 300 1000) | capture | wall --from @1700000000.0000015)" \
+	"x;[running, not sampled] 130 x;[sleeping] 450"
+is "  where it is all waits, of the time" "$( (slept 1 2000 1000; ran 1 2000 300 1000) | capture | wall --from @1700000000.0000015)" \
+	"x;[running, not sampled] 150 x;[sleeping] 500"
+is "a sample of a time in which it did not run" "$( (tick 1 1100; slept 1 1900 850; ran 1 2000 20 1000) | capture | wall --from @1700000000.00000105 --to @1700000000.0000018)" \
+	"x;[sleeping] 750"
+since() { sed '/start-mono/a meta key="waits-since-monotonic-ns" value="900"' | wall "$@"; }
+is "what ran before a segment, but not before all was told" "$( (tick 1 1100; ran 1 2000 300 2000) | capture | since)" "x 100 x;[running, not sampled] 173"
+is "a name until there is another" "$( (tick 1 1100; ran 1 1200 120 200; echo 'comm time=1200 thread=1 comm="z"'; tick 1 1300) | capture | wall)" \
+	"x 100 x;[running, not sampled] 20 z 100"
+# By slices of a second, each has its share of the time.
+is "slices" "$( (slept 1 500001000 1; ran 1 2500001000 2000000000 2500000000) | capture | cprof-dump -r - |
+	cprof-fold --wall -o tsv --interval 1 - | awk -F'\t' '/not sampled/ { print $NF }' | xargs)" "799999200 800000000 400000800"
+
+# Two threads of ten seconds, a thousandth of the size: one sleeps 50 us of 64, of which a few are told together, and is sampled seldom;
+# the other sleeps for three seconds and computes for two. What both ran is told every five.
+days() {
+	awk 'BEGIN {
+		for (t = 2280; t < 10001000; t += 1280) { n++; printf "%d sample time=%d event=2 cpu=0 thread=1 user=0 kernel=0 weight=1000\n", t, t }
+		for (t = 31000; t < 10001000; t += 40000) printf "%d sample time=%d event=1 cpu=0 thread=1 user=0 kernel=0 weight=5000\n", t, t
+		for (d = 0; d < 2; d++) {
+			t = d * 5000000 + 1000
+			for (i = 1; i < 4; i++) printf "%d sample time=%d event=2 cpu=0 thread=3 user=0 kernel=0 weight=1000000\n", t + i * 1000000, t + i * 1000000
+			for (i = 1; i < 200; i++) printf "%d sample time=%d event=1 cpu=0 thread=3 user=0 kernel=0 weight=10000\n", t + 3000000 + i * 10000, t + 3000000 + i * 10000
+			for (i = 1; i < 4; i += 2) printf "%d ran time=%d thread=%d ns=%d span=5000000\n", t + 5000000, t + 5000000, i, i == 1 ? 1093750 : 2000000
+		}
+	}' | sort -n | cut -d' ' -f2-
+}
+days | capture | cprof-dump -r - >"$tmp/days.bin"
+# window FROM TO: what each thread has of it, in millionths of ten seconds
+window() { cprof-fold --wall -t --from "@1700000000.0$(printf %08d $(($1 + 1000)))" --to "@1700000000.0$(printf %08d $(($2 + 1000)))" ${3-"$tmp/days.bin"} |
+	awk -F'[-;/ ]' '{ n[$3] += $NF } END { print n[42] + 0, n[50] + 0 }'; }
+whole=$(window 0 10001000)
+is "all of it" "$(echo "$whole" | awk '{ print ($1 > 9990000 && $1 < 10010000), $2 }')" "1 10000000"
+for step in 1000000 400000 70001; do
+	from=0
+	while [ $from -lt 10000000 ]; do
+		window $from $((from + step))
+		from=$((from + step))
+	done >"$tmp/windows"
+	is "windows of $step have all of it together" "$(awk '{ a += $1; b += $2 } END { print a, b }' "$tmp/windows")" "$whole"
+	[ $step -lt 400000 ] || is "  and each has what went by" "$(awk -v s=$step '{ for (i = 1; i < 3; i++) if ($i > 1.02 * s || $i < 0.98 * s) print NR, $0 }' "$tmp/windows")" ""
+done
+for from in 2500000 4999000 9700000; do
+	a=@1700000000.0$(printf %08d $from) b=@1700000000.0$(printf %08d $((from + 400000)))
+	is "cprof-sym passes on what ran in the time" "$(cprof-sym --from $a --to $b "$tmp/days.bin" 2>/dev/null | cprof-fold --wall -t --from $a --to $b -)" \
+		"$(cprof-fold --wall -t --from $a --to $b "$tmp/days.bin")"
+	is "  and no more" "$(cprof-sym --from $a --to $b "$tmp/days.bin" 2>/dev/null | cprof-fold --wall -t - | grep -v sleeping)" \
+		"$(cprof-fold --wall -t --from $a --to $b "$tmp/days.bin" | grep -v sleeping)"
+done
+
 is "renamed, and the span of the old name is lost" \
 	"$( (tick 1 1100; echo 'comm time=1150 thread=1 comm="z"'; tick 1 1200; ran 1 2000 10 1000) | capture | wall)" "x 100"
 sum() { tr ' ' '\n' | awk '/^[0-9]+$/ { n += $1 } END { print n }'; }

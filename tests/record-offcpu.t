@@ -144,7 +144,7 @@ ended() { # DIR: until a file has its name there
 	while [ -z "$(ls "$1" 2>/dev/null)" ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
 }
 sleep 100 & asleep=$!
-mkdir "$tmp/rng" "$tmp/rot" "$tmp/size"
+mkdir "$tmp/rng" "$tmp/rot" "$tmp/size" "$tmp/short"
 cprof-record -q -a --off-cpu --ring 60s -o "$tmp/rng" 30 2>"$tmp/err" & ring=$!
 cprof-record -q -a --off-cpu --rotate 60s -o "$tmp/rot" 30 2>"$tmp/err" & rotate=$!
 sleep 3
@@ -167,6 +167,20 @@ like "files that end by their size" $# '^[2-9]$'
 for f; do [ "$f" = "$(ls -d "$@" | tail -1)" ] || cat "$f"; done >"$tmp/days.bin"
 is "have it too" "$(all_of "$tmp/days.bin")" near
 kill $asleep
+
+# What is dumped has all its time in each of its parts.
+"$waits" naps 50000 6 >"$tmp/napped" & naps=$!
+cprof-record -q -a --off-cpu --ring 3s -o "$tmp/short" 30 2>"$tmp/err" & ring=$!
+sleep 4.5
+kill -USR1 $ring
+ended "$tmp/short"
+kill -INT $ring
+wait $ring $naps
+read -r tid wall cpu <"$tmp/napped"
+set -- "$tmp/short"/*.cprof
+is "of what is dumped all segments have" "$(cprof-dump "$1" | awk '/^segment/ { s++ } /^ran/ && !r[s]++ { n++ } END { print (s > 2 && n == s) }')" 1
+of_naps=$(cprof-fold --wall --tid "$tid" "$1" | awk '{ n += $NF } END { printf "%.0f", n }')
+is "  what short runs lack" "$(near "$of_naps" "$(lasted "$1")" "$(lasted "$1")" 2)" near
 
 # The other reasons.
 cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" vfork 0.5 2>"$tmp/err"

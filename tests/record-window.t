@@ -11,7 +11,9 @@ while 1: time.sleep(3)"' & long=\$!
 sh -c 'echo \$\$ >"$tmp/short"; exec python3 -c "import time
 while 1: time.sleep(0.02)"' & short=\$!
 echo \$still >"$tmp/still"
+"$waits" naps 50000 12 >"$tmp/naps" &
 "$waits" 12 >"$tmp/said"
+wait \$!
 kill \$still \$long \$short
 X
 mkdir "$tmp/files"
@@ -33,7 +35,8 @@ missed=$(cprof-dump "$tmp/all.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=
 	awk '$1 == "end" { for (k in v) { split(k, a, " "); n[a[2] == "expected"] += v[k] } split("", v); next } { v[$1 " " $2] = $3 }
 		END { print 200 * n[0] / (n[1] ? n[1] : 1) }')
 tids="$(cat "$tmp/still" "$tmp/long" "$tmp/short") $(awk '{ print $1 }' "$tmp/said")"
-is "six threads" "$(echo $tids | wc -w)" 6
+tids="$tids $(awk '{ print $1 }' "$tmp/naps")"
+is "seven threads" "$(echo $tids | wc -w)" 7
 for window in "3500 5000" "4100 5100" "4700 7300" "4000 10500"; do
 	from=${window% *} to=${window#* }
 	off=
@@ -53,6 +56,18 @@ waits() { a=$(after "$1") b=$(after "$2"); cprof-fold --event off-cpu --weight n
 parts=0
 for from in 0 1500 3000 4500 6000 7500 9000 10500 12000 13500; do parts=$((parts + $(waits $from $((from + 1500))))); done
 is "the waits of windows side by side add up" "$parts" "$(waits 0 15000)"
+
+# So they have all that ran, as it was told for each file; of who sleeps for 50 us at a time each has what went by, in which there are few samples.
+napper=$(awk '{ print $1 }' "$tmp/naps")
+of_each() { cprof-fold --wall -t "$@" 2>/dev/null | awk -F'[-;/ ]' '{ n[$3] += $NF } END { for (t in n) printf "%s %.0f\n", t, n[t] }'; }
+for from in 0 1000 2000 3000 4000 5000 6000 7000 8000 9000 10000 11000 12000 13000; do
+	if [ $from = 0 ]; then of_each --to "$(after 1000)" "$@"; elif [ $from = 13000 ]; then of_each --from "$(after 13000)" "$@"; else
+		of_each --from "$(after $from)" --to "$(after $((from + 1000)))" "$@"; fi >"$tmp/window"
+	sed -n "s/^$napper /$from /p" "$tmp/window" >>"$tmp/napped"
+	cat "$tmp/window"
+done | awk '{ n[$1] += $2 } END { for (t in n) printf "%s %.0f\n", t, n[t] }' | sort >"$tmp/parts"
+is "all that each thread ran and waited is in one window or another" "$(cat "$tmp/parts")" "$(of_each "$@" | sort)"
+is "short runs have their time in each" "$(awk '$1 >= 1000 && $1 < 11000 { n++; if ($2 > 1020000000 || $2 < 980000000) print } END { print n }' "$tmp/napped")" 10
 
 # What a file's header says of how far its waits reach back.
 for f; do

@@ -38,6 +38,7 @@ sample time=$((b + 20))000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=
 mapping time=$((b + 21))000000000 process=1 start=0x1000 length=0x1000 offset=0x0 prot=5 file=2
 sample time=$((b + 21))000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=10000000
 mapping time=$((b + 21))000000000 process=1 start=0x1000 length=0x1000 offset=0x5000 prot=5 file=1
+ran time=$((b + 22))000000000 thread=1 ns=70000000 span=22000000000
 flush
 sample time=$((b + 21))500000000 event=5 cpu=0 thread=2 user=17 kernel=0 weight=3
 sample time=$((b + 40))000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=10000000
@@ -45,6 +46,10 @@ sample time=$((b + 41))000000000 event=1 cpu=0 thread=9 user=16 kernel=0 weight=
 sample time=$((b + 45))000000000 event=2 cpu=0 thread=2 user=17 kernel=0 weight=4000000000
 sample time=$((b + 45))000000000 event=5 cpu=0 thread=2 user=17 kernel=0 weight=30
 sample time=$((b + 50))000000000 event=1 cpu=0 thread=2 user=17 kernel=0 weight=10000000
+ran time=$((b + 51))000000000 thread=1 ns=5100000000 span=29000000000
+ran time=$((b + 52))000000000 thread=2 ns=900000000 span=54000000000
+ran time=$((b + 52))100000000 thread=9 ns=1 span=1
+ran time=$((b + 52))200000000 thread=1 ns=2 span=1
 ${2-}ledger time=$((b + 59))000000000 cpu=1 outcome=expected count=9
 ledger time=$((b + 59))000000000 cpu=1 outcome=emitted count=8
 ledger time=$((b + 59))000000000 cpu=1 outcome=ring-full count=1
@@ -124,6 +129,10 @@ left-out first=1001000000000 event=2 thread=2 samples=1 weight=2500000000 last=1
 left-out first=1021000000000 event=1 thread=1 samples=1 weight=10000000 last=1021000000000
 left-out first=1020000000000 event=1 thread=0 samples=2 weight=20000000 last=1050000000000
 left-out first=1021500000000 event=5 thread=0 samples=2 weight=33 last=1045000000000"
+is "  what ran in it, by the time without waits" "$(grep '^ran' text)" "ran time=1052100000000 thread=9 ns=1 span=1
+ran time=1045000000000 thread=1 ns=1758620690 span=10000000000
+ran time=1052200000000 thread=1 ns=2 span=1
+ran time=1045000000000 thread=2 ns=113684211 span=10000000000"
 is "  the account is that of the segment" "$(grep -c -E '^(ledger|end) ' text)" 4
 is "its text is read back" "$(cprof-dump -r text | cprof-dump | cksum)" "$(cksum <text)"
 is "  and it is all there is to a name" "$(cprof-dump -r text | cprof-fold --from 14:00:35 --to 14:00:45 2>/dev/null)" "x0;third 1"

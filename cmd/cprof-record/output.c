@@ -55,7 +55,7 @@ static void new_writer(struct output *out)
 {
 	out->w = writer_new(out->fd);
 	if (!out->w)
-		cli_die(STATUS_SYSTEM, "%s", strerror(ENOMEM));
+		cli_no_memory();
 	out->good = 0;
 }
 

@@ -31,6 +31,7 @@ struct recorder {
 	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */
 	uint64_t settled[2];  /* when that was done last, and the time before */
+	uint64_t settle_used; /* ns of CPU time, when a segment ended last */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 	struct promise promise; /* of --max-cost */

@@ -1,9 +1,16 @@
 #include "cmd/cprof-record/turns.h"
 
+#include <poll.h>
+#include <time.h>
+
 #include "cmd/cli.h"
 #include "cmd/cprof-record/steps.h"
 
-enum { KEEP_DEAD = 1000000000 }; /* ns: a sample of a process that exited may come so late */
+enum {
+	KEEP_DEAD = 1000000000, /* ns: a sample of a process that exited may come so late */
+	SEGMENT_SHARE = 1000,   /* with very many threads not each segment is settled: it may take one part in so many of the time */
+	SEGMENT_LATE = 250000000, /* ns: so long the end of a segment waits for an unwind table */
+};
 
 void turns_ledger(struct recorder *r, uint64_t now, bool last)
 {
@@ -65,6 +72,54 @@ static void look_when(struct recorder *r, uint64_t now)
 }
 
 /*
+ * The file ends, or what is in memory is written: with all waits that go on, up to now. Not where there is no room for them: the
+ * file's end may still fit, and they are told in the next one.
+ */
+static void settle_end(struct recorder *r)
+{
+	struct output *out = &r->output;
+
+	if (!r->o.off_cpu || out->dark || out->full)
+		return;
+	steps_settle_whole(r);
+	turns_ledger(r, host_mono_ns(), false);
+}
+
+static uint64_t used_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
+}
+
+/* As steps_settle_whole, which does not tell what the settling alone took. */
+static void write_until(struct recorder *r, uint64_t now)
+{
+	poll(NULL, 0, MARGIN / 1000000);
+	while (!steps_until(r, now) && host_mono_ns() - now < SEGMENT_LATE) {
+		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
+
+		poll(&worker, 1, 10);
+	}
+}
+
+/*
+ * A segment ends, and another one goes on with it. What threads ran is told up to now, as who reads compares that with the samples
+ * of one segment; of what reaches over its end it would be a guess how much was where.
+ */
+static void settle_segment(struct recorder *r)
+{
+	uint64_t before = used_ns();
+
+	if (!r->o.off_cpu || r->output.dark || host_mono_ns() - r->settled[0] < r->settle_used * SEGMENT_SHARE)
+		return;
+	steps_settle(r);
+	r->settle_used = used_ns() - before;
+	write_until(r, host_mono_ns());
+	turns_ledger(r, host_mono_ns(), false);
+}
+
+/*
  * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
  * for a table longer.
  */
@@ -92,6 +147,7 @@ static bool keep_promise(struct recorder *r, uint64_t now)
 
 	if (hertz == r->o.hertz)
 		return false;
+	settle_segment(r);
 	change_rate(r, hertz);
 	return true;
 }
@@ -99,20 +155,6 @@ static bool keep_promise(struct recorder *r, uint64_t now)
 static void say_gone(void *arg, struct proc *p)
 {
 	emit_gone(arg, p);
-}
-
-/*
- * The file ends, or what is in memory is written: with all waits that go on, up to now. Not a part of memory: the dump has
- * those behind it. Not where there is no room for them: the file's end may still fit, and they are told in the next one.
- */
-static void settle_end(struct recorder *r)
-{
-	struct output *out = &r->output;
-
-	if (!r->o.off_cpu || out->dark || out->full || (out->kind == OUTPUT_RECENT && !out->turn))
-		return;
-	steps_settle_whole(r);
-	turns_ledger(r, host_mono_ns(), false);
 }
 
 void turns_flush(struct recorder *r, uint64_t now)
@@ -126,14 +168,18 @@ void turns_flush(struct recorder *r, uint64_t now)
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);
-	if (state == OUTPUT_DUE)
+	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_RECENT && !r->output.turn)
+		settle_segment(r);
+	else if (state == OUTPUT_DUE)
 		settle_end(r);
 	if (state != OUTPUT_STAYS)
 		turns_next(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
 		r->output.began = now; /* what took time above does not make files longer */
-	if (r->o.max_cost > 0 && keep_promise(r, now))
-		next_segment(r, now);
-	else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now))
-		next_segment(r, now);
+	if (r->o.max_cost > 0 && keep_promise(r, now)) {
+		next_segment(r, host_mono_ns());
+	} else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now)) {
+		settle_segment(r);
+		next_segment(r, host_mono_ns());
+	}
 }

@@ -75,6 +75,14 @@ static inline bool slice_begins(struct slice a, const char *text)
 	return a.n >= b.n && memcmp(a.p, b.p, b.n) == 0;
 }
 
+/* Of a path what is behind its last slash. */
+static inline struct slice slice_base(struct slice path)
+{
+	const uint8_t *slash = path.n ? (const uint8_t *)memrchr(path.p, '/', path.n) : NULL;
+
+	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
+}
+
 /* 0 where it is no decimal number, or too large for a time. */
 static inline uint64_t slice_decimal(struct slice text)
 {

@@ -25,6 +25,9 @@
  * time (0: the first). A sample belongs to the epoch it was taken in, and the pair (frame, epoch)
  * means one place for ever: capture_place and capture_symbol look it up, at any time until the
  * segment ends. So aggregate by (thread, comm, user node, kernel node, epoch); resolve at the end.
+ *
+ * Inside, each kind of thing has a file: processes, mappings, jitted (code), nodes, places, names, counts. Their headers
+ * are for capture.c, which hands records out; inside.h says how one is taken in.
  */
 #ifndef CPROF_CAPTURE_CAPTURE_H
 #define CPROF_CAPTURE_CAPTURE_H
@@ -221,6 +224,7 @@ const char *capture_apply(struct capture *c, const struct record *r);
 
 /* For who leaves samples out: is it one that capture_apply takes? NULL, or the sentence; nothing changes. */
 const char *capture_check_sample(const struct capture *c, const struct record_sample *r);
+bool capture_has_thread(const struct capture *c, uint64_t thread);
 /* Of a defined thread: has its process no sample yet in this epoch? */
 bool capture_is_first(const struct capture *c, uint64_t thread);
 

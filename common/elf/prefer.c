@@ -14,17 +14,10 @@ static size_t underscores(struct slice name)
 	return n;
 }
 
-static bool begins(struct slice name, const char *with)
-{
-	size_t n = strlen(with);
-
-	return name.n >= n && memcmp(name.p, with, n) == 0;
-}
-
 /* What the C library calls read, the kernel sys_read; this is a wrapper of old ones. */
 static bool is_wrapper(struct slice name)
 {
-	return begins(name, "SyS_") || begins(name, "compat_SyS_");
+	return slice_begins(name, "SyS_") || slice_begins(name, "compat_SyS_");
 }
 
 int prefer_name(struct slice a, struct slice b)

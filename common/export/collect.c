@@ -254,7 +254,10 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	return traces_child(c->s, *at, location, at);
 }
 
-/* One half of a stack below *at. The walk outwards stops at a node that has been put there before, as in gather.c. */
+/*
+ * One half of a stack below *at. The walk outwards stops at a node that has been put there before, as in
+ * profile/stacks.c.
+ */
 static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t *at, struct collect_memo *half)
 {
 	uint32_t base = *at, number;
@@ -301,13 +304,6 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
-/* As gather.c counts: without a frame there is a stack only where it could not be had. */
-static void count_end(uint64_t *by_root, uint32_t node, uint64_t end, uint64_t samples)
-{
-	if (node >= NODE_FIRST || ends_truncated(end))
-		by_root[end] += samples;
-}
-
 static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
@@ -319,8 +315,8 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	c->sums.samples += sum->samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
 		c->sums.unresolved += sum->samples;
-	count_end(c->sums.user, k->user, ends_index(&c->capture, user.root), sum->samples);
-	count_end(c->sums.kernel, k->kernel, ends_index(&c->capture, kernel.root), sum->samples);
+	ends_count(c->sums.user, &c->capture, k->user, user.root, sum->samples);
+	ends_count(c->sums.kernel, &c->capture, k->kernel, kernel.root, sum->samples);
 	return traces_add(c->s, owner, node, sum->samples, sum->weight);
 }
 

@@ -48,14 +48,6 @@ static void mark(const struct traces *s, uint32_t node, bool *nodes, bool *mappi
 	}
 }
 
-static struct slice base_name(struct slice path)
-{
-	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	size_t skip = slash ? (size_t)(slash + 1 - path.p) : 0;
-
-	return (struct slice){ path.p + skip, path.n - skip };
-}
-
 /* libc.so.6, libx.so, ld-linux-x86-64.so.2 and the like. */
 static bool is_library(struct slice name)
 {
@@ -81,7 +73,7 @@ static bool is_command(const struct traces *s, struct slice name, const uint32_t
 /* 2: it is named after the command, 1: it may be an executable. */
 static int rank(const struct traces *s, uint32_t mapping, const uint32_t *numbers, uint32_t process)
 {
-	struct slice path = traces_get(s, s->mappings[mapping].path), name = base_name(path);
+	struct slice path = traces_get(s, s->mappings[mapping].path), name = slice_base(path);
 
 	if (s->mappings[mapping].kernel || path.n == 0 || path.p[0] == '[' || name.n == 0)
 		return 0;

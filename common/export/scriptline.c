@@ -26,13 +26,6 @@ static struct slice trim(struct slice s)
 	return s;
 }
 
-static bool begins(struct slice s, const char *with)
-{
-	size_t n = strlen(with);
-
-	return s.n >= n && memcmp(s.p, with, n) == 0;
-}
-
 static bool ends(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
@@ -178,7 +171,7 @@ static bool take_event(struct cursor *c, struct script_head *h)
 	while (!at_gap(&t))
 		t.p++;
 	h->event = (struct slice){ c->p, (size_t)(t.p - c->p) };
-	if (begins(h->event, "PERF_RECORD_")) {
+	if (slice_begins(h->event, "PERF_RECORD_")) {
 		h->is_sample = false;
 		return true;
 	}
@@ -289,7 +282,7 @@ static bool find_file(struct slice s, size_t *open)
 			*open = i;
 			return true;
 		}
-		if (any == s.n && !begins((struct slice){ s.p + i, s.n - i }, "(deleted)"))
+		if (any == s.n && !slice_begins((struct slice){ s.p + i, s.n - i }, "(deleted)"))
 			any = i;
 	}
 	*open = any;
@@ -342,19 +335,12 @@ bool script_source_parse(struct slice line, struct slice *file, uint64_t *number
 		c = cursor_over(colon + 1, s.n - (size_t)(colon + 1 - s.p));
 		if (!take_number(&c, number) || cursor_left(&c))
 			return false;
-		if (*number && !begins(s, "??:"))
+		if (*number && !slice_begins(s, "??:"))
 			file->n = (size_t)(colon - s.p);
 		return true;
 	}
 	/* "libc.so.6[27304]", "libc.so.6+0x27304", "??:?" */
 	return ends(s, "]") || take_offset(&s, number) || slice_is(s, "??:?");
-}
-
-static struct slice base_of(struct slice path)
-{
-	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-
-	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
 /* In brackets perf has modules of the kernel, and these. */
@@ -364,7 +350,7 @@ static bool is_user_memory(struct slice file)
 					     "[sigpage", "[vectors" };
 
 	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
-		if (begins(file, begin[i]))
+		if (slice_begins(file, begin[i]))
 			return true;
 	}
 	return false;
@@ -377,15 +363,15 @@ static bool is_module_file(struct slice base)
 
 enum script_kind script_frame_kind(const struct script_frame *f)
 {
-	struct slice base = base_of(f->file);
+	struct slice base = slice_base(f->file);
 
-	if (begins(f->file, "[kernel") || begins(f->file, "[guest.kernel") || begins(base, "vmlinux"))
+	if (slice_begins(f->file, "[kernel") || slice_begins(f->file, "[guest.kernel") || slice_begins(base, "vmlinux"))
 		return SCRIPT_KERNEL;
 	if (is_user_memory(f->file))
 		return SCRIPT_USER;
-	if (is_module_file(base) || begins(f->file, "[") || begins(f->file, "bpf_prog_"))
+	if (is_module_file(base) || slice_begins(f->file, "[") || slice_begins(f->file, "bpf_prog_"))
 		return SCRIPT_MODULE;
-	if ((begins(base, "perf-") && ends(base, ".map")) || (begins(base, "jitted-") && ends(base, ".so")))
+	if ((slice_begins(base, "perf-") && ends(base, ".map")) || (slice_begins(base, "jitted-") && ends(base, ".so")))
 		return SCRIPT_JIT;
 	return f->address >> 63 ? SCRIPT_KERNEL : SCRIPT_USER;
 }

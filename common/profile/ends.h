@@ -4,7 +4,7 @@
  *
  *	uint64_t by_root[ENDS] = { 0 };	// stacks of one half, by enum root
  *
- *	by_root[ends_index(&capture, root)]++;
+ *	ends_count(by_root, &capture, sample->user, root, 1);
  *	struct ends e = ends_of(by_root);
  *
  *	...e.truncated of e.stacks...
@@ -41,6 +41,19 @@ static inline bool ends_truncated(uint64_t root)
 static inline uint64_t ends_index(const struct capture *c, uint64_t root)
 {
 	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNTOLD : root;
+}
+
+/*
+ * Counts samples of a half with this innermost node, whose stack ended so. Without a frame, there is a stack only where
+ * it could not be had; else the sample has no such half.
+ */
+static inline void ends_count(uint64_t by_root[ENDS], const struct capture *c, uint64_t node, uint64_t root,
+			      uint64_t samples)
+{
+	uint64_t end = ends_index(c, root);
+
+	if (node >= NODE_FIRST || ends_truncated(end))
+		by_root[end] += samples;
 }
 
 static inline struct ends ends_of(const uint64_t by_root[ENDS])

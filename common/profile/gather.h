@@ -24,6 +24,7 @@
 #include "common/profile/ends.h"
 #include "common/profile/profile.h"
 #include "common/profile/running.h"
+#include "common/profile/portions.h"
 #include "common/profile/view.h"
 
 /* Sums over what passed, in samples, whatever the weight is. */
@@ -41,7 +42,7 @@ struct gather {
 	struct profile *p;
 	unsigned int side;
 	const struct view *view;
-	struct intern keys;            /* struct gather_key */
+	struct intern keys;            /* struct gather_key, see keys.h */
 	struct gather_sum *by_key;
 	size_t cap_by_key;
 	bool based;    /* base is set */
@@ -53,6 +54,7 @@ struct gather {
 	size_t cap_path;
 	struct intern runners;    /* struct gather_key of running's accounts */
 	struct running running;
+	struct portions portions;
 	struct gather_sum *looked; /* by key: what gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

@@ -7,6 +7,7 @@ enum leaving leave_sample(struct leave *l, const struct capture *c, const struct
 
 	if (capture_check_sample(c, r))
 		return LEAVE_NOT;
+	l->no_memory = !portions_wait(&l->portions, &(struct asked){ l->view, c, 0 }, r) || l->no_memory;
 	/* A wait that ends where the time begins is none of it, but it is for who asks for times alone. */
 	if (view_part_in_time(l->view, c, 0, r, &part) || view_in_time(l->view, c, 0, r->time))
 		return LEAVE_NOT;
@@ -23,6 +24,31 @@ enum leaving leave_sample(struct leave *l, const struct capture *c, const struct
 	sum->samples++;
 	sum->weight += r->weight;
 	return LEAVE_OUT;
+}
+
+bool leave_ran(struct leave *l, const struct capture *c, const struct record *r, struct record *told)
+{
+	*told = (struct record){ .type = RECORD_RAN };
+	while (portions_due(&l->portions, &(struct asked){ l->view, c, 0 }, r, &told->ran)) {
+		if (told->ran.span)
+			return true;
+	}
+	if (r && r->type == RECORD_SEGMENT)
+		portions_forget(&l->portions);
+	return false;
+}
+
+bool leave_keeps(struct leave *l, const struct capture *c, const struct record_ran *r)
+{
+	if (!portions_makes_sense(r) || !capture_has_thread(c, r->thread))
+		return false;
+	l->no_memory = !portions_tell(&l->portions, r) || l->no_memory;
+	return true;
+}
+
+void leave_release(struct leave *l)
+{
+	portions_release(&l->portions);
 }
 
 bool leave_rest(struct leave *l, struct record *told)

@@ -31,7 +31,7 @@ void running_drop(struct running *r, uint64_t thread)
 
 static struct running_account *find(const struct running *r, uint32_t who)
 {
-	return who < r->cap_accounts && r->accounts[who].ran ? &r->accounts[who] : NULL;
+	return who < r->cap_accounts ? &r->accounts[who] : NULL;
 }
 
 void running_add(struct running *r, uint32_t who, enum running_part what, uint64_t weight)

@@ -79,17 +79,28 @@ bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, 
 	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
 }
 
+uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t time, uint64_t n, uint64_t *behind)
+{
+	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+	int64_t clock = by_clock ? (int64_t)capture_realtime(c, time) : 0;
+
+	*behind = 0;
+	if (!is_timed(v))
+		return n;
+	if (by_clock && clock == 0)
+		return view_in_time(v, c, base, time) ? n : 0;
+	return instant_overlap(&v->from, &v->to, (int64_t)(time - base), clock, n, behind);
+}
+
 /* Cuts off what lies outside of the time that is asked for; false: all of it. */
 static bool cut_wait(const struct view *v, const struct capture *c, uint64_t base, struct record_sample *part)
 {
-	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
-	int64_t clock = by_clock ? (int64_t)capture_realtime(c, part->time) : 0;
-	uint64_t before;
+	uint64_t behind;
 
-	if (part->weight == 0 || (by_clock && clock == 0))
+	if (part->weight == 0)
 		return view_in_time(v, c, base, part->time);
-	part->weight = instant_overlap(&v->from, &v->to, (int64_t)(part->time - base), clock, part->weight, &before);
-	part->time -= before;
+	part->weight = view_overlap(v, c, base, part->time, part->weight, &behind);
+	part->time -= behind;
 	return part->weight > 0;
 }
 
@@ -170,14 +181,19 @@ static bool is_labelled(const struct view *v, const struct capture *c)
 	return true;
 }
 
+bool view_thread(const struct view *v, const struct capture *c, uint64_t thread)
+{
+	const struct capture_thread *t = &c->threads[thread];
+
+	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
+	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
+	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
+}
+
 bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
 	       struct record_sample *part)
 {
-	const struct capture_thread *t = &c->threads[r->thread];
-
-	return view_lists_event(v, c, r->event) && listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
-	       listed(v->tids, v->n_tids, t->tid) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
+	return view_lists_event(v, c, r->event) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
 	       (v->half != HALF_USER || view_has_half(r->user)) && (v->half != HALF_KERNEL || view_has_half(r->kernel)) &&
-	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
-	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
+	       view_thread(v, c, r->thread);
 }

@@ -105,6 +105,13 @@ bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t b
 		       struct record_sample *part);
 
 /*
+ * Of the n nanoseconds before time: how many lie in the time that is asked for. *behind: how long before time the last of them ends.
+ */
+uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t time, uint64_t n, uint64_t *behind);
+/* Does the view count samples of the capture's thread, as far as that depends on whose they are? */
+bool view_thread(const struct view *v, const struct capture *c, uint64_t thread);
+
+/*
  * Where the view asks for times of the clock, a segment that tells of none of them is left out whole, with what it says of ticks
  * and losses: a reader with view_wants as its choice (context: the view) need not read it, and a capture that view_counts was given
  * to does not add it to its totals. Both go by struct extent: the times of its first sample and of its END, and where waits are

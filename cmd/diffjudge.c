@@ -1,0 +1,68 @@
+#include "cmd/diff.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What a gate does not see, and what it would take. */
+static void warn_unseen(const struct diff_findings *o, double allowed)
+{
+	static const char *const lacking[] = {
+		[DESIGNS_NONE] = "more samples",
+		[DESIGNS_BLOCKS] = "longer captures, or several of each side,",
+		[DESIGNS_MIXED] = "more captures of each side",
+		[DESIGNS_BETWEEN] = "more captures of each side",
+	};
+	double seen = 100 * changes_detectable_at(&o->changes, &o->p, &o->setup, 0.01);
+	char below[60] = "";
+
+	if (seen <= allowed)
+		return;
+	if (isfinite(seen))
+		snprintf(below, sizeof(below), " for sure below %.2f points", seen);
+	cli_warn("--fail-above %g: growth of a function of 1 %% is not seen%s; %s would tell", allowed, below,
+		 lacking[o->changes.model.basis]);
+}
+
+/* No gate has judged sides without samples. Options that leave none of those there are, are a slip of the hand. */
+enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s)
+{
+	enum status status = STATUS_OK;
+
+	for (unsigned int number = 0; number < PROFILE_SIDES; number++) {
+		const struct diff_side *side = &s->sides[number];
+
+		if (o->p.total[number] || (side->loaded.empty && s->fail_above < 0))
+			continue;
+		if (side->had)
+			cli_warn("0 samples of %s are compared: the options leave none of those that it has", side->title);
+		else
+			cli_warn("0 samples of %s are compared: it has none", side->title);
+		status = side->had && status != STATUS_DAMAGED ? STATUS_USAGE : STATUS_DAMAGED;
+	}
+	return status;
+}
+
+/* Growth of a function with all it calls that is no chance and as large as was asked. */
+enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s)
+{
+	double most = -1;
+	size_t n = 0, at = 0;
+	struct slice name;
+
+	for (size_t i = 0; i < o->table.n; i++) {
+		double growth = diff_change(&o->p, o->table.rows[i].cum, false);
+
+		if (diff_change_of(o, i)->cum.q >= COMPARE_RATE || growth < s->fail_above)
+			continue;
+		n++;
+		at = growth > most ? i : at;
+		most = growth > most ? growth : most;
+	}
+	warn_unseen(o, s->fail_above);
+	if (!n)
+		return STATUS_OK;
+	name = profile_text(&o->p, o->table.rows[at].label);
+	cli_warn("%.*s grew by %.2f points%s (--fail-above %g)", (int)name.n, (const char *)name.p, most,
+		 n > 1 ? ", and others did" : "", s->fail_above);
+	return STATUS_GREW;
+}

@@ -1,0 +1,186 @@
+#include "cmd/diff.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/export/changed.h"
+#include "common/profile/folded.h"
+#include "common/stats/normalize.h"
+
+void diff_print_folded(struct profile *p, bool raw)
+{
+	struct folded_writer w;
+	struct slice line;
+
+	if (!raw && !normalize(p))
+		cli_no_memory();
+	if (!folded_writer_init(&w, p, PROFILE_SIDES))
+		cli_no_memory();
+	while (folded_writer_next(&w, &line)) {
+		if (fwrite(line.p, 1, line.n, stdout) != line.n)
+			break;
+	}
+	if (w.line.failed)
+		cli_no_memory();
+	folded_writer_release(&w);
+}
+
+static void print_raw(const struct diff_findings *o)
+{
+	printf("%10s %10s %10s  %10s %10s %10s\n", "flat A", "flat B", "change", "cum A", "cum B", "change");
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct table_row *row = &o->table.rows[i];
+		const uint64_t *kinds[] = { row->flat, row->cum };
+		struct slice name = profile_text(&o->p, row->label);
+
+		for (unsigned int kind = 0; kind < 2; kind++)
+			printf("%10" PRIu64 " %10" PRIu64 " %+10.0f  ", kinds[kind][0], kinds[kind][1],
+			       diff_change(&o->p, kinds[kind], true));
+		printf("%-4s  %.*s\n", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "", (int)name.n,
+		       (const char *)name.p);
+	}
+}
+
+static void print_cells(const struct profile *p, const uint64_t *weight, const struct change *c)
+{
+	char interval[40];
+
+	snprintf(interval, sizeof(interval), "[%+.2f, %+.2f]", 100 * c->interval.low, 100 * c->interval.high);
+	printf("%6.2f%% %6.2f%% %+8.2f %c%-18s ", diff_cell(p, weight, 0, false), diff_cell(p, weight, 1, false),
+	       diff_change(p, weight, false), c->q < COMPARE_RATE ? ' ' : '~', interval);
+}
+
+static void print_rows(const struct diff_findings *o)
+{
+	for (unsigned int kind = 0; kind < 2; kind++)
+		printf("%7s %7s %8s  %s", kind ? "cum A" : "flat A", kind ? "cum B" : "flat B", "change",
+		       kind ? "[95 %]\n" : "[95 %]             ");
+	for (size_t i = 0; i < o->rows; i++) {
+		const struct table_row *row = &o->table.rows[i];
+		struct slice name = profile_text(&o->p, row->label);
+
+		print_cells(&o->p, row->flat, &diff_change_of(o, i)->flat);
+		print_cells(&o->p, row->cum, &diff_change_of(o, i)->cum);
+		printf("%-4s  %.*s\n", !row->cum[0] ? "new" : !row->cum[1] ? "gone" : "", (int)name.n,
+		       (const char *)name.p);
+	}
+}
+
+/* How chance was measured: who reads a verdict must know what it does not cover. */
+static void print_basis(const struct diff_findings *o, const struct diff_side *sides)
+{
+	const struct changes *c = &o->changes;
+
+	if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1])) {
+		printf("no test: nanoseconds in folded text do not tell how many samples they are\n");
+	} else if (!o->p.total[0] || !o->p.total[1]) {
+		printf("no test: %s no samples\n",
+		       o->p.total[0] ? "B has" : o->p.total[1] ? "A has" : "A and B have");
+	} else if (c->runs[0] || c->runs[1]) {
+		printf("chance is what differs between %sthe captures of a side%s\n",
+		       c->model.basis == DESIGNS_MIXED ? "blocks of time, or between " : "",
+		       c->model.basis == DESIGNS_MIXED ? " if that is more; three a side would tell alone" : "");
+	} else if (c->blocks[0] && c->blocks[1]) {
+		printf("chance is what differs between blocks of time: %" PRIu32 " of %.2f s and %" PRIu32 " of %.2f s\n",
+		       c->blocks[0], c->slices[0] * CHANGES_SLICE_MS / 1e3, c->blocks[1],
+		       c->slices[1] * CHANGES_SLICE_MS / 1e3);
+	} else if (c->blocks[0] || c->blocks[1]) {
+		printf("chance is what differs between blocks of time of %s; the other side is folded text, which has none\n",
+		       sides[!c->blocks[0]].title);
+	} else {
+		printf("chance is that of independent samples: bursts are not known, since %s\n",
+		       o->setup.timed[0] || o->setup.timed[1] ?
+		       "what is compared of a capture is shorter than a second" : "folded text has no time");
+	}
+}
+
+static void print_verdict(const struct diff_findings *o, const struct diff_settings *s, enum view_by by)
+{
+	static const char *const things[] = { "functions", "modules", "processes", "threads", "containers", "labels" };
+	const struct changes *c = &o->changes;
+
+	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
+	print_basis(o, s->sides);
+	if (c->long_bursts)
+		printf("bursts are longer than a block, and chance may be more than that: "
+		       "longer captures, or three a side, would tell\n");
+	if (!o->p.total[0] || !o->p.total[1])
+		return;
+	printf("growth that would be seen in 4 of 5 cases:");
+	for (unsigned int share = 1; share <= 10; share *= 10) {
+		double growth = 100 * changes_detectable_at(c, &o->p, &o->setup, share / 100.0);
+
+		if (isfinite(growth))
+			printf("%s %.2f points from %u %%", share > 1 ? "," : "", growth, share);
+		else
+			printf("%s nothing from %u %%", share > 1 ? "," : "", share);
+	}
+	printf("\n");
+}
+
+void diff_print_table(const struct diff_findings *o, const struct diff_settings *s, const struct filters *f)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		printf("%c: %s, %" PRIu64 " %s\n", "AB"[side], s->sides[side].title, o->p.total[side],
+		       view_unit(&f->view));
+	if (!s->raw)
+		print_verdict(o, s, f->view.by);
+	printf("%zu of %zu rows shown, %s\n\n", o->rows, o->table.n,
+	       s->raw ? "not normalized" : "in percent of each side; ~ may be chance");
+	if (s->raw)
+		print_raw(o);
+	else
+		print_rows(o);
+}
+
+void diff_print_program(const struct diff_findings *o, enum rows_format format)
+{
+	struct rows r;
+
+	if (!changed_init(&r, format))
+		cli_usage("-o json and ndjson: built without JSON");
+	for (size_t i = 0; i < o->rows; i++) {
+		changed_add(&r, &o->p, &o->changes, &o->table.rows[i]);
+		fwrite(r.out.p, 1, r.out.n, stdout);
+		buf_clear(&r.out);
+	}
+	rows_end(&r);
+	fwrite(r.out.p, 1, r.out.n, stdout);
+	if (r.failed)
+		cli_no_memory();
+	rows_release(&r);
+}
+
+/*
+ * What is no chance comes first; then the largest change, flat or cumulative; of equal ones the function itself
+ * before its callers.
+ */
+static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
+{
+	enum { ABOVE_ALL = 1000 };
+	struct table *t = &o->table;
+
+	for (size_t i = 0; i < t->n; i++) {
+		double flat = fabs(diff_change(&o->p, t->rows[i].flat, s->raw));
+		double cum = fabs(diff_change(&o->p, t->rows[i].cum, s->raw));
+
+		t->rows[i].key = flat > cum ? flat : cum;
+		t->rows[i].second = flat;
+		if (!s->raw && changes_significant(diff_change_of(o, i)))
+			t->rows[i].key += ABOVE_ALL;
+	}
+	table_sort(t, &o->p);
+	o->rows = s->significant ? o->changes.changed : t->n;
+	if (s->rows && s->rows < o->rows && (!s->program || s->has_rows))
+		o->rows = s->rows;
+}
+
+void diff_compare(struct diff_findings *o, const struct diff_settings *s)
+{
+	if (!table_init(&o->table, &o->p))
+		cli_no_memory();
+	if (!s->raw && !changes_init(&o->changes, &o->table, &o->p, &o->setup))
+		cli_no_memory();
+	sort_rows(o, s);
+}

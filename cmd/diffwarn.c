@@ -1,0 +1,108 @@
+#include "cmd/diff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "common/profile/ends.h"
+#include "common/profile/unnamed.h"
+
+/* Percent, and points between the sides, that are worth a word. */
+enum { UNNAMED = 30, UNNAMED_CHANGE = 15, WHOLE_CHANGE = 10 };
+
+/* Places in files are compared as names are, but mean the same only in the same build. */
+static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
+{
+	uint64_t unnamed[PROFILE_SIDES];
+	double shares[PROFILE_SIDES];
+	bool raw[PROFILE_SIDES];
+
+	unnamed_weight(p, unnamed);
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
+		shares[side] = diff_cell(p, unnamed, side, false);
+		raw[side] = sides[side].loaded.streams && !sides[side].loaded.sums.symbols && shares[side] > 0;
+	}
+	if (raw[0] && raw[1])
+		cli_warn("%s and %s have no names yet: run cprof-sym first", sides[0].title, sides[1].title);
+	else if (raw[0] || raw[1])
+		cli_warn("%s has no names yet: run cprof-sym first", sides[raw[1]].title);
+	else if (p->total[0] && p->total[1] &&
+		 (shares[0] > UNNAMED || shares[1] > UNNAMED || fabs(shares[0] - shares[1]) > UNNAMED_CHANGE))
+		cli_warn("%.0f%% of %s and %.0f%% of %s end in code without a name, of which only places are compared",
+			 shares[0], sides[0].title, shares[1], sides[1].title);
+}
+
+static void warn_rebuilt(const struct modules *m, const struct diff_side *sides)
+{
+	struct slice name;
+	size_t n = modules_rebuilt(m, &name);
+	char others[64] = "";
+
+	if (n == 0)
+		return;
+	if (n > 1)
+		snprintf(others, sizeof(others), ", as %s %zu other%s", n > 2 ? "are" : "is", n - 1, n > 2 ? "s" : "");
+	cli_warn("%.*s has frames without a name and is another build in %s than in %s%s: their places do not compare",
+		 (int)name.n, (const char *)name.p, sides[1].title, sides[0].title, others);
+}
+
+static bool differs(const uint64_t *part, const uint64_t *whole, double *shares)
+{
+	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
+		shares[side] = 100.0 * (double)part[side] / (double)whole[side];
+	return fabs(shares[0] - shares[1]) > WHOLE_CHANGE;
+}
+
+/* Where one side has whole stacks and the other has not, callers seem to come and go. */
+static void warn_truncated(const struct diff_side *sides)
+{
+	struct ends a = ends_of(sides[0].loaded.sums.user), b = ends_of(sides[1].loaded.sums.user);
+	const uint64_t stacks[] = { a.stacks, b.stacks }, complete[] = { a.complete, b.complete },
+		       truncated[] = { a.truncated, b.truncated };
+	double shares[PROFILE_SIDES];
+	const char *how = "complete";
+
+	if (!a.stacks || !b.stacks)
+		return;
+	if (!differs(complete, stacks, shares)) {
+		how = "truncated";
+		if (!differs(truncated, stacks, shares))
+			return;
+	}
+	cli_warn("%.0f%% of the user stacks of %s are %s and %.0f%% of those of %s: what one of them lacks seems to have "
+		 "changed", shares[0], sides[0].title, how, shares[1], sides[1].title);
+}
+
+void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f)
+{
+	if (f->view.by == BY_FUNCTION || f->view.by == BY_MODULE)
+		warn_truncated(sides);
+	if (f->view.by == BY_FUNCTION) {
+		warn_unnamed(p, sides);
+		warn_rebuilt(&f->modules, sides);
+	}
+}
+
+void diff_warn_twice(const struct diff_settings *s)
+{
+	size_t n = s->sides[0].n + s->sides[1].n;
+	struct stat *files = calloc(n, sizeof(*files));
+
+	if (!files)
+		cli_no_memory();
+	for (size_t i = 0; i < n; i++) {
+		unsigned int number = i >= s->sides[0].n;
+		const char *name = s->sides[number].names[i - (number ? s->sides[0].n : 0)];
+		size_t before = 0;
+
+		if (stat(name, &files[i]) != 0 || !S_ISREG(files[i].st_mode))
+			continue;
+		while (files[before].st_ino != files[i].st_ino || files[before].st_dev != files[i].st_dev)
+			before++;
+		if (before < i)
+			cli_warn("%s: the same file %s", name,
+				 (before >= s->sides[0].n) == number ? "twice on one side" : "on both sides");
+	}
+	free(files);
+}

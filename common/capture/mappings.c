@@ -1,0 +1,120 @@
+#include "common/capture/mappings.h"
+
+#include <stdlib.h>
+
+#include "common/capture/inside.h"
+
+const char *file_apply(struct capture *c, const struct record_file *r)
+{
+	struct capture_file f = { true,		r->dev_major, r->dev_minor, r->inode,
+				  r->generation, r->build_id,  r->path };
+	const char *wrong = MAKE_ROOM(c, files, r->id);
+
+	if (wrong)
+		return wrong;
+	if (c->files[r->id].defined)
+		return "a file defined twice";
+	if (!text_keep(c, &f.build_id) || !text_keep(c, &f.path))
+		return capture_no_memory;
+	c->files[r->id] = f;
+	c->defined_files++;
+	return NULL;
+}
+
+bool capture_path_is_file(struct slice path)
+{
+	static const char *const not_files[] = { "//", "/memfd:", "/dev/", "/SYSV", "/anon_hugepage", "/[" };
+
+	if (path.n == 0 || path.p[0] != '/')
+		return false;
+	for (size_t i = 0; i < sizeof(not_files) / sizeof(not_files[0]); i++) {
+		size_t n = strlen(not_files[i]);
+
+		if (path.n >= n && memcmp(path.p, not_files[i], n) == 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * An epoch is named by its time. A second change in the same instant needs no new name, unless a
+ * sample came between: then it is named by the nanosecond after.
+ */
+void epoch_begin(struct capture *c, struct capture_process *p, uint64_t time)
+{
+	if (time > p->epoch)
+		p->epoch = time;
+	else if (p->used && p->epoch < UINT64_MAX)
+		p->epoch++;
+	p->used = false;
+	p->epoch_seq = ++c->epoch_count;
+}
+
+uint64_t capture_epoch(const struct capture *c, uint32_t thread)
+{
+	return c->processes[c->threads[thread].process].epoch;
+}
+
+const char *mapping_apply(struct capture *c, const struct record_mapping *r)
+{
+	struct map m = { r->start, r->start + r->length, r->offset, (uint32_t)r->file, (uint32_t)r->prot };
+	bool changed = false;
+
+	if (!DEFINED(c, processes, r->process))
+		return "a mapping of an undefined process";
+	if (r->file && !DEFINED(c, files, r->file))
+		return "a mapping of an undefined file";
+	if (r->length == 0 || m.end < m.start)
+		return "a mapping with an impossible range";
+	if (!maps_add(&c->processes[r->process].maps, &m, &changed))
+		return capture_no_memory;
+	if (changed)
+		epoch_begin(c, &c->processes[r->process], r->time);
+	else /* what was not mapped until now may be: frames there need a place again */
+		c->processes[r->process].epoch_seq = ++c->epoch_count;
+	return NULL;
+}
+
+const char *unmap_apply(struct capture *c, const struct record_unmap *r)
+{
+	bool changed = false;
+
+	if (!DEFINED(c, processes, r->process))
+		return "an unmap of an undefined process";
+	if (r->length == 0 || r->start + r->length < r->start)
+		return "an unmap with an impossible range";
+	if (!maps_remove(&c->processes[r->process].maps, r->start, r->start + r->length, &changed))
+		return capture_no_memory;
+	if (changed)
+		epoch_begin(c, &c->processes[r->process], r->time);
+	return NULL;
+}
+
+const char *image_apply(struct capture *c, const struct record_image *r)
+{
+	struct capture_image i = { r->name, r->build_id, { NULL, r->data.n } };
+	uint8_t *copy;
+
+	if (!text_keep(c, &i.name) || !text_keep(c, &i.build_id) ||
+	    !grow_array(&c->images, &c->cap_images, c->n_images, sizeof(*c->images)))
+		return capture_no_memory;
+	copy = malloc(r->data.n + 1);
+	if (!copy)
+		return capture_no_memory;
+	if (r->data.n)
+		memcpy(copy, r->data.p, r->data.n);
+	i.data.p = copy;
+	c->images[c->n_images++] = i;
+	return NULL;
+}
+
+const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id)
+{
+	for (size_t i = 0; i < c->n_images; i++) {
+		const struct capture_image *image = &c->images[i];
+
+		if (slice_equal(image->name, name) && (build_id.n == 0 || slice_equal(image->build_id, build_id)))
+			return image;
+	}
+	return NULL;
+}

@@ -1,0 +1,196 @@
+#include "common/capture/names.h"
+
+#include <stdlib.h>
+
+#include "common/capture/inside.h"
+
+enum { LEVEL_MAX = 1 << 16 };
+
+const char *string_apply(struct capture *c, const struct record_string *r)
+{
+	uint32_t id;
+
+	return text_add(c, r->text, &id) && idmap_set(&c->strings, r->id, id) ? NULL : capture_no_memory;
+}
+
+static bool string_text(const struct capture *c, uint64_t id, uint32_t *textp)
+{
+	*textp = 0;
+	return id == 0 || idmap_find(&c->strings, id, textp);
+}
+
+/* The first of the names that is valid from later than time. */
+static size_t names_after(const struct capture *c, const struct capture_names *names, uint64_t time)
+{
+	size_t low = 0, high = names->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->symbols[names->symbols[mid]].from <= time)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Of names from the same time on, the better source counts, then the newer one. */
+static bool names_add(const struct capture *c, struct capture_names *names, uint32_t symbol)
+{
+	const struct capture_symbol *s = &c->symbols[symbol];
+	size_t at = names_after(c, names, s->from);
+
+	if (at > 0 && c->symbols[names->symbols[at - 1]].from == s->from) {
+		if (name_source_rank(s->source) >= name_source_rank(c->symbols[names->symbols[at - 1]].source))
+			names->symbols[at - 1] = symbol;
+		return true;
+	}
+	if (!grow_array(&names->symbols, &names->cap, names->n, sizeof(*names->symbols)))
+		return false;
+	memmove(names->symbols + at + 1, names->symbols + at, (names->n - at) * sizeof(*names->symbols));
+	names->symbols[at] = symbol;
+	names->n++;
+	return true;
+}
+
+/* A frame's second name is the first that needs an order. */
+static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
+{
+	uint32_t before = c->symbols[symbol].before, id;
+
+	if (!before)
+		return true;
+	if (!idmap_find(&c->names_of, frame, &id)) {
+		id = (uint32_t)c->n_names;
+		if (!grow_array(&c->names, &c->cap_names, id, sizeof(*c->names)) ||
+		    !idmap_set(&c->names_of, frame, id))
+			return false;
+		c->names[c->n_names++] = (struct capture_names){ 0 };
+		if (!names_add(c, &c->names[id], before))
+			return false;
+	}
+	return names_add(c, &c->names[id], symbol);
+}
+
+static uint32_t clamp32(uint64_t v)
+{
+	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
+
+/* An inlined function goes behind the one around it, which has come just before. */
+static const char *check_level(const struct capture *c, const struct record_symbol *r)
+{
+	const struct capture_symbol *last = c->n_symbols > 1 ? &c->symbols[c->n_symbols - 1] : NULL;
+
+	if (r->level > LEVEL_MAX)
+		return "functions inlined too deeply";
+	if (r->level > 0 &&
+	    (!last || last->frame != r->frame || last->from != r->from || last->level + 1 != r->level))
+		return "an inlined function without the one around it";
+	return NULL;
+}
+
+const char *symbol_apply(struct capture *c, const struct record_symbol *r)
+{
+	struct capture_symbol s = { .from = r->from, .frame = (uint32_t)r->frame, .level = (uint32_t)r->level,
+				    .source = clamp32(r->source), .offset = r->offset,
+				    .line = clamp32(r->line) };
+	uint32_t id = (uint32_t)c->n_symbols;
+	const char *wrong;
+
+	if (!DEFINED(c, frames, r->frame))
+		return "a name for an undefined frame";
+	if (!string_text(c, r->name, &s.name) || !string_text(c, r->file, &s.file))
+		return "a name that is an undefined string";
+	wrong = check_level(c, r);
+	if (wrong)
+		return wrong;
+	if (!grow_array(&c->symbols, &c->cap_symbols, id, sizeof(*c->symbols)))
+		return capture_no_memory;
+	if (r->level == 0)
+		s.before = c->frames[s.frame].symbol;
+	c->symbols[c->n_symbols++] = s;
+	if (r->level > 0) {
+		c->symbols[id - 1].inner = id;
+		return NULL;
+	}
+	c->frames[s.frame].symbol = id;
+	return order_names(c, s.frame, id) ? NULL : capture_no_memory;
+}
+
+/* The best of what was said from exactly this time on, or of what was said last before it; or NULL. */
+static const struct capture_symbol *symbol_at(const struct capture *c, uint32_t frame, uint64_t time, bool exact)
+{
+	uint32_t newest = c->frames[frame].symbol, id;
+	const struct capture_names *names;
+	const struct capture_symbol *s;
+	size_t after;
+
+	if (!newest)
+		return NULL;
+	s = &c->symbols[newest];
+	if (s->before && idmap_find(&c->names_of, frame, &id)) {
+		names = &c->names[id];
+		after = names_after(c, names, time);
+		s = &c->symbols[names->symbols[after ? after - 1 : 0]];
+	}
+	return exact && s->from != time ? NULL : s;
+}
+
+const struct capture_symbol *capture_symbol(const struct capture *c, uint32_t frame, uint64_t epoch)
+{
+	const struct capture_symbol *s = symbol_at(c, frame, epoch, false);
+
+	return s && s->source != NAME_NONE ? s : NULL;
+}
+
+const struct capture_symbol *capture_symbol_from(const struct capture *c, uint32_t frame, uint64_t from)
+{
+	return symbol_at(c, frame, from, true);
+}
+
+const char *ksym_apply(struct capture *c, const struct record_ksym *r)
+{
+	struct capture_ksym k = { .address = r->address, .size = r->size, .order = (uint32_t)c->n_ksyms };
+
+	if (!text_add(c, r->name, &k.name) || !text_add(c, r->module, &k.module) ||
+	    !grow_array(&c->ksyms, &c->cap_ksyms, c->n_ksyms, sizeof(*c->ksyms)))
+		return capture_no_memory;
+	c->ksyms[c->n_ksyms++] = k;
+	c->ksyms_sorted = false;
+	return NULL;
+}
+
+/* Of aliases the one that the stream named first comes last, where the search ends up. */
+static int by_address(const void *a, const void *b)
+{
+	const struct capture_ksym *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->order > y->order ? -1 : x->order < y->order;
+}
+
+const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)
+{
+	size_t low = 0, high = c->n_ksyms;
+	const struct capture_ksym *k;
+
+	if (!c->ksyms_sorted && c->n_ksyms) {
+		qsort(c->ksyms, c->n_ksyms, sizeof(*c->ksyms), by_address);
+		c->ksyms_sorted = true;
+	}
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (c->ksyms[mid].address <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == 0)
+		return NULL;
+	k = &c->ksyms[low - 1];
+	return k->size == 0 || address - k->address < k->size ? k : NULL;
+}

@@ -1,0 +1,93 @@
+#include "common/capture/places.h"
+
+#include "common/capture/inside.h"
+
+/* Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here. */
+enum { PLACES_MAX = 7 << 20 };
+
+/*
+ * The jump pointers of Myers (Information Processing Letters 17, 1983): each leads as far back as the
+ * two before it together where these are equally long, so any place is a logarithm of steps away.
+ */
+static void link_place(const struct capture *c, struct capture_place *p, uint32_t self)
+{
+	const struct capture_place *before = &c->places[p->before], *jump, *far;
+
+	p->jump = self;
+	p->rank = 0;
+	if (!p->before)
+		return;
+	jump = &c->places[before->jump];
+	far = &c->places[jump->jump];
+	p->rank = before->rank + 1;
+	p->jump = before->rank - jump->rank == jump->rank - far->rank ? jump->jump : p->before;
+}
+
+/* Has a JIT compiler put other code there since, without any change of mappings? */
+static bool jitted_since(const struct capture *c, const struct capture_process *p,
+			 const struct capture_place *last, uint64_t address)
+{
+	const struct map *m;
+
+	if (!p->jit || (last->file && capture_path_is_file(c->files[last->file].path)))
+		return false;
+	m = maps_find(&p->jitted, address);
+	return m && m->file > last->seq;
+}
+
+/* Looks where the frame's address lies now; a new place only where that differs from the last one. */
+static bool give_place(struct capture *c, struct capture_process *p, uint32_t id, uint64_t time)
+{
+	struct capture_frame *f = &c->frames[id];
+	uint64_t address = capture_lookup(f, f->address);
+	const struct map *m = maps_find(&p->maps, address);
+	struct capture_place now = { .from = f->place ? p->epoch : 0, .sample = time, .frame = id,
+				     .before = f->place, .seq = p->epoch_seq };
+
+	if (m) {
+		now.file = m->file;
+		now.offset = f->address - m->start + m->offset;
+		now.map_start = m->start;
+		now.map_end = m->end;
+	}
+	if (f->place) {
+		const struct capture_place *last = &c->places[f->place];
+
+		if (last->file == now.file && (last->file == 0 || last->offset == now.offset) &&
+		    (last->map_end != 0) == (now.map_end != 0) && !jitted_since(c, p, last, address))
+			return true;
+	}
+	if (!extend_array(&c->places, &c->cap_places, c->n_places, sizeof(*c->places)))
+		return false;
+	if (c->n_places == 1)
+		c->places[0] = (struct capture_place){ 0 };
+	link_place(c, &now, (uint32_t)c->n_places);
+	c->places[c->n_places] = now;
+	f->place = (uint32_t)c->n_places++;
+	return true;
+}
+
+/* Stops at the first node that has been done in this epoch. */
+const char *places_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
+{
+	if (c->n_places >= PLACES_MAX && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)
+		return "a sample of code that has moved too often";
+	for (; node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq; node = c->nodes[node].parent) {
+		c->nodes[node].seen = p->epoch_seq;
+		if (c->frames[c->nodes[node].frame].process && !give_place(c, p, c->nodes[node].frame, time))
+			return capture_no_memory;
+	}
+	return NULL;
+}
+
+const struct capture_place *capture_place(const struct capture *c, uint32_t frame, uint64_t epoch)
+{
+	uint32_t at = c->frames[frame].place;
+
+	while (at && c->places[at].from > epoch && c->places[at].before) {
+		const struct capture_place *p = &c->places[at];
+
+		at = c->places[p->jump].from > epoch ? p->jump : p->before;
+	}
+	return at ? &c->places[at] : NULL;
+}

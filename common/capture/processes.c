@@ -1,0 +1,85 @@
+#include "common/capture/processes.h"
+
+#include "common/capture/inside.h"
+
+const char *process_apply(struct capture *c, const struct record_process *r)
+{
+	struct capture_process *p, *parent = NULL;
+	const char *wrong = MAKE_ROOM(c, processes, r->id);
+
+	if (wrong)
+		return wrong;
+	p = &c->processes[r->id];
+	if (p->defined)
+		return "a process defined twice";
+	if (r->parent && DEFINED(c, processes, r->parent))
+		parent = &c->processes[r->parent];
+	*p = (struct capture_process){
+		.defined = true,
+		.via = r->via < VIAS ? (uint8_t)r->via : VIA_SNAPSHOT,
+		.pid = r->pid,
+		.nspid = r->nspid ? r->nspid : r->pid,
+		.start = r->start,
+		.generation = r->generation,
+		.parent = parent ? (uint32_t)r->parent : 0,
+		.cgroup = parent ? parent->cgroup : 0,
+		.epoch_seq = ++c->epoch_count,
+	};
+	if (parent && r->via == VIA_FORK)
+		maps_copy(&p->maps, &parent->maps);
+	c->defined_processes++;
+	return NULL;
+}
+
+const char *thread_apply(struct capture *c, const struct record_thread *r)
+{
+	const char *wrong;
+
+	if (!DEFINED(c, processes, r->process))
+		return "a thread of an undefined process";
+	wrong = MAKE_ROOM(c, threads, r->id);
+	if (wrong)
+		return wrong;
+	if (c->threads[r->id].defined)
+		return "a thread defined twice";
+	c->threads[r->id] =
+		(struct capture_thread){ .defined = true, .process = (uint32_t)r->process, .tid = r->tid };
+	c->defined_threads++;
+	return NULL;
+}
+
+const char *comm_apply(struct capture *c, const struct record_comm *r)
+{
+	if (!DEFINED(c, threads, r->thread))
+		return "a command name for an undefined thread";
+	return text_add(c, r->comm, &c->threads[r->thread].comm) ? NULL : capture_no_memory;
+}
+
+const char *cgroup_apply(struct capture *c, const struct record_cgroup *r)
+{
+	uint32_t id;
+
+	return text_add(c, r->path, &id) && idmap_set(&c->cgroups, r->id, id) ? NULL : capture_no_memory;
+}
+
+const char *member_apply(struct capture *c, const struct record_member *r)
+{
+	uint32_t path = 0;
+
+	if (!DEFINED(c, processes, r->process))
+		return "the cgroup of an undefined process";
+	if (!idmap_find(&c->cgroups, r->cgroup, &path))
+		return "an undefined cgroup";
+	c->processes[r->process].cgroup = path;
+	return NULL;
+}
+
+bool capture_has_thread(const struct capture *c, uint64_t thread)
+{
+	return DEFINED(c, threads, thread);
+}
+
+const char *ran_apply(const struct capture *c, const struct record_ran *r)
+{
+	return capture_has_thread(c, r->thread) ? NULL : "the running time of an undefined thread";
+}

@@ -1,0 +1,225 @@
+#include "common/export/scriptstack.h"
+
+#include <stdlib.h>
+
+#include "common/export/scriptids.h"
+
+enum { FILE_SHIFT = 47 }; /* each file has so many bits of addresses */
+
+/* Where in a file nothing is: so nobody takes an address that perf made up for a place in it. */
+#define NOWHERE (1ull << 62)
+
+static bool is_perf_map(const struct script_known *k)
+{
+	return k->kind == SCRIPT_JIT && slice_begins(slice_base(k->f.file), "perf-");
+}
+
+/* Where a frame lies: the file's range, in which perf's address is what it is. */
+static uint64_t user_address(struct script_reader *r, const struct script_known *k, uint64_t process, bool called)
+{
+	uint64_t address = k->f.address & ((1ull << FILE_SHIFT) - 1), file = 0, base;
+	bool fresh;
+
+	if (called && !address)
+		address = 1; /* the one before it must be the file's, too */
+	if (!k->f.file.n)
+		return address;
+	base = script_number(r, &r->files, k->f.file, &fresh) + 1ull;
+	if (!is_perf_map(k))
+		file = base;
+	if (fresh && file)
+		script_put(r, (struct record){ .type = RECORD_FILE, .file = { .id = file, .path = k->f.file } });
+	else if (fresh) /* ids are dense, so that a number is used all the same */
+		script_put(r, (struct record){ .type = RECORD_FILE, .file = { .id = base, .path = slice_of("//anon") } });
+	script_id(r, &r->mappings, process << 32 | base, 0, &fresh);
+	if (fresh)
+		script_put(r, (struct record){ .type = RECORD_MAPPING,
+					       .mapping = { r->time, process, base << FILE_SHIFT, 1ull << FILE_SHIFT,
+							    NOWHERE, 5, file } });
+	return base << FILE_SHIFT | address;
+}
+
+/* The module of a kernel frame; its function has a name of its own. */
+static void put_module(struct script_reader *r, const struct script_known *k, uint64_t address)
+{
+	struct slice module = slice_base(k->f.file);
+	const uint8_t *dot;
+
+	if (k->kind != SCRIPT_MODULE || !k->f.name.n)
+		return;
+	dot = memmem(module.p, module.n, ".ko", 3);
+	if (slice_begins(module, "bpf_prog_"))
+		module = slice_of("bpf");
+	else if (dot)
+		module.n = (size_t)(dot - module.p);
+	else if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']')
+		module = (struct slice){ module.p + 1, module.n - 2 };
+	script_put(r, (struct record){ .type = RECORD_KSYM,
+				       .ksym = { .time = r->time, .address = address, .size = 1, .module = module } });
+}
+
+/* What a frame without a symbol is called: "[libx.so]", with its place where perf says it. */
+static uint64_t place_name(struct script_reader *r, const struct script_known *k)
+{
+	static const char deleted[] = " (deleted)";
+	struct slice base = slice_base(k->f.file);
+	struct buf text = { 0 };
+	uint64_t id;
+
+	if (base.n > sizeof(deleted) - 1 && memcmp(base.p + base.n - sizeof(deleted) + 1, deleted, sizeof(deleted) - 1) == 0)
+		base.n -= sizeof(deleted) - 1;
+	if (base.n > 2 && base.p[0] == '[' && base.p[base.n - 1] == ']')
+		base = (struct slice){ base.p + 1, base.n - 2 };
+	if (k->kind == SCRIPT_JIT || k->kind == SCRIPT_KERNEL)
+		base = slice_of(k->kind == SCRIPT_JIT ? "jit" : "kernel");
+	buf_byte(&text, '[');
+	buf_bytes(&text, base.p, base.n);
+	if (k->f.has_file_offset)
+		buf_printf(&text, "+0x%llx", (unsigned long long)k->f.file_offset);
+	buf_byte(&text, ']');
+	r->failed = text.failed || r->failed;
+	id = script_string(r, buf_view(&text));
+	buf_release(&text);
+	return id;
+}
+
+static enum name_source source_of(const struct script_known *k, bool kernel)
+{
+	struct slice name = k->f.name;
+
+	if (!name.n || (name.p[0] == '[' && name.p[name.n - 1] == ']')) /* as cprof-convert writes places */
+		return NAME_BOUNDS;
+	return kernel ? NAME_KSYM : is_perf_map(k) ? NAME_PERFMAP : k->kind == SCRIPT_JIT ? NAME_JITDUMP : NAME_SYMTAB;
+}
+
+/* The names of a unit's frames: the function, then what is inlined into it. */
+static void put_names(struct script_reader *r, uint64_t frame, bool kernel, const uint32_t *members, size_t n)
+{
+	enum name_source source = source_of(&r->known[members[0]], kernel);
+
+	if (!r->known[members[0]].f.name.n && n == 1 && (kernel || !r->known[members[0]].f.file.n))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct script_known *k = &r->known[members[i]];
+		struct record rec = { .type = RECORD_SYMBOL, .symbol = { .frame = frame, .level = i, .source = source } };
+
+		rec.symbol.name = k->f.name.n ? script_string(r, k->f.name) : k->f.file.n ? place_name(r, k) :
+				  script_string(r, slice_of("[unknown]"));
+		rec.symbol.offset = i == 0 ? k->f.offset : 0;
+		rec.symbol.file = k->source.n ? script_string(r, k->source) : 0;
+		rec.symbol.line = k->source.n ? k->source_line : 0;
+		script_put(r, rec);
+	}
+}
+
+static uint64_t frame_id(struct script_reader *r, uint64_t process, uint32_t unit, enum frame_kind kind)
+{
+	bool fresh;
+	uint64_t id = script_id(r, &r->frames, process << 33 | (uint64_t)unit << 1 | kind, r->n_frames + 1, &fresh);
+	struct slice text;
+	struct record rec = { .type = RECORD_FRAME, .frame = { id, process, kind, 0 } };
+	const struct script_known *k;
+	uint32_t *members;
+
+	if (!fresh)
+		return id;
+	r->n_frames++;
+	text = intern_get(&r->units, unit);
+	members = malloc(text.n + 1);
+	if (!members) {
+		r->failed = true;
+		return id;
+	}
+	memcpy(members, text.p, text.n);
+	k = &r->known[members[0]];
+	rec.frame.address = process ? user_address(r, k, process, kind == FRAME_RETURN) : k->f.address;
+	script_put(r, rec);
+	if (!process)
+		put_module(r, k, rec.frame.address - (kind == FRAME_RETURN && rec.frame.address));
+	put_names(r, id, !process, members, text.n / sizeof(*members));
+	free(members);
+	return id;
+}
+
+/* Is the frame inlined into the one that follows it? */
+static bool goes_on(const struct script_reader *r, size_t i)
+{
+	const struct script_known *k = &r->known[r->stack[i]];
+
+	return k->f.inlined && i + 1 < r->n_stack && r->known[r->stack[i + 1]].f.address == k->f.address;
+}
+
+size_t script_count_kernel(const struct script_reader *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n_stack; i++) {
+		const struct script_known *k = &r->known[r->stack[i]];
+
+		if (goes_on(r, i))
+			continue;
+		if (k->kind != SCRIPT_KERNEL && k->kind != SCRIPT_MODULE)
+			break;
+		n = i + 1;
+	}
+	return n;
+}
+
+/* A function, at base in the stack, and the functions inlined into it, down to first. */
+static uint32_t unit_of_frames(struct script_reader *r, size_t first, size_t base)
+{
+	struct script_known *k = &r->known[r->stack[base]];
+	uint32_t *members, unit;
+	size_t n = base - first + 1;
+	bool fresh;
+
+	if (n == 1 && k->unit)
+		return k->unit - 1;
+	members = malloc(n * sizeof(*members));
+	if (!members) {
+		r->failed = true;
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		members[i] = r->stack[base - i];
+	unit = script_number(r, &r->units, (struct slice){ (const uint8_t *)members, n * sizeof(*members) }, &fresh);
+	free(members);
+	if (n == 1)
+		k->unit = unit + 1;
+	return unit;
+}
+
+/*
+ * The node of a unit below another one. Its process is that of the other; so only below a root, where all processes
+ * begin, is it the frame that tells nodes apart, and all other frames are asked for once a node.
+ */
+static uint64_t node_id(struct script_reader *r, uint64_t parent, uint64_t process, uint32_t unit, enum frame_kind kind)
+{
+	uint64_t frame = parent < NODE_FIRST ? frame_id(r, process, unit, kind) : 0;
+	uint64_t key = frame ? frame : (uint64_t)unit << 1 | kind, id;
+	bool fresh;
+
+	id = script_id(r, &r->nodes, parent << 32 | key, r->n_nodes, &fresh);
+	if (!fresh)
+		return id;
+	r->n_nodes++;
+	if (!frame)
+		frame = frame_id(r, process, unit, kind);
+	script_put(r, (struct record){ .type = RECORD_NODE, .node = { id, parent, frame } });
+	return id;
+}
+
+uint64_t script_stack(struct script_reader *r, size_t begin, size_t end, uint64_t process)
+{
+	uint64_t node = r->cut && end == r->n_stack ? ROOT_DEPTH : ROOT_FP_END;
+
+	while (end > begin && !r->failed) {
+		size_t base = end - 1, first = base;
+
+		while (first > begin && goes_on(r, first - 1))
+			first--;
+		end = first;
+		node = node_id(r, node, process, unit_of_frames(r, first, base), end > begin ? FRAME_RETURN : FRAME_EXACT);
+	}
+	return node;
+}

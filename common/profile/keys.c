@@ -1,0 +1,272 @@
+#include "common/profile/keys.h"
+
+#include "common/profile/origin.h"
+
+enum { SPREAD_MOST = 64 }; /* slices */
+#define SPREAD_LEAST UINT64_C(1000000000) /* ns */
+
+static const char too_heavy[] = "the weights add up to more than 64 bits";
+
+static uint32_t slice_of_time(const struct gather *g, uint64_t time)
+{
+	uint64_t after = time - g->moment_base, slice = (int64_t)after < 0 ? 0 : after / g->view->moment_ns;
+
+	return slice < UINT32_MAX ? (uint32_t)slice : UINT32_MAX;
+}
+
+static struct gather_key key_of(const struct gather *g, const struct record_sample *r)
+{
+	const struct capture_thread *t = &g->capture.threads[r->thread];
+	const struct view *v = g->view;
+	struct gather_key k = { .comm = t->comm };
+
+	if (v->half != HALF_KERNEL)
+		k.user = (uint32_t)r->user;
+	if (v->half != HALF_USER)
+		k.kernel = (uint32_t)r->kernel;
+	if (k.user >= NODE_FIRST)
+		k.epoch = g->capture.processes[t->process].epoch;
+	if (keys_show_pid(v) || v->container || v->by == BY_CONTAINER || v->origins || t->comm == 0)
+		k.process = t->process;
+	if (keys_show_tid(v))
+		k.thread = (uint32_t)r->thread;
+	if (v->wall)
+		k.wait = capture_wait(&g->capture, r->event);
+	if (capture_is_counted(&g->capture, r->event))
+		k.event = (uint32_t)r->event;
+	if (v->moment_ns)
+		k.slice = slice_of_time(g, r->time);
+	return k;
+}
+
+/*
+ * Slices count from the first sample; or from a multiple of their length since 1970, one slice before the first
+ * sample, because those of other CPUs may come a little late.
+ */
+static void begin_run(struct gather *g, uint64_t time)
+{
+	uint64_t length = g->view->moment_ns;
+	uint64_t realtime = length && g->view->origins ? capture_realtime(&g->capture, time) : 0;
+
+	g->based = true;
+	g->base = g->moment_base = time;
+	if (length && realtime / length >= 2) {
+		g->moment_base = time - realtime % length - length;
+		realtime -= realtime % length + length;
+	} else {
+		realtime = 0;
+	}
+	if (g->view->origins && !origins_start(g->view->origins, g->p->runs, realtime))
+		g->failed = true;
+	g->p->runs++;
+}
+
+static struct slice bytes_of(const struct gather_key *key)
+{
+	return (struct slice){ (const uint8_t *)key, sizeof(*key) };
+}
+
+/* Samples of the key; false without memory. */
+static bool add_key(struct gather *g, const struct gather_key *key, uint64_t samples, uint64_t weight)
+{
+	uint32_t id;
+
+	if (!intern_add(&g->keys, bytes_of(key), &id) ||
+	    !grow_array(&g->by_key, &g->cap_by_key, id, sizeof(*g->by_key)))
+		return false;
+	g->by_key[id].samples += samples;
+	g->by_key[id].weight += weight;
+	return true;
+}
+
+static bool add_up(struct gather *g, const struct record_sample *r, uint64_t samples, uint64_t weight)
+{
+	struct gather_key key = key_of(g, r);
+
+	return add_key(g, &key, samples, weight);
+}
+
+/* Where slices are long, there are few in a wait, and it is in all of them; else in the one that it ends in. */
+static uint64_t slices_most(const struct gather *g)
+{
+	return g->view->moment_ns >= SPREAD_LEAST && g->view->weight == WEIGHT_NS ? SPREAD_MOST : 1;
+}
+
+/* So far back, where a run begins with time that has no sample, slices can be. */
+static uint64_t spread_reach(const struct gather *g)
+{
+	return slices_most(g) > 1 ? (SPREAD_MOST - 1) * g->view->moment_ns : 1;
+}
+
+/* Slice by slice from its end. The first of them, or what is before the run's first, has all that is left. */
+static bool add_wait(struct gather *g, struct record_sample part, uint64_t weight)
+{
+	uint64_t length = g->view->moment_ns, samples = 1;
+
+	for (uint64_t most = slices_most(g); samples || weight; samples = 0, most--) {
+		uint64_t after = --part.time - g->moment_base, within = weight;
+
+		if (most > 1 && (int64_t)after >= 0 && after % length + 1 < weight)
+			within = after % length + 1;
+		if (!add_up(g, &part, samples, within))
+			return false;
+		part.time -= within - 1;
+		weight -= within;
+	}
+	return true;
+}
+
+/* Of what lies in the time that is asked for, the first sample begins the run, whether the view counts it or not. */
+static void find_begin(struct gather *g, const struct record_sample *r)
+{
+	struct record_sample part;
+	uint64_t reach = spread_reach(g);
+
+	if (!view_by_clock(g->view))
+		begin_run(g, r->time);
+	else if (!view_part_in_time(g->view, &g->capture, 0, r, &part))
+		return;
+	else if (capture_wait(&g->capture, r->event) && part.weight)
+		begin_run(g, part.time - (part.weight < reach ? part.weight : reach));
+	else
+		begin_run(g, r->time);
+}
+
+/* All of a sample, or what lies of a wait in the time that is asked for. */
+static bool add_part(struct gather *g, const struct record_sample *part, uint64_t weight)
+{
+	enum capture_wait wait = capture_wait(&g->capture, part->event);
+
+	if (!(g->view->moment_ns && wait ? add_wait(g, *part, weight) : add_up(g, part, 1, weight)))
+		return false;
+	return wait != CAPTURE_RUNS || !keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
+}
+
+const char *keys_sample(struct gather *g, const struct record_sample *r)
+{
+	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
+	struct record_sample part;
+	uint64_t weight;
+
+	if (!g->based)
+		find_begin(g, r);
+	if (keys_corrects(g->view) && !portions_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
+		g->failed = true;
+	if (!view_part(g->view, &g->capture, g->base, r, &part))
+		return NULL;
+	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
+	if (!profile_claim(g->p, g->side, weight))
+		return too_heavy;
+	g->failed = !add_part(g, &part, weight) || g->failed;
+	return NULL;
+}
+
+/* Time before the first sample is none, where times are counted from that. */
+static bool is_based(struct gather *g, const struct record_ran *part)
+{
+	const struct view *v = g->view;
+	uint64_t reach = spread_reach(g);
+
+	if (!g->based && v->from.kind != INSTANT_OFFSET && v->to.kind != INSTANT_OFFSET)
+		begin_run(g, part->time - (part->span < reach ? part->span : reach));
+	return g->based;
+}
+
+/* As add_wait. In which of the slices it ran is not known: each has as much as it has of the time. */
+static bool add_slices(struct gather *g, struct gather_key key, const struct record_ran *part)
+{
+	uint64_t length = g->view->moment_ns, left = part->span, end = part->time;
+
+	for (uint64_t most = slices_most(g); left; most--) {
+		uint64_t after = end - 1 - g->moment_base, within = left, ns;
+
+		if (most > 1 && (int64_t)after >= 0 && after % length + 1 < left)
+			within = after % length + 1;
+		ns = (uint64_t)((unsigned __int128)part->ns * left / part->span) -
+		     (uint64_t)((unsigned __int128)part->ns * (left - within) / part->span);
+		key.slice = length ? slice_of_time(g, end - 1) : 0;
+		if (!add_key(g, &key, 0, ns))
+			return false;
+		end -= within;
+		left -= within;
+	}
+	return true;
+}
+
+/* What ran in the time that is asked for is compared with the samples since the last that was told of. */
+static const char *add_ran(struct gather *g, const struct record_ran *part)
+{
+	struct record_sample s = { .time = part->time, .event = CAPTURE_EVENTS, .thread = part->thread };
+	struct gather_key key;
+	uint32_t who;
+
+	if (part->span == 0 || !view_thread(g->view, &g->capture, part->thread) || !is_based(g, part)) {
+		running_drop(&g->running, part->thread);
+		return NULL;
+	}
+	if (!profile_claim(g->p, g->side, part->ns))
+		return too_heavy;
+	key = key_of(g, &s);
+	key.wait = KEYS_RAN;
+	g->failed = !add_slices(g, key, part) || g->failed;
+	key.slice = 0;
+	if (!intern_add(&g->runners, bytes_of(&key), &who) ||
+	    !running_span(&g->running, part->thread, who, part->ns))
+		g->failed = true;
+	return NULL;
+}
+
+const char *keys_due(struct gather *g, const struct record *r)
+{
+	const struct asked asked = { g->view, &g->capture, g->base };
+	const char *wrong = NULL;
+	struct record_ran part;
+
+	while (portions_due(&g->portions, &asked, r, &part)) {
+		const char *w = add_ran(g, &part);
+
+		wrong = w ? w : wrong;
+	}
+	return wrong;
+}
+
+void keys_ran(struct gather *g, const struct record_ran *r)
+{
+	if (!keys_corrects(g->view))
+		return;
+	if (!portions_makes_sense(r))
+		running_drop(&g->running, r->thread);
+	else if (!portions_tell(&g->portions, r))
+		g->failed = true;
+}
+
+/* The account of what ran that a key is of, and as what. */
+static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
+{
+	struct gather_key key = { .process = k->process, .thread = k->thread, .comm = k->comm, .wait = KEYS_RAN };
+
+	*what = k->wait == KEYS_RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
+	return (k->wait == KEYS_RAN || k->wait == CAPTURE_RUNS) &&
+	       intern_find(&g->runners, bytes_of(&key), who);
+}
+
+void keys_correct(struct gather *g)
+{
+	enum running_part what;
+	uint32_t who;
+
+	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
+		struct gather_key key = keys_at(g, i);
+
+		if (find_runner(g, &key, &who, &what))
+			running_add(&g->running, who, what, g->by_key[i].weight);
+	}
+	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
+		struct gather_key key = keys_at(g, i);
+
+		if (find_runner(g, &key, &who, &what))
+			g->by_key[i].weight = running_share(&g->running, who, what, g->by_key[i].weight);
+	}
+	intern_release(&g->runners);
+	running_forget(&g->running);
+}

@@ -1,0 +1,308 @@
+#include "common/profile/stacks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/capture/container.h"
+#include "common/capture/labels.h"
+#include "common/profile/keys.h"
+#include "common/profile/label.h"
+#include "common/profile/name.h"
+#include "common/profile/origin.h"
+#include "common/profile/reason.h"
+
+/* A stack that is being put together: how far it has come in the profile, and its text's length. */
+struct stack {
+	uint32_t node, bytes; /* bytes stops at its highest value */
+};
+
+/* What came of one half: how it ended outwards, and whether its innermost frame has a name. */
+struct half {
+	uint16_t root;
+	bool resolved;
+};
+
+/*
+ * Where a node of the capture was put last. Stacks share most of their outer frames, so the walk from
+ * the innermost frame outwards mostly meets a node that has been put there before, and stops.
+ */
+struct gather_memo {
+	uint32_t base, epoch; /* of which root frame and epoch; good for no other */
+	struct half half;
+	struct stack at; /* at.node 0: none yet */
+};
+
+static bool push(struct gather *g, struct stack *s, uint32_t label)
+{
+	if (__builtin_add_overflow(s->bytes, (uint32_t)profile_text(g->p, label).n + (s->node != 0), &s->bytes))
+		s->bytes = UINT32_MAX;
+	return profile_child(g->p, s->node, label, &s->node);
+}
+
+static bool push_text(struct gather *g, struct stack *s, struct slice text)
+{
+	uint32_t label;
+
+	return profile_label(g->p, text, &label) && push(g, s, label);
+}
+
+static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
+{
+	if (k->comm)
+		label_append(text, capture_text(&g->capture, k->comm));
+	else
+		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
+}
+
+static void append_container(const struct gather *g, const struct capture_process *process, struct buf *text)
+{
+	struct buf name = { 0 };
+
+	container_label(&name, process->cgroup ? capture_text(&g->capture, process->cgroup) : slice_of("[no cgroup]"));
+	label_append(text, buf_view(&name));
+	text->failed = text->failed || name.failed;
+	buf_release(&name);
+}
+
+static void append_label(const struct gather *g, struct buf *text)
+{
+	struct slice value = view_label(&g->capture, g->view->label, strlen(g->view->label));
+
+	if (value.n)
+		label_append(text, value);
+	else
+		buf_printf(text, "[no %s]", g->view->label);
+}
+
+/* The command, with the container around it where that was asked for; or one of the things that rows can be by. */
+static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
+{
+	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
+
+	if (g->view->container) {
+		buf_clear(text);
+		append_container(g, process, text);
+		if (text->failed || !push_text(g, s, buf_view(text)))
+			return false;
+	}
+	buf_clear(text);
+	if (g->view->by == BY_CONTAINER)
+		append_container(g, process, text);
+	else if (g->view->by == BY_LABEL)
+		append_label(g, text);
+	else
+		append_comm(g, k, text);
+	if (keys_show_pid(g->view))
+		buf_printf(text, "-%" PRIu64, process->pid);
+	if (keys_show_tid(g->view))
+		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
+	return !text->failed && push_text(g, s, buf_view(text));
+}
+
+static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
+{
+	char text[64];
+
+	if (!g->view->truncated || !ends_truncated(root))
+		return true;
+	snprintf(text, sizeof(text), "[truncated: %s]", root_name(root));
+	return push_text(g, s, slice_of(text));
+}
+
+/* What it waits for is the innermost frame, else a place where there is computing and waiting would be one. */
+static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
+{
+	static const char *const names[KEYS_RAN + 1] = {
+		[CAPTURE_SLEEPS] = "[sleeping]",
+		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
+		[CAPTURE_QUEUED] = "[waiting for a CPU]",
+		[KEYS_RAN] = "[running, not sampled]",
+	};
+
+	return wait == CAPTURE_RUNS || wait > KEYS_RAN || push_text(g, s, slice_of(names[wait]));
+}
+
+/* Walks outwards to the root, or to a node known from before; how many nodes are left to put. */
+static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct stack *s, struct half *half,
+		       size_t *n)
+{
+	uint32_t base = s->node;
+
+	for (*n = 0; node >= NODE_FIRST; node = g->capture.nodes[node].parent) {
+		const struct gather_memo *m = &g->memo[node];
+
+		if (m->at.node && m->base == base && m->epoch == epoch) {
+			*s = m->at;
+			*half = m->half;
+			return true;
+		}
+		if (!grow_array(&g->path, &g->cap_path, *n, sizeof(*g->path)))
+			return false;
+		g->path[(*n)++] = node;
+	}
+	*half = (struct half){ (uint16_t)node, true };
+	return push_truncated(g, s, node);
+}
+
+static bool push_half(struct gather *g, struct names *names, struct stack *s, uint32_t node, uint64_t epoch,
+		      struct half *half)
+{
+	uint32_t base = s->node, number;
+	size_t n;
+
+	if (!names_epoch(names, epoch, &number) || !find_known(g, node, number, s, half, &n))
+		return false;
+	while (n) {
+		uint32_t at = g->path[--n];
+		struct names_run run;
+
+		if (!names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
+			return false;
+		for (uint32_t i = 0; i < run.n; i++) {
+			if (!push(g, s, run.labels[i]))
+				return false;
+		}
+		half->resolved = run.resolved;
+		g->memo[at] = (struct gather_memo){ base, number, *half, *s };
+	}
+	return true;
+}
+
+static bool count_unresolved(struct gather *g, const struct names *names, const struct gather_key *k, uint64_t samples)
+{
+	bool kernel = k->kernel >= NODE_FIRST;
+	uint32_t frame = g->capture.nodes[kernel ? k->kernel : k->user].frame;
+
+	g->sums.unresolved += samples;
+	return !g->view->reasons || reasons_count(g->view->reasons, &g->capture, &g->capture.frames[frame],
+						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
+}
+
+/* "key=value,key=value" */
+static bool append_labels(const struct gather *g, struct buf *text)
+{
+	struct buf all = { 0 };
+	struct capture_label *labels;
+	size_t n;
+	bool good = capture_labels(&g->capture, &labels, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		buf_text(&all, i ? "," : "");
+		buf_bytes(&all, labels[i].key.p, labels[i].key.n);
+		buf_byte(&all, '=');
+		buf_bytes(&all, labels[i].value.p, labels[i].value.n);
+	}
+	free(labels);
+	if (all.n)
+		label_append(text, buf_view(&all));
+	good = good && !all.failed && !text->failed;
+	buf_release(&all);
+	return good;
+}
+
+static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
+{
+	const struct capture_process *process = &g->capture.processes[k->process];
+	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
+	struct origin o = { .pid = process->pid };
+	bool good = append_labels(g, &labels);
+
+	if (capture_meta(&g->capture, "host").n)
+		label_append(&host, capture_meta(&g->capture, "host"));
+	if (process->cgroup)
+		label_append(&container, capture_text(&g->capture, process->cgroup));
+	append_comm(g, k, &comm);
+	o.host = buf_view(&host);
+	o.container = buf_view(&container);
+	o.labels = buf_view(&labels);
+	o.comm = buf_view(&comm);
+	good = good && !host.failed && !container.failed && !comm.failed && origins_add(g->view->origins, &o, number);
+	buf_release(&host);
+	buf_release(&container);
+	buf_release(&labels);
+	buf_release(&comm);
+	return good;
+}
+
+static bool mark(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
+{
+	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
+
+	m.weight = weight;
+	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
+}
+
+static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
+		      uint64_t weight, struct buf *text)
+{
+	struct half user, kernel;
+	struct stack s = { 0 }, outer;
+
+	if (!push_root(g, &s, k, text))
+		return false;
+	outer = s;
+	if (!push_half(g, names, &s, k->user, k->epoch, &user))
+		return false;
+	if (g->view->delimiter && k->user >= NODE_FIRST && k->kernel >= NODE_FIRST &&
+	    !push_text(g, &s, slice_of("-")))
+		return false;
+	if (!push_half(g, names, &s, k->kernel, 0, &kernel))
+		return false;
+	if (!push_wait(g, &s, k->wait))
+		return false;
+	g->sums.samples += samples;
+	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved && !count_unresolved(g, names, k, samples))
+		return false;
+	ends_count(g->sums.user, &g->capture, k->user, user.root, samples);
+	ends_count(g->sums.kernel, &g->capture, k->kernel, kernel.root, samples);
+	if (view_by_root(g->view->by))
+		s = outer; /* the frames were looked at for the sums alone */
+	if (g->view->moment_ns && !mark(g, s.node, k, weight))
+		return false;
+	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
+}
+
+static enum names_style style_of(const struct view *v)
+{
+	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
+}
+
+/* The clock's event may have come after samples of another one, which was the first so far. */
+static bool still_listed(const struct gather *g, const struct gather_key *k)
+{
+	return !k->event || view_lists_event(g->view, &g->capture, k->event);
+}
+
+bool stacks_add(struct gather *g, const struct gather_sum *but)
+{
+	struct buf text = { 0 };
+	struct names names;
+	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
+
+	names.inlined = g->view->inlined;
+	names.lines = g->view->lines;
+	names.full_paths = g->view->full_paths;
+	names.modules = g->view->modules;
+	names.annotated = g->view->annotate;
+	names.side = g->side;
+	free(g->memo);
+	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
+	good = good && g->memo;
+	for (size_t i = 0; good && i < g->keys.n; i++) {
+		struct gather_sum sum = g->by_key[i];
+		struct gather_key key = keys_at(g, i);
+
+		if (but) {
+			sum.samples -= but[i].samples;
+			sum.weight -= but[i].weight;
+		}
+		if (!still_listed(g, &key) || (key.wait == KEYS_RAN && (but || !sum.weight)))
+			continue;
+		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
+		good = (but && !sum.samples) || add_stack(g, &names, &key, sum.samples, sum.weight, &text);
+	}
+	names_release(&names);
+	buf_release(&text);
+	return good;
+}
