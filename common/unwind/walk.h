@@ -129,37 +129,44 @@ WALK_FN int walk_enter(WALK_ENV *env, __u64 pc)
 		return WALK_ON;
 	}
 	end = walk_search_mapping(env, w, pc);
-	if (p && changes && end == WALK_ON)
-		*p = (struct unwind_place){ w->start, w->end, w->offset, w->space.generation, changes, w->file_at, w->file, 0 };
+	if (p && changes && end == WALK_ON) {
+		p->start = w->start;
+		p->end = w->end;
+		p->offset = w->offset;
+		p->generation = w->space.generation;
+		p->changes = changes;
+		p->file_at = w->file_at;
+		p->file = w->file;
+	}
 	return end;
 }
 
-struct walk_row {
-	__u32 rule, distance; /* from the row's own offset */
-	__u32 left;           /* bytes up to the next row, 0: nothing is known here */
-};
-
-/* The row at an offset in the file. */
-static WALK_INLINE struct walk_row walk_row(WALK_ENV *env, const struct walk *w, __u64 offset)
+/*
+ * The number of the rule at an offset in the file, with how far into its row that is as the walk's distance. *left: bytes up to the next row, 0:
+ * nothing is known here.
+ */
+static WALK_INLINE __u32 walk_row(WALK_ENV *env, struct walk *w, __u64 offset, __u32 *left)
 {
 	__u64 page = (offset >> UNWIND_PAGE_SHIFT) - w->file.first_page;
 	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), first, at, n, row;
 	const struct unwind_page *pages = walk_pages(env);
 	const __u32 *rows;
 
+	w->distance = *left = 0;
 	if (page >= w->file.n_pages || !pages)
-		return (struct walk_row){ UNWIND_GAP, 0, 0 };
+		return UNWIND_GAP;
 	pages += (w->file.pages + (__u32)page) & (UNWIND_PAGES - 1);
 	n = pages->n;
 	first = pages->first & (UNWIND_SHARD_ROWS - 1);
 	rows = walk_rows(env, pages->first / UNWIND_SHARD_ROWS);
 	if (n == 0 || n > UNWIND_PAGE_ROWS || !rows)
-		return (struct walk_row){ UNWIND_GAP, 0, 0 };
+		return UNWIND_GAP;
 	at = walk_find_row(rows, first, n, low << 16 | 0xffff);
 	row = rows[at];
 	n -= at - first; /* rows from this one on */
-	return (struct walk_row){ row & 0xffff, low - (row >> 16),
-				  (n > 1 ? rows[(at + 1) & (UNWIND_SHARD_ROWS - 1)] >> 16 : 1 << UNWIND_PAGE_SHIFT) - low };
+	*left = (n > 1 ? rows[(at + 1) & (UNWIND_SHARD_ROWS - 1)] >> 16 : 1 << UNWIND_PAGE_SHIFT) - low;
+	w->distance = low - (row >> 16);
+	return row & 0xffff;
 }
 
 /* Bits that are set among the d lowest: the multiplications of popcount are dearer than they look here. */
@@ -200,12 +207,16 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
 	return WALK_ON;
 }
 
-/* rsp points to a struct ucontext; its struct sigcontext, 40 bytes behind, begins with these registers. */
-static WALK_INLINE int walk_signal(WALK_ENV *env, struct walk *w)
+/*
+ * rsp points to a struct ucontext; its struct sigcontext, 40 bytes behind, begins with these registers. A function of its
+ * own: it is rare, and the verifier adds up what functions that call each other have on the stack.
+ */
+WALK_FN int walk_signal(WALK_ENV *env)
 {
 	__u64 g[17]; /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
+	struct walk *w = walk_state(env);
 
-	if (walk_read(env, g, sizeof(g), w->regs[UNWIND_RSP] + 40))
+	if (!w || walk_read(env, g, sizeof(g), w->regs[UNWIND_RSP] + 40))
 		return WALK_UNREADABLE;
 	if (!walk_is_code(g[16]))
 		return WALK_BROKEN;
@@ -315,7 +326,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 	if (r->kind == UNWIND_STOP)
 		return WALK_COMPLETE;
 	if (r->kind == UNWIND_SIGNAL)
-		return walk_signal(env, w);
+		return walk_signal(env);
 	cfa = walk_cfa(env, w, r, distance, &end);
 	if (cfa == 0)
 		return end;
@@ -392,7 +403,10 @@ static WALK_INLINE void walk_remember(WALK_ENV *env, struct walk *w, __u64 pc, _
 		m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
 		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
 	}
-	*k = (struct unwind_known){ pc - w->distance, w->space.generation, w->distance + left, w->rule };
+	k->from = pc - w->distance;
+	k->generation = w->space.generation;
+	k->bytes = w->distance + left;
+	k->rule = w->rule;
 }
 
 /* The row at pc, of the walk's mapping, becomes the walk's. 0: it did. */
@@ -400,14 +414,13 @@ WALK_FN int walk_look_up(WALK_ENV *env, __u64 pc)
 {
 	const struct unwind_rule *rules = walk_rules(env);
 	struct walk *w = walk_state(env);
-	struct walk_row row;
+	__u32 rule, left;
 
 	if (!w || !rules)
 		return -1;
-	row = walk_row(env, w, pc - w->start + w->offset);
-	w->rule = rules[row.rule & (UNWIND_RULES - 1)];
-	w->distance = row.distance;
-	walk_remember(env, w, pc, row.left);
+	rule = walk_row(env, w, pc - w->start + w->offset, &left);
+	w->rule = rules[rule & (UNWIND_RULES - 1)];
+	walk_remember(env, w, pc, left);
 	return 0;
 }
 
