@@ -152,7 +152,7 @@ static __always_inline enum event_count send(void *ctx, struct scratch *s, struc
 	bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return EVENT_RING_FULL; /* cannot be; for the verifier */
-	return put(&s->head, bytes, 1) ? EVENT_RING_FULL : EVENT_EMITTED;
+	return put(&s->head, bytes, WAKE_FOR_MUCH) ? EVENT_RING_FULL : EVENT_EMITTED;
 }
 
 static __always_inline void sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,

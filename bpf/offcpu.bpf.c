@@ -176,7 +176,7 @@ static __always_inline void tell(struct site *s, unsigned int pid, unsigned int 
 
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
-	if (put(&w, sizeof(w), 1) == 0) {
+	if (put(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
 	} else if (gone) { /* else it stays, and is told the next time */
@@ -228,7 +228,7 @@ static __always_inline void tell_ran(struct thread *t, unsigned int pid, unsigne
 	struct ran r = {};
 
 	fill_ran(&r, t, pid, tid, now);
-	if (r.head.weight && put(&r, sizeof(r), 1))
+	if (r.head.weight && put(&r, sizeof(r), WAKE_FOR_MUCH))
 		count(WAIT_COUNT_LOST, 1);
 }
 
@@ -366,7 +366,7 @@ static __always_inline int send_stack(void *ctx, unsigned long long key, unsigne
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
 	bytes = stack_bytes(s);
-	failed = !bytes || put(&s->head, bytes, 1);
+	failed = !bytes || put(&s->head, bytes, WAKE_FOR_MUCH);
 	s->busy = 0;
 	return failed;
 }
@@ -536,7 +536,7 @@ int on_back(void *ctx)
 		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
 	if (send_stack(ctx, w.head.weight, w.head.pid, w.head.tid, w.head.time, 1) == 0)
 		s->epoch = epoch;
-	if (put(&w, sizeof(w), 1))
+	if (put(&w, sizeof(w), WAKE_FOR_MUCH))
 		count(WAIT_COUNT_LOST, 1);
 	return 0;
 }
@@ -587,7 +587,7 @@ int on_first(unsigned long long *ctx)
 	head.what = SAMPLE_STACK;
 	t->reason = WAIT_CPU;
 	t->site = find_site(t, head.weight, pid, tid, head.time);
-	t->told = put(&head, sizeof(head), 1) == 0;
+	t->told = put(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
 	t->seen = 1;
 	t->told_at = head.time;

@@ -33,6 +33,8 @@ const volatile unsigned int looks_back = 0;      /* other programs run beside th
 
 /* Time from tick to tick, where such are known; else 0. It changes with the rate. */
 unsigned long long tick_ns SEC(".data") = 0;
+/* Nothing has happened for a while: the reader looks but once a second. */
+unsigned int reader_rests SEC(".data") = 0;
 
 enum {
 	ON_TIME_SHARE = 16,  /* a tick is on time within so small a part of a period, ... */
@@ -122,6 +124,14 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 }
 #endif
 
+/* Something that user space does not know yet does not wait for as long as it rests. */
+static __always_inline enum waking waking(const struct scratch *s)
+{
+	if (by_table && s->head.deferred && reader_rests)
+		return WAKE_AT_ONCE;
+	return may_wake ? WAKE_FOR_MUCH : WAKE_NEVER;
+}
+
 static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	unsigned long long bytes;
@@ -143,7 +153,7 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 		bytes += s->head.stack_n;
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
 		return COUNT_RING_FULL; /* cannot be; for the verifier */
-	return put(&s->head, bytes, may_wake) ? COUNT_RING_FULL : COUNT_EMITTED;
+	return put(&s->head, bytes, waking(s)) ? COUNT_RING_FULL : COUNT_EMITTED;
 }
 
 /*

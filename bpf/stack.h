@@ -62,17 +62,17 @@ static __always_inline struct scratch *my_scratch(void)
 	return bpf_map_lookup_elem(&scratches, &cpu);
 }
 
-/*
- * Into the ring. Where much waits there the reader is woken, which costs several times what a sample does: once only, as
- * long as it has not taken anything since. On a busy machine it can be long till it runs.
- */
-static __always_inline long put(const void *data, unsigned long long bytes, int wakes)
+/* When the reader is woken, which costs several times what a sample does. */
+enum waking { WAKE_NEVER, WAKE_FOR_MUCH, WAKE_AT_ONCE };
+
+/* Into the ring. Who was woken is not again before he has taken something: on a busy machine it can be long till he runs. */
+static __always_inline long put(const void *data, unsigned long long bytes, enum waking wakes)
 {
 	struct scratch *s = my_scratch();
 	unsigned long long reader = 0;
 	long failed;
 
-	if (wakes && s && bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES) {
+	if (wakes && s && (wakes == WAKE_AT_ONCE || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES)) {
 		reader = bpf_ringbuf_query(&ring, BPF_RB_CONS_POS) + 1;
 		if (reader == s->woken)
 			reader = 0;

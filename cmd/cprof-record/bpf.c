@@ -268,6 +268,11 @@ static void sums(struct engine *e, size_t event, struct counted_sums *s)
 	counted_sums(of(e)->counted, event, s);
 }
 
+static void rest(struct engine *e, bool rests)
+{
+	of(e)->sample->data->reader_rests = rests;
+}
+
 static void rate(struct engine *e)
 {
 	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
@@ -331,7 +336,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
+	.rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */

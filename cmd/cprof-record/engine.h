@@ -47,6 +47,8 @@ struct engine_ops {
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* A process is gone, and its pid may come again as that of another. */
 	void (*forget)(struct engine *e, uint32_t pid);
+	/* Who drains will not do so for a while: he is to be woken for a sample of which he may know more. NULL: nobody does. */
+	void (*rest)(struct engine *e, bool rests);
 	/* Samples come at the rate that the options have now. NULL where it cannot change. */
 	void (*rate)(struct engine *e);
 	/* Of waiting time; NULL where the engine knows of none: */

@@ -33,6 +33,7 @@ enum {
 	JIT_INTERVAL = 10 * MILLISECOND,
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
+	REST_AFTER = SECOND, /* of nothing but samples of what is known */
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
 	HIT_FRAMES = 8,               /* between the place of a tracepoint and its program, no more */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
@@ -207,8 +208,15 @@ static void wait_until(struct recorder *r, uint64_t next)
 	uint64_t now = host_mono_ns();
 	struct epoll_event ev[16];
 	int ms = next > now ? (int)((next - now + MILLISECOND - 1) / MILLISECOND) : 0;
-	int n = epoll_wait(r->epoll, ev, 16, ms);
+	bool rests = r->engine->ops->rest && next > now + STEP_INTERVAL;
+	int n;
 
+	if (rests)
+		r->engine->ops->rest(r->engine, true);
+	n = epoll_wait(r->epoll, ev, 16, ms);
+	if (rests)
+		r->engine->ops->rest(r->engine, false);
+	r->roused = rests && n > 0;
 	if (n < 0 && errno != EINTR)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
@@ -235,11 +243,26 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 	r->metrics_failed = true;
 }
 
+/*
+ * With nothing new there is nothing to be done between two flushes, and to wake up costs most of all: four times a second it was
+ * two thirds of our CPU time. Somebody new is met by his first sample, of which the walk by tables knows too little. Not
+ * where the end of a process ends us, and where other programs than the clock's have stacks.
+ */
+static bool may_rest(const struct recorder *r, uint64_t now)
+{
+	return r->engine->ops->rest && r->engine->by_tables && !options_targeted(&r->o) && !r->o.command && !r->o.off_cpu &&
+	       !r->o.n_events && now - r->stirred > REST_AFTER;
+}
+
 /* When something is to be done next, at the latest. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
-	uint64_t next = now + (jitmaps_busy(r->emit.jitmaps, now) ? JIT_INTERVAL : STEP_INTERVAL);
+	uint64_t next = now + STEP_INTERVAL;
 
+	if (r->roused || jitmaps_busy(r->emit.jitmaps, now))
+		next = now + JIT_INTERVAL;
+	else if (may_rest(r, now))
+		return latest;
 	return next < latest ? next : latest;
 }
 
@@ -419,7 +442,7 @@ static void start(struct recorder *r)
 			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = r->looked = host_mono_ns();
+	r->started = r->looked = r->stirred = host_mono_ns();
 	r->settle_next = r->started + SETTLE_INTERVAL;
 	if (!r->opened)
 		r->opened = r->started;

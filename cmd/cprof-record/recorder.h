@@ -32,6 +32,8 @@ struct recorder {
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */
 	uint64_t settled[2];  /* when that was done last, and the time before */
 	uint64_t settle_used; /* ns of CPU time, when a segment ended last */
+	uint64_t stirred; /* a process did something that tells of mappings or names, or had a stack that is to be gone on with here */
+	bool roused;      /* from a rest */
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 	struct promise promise; /* of --max-cost */

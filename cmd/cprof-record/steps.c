@@ -28,6 +28,7 @@ static void apply_change(struct recorder *r, const struct item *i)
 	struct change_effect effect;
 	struct change c;
 
+	r->stirred = i->time;
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return;
 	if (c.kind == CHANGE_LOST) {
@@ -60,6 +61,8 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 
 	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY : r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
 
+	if (s->deferred)
+		r->stirred = i->time;
 	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
 		ledger_count(&r->ledger, row, outcome, 1);
 	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
