@@ -39,6 +39,7 @@ unsigned int reader_rests SEC(".data") = 0;
 enum {
 	ON_TIME_SHARE = 16,  /* a tick is on time within so small a part of a period, ... */
 	ON_TIME = 100000,    /* ... and within so many ns */
+	LOOK_SHARE = 8,      /* one sample in so many asks how much waits in the ring; and each that a piece of stack goes along with */
 	KEPT_OUT_MOST = 100, /* ticks on end: more than that is a machine that stood still */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
@@ -129,7 +130,7 @@ static __always_inline enum waking waking(const struct scratch *s)
 {
 	if (by_table && s->head.deferred && reader_rests)
 		return WAKE_AT_ONCE;
-	return may_wake ? WAKE_FOR_MUCH : WAKE_NEVER;
+	return may_wake && (s->head.has_state || s->counts.n[COUNT_EMITTED] % LOOK_SHARE == 0) ? WAKE_FOR_MUCH : WAKE_NEVER;
 }
 
 static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)

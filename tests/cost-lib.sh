@@ -5,10 +5,10 @@
 # SHARE: of perf.data's bytes a sample, that one may take here; 0: they cannot be compared. more: perf record
 # --call-graph dwarf, too. $most: % of a CPU per CPU that are claimed, 0.1.
 #
-# Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long recording took more
-# than the short one, by the seconds it was longer, is the steady cost; what is left of the short one is the start
-# (and the end: perf record and bpftrace do much of their work there). Of several rounds the cheapest count, for
-# machines that do other things too; those show in everyone's samples and bytes.
+# Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long one takes from there on is
+# the steady cost; what is left of the short one is the start (and the end: perf record and bpftrace do much of
+# their work there). Of several rounds the cheapest count, for machines that do other things too; those show in
+# everyone's samples and bytes.
 #
 # CPU is user and system time of the recorder and its children. BPF run time is the kernel's account
 # (kernel.bpf_stats_enabled, which this script sets for its time) from /proc/PID/fdinfo, in which the program's entry
@@ -45,10 +45,17 @@ end_load() {
 	load=
 }
 
-# Run time and runs of the perf_event programs (type 7) that process $1 holds, as long as it does.
-watch_bpf() {
+# What process $1 uses, a line a second as long as it lives, to $tmp/track: time in s, CPU time of its threads in ns, run
+# time in ns and runs of the perf_event programs (type 7) that it holds. In bash, which can wait without a process: a
+# recorder that watches the whole system has something to do for each.
+watch_use() {
+	bash -c 'exec 9<> <(:) 2>/dev/null
 	while kill -0 "$1" 2>/dev/null; do
-		ns=0 runs=0 seen=
+		read -rt 1 -u 9
+		cpu=0 ns=0 runs=0 seen=
+		for f in "/proc/$1/task/"*/schedstat; do
+			read -r value rest <"$f" && cpu=$((cpu + value))
+		done 2>/dev/null
 		for f in "/proc/$1/fdinfo/"*; do
 			type=
 			while read -r key value; do
@@ -60,20 +67,28 @@ watch_bpf() {
 				esac
 			done <"$f"
 		done 2>/dev/null
-		[ $runs = 0 ] || echo "$ns $runs" >"$tmp/bpf"
-		sleep 0.2
-	done
+		[ $cpu = 0 ] || echo "$EPOCHREALTIME $cpu $ns $runs" >>"$0/track"
+	done' "$tmp" "$1"
 }
 
-# measure COMMAND...: leaves user and system seconds in $tmp/cpu, BPF run time in $tmp/bpf, what it said in
+# Of a recording of $1 s: mean BPF run time in ns and runs, and from $short s on, when it runs steadily: s, CPU ns, BPF ns, runs
+used() {
+	awk -v short="$short" '!start { start = $1 }
+		$1 - start >= short && !t { t = $1; c = $2; b = $3; r = $4 }
+		{ last = $1; cpu = $2; bpf = $3; runs = $4 }
+		END { printf "%.0f,%d,%.3f,%.0f,%.0f,%d", runs ? bpf / runs : 0, runs, t ? last - t : 0, cpu - c, bpf - b, runs - r }' \
+		"$tmp/track" 2>/dev/null || echo 0,0,0,0,0,0
+}
+
+# measure COMMAND...: leaves user and system seconds in $tmp/cpu, what it used when in $tmp/track, what it said in
 # $tmp/out and $tmp/err
 measure() {
-	rm -f "$tmp/pid" "$tmp/bpf"
+	rm -f "$tmp/pid" "$tmp/track"
 	LC_ALL=C bash -c 'exec 3>"$0/cpu"; TIMEFORMAT="%U %S"
 		{ time sh -c "echo \$\$ >\"\$0/pid\"; exec \"\$@\" 3>&-" "$0" "$@" >"$0/out" 2>"$0/err"; } 2>&3' "$tmp" "$@" &
 	run=$!
 	while [ ! -s "$tmp/pid" ]; do sleep 0.05; done
-	watch_bpf "$(cat "$tmp/pid")" &
+	watch_use "$(cat "$tmp/pid")" &
 	wait $run
 	status=$?
 	wait $!
@@ -102,13 +117,12 @@ run_bcc() {
 		awk '{ n += $NF } END { print n }' "$tmp/file" >"$tmp/samples"
 }
 
-# record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, BPF ns a run, BPF runs
+# record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, and what used() says
 record() {
 	rm -f "$tmp/file" "$tmp/samples"
 	"run_$2" "$3"
 	[ "$(cat "$tmp/samples" 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || return 1
-	echo "$1,$3,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(
-		awk '{ printf "%.0f,%d", $1 / $2, $2 }' "$tmp/bpf" 2>/dev/null || echo 0,0)" >>"$tmp/new"
+	echo "$1,$3,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(used)" >>"$tmp/new"
 }
 
 # all_of NAME RECORDER: short and long in each round, or why not
@@ -130,7 +144,7 @@ all_of() {
 }
 
 # Of several rounds the cheapest of each length. The program's time is its mean times the samples: the account was
-# read up to 0.2 s before the end.
+# read up to a second before the end.
 table='
 function percent(ms, s) { return ms / 10 / s / cpus }
 function claim(what, value, most, unit) {
@@ -143,28 +157,32 @@ function row(name, s) {
 }
 BEGIN {
 	FS = ","
-	printf "  %-15s %5s %8s %9s %7s %8s %8s %8s | %7s %8s %9s | %8s\n", "", "s", "samples", "bytes", "B/smpl", "CPU ms",
-		"BPF ms", "% of CPU", "steady", "us/BPF", "B/smpl", "start ms"
+	printf "  %-15s %5s %8s %9s %7s %8s %8s %8s | %7s %9s %8s %9s | %8s\n", "", "s", "samples", "bytes", "B/smpl", "CPU ms",
+		"BPF ms", "% of CPU", "steady", "CPU ms/s", "us/BPF", "B/smpl", "start ms"
 }
 {
 	ns = $6 * ($7 > $3 ? $7 : $3)
 	if (!($1 in seen)) names[++n] = $1
 	seen[$1]
+	if ($8 > 0 && (!($1 in steady) || percent(($9 + $10) / 1e6, $8) < steady[$1])) {
+		steady[$1] = percent(($9 + $10) / 1e6, $8)
+		load[$1] = $9 / 1e6 / $8
+		mean[$1] = $11 ? $10 / $11 / 1000 : 0
+	}
 	if (($1, $2) in cost && cost[$1, $2] <= $5 * 1000 + ns / 1e6) next
 	samples[$1, $2] = $3; bytes[$1, $2] = $4; cpu[$1, $2] = $5 * 1000; runs[$1, $2] = $7
-	bpf[$1, $2] = ns / 1e6; mean[$1, $2] = $6 / 1000; cost[$1, $2] = $5 * 1000 + ns / 1e6
+	bpf[$1, $2] = ns / 1e6; cost[$1, $2] = $5 * 1000 + ns / 1e6
 }
 END {
 	for (i = 1; i <= n; i++) {
 		name = names[i]
 		row(name, short)
 		print ""
-		steady[name] = percent((cost[name, long] - cost[name, short]) / (long - short), 1)
 		whole[name] = bytes[name, long] / samples[name, long]
 		more[name] = (bytes[name, long] - bytes[name, short]) / (samples[name, long] - samples[name, short])
 		row(name, long)
-		printf " | %7.3f %8s %9.1f | %8.1f\n", steady[name], runs[name, long] ? sprintf("%.2f", mean[name, long]) : "-",
-			more[name], cpu[name, short] - (cpu[name, long] - cpu[name, short]) / (long - short) * short
+		printf " | %7.3f %9.3f %8s %9.1f | %8.1f\n", steady[name], load[name], mean[name] ? sprintf("%.2f", mean[name]) : "-",
+			more[name], cpu[name, short] - load[name] * short
 	}
 	if (!(ours in seen)) exit
 	claim("% of a CPU per CPU, CPU and BPF, once started", steady[ours], most, " %")
