@@ -75,7 +75,7 @@ watch_use() {
 used() {
 	awk -v short="$short" '!start { start = $1 }
 		$1 - start >= short && !t { t = $1; c = $2; b = $3; r = $4 }
-		{ last = $1; cpu = $2; bpf = $3; runs = $4 }
+		$4 >= runs { last = $1; cpu = $2; bpf = $3; runs = $4 } # a program that is gone has none
 		END { printf "%.0f,%d,%.3f,%.0f,%.0f,%d", runs ? bpf / runs : 0, runs, t ? last - t : 0, cpu - c, bpf - b, runs - r }' \
 		"$tmp/track" 2>/dev/null || echo 0,0,0,0,0,0
 }

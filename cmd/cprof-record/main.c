@@ -433,7 +433,7 @@ static void start(struct recorder *r)
 	output_begin(&r->output);
 	r->emit.output = &r->output;
 	r->emit.w = r->output.w;
-	r->settled[0] = r->settled[1] = r->emit.waits_since = host_mono_ns();
+	r->settled[0] = r->settled[1] = r->settled_end[0] = r->settled_end[1] = r->emit.waits_since = host_mono_ns();
 	emit_segment(&r->emit, r->settled[0]);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);

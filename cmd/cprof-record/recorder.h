@@ -30,7 +30,8 @@ struct recorder {
 	uint64_t hung_up; /* an event of a task ended then */
 	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */
-	uint64_t settled[2];  /* when that was done last, and the time before */
+	uint64_t settled[2];  /* when that was begun last, and the time before */
+	uint64_t settled_end[2]; /* and when it was done: what it told of ended until then */
 	uint64_t settle_used; /* ns of CPU time, when a segment ended last */
 	uint64_t stirred; /* a process did something that tells of mappings or names, or had a stack that is to be gone on with here */
 	bool roused;      /* from a rest */

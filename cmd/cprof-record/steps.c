@@ -5,6 +5,7 @@
 enum {
 	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */
 	SETTLE_SHARE = 2000,   /* with very many threads it is done less often: it may take one part in so many of the time */
+	KTHREADD = 2,          /* whose children are the kernel's threads */
 	LAST_MOST = 250000000, /* ns: so long the end of a file waits for a table */
 };
 
@@ -22,15 +23,23 @@ static void tell_spaces(struct recorder *r, const struct change *c, const struct
 		spaces_forked(&r->spaces, parent, child);
 }
 
+/* What may bring mappings or code that nobody has looked at. Threads that come, and all that goes, does not. */
+static bool stirs(const struct change *c)
+{
+	return c->kind != CHANGE_EXIT && c->kind != CHANGE_COMM &&
+	       (c->kind != CHANGE_FORK || (c->pid != c->ppid && c->ppid != KTHREADD));
+}
+
 static void apply_change(struct recorder *r, const struct item *i)
 {
 	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
 	struct change_effect effect;
 	struct change c;
 
-	r->stirred = i->time;
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return;
+	if (stirs(&c))
+		r->stirred = i->time;
 	if (c.kind == CHANGE_LOST) {
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
@@ -110,16 +119,27 @@ bool steps_until(struct recorder *r, uint64_t until)
 void steps_settle(struct recorder *r)
 {
 	uint64_t now = host_mono_ns(), took;
+	bool all = r->engine->ops->settle(r->engine);
 
-	if (r->engine->ops->settle(r->engine)) {
+	took = host_mono_ns() - now;
+	if (all) {
 		r->settled[1] = r->settled[0];
 		r->settled[0] = now;
+		r->settled_end[1] = r->settled_end[0];
+		r->settled_end[0] = now + took;
 	}
-	took = host_mono_ns() - now;
 	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
 }
 
-/* What is not written yet may end before the last time, and begin before that. */
+static bool is_span(const struct sample_head *s)
+{
+	return s->what == SAMPLE_WAIT || s->what == SAMPLE_RAN;
+}
+
+/*
+ * What is not written yet may have begun long before: what was told the last time, or ended before that, began when all was told the
+ * time before, or later.
+ */
 uint64_t steps_waits_since(const struct recorder *r)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -127,10 +147,10 @@ uint64_t steps_waits_since(const struct recorder *r)
 	for (size_t i = 0; i < r->queue.n; i++) {
 		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
 
-		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_WAIT && s->time < oldest)
+		if (r->queue.items[i].kind == ITEM_SAMPLE && is_span(s) && s->time < oldest)
 			oldest = s->time;
 	}
-	return oldest >= r->settled[0] ? r->settled[0] : oldest >= r->settled[1] ? r->settled[1] : 0;
+	return oldest > r->settled_end[0] ? r->settled[0] : oldest > r->settled_end[1] ? r->settled[1] : 0;
 }
 
 void steps_settle_whole(struct recorder *r)
