@@ -153,18 +153,20 @@ uint64_t steps_waits_since(const struct recorder *r)
 	return oldest > r->settled_end[0] ? r->settled[0] : oldest > r->settled_end[1] ? r->settled[1] : 0;
 }
 
-void steps_settle_whole(struct recorder *r)
+void steps_write(struct recorder *r, uint64_t now)
 {
-	uint64_t now;
-
-	steps_settle(r);
-	now = host_mono_ns();
 	poll(NULL, 0, MARGIN / 1000000);
 	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST) {
 		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
 
 		poll(&worker, 1, 10);
 	}
+}
+
+void steps_settle_whole(struct recorder *r)
+{
+	steps_settle(r);
+	steps_write(r, host_mono_ns());
 }
 
 void steps_finish(struct recorder *r)

@@ -21,10 +21,9 @@ bool steps_until(struct recorder *r, uint64_t until);
 void steps_finish(struct recorder *r);
 /* Waits that go on are told of up to now: the next step takes that in. */
 void steps_settle(struct recorder *r);
-/*
- * The same where it is to be the last of a file: what happened up to now is taken in and written, too, unless something waits
- * for an unwind table for long.
- */
+/* What happened up to now is taken in and written, unless something waits for an unwind table for long. */
+void steps_write(struct recorder *r, uint64_t now);
+/* Both, where it is to be the last of a file. */
 void steps_settle_whole(struct recorder *r);
 /*
  * Since when the waits are that have not been written yet; after a step. 0: that is not known, for some have been held up for very

@@ -1,6 +1,5 @@
 #include "cmd/cprof-record/turns.h"
 
-#include <poll.h>
 #include <time.h>
 
 #include "cmd/cli.h"
@@ -9,7 +8,6 @@
 enum {
 	KEEP_DEAD = 1000000000, /* ns: a sample of a process that exited may come so late */
 	SEGMENT_SHARE = 1000,   /* with very many threads not each segment is settled: it may take one part in so many of the time */
-	SEGMENT_LATE = 250000000, /* ns: so long the end of a segment waits for an unwind table */
 };
 
 void turns_ledger(struct recorder *r, uint64_t now, bool last)
@@ -92,17 +90,6 @@ static uint64_t used_ns(void)
 	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
 }
 
-/* As steps_settle_whole, which does not tell what the settling alone took. */
-static void write_until(struct recorder *r, uint64_t now)
-{
-	poll(NULL, 0, MARGIN / 1000000);
-	while (!steps_until(r, now) && host_mono_ns() - now < SEGMENT_LATE) {
-		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
-
-		poll(&worker, 1, 10);
-	}
-}
-
 /*
  * A segment ends, and another one goes on with it. What threads ran is told up to now, as who reads compares that with the samples
  * of one segment; of what reaches over its end it would be a guess how much was where.
@@ -115,7 +102,7 @@ static void settle_segment(struct recorder *r)
 		return;
 	steps_settle(r);
 	r->settle_used = used_ns() - before;
-	write_until(r, host_mono_ns());
+	steps_write(r, host_mono_ns());
 	turns_ledger(r, host_mono_ns(), false);
 }
 
