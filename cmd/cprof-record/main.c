@@ -244,9 +244,9 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 }
 
 /*
- * With nothing new there is nothing to be done between two flushes, and to wake up costs most of all: four times a second it was
- * two thirds of our CPU time. Somebody new is met by his first sample, of which the walk by tables knows too little. Not
- * where the end of a process ends us, and where other programs than the clock's have stacks.
+ * With nothing new there is nothing to be done between two flushes, and to wake up costs most of what we take then.
+ * Somebody new is met by his first sample, of which the walk by tables knows too little. Not where the end of a process
+ * ends us, and where other programs than the clock's have stacks.
  */
 static bool may_rest(const struct recorder *r, uint64_t now)
 {

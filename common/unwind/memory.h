@@ -2,9 +2,9 @@
  * What walks remember of earlier ones: shapes only, for BPF and for the host; walk.h uses them.
  *
  * At 99 Hz nothing of the tables is in a CPU's caches any more when the next sample comes, so what a walk costs is
- * how many lines and how many pages of memory it touches: a search in the mappings, one in the rows and the rule
- * itself took three quarters of it. What is remembered lies where few of them are touched: the frames of a
- * stack stand behind one another in the trail, in the order in which they were met the first time.
+ * how many lines and how many pages of memory it touches, and the searches in the mappings and in the rows touch most of
+ * them. What is remembered lies where they are few: the frames of a stack stand behind one another in the trail, in
+ * the order in which they were met the first time.
  *
  * Who finds something here has found what the search would find. A row holds by a generation of mappings, in which
  * no file becomes another; a place and a space hold by the number of changes (unwind_file.load of file 0), since
