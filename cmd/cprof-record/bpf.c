@@ -196,12 +196,6 @@ static const struct sample_counts *counts_of(const struct bpf_engine *b, unsigne
 	return (const struct sample_counts *)(b->scratches + cpu * b->scratch_bytes + b->sample->rodata->counts_at);
 }
 
-/* The counts are read where they are. */
-static void refresh(struct engine *e)
-{
-	(void)e;
-}
-
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
 	const volatile unsigned long long *n;
@@ -335,7 +329,7 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .refresh = refresh, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
+	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
 	.rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 

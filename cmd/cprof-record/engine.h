@@ -35,8 +35,7 @@ struct engine_ops {
 	void (*drain)(struct engine *e, struct queue *q);
 	/* Adds the descriptors that become readable when much waits. */
 	void (*watch)(struct engine *e, int epoll);
-	/* Those of one CPU, as of the last refresh. */
-	void (*refresh)(struct engine *e);
+	/* Those of one CPU. */
 	void (*counts)(struct engine *e, unsigned int cpu, struct engine_counts *c);
 	/*
 	 * The walk by tables is told of a process's mappings, or with NULL that there are none; false: no room.

@@ -140,7 +140,6 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	struct wait_counts waits;
 	struct rusage use;
 
-	e->ops->refresh(e);
 	for (size_t i = 1; i < l->n; i++) {
 		struct ledger_row *r = &l->rows[i];
 		uint64_t ns = r->expected_ns + (r->online ? now - r->since : 0);

@@ -367,11 +367,6 @@ static uint64_t clock_of(int fd)
 	return read(fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : 0;
 }
 
-static void refresh(struct engine *e)
-{
-	(void)e; /* they are counted here */
-}
-
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
 	struct perf_engine *p = of(e);
@@ -434,7 +429,7 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "perf", .sample = enable, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .refresh = refresh, .counts = counts, .follow = follow, .forget = forget,
+	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };
 
