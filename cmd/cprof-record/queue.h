@@ -22,6 +22,8 @@ struct queue {
 	struct buf bytes;
 	struct item *items;
 	size_t n, cap;
+	size_t gone;     /* of the bytes: those of items that were dropped */
+	uint32_t pushed; /* items, ever */
 	uint64_t lost; /* items dropped for want of memory */
 };
 
@@ -32,6 +34,12 @@ size_t queue_ripe(struct queue *q, uint64_t until);
 /* Drops the first n items. */
 void queue_drop(struct queue *q, size_t n);
 void queue_release(struct queue *q);
+
+/* Bytes that have not been dropped. */
+static inline size_t queue_waiting(const struct queue *q)
+{
+	return q->bytes.n - q->gone;
+}
 
 static inline const void *queue_bytes(const struct queue *q, const struct item *i)
 {

@@ -104,7 +104,7 @@ bool steps_until(struct recorder *r, uint64_t until)
 	r->engine->ops->drain(r->engine, &r->queue);
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
 	ripe = queue_ripe(&r->queue, until);
-	r->spaces.hurry = r->hurry || r->queue.bytes.n > QUEUE_MOST ||
+	r->spaces.hurry = r->hurry || queue_waiting(&r->queue) > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	done = apply(r, ripe);
 	queue_drop(&r->queue, done);
