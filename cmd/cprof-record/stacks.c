@@ -8,20 +8,43 @@ enum {
 	ASKED_MOST = 10000, /* in vain: then there are no names */
 };
 
+/* The frame that has the number i, 0 is the leaf. */
+static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t process)
+{
+	bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
+
+	return (struct tree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
+}
+
+/* Is this its node? To go up from it costs less than to look for it from the root on. */
+static bool is_stack(const struct tree *t, uint32_t node, const uint64_t *address, int n, uint64_t process, enum root root)
+{
+	for (int i = 0; i < n; i++) {
+		struct tree_frame f = frame_at(address, i, process);
+
+		if (node < NODE_FIRST || node >= t->n_nodes || !tree_same_frame(&t->frames[t->nodes[node].frame], &f))
+			return false;
+		node = t->nodes[node].parent;
+	}
+	return node == root;
+}
+
 /* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
 static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
+	uint32_t *recent = &e->stacks[hash_u64(address[0] ^ address[n / 2] << 24 ^ process << 16 ^ (uint64_t)n) % EMIT_STACKS];
 	uint32_t node = root;
 
+	if (is_stack(&e->tree, *recent, address, n, process, root))
+		return *recent;
 	for (int i = n; i-- > 0;) {
-		bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
-		struct tree_frame f = { process ? address[i] & ~SAMPLE_EXACT : address[i], process,
-					exact ? FRAME_EXACT : FRAME_RETURN };
+		struct tree_frame f = frame_at(address, i, process);
 
 		node = tree_child(&e->tree, node, &f);
 		if (node == 0)
 			return 0;
 	}
+	*recent = node;
 	return node;
 }
 

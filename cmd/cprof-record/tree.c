@@ -35,11 +35,6 @@ void tree_clear(struct tree *t)
 	t->n_nodes = NODE_FIRST;
 }
 
-static bool same_frame(const struct tree_frame *a, const struct tree_frame *b)
-{
-	return a->address == b->address && a->process == b->process && a->kind == b->kind;
-}
-
 static uint64_t frame_hash(const struct tree_frame *f)
 {
 	return hash_u64(f->address * 2 + f->kind + (f->process << 48 ^ f->process * 0x9e3779b97f4a7c15));
@@ -91,7 +86,7 @@ static uint32_t intern_frame(struct tree *t, const struct tree_frame *f, uint64_
 	if (t->n_frames * 2 > t->frame_mask && !grow_slots(t, &t->frame_slots, &t->frame_mask, hash_of_frame))
 		return 0;
 	for (at = hash & t->frame_mask; t->frame_slots[at]; at = (at + 1) & t->frame_mask) {
-		if (same_frame(&t->frames[t->frame_slots[at]], f))
+		if (tree_same_frame(&t->frames[t->frame_slots[at]], f))
 			return t->frame_slots[at];
 	}
 	if (t->n_frames >= UINT32_MAX / 2 || !grow_array(&t->frames, &t->cap_frames, t->n_frames, sizeof(*t->frames)))
@@ -112,7 +107,7 @@ uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f)
 	for (at = node_hash(parent, hash) & t->node_mask; t->node_slots[at]; at = (at + 1) & t->node_mask) {
 		const struct tree_node *n = &t->nodes[t->node_slots[at]];
 
-		if (n->parent == parent && same_frame(&t->frames[n->frame], f))
+		if (n->parent == parent && tree_same_frame(&t->frames[n->frame], f))
 			return t->node_slots[at];
 	}
 	frame = intern_frame(t, f, hash);

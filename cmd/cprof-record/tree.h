@@ -29,6 +29,11 @@ struct tree {
 	size_t node_mask, frame_mask;
 };
 
+static inline bool tree_same_frame(const struct tree_frame *a, const struct tree_frame *b)
+{
+	return a->address == b->address && a->process == b->process && a->kind == b->kind;
+}
+
 bool tree_init(struct tree *t);
 void tree_release(struct tree *t);
 /* Forgets everything: a new segment. */
