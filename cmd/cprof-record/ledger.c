@@ -202,7 +202,7 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, ui
 		r->since = now;
 	}
 	l->idle_ns = host_idle_ns(cpus);
-	l->idle_told = ledger_total(l, OUTCOME_IDLE);
+	l->idle_told = ledger_total(l, OUTCOME_IDLE) + l->missed_told;
 }
 
 /*
@@ -221,7 +221,9 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 {
 	/* As in missed_here: a tick that is missing for less than a second may still be on its way. */
 	uint64_t missing = ledger_missed(l), gaps = missing < l->gaps ? missing : l->gaps;
-	uint64_t told = ledger_total(l, OUTCOME_IDLE) - l->idle_told, slept, more;
+	/* And what an earlier segment has called missed stays that, though the CPU may have been idle. */
+	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
+	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept, more;
 
 	if (l->idle_ns == 0) {
 		l->idle_ns = host_idle_ns(cpus);
@@ -231,8 +233,8 @@ void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t peri
 		return;
 	slept = (host_idle_ns(cpus) - l->idle_ns) / period;
 	more = slept > told ? slept - told : 0;
-	if (more > gaps)
-		more = gaps;
+	if (more > untold)
+		more = untold;
 	l->asleep += more;
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }

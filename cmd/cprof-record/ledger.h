@@ -34,7 +34,7 @@ struct ledger {
 	size_t n, cap;
 	struct ledger_event events[EVENTS_MAX];
 	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first or the rate changed; 0: not asked */
-	uint64_t idle_told;   /* ticks that were IDLE then */
+	uint64_t idle_told;   /* ticks that were IDLE or told as missed then */
 	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
 	uint64_t gaps;        /* ledger_missed when it was asked last */
 	uint64_t missed_said, missed_held, missed_told; /* ticks missed: in this segment; as held; in those before */
