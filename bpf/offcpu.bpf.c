@@ -30,6 +30,7 @@ struct walk_env;
 #define WALK_ENV struct walk_env
 
 #include "bpf/offcpu.h"
+#include "bpf/ring.h"
 #include "bpf/stack.h"
 #include "bpf/wanted.h"
 

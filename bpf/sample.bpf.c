@@ -1,5 +1,5 @@
 /*
- * The sampling program: the stacks of what was interrupted, into the ring, and nothing else.
+ * The sampling program: the stacks of what was interrupted, into its CPU's lane, and nothing else.
  *
  * No stack map, no symbol: what a sample costs the host, a few us (make bench), is mostly reading the
  * stacks. Waking the reader at each sample would cost as much again, so it is woken by quantity, and by
@@ -16,13 +16,13 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/lane.h"
 #include "bpf/stack.h"
 #include "bpf/wanted.h"
 
 /* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int want_weight = 0, want_cgroup = 1;
-const volatile unsigned int may_wake = 1; /* not where the reader's timer is sure to be in time */
 /* Where the idle loop waits: a tick of pid 0 there found the CPU idle; elsewhere it does real work. */
 const volatile unsigned long idle_start[2] = { 0, 0 }, idle_end[2] = { 0, 0 };
 const volatile unsigned int always_copy = 0;     /* for a check of what was walked */
@@ -39,14 +39,10 @@ unsigned int reader_rests SEC(".data") = 0;
 enum {
 	ON_TIME_SHARE = 16,  /* a tick is on time within so small a part of a period, ... */
 	ON_TIME = 100000,    /* ... and within so many ns */
-	LOOK_SHARE = 8,      /* one sample in so many asks how much waits in the ring; and each that a piece of stack goes along with */
 	KEPT_OUT_MOST = 100, /* ticks on end: more than that is a machine that stood still */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
 	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
 };
-
-/* Where in a CPU's scratch user space finds the counts. */
-const volatile unsigned int counts_at = __builtin_offsetof(struct scratch, counts);
 
 static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 {
@@ -115,7 +111,7 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 	s->head.user_by = SAMPLE_BY_TABLE;
 	if (s->head.user_n == 0 || (!asks && !always_copy))
 		return;
-	if (!may_copy()) {
+	if (!may_copy(s)) {
 		if (asks)
 			s->head.user_end = WALK_COPY;
 		return;
@@ -125,18 +121,10 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 }
 #endif
 
-/* Something that user space does not know yet does not wait for as long as it rests. */
-static __always_inline enum waking waking(const struct scratch *s)
-{
-	if (by_table && s->head.deferred && reader_rests)
-		return WAKE_AT_ONCE;
-	return may_wake && (s->head.has_state || s->counts.n[COUNT_EMITTED] % LOOK_SHARE == 0) ? WAKE_FOR_MUCH : WAKE_NEVER;
-}
-
 static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
-	unsigned long long bytes;
-
+	if (!has_room(s))
+		return COUNT_RING_FULL;
 	s->head.kernel_n = s->head.user_n = 0;
 	s->head.generation = s->head.stack_n = 0;
 	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = 0;
@@ -149,12 +137,10 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	bytes = sizeof(s->head) + s->n;
-	if (s->head.has_state)
-		bytes += s->head.stack_n;
-	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
-		return COUNT_RING_FULL; /* cannot be; for the verifier */
-	return put(&s->head, bytes, waking(s)) ? COUNT_RING_FULL : COUNT_EMITTED;
+	put(s, s->n + (s->head.has_state ? s->head.stack_n : 0));
+	/* Something that user space does not know yet does not wait for as long as it rests. */
+	wake(s, by_table && s->head.deferred && reader_rests);
+	return COUNT_EMITTED;
 }
 
 /*
@@ -211,7 +197,7 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s)
 		return 0;
-	c = &s->counts;
+	c = &s->lane.counts;
 	look_back(c, start);
 	if (pid == 0 && is_idle(ctx)) {
 		c->n[COUNT_IDLE]++;

@@ -13,9 +13,15 @@
 
 enum {
 	SAMPLE_DEPTH_MAX = 1023,    /* addresses a half stack can have; the kernel's limit for perf_event_max_stack */
-	SAMPLE_WAKE_BYTES = 256 << 10, /* the reader is woken when so much waits in the ring */
 	SAMPLE_GROUPS_MAX = 16,  /* control groups that can be asked for at once */
 	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that go along at most */
+};
+
+/* Lanes (lane.h): bytes of one, and what stands behind its end of a sample that began before. */
+enum {
+	SAMPLE_LANE_LEAST = 256 << 10,
+	SAMPLE_LANE_MOST = 2 << 20,
+	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (20 << 10),
 };
 
 /* user_by: who walked the user stack. Marks of a user address: */
@@ -36,6 +42,12 @@ struct sample_head {
 	unsigned char deferred; /* the walk is to be gone on with in user space, from the state */
 	unsigned char what;     /* enum sample_what */
 	unsigned char event;    /* of SAMPLE_EVENT: which; of SAMPLE_STACK: it was taken when the wait was over */
+};
+
+/* In a lane: what a sample begins with. */
+struct sample_record {
+	unsigned long long bytes; /* with this; a multiple of 8 */
+	struct sample_head head;
 };
 
 /* Of the last but SAMPLE_EVENT, which see event.h for, see offcpu.h. */
@@ -60,12 +72,19 @@ enum sample_count {
 	COUNTS,
 };
 
-/* Per CPU, cumulative; the one value of a per-CPU array. */
+/* Per CPU, cumulative. */
 struct sample_counts {
 	unsigned long long n[COUNTS];
 	unsigned long long grid, last; /* when a tick stood where it should, and the last one; 0: none came yet */
 	unsigned long long period;     /* of that grid */
 	unsigned long long kept_out;   /* ticks before the last one that the next will make COUNT_NESTED, unless it comes at once */
+};
+
+/* What user space and the program share of a lane besides the data. */
+struct sample_lane {
+	struct sample_counts counts;
+	unsigned long long written; /* by the program: bytes, ever */
+	unsigned long long read;    /* by user space; the one between stands in the lane, at these numbers modulo its size */
 };
 
 /* How the user's registers are found where the kernel was interrupted. */

@@ -1,6 +1,6 @@
 /*
- * Taking stacks: what the programs that do so have in common. Each has maps of its own to work in (scratches, ring);
- * those of unwind.h are the sampling object's, lent to the others.
+ * Taking stacks: what the programs that do so have in common. Each has maps of its own to work in, those of
+ * lane.h or of ring.h, one of which is included before; those of unwind.h are the sampling object's, lent to the others.
  *
  * Who includes this fills the registers of the walk itself, for where they are differs.
  */
@@ -9,78 +9,19 @@
 
 #include <linux/bpf_perf_event.h>
 
-#include "bpf/sample.h"
-#include "bpf/unwind.h"
+#include "bpf/scratch.h"
 
 /* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int depth = 127;         /* as far as the kernel follows chains */
 const volatile unsigned int by_table = 0;
 const volatile unsigned int user_depth = 512;    /* of a walk by tables */
 const volatile unsigned int stack_limit = 16384; /* bytes that go along */
-const volatile unsigned int ring_bytes = 1 << 20;
 
-enum {
-	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */
-	PIECE = 1024,             /* of a stack */
-	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
-};
-
-/*
- * What a CPU is busy with. What each sample touches stands together, from the last page of memory on: at 99 Hz each
- * page is one that the CPU has to look up. The map's values end where the copy of the stack does.
- */
-struct scratch {
-	struct unwind_memory memory;
-	struct sample_counts counts;
-	unsigned int busy;
-	unsigned int n; /* bytes of data */
-	unsigned long long woken; /* where in the ring the reader was, plus 1, when this CPU woke it */
-	struct walk walk;
-	struct window window;
-	struct sample_head head;
-	unsigned char data[ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX];
-} __attribute__((aligned(4096)));
-
-/* By CPU. Not a per-CPU array: the values of one can have 32 KiB. Mapped by user space, for the counts; and so begins with a page. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, struct scratch);
-} scratches SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4 << 20);
-} ring SEC(".maps");
-
-static __always_inline struct scratch *my_scratch(void)
+/* What was looked up and found: else the compiler adds to it before it compares it with NULL, which 5.10 refuses. */
+static __always_inline struct scratch *found(struct scratch *s)
 {
-	unsigned int cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&scratches, &cpu);
-}
-
-/* When the reader is woken, which costs several times what a sample does. */
-enum waking { WAKE_NEVER, WAKE_FOR_MUCH, WAKE_AT_ONCE };
-
-/* Into the ring. Who was woken is not again before he has taken something: on a busy machine it can be long till he runs. */
-static __always_inline long put(const void *data, unsigned long long bytes, enum waking wakes)
-{
-	struct scratch *s = my_scratch();
-	unsigned long long reader = 0;
-	long failed;
-
-	if (wakes && s && (wakes == WAKE_AT_ONCE || bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > SAMPLE_WAKE_BYTES)) {
-		reader = bpf_ringbuf_query(&ring, BPF_RB_CONS_POS) + 1;
-		if (reader == s->woken)
-			reader = 0;
-	}
-	failed = bpf_ringbuf_output(&ring, (void *)data, bytes, reader ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
-	if (s && reader && !failed)
-		s->woken = reader;
-	return failed;
+	asm volatile("" : "+r"(s));
+	return s;
 }
 
 static __always_inline struct walk *walk_state(WALK_ENV *env)
@@ -88,7 +29,7 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 	struct scratch *s = my_scratch();
 
 	use(env);
-	return s ? &s->walk : NULL;
+	return s ? &found(s)->walk : NULL;
 }
 
 static __always_inline struct unwind_memory *walk_memory(WALK_ENV *env)
@@ -96,14 +37,14 @@ static __always_inline struct unwind_memory *walk_memory(WALK_ENV *env)
 	struct scratch *s = my_scratch();
 
 	use(env);
-	return s ? &s->memory : NULL;
+	return s ? &found(s)->memory : NULL;
 }
 
 static __always_inline struct window *walk_window(void)
 {
 	struct scratch *s = my_scratch();
 
-	return s ? &s->window : NULL;
+	return s ? &found(s)->window : NULL;
 }
 
 /* Was user code interrupted? Then there is no kernel stack to ask for. */
@@ -151,7 +92,7 @@ __attribute__((noinline)) int walk_frame(WALK_ENV *env)
 	at = s->n;
 	if (at > ADDRESSES - 8 || s->head.user_n >= (short)user_depth)
 		return WALK_DEPTH;
-	*(unsigned long long *)(s->data + (at & (ADDRESSES - 8))) =
+	*(unsigned long long *)(my_data(s) + (at & (ADDRESSES - 8))) =
 		s->walk.regs[UNWIND_RIP] | (s->walk.exact ? SAMPLE_EXACT : 0);
 	s->n = at + 8;
 	s->head.user_n++;
@@ -165,7 +106,7 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 
 	if (at > ADDRESSES)
 		return;
-	to = (struct sample_state *)(s->data + at);
+	to = (struct sample_state *)(my_data(s) + at);
 	for (int i = 0; i < UNWIND_REGISTERS; i++)
 		to->regs[i] = s->walk.regs[i];
 	to->at = frame;
@@ -184,19 +125,23 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 __attribute__((noinline)) int copy_stack(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
-	unsigned int done, rest, at;
+	unsigned int at, done, rest;
+	unsigned char *to;
 	unsigned long sp;
 
 	use(env);
-	if (!s || s->n > ADDRESSES + sizeof(struct sample_state))
+	if (!s)
 		return 0;
 	at = s->n;
+	if (at > ADDRESSES + sizeof(struct sample_state))
+		return 0;
+	to = my_data(s) + at;
 	sp = s->walk.regs[UNWIND_RSP];
 	for (done = 0; done < SAMPLE_STACK_MAX && done < stack_limit; done += PIECE) {
-		if (bpf_probe_read_user(s->data + at + done, PIECE, (const void *)(sp + done)) == 0)
+		if (bpf_probe_read_user(to + done, PIECE, (const void *)(sp + done)) == 0)
 			continue;
 		rest = -(sp + done) & (PIECE - 1);
-		if (bpf_probe_read_user(s->data + at + done, rest, (const void *)(sp + done)) == 0)
+		if (bpf_probe_read_user(to + done, rest, (const void *)(sp + done)) == 0)
 			s->head.stack_n = done + rest;
 		else
 			s->head.stack_n = done;
@@ -204,12 +149,6 @@ __attribute__((noinline)) int copy_stack(WALK_ENV *env)
 	}
 	s->head.stack_n = done;
 	return 0;
-}
-
-/* Is there room for a stack in the ring? A sample without one is better than none. */
-static __always_inline int may_copy(void)
-{
-	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2;
 }
 
 /* The mappings of a process; none, where they are not known. */
@@ -268,7 +207,7 @@ static __always_inline unsigned long long fp_stack_of(void *ctx, struct scratch 
 
 	if (at > SAMPLE_DEPTH_MAX * 8) /* for the verifier */
 		at = 0;
-	got = bpf_get_stack(ctx, s->data + at, most * 8, flags);
+	got = bpf_get_stack(ctx, my_data(s) + at, most * 8, flags);
 	if (got < 0)
 		*n = (short)got;
 	else if (got <= SAMPLE_DEPTH_MAX * 8)

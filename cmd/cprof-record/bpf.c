@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "bpf/follow.skel.h"
@@ -14,14 +13,12 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/lanes.h"
 #include "cmd/cprof-record/offcpu.h"
 #include "cmd/cprof-record/shards.h"
 #include "cmd/cprof-record/sideband.h"
 
-enum { WANTED_MAX = 65536, RING_LEAST = 1 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 1 << 20,
-       STACK_BYTES = SAMPLE_STACK_MAX, /* of a user stack that is walked on here: clang's have more than 32 KiB */
-       /* Up to this rate a CPU's share of the ring lasts for longer than the steps of main.c are apart. */
-       HERTZ_UNWOKEN = 250,
+enum { WANTED_MAX = 65536,
        DRAIN_MOST = 20000,
        SPACES_MOST = 131072, SPACES_PREALLOCATED = 32768 };
 
@@ -53,17 +50,15 @@ struct bpf_engine {
 	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
-	struct ring_buffer *ring;
+	struct lanes lanes;
+	struct ring_buffer *rings; /* the waker, and those of other events and of waiting time */
 	struct sideband sideband;
 	struct cpu_event *events;
 	size_t n, cap;
 	struct cpu_list cpus; /* those that were online at the start */
 	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
-	size_t taken;        /* samples in this call */
-	struct queue *queue; /* where the ring is drained to, for the time of the call */
-	const uint8_t *scratches; /* of all possible CPUs, as the program has them: the counts are read there */
-	size_t scratch_bytes;     /* of one */
-	int possible;
+	size_t taken;        /* samples of the rings in this call */
+	struct queue *queue; /* where they are drained to, for the time of the call */
 };
 
 static struct bpf_engine *of(struct engine *e)
@@ -81,6 +76,14 @@ static int take_sample(void *arg, void *data, size_t n)
 	return !b->stopped && b->taken >= DRAIN_MOST ? -1 : 0;
 }
 
+static int take_word(void *arg, void *data, size_t n)
+{
+	(void)arg;
+	(void)data;
+	(void)n;
+	return 0;
+}
+
 static void drain(struct engine *e, struct queue *q)
 {
 	struct bpf_engine *b = of(e);
@@ -88,7 +91,8 @@ static void drain(struct engine *e, struct queue *q)
 	sideband_drain(&b->sideband, q);
 	b->queue = q;
 	b->taken = 0;
-	ring_buffer__consume(b->ring); /* till it is empty: at a high rate that may be never */
+	ring_buffer__consume(b->rings); /* till they are empty: at a high rate that may be never */
+	lanes_drain(&b->lanes, q);
 	if (b->offcpu)
 		offcpu_drain(b->offcpu, q);
 	b->queue = NULL;
@@ -107,6 +111,8 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 
 	if (!b->base.options->ticks || !options_samples(b->base.options, cpu))
 		return true;
+	if (!lanes_add(&b->lanes, cpu))
+		return false;
 	if (!grow_array(&b->events, &b->cap, b->n, sizeof(*b->events))) {
 		errno = ENOMEM;
 		return false;
@@ -182,7 +188,7 @@ static void watch(struct engine *e, int epoll)
 {
 	struct bpf_engine *b = of(e);
 
-	watch_ring(bpf_map__fd(b->sample->maps.ring), epoll);
+	watch_ring(bpf_map__fd(b->sample->maps.waker), epoll);
 	if (b->offcpu)
 		watch_ring(offcpu_ring(b->offcpu), epoll);
 	if (b->counted)
@@ -191,19 +197,15 @@ static void watch(struct engine *e, int epoll)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
 
-static const struct sample_counts *counts_of(const struct bpf_engine *b, unsigned int cpu)
-{
-	return (const struct sample_counts *)(b->scratches + cpu * b->scratch_bytes + b->sample->rodata->counts_at);
-}
-
 static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
+	const volatile struct sample_counts *of_cpu = lanes_counts(&of(e)->lanes, cpu);
 	const volatile unsigned long long *n;
 
 	*c = (struct engine_counts){ 0 };
-	if ((int)cpu >= of(e)->possible)
+	if (!of_cpu)
 		return;
-	n = counts_of(of(e), cpu)->n;
+	n = of_cpu->n;
 	c->outcomes[OUTCOME_EMITTED] = n[COUNT_EMITTED];
 	c->outcomes[OUTCOME_IDLE] = n[COUNT_IDLE];
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
@@ -289,30 +291,13 @@ static void stop(struct engine *e)
 		drop_event(of(e), of(e)->n - 1);
 }
 
-static bool map_scratches(struct bpf_engine *b)
-{
-	const struct bpf_map *m = b->sample->maps.scratches;
-	void *p;
-
-	b->scratch_bytes = bpf_map__value_size(m);
-	p = mmap(NULL, (size_t)b->possible * b->scratch_bytes, PROT_READ, MAP_SHARED, bpf_map__fd(m), 0);
-	b->scratches = p == MAP_FAILED ? NULL : p;
-	return b->scratches != NULL;
-}
-
-static void unmap_scratches(struct bpf_engine *b)
-{
-	if (b->scratches)
-		munmap((void *)b->scratches, (size_t)b->possible * b->scratch_bytes);
-}
-
 static void close_engine(struct engine *e)
 {
 	struct bpf_engine *b = of(e);
 
 	stop(e);
 	sideband_close(&b->sideband);
-	ring_buffer__free(b->ring);
+	ring_buffer__free(b->rings);
 	bpf_link__destroy(b->forget_link);
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
@@ -320,7 +305,7 @@ static void close_engine(struct engine *e)
 	counted_close(b->counted);
 	store_free(b->base.store);
 	shards_release(&b->shards);
-	unmap_scratches(b);
+	lanes_release(&b->lanes);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
 	free(b->events);
@@ -353,19 +338,13 @@ static uint32_t find_task_stack(void)
 
 static void configure_walk(struct sample_bpf *s, const struct options *o, const struct way *way)
 {
-	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
-
 	s->rodata->by_table = way->by_table;
 	s->rodata->user_depth = o->depth;
 	s->rodata->regs_by = way->regs;
 	s->rodata->always_copy = o->always_copy;
-	s->rodata->stack_limit = o->always_copy ? SAMPLE_STACK_MAX : STACK_BYTES;
+	s->rodata->stack_limit = SAMPLE_STACK_MAX; /* clang's have more than 32 KiB */
 	if (way->regs == REGS_BY_STACK)
 		s->rodata->task_stack_at = find_task_stack();
-	bpf_map__set_max_entries(s->maps.scratches, cpus);
-	if (!o->always_copy) /* the copy stands last */
-		bpf_map__set_value_size(s->maps.scratches,
-					bpf_map__value_size(s->maps.scratches) - (SAMPLE_STACK_MAX - STACK_BYTES));
 	bpf_map__set_max_entries(s->maps.row_shards, way->by_table ? UNWIND_SHARDS : 1);
 	bpf_map__set_max_entries(s->maps.mapping_shards, way->by_table ? UNWIND_SHARDS : 1);
 	bpf_map__set_max_entries(s->maps.spaces, !way->by_table ? 1 : way->preallocate ? SPACES_PREALLOCATED : SPACES_MOST);
@@ -376,11 +355,7 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
 		      const struct idle_ranges *idle, const struct way *way)
 {
-	uint32_t ring = RING_LEAST;
-
-	while (ring < RING_MOST && ring < cpus->n * RING_PER_CPU * (o->hertz > HERTZ_UNWOKEN ? 2 : 1))
-		ring *= 2;
-	bpf_map__set_max_entries(s->maps.ring, ring);
+	lanes_configure(s, o, cpus->n);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
@@ -391,8 +366,6 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	bpf_map__set_max_entries(s->maps.groups, o->n_groups ? (uint32_t)o->n_groups : 1);
 	s->rodata->filter_tids = o->n_tids > 0;
 	s->rodata->filter_pids = options_targeted(o) && o->n_tids == 0;
-	s->rodata->ring_bytes = ring;
-	s->rodata->may_wake = o->hertz > HERTZ_UNWOKEN || way->by_table; /* stacks that go along are large */
 	configure_walk(s, o, way);
 	for (int i = 0; i < 2; i++) {
 		s->rodata->idle_start[i] = idle->start[i];
@@ -471,8 +444,8 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 		if (bpf_map_update_elem(bpf_map__fd(b->sample->maps.groups), &at, &o->groups[i], BPF_ANY) != 0)
 			return false;
 	}
-	b->ring = ring_buffer__new(bpf_map__fd(b->sample->maps.ring), take_sample, b, NULL);
-	return b->ring && map_scratches(b);
+	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);
+	return b->rings && lanes_init(&b->lanes, b->sample);
 }
 
 static bool load_others(struct bpf_engine *b, struct buf *error)
@@ -491,7 +464,7 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 	if (b->counted)
 		rings[n++] = counted_ring(b->counted);
 	while (n-- > 0) {
-		if (ring_buffer__add(b->ring, rings[n], take_sample, b) == 0)
+		if (ring_buffer__add(b->rings, rings[n], take_sample, b) == 0)
 			continue;
 		diagnose_bpf(errno, error);
 		return false;
@@ -532,7 +505,6 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	}
 	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
-	b->possible = libbpf_num_possible_cpus();
 	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))
 			b->cpus.items[b->cpus.n++] = online->items[i];

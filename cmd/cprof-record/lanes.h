@@ -1,0 +1,31 @@
+/*
+ * The lanes that the sampling program writes into (bpf/lane.h), mapped here: its scratch of each sampled CPU, with what
+ * it counts and with the samples, which are read where they stand.
+ */
+#ifndef CPROF_RECORD_LANES_H
+#define CPROF_RECORD_LANES_H
+
+#include "bpf/sample.h"
+#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/queue.h"
+
+struct sample_bpf;
+
+struct lanes {
+	const struct sample_bpf *sample; /* loaded */
+	struct lane *items; /* by CPU */
+	size_t n;           /* possible ones */
+};
+
+/* Before the object is loaded: so many CPUs are sampled at the rate that is asked for. */
+void lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus);
+bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memory */
+/* A CPU's lane is made, if it has none: it stays to the end. False: errno. */
+bool lanes_add(struct lanes *l, unsigned int cpu);
+/* Cumulative; NULL: the CPU has no lane. */
+const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigned int cpu);
+/* All that stands in them at the time of the call. */
+void lanes_drain(struct lanes *l, struct queue *q);
+void lanes_release(struct lanes *l);
+
+#endif
