@@ -31,7 +31,7 @@ enum {
 /* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason, of others as in the options. */
 enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
 
-enum { EMIT_CALLERS = 256, EMIT_STACKS = 1024 };
+enum { EMIT_KNOWN = 256, EMIT_CALLERS = 1024 };
 
 struct places;
 
@@ -47,7 +47,7 @@ struct emit {
 	struct jitmaps *jitmaps;
 	struct jitdumps *jitdumps;
 	struct tree tree;
-	uint32_t stacks[EMIT_STACKS]; /* nodes of stacks that came lately, by a hash: each is compared before it is believed */
+	uint32_t callers[EMIT_CALLERS]; /* nodes of innermost callers that came lately, by a hash: each is compared before it is believed */
 	uint32_t said_frames, said_nodes;
 	bool said_vdso;
 	bool sideband_lost; /* since then mappings may be missing */
@@ -68,7 +68,7 @@ struct emit {
 	struct known_caller {
 		uint64_t address;
 		bool is; /* in what calls the program of a tracepoint */
-	} callers[EMIT_CALLERS]; /* by the address's hash */
+	} known_callers[EMIT_KNOWN]; /* by the address's hash */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };

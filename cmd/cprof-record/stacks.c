@@ -16,10 +16,10 @@ static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t proce
 	return (struct tree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
-/* Is this its node? To go up from it costs less than to look for it from the root on. */
-static bool is_stack(const struct tree *t, uint32_t node, const uint64_t *address, int n, uint64_t process, enum root root)
+/* Is this the node of all but the leaf? To go up from it costs less than to look for it from the root on. */
+static bool is_caller(const struct tree *t, uint32_t node, const uint64_t *address, int n, uint64_t process, enum root root)
 {
-	for (int i = 0; i < n; i++) {
+	for (int i = 1; i < n; i++) {
 		struct tree_frame f = frame_at(address, i, process);
 
 		if (node < NODE_FIRST || node >= t->n_nodes || !tree_same_frame(&t->frames[t->nodes[node].frame], &f))
@@ -29,23 +29,33 @@ static bool is_stack(const struct tree *t, uint32_t node, const uint64_t *addres
 	return node == root;
 }
 
+static uint32_t *recent_caller(struct emit *e, const uint64_t *address, int n, uint64_t process)
+{
+	uint64_t hash = process;
+
+	for (int i = 1; i < n; i++)
+		hash = hash * 0x9e3779b97f4a7c15 + address[i];
+	return &e->callers[hash_u64(hash) % EMIT_CALLERS];
+}
+
 /* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
 static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
-	uint32_t *recent = &e->stacks[hash_u64(address[0] ^ address[n / 2] << 24 ^ process << 16 ^ (uint64_t)n) % EMIT_STACKS];
-	uint32_t node = root;
+	uint32_t *recent = recent_caller(e, address, n, process), node = *recent;
+	struct tree_frame f;
 
-	if (is_stack(&e->tree, *recent, address, n, process, root))
-		return *recent;
-	for (int i = n; i-- > 0;) {
-		struct tree_frame f = frame_at(address, i, process);
-
-		node = tree_child(&e->tree, node, &f);
-		if (node == 0)
-			return 0;
+	if (!is_caller(&e->tree, node, address, n, process, root)) {
+		node = root;
+		for (int i = n; i-- > 1;) {
+			f = frame_at(address, i, process);
+			node = tree_child(&e->tree, node, &f);
+			if (node == 0)
+				return 0;
+		}
+		*recent = node;
 	}
-	*recent = node;
-	return node;
+	f = frame_at(address, 0, process);
+	return tree_child(&e->tree, node, &f);
 }
 
 /*
@@ -187,7 +197,7 @@ static int in_switch(struct emit *e, const uint64_t *address, int n)
 static bool calls_program(struct emit *e, uint64_t address)
 {
 	static const char *const names[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
-	struct known_caller *known = &e->callers[hash_u64(address) % EMIT_CALLERS];
+	struct known_caller *known = &e->known_callers[hash_u64(address) % EMIT_KNOWN];
 	struct kernel_symbol symbol;
 
 	if (known->address == address)
