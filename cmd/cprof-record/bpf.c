@@ -164,11 +164,26 @@ static void look_for_gaps(struct bpf_engine *b)
 		b->sample->data->tick_ns = engine_period(b->base.options);
 }
 
+/* All memory first: what ticks meanwhile on the CPUs that have their event already, nobody expects. */
+static bool make_lanes(struct bpf_engine *b)
+{
+	for (size_t i = 0; i < b->cpus.n; i++) {
+		if (b->base.options->ticks && options_samples(b->base.options, b->cpus.items[i]) &&
+		    !lanes_add(&b->lanes, b->cpus.items[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool sample(struct engine *e, struct buf *error)
 {
 	struct bpf_engine *b = of(e);
 
 	look_for_gaps(b);
+	if (!make_lanes(b)) {
+		diagnose_bpf(errno, error);
+		return false;
+	}
 	for (size_t i = 0; i < b->cpus.n; i++) {
 		if (!add_event(b, b->cpus.items[i])) {
 			diagnose_perf(errno, true, error);
