@@ -56,10 +56,12 @@ run_example 'cprof-dump s.bin | head -1' /dev/null || fail "a good example is go
 is "examples are found" "$(printf '.Dd $Mdocdate$\n.Dt X 1\n.Os\n.Sh EXAMPLES\n.Bd -literal\n$ a "b" | c \\e\n  d\n.Ed\n' \
 	>"$tmp/x.1"; examples "$tmp/x.1")" 'a "b" | c d'
 
-# Something to see in each recording
+# Something to see in each recording: work, and a program that begins
 (while :; do :; done) &
 load=$!
-trap 'kill $load; rm -rf "$tmp"' EXIT
+(while :; do /bin/sleep 0.2; done) &
+begins=$!
+trap 'kill $load $begins; rm -rf "$tmp"' EXIT
 
 for page in "$top"/README.md "$top"/man/*.[1-9]; do
 	[ -e "$page" ] || continue
