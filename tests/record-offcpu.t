@@ -48,6 +48,17 @@ status "folded text has no events" 2 cprof-fold --event off-cpu "$tmp/folded"
 is "the account of ticks is even" "$(cprof-dump "$tmp/raw.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' |
 	awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " "); n += a[2] == "expected" ? v[k] : a[2] ~ /^(sideband|waits)-lost$/ ? 0 : -v[k] } print n }')" 0
 
+# A CPU's ticks count from when it began to tell of them, though what tells of waiting takes its time to begin and to end.
+"$BUILD/tests/burn" threads 20 >/dev/null &
+busy=$!
+sleep 0.3
+cprof-record -q -a --off-cpu -F 19999 -o "$tmp/fast.bin" 1
+kill $busy
+is "no CPU tells of more ticks than it had time for" "$(cprof-dump "$tmp/fast.bin" |
+	sed -n 's/^ledger .*cpu=\([0-9][0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' | awk '$1 { v[$1 " " $2] = $3; cpus[$1] }
+	END { for (c in cpus) { n = -v[c " expected"]; for (k in v) { split(k, a, " "); if (a[1] == c && a[2] != "expected") n += v[k] }
+		if (n > 5) print "CPU " c ": " n " more" } }')" ""
+
 # MIN: nothing is left out, whatever it is.
 for min in 0 10us 1s; do
 	status "--off-cpu=$min" 0 cprof-record -q --off-cpu=$min -F 997 -o "$tmp/raw.bin" -- "$waits" 1

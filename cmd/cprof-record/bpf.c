@@ -39,6 +39,7 @@ struct cpu_event {
 	unsigned int cpu;
 	int fd;
 	struct bpf_link *link;
+	uint64_t began; /* host_mono_ns */
 };
 
 struct bpf_engine {
@@ -132,8 +133,20 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 		errno = saved;
 		return false;
 	}
+	ev->began = host_mono_ns();
 	b->n++;
 	return true;
+}
+
+static uint64_t began(struct engine *e, unsigned int cpu)
+{
+	struct bpf_engine *b = of(e);
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->events[i].cpu == cpu)
+			return b->events[i].began;
+	}
+	return host_mono_ns();
 }
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
@@ -295,15 +308,21 @@ static void rate(struct engine *e)
 	look_for_gaps(of(e));
 }
 
+/* The ticks first, and all at once: the other programs take their time to go. */
 static void stop(struct engine *e)
 {
-	if (of(e)->offcpu)
-		offcpu_stop(of(e)->offcpu);
-	if (of(e)->counted)
-		counted_stop(of(e)->counted);
-	of(e)->stopped = true;
-	while (of(e)->n)
-		drop_event(of(e), of(e)->n - 1);
+	struct bpf_engine *b = of(e);
+
+	for (size_t i = 0; i < b->n; i++)
+		ioctl(b->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	e->ended = host_mono_ns();
+	if (b->offcpu)
+		offcpu_stop(b->offcpu);
+	if (b->counted)
+		counted_stop(b->counted);
+	b->stopped = true;
+	while (b->n)
+		drop_event(b, b->n - 1);
 }
 
 static void close_engine(struct engine *e)
@@ -330,7 +349,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
-	.rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
+	.began = began, .rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */

@@ -31,6 +31,8 @@ struct engine_ops {
 	/* False: error is a sentence. cpu: one that came online after the start. */
 	bool (*sample)(struct engine *e, struct buf *error);
 	bool (*add_cpu)(struct engine *e, unsigned int cpu);
+	/* Since when the CPU's ticks are told of; NULL: since the engine was opened. */
+	uint64_t (*began)(struct engine *e, unsigned int cpu);
 	void (*drop_cpu)(struct engine *e, unsigned int cpu);
 	void (*drain)(struct engine *e, struct queue *q);
 	/* Adds the descriptors that become readable when much waits. */
@@ -69,6 +71,7 @@ struct engine {
 	bool exact_waits;      /* see offcpu_exact */
 	struct store *store;   /* of tables; the engine's memory. It goes with the engine */
 	uint64_t sideband_lost;
+	uint64_t ended; /* the ticks, by stop */
 };
 
 /* Where the idle loop waits: two ranges of kernel addresses, 0 unknown. */

@@ -302,6 +302,8 @@ static void finish(struct recorder *r)
 	uint64_t now;
 
 	r->engine->ops->stop(r->engine);
+	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
+		ledger_offline(&r->ledger, r->cpus.items[i], r->engine->ended);
 	r->stopped = now = host_mono_ns();
 	steps_finish(r);
 	emit_jit(&r->emit, now);
@@ -444,11 +446,12 @@ static void start(struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();
 	r->settle_next = r->started + SETTLE_INTERVAL;
-	if (!r->opened)
-		r->opened = r->started;
 	ledger_explain(&r->ledger, &r->cpus, 0);
-	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
-		ledger_online(&r->ledger, r->cpus.items[i], r->opened, r->opened, engine_period(&r->o));
+	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {
+		uint64_t began = r->engine->ops->began ? r->engine->ops->began(r->engine, r->cpus.items[i]) : r->opened;
+
+		ledger_online(&r->ledger, r->cpus.items[i], began, began, engine_period(&r->o));
+	}
 	if (r->o.command)
 		command_go(&r->command);
 }

@@ -407,6 +407,7 @@ static void stop(struct engine *e)
 		ioctl(p->others[i], PERF_EVENT_IOC_DISABLE, 0);
 	for (size_t i = 0; i < p->n; i++)
 		ioctl(p->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	e->ended = host_mono_ns();
 }
 
 static void close_engine(struct engine *e)

@@ -28,7 +28,7 @@ struct recorder {
 	bool interrupted;
 	uint64_t started, stopped;
 	uint64_t hung_up; /* an event of a task ended then */
-	uint64_t opened; /* events that run from the start, as those of plain perf, are there since; else when it started */
+	uint64_t opened;  /* the engine: just before that */
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */
 	uint64_t settled[2];  /* when that was begun last, and the time before */
 	uint64_t settled_end[2]; /* and when it was done: what it told of ended until then */
