@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cmd/operand.h"
 #include "common/export/perfpipe.h"
 #include "common/export/scriptread.h"
 #include "common/export/scriptwrite.h"
@@ -30,7 +31,7 @@ static void prepare_samples(struct conversion *c)
 	v->apart = true;
 }
 
-static enum status read_samples(struct conversion *c, const struct filters_taker *taker)
+static enum status read_samples(struct conversion *c, const struct operand_taker *taker)
 {
 	struct loaded sum = { 0 };
 	enum status status = STATUS_OK;
@@ -39,7 +40,7 @@ static enum status read_samples(struct conversion *c, const struct filters_taker
 	if (!profile_init(&none))
 		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = filters_read(&c->filters, *operand, taker, &none, 0, &sum);
+		enum status s = operand_read(&c->filters, *operand, taker, &none, 0, &sum);
 
 		if (sum.texts)
 			cli_die(STATUS_USAGE, "%s: this format needs a capture, this is folded text",
@@ -79,7 +80,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 enum status convert_perf(struct conversion *c)
 {
 	struct perf_pipe p;
-	struct filters_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
+	struct operand_taker taker = { &p, begin_samples, perf_record, end_perf, NULL, false };
 	enum status status;
 
 	prepare_samples(c);
@@ -128,7 +129,7 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 enum status convert_perfscript(struct conversion *c)
 {
 	struct script_writer w;
-	struct filters_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
+	struct operand_taker taker = { &w, begin_samples, script_record, end_script, NULL, false };
 	enum status status;
 
 	prepare_samples(c);

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "cmd/losses.h"
+#include "cmd/operand.h"
 #include "common/capture/samples.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
@@ -87,7 +89,7 @@ static void warn_losses(const struct loaded *l)
 /* Reads all operands; the status to end with if all goes well from here. */
 static enum status collect_all(struct conversion *c, struct collected *it)
 {
-	struct filters_taker taker = { it, begin_collecting, collect_record, end_collecting, .chooses = true };
+	struct operand_taker taker = { it, begin_collecting, collect_record, end_collecting, .chooses = true };
 	enum status status = STATUS_OK;
 	struct profile text;
 
@@ -96,7 +98,7 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 	if (!traces_init(&it->traces) || !profile_init(&text))
 		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = filters_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
+		enum status s = operand_read(&c->filters, *operand, &taker, &text, 0, &it->loaded);
 
 		status = s > status ? s : status;
 	}
@@ -251,7 +253,7 @@ enum status convert_tsv(struct conversion *c)
 	f->view.origins = &origins;
 	f->view.moment_ns = SLICE_ROWS_INTERVAL;
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = filters_load(f, *operand, &p, 0, &sum);
+		enum status s = operand_load(f, *operand, &p, 0, &sum);
 
 		status = s > status ? s : status;
 	}

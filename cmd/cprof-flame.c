@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
+#include "cmd/losses.h"
+#include "cmd/operand.h"
 #include "common/flame/colour.h"
 #include "common/flame/ledger.h"
 #include "common/flame/page.h"
@@ -280,7 +282,7 @@ static enum status load(struct filters *f, struct settings *s, char **operands, 
 	f->columns = two || n > 1 ? COLUMNS_ONE : s->diff ? COLUMNS_TWO : COLUMNS_GUESSED;
 	for (int i = 0; i < n; i++) {
 		unsigned int side = (two ? (unsigned int)i : 0) ^ s->negate;
-		enum status got = filters_load(f, operands[i], p, side, &sides[side]);
+		enum status got = operand_load(f, operands[i], p, side, &sides[side]);
 
 		if (two)
 			s->pic.names[side] = s->sides[side] = clean(operands[i]);

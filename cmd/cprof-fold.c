@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "cmd/filters.h"
+#include "cmd/losses.h"
+#include "cmd/operand.h"
 #include "common/export/json.h"
 #include "common/export/slicerows.h"
 #include "common/profile/folded.h"
@@ -196,7 +198,7 @@ static void print_lines(struct fold *fold)
 	while (got > 0 && (got = lines_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
 		;
 	if (got < 0)
-		filters_lines_died(&fold->lines, "");
+		operand_lines_died(&fold->lines, "");
 	output_done(&o);
 }
 
@@ -207,7 +209,7 @@ static bool tree_to_lines(struct profile *p, void *context)
 
 	filters_shape(&fold->f, p);
 	if (!lines_pour(&fold->lines, p))
-		filters_lines_died(&fold->lines, "");
+		operand_lines_died(&fold->lines, "");
 	return true;
 }
 
@@ -247,7 +249,7 @@ static enum status load(struct fold *fold, char **operands)
 
 	for (; *operands; operands++) {
 		struct loaded l = { 0 };
-		enum status s = filters_load(&fold->f, *operands, &fold->p, 0, &l);
+		enum status s = operand_load(&fold->f, *operands, &fold->p, 0, &l);
 
 		status = s > status ? s : status;
 		fold->good += l.good;
@@ -286,7 +288,7 @@ static void print(struct fold *fold)
 		return;
 	}
 	if (!lines_pour(&fold->lines, &fold->p))
-		filters_lines_died(&fold->lines, "");
+		operand_lines_died(&fold->lines, "");
 	print_lines(fold);
 }
 
@@ -321,7 +323,7 @@ static enum status sorted_done(struct sorted *s, const char *operand)
 	enum status status = s->scan.bad ? STATUS_DAMAGED : STATUS_OK;
 
 	if (s->scan.bad)
-		filters_warn_bad(name_of(operand), &s->scan);
+		operand_warn_bad(name_of(operand), &s->scan);
 	if (scan_two_columns(&s->scan)) {
 		cli_warn("%s: each line has two counts: this is a comparison, not one profile", name_of(operand));
 		status = STATUS_DAMAGED;
@@ -347,7 +349,7 @@ static bool open_sorted(const struct fold *fold, struct sorted *s, const char *o
 {
 	uint8_t start[BLOCK_HEAD];
 	int fd = cli_open(operand);
-	struct slice taken = { start, filters_peek(fd, name_of(operand), start, sizeof(start), sizeof(start)) };
+	struct slice taken = { start, operand_peek(fd, name_of(operand), start, sizeof(start), sizeof(start)) };
 
 	if (taken.n == sizeof(start) && memcmp(start, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0)
 		cli_die(STATUS_USAGE, "%s: this is a capture, and --sorted merges folded text: fold it first",

@@ -7,6 +7,7 @@
 
 #include "cmd/header.h"
 #include "cmd/live.h"
+#include "cmd/losses.h"
 #include "cmd/views.h"
 #include "common/export/json.h"
 
@@ -200,7 +201,7 @@ static enum status load(struct settings *s, struct filters *f, char **operands, 
 		if (s->seconds)
 			one = live_load(f, *operands, p, l, &s->views, s->seconds, !s->has_rows);
 		else
-			one = filters_load(f, *operands, p, 0, l);
+			one = operand_load(f, *operands, p, 0, l);
 		status = one > status ? one : status;
 	}
 	return status;

@@ -14,6 +14,7 @@
 #define CPROF_CMD_DIFF_H
 
 #include "cmd/filters.h"
+#include "cmd/operand.h"
 #include "common/export/rows.h"
 #include "common/profile/table.h"
 #include "common/stats/changes.h"

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cmd/losses.h"
 #include "common/stats/added.h"
 
 /*
@@ -47,7 +48,7 @@ static enum status load_one(struct filters *f, const char *name, struct diff_fin
 
 	if (!added_begin(&a, &o->p, number))
 		cli_no_memory();
-	status = filters_load(f, name, &o->p, number, &one);
+	status = operand_load(f, name, &o->p, number, &one);
 	losses_print(&text, &one.totals);
 	if (text.n)
 		cli_warn("%s: %s", name, buf_cstr(&text));

@@ -1,6 +1,6 @@
 /*
  * What cprof-fold, cprof-top and cprof-diff have in common: the options that say which samples count and
- * what functions are called, and reading an operand, be it a stream or folded text, into a profile.
+ * what functions are called. operand.h reads what they are applied to.
  */
 #ifndef CPROF_CMD_FILTERS_H
 #define CPROF_CMD_FILTERS_H
@@ -9,10 +9,10 @@
 #include <regex.h>
 
 #include "cmd/cli.h"
-#include "common/profile/folded.h"
-#include "common/profile/gather.h"
+#include "common/profile/lines.h"
 #include "common/profile/module.h"
 #include "common/profile/shape.h"
+#include "common/profile/view.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,
@@ -67,14 +67,6 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
-/* Who watches a capture while it is read. */
-struct filters_watch {
-	void *context;
-	/* Before a record is waited for, and before the gatherer gets it. */
-	void (*wait)(void *context, struct reader *r, int fd);
-	void (*see)(void *context, struct gather *g, const struct record *rec);
-};
-
 /* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
 enum columns {
 	COLUMNS_ONE,     /* it is refused */
@@ -82,9 +74,11 @@ enum columns {
 	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
 };
 
+struct operand_watch;
+
 /* All zero to begin with. */
 struct filters {
-	const struct filters_watch *watch; /* NULL: nobody */
+	const struct operand_watch *watch; /* NULL: nobody */
 	struct view view; /* goes to gather.h; a command sets its own part of it */
 	uint64_t *pids, *tids;
 	const char **comms, **events;
@@ -109,15 +103,6 @@ struct filters {
 	uint64_t samples, passed;
 };
 
-/* What reading gave, summed over operands. */
-struct loaded {
-	uint64_t streams, texts; /* operands of each kind */
-	uint64_t counts;         /* of folded text, all of them that passed */
-	uint64_t good, empty;    /* those that were what they should be, whole or not; those of no bytes */
-	struct capture_totals totals;
-	struct gather_sums sums;
-};
-
 /* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
 bool filters_option(struct filters *f, int option, const char *argument);
 /* A number of seconds with up to nine places, in nanoseconds; or usage. */
@@ -129,42 +114,11 @@ void filters_release(struct filters *f);
 void filters_events(const struct filters *f, struct buf *out);
 
 /*
- * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns
- * the status to end with; dies where the system failed.
- *
- * No bytes at all are folded text without a stack, as cprof-fold writes where no sample matches, or a
- * recorder that never came to write: that is said, and is STATUS_OK here. Where nothing was good, the
- * caller ends with STATUS_DAMAGED and prints no table.
- */
-enum status filters_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
-			 struct loaded *sum);
-/*
  * "no sample counts, WHAT", where nothing came of all operands; and what there is instead, where samples were there and
  * none is what the options ask for.
  */
 void filters_warn_none(const struct filters *f, const char *what);
-/* Says that lines of a text made no sense. */
-void filters_warn_bad(const char *name, const struct scan *s);
-/* Lines failed, with errno: dies with a sentence about the operand, "" for none, or about the directory of temporary files. */
-void filters_lines_died(const struct lines *l, const char *name) __attribute__((noreturn));
-/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
-size_t filters_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough);
-/*
- * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
- * text alone then.
- */
-struct filters_taker {
-	void *context;
-	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
-	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
-	/* It was read to its end: fills both; false without memory. */
-	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
-	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
-	bool chooses; /* it can do without segments that the view does not want, see view_by_clock */
-};
 
-enum status filters_read(struct filters *f, const char *path, const struct filters_taker *t, struct profile *p,
-			 unsigned int side, struct loaded *sum);
 /*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all
  * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
@@ -176,12 +130,5 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
  * called when all operands have been read and settled. Nodes have other numbers afterwards.
  */
 void filters_shape(const struct filters *f, struct profile *p);
-
-/* Ticks that should have become samples and did not. */
-uint64_t losses_count(const struct capture_totals *t);
-/* The same of other events, by their number. */
-uint64_t losses_events(const struct capture_totals *t);
-/* "12 of 11880 expected samples lost (ring-full 12)", or nothing. */
-void losses_print(struct buf *out, const struct capture_totals *t);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cmd/losses.h"
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
 #include "common/profile/ends.h"

@@ -15,6 +15,7 @@
 #define CPROF_CMD_HEADER_H
 
 #include "cmd/filters.h"
+#include "cmd/operand.h"
 #include "common/profile/reason.h"
 
 struct header_line {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/header.h"
+#include "cmd/losses.h"
 #include "cmd/screen.h"
 #include "common/capture/samples.h"
 
@@ -307,13 +308,13 @@ enum status live_load(struct filters *f, const char *path, struct profile *p, st
 {
 	struct live v = { .how = views, .f = f, .period = (uint64_t)seconds * SECOND,
 			  .fit = fit && views->shape == SHAPE_TABLE };
-	struct filters_watch watch = { &v, wait_for, see };
+	struct operand_watch watch = { &v, wait_for, see };
 	enum status status;
 
 	screen_open(&v.screen);
 	window_init(&v);
 	f->watch = &watch;
-	status = filters_load(f, path, p, 0, l);
+	status = operand_load(f, path, p, 0, l);
 	f->watch = NULL;
 	if (v.screen.drawn)
 		putchar('\n');

@@ -3,7 +3,7 @@
  *
  *	status = live_load(&f, path, &p, &loaded, &views, 1, true);
  *
- * is filters_load, and shows on the way, by the time that the capture tells, what came in each window of so many
+ * is operand_load, and shows on the way, by the time that the capture tells, what came in each window of so many
  * seconds: on a terminal in place, else one after the other. All of it is in the profile in the end.
  */
 #ifndef CPROF_CMD_LIVE_H

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "cmd/header.h"
+#include "cmd/losses.h"
 #include "cmd/views.h"
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"

@@ -10,7 +10,7 @@
 #ifndef CPROF_CMD_VIEWS_H
 #define CPROF_CMD_VIEWS_H
 
-#include "cmd/filters.h"
+#include "cmd/operand.h"
 #include "common/export/rows.h"
 #include "common/profile/peek.h"
 #include "common/profile/table.h"

@@ -1,0 +1,325 @@
+#include "cmd/operand.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "common/export/scriptline.h"
+#include "common/profile/folded.h"
+#include "common/profile/label.h"
+
+enum { EVENTS_TOLD = 16 };
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
+enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
+
+static void add_totals(struct loaded *sum, const struct capture_totals *t)
+{
+	struct capture_totals *to = &sum->totals;
+
+	for (size_t i = 0; i < OUTCOMES; i++)
+		to->outcomes[i] += t->outcomes[i];
+	for (size_t i = 0; i < COSTS; i++) {
+		if (!cost_is_peak(i))
+			to->costs[i] += t->costs[i];
+		else if (t->costs[i] > to->costs[i])
+			to->costs[i] = t->costs[i];
+	}
+	to->segments += t->segments;
+	to->ended += t->ended;
+	to->samples += t->samples;
+	to->waits += t->waits;
+	to->others += t->others;
+	for (size_t i = 0; i < OUTCOMES; i++)
+		to->tally[i] += t->tally[i];
+	for (size_t i = 0; i < CAPTURE_WAITS; i++)
+		to->waited[i] += t->waited[i];
+	to->refused += t->refused;
+	to->refused_records += t->refused_records;
+	to->seconds_ns += t->seconds_ns;
+	to->damages += t->damages;
+	to->cuts_told += t->cuts_told;
+	to->blocks_damaged += t->blocks_damaged;
+}
+
+static void add_sums(struct loaded *sum, const struct gather_sums *s)
+{
+	sum->sums.samples += s->samples;
+	sum->sums.unresolved += s->unresolved;
+	sum->sums.symbols += s->symbols;
+	sum->sums.counted = sum->sums.counted || s->counted;
+	for (size_t i = 0; i < ENDS; i++) {
+		sum->sums.user[i] += s->user[i];
+		sum->sums.kernel[i] += s->kernel[i];
+	}
+}
+
+static int next_record(const struct operand_taker *t, struct reader *r, int fd, struct record *rec)
+{
+	if (t->wait)
+		t->wait(t->context, r, fd);
+	return reader_next(r, rec);
+}
+
+/* What an event's samples add: ticks, of clocks and of cycles, are samples alike unless time is asked for. */
+static const char *unit_of(const struct view *v, const struct record_event *e)
+{
+	if (slice_is(e->unit, "events"))
+		return "events";
+	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "no time";
+}
+
+/* Of several events that were chosen all have the same unit, or the sum is one of nothing: samples alone add up always. */
+static void check_unit(struct filters *f, const struct record_event *e)
+{
+	const char *unit = unit_of(&f->view, e);
+	struct buf name = { 0 };
+
+	if (f->view.apart || f->view.ones || !view_names_event(&f->view, e->name))
+		return;
+	if (!f->chosen_unit) {
+		f->chosen_unit = unit;
+		label_append(&f->chosen, e->name);
+	}
+	label_append(&name, e->name);
+	if (name.failed || f->chosen.failed)
+		cli_no_memory();
+	if (strcmp(unit, f->chosen_unit) != 0)
+		cli_die(STATUS_USAGE, "--event: %s (%s) and %s (%s) do not add up; choose one of them, or --weight samples",
+			buf_cstr(&f->chosen), f->chosen_unit, buf_cstr(&name), unit);
+	buf_release(&name);
+}
+
+/* The events that there are, for who asks for others; and how many samples passed of how many. */
+static void note_event(struct filters *f, const struct record *rec)
+{
+	uint32_t id;
+
+	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
+		cli_no_memory();
+	if (rec->type == RECORD_EVENT)
+		check_unit(f, &rec->event);
+}
+
+static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
+			       const struct operand_taker *t, struct loaded *sum)
+{
+	struct reader_choice choice = { &f->view, view_wants };
+	struct reader *r = reader_new(fd, name);
+	struct capture_totals totals = { 0 };
+	struct gather_sums sums = { 0 };
+	struct record rec;
+	int got;
+
+	if (!r || !t->begin(t->context))
+		cli_no_memory();
+	reader_unread(r, taken);
+	if (t->chooses && view_by_clock(&f->view))
+		reader_choose(r, &choice);
+	while ((got = next_record(t, r, fd, &rec)) > 0) {
+		const char *wrong = t->record(t->context, &rec);
+
+		note_event(f, &rec);
+		if (wrong)
+			reader_complain(r, wrong);
+	}
+	if (!t->end(t->context, &totals, &sums))
+		cli_no_memory();
+	sum->streams++;
+	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* none may be wanted */
+	if (got < 0 && !reader_refused(r))
+		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
+	/* A reader that gives up, at a newer version say, has no record to tell it. */
+	totals.damages += got < 0;
+	add_totals(sum, &totals);
+	add_sums(sum, &sums);
+	f->samples += totals.samples;
+	f->passed += sums.samples;
+	return cli_reader_done(r, got);
+}
+
+/* What was asked for and folded text cannot answer; NULL: nothing. */
+static const char *needs_capture(const struct filters *f)
+{
+	const struct view *v = &f->view;
+
+	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
+	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
+	       v->n_events ? "--event" : v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
+}
+
+void operand_warn_bad(const char *name, const struct scan *s)
+{
+	const char *more = s->bad > 1 ? ", and others like it" : "";
+
+	if (s->bad == s->lines && s->halves == s->bad)
+		more = "; this is one profile: a second operand is missing, or a second count in each line";
+	else if (s->bad == s->lines)
+		more = "; this is not folded text";
+	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why, more);
+}
+
+void operand_lines_died(const struct lines *l, const char *name)
+{
+	int error = errno;
+
+	if (l->no_file)
+		cli_die(STATUS_SYSTEM, "a temporary file in %s (TMPDIR): %s", lines_directory(), strerror(error));
+	cli_die(STATUS_SYSTEM, "%s%s%s", name, name[0] ? ": " : "", strerror(error));
+}
+
+static enum status load_text(struct filters *f, int fd, const char *name, struct slice taken,
+			     struct profile *p, unsigned int side, struct loaded *sum)
+{
+	enum status status = STATUS_OK;
+	struct folded_reader r;
+
+	/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
+	if (needs_capture(f))
+		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
+	if (!folded_reader_init(&r, fd, taken, p, side))
+		cli_no_memory();
+	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
+		f->columns = COLUMNS_TWO;
+	r.both = f->columns == COLUMNS_TWO;
+	r.roots = f->comms;
+	r.n_roots = f->view.n_comms;
+	r.root_only = view_by_root(f->view.by);
+	r.lines = f->lines;
+	r.batch = f->lines || f->full ? 0 : BATCH;
+	r.full = f->full;
+	r.budget = f->budget;
+	r.context = f->context;
+	if (folded_read(&r) < 0)
+		operand_lines_died(f->lines && f->lines->no_file ? f->lines : &r.held_lines, name);
+	if (r.two_columns) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: each line has two counts, as cprof-diff --folded and difffolded.pl write them: "
+			 "this is a comparison, not one profile", name);
+	} else if (r.scan.bad) {
+		status = STATUS_DAMAGED;
+		operand_warn_bad(name, &r.scan);
+	}
+	sum->texts++;
+	sum->counts += r.two_columns ? 0 : r.samples;
+	sum->good += !r.two_columns && (r.scan.bad < r.scan.lines || r.scan.lines == 0);
+	folded_reader_release(&r);
+	return status;
+}
+
+size_t operand_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough)
+{
+	size_t n = 0;
+
+	while (n < enough) {
+		ssize_t got = read(fd, to + n, size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			cli_die(STATUS_SYSTEM, "%s: %s", name, strerror(errno));
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+	return n;
+}
+
+enum status operand_read(struct filters *f, const char *path, const struct operand_taker *t, struct profile *p,
+			 unsigned int side, struct loaded *sum)
+{
+	int fd = cli_open(path);
+	const char *name = fd == STDIN_FILENO ? "standard input" : path;
+	uint8_t start[PEEK];
+	struct slice taken = { start, operand_peek(fd, name, start, PEEK, f->watch ? WATCHED : PEEK) };
+	enum status status = STATUS_OK;
+
+	if (taken.n == 0 && !needs_capture(f)) {
+		cli_warn("%s: empty input, no sample in it", name);
+		sum->empty++;
+	} else if (folded_is_markup(taken)) {
+		cli_warn("%s: this is HTML or XML, neither a capture nor folded text", name);
+		status = STATUS_DAMAGED;
+	} else if (script_looks_like(taken)) {
+		status = STATUS_DAMAGED;
+		cli_warn("%s: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of", name);
+	} else if (folded_looks_like(taken)) {
+		status = load_text(f, fd, name, taken, p, side, sum);
+	} else {
+		status = load_stream(f, fd, name, taken, t, sum);
+	}
+	if (fd != STDIN_FILENO)
+		close(fd);
+	return status;
+}
+
+/* Captures into a profile. */
+struct gathering {
+	struct gather g;
+	struct profile *p;
+	unsigned int side;
+	const struct view *view;
+	const struct operand_watch *watch;
+	struct filters *f;
+};
+
+static bool begin_gathering(void *context)
+{
+	struct gathering *it = context;
+
+	return gather_init(&it->g, it->p, it->side, it->view);
+}
+
+static const char *gather_record(void *context, const struct record *r)
+{
+	struct gathering *it = context;
+
+	if (it->watch)
+		it->watch->see(it->watch->context, &it->g, r);
+	return gather_apply(&it->g, r);
+}
+
+static void wait_watched(void *context, struct reader *r, int fd)
+{
+	const struct operand_watch *w = ((struct gathering *)context)->watch;
+
+	w->wait(w->context, r, fd);
+}
+
+/* The names of the events that the view counts, of the last segment: all of them have the same as a rule. */
+static void note_counted(struct filters *f, const struct capture *c)
+{
+	uint32_t id;
+
+	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
+		if (c->events[i].id && view_lists_event(&f->view, c, i) &&
+		    !intern_add(&f->counted_names, c->events[i].name, &id))
+			cli_no_memory();
+	}
+}
+
+static bool end_gathering(void *context, struct capture_totals *totals, struct gather_sums *sums)
+{
+	struct gathering *it = context;
+	bool good = gather_finish(&it->g);
+
+	note_counted(it->f, &it->g.capture);
+	*totals = capture_totals(&it->g.capture);
+	*sums = it->g.sums;
+	gather_release(&it->g);
+	return good;
+}
+
+enum status operand_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
+			 struct loaded *sum)
+{
+	struct gathering it = { .p = p, .side = side, .view = &f->view, .watch = f->watch, .f = f };
+	struct operand_taker t = { &it, begin_gathering, gather_record, end_gathering, f->watch ? wait_watched : NULL,
+				   .chooses = true };
+	enum status status;
+
+	status = operand_read(f, path, &t, p, side, sum);
+	if (sum->sums.counted && f->view.weight == WEIGHT_SAMPLES)
+		f->view.weight = WEIGHT_EVENTS;
+	return status;
+}
