@@ -3,17 +3,26 @@
  *
  *	bench-victim spin FILE			a victim on each CPU, pinned, which counts its turns in FILE; until it is killed
  *	bench-victim window FILE SECONDS [PID...]	prints of so many seconds: turns, and nanoseconds of wall time, of the
- *						victims' CPU time, and of CPU time of the processes PID, summed up
+ *						victims' CPU time, and of CPU time of the processes PID, summed up; and
+ *						how much of a hundred of time blocks of turns take over a good one
  *	bench-victim timer HZ			a cpu-clock event on each CPU that nothing comes of: no program, no ring to
  *						write to, no field to be taken; until it is killed
  *
  * A turn is some 10 us of work on 16 KiB of memory, at the end of a dozen calls which are not the same ones each turn: a
  * stack has some 18 frames, and there are many of them. Built with frame pointers here, without in frameless/victim.c.
+ *
+ * A block is four turns, so that what an interrupt leaves behind in the caches is mostly in the block that it fell into. A
+ * good block is one that a tenth of all were faster than; what blocks take over it is counted in slices of a quarter
+ * of a second, each with a good block of its own: a CPU that is slower for a while, as those of virtual machines are, is no
+ * cost of sampling. Nor are blocks in which something else ran; a sampler's own processes have their CPU time. Of the
+ * slices of a window that quarter counts in which it was least: an interrupt of a virtual machine costs half as much again
+ * while the neighbours work.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,12 +35,15 @@
 #include <unistd.h>
 
 enum { CPUS = CPU_SETSIZE, CALLS = 12, STACKS = 64, WORDS = 4096 };
+enum { BLOCK = 4, BUCKETS = 16384, BUCKET_NS = 16, LONGEST = 60000 / BUCKET_NS }; /* over a good block: something else ran */
+enum { SLICE_NS = 250000000 };
 
-/* One line of the cache each, and the next one that the CPU fetches along with it. */
+/* Apart by lines of the cache, and the next one that the CPU fetches along with each. */
 struct victim {
 	volatile uint64_t turns;
 	pid_t pid;
 	char pad[128 - sizeof(uint64_t) - sizeof(pid_t)];
+	volatile uint32_t blocks[BUCKETS]; /* by how long they took, the last one: and longer */
 };
 
 static uint32_t words[WORDS];
@@ -70,11 +82,27 @@ static __attribute__((noinline)) uint32_t left(unsigned int path, int calls)
 	return x + 4;
 }
 
+static uint64_t ns_of(clockid_t clock)
+{
+	struct timespec t = { 0, 0 };
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static void be_victim(struct victim *v)
 {
-	for (unsigned int n = 0;; n++) {
+	uint64_t before = ns_of(CLOCK_MONOTONIC), now, at;
+
+	for (unsigned int n = 1;; n++) {
 		sink = left(n * 7 % STACKS, CALLS);
 		v->turns++;
+		if (n % BLOCK)
+			continue;
+		now = ns_of(CLOCK_MONOTONIC);
+		at = (now - before) / BUCKET_NS;
+		v->blocks[at < BUCKETS ? at : BUCKETS - 1]++;
+		before = now;
 	}
 }
 
@@ -118,14 +146,6 @@ static int spin(const char *name)
 		pause();
 }
 
-static uint64_t ns_of(clockid_t clock)
-{
-	struct timespec t = { 0, 0 };
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t cpu_of(pid_t pid)
 {
 	clockid_t clock;
@@ -153,19 +173,83 @@ static struct look look(const struct victim *victims, char **others)
 	return l;
 }
 
+/* Of what came since the last time, in percent; negative: nothing. */
+static double excess(const struct victim *v, uint32_t *last)
+{
+	uint32_t now[BUCKETS];
+	double blocks = 0, over = 0, time = 0, seen = 0;
+	int good = 0;
+
+	for (int i = 0; i < BUCKETS; i++) {
+		now[i] = v->blocks[i] - last[i];
+		last[i] += now[i];
+		blocks += now[i];
+	}
+	while (good < BUCKETS && seen <= blocks / 10)
+		seen += now[good++];
+	good--;
+	for (int i = 0; i < BUCKETS - 1 && i <= good + LONGEST; i++) {
+		over += (double)now[i] * (i - good);
+		time += (double)now[i] * i;
+	}
+	return time > 0 ? 100 * over / time : -1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The mean of the lowest quarter. */
+static double quietest(double *v, int n)
+{
+	double sum = 0;
+	int few = n > 4 ? n / 4 : 1;
+
+	qsort(v, (size_t)n, sizeof(*v), ascending);
+	for (int i = 0; i < few; i++)
+		sum += v[i];
+	return sum / few;
+}
+
+/* Slice after slice until the end. */
+static int take_slices(const struct victim *victims, double seconds, double *slices, int most)
+{
+	static uint32_t last[CPUS][BUCKETS];
+	uint64_t next = ns_of(CLOCK_MONOTONIC), end = next + (uint64_t)(seconds * 1e9);
+	int n = 0;
+
+	for (bool begun = false; next <= end; begun = true, next += SLICE_NS) {
+		struct timespec t = { (time_t)(next / 1000000000), (long)(next % 1000000000) };
+
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+		for (int cpu = 0; cpu < CPUS; cpu++) {
+			double of = victims[cpu].pid ? excess(&victims[cpu], last[cpu]) : -1;
+
+			if (begun && of >= 0 && n < most)
+				slices[n++] = of;
+		}
+	}
+	return n;
+}
+
 static int window(const char *name, double seconds, char **others)
 {
-	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	static double slices[1 << 16];
 	struct victim *victims = share(name, O_RDWR);
 	struct look from, to;
+	int n;
 
 	if (!victims)
 		return 1;
 	from = look(victims, others);
-	nanosleep(&t, NULL);
+	n = take_slices(victims, seconds, slices, (int)(sizeof(slices) / sizeof(*slices)));
 	to = look(victims, others);
 	for (int i = 0; i < 4; i++)
-		printf("%llu%c", (unsigned long long)(to.n[i] - from.n[i]), i < 3 ? ' ' : '\n');
+		printf("%llu ", (unsigned long long)(to.n[i] - from.n[i]));
+	printf("%.4f\n", quietest(slices, n));
 	return 0;
 }
 

@@ -21,6 +21,10 @@
 #   - own time: turns a second of the victims' CPU time that are missing, and CPU time of the sampler's processes in
 #     the window. It is the same but for threads of the kernel (which write perf's file to the disk), and for other load,
 #     which only disturbs the caches here. Where the kernel takes interrupts off CPU time it cannot be told.
+#   - turns: what turns take over an undisturbed one of the same quarter of a second, in those quarters of a second of the
+#     window in which that is least, and the same CPU time of the sampler's processes. A virtual CPU or its interrupts
+#     that are slower in one window than in the next, which is the noise of the other two, are not in it; what an interrupt
+#     leaves cold for more than some 40 us isn't, either.
 # Start and end are in no window: cprof-record's look at /proc, bcc's compilation, perf's pass over its file.
 #
 # profile compiles itself with the headers of a kernel, which need not be this one's: where those are missing, any package
@@ -141,7 +145,7 @@ elif command -v bpftrace >/dev/null; then
 	run_bcc() { run_bpftrace; }
 fi
 
-# Lines of a window: name, round, turns, wall ns, victims' CPU ns, the sampler's CPU ns.
+# Lines of a window: name, round, turns, wall ns, victims' CPU ns, the sampler's CPU ns, what turns take over good ones.
 table='
 function median(v, n,    i, j, t) {
 	for (i = 2; i <= n; i++) {
@@ -207,7 +211,7 @@ BEGIN {
 	label["perf"] = "perf record -g"; label["bcc"] = peer
 }
 {
-	wall[NR] = $3 / $4; own[NR] = $3 / $5; taken[NR] = $6 / $4 / cpus; name[NR] = $1; round[NR] = $2
+	wall[NR] = $3 / $4; own[NR] = $3 / $5; taken[NR] = $6 / $4 / cpus; over[NR] = $7; name[NR] = $1; round[NR] = $2
 	busy += $5; of += $4 * cpus
 	if ($2 > rounds) rounds = $2
 }
@@ -215,28 +219,32 @@ END {
 	for (i = 2; i < NR; i++) {
 		if (name[i] == "off") continue
 		s = name[i]; r = round[i]
-		if (!(("w" s) in seen)) { order[++n] = s; seen["w" s]; seen["c" s] }
+		if (!(("w" s) in seen)) { order[++n] = s; seen["w" s]; seen["c" s]; seen["b" s] }
 		value["w" s, r] = 100 * (1 - 2 * wall[i] / (wall[i - 1] + wall[i + 1]))
 		value["t" s, r] = 100 * taken[i]
+		value["b" s, r] = over[i] - (over[i - 1] + over[i + 1]) / 2 + 100 * taken[i]
 		value["c" s, r] = 100 * (1 - 2 * own[i] / (own[i - 1] + own[i + 1])) + 100 * taken[i]
 	}
 	# Two neighbours with a sampler between them.
 	for (i = 3; i <= NR; i++) if (name[i] == "off" && name[i - 2] == "off") {
 		d = 100 * (wall[i] / wall[i - 2] - 1); a[++m] = d < 0 ? -d : d
 		d = 100 * (own[i] / own[i - 2] - 1); b[m] = d < 0 ? -d : d
+		d = over[i] - over[i - 2]; c[m] = d < 0 ? -d : d
 	}
-	printf "  %.1f %% of the CPUs were the victims'\''; windows without a sampler differ by %.3f %% (wall), %.3f %% (own time)\n", \
-		100 * busy / of, median(a, m), median(b, m)
-	printf "  %-25s %7s %17s %8s | %7s %17s %8s | %8s\n", "% of a CPU per CPU", "wall", "", "us/smpl", "own", "", "us/smpl", "itself"
+	printf "  %.1f %% of the CPUs were the victims'\''; windows without a sampler differ by %.3f %% (wall), %.3f %% (own time), %.3f %% (turns)\n", \
+		100 * busy / of, median(a, m), median(b, m), median(c, m)
+	printf "  %-25s %7s %17s %8s | %7s %17s %8s | %7s %17s %8s | %8s\n", "% of a CPU per CPU", \
+		"wall", "", "us/smpl", "own", "", "us/smpl", "turns", "", "us/smpl", "itself"
 	for (k = 1; k <= 5; k++) {
 		s = substr("timer   cprof   cprof_fpperf    bcc     ", k * 8 - 7, 8); sub(/ +$/, "", s)
 		if (!(("w" s) in seen)) continue
 		estimate("t" s); t = middle
-		printf "  %-25s %s | %s | %8.3f\n", label[s], shown("w" s), irq == "y" ? sprintf("%34s", "-") : shown("c" s), t
+		printf "  %-25s %s | %s | %s | %8.3f\n", label[s], shown("w" s), irq == "y" ? sprintf("%34s", "-") : shown("c" s), shown("b" s), t
 	}
 	if (victim == "frames") {
 		claims("w", "wall")
 		if (irq != "y") claims("c", "own time")
+		claims("b", "turns")
 	}
 	exit missed
 }'
