@@ -217,10 +217,10 @@ static uint64_t missed_here(struct ledger *l, bool last)
 	return settled > l->missed_told ? settled - l->missed_told : 0;
 }
 
-void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
+void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
 	/* As in missed_here: a tick that is missing for less than a second may still be on its way. */
-	uint64_t missing = ledger_missed(l), gaps = missing < l->gaps ? missing : l->gaps;
+	uint64_t missing = ledger_missed(l), gaps = last || missing < l->gaps ? missing : l->gaps;
 	/* And what an earlier segment has called missed stays that, though the CPU may have been idle. */
 	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
 	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept, more;

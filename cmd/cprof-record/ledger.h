@@ -57,8 +57,9 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 /*
  * Some machines give a sleeping CPU no tick. Where many are missing, they are IDLE as far as the
  * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.
+ * last: as above, and nothing is on its way any more.
  */
-void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period);
+void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
 /* Ticks come in another rate from now on; period: that of before. cpus: as ledger_explain's. */
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period);
 /* Writes what changed. last: nothing more will come. */

@@ -446,7 +446,7 @@ static void start(struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();
 	r->settle_next = r->started + SETTLE_INTERVAL;
-	ledger_explain(&r->ledger, &r->cpus, 0);
+	ledger_explain(&r->ledger, &r->cpus, 0, false);
 	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {
 		uint64_t began = r->engine->ops->began ? r->engine->ops->began(r->engine, r->cpus.items[i]) : r->opened;
 

@@ -22,7 +22,7 @@ void turns_ledger(struct recorder *r, uint64_t now, bool last)
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now, last);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
-		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o));
+		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o), last);
 	ledger_write(&r->ledger, &r->emit, now, last);
 }
 
