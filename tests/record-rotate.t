@@ -151,6 +151,7 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	like "with what was lost" "$(outcome no-space "$@")" '^[1-9]'
 	head -c 4194304 /dev/zero >"$tmp/small/ballast" 2>/dev/null
 	rm "$tmp/small/ballast"
+	cp "$1" "$to/one"
 	old=$tmp/small/$(uname -n)-20200101T000000Z.cprof
 	head -c 2000000 /dev/zero | cat "$1" - >"$old"
 	touch -d 2020-01-01 "$old"
@@ -159,15 +160,22 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	is "the oldest goes" "$([ -e "$old" ] || echo gone), $([ -e "$1" ] && echo the next one stays)" "gone, the next one stays"
 	is "and nothing is lost" "$(grep -c 'nothing lost' "$tmp/err")" 1
 	umount "$tmp/small"
+	mount -t tmpfs -o size=2560k tmpfs "$tmp/small"
+	for i in 1 2 3; do head -c 500000 /dev/zero | cat "$to/one" - >"$tmp/small/s.2020010${i}T000000Z"; touch -d 2020-01-0$i "$tmp/small/s.2020010${i}T000000Z"; done
+	status "where more comes in a second than is asked ahead at first" 0 cprof-record -a -F 19999 --rotate 1s -o "$tmp/small/s" 5
+	is "they go for that" "$(outcome no-space "$tmp"/small/s.2*), $([ -e "$tmp/small/s.20200101T000000Z" ] || echo gone)" "0, gone"
+	umount "$tmp/small"
 else
 	for t in "on a disk that fills and is cleared" "it says when there is no room" "and when there is" "what is there adds up" \
-		"with what was lost" "where older captures can make room" "the oldest goes" "and nothing is lost"; do skip "$t" "no tmpfs may be mounted"; done
+		"with what was lost" "where older captures can make room" "the oldest goes" "and nothing is lost" \
+		"where more comes in a second than is asked ahead at first" "they go for that"; do skip "$t" "no tmpfs may be mounted"; done
 fi
 
 # A write that fails in the middle: the file is cut where it was good, the rest is told of in the next.
 rm -rf "$to"; mkdir "$to"
-(ulimit -f 400; exec cprof-record -q -a -F 4999 --unwind fp --rotate 64M -o "$to" 5)
+(ulimit -f 400; exec cprof-record -q -a -F 4999 --unwind fp --rotate 64M -o "$to" 5 2>"$tmp/err")
 is "a write that fails" $? 0
+is "is said once" "$(grep -c "cannot write: File too large: samples are lost" "$tmp/err")" 1
 set -- "$to"/*.cprof
 is "has cut a file, and is counted" "$(account "$@")-$([ "$(outcome no-space "$@")" -gt 0 ] && echo lost)" "even all-lost"
 

@@ -16,7 +16,7 @@
 
 #define PART ".part"
 
-enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16 };
+enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16, AHEAD_MOST = 1 << 30 };
 
 /* One that has its name. */
 struct closed {
@@ -75,18 +75,32 @@ static bool is_full(int error)
 	return error == ENOSPC || error == EDQUOT;
 }
 
-/* Is there room for more, or a file system that cannot say? What was asked for is kept until the file is closed. */
-static bool reserve(struct files *f)
+/* Is there room for so much more, or a file system that cannot say? What was asked for is kept until the file is closed. */
+static bool reserve(struct files *f, uint64_t bytes)
 {
-	struct statvfs fs;
 	struct stat st;
-	uint64_t bytes = FILES_RESERVE;
 
-	if (fstat(f->fd, &st) != 0)
-		return true;
-	if (fstatvfs(f->fd, &fs) == 0 && fs.f_blocks * fs.f_frsize / RESERVE_SHARE < bytes)
-		bytes = fs.f_blocks * fs.f_frsize / RESERVE_SHARE;
-	return bytes == 0 || fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, (off_t)bytes) == 0 || !is_full(errno);
+	return fstat(f->fd, &st) != 0 || bytes == 0 ||
+	       fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, (off_t)bytes) == 0 || !is_full(errno);
+}
+
+/* How much there must be room for in any case; and how much there is to be while a file is left that can go for it. */
+static uint64_t reserve_sizes(const struct files *f, uint64_t *wanted)
+{
+	uint64_t least = FILES_RESERVE, disk;
+	struct statvfs fs;
+
+	*wanted = f->ahead;
+	if (fstatvfs(f->fd, &fs) == 0) {
+		disk = fs.f_blocks * fs.f_frsize;
+		if (disk / RESERVE_SHARE < least)
+			least = disk / RESERVE_SHARE;
+		if (disk / 2 < *wanted)
+			*wanted = disk / 2;
+	}
+	if (*wanted < least)
+		*wanted = least;
+	return least;
 }
 
 static bool begins_as_capture(const struct files *f, const char *name)
@@ -195,16 +209,26 @@ static bool remove_one(struct files *f, const struct closed *c)
 
 bool files_reserve(struct files *f)
 {
+	uint64_t wanted, least = reserve_sizes(f, &wanted);
 	struct closed_list l;
-	bool good = reserve(f);
+	bool good = reserve(f, wanted);
 
 	if (good)
 		return true;
 	l = list_closed(f);
 	for (size_t i = 0; i < l.n && !good; i++)
-		good = remove_one(f, &l.items[i]) && reserve(f);
+		good = remove_one(f, &l.items[i]) && reserve(f, wanted);
 	release_list(&l);
-	return good;
+	return good || (wanted > least && reserve(f, least));
+}
+
+void files_wrote(struct files *f, uint64_t bytes, bool full)
+{
+	uint64_t ahead = bytes < AHEAD_MOST ? 2 * bytes : AHEAD_MOST;
+
+	if (full) /* the next one is as long, as far as one can tell */
+		ahead = f->ahead < FILES_RESERVE ? 2 * FILES_RESERVE : f->ahead < AHEAD_MOST ? 2 * f->ahead : AHEAD_MOST;
+	f->ahead = ahead > f->ahead ? ahead : f->ahead - f->ahead / 16;
 }
 
 void files_keep(struct files *f)

@@ -33,6 +33,7 @@ struct files {
 	struct buf part;      /* the name that the open file has, in dir */
 	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC when we began */
 	uint64_t removed;     /* files that were removed */
+	uint64_t ahead;       /* bytes that may come until it is asked again whether there is room */
 };
 
 bool files_init(struct files *f, const char *pattern, struct buf *error);
@@ -42,10 +43,12 @@ size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path
 /* The next file; -1: errno. It is empty, and reserved. */
 int files_open(struct files *f);
 /*
- * True where the disk has those bytes more than have been written; removes the oldest files until it does.
- * False: no file is left to be removed, and what was reserved before is all there is.
+ * True where the disk has those bytes more than have been written; removes the oldest files until it does, and until it
+ * has what may come. False: no file is left to be removed, and what was reserved before is all there is.
  */
 bool files_reserve(struct files *f);
+/* So many bytes came since it was asked last; full: and more, for which there was no room. */
+void files_wrote(struct files *f, uint64_t bytes, bool full);
 /* Cuts the open file to so many bytes, closes it, and gives it its name, which path gets; one of no bytes is removed. */
 bool files_close(struct files *f, uint64_t bytes, struct buf *path);
 /* Removes what is beyond the limits; the newest stays in any case. */

@@ -161,6 +161,8 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	}
 	if (out->dark)
 		return out->kind == OUTPUT_RECENT || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
+	if (out->kind == OUTPUT_FILES)
+		files_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
 	if (writer_error(out->w))
 		return OUTPUT_LOST;
 	out->good = writer_bytes(out->w);
@@ -240,6 +242,11 @@ static void next_file(struct output *out)
 {
 	bool was_dark = out->dark;
 
+	if (!was_dark && writer_error(out->w) && !out->lossy) {
+		buf_clear(&out->complaint);
+		buf_printf(&out->complaint, "%s: %s: samples are lost", out->files.pattern.dir, writer_error(out->w));
+	}
+	out->lossy = !was_dark && writer_error(out->w);
 	end_file(out);
 	if (!begin_file(out)) {
 		go_dark(out);

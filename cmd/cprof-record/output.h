@@ -36,6 +36,7 @@ struct output {
 	struct writer *w; /* good until output_next */
 	enum output_kind kind;
 	bool dark;
+	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: what comes behind it may not fit */
 	bool turn;        /* the next flush is to be the last of this file; what is in memory is to be written */
 	struct recent recent;

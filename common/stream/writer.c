@@ -25,7 +25,7 @@ struct writer {
 	uint64_t process, last_id, last_address, last_frame;
 	uint64_t bytes, segment_bytes;
 	char error[160]; /* needs no memory when there is none; "": none */
-	bool failed;
+	bool failed, full;
 };
 
 struct writer *writer_new(int fd)
@@ -91,7 +91,10 @@ static bool write_all(struct writer *w, const uint8_t *p, size_t n)
 			continue;
 		}
 		if (done < 0)
+{
+			w->full = errno == ENOSPC || errno == EDQUOT;
 			return fail(w, "cannot write", strerror(errno));
+		}
 		p += done;
 		n -= (size_t)done;
 		w->bytes += (uint64_t)done;
@@ -422,6 +425,11 @@ bool writer_flush(struct writer *w)
 bool writer_refused(const struct writer *w)
 {
 	return w->error[0] && !w->failed;
+}
+
+bool writer_full(const struct writer *w)
+{
+	return w->full;
 }
 
 bool writer_finish(struct writer *w)

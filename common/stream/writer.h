@@ -40,6 +40,8 @@ bool writer_finish(struct writer *w);
 const char *writer_error(const struct writer *w);
 /* True where writer_error is about a record that was refused (status 3), not about the system (1). */
 bool writer_refused(const struct writer *w);
+/* True where the disk had no room for it. */
+bool writer_full(const struct writer *w);
 /* Bytes handed to the descriptor so far. */
 uint64_t writer_bytes(const struct writer *w);
 /* Bytes handed over in the current segment, with its header. */
