@@ -25,9 +25,11 @@ for w in execs forks mappings; do
 	($w) >/dev/null 2>&1 &
 done
 children() { pgrep -P "$recorder" | wc -l; }
+# Without what is shared with the kernel, so that it is seen what grew where something does.
+own() { awk '/^[0-9a-f]+-[0-9a-f]+ / { shared = / anon_inode:bpf-map/ } /^Rss:/ && !shared { n += $2 } END { print n + 0 }' /proc/$recorder/smaps; }
 began=$(date +%s)
 while at=$(($(date +%s) - began)) && [ $at -lt "$SOAK_SECONDS" ] && kill -0 $recorder; do
-	echo "$at $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$recorder/status) $(ls /proc/$recorder/fd | wc -l) $(children)" >>"$tmp/measured"
+	echo "$at $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$recorder/status) $(ls /proc/$recorder/fd | wc -l) $(children) $(own)" >>"$tmp/measured"
 	[ $((at % 17)) != 16 ] || kill -HUP $recorder
 	sleep 1
 done
@@ -48,7 +50,7 @@ diag "$(tail -n 1 "$tmp/err")"
 
 third() { awk -v q="$1" -v c="$2" -v n="$SOAK_SECONDS" '$1 >= (q - 1) * n / 3 && $1 < q * n / 3 { v[++k] = $c } END { n = asort_(v, k); print v[int((k + 1) / 2)] + 0 }
 	function asort_(a, m, i, j, t) { for (i = 2; i <= m; i++) { t = a[i]; for (j = i - 1; j > 0 && a[j] > t; j--) a[j + 1] = a[j]; a[j + 1] = t } return m }' "$tmp/measured"; }
-for q in 1 2 3; do diag "third $q, medians: $(third $q 2) kB of memory, $(third $q 3) descriptors, $(third $q 4) children"; done
+for q in 1 2 3; do diag "third $q, medians: $(third $q 2) kB of memory, $(third $q 5) without BPF maps, $(third $q 3) descriptors, $(third $q 4) children"; done
 flat() { awk -v a="$2" -v b="$3" -v d="$4" -v x="$5" 'BEGIN { exit !(a > 0 && b <= a * (1 + d / 100) + x) }' && pass "$1" || { fail "$1"; diag "$2, then $3"; }; }
 if grep -q __asan_init "$BIN/cprof-record"; then
 	skip "its memory is flat" "freed memory is the sanitizer's"
