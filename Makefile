@@ -125,11 +125,11 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host inside jitdump jitmap kernel vdso worker))
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,cgroup confine diagnose elfid host inside jitdump jitmap kernel ksym vdso worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(LIBS)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
 
 # The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
 VERIFY = $(wildcard tests/verify/*.c)

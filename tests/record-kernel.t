@@ -143,6 +143,24 @@ if awk '$1 != "0000000000000000" { found = 1; exit } END { exit !found }' /proc/
 	awk 'NR == FNR { has[$1, $3] = 1; next } !(($3, $2) in has)' /proc/kallsyms "$tmp/names" >"$tmp/wrong"
 	is "  that kallsyms has there" "$(cat "$tmp/wrong")" ""
 	like "  and there were many" "$(wc -l <"$tmp/names")" '^[0-9]{2,}$'
+	# As the recorder asks: the kernel itself, and kallsyms only for what that has a label for or does not know.
+	if [ "$(id -u)" = 0 ] && printf '%s\n' ffffffffbf000000 | "$side" ksym >"$tmp/asked" 2>/dev/null && [ "$(wc -l <"$tmp/asked")" = 2 ]; then
+		awk '$3 ~ /_text_(start|end)$/ && $1 !~ /^0*$/ && NF == 3 { print $1 }' /proc/kallsyms | sort -u |
+			cat - "$tmp/starts" >"$tmp/places"
+		printf '%s\n' ffffffffbf000000 ffffffffbf000001 >>"$tmp/places"
+		"$side" ksym <"$tmp/places" >"$tmp/asked"
+		kept=$(sed -n '$s/ kB$//p' "$tmp/asked")
+		sed -i '$d' "$tmp/asked"
+		is "  asked one by one it is named as often" "$(grep -c none "$tmp/asked")" "$("$side" kernel <"$tmp/places" | grep -c none)"
+		awk 'NR == FNR { has[$1, $3] = 1; next } $2 != "none" && !(($3, $2) in has)' /proc/kallsyms "$tmp/asked" >"$tmp/wrong"
+		is "  as kallsyms has it" "$(cat "$tmp/wrong")" ""
+		is "  by no label where there is a function" "$(awk 'NR == FNR { if ($3 !~ /_text_(start|end)$/) has[$1]; next }
+			$2 ~ /_text_(start|end)$/ && $1 in has' /proc/kallsyms "$tmp/asked")" ""
+		diag "$(wc -l <"$tmp/places") addresses: $kept kB are kept"
+		is "  and what was read of kallsyms is not kept" "$((kept < 1000))" 1
+	else
+		skip "the kernel asked one by one" "it does not answer here"
+	fi
 else
 	skip "the running kernel" "/proc/kallsyms shows no addresses"
 fi

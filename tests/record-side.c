@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/kernel.h"
+#include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/vdso.h"
 #include "common/stream/record.h"
 
@@ -108,15 +110,20 @@ static int stext(char **args)
 	return 0;
 }
 
+static void print_found(const struct kernel_symbol *s, uint64_t address)
+{
+	if (s)
+		printf("%" PRIx64 " %.*s %" PRIx64 " %" PRIu64 "%s%.*s\n", address, (int)s->name.n, s->name.p, s->address,
+		       s->size, s->module.n ? " " : "", (int)s->module.n, s->module.p);
+	else
+		printf("%" PRIx64 " none\n", address);
+}
+
 static void print_symbol(struct kernel *k, uint64_t address)
 {
 	struct kernel_symbol s;
 
-	if (kernel_symbol(k, address, &s))
-		printf("%" PRIx64 " %.*s %" PRIx64 " %" PRIu64 "%s%.*s\n", address, (int)s.name.n, s.name.p, s.address,
-		       s.size, s.module.n ? " " : "", (int)s.module.n, s.module.p);
-	else
-		printf("%" PRIx64 " none\n", address);
+	print_found(kernel_symbol(k, address, &s) ? &s : NULL, address);
 }
 
 /*
@@ -144,6 +151,22 @@ static int kernel(char **args)
 			print_symbol(k, address);
 	}
 	kernel_free(k);
+	return 0;
+}
+
+/* A line each: an address. How much memory is kept in the end, in kB, comes last. */
+static int ksym(char **args)
+{
+	struct ksym *k = ksym_new(true);
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	struct kernel_symbol s;
+	uint64_t address;
+
+	(void)args;
+	while (scanf("%" SCNx64, &address) == 1)
+		print_found(ksym_find(k, address, &s) ? &s : NULL, address);
+	printf("%zu kB\n", (mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024);
+	ksym_free(k);
 	return 0;
 }
 
@@ -401,6 +424,7 @@ int main(int argc, char **argv)
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
 		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
+		{ "ksym", ksym, 0 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

@@ -374,15 +374,18 @@ void kernel_remove(struct kernel *k, uint64_t address, uint64_t size)
 	kallsyms_remove(&k->table, address, size);
 }
 
-bool kernel_symbol(struct kernel *k, uint64_t address, struct kernel_symbol *out)
+bool kernel_added(const struct kernel *k, uint64_t address, struct kernel_symbol *out)
 {
 	size_t at = extra_lower(k, address);
 	const struct extra *e = &k->extras[at];
 
-	if (at < k->n_extras && e->address <= address) {
-		*out = (struct kernel_symbol){ e->address, e->size, { (const uint8_t *)e->name, e->name_n },
-					       extra_module(e->name) };
-		return true;
-	}
-	return load(k) && refresh(k, address) && kallsyms_find(&k->table, address, out);
+	if (at == k->n_extras || e->address > address)
+		return false;
+	*out = (struct kernel_symbol){ e->address, e->size, { (const uint8_t *)e->name, e->name_n }, extra_module(e->name) };
+	return true;
+}
+
+bool kernel_symbol(struct kernel *k, uint64_t address, struct kernel_symbol *out)
+{
+	return kernel_added(k, address, out) || (load(k) && refresh(k, address) && kallsyms_find(&k->table, address, out));
 }

@@ -47,6 +47,8 @@ void kernel_forget(struct kernel *k);
  * kallsyms says, and replaces what was added there before. False without memory.
  */
 bool kernel_add(struct kernel *k, uint64_t address, uint64_t size, struct slice name);
+/* What was added and holds address. */
+bool kernel_added(const struct kernel *k, uint64_t address, struct kernel_symbol *out);
 /* It went; also what kallsyms had listed in that place. */
 void kernel_remove(struct kernel *k, uint64_t address, uint64_t size);
 

@@ -7,6 +7,7 @@
 
 #include "bpf/ksym.h"
 #include "bpf/ksym.skel.h"
+#include "cmd/cprof-record/host.h"
 
 /* A function of the kernel proper: it stays where it is for as long as the kernel runs. */
 struct known {
@@ -14,6 +15,9 @@ struct known {
 	uint32_t name; /* where it begins in names; its length */
 	uint32_t length;
 };
+
+/* How long kallsyms is not read again where it did not help: few names are there only (pages of kprobes). */
+#define SILENT_NS 600000000000u
 
 struct ksym {
 	struct ksym_bpf *bpf; /* NULL: kallsyms is read */
@@ -23,6 +27,7 @@ struct ksym {
 	struct buf names;
 	bool asked_stext;
 	uint64_t stext;
+	uint64_t silent_until[2]; /* kallsyms is not read before that: for what is nameless, and for what is labelled */
 	uint64_t etext; /* up to there functions stay: 0: not known, then all are asked for each time */
 };
 
@@ -69,14 +74,18 @@ void ksym_free(struct ksym *k)
 	free(k);
 }
 
-/* Names of places rather than of functions, which the kernel prefers to their aliases. */
+/*
+ * Names of places rather than of functions, which the kernel prefers to their aliases. The bytes before a function
+ * (__pfx_) are none: a stack has them where it was interrupted at the function's first instruction, and one back of that is
+ * asked for.
+ */
 static bool is_label(const char *name)
 {
 	size_t n = strcspn(name, "+");
 
 	return (n > 11 && strncmp(name + n - 11, "_text_start", 11) == 0) ||
 	       (n > 9 && strncmp(name + n - 9, "_text_end", 9) == 0) || strncmp(name, "_stext+", 7) == 0 ||
-	       strncmp(name, "_text+", 6) == 0 || strncmp(name, "__pfx_", 6) == 0;
+	       strncmp(name, "_text+", 6) == 0;
 }
 
 /* Programs have a tag of 16 digits, and the kernel's own functions of such names have not. */
@@ -139,29 +148,52 @@ static bool recall(const struct ksym *k, uint64_t address, struct kernel_symbol 
 	return true;
 }
 
-static void remember(struct ksym *k, const struct kernel_symbol *s)
+static bool remember(struct ksym *k, const struct kernel_symbol *s)
 {
 	size_t at = known_before(k, s->address), name = k->names.n;
 
 	if (s->module.n || s->address >= k->etext || name + s->name.n > UINT32_MAX ||
 	    !grow_array(&k->known, &k->cap, k->n, sizeof(*k->known)))
-		return;
+		return false;
 	buf_bytes(&k->names, s->name.p, s->name.n);
 	if (k->names.failed || k->names.n != name + s->name.n)
-		return;
+		return false;
 	memmove(k->known + at + 1, k->known + at, (k->n++ - at) * sizeof(*k->known));
 	k->known[at] = (struct known){ s->address, s->size, (uint32_t)name, (uint32_t)s->name.n };
+	return true;
+}
+
+/* What the kernel has only a label for, or nothing. The table of it takes 5 MB: only what was found is kept. */
+static bool find_in_table(struct ksym *k, uint64_t address, bool labelled, struct kernel_symbol *out)
+{
+	uint64_t now = host_mono_ns();
+	bool found;
+
+	if (kernel_added(k->kernel, address, out))
+		return true;
+	if (now < k->silent_until[labelled])
+		return false;
+	found = kernel_symbol(k->kernel, address, out);
+	if (!found)
+		k->silent_until[labelled] = now + SILENT_NS;
+	else if (!remember(k, out))
+		kernel_add(k->kernel, out->address, out->size, out->name);
+	kernel_forget(k->kernel);
+	return found && (recall(k, address, out) || kernel_added(k->kernel, address, out));
 }
 
 bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out)
 {
+	char *text;
+
 	if (!k->bpf)
 		return kernel_symbol(k->kernel, address, out);
 	if (recall(k, address, out))
 		return true;
 	k->bpf->bss->address = address;
-	if (!run(k->bpf->progs.name_of) || !parse(k->bpf->bss->text, address, out))
-		return kernel_symbol(k->kernel, address, out);
+	text = run(k->bpf->progs.name_of) ? k->bpf->bss->text : NULL;
+	if (!text || !parse(text, address, out))
+		return find_in_table(k, address, text && strchr(text, '+'), out);
 	remember(k, out);
 	return true;
 }
@@ -174,8 +206,7 @@ void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name
 
 void ksym_remove(struct ksym *k, uint64_t address, uint64_t size)
 {
-	if (!k->bpf)
-		kernel_remove(k->kernel, address, size);
+	kernel_remove(k->kernel, address, size);
 }
 
 /* The same out of kallsyms, in one reading. */
