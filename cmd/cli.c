@@ -21,8 +21,18 @@
 static const char *command = "cprof";
 static const char *usage_text = "";
 
+/* Where one of the three is closed, the next file that is opened would be it. The output's place stays one that nothing can be written to. */
+static void hold_standard(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0)
+			return;
+	}
+}
+
 void cli_begin(const char *name, const char *usage)
 {
+	hold_standard();
 	signal(SIGXFSZ, SIG_IGN); /* then write(2) tells */
 	command = name;
 	usage_text = usage;

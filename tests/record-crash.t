@@ -32,6 +32,13 @@ like "is said" "$(cat "$tmp/err")" '^cprof-record: standard output: .*No space l
 cprof-record -a -q -F 999 -o /dev/full 2>"$tmp/err"
 is "-o /dev/full" $? 1
 like "is said with the file's name" "$(cat "$tmp/err")" '^cprof-record: /dev/full: .*No space left on device$'
+# Nothing that the recorder opens itself takes the place of what is closed.
+cprof-record -a -q 0.2 2>"$tmp/err" >&-
+is ">&-" $? 1
+is "is said" "$(cat "$tmp/err")" "cprof-record: standard output: cannot write: Bad file descriptor"
+cprof-record -a -F 999 -o "$tmp/closed.bin" 0.2 <&- >&- 2>&-
+is "<&- >&- 2>&- with -o" $? 0
+is "  nothing of it is in the file" "$(cprof-dump "$tmp/closed.bin" >/dev/null 2>"$tmp/err"; echo $?)$(cat "$tmp/err")" 0
 { cprof-record -a -F 999 10 2>"$tmp/err"; echo $? >"$tmp/status"; } | head -c 100 >/dev/null
 is "| head is quiet" "$(cat "$tmp/err")" ""
 is "| head ends it" "$(cat "$tmp/status")" 141

@@ -196,13 +196,14 @@ static void add_event(struct options *o, const char *text)
 /* Names between commas. */
 static void add_events(struct options *o, const char *text)
 {
-	char *rest = strdup(text);
+	char *copy = strdup(text), *rest = copy;
 
-	if (!rest)
+	if (!copy)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	o->events_asked = true;
 	for (char *one; (one = strsep(&rest, ","));)
 		add_event(o, one);
+	free(copy);
 }
 
 /* Without the clock, cycles are what samples by the rate, as ever; what else is asked for comes beside that. */
