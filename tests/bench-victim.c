@@ -7,6 +7,8 @@
  *						how much of a hundred of time blocks of turns take over a good one
  *	bench-victim timer HZ			a cpu-clock event on each CPU that nothing comes of: no program, no ring to
  *						write to, no field to be taken; until it is killed
+ *	bench-victim program HZ			the same with a BPF program that does nothing
+ *	bench-victim stack HZ			the same with one that takes the user's stack and throws it away
  *
  * A turn is some 10 us of work on 16 KiB of memory, at the end of a dozen calls which are not the same ones each turn: a
  * stack has some 18 frames, and there are many of them. Built with frame pointers here, without in frameless/victim.c.
@@ -19,6 +21,7 @@
  * while the neighbours work.
  */
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -27,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -253,16 +257,51 @@ static int window(const char *name, double seconds, char **others)
 	return 0;
 }
 
-static int timer(double hz)
+enum taken { NO_PROGRAM, NOTHING, STACK };
+
+/*
+ * Of a stack bpf_get_stack(ctx, sixty addresses on its own stack, BPF_F_USER_STACK); then return 0. As instructions, for
+ * which nothing is to be compiled. Below 0: errno.
+ */
+static int load(enum taken taken)
+{
+	enum { ROOM = 480, END = 2 };
+	const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_10 },
+		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = -ROOM },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = ROOM },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_4, .imm = BPF_F_USER_STACK },
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_stack },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+	attr.insn_cnt = taken == STACK ? sizeof(code) / sizeof(*code) : END;
+	attr.insns = (uintptr_t)(code + sizeof(code) / sizeof(*code) - attr.insn_cnt);
+	attr.license = (uintptr_t)"GPL";
+	return (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+static int timer(double hz, enum taken taken)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = (uint64_t)(1e9 / hz),
 	};
+	int program = taken == NO_PROGRAM ? -1 : load(taken);
 
+	if (taken != NO_PROGRAM && program < 0) {
+		perror("bench-victim: BPF_PROG_LOAD");
+		return 1;
+	}
 	for (int cpu = 0; cpu < (int)sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		if (syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC) < 0) {
-			perror("bench-victim: perf_event_open");
+		int event = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+		if (event < 0 || (program >= 0 && ioctl(event, PERF_EVENT_IOC_SET_BPF, program) < 0)) {
+			perror(event < 0 ? "bench-victim: perf_event_open" : "bench-victim: PERF_EVENT_IOC_SET_BPF");
 			return 1;
 		}
 	}
@@ -272,12 +311,15 @@ static int timer(double hz)
 
 int main(int argc, char **argv)
 {
+	static const char *const names[] = { [NO_PROGRAM] = "timer", [NOTHING] = "program", [STACK] = "stack" };
+
 	if (argc == 3 && strcmp(argv[1], "spin") == 0)
 		return spin(argv[2]);
 	if (argc >= 4 && strcmp(argv[1], "window") == 0)
 		return window(argv[2], strtod(argv[3], NULL), argv + 4);
-	if (argc == 3 && strcmp(argv[1], "timer") == 0 && strtod(argv[2], NULL) > 0)
-		return timer(strtod(argv[2], NULL));
-	fprintf(stderr, "usage: bench-victim spin FILE | bench-victim window FILE SECONDS [PID...] | bench-victim timer HZ\n");
+	for (int i = NO_PROGRAM; argc == 3 && i <= STACK; i++)
+		if (strcmp(argv[1], names[i]) == 0 && strtod(argv[2], NULL) > 0)
+			return timer(strtod(argv[2], NULL), (enum taken)i);
+	fprintf(stderr, "usage: bench-victim spin FILE | bench-victim window FILE SECONDS [PID...] | bench-victim timer|program|stack HZ\n");
 	return 2;
 }

@@ -1,12 +1,13 @@
 #!/bin/sh
 # What sampling costs those who are sampled: the work that a program on each CPU gets done, without a sampler and with one,
 # in windows that take turns in one run. The samplers: a bare timer (a cpu-clock event of perf on each CPU that nothing
-# comes of, no program, no ring: the interrupt that all others pay, too), cprof-record as it is and with --unwind fp,
-# perf record -g and bcc's profile, all by cpu-clock. Needs root, and a machine that does nothing else. About a
-# minute a round for each rate and victim, twenty as it is:
+# comes of, no program, no ring: the interrupt that all others pay, too), the same with a BPF program that does nothing, and
+# with one that takes the user's stack by bpf_get_stack and throws it away (what those pay who sample in BPF before they
+# do anything with it), cprof-record as it is and with --unwind fp, perf record -g and bcc's profile, all by cpu-clock. Needs root, and a machine
+# that does nothing else. A minute and a quarter a round for each rate and victim, 25 as it is:
 #
-#	[BENCH_ROUNDS=5] [BENCH_HZ='99 4999'] [BENCH_VICTIMS='frames tables'] [BENCH_WINDOW=4] BIN=build/bin BUILD=build \
-#		tests/bench-victim.sh
+#	[BENCH_ROUNDS=5] [BENCH_HZ='99 4999'] [BENCH_VICTIMS='frames tables'] [BENCH_WINDOW=4] \
+#		[BENCH_SAMPLERS='timer program stack cprof cprof_fp perf bcc'] BIN=build/bin BUILD=build tests/bench-victim.sh
 #
 # 99 Hz is what is claimed; a quarter of a percent is as little as the noise of many machines, so the effect is magnified
 # by a higher rate. Time per sample is good for any rate; what a recorder does from time to time is in it at the
@@ -36,6 +37,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}" "${BENCH_ROUNDS:=5}"
 : "${BENCH_HZ:=99 4999}" "${BENCH_VICTIMS:=frames tables}" "${BENCH_WINDOW:=4}"
+: "${BENCH_SAMPLERS:=timer program stack cprof cprof_fp perf bcc}"
 PATH=$BIN:$PATH:/usr/sbin
 export LC_ALL=C
 cpus=$(getconf _NPROCESSORS_ONLN)
@@ -59,6 +61,8 @@ irq_time=$({ zcat /proc/config.gz || cat "/boot/config-$(uname -r)"; } 2>/dev/nu
 
 # Each sampler at $hz, in the background.
 run_timer() { exec "$victim" timer "$hz"; }
+run_program() { exec "$victim" program "$hz"; }
+run_stack() { exec "$victim" stack "$hz"; }
 run_cprof() { exec cprof-record -q -F "$hz" -a -o "$tmp/file"; }
 run_cprof_fp() { exec cprof-record -q -F "$hz" -a --unwind fp -o "$tmp/file"; }
 run_perf() { exec perf record -q -e cpu-clock -F "$hz" -a -g -o "$tmp/file"; }
@@ -135,9 +139,18 @@ rotate() { # N NAME...: the names, from the one behind the Nth
 	echo "$@"
 }
 
-samplers='timer cprof cprof_fp' peer=profile
-! command -v perf >/dev/null && echo "perf is not installed: left out" || samplers="$samplers perf"
-if has_bcc; then
+wants() { case " $BENCH_SAMPLERS " in *" $1 "*) true ;; *) false ;; esac; }
+samplers='' peer=profile
+for s in timer program stack cprof cprof_fp perf; do
+	! wants $s || samplers="$samplers $s"
+done
+if wants perf && ! command -v perf >/dev/null; then
+	echo "perf is not installed: left out"
+	samplers=${samplers%perf}
+fi
+if ! wants bcc; then
+	:
+elif has_bcc; then
 	samplers="$samplers bcc"
 elif command -v bpftrace >/dev/null; then
 	echo "bcc's profile does not run here ($(grep . "$tmp/err" 2>/dev/null | tail -1)): bpftrace stands for it."
@@ -184,30 +197,46 @@ function claim(what, said, key,    verdict) {
 	if (estimate(key) < 5) verdict = "cannot be told by so few rounds"
 	else verdict = high <= 0 ? "met" : low > 0 ? "not met" : "cannot be told, the noise is larger"
 	if (verdict == "not met") missed = 1
-	printf "  %-58s %s: %s\n", what, sprintf(said, middle, low, high), verdict
+	printf "  %-64s %s: %s\n", what, sprintf(said, middle, low, high), verdict
 }
 # Rounds in which both were measured: a - b.
 function differ(key, a, b, share,    r) {
 	for (r = 1; r <= rounds; r++)
 		if ((a, r) in value && (b, r) in value) value[key, r] = value[a, r] - share * value[b, r]
 }
-function claims(how, name,    ours, over) {
-	if ((how "cprof") in seen && (how "perf") in seen) {
-		differ("d", how "cprof", how "perf", 1)
-		claim("no more than perf record, by " name, "%+.3f points [%+.3f %+.3f]", "d")
+# Of who, which is said.
+function claims_of(who, said, how, name,    ours, over) {
+	if (!((how who) in seen)) return
+	if ((how "perf") in seen) {
+		differ("d", how who, how "perf", 1)
+		claim("no more than perf record" said ", by " name, "%+.3f points [%+.3f %+.3f]", "d")
 	}
-	if (!((how "cprof") in seen) || !((how "bcc") in seen)) return
-	differ(how "ours over", how "cprof", how "timer", 1)
+	if (!((how "bcc") in seen)) return
+	differ(how "ours over", how who, how "timer", 1)
 	differ(how "bcc over", how "bcc", how "timer", 1)
 	estimate(how "ours over"); ours = middle
 	estimate(how "bcc over"); over = middle
 	differ("d", how "ours over", how "bcc over", 0.5)
-	claim("over the timer less than half of " peer ", by " name, \
+	claim("over the timer less than half of " peer said ", by " name, \
 		sprintf("%.2f of it, %%+.3f points from half [%%+.3f %%+.3f]", over > 0 ? ours / over : 0), "d")
+}
+# What of the peer has been paid before anything is done with a sample. perf -g and profile walk by frame pointers.
+function claims(how, name,    over) {
+	differ(how "bcc over", how "bcc", how "timer", 1)
+	over = estimate(how "bcc over") ? middle : 0
+	differ(how "program over", how "program", how "timer", 1)
+	differ(how "stack over", how "stack", how "timer", 1)
+	if (over > 0 && estimate(how "program over"))
+		printf("  over the timer a program that does nothing takes %.2f of what %s does, by %s\n", middle / over, peer, name)
+	if (over > 0 && estimate(how "stack over"))
+		printf("  over the timer a stack that is thrown away takes %.2f of what %s does, by %s\n", middle / over, peer, name)
+	claims_of("cprof", "", how, name)
+	claims_of("cprof_fp", ", --unwind fp", how, name)
 }
 BEGIN {
 	seed = 4711; DRAWS = 1000
-	label["timer"] = "bare timer"; label["cprof"] = "cprof-record"; label["cprof_fp"] = "cprof-record --unwind fp"
+	label["timer"] = "bare timer"; label["program"] = "empty BPF program"
+	label["stack"] = "bare bpf_get_stack"; label["cprof"] = "cprof-record"; label["cprof_fp"] = "cprof-record --unwind fp"
 	label["perf"] = "perf record -g"; label["bcc"] = peer
 }
 {
@@ -235,8 +264,9 @@ END {
 		100 * busy / of, median(a, m), median(b, m), median(c, m)
 	printf "  %-25s %7s %17s %8s | %7s %17s %8s | %7s %17s %8s | %8s\n", "% of a CPU per CPU", \
 		"wall", "", "us/smpl", "own", "", "us/smpl", "turns", "", "us/smpl", "itself"
-	for (k = 1; k <= 5; k++) {
-		s = substr("timer   cprof   cprof_fpperf    bcc     ", k * 8 - 7, 8); sub(/ +$/, "", s)
+	rows = split("timer program stack cprof cprof_fp perf bcc", row, " ")
+	for (k = 1; k <= rows; k++) {
+		s = row[k]
 		if (!(("w" s) in seen)) continue
 		estimate("t" s); t = middle
 		printf "  %-25s %s | %s | %s | %8.3f\n", label[s], shown("w" s), irq == "y" ? sprintf("%34s", "-") : shown("c" s), shown("b" s), t
