@@ -358,28 +358,40 @@ static WALK_INLINE int walk_holds(const struct unwind_known *k, const struct wal
 }
 
 /*
- * The row at pc becomes the walk's, if it is remembered. Of callers, behind the one that was met before, stands most
- * often the next one. 0: it is.
+ * The row at pc, where it is remembered; NULL: it is not. *at: for a caller, where in the trail. Behind the row that was
+ * met before stands most often the next one.
  */
+static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, const struct walk *w, __u64 pc, __u32 *at)
+{
+	const struct unwind_known *k;
+
+	*at = w->at;
+	if (w->exact) {
+		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
+		return walk_holds(k, w, pc) ? k : NULL;
+	}
+	*at = (w->at + 1) & (UNWIND_TRAIL - 1);
+	k = &m->trail[*at];
+	if (walk_holds(k, w, pc))
+		return k;
+	*at = m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
+	k = &m->trail[*at];
+	return walk_holds(k, w, pc) ? k : NULL;
+}
+
+/* The row at pc becomes the walk's, if it is remembered. 0: it is. */
 WALK_FN int walk_recall(WALK_ENV *env, __u64 pc)
 {
 	struct unwind_memory *m = walk_memory(env);
 	struct walk *w = walk_state(env);
 	const struct unwind_known *k;
+	__u32 at;
 
 	if (!w || !m)
 		return -1;
-	if (w->exact) {
-		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
-	} else {
-		w->at = (w->at + 1) & (UNWIND_TRAIL - 1);
-		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
-		if (!walk_holds(k, w, pc)) {
-			w->at = m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
-			k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
-		}
-	}
-	if (!walk_holds(k, w, pc))
+	k = walk_known(m, w, pc, &at);
+	w->at = at;
+	if (!k)
 		return -1;
 	w->rule = k->rule;
 	w->distance = (__u32)(pc - k->from);
