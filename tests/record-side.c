@@ -1,6 +1,6 @@
 /*
  * The side modules of cprof-record by hand: each command prints what one of them says.
- * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose}.t tell what it should be.
+ * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose,queue}.t tell what it should be.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/kernel.h"
 #include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/queue.h"
 #include "cmd/cprof-record/vdso.h"
 #include "common/stream/record.h"
 
@@ -412,6 +413,30 @@ static int capability(char **args)
 	return 0;
 }
 
+/* Of standard input: "TIME KIND" is pushed, with its line as its bytes; after "until TIME" comes what is ripe then. */
+static int queue(char **args)
+{
+	struct queue q = { 0 };
+	uint64_t time, n;
+	unsigned int kind;
+	char line[128];
+
+	(void)args;
+	while (fgets(line, sizeof(line), stdin)) {
+		if (sscanf(line, "%" SCNu64 " %u", &time, &kind) == 2) {
+			queue_push(&q, kind, time, line, strlen(line));
+		} else if (sscanf(line, "until %" SCNu64, &time) == 1) {
+			n = queue_ripe(&q, time);
+			for (size_t i = 0; i < n; i++)
+				fwrite(queue_bytes(&q, &q.items[i]), 1, q.items[i].n, stdout);
+			queue_drop(&q, n);
+			printf("until %" PRIu64 ": %zu left\n", time, q.n);
+		}
+	}
+	queue_release(&q);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -424,7 +449,7 @@ int main(int argc, char **argv)
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
 		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
-		{ "ksym", ksym, 0 },
+		{ "ksym", ksym, 0 },	     { "queue", queue, 0 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

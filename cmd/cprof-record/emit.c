@@ -23,12 +23,14 @@ bool emit_init(struct emit *e)
 	e->jitdumps = jitdumps_new();
 	e->cgroups = cgroups_new();
 	e->places = places_new();
-	return tree_init(&e->tree) && e->jitmaps && e->jitdumps && e->cgroups && e->places;
+	e->callers = calloc(EMIT_CALLERS, sizeof(*e->callers));
+	return tree_init(&e->tree) && e->callers && e->jitmaps && e->jitdumps && e->cgroups && e->places;
 }
 
 void emit_release(struct emit *e)
 {
 	tree_release(&e->tree);
+	free(e->callers);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
 	jitmaps_free(e->jitmaps);
@@ -155,6 +157,8 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->said_nodes = NODE_FIRST;
 	e->said_vdso = false;
 	tree_clear(&e->tree);
+	for (size_t i = 0; i < EMIT_CALLERS; i++)
+		e->callers[i].node = 0;
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
@@ -363,9 +367,9 @@ static void say_tree(struct emit *e, uint64_t time)
 }
 
 /* What samples of all events have in common. */
-static void put_sample(struct emit *e, const struct record_sample *r)
+static void put_sample(struct emit *e, const struct record *r)
 {
-	put(e, (struct record){ .type = RECORD_SAMPLE, .sample = *r });
+	writer_put(e->w, r);
 	e->segment_samples++;
 }
 
@@ -373,10 +377,11 @@ static void put_sample(struct emit *e, const struct record_sample *r)
 static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
 {
 	bool tick = s->what == SAMPLE_TICK;
-	struct record_sample r = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
-				   .thread = t->id, .weight = s->weight ? s->weight : engine_period(e->options) };
+	struct record r = { .type = RECORD_SAMPLE,
+			    .sample = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
+					.thread = t->id, .weight = s->weight ? s->weight : engine_period(e->options) } };
 
-	if (!stacks_nodes(e, t->proc, stack, &r.user, &r.kernel))
+	if (!stacks_nodes(e, t->proc, stack, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	e->roots[stack->user.end]++;
 	say_cgroup(e, t->proc, s->cgroup, s->time);
@@ -391,19 +396,20 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
 	struct place *place = places_find(e->places, w->head.weight);
-	struct record_sample r = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
-				   .user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN };
+	struct record r = { .type = RECORD_SAMPLE,
+			    .sample = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
+					.user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN } };
 
-	if (place && !places_nodes(e, place, t->proc, &r.user, &r.kernel))
+	if (place && !places_nodes(e, place, t->proc, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	say_cgroup(e, t->proc, place ? place->cgroup : 0, w->head.time);
 	say_vdso(e, t->proc);
 	say_tree(e, w->head.time);
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
-		r.event = EVENT_WAITS + i;
-		r.weight = w->ns[i];
-		r.time = w->head.time - (i == WAIT_CPU ? 0 : w->ns[WAIT_CPU]);
-		if (r.weight)
+		r.sample.event = EVENT_WAITS + i;
+		r.sample.weight = w->ns[i];
+		r.sample.time = w->head.time - (i == WAIT_CPU ? 0 : w->ns[WAIT_CPU]);
+		if (r.sample.weight)
 			put_sample(e, &r);
 	}
 	e->waits++;

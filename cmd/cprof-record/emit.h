@@ -31,7 +31,15 @@ enum {
 /* Their ids in the stream; those of waits are in order of their reasons, enum wait_reason, of others as in the options. */
 enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
 
-enum { EMIT_KNOWN = 256, EMIT_CALLERS = 1024 };
+enum { EMIT_KNOWN = 256, EMIT_CALLERS = 1024, CALLERS_MOST = 61 };
+
+/* Callers of a leaf, and what is their node in the tree. */
+struct callers {
+	uint64_t process;
+	uint32_t node, n; /* node 0: nothing */
+	enum root root;
+	uint64_t addresses[CALLERS_MOST];
+};
 
 struct places;
 
@@ -47,7 +55,7 @@ struct emit {
 	struct jitmaps *jitmaps;
 	struct jitdumps *jitdumps;
 	struct tree tree;
-	uint32_t callers[EMIT_CALLERS]; /* nodes of innermost callers that came lately, by a hash: each is compared before it is believed */
+	struct callers *callers; /* EMIT_CALLERS, by a hash */
 	uint32_t said_frames, said_nodes;
 	bool said_vdso;
 	bool sideband_lost; /* since then mappings may be missing */

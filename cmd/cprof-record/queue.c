@@ -38,11 +38,62 @@ static int by_time(const void *a, const void *b)
 	return (int32_t)(x->order - y->order); /* it wraps around */
 }
 
+/* Where the run ends that begins there: all in it are in order. */
+static size_t run_end(const struct queue *q, size_t at)
+{
+	while (++at < q->n && by_time(&q->items[at - 1], &q->items[at]) <= 0)
+		;
+	return at < q->n ? at : q->n;
+}
+
+/* Two runs that follow each other become one, in the spare items. */
+static void merge(struct queue *q, size_t from, size_t middle, size_t end)
+{
+	const struct item *a = q->items + from, *b = q->items + middle, *b_end = q->items + end;
+	struct item *to = q->spare + from;
+
+	while (a < q->items + middle && b < b_end)
+		*to++ = by_time(a, b) <= 0 ? *a++ : *b++;
+	while (a < q->items + middle)
+		*to++ = *a++;
+	while (b < b_end)
+		*to++ = *b++;
+}
+
+/* What each CPU has brought is in order already, and so is what was left: a few runs are merged two by two. */
+static void sort(struct queue *q)
+{
+	while (run_end(q, 0) < q->n) {
+		struct item *merged = q->spare;
+
+		for (size_t at = 0, middle, end; at < q->n; at = end) {
+			middle = run_end(q, at);
+			end = middle < q->n ? run_end(q, middle) : middle;
+			merge(q, at, middle, end);
+		}
+		q->spare = q->items;
+		q->items = merged;
+	}
+}
+
+/* As many spare items as there are others. */
+static bool has_spare(struct queue *q)
+{
+	if (q->spare_cap < q->cap) {
+		free(q->spare);
+		q->spare = malloc(q->cap * sizeof(*q->spare));
+		q->spare_cap = q->spare ? q->cap : 0;
+	}
+	return q->spare != NULL;
+}
+
 size_t queue_ripe(struct queue *q, uint64_t until)
 {
 	size_t n = 0;
 
-	if (q->n)
+	if (q->n && has_spare(q))
+		sort(q);
+	else if (q->n)
 		qsort(q->items, q->n, sizeof(*q->items), by_time);
 	while (n < q->n && q->items[n].time <= until)
 		n++;
@@ -73,6 +124,14 @@ static void close_gaps(struct queue *q)
 	buf_release(&bytes);
 }
 
+static void release_items(struct queue *q)
+{
+	free(q->items);
+	free(q->spare);
+	q->items = q->spare = NULL;
+	q->n = q->cap = q->spare_cap = 0;
+}
+
 void queue_drop(struct queue *q, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -83,6 +142,8 @@ void queue_drop(struct queue *q, size_t n)
 		q->gone = 0;
 		if (q->bytes.cap > KEEP_BYTES) /* after a burst */
 			buf_release(&q->bytes);
+		if (q->cap * sizeof(*q->items) > KEEP_BYTES)
+			release_items(q);
 		return;
 	}
 	if (n)
@@ -94,6 +155,6 @@ void queue_drop(struct queue *q, size_t n)
 void queue_release(struct queue *q)
 {
 	buf_release(&q->bytes);
-	free(q->items);
+	release_items(q);
 	*q = (struct queue){ 0 };
 }

@@ -22,6 +22,8 @@ struct queue {
 	struct buf bytes;
 	struct item *items;
 	size_t n, cap;
+	struct item *spare; /* to sort them; as many as items has room for, or fewer */
+	size_t spare_cap;
 	size_t gone;     /* of the bytes: those of items that were dropped */
 	uint32_t pushed; /* items, ever */
 	uint64_t lost; /* items dropped for want of memory */

@@ -1,6 +1,9 @@
 #include "cmd/cprof-record/stacks.h"
 
 #include <errno.h>
+#include <string.h>
+
+#include "common/base/hash.h"
 
 enum {
 	SWITCH_DEPTH = 8, /* __schedule is not farther in */
@@ -16,46 +19,59 @@ static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t proce
 	return (struct tree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
-/* Is this the node of all but the leaf? To go up from it costs less than to look for it from the root on. */
-static bool is_caller(const struct tree *t, uint32_t node, const uint64_t *address, int n, uint64_t process, enum root root)
+/* Where the callers of a leaf are remembered, if they are. */
+static struct callers *callers_of(const struct emit *e, const uint64_t *callers, size_t n, uint64_t process)
 {
-	for (int i = 1; i < n; i++) {
-		struct tree_frame f = frame_at(address, i, process);
-
-		if (node < NODE_FIRST || node >= t->n_nodes || !tree_same_frame(&t->frames[t->nodes[node].frame], &f))
-			return false;
-		node = t->nodes[node].parent;
-	}
-	return node == root;
+	return &e->callers[(hash_bytes(callers, n * sizeof(*callers)) + process) % EMIT_CALLERS];
 }
 
-static uint32_t *recent_caller(struct emit *e, const uint64_t *address, int n, uint64_t process)
+static bool is_recent(const struct callers *r, const uint64_t *callers, size_t n, uint64_t process, enum root root)
 {
-	uint64_t hash = process;
+	return r->node && r->n == n && r->process == process && r->root == root &&
+	       memcmp(r->addresses, callers, n * sizeof(*callers)) == 0;
+}
 
-	for (int i = 1; i < n; i++)
-		hash = hash * 0x9e3779b97f4a7c15 + address[i];
-	return &e->callers[hash_u64(hash) % EMIT_CALLERS];
+/* The node of all but the leaf, from the root on; 0 without memory. */
+static uint32_t walk_callers(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+{
+	uint32_t node = root;
+
+	for (int i = n; i-- > 1;) {
+		struct tree_frame f = frame_at(address, i, process);
+
+		node = tree_child(&e->tree, node, &f);
+		if (node == 0)
+			return 0;
+	}
+	return node;
+}
+
+/* The same. Most callers came lately: to compare all of them costs less than to look for one in the tree. */
+static uint32_t find_callers(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+{
+	size_t others = (size_t)n - 1;
+	struct callers *r;
+
+	if (others == 0 || others > CALLERS_MOST)
+		return n == 1 ? root : walk_callers(e, address, n, process, root);
+	r = callers_of(e, address + 1, others, process);
+	if (is_recent(r, address + 1, others, process, root))
+		return r->node;
+	r->node = walk_callers(e, address, n, process, root);
+	r->n = (uint32_t)others;
+	r->process = process;
+	r->root = root;
+	memcpy(r->addresses, address + 1, others * sizeof(*address));
+	return r->node;
 }
 
 /* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
 static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
-	uint32_t *recent = recent_caller(e, address, n, process), node = *recent;
-	struct tree_frame f;
+	struct tree_frame leaf = frame_at(address, 0, process);
+	uint32_t node = find_callers(e, address, n, process, root);
 
-	if (!is_caller(&e->tree, node, address, n, process, root)) {
-		node = root;
-		for (int i = n; i-- > 1;) {
-			f = frame_at(address, i, process);
-			node = tree_child(&e->tree, node, &f);
-			if (node == 0)
-				return 0;
-		}
-		*recent = node;
-	}
-	f = frame_at(address, 0, process);
-	return tree_child(&e->tree, node, &f);
+	return node || n == 1 ? tree_child(&e->tree, node, &leaf) : 0;
 }
 
 /*
