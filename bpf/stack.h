@@ -83,36 +83,45 @@ static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 	w->regs[16] = r->rip;
 }
 
-/* The present frame's address behind the others. 0: there is no room. */
-static __always_inline int push_frame(struct scratch *s)
-{
-	unsigned int at = s->n;
-
-	if (at > ADDRESSES - 8 || s->head.user_n >= (short)user_depth)
-		return 0;
-	*(unsigned long long *)(my_data(s) + (at & (ADDRESSES - 8))) =
-		s->walk.regs[UNWIND_RIP] | (s->walk.exact ? SAMPLE_EXACT : 0);
-	s->n = at + 8;
-	s->head.user_n++;
-	return 1;
-}
-
-/* The present frame and one step, or some quick ones and their frames. Verified once, not once a frame. */
-__attribute__((noinline)) int walk_frame(WALK_ENV *env)
+/* The present frame behind the others and a step, as long as steps are quick, or some. WALK_SLOWLY: the step is to be made. */
+__attribute__((noinline)) int walk_frames(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
-	int end;
+	int end = WALK_ON, n, most = (int)user_depth;
+	struct window *window;
+	unsigned char *data;
+	unsigned int at;
+	struct quick q;
 
+	use(env);
 	if (!s)
 		return WALK_DEPTH;
-	for (int i = 0; i < QUICK_STEPS; i++) {
-		if (!push_frame(s))
-			return WALK_DEPTH;
-		end = walk_quickly(&s->walk, &s->memory, &s->window);
-		if (end != WALK_ON)
-			return end == WALK_SLOWLY ? walk_step(env) : end;
+	window = &s->window;
+	asm volatile("" : "+r"(window)); /* else each of its members is looked for from s on */
+	data = my_data(s);
+	q = quick_begin(&s->walk);
+	at = s->n;
+	n = s->head.user_n;
+	for (int i = 0; i < QUICK_STEPS && end == WALK_ON; i++) {
+		if (at > ADDRESSES - 8 || n >= most) {
+			end = WALK_DEPTH;
+			break;
+		}
+		*(unsigned long long *)(data + (at & (ADDRESSES - 8))) = q.ip | (q.exact ? SAMPLE_EXACT : 0);
+		at += 8;
+		n++;
+		end = quick_step(&q, &s->memory, window);
 	}
-	return WALK_ON;
+	quick_end(&q, &s->walk);
+	s->n = at;
+	s->head.user_n = (short)n;
+	return end;
+}
+
+/* A step of any kind. Verified once, not once a frame. */
+__attribute__((noinline)) int walk_slowly(WALK_ENV *env)
+{
+	return walk_step(env);
 }
 
 static __always_inline void push_state(struct scratch *s, unsigned int frame)
@@ -205,7 +214,9 @@ static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned 
 
 	begin_walk(env, s, pid);
 	for (int i = 0; i < SAMPLE_DEPTH_MAX + 1; i++) {
-		end = walk_frame(env);
+		end = walk_frames(env);
+		if (end == WALK_SLOWLY)
+			end = walk_slowly(env);
 		if (end != WALK_ON)
 			break;
 	}

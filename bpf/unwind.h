@@ -194,18 +194,42 @@ static __always_inline int walk_opens(struct window *w, __u64 low, __u64 end)
 	return 1;
 }
 
+/* What most steps need of a walk, where the compiler can keep it in registers. */
+struct quick {
+	__u64 ip, sp, bp;
+	__u32 generation, at;
+	__u8 exact, inner, bx_known;
+};
+
+static __always_inline struct quick quick_begin(const struct walk *w)
+{
+	return (struct quick){ w->regs[UNWIND_RIP], w->regs[UNWIND_RSP], w->regs[UNWIND_RBP], w->space.generation,
+			       w->at, w->exact, w->inner, w->bx_known };
+}
+
+static __always_inline void quick_end(const struct quick *q, struct walk *w)
+{
+	w->regs[UNWIND_RIP] = q->ip;
+	w->regs[UNWIND_RSP] = q->sp;
+	w->regs[UNWIND_RBP] = q->bp;
+	w->at = q->at;
+	w->exact = q->exact;
+	w->inner = q->inner;
+	w->bx_known = q->bx_known;
+}
+
 /*
  * Most of all steps, without a call: where the row is remembered, and its rule needs rsp or rbp and what is saved
  * beside the return address. As walk_step; WALK_SLOWLY: it is none of those, and nothing has changed but the window.
  */
-static __always_inline int walk_quickly(struct walk *w, const struct unwind_memory *m, struct window *window)
+static __always_inline int quick_step(struct quick *q, const struct unwind_memory *m, struct window *window)
 {
-	__u64 pc = w->regs[UNWIND_RIP] - !w->exact, sp = w->regs[UNWIND_RSP], cfa, low, ra_at, bp_at;
+	__u64 pc = q->ip - !q->exact, cfa, low, ra_at, bp_at;
 	const struct unwind_known *k;
 	const struct unwind_rule *r;
-	__u32 at;
+	__u32 at = q->at;
 
-	k = walk_known(m, w, pc, &at);
+	k = walk_known(m, q->generation, pc, q->exact, &at);
 	if (!k)
 		return WALK_SLOWLY;
 	r = &k->rule;
@@ -213,22 +237,22 @@ static __always_inline int walk_quickly(struct walk *w, const struct unwind_memo
 		return WALK_COMPLETE;
 	if ((r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP) || r->bp > UNWIND_AT_CFA || r->bx == UNWIND_AT_CFA)
 		return WALK_SLOWLY;
-	cfa = w->regs[r->kind == UNWIND_CFA_RSP ? UNWIND_RSP : UNWIND_RBP] + (__s64)r->cfa;
+	cfa = (r->kind == UNWIND_CFA_RSP ? q->sp : q->bp) + (__s64)r->cfa;
 	low = cfa + (__s64)(r->bp == UNWIND_AT_CFA ? r->bp_at : -8);
-	if (low < sp || low > cfa - 8 || !walk_opens(window, low, cfa))
+	if (low < q->sp || low > cfa - 8 || !walk_opens(window, low, cfa))
 		return WALK_SLOWLY;
 	ra_at = cfa - 8 - window->at;
 	bp_at = low - window->at;
 	if (ra_at >= WINDOW || bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
 		return WALK_SLOWLY;
 	if (r->bp == UNWIND_AT_CFA)
-		w->regs[UNWIND_RBP] = *(__u64 *)(window->bytes + bp_at);
-	w->regs[UNWIND_RIP] = *(__u64 *)(window->bytes + ra_at);
-	w->regs[UNWIND_RSP] = cfa;
-	w->at = at;
-	w->exact = w->inner = 0;
+		q->bp = *(__u64 *)(window->bytes + bp_at);
+	q->ip = *(__u64 *)(window->bytes + ra_at);
+	q->sp = cfa;
+	q->at = at;
+	q->exact = q->inner = 0;
 	if (r->bx == UNWIND_LOST)
-		w->bx_known = 0;
+		q->bx_known = 0;
 	return WALK_ON;
 }
 

@@ -347,36 +347,36 @@ static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct 
 	return WALK_ON;
 }
 
-static WALK_INLINE __u32 walk_hash(const struct walk *w, __u64 pc)
+static WALK_INLINE __u32 walk_hash(__u32 generation, __u64 pc)
 {
-	return ((__u32)(pc >> 4) ^ w->space.generation * 0x85ebca6bu) * 0x9e3779b1u;
+	return ((__u32)(pc >> 4) ^ generation * 0x85ebca6bu) * 0x9e3779b1u;
 }
 
-static WALK_INLINE int walk_holds(const struct unwind_known *k, const struct walk *w, __u64 pc)
+static WALK_INLINE int walk_holds(const struct unwind_known *k, __u32 generation, __u64 pc)
 {
-	return k->generation == w->space.generation && pc - k->from < k->bytes;
+	return k->generation == generation && pc - k->from < k->bytes;
 }
 
 /*
- * The row at pc, where it is remembered; NULL: it is not. *at: for a caller, where in the trail. Behind the row that was
+ * The row at pc, where it is remembered; NULL: it is not. *at: of callers, where in the trail. Behind the row that was
  * met before stands most often the next one.
  */
-static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, const struct walk *w, __u64 pc, __u32 *at)
+static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, __u32 generation, __u64 pc, int exact,
+							 __u32 *at)
 {
 	const struct unwind_known *k;
 
-	*at = w->at;
-	if (w->exact) {
-		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
-		return walk_holds(k, w, pc) ? k : NULL;
+	if (exact) {
+		k = &m->leaves[walk_hash(generation, pc) >> (32 - UNWIND_LEAVES_BITS)];
+		return walk_holds(k, generation, pc) ? k : NULL;
 	}
-	*at = (w->at + 1) & (UNWIND_TRAIL - 1);
+	*at = (*at + 1) & (UNWIND_TRAIL - 1);
 	k = &m->trail[*at];
-	if (walk_holds(k, w, pc))
+	if (walk_holds(k, generation, pc))
 		return k;
-	*at = m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
+	*at = m->where[walk_hash(generation, pc) >> (32 - UNWIND_TRAIL_BITS)] & (UNWIND_TRAIL - 1);
 	k = &m->trail[*at];
-	return walk_holds(k, w, pc) ? k : NULL;
+	return walk_holds(k, generation, pc) ? k : NULL;
 }
 
 /* The row at pc becomes the walk's, if it is remembered. 0: it is. */
@@ -385,12 +385,10 @@ WALK_FN int walk_recall(WALK_ENV *env, __u64 pc)
 	struct unwind_memory *m = walk_memory(env);
 	struct walk *w = walk_state(env);
 	const struct unwind_known *k;
-	__u32 at;
 
 	if (!w || !m)
 		return -1;
-	k = walk_known(m, w, pc, &at);
-	w->at = at;
+	k = walk_known(m, w->space.generation, pc, w->exact, &w->at);
 	if (!k)
 		return -1;
 	w->rule = k->rule;
@@ -409,10 +407,10 @@ static WALK_INLINE void walk_remember(WALK_ENV *env, struct walk *w, __u64 pc, _
 	if (left > w->end - pc)
 		left = (__u32)(w->end - pc);
 	if (w->exact) {
-		k = &m->leaves[walk_hash(w, pc) >> (32 - UNWIND_LEAVES_BITS)];
+		k = &m->leaves[walk_hash(w->space.generation, pc) >> (32 - UNWIND_LEAVES_BITS)];
 	} else {
 		w->at = m->next++ & (UNWIND_TRAIL - 1);
-		m->where[walk_hash(w, pc) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
+		m->where[walk_hash(w->space.generation, pc) >> (32 - UNWIND_TRAIL_BITS)] = (__u16)w->at;
 		k = &m->trail[w->at & (UNWIND_TRAIL - 1)];
 	}
 	k->from = pc - w->distance;
