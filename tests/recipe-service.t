@@ -66,8 +66,11 @@ cp "$BIN/cprof-record" "$BUILD/tests/burn" "$tmp/"
 # Namespaces of their own as far as both have them: network, host name, IPC, control groups.
 apart="unshare -n -u -i -C --"
 $apart true 2>/dev/null || apart=
+# One program that computes, and one whose time is all the kernel's: a computing one is there only by chance.
 "$tmp/burn" threads 60 >/dev/null &
 busy=$!
+dd if=/dev/zero of=/dev/null bs=1M 2>/dev/null &
+busy="$busy $!"
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # recorded WHAT DIR: the captures in DIR are of another user's process and of the kernel, by the engine that costs least
