@@ -243,6 +243,17 @@ static void say_metrics(struct recorder *r, uint64_t now, bool last)
 	r->metrics_failed = true;
 }
 
+static void give_sign(struct recorder *r, uint64_t now)
+{
+	struct buf status = { 0 };
+
+	if (!notify_due(&r->notify, now))
+		return;
+	report_status(r, now, &status);
+	notify_alive(&r->notify, now, buf_cstr(&status));
+	buf_release(&status);
+}
+
 /*
  * With nothing new there is nothing to be done between two flushes, and to wake up costs most of what we take then.
  * Somebody new is met by his first sample, of which the walk by tables knows too little. Not where the end of a process
@@ -291,6 +302,7 @@ static void record(struct recorder *r)
 		say_metrics(r, now, false);
 		report_complaints(r);
 		report_progress(r, now);
+		give_sign(r, now);
 		next_flush += SECOND;
 		if (next_flush < now || next_flush > now + SECOND) /* late; or early, for a signal */
 			next_flush = now + SECOND;
@@ -301,6 +313,7 @@ static void finish(struct recorder *r)
 {
 	uint64_t now;
 
+	notify_stopping(&r->notify);
 	r->engine->ops->stop(r->engine);
 	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
 		ledger_offline(&r->ledger, r->cpus.items[i], r->engine->ended);
@@ -332,6 +345,7 @@ static void wait_for_hooks(struct recorder *r)
 		if (poll(&signals, 1, 100) > 0)
 			take_signals(r);
 		hooks_reap(&r->output.hooks);
+		give_sign(r, host_mono_ns());
 		if (!said && host_mono_ns() - since > SECOND) {
 			cli_warn("waiting for the command of --on-rotate, for %zu file%s; a signal ends it",
 				 hooks_left(&r->output.hooks), hooks_left(&r->output.hooks) == 1 ? "" : "s");
@@ -454,6 +468,7 @@ static void start(struct recorder *r)
 	}
 	if (r->o.command)
 		command_go(&r->command);
+	notify_ready(&r->notify);
 }
 
 int main(int argc, char **argv)
@@ -465,6 +480,9 @@ int main(int argc, char **argv)
 	options_parse(&r.o, argc, argv);
 	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
 	catch_signals(&r);
+	r.notify.fd = -1;
+	if (!r.o.command) /* else the service is the command, which has its own to say */
+		notify_open(&r.notify);
 	prepare(&r, argv);
 	start(&r);
 	record(&r);
@@ -488,6 +506,7 @@ int main(int argc, char **argv)
 	queue_release(&r.queue);
 	ledger_release(&r.ledger);
 	targets_release(&r.targets);
+	notify_close(&r.notify);
 	if (no_memory)
 		cli_die(STATUS_SYSTEM, "memory ran out: the capture lacks what is counted there as no-memory");
 	return STATUS_OK;

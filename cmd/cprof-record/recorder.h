@@ -5,6 +5,7 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/notify.h"
 #include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/promise.h"
 #include "cmd/cprof-record/targets.h"
@@ -38,6 +39,7 @@ struct recorder {
 	uint64_t looked; /* which CPUs are online: then */
 	bool progress;
 	struct promise promise; /* of --max-cost */
+	struct notify notify;
 	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;

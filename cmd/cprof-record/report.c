@@ -7,17 +7,41 @@
 #include "cmd/cli.h"
 #include "common/profile/ends.h"
 
-void report_progress(const struct recorder *r, uint64_t now)
+/* Of all events that are sampled. */
+static uint64_t samples_of(const struct recorder *r)
 {
-	uint64_t samples = r->emit.samples, lost = 0;
+	uint64_t n = r->emit.samples;
+
+	for (size_t i = 0; i < r->o.n_events; i++)
+		n += r->emit.others[i];
+	return n;
+}
+
+static uint64_t lost_of(const struct recorder *r)
+{
+	uint64_t n = 0;
 
 	for (enum outcome o = OUTCOME_EMITTED; o < OUTCOMES; o++)
-		lost += outcome_is_lost(o) ? ledger_total(&r->ledger, o) : 0;
-	for (size_t i = 0; i < r->o.n_events; i++)
-		samples += r->emit.others[i];
+		n += outcome_is_lost(o) ? ledger_total(&r->ledger, o) : 0;
+	return n;
+}
+
+void report_progress(const struct recorder *r, uint64_t now)
+{
 	if (r->progress)
 		fprintf(stderr, "\r%4" PRIu64 " s  %" PRIu64 " samples  %" PRIu64 " kB  %" PRIu64 " lost ",
-			(now - r->started) / 1000000000, samples, output_bytes(&r->output) / 1000, lost);
+			(now - r->started) / 1000000000, samples_of(r), output_bytes(&r->output) / 1000, lost_of(r));
+}
+
+void report_status(const struct recorder *r, uint64_t now, struct buf *out)
+{
+	double wall = (double)(now - r->started) / 1e9 * (double)(r->cpus.n ? r->cpus.n : 1);
+	uint64_t ns = r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS] + r->ledger.costs[COST_BPF_NS];
+
+	buf_printf(out, "%u Hz, %" PRIu64 " samples, %" PRIu64 " lost", r->o.hertz, samples_of(r), lost_of(r));
+	if (r->output.dark)
+		buf_text(out, ", no room to write to");
+	buf_printf(out, "; cost %.3f %% of a CPU per CPU", wall > 0 ? (double)ns / 1e7 / wall : 0);
 }
 
 static void complain(const struct recorder *r, const char *complaint)

@@ -1,0 +1,89 @@
+#include "cmd/cprof-record/notify.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+
+enum { STATUS_SECONDS = 10, MICROSECOND = 1000 };
+
+/* A path, or a name that begins with "@" in the abstract namespace, where a NUL stands for that. */
+static bool set_address(struct notify *n, const char *name)
+{
+	size_t length = strlen(name);
+
+	if ((name[0] != '/' && name[0] != '@') || length < 2 || length >= sizeof(n->to.sun_path))
+		return false;
+	n->to.sun_family = AF_UNIX;
+	memcpy(n->to.sun_path, name, length);
+	if (name[0] == '@')
+		n->to.sun_path[0] = 0;
+	n->to_n = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+	return true;
+}
+
+/* Half of the time after which we would be killed, as sd_watchdog_enabled(3) asks; 0: nobody watches us. */
+static uint64_t watchdog_interval(void)
+{
+	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+
+	if (!usec || (pid && strtol(pid, NULL, 10) != getpid()))
+		return 0;
+	return strtoull(usec, NULL, 10) / 2 * MICROSECOND;
+}
+
+void notify_open(struct notify *n)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+	uint64_t interval = watchdog_interval();
+
+	*n = (struct notify){ .fd = -1, .interval = STATUS_SECONDS * 1000000000ull };
+	if (interval && interval < n->interval)
+		n->interval = interval;
+	if (name && set_address(n, name))
+		n->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	unsetenv("NOTIFY_SOCKET");
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+}
+
+static void tell(const struct notify *n, const char *text)
+{
+	/* Not to wait: a manager that does not read must not hold us up. */
+	if (n->fd >= 0)
+		sendto(n->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&n->to, n->to_n);
+}
+
+void notify_ready(struct notify *n)
+{
+	tell(n, "READY=1");
+}
+
+bool notify_due(const struct notify *n, uint64_t now)
+{
+	return n->fd >= 0 && now - n->told >= n->interval;
+}
+
+void notify_alive(struct notify *n, uint64_t now, const char *status)
+{
+	struct buf text = { 0 };
+
+	n->told = now;
+	buf_printf(&text, "WATCHDOG=1\nSTATUS=%s", status);
+	tell(n, buf_cstr(&text));
+	buf_release(&text);
+}
+
+void notify_stopping(struct notify *n)
+{
+	tell(n, "STOPPING=1");
+}
+
+void notify_close(struct notify *n)
+{
+	if (n->fd >= 0)
+		close(n->fd);
+	n->fd = -1;
+}
