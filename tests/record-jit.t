@@ -10,12 +10,13 @@ share() { awk -v f="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); all += n; k = split($0,
 about_half() { if [ "$2" -ge 35 ] && [ "$2" -le 65 ]; then pass "$1"; else fail "$1"; diag "$2 %"; diag "$(head "$tmp/folded")"; fi; }
 fold() { cprof-sym "$tmp/c.bin" 2>"$tmp/err" | cprof-fold -U --comm jit >"$tmp/folded"; }
 
-cprof-record -q -F 499 -o "$tmp/c.bin" -- "$jit" 2
+cprof-record -q -F 499 --metrics "$tmp/m.prom" -o "$tmp/c.bin" -- "$jit" 2
 fold
 about_half "the first name, for the time it was right" "$(share first_name)"
 about_half "then the second, of the same address" "$(share second_name)"
 is "by the same address" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-dump | sed -n 's/^symbol frame=\([0-9]*\) .*source=perfmap.*/\1/p' | sort | uniq -c | awk '$1 > 1' | wc -l | awk '{ print ($1 > 0) }')" 1
 is "marked as such" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold -U -a | tr ';' '\n' | sed 's/ [0-9]*$//' | grep _name | sort -u | tr '\n' ' ')" "first_name_[j] second_name_[j] "
+like "whose addresses are in memory without a file" "$(cat "$tmp/m.prom")" '^cprof_record_addresses_total[{]where="memory",unresolved="0"[}] [1-9]'
 
 # In a container, its pid is another and its /tmp as well.
 if unshare --pid --mount --fork true 2>/dev/null; then

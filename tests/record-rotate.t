@@ -49,6 +49,11 @@ figure() { sed -n "s/^cprof_record_$1 //p" "$tmp/m.prom"; }
 is "the figures know the files" "$(figure files_total)" $#
 is "and the samples" "$(figure 'ticks_total{outcome="emitted",lost="0"}')" "$(outcome emitted "$@")"
 is "and the bytes" "$(figure written_bytes_total)" "$(cat "$@" | wc -c)"
+frames() { cprof-dump "$tmp/all.bin" | grep '^frame ' | grep -c "$@"; }
+from() { sed -n "s/^cprof_record_addresses_total{where=\"$1\",.*} //p" "$tmp/m.prom"; }
+is "and the addresses of the kernel" "$(($(from kernel) + $(from kernel-unnamed)))" "$(frames ' process=0 ')"
+is "and of programs" "$(($(from file) + $(from memory) + $(from nowhere)))" "$(frames -v ' process=0 ')"
+is "most of which have a file" "$(($(from file) > 9 * ($(from memory) + $(from nowhere))))" 1
 if command -v promtool >/dev/null; then
 	status "promtool has nothing to say" 0 sh -c "promtool check metrics <'$tmp/m.prom'"
 else

@@ -313,31 +313,42 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 		put(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }
 
-/* The symbol of a kernel address, once a segment. */
-static void say_ksym(struct emit *e, uint64_t address, uint64_t time)
+/* The symbol of a kernel address, once a segment; false: it has none. */
+static bool say_ksym(struct emit *e, uint64_t address, uint64_t time)
 {
 	struct kernel_symbol s;
 	struct buf key = { 0 };
 	uint32_t id;
 
 	if (!ksym_find(e->ksym, address, &s))
-		return;
+		return false;
 	buf_varint(&key, s.address);
 	buf_slice(&key, s.name);
 	if (!key.failed && !intern_find(&e->said_ksyms, buf_view(&key), &id) &&
 	    intern_add(&e->said_ksyms, buf_view(&key), &id))
 		put(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
 	buf_release(&key);
+	return true;
 }
 
-/* The vDSO's image, 8 kB, goes along when the first frame lies in it. */
-static void say_vdso(struct emit *e, const struct proc *p)
+/* The address to look up: that of a call, one back from where it returns to. */
+static uint64_t looked_up(const struct tree_frame *f)
 {
-	for (uint32_t i = e->said_frames; !e->said_vdso && i < e->tree.n_frames; i++) {
-		const struct tree_frame *f = &e->tree.frames[i];
-		const struct map *m = f->process == p->id ? maps_find(&p->maps, f->address) : NULL;
+	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
+}
 
-		if (m && m->file && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
+/* Counts the new frames of a process by where their names are; the vDSO's image, 8 kB, goes along with the first that lies in it. */
+static void look_at_frames(struct emit *e, const struct proc *p)
+{
+	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
+		const struct tree_frame *f = &e->tree.frames[i];
+		const struct map *m;
+
+		if (f->process != p->id)
+			continue;
+		m = maps_find(&p->maps, looked_up(f));
+		e->origins[!m ? ORIGIN_NOWHERE : m->file ? ORIGIN_FILE : ORIGIN_MEMORY]++;
+		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;
 		}
@@ -351,7 +362,7 @@ static void say_tree(struct emit *e, uint64_t time)
 		const struct tree_frame *f = &e->tree.frames[i];
 
 		if (f->process == 0)
-			say_ksym(e, f->kind == FRAME_RETURN ? f->address - 1 : f->address, time);
+			e->origins[say_ksym(e, looked_up(f), time) ? ORIGIN_KERNEL : ORIGIN_KERNEL_UNNAMED]++;
 	}
 	for (; e->said_frames < e->tree.n_frames; e->said_frames++) {
 		const struct tree_frame *f = &e->tree.frames[e->said_frames];
@@ -385,7 +396,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 		return EMIT_NO_MEMORY;
 	e->roots[stack->user.end]++;
 	say_cgroup(e, t->proc, s->cgroup, s->time);
-	say_vdso(e, t->proc);
+	look_at_frames(e, t->proc);
 	say_tree(e, s->time);
 	put_sample(e, &r);
 	(*(tick ? &e->samples : &e->others[s->event % EVENTS_MAX]))++;
@@ -403,7 +414,7 @@ static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task 
 	if (place && !places_nodes(e, place, t->proc, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	say_cgroup(e, t->proc, place ? place->cgroup : 0, w->head.time);
-	say_vdso(e, t->proc);
+	look_at_frames(e, t->proc);
 	say_tree(e, w->head.time);
 	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
 		r.sample.event = EVENT_WAITS + i;

@@ -43,6 +43,16 @@ struct callers {
 
 struct places;
 
+/* Where the name of an address is to be found. */
+enum origin {
+	ORIGIN_KERNEL,
+	ORIGIN_KERNEL_UNNAMED, /* it has no symbol, or they are hidden */
+	ORIGIN_FILE,
+	ORIGIN_MEMORY,  /* no file stands behind it: in a perf map or a jitdump file, if there is one */
+	ORIGIN_NOWHERE, /* nothing was mapped there as far as is known */
+	ORIGINS,
+};
+
 struct emit {
 	const struct output *output; /* whose writer this is */
 	struct writer *w;
@@ -77,6 +87,7 @@ struct emit {
 		uint64_t address;
 		bool is; /* in what calls the program of a tracepoint */
 	} known_callers[EMIT_KNOWN]; /* by the address's hash */
+	uint64_t origins[ORIGINS]; /* different addresses of each segment */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };

@@ -50,6 +50,26 @@ static void put_stacks(struct buf *out, const struct recorder *r)
 	}
 }
 
+static void put_origins(struct buf *out, const struct recorder *r)
+{
+	static const struct {
+		const char *name;
+		int unresolved;
+	} rows[ORIGINS] = {
+		[ORIGIN_KERNEL] = { "kernel", 0 },
+		[ORIGIN_KERNEL_UNNAMED] = { "kernel-unnamed", 1 },
+		[ORIGIN_FILE] = { "file", 0 },
+		[ORIGIN_MEMORY] = { "memory", 0 },
+		[ORIGIN_NOWHERE] = { "nowhere", 1 },
+	};
+
+	head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names are to be found; unresolved: "
+	     "nowhere. Of memory without a file: in what a JIT compiler told.");
+	for (unsigned int i = 0; i < ORIGINS; i++)
+		buf_printf(out, "cprof_record_addresses_total{where=\"%s\",unresolved=\"%d\"} %" PRIu64 "\n", rows[i].name,
+			   rows[i].unresolved, r->emit.origins[i]);
+}
+
 static void put_costs(struct buf *out, const struct ledger *l)
 {
 	static const struct {
@@ -120,6 +140,7 @@ bool metrics_write(struct recorder *r, uint64_t now, bool last)
 	put_ticks(&text, r);
 	put_events(&text, r);
 	put_stacks(&text, r);
+	put_origins(&text, r);
 	put_costs(&text, &r->ledger);
 	put_output(&text, r);
 	good = replace(r->o.metrics, &text);
