@@ -92,6 +92,62 @@ is "  and says nothing" "$(cat "$tmp/err")" ""
 recorded "the unit" "$tmp/state"
 like "  and its figures, which everybody may read" "$(stat -c %A "$tmp/run/cprof.prom")" '^-rw-r--r--'
 
+# By systemd itself, the first process of namespaces of its own, with control groups of its own: the unit as it is but for
+# --max-cost, since there BPF would see other process ids and perf samples; and a watchdog that does not take a minute. A recorder that is
+# stopped is found stuck, killed and begun again, and the next one completes its file.
+systemd() {
+	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cprof-test-$$
+	[ -x /lib/systemd/systemd ] && command -v systemctl >/dev/null || { echo "there is no systemd"; return; }
+	[ ! -d /run/systemd/system ] || { echo "this machine has a systemd of its own at work"; return; }
+	mkdir "$root" 2>/dev/null || { echo "no control group can be made"; return; }
+	sed 's/ --max-cost 0.5//; s/^WatchdogSec=.*/WatchdogSec=4/; s/^RestartSec=.*/RestartSec=1/; s/^\[Unit\]/&\nDefaultDependencies=no/' \
+		"$unit" >"$tmp/unit"
+	cat >"$tmp/init" <<-'END'
+		mount -t cgroup2 none /sys/fs/cgroup && mount -t tmpfs none /run && mount -t tmpfs none /var/lib &&
+			mount -t tmpfs none /usr/local/bin && cp "$1/cprof-record" /usr/local/bin/ || exit
+		mkdir -p /run/systemd/system /run/lock
+		cp "$1/unit" /run/systemd/system/cprof.service
+		printf '[Unit]\nDefaultDependencies=no\nWants=cprof.service\n' >/run/systemd/system/alone.target
+		{
+			for _ in $(seq 100); do
+				systemctl show -p StatusText cprof 2>/dev/null | grep -q samples && break
+				sleep 0.1
+			done
+			systemctl show -p ActiveState -p StatusText cprof
+			kill -STOP "$(systemctl show -P MainPID cprof)"
+			for _ in $(seq 150); do
+				[ "$(systemctl show -P NRestarts cprof)" = 0 ] || [ "$(systemctl is-active cprof)" != active ] || break
+				sleep 0.1
+			done
+			systemctl show -p NRestarts -p ActiveState cprof
+			systemctl stop cprof
+			systemctl show -p Result -p ActiveState cprof
+			ls -A /var/lib/cprof | sed 's/.*\./a file: ./'
+			cat /var/lib/cprof/*.cprof >"$1/systemd.cprof"
+			echo over
+		} >"$1/systemd" 2>&1 </dev/null &
+		exec /lib/systemd/systemd --system --log-target=console --unit=alone.target
+	END
+	container=other sh -c 'echo $$ >"$0/cgroup.procs" && shift && exec "$@"' "$root" "" \
+		unshare -p -m -u -i -C -f --kill-child=KILL --mount-proc sh "$tmp/init" "$tmp" >"$tmp/console" 2>&1 </dev/null &
+	box=$!
+	tries=0
+	until grep -q '^over' "$tmp/systemd" 2>/dev/null || [ $((tries = tries + 1)) -gt 400 ]; do sleep 0.1; done
+	kill -KILL $box
+	wait $box 2>/dev/null
+	tries=0
+	until find "$root" -depth -type d -exec rmdir {} + 2>/dev/null || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+	[ -s "$tmp/systemd" ] || head -n 1 "$tmp/console" | grep . || echo "systemd does not start here"
+}
+why=$(systemd)
+if [ -z "$why" ]; then
+	is "systemd runs it, misses it when it is stuck, and has it again" "$(sed 's/^StatusText=99 Hz, [1-9][0-9]* samples, .*/its figures/' "$tmp/systemd" | tr '\n' ',')" \
+		"its figures,ActiveState=active,NRestarts=1,ActiveState=active,Result=success,ActiveState=inactive,a file: .cprof,a file: .cprof,over,"
+	like "  whose captures are good, the first one up to where it was stuck" "$(cprof-top "$tmp/systemd.cprof" 2>&1)" 'cut'
+else
+	skip "systemd runs it" "$why"
+fi
+
 mkdir "$tmp/captures"
 set --
 for a in $(args); do
