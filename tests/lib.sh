@@ -39,4 +39,7 @@ may_record_all() {
 	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
 }
 
+# May a tracepoint be sampled here? Whether tracefs is mounted does not matter.
+has_tracepoint() { cprof-record -q -e "$1" -o "$tmp/.tracepoint" -- true 2>/dev/null; }
+
 done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }

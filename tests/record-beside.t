@@ -4,7 +4,7 @@
 may_record_all
 events=$BUILD/tests/events
 trace=syscalls:sys_enter_getppid
-[ -r /sys/kernel/tracing/events/syscalls/sys_enter_getppid/id ] || skip_all "no tracepoints here"
+has_tracepoint $trace || skip_all "no tracepoints here"
 
 # ticks OUTCOME FILE: so many became that
 ticks() { cprof-dump "$2" | sed -n "s/^ledger .*cpu=\([0-9]*\) outcome=$1 count=\([0-9]*\).*/\1 \2/p" | awk '{ v[$1] = $2 } END { for (k in v) n += v[k]; print n + 0 }'; }

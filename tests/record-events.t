@@ -4,8 +4,7 @@
 may_record_all
 events=$BUILD/tests/events
 trace=syscalls:sys_enter_getppid
-traced=/sys/kernel/tracing/events/syscalls/sys_enter_getppid/id
-[ -r $traced ] || { trace= ; diag "no tracepoints here"; }
+has_tracepoint $trace || { trace= ; diag "no tracepoints here"; }
 
 # count EVENT PATTERN FILE [OPTION...]: how many of it have this in their stack
 count() { e=$1 p=$2 f=$3; shift 3; cprof-fold --event "$e" "$@" "$f" | grep -e "$p" | awk '{ n += $NF } END { print n + 0 }'; }
@@ -161,6 +160,23 @@ refused 2 'is there twice' -e cs -e context-switches
 refused 2 'for --engine bpf' -e page-faults --engine perf
 refused 2 'does not end in how many' -e sched:../../events/sched/sched_switch
 [ -z "$trace" ] || refused 2 'no tracepoint of this kernel' -e sched:nothing
+# Where nobody has mounted tracefs, or nobody has yet.
+if [ "$trace" ] && unshare -m true 2>/dev/null; then
+	cat >"$tmp/unmounted" <<-'END'
+		while umount /sys/kernel/tracing 2>/dev/null; do :; done
+		mount -t tmpfs none /sys/kernel/debug
+		"$@"
+		st=$?
+		grep -c tracefs /proc/mounts
+		exit $st
+	END
+	status "a tracepoint where tracefs is not mounted" 0 unshare -m sh "$tmp/unmounted" cprof-record -q -e sched:sched_process_exec -o "$tmp/un.bin" -- sh -c 'ls >/dev/null; true'
+	diag "$(cat "$tmp/err")"
+	is "  nor is it afterwards" "$(cat "$tmp/out")" 0
+	is "  is sampled all the same" "$(cprof-fold --event sched:sched_process_exec "$tmp/un.bin" | awk '{ n += $NF } END { print n + 0 }')" 2 # the shell and ls
+else
+	skip "a tracepoint where tracefs is not mounted" "no tracepoint, or no namespace to have none mounted in"
+fi
 if ! perf stat -e cache-misses true 2>&1 | grep -q 'not supported'; then
 	skip "no hardware counters" "there are some"
 else

@@ -26,7 +26,7 @@ if [ "$account" -ge $((cpus * 96)) ] && [ "$account" -le $((cpus * 106)) ]; then
 	fail "the account of ticks covers the time"; diag "$account % of a CPU, of $cpus CPUs"; fi
 # An event that costs too much pays itself, and the clock does not. The more CPUs, the less of each is what it costs.
 trace=raw_syscalls:sys_enter
-if [ -r /sys/kernel/tracing/events/raw_syscalls/sys_enter/id ]; then
+if has_tracepoint $trace; then
 	kill $one $two
 	"$BUILD/tests/events" 1 100000000000 &
 	one=$!

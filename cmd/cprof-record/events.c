@@ -4,9 +4,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mount.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
@@ -119,34 +121,78 @@ static const char *find_raw(const char *root, const struct event *e)
 	return is ? name : NULL;
 }
 
+static bool find_below(const char *root, struct event *e)
+{
+	struct buf id = { 0 };
+	bool found = read_id(root, e, &id);
+	int why = errno;
+
+	if (found) {
+		e->config = strtoull(buf_cstr(&id), NULL, 10);
+		e->raw = find_raw(root, e);
+	}
+	buf_release(&id);
+	errno = why;
+	return found;
+}
+
+/*
+ * A tracefs of our own, mounted nowhere (fsopen(2), Linux 5.2): for machines on which nobody has mounted one yet, which is no reason
+ * to leave something behind. -1: it is not to be had.
+ */
+static int mount_unseen(void)
+{
+	int fs = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC), mount = -1;
+
+	if (fs < 0)
+		return -1;
+	if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+		mount = (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	close(fs);
+	return mount;
+}
+
+static bool find_unseen(struct event *e, bool *there)
+{
+	int mount = mount_unseen();
+	char root[32];
+	bool found;
+
+	if (mount < 0)
+		return false;
+	*there = true;
+	snprintf(root, sizeof(root), "/proc/self/fd/%d", mount);
+	found = find_below(root, e);
+	close(mount);
+	return found;
+}
+
 static enum event_found find_tracepoint(struct event *e, struct buf *error)
 {
 	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
-	struct buf id = { 0 };
-	bool there = false, denied = false;
+	bool there = false, denied = false, seen;
 
 	e->kind = EVENT_TRACEPOINT;
 	e->type = PERF_TYPE_TRACEPOINT;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		char events[64];
 
-		if (read_id(roots[i], e, &id)) {
-			e->config = strtoull(buf_cstr(&id), NULL, 10);
-			e->raw = find_raw(roots[i], e);
-			buf_release(&id);
+		if (find_below(roots[i], e))
 			return EVENT_FOUND;
-		}
 		denied = denied || errno == EACCES;
 		snprintf(events, sizeof(events), "%s/events", roots[i]);
 		there = there || access(events, F_OK) == 0;
 	}
-	buf_release(&id);
+	seen = there;
+	if (!denied && !there && find_unseen(e, &there))
+		return EVENT_FOUND;
 	if (denied)
 		buf_text(error, "is a tracepoint, and what those are only root can read in /sys/kernel/tracing (or give others the right to)");
 	else if (!there)
 		buf_text(error, "is a tracepoint, and what those are cannot be read: mount -t tracefs tracefs /sys/kernel/tracing");
 	else
-		buf_text(error, "is no tracepoint of this kernel (/sys/kernel/tracing/available_events has them)");
+		buf_printf(error, "is no tracepoint of this kernel (/sys/kernel/tracing/available_events has them%s)",
+			   seen ? "" : ", after mount -t tracefs tracefs /sys/kernel/tracing");
 	return denied || !there ? EVENT_REFUSED : EVENT_UNKNOWN;
 }
 
