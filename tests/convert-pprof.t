@@ -21,7 +21,11 @@ if command -v protoc >/dev/null && [ -e $schema/profile.proto ]; then
 		ok "protoc decodes $f" sh -c "gzip -dcf $tmp/$f.pb | protoc --decode=perftools.profiles.Profile -I $schema profile.proto >$tmp/$f.text"
 		is "  no field is unknown to it" "$(grep -cE '^ *[0-9]+[:{ ]' "$tmp/$f.text")" 0
 	done
-	ok "ids are from 1 on without a gap, references hold, labels have a text or a number" python3 - "$tmp/a.bin.text" "$tmp/h.bin.text" "$tmp/h.folded.text" <<'X'
+	made 1 | cprof-dump | sed 's/name="ksys_/name="$Proxy/' | cprof-dump -r >"$tmp/proxies.bin" # four that --norm makes one
+	cprof-convert --norm -t pprof "$tmp/proxies.bin" >"$tmp/proxies.pb" 2>/dev/null
+	proto "$tmp/proxies.pb" >"$tmp/proxies.text"
+	is "functions of one name are one" "$(grep -c 'string_table: "$Proxy?"' "$tmp/proxies.text")" 1
+	ok "ids are from 1 on without a gap, references hold, labels have a text or a number" python3 - "$tmp/a.bin.text" "$tmp/h.bin.text" "$tmp/h.folded.text" "$tmp/proxies.text" <<'X'
 import re, sys
 for path in sys.argv[1:]:
     ids = {"location": [], "function": [], "mapping": []}
@@ -43,7 +47,7 @@ for path in sys.argv[1:]:
             elif key in ("name", "filename", "build_id", "key", "str", "unit", "system_name", "type", "comment"): texts.add(int(value))
             label[key] = value
     for what in ids:
-        assert what == "function" or ids[what] == list(range(1, len(ids[what]) + 1)), (path, what)
+        assert ids[what] == list(range(1, len(ids[what]) + 1)), (path, what)
         assert uses[what] <= set(ids[what]), (path, what)
     assert max(texts) < strings
 X

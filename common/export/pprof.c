@@ -40,6 +40,7 @@ struct pprof_writer {
 	int64_t label_host, label_container, label_comm, label_pid, label_tid;
 	size_t types; /* 1: samples alone */
 	uint32_t main; /* the mapping that is first, for pprof names the profile by it; 0: none is */
+	uint32_t *function_ids, n_function_ids; /* of those that are one: numbers without a gap, for Parca takes no others */
 	int64_t *comments;
 	bool failed;
 	struct buf out;
@@ -108,7 +109,8 @@ struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about
 	w->s = s;
 	w->about = *about;
 	w->comments = calloc(about->n_comments + 1, sizeof(*w->comments));
-	w->failed = !w->comments || !mainfile_find(s, &w->main);
+	w->function_ids = calloc(s->n_functions + 1, sizeof(*w->function_ids));
+	w->failed = !w->comments || !w->function_ids || !mainfile_find(s, &w->main);
 	find_words(w);
 	for (size_t i = 0; !w->failed && i < about->n_comments; i++) {
 		uint32_t id;
@@ -125,6 +127,7 @@ void pprof_free(struct pprof_writer *w)
 		return;
 	buf_release(&w->out);
 	free(w->comments);
+	free(w->function_ids);
 	free(w->ids);
 	free(w->lines);
 	free(w->line_list);
@@ -246,7 +249,7 @@ static void write_functions(struct pprof_writer *w)
 		if (f->same != w->at + i)
 			continue;
 		*to = (Function)PERFTOOLS__PROFILES__FUNCTION__INIT;
-		to->id = f->same;
+		to->id = w->function_ids[f->same] = ++w->n_function_ids;
 		to->name = f->name;
 		to->system_name = system_name(w->s, f->name);
 		to->filename = f->file;
@@ -268,7 +271,7 @@ static void push_lines(struct pprof_writer *w, const struct traces_location *l, 
 			return;
 		}
 		w->lines[n] = (Line)PERFTOOLS__PROFILES__LINE__INIT;
-		w->lines[n].function_id = w->s->functions[line->function].same;
+		w->lines[n].function_id = w->function_ids[w->s->functions[line->function].same];
 		w->lines[n].line = line->line;
 	}
 }
