@@ -3,8 +3,10 @@
 
 PUT /path keeps the body in DIR/put/path. POST /ingest takes what Pyroscope takes, as strictly: digits only behind each stack, or all of
 the upload fails; what follows a line of 64 KiB is dropped without a word. What it understood goes to DIR/ingest as a line of JSON,
-the body to DIR/body. Paths with "flaky" fail twice with 503 before they go well, "refused" is 403, "down" always 503.
+the body to DIR/body. POST /api/profiles/writeraw does so for Parca, into DIR/writeraw, a line a series, whose pprof is in DIR/pprof: it
+refuses what Parca's normalizer and its gateway refuse, as they say it, and has a page with 200 for other paths. Paths with "flaky" fail twice with 503 before they go well, "refused" is 403, "down" always 503.
 """
+import base64
 import email
 import gzip
 import http.server
@@ -72,6 +74,164 @@ def ingest(query, kind, body):
         f.write(json.dumps(query, sort_keys=True) + "\n")
 
 
+class Refused(Exception):
+    """By gRPC's codes: 2 is what it has no code for, 3 an invalid argument, 8 too much of something."""
+    HTTP = {2: 500, 3: 400, 8: 429}
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def demand(truth, message, code=3):
+    if not truth:
+        raise Refused(code, message)
+
+
+def fields(data):
+    """Of a message of protobuf: number and value, which is a number or bytes."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = varint()
+        value = varint()
+        if key & 7 == 2:
+            assert at + value <= len(data), "unexpected EOF"
+            value, at = data[at:at + value], at + value
+        else:
+            assert key & 7 == 0, "wire type"
+        yield key >> 3, value
+
+
+def message(data, names, lists=()):
+    """Its fields by name; those of lists are lists of messages, or of numbers, which may be packed."""
+    result = {name: [] for name in lists}
+    for number, value in fields(data):
+        name = names.get(number)
+        if name in result and name in lists:
+            if name in ("value", "location_id") and isinstance(value, bytes):
+                value = [v for _, v in fields(b"".join(b"\x08" + p for p in re.findall(rb"[\x80-\xff]*[\0-\x7f]", value)))]
+                result[name] += value
+            else:
+                result[name].append(value)
+        elif name:
+            result[name] = value
+    return result
+
+
+PROFILE = {1: "sample_type", 2: "sample", 3: "mapping", 4: "location", 5: "function", 6: "string_table", 9: "time_nanos", 10: "duration_nanos",
+           11: "period_type", 12: "period"}
+
+
+def pprof(data):
+    p = message(data, PROFILE, ("sample_type", "sample", "mapping", "location", "function", "string_table"))
+    strings = [s.decode("utf-8") for s in p["string_table"]]
+
+    def text(index, what):
+        demand(index == 0 or index < len(strings), "invalid profile: %s has invalid index %d" % (what, index))
+        return strings[index] if strings else ""
+
+    def numbered(what, names, lists=()):
+        found = [message(m, names, lists) for m in p[what]]
+        demand([m.get("id") for m in found] == list(range(1, len(found) + 1)), "invalid profile: %s id is not sequential" % what)
+        return found
+
+    demand(not strings or strings[0] == "", "invalid profile: first item in string table is expected to be empty string")
+    mappings = numbered("mapping", {1: "id", 5: "filename", 6: "build_id"})
+    for m in mappings:
+        text(m.get("filename", 0), "mapping"), text(m.get("build_id", 0), "mapping")
+    functions = numbered("function", {1: "id", 2: "name", 3: "system_name", 4: "filename"})
+    for f in functions:
+        f["text"] = text(f.get("name", 0), "function")
+        text(f.get("system_name", 0), "function"), text(f.get("filename", 0), "function")
+    locations = numbered("location", {1: "id", 2: "mapping_id", 3: "address", 4: "line"}, ("line",))
+    for l in locations:
+        demand(l.get("mapping_id", 0) <= len(mappings), "invalid profile: location has invalid mapping id")
+        l["functions"] = [message(n, {1: "function_id"}).get("function_id", 0) for n in l["line"]]
+        demand(all(n <= len(functions) for n in l["functions"]), "invalid profile: location %d has invalid function id" % l["id"])
+
+    def kind(data):
+        m = message(data, {1: "type", 2: "unit"})
+        return text(m.get("type", 0), "type"), text(m.get("unit", 0), "unit")
+
+    types = [kind(t) for t in p["sample_type"]]
+    demand(types or not p["sample"], "invalid profile: missing sample type information")
+    period = kind(p["period_type"]) if "period_type" in p else ("", "")
+    sums, stacks = [0] * len(types), {}
+    for data in p["sample"]:
+        s = message(data, {1: "location_id", 2: "value", 3: "label"}, ("location_id", "value", "label"))
+        demand(len(s["value"]) == len(types), "invalid profile: mismatch: sample has %d values vs. %d types" % (len(s["value"]), len(types)))
+        demand(all(0 < l <= len(locations) for l in s["location_id"]), "invalid profile: location ids of stacktraces must be non-zero, and in range")
+        for label in s["label"]:
+            label = message(label, {1: "key", 2: "str"})
+            demand(label.get("key", 0) != 0, "invalid profile: sample label has no key")
+            text(label["key"], "label"), text(label.get("str", 0), "label")
+        sums = [a + b for a, b in zip(sums, s["value"])]
+        stack = ";".join(functions[f - 1]["text"] for l in reversed(s["location_id"]) for f in reversed(locations[l - 1]["functions"]))
+        stacks[stack] = stacks.get(stack, 0) + s["value"][0]
+    return p, types, period, sums, stacks
+
+
+WORD = r"[A-Za-z_][A-Za-z0-9_]*"
+
+
+def writeraw(body):
+    """Parca's WriteRaw: what it keeps of a request."""
+    try:
+        request = json.loads(body.decode("utf-8"))
+    except ValueError as e:
+        raise Refused(3, "proto: syntax error: %s" % e)
+    taken, length = [], 0
+    for series in request.get("series", []):
+        name, labels = "", {}
+        for label in series["labels"]["labels"]:
+            key, value = label.get("name", ""), label.get("value", "")
+            value.encode("utf-8") # half of a pair is none
+            length += len(key) + len(value)
+            if key == "__name__":
+                name = value
+                continue
+            demand(re.fullmatch(WORD, key), "invalid label name: " + key)
+            demand(key not in labels, "duplicate label name: " + key)
+            labels[key] = value
+        demand(name, "missing __name__ label")
+        for sample in series["samples"]:
+            raw = base64.b64decode(sample["rawProfile"], validate=True)
+            length += len(raw)
+            demand(length <= 64 << 20, "grpc: received message larger than max (%d vs. 67108864)" % length, 8)
+            try:
+                data = gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
+            except Exception as e:
+                raise Refused(2, "decompressing profile: %s" % e)
+            try:
+                p, types, period, sums, stacks = pprof(data)
+            except (AssertionError, IndexError) as e:
+                raise Refused(3, "failed to parse profile: %s" % e)
+            delta = ":delta" if p.get("duration_nanos") else ""
+            full = ["%s:%s:%s:%s:%s%s" % ((name,) + t + period + (delta,)) for t in types]
+            for i, text in enumerate(full):
+                demand(not sums[i] or re.fullmatch("%s(:%s)*" % (WORD, "[A-Za-z0-9_]*"), text), "invalid profile type at row 0 (%s)" % text, 2)
+            # What asks for it divides it by colons.
+            demand(all(t.count(":") == 4 + bool(delta) for t in full), "the double: no query finds the type", 2)
+            taken.append({"labels": labels, "types": full, "sums": sums, "time": p.get("time_nanos", 0),
+                          "duration": p.get("duration_nanos", 0), "period": p.get("period", 0), "stacks": stacks})
+            with open(directory + "/pprof", "wb") as f:
+                f.write(raw)
+    with open(directory + "/writeraw", "a") as f:
+        f.write("".join(json.dumps(t, sort_keys=True) + "\n" for t in taken))
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -92,7 +252,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with open(directory + "/tries", "a") as f:
             f.write(path + "\n")
         if "refused" in path:
-            self.answer(403)
+            self.answer(403, '{"code":7,"message":"who are you?","details":[]}' if "writeraw" in path else "")
         elif "down" in path or "flaky" in path and tries[path] <= 2:
             self.answer(503)
         else:
@@ -111,7 +271,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body, url = self.body(), urllib.parse.urlsplit(self.path)
+        if "small" in url.path: # what stands before a server
+            self.answer(413, "<html>Request Entity Too Large</html>")
+            return
         if self.fails(url.path):
+            return
+        if url.path.endswith("/api/profiles/writeraw"):
+            with open(directory + "/bearer", "a") as f:
+                f.write(self.headers.get("Authorization", "") + "\n")
+            try:
+                demand("strange" not in url.path, "no \"room\" for it")
+                writeraw(body)
+            except Refused as e:
+                self.answer(e.HTTP[e.code], json.dumps({"code": e.code, "message": e.message, "details": []}))
+                return
+            except Exception as e:
+                self.answer(500, "%s: %s" % (type(e).__name__, e))
+                return
+            self.answer(200, "{}")
+            return
+        if url.path.endswith("/writeraw"):
+            self.answer(200, "<!doctype html>")
             return
         try:
             assert url.path.endswith("/ingest"), "path"

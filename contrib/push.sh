@@ -1,0 +1,54 @@
+# shellcheck shell=sh
+# What the scripts that push captures share: . "$(dirname "$(readlink -f "$0")")/../push.sh"
+# They keep to $tmp, which is removed at the end. die SENTENCE ends with 1.
+die() { echo "push: $*" >&2; exit 1; }
+nothing() { echo "push: $1 has no samples; nothing sent" >&2; exit 0; }
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# What ran well, or as well as a damaged capture lets it: of that all is sent that is whole.
+well() {
+	st=$1
+	[ "$st" = 0 ] || [ "$st" = 3 ] || die "$(head -n 1 "$tmp/said")"
+}
+
+# read_capture FILE: what it is of, as text, in $tmp/text
+read_capture() {
+	cprof-dump "$1" 2>"$tmp/said" | grep -E '^(meta|event|end|sample) ' >"$tmp/text"
+	[ -s "$tmp/text" ] || die "$(head -n 1 "$tmp/said")"
+}
+
+# name_capture FILE: with its names, in $tmp/named
+name_capture() {
+	cprof-sym "$1" >"$tmp/named" 2>"$tmp/said"
+	well $?
+}
+
+meta() { sed -n "s/^meta key=\"$1\" value=\"\(.*\)\"\$/\1/p" "$tmp/text" | head -n 1; }
+
+# service NAME BYTES: NAME, or the capture's label service, or "cprof"; of other bytes than those each becomes "_".
+service() {
+	set -- "${1:-$(meta label.service)}" "$2"
+	printf '%s' "${1:-cprof}" | tr -c "$2" _
+}
+
+# Labels of the capture, its host, and those of $1 behind them, each a line KEY=VALUE: the last of a key is it. Keys are of letters, digits
+# and "_"; values have what cprof-dump writes for a byte.
+label_lines() {
+	{
+		sed -n 's/^meta key="label\.\([^"]*\)" value="\(.*\)"$/\1=\2/p; s/^meta key="\(host\)" value="\(.*\)"$/\1=\2/p' "$tmp/text"
+		printf '%s' "$1"
+	} | awk '{ at = index($0, "="); key = substr($0, 1, at - 1); value = substr($0, at + 1)
+		gsub(/[^A-Za-z0-9_]/, "_", key)
+		if (key ~ /^[0-9]/) key = "_" key
+		if (key != "" && !(key in all)) order[++n] = key
+		if (key != "") all[key] = value }
+		END { for (i = 1; i <= n; i++) print order[i] "=" all[order[i]] }'
+}
+
+# curl tries again what may go better later (no connection, time out, 408, 429, 5xx), not what is refused.
+send() {
+	curl -sS ${CPROF_CURLRC:+-K "$CPROF_CURLRC"} --connect-timeout 10 --max-time 60 --retry 4 --retry-max-time 120 --retry-connrefused "$@"
+}
