@@ -110,7 +110,7 @@ __attribute__((noinline)) int walk_frames(WALK_ENV *env)
 		*(unsigned long long *)(data + (at & (ADDRESSES - 8))) = q.ip | (q.exact ? SAMPLE_EXACT : 0);
 		at += 8;
 		n++;
-		end = quick_step(&q, &s->memory, window);
+		end = quick_step(env, &q, &s->memory, window);
 	}
 	quick_end(&q, &s->walk);
 	s->n = at;
