@@ -147,7 +147,8 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
  * Of a tick that the kernel takes while another program runs on the CPU we are not told. But ticks stand on a grid, since
  * perf's timer goes on by whole periods: where some are missing and the next is on time, the timer worked all the
  * while, and we were kept out. Where the CPU stood still, or took no interrupts, the next one is late, at
- * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once.
+ * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once. And where a CPU that
+ * sleeps has no ticks, the first one behind that may be on time as well: user space knows for how long it slept.
  */
 static __always_inline void look_back(struct sample_counts *c, unsigned long long now)
 {
@@ -158,7 +159,7 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	if (near > ON_TIME)
 		near = ON_TIME;
 	if (gap > period / 2)
-		c->n[COUNT_NESTED] += c->kept_out;
+		c->n[COUNT_KEPT_OUT] += c->kept_out;
 	c->kept_out = 0;
 	c->last = now;
 	n = (now + near - c->grid) / period;

@@ -67,6 +67,7 @@ enum sample_count {
 	COUNT_FILTERED,
 	COUNT_RING_FULL,
 	COUNT_NESTED,
+	COUNT_KEPT_OUT, /* nested, unless the CPU slept at that time */
 	COUNT_RUN_NS, /* time in the program, by its own clock */
 	COUNT_RUNS,
 	COUNTS,
@@ -77,7 +78,7 @@ struct sample_counts {
 	unsigned long long n[COUNTS];
 	unsigned long long grid, last; /* when a tick stood where it should, and the last one; 0: none came yet */
 	unsigned long long period;     /* of that grid */
-	unsigned long long kept_out;   /* ticks before the last one that the next will make COUNT_NESTED, unless it comes at once */
+	unsigned long long kept_out;   /* ticks before the last one that the next will make COUNT_KEPT_OUT, unless it comes at once */
 };
 
 /* What user space and the program share of a lane besides the data. */

@@ -239,6 +239,7 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	c->outcomes[OUTCOME_FILTERED] = n[COUNT_FILTERED];
 	c->outcomes[OUTCOME_RING_FULL] = n[COUNT_RING_FULL];
 	c->outcomes[OUTCOME_NESTED] = n[COUNT_NESTED];
+	c->kept_out = n[COUNT_KEPT_OUT];
 	c->run_ns = n[COUNT_RUN_NS];
 	c->runs = n[COUNT_RUNS];
 }

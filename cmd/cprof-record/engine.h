@@ -22,6 +22,7 @@ struct engine;
 /* What the engine counts itself, of one CPU or of all (perf.c, when it samples single tasks). */
 struct engine_counts {
 	uint64_t outcomes[OUTCOMES]; /* EXPECTED only where the engine knows better than CPU time / period */
+	uint64_t kept_out; /* ticks that are NESTED, or IDLE where the CPU slept */
 	uint64_t run_ns, runs;
 	bool expects;
 };

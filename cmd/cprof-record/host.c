@@ -159,9 +159,9 @@ bool host_online_cpus(struct cpu_list *cpus)
 	return n > 0;
 }
 
-uint64_t host_idle_ns(const struct cpu_list *cpus)
+void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigned int cpu, uint64_t ns), void *arg)
 {
-	uint64_t ticks = 0, hertz = (uint64_t)sysconf(_SC_CLK_TCK);
+	uint64_t hertz = (uint64_t)sysconf(_SC_CLK_TCK), tick = hertz ? 1000000000 / hertz : 0;
 	unsigned long long idle, iowait;
 	FILE *f = fopen("/proc/stat", "re");
 	unsigned int cpu;
@@ -170,11 +170,24 @@ uint64_t host_idle_ns(const struct cpu_list *cpus)
 	/* The lines of the CPUs come first; the long one of the interrupts is not reached. */
 	while (f && fgets(line, sizeof(line), f) && strncmp(line, "cpu", 3) == 0) {
 		if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &iowait) == 3 && cpu_list_has(cpus, cpu))
-			ticks += idle + iowait;
+			each(arg, cpu, (idle + iowait) * tick);
 	}
 	if (f)
 		fclose(f);
-	return hertz ? ticks * (1000000000 / hertz) : 0;
+}
+
+static void add_idle(void *arg, unsigned int cpu, uint64_t ns)
+{
+	(void)cpu;
+	*(uint64_t *)arg += ns;
+}
+
+uint64_t host_idle_ns(const struct cpu_list *cpus)
+{
+	uint64_t ns = 0;
+
+	host_idle_each(cpus, add_idle, &ns);
+	return ns;
 }
 
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error)

@@ -44,6 +44,8 @@ bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error
 
 /* How long these CPUs have been idle since the machine started, all together, by /proc/stat; or 0. */
 uint64_t host_idle_ns(const struct cpu_list *cpus);
+/* The same for each of them. */
+void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigned int cpu, uint64_t ns), void *arg);
 
 /* CLOCK_MONOTONIC, the time of all records. */
 uint64_t host_mono_ns(void);

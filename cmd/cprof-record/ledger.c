@@ -78,10 +78,11 @@ static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu,
 
 	e->ops->counts(e, cpu, &c);
 	/* EMITTED is counted where samples are written. */
-	r->outcomes[OUTCOME_IDLE] = c.outcomes[OUTCOME_IDLE];
+	r->kept_out = c.kept_out;
+	r->outcomes[OUTCOME_IDLE] = c.outcomes[OUTCOME_IDLE] + r->kept_slept;
 	r->outcomes[OUTCOME_FILTERED] = c.outcomes[OUTCOME_FILTERED];
 	r->outcomes[OUTCOME_RING_FULL] = c.outcomes[OUTCOME_RING_FULL];
-	r->outcomes[OUTCOME_NESTED] = c.outcomes[OUTCOME_NESTED];
+	r->outcomes[OUTCOME_NESTED] = c.outcomes[OUTCOME_NESTED] + r->kept_nested;
 	r->outcomes[OUTCOME_THROTTLED] = c.outcomes[OUTCOME_THROTTLED];
 	if (c.expects)
 		r->outcomes[OUTCOME_EXPECTED] = c.outcomes[OUTCOME_EXPECTED];
@@ -192,6 +193,17 @@ uint64_t ledger_missed(const struct ledger *l)
 	return expected > sum ? expected - sum : 0;
 }
 
+/* From here on the CPU's idle time counts. */
+static void begin_idle(void *arg, unsigned int cpu, uint64_t ns)
+{
+	struct ledger_row *r = row_of(arg, (size_t)cpu + 1);
+
+	if (!r)
+		return;
+	r->idle_ns = ns;
+	r->idle_told = r->outcomes[OUTCOME_IDLE];
+}
+
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period)
 {
 	for (size_t i = 1; i < l->n && period; i++) {
@@ -203,6 +215,7 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, ui
 	}
 	l->idle_ns = host_idle_ns(cpus);
 	l->idle_told = ledger_total(l, OUTCOME_IDLE) + l->missed_told;
+	host_idle_each(cpus, begin_idle, l);
 }
 
 /*
@@ -217,26 +230,81 @@ static uint64_t missed_here(struct ledger *l, bool last)
 	return settled > l->missed_told ? settled - l->missed_told : 0;
 }
 
-void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
+/* Ticks of the time that the CPUs slept which nothing tells of yet. */
+static uint64_t slept_untold(const struct ledger *l, const struct cpu_list *cpus, uint64_t period)
+{
+	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told;
+	uint64_t slept = (host_idle_ns(cpus) - l->idle_ns) / period;
+
+	return slept > told ? slept - told : 0;
+}
+
+static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
 	/* As in missed_here: a tick that is missing for less than a second may still be on its way. */
 	uint64_t missing = ledger_missed(l), gaps = last || missing < l->gaps ? missing : l->gaps;
 	/* And what an earlier segment has called missed stays that, though the CPU may have been idle. */
 	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
-	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept, more;
+	uint64_t more;
 
 	if (l->idle_ns == 0) {
 		l->idle_ns = host_idle_ns(cpus);
+		host_idle_each(cpus, begin_idle, l);
 		return;
 	}
 	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
 		return;
-	slept = (host_idle_ns(cpus) - l->idle_ns) / period;
-	more = slept > told ? slept - told : 0;
+	more = slept_untold(l, cpus, period);
 	if (more > untold)
 		more = untold;
 	l->asleep += more;
 	ledger_count(l, 0, OUTCOME_IDLE, more);
+}
+
+struct sleep {
+	struct ledger *l;
+	uint64_t period;
+	uint64_t left; /* slept_untold */
+};
+
+/* Ticks that were kept out while the CPU slept were not: it had none. As far as its idle time is not told of otherwise. */
+static void explain_kept_out(void *arg, unsigned int cpu, uint64_t ns)
+{
+	struct sleep *s = arg;
+	struct ledger_row *r = row_of(s->l, (size_t)cpu + 1);
+	uint64_t fresh, told, slept = 0;
+
+	if (!r)
+		return;
+	fresh = r->kept_out - r->kept_slept - r->kept_nested;
+	told = r->outcomes[OUTCOME_IDLE] - r->idle_told;
+	if (r->idle_ns && ns > r->idle_ns && (ns - r->idle_ns) / s->period > told)
+		slept = (ns - r->idle_ns) / s->period - told;
+	if (slept > fresh)
+		slept = fresh;
+	if (slept > s->left)
+		slept = s->left;
+	s->left -= slept;
+	r->kept_slept += slept;
+	r->kept_nested += fresh - slept;
+	r->outcomes[OUTCOME_IDLE] += slept;
+	r->outcomes[OUTCOME_NESTED] += fresh - slept;
+}
+
+static bool is_kept_out(const struct ledger *l)
+{
+	for (size_t i = 1; i < l->n; i++) {
+		if (l->rows[i].kept_out != l->rows[i].kept_slept + l->rows[i].kept_nested)
+			return true;
+	}
+	return false;
+}
+
+void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
+{
+	if (period && l->idle_ns && is_kept_out(l))
+		host_idle_each(cpus, explain_kept_out, &(struct sleep){ l, period, slept_untold(l, cpus, period) });
+	explain_missing(l, cpus, period, last);
 }
 
 static void write_events(struct ledger *l, struct emit *emit, uint64_t now)

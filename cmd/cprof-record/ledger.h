@@ -14,6 +14,10 @@ struct ledger_row {
 	uint64_t since;       /* online and sampled since then */
 	uint64_t expected_ns; /* CPU time before that */
 	uint64_t expected;    /* ticks of the time before the rate changed last */
+	uint64_t idle_ns;     /* of the CPU, when its account began; 0: it has not */
+	uint64_t idle_told;   /* ticks that were IDLE then */
+	uint64_t kept_out;    /* ticks that came to nothing while others before and behind were on time; of which ... */
+	uint64_t kept_slept, kept_nested; /* ... it is known that the CPU slept, or that it did not */
 	uint64_t waiting;     /* samples that have been taken in and are not written yet: not expected here before they are */
 	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
 	uint64_t base[OUTCOMES];     /* the same at the segment's start */
