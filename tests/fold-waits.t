@@ -61,7 +61,7 @@ like "the ledger is that of both files" "$(cprof-top --wall --from 14:00:57 --to
 like "  of one where waits are not shown" "$(cprof-top --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
 like "  nor asked for" "$(cprof-top --event cpu-clock --from 14:00:57 --to 14:00:59 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
 like "  or where none reaches back so far" "$(cprof-top --wall --from 14:00:55 --to 14:00:57 a.bin b.bin 2>/dev/null)" '^Ledger: +10 expected'
-is "seconds after the first sample, 14:00:01" "$(fold --wall --from 1 --to 1.6 all.bin)" "x [sleeping] 500000000,x [waiting for a CPU] 100000000,"
+is "seconds after the beginning, 14:00:00" "$(fold --wall --from 2 --to 2.6 all.bin)" "x [sleeping] 500000000,x [waiting for a CPU] 100000000,"
 is "from some time on" "$(fold --event off-cpu --from 14:01:01 a.bin b.bin)" "x run 11000000000,"
 is "up to some time" "$(fold --event off-cpu --to 14:00:16 a.bin b.bin)" "x run 2800000000,"
 

@@ -151,7 +151,7 @@ fi
 mkdir "$tmp/captures"
 set --
 for a in $(args); do
-	set -- "$@" "$(echo "$a" | sed "s,\$(NODE_NAME),node-7,; s,/captures,$tmp/captures,")"
+	set -- "$@" "$(echo "$a" | sed "s,\$(NODE_NAME),node-7,; s,/captures,$tmp/captures,; s,/figures,$tmp,")"
 done
 status "the container's line runs as a root that may do no more" 0 timeout --preserve-status -s INT 3 $apart setpriv --no-new-privs \
 	--inh-caps "-all,$caps" --bounding-set "-all,$caps" "$tmp/cprof-record" "$@"

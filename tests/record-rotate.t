@@ -61,6 +61,59 @@ else
 		"$(sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' "$tmp/m.prom" | sort)"
 fi
 
+# The directory is what its name leads to, and a file that could not have its name gets it later.
+rm -rf "$to"; mkdir "$to"
+cprof-record -a --rotate 1s -o "$to" 60 2>"$tmp/err" &
+recorder=$!
+sleep 2.2
+rm -rf "$to"
+tries=0
+until grep -q 'samples are lost' "$tmp/err" || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+mkdir "$to"
+tries=0
+until [ -n "$(ls "$to")" ] || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+mv "$to" "$to.away"; mkdir "$to"
+tries=0
+until [ -n "$(ls "$to")" ] || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+kill -INT $recorder
+wait $recorder
+is "a directory that is removed, made again, and moved away" $? 0
+like "  is lost, and found again" "$(tr '\n' ' ' <"$tmp/err")" 'No such file or directory: samples are lost until it can be written .*: it can be written again '
+is "  each file is complete and has a name" "$(ls -A "$to" "$to.away" | grep -c part)" 0
+rm -rf "$to" "$to.away"; mkdir "$to"
+if chattr +i "$to" 2>/dev/null && chattr -i "$to"; then
+	cprof-record -a --rotate 1s --on-rotate 'echo "$1" >>'"$tmp/named" -o "$to" 60 2>"$tmp/err" &
+	recorder=$!
+	sleep 2.2
+	chattr +i "$to"
+	tries=0
+	until grep -q 'samples are lost' "$tmp/err" || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+	chattr -i "$to"
+	sleep 2
+	kill -INT $recorder
+	wait $recorder
+	is "a file that could not have its name has it later" "$(ls -A "$to" | grep -c part)" 0
+	set -- "$to"/*.cprof
+	is "  and nothing of it is missing" "$(account "$@")" "even all"
+	like "  some were lost" "$(cat "$tmp/err")" 'lost: [0-9]+ no-space'
+	is "  which are no samples" "$(sed -n 's/^cprof-record: \([0-9]*\) samples .*/\1/p' "$tmp/err")" "$(outcome emitted "$@")"
+	is "  the command is told of it, too" "$(sort "$tmp/named")" "$(ls -d "$to"/*)"
+else
+	skip "a file that could not have its name has it later" "nothing can be made immutable here"
+fi
+rm -rf "$to"; mkdir "$to"
+cprof-record -q -a --rotate 1h -o "$to" 60 &
+recorder=$!
+for i in 1 2 3 4 5 6; do
+	sleep 0.4
+	kill -HUP $recorder
+done
+sleep 0.4
+kill -INT $recorder
+wait $recorder
+for f in "$to"/*; do cprof-dump "$f" | sed -n 's/^meta key="start-monotonic-ns" value="\(.*\)"/\1/p'; done >"$tmp/order"
+is "files of one second are in order by their names" "$(sort -n "$tmp/order" | cmp - "$tmp/order" && ls "$to" | grep -c 'Zn000[0-9]\.cprof$' | awk '{ print ($1 > 0) }')" 1
+
 # By size, by SIGHUP, and removed: but nothing that is not ours.
 rm -rf "$to"; mkdir "$to"
 echo "a letter" >"$to/s.20200101T000000Z"

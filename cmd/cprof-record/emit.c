@@ -399,7 +399,12 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	look_at_frames(e, t->proc);
 	say_tree(e, s->time);
 	put_sample(e, &r);
-	(*(tick ? &e->samples : &e->others[s->event % EVENTS_MAX]))++;
+	if (tick)
+		e->samples++;
+	else
+		e->others[s->event % EVENTS_MAX]++;
+	if (!tick && !e->output->dark)
+		e->kept[s->event % EVENTS_MAX]++;
 	return EMIT_WRITTEN;
 }
 
@@ -448,7 +453,9 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 
 	if (!t)
 		return EMIT_NO_MEMORY;
-	if (s->what != SAMPLE_STACK)
+	if (s->what == SAMPLE_WAIT) /* the wait itself ended before the queue behind it, and is told of first */
+		say_task(e, t, s->time - ((const struct wait *)s)->ns[WAIT_CPU]);
+	else if (s->what != SAMPLE_STACK)
 		say_task(e, t, s->time);
 	if (s->what == SAMPLE_WAIT)
 		return emit_wait(e, (const struct wait *)s, t);

@@ -77,7 +77,8 @@ struct emit {
 	uint64_t samples, segment_samples, processes; /* written; samples are ticks alone; processes counts images */
 	uint64_t waits; /* stretches of waiting time that were told */
 	uint64_t waits_since; /* when the first of those began that the next segment may tell of; 0: not known */
-	uint64_t others[EVENTS_MAX]; /* samples of other events */
+	uint64_t others[EVENTS_MAX]; /* samples of other events; ... */
+	uint64_t kept[EVENTS_MAX];   /* ... of which there was room for so many */
 	struct places *places;
 	/* Return addresses in __schedule, in schedule, in what else called __schedule last; in schedule when it returns. */
 	uint64_t schedule[4];

@@ -127,7 +127,7 @@ static void put_numbered(const struct files *f, char *to, size_t size, const cha
 {
 	size_t n = strlen(f->pattern.glob), end = f->pattern.end;
 
-	snprintf(to, size, "%s%.*s.[0-9]*%s", before, (int)(n - end), f->pattern.glob, f->pattern.glob + n - end);
+	snprintf(to, size, "%s%.*sn[0-9]*%s", before, (int)(n - end), f->pattern.glob, f->pattern.glob + n - end);
 }
 
 /* Of our pattern, as it is or with a number where the name was taken, or compressed by who was told of it. */
@@ -353,8 +353,28 @@ static int open_part(struct files *f)
 	return fd;
 }
 
+/*
+ * The directory is what its name leads to now: one that was removed and made again, or moved away and replaced, would else
+ * swallow all that comes.
+ */
+static void follow_dir(struct files *f)
+{
+	struct stat named, open_one;
+	int dir;
+
+	if (stat(f->pattern.dir, &named) != 0 ||
+	    (fstat(f->dir, &open_one) == 0 && named.st_dev == open_one.st_dev && named.st_ino == open_one.st_ino))
+		return;
+	dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	close(f->dir);
+	f->dir = dir;
+}
+
 int files_open(struct files *f)
 {
+	follow_dir(f);
 	f->fd = open_part(f);
 	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !files_reserve(f)) {
 		int error = errno;
@@ -376,6 +396,7 @@ bool files_close(struct files *f, uint64_t bytes, struct buf *path)
 		good = unlinkat(f->dir, buf_cstr(&f->part), 0) == 0;
 	} else {
 		good = ftruncate(f->fd, (off_t)bytes) == 0 && give_name(f, buf_cstr(&f->part), &name);
+		f->unnamed = f->unnamed || !good;
 		if (good && path)
 			buf_printf(path, "%s/%s", f->pattern.dir, buf_cstr(&name));
 	}

@@ -32,6 +32,7 @@ struct files {
 	int dir, fd;          /* -1: none */
 	struct buf part;      /* the name that the open file has, in dir */
 	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC when we began */
+	bool unnamed;         /* a file is complete and could not be given its name: files_adopt may */
 	uint64_t removed;     /* files that were removed */
 	uint64_t ahead;       /* bytes that may come until it is asked again whether there is room */
 };

@@ -59,12 +59,27 @@ static void new_writer(struct output *out)
 	out->good = 0;
 }
 
+static void tell_hook(void *context, const char *path)
+{
+	hooks_add(context, path);
+}
+
+/* Files that were complete when they could not be given their names: perhaps they can now. */
+static void name_late(struct output *out)
+{
+	if (!out->files.unnamed)
+		return;
+	out->files.unnamed = false;
+	out->written += files_adopt(&out->files, tell_hook, &out->hooks);
+}
+
 /* The next file; false: errno. */
 static bool begin_file(struct output *out)
 {
 	out->fd = files_open(&out->files);
 	if (out->fd < 0)
 		return false;
+	name_late(out);
 	out->dark = out->turn = false;
 	out->began = host_mono_ns();
 	return true;
@@ -102,11 +117,6 @@ static void begin_one(struct output *out)
 
 	if (out->fd != STDOUT_FILENO && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) && ftruncate(out->fd, 0) < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
-}
-
-static void tell_hook(void *context, const char *path)
-{
-	hooks_add(context, path);
 }
 
 static void begin_files(struct output *out)
@@ -280,6 +290,7 @@ void output_close(struct output *out)
 			end_file(out);
 		else if (out->turn)
 			write_recent(out, host_mono_ns());
+		name_late(out);
 		recent_release(&out->recent);
 		files_release(&out->files);
 	}

@@ -133,8 +133,8 @@ void pattern_number(const struct pattern *p, struct slice name, unsigned int i, 
 	size_t end = name.n > p->end ? p->end : 0;
 
 	buf_bytes(to, name.p, name.n - end);
-	if (i)
-		buf_printf(to, ".%u", i);
+	if (i) /* behind the one without and before a later time, whatever the locale: that is the order of a shell's glob */
+		buf_printf(to, "n%04u", i);
 	buf_bytes(to, name.p + name.n - end, end);
 }
 

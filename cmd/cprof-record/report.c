@@ -7,13 +7,13 @@
 #include "cmd/cli.h"
 #include "common/profile/ends.h"
 
-/* Of all events that are sampled. */
+/* Of all events that are sampled; what there was no room for is lost, and no sample. */
 static uint64_t samples_of(const struct recorder *r)
 {
-	uint64_t n = r->emit.samples;
+	uint64_t n = ledger_total(&r->ledger, OUTCOME_EMITTED);
 
 	for (size_t i = 0; i < r->o.n_events; i++)
-		n += r->emit.others[i];
+		n += r->emit.kept[i];
 	return n;
 }
 
@@ -153,12 +153,14 @@ static void print_stacks(const struct recorder *r)
 
 static void print_samples(const struct recorder *r)
 {
+	uint64_t ticks = ledger_total(&r->ledger, OUTCOME_EMITTED);
+
 	fputs("cprof-record: ", stderr);
 	if (r->o.ticks)
-		fprintf(stderr, "%" PRIu64 " sample%s", r->emit.samples, r->emit.samples == 1 ? "" : "s");
+		fprintf(stderr, "%" PRIu64 " sample%s", ticks, ticks == 1 ? "" : "s");
 	for (size_t i = 0; i < r->o.n_events; i++)
-		fprintf(stderr, "%s%" PRIu64 "%s of %s", r->o.ticks || i ? ", " : "", r->emit.others[i],
-			r->o.ticks || i ? "" : r->emit.others[i] == 1 ? " sample" : " samples", r->o.events[i].name);
+		fprintf(stderr, "%s%" PRIu64 "%s of %s", r->o.ticks || i ? ", " : "", r->emit.kept[i],
+			r->o.ticks || i ? "" : r->emit.kept[i] == 1 ? " sample" : " samples", r->o.events[i].name);
 	if (r->o.off_cpu)
 		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
 }

@@ -273,6 +273,8 @@ struct slice capture_meta(const struct capture *c, const char *key);
 uint64_t capture_meta_number(const struct capture *c, const char *key);
 /* What a time of the segment is in nanoseconds since 1970, by the clocks at its start; 0 where that cannot be told. */
 uint64_t capture_realtime(const struct capture *c, uint64_t time);
+/* Does the segment record waiting time, whether some was told of yet or not? */
+bool capture_has_waits(const struct capture *c);
 /* When the waits began that the segment tells of, whose first sample is of this time; see struct extent. */
 uint64_t capture_waits_from(const struct capture *c, uint64_t first);
 /* The image of this name ("[vdso]"), of this build ID where that is not empty; or NULL. */

@@ -62,15 +62,20 @@ const char *event_apply(struct capture *c, const struct record_event *r)
 	return NULL;
 }
 
+bool capture_has_waits(const struct capture *c)
+{
+	for (size_t i = 1; i < CAPTURE_EVENTS; i++) {
+		if (c->event_waits[i])
+			return true;
+	}
+	return false;
+}
+
 uint64_t capture_waits_from(const struct capture *c, uint64_t first)
 {
 	struct slice told = capture_meta(c, META_WAITS_SINCE);
 
-	for (size_t i = 1; i < CAPTURE_EVENTS; i++) {
-		if (c->event_waits[i])
-			return extent_waits(first, told.n > 0, slice_decimal(told));
-	}
-	return first;
+	return capture_has_waits(c) ? extent_waits(first, told.n > 0, slice_decimal(told)) : first;
 }
 
 static bool known_node(const struct capture *c, uint64_t node)

@@ -46,7 +46,7 @@ struct gather {
 	struct gather_sum *by_key;
 	size_t cap_by_key;
 	bool based;    /* base is set */
-	uint64_t base; /* time of the capture's first sample; where the view is by the clock, of the first one in time */
+	uint64_t base; /* time of the capture's first sample, or of its beginning where it has waits; where the view is by the clock, of the first one in time */
 	uint64_t moment_base; /* beginning of slice 0, which may be before 0 */
 	bool failed;   /* out of memory */
 	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */

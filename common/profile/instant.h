@@ -20,7 +20,7 @@ enum instant_kind { INSTANT_UNSET, INSTANT_OFFSET, INSTANT_DAYTIME, INSTANT_MOME
 
 struct instant {
 	enum instant_kind kind;
-	int64_t ns;       /* after the first sample; after midnight UTC, may be negative or beyond the day; since 1970 */
+	int64_t ns;       /* after the first sample, or the beginning of waits; after midnight UTC, may be negative or beyond the day; since 1970 */
 	int64_t midnight; /* of a time of the day: when the day begins, as ns */
 };
 

@@ -40,7 +40,7 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 }
 
 /*
- * Slices count from the first sample; or from a multiple of their length since 1970, one slice before the first
+ * Slices count from where the run begins; or from a multiple of their length since 1970, one slice before the first
  * sample, because those of other CPUs may come a little late.
  */
 static void begin_run(struct gather *g, uint64_t time)
@@ -116,14 +116,23 @@ static bool add_wait(struct gather *g, struct record_sample part, uint64_t weigh
 	return true;
 }
 
+/*
+ * Where waiting is recorded, time counts from the beginning of that: the first sample may be the end of a long wait, which began
+ * with it or before. Elsewhere it counts from the first sample; 0: so it does here.
+ */
+static uint64_t waits_begin(const struct gather *g)
+{
+	return capture_has_waits(&g->capture) ? capture_meta_number(&g->capture, "start-monotonic-ns") : 0;
+}
+
 /* Of what lies in the time that is asked for, the first sample begins the run, whether the view counts it or not. */
 static void find_begin(struct gather *g, const struct record_sample *r)
 {
 	struct record_sample part;
-	uint64_t reach = spread_reach(g);
+	uint64_t reach = spread_reach(g), begin = waits_begin(g);
 
 	if (!view_by_clock(g->view))
-		begin_run(g, r->time);
+		begin_run(g, begin && begin < r->time ? begin : r->time);
 	else if (!view_part_in_time(g->view, &g->capture, 0, r, &part))
 		return;
 	else if (capture_wait(&g->capture, r->event) && part.weight)
@@ -165,9 +174,11 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 static bool is_based(struct gather *g, const struct record_ran *part)
 {
 	const struct view *v = g->view;
-	uint64_t reach = spread_reach(g);
+	uint64_t reach = spread_reach(g), begin = view_by_clock(v) ? 0 : waits_begin(g);
 
-	if (!g->based && v->from.kind != INSTANT_OFFSET && v->to.kind != INSTANT_OFFSET)
+	if (!g->based && begin && begin < part->time)
+		begin_run(g, begin);
+	else if (!g->based && v->from.kind != INSTANT_OFFSET && v->to.kind != INSTANT_OFFSET)
 		begin_run(g, part->time - (part->span < reach ? part->span : reach));
 	return g->based;
 }

@@ -37,7 +37,7 @@ struct profile_node {
 
 /*
  * When weight came, for who asked for it (see moment_ns in gather.h): what a node's self weighs in one slice of
- * time of one run. Slices count from the run's first sample. A capture is a run; so is each of those that were
+ * time of one run. Slices count from the run's first sample, or from its beginning where it has waits. A capture is a run; so is each of those that were
  * concatenated into one file. For folded text there are none.
  */
 struct profile_moment {
