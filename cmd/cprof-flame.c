@@ -252,7 +252,7 @@ static void check_search(struct settings *s)
 		cli_usage("--search: \"%s\" is not a regular expression: %s", text, why);
 }
 
-static void check(struct settings *s, const struct filters *f, int operands)
+static void check(struct settings *s, struct filters *f, int operands)
 {
 	filters_check(f);
 	check_search(s);

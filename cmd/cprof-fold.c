@@ -305,7 +305,7 @@ static void check_sorted(const struct fold *fold)
 		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
 }
 
-static void check(const struct fold *fold)
+static void check(struct fold *fold)
 {
 	const struct settings *s = &fold->s;
 

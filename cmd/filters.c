@@ -270,8 +270,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 	}
 }
 
-void filters_check(const struct filters *f)
+void filters_check(struct filters *f)
 {
+	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
 	if (f->view.wall && f->view.n_events)
 		cli_usage("--wall is all events that are time; --event chooses some");
@@ -291,6 +292,7 @@ void filters_release(struct filters *f)
 	intern_release(&f->event_names);
 	intern_release(&f->counted_names);
 	buf_release(&f->chosen);
+	alike_release(&f->alike);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -326,6 +328,22 @@ void filters_events(const struct filters *f, struct buf *out)
 		buf_text(out, i ? ", " : "");
 		label_append(out, intern_get(&f->counted_names, i));
 	}
+}
+
+static const char *unit_name(bool counted)
+{
+	return counted ? "events" : "samples";
+}
+
+void filters_check_alike(struct filters *f, const char *name)
+{
+	struct alike *a = &f->alike;
+
+	if (!a->other.n)
+		return;
+	cli_die(STATUS_USAGE, "%s: %s (%s) here and %s (%s) before do not add up, nor compare; choose with --event, or "
+		"--weight samples", name, buf_cstr(&a->other), unit_name(a->other_counted), buf_cstr(&a->first),
+		unit_name(a->first_counted));
 }
 
 void filters_keep_apart(struct filters *f)

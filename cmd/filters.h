@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "cmd/cli.h"
+#include "common/profile/alike.h"
 #include "common/profile/lines.h"
 #include "common/profile/module.h"
 #include "common/profile/shape.h"
@@ -100,6 +101,7 @@ struct filters {
 	struct intern counted_names; /* those of the events that counted, which filters_events lists */
 	struct buf chosen; /* the first event of --event, by which all have the same unit */
 	const char *chosen_unit;
+	struct alike alike; /* without --event: what was added up so far */
 	uint64_t samples, passed;
 };
 
@@ -107,8 +109,8 @@ struct filters {
 bool filters_option(struct filters *f, int option, const char *argument);
 /* A number of seconds with up to nine places, in nanoseconds; or usage. */
 uint64_t filters_seconds(const char *option, const char *text);
-/* Usage where the options contradict each other. To be called after the last one. */
-void filters_check(const struct filters *f);
+/* Usage where the options contradict each other. To be called after the last one; from then on *f stays where it is. */
+void filters_check(struct filters *f);
 void filters_release(struct filters *f);
 /* Appends what is added up when that is not simply CPU time: "page-faults, sched:sched_switch"; else nothing. */
 void filters_events(const struct filters *f, struct buf *out);
@@ -118,6 +120,12 @@ void filters_events(const struct filters *f, struct buf *out);
  * none is what the options ask for.
  */
 void filters_warn_none(const struct filters *f, const char *what);
+
+/*
+ * Dies, with the status of usage, where counts of different things have been added up, as each segment had them by default: to be
+ * asked before the sum is shown. name: of the operand that is being read.
+ */
+void filters_check_alike(struct filters *f, const char *name);
 
 /*
  * For who prints a table: files with one base name are to be kept apart, which is settled when all

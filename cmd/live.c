@@ -27,6 +27,7 @@ struct window {
 struct live {
 	struct views *how;
 	struct filters *f;
+	const char *name; /* of the capture, for people */
 	uint64_t period;
 	bool fit;
 	struct screen screen;
@@ -209,6 +210,7 @@ static void look(struct live *v, struct gather *g)
 {
 	if (!gather_look(g, &v->coming.profile, &v->view, &v->coming.sums))
 		cli_no_memory();
+	filters_check_alike(v->f, v->name);
 }
 
 static void refresh(struct live *v, struct gather *g)
@@ -306,8 +308,8 @@ static void wait_for(void *context, struct reader *r, int fd)
 enum status live_load(struct filters *f, const char *path, struct profile *p, struct loaded *l,
 		      struct views *views, unsigned int seconds, bool fit)
 {
-	struct live v = { .how = views, .f = f, .period = (uint64_t)seconds * SECOND,
-			  .fit = fit && views->shape == SHAPE_TABLE };
+	struct live v = { .how = views, .f = f, .name = strcmp(path, "-") == 0 ? "standard input" : path,
+			  .period = (uint64_t)seconds * SECOND, .fit = fit && views->shape == SHAPE_TABLE };
 	struct operand_watch watch = { &v, wait_for, see };
 	enum status status;
 

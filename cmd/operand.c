@@ -119,11 +119,13 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 		const char *wrong = t->record(t->context, &rec);
 
 		note_event(f, &rec);
+		filters_check_alike(f, name);
 		if (wrong)
 			reader_complain(r, wrong);
 	}
 	if (!t->end(t->context, &totals, &sums))
 		cli_no_memory();
+	filters_check_alike(f, name);
 	sum->streams++;
 	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* none may be wanted */
 	if (got < 0 && !reader_refused(r))

@@ -39,7 +39,7 @@ X
 }
 # sum FILE [OPTION...]
 sum() { f=$1; shift; cprof-fold "$@" "$f" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
-for of in "1 3 5 6" "5 6" "3 5" "6 5" "1"; do
+for of in "1 3 5 6" "5 6" "3 5" "6 5" "1" "5" "6"; do
 	# shellcheck disable=SC2086 # the numbers are words
 	capture $of >"$tmp/text"
 	cprof-dump -r "$tmp/text" >"$tmp/$(echo "$of" | tr -d ' ').bin"
@@ -69,7 +69,35 @@ is "--wall is time alone" "$(sum "$tmp/1356.bin" --wall)" 2077
 is "without time the first one" "$(sum "$tmp/56.bin")" 41
 is "  and that is the one of the lowest number" "$(sum "$tmp/65.bin")" 41
 is "waiting time is not what stands in for it" "$(sum "$tmp/35.bin")" 41
-is "captures one after the other have each their own" "$(cat "$tmp/1.bin" "$tmp/56.bin" | sum -)" 43
+cat "$tmp/1.bin" "$tmp/56.bin" >"$tmp/1+56.bin"
+is "captures one after the other have each their own, as samples" "$(sum "$tmp/1+56.bin" --weight samples)" 4
+is "  of which one kind adds up" "$(sum "$tmp/1+56.bin" --weight ns) $(sum "$tmp/1+56.bin" --event page-faults)" "2000 41"
+
+# What is chosen by default is one thing, in all captures.
+apart="page-faults (events) here and cpu-clock (samples) before do not add up, nor compare; choose with --event, or --weight samples"
+for c in cprof-top cprof-fold "cprof-fold -o tsv" "cprof-flame -o svg" cprof-flame "cprof-flame --diff" cprof-diff "cprof-diff --folded" \
+	"cprof-convert -t callgrind" "cprof-convert -t tsv"; do
+	status "$c of ticks and page faults, in two captures" 2 $c "$tmp/1.bin" "$tmp/56.bin"
+	is "  is refused in one sentence" "$(wc -c <"$tmp/out") $(sed 's|: .*/|: |' "$tmp/err")" "0 ${c%% *}: 56.bin: $apart"
+done
+for c in cprof-top "cprof-top -w 1" cprof-fold "cprof-convert -t callgrind"; do
+	status "$c of one behind the other" 2 $c "$tmp/1+56.bin"
+	is "  likewise" "$(sed 's|: .*/|: |' "$tmp/err")" "${c%% *}: 1+56.bin: $apart"
+done
+status "the other way round" 2 cprof-fold "$tmp/56.bin" "$tmp/1.bin"
+like "  with the names turned round" "$(cat "$tmp/err")" 'cpu-clock .samples. here and page-faults .events. before do not add up'
+status "counts of two things" 2 cprof-fold "$tmp/56.bin" "$tmp/6.bin"
+like "  are no sum unless they are asked for" "$(cat "$tmp/err")" 'sched:sched_switch .events. here and page-faults .events. before'
+is "  as here" "$(cprof-fold --event page-faults,sched "$tmp/56.bin" "$tmp/6.bin" | awk '{ n += $NF } END { print n }')" 47
+two() { n=$1; shift; is "$1" "$(shift; cprof-fold "$@" 2>&1 | awk '{ n += $NF } END { print n }')" "$n"; }
+two 82 "page faults of two captures add up" "$tmp/56.bin" "$tmp/5.bin"
+two 4 "  and so does time of any rate" "$tmp/1.bin" "$tmp/1356.bin"
+capture 1 | sed 's/name="cpu-clock" unit="ns"/name="cycles" unit="cycles"/' | cprof-dump -r >"$tmp/cycles.bin"
+two 4 "  and with cycles" "$tmp/1.bin" "$tmp/cycles.bin"
+capture 5 6 | sed 's/comm="x"/comm="y"/' | cprof-dump -r >"$tmp/y.bin"
+two 2 "what other options leave out does no harm, as samples of another command" --comm x "$tmp/1.bin" "$tmp/y.bin"
+capture 3 | cprof-dump -r >"$tmp/3.bin"
+two 2 "  or waits, of which there is nothing to show" "$tmp/3.bin" "$tmp/1.bin"
 
 like "cprof-top calls them events" "$(cprof-top "$tmp/56.bin")" '^Total: +41 events'
 like "  but samples are samples" "$(cprof-top --weight samples "$tmp/56.bin")" '^Total: +2 samples'

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/capture/labels.h"
+#include "common/profile/alike.h"
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
@@ -11,7 +12,7 @@
 struct collect_key {
 	uint64_t epoch; /* 0 without user frames */
 	uint32_t process, thread, comm;
-	uint32_t user, kernel, zero;
+	uint32_t user, kernel, event;
 };
 
 struct collect_sum {
@@ -54,30 +55,34 @@ static bool label_text(struct collect *c, struct slice s, uint32_t *text)
 }
 
 /* The first event that counts names the weight; that of an event with another unit is none. */
-static uint64_t weight_of(struct collect *c, const struct record_sample *r)
+static bool weigh(struct collect *c, uint32_t event, uint64_t *weight)
 {
-	const struct record_event *e = r->event < CAPTURE_EVENTS ? &c->capture.events[r->event] : NULL;
+	const struct record_event *e = &c->capture.events[event];
+	bool counted = capture_is_counted(&c->capture, event);
 	uint32_t unit;
 
-	if (!e || e->id != r->event)
-		return 0;
-	if (!label_text(c, e->unit.n && !capture_is_counted(&c->capture, r->event) ? e->unit : slice_of("count"), &unit)) {
-		c->failed = true;
-		return 0;
+	if (!e->id) {
+		*weight = 0;
+		return true;
 	}
+	if (!label_text(c, e->unit.n && !counted ? e->unit : slice_of("count"), &unit))
+		return false;
 	if (!c->s->unit) {
 		c->s->unit = unit;
-		c->s->counted = capture_is_counted(&c->capture, r->event);
+		c->s->counted = counted;
 		c->s->period = e->period;
-		c->failed = !label_text(c, e->name, &c->s->event) || c->failed;
+		if (!label_text(c, e->name, &c->s->event))
+			return false;
 	}
-	return unit == c->s->unit ? r->weight : 0;
+	*weight = unit == c->s->unit ? *weight : 0;
+	return true;
 }
 
 static struct collect_key key_of(const struct collect *c, const struct record_sample *r)
 {
 	const struct capture_thread *t = &c->capture.threads[r->thread];
-	struct collect_key k = { .process = t->process, .thread = (uint32_t)r->thread, .comm = t->comm };
+	struct collect_key k = { .process = t->process, .thread = (uint32_t)r->thread, .comm = t->comm,
+				 .event = (uint32_t)r->event };
 
 	if (c->view->half != HALF_KERNEL)
 		k.user = (uint32_t)r->user;
@@ -129,7 +134,6 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 {
 	struct record_sample part;
 	struct collect_key key;
-	uint64_t weight;
 	uint32_t id;
 
 	if (!c->based) {
@@ -139,11 +143,10 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 	see_time(c, r->time);
 	if (!view_part(c->view, &c->capture, c->base, r, &part))
 		return NULL;
-	weight = weight_of(c, &part);
 	/* Formats have 63 bits for a sum. */
-	if (weight > INT64_MAX - c->s->claimed)
+	if (part.weight > INT64_MAX - c->s->claimed)
 		return "the weights add up to more than 63 bits";
-	c->s->claimed += weight;
+	c->s->claimed += part.weight;
 	key = key_of(c, r);
 	if (!intern_add(&c->keys, (struct slice){ (const uint8_t *)&key, sizeof(key) }, &id) ||
 	    !grow_array(&c->by_key, &c->cap_by_key, id, sizeof(*c->by_key))) {
@@ -151,7 +154,7 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		return NULL;
 	}
 	c->by_key[id].samples++;
-	c->by_key[id].weight += weight;
+	c->by_key[id].weight += part.weight;
 	return NULL;
 }
 
@@ -304,11 +307,17 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
+/* What stood in for the clock until that was heard of does not count; else the first that does names the weight. */
 static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
 	uint32_t owner, node = 0;
+	uint64_t weight = sum->weight;
 
+	if (!view_lists_event(c->view, &c->capture, k->event))
+		return true;
+	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) || !weigh(c, k->event, &weight))
+		return false;
 	if (!own(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
 	    !push_half(c, k->kernel, 0, &node, &kernel))
 		return false;
@@ -317,7 +326,7 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 		c->sums.unresolved += sum->samples;
 	ends_count(c->sums.user, &c->capture, k->user, user.root, sum->samples);
 	ends_count(c->sums.kernel, &c->capture, k->kernel, kernel.root, sum->samples);
-	return traces_add(c->s, owner, node, sum->samples, sum->weight);
+	return traces_add(c->s, owner, node, sum->samples, weight);
 }
 
 /* The labels of the segment, by their names. */

@@ -6,6 +6,7 @@
 
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
+#include "common/profile/alike.h"
 #include "common/profile/keys.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"
@@ -300,7 +301,10 @@ bool stacks_add(struct gather *g, const struct gather_sum *but)
 		if (!still_listed(g, &key) || (key.wait == KEYS_RAN && (but || !sum.weight)))
 			continue;
 		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
-		good = (but && !sum.samples) || add_stack(g, &names, &key, sum.samples, sum.weight, &text);
+		if (but && !sum.samples)
+			continue;
+		good = (!alike_matters(g->view) || alike_add(g->view->alike, &g->capture, key.event)) &&
+		       add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
 	names_release(&names);
 	buf_release(&text);

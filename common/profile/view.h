@@ -19,6 +19,7 @@
 #include "common/profile/instant.h"
 #include "common/stream/extent.h"
 
+struct alike;
 struct modules;
 struct origins;
 struct reasons;
@@ -55,6 +56,7 @@ struct view {
 	const char **events;
 	size_t n_events;
 	bool wall, apart;
+	struct alike *alike; /* where given, hears what was added up of what each segment has by default; see alike.h */
 	/*
 	 * Not 0: the profile learns when weight came, by slices of so many nanoseconds (struct profile_moment). The
 	 * profile is one without stack_max then.
