@@ -182,6 +182,8 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
 		l.totals.tally[o] = less(t->tally[o], v->before.tally[o]);
 	}
+	for (unsigned int i = 0; i < CAPTURE_WAITS; i++)
+		l.totals.waited[i] = less(t->waited[i], v->before.waited[i]);
 	settle_expected(l.totals.outcomes, t);
 	l.totals.samples = less(t->samples, v->before.samples);
 	l.totals.waits = less(t->waits, v->before.waits);

@@ -152,6 +152,23 @@ is "counted events are called events, from the first window on" "$(said --event 
 is "  as samples they are samples" "$(said --event page-faults --weight samples | grep -c '[0-9] events')" 0
 is "  and so is the clock" "$(said | cut -d, -f2)" "5 samples"
 
+# Waits: what was told in a window stands in its line, and all of it in the last table.
+wait_ms() { echo "sample time=$1000000 event=$2 cpu=0 thread=1 user=17 kernel=0 weight=$3000000"; }
+{
+	segment
+	printf 'event id=%d name="off-cpu:%s" unit="ns" period=0 millihertz=0\n' 2 sleep 3 uninterruptible 4 run-queue
+	samples 1000 16 5; wait_ms 1400 2 300; wait_ms 1500 4 25; beat 2000 100 5; echo flush
+	samples 2100 16 2; beat 3000 200 7; echo flush
+	samples 3100 16 1; wait_ms 3200 2 1700; wait_ms 3300 3 80; beat 4000 300 8
+	printf 'end time=4000000000 reason=closed samples=12\nflush\n'
+} | cprof-dump -r >"$tmp/w.bin"
+waits="0.300 s asleep, 0.000 s uninterruptible, 0.025 s for a CPU;1.700 s asleep, 0.080 s uninterruptible, 0.000 s for a CPU;2.000 s asleep, 0.080 s uninterruptible, 0.025 s for a CPU;"
+waited() { cprof-top -w 1 "$@" "$tmp/w.bin" | sed -n 's/^Waiting: *\(.*\) (.*/\1/p' | tr '\n' ';'; }
+is "waits of a window, none, and all in the end" "$(waited)" "$waits"
+is "  likewise where they are shown" "$(waited --wall)" "$waits"
+is "  as in the tables" "$(cprof-top -w 1 --event off-cpu "$tmp/w.bin" | sed -n 's/^Total: *\([^,]*\),.*/\1/p' | tr '\n' ';')" \
+	"325.00ms;0ns;1.78s;2.10s;"
+
 # Text without a ledger, of another program say, has the time of its samples.
 grep -v '^ledger' "$tmp/c.txt" | cprof-dump -r >"$tmp/n.bin"
 is "without a ledger time is that of samples" "$(cprof-top -w 1 "$tmp/n.bin" | grep -c '^Window')" 3
