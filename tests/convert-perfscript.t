@@ -175,6 +175,28 @@ status "--match is none of them" 2 cprof-convert -t perfscript --match x small.b
 status "a cut capture" 3 sh -c 'head -c -30 small.bin | cprof-convert -t perfscript'
 like "  gives what is good" "$(cat out)" "^sh 42/42 .001. 0.002000"
 
+# Waiting time is waiting time, in nanoseconds, again after text: what the header claims is there to be shown.
+{
+	printf 'segment major=1 minor=2 least=1\nflush\nevent id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000\n'
+	printf 'event id=%d name="off-cpu:%s" unit="ns" period=0 millihertz=0\n' 2 sleep 3 uninterruptible 4 run-queue
+	printf 'process id=1 time=10 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot\nthread id=1 time=10 process=1 tid=42\n'
+	printf 'comm time=10 thread=1 comm="x"\nframe id=1 process=1 kind=exact address=0x1000\nnode id=16 parent=0 frame=1\n'
+	printf 'sample time=%d000 event=%d cpu=0 thread=1 user=16 kernel=0 weight=%d\n' 2000000 1 1000 4000000 2 1500000123 \
+		4100000 3 77000001 4200000 4 5
+	printf 'end time=4300000000 reason=closed samples=4\nflush\n'
+} | cprof-dump -r >waits.bin || exit 1
+cprof-convert -t perfscript --wall waits.bin >waits.txt
+convert -f perfscript waits.txt >back.bin
+is "waiting time has its unit" "$(cprof-dump back.bin | sed -n 's/^event id=[0-9]* name="\(off-cpu.*\)" period.*/\1/p')" \
+	"$(cprof-dump waits.bin | sed -n 's/^event id=[0-9]* name="\(off-cpu.*\)" period.*/\1/p')"
+for o in --wall "--event off-cpu" "--event off-cpu:sleep" "--wall --weight samples" "--wall --from 1" ""; do
+	cprof-fold $o waits.bin >want
+	cprof-fold $o back.bin >got
+	same "  as text and back: cprof-fold $o" got want
+done
+facts() { cprof-top --wall "$1" | sed -n '/^\(Waiting\|Total\):/p'; }
+is "  the header and its table agree" "$(facts back.bin)" "$(facts waits.bin)"
+
 # 4. Of what perf records.
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >make.log 2>&1
 record() { perf record -q -B -N -e cpu-clock -F 499 -g -o perf.data "$BUILD/contrib/demo" 1 >err 2>&1 && perf script -i perf.data 2>/dev/null | grep -q .; }

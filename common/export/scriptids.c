@@ -142,13 +142,16 @@ static bool is_counted(struct slice event)
 }
 
 /*
- * Of time it is known in what perf counts, and of what happens once: its periods add up. Those of the hardware's events
- * are of as many kinds as there are events; and what the text names no period of counts in samples.
+ * Of time it is known in what perf counts, and so it is of waiting time, which we have written ourselves; and of what happens
+ * once: its periods add up. Those of the hardware's events are of as many kinds as there are events; and what the text names no
+ * period of counts in samples.
  */
 static const char *unit_of(const struct script_head *h)
 {
 	if (!h->has_period)
 		return "";
+	if (slice_begins(h->event, EVENT_OFF_CPU)) /* and no tracepoint, although it has a colon */
+		return "ns";
 	if (is_counted(h->event))
 		return "events";
 	if (slice_begins(h->event, "cpu-clock") || slice_begins(h->event, "task-clock"))
