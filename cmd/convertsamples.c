@@ -50,6 +50,8 @@ static enum status read_samples(struct conversion *c, const struct operand_taker
 	profile_release(&none);
 	if (status == STATUS_OK && !sum.totals.samples)
 		cli_warn("there is no sample");
+	else if (status == STATUS_OK && !sum.sums.samples)
+		filters_warn_none(&c->filters, "none is written");
 	return sum.good ? status : STATUS_DAMAGED;
 }
 
@@ -71,7 +73,8 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 {
 	struct perf_pipe *p = context;
 
-	*sums = (struct gather_sums){ 0 };
+	*sums = (struct gather_sums){ .samples = p->samples };
+	p->samples = 0;
 	*totals = capture_totals(&p->capture);
 	p->capture.totals = (struct capture_totals){ 0 }; /* the next operand's begin anew */
 	return true;
@@ -120,7 +123,8 @@ static bool end_script(void *context, struct capture_totals *totals, struct gath
 	struct script_writer *w = context;
 
 	write_script(w);
-	*sums = (struct gather_sums){ 0 };
+	*sums = (struct gather_sums){ .samples = w->written };
+	w->written = 0;
 	*totals = capture_totals(&w->capture);
 	w->capture.totals = (struct capture_totals){ 0 };
 	return true;

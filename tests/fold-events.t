@@ -120,6 +120,12 @@ is "perf script has all that is no waiting time" \
 	"$(cprof-convert -t perfscript "$tmp/1356.bin" | sed -n 's/^x .* \([0-9]*\) \([a-z:_-]*\):$/\2 \1/p' | sort | xargs)" \
 	"cpu-clock 1000 cpu-clock 1000 page-faults 1 page-faults 40 sched:sched_switch 3"
 is "  or one" "$(cprof-convert -t perfscript --event sched:sched_switch "$tmp/1356.bin" | grep -c '^x ')" 1
+# An event that is not there: a table of nothing, status 0, and a sentence that says what there is; each view alike.
+for c in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t callgrind" "cprof-convert -t tsv" "cprof-convert -t perf" \
+	"cprof-convert -t perfscript"; do
+	status "$c --event of none" 0 $c --event page-fault "$tmp/56.bin"
+	like "  is told" "$(cat "$tmp/err")" "^${c%% *}: no sample counts, .*; none of 3 samples is what was asked for, the events there are page-faults, sched:sched_switch\$"
+done
 capture 5 | sed 's/^tally time=150 event=5/tally time=150 event=64/' | cprof-dump -r - >"$tmp/bad.bin" 2>/dev/null
 status "the tally of an impossible event" 3 cprof-fold "$tmp/bad.bin"
 done_testing

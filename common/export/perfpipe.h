@@ -41,7 +41,7 @@ struct perf_pipe {
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
 	struct buf out;
-	uint64_t samples;   /* written */
+	uint64_t samples;   /* written, since who counts them set it to 0 */
 	uint64_t shortened; /* of these, stacks that lost outer frames: a record of perf's has 64 KiB at most */
 	struct intern events; /* by perf's id - 1: name */
 	uint32_t ids[CAPTURE_EVENTS]; /* by event of the segment; 0: perf does not know it yet */

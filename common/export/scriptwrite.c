@@ -263,6 +263,7 @@ bool script_writer_next(struct script_writer *w, struct slice *text)
 			w->failed = true;
 			return false;
 		}
+		w->written++;
 	}
 	*text = buf_view(&w->out);
 	if (w->at == w->n)

@@ -46,6 +46,7 @@ struct script_writer {
 	struct script_sample *samples; /* of the segment */
 	size_t n, cap;
 	size_t at;   /* the next to be written, while names are there */
+	uint64_t written; /* in all segments */
 	bool named;  /* they are */
 	struct profile labels; /* what names puts its texts into; it has no stacks */
 	struct names names;
