@@ -12,7 +12,8 @@
 
 static void put(struct slice bytes)
 {
-	fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
+	if (bytes.n) /* else p may be NULL */
+		fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
 }
 
 /* Samples one by one, from captures alone; begin is asked for each operand, the context is for all of them. */

@@ -46,8 +46,10 @@ static const struct format *find_format(const char *name)
 	struct buf names = { 0 };
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-		if (strcmp(formats[i].name, name) == 0)
+		if (strcmp(formats[i].name, name) == 0) {
+			buf_release(&names);
 			return &formats[i];
+		}
 		buf_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
 	}
 	cli_usage("-t: \"%s\" is none of %s", name, buf_cstr(&names));
