@@ -25,4 +25,23 @@ same "without a combiner" "$tmp/want" "$tmp/never"
 same "with a combiner at places that the engine likes" "$tmp/want" "$tmp/often"
 
 status "a capture that is not there" 1 "$fold" "$tmp/none.bin"
+
+# What is wrong is told by the status, and costs nothing of the rest.
+cd "$tmp" || exit 1
+cp "host 1.bin" one.bin; gzip -k one.bin; head -c 9000 "host 2.bin" >cut.bin; tail -c +3 "host 3.bin" >headless.bin; : >none.written; mkdir folder
+folded() { for f; do cprof-sym "$f" 2>/dev/null; done | cprof-fold 2>/dev/null >want; }
+folded one.bin
+for odd in one.bin.gz no.bin folder; do
+	status "$odd and a capture" 1 "$fold" $odd one.bin
+	same "  of which all is there" want out
+	like "  and that is said" "$(cat err)" "$odd: "
+done
+status "what was cut before its first byte" 3 "$fold" -m 1 none.written one.bin
+same "  is nothing beside the rest" want out
+folded one.bin cut.bin one.bin; status "one that was cut" 3 "$fold" -m 1 one.bin cut.bin one.bin
+same "  up to there, and those around it" want out
+like "  which is said of it" "$(cat err)" '^cprof-sym: cut.bin: block [0-9]+ at byte [0-9]+: '
+folded headless.bin one.bin; status "one whose beginning is damaged" 3 "$fold" -m 1 headless.bin one.bin
+same "  from there on" want out
+status "what could not be read is told before what was cut" 1 "$fold" cut.bin one.bin.gz
 done_testing
