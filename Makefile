@@ -264,7 +264,7 @@ check-kernels: all guest $(BUILD)/frameless/deep
 # Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
 # meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: what a sourced file
 # uses, or sets.
-SCRIPTS = contrib/bootstrap contrib/push.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
+SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
 	$(addprefix tests/kernels/,boot check fetch init record)
 

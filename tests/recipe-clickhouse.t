@@ -69,6 +69,11 @@ alike "four seconds of two hosts, one container, one label" @1700000002 @1700000
 alike "a second of one container" @1700000060 @1700000061 "-c 0123456789ab" "--in 0123456789ab" alpha.sym beta.sym gamma.sym
 alike "one command" @1700000001 @1700000004 "-p app" "--comm app" alpha.sym beta.sym gamma.sym
 is "the same by the clock of UTC" "$("$query" "2023-11-14 22:13:21" "2023-11-14 22:13:24" | cksum)" "$("$query" @1700000001 @1700000004 | cksum)"
+is "  with a T and a Z" "$("$query" 2023-11-14T22:13:21Z 2023-11-14T22:13:24Z | cksum)" "$("$query" @1700000001 @1700000004 | cksum)"
+for no in "yesterday at noon" 22:13:21 "2023-02-29 00:00:00"; do
+	status "$no" 2 "$query" "$no" @1700000004
+	is "  is no time" "$(cat err)" "query: $no is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970"
+done
 is "a label with quotes and backslashes" "$("$query" -l "odd=it's \\ \"odd\"" @1600000000 @1800000000 | cksum)" "$("$query" @1600000000 @1800000000 | cksum)"
 is "an injection is a name" "$("$query" -H "x' OR '1'='1" @1600000000 @1800000000)" ""
 done_testing

@@ -26,6 +26,16 @@ if command -v sqlite3 >/dev/null; then
 	ask -l service=shop -c docker/1 c.db "2023-11-14 22:13:22" "2023-11-14 22:13:26"
 	folded --label service=shop --in /docker/1 --from $since --to $before alpha.sym beta.sym gamma.sym
 	same "of a service's container" want got
+	ask c.db 2023-11-14T22:13:22Z 2023-11-14T22:13:26Z; folded --from $since --to $before alpha.sym beta.sym gamma.sym
+	same "by times with a T and a Z" want got
+	for no in "yesterday at noon" 22:13:22 now "2023-02-29 00:00:00" @ ""; do
+		status "'$no'" 2 "$query" c.db @0 "$no"
+		is "  is no time" "$(cat err)" "query: $no is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970"
+	done
+	for day in 1970-01-01 1999-12-31 2000-02-29 2000-03-01 2023-02-28 2024-02-29 2026-08-31; do
+		printf '%s %s\n' "$(. "$top/contrib/query.sh"; moment "$day 01:02:03")" "$(date -u -d "$day 01:02:03" +%s)"
+	done >days
+	is "seconds of days are those of date(1)" "$(awk '$1 != $2 || NF != 2' days; wc -l <days)" 7
 	ask -l "odd=it's \\ \"odd\"" -H "alpha" c.db @0 @1800000000; folded alpha.sym
 	same "a label with quotes and backslashes" want got
 	ask -H "x' OR '1'='1" c.db @0 @1800000000
