@@ -76,4 +76,14 @@ for no in "yesterday at noon" 22:13:21 "2023-02-29 00:00:00"; do
 done
 is "a label with quotes and backslashes" "$("$query" -l "odd=it's \\ \"odd\"" @1600000000 @1800000000 | cksum)" "$("$query" @1600000000 @1800000000 | cksum)"
 is "an injection is a name" "$("$query" -H "x' OR '1'='1" @1600000000 @1800000000)" ""
+
+# What has no sample costs nothing of what comes behind it.
+python3 "$here/convert-made.py" 4 200 | sed '/^sample /d; s/^\(end .*\) samples=.*/\1 samples=0/' | cprof-dump -r >idle.bin
+head -c 600 alpha.bin >"cut's.bin"; cp beta.bin last.bin
+status "captures without a sample, one of them cut, and one behind them" 3 "$load" idle.bin "cut's.bin" last.bin
+is "  which is there" "$($CLICKHOUSE --query "SELECT count() > 0 FROM cprof WHERE capture = 'last.bin'")" 1
+status "again" 0 "$load" idle.bin "cut's.bin" last.bin
+is "  all are there already" "$(cat err)" "load: idle.bin is there already
+load: cut's.bin is there already
+load: last.bin is there already"
 done_testing

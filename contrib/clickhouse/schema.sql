@@ -18,4 +18,14 @@ CREATE TABLE IF NOT EXISTS cprof
 )
 ENGINE = MergeTree
 PARTITION BY toDate(time)
-ORDER BY (time, host, container, comm, stack)
+ORDER BY (time, host, container, comm, stack);
+
+-- Captures without a row, which are not loaded again either
+CREATE TABLE IF NOT EXISTS cprof_empty
+(
+	capture String,
+	loaded DateTime DEFAULT now()
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(loaded)
+ORDER BY capture
