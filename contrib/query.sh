@@ -25,3 +25,38 @@ moment() {
 		exit 2
 	}
 }
+
+# What is asked for, and counted how, as cprof-fold has it: CPU time by its samples, other events as often as they happened, waits in nanoseconds.
+# asked EVENTS NS IN: sets $where to the condition for EVENTS, by the names or families that --event of cprof-fold takes, or for CPU time if
+# there are none, $count to what is to be added up, and $kind to its unit. IN is how SQL finds a text in another: position or instr.
+# NS, unless empty, asks for nanoseconds.
+asked() {
+	count='CASE WHEN samples > 0 THEN samples ELSE weight END' kind="CASE WHEN samples > 0 THEN 'samples' ELSE unit END" where='samples > 0'
+	case ${2:+off-cpu},$1 in
+	off-cpu* | *,off-cpu*) count=weight kind="CASE WHEN unit = 'ns' THEN 'ns' ELSE 'no time' END" ;;
+	esac
+	if [ "$1" ]; then
+		where=$(printf '%s\n' "$1" | tr , '\n' | while IFS= read -r name; do
+			printf ' OR event = %s OR %s(event, %s) = 1' "$(quote "$name")" "$3" "$(quote "$name:")"
+		done)
+		where="(${where# OR })"
+	fi
+	[ -z "$2" ] || where="$where AND unit = 'ns'"
+}
+
+# adds_up EVENTS: of lines with EVENT and KIND, between tabs, those that are asked for have one kind; else that is said, and the program ends
+# with 2. It is also said where there is none.
+adds_up() {
+	EVENTS=$1 SELF=${0##*/} awk -F '\t' '
+		BEGIN { n = split(ENVIRON["EVENTS"], name, ",") }
+		{ all = all (all == "" ? "" : ", ") $1 }
+		{ for (i = 1; i <= n; i++) if ($1 == name[i] || index($1, name[i] ":") == 1) {
+			if (kind == "") { kind = $2; first = $1 }
+			else if (kind != $2) other = other == "" ? $1 " (" $2 ")" : other
+		} }
+		END {
+			if (kind == "") print ENVIRON["SELF"] ": no " ENVIRON["EVENTS"] " there; " (all == "" ? "nor is there any other event" : "the events there are " all)
+			else if (kind == "no time") print ENVIRON["SELF"] ": " ENVIRON["EVENTS"] " is no time"
+			if (other != "") { print ENVIRON["SELF"] ": -e: " first " (" kind ") and " other " do not add up"; exit 1 }
+		}' >&2 || exit 2
+}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # ClickHouse over the rows of cprof-fold: for any time, host, label and container the same numbers as cprof-top of the captures.
 . "$(dirname "$0")/lib.sh"
+. "$here/recipe-events.sh"
 PATH=$PATH:/usr/sbin:/sbin
 command -v clickhouse-server >/dev/null && command -v clickhouse-client >/dev/null || skip_all "there is no ClickHouse"
 load=$top/contrib/clickhouse/load query=$top/contrib/clickhouse/query
@@ -47,7 +48,7 @@ status "captures are loaded" 0 "$load" alpha.bin beta.bin gamma.bin
 diag "$(head -3 err)"
 status "again" 0 "$load" beta.bin
 is "  they are there already" "$(cat err)" "load: beta.bin is there already"
-diag "$($CLICKHOUSE --query 'SELECT count(), min(time), max(time) FROM cprof')"
+diag "$($CLICKHOUSE --query 'SELECT count(), min(time), max(time) FROM cprof_events')"
 
 for f in alpha beta gamma; do cprof-sym $f.bin >$f.sym 2>/dev/null; done
 # alike WHAT FROM TO "OPTIONS OF query" "OPTIONS OF cprof-fold" FILE...
@@ -57,6 +58,11 @@ alike() {
 	"$query" $asked "$from" "$to" >got 2>err || diag "$(head -3 err)"
 	cprof-fold --max-line 4194304 -T $folded --from "$from" --to "$to" "$@" >want 2>/dev/null
 	if [ -s want ] && cmp -s got want; then pass "$what, $(wc -l <want) stacks"; else fail "$what"; diag "$(diff want got | cut -c 1-200 | head)"; fi
+	case $folded in *off-cpu* | *ns) # cprof-top writes time as ms and s
+		is "  and a table of functions has the same sum" "$("$query" -t $asked "$from" "$to" | awk '{ n += $1 } END { printf "%.0f", n }')" \
+			"$(awk '{ n += $NF } END { printf "%.0f", n }' want)"
+		return ;;
+	esac
 	"$query" -t $asked "$from" "$to" 2>err | awk -F '\t' '{ print $1, $2, $3 }' | sort >got
 	cprof-top -n 0 $folded --from "$from" --to "$to" "$@" 2>/dev/null | sed -n "$row" | sort >want
 	if [ -s want ]; then same "  and its table of functions is cprof-top's" want got; else fail "  there is no table"; fi
@@ -81,9 +87,34 @@ is "an injection is a name" "$("$query" -H "x' OR '1'='1" @1600000000 @180000000
 python3 "$here/convert-made.py" 4 200 | sed '/^sample /d; s/^\(end .*\) samples=.*/\1 samples=0/' | cprof-dump -r >idle.bin
 head -c 600 alpha.bin >"cut's.bin"; cp beta.bin last.bin
 status "captures without a sample, one of them cut, and one behind them" 3 "$load" idle.bin "cut's.bin" last.bin
-is "  which is there" "$($CLICKHOUSE --query "SELECT count() > 0 FROM cprof WHERE capture = 'last.bin'")" 1
+is "  which is there" "$($CLICKHOUSE --query "SELECT count() > 0 FROM cprof_events WHERE capture = 'last.bin'")" 1
 status "again" 0 "$load" idle.bin "cut's.bin" last.bin
 is "  all are there already" "$(cat err)" "load: idle.bin is there already
 load: cut's.bin is there already
 load: last.bin is there already"
+mkdir other && cp gamma.bin other/twice.bin && cp beta.bin twice.bin && gzip -k beta.bin
+status "what is no capture, a capture, and one of the same name" 1 "$load" beta.bin.gz none.bin twice.bin other/twice.bin
+is "  of which the first is loaded" "$(cat err)" "rows: cprof-sym: beta.bin.gz: compressed with gzip: decompress it first
+rows: cprof-sym: none.bin: No such file or directory
+load: other/twice.bin is there already"
+is "  and no other" "$($CLICKHOUSE --query "SELECT DISTINCT host FROM cprof_events WHERE capture = 'twice.bin'")" beta
+
+# Other events, waits that begin in other seconds, two rates
+eventful 5 one 1700000100 100 && eventful 6 two 1700000100 250 || exit 1
+status "all events are loaded" 0 "$load" one.bin two.bin
+for window in "@1700000100 @1700001000" "@1700000103 @1700000104"; do
+	alike "CPU time from $window" $window "" "" one.sym two.sym
+	alike "  in nanoseconds" $window -n "--weight ns" one.sym two.sym
+	for event in cpu-clock off-cpu off-cpu:sleep page-faults sched; do
+		alike "  $event" $window "-e $event" "--event $event" one.sym two.sym
+	done
+done
+alike "what a container waited for" @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p app" \
+	"--event off-cpu --in /docker/1 --label service=shop --comm app" one.sym two.sym
+for events in page-faults,cpu-clock off-cpu,page-faults; do
+	status "$events" 2 "$query" -e $events @1700000100 @1800000000
+	like "  are no sum" "$(cat out err)" '^query: -e: .* and page-faults \(.*\) do not add up$'
+done
+is "an event that is not there" "$("$query" -e "mi'nor" @1700000100 @1800000000 2>&1)" \
+	"query: no mi'nor there; the events there are cpu-clock, off-cpu:run-queue, off-cpu:sleep, page-faults, sched:sched_switch"
 done_testing

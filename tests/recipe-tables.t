@@ -1,6 +1,7 @@
 #!/bin/sh
-# sqlite and DuckDB over the rows of captures: for any time, label, host and container the lines of cprof-fold.
+# sqlite and DuckDB over the rows of captures: for any time, event, label, host and container the lines of cprof-fold.
 . "$(dirname "$0")/lib.sh"
+. "$here/recipe-events.sh"
 rows=$top/contrib/rows load=$top/contrib/sqlite/load query=$top/contrib/sqlite/query
 cd "$tmp" || exit 1
 
@@ -40,13 +41,59 @@ if command -v sqlite3 >/dev/null; then
 	same "a label with quotes and backslashes" want got
 	ask -H "x' OR '1'='1" c.db @0 @1800000000
 	is "an injection is a name" "$(cat got)" ""
+	ask -e "x' OR '1'='1" c.db @0 @1800000000
+	is "  of an event, too" "$(cat got; sed 's/;.*//' err)" "query: no x' OR '1'='1 there"
+
+	# Other events, waits that begin in other seconds, two rates
+	eventful 5 one 1700000100 100 && eventful 6 two 1700000100 250 || exit 1
+	status "sqlite takes all events" 0 "$load" e.db one.bin two.bin
+	alike() { # FROM TO "OPTIONS OF query" "OPTIONS OF cprof-fold"
+		"$query" $3 e.db "$1" "$2" >got 2>err || diag "$(cat err)"
+		folded $4 --from "$1" --to "$2" one.sym two.sym
+		if [ -s want ]; then same "  ${3:-CPU time} of $(($(echo "$2 - $1" | tr -d @))) seconds, $(wc -l <want) stacks" want got; else fail "  nothing to compare"; fi
+	}
+	for window in "@1700000000 @1700001000" "@1700000103 @1700000104" "@1700000105 @1700000109"; do
+		alike $window "" ""
+		alike $window -n "--weight ns"
+		for event in cpu-clock off-cpu off-cpu:sleep page-faults sched page-faults,sched cpu-clock,off-cpu; do
+			alike $window "-e $event" "--event $event"
+		done
+	done
+	alike @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p app" "--event off-cpu --in /docker/1 --label service=shop --comm app"
+	for events in page-faults,cpu-clock off-cpu,page-faults; do
+		status "$events" 2 "$query" -e $events e.db @0 @1800000000
+		like "  are no sum" "$(cat out err)" '^query: -e: .* and page-faults \(.*\) do not add up$'
+	done
+	status "no time" 0 "$query" -n -e page-faults e.db @0 @1800000000
+	is "  is no sum of it" "$(cat out err)" "query: page-faults is no time"
+	is "an event that is not there" "$("$query" -e minor e.db @0 @1800000000 2>&1)" \
+		"query: no minor there; the events there are cpu-clock, off-cpu:run-queue, off-cpu:sleep, page-faults, sched:sched_switch"
+
+	# What is not there, no capture, or idle costs nothing of the rest; one name is one capture.
+	gzip -k one.bin; head -c 600 two.bin >cut.bin; sed '/^sample /d; s/samples=.*/samples=0/' <<X | cprof-dump -r >idle.bin
+$(cprof-dump alpha.bin)
+X
+	mkdir -p other && cp two.bin other/one.bin
+	status "files that are none, and captures behind them" 1 "$load" f.db one.bin.gz none.bin cut.bin idle.bin one.bin other/one.bin
+	is "  are told apart" "$(sed 's/: block .*//' err)" "rows: cprof-sym: one.bin.gz: compressed with gzip: decompress it first
+rows: cprof-sym: none.bin: No such file or directory
+rows: cprof-sym: cut.bin
+load: other/one.bin is there already"
+	"$query" f.db @0 @1800000000 >got; folded one.sym; same "  and the first of a name is there" want got
+	status "again" 1 "$load" f.db one.bin.gz cut.bin idle.bin one.bin
+	is "  those without samples are not read again" "$(sed -n 's/^load: //p' err | tr '\n' ,)" \
+		"cut.bin is there already,idle.bin is there already,one.bin is there already,"
+	sqlite3 old.db 'CREATE TABLE cprof (time INTEGER, stack TEXT, weight INTEGER); CREATE TABLE captures (name TEXT); INSERT INTO captures VALUES ("one.bin")'
+	status "beside a table of before" 0 "$load" old.db one.bin
+	"$query" old.db @0 @1800000000 >got; same "  there is a new one" want got
 else
+	eventful 5 one 1700000100 100 && eventful 6 two 1700000100 250 || exit 1
 	skip "sqlite takes captures" "there is no sqlite3"
 fi
 
 status "rows" 0 "$rows" alpha.bin beta.bin gamma.bin
 mv out all.tsv
-is "  have their labels" "$(cut -f 8 all.tsv | sort -u | tr '\037\n' '|,')" "labels,service=mail|odd=it's \\ \"odd\",service=shop|odd=it's \\ \"odd\","
+is "  have their labels" "$(cut -f 11 all.tsv | sort -u | tr '\037\n' '|,')" "labels,service=mail|odd=it's \\ \"odd\",service=shop|odd=it's \\ \"odd\","
 command -v npm >/dev/null || { skip "DuckDB" "there is no npm"; done_testing; }
 modules=$(BUILD=$BUILD sh "$here/npm.sh" @duckdb/node-api) || { skip "DuckDB" "$modules"; done_testing; }
 cat >ask.js <<'X'
@@ -71,4 +118,28 @@ folded --label service=shop --in /docker/1 --from $since --to $before alpha.sym 
 cprof-top -n 0 --from $since --to $before beta.sym 2>/dev/null | sed -n 's/^ *\([0-9]*\) *[0-9.]*% *[0-9.]*% *\([0-9]*\) *[0-9.]*%  \(.*\)$/\1	\2	\3/p' | sort >want
 sort table >got
 same "  and the functions of a host are cprof-top's" want got
+
+status "rows of several events" 0 "$rows" one.bin two.bin
+cp out events.tsv
+times="'2023-11-14 22:15:05', '2023-11-14 22:15:09'"
+ok "DuckDB reads them" env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb/cprof.sql" "folded('events.tsv', $times)" cpu \
+	"folded('events.tsv', $times, ns := true)" time "folded('events.tsv', $times, event_ := 'off-cpu')" waits \
+	"folded('events.tsv', $times, event_ := 'off-cpu:sleep', container_ := 'docker/1')" sleeps "folded('events.tsv', $times, event_ := 'page-faults')" faults \
+	"functions('events.tsv', $times, event_ := 'off-cpu')" table
+while read -r name options; do
+	folded --from @1700000105 --to @1700000109 $options one.sym two.sym
+	same "  $name${options:+: $options}" want "$name"
+done <<X
+cpu
+time --weight ns
+waits --event off-cpu
+sleeps --event off-cpu:sleep --in /docker/1
+faults --event page-faults
+X
+is "  and the functions have the same sum" "$(awk '{ n += $1 } END { printf "%.0f", n }' table)" "$(awk '{ n += $NF } END { printf "%.0f", n }' waits)"
+sed 's/	sched:sched_switch	events/	page-faults	samples/' events.tsv >odd.tsv
+status "one name of two units" 1 env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb/cprof.sql" "folded('odd.tsv', $times, event_ := 'page-faults')" odd
+like "  is no sum" "$(cat err)" 'these events do not add up: page-faults'
+cut -f 1-6,9,11,12 events.tsv >old.tsv
+status "rows without an event" 1 env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb/cprof.sql" "folded('old.tsv', $times)" odd
 done_testing

@@ -1,10 +1,12 @@
--- One row for each slice of time, process and stack: what cprof-fold -o tsv writes, with the labels of the recording.
--- Runs on any ClickHouse from 18.16 on. Newer ones: LowCardinality(String) for host, comm and container, CODEC(ZSTD(3)) for stack, and
---	ALTER TABLE cprof MODIFY TTL time + INTERVAL 30 DAY
+-- One row for each slice of time, process, stack and event: those of contrib/rows, with the labels of the recording.
+-- Runs on any ClickHouse from 18.16 on. Newer ones: LowCardinality(String) for host, comm, container, event and unit, CODEC(ZSTD(3)) for stack, and
+--	ALTER TABLE cprof_events MODIFY TTL time + INTERVAL 30 DAY
 -- which drops whole days, as
---	ALTER TABLE cprof DROP PARTITION '2026-11-21'
+--	ALTER TABLE cprof_events DROP PARTITION '2026-11-21'
 -- does at any age of ClickHouse.
-CREATE TABLE IF NOT EXISTS cprof
+-- A table "cprof" made before there were several events is not touched, and not asked: its rows do not say whether they are CPU time or page
+-- faults, nor how long a sample is. Load those captures anew, and drop it.
+CREATE TABLE IF NOT EXISTS cprof_events
 (
 	time DateTime,		-- beginning of the slice
 	host String,
@@ -13,7 +15,10 @@ CREATE TABLE IF NOT EXISTS cprof
 	comm String,
 	pid UInt32,
 	stack String,		-- frames from the outermost on, ';' between them
-	weight UInt64,		-- samples
+	event String,		-- 'cpu-clock', 'off-cpu:sleep', 'page-faults'
+	unit String,		-- of weight: 'ns', 'events', 'samples'; different ones do not add up
+	weight UInt64,		-- time, or how often it happened
+	samples UInt64,		-- CPU time by its samples; 0 where it is no CPU time
 	capture String		-- the file it came from: none is loaded twice
 )
 ENGINE = MergeTree
