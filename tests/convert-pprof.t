@@ -98,6 +98,30 @@ same "-tags: each process has its samples" "$tmp/want" "$tmp/got"
 is "  hosts have theirs" "$(sed -n '/^ *host: /,/^$/p' "$tmp/tags" | grep -oE '^ +[0-9.]+ .*: h[12]' | tr -s ' ')" " 300.0 (50.00%): h1
  300.0 (50.00%): h2"
 like "  and containers" "$(cat "$tmp/tags")" '\): /docker/1$'
+# A process that moves from one group to another has each sample in the one that it was in then.
+cprof-dump -r >"$tmp/moves.bin" <<'X'
+segment major=1 minor=0 least=1
+event id=1 name="cpu-clock" unit="ns" period=1000000 millihertz=999000
+flush
+process id=1 time=1 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1 process=1 tid=42
+comm time=1 thread=1 comm="web"
+cgroup id=7 path="/a"
+cgroup id=8 path="/b"
+member time=1 process=1 cgroup=7
+frame id=1 process=1 kind=exact address=0x10
+node id=16 parent=0 frame=1
+sample time=10 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000000
+member time=20 process=1 cgroup=8
+sample time=30 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000000
+sample time=40 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000000
+end time=50 reason=closed samples=3
+flush
+X
+cprof-convert -t pprof "$tmp/moves.bin" >"$tmp/moves.pb"
+pprof -tags "$tmp/moves.pb" | sed -n '/^ *container: /,/^$/p' | sed -n 's/^ *\([0-9]*\)[.]0 *(.*): /\1 /p' | sort >"$tmp/got"
+printf '%s\n' '1 /a' '2 /b' >"$tmp/want"
+same "  a process that moves has its samples in each" "$tmp/want" "$tmp/got"
 # The names of all files are in the picture of one thread.
 named() { sed 's|\[[a-z0-9]*/app+|[app+|'; }
 ours --tid 141 "$tmp/a.bin" | named | sort >"$tmp/want"

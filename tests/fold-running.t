@@ -70,6 +70,18 @@ since() { sed '/start-mono/a meta key="waits-since-monotonic-ns" value="900"' | 
 is "what ran before a segment, but not before all was told" "$( (tick 1 1100; ran 1 2000 300 2000) | capture | since)" "x 100 x;[running, not sampled] 173"
 is "a name until there is another" "$( (tick 1 1100; ran 1 1200 120 200; echo 'comm time=1200 thread=1 comm="z"'; tick 1 1300) | capture | wall)" \
 	"x 100 x;[running, not sampled] 20 z 100"
+# A process that moves from one control group to another: a span is of the one that it is told in, before anything else may come.
+moves() { echo 'cgroup id=7 path="/a"'; echo 'cgroup id=8 path="/b"'; echo 'member time=1000 process=1 cgroup=7'; cat; }
+to() { echo "member time=$1 process=1 cgroup=$2"; }
+each() { tick 1 1100; ran 1 2000 120 1000; to 2000 8; tick 1 2100; ran 1 3000 150 1000; }
+is "a group until there is another" "$(each | moves | capture | wall --by container)" "/a 120 /b 150"
+is "  as --in has it: the first" "$(each | moves | capture | wall --by container --in /a)" "/a 120"
+is "  the second" "$(each | moves | capture | wall --by container --in /b)" "/b 150"
+is "  whose name is not shown" "$(each | moves | capture | wall)" "x 200 x;[running, not sampled] 70"
+within() { tick 1 1100; to 1500 8; tick 1 1600; ran 1 2000 "$1" 1000; }
+for n in 150 200 250; do
+	is "a move within a span of $n" "$(within $n | moves | capture | wall --by container)" "/a 100 /b $((n - 100))"
+done
 # By slices of a second, each has its share of the time.
 is "slices" "$( (slept 1 500001000 1; ran 1 2500001000 2000000000 2500000000) | capture | cprof-dump -r - |
 	cprof-fold --wall -o tsv --interval 1 - | awk -F'\t' '/not sampled/ { print $NF }' | xargs)" "799999200 800000000 400000800"

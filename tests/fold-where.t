@@ -63,6 +63,82 @@ is "rows by label" "$(rows --by label.service "$tmp/ab.bin")" "4 mail,4 shop,"
 is "  that is not there" "$(rows --by label.zone "$tmp/a.bin")" "4 [no zone],"
 is "the container around the stack" "$(cprof-fold --container "$tmp/a.bin" | cut -d';' -f1,2 | tr '\n' ,)" "/system.slice/ssh.service;ssh,0123456789ab;web,[no cgroup];none,"
 
+# A process that moves from one group to another and back: each sample is of the one in force where it stands. A wait that ends behind
+# the move is of the second one alone. A process forked before stays, one forked after begins there.
+cat >"$tmp/moves.txt" <<'X'
+segment major=1 minor=3 least=1
+meta key="host" value="h"
+meta key="start-realtime-ns" value="1795269800000000000"
+meta key="start-monotonic-ns" value="1000000000"
+event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
+event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0
+event id=3 name="page-faults" unit="events" period=1 millihertz=0
+flush
+process id=1 time=1000000000 pid=42 nspid=0 parent=0 start=5 gen=0 via=snapshot
+thread id=1 time=1000000000 process=1 tid=42
+comm time=1000000000 thread=1 comm="web"
+cgroup id=7 path="/a"
+cgroup id=8 path="/b"
+member time=1000000000 process=1 cgroup=7
+frame id=1 process=1 kind=exact address=0x10
+node id=16 parent=0 frame=1
+sample time=1000000000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=1000001000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=1000001500 event=3 cpu=0 thread=1 user=16 kernel=0 weight=7
+process id=2 time=1000002000 pid=43 nspid=0 parent=1 start=5 gen=0 via=fork
+thread id=2 time=1000002000 process=2 tid=43
+comm time=1000002000 thread=2 comm="web"
+flush
+member time=1000003000 process=1 cgroup=8
+flush
+process id=3 time=1000003500 pid=44 nspid=0 parent=1 start=5 gen=0 via=fork
+thread id=3 time=1000003500 process=3 tid=44
+comm time=1000003500 thread=3 comm="web"
+sample time=1000004000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=1000005000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=1000006000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+sample time=1000006500 event=3 cpu=0 thread=1 user=16 kernel=0 weight=20
+sample time=1000007000 event=2 cpu=0 thread=1 user=16 kernel=0 weight=5000
+sample time=1000008000 event=1 cpu=0 thread=2 user=0 kernel=0 weight=1000
+sample time=1000009000 event=1 cpu=0 thread=3 user=0 kernel=0 weight=1000
+sample time=1000010000 event=1 cpu=0 thread=3 user=0 kernel=0 weight=1000
+flush
+member time=1000011000 process=1 cgroup=7
+flush
+sample time=1000012000 event=1 cpu=0 thread=1 user=16 kernel=0 weight=1000
+end time=1000013000 reason=closed samples=12
+flush
+X
+cprof-dump -r "$tmp/moves.txt" >"$tmp/moves.bin"
+by() { cprof-fold --by container "$@" 2>"$tmp/err" | tr '\n' ,; }
+is "a process that moves: fold --by container" "$(by "$tmp/moves.bin")" "/a 4,/b 5,"
+for g in '/a 4' '/b 5'; do
+	is "  as --in ${g% *} has it" "$(by --in ${g% *} "$tmp/moves.bin")" "$g,"
+	is "  and cprof-top of that" "$(rows --by container --in ${g% *} "$tmp/moves.bin")" "${g#* } ${g% *},"
+done
+is "  events that are counted" "$(by --event page-faults "$tmp/moves.bin")" "/a 7,/b 20,"
+is "  waits" "$(by --event off-cpu "$tmp/moves.bin")" "/b 5000,"
+is "  all that is time" "$(by --wall "$tmp/moves.bin")" "/a 4000,/b 10000,"
+is "  --container" "$(cprof-fold --container "$tmp/moves.bin" | tr '\n' ,)" "/a;web 1,/a;web;[unknown] 3,/b;web 2,/b;web;[unknown] 3,"
+is "  with process and thread" "$(cprof-fold --container -t "$tmp/moves.bin" | sed 's/;\[.*\] / /' | tr '\n' ,)" \
+	"/a;web-42/42 3,/a;web-43/43 1,/b;web-42/42 3,/b;web-44/44 2,"
+is "  rows for a database" "$(cprof-fold -o tsv "$tmp/moves.bin" | sed 1d | cut -f4,5,8 | tr '\t\n' ' ,')" "42 /a 3,43 /a 1,42 /b 3,44 /b 2,"
+is "  and as JSON" "$(cprof-fold -o ndjson "$tmp/moves.bin" | sed 's/.*"container":"\([^"]*\)".*"weight":\([0-9]*\).*/\1 \2/' | sort | tr '\n' ,)" \
+	"/a 1,/a 3,/b 2,/b 3,"
+is "  cprof-top" "$(rows --by container "$tmp/moves.bin")" "5 /b,4 /a,"
+is "  cprof-flame" "$(cprof-flame --by container "$tmp/moves.bin" 2>"$tmp/err" | "$here/flame-block.py" boxes | tr '\n' ,)" "/a 4 4,/b 5 5,"
+grep -v '^member.*cgroup=8' "$tmp/moves.txt" | cprof-dump -r >"$tmp/stays.bin"
+is "  cprof-diff" "$(cprof-diff --by container -o tsv "$tmp/stays.bin" "$tmp/moves.bin" 2>"$tmp/err" | sed 1d | cut -f1,3,4 | sort | tr '\t\n' ' ,')" "/a 9 4,/b 0 5,"
+is "  cprof-flame --diff" "$(cprof-flame --diff --by container "$tmp/stays.bin" "$tmp/moves.bin" 2>"$tmp/err" | "$here/flame-block.py" boxes | tr '\n' ,)" "/a 9 4 9 4 0,/b 0 5 0 5 0,"
+# What is lost of a move is not known; nothing else is lost with it.
+is "  the group is not told of" "$(grep -v '^cgroup id=8' "$tmp/moves.txt" | cprof-dump -r | by -)" "/a 9,"
+like "    which is said" "$(cat "$tmp/err")" "undefined cgroup"
+at=$(LC_ALL=C grep -abo 'cpf' "$tmp/moves.bin" | sed -n '3s/:.*//p')
+{ head -c "$at" "$tmp/moves.bin"; printf x; tail -c +$((at + 2)) "$tmp/moves.bin"; } >"$tmp/damaged.bin"
+is "  the block that tells of it is damaged" "$(by "$tmp/damaged.bin")" "/a 9,"
+status "    which is the status" 3 cprof-fold --by container "$tmp/damaged.bin"
+is "  the capture ends before it comes back" "$(head -c $(($(wc -c <"$tmp/moves.bin") - 80)) "$tmp/moves.bin" | by -)" "/a 3,/b 5,"
+
 is "from an offset" "$(roots --from 10 "$tmp/a.bin")" "none 1,web 1,"
 is "a time of the clock" "$(roots --from 14:03:25 --to 14:03:35 "$tmp/a.bin")" "ssh 1,web 1,"
 is "  of each day" "$(roots --from 14:03:25 --to 14:03:26 "$tmp/ab.bin")" "ssh 2,"

@@ -47,6 +47,19 @@ is "its control group too" "$(cprof-fold --container --in "/$two" "$tmp/id.bin" 
 status "with -p, both must be so" 0 cprof-record -q --cgroup $one -p $first,$second -o "$tmp/p.bin" 1
 is "and are" "$(commands "$tmp/p.bin")" "first "
 
+# One that moves while it is recorded.
+cp "$BUILD/tests/burn" "$tmp/mover" && in_group $one mover; mover=$!
+trap 'kill -9 $first $second $inner $mover 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two"; rm -rf "$tmp"' EXIT
+cprof-record -q -F 499 --cgroup /$one --cgroup /$two -o "$tmp/moves.bin" 4 &
+recorder=$!
+sleep 2
+echo $mover >"$root/$two/cgroup.procs"
+wait $recorder
+for g in $one $two; do cprof-fold -U --comm mover --in /$g "$tmp/moves.bin" | awk -v g=/$g '{ n += $NF } END { print g, n + 0 }'; done >"$tmp/want"
+cprof-fold -U --by container --comm mover "$tmp/moves.bin" >"$tmp/got"
+same "a process that moves has its samples in each group: --by container is --in" "$tmp/want" "$tmp/got"
+is "  in both there are many" "$(awk '$2 > 50' "$tmp/got" | wc -l)" 2
+
 status "a group that is not there" 1 cprof-record -q --cgroup /$one/none -o "$tmp/x" 1
 status "a container that is not there" 1 cprof-record -q --container ffffffffffff -o "$tmp/x" 1
 status "by plain perf" 2 cprof-record -q --engine perf --cgroup $one -o "$tmp/x" 1

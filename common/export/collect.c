@@ -13,6 +13,8 @@ struct collect_key {
 	uint64_t epoch; /* 0 without user frames */
 	uint32_t process, thread, comm;
 	uint32_t user, kernel, event;
+	uint32_t cgroup; /* text id of the path of the one that the process was in then; 0: unknown */
+	uint32_t pad;    /* 0 */
 };
 
 struct collect_sum {
@@ -81,15 +83,17 @@ static bool weigh(struct collect *c, uint32_t event, uint64_t *weight)
 static struct collect_key key_of(const struct collect *c, const struct record_sample *r)
 {
 	const struct capture_thread *t = &c->capture.threads[r->thread];
-	struct collect_key k = { .process = t->process, .thread = (uint32_t)r->thread, .comm = t->comm,
-				 .event = (uint32_t)r->event };
+	const struct capture_process *p = &c->capture.processes[t->process];
+	struct collect_key k = {
+		.process = t->process, .thread = (uint32_t)r->thread, .comm = t->comm, .event = (uint32_t)r->event, .cgroup = p->cgroup,
+	};
 
 	if (c->view->half != HALF_KERNEL)
 		k.user = (uint32_t)r->user;
 	if (c->view->half != HALF_USER)
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
-		k.epoch = c->capture.processes[t->process].epoch;
+		k.epoch = p->epoch;
 	return k;
 }
 
@@ -297,7 +301,7 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 	const struct capture_process *p = &c->capture.processes[k->process];
 	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host, .labels = c->labels };
 
-	if (p->cgroup && !label_text(c, capture_text(&c->capture, p->cgroup), &o.container))
+	if (k->cgroup && !label_text(c, capture_text(&c->capture, k->cgroup), &o.container))
 		return false;
 	buf_clear(&c->text);
 	if (k->comm)

@@ -26,14 +26,16 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.kernel = (uint32_t)r->kernel;
 	if (k.user >= NODE_FIRST)
 		k.epoch = g->capture.processes[t->process].epoch;
-	if (keys_show_pid(v) || v->container || v->by == BY_CONTAINER || v->origins || t->comm == 0)
+	if (v->container || v->by == BY_CONTAINER || v->origins)
+		k.cgroup = g->capture.processes[t->process].cgroup;
+	if (keys_show_pid(v) || v->origins || t->comm == 0)
 		k.process = t->process;
 	if (keys_show_tid(v))
 		k.thread = (uint32_t)r->thread;
 	if (v->wall)
-		k.wait = capture_wait(&g->capture, r->event);
+		k.wait = (uint16_t)capture_wait(&g->capture, r->event);
 	if (capture_is_counted(&g->capture, r->event))
-		k.event = (uint32_t)r->event;
+		k.event = (uint16_t)r->event;
 	if (v->moment_ns)
 		k.slice = slice_of_time(g, r->time);
 	return k;
@@ -254,7 +256,9 @@ void keys_ran(struct gather *g, const struct record_ran *r)
 /* The account of what ran that a key is of, and as what. */
 static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
 {
-	struct gather_key key = { .process = k->process, .thread = k->thread, .comm = k->comm, .wait = KEYS_RAN };
+	struct gather_key key = {
+		.process = k->process, .thread = k->thread, .comm = k->comm, .cgroup = k->cgroup, .wait = KEYS_RAN,
+	};
 
 	*what = k->wait == KEYS_RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
 	return (k->wait == KEYS_RAN || k->wait == CAPTURE_RUNS) &&

@@ -25,9 +25,10 @@ struct gather_key {
 	uint64_t epoch; /* 0 without user frames: the kernel has none */
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
-	uint32_t slice; /* of time. No padding with bytes of chance: keys are compared as bytes */
-	uint32_t wait;  /* enum capture_wait, where it is shown; or KEYS_RAN */
-	uint32_t event; /* one that is counted, or 0: what stands in for the clock ends to when the clock is heard of */
+	uint32_t slice;  /* of time. No padding with bytes of chance: keys are compared as bytes */
+	uint32_t cgroup; /* text id of the path of the one that the process was in then; 0: unknown */
+	uint16_t wait;   /* enum capture_wait, where it is shown; or KEYS_RAN */
+	uint16_t event;  /* one that is counted, or 0: what stands in for the clock ends to when the clock is heard of */
 };
 
 enum { KEYS_RAN = CAPTURE_WAITS }; /* as wait: how long the thread ran, as the capture says itself */

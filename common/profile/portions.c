@@ -136,17 +136,35 @@ static bool makes_due(const struct capture *c, const struct record *r, uint64_t 
 	return true;
 }
 
+/* A repetition of the group that the process is in changes nothing, and each process that is forked brings one. */
+static bool moves(const struct capture *c, const struct record_member *r)
+{
+	uint32_t path;
+
+	return r->process < c->n_processes && idmap_find(&c->cgroups, r->cgroup, &path) &&
+	       c->processes[r->process].cgroup != path;
+}
+
+/* Are those of all threads due, or of all of a process? */
+static bool makes_many_due(const struct capture *c, const struct record *r)
+{
+	return !r || r->type == RECORD_SEGMENT || r->type == RECORD_END ||
+	       (r->type == RECORD_MEMBER && moves(c, &r->member));
+}
+
 bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part)
 {
 	uint64_t until = UINT64_MAX, thread;
 
-	if (r && r->type != RECORD_SEGMENT && r->type != RECORD_END) {
+	if (!makes_many_due(a->capture, r)) {
 		if (!makes_due(a->capture, r, &thread, &until) || !is_told(s, thread, until))
 			return false;
 		*part = take(s, a, thread);
 		return true;
 	}
 	for (; s->next < s->n; s->next++) {
+		if (r && r->type == RECORD_MEMBER && a->capture->threads[s->next].process != r->member.process)
+			continue;
 		if (is_told(s, s->next, until)) {
 			*part = take(s, a, s->next);
 			return true;

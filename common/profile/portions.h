@@ -18,7 +18,7 @@
  *	portions_release(&portions);
  *
  * The wait in which a span ends is told behind the RAN. So that one is kept until something tells that there is no more of it to
- * come: a later sample of the thread, its next RAN, a new name, the end of the segment.
+ * come: a later sample of the thread, its next RAN, a new name, another control group, the end of the segment.
  *
  * The share is counted from the span's beginning up to each edge, and rounded there: parts side by side, of whatever views,
  * make the whole to the nanosecond. Of a span that began before the segment, what lies before it is such a part too, and no part is

@@ -56,11 +56,11 @@ static void append_comm(const struct gather *g, const struct gather_key *k, stru
 		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
 }
 
-static void append_container(const struct gather *g, const struct capture_process *process, struct buf *text)
+static void append_container(const struct gather *g, const struct gather_key *k, struct buf *text)
 {
 	struct buf name = { 0 };
 
-	container_label(&name, process->cgroup ? capture_text(&g->capture, process->cgroup) : slice_of("[no cgroup]"));
+	container_label(&name, k->cgroup ? capture_text(&g->capture, k->cgroup) : slice_of("[no cgroup]"));
 	label_append(text, buf_view(&name));
 	text->failed = text->failed || name.failed;
 	buf_release(&name);
@@ -79,23 +79,21 @@ static void append_label(const struct gather *g, struct buf *text)
 /* The command, with the container around it where that was asked for; or one of the things that rows can be by. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
-	const struct capture_process *process = k->process ? &g->capture.processes[k->process] : NULL;
-
 	if (g->view->container) {
 		buf_clear(text);
-		append_container(g, process, text);
+		append_container(g, k, text);
 		if (text->failed || !push_text(g, s, buf_view(text)))
 			return false;
 	}
 	buf_clear(text);
 	if (g->view->by == BY_CONTAINER)
-		append_container(g, process, text);
+		append_container(g, k, text);
 	else if (g->view->by == BY_LABEL)
 		append_label(g, text);
 	else
 		append_comm(g, k, text);
 	if (keys_show_pid(g->view))
-		buf_printf(text, "-%" PRIu64, process->pid);
+		buf_printf(text, "-%" PRIu64, g->capture.processes[k->process].pid);
 	if (keys_show_tid(g->view))
 		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
 	return !text->failed && push_text(g, s, buf_view(text));
@@ -204,15 +202,14 @@ static bool append_labels(const struct gather *g, struct buf *text)
 
 static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *number)
 {
-	const struct capture_process *process = &g->capture.processes[k->process];
 	struct buf host = { 0 }, container = { 0 }, labels = { 0 }, comm = { 0 };
-	struct origin o = { .pid = process->pid };
+	struct origin o = { .pid = g->capture.processes[k->process].pid };
 	bool good = append_labels(g, &labels);
 
 	if (capture_meta(&g->capture, "host").n)
 		label_append(&host, capture_meta(&g->capture, "host"));
-	if (process->cgroup)
-		label_append(&container, capture_text(&g->capture, process->cgroup));
+	if (k->cgroup)
+		label_append(&container, capture_text(&g->capture, k->cgroup));
 	append_comm(g, k, &comm);
 	o.host = buf_view(&host);
 	o.container = buf_view(&container);
