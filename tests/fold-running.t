@@ -81,6 +81,8 @@ is "  whose name is not shown" "$(each | moves | capture | wall)" "x 200 x;[runn
 within() { tick 1 1100; to 1500 8; tick 1 1600; ran 1 2000 "$1" 1000; }
 for n in 150 200 250; do
 	is "a move within a span of $n" "$(within $n | moves | capture | wall --by container)" "/a 100 /b $((n - 100))"
+	is "  as --in has it" "$(within $n | moves | capture | wall --by container --in /b)" "/b $((n - 100))"
+	is "  a new name within it, as --comm has it" "$(within $n | sed 's/^member.*/comm time=1500 thread=1 comm="z"/' | capture | wall --comm z | tr ' ' '\n' | awk '/^[0-9]/ { n += $1 } END { print n }')" $((n - 100))
 done
 # By slices of a second, each has its share of the time.
 is "slices" "$( (slept 1 500001000 1; ran 1 2500001000 2000000000 2500000000) | capture | cprof-dump -r - |

@@ -153,6 +153,16 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 	return wait != CAPTURE_RUNS || !keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
+/* One that is somebody else's. Its thread may become one that counts before it is told how long it ran. */
+static void pass_over(struct gather *g, const struct record_sample *r)
+{
+	struct record_sample part;
+
+	if (capture_wait(&g->capture, r->event) == CAPTURE_RUNS && view_part_of_any(g->view, &g->capture, g->base, r, &part) &&
+	    !running_sample(&g->running, r->thread, part.weight))
+		g->failed = true;
+}
+
 const char *keys_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
@@ -163,8 +173,11 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 		find_begin(g, r);
 	if (keys_corrects(g->view) && !portions_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
 		g->failed = true;
-	if (!view_part(g->view, &g->capture, g->base, r, &part))
+	if (!view_part(g->view, &g->capture, g->base, r, &part)) {
+		if (keys_corrects(g->view))
+			pass_over(g, r);
 		return NULL;
+	}
 	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
 	if (!profile_claim(g->p, g->side, weight))
 		return too_heavy;

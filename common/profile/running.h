@@ -5,7 +5,7 @@
  *
  *	struct running all = { 0 };
  *
- *	running_sample(&all, thread, weight);	// each sample of CPU time that counts
+ *	running_sample(&all, thread, weight);	// each sample of CPU time that counts, whoever the view asks for
  *	running_span(&all, thread, who, ns);	// a RAN: account number who has that much, and the samples since the last one
  *	running_drop(&all, thread);		// a RAN that does not count: nor are the samples before it compared with anything
  *	...

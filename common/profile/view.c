@@ -190,10 +190,15 @@ bool view_thread(const struct view *v, const struct capture *c, uint64_t thread)
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 
+bool view_part_of_any(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
+		      struct record_sample *part)
+{
+	return view_lists_event(v, c, r->event) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
+	       (v->half != HALF_USER || view_has_half(r->user)) && (v->half != HALF_KERNEL || view_has_half(r->kernel));
+}
+
 bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
 	       struct record_sample *part)
 {
-	return view_lists_event(v, c, r->event) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
-	       (v->half != HALF_USER || view_has_half(r->user)) && (v->half != HALF_KERNEL || view_has_half(r->kernel)) &&
-	       view_thread(v, c, r->thread);
+	return view_part_of_any(v, c, base, r, part) && view_thread(v, c, r->thread);
 }

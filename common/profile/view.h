@@ -102,6 +102,9 @@ static inline bool view_by_root(enum view_by by)
  */
 bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
 	       struct record_sample *part);
+/* The same, whoever it is of. */
+bool view_part_of_any(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
+		      struct record_sample *part);
 /* The same where only the time is asked; whatever else the view says. */
 bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
 		       struct record_sample *part);
