@@ -61,6 +61,16 @@ rows() { cprof-top "$@" 2>"$tmp/err" | sed -n '/^ *flat/,$p' | sed 1d | awk '{ p
 is "rows by container" "$(rows --by container "$tmp/ab.bin")" "4 0123456789ab,2 /system.slice/ssh.service,2 [no cgroup],"
 is "rows by label" "$(rows --by label.service "$tmp/ab.bin")" "4 mail,4 shop,"
 is "  that is not there" "$(rows --by label.zone "$tmp/a.bin")" "4 [no zone],"
+# A label without a value is not one that is missing; and a key is of any length.
+long=$(printf 'k%.0s' $(seq 5000))
+sed 's/label.env" value="prod=a"/label.env" value=""/; s/label.service/label.'$long/ "$tmp/a.txt" | cprof-dump -r >"$tmp/e.bin"
+cat "$tmp/e.bin" "$tmp/a.bin" >"$tmp/ea.bin"
+is "rows by a label that is empty" "$(rows --by label.env "$tmp/ea.bin")" "4 [empty env],4 prod=a,"
+is "  as --label has it" "$(rows --by label.env --label env= "$tmp/ea.bin")" "4 [empty env],"
+is "  which none is not" "$(rows --by label.zone --label zone= "$tmp/ea.bin")" ""
+is "rows by a label of 5,000 letters" "$(rows --by label.$long "$tmp/e.bin")" "4 shop,"
+is "  as --label has it" "$(rows --by label.$long --label $long=shop "$tmp/ea.bin")" "4 shop,"
+is "  of one letter less" "$(rows --label ${long#k}=shop "$tmp/ea.bin")" ""
 is "the container around the stack" "$(cprof-fold --container "$tmp/a.bin" | cut -d';' -f1,2 | tr '\n' ,)" "/system.slice/ssh.service;ssh,0123456789ab;web,[no cgroup];none,"
 
 # A process that moves from one group to another and back: each sample is of the one in force where it stands. A wait that ends behind

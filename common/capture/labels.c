@@ -14,6 +14,34 @@ static int by_key(const void *a, const void *b)
 	return c ? c : (x->key.n > y->key.n) - (x->key.n < y->key.n);
 }
 
+/* Where the capture has a fact at this place of its table, and that is a label. */
+static bool label_at(const struct capture *c, size_t i, struct capture_label *l)
+{
+	struct slice key;
+
+	if (!c->meta.values[i])
+		return false;
+	key = capture_text(c, (uint32_t)c->meta.keys[i]);
+	if (key.n <= PREFIX || memcmp(key.p, prefix, PREFIX) != 0)
+		return false;
+	*l = (struct capture_label){ { key.p + PREFIX, key.n - PREFIX }, capture_text(c, c->meta.values[i] - 1) };
+	return true;
+}
+
+/* There are few, and a key is of any length: comparing needs no room. */
+bool capture_label(const struct capture *c, struct slice key, struct slice *value)
+{
+	for (size_t i = 0; c->meta.n && i <= c->meta.mask; i++) {
+		struct capture_label l;
+
+		if (label_at(c, i, &l) && l.key.n == key.n && memcmp(l.key.p, key.p, key.n) == 0) {
+			*value = l.value;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool capture_labels(const struct capture *c, struct capture_label **labels, size_t *n)
 {
 	size_t cap = 0;
@@ -21,20 +49,16 @@ bool capture_labels(const struct capture *c, struct capture_label **labels, size
 	*labels = NULL;
 	*n = 0;
 	for (size_t i = 0; c->meta.n && i <= c->meta.mask; i++) {
-		struct slice key;
+		struct capture_label l;
 
-		if (!c->meta.values[i])
-			continue;
-		key = capture_text(c, (uint32_t)c->meta.keys[i]);
-		if (key.n <= PREFIX || memcmp(key.p, prefix, PREFIX) != 0)
+		if (!label_at(c, i, &l))
 			continue;
 		if (!grow_array(labels, &cap, *n, sizeof(**labels))) {
 			free(*labels);
 			*labels = NULL;
 			return false;
 		}
-		(*labels)[(*n)++] = (struct capture_label){ { key.p + PREFIX, key.n - PREFIX },
-							    capture_text(c, c->meta.values[i] - 1) };
+		(*labels)[(*n)++] = l;
 	}
 	if (*n)
 		qsort(*labels, *n, sizeof(**labels), by_key);

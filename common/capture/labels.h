@@ -18,6 +18,8 @@ struct capture_label {
 	struct slice key, value; /* the key without "label."; both live as long as the segment */
 };
 
+/* Is there one of this key, whose value may be empty? It lives as long as the segment. */
+bool capture_label(const struct capture *c, struct slice key, struct slice *value);
 /* In the order of keys, those of the segment that is being read; false without memory. */
 bool capture_labels(const struct capture *c, struct capture_label **labels, size_t *n);
 

@@ -68,12 +68,17 @@ static void append_container(const struct gather *g, const struct gather_key *k,
 
 static void append_label(const struct gather *g, struct buf *text)
 {
-	struct slice value = view_label(&g->capture, g->view->label, strlen(g->view->label));
+	struct buf none = { 0 };
+	struct slice value;
+	bool there = capture_label(&g->capture, slice_of(g->view->label), &value);
 
-	if (value.n)
-		label_append(text, value);
-	else
-		buf_printf(text, "[no %s]", g->view->label);
+	if (!there || !value.n) {
+		buf_printf(&none, there ? "[empty %s]" : "[no %s]", g->view->label);
+		value = buf_view(&none);
+	}
+	label_append(text, value);
+	text->failed = text->failed || none.failed;
+	buf_release(&none);
 }
 
 /* The command, with the container around it where that was asked for; or one of the things that rows can be by. */

@@ -1,8 +1,7 @@
 #include "common/profile/view.h"
 
-#include <stdio.h>
-
 #include "common/capture/container.h"
+#include "common/capture/labels.h"
 
 static bool listed(const uint64_t *list, size_t n, uint64_t v)
 {
@@ -161,21 +160,14 @@ static bool in_group(const struct view *v, const struct capture *c, const struct
 	return v->n_groups == 0;
 }
 
-struct slice view_label(const struct capture *c, const char *key, size_t n)
-{
-	char name[256];
-
-	if (snprintf(name, sizeof(name), "label.%.*s", (int)n, key) >= (int)sizeof(name))
-		return (struct slice){ 0 };
-	return capture_meta(c, name);
-}
-
 static bool is_labelled(const struct view *v, const struct capture *c)
 {
 	for (size_t i = 0; i < v->n_labels; i++) {
 		size_t n = strcspn(v->labels[i], "=");
+		struct slice value;
 
-		if (!slice_is(view_label(c, v->labels[i], n), v->labels[i] + n + 1))
+		if (!capture_label(c, (struct slice){ (const uint8_t *)v->labels[i], n }, &value) ||
+		    !slice_is(value, v->labels[i] + n + 1))
 			return false;
 	}
 	return true;

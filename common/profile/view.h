@@ -133,7 +133,5 @@ bool view_lists_event(const struct view *v, const struct capture *c, uint64_t ev
 
 /* Is this time of the capture one that the view asks for? */
 bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time);
-/* The value of a label of the capture's header; empty where it has none. */
-struct slice view_label(const struct capture *c, const char *key, size_t n);
 
 #endif
