@@ -38,7 +38,7 @@ const volatile unsigned long long min_ns = 1000000;
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's, which is preempted and moved */
 const volatile unsigned int some_cpus = 0; /* not all: waits of those who leave one of these */
-const volatile unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 };
+unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 }; /* which they are changes when one is made again */
 unsigned int mode = LOOK_BEGIN;
 unsigned int exact = 0; /* on_back is there */
 unsigned int epoch = 1; /* user space has forgotten all stacks that were sent in another one */
@@ -577,9 +577,11 @@ int on_first(unsigned long long *ctx)
 	if (p->flags & KTHREAD)
 		return 0;
 	t = bpf_task_storage_get(&threads, p, 0, 0);
-	if (!t || is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
+	if (!t)
 		return 0;
-	head.time = bpf_ktime_get_ns();
+	t->told_at = head.time = bpf_ktime_get_ns(); /* also where it is not wanted yet: its group may be later */
+	if (is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
+		return 0;
 	head.weight = key_without(tid, NOWHERE);
 	head.cgroup = bpf_get_current_cgroup_id();
 	head.cpu = bpf_get_smp_processor_id();
@@ -591,7 +593,6 @@ int on_first(unsigned long long *ctx)
 	t->told = put(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
 	t->seen = 1;
-	t->told_at = head.time;
 	t->start = head.time;
 	return 0;
 }

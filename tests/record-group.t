@@ -16,7 +16,7 @@ in_group() { sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" threads 120' sh "$ro
 in_group $one first; first=$!
 in_group $two second; second=$!
 in_group "$two/docker-$id.scope" inner; inner=$!
-trap 'kill -9 $first $second $inner 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two"; rm -rf "$tmp"' EXIT
+trap 'kill -9 $first $second $inner 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two" "$root/cprof-again.$$/inner" "$root/cprof-again.$$" 2>/dev/null; rm -rf "$tmp"' EXIT
 sleep 0.5
 
 commands() { cprof-fold "$1" 2>/dev/null | sed 's/;.*//' | sort -u | tr '\n' ' '; }
@@ -59,6 +59,43 @@ for g in $one $two; do cprof-fold -U --comm mover --in /$g "$tmp/moves.bin" | aw
 cprof-fold -U --by container --comm mover "$tmp/moves.bin" >"$tmp/got"
 same "a process that moves has its samples in each group: --by container is --in" "$tmp/want" "$tmp/got"
 is "  in both there are many" "$(awk '$2 > 50' "$tmp/got" | wc -l)" 2
+# A group is removed and made again, as a service's is at each start: what stands at the path is recorded.
+again=$root/cprof-again.$$
+cp "$BUILD/tests/burn" "$tmp/before" && cp "$BUILD/tests/burn" "$tmp/after"
+run_in() { in=$1; shift; sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$in" "$@" >/dev/null; }
+remove() { tries=0; until rmdir "$1" 2>/dev/null || [ $tries = 50 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+with_event() { cprof-fold --event "$1" "$2" 2>/dev/null | sed 's/;.*//' | sort -u | tr '\n' ' '; }
+mkdir "$again" "$again/inner"
+cprof-record -F 997 --off-cpu -e cpu-clock,page-faults --cgroup "/${again##*/}" -o "$tmp/again.bin" 30 2>"$tmp/said" &
+recorder=$!
+cprof-record -q -F 997 --cgroup "$again" --rotate 1h -o "$tmp/again-%s.cprof" 30 2>"$tmp/quiet" &
+rotated=$!
+tries=0
+until { [ -s "$tmp/again.bin" ] && ls "$tmp"/.again-* >"$tmp/out" 2>&1; } || [ $tries = 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+sleep 1
+run_in "$again" "$tmp/before" brief 300
+remove "$again/inner"; remove "$again"
+sleep 2.5
+mkdir "$again" "$again/inner"
+sleep 2.5
+run_in "$again/inner" "$tmp/after" brief 300
+run_in "$again" sh -c "sleep 0.2; exec '$tmp/after' brief 100"
+remove "$again/inner"; remove "$again"
+mkdir "$again"
+sleep 2.5
+run_in "$again" "$tmp/second" brief 100
+kill -INT $recorder $rotated
+wait $recorder
+is "a recording of a group that came again ends well" $? 0
+wait $rotated
+remove "$again"
+is "what ran in each of the three is in it" "$(commands "$tmp/again.bin" | sed 's/sh //; s/sleep //')" "after before second "
+is "other events too" "$(with_event page-faults "$tmp/again.bin" | sed 's/sh //; s/sleep //')" "after before second "
+like "and waits" "$(with_event off-cpu:sleep "$tmp/again.bin")" 'sleep '
+is "that it was gone is said once" "$(grep -c 'control group' "$tmp/said")" 1
+like "in a sentence" "$(cat "$tmp/said")" "^cprof-record: the control group $again is gone; if it is made again, it is recorded again\$"
+is "files one after the other have all of it" "$(commands "$tmp"/again-*.cprof | sed 's/sh //; s/sleep //')" "after before second "
+is "and -q says nothing" "$(cat "$tmp/quiet")" ""
 
 status "a group that is not there" 1 cprof-record -q --cgroup /$one/none -o "$tmp/x" 1
 status "a container that is not there" 1 cprof-record -q --container ffffffffffff -o "$tmp/x" 1

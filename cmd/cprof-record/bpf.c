@@ -269,6 +269,23 @@ static void forget(struct engine *e, uint32_t pid)
 		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
 }
 
+/* For all programs, those of other events too: the map is theirs as well. */
+static bool want_group(const struct bpf_engine *b, size_t place)
+{
+	uint32_t at = (uint32_t)place;
+
+	return bpf_map_update_elem(bpf_map__fd(b->sample->maps.groups), &at, &b->base.options->groups[place].fd, BPF_ANY) == 0;
+}
+
+static bool regroup(struct engine *e, size_t place)
+{
+	if (!want_group(of(e), place))
+		return false;
+	if (of(e)->offcpu)
+		offcpu_regroup(of(e)->offcpu, place, e->options->groups[place].id);
+	return true;
+}
+
 static void waits(struct engine *e, struct wait_counts *c)
 {
 	if (of(e)->offcpu)
@@ -349,7 +366,7 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget,
+	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget, .regroup = regroup,
 	.began = began, .rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 
@@ -474,9 +491,7 @@ static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct
 		bpf_map_update_elem(bpf_map__fd(b->sample->maps.wanted), &id, &one, BPF_ANY);
 	}
 	for (size_t i = 0; i < o->n_groups; i++) {
-		uint32_t at = (uint32_t)i;
-
-		if (bpf_map_update_elem(bpf_map__fd(b->sample->maps.groups), &at, &o->groups[i], BPF_ANY) != 0)
+		if (!want_group(b, i))
 			return false;
 	}
 	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);

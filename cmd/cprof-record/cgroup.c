@@ -342,29 +342,51 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 	return ok;
 }
 
-static int no_hierarchy(struct buf *error)
+/* --- by its path ----------------------------------------------------------------------------- */
+
+static bool no_hierarchy(struct cgroups *cs, struct buf *error)
 {
+	if (cs && cs->mount >= 0)
+		return false;
 	buf_text(error, "control groups of version 2 are mounted nowhere");
-	return -1;
+	return true;
 }
 
-int cgroup_open(const char *path, struct buf *error)
+enum cgroup_found cgroup_look(struct cgroup_place *p)
+{
+	struct stat st;
+	int fd;
+
+	if (stat(p->path, &st) != 0)
+		return CGROUP_GONE;
+	if (st.st_ino == p->id)
+		return CGROUP_SAME;
+	fd = open(p->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return CGROUP_GONE;
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = fd;
+	p->id = fstat(fd, &st) == 0 ? st.st_ino : 0;
+	return CGROUP_OTHER;
+}
+
+bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 {
 	struct cgroups *cs = cgroups_new();
-	int fd = -1;
 
-	if (!cs || cs->mount < 0) {
-		cgroups_free(cs);
-		return no_hierarchy(error);
+	*p = (struct cgroup_place){ .fd = -1 };
+	if (!no_hierarchy(cs, error)) {
+		if (strncmp(path, cs->at, strlen(cs->at)) == 0)
+			path += strlen(cs->at);
+		path += strspn(path, "/");
+		if (asprintf(&p->path, "%s/%s", cs->at, path) < 0)
+			buf_text(error, "out of memory");
+		else if (cgroup_look(p) != CGROUP_OTHER)
+			buf_printf(error, "there is no control group /%s below %s: %s", path, cs->at, strerror(errno));
 	}
-	if (strncmp(path, cs->at, strlen(cs->at)) == 0)
-		path += strlen(cs->at);
-	path += strspn(path, "/");
-	fd = openat(cs->mount, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		buf_printf(error, "there is no control group /%s below %s: %s", path, cs->at, strerror(errno));
 	cgroups_free(cs);
-	return fd;
+	return p->fd >= 0;
 }
 
 /* What a search has found: the directory of the outermost group that is meant, and how many containers. */
@@ -416,23 +438,23 @@ static void search(struct found *f, int dir_fd, struct buf *path, int depth)
 	closedir(dir);
 }
 
-int cgroup_open_container(const char *wanted, struct buf *error)
+bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct buf *error)
 {
 	struct found f = { .wanted = slice_of(wanted) };
 	struct cgroups *cs = cgroups_new();
 	struct buf path = { 0 };
+	bool opened = false;
 	int fd;
 
-	if (!cs || cs->mount < 0) {
+	if (no_hierarchy(cs, error)) {
 		cgroups_free(cs);
-		return no_hierarchy(error);
+		return false;
 	}
 	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		search(&f, fd, &path, DEPTH_MAX);
-	fd = -1;
 	if (f.containers == 1)
-		fd = cgroup_open(buf_cstr(&f.path), error);
+		opened = cgroup_open(p, buf_cstr(&f.path), error);
 	else if (f.containers)
 		buf_printf(error, "%zu containers are called \"%s\": say more of its id, or give --cgroup", f.containers, wanted);
 	else
@@ -441,5 +463,5 @@ int cgroup_open_container(const char *wanted, struct buf *error)
 	buf_release(&f.id);
 	buf_release(&path);
 	cgroups_free(cs);
-	return fd;
+	return opened;
 }

@@ -42,11 +42,23 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 /* The same for the text of such a file, for tests; the directory must exist for an id of version 2. */
 bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *path);
 
+/* A place in the hierarchy of version 2: its group may be removed, as a service's is when it ends, and made again as another one. */
+struct cgroup_place {
+	char *path;  /* in the file system */
+	int fd;      /* the directory of the group that was there last, open */
+	uint64_t id; /* of that group */
+	bool missed; /* for the caller: that nothing was there has been said */
+};
+
 /*
- * The directory of a group of version 2, by its path in the hierarchy or in the file system; and that of the container
- * that container_is (container.h) takes the text for, or of its pod. -1: error is a sentence.
+ * The place of a group that is there now, by its path in the hierarchy or in the file system; and that of the container
+ * that container_is (container.h) takes the text for, or of its pod. False: error is a sentence.
  */
-int cgroup_open(const char *path, struct buf *error);
-int cgroup_open_container(const char *wanted, struct buf *error);
+bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error);
+bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct buf *error);
+
+/* What is at the place now: the same group, nothing, or another one, which p has then. */
+enum cgroup_found { CGROUP_SAME, CGROUP_GONE, CGROUP_OTHER };
+enum cgroup_found cgroup_look(struct cgroup_place *p);
 
 #endif

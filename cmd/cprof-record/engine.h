@@ -47,6 +47,8 @@ struct engine_ops {
 	bool (*tell)(struct engine *e, uint32_t pid, const struct unwind_space *space);
 	/* A process forked: it is wanted too if its parent was; told by the side-band. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
+	/* At this place of the options' groups is another one now, which is wanted from here on; false: errno, it is not. */
+	bool (*regroup)(struct engine *e, size_t place);
 	/* A process is gone, and its pid may come again as that of another. */
 	void (*forget)(struct engine *e, uint32_t pid);
 	/* Who drains will not do so for a while: he is to be woken for a sample of which he may know more. NULL: nobody does. */

@@ -189,6 +189,21 @@ static void follow_hotplug(struct recorder *r, uint64_t now)
 	r->looked = now;
 }
 
+/* A service's group is made anew each time that the service starts: what is recorded is what stands at the path. */
+static void follow_groups(struct recorder *r)
+{
+	for (size_t i = 0; i < r->o.n_groups; i++) {
+		struct cgroup_place *p = &r->o.groups[i];
+		enum cgroup_found found = cgroup_look(p);
+
+		if (found == CGROUP_OTHER && !r->engine->ops->regroup(r->engine, i))
+			p->id = 0; /* it is gone by now, or will be tried again */
+		if (found == CGROUP_GONE && !p->missed && !r->o.quiet)
+			cli_warn("the control group %s is gone; if it is made again, it is recorded again", p->path);
+		p->missed |= found == CGROUP_GONE;
+	}
+}
+
 /*
  * A task's event ends with it, and also when it executes what its user may not trace. Where it lives
  * on a while later, it was that.
@@ -297,6 +312,7 @@ static void record(struct recorder *r)
 		}
 		turns_flush(r, now);
 		follow_hotplug(r, now);
+		follow_groups(r);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
 		say_metrics(r, now, false);

@@ -4,7 +4,6 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bpf/offcpu.skel.h"
@@ -25,7 +24,6 @@ struct offcpu {
 static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
 {
 	uint32_t ring = RING_LEAST;
-	struct stat st;
 
 	while (ring < RING_MOST && ring < (uint32_t)cpus * RING_PER_CPU)
 		ring *= 2;
@@ -45,8 +43,8 @@ static void configure(struct offcpu_bpf *b, const struct options *o, const struc
 	b->rodata->filter_pids = sample->rodata->filter_pids;
 	b->rodata->filter_tids = sample->rodata->filter_tids;
 	b->rodata->filter_groups = sample->rodata->filter_groups;
-	for (size_t i = 0; i < o->n_groups; i++) /* the inode of a group's directory is its id */
-		b->rodata->group_ids[i] = fstat(o->groups[i], &st) == 0 ? st.st_ino : 0;
+	for (size_t i = 0; i < o->n_groups; i++)
+		b->bss->group_ids[i] = o->groups[i].id;
 }
 
 /* The sampling object's maps, for ours of the same name. */
@@ -214,6 +212,11 @@ bool offcpu_exact(const struct offcpu *o)
 bool offcpu_settle(struct offcpu *o)
 {
 	return look(o, LOOK_SETTLE);
+}
+
+void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id)
+{
+	o->bpf->bss->group_ids[place] = id;
 }
 
 void offcpu_stop(struct offcpu *o)

@@ -27,6 +27,8 @@ bool offcpu_begin(struct offcpu *o, struct buf *error);
 bool offcpu_exact(const struct offcpu *o);
 /* Waits that go on are told up to now; false: not all of them. */
 bool offcpu_settle(struct offcpu *o);
+/* The group at this place of the options' is this one now. */
+void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id);
 void offcpu_stop(struct offcpu *o);
 /* Its ring: of struct sample_head and what follows, one of whose kinds is struct wait. */
 int offcpu_ring(const struct offcpu *o);

@@ -8,7 +8,6 @@
 
 #include "bpf/sample.h"
 #include "cmd/cli.h"
-#include "cmd/cprof-record/cgroup.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU };
@@ -115,16 +114,15 @@ static int parse_word(const char *option, const char *text, const char *const na
 static void add_group(struct options *o, const char *text, bool container)
 {
 	struct buf error = { 0 };
-	int fd;
+	struct cgroup_place place;
 
 	if (o->n_groups == SAMPLE_GROUPS_MAX)
 		cli_usage("at most %d control groups can be asked for at once", SAMPLE_GROUPS_MAX);
-	fd = container ? cgroup_open_container(text, &error) : cgroup_open(text, &error);
-	if (fd < 0)
+	if (!(container ? cgroup_open_container : cgroup_open)(&place, text, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	if (!grow_array(&o->groups, &o->cap_groups, o->n_groups, sizeof(*o->groups)))
 		cli_die(STATUS_SYSTEM, "out of memory");
-	o->groups[o->n_groups++] = fd;
+	o->groups[o->n_groups++] = place;
 }
 
 /* Letters, digits, `_`, `.`, `-` and `/`, as in labels of Kubernetes; the value may be anything. */

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "cmd/cprof-record/cgroup.h"
 #include "cmd/cprof-record/events.h"
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/when.h"
@@ -21,7 +22,7 @@ struct options {
 	bool all, user_only, kernel_only, quiet, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
-	int *groups; /* of --cgroup and --container: directories of the version 2 hierarchy, open */
+	struct cgroup_place *groups; /* of --cgroup and --container */
 	size_t n_groups, cap_groups;
 	const char **labels; /* of -l: "key=value" */
 	size_t n_labels, cap_labels;

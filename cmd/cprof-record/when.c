@@ -43,7 +43,9 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 {
 	static const char throttled[] = "throttled:";
 	size_t head = sizeof(throttled) - 1;
+	struct cgroup_place place;
 	char *path;
+	bool found;
 
 	if (n == 3 && strncmp(text, "cpu", n) == 0) {
 		w->kind = WHEN_CPU;
@@ -52,9 +54,10 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 	if (n > head && strncmp(text, throttled, head) == 0) {
 		w->kind = WHEN_THROTTLED;
 		path = strndup(text + head, n - head);
-		w->group = path ? cgroup_open(path, error) : -1;
+		found = path && cgroup_open(&place, path, error);
+		w->group = found ? place.fd : -1;
 		free(path);
-		return w->group >= 0;
+		return found;
 	}
 	if (parse_pressure(w, text, n))
 		return true;
