@@ -55,10 +55,42 @@ rm -f "$to"/*
 status "one that does not hold" 0 cprof-record -q -a --ring 3s --when 'memory.full>99' -o "$to" 3
 is "writes nothing" "$(files)" 0
 root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
-if [ -n "$root" ] && [ -r "$root/cpu.stat" ]; then
+v1=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup" && $(i + 3) ~ /(^|,)cpu(,|$)/) { print $5; exit } }' /proc/self/mountinfo)
+if [ -n "$root" ] && grep -qs '^nr_periods' "$root/cpu.stat" "${v1:-$root}/cpu.stat"; then
 	status "of a control group" 0 cprof-record -q -a --ring 3s --when 'throttled:/>50' -o "$to" 1
 else
 	skip "of a control group" "there is none"
+fi
+
+# One that is held back by its quota: of version 2 where it has the cpu controller, else of version 1.
+group=cprof-ring.$$ quota=
+if [ -n "$root" ] && mkdir "$root/$group" 2>/dev/null; then
+	trap 'kill $busy $held 2>/dev/null; wait; rmdir "$root/$group" "${v1:-/none}/$group" 2>/dev/null; rm -rf "$tmp"' EXIT
+	held=
+	if [ -e "$root/$group/cpu.max" ]; then
+		quota=$root/$group && echo "20000 100000" >"$quota/cpu.max"
+	else
+		status "a group that has no cpu controller" 2 cprof-record -a --ring 3s --when "throttled:/$group>25" -o "$to" 1
+		like "is refused with what it lacks" "$(head -1 "$tmp/err")" \
+			"^cprof-record: --when: the control group /$group has no quota: .*(in the version 1 hierarchy at|\\+cpu in the cgroup.subtree_control)"
+		[ -z "$v1" ] || ! mkdir "$v1/$group" 2>/dev/null || ! echo 20000 2>/dev/null >"$v1/$group/cpu.cfs_quota_us" || quota=$v1/$group
+	fi
+fi
+if [ -n "$quota" ]; then
+	sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" threads 120' sh "$quota" "$BUILD/tests/burn" >/dev/null &
+	held=$!
+	for named in "/$group" "$quota"; do
+		rm -f "$to"/*
+		cprof-record -a --ring 30s --when "throttled:$named>25" -o "$to" 4 2>"$tmp/err"
+		is "a group that is held back" $?-$(files) 0-1
+		like "is said" "$(cat "$tmp/err")" "cprof-record: throttled:$named>25"
+	done
+	kill $held; wait $held 2>/dev/null
+	rm -f "$to"/*
+	status "one that is idle" 0 cprof-record -q -a --ring 30s --when "throttled:$named>25" -o "$to" 3
+	is "is not" "$(files)" 0
+else
+	skip "a group that is held back" "none can be made that has a quota"
 fi
 
 # Bounded by bytes, too.

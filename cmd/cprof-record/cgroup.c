@@ -51,9 +51,9 @@ static void unescape(char *text)
 }
 
 /* "id parent major:minor root point options … - type source options" */
-static bool parse_mount(char *line, char **root, char **point)
+static bool parse_mount(char *line, const char *controller, char **root, char **point)
 {
-	char *save, *field = strtok_r(line, " ", &save);
+	char *save, *field = strtok_r(line, " ", &save), *word;
 
 	for (int i = 0; field && i < 3; i++)
 		field = strtok_r(NULL, " ", &save);
@@ -62,18 +62,23 @@ static bool parse_mount(char *line, char **root, char **point)
 	while ((field = strtok_r(NULL, " ", &save)) && strcmp(field, "-") != 0)
 		;
 	field = strtok_r(NULL, " ", &save);
-	return *root && *point && field && strcmp(field, "cgroup2") == 0;
+	if (!*root || !*point || !field || strcmp(field, controller ? "cgroup" : "cgroup2") != 0)
+		return false;
+	strtok_r(NULL, " ", &save);
+	for (word = strtok_r(NULL, " ,\n", &save); controller && word && strcmp(word, controller) != 0;)
+		word = strtok_r(NULL, " ,\n", &save);
+	return !controller || word;
 }
 
-/* Opens the first mount of cgroup2, at /sys/fs/cgroup or /sys/fs/cgroup/unified or wherever it is. */
-static void find_mount(struct cgroups *cs)
+/* Opens the first mount of cgroup2, at /sys/fs/cgroup or /sys/fs/cgroup/unified or wherever it is; or of a version 1 controller. */
+static void find_mount(struct cgroups *cs, const char *controller)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL, *root, *point;
 	size_t cap = 0;
 
 	while (mounts && cs->mount < 0 && getline(&line, &cap, mounts) > 0) {
-		if (!parse_mount(line, &root, &point))
+		if (!parse_mount(line, controller, &root, &point))
 			continue;
 		unescape(root);
 		unescape(point);
@@ -95,7 +100,7 @@ static void find_mount(struct cgroups *cs)
 	}
 }
 
-struct cgroups *cgroups_new(void)
+static struct cgroups *open_hierarchy(const char *controller)
 {
 	struct cgroups *cs = calloc(1, sizeof(*cs));
 
@@ -105,8 +110,13 @@ struct cgroups *cgroups_new(void)
 	intern_init(&cs->paths);
 	idmap_init(&cs->ids);
 	idmap_init(&cs->unknown);
-	find_mount(cs);
+	find_mount(cs, controller);
 	return cs;
+}
+
+struct cgroups *cgroups_new(void)
+{
+	return open_hierarchy(NULL);
 }
 
 void cgroups_free(struct cgroups *cs)
@@ -371,15 +381,23 @@ enum cgroup_found cgroup_look(struct cgroup_place *p)
 	return CGROUP_OTHER;
 }
 
+/* Of a path in the hierarchy, or in the file system, what is below the mount. */
+static const char *below(const struct cgroups *cs, const char *path)
+{
+	size_t at = strlen(cs->at);
+
+	if (strncmp(path, cs->at, at) == 0 && (path[at] == '/' || path[at] == '\0'))
+		path += at;
+	return path + strspn(path, "/");
+}
+
 bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 {
 	struct cgroups *cs = cgroups_new();
 
 	*p = (struct cgroup_place){ .fd = -1 };
 	if (!no_hierarchy(cs, error)) {
-		if (strncmp(path, cs->at, strlen(cs->at)) == 0)
-			path += strlen(cs->at);
-		path += strspn(path, "/");
+		path = below(cs, path);
 		if (asprintf(&p->path, "%s/%s", cs->at, path) < 0)
 			buf_text(error, "out of memory");
 		else if (cgroup_look(p) != CGROUP_OTHER)
@@ -387,6 +405,53 @@ bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 	}
 	cgroups_free(cs);
 	return p->fd >= 0;
+}
+
+/* The group's cpu.stat in a hierarchy, where it tells of throttling; else NULL. */
+static char *throttling(const struct cgroups *cs, const char *path)
+{
+	struct buf text = { 0 };
+	char *name = NULL;
+
+	if (!cs || cs->mount < 0 || asprintf(&name, "%s/%s/cpu.stat", cs->at, below(cs, path)) < 0)
+		return NULL;
+	if (!host_read(name, &text) || !strstr(buf_cstr(&text), "nr_periods ")) {
+		free(name);
+		name = NULL;
+	}
+	buf_release(&text);
+	return name;
+}
+
+static void say_unthrottled(const struct cgroups *v2, const struct cgroups *v1, const char *path, struct buf *error)
+{
+	path = below(v2, path);
+	if (!*path)
+		buf_text(error, "the root of all control groups has no quota");
+	else if (v1 && v1->mount >= 0)
+		buf_printf(error, "the control group /%s has no quota: the cpu controller is in the version 1 hierarchy at %s, which has no "
+				  "group of this name", path, v1->at);
+	else
+		buf_printf(error, "the control group /%s has no quota: cpu is not in its cgroup.controllers, where +cpu in the "
+				  "cgroup.subtree_control of the group above it puts it", path);
+}
+
+char *cgroup_cpu_stat(const char *path, struct buf *error)
+{
+	struct cgroups *v2 = open_hierarchy(NULL), *v1 = open_hierarchy("cpu");
+	struct cgroup_place place = { .fd = -1 };
+	char *name = throttling(v2, path);
+
+	if (!name)
+		name = throttling(v1, path);
+	if (!name && v2 && cgroup_open(&place, path, error))
+		say_unthrottled(v2, v1, path, error);
+	if (place.fd >= 0)
+		close(place.fd);
+	free(place.path);
+	cgroups_free(v2);
+	cgroups_free(v1);
+	return name;
 }
 
 /* What a search has found: the directory of the outermost group that is meant, and how many containers. */

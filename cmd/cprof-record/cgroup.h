@@ -57,6 +57,12 @@ struct cgroup_place {
 bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error);
 bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct buf *error);
 
+/*
+ * The file that tells how often a group was throttled: cpu.stat of the group of version 2 where it has the cpu controller, else that
+ * of the group of this path in version 1's cpu hierarchy. To be freed; NULL: error is a sentence.
+ */
+char *cgroup_cpu_stat(const char *path, struct buf *error);
+
 /* What is at the place now: the same group, nothing, or another one, which p has then. */
 enum cgroup_found { CGROUP_SAME, CGROUP_GONE, CGROUP_OTHER };
 enum cgroup_found cgroup_look(struct cgroup_place *p);

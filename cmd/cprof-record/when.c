@@ -8,9 +8,9 @@
 
 #include "cmd/cprof-record/cgroup.h"
 
-static bool read_at(int dir, const char *path, char *text, size_t size)
+static bool read_text(const char *path, char *text, size_t size)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, size - 1);
 
 	if (fd >= 0)
@@ -30,10 +30,9 @@ static bool parse_pressure(struct when *w, const char *name, size_t n)
 			snprintf(wanted, sizeof(wanted), "%s.%s", files[i], lines[j]);
 			if (strlen(wanted) != n || strncmp(wanted, name, n) != 0)
 				continue;
-			snprintf(w->path, sizeof(w->path), "/proc/pressure/%s", files[i]);
 			w->line = lines[j];
 			w->kind = WHEN_PRESSURE;
-			return true;
+			return asprintf(&w->path, "/proc/pressure/%s", files[i]) > 0;
 		}
 	}
 	return false;
@@ -43,9 +42,7 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 {
 	static const char throttled[] = "throttled:";
 	size_t head = sizeof(throttled) - 1;
-	struct cgroup_place place;
-	char *path;
-	bool found;
+	char *group;
 
 	if (n == 3 && strncmp(text, "cpu", n) == 0) {
 		w->kind = WHEN_CPU;
@@ -53,11 +50,10 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 	}
 	if (n > head && strncmp(text, throttled, head) == 0) {
 		w->kind = WHEN_THROTTLED;
-		path = strndup(text + head, n - head);
-		found = path && cgroup_open(&place, path, error);
-		w->group = found ? place.fd : -1;
-		free(path);
-		return found;
+		group = strndup(text + head, n - head);
+		w->path = group ? cgroup_cpu_stat(group, error) : NULL;
+		free(group);
+		return w->path != NULL;
 	}
 	if (parse_pressure(w, text, n))
 		return true;
@@ -71,7 +67,7 @@ bool when_parse(struct when *w, const char *text, struct buf *error)
 	size_t n = strcspn(text, ">");
 	char *end = NULL;
 
-	*w = (struct when){ .group = -1 };
+	*w = (struct when){ 0 };
 	w->more = text[n] ? strtod(text + n + 1, &end) : -1;
 	if (!end || end == text + n + 1 || (*end && strcmp(end, "%") != 0) || !(w->more >= 0 && w->more < 100)) {
 		buf_printf(error, "\"%s\" is not a condition like cpu>90", text);
@@ -86,7 +82,7 @@ bool when_parse(struct when *w, const char *text, struct buf *error)
 /* Did more than so many percent of what has come since the last time count? The first time is only looked. */
 static bool is_more(struct when *w, uint64_t part, uint64_t whole)
 {
-	bool holds = w->whole && whole > w->whole &&
+	bool holds = w->whole && whole > w->whole && part >= w->part && /* a group that was made again counts from 0 */
 		     100.0 * (double)(part - w->part) > w->more * (double)(whole - w->whole);
 
 	w->part = part;
@@ -101,7 +97,7 @@ static bool cpu_holds(struct when *w)
 	uint64_t whole = 0;
 	char text[512];
 
-	if (!read_at(AT_FDCWD, "/proc/stat", text, sizeof(text)) ||
+	if (!read_text("/proc/stat", text, sizeof(text)) ||
 	    sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6],
 		   &t[7]) < 5)
 		return false;
@@ -117,7 +113,7 @@ static bool pressure_holds(const struct when *w)
 	const char *at;
 
 	snprintf(wanted, sizeof(wanted), "%s avg10=", w->line);
-	if (!read_at(AT_FDCWD, w->path, text, sizeof(text)))
+	if (!read_text(w->path, text, sizeof(text)))
 		return false;
 	at = strstr(text, wanted);
 	return at && strtod(at + strlen(wanted), NULL) > w->more;
@@ -134,7 +130,7 @@ static bool throttled_holds(struct when *w)
 {
 	char text[1024];
 
-	return read_at(w->group, "cpu.stat", text, sizeof(text)) &&
+	return read_text(w->path, text, sizeof(text)) &&
 	       is_more(w, field_of(text, "nr_throttled "), field_of(text, "nr_periods "));
 }
 

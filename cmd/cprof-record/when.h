@@ -11,7 +11,8 @@
  *	cpu.some>20		pressure (/proc/pressure): percent of the last 10 seconds; memory and io too, some and full
  *	throttled:/web>25	percent of the periods in which a control group was throttled, since it was asked last
  *
- * Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst ("cpu.stat").
+ * Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst ("cpu.stat"),
+ * Documentation/scheduler/sched-bwc.rst for version 1.
  */
 #ifndef CPROF_RECORD_WHEN_H
 #define CPROF_RECORD_WHEN_H
@@ -24,9 +25,8 @@ struct when {
 	enum when_kind kind;
 	char *text;  /* as it was given */
 	double more; /* than this, in percent */
-	char path[32];       /* WHEN_PRESSURE: /proc/pressure/cpu */
+	char *path;          /* /proc/pressure/cpu, or the cpu.stat of the group; NULL for WHEN_CPU */
 	const char *line;    /* "some" or "full" */
-	int group;           /* WHEN_THROTTLED: the directory; else -1 */
 	uint64_t part, whole; /* counters when it was asked last; whole 0: never */
 };
 
