@@ -97,6 +97,47 @@ like "in a sentence" "$(cat "$tmp/said")" "^cprof-record: the control group $aga
 is "files one after the other have all of it" "$(commands "$tmp"/again-*.cprof | sed 's/sh //; s/sleep //')" "after before second "
 is "and -q says nothing" "$(cat "$tmp/quiet")" ""
 
+# Groups that are gone when their samples are written have names, in which nothing but a program of 20 ms ran.
+if [ -r /sys/kernel/btf/vmlinux ]; then
+	long=$(printf '%0200d' 0)
+	groups_of() { cprof-fold --container "$1" 2>/dev/null | grep ';short;' | sed 's/;.*//' | sort -u; }
+	cp "$BUILD/tests/burn" "$tmp/short"
+	mkdir "$again"
+	cprof-record -q -F 997 --cgroup "$again" -o "$tmp/short.bin" 60 &
+	recorder=$!
+	cprof-record -q -F 997 -a -o "$tmp/all.bin" 60 &
+	other=$!
+	tries=0
+	until { [ -s "$tmp/short.bin" ] && [ -s "$tmp/all.bin" ]; } || [ $tries = 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+	sleep 1
+	kill -STOP $recorder $other # so that they look at nothing before it is gone
+	for i in 1 2 3 4 5 6; do
+		mkdir "$again/short-$i"
+		run_in "$again/short-$i" "$tmp/short" brief 20
+		until rmdir "$again/short-$i" 2>/dev/null; do :; done
+	done
+	mkdir -p "$again/$long/$long/$long"
+	run_in "$again/$long/$long/$long" "$tmp/short" brief 20
+	until rmdir "$again/$long/$long/$long" 2>/dev/null; do :; done
+	kill -CONT $recorder $other
+	run_in "$again/$long/$long" "$tmp/short" brief 20
+	mkdir "$again/$long/$long/still-$long"
+	run_in "$again/$long/$long/still-$long" "$tmp/short" brief 20
+	sleep 2.5
+	rmdir "$again/$long/$long/still-$long" "$again/$long/$long" "$again/$long" "$again"
+	kill -INT $recorder $other
+	wait $recorder $other
+	name=/${again##*/}
+	want="$(for i in 1 2 3 4 5 6; do echo "$name/short-$i"; done)"
+	for file in short all; do
+		is "six groups that live for a moment have names ($file)" "$(groups_of "$tmp/$file.bin" | grep -v 000)" "$want"
+		is "of a very long one it is the beginning, if it is gone ($file)" "$(groups_of "$tmp/$file.bin" | grep 000)" \
+			"$({ printf '%.508s...\n' "$name/$long/$long/$long"; echo "$name/$long/$long"; echo "$name/$long/$long/still-$long"; } | sort)"
+	done
+else
+	skip "groups that live for a moment have names" "this kernel has no type information"
+fi
+
 status "a group that is not there" 1 cprof-record -q --cgroup /$one/none -o "$tmp/x" 1
 status "a container that is not there" 1 cprof-record -q --container ffffffffffff -o "$tmp/x" 1
 status "by plain perf" 2 cprof-record -q --engine perf --cgroup $one -o "$tmp/x" 1

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/cprof-record/groups.h"
 #include "cmd/cprof-record/host.h"
 #include "common/base/hash.h"
 #include "common/capture/container.h"
@@ -20,6 +21,8 @@ enum {
 	TRIM_LEAST = 4096,
 };
 
+#define CGROUP_INIT_INO 0xeffffffb /* include/linux/proc_ns.h: the first namespace of groups */
+
 #define WALK_PERIOD_NS 1000000000u
 #define MADE_UP_ID (UINT64_C(1) << 63)
 
@@ -28,6 +31,7 @@ struct cgroups {
 	char *at;             /* its path */
 	char *root;           /* what of the hierarchy it shows; "" for all of it */
 	bool no_handles;      /* the kernel does not let us open by number */
+	struct groups *made;  /* NULL: nobody tells of those that are made */
 	uint64_t walked;      /* time of the last walk */
 	struct intern paths;
 	struct idmap ids;     /* id to path id */
@@ -127,10 +131,20 @@ void cgroups_free(struct cgroups *cs)
 		close(cs->mount);
 	free(cs->at);
 	free(cs->root);
+	groups_free(cs->made);
 	intern_release(&cs->paths);
 	idmap_release(&cs->ids);
 	idmap_release(&cs->unknown);
 	free(cs);
+}
+
+/* What the kernel tells is as the first namespace sees it. */
+void cgroups_watch(struct cgroups *cs)
+{
+	struct stat st;
+
+	if (cs->mount >= 0 && !cs->made && stat("/proc/self/ns/cgroup", &st) == 0 && st.st_ino == CGROUP_INIT_INO)
+		cs->made = groups_new();
 }
 
 void cgroups_trim(struct cgroups *cs)
@@ -174,6 +188,18 @@ static void path_of_fd(const struct cgroups *cs, int fd, char *path, size_t size
 	full[n] = '\0';
 	if (strncmp(full, cs->at, at) == 0 && (full[at] == '/' || full[at] == '\0'))
 		snprintf(path, size, "%s%s", cs->root, full[at] || *cs->root ? full + at : "/");
+}
+
+/* A group that was made a while ago, and may be gone; NULL also where its path is cut, unless that is better than nothing. */
+static const char *made_lately(struct cgroups *cs, uint64_t id, bool even_cut)
+{
+	struct buf path = { 0 };
+	bool cut;
+
+	if (cs->made && groups_find(cs->made, id, &path, &cut) && (even_cut || !cut))
+		learn(cs, id, buf_cstr(&path));
+	buf_release(&path);
+	return known(cs, id);
 }
 
 /* Asks the kernel for the directory of this number. True where the answer is final. */
@@ -249,13 +275,11 @@ static bool walk_all(struct cgroups *cs)
 	return true;
 }
 
-const char *cgroup_path(struct cgroups *cs, uint64_t id)
+/* Of one that is there. */
+static const char *ask(struct cgroups *cs, uint64_t id)
 {
-	const char *path = known(cs, id);
-	uint32_t no;
+	const char *path;
 
-	if (path || cs->mount < 0 || id == 0 || id & MADE_UP_ID || idmap_find(&cs->unknown, id, &no))
-		return path;
 	if (!cs->no_handles && open_by_id(cs, id)) {
 		path = known(cs, id);
 		if (!path && cs->unknown.n < GROUPS_MAX)
@@ -265,6 +289,19 @@ const char *cgroup_path(struct cgroups *cs, uint64_t id)
 	if (walk_all(cs) && !known(cs, id) && cs->unknown.n < GROUPS_MAX)
 		idmap_set(&cs->unknown, id, 0); /* it is gone: not a walk a second for it */
 	return known(cs, id);
+}
+
+const char *cgroup_path(struct cgroups *cs, uint64_t id)
+{
+	const char *path = known(cs, id);
+	uint32_t no;
+
+	if (path || cs->mount < 0 || id == 0 || id & MADE_UP_ID || idmap_find(&cs->unknown, id, &no))
+		return path;
+	path = made_lately(cs, id, false);
+	if (!path)
+		path = ask(cs, id);
+	return path ? path : made_lately(cs, id, true);
 }
 
 /* --- of a process ---------------------------------------------------------------------------- */

@@ -7,7 +7,8 @@
  * An id is what bpf_get_current_cgroup_id gives: the inode number of the group's directory in the
  * version 2 hierarchy, 64 bits and not used again before 2^32 groups. The kernel opens the directory
  * by that number where we may ask for it (CAP_DAC_READ_SEARCH, Linux 5.5): 1 µs. Else all directories
- * are walked, at most once a second. Paths begin with "/", the root of the hierarchy as this cgroup
+ * are walked, at most once a second. A group that is gone by then has a name only if the kernel told of it when it was
+ * made (cgroups_watch). Paths begin with "/", the root of the hierarchy as this cgroup
  * namespace sees it.
  *
  * Where containers live in version 1 hierarchies alone, the version 2 group of all is the root. Their
@@ -25,6 +26,11 @@ struct cgroups;
 /* NULL without memory. A machine without cgroup2 gives an object that knows no path of its own. */
 struct cgroups *cgroups_new(void);
 void cgroups_free(struct cgroups *cs);
+/*
+ * From now on the kernel keeps the names of groups that are made, the newest thousand (groups.h), and they are known though they be
+ * gone when they are asked for. Where it does not, nothing changes.
+ */
+void cgroups_watch(struct cgroups *cs);
 /* Forgets all paths, where there are many: groups come and go, and those that are left are asked for again. */
 void cgroups_trim(struct cgroups *cs);
 

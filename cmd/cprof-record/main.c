@@ -462,6 +462,8 @@ static void start(struct recorder *r)
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!emit_init(&r->emit) || r->epoll < 0)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
+	if (r->engine->accounts_program) /* else samples have no group */
+		cgroups_watch(r->emit.cgroups);
 	output_begin(&r->output);
 	r->emit.output = &r->output;
 	r->emit.w = r->output.w;
