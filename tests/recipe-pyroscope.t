@@ -57,5 +57,6 @@ sed '/^sample /d' "$here/small.txt" | cprof-dump -r >"$tmp/none.bin"
 n=$(wc -l <"$tmp/srv/ingest")
 status "a capture without samples" 0 "$push" "$url" "$tmp/none.bin"
 is "  is not sent" "$(wc -l <"$tmp/srv/ingest")" "$n"
+status "a label without a value" 2 "$push" -l env "$url" "$tmp/s.bin"
 status "no capture" 1 "$push" "$url" /dev/null
 done_testing
