@@ -1,18 +1,13 @@
 #!/bin/sh
 # Pushing to Parca, against a server as strict as it: profile types, labels, times, rates, and every sample of every event.
 . "$(dirname "$0")/lib.sh"
+. "$here/recipe-lib.sh"
 push=$top/contrib/parca/push
 command -v curl >/dev/null || skip_all "there is no curl"
 printf 'a;f 1\n' >"$tmp/one.folded"
 cprof-convert -t pprof "$tmp/one.folded" >/dev/null 2>&1 || skip_all "cprof was built without pprof"
 
-mkdir "$tmp/srv"
-python3 "$here/recipe-server.py" "$tmp/srv" &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$tmp"' EXIT
-tries=0
-until [ -e "$tmp/srv/port" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
-url=http://127.0.0.1:$(cat "$tmp/srv/port")
+serve
 # got FROM-THE-END KEY...: of a profile that has arrived
 got() { tail -n "$1" "$tmp/srv/writeraw" 2>/dev/null | head -n 1 | python3 -c 'import json, sys; v = json.load(sys.stdin)
 for k in sys.argv[2:]: v = v[k]

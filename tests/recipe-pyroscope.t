@@ -1,16 +1,11 @@
 #!/bin/sh
 # Pushing to Pyroscope, against a server as strict as it: names with labels, times, rates, and every sample.
 . "$(dirname "$0")/lib.sh"
+. "$here/recipe-lib.sh"
 push=$top/contrib/pyroscope/push
 command -v curl >/dev/null || skip_all "there is no curl"
 
-mkdir "$tmp/srv"
-python3 "$here/recipe-server.py" "$tmp/srv" &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$tmp"' EXIT
-tries=0
-until [ -e "$tmp/srv/port" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
-url=http://127.0.0.1:$(cat "$tmp/srv/port")
+serve
 got() { tail -n 1 "$tmp/srv/ingest" 2>/dev/null | python3 -c 'import json, sys; v = json.load(sys.stdin)
 for k in sys.argv[1:]: v = v[k]
 print(v if not isinstance(v, dict) else " ".join("%s=%s" % p for p in sorted(v.items())))' "$@"; }

@@ -1,8 +1,9 @@
 #!/bin/sh
 # The upload hook: whole files, compressed or with names, by directory and by HTTP; retries that end; what does not arrive stays.
 . "$(dirname "$0")/lib.sh"
+. "$here/recipe-lib.sh"
 upload=$top/contrib/hooks/upload
-mkdir "$tmp/in" "$tmp/to" "$tmp/srv"
+mkdir "$tmp/in" "$tmp/to"
 cprof-dump -r "$here/small.txt" >"$tmp/in/a.cprof" && cp "$tmp/in/a.cprof" "$tmp/in/b.cprof" || exit 1
 
 status "to a directory" 0 "$upload" "$tmp/to" "$tmp/in/a.cprof" "$tmp/in/b.cprof"
@@ -25,12 +26,7 @@ is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
 status "no destination" 2 "$upload" "$tmp/in/a.cprof"
 
 command -v curl >/dev/null || { skip "to a server" "there is no curl"; done_testing; }
-python3 "$here/recipe-server.py" "$tmp/srv" &
-server=$!
-trap 'kill $server 2>/dev/null; rm -rf "$tmp"' EXIT
-tries=0
-until [ -e "$tmp/srv/port" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
-url=http://127.0.0.1:$(cat "$tmp/srv/port")
+serve
 status "to a server" 0 "$upload" "$url/bucket/host/" "$tmp/in/a.cprof"
 same "  it arrives" "$tmp/in/a.cprof" "$tmp/srv/put/bucket/host/a.cprof"
 status "one that says 503 twice" 0 "$upload" -r "$url/flaky" "$tmp/in/a.cprof"
