@@ -225,6 +225,7 @@ static void write_recent(struct output *out, uint64_t now)
 	out->turned = now;
 	if (fd >= 0) {
 		error = errno;
+		name_late(out);
 		name_file(out, good ? bytes : 0);
 	}
 	if (good) {
