@@ -404,10 +404,8 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 		bpf_map__set_map_flags(s->maps.spaces, 0);
 }
 
-static void configure(struct sample_bpf *s, const struct options *o, const struct cpu_list *cpus,
-		      const struct idle_ranges *idle, const struct way *way)
+static void configure(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
 {
-	lanes_configure(s, o, cpus->n);
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
@@ -438,13 +436,20 @@ static bool open_store(struct bpf_engine *b)
 
 static bool load_so(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle, const struct way *way)
 {
-	int saved;
+	int saved, prototype;
+	bool loaded;
 
 	b->sample = sample_bpf__open();
 	if (!b->sample)
 		return false;
-	configure(b->sample, b->base.options, cpus, idle, way);
-	if (sample_bpf__load(b->sample) == 0 && (!way->by_table || open_store(b)))
+	configure(b->sample, b->base.options, idle, way);
+	prototype = lanes_configure(b->sample, b->base.options, cpus->n);
+	loaded = prototype >= 0 && sample_bpf__load(b->sample) == 0;
+	saved = errno;
+	if (prototype >= 0)
+		close(prototype);
+	errno = saved;
+	if (loaded && (!way->by_table || open_store(b)))
 		return true;
 	saved = errno;
 	shards_release(&b->shards);

@@ -23,16 +23,28 @@ static uint32_t value_bytes(const struct sample_bpf *s)
 	return s->rodata->data_at + s->rodata->lane_bytes + SAMPLE_LANE_BEHIND;
 }
 
-void lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus)
+static int create_lane(const struct sample_bpf *s)
 {
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(uint32_t), value_bytes(s), 1, &opts);
+}
+
+int lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus)
+{
+	int prototype;
 	uint32_t bytes = o->hertz > HERTZ ? 2 * BYTES : BYTES;
 
 	while (bytes > SAMPLE_LANE_LEAST && bytes * cpus > ALL_MOST)
 		bytes /= 2;
 	s->rodata->lane_bytes = bytes;
 	bpf_map__set_max_entries(s->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
-	bpf_map__set_value_size(bpf_map__inner_map(s->maps.lanes), value_bytes(s));
 	bpf_map__set_max_entries(s->maps.waker, (uint32_t)sysconf(_SC_PAGESIZE));
+	/* Not bpf_map__set_value_size() of the inner map: libbpf 1.5 follows a NULL pointer there. */
+	prototype = create_lane(s);
+	if (prototype >= 0)
+		bpf_map__set_inner_map_fd(s->maps.lanes, prototype);
+	return prototype;
 }
 
 bool lanes_init(struct lanes *l, const struct sample_bpf *s)
@@ -47,7 +59,6 @@ bool lanes_init(struct lanes *l, const struct sample_bpf *s)
 
 bool lanes_add(struct lanes *l, unsigned int cpu)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	struct lane *lane = cpu < l->n ? &l->items[cpu] : NULL;
 	uint32_t key = cpu;
 	void *map;
@@ -55,7 +66,7 @@ bool lanes_add(struct lanes *l, unsigned int cpu)
 
 	if (!lane || lane->map)
 		return lane != NULL;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(key), value_bytes(l->sample), 1, &opts);
+	fd = create_lane(l->sample);
 	if (fd < 0)
 		return false;
 	map = mmap(NULL, value_bytes(l->sample), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

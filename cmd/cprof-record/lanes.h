@@ -17,8 +17,11 @@ struct lanes {
 	size_t n;           /* possible ones */
 };
 
-/* Before the object is loaded: so many CPUs are sampled at the rate that is asked for. */
-void lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus);
+/*
+ * Sizes the lanes for n CPUs at the rate that is asked for, before the object is loaded. Returns the descriptor of the map
+ * that the kernel takes as their prototype, which the caller closes after loading; negative: not created, with errno.
+ */
+int lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus);
 bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memory */
 /* A CPU's lane is made, if it has none: it stays to the end. False: errno. */
 bool lanes_add(struct lanes *l, unsigned int cpu);
