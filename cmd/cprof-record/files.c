@@ -48,6 +48,28 @@ static uint64_t age_clock(const struct files *f)
 	return steady < now ? steady : now;
 }
 
+/* The number that sudo left in the environment; false: none. */
+static bool sudo_id(const char *name, unsigned int *id)
+{
+	const char *text = getenv(name);
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+
+	if (digits == 0 || digits > 9 || text[digits])
+		return false;
+	*id = (unsigned int)strtoul(text, NULL, 10);
+	return true;
+}
+
+int files_create(int dir, const char *name, int flags, mode_t mode)
+{
+	int fd = openat(dir, name, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	unsigned int uid, gid;
+
+	if (fd >= 0 && geteuid() == 0 && sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid))
+		(void)!fchown(fd, uid, gid); /* a file system without owners keeps it for root */
+	return fd;
+}
+
 bool files_init(struct files *f, const char *pattern, struct buf *error)
 {
 	f->dir = f->fd = -1;
@@ -345,7 +367,7 @@ static int open_part(struct files *f)
 		buf_byte(&f->part, '.');
 		pattern_number(&f->pattern, buf_view(&name), i, &f->part);
 		buf_text(&f->part, PART);
-		fd = openat(f->dir, buf_cstr(&f->part), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = files_create(f->dir, buf_cstr(&f->part), O_RDWR, f->mode);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}

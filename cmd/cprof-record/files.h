@@ -1,7 +1,7 @@
 /*
  * One file after the other, complete before it has its name.
  *
- *	struct files f = { .keep_bytes = 10ull << 30 };
+ *	struct files f = { .keep_bytes = 10ull << 30, .mode = 0600 };
  *
  *	if (!files_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
  *	files_adopt(&f, tell, NULL);	// what a recorder left that was killed
@@ -21,6 +21,8 @@
 #ifndef CPROF_RECORD_FILES_H
 #define CPROF_RECORD_FILES_H
 
+#include <sys/types.h>
+
 #include "cmd/cprof-record/pattern.h"
 
 /* Bytes beyond what is written that the disk is asked to have; of a small one a sixteenth. */
@@ -28,6 +30,7 @@ enum { FILES_RESERVE = 1 << 20 };
 
 struct files {
 	uint64_t keep_bytes, keep_ns; /* 0: no limit */
+	mode_t mode;          /* of each file */
 	struct pattern pattern;
 	int dir, fd;          /* -1: none */
 	struct buf part;      /* the name that the open file has, in dir */
@@ -37,6 +40,11 @@ struct files {
 	uint64_t ahead;       /* bytes that may come until it is asked again whether there is room */
 };
 
+/*
+ * Creates a file that does not exist yet. Under sudo it belongs to the user who called sudo, who is to read it afterwards.
+ * Returns the descriptor, or -1 with errno, EEXIST among others.
+ */
+int files_create(int dir, const char *name, int flags, mode_t mode);
 bool files_init(struct files *f, const char *pattern, struct buf *error);
 void files_release(struct files *f);
 /* Gives their names to files of recorders that are no more, and tells each; how many. */

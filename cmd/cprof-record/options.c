@@ -10,7 +10,7 @@
 #include "cmd/cli.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MODE };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
@@ -22,7 +22,7 @@ static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e EVENT[/COUNT],...]\n"
 	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
-	"                    [-o FILE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
+	"                    [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
@@ -77,6 +77,17 @@ static double parse_seconds(const char *text)
 }
 
 /* "60s" or "64M": a time, or a size. */
+/* Permissions as chmod(1) has them in octal. The recorder itself goes on writing its files. */
+static mode_t parse_mode(const char *text)
+{
+	size_t digits = strspn(text, "01234567");
+	unsigned long mode = digits && digits < 5 && !text[digits] ? strtoul(text, NULL, 8) : ~0ul;
+
+	if (mode & ~0666ul || (mode & 0600) != 0600)
+		cli_usage("invalid mode \"%s\" (expected 600, 640 or 644: octal, readable and writable by the owner)", text);
+	return (mode_t)mode;
+}
+
 /* It is written beside and renamed: of a device, or a pipe, nothing would be left. */
 static const char *replaceable(const char *option, const char *path)
 {
@@ -295,6 +306,9 @@ static bool parse_where(struct options *o, int c)
 	case 'o':
 		o->output = optarg;
 		return true;
+	case OPTION_MODE:
+		o->mode = parse_mode(optarg);
+		return true;
 	case 'q':
 		o->quiet = true;
 		return true;
@@ -386,7 +400,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "max-cost", required_argument, NULL, OPTION_MAX_COST },
 		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
-		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU },
+		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
@@ -394,7 +408,8 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	int end = 1; /* of what is ours: the command stands behind -- */
 
-	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default };
+	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default,
+			       .mode = 0600 };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;

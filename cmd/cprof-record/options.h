@@ -48,6 +48,7 @@ struct options {
 	/* One file after the other, where one of these is not 0; see output.h. */
 	uint64_t rotate_ns, rotate_bytes;
 	uint64_t keep_ns, keep_bytes; /* 0: all are kept */
+	mode_t mode;                  /* of files that are made, less the umask */
 	const char *on_rotate;        /* NULL: no command */
 	uint64_t ring_ns, ring_bytes; /* ring_ns 0: nothing is kept in memory */
 	struct when *whens;           /* each of them lets it be written */

@@ -17,7 +17,7 @@ static const char *name_of(const struct output *out)
 }
 
 /* A file that is there is emptied only when sampling begins: a recording that fails destroys none. */
-static int open_one(const char *path)
+static int open_one(const char *path, mode_t mode)
 {
 	int fd;
 
@@ -25,7 +25,9 @@ static int open_one(const char *path)
 		cli_refuse_terminal();
 		return STDOUT_FILENO;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	fd = files_create(AT_FDCWD, path, O_WRONLY, mode);
+	if (fd < 0 && errno == EEXIST) /* or a link that leads to nothing yet */
+		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
 	if (fd < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
 	return fd;
@@ -40,10 +42,10 @@ void output_open(struct output *out, const struct options *o, const sigset_t *ma
 	out->recent = (struct recent){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
 	if (out->kind == OUTPUT_ONE) {
-		out->fd = open_one(o->output);
+		out->fd = open_one(o->output, o->mode);
 		return;
 	}
-	out->files = (struct files){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns };
+	out->files = (struct files){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode };
 	if (files_init(&out->files, o->output, &error))
 		return;
 	if (error.n && !out->files.pattern.dir)
