@@ -429,6 +429,7 @@ static void prepare(struct recorder *r, char **argv)
 	keep_command_line(r, argv);
 	libbpf_set_print(be_quiet);
 	output_open(&r->output, &r->o, &r->mask_before);
+	metrics_open(r);
 	read_online(r);
 	limit_depth(&r->o);
 	if (r->o.command)
@@ -517,6 +518,7 @@ int main(int argc, char **argv)
 	report_complaints(&r);
 	wait_for_hooks(&r);
 	say_metrics(&r, r.stopped, true);
+	metrics_close(&r);
 	output_release(&r.output);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);

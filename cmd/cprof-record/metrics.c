@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void head(struct buf *out, const char *name, const char *type, const char *help)
@@ -111,22 +113,72 @@ static bool write_all(int fd, const struct buf *text)
 	return !text->failed && write(fd, text->p, text->n) == (ssize_t)text->n;
 }
 
-static bool replace(const char *path, const struct buf *text)
+/* The directory that the file is in, opened once: what its path leads to later may be another's choice. */
+static int open_dir(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct buf dir = { 0 };
+	int fd;
+
+	if (slash)
+		buf_printf(&dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	fd = open(slash ? buf_cstr(&dir) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	buf_release(&dir);
+	return fd;
+}
+
+/* False once the directory was removed: one that was made again at its path takes its place. */
+static bool dir_exists(int dir)
+{
+	struct stat st;
+
+	return dir >= 0 && fstat(dir, &st) == 0 && st.st_nlink > 0;
+}
+
+/*
+ * Others may write into that directory, too. So the part is a new file in any case: a link or a pipe that another has put there
+ * under its name is removed, and neither followed nor waited for.
+ */
+static bool replace(int dir, const char *name, const struct buf *text)
 {
 	struct buf part = { 0 };
 	bool good;
 	int fd;
 
-	buf_printf(&part, "%s.part", path);
-	fd = open(buf_cstr(&part), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	buf_printf(&part, "%s.part", name);
+	unlinkat(dir, buf_cstr(&part), 0);
+	fd = openat(dir, buf_cstr(&part), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	good = fd >= 0 && write_all(fd, text);
 	if (fd >= 0)
 		good = close(fd) == 0 && good;
-	good = good && rename(buf_cstr(&part), path) == 0;
+	good = good && renameat(dir, buf_cstr(&part), dir, name) == 0;
 	if (!good && fd >= 0)
-		unlink(buf_cstr(&part));
+		unlinkat(dir, buf_cstr(&part), 0);
 	buf_release(&part);
 	return good;
+}
+
+void metrics_open(struct recorder *r)
+{
+	r->metrics_dir = r->o.metrics ? open_dir(r->o.metrics) : -1;
+}
+
+void metrics_close(struct recorder *r)
+{
+	if (r->metrics_dir >= 0)
+		close(r->metrics_dir);
+	r->metrics_dir = -1;
+}
+
+static bool write_text(struct recorder *r, const struct buf *text)
+{
+	const char *path = r->o.metrics, *slash = strrchr(path, '/');
+
+	if (!dir_exists(r->metrics_dir)) {
+		metrics_close(r);
+		r->metrics_dir = open_dir(path);
+	}
+	return r->metrics_dir >= 0 && replace(r->metrics_dir, slash ? slash + 1 : path, text);
 }
 
 bool metrics_write(struct recorder *r, uint64_t now, bool last)
@@ -143,7 +195,7 @@ bool metrics_write(struct recorder *r, uint64_t now, bool last)
 	put_origins(&text, r);
 	put_costs(&text, &r->ledger);
 	put_output(&text, r);
-	good = replace(r->o.metrics, &text);
+	good = write_text(r, &text);
 	buf_release(&text);
 	return good;
 }

@@ -43,6 +43,7 @@ struct recorder {
 	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
+	int metrics_dir; /* that the file is in; -1: none */
 };
 
 #endif

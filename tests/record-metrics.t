@@ -1,0 +1,46 @@
+#!/bin/sh
+# --metrics in a directory where others write, too: no link is followed, no pipe waited for, and the directory stays the same one.
+. "$(dirname "$0")/lib.sh"
+[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
+record() { cprof-record -q --metrics "$1" -o "$tmp/bin" -- sleep "${2:-0.1}" 2>"$tmp/err"; }
+figures() { grep -c '^cprof_record_ticks_total' "$1" 2>/dev/null; }
+mkdir "$tmp/d"
+
+echo precious >"$tmp/victim"
+ln -s "$tmp/victim" "$tmp/d/m.prom.part"
+record "$tmp/d/m.prom"
+is "a link in the way of the part leads nowhere" "$(cat "$tmp/victim")" precious
+is "the figures are written all the same" "$(($(figures "$tmp/d/m.prom") > 3))" 1
+is "and nothing else is left" "$(ls -A "$tmp/d")" m.prom
+
+rm "$tmp/d/m.prom"
+ln -s "$tmp/victim" "$tmp/d/m.prom"
+record "$tmp/d/m.prom"
+is "a link in the place of the file is replaced" "$(cat "$tmp/victim") $(stat -c %F "$tmp/d/m.prom")" "precious regular file"
+
+mkfifo "$tmp/d/m.prom.part"
+record "$tmp/d/m.prom" &
+recorder=$!
+tries=0
+while kill -0 $recorder 2>/dev/null && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+is "a pipe in the way is not waited for" "$(kill -0 $recorder 2>/dev/null || echo ended)" ended
+kill -9 $recorder 2>/dev/null
+is "and is gone" "$(ls -A "$tmp/d")" m.prom
+
+# The directory is replaced by a link while it is recorded: the figures go to where they went before.
+rm -f "$tmp/d/m.prom" && mkdir "$tmp/other"
+cprof-record -q --metrics "$tmp/d/m.prom" -o "$tmp/bin" -- sleep 600 2>"$tmp/err" &
+recorder=$!
+tries=0
+while [ ! -s "$tmp/d/m.prom" ] && [ $tries -lt 600 ]; do sleep 0.1; tries=$((tries + 1)); done
+mv "$tmp/d" "$tmp/moved" && ln -s "$tmp/other" "$tmp/d" && rm "$tmp/moved/m.prom"
+kill $recorder && wait $recorder
+is "not through a directory that another put in its place" "$(ls -A "$tmp/other")" ""
+is "but where they were" "$(($(figures "$tmp/moved/m.prom") > 3))" 1
+
+record "$tmp/missing/m.prom"
+like "a directory that is missing is reported" "$(cat "$tmp/err")" "missing/m.prom: No such file or directory"
+is "and ends no recording" "$(cprof-dump "$tmp/bin" | grep -c '^end ')" 1
+(cd "$tmp/moved" && rm m.prom && record m.prom)
+is "a name without a directory is here" "$(($(figures "$tmp/moved/m.prom") > 3))" 1
+done_testing
