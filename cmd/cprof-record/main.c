@@ -452,6 +452,15 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
 
+/* Begun when sampling has: a recording that cannot start leaves the file that it would replace as it is. */
+static void begin_output(struct recorder *r, uint64_t since)
+{
+	output_begin(&r->output);
+	r->emit.output = &r->output;
+	r->emit.w = r->output.w;
+	emit_segment(&r->emit, since);
+}
+
 static void start(struct recorder *r)
 {
 	struct buf error = { 0 };
@@ -465,11 +474,7 @@ static void start(struct recorder *r)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
 	if (r->engine->accounts_program) /* else samples have no group */
 		cgroups_watch(r->emit.cgroups);
-	output_begin(&r->output);
-	r->emit.output = &r->output;
-	r->emit.w = r->output.w;
 	r->settled[0] = r->settled[1] = r->settled_end[0] = r->settled_end[1] = r->emit.waits_since = host_mono_ns();
-	emit_segment(&r->emit, r->settled[0]);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
 	if (r->emit.spaces)
@@ -478,6 +483,7 @@ static void start(struct recorder *r)
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();
+	begin_output(r, r->settled[0]);
 	r->settle_next = r->started + SETTLE_INTERVAL;
 	ledger_explain(&r->ledger, &r->cpus, 0, false);
 	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {

@@ -1,0 +1,22 @@
+#!/bin/sh
+# A recording that cannot start leaves the file that it would have replaced as it was.
+. "$(dirname "$0")/lib.sh"
+may_record_all
+seq 1 5000 >"$tmp/precious"
+
+# At each number of descriptors something else is the one that there is no room for.
+starts=0 fails=0 destroyed=
+for n in $(seq 8 2 64); do
+	cp "$tmp/precious" "$tmp/bin"
+	if (ulimit -n "$n" && exec cprof-record -q -a -o "$tmp/bin" 0.01) 2>"$tmp/err"; then
+		starts=$((starts + 1))
+	else
+		fails=$((fails + 1))
+		cmp -s "$tmp/precious" "$tmp/bin" || destroyed="$destroyed $n"
+	fi
+done
+is "with few descriptors some recordings fail, and others not" "$((fails > 0)) $((starts > 0))" "1 1"
+is "none that failed has touched the file" "$destroyed" ""
+status "one that starts replaces it" 0 cprof-record -q -a -o "$tmp/bin" 0.01
+ok "with a capture" cprof-dump "$tmp/bin"
+done_testing
