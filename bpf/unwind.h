@@ -17,7 +17,7 @@
 #ifndef WALK_ENV
 #define WALK_ENV struct bpf_perf_event_data
 #endif
-#define WALK_FN __attribute__((noinline))
+#define WALK_FN __attribute__((noinline, weak)) /* weak: the compiler concludes nothing about who calls it, nor what it returns */
 #define WALK_INLINE __always_inline
 
 #include "bpf/spaces.h"
@@ -187,6 +187,9 @@ __attribute__((noinline)) int walk_at(WALK_ENV *env, __u64 from, __u64 n)
 	return (int)(from - w->at);
 }
 
+/* The compiler knows nothing of a value from here on, so that the verifier sees it compared by itself. */
+#define bound(value) asm volatile("" : "+r"(value))
+
 /* What most steps need of a walk, where the compiler can keep it in registers. */
 struct quick {
 	__u64 ip, sp, bp;
@@ -236,7 +239,10 @@ static __always_inline int quick_step(WALK_ENV *env, struct quick *q, const stru
 		return WALK_SLOWLY;
 	ra_at = cfa - 8 - window->at;
 	bp_at = low - window->at;
-	if (ra_at >= WINDOW || bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
+	if (ra_at >= WINDOW)
+		return WALK_SLOWLY;
+	bound(bp_at); /* or clang 17 compares both at once, by an OR of which the verifier knows nothing */
+	if (bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
 		return WALK_SLOWLY;
 	if (r->bp == UNWIND_AT_CFA)
 		q->bp = *(__u64 *)(window->bytes + bp_at);
