@@ -346,9 +346,12 @@ static void set_up(struct settings *s, const struct profile *p, const struct vie
 static void print(struct settings *s)
 {
 	struct buf out = { 0 };
+	bool whole = s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic);
 
-	if (s->pic.failed || !(s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic)))
+	if (s->pic.failed || out.failed || (s->svg && !whole))
 		cli_no_memory();
+	if (!whole)
+		cli_die(STATUS_SYSTEM, "cannot draw the page: a part of it is empty in this program (built incorrectly)");
 	fwrite(out.p, 1, out.n, stdout);
 	buf_release(&out);
 	cli_stdout_done();

@@ -142,5 +142,6 @@ done
 for good in '(a|b)' '[(]' '\(' '[]' 'a{' '(?<x>a)'; do
 	status "a page takes JavaScript's $good" 0 cprof-flame --search "$good" "$tmp/m"
 done
+ok "a page that lacks a part is an error: see flame-parts.c" "$BUILD/tests/flame-parts"
 status "--heatmap needs captures" 2 cprof-flame --heatmap "$tmp/m"
 done_testing

@@ -3,7 +3,11 @@
 #include "common/flame/block.h"
 #include "common/flame/pack.h"
 
-/* The files that the page is made of, as they lie beside this one; the Makefile knows that they are part of it. */
+/*
+ * The files that the page is made of, as they lie beside this one; the Makefile knows that they are part of it. Hidden:
+ * otherwise gcc loads both addresses from the global offset table, and for local labels of one section the linker for
+ * aarch64 makes the two entries one, so that each file had no bytes.
+ */
 #define EMBED(symbol, file)                                                                  \
 	__asm__(".pushsection .rodata\n"                                                     \
 		#symbol ":\n"                                                                \
@@ -11,7 +15,8 @@
 		#symbol "_end:\n"                                                            \
 		"	.byte 0\n"                                                           \
 		".popsection\n");                                                            \
-	extern const uint8_t symbol[], symbol##_end[]
+	extern const uint8_t symbol[] __attribute__((visibility("hidden"))),                 \
+		symbol##_end[] __attribute__((visibility("hidden")))
 
 EMBED(page_html, "page.html");
 EMBED(page_css, "page.css");
@@ -24,21 +29,19 @@ EMBED(page_js_words, "words.js");
 EMBED(page_js_page, "page.js");
 EMBED(page_js_chrome, "chrome.js");
 
-static void append_file(struct buf *out, const uint8_t *begin, const uint8_t *end)
+/* False where it is empty, as it never is but in a program that was linked wrongly. */
+static bool append_file(struct buf *out, const uint8_t *begin, const uint8_t *end)
 {
 	buf_bytes(out, begin, (size_t)(end - begin));
+	return end > begin;
 }
 
-static void append_script(struct buf *out)
+static bool append_script(struct buf *out)
 {
-	append_file(out, page_js_data, page_js_data_end);
-	append_file(out, page_js_tree, page_js_tree_end);
-	append_file(out, page_js_paint, page_js_paint_end);
-	append_file(out, page_js_words, page_js_words_end);
-	append_file(out, page_js_table, page_js_table_end);
-	append_file(out, page_js_heat, page_js_heat_end);
-	append_file(out, page_js_page, page_js_page_end);
-	append_file(out, page_js_chrome, page_js_chrome_end);
+	return append_file(out, page_js_data, page_js_data_end) && append_file(out, page_js_tree, page_js_tree_end) &&
+	       append_file(out, page_js_paint, page_js_paint_end) && append_file(out, page_js_words, page_js_words_end) &&
+	       append_file(out, page_js_table, page_js_table_end) && append_file(out, page_js_heat, page_js_heat_end) &&
+	       append_file(out, page_js_page, page_js_page_end) && append_file(out, page_js_chrome, page_js_chrome_end);
 }
 
 void page_escape(struct buf *out, struct slice text)
@@ -79,36 +82,57 @@ static bool append_data(struct buf *out, const struct picture *pic)
 	return !out->failed;
 }
 
-static bool append_part(struct buf *out, const struct picture *pic, struct slice mark)
+enum part { TITLE, STYLE, SCRIPT, DATA, PARTS };
+
+static const char *const marks[PARTS] = { "<!--TITLE-->", "<!--STYLE-->", "<!--SCRIPT-->", "<!--DATA-->" };
+
+static bool append_part(struct buf *out, const struct picture *pic, enum part part)
 {
-	if (slice_is(mark, "<!--TITLE-->"))
+	switch (part) {
+	case TITLE:
 		page_escape(out, slice_of(pic->title));
-	else if (slice_is(mark, "<!--STYLE-->"))
-		append_file(out, page_css, page_css_end);
-	else if (slice_is(mark, "<!--SCRIPT-->"))
-		append_script(out);
-	else if (slice_is(mark, "<!--DATA-->"))
+		return true;
+	case STYLE:
+		return append_file(out, page_css, page_css_end);
+	case SCRIPT:
+		return append_script(out);
+	default:
 		return append_data(out, pic);
-	else
-		buf_bytes(out, mark.p, mark.n);
+	}
+}
+
+/* A part's mark, or a comment; which of the parts it was is kept in had. */
+static bool append_mark(struct buf *out, const struct picture *pic, struct slice mark, bool had[PARTS])
+{
+	for (unsigned int i = 0; i < PARTS; i++) {
+		if (slice_is(mark, marks[i]))
+			return had[i] = append_part(out, pic, (enum part)i);
+	}
+	buf_bytes(out, mark.p, mark.n);
 	return !out->failed;
 }
 
-bool page_append(struct buf *out, const struct picture *pic)
+bool page_fill(struct buf *out, const struct picture *pic, struct slice text)
 {
-	const uint8_t *at = page_html, *end = page_html_end;
+	const uint8_t *at = text.p, *end = text.p + text.n;
+	bool had[PARTS] = { false };
 
 	while (at < end) {
 		const uint8_t *mark = memmem(at, (size_t)(end - at), "<!--", 4), *close;
 
-		append_file(out, at, mark ? mark : end);
+		buf_bytes(out, at, (size_t)((mark ? mark : end) - at));
 		if (!mark)
 			break;
 		close = memmem(mark, (size_t)(end - mark), "-->", 3);
 		close = close ? close + 3 : end;
-		if (!append_part(out, pic, (struct slice){ mark, (size_t)(close - mark) }))
+		if (!append_mark(out, pic, (struct slice){ mark, (size_t)(close - mark) }, had))
 			return false;
 		at = close;
 	}
-	return !out->failed;
+	return !out->failed && had[TITLE] && had[STYLE] && had[SCRIPT] && had[DATA];
+}
+
+bool page_append(struct buf *out, const struct picture *pic)
+{
+	return page_fill(out, pic, (struct slice){ page_html, (size_t)(page_html_end - page_html) });
 }

@@ -3,7 +3,7 @@
  *
  *	struct buf html = { 0 };
  *
- *	if (!page_append(&html, &picture)) ...out of memory...
+ *	if (!page_append(&html, &picture)) ...out of memory, if html.failed; otherwise a part is empty...
  *	fwrite(html.p, 1, html.n, stdout);
  *
  * page.html says where each part goes: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
@@ -13,7 +13,10 @@
 
 #include "common/flame/picture.h"
 
+/* False: out of memory, which out tells; or a file that belongs into the page has no bytes in this program. */
 bool page_append(struct buf *out, const struct picture *pic);
+/* The same with another page.html: each of the four parts has to be in it. */
+bool page_fill(struct buf *out, const struct picture *pic, struct slice text);
 
 /* Text in HTML or XML, in an attribute too: `&`, `<`, `>` and quotes as entities. It is valid UTF-8. */
 void page_escape(struct buf *out, struct slice text);
