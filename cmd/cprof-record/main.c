@@ -21,6 +21,7 @@
 #include <bpf/libbpf.h>
 
 #include "cmd/cli.h"
+#include "cmd/cprof-record/descriptors.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/metrics.h"
 #include "cmd/cprof-record/report.h"
@@ -110,6 +111,45 @@ static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
 	return 0;
 }
 
+static bool has_descriptors(size_t needed, const struct recorder *r, struct buf *error)
+{
+	if (needed <= (size_t)r->descriptors)
+		return true;
+	buf_printf(error, "cannot open enough descriptors: %zu CPU%s require %zu, and the limit is %d (ulimit -Hn)", r->online.n,
+		   r->online.n == 1 ? "" : "s", needed, r->descriptors);
+	return false;
+}
+
+/* Ends the program if no engine that may be used can start. */
+static void check_descriptors(const struct recorder *r)
+{
+	bool only_bpf = r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events;
+	size_t bpf = descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), perf = descriptors_for_perf(&r->o, r->online.n);
+	struct buf error = { 0 };
+
+	if (!has_descriptors(only_bpf ? bpf : r->o.engine == ENGINE_PERF || perf < bpf ? perf : bpf, r, &error))
+		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
+}
+
+static struct engine *open_bpf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
+{
+	if (in_inner_pid_namespace()) {
+		buf_text(error, "BPF sees the process ids of the first PID namespace, and this is another");
+		return NULL;
+	}
+	if (!has_descriptors(descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), r, error))
+		return NULL;
+	return bpf_engine_open(&r->o, &r->online, idle, error);
+}
+
+static struct engine *open_perf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
+{
+	if (!has_descriptors(descriptors_for_perf(&r->o, r->online.n), r, error))
+		return NULL;
+	r->opened = host_mono_ns();
+	return perf_engine_open(&r->o, &r->online, idle, error);
+}
+
 static struct engine *open_engine(struct recorder *r, const struct idle_ranges *idle)
 {
 	struct buf why_bpf = { 0 }, why_perf = { 0 };
@@ -117,16 +157,12 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* BPF, and says so */
 
 	if (r->o.engine != ENGINE_PERF) {
-		if (in_inner_pid_namespace())
-			buf_text(&why_bpf, "BPF sees the process ids of the first PID namespace, and this is another");
-		else
-			e = bpf_engine_open(&r->o, &r->online, idle, &why_bpf);
+		e = open_bpf(r, idle, &why_bpf);
 		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events))
 			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " cannot be had: " : "", buf_cstr(&why_bpf));
 	}
 	if (!e) {
-		r->opened = host_mono_ns();
-		e = perf_engine_open(&r->o, &r->online, idle, &why_perf);
+		e = open_perf(r, idle, &why_perf);
 		if (!e) /* what perf lacks, BPF lacks too */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
 		if (why_bpf.n && !r->o.quiet)
@@ -435,6 +471,8 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
+	r->descriptors = host_raise_files(); /* not before the command is forked: its limit is its own */
+	check_descriptors(r);
 	if (!targets_init(&r->targets, &r->o))
 		cli_die(STATUS_SYSTEM, "out of memory");
 	r->emit.ksym = ksym_new(r->o.engine != ENGINE_PERF);

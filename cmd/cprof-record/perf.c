@@ -472,7 +472,6 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 		buf_text(error, "out of memory");
 		return NULL;
 	}
-	host_raise_files(); /* an event a thread and CPU */
 	p->base = (struct engine){ .ops = &ops, .options = o };
 	p->idle = *idle;
 	engine_attr(&p->attr, o);

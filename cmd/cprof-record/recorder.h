@@ -26,6 +26,7 @@ struct recorder {
 	sigset_t mask_before;
 	struct output output;
 	int epoll, signals;
+	int descriptors; /* the most that we may have */
 	bool interrupted;
 	uint64_t started, stopped;
 	uint64_t hung_up; /* an event of a task ended then */
