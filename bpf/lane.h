@@ -15,7 +15,7 @@
 #include "bpf/scratch.h"
 
 /* Set before loading: bytes of a lane, a power of two, without what stands behind its end. */
-const volatile unsigned int lane_bytes = SAMPLE_LANE_LEAST;
+const volatile unsigned int lane_bytes = 64 << 10;
 
 /* By CPU: an array of one value, for those CPUs that are sampled. Mapped by user space, and so begins with a page. */
 struct {

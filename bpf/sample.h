@@ -17,9 +17,8 @@ enum {
 	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that go along at most */
 };
 
-/* Lanes (lane.h): bytes of one, and what stands behind its end of a sample that began before. */
+/* Lanes (lane.h), at most: bytes of one, and what stands behind its end of a sample that began before. */
 enum {
-	SAMPLE_LANE_LEAST = 256 << 10,
 	SAMPLE_LANE_MOST = 2 << 20,
 	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (20 << 10),
 };

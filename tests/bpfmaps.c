@@ -5,6 +5,7 @@
  *				"spaces": all, and those that are no more
  *	bpfmaps dead PID	those that are no more
  *	bpfmaps list PID	the numbers of those maps
+ *	bpfmaps bytes PID	the memory of those maps, as the kernel reckons it
  *	bpfmaps alive ID...	of these maps, those that there are
  */
 #include <dirent.h>
@@ -132,6 +133,35 @@ static int look(struct maps *m, const char *pid)
 	return 0;
 }
 
+/* What the kernel says in a descriptor's fdinfo; 0: the map is gone. */
+static unsigned long long bytes_of(uint32_t id)
+{
+	unsigned long long bytes = 0;
+	int fd = open_map(id);
+	char path[64], line[256];
+	FILE *f;
+
+	if (fd < 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "memlock: %llu", &bytes) != 1)
+		;
+	if (f)
+		fclose(f);
+	close(fd);
+	return bytes;
+}
+
+static void print_bytes(const struct maps *m)
+{
+	unsigned long long bytes = 0;
+
+	for (size_t i = 0; i < m->n; i++)
+		bytes += bytes_of(m->ids[i]);
+	printf("%llu\n", bytes);
+}
+
 static int print_alive(char **ids)
 {
 	for (; *ids; ids++) {
@@ -151,8 +181,9 @@ int main(int argc, char **argv)
 
 	if (argc >= 2 && strcmp(argv[1], "alive") == 0)
 		return print_alive(argv + 2);
-	if (argc != 3 || (strcmp(argv[1], "of") != 0 && strcmp(argv[1], "dead") != 0 && strcmp(argv[1], "list") != 0)) {
-		fprintf(stderr, "usage: bpfmaps of PID | bpfmaps dead PID | bpfmaps list PID | bpfmaps alive ID...\n");
+	if (argc != 3 || (strcmp(argv[1], "of") != 0 && strcmp(argv[1], "dead") != 0 && strcmp(argv[1], "list") != 0 &&
+			  strcmp(argv[1], "bytes") != 0)) {
+		fprintf(stderr, "usage: bpfmaps of|dead|list|bytes PID | bpfmaps alive ID...\n");
 		return 2;
 	}
 	m.say_dead = strcmp(argv[1], "dead") == 0;
@@ -160,6 +191,8 @@ int main(int argc, char **argv)
 		return 1;
 	if (strcmp(argv[1], "of") == 0)
 		printf("%zu %zu %zu\n", m.n, m.processes, m.dead);
+	if (strcmp(argv[1], "bytes") == 0)
+		print_bytes(&m);
 	for (size_t i = 0; strcmp(argv[1], "list") == 0 && i < m.n; i++)
 		printf("%u\n", m.ids[i]);
 	return 0;

@@ -29,6 +29,9 @@ taken --unwind-mem 64M 1M 1024K 1048576 16G 17179869184 2047K
 refused --unwind-mem 'is not a size from 1M to 16G, like 64M' 0 '' M 1048575 1023K 17G 16777217K 17179869185 \
 	64MB 64MM -1M '+64M' ' 64M' '64M ' 6.4M 0x100000 99999999999999999999 18446744073709551617 18014398509481984K
 
+taken --mem 64M 1M 67108864 64G
+refused --mem 'is not a size from 1M to 64G, like 64M' 0 '' 1023K 65G 64MB -1M
+
 taken -e cpu-clock cycles page-faults cs,faults/7,cpu-clock instructions/1000000
 refused -e 'does not end in how many events a sample stands for, as page-faults/100 does (1 to 1000000000)' page-faults/ cs/-1 cs/0x1 cs/1000000001
 

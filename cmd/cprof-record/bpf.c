@@ -394,7 +394,6 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 	s->rodata->user_depth = o->depth;
 	s->rodata->regs_by = way->regs;
 	s->rodata->always_copy = o->always_copy;
-	s->rodata->stack_limit = SAMPLE_STACK_MAX; /* clang's have more than 32 KiB */
 	if (way->regs == REGS_BY_STACK)
 		s->rodata->task_stack_at = find_task_stack();
 	bpf_map__set_max_entries(s->maps.row_shards, way->by_table ? UNWIND_SHARDS : 1);
@@ -429,12 +428,12 @@ static bool open_store(struct bpf_engine *b)
 	struct store_backing backing = { shards_add, &b->shards };
 
 	b->shards.sample = b->sample;
-	b->base.store = store_new(&backing, b->base.options->unwind_mem);
+	b->base.store = store_new(&backing, b->base.options->memory.unwind_mem);
 	b->base.by_tables = b->base.store != NULL;
 	return b->base.by_tables;
 }
 
-static bool load_so(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle, const struct way *way)
+static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const struct way *way)
 {
 	int saved, prototype;
 	bool loaded;
@@ -443,7 +442,7 @@ static bool load_so(struct bpf_engine *b, const struct cpu_list *cpus, const str
 	if (!b->sample)
 		return false;
 	configure(b->sample, b->base.options, idle, way);
-	prototype = lanes_configure(b->sample, b->base.options, cpus->n);
+	prototype = lanes_configure(b->sample, b->base.options);
 	loaded = prototype >= 0 && sample_bpf__load(b->sample) == 0;
 	saved = errno;
 	if (prototype >= 0)
@@ -460,7 +459,7 @@ static bool load_so(struct bpf_engine *b, const struct cpu_list *cpus, const str
 }
 
 /* In the best way that this kernel takes and that was not ruled out. */
-static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle)
+static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
 {
 	const struct options *o = b->base.options;
 	size_t n = sizeof(ways) / sizeof(ways[0]);
@@ -475,7 +474,7 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 			continue;
 		if (ways[i].by_table && ways[i].regs == REGS_BY_HELPER && !helper)
 			continue;
-		if (load_so(b, cpus, idle, &ways[i]))
+		if (load_so(b, idle, &ways[i]))
 			return true;
 		if (errno == EPERM) /* the others need the same rights */
 			return false;
@@ -483,12 +482,12 @@ static bool load_somehow(struct bpf_engine *b, const struct cpu_list *cpus, cons
 	return false;
 }
 
-static bool load(struct bpf_engine *b, const struct cpu_list *cpus, const struct idle_ranges *idle)
+static bool load(struct bpf_engine *b, const struct idle_ranges *idle)
 {
 	const struct options *o = b->base.options;
 	uint32_t one = 1;
 
-	if (!load_somehow(b, cpus, idle))
+	if (!load_somehow(b, idle))
 		return false;
 	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
 		uint32_t id = (uint32_t)(o->n_pids ? o->pids : o->tids)[i];
@@ -565,7 +564,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 			b->cpus.items[b->cpus.n++] = online->items[i];
 	}
 	errno = 0;
-	if (!load(b, online, idle)) {
+	if (!load(b, idle)) {
 		diagnose_bpf(errno, error);
 		close_engine(&b->base);
 		return NULL;
@@ -582,7 +581,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
 	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))
 		load_follow(b);
-	if (!sideband_open(&b->sideband, online)) {
+	if (!sideband_open(&b->sideband, online, o->memory.sideband)) {
 		diagnose_perf(errno, true, error);
 		close_engine(&b->base);
 		return NULL;

@@ -8,10 +8,6 @@
 
 #include "bpf/sample.skel.h"
 
-enum { ALL_MOST = 64 << 20, /* bytes of all lanes, if they need not be shorter than SAMPLE_LANE_LEAST for it */
-       BYTES = 1 << 20,     /* of one: more than comes in the steps of main.c at HERTZ, stacks that go along apart */
-       HERTZ = 250 };
-
 struct lane {
 	void *map; /* NULL: there is none */
 	struct sample_lane *shared;
@@ -20,7 +16,7 @@ struct lane {
 
 static uint32_t value_bytes(const struct sample_bpf *s)
 {
-	return s->rodata->data_at + s->rodata->lane_bytes + SAMPLE_LANE_BEHIND;
+	return s->rodata->data_at + s->rodata->lane_bytes + MEMORY_ADDRESSES + s->rodata->stack_limit;
 }
 
 static int create_lane(const struct sample_bpf *s)
@@ -30,14 +26,12 @@ static int create_lane(const struct sample_bpf *s)
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(uint32_t), value_bytes(s), 1, &opts);
 }
 
-int lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus)
+int lanes_configure(struct sample_bpf *s, const struct options *o)
 {
 	int prototype;
-	uint32_t bytes = o->hertz > HERTZ ? 2 * BYTES : BYTES;
 
-	while (bytes > SAMPLE_LANE_LEAST && bytes * cpus > ALL_MOST)
-		bytes /= 2;
-	s->rodata->lane_bytes = bytes;
+	s->rodata->lane_bytes = o->memory.lane;
+	s->rodata->stack_limit = o->memory.stack;
 	bpf_map__set_max_entries(s->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(s->maps.waker, (uint32_t)sysconf(_SC_PAGESIZE));
 	/* Not bpf_map__set_value_size() of the inner map: libbpf 1.5 follows a NULL pointer there. */

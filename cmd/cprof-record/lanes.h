@@ -18,10 +18,10 @@ struct lanes {
 };
 
 /*
- * Sizes the lanes for n CPUs at the rate that is asked for, before the object is loaded. Returns the descriptor of the map
+ * Gives the lanes the size that the options' memory has for them, before the object is loaded. Returns the descriptor of the map
  * that the kernel takes as their prototype, which the caller closes after loading; negative: not created, with errno.
  */
-int lanes_configure(struct sample_bpf *s, const struct options *o, size_t cpus);
+int lanes_configure(struct sample_bpf *s, const struct options *o);
 bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memory */
 /* A CPU's lane is made, if it has none: it stays to the end. False: errno. */
 bool lanes_add(struct lanes *l, unsigned int cpu);

@@ -131,6 +131,26 @@ static void check_descriptors(const struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 }
 
+/* Sizes for an engine. A budget that is too small ends the program; one that is small for the rate is said. */
+static void plan_memory(struct recorder *r, bool perf)
+{
+	struct memory_ask ask = {
+		.perf = perf, .online = r->online.n, .sampled = r->cpus.n, .hertz = r->o.ticks ? r->o.hertz : 0,
+		.by_tables = r->o.unwind != BY_FP && !r->o.kernel_only, .off_cpu = r->o.off_cpu, .n_events = r->o.n_events,
+		.mem = r->o.mem, .unwind_mem = r->o.unwind_mem, .kept = r->o.ring_bytes,
+	};
+	enum memory_fit fit = memory_plan(&ask, &r->o.memory);
+
+	if (fit == MEMORY_NONE)
+		cli_usage("invalid --mem \"%" PRIu64 "M\" (expected at least %" PRIu64 "M for %zu CPU%s%s%s)", ask.mem >> 20,
+			  (r->o.memory.least + (1 << 20) - 1) >> 20, r->online.n, r->online.n == 1 ? "" : "s",
+			  ask.unwind_mem ? " beside --unwind-mem" : "", ask.kept ? " beside --ring" : "");
+	if (fit == MEMORY_LITTLE && !r->o.quiet)
+		cli_warn("--mem %" PRIu64 "M is little for %zu CPU%s at %u Hz: samples may be lost (with %" PRIu64 "M none are for that)",
+			 ask.mem >> 20, r->online.n, r->online.n == 1 ? "" : "s", r->o.hertz,
+			 (r->o.memory.enough + (1 << 20) - 1) >> 20);
+}
+
 static struct engine *open_bpf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
 {
 	if (in_inner_pid_namespace()) {
@@ -139,6 +159,7 @@ static struct engine *open_bpf(struct recorder *r, const struct idle_ranges *idl
 	}
 	if (!has_descriptors(descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), r, error))
 		return NULL;
+	plan_memory(r, false);
 	return bpf_engine_open(&r->o, &r->online, idle, error);
 }
 
@@ -146,6 +167,7 @@ static struct engine *open_perf(struct recorder *r, const struct idle_ranges *id
 {
 	if (!has_descriptors(descriptors_for_perf(&r->o, r->online.n), r, error))
 		return NULL;
+	plan_memory(r, true);
 	r->opened = host_mono_ns();
 	return perf_engine_open(&r->o, &r->online, idle, error);
 }

@@ -10,19 +10,18 @@
 #include "cmd/cli.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MODE };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
-/* Tables: a page index has 32 bits for 4 bytes a row. */
-static const uint64_t mem_default = 64ull << 20, ring_default = 64ull << 20;
+static const uint64_t ring_default = 64ull << 20;
 static const uint64_t off_cpu_default = 1000000;
 
 static const char usage[] =
 	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e EVENT[/COUNT],...]\n"
-	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--engine auto|bpf|perf]\n"
-	"                    [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
+	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
+	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
 bool options_targeted(const struct options *o)
@@ -285,7 +284,10 @@ static bool parse_how(struct options *o, int c)
 		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
 		return true;
 	case 'M':
-		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16);
+		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16); /* a page index has 32 bits for 4 bytes a row */
+		return true;
+	case OPTION_MEM:
+		o->mem = cli_size("--mem", optarg, 1, 64);
 		return true;
 	case OPTION_MAX_COST:
 		o->max_cost = parse_percent("--max-cost", optarg) / 100;
@@ -393,7 +395,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
 		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
-		{ "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
+		{ "mem", required_argument, NULL, OPTION_MEM }, { "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
 		{ "on-rotate", required_argument, NULL, OPTION_ON_ROTATE },
 		{ "cgroup", required_argument, NULL, OPTION_CGROUP },
 		{ "container", required_argument, NULL, OPTION_CONTAINER }, { "label", required_argument, NULL, 'l' },
@@ -408,7 +410,7 @@ void options_parse(struct options *o, int argc, char **argv)
 
 	int end = 1; /* of what is ours: the command stands behind -- */
 
-	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, .unwind_mem = mem_default,
+	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
 			       .mode = 0600 };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)

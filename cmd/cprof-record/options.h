@@ -7,6 +7,7 @@
 #include "cmd/cprof-record/cgroup.h"
 #include "cmd/cprof-record/events.h"
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/memory.h"
 #include "cmd/cprof-record/when.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
@@ -42,7 +43,8 @@ struct options {
 	enum engine_kind engine;
 	enum unwind_by unwind;
 	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */
-	uint64_t unwind_mem; /* bytes that tables may take in the kernel */
+	uint64_t mem, unwind_mem; /* bytes: of all that is allocated, and of unwind tables; 0: not given */
+	struct memory memory;     /* what follows from that for the engine that is opened, see main.c */
 	struct cpu_list cpus; /* of -C; n is 0 where none were chosen */
 	const char *output;   /* NULL: standard output */
 	/* One file after the other, where one of these is not 0; see output.h. */

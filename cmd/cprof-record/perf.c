@@ -18,8 +18,6 @@
 #include "common/unwind/state.h"
 
 enum {
-	RING_ORDER = 9, /* with stacks this lasts for a second at 99 Hz; anybody may have 7, by perf_event_mlock_kb */
-	RING_ORDER_MAX = 12,
 	TRAILER = 24, TIME_AT = 16, /* {pid, tid}, {time}, {cpu, res} behind each record */
 	STACK_BYTES = 16 << 10,
 	REGS = 0xff01ff, /* bits of arch/x86/include/uapi/asm/perf_regs.h: ax bx cx dx si di bp sp ip, r8 to r15 */
@@ -79,16 +77,6 @@ static struct ring *ring_of(struct perf_engine *p, unsigned int cpu)
 	return NULL;
 }
 
-/* Pages, as a power of two; ring_map takes fewer where we may not have so many. */
-static unsigned int ring_order(const struct perf_engine *p)
-{
-	unsigned int order = RING_ORDER;
-
-	for (unsigned int hertz = 100; p->base.by_tables && hertz < p->base.options->hertz && order < RING_ORDER_MAX; hertz *= 2)
-		order++;
-	return order;
-}
-
 /* One event; it brings a ring of its own, or writes into the CPU's. False: errno. */
 static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
@@ -108,7 +96,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 			p->others[p->n_others++] = fd;
 			return true;
 		}
-	} else if (ring_map(&p->rings[p->n], fd, cpu, ring_order(p))) {
+	} else if (ring_map(&p->rings[p->n], fd, cpu, p->base.options->memory.sideband)) {
 		p->n++;
 		return true;
 	}
@@ -459,7 +447,7 @@ static bool want_stacks(struct perf_engine *p)
 	p->attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	p->attr.sample_regs_user = REGS;
 	p->attr.sample_stack_user = STACK_BYTES;
-	p->base.store = store_new(&backing, p->base.options->unwind_mem);
+	p->base.store = store_new(&backing, p->base.options->memory.unwind_mem);
 	return p->base.store != NULL;
 }
 

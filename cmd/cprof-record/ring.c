@@ -11,19 +11,18 @@ int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool ring_map(struct ring *r, int fd, unsigned int cpu, unsigned int order)
+bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-	for (;; order--) {
-		size_t size = page << order;
+	for (size_t size = bytes > page ? bytes : page;; size /= 2) {
 		void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (base != MAP_FAILED) {
 			*r = (struct ring){ fd, cpu, base, (uint8_t *)base + page, size };
 			return true;
 		}
-		if (order == 0)
+		if (size <= page)
 			return false;
 	}
 }

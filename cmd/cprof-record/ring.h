@@ -19,8 +19,8 @@ struct ring {
 
 /* perf_event_open with close-on-exec; -1 and errno. */
 int event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
-/* Maps a ring of 2^order pages to fd, or fewer where the kernel's limit on locked memory is reached. */
-bool ring_map(struct ring *r, int fd, unsigned int cpu, unsigned int order);
+/* Maps a ring of so many bytes, a power of two, to fd; of fewer if the kernel's limit on locked memory is reached. */
+bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes);
 /* Each record in the ring, in one piece and lent for the call. */
 void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
 		void *arg);

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { RING_ORDER = 7, /* 512 kB: a storm of forks and mappings makes some 5 MB/s */
-       TRAILER = 8 };
+enum { TRAILER = 8 };
 
 void sideband_attr(struct perf_event_attr *attr)
 {
@@ -156,7 +155,7 @@ bool sideband_add(struct sideband *s, unsigned int cpu)
 			return false;
 	}
 	s->rings[s->n].fd = fd;
-	if (!ring_map(&s->rings[s->n], fd, cpu, RING_ORDER)) {
+	if (!ring_map(&s->rings[s->n], fd, cpu, s->ring_bytes)) {
 		int saved = errno;
 
 		s->rings[s->n].page = NULL;
@@ -168,12 +167,12 @@ bool sideband_add(struct sideband *s, unsigned int cpu)
 	return true;
 }
 
-bool sideband_open(struct sideband *s, const struct cpu_list *cpus)
+bool sideband_open(struct sideband *s, const struct cpu_list *cpus, uint32_t ring_bytes)
 {
-	*s = (struct sideband){ .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY } };
+	*s = (struct sideband){ .ring_bytes = ring_bytes, .attr = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY } };
 	sideband_attr(&s->attr);
 	s->attr.watermark = 1;
-	s->attr.wakeup_watermark = (4096u << RING_ORDER) / 8;
+	s->attr.wakeup_watermark = ring_bytes / 8;
 	for (size_t i = 0; i < cpus->n; i++) {
 		if (!sideband_add(s, cpus->items[i]) && errno != ENODEV)
 			return false;

@@ -37,10 +37,12 @@ bool sideband_decode(struct change *c, const struct perf_event_header *h, size_t
 struct sideband {
 	struct ring *rings;
 	size_t n, cap;
+	uint32_t ring_bytes; /* of each; a storm of forks and mappings makes some 5 MB/s */
 	struct perf_event_attr attr;
 };
 
-bool sideband_open(struct sideband *s, const struct cpu_list *cpus); /* false: errno */
+/* False: errno. A CPU that is offline by now has no ring. */
+bool sideband_open(struct sideband *s, const struct cpu_list *cpus, uint32_t ring_bytes);
 bool sideband_add(struct sideband *s, unsigned int cpu);
 void sideband_drop(struct sideband *s, unsigned int cpu);
 void sideband_drain(struct sideband *s, struct queue *q);
