@@ -78,7 +78,7 @@ static struct elf_file *open_archived(int fd, struct slice id)
 
 	if (fd < 0 || elf_open(fd, &f) != ELF_OPENED)
 		return NULL;
-	if (elf_is_whole(f) && elf_same_build(elf_build_id(f), id))
+	if (elf_is_whole(f) && elf_is_build(f, id))
 		return f;
 	elf_close(f);
 	return NULL;
@@ -178,14 +178,24 @@ static uint64_t size_of(const struct elf_file *f)
 	return f && !f->archived && fstat(f->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Makes the small file and stores it, under the file's own ID too where that is another form of the recorded one. */
+/* The file under its own IDs, where these are others than the recorded one or another form of it. */
+static void store_aliases(struct archive *a, const struct slim *slim, const struct elf_file *f, struct slice recorded)
+{
+	for (size_t i = 0; i < f->n_ids; i++) {
+		struct slice own = elf_build_id_at(f, i);
+
+		if (!slice_equal(own, recorded) && own.n >= SHELF_ID_LEAST && own.n <= SHELF_ID_MOST)
+			store(a, slim, own);
+	}
+}
+
+/* Makes the small file and stores it, also under the file's other IDs. */
 static unsigned int make(struct archive *a, const struct module_identity *is, const struct sources *s,
 			 struct item *item)
 {
 	const struct elf_file *runtime = s->runtime ? s->runtime : s->there;
 	const struct elf_file *debug = s->debug || !s->runtime ? s->debug : s->there;
 	bool dwarf = a->dwarf || (s->there && (s->there->archived & ARCHIVED_DWARF));
-	struct slice own = elf_build_id(runtime ? runtime : debug);
 	unsigned int outcome = SOURCE_STRIPPED;
 	struct slim *slim;
 	enum slim_result planned = slim_plan(&slim, runtime, debug, dwarf ? SLIM_DWARF : 0);
@@ -198,8 +208,8 @@ static unsigned int make(struct archive *a, const struct module_identity *is, co
 		outcome = THERE;
 	} else if (slim_holds(slim) & ARCHIVED_NAMES) {
 		outcome = store(a, slim, is->build_id);
-		if (outcome == WRITTEN && !slice_equal(own, is->build_id) && own.n >= SHELF_ID_LEAST)
-			store(a, slim, own);
+		if (outcome == WRITTEN)
+			store_aliases(a, slim, runtime ? runtime : debug, is->build_id);
 		item->bytes = slim_bytes(slim);
 		item->original = size_of(s->runtime) + size_of(s->debug);
 	}

@@ -133,6 +133,40 @@ else
 	skip 'gdb has lines by it' 'no gdb'
 fi
 
+# A file whose segments name it by Go's ID and whose sections by a GNU one (Go 1.24) is there under both.
+cat >"$tmp/a.s" <<'X'
+.section .note.go.buildid, "a", @note
+.p2align 2
+.long 4, 12, 4
+.ascii "Go\0\0go1.24/build"
+.text
+.globl w; .type w, @function; w: .skip 64, 0x90; .size w, 64
+X
+cat >"$tmp/a.ld" <<'X'
+PHDRS { all PT_LOAD FLAGS(5); note PT_NOTE FLAGS(4); }
+SECTIONS {
+	. = 0x400000 + SIZEOF_HEADERS;
+	.note.gnu.build-id : { *(.note.gnu.build-id) } :all
+	.note.go.buildid : { *(.note.go.buildid) } :all :note
+	.text : { *(.text) } :all
+}
+X
+as -o "$tmp/a.o" "$tmp/a.s" && ld -T "$tmp/a.ld" -e w --build-id=0x0011223344556677 -o "$live/apart" "$tmp/a.o"
+gnu=0011223344556677 go=$(go_id "$live/apart")
+for id in $go $gnu; do
+	capture "$live/apart" 16 "$id" >"$tmp/apart.$id.bin"
+done
+for id in $go $gnu; do
+	status "two IDs: a capture of $(echo $id | cut -c 1-16)" 0 cprof-archive -d "$tmp/apart.$id" "$tmp/apart.$id.bin"
+	like '  is archived' "$(cat "$tmp/err")" '1 file: 1 written'
+	for of in $go $gnu; do
+		ok "  read by $(echo $of | cut -c 1-16)" named "$tmp/got" --symfs "$tmp/empty" --debug-dir "$tmp/apart.$id" "$tmp/apart.$of.bin"
+		ok '  all is named' test "$(grep -c ' w+' "$tmp/got")" = 16
+	done
+	status '  again' 0 cprof-archive -d "$tmp/apart.$id" "$tmp/apart.$gnu.bin"
+	like '  nothing is written' "$(cat "$tmp/err")" '1 file: 0 written, 1 there already$'
+done
+
 # A large library, whatever is here.
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1; do
 	[ -e "$big" ] || continue

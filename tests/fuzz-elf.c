@@ -54,7 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (elf_open_bytes(all, &f) != ELF_OPENED)
 		return 0;
 	t = symbols_new();
-	demand(t && f->build_id_n <= ELF_BUILD_ID_MAX);
+	demand(t && f->n_ids <= ELF_IDS);
+	for (size_t i = 0; i < f->n_ids; i++)
+		demand(f->ids[i].n > 0 && f->ids[i].n <= ELF_BUILD_ID_MAX);
 	if (elf_debuglink(f, link, sizeof(link), &crc))
 		demand(memchr(link, '\0', sizeof(link)) != NULL);
 	demand(elf_crc32(f, &crc));

@@ -74,6 +74,24 @@ is "Go's" "$("$side" elfid "$tmp/go")" "$(printf abc/def | od -An -tx1 | tr -d '
 ld --build-id=0x77 -o "$tmp/go-gnu" "$tmp/g.o"
 is "Go's and a GNU one" "$("$side" elfid "$tmp/go-gnu")" 77
 
+# Notes that no PT_NOTE covers, as Go 1.24 writes its GNU one.
+cat >"$tmp/g.ld" <<'X'
+PHDRS { all PT_LOAD FLAGS(5); note PT_NOTE FLAGS(4); }
+SECTIONS {
+	. = 0x400000 + SIZEOF_HEADERS;
+	.note.gnu.build-id : { *(.note.gnu.build-id) } :all
+	.note.go.buildid : { *(.note.go.buildid) } :all :note
+	.text : { *(.text) } :all
+}
+X
+ld -T "$tmp/g.ld" --build-id=0x77 -o "$tmp/go-apart" "$tmp/g.o"
+like "a GNU one in a section alone: no segment has it" "$(readelf -lW "$tmp/go-apart")" '^ *01 *\.note\.go\.buildid *$'
+is "  it comes before Go's in a segment" "$("$side" elfid "$tmp/go-apart")" 77
+cp "$tmp/go-apart" "$tmp/go-bare"
+dd if=/dev/zero of="$tmp/go-bare" bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
+is "  without section headers Go's is left" "$("$side" elfid "$tmp/go-bare")" "$(printf abc/def | od -An -tx1 | tr -d ' \n')"
+is "  cut anywhere, flipped anywhere: no crash" "$("$side" elfid-cut "$tmp/go-apart")" some
+
 # More than 65,534 program headers: e_phnum is 0xffff, and sh_info of section header 0 has the number.
 byte_at() { od -An -tu1 -j "$2" -N 1 "$1" | tr -d ' '; }
 put() { printf "$(printf '\\%03o' "$3")" | dd of="$1" bs=1 seek="$2" conv=notrunc 2>/dev/null; }

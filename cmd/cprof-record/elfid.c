@@ -9,6 +9,7 @@
 
 enum {
 	HEADERS_MAX = 65536, /* program headers looked at */
+	SECTIONS_MAX = 512,  /* section headers looked at: what links programs without a note puts it near the beginning */
 	NOTES_MAX = 256,     /* notes looked at, in all segments together */
 	NOTE_HEADER = 12,    /* name size, descriptor size, type */
 	OWNER_MAX = 4,       /* "GNU\0", "Go\0\0" */
@@ -25,12 +26,13 @@ struct source {
 
 /* Where a field lies in the headers of each class. */
 struct layout {
-	uint8_t header, phoff, shoff, phentsize, phnum, shentsize, sh_info; /* ELF header; section header 0 */
-	uint8_t ph_size, sh_size, p_offset, p_filesz, p_align, word;
+	uint8_t header, phoff, shoff, phentsize, phnum, shentsize, shnum; /* ELF header */
+	uint8_t ph_size, p_offset, p_filesz, p_align;
+	uint8_t sh_header, sh_offset, sh_size, sh_info, sh_align, word;
 };
 
-static const struct layout layout32 = { 52, 28, 32, 42, 44, 46, 28, 32, 40, 4, 16, 28, 4 };
-static const struct layout layout64 = { 64, 32, 40, 54, 56, 58, 44, 56, 64, 8, 32, 48, 8 };
+static const struct layout layout32 = { 52, 28, 32, 42, 44, 46, 48, 32, 4, 16, 28, 40, 16, 20, 28, 32, 4 };
+static const struct layout layout64 = { 64, 32, 40, 54, 56, 58, 60, 56, 8, 32, 48, 64, 24, 32, 44, 48, 8 };
 
 static bool bytes_at(const struct source *s, uint64_t offset, void *to, size_t n)
 {
@@ -132,41 +134,62 @@ static bool header_count(const struct source *s, const struct layout *l, const u
 	*n = le16_load(h + l->phnum);
 	if (*n != PN_XNUM)
 		return true;
-	if (le16_load(h + l->shentsize) < l->sh_size ||
-	    !bytes_at(s, word(l, h + l->shoff), section, l->sh_size))
+	if (le16_load(h + l->shentsize) < l->sh_header ||
+	    !bytes_at(s, word(l, h + l->shoff), section, l->sh_header))
 		return false;
 	*n = le32_load(section + l->sh_info);
 	return true;
 }
 
+/* Notes that the headers tell of: those of a segment or a section. */
+static bool walk_part(struct source *s, uint64_t offset, uint64_t size, uint64_t align, struct buf *id)
+{
+	return offset <= INT64_MAX / 2 && size <= INT64_MAX / 2 && walk_notes(s, offset, size, align, id);
+}
+
+static bool walk_segments(struct source *s, const struct layout *l, const uint8_t *h, struct buf *id)
+{
+	uint64_t n, at = word(l, h + l->phoff), step = le16_load(h + l->phentsize);
+	uint8_t p[56];
+
+	if (step < l->ph_size || at > INT64_MAX / 2 || !header_count(s, l, h, &n))
+		return false;
+	for (uint64_t i = 0; i < n && i < HEADERS_MAX && bytes_at(s, at, p, l->ph_size); i++, at += step) {
+		if (le32_load(p) == PT_NOTE && walk_part(s, word(l, p + l->p_offset), word(l, p + l->p_filesz),
+							 word(l, p + l->p_align), id))
+			return true;
+	}
+	return false;
+}
+
+static bool walk_sections(struct source *s, const struct layout *l, const uint8_t *h, struct buf *id)
+{
+	uint64_t n = le16_load(h + l->shnum), at = word(l, h + l->shoff), step = le16_load(h + l->shentsize);
+	uint8_t p[64];
+
+	if (step < l->sh_header || at > INT64_MAX / 2)
+		return false;
+	for (uint64_t i = 0; i < n && i < SECTIONS_MAX && bytes_at(s, at, p, l->sh_header); i++, at += step) {
+		if (le32_load(p + 4) == SHT_NOTE && walk_part(s, word(l, p + l->sh_offset), word(l, p + l->sh_size),
+							      word(l, p + l->sh_align), id))
+			return true;
+	}
+	return false;
+}
+
 static bool find_id(struct source *s, struct buf *id)
 {
 	const struct layout *l;
-	uint8_t h[64] = { 0 }, p[56];
-	uint64_t n, at, step;
+	uint8_t h[64] = { 0 };
 
 	if (!bytes_at(s, 0, h, layout32.header) || memcmp(h, ELFMAG, SELFMAG) != 0 ||
 	    h[EI_DATA] != ELFDATA2LSB || (h[EI_CLASS] != ELFCLASS32 && h[EI_CLASS] != ELFCLASS64))
 		return false;
 	l = h[EI_CLASS] == ELFCLASS64 ? &layout64 : &layout32;
-	if (!bytes_at(s, 0, h, l->header) || !header_count(s, l, h, &n))
+	if (!bytes_at(s, 0, h, l->header))
 		return false;
-	at = word(l, h + l->phoff);
-	step = le16_load(h + l->phentsize);
-	if (step < l->ph_size || at > INT64_MAX / 2)
-		return false;
-	for (uint64_t i = 0; i < n && i < HEADERS_MAX; i++, at += step) {
-		uint64_t offset, size;
-
-		if (!bytes_at(s, at, p, l->ph_size))
-			break;
-		offset = word(l, p + l->p_offset);
-		size = word(l, p + l->p_filesz);
-		if (le32_load(p) != PT_NOTE || offset > INT64_MAX / 2 || size > INT64_MAX / 2)
-			continue;
-		if (walk_notes(s, offset, size, word(l, p + l->p_align), id))
-			return true;
-	}
+	if (walk_segments(s, l, h, id) || walk_sections(s, l, h, id))
+		return true;
 	if (!go_is_of_use(s))
 		return false;
 	buf_bytes(id, s->go, s->go_n);

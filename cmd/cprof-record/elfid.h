@@ -11,8 +11,9 @@
  * ELF library, no mmap (a file that shrinks would kill us), and a bounded number of small reads.
  * 32 and 64 bits, little-endian.
  *
- * The GNU note of a loaded segment counts (PT_NOTE); where there is none, Go's own note does, as it
- * stands, unless it says "redacted". Section headers are not looked at: stripping may remove them.
+ * The GNU note of a segment counts (PT_NOTE), as for the kernel. If there is none, that of a section does: Go 1.24
+ * writes one that no segment covers. If there is none either, Go's own note does, as it is, unless it says
+ * "redacted". A reader accepts what the sections say and what the segments say (elffile.h).
  */
 #ifndef CPROF_RECORD_ELFID_H
 #define CPROF_RECORD_ELFID_H

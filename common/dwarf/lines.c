@@ -32,7 +32,7 @@ static void begin_alt(struct lines *l, const struct lines_options *o)
 
 	if (n > 0 && o->open_alt)
 		l->alt = o->open_alt(o->arg, slice_of(name), build_id);
-	if (l->alt && l->alt->elf && elf_same_build(elf_build_id(l->alt), build_id) &&
+	if (l->alt && l->alt->elf && elf_is_build(l->alt, build_id) &&
 	    prepare_sections(l->alt->elf, l->alt->fd, &l->inflated, &l->section_bytes, &info) && info)
 		l->alt_dwarf = dwarf_begin_elf(l->alt->elf, DWARF_C_READ, NULL);
 	if (l->alt_dwarf)

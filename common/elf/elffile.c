@@ -73,9 +73,9 @@ static bool read_segments(struct elf_file *f)
 
 /*
  * Looks through notes for NT_GNU_BUILD_ID, and keeps Go's own ID until there is one: the last of them,
- * as it stands, by the recorder's rule. An ID that is too short to tell builds apart is none.
+ * as it stands, by the recorder's rule. An ID that is too short to tell builds apart is none. True: id is a GNU one.
  */
-static bool note_build_id(struct elf_file *f, Elf_Data *notes)
+static bool note_build_id(struct elf_id *id, Elf_Data *notes)
 {
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr n;
@@ -87,8 +87,8 @@ static bool note_build_id(struct elf_file *f, Elf_Data *notes)
 			   n.n_descsz >= BUILD_ID_LEAST;
 
 		if (gnu || (fits && n.n_type == NOTE_GO_ID && memcmp(bytes + name, "Go\0", 4) == 0)) {
-			memcpy(f->build_id, bytes + desc, n.n_descsz);
-			f->build_id_n = n.n_descsz;
+			memcpy(id->bytes, bytes + desc, n.n_descsz);
+			id->n = n.n_descsz;
 		}
 		if (gnu)
 			return true;
@@ -97,39 +97,56 @@ static bool note_build_id(struct elf_file *f, Elf_Data *notes)
 	return false;
 }
 
-/*
- * By sections first: a debug file's program headers may point anywhere. A binary may have no sections.
- * True: it has a GNU one.
- */
-static bool find_build_id(struct elf_file *f)
+static bool find_in_sections(const struct elf_file *f, struct elf_id *id)
 {
 	Elf_Scn *scn = NULL;
-	size_t n;
 
 	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
 		GElf_Shdr sh;
 
 		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX &&
-		    note_build_id(f, elf_getdata(scn, NULL)))
+		    note_build_id(id, elf_getdata(scn, NULL)))
 			return true;
 	}
+	return false;
+}
+
+static bool find_in_segments(const struct elf_file *f, struct elf_id *id)
+{
+	size_t n;
+
 	if (elf_getphdrnum(f->elf, &n) != 0)
 		return false;
 	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 
 		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_filesz <= NOTES_MAX &&
-		    note_build_id(f, elf_getdata_rawchunk(f->elf, (int64_t)p.p_offset, p.p_filesz,
-							  p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
+		    note_build_id(id, elf_getdata_rawchunk(f->elf, (int64_t)p.p_offset, p.p_filesz,
+							   p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
 			return true;
 	}
 	return false;
 }
 
-static void read_build_id(struct elf_file *f)
+static void add_id(struct elf_file *f, const struct elf_id *id)
 {
-	if (!find_build_id(f) && (f->build_id_n < BUILD_ID_LEAST || slice_is(elf_build_id(f), "redacted")))
-		f->build_id_n = 0;
+	struct slice is = { id->bytes, id->n };
+
+	if (is.n >= BUILD_ID_LEAST && !slice_is(is, "redacted") && !slice_equal(is, elf_build_id(f)))
+		f->ids[f->n_ids++] = *id;
+}
+
+/*
+ * The sections' ID first, since a debug file's program headers may point anywhere; but a GNU one before Go's. A binary
+ * may have no sections.
+ */
+static void read_build_ids(struct elf_file *f)
+{
+	struct elf_id by_section = { .n = 0 }, by_segment = { .n = 0 };
+	bool gnu = find_in_sections(f, &by_section), other = find_in_segments(f, &by_segment);
+
+	add_id(f, gnu || !other ? &by_section : &by_segment);
+	add_id(f, gnu || !other ? &by_segment : &by_section);
 }
 
 /* The note that slim.c writes: version 1, then what is held. */
@@ -241,7 +258,7 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		result = ELF_DAMAGED;
 		goto fail;
 	}
-	read_build_id(f);
+	read_build_ids(f);
 	read_archived(f);
 	if (!find_loaded(f))
 		goto fail;
@@ -361,6 +378,24 @@ bool elf_same_build(struct slice a, struct slice b)
 			return false;
 	}
 	return true;
+}
+
+bool elf_is_build(const struct elf_file *f, struct slice id)
+{
+	for (size_t i = 0; i < f->n_ids; i++) {
+		if (elf_same_build(elf_build_id_at(f, i), id))
+			return true;
+	}
+	return false;
+}
+
+bool elf_share_build(const struct elf_file *a, const struct elf_file *b)
+{
+	for (size_t i = 0; i < b->n_ids; i++) {
+		if (elf_is_build(a, elf_build_id_at(b, i)))
+			return true;
+	}
+	return false;
 }
 
 bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc)

@@ -43,6 +43,12 @@ enum elf_archived {
 	ARCHIVED_NAMES = ARCHIVED_SYMTAB | ARCHIVED_DYNSYM | ARCHIVED_FRAMES | ARCHIVED_GO | ARCHIVED_DWARF,
 };
 
+enum { ELF_IDS = 2 };
+struct elf_id {
+	uint8_t bytes[ELF_BUILD_ID_MAX];
+	size_t n;
+};
+
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr; /* in the file; as linked */
@@ -56,8 +62,13 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t n_segments;
 	size_t code; /* the largest executable one of those that no executable one before them overlaps, or n_segments */
-	uint8_t build_id[ELF_BUILD_ID_MAX];
-	size_t build_id_n; /* 0: it has none; Go's own counts where there is no GNU one */
+	/*
+	 * The notes of its sections and those of its PT_NOTE segments may name it differently: linkers let one of them cover
+	 * only a part (Go 1.24). Both are the file's; the first is the one that debug files are filed under. In each, Go's
+	 * own ID counts if there is no GNU one.
+	 */
+	struct elf_id ids[ELF_IDS];
+	size_t n_ids; /* 0: it has none */
 	uint64_t dev, inode;
 	/*
 	 * What is loaded and where its bytes are in this file: the segments, but in a file of an archive, whose segments tell
@@ -82,7 +93,7 @@ enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
  */
 bool elf_quiet(const struct elf_file *f);
 bool elf_unchanged(const struct elf_file *f);
-/* Gives back the descriptor and what libelf holds; the segments and the build ID stay. */
+/* Gives back the descriptor and what libelf holds; the segments and the build IDs stay. */
 void elf_settle(struct elf_file *f);
 void elf_close(struct elf_file *f);
 
@@ -106,10 +117,18 @@ bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
 
 /* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);
+static inline struct slice elf_build_id_at(const struct elf_file *f, size_t i)
+{
+	return i < f->n_ids ? (struct slice){ f->ids[i].bytes, f->ids[i].n } : (struct slice){ NULL, 0 };
+}
 static inline struct slice elf_build_id(const struct elf_file *f)
 {
-	return (struct slice){ f->build_id, f->build_id_n };
+	return elf_build_id_at(f, 0);
 }
+/* Is the file of this build? True if either of its IDs is the same. */
+bool elf_is_build(const struct elf_file *f, struct slice id);
+/* Has one file an ID of the other? */
+bool elf_share_build(const struct elf_file *a, const struct elf_file *b);
 
 /*
  * .gnu_debuglink: the name of the debug file (copied, at most cap bytes with the NUL) and the CRC32

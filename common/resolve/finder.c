@@ -144,7 +144,7 @@ static enum source_status check(struct search *s, int fd, enum proof proof)
 		return status;
 	}
 	status = status_of(elf_open(fd, &s->file));
-	if (status == SOURCE_OK && s->is->build_id.n && !elf_same_build(elf_build_id(s->file), s->is->build_id)) {
+	if (status == SOURCE_OK && s->is->build_id.n && !elf_is_build(s->file, s->is->build_id)) {
 		elf_close(s->file);
 		s->file = NULL;
 		return SOURCE_MISMATCH;
@@ -310,6 +310,7 @@ static void name_by_build_id(struct buf *name, const char *dir, struct slice id)
 struct candidate {
 	enum { AT_HOST, AT_TREE, AT_ROOT, AT_DEBUGINFOD } at;
 	enum debuginfod_what what;
+	struct slice id; /* by which it is looked for there; not for the places beside the file */
 	struct buf name; /* empty: not to be had */
 	uint32_t crc;
 };
@@ -336,32 +337,51 @@ static size_t id_steps(const struct finder *f)
 	return dirs + 1;
 }
 
+/* The build IDs that the debug file may be filed under: the file's own; the recorded one if there is no file. */
+struct builds {
+	struct slice ids[ELF_IDS];
+	size_t n; /* at least 1; the first is empty if there is none */
+};
+
+static struct builds builds_of(const struct elf_file *file, const struct module_identity *is)
+{
+	struct builds b = { { is->build_id }, 1 };
+
+	for (size_t i = 0; file && i < file->n_ids; i++)
+		b.ids[i] = elf_build_id_at(file, i);
+	if (file && file->n_ids)
+		b.n = file->n_ids;
+	return b;
+}
+
 /*
- * The steps: each directory by build ID; the process's own by build ID; the two places beside the file; each
- * directory by name; debuginfod twice. False: there are no more.
+ * The steps: for each build ID, each directory and the process's own; the two places beside the file; each
+ * directory by name; debuginfod by each build ID, and there for the executable. False: there are no more.
  */
-static bool candidate(const struct finder *f, size_t step, const struct elf_file *file, struct slice build_id,
+static bool candidate(const struct finder *f, size_t step, const struct elf_file *file, const struct builds *builds,
 		      struct slice path, struct candidate *c)
 {
 	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 	struct slice folder = { path.p, slash ? (size_t)(slash - path.p) : 0 };
-	bool by_id = build_id.n > 1;
 	char link[256];
 	size_t dirs = id_steps(f) - 1;
 
-	if (step <= dirs) {
-		const char *dir = debug_dir(f, step);
+	if (step < builds->n * (dirs + 1)) {
+		const char *dir = debug_dir(f, step % (dirs + 1));
 
+		c->id = builds->ids[step / (dirs + 1)];
 		c->at = dir ? at_named(f) : AT_ROOT;
-		if (by_id && (dir || at_recorded(f) == AT_ROOT))
-			name_by_build_id(&c->name, dir ? dir : default_dirs[0], build_id);
+		if (c->id.n > 1 && (dir || at_recorded(f) == AT_ROOT))
+			name_by_build_id(&c->name, dir ? dir : default_dirs[0], c->id);
 		return true;
 	}
-	step -= dirs + 1;
+	step -= builds->n * (dirs + 1);
 	if (step >= dirs + 2) {
+		step -= dirs + 2;
 		c->at = AT_DEBUGINFOD;
-		c->what = step == dirs + 2 ? DEBUGINFOD_DEBUG : DEBUGINFOD_EXECUTABLE;
-		return f->debuginfod && by_id && step < dirs + 2 + (file ? 1 : 2);
+		c->what = step < builds->n ? DEBUGINFOD_DEBUG : DEBUGINFOD_EXECUTABLE;
+		c->id = builds->ids[step < builds->n ? step : 0];
+		return f->debuginfod && builds->ids[0].n > 1 && step < builds->n + (file ? 0 : 1);
 	}
 	c->at = step < 2 ? at_recorded(f) : at_named(f);
 	if (!file || !elf_debuglink(file, link, sizeof(link), &c->crc))
@@ -372,26 +392,28 @@ static bool candidate(const struct finder *f, size_t step, const struct elf_file
 	return true;
 }
 
-static int open_candidate(const struct finder *f, struct candidate *c, struct slice build_id, struct buf *opened)
+static int open_candidate(const struct finder *f, struct candidate *c, struct buf *opened)
 {
 	const char *name = buf_cstr(&c->name);
 
 	if (c->at == AT_DEBUGINFOD)
-		return debuginfod_find(f->debuginfod, c->what, build_id, opened);
+		return debuginfod_find(f->debuginfod, c->what, c->id, opened);
 	if (!name[0])
 		return -1;
 	return c->at == AT_TREE ? procroot_open_below(f->tree, f->symfs, name, opened) :
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
-static bool belongs(const struct elf_file *debug, const struct elf_file *file, struct slice build_id, uint32_t crc)
+static bool belongs(const struct elf_file *debug, const struct elf_file *file, struct slice recorded, uint32_t crc)
 {
 	uint32_t is;
 
 	if (file && debug->dev == file->dev && debug->inode == file->inode)
 		return false;
-	if (build_id.n)
-		return elf_same_build(elf_build_id(debug), build_id);
+	if (file && file->n_ids)
+		return elf_share_build(debug, file);
+	if (recorded.n)
+		return elf_is_build(debug, recorded);
 	return elf_crc32(debug, &is) && is == crc;
 }
 
@@ -406,19 +428,19 @@ static void note_cut(struct finder *f, const struct elf_file *there, const struc
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened)
 {
-	struct slice build_id = file && file->build_id_n ? elf_build_id(file) : is->build_id;
+	struct builds builds = builds_of(file, is);
 	struct candidate c = { 0 };
 	struct elf_file *debug = NULL;
 
 	if (*step == 0)
 		buf_clear(&f->cut);
-	while (!debug && candidate(f, *step, file, build_id, is->path, &c)) {
-		bool by_id = *step < id_steps(f);
-		int fd = open_candidate(f, &c, build_id, opened);
+	while (!debug && candidate(f, *step, file, &builds, is->path, &c)) {
+		bool by_id = *step < builds.n * id_steps(f);
+		int fd = open_candidate(f, &c, opened);
 
 		++*step;
 		buf_clear(&c.name);
-		if (fd < 0 || (elf_open(fd, &debug) == ELF_OPENED && belongs(debug, file, build_id, c.crc)))
+		if (fd < 0 || (elf_open(fd, &debug) == ELF_OPENED && belongs(debug, file, is->build_id, c.crc)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);
@@ -434,12 +456,12 @@ static struct elf_file *try_alt(struct finder *f, struct candidate *c, struct sl
 {
 	struct elf_file *file = NULL;
 	struct buf opened = { 0 };
-	int fd = c->name.failed ? -1 : open_candidate(f, c, build_id, &opened);
+	int fd = c->name.failed ? -1 : open_candidate(f, c, &opened);
 
 	buf_release(&opened);
 	if (fd < 0 || elf_open(fd, &file) != ELF_OPENED)
 		return NULL;
-	if (elf_same_build(elf_build_id(file), build_id))
+	if (elf_is_build(file, build_id))
 		return file;
 	elf_close(file);
 	return NULL;

@@ -178,7 +178,7 @@ static bool try(struct kernel_files *k, const char *tree, const char *path, stru
 
 	if (fd < 0 || elf_open(fd, &k->source.elf) != ELF_OPENED)
 		return false;
-	if (!elf_same_build(elf_build_id(k->source.elf), id) || read_elf(k) != SOURCE_OK) {
+	if (!elf_is_build(k->source.elf, id) || read_elf(k) != SOURCE_OK) {
 		source_close(&k->source);
 		return false;
 	}
@@ -278,7 +278,7 @@ static enum source_status judge(struct kernel_files *k, const struct capture *c,
 	struct source *s = &k->source;
 	uint64_t stext;
 
-	if (s->elf && id.n && !elf_same_build(elf_build_id(s->elf), id))
+	if (s->elf && id.n && !elf_is_build(s->elf, id))
 		return no_use(k, SOURCE_MISMATCH, "it has another build ID than the kernel that was recorded");
 	k->offset = k->o->offset;
 	if (!k->o->has_offset) {
