@@ -63,7 +63,7 @@ X
 cprof-dump "$tmp/raw.bin" | python3 "$tmp/name.py" "$tmp/hot" | cprof-dump -r >"$tmp/by-addr2line" || fail "the capture is named by addr2line"
 
 # share FILE REGEX: percent of the samples whose stack ends like this
-share() { awk -v re="$2 [0-9]+\$" '{ all += $NF; if ($0 ~ re) hit += $NF } END { printf "%d", all ? 100 * hit / all : 0 }' "$1"; }
+share() { RE="$2 [0-9]+\$" awk '{ all += $NF; if ($0 ~ ENVIRON["RE"]) hit += $NF } END { printf "%d", all ? 100 * hit / all : 0 }' "$1"; }
 most() { # DESCRIPTION FILE REGEX
 	s=$(share "$2" "$3")
 	if [ "$s" -ge 90 ]; then pass "$1"; else fail "$1"; diag "$s % end in $3:"; diag "$(sort -t' ' -k2nr "$2" | head -5)"; fi

@@ -37,7 +37,7 @@ if has_tracepoint $trace; then
 	is "the clock keeps its rate" "$(sed -n 's/^event .*"cpu-clock".*millihertz=//p' "$tmp/dump" | sort -u)" 99000
 	like "it is told that the event costs too much, once" "$(grep -c "^cprof-record: $trace costs more than --max-cost allows" "$tmp/err")" '^1$'
 	# samples in its first two seconds and in two of its last
-	a=$(awk -v e=$trace '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } } $1 == "event" && f["name"] ~ e { id = f["id"] }
+	a=$(TRACE=$trace awk '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } } $1 == "event" && index(f["name"], ENVIRON["TRACE"]) { id = f["id"] }
 		$1 == "sample" { if (!from) from = f["time"]; s = int((f["time"] - from) / 1e9); if (f["event"] == id) { n[s]++; w += f["weight"] } }
 		END { print n[0] + n[1], n[11] + n[12], w }' "$tmp/dump")
 	diag "samples in the first two seconds, in the twelfth and thirteenth, weight of all: $a"
