@@ -18,12 +18,25 @@ record_system() {
 	return $status
 }
 
-record_own() { "$BIN/cprof-record" -o "$BUILD/demo.bin" -- sh contrib/workload "$s"; }
+# end_if_crashed STATUS: a recorder that a signal ended is a defect of it; no other recording is to hide that.
+end_if_crashed() {
+	[ "$1" -gt 128 ] || return 0
+	say "cprof-record crashed: signal $(kill -l "$1")."
+	exit "$1"
+}
+
+record_own() {
+	status=0
+	"$BIN/cprof-record" -o "$BUILD/demo.bin" -- sh contrib/workload "$s" || status=$?
+	end_if_crashed $status
+	return $status
+}
 
 if [ "$(id -u)" = 0 ]; then
 	say "Recording the whole system for $s seconds, with a workload of C, Python and shell:"
 	record_system || {
-		say "That is not allowed here. Recording only the workload:"
+		end_if_crashed $status
+		say "The whole system cannot be recorded here, for the reason above. Recording only the workload:"
 		record_own
 	}
 else
