@@ -2,6 +2,8 @@
 # V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, into a directory of its own.
 
 VERSION = 0.1
+COMMIT := $(shell contrib/dist/commit)
+FULL_VERSION = $(VERSION)$(COMMIT:%=+g%)
 CC = gcc
 CLANG = clang
 # Not in every PATH; and Ubuntu's wants a package of the running kernel, or to be called where it is.
@@ -15,7 +17,7 @@ WARN = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-s
 CFLAGS = -O2 -g -fno-omit-frame-pointer
 SANFLAGS = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 comma = ,
-ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -DCPROF_VERSION='"$(VERSION)"' -I. -MMD -MP
+ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -I. -MMD -MP
 LDFLAGS =
 
 # libiberty has no pkg-config file: try it.
@@ -48,6 +50,9 @@ RECORD = $(wildcard cmd/cprof-record/*.c)
 SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
+# What the recorder takes of the shared part.
+SPEAK = $(call obj,cmd/cli.c cmd/version.c)
+
 # What a rule says in place of its command.
 say = $(if $(V),,@echo "  $(1)	$@";)
 
@@ -75,6 +80,17 @@ $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
 
+# Written again only if it differs: a new commit compiles one file.
+$(BUILD)/version: FORCE
+	@mkdir -p $(@D)
+	@echo '$(FULL_VERSION)' | cmp -s - $@ || echo '$(FULL_VERSION)' >$@
+
+$(BUILD)/obj/cmd/version.o: $(BUILD)/version
+$(BUILD)/obj/cmd/version.o: DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
+
+FORCE:
+.PHONY: FORCE
+
 # What a flame graph's page is made of is in the object.
 $(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard common/flame/*.html common/flame/*.css common/flame/*.js)
 
@@ -95,7 +111,7 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 $(call obj,$(RECORD)): $(SKELS)
 $(call obj,$(RECORD)): DEFS += -I$(BUILD) $(BPF_DEFS)
 
-$(BIN)/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
+$(BIN)/cprof-record: $(call obj,$(RECORD)) $(SPEAK) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
 
@@ -142,7 +158,7 @@ $(BUILD)/obj/tests/record-main.o: $(BUILD)/obj/cmd/cprof-record/main.o
 	$(call say,GEN)objcopy --redefine-sym main=record_main $< $@
 
 $(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(BUILD)/obj/tests/record-main.o \
-		$(filter-out %/main.o,$(call obj,$(RECORD))) $(BUILD)/obj/cmd/cli.o $(LIB)
+		$(filter-out %/main.o,$(call obj,$(RECORD))) $(SPEAK) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) $(VERIFY_WRAP) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
 
@@ -242,7 +258,7 @@ KERNELS = 5.10 6.1 6.12 newest
 GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn waits)
 STATIC_LIBS = -Wl,--start-group $(shell pkg-config --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
 
-$(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(BUILD)/obj/cmd/cli.o $(LIB)
+$(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(SPEAK) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) -static $(LDFLAGS) -o $@ $^ $(STATIC_LIBS)
 
@@ -278,4 +294,5 @@ bpftool:
 
 .PHONY: demo bench fuzz lint bpftool
 .SECONDARY:
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# Not in all of $(BUILD), which may hold systems, and what they call *.d.
+-include $(shell find $(addprefix $(BUILD)/,obj bpf tests fuzz) $(wildcard $(BUILD)/kernels/*.d) -name '*.d' -type f 2>/dev/null)

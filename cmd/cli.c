@@ -14,9 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef CPROF_VERSION
-#define CPROF_VERSION "unknown"
-#endif
+#include "cmd/version.h"
 
 static const char *command = "cprof";
 static const char *usage_text = "";
@@ -111,7 +109,7 @@ void cli_help(void)
 
 void cli_version(void)
 {
-	printf("%s %s\n", command, CPROF_VERSION);
+	printf("%s %s\n", command, cprof_version);
 	cli_stdout_done();
 	exit(STATUS_OK);
 }

@@ -5,6 +5,7 @@
 
 #include "cmd/losses.h"
 #include "cmd/operand.h"
+#include "cmd/version.h"
 #include "common/capture/samples.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
@@ -14,7 +15,13 @@
 #include "common/export/traces.h"
 #include "common/profile/ends.h"
 
-static const char creator[] = "cprof-convert " CPROF_VERSION;
+static const char *creator(void)
+{
+	static char text[100];
+
+	snprintf(text, sizeof(text), "cprof-convert %s", cprof_version);
+	return text;
+}
 
 static void put(struct slice bytes)
 {
@@ -141,7 +148,7 @@ static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
 {
 	struct ends user = ends_of(l->sums.user);
 
-	buf_text(&text[0], creator);
+	buf_text(&text[0], creator());
 	if (!l->streams)
 		return 1;
 	comment_ledger(l, &text[1]);
@@ -201,7 +208,7 @@ enum status convert_speedscope(struct conversion *c)
 	struct speedscope_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);
-	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator };
+	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator() };
 	struct slice bytes;
 
 	w = speedscope_new(&it.traces, &o);
@@ -221,7 +228,7 @@ enum status convert_callgrind(struct conversion *c)
 	struct callgrind_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);
-	struct callgrind_options o = { by_weight(c, &it), creator };
+	struct callgrind_options o = { by_weight(c, &it), creator() };
 	struct slice bytes;
 
 	w = callgrind_new(&it.traces, &o);

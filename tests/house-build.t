@@ -37,6 +37,6 @@ is "no name has two meanings in the library" \
 	"$(nm -g --defined-only "$tmp/build/libcprof.a" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d | tr '\n' ' ')" ""
 for c in cmd/cprof-*.c; do
 	name=$(basename "$c" .c)
-	is "$name runs" "$("$tmp/build/bin/$name" --version)" "$name $(sed -n 's/^VERSION = //p' Makefile)"
+	is "$name runs" "$("$tmp/build/bin/$name" --version)" "$name $(cat "$tmp/build/version")"
 done
 done_testing

@@ -7,6 +7,7 @@
 #include "cmd/cprof-record/places.h"
 #include "cmd/cprof-record/stacks.h"
 #include "cmd/cprof-record/vdso.h"
+#include "cmd/version.h"
 
 enum { JIT_STEP_BYTES = 16 << 20 }; /* then samples have their turn again */
 
@@ -109,7 +110,7 @@ static void put_events(struct emit *e)
 
 static void put_header(struct emit *e, uint64_t now)
 {
-	struct buf id = { 0 };
+	struct buf id = { 0 }, recorder = { 0 };
 	char number[32];
 
 	host_facts(put_meta, e);
@@ -127,7 +128,9 @@ static void put_header(struct emit *e, uint64_t now)
 		snprintf(number, sizeof(number), "%" PRIu64, e->waits_since);
 		put_meta(e, META_WAITS_SINCE, number);
 	}
-	put_meta(e, "recorder", "cprof-record " CPROF_VERSION);
+	buf_printf(&recorder, "cprof-record %s", cprof_version);
+	put_meta(e, "recorder", buf_cstr(&recorder));
+	buf_release(&recorder);
 	put_meta(e, "engine", e->engine->ops->name);
 	if (e->options->off_cpu)
 		put_meta(e, "wait-stacks", e->engine->exact_waits ? "exact" : "adaptive");

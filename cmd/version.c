@@ -1,0 +1,7 @@
+#include "cmd/version.h"
+
+#ifndef CPROF_VERSION
+#define CPROF_VERSION "unknown"
+#endif
+
+const char cprof_version[] = CPROF_VERSION;

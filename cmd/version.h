@@ -1,0 +1,10 @@
+/*
+ * The version of this build, such as "0.1+g0a6dfd7c1b2e": the Makefile's VERSION, and the commit if it is known.
+ * One object holds it, so that a new commit compiles one file.
+ */
+#ifndef CPROF_VERSION_H
+#define CPROF_VERSION_H
+
+extern const char cprof_version[];
+
+#endif
