@@ -21,8 +21,18 @@ done
 chroot "$root" /deep 0.01 2>"$tmp/err" || skip_all "no program runs in a root of its own here: $(head -1 "$tmp/err")"
 
 # Others that run here have the C library mapped and are known before it, but only this program is sampled.
-unshare -m sh -c 'for d in proc sys dev; do mount --rbind "/$d" "$0/$d" || exit 77; done
-	exec chroot "$0" /cprof-record -q -F 499 -o /tmp/bin -- /deep 2' "$root" 2>"$tmp/err"
+# Within a chroot the namespace cannot be made private: there is no mount at its root. So each mount is a new one, which has no
+# others below it, and is undone whatever comes.
+apart="unshare -m"
+$apart true 2>/dev/null || apart="unshare -m --propagation unchanged"
+: >"$root/dev/null"
+$apart sh -c 'status=77
+	mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sys" && mount --bind /dev/null "$0/dev/null" && {
+		chroot "$0" /cprof-record -q -F 499 -o /tmp/bin -- /deep 2
+		status=$?
+	}
+	for d in dev/null sys proc; do umount "$0/$d" 2>/dev/null; done
+	exit $status' "$root" 2>"$tmp/err"
 status=$?
 [ $status != 77 ] || skip_all "nothing can be mounted here"
 is "it is recorded" "$status" 0
