@@ -201,11 +201,15 @@ soak: all $(TEST_PROGRAMS)
 
 # Many tests record what really runs, and a machine that does something else at the wrong moment leaves too few samples:
 # a file that failed is run once more, saying all that it says, and has failed only if it fails again.
-PROVE = BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
+PROVE = BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
+
+# As TESTS="tests/top-live.t tests/record-live.t"; and with another awk, or another shell as /bin/sh: AWK=gawk SH=bash.
+TESTS = tests/
+INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/interpreters)
 
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@rm -f $(BUILD)/prove
-	$(PROVE) --state=save tests/ || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
+	$(PROVE) --state=save $(TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
@@ -277,12 +281,20 @@ check-kernels: all guest $(BUILD)/frameless/deep
 
 .PHONY: guest check-kernels
 
+# The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
+DISTROS = bookworm trixie sid
+
+check-distros:
+	@BUILD=$(abspath $(BUILD)) tests/distros/check $(DISTROS)
+
+.PHONY: check-distros
+
 # Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
 # meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: what a sourced file
 # uses, or sets.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	$(addprefix tests/kernels/,boot check fetch init record)
+	$(addprefix tests/kernels/,boot check fetch init record) $(addprefix tests/distros/,check root) tests/interpreters
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))
