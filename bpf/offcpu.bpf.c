@@ -91,6 +91,15 @@ struct task_struct {
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
+#if defined(__TARGET_ARCH_arm64)
+/* Of these, <asm/ptrace.h> has but the part that begins with regs and ends with pstate. */
+struct pt_regs {
+	unsigned long long regs[31], sp, pc;
+	unsigned long long orig_x0;
+	int syscallno; /* -1: an interrupt or a fault */
+} __attribute__((preserve_access_index));
+#endif
+
 struct seq_file;
 
 struct bpf_iter_meta {
@@ -247,7 +256,8 @@ static __always_inline unsigned long long key_without(unsigned int tid, unsigned
 
 /*
  * The place: where from the kernel was entered, and with what call and first argument, which is the descriptor or the
- * lock that is waited for. (After an interrupt or a fault orig_ax is -1.)
+ * lock that is waited for. (After an interrupt or a fault orig_ax is -1.) On arm64 the first argument is in orig_x0: x0 is
+ * the result's already, if the call is traced.
  */
 static __always_inline unsigned long long key_of(struct task_struct *task, unsigned int tid)
 {
@@ -260,6 +270,12 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 	h = mix(mix(h, r->rip), r->rsp);
 	if ((long)r->orig_rax >= 0)
 		h = mix(mix(h, r->orig_rax), r->rdi);
+#elif defined(__TARGET_ARCH_arm64)
+	h = mix(mix(h, r->pc), r->sp);
+	if (r->syscallno >= 0)
+		h = mix(mix(h, (unsigned int)r->syscallno), r->orig_x0);
+#else
+#error "a place where a thread waits has no key on this architecture"
 #endif
 	return h ? h : 1;
 }
