@@ -2,16 +2,22 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/membarrier.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bpf/sample.skel.h"
+
+enum { STORES_MS = 10 }; /* see order_stores */
 
 struct lane {
 	void *map; /* NULL: there is none */
 	struct sample_lane *shared;
 	const uint8_t *data;
+	unsigned long long marked; /* what was written when the present drain began */
 };
 
 static uint32_t value_bytes(const struct sample_bpf *s)
@@ -80,9 +86,40 @@ const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigne
 	return cpu < l->n && l->items[cpu].map ? &l->items[cpu].shared->counts : NULL;
 }
 
+/* Marks how far each lane was written. Is there something in one of them? */
+static bool mark_lanes(struct lanes *l)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct lane *lane = &l->items[i];
+
+		if (!lane->map)
+			continue;
+		lane->marked = __atomic_load_n(&lane->shared->written, __ATOMIC_ACQUIRE);
+		any |= lane->marked != lane->shared->read;
+	}
+	return any;
+}
+
+/*
+ * Waits until what was written before the marks is seen here. On x86 it is seen at once. Other CPUs may show their stores
+ * in any order, and BPF has no store that releases; but a grace period of RCU, which is what this membarrier(2) waits
+ * for, is a full barrier on each CPU, between the mark and the reading. It takes a few ticks and no CPU time. Kernels
+ * with nohz_full refuse it: there we sleep instead, a thousand times as long as a CPU holds a store back.
+ */
+static void order_stores(void)
+{
+#if !defined(__x86_64__)
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
+		poll(NULL, 0, STORES_MS);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
 static void drain_lane(const struct lanes *l, const struct lane *lane, struct queue *q)
 {
-	unsigned long long to = __atomic_load_n(&lane->shared->written, __ATOMIC_ACQUIRE), at = lane->shared->read;
+	unsigned long long to = lane->marked, at = lane->shared->read;
 
 	if (at == to)
 		return;
@@ -99,6 +136,9 @@ static void drain_lane(const struct lanes *l, const struct lane *lane, struct qu
 
 void lanes_drain(struct lanes *l, struct queue *q)
 {
+	if (!mark_lanes(l))
+		return;
+	order_stores();
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->items[i].map)
 			drain_lane(l, &l->items[i], q);
