@@ -41,7 +41,7 @@ if cprof-convert -t pprof "$tmp/h.folded" >/dev/null 2>&1; then
 	status "pprof" 0 "$push" -f pprof "$url" "$tmp/h.bin"
 	cprof-sym "$tmp/h.bin" 2>/dev/null | cprof-convert -t pprof >"$tmp/h.pb.gz" 2>/dev/null
 	same "  every byte of it" "$tmp/h.pb.gz" "$tmp/srv/body"
-	is "  with its labels" "$(got format) $(got app)" "pprof shop.cpu"
+	is "  with its labels" "$(got format) $(got app)" "pprof shop"
 else
 	skip "pprof" "cprof was built without it"
 fi
