@@ -230,9 +230,13 @@ $(BUILD)/contrib/%: contrib/%.c
 demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
 
+# All of them run, and those that failed are named at the end.
+BENCHES = $(sort $(wildcard tests/bench-*.sh))
+
 bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
-	@for b in tests/bench-*.sh; do echo "== $$b"; \
-		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || exit 1; done
+	@failed=; for b in $(BENCHES); do echo "== $$b"; \
+		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || failed="$$failed $$b"; done; \
+	[ -z "$$failed" ] || { echo "bench: failed:$$failed" >&2; exit 1; }
 
 # Each target for FUZZ_SECONDS, from the small capture and what is in tests/corpus; it keeps what it finds new.
 FUZZ_SECONDS = 60
