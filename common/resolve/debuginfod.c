@@ -140,17 +140,19 @@ void debuginfod_free(struct debuginfod *d)
 	free(d);
 }
 
-/* A server that says no has answered. */
+/* A server that says no has answered. From 0.192 on the library itself ends a wait that is too long, with ETIME. */
 static void note_failure(struct debuginfod *d, int error)
 {
-	if (error == ENOENT && !d->stopped) {
+	bool late = d->stopped || error == ETIME;
+
+	if (error == ENOENT && !late) {
 		d->in_row = 0;
 		return;
 	}
 	if (!d->counts.failed++)
-		d->counts.error = d->stopped ? "no answer in time" : strerror(error);
+		d->counts.error = late ? "no answer in time" : strerror(error);
 	d->in_row++;
-	d->counts.given_up |= d->stopped || d->in_row >= FAILURES_MAX;
+	d->counts.given_up |= late || d->in_row >= FAILURES_MAX;
 }
 
 int debuginfod_find(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, struct buf *path)
