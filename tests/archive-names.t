@@ -168,7 +168,7 @@ for id in $go $gnu; do
 done
 
 # A large library, whatever is here.
-for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1; do
+for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
 	[ -e "$big" ] || continue
 	capture "$big" 100003 >"$tmp/big.bin"
 	named "$tmp/big.want" "$tmp/big.bin"

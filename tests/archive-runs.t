@@ -147,7 +147,7 @@ for round in 1 2 3; do
 done
 
 # Killed in the middle, again and again, over a large file.
-for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1; do
+for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
 	[ ! -e "$big" ] || break
 done
 capture "$big" 100003 >"$tmp/big.bin"

@@ -86,7 +86,7 @@ cprof-convert -t pprof "$tmp/a.bin" >"$tmp/a.pb"
 cprof-convert -t pprof "$tmp/h.bin" >"$tmp/h.pb"
 pprof -top "$tmp/a.pb" >"$tmp/head"
 like "the ledger is with it" "$(cat "$tmp/head")" '^ledger: 600 samples in .* 606 expected, 6 of 606 expected samples lost \(ring-full 6\)'
-like "when it was" "$(cat "$tmp/head")" '^Time: Nov 14, 2023'
+like "when it was" "$(cat "$tmp/head")" '^Time: (Nov 14, 2023|2023-11-14)'
 like "for how long" "$(cat "$tmp/head")" '^Duration: 598'
 is "time is the default" "$(go tool pprof -top "$tmp/a.pb" 2>/dev/null | sed -n 's/^Showing nodes accounting for .* of \(.*\) total/\1/p')" 600ms
 

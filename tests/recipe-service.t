@@ -107,6 +107,7 @@ systemd() {
 			mount -t tmpfs none /usr/local/bin && cp "$1/cprof-record" /usr/local/bin/ || exit
 		mkdir -p /run/systemd/system /run/lock
 		cp "$1/unit" /run/systemd/system/cprof.service
+		ln -s /dev/null /run/systemd/system/tmp.mount # of systemd 256 and later: what is in /tmp is needed
 		printf '[Unit]\nDefaultDependencies=no\nWants=cprof.service\n' >/run/systemd/system/alone.target
 		{
 			for _ in $(seq 100); do

@@ -41,12 +41,12 @@ static inline __attribute__((always_inline)) int spin(double seconds)
 	return 0;
 }
 
-static __attribute__((noinline)) int far_work(double seconds)
+static __attribute__((noipa)) int far_work(double seconds)
 {
 	return spin(seconds) + (int)(sink & 0);
 }
 
-static __attribute__((noinline)) int new_work(void)
+static __attribute__((noipa)) int new_work(void)
 {
 	return spin(0.02) + (int)(sink & 0);
 }
