@@ -50,7 +50,7 @@ RECORD = $(wildcard cmd/cprof-record/*.c)
 SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
-# What the recorder takes of the shared part.
+# The shared part that the recorder is linked with.
 SPEAK = $(call obj,cmd/cli.c cmd/version.c)
 
 # What a rule says in place of its command.

@@ -87,9 +87,9 @@ static __always_inline void wake(struct scratch *s, int at_once)
 }
 
 /*
- * What stands at my_data is the reader's from now on: so many bytes of data. Stores are seen in their order on x86. On
- * others, nothing that all kernels from 5.8 on take would order them here (an atomic that returns what it found is
- * refused up to 5.17 on arm64): there user space sees to it, before it reads, see lanes.c.
+ * Hands the given number of bytes at my_data to the reader. On x86 stores are seen in their order. On other architectures
+ * nothing that all kernels from 5.8 on accept would order them here (an atomic that returns the old value is refused up to
+ * 5.17 on arm64): there user space orders them before it reads, see lanes.c.
  */
 static __always_inline void put(struct scratch *s, unsigned long long bytes)
 {

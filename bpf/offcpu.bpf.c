@@ -92,7 +92,7 @@ struct task_struct {
 } __attribute__((preserve_access_index));
 
 #if defined(__TARGET_ARCH_arm64)
-/* Of these, <asm/ptrace.h> has but the part that begins with regs and ends with pstate. */
+/* <asm/ptrace.h> has only a part of this, from regs to pstate. */
 struct pt_regs {
 	unsigned long long regs[31], sp, pc;
 	unsigned long long orig_x0;

@@ -26,7 +26,7 @@ static __always_inline struct scratch *found(struct scratch *s)
 	return s;
 }
 
-/* By lane.h or ring.h. */
+/* Defined by lane.h or ring.h. */
 static __always_inline struct scratch *my_scratch(void);
 
 static __always_inline struct walk *walk_state(WALK_ENV *env)

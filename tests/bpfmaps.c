@@ -133,7 +133,7 @@ static int look(struct maps *m, const char *pid)
 	return 0;
 }
 
-/* What the kernel says in a descriptor's fdinfo; 0: the map is gone. */
+/* Memory that the kernel reports in a descriptor's fdinfo; 0: the map is gone. */
 static unsigned long long bytes_of(uint32_t id)
 {
 	unsigned long long bytes = 0;

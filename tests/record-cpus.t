@@ -1,5 +1,5 @@
 #!/bin/sh
-# What grows with the number of CPUs: descriptors, memory, and what becomes of a CPU that cannot be sampled.
+# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 cpus=$(getconf _NPROCESSORS_ONLN)

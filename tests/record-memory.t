@@ -31,7 +31,7 @@ for hertz in 499 999 4999 20000; do
 	is "  with less, samples may be lost" "$(plan 512 $hertz $(($(of enough "$p") / 1024 - 8)) | cut -d' ' -f1)" little
 done
 
-# What is explicit is respected, and what a budget has no room for is refused.
+# Explicit sizes are respected, and a budget without room for them is refused.
 p=$(plan 2 99 0 unwind-mem=4096)
 enough "--unwind-mem 4G without a budget" "$p"
 is "  is what tables get" "$(of tables "$p")" $((4096 * 1024))

@@ -48,7 +48,7 @@ static uint64_t age_clock(const struct files *f)
 	return steady < now ? steady : now;
 }
 
-/* The number that sudo left in the environment; false: none. */
+/* Reads the number that sudo left in the environment; false: there is none. */
 static bool sudo_id(const char *name, unsigned int *id)
 {
 	const char *text = getenv(name);

@@ -29,8 +29,8 @@ struct memory_ask {
 	unsigned int hertz;     /* 0: no ticks */
 	bool by_tables, off_cpu;
 	size_t n_events;
-	/* Of the options; 0: not given. */
-	uint64_t mem, unwind_mem, kept; /* kept: bytes of --ring */
+	/* Bytes from the options; 0: not given. */
+	uint64_t mem, unwind_mem, kept; /* kept: for --ring */
 };
 
 struct memory {
