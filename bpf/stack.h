@@ -17,7 +17,7 @@ const volatile unsigned int by_table = 0;
 const volatile unsigned int user_depth = 512;    /* of a walk by tables */
 const volatile unsigned int stack_limit = 16384; /* bytes that go along */
 
-enum { QUICK_STEPS = 8 }; /* of one call */
+enum { QUICK_STEPS = 8, WALK_ROUNDS = 32 }; /* of one call */
 
 /* What was looked up and found: else the compiler adds to it before it compares it with NULL, which 5.10 refuses. */
 static __always_inline struct scratch *found(struct scratch *s)
@@ -87,7 +87,7 @@ static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 }
 
 /* The present frame behind the others and a step, as long as steps are quick, or some. WALK_SLOWLY: the step is to be made. */
-__attribute__((noinline)) int walk_frames(WALK_ENV *env)
+WALK_FN int walk_frames(WALK_ENV *env)
 {
 	struct scratch *s = my_scratch();
 	int end = WALK_ON, n, most = (int)user_depth;
@@ -110,7 +110,7 @@ __attribute__((noinline)) int walk_frames(WALK_ENV *env)
 			end = WALK_DEPTH;
 			break;
 		}
-		*(unsigned long long *)(data + (at & (ADDRESSES - 8))) = q.ip | (q.exact ? SAMPLE_EXACT : 0);
+		*(unsigned long long *)(data + (at & (ADDRESSES - 8))) = q.ip | (unsigned long long)q.exact << 63; /* SAMPLE_EXACT */
 		at += 8;
 		n++;
 		end = quick_step(env, &q, &s->memory, window);
@@ -122,9 +122,37 @@ __attribute__((noinline)) int walk_frames(WALK_ENV *env)
 }
 
 /* A step of any kind. Verified once, not once a frame. */
-__attribute__((noinline)) int walk_slowly(WALK_ENV *env)
+WALK_FN int walk_slowly(WALK_ENV *env)
 {
 	return walk_step(env);
+}
+
+/* Rounds of quick steps and one of any kind. A function, since the verifier follows a loop as often as it turns. */
+WALK_FN int walk_rounds(WALK_ENV *env)
+{
+	int end = WALK_DEPTH;
+
+	for (int i = 0; i < WALK_ROUNDS; i++) {
+		end = walk_frames(env);
+		if (end == WALK_SLOWLY)
+			end = walk_slowly(env);
+		if (end != WALK_ON)
+			break;
+	}
+	return end;
+}
+
+/* All of the walk, from the state on. */
+WALK_FN int walk_up(WALK_ENV *env)
+{
+	int end = WALK_DEPTH;
+
+	for (int i = 0; i < SAMPLE_DEPTH_MAX / WALK_ROUNDS + 1; i++) {
+		end = walk_rounds(env);
+		if (end != WALK_ON)
+			break;
+	}
+	return end;
 }
 
 static __always_inline void push_state(struct scratch *s, unsigned int frame)
@@ -146,34 +174,46 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 	s->head.has_state = 1;
 }
 
-/*
- * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
- * not in memory cannot be read.
- */
-__attribute__((noinline)) int copy_stack(WALK_ENV *env)
+/* The piece of the stack that begins so many bytes above its end: the bytes of it that are there. */
+WALK_FN int copy_piece(WALK_ENV *env, unsigned int done)
 {
 	struct scratch *s = my_scratch();
-	unsigned int at, done, rest;
+	unsigned int rest, at;
 	unsigned char *to;
-	unsigned long sp;
+	const void *from;
 
 	use(env);
-	if (!s)
+	if (!s || done > SAMPLE_STACK_MAX - PIECE)
 		return 0;
 	at = s->n;
 	if (at > ADDRESSES + sizeof(struct sample_state))
 		return 0;
-	to = my_data(s) + at;
-	sp = s->walk.regs[UNWIND_RSP];
-	for (done = 0; done < SAMPLE_STACK_MAX && done < stack_limit; done += PIECE) {
-		if (bpf_probe_read_user(to + done, PIECE, (const void *)(sp + done)) == 0)
-			continue;
-		rest = -(sp + done) & (PIECE - 1);
-		if (bpf_probe_read_user(to + done, rest, (const void *)(sp + done)) == 0)
-			s->head.stack_n = done + rest;
-		else
-			s->head.stack_n = done;
+	to = my_data(s) + at + done;
+	from = (const void *)(s->walk.regs[UNWIND_RSP] + done);
+	if (bpf_probe_read_user(to, PIECE, from) == 0)
+		return PIECE;
+	rest = -(unsigned long)from & (PIECE - 1);
+	return bpf_probe_read_user(to, rest, from) == 0 ? rest : 0;
+}
+
+/*
+ * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
+ * not in memory cannot be read.
+ */
+WALK_FN int copy_stack(WALK_ENV *env)
+{
+	struct scratch *s = my_scratch();
+	unsigned int done = 0;
+	int got;
+
+	use(env);
+	if (!s)
 		return 0;
+	for (int i = 0; i < SAMPLE_STACK_MAX / PIECE && done < stack_limit; i++) {
+		got = copy_piece(env, done);
+		done += got;
+		if (got != PIECE)
+			break;
 	}
 	s->head.stack_n = done;
 	return 0;
@@ -213,16 +253,10 @@ static __always_inline void begin_walk(WALK_ENV *env, struct scratch *s, unsigne
 /* The user stack by tables. Is there something that user space may know more about? */
 static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned int pid)
 {
-	int end = WALK_DEPTH;
+	int end;
 
 	begin_walk(env, s, pid);
-	for (int i = 0; i < SAMPLE_DEPTH_MAX + 1; i++) {
-		end = walk_frames(env);
-		if (end == WALK_SLOWLY)
-			end = walk_slowly(env);
-		if (end != WALK_ON)
-			break;
-	}
+	end = walk_up(env);
 	s->head.user_end = (unsigned char)end;
 	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }

@@ -166,7 +166,7 @@ static __always_inline int window_has(const struct window *w, __u64 from, __u64 
  * Where in the window the n bytes from there on are; -1: they cannot be read. One function, not code at each of
  * the reads: at 99 Hz it is not in the caches, and costs by its size.
  */
-__attribute__((noinline)) int walk_at(WALK_ENV *env, __u64 from, __u64 n)
+WALK_FN int walk_at(WALK_ENV *env, __u64 from, __u64 n)
 {
 	__u32 rest = -(__u32)from & (STACK_PAGE - 1);
 	struct window *w = walk_window();
@@ -186,9 +186,6 @@ __attribute__((noinline)) int walk_at(WALK_ENV *env, __u64 from, __u64 n)
 	}
 	return (int)(from - w->at);
 }
-
-/* The compiler knows nothing of a value from here on, so that the verifier sees it compared by itself. */
-#define bound(value) asm volatile("" : "+r"(value))
 
 /* What most steps need of a walk, where the compiler can keep it in registers. */
 struct quick {
@@ -214,13 +211,20 @@ static __always_inline void quick_end(const struct quick *q, struct walk *w)
 	w->bx_known = q->bx_known;
 }
 
+/* All bits, if a value that is 0 or 1 is 1. By arithmetic: each branch doubles what the verifier has to follow. */
+static __always_inline __u64 mask_of(__u64 one)
+{
+	walk_opaque(one);
+	return -one;
+}
+
 /*
  * Most of all steps, without a call: where the row is remembered, and its rule needs rsp or rbp and what is saved
  * beside the return address. As walk_step; WALK_SLOWLY: it is none of those, and nothing has changed but the window.
  */
 static __always_inline int quick_step(WALK_ENV *env, struct quick *q, const struct unwind_memory *m, struct window *window)
 {
-	__u64 pc = q->ip - !q->exact, cfa, low, ra_at, bp_at;
+	__u64 pc = q->ip - 1 + q->exact, cfa, low, ra_at, bp_at, bp_saved;
 	const struct unwind_known *k;
 	const struct unwind_rule *r;
 	__u32 at = q->at;
@@ -233,25 +237,24 @@ static __always_inline int quick_step(WALK_ENV *env, struct quick *q, const stru
 		return WALK_COMPLETE;
 	if ((r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP) || r->bp > UNWIND_AT_CFA || r->bx == UNWIND_AT_CFA)
 		return WALK_SLOWLY;
-	cfa = (r->kind == UNWIND_CFA_RSP ? q->sp : q->bp) + (__s64)r->cfa;
-	low = cfa + (__s64)(r->bp == UNWIND_AT_CFA ? r->bp_at : -8);
+	bp_saved = mask_of(r->bp);
+	cfa = q->sp + ((q->bp - q->sp) & mask_of(r->kind - UNWIND_CFA_RSP)) + (__s64)r->cfa;
+	low = cfa - 8 + (((__s64)r->bp_at + 8) & bp_saved);
 	if (low < q->sp || low > cfa - 8 || (!window_has(window, low, cfa - low) && walk_at(env, low, cfa - low) < 0))
 		return WALK_SLOWLY;
 	ra_at = cfa - 8 - window->at;
 	bp_at = low - window->at;
 	if (ra_at >= WINDOW)
 		return WALK_SLOWLY;
-	bound(bp_at); /* or clang 17 compares both at once, by an OR of which the verifier knows nothing */
+	walk_opaque(bp_at); /* or clang 17 compares both at once, by an OR of which the verifier knows nothing */
 	if (bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
 		return WALK_SLOWLY;
-	if (r->bp == UNWIND_AT_CFA)
-		q->bp = *(__u64 *)(window->bytes + bp_at);
+	q->bp ^= (q->bp ^ *(__u64 *)(window->bytes + bp_at)) & bp_saved;
 	q->ip = *(__u64 *)(window->bytes + ra_at);
 	q->sp = cfa;
 	q->at = at;
 	q->exact = q->inner = 0;
-	if (r->bx == UNWIND_LOST)
-		q->bx_known = 0;
+	q->bx_known &= ~(r->bx / UNWIND_LOST); /* of SAME and LOST, which are left */
 	return WALK_ON;
 }
 

@@ -37,9 +37,13 @@ static WALK_INLINE int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from);
 enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56,
        WALK_FOUND = 66 /* no walk_end */ };
 
+/* The compiler knows nothing of a value from here on: it keeps what the verifier has to see, and makes no branch of it. */
+#define walk_opaque(value) __asm__ volatile("" : "+r"(value))
+
 /*
  * Both searches have no branch in their steps: there is none to mispredict, and the verifier does not have to
- * follow every way through them.
+ * follow every way through them. Both are functions of their own, since it follows what comes after the loop once for each
+ * turn at which that can end.
  */
 
 /* Index within the shard of the last of n mappings, from first on, that starts at pc or before. */
@@ -51,22 +55,32 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 		return WALK_NOWHERE;
 	for (int i = 0; i < 15 && n > 1; i++) {
 		__u32 half = n / 2;
-		__u64 behind = (pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start) >> 63;
+		__u64 ahead = pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start;
 
-		first += half & ((__u32)behind - 1);
+		walk_opaque(ahead); /* else of the sign or of the bit the compiler makes a branch again */
+		ahead >>= 63;
+		walk_opaque(ahead);
+		first += half & ((__u32)ahead - 1);
 		n -= half;
 	}
 	return first & (UNWIND_SHARD_MAPPINGS - 1);
 }
 
 /* Index within the shard of the last of n rows, from first on, whose offset is not behind that of key. */
-static WALK_INLINE __u32 walk_find_row(const __u32 *rows, __u32 first, __u32 n, __u32 key)
+WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
 {
+	const __u32 *rows = walk_rows(env, shard);
+
+	if (!rows)
+		return WALK_NOWHERE;
 	for (int i = 0; i < 14 && n > 1; i++) {
 		__u32 half = n / 2;
-		__u64 behind = ((__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)]) >> 63;
+		__u64 ahead = (__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)];
 
-		first += half & ((__u32)behind - 1);
+		walk_opaque(ahead); /* else of the sign or of the bit the compiler makes a branch again */
+		ahead >>= 63;
+		walk_opaque(ahead);
+		first += half & ((__u32)ahead - 1);
 		n -= half;
 	}
 	return first & (UNWIND_SHARD_ROWS - 1);
@@ -148,7 +162,7 @@ WALK_FN int walk_enter(WALK_ENV *env, __u64 pc)
 static WALK_INLINE __u32 walk_row(WALK_ENV *env, struct walk *w, __u64 offset, __u32 *left)
 {
 	__u64 page = (offset >> UNWIND_PAGE_SHIFT) - w->file.first_page;
-	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), first, at, n, row;
+	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), shard, first, at, n, row;
 	const struct unwind_page *pages = walk_pages(env);
 	const __u32 *rows;
 
@@ -158,10 +172,11 @@ static WALK_INLINE __u32 walk_row(WALK_ENV *env, struct walk *w, __u64 offset, _
 	pages += (w->file.pages + (__u32)page) & (UNWIND_PAGES - 1);
 	n = pages->n;
 	first = pages->first & (UNWIND_SHARD_ROWS - 1);
-	rows = walk_rows(env, pages->first / UNWIND_SHARD_ROWS);
+	shard = pages->first / UNWIND_SHARD_ROWS;
+	rows = walk_rows(env, shard);
 	if (n == 0 || n > UNWIND_PAGE_ROWS || !rows)
 		return UNWIND_GAP;
-	at = walk_find_row(rows, first, n, low << 16 | 0xffff);
+	at = walk_find_row(env, shard, first, n, low << 16 | 0xffff) & (UNWIND_SHARD_ROWS - 1);
 	row = rows[at];
 	n -= at - first; /* rows from this one on */
 	*left = (n > 1 ? rows[(at + 1) & (UNWIND_SHARD_ROWS - 1)] >> 16 : 1 << UNWIND_PAGE_SHIFT) - low;
