@@ -183,8 +183,10 @@ WALK_FN int copy_piece(WALK_ENV *env, unsigned int done)
 	const void *from;
 
 	use(env);
-	if (!s || done > SAMPLE_STACK_MAX - PIECE)
+	/* stack_limit is all that the map has room for; the mask lets the verifier see that the piece ends before it. */
+	if (!s || done >= stack_limit)
 		return 0;
+	done &= -PIECE;
 	at = s->n;
 	if (at > ADDRESSES + sizeof(struct sample_state))
 		return 0;
