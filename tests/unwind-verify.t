@@ -6,7 +6,7 @@
 
 verifier=$BUILD/tests/unwind-verify
 "$verifier" -n 20 -t 5 -- "$BUILD/frameless/deep" 0.2 >"$tmp/out" 2>"$tmp/err"
-! grep -q perf_event_open "$tmp/err" || skip_all "perf events are refused: $(cat "$tmp/err")"
+! grep -Eq "perf_event_open: (Permission denied|Operation not permitted|No such file)" "$tmp/err" || skip_all "perf events are refused: $(cat "$tmp/err")"
 [ "$(uname -m)" = x86_64 ] || skip_all "the walk knows x86_64 alone"
 
 share() { sed -n 's/.* true=\([0-9]*\).*/\1/p' "$tmp/out"; }

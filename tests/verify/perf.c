@@ -22,7 +22,7 @@
 #include "cmd/cprof-record/sideband.h"
 #include "tests/verify/state.h"
 
-enum { SAMPLE_ORDER = 12, LEAST_ORDER = 6, STACK_BYTES = 65528, TICK_MS = 20 };
+enum { SAMPLE_RING = 16 << 20, LEAST_RING = 256 << 10, STACK_BYTES = 65528, TICK_MS = 20 };
 
 struct process {
 	pid_t pid;
@@ -76,7 +76,7 @@ static struct perf_event_attr side_attr(void)
 }
 
 /* False: there is no memory for so large a ring. */
-static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, unsigned int order)
+static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, size_t bytes)
 {
 	int fd = event_open(&attr, pid, (int)cpu);
 
@@ -86,7 +86,7 @@ static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, un
 	}
 	if (fd < 0)
 		die("perf_event_open: %s", strerror(errno));
-	if (ring_map(r, fd, cpu, order) && r->size >= (size_t)sysconf(_SC_PAGESIZE) << order)
+	if (ring_map(r, fd, cpu, bytes) && r->size >= bytes)
 		return true;
 	r->fd = fd;
 	return false;
@@ -104,15 +104,15 @@ static void close_rings(struct collector *c)
 }
 
 static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid, unsigned int hertz,
-		     unsigned int order)
+		     size_t bytes)
 {
 	for (; c->n < cpus->n; c->n++) {
 		struct ring *side = &c->side[c->n], *samples = &c->samples[c->n];
 		unsigned int cpu = cpus->items[c->n];
 
 		samples->fd = -1;
-		if (!open_ring(side, side_attr(), pid, cpu, order - 2) ||
-		    !open_ring(samples, sample_attr(hertz), pid, cpu, order)) {
+		if (!open_ring(side, side_attr(), pid, cpu, bytes / 4) ||
+		    !open_ring(samples, sample_attr(hertz), pid, cpu, bytes)) {
 			c->n++;
 			return false;
 		}
@@ -131,9 +131,9 @@ static void open_rings(struct collector *c, pid_t pid, const struct source_optio
 	c->side = calloc(cpus.n, sizeof(*c->side));
 	if (!c->samples || !c->side)
 		die("out of memory");
-	for (unsigned int order = SAMPLE_ORDER; !open_all(c, &cpus, pid, o->frequency, order); order--) {
+	for (size_t bytes = SAMPLE_RING; !open_all(c, &cpus, pid, o->frequency, bytes); bytes /= 2) {
 		close_rings(c);
-		if (order == LEAST_ORDER)
+		if (bytes == LEAST_RING)
 			die("perf_event_open: no memory may be locked for rings");
 	}
 	cpu_list_release(&cpus);
