@@ -231,7 +231,7 @@ demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
 
 # All of them run, and those that failed are named at the end.
-BENCHES = $(sort $(wildcard tests/bench-*.sh))
+BENCHES = tests/bench-peers.sh $(filter-out tests/bench-peers.sh,$(sort $(wildcard tests/bench-*.sh)))
 
 bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
 	@failed=; for b in $(BENCHES); do echo "== $$b"; \
