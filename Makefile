@@ -204,12 +204,13 @@ soak: all $(TEST_PROGRAMS)
 PROVE = BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
 
 # As TESTS="tests/top-live.t tests/record-live.t"; and with another awk, or another shell as /bin/sh: AWK=gawk SH=bash.
+# MORE_TESTS are scripts besides those, as tests/distros/check.
 TESTS = tests/
 INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/interpreters)
 
 check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@rm -f $(BUILD)/prove
-	$(PROVE) --state=save $(TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
+	$(PROVE) --state=save $(TESTS) $(MORE_TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
@@ -286,7 +287,7 @@ check-kernels: all guest $(BUILD)/frameless/deep
 .PHONY: guest check-kernels
 
 # The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
-DISTROS = bookworm trixie sid
+DISTROS ?= bookworm trixie sid
 
 check-distros:
 	@BUILD=$(abspath $(BUILD)) tests/distros/check $(DISTROS)
