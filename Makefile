@@ -212,16 +212,12 @@ check: all $(TEST_PROGRAMS) $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@rm -f $(BUILD)/prove
 	$(PROVE) --state=save $(TESTS) $(MORE_TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(wildcard $(BIN)/cprof-*) $(DESTDIR)$(PREFIX)/bin
-	for p in $(PAGES); do d=$(DESTDIR)$(PREFIX)/share/man/man$${p##*.}; \
-		install -d $$d && install -m 644 $$p $$d || exit 1; done
+include contrib/dist/dist.mk
 
 clean:
 	rm -rf build
 
-.PHONY: all offline check install clean
+.PHONY: all offline check clean
 
 # A workload whose profile is known, recorded and drawn.
 $(BUILD)/contrib/%: contrib/%.c

@@ -19,8 +19,7 @@ git() { command git -C "$tmp/tree" -c user.name=x -c user.email=x@example.org -c
 of() { rm -f "$1/b/version"; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s -C "$1" BUILD=b b/version >"$tmp/make" 2>&1; cat "$1/b/version" 2>/dev/null || cat "$tmp/make"; }
 mkdir -p "$tmp/tree/contrib/dist"
 cp Makefile "$tmp/tree/"
-[ ! -e contrib/dist.mk ] || cp contrib/dist.mk "$tmp/tree/contrib/"
-cp contrib/dist/commit "$tmp/tree/contrib/dist/"
+cp contrib/dist/commit contrib/dist/dist.mk "$tmp/tree/contrib/dist/"
 is "without a checkout it is the release's" "$(of "$tmp/tree")" "$release"
 if command -v git >/dev/null && rm -r "$tmp/tree/b" && git init && git add . && git commit -m x; then
 	commit=$(command git -C "$tmp/tree" rev-parse HEAD | cut -c 1-12)
