@@ -20,10 +20,10 @@ comma = ,
 ALL_CFLAGS = -std=gnu11 $(WARN) $(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -I. -MMD -MP
 LDFLAGS =
 
-# libiberty has no pkg-config file: try it.
+# libiberty has no pkg-config file: try it. Its header has a directory on Debian only.
 have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
 hash = \#
-IBERTY := $(call have,libiberty/demangle.h,-liberty)
+IBERTY := $(or $(call have,libiberty/demangle.h,-liberty),$(call have,demangle.h,-liberty))
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 LZMA := $(call have,lzma.h,-llzma)

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 
 #ifdef HAVE_LIBIBERTY
+#if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
+#else
+#include <demangle.h> /* of Fedora's binutils-devel */
+#endif
 #include <setjmp.h>
 
 enum language { LANGUAGE_CXX, LANGUAGE_RUST, LANGUAGE_D };
