@@ -78,6 +78,11 @@ like "the tests' packages come for the tests" "$(bootstrap "$tmp/dnf" check)" ' 
 unlike "  and no others" "$(bootstrap "$tmp/dnf" check)" ' - '
 is "then it is built and tested" "$(grep '^make' "$tmp/log" | tail -n 2 | xargs)" "make -j$(nproc) all make check"
 
+PATH=$tmp/dnf:$tmp/base sh "$tmp/tree/contrib/bootstrap" check A=1 B="2 3" </dev/null >/dev/null 2>&1
+is "settings are handed to make" "$(grep '^make' "$tmp/log" | tail -n 2 | xargs)" "make -j$(nproc) A=1 B=2 3 all make A=1 B=2 3 check"
+PATH=$tmp/dnf:$tmp/base sh "$tmp/tree/contrib/bootstrap" check now </dev/null >/dev/null 2>"$tmp/err" && st=0 || st=$?
+is "  anything else is an error" "$st $(cat "$tmp/err")" "2 usage: contrib/bootstrap build | demo | check [NAME=VALUE]..."
+
 for m in dnf zypper apk pacman; do
 	touch "$tmp/$m/full"
 	is "$m: what is installed is not installed again" "$(bootstrap "$tmp/$m" build; cat "$tmp/err")" ""
