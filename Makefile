@@ -201,7 +201,7 @@ soak: all $(TEST_PROGRAMS)
 
 # Many tests record what really runs, and a machine that does something else at the wrong moment leaves too few samples:
 # a file that failed is run once more, saying all that it says, and has failed only if it fails again.
-PROVE = BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
+PROVE = HARNESS_RULESFILE=tests/rules.yml BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
 
 # As TESTS="tests/top-live.t tests/record-live.t"; and with another awk, or another shell as /bin/sh: AWK=gawk SH=bash.
 # MORE_TESTS are scripts besides those, as tests/distros/check.
