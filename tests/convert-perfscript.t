@@ -68,6 +68,31 @@ same "lines that end in CR LF" got want
 sed 's/^	 */  /' forms | grep -v '^   *[0-9a-z.]*[.][ch]:' >spaces
 convert spaces | cprof-fold -i >got
 same "frames behind blanks" got want
+# Old perf, whose frames are not indented; commands that could be addresses (dd, 12), and heads that end in a file.
+cat >flat <<'X'
+dd 300 [000] 5.000001: cpu-clock: 
+ffffffff8103d0ba native_safe_halt ([kernel.kallsyms])
+401000 LazyCompile:~f x.js:1 (/tmp/perf-300.map)
+7f0012 [unknown] ([unknown])
+401a40 main (/usr/bin/dd)
+
+dd 300 [000] 5.000002: cpu-clock:      ffffffff8103d0ba native_safe_halt ([kernel.kallsyms])
+dd 300 [000] 5.000003: cpu-clock: 
+401b std::vector<int, std::allocator<int> >::f(int const&) (/usr/bin/dd)
+401a40 main (/usr/bin/dd (deleted))
+12 34 [001] 5.000004: cycles: 
+401a40 main (/usr/bin/dd)
+X
+collapse -i <flat >flat.want
+for c in '' ' with CR LF,s/$/\r/' ' and the same indented,s/^[0-9a-f]* [^ ]* *.*)$/\t&/;s/^\t\(dd 300\)/\1/'; do
+	sed "${c#*,}" flat >flat.txt
+	status "frames that are not indented${c%%,*}" 0 convert flat.txt
+	cprof-fold -i out >got
+	same "  whole" got flat.want
+done
+printf 'a 1 1.0: 1 x:\n401000 main (/x)\nbad luck\nface it (with a file)\n12 f\n\n401001 g (/x)\n' >flat
+status "no such frame" 3 convert flat
+is "  is what has no file or no sample" "$(cat err)" "cprof-convert: flat: line 3: neither the head of a sample nor a frame; 3 of 7 lines left out"
 sed 's/+0x[0-9a-f]*\( (\)/\1/' forms >bare
 convert bare | cprof-fold -i >got
 same "no offsets" got want

@@ -179,6 +179,14 @@ static bool take_head(struct script_reader *r, struct slice line)
 	return true;
 }
 
+/* Old perf does not indent frames. Such a line must end with a file in brackets: other text may begin with a hex word, too. */
+static bool take_flat_frame(struct script_reader *r, struct slice line)
+{
+	while (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	return r->open && line.n && line.p[line.n - 1] == ')' && take_frame(r, line);
+}
+
 static void take_line(struct script_reader *r, struct slice line)
 {
 	bool indented;
@@ -194,6 +202,8 @@ static void take_line(struct script_reader *r, struct slice line)
 	else if (line.p[0] == '|') /* source code */
 		return;
 	else if (line.p[0] == '\t' || !take_head(r, line)) {
+		if (!indented && take_flat_frame(r, line))
+			return;
 		if (!indented)
 			complain(r, "neither the head of a sample nor a frame");
 		else if (!r->open)
