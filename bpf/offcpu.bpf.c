@@ -728,8 +728,8 @@ static __always_inline int was_on_off(struct task_struct *task)
 /* Who was off the CPU before we came, is so from now on. */
 static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
-	unsigned int pid = task->tgid, tid = task->pid, state = task->__state, own = cpus;
-	struct scratch *s = bpf_map_lookup_elem(&scratches, &own);
+	unsigned int pid = task->tgid, tid = task->pid, state = task->__state;
+	struct scratch *s = shard_value(&scratches, cpus);
 	unsigned long long now = bpf_ktime_get_ns(), key, bytes;
 	long got;
 

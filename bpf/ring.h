@@ -11,12 +11,21 @@ const volatile unsigned int ring_bytes = 1 << 20; /* set before loading */
 
 enum { RING_WAKE = 256 << 10 }; /* the reader is woken when so much waits */
 
-/* By CPU. Not a per-CPU array: the values of one can have 32 KiB. */
+/*
+ * By CPU: an array of one value for each CPU that is online. A per-CPU array has values of at most 32 KiB, and one for each
+ * possible CPU.
+ */
 struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
-	__type(key, unsigned int);
-	__type(value, struct scratch);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__array(values, struct {
+		__uint(type, BPF_MAP_TYPE_ARRAY);
+		__uint(max_entries, 1);
+		__uint(key_size, sizeof(__u32));
+		__uint(value_size, sizeof(struct scratch));
+	});
 } scratches SEC(".maps");
 
 struct {
@@ -26,9 +35,7 @@ struct {
 
 static __always_inline struct scratch *my_scratch(void)
 {
-	unsigned int cpu = bpf_get_smp_processor_id();
-
-	return bpf_map_lookup_elem(&scratches, &cpu);
+	return shard_value(&scratches, bpf_get_smp_processor_id());
 }
 
 /* Where the data of the sample in hand is. */

@@ -151,8 +151,10 @@ static uint64_t began(struct engine *e, unsigned int cpu)
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	return sideband_add(&of(e)->sideband, cpu) && add_event(of(e), cpu) &&
-	       (!of(e)->counted || counted_add_cpu(of(e)->counted, cpu));
+	struct bpf_engine *b = of(e);
+
+	return sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
+	       (!b->counted || counted_add_cpu(b->counted, cpu));
 }
 
 static void drop_cpu(struct engine *e, unsigned int cpu)
@@ -507,9 +509,9 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 	const struct options *o = b->base.options;
 	int rings[2], n = 0;
 
-	if (o->off_cpu && !(b->offcpu = offcpu_open(o, b->sample, b->base.by_tables, error)))
+	if (o->off_cpu && !(b->offcpu = offcpu_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
 		return false;
-	if (o->n_events && !(b->counted = counted_open(o, b->sample, b->base.by_tables, error)))
+	if (o->n_events && !(b->counted = counted_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
 		return false;
 	if (b->offcpu) {
 		b->base.exact_waits = offcpu_exact(b->offcpu);

@@ -11,9 +11,7 @@
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/ring.h"
-
-enum { RING_LEAST = 8 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 2 << 20,
-       EVENT_STACK = 8 << 10 }; /* bytes of a user stack that is to be walked in user space */
+#include "cmd/cprof-record/scratches.h"
 
 /* Perf's event on a CPU; of a tracepoint there is one for all of them, and that may be none of perf's. */
 struct counter {
@@ -36,6 +34,7 @@ struct counted {
 	size_t n;
 	struct event_cpu *cpus; /* room for those of all possible CPUs */
 	int possible;
+	struct scratches scratches; /* by CPU; of the first object, which the others have, too */
 };
 
 static struct bpf_map *map_of(const struct one *e)
@@ -47,21 +46,16 @@ static void configure(struct counted *c, const struct one *e, const struct sampl
 {
 	const struct options *o = c->o;
 	struct event_bpf *b = e->bpf;
-	uint32_t ring = RING_LEAST;
 
-	while (ring < RING_MOST && ring < (uint32_t)c->possible * RING_PER_CPU)
-		ring *= 2;
-	bpf_map__set_max_entries(b->maps.ring, ring);
-	bpf_map__set_max_entries(b->maps.scratches, (uint32_t)c->possible);
-	bpf_map__set_value_size(b->maps.scratches, bpf_map__value_size(b->maps.scratches) - (SAMPLE_STACK_MAX - EVENT_STACK));
-	b->rodata->ring_bytes = ring;
+	bpf_map__set_max_entries(b->maps.ring, o->memory.event_ring);
+	b->rodata->ring_bytes = o->memory.event_ring;
 	b->rodata->number = (unsigned int)(e - c->items);
 	b->rodata->by_kernel = e->event->kind == EVENT_HARDWARE;
 	b->rodata->period_asked = e->event->count ? e->event->count : 1;
 	b->rodata->depth = o->chain_depth;
 	b->rodata->kernel_depth = e->event->raw ? o->hit_depth : o->chain_depth;
 	b->rodata->user_depth = o->depth;
-	b->rodata->stack_limit = EVENT_STACK;
+	b->rodata->stack_limit = MEMORY_EVENT_STACK;
 	b->rodata->by_table = by_tables;
 	b->rodata->want_user = !o->kernel_only;
 	b->rodata->want_kernel = !o->user_only;
@@ -96,6 +90,25 @@ static bool share(const struct counted *c, const struct one *e, const struct sam
 	return true;
 }
 
+static bool load_programs(struct counted *c, struct one *e, const struct sample_bpf *sample)
+{
+	bool first = e == c->items, loaded;
+	int prototype = -1, saved;
+
+	if (first) {
+		prototype = scratches_configure(&c->scratches, e->bpf->maps.scratches, (uint32_t)c->possible,
+						SAMPLE_STACK_MAX - MEMORY_EVENT_STACK);
+		if (prototype < 0)
+			return false;
+	}
+	loaded = share(c, e, sample) && event_bpf__load(e->bpf) == 0;
+	saved = errno;
+	if (first)
+		close(prototype);
+	errno = saved;
+	return loaded;
+}
+
 /* With tables first; a kernel that does not take those may take the rest. */
 static bool load(struct counted *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
@@ -104,7 +117,7 @@ static bool load(struct counted *c, struct one *e, const struct sample_bpf *samp
 		if (!e->bpf)
 			return false;
 		configure(c, e, sample, with);
-		if (share(c, e, sample) && event_bpf__load(e->bpf) == 0)
+		if (load_programs(c, e, sample))
 			return true;
 		if (with) {
 			event_bpf__destroy(e->bpf);
@@ -136,7 +149,8 @@ static bool choose_cpus(struct counted *c, const struct one *e)
 	return bpf_map_update_elem(bpf_map__fd(map_of(e)), &zero, c->cpus, BPF_ANY) == 0;
 }
 
-struct counted *counted_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error)
+struct counted *counted_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
+			     bool by_tables, struct buf *error)
 {
 	struct counted *c = calloc(1, sizeof(*c));
 
@@ -156,7 +170,7 @@ struct counted *counted_open(const struct options *o, const struct sample_bpf *s
 
 		e->event = &o->events[c->n];
 		errno = 0;
-		if (!load(c, e, sample, by_tables) || !choose_cpus(c, e)) {
+		if (!load(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !scratches_add_all(&c->scratches, online))) {
 			say_why(e, true, error);
 			c->n++;
 			counted_close(c);
@@ -284,6 +298,8 @@ bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *e
 
 bool counted_add_cpu(struct counted *c, unsigned int cpu)
 {
+	if (!scratches_add(&c->scratches, cpu))
+		return false;
 	for (size_t i = 0; i < c->n; i++) {
 		if (wants(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
 			return false;

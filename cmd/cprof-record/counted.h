@@ -2,7 +2,7 @@
  * Other events than the clock, by the programs of bpf/event.bpf.c: beside the sampling object, whose unwind tables and
  * filters they use, with one ring for all of them.
  *
- *	c = counted_open(options, sample, by_tables, &error);
+ *	c = counted_open(options, &online, sample, by_tables, &error);
  *	counted_begin(c, &cpus, &error);	// from now on they count
  *	...counted_refresh(c); counted_sums(c, i, &sums)...
  *	counted_stop(c);			// what the ring holds can still be taken
@@ -24,7 +24,8 @@ struct counted_sums {
 };
 
 /* NULL: error is a sentence. */
-struct counted *counted_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error);
+struct counted *counted_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
+			     bool by_tables, struct buf *error);
 void counted_close(struct counted *c); /* NULL is fine */
 /* On these CPUs, of which those that are sampled are taken. */
 bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error);

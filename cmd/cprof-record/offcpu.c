@@ -9,9 +9,9 @@
 #include "bpf/offcpu.skel.h"
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/scratches.h"
 
-enum { RING_LEAST = 2 << 20, RING_MOST = 64 << 20, RING_PER_CPU = 1 << 20, LOOK_BYTES = 64 << 10,
-       OFFCPU_STACK = 32 << 10 }; /* bytes of a user stack that is to be walked in user space */
+enum { LOOK_BYTES = 64 << 10 };
 
 struct offcpu {
 	struct offcpu_bpf *bpf;
@@ -19,24 +19,19 @@ struct offcpu {
 	struct buf held;          /* what it wrote and nobody has fetched: sizes and items */
 	struct wait_counts *counts; /* of all possible CPUs */
 	int possible;
+	struct scratches scratches; /* by CPU, and the iterator's */
 };
 
 static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
 {
-	uint32_t ring = RING_LEAST;
-
-	while (ring < RING_MOST && ring < (uint32_t)cpus * RING_PER_CPU)
-		ring *= 2;
-	bpf_map__set_max_entries(b->maps.ring, ring);
-	bpf_map__set_max_entries(b->maps.scratches, (uint32_t)cpus + 1);
-	bpf_map__set_value_size(b->maps.scratches, bpf_map__value_size(b->maps.scratches) - (SAMPLE_STACK_MAX - OFFCPU_STACK));
-	b->rodata->ring_bytes = ring;
+	bpf_map__set_max_entries(b->maps.ring, o->memory.off_cpu_ring);
+	b->rodata->ring_bytes = o->memory.off_cpu_ring;
 	b->rodata->cpus = (unsigned int)cpus;
 	b->rodata->min_ns = o->off_cpu_ns;
 	b->rodata->some_cpus = o->cpus.n > 0;
 	b->rodata->depth = o->chain_depth;
 	b->rodata->user_depth = o->depth;
-	b->rodata->stack_limit = OFFCPU_STACK;
+	b->rodata->stack_limit = MEMORY_OFF_CPU_STACK;
 	b->rodata->by_table = by_tables;
 	b->rodata->want_user = !o->kernel_only;
 	b->rodata->want_kernel = !o->user_only;
@@ -75,15 +70,34 @@ static bool choose_cpus(struct offcpu *o, const struct options *options)
 	return bpf_map_update_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts, BPF_ANY) == 0;
 }
 
+/* The iterator's scratch is after those of the CPUs. */
+static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
+{
+	int prototype = scratches_configure(&o->scratches, o->bpf->maps.scratches, (uint32_t)o->possible + 1,
+					    SAMPLE_STACK_MAX - MEMORY_OFF_CPU_STACK);
+	bool loaded;
+	int saved;
+
+	if (prototype < 0)
+		return false;
+	loaded = share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
+	saved = errno;
+	close(prototype);
+	errno = saved;
+	return loaded;
+}
+
 /* With on_back, or without. */
-static bool load(struct offcpu *o, const struct options *options, const struct sample_bpf *sample, bool by_tables, bool exact)
+static bool load(struct offcpu *o, const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
+		 bool by_tables, bool exact)
 {
 	o->bpf = offcpu_bpf__open();
 	if (!o->bpf)
 		return false;
 	configure(o->bpf, options, sample, by_tables, o->possible);
 	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
-	if (!share(o->bpf, sample) || offcpu_bpf__load(o->bpf) != 0)
+	if (!load_programs(o, sample) || !scratches_add_all(&o->scratches, online) ||
+	    !scratches_add(&o->scratches, (uint32_t)o->possible))
 		return false;
 	if (exact && !(o->bpf->links.on_back = bpf_program__attach(o->bpf->progs.on_back)))
 		return false;
@@ -125,7 +139,8 @@ static void say_why(struct buf *error)
 	buf_release(&why);
 }
 
-struct offcpu *offcpu_open(const struct options *options, const struct sample_bpf *sample, bool by_tables, struct buf *error)
+struct offcpu *offcpu_open(const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
+			   bool by_tables, struct buf *error)
 {
 	struct offcpu *o = calloc(1, sizeof(*o));
 
@@ -138,12 +153,12 @@ struct offcpu *offcpu_open(const struct options *options, const struct sample_bp
 		offcpu_close(o);
 		return NULL;
 	}
-	if (returns_are_heard() && load(o, options, sample, by_tables, true))
+	if (returns_are_heard() && load(o, options, online, sample, by_tables, true))
 		return o;
 	offcpu_bpf__destroy(o->bpf);
 	o->bpf = NULL;
 	errno = 0;
-	if (load(o, options, sample, by_tables, false))
+	if (load(o, options, online, sample, by_tables, false))
 		return o;
 	say_why(error);
 	offcpu_close(o);
@@ -202,6 +217,11 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 		return true;
 	say_why(error);
 	return false;
+}
+
+bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu)
+{
+	return scratches_add(&o->scratches, cpu);
 }
 
 bool offcpu_exact(const struct offcpu *o)

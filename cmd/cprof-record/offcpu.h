@@ -2,7 +2,7 @@
  * Waiting time, by the programs of bpf/offcpu.bpf.c: beside the sampling object, whose unwind tables and filters they
  * use, with a ring of their own.
  *
- *	o = offcpu_open(options, sample, by_tables, &error);
+ *	o = offcpu_open(options, &online, sample, by_tables, &error);
  *	offcpu_begin(o, &error);	// what waits by now waits from now on
  *	...offcpu_settle(o); offcpu_drain(o, &queue)...
  *	offcpu_stop(o);			// what still waits is told
@@ -20,9 +20,11 @@ struct offcpu;
 struct sample_bpf;
 
 /* NULL: error is a sentence. */
-struct offcpu *offcpu_open(const struct options *o, const struct sample_bpf *sample, bool by_tables, struct buf *error);
+struct offcpu *offcpu_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
+			   bool by_tables, struct buf *error);
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
+bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* one that came online; false: errno */
 /* Are stacks taken when a wait is over and known to be long, and not where it is expected to be? */
 bool offcpu_exact(const struct offcpu *o);
 /* Waits that go on are told up to now; false: not all of them. */
