@@ -231,8 +231,12 @@ if command -v perf >/dev/null && { record || record; }; then
 	same_folds "perf's own capture folds as by the book" perf.txt
 	perf script -i perf.data --no-inline -F comm,pid,tid,time,event,ip,sym,dso >fields.txt 2>/dev/null
 	same_folds "  with other fields, and no offsets" fields.txt
-	perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null
-	same_folds "  with source lines, in nanoseconds, with other records between" lines.txt
+	# perf 6.1 aborts now and then when it looks for source lines.
+	if perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null; then
+		same_folds "  with source lines, in nanoseconds, with other records between" lines.txt
+	else
+		skip "  with source lines" "perf script fails"
+	fi
 	convert perf.txt >one.bin
 	like "cprof-top knows where the time went" "$(cprof-top -n 1 one.bin | tail -1)" ' hot_50$'
 	back "  and back" one.bin
