@@ -133,13 +133,17 @@ static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
 	return f ? f->items : NULL;
 }
 
-/* Something has changed that leads to rows: as store_changed does in user space. */
+/*
+ * Something has changed that leads to rows: as store_changed does in user space. By an instruction that all kernels have:
+ * from clang 21 on the builtin is one that fetches the old value, too, whether that is used or not, which is of 5.12.
+ */
 static __always_inline void count_change(void)
 {
 	struct files *f = only_value(&files);
+	__u32 one = 1;
 
 	if (f)
-		__sync_fetch_and_add(&f->items[0].load, 1);
+		asm volatile("lock *(u32 *)(%0 + 0) += %1" : : "r"(&f->items[0].load), "r"(one) : "memory");
 }
 
 /*
