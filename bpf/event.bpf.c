@@ -83,20 +83,16 @@ static __always_inline int is_due(struct event_cpu *c, unsigned long long now)
 }
 
 #if defined(__TARGET_ARCH_x86)
-static __always_inline int user_regs(struct walk *w, struct bpf_perf_event_data *interrupted)
+static __always_inline int user_regs(struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
-	struct pt_regs regs = {};
 	long saved;
 
 	if (interrupted) {
-		take_regs(w, &interrupted->regs);
+		take_regs(&s->walk, &interrupted->regs);
 		return interrupted->regs.cs == USER_CS;
 	}
 	saved = bpf_task_pt_regs(bpf_get_current_task_btf());
-	if (!saved || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)saved) || regs.cs != USER_CS)
-		return 0;
-	take_regs(w, &regs);
-	return regs.rip != 0;
+	return saved && read_regs(s, saved);
 }
 
 static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_event_data *interrupted)
@@ -104,7 +100,7 @@ static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_eve
 	struct walk_env env = {};
 	int asks;
 
-	if (!user_regs(&s->walk, interrupted))
+	if (!user_regs(s, interrupted))
 		return;
 	asks = walk_user(&env, s, s->head.pid);
 	s->head.user_by = SAMPLE_BY_TABLE;

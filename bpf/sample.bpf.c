@@ -67,24 +67,18 @@ static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ct
 }
 
 /* 0: no user stack, or one of 32-bit code. */
-static __always_inline int user_regs(struct bpf_perf_event_data *ctx, struct walk *w)
+static __always_inline int user_regs(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
-	struct pt_regs regs = {};
 	unsigned long saved;
 
 	if (from_user(ctx)) {
-		take_regs(w, &ctx->regs);
+		take_regs(&s->walk, &ctx->regs);
 		return ctx->regs.cs == USER_CS;
 	}
 	saved = kernel_saved(ctx);
-	if (!saved || bpf_probe_read_kernel(&regs, sizeof(regs), (void *)saved))
+	if (!saved)
 		return 0;
-	if (regs_by != REGS_BY_HELPER && regs.cs != USER_CS)
-		bpf_probe_read_kernel(&regs, sizeof(regs), (void *)(saved - KERNEL_STACK_PADDING));
-	if (regs.cs != USER_CS)
-		return 0;
-	take_regs(w, &regs);
-	return regs.rip != 0;
+	return read_regs(s, saved) || (regs_by != REGS_BY_HELPER && read_regs(s, saved - KERNEL_STACK_PADDING));
 }
 
 /* What user space needs to go on. For a check of the whole walk it is the leaf's state. */
@@ -93,7 +87,7 @@ static __always_inline void defer(struct bpf_perf_event_data *ctx, struct scratc
 	unsigned int at = s->head.user_n ? s->head.user_n - 1 : 0;
 
 	if (always_copy) {
-		user_regs(ctx, &s->walk);
+		user_regs(ctx, s);
 		s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 		at = 0;
 	}
@@ -105,7 +99,7 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 {
 	int asks;
 
-	if (!user_regs(ctx, &s->walk))
+	if (!user_regs(ctx, s))
 		return;
 	asks = walk_user(ctx, s, s->head.pid);
 	s->head.user_by = SAMPLE_BY_TABLE;

@@ -86,6 +86,21 @@ static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 	w->regs[16] = r->rip;
 }
 
+/*
+ * Takes the registers that the kernel saved there; 0: these are none of 64-bit user code. They are read to where the window
+ * will be: on the program's own stack they would leave a walk too little of its 512 bytes.
+ */
+static __always_inline int read_regs(struct scratch *s, unsigned long saved)
+{
+	struct pt_regs *regs = (struct pt_regs *)s->window.bytes;
+
+	s->window.n = 0;
+	if (bpf_probe_read_kernel(regs, sizeof(*regs), (void *)saved) || regs->cs != USER_CS)
+		return 0;
+	take_regs(&s->walk, regs);
+	return regs->rip != 0;
+}
+
 /* The present frame behind the others and a step, as long as steps are quick, or some. WALK_SLOWLY: the step is to be made. */
 WALK_FN int walk_frames(WALK_ENV *env)
 {
