@@ -166,24 +166,31 @@ static __always_inline int is_off(unsigned int cpu)
 	return c && c->off;
 }
 
-static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
-				      unsigned long long now)
+static __always_inline void fill_site(struct wait *w, const struct site *s)
 {
-	w->head.time = now;
 	w->head.weight = s->key;
-	w->head.cpu = bpf_get_smp_processor_id();
-	w->head.pid = pid;
-	w->head.tid = tid;
-	w->head.what = SAMPLE_WAIT;
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w->ns[i] = s->ns[i];
 }
 
-/* What was waited at a place is told. gone: the place is given up. */
-static __always_inline void tell(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
+static __always_inline void fill_wait(struct wait *w, const struct site *s, unsigned int pid, unsigned int tid,
+				      unsigned long long now)
+{
+	w->head.time = now;
+	w->head.cpu = bpf_get_smp_processor_id();
+	w->head.pid = pid;
+	w->head.tid = tid;
+	w->head.what = SAMPLE_WAIT;
+	fill_site(w, s);
+}
+
+/* What was waited at a place is told. gone: the place is given up. Global, as all that is at several places: verified once. */
+WALK_FN int tell(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
 {
 	struct wait w = {};
 
+	if (!s)
+		return 0;
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
 	if (put(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
@@ -194,6 +201,7 @@ static __always_inline void tell(struct site *s, unsigned int pid, unsigned int 
 	}
 	if (gone)
 		s->key = 0;
+	return 0;
 }
 
 static __always_inline void tell_all(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
@@ -281,11 +289,12 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 }
 
 /* Where the thread keeps this place; another one that it was not at for longer is given up for it. */
-static __always_inline unsigned int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid,
-					      unsigned long long now)
+WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now)
 {
 	unsigned int a = key & (WAIT_SITES - 1), b = (key >> 8) & (WAIT_SITES - 1);
 
+	if (!t)
+		return 0;
 	if (t->sites[a].key == key)
 		return a;
 	if (t->sites[b].key != key) {
@@ -298,7 +307,7 @@ static __always_inline unsigned int find_site(struct thread *t, unsigned long lo
 		for (int i = 0; i < WAIT_REASONS; i++)
 			t->sites[b].ns[i] = 0;
 	}
-	return b;
+	return (int)b;
 }
 
 static __always_inline unsigned long long untold(const struct site *s)
@@ -417,20 +426,19 @@ static __always_inline void split(const struct thread *t, unsigned long long sta
 	*queued = now - woken;
 }
 
-static __attribute__((noinline)) void enter(struct task_struct *next, unsigned long long now)
+WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
 {
-	struct thread *t = bpf_task_storage_get(&threads, next, 0, 0);
 	unsigned long long start, waited, queued;
 	struct site *s;
 
 	if (!t)
-		return;
+		return 0;
 	t->since = is_off(bpf_get_smp_processor_id()) ? 0 : now;
 	if (!t->start)
-		return;
+		return 0;
 	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
 	if (!start)
-		return;
+		return 0;
 	split(t, start, now, &waited, &queued);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->last = waited + queued;
@@ -444,19 +452,20 @@ static __attribute__((noinline)) void enter(struct task_struct *next, unsigned l
 	if (exact && !t->told && t->reason != WAIT_CPU)
 		t->due = untold(s) >= min_ns;
 	else if (t->told || untold(s) >= min_ns)
-		tell(s, next->tgid, next->pid, now, 0);
+		tell(s, pid, tid, now, 0);
+	return 0;
 }
 
 /*
  * It leaves, and was not seen to come: not every kernel tells of each switch. The scheduler has what it ran since; the
  * rest before it was the wait.
  */
-static __always_inline void make_up(struct task_struct *prev, const struct thread *t, unsigned long long now)
+static __always_inline void make_up(struct task_struct *prev, struct thread *t, unsigned long long now)
 {
 	unsigned long long start = t->start, ran = prev->se.sum_exec_runtime - t->exec;
 
 	if (start && start < now)
-		enter(prev, now - (ran < now - start ? ran : now - start));
+		enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
 /* Did it take a stack? */
@@ -520,7 +529,7 @@ int on_switch(unsigned long long *ctx)
 	int took = leave(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
 
 	if (!(next->flags & KTHREAD))
-		enter(next, now);
+		enter(bpf_task_storage_get(&threads, next, 0, 0), next->tgid, next->pid, now);
 	count(WAIT_COUNT_RUNS, 1);
 	if (took)
 		count(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
@@ -823,17 +832,17 @@ static __always_inline void look_both(struct bpf_iter__task *ctx, struct task_st
 static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned long long now = bpf_ktime_get_ns(), took = 0;
+	struct wait w = {};
 
 	if (look_ran(ctx, task, t, &took) || look_again(ctx, task, t)) {
 		__sync_fetch_and_sub(&t->ran_told, took);
 		return;
 	}
+	fill_wait(&w, &t->sites[0], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_SITES; i++) {
-		struct wait w = {};
-
 		if (!t->sites[i].key || !untold(&t->sites[i]))
 			continue;
-		fill_wait(&w, &t->sites[i], task->tgid, task->pid, now);
+		fill_site(&w, &t->sites[i]);
 		if (write_item(ctx, &w, sizeof(w))) {
 			__sync_fetch_and_sub(&t->ran_told, took);
 			return;
