@@ -108,6 +108,9 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,GEN)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@.tmp
 	@mv $@.tmp $@
 
+# For tests/kernels/bpf, by other compilers.
+bpf-objects: $(SKELS:.skel.h=.bpf.o)
+
 $(call obj,$(RECORD)): $(SKELS)
 $(call obj,$(RECORD)): DEFS += -I$(BUILD) $(BPF_DEFS)
 
@@ -271,6 +274,11 @@ $(BUILD)/kernels/root/bin/load: tests/kernels/load.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load.d -MT $@ -static -o $@ $< $(STATIC_LIBS)
 
+# For the running kernel; static libraries are for guests alone.
+$(BUILD)/kernels/load: tests/kernels/load.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load-here.d -MT $@ -o $@ $< $(BPF_LIBS)
+
 $(BUILD)/kernels/root/bin/%: tests/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -fPIE -static-pie -o $@ $<
@@ -280,7 +288,17 @@ guest: $(GUEST)
 check-kernels: all guest $(BUILD)/frameless/deep
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
 
-.PHONY: guest check-kernels
+# The BPF objects by each clang that apt offers, in this kernel and in those, with the instructions verified.
+CLANGS = all
+
+check-bpf: $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
+	@CLANGS="$(CLANGS)" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this $(KERNELS)
+
+# What of it needs no emulation and few compilers.
+check-bpf-here: $(BUILD)/kernels/load
+	@CLANGS="14 16 19 22" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this
+
+.PHONY: guest check-kernels check-bpf check-bpf-here bpf-objects
 
 # The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
 DISTROS ?= bookworm trixie sid
@@ -295,7 +313,7 @@ check-distros:
 # uses, or sets.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	$(addprefix tests/kernels/,boot check fetch init record) $(addprefix tests/distros/,check root) tests/interpreters
+	$(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

@@ -2,10 +2,10 @@
  * Does this kernel take these BPF objects? Each program of each object is loaded by itself, so that one that is
  * refused does not hide another.
  *
- *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... OBJECT...
+ *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... [-l MAP=BYTES]... OBJECT...
  *
- * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, where an object has them. One line for
- * each program, with what the verifier counted; if it is refused, what libbpf says and the end of the verifier's log.
+ * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, where an object has them. -l makes a
+ * map's value, or that of its inner maps, less by so many bytes. One line for each program, with what the verifier counted; if it is refused, what libbpf says and the end of the verifier's log.
  * The status is 1 if anything was refused.
  */
 #include <bpf/bpf.h>
@@ -21,7 +21,7 @@
 enum { LOG_BYTES = 64 << 20, LOG_LINES = 60, LOG_STATS = 4, SETTINGS = 64 };
 
 struct setting {
-	char kind; /* s, m or f */
+	char kind; /* s, m, f or l */
 	const char *name;
 	unsigned long long value;
 };
@@ -76,6 +76,24 @@ static void set_variable(struct bpf_object *o, const struct setting *s)
 	free(bytes);
 }
 
+/* The inner map is created here: libbpf 1.5 follows a NULL pointer when asked to change its value. */
+static void shrink_value(struct bpf_map *map, unsigned int bytes)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+	struct bpf_map *inner = bpf_map__inner_map(map);
+	int fd;
+
+	if (!inner) {
+		bpf_map__set_value_size(map, bpf_map__value_size(map) - bytes);
+		return;
+	}
+	opts.map_flags = bpf_map__map_flags(inner);
+	fd = bpf_map_create(bpf_map__type(inner), "inner", bpf_map__key_size(inner), bpf_map__value_size(inner) - bytes,
+			    bpf_map__max_entries(inner), &opts);
+	if (fd >= 0)
+		bpf_map__set_inner_map_fd(map, fd); /* is needed until the load, and open until the end */
+}
+
 static struct bpf_object *open_object(const char *path)
 {
 	struct bpf_object *o = bpf_object__open_file(path, NULL);
@@ -88,8 +106,10 @@ static struct bpf_object *open_object(const char *path)
 
 			if (map && settings[i].kind == 'm')
 				bpf_map__set_max_entries(map, (unsigned int)settings[i].value);
-			else if (map)
+			else if (map && settings[i].kind == 'f')
 				bpf_map__set_map_flags(map, (unsigned int)settings[i].value);
+			else if (map)
+				shrink_value(map, (unsigned int)settings[i].value);
 		}
 	}
 	return o;
@@ -147,8 +167,8 @@ static int try(const char *path, const char *name)
 		printf("%s %s: loaded in %.2f s; %s", file, name, seconds, stats ? stats : "(no figures)\n");
 		return 0;
 	}
-	printf("%s %s: refused: %s\n%s", file, name, strerror(-got), said);
 	load_one(path, name, LOG_STATS | 1, &seconds);
+	printf("%s %s: refused%s: %s\n%s", file, name, log_text[0] ? "" : " without a log", strerror(-got), said);
 	print_tail(log_text, LOG_LINES);
 	return 1;
 }
@@ -178,13 +198,13 @@ int main(int argc, char **argv)
 	for (i = 1; i + 1 < argc && argv[i][0] == '-' && n_settings < SETTINGS; i += 2) {
 		char *value = strchr(argv[i + 1], '=');
 
-		if (!argv[i][1] || !strchr("smf", argv[i][1]) || !value)
+		if (!argv[i][1] || !strchr("smfl", argv[i][1]) || !value)
 			break;
 		*value = '\0';
 		settings[n_settings++] = (struct setting){ argv[i][1], argv[i + 1], strtoull(value + 1, NULL, 0) };
 	}
 	if (!log_text || i >= argc || argv[i][0] == '-') {
-		fprintf(stderr, "usage: load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... OBJECT...\n");
+		fprintf(stderr, "usage: load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... [-l MAP=BYTES]... OBJECT...\n");
 		return 2;
 	}
 	for (; i < argc; i++)

@@ -1,0 +1,46 @@
+# shellcheck shell=sh
+# The archive that this machine's apt uses, with lists of its own in $dir/apt: what the machine has configured stays as it is.
+# For fetch and clangs, which set dir (absolute) and say().
+releases="bullseye bookworm trixie trixie-backports sid" # between them they have what was asked for so far
+keys=/usr/share/keyrings/debian-archive-keyring.gpg
+arch=$(dpkg --print-architecture)
+
+# The private apt: proxies and the like are still the machine's.
+own() {
+	command=$1
+	shift
+	"$command" -qq -o Dir::Etc::SourceList="$dir/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+		-o Dir::State="$dir/apt" -o Dir::State::Lists="$dir/apt/lists" -o Dir::State::Status="$dir/apt/status" \
+		-o Dir::Cache="$dir/apt/cache" -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache= -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
+}
+
+# mirror LABEL: where this machine gets Debian, or its security updates, from
+mirror() {
+	apt-get indextargets --format '$(REPO_URI) $(ORIGIN)/$(LABEL)' "Identifier: Packages" |
+		sed -n "s,^\(.*\) Debian/$1\$,\1,p" | head -n 1
+}
+
+sources() {
+	main=$(mirror Debian) security=$(mirror Debian-Security) signed=
+	[ -n "$main" ] || return 1
+	[ ! -e $keys ] || signed=" signed-by=$keys"
+	for r in $releases; do
+		echo "deb [arch=$arch$signed] $main $r main"
+		case $security:$r in
+		:* | *-backports | *:sid) ;;
+		*) echo "deb [arch=$arch$signed] $security $r-security main" ;;
+		esac
+	done
+}
+
+# Lists of a day ago are new enough.
+update() {
+	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial"
+	[ -z "$(find "$dir/apt/updated" -mtime -1 2>/dev/null)" ] || return 0
+	: >"$dir/apt/status"
+	sources >"$dir/apt/sources.list" || {
+		say "no Debian archive in this machine's apt sources (apt-get indextargets); going on with what is there"
+		return 0
+	}
+	if own apt-get update >&2; then touch "$dir/apt/updated"; else say "apt-get update failed; going on with what is there"; fi
+}
