@@ -32,6 +32,20 @@ said=$(without make -n BUILD="$tmp/build" offline)
 like "make offline would compile" "$said" "gcc .*cprof-dump"
 unlike "make offline asks for neither clang, bpftool nor libbpf" "$said" "clang|bpftool|-lbpf"
 ok "make offline works without them" without make BUILD="$tmp/build" offline
+
+# For another machine, with a compiler that only says which one: nothing of this machine's own.
+mkdir "$tmp/cross"
+printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo aarch64-linux-gnu\n' >"$tmp/cross/aarch64-linux-gnu-gcc"
+chmod 755 "$tmp/cross/aarch64-linux-gnu-gcc"
+said=$(env -u SAN -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u BUILD -u BIN PATH="$tmp/cross:$PATH" \
+	make -Bn V=1 CROSS=aarch64-linux-gnu- SYSROOT=/nowhere PKG_CONFIG=true all | grep -E "^[^ ]*(gcc|ar|clang) |TARGET_ARCH|idirafter")
+like "CROSS= takes the target's compiler, its libraries and a directory of its own" "$said" \
+	"^aarch64-linux-gnu-gcc .*--sysroot=/nowhere .*-o build/aarch64-linux-gnu/bin/cprof-record "
+like "and its ar" "$said" "^aarch64-linux-gnu-ar "
+like "BPF programs are the target's, too" "$said" "^clang .*-D__TARGET_ARCH_arm64 "
+like "and take its headers" "$said" "-idirafter /nowhere/usr/include/aarch64-linux-gnu "
+unlike "nothing is of this machine" "$said" "^(gcc|ar) |x86"
+
 # The linker takes the first of two functions of one name, and says nothing: they may be of different rooms.
 is "no name has two meanings in the library" \
 	"$(nm -g --defined-only "$tmp/build/libcprof.a" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d | tr '\n' ' ')" ""

@@ -63,7 +63,10 @@ is "a signal's frame" "$(rule runtime.sigreturn)$(rule runtime.sigreturn__sigact
 
 # Twice: what a rule says must be what the program does.
 "$BUILD/tests/unwind-golang-live" 30000 "$tmp/plain.stripped" >"$tmp/out" 2>/dev/null
-if [ $? = 77 ]; then
+st=$?
+if [ "$(uname -m)" != x86_64 ]; then
+	skip "stepped" "this reads the registers of x86-64"
+elif [ $st = 77 ]; then
 	skip "stepped" "nothing may be traced here"
 else
 	diag "$(cat "$tmp/out")"
