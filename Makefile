@@ -1,7 +1,7 @@
 # cprof. `make` builds everything, `make offline` all but the recorder (no clang, bpftool, libbpf).
 # V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, into a directory of its own.
 # CROSS=aarch64-linux-gnu- builds for another machine, in build/aarch64-linux-gnu: with the headers and libraries of SYSROOT,
-# a directory with the target's usr/ (makes one there), or else with those that the compiler and pkg-config
+# a directory with the target's usr/ (tests/arm64/root makes one there), or else with those that the compiler and pkg-config
 # find for the target on this machine.
 
 VERSION = 0.1
@@ -335,7 +335,7 @@ check-distros:
 # uses, or sets.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	$(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
+	tests/arm64/root tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

@@ -1,15 +1,20 @@
 # shellcheck shell=sh
-# The archive that this machine's apt uses, with lists of its own in $dir/apt: what the machine has configured stays as it is.
-# For fetch and clangs, which set dir (absolute) and say().
-releases="bullseye bookworm trixie trixie-backports sid" # between them they have what was asked for so far
+# Packages of Debian's releases, and of other architectures, out of the archive that this machine's apt uses anyway: by an apt
+# with lists of its own in $dir/apt. Nothing is installed; what the machine has configured stays as it is. Sourced with
+#	dir=	a directory, absolute
+#	arch=	as arm64; without it this machine's
+#	releases=	as "bullseye bookworm"; without it those that between them have what was asked for so far
+: "${arch:=$(dpkg --print-architecture)}" "${releases:=bullseye bookworm trixie trixie-backports sid}"
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
-arch=$(dpkg --print-architecture)
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
 # The private apt: proxies and the like are still the machine's.
 own() {
 	command=$1
 	shift
-	"$command" -qq -o Dir::Etc::SourceList="$dir/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
+	"$command" -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
+		-o Dir::Etc::SourceList="$dir/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
 		-o Dir::State="$dir/apt" -o Dir::State::Lists="$dir/apt/lists" -o Dir::State::Status="$dir/apt/status" \
 		-o Dir::Cache="$dir/apt/cache" -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache= -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
 }
