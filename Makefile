@@ -1,5 +1,6 @@
 # cprof. `make` builds everything, `make offline` all but the recorder (no clang, bpftool, libbpf).
-# V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, into a directory of its own.
+# V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, STATIC=1 programs that need no
+# library and are the same wherever they are built (make static), each into a directory of its own.
 # CROSS=aarch64-linux-gnu- builds for another machine, in build/aarch64-linux-gnu: with the headers and libraries of SYSROOT,
 # a directory with the target's usr/ (tests/arm64/root makes one there), or else with those that the compiler and pkg-config
 # find for the target on this machine.
@@ -20,7 +21,7 @@ BPFTOOL = $(shell PATH=$$PATH:/usr/sbin; for b in bpftool /usr/lib/linux-tools/*
 	$$b version >/dev/null 2>&1 && command -v $$b && exit; done; echo bpftool)
 PREFIX = /usr/local
 TOP = build$(if $(CROSS),/$(MACHINE))
-BUILD = $(TOP)$(if $(SAN),/san)
+BUILD = $(TOP)$(if $(SAN),/san,$(if $(STATIC),/static))
 SYSROOT = $(if $(CROSS),$(abspath $(wildcard $(TOP)/sysroot)))
 BIN = $(BUILD)/bin
 
@@ -29,8 +30,9 @@ CFLAGS = -O2 -g -fno-omit-frame-pointer
 SANFLAGS = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
 comma = ,
 ROOTFLAGS = $(SYSROOT:%=--sysroot=%)
-ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) -D_GNU_SOURCE -I. -MMD -MP
-LDFLAGS =
+NO_PATHS = -ffile-prefix-map=$(CURDIR)=.
+ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) $(if $(STATIC),-fPIE -DCPROF_STATIC $(NO_PATHS)) -D_GNU_SOURCE -I. -MMD -MP
+LDFLAGS = $(if $(STATIC),-static-pie -L$(BUILD)/elfutils)
 override LDFLAGS += $(ROOTFLAGS)
 
 # The target's .pc files alone.
@@ -38,7 +40,7 @@ PKG_CONFIG = $(if $(CROSS),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig) pkg-config
 
 # libiberty has no pkg-config file: try it. Its header has a directory on Debian only.
-have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) $(ROOTFLAGS) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
+have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) -x c - -o /dev/null $(LDFLAGS) $(2) 2>/dev/null && echo 1)
 hash = \#
 IBERTY := $(or $(call have,libiberty/demangle.h,-liberty),$(call have,demangle.h,-liberty))
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
@@ -52,8 +54,9 @@ ZLIB := $(call have,zlib.h,-lz)
 JANSSON := $(call have,jansson.h,-ljansson)
 PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
-LIBS = -lm $(if $(DW),-ldw) $(shell $(PKG_CONFIG) --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
-	$(if $(DEFLATE),-ldeflate) $(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c)
+LIBS = $(if $(STATIC),-Wl$(comma)--start-group) -lm $(if $(DW),-ldw) $(shell $(PKG_CONFIG) --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
+	$(if $(DEFLATE),-ldeflate) $(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c) \
+	$(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libelf $(if $(DW),libdw)) -Wl$(comma)--end-group)
 DEFS = $(shell $(PKG_CONFIG) --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
 	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(DEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZLIB),-DHAVE_ZLIB) \
 	$(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
@@ -121,7 +124,7 @@ TARGET_HEADERS = $(SYSROOT)/usr/include/$(PROCESSOR)-linux-gnu $(if $(CROSS),/us
 # v3 (5.1): operations of 32 bits, which are fewer instructions and half as much for the verifier.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -O2 -g -Wall -Wextra -I. $(BPF_DEFS) \
+	$(call say,BPF)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -O2 -g $(NO_PATHS) -Wall -Wextra -I. $(BPF_DEFS) \
 		$(ROOTFLAGS) $(addprefix -idirafter ,$(TARGET_HEADERS)) -MMD -MP -MT $@ -MF $(@:.o=.d) -c -o $@ $<
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o

@@ -108,6 +108,21 @@ static bool load_all(struct debuginfod *d)
 	return true;
 }
 
+/* A static program can load a library only if it is of the very same libc. Returns NULL and why. */
+static void *open_library(struct buf *error)
+{
+#ifdef CPROF_STATIC
+	buf_text(error, "libdebuginfod.so.1 is not available: this program is static");
+	return NULL;
+#else
+	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		buf_text(error, "libdebuginfod.so.1 is not installed");
+	return library;
+#endif
+}
+
 struct debuginfod *debuginfod_new(struct buf *error)
 {
 	struct debuginfod *d = calloc(1, sizeof(*d));
@@ -119,9 +134,10 @@ struct debuginfod *debuginfod_new(struct buf *error)
 	intern_init(&d->missing[DEBUGINFOD_DEBUG]);
 	intern_init(&d->missing[DEBUGINFOD_EXECUTABLE]);
 	d->timeout = timeout_of(getenv("DEBUGINFOD_TIMEOUT"));
-	d->library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
+	d->library = open_library(error);
 	if (!d->library || !load_all(d)) {
-		buf_text(error, d->library ? "libdebuginfod.so.1 is of no use" : "libdebuginfod.so.1 is not installed");
+		if (d->library)
+			buf_text(error, "libdebuginfod.so.1 is of no use");
 		debuginfod_free(d);
 		return NULL;
 	}

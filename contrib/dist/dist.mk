@@ -6,7 +6,7 @@ COMPLETIONS = share/bash-completion/completions
 # All that `make install` puts below PREFIX, and `make uninstall` takes away.
 INSTALLED = $(PROGRAMS:%=bin/%) $(foreach p,$(PAGES),share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p))) \
 	$(UNIT) $(PROGRAMS:%=$(COMPLETIONS)/%)
-STRIP = strip
+STRIP = $(CROSS)strip
 
 # The unit runs what is installed with it.
 install: all
@@ -25,3 +25,13 @@ uninstall:
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/%)
 
 .PHONY: install install-strip uninstall
+
+# The commands without a shared library, into build/static/bin.
+static:
+	$(MAKE) STATIC=1 BUILD=$(BUILD)/static all
+
+# What is given away, as its users have it; too long for `make check`.
+check-dist: all static $(BUILD)/tests/burn
+	$(PROVE) tests/dist/
+
+.PHONY: static check-dist
