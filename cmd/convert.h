@@ -7,6 +7,7 @@
 
 #include "cmd/filters.h"
 #include "common/export/speedscope.h"
+#include "common/resolve/demangle.h"
 
 /* What is to be made of what. */
 struct conversion {
@@ -15,6 +16,8 @@ struct conversion {
 	char **operands;
 	enum speedscope_by by;
 	bool has_by;
+	enum demangle_mode demangle; /* of the names in perf script's text */
+	bool has_demangle;
 };
 
 /* By stacks: convertstacks.c */

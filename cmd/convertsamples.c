@@ -146,14 +146,14 @@ enum status convert_perfscript(struct conversion *c)
 }
 
 /* One operand of perf script's text; the status to end with. *samples: how many it had is added. */
-static enum status read_script(const char *path, struct writer *w, uint64_t *samples)
+static enum status read_script(const char *path, struct writer *w, enum demangle_mode demangle, uint64_t *samples)
 {
 	int fd = cli_open(path);
 	const char *name = fd == STDIN_FILENO ? "standard input" : path;
 	enum status status = STATUS_OK;
 	struct script_reader r;
 
-	if (!script_reader_init(&r, fd, w))
+	if (!script_reader_init(&r, fd, w, demangle))
 		cli_no_memory();
 	if (script_read(&r) < 0) {
 		if (writer_error(w))
@@ -185,7 +185,7 @@ enum status convert_stream(struct conversion *c)
 	if (!w)
 		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {
-		enum status s = read_script(*operand, w, &samples);
+		enum status s = read_script(*operand, w, c->demangle, &samples);
 
 		status = s > status ? s : status;
 	}

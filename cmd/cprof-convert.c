@@ -5,14 +5,16 @@
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 
-static const char usage[] = "cprof-convert [-f perfscript] -t FORMAT [--by thread|process|all]\n       " FILTER_USAGE
+static const char usage[] = "cprof-convert [-f perfscript] -t FORMAT [--by thread|process|all] "
+			    "[--demangle none|simplified|templates|full]\n       " FILTER_USAGE
 			    "\n       [FILE ...]";
 
-enum { CONVERT_BY = FILTERS_END };
+enum { CONVERT_BY = FILTERS_END, CONVERT_DEMANGLE };
 
 static const struct option options[] = {
 	FILTER_ROWS,
 	{ "by", required_argument, NULL, CONVERT_BY },
+	{ "demangle", required_argument, NULL, CONVERT_DEMANGLE },
 	{ "from-format", required_argument, NULL, 'f' },
 	{ "to-format", required_argument, NULL, 't' },
 	{ "help", no_argument, NULL, 'h' },
@@ -81,6 +83,13 @@ static void set_by(struct conversion *c, const char *argument)
 	cli_usage("--by: \"%s\" is none of thread, process and all", argument);
 }
 
+static void set_demangle(struct conversion *c, const char *argument)
+{
+	c->has_demangle = true;
+	if (!demangle_mode_parse(argument, &c->demangle))
+		cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", argument);
+}
+
 /* Addresses are not to be thinned out or put together, and who reads a format that is made of them does that himself. */
 static void check_shape(const struct shape *s, const struct format *format)
 {
@@ -111,6 +120,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 			from_script = is_script(optarg);
 		else if (option == CONVERT_BY)
 			set_by(c, optarg);
+		else if (option == CONVERT_DEMANGLE)
+			set_demangle(c, optarg);
 		else if (option == 'h')
 			cli_help();
 		else if (option == 'V')
@@ -124,6 +135,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	check_shape(&c->filters.shape, format);
 	if (c->has_by && format->convert != convert_speedscope)
 		cli_usage("--by is for -t speedscope");
+	if (c->has_demangle && format->convert != convert_stream)
+		cli_usage("--demangle is for -t stream; the names of other captures are cprof-sym's");
 	if (from_script && format->convert != convert_stream)
 		cli_usage("-f perfscript is for -t stream, of which a second cprof-convert makes the rest: "
 			  "cprof-convert -t stream FILE | cprof-convert -t %s", format->name);
@@ -135,7 +148,7 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
-	struct conversion conversion = { 0 };
+	struct conversion conversion = { .demangle = DEMANGLE_SIMPLIFIED };
 	const struct format *format;
 	enum status status;
 

@@ -32,23 +32,15 @@ struct settings {
 	bool verbose;
 };
 
-static const char *const demangle_modes[] = {
-	[DEMANGLE_NONE] = "none",
-	[DEMANGLE_SIMPLIFIED] = "simplified",
-	[DEMANGLE_TEMPLATES] = "templates",
-	[DEMANGLE_FULL] = "full",
-};
-
 static enum demangle_mode parse_mode(const char *text)
 {
-	for (size_t i = 0; i < sizeof(demangle_modes) / sizeof(demangle_modes[0]); i++) {
-		if (strcmp(text, demangle_modes[i]) == 0) {
-			if (i != DEMANGLE_NONE && !demangle_possible())
-				cli_warn("built without libiberty: names stay mangled");
-			return (enum demangle_mode)i;
-		}
-	}
-	cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+	enum demangle_mode mode;
+
+	if (!demangle_mode_parse(text, &mode))
+		cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+	if (mode != DEMANGLE_NONE && !demangle_possible())
+		cli_warn("built without libiberty: names stay mangled");
+	return mode;
 }
 
 /* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 collapse() { "$here/collapse.py" "$@"; }
-convert() { cprof-convert -t stream "$@"; }
+convert() { cprof-convert -t stream --demangle none "$@"; } # the collapser knows nothing of C++
 
 # 1. By hand: every form of a line.
 same_folds() { # DESCRIPTION FILE: what collapses by the book is what cprof-fold makes of the stream
@@ -96,6 +96,30 @@ is "  is what has no file or no sample" "$(cat err)" "cprof-convert: flat: line 
 sed 's/+0x[0-9a-f]*\( (\)/\1/' forms >bare
 convert bare | cprof-fold -i >got
 same "no offsets" got want
+
+# Names are cprof-sym's: by default without parameters; of files alone.
+cat >cxx <<'X'
+a 1/1 [000] 1.0: 10 cpu-clock:
+	 1 ns::map<int, long>::get(int) const+0x1 (/x)
+	 2 void ns::put<int>(int) [clone .constprop.0]+0x1 (/x)
+	 4 (anonymous namespace)::f(char const*, ...) (/x)
+	 5 ns::g(int)::{lambda(char)#1}::operator()(char) const (inlined)
+	 5 std::ostream& std::operator<< <char>(std::ostream&, char) (/x)
+	 6 <alloc::vec::Vec<T> as core::iter::Iterator>::next (/x)
+	 7 main.(*T).f (/x)
+	 8 foo.isra.0 (/x)
+	 9 LazyCompile:~f<int>(int) file.js:1 (/tmp/perf-1.map)
+	 ffffffff81000000 k<int>(int) ([kernel.kallsyms])
+
+X
+cxx='LazyCompile:~f<int>(int) file.js:1;foo.isra.0;main.(*T).f'
+names() { sed '/ffff/d' cxx | cprof-convert -t stream "$@" | cprof-fold -i; }
+is "names of C++ and Rust are simplified, and no others" "$(names)" "a;$cxx;<alloc::vec::Vec as core::iter::Iterator>::next;std::operator<<;ns::g::{lambda#1}::operator();(anonymous namespace)::f;ns::put;ns::map::get 1"
+is "  with templates" "$(names --demangle templates)" "a;$cxx;<alloc::vec::Vec<T> as core::iter::Iterator>::next;std::operator<< <char>;ns::g::{lambda#1}::operator();(anonymous namespace)::f;ns::put<int>.constprop;ns::map<int, long>::get 1"
+is "  as they are" "$(names --demangle none)" "a;$cxx;<alloc::vec::Vec<T> as core::iter::Iterator>::next;std::ostream& std::operator<< <char>(std::ostream&, char);ns::g(int)::{lambda(char)#1}::operator()(char) const;(anonymous namespace)::f(char const*, ...);void ns::put<int>(int) [clone .constprop.0];ns::map<int, long>::get(int) const 1"
+is "  the kernel's as they are" "$(grep -v '^	 [1-9] ' cxx | cprof-convert -t stream | cprof-fold)" "a;k<int>(int) 1"
+status "an unknown way to demangle" 2 cprof-convert -t stream --demangle some cxx
+status "  it is for a stream" 2 cprof-convert -t pprof --demangle full cxx
 
 # What cprof-sym makes of it: the same, and nothing that perf made up is looked for in a file.
 sh=$(command -v sh)

@@ -94,7 +94,7 @@ static uint64_t read_text(int text, int stream, bool strict)
 	struct script_reader r;
 	uint64_t samples;
 
-	must(w && script_reader_init(&r, text, w) && script_read(&r) == 0 && writer_finish(w));
+	must(w && script_reader_init(&r, text, w, DEMANGLE_SIMPLIFIED) && script_read(&r) == 0 && writer_finish(w));
 	must(!strict || !r.bad);
 	must(r.bad <= r.lines && (r.bad == 0) == (r.why == NULL));
 	samples = r.samples;

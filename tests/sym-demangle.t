@@ -98,6 +98,82 @@ else
 	skip 'with libiberty and without it, C++ names are the same' 'built without libiberty'
 fi
 
+# Names that perf has demangled come to the same, and what is neither C++ nor Rust stays as it is.
+cat >"$tmp/keep" <<'X'
+plain_c
+foo.isra.0
+f.cold
+f.constprop.0
+work.part.3.cold
+main.(*T).Method
+runtime.(*mheap).alloc.func1
+net/http.(*conn).serve
+golang.org/x/tools/go/ssa.(*builder[...]).expr
+main.Map[go.shape.int,go.shape.func(int) bool]
+main.T.foo-fm
+type:.eq.[2]interface {}
+type:.hash.struct { main.f func(int) bool; main.g int }
+go:(*struct { sync.Mutex }).Lock
+LazyCompile:~f file.js:1
+LazyCompile:*(anonymous function) (/x/y.js:3:4)
+Function:~get<x> a.js:1
+caml_program
+camlStdlib__List__map_123
+Stdlib.List.map_123
+*String#index<Char>:Int32
+foo.bar!(int).baz
+-[NSFoo bar:(int)]
++[Foo(Category) bar]
+kfun:kotlin.collections#map(kotlin.Array<0:0>){}
+ghc_base_GHCziBase_map_info
+[libc.so.6+0x1234]
+py::f:/a/b.py
+foo (inlined)
+a (b)
+void (*foo<int>(int))(char)
+operator
+operator()
+foo::operator()
+foo::operator<
+foo::operator->
+operator new[]
+foo::operator bool
+foo::operator unsigned long
+(anonymous namespace)::foo
+(anonymous namespace)::foo::~foo
+foo[abi:cxx11]
+core::ptr::drop_in_place
+foo::bar::{{closure}}
+<lambda(int)>
+<unnamed>
+D main
+malloc@plt
+foo(
+foo)
+<
+(
+a<b
+a>b
+foo::
+{lambda
+f [clone
+f [clone ]
+f (.)
+X
+"$BUILD/tests/demangle-given" <"$tmp/keep" >"$tmp/got"
+is 'names of other languages are not cut' "$(cat "$tmp/got")" "$((4 * $(wc -l <"$tmp/keep"))) the same, 0 different"
+{
+	cut -d'|' -f1 "$tmp/table" | grep '^_[ZR]'
+	readelf -sW "$(gcc -print-file-name=libstdc++.so)" 2>/dev/null | awk '$4 == "FUNC" { sub(/@.*/, "", $8); print $8 }' |
+		sort -u | awk '/^_Z/ && !/cvM/ && NR % 3 == 0' # a conversion to a pointer to a member is cut wrong either way
+} >"$tmp/names"
+if [ "${able:-}" = 1 ]; then
+	"$BUILD/tests/demangle-given" <"$tmp/names" >"$tmp/got"
+	like 'names demangled in full, by perf or with templates are cut to the same' "$(tail -3 "$tmp/got")" '^[0-9]{4,} the same, 0 different$'
+else
+	skip 'names demangled in full, by perf or with templates are cut to the same' 'built without libiberty'
+fi
+
 # Few bytes that mean gigabytes stay as they are, and quickly.
 bomb_cxx=$(awk 'BEGIN { printf "_Z1fI1aIiiE"; for (i = 1; i < 36; i++) { c = substr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1, 1); printf "S0_IS%s_S%s_E", c, c }; print "EvT_" }')
 bomb_d=$(awk 'BEGIN { printf "_D1fFS1aHQeQg"; for (i = 0; i < 60; i++) printf "HQgQi"; print "Zv" }')

@@ -12,9 +12,9 @@ enum {
 	FLUSH_NS = 1000000000,
 };
 
-bool script_reader_init(struct script_reader *r, int fd, struct writer *w)
+bool script_reader_init(struct script_reader *r, int fd, struct writer *w, enum demangle_mode demangle)
 {
-	*r = (struct script_reader){ .fd = fd, .w = w };
+	*r = (struct script_reader){ .fd = fd, .w = w, .demangle = demangle };
 	script_segment_init(r);
 	return grow_array(&r->in, &r->cap, READ_SIZE, 1);
 }

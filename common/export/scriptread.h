@@ -3,7 +3,7 @@
  *
  *	struct script_reader r;
  *
- *	if (!script_reader_init(&r, fd, writer)) ...out of memory...
+ *	if (!script_reader_init(&r, fd, writer, DEMANGLE_SIMPLIFIED)) ...out of memory...
  *	got = script_read(&r);		// writes every good sample
  *	if (got < 0) ...errno, or the writer's error...
  *	if (r.bad)			// so many lines made no sense: r.first_bad, r.why
@@ -24,6 +24,7 @@
 
 #include "common/base/hash.h"
 #include "common/export/scriptline.h"
+#include "common/resolve/demangle.h"
 #include "common/stream/writer.h"
 
 enum {
@@ -35,6 +36,7 @@ enum {
 struct script_reader {
 	int fd;
 	struct writer *w;
+	enum demangle_mode demangle; /* of the names of functions in files */
 	uint64_t lines, bad, first_bad; /* lines read, lines left out, number of the first one */
 	const char *why;                /* of the first one */
 	uint64_t samples;               /* written */
@@ -70,7 +72,7 @@ struct script_reader {
 };
 
 /* False without memory; the object can be released all the same. The descriptor and the writer stay the caller's. */
-bool script_reader_init(struct script_reader *r, int fd, struct writer *w);
+bool script_reader_init(struct script_reader *r, int fd, struct writer *w, enum demangle_mode demangle);
 /* 0: all was read. -1: the system failed; see writer_error, else errno (ENOMEM too). */
 int script_read(struct script_reader *r);
 void script_reader_release(struct script_reader *r);

@@ -92,6 +92,21 @@ static enum name_source source_of(const struct script_known *k, bool kernel)
 	return kernel ? NAME_KSYM : is_perf_map(k) ? NAME_PERFMAP : k->kind == SCRIPT_JIT ? NAME_JITDUMP : NAME_SYMTAB;
 }
 
+/* A function's name by cprof-sym's rule, so that it is the same in captures of both. */
+static uint64_t function_name(struct script_reader *r, struct slice name, enum name_source source)
+{
+	struct buf text = { 0 };
+	uint64_t id;
+
+	if (source != NAME_SYMTAB) /* the others name it by rules of their own */
+		return script_string(r, name);
+	demangle_given(&text, name, r->demangle);
+	r->failed = text.failed || r->failed;
+	id = script_string(r, buf_view(&text));
+	buf_release(&text);
+	return id;
+}
+
 /* The names of a unit's frames: the function, then what is inlined into it. */
 static void put_names(struct script_reader *r, uint64_t frame, bool kernel, const uint32_t *members, size_t n)
 {
@@ -103,7 +118,7 @@ static void put_names(struct script_reader *r, uint64_t frame, bool kernel, cons
 		const struct script_known *k = &r->known[members[i]];
 		struct record rec = { .type = RECORD_SYMBOL, .symbol = { .frame = frame, .level = i, .source = source } };
 
-		rec.symbol.name = k->f.name.n ? script_string(r, k->f.name) : k->f.file.n ? place_name(r, k) :
+		rec.symbol.name = k->f.name.n ? function_name(r, k->f.name, source) : k->f.file.n ? place_name(r, k) :
 				  script_string(r, slice_of("[unknown]"));
 		rec.symbol.offset = i == 0 ? k->f.offset : 0;
 		rec.symbol.file = k->source.n ? script_string(r, k->source) : 0;

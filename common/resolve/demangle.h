@@ -31,5 +31,12 @@ void demangle(struct buf *out, struct slice name, enum demangle_mode mode);
  * no namespaces, but template arguments.
  */
 void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode);
+/*
+ * The same of a name that another tool has demangled, or has not. Only a name whose form says that it is C++ or Rust is
+ * changed: Go, OCaml, D and Crystal have brackets in names, too.
+ */
+void demangle_given(struct buf *out, struct slice name, enum demangle_mode mode);
+/* "none" ... "full"; false for any other text. */
+bool demangle_mode_parse(const char *text, enum demangle_mode *mode);
 
 #endif
