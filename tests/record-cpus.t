@@ -1,5 +1,6 @@
 #!/bin/sh
-# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used.
+# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used. CPUs that cannot be
+# sampled, at the start or later.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 cpus=$(getconf _NPROCESSORS_ONLN)
@@ -28,4 +29,98 @@ is "  is said in one sentence, with the number" "$(cat "$tmp/err")" \
 	"cprof-record: cannot open enough descriptors: $cpus CPU$([ "$cpus" = 1 ] || echo s) require $perf, and the limit is 16 (ulimit -Hn)"
 status "too few for BPF where it is asked for" 1 hard 40 cprof-record --engine bpf -a -o "$tmp/hard.bin" 0.1
 like "  is said, too" "$(cat "$tmp/err")" "require $least, and the limit is 40"
+
+# The list of online CPUs is covered in a mount namespace: CPUs come and go as $tmp/list has them.
+if [ "$cpus" -lt 2 ] || ! unshare -m true 2>/dev/null; then
+	skip "CPUs that come and go" "one CPU, or no mount namespace"
+	done_testing
+fi
+online=/sys/devices/system/cpu/online
+all=$(cat $online) last=$(sed 's/.*[,-]//' $online)
+row=$((last + 1)) # of the last CPU in the ledger
+listed() { # COMMAND...: in place of this shell
+	exec unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$tmp/list" $online "$@"
+}
+# list TEXT: in one write, as the recorder may read at any time
+list() { echo "$1" >"$tmp/list.new" && dd if="$tmp/list.new" of="$tmp/list" conv=notrunc status=none && truncate -s ${#1} "$tmp/list"; }
+sum() { cprof-dump "$1" 2>/dev/null | sed -n "s/^ledger time=[0-9]* cpu=$2 outcome=$3 count=\([0-9]*\)\$/\1/p" | tail -n 1; }
+running() { kill -0 "$recorder" 2>/dev/null; }
+await() { tries=0; while running && ! "$@" && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done; }
+begun() { cprof-dump "$bin" 2>/dev/null | grep -q '^cost'; }
+sampled() { [ -n "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" ]; }
+start() { # COMMAND...: $recorder, into $bin
+	: >"$tmp/list"
+	list "$1"
+	shift
+	rm -f "$bin"
+	listed "$@" -o "$bin" 2>"$tmp/err" &
+	recorder=$!
+	await begun
+}
+end() { kill -INT "$recorder" 2>/dev/null; wait "$recorder"; }
+
+# A CPU goes offline after the recorder has read the list and before it is sampled: the kernel says ENODEV. Later it comes back.
+bin=$tmp/gone.bin
+cat >"$tmp/gone.c" <<'EOF'
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long syscall(long n, ...)
+{
+	long (*real)(long, long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long, long))dlsym(RTLD_NEXT, "syscall");
+	__builtin_va_list v;
+	long a[6];
+
+	__builtin_va_start(v, n);
+	for (int i = 0; i < 6; i++)
+		a[i] = __builtin_va_arg(v, long);
+	__builtin_va_end(v);
+	if (n == SYS_perf_event_open && (int)a[2] == atoi(getenv("GONE_CPU")) && access(getenv("GONE_FILE"), F_OK) == 0) {
+		errno = ENODEV;
+		return -1;
+	}
+	return real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+EOF
+if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC -o "$tmp/gone.so" "$tmp/gone.c" -ldl 2>/dev/null; then
+	for engine in bpf perf; do
+		touch "$tmp/gone"
+		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" cprof-record -a --engine $engine
+		ok "$engine: a CPU that is gone when it is to be sampled does not end the recorder" running
+		list 0
+		rm "$tmp/gone"
+		list "$all"
+		[ $engine = perf ] || await sampled
+		end
+		is "  status" $? 0
+		[ $engine = perf ] || like "  it is sampled when it is back" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
+	done
+else
+	skip "a CPU that is gone when it is to be sampled" "no library can be preloaded"
+fi
+
+# A CPU comes online and cannot be sampled: of the three descriptors that it takes two are free.
+start 0 cprof-record -a
+free=0 limit=0
+while [ $free -lt 2 ]; do
+	[ -e "/proc/$recorder/fd/$limit" ] || free=$((free + 1))
+	limit=$((limit + 1))
+done
+prlimit --pid "$recorder" --nofile=$limit:
+list "$all"
+lost() { [ "$(sum "$bin" $row failed)" -gt 150 ] 2>/dev/null; }
+await lost
+prlimit --pid "$recorder" --nofile=$((limit + 64)):
+await sampled
+end
+is "a CPU that cannot be sampled: status" $? 0
+is "  it is said once" "$(grep -c "^cprof-record: cannot sample CPU [0-9]*: Too many open files (its ticks count as lost)\$" "$tmp/err")" 1
+missing=$(sum "$bin" $row failed) expected=$(sum "$bin" $row expected)
+if [ "${missing:-0}" -gt 150 ]; then pass "  its ticks are lost"; else fail "  its ticks are lost"; diag "${missing:-none}"; fi
+like "  which the summary has" "$(tail -n 1 "$tmp/err")" "lost: [0-9, a-z]*[0-9]+ failed"
+like "  it is sampled when that can be" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
+if [ "${expected:-0}" -gt "${missing:-0}" ]; then pass "  all of them are expected"; else fail "  all of them are expected"; diag "${expected:-none}"; fi
 done_testing

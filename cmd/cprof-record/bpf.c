@@ -149,14 +149,6 @@ static uint64_t began(struct engine *e, unsigned int cpu)
 	return host_mono_ns();
 }
 
-static bool add_cpu(struct engine *e, unsigned int cpu)
-{
-	struct bpf_engine *b = of(e);
-
-	return sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
-	       (!b->counted || counted_add_cpu(b->counted, cpu));
-}
-
 static void drop_cpu(struct engine *e, unsigned int cpu)
 {
 	struct bpf_engine *b = of(e);
@@ -170,6 +162,38 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 			return;
 		}
 	}
+}
+
+static bool add_cpu(struct engine *e, unsigned int cpu)
+{
+	struct bpf_engine *b = of(e);
+	int saved;
+
+	if (sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
+	    (!b->counted || counted_add_cpu(b->counted, cpu)))
+		return true;
+	saved = errno;
+	drop_cpu(e, cpu);
+	errno = saved;
+	return false;
+}
+
+static bool has_event(const struct bpf_engine *b, unsigned int cpu)
+{
+	size_t i = 0;
+
+	if (!b->base.options->ticks || !options_samples(b->base.options, cpu))
+		return true;
+	while (i < b->n && b->events[i].cpu != cpu)
+		i++;
+	return i < b->n;
+}
+
+static bool has_cpu(struct engine *e, unsigned int cpu)
+{
+	struct bpf_engine *b = of(e);
+
+	return sideband_has(&b->sideband, cpu) && has_event(b, cpu) && (!b->counted || counted_has_cpu(b->counted, cpu));
 }
 
 /* Where other programs run that the kernel lets ours not interrupt, it is to look for ticks that were kept from it. */
@@ -200,10 +224,15 @@ static bool sample(struct engine *e, struct buf *error)
 		return false;
 	}
 	for (size_t i = 0; i < b->cpus.n; i++) {
-		if (!add_event(b, b->cpus.items[i])) {
+		/* A CPU that went offline before this or before the side-band was opened is left to hotplug.c. */
+		if (sideband_has(&b->sideband, b->cpus.items[i]) && !add_event(b, b->cpus.items[i]) && errno != ENODEV) {
 			diagnose_perf(errno, true, error);
 			return false;
 		}
+	}
+	if (b->n == 0 && b->base.options->ticks) {
+		diagnose_perf(ENODEV, true, error);
+		return false;
 	}
 	return (!b->counted || counted_begin(b->counted, &b->cpus, error)) && (!b->offcpu || offcpu_begin(b->offcpu, error));
 }
@@ -367,7 +396,7 @@ static void close_engine(struct engine *e)
 }
 
 static const struct engine_ops ops = {
-	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
+	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget, .regroup = regroup,
 	.began = began, .rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };

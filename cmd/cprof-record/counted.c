@@ -287,11 +287,28 @@ bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *e
 {
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = 0; k < cpus->n; k++) {
-			if (wants(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k])) {
+			/* A CPU that is offline by now is left to hotplug.c. */
+			if (wants(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k]) && errno != ENODEV) {
 				say_why(&c->items[i], false, error);
 				return false;
 			}
 		}
+	}
+	return true;
+}
+
+bool counted_has_cpu(const struct counted *c, unsigned int cpu)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct one *e = &c->items[i];
+		size_t k = 0;
+
+		if (!wants(c, e, cpu))
+			continue;
+		while (k < e->n && e->counters[k].cpu != cpu)
+			k++;
+		if (k == e->n)
+			return false;
 	}
 	return true;
 }

@@ -29,6 +29,8 @@ struct counted *counted_open(const struct options *o, const struct cpu_list *onl
 void counted_close(struct counted *c); /* NULL is fine */
 /* On these CPUs, of which those that are sampled are taken. */
 bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error);
+/* Are all events counted on that CPU that should be? */
+bool counted_has_cpu(const struct counted *c, unsigned int cpu);
 bool counted_add_cpu(struct counted *c, unsigned int cpu); /* false: errno */
 void counted_drop_cpu(struct counted *c, unsigned int cpu);
 /* The options have another rate now. */

@@ -29,9 +29,12 @@ struct engine_counts {
 
 struct engine_ops {
 	const char *name;
-	/* False: error is a sentence. cpu: one that came online after the start. */
+	/* False: error is a sentence. A CPU that went offline meanwhile is left out. */
 	bool (*sample)(struct engine *e, struct buf *error);
+	/* One that came online after the start, or was left out. False: errno, and nothing is left of it. */
 	bool (*add_cpu)(struct engine *e, unsigned int cpu);
+	/* Is the engine attached to the CPU, with all that it has on one? */
+	bool (*has_cpu)(struct engine *e, unsigned int cpu);
 	/* Since when the CPU's ticks are told of; NULL: since the engine was opened. */
 	uint64_t (*began)(struct engine *e, unsigned int cpu);
 	void (*drop_cpu)(struct engine *e, unsigned int cpu);

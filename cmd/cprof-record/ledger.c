@@ -35,6 +35,20 @@ void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t 
 	r->since = now;
 }
 
+void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period)
+{
+	struct ledger_row *r = period ? row_of(l, (size_t)cpu + 1) : NULL;
+	uint64_t ticks;
+
+	if (!r || r->online || now <= since)
+		return;
+	r->failed_ns += now - since;
+	ticks = r->failed_ns / period;
+	r->failed_ns %= period;
+	r->outcomes[OUTCOME_FAILED] += ticks;
+	r->expected_ns += ticks * period;
+}
+
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 {
 	struct ledger_row *r = row_of(l, (size_t)cpu + 1);

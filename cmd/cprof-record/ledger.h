@@ -13,6 +13,7 @@ struct ledger_row {
 	bool used, online;
 	uint64_t since;       /* online and sampled since then */
 	uint64_t expected_ns; /* CPU time before that */
+	uint64_t failed_ns;   /* since the last FAILED tick, of a CPU that cannot be sampled */
 	uint64_t expected;    /* ticks of the time before the rate changed last */
 	uint64_t idle_ns;     /* of the CPU, when its account began; 0: it has not */
 	uint64_t idle_told;   /* ticks that were IDLE then */
@@ -49,6 +50,8 @@ struct ledger {
 void ledger_release(struct ledger *l);
 /* The CPU is sampled from now on; it may have run without us since the moment given. */
 void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
+/* The CPU was online in that time and could not be sampled: its ticks are expected, and FAILED. */
+void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
 /* So many samples more wait to be written, with 0 none at all; row as below. */
 void ledger_waiting(struct ledger *l, size_t row, uint64_t n);

@@ -23,6 +23,7 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/descriptors.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/hotplug.h"
 #include "cmd/cprof-record/metrics.h"
 #include "cmd/cprof-record/report.h"
 #include "cmd/cprof-record/steps.h"
@@ -209,44 +210,6 @@ static void snapshot(struct recorder *r)
 	}
 }
 
-static void read_online(struct recorder *r)
-{
-	if (!host_online_cpus(&r->online))
-		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
-	r->cpus.n = 0;
-	for (size_t i = 0; i < r->online.n; i++) {
-		if (options_samples(&r->o, r->online.items[i]) &&
-		    grow_array(&r->cpus.items, &r->cpus.cap, r->cpus.n, sizeof(*r->cpus.items)))
-			r->cpus.items[r->cpus.n++] = r->online.items[i];
-	}
-}
-
-/* Attaches to CPUs that came, lets go of those that went. */
-static void follow_hotplug(struct recorder *r, uint64_t now)
-{
-	struct cpu_list before = r->online;
-
-	r->online = (struct cpu_list){ 0 };
-	read_online(r);
-	for (size_t i = 0; i < before.n; i++) {
-		if (!cpu_list_has(&r->online, before.items[i])) {
-			r->engine->ops->drop_cpu(r->engine, before.items[i]);
-			ledger_offline(&r->ledger, before.items[i], now);
-		}
-	}
-	for (size_t i = 0; i < r->online.n; i++) {
-		unsigned int cpu = r->online.items[i];
-
-		if (cpu_list_has(&before, cpu) || !r->engine->ops->add_cpu(r->engine, cpu))
-			continue;
-		r->engine->ops->watch(r->engine, r->epoll);
-		if (r->o.ticks && cpu_list_has(&r->cpus, cpu))
-			ledger_online(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
-	}
-	cpu_list_release(&before);
-	r->looked = now;
-}
-
 /* A service's group is made anew each time that the service starts: what is recorded is what stands at the path. */
 static void follow_groups(struct recorder *r)
 {
@@ -369,7 +332,7 @@ static void record(struct recorder *r)
 			continue;
 		}
 		turns_flush(r, now);
-		follow_hotplug(r, now);
+		hotplug_follow(r, now);
 		follow_groups(r);
 		targets_look(&r->targets);
 		look_for_privilege(r, now);
@@ -389,8 +352,7 @@ static void finish(struct recorder *r)
 
 	notify_stopping(&r->notify);
 	r->engine->ops->stop(r->engine);
-	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
-		ledger_offline(&r->ledger, r->cpus.items[i], r->engine->ended);
+	hotplug_end(r);
 	r->stopped = now = host_mono_ns();
 	steps_finish(r);
 	emit_jit(&r->emit, now);
@@ -488,7 +450,7 @@ static void prepare(struct recorder *r, char **argv)
 	libbpf_set_print(be_quiet);
 	output_open(&r->output, &r->o, &r->mask_before);
 	metrics_open(r);
-	read_online(r);
+	hotplug_read(r);
 	limit_depth(&r->o);
 	if (r->o.command)
 		prepare_command(r);
@@ -545,12 +507,8 @@ static void start(struct recorder *r)
 	r->started = r->looked = r->stirred = host_mono_ns();
 	begin_output(r, r->settled[0]);
 	r->settle_next = r->started + SETTLE_INTERVAL;
+	hotplug_begin(r);
 	ledger_explain(&r->ledger, &r->cpus, 0, false);
-	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {
-		uint64_t began = r->engine->ops->began ? r->engine->ops->began(r->engine, r->cpus.items[i]) : r->opened;
-
-		ledger_online(&r->ledger, r->cpus.items[i], began, began, engine_period(&r->o));
-	}
 	if (r->o.command)
 		command_go(&r->command);
 	notify_ready(&r->notify);

@@ -150,10 +150,10 @@ static bool add_targets(struct perf_engine *p, const struct cpu_list *online)
 		}
 	}
 	for (size_t c = 0; !options_targeted(o) && c < online->n; c++) {
-		if (!add_event(p, -1, online->items[c]))
+		if (!add_event(p, -1, online->items[c]) && errno != ENODEV)
 			return false;
 	}
-	return true;
+	return p->n > 0;
 }
 
 static bool is_idle(const struct perf_engine *p, uint64_t ip)
@@ -341,6 +341,11 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 	}
 }
 
+static bool has_cpu(struct engine *e, unsigned int cpu)
+{
+	return options_targeted(e->options) || ring_of(of(e), cpu) != NULL;
+}
+
 static void watch(struct engine *e, int epoll)
 {
 	for (size_t i = 0; i < of(e)->n; i++)
@@ -417,7 +422,7 @@ static void close_engine(struct engine *e)
 }
 
 static const struct engine_ops ops = {
-	.name = "perf", .sample = enable, .add_cpu = add_cpu, .drop_cpu = drop_cpu, .drain = drain,
+	.name = "perf", .sample = enable, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };

@@ -19,7 +19,9 @@ struct recorder {
 	struct tables tables;
 	struct spaces spaces;
 	struct ledger ledger;
-	struct cpu_list online, cpus; /* now; of those, the sampled ones */
+	struct cpu_list online, cpus; /* those that the engine has; of those, the sampled ones */
+	struct cpu_list unsampled;    /* online, but the engine could not be attached at the last look */
+	bool unsampled_said;
 	struct buf command_line;
 	struct command command;
 	struct targets targets;

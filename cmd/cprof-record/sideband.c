@@ -180,6 +180,15 @@ bool sideband_open(struct sideband *s, const struct cpu_list *cpus, uint32_t rin
 	return true;
 }
 
+bool sideband_has(const struct sideband *s, unsigned int cpu)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->rings[i].cpu == cpu)
+			return true;
+	}
+	return false;
+}
+
 void sideband_drop(struct sideband *s, unsigned int cpu)
 {
 	for (size_t i = 0; i < s->n; i++) {

@@ -44,6 +44,7 @@ struct sideband {
 /* False: errno. A CPU that is offline by now has no ring. */
 bool sideband_open(struct sideband *s, const struct cpu_list *cpus, uint32_t ring_bytes);
 bool sideband_add(struct sideband *s, unsigned int cpu);
+bool sideband_has(const struct sideband *s, unsigned int cpu);
 void sideband_drop(struct sideband *s, unsigned int cpu);
 void sideband_drain(struct sideband *s, struct queue *q);
 void sideband_close(struct sideband *s);

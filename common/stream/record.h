@@ -101,7 +101,7 @@ enum outcome {
 	OUTCOME_GUEST = 4,     /* a virtual machine's guest was running */
 	OUTCOME_RING_FULL = 5, /* lost: user space was late */
 	OUTCOME_NESTED = 6,    /* lost: inside another sample, or another program of the recorder's */
-	OUTCOME_FAILED = 7,    /* lost: the kernel gave an error */
+	OUTCOME_FAILED = 7,    /* lost: the kernel gave an error, as when a CPU cannot be sampled */
 	OUTCOME_THROTTLED = 8, /* lost: the kernel throttled the event */
 	OUTCOME_OFFLINE = 9,   /* lost: the CPU was away before we re-attached */
 	OUTCOME_NO_MEMORY = 10,

@@ -1,0 +1,114 @@
+#include "cmd/cprof-record/hotplug.h"
+
+#include <errno.h>
+
+#include "cmd/cli.h"
+
+void hotplug_read(struct recorder *r)
+{
+	if (!host_online_cpus(&r->online))
+		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
+	r->cpus.n = 0;
+	for (size_t i = 0; i < r->online.n; i++) {
+		if (options_samples(&r->o, r->online.items[i]) &&
+		    grow_array(&r->cpus.items, &r->cpus.cap, r->cpus.n, sizeof(*r->cpus.items)))
+			r->cpus.items[r->cpus.n++] = r->online.items[i];
+	}
+}
+
+/* Removes CPUs that the engine does not have from both lists: the next look finds them as new ones. */
+static void keep_attached(struct recorder *r)
+{
+	size_t n = 0, sampled = 0;
+
+	for (size_t i = 0; i < r->online.n; i++) {
+		if (r->engine->ops->has_cpu(r->engine, r->online.items[i]))
+			r->online.items[n++] = r->online.items[i];
+		else
+			r->engine->ops->drop_cpu(r->engine, r->online.items[i]);
+	}
+	r->online.n = n;
+	for (size_t i = 0; i < r->cpus.n; i++) {
+		if (cpu_list_has(&r->online, r->cpus.items[i]))
+			r->cpus.items[sampled++] = r->cpus.items[i];
+	}
+	r->cpus.n = sampled;
+}
+
+void hotplug_begin(struct recorder *r)
+{
+	keep_attached(r);
+	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {
+		uint64_t began = r->engine->ops->began ? r->engine->ops->began(r->engine, r->cpus.items[i]) : r->opened;
+
+		ledger_online(&r->ledger, r->cpus.items[i], began, began, engine_period(&r->o));
+	}
+}
+
+/* The CPU is online and was not sampled since the last look. */
+static void lose_ticks(struct recorder *r, unsigned int cpu, uint64_t now)
+{
+	if (r->o.ticks && options_samples(&r->o, cpu))
+		ledger_unsampled(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
+}
+
+static void report_failed(struct recorder *r, unsigned int cpu, int err)
+{
+	if (!r->unsampled_said && !r->o.quiet)
+		cli_warn("cannot sample CPU %u: %s%s", cpu, strerror(err), r->o.ticks ? " (its ticks count as lost)" : "");
+	r->unsampled_said = true;
+}
+
+/* False: it is not attached. */
+static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
+{
+	bool failed = cpu_list_has(&r->unsampled, cpu), attached = r->engine->ops->add_cpu(r->engine, cpu);
+	int err = errno;
+
+	if (failed || !attached)
+		lose_ticks(r, cpu, now);
+	if (!attached) {
+		if (err != ENODEV || failed) /* the first time it has most likely gone offline again */
+			report_failed(r, cpu, err);
+		return false;
+	}
+	r->engine->ops->watch(r->engine, r->epoll);
+	if (r->o.ticks && cpu_list_has(&r->cpus, cpu))
+		ledger_online(&r->ledger, cpu, failed ? now : r->looked, now, engine_period(&r->o));
+	return true;
+}
+
+void hotplug_follow(struct recorder *r, uint64_t now)
+{
+	struct cpu_list before = r->online, failed = { 0 };
+
+	r->online = (struct cpu_list){ 0 };
+	hotplug_read(r);
+	for (size_t i = 0; i < before.n; i++) {
+		if (!cpu_list_has(&r->online, before.items[i])) {
+			r->engine->ops->drop_cpu(r->engine, before.items[i]);
+			ledger_offline(&r->ledger, before.items[i], now);
+		}
+	}
+	for (size_t i = 0; i < r->online.n; i++) {
+		unsigned int cpu = r->online.items[i];
+
+		if (!cpu_list_has(&before, cpu) && !attach_cpu(r, cpu, now) &&
+		    grow_array(&failed.items, &failed.cap, failed.n, sizeof(*failed.items)))
+			failed.items[failed.n++] = cpu;
+	}
+	if (failed.n)
+		keep_attached(r);
+	cpu_list_release(&before);
+	cpu_list_release(&r->unsampled);
+	r->unsampled = failed;
+	r->looked = now;
+}
+
+void hotplug_end(struct recorder *r)
+{
+	for (size_t i = 0; i < r->unsampled.n; i++)
+		lose_ticks(r, r->unsampled.items[i], r->engine->ended);
+	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
+		ledger_offline(&r->ledger, r->cpus.items[i], r->engine->ended);
+}
