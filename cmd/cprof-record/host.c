@@ -66,9 +66,20 @@ uint64_t host_mono_ns(void)
 
 bool cpu_list_has(const struct cpu_list *cpus, unsigned int cpu)
 {
-	for (size_t i = 0; i < cpus->n; i++)
-		if (cpus->items[i] == cpu)
+	size_t first = 0, n = cpus->n;
+
+	while (n > 0) {
+		size_t half = n / 2;
+
+		if (cpus->items[first + half] == cpu)
 			return true;
+		if (cpus->items[first + half] < cpu) {
+			first += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
 	return false;
 }
 

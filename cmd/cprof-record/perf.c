@@ -28,6 +28,8 @@ struct perf_engine {
 	struct perf_event_attr attr;
 	struct ring *rings; /* one a CPU */
 	size_t n, cap;
+	uint32_t *places;   /* by CPU: the place of its ring, plus 1; each thread's event on each CPU asks for it */
+	size_t n_places, cap_places;
 	int *others;        /* further events that write into those rings */
 	size_t n_others, cap_others;
 	struct idle_ranges idle;
@@ -70,25 +72,31 @@ static bool opens(struct perf_engine *p, pid_t pid, unsigned int cpu, int *fd)
 
 static struct ring *ring_of(struct perf_engine *p, unsigned int cpu)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		if (p->rings[i].cpu == cpu)
-			return &p->rings[i];
+	return cpu < p->n_places && p->places[cpu] ? &p->rings[p->places[cpu] - 1] : NULL;
+}
+
+static bool reserve_place(struct perf_engine *p, unsigned int cpu)
+{
+	while (p->n_places <= cpu) {
+		if (!grow_array(&p->places, &p->cap_places, p->n_places, sizeof(*p->places)))
+			return false;
+		p->places[p->n_places++] = 0;
 	}
-	return NULL;
+	return true;
 }
 
 /* One event; it brings a ring of its own, or writes into the CPU's. False: errno. */
 static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
-	struct ring *ring = ring_of(p, cpu);
+	struct ring *ring;
 	int fd;
 
-	if (!grow_array(&p->rings, &p->cap, p->n, sizeof(*p->rings)) ||
+	if (!reserve_place(p, cpu) || !grow_array(&p->rings, &p->cap, p->n, sizeof(*p->rings)) ||
 	    !grow_array(&p->others, &p->cap_others, p->n_others, sizeof(*p->others))) {
 		errno = ENOMEM;
 		return false;
 	}
-	ring = ring_of(p, cpu);
+	ring = ring_of(p, cpu); /* not before the array has grown */
 	if (!opens(p, pid, cpu, &fd))
 		return false;
 	if (ring) {
@@ -97,7 +105,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 			return true;
 		}
 	} else if (ring_map(&p->rings[p->n], fd, cpu, p->base.options->memory.sideband)) {
-		p->n++;
+		p->places[cpu] = (uint32_t)++p->n;
 		return true;
 	}
 	close(fd);
@@ -336,6 +344,8 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 	struct ring *r = ring_of(p, cpu);
 
 	if (r && !options_targeted(e->options)) {
+		p->places[p->rings[p->n - 1].cpu] = p->places[cpu];
+		p->places[cpu] = 0;
 		ring_close(r);
 		*r = p->rings[--p->n];
 	}
@@ -417,6 +427,7 @@ static void close_engine(struct engine *e)
 	free(p->shards);
 	buf_release(&p->record);
 	free(p->others);
+	free(p->places);
 	free(p->rings);
 	free(p);
 }
