@@ -49,7 +49,7 @@ while time.monotonic() < until: json.dumps([{"key": i} for i in range(2000)])' &
 python=$!
 status "the system is recorded at 999 Hz" 0 cprof-record -F 999 -a -o "$work/mixed.bin" 4
 like "with a summary" "$(cat "$tmp/err")" \
-	'^cprof-record: [0-9]+ sample[s]* of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s \+ [0-9.]+ s in BPF'
+	'^cprof-record: [0-9]+ sample[s]* of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s to start and end, [0-9.]+ s \+ [0-9.]+ s in BPF between = [0-9.]+ % of a CPU per CPU$'
 # shares COMPLETE FP TRUNCATED...: percentages of "user stacks 97.6 % complete, 1.9 % by ...", 0 where there is none
 shares() { sed 's/%/ /g' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^(complete|by|truncated)/) v[substr($i, 1, 2)] = $(i - 1) }
 	END { print v["co"] + 0, v["by"] + 0, v["tr"] + 0 }'; }

@@ -149,6 +149,19 @@ static void update_event(struct ledger_event *ev, struct engine *e, size_t event
 	*runs += sums.n[EVENT_RUNS];
 }
 
+static uint64_t tables_ns(const struct emit *emit)
+{
+	return emit->spaces ? emit->spaces->tables->cpu_ns : 0;
+}
+
+uint64_t ledger_own_ns(const struct emit *emit)
+{
+	struct rusage use;
+
+	getrusage(RUSAGE_SELF, &use);
+	return timeval_ns(use.ru_utime) + timeval_ns(use.ru_stime) + tables_ns(emit);
+}
+
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last)
 {
 	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
@@ -185,7 +198,7 @@ void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, 
 	if (emit->spaces)
 		update_tables(l, emit->spaces);
 	getrusage(RUSAGE_SELF, &use);
-	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime) + (emit->spaces ? emit->spaces->tables->cpu_ns : 0);
+	l->costs[COST_USER_NS] = timeval_ns(use.ru_utime) + tables_ns(emit);
 	l->costs[COST_SYSTEM_NS] = timeval_ns(use.ru_stime);
 	l->costs[COST_BPF_NS] = run_ns;
 	l->costs[COST_BPF_RUNS] = runs;

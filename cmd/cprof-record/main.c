@@ -350,6 +350,7 @@ static void finish(struct recorder *r)
 {
 	uint64_t now;
 
+	r->own_stopped = ledger_own_ns(&r->emit);
 	notify_stopping(&r->notify);
 	r->engine->ops->stop(r->engine);
 	hotplug_end(r);
@@ -512,6 +513,7 @@ static void start(struct recorder *r)
 	if (r->o.command)
 		command_go(&r->command);
 	notify_ready(&r->notify);
+	r->own_started = ledger_own_ns(&r->emit);
 }
 
 int main(int argc, char **argv)

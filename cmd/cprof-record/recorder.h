@@ -31,6 +31,7 @@ struct recorder {
 	int descriptors; /* the most that we may have */
 	bool interrupted;
 	uint64_t started, stopped;
+	uint64_t own_started, own_stopped; /* CPU time of our own until recording had begun, and until it began to end */
 	uint64_t hung_up; /* an event of a task ended then */
 	uint64_t opened;  /* the engine: just before that */
 	uint64_t settle_next; /* waits that go on are told of then, at the latest */

@@ -165,12 +165,23 @@ static void print_samples(const struct recorder *r)
 		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
 }
 
+/* Start and end apart, since they cost the same however long is recorded. */
+static void print_cost(const struct recorder *r, double wall)
+{
+	double steady = (double)(r->own_stopped - r->own_started) / 1e9, all = (double)ledger_own_ns(&r->emit) / 1e9;
+	double bpf = (double)r->ledger.costs[COST_BPF_NS] / 1e9;
+	size_t cpus = r->cpus.n ? r->cpus.n : 1;
+
+	fprintf(stderr, "; cost %.3f s to start and end, %.3f s", all - steady, steady);
+	if (r->engine->accounts_program)
+		fprintf(stderr, " + %.3f s in BPF", bpf);
+	if (wall > 0)
+		fprintf(stderr, " between = %.3f %% of a CPU per CPU", 100 * (steady + bpf) / wall / (double)cpus);
+}
+
 void report_summary(const struct recorder *r)
 {
 	double wall = (double)(r->stopped - r->started) / 1e9;
-	double own = (double)(r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS]) / 1e9;
-	double bpf = (double)r->ledger.costs[COST_BPF_NS] / 1e9;
-	size_t cpus = r->cpus.n ? r->cpus.n : 1;
 
 	if (r->progress)
 		fputs("\r\033[K", stderr);
@@ -181,11 +192,7 @@ void report_summary(const struct recorder *r)
 		r->emit.processes == 1 ? "" : "es", wall, output_bytes(&r->output));
 	print_losses(r);
 	print_stacks(r);
-	fprintf(stderr, "; cost %.3f s", own);
-	if (r->engine->accounts_program)
-		fprintf(stderr, " + %.3f s in BPF", bpf);
-	if (wall >= 1) /* in less, getting ready is all of it */
-		fprintf(stderr, " = %.3f %% of a CPU per CPU", 100 * (own + bpf) / wall / (double)cpus);
+	print_cost(r, wall);
 	fputc('\n', stderr);
 	if (ksym_why(r->emit.ksym))
 		cli_warn("%s", ksym_why(r->emit.ksym));
