@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/kernel.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/vdso.h"
 #include "common/stream/record.h"
 
@@ -407,6 +408,20 @@ static int diagnose(char **args)
 	return 0;
 }
 
+/* The reason in a verifier's log. */
+static int reason(char **args)
+{
+	char log[4096];
+	size_t n = fread(log, 1, sizeof(log) - 1, stdin);
+	const char *line;
+
+	(void)args;
+	log[n] = '\0';
+	line = refusal_reason(log, &n);
+	printf("%.*s\n", line ? (int)n : 4, line ? line : "none");
+	return 0;
+}
+
 static int capability(char **args)
 {
 	puts(have_capability(atoi(args[0])) ? "yes" : "no");
@@ -449,7 +464,7 @@ int main(int argc, char **argv)
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
 		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
-		{ "ksym", ksym, 0 },	     { "queue", queue, 0 },
+		{ "reason", reason, 0 },    { "ksym", ksym, 0 },	     { "queue", queue, 0 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

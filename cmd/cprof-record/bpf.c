@@ -15,6 +15,7 @@
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/lanes.h"
 #include "cmd/cprof-record/offcpu.h"
+#include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/shards.h"
 #include "cmd/cprof-record/sideband.h"
 
@@ -48,6 +49,8 @@ struct bpf_engine {
 	struct offcpu *offcpu;     /* NULL: waiting time is not asked for */
 	struct counted *counted;   /* NULL: nor are other events */
 	bool stopped;
+	int walk_errno; /* why the program that walks by tables was not loaded; 0: it was, or was not to be */
+	bool walk_refused; /* by the verifier */
 	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
@@ -469,6 +472,7 @@ static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const 
 	int saved, prototype;
 	bool loaded;
 
+	refusal_clear();
 	b->sample = sample_bpf__open();
 	if (!b->sample)
 		return false;
@@ -507,6 +511,10 @@ static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
 			continue;
 		if (load_so(b, idle, &ways[i]))
 			return true;
+		if (ways[i].by_table) {
+			b->walk_errno = errno;
+			b->walk_refused = refusal_program() != NULL;
+		}
 		if (errno == EPERM) /* the others need the same rights */
 			return false;
 	}
@@ -533,11 +541,23 @@ static bool load(struct bpf_engine *b, const struct idle_ranges *idle)
 	return b->rings && lanes_init(&b->lanes, b->sample);
 }
 
+/* Not the kernel's fault: as often it is the compiler's code that this verifier does not follow. */
+static void warn_walk(const struct bpf_engine *b)
+{
+	if (b->walk_refused)
+		cli_warn("user stacks are followed by frame pointers alone: the verifier refuses the program that walks by tables%s",
+			 refusal_reported() ? "" : " (-v shows the reason)");
+	else if (b->walk_errno)
+		cli_warn("user stacks are followed by frame pointers alone: cannot load the program that walks by tables: %s",
+			 strerror(b->walk_errno));
+}
+
 static bool load_others(struct bpf_engine *b, struct buf *error)
 {
 	const struct options *o = b->base.options;
 	int rings[2], n = 0;
 
+	refusal_clear();
 	if (o->off_cpu && !(b->offcpu = offcpu_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
 		return false;
 	if (o->n_events && !(b->counted = counted_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
@@ -563,6 +583,7 @@ static void load_follow(struct bpf_engine *b)
 	bool filter = options_targeted(b->base.options) && b->base.options->n_tids == 0;
 	struct buf why = { 0 };
 
+	refusal_clear();
 	b->follow = follow_bpf__open();
 	if (b->follow) {
 		b->follow->rodata->filter = filter;
@@ -606,7 +627,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	}
 #if defined(__x86_64__)
 	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
-		cli_warn("user stacks are followed by frame pointers alone: this kernel does not take the program that walks by tables");
+		warn_walk(b);
 #endif
 	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/refusal.h"
 
 /* Older headers lack the last ones. */
 enum { SYS_ADMIN = 21, SYSLOG = 34, PERFMON = 38, BPF = 39 };
@@ -151,6 +152,9 @@ void diagnose_bpf(int err, struct buf *s)
 		buf_printf(s, "the kernel is locked down (/sys/kernel/security/lockdown: %s)", buf_cstr(&mode));
 	else if (err == EPERM)
 		say_memory_limit(s);
+	else if (refusal_program() && (err == EACCES || err == EINVAL || err == E2BIG || err == ENOSPC))
+		buf_printf(s, "the verifier refuses the program \"%s\"%s", refusal_program(),
+			   refusal_reported() ? "" : " (-v shows the reason)");
 	else if (err == EACCES)
 		buf_text(s, "every capability is there, but the kernel's verifier does not accept the program");
 	else if (err == EINVAL || err == E2BIG)

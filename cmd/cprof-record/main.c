@@ -25,6 +25,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/hotplug.h"
 #include "cmd/cprof-record/metrics.h"
+#include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/report.h"
 #include "cmd/cprof-record/steps.h"
 #include "cmd/cprof-record/turns.h"
@@ -102,14 +103,6 @@ static bool in_inner_pid_namespace(void)
 	struct stat st;
 
 	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino != PID_INIT_INO;
-}
-
-static int be_quiet(enum libbpf_print_level level, const char *fmt, va_list ap)
-{
-	(void)level;
-	(void)fmt;
-	(void)ap;
-	return 0;
 }
 
 static bool has_descriptors(size_t needed, const struct recorder *r, struct buf *error)
@@ -448,7 +441,7 @@ static void prepare(struct recorder *r, char **argv)
 	struct idle_ranges idle;
 
 	keep_command_line(r, argv);
-	libbpf_set_print(be_quiet);
+	refusal_listen(r->o.verbose ? cli_warn : NULL);
 	output_open(&r->output, &r->o, &r->mask_before);
 	metrics_open(r);
 	hotplug_read(r);

@@ -9,6 +9,7 @@
 #include "bpf/offcpu.skel.h"
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/scratches.h"
 
 enum { LOOK_BYTES = 64 << 10 };
@@ -135,7 +136,8 @@ static void say_why(struct buf *error)
 	int saved = errno;
 
 	diagnose_bpf(saved, &why);
-	buf_printf(error, "--off-cpu cannot be had (it needs BTF and Linux 5.19 or newer): %s", buf_cstr(&why));
+	buf_printf(error, "--off-cpu cannot be had%s: %s", refusal_program() ? "" : " (it needs BTF and Linux 5.19 or newer)",
+		   buf_cstr(&why));
 	buf_release(&why);
 }
 

@@ -18,7 +18,7 @@ static const uint64_t ring_default = 64ull << 20;
 static const uint64_t off_cpu_default = 1000000;
 
 static const char usage[] =
-	"cprof-record [-KUq] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
+	"cprof-record [-KUqv] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e EVENT[/COUNT],...]\n"
 	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
 	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
@@ -311,6 +311,9 @@ static bool parse_where(struct options *o, int c)
 	case OPTION_MODE:
 		o->mode = parse_mode(optarg);
 		return true;
+	case 'v':
+		o->verbose = true;
+		return true;
 	case 'q':
 		o->quiet = true;
 		return true;
@@ -377,6 +380,8 @@ static void check(const struct options *o)
 	check_files(o);
 	if (!o->all && !options_targeted(o) && !o->n_groups)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
+	if (o->quiet && o->verbose)
+		cli_usage("-q and -v are mutually exclusive");
 	if (o->n_groups && o->engine == ENGINE_PERF)
 		cli_usage("--cgroup and --container are for --engine bpf");
 	if (o->off_cpu && o->engine == ENGINE_PERF)
@@ -393,6 +398,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "freq", required_argument, NULL, 'F' }, { "event", required_argument, NULL, 'e' },
 		{ "user", no_argument, NULL, 'U' },       { "kernel", no_argument, NULL, 'K' },
 		{ "output", required_argument, NULL, 'o' }, { "quiet", no_argument, NULL, 'q' },
+		{ "verbose", no_argument, NULL, 'v' },
 		{ "depth", required_argument, NULL, 'd' }, { "engine", required_argument, NULL, 'E' },
 		{ "unwind", required_argument, NULL, 'W' }, { "unwind-mem", required_argument, NULL, 'M' },
 		{ "mem", required_argument, NULL, OPTION_MEM }, { "rotate", required_argument, NULL, OPTION_ROTATE }, { "keep", required_argument, NULL, OPTION_KEEP },
@@ -415,7 +421,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKl:o:qhV", longs, NULL)) != -1)
+	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKl:o:qvhV", longs, NULL)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);

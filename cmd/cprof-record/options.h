@@ -20,7 +20,7 @@ enum unwind_by {
 };
 
 struct options {
-	bool all, user_only, kernel_only, quiet, depth_asked;
+	bool all, user_only, kernel_only, quiet, verbose, depth_asked;
 	pid_t *pids, *tids; /* of -p and -t */
 	size_t n_pids, n_tids;
 	struct cgroup_place *groups; /* of --cgroup and --container */
