@@ -333,12 +333,18 @@ check-distros:
 
 .PHONY: check-distros
 
+# The offline tools built for arm64, under user emulation, beside this machine's: the same bytes.
+check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/arm64/check
+
+.PHONY: check-arm64
+
 # Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
 # meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: what a sourced file
 # uses, or sets.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	tests/arm64/root tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
+	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))
