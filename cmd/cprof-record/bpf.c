@@ -501,10 +501,6 @@ static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
 	bool helper = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) != 0;
 
 	for (size_t i = 0; i < n; i++) {
-#if !defined(__x86_64__) /* whose rows are all that there are */
-		if (ways[i].by_table)
-			continue;
-#endif
 		if (ways[i].by_table ? o->unwind == BY_FP || o->kernel_only : o->unwind == BY_TABLE && !o->kernel_only)
 			continue;
 		if (ways[i].by_table && ways[i].regs == REGS_BY_HELPER && !helper)
@@ -625,10 +621,8 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
-#if defined(__x86_64__)
 	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
 		warn_walk(b);
-#endif
 	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
 	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))

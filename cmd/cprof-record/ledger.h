@@ -60,10 +60,9 @@ void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n
 /* Of an event that is no tick, a sample that weighs so much. */
 void ledger_tally(struct ledger *l, size_t event, enum outcome outcome, uint64_t weight);
 /* Asks the engine and the kernel for the figures as of now. last: it has been stopped. */
+void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last);
 /* CPU time of the recorder and its helpers so far. */
 uint64_t ledger_own_ns(const struct emit *emit);
-
-void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last);
 /*
  * Some machines give a sleeping CPU no tick. Where many are missing, they are IDLE as far as the
  * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.

@@ -390,6 +390,20 @@ static void check(const struct options *o)
 		cli_usage("-e %s is for --engine bpf", o->events[0].name);
 }
 
+/* Unwind tables have rules for the registers of x86-64. */
+static void settle_unwind(struct options *o)
+{
+#if !defined(__x86_64__)
+	o->no_tables = true;
+	if (o->unwind == BY_TABLE)
+		cli_die(STATUS_SYSTEM, "--unwind table is not available: unwind tables are not built for this machine's processor, "
+				       "only for x86-64");
+	o->unwind = BY_FP;
+#else
+	o->no_tables = false;
+#endif
+}
+
 void options_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -433,6 +447,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		cli_usage("no command behind --");
 	settle_events(o);
 	check(o);
+	settle_unwind(o);
 	if (o->ring_ns && !o->ring_bytes)
 		o->ring_bytes = ring_default;
 }

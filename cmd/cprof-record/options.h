@@ -42,6 +42,7 @@ struct options {
 	unsigned int hit_depth;   /* chain_depth and somewhat more, for stacks of which the innermost frames are not shown */
 	enum engine_kind engine;
 	enum unwind_by unwind;
+	bool no_tables;      /* they are not built for this machine's registers: unwind is BY_FP */
 	bool always_copy;    /* each stack goes along with its sample, to check what was walked; no option sets it */
 	uint64_t mem, unwind_mem; /* bytes: of all that is allocated, and of unwind tables; 0: not given */
 	struct memory memory;     /* what follows from that for the engine that is opened, see main.c */

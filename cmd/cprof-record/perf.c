@@ -455,9 +455,7 @@ static bool want_stacks(struct perf_engine *p)
 {
 	struct store_backing backing = { add_shard, p };
 
-#if defined(__x86_64__)
 	p->base.by_tables = p->base.options->unwind != BY_FP && !p->base.options->kernel_only;
-#endif
 	if (!p->base.by_tables)
 		return true;
 	p->attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -194,6 +194,9 @@ void report_summary(const struct recorder *r)
 	print_stacks(r);
 	print_cost(r, wall);
 	fputc('\n', stderr);
+	if (r->o.no_tables && ends_of(r->emit.roots).stacks)
+		cli_warn("user stacks are followed by frame pointers alone, since unwind tables are not built for this machine's "
+			 "processor: callers are missing where code keeps none, and that of the innermost function often is");
 	if (ksym_why(r->emit.ksym))
 		cli_warn("%s", ksym_why(r->emit.ksym));
 	if (WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))
