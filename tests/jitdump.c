@@ -1,11 +1,11 @@
 /*
  * A compiler of a kind, that tells of its code in a jitdump file, jit-PID.dump in the current directory:
  *
- *	jitdump SECONDS [late]		of CPU time
+ *	jitdump SECONDS [late | thread]		of CPU time
  *
  * In the first quarter code runs that nothing has been told of, told_later. In the second first_name, in the third
  * at the same address second_name, which in the last has moved. At the end told_later is told. With "late" all is
- * written at the end, with the times when it was so.
+ * written at the end, with the times when it was so. With "thread", too, to jitTID-PID.dump.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -118,7 +118,10 @@ int main(int argc, char **argv)
 	uint32_t x = 1;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	if (argc > 2 && strcmp(argv[2], "thread") == 0)
+		snprintf(path, sizeof(path), "jit%d-%d.dump", (int)gettid(), (int)getpid());
+	else
+		snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
 	f = fopen(path, "w+e");
 	pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (quarter <= 0 || pages == MAP_FAILED || !f ||

@@ -124,18 +124,46 @@ done
 
 # --- what is not believed ---
 
-put 'head() + load(9, 0x1000, 8, "one")'
-cp "$f" "$tmp/jit-1.dump"
+python3 "$tmp/dump.py" 1 'head() + load(9, 0x1000, 8, "one")' >"$tmp/jit-1.dump"
+cp "$tmp/jit-1.dump" "$tmp/jit$pid-1.dump"
+echo 'no dump at all' >"$tmp/jitter.dump"
 dumps "the dump of another process, and names that are none" "no dump by its name
 no dump by its name
+no dump by its name
+4
 poll 0
-0" <<X
+0
+no complaint" <<X
 watch 7 PID 0 $tmp/jit-1.dump
+watch 7 PID 0 $tmp/jit$pid-1.dump
+watch 7 PID 0 $tmp/jitter.dump
+! echo none >$tmp/jit-.dump
 watch 7 PID 0 $tmp/jit-.dump
 watch 7 PID 0 $tmp/jit-12.dumps
+watch 7 PID 0 $tmp/jut-PID.dump
+watch 7 PID 0 $tmp/jit.dump/x
+open
 poll
 open
+complaint
 X
+: >"$tmp/jit4711-$pid.dump"
+dumps "a name with a thread's number, too, once the header has the process's" "poll 0
+poll 0
+7 load 1000 8 0 one
+poll 0
+1
+no complaint" <<X
+watch 7 PID 0 $tmp/jit4711-PID.dump
+poll
+! python3 $tmp/dump.py PID 'head()[:30]' >$tmp/jit4711-PID.dump
+poll
+! python3 $tmp/dump.py PID 'head() + load(9, 0x1000, 8, "one")' >$tmp/jit4711-PID.dump
+poll
+open
+complaint
+X
+put 'head() + load(9, 0x1000, 8, "one")'
 dumps "another inode than what is mapped" "0" <<'X'
 watch 7 PID 1 FILE
 open
@@ -191,6 +219,8 @@ is "marked as such" "$(cprof-sym c.bin 2>/dev/null | cprof-fold -U -a | tr ';' '
 	"first_name_[j] second_name_[j] "
 cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 3 late
 three "all written at the end"
+cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 1.2 thread
+three "a file with a thread's number, as JavaScriptCore has it,"
 
 # It began before we did: the mapping is found in /proc, and the file read from its start.
 "$BUILD/tests/jitdump" 6 &

@@ -24,7 +24,8 @@ _Static_assert((int)CHUNK >= (int)JITFILE_NEEDS, "a chunk holds what decides abo
 
 struct dump {
 	uint64_t process_id;
-	pid_t pid;
+	pid_t pid, nspid; /* as we see it; as the process does */
+	bool named;       /* the file's name has that */
 	uint64_t dev, inode; /* of the file that is open */
 	int fd;           /* -1: it is not believed */
 	struct jitfile file;
@@ -92,31 +93,43 @@ const char *jitdumps_complaint(struct jitdumps *js)
 
 /* --- finding it ------------------------------------------------------------------------------ */
 
-/* The number in "…/jit-NUMBER.dump", or 0. */
-static uint64_t number_in(struct slice path)
+/* The part between "jit" and ".dump" of a file's name, as long as that is its form. */
+static bool between(struct slice path, struct slice *middle)
 {
-	static const char before[] = "jit-", behind[] = ".dump", deleted[] = " (deleted)";
-	const uint8_t *name, *p;
-	uint64_t number = 0;
+	static const char before[] = "jit", after[] = ".dump", deleted[] = " (deleted)";
+	struct slice name;
 
 	if (path.n > sizeof(deleted) && memcmp(path.p + path.n - (sizeof(deleted) - 1), deleted, sizeof(deleted) - 1) == 0)
 		path.n -= sizeof(deleted) - 1;
-	name = path.n ? memrchr(path.p, '/', path.n) : NULL;
-	if (!name++ || (size_t)(path.p + path.n - name) < sizeof(before) + sizeof(behind) - 1 ||
-	    memcmp(name, before, sizeof(before) - 1) != 0 ||
-	    memcmp(path.p + path.n - (sizeof(behind) - 1), behind, sizeof(behind) - 1) != 0)
+	name = slice_base(path);
+	if (name.n == path.n || !slice_begins(name, before) || name.n < sizeof(before) + sizeof(after) - 1 ||
+	    memcmp(name.p + name.n - (sizeof(after) - 1), after, sizeof(after) - 1) != 0)
+		return false;
+	*middle = (struct slice){ name.p + sizeof(before) - 1, name.n - (sizeof(before) - 1) - (sizeof(after) - 1) };
+	return true;
+}
+
+/* The number in "…/jit-NUMBER.dump", or 0. */
+static uint64_t number_in(struct slice path)
+{
+	struct slice middle;
+	uint64_t number = 0;
+
+	if (!between(path, &middle) || middle.p[0] != '-')
 		return 0;
-	for (p = name + sizeof(before) - 1; p < path.p + path.n - (sizeof(behind) - 1); p++) {
-		if (*p < '0' || *p > '9' || number > UINT32_MAX)
+	for (size_t i = 1; i < middle.n; i++) {
+		if (middle.p[i] < '0' || middle.p[i] > '9' || number > UINT32_MAX)
 			return 0;
-		number = number * 10 + (uint64_t)(*p - '0');
+		number = number * 10 + (uint64_t)(middle.p[i] - '0');
 	}
 	return number;
 }
 
 bool jitdumps_is(struct slice path)
 {
-	return number_in(path) != 0;
+	struct slice middle;
+
+	return between(path, &middle);
 }
 
 /* A handle on the file that is mapped there; where that may not be asked, on the one of the path, by its inode. */
@@ -210,13 +223,13 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 	struct dump d = { .process_id = process_id, .pid = pid };
 	struct stat st;
 	bool good = true;
-	pid_t nspid;
 	uid_t uid;
 	int handle;
 
 	wake(js, process_id);
-	if (!inside_status(pid, &uid, &nspid) || number_in(m->path) != (uint64_t)nspid)
+	if (!inside_status(pid, &uid, &d.nspid))
 		return true;
+	d.named = number_in(m->path) == (uint64_t)d.nspid;
 	handle = find_mapped(pid, m, &st);
 	if (handle < 0)
 		return true;
@@ -252,6 +265,20 @@ static void end(struct jitdumps *js, struct dump *d, const char *why)
 		complain(js, d->pid, why);
 }
 
+/* A name without the process's pid may be anyone's: the header must have it. */
+static bool is_believed(const struct dump *d)
+{
+	return d->named || (d->file.begun && d->file.pid == (uint32_t)d->nspid);
+}
+
+/* Not a file of this process: no more is read of it. */
+static bool give_up(struct dump *d)
+{
+	close_dump(d);
+	d->fd = -1;
+	return false;
+}
+
 /* Reads and delivers one chunk. False: there is no more at the moment. */
 static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, void *arg)
 {
@@ -264,10 +291,14 @@ static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, 
 	if (n <= 0)
 		return n < 0 && errno == EINTR;
 	while ((got = jitfile_next(&d->file, bytes, at, &code)) == JITFILE_CODE) {
+		if (!is_believed(d))
+			return give_up(d);
 		deliver(d, &code, sink, arg);
 		if (code.kind == JITCODE_CLOSE)
 			end(js, d, NULL);
 	}
+	if (!is_believed(d) && (got == JITFILE_BAD || d->file.begun))
+		return give_up(d);
 	if (got == JITFILE_BAD)
 		end(js, d, d->file.why);
 	d->read += d->file.offset - at < (uint64_t)n ? d->file.offset - at : (uint64_t)n;

@@ -11,8 +11,9 @@
  *	jitdumps_free(js);
  *
  * A JIT compiler that writes one maps a page of it executable, so that a profiler hears of it: "jit-PID.dump",
- * with its pid as it sees it itself. So the file is the one that is mapped. What is believed: a regular file
- * that belongs to the process's effective user. It stays open, and can be read to its end after the process has gone.
+ * with its pid as it sees it itself, or "jit", anything, and ".dump" (JavaScriptCore: "jitTID-PID.dump"), if its header
+ * has that pid. So the file is the one that is mapped. It is believed if it is a regular file that belongs to the
+ * process's effective user. It stays open, and can be read to its end after the process has gone.
  * Only names are taken, the code itself is not read. A process may have JITDUMPS_OF_ONE of them.
  *
  * Some write through a buffer, so that what they tell is old when it can be read. While that is so, or nothing at
@@ -51,8 +52,8 @@ void jitdumps_free(struct jitdumps *js);
 bool jitdumps_is(struct slice path);
 /*
  * From now on reads this file of the process; pid is as we see it. Nothing happens for one that is read
- * already, but that after jitdumps_restart it is read again, and where the name has another process's pid. False
- * without memory.
+ * already, but that after jitdumps_restart it is read again. A file of another process is closed when its header says
+ * so. False without memory.
  */
 bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m);
 
