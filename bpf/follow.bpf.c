@@ -3,20 +3,16 @@
  * are walked by their parent's mappings, which are theirs.
  *
  * The side-band tells of a fork up to a quarter of a second later; this puts the child into the filter while
- * it is being made. It reads a task, so it needs BTF, and lives in an object of its own: without it the
- * recorder follows by the side-band.
+ * it is being made. It reads a task, whose members are where BTF has them: without BTF the recorder follows by the
+ * side-band. By offsets rather than relocations, for which libbpf would read all of BTF.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
 
 #include "bpf/spaces.h"
 
 const volatile unsigned int filter = 0, by_table = 0;
-
-struct task_struct {
-	int pid, tgid;
-} __attribute__((preserve_access_index));
+const volatile unsigned int tgid_at = 0; /* in struct task_struct */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -29,12 +25,10 @@ struct {
 SEC("raw_tracepoint/task_newtask")
 int follow(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct task_struct *child = (void *)ctx->args[0];
-	unsigned int parent = bpf_get_current_pid_tgid() >> 32;
-	unsigned int tgid = BPF_CORE_READ(child, tgid), one = 1;
+	unsigned int parent = bpf_get_current_pid_tgid() >> 32, tgid = 0, one = 1;
 	struct unwind_space *space, copy;
 
-	if (tgid == parent)
+	if (bpf_probe_read_kernel(&tgid, sizeof(tgid), (void *)(ctx->args[0] + tgid_at)) || tgid == parent)
 		return 0;
 	if (filter && bpf_map_lookup_elem(&wanted, &parent))
 		bpf_map_update_elem(&wanted, &tgid, &one, BPF_ANY);

@@ -6,26 +6,16 @@
  * are kept here, the oldest of them overwritten; user space looks when it meets a number that it does not know. Nobody is
  * woken, and where no group is made nothing runs.
  *
- * It reads a group, so it needs BTF, and lives in an object of its own: without it names are asked for as ever.
+ * It reads a group, whose members are where BTF has them: without BTF names are asked for as ever. By offsets rather than
+ * relocations, for which libbpf would read all of BTF.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-#include <bpf/bpf_core_read.h>
 
 #include "bpf/groups.h"
 
-struct kernfs_node {
-	unsigned long long id;
-} __attribute__((preserve_access_index));
-
-struct cgroup_root {
-	int hierarchy_id;
-} __attribute__((preserve_access_index));
-
-struct cgroup {
-	struct kernfs_node *kn;
-	struct cgroup_root *root;
-} __attribute__((preserve_access_index));
+/* Where they are: in struct cgroup, struct kernfs_node and struct cgroup_root. */
+const volatile unsigned int kn_at = 0, root_at = 0, id_at = 0, hierarchy_at = 0;
 
 /* The one that was made as the nth is at n % GROUPS_KEPT, in both. Its id is 0 while the path is written. */
 unsigned long long made = 0;
@@ -38,6 +28,16 @@ struct {
 	__type(value, struct group_path);
 } paths SEC(".maps");
 
+/* What is so far into the structure that is pointed to from there. */
+static __always_inline long read_behind(void *to, unsigned int n, unsigned long pointer_at, unsigned int at)
+{
+	unsigned long structure = 0;
+
+	if (bpf_probe_read_kernel(&structure, sizeof(structure), (void *)pointer_at))
+		return -1;
+	return bpf_probe_read_kernel(to, n, (void *)(structure + at));
+}
+
 /*
  * include/trace/events/cgroup.h: TP_PROTO(struct cgroup *cgrp, const char *path). The kernel makes one group at a time, and
  * its path is from the root of all, not of a namespace.
@@ -45,12 +45,13 @@ struct {
 SEC("raw_tracepoint/cgroup_mkdir")
 int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct cgroup *group = (void *)ctx->args[0];
-	unsigned int at = made & (GROUPS_KEPT - 1);
+	unsigned long group = ctx->args[0];
+	unsigned int hierarchy = 0, at = made & (GROUPS_KEPT - 1);
 	volatile unsigned long long *id = &ids[at];
+	unsigned long long number = 0;
 	struct group_path *path;
 
-	if (BPF_CORE_READ(group, root, hierarchy_id) != 0) /* version 1 */
+	if (read_behind(&hierarchy, sizeof(hierarchy), group + root_at, hierarchy_at) || hierarchy != 0) /* version 1 */
 		return 0;
 	path = bpf_map_lookup_elem(&paths, &at);
 	if (!path)
@@ -58,7 +59,9 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	*id = 0;
 	if (bpf_probe_read_kernel_str(path->text, sizeof(path->text), (void *)ctx->args[1]) <= 0)
 		return 0;
-	*id = BPF_CORE_READ(group, kn, id);
+	if (read_behind(&number, sizeof(number), group + kn_at, id_at))
+		return 0;
+	*id = number;
 	made++;
 	return 0;
 }

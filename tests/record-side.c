@@ -2,14 +2,17 @@
  * The side modules of cprof-record by hand: each command prints what one of them says.
  * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose,queue}.t tell what it should be.
  */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "cmd/cprof-record/btf.h"
 #include "cmd/cprof-record/cgroup.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/elfid.h"
@@ -408,6 +411,38 @@ static int diagnose(char **args)
 	return 0;
 }
 
+/* FILE, and up to eight of TYPE MEMBER: where they are; "none" if one of them is not there. */
+static int btf(char **args)
+{
+	struct btf_place places[BTF_PLACES];
+	size_t n = 0;
+
+	for (; n < BTF_PLACES && args[1 + 2 * n] && args[2 + 2 * n]; n++)
+		places[n] = (struct btf_place){ args[1 + 2 * n], args[2 + 2 * n], 0 };
+	if (!btf_find(args[0], places, n)) {
+		puts("none");
+		return 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		printf("%" PRIu32 "\n", places[i].at);
+	return 0;
+}
+
+/* The same of one member, by libbpf. */
+static int btf_by_libbpf(char **args)
+{
+	struct btf *b = btf__parse(args[0], NULL);
+	int id = b ? btf__find_by_name_kind(b, args[1], BTF_KIND_STRUCT) : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(b, (uint32_t)id) : NULL;
+
+	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
+		if (strcmp(btf__name_by_offset(b, btf_members(t)[i].name_off), args[2]) == 0)
+			printf("%" PRIu32 "\n", btf_member_bit_offset(t, i) / 8);
+	}
+	btf__free(b);
+	return 0;
+}
+
 /* The reason in a verifier's log. */
 static int reason(char **args)
 {
@@ -464,7 +499,7 @@ int main(int argc, char **argv)
 		{ "cpus", cpus_of, 1 },	     { "choose", choose, 0 },	    { "cgroup", cgroup, 0 },
 		{ "jit", jit, 0 },	     { "diagnose", diagnose, 1 },   { "capability", capability, 1 },
 		{ "dumps", dumps, 0 },	     { "stext", stext, 2 },
-		{ "reason", reason, 0 },    { "ksym", ksym, 0 },	     { "queue", queue, 0 },
+		{ "reason", reason, 0 },    { "btf", btf, 1 },	    { "btf-by-libbpf", btf_by_libbpf, 3 },    { "ksym", ksym, 0 },	     { "queue", queue, 0 },
 	};
 
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)

@@ -1,6 +1,5 @@
 /* Sampling by a BPF program on a perf event of each CPU, with the side-band beside it. */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "bpf/follow.skel.h"
 #include "bpf/sample.skel.h"
 #include "cmd/cli.h"
+#include "cmd/cprof-record/btf.h"
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/lanes.h"
@@ -407,19 +407,9 @@ static const struct engine_ops ops = {
 /* Where task_struct.stack is; 0: this kernel does not tell. */
 static uint32_t find_task_stack(void)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
-	int id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
-	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
-	uint32_t at = 0;
+	struct btf_place stack = { "task_struct", "stack", 0 };
 
-	for (int i = 0; type && i < btf_vlen(type); i++) {
-		const char *name = btf__name_by_offset(btf, btf_members(type)[i].name_off);
-
-		if (name && strcmp(name, "stack") == 0)
-			at = btf_member_bit_offset(type, (uint32_t)i) / 8;
-	}
-	btf__free(btf);
-	return at;
+	return btf_find(BTF_KERNEL, &stack, 1) ? stack.at : 0;
 }
 
 static void configure_walk(struct sample_bpf *s, const struct options *o, const struct way *way)
@@ -577,11 +567,16 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 static void load_follow(struct bpf_engine *b)
 {
 	bool filter = options_targeted(b->base.options) && b->base.options->n_tids == 0;
+	struct btf_place tgid = { "task_struct", "tgid", 0 };
 	struct buf why = { 0 };
 
 	refusal_clear();
-	b->follow = follow_bpf__open();
+	if (btf_find(BTF_KERNEL, &tgid, 1))
+		b->follow = follow_bpf__open();
+	else
+		errno = ENOENT;
 	if (b->follow) {
+		b->follow->rodata->tgid_at = tgid.at;
 		b->follow->rodata->filter = filter;
 		b->follow->rodata->by_table = b->base.by_tables;
 		bpf_map__set_map_flags(b->follow->maps.spaces, bpf_map__map_flags(b->sample->maps.spaces));

@@ -5,10 +5,28 @@
 
 #include "bpf/groups.h"
 #include "bpf/groups.skel.h"
+#include "cmd/cprof-record/btf.h"
 
 struct groups {
 	struct groups_bpf *bpf;
 };
+
+static bool load(struct groups *g)
+{
+	struct btf_place places[] = { { "cgroup", "kn", 0 }, { "cgroup", "root", 0 }, { "kernfs_node", "id", 0 },
+				      { "cgroup_root", "hierarchy_id", 0 } };
+
+	if (!btf_find(BTF_KERNEL, places, sizeof(places) / sizeof(places[0])))
+		return false;
+	g->bpf = groups_bpf__open();
+	if (!g->bpf)
+		return false;
+	g->bpf->rodata->kn_at = places[0].at;
+	g->bpf->rodata->root_at = places[1].at;
+	g->bpf->rodata->id_at = places[2].at;
+	g->bpf->rodata->hierarchy_at = places[3].at;
+	return groups_bpf__load(g->bpf) == 0;
+}
 
 struct groups *groups_new(void)
 {
@@ -16,8 +34,7 @@ struct groups *groups_new(void)
 
 	if (!g)
 		return NULL;
-	g->bpf = groups_bpf__open_and_load();
-	if (g->bpf && groups_bpf__attach(g->bpf) == 0)
+	if (load(g) && groups_bpf__attach(g->bpf) == 0)
 		return g;
 	groups_free(g);
 	return NULL;

@@ -1,0 +1,190 @@
+#include "cmd/cprof-record/btf.h"
+
+#include <fcntl.h>
+#include <linux/btf.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 16 << 10, NAME_MOST = 512, NAMES = 2 * BTF_PLACES, TAIL_UNKNOWN = -1 };
+
+/* The file, a piece at a time. sysfs gives a page for each read, so only as much is read as is needed. */
+struct source {
+	int fd;
+	uint64_t at, n; /* of the piece */
+	uint8_t piece[PIECE];
+};
+
+struct name {
+	const char *text;
+	uint32_t at; /* in the strings; 0: not found */
+};
+
+struct search {
+	struct source in;
+	struct btf_header head;
+	struct name names[NAMES]; /* of each place its type and its member */
+	struct btf_place *places;
+	bool found[BTF_PLACES];
+	size_t n, left;
+};
+
+/* At least so many bytes from there on, and in *n how many there are; NULL: the file has fewer. */
+static const uint8_t *bytes_at(struct source *in, uint64_t at, uint64_t least, uint64_t *n)
+{
+	if (at < in->at || at - in->at > in->n || in->n - (at - in->at) < least) {
+		in->at = at;
+		in->n = 0;
+		while (in->n < least) {
+			ssize_t got = pread(in->fd, in->piece + in->n, PIECE - in->n, (off_t)(at + in->n));
+
+			if (got <= 0)
+				return NULL;
+			in->n += (uint64_t)got;
+		}
+	}
+	*n = in->n - (at - in->at);
+	return in->piece + (at - in->at);
+}
+
+static bool load(struct source *in, uint64_t at, void *to, size_t size)
+{
+	uint64_t n;
+	const uint8_t *p = bytes_at(in, at, size, &n);
+
+	if (p)
+		memcpy(to, p, size);
+	return p != NULL;
+}
+
+/* Once each: the strings are without doubles. */
+static size_t meet_name(struct search *s, const char *text, uint32_t at)
+{
+	size_t met = 0;
+
+	for (size_t i = 0; i < 2 * s->n; i++) {
+		if (!s->names[i].at && strcmp(s->names[i].text, text) == 0) {
+			s->names[i].at = at;
+			met++;
+		}
+	}
+	return met;
+}
+
+static bool find_names(struct search *s)
+{
+	uint64_t strings = (uint64_t)s->head.hdr_len + s->head.str_off, at = 0, n;
+	size_t left = 2 * s->n;
+
+	while (left && at < s->head.str_len) {
+		uint64_t rest = s->head.str_len - at;
+		const uint8_t *p = bytes_at(&s->in, strings + at, rest < NAME_MOST ? rest : NAME_MOST, &n);
+		const uint8_t *end = p ? memchr(p, '\0', n < rest ? n : rest) : NULL;
+
+		if (!end)
+			return false;
+		left -= meet_name(s, (const char *)p, (uint32_t)at);
+		at += (uint64_t)(end - p) + 1;
+	}
+	return left == 0;
+}
+
+static void meet_member(struct search *s, const struct btf_type *type, const struct btf_member *m)
+{
+	bool packed = BTF_INFO_KFLAG(type->info);
+	uint32_t bits = packed ? BTF_MEMBER_BIT_OFFSET(m->offset) : m->offset;
+
+	if (bits % 8 || (packed && BTF_MEMBER_BITFIELD_SIZE(m->offset)))
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->found[i] || s->names[2 * i].at != type->name_off || s->names[2 * i + 1].at != m->name_off)
+			continue;
+		s->places[i].at = bits / 8;
+		s->found[i] = true;
+		s->left--;
+	}
+}
+
+static bool is_asked(const struct search *s, const struct btf_type *type)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		if (!s->found[i] && s->names[2 * i].at == type->name_off)
+			return BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT;
+	}
+	return false;
+}
+
+/* Bytes after a type, by its kind. */
+static int64_t tail_of(const struct btf_type *type)
+{
+	uint32_t n = BTF_INFO_VLEN(type->info);
+
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_PTR:
+	case BTF_KIND_FWD:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_FUNC:
+	case 16: /* BTF_KIND_FLOAT, of 5.13 */
+	case 18: /* BTF_KIND_TYPE_TAG, of 5.17 */
+		return 0;
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case 17: /* BTF_KIND_DECL_TAG, of 5.16 */
+		return 4;
+	case BTF_KIND_ARRAY:
+		return 12;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+	case BTF_KIND_DATASEC:
+	case 19: /* BTF_KIND_ENUM64, of 6.0 */
+		return 12 * (int64_t)n;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_FUNC_PROTO:
+		return 8 * (int64_t)n;
+	default:
+		return TAIL_UNKNOWN;
+	}
+}
+
+static bool find_members(struct search *s)
+{
+	uint64_t at = (uint64_t)s->head.hdr_len + s->head.type_off, end = at + s->head.type_len;
+	struct btf_member member;
+	struct btf_type type;
+
+	while (s->left && at < end) {
+		int64_t tail;
+
+		if (!load(&s->in, at, &type, sizeof(type)) || (tail = tail_of(&type)) == TAIL_UNKNOWN)
+			return false;
+		at += sizeof(type);
+		for (int64_t i = 0; is_asked(s, &type) && i < tail; i += sizeof(member)) {
+			if (!load(&s->in, at + (uint64_t)i, &member, sizeof(member)))
+				return false;
+			meet_member(s, &type, &member);
+		}
+		at += (uint64_t)tail;
+	}
+	return s->left == 0;
+}
+
+bool btf_find(const char *path, struct btf_place *places, size_t n)
+{
+	struct search s = { .in = { .fd = open(path, O_RDONLY | O_CLOEXEC) }, .places = places, .n = n, .left = n };
+	bool found;
+
+	if (s.in.fd < 0 || n > BTF_PLACES) {
+		if (s.in.fd >= 0)
+			close(s.in.fd);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		s.names[2 * i].text = places[i].type;
+		s.names[2 * i + 1].text = places[i].member;
+	}
+	found = load(&s.in, 0, &s.head, sizeof(s.head)) && s.head.magic == BTF_MAGIC && find_names(&s) && find_members(&s);
+	close(s.in.fd);
+	return found;
+}
