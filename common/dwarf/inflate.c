@@ -87,24 +87,28 @@ static void *read_inflated(Elf *elf, int fd, const GElf_Shdr *sh, size_t n)
 	return to;
 }
 
-/* libelf reads no bytes of a section that has none, and has an Elf_Data for it all the same: that gets ours. */
+/*
+ * libelf reads no bytes of a section that has none, and has an Elf_Data for it all the same: that gets ours. There are two:
+ * libdw takes elf_getdata's, and from 0.192 on elf_rawdata's.
+ */
 static bool give(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t n)
 {
 	GElf_Shdr none = *sh;
-	Elf_Data *data;
+	Elf_Data *data, *raw;
+	bool given;
 
 	none.sh_type = SHT_NOBITS;
 	data = gelf_update_shdr(scn, &none) ? elf_getdata(scn, NULL) : NULL;
-	if (data && !data->d_buf) {
-		data->d_buf = bytes;
-		data->d_size = sh->sh_size = n;
-		data->d_type = ELF_T_BYTE;
+	raw = data ? elf_rawdata(scn, NULL) : NULL;
+	given = raw && !data->d_buf && !raw->d_buf; /* else it has been read already */
+	if (given) {
+		*data = *raw = (Elf_Data){ .d_buf = bytes, .d_type = ELF_T_BYTE, .d_version = data->d_version, .d_size = n,
+					   .d_align = data->d_align };
+		sh->sh_size = n;
 		sh->sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
-	} else { /* it has been read already */
-		data = NULL;
 	}
 	gelf_update_shdr(scn, sh);
-	return data;
+	return given;
 }
 
 void inflate_section(struct inflated *to, Elf *elf, int fd, Elf_Scn *scn, size_t n)
