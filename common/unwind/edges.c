@@ -52,7 +52,7 @@ static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
 {
 	if (e->n && e->items[e->n - 1].rule == rule)
 		return true;
-	if (!grow_array(&e->items, &e->cap, e->n, sizeof(*e->items)))
+	if (!extend_array(&e->items, &e->cap, e->n, sizeof(*e->items)))
 		return false;
 	e->items[e->n++] = (struct edge){ (uint32_t)(start - e->base), rule };
 	return true;

@@ -183,7 +183,7 @@ static void add_row(struct maker *m, struct unwind_page *page, uint32_t start, u
 		m->too_large = true;
 		return;
 	}
-	if (!grow_array(&t->rows, &m->cap_rows, t->n_rows, sizeof(*t->rows))) {
+	if (!extend_array(&t->rows, &m->cap_rows, t->n_rows, sizeof(*t->rows))) {
 		m->failed = true;
 		return;
 	}
@@ -199,7 +199,7 @@ static void put(struct maker *m, uint32_t start, uint32_t rule)
 	struct unwind_page *page;
 
 	_Static_assert(UINT32_MAX >> UNWIND_PAGE_SHIFT < UNWIND_TABLE_PAGES, "whatever edges there are, their pages fit");
-	if (!grow_array(&t->pages, &m->cap_pages, number, sizeof(*t->pages))) {
+	if (!extend_array(&t->pages, &m->cap_pages, number, sizeof(*t->pages))) {
 		m->failed = true;
 		return;
 	}
