@@ -37,7 +37,7 @@ static char *split_stat(char *stat, struct slice *comm)
 	return close + 1;
 }
 
-static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm, char *state)
+static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm, char *state, int *threads)
 {
 	char path[64], *rest;
 	unsigned int ppid, flags;
@@ -55,8 +55,8 @@ static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm
 		return false;
 	stat[n] = '\0';
 	rest = split_stat(stat, comm);
-	if (!rest || sscanf(rest, " %c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-			    state, &ppid, &flags, &ticks) != 4)
+	if (!rest || sscanf(rest, " %c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
+			    state, &ppid, &flags, threads, &ticks) != 5)
 		return false;
 	p->start = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
 	p->kernel = flags & PF_KTHREAD;
@@ -344,14 +344,15 @@ static void read_task(struct procs *ps, struct proc *p, uint32_t tid)
 		procs_new_task(ps, p, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
 }
 
-static void read_tasks(struct procs *ps, struct proc *p, struct slice comm)
+/* threads: how many there are. Most processes have one, whose name is known; one made since then is in the side-band. */
+static void read_tasks(struct procs *ps, struct proc *p, struct slice comm, int threads)
 {
 	char path[64];
 	struct dirent *e;
 	DIR *d;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", p->pid);
-	d = opendir(path);
+	d = threads > 1 ? opendir(path) : NULL;
 	while (d && (e = readdir(d))) {
 		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
 
@@ -367,15 +368,16 @@ bool snapshot_process(struct procs *ps, struct proc *p)
 {
 	char stat[1024], state;
 	struct slice comm;
+	int threads;
 
 	p->seen = host_mono_ns();
 	p->time = p->seen;
 	p->via = VIA_SNAPSHOT;
-	if (!read_stat(p, stat, sizeof(stat), &comm, &state))
+	if (!read_stat(p, stat, sizeof(stat), &comm, &state, &threads))
 		return false;
 	if (!p->kernel)
 		read_maps(ps, p, false);
-	read_tasks(ps, p, comm);
+	read_tasks(ps, p, comm, threads);
 	if (state == 'Z' || state == 'X') { /* its exit has been told already, to nobody */
 		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
 		struct change_effect ignored;
