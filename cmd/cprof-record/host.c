@@ -187,20 +187,6 @@ void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigne
 		fclose(f);
 }
 
-static void add_idle(void *arg, unsigned int cpu, uint64_t ns)
-{
-	(void)cpu;
-	*(uint64_t *)arg += ns;
-}
-
-uint64_t host_idle_ns(const struct cpu_list *cpus)
-{
-	uint64_t ns = 0;
-
-	host_idle_each(cpus, add_idle, &ns);
-	return ns;
-}
-
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error)
 {
 	struct cpu_list online = { 0 };

@@ -42,9 +42,7 @@ bool host_online_cpus(struct cpu_list *cpus);
  */
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error);
 
-/* How long these CPUs have been idle since the machine started, all together, by /proc/stat; or 0. */
-uint64_t host_idle_ns(const struct cpu_list *cpus);
-/* The same for each of them. */
+/* For each of these CPUs that is online: how long it has been idle since the machine started, by /proc/stat. */
 void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigned int cpu, uint64_t ns), void *arg);
 
 /* CLOCK_MONOTONIC, the time of all records. */

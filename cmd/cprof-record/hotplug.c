@@ -81,6 +81,7 @@ static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
 void hotplug_follow(struct recorder *r, uint64_t now)
 {
 	struct cpu_list before = r->online, failed = { 0 };
+	bool changed = false;
 
 	r->online = (struct cpu_list){ 0 };
 	hotplug_read(r);
@@ -88,17 +89,23 @@ void hotplug_follow(struct recorder *r, uint64_t now)
 		if (!cpu_list_has(&r->online, before.items[i])) {
 			r->engine->ops->drop_cpu(r->engine, before.items[i]);
 			ledger_offline(&r->ledger, before.items[i], now);
+			changed = true;
 		}
 	}
 	for (size_t i = 0; i < r->online.n; i++) {
 		unsigned int cpu = r->online.items[i];
 
-		if (!cpu_list_has(&before, cpu) && !attach_cpu(r, cpu, now) &&
-		    grow_array(&failed.items, &failed.cap, failed.n, sizeof(*failed.items)))
+		if (cpu_list_has(&before, cpu))
+			continue;
+		if (attach_cpu(r, cpu, now))
+			changed = true;
+		else if (grow_array(&failed.items, &failed.cap, failed.n, sizeof(*failed.items)))
 			failed.items[failed.n++] = cpu;
 	}
 	if (failed.n)
 		keep_attached(r);
+	if (changed)
+		ledger_sleep(&r->ledger, &r->cpus);
 	cpu_list_release(&before);
 	cpu_list_release(&r->unsampled);
 	r->unsampled = failed;

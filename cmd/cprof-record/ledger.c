@@ -57,6 +57,7 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 		return;
 	r->expected_ns += now - r->since;
 	r->online = false;
+	r->idle_ns = 0;
 }
 
 void ledger_waiting(struct ledger *l, size_t row, uint64_t n)
@@ -220,15 +221,34 @@ uint64_t ledger_missed(const struct ledger *l)
 	return expected > sum ? expected - sum : 0;
 }
 
-/* From here on the CPU's idle time counts. */
-static void begin_idle(void *arg, unsigned int cpu, uint64_t ns)
+/* The CPU's idle time as the kernel has it now. A CPU that came begins its account with it, one that went keeps what it had. */
+static void add_slept(void *arg, unsigned int cpu, uint64_t ns)
 {
 	struct ledger_row *r = row_of(arg, (size_t)cpu + 1);
 
 	if (!r)
 		return;
+	if (r->idle_ns && ns > r->idle_ns)
+		r->slept_ns += ns - r->idle_ns;
 	r->idle_ns = ns;
-	r->idle_told = r->outcomes[OUTCOME_IDLE];
+}
+
+void ledger_sleep(struct ledger *l, const struct cpu_list *cpus)
+{
+	host_idle_each(cpus, add_slept, l);
+}
+
+/* From here on idle time counts. */
+static void begin_idle(struct ledger *l, const struct cpu_list *cpus)
+{
+	for (size_t i = 1; i < l->n; i++)
+		l->rows[i].idle_ns = 0;
+	ledger_sleep(l, cpus);
+	for (size_t i = 1; i < l->n; i++) {
+		l->rows[i].slept_ns = 0;
+		l->rows[i].idle_told = l->rows[i].outcomes[OUTCOME_IDLE];
+	}
+	l->idle_begun = true;
 }
 
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period)
@@ -240,9 +260,8 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, ui
 		r->expected_ns = 0;
 		r->since = now;
 	}
-	l->idle_ns = host_idle_ns(cpus);
+	begin_idle(l, cpus);
 	l->idle_told = ledger_total(l, OUTCOME_IDLE) + l->missed_told;
-	host_idle_each(cpus, begin_idle, l);
 }
 
 /*
@@ -258,11 +277,18 @@ static uint64_t missed_here(struct ledger *l, bool last)
 }
 
 /* Ticks of the time that the CPUs slept which nothing tells of yet. */
-static uint64_t slept_untold(const struct ledger *l, const struct cpu_list *cpus, uint64_t period)
+static uint64_t slept_untold(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
-	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told;
-	uint64_t slept = (host_idle_ns(cpus) - l->idle_ns) / period;
+	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept = 0;
 
+	ledger_sleep(l, cpus);
+	for (size_t i = 1; i < l->n; i++) {
+		const struct ledger_row *r = &l->rows[i];
+		uint64_t ticks = r->slept_ns / period, idle = r->outcomes[OUTCOME_IDLE] - r->idle_told;
+
+		/* The kernel's figure of an offline CPU is of before its last ticks. */
+		slept += !r->online && ticks < idle ? idle : ticks;
+	}
 	return slept > told ? slept - told : 0;
 }
 
@@ -274,9 +300,8 @@ static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint6
 	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
 	uint64_t more;
 
-	if (l->idle_ns == 0) {
-		l->idle_ns = host_idle_ns(cpus);
-		host_idle_each(cpus, begin_idle, l);
+	if (!l->idle_begun) {
+		begin_idle(l, cpus);
 		return;
 	}
 	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
@@ -288,30 +313,19 @@ static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint6
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }
 
-struct sleep {
-	struct ledger *l;
-	uint64_t period;
-	uint64_t left; /* slept_untold */
-};
-
 /* Ticks that were kept out while the CPU slept were not: it had none. As far as its idle time is not told of otherwise. */
-static void explain_kept_out(void *arg, unsigned int cpu, uint64_t ns)
+static void explain_kept_out(struct ledger_row *r, uint64_t period, uint64_t *left)
 {
-	struct sleep *s = arg;
-	struct ledger_row *r = row_of(s->l, (size_t)cpu + 1);
-	uint64_t fresh, told, slept = 0;
+	uint64_t fresh = r->kept_out - r->kept_slept - r->kept_nested, slept = 0;
+	uint64_t told = r->outcomes[OUTCOME_IDLE] - r->idle_told;
 
-	if (!r)
-		return;
-	fresh = r->kept_out - r->kept_slept - r->kept_nested;
-	told = r->outcomes[OUTCOME_IDLE] - r->idle_told;
-	if (r->idle_ns && ns > r->idle_ns && (ns - r->idle_ns) / s->period > told)
-		slept = (ns - r->idle_ns) / s->period - told;
+	if (r->slept_ns / period > told)
+		slept = r->slept_ns / period - told;
 	if (slept > fresh)
 		slept = fresh;
-	if (slept > s->left)
-		slept = s->left;
-	s->left -= slept;
+	if (slept > *left)
+		slept = *left;
+	*left -= slept;
 	r->kept_slept += slept;
 	r->kept_nested += fresh - slept;
 	r->outcomes[OUTCOME_IDLE] += slept;
@@ -329,8 +343,12 @@ static bool is_kept_out(const struct ledger *l)
 
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
-	if (period && l->idle_ns && is_kept_out(l))
-		host_idle_each(cpus, explain_kept_out, &(struct sleep){ l, period, slept_untold(l, cpus, period) });
+	if (period && l->idle_begun && is_kept_out(l)) {
+		uint64_t left = slept_untold(l, cpus, period);
+
+		for (size_t i = 1; i < l->n; i++)
+			explain_kept_out(&l->rows[i], period, &left);
+	}
 	explain_missing(l, cpus, period, last);
 }
 

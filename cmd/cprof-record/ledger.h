@@ -15,7 +15,8 @@ struct ledger_row {
 	uint64_t expected_ns; /* CPU time before that */
 	uint64_t failed_ns;   /* since the last FAILED tick, of a CPU that cannot be sampled */
 	uint64_t expected;    /* ticks of the time before the rate changed last */
-	uint64_t idle_ns;     /* of the CPU, when its account began; 0: it has not */
+	uint64_t idle_ns;     /* the kernel's, when it was read last; 0: not yet, or not since the CPU is back */
+	uint64_t slept_ns;    /* idle time since the account began */
 	uint64_t idle_told;   /* ticks that were IDLE then */
 	uint64_t kept_out;    /* ticks that came to nothing while others before and behind were on time; of which ... */
 	uint64_t kept_slept, kept_nested; /* ... it is known that the CPU slept, or that it did not */
@@ -38,7 +39,7 @@ struct ledger {
 	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
 	size_t n, cap;
 	struct ledger_event events[EVENTS_MAX];
-	uint64_t idle_ns;     /* of host_idle_ns, when it was asked first or the rate changed; 0: not asked */
+	bool idle_begun;      /* the account of the CPUs' idle time, which begins again when the rate changes */
 	uint64_t idle_told;   /* ticks that were IDLE or told as missed then */
 	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
 	uint64_t gaps;        /* ledger_missed when it was asked last */
@@ -69,6 +70,8 @@ uint64_t ledger_own_ns(const struct emit *emit);
  * last: as above, and nothing is on its way any more.
  */
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
+/* Other CPUs are sampled than before: the idle time of each counts while it is among them. */
+void ledger_sleep(struct ledger *l, const struct cpu_list *cpus);
 /* Ticks come in another rate from now on; period: that of before. cpus: as ledger_explain's. */
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period);
 /* Writes what changed. last: nothing more will come. */
