@@ -50,7 +50,11 @@ enum {
 	LEVELS = 32, /* of control groups */
 	PREEMPTED = 1,
 	NOWHERE = 2,
+#if defined(__TARGET_ARCH_arm64)
+	BACK_FRAMES = 3, /* the program's, which the registers and a frame record show, and its trampoline's */
+#else
 	BACK_FRAMES = 2, /* the program's and its trampoline's */
+#endif
 	TIMED = 64,  /* one in so many runs that take no stack is timed */
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
 };
