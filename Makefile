@@ -313,6 +313,12 @@ guest: $(GUEST)
 check-kernels: all guest $(BUILD)/frameless/deep
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
 
+# The same in guests of arm64, with the libraries that tests/arm64/root brings.
+check-kernels-arm64: all
+	@tests/arm64/root
+	@$(MAKE) CROSS=aarch64-linux-gnu- guest
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath build/aarch64-linux-gnu) GUEST_ARCH=aarch64 tests/kernels/check $(KERNELS)
+
 # The BPF objects by each clang that apt offers, in this kernel and in those, with the instructions verified.
 CLANGS = all
 
@@ -323,7 +329,7 @@ check-bpf: $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
 check-bpf-here: $(BUILD)/kernels/load
 	@CLANGS="14 16 19 22" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this
 
-.PHONY: guest check-kernels check-bpf check-bpf-here bpf-objects
+.PHONY: guest check-kernels check-kernels-arm64 check-bpf check-bpf-here bpf-objects
 
 # The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
 DISTROS ?= bookworm trixie sid

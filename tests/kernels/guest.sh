@@ -1,22 +1,29 @@
 # shellcheck shell=sh
-# Guests, for check and bpf: needs kernels and root, and here and tmp of lib.sh.
+# Guests, for check and bpf: needs kernels and root, and here and tmp of lib.sh. GUEST_ARCH is their machine, as uname -m says
+# it: this one's, or aarch64; their busybox is then that of tests/arm64/root, in $BUILD/sysroot.
 # shellcheck disable=SC2154
-for p in qemu-system-x86_64:qemu-system-x86 cpio:cpio apt-get:apt dpkg-deb:dpkg busybox:busybox-static; do
+export GUEST_ARCH="${GUEST_ARCH:-$(uname -m)}" arch
+case $GUEST_ARCH in
+x86_64) limit=300 arch=amd64 qemu=qemu-system-x86 busybox=$(command -v busybox) ;;
+aarch64) limit=600 arch=arm64 qemu=qemu-system-arm busybox=$BUILD/sysroot/bin/busybox ;;
+*) echo "tests/kernels: there are no guests of $GUEST_ARCH so far" >&2; exit 1 ;;
+esac
+for p in "qemu-system-$GUEST_ARCH:$qemu" cpio:cpio apt-get:apt dpkg-deb:dpkg; do
 	command -v "${p%:*}" >/dev/null || missing="${missing:-} ${p#*:}"
 done
-! ldd "$(command -v busybox)" >/dev/null 2>&1 || missing="${missing:-} busybox-static" # a guest has no libraries
+# A guest has no libraries.
+[ -x "$busybox" ] && ! ldd "$busybox" >/dev/null 2>&1 || missing="${missing:-} busybox-static"
 if [ -n "${missing:-}" ]; then
 	echo "tests/kernels: please install${missing}; all it needs: apt-get install --no-install-recommends" \
-		"qemu-system-x86 cpio busybox-static" >&2
+		"$qemu cpio busybox-static" >&2
 	exit 1
 fi
-[ "$(uname -m)" = x86_64 ] || { echo "tests/kernels: only on x86_64 so far" >&2; exit 1; }
 
 # guest JOB RELEASE VMLINUZ: its console and what it left are in $out
 guest() {
 	out=$kernels/out-$2
-	install -m 755 "$(command -v busybox)" "$root/bin/busybox"
+	install -m 755 "$busybox" "$root/bin/busybox"
 	mkdir -p "$root/etc" "$root/tmp"
 	install -m 644 "$1" "$root/job"
-	"$here/boot" "$3" "$root" "$out" 2>"$tmp/boot.err"
+	"$here/boot" "$3" "$root" "$out" $limit 2>"$tmp/boot.err"
 }
