@@ -45,6 +45,7 @@ hash = \#
 IBERTY := $(or $(call have,libiberty/demangle.h,-liberty),$(call have,demangle.h,-liberty))
 # Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
+BZ2 := $(if $(STATIC),$(call have,bzlib.h,-lbz2))
 LZMA := $(call have,lzma.h,-llzma)
 # Nor this one: with it compressed DWARF is read in half the time.
 DEFLATE := $(call have,libdeflate.h,-ldeflate)
@@ -56,7 +57,7 @@ PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/pr
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
 LIBS = $(if $(STATIC),-Wl$(comma)--start-group) -lm $(if $(DW),-ldw) $(shell $(PKG_CONFIG) --libs libelf libxxhash) $(if $(IBERTY),-liberty) $(if $(LZMA),-llzma) \
 	$(if $(DEFLATE),-ldeflate) $(if $(ZLIB),-lz) $(if $(JANSSON),-ljansson) $(if $(PPROF),-lprotobuf-c) \
-	$(if $(STATIC),$(shell $(PKG_CONFIG) --static --libs libelf $(if $(DW),libdw)) -Wl$(comma)--end-group)
+	$(if $(STATIC),$(filter-out $(if $(BZ2),,-lbz2),$(shell $(PKG_CONFIG) --static --libs libelf $(if $(DW),libdw))) -Wl$(comma)--end-group)
 DEFS = $(shell $(PKG_CONFIG) --cflags libelf libxxhash) $(if $(IBERTY),-DHAVE_LIBIBERTY) $(if $(DW),-DHAVE_LIBDW) \
 	$(if $(LZMA),-DHAVE_LIBLZMA) $(if $(DEFLATE),-DHAVE_LIBDEFLATE) $(if $(ZLIB),-DHAVE_ZLIB) \
 	$(if $(JANSSON),-DHAVE_JANSSON) $(if $(PPROF),-DHAVE_PPROF)
@@ -117,6 +118,14 @@ $(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard c
 # The kernel part: clang to an object, bpftool to a skeleton with the object's bytes in it.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(PROCESSOR)))
+
+# In a release they are built; not for sources that were changed since.
+PREBUILT := $(if $(wildcard prebuilt/$(ARCH)),$(shell sha256sum --status -c prebuilt/sources 2>/dev/null && echo prebuilt/$(ARCH)))
+
+$(BUILD)/bpf/%.skel.h: $(PREBUILT)/%.skel.h
+	@mkdir -p $(@D)
+	@sed 's,.* ,$(@:.skel.h=.bpf.o): ,' prebuilt/sources >$(@:.skel.h=.bpf.d)
+	@cp $< $@
 
 # Those of the processor, which clang does not look for where the target is bpf.
 TARGET_HEADERS = $(SYSROOT)/usr/include/$(PROCESSOR)-linux-gnu $(if $(CROSS),/usr/$(MACHINE)/include)

@@ -4,7 +4,7 @@
 
 # A system with nothing but these; paths that show that something is installed are below $tmp/root.
 mkdir -p "$tmp/tree/contrib" "$tmp/root" "$tmp/base" "$tmp/empty"
-for p in sh env dirname cat sort tr sed grep head id nproc awk; do
+for p in sh env dirname cat sort tr sed grep head id nproc awk sha256sum; do
 	ln -s "$(command -v $p)" "$tmp/base/$p"
 done
 sed "s,^\(	[a-z]* *\)/\(usr\|lib\)/,\1$tmp/root/\2/," "$top/contrib/bootstrap" >"$tmp/tree/contrib/bootstrap"
@@ -91,6 +91,15 @@ cp "$tmp/dnf/dnf" "$tmp/zypper/zypper" "$tmp/apk/apk" "$tmp/pacman/pacman" "$tmp
 is "a Debian that has other managers, too, uses its own" "$(bootstrap "$tmp/apt-get" build | sed 's/ .*//' | grep -v apt-cache | sort -u)" apt-get
 
 rm "$tmp/dnf/full"
+mkdir "$tmp/tree/prebuilt"
+echo source >"$tmp/tree/source"
+(cd "$tmp/tree" && sha256sum source >prebuilt/sources)
+is "a release's build asks for neither clang nor bpftool" "$(bootstrap "$tmp/dnf" build)" \
+	"dnf -y --setopt=install_weak_deps=False install $(build 4 | sed 's/ bpftool clang / /; s/^bpftool clang //; s/ bpftool / /; s/ clang / /')"
+like "  but the tests do" "$(bootstrap "$tmp/dnf" check)" ' bpftool .*clang '
+echo changed >"$tmp/tree/source"
+like "  and so does a changed source" "$(bootstrap "$tmp/dnf" build)" ' bpftool .*clang '
+rm -r "$tmp/tree/prebuilt"
 touch "$tmp/dnf/fails"
 bootstrap "$tmp/dnf" build >/dev/null && st=0 || st=$?
 is "where the packages cannot be installed it ends" "$st: $(grep '^make -j' "$tmp/log")" "1: "

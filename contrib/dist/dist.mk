@@ -30,8 +30,29 @@ uninstall:
 static:
 	$(MAKE) STATIC=1 BUILD=$(BUILD)/static all
 
+# What is given away: the source, with the BPF programs built, so that it asks for neither clang nor bpftool; and the static
+# commands with their pages, unit and completions. The same commit gives the same bytes.
+DIST = $(BUILD)/dist
+SOURCE = cprof-$(FULL_VERSION)
+BINARY = $(SOURCE)-linux-$(PROCESSOR)
+EPOCH = $(shell contrib/dist/commit date)
+
+dist-source: $(SKELS)
+	contrib/dist/source $(DIST)/$(SOURCE) $(or $(PREBUILT),$(BUILD)/bpf) $(ARCH)
+	contrib/dist/pack $(DIST)/$(SOURCE) $(EPOCH)
+
+dist: dist-source static
+	rm -rf $(DIST)/root $(DIST)/$(BINARY)
+	$(MAKE) STATIC=1 BUILD=$(BUILD)/static PREFIX=/usr/local DESTDIR=$(abspath $(DIST)/root) install-strip
+	mv $(DIST)/root/usr/local $(DIST)/$(BINARY) && rm -r $(DIST)/root
+	cp LICENSE README.md $(DIST)/$(BINARY)/
+	CC="$(CC)" PKG_CONFIG="env $(PKG_CONFIG)" contrib/dist/libraries >$(DIST)/$(BINARY)/LIBRARIES
+	cd $(DIST)/$(BINARY) && find * -type f | LC_ALL=C sort | xargs sha256sum >../SHA256SUMS && mv ../SHA256SUMS .
+	contrib/dist/pack $(DIST)/$(BINARY) $(EPOCH)
+	cd $(DIST) && sha256sum $(SOURCE).tar.xz $(BINARY).tar.xz >SHA256SUMS && cat SHA256SUMS
+
 # What is given away, as its users have it; too long for `make check`.
-check-dist: all static $(BUILD)/tests/burn
+check-dist: all dist $(BUILD)/tests/burn
 	$(PROVE) tests/dist/
 
-.PHONY: static check-dist
+.PHONY: static dist-source dist check-dist
