@@ -21,10 +21,8 @@ cprof-sym "$tmp/in" >"$tmp/out" 2>"$tmp/err" &
 sym=$!
 exec 4>"$tmp/in"
 head -c "$n" "$tmp/whole" >&4
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ "$(names "$tmp/out" | grep -c 'f0_.*symtab')" = 100 ] && break
-	sleep 0.2
-done
+tries=0
+until [ "$(names "$tmp/out" | grep -c 'f0_.*symtab')" = 100 ] || [ $((tries = tries + 1)) -gt 600 ]; do sleep 0.1; done
 truncate -s 4096 "$tmp/f"
 tail -c +$((n + 1)) "$tmp/whole" >&4
 exec 4>&-
