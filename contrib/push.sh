@@ -52,3 +52,11 @@ label_lines() {
 send() {
 	curl -sS ${CPROF_CURLRC:+-K "$CPROF_CURLRC"} --connect-timeout 10 --max-time 60 --retry 4 --retry-max-time 120 --retry-connrefused "$@"
 }
+
+# reason CODE: the answer in $tmp/answer as one line: the message of its JSON, its text, or else the code.
+reason() {
+	why=$(tr -d '\n' <"$tmp/answer" | sed -n 's/^{.*"message": *"\(\([^"\\]\|\\.\)*\)".*/\1/p' | sed 's/\\\(["\\]\)/\1/g')
+	[ -n "$why" ] || why=$(head -n 1 "$tmp/answer" | grep -v '^[[:space:]]*[<{]')
+	why=$(printf '%s' "$why" | tr -d '[:cntrl:]' | cut -c 1-400)
+	printf '%s' "${why:-HTTP $1}"
+}

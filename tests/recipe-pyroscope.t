@@ -47,7 +47,55 @@ else
 fi
 status "a server that is not well for a while" 0 "$push" "$url/flaky" "$tmp/s.bin"
 status "one that refuses" 1 "$push" "$url/refused" "$tmp/s.bin"
-like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by $url/refused\$"
+like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by $url/refused: HTTP 403\$"
+status "one for which it is too old" 1 "$push" "$url/late" "$tmp/s.bin"
+like "  is told with its reason" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by $url/late: profile with labels 'cprof[^ ]*' is outside of ingestion window\$"
+echo 'retry = 0' >"$tmp/once"
+status "no server" 1 env CPROF_CURLRC="$tmp/once" "$push" http://127.0.0.1:1 "$tmp/s.bin"
+like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by http://127.0.0.1:1: .*onnect"
+
+# More than Pyroscope takes at once: by container, by command, in parts; every stack once, as it is in the whole.
+awk 'BEGIN {
+	print "segment major=1 minor=1 least=1\nmeta key=\"start-realtime-ns\" value=\"1700000000000000000\""
+	print "event id=1 name=\"cpu-clock\" unit=\"ns\" period=10101010 millihertz=99000\nflush"
+	for (i = 0; i < 150; i++) {
+		printf "ksym time=1 address=0x%x size=0x10 name=\"f%d\" module=\"\"\n", 4096 + 16 * i, i
+		printf "frame id=%d process=0 kind=exact address=0x%x\nframe id=%d process=0 kind=return address=0x%x\n", 2 * i + 1, 4096 + 16 * i, 2 * i + 2, 4097 + 16 * i
+	}
+	for (i = 0; i < 150; i++)
+		printf "node id=%d parent=0 frame=%d\n", 16 + i, 2 * i + 2
+	for (i = 0; i < 150 * 150; i++)
+		printf "node id=%d parent=%d frame=%d\n", 166 + i, 16 + int(i / 150), 2 * (i % 150) + 1
+	split("/a /b /b /c", container); split("x y z w{=}", comm); split("9000 9000 8000 17000", n)
+	for (p = 1; p <= 4; p++) {
+		printf "cgroup id=%d path=\"%s\"\nprocess id=%d time=1 pid=%d nspid=0 parent=0 start=5 gen=0 via=snapshot\n", p, container[p], p, 40 + p
+		printf "member time=1 process=%d cgroup=%d\nthread id=%d time=1 process=%d tid=%d\ncomm time=1 thread=%d comm=\"%s\"\n", p, p, p, p, 40 + p, p, comm[p]
+		for (i = 0; i < n[p]; i++)
+			printf "sample time=%d event=1 cpu=0 thread=%d user=0 kernel=%d weight=10101010\n", 1000 + i, p, 166 + i
+	}
+	print "flush\nend time=99000 reason=closed samples=43000\nflush"
+}' | cprof-dump -r >"$tmp/many.bin" || exit 1
+cprof-sym "$tmp/many.bin" 2>/dev/null | cprof-fold >"$tmp/many" 2>/dev/null
+is "a capture with many stacks" "$(wc -l <"$tmp/many")" 43000
+n=$(wc -l <"$tmp/srv/ingest")
+rm -f "$tmp/srv/bodies"
+status "  is pushed" 0 "$push" -n many "$url" "$tmp/many.bin"
+diag "$(cat "$tmp/err")"
+LC_ALL=C sort "$tmp/srv/bodies" >"$tmp/got"
+LC_ALL=C sort "$tmp/many" >"$tmp/want"
+same "  each stack once" "$tmp/got" "$tmp/want"
+is "  in parts that are taken" "$(tail -n +$((n + 1)) "$tmp/srv/ingest" | python3 -c 'import json, sys
+for v in map(json.loads, sys.stdin): print(v["stacks"], v["app"], *("%s=%s" % p for p in sorted(v["labels"].items()) if p[0] != "host"))' | sort)" \
+	"1000 many.cpu comm=w___ container=/c part=2
+16000 many.cpu comm=w___ container=/c part=1
+8000 many.cpu comm=z container=/b
+9000 many.cpu comm=y container=/b
+9000 many.cpu container=/a"
+status "  or whole, where the server takes more" 1 "$push" -m 50000 "$url" "$tmp/many.bin"
+like "  this one does not, and says so" "$(cat "$tmp/err")" "was not taken by .*: the profile with labels .* exceeds the samples limit .max_profile_stacktrace_samples, actual: 43000, limit: 16000"
+status "a part that is refused" 1 "$push" "$url/late" "$tmp/many.bin"
+like "  is told of" "$(cat "$tmp/err")" "outside of ingestion window .0 of 5 parts were.\$"
+status "-m of no number" 2 "$push" -m x "$url" "$tmp/many.bin"
 sed '/^sample /d' "$here/small.txt" | cprof-dump -r >"$tmp/none.bin"
 n=$(wc -l <"$tmp/srv/ingest")
 status "a capture without samples" 0 "$push" "$url" "$tmp/none.bin"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A server for one test: recipe-server.py DIR. Listens on 127.0.0.1, writes its port to DIR/port, and ends after a minute.
+"""A server for one test: recipe-server.py DIR. Listens on 127.0.0.1, writes its port to DIR/port, and ends after ten minutes.
 
 PUT /path keeps the body in DIR/put/path. POST /ingest takes what Pyroscope takes, as strictly: digits only behind each stack, or all of
-the upload fails; what follows a line of 64 KiB is dropped without a word. What it understood goes to DIR/ingest as a line of JSON,
+the upload fails; what follows a line of 64 KiB is dropped without a word; more than 16,000 stacks or 4 MiB are refused, and on
+paths with "late" all is, as too old. What it understood goes to DIR/ingest as a line of JSON,
 the body to DIR/body. POST /api/profiles/writeraw does so for Parca, into DIR/writeraw, a line a series, whose pprof is in DIR/pprof: it
 refuses what Parca's normalizer and its gateway refuse, as they say it, and has a page with 200 for other paths. Paths with "flaky" fail twice with 503 before they go well, "refused" is 403, "down" always 503.
 """
@@ -51,7 +52,11 @@ def folded(body):
     return total
 
 
-def ingest(query, kind, body):
+class TooMuch(Exception):
+    pass
+
+
+def ingest(query, kind, body, late):
     query = {k: v for k, v in urllib.parse.parse_qsl(query, strict_parsing=True)}
     for key in ("from", "until", "sampleRate"):
         assert re.fullmatch("[0-9]+", query[key]), key
@@ -67,8 +72,18 @@ def ingest(query, kind, body):
         body = parts["profile"]
     else:
         assert query["format"] == "folded", "format"
-        query["total"] = folded(body)
+        query["total"], query["stacks"] = folded(body), len(body.splitlines())
+        if query["stacks"] > 16000:
+            raise TooMuch("the profile with labels '%s' exceeds the samples limit (max_profile_stacktrace_samples, actual: %d, limit: 16000)"
+                          % (query["name"], query["stacks"]))
+        if len(body) > 4 << 20:
+            raise TooMuch("the profile with labels '%s' exceeds the size limit (max_profile_size_byte, actual: %d, limit: %d)"
+                          % (query["name"], len(body), 4 << 20))
+    if late:
+        raise TooMuch("profile with labels '%s' is outside of ingestion window" % query["name"])
     with open(directory + "/body", "wb") as f:
+        f.write(body)
+    with open(directory + "/bodies", "ab") as f:
         f.write(body)
     with open(directory + "/ingest", "a") as f:
         f.write(json.dumps(query, sort_keys=True) + "\n")
@@ -295,7 +310,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         try:
             assert url.path.endswith("/ingest"), "path"
-            ingest(url.query, self.headers.get("Content-Type", ""), body)
+            ingest(url.query, self.headers.get("Content-Type", ""), body, "late" in url.path)
+        except TooMuch as e:
+            self.answer(400, json.dumps({"code": "invalid_argument", "message": str(e)}))
+            return
         except Exception as e:
             self.answer(422, "%s: %s" % (type(e).__name__, e))
             return
@@ -306,5 +324,5 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
 with open(directory + "/port.new", "w") as f:
     f.write("%d\n" % server.server_address[1])
 os.rename(directory + "/port.new", directory + "/port")
-threading.Timer(60, lambda: os._exit(1)).start()
+threading.Timer(600, lambda: os._exit(1)).start()
 server.serve_forever()
