@@ -51,8 +51,17 @@ dist: dist-source static
 	contrib/dist/pack $(DIST)/$(BINARY) $(EPOCH)
 	cd $(DIST) && sha256sum $(SOURCE).tar.xz $(BINARY).tar.xz >SHA256SUMS && cat SHA256SUMS
 
+# All that contrib/container/Containerfile puts into an image.
+container: static
+	rm -rf $(BUILD)/container
+	mkdir -p $(BUILD)/container/bin
+	cp contrib/container/Containerfile $(BUILD)/container/
+	cp $(PROGRAMS:%=$(BUILD)/static/bin/%) $(BUILD)/container/bin/
+	$(CC) -std=gnu11 $(WARN) -O2 $(ROOTFLAGS) -static-pie -fPIE -o $(BUILD)/container/bin/fresh contrib/container/fresh.c
+	$(STRIP) $(BUILD)/container/bin/*
+
 # What is given away, as its users have it; too long for `make check`.
-check-dist: all dist $(BUILD)/tests/burn
+check-dist: all dist container $(BUILD)/tests/burn
 	$(PROVE) tests/dist/
 
-.PHONY: static dist-source dist check-dist
+.PHONY: static dist-source dist container check-dist
