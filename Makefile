@@ -297,7 +297,7 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 # The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
 # since a guest has no libraries; and what is recorded is not where the recorder is, whose child it is before it executes.
 KERNELS = 5.10 6.1 6.12 newest
-GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn waits)
+GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn waits bpfmaps)
 STATIC_LIBS = -Wl,--start-group $(shell $(PKG_CONFIG) --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
 
 $(BUILD)/kernels/root/bin/cprof-record: $(call obj,$(RECORD)) $(SPEAK) $(LIB)
@@ -328,6 +328,13 @@ check-kernels-arm64: all
 	@$(MAKE) CROSS=aarch64-linux-gnu- guest
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath build/aarch64-linux-gnu) GUEST_ARCH=aarch64 tests/kernels/check $(KERNELS)
 
+# The recorder on many CPUs, in emulation, and CPUs that go and come. CPUS says how many are online, and of how many possible
+# ones. Minutes for 16 CPUs, more than half an hour for 128.
+CPUS = 2/128 16 64 128
+
+check-cpus: all guest
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/cpus $(CPUS)
+
 # The BPF objects by each clang that apt offers, in this kernel and in those, with the instructions verified.
 CLANGS = all
 
@@ -338,7 +345,7 @@ check-bpf: $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
 check-bpf-here: $(BUILD)/kernels/load
 	@CLANGS="14 16 19 22" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this
 
-.PHONY: guest check-kernels check-kernels-arm64 check-bpf check-bpf-here bpf-objects
+.PHONY: guest check-kernels check-kernels-arm64 check-cpus check-bpf check-bpf-here bpf-objects
 
 # The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
 DISTROS ?= bookworm trixie sid
@@ -359,7 +366,7 @@ check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 # uses, or sets.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs fetch guest.sh init record) $(addprefix tests/distros/,check root) tests/interpreters
+	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/interpreters
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# Guests, for check and bpf: needs kernels and root, and here and tmp of lib.sh. GUEST_ARCH is their machine, as uname -m says
+# Guests, for check, bpf and cpus: needs kernels and root, and here and tmp of lib.sh. GUEST_ARCH is their machine, as uname -m says
 # it: this one's, or aarch64; their busybox is then that of tests/arm64/root, in $BUILD/sysroot.
 # shellcheck disable=SC2154
 export GUEST_ARCH="${GUEST_ARCH:-$(uname -m)}" arch
 case $GUEST_ARCH in
-x86_64) limit=300 arch=amd64 qemu=qemu-system-x86 busybox=$(command -v busybox) ;;
+x86_64) limit=${GUEST_SECONDS:-300} arch=amd64 qemu=qemu-system-x86 busybox=$(command -v busybox) ;;
 aarch64) limit=600 arch=arm64 qemu=qemu-system-arm busybox=$BUILD/sysroot/bin/busybox ;;
 *) echo "tests/kernels: there are no guests of $GUEST_ARCH so far" >&2; exit 1 ;;
 esac
@@ -26,4 +26,16 @@ guest() {
 	mkdir -p "$root/etc" "$root/tmp"
 	install -m 644 "$1" "$root/job"
 	"$here/boot" "$3" "$root" "$out" $limit 2>"$tmp/boot.err"
+}
+
+within() { # DESCRIPTION VALUE LEAST MOST
+	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v >= a && v <= b) }'; then pass "$1"; else
+		fail "$1"; diag "$2, not within $3 and $4"; fi
+}
+# What was expected, and the sum of all outcomes that a tick can have, over all CPUs.
+ledger() {
+	cprof-dump "$1" | sed -n 's/^ledger time=[0-9]* cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\)$/\1 \2 \3/p' |
+		awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " ")
+			if (a[2] == "expected") e += v[k]; else if (a[2] != "sideband-lost") s += v[k] }
+			print e + 0, s + 0 }'
 }
