@@ -245,7 +245,7 @@ PROVE = HARNESS_RULESFILE=tests/rules.yml BIN=$(abspath $(BIN)) BUILD=$(abspath 
 TESTS = tests/
 INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/interpreters)
 
-check: all $(TEST_PROGRAMS) $(if $(IS_X86),$(BUILD)/tests/unwind-verify) $(FRAMELESS)
+check: all $(TEST_PROGRAMS) $(if $(IS_X86),$(BUILD)/tests/unwind-verify) $(FRAMELESS) $(if $(filter tests/kernels/bpf,$(MORE_TESTS)),$(BUILD)/kernels/load)
 	@rm -f $(BUILD)/prove
 	$(PROVE) --state=save $(TESTS) $(MORE_TESTS) || { [ -s $(BUILD)/prove ] && echo "== What failed, once more:" && $(PROVE) --state=failed -v; }
 
@@ -336,7 +336,7 @@ check-cpus: all guest
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/cpus $(CPUS)
 
 # The BPF objects by each clang that apt offers, in this kernel and in those, with the instructions verified.
-CLANGS = all
+CLANGS ?= all
 
 check-bpf: $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
 	@CLANGS="$(CLANGS)" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this $(KERNELS)
