@@ -21,7 +21,7 @@
 
 enum { WANTED_MAX = 65536,
        DRAIN_MOST = 20000,
-       SPACES_MOST = 131072, SPACES_PREALLOCATED = 32768 };
+       SPACES_MOST = 131072, SPACES_LEAST = 32768, SPACES_PER_CPU = 4096 };
 
 /* In which the program is loaded, best first. */
 static const struct way {
@@ -412,6 +412,16 @@ static uint32_t find_task_stack(void)
 	return btf_find(BTF_KERNEL, &stack, 1) ? stack.at : 0;
 }
 
+/* Processes that are known: without preallocation it is the table of the hash alone that costs memory, and time to clear it. */
+static uint32_t spaces_of(const struct way *way)
+{
+	uint32_t n = SPACES_LEAST, cpus = (uint32_t)libbpf_num_possible_cpus();
+
+	while (!way->preallocate && n < SPACES_MOST && n / SPACES_PER_CPU < cpus)
+		n *= 2;
+	return n;
+}
+
 static void configure_walk(struct sample_bpf *s, const struct options *o, const struct way *way)
 {
 	s->rodata->by_table = way->by_table;
@@ -422,7 +432,7 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 		s->rodata->task_stack_at = find_task_stack();
 	bpf_map__set_max_entries(s->maps.row_shards, way->by_table ? UNWIND_SHARDS : 1);
 	bpf_map__set_max_entries(s->maps.mapping_shards, way->by_table ? UNWIND_SHARDS : 1);
-	bpf_map__set_max_entries(s->maps.spaces, !way->by_table ? 1 : way->preallocate ? SPACES_PREALLOCATED : SPACES_MOST);
+	bpf_map__set_max_entries(s->maps.spaces, way->by_table ? spaces_of(way) : 1);
 	if (way->preallocate)
 		bpf_map__set_map_flags(s->maps.spaces, 0);
 }
@@ -451,7 +461,6 @@ static bool open_store(struct bpf_engine *b)
 {
 	struct store_backing backing = { shards_add, &b->shards };
 
-	b->shards.sample = b->sample;
 	b->base.store = store_new(&backing, b->base.options->memory.unwind_mem);
 	b->base.by_tables = b->base.store != NULL;
 	return b->base.by_tables;
@@ -459,24 +468,21 @@ static bool open_store(struct bpf_engine *b)
 
 static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const struct way *way)
 {
-	int saved, prototype;
 	bool loaded;
+	int saved;
 
 	refusal_clear();
 	b->sample = sample_bpf__open();
 	if (!b->sample)
 		return false;
 	configure(b->sample, b->base.options, idle, way);
-	prototype = lanes_configure(b->sample, b->base.options);
-	loaded = prototype >= 0 && sample_bpf__load(b->sample) == 0;
-	saved = errno;
-	if (prototype >= 0)
-		close(prototype);
-	errno = saved;
+	loaded = lanes_configure(&b->lanes, b->sample, b->base.options) &&
+		 (!way->by_table || shards_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
 	if (loaded && (!way->by_table || open_store(b)))
 		return true;
 	saved = errno;
 	shards_release(&b->shards);
+	lanes_release(&b->lanes);
 	sample_bpf__destroy(b->sample);
 	b->sample = NULL;
 	errno = saved;

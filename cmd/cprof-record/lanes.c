@@ -32,19 +32,21 @@ static int create_lane(const struct sample_bpf *s)
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(uint32_t), value_bytes(s), 1, &opts);
 }
 
-int lanes_configure(struct sample_bpf *s, const struct options *o)
+bool lanes_configure(struct lanes *l, struct sample_bpf *s, const struct options *o)
 {
-	int prototype;
+	int fd;
 
 	s->rodata->lane_bytes = o->memory.lane;
 	s->rodata->stack_limit = o->memory.stack;
 	bpf_map__set_max_entries(s->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(s->maps.waker, (uint32_t)sysconf(_SC_PAGESIZE));
 	/* Not bpf_map__set_value_size() of the inner map: libbpf 1.5 follows a NULL pointer there. */
-	prototype = create_lane(s);
-	if (prototype >= 0)
-		bpf_map__set_inner_map_fd(s->maps.lanes, prototype);
-	return prototype;
+	fd = create_lane(s);
+	if (fd < 0)
+		return false;
+	bpf_map__set_inner_map_fd(s->maps.lanes, fd);
+	l->ready = fd;
+	return true;
 }
 
 bool lanes_init(struct lanes *l, const struct sample_bpf *s)
@@ -66,7 +68,8 @@ bool lanes_add(struct lanes *l, unsigned int cpu)
 
 	if (!lane || lane->map)
 		return lane != NULL;
-	fd = create_lane(l->sample);
+	fd = l->ready ? l->ready : create_lane(l->sample);
+	l->ready = 0;
 	if (fd < 0)
 		return false;
 	map = mmap(NULL, value_bytes(l->sample), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -152,5 +155,7 @@ void lanes_release(struct lanes *l)
 			munmap(l->items[i].map, value_bytes(l->sample));
 	}
 	free(l->items);
+	if (l->ready)
+		close(l->ready);
 	*l = (struct lanes){ 0 };
 }

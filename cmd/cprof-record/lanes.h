@@ -15,13 +15,14 @@ struct lanes {
 	const struct sample_bpf *sample; /* loaded */
 	struct lane *items; /* by CPU */
 	size_t n;           /* possible ones */
+	int ready; /* a lane that lanes_configure made, and no CPU has yet; 0: none */
 };
 
 /*
- * Gives the lanes the size that the options' memory has for them, before the object is loaded. Returns the descriptor of the map
- * that the kernel takes as their prototype, which the caller closes after loading; negative: not created, with errno.
+ * Gives the lanes the size that the options' memory has for them, before the object is loaded. The kernel wants one to
+ * know them by, which will be the first. False: it cannot be created, with errno.
  */
-int lanes_configure(struct sample_bpf *s, const struct options *o);
+bool lanes_configure(struct lanes *l, struct sample_bpf *s, const struct options *o);
 bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memory */
 /* A CPU's lane is made, if it has none: it stays to the end. False: errno. */
 bool lanes_add(struct lanes *l, unsigned int cpu);

@@ -8,6 +8,8 @@
 
 #include "bpf/sample.skel.h"
 
+static const char rows_name[] = "cprof_rows", mappings_name[] = "cprof_mappings";
+
 static void *map_it(struct shards *s, int fd, size_t bytes)
 {
 	void *p;
@@ -21,13 +23,37 @@ static void *map_it(struct shards *s, int fd, size_t bytes)
 	return p;
 }
 
-/* A new map, which the outer one leads to from now on. */
-static void *add_inner(struct shards *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes)
+static int create_inner(const char *name, size_t bytes)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)bytes, 1, &opts);
+
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, name, sizeof(uint32_t), (uint32_t)bytes, 1, &opts);
+}
+
+static bool prepare_inner(struct bpf_map *outer, const char *name, int *ready)
+{
+	int fd = create_inner(name, bpf_map__value_size(bpf_map__inner_map(outer)));
+
+	if (fd < 0)
+		return false;
+	*ready = fd;
+	return bpf_map__set_inner_map_fd(outer, fd) == 0;
+}
+
+bool shards_prepare(struct shards *s, struct sample_bpf *sample)
+{
+	s->sample = sample;
+	return prepare_inner(sample->maps.row_shards, rows_name, &s->rows) &&
+	       prepare_inner(sample->maps.mapping_shards, mappings_name, &s->mappings);
+}
+
+/* A map, the prepared one first, which the outer one leads to from now on. */
+static void *add_inner(struct shards *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes, int *ready)
+{
+	int fd = *ready ? *ready : create_inner(name, bytes);
 	void *p;
 
+	*ready = 0;
 	if (fd < 0)
 		return NULL;
 	p = map_it(s, fd, bytes);
@@ -49,9 +75,9 @@ void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
 	case STORE_FILES:
 		return map_it(s, bpf_map__fd(s->sample->maps.files), bytes);
 	case STORE_ROWS:
-		return add_inner(s, s->sample->maps.row_shards, "cprof_rows", shard, bytes);
+		return add_inner(s, s->sample->maps.row_shards, rows_name, shard, bytes, &s->rows);
 	case STORE_MAPPINGS:
-		return add_inner(s, s->sample->maps.mapping_shards, "cprof_mappings", shard, bytes);
+		return add_inner(s, s->sample->maps.mapping_shards, mappings_name, shard, bytes, &s->mappings);
 	default:
 		return NULL;
 	}
@@ -62,5 +88,9 @@ void shards_release(struct shards *s)
 	for (size_t i = 0; i < s->n; i++)
 		munmap(s->items[i].p, s->items[i].bytes);
 	free(s->items);
+	if (s->rows)
+		close(s->rows);
+	if (s->mappings)
+		close(s->mappings);
 	*s = (struct shards){ 0 };
 }

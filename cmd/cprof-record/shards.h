@@ -13,7 +13,11 @@ struct shards {
 		size_t bytes;
 	} *items;
 	size_t n, cap;
+	int rows, mappings; /* maps made by shards_prepare and not used yet; 0: none */
 };
+
+/* Before the object is loaded, which needs one map of each kind to know them by: the first ones. */
+bool shards_prepare(struct shards *s, struct sample_bpf *sample);
 
 /* arg is a struct shards. */
 void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes);
