@@ -5,7 +5,7 @@
 export GUEST_ARCH="${GUEST_ARCH:-$(uname -m)}" arch
 case $GUEST_ARCH in
 x86_64) limit=${GUEST_SECONDS:-300} arch=amd64 qemu=qemu-system-x86 busybox=$(command -v busybox) ;;
-aarch64) limit=600 arch=arm64 qemu=qemu-system-arm busybox=$BUILD/sysroot/bin/busybox ;;
+aarch64) limit=1200 arch=arm64 qemu=qemu-system-arm busybox=$BUILD/sysroot/bin/busybox ;;
 *) echo "tests/kernels: there are no guests of $GUEST_ARCH so far" >&2; exit 1 ;;
 esac
 for p in "qemu-system-$GUEST_ARCH:$qemu" cpio:cpio apt-get:apt dpkg-deb:dpkg; do
