@@ -51,6 +51,10 @@ dist: dist-source static
 	contrib/dist/pack $(DIST)/$(BINARY) $(EPOCH)
 	cd $(DIST) && sha256sum $(SOURCE).tar.xz $(BINARY).tar.xz >SHA256SUMS && cat SHA256SUMS
 
+# For Debian and Ubuntu, linked with the libraries of this machine's release; with its debugging symbols apart.
+deb: dist-source
+	contrib/dist/deb $(DIST)/$(SOURCE) $(BUILD)/deb $(VERSION)
+
 # All that contrib/container/Containerfile puts into an image.
 container: static
 	rm -rf $(BUILD)/container
@@ -61,7 +65,7 @@ container: static
 	$(STRIP) $(BUILD)/container/bin/*
 
 # What is given away, as its users have it; too long for `make check`.
-check-dist: all dist container $(BUILD)/tests/burn
+check-dist: all dist container deb $(BUILD)/tests/burn
 	$(PROVE) tests/dist/
 
-.PHONY: static dist-source dist container check-dist
+.PHONY: static dist-source dist deb container check-dist

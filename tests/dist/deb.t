@@ -1,0 +1,129 @@
+#!/bin/sh
+# The Debian package: lintian, installed into a bare root, its unit run by systemd there, removed and purged. BUILD/deb has it; the root
+# is one of the release that this machine has: BUILD/distros/RELEASE.tar, as tests/distros/root leaves it (make check-distros).
+if [ -z "${CPROF_DEB:-}" ]; then
+	CPROF_DEB=1 exec unshare -m "$0" "$@"
+fi
+unset CPROF_DEB
+. "$(dirname "$0")/lib.sh"
+may_record_all
+deb=$(ls "$BUILD"/deb/cprof_*.deb 2>/dev/null) || skip_all "there is no package: make deb"
+
+like "there are debugging symbols beside it" "$(ls "$BUILD/deb")" '^cprof-dbgsym_.*deb$'
+dpkg-deb -c "$deb" | awk '{ print $6 }' >"$tmp/list"
+for f in ./usr/bin/cprof-record ./usr/bin/cprof-sym ./usr/lib/sysusers.d/cprof.conf ./usr/share/man/man1/cprof-record.1.gz ./usr/share/man/man7/cprof.7.gz \
+	./usr/share/bash-completion/completions/cprof-top ./usr/share/doc/cprof/copyright ./usr/share/doc/cprof/README.Debian; do
+	ok "it has $f" grep -qxF "$f" "$tmp/list"
+done
+like "and the unit" "$(cat "$tmp/list")" '^\./(usr/)?lib/systemd/system/cprof\.service$'
+if command -v lintian >/dev/null; then
+	is "lintian finds nothing" "$(lintian --allow-root --fail-on none "$BUILD"/deb/*.changes 2>&1 | grep -v '^running with root')" ""
+else
+	fail "lintian finds nothing"
+	diag "lintian is not available: apt-get install lintian"
+fi
+
+release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+mkdir "$tmp/root"
+root=$tmp/root
+tar=${ROOT_TAR:-$BUILD/distros/$release.tar}
+if [ ! -s "$tar" ]; then
+	"$top/tests/distros/root" "$release" "$BUILD/distros" >"$tmp/out" 2>&1
+	rm -rf --one-file-system "$BUILD/distros/${release:?}"
+fi
+if ! tar -C "$root" -xpf "$tar" 2>"$tmp/err"; then
+	fail "there is a bare root"
+	diag "$(cat "$tmp/err" "$tmp/out" 2>/dev/null)"
+	done_testing
+fi
+cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+apt-config dump | grep -E '^Acquire::https?::Proxy ' >"$root/etc/apt/apt.conf.d/proxies"
+echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
+chmod 755 "$root/usr/sbin/policy-rc.d"
+for d in proc sys dev; do mount --rbind /$d "$root/$d"; done
+trap 'umount -R -l "$root/proc" "$root/sys" "$root/dev"; rm -rf --one-file-system "$tmp"' EXIT
+inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$root" "$@" </dev/null; }
+quiet() { inside "$@" >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }; }
+
+ok "the lists are there" quiet apt-get update
+# What it depends on, systemd for its unit, and setcap.
+ok "what it wants is installed" quiet apt-get install -y --no-install-recommends systemd libcap2-bin $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/|.*//; s/(.*//' | xargs)
+inside dpkg -l | awk '{ print $1, $2 }' >"$tmp/before"
+# Files of the system that others write when a package comes and goes.
+state() { (cd "$root" && find . -xdev ! -type d ! -path './tmp/*' ! -path './var/cache/*' ! -path './var/log/*' ! -path './var/lib/dpkg/*' ! -path './proc/*' ! -path './sys/*' ! -path './dev/*' | sort); }
+state >"$tmp/files-before"
+cp "$deb" "$root/tmp/cprof.deb"
+ok "dpkg -i installs it" quiet dpkg -i /tmp/cprof.deb
+is "the user is there" "$(inside getent passwd cprof | cut -d: -f1,6)" "cprof:/var/lib/cprof"
+is "nothing is enabled" "$(inside systemctl is-enabled cprof 2>&1)" disabled
+inside cprof-record -q -o /tmp/s.bin -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+is "it records" "$?" 0
+like "and draws" "$(inside sh -c 'cprof-sym /tmp/s.bin 2>/dev/null | cprof-flame' | tail -n 1)" '</html>'
+is "the file has no capabilities" "$(inside getcap /usr/bin/cprof-record)" ""
+inside dpkg-statoverride --update --add root cprof 0750 /usr/bin/cprof-record
+ok "the administrator chooses them" quiet dpkg-reconfigure cprof
+like "  and it has them" "$(inside getcap /usr/bin/cprof-record)" 'cap_sys_ptrace,cap_syslog,cap_perfmon,cap_bpf[+=]ep'
+is "  for a group alone" "$(inside stat -c '%G %a' /usr/bin/cprof-record)" "cprof 750"
+ok "  again when it is installed again" quiet dpkg -i /tmp/cprof.deb
+like "  it has them still" "$(inside getcap /usr/bin/cprof-record)" 'cap_bpf'
+inside dpkg-statoverride --remove /usr/bin/cprof-record
+ok "  until they are taken back" quiet dpkg -i /tmp/cprof.deb
+is "  when it has none" "$(inside stat -c '%G %a' /usr/bin/cprof-record) $(inside getcap /usr/bin/cprof-record)" "root 755 "
+
+# By systemd, the first process of namespaces of its own, in this root; but for --max-cost, as recipe-service.t has it.
+run_unit() {
+	group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cprof-deb-$$
+	mkdir "$group" 2>/dev/null || { echo "no control group can be made"; return; }
+	mkdir -p "$root/etc/systemd/system/cprof.service.d"
+	printf '[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=\n%s\n' "$(sed -n 's/ --max-cost 0.5//; /^ExecStart=/p' "$root"/lib/systemd/system/cprof.service)" \
+		>"$root/etc/systemd/system/cprof.service.d/test.conf"
+	printf '[Unit]\nDefaultDependencies=no\nWants=cprof.service\n' >"$root/etc/systemd/system/alone.target"
+	cat >"$root/init" <<-'END'
+		mount -t proc proc /proc && mount -t tmpfs none /run && mount -t cgroup2 none /sys/fs/cgroup || exit
+		mkdir -p /run/systemd/system /run/lock
+		{
+			for _ in $(seq 300); do
+				systemctl show -p StatusText cprof 2>/dev/null | grep -q samples && break
+				sleep 0.1
+			done
+			systemctl show -p ActiveState -p StatusText cprof
+			ps -o user= -p "$(systemctl show -P MainPID cprof)" 2>/dev/null || stat -c %U "/proc/$(systemctl show -P MainPID cprof)"
+			systemctl stop cprof
+			systemctl show -p Result cprof
+			stat -c '%U:%G %a' /var/lib/cprof/*.cprof
+			echo over
+		} >/said 2>&1 </dev/null &
+		exec /lib/systemd/systemd --system --log-target=console --unit=alone.target
+	END
+	container=other sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
+		unshare -p -m -u -i -C -f --kill-child=KILL sh -c 'mount --rbind "$1" "$1" && cd "$1" && pivot_root . . && umount -l . && cd / &&
+			exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=other sh /init' sh "$root" >"$tmp/console" 2>&1 </dev/null &
+	box=$!
+	tries=0
+	until grep -q '^over' "$root/said" 2>/dev/null || [ $((tries = tries + 1)) -gt 1200 ]; do sleep 0.1; done
+	kill -KILL $box
+	wait $box 2>/dev/null
+	tries=0
+	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
+	[ -s "$root/said" ] || { echo "systemd does not start here"; tail -n 5 "$tmp/console"; }
+}
+why=$(run_unit)
+if [ -z "$why" ]; then
+	is "systemd runs its unit as the user, who owns the captures" "$(sed 's/^StatusText=99 Hz, [1-9][0-9]* samples, .*/its figures/; s/ *$//' "$root/said" | tr '\n' ',')" \
+		"its figures,ActiveState=active,cprof,Result=success,cprof:cprof 640,over,"
+else
+	fail "systemd runs its unit"
+	diag "$why"
+fi
+rm -rf "$root/init" "$root/said" "$root/etc/systemd/system/alone.target" "$root/etc/systemd/system/cprof.service.d" "$root/run/systemd" "$root/tmp"/s.bin
+
+ok "it is removed" quiet dpkg -r cprof
+is "  with its programs" "$(ls "$root/usr/bin" | grep cprof)" ""
+ok "and purged" quiet dpkg -P cprof
+is "nothing knows of the user" "$(inside getent passwd cprof; inside getent group cprof)" ""
+is "no package came or went" "$(inside dpkg -l | awk '{ print $1, $2 }' | diff "$tmp/before" -)" ""
+state >"$tmp/files-after"
+is "no file is left of it" "$(diff "$tmp/files-before" "$tmp/files-after" | grep -i '^>.*cprof')" ""
+is "no directory either" "$(cd "$root" && find . -xdev -name 'cprof*' ! -path './tmp/*' ! -path './var/log/*' ! -path './proc/*' ! -path './sys/*' ! -path './dev/*')" ""
+done_testing
