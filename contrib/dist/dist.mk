@@ -28,7 +28,7 @@ uninstall:
 
 # The commands without a shared library, into build/static/bin.
 static:
-	$(MAKE) STATIC=1 BUILD=$(BUILD)/static all
+	$(MAKE) STATIC=1 BUILD=$(BUILD)/static COMMIT=$(COMMIT) all
 
 # What is given away: the source, with the BPF programs built, so that it asks for neither clang nor bpftool; and the static
 # commands with their pages, unit and completions. The same commit gives the same bytes.
@@ -43,7 +43,7 @@ dist-source: $(SKELS)
 
 dist: dist-source static
 	rm -rf $(DIST)/root $(DIST)/$(BINARY)
-	$(MAKE) STATIC=1 BUILD=$(BUILD)/static PREFIX=/usr/local DESTDIR=$(abspath $(DIST)/root) install-strip
+	$(MAKE) STATIC=1 BUILD=$(BUILD)/static COMMIT=$(COMMIT) PREFIX=/usr/local DESTDIR=$(abspath $(DIST)/root) install-strip
 	mv $(DIST)/root/usr/local $(DIST)/$(BINARY) && rm -r $(DIST)/root
 	cp LICENSE README.md $(DIST)/$(BINARY)/
 	CC="$(CC)" PKG_CONFIG="env $(PKG_CONFIG)" contrib/dist/libraries >$(DIST)/$(BINARY)/LIBRARIES
