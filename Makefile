@@ -31,7 +31,8 @@ SANFLAGS = $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover
 comma = ,
 ROOTFLAGS = $(SYSROOT:%=--sysroot=%)
 NO_PATHS = -ffile-prefix-map=$(CURDIR)=.
-ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) $(if $(STATIC),-fPIE -DCPROF_STATIC $(NO_PATHS)) -D_GNU_SOURCE -I. -MMD -MP
+STATICFLAGS = $(if $(STATIC),-fPIE -DCPROF_STATIC $(NO_PATHS))
+ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) $(STATICFLAGS) -D_GNU_SOURCE -I. -MMD -MP
 LDFLAGS = $(if $(STATIC),-static-pie -L$(BUILD)/elfutils)
 override LDFLAGS += $(ROOTFLAGS)
 
@@ -161,7 +162,7 @@ $(BUILD)/pprof/profile.pb-c.c: $(BUILD)/pprof/profile.pb-c.h
 
 $(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/pprof/profile.pb-c.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -std=gnu11 $(ROOTFLAGS) -O2 -g $(SANFLAGS) -c -o $@ $<
+	$(call say,CC)$(CC) -std=gnu11 $(ROOTFLAGS) -O2 -g $(SANFLAGS) $(STATICFLAGS) -c -o $@ $<
 
 $(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: $(SCHEMA:=.h)
 $(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: DEFS += -I$(BUILD)/pprof

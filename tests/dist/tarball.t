@@ -18,7 +18,7 @@ is "programs need no library" "$(readelf -ld bin/* | grep -E 'INTERP|NEEDED')" "
 is "  and say their version" "$(for p in bin/*; do "$p" --version; done | sed 's/^[^ ]* //' | sort -u)" "$version"
 like "the unit runs what is in /usr/local" "$(cat lib/systemd/system/cprof.service)" '^ExecStart=/usr/local/bin/cprof-record '
 like "the libraries' versions are known" "$(cat LIBRARIES)" '^libbpf [0-9.]+$'
-unlike "no path of this machine is in it" "$(strings -a bin/cprof-record bin/cprof-sym | grep -F "$top/")" .
+is "no path of this machine is in it, debugging information included" "$(grep -lF "$top/" "$BUILD"/static/bin/* bin/*)" ""
 bin/cprof-record -q -o s.bin -- true
 like "it records" "$(bin/cprof-sym s.bin 2>/dev/null | bin/cprof-flame | tail -n 1)" '</html>'
 
