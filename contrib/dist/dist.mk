@@ -28,6 +28,7 @@ uninstall:
 
 # The commands without a shared library, into build/static/bin.
 static:
+	$(if $(CROSS),,CC="$(CC)" contrib/dist/elfutils $(BUILD)/static/elfutils)
 	$(MAKE) STATIC=1 BUILD=$(BUILD)/static COMMIT=$(COMMIT) all
 
 # What is given away: the source, with the BPF programs built, so that it asks for neither clang nor bpftool; and the static
