@@ -2,7 +2,7 @@
 # What recording costs and how large a capture is, beside perf record and bpftrace (or, where that does not run,
 # bcc's profile), on the same loads, one after the other in one run. Needs root. About five minutes:
 #
-#	[BENCH_SECONDS=20] [BENCH_ROUNDS=1] BIN=build/bin BUILD=build tests/bench-record.sh
+#	[BENCH_SECONDS=20] [BENCH_ROUNDS=1] BIN=build/bin BUILD=build tests/bench-record.sh [steady|compile]
 #
 # How it is measured: cost-lib.sh.
 . "$(dirname "$0")/cost-lib.sh"
@@ -31,8 +31,11 @@ compile_load() {
 
 echo "$hz Hz, $cpus CPUs; CPU: user and system of the recorder; BPF: run time of its program (perf's own sampling in"
 echo "the kernel is in no account, and so missing in its row); %: both, of a CPU per CPU"
-bench steady 0.1 "steady load: a process per CPU, frame pointers, some seven frames"
-if command -v gcc >/dev/null; then
+[ "${1:-steady}" != steady ] || bench steady 0.1 "steady load: a process per CPU, frame pointers, some seven frames"
+if [ "${1:-compile}" != compile ]; then
+	:
+elif command -v gcc >/dev/null; then
+	most=0.15 comms=gcc,cc1,as whole=97
 	bench compile 0.25 "compile loop: gcc -O2 on small files, one at a time per CPU"
 else
 	echo "-- compile loop: no gcc, left out"

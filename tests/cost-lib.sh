@@ -3,7 +3,8 @@
 #	bench LOAD SHARE WHAT [more]	# runs LOAD_load, which puts its pid into $load, and prints a table of all recorders
 #
 # SHARE: of perf.data's bytes a sample, that one may take here; 0: they cannot be compared. more: perf record
-# --call-graph dwarf, too. $most: % of a CPU per CPU that are claimed, 0.1.
+# --call-graph dwarf, too. $most: % of a CPU per CPU that are claimed, 0.1. $comms and $whole: the names of the load's
+# threads, and how many % of their stacks are whole, as is claimed; by the judge of judge-lib.sh, beside perf record -g.
 #
 # Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long one takes from there on is
 # the steady cost; what is left of the short one is the start (and the end: perf record and bpftrace do much of
@@ -117,12 +118,29 @@ run_bcc() {
 		awk '{ n += $NF } END { print n }' "$tmp/file" >"$tmp/samples"
 }
 
+. "$here/judge-lib.sh"
+exec 3>&1
+# judge NAME RECORDER: a line of $tmp/judged: name, samples of the load, whole ones
+judge() {
+	case $2 in
+	cprof | perf) "judge_$2" "$comms" | awk -v name="$1" 'NR == 1 { print name "," $2 "," $3 }' >>"$tmp/judged" ;;
+	esac
+}
+wholes='{ n[$1] += $2; good[$1] += $3; if (!($1 in seen)) names[++m] = $1; seen[$1] }
+END {
+	for (i = 1; i <= m; i++) if (n[names[i]])
+		printf "  %-15s %6.2f %% of %d stacks of the load are whole\n", names[i], 100 * good[names[i]] / n[names[i]], n[names[i]]
+	share = n[ours] ? 100 * good[ours] / n[ours] : 0
+	printf "  %-58s %7.2f %%, claimed: at least %g %%: %s\n", "whole stacks", share, least, (share >= least ? "met" : "not met")
+}'
+
 # record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, and what used() says
 record() {
 	rm -f "$tmp/file" "$tmp/samples"
 	"run_$2" "$3"
 	[ "$(cat "$tmp/samples" 2>/dev/null || echo 0)" -gt 0 ] 2>/dev/null || return 1
 	echo "$1,$3,$(cat "$tmp/samples"),$(wc -c <"$tmp/file"),$(awk '{ print $1 + $2 }' "$tmp/cpu"),$(used)" >>"$tmp/new"
+	[ -z "${comms:-}" ] || [ "$3" != "$long" ] || judge "$1" "$2"
 }
 
 # all_of NAME RECORDER: short and long in each round, or why not
@@ -200,6 +218,7 @@ END {
 bench() {
 	echo "-- $3"
 	: >"$tmp/results"
+	: >"$tmp/judged"
 	"$1_load"
 	sleep 1
 	all_of "$ours" cprof
@@ -209,5 +228,6 @@ bench() {
 	end_load
 	awk -v cpus="$cpus" -v short="$short" -v long="$long" -v ours="$ours" -v perf="$perf" -v share="$2" \
 		-v most="${most:-0.1}" "$table" "$tmp/results"
+	[ -z "${comms:-}" ] || awk -F, -v ours="$ours" -v least="$whole" "$wholes" "$tmp/judged"
 }
 

@@ -1,0 +1,19 @@
+# How many stacks of what a recorder has written to $tmp/file are whole, for bench-*.sh, which has $here and $tmp:
+# . "$here/judge-lib.sh"; by outermost.pl, the same judge for all recorders. Descriptor 3 is where remarks go.
+
+# judge_NAME COMMS: "all samples whole frames", and how many were lost, of $tmp/file
+judge_cprof() {
+	cprof-dump "$tmp/file" >"$tmp/text" || return
+	sed -n 's/^file .* path="\(.*\)"$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
+	cprof-fold -d --truncated "$tmp/file" | perl "$here/outermost.pl" fold "$tmp/paths" "$1"
+	awk '$1 == "ledger" && $4 ~ /=(ring-full|nested|throttled|failed|no-memory)$/ { split($5, n, "="); lost[$3 $4] = n[2] }
+		END { for (i in lost) sum += lost[i]; print sum + 0 }' "$tmp/text"
+}
+judge_perf() {
+	perf script -i "$tmp/file" --no-inline -F comm,ip,dso >"$tmp/text" 2>/dev/null ||
+		echo "  perf script died on the next one; what it had printed till then is judged" >&3
+	sed -n 's/^[[:space:]]*[0-9a-f]* (\(\/.*\))$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"
+	perl "$here/outermost.pl" perf "$tmp/paths" "$1" <"$tmp/text"
+	perf script -i "$tmp/file" --show-lost-events -F comm,ip -G 2>/dev/null |
+		awk '/PERF_RECORD_LOST/ { lost += $NF } END { print lost + 0 }'
+}
