@@ -106,4 +106,57 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	is "there plain perf samples" "$(meta "$tmp/inner.bin" engine)" perf
 	like "with names" "$(folded "$tmp/inner.bin")" '^burn;.*main;brief_work [0-9]+$'
 fi
+# A kernel that is locked down for confidentiality.
+cat >"$tmp/locked.c" <<'X'
+#include <dlfcn.h>
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* As a kernel that is locked down: it has no helper that reads its memory, so a program that would call one is refused. */
+long syscall(long number, ...)
+{
+	static long (*next)(long, ...);
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (!next)
+		next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+	if (number == SYS_bpf && a[0] == BPF_PROG_LOAD) {
+		const union bpf_attr *attr = (const union bpf_attr *)a[1];
+		struct bpf_insn *code = (struct bpf_insn *)(uintptr_t)attr->insns;
+
+		for (uint32_t i = 0; i < attr->insn_cnt; i++) {
+			if (code[i].code == (BPF_JMP | BPF_CALL) && code[i].src_reg == 0 &&
+			    (code[i].imm == BPF_FUNC_probe_read_kernel || code[i].imm == BPF_FUNC_probe_read))
+				code[i].imm = INT32_MAX;
+		}
+	}
+	return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+X
+cat >"$tmp/locked" <<'X'
+mount -t tmpfs none /sys/kernel/security && echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown || exit
+so=$1
+shift
+LD_PRELOAD=$so exec "$@"
+X
+locked() { unshare -m sh "$tmp/locked" "$tmp/locked.so" cprof-record "$@"; }
+if [ -d /sys/kernel/security ] && ! grep -q __asan_init "$BIN/cprof-record" &&
+	${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/locked.so" "$tmp/locked.c" -ldl 2>/dev/null; then
+	status "a kernel that is locked down" 0 locked -o "$tmp/locked.bin" -- "$burn" brief 300
+	lock='the kernel is locked down \(/sys/kernel/security/lockdown: confidentiality\), which keeps BPF programs from walking by tables$'
+	like "  is sampled by perf, and the lock is named" "$(cat "$tmp/err")" "^cprof-record: sampling by plain perf: $lock"
+	is "  as the stream says" "$(meta "$tmp/locked.bin" engine)" perf
+	like "  with whole stacks by tables" "$(folded "$tmp/locked.bin")" '^burn;_start;.*main;brief_work [0-9]+$'
+	status "  by BPF, if that is asked for" 0 locked --engine bpf -o "$tmp/locked.bin" -- "$burn" brief 100
+	like "  with the reason for frame pointers" "$(cat "$tmp/err")" "followed by frame pointers alone: $lock"
+else
+	skip "a kernel that is locked down" "nothing can be preloaded here"
+fi
 done_testing

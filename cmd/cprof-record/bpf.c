@@ -533,10 +533,29 @@ static bool load(struct bpf_engine *b, const struct idle_ranges *idle)
 	return b->rings && lanes_init(&b->lanes, b->sample);
 }
 
+static const char locked_walk[] = "the kernel is locked down (/sys/kernel/security/lockdown: confidentiality), which keeps BPF "
+				  "programs from walking by tables";
+
+static bool is_locked(const struct bpf_engine *b)
+{
+	return (b->walk_refused || b->walk_errno) && !b->base.by_tables && locked_confidential();
+}
+
+/* A locked kernel still copies user stacks for perf, which walks by tables in user space. */
+static bool perf_walks_better(const struct bpf_engine *b)
+{
+	const struct options *o = b->base.options;
+
+	return o->engine == ENGINE_AUTO && o->unwind == BY_AUTO && !o->kernel_only && !o->off_cpu && !o->n_events &&
+	       !o->n_groups && is_locked(b);
+}
+
 /* Not the kernel's fault: as often it is the compiler's code that this verifier does not follow. */
 static void warn_walk(const struct bpf_engine *b)
 {
-	if (b->walk_refused)
+	if (is_locked(b))
+		cli_warn("user stacks are followed by frame pointers alone: %s", locked_walk);
+	else if (b->walk_refused)
 		cli_warn("user stacks are followed by frame pointers alone: the verifier refuses the program that walks by tables%s",
 			 refusal_reported() ? "" : " (-v shows the reason)");
 	else if (b->walk_errno)
@@ -619,6 +638,11 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		return NULL;
 	}
 	if (!load_others(b, error)) {
+		close_engine(&b->base);
+		return NULL;
+	}
+	if (perf_walks_better(b)) {
+		buf_text(error, locked_walk);
 		close_engine(&b->base);
 		return NULL;
 	}

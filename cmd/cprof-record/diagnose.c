@@ -97,6 +97,15 @@ static bool locked_down(struct buf *mode)
 	return mode->n > 0;
 }
 
+bool locked_confidential(void)
+{
+	struct buf mode = { 0 };
+	bool yes = locked_down(&mode) && strcmp(buf_cstr(&mode), "confidentiality") == 0;
+
+	buf_release(&mode);
+	return yes;
+}
+
 /* Capabilities of a user namespace do not count; they look like the real ones. */
 static bool say_user_namespace(int cap, struct buf *s)
 {

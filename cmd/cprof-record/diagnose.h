@@ -19,6 +19,12 @@
 /* Is this capability (CAP_BPF, …) effective, and are we in the namespace where it counts? */
 bool have_capability(int cap);
 
+/*
+ * Is the kernel locked down so far that BPF programs may not read its memory ("confidentiality")? Then the program that
+ * walks by tables is refused, whatever the kernel.
+ */
+bool locked_confidential(void);
+
 /* BPF programs or maps could not be loaded or attached; err is errno. */
 void diagnose_bpf(int err, struct buf *sentence);
 /*
