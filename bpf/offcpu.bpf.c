@@ -843,6 +843,8 @@ static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_st
 		return;
 	}
 	fill_wait(&w, &t->sites[0], task->tgid, task->pid, now);
+	/* Unrolled: of clang 14's loop 6.1 says that it falls through to where it was entered. */
+#pragma clang loop unroll(full)
 	for (int i = 0; i < WAIT_SITES; i++) {
 		if (!t->sites[i].key || !untold(&t->sites[i]))
 			continue;
