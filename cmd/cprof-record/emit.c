@@ -113,7 +113,7 @@ static void put_header(struct emit *e, uint64_t now)
 	struct buf id = { 0 }, recorder = { 0 };
 	char number[32];
 
-	host_facts(put_meta, e);
+	host_facts(put_meta, e, now);
 	if (kernel_build_id(&id))
 		put_meta_hex(e, "kernel-build-id", &id);
 	buf_release(&id);

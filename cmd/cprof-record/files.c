@@ -73,7 +73,7 @@ int files_create(int dir, const char *name, int flags, mode_t mode)
 bool files_init(struct files *f, const char *pattern, struct buf *error)
 {
 	f->dir = f->fd = -1;
-	f->clock = realtime_ns() - host_mono_ns();
+	f->clock = host_epoch_ns();
 	if (!pattern_init(&f->pattern, pattern, error))
 		return false;
 	f->dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -64,6 +64,22 @@ uint64_t host_mono_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
+uint64_t host_epoch_ns(void)
+{
+	uint64_t best = UINT64_MAX, epoch = 0;
+
+	/* On a busy machine milliseconds can lie between two calls: the closest of some readings is taken. */
+	for (int i = 0; i < 8 && best > 1000; i++) {
+		uint64_t before = host_mono_ns(), real = clock_ns(CLOCK_REALTIME), apart = host_mono_ns() - before;
+
+		if (apart < best) {
+			best = apart;
+			epoch = real - before - apart / 2;
+		}
+	}
+	return epoch;
+}
+
 bool cpu_list_has(const struct cpu_list *cpus, unsigned int cpu)
 {
 	size_t first = 0, n = cpus->n;
@@ -214,7 +230,7 @@ static void say_file(void (*say)(void *arg, const char *key, const char *value),
 	buf_release(&text);
 }
 
-void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg)
+void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono)
 {
 	struct cpu_list possible = { 0 };
 	struct utsname u;
@@ -233,6 +249,6 @@ void host_facts(void (*say)(void *arg, const char *key, const char *value), void
 		say(arg, "cpus-possible", text);
 	}
 	cpu_list_release(&possible);
-	snprintf(text, sizeof(text), "%" PRIu64, clock_ns(CLOCK_REALTIME));
+	snprintf(text, sizeof(text), "%" PRIu64, host_epoch_ns() + mono);
 	say(arg, "start-realtime-ns", text);
 }

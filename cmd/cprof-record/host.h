@@ -24,10 +24,10 @@ struct cpu_list {
 
 /*
  * Says each fact that there is: host, boot-id, machine-id, kernel-release, arch, cpus-online (as
- * "0-3,8"), cpus-possible (their number) and start-realtime-ns (CLOCK_REALTIME now). What cannot be
- * read is left out.
+ * "0-3,8"), cpus-possible (their number) and start-realtime-ns: CLOCK_REALTIME at the time mono of
+ * CLOCK_MONOTONIC. What cannot be read is left out.
  */
-void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg);
+void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono);
 
 /* Adds the CPUs of a list like "0-3,8" to cpus. False: error is a sentence (or is empty: no memory). */
 bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error);
@@ -47,6 +47,8 @@ void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigne
 
 /* CLOCK_MONOTONIC, the time of all records. */
 uint64_t host_mono_ns(void);
+/* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, by what both are now. */
+uint64_t host_epoch_ns(void);
 
 /*
  * The contents of a small file of /proc or /sys without white space at its end; errno is set on
