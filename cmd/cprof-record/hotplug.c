@@ -114,6 +114,7 @@ void hotplug_follow(struct recorder *r, uint64_t now)
 
 void hotplug_end(struct recorder *r)
 {
+	ledger_sleep(&r->ledger, &r->cpus); /* while they still count as sampled */
 	for (size_t i = 0; i < r->unsampled.n; i++)
 		lose_ticks(r, r->unsampled.items[i], r->engine->ended);
 	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++)
