@@ -37,6 +37,7 @@ enum {
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	REST_AFTER = SECOND, /* of nothing but samples of what is known */
+	STALL_MS = 1000,              /* an output that takes nothing for so long behind a signal is told */
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
 	HIT_FRAMES = 8,               /* between the place of a tracepoint and its program, no more */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
@@ -75,6 +76,39 @@ static void take_signals(struct recorder *r)
 			command_reap(&r->command);
 			hooks_reap(&r->output.hooks);
 		}
+	}
+}
+
+/*
+ * Standard output is a pipe whose reader may stall: signals are taken meanwhile. One ends the recording, which its reader may
+ * still have whole; another one gives it up.
+ */
+static const char *wait_for_reader(void *arg, int fd)
+{
+	struct recorder *r = arg;
+	struct pollfd fds[] = { { fd, POLLOUT, 0 }, { r->signals, POLLIN, 0 } };
+
+	for (bool told = false;;) {
+		bool before = r->interrupted;
+		int n = poll(fds, 2, before && !told ? STALL_MS : -1);
+
+		if (n < 0 && errno != EINTR)
+			return strerror(errno);
+		if (n > 0 && fds[0].revents)
+			return NULL;
+		if (n == 0 && !r->o.quiet)
+			cli_warn("standard output is not read: one more signal gives it up");
+		told |= n == 0;
+		if (n <= 0)
+			continue;
+		r->interrupted = false;
+		take_signals(r);
+		if (r->interrupted && before) {
+			if (r->command.pid)
+				kill(r->command.pid, SIGTERM);
+			return "it was not read, and a signal ended the wait";
+		}
+		r->interrupted |= before;
 	}
 }
 
@@ -474,6 +508,8 @@ static void begin_output(struct recorder *r, uint64_t since)
 	output_begin(&r->output);
 	r->emit.output = &r->output;
 	r->emit.w = r->output.w;
+	if (r->output.kind == OUTPUT_ONE)
+		writer_wait_by(r->emit.w, wait_for_reader, r);
 	emit_segment(&r->emit, since);
 }
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/hash.h"
@@ -11,8 +12,13 @@
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
 
+/* A pipe that poll(2) calls writable takes so many bytes at once: a page. */
+enum { PIECE = 4096 };
+
 struct writer {
 	int fd;
+	const char *(*wait)(void *arg, int fd); /* NULL: write(2) may block */
+	void *wait_arg;
 	struct buf block;       /* room for the head, then the payload so far */
 	struct buf batch;       /* body of the FRAME, NODE or SAMPLE record that is being filled */
 	uint32_t batch_type;    /* 0: none */
@@ -45,6 +51,16 @@ void writer_free(struct writer *w)
 	buf_release(&w->block);
 	buf_release(&w->batch);
 	free(w);
+}
+
+void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg)
+{
+	struct stat st;
+
+	if (fstat(w->fd, &st) == 0 && S_ISREG(st.st_mode))
+		return;
+	w->wait = wait;
+	w->wait_arg = arg;
 }
 
 const char *writer_error(const struct writer *w)
@@ -82,7 +98,12 @@ static bool refuse(struct writer *w, const char *why)
 static bool write_all(struct writer *w, const uint8_t *p, size_t n)
 {
 	while (n > 0) {
-		ssize_t done = write(w->fd, p, n);
+		const char *why = w->wait ? w->wait(w->wait_arg, w->fd) : NULL;
+		ssize_t done;
+
+		if (why)
+			return fail(w, "cannot write", why);
+		done = write(w->fd, p, w->wait && n > PIECE ? PIECE : n);
 
 		if (done < 0 && errno == EINTR)
 			continue;

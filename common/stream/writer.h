@@ -28,6 +28,11 @@ struct writer;
 /* NULL without memory. The descriptor stays the caller's. */
 struct writer *writer_new(int fd);
 void writer_free(struct writer *w);
+/*
+ * For a descriptor whose reader may stall: wait(arg, fd) is called before each piece, and returns when fd takes
+ * bytes or has an error; or a sentence, which becomes the writer's error. Without effect on a regular file.
+ */
+void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg);
 bool writer_put(struct writer *w, const struct record *r);
 /* The same as a SYMBOL record, of which there may be one for each frame. */
 bool writer_put_symbol(struct writer *w, const struct record_symbol *s);
