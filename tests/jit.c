@@ -2,8 +2,10 @@
  * A compiler of a kind: puts the same code into memory of its own under two names, one after the other,
  * and tells of them as JIT compilers do, in /tmp/perf-PID.map.
  *
- *	jit SECONDS	first_name for the first half, then second_name at the same address
+ *	jit SECONDS		first_name for the first half, then second_name at the same address
+ *	jit SECONDS late	late_name, which is told when all is done: the map stays
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +37,8 @@ static double now(void)
 int main(int argc, char **argv)
 {
 	static const char *const names[] = { "first_name", "second_name" };
-	double seconds = argc == 2 ? strtod(argv[1], NULL) : 0;
+	double seconds = argc >= 2 ? strtod(argv[1], NULL) : 0;
+	bool late = argc == 3 && strcmp(argv[2], "late") == 0;
 	uint32_t (*run)(uint32_t);
 	uint32_t x = 1;
 	char path[64];
@@ -44,7 +47,7 @@ int main(int argc, char **argv)
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	page = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	map = fopen(path, "we");
+	map = fopen(late ? "/dev/null" : path, "we");
 	if (seconds <= 0 || page == MAP_FAILED || !map)
 		return 1;
 	for (int i = 0; i < 2; i++) {
@@ -59,6 +62,10 @@ int main(int argc, char **argv)
 			x = run(x);
 	}
 	fclose(map);
-	unlink(path);
-	return x == 0;
+	if (!late) {
+		unlink(path);
+		return x == 0;
+	}
+	map = fopen(path, "we");
+	return !map || fprintf(map, "%lx %x late_name\n", (unsigned long)page, CODE) < 0 || fclose(map) != 0 || x == 0;
 }

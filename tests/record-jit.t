@@ -18,6 +18,13 @@ is "by the same address" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-dump | se
 is "marked as such" "$(cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold -U -a | tr ';' '\n' | sed 's/ [0-9]*$//' | grep _name | sort -u | tr '\n' ' ')" "first_name_[j] second_name_[j] "
 like "whose addresses are in memory without a file" "$(cat "$tmp/m.prom")" '^cprof_record_addresses_total[{]where="memory",unresolved="0"[}] [1-9]'
 
+# A map that is written at the exit, when the recording goes on and when it ends.
+whole() { cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold -U --comm jit >"$tmp/folded"; rm -f "$(cat "$tmp/map")"; [ "$(share late_name)" -gt 80 ] && echo most; }
+cprof-record -q -F 499 -o "$tmp/c.bin" -- sh -c 'echo "/tmp/perf-$$.map" >"$1"; exec "$0" 1 late' "$jit" "$tmp/map"
+is "a map that is written at the exit, with which the recording ends" "$(whole)" most
+cprof-record -q -F 499 -o "$tmp/c.bin" -- sh -c '"$0" 1 late & echo "/tmp/perf-$!.map" >"$1"; wait; sleep 4' "$jit" "$tmp/map"
+is "  and where it goes on" "$(whole)" most
+
 # In a container, its pid is another and its /tmp as well.
 if unshare --pid --mount --fork true 2>/dev/null; then
 	cprof-record -q -F 499 -o "$tmp/c.bin" -- unshare --pid --mount --fork sh -c \

@@ -129,6 +129,32 @@ poll
 finish 7
 X
 
+# left DESCRIPTION WANT COMMAND: of a process that ends without a map, and of which COMMAND makes one afterwards, as $map
+left() {
+	sleep 300 &
+	inner=$!
+	jit "$1" "$2" <<Y
+watch 7 $inner 0
+poll
+! kill $inner; until grep -q '^State:.Z' /proc/$inner/status; do sleep 0.01; done
+! map=/tmp/perf-$inner.map; $3
+finish 7
+complaint
+Y
+	wait $inner 2>/dev/null
+	rm -f "/tmp/perf-$inner.map"
+}
+left "a process that is gone left a map" "poll 0
+7.0 1 1 a
+no complaint" 'printf "1 1 a\\n" >$map'
+left "  not of another owner" "poll 0
+no complaint" 'printf "1 1 a\\n" >$map; chown 65534 $map'
+left "  not one that is older than the process" "poll 0
+no complaint" 'printf "1 1 a\\n" >$map; touch -d "-1 hour" $map'
+left "  no link" "poll 0
+no complaint" 'ln -s MAP $map; printf "1 1 a\\n" >MAP'
+rm -f "$map"
+
 jit "finish reads what a quiet file got last, and forgets" "7.0 1 1 a
 poll 0
 poll 0

@@ -583,7 +583,11 @@ void emit_gone(struct emit *e, struct proc *p)
 
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
 {
+	struct jit_sink sink = { e, now, 0 };
+
 	deliver_jit(e, now, UINT64_MAX); /* what a step has left for the next one */
+	if (reason == END_CLOSED)
+		jitmaps_end(e->jitmaps, now, put_jitmap, &sink);
 	put(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
 	put(e, (struct record){ .type = RECORD_FLUSH });
 }

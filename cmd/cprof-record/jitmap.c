@@ -39,6 +39,11 @@ struct watch {
 	bool resting; /* since the restart nobody has asked for it */
 	unsigned int said;
 
+	/* As it was when the watch began, for a map that it leaves at its exit; known: both are. */
+	uid_t uid;
+	int64_t start;
+	bool is_known;
+
 	/* While there is no map. */
 	uint64_t next_try, delay;
 
@@ -220,6 +225,33 @@ static int open_map(struct jitmaps *js, struct watch *w)
 		;
 	else if (believable(js, w, &st))
 		fd = open_handle(js, w, handle);
+	close(handle);
+	return fd;
+}
+
+/*
+ * The map that a process wrote as its last deed, when it is gone: of its owner's making, and of its time. Where its pid has been
+ * given to another process, nobody can tell whose a younger one is.
+ */
+static int open_left(struct jitmaps *js, struct watch *w)
+{
+	char name[NAME_ROOM];
+	int64_t other, written;
+	struct stat st;
+	int handle, fd = -1;
+
+	if (!w->is_known)
+		return -1;
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)w->pid);
+	handle = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (handle < 0)
+		return -1;
+	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == w->uid) {
+		written = st.st_mtim.tv_sec * (int64_t)SECOND + st.st_mtim.tv_nsec;
+		if (written >= w->start - (int64_t)START_SLACK &&
+		    (!read_start(w->pid, &other) || other <= w->start + (int64_t)START_SLACK || written < other))
+			fd = open_handle(js, w, handle);
+	}
 	close(handle);
 	return fd;
 }
@@ -412,7 +444,7 @@ static struct watch *find(struct jitmaps *js, uint64_t process_id)
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid)
 {
 	struct watch *w = find(js, process_id);
-	uid_t uid;
+	pid_t own = 0;
 
 	if (w) {
 		w->resting = false;
@@ -423,8 +455,10 @@ bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nsp
 		return false;
 	w = &js->items[js->n++];
 	*w = (struct watch){ .process_id = process_id, .pid = pid, .nspid = nspid, .fd = -1, .next = -1 };
-	if (nspid == 0 && !inside_status(pid, &uid, &w->nspid))
-		w->gone = true;
+	w->is_known = inside_status(pid, &w->uid, &own) && read_start(pid, &w->start);
+	if (nspid == 0)
+		w->nspid = own;
+	w->gone = nspid == 0 && !w->is_known;
 	try_open(js, w, host_mono_ns());
 	return true;
 }
@@ -445,17 +479,39 @@ void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
 	idmap_set(&js->index, w->process_id, (uint32_t)(w - js->items));
 }
 
+/* All that is left of a map; one that was not there before may be by now, whenever it was looked for last. */
+static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
+{
+	if (w->full)
+		return;
+	w->next_try = 0;
+	if (w->fd < 0 && !try_open(js, w, now)) {
+		w->fd = w->gone ? open_left(js, w) : -1;
+		w->seen_size = -1;
+	}
+	if (w->fd < 0)
+		return;
+	look_at_path(js, w, now);
+	w->more = true;
+	if (read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg))
+		read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg);
+}
+
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	struct watch *w = find(js, process_id);
 
-	if (w && !w->full && (w->fd >= 0 || try_open(js, w, now))) {
-		look_at_path(js, w, now);
-		w->more = true;
-		if (read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg))
-			read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg);
-	}
+	if (w)
+		read_last(js, w, now, chunk, arg);
 	jitmaps_forget(js, process_id);
+}
+
+void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg)
+{
+	for (size_t i = 0; i < js->n; i++) {
+		if (!js->items[i].resting)
+			read_last(js, &js->items[i], now, chunk, arg);
+	}
 }
 
 void jitmaps_restart(struct jitmaps *js)

@@ -56,8 +56,14 @@ typedef void jitmap_sink(void *arg, uint64_t process_id, uint64_t generation, co
  * CLOCK_MONOTONIC. 1: a limit was reached and there is more; 0: that was all.
  */
 int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);
-/* Delivers all that is left of one process's map, and forgets the process. Else as jitmaps_forget. */
+/*
+ * Delivers all that is left of one process's map, and forgets the process. Where there was none yet it is looked for once
+ * more: a process may write it at its exit, and if that is over by now, the file in our /tmp counts that is of the owner that the
+ * process had, and not older than it.
+ */
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg);
+/* The same for all at the end of a recording; none is forgotten. */
+void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);
 /* Closes its file. Nothing happens for one that is not watched. */
 void jitmaps_forget(struct jitmaps *js, uint64_t process_id);
 /* Did a file grow in the last 2 s? Then the next poll should come soon. */
