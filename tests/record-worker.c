@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -549,8 +550,8 @@ static void test_confined(struct worker *w)
 			nap();
 	if (may_become(CONFINE_USER)) {
 		test_root(worker);
-		test_status(mother, "65534", false);
-		test_status(worker, "65534", true);
+		test_status(mother, "4294705153", false);
+		test_status(worker, "4294705153", true);
 	}
 	kill(mother, SIGTERM);
 	kill(worker, SIGINT);
@@ -635,18 +636,49 @@ static void test_recorder_dies(void)
 static void test_mother_dies(int good)
 {
 	struct worker *w = start(1, LONG);
+	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct worker_answer a;
+	int fd = worker_fd(w);
 	bool all = true;
+	char line[256], path[64];
+	FILE *maps;
 
 	for (uint32_t i = 0; i < 300; i++)
 		all &= worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
 	await_child_of(child_of(getpid()));
 	kill(child_of(getpid()), SIGKILL);
 	for (uint32_t i = 0; i < 300; i++)
-		all &= worker_take(w, LONG, &a) == WORKER_DIED && a.id == i && a.why && strstr(a.why, "was lost");
+		all &= worker_take(w, LONG, &a) == WORKER_LOST && a.id == i && a.why && strstr(a.why, "was lost");
 	check(all && worker_take(w, -1, &a) == WORKER_NOTHING, "where the process that forks is lost each question is told");
-	check(!worker_ask(w, 1, good) && errno == EPIPE && worker_fd(w) == -1, "and there are no more");
+	while (!(all = worker_ask(w, 1, good)) && errno == EPIPE)
+		nap();
+	check(all && worker_losses(w) == 1 && worker_fd(w) == fd, "another one is there soon");
+	check(worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == 1 && a.result == UNWIND_BUILT, "and answers");
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)child_of(getpid()));
+	maps = fopen(path, "re");
+	all = maps && shared != MAP_FAILED;
+	while (all && fgets(line, sizeof(line), maps))
+		all = !strstr(line, "s 0");
+	check(all, "without the memory that is shared");
+	if (maps)
+		fclose(maps);
+	/* More than a second behind the beginning what waits here is asked of the next one. */
+	for (time_t until = time(NULL) + 2; time(NULL) < until;)
+		nap();
+	for (uint32_t i = 0; i < 300; i++)
+		worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
+	await_child_of(child_of(getpid()));
+	kill(child_of(getpid()), SIGKILL);
+	uint32_t lost = 0, answered = 0;
+	for (uint32_t i = 0; i < 300; i++) {
+		enum worker_said said = worker_take(w, LONG, &a);
+
+		lost += said == WORKER_LOST && a.id == i;
+		answered += said == WORKER_ANSWER && a.id == i;
+	}
+	check(lost > 0 && lost < 100 && lost + answered == 300, "those that wait are asked of the next one");
 	worker_free(w);
+	munmap(shared, 4096);
 }
 
 static void test_many(int good)

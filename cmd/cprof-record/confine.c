@@ -94,8 +94,10 @@ bool confine_privileges(void)
 	/* These fail in a user namespace that maps one user only: then root is no more than that user. */
 	if (geteuid() == 0) {
 		(void)!setgroups(0, NULL);
-		(void)!setresgid(CONFINE_USER, CONFINE_USER, CONFINE_USER);
-		(void)!setresuid(CONFINE_USER, CONFINE_USER, CONFINE_USER);
+		if (setresgid(CONFINE_USER, CONFINE_USER, CONFINE_USER) != 0)
+			(void)!setresgid(CONFINE_NOBODY, CONFINE_NOBODY, CONFINE_NOBODY);
+		if (setresuid(CONFINE_USER, CONFINE_USER, CONFINE_USER) != 0)
+			(void)!setresuid(CONFINE_NOBODY, CONFINE_NOBODY, CONFINE_NOBODY);
 	}
 	return syscall(SYS_capset, &head, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;

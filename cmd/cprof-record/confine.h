@@ -21,9 +21,12 @@
 #include <sys/types.h>
 
 enum {
-	CONFINE_FIRST = 3,    /* the number of the first descriptor that is kept */
-	CONFINE_USER = 65534, /* nobody, and its group */
+	CONFINE_FIRST = 3,      /* the number of the first descriptor that is kept */
+	CONFINE_NOBODY = 65534, /* where the next is not to be had: a user namespace that does not map it */
 };
+
+/* User and group that nobody is given: another process of theirs could send signals to ours. */
+#define CONFINE_USER 4294705153u
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CONFINE_SANITIZED 1

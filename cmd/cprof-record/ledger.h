@@ -46,6 +46,7 @@ struct ledger {
 	uint64_t missed_said, missed_held, missed_told; /* ticks missed: in this segment; as held; in those before */
 	uint64_t waits_told, waits_held, waits_lost; /* records of waiting time: written; as held; for want of room */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
+	uint64_t table_losses; /* worker_losses */
 };
 
 void ledger_release(struct ledger *l);

@@ -88,6 +88,8 @@ static void put_costs(struct buf *out, const struct ledger *l)
 	one(out, "tables_total", "counter", "Unwind tables built.", (double)l->costs[COST_TABLES]);
 	one(out, "tables_refused_total", "counter", "How often a table or a process found no room.",
 	    (double)l->costs[COST_TABLES_REFUSED]);
+	one(out, "table_process_losses_total", "counter", "How often the process that has unwind tables made was lost, and begun again.",
+	    (double)l->table_losses);
 }
 
 static void put_output(struct buf *out, const struct recorder *r)

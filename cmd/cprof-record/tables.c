@@ -132,6 +132,14 @@ static uint32_t asked_by(const struct tables *t, uint32_t question)
 	return 0;
 }
 
+/* Each time: somebody has it killed, or the machine has no memory. */
+static void say_lost(struct tables *t, uint32_t number)
+{
+	if (t->losses != worker_losses(t->worker))
+		complain(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
+	t->losses = worker_losses(t->worker);
+}
+
 static void take(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
@@ -141,6 +149,12 @@ static void take(struct tables *t, enum worker_said said, const struct worker_an
 	if (number == 0)
 		return;
 	t->items[number].touched = now;
+	if (said == WORKER_LOST) { /* another process that forks is there by then */
+		say_lost(t, number);
+		t->items[number].retry = now + RETRY;
+		store_mark(t->store, number, UNWIND_FILE_NONE);
+		return;
+	}
 	if (said == WORKER_ANSWER && a->result == UNWIND_BUILT) {
 		load(t, number, a->table, now);
 		return;
@@ -178,10 +192,8 @@ static void ask(struct tables *t, uint32_t number, const struct proc *p, const s
 	f->question = ++t->questions;
 	if (fd >= 0 && worker_ask(t->worker, f->question, fd))
 		f->asked = now;
-	else if (fd >= 0 && errno == EPIPE && !t->said_lost) {
-		complain(t, number, "no unwind table, nor of any other file from now on: the process that has them made is no more");
-		t->said_lost = true;
-	}
+	else if (fd >= 0 && errno == EPIPE)
+		say_lost(t, number);
 	if (!f->asked) /* not to be had through this process: maybe through the next one */
 		f->retry = now + RETRY;
 	if (!f->asked)

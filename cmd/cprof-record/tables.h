@@ -32,7 +32,8 @@ struct tables {
 	uint32_t questions;
 	uint64_t cpu_ns; /* of the worker's processes */
 	struct buf complaint; /* a sentence that has not been said, or empty */
-	bool said_refused, said_lost;
+	uint64_t losses; /* of worker_losses, said */
+	bool said_refused;
 };
 
 #define TABLES_PATIENCE 2000000000ull /* ns: so long stacks wait for a table */

@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +31,8 @@ enum {
 	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
+	AGAIN_MS = 1000, /* between two beginnings of the process that forks */
+	READY_S = 2,     /* until it has given up its privileges */
 	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
 	KEEP_BYTES = 1 << 20,
 	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors there by user */
@@ -63,9 +68,12 @@ struct asked {
 struct worker {
 	struct worker_setup setup;
 	pid_t mother;
-	int sock;
-	struct asked *asked; /* in their order; the first `sent` are with the mother */
-	size_t n, cap, sent;
+	int sock; /* -1: there is no mother */
+	int poll; /* what sock is in */
+	uint64_t began; /* host_mono_ns; 0: the first one has not */
+	uint64_t losses;
+	struct asked *asked; /* in their order; the first `lost` are to be told so, up to `sent` they are with the mother */
+	size_t n, cap, sent, lost;
 	struct buf table, why;
 };
 
@@ -241,10 +249,27 @@ static bool confine_mother(int sock, pid_t recorder)
 	       (CONFINE_SANITIZED || confine_limit(RLIMIT_AS, MEMORY, MEMORY));
 }
 
-static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t recorder)
+/* A fork inherits the rings and tables that the recorder shares with the kernel. */
+static bool unmap_shared(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[PATH_MAX + 128], prot[5];
+	bool good = maps;
+
+	while (good && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, prot) == 3 && prot[3] == 's')
+			good = munmap((void *)start, end - start) == 0;
+	}
+	if (maps)
+		fclose(maps);
+	return good;
+}
+
+static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t recorder, bool again)
 {
 	struct mother m = { .setup = s, .sock = CONFINE_FIRST };
-	bool confined = confine_mother(sock, recorder);
+	bool confined = (!again || unmap_shared()) && confine_mother(sock, recorder);
 	struct question q;
 	sigset_t child;
 	int file;
@@ -266,26 +291,30 @@ static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t re
 
 static bool begin(struct worker *w)
 {
+	const struct timeval most = { .tv_sec = READY_S };
+	bool again = w->began;
 	pid_t self = getpid();
 	struct report ready;
 	int pair[2], none;
 	bool heard;
 
+	w->began = host_mono_ns();
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return false;
 	w->sock = pair[0];
 	w->mother = fork();
 	if (w->mother == 0)
-		be_mother(&w->setup, pair[1], self);
+		be_mother(&w->setup, pair[1], self, again);
 	close(pair[1]);
 	if (w->mother < 0)
 		return false;
+	(void)!setsockopt(w->sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)); /* all that is taken later is there already */
 	do
 		heard = take_message(w->sock, &ready, sizeof(ready), &none, 0);
 	while (!heard && errno == EINTR);
 	if (!heard)
 		errno = EPERM; /* it could not give up what it has */
-	return heard;
+	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->sock, &(struct epoll_event){ EPOLLIN, { .fd = w->sock } }) == 0;
 }
 
 struct worker *worker_new_as(const struct worker_setup *s)
@@ -298,7 +327,8 @@ struct worker *worker_new_as(const struct worker_setup *s)
 	w->setup = *s;
 	w->sock = -1;
 	w->mother = -1;
-	if (begin(w))
+	w->poll = epoll_create1(EPOLL_CLOEXEC);
+	if (w->poll >= 0 && begin(w))
 		return w;
 	error = errno;
 	worker_free(w);
@@ -313,7 +343,44 @@ struct worker *worker_new(void)
 
 int worker_fd(const struct worker *w)
 {
-	return w->sock;
+	return w->poll;
+}
+
+uint64_t worker_losses(const struct worker *w)
+{
+	return w->losses;
+}
+
+static void end_mother(struct worker *w)
+{
+	uint64_t until = host_mono_ns() + 2 * GRACE_MS * (uint64_t)1000000;
+
+	if (w->sock >= 0) {
+		shutdown(w->sock, SHUT_RDWR); /* a command that was forked and does not run yet has it too */
+		close(w->sock);
+		w->sock = -1;
+	}
+	/* It ends its worker first, so that nobody's zombie is left. */
+	for (useconds_t pause = 50; w->mother > 0; pause = pause < 10000 ? pause * 2 : pause) {
+		pid_t got = waitpid(w->mother, NULL, WNOHANG);
+
+		if (got != 0) { /* or somebody ignores SIGCHLD: then the kernel does it */
+			w->mother = -1;
+		} else if (host_mono_ns() > until) {
+			kill(w->mother, SIGKILL);
+			waitpid(w->mother, NULL, 0);
+			w->mother = -1;
+		} else {
+			usleep(pause);
+		}
+	}
+}
+
+/* Another mother, if that is not too soon. */
+static void begin_again(struct worker *w)
+{
+	if (host_mono_ns() - w->began >= AGAIN_MS * (uint64_t)1000000 && !begin(w))
+		end_mother(w);
 }
 
 static bool send_question(const struct worker *w, uint32_t id, int fd)
@@ -337,6 +404,8 @@ bool worker_ask(struct worker *w, uint32_t id, int fd)
 {
 	struct asked a = { id, -1 };
 
+	if (w->sock < 0)
+		begin_again(w);
 	if (w->sock < 0 || fd < 0) {
 		errno = fd < 0 ? EBADF : EPIPE;
 		return false;
@@ -374,32 +443,8 @@ static void drop_first(struct worker *w)
 		close(w->asked[0].fd);
 	w->n--;
 	w->sent -= w->sent > 0;
+	w->lost -= w->lost > 0;
 	memmove(w->asked, w->asked + 1, w->n * sizeof(*w->asked));
-}
-
-static void end_mother(struct worker *w)
-{
-	uint64_t until = host_mono_ns() + 2 * GRACE_MS * (uint64_t)1000000;
-
-	if (w->sock >= 0) {
-		shutdown(w->sock, SHUT_RDWR); /* a command that was forked and does not run yet has it too */
-		close(w->sock);
-		w->sock = -1;
-	}
-	/* It ends its worker first, so that nobody's zombie is left. */
-	for (useconds_t pause = 50; w->mother > 0; pause = pause < 10000 ? pause * 2 : pause) {
-		pid_t got = waitpid(w->mother, NULL, WNOHANG);
-
-		if (got != 0) { /* or somebody ignores SIGCHLD: then the kernel does it */
-			w->mother = -1;
-		} else if (host_mono_ns() > until) {
-			kill(w->mother, SIGKILL);
-			waitpid(w->mother, NULL, 0);
-			w->mother = -1;
-		} else {
-			usleep(pause);
-		}
-	}
 }
 
 static void tell_status(struct worker *w, int status)
@@ -496,7 +541,17 @@ static enum worker_said judge(struct worker *w, const struct report *r, int tabl
 	return WORKER_DIED;
 }
 
-/* The mother is lost, by the kernel's want of memory or somebody's kill; each question is told so. */
+/* The mother is lost, and with her what she was asked; or all, as long as there is no other one. */
+static void lose_mother(struct worker *w)
+{
+	end_mother(w);
+	w->losses++;
+	w->lost = w->sent;
+	begin_again(w);
+	if (w->sock < 0)
+		w->lost = w->n;
+}
+
 static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
 {
 	if (w->n == 0)
@@ -504,7 +559,7 @@ static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
 	a->id = w->asked[0].id;
 	a->why = "the process that starts those that make tables was lost";
 	drop_first(w);
-	return WORKER_DIED;
+	return WORKER_LOST;
 }
 
 /* False with EAGAIN or EINTR: nothing yet; with anything else: there will be nothing more. */
@@ -539,14 +594,16 @@ enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_ans
 	if (w->table.cap > KEEP_BYTES)
 		buf_release(&w->table);
 	buf_clear(&w->table);
-	if (w->sock < 0)
+	if (w->lost > 0)
 		return tell_loss(w, a);
+	if (w->sock < 0)
+		return WORKER_NOTHING;
 	send_waiting(w);
 	if (!take_report(w, timeout_ms, &r, &table)) {
 		if (errno == EAGAIN || errno == EINTR)
 			return WORKER_NOTHING;
-		end_mother(w);
-		return tell_loss(w, a);
+		lose_mother(w);
+		return w->lost > 0 ? tell_loss(w, a) : WORKER_NOTHING;
 	}
 	said = judge(w, &r, table, a);
 	if (table >= 0)
@@ -561,6 +618,8 @@ void worker_free(struct worker *w)
 	if (!w)
 		return;
 	end_mother(w);
+	if (w->poll >= 0)
+		close(w->poll);
 	while (w->n > 0)
 		drop_first(w);
 	free(w->asked);

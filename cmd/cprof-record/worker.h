@@ -23,9 +23,10 @@
  * These are not forked by the recorder but by a small process that the recorder forked before anything else, for
  * three reasons. The recorder's memory later holds rings and tables that are shared with the kernel, and a child
  * could write into those. It forks faster, being small. And it waits for them: it kills what takes too long, and
- * tells what became of each, so the recorder needs no time-out, no restart, and has one child only, that no SIGCHLD
+ * tells what became of each, so the recorder needs no time-out, and has one child only, that no SIGCHLD
  * is expected of. Itself it has no privileges either, and never sees a byte of a file. A question costs 0.6 ms
- * beyond the building.
+ * beyond the building. If it is lost, to the kernel's want of memory or to somebody's kill, another one is forked, at most one
+ * a second: without what the recorder shares by then, though with the rest of its memory.
  *
  * What comes back is still what a process said that may have been taken over: its length is checked here, its
  * contents by unwind_table_read. It is read once the process is dead, so it does not change meanwhile.
@@ -37,7 +38,8 @@
 
 struct worker;
 
-enum worker_said { WORKER_NOTHING, WORKER_ANSWER, WORKER_DIED };
+/* Lost: with the process that forks; the question may be asked again. */
+enum worker_said { WORKER_NOTHING, WORKER_ANSWER, WORKER_DIED, WORKER_LOST };
 
 struct worker_answer {
 	uint32_t id;
@@ -57,14 +59,14 @@ struct worker_setup {
 struct worker *worker_new(void);
 struct worker *worker_new_as(const struct worker_setup *s);
 
-/* Can be read when worker_take has something to say. Always the same; -1 after the process that forks was lost. */
+/* Can be read when worker_take has something to say. Always the same. */
 int worker_fd(const struct worker *w);
 
 /*
  * Asks for the table of a file or memfd, that is read at offsets only: the place in it does not move. The caller
  * keeps and closes its descriptor. Any number may be under way; those that the socket has no room for are kept
  * here, with a descriptor each. False: nothing was asked; errno (EMFILE: take some answers first; EPIPE: the
- * process that forks was lost, there will be no more tables).
+ * process that forks was lost, and it is too soon for another one).
  */
 bool worker_ask(struct worker *w, uint32_t id, int fd);
 
@@ -73,6 +75,9 @@ bool worker_ask(struct worker *w, uint32_t id, int fd);
  * while any is under way (0: not at all, -1: until there is one, or a signal).
  */
 enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_answer *a);
+
+/* How often the process that forks was lost. */
+uint64_t worker_losses(const struct worker *w);
 
 /* Ends and reaps; what is under way is dropped. NULL is fine. */
 void worker_free(struct worker *w);
