@@ -84,6 +84,7 @@ busy=$!
 worst=$(for wait in 1.1 1.9 2.4 1.6; do
 	cprof-record -q -a --rotate 1h -o "$to" 60 2>/dev/null &
 	recorder=$!
+	read -r began _ </proc/uptime # as long as no sample is written, all since then is lost
 	tries=0
 	until [ -n "$(find "$to" -name '.*.part' -size +1k)" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
 	sleep $wait
@@ -93,7 +94,7 @@ worst=$(for wait in 1.1 1.9 2.4 1.6; do
 	cprof-record -q -a --rotate 1h -o "$to" 0.1
 	set -- "$to"/*.cprof
 	for f; do cprof-dump "$f" 2>/dev/null; done | sed -n 's/^sample time=\([0-9]*\) .*/\1/p' |
-		awk -v up="$up" '$1 / 1e9 < up { t = $1 } END { printf "%.2f\n", up - t / 1e9 }'
+		awk -v up="$up" -v t="$began" '$1 / 1e9 < up { t = $1 } END { printf "%.2f\n", up - t / 1e9 }'
 	rm -f "$to"/*
 done | sort -n | tail -n 1)
 kill $busy
