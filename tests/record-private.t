@@ -35,4 +35,27 @@ if [ "$(id -u)" = 0 ]; then
 	(export SUDO_UID=-1 SUDO_GID=1x && record -o "$tmp/odd")
 	is "a number that is none changes nothing" "$(stat -c %u "$tmp/odd")" 0
 fi
+
+# With capabilities of the program's file, a directory that only another user's mount namespace has is out of reach.
+caps=+bpf,+perfmon,+sys_ptrace,+syslog
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare -m true 2>/dev/null && setpriv --inh-caps $caps --ambient-caps $caps true 2>/dev/null; then
+	unshare -m sh -c 'mount -t tmpfs none /mnt && chmod 777 /mnt && exec setpriv --reuid 12345 --regid 12345 --clear-groups sleep 100' &
+	victim=$!
+	until grep -q '^Uid:.12345' /proc/$victim/status && [ "$(cat /proc/$victim/comm)" = sleep ]; do sleep 0.05; done
+	as_user() { setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps $caps --ambient-caps $caps "$@"; }
+	chmod 755 "$tmp" && mkdir -m 777 "$tmp/open" && cp "$BIN/cprof-record" "$tmp/cprof-record" && chmod 755 "$tmp/cprof-record"
+	there=/proc/$victim/root/mnt
+	is "a user who has capabilities gets in by them" "$(as_user touch $there/x && ls /proc/$victim/root/mnt)" x
+	as_user "$tmp/cprof-record" -q -o $there/one -- true 2>"$tmp/err"
+	like "the recorder does not: -o" "$(cat "$tmp/err")" "$there/one: Permission denied"
+	as_user "$tmp/cprof-record" -q --rotate 1s -o $there -- true 2>"$tmp/err"
+	like "  --rotate" "$(cat "$tmp/err")" "$there: Permission denied"
+	as_user "$tmp/cprof-record" -q --metrics $there/m.prom -o "$tmp/open/two" -- true 2>"$tmp/err"
+	like "  --metrics" "$(cat "$tmp/err")" "$there/m.prom: Permission denied"
+	is "  and nothing of it is there" "$(ls /proc/$victim/root/mnt)" x
+	is "but keeps them for what it reads" "$(cprof-dump "$tmp/open/two" | grep -c '^meta key="engine" value="bpf"')" 1
+	kill $victim
+else
+	skip "capabilities of the program's file" "setpriv or unshare"
+fi
 done_testing

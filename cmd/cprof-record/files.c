@@ -76,7 +76,9 @@ bool files_init(struct files *f, const char *pattern, struct buf *error)
 	f->clock = host_epoch_ns();
 	if (!pattern_init(&f->pattern, pattern, error))
 		return false;
+	host_user_begin();
 	f->dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	host_user_end();
 	if (f->dir < 0)
 		buf_printf(error, "%s: %s", f->pattern.dir, strerror(errno));
 	return f->dir >= 0;

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,6 +60,33 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3]; /* between the two below */
+static bool are_kept;
+
+void host_user_begin(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct less[_LINUX_CAPABILITY_U32S_3];
+
+	if (geteuid() == 0 || syscall(SYS_capget, &head, kept) != 0)
+		return;
+	memcpy(less, kept, sizeof(less));
+	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		less[i].effective = 0;
+	are_kept = syscall(SYS_capset, &head, less) == 0; /* one may always have less */
+}
+
+void host_user_end(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	int error = errno;
+
+	if (are_kept)
+		syscall(SYS_capset, &head, kept);
+	are_kept = false;
+	errno = error;
 }
 
 uint64_t host_mono_ns(void)

@@ -51,6 +51,12 @@ uint64_t host_mono_ns(void);
 uint64_t host_epoch_ns(void);
 
 /*
+ * Between these the user's rights alone count, for paths that the user gave: where capabilities came with the program's file,
+ * /proc/PID/root would lead into what the user may not enter. Root keeps its own.
+ */
+void host_user_begin(void);
+void host_user_end(void);
+/*
  * The contents of a small file of /proc or /sys without white space at its end; errno is set on
  * false. At most 1 MiB is read.
  */

@@ -124,7 +124,9 @@ static int open_dir(const char *path)
 
 	if (slash)
 		buf_printf(&dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+	host_user_begin();
 	fd = open(slash ? buf_cstr(&dir) : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	host_user_end();
 	buf_release(&dir);
 	return fd;
 }

@@ -25,9 +25,11 @@ static int open_one(const char *path, mode_t mode)
 		cli_refuse_terminal();
 		return STDOUT_FILENO;
 	}
+	host_user_begin();
 	fd = files_create(AT_FDCWD, path, O_WRONLY, mode);
 	if (fd < 0 && errno == EEXIST) /* or a link that leads to nothing yet */
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+	host_user_end();
 	if (fd < 0)
 		cli_die(STATUS_SYSTEM, "%s: %s", path, strerror(errno));
 	return fd;
