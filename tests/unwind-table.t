@@ -10,6 +10,36 @@ link="ld -z separate-code -z noexecstack --build-id=none"
 assemble() {
 	as -o a.o && $link -shared --no-eh-frame-hdr -Ttext=0x1000 "$@" -o a.so a.o
 }
+# What programs have of gcc's start files, which come without tables: as crti.S and crtstuff.c are compiled. g has a table.
+start_files() { # ENDBR JUMP
+	cat <<-END_ASM
+	.section .init, "ax"
+	$1; sub \$8, %rsp; mov x(%rip), %rax; test %rax, %rax; je 1f; call *%rax
+	1: call g; add \$8, %rsp; ret
+	.text
+	g: .cfi_startproc
+	.fill 32, 1, 0x90
+	.cfi_endproc
+	.p2align 4; .fill 32, 1, 0x90
+	lea x(%rip), %rdi; lea x(%rip), %rax; cmp %rdi, %rax; je 1f; mov x(%rip), %rax; test %rax, %rax; je 1f; jmp *%rax
+	.p2align 3
+	1: ret
+	.p2align 4
+	lea x(%rip), %rdi; lea x(%rip), %rsi; sub %rdi, %rsi; mov %rsi, %rax; shr \$63, %rsi; sar \$3, %rax; add %rax, %rsi; sar %rsi
+	je 1f; mov x(%rip), %rax; test %rax, %rax; je 1f; jmp *%rax
+	.p2align 3
+	1: ret
+	.p2align 4
+	$1; cmpb \$0, x(%rip); $2 2f; push %rbp; cmpq \$0, x(%rip); mov %rsp, %rbp; je 1f; mov x(%rip), %rdi; call g
+	1: call g; movb \$1, x(%rip); pop %rbp; ret; nopl (%rax)
+	2: ret
+	.p2align 4
+	$1; jmp g
+	.p2align 4; .fill 32, 1, 0x90
+	.data
+	x: .quad 0
+	END_ASM
+}
 # rows DESCRIPTION WANT: of a.so, one rule a line from the byte on at which it begins
 rows() { is "$1" "$("$table" rows "${3:-a.so}")" "$2"; }
 
@@ -454,4 +484,31 @@ like "at least 100 files" "$said" "^files=[1-9][0-9][0-9]"
 like "at least 500,000 addresses" "$said" " addresses=([1-9][0-9]{6}|[5-9][0-9]{5}) "
 like "of which libdw has hardly any opinion that it calls invalid itself" "$said" " undecided=[0-9]{1,2} "
 like "no rule is wrong" "$said" " wrong=0$"
+
+started() { # ENDBR JUMP
+	start_files "$1" "$2" | sed 's/^no; //' | as -o a.o && $link -shared --eh-frame-hdr -o a.so a.o
+}
+started endbr64 jne
+rows "what the start files bring without tables" "0 rsp+8
+8 rsp+16
+31 rsp+8
+64 gap
+96 rsp+8
+222 rsp+16 rbp=[cfa-16]
+260 rsp+8
+281 gap"
+started no jne
+rows "  also without endbr64" "0 rsp+8
+4 rsp+16
+27 rsp+8
+64 gap
+96 rsp+8
+218 rsp+16 rbp=[cfa-16]
+256 rsp+8
+277 gap"
+started endbr64 js
+rows "  where one byte is another, it is other code" "0 rsp+8
+8 rsp+16
+31 rsp+8
+64 gap"
 done_testing

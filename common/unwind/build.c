@@ -48,7 +48,7 @@ static enum unwind_built order(struct builder *b)
 
 	if (result != UNWIND_BUILT)
 		return result;
-	sigreturn_spans(b->f, &b->edges, &b->spans);
+	gap_spans(b->f, &b->code, &b->edges, &b->spans);
 	return b->spans.n == n ? UNWIND_BUILT : edges_of_spans(&b->edges, &b->spans);
 }
 

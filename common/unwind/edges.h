@@ -10,6 +10,7 @@
 #define CPROF_UNWIND_EDGES_H
 
 #include "common/unwind/build.h"
+#include "common/unwind/sections.h"
 #include "common/unwind/spans.h"
 
 /* From here on, to the next edge, this rule of the spans'. The last is a gap. */
@@ -34,10 +35,10 @@ enum unwind_built edges_of_spans(struct edges *e, const struct spans *s);
 void edges_release(struct edges *e);
 
 /*
- * sigreturn.c: adds SIGNAL spans for code that no edge covers and that returns from a signal handler: without
- * call frame information (Go, musl, static programs) its bytes are what tells.
+ * gaps.c: adds spans for code that no edge covers, and whose bytes tell: returns from signal handlers, where there is no
+ * call frame information (Go, musl, static programs), and what each program has of gcc's start files, which have none.
  */
-void sigreturn_spans(const struct elf_file *f, const struct edges *e, struct spans *s);
+void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
 
 /* rows.c: the table's rules, rows and pages. */
 enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, struct unwind_table *t);

@@ -15,7 +15,7 @@
 
 /*
  * Best first. In Go programs .debug_frame knows neither where rbp is nor where stacks end, and Go's own table has
- * both; the bytes of a sigreturn are for code that no other source knows.
+ * both; the code's own bytes are for what no other source knows.
  */
 enum span_source { SPAN_EH_FRAME, SPAN_GO, SPAN_DEBUG_FRAME, SPAN_CODE };
 

@@ -1,0 +1,175 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/unwind/edges.h"
+#include "common/unwind/sections.h"
+
+/* mov $15,%rax; syscall */
+static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
+/* push %rbp; cmpq $0,...: within __do_global_dtors_aux */
+static const uint8_t dtors[] = { 0x55, 0x48, 0x83, 0x3d };
+
+static const struct unwind_rule at_entry = { .kind = UNWIND_CFA_RSP, .cfa = 8 };
+static const struct unwind_rule word_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16 };
+static const struct unwind_rule rbp_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 };
+
+enum {
+	SCANNED_MAX = ELF_PART_MAX, /* bytes of one file: it may be sparse, and claim any size */
+	INIT_MAX = 4096,            /* bytes of .init: code that other start files put into its middle calls, and no more */
+	BEFORE = 0x80, BEHIND = 0x60, /* what is looked at around the bytes of `dtors` */
+};
+
+struct scan {
+	int fd;
+	struct spans *s;
+	uint64_t left;
+	uint8_t bytes[1 << 16];
+};
+
+/* Are these the bytes? The pattern has two hexadecimal digits for each, or dots for any. */
+static bool match(const uint8_t *p, const char *pattern)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (; *pattern; pattern += 2, p++) {
+		if (*pattern != '.' && (digits[*p >> 4] != pattern[0] || digits[*p & 15] != pattern[1]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * crtstuff.c of gcc is compiled without tables, and so each program and library has deregister_tm_clones, register_tm_clones,
+ * __do_global_dtors_aux and frame_dummy, in this order and 0x30, 0x40 and 0x40 bytes apart. at: the file offset of `dtors`.
+ */
+static void start_file_spans(struct scan *scan, uint64_t at)
+{
+	enum { POPPED = 39, REGISTER = 0x40, DEREGISTER = 0x70, DUMMY = 0x40 };
+	uint8_t window[BEFORE + BEHIND];
+	const uint8_t *p = window + BEFORE, *first;
+	uint64_t start;
+
+	if (at < BEFORE || pread(scan->fd, window, sizeof(window), (off_t)(at - BEFORE)) != sizeof(window) ||
+	    !match(p - 9, "803d........0075..5548833d........004889e5740c488b3d........e8........e8........c605........015dc3") ||
+	    p[-1] > DUMMY || p[p[-1]] != 0xc3)
+		return;
+	first = p - 9 - (match(p - 13, "f30f1efa") ? 4 : 0);
+	start = at - (uint64_t)(p - first);
+	spans_add(scan->s, SPAN_CODE, start, at + 1, &at_entry);
+	spans_add(scan->s, SPAN_CODE, at + 1, at + POPPED, &rbp_pushed);
+	spans_add(scan->s, SPAN_CODE, at + POPPED, at + p[-1] + 1, &at_entry);
+	if (match(first - REGISTER, "488d3d........488d35........4829fe") && match(first - DEREGISTER, "488d3d........488d05........4839f8"))
+		spans_add(scan->s, SPAN_CODE, start - DEREGISTER, start, &at_entry);
+	if (match(first + DUMMY, "f30f1efae9"))
+		spans_add(scan->s, SPAN_CODE, start + DUMMY, start + DUMMY + 9, &at_entry);
+	else if (match(first + DUMMY, "e9"))
+		spans_add(scan->s, SPAN_CODE, start + DUMMY, start + DUMMY + 5, &at_entry);
+}
+
+/* Code that begins with sub $8,%rsp, has at its end add $8,%rsp and ret, and between these what leaves rsp as it is. */
+static void section_spans(const struct elf_file *f, const struct code_map *code, const char *name, struct spans *s)
+{
+	uint64_t offset, left, body, end;
+	struct section section;
+
+	if (!section_find(f, name, &section) || section.bytes.n < 9 || section.bytes.n > INIT_MAX ||
+	    !code_map_offset(code, section.vaddr, &offset, &left) || left < section.bytes.n)
+		return;
+	body = section.bytes.n >= 13 && match(section.bytes.p, "f30f1efa") ? 4 : 0;
+	if (!match(section.bytes.p + body, "4883ec08") || !match(section.bytes.p + section.bytes.n - 5, "4883c408c3"))
+		return;
+	body += offset + 4;
+	end = offset + section.bytes.n;
+	spans_add(s, SPAN_CODE, offset, body, &at_entry);
+	spans_add(s, SPAN_CODE, body, end - 1, &word_pushed);
+	spans_add(s, SPAN_CODE, end - 1, end, &at_entry);
+}
+
+/* Calls found for each place in what was read. */
+static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, bool is_signal)
+{
+	static const struct unwind_rule signal = { .kind = UNWIND_SIGNAL };
+	const uint8_t *what = is_signal ? sigreturn : dtors, *p = scan->bytes, *found;
+	size_t length = is_signal ? sizeof(sigreturn) : sizeof(dtors);
+
+	while ((found = memmem(p, (size_t)(scan->bytes + n - p), what, length))) {
+		uint64_t code = at + (uint64_t)(found - scan->bytes);
+
+		/* The frame's address is the first byte's; as a return address it is looked up one before. */
+		if (is_signal)
+			spans_add(scan->s, SPAN_CODE, code > start ? code - 1 : code, code + length, &signal);
+		else
+			start_file_spans(scan, code);
+		p = found + length;
+	}
+}
+
+/* A range of the file, of code that nothing is known of. */
+static void scan_gap(struct scan *scan, uint64_t start, uint64_t end)
+{
+	uint64_t at = start;
+
+	while (at < end && end - at >= sizeof(sigreturn) && scan->left) {
+		size_t want = end - at < sizeof(scan->bytes) ? (size_t)(end - at) : sizeof(scan->bytes);
+		ssize_t got = pread(scan->fd, scan->bytes, want, (off_t)at);
+
+		if (got < (ssize_t)sizeof(sigreturn))
+			return;
+		find_each(scan, (size_t)got, at, start, true);
+		find_each(scan, (size_t)got, at, start, false);
+		at += (size_t)got - (sizeof(sigreturn) - 1);
+		scan->left -= scan->left < (uint64_t)got ? scan->left : (uint64_t)got;
+	}
+}
+
+static uint64_t edge_start(const struct edges *e, size_t i)
+{
+	return e->base + e->items[i].start;
+}
+
+/* The first edge that is beyond this offset. */
+static size_t edge_after(const struct edges *e, uint64_t offset)
+{
+	size_t low = 0, high = e->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (edge_start(e, middle) <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
+{
+	struct scan *scan = malloc(sizeof(*scan));
+	size_t n = 0;
+	struct code_range *ranges = code_ranges(f, &n);
+
+	s->failed |= !scan || !ranges;
+	if (s->failed)
+		n = 0;
+	else
+		*scan = (struct scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
+	for (size_t i = 0; i < n && scan->left; i++) {
+		uint64_t at = ranges[i].start, next;
+
+		for (size_t k = edge_after(e, at); at < ranges[i].end; at = next, k++) {
+			next = k < e->n ? least(edge_start(e, k), ranges[i].end) : ranges[i].end;
+			if (k == 0 || e->items[k - 1].rule == EDGE_GAP)
+				scan_gap(scan, at, next);
+		}
+	}
+	free(ranges);
+	free(scan);
+	section_spans(f, code, ".init", s);
+	section_spans(f, code, ".fini", s);
+}
