@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # What the scripts that push captures share: . "$(dirname "$(readlink -f "$0")")/../push.sh"
 # They keep to $tmp, which is removed at the end. die SENTENCE ends with 1.
-die() { echo "push: $*" >&2; exit 1; }
-nothing() { echo "push: $1 has no samples; nothing sent" >&2; exit 0; }
+die() { printf 'push: %s\n' "$*" >&2; exit 1; }
+nothing() { printf 'push: %s has no samples; nothing sent\n' "$1" >&2; exit 0; }
 
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -21,7 +21,7 @@ moment() {
 			exit 1
 		printf "%.0f\n", (s > 4294967295 ? 4294967295 : s)
 	}' || {
-		echo "${0##*/}: $1 is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970" >&2
+		printf "%s: %s is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970\n" "${0##*/}" "$1" >&2
 		exit 2
 	}
 }
