@@ -278,6 +278,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body, path = self.body(), urllib.parse.urlsplit(self.path).path
         if self.fails(path):
             return
+        path = os.fsdecode(urllib.parse.unquote_to_bytes(path.encode("latin-1")))
         to = directory + "/put" + os.path.normpath(path)
         os.makedirs(os.path.dirname(to), exist_ok=True)
         with open(to, "wb") as f:

@@ -38,6 +38,24 @@ status "one that refuses" 1 "$upload" -r "$url/refused" "$tmp/in/a.cprof"
 is "  is asked once" "$(grep -c refused "$tmp/srv/tries")" 1
 is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
 
+# Each name arrives as it is, and alone: curl would take brackets for a list of names, a URL % for an escape, ? and # for its end.
+mkdir "$tmp/odd"
+for name in 'x[1-3]' '{a,b}' '%41' 'a?b' 'a#b' 'a b' '+&;=:@!$' 'naïve – 名前' '"quotes'"'" 'x\047\n' '-cmd' 'two
+lines
+' "$(printf '\377\001')"; do
+	cp "$tmp/to/a.cprof" "$tmp/odd/$name"
+done
+ls -b "$tmp/odd" >"$tmp/want"
+status "names that mean something in a URL" 0 sh -c 'cd "$1" && "$2" -r "$3" *' sh "$tmp/odd" "$upload" "$url/odd"
+diag "$(cat "$tmp/err")"
+ls -b "$tmp/srv/put/odd" >"$tmp/got"
+same "  arrive as they are, and no other" "$tmp/want" "$tmp/got"
+is "  and whole" "$(cd "$tmp/srv/put/odd" && cat -- * | wc -c)" "$(($(wc -l <"$tmp/want") * $(wc -c <"$tmp/to/a.cprof")))"
+is "  and are no longer here" "$(ls "$tmp/odd")" ""
+cp "$tmp/to/a.cprof" "$tmp/odd/x[1-3]"
+status "where the server refuses one" 1 "$upload" -r "$url/refused" "$tmp/odd/x[1-3]"
+is "  it stays" "$(ls "$tmp/odd")" 'x[1-3]'
+
 if [ "$(id -u)" = 0 ] && [ -x "$BIN/cprof-record" ] && cprof-record -q -a 0.1 >"$tmp/try" 2>/dev/null; then
 	status "by the recorder" 0 cprof-record -q -a --rotate 1s -o "$tmp/in/%H%M%S.cprof" \
 		--on-rotate "PATH=$PATH '$upload' -r -z -a '$tmp/symbols' $url/live \"\$1\"" 2.5
