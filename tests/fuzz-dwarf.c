@@ -45,7 +45,8 @@ static void ask(struct lines *l, uint64_t address)
 
 static void ask_file(struct elf_file *f, struct input *in)
 {
-	struct lines_options o = { open_same, in, in->bytes.p[in->bytes.n - 1] & 1 ? 4096 : 0, true };
+	struct lines_unread unread = { 0 }, alt_unread = { 0 };
+	struct lines_options o = { open_same, in, in->bytes.p[in->bytes.n - 1] & 1 ? 4096 : 0, true, &unread, &alt_unread };
 	struct lines *l;
 
 	if (lines_open(f, &o, &l) != LINES_OPENED) {

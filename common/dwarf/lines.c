@@ -33,8 +33,10 @@ static void begin_alt(struct lines *l, const struct lines_options *o)
 	if (n > 0 && o->open_alt)
 		l->alt = o->open_alt(o->arg, slice_of(name), build_id);
 	if (l->alt && l->alt->elf && elf_is_build(l->alt, build_id) &&
-	    prepare_sections(l->alt->elf, l->alt->fd, &l->inflated, &l->section_bytes, &info) && info)
+	    prepare_sections(l->alt->elf, l->alt->fd, &l->inflated, &l->section_bytes, &info, o->alt_unread) && info) {
 		l->alt_dwarf = dwarf_begin_elf(l->alt->elf, DWARF_C_READ, NULL);
+		count_unread(l->alt->elf, l->alt->fd, o->alt_unread);
+	}
 	if (l->alt_dwarf)
 		home_find(&l->other, l->alt->elf, "");
 	if (l->alt && l->alt->elf && l->alt->fd >= 0) {
@@ -209,19 +211,21 @@ static bool is_readable(Elf *elf)
 
 static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, const struct lines_options *o)
 {
-	bool info = false, split = false;
+	bool info = false, split = false, begun;
 
 	l->fd = f->fd >= 0 ? fcntl(f->fd, F_DUPFD_CLOEXEC, 0) : -1;
 	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ, NULL) : NULL;
 	if (!is_readable(l->elf))
 		return LINES_NONE;
-	if (!prepare_sections(l->elf, l->fd, &l->inflated, &l->section_bytes, &info))
+	if (!prepare_sections(l->elf, l->fd, &l->inflated, &l->section_bytes, &info, o->unread))
 		return LINES_DAMAGED;
 	if (!info)
 		return LINES_NONE;
 	if (!code_find(&l->code, l->elf, f))
 		return LINES_NO_MEMORY;
-	if (!begin_dwarf(l))
+	begun = begin_dwarf(l);
+	count_unread(l->elf, l->fd, o->unread);
+	if (!begun)
 		return LINES_DAMAGED;
 	find_sections(l);
 	begin_alt(l, o);

@@ -34,6 +34,18 @@ enum {
 
 struct lines;
 
+/* Debug sections that are there and cannot be read, and the reason of the first of them. */
+enum lines_fault {
+	LINES_FAULT_DAMAGED,
+	LINES_FAULT_ZSTD, /* libelf cannot decompress that here */
+	LINES_FAULT_SIZE, /* too large */
+};
+
+struct lines_unread {
+	size_t n;
+	enum lines_fault why;
+};
+
 struct lines_options {
 	/*
 	 * Gives the dwz file that .gnu_debugaltlink names (as it is written there), or NULL; it must
@@ -43,6 +55,7 @@ struct lines_options {
 	void *arg;
 	size_t bytes_max; /* of flattened units: beyond it all are let go, to be made again; 0: LINES_BYTES_MAX */
 	bool split;       /* look for .dwo files where the module says they are, on this machine */
+	struct lines_unread *unread, *alt_unread; /* of the file and of its dwz file, counted while it is opened; or NULL */
 };
 
 enum lines_opened {

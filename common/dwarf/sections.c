@@ -5,7 +5,10 @@
 #include "common/base/buf.h"
 #include "common/dwarf/unit.h"
 
-enum { SECTIONS_BYTES_MAX = 1 << 30 }; /* of DWARF, without compression */
+enum {
+	SECTIONS_BYTES_MAX = 1 << 30, /* of DWARF, without compression */
+	COMPRESS_ZSTD = 2,            /* ELFCOMPRESS_ZSTD, which is in newer headers alone */
+};
 
 static int code_compare(const void *a, const void *b)
 {
@@ -68,7 +71,13 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
-bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info)
+static void add_unread(struct lines_unread *unread, enum lines_fault why)
+{
+	if (unread && unread->n++ == 0)
+		unread->why = why;
+}
+
+bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info, struct lines_unread *unread)
 {
 	Elf_Scn *scn = NULL;
 	size_t names, all = 0;
@@ -90,13 +99,48 @@ bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes
 			continue;
 		}
 		n = inflated_size(elf, fd, &sh, name);
-		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX)
+		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX) {
+			add_unread(unread, n == SIZE_MAX ? LINES_FAULT_DAMAGED : LINES_FAULT_SIZE);
 			return false;
+		}
 		inflate_section(inflated, elf, fd, scn, n);
 		*info |= strcmp(name, ".debug_info") == 0 || strcmp(name, ".zdebug_info") == 0;
 	}
 	*bytes += all;
 	return true;
+}
+
+/* Is it as large as it says it is without compression? */
+static bool is_read(Elf *elf, int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
+{
+	Elf_Data *data = elf_part(scn);
+
+	return data && !(sh->sh_flags & SHF_COMPRESSED) && data->d_size == inflated_size(elf, fd, sh, name);
+}
+
+static enum lines_fault find_fault(Elf_Scn *scn)
+{
+	GElf_Chdr ch;
+
+	return gelf_getchdr(scn, &ch) && ch.ch_type == COMPRESS_ZSTD && elf_compress(scn, 0, 0) < 0 &&
+	       strcmp(elf_errmsg(-1), "unknown compression type") == 0 ? LINES_FAULT_ZSTD : LINES_FAULT_DAMAGED;
+}
+
+void count_unread(Elf *elf, int fd, struct lines_unread *unread)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (!unread || elf_getshdrstrndx(elf, &names) != 0)
+		return;
+	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(elf, scn)); seen++) {
+		GElf_Shdr sh;
+		const char *name = gelf_getshdr(scn, &sh) ? elf_strptr(elf, names, sh.sh_name) : NULL;
+
+		if (name && strstr(name, "debug_") && sh.sh_type != SHT_NOBITS && sh.sh_size && is_wanted(name) &&
+		    !is_read(elf, fd, scn, &sh, name))
+			add_unread(unread, find_fault(scn));
+	}
 }
 
 struct slice debug_section(Elf *elf, const char *name, const char *ending)

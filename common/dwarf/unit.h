@@ -99,9 +99,12 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u);
 bool code_find(struct code *code, Elf *elf, const struct elf_file *f);
 /*
  * libdw reads all sections that it knows, and makes them larger: keeps from it those that nobody asks for, sees
- * whether the others are bearable, and inflates them. *bytes grows by theirs; *info: there is .debug_info.
+ * whether the others are bearable, and inflates them. *bytes grows by theirs; *info: there is .debug_info. False: one is
+ * not bearable, and unread, if it is not NULL, counts it.
  */
-bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info);
+bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info, struct lines_unread *unread);
+/* Adds the sections of use that libelf has not read whole, after libdw has begun. unread may be NULL. */
+void count_unread(Elf *elf, int fd, struct lines_unread *unread);
 /* The sections of this file that texts lie in; ending: "" or ".dwo". */
 void home_find(struct home *home, Elf *elf, const char *ending);
 /* A section that libdw has read (and made larger where it was compressed), by its name after ".debug_". */

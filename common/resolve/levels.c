@@ -20,22 +20,34 @@ _Static_assert((int)GONAMES_DEPTH <= (int)LINES_LEVELS_MAX, "there is room for a
 struct wanted {
 	struct finder *finder;
 	struct slice path; /* of the debug file */
+	struct buf *alt;   /* the name of the alternate file */
 };
 
 static struct elf_file *open_alt(void *arg, struct slice name, struct slice build_id)
 {
 	const struct wanted *w = arg;
 
+	buf_bytes(w->alt, name.p, name.n);
 	return finder_alt(w->finder, name, build_id, w->path);
 }
 
 static enum lines_opened open_lines(const struct levels_options *o, const struct elf_file *file, struct slice path,
 				    struct lines **l)
 {
-	struct wanted w = { o->finder, path };
+	struct lines_unread unread = { 0 }, alt_unread = { 0 };
+	struct buf alt = { 0 };
+	struct wanted w = { o->finder, path, &alt };
+	struct lines_options lo = { .open_alt = open_alt, .arg = &w, .bytes_max = o->bytes_max,
+				    .split = o->finder->symfs == NULL, .unread = &unread, .alt_unread = &alt_unread };
+	enum lines_opened got = lines_open(file, &lo, l);
 
-	return lines_open(file, &(struct lines_options){ .open_alt = open_alt, .arg = &w, .bytes_max = o->bytes_max,
-							 .split = o->finder->symfs == NULL }, l);
+	if (alt.failed || !unread_add(o->unread, path, &unread) || !unread_add(o->unread, buf_view(&alt), &alt_unread)) {
+		lines_close(*l);
+		*l = NULL;
+		got = LINES_NO_MEMORY;
+	}
+	buf_release(&alt);
+	return got;
 }
 
 /* In the file, or in the first of its debug files that has some. */

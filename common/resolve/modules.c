@@ -53,6 +53,7 @@ struct modules {
 	size_t text_bytes; /* of names, about */
 	size_t max;
 	uint64_t clock;
+	struct unread unread;
 	struct buf scratch, name, path;
 };
 
@@ -130,6 +131,7 @@ void modules_free(struct modules *m)
 		return;
 	forget(m);
 	free(m->cache);
+	unread_release(&m->unread);
 	buf_release(&m->scratch);
 	buf_release(&m->name);
 	buf_release(&m->path);
@@ -160,6 +162,11 @@ size_t modules_bytes(const struct modules *m)
 size_t modules_count(const struct modules *m)
 {
 	return m->n;
+}
+
+const struct unread *modules_unread(const struct modules *m)
+{
+	return &m->unread;
 }
 
 struct module_state modules_state(const struct modules *m, uint32_t id)
@@ -328,7 +335,7 @@ static bool is_cut(const struct module *module)
 
 static bool open_levels(struct modules *m, struct module *module)
 {
-	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
+	struct levels_options o = { &m->finder, m->options.levels, m->max / 2, &m->unread };
 
 	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
 }
