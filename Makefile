@@ -368,7 +368,7 @@ check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
 	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/interpreters \
-	$(addprefix contrib/dist/,commit deb elfutils libraries pack source)
+	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))

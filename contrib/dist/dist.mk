@@ -56,6 +56,10 @@ dist: dist-source static
 deb: dist-source
 	contrib/dist/deb $(DIST)/$(SOURCE) $(BUILD)/deb $(VERSION)
 
+# For Fedora, RHEL and openSUSE: the commands that `make dist` packs.
+rpm: dist
+	contrib/dist/rpm $(DIST)/$(SOURCE) $(DIST)/$(BINARY) $(BUILD)/rpm $(VERSION) $(PROCESSOR)
+
 # All that contrib/container/Containerfile puts into an image.
 container: static
 	rm -rf $(BUILD)/container
@@ -66,7 +70,7 @@ container: static
 	$(STRIP) $(BUILD)/container/bin/*
 
 # What is given away, as its users have it; too long for `make check`.
-check-dist: all dist container deb $(BUILD)/tests/burn
+check-dist: all dist container deb rpm $(BUILD)/tests/burn
 	$(PROVE) tests/dist/
 
-.PHONY: static dist-source dist deb container check-dist
+.PHONY: static dist-source dist deb rpm container check-dist
