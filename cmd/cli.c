@@ -184,6 +184,24 @@ void cli_debuginfod_done(struct debuginfod *d)
 	debuginfod_free(d);
 }
 
+void cli_unread(const struct unread *u, bool all)
+{
+	enum { UNREAD_MAX = 3 };
+	size_t n = unread_count(u), most = all || n < UNREAD_MAX ? n : UNREAD_MAX;
+
+	for (size_t i = 0; i < most; i++) {
+		const struct unread_file *f = unread_get(u, i);
+
+		if (f->sections)
+			cli_warn("cannot read %zu debug section%s of %.*s: %s", f->sections, f->sections == 1 ? "" : "s",
+				 (int)f->path.n, (const char *)f->path.p, f->why);
+		else
+			cli_warn("cannot read %.*s: %s", (int)f->path.n, (const char *)f->path.p, f->why);
+	}
+	if (n > most)
+		cli_warn("cannot read %zu more file%s (-v lists all)", n - most, n - most == 1 ? "" : "s");
+}
+
 double cli_percent(const char *option, const char *text)
 {
 	char *end;

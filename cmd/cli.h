@@ -11,6 +11,7 @@
 
 #include "common/profile/instant.h"
 #include "common/resolve/debuginfod.h"
+#include "common/resolve/unread.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 
@@ -43,6 +44,8 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 struct debuginfod *cli_debuginfod(void);
 /* Says what became of the questions, if there were some that nobody answered, and frees it; NULL: it was not asked for. */
 void cli_debuginfod_done(struct debuginfod *d);
+/* Says which files could not be read: the first three, or all. "cprof-sym: cannot read 2 debug sections of /lib/x.so: damaged" */
+void cli_unread(const struct unread *u, bool all);
 /* From 0 to 100, or usage. */
 double cli_percent(const char *option, const char *text);
 /* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */

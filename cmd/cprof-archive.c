@@ -520,6 +520,7 @@ static enum status archive(struct archive *a, char **paths, bool verbose)
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
 	summarize(a, verbose);
+	cli_unread(&a->finder.unread, verbose);
 	cli_debuginfod_done(a->finder.debuginfod);
 	shelf_release(&a->shelf);
 	finder_release(&a->finder);

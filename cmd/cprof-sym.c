@@ -291,27 +291,6 @@ static double summarize(struct tally *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-/* "cprof-sym: cannot read 2 debug sections of /lib/x.so: damaged" */
-static void warn_unread(const struct unread *u, bool verbose)
-{
-	static const char *const why[] = {
-		[LINES_FAULT_DAMAGED] = "damaged",
-		[LINES_FAULT_ZSTD] = "compressed with zstd, which this build's libelf does not support",
-		[LINES_FAULT_SIZE] = "too large",
-	};
-	size_t n = unread_count(u), most = verbose ? n : TOLD_MAX;
-
-	for (size_t i = 0; i < n && i < most; i++) {
-		struct slice path;
-		const struct lines_unread *of = unread_get(u, i, &path);
-
-		cli_warn("cannot read %zu debug section%s of %.*s: %s", of->n, of->n == 1 ? "" : "s", (int)path.n,
-			 (const char *)path.p, why[of->why]);
-	}
-	if (n > most)
-		cli_warn("cannot read debug sections of %zu more files (-v lists all)", n - most);
-}
-
 static bool is_wanted(const void *context, const struct extent *x)
 {
 	struct pass *p = (struct pass *)context;
@@ -402,7 +381,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 		cli_writer_done(p.writer);
 	if (got == 0 && !refused && (p.segments || !p.unwanted))
 		resolved = summarize(namer_tally(p.namer), s->verbose);
-	warn_unread(modules_unread(modules), s->verbose);
+	cli_unread(modules_unread(modules), s->verbose);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);

@@ -130,7 +130,7 @@ static enum unwind_built build(const struct worker_setup *s, int fd, struct buf 
 	enum elf_opened opened = elf_open(fd, &f);
 
 	if (opened != ELF_OPENED)
-		return unopened[opened];
+		return elf_refusal(opened) ? UNWIND_DAMAGED : unopened[opened];
 	result = s->build(f, &t);
 	if (result != UNWIND_BUILT)
 		return result;

@@ -10,6 +10,7 @@
 
 #include "common/base/buf.h"
 #include "common/dwarf/unit.h"
+#include "common/elf/bounds.h"
 
 enum {
 	ABBREVS_BYTES_MAX = 1 << 28,  /* that may be decoded to open a file */
@@ -205,16 +206,17 @@ static bool is_readable(Elf *elf)
 {
 	GElf_Ehdr eh;
 
-	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &eh) && eh.e_type != ET_REL &&
+	return elf && gelf_getehdr(elf, &eh) && eh.e_type != ET_REL &&
 	       eh.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
 static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, const struct lines_options *o)
 {
 	bool info = false, split = false, begun;
+	enum elf_opened why;
 
 	l->fd = f->fd >= 0 ? fcntl(f->fd, F_DUPFD_CLOEXEC, 0) : -1;
-	l->elf = l->fd >= 0 ? elf_begin(l->fd, ELF_C_READ, NULL) : NULL;
+	l->elf = l->fd >= 0 ? elf_begin_bounded(l->fd, &why) : NULL;
 	if (!is_readable(l->elf))
 		return LINES_NONE;
 	if (!prepare_sections(l->elf, l->fd, &l->inflated, &l->section_bytes, &info, o->unread))

@@ -35,15 +35,9 @@ enum {
 struct lines;
 
 /* Debug sections that are there and cannot be read, and the reason of the first of them. */
-enum lines_fault {
-	LINES_FAULT_DAMAGED,
-	LINES_FAULT_ZSTD, /* libelf cannot decompress that here */
-	LINES_FAULT_SIZE, /* too large */
-};
-
 struct lines_unread {
 	size_t n;
-	enum lines_fault why;
+	const char *why;
 };
 
 struct lines_options {

@@ -10,6 +10,8 @@ enum {
 	COMPRESS_ZSTD = 2,            /* ELFCOMPRESS_ZSTD, which is in newer headers alone */
 };
 
+static const char damaged[] = "damaged";
+
 static int code_compare(const void *a, const void *b)
 {
 	const struct code_range *x = a, *y = b;
@@ -71,7 +73,7 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
-static void add_unread(struct lines_unread *unread, enum lines_fault why)
+static void add_unread(struct lines_unread *unread, const char *why)
 {
 	if (unread && unread->n++ == 0)
 		unread->why = why;
@@ -100,7 +102,7 @@ bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes
 		}
 		n = inflated_size(elf, fd, &sh, name);
 		if (n > ELF_PART_MAX || (all += n) > SECTIONS_BYTES_MAX) {
-			add_unread(unread, n == SIZE_MAX ? LINES_FAULT_DAMAGED : LINES_FAULT_SIZE);
+			add_unread(unread, n == SIZE_MAX ? damaged : "too large");
 			return false;
 		}
 		inflate_section(inflated, elf, fd, scn, n);
@@ -118,12 +120,13 @@ static bool is_read(Elf *elf, int fd, Elf_Scn *scn, const GElf_Shdr *sh, const c
 	return data && !(sh->sh_flags & SHF_COMPRESSED) && data->d_size == inflated_size(elf, fd, sh, name);
 }
 
-static enum lines_fault find_fault(Elf_Scn *scn)
+static const char *find_fault(Elf_Scn *scn)
 {
 	GElf_Chdr ch;
 
 	return gelf_getchdr(scn, &ch) && ch.ch_type == COMPRESS_ZSTD && elf_compress(scn, 0, 0) < 0 &&
-	       strcmp(elf_errmsg(-1), "unknown compression type") == 0 ? LINES_FAULT_ZSTD : LINES_FAULT_DAMAGED;
+	       strcmp(elf_errmsg(-1), "unknown compression type") == 0 ?
+		       "compressed with zstd, which this build's libelf does not support" : damaged;
 }
 
 void count_unread(Elf *elf, int fd, struct lines_unread *unread)

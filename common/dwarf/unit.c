@@ -2,10 +2,13 @@
 #include "common/dwarf/unit.h"
 
 #include <dwarf.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/elf/bounds.h"
 
 enum {
 	DEPTH_MAX = 1024,          /* what is nested deeper is not looked at */
@@ -317,6 +320,17 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 	}
 }
 
+/* A regular file whose headers ask for nothing unusual. */
+static bool is_harmless(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	bool good = fd >= 0 && !elf_refusal(elf_check_bounds(fd));
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
 /* Is there a file that libdw may open, and none that it would hang in? */
 static bool split_file(const struct lines *l, struct slice comp_dir, struct slice name)
 {
@@ -334,7 +348,7 @@ static bool split_file(const struct lines *l, struct slice comp_dir, struct slic
 		add_to_path(&path, name);
 		if (stat(buf_cstr(&path), &st) != 0)
 			continue;
-		if (S_ISREG(st.st_mode))
+		if (S_ISREG(st.st_mode) && is_harmless(buf_cstr(&path)))
 			n_files++;
 		else
 			n_others++;

@@ -11,9 +11,10 @@
 
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/elf/bounds.h"
 #include "common/elf/parts.h"
 
-enum { NOTES_MAX = 1 << 20, SEGMENTS_MAX = 1 << 16, PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4,
+enum { PAGE = 4096, BUILD_ID_LEAST = 8, NOTE_GO_ID = 4,
        QUIET_NS = 50000000, NS_A_SECOND = 1000000000 };
 
 static uint64_t page_down(uint64_t v)
@@ -52,7 +53,7 @@ static bool read_segments(struct elf_file *f)
 {
 	size_t n;
 
-	if (elf_getphdrnum(f->elf, &n) != 0 || n > SEGMENTS_MAX)
+	if (elf_getphdrnum(f->elf, &n) != 0 || n > ELF_SEGMENTS_MAX)
 		return false;
 	f->segments = calloc(n + 1, sizeof(*f->segments));
 	if (!f->segments)
@@ -104,7 +105,7 @@ static bool find_in_sections(const struct elf_file *f, struct elf_id *id)
 	for (size_t seen = 0; seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
 		GElf_Shdr sh;
 
-		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX &&
+		if (gelf_getshdr(scn, &sh) && sh.sh_type == SHT_NOTE && sh.sh_size <= ELF_NOTES_MAX &&
 		    note_build_id(id, elf_getdata(scn, NULL)))
 			return true;
 	}
@@ -117,10 +118,10 @@ static bool find_in_segments(const struct elf_file *f, struct elf_id *id)
 
 	if (elf_getphdrnum(f->elf, &n) != 0)
 		return false;
-	for (size_t i = 0; i < n && i < SEGMENTS_MAX; i++) {
+	for (size_t i = 0; i < n && i < ELF_SEGMENTS_MAX; i++) {
 		GElf_Phdr p;
 
-		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_filesz <= NOTES_MAX &&
+		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_NOTE && p.p_filesz <= ELF_NOTES_MAX &&
 		    note_build_id(id, elf_getdata_rawchunk(f->elf, (int64_t)p.p_offset, p.p_filesz,
 							   p.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR)))
 			return true;
@@ -154,7 +155,7 @@ static void read_archived(struct elf_file *f)
 {
 	GElf_Shdr sh;
 	Elf_Scn *scn = elf_find_section(f->elf, ".note.cprof", &sh);
-	Elf_Data *data = scn && sh.sh_type == SHT_NOTE && sh.sh_size <= NOTES_MAX ? elf_part(scn) : NULL;
+	Elf_Data *data = scn && sh.sh_type == SHT_NOTE && sh.sh_size <= ELF_NOTES_MAX ? elf_part(scn) : NULL;
 	size_t name, desc;
 	GElf_Nhdr n;
 	const uint8_t *bytes = data ? data->d_buf : NULL;
@@ -226,6 +227,19 @@ bool elf_quiet(const struct elf_file *f)
 	return elf_unchanged(f);
 }
 
+const char *elf_refusal(enum elf_opened opened)
+{
+	static const char *const texts[] = {
+		[ELF_TOO_MANY_SECTIONS] = "too many sections (expected at most 131072)",
+		[ELF_TOO_MANY_SEGMENTS] = "too many program headers (expected at most 65536)",
+		[ELF_TOO_LONG_NAMES] = "section names are too long (expected at most 64 MiB)",
+		[ELF_TOO_MANY_NOTES] = "too many notes (expected at most 16 MiB)",
+		[ELF_SPARSE] = "more holes than data in its sections",
+	};
+
+	return opened >= ELF_TOO_MANY_SECTIONS && opened <= ELF_SPARSE ? texts[opened] : NULL;
+}
+
 enum elf_opened elf_open(int fd, struct elf_file **fp)
 {
 	struct elf_file *f = calloc(1, sizeof(*f));
@@ -238,7 +252,6 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 		return ELF_NO_MEMORY;
 	}
 	f->fd = fd;
-	elf_version(EV_CURRENT);
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		result = ELF_NOT_ELF;
 		goto fail;
@@ -246,22 +259,19 @@ enum elf_opened elf_open(int fd, struct elf_file **fp)
 	f->dev = st.st_dev;
 	f->inode = st.st_ino;
 	f->stamp = stamp_of(&st);
-	f->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF) {
-		char magic[SELFMAG];
-
-		result = pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0 ?
-				 ELF_DAMAGED : ELF_NOT_ELF;
+	f->elf = elf_begin_bounded(fd, &result);
+	if (!f->elf)
 		goto fail;
-	}
 	if (!read_segments(f)) {
 		result = ELF_DAMAGED;
 		goto fail;
 	}
 	read_build_ids(f);
 	read_archived(f);
-	if (!find_loaded(f))
+	if (!find_loaded(f)) {
+		result = ELF_NO_MEMORY;
 		goto fail;
+	}
 	*fp = f;
 	return ELF_OPENED;
 fail:

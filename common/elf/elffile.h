@@ -11,7 +11,7 @@
  *	elf_close(f);
  *
  * Files come from anywhere and may shrink while they are read: libelf reads the parts that are
- * asked for, sizes are checked before, and no part is larger than ELF_PART_MAX. Nothing is mapped but large
+ * asked for, sizes are checked before (bounds.h), and no part is larger than ELF_PART_MAX. Nothing is mapped but large
  * tables of symbols, behind the guard of mapped.h.
  * Only this room includes libelf.
  */
@@ -20,14 +20,23 @@
 
 #include "common/base/cursor.h"
 
-enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 22, ELF_BUILD_ID_MAX = 128 };
+enum { ELF_PART_MAX = 1 << 29, ELF_SECTIONS_MAX = 1 << 17, ELF_SEGMENTS_MAX = 1 << 16, ELF_BUILD_ID_MAX = 128 };
 
 enum elf_opened {
 	ELF_OPENED = 0,
 	ELF_NOT_ELF = 1,
 	ELF_DAMAGED = 2,
 	ELF_NO_MEMORY = 3,
+	/* An ELF file that asks for more than any program does (bounds.h). */
+	ELF_TOO_MANY_SECTIONS = 4,
+	ELF_TOO_MANY_SEGMENTS = 5,
+	ELF_TOO_LONG_NAMES = 6,
+	ELF_TOO_MANY_NOTES = 7,
+	ELF_SPARSE = 8,
 };
+
+/* "too many sections (expected at most 131072)"; NULL where the result is none of those that bounds.h gives. */
+const char *elf_refusal(enum elf_opened opened);
 
 /* What a file from an archive holds (slim.h). */
 enum { ARCHIVED_VERSION = 1 };

@@ -12,7 +12,7 @@ static const char *const symfs_dirs[] = { "/usr/lib/debug", "" };
 
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs)
 {
-	*f = (struct finder){ symfs, debug_dirs, n_debug_dirs, -1, { .fd = -1 }, { 0 }, NULL, { 0 } };
+	*f = (struct finder){ .symfs = symfs, .debug_dirs = debug_dirs, .n_debug_dirs = n_debug_dirs, .tree = -1, .found.fd = -1 };
 	if (symfs)
 		f->tree = open(symfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
@@ -24,6 +24,7 @@ void finder_release(struct finder *f)
 	f->tree = -1;
 	procroot_close(&f->found);
 	procroots_release(&f->roots);
+	unread_release(&f->unread);
 	buf_release(&f->cut);
 }
 
@@ -48,6 +49,17 @@ static enum source_status status_of_errno(void)
 {
 	return errno == EACCES || errno == EPERM ? SOURCE_PERMISSION :
 	       errno == ENOEXEC			 ? SOURCE_NOT_ELF : SOURCE_NO_FILE;
+}
+
+/* elf_open, which takes the descriptor over; a file that is refused is noted. Without memory for that nobody hears of it. */
+static enum elf_opened open_elf(struct finder *f, int fd, const struct buf *path, struct elf_file **file)
+{
+	enum elf_opened opened = elf_open(fd, file);
+	const char *why = elf_refusal(opened);
+
+	if (why)
+		(void)!unread_add(&f->unread, buf_view(path), 0, why);
+	return opened;
 }
 
 static enum source_status status_of(enum elf_opened opened)
@@ -143,7 +155,7 @@ static enum source_status check(struct search *s, int fd, enum proof proof)
 		close(fd);
 		return status;
 	}
-	status = status_of(elf_open(fd, &s->file));
+	status = status_of(open_elf(s->f, fd, &s->tried, &s->file));
 	if (status == SOURCE_OK && s->is->build_id.n && !elf_is_build(s->file, s->is->build_id)) {
 		elf_close(s->file);
 		s->file = NULL;
@@ -440,7 +452,7 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 
 		++*step;
 		buf_clear(&c.name);
-		if (fd < 0 || (elf_open(fd, &debug) == ELF_OPENED && belongs(debug, file, is->build_id, c.crc)))
+		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED && belongs(debug, file, is->build_id, c.crc)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);
@@ -458,10 +470,10 @@ static struct elf_file *try_alt(struct finder *f, struct candidate *c, struct sl
 	struct buf opened = { 0 };
 	int fd = c->name.failed ? -1 : open_candidate(f, c, &opened);
 
+	if (fd >= 0)
+		open_elf(f, fd, &opened, &file);
 	buf_release(&opened);
-	if (fd < 0 || elf_open(fd, &file) != ELF_OPENED)
-		return NULL;
-	if (elf_is_build(file, build_id))
+	if (!file || elf_is_build(file, build_id))
 		return file;
 	elf_close(file);
 	return NULL;

@@ -15,6 +15,7 @@
 #include "common/resolve/debuginfod.h"
 #include "common/resolve/identity.h"
 #include "common/resolve/procroot.h"
+#include "common/resolve/unread.h"
 #include "common/stream/record.h"
 
 struct finder {
@@ -25,6 +26,7 @@ struct finder {
 	struct procroot found; /* where the module's file was found last; its fd is -1 where that is our root */
 	struct procroots roots;
 	struct debuginfod *debuginfod; /* NULL: not to be asked */
+	struct unread unread; /* files that ask for more than any program does, and what others put there */
 	struct buf cut; /* a file that finder_debug found by the module's build ID, but not whole; empty: none */
 };
 

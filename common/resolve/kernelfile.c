@@ -105,7 +105,8 @@ static enum source_status read_source(struct kernel_files *k, int fd)
 		close(again);
 	if (opened == ELF_OPENED)
 		return read_elf(k);
-	return failed(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" : "it is damaged");
+	return failed(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" :
+					 elf_refusal(opened)	 ? elf_refusal(opened) : "it is damaged");
 }
 
 /* A regular file: everything else may block, or do something. -1: why. */

@@ -31,6 +31,11 @@ static struct elf_file *open_alt(void *arg, struct slice name, struct slice buil
 	return finder_alt(w->finder, name, build_id, w->path);
 }
 
+static bool note_unread(const struct levels_options *o, struct slice path, const struct lines_unread *u)
+{
+	return u->n == 0 || unread_add(&o->finder->unread, path, u->n, u->why);
+}
+
 static enum lines_opened open_lines(const struct levels_options *o, const struct elf_file *file, struct slice path,
 				    struct lines **l)
 {
@@ -41,7 +46,7 @@ static enum lines_opened open_lines(const struct levels_options *o, const struct
 				    .split = o->finder->symfs == NULL, .unread = &unread, .alt_unread = &alt_unread };
 	enum lines_opened got = lines_open(file, &lo, l);
 
-	if (alt.failed || !unread_add(o->unread, path, &unread) || !unread_add(o->unread, buf_view(&alt), &alt_unread)) {
+	if (alt.failed || !note_unread(o, path, &unread) || !note_unread(o, buf_view(&alt), &alt_unread)) {
 		lines_close(*l);
 		*l = NULL;
 		got = LINES_NO_MEMORY;

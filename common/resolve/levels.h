@@ -18,7 +18,6 @@
 #include "common/resolve/demangle.h"
 #include "common/resolve/finder.h"
 #include "common/resolve/gonames.h"
-#include "common/resolve/unread.h"
 
 /*
  * A function that runs at a place: level 0 is the one that the symbol table names, each other one is inlined into the
@@ -38,7 +37,6 @@ struct levels_options {
 	struct finder *finder;
 	unsigned int what;
 	size_t bytes_max; /* that it may hold, about */
-	struct unread *unread; /* gets the files whose debug sections could not be read */
 };
 
 /*

@@ -53,7 +53,6 @@ struct modules {
 	size_t text_bytes; /* of names, about */
 	size_t max;
 	uint64_t clock;
-	struct unread unread;
 	struct buf scratch, name, path;
 };
 
@@ -131,7 +130,6 @@ void modules_free(struct modules *m)
 		return;
 	forget(m);
 	free(m->cache);
-	unread_release(&m->unread);
 	buf_release(&m->scratch);
 	buf_release(&m->name);
 	buf_release(&m->path);
@@ -166,7 +164,7 @@ size_t modules_count(const struct modules *m)
 
 const struct unread *modules_unread(const struct modules *m)
 {
-	return &m->unread;
+	return &m->finder.unread;
 }
 
 struct module_state modules_state(const struct modules *m, uint32_t id)
@@ -335,7 +333,7 @@ static bool is_cut(const struct module *module)
 
 static bool open_levels(struct modules *m, struct module *module)
 {
-	struct levels_options o = { &m->finder, m->options.levels, m->max / 2, &m->unread };
+	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
 
 	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
 }

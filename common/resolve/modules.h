@@ -90,7 +90,7 @@ bool modules_have_levels(const struct modules *m); /* was it asked for any? */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
 /* As symbols_expect, for any id; what it takes is brought into the CPU's cache. Only a matter of time. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when);
-/* Files whose debug sections could not be read; each is there once, until modules_free. */
+/* Files that could not be read, or not all of them; each is there once, until modules_free. */
 const struct unread *modules_unread(const struct modules *m);
 struct module_state modules_state(const struct modules *m, uint32_t id);
 /* Memory that the modules which are loaded hold, about. */

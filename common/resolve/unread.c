@@ -4,17 +4,15 @@
 
 #include "common/base/buf.h"
 
-bool unread_add(struct unread *u, struct slice path, const struct lines_unread *add)
+bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why)
 {
 	size_t n = u->paths.n;
 	uint32_t id;
 
-	if (add->n == 0)
-		return true;
 	if (!intern_add(&u->paths, path, &id) || !grow_array(&u->items, &u->cap, id, sizeof(*u->items)))
 		return false;
 	if (id == n)
-		u->items[id] = *add;
+		u->items[id] = (struct unread_file){ intern_get(&u->paths, id), sections, why };
 	return true;
 }
 
@@ -23,9 +21,8 @@ size_t unread_count(const struct unread *u)
 	return u->paths.n;
 }
 
-const struct lines_unread *unread_get(const struct unread *u, size_t i, struct slice *path)
+const struct unread_file *unread_get(const struct unread *u, size_t i)
 {
-	*path = intern_get(&u->paths, (uint32_t)i);
 	return &u->items[i];
 }
 

@@ -1,30 +1,34 @@
 /*
- * Files whose debug sections could not be read, each once.
+ * Files that are there and could not be read, or not all of them, each once.
  *
  *	struct unread u = { 0 };
  *
- *	unread_add(&u, path, &(struct lines_unread){ 2, LINES_FAULT_DAMAGED });
+ *	unread_add(&u, path, 2, "damaged");
  *	for (size_t i = 0; i < unread_count(&u); i++)
- *		...unread_get(&u, i, &path)->n...
+ *		...unread_get(&u, i)->why...
  *	unread_release(&u);
  */
 #ifndef CPROF_RESOLVE_UNREAD_H
 #define CPROF_RESOLVE_UNREAD_H
 
 #include "common/base/hash.h"
-#include "common/dwarf/lines.h"
+
+struct unread_file {
+	struct slice path;
+	size_t sections; /* of debug information that could not be read; 0: the whole file */
+	const char *why;
+};
 
 struct unread {
 	struct intern paths;
-	struct lines_unread *items; /* by path */
+	struct unread_file *items;
 	size_t cap;
 };
 
-/* Nothing happens if add counts none, or the path is known. False without memory. */
-bool unread_add(struct unread *u, struct slice path, const struct lines_unread *add);
+/* Nothing happens if the path is known. why must outlive it. False without memory. */
+bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why);
 size_t unread_count(const struct unread *u);
-/* The path is lent until the next unread_add. */
-const struct lines_unread *unread_get(const struct unread *u, size_t i, struct slice *path);
+const struct unread_file *unread_get(const struct unread *u, size_t i);
 void unread_release(struct unread *u);
 
 #endif
