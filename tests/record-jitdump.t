@@ -219,7 +219,7 @@ is "marked as such" "$(cprof-sym c.bin 2>/dev/null | cprof-fold -U -a | tr ';' '
 	"first_name_[j] second_name_[j] "
 cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 3 late
 three "all written at the end"
-cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 1.2 thread
+cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 3 thread
 three "a file with a thread's number, as JavaScriptCore has it,"
 
 # It began before we did: the mapping is found in /proc, and the file read from its start.
