@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cmd/version.h"
+#include "common/profile/label.h"
 
 static const char *command = "cprof";
 static const char *usage_text = "";
@@ -44,21 +45,34 @@ void cli_keep_memory(void)
 #endif
 }
 
-/* One line, whatever names are in it: no control character of a file's name reaches the terminal. */
-static void speak(const char *fmt, va_list ap)
+/* One line, whatever names are in it, in one write. */
+static void print_line(const char *prefix, const char *colon, const char *fmt, va_list ap)
 {
+	struct buf line = { 0 };
 	char *text;
 
-	if (vasprintf(&text, fmt, ap) < 0) {
-		fprintf(stderr, "%s: %s\n", command, strerror(ENOMEM));
-		return;
+	if (vasprintf(&text, fmt, ap) >= 0) {
+		label_append_shown(&line, slice_of(text));
+		free(text);
+	} else {
+		line.failed = true;
 	}
-	for (char *at = text; *at; at++) {
-		if (iscntrl((unsigned char)*at))
-			*at = '?';
-	}
-	fprintf(stderr, "%s: %s\n", command, text);
-	free(text);
+	fprintf(stderr, "%s%s%s\n", prefix, colon, line.failed ? strerror(ENOMEM) : buf_cstr(&line));
+	buf_release(&line);
+}
+
+static void speak(const char *fmt, va_list ap)
+{
+	print_line(command, ": ", fmt, ap);
+}
+
+void cli_line(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	print_line("", "", fmt, ap);
+	va_end(ap);
 }
 
 void cli_warn(const char *fmt, ...)

@@ -28,8 +28,13 @@ enum status {
 void cli_begin(const char *name, const char *usage);
 /* For who frees and asks for megabytes again and again: they stay with the program, and are not faulted in anew. */
 void cli_keep_memory(void);
-/* "NAME: " and one sentence on stderr. */
+/*
+ * "NAME: " and one sentence on stderr. Names of files and texts of captures may be part of it as they are: what a terminal
+ * would act on is escaped (label_append_shown).
+ */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The same without "NAME: ", for a line of a list. */
+void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 /* The same for memory that ran out: status 1. */
 void cli_no_memory(void) __attribute__((noreturn));

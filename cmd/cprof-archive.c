@@ -442,19 +442,18 @@ static void print_item(struct archive *a, const struct item *item)
 	};
 	struct slice path = intern_get(&a->texts, item->path);
 	const char *before = " (";
+	struct buf holds = { 0 };
 
-	fprintf(stderr, "  %-18s %.*s", outcome_text(item->outcome), (int)path.n, (const char *)path.p);
-	if (item->outcome != WRITTEN) {
-		fputc('\n', stderr);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; item->outcome == WRITTEN && i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (item->holds & parts[i].bit) {
-			fprintf(stderr, "%s%s", before, parts[i].name);
+			buf_printf(&holds, "%s%s", before, parts[i].name);
 			before = " ";
 		}
 	}
-	fprintf(stderr, "; %" PRIu64 " of %" PRIu64 " bytes)\n", item->bytes, item->original);
+	if (item->outcome == WRITTEN)
+		buf_printf(&holds, "; %" PRIu64 " of %" PRIu64 " bytes)", item->bytes, item->original);
+	cli_line("  %-18s %.*s%s", outcome_text(item->outcome), (int)path.n, (const char *)path.p, buf_cstr(&holds));
+	buf_release(&holds);
 }
 
 static int by_outcome(const void *x, const void *y)

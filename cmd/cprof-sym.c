@@ -249,11 +249,11 @@ static bool pass_on(struct pass *p, const struct record *r)
 
 static void print_count(const struct tally_count *c)
 {
-	fprintf(stderr, "  %10" PRIu64 " of %10" PRIu64 "  %.*s", c->named, c->named + c->unnamed, (int)c->where.n,
-		(const char *)c->where.p);
-	if (c->unnamed)
-		fprintf(stderr, " (%.*s)", (int)c->why.n, (const char *)c->why.p);
-	fputs(c->by_path ? " (by path alone)\n" : "\n", stderr);
+	struct slice why = c->unnamed ? c->why : slice_of("");
+
+	cli_line("  %10" PRIu64 " of %10" PRIu64 "  %.*s%s%.*s%s%s", c->named, c->named + c->unnamed, (int)c->where.n,
+		 (const char *)c->where.p, c->unnamed ? " (" : "", (int)why.n, (const char *)why.p, c->unnamed ? ")" : "",
+		 c->by_path ? " (by path alone)" : "");
 }
 
 /* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)"; the percentage. */

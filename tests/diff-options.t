@@ -189,7 +189,7 @@ is "control characters in a file's name: the table" "$(d "$odd" "$tmp/b" | sed -
 B: b, 1000 samples"
 rm "$odd"
 d "$tmp/a" "$odd" >"$tmp/out"
-is "  and what is said" "$(said)" "cprof-diff: x??[31mB: No such file or directory"
+is "  and what is said" "$(said)" "cprof-diff: x\\x0a\\x1b[31mB: No such file or directory"
 is "the same twice is the same" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)"
 # A file that counts twice, under whatever name.
 ln "$tmp/a" "$tmp/link"

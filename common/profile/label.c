@@ -56,6 +56,27 @@ static bool forbidden(uint32_t c)
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || (c & 0xfffe) == 0xfffe;
 }
 
+/* Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9): text after them is shown in another order. */
+static bool is_bidi_control(uint32_t c)
+{
+	return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+void label_append_shown(struct buf *out, struct slice s)
+{
+	for (size_t i = 0; i < s.n;) {
+		uint32_t c;
+		size_t n = character(s.p + i, s.n - i, &c), end = i + (n ? n : 1);
+
+		if (n && !forbidden(c) && !is_bidi_control(c)) {
+			buf_bytes(out, s.p + i, n);
+			i = end;
+		}
+		for (; i < end; i++)
+			buf_printf(out, "\\x%02x", s.p[i]);
+	}
+}
+
 static void append_checked(struct buf *out, struct slice s)
 {
 	for (size_t i = 0; i < s.n;) {

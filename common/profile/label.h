@@ -28,4 +28,10 @@ struct slice label_root(struct slice stack);
 /* Appends the stack, each of its names as label_append does. */
 void label_append_stack(struct buf *out, struct slice s);
 
+/*
+ * Appends text of any origin to a line for a terminal. Control characters, line separators, characters that change the direction
+ * of the text after them, and invalid UTF-8 become \xNN, a byte each; everything else stays.
+ */
+void label_append_shown(struct buf *out, struct slice s);
+
 #endif
