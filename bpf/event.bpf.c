@@ -15,8 +15,7 @@
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
-struct walk_env;
-#define WALK_ENV struct walk_env
+#define WALK_ENV unsigned int /* a number, that Linux 5.10 takes these programs, too */
 
 #include "bpf/event.h"
 #include "bpf/ring.h"
@@ -34,11 +33,6 @@ enum {
 	WINDOW_NS = 1000000000,
 	PERIOD_MOST = 1 << 30,
 	TIMED = 64, /* one in so many runs that take no stack is timed */
-};
-
-/* What global functions hand on; see unwind.h. */
-struct walk_env {
-	unsigned int unused;
 };
 
 struct {
@@ -97,12 +91,12 @@ static __always_inline int user_regs(struct scratch *s, struct bpf_perf_event_da
 
 static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
-	struct walk_env env = {};
+	unsigned int env = 0;
 	int asks;
 
 	if (!user_regs(s, interrupted))
 		return;
-	asks = walk_user(&env, s, s->head.pid);
+	asks = walk_user(env, s, s->head.pid);
 	s->head.user_by = SAMPLE_BY_TABLE;
 	if (s->head.user_n == 0 || !asks)
 		return;
@@ -112,7 +106,7 @@ static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_eve
 	}
 	s->head.deferred = 1;
 	push_state(s, s->head.user_n - 1);
-	copy_stack(&env);
+	copy_stack(env);
 }
 #endif
 

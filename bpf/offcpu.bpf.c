@@ -27,7 +27,7 @@
 #include <bpf/bpf_core_read.h>
 
 struct walk_env;
-#define WALK_ENV struct walk_env
+#define WALK_ENV struct walk_env *
 
 #include "bpf/offcpu.h"
 #include "bpf/ring.h"

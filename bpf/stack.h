@@ -29,7 +29,7 @@ static __always_inline struct scratch *found(struct scratch *s)
 /* Defined by lane.h or ring.h. */
 static __always_inline struct scratch *my_scratch(void);
 
-static __always_inline struct walk *walk_state(WALK_ENV *env)
+static __always_inline struct walk *walk_state(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 
@@ -37,7 +37,7 @@ static __always_inline struct walk *walk_state(WALK_ENV *env)
 	return s ? &found(s)->walk : NULL;
 }
 
-static __always_inline struct unwind_memory *walk_memory(WALK_ENV *env)
+static __always_inline struct unwind_memory *walk_memory(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 
@@ -102,7 +102,7 @@ static __always_inline int read_regs(struct scratch *s, unsigned long saved)
 }
 
 /* The present frame behind the others and a step, as long as steps are quick, or some. WALK_SLOWLY: the step is to be made. */
-WALK_FN int walk_frames(WALK_ENV *env)
+WALK_FN int walk_frames(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 	int end = WALK_ON, n, most = (int)user_depth;
@@ -137,13 +137,13 @@ WALK_FN int walk_frames(WALK_ENV *env)
 }
 
 /* A step of any kind. Verified once, not once a frame. */
-WALK_FN int walk_slowly(WALK_ENV *env)
+WALK_FN int walk_slowly(WALK_ENV env)
 {
 	return walk_step(env);
 }
 
 /* Rounds of quick steps and one of any kind. A function, since the verifier follows a loop as often as it turns. */
-WALK_FN int walk_rounds(WALK_ENV *env)
+WALK_FN int walk_rounds(WALK_ENV env)
 {
 	int end = WALK_DEPTH;
 
@@ -158,7 +158,7 @@ WALK_FN int walk_rounds(WALK_ENV *env)
 }
 
 /* All of the walk, from the state on. */
-WALK_FN int walk_up(WALK_ENV *env)
+WALK_FN int walk_up(WALK_ENV env)
 {
 	int end = WALK_DEPTH;
 
@@ -190,7 +190,7 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 }
 
 /* The piece of the stack that begins so many bytes above its end: the bytes of it that are there. */
-WALK_FN int copy_piece(WALK_ENV *env, unsigned int done)
+WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
 {
 	struct scratch *s = my_scratch();
 	unsigned int rest, at;
@@ -217,7 +217,7 @@ WALK_FN int copy_piece(WALK_ENV *env, unsigned int done)
  * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
  * not in memory cannot be read.
  */
-WALK_FN int copy_stack(WALK_ENV *env)
+WALK_FN int copy_stack(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 	unsigned int done = 0;
@@ -237,7 +237,7 @@ WALK_FN int copy_stack(WALK_ENV *env)
 }
 
 /* The mappings of a process; none, where they are not known. */
-static __always_inline void find_space(WALK_ENV *env, struct scratch *s, unsigned int pid)
+static __always_inline void find_space(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	struct unwind_met *met = &s->memory.spaces[pid & (UNWIND_SPACES - 1)];
 	unsigned int changes = walk_changes(env);
@@ -258,7 +258,7 @@ static __always_inline void find_space(WALK_ENV *env, struct scratch *s, unsigne
 	met->changes = changes;
 }
 
-static __always_inline void begin_walk(WALK_ENV *env, struct scratch *s, unsigned int pid)
+static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	s->walk.end = s->walk.start = 0;
 	s->window.n = 0;
@@ -268,7 +268,7 @@ static __always_inline void begin_walk(WALK_ENV *env, struct scratch *s, unsigne
 }
 
 /* The user stack by tables. Is there something that user space may know more about? */
-static __always_inline int walk_user(WALK_ENV *env, struct scratch *s, unsigned int pid)
+static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	int end;
 

@@ -2,7 +2,8 @@
  * What walk.h asks for, by BPF maps: those of sample.bpf.c, which hands them to user space and to the other programs.
  *
  * WALK_ENV is the type of what is handed from function to function: the context of a perf_event program, unless who
- * includes this has defined another. Global functions do not take the context of each kind of program.
+ * includes this has defined another. Global functions do not take the context of each kind of program, and before Linux
+ * 5.12 no other pointer either.
  *
  * Rows and mappings are arrays of one value of 1 MiB behind an array of maps: one look-up, then plain
  * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
@@ -15,7 +16,7 @@
 #include <bpf/bpf_helpers.h>
 
 #ifndef WALK_ENV
-#define WALK_ENV struct bpf_perf_event_data
+#define WALK_ENV struct bpf_perf_event_data *
 #endif
 #define WALK_FN __attribute__((noinline, weak)) /* weak: the compiler concludes nothing about who calls it, nor what it returns */
 #define WALK_INLINE __always_inline
@@ -88,12 +89,12 @@ static __always_inline void *shard_value(void *map, __u32 shard)
 }
 
 /* A global function is to be called with it. What is not used, the compiler would not pass. */
-static __always_inline void use(const WALK_ENV *env)
+static __always_inline void use(WALK_ENV env)
 {
 	asm volatile("" : : "r"(env));
 }
 
-static __always_inline const __u32 *walk_rows(WALK_ENV *env, __u32 shard)
+static __always_inline const __u32 *walk_rows(WALK_ENV env, __u32 shard)
 {
 	struct rows *r = shard_value(&row_shards, shard);
 
@@ -101,7 +102,7 @@ static __always_inline const __u32 *walk_rows(WALK_ENV *env, __u32 shard)
 	return r ? r->items : NULL;
 }
 
-static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV *env, __u32 shard)
+static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV env, __u32 shard)
 {
 	struct mappings *m = shard_value(&mapping_shards, shard);
 
@@ -109,7 +110,7 @@ static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV *env,
 	return m ? m->items : NULL;
 }
 
-static __always_inline const struct unwind_rule *walk_rules(WALK_ENV *env)
+static __always_inline const struct unwind_rule *walk_rules(WALK_ENV env)
 {
 	struct rules *r = only_value(&rules);
 
@@ -117,7 +118,7 @@ static __always_inline const struct unwind_rule *walk_rules(WALK_ENV *env)
 	return r ? r->items : NULL;
 }
 
-static __always_inline const struct unwind_page *walk_pages(WALK_ENV *env)
+static __always_inline const struct unwind_page *walk_pages(WALK_ENV env)
 {
 	struct pages *p = only_value(&pages);
 
@@ -125,7 +126,7 @@ static __always_inline const struct unwind_page *walk_pages(WALK_ENV *env)
 	return p ? p->items : NULL;
 }
 
-static __always_inline const struct unwind_file *walk_files(WALK_ENV *env)
+static __always_inline const struct unwind_file *walk_files(WALK_ENV env)
 {
 	struct files *f = only_value(&files);
 
@@ -170,7 +171,7 @@ static __always_inline int window_has(const struct window *w, __u64 from, __u64 
  * Where in the window the n bytes from there on are; -1: they cannot be read. One function, not code at each of
  * the reads: at 99 Hz it is not in the caches, and costs by its size.
  */
-WALK_FN int walk_at(WALK_ENV *env, __u64 from, __u64 n)
+WALK_FN int walk_at(WALK_ENV env, __u64 from, __u64 n)
 {
 	__u32 rest = -(__u32)from & (STACK_PAGE - 1);
 	struct window *w = walk_window();
@@ -226,7 +227,7 @@ static __always_inline __u64 mask_of(__u64 one)
  * Most of all steps, without a call: where the row is remembered, and its rule needs rsp or rbp and what is saved
  * beside the return address. As walk_step; WALK_SLOWLY: it is none of those, and nothing has changed but the window.
  */
-static __always_inline int quick_step(WALK_ENV *env, struct quick *q, const struct unwind_memory *m, struct window *window)
+static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struct unwind_memory *m, struct window *window)
 {
 	__u64 pc = q->ip - 1 + q->exact, cfa, low, ra_at, bp_at, bp_saved;
 	const struct unwind_known *k;
@@ -262,7 +263,7 @@ static __always_inline int quick_step(WALK_ENV *env, struct quick *q, const stru
 	return WALK_ON;
 }
 
-static __always_inline int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from)
+static __always_inline int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from)
 {
 	struct window *w = walk_window();
 	long at;

@@ -8,7 +8,7 @@ for h in common/*/*.h cmd/*.h cmd/*/*.h bpf/*.h tests/*.h; do
 	# As a file that includes it twice, so that its guard is seen too.
 	printf '#include "%s"\n#include "%s"\n' "$h" "$h" >"$tmp/alone.c"
 	case $h in
-	*/walk.h) asks="-DWALK_ENV=void -DWALK_FN=static -DWALK_INLINE=inline" ;; # of who includes it
+	*/walk.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # of who includes it
 	*) asks= ;;
 	esac
 	ok "$h compiles alone" gcc $flags $asks -fsyntax-only "$tmp/alone.c"

@@ -9,7 +9,7 @@
 #include "common/unwind/store.h"
 #include "tests/check.h"
 
-#define WALK_ENV const struct store
+#define WALK_ENV const struct store *
 #define WALK_FN static inline
 #define WALK_INLINE inline
 #include "common/unwind/walk.h"

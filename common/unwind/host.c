@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define WALK_ENV struct unwind_host
+#define WALK_ENV struct unwind_host *
 #define WALK_FN static
 #define WALK_INLINE inline
 #include "common/unwind/walk.h"

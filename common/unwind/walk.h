@@ -5,7 +5,7 @@
  *
  * Who includes this defines first
  *
- *	WALK_ENV	a type; a pointer to one is handed to everything. In BPF the program's context.
+ *	WALK_ENV	the type of what is handed to everything. In BPF the program's context, or a number.
  *	WALK_FN		how functions are declared. In BPF they are global, so that each is verified once
  *			and not once for each path that leads to it; so they take numbers only.
  *	WALK_INLINE	the rest: inline, in BPF always
@@ -23,16 +23,16 @@
 #include "common/unwind/state.h"
 
 /* NULL: there is none. Arrays of UNWIND_SHARD_ROWS, _SHARD_MAPPINGS, _RULES, _PAGES, _FILES. */
-static WALK_INLINE struct walk *walk_state(WALK_ENV *env);
-static WALK_INLINE const __u32 *walk_rows(WALK_ENV *env, __u32 shard);
-static WALK_INLINE const struct unwind_mapping *walk_mappings(WALK_ENV *env, __u32 shard);
-static WALK_INLINE const struct unwind_rule *walk_rules(WALK_ENV *env);
-static WALK_INLINE const struct unwind_page *walk_pages(WALK_ENV *env);
-static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV *env);
+static WALK_INLINE struct walk *walk_state(WALK_ENV env);
+static WALK_INLINE const __u32 *walk_rows(WALK_ENV env, __u32 shard);
+static WALK_INLINE const struct unwind_mapping *walk_mappings(WALK_ENV env, __u32 shard);
+static WALK_INLINE const struct unwind_rule *walk_rules(WALK_ENV env);
+static WALK_INLINE const struct unwind_page *walk_pages(WALK_ENV env);
+static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV env);
 /* Nobody else's while the walk lasts; NULL: nothing is remembered. */
-static WALK_INLINE struct unwind_memory *walk_memory(WALK_ENV *env);
+static WALK_INLINE struct unwind_memory *walk_memory(WALK_ENV env);
 /* Memory of the thread that is walked. 0: read. */
-static WALK_INLINE int walk_read(WALK_ENV *env, void *to, __u32 n, __u64 from);
+static WALK_INLINE int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from);
 
 enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56,
        WALK_FOUND = 66 /* no walk_end */ };
@@ -47,7 +47,7 @@ enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WAL
  */
 
 /* Index within the shard of the last of n mappings, from first on, that starts at pc or before. */
-WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u64 pc)
+WALK_FN __u32 walk_find_mapping(WALK_ENV env, __u32 shard, __u32 first, __u32 n, __u64 pc)
 {
 	const struct unwind_mapping *maps = walk_mappings(env, shard);
 
@@ -67,7 +67,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV *env, __u32 shard, __u32 first, __u32 n
 }
 
 /* Index within the shard of the last of n rows, from first on, whose offset is not behind that of key. */
-WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __u32 key)
+WALK_FN __u32 walk_find_row(WALK_ENV env, __u32 shard, __u32 first, __u32 n, __u32 key)
 {
 	const __u32 *rows = walk_rows(env, shard);
 
@@ -86,7 +86,7 @@ WALK_FN __u32 walk_find_row(WALK_ENV *env, __u32 shard, __u32 first, __u32 n, __
 	return first & (UNWIND_SHARD_ROWS - 1);
 }
 
-static WALK_INLINE int walk_search_mapping(WALK_ENV *env, struct walk *w, __u64 pc)
+static WALK_INLINE int walk_search_mapping(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	__u32 shard = w->space.first / UNWIND_SHARD_MAPPINGS;
 	__u32 at = walk_find_mapping(env, shard, w->space.first & (UNWIND_SHARD_MAPPINGS - 1), w->space.n, pc);
@@ -107,7 +107,7 @@ static WALK_INLINE int walk_search_mapping(WALK_ENV *env, struct walk *w, __u64 
 }
 
 /* How often something has changed that leads to the rows; 0: not known. What is read behind this is of then or later. */
-static WALK_INLINE __u32 walk_changes(WALK_ENV *env)
+static WALK_INLINE __u32 walk_changes(WALK_ENV env)
 {
 	const struct unwind_file *files = walk_files(env);
 
@@ -115,7 +115,7 @@ static WALK_INLINE __u32 walk_changes(WALK_ENV *env)
 }
 
 /* Where a mapping is remembered: by 64 KiB of addresses, of which it may fill many. */
-static WALK_INLINE struct unwind_place *walk_place(WALK_ENV *env, const struct walk *w, __u64 pc)
+static WALK_INLINE struct unwind_place *walk_place(WALK_ENV env, const struct walk *w, __u64 pc)
 {
 	__u32 hash = ((__u32)(pc >> 16) ^ w->space.generation * 0x85ebca6bu) * 0x9e3779b1u;
 	struct unwind_memory *m = walk_memory(env);
@@ -124,7 +124,7 @@ static WALK_INLINE struct unwind_place *walk_place(WALK_ENV *env, const struct w
 }
 
 /* Makes the mapping at pc the walk's. */
-WALK_FN int walk_enter(WALK_ENV *env, __u64 pc)
+WALK_FN int walk_enter(WALK_ENV env, __u64 pc)
 {
 	__u32 changes = walk_changes(env);
 	struct walk *w = walk_state(env);
@@ -159,7 +159,7 @@ WALK_FN int walk_enter(WALK_ENV *env, __u64 pc)
  * The number of the rule at an offset in the file, with how far into its row that is as the walk's distance. *left: bytes up to the next row, 0:
  * nothing is known here.
  */
-static WALK_INLINE __u32 walk_row(WALK_ENV *env, struct walk *w, __u64 offset, __u32 *left)
+static WALK_INLINE __u32 walk_row(WALK_ENV env, struct walk *w, __u64 offset, __u32 *left)
 {
 	__u64 page = (offset >> UNWIND_PAGE_SHIFT) - w->file.first_page;
 	__u32 low = offset & ((1 << UNWIND_PAGE_SHIFT) - 1), shard, first, at, n, row;
@@ -200,7 +200,7 @@ static WALK_INLINE int walk_is_code(__u64 address)
 }
 
 /* No rule: the caller's frame by the frame pointer, where that can be one. why: the end where it is none. */
-static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
+static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
 {
 	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], pair[2];
 
@@ -226,7 +226,7 @@ static WALK_INLINE int walk_by_fp(WALK_ENV *env, struct walk *w, int why)
  * rsp points to a struct ucontext; its struct sigcontext, 40 bytes behind, begins with these registers. A function of its
  * own: it is rare, and the verifier adds up what functions that call each other have on the stack.
  */
-WALK_FN int walk_signal(WALK_ENV *env)
+WALK_FN int walk_signal(WALK_ENV env)
 {
 	__u64 g[17]; /* r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip */
 	struct walk *w = walk_state(env);
@@ -251,7 +251,7 @@ WALK_FN int walk_signal(WALK_ENV *env)
 }
 
 /* The CFA by a rule; 0: it has none, and *end says why. */
-static WALK_INLINE __u64 walk_cfa(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u32 distance, int *end)
+static WALK_INLINE __u64 walk_cfa(WALK_ENV env, const struct walk *w, const struct unwind_rule *r, __u32 distance, int *end)
 {
 	__u64 sp = w->regs[UNWIND_RSP], cfa;
 
@@ -296,7 +296,7 @@ static WALK_INLINE int walk_is_register(const struct unwind_rule *r, __u64 slot,
  * The caller's rbp and return address. One read where they stand side by side, as they mostly do. Behind a pop
  * the information often goes on to name the slot, now below rsp: what is not readable there is in the register.
  */
-static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
+static WALK_INLINE int walk_load(WALK_ENV env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
 {
 	__u64 sp = w->regs[UNWIND_RSP], at = r->bp == UNWIND_AT_RBP ? w->regs[UNWIND_RBP] : cfa;
 
@@ -321,7 +321,7 @@ static WALK_INLINE int walk_load(WALK_ENV *env, const struct walk *w, const stru
 	return 0;
 }
 
-static WALK_INLINE void walk_load_bx(WALK_ENV *env, struct walk *w, const struct unwind_rule *r, __u64 cfa)
+static WALK_INLINE void walk_load_bx(WALK_ENV env, struct walk *w, const struct unwind_rule *r, __u64 cfa)
 {
 	__u64 at = cfa + (__s64)r->bx_at;
 
@@ -331,7 +331,7 @@ static WALK_INLINE void walk_load_bx(WALK_ENV *env, struct walk *w, const struct
 		w->bx_known = walk_read(env, &w->regs[UNWIND_RBX], 8, at) == 0;
 }
 
-static WALK_INLINE int walk_by_rule(WALK_ENV *env, struct walk *w, const struct unwind_rule *r, __u32 distance)
+static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct unwind_rule *r, __u32 distance)
 {
 	__u64 cfa, pair[2] = { 0, 0 };
 	int end;
@@ -395,7 +395,7 @@ static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_mem
 }
 
 /* The row at pc becomes the walk's, if it is remembered. 0: it is. */
-WALK_FN int walk_recall(WALK_ENV *env, __u64 pc)
+WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 {
 	struct unwind_memory *m = walk_memory(env);
 	struct walk *w = walk_state(env);
@@ -412,7 +412,7 @@ WALK_FN int walk_recall(WALK_ENV *env, __u64 pc)
 }
 
 /* The walk's row, which was searched for and holds for so many bytes more. */
-static WALK_INLINE void walk_remember(WALK_ENV *env, struct walk *w, __u64 pc, __u32 left)
+static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __u32 left)
 {
 	struct unwind_memory *m = walk_memory(env);
 	struct unwind_known *k;
@@ -435,7 +435,7 @@ static WALK_INLINE void walk_remember(WALK_ENV *env, struct walk *w, __u64 pc, _
 }
 
 /* The row at pc, of the walk's mapping, becomes the walk's. 0: it did. */
-WALK_FN int walk_look_up(WALK_ENV *env, __u64 pc)
+WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 {
 	const struct unwind_rule *rules = walk_rules(env);
 	struct walk *w = walk_state(env);
@@ -450,7 +450,7 @@ WALK_FN int walk_look_up(WALK_ENV *env, __u64 pc)
 }
 
 /* The row at pc becomes the walk's: WALK_FOUND. Or the step is done without one, or cannot be done. */
-static WALK_INLINE int walk_find(WALK_ENV *env, struct walk *w, __u64 pc)
+static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	int end;
 
@@ -469,7 +469,7 @@ static WALK_INLINE int walk_find(WALK_ENV *env, struct walk *w, __u64 pc)
 }
 
 /* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
-static WALK_INLINE int walk_step(WALK_ENV *env)
+static WALK_INLINE int walk_step(WALK_ENV env)
 {
 	struct walk *w = walk_state(env);
 	int is = WALK_FOUND;
