@@ -47,44 +47,7 @@ inside dpkg-statoverride --remove /usr/bin/cprof-record
 ok "  until they are taken back" quiet dpkg -i /tmp/cprof.deb
 is "  when it has none" "$(inside stat -c '%G %a' /usr/bin/cprof-record) $(inside getcap /usr/bin/cprof-record)" "root 755 "
 
-# By systemd, the first process of namespaces of its own, in this root; but for --max-cost, as recipe-service.t has it.
-run_unit() {
-	group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cprof-deb-$$
-	mkdir "$group" 2>/dev/null || { echo "no control group can be made"; return; }
-	mkdir -p "$root/etc/systemd/system/cprof.service.d"
-	printf '[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=\n%s\n' "$(sed -n 's/ --max-cost 0.5//; /^ExecStart=/p' "$root"/lib/systemd/system/cprof.service)" \
-		>"$root/etc/systemd/system/cprof.service.d/test.conf"
-	printf '[Unit]\nDefaultDependencies=no\nWants=cprof.service\n' >"$root/etc/systemd/system/alone.target"
-	cat >"$root/init" <<-'END'
-		mount -t proc proc /proc && mount -t tmpfs none /run && mount -t cgroup2 none /sys/fs/cgroup || exit
-		mkdir -p /run/systemd/system /run/lock
-		{
-			for _ in $(seq 300); do
-				systemctl show -p StatusText cprof 2>/dev/null | grep -q samples && break
-				sleep 0.1
-			done
-			systemctl show -p ActiveState -p StatusText cprof
-			ps -o user= -p "$(systemctl show -P MainPID cprof)" 2>/dev/null || stat -c %U "/proc/$(systemctl show -P MainPID cprof)"
-			systemctl stop cprof
-			systemctl show -p Result cprof
-			stat -c '%U:%G %a' /var/lib/cprof/*.cprof
-			echo over
-		} >/said 2>&1 </dev/null &
-		exec /lib/systemd/systemd --system --log-target=console --unit=alone.target
-	END
-	container=other sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" \
-		unshare -p -m -u -i -C -f --kill-child=KILL sh -c 'mount --rbind "$1" "$1" && cd "$1" && pivot_root . . && umount -l . && cd / &&
-			exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin container=other sh /init' sh "$root" >"$tmp/console" 2>&1 </dev/null &
-	box=$!
-	tries=0
-	until grep -q '^over' "$root/said" 2>/dev/null || [ $((tries = tries + 1)) -gt 1200 ]; do sleep 0.1; done
-	kill -KILL $box
-	wait $box 2>/dev/null
-	tries=0
-	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
-	[ -s "$root/said" ] || { echo "systemd does not start here"; tail -n 5 "$tmp/console"; }
-}
-why=$(run_unit)
+why=$(run_unit systemctl stop cprof)
 if [ -z "$why" ]; then
 	is "systemd runs its unit as the user, who owns the captures" "$(sed 's/^StatusText=99 Hz, [1-9][0-9]* samples, .*/its figures/; s/ *$//' "$root/said" | tr '\n' ',')" \
 		"its figures,ActiveState=active,cprof,Result=success,cprof:cprof 640,over,"
@@ -92,7 +55,8 @@ else
 	fail "systemd runs its unit"
 	diag "$why"
 fi
-rm -rf "$root/init" "$root/said" "$root/etc/systemd/system/alone.target" "$root/etc/systemd/system/cprof.service.d" "$root/run/systemd" "$root/tmp"/s.bin
+clear_unit
+rm -f "$root/tmp/s.bin"
 
 ok "it is removed" quiet dpkg -r cprof
 is "  with its programs" "$(ls "$root/usr/bin" | grep cprof)" ""

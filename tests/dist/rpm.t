@@ -131,4 +131,19 @@ manage -e cprof >"$tmp/erased"
 is "rpm erases it" "$?" 0
 is "  and says at most that the unit is no longer enabled" "$(grep -v '^Removed ' "$tmp/erased")" ""
 erased
+
+# Erased while the unit runs, by an rpm of the root's own.
+ok "rpm is installed" quiet apt-get install -y --no-install-recommends rpm
+manage -i "$rpm" >/dev/null
+why=$(run_unit rpm --dbpath /var/lib/rpm --nodeps -e cprof)
+if [ -z "$why" ]; then
+	is "systemd runs the unit as the user; erasing ends it, and leaves the captures and their owner" \
+		"$(grep -vE '^(rpm: |Removed )' "$root/said" | sed 's/^StatusText=99 Hz, [1-9][0-9]* samples, .*/its figures/; s/ *$//' | tr '\n' ',')" \
+		"its figures,ActiveState=active,cprof,Result=success,cprof:cprof 640,over,"
+else
+	fail "systemd runs the unit"
+	diag "$why"
+fi
+clear_unit
+is "  and nothing else" "$(left | grep -v '^\./var/lib/cprof$')" ""
 done_testing
