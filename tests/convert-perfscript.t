@@ -255,8 +255,13 @@ if command -v perf >/dev/null && { record || record; }; then
 	same_folds "perf's own capture folds as by the book" perf.txt
 	perf script -i perf.data --no-inline -F comm,pid,tid,time,event,ip,sym,dso >fields.txt 2>/dev/null
 	same_folds "  with other fields, and no offsets" fields.txt
-	# perf 6.1 aborts now and then when it looks for source lines.
-	if perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null; then
+	# perf 6.1 aborts now and then when it looks for source lines, or writes over one of them: the last try counts.
+	for try in 1 2 3 4 5; do
+		perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null
+		scripted=$?
+		[ $scripted = 0 ] && convert lines.txt 2>said >/dev/null && [ ! -s said ] && break
+	done
+	if [ $scripted = 0 ]; then
 		same_folds "  with source lines, in nanoseconds, with other records between" lines.txt
 	else
 		skip "  with source lines" "perf script fails"
