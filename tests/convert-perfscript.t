@@ -246,6 +246,9 @@ done
 facts() { cprof-top --wall "$1" | sed -n '/^\(Waiting\|Total\):/p'; }
 is "  the header and its table agree" "$(facts back.bin)" "$(facts waits.bin)"
 
+printf 'demo 1/1 1.5:  1 cpu-clock: \n\t1ab78 _dl_start_user+0x0 (/lib/ld.so)\n  :0\n\n' >nowhere
+is "a source line that perf found no file for" "$(convert nowhere 2>&1 | cprof-fold)" "demo;_dl_start_user 1"
+
 # 4. Of what perf records.
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >make.log 2>&1
 record() { perf record -q -B -N -e cpu-clock -F 499 -g -o perf.data "$BUILD/contrib/demo" 1 >err 2>&1 && perf script -i perf.data 2>/dev/null | grep -q .; }

@@ -331,7 +331,7 @@ bool script_source_parse(struct slice line, struct slice *file, uint64_t *number
 	if (s.n && s.p[0] == '|') /* the source itself, of -F srccode */
 		return true;
 	colon = s.n ? memrchr(s.p, ':', s.n) : NULL;
-	if (colon && colon > s.p) {
+	if (colon) { /* ":0": perf found no file */
 		c = cursor_over(colon + 1, s.n - (size_t)(colon + 1 - s.p));
 		if (!take_number(&c, number) || cursor_left(&c))
 			return false;
