@@ -10,7 +10,7 @@ link="ld -z separate-code -z noexecstack --build-id=none"
 assemble() {
 	as -o a.o && $link -shared --no-eh-frame-hdr -Ttext=0x1000 "$@" -o a.so a.o
 }
-# What programs have of gcc's start files, which come without tables: as crti.S and crtstuff.c are compiled. g has a table.
+# Code of gcc's start files, which come without tables: as crti.S and crtstuff.c are compiled. g has a table.
 start_files() { # ENDBR JUMP
 	cat <<-END_ASM
 	.section .init, "ax"

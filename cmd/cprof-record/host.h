@@ -56,6 +56,7 @@ uint64_t host_epoch_ns(void);
  */
 void host_user_begin(void);
 void host_user_end(void);
+
 /*
  * The contents of a small file of /proc or /sys without white space at its end; errno is set on
  * false. At most 1 MiB is read.

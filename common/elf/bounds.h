@@ -7,7 +7,7 @@
  *
  * The headers are read by pread before libelf sees the file; all of the library comes to libelf by way of this. A file of
  * which more than half of the bytes that its sections claim are holes is refused as well: libelf would read zeros for them.
- * What is changed between the check and libelf's own reading is not seen.
+ * A change between the check and libelf's own reading is not seen.
  */
 #ifndef CPROF_ELF_BOUNDS_H
 #define CPROF_ELF_BOUNDS_H
