@@ -32,7 +32,7 @@ enum {
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
 	AGAIN_MS = 1000, /* between two beginnings of the process that forks */
-	READY_S = 2,     /* until it has given up its privileges */
+	READY_S = 2,     /* until another one has given up its privileges */
 	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
 	KEEP_BYTES = 1 << 20,
 	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors there by user */
@@ -308,7 +308,9 @@ static bool begin(struct worker *w)
 	close(pair[1]);
 	if (w->mother < 0)
 		return false;
-	(void)!setsockopt(w->sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)); /* all that is taken later is there already */
+	/* The first one may take as long as a busy machine does; another one must not hold up the sampling. */
+	if (again)
+		(void)!setsockopt(w->sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	do
 		heard = take_message(w->sock, &ready, sizeof(ready), &none, 0);
 	while (!heard && errno == EINTR);
