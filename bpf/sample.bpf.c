@@ -31,8 +31,6 @@ const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of tas
 
 const volatile unsigned int looks_back = 0;      /* other programs run beside this one, and may keep it from running */
 
-/* Time from tick to tick, where such are known; else 0. It changes with the rate. */
-unsigned long long tick_ns SEC(".data") = 0;
 /* Nothing has happened for a while: the reader looks but once a second. */
 unsigned int reader_rests SEC(".data") = 0;
 
@@ -144,9 +142,10 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
  * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once. And where a CPU that
  * sleeps has no ticks, the first one behind that may be on time as well: user space knows for how long it slept.
  */
-static __always_inline void look_back(struct sample_counts *c, unsigned long long now)
+static __always_inline void look_back(struct sample_counts *c, unsigned long long tick_ns, unsigned long long now,
+				      unsigned long long gap)
 {
-	unsigned long long period = looks_back ? tick_ns : 0, near = period / ON_TIME_SHARE, gap = now - c->last, n, after;
+	unsigned long long period = looks_back ? tick_ns : 0, near = period / ON_TIME_SHARE, n, after;
 
 	if (!period)
 		return;
@@ -155,7 +154,6 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	if (gap > period / 2)
 		c->n[COUNT_KEPT_OUT] += c->kept_out;
 	c->kept_out = 0;
-	c->last = now;
 	n = (now + near - c->grid) / period;
 	after = now + near - c->grid - n * period;
 	if (c->period != period || gap + near - period < 2 * near) {
@@ -185,7 +183,7 @@ int forget(struct bpf_raw_tracepoint_args *ctx)
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *ctx)
 {
-	unsigned long long start = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
+	unsigned long long start = bpf_ktime_get_ns(), gap, id = bpf_get_current_pid_tgid();
 	unsigned int pid = id >> 32, tid = (unsigned int)id;
 	struct scratch *s = my_scratch();
 	struct sample_counts *c;
@@ -193,7 +191,9 @@ int sample(struct bpf_perf_event_data *ctx)
 	if (!s)
 		return 0;
 	c = &s->lane.counts;
-	look_back(c, start);
+	gap = c->last ? start - c->last : 0;
+	c->last = start;
+	look_back(c, s->lane.tick_ns, start, gap);
 	if (pid == 0 && is_idle(ctx)) {
 		c->n[COUNT_IDLE]++;
 	} else if (!is_wanted(pid, tid)) {
@@ -204,7 +204,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->busy = 1;
 		s->head.time = start;
 		s->head.cgroup = want_cgroup ? bpf_get_current_cgroup_id() : 0;
-		s->head.weight = want_weight ? ctx->sample_period : 0;
+		s->head.weight = want_weight ? ctx->sample_period : gap;
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;

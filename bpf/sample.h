@@ -30,7 +30,7 @@ enum sample_by { SAMPLE_BY_FP, SAMPLE_BY_TABLE };
 struct sample_head {
 	unsigned long long time; /* CLOCK_MONOTONIC, ns */
 	unsigned long long cgroup; /* cgroup v2 id; 0: unknown */
-	unsigned long long weight; /* 0: the event's period */
+	unsigned long long weight; /* 0: the event's period; of a tick of the clock: ns since the CPU's last one, 0: it is the first */
 	unsigned int cpu, pid, tid;
 	short kernel_n, user_n; /* or a negative errno */
 	/* Of stacks walked by tables (user_by): */
@@ -83,6 +83,7 @@ struct sample_counts {
 /* What user space and the program share of a lane besides the data. */
 struct sample_lane {
 	struct sample_counts counts;
+	unsigned long long tick_ns; /* by user space: the period, where ticks that were kept out are to be looked for; else 0 */
 	unsigned long long written; /* by the program: bytes, ever */
 	unsigned long long read;    /* by user space; the one between stands in the lane, at these numbers modulo its size */
 };

@@ -4,6 +4,8 @@
  *	burn brief MS		one process that spends MS milliseconds of CPU time in brief_work
  *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in second_thread
  *	burn deep N		N functions deep, for a fifth of a second
+ *	burn step SECONDS NS	half of each period of NS in first_half, half in second_half, by the clock's own grid;
+ *				at its end prints the CPU time, ns, that it spent in each
  *	burn family SECONDS	a parent in parent_work, with a child of its own image in child_work
  */
 #include <pthread.h>
@@ -111,9 +113,56 @@ static int family(void)
 	return parent_work() == 0 || waitpid(child, &status, 0) != child || status;
 }
 
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline __attribute__((always_inline)) uint64_t spin_until(uint64_t until)
+{
+	uint64_t began = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	while (now_ns(CLOCK_MONOTONIC) < until) {
+		for (int i = 0; i < 1000; i++)
+			__asm__ volatile("" : "+r"(i));
+	}
+	return now_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+
+static __attribute__((noinline)) uint64_t first_half(uint64_t until)
+{
+	return spin_until(until);
+}
+
+static __attribute__((noinline)) uint64_t second_half(uint64_t until)
+{
+	uint64_t took = spin_until(until);
+
+	__asm__ volatile("" : "+r"(took)); /* not one function with the other */
+	return took;
+}
+
+static void step(uint64_t period)
+{
+	uint64_t now = now_ns(CLOCK_MONOTONIC), end = now + (uint64_t)(seconds * 1e9), spent[2] = { 0, 0 };
+
+	while ((now = now_ns(CLOCK_MONOTONIC)) < end) {
+		uint64_t start = now - now % period;
+
+		if (now - start < period / 2)
+			spent[0] += first_half(start + period / 2);
+		else
+			spent[1] += second_half(start + period);
+	}
+	printf("%llu %llu\n", (unsigned long long)spent[0], (unsigned long long)spent[1]);
+}
+
 int main(int argc, char **argv)
 {
-	seconds = argc == 3 ? strtod(argv[2], NULL) : 0;
+	seconds = argc == 3 || argc == 4 ? strtod(argv[2], NULL) : 0;
 	if (seconds > 0 && strcmp(argv[1], "brief") == 0)
 		return brief_work() == 0;
 	if (seconds > 0 && strcmp(argv[1], "deep") == 0)
@@ -122,6 +171,8 @@ int main(int argc, char **argv)
 		return threads();
 	if (seconds > 0 && strcmp(argv[1], "family") == 0)
 		return family();
-	fprintf(stderr, "usage: burn brief MS | burn threads SECONDS | burn deep N | burn family SECONDS\n");
+	if (seconds > 0 && argc == 4 && strcmp(argv[1], "step") == 0 && strtoull(argv[3], NULL, 10) > 1)
+		return step(strtoull(argv[3], NULL, 10)), 0;
+	fprintf(stderr, "usage: burn brief MS | burn threads SECONDS | burn deep N | burn step SECONDS NS | burn family SECONDS\n");
 	return 2;
 }

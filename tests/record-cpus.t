@@ -107,7 +107,7 @@ if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O1 -D_GNU_SOURCE -sha
 	# Half of the ticks do not come. A CPU that goes offline takes its idle time out of the kernel's account, but no tick of a busy
 	# CPU is an idle one for that.
 	taskset -c 0 "$BUILD/tests/burn" threads 1000 >/dev/null & busy=$!
-	start "$all" env LD_PRELOAD="$tmp/gone.so" HALF=1 cprof-record -a
+	start "$all" env LD_PRELOAD="$tmp/gone.so" HALF=1 cprof-record -a --no-dither
 	list 0
 	long() { [ "$(sum "$bin" 1 expected)" -gt 900 ] 2>/dev/null; }
 	await long

@@ -12,6 +12,7 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/btf.h"
 #include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/dither.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/lanes.h"
 #include "cmd/cprof-record/offcpu.h"
@@ -55,6 +56,7 @@ struct bpf_engine {
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
 	struct lanes lanes;
+	struct dither dither;
 	struct ring_buffer *rings; /* the waker, and those of other events and of waiting time */
 	struct sideband sideband;
 	struct cpu_event *events;
@@ -96,7 +98,7 @@ static void drain(struct engine *e, struct queue *q)
 	b->queue = q;
 	b->taken = 0;
 	ring_buffer__consume(b->rings); /* till they are empty: at a high rate that may be never */
-	lanes_drain(&b->lanes, q);
+	lanes_drain(&b->lanes, e->options->cycles ? NULL : &b->dither, q);
 	if (b->offcpu)
 		offcpu_drain(b->offcpu, q);
 	b->queue = NULL;
@@ -106,6 +108,15 @@ static void drop_event(struct bpf_engine *b, size_t at)
 {
 	bpf_link__destroy(b->events[at].link); /* closes the event too */
 	b->events[at] = b->events[--b->n];
+}
+
+/* Where other programs run that the kernel lets ours not interrupt, ours is to look for ticks that were kept from it. */
+static void period_changed(struct bpf_engine *b, unsigned int cpu, uint64_t now)
+{
+	bool looks = b->counted && counted_keeps_out(b->counted) && b->idle_known; /* else ticks are missing that are idle ones */
+
+	dither_changed(&b->dither, cpu, now);
+	lanes_period(&b->lanes, cpu, looks ? dither_period(&b->dither, cpu) : 0);
 }
 
 static bool add_event(struct bpf_engine *b, unsigned int cpu)
@@ -123,6 +134,8 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 	}
 	ev = &b->events[b->n];
 	engine_attr(&attr, b->base.options);
+	if (!b->base.options->cycles)
+		attr.sample_period = dither_choose(&b->dither, cpu);
 	attr.exclude_idle = !b->idle_known;
 	ev->cpu = cpu;
 	ev->fd = event_open(&attr, -1, (int)cpu);
@@ -137,6 +150,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 		return false;
 	}
 	ev->began = host_mono_ns();
+	period_changed(b, cpu, ev->began);
 	b->n++;
 	return true;
 }
@@ -199,13 +213,6 @@ static bool has_cpu(struct engine *e, unsigned int cpu)
 	return sideband_has(&b->sideband, cpu) && has_event(b, cpu) && (!b->counted || counted_has_cpu(b->counted, cpu));
 }
 
-/* Where other programs run that the kernel lets ours not interrupt, it is to look for ticks that were kept from it. */
-static void look_for_gaps(struct bpf_engine *b)
-{
-	if (b->counted && counted_keeps_out(b->counted) && b->idle_known) /* else the ticks that are left out are idle ones */
-		b->sample->data->tick_ns = engine_period(b->base.options);
-}
-
 /* All memory first: what ticks meanwhile on the CPUs that have their event already, nobody expects. */
 static bool make_lanes(struct bpf_engine *b)
 {
@@ -221,7 +228,6 @@ static bool sample(struct engine *e, struct buf *error)
 {
 	struct bpf_engine *b = of(e);
 
-	look_for_gaps(b);
 	if (!make_lanes(b)) {
 		diagnose_bpf(errno, error);
 		return false;
@@ -349,15 +355,44 @@ static void rest(struct engine *e, bool rests)
 	of(e)->sample->data->reader_rests = rests;
 }
 
+/* False: the event ticks on as it did. */
+static bool change_period(struct bpf_engine *b, const struct cpu_event *ev, uint64_t period)
+{
+	if (ioctl(ev->fd, PERF_EVENT_IOC_PERIOD, &period) != 0)
+		return false;
+	period_changed(b, ev->cpu, host_mono_ns());
+	return true;
+}
+
 static void rate(struct engine *e)
 {
-	uint64_t period = e->options->cycles ? e->options->hertz : engine_period(e->options);
+	struct bpf_engine *b = of(e);
 
-	if (of(e)->counted)
-		counted_rate(of(e)->counted);
-	for (size_t i = 0; i < of(e)->n; i++)
-		ioctl(of(e)->events[i].fd, PERF_EVENT_IOC_PERIOD, &period);
-	look_for_gaps(of(e));
+	if (b->counted)
+		counted_rate(b->counted);
+	dither_rate(&b->dither, engine_period(e->options));
+	for (size_t i = 0; i < b->n; i++)
+		change_period(b, &b->events[i], e->options->cycles ? e->options->hertz : dither_choose(&b->dither, b->events[i].cpu));
+}
+
+static uint64_t period(struct engine *e, unsigned int cpu)
+{
+	return dither_period(&of(e)->dither, cpu);
+}
+
+static void dither(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg)
+{
+	struct bpf_engine *b = of(e);
+
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t before;
+
+		if (!dither_due(&b->dither, b->events[i].cpu, now))
+			continue;
+		before = host_mono_ns();
+		if (change_period(b, &b->events[i], dither_choose(&b->dither, b->events[i].cpu)))
+			told(arg, b->events[i].cpu, before, dither_since(&b->dither, b->events[i].cpu));
+	}
 }
 
 /* The ticks first, and all at once: the other programs take their time to go. */
@@ -392,6 +427,7 @@ static void close_engine(struct engine *e)
 	store_free(b->base.store);
 	shards_release(&b->shards);
 	lanes_release(&b->lanes);
+	dither_release(&b->dither);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
 	free(b->events);
@@ -401,7 +437,7 @@ static void close_engine(struct engine *e)
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
 	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget, .regroup = regroup,
-	.began = began, .rest = rest, .rate = rate, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
+	.began = began, .rest = rest, .rate = rate, .period = period, .dither = dither, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
 };
 
 /* Where task_struct.stack is; 0: this kernel does not tell. */
@@ -530,7 +566,8 @@ static bool load(struct bpf_engine *b, const struct idle_ranges *idle)
 			return false;
 	}
 	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);
-	return b->rings && lanes_init(&b->lanes, b->sample);
+	return b->rings && lanes_init(&b->lanes, b->sample) &&
+	       dither_init(&b->dither, b->lanes.n, engine_period(o), o->dither);
 }
 
 static const char locked_walk[] = "the kernel is locked down (/sys/kernel/security/lockdown: confidentiality), which keeps BPF "

@@ -9,6 +9,11 @@ uint64_t engine_period(const struct options *o)
 	return o->cycles || !o->ticks ? 0 : 1000000000ull / o->hertz;
 }
 
+uint64_t engine_cpu_period(struct engine *e, unsigned int cpu)
+{
+	return e->ops->period ? e->ops->period(e, cpu) : engine_period(e->options);
+}
+
 void engine_attr(struct perf_event_attr *attr, const struct options *o)
 {
 	*attr = (struct perf_event_attr){

@@ -27,6 +27,9 @@ struct engine_counts {
 	bool expects;
 };
 
+/* A CPU ticks at another period from a moment between before and after on. */
+typedef void engine_epoch_fn(void *arg, unsigned int cpu, uint64_t before, uint64_t after);
+
 struct engine_ops {
 	const char *name;
 	/* False: error is a sentence. A CPU that went offline meanwhile is left out. */
@@ -58,6 +61,10 @@ struct engine_ops {
 	void (*rest)(struct engine *e, bool rests);
 	/* Samples come at the rate that the options have now. NULL where it cannot change. */
 	void (*rate)(struct engine *e);
+	/* The period of a CPU's ticks. NULL: engine_period. */
+	uint64_t (*period)(struct engine *e, unsigned int cpu);
+	/* Moves the periods whose time has come (dither.h). NULL: they stay. */
+	void (*dither)(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg);
 	/* Of waiting time; NULL where the engine knows of none: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	bool (*settle)(struct engine *e);  /* what still waits is told up to now, by the next drain; false: not all */
@@ -96,5 +103,7 @@ struct perf_event_attr;
 void engine_attr(struct perf_event_attr *attr, const struct options *o);
 /* 0: it changes, or there are no ticks. */
 uint64_t engine_period(const struct options *o);
+/* The CPU's at present, which is near that. */
+uint64_t engine_cpu_period(struct engine *e, unsigned int cpu);
 
 #endif

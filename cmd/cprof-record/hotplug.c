@@ -40,8 +40,9 @@ void hotplug_begin(struct recorder *r)
 	keep_attached(r);
 	for (size_t i = 0; r->o.ticks && i < r->cpus.n; i++) {
 		uint64_t began = r->engine->ops->began ? r->engine->ops->began(r->engine, r->cpus.items[i]) : r->opened;
+		struct ledger_epoch epoch = { { began, began }, engine_cpu_period(r->engine, r->cpus.items[i]), 0 };
 
-		ledger_online(&r->ledger, r->cpus.items[i], began, began, engine_period(&r->o));
+		ledger_online(&r->ledger, r->cpus.items[i], began, &epoch);
 	}
 }
 
@@ -63,6 +64,7 @@ static void report_failed(struct recorder *r, unsigned int cpu, int err)
 static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
 {
 	bool failed = cpu_list_has(&r->unsampled, cpu), attached = r->engine->ops->add_cpu(r->engine, cpu);
+	struct ledger_epoch epoch;
 	int err = errno;
 
 	if (failed || !attached)
@@ -73,8 +75,9 @@ static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
 		return false;
 	}
 	r->engine->ops->watch(r->engine, r->epoll);
+	epoch = ledger_epoch_now(r->engine, cpu, now);
 	if (r->o.ticks && cpu_list_has(&r->cpus, cpu))
-		ledger_online(&r->ledger, cpu, failed ? now : r->looked, now, engine_period(&r->o));
+		ledger_online(&r->ledger, cpu, failed ? now : r->looked, &epoch);
 	return true;
 }
 

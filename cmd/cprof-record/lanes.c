@@ -16,7 +16,7 @@ enum { STORES_MS = 10 }; /* see order_stores */
 struct lane {
 	void *map; /* NULL: there is none */
 	struct sample_lane *shared;
-	const uint8_t *data;
+	uint8_t *data;
 	unsigned long long marked; /* what was written when the present drain began */
 };
 
@@ -89,6 +89,12 @@ const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigne
 	return cpu < l->n && l->items[cpu].map ? &l->items[cpu].shared->counts : NULL;
 }
 
+void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns)
+{
+	if (cpu < l->n && l->items[cpu].map)
+		l->items[cpu].shared->tick_ns = ns;
+}
+
 /* Marks how far each lane was written. Is there something in one of them? */
 static bool mark_lanes(struct lanes *l)
 {
@@ -120,31 +126,33 @@ static void order_stores(void)
 #endif
 }
 
-static void drain_lane(const struct lanes *l, const struct lane *lane, struct queue *q)
+static void drain_lane(const struct lanes *l, const struct lane *lane, struct dither *d, struct queue *q)
 {
 	unsigned long long to = lane->marked, at = lane->shared->read;
 
 	if (at == to)
 		return;
 	while (at != to) {
-		const struct sample_record *r = (const void *)(lane->data + (at & (l->sample->rodata->lane_bytes - 1)));
+		struct sample_record *r = (void *)(lane->data + (at & (l->sample->rodata->lane_bytes - 1)));
 
 		if (r->bytes < sizeof(*r) || r->bytes > to - at)
 			break; /* cannot be */
+		if (d)
+			r->head.weight = dither_weight(d, r->head.cpu, r->head.time, r->head.weight);
 		queue_push(q, ITEM_SAMPLE, r->head.time, &r->head, r->bytes - offsetof(struct sample_record, head));
 		at += r->bytes;
 	}
 	__atomic_store_n(&lane->shared->read, to, __ATOMIC_RELEASE);
 }
 
-void lanes_drain(struct lanes *l, struct queue *q)
+void lanes_drain(struct lanes *l, struct dither *d, struct queue *q)
 {
 	if (!mark_lanes(l))
 		return;
 	order_stores();
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->items[i].map)
-			drain_lane(l, &l->items[i], q);
+			drain_lane(l, &l->items[i], d, q);
 	}
 }
 

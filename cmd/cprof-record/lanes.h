@@ -6,6 +6,7 @@
 #define CPROF_RECORD_LANES_H
 
 #include "bpf/sample.h"
+#include "cmd/cprof-record/dither.h"
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/queue.h"
 
@@ -28,8 +29,10 @@ bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memor
 bool lanes_add(struct lanes *l, unsigned int cpu);
 /* Cumulative; NULL: the CPU has no lane. */
 const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigned int cpu);
-/* All that stands in them at the time of the call. */
-void lanes_drain(struct lanes *l, struct queue *q);
+/* The program is to look for ticks that are missing between others of this period; 0: it is not. */
+void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns);
+/* All that stands in them at the time of the call. d: what a tick weighs; NULL: each tells it. */
+void lanes_drain(struct lanes *l, struct dither *d, struct queue *q);
 void lanes_release(struct lanes *l);
 
 #endif

@@ -21,18 +21,61 @@ void ledger_release(struct ledger *l)
 	*l = (struct ledger){ 0 };
 }
 
-void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period)
+/*
+ * Ticks until a moment between before and after, as the epoch that began between since[0] and since[1] has them. Whether one
+ * more fitted in is known where the program has run for it.
+ */
+static uint64_t row_expected(const struct ledger_row *r, uint64_t before, uint64_t after, uint64_t runs)
+{
+	uint64_t least, most, seen = runs - r->runs;
+
+	if (!r->period)
+		return r->expected;
+	if (!r->online)
+		return r->expected + r->expected_ns / r->period;
+	least = before > r->since[1] ? (r->expected_ns + before - r->since[1]) / r->period : 0;
+	most = (r->expected_ns + after - r->since[0]) / r->period;
+	return r->expected + (seen < least ? least : seen < most ? seen : most);
+}
+
+struct ledger_epoch ledger_epoch_now(struct engine *e, unsigned int cpu, uint64_t now)
+{
+	struct engine_counts c = { 0 };
+
+	if (e->by_cpu)
+		e->ops->counts(e, cpu, &c);
+	return (struct ledger_epoch){ { now, now }, engine_cpu_period(e, cpu), c.runs };
+}
+
+static void begin_epoch(struct ledger_row *r, const struct ledger_epoch *e)
+{
+	r->expected = row_expected(r, e->since[0], e->since[1], e->runs);
+	r->expected_ns = 0;
+	memcpy(r->since, e->since, sizeof(r->since));
+	r->runs = e->runs;
+	r->period = e->period;
+}
+
+void ledger_change(struct ledger *l, unsigned int cpu, const struct ledger_epoch *e)
+{
+	struct ledger_row *r = row_of(l, (size_t)cpu + 1);
+
+	if (r && r->online)
+		begin_epoch(r, e);
+}
+
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, const struct ledger_epoch *e)
 {
 	struct ledger_row *r = row_of(l, (size_t)cpu + 1);
 
 	if (!r || r->online)
 		return;
-	if (period) {
-		r->outcomes[OUTCOME_OFFLINE] += (now - since) / period;
-		r->expected_ns += (now - since) / period * period;
+	begin_epoch(r, e);
+	if (e->period) {
+		r->outcomes[OUTCOME_OFFLINE] += (e->since[0] - since) / e->period;
+		r->expected += (e->since[0] - since) / e->period;
 	}
 	r->online = true;
-	r->since = now;
 }
 
 void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period)
@@ -42,11 +85,13 @@ void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64
 
 	if (!r || r->online || now <= since)
 		return;
+	if (!r->period)
+		r->period = period;
 	r->failed_ns += now - since;
 	ticks = r->failed_ns / period;
 	r->failed_ns %= period;
 	r->outcomes[OUTCOME_FAILED] += ticks;
-	r->expected_ns += ticks * period;
+	r->expected += ticks;
 }
 
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
@@ -55,7 +100,7 @@ void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now)
 
 	if (!r || !r->online)
 		return;
-	r->expected_ns += now - r->since;
+	r->expected_ns += now - r->since[0];
 	r->online = false;
 	r->idle_ns = 0;
 }
@@ -166,21 +211,22 @@ uint64_t ledger_own_ns(const struct emit *emit)
 
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last)
 {
-	uint64_t run_ns = 0, runs = 0, period = engine_period(e->options), expected = 0;
+	uint64_t run_ns = 0, runs = 0, expected = 0;
 	struct wait_counts waits;
 	struct rusage use;
 
 	for (size_t i = 1; i < l->n; i++) {
 		struct ledger_row *r = &l->rows[i];
-		uint64_t ns = r->expected_ns + (r->online ? now - r->since : 0);
+		uint64_t before = runs, of_cpu;
 
-		if (!r->used || !period)
+		if (!r->used || !r->period)
 			continue;
-		expected += r->expected + ns / period;
-		if (e->by_cpu) {
-			r->outcomes[OUTCOME_EXPECTED] = r->expected + ns / period - r->waiting;
+		if (e->by_cpu)
 			update_row(r, e, (unsigned int)i - 1, &run_ns, &runs);
-		}
+		of_cpu = row_expected(r, now, now, runs - before);
+		expected += of_cpu;
+		if (e->by_cpu)
+			r->outcomes[OUTCOME_EXPECTED] = of_cpu - r->waiting;
 	}
 	if (e->by_cpu && row_of(l, 0))
 		l->rows[0].outcomes[OUTCOME_IDLE] = l->asleep;
@@ -252,14 +298,13 @@ static void begin_idle(struct ledger *l, const struct cpu_list *cpus)
 	l->idle_begun = true;
 }
 
-void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period)
+void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e, uint64_t now)
 {
-	for (size_t i = 1; i < l->n && period; i++) {
-		struct ledger_row *r = &l->rows[i];
+	for (size_t i = 1; i < l->n; i++) {
+		struct ledger_epoch epoch = ledger_epoch_now(e, (unsigned int)i - 1, now);
 
-		r->expected += (r->expected_ns + (r->online ? now - r->since : 0)) / period;
-		r->expected_ns = 0;
-		r->since = now;
+		if (l->rows[i].used && l->rows[i].period)
+			begin_epoch(&l->rows[i], &epoch);
 	}
 	begin_idle(l, cpus);
 	l->idle_told = ledger_total(l, OUTCOME_IDLE) + l->missed_told;

@@ -9,12 +9,19 @@
 
 #include "cmd/cprof-record/emit.h"
 
+/* Ticks of a CPU at one period. */
+struct ledger_epoch {
+	uint64_t since[2]; /* it began between these moments */
+	uint64_t period;
+	uint64_t runs;     /* of the sampling program on this CPU by then; 0 where the engine does not count them */
+};
+
 struct ledger_row {
 	bool used, online;
-	uint64_t since;       /* online and sampled since then */
-	uint64_t expected_ns; /* CPU time before that */
+	uint64_t since[2], runs, period; /* online and sampled at this period: as in struct ledger_epoch */
+	uint64_t expected_ns; /* CPU time before that, at this period */
 	uint64_t failed_ns;   /* since the last FAILED tick, of a CPU that cannot be sampled */
-	uint64_t expected;    /* ticks of the time before the rate changed last */
+	uint64_t expected;    /* ticks of the time at other periods, before */
 	uint64_t idle_ns;     /* the kernel's, when it was read last; 0: not yet, or not since the CPU is back */
 	uint64_t slept_ns;    /* idle time since the account began */
 	uint64_t idle_told;   /* ticks that were IDLE then */
@@ -50,8 +57,10 @@ struct ledger {
 };
 
 void ledger_release(struct ledger *l);
+/* What the engine does on the CPU at present, as an epoch that begins now. */
+struct ledger_epoch ledger_epoch_now(struct engine *e, unsigned int cpu, uint64_t now);
 /* The CPU is sampled from now on; it may have run without us since the moment given. */
-void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
+void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, const struct ledger_epoch *now);
 /* The CPU was online in that time and could not be sampled: its ticks are expected, and FAILED. */
 void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
@@ -73,8 +82,10 @@ uint64_t ledger_own_ns(const struct emit *emit);
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
 /* Other CPUs are sampled than before: the idle time of each counts while it is among them. */
 void ledger_sleep(struct ledger *l, const struct cpu_list *cpus);
-/* Ticks come in another rate from now on; period: that of before. cpus: as ledger_explain's. */
-void ledger_rate(struct ledger *l, const struct cpu_list *cpus, uint64_t now, uint64_t period);
+/* The CPU's ticks have another period from here on. */
+void ledger_change(struct ledger *l, unsigned int cpu, const struct ledger_epoch *e);
+/* Ticks come at another rate from now on, at the periods that the engine has. cpus: as ledger_explain's. */
+void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e, uint64_t now);
 /* Writes what changed. last: nothing more will come. */
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last);
 /* A segment begins. */

@@ -340,6 +340,15 @@ static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t lates
 	return next < latest ? next : latest;
 }
 
+static void tell_epoch(void *arg, unsigned int cpu, uint64_t before, uint64_t after)
+{
+	struct recorder *r = arg;
+	struct ledger_epoch epoch = ledger_epoch_now(r->engine, cpu, after);
+
+	epoch.since[0] = before;
+	ledger_change(&r->ledger, cpu, &epoch);
+}
+
 static void record(struct recorder *r)
 {
 	uint64_t end = r->o.seconds > 0 ? r->started + (uint64_t)(r->o.seconds * SECOND) : UINT64_MAX;
@@ -354,6 +363,8 @@ static void record(struct recorder *r)
 			break;
 		if (r->o.off_cpu && now >= r->settle_next)
 			steps_settle(r);
+		if (r->engine->ops->dither)
+			r->engine->ops->dither(r->engine, now, tell_epoch, r);
 		if (now < next_flush && !r->output.turn) {
 			steps_until(r, now - MARGIN);
 			continue;

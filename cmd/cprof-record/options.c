@@ -10,7 +10,7 @@
 #include "cmd/cli.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER };
 /* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
@@ -19,7 +19,7 @@ static const uint64_t off_cpu_default = 1000000;
 
 static const char usage[] =
 	"cprof-record [-KUqv] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
-	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [-e EVENT[/COUNT],...]\n"
+	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [--no-dither] [-e EVENT[/COUNT],...]\n"
 	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
 	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
@@ -292,6 +292,9 @@ static bool parse_how(struct options *o, int c)
 	case OPTION_MAX_COST:
 		o->max_cost = parse_percent("--max-cost", optarg) / 100;
 		return true;
+	case OPTION_NO_DITHER:
+		o->dither = false;
+		return true;
 	case OPTION_OFF_CPU:
 		o->off_cpu = true;
 		o->off_cpu_ns = optarg ? parse_short("--off-cpu", optarg) : off_cpu_default;
@@ -423,6 +426,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "ring", required_argument, NULL, OPTION_RING }, { "when", required_argument, NULL, OPTION_WHEN },
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
+		{ "no-dither", no_argument, NULL, OPTION_NO_DITHER },
 		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
 		{ 0 },
 	};
@@ -431,7 +435,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	int end = 1; /* of what is ours: the command stands behind -- */
 
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
-			       .mode = 0600 };
+			       .mode = 0600, .dither = true };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;

@@ -33,6 +33,7 @@ struct options {
 	size_t n_events;
 	unsigned int most;    /* samples of each of those in a second on a CPU, about; hardware has hertz */
 	unsigned int hertz;   /* now; it changes with max_cost, as most does */
+	bool dither;          /* the periods of ticks move */
 	double max_cost;      /* share of a CPU per CPU; 0: whatever it takes */
 	bool off_cpu;        /* waiting time, too */
 	uint64_t off_cpu_ns; /* waits are told of when they come to so much */

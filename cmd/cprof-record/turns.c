@@ -123,8 +123,8 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 	steps_until(r, now);
 	r->hurry = false;
 	turns_ledger(r, now, false);
-	ledger_rate(&r->ledger, &r->cpus, now, engine_period(&r->o));
 	r->o.hertz = hertz;
+	ledger_rate(&r->ledger, &r->cpus, r->engine, now);
 }
 
 /* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
