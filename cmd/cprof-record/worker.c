@@ -2,10 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/confine.h"
+#include "cmd/cprof-record/helper.h"
 #include "cmd/cprof-record/host.h"
 #include "common/base/le.h"
 
@@ -31,7 +30,6 @@ enum {
 	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
-	AGAIN_MS = 1000, /* between two beginnings of the process that forks */
 	READY_S = 2,     /* until another one has given up its privileges */
 	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
 	KEEP_BYTES = 1 << 20,
@@ -67,54 +65,23 @@ struct asked {
 
 struct worker {
 	struct worker_setup setup;
-	pid_t mother;
-	int sock; /* -1: there is no mother */
-	int poll; /* what sock is in */
-	uint64_t began; /* host_mono_ns; 0: the first one has not */
+	struct helper mother;
+	int poll; /* what its socket is in */
 	uint64_t losses;
 	struct asked *asked; /* in their order; the first `lost` are to be told so, up to `sent` they are with the mother */
 	size_t n, cap, sent, lost;
 	struct buf table, why;
 };
 
-/* Both ways a message goes with one descriptor, or with none where fd is -1. */
-static bool send_message(int sock, void *p, size_t n, int fd, int flags)
-{
-	union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
-	struct iovec v = { p, n };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		struct cmsghdr *c;
-
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-		c = CMSG_FIRSTHDR(&m);
-		c->cmsg_level = SOL_SOCKET;
-		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(fd));
-		memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	}
-	return sendmsg(sock, &m, MSG_NOSIGNAL | flags) == (ssize_t)n;
-}
-
-/* False with errno; 0 where the other side is gone. */
+/* False with errno; 0 where the other side is gone, or is not one of ours. */
 static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 {
-	union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof(int))]; } control = { 0 };
-	struct iovec v = { p, n };
-	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	ssize_t got;
+	size_t got = n;
+	bool good = helper_take(sock, p, &got, fd, flags);
 
-	*fd = -1;
-	got = recvmsg(sock, &m, MSG_CMSG_CLOEXEC | flags);
-	c = got >= 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(*fd)))
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	if (got >= 0 && (size_t)got != n)
+	if (good && got != n)
 		errno = 0;
-	return got == (ssize_t)n;
+	return good && got == n;
 }
 
 /* The worker: one file, one table. */
@@ -232,8 +199,8 @@ static bool answer(const struct mother *m, const struct question *q, int file)
 	if (pid > 0)
 		r.ended = wait_for(m, pid, &r);
 	/* Nobody else has the memfd then, and it does not change any more. */
-	told = send_message(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
-	       (errno == ETOOMANYREFS && send_message(m->sock, &r, sizeof(r), -1, 0));
+	told = helper_send(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
+	       (errno == ETOOMANYREFS && helper_send(m->sock, &r, sizeof(r), -1, 0));
 	if (table >= 0)
 		close(table);
 	return told;
@@ -249,27 +216,10 @@ static bool confine_mother(int sock, pid_t recorder)
 	       (CONFINE_SANITIZED || confine_limit(RLIMIT_AS, MEMORY, MEMORY));
 }
 
-/* A fork inherits the rings and tables that the recorder shares with the kernel. */
-static bool unmap_shared(void)
+static void be_mother(void *setup, int sock, pid_t recorder, bool again)
 {
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long start, end;
-	char line[PATH_MAX + 128], prot[5];
-	bool good = maps;
-
-	while (good && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, prot) == 3 && prot[3] == 's')
-			good = munmap((void *)start, end - start) == 0;
-	}
-	if (maps)
-		fclose(maps);
-	return good;
-}
-
-static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t recorder, bool again)
-{
-	struct mother m = { .setup = s, .sock = CONFINE_FIRST };
-	bool confined = (!again || unmap_shared()) && confine_mother(sock, recorder);
+	struct mother m = { .setup = setup, .sock = CONFINE_FIRST };
+	bool confined = (!again || helper_unmap_shared()) && confine_mother(sock, recorder);
 	struct question q;
 	sigset_t child;
 	int file;
@@ -278,7 +228,7 @@ static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t re
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	m.children = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (!confined || m.children < 0 || !send_message(m.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
+	if (!confined || m.children < 0 || !helper_send(m.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
 		_exit(STATUS_CONFINE);
 	while (take_message(m.sock, &q, sizeof(q), &file, 0)) {
 		if (!answer(&m, &q, file))
@@ -292,31 +242,22 @@ static _Noreturn void be_mother(const struct worker_setup *s, int sock, pid_t re
 static bool begin(struct worker *w)
 {
 	const struct timeval most = { .tv_sec = READY_S };
-	bool again = w->began;
-	pid_t self = getpid();
+	bool again = w->mother.began, heard;
 	struct report ready;
-	int pair[2], none;
-	bool heard;
+	int none;
 
-	w->began = host_mono_ns();
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return false;
-	w->sock = pair[0];
-	w->mother = fork();
-	if (w->mother == 0)
-		be_mother(&w->setup, pair[1], self, again);
-	close(pair[1]);
-	if (w->mother < 0)
+	if (!helper_begin(&w->mother, be_mother, &w->setup))
 		return false;
 	/* The first one may take as long as a busy machine does; another one must not hold up the sampling. */
 	if (again)
-		(void)!setsockopt(w->sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+		(void)!setsockopt(w->mother.sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	do
-		heard = take_message(w->sock, &ready, sizeof(ready), &none, 0);
+		heard = take_message(w->mother.sock, &ready, sizeof(ready), &none, 0);
 	while (!heard && errno == EINTR);
 	if (!heard)
 		errno = EPERM; /* it could not give up what it has */
-	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->sock, &(struct epoll_event){ EPOLLIN, { .fd = w->sock } }) == 0;
+	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->mother.sock,
+				  &(struct epoll_event){ EPOLLIN, { .fd = w->mother.sock } }) == 0;
 }
 
 struct worker *worker_new_as(const struct worker_setup *s)
@@ -327,8 +268,7 @@ struct worker *worker_new_as(const struct worker_setup *s)
 	if (!w)
 		return NULL;
 	w->setup = *s;
-	w->sock = -1;
-	w->mother = -1;
+	w->mother = (struct helper)HELPER_NONE;
 	w->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll >= 0 && begin(w))
 		return w;
@@ -353,36 +293,11 @@ uint64_t worker_losses(const struct worker *w)
 	return w->losses;
 }
 
-static void end_mother(struct worker *w)
-{
-	uint64_t until = host_mono_ns() + 2 * GRACE_MS * (uint64_t)1000000;
-
-	if (w->sock >= 0) {
-		shutdown(w->sock, SHUT_RDWR); /* a command that was forked and does not run yet has it too */
-		close(w->sock);
-		w->sock = -1;
-	}
-	/* It ends its worker first, so that nobody's zombie is left. */
-	for (useconds_t pause = 50; w->mother > 0; pause = pause < 10000 ? pause * 2 : pause) {
-		pid_t got = waitpid(w->mother, NULL, WNOHANG);
-
-		if (got != 0) { /* or somebody ignores SIGCHLD: then the kernel does it */
-			w->mother = -1;
-		} else if (host_mono_ns() > until) {
-			kill(w->mother, SIGKILL);
-			waitpid(w->mother, NULL, 0);
-			w->mother = -1;
-		} else {
-			usleep(pause);
-		}
-	}
-}
-
 /* Another mother, if that is not too soon. */
 static void begin_again(struct worker *w)
 {
-	if (host_mono_ns() - w->began >= AGAIN_MS * (uint64_t)1000000 && !begin(w))
-		end_mother(w);
+	if (helper_may_begin(&w->mother) && !begin(w))
+		helper_end(&w->mother);
 }
 
 static bool send_question(const struct worker *w, uint32_t id, int fd)
@@ -393,7 +308,7 @@ static bool send_question(const struct worker *w, uint32_t id, int fd)
 		errno = EAGAIN;
 		return false;
 	}
-	return send_message(w->sock, &q, sizeof(q), fd, MSG_DONTWAIT);
+	return helper_send(w->mother.sock, &q, sizeof(q), fd, MSG_DONTWAIT);
 }
 
 /* The last is what a user without privileges meets who has many descriptors on their way. */
@@ -406,9 +321,9 @@ bool worker_ask(struct worker *w, uint32_t id, int fd)
 {
 	struct asked a = { id, -1 };
 
-	if (w->sock < 0)
+	if (w->mother.sock < 0)
 		begin_again(w);
-	if (w->sock < 0 || fd < 0) {
+	if (w->mother.sock < 0 || fd < 0) {
 		errno = fd < 0 ? EBADF : EPIPE;
 		return false;
 	}
@@ -546,11 +461,11 @@ static enum worker_said judge(struct worker *w, const struct report *r, int tabl
 /* The mother is lost, and with her what she was asked; or all, as long as there is no other one. */
 static void lose_mother(struct worker *w)
 {
-	end_mother(w);
+	helper_end(&w->mother);
 	w->losses++;
 	w->lost = w->sent;
 	begin_again(w);
-	if (w->sock < 0)
+	if (w->mother.sock < 0)
 		w->lost = w->n;
 }
 
@@ -567,15 +482,15 @@ static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
 /* False with EAGAIN or EINTR: nothing yet; with anything else: there will be nothing more. */
 static bool take_report(const struct worker *w, int timeout_ms, struct report *r, int *table)
 {
-	struct pollfd p = { w->sock, POLLIN, 0 };
-	bool got = take_message(w->sock, r, sizeof(*r), table, MSG_DONTWAIT);
+	struct pollfd p = { w->mother.sock, POLLIN, 0 };
+	bool got = take_message(w->mother.sock, r, sizeof(*r), table, MSG_DONTWAIT);
 
 	if (!got && errno == EAGAIN && w->n > 0 && timeout_ms != 0) {
 		if (poll(&p, 1, timeout_ms) <= 0) {
 			errno = EAGAIN;
 			return false;
 		}
-		got = take_message(w->sock, r, sizeof(*r), table, MSG_DONTWAIT);
+		got = take_message(w->mother.sock, r, sizeof(*r), table, MSG_DONTWAIT);
 	}
 	if (got && w->sent > 0 && w->asked[0].id == r->id)
 		return true;
@@ -598,7 +513,7 @@ enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_ans
 	buf_clear(&w->table);
 	if (w->lost > 0)
 		return tell_loss(w, a);
-	if (w->sock < 0)
+	if (w->mother.sock < 0)
 		return WORKER_NOTHING;
 	send_waiting(w);
 	if (!take_report(w, timeout_ms, &r, &table)) {
@@ -619,7 +534,7 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
-	end_mother(w);
+	helper_end(&w->mother);
 	if (w->poll >= 0)
 		close(w->poll);
 	while (w->n > 0)
