@@ -302,6 +302,12 @@ static void say_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t
 	put(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
 }
 
+bool emit_awaits(const struct emit *e, const struct change_effect *effect)
+{
+	return !e->hurry && effect->mapped && effect->proc->segment == e->segment &&
+	       procs_awaits(e->procs, effect->mapped, host_mono_ns());
+}
+
 void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect)
 {
 	if (c->kind == CHANGE_KSYM)
@@ -456,6 +462,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 
 	if (!t)
 		return EMIT_NO_MEMORY;
+	if (!e->hurry && t->proc->segment != e->segment && procs_awaits_any(e->procs, t->proc, host_mono_ns()))
+		return EMIT_WAITS; /* for who its files are */
 	if (s->what == SAMPLE_WAIT) /* the wait itself ended before the queue behind it, and is told of first */
 		say_task(e, t, s->time - ((const struct wait *)s)->ns[WAIT_CPU]);
 	else if (s->what != SAMPLE_STACK)

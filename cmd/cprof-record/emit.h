@@ -67,6 +67,7 @@ struct emit {
 	struct tree tree;
 	struct callers *callers; /* EMIT_CALLERS, by a hash */
 	uint32_t said_frames, said_nodes;
+	bool hurry; /* nothing waits any more */
 	bool said_vdso;
 	bool sideband_lost; /* since then mappings may be missing */
 	uint32_t segment;
@@ -99,12 +100,13 @@ void emit_release(struct emit *e);
 void emit_segment(struct emit *e, uint64_t now);
 bool emit_segment_due(const struct emit *e, uint64_t now);
 void emit_end(struct emit *e, uint64_t now, enum end_reason reason);
-/* A change that procs has taken in. */
+/* A change that procs has taken in. Before it a mapping may have to wait for the build ID of its file. */
+bool emit_awaits(const struct emit *e, const struct change_effect *effect);
 void emit_change(struct emit *e, const struct change *c, const struct change_effect *effect);
 enum emitted {
 	EMIT_WRITTEN,
 	EMIT_NO_MEMORY, /* it counts as such */
-	EMIT_WAITS,     /* its stack needs a table that is being made: nothing is written, try again */
+	EMIT_WAITS,     /* its stack needs a table that is being made, or a file its build ID: nothing is written, try again */
 };
 
 enum emitted emit_sample(struct emit *e, const struct sample_head *s);

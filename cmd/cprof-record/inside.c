@@ -38,17 +38,32 @@ bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid)
 	return ok;
 }
 
-int inside_find(int root, const char *name)
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20 /* Linux 5.12 */
+#endif
+
+static int find(int root, const char *name, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
 	};
-	int fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+
+	return (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
+}
+
+int inside_find(int root, const char *name)
+{
+	int fd = find(root, name, 0);
 
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before 5.6, or an old seccomp filter */
 		fd = openat(root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	return fd;
+}
+
+int inside_find_cached(int root, const char *name)
+{
+	return find(root, name, RESOLVE_CACHED);
 }
 
 int inside_open(int handle)
@@ -56,5 +71,5 @@ int inside_open(int handle)
 	char name[INSIDE_ROOM];
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", handle);
-	return open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }

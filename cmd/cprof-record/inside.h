@@ -25,6 +25,8 @@ bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid);
  * device may do something, a pipe may block. Symbolic links of a container end in its own root. -1: errno.
  */
 int inside_find(int root, const char *name);
+/* The same without asking any file system: errno is EAGAIN where the kernel has not all of it in memory. */
+int inside_find_cached(int root, const char *name);
 /* Opens the file behind a handle that was found to be a regular file. -1: errno. */
 int inside_open(int handle);
 

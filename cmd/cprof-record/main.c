@@ -37,6 +37,7 @@ enum {
 	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	REST_AFTER = SECOND, /* of nothing but samples of what is known */
+	SILENT_AT_START = 2,          /* so many file systems that do not answer are waited for before the recording begins */
 	STALL_MS = 1000,              /* an output that takes nothing for so long behind a signal is told */
 	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
 	HIT_FRAMES = 8,               /* between the place of a tracepoint and its program, no more */
@@ -503,6 +504,9 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	ksym_idle(r->emit.ksym, &idle);
 	procs_init(&r->procs);
+	r->opener = r->procs.opener = opener_new();
+	if (!r->opener)
+		cli_die(STATUS_SYSTEM, "no process to open files: %s", strerror(errno));
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !tables_init(&r->tables, &r->procs))
 		cli_die(STATUS_SYSTEM, "no process to read unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
@@ -528,7 +532,9 @@ static void start(struct recorder *r)
 {
 	struct buf error = { 0 };
 
+	r->procs.patient = SILENT_AT_START;
 	snapshot(r);
+	r->procs.patient = 0;
 	r->emit.options = &r->o;
 	r->emit.engine = r->engine;
 	r->emit.procs = &r->procs;
@@ -540,6 +546,7 @@ static void start(struct recorder *r)
 	r->settled[0] = r->settled[1] = r->settled_end[0] = r->settled_end[1] = r->emit.waits_since = host_mono_ns();
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
+	epoll_ctl(r->epoll, EPOLL_CTL_ADD, opener_fd(r->opener), &(struct epoll_event){ EPOLLIN, { .fd = opener_fd(r->opener) } });
 	if (r->emit.spaces)
 		epoll_ctl(r->epoll, EPOLL_CTL_ADD, worker_fd(r->tables.worker),
 			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
@@ -585,6 +592,7 @@ int main(int argc, char **argv)
 	wait_for_hooks(&r);
 	say_metrics(&r, r.stopped, true);
 	metrics_close(&r);
+	opener_free(r.opener);
 	output_release(&r.output);
 	emit_release(&r.emit);
 	ksym_free(r.emit.ksym);

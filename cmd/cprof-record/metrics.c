@@ -92,6 +92,12 @@ static void put_costs(struct buf *out, const struct ledger *l)
 	    (double)l->table_losses);
 }
 
+static void put_files(struct buf *out, const struct recorder *r)
+{
+	one(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
+	    (double)opener_left_out(r->opener));
+}
+
 static void put_output(struct buf *out, const struct recorder *r)
 {
 	const struct output *o = &r->output;
@@ -198,6 +204,7 @@ bool metrics_write(struct recorder *r, uint64_t now, bool last)
 	put_stacks(&text, r);
 	put_origins(&text, r);
 	put_costs(&text, &r->ledger);
+	put_files(&text, r);
 	put_output(&text, r);
 	good = write_text(r, &text);
 	buf_release(&text);

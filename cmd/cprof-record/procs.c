@@ -212,17 +212,55 @@ static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *
 	return true;
 }
 
-static void identify(struct exe *e, uint32_t pid, const struct change *c)
+static void identify(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
 {
+	struct exe *e = &ps->exes[at];
+
+	if (!snapshot_ask_identity(ps, pid, c, ++ps->questions, at))
+		return;
+	e->question = ps->questions;
+	e->asked = host_mono_ns();
+	ps->unidentified++;
+}
+
+static void end_question(struct procs *ps, struct exe *e)
+{
+	ps->unidentified -= e->question != 0;
+	e->question = 0;
+}
+
+void procs_identified(struct procs *ps, const struct opener_answer *a)
+{
+	struct exe *e = a->place < ps->n_exes ? &ps->exes[a->place] : NULL;
 	struct buf id = { 0 };
 
-	snapshot_identify(pid, c, &id);
+	if (!e || !e->key || e->question != a->id)
+		return;
+	end_question(ps, e);
+	buf_bytes(&id, a->build_id.p, a->build_id.n);
 	if (id.failed || id.n == 0) {
 		buf_release(&id);
 		return;
 	}
 	e->build_id = buf_view(&id);
 	e->read_id = id.p; /* taken over */
+}
+
+bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now)
+{
+	const struct exe *e = m->file ? &ps->exes[m->file - 1] : NULL;
+
+	return e && e->question && now - e->asked < OPENER_PATIENCE;
+}
+
+bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now)
+{
+	if (ps->unidentified == 0)
+		return false;
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+		if (procs_awaits(ps, m, now))
+			return true;
+	return false;
 }
 
 /* The file of a mapping: index + 1, or 0. */
@@ -254,7 +292,7 @@ static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
 		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
 		if (c->build_id.n == 0 && c->inode)
-			identify(e, pid, c);
+			identify(ps, at, pid, c);
 	}
 	buf_release(&key);
 	if (!good)
@@ -281,6 +319,7 @@ static void free_exe(struct procs *ps, uint32_t at)
 		idmap_remove(&ps->exe_keys, hash);
 	if (ps->exe_gone)
 		ps->exe_gone(ps->exe_gone_arg, e);
+	end_question(ps, e);
 	free_exe_text(e);
 	*e = (struct exe){ 0 };
 	ps->free_exes[ps->n_free++] = at;

@@ -8,6 +8,7 @@
 #ifndef CPROF_RECORD_PROCS_H
 #define CPROF_RECORD_PROCS_H
 
+#include "cmd/cprof-record/opener.h"
 #include "cmd/cprof-record/sideband.h"
 #include "common/base/hash.h"
 #include "common/capture/maps.h"
@@ -25,6 +26,8 @@ struct exe {
 	uint32_t segment; /* the segment that knows it, and its id there */
 	uint64_t id;
 	uint32_t table; /* its number among the unwind tables; 0: none yet */
+	uint32_t question; /* the opener is asked for its build ID by this number; 0: it is not */
+	uint64_t asked;
 };
 
 /*
@@ -118,6 +121,10 @@ struct procs {
 	void (*exe_gone)(void *arg, struct exe *x); /* an executable is forgotten */
 	void *exe_gone_arg;
 	uint64_t serials;
+	struct opener *opener; /* lent; NULL: no file is opened */
+	unsigned int patient;  /* before there are samples: so many file systems may not answer */
+	uint32_t questions;
+	size_t unidentified;   /* exes that are asked for */
 	bool failed;            /* memory ran out once: something is missing */
 };
 
@@ -146,17 +153,25 @@ void procs_bury(struct procs *ps, struct proc *p, uint64_t time);
  */
 void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, struct proc *p), void *arg);
 
+/* An answer that the opener gave to one of our questions. */
+void procs_identified(struct procs *ps, const struct opener_answer *a);
+/*
+ * Is the opener asked for the build ID of this mapping's file, or of one of the process's, and not for longer than it may
+ * take? Then what tells of the file should wait.
+ */
+bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now);
+bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now);
+
 /* For snapshot.c. */
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
 /*
- * The build ID of a file that was just mapped, where the kernel tells none: of the file itself, for which
- * the process's own view is asked, and which must be the one with the device and inode that were mapped.
+ * Asks for the build ID of a file that was just mapped, where the kernel tells none; and for the file of a mapping. It is the
+ * one with the device and inode that were mapped, or with the build ID. False: there is none of whom anybody could be asked.
  */
-void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id);
-/* The file of a mapping as the process sees it, or saw it; -1 where it is not to be had, or is another by now. */
-int snapshot_open(uint32_t pid, const struct map *m, const struct exe *x);
+bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
+bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place);
 /* Takes out the mappings that /proc does not know any more. */
 void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */

@@ -16,6 +16,7 @@ struct recorder {
 	struct procs procs;
 	struct queue queue;
 	struct emit emit;
+	struct opener *opener;
 	struct tables tables;
 	struct spaces spaces;
 	struct ledger ledger;
@@ -44,6 +45,12 @@ struct recorder {
 	bool progress;
 	struct promise promise; /* of --max-cost */
 	struct notify notify;
+	struct held {
+		bool is;
+		uint64_t time;
+		uint32_t pid;
+		uint64_t start;
+	} held; /* a mapping that was taken in, and waits in the queue to be told of */
 	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;

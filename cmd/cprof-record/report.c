@@ -62,6 +62,9 @@ void report_complaints(struct recorder *r)
 	complaint = jitdumps_complaint(r->emit.jitdumps);
 	if (complaint)
 		complain(r, complaint);
+	complaint = opener_complaint(r->opener);
+	if (complaint)
+		complain(r, complaint);
 	if (r->tables.complaint.n)
 		complain(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
@@ -151,6 +154,14 @@ static void print_stacks(const struct recorder *r)
 		fprintf(stderr, ", room for tables was short %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }
 
+static void print_left_out(const struct recorder *r)
+{
+	uint64_t n = opener_left_out(r->opener);
+
+	if (n)
+		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
+}
+
 static void print_samples(const struct recorder *r)
 {
 	uint64_t ticks = ledger_total(&r->ledger, OUTCOME_EMITTED);
@@ -192,6 +203,7 @@ void report_summary(const struct recorder *r)
 		r->emit.processes == 1 ? "" : "es", wall, output_bytes(&r->output));
 	print_losses(r);
 	print_stacks(r);
+	print_left_out(r);
 	print_cost(r, wall);
 	fputc('\n', stderr);
 	if (r->o.no_tables && ends_of(r->emit.roots).stacks)

@@ -7,13 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/elfid.h"
 #include "cmd/cprof-record/procs.h"
-#include "common/elf/elffile.h"
 
 /* include/uapi/linux/fs.h, 6.11: declared here, so that older headers will do. */
 struct procmap_query {
@@ -83,6 +79,18 @@ static bool query_unnamed(int fd, struct procmap_query *q)
 	return true;
 }
 
+/* The build ID, of a file that the kernel can read without waiting for anybody. */
+static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *of, uint8_t *id, uint32_t cap)
+{
+	struct procmap_query q = { .size = sizeof(q), .query_flags = QUERY_EXEC, .query_addr = of->vma_start,
+				   .build_id_size = cap, .build_id_addr = (uintptr_t)id };
+
+	if (of->inode == 0 || (ps->opener && !opener_is_local(ps->opener, of->dev_major, of->dev_minor)) ||
+	    ioctl(fd, QUERY, &q) < 0 || q.vma_start != of->vma_start || q.inode != of->inode)
+		return 0;
+	return q.build_id_size;
+}
+
 /*
  * By ioctl, which gives build IDs without opening a file. False: this kernel has none. Bare: only where
  * something is mapped, which takes 1 µs a mapping instead of 40.
@@ -98,9 +106,7 @@ static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
 
 		q = (struct procmap_query){ .size = sizeof(q), .query_flags = QUERY_EXEC | QUERY_NEXT,
 					    .query_addr = at, .vma_name_size = bare ? 0 : sizeof(name),
-					    .vma_name_addr = bare ? 0 : (uintptr_t)name,
-					    .build_id_size = bare ? 0 : sizeof(id),
-					    .build_id_addr = bare ? 0 : (uintptr_t)id };
+					    .vma_name_addr = bare ? 0 : (uintptr_t)name };
 		if (ioctl(fd, QUERY, &q) < 0 && !(errno == ENAMETOOLONG && query_unnamed(fd, &q)))
 			return errno == ENOENT || errno == ESRCH || at != 0;
 		c.start = q.vma_start;
@@ -110,8 +116,8 @@ static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
 		c.major = q.dev_major;
 		c.minor = q.dev_minor;
 		c.inode = q.inode;
-		c.build_id = (struct slice){ id, q.build_id_size };
 		c.text = (struct slice){ (uint8_t *)name, q.vma_name_size ? strnlen(name, q.vma_name_size) : 0 };
+		c.build_id = (struct slice){ id, bare ? 0 : query_id(ps, fd, &q, id, sizeof(id)) };
 		add_map(ps, p, &c);
 	}
 }
@@ -168,76 +174,56 @@ static uint32_t task_with_memory(uint32_t pid)
 	return found ? found : pid;
 }
 
-/* Tries the places where a mapped file can be found; good(arg, fd) says whether it is the one. */
-static int find_mapped(uint32_t pid, uint64_t start, uint64_t end, struct slice name, bool (*good)(void *arg, int fd),
-		       void *arg)
+/* Is there a file of which somebody could be asked? */
+static bool is_file(const struct change *c)
 {
-	struct buf path = { 0 };
-	int fd = -1;
-
-	pid = task_with_memory(pid);
-	for (int i = 0; i < 3 && fd < 0; i++) {
-		buf_clear(&path);
-		if (i == 0) /* may want a right that we have not, or the process has gone on */
-			buf_printf(&path, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, pid, start, end);
-		else if (i == 1)
-			buf_printf(&path, "/proc/%u/root%.*s", pid, (int)name.n, (const char *)name.p);
-		else /* it is no more: then our file of this name, if it was the same */
-			buf_printf(&path, "%.*s", (int)name.n, (const char *)name.p);
-		fd = open(buf_cstr(&path), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd >= 0 && !good(arg, fd)) {
-			close(fd);
-			fd = -1;
-		}
-	}
-	buf_release(&path);
-	return fd;
+	return is_path(c->text) && c->inode && !(c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0);
 }
 
-static bool is_changed_file(void *arg, int fd)
+static struct opener_question question_of(uint32_t pid, const struct change *c)
 {
-	const struct change *c = arg;
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && st.st_ino == c->inode && major(st.st_dev) == c->major && minor(st.st_dev) == c->minor;
+	return (struct opener_question){ .want = OPENER_IDENTITY, .pid = task_with_memory(pid), .start = c->start,
+					 .end = c->start + c->length, .major = c->major, .minor = c->minor,
+					 .inode = c->inode, .path = c->text };
 }
 
-void snapshot_identify(uint32_t pid, const struct change *c, struct buf *id)
+bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
 {
-	int fd;
+	struct opener_question q;
 
-	if (!is_path(c->text) || (c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0))
-		return;
-	fd = find_mapped(pid, c->start, c->start + c->length, c->text, is_changed_file, (void *)c);
-	if (fd >= 0) {
-		elf_build_id_fd(fd, id);
-		close(fd);
-	}
-}
-
-/*
- * By device and inode; or by the build ID: the kernel may have given only that, and a copy of the same build at the
- * same path in another root is the same file here.
- */
-static bool is_exe(void *arg, int fd)
-{
-	const struct exe *x = arg;
-	struct buf id = { 0 };
-	struct stat st;
-	bool same;
-
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+	if (!ps->opener || !is_file(c))
 		return false;
-	if (x->inode && st.st_ino == x->inode && major(st.st_dev) == x->major && minor(st.st_dev) == x->minor)
-		return true;
-	same = x->build_id.n && elf_build_id_fd(fd, &id) && elf_same_build(x->build_id, buf_view(&id));
-	buf_release(&id);
-	return same;
+	q = question_of(pid, c);
+	q.id = id;
+	q.place = place;
+	return opener_ask(ps->opener, &q);
 }
 
-int snapshot_open(uint32_t pid, const struct map *m, const struct exe *x)
+/* Before there are samples the answer is waited for: side-band tells of the same files by their build IDs. */
+static void identify_now(struct procs *ps, uint32_t pid, const struct change *c, struct buf *id)
 {
-	return is_path(x->path) ? find_mapped(pid, m->start, m->end, x->path, is_exe, (void *)x) : -1;
+	struct opener_question q;
+	struct opener_answer a;
+
+	if (!ps->opener || !ps->patient || !is_file(c))
+		return;
+	q = question_of(pid, c);
+	if (opener_wait(ps->opener, &q, &a)) {
+		buf_bytes(id, a.build_id.p, a.build_id.n);
+		ps->patient -= a.said == OPENER_SILENT;
+	}
+}
+
+bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place)
+{
+	struct opener_question q = { .want = OPENER_FILE, .id = id, .place = place, .start = m->start, .end = m->end,
+				     .major = x->major, .minor = x->minor, .inode = x->inode, .path = x->path,
+				     .build_id = x->build_id };
+
+	if (!ps->opener || !is_path(x->path))
+		return false;
+	q.pid = task_with_memory(pid);
+	return opener_ask(ps->opener, &q);
 }
 
 static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
@@ -255,8 +241,8 @@ static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
 	c.prot = 4 | (prot[0] == 'r') | (prot[1] == 'w') << 1;
 	if (!bare)
 		c.text = (struct slice){ (uint8_t *)line + name, unescape(line + name) };
-	if (!bare && c.inode)
-		snapshot_identify(p->pid, &c, &id);
+	if (!bare)
+		identify_now(ps, p->pid, &c, &id);
 	c.build_id = buf_view(&id);
 	add_map(ps, p, &c);
 	buf_release(&id);

@@ -30,14 +30,38 @@ static bool stirs(const struct change *c)
 	       (c->kind != CHANGE_FORK || (c->pid != c->ppid && c->ppid != KTHREADD));
 }
 
-static void apply_change(struct recorder *r, const struct item *i)
+/* The mapping that was taken in before, and waited since then to be told of. */
+static struct change_effect taken_in(const struct recorder *r, const struct change *c)
+{
+	struct proc *p = procs_find(&r->procs, c->pid);
+	const struct map *m = p ? maps_find(&p->maps, c->start) : NULL;
+
+	return (struct change_effect){ .proc = p, .mapped = m };
+}
+
+/* What it means for others than the stream. */
+static struct change_effect take_in(struct recorder *r, const struct change *c)
+{
+	struct change_effect effect;
+
+	if (c->kind == CHANGE_FORK && c->pid != c->ppid && options_targeted(&r->o))
+		r->engine->ops->follow(r->engine, c->ppid, c->pid);
+	procs_apply(&r->procs, c, &effect);
+	if (r->emit.spaces)
+		tell_spaces(r, c, &effect);
+	targets_change(&r->targets, c, &effect);
+	return effect;
+}
+
+/* False: it waits. */
+static bool apply_change(struct recorder *r, const struct item *i)
 {
 	bool own = r->engine->by_cpu; /* the trailer: of the side-band's own events, or of perf's samples */
 	struct change_effect effect;
 	struct change c;
 
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
-		return;
+		return true;
 	if (stirs(&c))
 		r->stirred = i->time;
 	if (c.kind == CHANGE_LOST) {
@@ -45,15 +69,19 @@ static void apply_change(struct recorder *r, const struct item *i)
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
 		r->emit.sideband_lost = r->spaces.lost = true;
-		return;
+		return true;
 	}
-	if (c.kind == CHANGE_FORK && c.pid != c.ppid && options_targeted(&r->o))
-		r->engine->ops->follow(r->engine, c.ppid, c.pid);
-	procs_apply(&r->procs, &c, &effect);
-	if (r->emit.spaces)
-		tell_spaces(r, &c, &effect);
-	targets_change(&r->targets, &c, &effect);
+	if (r->held.is && r->held.time == i->time && r->held.pid == c.pid && r->held.start == c.start)
+		effect = taken_in(r, &c);
+	else
+		effect = take_in(r, &c);
+	if (emit_awaits(&r->emit, &effect)) {
+		r->held = (struct held){ true, i->time, c.pid, c.start };
+		return false;
+	}
+	r->held.is = false;
 	emit_change(&r->emit, &c, &effect);
+	return true;
 }
 
 size_t steps_row_of(const struct recorder *r, const struct sample_head *s)
@@ -85,20 +113,36 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 static size_t apply(struct recorder *r, size_t ripe)
 {
 	for (size_t i = 0; i < ripe; i++) {
-		if (r->queue.items[i].kind == ITEM_SIDEBAND)
-			apply_change(r, &r->queue.items[i]);
-		else if (r->queue.items[i].kind == ITEM_CODE)
+		if (r->queue.items[i].kind == ITEM_SIDEBAND) {
+			if (!apply_change(r, &r->queue.items[i]))
+				return i;
+		} else if (r->queue.items[i].kind == ITEM_CODE) {
 			emit_code(&r->emit, &r->queue.items[i], queue_bytes(&r->queue, &r->queue.items[i]));
-		else if (!apply_sample(r, &r->queue.items[i]))
+		} else if (!apply_sample(r, &r->queue.items[i])) {
 			return i;
+		}
 	}
 	return ripe;
+}
+
+/* What has been opened meanwhile. */
+static void take_opened(struct recorder *r)
+{
+	struct opener_answer a;
+
+	while (opener_take(r->opener, host_mono_ns(), &a)) {
+		if (a.want == OPENER_IDENTITY)
+			procs_identified(&r->procs, &a);
+		else
+			tables_opened(&r->tables, &a, host_mono_ns());
+	}
 }
 
 bool steps_until(struct recorder *r, uint64_t until)
 {
 	size_t ripe, done;
 
+	take_opened(r);
 	if (r->emit.spaces)
 		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
@@ -106,6 +150,7 @@ bool steps_until(struct recorder *r, uint64_t until)
 	ripe = queue_ripe(&r->queue, until);
 	r->spaces.hurry = r->hurry || queue_waiting(&r->queue) > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
+	r->emit.hurry = r->spaces.hurry;
 	done = apply(r, ripe);
 	queue_drop(&r->queue, done);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
@@ -153,13 +198,18 @@ uint64_t steps_waits_since(const struct recorder *r)
 	return oldest > r->settled_end[0] ? r->settled[0] : oldest > r->settled_end[1] ? r->settled[1] : 0;
 }
 
+static void wait_for_helpers(const struct recorder *r)
+{
+	struct pollfd fds[] = { { r->emit.spaces ? worker_fd(r->tables.worker) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
+
+	poll(fds, 2, 10);
+}
+
 void steps_write(struct recorder *r, uint64_t now)
 {
 	poll(NULL, 0, MARGIN / 1000000);
 	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST) {
-		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
-
-		poll(&worker, 1, 10);
+		wait_for_helpers(r);
 	}
 }
 
@@ -172,8 +222,6 @@ void steps_settle_whole(struct recorder *r)
 void steps_finish(struct recorder *r)
 {
 	while (!steps_until(r, UINT64_MAX)) {
-		struct pollfd worker = { worker_fd(r->tables.worker), POLLIN, 0 };
-
-		poll(&worker, 1, 10);
+		wait_for_helpers(r);
 	}
 }

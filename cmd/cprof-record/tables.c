@@ -22,6 +22,7 @@ void tables_release(struct tables *t)
 {
 	worker_free(t->worker);
 	free(t->items);
+	free(t->copies);
 	buf_release(&t->complaint);
 	*t = (struct tables){ 0 };
 }
@@ -140,12 +141,33 @@ static void say_lost(struct tables *t, uint32_t number)
 	t->losses = worker_losses(t->worker);
 }
 
+/* A copy that the worker reads. */
+static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
+{
+	if (!grow_array(&t->copies, &t->cap_copies, t->n_copies, sizeof(*t->copies)))
+		return;
+	t->copies[t->n_copies++] = (struct table_copy){ question, bytes };
+	opener_hold(t->procs->opener, bytes);
+}
+
+static void let_copy_go(struct tables *t, uint32_t question)
+{
+	for (size_t i = 0; i < t->n_copies; i++) {
+		if (t->copies[i].question != question)
+			continue;
+		opener_let_go(t->procs->opener, t->copies[i].bytes);
+		t->copies[i] = t->copies[--t->n_copies];
+		return;
+	}
+}
+
 static void take(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 	struct buf why = { 0 };
 
 	t->cpu_ns += a->cpu_ns;
+	let_copy_go(t, a->id);
 	if (number == 0)
 		return;
 	t->items[number].touched = now;
@@ -183,23 +205,53 @@ static int open_vdso(void)
 	return fd;
 }
 
+/* Not to be had through this process: maybe through the next one. */
+static void give_up(struct tables *t, uint32_t number, uint64_t now)
+{
+	t->items[number].retry = now + RETRY;
+	store_mark(t->store, number, UNWIND_FILE_NONE);
+}
+
+/* The file is there: so is its table, once the worker has made it. */
+static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t now)
+{
+	if (fd >= 0 && worker_ask(t->worker, t->items[number].question, fd))
+		return true;
+	if (fd >= 0 && errno == EPIPE)
+		say_lost(t, number);
+	give_up(t, number, now);
+	return false;
+}
+
 static void ask(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
 {
 	const struct exe *x = &t->procs->exes[m->file - 1];
 	struct table *f = &t->items[number];
-	int fd = slice_is(x->path, "[vdso]") ? open_vdso() : snapshot_open(p->pid, m, x);
+	bool is_vdso = slice_is(x->path, "[vdso]");
+	int fd = is_vdso ? open_vdso() : -1;
 
 	f->question = ++t->questions;
-	if (fd >= 0 && worker_ask(t->worker, f->question, fd))
-		f->asked = now;
-	else if (fd >= 0 && errno == EPIPE)
-		say_lost(t, number);
-	if (!f->asked) /* not to be had through this process: maybe through the next one */
-		f->retry = now + RETRY;
-	if (!f->asked)
-		store_mark(t->store, number, UNWIND_FILE_NONE);
+	f->asked = now;
+	if (is_vdso)
+		ask_worker(t, number, fd, now);
+	else if (!snapshot_ask_file(t->procs, p->pid, m, x, f->question, number))
+		give_up(t, number, now);
 	if (fd >= 0)
 		close(fd);
+}
+
+void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now)
+{
+	uint32_t number = asked_by(t, a->id);
+
+	if (number && a->said == OPENER_SILENT) {
+		t->items[number].asked = 0;
+		store_mark(t->store, number, UNWIND_FILE_NONE); /* for good: it is not asked again */
+	} else if (number && ask_worker(t, number, a->fd, now) && a->copied) {
+		hold_copy(t, a->id, a->size);
+	}
+	if (a->fd >= 0)
+		close(a->fd);
 }
 
 bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)

@@ -15,7 +15,7 @@
 struct table {
 	uint32_t exe;     /* index in procs' exes */
 	bool used;        /* this number is one */
-	uint64_t asked;   /* the worker was, then; 0: it was not */
+	uint64_t asked;   /* the opener was, then, and behind it the worker; 0: they were not */
 	uint32_t question; /* and by this number, which is no other's: file numbers are used again */
 	uint64_t touched; /* a stack went through it last */
 	uint64_t retry;   /* refused until then */
@@ -27,6 +27,11 @@ struct tables {
 	struct procs *procs;
 	struct table *items; /* by file number */
 	size_t n, cap;
+	struct table_copy {
+		uint32_t question;
+		uint64_t bytes;
+	} *copies; /* of files that are not local */
+	size_t n_copies, cap_copies;
 	/* Totals. */
 	uint64_t built, refused, evicted, failed;
 	uint32_t questions;
@@ -52,6 +57,8 @@ void tables_forget(struct tables *t, uint32_t number, uint64_t now);
  * waiting for the answer. Else what the store says of the file is final for this stack.
  */
 bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now);
+/* The opener's answer to one of our questions; its descriptor is taken over. */
+void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now);
 /* A stack went through it. */
 static inline void tables_touch(struct tables *t, uint32_t number, uint64_t now)
 {

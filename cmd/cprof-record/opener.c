@@ -1,0 +1,427 @@
+#include "cmd/cprof-record/opener.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/helper.h"
+#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/inside.h"
+#include "cmd/cprof-record/openings.h"
+
+enum {
+	LOCAL, REMOTE, LANES,
+	ON_THEIR_WAY = 16, /* questions in a socket */
+	TRIES = 2,         /* a question whose process died so often is given up */
+	DEVICES_MOST = 64, /* that did not answer; more: no remote file is opened any more */
+	BLIND_MOST = 16,   /* questions that were not answered, nobody knows by which device; more: likewise */
+	KILLED_MOST = 64,
+	COPIES_MOST = 32 << 20, /* bytes: with more in use no other copy is begun */
+	BUSY_TIMES = 5,    /* so many times as patient with a process that runs, or would if it had a CPU */
+};
+
+struct asked {
+	struct openings_ask *ask;
+	size_t n; /* bytes */
+	unsigned int tries;
+};
+
+struct lane {
+	struct helper h;
+	struct asked *asked; /* in their order; the first `sent` are with the process */
+	size_t n, cap, sent;
+	uint64_t cpu_ns;    /* of the process, as it said last */
+	uint64_t since;     /* the first one is with it since then */
+	bool touches;       /* this device, for the first one */
+	uint64_t major, minor;
+};
+
+struct opener {
+	struct lane lanes[LANES];
+	int poll;
+	struct openings own; /* what a process that is forked inherits */
+	pid_t killed[KILLED_MOST];
+	size_t n_killed;
+	uint64_t blind, left_out, silent;
+	uint64_t cpu_ns;
+	uint64_t copies; /* bytes that are in use */
+	bool shut; /* no remote file is opened any more */
+	struct buf complaint;
+	bool lent;
+	struct openings_report report;
+};
+
+/* --- the processes --------------------------------------------------------------------------- */
+
+struct beginning {
+	struct opener *o;
+	int lane;
+};
+
+static void run(void *arg, int sock, pid_t parent, bool again)
+{
+	struct beginning *b = arg;
+
+	openings_run(&b->o->own, sock, parent, again, b->lane == REMOTE);
+}
+
+static void begin(struct opener *o, int lane)
+{
+	struct lane *l = &o->lanes[lane];
+
+	l->cpu_ns = 0;
+	if (helper_begin(&l->h, run, &(struct beginning){ o, lane }) &&
+	    epoll_ctl(o->poll, EPOLL_CTL_ADD, l->h.sock, &(struct epoll_event){ EPOLLIN, { .fd = l->h.sock } }) == 0)
+		return;
+	helper_end(&l->h);
+}
+
+/* Who was killed may be in the hands of a file system for a while. */
+static void reap(struct opener *o)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n_killed; i++)
+		if (waitpid(o->killed[i], NULL, WNOHANG) == 0)
+			o->killed[n++] = o->killed[i];
+	o->n_killed = n;
+}
+
+static void replace(struct opener *o, int lane)
+{
+	struct lane *l = &o->lanes[lane];
+	pid_t pid = helper_kill(&l->h);
+
+	reap(o);
+	if (pid && o->n_killed < KILLED_MOST)
+		o->killed[o->n_killed++] = pid;
+	l->sent = 0;
+	l->touches = false;
+	begin(o, lane);
+}
+
+struct opener *opener_new(void)
+{
+	struct opener *o = calloc(1, sizeof(*o));
+	int error;
+
+	if (!o)
+		return NULL;
+	for (int i = 0; i < LANES; i++)
+		o->lanes[i].h = (struct helper)HELPER_NONE;
+	o->poll = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; o->poll >= 0 && i < LANES; i++)
+		begin(o, i);
+	if (o->poll >= 0 && o->lanes[LOCAL].h.sock >= 0 && o->lanes[REMOTE].h.sock >= 0)
+		return o;
+	error = errno;
+	opener_free(o);
+	errno = error;
+	return NULL;
+}
+
+int opener_fd(const struct opener *o)
+{
+	return o->poll;
+}
+
+/* --- questions ------------------------------------------------------------------------------- */
+
+static bool add(struct lane *l, struct asked a)
+{
+	if (!grow_array(&l->asked, &l->cap, l->n, sizeof(*l->asked)))
+		return false;
+	l->asked[l->n++] = a;
+	return true;
+}
+
+static void drop_first(struct lane *l, bool all)
+{
+	if (all)
+		free(l->asked[0].ask);
+	l->n--;
+	l->sent -= l->sent > 0;
+	l->touches = false;
+	memmove(l->asked, l->asked + 1, l->n * sizeof(*l->asked));
+}
+
+/* A remote one that is not worth a question: the answer is known. */
+static bool is_hopeless(const struct opener *o, int lane, const struct openings_ask *q)
+{
+	return lane == REMOTE && (o->shut || openings_is_silent(&o->own, q->major, q->minor));
+}
+
+/* Copies are memory: the next one is made when those before are done with. */
+static bool has_room(const struct opener *o, int lane)
+{
+	const struct lane *l = &o->lanes[lane];
+
+	return lane == LOCAL || (l->sent == 0 && (o->copies <= COPIES_MOST || l->asked[0].ask->want == OPENER_IDENTITY));
+}
+
+static void send_waiting(struct opener *o, int lane, uint64_t now)
+{
+	struct lane *l = &o->lanes[lane];
+
+	if (l->h.sock < 0 && l->n && helper_may_begin(&l->h))
+		begin(o, lane);
+	while (l->h.sock >= 0 && l->sent < l->n && l->sent < ON_THEIR_WAY && has_room(o, lane) &&
+	       !is_hopeless(o, lane, l->asked[l->sent].ask) &&
+	       helper_send(l->h.sock, l->asked[l->sent].ask, l->asked[l->sent].n, -1, MSG_DONTWAIT)) {
+		if (l->sent++ == 0)
+			l->since = now;
+	}
+}
+
+bool opener_ask(struct opener *o, const struct opener_question *q)
+{
+	struct asked a = { .n = sizeof(*a.ask) + q->path.n + q->build_id.n };
+	int lane = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor) ? REMOTE : LOCAL;
+
+	if (q->path.n > OPENINGS_PATH || q->build_id.n > ELF_ID_MAX)
+		return false;
+	a.ask = calloc(1, a.n);
+	if (!a.ask)
+		return false;
+	*a.ask = (struct openings_ask){ .want = q->want, .id = q->id, .place = q->place, .pid = q->pid, .nspid = q->nspid,
+					.start = q->start, .end = q->end, .major = q->major, .minor = q->minor,
+					.inode = q->inode, .path_n = (uint32_t)q->path.n, .id_n = (uint32_t)q->build_id.n };
+	if (q->path.n)
+		memcpy(a.ask->bytes, q->path.p, q->path.n);
+	if (q->build_id.n)
+		memcpy(a.ask->bytes + q->path.n, q->build_id.p, q->build_id.n);
+	if (!add(&o->lanes[lane], a)) {
+		free(a.ask);
+		return false;
+	}
+	send_waiting(o, lane, host_mono_ns());
+	return true;
+}
+
+/* --- answers --------------------------------------------------------------------------------- */
+
+static void say(struct opener *o, const char *text)
+{
+	if (o->lent)
+		buf_clear(&o->complaint);
+	o->lent = false;
+	if (o->complaint.n == 0)
+		buf_text(&o->complaint, text);
+}
+
+/* The first question of a lane gets this for an answer. */
+static bool answer_first(struct opener *o, struct lane *l, enum opener_said said, struct opener_answer *a)
+{
+	const struct openings_ask *q = l->asked[0].ask;
+
+	*a = (struct opener_answer){ .want = q->want, .said = said, .id = q->id, .place = q->place, .fd = -1 };
+	o->left_out += said == OPENER_SILENT;
+	drop_first(l, true);
+	return true;
+}
+
+/* Nothing has come from it for too long. A device that is local is not blamed for what a lookup on the way there did. */
+static bool give_up(struct opener *o, int lane, struct opener_answer *a)
+{
+	struct lane *l = &o->lanes[lane];
+	const struct openings_ask *q = l->asked[0].ask;
+	uint64_t major = l->touches ? l->major : q->major, minor = l->touches ? l->minor : q->minor;
+	struct buf text = { 0 };
+
+	o->silent++;
+	if ((major || minor) && (l->touches || lane == REMOTE)) {
+		if (o->own.n_silent < DEVICES_MOST)
+			openings_set_silent(&o->own, major, minor);
+		else
+			o->shut = true;
+	} else if (++o->blind > BLIND_MOST) {
+		o->shut = true;
+	}
+	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read", q->pid,
+		   (int)q->path_n, (const char *)q->bytes, OPENER_PATIENCE / 1e9);
+	say(o, o->shut ? "too many file systems did not answer: no file is read of any but local ones" : buf_cstr(&text));
+	buf_release(&text);
+	answer_first(o, l, OPENER_SILENT, a);
+	replace(o, lane);
+	return true;
+}
+
+/* It ended by itself, or somebody ended it. */
+static void lose(struct opener *o, int lane)
+{
+	struct lane *l = &o->lanes[lane];
+
+	if (l->sent)
+		l->asked[0].tries++;
+	l->sent = 0;
+	l->touches = false;
+	helper_kill(&l->h);
+}
+
+static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_answer *a)
+{
+	const struct openings_report *r = &o->report;
+
+	*a = (struct opener_answer){
+		.want = l->asked[0].ask->want, .said = r->said, .id = r->id, .place = l->asked[0].ask->place, .fd = fd,
+		.copied = r->copied, .error = r->error, .dev = r->dev, .inode = r->inode, .size = r->size, .uid = r->uid,
+		.written = r->written, .build_id = { r->build_id, r->id_n <= ELF_ID_MAX ? r->id_n : 0 },
+	};
+	o->left_out += r->said == OPENER_SILENT;
+	drop_first(l, true);
+	return true;
+}
+
+/* The next message of a lane: true where it is an answer. */
+static bool take_message(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
+{
+	struct lane *l = &o->lanes[lane];
+	struct openings_report *r = &o->report;
+	size_t n;
+	int fd;
+
+	for (;;) {
+		n = sizeof(*r);
+		if (l->h.sock < 0 || !helper_take(l->h.sock, r, &n, &fd, MSG_DONTWAIT)) {
+			if (l->h.sock >= 0 && errno != EAGAIN && errno != EINTR)
+				lose(o, lane);
+			return false;
+		}
+		if (n != sizeof(*r) || l->sent == 0 || l->asked[0].ask->id != r->id) {
+			if (fd >= 0)
+				close(fd);
+			lose(o, lane);
+			return false;
+		}
+		if (r->kind == OPENINGS_TOUCHES) {
+			l->touches = true;
+			l->major = r->major;
+			l->minor = r->minor;
+			continue;
+		}
+		l->since = now;
+		o->cpu_ns += r->cpu_ns - l->cpu_ns;
+		l->cpu_ns = r->cpu_ns;
+		if (r->kind == OPENINGS_ANSWER)
+			return take_report(o, l, fd, a);
+		/* It belongs to the other lane; where there is no memory for it, it has no answer but this. */
+		if (lane == REMOTE || !add(&o->lanes[REMOTE], l->asked[0]))
+			return answer_first(o, l, OPENER_NONE, a);
+		drop_first(l, false);
+		send_waiting(o, REMOTE, now);
+	}
+}
+
+/* Not in the hands of a file system, but of the scheduler. */
+static bool is_running(pid_t pid)
+{
+	struct buf text = { 0 };
+	const char *behind = inside_proc(pid, "stat", &text) ? strrchr(buf_cstr(&text), ')') : NULL;
+	bool runs = behind && strncmp(behind, ") R", 3) == 0;
+
+	buf_release(&text);
+	return runs;
+}
+
+static bool is_too_late(const struct lane *l, uint64_t now)
+{
+	uint64_t took = l->sent > 0 && now > l->since ? now - l->since : 0;
+
+	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !is_running(l->h.pid));
+}
+
+static bool take(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
+{
+	struct lane *l = &o->lanes[lane];
+
+	if (take_message(o, lane, now, a))
+		return true;
+	if (is_too_late(l, now))
+		return give_up(o, lane, a);
+	if (l->n > 0 && l->sent == 0 && (l->asked[0].tries >= TRIES || is_hopeless(o, lane, l->asked[0].ask)))
+		return answer_first(o, l, l->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
+	send_waiting(o, lane, now);
+	return false;
+}
+
+bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a)
+{
+	if (o->n_killed)
+		reap(o);
+	for (int i = 0; i < LANES; i++)
+		if (take(o, i, now, a))
+			return true;
+	return false;
+}
+
+bool opener_wait(struct opener *o, const struct opener_question *q, struct opener_answer *a)
+{
+	struct pollfd p = { o->poll, POLLIN, 0 };
+
+	if (!opener_ask(o, q))
+		return false;
+	while (!opener_take(o, host_mono_ns(), a))
+		poll(&p, 1, 100);
+	return true;
+}
+
+bool opener_is_local(struct opener *o, uint64_t major, uint64_t minor)
+{
+	return mounts_is_local(&o->own.mounts, major, minor);
+}
+
+void opener_hold(struct opener *o, uint64_t bytes)
+{
+	o->copies += bytes;
+}
+
+void opener_let_go(struct opener *o, uint64_t bytes)
+{
+	o->copies -= bytes;
+}
+
+uint64_t opener_cpu_ns(const struct opener *o)
+{
+	return o ? o->cpu_ns : 0;
+}
+
+uint64_t opener_left_out(const struct opener *o)
+{
+	return o->left_out;
+}
+
+uint64_t opener_silent(const struct opener *o)
+{
+	return o->silent;
+}
+
+const char *opener_complaint(struct opener *o)
+{
+	if (o->lent || o->complaint.n == 0)
+		return NULL;
+	o->lent = true;
+	return buf_cstr(&o->complaint);
+}
+
+void opener_free(struct opener *o)
+{
+	if (!o)
+		return;
+	for (int i = 0; i < LANES; i++) {
+		helper_kill(&o->lanes[i].h); /* asleep, or in the hands of a file system: neither is worth a wait */
+		while (o->lanes[i].n > 0)
+			drop_first(&o->lanes[i], true);
+		free(o->lanes[i].asked);
+	}
+	reap(o);
+	if (o->poll >= 0)
+		close(o->poll);
+	openings_release(&o->own);
+	buf_release(&o->complaint);
+	free(o);
+}

@@ -1,0 +1,334 @@
+#include "cmd/cprof-record/openings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cprof-record/confine.h"
+#include "cmd/cprof-record/helper.h"
+#include "cmd/cprof-record/inside.h"
+#include "common/elf/elffile.h"
+
+enum {
+	COPY_MOST = 128 << 20, /* bytes of a file that is copied */
+	NAME_ROOM = 96,
+	PLACES = 3, /* where a mapped file is looked for */
+};
+
+struct opening {
+	struct openings *own;
+	int sock;
+	bool remote; /* what may not answer is asked, and copied */
+	const struct openings_ask *q;
+	char path[OPENINGS_PATH + 1];
+	struct slice build_id;
+	struct openings_report report;
+	bool elsewhere;
+};
+
+bool openings_is_silent(const struct openings *o, uint64_t major, uint64_t minor)
+{
+	for (size_t i = 0; i < o->n_silent; i++)
+		if (o->silent[i].major == major && o->silent[i].minor == minor)
+			return true;
+	return false;
+}
+
+void openings_set_silent(struct openings *o, uint64_t major, uint64_t minor)
+{
+	if (!openings_is_silent(o, major, minor) && grow_array(&o->silent, &o->cap, o->n_silent, sizeof(*o->silent)))
+		o->silent[o->n_silent++] = (struct mount_device){ major, minor };
+}
+
+void openings_release(struct openings *o)
+{
+	mounts_release(&o->mounts);
+	free(o->silent);
+	*o = (struct openings){ 0 };
+}
+
+/* Of a handle, without a word to its file system: device, inode and type are in memory as long as it is held. */
+static bool look(int handle, struct statx *st)
+{
+	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
+}
+
+static int refuse(struct opening *o, int handle, enum opener_said said, int error)
+{
+	o->report.said = said;
+	o->report.error = error;
+	if (handle >= 0)
+		close(handle);
+	return -1;
+}
+
+/* From here on this device is asked. False: it must not be, or not here. */
+static bool may_touch(struct opening *o, const struct statx *st)
+{
+	struct openings_report r = { .kind = OPENINGS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
+
+	if (mounts_is_local(&o->own->mounts, st->stx_dev_major, st->stx_dev_minor))
+		return true;
+	if (!o->remote) {
+		o->elsewhere = true;
+		return false;
+	}
+	if (openings_is_silent(o->own, r.major, r.minor)) {
+		o->report.said = OPENER_SILENT;
+		return false;
+	}
+	return helper_send(o->sock, &r, sizeof(r), -1, 0);
+}
+
+/* A handle on a mapped file by the mapping itself: no lookup, and no matter what has the path by now. */
+static int find_mapping(const struct opening *o)
+{
+	char name[NAME_ROOM];
+
+	if (o->q->end == 0)
+		return -1;
+	snprintf(name, sizeof(name), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, o->q->pid, o->q->start, o->q->end);
+	return open(name, O_PATH | O_CLOEXEC);
+}
+
+/*
+ * A handle on a path below a root: the process's, or ours. Where only what is local may be asked, what the kernel has not in
+ * memory is left to the other process.
+ */
+static int find_path(struct opening *o, const char *root, const char *path)
+{
+	int dir, fd;
+
+	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -1;
+	path += strspn(path, "/");
+	fd = o->remote ? inside_find(dir, path) : inside_find_cached(dir, path);
+	if (fd < 0 && !o->remote && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+		o->elsewhere = true;
+	close(dir);
+	return fd;
+}
+
+static int find(struct opening *o, int place)
+{
+	char root[NAME_ROOM];
+
+	if (place == 0)
+		return find_mapping(o);
+	if (!o->path[0])
+		return -1;
+	if (place == 2) /* it is no more: then our file of this name, if it was the same */
+		return find_path(o, "/", o->path);
+	snprintf(root, sizeof(root), "/proc/%u/root", o->q->pid);
+	return find_path(o, root, o->path);
+}
+
+static bool is_mapped_one(const struct openings_ask *q, const struct statx *st)
+{
+	return q->inode && st->stx_ino == q->inode && st->stx_dev_major == q->major && st->stx_dev_minor == q->minor;
+}
+
+/* The kernel may have given only that; and a copy of the same build at the same path in another root is the same file here. */
+static bool is_same_build(const struct opening *o, int fd)
+{
+	struct buf id = { 0 };
+	bool same = o->build_id.n && elf_build_id_fd(fd, &id) && elf_same_build(o->build_id, buf_view(&id));
+
+	buf_release(&id);
+	return same;
+}
+
+/* The file behind a handle, which is let go; -1: it is not the one. */
+static int open_handle(struct opening *o, int handle)
+{
+	enum opener_want want = o->q->want;
+	bool by_build = want == OPENER_FILE && o->build_id.n;
+	struct statx st;
+	int fd;
+
+	if (!look(handle, &st) || !S_ISREG(st.stx_mode))
+		return refuse(o, handle, OPENER_NONE, 0);
+	if ((want == OPENER_IDENTITY || (want == OPENER_FILE && !by_build)) && !is_mapped_one(o->q, &st))
+		return refuse(o, handle, OPENER_NONE, 0);
+	if (want == OPENER_DUMP && o->q->inode && st.stx_ino != o->q->inode)
+		return refuse(o, handle, OPENER_NONE, 0);
+	if (!may_touch(o, &st)) {
+		close(handle);
+		return -1;
+	}
+	fd = inside_open(handle);
+	close(handle);
+	if (fd < 0)
+		return refuse(o, -1, OPENER_NONE, errno);
+	if (by_build && !is_mapped_one(o->q, &st) && !is_same_build(o, fd))
+		return refuse(o, fd, OPENER_NONE, 0);
+	return fd;
+}
+
+static int find_mapped_file(struct opening *o)
+{
+	int fd = -1;
+
+	for (int place = 0; place < PLACES && fd < 0 && !o->elsewhere && o->report.said != OPENER_SILENT; place++) {
+		int handle = find(o, place);
+
+		if (handle >= 0)
+			fd = open_handle(o, handle);
+	}
+	return fd;
+}
+
+static int find_perf_map(struct opening *o)
+{
+	char root[NAME_ROOM], name[NAME_ROOM];
+	int handle = -1;
+
+	o->report.error = ESRCH;
+	if (o->q->want == OPENER_PERF_MAP) {
+		snprintf(root, sizeof(root), "/proc/%u/root", o->q->pid);
+		snprintf(name, sizeof(name), "tmp/perf-%u.map", o->q->nspid);
+		handle = find_path(o, root, name);
+		o->report.error = errno;
+	}
+	if (handle < 0 && !o->elsewhere) {
+		snprintf(name, sizeof(name), "tmp/perf-%u.map", o->q->pid);
+		handle = find_path(o, "/", name);
+	}
+	return handle >= 0 ? open_handle(o, handle) : -1;
+}
+
+/* What is read of it later must not wait for its server. */
+static int copy(struct opening *o, int fd, uint64_t size)
+{
+	int to = memfd_create("cprof-copy", MFD_CLOEXEC);
+	uint64_t done = 0;
+
+	while (to >= 0 && done < size) {
+		ssize_t n = sendfile(to, fd, NULL, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			o->report.error = n < 0 ? errno : 0;
+			break;
+		}
+		done += (uint64_t)n;
+	}
+	o->report.copied = true;
+	if (to >= 0 && done < size && o->report.error) {
+		close(to);
+		return -1;
+	}
+	return to;
+}
+
+/* The descriptor that goes along, or -1. All that is the file's own is closed before: that may take as long as a read. */
+static int fill(struct opening *o, int fd)
+{
+	struct openings_report *r = &o->report;
+	struct buf id = { 0 };
+	struct stat st;
+	int to = -1;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		r->error = errno;
+		close(fd);
+		return -1;
+	}
+	r->dev = st.st_dev;
+	r->inode = st.st_ino;
+	r->size = (uint64_t)st.st_size;
+	r->uid = st.st_uid;
+	r->written = st.st_mtim.tv_sec * INT64_C(1000000000) + st.st_mtim.tv_nsec;
+	r->said = OPENER_OPENED;
+	if (o->q->want == OPENER_IDENTITY) {
+		if (elf_build_id_fd(fd, &id) && id.n <= sizeof(r->build_id)) {
+			memcpy(r->build_id, id.p, id.n);
+			r->id_n = (uint32_t)id.n;
+		}
+		buf_release(&id);
+	} else if (mounts_is_local(&o->own->mounts, major(st.st_dev), minor(st.st_dev))) {
+		return fd;
+	} else if (r->size > COPY_MOST) {
+		r->said = OPENER_LARGE;
+	} else {
+		to = copy(o, fd, r->size);
+	}
+	if (to < 0 && o->q->want != OPENER_IDENTITY && r->said == OPENER_OPENED)
+		r->said = OPENER_NONE;
+	close(fd);
+	return to;
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
+}
+
+static bool answer(struct opening *o)
+{
+	enum opener_want want = o->q->want;
+	bool sent;
+	int fd;
+
+	o->report = (struct openings_report){ .kind = OPENINGS_ANSWER, .id = o->q->id, .said = OPENER_NONE };
+	o->elsewhere = false;
+	fd = want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP ? find_perf_map(o) : find_mapped_file(o);
+	if (fd >= 0)
+		fd = fill(o, fd);
+	if (o->elsewhere)
+		o->report.kind = OPENINGS_ELSEWHERE;
+	o->report.cpu_ns = cpu_ns();
+	sent = helper_send(o->sock, &o->report, sizeof(o->report), fd, 0);
+	if (!sent && fd >= 0 && errno == ETOOMANYREFS) {
+		o->report.said = OPENER_NONE;
+		o->report.error = EMFILE;
+		sent = helper_send(o->sock, &o->report, sizeof(o->report), -1, 0);
+	}
+	if (fd >= 0)
+		close(fd);
+	return sent;
+}
+
+static bool is_whole(const struct openings_ask *q, size_t n)
+{
+	return n >= sizeof(*q) && q->path_n <= OPENINGS_PATH && q->id_n <= ELF_ID_MAX && n == sizeof(*q) + q->path_n + q->id_n;
+}
+
+void openings_run(struct openings *own, int sock, pid_t parent, bool again, bool remote)
+{
+	size_t most = sizeof(struct openings_ask) + OPENINGS_PATH + ELF_ID_MAX, n = most;
+	struct openings_ask *q = malloc(most);
+	struct opening o = { .own = own, .sock = CONFINE_FIRST, .remote = remote, .q = q };
+	int none;
+
+	prctl(PR_SET_NAME, remote ? "cprof-remote" : "cprof-opener");
+	confine_signals();
+	if (!q || (again && !helper_unmap_shared()) || !confine_descriptors(&sock, 1) || !confine_parent(parent) ||
+	    !confine_limit(RLIMIT_CORE, 0, 0))
+		_exit(1);
+	while (helper_take(o.sock, q, &n, &none, 0) && is_whole(q, n)) {
+		memcpy(o.path, q->bytes, q->path_n);
+		o.path[q->path_n] = '\0';
+		if (memchr(o.path, 0, q->path_n))
+			o.path[0] = '\0';
+		o.build_id = (struct slice){ q->bytes + q->path_n, q->id_n };
+		if (!answer(&o))
+			break;
+		n = most;
+	}
+	_exit(0);
+}

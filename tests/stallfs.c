@@ -1,0 +1,214 @@
+/*
+ * A file system that stops to answer, and a process that runs code of it.
+ *
+ *	stallfs serve DIR FILE	mounts a FUSE file system at DIR, in which each NAME that is asked for is a file with the bytes of
+ *				FILE; prints "ready"; SIGUSR1: from then on it reads questions and answers none
+ *	stallfs run NAME	maps NAME, a copy of this program, and works by turns in mapped_work, there, and in local_work;
+ *				prints "running", and ends when it is ended
+ *
+ * When the server ends, so do the waits for its answers.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST = 1 << 17, ROOT = 1, FILE_NODE = 2, FOREVER = 3600 };
+
+static volatile sig_atomic_t stalled;
+/* Else the compiler makes others of the functions, with other names. */
+static volatile uint32_t rounds_of_work = 1000000, result;
+
+static void stall(int signal)
+{
+	(void)signal;
+	stalled = 1;
+}
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void reply(int dev, const struct fuse_in_header *in, int error, const void *data, size_t n)
+{
+	static char bytes[MOST + 4096];
+	struct fuse_out_header out = { .len = (uint32_t)(sizeof(out) + n), .error = -error, .unique = in->unique };
+
+	memcpy(bytes, &out, sizeof(out));
+	if (n)
+		memcpy(bytes + sizeof(out), data, n);
+	if (write(dev, bytes, sizeof(out) + n) < 0 && errno != ENOENT)
+		fail("write");
+}
+
+static struct fuse_attr attr_of(uint64_t node, uint64_t size)
+{
+	return (struct fuse_attr){
+		.ino = node, .size = node == ROOT ? 0 : size, .mode = node == ROOT ? S_IFDIR | 0755 : S_IFREG | 0755, .nlink = 1,
+		.blksize = 4096,
+	};
+}
+
+static void do_read(int dev, const struct fuse_in_header *in, const struct fuse_read_in *r, int file)
+{
+	static char bytes[MOST];
+	ssize_t n = pread(file, bytes, r->size < MOST ? r->size : MOST, (off_t)r->offset);
+
+	reply(dev, in, n < 0 ? errno : 0, bytes, n < 0 ? 0 : (size_t)n);
+}
+
+static void answer(int dev, const struct fuse_in_header *in, int file, uint64_t size)
+{
+	const void *body = in + 1;
+
+	switch (in->opcode) {
+	case FUSE_INIT: {
+		struct fuse_init_out out = { .major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = MOST, .max_write = MOST / 2,
+					     .max_background = 16, .congestion_threshold = 12, .time_gran = 1 };
+
+		reply(dev, in, 0, &out, sizeof(out));
+		puts("ready");
+		fflush(stdout);
+		break;
+	}
+	case FUSE_LOOKUP: {
+		struct fuse_entry_out out = { .nodeid = FILE_NODE, .entry_valid = FOREVER, .attr_valid = FOREVER,
+					      .attr = attr_of(FILE_NODE, size) };
+
+		reply(dev, in, 0, &out, sizeof(out));
+		break;
+	}
+	case FUSE_GETATTR: {
+		struct fuse_attr_out out = { .attr_valid = FOREVER, .attr = attr_of(in->nodeid, size) };
+
+		reply(dev, in, 0, &out, sizeof(out));
+		break;
+	}
+	case FUSE_OPEN:
+	case FUSE_OPENDIR: {
+		struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE };
+
+		reply(dev, in, 0, &out, sizeof(out));
+		break;
+	}
+	case FUSE_READ:
+		do_read(dev, in, body, file);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		break;
+	case FUSE_FLUSH:
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+	case FUSE_ACCESS:
+		reply(dev, in, 0, NULL, 0);
+		break;
+	default:
+		reply(dev, in, ENOSYS, NULL, 0);
+	}
+}
+
+static int serve(const char *dir, const char *name)
+{
+	static char question[MOST + 4096];
+	int dev = open("/dev/fuse", O_RDWR | O_CLOEXEC), file = open(name, O_RDONLY | O_CLOEXEC);
+	struct sigaction on_stall = { .sa_handler = stall };
+	char options[128];
+	struct stat st;
+
+	if (dev < 0 || file < 0 || fstat(file, &st) != 0)
+		fail("open");
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%u,group_id=%u,allow_other", dev, getuid(), getgid());
+	if (mount("stallfs", dir, "fuse.stallfs", MS_NOSUID | MS_NODEV, options) != 0)
+		fail("mount");
+	sigaction(SIGUSR1, &on_stall, NULL);
+	for (;;) {
+		ssize_t n = read(dev, question, sizeof(question));
+
+		if (n < 0 && errno != EINTR && errno != ENOENT)
+			return errno == ENODEV ? 0 : 1;
+		if (n >= (ssize_t)sizeof(struct fuse_in_header) && !stalled)
+			answer(dev, (const struct fuse_in_header *)question, file, (uint64_t)st.st_size);
+	}
+}
+
+/* Nothing in it needs its place. */
+static __attribute__((noinline)) uint32_t mapped_work(uint32_t rounds)
+{
+	volatile uint32_t x = 1;
+
+	for (uint32_t i = 0; i < rounds; i++)
+		x = x * 1664525 + 1013904223;
+	return x;
+}
+
+static __attribute__((noinline)) uint32_t local_work(uint32_t rounds)
+{
+	volatile uint32_t x = 7;
+
+	for (uint32_t i = 0; i < rounds; i++)
+		x = x * 1664525 + 1013904221;
+	return x;
+}
+
+/* Where in the file a function of this program lies. */
+static int find_offset(struct dl_phdr_info *info, size_t n, void *offset)
+{
+	uintptr_t at = *(uintptr_t *)offset;
+
+	(void)n;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_LOAD && at - info->dlpi_addr >= p->p_vaddr && at - info->dlpi_addr - p->p_vaddr < p->p_filesz) {
+			*(uintptr_t *)offset = at - info->dlpi_addr - p->p_vaddr + p->p_offset;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static _Noreturn void run(const char *name)
+{
+	uintptr_t at = (uintptr_t)mapped_work;
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	uint32_t (*work)(uint32_t rounds);
+	struct stat st;
+	char *image;
+
+	if (!dl_iterate_phdr(find_offset, &at) || fd < 0 || fstat(fd, &st) != 0)
+		fail(name);
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+	if (image == MAP_FAILED)
+		fail("mmap");
+	memcpy(&work, &(char *){ image + at }, sizeof(work));
+	work(1);
+	puts("running");
+	fflush(stdout);
+	for (;;) {
+		result = work(rounds_of_work);
+		result = local_work(rounds_of_work);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && strcmp(argv[1], "serve") == 0)
+		return serve(argv[2], argv[3]);
+	if (argc == 3 && strcmp(argv[1], "run") == 0)
+		run(argv[2]);
+	fputs("usage: stallfs serve DIR FILE | run NAME\n", stderr);
+	return 2;
+}
