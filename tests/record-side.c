@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,12 +280,32 @@ static void print_chunk(void *arg, uint64_t process_id, uint64_t generation, con
 	}
 }
 
-static void poll_jit(struct jitmaps *js, uint64_t now, struct jit_sums *sums)
+/* All that was asked is answered. True: something was. */
+static bool answer_jit(struct jitmaps *js, struct opener *o, uint64_t now)
+{
+	struct pollfd p = { opener_fd(o), POLLIN, 0 };
+	struct opener_answer a;
+	bool any = false;
+
+	while (jitmaps_asked(js)) {
+		if (opener_take(o, host_mono_ns(), &a))
+			jitmaps_opened(js, &a, now);
+		else
+			poll(&p, 1, 100);
+		any = true;
+	}
+	return any;
+}
+
+static void poll_jit(struct jitmaps *js, struct opener *o, uint64_t now, struct jit_sums *sums)
 {
 	int more;
 
 	sums->bytes = sums->largest = 0;
+	answer_jit(js, o, now);
 	more = jitmaps_poll(js, now, print_chunk, sums);
+	if (answer_jit(js, o, now))
+		more = jitmaps_poll(js, now, print_chunk, sums);
 	printf("poll %d", more);
 	if (sums->brief)
 		printf(": %zu bytes, %s", sums->bytes, sums->largest <= JITMAP_CHUNK ? "small chunks" : "a large chunk");
@@ -297,7 +318,8 @@ static void poll_jit(struct jitmaps *js, uint64_t now, struct jit_sums *sums)
  */
 static int jit(char **args)
 {
-	struct jitmaps *js = jitmaps_new();
+	struct opener *o = opener_new();
+	struct jitmaps *js = jitmaps_new(o);
 	uint64_t now = host_mono_ns(), id, ms;
 	struct jit_sums sums = { 0 };
 	char line[512];
@@ -310,14 +332,17 @@ static int jit(char **args)
 				puts("the command failed");
 		} else if (sscanf(line, "watch %" SCNu64 " %d %d", &id, &pid, &nspid) == 3)
 			jitmaps_watch(js, id, pid, nspid);
-		else if (sscanf(line, "finish %" SCNu64, &id) == 1)
+		else if (sscanf(line, "finish %" SCNu64, &id) == 1) {
+			jitmaps_exited(js, id);
+			answer_jit(js, o, now);
 			jitmaps_finish(js, id, now, print_chunk, &sums);
+		}
 		else if (sscanf(line, "forget %" SCNu64, &id) == 1)
 			jitmaps_forget(js, id);
 		else if (sscanf(line, "pass %" SCNu64, &ms) == 1)
 			now += ms * 1000000;
 		else if (strcmp(line, "poll\n") == 0)
-			poll_jit(js, now, &sums);
+			poll_jit(js, o, now, &sums);
 		else if (strcmp(line, "restart\n") == 0)
 			jitmaps_restart(js);
 		else if (strcmp(line, "brief\n") == 0)
@@ -331,9 +356,11 @@ static int jit(char **args)
 
 			puts(said ? said : "no complaint");
 		}
+		answer_jit(js, o, now);
 		fflush(stdout);
 	}
 	jitmaps_free(js);
+	opener_free(o);
 	return 0;
 }
 
@@ -349,13 +376,27 @@ static void print_code(void *arg, uint64_t process_id, const struct jitfile_code
 		       c->old, (int)c->name.n, (const char *)c->name.p, c->time + 1000000000 < host_mono_ns() ? "" : " now");
 }
 
+static void answer_dumps(struct jitdumps *js, struct opener *o)
+{
+	struct pollfd p = { opener_fd(o), POLLIN, 0 };
+	struct opener_answer a;
+
+	while (jitdumps_asked(js)) {
+		if (opener_take(o, host_mono_ns(), &a))
+			jitdumps_opened(js, &a);
+		else
+			poll(&p, 1, 100);
+	}
+}
+
 /*
  * Likewise: "watch ID PID INODE PATH", where an INODE of 0 is that of the path here; "poll", "finish ID", "forget ID",
  * "restart", "open", "complaint", "! SHELL COMMAND".
  */
 static int dumps(char **args)
 {
-	struct jitdumps *js = jitdumps_new();
+	struct opener *o = opener_new();
+	struct jitdumps *js = jitdumps_new(o);
 	char line[512], path[256];
 	uint64_t id, inode;
 	size_t codes = 0;
@@ -386,11 +427,13 @@ static int dumps(char **args)
 
 			puts(said ? said : "no complaint");
 		}
+		answer_dumps(js, o);
 		fflush(stdout);
 	}
 	if (codes > 10)
 		printf("%zu in all\n", codes);
 	jitdumps_free(js);
+	opener_free(o);
 	return 0;
 }
 

@@ -3,14 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
-mnt=$tmp/mnt server='' runner='' recorder=''
+mnt=$tmp/mnt server='' runner='' jit='' recorder=''
 mkdir "$mnt"
 # The server's end ends all waits for it.
 end_all() {
-	for p in $server $runner $recorder; do kill -KILL "$p" 2>/dev/null; done
+	for p in $server $runner $jit $recorder; do kill -KILL "$p" 2>/dev/null; done
 	wait 2>/dev/null
 	umount -l "$mnt" 2>/dev/null
-	server='' runner='' recorder=''
+	server='' runner='' jit='' recorder=''
 }
 trap 'end_all; rm -rf "$tmp"' EXIT
 
@@ -26,6 +26,11 @@ begin() {
 	"$BUILD/tests/stallfs" run "$mnt/program" >"$tmp/runner" &
 	runner=$!
 	wait_for running "$tmp/runner"
+	# Another one has it for its /tmp, where its perf map would be.
+	unshare -m --propagation private sh -c 'mount --bind "$1" /tmp && exec "$2" run -' sh "$mnt" "$BUILD/tests/stallfs" \
+		>"$tmp/jit" 2>&1 &
+	jit=$!
+	wait_for . "$tmp/jit"
 }
 
 # count FUNCTION: samples of the program's that it has, of all
@@ -48,8 +53,9 @@ kill -USR1 "$server"
 timeout -k 10 100 cprof-record -a -F 499 --metrics "$tmp/metrics" -o "$tmp/cap" 5 2>"$tmp/err"
 is "a recording beside a file system that does not answer ends" $? 0
 like "... with no sample lost" "$(cat "$tmp/err")" "nothing lost"
-like "... says whose it is" "$(cat "$tmp/err")" "a file system of process $runner \(.*/mnt/program\) did not answer in 2 s"
+like "... says whose it is" "$(cat "$tmp/err")" "a file system of process ($runner|$jit) \(.*\) did not answer in 2 s"
 is "... asks it once" "$(grep -c 'did not answer' "$tmp/err")" 1
+like "... says whose perf map is missing" "$(cat "$tmp/err")" "perf map of process $jit: its file system does not answer"
 like "... counts what it left out" "$(cat "$tmp/err")" "[0-9]+ files? not opened, on file systems that do not answer"
 like "... also as a metric" "$(cat "$tmp/metrics")" "^cprof_record_files_left_out_total [1-9]"
 

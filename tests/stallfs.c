@@ -4,7 +4,8 @@
  *	stallfs serve DIR FILE	mounts a FUSE file system at DIR, in which each NAME that is asked for is a file with the bytes of
  *				FILE; prints "ready"; SIGUSR1: from then on it reads questions and answers none
  *	stallfs run NAME	maps NAME, a copy of this program, and works by turns in mapped_work, there, and in local_work;
- *				prints "running", and ends when it is ended
+ *				prints "running", and ends when it is ended; where NAME is "-", the copy is in memory without a
+ *				file, as a JIT compiler's code
  *
  * When the server ends, so do the waits for its answers.
  */
@@ -13,6 +14,7 @@
 #include <link.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,15 +185,17 @@ static int find_offset(struct dl_phdr_info *info, size_t n, void *offset)
 static _Noreturn void run(const char *name)
 {
 	uintptr_t at = (uintptr_t)mapped_work;
-	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	bool no_file = strcmp(name, "-") == 0;
+	int fd = open(no_file ? "/proc/self/exe" : name, O_RDONLY | O_CLOEXEC);
 	uint32_t (*work)(uint32_t rounds);
 	struct stat st;
 	char *image;
 
 	if (!dl_iterate_phdr(find_offset, &at) || fd < 0 || fstat(fd, &st) != 0)
 		fail(name);
-	image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-	if (image == MAP_FAILED)
+	image = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_EXEC | (no_file ? PROT_WRITE : 0),
+		     MAP_PRIVATE | MAP_POPULATE | (no_file ? MAP_ANONYMOUS : 0), no_file ? -1 : fd, 0);
+	if (image == MAP_FAILED || (no_file && pread(fd, image, (size_t)st.st_size, 0) != st.st_size))
 		fail("mmap");
 	memcpy(&work, &(char *){ image + at }, sizeof(work));
 	work(1);

@@ -20,8 +20,8 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
-	e->jitmaps = jitmaps_new();
-	e->jitdumps = jitdumps_new();
+	e->jitmaps = jitmaps_new(e->procs->opener);
+	e->jitdumps = jitdumps_new(e->procs->opener);
 	e->cgroups = cgroups_new();
 	e->places = places_new();
 	e->callers = calloc(EMIT_CALLERS, sizeof(*e->callers));
@@ -318,6 +318,8 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 		put_mapping(e, effect->proc, effect->mapped, c->time);
 	if (effect->renamed && effect->task->segment == e->segment)
 		say_comm(e, effect->task, c->time);
+	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)
+		jitmaps_exited(e->jitmaps, watch_id(effect->task->proc));
 	if (effect->exited && effect->task->segment == e->segment)
 		put(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }

@@ -1,11 +1,7 @@
 #include "cmd/cprof-record/jitdump.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
@@ -17,6 +13,7 @@ enum {
 	COMPLAINT_MAX = 2048,
 	FILES_LEFT = 64,
 	MILLISECOND = 1000000,
+	COPY_PERIOD = 900 * MILLISECOND, /* of a file that is not on local disk */
 	PATH_MOST = 4096,
 };
 
@@ -27,7 +24,14 @@ struct dump {
 	pid_t pid, nspid; /* as we see it; as the process does */
 	bool named;       /* the file's name has that */
 	uint64_t dev, inode; /* of the file that is open */
-	int fd;           /* -1: it is not believed */
+	int fd;           /* -1: it is not there yet, or not believed */
+	uid_t uid;        /* of the process */
+	struct slice path; /* the mapping's; our own memory */
+	uint64_t start, end, mapped_inode;
+	uint32_t question; /* the opener is asked for it; 0: it is not */
+	bool copied;      /* the descriptor is of a copy, ... */
+	uint64_t from;    /* ... which has bytes from here on */
+	uint64_t asked;   /* when, last */
 	struct jitfile file;
 	uint64_t read;    /* bytes, since it is read from the start */
 	uint64_t known;   /* up to there it was delivered before a restart */
@@ -42,18 +46,22 @@ struct jitdumps {
 	struct dump *items;
 	size_t n, cap;
 	uint64_t repeated;
+	struct opener *opener;
+	uint32_t questions;
 	int fd_max; /* descriptors from here on are left to others */
 	struct buf complaint;
 	bool complaint_lent;
 	uint8_t bytes[CHUNK];
 };
 
-struct jitdumps *jitdumps_new(void)
+struct jitdumps *jitdumps_new(struct opener *o)
 {
 	struct jitdumps *js = calloc(1, sizeof(*js));
 
-	if (js)
-		js->fd_max = host_raise_files() - FILES_LEFT;
+	if (!js)
+		return NULL;
+	js->opener = o;
+	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
 }
 
@@ -61,6 +69,13 @@ static void close_dump(struct dump *d)
 {
 	if (d->fd >= 0)
 		close(d->fd);
+	d->fd = -1;
+}
+
+static void release(struct dump *d)
+{
+	close_dump(d);
+	free((void *)(uintptr_t)d->path.p);
 }
 
 void jitdumps_free(struct jitdumps *js)
@@ -68,7 +83,7 @@ void jitdumps_free(struct jitdumps *js)
 	if (!js)
 		return;
 	for (size_t i = 0; i < js->n; i++)
-		close_dump(&js->items[i]);
+		release(&js->items[i]);
 	free(js->items);
 	buf_release(&js->complaint);
 	free(js);
@@ -132,40 +147,27 @@ bool jitdumps_is(struct slice path)
 	return between(path, &middle);
 }
 
-/* A handle on the file that is mapped there; where that may not be asked, on the one of the path, by its inode. */
-static int find_mapped(pid_t pid, const struct jitdump_mapping *m, struct stat *st)
+/* It is there already: by its mapping, or as a file. */
+static bool is_mapped(const struct jitdumps *js, uint64_t process_id, const struct jitdump_mapping *m)
 {
-	char name[PATH_MOST];
-	int root, fd;
+	for (size_t i = 0; i < js->n; i++) {
+		const struct dump *d = &js->items[i];
 
-	snprintf(name, sizeof(name), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start, m->end);
-	fd = open(name, O_PATH | O_CLOEXEC);
-	if (fd >= 0 && fstat(fd, st) == 0)
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	if (m->path.n >= sizeof(name) || memchr(m->path.p, 0, m->path.n))
-		return -1;
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	memcpy(name, m->path.p, m->path.n);
-	name[m->path.n] = '\0';
-	fd = inside_find(root, name + strspn(name, "/"));
-	close(root);
-	if (fd >= 0 && fstat(fd, st) == 0 && (m->inode == 0 || st->st_ino == m->inode))
-		return fd;
-	if (fd >= 0)
-		close(fd);
-	return -1;
+		if (d->process_id == process_id && d->mapped_inode == m->inode && slice_equal(d->path, m->path) &&
+		    (m->inode || d->start == m->start))
+			return true;
+	}
+	return false;
 }
 
-static bool find(const struct jitdumps *js, const struct dump *d)
+static bool is_twice(const struct jitdumps *js, const struct dump *d, const struct opener_answer *a)
 {
-	for (size_t i = 0; i < js->n; i++)
-		if (js->items[i].process_id == d->process_id && js->items[i].dev == d->dev && js->items[i].inode == d->inode)
+	for (size_t i = 0; i < js->n; i++) {
+		const struct dump *o = &js->items[i];
+
+		if (o != d && o->process_id == d->process_id && o->inode && o->dev == a->dev && o->inode == a->inode)
 			return true;
+	}
 	return false;
 }
 
@@ -176,28 +178,6 @@ static size_t count_of(const struct jitdumps *js, uint64_t process_id)
 	for (size_t i = 0; i < js->n; i++)
 		n += js->items[i].process_id == process_id;
 	return n;
-}
-
-/* Opens what the handle stands for, unless that is not believed. -1: none. */
-static int open_handle(struct jitdumps *js, pid_t pid, int handle, const struct stat *st, uid_t uid)
-{
-	int fd = -1;
-
-	if (!S_ISREG(st->st_mode))
-		return -1;
-	if (st->st_uid != uid) {
-		complain(js, pid, "it belongs to another user and is ignored");
-		return -1;
-	}
-	fd = inside_open(handle);
-	if (fd < 0) {
-		complain(js, pid, strerror(errno));
-	} else if (fd >= js->fd_max) {
-		complain(js, pid, "too many open files (ulimit -n)");
-		close(fd);
-		fd = -1;
-	}
-	return fd;
 }
 
 /* Begins at the start, once more where this is a file that was read before. */
@@ -218,31 +198,95 @@ static void wake(struct jitdumps *js, uint64_t process_id)
 			begin(&js->items[i]);
 }
 
+/* A process_id is more than a place among ours, which change; its mapping says which one is meant. */
+static void ask(struct jitdumps *js, struct dump *d)
+{
+	struct opener_question q = { .want = OPENER_DUMP, .id = js->questions + 1, .place = d->process_id, .pid = (uint32_t)d->pid,
+				     .start = d->start, .end = d->end, .inode = d->mapped_inode, .path = d->path,
+				     .from = d->file.offset };
+
+	d->asked = host_mono_ns();
+	if (d->question == 0 && opener_ask(js->opener, &q))
+		d->question = ++js->questions;
+}
+
 bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m)
 {
-	struct dump d = { .process_id = process_id, .pid = pid };
-	struct stat st;
-	bool good = true;
-	uid_t uid;
-	int handle;
+	struct dump d = { .process_id = process_id, .pid = pid, .fd = -1, .start = m->start, .end = m->end, .mapped_inode = m->inode };
+	uint8_t *path;
 
 	wake(js, process_id);
-	if (!inside_status(pid, &uid, &d.nspid))
+	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) || count_of(js, process_id) >= JITDUMPS_OF_ONE ||
+	    !inside_status(pid, &d.uid, &d.nspid))
 		return true;
 	d.named = number_in(m->path) == (uint64_t)d.nspid;
-	handle = find_mapped(pid, m, &st);
-	if (handle < 0)
-		return true;
-	d.dev = st.st_dev;
-	d.inode = st.st_ino;
-	if (!find(js, &d) && count_of(js, process_id) < JITDUMPS_OF_ONE) {
-		good = grow_array(&js->items, &js->cap, js->n, sizeof(*js->items));
-		d.fd = good ? open_handle(js, pid, handle, &st, uid) : -1;
-		if (good)
-			js->items[js->n++] = d;
+	path = malloc(m->path.n);
+	if (!path || !grow_array(&js->items, &js->cap, js->n, sizeof(*js->items))) {
+		free(path);
+		return false;
 	}
-	close(handle);
-	return good;
+	memcpy(path, m->path.p, m->path.n);
+	d.path = (struct slice){ path, m->path.n };
+	js->items[js->n++] = d;
+	ask(js, &js->items[js->n - 1]);
+	return true;
+}
+
+static void remove_at(struct jitdumps *js, size_t i)
+{
+	release(&js->items[i]);
+	js->items[i] = js->items[--js->n];
+}
+
+/* True: the descriptor is kept. Another file in the place of one that was read is none of the process's. */
+static bool take_file(struct jitdumps *js, struct dump *d, const struct opener_answer *a)
+{
+	if (d->inode && (d->inode != a->inode || d->dev != a->dev || !a->copied))
+		return false;
+	if (a->uid != d->uid)
+		complain(js, d->pid, "it belongs to another user and is ignored");
+	else if (a->fd >= js->fd_max)
+		complain(js, d->pid, "too many open files (ulimit -n)");
+	if (a->uid != d->uid || a->fd >= js->fd_max)
+		return false;
+	close_dump(d);
+	d->fd = a->fd;
+	d->dev = a->dev;
+	d->inode = a->inode;
+	d->copied = a->copied;
+	d->from = a->from;
+	return true;
+}
+
+void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a)
+{
+	bool taken = false;
+	size_t i = 0;
+
+	while (i < js->n && (js->items[i].process_id != a->place || js->items[i].question != a->id))
+		i++;
+	if (i < js->n) {
+		js->items[i].question = 0;
+		if (a->said == OPENER_SILENT)
+			complain(js, js->items[i].pid, "its file system does not answer");
+		else if (a->fd < 0 && a->error)
+			complain(js, js->items[i].pid, strerror(a->error));
+		if (a->fd >= 0 && !is_twice(js, &js->items[i], a))
+			taken = take_file(js, &js->items[i], a);
+		else if (a->fd >= 0 || (a->said != OPENER_SILENT && js->items[i].fd < 0))
+			remove_at(js, i);
+	}
+	if (a->fd >= 0 && !taken)
+		close(a->fd);
+}
+
+size_t jitdumps_asked(const struct jitdumps *js)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < js->n; i++)
+		n += js->items[i].question != 0;
+	return n;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -275,7 +319,6 @@ static bool is_believed(const struct dump *d)
 static bool give_up(struct dump *d)
 {
 	close_dump(d);
-	d->fd = -1;
 	return false;
 }
 
@@ -283,7 +326,7 @@ static bool give_up(struct dump *d)
 static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, void *arg)
 {
 	uint64_t at = d->file.offset;
-	ssize_t n = pread(d->fd, js->bytes, CHUNK, (off_t)at);
+	ssize_t n = d->copied && at < d->from ? 0 : pread(d->fd, js->bytes, CHUNK, (off_t)at);
 	struct slice bytes = { js->bytes, n > 0 ? (size_t)n : 0 };
 	struct jitfile_code code;
 	enum jitfile_got got;
@@ -317,6 +360,8 @@ static int read_dump(struct jitdumps *js, struct dump *d, uint64_t limit, jitdum
 
 	while (more && d->read < until)
 		more = read_chunk(js, d, sink, arg);
+	if (d->fd >= 0 && d->copied && !more && !d->done && !d->resting && host_mono_ns() - d->asked > COPY_PERIOD)
+		ask(js, d);
 	return more;
 }
 
@@ -350,8 +395,7 @@ void jitdumps_forget(struct jitdumps *js, uint64_t process_id)
 	for (size_t i = js->n; i-- > 0;) {
 		if (js->items[i].process_id != process_id)
 			continue;
-		close_dump(&js->items[i]);
-		js->items[i] = js->items[--js->n];
+		remove_at(js, i);
 	}
 }
 

@@ -1,10 +1,11 @@
 /*
  * The jitdump files of processes that make code at run time, read while they grow.
  *
- *	struct jitdumps *js = jitdumps_new();
+ *	struct jitdumps *js = jitdumps_new(opener);
  *
  *	if (jitdumps_is(mapping->path))
  *		jitdumps_watch(js, process_id, pid, &mapping);
+ *	...what the opener answers: jitdumps_opened(js, &answer)...
  *	while (jitdumps_poll(js, sink, arg) > 0)	// each step
  *		;
  *	jitdumps_finish(js, process_id, sink, arg);	// the process is gone: the rest of its files
@@ -13,7 +14,8 @@
  * A JIT compiler that writes one maps a page of it executable, so that a profiler hears of it: "jit-PID.dump",
  * with its pid as it sees it itself, or "jit", anything, and ".dump" (JavaScriptCore: "jitTID-PID.dump"), if its header
  * has that pid. So the file is the one that is mapped. It is believed if it is a regular file that belongs to the
- * process's effective user. It stays open, and can be read to its end after the process has gone.
+ * process's effective user. It stays open, and can be read to its end after the process has gone; what is not on local disk
+ * is copied each second.
  * Only names are taken, the code itself is not read. A process may have JITDUMPS_OF_ONE of them.
  *
  * Some write through a buffer, so that what they tell is old when it can be read. While that is so, or nothing at
@@ -23,8 +25,7 @@
 #ifndef CPROF_RECORD_JITDUMP_H
 #define CPROF_RECORD_JITDUMP_H
 
-#include <sys/types.h>
-
+#include "cmd/cprof-record/opener.h"
 #include "common/resolve/jitfile.h"
 
 struct jitdumps;
@@ -44,8 +45,8 @@ struct jitdump_mapping {
 	uint64_t inode; /* 0: unknown */
 };
 
-/* NULL without memory. */
-struct jitdumps *jitdumps_new(void);
+/* The opener is lent. NULL without memory. */
+struct jitdumps *jitdumps_new(struct opener *o);
 void jitdumps_free(struct jitdumps *js);
 
 /* Is a file of this path one, by its name? */
@@ -56,6 +57,11 @@ bool jitdumps_is(struct slice path);
  * so. False without memory.
  */
 bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m);
+
+/* The answer to one of our questions: its place is the process_id. The descriptor is taken over. */
+void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a);
+/* How many answers are awaited. */
+size_t jitdumps_asked(const struct jitdumps *js);
 
 /* Of the code the time is of CLOCK_MONOTONIC and not after now. */
 typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_code *code);

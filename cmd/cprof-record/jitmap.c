@@ -35,6 +35,13 @@ struct watch {
 	pid_t pid, nspid;
 	int fd;   /* -1: no map yet */
 	int next; /* a file that has taken this one's place and is read after it; -1: none */
+	struct source {
+		uint64_t dev, inode;
+		bool copied;   /* the descriptor is of a copy, ... */
+		uint64_t from; /* ... which has bytes from here on */
+	} of, of_next;
+	uint32_t question; /* the opener is asked for it; 0: it is not */
+	bool again;        /* and is to be asked once more */
 	bool gone, full;
 	bool resting; /* since the restart nobody has asked for it */
 	unsigned int said;
@@ -65,6 +72,8 @@ struct jitmaps {
 	struct watch *items;
 	size_t n, cap;
 	struct idmap index; /* process_id to item */
+	struct opener *opener;
+	uint32_t questions;
 	uint64_t grew;      /* when a file grew last; 0: never */
 	uint64_t repeated;
 	int fd_max;         /* descriptors from here on are left to others */
@@ -73,13 +82,14 @@ struct jitmaps {
 	uint8_t bytes[TAIL + JITMAP_CHUNK];
 };
 
-struct jitmaps *jitmaps_new(void)
+struct jitmaps *jitmaps_new(struct opener *o)
 {
 	struct jitmaps *js = calloc(1, sizeof(*js));
 
 	if (!js)
 		return NULL;
 	idmap_init(&js->index);
+	js->opener = o;
 	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
 }
@@ -157,103 +167,107 @@ static bool read_start(pid_t pid, int64_t *start)
 
 /* --- finding the file ------------------------------------------------------------------------ */
 
-static int find_file(struct jitmaps *js, struct watch *w)
+static void ask(struct jitmaps *js, struct watch *w, enum opener_want want)
 {
-	char name[NAME_ROOM];
-	int root, fd = -1;
+	struct opener_question q = { .want = want, .id = js->questions + 1, .place = w->process_id, .pid = (uint32_t)w->pid,
+				     .nspid = (uint32_t)w->nspid };
 
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)w->pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root >= 0) {
-		snprintf(name, sizeof(name), "tmp/perf-%d.map", (int)w->nspid);
-		fd = inside_find(root, name);
-		close(root);
-	} else if (errno == ENOENT || errno == ESRCH) {
-		w->gone = true;
-		return -1;
+	if (w->question) {
+		w->again = true;
+		return;
 	}
-	if (fd < 0) {
-		snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)w->pid);
-		fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	}
-	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
-		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
-	return fd;
+	if (w->fd >= 0 && w->of.copied)
+		q.from = w->offset - w->tail_n;
+	if (opener_ask(js->opener, &q))
+		w->question = ++js->questions;
+}
+
+/* Written by this process, and not by one that has its pid since? Who is gone is known by what it was. */
+static bool is_of_its_time(const struct watch *w, uid_t uid, int64_t start, const struct opener_answer *a)
+{
+	int64_t other;
+
+	return a->uid == uid && a->written >= start - (int64_t)START_SLACK &&
+	       (start != w->start || !read_start(w->pid, &other) || other <= start + (int64_t)START_SLACK || a->written < other);
 }
 
 /* Is this the map of this process, not of another user's making and not one that had the pid before? */
-static bool believable(struct jitmaps *js, struct watch *w, const struct stat *st)
+static bool believable(struct jitmaps *js, struct watch *w, const struct opener_answer *a)
 {
-	int64_t start, written = st->st_mtim.tv_sec * (int64_t)SECOND + st->st_mtim.tv_nsec;
+	int64_t start;
 	pid_t nspid;
 	uid_t uid;
 
-	if (!S_ISREG(st->st_mode) || !inside_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
-		return false;
-	if (st->st_uid != uid) {
+	if (a->want == OPENER_LEFT_MAP || !inside_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
+		return w->is_known && is_of_its_time(w, w->uid, w->start, a);
+	if (a->uid != uid)
 		complain(js, w, SAID_OWNER, "it belongs to another user and is ignored");
-		return false;
-	}
-	return written >= start - (int64_t)START_SLACK;
+	return a->uid == uid && a->written >= start - (int64_t)START_SLACK;
 }
 
-/* Opens the file behind a handle that was found to be a regular file. */
-static int open_handle(struct jitmaps *js, struct watch *w, int handle)
+static bool is_same(const struct source *s, const struct opener_answer *a)
 {
-	int fd = inside_open(handle);
+	return s->dev == a->dev && s->inode == a->inode;
+}
 
-	if (fd < 0) {
-		complain(js, w, SAID_OPEN, strerror(errno));
-	} else if (fd >= js->fd_max) {
+static bool has_room(struct jitmaps *js, struct watch *w, int fd)
+{
+	if (fd >= js->fd_max)
 		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return fd < js->fd_max;
 }
 
-/* The map at the path now, opened, unless it is the one that is open already; -1: none. */
-static int open_map(struct jitmaps *js, struct watch *w)
+/* True: its descriptor is kept. */
+static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
-	int handle = find_file(js, w), fd = -1;
-	struct stat st, current;
+	struct source of = { a->dev, a->inode, a->copied, a->from };
 
-	if (handle < 0)
-		return -1;
-	if (fstat(handle, &st) != 0 || (w->fd >= 0 && fstat(w->fd, &current) == 0 &&
-					current.st_dev == st.st_dev && current.st_ino == st.st_ino))
-		;
-	else if (believable(js, w, &st))
-		fd = open_handle(js, w, handle);
-	close(handle);
-	return fd;
+	if (w->fd >= 0 && is_same(&w->of, a)) {
+		if (!a->copied) /* it is open already */
+			return false;
+		close(w->fd);
+		w->fd = a->fd;
+		w->of = of;
+		w->seen_size = -1;
+		return true;
+	}
+	if ((w->fd >= 0 && w->next >= 0) || !believable(js, w, a) || !has_room(js, w, a->fd))
+		return false;
+	if (w->fd >= 0) {
+		if (a->from) { /* it was asked for as if it were the other one */
+			ask(js, w, OPENER_PERF_MAP);
+			return false;
+		}
+		w->next = a->fd;
+		w->of_next = of;
+		return true;
+	}
+	w->fd = a->fd;
+	w->of = of;
+	w->path_looked = now;
+	w->seen_size = -1;
+	js->grew = now; /* it is to be read soon */
+	return true;
 }
 
-/*
- * The map that a process wrote as its last deed, when it is gone: of its owner's making, and of its time. Where its pid has been
- * given to another process, nobody can tell whose a younger one is.
- */
-static int open_left(struct jitmaps *js, struct watch *w)
+static void take_none(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
-	char name[NAME_ROOM];
-	int64_t other, written;
-	struct stat st;
-	int handle, fd = -1;
-
-	if (!w->is_known)
-		return -1;
-	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)w->pid);
-	handle = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (handle < 0)
-		return -1;
-	if (fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == w->uid) {
-		written = st.st_mtim.tv_sec * (int64_t)SECOND + st.st_mtim.tv_nsec;
-		if (written >= w->start - (int64_t)START_SLACK &&
-		    (!read_start(w->pid, &other) || other <= w->start + (int64_t)START_SLACK || written < other))
-			fd = open_handle(js, w, handle);
+	if (a->said == OPENER_SILENT) {
+		complain(js, w, SAID_OPEN, "its file system does not answer");
+		w->gone = true;
+		return;
 	}
-	close(handle);
-	return fd;
+	if (a->error == EMFILE || a->error == ENFILE)
+		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
+	else if (a->error && a->error != ENOENT && a->error != ESRCH)
+		complain(js, w, SAID_OPEN, strerror(a->error));
+	if (a->error == ESRCH && !w->gone) {
+		w->gone = true;
+		if (w->fd < 0 && a->want == OPENER_PERF_MAP)
+			ask(js, w, OPENER_LEFT_MAP);
+	}
+	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
+	w->next_try = now + w->delay;
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -291,10 +305,13 @@ static void advance(struct watch *w, const uint8_t *data, size_t n)
  */
 static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, void *arg)
 {
-	ssize_t got = pread(w->fd, js->bytes, w->tail_n + JITMAP_CHUNK, (off_t)(w->offset - w->tail_n));
 	const uint8_t *data = js->bytes + w->tail_n, *last, *from = data;
+	ssize_t got;
 	size_t n;
 
+	if (w->of.copied && w->offset - w->tail_n < w->of.from)
+		return 0; /* the next copy has it */
+	got = pread(w->fd, js->bytes, w->tail_n + JITMAP_CHUNK, (off_t)(w->offset - w->tail_n));
 	if (got < 0 && errno == EINTR)
 		return 1;
 	if (got < (ssize_t)w->tail_n || memcmp(js->bytes, w->tail, w->tail_n) != 0) {
@@ -343,16 +360,17 @@ static void read_on(struct jitmaps *js, struct watch *w, uint64_t limit, jitmap_
 /* Looks whether another file has come to the path; the one that is open is read to its end first. */
 static void look_at_path(struct jitmaps *js, struct watch *w, uint64_t now)
 {
-	if (w->next >= 0 || w->gone)
+	if (w->next >= 0 || w->gone || w->question)
 		return;
 	w->path_looked = now;
-	w->next = open_map(js, w);
+	ask(js, w, OPENER_PERF_MAP);
 }
 
 static void take_next(struct watch *w)
 {
 	close(w->fd);
 	w->fd = w->next;
+	w->of = w->of_next;
 	w->next = -1;
 	w->seen_size = -1;
 	new_generation(w);
@@ -388,26 +406,21 @@ static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_
 	return true;
 }
 
-static bool try_open(struct jitmaps *js, struct watch *w, uint64_t now)
+static void try_open(struct jitmaps *js, struct watch *w, uint64_t now)
 {
-	if (w->gone || now < w->next_try)
-		return false;
-	w->fd = open_map(js, w);
-	if (w->fd >= 0) {
-		w->path_looked = now;
-		w->seen_size = -1;
-		return true;
-	}
-	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
-	w->next_try = now + w->delay;
-	return false;
+	if (!w->gone && !w->question && now >= w->next_try)
+		ask(js, w, OPENER_PERF_MAP);
 }
 
 static void poll_one(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
-	if (w->resting || w->full || (w->fd < 0 && !try_open(js, w, now)))
+	if (w->resting || w->full)
 		return;
-	if (!w->more && now - w->grew > BUSY_NS && now - w->looked < QUIET_PERIOD)
+	if (w->fd < 0) {
+		try_open(js, w, now);
+		return;
+	}
+	if (!w->more && w->next < 0 && now - w->grew > BUSY_NS && now - w->looked < QUIET_PERIOD)
 		return;
 	w->looked = now;
 	if (now - w->path_looked >= QUIET_PERIOD)
@@ -479,19 +492,66 @@ void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
 	idmap_set(&js->index, w->process_id, (uint32_t)(w - js->items));
 }
 
-/* All that is left of a map; one that was not there before may be by now, whenever it was looked for last. */
+void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t now)
+{
+	struct watch *w = find(js, a->place);
+	bool again = w && w->again, taken = false;
+
+	if (w && w->question == a->id) {
+		w->question = 0;
+		w->again = false;
+		if (a->fd >= 0)
+			taken = take_file(js, w, a, now);
+		else
+			take_none(js, w, a, now);
+		if (again && !w->question && !w->gone)
+			ask(js, w, OPENER_PERF_MAP);
+	}
+	if (a->fd >= 0 && !taken)
+		close(a->fd);
+}
+
+/* A map that was not there before may be by now, whenever it was looked for last. */
+static void look_last(struct jitmaps *js, struct watch *w)
+{
+	if (w->full || w->resting || w->next >= 0)
+		return;
+	if (!w->gone)
+		ask(js, w, OPENER_PERF_MAP);
+	else if (w->fd < 0)
+		ask(js, w, OPENER_LEFT_MAP);
+}
+
+void jitmaps_exited(struct jitmaps *js, uint64_t process_id)
+{
+	struct watch *w = find(js, process_id);
+
+	if (w)
+		look_last(js, w);
+}
+
+void jitmaps_ends(struct jitmaps *js)
+{
+	for (size_t i = 0; i < js->n; i++)
+		look_last(js, &js->items[i]);
+}
+
+size_t jitmaps_asked(const struct jitmaps *js)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < js->n; i++)
+		n += js->items[i].question != 0;
+	return n;
+}
+
+/* All that is left of a map. */
 static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	if (w->full)
 		return;
-	w->next_try = 0;
-	if (w->fd < 0 && !try_open(js, w, now)) {
-		w->fd = w->gone ? open_left(js, w) : -1;
-		w->seen_size = -1;
-	}
 	if (w->fd < 0)
 		return;
-	look_at_path(js, w, now);
 	w->more = true;
 	if (read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg))
 		read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg);

@@ -1,9 +1,10 @@
 /*
  * The perf maps of processes that make code at run time, read while they grow.
  *
- *	struct jitmaps *js = jitmaps_new();
+ *	struct jitmaps *js = jitmaps_new(opener);
  *
  *	jitmaps_watch(js, process_id, pid, 0);
+ *	...what the opener answers: jitmaps_opened(js, &answer, now)...
  *	...each second, or each 10 ms while jitmaps_busy(js, now):
  *	do
  *		got = jitmaps_poll(js, now, write_record, arg);
@@ -15,6 +16,9 @@
  * namespace, and may use an address again. So lines are delivered as they come, and the file is kept
  * open: it can be read to its end after the process has gone. Whole lines only.
  *
+ * Files are found and opened by the opener, so a map is there some time after it was asked for. One that is not on local
+ * disk is a copy, and a newer one is asked for each second.
+ *
  * What is believed: a regular file, no symbolic link, that belongs to the process's effective user,
  * not older than the process. Another inode at the path, a file that shrank, or one whose bytes
  * before our place have changed begins a new generation, which is read from its start. No more than
@@ -23,9 +27,7 @@
 #ifndef CPROF_RECORD_JITMAP_H
 #define CPROF_RECORD_JITMAP_H
 
-#include <sys/types.h>
-
-#include "common/base/buf.h"
+#include "cmd/cprof-record/opener.h"
 
 struct jitmaps;
 
@@ -35,8 +37,8 @@ enum {
 	JITMAP_PROCESS_MAX = 256 << 20,   /* the most that is read of one process, bytes */
 };
 
-/* NULL without memory. */
-struct jitmaps *jitmaps_new(void);
+/* The opener is lent. NULL without memory. */
+struct jitmaps *jitmaps_new(struct opener *o);
 void jitmaps_free(struct jitmaps *js);
 
 /*
@@ -48,6 +50,17 @@ void jitmaps_free(struct jitmaps *js);
  */
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid);
 
+/* The answer to one of our questions: its place is the process_id. The descriptor is taken over. */
+void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t now);
+/*
+ * The process is gone, or the recording ends: its map is looked for once more. A process may write it at its exit, and if that
+ * is over by now, the file in our /tmp counts that is of the owner that the process had, and not older than it.
+ */
+void jitmaps_exited(struct jitmaps *js, uint64_t process_id);
+void jitmaps_ends(struct jitmaps *js);
+/* How many answers are awaited. */
+size_t jitmaps_asked(const struct jitmaps *js);
+
 typedef void jitmap_sink(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n);
 
 /*
@@ -56,11 +69,7 @@ typedef void jitmap_sink(void *arg, uint64_t process_id, uint64_t generation, co
  * CLOCK_MONOTONIC. 1: a limit was reached and there is more; 0: that was all.
  */
 int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);
-/*
- * Delivers all that is left of one process's map, and forgets the process. Where there was none yet it is looked for once
- * more: a process may write it at its exit, and if that is over by now, the file in our /tmp counts that is of the owner that the
- * process had, and not older than it.
- */
+/* Delivers all that is left of one process's map, and forgets the process. */
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg);
 /* The same for all at the end of a recording; none is forgotten. */
 void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);

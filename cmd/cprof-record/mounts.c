@@ -1,13 +1,13 @@
 #include "cmd/cprof-record/mounts.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "cmd/cprof-record/host.h"
 #include "common/base/buf.h"
-
-#define AGAIN_NS 1000000000ull
 
 /* The others: fuse, nfs, cifs, 9p, ceph, ...; and overlay, below which any of those may lie. */
 static bool is_local_type(const char *type)
@@ -23,59 +23,95 @@ static bool is_local_type(const char *type)
 	return false;
 }
 
-static void take_line(struct mounts *m, const char *line)
+/* A line of mountinfo. False: it is of no file system that is of use. */
+static bool read_line(const char *line, struct mount_device *d)
 {
-	unsigned int major, minor;
 	const char *behind = strstr(line, " - ");
+	unsigned int major, minor;
 	char type[32];
 
-	if (!behind || sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2 || sscanf(behind, " - %31s", type) != 1 ||
-	    !is_local_type(type) || !grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
-		return;
+	if (!behind || sscanf(line, "%*d %*d %u:%u", &major, &minor) != 2 || sscanf(behind, " - %31s", type) != 1)
+		return false;
+	*d = (struct mount_device){ major, minor, strcmp(type, "overlay") == 0 };
+	return d->overlay || is_local_type(type);
+}
+
+static struct mount_device *find(const struct mounts *m, uint64_t major, uint64_t minor)
+{
 	for (size_t i = 0; i < m->n; i++)
 		if (m->local[i].major == major && m->local[i].minor == minor)
-			return;
-	m->local[m->n++] = (struct mount_device){ major, minor };
+			return &m->local[i];
+	return NULL;
 }
 
 static void read_mounts(struct mounts *m)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
+	struct mount_device d;
 	char *line = NULL;
 	size_t cap = 0;
 
 	m->n = 0;
 	while (f && getline(&line, &cap, f) > 0)
-		take_line(m, line);
+		if (read_line(line, &d) && !find(m, d.major, d.minor) && grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
+			m->local[m->n++] = d;
 	free(line);
 	if (f)
 		fclose(f);
 }
 
-static bool knows(const struct mounts *m, uint64_t major, uint64_t minor)
+/* Numbers of devices are used again: what was read holds as long as nothing was mounted or unmounted. */
+static bool has_changed(struct mounts *m)
 {
-	for (size_t i = 0; i < m->n; i++)
-		if (m->local[i].major == major && m->local[i].minor == minor)
-			return true;
-	return false;
+	struct pollfd p = { m->watch - 1, POLLPRI, 0 };
+
+	if (m->watch > 0)
+		return poll(&p, 1, 0) != 0;
+	m->watch = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC) + 1;
+	return true;
+}
+
+static const struct mount_device *look_up(struct mounts *m, uint64_t major, uint64_t minor)
+{
+	if (has_changed(m))
+		read_mounts(m);
+	return find(m, major, minor);
 }
 
 bool mounts_is_local(struct mounts *m, uint64_t major, uint64_t minor)
 {
-	uint64_t now;
+	const struct mount_device *d = look_up(m, major, minor);
 
-	if (knows(m, major, minor))
-		return true;
-	now = host_mono_ns();
-	if (m->read && now - m->read < AGAIN_NS)
-		return false;
-	m->read = now;
-	read_mounts(m);
-	return knows(m, major, minor);
+	return d && !d->overlay;
+}
+
+bool mounts_is_written_locally(struct mounts *m, uint64_t major, uint64_t minor)
+{
+	return look_up(m, major, minor) != NULL;
+}
+
+bool mounts_is_local_there(uint32_t pid, uint64_t major, uint64_t minor)
+{
+	struct mount_device d;
+	bool is = false;
+	char name[64], *line = NULL;
+	size_t cap = 0;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%u/mountinfo", pid);
+	f = fopen(name, "re");
+	while (!is && f && getline(&line, &cap, f) > 0)
+		is = read_line(line, &d) && !d.overlay && d.major == major && d.minor == minor;
+	free(line);
+	if (f)
+		fclose(f);
+	return is;
 }
 
 void mounts_release(struct mounts *m)
 {
+	if (m->watch > 0)
+		close(m->watch - 1);
 	free(m->local);
 	*m = (struct mounts){ 0 };
 }

@@ -190,7 +190,7 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 		return false;
 	*a.ask = (struct openings_ask){ .want = q->want, .id = q->id, .place = q->place, .pid = q->pid, .nspid = q->nspid,
 					.start = q->start, .end = q->end, .major = q->major, .minor = q->minor,
-					.inode = q->inode, .path_n = (uint32_t)q->path.n, .id_n = (uint32_t)q->build_id.n };
+					.inode = q->inode, .from = q->from, .path_n = (uint32_t)q->path.n, .id_n = (uint32_t)q->build_id.n };
 	if (q->path.n)
 		memcpy(a.ask->bytes, q->path.p, q->path.n);
 	if (q->build_id.n)
@@ -243,7 +243,7 @@ static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 		o->shut = true;
 	}
 	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read", q->pid,
-		   (int)q->path_n, (const char *)q->bytes, OPENER_PATIENCE / 1e9);
+		   q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp", OPENER_PATIENCE / 1e9);
 	say(o, o->shut ? "too many file systems did not answer: no file is read of any but local ones" : buf_cstr(&text));
 	buf_release(&text);
 	answer_first(o, l, OPENER_SILENT, a);
@@ -269,7 +269,7 @@ static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_
 
 	*a = (struct opener_answer){
 		.want = l->asked[0].ask->want, .said = r->said, .id = r->id, .place = l->asked[0].ask->place, .fd = fd,
-		.copied = r->copied, .error = r->error, .dev = r->dev, .inode = r->inode, .size = r->size, .uid = r->uid,
+		.copied = r->copied, .from = r->from, .error = r->error, .dev = r->dev, .inode = r->inode, .size = r->size, .uid = r->uid,
 		.written = r->written, .build_id = { r->build_id, r->id_n <= ELF_ID_MAX ? r->id_n : 0 },
 	};
 	o->left_out += r->said == OPENER_SILENT;

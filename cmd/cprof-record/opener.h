@@ -49,6 +49,7 @@ struct opener_question {
 	uint64_t start, end; /* of the mapping */
 	uint64_t major, minor, inode;
 	struct slice path, build_id;
+	uint64_t from; /* of a perf map or a dump: what is before is known already, and need not be copied */
 };
 
 enum opener_said {
@@ -64,7 +65,8 @@ struct opener_answer {
 	uint32_t id;
 	uint64_t place;
 	int fd; /* the caller's from now on; -1: none. Of an identity there is none. */
-	bool copied; /* into memory: it does not grow */
+	bool copied;   /* into memory: it does not grow */
+	uint64_t from; /* what of it is copied begins there, in the copy as in the file */
 	int error;
 	uint64_t dev, inode, size; /* of the file itself, as fstat has them */
 	uid_t uid;

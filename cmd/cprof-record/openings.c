@@ -21,6 +21,7 @@
 
 enum {
 	COPY_MOST = 128 << 20, /* bytes of a file that is copied */
+	PART_MOST = 16 << 20,  /* of one that grows, at once */
 	NAME_ROOM = 96,
 	PLACES = 3, /* where a mapped file is looked for */
 };
@@ -47,7 +48,7 @@ bool openings_is_silent(const struct openings *o, uint64_t major, uint64_t minor
 void openings_set_silent(struct openings *o, uint64_t major, uint64_t minor)
 {
 	if (!openings_is_silent(o, major, minor) && grow_array(&o->silent, &o->cap, o->n_silent, sizeof(*o->silent)))
-		o->silent[o->n_silent++] = (struct mount_device){ major, minor };
+		o->silent[o->n_silent++] = (struct mount_device){ .major = major, .minor = minor };
 }
 
 void openings_release(struct openings *o)
@@ -72,12 +73,25 @@ static int refuse(struct opening *o, int handle, enum opener_said said, int erro
 	return -1;
 }
 
+static bool is_log(enum opener_want want)
+{
+	return want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP || want == OPENER_DUMP;
+}
+
+static bool is_local(struct opening *o, uint64_t major, uint64_t minor)
+{
+	bool is = is_log(o->q->want) ? mounts_is_written_locally(&o->own->mounts, major, minor) :
+				       mounts_is_local(&o->own->mounts, major, minor);
+
+	return is || (o->q->want != OPENER_LEFT_MAP && mounts_is_local_there(o->q->pid, major, minor));
+}
+
 /* From here on this device is asked. False: it must not be, or not here. */
 static bool may_touch(struct opening *o, const struct statx *st)
 {
 	struct openings_report r = { .kind = OPENINGS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
 
-	if (mounts_is_local(&o->own->mounts, st->stx_dev_major, st->stx_dev_minor))
+	if (is_local(o, st->stx_dev_major, st->stx_dev_minor))
 		return true;
 	if (!o->remote) {
 		o->elsewhere = true;
@@ -101,6 +115,29 @@ static int find_mapping(const struct opening *o)
 	return open(name, O_PATH | O_CLOEXEC);
 }
 
+/* Before a lookup in a directory: whom it asks. What leads to that directory is asked unseen. */
+static bool may_look_up(struct opening *o, int root, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char name[OPENINGS_PATH + 1];
+	struct statx st;
+	bool may = true;
+	int dir;
+
+	if (!slash)
+		return true;
+	snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
+	dir = inside_find(root, name);
+	if (dir < 0)
+		return false;
+	if (look(dir, &st) && S_ISDIR(st.stx_mode))
+		may = may_touch(o, &st);
+	close(dir);
+	if (!may)
+		errno = EAGAIN;
+	return may;
+}
+
 /*
  * A handle on a path below a root: the process's, or ours. Where only what is local may be asked, what the kernel has not in
  * memory is left to the other process.
@@ -110,10 +147,15 @@ static int find_path(struct opening *o, const char *root, const char *path)
 	int dir, fd;
 
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
+	if (dir < 0) {
+		errno = errno == ENOENT ? ESRCH : errno;
 		return -1;
+	}
 	path += strspn(path, "/");
-	fd = o->remote ? inside_find(dir, path) : inside_find_cached(dir, path);
+	if (!o->remote)
+		fd = inside_find_cached(dir, path);
+	else
+		fd = may_look_up(o, dir, path) ? inside_find(dir, path) : -1;
 	if (fd < 0 && !o->remote && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		o->elsewhere = true;
 	close(dir);
@@ -199,9 +241,9 @@ static int find_perf_map(struct opening *o)
 		snprintf(root, sizeof(root), "/proc/%u/root", o->q->pid);
 		snprintf(name, sizeof(name), "tmp/perf-%u.map", o->q->nspid);
 		handle = find_path(o, root, name);
-		o->report.error = errno;
+		o->report.error = handle < 0 && (errno == ESRCH || errno == EMFILE || errno == ENFILE) ? errno : 0;
 	}
-	if (handle < 0 && !o->elsewhere) {
+	if (handle < 0 && !o->elsewhere && (o->q->want == OPENER_LEFT_MAP || o->report.error != ESRCH)) {
 		snprintf(name, sizeof(name), "tmp/perf-%u.map", o->q->pid);
 		handle = find_path(o, "/", name);
 	}
@@ -212,8 +254,13 @@ static int find_perf_map(struct opening *o)
 static int copy(struct opening *o, int fd, uint64_t size)
 {
 	int to = memfd_create("cprof-copy", MFD_CLOEXEC);
-	uint64_t done = 0;
+	uint64_t done = is_log(o->q->want) && o->q->from < size ? o->q->from : 0;
 
+	o->report.from = done;
+	if (is_log(o->q->want) && size - done > PART_MOST)
+		size = done + PART_MOST;
+	if (to >= 0 && (lseek(fd, (off_t)done, SEEK_SET) < 0 || lseek(to, (off_t)done, SEEK_SET) < 0))
+		size = done;
 	while (to >= 0 && done < size) {
 		ssize_t n = sendfile(to, fd, NULL, size - done);
 
@@ -258,9 +305,9 @@ static int fill(struct opening *o, int fd)
 			r->id_n = (uint32_t)id.n;
 		}
 		buf_release(&id);
-	} else if (mounts_is_local(&o->own->mounts, major(st.st_dev), minor(st.st_dev))) {
+	} else if (is_local(o, major(st.st_dev), minor(st.st_dev))) {
 		return fd;
-	} else if (r->size > COPY_MOST) {
+	} else if (r->size > COPY_MOST && !is_log(o->q->want)) {
 		r->said = OPENER_LARGE;
 	} else {
 		to = copy(o, fd, r->size);
@@ -315,6 +362,7 @@ void openings_run(struct openings *own, int sock, pid_t parent, bool again, bool
 	struct opening o = { .own = own, .sock = CONFINE_FIRST, .remote = remote, .q = q };
 	int none;
 
+	own->mounts.watch = 0; /* the recorder's, and closed below */
 	prctl(PR_SET_NAME, remote ? "cprof-remote" : "cprof-opener");
 	confine_signals();
 	if (!q || (again && !helper_unmap_shared()) || !confine_descriptors(&sock, 1) || !confine_parent(parent) ||

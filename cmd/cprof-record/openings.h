@@ -19,7 +19,7 @@ struct openings_ask {
 	uint32_t id;
 	uint64_t place;
 	uint32_t pid, nspid;
-	uint64_t start, end, major, minor, inode;
+	uint64_t start, end, major, minor, inode, from;
 	uint32_t path_n, id_n;
 	uint8_t bytes[];
 };
@@ -37,6 +37,7 @@ struct openings_report {
 	enum opener_said said;
 	int error;
 	bool copied;
+	uint64_t from;
 	uint64_t dev, inode, size;
 	uid_t uid;
 	int64_t written;

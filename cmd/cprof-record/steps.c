@@ -133,8 +133,12 @@ static void take_opened(struct recorder *r)
 	while (opener_take(r->opener, host_mono_ns(), &a)) {
 		if (a.want == OPENER_IDENTITY)
 			procs_identified(&r->procs, &a);
-		else
+		else if (a.want == OPENER_FILE)
 			tables_opened(&r->tables, &a, host_mono_ns());
+		else if (a.want == OPENER_DUMP)
+			jitdumps_opened(r->emit.jitdumps, &a);
+		else
+			jitmaps_opened(r->emit.jitmaps, &a, host_mono_ns());
 	}
 }
 
@@ -208,9 +212,8 @@ static void wait_for_helpers(const struct recorder *r)
 void steps_write(struct recorder *r, uint64_t now)
 {
 	poll(NULL, 0, MARGIN / 1000000);
-	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST) {
+	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST)
 		wait_for_helpers(r);
-	}
 }
 
 void steps_settle_whole(struct recorder *r)
@@ -221,7 +224,7 @@ void steps_settle_whole(struct recorder *r)
 
 void steps_finish(struct recorder *r)
 {
-	while (!steps_until(r, UINT64_MAX)) {
+	jitmaps_ends(r->emit.jitmaps);
+	while (!steps_until(r, UINT64_MAX) || (!r->emit.hurry && jitmaps_asked(r->emit.jitmaps) + jitdumps_asked(r->emit.jitdumps)))
 		wait_for_helpers(r);
-	}
 }
