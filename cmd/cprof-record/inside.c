@@ -65,11 +65,3 @@ int inside_find_cached(int root, const char *name)
 {
 	return find(root, name, RESOLVE_CACHED);
 }
-
-int inside_open(int handle)
-{
-	char name[INSIDE_ROOM];
-
-	snprintf(name, sizeof(name), "/proc/self/fd/%d", handle);
-	return open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-}

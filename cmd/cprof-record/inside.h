@@ -4,8 +4,8 @@
  *	int root = open("/proc/PID/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
  *	int handle = inside_find(root, "tmp/x");	// nothing has been opened yet
  *
- *	if (...fstat: a regular file, of the right owner...)
- *		fd = inside_open(handle);
+ *	if (...statx: of the right device...)
+ *		fd = foreign_reopen(handle);
  */
 #ifndef CPROF_RECORD_INSIDE_H
 #define CPROF_RECORD_INSIDE_H
@@ -27,7 +27,5 @@ bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid);
 int inside_find(int root, const char *name);
 /* The same without asking any file system: errno is EAGAIN where the kernel has not all of it in memory. */
 int inside_find_cached(int root, const char *name);
-/* Opens the file behind a handle that was found to be a regular file. -1: errno. */
-int inside_open(int handle);
 
 #endif

@@ -17,6 +17,7 @@
 #include "cmd/cprof-record/confine.h"
 #include "cmd/cprof-record/helper.h"
 #include "cmd/cprof-record/inside.h"
+#include "common/base/foreign.h"
 #include "common/elf/elffile.h"
 
 enum {
@@ -209,8 +210,7 @@ static int open_handle(struct opening *o, int handle)
 		close(handle);
 		return -1;
 	}
-	fd = inside_open(handle);
-	close(handle);
+	fd = foreign_reopen(handle);
 	if (fd < 0)
 		return refuse(o, -1, OPENER_NONE, errno);
 	if (by_build && !is_mapped_one(o->q, &st) && !is_same_build(o, fd))

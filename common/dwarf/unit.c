@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/foreign.h"
 #include "common/elf/bounds.h"
 
 enum {
@@ -323,7 +324,7 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 /* A regular file whose headers ask for nothing unusual. */
 static bool is_harmless(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = foreign_open(AT_FDCWD, path);
 	bool good = fd >= 0 && !elf_refusal(elf_check_bounds(fd));
 
 	if (fd >= 0)

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/base/foreign.h"
+
 static const char deleted[] = " (deleted)";
 
 /* Directories to look in where none was given: of the host, or of the tree. */
@@ -28,13 +30,13 @@ void finder_release(struct finder *f)
 	buf_release(&f->cut);
 }
 
-enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, OTHERS_MAX = 256 };
+enum { OTHERS_MAX = 256 };
 
 static int open_plain(struct buf *path)
 {
 	const char *p = buf_cstr(path);
 
-	return path->failed ? -1 : open(p, OPEN_FLAGS);
+	return path->failed ? -1 : foreign_open(AT_FDCWD, p);
 }
 
 /* A path of this machine. opened becomes it. */

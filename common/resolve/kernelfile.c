@@ -2,13 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/base/foreign.h"
 #include "common/elf/symbols.h"
 
 enum { RELEASE_MAX = 128, PATH_MOST = 4096 };
@@ -109,27 +107,12 @@ static enum source_status read_source(struct kernel_files *k, int fd)
 					 elf_refusal(opened)	 ? elf_refusal(opened) : "it is damaged");
 }
 
-/* A regular file: everything else may block, or do something. -1: why. */
-static int open_regular(const char *path, const char **why)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-
-	*why = fd < 0 ? strerror(errno) : "it is not a regular file";
-	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static bool open_named(struct kernel_files *k, struct buf *error)
 {
-	const char *why;
-	int fd = open_regular(k->o->path, &why);
+	int fd = foreign_open(AT_FDCWD, k->o->path);
 
 	if (fd < 0) {
-		buf_printf(error, "%s: %s", k->o->path, why);
+		buf_printf(error, "%s: %s", k->o->path, errno == ENOEXEC ? "it is not a regular file" : strerror(errno));
 		return false;
 	}
 	k->status = read_source(k, fd);
@@ -161,12 +144,11 @@ struct kernel_files *kernel_files_new(const struct kernel_options *o, struct buf
 
 static int open_in_tree(const char *tree, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	int root = open(tree, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 
 	if (root < 0)
 		return -1;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	fd = foreign_open_below(root, path);
 	close(root);
 	return fd;
 }
@@ -174,8 +156,7 @@ static int open_in_tree(const char *tree, const char *path)
 /* Is this the vmlinux of the build ID? Then it is the source. */
 static bool try(struct kernel_files *k, const char *tree, const char *path, struct slice id)
 {
-	const char *why;
-	int fd = tree ? open_in_tree(tree, path) : open_regular(path, &why);
+	int fd = tree ? open_in_tree(tree, path) : foreign_open(AT_FDCWD, path);
 
 	if (fd < 0 || elf_open(fd, &k->source.elf) != ELF_OPENED)
 		return false;

@@ -6,18 +6,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/foreign.h"
 
 enum {
-	OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-	TRIES = 8,              /* openat2 gives EAGAIN while something is renamed or mounted */
 	STARTS_APART = 100000000, /* ns: the kernel says it in ticks, the recorder when it heard of it */
 	THREADS_TRIED = 64,
 	MAPS_MAX = 1 << 20,     /* lines */
@@ -25,34 +22,9 @@ enum {
 	CONTAINER_ID = 64,      /* digits */
 };
 
-/*
- * A descriptor to read, of a path that was opened with O_PATH: nothing but a regular file is opened, the others
- * give ENOEXEC.
- */
-static int reopen(int path_fd)
-{
-	char name[32];
-	struct stat st;
-	int fd = -1, saved;
-
-	if (path_fd < 0)
-		return -1;
-	if (fstat(path_fd, &st) == 0 && !S_ISREG(st.st_mode)) {
-		errno = ENOEXEC;
-	} else {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", path_fd);
-		fd = open(name, OPEN_FLAGS);
-	}
-	saved = errno;
-	close(path_fd);
-	errno = saved;
-	return fd;
-}
-
 int procroot_open_below(int dir, const char *display, const char *path, struct buf *opened)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
-	long fd = -1;
+	int fd;
 
 	buf_clear(opened);
 	buf_text(opened, display);
@@ -63,14 +35,10 @@ int procroot_open_below(int dir, const char *display, const char *path, struct b
 		errno = ENOENT;
 		return -1;
 	}
-	for (int i = 0; i < TRIES; i++) {
-		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
-		if (fd >= 0 || errno != EAGAIN)
-			break;
-	}
+	fd = foreign_open_below(dir, path);
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before Linux 5.6, or in a strict sandbox */
-		fd = open(buf_cstr(opened), O_PATH | O_CLOEXEC);
-	return reopen((int)fd);
+		fd = foreign_open(AT_FDCWD, buf_cstr(opened));
+	return fd;
 }
 
 static bool read_text(const char *path, char *text, size_t cap)
@@ -273,7 +241,7 @@ int procroot_mapped(const struct procroot *r, const struct module_identity *is, 
 	struct line l;
 	char path[96];
 	FILE *maps;
-	int matched, fd;
+	int matched;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", r->pid, r->tid);
 	maps = fopen(path, "re");
@@ -290,8 +258,7 @@ int procroot_mapped(const struct procroot *r, const struct module_identity *is, 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, r->tid, l.start, l.end);
 	buf_clear(opened);
 	buf_text(opened, path);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	return reopen(fd);
+	return foreign_open(AT_FDCWD, path);
 }
 
 struct slice procroot_container(struct slice cgroup)

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/foreign.h"
+
 enum { STALE = 24 * 60 * 60, TRIES = 100 };
 
 static int open_there(int at, const char *name)
@@ -106,7 +108,7 @@ int shelf_look(const struct shelf *s, struct slice id)
 	if (id.n < SHELF_ID_LEAST || id.n > SHELF_ID_MOST)
 		return -1;
 	shelf_name(&name, id);
-	fd = openat(s->root, buf_cstr(&name), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	fd = foreign_open(s->root, buf_cstr(&name));
 	buf_release(&name);
 	return fd;
 }
@@ -153,7 +155,7 @@ enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id,
 	dir = fsync(fd) == 0 ? open_folder(s->ids, folder) : -1;
 	if (dir >= 0) {
 		flock(dir, LOCK_EX);
-		there = openat(dir, file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		there = foreign_open(dir, file);
 		if (there >= 0 && keep(arg, there)) {
 			result = SHELF_KEPT;
 		} else {

@@ -1,0 +1,63 @@
+#!/bin/sh
+# Who may open files: what a path of another process, of a mapping, a capture or an ELF file leads to is opened by foreign.c alone,
+# and for the recorder by its opener. Each file that opens anything is listed, with how many calls, and why these are none of those.
+. "$(dirname "$0")/lib.sh"
+cd "$top" || exit 1
+
+# FILE CALLS REASON
+cat >"$tmp/allowed" <<'END'
+cmd/cli.c 2 /dev/null; the operand that the user named
+cmd/cprof-dump.c 1 the text that the user named
+cmd/cprof-record/btf.c 1 /sys/kernel/btf
+cmd/cprof-record/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
+cmd/cprof-record/descriptors.c 1 /proc/PID/task, a directory of the kernel's
+cmd/cprof-record/files.c 6 the directory and the files that the user named, held by its descriptor
+cmd/cprof-record/helper.c 1 /proc/self/maps
+cmd/cprof-record/hooks.c 1 /dev/null
+cmd/cprof-record/host.c 2 texts of the kernel's by fixed names
+cmd/cprof-record/inside.c 2 handles (O_PATH) for the opener
+cmd/cprof-record/kernel.c 4 /sys/kernel, /proc/kallsyms, /boot
+cmd/cprof-record/ksym.c 1 /proc/kallsyms
+cmd/cprof-record/metrics.c 2 the file that the user named
+cmd/cprof-record/mounts.c 3 mountinfo, a text of the kernel's
+cmd/cprof-record/openings.c 2 the opener: handles on roots and mapped files
+cmd/cprof-record/output.c 2 the file that the user named; /dev/null
+cmd/cprof-record/perf.c 1 /proc/PID/task, a directory of the kernel's
+cmd/cprof-record/snapshot.c 6 texts and directories of /proc/PID, which the kernel makes
+cmd/cprof-record/vdso.c 1 /proc/self/maps
+cmd/cprof-record/when.c 1 /proc/pressure and /proc/loadavg
+common/base/foreign.c 4 the opener of the offline tools
+common/profile/lines.c 1 a file without a name in the user's TMPDIR
+common/resolve/finder.c 1 a handle on the directory of --symfs
+common/resolve/identity.c 1 the machine's and the boot's own numbers
+common/resolve/kernelfile.c 1 a handle on the directory of --symfs
+common/resolve/procroot.c 5 handles on roots; texts and directories of /proc/PID
+common/resolve/shelf.c 4 directories of the archive, and files that are made there
+END
+
+# count_calls FILE...: "FILE CALLS" of those that have any. Comments are no calls.
+count_calls() {
+	awk 'FNR == 1 { comment = 0 }
+		/^[ \t]*\/\*/ && !/\*\// { comment = 1 }
+		comment { if (/\*\//) comment = 0; next }
+		{ gsub(/\/\*[^*]*\*\//, ""); $0 = " " $0
+		  n[FILENAME] += gsub(/[^A-Za-z_](open|openat|open64|fopen|freopen|opendir|creat|open_by_handle_at|scandir|nftw|fts_open) *\(|SYS_open/, "") }
+		END { for (f in n) if (n[f]) print f, n[f] }' "$@" | LC_ALL=C sort
+}
+cat >"$tmp/x.c" <<'END'
+/*
+ * int fd = open(path, O_RDONLY);
+ */
+int a(const char *p) { return open(p, O_RDONLY); } /* open() */
+int b(const char *p) { return reopen(p) + foreign_open(0, p) + (int)syscall(SYS_openat2, 0, p, 0, 0); }
+END
+is "calls are seen, and no others" "$(count_calls "$tmp/x.c")" "$tmp/x.c 2"
+count_calls common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch] >"$tmp/found"
+cut -d' ' -f1,2 "$tmp/allowed" | LC_ALL=C sort >"$tmp/wanted"
+same "each file that opens files is known, with its calls" "$tmp/wanted" "$tmp/found"
+
+# The words by which the kernel is asked for another's file.
+is "files behind mappings are found by the opener" "$(grep -lE '"[^"]*map_files' common/*/*.c cmd/*.c cmd/*/*.c | tr '\n' ' ')" \
+	"common/resolve/procroot.c cmd/cprof-record/openings.c "
+is "roots of processes are entered by the opener" "$(grep -lE '"[^"]*/root' cmd/*.c cmd/*/*.c | tr '\n' ' ')" "cmd/cprof-record/openings.c "
+done_testing
