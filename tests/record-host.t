@@ -9,6 +9,14 @@ is "host" "$(fact host)" "$(uname -n)"
 is "kernel-release" "$(fact kernel-release)" "$(uname -r)"
 is "arch" "$(fact arch)" "$(uname -m)"
 is "boot-id" "$(fact boot-id)" "$(cat /proc/sys/kernel/random/boot_id)"
+machine=$(cat /etc/machine-id 2>/dev/null)
+if [ "$(printf %s "$machine" | wc -c)" = 32 ]; then
+	is "machine-id is derived" "$(fact machine-id)" "$("$BUILD/tests/base-sha256" machine "$machine")"
+	unlike "  and not the one that identifies the host" "$(cat "$tmp/facts")" "$machine"
+else
+	skip "machine-id is derived" "no /etc/machine-id"
+	skip "  and not the one that identifies the host" "no /etc/machine-id"
+fi
 is "cpus-online" "$(fact cpus-online)" "$(cat /sys/devices/system/cpu/online)"
 like "cpus-possible" "$(fact cpus-possible)" '^[1-9][0-9]*$'
 like "start-realtime-ns" "$(fact start-realtime-ns)" '^[0-9]{19}$'

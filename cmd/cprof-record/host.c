@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/machineid.h"
+
 enum { FILE_MAX = 1 << 20 };
 
 bool host_read(const char *path, struct buf *text)
@@ -260,6 +262,16 @@ static void say_file(void (*say)(void *arg, const char *key, const char *value),
 	buf_release(&text);
 }
 
+static void say_machine(void (*say)(void *arg, const char *key, const char *value), void *arg)
+{
+	struct buf text = { 0 };
+	char id[MACHINE_ID_TEXT];
+
+	if (host_read("/etc/machine-id", &text) && machine_id_derive(id, buf_view(&text)))
+		say(arg, "machine-id", id);
+	buf_release(&text);
+}
+
 void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono)
 {
 	struct cpu_list possible = { 0 };
@@ -272,7 +284,7 @@ void host_facts(void (*say)(void *arg, const char *key, const char *value), void
 		say(arg, "arch", u.machine);
 	}
 	say_file(say, arg, "boot-id", "/proc/sys/kernel/random/boot_id");
-	say_file(say, arg, "machine-id", "/etc/machine-id");
+	say_machine(say, arg);
 	say_file(say, arg, "cpus-online", "/sys/devices/system/cpu/online");
 	if (read_cpus("/sys/devices/system/cpu/possible", &possible)) {
 		snprintf(text, sizeof(text), "%zu", possible.n);

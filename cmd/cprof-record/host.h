@@ -23,7 +23,7 @@ struct cpu_list {
 };
 
 /*
- * Says each fact that there is: host, boot-id, machine-id, kernel-release, arch, cpus-online (as
+ * Says each fact that there is: host, boot-id, machine-id (derived, see machineid.h), kernel-release, arch, cpus-online (as
  * "0-3,8"), cpus-possible (their number) and start-realtime-ns: CLOCK_REALTIME at the time mono of
  * CLOCK_MONOTONIC. What cannot be read is left out.
  */

@@ -9,26 +9,45 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "common/base/machineid.h"
+
 enum { SECOND = 1000000000, CLOCKS_APART = 2 }; /* seconds: file systems and hosts keep time differently */
 
-/* Is this the line that the file holds? */
-static bool holds(const char *path, struct slice line)
+/* The line that the file holds; empty if it cannot be read. */
+static struct slice read_line(const char *path, char *text, size_t size)
 {
-	char text[128];
-	int fd = line.n ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, text, size) : -1;
 
 	if (fd >= 0)
 		close(fd);
 	while (n > 0 && text[n - 1] == '\n')
 		n--;
-	return n > 0 && slice_equal(line, (struct slice){ (const uint8_t *)text, (size_t)n });
+	return (struct slice){ (const uint8_t *)text, n > 0 ? (size_t)n : 0 };
+}
+
+static bool is_boot(struct slice boot_id)
+{
+	char text[128];
+
+	return boot_id.n && slice_equal(boot_id, read_line("/proc/sys/kernel/random/boot_id", text, sizeof(text)));
+}
+
+/* Captures of earlier versions hold the id itself. */
+static bool is_machine(struct slice machine_id)
+{
+	char text[128], id[MACHINE_ID_TEXT];
+	struct slice line;
+
+	if (!machine_id.n)
+		return false;
+	line = read_line("/etc/machine-id", text, sizeof(text));
+	return slice_equal(machine_id, line) || (machine_id_derive(id, line) && slice_equal(machine_id, slice_of(id)));
 }
 
 enum identity_host identity_host(struct slice machine_id, struct slice boot_id)
 {
-	return holds("/proc/sys/kernel/random/boot_id", boot_id) ? HOST_BOOT :
-	       holds("/etc/machine-id", machine_id)		 ? HOST_HERE : HOST_OTHER;
+	return is_boot(boot_id) ? HOST_BOOT : is_machine(machine_id) ? HOST_HERE : HOST_OTHER;
 }
 
 /*
