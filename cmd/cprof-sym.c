@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,13 +16,15 @@
 #include "common/elf/mapped.h"
 #include "common/profile/leave.h"
 #include "common/resolve/namer.h"
+#include "common/stream/scrub.h"
 
+enum { KEY_LEAST = 16, KEY_MOST = 4096, KEY_MADE = 32 };
 enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
 static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
 				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
 				 "[--max-mem SIZE] [--min-resolved PERCENT] [--from TIME] [--to TIME] "
-				 "[FILE ...]";
+				 "[--scrub [--scrub-key FILE]] [FILE ...]";
 
 /* What the options say. */
 struct settings {
@@ -29,6 +32,8 @@ struct settings {
 	struct kernel_options kernel;
 	struct view times; /* of it from and to alone: samples of other times are left out */
 	double least; /* % of the frames that must have names */
+	bool scrubbed;
+	const char *key_path; /* NULL: a key that nobody keeps */
 	bool verbose;
 };
 
@@ -76,6 +81,35 @@ static void or_die(bool good)
 {
 	if (!good)
 		cli_no_memory();
+}
+
+/* The bytes of a key; how many they are. */
+static size_t read_key(const char *path, uint8_t key[KEY_MOST + 1])
+{
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(key, 1, KEY_MOST + 1, f) : 0;
+
+	if (!f || ferror(f))
+		cli_die(STATUS_SYSTEM, "cannot read the key %s: %s", path, strerror(errno));
+	fclose(f);
+	if (n < KEY_LEAST || n > KEY_MOST)
+		cli_die(STATUS_SYSTEM, "invalid key %s (expected %d to %d bytes)", path, KEY_LEAST, KEY_MOST);
+	return n;
+}
+
+static struct scrub *begin_scrub(const struct settings *s)
+{
+	uint8_t key[KEY_MOST + 1];
+	size_t n = KEY_MADE;
+	struct scrub *scrub;
+
+	if (s->key_path)
+		n = read_key(s->key_path, key);
+	else if (getrandom(key, n, 0) != (ssize_t)n)
+		cli_die(STATUS_SYSTEM, "cannot make a key: %s", strerror(errno));
+	scrub = scrub_new((struct slice){ key, n });
+	or_die(scrub);
+	return scrub;
 }
 
 /* One pass over the stream: what is read, what it means, what is said. */
@@ -358,6 +392,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	struct modules *modules = modules_new(&s->modules);
 	struct pass p = { .writer = writer_new(STDOUT_FILENO), .timed = view_by_clock(&s->times), .leave.view = &s->times };
 	enum status status = STATUS_OK;
+	struct scrub *scrub = s->scrubbed ? begin_scrub(s) : NULL;
 	bool refused = false;
 	double resolved = 100;
 	int got = 0;
@@ -365,6 +400,8 @@ static enum status symbolize(char **paths, const struct settings *s)
 	or_die(modules && p.writer && capture_init(&p.capture));
 	or_die((p.namer = namer_new(modules)));
 	namer_use_kernel(p.namer, kernel);
+	if (scrub)
+		writer_through(p.writer, scrub_put, scrub);
 	for (; *paths && got <= 0 && status != STATUS_SYSTEM; paths++) {
 		enum status one = pass_file(&p, *paths, &got);
 
@@ -373,7 +410,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	}
 	pass_ran(&p, NULL); /* of a segment that was cut */
 	pass_left_out(&p);
-	or_die(!p.leave.no_memory);
+	or_die(!p.leave.no_memory && !(scrub && scrub_no_memory(scrub)));
 	or_die(namer_last(p.namer, &p.capture, p.writer));
 	if (!p.segments && p.unwanted)
 		pass_nothing(&p);
@@ -382,6 +419,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	if (got == 0 && !refused && (p.segments || !p.unwanted))
 		resolved = summarize(namer_tally(p.namer), s->verbose);
 	cli_unread(modules_unread(modules), s->verbose);
+	scrub_free(scrub);
 	namer_free(p.namer);
 	modules_free(modules);
 	kernel_files_free(kernel);
@@ -394,7 +432,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	return status;
 }
 
-enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO };
+enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO, SCRUB, SCRUB_KEY };
 
 static const struct option options[] = {
 	{ "symfs", required_argument, NULL, SYMFS },
@@ -408,6 +446,8 @@ static const struct option options[] = {
 	{ "min-resolved", required_argument, NULL, MIN_RESOLVED },
 	{ "from", required_argument, NULL, FROM },
 	{ "to", required_argument, NULL, TO },
+	{ "scrub", no_argument, NULL, SCRUB },
+	{ "scrub-key", required_argument, NULL, SCRUB_KEY },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "version", no_argument, NULL, 'V' },
@@ -480,6 +520,12 @@ static void take_option(struct settings *s, int option)
 	case TO:
 		take_time(&s->times.to, "--to");
 		break;
+	case SCRUB:
+		s->scrubbed = true;
+		break;
+	case SCRUB_KEY:
+		s->key_path = optarg;
+		break;
 	case 'v':
 		s->verbose = true;
 		break;
@@ -501,6 +547,8 @@ static void parse_options(struct settings *s, int argc, char **argv)
 		if (!take_place(s, c))
 			take_option(s, c);
 	}
+	if (s->key_path && !s->scrubbed)
+		cli_usage("--scrub-key requires --scrub");
 	s->times.wall = true; /* waits may be asked for behind us */
 	cli_window(&s->times.from, &s->times.to);
 	s->kernel.symfs = mo->symfs;

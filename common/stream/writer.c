@@ -19,6 +19,9 @@ struct writer {
 	int fd;
 	const char *(*wait)(void *arg, int fd); /* NULL: write(2) may block */
 	void *wait_arg;
+	bool (*through)(void *arg, struct writer *w, const struct record *r); /* NULL: records are written as they come */
+	void *through_arg;
+	bool inside; /* of a call of it */
 	struct buf block;       /* room for the head, then the payload so far */
 	struct buf batch;       /* body of the FRAME, NODE or SAMPLE record that is being filled */
 	uint32_t batch_type;    /* 0: none */
@@ -61,6 +64,22 @@ void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), vo
 		return;
 	w->wait = wait;
 	w->wait_arg = arg;
+}
+
+void writer_through(struct writer *w, bool (*put)(void *arg, struct writer *w, const struct record *r), void *arg)
+{
+	w->through = put;
+	w->through_arg = arg;
+}
+
+static bool put_through(struct writer *w, const struct record *r)
+{
+	bool good;
+
+	w->inside = true;
+	good = w->through(w->through_arg, w, r);
+	w->inside = false;
+	return good;
 }
 
 const char *writer_error(const struct writer *w)
@@ -382,6 +401,8 @@ bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
 {
 	uint8_t *head, *end;
 
+	if (w->through && !w->inside)
+		return put_through(w, &(struct record){ .type = RECORD_SYMBOL, .symbol = *s });
 	_Static_assert(RECORD_SYMBOL < 0x80 && RECORD_SYMBOL_MAX < 0x80, "one byte each");
 	_Static_assert(WRITER_BLOCK + 2 + RECORD_SYMBOL_MAX <= BLOCK_MAX, "a block that is not full has room for it");
 	if (!begin_entry(w))
@@ -402,6 +423,8 @@ bool writer_put(struct writer *w, const struct record *r)
 
 	if (w->failed)
 		return false;
+	if (w->through && !w->inside)
+		return put_through(w, r);
 	if (r->type == RECORD_SYMBOL && !r->tail.n)
 		return writer_put_symbol(w, &r->symbol);
 	if (!(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
@@ -427,6 +450,8 @@ bool writer_put_batch(struct writer *w, const struct stream_batch *b)
 {
 	enum { HEAD_MAX = 2 * VARINT_MAX }; /* type and length */
 
+	if (w->through)
+		return put_each(w, b);
 	if (!begin_entry(w))
 		return false;
 	if (w->block.n + HEAD_MAX + b->body.n > BLOCK_HEAD + BLOCK_MAX || (b->type == RECORD_SAMPLE && w->time != b->time))

@@ -34,6 +34,11 @@ void writer_free(struct writer *w);
  */
 void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg);
 bool writer_put(struct writer *w, const struct record *r);
+/*
+ * From now on each record that is put goes to put(arg, w, r) in its place, which changes it, leaves it out or puts others:
+ * what that puts is written. To be called before the first record.
+ */
+void writer_through(struct writer *w, bool (*put)(void *arg, struct writer *w, const struct record *r), void *arg);
 /* The same as a SYMBOL record, of which there may be one for each frame. */
 bool writer_put_symbol(struct writer *w, const struct record_symbol *s);
 /* All records of a batch, as a reader found them, without coding them anew. */
