@@ -366,7 +366,7 @@ static void meet(struct archive *a, struct pass *p, const struct capture_place *
 	if (p->seen[place->file] == number)
 		return;
 	p->seen[place->file] = number;
-	if (!capture_path_is_file(file->path))
+	if (!capture_file_has_names(file))
 		return;
 	know_host(p);
 	is.host = p->host;

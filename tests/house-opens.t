@@ -26,12 +26,13 @@ cmd/cprof-record/perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/snapshot.c 6 texts and directories of /proc/PID, which the kernel makes
 cmd/cprof-record/vdso.c 1 /proc/self/maps
 cmd/cprof-record/when.c 1 /proc/pressure and /proc/loadavg
+cmd/cprof-sym.c 1 the key that the user named
 common/base/foreign.c 4 the opener of the offline tools
 common/profile/lines.c 1 a file without a name in the user's TMPDIR
 common/resolve/finder.c 1 a handle on the directory of --symfs
 common/resolve/identity.c 1 the machine's and the boot's own numbers
 common/resolve/kernelfile.c 1 a handle on the directory of --symfs
-common/resolve/procroot.c 5 handles on roots; texts and directories of /proc/PID
+common/resolve/procroot.c 7 handles on roots, programs and mappings; texts and directories of /proc/PID
 common/resolve/shelf.c 4 directories of the archive, and files that are made there
 END
 

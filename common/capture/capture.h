@@ -285,6 +285,8 @@ const struct capture_image *capture_image(const struct capture *c, struct slice 
  * "[vdso]" and the like have none (SYMBOL rule 27).
  */
 bool capture_path_is_file(struct slice path);
+/* Can the file give names? A program in a memfd can, which its build ID tells from a JIT compiler's code. */
+bool capture_file_has_names(const struct capture_file *f);
 
 static inline struct slice capture_text(const struct capture *c, uint32_t text)
 {

@@ -36,6 +36,15 @@ bool capture_path_is_file(struct slice path)
 	return true;
 }
 
+bool capture_file_has_names(const struct capture_file *f)
+{
+	static const char memfd[] = "/memfd:";
+	size_t n = sizeof(memfd) - 1;
+
+	return capture_path_is_file(f->path) ||
+	       (f->build_id.n && f->path.n >= n && memcmp(f->path.p, memfd, n) == 0 && !memchr(f->path.p, 0, f->path.n));
+}
+
 /*
  * An epoch is named by its time. A second change in the same instant needs no new name, unless a
  * sample came between: then it is named by the nanosecond after.

@@ -140,7 +140,7 @@ static bool find_module(struct namer *n, const struct capture *c, const struct c
 	uint32_t module;
 
 	f->process = c->frames[p->frame].process;
-	f->is_file = capture_path_is_file(file->path);
+	f->is_file = capture_file_has_names(file);
 	if (!f->is_file)
 		is.image = image_of(c, file);
 	if (!f->is_file && !is.image.n)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -207,16 +208,18 @@ static bool same_path(struct slice recorded, const char *now)
 	return recorded.n == n && memcmp(recorded.p, now, n) == 0;
 }
 
-enum { MATCH_NONE, MATCH_PLACE, MATCH_PATH, MATCH_INODE };
+enum { MATCH_NONE, MATCH_PLACE, MATCH_PATH, MATCH_BOTH, MATCH_INODE };
 
 /* How well a line fits. Where and by what path is enough to try it: its build ID will tell. */
 static int match(const struct line *l, const struct module_identity *is)
 {
+	bool in_place = l->start <= is->user.map_start && is->user.map_start < l->end;
+
 	if (is->inode && l->inode == is->inode && l->dev_major == is->dev_major && l->dev_minor == is->dev_minor)
 		return MATCH_INODE;
-	if (same_path(is->path, l->path))
-		return MATCH_PATH;
-	return is->build_id.n && l->start <= is->user.map_start && is->user.map_start < l->end ? MATCH_PLACE : MATCH_NONE;
+	if (same_path(is->path, l->path)) /* as memfds may have the same name */
+		return in_place ? MATCH_BOTH : MATCH_PATH;
+	return is->build_id.n && in_place ? MATCH_PLACE : MATCH_NONE;
 }
 
 static int best_line(FILE *maps, const struct module_identity *is, struct line *best)
@@ -236,12 +239,37 @@ static int best_line(FILE *maps, const struct module_identity *is, struct line *
 	return was;
 }
 
+/* The program itself, which every user may open who may trace the process; what it has mapped takes a capability. */
+static int open_exe(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
+{
+	char path[96], target[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", r->tid);
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return -1;
+	target[n] = '\0';
+	if (!same_path(is->path, target)) {
+		errno = EPERM;
+		return -1;
+	}
+	buf_clear(opened);
+	buf_text(opened, path);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	*same = fd >= 0 && is->inode && fstat(fd, &st) == 0 && st.st_ino == is->inode && major(st.st_dev) == is->dev_major &&
+		minor(st.st_dev) == is->dev_minor;
+	return fd < 0 ? -1 : foreign_reopen(fd);
+}
+
 int procroot_mapped(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
 {
 	struct line l;
 	char path[96];
 	FILE *maps;
-	int matched;
+	int matched, fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", r->pid, r->tid);
 	maps = fopen(path, "re");
@@ -258,7 +286,10 @@ int procroot_mapped(const struct procroot *r, const struct module_identity *is, 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, r->tid, l.start, l.end);
 	buf_clear(opened);
 	buf_text(opened, path);
-	return foreign_open(AT_FDCWD, path);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	if (fd < 0 && (errno == EPERM || errno == EACCES))
+		return open_exe(r, is, opened, same);
+	return fd < 0 ? -1 : foreign_reopen(fd);
 }
 
 struct slice procroot_container(struct slice cgroup)
