@@ -17,7 +17,8 @@ struct candidate {
 	uint8_t table;       /* its string table */
 	uint8_t origin;      /* enum symbol_origin */
 	uint8_t rank;        /* lower is better */
-	bool label;          /* it has no size */
+	bool label : 1;      /* it has no size */
+	bool indirect : 1;   /* it chooses the function that is meant by its name */
 };
 
 /* Checksums are of pieces and not of names: a pass over the table costs a tenth of one over its names in any order. */
@@ -74,7 +75,10 @@ static inline __attribute__((always_inline)) void candidates_expect(const struct
 }
 /* By start; at one start labels, then larger before smaller, then worse before better. */
 bool candidates_sort(struct candidates *c);
-/* plt.c: the stubs of the procedure linkage table; strings is that of .dynsym. False without memory. */
-bool candidates_add_plt(struct candidates *c, const struct elf_file *f, uint8_t strings);
+/*
+ * plt.c: the stubs of the procedure linkage table; strings is that of .dynsym, if there is one. To be called behind the file's
+ * symbols, by which stubs of indirect functions are named. False without memory.
+ */
+bool candidates_add_plt(struct candidates *c, const struct elf_file *f, uint8_t strings, bool dynamic);
 
 #endif

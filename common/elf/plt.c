@@ -2,6 +2,9 @@
  * Stubs of the procedure linkage table. A stub jumps through a slot of the global offset table, and
  * the relocation of that slot names the function; this holds for every linker and every kind of
  * table (.plt, .plt.sec, .plt.got), where counting entries does not.
+ *
+ * A slot that IRELATIVE fills has no symbol, but the address of a function that chooses an implementation when the
+ * program begins: the symbol there has the name that was called, "strlen", also in a program that is linked statically.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -10,6 +13,7 @@
 #include "common/base/le.h"
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
+#include "common/elf/prefer.h"
 #include "common/elf/symbols.h"
 
 struct plt {
@@ -18,9 +22,27 @@ struct plt {
 	Elf_Data *dynsym;
 	uint8_t strings;
 	struct idmap slots; /* address of the slot to number of the symbol */
+	struct idmap choices; /* address of the slot to an index of choosers: of indirect functions */
+	struct idmap chooser; /* address of a function that chooses to the same */
+	uint32_t *choosers;   /* the best candidate that begins there, plus 1 */
+	size_t n_choosers, cap_choosers;
 	GElf_Shdr rela_sh;
 	Elf_Data *rela; /* .rela.plt, for stubs that push its index */
 };
+
+static bool add_choice(struct plt *p, const GElf_Rela *r)
+{
+	uint32_t at;
+
+	if (!idmap_find(&p->chooser, (uint64_t)r->r_addend, &at)) {
+		at = (uint32_t)p->n_choosers;
+		if (!grow_array(&p->choosers, &p->cap_choosers, at, sizeof(*p->choosers)) ||
+		    !idmap_set(&p->chooser, (uint64_t)r->r_addend, at))
+			return false;
+		p->n_choosers++;
+	}
+	return idmap_set(&p->choices, r->r_offset, at);
+}
 
 static bool read_slots(struct plt *p, const char *section)
 {
@@ -34,6 +56,11 @@ static bool read_slots(struct plt *p, const char *section)
 
 		if (!gelf_getrela(data, (int)i, &r))
 			break;
+		if (GELF_R_TYPE(r.r_info) == R_X86_64_IRELATIVE) {
+			if (!add_choice(p, &r))
+				return false;
+			continue;
+		}
 		if ((GELF_R_TYPE(r.r_info) != R_X86_64_JUMP_SLOT && GELF_R_TYPE(r.r_info) != R_X86_64_GLOB_DAT) ||
 		    GELF_R_SYM(r.r_info) >= INT32_MAX)
 			continue;
@@ -43,16 +70,66 @@ static bool read_slots(struct plt *p, const char *section)
 	return true;
 }
 
+static bool is_better(const struct candidates *all, const struct candidate *a, const struct candidate *b)
+{
+	if (a->indirect != b->indirect)
+		return a->indirect;
+	return a->rank != b->rank ? a->rank < b->rank :
+	       prefer_name(candidates_bare(candidates_string(all, a->table, a->name)),
+			   candidates_bare(candidates_string(all, b->table, b->name))) < 0;
+}
+
+static void find_choosers(struct plt *p)
+{
+	const struct candidates *all = p->out;
+	uint32_t at;
+
+	for (size_t i = 0; p->n_choosers && i < all->n && i < UINT32_MAX - 1; i++) {
+		if (!idmap_find(&p->chooser, all->items[i].start, &at))
+			continue;
+		if (!p->choosers[at] || is_better(all, &all->items[i], &all->items[p->choosers[at] - 1]))
+			p->choosers[at] = (uint32_t)i + 1;
+	}
+}
+
+/* The slot that a stub jumps through, "jmp *slot(%rip)". */
+static bool stub_slot(const uint8_t *code, size_t n, uint64_t address, size_t *from, uint64_t *slot)
+{
+	for (size_t i = *from; i + 6 <= n; i++) {
+		if (code[i] != 0xff || code[i + 1] != 0x25)
+			continue;
+		*slot = address + i + 6 + (uint64_t)(int32_t)le32_load(code + i + 2);
+		*from = i + 1;
+		return true;
+	}
+	return false;
+}
+
+/* The candidate whose name is that of the indirect function which a stub leads to. */
+static const struct candidate *stub_chooser(const struct plt *p, const uint8_t *code, size_t n, uint64_t address)
+{
+	size_t from = 0;
+	uint64_t slot;
+	uint32_t at;
+
+	while (p->n_choosers && stub_slot(code, n, address, &from, &slot)) {
+		if (idmap_find(&p->choices, slot, &at))
+			return p->choosers[at] ? &p->out->items[p->choosers[at] - 1] : NULL;
+	}
+	return NULL;
+}
+
 /* The symbol of the function that a stub leads to. */
 static bool stub_symbol(const struct plt *p, const uint8_t *code, size_t n, uint64_t address, uint32_t *symbol)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	size_t at = n >= 4 && memcmp(code, endbr64, 4) == 0 ? 4 : 0;
+	size_t from = 0;
+	uint64_t slot;
 	GElf_Rela r;
 
-	for (size_t i = 0; i + 6 <= n; i++) { /* jmp *slot(%rip) */
-		if (code[i] == 0xff && code[i + 1] == 0x25 &&
-		    idmap_find(&p->slots, address + i + 6 + (uint64_t)(int32_t)le32_load(code + i + 2), symbol))
+	while (stub_slot(code, n, address, &from, &slot)) {
+		if (idmap_find(&p->slots, slot, symbol))
 			return true;
 	}
 	/* push $index; jmp to the first entry */
@@ -72,17 +149,23 @@ static bool add_stubs(struct plt *p, const char *section)
 
 	if (!data || sh.sh_addr + sh.sh_size < sh.sh_addr)
 		return true;
-	step = sh.sh_entsize == 8 ? 8 : 16;
+	step = sh.sh_entsize == 8 || (!sh.sh_entsize && sh.sh_addralign == 8) ? 8 : 16; /* that of a static program has no size */
 	for (size_t at = 0; at + step <= data->d_size; at += step) {
 		struct candidate c = { .start = sh.sh_addr + at, .end = sh.sh_addr + at + step,
 				       .table = p->strings, .origin = ORIGIN_PLT, .rank = 128 };
+		const uint8_t *code = (const uint8_t *)data->d_buf + at;
+		const struct candidate *chooser = stub_chooser(p, code, step, c.start);
 		uint32_t symbol;
 		GElf_Sym sym;
 
-		if (!stub_symbol(p, (const uint8_t *)data->d_buf + at, step, c.start, &symbol) ||
-		    !gelf_getsym(p->dynsym, (int)symbol, &sym))
+		if (chooser) {
+			c.name = chooser->name;
+			c.table = chooser->table;
+		} else if (p->dynsym && stub_symbol(p, code, step, c.start, &symbol) && gelf_getsym(p->dynsym, (int)symbol, &sym)) {
+			c.name = sym.st_name;
+		} else {
 			continue;
-		c.name = sym.st_name;
+		}
 		if (!candidates_add(p->out, &c))
 			return false;
 	}
@@ -101,7 +184,7 @@ static Elf_Data *read_dynsym(Elf *elf)
 	return NULL;
 }
 
-bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_t strings)
+bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_t strings, bool dynamic)
 {
 	struct plt p = { .out = out, .elf = f->elf, .strings = strings };
 	GElf_Ehdr eh;
@@ -111,15 +194,19 @@ bool candidates_add_plt(struct candidates *out, const struct elf_file *f, uint8_
 
 	if (!gelf_getehdr(f->elf, &eh) || eh.e_machine != EM_X86_64 || eh.e_ident[EI_CLASS] != ELFCLASS64)
 		return true;
-	p.dynsym = read_dynsym(f->elf);
-	if (!p.dynsym)
-		return true;
+	p.dynsym = dynamic ? read_dynsym(f->elf) : NULL;
 	idmap_init(&p.slots);
+	idmap_init(&p.choices);
+	idmap_init(&p.chooser);
 	scn = elf_find_section(f->elf, ".rela.plt", &p.rela_sh);
 	p.rela = scn && p.rela_sh.sh_type == SHT_RELA ? elf_part(scn) : NULL;
 	good = read_slots(&p, ".rela.plt") &&
-	       (!elf_find_section(f->elf, ".plt.got", &sh) || read_slots(&p, ".rela.dyn")) &&
-	       add_stubs(&p, ".plt") && add_stubs(&p, ".plt.sec") && add_stubs(&p, ".plt.got");
+	       (!elf_find_section(f->elf, ".plt.got", &sh) || read_slots(&p, ".rela.dyn"));
+	find_choosers(&p);
+	good = good && add_stubs(&p, ".plt") && add_stubs(&p, ".plt.sec") && add_stubs(&p, ".plt.got") && add_stubs(&p, ".iplt");
 	idmap_release(&p.slots);
+	idmap_release(&p.choices);
+	idmap_release(&p.chooser);
+	free(p.choosers);
 	return good;
 }

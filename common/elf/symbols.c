@@ -216,6 +216,7 @@ static inline bool add_symbol(struct symbols *t, const struct table *table, size
 		.start = sym.st_value,
 		.end = part->end,
 		.label = sym.st_size == 0,
+		.indirect = GELF_ST_TYPE(sym.st_info) == STT_GNU_IFUNC,
 		.name = sym.st_name,
 		.table = table->strings,
 		.origin = table->origin,
@@ -317,7 +318,7 @@ long symbols_add(struct symbols *t, const struct elf_file *f, unsigned int what)
 				 what & SYMBOLS_MINIDEBUG ? ORIGIN_MINIDEBUG : ORIGIN_SYMTAB, &strings);
 	if (good && (what & SYMBOLS_DYNAMIC))
 		good = add_table(t, f, SHT_DYNSYM, ORIGIN_DYNSYM, &strings) &&
-		       (strings == NO_TABLE || candidates_add_plt(&t->in, f, strings));
+		       candidates_add_plt(&t->in, f, strings, strings != NO_TABLE);
 	t->damaged |= !elf_unchanged(f);
 	return good ? (long)(t->in.n - before) : -1;
 }

@@ -41,7 +41,7 @@
 
 enum {
 	SYMBOLS_SYMTAB = 1,
-	SYMBOLS_DYNAMIC = 2,  /* .dynsym; on x86-64 also the stubs of .plt, .plt.sec and .plt.got */
+	SYMBOLS_DYNAMIC = 2,  /* .dynsym; on x86-64 also the stubs of .plt, .plt.sec, .plt.got and .iplt */
 	SYMBOLS_SEPARATE = 4, /* the file is a separate debug file: remembered as their origin */
 	SYMBOLS_MINIDEBUG = 8, /* the same of one that was in .gnu_debugdata: behind .symtab, before .dynsym */
 };
