@@ -51,6 +51,36 @@ _RNvC6_123foo3bar|123foo::bar|=|=
 _D3foo3barFiZv|foo.bar|=|foo.bar(int)
 _D3foo__T3barTiZ3bazFZv|foo.bar.baz|foo.bar!(int).baz|foo.bar!(int).baz()
 _Dmain|D main|=|=
+_D3foo3barFiZv.cold|foo.bar|foo.bar.cold|foo.bar(int) [clone .cold]
+_D3foo3barFiZv.constprop.0|foo.bar|foo.bar.constprop|foo.bar(int) [clone .constprop.0]
+__stats_MOD_mean|stats::mean|=|=
+__stats_MOD_mean.constprop.0|stats::mean|stats::mean.constprop|stats::mean [clone .constprop.0]
+__parent.child_MOD_go_on|parent:child::go_on|=|=
+__Stats_MOD_mean|__Stats_MOD_mean|=|=
+__stats_MOD_|__stats_MOD_|=|=
+_MOD_mean|_MOD_mean|=|=
+camlStdlib__List__map_123|Stdlib.List.map|Stdlib.List.map_123|=
+camlStdlib.List.map_123|Stdlib.List.map|Stdlib.List.map_123|=
+camlMain__fun_77|Main.fun_77|=|=
+camlMain.fun_77|Main.fun_77|=|=
+camlFoo__$2b$2b_5|Foo.++|Foo.++_5|=
+camlFoo__anon_fn$5bfoo.ml$3a10$5d_12|Foo.anon_fn[foo.ml:10]|Foo.anon_fn[foo.ml:10]_12|=
+camlFoo__entry|Foo.entry|=|=
+caml_alloc_small_dispatch|caml_alloc_small_dispatch|=|=
+camlp4|camlp4|=|=
+base_GHCziBase_map_info|GHC.Base.map|=|base:GHC.Base.map_info
+base_GHCziBase_zpzp_info|GHC.Base.++|=|base:GHC.Base.++_info
+ghczmprim_GHCziTypes_ZC_con_info|GHC.Types.:|=|ghc-prim:GHC.Types.:_con_info
+ghczmprim_GHCziTupleziPrim_Z2T_con_info|GHC.Tuple.Prim.(,)|=|ghc-prim:GHC.Tuple.Prim.(,)_con_info
+textzm2zi0zi2_DataziText_pack_info|Data.Text.pack|=|text-2.0.2:Data.Text.pack_info
+Main_zdwgo1_info|Main.$wgo1|=|Main.$wgo1_info
+Main_z3bbU_info|Main.\xce\xbb|=|Main.\xce\xbb_info
+my_Widget_get_info|my_Widget_get_info|=|=
+base_GHCziBase_a_b_info|base_GHCziBase_a_b_info|=|=
+base_GHCziBase_zY_info|base_GHCziBase_zY_info|=|=
+base_GHCziBase_map_closure|base_GHCziBase_map_closure|=|=
+_ada_hello|hello|=|=
+shapes__circles__area__2|shapes__circles__area__2|=|=
 ___Z3foov_block_invoke|foo_block_invoke|=|foo()_block_invoke
 ___Zebra|___Zebra|=|=
 X
@@ -73,6 +103,93 @@ for mode in none simplified templates full; do
 done
 ask "$tmp/t" <"$tmp/addresses" | sed 's/^[^ ]* //; s/+3 symtab$//' >"$tmp/got"
 same 'simplified is what happens without the option' "$tmp/got" "$tmp/got.simplified"
+
+# Names of Ada look like names of C: only where something refers to gnat's runtime are they taken for it.
+ada() { # NAME OF ANOTHER SYMBOL: the names of two functions
+	cat >"$tmp/a.s" <<X
+	.macro function name
+	.globl \name
+	.type \name, @function
+\name:	.skip 16, 0x90
+	.size \name, 16
+	.endm
+	function shapes__circles__area__2
+	function lock__held
+	.data
+	.globl $1
+	.type $1, @object
+	.size $1, 8
+$1:	.quad 0
+X
+	as -o "$tmp/a.o" "$tmp/a.s" && ld -e 0x401000 -Ttext=0x401000 --build-id -o "$tmp/a" "$tmp/a.o"
+	printf '0x401003\n0x401013\n' | ask "$tmp/a" | sed 's/^[^ ]* //; s/+3 symtab$//' | tr '\n' ' '
+}
+if [ "${able:-}" = 1 ]; then
+	is 'Ada where it is' "$(ada __gnat_personality_v0)" 'shapes.circles.area lock.held '
+else
+	skip 'Ada where it is' 'built without libiberty'
+fi
+is '  and not elsewhere' "$(ada x__gnat_)" 'shapes__circles__area__2 lock__held '
+
+# What compilers make.
+real() { # COMPILER WANT ADDRESS-OF FILE
+	is "  a program by $1" "$(nm "$4" | awk -v s="$3" '$3 ~ s && $2 ~ /[Tt]/ { print "0x" $1; exit }' | ask "$4" | sed 's/^[^ ]* //; s/+0 [a-z]*$//')" "$2"
+}
+cd "$tmp" || exit 1
+cat >m.f90 <<'X'
+module shapes
+contains
+  subroutine grow(x)
+    real, intent(inout) :: x
+    x = x * 2
+  end subroutine
+end module
+program p
+  use shapes
+  real :: x = 1
+  call grow(x)
+  print *, x
+end program
+X
+if gfortran -O0 -Wl,--build-id -o by-gfortran m.f90 2>/dev/null; then
+	real gfortran shapes::grow MOD_grow "$tmp/by-gfortran"
+else
+	skip '  a program by gfortran' 'no gfortran'
+fi
+cat >shapes.ads <<'X'
+package Shapes is
+   procedure Grow (X : in out Integer);
+end Shapes;
+X
+cat >shapes.adb <<'X'
+package body Shapes is
+   procedure Grow (X : in out Integer) is
+   begin
+      X := X * 2;
+   end Grow;
+end Shapes;
+X
+cat >by_gnat.adb <<'X'
+with Shapes;
+procedure By_Gnat is
+   X : Integer := 1;
+begin
+   Shapes.Grow (X);
+end By_Gnat;
+X
+if [ "${able:-}" = 1 ] && gnatmake -q by_gnat.adb -largs -Wl,--build-id 2>err; then
+	real gnat shapes.grow shapes__grow "$tmp/by_gnat"
+	real gnat by_gnat '^_ada_' "$tmp/by_gnat"
+else
+	skip '  a program by gnat' 'no gnat'
+	skip '  a program by gnat' 'no gnat'
+fi
+echo 'let rec work n = if n = 0 then 0 else n + work (n - 1) let () = print_int (work 10)' >shapes.ml
+if ocamlopt -o by-ocaml shapes.ml 2>/dev/null; then
+	real ocaml Shapes.work 'camlShapes.*work' "$tmp/by-ocaml"
+else
+	skip '  a program by ocaml' 'no ocaml'
+fi
 
 # A stub's name too.
 printf '#include <new>\nint main(int c, char **v) { (void)v; return *new int[(unsigned)c]; }\n' >"$tmp/p.cc"
@@ -118,7 +235,6 @@ LazyCompile:~f file.js:1
 LazyCompile:*(anonymous function) (/x/y.js:3:4)
 Function:~get<x> a.js:1
 caml_program
-camlStdlib__List__map_123
 Stdlib.List.map_123
 *String#index<Char>:Int32
 foo.bar!(int).baz

@@ -604,6 +604,23 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 	return t->has[origin];
 }
 
+bool symbols_have_prefix(const struct symbols *t, const char *prefix)
+{
+	uint8_t pattern[32] = { 0 }; /* the NUL that ends the name before it */
+	size_t n = strlen(prefix) + 1;
+
+	if (n > sizeof(pattern))
+		return false;
+	memcpy(pattern + 1, prefix, n - 1);
+	for (size_t i = 0; i < t->in.n_tables; i++) {
+		const struct mapped *strings = &t->in.tables[i].bytes;
+
+		if (strings->n && memmem(strings->p, strings->n, pattern, n))
+			return true;
+	}
+	return false;
+}
+
 size_t symbols_bytes(const struct symbols *t)
 {
 	return sizeof(*t) + t->n * sizeof(*t->items) + t->n_intervals * sizeof(*t->intervals) +

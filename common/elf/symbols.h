@@ -84,6 +84,8 @@ struct symbol *symbols_get(struct symbols *t, uint32_t s);
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out);
 /* Did a file shrink or change while it was read? Then nothing of this is to be believed. */
 bool symbols_damaged(const struct symbols *t);
+/* Does some name in the string tables begin so, be it of a symbol that names code or of another? */
+bool symbols_have_prefix(const struct symbols *t, const char *prefix);
 /* Memory that it holds, about, pages of the file among it. */
 size_t symbols_bytes(const struct symbols *t);
 /* Was there any symbol of this origin? */

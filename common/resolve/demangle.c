@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/resolve/cutname.h"
+#include "common/resolve/languages.h"
 
 #ifdef HAVE_LIBIBERTY
 #if __has_include(<libiberty/demangle.h>)
@@ -241,9 +242,12 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 	} else if (!strchr("ZRD", name.p[1]) || name.p[1] == '\0') {
 		return false;
 	}
-	core.n = core.p[1] == 'D' ? core.n : without_suffix(core);
-	if (!try_plain(out, core, mode) && !try_parse(out, core, mode))
-		return false;
+	/* Names of D may hold dots. */
+	if (core.p[1] != 'D' || !try_parse(out, core, mode)) {
+		core.n = without_suffix(core);
+		if (!try_plain(out, core, mode) && !try_parse(out, core, mode))
+			return false;
+	}
 	if (block)
 		buf_text(out, block_tail);
 	else
@@ -266,11 +270,74 @@ void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
 		buf_bytes(out, name.p, name.n);
 }
 
+/* "math__vectors__norm__2", which C may have, too; without "_ada_" only where the caller knows that it is Ada. */
+static bool try_ada(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	char mangled[DEMANGLE_IN_MAX + 1];
+	struct slice core = name;
+	size_t before = out->n;
+	char *text;
+	bool good;
+
+	core.n = without_suffix(core);
+	if (core.n > DEMANGLE_IN_MAX || core.n == 0 || memchr(core.p, '\0', core.n))
+		return false;
+	memcpy(mangled, core.p, core.n);
+	mangled[core.n] = '\0';
+	text = ada_demangle(mangled, 0); /* "<x>" if it is none */
+	good = text && text[0] && text[0] != '<' && strlen(text) <= DEMANGLE_OUT_MAX;
+	if (good) {
+		buf_text(out, text);
+		cut_suffix(out, (struct slice){ core.p + core.n, name.n - core.n }, mode);
+	}
+	free(text);
+	return good && out->n > before;
+}
+
+static bool has_dunder(struct slice name)
+{
+	return name.n > 4 && memmem(name.p + 1, name.n - 2, "__", 2);
+}
+
+bool demangle_may_be_ada(struct slice name)
+{
+	return name.n > 4 && name.p[0] >= 'a' && name.p[0] <= 'z' && has_dunder(name);
+}
+
+bool demangle_ada(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	return mode != DEMANGLE_NONE && demangle_may_be_ada(name) && try_ada(out, name, mode);
+}
+
+/* A library's main procedure, as gnatbind names it. */
+static bool try_ada_main(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	return name.n > 5 && memcmp(name.p, "_ada_", 5) == 0 && try_ada(out, name, mode);
+}
+
 bool demangle_possible(void)
 {
 	return true;
 }
 #else
+static bool try_ada_main(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	(void)out, (void)name, (void)mode;
+	return false;
+}
+
+bool demangle_may_be_ada(struct slice name)
+{
+	(void)name;
+	return false;
+}
+
+bool demangle_ada(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	(void)out, (void)name, (void)mode;
+	return false;
+}
+
 void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	(void)mode;
@@ -291,6 +358,7 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 
 void demangle(struct buf *out, struct slice name, enum demangle_mode mode)
 {
-	if (mode == DEMANGLE_NONE || !try_demangle(out, name, mode))
+	if (mode == DEMANGLE_NONE ||
+	    (!try_demangle(out, name, mode) && !demangle_other(out, name, mode) && !try_ada_main(out, name, mode)))
 		buf_bytes(out, name.p, name.n);
 }

@@ -1,5 +1,6 @@
 /*
- * Names as their authors wrote them: C++, Rust (legacy and v0) and D, by libiberty.
+ * Names as their authors wrote them: C++, Rust (legacy and v0), D and Ada, by libiberty; Fortran, OCaml and Haskell
+ * (languages.h).
  *
  *	struct buf out = { 0 };
  *
@@ -24,6 +25,12 @@ enum demangle_mode {
 
 /* False where this build cannot demangle. */
 bool demangle_possible(void);
+/*
+ * Names of Ada, "math__vectors__norm__2", look as names in C may. The first says whether this could be one, so that the
+ * caller can find out whether the file has Ada at all; the second appends it, or is false and leaves out as it was.
+ */
+bool demangle_may_be_ada(struct slice name);
+bool demangle_ada(struct buf *out, struct slice name, enum demangle_mode mode);
 /* Appends the name to out. Never fails but for memory (out->failed). */
 void demangle(struct buf *out, struct slice name, enum demangle_mode mode);
 /*

@@ -10,6 +10,8 @@
 
 enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 
+enum { ADA_UNKNOWN, ADA_NO, ADA_YES };
+
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or let go for now */
@@ -26,6 +28,7 @@ struct module {
 	uint64_t used;  /* when it was last asked */
 	uint64_t stamp; /* of the file */
 	bool evicted, has_image;
+	uint8_t ada; /* is some of it written in Ada? */
 	uint64_t bias; /* from the last place's offset to its address, a guess for the next one */
 };
 
@@ -503,6 +506,16 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
+/* Whatever gnat compiles refers to its runtime, whose names in C begin so. */
+static bool is_ada(struct module *module, struct slice name)
+{
+	if (!demangle_may_be_ada(name))
+		return false;
+	if (module->ada == ADA_UNKNOWN)
+		module->ada = symbols_have_prefix(module->symbols, "__gnat_") ? ADA_YES : ADA_NO;
+	return module->ada == ADA_YES;
+}
+
 /* A symbol's name is demangled once. 0: it is not there any more. */
 static int make_text(struct modules *m, struct module *module, uint32_t id, struct symbol *symbol)
 {
@@ -513,7 +526,8 @@ static int make_text(struct modules *m, struct module *module, uint32_t id, stru
 		return m->name.failed ? -1 : 0;
 	}
 	buf_clear(&m->scratch);
-	demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
+	if (!is_ada(module, buf_view(&m->name)) || !demangle_ada(&m->scratch, buf_view(&m->name), m->options.demangle))
+		demangle(&m->scratch, buf_view(&m->name), m->options.demangle);
 	if (symbol->origin == ORIGIN_PLT)
 		buf_text(&m->scratch, "@plt");
 	if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), &symbol->tag))

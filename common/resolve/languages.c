@@ -1,0 +1,272 @@
+#include "common/resolve/languages.h"
+
+#include "common/resolve/cutname.h"
+
+enum { CODE_MAX = 6 }; /* hexadecimal digits of a character in GHC's names */
+
+static bool is_digit(uint8_t c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_upper(uint8_t c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool is_lower(uint8_t c)
+{
+	return c >= 'a' && c <= 'z';
+}
+
+static bool cut_start(struct slice *s, const char *start)
+{
+	size_t n = strlen(start);
+
+	if (s->n < n || memcmp(s->p, start, n) != 0)
+		return false;
+	s->p += n;
+	s->n -= n;
+	return true;
+}
+
+static bool cut_end(struct slice *s, const char *end)
+{
+	size_t n = strlen(end);
+
+	if (s->n < n || memcmp(s->p + s->n - n, end, n) != 0)
+		return false;
+	s->n -= n;
+	return true;
+}
+
+/* Fortran has no difference of case: gfortran writes all in lower case. */
+static bool is_fortran(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (!is_lower(s.p[i]) && !is_digit(s.p[i]) && s.p[i] != '_' && s.p[i] != '.')
+			return false;
+	}
+	return s.n > 0 && is_lower(s.p[0]);
+}
+
+/* "__stats_MOD_mean.constprop.0"; of a submodule "__parent.child_MOD_mean" */
+static bool fortran(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	static const char middle[] = "_MOD_";
+	struct slice module = name, procedure, suffix = { NULL, 0 };
+	const uint8_t *at, *dot;
+
+	if (!cut_start(&module, "__"))
+		return false;
+	at = memmem(module.p, module.n, middle, strlen(middle));
+	if (!at)
+		return false;
+	procedure.p = at + strlen(middle);
+	procedure.n = (size_t)(module.p + module.n - procedure.p);
+	module.n = (size_t)(at - module.p);
+	dot = procedure.n ? memchr(procedure.p, '.', procedure.n) : NULL;
+	if (dot) {
+		suffix = (struct slice){ dot, (size_t)(procedure.p + procedure.n - dot) };
+		procedure.n = (size_t)(dot - procedure.p);
+	}
+	if (!is_fortran(module) || !is_fortran(procedure))
+		return false;
+	for (size_t i = 0; i < module.n; i++)
+		buf_byte(out, module.p[i] == '.' ? ':' : module.p[i]);
+	buf_text(out, "::");
+	buf_bytes(out, procedure.p, procedure.n);
+	if (suffix.n)
+		cut_suffix(out, suffix, mode);
+	return true;
+}
+
+static int hex_digit(uint8_t c)
+{
+	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The number that tells functions of one name apart is another one in the next build; without it, those without a name are one. */
+static struct slice without_stamp(struct slice name)
+{
+	struct slice s = name, last;
+	const uint8_t *at;
+
+	while (s.n && is_digit(s.p[s.n - 1]))
+		s.n--;
+	if (s.n == name.n || s.n < 2 || s.p[s.n - 1] != '_')
+		return name;
+	s.n--;
+	last = s;
+	at = memrchr(s.p, '_', s.n);
+	if (!at || at == s.p || at[-1] != '_')
+		at = memrchr(s.p, '.', s.n);
+	if (at)
+		last = (struct slice){ at + 1, (size_t)(s.p + s.n - at - 1) };
+	return slice_is(last, "fun") ? name : s;
+}
+
+static bool ocaml(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	if (!cut_start(&name, "caml") || name.n == 0 || !is_upper(name.p[0]))
+		return false;
+	if (mode == DEMANGLE_SIMPLIFIED)
+		name = without_stamp(name);
+	for (size_t i = 0; i < name.n; i++) {
+		if (name.p[i] == '_' && i + 2 < name.n && name.p[i + 1] == '_' && name.p[i + 2] != '_') {
+			buf_byte(out, '.');
+			i++;
+		} else if (name.p[i] == '$' && i + 2 < name.n && hex_digit(name.p[i + 1]) >= 0 && hex_digit(name.p[i + 2]) >= 0) {
+			buf_byte(out, (uint8_t)(hex_digit(name.p[i + 1]) << 4 | hex_digit(name.p[i + 2])));
+			i += 2;
+		} else {
+			buf_byte(out, name.p[i]);
+		}
+	}
+	return true;
+}
+
+static void append_utf8(struct buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		buf_byte(out, (uint8_t)c);
+	} else if (c < 0x800) {
+		buf_byte(out, (uint8_t)(0xc0 | c >> 6));
+		buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
+	} else if (c < 0x10000) {
+		buf_byte(out, (uint8_t)(0xe0 | c >> 12));
+		buf_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+		buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
+	} else {
+		buf_byte(out, (uint8_t)(0xf0 | c >> 18));
+		buf_byte(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
+		buf_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+		buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
+	}
+}
+
+/* "z3bbU" behind its z: a character by its number. */
+static size_t take_character(struct buf *out, struct slice s)
+{
+	uint32_t c = 0;
+	size_t n = 0;
+
+	while (n < s.n && n < CODE_MAX && hex_digit(s.p[n]) >= 0)
+		c = c << 4 | (uint32_t)hex_digit(s.p[n++]);
+	if (n == 0 || n >= s.n || s.p[n] != 'U' || !is_digit(s.p[0]) || c > 0x10ffff)
+		return 0;
+	append_utf8(out, c);
+	return n + 1;
+}
+
+/* "Z2T" behind its Z: a tuple of two; "Z2H" one without boxes. */
+static size_t take_tuple(struct buf *out, struct slice s)
+{
+	unsigned int parts = 0;
+	size_t n = 0;
+	bool bare;
+
+	while (n < s.n && n < 3 && is_digit(s.p[n]))
+		parts = parts * 10 + (unsigned int)(s.p[n++] - '0');
+	if (n == 0 || n >= s.n || (s.p[n] != 'T' && s.p[n] != 'H'))
+		return 0;
+	bare = s.p[n] == 'H';
+	buf_text(out, bare ? "(#" : "(");
+	for (unsigned int i = 1; i < parts; i++)
+		buf_byte(out, ',');
+	buf_text(out, bare ? "#)" : ")");
+	return n + 1;
+}
+
+/* What stands after z and Z; how many bytes that is, 0: it is no code. */
+static size_t take_code(struct buf *out, bool upper, struct slice s)
+{
+	static const char lower_codes[] = "a&b|c^d$e=g>h#i.l<m-n!p+q'r\\s/t*u_v%zz", upper_codes[] = "C:L(M[N]R)ZZ";
+
+	if (s.n == 0)
+		return 0;
+	for (const char *p = upper ? upper_codes : lower_codes; *p; p += 2) {
+		if ((uint8_t)p[0] == s.p[0]) {
+			buf_byte(out, (uint8_t)p[1]);
+			return 1;
+		}
+	}
+	return upper ? take_tuple(out, s) : take_character(out, s);
+}
+
+/* One part of a name of GHC's, which holds no "_". coded: some of it was a code. */
+static bool append_decoded(struct buf *out, struct slice s, bool *coded)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		size_t n;
+
+		if (s.p[i] != 'z' && s.p[i] != 'Z') {
+			buf_byte(out, s.p[i]);
+			continue;
+		}
+		n = take_code(out, s.p[i] == 'Z', (struct slice){ s.p + i + 1, s.n - i - 1 });
+		if (n == 0)
+			return false;
+		*coded = true;
+		i += n;
+	}
+	return s.n > 0;
+}
+
+static bool take_part(struct slice *rest, struct slice *part)
+{
+	const uint8_t *end = rest->n ? memchr(rest->p, '_', rest->n) : NULL;
+
+	part->p = rest->p;
+	part->n = end ? (size_t)(end - rest->p) : rest->n;
+	rest->p += part->n + (end != NULL);
+	rest->n -= part->n + (end != NULL);
+	return part->n > 0;
+}
+
+/* "base_GHCziBase_map_info": code is where info tables are. */
+static bool haskell(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	static const char *const kinds[] = { "_con_info", "_static_info", "_info", "_slow", "_entry" };
+	struct slice rest = name, package = { NULL, 0 }, module, function, kind = { NULL, 0 };
+	size_t before = out->n;
+	bool coded = false, good;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !kind.n; i++) {
+		if (cut_end(&rest, kinds[i]))
+			kind = (struct slice){ rest.p + rest.n, name.n - rest.n };
+	}
+	if (!kind.n || !take_part(&rest, &module))
+		return false;
+	if (slice_is(module, "Main")) {
+		coded = true;
+	} else {
+		package = module;
+		if (!take_part(&rest, &module) || !is_upper(module.p[0]))
+			return false;
+	}
+	if (!take_part(&rest, &function) || rest.n)
+		return false;
+	if (mode == DEMANGLE_FULL && package.n) {
+		good = append_decoded(out, package, &coded);
+		buf_byte(out, ':');
+	} else {
+		good = append_decoded(out, package.n ? package : module, &coded);
+		out->n = before; /* only to know that it can be read */
+	}
+	good = good && append_decoded(out, module, &coded);
+	buf_byte(out, '.');
+	good = good && append_decoded(out, function, &coded) && coded;
+	if (mode == DEMANGLE_FULL)
+		buf_bytes(out, kind.p, kind.n);
+	if (!good)
+		out->n = before;
+	return good;
+}
+
+bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode)
+{
+	if (name.n > DEMANGLE_IN_MAX || mode == DEMANGLE_NONE)
+		return false;
+	return fortran(out, name, mode) || ocaml(out, name, mode) || haskell(out, name, mode);
+}

@@ -1,0 +1,19 @@
+/*
+ * Names of Fortran modules (gfortran), OCaml and Haskell (GHC), each by its own small rule, where no library has one.
+ *
+ *	if (!demangle_other(&out, slice_of("__stats_MOD_mean"), DEMANGLE_SIMPLIFIED))	// "stats::mean"
+ *		...it is none of these; out is as it was...
+ *
+ * A name is only taken for one of these if nothing in C looks like it:
+ *	gfortran	__MODULE_MOD_PROCEDURE, in lower case
+ *	OCaml		camlModule__function_123; "." for "__" from 5.1 on; $2b for a character
+ *	GHC		package_ModuleziName_function_info with at least one code of its z-encoding, or Main_function_info
+ */
+#ifndef CPROF_RESOLVE_LANGUAGES_H
+#define CPROF_RESOLVE_LANGUAGES_H
+
+#include "common/resolve/demangle.h"
+
+bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode);
+
+#endif
