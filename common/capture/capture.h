@@ -48,6 +48,7 @@ struct capture_process {
 	uint32_t cgroup;    /* text id of the path; 0: unknown */
 	uint64_t epoch;     /* time of the last change of meaning; 0: none yet */
 	uint32_t epoch_seq; /* differs for each epoch of each process */
+	uint64_t sampled, moves; /* its samples; places that its frames had besides their first */
 	struct maps maps;
 	struct maps jitted; /* code that the perf map told of; file is the epoch_seq of the newest piece */
 	uint64_t jit_generation;

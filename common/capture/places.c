@@ -2,8 +2,16 @@
 
 #include "common/capture/inside.h"
 
-/* Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here. */
-enum { PLACES_MAX = 7 << 20 };
+/*
+ * Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here; and of one process, so that
+ * it does not take what others need, at some that all may have and some for each of its samples.
+ */
+enum { PLACES_MAX = 7 << 20, MOVES_FREE = 1 << 14, MOVES_EACH = 32 };
+
+static bool has_moved_enough(const struct capture *c, const struct capture_process *p)
+{
+	return c->n_places >= PLACES_MAX || p->moves >= MOVES_FREE + p->sampled * MOVES_EACH;
+}
 
 /*
  * The jump pointers of Myers (Information Processing Letters 17, 1983): each leads as far back as the
@@ -63,6 +71,7 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 		c->places[0] = (struct capture_place){ 0 };
 	link_place(c, &now, (uint32_t)c->n_places);
 	c->places[c->n_places] = now;
+	p->moves += f->place != 0;
 	f->place = (uint32_t)c->n_places++;
 	return true;
 }
@@ -70,7 +79,8 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 /* Stops at the first node that has been done in this epoch. */
 const char *places_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
 {
-	if (c->n_places >= PLACES_MAX && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)
+	p->sampled++;
+	if (has_moved_enough(c, p) && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)
 		return "a sample of code that has moved too often";
 	for (; node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq; node = c->nodes[node].parent) {
 		c->nodes[node].seen = p->epoch_seq;
