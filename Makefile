@@ -185,6 +185,9 @@ $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
 
+# Counts how often a unit is read.
+$(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
+
 # The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
 VERIFY = $(wildcard tests/verify/*.c)
 VERIFY_WRAP = -Wl,--wrap=spaces_finish,--wrap=options_parse

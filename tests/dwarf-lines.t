@@ -31,6 +31,12 @@ alike() {
 	same "$what" got want
 }
 
+# One that is larger than all that may be held is read once all the same.
+addresses clang5 300 >a
+"$BUILD/tests/dwarf-lines" clang5 <a >want
+is 'a unit beyond the bound is read once' "$("$BUILD/tests/dwarf-lines" -c -m 1 clang5 <a 2>&1 >got)" 1
+same '  and says the same' got want
+
 # lie FILE SECTION SIZE: the file with another size in the header of a compressed section
 lie() {
 	python3 - "$1" ".debug_$2" "$3" <<-'END'

@@ -385,13 +385,23 @@ static void fill_chain(struct lines_chain *c, const struct place *place)
 	}
 }
 
+/* A unit that is larger than all that may be held stays until another one is wanted: most addresses come in order. */
+static bool are_flat(const struct lines *l, const uint32_t *units, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!l->units[units[i]].flat)
+			return false;
+	}
+	return true;
+}
+
 /* Looks it up in each unit that may have it, until one has a function there. False without memory. */
 static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 {
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
 
-	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !let_go(l))
+	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !are_flat(l, units, n) && !let_go(l))
 		return false;
 	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
