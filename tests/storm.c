@@ -2,6 +2,7 @@
  * What wears a recorder out, for tests/record-soak.t. Each prints "ready" when it is under way.
  *
  *	storm map N		maps and unmaps executable memory N times, at ever new addresses, of ever new files
+ *	storm remap SECONDS	maps and unmaps its own file as executable memory, as fast as that goes
  *	storm jit BYTES SECONDS	a perf map of so many bytes, and code of its own that runs
  *	storm deep SECONDS	behind a mapping whose path is longer than 4095 bytes, runs in far_work; in the
  *				current directory, which it fills
@@ -55,6 +56,25 @@ static void ready(void)
 {
 	puts("ready");
 	fflush(stdout);
+}
+
+static int remap(double seconds)
+{
+	double until = now() + seconds;
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return 1;
+	ready();
+	while (now() < until) {
+		for (int i = 0; i < 1000; i++) {
+			void *p = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+			if (p == MAP_FAILED || munmap(p, PAGE) < 0)
+				return 1;
+		}
+	}
+	return 0;
 }
 
 static int map(long n)
@@ -157,6 +177,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "new") == 0)
 		return new_work();
+	if (argc == 3 && strcmp(argv[1], "remap") == 0)
+		return remap(strtod(argv[2], NULL));
 	if (argc == 3 && strcmp(argv[1], "map") == 0)
 		return map(atol(argv[2]));
 	if (argc == 4 && strcmp(argv[1], "jit") == 0)

@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/cprof-record/priority.h"
+
 static void run(const struct hooks *h, const char *path)
 {
 	int null = open("/dev/null", O_RDONLY);
 
+	priority_reset();
 	setpgid(0, 0); /* so that all of it can be stopped */
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, h->mask, NULL);

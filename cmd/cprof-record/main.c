@@ -25,6 +25,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/hotplug.h"
 #include "cmd/cprof-record/metrics.h"
+#include "cmd/cprof-record/priority.h"
 #include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/report.h"
 #include "cmd/cprof-record/steps.h"
@@ -495,7 +496,8 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
-	r->descriptors = host_raise_files(); /* not before the command is forked: its limit is its own */
+	priority_raise(); /* neither this nor the next before the command is forked: it has its own */
+	r->descriptors = host_raise_files();
 	check_descriptors(r);
 	if (!targets_init(&r->targets, &r->o))
 		cli_die(STATUS_SYSTEM, "out of memory");
