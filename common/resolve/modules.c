@@ -580,6 +580,27 @@ static int name_symbol(struct modules *m, struct module *module, uint64_t vaddr,
 	return 1;
 }
 
+/*
+ * Some code is returned to and was never called: a signal handler's return address, and that of a context's function, is the
+ * first byte of one of these. The byte before belongs to nothing.
+ */
+static int name_return(struct modules *m, struct module *module, uint64_t address, struct module_name *name)
+{
+	static const char *const entries[] = { "__restore_rt", "__restore", "__start_context", "runtime.sigreturn__sigaction",
+					       "runtime.sigreturn" };
+	uint32_t id = symbols_find(module->symbols, address);
+
+	if (id == SYMBOL_NONE || symbols_get(module->symbols, id)->start != address)
+		return 0;
+	if (!symbols_name(module->symbols, id, &m->name))
+		return m->name.failed ? -1 : 0;
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		if (slice_is(buf_view(&m->name), entries[i]))
+			return name_symbol(m, module, address, id, name);
+	}
+	return 0;
+}
+
 int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name)
 {
 	struct module *module = &m->items[id];
@@ -594,6 +615,11 @@ int modules_name_once(struct modules *m, uint32_t id, const struct module_place 
 		return 0;
 	module->bias = vaddr - where->offset;
 	symbol = symbols_find(module->symbols, vaddr);
+	if (symbol == SYMBOL_NONE && where->after_call && where->offset) {
+		found = name_return(m, module, vaddr + 1, name);
+		if (found != 0)
+			return found;
+	}
 	found = module->more ? name_more(m, module, vaddr, symbol, name) : 0;
 	if (found == 0 && symbol != SYMBOL_NONE)
 		found = name_symbol(m, module, vaddr, symbol, name);
