@@ -133,7 +133,7 @@ is '  and not elsewhere' "$(ada x__gnat_)" 'shapes__circles__area__2 lock__held 
 
 # What compilers make.
 real() { # COMPILER WANT ADDRESS-OF FILE
-	is "  a program by $1" "$(nm "$4" | awk -v s="$3" '$3 ~ s && $2 ~ /[Tt]/ { print "0x" $1; exit }' | ask "$4" | sed 's/^[^ ]* //; s/+0 [a-z]*$//')" "$2"
+	is "  a program by $1" "$(nm "$4" | SYMBOL=$3 awk '$3 ~ ENVIRON["SYMBOL"] && $2 ~ /[Tt]/ { print "0x" $1; exit }' | ask "$4" | sed 's/^[^ ]* //; s/+0 [a-z]*$//')" "$2"
 }
 cd "$tmp" || exit 1
 cat >m.f90 <<'X'
