@@ -355,7 +355,7 @@ static bool may_become(uid_t user)
 
 static struct worker *start(unsigned int cpu_s, unsigned int wall_ms)
 {
-	struct worker *w = worker_new_as(&(struct worker_setup){ build, cpu_s, wall_ms });
+	struct worker *w = worker_new_as(&(struct worker_setup){ .build = build, .cpu_s = cpu_s, .wall_ms = wall_ms });
 
 	if (!w) {
 		perror("worker_new_as");
@@ -477,10 +477,13 @@ static void test_deaths(struct worker *w, int good)
 /* Its limit is so short that others may meet it, too, where the machine is busy. */
 static void test_waiting(int good)
 {
-	struct worker *w = start(1, 500);
+	struct worker *w = start(1, 500), *sized;
 	struct worker_answer a;
 
 	check(dies(w, WAIT, "took more than 0.5 s"), "a question that waits for ever");
+	sized = worker_new_as(&(struct worker_setup){ .build = build, .cpu_s = 10, .wall_ms = 60000, .by_size = true });
+	check(sized && dies(sized, SPIN, "used more CPU time than a file of its size may"), "one that computes for longer than its size allows");
+	worker_free(sized);
 	check(worker_ask(w, 1, good) && worker_take(w, LONG, &a) != WORKER_NOTHING && a.id == 1, "it is the next one's turn");
 	worker_free(w);
 }

@@ -156,7 +156,7 @@ static void update_tables(struct ledger *l, const struct spaces *s)
 
 	if (l->costs[COST_TABLE_BYTES] < held)
 		l->costs[COST_TABLE_BYTES] = held;
-	l->table_losses = worker_losses(s->tables->worker);
+	l->table_losses = tables_losses(s->tables);
 	l->costs[COST_TABLES] = s->tables->built;
 	l->costs[COST_TABLES_REFUSED] = s->tables->refused + s->refused;
 	l->costs[COST_TABLES_EVICTED] = s->tables->evicted;

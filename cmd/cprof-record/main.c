@@ -290,7 +290,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			if (!r->emit.spaces || ev[i].data.fd != worker_fd(r->tables.worker))
+			if (!r->emit.spaces || ev[i].data.fd != tables_fd(&r->tables))
 				r->hung_up = now;
 		}
 	}
@@ -550,8 +550,8 @@ static void start(struct recorder *r)
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, opener_fd(r->opener), &(struct epoll_event){ EPOLLIN, { .fd = opener_fd(r->opener) } });
 	if (r->emit.spaces)
-		epoll_ctl(r->epoll, EPOLL_CTL_ADD, worker_fd(r->tables.worker),
-			  &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(r->tables.worker) } });
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, tables_fd(&r->tables),
+			  &(struct epoll_event){ EPOLLIN, { .fd = tables_fd(&r->tables) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();

@@ -94,6 +94,8 @@ static void put_costs(struct buf *out, const struct ledger *l)
 
 static void put_files(struct buf *out, const struct recorder *r)
 {
+	one(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
+	    (double)r->spaces.late);
 	one(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
 	    (double)opener_left_out(r->opener));
 }

@@ -150,6 +150,8 @@ static void print_stacks(const struct recorder *r)
 		fprintf(stderr, ", %.1f %% by frame pointers", 100.0 * (double)e.unverified / (double)e.stacks);
 	if (e.truncated)
 		fprintf(stderr, ", %.1f %% truncated", 100.0 * (double)e.truncated / (double)e.stacks);
+	if (r->emit.spaces && r->spaces.late)
+		fprintf(stderr, ", %" PRIu64 " cut where a table was late", r->spaces.late);
 	if (refused)
 		fprintf(stderr, ", room for tables was short %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }

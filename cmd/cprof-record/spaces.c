@@ -109,6 +109,7 @@ static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_
 		if (m && tables_want(s->tables, p, m, now) && now - sampled < TABLES_PATIENCE && !s->hurry)
 			return WALK_ASK;
 		end = unwind_host_step(h);
+		s->late += end == WALK_ASK;
 	}
 	return end == WALK_ASK ? WALK_NO_TABLE : end == WALK_UNREADABLE && h->beyond && h->stack.n ? ROOT_COPY : end;
 }

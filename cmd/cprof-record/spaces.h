@@ -25,6 +25,7 @@ struct spaces {
 	struct buf complaint; /* a sentence that has not been said, or empty */
 	bool said_many;
 	uint64_t finished; /* stacks */
+	uint64_t late;     /* of those that were cut where a table was not made in time */
 	bool hurry;        /* nothing waits for tables any more */
 };
 

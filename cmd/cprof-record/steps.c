@@ -204,7 +204,7 @@ uint64_t steps_waits_since(const struct recorder *r)
 
 static void wait_for_helpers(const struct recorder *r)
 {
-	struct pollfd fds[] = { { r->emit.spaces ? worker_fd(r->tables.worker) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
+	struct pollfd fds[] = { { r->emit.spaces ? tables_fd(&r->tables) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
 
 	poll(fds, 2, 10);
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,18 +10,45 @@
 
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* when what was put out is free: STORE_GRACE, and then some */
+#define SLOW (10000 * MILLISECOND)
+#define SLOW_MOST (600000 * MILLISECOND)
 #define UNUSED (5000 * MILLISECOND) /* what no stack went through for so long may be put out for others */
 
 bool tables_init(struct tables *t, struct procs *procs)
 {
 	*t = (struct tables){ .procs = procs };
-	t->worker = worker_new();
-	return t->worker != NULL;
+	t->poll = epoll_create1(EPOLL_CLOEXEC);
+	for (int i = 0; i < TABLES_WORKERS; i++) {
+		t->workers[i].w = worker_new();
+		t->workers[i].owner = -1;
+		if (!t->workers[i].w || epoll_ctl(t->poll, EPOLL_CTL_ADD, worker_fd(t->workers[i].w),
+						   &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(t->workers[i].w) } }) != 0)
+			return false;
+	}
+	return true;
+}
+
+int tables_fd(const struct tables *t)
+{
+	return t->poll;
+}
+
+uint64_t tables_losses(const struct tables *t)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < TABLES_WORKERS; i++)
+		n += worker_losses(t->workers[i].w);
+	return n;
 }
 
 void tables_release(struct tables *t)
 {
-	worker_free(t->worker);
+	if (t->workers[0].w)
+		close(t->poll);
+	for (int i = 0; i < TABLES_WORKERS; i++)
+		worker_free(t->workers[i].w);
+	waiting_release(&t->waiting);
 	free(t->items);
 	free(t->copies);
 	buf_release(&t->complaint);
@@ -136,9 +164,9 @@ static uint32_t asked_by(const struct tables *t, uint32_t question)
 /* Each time: somebody has it killed, or the machine has no memory. */
 static void say_lost(struct tables *t, uint32_t number)
 {
-	if (t->losses != worker_losses(t->worker))
+	if (t->losses != tables_losses(t))
 		complain(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
-	t->losses = worker_losses(t->worker);
+	t->losses = tables_losses(t);
 }
 
 /* A copy that the worker reads. */
@@ -212,13 +240,42 @@ static void give_up(struct tables *t, uint32_t number, uint64_t now)
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
-/* The file is there: so is its table, once the worker has made it. */
-static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t now)
+/* Who has the first worker may not have the second one, unless it is root. */
+static void give_work(struct tables *t, uint64_t now)
 {
-	if (fd >= 0 && worker_ask(t->worker, t->items[number].question, fd))
+	int64_t busy[TABLES_WORKERS];
+	struct waiting_file f;
+
+	for (int i = 0; i < TABLES_WORKERS; i++)
+		busy[i] = t->workers[i].owner;
+	for (int i = 0; i < TABLES_WORKERS; i++) {
+		struct table_worker *w = &t->workers[i];
+		uint32_t number;
+
+		while (w->owner < 0 && waiting_next(&t->waiting, busy, TABLES_WORKERS, &f)) {
+			number = asked_by(t, f.question);
+			if (number && worker_ask(w->w, f.question, f.fd)) {
+				busy[i] = w->owner = f.owner;
+			} else if (number) {
+				if (errno == EPIPE)
+					say_lost(t, number);
+				give_up(t, number, now);
+			}
+			close(f.fd);
+			if (w->owner < 0)
+				let_copy_go(t, f.question);
+		}
+	}
+}
+
+/* The file is there: so is its table, once a worker has made it. True: the descriptor is taken over. */
+static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t size, uid_t owner, uint64_t now)
+{
+	struct table *f = &t->items[number];
+
+	f->owner = owner;
+	if (fd >= 0 && waiting_add(&t->waiting, &(struct waiting_file){ f->question, fd, size, owner }))
 		return true;
-	if (fd >= 0 && errno == EPIPE)
-		say_lost(t, number);
 	give_up(t, number, now);
 	return false;
 }
@@ -232,12 +289,11 @@ static void ask(struct tables *t, uint32_t number, const struct proc *p, const s
 
 	f->question = ++t->questions;
 	f->asked = now;
-	if (is_vdso)
-		ask_worker(t, number, fd, now);
-	else if (!snapshot_ask_file(t->procs, p->pid, m, x, f->question, number))
+	if (!is_vdso && !snapshot_ask_file(t->procs, p->pid, m, x, f->question, number))
 		give_up(t, number, now);
-	if (fd >= 0)
+	if (is_vdso && !ask_worker(t, number, fd, 0, 0, now) && fd >= 0)
 		close(fd);
+	give_work(t, now);
 }
 
 void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now)
@@ -247,11 +303,50 @@ void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now
 	if (number && a->said == OPENER_SILENT) {
 		t->items[number].asked = 0;
 		store_mark(t->store, number, UNWIND_FILE_NONE); /* for good: it is not asked again */
-	} else if (number && ask_worker(t, number, a->fd, now) && a->copied) {
-		hold_copy(t, a->id, a->size);
+	} else if (number && ask_worker(t, number, a->fd, a->size, a->uid, now)) {
+		if (a->copied)
+			hold_copy(t, a->id, a->size);
+		give_work(t, now);
+		return;
 	}
 	if (a->fd >= 0)
 		close(a->fd);
+}
+
+/*
+ * What waits lets all behind it wait. So whose files have let stacks wait in vain is not waited for again for a while, nor is
+ * anybody but root where there are many such users.
+ */
+static bool is_slow(const struct tables *t, uid_t owner, uint64_t now)
+{
+	size_t n = 0;
+
+	if (owner == 0)
+		return false;
+	for (size_t i = 0; i < TABLES_SLOW; i++) {
+		bool is = now < t->slow[i].until;
+
+		if (is && t->slow[i].uid == owner)
+			return true;
+		n += is;
+	}
+	return n == TABLES_SLOW;
+}
+
+/* Twice as long each time, as long as he is remembered. */
+static void note_slow(struct tables *t, uid_t owner, uint64_t now)
+{
+	struct slow_user *s = &t->slow[0];
+	uint64_t last;
+
+	if (owner == 0)
+		return;
+	for (size_t i = 1; i < TABLES_SLOW && s->uid != owner; i++)
+		if (t->slow[i].uid == owner || t->slow[i].until < s->until)
+			s = &t->slow[i];
+	last = s->uid == owner ? s->lasts : 0;
+	last = last == 0 ? SLOW : last < SLOW_MOST ? 2 * last : last;
+	*s = (struct slow_user){ owner, now + last, last };
 }
 
 bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)
@@ -262,7 +357,12 @@ bool tables_want(struct tables *t, const struct proc *p, const struct map *m, ui
 		return false;
 	if (!t->items[number].asked)
 		ask(t, number, p, m, now);
-	return store_state(t->store, number) == UNWIND_FILE_ASK && now - t->items[number].asked < TABLES_PATIENCE;
+	if (store_state(t->store, number) != UNWIND_FILE_ASK || is_slow(t, t->items[number].owner, now))
+		return false;
+	if (now - t->items[number].asked < TABLES_PATIENCE)
+		return true;
+	note_slow(t, t->items[number].owner, now);
+	return false;
 }
 
 void tables_step(struct tables *t, uint64_t now)
@@ -270,8 +370,15 @@ void tables_step(struct tables *t, uint64_t now)
 	struct worker_answer a;
 	enum worker_said said;
 
-	while ((said = worker_take(t->worker, 0, &a)) != WORKER_NOTHING)
-		take(t, said, &a, now);
+	for (int i = 0; i < TABLES_WORKERS; i++) {
+		while ((said = worker_take(t->workers[i].w, 0, &a)) != WORKER_NOTHING) {
+			if (t->workers[i].owner >= 0)
+				waiting_charge(&t->waiting, (uid_t)t->workers[i].owner, a.cpu_ns);
+			t->workers[i].owner = -1;
+			take(t, said, &a, now);
+		}
+	}
+	give_work(t, now);
 	for (uint32_t i = 1; i < t->n; i++) {
 		struct table *f = &t->items[i];
 

@@ -9,8 +9,11 @@
 #define CPROF_RECORD_TABLES_H
 
 #include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/waiting.h"
 #include "cmd/cprof-record/worker.h"
 #include "common/unwind/store.h"
+
+enum { TABLES_WORKERS = 2, TABLES_SLOW = 4 };
 
 struct table {
 	uint32_t exe;     /* index in procs' exes */
@@ -19,11 +22,21 @@ struct table {
 	uint32_t question; /* and by this number, which is no other's: file numbers are used again */
 	uint64_t touched; /* a stack went through it last */
 	uint64_t retry;   /* refused until then */
+	uid_t owner;      /* of the file, once it was opened */
 };
 
 struct tables {
 	struct store *store; /* lent */
-	struct worker *worker;
+	struct table_worker {
+		struct worker *w;
+		int64_t owner; /* of the file that it has; -1: none */
+	} workers[TABLES_WORKERS];
+	int poll; /* what can be read when one has something to say */
+	struct waiting waiting;
+	struct slow_user {
+		uid_t uid;
+		uint64_t until, lasts; /* so long his files' tables are not waited for */
+	} slow[TABLES_SLOW];
 	struct procs *procs;
 	struct table *items; /* by file number */
 	size_t n, cap;
@@ -37,15 +50,19 @@ struct tables {
 	uint32_t questions;
 	uint64_t cpu_ns; /* of the worker's processes */
 	struct buf complaint; /* a sentence that has not been said, or empty */
-	uint64_t losses; /* of worker_losses, said */
+	uint64_t losses; /* of tables_losses, said */
 	bool said_refused;
 };
 
 #define TABLES_PATIENCE 2000000000ull /* ns: so long stacks wait for a table */
 
-/* The worker is started here: before there is anything that it should not have. False: errno. */
+/* The workers are started here: before there is anything that they should not have. False: errno. */
 bool tables_init(struct tables *t, struct procs *procs);
 void tables_release(struct tables *t);
+/* Can be read when tables_step has something to do. */
+int tables_fd(const struct tables *t);
+/* How often a process that has tables made was lost. */
+uint64_t tables_losses(const struct tables *t);
 
 /* The number of an executable's table, made known to the store; 0: there is no number left. */
 uint32_t tables_number(struct tables *t, uint32_t exe);

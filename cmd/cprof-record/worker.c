@@ -12,6 +12,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ enum {
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
 	READY_S = 2,     /* until another one has given up its privileges */
 	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
+	MS_LEAST = 500, MS_PER_MB = 20, /* of CPU time, by a file's size */
 	KEEP_BYTES = 1 << 20,
 	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors there by user */
 	STATUS_CONFINE = 101, STATUS_WRITE = 102, /* of exit */
@@ -122,6 +124,28 @@ static bool write_all(int fd, const void *bytes, size_t n)
 	return true;
 }
 
+/* Of the bytes that are on the disk: holes cost their maker nothing. */
+static uint64_t cpu_limit_ms(const struct worker_setup *s, int file)
+{
+	uint64_t most = s->cpu_s * UINT64_C(1000), ms;
+	struct stat st;
+
+	if (!s->by_size || fstat(file, &st) != 0)
+		return most;
+	ms = ((uint64_t)st.st_blocks * 512 >> 20) * MS_PER_MB;
+	ms = ms < MS_LEAST ? MS_LEAST : ms;
+	return ms < most ? ms : most;
+}
+
+/* A fine limit, and one of whole seconds behind it that nobody can take back. */
+static bool limit_cpu(uint64_t ms)
+{
+	struct itimerval t = { .it_value = { .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000) } };
+	uint64_t s = (ms + 999) / 1000;
+
+	return confine_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
+}
+
 static _Noreturn void work(const struct worker_setup *s, int file, int answer, pid_t mother)
 {
 	int keep[] = { answer, file };
@@ -131,7 +155,7 @@ static _Noreturn void work(const struct worker_setup *s, int file, int answer, p
 
 	confine_signals();
 	if (!confine_parent(mother) || !confine_descriptors(keep, 2) ||
-	    !confine_limit(RLIMIT_CPU, s->cpu_s, s->cpu_s + 1) || !confine_limit(RLIMIT_NPROC, 0, 0) ||
+	    !limit_cpu(cpu_limit_ms(s, CONFINE_FIRST + 1)) || !confine_limit(RLIMIT_NPROC, 0, 0) ||
 	    !confine_limit(RLIMIT_NOFILE, FILES, FILES) || (!confine_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
 	result = build(s, CONFINE_FIRST + 1, &out);
@@ -280,7 +304,7 @@ struct worker *worker_new_as(const struct worker_setup *s)
 
 struct worker *worker_new(void)
 {
-	return worker_new_as(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS });
+	return worker_new_as(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS, !CONFINE_SANITIZED });
 }
 
 int worker_fd(const struct worker *w)
@@ -366,7 +390,9 @@ static void drop_first(struct worker *w)
 
 static void tell_status(struct worker *w, int status)
 {
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+	if (WIFSIGNALED(status) && w->setup.by_size && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGPROF))
+		buf_text(&w->why, "used more CPU time than a file of its size may");
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
 		buf_printf(&w->why, "used more than %u s of CPU time", w->setup.cpu_s);
 	else if (WIFSIGNALED(status))
 		buf_printf(&w->why, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));

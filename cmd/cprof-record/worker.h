@@ -17,7 +17,7 @@
  * a process of its own, forked for this one question, which gets the descriptor and an empty memfd and has nothing
  * else: another user, no capabilities, an empty root directory, limits, and a filter that lets it neither open nor
  * send nor begin anything (confine.h). It writes the table into the memfd and ends. A hostile file can thus spoil its
- * own table, cost 10 s of CPU and 1 GiB for as long, and that is all: no later question meets a process that
+ * own table, cost the CPU time of its size and 1 GiB for as long, and that is all: no later question meets a process that
  * read it.
  *
  * These are not forked by the recorder but by a small process that the recorder forked before anything else, for
@@ -53,6 +53,7 @@ struct worker_answer {
 struct worker_setup {
 	enum unwind_built (*build)(struct elf_file *f, struct unwind_table *t);
 	unsigned int cpu_s, wall_ms; /* limits of one question */
+	bool by_size; /* and of CPU time as much as a file of its size may take, if that is less: half a second, or 20 ms a MB */
 };
 
 /* Forks, and waits until the child has given up its privileges. NULL: errno. */

@@ -1,0 +1,109 @@
+#include "cmd/cprof-record/waiting.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/base/buf.h"
+
+enum {
+	USERS_MOST = 1024, /* then all begin anew */
+	CLAIM = 1000000000, /* ns: so much a side may have had less than the other, and have it before that */
+};
+
+static struct waiting_user *find_user(struct waiting *w, uid_t uid)
+{
+	for (size_t i = 0; i < w->n_users; i++)
+		if (w->users[i].uid == uid)
+			return &w->users[i];
+	return NULL;
+}
+
+/* Who has had nothing for long does not have all of it now. */
+static uint64_t used_by(struct waiting *w, uid_t uid)
+{
+	const struct waiting_user *u = find_user(w, uid);
+
+	return u && u->used > w->least ? u->used : w->least;
+}
+
+bool waiting_add(struct waiting *w, const struct waiting_file *f)
+{
+	size_t same = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		same += w->files[i].owner == f->owner;
+	if (w->n >= WAITING_MOST || (f->owner && same >= WAITING_OF_ONE) || !grow_array(&w->files, &w->cap, w->n, sizeof(*w->files)))
+		return false;
+	w->files[w->n++] = *f;
+	return true;
+}
+
+static bool is_busy(uid_t owner, const int64_t *busy, size_t n)
+{
+	for (size_t i = 0; owner && i < n; i++)
+		if (busy[i] == (int64_t)owner)
+			return true;
+	return false;
+}
+
+/* Is a's turn before b's? */
+static bool is_before(struct waiting *w, const struct waiting_file *a, const struct waiting_file *b)
+{
+	uint64_t used_a = used_by(w, a->owner), used_b = used_by(w, b->owner);
+
+	if (!a->owner != !b->owner)
+		return !a->owner == (w->used_by_root <= w->used_by_others);
+	if (a->owner != b->owner && used_a != used_b)
+		return used_a < used_b;
+	return a->size < b->size;
+}
+
+static void take_out(struct waiting *w, size_t at)
+{
+	w->files[at] = w->files[--w->n];
+}
+
+bool waiting_next(struct waiting *w, const int64_t *busy, size_t n_busy, struct waiting_file *f)
+{
+	size_t best = w->n;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (!is_busy(w->files[i].owner, busy, n_busy) && (best == w->n || is_before(w, &w->files[i], &w->files[best])))
+			best = i;
+	if (best == w->n)
+		return false;
+	*f = w->files[best];
+	take_out(w, best);
+	if (f->owner)
+		w->least = used_by(w, f->owner);
+	return true;
+}
+
+void waiting_charge(struct waiting *w, uid_t owner, uint64_t ns)
+{
+	uint64_t *mine = owner ? &w->used_by_others : &w->used_by_root, *theirs = owner ? &w->used_by_root : &w->used_by_others;
+	struct waiting_user *u = find_user(w, owner);
+	uint64_t used = used_by(w, owner) + ns;
+
+	*mine += ns;
+	if (*mine > CLAIM && *theirs < *mine - CLAIM) /* a side that wanted nothing has no claim on all that comes */
+		*theirs = *mine - CLAIM;
+	if (owner == 0)
+		return;
+	if (!u && w->n_users >= USERS_MOST)
+		w->n_users = 0;
+	if (!u && !grow_array(&w->users, &w->cap_users, w->n_users, sizeof(*w->users)))
+		return;
+	if (!u)
+		u = &w->users[w->n_users++];
+	*u = (struct waiting_user){ owner, used };
+}
+
+void waiting_release(struct waiting *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		close(w->files[i].fd);
+	free(w->files);
+	free(w->users);
+	*w = (struct waiting){ 0 };
+}
