@@ -56,8 +56,7 @@ enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT, SAMPLE_
 struct sample_state {
 	unsigned long long regs[UNWIND_REGISTERS]; /* by DWARF number */
 	unsigned int at;
-	unsigned char exact, inner, bx_known;
-	unsigned char pad;
+	unsigned char exact, inner, bx_known, unchecked;
 };
 
 enum sample_count {

@@ -184,7 +184,7 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 	to->exact = s->walk.exact;
 	to->inner = s->walk.inner;
 	to->bx_known = s->walk.bx_known;
-	to->pad = 0;
+	to->unchecked = s->walk.unchecked;
 	s->n = at + sizeof(*to);
 	s->head.has_state = 1;
 }
@@ -262,6 +262,7 @@ static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned
 {
 	s->walk.end = s->walk.start = 0;
 	s->window.n = 0;
+	s->walk.unchecked = 0;
 	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
 	find_space(env, s, pid);
 	s->head.generation = s->walk.space.generation;
@@ -274,6 +275,8 @@ static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned i
 
 	begin_walk(env, s, pid);
 	end = walk_up(env);
+	if (end == WALK_COMPLETE && s->walk.unchecked)
+		end = WALK_FP_END;
 	s->head.user_end = (unsigned char)end;
 	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }

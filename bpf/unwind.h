@@ -279,4 +279,10 @@ static __always_inline int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from
 	return 0;
 }
 
+static __always_inline int walk_read_code(WALK_ENV env, __u64 *to, __u64 from)
+{
+	use(env);
+	return (int)bpf_probe_read_user(to, sizeof(*to), (const void *)from);
+}
+
 #endif

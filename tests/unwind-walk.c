@@ -38,6 +38,8 @@ struct frame {
 	bool exact;
 };
 
+enum { CODE = 16 };
+
 struct unwind_case {
 	char text[LINE], end[32];
 	struct named files[NAMED];
@@ -49,6 +51,9 @@ struct unwind_case {
 	size_t stack_n; /* bytes of stack_read */
 	struct frame frames[FRAMES];
 	size_t n_frames, depth;
+	uint64_t code_at;
+	uint8_t code[CODE];
+	size_t code_n;
 };
 
 static uint8_t stack_read[STACK];
@@ -285,6 +290,7 @@ static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stac
 {
 	struct unwind_host h = { .store = s, .memory = memory, .mappings = c->maps, .n_mappings = c->n_maps,
 				 .stack_at = c->stack_at, .stack = { stack, c->stack_n },
+				 .code_at = c->code_at, .code = { c->code, c->code_n },
 				 .walk = { .exact = 1, .inner = 1, .bx_known = 1 } };
 	struct frame got[FRAMES] = { { c->regs[UNWIND_RIP], true } };
 	size_t n = 1;
@@ -334,9 +340,23 @@ static void begin(struct unwind_case *c, const char *text)
 	c->depth = 512;
 }
 
+/* Bytes of code, two digits each, that end at an address. */
+static void take_code(struct unwind_case *c)
+{
+	uint64_t end = number(next_word(), 16);
+	const char *byte;
+
+	for (c->code_n = 0; (byte = next_word()); c->code_n++) {
+		if (c->code_n == CODE)
+			fail("too much code", byte);
+		c->code[c->code_n] = (uint8_t)number(byte, 16);
+	}
+	c->code_at = end - c->code_n;
+}
+
 static void take_line(struct unwind_case *c, char *line)
 {
-	static const char *const words[] = { "case", "file", "row", "map", "regs", "stack", "depth", "frame", "end" };
+	static const char *const words[] = { "case", "file", "row", "map", "regs", "stack", "depth", "frame", "code", "end" };
 	char *word = strtok(line, " \t");
 	const char *end;
 
@@ -349,6 +369,7 @@ static void take_line(struct unwind_case *c, char *line)
 	case 5: take_stack(c); break;
 	case 6: c->depth = number(next_word(), 16); break;
 	case 7: take_frame(c); break;
+	case 8: take_code(c); break;
 	default:
 		end = next_word();
 		snprintf(c->end, sizeof(c->end), "%s", end ? end : "");

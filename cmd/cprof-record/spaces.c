@@ -88,6 +88,7 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 	h->walk.exact = state->exact;
 	h->walk.inner = state->inner;
 	h->walk.bx_known = state->bx_known;
+	h->walk.unchecked = state->unchecked;
 	h->stack_at = state->regs[UNWIND_RSP];
 	h->stack = (struct slice){ (const uint8_t *)(state + 1), head->stack_n };
 	out->n = (int)state->at + 1;

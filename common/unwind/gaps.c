@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/elf/parts.h"
 #include "common/unwind/edges.h"
 #include "common/unwind/sections.h"
 
@@ -16,6 +17,7 @@ static const struct unwind_rule rbp_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16
 enum {
 	SCANNED_MAX = ELF_PART_MAX, /* bytes of one file: it may be sparse, and claim any size */
 	INIT_MAX = 4096,            /* bytes of .init: code that other start files put into its middle calls, and no more */
+	ENTRY_MAX = 64,             /* bytes of what a file begins to run at: it sets up a call, and never returns */
 	BEFORE = 0x80, BEHIND = 0x60, /* what is looked at around the bytes of `dtors` */
 };
 
@@ -148,6 +150,25 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Nothing called what the kernel or the loader starts: the dynamic loader's own entry has no table, nor has musl's. */
+static void entry_span(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
+{
+	static const struct unwind_rule stop = { .kind = UNWIND_STOP };
+	uint64_t offset, left;
+	GElf_Ehdr header;
+	size_t k;
+
+	if (!gelf_getehdr(f->elf, &header) || !header.e_entry || !code_map_offset(code, header.e_entry, &offset, &left))
+		return;
+	k = edge_after(e, offset);
+	if (k > 0 && e->items[k - 1].rule != EDGE_GAP)
+		return;
+	left = least(left, ENTRY_MAX);
+	if (k < e->n)
+		left = least(left, edge_start(e, k) - offset);
+	spans_add(s, SPAN_CODE, offset, offset + left, &stop);
+}
+
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
 	struct scan *scan = malloc(sizeof(*scan));
@@ -170,6 +191,7 @@ void gap_spans(const struct elf_file *f, const struct code_map *code, const stru
 	}
 	free(ranges);
 	free(scan);
+	entry_span(f, code, e, s);
 	section_spans(f, code, ".init", s);
 	section_spans(f, code, ".fini", s);
 }

@@ -55,10 +55,23 @@ static inline int walk_read(struct unwind_host *h, void *to, __u32 n, __u64 from
 	return 0;
 }
 
+static inline int walk_read_code(struct unwind_host *h, __u64 *to, __u64 from)
+{
+	uint64_t at = from - h->code_at;
+
+	if (from < h->code_at || at > h->code.n || sizeof(*to) > h->code.n - at)
+		return -1;
+	memcpy(to, h->code.p + at, sizeof(*to));
+	return 0;
+}
+
 int unwind_host_step(struct unwind_host *h)
 {
+	int end;
+
 	h->walk.space = (struct unwind_space){
 		.n = (uint32_t)(h->n_mappings < UNWIND_SPACE_MAPPINGS ? h->n_mappings : UNWIND_SPACE_MAPPINGS),
 		.generation = h->memory != NULL };
-	return walk_step(h) & ~WALK_UNSURE; /* nobody knows more */
+	end = walk_step(h) & ~WALK_UNSURE; /* nobody knows more */
+	return end == WALK_COMPLETE && h->walk.unchecked ? WALK_FP_END : end;
 }

@@ -25,6 +25,8 @@ struct unwind_host {
 	size_t n_mappings;
 	uint64_t stack_at;
 	struct slice stack;
+	uint64_t code_at; /* code that is at hand; what is not there is not checked */
+	struct slice code;
 	bool beyond;
 };
 

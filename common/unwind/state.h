@@ -39,7 +39,7 @@ struct walk {
 	__u8 exact;    /* rip was interrupted, it is no return address */
 	__u8 inner;    /* all registers are known: the sampled frame, or one that a signal interrupted */
 	__u8 bx_known;
-	__u8 pad;
+	__u8 unchecked; /* a step went by the frame pointer through a gap of a table, and nobody looked for the call */
 };
 
 #endif

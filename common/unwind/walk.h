@@ -33,6 +33,8 @@ static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV env);
 static WALK_INLINE struct unwind_memory *walk_memory(WALK_ENV env);
 /* Memory of the thread that is walked. 0: read. */
 static WALK_INLINE int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from);
+/* Eight bytes of its code. 0: read. */
+static WALK_INLINE int walk_read_code(WALK_ENV env, __u64 *to, __u64 from);
 
 enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56,
        WALK_FOUND = 66 /* no walk_end */ };
@@ -199,22 +201,64 @@ static WALK_INLINE int walk_is_code(__u64 address)
 	return address >= WALK_LEAST && address >> WALK_BITS == 0;
 }
 
-/* No rule: the caller's frame by the frame pointer, where that can be one. why: the end where it is none. */
+/* opcode FF /2, whose operand is in a register, or in memory with so many bytes behind ModRM */
+static WALK_INLINE int walk_is_indirect(__u64 bytes, __u32 behind)
+{
+	__u32 opcode = (bytes >> (48 - 8 * behind)) & 0xff, modrm = (bytes >> (56 - 8 * behind)) & 0xff, rm = modrm & 7;
+
+	if (opcode != 0xff)
+		return 0;
+	switch (behind) {
+	case 0:
+		return (modrm & 0xf8) == 0xd0 || ((modrm & 0xf8) == 0x10 && rm != 4 && rm != 5);
+	case 1:
+		return ((modrm & 0xf8) == 0x50 && rm != 4) || modrm == 0x14;
+	case 2:
+		return modrm == 0x54;
+	case 4:
+		return modrm == 0x15 || ((modrm & 0xf8) == 0x90 && rm != 4);
+	default:
+		return modrm == 0x94;
+	}
+}
+
+/* Does a call end at this address? -1: that cannot be read. Intel SDM, volume 2, CALL and table 2-2. */
+WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
+{
+	__u64 bytes;
+
+	if (walk_read_code(env, &bytes, address - 8))
+		return -1;
+	return ((bytes >> 24) & 0xff) == 0xe8 || walk_is_indirect(bytes, 0) || walk_is_indirect(bytes, 1) ||
+	       walk_is_indirect(bytes, 2) || walk_is_indirect(bytes, 4) || walk_is_indirect(bytes, 5);
+}
+
+/*
+ * No rule: the caller's frame by the frame pointer, where that can be one. why: the end where it is none. In a gap between a
+ * table's rows there is mostly assembly, where rbp may be a register like others: what it leads to is believed where a call
+ * ends there, and a stack that went on without that look is not called complete.
+ */
 static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
 {
 	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], pair[2];
+	int call;
 
 	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
-		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
+		return WALK_FP_END;
 	if (bp < sp || bp - sp >= WALK_FP_SPAN || (bp & 7) || walk_read(env, pair, sizeof(pair), bp))
 		return why;
 	if (pair[1] == 0)
-		return why == WALK_GAP ? WALK_COMPLETE : WALK_FP_END;
-	/* What stands there may be anything: no return address unless there is code. */
+		return WALK_FP_END;
+	/* What stands there may be anything: no return address unless there is code, and a call before it. */
 	if (!walk_is_code(pair[1]))
 		return why;
 	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, pair[1] - 1) != WALK_ON)
 		return why | WALK_UNSURE;
+	call = walk_is_call(env, pair[1]);
+	if (call == 0)
+		return why;
+	if (call < 0 && why == WALK_GAP)
+		w->unchecked = 1;
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RSP] = bp + 16;
 	w->regs[UNWIND_RBP] = pair[0];

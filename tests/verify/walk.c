@@ -97,7 +97,8 @@ static void list_mappings(struct tables *t, size_t image)
 	}
 }
 
-static void finish(struct chain *c, int end, bool beyond)
+/* A stack through a gap is not called complete without a look at its code, which is not at hand here; but frames are compared. */
+static void finish(struct chain *c, int end, const struct unwind_host *h)
 {
 	static const char *const why[] = {
 		[WALK_FP_END] = "end of frame pointers", [WALK_UNREADABLE] = "unreadable",
@@ -106,9 +107,9 @@ static void finish(struct chain *c, int end, bool beyond)
 		[WALK_BUDGET] = "budget",
 	};
 
-	c->end = end == WALK_COMPLETE ? CHAIN_COMPLETE : end == WALK_ON ? CHAIN_DEPTH : CHAIN_CUT;
+	c->end = end == WALK_COMPLETE || (end == WALK_FP_END && h->walk.unchecked) ? CHAIN_COMPLETE : end == WALK_ON ? CHAIN_DEPTH : CHAIN_CUT;
 	if (c->end == CHAIN_CUT)
-		c->why = beyond ? "memory not copied" : why[end];
+		c->why = h->beyond ? "memory not copied" : why[end];
 }
 
 static void by_table(struct tables *t, struct state *s)
@@ -132,7 +133,7 @@ static void by_table(struct tables *t, struct state *s)
 		else
 			break;
 	}
-	finish(&s->ours, end, h.beyond);
+	finish(&s->ours, end, &h);
 }
 
 void walk_table(struct states *all)
