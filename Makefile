@@ -179,7 +179,7 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Those of the recorder are linked with its modules that stand alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,btf cgroup confine diagnose dither elfid groups helper host inside jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker))
+SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,btf cgroup confine diagnose dither elfid groups helper host inside jitbudget jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)

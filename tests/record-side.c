@@ -318,8 +318,9 @@ static void poll_jit(struct jitmaps *js, struct opener *o, uint64_t now, struct 
  */
 static int jit(char **args)
 {
+	static struct jitbudget budget;
 	struct opener *o = opener_new();
-	struct jitmaps *js = jitmaps_new(o);
+	struct jitmaps *js = jitmaps_new(o, &budget);
 	uint64_t now = host_mono_ns(), id, ms;
 	struct jit_sums sums = { 0 };
 	char line[512];
@@ -395,8 +396,9 @@ static void answer_dumps(struct jitdumps *js, struct opener *o)
  */
 static int dumps(char **args)
 {
+	static struct jitbudget budget;
 	struct opener *o = opener_new();
-	struct jitdumps *js = jitdumps_new(o);
+	struct jitdumps *js = jitdumps_new(o, &budget);
 	char line[512], path[256];
 	uint64_t id, inode;
 	size_t codes = 0;

@@ -20,8 +20,8 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
-	e->jitmaps = jitmaps_new(e->procs->opener);
-	e->jitdumps = jitdumps_new(e->procs->opener);
+	e->jitmaps = jitmaps_new(e->procs->opener, &e->jitbudget);
+	e->jitdumps = jitdumps_new(e->procs->opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
 	e->places = places_new();
 	e->callers = calloc(EMIT_CALLERS, sizeof(*e->callers));
@@ -34,6 +34,7 @@ void emit_release(struct emit *e)
 	free(e->callers);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
+	jitbudget_release(&e->jitbudget);
 	jitmaps_free(e->jitmaps);
 	jitdumps_free(e->jitdumps);
 	cgroups_free(e->cgroups);

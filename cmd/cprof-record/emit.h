@@ -62,6 +62,7 @@ struct emit {
 	struct spaces *spaces; /* NULL: stacks are not walked by tables */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
+	struct jitbudget jitbudget;
 	struct jitmaps *jitmaps;
 	struct jitdumps *jitdumps;
 	struct tree tree;

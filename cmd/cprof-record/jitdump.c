@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
@@ -12,6 +13,7 @@ enum {
 	CHUNK = 64 * 1024,
 	COMPLAINT_MAX = 2048,
 	FILES_LEFT = 64,
+	CODE_BYTES = 32, /* in a capture, besides its name */
 	MILLISECOND = 1000000,
 	COPY_PERIOD = 900 * MILLISECOND, /* of a file that is not on local disk */
 	PATH_MOST = 4096,
@@ -37,6 +39,8 @@ struct dump {
 	uint64_t known;   /* up to there it was delivered before a restart */
 	bool resting;     /* since the restart nobody has asked for it */
 	bool done;        /* no more is read of it */
+	bool held, said_budget; /* the budget is used up */
+	uint64_t told;    /* bytes of captures */
 	bool caught_up;   /* what comes from now on is new */
 	bool late;        /* it was not, when it could be read */
 	uint64_t marked;  /* time of the last mark */
@@ -47,6 +51,8 @@ struct jitdumps {
 	size_t n, cap;
 	uint64_t repeated;
 	struct opener *opener;
+	struct jitbudget *budget;
+	uint64_t left_out;
 	uint32_t questions;
 	int fd_max; /* descriptors from here on are left to others */
 	struct buf complaint;
@@ -54,13 +60,14 @@ struct jitdumps {
 	uint8_t bytes[CHUNK];
 };
 
-struct jitdumps *jitdumps_new(struct opener *o)
+struct jitdumps *jitdumps_new(struct opener *o, struct jitbudget *budget)
 {
 	struct jitdumps *js = calloc(1, sizeof(*js));
 
 	if (!js)
 		return NULL;
 	js->opener = o;
+	js->budget = budget;
 	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
 }
@@ -337,6 +344,7 @@ static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, 
 		if (!is_believed(d))
 			return give_up(d);
 		deliver(d, &code, sink, arg);
+		d->told += code.name.n + CODE_BYTES;
 		if (code.kind == JITCODE_CLOSE)
 			end(js, d, NULL);
 	}
@@ -355,11 +363,17 @@ static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, 
 /* 1: there is more. */
 static int read_dump(struct jitdumps *js, struct dump *d, uint64_t limit, jitdump_sink *sink, void *arg)
 {
-	uint64_t until = d->read + limit;
+	uint64_t until = d->read + limit, before = d->told, left = jitbudget_left(js->budget, d->uid, host_mono_ns());
 	bool more = d->fd >= 0 && !d->done && !d->resting;
 
-	while (more && d->read < until)
+	while (more && d->read < until && d->told - before < left)
 		more = read_chunk(js, d, sink, arg);
+	jitbudget_take(js->budget, d->uid, d->told - before);
+	d->held = more && d->told - before >= left;
+	if (d->held && !d->said_budget)
+		complain(js, d->pid, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+	d->said_budget |= d->held;
+	more &= !d->held;
 	if (d->fd >= 0 && d->copied && !more && !d->done && !d->resting && host_mono_ns() - d->asked > COPY_PERIOD)
 		ask(js, d);
 	return more;
@@ -383,7 +397,7 @@ int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg)
 	for (size_t i = 0; i < js->n; i++) {
 		int rest = read_dump(js, &js->items[i], JITDUMP_POLL_MAX, sink, arg);
 
-		js->items[i].caught_up |= !rest;
+		js->items[i].caught_up |= !rest && !js->items[i].held;
 		mark(&js->items[i], sink, arg);
 		more |= rest;
 	}
@@ -401,10 +415,22 @@ void jitdumps_forget(struct jitdumps *js, uint64_t process_id)
 
 void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sink, void *arg)
 {
-	for (size_t i = 0; i < js->n; i++)
-		if (js->items[i].process_id == process_id)
-			read_dump(js, &js->items[i], JITDUMP_FILE_MAX, sink, arg);
+	for (size_t i = 0; i < js->n; i++) {
+		struct dump *d = &js->items[i];
+		struct stat st;
+
+		if (d->process_id != process_id)
+			continue;
+		read_dump(js, d, JITDUMP_FILE_MAX, sink, arg);
+		if (d->held && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size > d->file.offset)
+			js->left_out += (uint64_t)st.st_size - d->file.offset;
+	}
 	jitdumps_forget(js, process_id);
+}
+
+uint64_t jitdumps_left_out(const struct jitdumps *js)
+{
+	return js->left_out;
 }
 
 void jitdumps_restart(struct jitdumps *js)

@@ -25,6 +25,7 @@
 #ifndef CPROF_RECORD_JITDUMP_H
 #define CPROF_RECORD_JITDUMP_H
 
+#include "cmd/cprof-record/jitbudget.h"
 #include "cmd/cprof-record/opener.h"
 #include "common/resolve/jitfile.h"
 
@@ -45,8 +46,8 @@ struct jitdump_mapping {
 	uint64_t inode; /* 0: unknown */
 };
 
-/* The opener is lent. NULL without memory. */
-struct jitdumps *jitdumps_new(struct opener *o);
+/* Both are lent. NULL without memory. */
+struct jitdumps *jitdumps_new(struct opener *o, struct jitbudget *budget);
 void jitdumps_free(struct jitdumps *js);
 
 /* Is a file of this path one, by its name? */
@@ -60,6 +61,8 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 
 /* The answer to one of our questions: its place is the process_id. The descriptor is taken over. */
 void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a);
+/* Bytes of files that were not read, since the budget of their user was used up. */
+uint64_t jitdumps_left_out(const struct jitdumps *js);
 /* How many answers are awaited. */
 size_t jitdumps_asked(const struct jitdumps *js);
 

@@ -28,7 +28,7 @@ enum {
 #define START_SLACK SECOND /* start times are in hundredths, file times in ticks */
 
 /* What has been complained of. */
-enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4 };
+enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4, SAID_BUDGET = 8 };
 
 struct watch {
 	uint64_t process_id;
@@ -37,6 +37,7 @@ struct watch {
 	int next; /* a file that has taken this one's place and is read after it; -1: none */
 	struct source {
 		uint64_t dev, inode;
+		uid_t owner;
 		bool copied;   /* the descriptor is of a copy, ... */
 		uint64_t from; /* ... which has bytes from here on */
 	} of, of_next;
@@ -63,6 +64,7 @@ struct watch {
 	off_t seen_size;
 	struct timespec seen_mtime;
 	bool more;       /* a limit was reached */
+	bool held;       /* the budget was */
 	bool skipping;   /* in a line that is too long */
 	uint8_t tail[TAIL];
 	size_t tail_n;
@@ -73,6 +75,8 @@ struct jitmaps {
 	size_t n, cap;
 	struct idmap index; /* process_id to item */
 	struct opener *opener;
+	struct jitbudget *budget;
+	uint64_t left_out;
 	uint32_t questions;
 	uint64_t grew;      /* when a file grew last; 0: never */
 	uint64_t repeated;
@@ -82,7 +86,7 @@ struct jitmaps {
 	uint8_t bytes[TAIL + JITMAP_CHUNK];
 };
 
-struct jitmaps *jitmaps_new(struct opener *o)
+struct jitmaps *jitmaps_new(struct opener *o, struct jitbudget *budget)
 {
 	struct jitmaps *js = calloc(1, sizeof(*js));
 
@@ -90,6 +94,7 @@ struct jitmaps *jitmaps_new(struct opener *o)
 		return NULL;
 	idmap_init(&js->index);
 	js->opener = o;
+	js->budget = budget;
 	js->fd_max = host_raise_files() - FILES_LEFT;
 	return js;
 }
@@ -220,7 +225,7 @@ static bool has_room(struct jitmaps *js, struct watch *w, int fd)
 /* True: its descriptor is kept. */
 static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
-	struct source of = { a->dev, a->inode, a->copied, a->from };
+	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
 
 	if (w->fd >= 0 && is_same(&w->of, a)) {
 		if (!a->copied) /* it is open already */
@@ -342,14 +347,20 @@ static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, v
 }
 
 /* Reads up to limit bytes of what is open. */
-static void read_on(struct jitmaps *js, struct watch *w, uint64_t limit, jitmap_sink *chunk, void *arg)
+static void read_on(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk, void *arg)
 {
-	uint64_t until = w->total + limit;
+	uint64_t left = jitbudget_left(js->budget, w->of.owner, now), before = w->total, until = w->total + (limit < left ? limit : left);
 
 	w->more = true;
 	while (w->more && w->total < until && w->total < JITMAP_PROCESS_MAX)
 		if (read_chunk(js, w, chunk, arg) == 0)
 			w->more = false;
+	jitbudget_take(js->budget, w->of.owner, w->total - before);
+	w->held = w->more && left < limit;
+	if (w->held) {
+		complain(js, w, SAID_BUDGET, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+		w->more = false;
+	}
 	if (w->total >= JITMAP_PROCESS_MAX) {
 		complain(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
 		w->full = true;
@@ -398,9 +409,9 @@ static bool has_changed(struct jitmaps *js, struct watch *w, uint64_t now)
 static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk,
 		      void *arg)
 {
-	if (has_changed(js, w, now) || w->more)
-		read_on(js, w, limit, chunk, arg);
-	if (w->full || w->more || w->next < 0)
+	if (has_changed(js, w, now) || w->more || w->held)
+		read_on(js, w, now, limit, chunk, arg);
+	if (w->full || w->more || w->held || w->next < 0)
 		return false;
 	take_next(w);
 	return true;
@@ -548,13 +559,15 @@ size_t jitmaps_asked(const struct jitmaps *js)
 /* All that is left of a map. */
 static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
-	if (w->full)
-		return;
-	if (w->fd < 0)
+	struct stat st;
+
+	if (w->full || w->fd < 0)
 		return;
 	w->more = true;
 	if (read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg))
 		read_file(js, w, now, JITMAP_PROCESS_MAX, chunk, arg);
+	if (w->held && fstat(w->fd, &st) == 0 && (uint64_t)st.st_size > w->offset)
+		js->left_out += (uint64_t)st.st_size - w->offset;
 }
 
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
@@ -589,6 +602,11 @@ void jitmaps_restart(struct jitmaps *js)
 		from_start(w);
 	}
 	js->repeated = 0;
+}
+
+uint64_t jitmaps_left_out(const struct jitmaps *js)
+{
+	return js->left_out;
 }
 
 uint64_t jitmaps_repeated(const struct jitmaps *js)

@@ -27,6 +27,7 @@
 #ifndef CPROF_RECORD_JITMAP_H
 #define CPROF_RECORD_JITMAP_H
 
+#include "cmd/cprof-record/jitbudget.h"
 #include "cmd/cprof-record/opener.h"
 
 struct jitmaps;
@@ -37,8 +38,8 @@ enum {
 	JITMAP_PROCESS_MAX = 256 << 20,   /* the most that is read of one process, bytes */
 };
 
-/* The opener is lent. NULL without memory. */
-struct jitmaps *jitmaps_new(struct opener *o);
+/* Both are lent. NULL without memory. */
+struct jitmaps *jitmaps_new(struct opener *o, struct jitbudget *budget);
 void jitmaps_free(struct jitmaps *js);
 
 /*
@@ -84,6 +85,9 @@ bool jitmaps_busy(const struct jitmaps *js, uint64_t now);
 void jitmaps_restart(struct jitmaps *js);
 /* Of the bytes delivered since the restart, how many had been delivered before it. */
 uint64_t jitmaps_repeated(const struct jitmaps *js);
+
+/* Bytes of maps that were not read, since the budget of their user was used up. */
+uint64_t jitmaps_left_out(const struct jitmaps *js);
 
 /*
  * What went wrong since the last call ("perf map of process 12: over 256 MiB, the rest is left out"),

@@ -96,6 +96,8 @@ static void put_files(struct buf *out, const struct recorder *r)
 {
 	one(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
 	    (double)r->spaces.late);
+	one(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, since their user told of too much.",
+	    (double)(jitmaps_left_out(r->emit.jitmaps) + jitdumps_left_out(r->emit.jitdumps)));
 	one(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
 	    (double)opener_left_out(r->opener));
 }

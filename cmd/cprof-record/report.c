@@ -164,6 +164,14 @@ static void print_left_out(const struct recorder *r)
 		fprintf(stderr, "; %" PRIu64 " file%s not opened, on file systems that do not answer", n, n == 1 ? "" : "s");
 }
 
+static void print_budget(const struct recorder *r)
+{
+	uint64_t n = jitmaps_left_out(r->emit.jitmaps) + jitdumps_left_out(r->emit.jitdumps);
+
+	if (n)
+		fprintf(stderr, "; %" PRIu64 " bytes of perf maps and jitdump files left out", n);
+}
+
 static void print_samples(const struct recorder *r)
 {
 	uint64_t ticks = ledger_total(&r->ledger, OUTCOME_EMITTED);
@@ -206,6 +214,7 @@ void report_summary(const struct recorder *r)
 	print_losses(r);
 	print_stacks(r);
 	print_left_out(r);
+	print_budget(r);
 	print_cost(r, wall);
 	fputc('\n', stderr);
 	if (r->o.no_tables && ends_of(r->emit.roots).stacks)

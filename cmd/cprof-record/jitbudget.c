@@ -1,0 +1,70 @@
+#include "cmd/cprof-record/jitbudget.h"
+
+#include <stdlib.h>
+
+#include "common/base/buf.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static void grow(struct jitbudget_user *u, uint64_t now, unsigned int times)
+{
+	uint64_t rate = (uint64_t)JITBUDGET_RATE * times, most = (uint64_t)JITBUDGET_MOST * times;
+	uint64_t past = now > u->since ? now - u->since : 0, more;
+
+	if (u->since == 0 || past > most / rate * SECOND) {
+		u->left = most;
+		u->since = now;
+		return;
+	}
+	more = past * rate / SECOND;
+	if (more == 0)
+		return;
+	u->left = u->left + more < most ? u->left + more : most;
+	u->since = now;
+}
+
+static struct jitbudget_user *find(struct jitbudget *b, uid_t uid)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->users[i].uid == uid)
+			return &b->users[i];
+	return NULL;
+}
+
+uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now)
+{
+	struct jitbudget_user *u = find(b, uid);
+
+	if (uid == 0)
+		return UINT64_MAX;
+	if (!u) {
+		if (!grow_array(&b->users, &b->cap, b->n, sizeof(*b->users)))
+			return 0;
+		u = &b->users[b->n++];
+		*u = (struct jitbudget_user){ .uid = uid };
+	}
+	grow(u, now, 1);
+	grow(&b->all, now, JITBUDGET_USERS);
+	return u->left < b->all.left ? u->left : b->all.left;
+}
+
+static void take(struct jitbudget_user *u, uint64_t bytes)
+{
+	u->left -= bytes < u->left ? bytes : u->left;
+}
+
+void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes)
+{
+	struct jitbudget_user *u = find(b, uid);
+
+	if (u)
+		take(u, bytes);
+	if (uid)
+		take(&b->all, bytes);
+}
+
+void jitbudget_release(struct jitbudget *b)
+{
+	free(b->users);
+	*b = (struct jitbudget){ 0 };
+}
