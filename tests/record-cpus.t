@@ -15,7 +15,7 @@ is "  keeps its own limit" "$(cat "$tmp/limit")" 24
 
 # The hard limit decides which engine is taken; at no limit a recording begins and fails.
 hard() { (ulimit -n "$1"; shift; exec "$@"); }
-least=$((56 + 3 * cpus)) perf=$((16 + cpus))
+least=$((64 + 3 * cpus)) perf=$((24 + cpus))
 for n in $perf $((perf + 4)) 28 32 36 40 44 $((least - 1)) $least $((least + 8)); do
 	[ "$n" -ge $perf ] || continue
 	[ "$n" -ge $least ] && want=bpf || want=perf

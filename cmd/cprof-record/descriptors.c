@@ -5,8 +5,8 @@
 
 /* Measured, with some to spare: files, sockets, BPF objects while they are loaded. */
 enum {
-	OWN = 20,
-	BPF = 60,
+	OWN = 24,
+	BPF = 64,
 	BPF_OFF_CPU = 28,
 	BPF_EVENT = 12,
 	BPF_CPU = 1,     /* the side-band's event */
