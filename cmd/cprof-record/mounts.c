@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "common/base/buf.h"
@@ -44,6 +47,19 @@ static struct mount_device *find(const struct mounts *m, uint64_t major, uint64_
 	return NULL;
 }
 
+/* The kernel's own tmpfs, which is mounted nowhere: what is executed from a memfd lies there. */
+static void add_memory(struct mounts *m)
+{
+	int fd = memfd_create("cprof-device", MFD_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && !find(m, major(st.st_dev), minor(st.st_dev)) &&
+	    grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
+		m->local[m->n++] = (struct mount_device){ major(st.st_dev), minor(st.st_dev), false };
+	if (fd >= 0)
+		close(fd);
+}
+
 static void read_mounts(struct mounts *m)
 {
 	FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -55,6 +71,7 @@ static void read_mounts(struct mounts *m)
 	while (f && getline(&line, &cap, f) > 0)
 		if (read_line(line, &d) && !find(m, d.major, d.minor) && grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
 			m->local[m->n++] = d;
+	add_memory(m);
 	free(line);
 	if (f)
 		fclose(f);
