@@ -290,17 +290,20 @@ else
 	skip 'names demangled in full, by perf or with templates are cut to the same' 'built without libiberty'
 fi
 
+ok '3,000 changes of these names' timeout 120 "$BUILD/tests/fuzz-demangle" -m 3000 "$here/corpus/demangle-names.txt"
+
 # Few bytes that mean gigabytes stay as they are, and quickly.
 bomb_cxx=$(awk 'BEGIN { printf "_Z1fI1aIiiE"; for (i = 1; i < 36; i++) { c = substr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1, 1); printf "S0_IS%s_S%s_E", c, c }; print "EvT_" }')
 bomb_d=$(awk 'BEGIN { printf "_D1fFS1aHQeQg"; for (i = 0; i < 60; i++) printf "HQgQi"; print "Zv" }')
+tuples=Main_$(awk 'BEGIN { for (i = 0; i < 100; i++) printf "Z999T" }')_info
 long=_Z5000$(awk 'BEGIN { for (i = 0; i < 5000; i++) printf "x" }')v
-printf '\t.type s%d, @function\n\t.globl s%d\ns%d:\t.skip 16, 0x90\n\t.size s%d, 16\n' 1 1 1 1 2 2 2 2 3 3 3 3 | as -o "$tmp/b0.o" -
-printf 's1 %s\ns2 %s\ns3 %s\n' "$bomb_cxx" "$bomb_d" "$long" >"$tmp/rename"
+printf '\t.type s%d, @function\n\t.globl s%d\ns%d:\t.skip 16, 0x90\n\t.size s%d, 16\n' 1 1 1 1 2 2 2 2 3 3 3 3 4 4 4 4 | as -o "$tmp/b0.o" -
+printf 's1 %s\ns2 %s\ns3 %s\ns4 %s\n' "$bomb_cxx" "$bomb_d" "$long" "$tuples" >"$tmp/rename"
 objcopy --redefine-syms="$tmp/rename" "$tmp/b0.o" "$tmp/b.o" && ld -e 0x401000 -Ttext=0x401000 --build-id -o "$tmp/b" "$tmp/b.o"
 # Where the sanitizers want terabytes of addresses there is no limit.
 limit=unlimited
 (ulimit -v 400000 && cprof-sym --version) >/dev/null 2>&1 && limit=400000
-{ ulimit -v $limit; printf '0x401000\n0x401010\n0x401020\n' | ask "$tmp/b" --demangle full; } | sed 's/^[^ ]* //; s/+0 symtab$//' >"$tmp/got"
-printf '%s\n' "$bomb_cxx" "$bomb_d" "$long" >"$tmp/want"
+{ ulimit -v $limit; printf '0x401000\n0x401010\n0x401020\n0x401030\n' | ask "$tmp/b" --demangle full; } | sed 's/^[^ ]* //; s/+0 symtab$//' >"$tmp/got"
+printf '%s\n' "$bomb_cxx" "$bomb_d" "$long" "$tuples" >"$tmp/want"
 same 'what would grow beyond all bounds, or is very long, stays mangled' "$tmp/got" "$tmp/want"
 done_testing

@@ -144,6 +144,8 @@ like '  says so' "$(cat "$tmp/err")" 'scrub-key requires --scrub'
 capture | grep -v kernel-stext | cprof-dump -r 2>/dev/null | cprof-sym --scrub 2>/dev/null | cprof-dump >"$tmp/less.txt" 2>/dev/null
 is 'without kernel-stext, too' "$(grep -cE '9e[cd]0|c0a5e' "$tmp/less.txt") $(grep -c 'process=0 kind=[a-z]* address=0xffffa' "$tmp/less.txt")" '0 4'
 
+ok '3,000 changes of records to be scrubbed' timeout 120 "$BUILD/tests/fuzz-scrub" -m 3000 "$here/corpus/scrub-made.txt"
+
 # A real one.
 if [ -x "$BIN/cprof-record" ]; then
 	cp "$prog" "$tmp/hush-run"

@@ -167,10 +167,11 @@ void cut_name(struct buf *out, struct slice name, enum language language, bool c
 void cut_suffix(struct buf *out, struct slice suffix, enum demangle_mode mode)
 {
 	static const char *const stable[] = { ".cold", ".part", ".isra", ".constprop" };
-	const uint8_t *end = suffix.p + suffix.n;
+	const uint8_t *end;
 
-	if (mode == DEMANGLE_SIMPLIFIED)
+	if (mode == DEMANGLE_SIMPLIFIED || suffix.n == 0)
 		return;
+	end = suffix.p + suffix.n;
 	for (const uint8_t *p = suffix.p, *next; p < end; p = next) {
 		struct slice word;
 

@@ -28,7 +28,8 @@ static void collect(const char *piece, size_t n, void *opaque)
 
 	if (n > sizeof(s->text) - s->n)
 		longjmp(s->enough, 1);
-	memcpy(s->text + s->n, piece, n);
+	if (n) /* without bytes there may be no piece */
+		memcpy(s->text + s->n, piece, n);
 	s->n += n;
 }
 

@@ -266,7 +266,13 @@ static bool haskell(struct buf *out, struct slice name, enum demangle_mode mode)
 
 bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode)
 {
-	if (name.n > DEMANGLE_IN_MAX || mode == DEMANGLE_NONE)
+	size_t before = out->n;
+
+	if (name.n > DEMANGLE_IN_MAX || mode == DEMANGLE_NONE ||
+	    (!fortran(out, name, mode) && !ocaml(out, name, mode) && !haskell(out, name, mode)))
 		return false;
-	return fortran(out, name, mode) || ocaml(out, name, mode) || haskell(out, name, mode);
+	if (out->n - before <= DEMANGLE_OUT_MAX)
+		return true;
+	out->n = before; /* tuples of GHC's become long */
+	return false;
 }
