@@ -57,7 +57,5 @@ X
 echo "id $id" | "$side" cgroup)" "/$group/a b
 /$group/a b
 none"
-mkdir "$root/$group/a b"
-sleep 100 &
-pid=$!
+trap 'rmdir "$root/$group"; rm -rf "$tmp"' EXIT
 done_testing
