@@ -50,7 +50,7 @@ is "... and callers behind them" "$([ $((10 * $(count main))) -ge $((9 * $(all))
 
 # From here on it does not.
 kill -USR1 "$server"
-timeout -k 10 100 cprof-record -a -F 499 --metrics "$tmp/metrics" -o "$tmp/cap" 5 2>"$tmp/err"
+timeout -k 10 100 cprof-record -a -F 499 --metrics "$tmp/metrics" -o "$tmp/cap" 12 2>"$tmp/err"
 is "a recording beside a file system that does not answer ends" $? 0
 unlike "... with no sample lost" "$(cat "$tmp/err")" "[0-9]+ (ring-full|no-memory|throttled|failed)"
 like "... says whose it is" "$(cat "$tmp/err")" "a file system of process ($runner|$jit) \(.*\) did not answer in 2 s"
