@@ -141,7 +141,7 @@ status '  and one without --scrub' 2 cprof-sym --scrub-key "$tmp/key" "$tmp/raw.
 like '  says so' "$(cat "$tmp/err")" 'scrub-key requires --scrub'
 
 # Without kernel-stext the first address hides the others.
-capture | grep -v kernel-stext | cprof-dump -r 2>/dev/null | cprof-sym --scrub 2>/dev/null | cprof-dump >"$tmp/less.txt" 2>/dev/null
+capture | grep -v kernel-stext | cprof-dump -r 2>/dev/null | cprof-sym --scrub --scrub-key "$tmp/key" 2>/dev/null | cprof-dump >"$tmp/less.txt" 2>/dev/null
 is 'without kernel-stext, too' "$(grep -cE '9e[cd]0|c0a5e' "$tmp/less.txt") $(grep -c 'process=0 kind=[a-z]* address=0xffffa' "$tmp/less.txt")" '0 4'
 
 ok '3,000 changes of records to be scrubbed' timeout 120 "$BUILD/tests/fuzz-scrub" -m 3000 "$here/corpus/scrub-made.txt"
