@@ -6,7 +6,7 @@
 #define LEAST 0.02 /* a period nearer than that to the nominal one hardly passes over a program's own in an epoch */
 #define MOST 0.10
 
-enum { EPOCH = 500000000, EPOCH_TICKS = 20, SECOND = 1000000000 };
+enum { EPOCH = 500000000, EPOCH_TICKS = 20 };
 
 bool dither_init(struct dither *d, size_t n, uint64_t nominal, bool on)
 {

@@ -3,10 +3,10 @@
  * whose own period is near that of the ticks is always met at the same place. CPUs move apart from each other as well.
  *
  *	dither_init(&d, cpus, period, true);
- *	...open an event with dither_choose(&d, cpu)...; dither_changed(&d, cpu, before, after);
+ *	...open an event with dither_choose(&d, cpu)...; dither_changed(&d, cpu, now);
  *	...of each tick, in the order of time:	weight = dither_weight(&d, cpu, time, gap);
  *	if (dither_due(&d, cpu, now))
- *		...set the event's period to dither_choose(&d, cpu)...; dither_changed(&d, cpu, before, after);
+ *		...set the event's period to dither_choose(&d, cpu)...; dither_changed(&d, cpu, now);
  *
  * Weights: a tick stands for the time since the one before it. In a capture most ticks weigh the nominal period, since a
  * weight of its own costs bytes: the difference is carried on, and given to a tick once it is about half a period. The
@@ -59,7 +59,7 @@ void dither_changed(struct dither *d, unsigned int cpu, uint64_t after);
 uint64_t dither_since(const struct dither *d, unsigned int cpu);
 /* The period that the CPU has now. */
 uint64_t dither_period(const struct dither *d, unsigned int cpu);
-/* What a tick weighs that came `gap` after the CPU's last one, 0: the first; the answer 0: the nominal period. */
+/* The weight of a tick that came `gap` after the CPU's last one (0: the first). 0: it weighs the nominal period. */
 uint64_t dither_weight(struct dither *d, unsigned int cpu, uint64_t time, uint64_t gap);
 
 #endif

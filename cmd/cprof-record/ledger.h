@@ -57,7 +57,7 @@ struct ledger {
 };
 
 void ledger_release(struct ledger *l);
-/* What the engine does on the CPU at present, as an epoch that begins now. */
+/* The period and count of the CPU's ticks at present, as an epoch that begins now. */
 struct ledger_epoch ledger_epoch_now(struct engine *e, unsigned int cpu, uint64_t now);
 /* The CPU is sampled from now on; it may have run without us since the moment given. */
 void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, const struct ledger_epoch *now);

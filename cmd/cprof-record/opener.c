@@ -81,7 +81,7 @@ static void begin(struct opener *o, int lane)
 	helper_end(&l->h);
 }
 
-/* Who was killed may be in the hands of a file system for a while. */
+/* A killed process may wait for a file system for a while before it is gone. */
 static void reap(struct opener *o)
 {
 	size_t n = 0;

@@ -87,7 +87,7 @@ bool opener_wait(struct opener *o, const struct opener_question *q, struct opene
 /* Is the device of local disk or memory? */
 bool opener_is_local(struct opener *o, uint64_t major, uint64_t minor);
 
-/* Who keeps a copy says so, and when it is done with it: few are made at a time. */
+/* The keeper of a copy says so, and when it is done with it: few are made at a time. */
 void opener_hold(struct opener *o, uint64_t bytes);
 void opener_let_go(struct opener *o, uint64_t bytes);
 

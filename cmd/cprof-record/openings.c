@@ -59,7 +59,7 @@ void openings_release(struct openings *o)
 	*o = (struct openings){ 0 };
 }
 
-/* Of a handle, without a word to its file system: device, inode and type are in memory as long as it is held. */
+/* Device, inode and type behind a handle. They are in memory as long as it is held, so its file system is not asked. */
 static bool look(int handle, struct statx *st)
 {
 	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
@@ -250,7 +250,7 @@ static int find_perf_map(struct opening *o)
 	return handle >= 0 ? open_handle(o, handle) : -1;
 }
 
-/* What is read of it later must not wait for its server. */
+/* A later read must not wait for the file's server. */
 static int copy(struct opening *o, int fd, uint64_t size)
 {
 	int to = memfd_create("cprof-copy", MFD_CLOEXEC);

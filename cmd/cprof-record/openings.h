@@ -46,7 +46,7 @@ struct openings_report {
 	uint8_t build_id[ELF_ID_MAX];
 };
 
-/* What they know of file systems. */
+/* Knowledge of file systems, which both have. */
 struct openings {
 	struct mounts mounts;
 	struct mount_device *silent; /* never to be asked again */

@@ -39,7 +39,7 @@ static struct change_effect taken_in(const struct recorder *r, const struct chan
 	return (struct change_effect){ .proc = p, .mapped = m };
 }
 
-/* What it means for others than the stream. */
+/* Applies a change to all but the stream. */
 static struct change_effect take_in(struct recorder *r, const struct change *c)
 {
 	struct change_effect effect;
@@ -125,7 +125,7 @@ static size_t apply(struct recorder *r, size_t ripe)
 	return ripe;
 }
 
-/* What has been opened meanwhile. */
+/* Takes the files that have been opened meanwhile. */
 static void take_opened(struct recorder *r)
 {
 	struct opener_answer a;

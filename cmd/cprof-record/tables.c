@@ -240,7 +240,7 @@ static void give_up(struct tables *t, uint32_t number, uint64_t now)
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
-/* Who has the first worker may not have the second one, unless it is root. */
+/* A user has one of the two workers at most, unless it is root. */
 static void give_work(struct tables *t, uint64_t now)
 {
 	int64_t busy[TABLES_WORKERS];
@@ -314,7 +314,7 @@ void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now
 }
 
 /*
- * What waits lets all behind it wait. So whose files have let stacks wait in vain is not waited for again for a while, nor is
+ * A stack that waits lets all behind it wait. So a user whose files have let stacks wait in vain is not waited for again for a while, nor is
  * anybody but root where there are many such users.
  */
 static bool is_slow(const struct tables *t, uid_t owner, uint64_t now)

@@ -18,7 +18,7 @@ static struct waiting_user *find_user(struct waiting *w, uid_t uid)
 	return NULL;
 }
 
-/* Who has had nothing for long does not have all of it now. */
+/* A user who has had nothing for long does not get all of it now. */
 static uint64_t used_by(struct waiting *w, uid_t uid)
 {
 	const struct waiting_user *u = find_user(w, uid);
