@@ -106,7 +106,9 @@ uint64_t dither_since(const struct dither *d, unsigned int cpu)
 
 uint64_t dither_period(const struct dither *d, unsigned int cpu)
 {
-	return d->on && cpu < d->n ? d->cpus[cpu].period : d->nominal;
+	const struct dither_epoch *e = d->on && cpu < d->n ? last_epoch(&d->cpus[cpu]) : NULL;
+
+	return e ? e->period : d->nominal; /* a change that failed is none */
 }
 
 /* The epoch of a time, or the oldest that is known; before: the one before it, or NULL. */
