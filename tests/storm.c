@@ -7,6 +7,9 @@
  *	storm deep SECONDS	behind a mapping whose path is longer than 4095 bytes, runs in far_work; in the
  *				current directory, which it fills
  *	storm exec N		N processes whose second thread calls exec; the new image runs in new_work
+ *	storm late map|exec PATH SECONDS
+ *				waits until there is a file PATH; then maps its own code a second time and runs in
+ *				that late_work, or executes itself anew and runs in far_work
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -173,10 +176,72 @@ static int exec_from_threads(long n, char *self)
 	return 0;
 }
 
+/* Needs nothing but itself: it is run where it was not linked to be. */
+static __attribute__((noipa, aligned(64))) uint32_t late_work(uint32_t n)
+{
+	uint32_t x = n;
+
+	while (n--) {
+		x = x * 1664525 + 1013904223;
+		__asm__ volatile("" : "+r"(x));
+	}
+	return x;
+}
+
+/* The offset in our own file of the code at an address. */
+static long offset_of(uintptr_t address, unsigned long *start)
+{
+	char line[4352];
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long end, offset;
+	long found = -1;
+
+	while (f && found < 0 && fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx-%lx %*s %lx", start, &end, &offset) == 3 && address >= *start && address < end)
+			found = (long)offset;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static int late(const char *how, const char *path, const char *seconds, char *self)
+{
+	uintptr_t work = (uintptr_t)late_work;
+	unsigned long start = 0;
+	long offset = offset_of(work, &start);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	double end;
+	uint8_t *at;
+
+	if (offset < 0 || fd < 0)
+		return 1;
+	spin(0.01);
+	ready();
+	while (access(path, F_OK) < 0)
+		spin(0.01);
+	if (strcmp(how, "exec") == 0) {
+		execl(self, self, "far", seconds, (char *)NULL);
+		return 1;
+	}
+	at = mmap(NULL, work - start + PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset);
+	if (at == MAP_FAILED)
+		return 1;
+	ready();
+	for (end = now() + strtod(seconds, NULL); now() < end;)
+		sink += ((uint32_t (*)(uint32_t))(at + (work - start)))(1000000);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "new") == 0)
 		return new_work();
+	if (argc == 3 && strcmp(argv[1], "far") == 0) {
+		ready();
+		return far_work(strtod(argv[2], NULL));
+	}
+	if (argc == 5 && strcmp(argv[1], "late") == 0)
+		return late(argv[2], argv[3], argv[4], argv[0]);
 	if (argc == 3 && strcmp(argv[1], "remap") == 0)
 		return remap(strtod(argv[2], NULL));
 	if (argc == 3 && strcmp(argv[1], "map") == 0)

@@ -1,4 +1,5 @@
 #include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/reread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,6 +50,7 @@ void procs_release(struct procs *ps)
 		free_exe_text(&ps->exes[i]);
 	free(ps->exes);
 	free(ps->free_exes);
+	reread_release(ps);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
 	idmap_release(&ps->exe_keys);
@@ -300,9 +302,9 @@ static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 	return good ? at + 1 : 0;
 }
 
-static void mark_exes(struct procs *ps, const struct proc *p)
+static void mark_exes(struct procs *ps, const struct maps *maps)
 {
-	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end))
+	for (const struct map *m = maps_from(maps, 0); m; m = maps_from(maps, m->end))
 		if (m->file)
 			ps->exes[m->file - 1].used = true;
 }
@@ -331,7 +333,8 @@ static void clear_exes(struct procs *ps)
 	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))
 		return;
 	for (size_t i = 0; i < ps->n; i++)
-		mark_exes(ps, ps->items[i]);
+		mark_exes(ps, &ps->items[i]->maps);
+	reread_mark(ps, mark_exes);
 	for (uint32_t i = 0; i < ps->n_exes; i++) {
 		if (ps->exes[i].key && !ps->exes[i].used)
 			free_exe(ps, i);
@@ -378,7 +381,7 @@ static void apply_exec(struct procs *ps, const struct change *c, struct change_e
 	if (!p)
 		return;
 	p->via = VIA_EXEC;
-	p->time = c->time;
+	p->time = p->whole = c->time;
 	if (old) {
 		p->start = old->start;
 		p->generation = old->generation + 1;
@@ -416,6 +419,7 @@ static void apply_fork(struct procs *ps, const struct change *c)
 		p->parent_serial = parent->serial;
 		p->parent_version = parent->version;
 		p->prune_at = parent->prune_at;
+		p->whole = parent->whole;
 		maps_copy(&p->maps, &parent->maps);
 	}
 	procs_new_task(ps, p, c->tid, comm);

@@ -60,6 +60,8 @@ struct proc {
 	uint64_t start; /* when the process began; 0: unknown */
 	uint64_t generation;
 	uint64_t seen;  /* /proc was read then: older changes are in it already */
+	uint64_t whole; /* mappings and names are complete as of then, if no record was lost since */
+	uint64_t asked; /* reread.c reads it for what was lost: the last time */
 	struct maps maps; /* file: index in exes + 1 */
 	size_t prune_at;  /* so many mappings are compared with /proc, since no unmapping is told; 0: PRUNE_LEAST */
 	uint64_t version; /* changes with maps */
@@ -126,6 +128,12 @@ struct procs {
 	uint32_t questions;
 	size_t unidentified;   /* exes that are asked for */
 	bool failed;            /* memory ran out once: something is missing */
+	/* reread.c */
+	uint64_t lost;          /* the side-band lost records, the last time; 0: never */
+	uint64_t reread_at;     /* not before this is another process read again */
+	struct reread *rereads; /* in order of time: what they say has not been taken in */
+	size_t n_rereads, cap_rereads;
+	uint64_t n_reread;      /* processes, ever */
 };
 
 /* What a change means for what the stream may have to be told. */
@@ -172,6 +180,8 @@ void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct 
  */
 bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
 bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place);
+/* Adds the executable mappings that a process has now. */
+void snapshot_maps(struct procs *ps, struct proc *p);
 /* Takes out the mappings that /proc does not know any more. */
 void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p; false where it is gone. */

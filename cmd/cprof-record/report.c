@@ -127,6 +127,8 @@ static void print_losses(const struct recorder *r)
 			fprintf(stderr, "%s%" PRIu64 " %s", lost ? ", " : "; lost: ", n, outcome_name(o));
 		lost += n;
 	}
+	if (r->procs.n_reread)
+		fprintf(stderr, " (%" PRIu64 " process%s read again)", r->procs.n_reread, r->procs.n_reread == 1 ? "" : "es");
 	lost = print_event_losses(r, lost);
 	if (!lost)
 		fprintf(stderr, "; nothing lost");

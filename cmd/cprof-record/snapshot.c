@@ -277,6 +277,11 @@ static void read_maps(struct procs *ps, struct proc *p, bool bare)
 		close(fd);
 }
 
+void snapshot_maps(struct procs *ps, struct proc *p)
+{
+	read_maps(ps, p, false);
+}
+
 /* What of m the fresh ones have, added to kept. */
 static bool keep_map(struct maps *kept, const struct maps *fresh, const struct map *m)
 {
@@ -357,7 +362,7 @@ bool snapshot_process(struct procs *ps, struct proc *p)
 	int threads;
 
 	p->seen = host_mono_ns();
-	p->time = p->seen;
+	p->time = p->whole = p->seen;
 	p->via = VIA_SNAPSHOT;
 	if (!read_stat(p, stat, sizeof(stat), &comm, &state, &threads))
 		return false;

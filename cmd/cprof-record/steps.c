@@ -2,6 +2,8 @@
 
 #include <poll.h>
 
+#include "cmd/cprof-record/reread.h"
+
 enum {
 	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */
 	SETTLE_SHARE = 2000,   /* with very many threads it is done less often: it may take one part in so many of the time */
@@ -69,6 +71,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
 		r->emit.sideband_lost = r->spaces.lost = true;
+		reread_lost(&r->procs, i->time);
 		return true;
 	}
 	if (r->held.is && r->held.time == i->time && r->held.pid == c.pid && r->held.start == c.start)
@@ -82,6 +85,28 @@ static bool apply_change(struct recorder *r, const struct item *i)
 	r->held.is = false;
 	emit_change(&r->emit, &c, &effect);
 	return true;
+}
+
+/* What was lost, and has been read from /proc up to this time. */
+static void take_reread(struct recorder *r, uint64_t until)
+{
+	struct change_effect effect;
+	struct change c;
+
+	while (reread_next(&r->procs, until, &c, &effect)) {
+		if (r->emit.spaces)
+			tell_spaces(r, &c, &effect);
+		emit_change(&r->emit, &c, &effect);
+	}
+}
+
+/* A process that was sampled, after records were lost. */
+static void want_reread(struct recorder *r, uint32_t pid)
+{
+	struct proc *p = r->procs.lost ? procs_find(&r->procs, pid) : NULL;
+
+	if (p)
+		reread_want(&r->procs, p);
 }
 
 size_t steps_row_of(const struct recorder *r, const struct sample_head *s)
@@ -100,6 +125,8 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 
 	if (s->deferred)
 		r->stirred = i->time;
+	if (is != EMIT_WAITS)
+		want_reread(r, s->pid);
 	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
 		ledger_count(&r->ledger, row, outcome, 1);
 	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
@@ -113,6 +140,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 static size_t apply(struct recorder *r, size_t ripe)
 {
 	for (size_t i = 0; i < ripe; i++) {
+		take_reread(r, r->queue.items[i].time);
 		if (r->queue.items[i].kind == ITEM_SIDEBAND) {
 			if (!apply_change(r, &r->queue.items[i]))
 				return i;
@@ -156,6 +184,8 @@ bool steps_until(struct recorder *r, uint64_t until)
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	r->emit.hurry = r->spaces.hurry;
 	done = apply(r, ripe);
+	if (done == ripe)
+		take_reread(r, until);
 	queue_drop(&r->queue, done);
 	ledger_count(&r->ledger, 0, OUTCOME_NO_MEMORY, r->queue.lost);
 	r->queue.lost = 0;
