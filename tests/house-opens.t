@@ -23,6 +23,7 @@ cmd/cprof-record/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/openings.c 2 the opener: handles on roots and mapped files
 cmd/cprof-record/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/perf.c 1 /proc/PID/task, a directory of the kernel's
+cmd/cprof-record/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
 cmd/cprof-record/snapshot.c 6 texts and directories of /proc/PID, which the kernel makes
 cmd/cprof-record/vdso.c 1 /proc/self/maps
 cmd/cprof-record/when.c 1 /proc/pressure and /proc/loadavg
