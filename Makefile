@@ -34,7 +34,8 @@ NO_PATHS = -ffile-prefix-map=$(CURDIR)=.
 STATICFLAGS = $(if $(STATIC),-fPIE -DCPROF_STATIC $(NO_PATHS))
 ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) $(STATICFLAGS) -D_GNU_SOURCE -I. -MMD -MP
 LDFLAGS = $(if $(STATIC),-static-pie -L$(BUILD)/elfutils)
-override LDFLAGS += $(ROOTFLAGS)
+# Symbols are bound once, and not in each of the processes that the recorder forks.
+override LDFLAGS += -Wl,-z,relro,-z,now $(ROOTFLAGS)
 
 # The target's .pc files alone.
 PKG_CONFIG = $(if $(CROSS),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \

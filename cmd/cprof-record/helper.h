@@ -25,6 +25,8 @@ struct helper {
 };
 
 #define HELPER_NONE { -1, -1, 0 }
+/* The first one is forked while the recorder records already. */
+#define HELPER_LATER { -1, -1, 1 }
 
 /* again: it is not the first one, and begins with all that the recorder has by then. */
 typedef void helper_run(void *arg, int sock, pid_t parent, bool again);

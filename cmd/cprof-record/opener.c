@@ -114,10 +114,11 @@ struct opener *opener_new(void)
 		return NULL;
 	for (int i = 0; i < LANES; i++)
 		o->lanes[i].h = (struct helper)HELPER_NONE;
+	o->lanes[REMOTE].h = (struct helper)HELPER_LATER; /* few machines have a use for it */
 	o->poll = epoll_create1(EPOLL_CLOEXEC);
-	for (int i = 0; o->poll >= 0 && i < LANES; i++)
-		begin(o, i);
-	if (o->poll >= 0 && o->lanes[LOCAL].h.sock >= 0 && o->lanes[REMOTE].h.sock >= 0)
+	if (o->poll >= 0)
+		begin(o, LOCAL);
+	if (o->lanes[LOCAL].h.sock >= 0)
 		return o;
 	error = errno;
 	opener_free(o);

@@ -19,7 +19,7 @@ bool tables_init(struct tables *t, struct procs *procs)
 	*t = (struct tables){ .procs = procs };
 	t->poll = epoll_create1(EPOLL_CLOEXEC);
 	for (int i = 0; i < TABLES_WORKERS; i++) {
-		t->workers[i].w = worker_new();
+		t->workers[i].w = worker_new(i > 0);
 		t->workers[i].owner = -1;
 		if (!t->workers[i].w || epoll_ctl(t->poll, EPOLL_CTL_ADD, worker_fd(t->workers[i].w),
 						   &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(t->workers[i].w) } }) != 0)

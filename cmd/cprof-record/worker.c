@@ -284,7 +284,7 @@ static bool begin(struct worker *w)
 				  &(struct epoll_event){ EPOLLIN, { .fd = w->mother.sock } }) == 0;
 }
 
-struct worker *worker_new_as(const struct worker_setup *s)
+static struct worker *new_worker(const struct worker_setup *s, bool later)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	int error;
@@ -292,9 +292,9 @@ struct worker *worker_new_as(const struct worker_setup *s)
 	if (!w)
 		return NULL;
 	w->setup = *s;
-	w->mother = (struct helper)HELPER_NONE;
+	w->mother = later ? (struct helper)HELPER_LATER : (struct helper)HELPER_NONE;
 	w->poll = epoll_create1(EPOLL_CLOEXEC);
-	if (w->poll >= 0 && begin(w))
+	if (w->poll >= 0 && (later || begin(w)))
 		return w;
 	error = errno;
 	worker_free(w);
@@ -302,9 +302,14 @@ struct worker *worker_new_as(const struct worker_setup *s)
 	return NULL;
 }
 
-struct worker *worker_new(void)
+struct worker *worker_new_as(const struct worker_setup *s)
 {
-	return worker_new_as(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS, !CONFINE_SANITIZED });
+	return new_worker(s, false);
+}
+
+struct worker *worker_new(bool later)
+{
+	return new_worker(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS, !CONFINE_SANITIZED }, later);
 }
 
 int worker_fd(const struct worker *w)

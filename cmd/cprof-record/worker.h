@@ -1,7 +1,7 @@
 /*
  * Unwind tables, made by processes that may do nothing else.
  *
- *	struct worker *w = worker_new();	// early: before there are rings and maps in our memory
+ *	struct worker *w = worker_new(false);	// early: before there are rings and maps in our memory
  *	struct worker_answer a;
  *
  *	worker_ask(w, id, fd);
@@ -56,8 +56,11 @@ struct worker_setup {
 	bool by_size; /* and of CPU time as much as a file of its size may take, if that is less: half a second, or 20 ms a MB */
 };
 
-/* Forks, and waits until the child has given up its privileges. NULL: errno. */
-struct worker *worker_new(void);
+/*
+ * Forks, and waits until the child has given up its privileges. NULL: errno. Later: with the first question, which is more,
+ * for one that is seldom asked.
+ */
+struct worker *worker_new(bool later);
 struct worker *worker_new_as(const struct worker_setup *s);
 
 /* Can be read when worker_take has something to say. Always the same. */
