@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -112,6 +113,48 @@ void cli_usage(const char *fmt, ...)
 		fprintf(stderr, "usage: %s\n", usage_text);
 	}
 	exit(STATUS_USAGE);
+}
+
+/* The long options that a shortened name could be: "--from, --full-paths"; how many. */
+static unsigned int list_matches(struct buf *list, const struct option *longs, const char *name, size_t n)
+{
+	unsigned int matches = 0;
+
+	for (; longs->name; longs++)
+		if (strncmp(longs->name, name, n) == 0)
+			buf_printf(list, "%s--%s", matches++ ? ", " : "", longs->name);
+	return matches;
+}
+
+static void refuse_long(const char *arg, const struct option *longs) __attribute__((noreturn));
+static void refuse_long(const char *arg, const struct option *longs)
+{
+	size_t n = strcspn(arg, "=");
+	struct buf list = { 0 };
+	unsigned int matches = list_matches(&list, longs, arg + 2, n - 2);
+
+	if (matches == 0 || optopt)
+		cli_usage(optopt ? "%.*s takes no argument" : "invalid option \"%.*s\"", (int)n, arg);
+	cli_usage("invalid option \"%.*s\" (expected one of %s)", (int)n, arg, buf_cstr(&list));
+}
+
+int cli_option(int argc, char **argv, const char *letters, const struct option *longs)
+{
+	char colon[64]; /* before the letters: getopt tells the two failures apart */
+	int c;
+
+	snprintf(colon, sizeof(colon), ":%s", letters);
+	opterr = 0;
+	c = getopt_long(argc, argv, colon, longs, NULL);
+	if (c == ':' && strncmp(argv[optind - 1], "--", 2) == 0)
+		cli_usage("%s requires an argument", argv[optind - 1]);
+	if (c == ':')
+		cli_usage("-%c requires an argument", optopt);
+	if (c == '?' && optopt && optopt <= CHAR_MAX && (optopt == ':' || !strchr(letters, optopt)))
+		cli_usage("invalid option \"-%c\"", optopt);
+	if (c == '?')
+		refuse_long(argv[optind - 1], longs);
+	return c;
 }
 
 void cli_help(void)

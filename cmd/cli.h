@@ -6,6 +6,7 @@
 #ifndef CPROF_CMD_CLI_H
 #define CPROF_CMD_CLI_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,7 +39,9 @@ void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 /* The same for memory that ran out: status 1. */
 void cli_no_memory(void) __attribute__((noreturn));
-/* On stderr one sentence and where to find the options; where fmt is NULL, getopt has spoken: the usage. Status 2. */
+/* getopt_long, which ends the program by a sentence of ours at an option that is not known or lacks its argument. */
+int cli_option(int argc, char **argv, const char *letters, const struct option *longs);
+/* On stderr one sentence and where to find the options; where fmt is NULL, the usage. Status 2. */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Usage on stdout, status 0 (--help). */
 void cli_help(void) __attribute__((noreturn));

@@ -553,7 +553,7 @@ int main(int argc, char **argv)
 	int c;
 
 	cli_begin("cprof-archive", usage);
-	while ((c = getopt_long(argc, argv, "d:vhV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, "d:vhV", options)) != -1) {
 		switch (c) {
 		case 'd':
 			a.dir = optarg;

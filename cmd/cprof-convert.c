@@ -109,7 +109,7 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	bool from_script = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, FILTER_LETTERS "f:t:hV", options, NULL)) != -1) {
+	while ((option = cli_option(argc, argv, FILTER_LETTERS "f:t:hV", options)) != -1) {
 		if (filters_option(&c->filters, option, optarg)) {
 			c->filtered = true;
 			continue;

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 
 	cli_begin("cprof-diff", usage);
 	cli_keep_memory();
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:o:hV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, FILTER_LETTERS "n:o:hV", options)) != -1) {
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
 	}

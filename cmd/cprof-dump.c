@@ -109,7 +109,7 @@ int main(int argc, char **argv)
 	int c;
 
 	cli_begin("cprof-dump", "cprof-dump [-r] [FILE ...]");
-	while ((c = getopt_long(argc, argv, "rhV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, "rhV", options)) != -1) {
 		if (c == 'r')
 			reverse = true;
 		else if (c == 'h')

@@ -414,7 +414,7 @@ int main(int argc, char **argv)
 
 	cli_begin("cprof-fold", usage);
 	cli_keep_memory();
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "adpto:ThV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, FILTER_LETTERS "adpto:ThV", options)) != -1) {
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);
 	}

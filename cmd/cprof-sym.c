@@ -543,7 +543,7 @@ static void parse_options(struct settings *s, int argc, char **argv)
 	struct modules_options *mo = &s->modules;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "ilvhV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, "ilvhV", options)) != -1) {
 		if (!take_place(s, c))
 			take_option(s, c);
 	}

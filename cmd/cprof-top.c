@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 
 	cli_begin("cprof-top", usage);
 	cli_keep_memory();
-	while ((c = getopt_long(argc, argv, FILTER_LETTERS "n:o:w:vhV", options, NULL)) != -1) {
+	while ((c = cli_option(argc, argv, FILTER_LETTERS "n:o:w:vhV", options)) != -1) {
 		if (!filters_option(&f, c, optarg) && !take_view(&s, c))
 			take_option(&f, &s, c);
 	}

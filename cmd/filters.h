@@ -41,7 +41,7 @@ enum filter_option {
 
 enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
-/* For getopt_long: the letters, the rows of the table, the line of the usage. */
+/* For cli_option: the letters, the rows of the table, the line of the usage. */
 #define FILTER_LETTERS "UKil"
 #define FILTER_ROWS                                                                                  \
 	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \

@@ -439,7 +439,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;
-	while ((c = getopt_long(end, argv, "ap:t:C:F:e:d:UKl:o:qvhV", longs, NULL)) != -1)
+	while ((c = cli_option(end, argv, "ap:t:C:F:e:d:UKl:o:qvhV", longs)) != -1)
 		parse_option(o, c);
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
