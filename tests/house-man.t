@@ -40,17 +40,18 @@ for c in cmd/cprof-*; do
 	if [ -d "$c" ]; then sources=$(echo "$c"/*.c); else sources=$c; fi
 	plain "$page" >"$tmp/page"
 	"$name" --help >"$tmp/help" || fail "$name --help"
+	long_options $sources >"$tmp/longs"
 	absent=
-	for o in $(long_options $sources) $(grep -oE -- '--[a-z][a-z-]+' "$tmp/help") $(short_options <"$tmp/help"); do
+	for o in $(cat "$tmp/longs") $(grep -oE -- '--[a-z][a-z-]+' "$tmp/help") $(short_options <"$tmp/help"); do
 		case "$absent " in *" $o "*) continue ;; esac
 		names "$o" <"$tmp/page" || absent="$absent $o"
 	done
-	like "$name: --help has its options" "$(long_options $sources)" '^--help$'
+	like "$name: --help has its options" "$(cat "$tmp/longs")" '^--help$'
 	is "$name: each option is in the page" "$absent" ""
 	# And the other way: no option of another day.
 	gone=
 	for o in $(sed -n '/^DESCRIPTION/,/^[A-CE-Z]/p' "$tmp/page" | sed -n 's/^  *\(-[^][ ,]*\).*/\1/p' | grep -E '^--[a-z]' | sort -u); do
-		long_options $sources | grep -qx -- "$o" || gone="$gone $o"
+		grep -qx -- "$o" "$tmp/longs" || gone="$gone $o"
 	done
 	is "$name: each long option of the page's list exists" "$gone" ""
 	for section in "EXIT STATUS" EXAMPLES "SEE ALSO"; do
