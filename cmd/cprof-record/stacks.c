@@ -8,6 +8,7 @@
 enum {
 	SWITCH_DEPTH = 8, /* __schedule is not farther in */
 	HIT_DEPTH = 8, /* nor is what calls a tracepoint's program */
+	GONE_DEPTH = 16, /* nor farther from the outermost frame is what a thread loses its user stack in */
 	ASKED_MOST = 10000, /* in vain: then there are no names */
 };
 
@@ -110,50 +111,78 @@ static bool has_failed(short n)
 	return n < 0 && n != -EFAULT;
 }
 
-/* Why there is no user stack. */
-static enum root no_user_stack(const struct emit *e, const struct sample_head *s, const struct proc *p)
-{
-	if (has_failed(s->user_n))
-		return ROOT_FAILED;
-	if (e->options->kernel_only)
-		return ROOT_NOT_ASKED;
-	return p->kernel ? ROOT_KTHREAD : ROOT_NO_REGS;
-}
-
-/* A stack by tables, which says itself how it ended. */
-static enum emitted take_by_table(struct emit *e, const struct sample_head *s, struct proc *p, struct user_stack *out)
-{
-	if (is_in_exec(s, out->addresses[0] & ~SAMPLE_EXACT, p)) {
-		out->n = 0;
-		out->end = ROOT_NO_REGS;
-	} else if (!spaces_finish(e->spaces, p, s, out)) {
-		return EMIT_WAITS;
-	}
-	if (out->end < 0 || out->end >= ROOTS)
-		out->end = ROOT_FAILED;
-	return EMIT_WRITTEN;
-}
-
-static void take_by_fp(const struct emit *e, const struct sample_head *s, const struct proc *p, struct user_stack *out)
-{
-	int n = out->n;
-
-	if (n > 0 && is_in_exec(s, out->addresses[0], p))
-		n = 0;
-	out->n = n > 0 ? sound(e, out->addresses, n, p) : 0;
-	if (n <= 0)
-		out->end = no_user_stack(e, s, p);
-	else if (out->n < n)
-		out->end = ROOT_BROKEN;
-	else
-		out->end = (unsigned int)n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_FP_END;
-}
-
 static bool is_named(struct emit *e, uint64_t address, const char *name)
 {
 	struct kernel_symbol symbol;
 
 	return ksym_find(e->ksym, address - 1, &symbol) && slice_is(symbol.name, name);
+}
+
+/*
+ * Does the kernel's half begin where a thread has no user stack, or has it no more? A worker, as io_uring's, never was in user
+ * code. Inside exit(2) and execve(2) the memory that the stack stood in is given back.
+ */
+static bool is_without_user(struct emit *e, const struct sample_head *s)
+{
+	static const char *const names[] = { "do_exit", "bprm_execve", "load_elf_binary" };
+	const uint64_t *address = (const void *)(s + 1);
+	int n = s->kernel_n;
+
+	if (n > 0 && (is_named(e, address[n - 1], "ret_from_fork_asm") || is_named(e, address[n - 1], "ret_from_fork")))
+		return true;
+	for (int i = n - 1; i >= 0 && i >= n - GONE_DEPTH; i--)
+		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
+			if (is_named(e, address[i], names[k]))
+				return true;
+	return false;
+}
+
+/* Why there is no user stack. The kernel gives none where there is none; of a thread that sleeps, nobody asked the kernel. */
+static enum root no_user_stack(struct emit *e, const struct sample_head *s, const struct proc *p)
+{
+	if (has_failed(s->user_n))
+		return ROOT_FAILED;
+	if (e->options->kernel_only)
+		return ROOT_NOT_ASKED;
+	if (p->kernel || (s->user_n == 0 && s->what != SAMPLE_STACK) || is_without_user(e, s))
+		return ROOT_KTHREAD;
+	return ROOT_NO_REGS;
+}
+
+/* A stack by tables, which says itself how it ended. */
+static enum emitted take_by_table(struct emit *e, const struct sample_head *s, struct proc *p, struct user_stack *out)
+{
+	uint64_t leaf = out->addresses[0] & ~SAMPLE_EXACT;
+
+	if (leaf == 0 || is_in_exec(s, leaf, p)) { /* a worker's registers are zeros */
+		out->n = 0;
+		out->end = ROOT_KTHREAD;
+	} else if (!spaces_finish(e->spaces, p, s, out)) {
+		return EMIT_WAITS;
+	}
+	if (out->end < 0 || out->end >= ROOTS)
+		out->end = ROOT_FAILED;
+	if (out->n == 1 && out->end == ROOT_UNREADABLE && is_without_user(e, s))
+		out->end = ROOT_KTHREAD;
+	return EMIT_WRITTEN;
+}
+
+static void take_by_fp(struct emit *e, const struct sample_head *s, const struct proc *p, struct user_stack *out)
+{
+	bool in_exec = out->n > 0 && is_in_exec(s, out->addresses[0], p);
+	int n = in_exec ? 0 : out->n;
+
+	out->n = n > 0 ? sound(e, out->addresses, n, p) : 0;
+	if (in_exec || (n > 0 && out->addresses[0] == 0)) /* a worker's registers are zeros, of which older kernels make a frame */
+		out->end = ROOT_KTHREAD;
+	else if (n <= 0)
+		out->end = no_user_stack(e, s, p);
+	else if (out->n < n)
+		out->end = ROOT_BROKEN;
+	else if (n == 1 && is_without_user(e, s))
+		out->end = ROOT_KTHREAD;
+	else
+		out->end = (unsigned int)n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_FP_END;
 }
 
 /* As "bpf_trampoline_6442545134", of which there are many. */

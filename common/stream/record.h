@@ -67,7 +67,7 @@ enum root {
 	ROOT_UNREADABLE = 3, /* a page of the stack could not be read */
 	ROOT_BROKEN = 4,     /* the chain led to something that is no return address */
 	ROOT_NO_REGS = 5,    /* no user registers where the sample was taken */
-	ROOT_KTHREAD = 6,    /* a kernel thread: there is no user stack */
+	ROOT_KTHREAD = 6,    /* there is no user stack: a kernel thread, a worker, or a thread whose memory is gone */
 	/* 7 to 10: where tables were to be walked, and frame pointers led no further either. */
 	ROOT_NO_TABLE = 7,   /* code without a table: of a JIT compiler, of a file that tells nothing */
 	ROOT_NO_MAPPING = 8, /* an address that no mapping is known for */
