@@ -420,7 +420,7 @@ static void test_answers(void)
 {
 	int true_fd = file_of("/bin/true"), libc = mapped_file("libc"), fd;
 	struct buf image = { 0 }, id = { 0 };
-	struct worker *w = worker_new();
+	struct worker *w = worker_new(false);
 	struct worker_answer a;
 	char bytes[4096] = "\177ELF\2\1\1";
 

@@ -54,6 +54,14 @@ static inline struct unwind_memory *walk_memory(const struct store *s)
 	return &memory;
 }
 
+static inline int walk_read_code(const struct store *s, __u64 *to, __u64 from)
+{
+	(void)s;
+	(void)to;
+	(void)from;
+	return -1;
+}
+
 static inline int walk_read(const struct store *s, void *to, __u32 n, __u64 from)
 {
 	(void)s;
