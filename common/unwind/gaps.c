@@ -150,6 +150,32 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static bool has_interpreter(const struct elf_file *f)
+{
+	size_t n = 0;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(f->elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(f->elf, (int)i, &p) && p.p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+/* Begins here what a process begins with? mov %rsp,%rdi; xor %rbp,%rbp; xor %ebp,%ebp: of loaders and static programs. */
+static bool is_beginning(const struct elf_file *f, uint64_t offset)
+{
+	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	uint8_t bytes[8] = { 0 }, *p = bytes;
+
+	if (pread(f->fd, bytes, sizeof(bytes), (off_t)offset) != sizeof(bytes))
+		return false;
+	if (memcmp(p, endbr, sizeof(endbr)) == 0)
+		p += sizeof(endbr);
+	return memcmp(p, "\x48\x89\xe7", 3) == 0 || memcmp(p, "\x48\x31\xed", 3) == 0 || memcmp(p, "\x31\xed", 2) == 0;
+}
+
 /* Nothing called what the kernel or the loader starts: the dynamic loader's own entry has no table, nor has musl's. */
 static void entry_span(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
@@ -159,6 +185,9 @@ static void entry_span(const struct elf_file *f, const struct code_map *code, co
 	size_t k;
 
 	if (!gelf_getehdr(f->elf, &header) || !header.e_entry || !code_map_offset(code, header.e_entry, &offset, &left))
+		return;
+	/* The linker gives libraries an entry, too: the beginning of their code. */
+	if (header.e_type == ET_DYN && !has_interpreter(f) && !is_beginning(f, offset))
 		return;
 	k = edge_after(e, offset);
 	if (k > 0 && e->items[k - 1].rule != EDGE_GAP)
