@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the side-band lost is read again from /proc: the recorder is stopped, the rings are filled by one who maps without end, and
-# meanwhile a process maps code, or calls exec.
+# Processes are read again from /proc after the side-band has lost records: the recorder is stopped, the rings are filled by one who
+# maps without end, and meanwhile a process maps code, or calls exec.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 storm=$BUILD/tests/storm

@@ -252,6 +252,7 @@ int main(int argc, char **argv)
 		return deep(strtod(argv[2], NULL));
 	if (argc == 3 && strcmp(argv[1], "exec") == 0)
 		return exec_from_threads(atol(argv[2]), argv[0]);
-	fprintf(stderr, "usage: storm map N | storm jit BYTES SECONDS | storm deep SECONDS | storm exec N\n");
+	fprintf(stderr, "usage: storm map N | storm jit BYTES SECONDS | storm deep SECONDS | storm exec N |\n"
+		"       storm late map|exec PATH SECONDS | storm remap SECONDS\n");
 	return 2;
 }

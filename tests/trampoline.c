@@ -1,6 +1,6 @@
 /*
  * trampoline SECONDS: each function is called through a trampoline of its own, as CPython does with -X perf: outer, middle
- * and inner, which runs. Built without frame pointers. Prints "none" on processors for which there is no code here.
+ * and inner, which runs. Prints "none" on processors for which there is no code here.
  */
 #include <stdint.h>
 #include <stdio.h>

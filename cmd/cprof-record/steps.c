@@ -87,7 +87,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 	return true;
 }
 
-/* What was lost, and has been read from /proc up to this time. */
+/* Takes in the changes that readings of /proc up to this time brought. */
 static void take_reread(struct recorder *r, uint64_t until)
 {
 	struct change_effect effect;
