@@ -1,13 +1,14 @@
 /*
- * Where members are in the kernel's structures, by its type information.
+ * Offsets of members in the kernel's structures, from its type information (BTF).
  *
  *	struct btf_place places[] = { { "task_struct", "tgid", 0 } };
  *
  *	if (btf_find(BTF_KERNEL, places, 1))
  *		...places[0].at...
  *
- * libbpf relocates programs by the same information, but reads and indexes all of it first, 5 MB for each object: 15 to 20 ms.
- * Here the file is read up to what is asked for, which is early in it.
+ * libbpf relocates programs by the same information, but first reads and indexes all 5 MB of it for each
+ * object, which takes 15 to 20 ms. btf_find stops as soon as it has found the members, which come early in
+ * the file.
  */
 #ifndef CPROF_RECORD_BTF_H
 #define CPROF_RECORD_BTF_H
@@ -18,14 +19,17 @@
 
 #define BTF_KERNEL "/sys/kernel/btf/vmlinux"
 
-enum { BTF_PLACES = 8 }; /* of one question, at most */
+enum { BTF_PLACES = 8 }; /* the most that one call can look up */
 
 struct btf_place {
 	const char *type, *member; /* a structure, and its direct member */
-	uint32_t at;               /* bytes from the structure's beginning */
+	uint32_t at;               /* result: bytes from the start of the structure */
 };
 
-/* False if one of them is not there, is a bit-field, or the file cannot be read. */
+/*
+ * Fills in all n offsets. Returns false if a member is missing or is a bit-field, if n exceeds BTF_PLACES, or
+ * if the file cannot be read.
+ */
 bool btf_find(const char *path, struct btf_place *places, size_t n);
 
 #endif

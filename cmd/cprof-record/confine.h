@@ -1,16 +1,16 @@
 /*
- * How a process that is going to read hostile bytes gives up what it could do harm with.
+ * A sandbox: gives up the rights with which a process that reads hostile bytes could do harm.
  *
  *	int keep[] = { sock };
  *
  *	confine_signals();
- *	if (!confine_descriptors(keep, 1) ||		// sock is CONFINE_FIRST now, all else is closed
+ *	if (!confine_descriptors(keep, 1) ||		// sock is CONFINE_FIRST now, all others are closed
  *	    !confine_privileges() || !confine_limit(RLIMIT_CORE, 0, 0) ||
- *	    !confine_parent(parent) ||			// behind the privileges: a change of user undoes it
+ *	    !confine_parent(parent) ||			// after the privileges: a change of user undoes it
  *	    (!confine_calls() && geteuid() == 0))
  *		_exit(1);
  *
- * For children that were forked and execute no other program. Nothing of it can be taken back.
+ * For forked children that execute no other program. None of it can be undone.
  */
 #ifndef CPROF_RECORD_CONFINE_H
 #define CPROF_RECORD_CONFINE_H
@@ -22,10 +22,10 @@
 
 enum {
 	CONFINE_FIRST = 3,      /* the number of the first descriptor that is kept */
-	CONFINE_NOBODY = 65534, /* where the next is not to be had: a user namespace that does not map it */
+	CONFINE_NOBODY = 65534, /* the fallback in a user namespace that does not map CONFINE_USER */
 };
 
-/* User and group that nobody is given: another process of theirs could send signals to ours. */
+/* A user and group id that nobody else has: another process with the same id could send signals to ours. */
 #define CONFINE_USER 4294705153u
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -36,26 +36,33 @@ enum {
 #endif
 #endif
 #ifndef CONFINE_SANITIZED
-#define CONFINE_SANITIZED 0 /* the sanitizers' runtime maps terabytes, calls much, and speaks on standard error */
+#define CONFINE_SANITIZED 0 /* 1: the runtime maps terabytes, makes many calls and writes to standard error */
 #endif
 
-/* Default actions, nothing blocked; but what a terminal sends to all of a pipeline is not for us. */
+/*
+ * Restores default actions and unblocks all signals, but ignores those that a terminal sends to a whole
+ * pipeline.
+ */
 void confine_signals(void);
-/* The n descriptors become CONFINE_FIRST and so on; 0 to 2 give nothing and take nothing; all others are closed. */
+/*
+ * Moves the n descriptors, at most 4, to CONFINE_FIRST and up. Reads from 0 to 2 find the end of file, and
+ * writes fail. Closes all others. Returns false on failure.
+ */
 bool confine_descriptors(const int *keep, size_t n);
 /*
- * No capabilities in any set, none to be had by exec, no core, no tracer; as root, where that can be: another
- * user and a root directory with nothing in it. True: the capabilities are gone for good.
+ * Drops the capabilities in all sets, and forbids gaining any by exec, core dumps and tracers. As root, also
+ * changes to another user and to an empty root directory if possible. True: the capabilities are gone for
+ * good.
  */
 bool confine_privileges(void);
-/* Lowers a limit to these; what is lower already stays. */
+/* Lowers a resource limit to these values; never raises one. Returns false on failure. */
 bool confine_limit(int resource, uint64_t soft, uint64_t hard);
-/* Dies when its parent does; false where that has happened. */
+/* Lets the kernel kill this process when its parent dies. Returns false if the parent is dead already. */
 bool confine_parent(pid_t parent);
 /*
- * From here on memory, the descriptors that are open and the end are all that the kernel gives: no file is
- * opened, no socket made, no process begun or signalled; such calls fail with EPERM. False where this kernel
- * has no filters. True without any under sanitizers.
+ * Installs a seccomp filter that allows only memory, open descriptors and exiting. Calls that open files,
+ * create sockets, or start or signal processes fail with EPERM. Returns false if this kernel has no seccomp
+ * filters. Under sanitizers it installs none and returns true.
  */
 bool confine_calls(void);
 

@@ -1,11 +1,11 @@
 /*
- * Other events than the clock, by the programs of bpf/event.bpf.c: beside the sampling object, whose unwind tables and
- * filters they use, with one ring for all of them.
+ * Events other than the clock, sampled by the programs of bpf/event.bpf.c. They share the unwind tables and
+ * filters of the sampling object, and one ring among themselves.
  *
  *	c = counted_open(options, &online, sample, by_tables, &error);
- *	counted_begin(c, &cpus, &error);	// from now on they count
- *	...counted_refresh(c); counted_sums(c, i, &sums)...
- *	counted_stop(c);			// what the ring holds can still be taken
+ *	counted_begin(c, &cpus, &error);	// counting starts
+ *	...counted_sums(c, i, &sums)...
+ *	counted_stop(c);			// the samples in the ring can still be read
  *	counted_close(c);
  */
 #ifndef CPROF_RECORD_COUNTED_H
@@ -17,29 +17,30 @@
 struct counted;
 struct sample_bpf;
 
-/* Of one event, over all CPUs. */
+/* One event's counts, over all CPUs. */
 struct counted_sums {
-	uint64_t happened;       /* by perf's own counter; of a tracepoint as often as the program ran or should have */
-	uint64_t n[EVENT_COUNTS]; /* never of an earlier moment than happened is */
+	uint64_t happened;       /* by perf's counter; for a tracepoint, runs of the program, missed ones too */
+	uint64_t n[EVENT_COUNTS]; /* read after happened, never before */
 };
 
-/* NULL: error is a sentence. */
+/* options must outlive the object. NULL: error is a sentence. */
 struct counted *counted_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			     bool by_tables, struct buf *error);
 void counted_close(struct counted *c); /* NULL is fine */
-/* On these CPUs, of which those that are sampled are taken. */
+/* Starts counting on those of the given CPUs that are to be sampled. False: error is a sentence. */
 bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error);
-/* Are all events counted on that CPU that should be? */
+/* Returns true if each event that should be counted on the CPU is counted there. */
 bool counted_has_cpu(const struct counted *c, unsigned int cpu);
 bool counted_add_cpu(struct counted *c, unsigned int cpu); /* false: errno */
 void counted_drop_cpu(struct counted *c, unsigned int cpu);
-/* The options have another rate now. */
+/* Applies a rate that has changed in the options. */
 void counted_rate(struct counted *c);
 void counted_stop(struct counted *c);
-/* While a program of one of these runs on a CPU, does the kernel let the clock's not run there? */
+/* Returns true if the kernel skips the clock's program on a CPU while one of these programs runs there. */
 bool counted_keeps_out(const struct counted *c);
-/* Its ring of struct sample_head and what follows. */
+/* Returns the descriptor of the ring buffer; each record is a struct sample_head with its addresses. */
 int counted_ring(const struct counted *c);
+/* Reads the counts of the event with this index in the options. */
 void counted_sums(struct counted *c, size_t event, struct counted_sums *sums);
 
 #endif

@@ -1,22 +1,23 @@
 /*
- * One file after the other, complete before it has its name.
+ * A series of capture files; each gets its name once it is complete.
  *
  *	struct files f = { .keep_bytes = 10ull << 30, .mode = 0600 };
  *
  *	if (!files_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
- *	files_adopt(&f, tell, NULL);	// what a recorder left that was killed
+ *	files_adopt(&f, tell, NULL);	// files that a killed recorder left
  *	fd = files_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
- *	while (files_reserve(&f)) 	// there is room for what comes next, and for the end
+ *	while (files_reserve(&f)) 	// there is room for the next write, and for the end
  *		...write to fd...
- *	if (files_close(&f, bytes, &path)) ...it is called path now...
+ *	if (files_close(&f, bytes, &path)) ...its name is path now...
  *	files_release(&f);
  *
- * The file that is being written has a name that begins with "." and ends in ".part", and a lock (flock). One without
- * a lock belongs to a recorder that was killed: it is cut but good, and gets its name. Names that are taken get a number.
+ * The file being written has a name that begins with "." and ends in ".part", and a lock (flock). One without
+ * a lock belongs to a recorder that was killed: it is cut but good, and gets its name. A number is added to
+ * names that are taken.
  *
- * Files are removed, the oldest first: those beyond keep_bytes or keep_ns, and where the disk is full, whatever
- * those say. Only files are, of which the name fits the pattern, with or without a suffix of a compressor, and that
- * begin as a capture does unless they are compressed.
+ * The oldest files are removed first: those beyond keep_bytes or keep_ns, and others if the disk is full.
+ * Only files whose name matches the pattern are removed, with or without the suffix of a compressor. An
+ * uncompressed file must also begin like a capture.
  */
 #ifndef CPROF_RECORD_FILES_H
 #define CPROF_RECORD_FILES_H
@@ -25,42 +26,50 @@
 
 #include "cmd/cprof-record/pattern.h"
 
-/* Bytes beyond what is written that the disk is asked to have; of a small one a sixteenth. */
+/* Bytes reserved on the disk beyond the written ones; on a small disk, a sixteenth of it at most. */
 enum { FILES_RESERVE = 1 << 20 };
 
 struct files {
 	uint64_t keep_bytes, keep_ns; /* 0: no limit */
-	mode_t mode;          /* of each file */
+	mode_t mode;          /* permissions for each file */
 	struct pattern pattern;
 	int dir, fd;          /* -1: none */
-	struct buf part;      /* the name that the open file has, in dir */
-	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC when we began */
-	bool unnamed;         /* a file is complete and could not be given its name: files_adopt may */
+	struct buf part;      /* the open file's name in dir */
+	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC at files_init */
+	bool unnamed;         /* a complete file did not get its name: files_adopt may give it */
 	uint64_t removed;     /* files that were removed */
-	uint64_t ahead;       /* bytes that may come until it is asked again whether there is room */
+	uint64_t ahead;       /* bytes expected before the next files_reserve */
 };
 
 /*
- * Creates a file that does not exist yet. Under sudo it belongs to the user who called sudo, who is to read it afterwards.
- * Returns the descriptor, or -1 with errno, EEXIST among others.
+ * Creates a file that does not exist yet. Under sudo the file belongs to the user who called sudo, so that
+ * this user can read it. Returns the descriptor, or -1 with errno, EEXIST among others.
  */
 int files_create(int dir, const char *name, int flags, mode_t mode);
+/* Opens the directory of the pattern. False: error is a sentence. */
 bool files_init(struct files *f, const char *pattern, struct buf *error);
 void files_release(struct files *f);
-/* Gives their names to files of recorders that are no more, and tells each; how many. */
+/* Names the files of recorders that no longer run, and reports each path to tell. Returns their number. */
 size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path), void *context);
-/* The next file; -1: errno. It is empty, and reserved. */
+/* Opens the next file, empty, with its first bytes reserved. Returns the descriptor, or -1 with errno. */
 int files_open(struct files *f);
 /*
- * True where the disk has those bytes more than have been written; removes the oldest files until it does, and until it
- * has what may come. False: no file is left to be removed, and what was reserved before is all there is.
+ * Reserves disk space beyond the written bytes: FILES_RESERVE, and as much as is expected. Removes the oldest
+ * files while that fails. Returns false if no file is left to remove and only the earlier reservation
+ * remains.
  */
 bool files_reserve(struct files *f);
-/* So many bytes came since it was asked last; full: and more, for which there was no room. */
+/*
+ * Reports the bytes written since the last files_reserve; full: more were due, but there was no room for
+ * them.
+ */
 void files_wrote(struct files *f, uint64_t bytes, bool full);
-/* Cuts the open file to so many bytes, closes it, and gives it its name, which path gets; one of no bytes is removed. */
+/*
+ * Cuts the open file to this size, closes it and gives it its name, which is appended to path unless path is
+ * NULL. A file of 0 bytes is removed. Returns false on failure.
+ */
 bool files_close(struct files *f, uint64_t bytes, struct buf *path);
-/* Removes what is beyond the limits; the newest stays in any case. */
+/* Removes files beyond the limits; the newest always stays. */
 void files_keep(struct files *f);
 
 #endif

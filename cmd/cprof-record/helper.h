@@ -1,6 +1,6 @@
 /*
- * A process that does for the recorder what must not be done in it: forked from it, asked over a socket, replaced when it
- * is lost.
+ * A process that does work which must not be done in the recorder itself. The recorder forks it, sends
+ * requests over a socket, and replaces it when it is lost.
  *
  *	struct helper h = HELPER_NONE;
  *
@@ -20,35 +20,38 @@
 
 struct helper {
 	pid_t pid;      /* -1: none */
-	int sock;       /* -1: there is none that could be asked */
-	uint64_t began; /* host_mono_ns; 0: the first one has not */
+	int sock;       /* -1: no helper can be reached */
+	uint64_t began; /* host_mono_ns of the last start; 0: none was started */
 };
 
 #define HELPER_NONE { -1, -1, 0 }
-/* The first one is forked while the recorder records already. */
+/* For a helper that is first forked while the recorder is already recording. */
 #define HELPER_LATER { -1, -1, 1 }
 
-/* again: it is not the first one, and begins with all that the recorder has by then. */
+/* again: it was forked during recording, and inherits all memory that the recorder has by then. */
 typedef void helper_run(void *arg, int sock, pid_t parent, bool again);
 
-/* Forks; the sockets keep the borders of messages. False: errno. */
+/* Forks; the sockets preserve message boundaries. False: errno. */
 bool helper_begin(struct helper *h, helper_run *run, void *arg);
-/* Was the last one begun long enough ago for another one? */
+/* Returns true if the last start was long enough ago for another one. */
 bool helper_may_begin(const struct helper *h);
-/* Ends it in peace, and waits for that: some seconds at most, then it is killed. */
+/* Closes the socket and waits for the helper to exit; kills it after some seconds. */
 void helper_end(struct helper *h);
 /*
- * Kills it, and waits for nothing: it may be in the hands of a file system that does not answer. What is returned is its
- * pid, to be reaped with WNOHANG some time; 0: it is gone already.
+ * Kills it without waiting: a file system that does not answer may hold it. Returns its pid, which the caller
+ * reaps later with WNOHANG; 0: it is gone already.
  */
 pid_t helper_kill(struct helper *h);
 
-/* A message with one descriptor, or with none where fd is -1. */
+/* Sends a message with one descriptor; fd -1: with none. False: errno. */
 bool helper_send(int sock, const void *p, size_t n, int fd, int flags);
-/* A message of up to *n bytes; *n becomes its length. False with errno; 0 where the other side is gone. */
+/*
+ * Receives a message of up to *n bytes; *n becomes its length, and *fd its descriptor, which the caller owns,
+ * or -1. False: errno; 0 if the other side is gone.
+ */
 bool helper_take(int sock, void *p, size_t *n, int *fd, int flags);
 
-/* In a child that was forked later: takes out of its memory what the recorder shares with the kernel. */
+/* In a child that was forked during recording: unmaps the memory that the recorder shares with the kernel. */
 bool helper_unmap_shared(void);
 
 #endif

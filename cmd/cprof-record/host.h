@@ -15,7 +15,7 @@
 
 #include "common/base/buf.h"
 
-enum { CPU_MAX = 65535 }; /* the highest number that is taken for a CPU's */
+enum { CPU_MAX = 65535 }; /* the highest CPU number that is accepted */
 
 struct cpu_list {
 	unsigned int *items; /* ascending, each once */
@@ -23,46 +23,46 @@ struct cpu_list {
 };
 
 /*
- * Says each fact that there is: host, boot-id, machine-id (derived, see machineid.h), kernel-release, arch, cpus-online (as
- * "0-3,8"), cpus-possible (their number) and start-realtime-ns: CLOCK_REALTIME at the time mono of
- * CLOCK_MONOTONIC. What cannot be read is left out.
+ * Passes each known fact to say: host, boot-id, machine-id (derived, see machineid.h), kernel-release, arch,
+ * cpus-online (as "0-3,8"), cpus-possible (their number) and start-realtime-ns, CLOCK_REALTIME when
+ * CLOCK_MONOTONIC was mono. Leaves out facts that it cannot read.
  */
 void host_facts(void (*say)(void *arg, const char *key, const char *value), void *arg, uint64_t mono);
 
-/* Adds the CPUs of a list like "0-3,8" to cpus. False: error is a sentence (or is empty: no memory). */
+/* Adds the CPUs of a list like "0-3,8" to cpus. False: error is a sentence; empty: out of memory. */
 bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error);
 bool cpu_list_has(const struct cpu_list *cpus, unsigned int cpu);
 void cpu_list_release(struct cpu_list *cpus);
 
-/* The CPUs that are online now, replacing what is in cpus. */
+/* Replaces the list by the CPUs that are online now. Returns false if they cannot be read. */
 bool host_online_cpus(struct cpu_list *cpus);
 /*
- * For -C: the list of the option's argument, of CPUs that are online all. False: error is a sentence
- * that names the CPU which is not.
+ * Parses the argument of -C, a list of CPUs that must all be online. False: error is a sentence that names
+ * the CPU which is offline, or the invalid list.
  */
 bool host_choose_cpus(struct cpu_list *cpus, const char *text, struct buf *error);
 
-/* For each of these CPUs that is online: how long it has been idle since the machine started, by /proc/stat. */
+/* Reports for each of these CPUs that is online its idle time since boot, in ns, from /proc/stat. */
 void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigned int cpu, uint64_t ns), void *arg);
 
-/* CLOCK_MONOTONIC, the time of all records. */
+/* CLOCK_MONOTONIC in ns, the clock of all records. */
 uint64_t host_mono_ns(void);
-/* CLOCK_REALTIME when CLOCK_MONOTONIC was 0, by what both are now. */
+/* CLOCK_REALTIME in ns when CLOCK_MONOTONIC was 0, computed from the current values. */
 uint64_t host_epoch_ns(void);
 
 /*
- * Between these the user's rights alone count, for paths that the user gave: where capabilities came with the program's file,
- * /proc/PID/root would lead into what the user may not enter. Root keeps its own.
+ * Between these two calls only the user's rights count, for paths that the user gave. With file capabilities,
+ * /proc/PID/root would lead into directories that the user may not enter. Root keeps its own rights.
  */
 void host_user_begin(void);
 void host_user_end(void);
 
-/*
- * The contents of a small file of /proc or /sys without white space at its end; errno is set on
- * false. At most 1 MiB is read.
- */
-/* Lets us open as many files as we may; how many that is. */
+/* Raises the soft limit of open files to the hard one. Returns the limit. */
 int host_raise_files(void);
+/*
+ * Appends the contents of a small file of /proc or /sys, without white space at the end. Reads at most 1 MiB.
+ * False: errno.
+ */
 bool host_read(const char *path, struct buf *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* The CPUs that are recorded, as they go offline and come back. */
+/* Follows the recorded CPUs as they go offline and come back. */
 #ifndef CPROF_RECORD_HOTPLUG_H
 #define CPROF_RECORD_HOTPLUG_H
 
@@ -6,11 +6,15 @@
 
 /* Reads which CPUs are online; ends the program if that fails. */
 void hotplug_read(struct recorder *r);
-/* The engine samples: expects ticks of each CPU since the engine began there. CPUs that the engine lacks are tried again later. */
+/*
+ * Expects ticks of each CPU from the time at which the engine began there; sampling has started. CPUs that
+ * the engine lacks are tried again later.
+ */
 void hotplug_begin(struct recorder *r);
 /*
- * Attaches to CPUs that came online, and detaches from those that went offline. A CPU that is online and cannot be sampled is
- * tried again with each call; its ticks are expected and lost, and the first failure is reported.
+ * Attaches to CPUs that came online, and detaches from those that went offline. An online CPU that cannot be
+ * sampled is tried again with each call. Its ticks count as expected and lost, and the first failure is
+ * reported.
  */
 void hotplug_follow(struct recorder *r, uint64_t now);
 /* The engine has stopped: no further ticks are expected. */

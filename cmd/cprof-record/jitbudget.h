@@ -1,13 +1,13 @@
 /*
- * How many bytes of what JIT compilers tell may go into captures: anybody can write a perf map as fast as the disk takes it,
- * and what is kept of earlier recordings would have to go for that.
+ * Limits the bytes of JIT compilers' perf maps and jitdump files that go into captures. Any user can write a
+ * perf map as fast as the disk allows, and kept recordings would be removed to make room for it.
  *
  *	n = jitbudget_left(&b, uid, now);	// bytes that may be taken now
  *	...
  *	jitbudget_take(&b, uid, bytes);
  *
- * A budget for each user, which grows with time up to a most, and one for all together. Root has none: it needs no perf map to
- * do harm.
+ * Each user has a budget that grows with time up to a maximum, and all users together have another one. Root
+ * is not limited: it needs no perf map to do harm.
  */
 #ifndef CPROF_RECORD_JITBUDGET_H
 #define CPROF_RECORD_JITBUDGET_H
@@ -17,9 +17,9 @@
 #include <sys/types.h>
 
 enum {
-	JITBUDGET_RATE = 2 << 20,  /* bytes a second of one user */
-	JITBUDGET_MOST = 64 << 20, /* at once */
-	JITBUDGET_USERS = 4,       /* so many times as much have all users together */
+	JITBUDGET_RATE = 2 << 20,  /* bytes a second for one user */
+	JITBUDGET_MOST = 64 << 20, /* bytes at once */
+	JITBUDGET_USERS = 4,       /* the budget of all users together, in budgets of one */
 };
 
 struct jitbudget {
@@ -30,6 +30,7 @@ struct jitbudget {
 	size_t n, cap;
 };
 
+/* now: CLOCK_MONOTONIC, ns. Returns 0 if out of memory, UINT64_MAX for root. */
 uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now);
 void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes);
 void jitbudget_release(struct jitbudget *b);

@@ -1,26 +1,26 @@
 /*
- * The jitdump files of processes that make code at run time, read while they grow.
+ * Reads the jitdump files of processes that generate code at run time, while the files grow.
  *
  *	struct jitdumps *js = jitdumps_new(opener);
  *
  *	if (jitdumps_is(mapping->path))
  *		jitdumps_watch(js, process_id, pid, &mapping);
- *	...what the opener answers: jitdumps_opened(js, &answer)...
+ *	...for each answer of the opener: jitdumps_opened(js, &answer)...
  *	while (jitdumps_poll(js, sink, arg) > 0)	// each step
  *		;
  *	jitdumps_finish(js, process_id, sink, arg);	// the process is gone: the rest of its files
  *	jitdumps_free(js);
  *
- * A JIT compiler that writes one maps a page of it executable, so that a profiler hears of it: "jit-PID.dump",
- * with its pid as it sees it itself, or "jit", anything, and ".dump" (JavaScriptCore: "jitTID-PID.dump"), if its header
- * has that pid. So the file is the one that is mapped. It is believed if it is a regular file that belongs to the
- * process's effective user. It stays open, and can be read to its end after the process has gone; what is not on local disk
- * is copied each second.
- * Only names are taken, the code itself is not read. A process may have JITDUMPS_OF_ONE of them.
+ * A JIT compiler maps a page of its jitdump file executable, so that profilers notice it. The name is
+ * "jit-PID.dump", with the pid as the process itself sees it. Any other name from "jit" to ".dump" is
+ * accepted if the header has that pid (JavaScriptCore: "jitTID-PID.dump"). The mapping thus identifies the
+ * file. It is trusted if it is a regular file that belongs to the process's effective user. It stays open,
+ * and can be read to its end after the process has gone. A file that is not on local disk is copied each
+ * second. Only names are read, not the code itself. A process may have JITDUMPS_OF_ONE files.
  *
- * Some write through a buffer, so that what they tell is old when it can be read. While that is so, or nothing at
- * all was written yet, marks are delivered between the pieces of code: they divide the time, and what is told later
- * names the samples of each part by itself.
+ * Some compilers write through a buffer, so that their records are old when they can be read. In that case,
+ * and while a file is still empty, marks are delivered between the pieces of code. Marks divide the time:
+ * code that is read later names the samples of each part separately.
  */
 #ifndef CPROF_RECORD_JITDUMP_H
 #define CPROF_RECORD_JITDUMP_H
@@ -35,55 +35,56 @@ enum {
 	JITDUMP_POLL_MAX = 4 << 20,       /* the most that one poll reads of one file, bytes */
 	JITDUMP_FILE_MAX = 512 << 20,     /* the most that is read of one file */
 	JITDUMPS_OF_ONE = 8,
-	JITDUMP_MARK_MS = 200,            /* marks are so far apart at least */
-	JITDUMP_LATE_MS = 100,            /* what is older when it is read was written late */
+	JITDUMP_MARK_MS = 200,            /* least time between two marks */
+	JITDUMP_LATE_MS = 100,            /* a record that is older when it is read was written late */
 };
 
-/* A mapping, as side-band or /proc told of it. */
+/* A mapping, as reported by the side-band or /proc. */
 struct jitdump_mapping {
 	struct slice path;   /* as the process saw it */
 	uint64_t start, end;
 	uint64_t inode; /* 0: unknown */
 };
 
-/* Both are lent. NULL without memory. */
+/* Both arguments are lent. Returns NULL if out of memory. */
 struct jitdumps *jitdumps_new(struct opener *o, struct jitbudget *budget);
 void jitdumps_free(struct jitdumps *js);
 
-/* Is a file of this path one, by its name? */
+/* Returns true if the path has the name of a jitdump file. */
 bool jitdumps_is(struct slice path);
 /*
- * From now on reads this file of the process; pid is as we see it. Nothing happens for one that is read
- * already, but that after jitdumps_restart it is read again. A file of another process is closed when its header says
- * so. False without memory.
+ * Starts reading this file of the process; pid is as we see it. Has no effect on a file that is being read,
+ * except that after jitdumps_restart it is read again. A file is closed if its header shows that it belongs
+ * to another process. Returns false if out of memory.
  */
 bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m);
 
-/* The answer to one of our questions: its place is the process_id. The descriptor is taken over. */
+/* Takes the opener's answer, whose place is the process_id, and ownership of its descriptor. */
 void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a);
-/* Bytes of files that were not read, since the budget of their user was used up. */
+/* Returns the bytes of files that were not read because their user's budget was used up. */
 uint64_t jitdumps_left_out(const struct jitdumps *js);
-/* How many answers are awaited. */
+/* Returns the number of answers still awaited. */
 size_t jitdumps_asked(const struct jitdumps *js);
 
-/* Of the code the time is of CLOCK_MONOTONIC and not after now. */
+/* The code's time is CLOCK_MONOTONIC, and never later than now. */
 typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_code *code);
 
 /*
- * Delivers what was appended since the last poll, and marks where they are due. 1: a limit was reached and there is
- * more; 0: that was all.
+ * Delivers records appended since the last poll, and marks that are due. Returns 1 if a limit was reached and
+ * there is more, otherwise 0.
  */
 int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg);
-/* Delivers all that is left of one process's files, and forgets the process. */
+/* Delivers the rest of one process's files, and forgets the process. */
 void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sink, void *arg);
-/* Closes its files. Nothing happens for one that is not watched. */
+/* Closes the files of a process; has no effect if it is not watched. */
 void jitdumps_forget(struct jitdumps *js, uint64_t process_id);
-/* A new segment: each file is delivered from its start once more, when it is watched again. */
+/* For a new segment: each file is delivered from its start again once it is watched again. */
 void jitdumps_restart(struct jitdumps *js);
-/* Of the bytes read since the restart, how many had been read before it. */
+/* Returns the bytes read since the restart that had also been read before it. */
 uint64_t jitdumps_repeated(const struct jitdumps *js);
-/* What went wrong since the last call, one sentence; NULL: nothing. Lent until the next poll. */
+/* Returns a sentence about the errors since the last call; NULL: none. Lent until the next poll. */
 const char *jitdumps_complaint(struct jitdumps *js);
+/* Returns the number of open files. */
 size_t jitdumps_open(const struct jitdumps *js);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * The perf maps of processes that make code at run time, read while they grow.
+ * Reads the perf maps of processes that generate code at run time, while the maps grow.
  *
  *	struct jitmaps *js = jitmaps_new(opener);
  *
  *	jitmaps_watch(js, process_id, pid, 0);
- *	...what the opener answers: jitmaps_opened(js, &answer, now)...
+ *	...for each answer of the opener: jitmaps_opened(js, &answer, now)...
  *	...each second, or each 10 ms while jitmaps_busy(js, now):
  *	do
  *		got = jitmaps_poll(js, now, write_record, arg);
@@ -13,16 +13,16 @@
  *	jitmaps_finish(js, process_id, now, write_record, arg);
  *
  * A JIT compiler appends "START SIZE name" lines to /tmp/perf-PID.map, in its own mount and PID
- * namespace, and may use an address again. So lines are delivered as they come, and the file is kept
- * open: it can be read to its end after the process has gone. Whole lines only.
+ * namespace, and may use an address again. So whole lines are delivered as they come, and the file is
+ * kept open: it can be read to its end after the process has gone.
  *
- * Files are found and opened by the opener, so a map is there some time after it was asked for. One that is not on local
- * disk is a copy, and a newer one is asked for each second.
+ * The opener finds and opens the files, so a map arrives some time after the request. A file that is not on
+ * local disk arrives as a copy, and a newer copy is requested each second.
  *
- * What is believed: a regular file, no symbolic link, that belongs to the process's effective user,
- * not older than the process. Another inode at the path, a file that shrank, or one whose bytes
- * before our place have changed begins a new generation, which is read from its start. No more than
- * 256 MiB of one process are read.
+ * A map is trusted if it is a regular file, not a symbolic link, belongs to the process's effective user, and
+ * is not older than the process. Another inode at the path, a file that shrank, or a file whose bytes before
+ * our offset have changed begins a new generation, which is read from its start. At most 256 MiB of one
+ * process are read.
  */
 #ifndef CPROF_RECORD_JITMAP_H
 #define CPROF_RECORD_JITMAP_H
@@ -38,64 +38,65 @@ enum {
 	JITMAP_PROCESS_MAX = 256 << 20,   /* the most that is read of one process, bytes */
 };
 
-/* Both are lent. NULL without memory. */
+/* Both arguments are lent. Returns NULL if out of memory. */
 struct jitmaps *jitmaps_new(struct opener *o, struct jitbudget *budget);
 void jitmaps_free(struct jitmaps *js);
 
 /*
- * From now on looks for the map of a process; pid is as we see it, nspid as the process sees itself
- * (0: /proc/PID/status tells). Looks at once, then at each poll at growing distances (0.1 s to 16 s)
- * until there is one: 30 µs the first time, 8 µs each later one. A process that has exited before the
- * call has no map, since nobody can tell any more whose it is. Nothing happens for a process_id that is watched
- * already, but that after jitmaps_restart it is looked at again. False without memory.
+ * Starts looking for the map of a process; pid is as we see it, nspid as the process sees itself (0: read
+ * from /proc/PID/status). Looks at once, then in polls at growing intervals (0.1 s to 16 s) until there is a
+ * map: 30 µs the first time, 8 µs each later time. A process that exited before the call has no map, because
+ * its owner can no longer be determined. Has no effect on a process_id that is watched, except that after
+ * jitmaps_restart it is polled again. Returns false if out of memory.
  */
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid);
 
-/* The answer to one of our questions: its place is the process_id. The descriptor is taken over. */
+/* Takes the opener's answer, whose place is the process_id, and ownership of its descriptor. */
 void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t now);
 /*
- * The process is gone, or the recording ends: its map is looked for once more. A process may write it at its exit, and if that
- * is over by now, the file in our /tmp counts that is of the owner that the process had, and not older than it.
+ * Look for the map once more, after the process has exited or when the recording ends: a process may write
+ * its map at its exit. If the process is gone, a file in our /tmp is accepted that belongs to the process's
+ * former owner and is not older than the process.
  */
 void jitmaps_exited(struct jitmaps *js, uint64_t process_id);
 void jitmaps_ends(struct jitmaps *js);
-/* How many answers are awaited. */
+/* Returns the number of answers still awaited. */
 size_t jitmaps_asked(const struct jitmaps *js);
 
 typedef void jitmap_sink(void *arg, uint64_t process_id, uint64_t generation, const uint8_t *data, size_t n);
 
 /*
- * Delivers what was appended since the last poll, whole lines, at most JITMAP_CHUNK bytes a call. Files
- * that have been quiet for 2 s are looked at once a second, whatever the distance of the polls. now is
- * CLOCK_MONOTONIC. 1: a limit was reached and there is more; 0: that was all.
+ * Delivers whole lines appended since the last poll; each call of chunk has at most JITMAP_CHUNK bytes. A
+ * file that has been quiet for 2 s is checked once a second, however often polls come. now is CLOCK_MONOTONIC
+ * in ns. Returns 1 if a limit was reached and there is more, otherwise 0.
  */
 int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);
-/* Delivers all that is left of one process's map, and forgets the process. */
+/* Delivers the rest of one process's map, and forgets the process. */
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg);
-/* The same for all at the end of a recording; none is forgotten. */
+/* Delivers the rest of all maps at the end of a recording; forgets no process. */
 void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg);
-/* Closes its file. Nothing happens for one that is not watched. */
+/* Closes the map of a process; has no effect if it is not watched. */
 void jitmaps_forget(struct jitmaps *js, uint64_t process_id);
-/* Did a file grow in the last 2 s? Then the next poll should come soon. */
+/* Returns true if a map grew in the last 2 s: the next poll should come soon. */
 bool jitmaps_busy(const struct jitmaps *js, uint64_t now);
 /*
- * A new segment of the stream knows nothing of the one before: each map is delivered from its start once
- * more, but not before jitmaps_watch is called for its process again. Until then nobody looks at it.
+ * For a new segment, which refers to nothing before it: each map is delivered from its start again, but not
+ * before jitmaps_watch is called for its process again. Until then the map is not polled.
  */
 void jitmaps_restart(struct jitmaps *js);
-/* Of the bytes delivered since the restart, how many had been delivered before it. */
+/* Returns the bytes delivered since the restart that had also been delivered before it. */
 uint64_t jitmaps_repeated(const struct jitmaps *js);
 
-/* Bytes of maps that were not read, since the budget of their user was used up. */
+/* Returns the bytes of maps that were not read because their user's budget was used up. */
 uint64_t jitmaps_left_out(const struct jitmaps *js);
 
 /*
- * What went wrong since the last call ("perf map of process 12: over 256 MiB, the rest is left out"),
- * one sentence; NULL: nothing. Each thing is said once a process. Lent until the next poll.
+ * Returns a sentence about the errors since the last call ("perf map of process 12: over 256 MiB, the rest is
+ * left out"); NULL: none. Each error is reported once per process. Lent until the next poll.
  */
 const char *jitmaps_complaint(struct jitmaps *js);
 
-/* How many processes are watched, and of how many a map is open. */
+/* Return the number of watched processes, and of those with an open map. */
 size_t jitmaps_watched(const struct jitmaps *js);
 size_t jitmaps_open(const struct jitmaps *js);
 
