@@ -24,7 +24,7 @@ enum { WANTED_MAX = 65536,
        DRAIN_MOST = 20000,
        SPACES_MOST = 131072, SPACES_LEAST = 32768, SPACES_PER_CPU = 4096 };
 
-/* In which the program is loaded, best first. */
+/* The ways to load the program, best first. */
 static const struct way {
 	bool by_table;
 	bool preallocate;
@@ -47,27 +47,27 @@ struct cpu_event {
 struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
-	struct offcpu *offcpu;     /* NULL: waiting time is not asked for */
-	struct counted *counted;   /* NULL: nor are other events */
+	struct offcpu *offcpu;     /* NULL: waiting time is not recorded */
+	struct counted *counted;   /* NULL: no other events are recorded */
 	bool stopped;
-	int walk_errno; /* why the program that walks by tables was not loaded; 0: it was, or was not to be */
+	int walk_errno; /* error of loading the program that walks by tables; 0: none, or it is not wanted */
 	bool walk_refused; /* by the verifier */
-	struct follow_bpf *follow; /* NULL: children are followed by the side-band */
+	struct follow_bpf *follow; /* NULL: the side-band follows children */
 	struct bpf_link *follow_link, *forget_link;
 	struct shards shards;
 	struct lanes lanes;
 	struct dither dither;
-	struct ring_buffer *rings; /* the waker, and those of other events and of waiting time */
+	struct ring_buffer *rings; /* the waker, and the rings of other events and waiting time */
 	struct sideband sideband;
 	struct cpu_event *events;
 	size_t n, cap;
-	struct cpu_list cpus; /* those that were online at the start */
-	bool idle_known;      /* where the idle loop is; else the kernel leaves the ticks of all of pid 0 out */
-	size_t taken;        /* samples of the rings in this call */
-	struct queue *queue; /* where they are drained to, for the time of the call */
+	struct cpu_list cpus; /* online at the start */
+	bool idle_known;      /* the idle loop's addresses; without them the kernel skips pid 0's ticks */
+	size_t taken;        /* samples read from the rings in this drain */
+	struct queue *queue; /* receives them; set only during the drain */
 };
 
-static struct bpf_engine *of(struct engine *e)
+static struct bpf_engine *to_bpf(struct engine *e)
 {
 	return (struct bpf_engine *)e;
 }
@@ -90,14 +90,14 @@ static int take_word(void *arg, void *data, size_t n)
 	return 0;
 }
 
-static void drain(struct engine *e, struct queue *q)
+static void drain_rings(struct engine *e, struct queue *q)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	sideband_drain(&b->sideband, q);
 	b->queue = q;
 	b->taken = 0;
-	ring_buffer__consume(b->rings); /* till they are empty: at a high rate that may be never */
+	ring_buffer__consume(b->rings); /* up to DRAIN_MOST: at a high rate they may never be empty */
 	lanes_drain(&b->lanes, e->options->cycles ? NULL : &b->dither, q);
 	if (b->offcpu)
 		offcpu_drain(b->offcpu, q);
@@ -110,10 +110,13 @@ static void drop_event(struct bpf_engine *b, size_t at)
 	b->events[at] = b->events[--b->n];
 }
 
-/* Where other programs run that the kernel lets ours not interrupt, ours is to look for ticks that were kept from it. */
+/*
+ * If the kernel skips our program while those of other events run, our program looks for missing ticks. It
+ * cannot do so if the kernel leaves out idle ticks: they would look missing.
+ */
 static void period_changed(struct bpf_engine *b, unsigned int cpu, uint64_t now)
 {
-	bool looks = b->counted && counted_keeps_out(b->counted) && b->idle_known; /* else ticks are missing that are idle ones */
+	bool looks = b->counted && counted_keeps_out(b->counted) && b->idle_known;
 
 	dither_changed(&b->dither, cpu, now);
 	lanes_period(&b->lanes, cpu, looks ? dither_period(&b->dither, cpu) : 0);
@@ -155,9 +158,9 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 	return true;
 }
 
-static uint64_t began(struct engine *e, unsigned int cpu)
+static uint64_t cpu_began(struct engine *e, unsigned int cpu)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->events[i].cpu == cpu)
@@ -168,7 +171,7 @@ static uint64_t began(struct engine *e, unsigned int cpu)
 
 static void drop_cpu(struct engine *e, unsigned int cpu)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	sideband_drop(&b->sideband, cpu);
 	if (b->counted)
@@ -183,7 +186,7 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 	int saved;
 
 	if (sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
@@ -208,12 +211,12 @@ static bool has_event(const struct bpf_engine *b, unsigned int cpu)
 
 static bool has_cpu(struct engine *e, unsigned int cpu)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	return sideband_has(&b->sideband, cpu) && has_event(b, cpu) && (!b->counted || counted_has_cpu(b->counted, cpu));
 }
 
-/* All memory first: what ticks meanwhile on the CPUs that have their event already, nobody expects. */
+/* Allocates all memory before the first event: ticks during the allocation would not be expected. */
 static bool make_lanes(struct bpf_engine *b)
 {
 	for (size_t i = 0; i < b->cpus.n; i++) {
@@ -224,16 +227,16 @@ static bool make_lanes(struct bpf_engine *b)
 	return true;
 }
 
-static bool sample(struct engine *e, struct buf *error)
+static bool begin_sampling(struct engine *e, struct buf *error)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	if (!make_lanes(b)) {
 		diagnose_bpf(errno, error);
 		return false;
 	}
 	for (size_t i = 0; i < b->cpus.n; i++) {
-		/* A CPU that went offline before this or before the side-band was opened is left to hotplug.c. */
+		/* CPUs that went offline, now or before the side-band was opened, are left to hotplug.c. */
 		if (sideband_has(&b->sideband, b->cpus.items[i]) && !add_event(b, b->cpus.items[i]) && errno != ENODEV) {
 			diagnose_perf(errno, true, error);
 			return false;
@@ -248,13 +251,13 @@ static bool sample(struct engine *e, struct buf *error)
 
 static void watch_ring(int ring, int epoll)
 {
-	/* Edges: else, once woken, each sample wakes us as long as there is one more when we look again. */
+	/* Edge-triggered: otherwise each sample wakes us again as long as another one follows. */
 	epoll_ctl(epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
 }
 
-static void watch(struct engine *e, int epoll)
+static void watch_descriptors(struct engine *e, int epoll)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	watch_ring(bpf_map__fd(b->sample->maps.waker), epoll);
 	if (b->offcpu)
@@ -265,9 +268,9 @@ static void watch(struct engine *e, int epoll)
 		ring_watch(&b->sideband.rings[i], epoll);
 }
 
-static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
+static void read_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	const volatile struct sample_counts *of_cpu = lanes_counts(&of(e)->lanes, cpu);
+	const volatile struct sample_counts *of_cpu = lanes_counts(&to_bpf(e)->lanes, cpu);
 	const volatile unsigned long long *n;
 
 	*c = (struct engine_counts){ 0 };
@@ -284,9 +287,9 @@ static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 	c->runs = n[COUNT_RUNS];
 }
 
-static bool tell(struct engine *e, uint32_t pid, const struct unwind_space *space)
+static bool publish_space(struct engine *e, uint32_t pid, const struct unwind_space *space)
 {
-	int fd = bpf_map__fd(of(e)->sample->maps.spaces);
+	int fd = bpf_map__fd(to_bpf(e)->sample->maps.spaces);
 
 	int failed = space ? bpf_map_update_elem(fd, &pid, space, BPF_ANY) : bpf_map_delete_elem(fd, &pid);
 
@@ -294,22 +297,22 @@ static bool tell(struct engine *e, uint32_t pid, const struct unwind_space *spac
 	return failed == 0;
 }
 
-static void follow(struct engine *e, uint32_t parent, uint32_t child)
+static void follow_fork(struct engine *e, uint32_t parent, uint32_t child)
 {
-	int fd = bpf_map__fd(of(e)->sample->maps.wanted);
+	int fd = bpf_map__fd(to_bpf(e)->sample->maps.wanted);
 	uint32_t one = 1;
 
 	if (e->options->n_tids == 0 && bpf_map_lookup_elem(fd, &parent, &one) == 0)
 		bpf_map_update_elem(fd, &child, &one, BPF_ANY);
 }
 
-static void forget(struct engine *e, uint32_t pid)
+static void forget_process(struct engine *e, uint32_t pid)
 {
 	if (options_targeted(e->options) && e->options->n_tids == 0)
-		bpf_map_delete_elem(bpf_map__fd(of(e)->sample->maps.wanted), &pid);
+		bpf_map_delete_elem(bpf_map__fd(to_bpf(e)->sample->maps.wanted), &pid);
 }
 
-/* For all programs, those of other events too: the map is theirs as well. */
+/* Applies to all programs: those of other events share the map. */
 static bool want_group(const struct bpf_engine *b, size_t place)
 {
 	uint32_t at = (uint32_t)place;
@@ -317,45 +320,45 @@ static bool want_group(const struct bpf_engine *b, size_t place)
 	return bpf_map_update_elem(bpf_map__fd(b->sample->maps.groups), &at, &b->base.options->groups[place].fd, BPF_ANY) == 0;
 }
 
-static bool regroup(struct engine *e, size_t place)
+static bool replace_group(struct engine *e, size_t place)
 {
-	if (!want_group(of(e), place))
+	if (!want_group(to_bpf(e), place))
 		return false;
-	if (of(e)->offcpu)
-		offcpu_regroup(of(e)->offcpu, place, e->options->groups[place].id);
+	if (to_bpf(e)->offcpu)
+		offcpu_regroup(to_bpf(e)->offcpu, place, e->options->groups[place].id);
 	return true;
 }
 
-static void waits(struct engine *e, struct wait_counts *c)
+static void read_waits(struct engine *e, struct wait_counts *c)
 {
-	if (of(e)->offcpu)
-		offcpu_counts(of(e)->offcpu, c);
+	if (to_bpf(e)->offcpu)
+		offcpu_counts(to_bpf(e)->offcpu, c);
 }
 
-static bool settle(struct engine *e)
+static bool flush_waits(struct engine *e)
 {
-	if (of(e)->offcpu)
-		return offcpu_settle(of(e)->offcpu);
+	if (to_bpf(e)->offcpu)
+		return offcpu_settle(to_bpf(e)->offcpu);
 	return true;
 }
 
-static void restart(struct engine *e)
+static void resend_stacks(struct engine *e)
 {
-	if (of(e)->offcpu)
-		offcpu_restart(of(e)->offcpu);
+	if (to_bpf(e)->offcpu)
+		offcpu_restart(to_bpf(e)->offcpu);
 }
 
-static void sums(struct engine *e, size_t event, struct counted_sums *s)
+static void read_sums(struct engine *e, size_t event, struct counted_sums *s)
 {
-	counted_sums(of(e)->counted, event, s);
+	counted_sums(to_bpf(e)->counted, event, s);
 }
 
-static void rest(struct engine *e, bool rests)
+static void set_reader_rests(struct engine *e, bool rests)
 {
-	of(e)->sample->data->reader_rests = rests;
+	to_bpf(e)->sample->data->reader_rests = rests;
 }
 
-/* False: the event ticks on as it did. */
+/* Returns false if the event keeps its old period. */
 static bool change_period(struct bpf_engine *b, const struct cpu_event *ev, uint64_t period)
 {
 	if (ioctl(ev->fd, PERF_EVENT_IOC_PERIOD, &period) != 0)
@@ -364,9 +367,9 @@ static bool change_period(struct bpf_engine *b, const struct cpu_event *ev, uint
 	return true;
 }
 
-static void rate(struct engine *e)
+static void apply_rate(struct engine *e)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	if (b->counted)
 		counted_rate(b->counted);
@@ -375,14 +378,14 @@ static void rate(struct engine *e)
 		change_period(b, &b->events[i], e->options->cycles ? e->options->hertz : dither_choose(&b->dither, b->events[i].cpu));
 }
 
-static uint64_t period(struct engine *e, unsigned int cpu)
+static uint64_t cpu_period(struct engine *e, unsigned int cpu)
 {
-	return dither_period(&of(e)->dither, cpu);
+	return dither_period(&to_bpf(e)->dither, cpu);
 }
 
-static void dither(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg)
+static void dither_periods(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t before;
@@ -395,10 +398,10 @@ static void dither(struct engine *e, uint64_t now, engine_epoch_fn *told, void *
 	}
 }
 
-/* The ticks first, and all at once: the other programs take their time to go. */
-static void stop(struct engine *e)
+/* Ends the ticks first, on all CPUs at once: detaching the other programs takes time. */
+static void stop_sampling(struct engine *e)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
 	for (size_t i = 0; i < b->n; i++)
 		ioctl(b->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -414,9 +417,9 @@ static void stop(struct engine *e)
 
 static void close_engine(struct engine *e)
 {
-	struct bpf_engine *b = of(e);
+	struct bpf_engine *b = to_bpf(e);
 
-	stop(e);
+	stop_sampling(e);
 	sideband_close(&b->sideband);
 	ring_buffer__free(b->rings);
 	bpf_link__destroy(b->forget_link);
@@ -435,12 +438,14 @@ static void close_engine(struct engine *e)
 }
 
 static const struct engine_ops ops = {
-	.name = "bpf", .sample = sample, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .tell = tell, .follow = follow, .forget = forget, .regroup = regroup,
-	.began = began, .rest = rest, .rate = rate, .period = period, .dither = dither, .waits = waits, .settle = settle, .restart = restart, .sums = sums, .stop = stop, .close = close_engine,
+	.name = "bpf", .sample = begin_sampling, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu,
+	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .tell = publish_space, .follow = follow_fork,
+	.forget = forget_process, .regroup = replace_group, .began = cpu_began, .rest = set_reader_rests, .rate = apply_rate,
+	.period = cpu_period, .dither = dither_periods, .waits = read_waits, .settle = flush_waits, .restart = resend_stacks,
+	.sums = read_sums, .stop = stop_sampling, .close = close_engine,
 };
 
-/* Where task_struct.stack is; 0: this kernel does not tell. */
+/* Returns the offset of task_struct.stack; 0: not found in BTF. */
 static uint32_t find_task_stack(void)
 {
 	struct btf_place stack = { "task_struct", "stack", 0 };
@@ -448,7 +453,7 @@ static uint32_t find_task_stack(void)
 	return btf_find(BTF_KERNEL, &stack, 1) ? stack.at : 0;
 }
 
-/* Processes that are known: without preallocation it is the table of the hash alone that costs memory, and time to clear it. */
+/* Returns the size of the process map. Without preallocation, only its hash table costs memory and time. */
 static uint32_t spaces_of(const struct way *way)
 {
 	uint32_t n = SPACES_LEAST, cpus = (uint32_t)libbpf_num_possible_cpus();
@@ -473,7 +478,7 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 		bpf_map__set_map_flags(s->maps.spaces, 0);
 }
 
-static void configure(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
+static void configure_sampler(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
 {
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
 	s->rodata->depth = o->chain_depth;
@@ -492,7 +497,7 @@ static void configure(struct sample_bpf *s, const struct options *o, const struc
 	}
 }
 
-/* The memory of what the program walks by. */
+/* Creates the store of the unwind tables that the program walks by. */
 static bool open_store(struct bpf_engine *b)
 {
 	struct store_backing backing = { shards_add, &b->shards };
@@ -502,7 +507,7 @@ static bool open_store(struct bpf_engine *b)
 	return b->base.by_tables;
 }
 
-static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const struct way *way)
+static bool load_way(struct bpf_engine *b, const struct idle_ranges *idle, const struct way *way)
 {
 	bool loaded;
 	int saved;
@@ -511,7 +516,7 @@ static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const 
 	b->sample = sample_bpf__open();
 	if (!b->sample)
 		return false;
-	configure(b->sample, b->base.options, idle, way);
+	configure_sampler(b->sample, b->base.options, idle, way);
 	loaded = lanes_configure(&b->lanes, b->sample, b->base.options) &&
 		 (!way->by_table || shards_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
 	if (loaded && (!way->by_table || open_store(b)))
@@ -525,8 +530,8 @@ static bool load_so(struct bpf_engine *b, const struct idle_ranges *idle, const 
 	return false;
 }
 
-/* In the best way that this kernel takes and that was not ruled out. */
-static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
+/* Loads the program in the best way that the options allow and this kernel accepts. */
+static bool load_best_way(struct bpf_engine *b, const struct idle_ranges *idle)
 {
 	const struct options *o = b->base.options;
 	size_t n = sizeof(ways) / sizeof(ways[0]);
@@ -537,7 +542,7 @@ static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
 			continue;
 		if (ways[i].by_table && ways[i].regs == REGS_BY_HELPER && !helper)
 			continue;
-		if (load_so(b, idle, &ways[i]))
+		if (load_way(b, idle, &ways[i]))
 			return true;
 		if (ways[i].by_table) {
 			b->walk_errno = errno;
@@ -549,12 +554,12 @@ static bool load_somehow(struct bpf_engine *b, const struct idle_ranges *idle)
 	return false;
 }
 
-static bool load(struct bpf_engine *b, const struct idle_ranges *idle)
+static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 {
 	const struct options *o = b->base.options;
 	uint32_t one = 1;
 
-	if (!load_somehow(b, idle))
+	if (!load_best_way(b, idle))
 		return false;
 	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
 		uint32_t id = (uint32_t)(o->n_pids ? o->pids : o->tids)[i];
@@ -578,7 +583,7 @@ static bool is_locked(const struct bpf_engine *b)
 	return (b->walk_refused || b->walk_errno) && !b->base.by_tables && locked_confidential();
 }
 
-/* A locked kernel still copies user stacks for perf, which walks by tables in user space. */
+/* A locked-down kernel still copies user stacks for perf, whose engine walks them by tables in user space. */
 static bool perf_walks_better(const struct bpf_engine *b)
 {
 	const struct options *o = b->base.options;
@@ -587,7 +592,7 @@ static bool perf_walks_better(const struct bpf_engine *b)
 	       !o->n_groups && is_locked(b);
 }
 
-/* Not the kernel's fault: as often it is the compiler's code that this verifier does not follow. */
+/* The texts do not blame the kernel: just as often, its verifier cannot follow the compiler's code. */
 static void warn_walk(const struct bpf_engine *b)
 {
 	if (is_locked(b))
@@ -625,7 +630,7 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 	return true;
 }
 
-/* Without it the side-band follows, but not before it is read the next time. */
+/* Loads the program that follows forks. Without it the side-band does, but only the next time it is read. */
 static void load_follow(struct bpf_engine *b)
 {
 	bool filter = options_targeted(b->base.options) && b->base.options->n_tids == 0;
@@ -669,7 +674,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 			b->cpus.items[b->cpus.n++] = online->items[i];
 	}
 	errno = 0;
-	if (!load(b, idle)) {
+	if (!load_sampler(b, idle)) {
 		diagnose_bpf(errno, error);
 		close_engine(&b->base);
 		return NULL;
@@ -685,7 +690,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 	}
 	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
 		warn_walk(b);
-	if (b->base.by_tables) /* else an exec is noticed when its turn comes */
+	if (b->base.by_tables) /* otherwise an exec counts only when its side-band record is read */
 		b->forget_link = bpf_program__attach(b->sample->progs.forget);
 	if (b->base.by_tables || (options_targeted(o) && o->n_tids == 0))
 		load_follow(b);

@@ -7,10 +7,10 @@
 
 enum { PIECE = 16 << 10, NAME_MOST = 512, NAMES = 2 * BTF_PLACES, TAIL_UNKNOWN = -1 };
 
-/* The file, a piece at a time. sysfs gives a page for each read, so only as much is read as is needed. */
+/* The file, read a piece at a time. sysfs returns one page per read, so no more is read than needed. */
 struct source {
 	int fd;
-	uint64_t at, n; /* of the piece */
+	uint64_t at, n; /* offset and length of the piece */
 	uint8_t piece[PIECE];
 };
 
@@ -22,13 +22,13 @@ struct name {
 struct search {
 	struct source in;
 	struct btf_header head;
-	struct name names[NAMES]; /* of each place its type and its member */
+	struct name names[NAMES]; /* two for each place: its type and its member */
 	struct btf_place *places;
 	bool found[BTF_PLACES];
 	size_t n, left;
 };
 
-/* At least so many bytes from there on, and in *n how many there are; NULL: the file has fewer. */
+/* Returns at least `least` bytes from offset `at` on, their number in *n. NULL: the file has fewer. */
 static const uint8_t *bytes_at(struct source *in, uint64_t at, uint64_t least, uint64_t *n)
 {
 	if (at < in->at || at - in->at > in->n || in->n - (at - in->at) < least) {
@@ -46,7 +46,7 @@ static const uint8_t *bytes_at(struct source *in, uint64_t at, uint64_t least, u
 	return in->piece + (at - in->at);
 }
 
-static bool load(struct source *in, uint64_t at, void *to, size_t size)
+static bool load_bytes(struct source *in, uint64_t at, void *to, size_t size)
 {
 	uint64_t n;
 	const uint8_t *p = bytes_at(in, at, size, &n);
@@ -56,7 +56,7 @@ static bool load(struct source *in, uint64_t at, void *to, size_t size)
 	return p != NULL;
 }
 
-/* Once each: the strings are without doubles. */
+/* Returns how many of the wanted names this string is. No string occurs twice, so each name is met once. */
 static size_t meet_name(struct search *s, const char *text, uint32_t at)
 {
 	size_t met = 0;
@@ -157,11 +157,11 @@ static bool find_members(struct search *s)
 	while (s->left && at < end) {
 		int64_t tail;
 
-		if (!load(&s->in, at, &type, sizeof(type)) || (tail = tail_of(&type)) == TAIL_UNKNOWN)
+		if (!load_bytes(&s->in, at, &type, sizeof(type)) || (tail = tail_of(&type)) == TAIL_UNKNOWN)
 			return false;
 		at += sizeof(type);
 		for (int64_t i = 0; is_asked(s, &type) && i < tail; i += sizeof(member)) {
-			if (!load(&s->in, at + (uint64_t)i, &member, sizeof(member)))
+			if (!load_bytes(&s->in, at + (uint64_t)i, &member, sizeof(member)))
 				return false;
 			meet_member(s, &type, &member);
 		}
@@ -184,7 +184,7 @@ bool btf_find(const char *path, struct btf_place *places, size_t n)
 		s.names[2 * i].text = places[i].type;
 		s.names[2 * i + 1].text = places[i].member;
 	}
-	found = load(&s.in, 0, &s.head, sizeof(s.head)) && s.head.magic == BTF_MAGIC && find_names(&s) && find_members(&s);
+	found = load_bytes(&s.in, 0, &s.head, sizeof(s.head)) && s.head.magic == BTF_MAGIC && find_names(&s) && find_members(&s);
 	close(s.in.fd);
 	return found;
 }

@@ -16,12 +16,12 @@
 
 enum {
 	HANDLE_KERNFS = 0xfe, /* type of a file handle that is an inode number of kernfs */
-	DEPTH_MAX = 64,       /* of a walk; the kernel's own limit is cgroup.max.depth */
+	DEPTH_MAX = 64,       /* the limit of a walk; the kernel's own limit is cgroup.max.depth */
 	GROUPS_MAX = 1 << 20, /* paths that are kept */
 	TRIM_LEAST = 4096,
 };
 
-#define CGROUP_INIT_INO 0xeffffffb /* include/linux/proc_ns.h: the first namespace of groups */
+#define CGROUP_INIT_INO 0xeffffffb /* include/linux/proc_ns.h: the initial cgroup namespace */
 
 #define WALK_PERIOD_NS 1000000000u
 #define MADE_UP_ID (UINT64_C(1) << 63)
@@ -29,16 +29,16 @@ enum {
 struct cgroups {
 	int mount;            /* directory of the mount; -1: there is none */
 	char *at;             /* its path */
-	char *root;           /* what of the hierarchy it shows; "" for all of it */
+	char *root;           /* the part of the hierarchy that is mounted; "" for all of it */
 	bool no_handles;      /* the kernel does not let us open by number */
-	struct groups *made;  /* NULL: nobody tells of those that are made */
+	struct groups *made;  /* NULL: the kernel does not report new groups */
 	uint64_t walked;      /* time of the last walk */
 	struct intern paths;
 	struct idmap ids;     /* id to path id */
-	struct idmap unknown; /* ids that the kernel says it has not */
+	struct idmap unknown; /* ids that the kernel does not know */
 };
 
-/* Mount points have blanks and the like as \040. */
+/* Mount points have blanks and similar characters as \040. */
 static void unescape(char *text)
 {
 	char *to = text;
@@ -74,7 +74,7 @@ static bool parse_mount(char *line, const char *controller, char **root, char **
 	return !controller || word;
 }
 
-/* Opens the first mount of cgroup2, at /sys/fs/cgroup or /sys/fs/cgroup/unified or wherever it is; or of a version 1 controller. */
+/* Opens the first mount of cgroup2 or of a version 1 controller, wherever it is. */
 static void find_mount(struct cgroups *cs, const char *controller)
 {
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
@@ -92,7 +92,7 @@ static void find_mount(struct cgroups *cs, const char *controller)
 		free(cs->at);
 		free(cs->root);
 		cs->at = strdup(point);
-		/* "/.." and beyond: the mount is wider than our cgroup namespace, which has no name for it. */
+		/* "/.." and above: the mount is wider than our cgroup namespace, which has no name for it. */
 		cs->root = strdup(strcmp(root, "/") == 0 || strncmp(root, "/..", 3) == 0 ? "" : root);
 	}
 	free(line);
@@ -138,7 +138,7 @@ void cgroups_free(struct cgroups *cs)
 	free(cs);
 }
 
-/* What the kernel tells is as the first namespace sees it. */
+/* The kernel reports paths as the initial namespace sees them. */
 void cgroups_watch(struct cgroups *cs)
 {
 	struct stat st;
@@ -157,14 +157,14 @@ void cgroups_trim(struct cgroups *cs)
 	cs->walked = 0;
 }
 
-static const char *known(const struct cgroups *cs, uint64_t id)
+static const char *known_path(const struct cgroups *cs, uint64_t id)
 {
 	uint32_t path;
 
 	return idmap_find(&cs->ids, id, &path) ? (const char *)intern_get(&cs->paths, path).p : NULL;
 }
 
-static void learn(struct cgroups *cs, uint64_t id, const char *path)
+static void learn_path(struct cgroups *cs, uint64_t id, const char *path)
 {
 	uint32_t n;
 
@@ -172,7 +172,7 @@ static void learn(struct cgroups *cs, uint64_t id, const char *path)
 		idmap_set(&cs->ids, id, n);
 }
 
-/* The path of a directory that is open, below the mount; "" where it cannot be told. */
+/* Finds the path of an open directory below the mount; "" if it cannot be found. */
 static void path_of_fd(const struct cgroups *cs, int fd, char *path, size_t size)
 {
 	char link[64], full[PATH_MAX];
@@ -190,19 +190,19 @@ static void path_of_fd(const struct cgroups *cs, int fd, char *path, size_t size
 		snprintf(path, size, "%s%s", cs->root, full[at] || *cs->root ? full + at : "/");
 }
 
-/* A group that was made a while ago, and may be gone; NULL also where its path is cut, unless that is better than nothing. */
+/* Returns the path of a recently created group, which may be gone. NULL: none, or cut and not even_cut. */
 static const char *made_lately(struct cgroups *cs, uint64_t id, bool even_cut)
 {
 	struct buf path = { 0 };
 	bool cut;
 
 	if (cs->made && groups_find(cs->made, id, &path, &cut) && (even_cut || !cut))
-		learn(cs, id, buf_cstr(&path));
+		learn_path(cs, id, buf_cstr(&path));
 	buf_release(&path);
-	return known(cs, id);
+	return known_path(cs, id);
 }
 
-/* Asks the kernel for the directory of this number. True where the answer is final. */
+/* Asks the kernel for the directory of this number. Returns true if the answer is final. */
 static bool open_by_id(struct cgroups *cs, uint64_t id)
 {
 	union {
@@ -223,11 +223,11 @@ static bool open_by_id(struct cgroups *cs, uint64_t id)
 	path_of_fd(cs, fd, path, sizeof(path));
 	close(fd);
 	if (path[0])
-		learn(cs, id, path);
+		learn_path(cs, id, path);
 	return true;
 }
 
-static void walk(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
+static void walk_directory(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
 {
 	size_t n = path->n;
 	struct dirent *e;
@@ -235,7 +235,7 @@ static void walk(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
 	DIR *dir;
 
 	if (fstat(dir_fd, &st) == 0)
-		learn(cs, st.st_ino, n ? buf_cstr(path) : "/");
+		learn_path(cs, st.st_ino, n ? buf_cstr(path) : "/");
 	dir = fdopendir(dir_fd);
 	if (!dir) {
 		close(dir_fd);
@@ -251,13 +251,13 @@ static void walk(struct cgroups *cs, int dir_fd, struct buf *path, int depth)
 			continue;
 		buf_byte(path, '/');
 		buf_text(path, e->d_name);
-		walk(cs, fd, path, depth + 1);
+		walk_directory(cs, fd, path, depth + 1);
 		path->n = n;
 	}
 	closedir(dir);
 }
 
-/* False: it was done a moment ago. */
+/* Returns false if the last walk was less than WALK_PERIOD_NS ago. */
 static bool walk_all(struct cgroups *cs)
 {
 	uint64_t now = host_mono_ns();
@@ -270,44 +270,44 @@ static bool walk_all(struct cgroups *cs)
 	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	buf_text(&path, cs->root);
 	if (fd >= 0)
-		walk(cs, fd, &path, 0);
+		walk_directory(cs, fd, &path, 0);
 	buf_release(&path);
 	return true;
 }
 
-/* Of one that is there. */
-static const char *ask(struct cgroups *cs, uint64_t id)
+/* Looks up a group that exists. */
+static const char *look_up_id(struct cgroups *cs, uint64_t id)
 {
 	const char *path;
 
 	if (!cs->no_handles && open_by_id(cs, id)) {
-		path = known(cs, id);
+		path = known_path(cs, id);
 		if (!path && cs->unknown.n < GROUPS_MAX)
 			idmap_set(&cs->unknown, id, 0);
 		return path;
 	}
-	if (walk_all(cs) && !known(cs, id) && cs->unknown.n < GROUPS_MAX)
-		idmap_set(&cs->unknown, id, 0); /* it is gone: not a walk a second for it */
-	return known(cs, id);
+	if (walk_all(cs) && !known_path(cs, id) && cs->unknown.n < GROUPS_MAX)
+		idmap_set(&cs->unknown, id, 0); /* it is gone: do not walk for it each second */
+	return known_path(cs, id);
 }
 
 const char *cgroup_path(struct cgroups *cs, uint64_t id)
 {
-	const char *path = known(cs, id);
+	const char *path = known_path(cs, id);
 	uint32_t no;
 
 	if (path || cs->mount < 0 || id == 0 || id & MADE_UP_ID || idmap_find(&cs->unknown, id, &no))
 		return path;
 	path = made_lately(cs, id, false);
 	if (!path)
-		path = ask(cs, id);
+		path = look_up_id(cs, id);
 	return path ? path : made_lately(cs, id, true);
 }
 
-/* --- of a process ---------------------------------------------------------------------------- */
+/* --- the group of a process ------------------------------------------------------------------ */
 
-/* How much a version 1 hierarchy is trusted to know the container; 0: not at all. */
-static int preference(const char *controllers)
+/* Ranks a version 1 hierarchy by how well it is trusted to know the container; 0: not at all. */
+static int rank_controllers(const char *controllers)
 {
 	static const char *const names[] = { "pids", "cpu,cpuacct", "cpu", "memory", "name=systemd" };
 
@@ -317,7 +317,7 @@ static int preference(const char *controllers)
 	return 0;
 }
 
-/* The directory of a version 2 path below our mount. */
+/* Finds the inode number of a version 2 path's directory below our mount. */
 static bool directory_id(const struct cgroups *cs, const char *path, uint64_t *id)
 {
 	size_t root = cs->root ? strlen(cs->root) : 0;
@@ -353,7 +353,7 @@ bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *pa
 		if (!colon)
 			continue;
 		*colon++ = '\0';
-		rank = preference(++controllers);
+		rank = rank_controllers(++controllers);
 		if (!*controllers)
 			v2 = colon;
 		else if (rank > best && strcmp(colon, "/") != 0) {
@@ -369,9 +369,9 @@ bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *pa
 	} else if (!directory_id(cs, v2, id)) {
 		*id = made_up_id(v2);
 	}
-	if (!known(cs, *id))
-		learn(cs, *id, v2);
-	buf_text(path, known(cs, *id) ? known(cs, *id) : v2);
+	if (!known_path(cs, *id))
+		learn_path(cs, *id, v2);
+	buf_text(path, known_path(cs, *id) ? known_path(cs, *id) : v2);
 	return !path->failed;
 }
 
@@ -389,7 +389,7 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 	return ok;
 }
 
-/* --- by its path ----------------------------------------------------------------------------- */
+/* --- a group by its path --------------------------------------------------------------------- */
 
 static bool no_hierarchy(struct cgroups *cs, struct buf *error)
 {
@@ -418,8 +418,8 @@ enum cgroup_found cgroup_look(struct cgroup_place *p)
 	return CGROUP_OTHER;
 }
 
-/* Of a path in the hierarchy, or in the file system, what is below the mount. */
-static const char *below(const struct cgroups *cs, const char *path)
+/* Returns the part below the mount of a path in the hierarchy or in the file system. */
+static const char *path_below(const struct cgroups *cs, const char *path)
 {
 	size_t at = strlen(cs->at);
 
@@ -434,7 +434,7 @@ bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 
 	*p = (struct cgroup_place){ .fd = -1 };
 	if (!no_hierarchy(cs, error)) {
-		path = below(cs, path);
+		path = path_below(cs, path);
 		if (asprintf(&p->path, "%s/%s", cs->at, path) < 0)
 			buf_text(error, "out of memory");
 		else if (cgroup_look(p) != CGROUP_OTHER)
@@ -444,13 +444,13 @@ bool cgroup_open(struct cgroup_place *p, const char *path, struct buf *error)
 	return p->fd >= 0;
 }
 
-/* The group's cpu.stat in a hierarchy, where it tells of throttling; else NULL. */
-static char *throttling(const struct cgroups *cs, const char *path)
+/* Returns the path of the group's cpu.stat in a hierarchy if that counts throttling; otherwise NULL. */
+static char *find_cpu_stat(const struct cgroups *cs, const char *path)
 {
 	struct buf text = { 0 };
 	char *name = NULL;
 
-	if (!cs || cs->mount < 0 || asprintf(&name, "%s/%s/cpu.stat", cs->at, below(cs, path)) < 0)
+	if (!cs || cs->mount < 0 || asprintf(&name, "%s/%s/cpu.stat", cs->at, path_below(cs, path)) < 0)
 		return NULL;
 	if (!host_read(name, &text) || !strstr(buf_cstr(&text), "nr_periods ")) {
 		free(name);
@@ -462,7 +462,7 @@ static char *throttling(const struct cgroups *cs, const char *path)
 
 static void say_unthrottled(const struct cgroups *v2, const struct cgroups *v1, const char *path, struct buf *error)
 {
-	path = below(v2, path);
+	path = path_below(v2, path);
 	if (!*path)
 		buf_text(error, "the root of all control groups has no quota");
 	else if (v1 && v1->mount >= 0)
@@ -477,10 +477,10 @@ char *cgroup_cpu_stat(const char *path, struct buf *error)
 {
 	struct cgroups *v2 = open_hierarchy(NULL), *v1 = open_hierarchy("cpu");
 	struct cgroup_place place = { .fd = -1 };
-	char *name = throttling(v2, path);
+	char *name = find_cpu_stat(v2, path);
 
 	if (!name)
-		name = throttling(v1, path);
+		name = find_cpu_stat(v1, path);
 	if (!name && v2 && cgroup_open(&place, path, error))
 		say_unthrottled(v2, v1, path, error);
 	if (place.fd >= 0)
@@ -491,15 +491,15 @@ char *cgroup_cpu_stat(const char *path, struct buf *error)
 	return name;
 }
 
-/* What a search has found: the directory of the outermost group that is meant, and how many containers. */
+/* The result of a search: the path of the first matching group, and the number of containers. */
 struct found {
 	struct slice wanted;
 	struct buf path, id;
 	size_t containers;
 };
 
-/* The group as a container; one inside of a container that was found is the same. */
-static void look_at(struct found *f, const char *path)
+/* Counts the group if it is a wanted container; a group inside that container is not counted again. */
+static void look_at_group(struct found *f, const char *path)
 {
 	struct container c;
 
@@ -514,7 +514,7 @@ static void look_at(struct found *f, const char *path)
 		buf_text(&f->path, path);
 }
 
-static void search(struct found *f, int dir_fd, struct buf *path, int depth)
+static void search_directory(struct found *f, int dir_fd, struct buf *path, int depth)
 {
 	DIR *dir = fdopendir(dir_fd);
 	size_t n = path->n;
@@ -531,10 +531,10 @@ static void search(struct found *f, int dir_fd, struct buf *path, int depth)
 			continue;
 		path->n = n;
 		buf_printf(path, "/%s", e->d_name);
-		look_at(f, buf_cstr(path));
+		look_at_group(f, buf_cstr(path));
 		fd = openat(dirfd(dir), e->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd >= 0)
-			search(f, fd, path, depth - 1);
+			search_directory(f, fd, path, depth - 1);
 	}
 	path->n = n;
 	closedir(dir);
@@ -554,7 +554,7 @@ bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct bu
 	}
 	fd = openat(cs->mount, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
-		search(&f, fd, &path, DEPTH_MAX);
+		search_directory(&f, fd, &path, DEPTH_MAX);
 	if (f.containers == 1)
 		opened = cgroup_open(p, buf_cstr(&f.path), error);
 	else if (f.containers)

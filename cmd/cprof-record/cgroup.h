@@ -47,10 +47,7 @@ bool cgroup_of_pid(struct cgroups *cs, pid_t pid, uint64_t *id, struct buf *path
 /* The same for the text of such a file, for tests. An id of version 2 requires that the directory exists. */
 bool cgroup_of_text(struct cgroups *cs, char *text, uint64_t *id, struct buf *path);
 
-/*
- * A path in the version 2 hierarchy. Its group may be removed, for example when a service ends, and created
- * again with another id.
- */
+/* A path in the version 2 hierarchy. Its group may be removed, as when a service ends, and made again. */
 struct cgroup_place {
 	char *path;  /* in the file system */
 	int fd;      /* the open directory of the last group seen there */

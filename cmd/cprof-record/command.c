@@ -10,7 +10,7 @@
 #include "cmd/cli.h"
 #include "common/base/buf.h"
 
-/* As execvp(3) will look for it, so that nothing is begun, and no file emptied, for a slip of the pen. */
+/* Searches as execvp(3) will, so that a mistyped command starts nothing and empties no file. */
 static bool is_there(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -37,7 +37,7 @@ static bool is_there(const char *name)
 	return found;
 }
 
-static void run(char **argv, const sigset_t *mask, bool own_output, int ready, int failed)
+static void exec_command(char **argv, const sigset_t *mask, bool own_output, int ready, int failed)
 {
 	char c;
 	int error;
@@ -69,7 +69,7 @@ void command_prepare(struct command *c, char **argv, const sigset_t *mask, bool 
 		cli_die(STATUS_SYSTEM, "fork: %s", strerror(errno));
 	if (c->pid == 0) {
 		close(ready[1]);
-		run(argv, mask, own_output, ready[0], failed[1]);
+		exec_command(argv, mask, own_output, ready[0], failed[1]);
 	}
 	close(ready[0]);
 	close(failed[1]);

@@ -43,7 +43,7 @@ static void close_from(int first)
 		close(fd);
 }
 
-/* Above the numbers that are to be filled: so none is overwritten before it is in its place. */
+/* First moves all above the numbers to be filled, so that none is overwritten before it is in place. */
 bool confine_descriptors(const int *keep, size_t n)
 {
 	enum { MOST = 4 };
@@ -56,7 +56,7 @@ bool confine_descriptors(const int *keep, size_t n)
 		if (moved[i] < 0)
 			return false;
 	}
-	/* The end to read from, of a pipe whose other end is closed: reads find the end, writes are refused. */
+	/* The read end of a pipe whose write end is closed: reads return end of file, writes fail. */
 	if (pipe(nothing) < 0 || (nothing[0] = fcntl(nothing[0], F_DUPFD, free_ones)) < 0)
 		return false;
 	for (int fd = 0; fd < CONFINE_FIRST; fd++) {
@@ -72,8 +72,8 @@ bool confine_descriptors(const int *keep, size_t n)
 }
 
 /*
- * The first of these shows the descriptors of whoever is asked, to its tracer only, and nothing at all once it has
- * ended. A host that has neither is left as it is: the filter opens nothing anyway.
+ * /proc/self/fdinfo shows the descriptors of this process, only to its tracer, and nothing once it has
+ * exited. Without both directories the root stays as it is: the filter allows no open anyway.
  */
 static void leave_root(void)
 {
@@ -91,7 +91,7 @@ bool confine_privileges(void)
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* These fail in a user namespace that maps one user only: then root is no more than that user. */
+	/* These fail in a user namespace that maps only one user: root has only that user's rights there. */
 	if (geteuid() == 0) {
 		(void)!setgroups(0, NULL);
 		if (setresgid(CONFINE_USER, CONFINE_USER, CONFINE_USER) != 0)
@@ -131,7 +131,7 @@ bool confine_parent(pid_t parent)
 
 #if defined(ARCHITECTURE) && !CONFINE_SANITIZED
 
-/* What reading a file, memory, a fault's way out and glibc need; most often called ones first. */
+/* System calls for reading a file, memory, exiting after a fault, and glibc; the most frequent first. */
 static const int allowed[] = {
 	SYS_pread64, SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect,
 	SYS_read, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_close, SYS_write,
@@ -142,27 +142,27 @@ static const int allowed[] = {
 
 enum { ALLOWED = sizeof(allowed) / sizeof(*allowed), CONDITIONS = 2, PROGRAM = 4 + 2 * ALLOWED + 5 * CONDITIONS + 1 };
 
-/* Allowed where this argument is this. */
+/* A call that is allowed if one argument has this value. */
 struct condition {
 	int call;
 	unsigned int argument;
 	uint32_t value;
 };
 
-static void add(struct sock_fprog *p, uint16_t code, uint32_t k, uint8_t unless)
+static void add_instruction(struct sock_fprog *p, uint16_t code, uint32_t k, uint8_t unless)
 {
 	p->filter[p->len++] = (struct sock_filter){ code, 0, unless, k };
 }
 
 static void add_load(struct sock_fprog *p, size_t at)
 {
-	add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0);
+	add_instruction(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0);
 }
 
 static void add_allow(struct sock_fprog *p, uint32_t value)
 {
-	add(p, BPF_JMP | BPF_JEQ | BPF_K, value, 1);
-	add(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0);
+	add_instruction(p, BPF_JMP | BPF_JEQ | BPF_K, value, 1);
+	add_instruction(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0);
 }
 
 bool confine_calls(void)
@@ -175,19 +175,19 @@ bool confine_calls(void)
 	struct sock_fprog p = { 0, filter };
 
 	add_load(&p, offsetof(struct seccomp_data, arch));
-	add(&p, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0);
+	add_instruction(&p, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 0);
 	p.filter[1].jt = 1;
-	add(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0);
+	add_instruction(&p, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0);
 	add_load(&p, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < ALLOWED; i++)
 		add_allow(&p, (uint32_t)allowed[i]);
 	for (size_t i = 0; i < CONDITIONS; i++) {
-		add(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)conditions[i].call, 4);
+		add_instruction(&p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)conditions[i].call, 4);
 		add_load(&p, offsetof(struct seccomp_data, args) + 8 * conditions[i].argument);
 		add_allow(&p, conditions[i].value);
 		add_load(&p, offsetof(struct seccomp_data, nr));
 	}
-	add(&p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0);
+	add_instruction(&p, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0);
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p, 0, 0) == 0;
 }
 

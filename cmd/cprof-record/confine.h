@@ -39,10 +39,7 @@ enum {
 #define CONFINE_SANITIZED 0 /* 1: the runtime maps terabytes, makes many calls and writes to standard error */
 #endif
 
-/*
- * Restores default actions and unblocks all signals, but ignores those that a terminal sends to a whole
- * pipeline.
- */
+/* Restores default actions and unblocks all signals, but ignores those sent to a whole pipeline. */
 void confine_signals(void);
 /*
  * Moves the n descriptors, at most 4, to CONFINE_FIRST and up. Reads from 0 to 2 find the end of file, and

@@ -13,10 +13,10 @@
 #include "cmd/cprof-record/ring.h"
 #include "cmd/cprof-record/scratches.h"
 
-/* Perf's event on a CPU; of a tracepoint there is one for all of them, and that may be none of perf's. */
+/* A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event. */
 struct counter {
 	unsigned int cpu;
-	int fd; /* -1: it is none */
+	int fd; /* -1: no perf event */
 	struct bpf_link *link;
 };
 
@@ -25,16 +25,16 @@ struct one {
 	struct event_bpf *bpf;
 	struct counter *counters;
 	size_t n, cap;
-	uint64_t before; /* counted on CPUs that are gone */
+	uint64_t before; /* events counted on CPUs that are gone */
 };
 
 struct counted {
 	const struct options *o;
-	struct one *items; /* as the options have them */
+	struct one *items; /* in the order of the options */
 	size_t n;
-	struct event_cpu *cpus; /* room for those of all possible CPUs */
+	struct event_cpu *cpus; /* buffer for the values of all possible CPUs */
 	int possible;
-	struct scratches scratches; /* by CPU; of the first object, which the others have, too */
+	struct scratches scratches; /* by CPU; made for the first object, shared by the others */
 };
 
 static struct bpf_map *map_of(const struct one *e)
@@ -42,7 +42,7 @@ static struct bpf_map *map_of(const struct one *e)
 	return e->bpf->maps.counted;
 }
 
-static void configure(struct counted *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
+static void configure_event(struct counted *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	const struct options *o = c->o;
 	struct event_bpf *b = e->bpf;
@@ -68,8 +68,8 @@ static void configure(struct counted *c, const struct one *e, const struct sampl
 	bpf_program__set_autoload(b->progs.on_raw, e->event->raw != NULL);
 }
 
-/* The sampling object's maps, for ours of the same name; and those that the first of ours has for all. */
-static bool share(const struct counted *c, const struct one *e, const struct sample_bpf *sample)
+/* Reuses the sampling object's maps of the same names, and the ring and scratches of our first object. */
+static bool share_maps(const struct counted *c, const struct one *e, const struct sample_bpf *sample)
 {
 	const struct event_bpf *first = c->items[0].bpf;
 	struct event_bpf *b = e->bpf;
@@ -101,7 +101,7 @@ static bool load_programs(struct counted *c, struct one *e, const struct sample_
 		if (prototype < 0)
 			return false;
 	}
-	loaded = share(c, e, sample) && event_bpf__load(e->bpf) == 0;
+	loaded = share_maps(c, e, sample) && event_bpf__load(e->bpf) == 0;
 	saved = errno;
 	if (first)
 		close(prototype);
@@ -109,14 +109,14 @@ static bool load_programs(struct counted *c, struct one *e, const struct sample_
 	return loaded;
 }
 
-/* With tables first; a kernel that does not take those may take the rest. */
-static bool load(struct counted *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
+/* Tries with tables first; a kernel that refuses them may accept the program without. */
+static bool load_event(struct counted *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	for (int with = by_tables; with >= 0; with--) {
 		e->bpf = event_bpf__open();
 		if (!e->bpf)
 			return false;
-		configure(c, e, sample, with);
+		configure_event(c, e, sample, with);
 		if (load_programs(c, e, sample))
 			return true;
 		if (with) {
@@ -127,7 +127,7 @@ static bool load(struct counted *c, struct one *e, const struct sample_bpf *samp
 	return false;
 }
 
-static void say_why(const struct one *e, bool bpf, struct buf *error)
+static void explain_failure(const struct one *e, bool bpf, struct buf *error)
 {
 	int saved = errno;
 
@@ -138,7 +138,7 @@ static void say_why(const struct one *e, bool bpf, struct buf *error)
 		diagnose_perf(saved, true, error);
 }
 
-/* The CPUs that are not asked for count nothing. */
+/* CPUs that are not sampled count nothing. */
 static bool choose_cpus(struct counted *c, const struct one *e)
 {
 	uint32_t zero = 0;
@@ -170,8 +170,8 @@ struct counted *counted_open(const struct options *o, const struct cpu_list *onl
 
 		e->event = &o->events[c->n];
 		errno = 0;
-		if (!load(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !scratches_add_all(&c->scratches, online))) {
-			say_why(e, true, error);
+		if (!load_event(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !scratches_add_all(&c->scratches, online))) {
+			explain_failure(e, true, error);
 			c->n++;
 			counted_close(c);
 			return NULL;
@@ -220,7 +220,7 @@ void counted_close(struct counted *c)
 	free(c);
 }
 
-/* The program sees each event of a kind that the kernel does not count in hardware. */
+/* The program sees each single event, unless the event is counted in hardware. */
 static void make_attr(const struct counted *c, const struct event *e, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type, .config = e->config, .disabled = 1 };
@@ -241,7 +241,7 @@ static struct bpf_program *program_of(const struct one *e)
 	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
 }
 
-static bool attach(const struct counted *c, const struct one *e, struct counter *counter)
+static bool attach_counter(const struct counted *c, const struct one *e, struct counter *counter)
 {
 	struct perf_event_attr attr;
 	int saved;
@@ -271,14 +271,14 @@ static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu
 		return false;
 	}
 	e->counters[e->n].cpu = cpu;
-	if (!attach(c, e, &e->counters[e->n]))
+	if (!attach_counter(c, e, &e->counters[e->n]))
 		return false;
 	e->n++;
 	return true;
 }
 
-/* Does the event need a counter more for this CPU? */
-static bool wants(const struct counted *c, const struct one *e, unsigned int cpu)
+/* Returns true if the event needs another counter for this CPU. */
+static bool wants_counter(const struct counted *c, const struct one *e, unsigned int cpu)
 {
 	return e->event->kind == EVENT_TRACEPOINT ? e->n == 0 : options_samples(c->o, cpu);
 }
@@ -288,8 +288,8 @@ bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *e
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = 0; k < cpus->n; k++) {
 			/* A CPU that is offline by now is left to hotplug.c. */
-			if (wants(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k]) && errno != ENODEV) {
-				say_why(&c->items[i], false, error);
+			if (wants_counter(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k]) && errno != ENODEV) {
+				explain_failure(&c->items[i], false, error);
 				return false;
 			}
 		}
@@ -303,7 +303,7 @@ bool counted_has_cpu(const struct counted *c, unsigned int cpu)
 		const struct one *e = &c->items[i];
 		size_t k = 0;
 
-		if (!wants(c, e, cpu))
+		if (!wants_counter(c, e, cpu))
 			continue;
 		while (k < e->n && e->counters[k].cpu != cpu)
 			k++;
@@ -318,13 +318,13 @@ bool counted_add_cpu(struct counted *c, unsigned int cpu)
 	if (!scratches_add(&c->scratches, cpu))
 		return false;
 	for (size_t i = 0; i < c->n; i++) {
-		if (wants(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
+		if (wants_counter(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
 			return false;
 	}
 	return true;
 }
 
-/* What a tracepoint has for all CPUs stays: it is no longer on that CPU than for the opening. */
+/* A tracepoint's counter for all CPUs stays: only its opening was tied to one CPU. */
 void counted_drop_cpu(struct counted *c, unsigned int cpu)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -364,7 +364,7 @@ int counted_ring(const struct counted *c)
 	return bpf_map__fd(c->items[0].bpf->maps.ring);
 }
 
-/* How often the kernel left the program out, since another one was running on the CPU. */
+/* Returns how often the kernel skipped the program because another one was running on the CPU. */
 static uint64_t left_out(const struct one *e)
 {
 	struct bpf_prog_info info = { 0 };

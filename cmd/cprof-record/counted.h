@@ -19,7 +19,7 @@ struct sample_bpf;
 
 /* One event's counts, over all CPUs. */
 struct counted_sums {
-	uint64_t happened;       /* by perf's counter; for a tracepoint, runs of the program, missed ones too */
+	uint64_t happened;       /* by perf's counter; for a tracepoint, the program's runs and missed runs */
 	uint64_t n[EVENT_COUNTS]; /* read after happened, never before */
 };
 

@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Measured, with some to spare: files, sockets, BPF objects while they are loaded. */
+/* Measured, with a reserve: files, sockets, BPF objects during loading. */
 enum {
 	OWN = 24,
 	BPF = 64,

@@ -13,7 +13,7 @@
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/refusal.h"
 
-/* Older headers lack the last ones. */
+/* Older headers lack the last two. */
 enum { SYS_ADMIN = 21, SYSLOG = 34, PERFMON = 38, BPF = 39 };
 
 static const uint64_t initial_user_namespace = 0xEFFFFFFD; /* its inode, the same on every boot */
@@ -25,7 +25,7 @@ static bool in_initial_user_namespace(void)
 	return stat("/proc/self/ns/user", &st) != 0 || st.st_ino == initial_user_namespace;
 }
 
-static bool effective(int cap)
+static bool is_effective(int cap)
 {
 	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -37,7 +37,7 @@ static bool effective(int cap)
 
 bool have_capability(int cap)
 {
-	return effective(cap) && in_initial_user_namespace();
+	return is_effective(cap) && in_initial_user_namespace();
 }
 
 static bool read_number(const char *path, long *v)
@@ -51,7 +51,7 @@ static bool read_number(const char *path, long *v)
 	return ok;
 }
 
-/* Does this kernel know CAP_PERFMON and CAP_BPF (5.8), or is all of it CAP_SYS_ADMIN? */
+/* Returns true if this kernel has CAP_PERFMON and CAP_BPF (5.8); before, both were part of CAP_SYS_ADMIN. */
 static bool fine_capabilities(void)
 {
 	long last;
@@ -82,7 +82,7 @@ static bool seccomp_filters(void)
 	return yes;
 }
 
-/* "integrity" or "confidentiality" between brackets where the kernel is locked down. */
+/* The file has "integrity" or "confidentiality" in brackets if the kernel is locked down. */
 static bool locked_down(struct buf *mode)
 {
 	struct buf text = { 0 };
@@ -106,16 +106,16 @@ bool locked_confidential(void)
 	return yes;
 }
 
-/* Capabilities of a user namespace do not count; they look like the real ones. */
+/* Capabilities of a user namespace do not count, although they look like the real ones. */
 static bool say_user_namespace(int cap, struct buf *s)
 {
-	if (!effective(cap) || in_initial_user_namespace())
+	if (!is_effective(cap) || in_initial_user_namespace())
 		return false;
 	buf_text(s, "the capabilities here are those of a user namespace, and only those of the first one count");
 	return true;
 }
 
-/* The whole list of what BPF sampling needs and we lack; false where nothing lacks. */
+/* Lists all rights that BPF sampling needs and that are missing. Returns false if none is missing. */
 static bool say_missing_bpf(struct buf *s)
 {
 	bool fine = fine_capabilities(), bpf = bpf_capable(), perfmon = perfmon_capable();
@@ -175,7 +175,7 @@ void diagnose_bpf(int err, struct buf *s)
 	buf_release(&mode);
 }
 
-/* EACCES is what the kernel's own checks answer, EPERM comes from elsewhere (or from old kernels). */
+/* The kernel's own checks return EACCES; EPERM comes from elsewhere (or from old kernels). */
 static void say_paranoid(bool system_wide, struct buf *s)
 {
 	const char *cap = fine_capabilities() ? "CAP_PERFMON" : "CAP_SYS_ADMIN";

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define LEAST 0.02 /* a period nearer than that to the nominal one hardly passes over a program's own in an epoch */
+#define LEAST 0.02 /* a smaller change hardly moves the ticks across a program's own period in an epoch */
 #define MOST 0.10
 
 enum { EPOCH = 500000000, EPOCH_TICKS = 20 };
@@ -11,7 +11,7 @@ enum { EPOCH = 500000000, EPOCH_TICKS = 20 };
 bool dither_init(struct dither *d, size_t n, uint64_t nominal, bool on)
 {
 	*d = (struct dither){ .on = on && nominal, .nominal = nominal, .n = n };
-	/* The kernel's generator may not be ready while a host boots: then any number is as good. */
+	/* The kernel's generator may not be ready during boot: then any other number will do. */
 	if (getrandom(&d->random, sizeof(d->random), GRND_NONBLOCK) != sizeof(d->random) || !d->random)
 		d->random = (uint64_t)(uintptr_t)d | 1;
 	d->cpus = calloc(n, sizeof(*d->cpus));
@@ -31,8 +31,8 @@ void dither_rate(struct dither *d, uint64_t nominal)
 	d->nominal = nominal;
 }
 
-/* 0 to 1 (xorshift64). */
-static double draw(struct dither *d)
+/* Returns a number from 0 to 1 (xorshift64). */
+static double draw_fraction(struct dither *d)
 {
 	d->random ^= d->random << 13;
 	d->random ^= d->random >> 7;
@@ -40,7 +40,7 @@ static double draw(struct dither *d)
 	return (double)(d->random >> 11) / (double)(1ull << 53);
 }
 
-/* At least so long that a change, which loses half a tick, is rare among ticks. */
+/* Epochs are long enough to make changes rare among ticks, because each change loses half a tick. */
 static uint64_t epoch_ns(const struct dither *d)
 {
 	return d->nominal * EPOCH_TICKS > EPOCH ? d->nominal * EPOCH_TICKS : EPOCH;
@@ -58,7 +58,7 @@ bool dither_due(const struct dither *d, unsigned int cpu, uint64_t now)
 	return e && now >= e->since + epoch_ns(d);
 }
 
-/* Epochs come in pairs, one as much faster than the other is slower: two of them have the rate asked for. */
+/* Epochs come in pairs: one is faster by as much as the other is slower, so both have the requested rate. */
 static void choose_part(struct dither *d, struct dither_cpu *c)
 {
 	if (c->part > 0) {
@@ -66,8 +66,8 @@ static void choose_part(struct dither *d, struct dither_cpu *c)
 		c->part = -c->part; /* the second of its pair */
 		return;
 	}
-	c->faster = draw(d) < 0.5;
-	c->part = LEAST + (MOST - LEAST) * draw(d);
+	c->faster = draw_fraction(d) < 0.5;
+	c->part = LEAST + (MOST - LEAST) * draw_fraction(d);
 }
 
 uint64_t dither_choose(struct dither *d, unsigned int cpu)
@@ -80,7 +80,7 @@ uint64_t dither_choose(struct dither *d, unsigned int cpu)
 	choose_part(d, c);
 	part = c->part < 0 ? -c->part : c->part;
 	rate = c->faster ? 1 + part : 1 - part;
-	/* A change begins a period anew, wherever in it the CPU was: half a tick is lost. */
+	/* A change restarts the period, wherever in it the CPU was: half a tick is lost. */
 	rate *= 1 + (double)d->nominal / 2 / (double)epoch_ns(d);
 	c->period = (uint64_t)((double)d->nominal / rate);
 	return c->period;
@@ -108,10 +108,10 @@ uint64_t dither_period(const struct dither *d, unsigned int cpu)
 {
 	const struct dither_epoch *e = d->on && cpu < d->n ? last_epoch(&d->cpus[cpu]) : NULL;
 
-	return e ? e->period : d->nominal; /* a change that failed is none */
+	return e ? e->period : d->nominal; /* a failed change does not count */
 }
 
-/* The epoch of a time, or the oldest that is known; before: the one before it, or NULL. */
+/* Returns the epoch of a time, or the oldest one that is kept; *before: its predecessor, or NULL. */
 static const struct dither_epoch *find_epoch(const struct dither_cpu *c, uint64_t time, const struct dither_epoch **before)
 {
 	unsigned int at = c->changes, oldest = c->changes > DITHER_EPOCHS ? c->changes - DITHER_EPOCHS : 0;
@@ -122,11 +122,11 @@ static const struct dither_epoch *find_epoch(const struct dither_cpu *c, uint64_
 	return &c->epochs[(at - 1) % DITHER_EPOCHS];
 }
 
-/* The time since the tick before. Ticks that did not come in between are not part of it: the ledger has them. */
+/* Returns the time since the previous tick, without ticks missed in between: the ledger has those. */
 static uint64_t stands_for(const struct dither_cpu *c, uint64_t time, uint64_t gap, uint64_t *nominal)
 {
 	const struct dither_epoch *before, *e = find_epoch(c, time, &before);
-	uint64_t left = 0; /* of the period in which the change came */
+	uint64_t left = 0; /* part of the old period that had passed at the change */
 
 	*nominal = e->nominal;
 	if (gap && before && time - gap < e->since)
@@ -149,8 +149,8 @@ uint64_t dither_weight(struct dither *d, unsigned int cpu, uint64_t time, uint64
 	if (c->carried <= c->most && c->carried >= -c->most)
 		return 0;
 	weight = (int64_t)nominal + c->carried;
-	/* Always at the same amount would be in step with some program again. */
-	c->most = (int64_t)((double)nominal * (0.25 + 0.5 * draw(d)));
+	/* A constant threshold would again be in step with some program. */
+	c->most = (int64_t)((double)nominal * (0.25 + 0.5 * draw_fraction(d)));
 	c->carried = 0;
 	if (weight > 0)
 		return (uint64_t)weight;

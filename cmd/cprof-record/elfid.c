@@ -9,22 +9,22 @@
 
 enum {
 	HEADERS_MAX = 65536, /* program headers looked at */
-	SECTIONS_MAX = 512,  /* section headers looked at: what links programs without a note puts it near the beginning */
+	SECTIONS_MAX = 512,  /* section headers looked at: a note that no segment has is near the start */
 	NOTES_MAX = 256,     /* notes looked at, in all segments together */
 	NOTE_HEADER = 12,    /* name size, descriptor size, type */
 	OWNER_MAX = 4,       /* "GNU\0", "Go\0\0" */
 };
 
-/* Where bytes come from: a file, or memory where fd is -1. */
+/* The source of bytes: a file, or memory if fd is -1. */
 struct source {
 	int fd;
 	struct slice image;
 	unsigned int notes;  /* looked at so far */
-	size_t go_n;         /* Go's note, kept until no GNU note was found */
+	size_t go_n;         /* length of Go's note, kept in case there is no GNU note */
 	uint8_t go[ELF_ID_MAX];
 };
 
-/* Where a field lies in the headers of each class. */
+/* Offsets of fields in the headers of each ELF class. */
 struct layout {
 	uint8_t header, phoff, shoff, phentsize, phnum, shentsize, shnum; /* ELF header */
 	uint8_t ph_size, p_offset, p_filesz, p_align;
@@ -61,7 +61,7 @@ static bool bytes_at(const struct source *s, uint64_t offset, void *to, size_t n
 	return true;
 }
 
-static uint64_t word(const struct layout *l, const uint8_t *p)
+static uint64_t load_word(const struct layout *l, const uint8_t *p)
 {
 	return l->word == 8 ? le64_load(p) : le32_load(p);
 }
@@ -73,7 +73,7 @@ static bool go_is_of_use(const struct source *s)
 	return id.n > 0 && !slice_is(id, "redacted");
 }
 
-/* One note whose owner and type are known; true where it is the one to have. */
+/* Reads one note. Returns true if it is the GNU build ID; keeps Go's note as the second choice. */
 static bool take_note(struct source *s, const uint8_t *owner, uint32_t type, uint64_t at, uint32_t size,
 		      struct buf *id)
 {
@@ -92,7 +92,7 @@ static bool take_note(struct source *s, const uint8_t *owner, uint32_t type, uin
 	return false;
 }
 
-static uint64_t aligned(uint64_t n, uint64_t align)
+static uint64_t align_up(uint64_t n, uint64_t align)
 {
 	return (n + align - 1) & ~(align - 1);
 }
@@ -112,8 +112,8 @@ static bool walk_notes(struct source *s, uint64_t at, uint64_t size, uint64_t al
 		name_n = le32_load(h);
 		desc_n = le32_load(h + 4);
 		/* Each part is padded so that the next one is aligned, counted from the note's start. */
-		desc = at + aligned(NOTE_HEADER + name_n, align);
-		next = at + aligned(desc - at + desc_n, align);
+		desc = at + align_up(NOTE_HEADER + name_n, align);
+		next = at + align_up(desc - at + desc_n, align);
 		if (desc > end || desc_n > end - desc)
 			return false;
 		if (name_n == OWNER_MAX && bytes_at(s, at + NOTE_HEADER, owner, OWNER_MAX) &&
@@ -126,7 +126,7 @@ static bool walk_notes(struct source *s, uint64_t at, uint64_t size, uint64_t al
 	return false;
 }
 
-/* More than 65,534 program headers: their number stands in section header 0. */
+/* With more than 65,534 program headers, their number is in section header 0. */
 static bool header_count(const struct source *s, const struct layout *l, const uint8_t *h, uint64_t *n)
 {
 	uint8_t section[64];
@@ -135,13 +135,13 @@ static bool header_count(const struct source *s, const struct layout *l, const u
 	if (*n != PN_XNUM)
 		return true;
 	if (le16_load(h + l->shentsize) < l->sh_header ||
-	    !bytes_at(s, word(l, h + l->shoff), section, l->sh_header))
+	    !bytes_at(s, load_word(l, h + l->shoff), section, l->sh_header))
 		return false;
 	*n = le32_load(section + l->sh_info);
 	return true;
 }
 
-/* Notes that the headers tell of: those of a segment or a section. */
+/* Walks the notes of one segment or section, whose range is as the headers give it. */
 static bool walk_part(struct source *s, uint64_t offset, uint64_t size, uint64_t align, struct buf *id)
 {
 	return offset <= INT64_MAX / 2 && size <= INT64_MAX / 2 && walk_notes(s, offset, size, align, id);
@@ -149,14 +149,14 @@ static bool walk_part(struct source *s, uint64_t offset, uint64_t size, uint64_t
 
 static bool walk_segments(struct source *s, const struct layout *l, const uint8_t *h, struct buf *id)
 {
-	uint64_t n, at = word(l, h + l->phoff), step = le16_load(h + l->phentsize);
+	uint64_t n, at = load_word(l, h + l->phoff), step = le16_load(h + l->phentsize);
 	uint8_t p[56];
 
 	if (step < l->ph_size || at > INT64_MAX / 2 || !header_count(s, l, h, &n))
 		return false;
 	for (uint64_t i = 0; i < n && i < HEADERS_MAX && bytes_at(s, at, p, l->ph_size); i++, at += step) {
-		if (le32_load(p) == PT_NOTE && walk_part(s, word(l, p + l->p_offset), word(l, p + l->p_filesz),
-							 word(l, p + l->p_align), id))
+		if (le32_load(p) == PT_NOTE && walk_part(s, load_word(l, p + l->p_offset), load_word(l, p + l->p_filesz),
+							 load_word(l, p + l->p_align), id))
 			return true;
 	}
 	return false;
@@ -164,14 +164,14 @@ static bool walk_segments(struct source *s, const struct layout *l, const uint8_
 
 static bool walk_sections(struct source *s, const struct layout *l, const uint8_t *h, struct buf *id)
 {
-	uint64_t n = le16_load(h + l->shnum), at = word(l, h + l->shoff), step = le16_load(h + l->shentsize);
+	uint64_t n = le16_load(h + l->shnum), at = load_word(l, h + l->shoff), step = le16_load(h + l->shentsize);
 	uint8_t p[64];
 
 	if (step < l->sh_header || at > INT64_MAX / 2)
 		return false;
 	for (uint64_t i = 0; i < n && i < SECTIONS_MAX && bytes_at(s, at, p, l->sh_header); i++, at += step) {
-		if (le32_load(p + 4) == SHT_NOTE && walk_part(s, word(l, p + l->sh_offset), word(l, p + l->sh_size),
-							      word(l, p + l->sh_align), id))
+		if (le32_load(p + 4) == SHT_NOTE && walk_part(s, load_word(l, p + l->sh_offset), load_word(l, p + l->sh_size),
+							      load_word(l, p + l->sh_align), id))
 			return true;
 	}
 	return false;

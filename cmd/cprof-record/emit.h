@@ -82,10 +82,7 @@ struct emit {
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
 	struct places *places;
-	/*
-	 * Return addresses: in __schedule, in schedule, in its last other caller; in schedule when it
-	 * returns.
-	 */
+	/* Return addresses in __schedule, in schedule, in another caller, and in schedule when it returns. */
 	uint64_t schedule[4];
 	uint64_t trampoline; /* return address in the BPF trampoline that called schedule */
 	unsigned int schedule_asked; /* symbol searches for schedule[0] */
@@ -126,10 +123,7 @@ void emit_dumps(struct emit *e, struct queue *q, bool all);
 void emit_code(struct emit *e, const struct item *i, const void *bytes);
 /* Writes the rest of the process's JIT data; procs is about to forget the process. */
 void emit_gone(struct emit *e, struct proc *p);
-/*
- * Cumulative counts for the ledger: of the clock, by CPU; of another event, by its index in the options; and
- * cost.
- */
+/* Cumulative counts: for the clock by CPU, for another event by its index in the options, and of cost. */
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count);
 void emit_tally(struct emit *e, uint64_t now, size_t event, enum outcome outcome, uint64_t count);
 void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count);

@@ -5,7 +5,7 @@
 
 uint64_t engine_period(const struct options *o)
 {
-	/* cycles: the kernel adjusts the period to the rate, and each sample tells its own. */
+	/* cycles: the kernel adjusts the period to the rate, and each sample has its own. */
 	return o->cycles || !o->ticks ? 0 : 1000000000ull / o->hertz;
 }
 

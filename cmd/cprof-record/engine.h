@@ -34,10 +34,7 @@ struct engine_ops {
 	const char *name;
 	/* Starts sampling. False: error is a sentence. A CPU that went offline meanwhile is left out. */
 	bool (*sample)(struct engine *e, struct buf *error);
-	/*
-	 * Adds a CPU that came online after the start, or was left out. False: errno; nothing of it stays
-	 * attached.
-	 */
+	/* Adds a CPU that came online after the start, or was left out. False: errno; nothing is attached. */
 	bool (*add_cpu)(struct engine *e, unsigned int cpu);
 	/* Returns true if everything that the engine needs on the CPU is attached. */
 	bool (*has_cpu)(struct engine *e, unsigned int cpu);
@@ -56,10 +53,7 @@ struct engine_ops {
 	bool (*tell)(struct engine *e, uint32_t pid, const struct unwind_space *space);
 	/* Follows a fork that the side-band reported: the child is sampled if its parent is. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
-	/*
-	 * Samples the group that has replaced the one at this index of the options. False: errno; it is not
-	 * sampled.
-	 */
+	/* Samples the new group at this index of the options. False: errno; it is not sampled. */
 	bool (*regroup)(struct engine *e, size_t place);
 	/* Forgets a process that is gone: another one may get its pid. */
 	void (*forget)(struct engine *e, uint32_t pid);
@@ -72,19 +66,13 @@ struct engine_ops {
 	void (*rate)(struct engine *e);
 	/* Returns the period of a CPU's ticks, in ns. NULL: engine_period. */
 	uint64_t (*period)(struct engine *e, unsigned int cpu);
-	/*
-	 * Changes the periods that are due (dither.h), and reports each change to told. NULL: periods are
-	 * fixed.
-	 */
+	/* Changes the periods that are due (dither.h); told gets each change. NULL: periods are fixed. */
 	void (*dither)(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg);
 	/* Waiting time; these are NULL if the engine does not record it: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	bool (*settle)(struct engine *e);  /* the next drain has all current waits up to now; false: some */
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
-	/*
-	 * Reads the counts of an event, by its index in the options. NULL if the engine records no other
-	 * events.
-	 */
+	/* Reads the counts of an event, by its index in the options. NULL: no other events. */
 	void (*sums)(struct engine *e, size_t event, struct counted_sums *sums);
 	void (*stop)(struct engine *e); /* no more samples; pending ones can still be drained and counted */
 	void (*close)(struct engine *e);

@@ -59,10 +59,7 @@ int files_open(struct files *f);
  * remains.
  */
 bool files_reserve(struct files *f);
-/*
- * Reports the bytes written since the last files_reserve; full: more were due, but there was no room for
- * them.
- */
+/* Reports the bytes written since the last files_reserve; full: there was no room for further ones. */
 void files_wrote(struct files *f, uint64_t bytes, bool full);
 /*
  * Cuts the open file to this size, closes it and gives it its name, which is appended to path unless path is

@@ -26,10 +26,7 @@ bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid);
  * in its own root. -1: errno.
  */
 int inside_find(int root, const char *name);
-/*
- * The same without asking any file system: errno is EAGAIN if the kernel does not have all of the path
- * cached.
- */
+/* The same without asking any file system: errno is EAGAIN if the kernel has not cached the whole path. */
 int inside_find_cached(int root, const char *name);
 
 #endif
