@@ -9,11 +9,11 @@
 #include "cmd/cprof-record/vdso.h"
 #include "cmd/version.h"
 
-enum { JIT_STEP_BYTES = 16 << 20 }; /* then samples have their turn again */
+enum { JIT_STEP_BYTES = 16 << 20 }; /* the limit of one call, so that samples do not wait */
 
-static void put(struct emit *e, struct record r)
+static void emit_record(struct emit *e, struct record r)
 {
-	writer_put(e->w, &r); /* the writer keeps its first error, which is asked for at the flush */
+	writer_put(e->w, &r); /* the writer keeps its first error, which the flush checks */
 }
 
 bool emit_init(struct emit *e)
@@ -43,7 +43,7 @@ void emit_release(struct emit *e)
 
 static void put_meta(void *arg, const char *key, const char *value)
 {
-	put(arg, (struct record){ .type = RECORD_META, .meta = { slice_of(key), slice_of(value) } });
+	emit_record(arg, (struct record){ .type = RECORD_META, .meta = { slice_of(key), slice_of(value) } });
 }
 
 static void put_meta_hex(struct emit *e, const char *key, const struct buf *bytes)
@@ -56,7 +56,7 @@ static void put_meta_hex(struct emit *e, const char *key, const struct buf *byte
 	buf_release(&text);
 }
 
-/* "label.service" is "checkout" */
+/* The option "service=checkout" becomes "label.service" with the value "checkout". */
 static void put_labels(struct emit *e)
 {
 	struct buf key = { 0 };
@@ -80,26 +80,26 @@ static void put_waits(struct emit *e)
 	};
 
 	for (unsigned int i = 0; i < WAIT_REASONS; i++)
-		put(e, (struct record){ .type = RECORD_EVENT, .event = { EVENT_WAITS + i, slice_of(names[i]), slice_of("ns"), 0, 0 } });
+		emit_record(e, (struct record){ .type = RECORD_EVENT, .event = { EVENT_WAITS + i, slice_of(names[i]), slice_of("ns"), 0, 0 } });
 }
 
-/* What is counted has no unit but itself; a hardware counter's samples say what they weigh unless that was given. */
+/* Events are counted in events. Samples of a hardware counter have weights, unless a period was given. */
 static void put_others(struct emit *e)
 {
 	for (size_t i = 0; i < e->options->n_events; i++) {
 		const struct event *o = &e->options->events[i];
 		uint64_t period = event_period(o);
 
-		put(e, (struct record){ .type = RECORD_EVENT,
-					.event = { EVENT_OTHERS + i, slice_of(o->name), slice_of("events"), period,
-						   period ? 0 : (uint64_t)e->options->hertz * 1000 } });
+		emit_record(e, (struct record){ .type = RECORD_EVENT,
+						.event = { EVENT_OTHERS + i, slice_of(o->name), slice_of("events"), period,
+							   period ? 0 : (uint64_t)e->options->hertz * 1000 } });
 	}
 }
 
 static void put_events(struct emit *e)
 {
 	if (e->options->ticks)
-		put(e, (struct record){
+		emit_record(e, (struct record){
 			.type = RECORD_EVENT,
 			.event = { EVENT_TICK, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
 				   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
@@ -145,8 +145,8 @@ static void put_vdso(struct emit *e)
 	struct buf image = { 0 }, id = { 0 };
 
 	if (vdso_image(&image, &id))
-		put(e, (struct record){ .type = RECORD_IMAGE,
-					.image = { slice_of("[vdso]"), buf_view(&id), buf_view(&image) } });
+		emit_record(e, (struct record){ .type = RECORD_IMAGE,
+						.image = { slice_of("[vdso]"), buf_view(&id), buf_view(&image) } });
 	buf_release(&image);
 	buf_release(&id);
 }
@@ -168,9 +168,9 @@ void emit_segment(struct emit *e, uint64_t now)
 	intern_release(&e->said_ksyms);
 	jitmaps_restart(e->jitmaps);
 	jitdumps_restart(e->jitdumps);
-	put(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
+	emit_record(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
-	put(e, (struct record){ .type = RECORD_FLUSH });
+	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }
 
 bool emit_segment_due(const struct emit *e, uint64_t now)
@@ -190,20 +190,20 @@ static uint64_t file_id(struct emit *e, uint32_t file)
 	if (x->segment != e->segment) {
 		x->segment = e->segment;
 		x->id = e->next_file++;
-		put(e, (struct record){ .type = RECORD_FILE,
-					.file = { x->id, x->major, x->minor, x->inode, x->generation, x->build_id,
-						  x->path } });
+		emit_record(e, (struct record){ .type = RECORD_FILE,
+						.file = { x->id, x->major, x->minor, x->inode, x->generation, x->build_id,
+							  x->path } });
 	}
 	return x->id;
 }
 
-/* A process stays where it is until emit_gone, which ends the watch: no search for the one that is meant. */
+/* The id is the process's address: it does not move until emit_gone, which ends the watch. */
 static uint64_t watch_id(const struct proc *p)
 {
 	return (uintptr_t)p;
 }
 
-/* Who writes a jitdump file has it mapped. */
+/* A process that writes a jitdump file has the file mapped. */
 static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
 {
 	const struct exe *x = m->file ? &e->procs->exes[m->file - 1] : NULL;
@@ -213,7 +213,7 @@ static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
 			       &(struct jitdump_mapping){ x->path, m->start, m->end, x->inode });
 }
 
-/* Code of a JIT compiler lies in memory that no file stands behind. */
+/* A JIT compiler's code is in memory that has no file on disk. */
 static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 {
 	if (p->jit_segment == e->segment || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
@@ -231,13 +231,13 @@ static void put_mapping(struct emit *e, struct proc *p, const struct map *m, uin
 {
 	uint64_t file = file_id(e, m->file);
 
-	put(e, (struct record){ .type = RECORD_MAPPING,
-				.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
+	emit_record(e, (struct record){ .type = RECORD_MAPPING,
+					.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
 	watch_jit(e, p, m);
 	watch_dump(e, p, m);
 }
 
-/* The parent's id where the child has just what the parent has at this point of the stream, else 0. */
+/* Returns the parent's id if the child has just the parent's mappings at this point of the stream, or 0. */
 static uint64_t parent_to_inherit(const struct emit *e, const struct proc *p)
 {
 	const struct proc *parent = p->via == VIA_FORK ? procs_find(e->procs, p->parent_pid) : NULL;
@@ -259,8 +259,8 @@ static void say_process(struct emit *e, struct proc *p)
 	p->id = e->next_process++;
 	p->cgroup = 0;
 	e->processes++;
-	put(e, (struct record){ .type = RECORD_PROCESS,
-				.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
+	emit_record(e, (struct record){ .type = RECORD_PROCESS,
+					.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		if (parent && !exec)
 			watch_jit(e, p, m); /* the dump that is mapped there is the parent's */
@@ -271,7 +271,7 @@ static void say_process(struct emit *e, struct proc *p)
 
 static void say_comm(struct emit *e, const struct task *t, uint64_t time)
 {
-	put(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
+	emit_record(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
 }
 
 static void say_task(struct emit *e, struct task *t, uint64_t time)
@@ -281,7 +281,7 @@ static void say_task(struct emit *e, struct task *t, uint64_t time)
 		return;
 	t->segment = e->segment;
 	t->id = e->next_thread++;
-	put(e, (struct record){ .type = RECORD_THREAD, .thread = { t->id, time, t->proc->id, t->tid } });
+	emit_record(e, (struct record){ .type = RECORD_THREAD, .thread = { t->id, time, t->proc->id, t->tid } });
 	say_comm(e, t, time);
 }
 
@@ -298,9 +298,9 @@ static void say_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t
 		if (!path)
 			return;
 		idmap_set(&e->said_cgroups, cgroup, 0);
-		put(e, (struct record){ .type = RECORD_CGROUP, .cgroup = { cgroup, slice_of(path) } });
+		emit_record(e, (struct record){ .type = RECORD_CGROUP, .cgroup = { cgroup, slice_of(path) } });
 	}
-	put(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
+	emit_record(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
 }
 
 bool emit_awaits(const struct emit *e, const struct change_effect *effect)
@@ -322,10 +322,10 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)
 		jitmaps_exited(e->jitmaps, watch_id(effect->task->proc));
 	if (effect->exited && effect->task->segment == e->segment)
-		put(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
+		emit_record(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }
 
-/* The symbol of a kernel address, once a segment; false: it has none. */
+/* Writes the symbol of a kernel address, once a segment. Returns false if the address has none. */
 static bool say_ksym(struct emit *e, uint64_t address, uint64_t time)
 {
 	struct kernel_symbol s;
@@ -338,18 +338,18 @@ static bool say_ksym(struct emit *e, uint64_t address, uint64_t time)
 	buf_slice(&key, s.name);
 	if (!key.failed && !intern_find(&e->said_ksyms, buf_view(&key), &id) &&
 	    intern_add(&e->said_ksyms, buf_view(&key), &id))
-		put(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
+		emit_record(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
 	buf_release(&key);
 	return true;
 }
 
-/* The address to look up: that of a call, one back from where it returns to. */
+/* Returns the address to look up: for a return address, one byte back, inside the call. */
 static uint64_t looked_up(const struct tree_frame *f)
 {
 	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
 }
 
-/* Counts the new frames of a process by where their names are; the vDSO's image, 8 kB, goes along with the first that lies in it. */
+/* Counts the new frames of a process by origin. The first frame in the vDSO also writes its image, 8 kB. */
 static void look_at_frames(struct emit *e, const struct proc *p)
 {
 	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
@@ -367,7 +367,7 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 	}
 }
 
-/* Writes frames and nodes that the tree has and the stream has not. */
+/* Writes the frames and nodes of the tree that the stream does not have yet. */
 static void say_tree(struct emit *e, uint64_t time)
 {
 	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
@@ -379,24 +379,24 @@ static void say_tree(struct emit *e, uint64_t time)
 	for (; e->said_frames < e->tree.n_frames; e->said_frames++) {
 		const struct tree_frame *f = &e->tree.frames[e->said_frames];
 
-		put(e, (struct record){ .type = RECORD_FRAME,
-					.frame = { e->said_frames, f->process, f->kind, f->address } });
+		emit_record(e, (struct record){ .type = RECORD_FRAME,
+						.frame = { e->said_frames, f->process, f->kind, f->address } });
 	}
 	for (; e->said_nodes < e->tree.n_nodes; e->said_nodes++) {
 		const struct tree_node *n = &e->tree.nodes[e->said_nodes];
 
-		put(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
+		emit_record(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
 	}
 }
 
-/* What samples of all events have in common. */
+/* Writes a sample of any event. */
 static void put_sample(struct emit *e, const struct record *r)
 {
 	writer_put(e->w, r);
 	e->segment_samples++;
 }
 
-/* A tick, or another event. */
+/* Writes a tick, or a sample of another event. */
 static enum emitted emit_event(struct emit *e, const struct sample_head *s, struct task *t, const struct stack *stack)
 {
 	bool tick = s->what == SAMPLE_TICK;
@@ -420,7 +420,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	return EMIT_WRITTEN;
 }
 
-/* One sample for each reason; of the wait itself first, which ended where the queue behind it began. */
+/* Writes one sample per reason, the wait itself first: it ended when the wait for a CPU began. */
 static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
 	struct place *place = places_find(e->places, w->head.weight);
@@ -451,8 +451,8 @@ static enum emitted emit_ran(struct emit *e, const struct ran *r, const struct t
 	uint64_t time = r->head.time;
 
 	say_cgroup(e, t->proc, r->head.cgroup, time);
-	put(e, (struct record){ .type = RECORD_RAN,
-				.ran = { time, t->id, r->head.weight, r->since < time ? time - r->since : 0 } });
+	emit_record(e, (struct record){ .type = RECORD_RAN,
+					.ran = { time, t->id, r->head.weight, r->since < time ? time - r->since : 0 } });
 	return EMIT_WRITTEN;
 }
 
@@ -466,8 +466,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	if (!t)
 		return EMIT_NO_MEMORY;
 	if (!e->hurry && t->proc->segment != e->segment && procs_awaits_any(e->procs, t->proc, host_mono_ns()))
-		return EMIT_WAITS; /* for who its files are */
-	if (s->what == SAMPLE_WAIT) /* the wait itself ended before the queue behind it, and is told of first */
+		return EMIT_WAITS; /* for the build IDs of its files */
+	if (s->what == SAMPLE_WAIT) /* the wait itself ended before that for a CPU, and is written first */
 		say_task(e, t, s->time - ((const struct wait *)s)->ns[WAIT_CPU]);
 	else if (s->what != SAMPLE_STACK)
 		say_task(e, t, s->time);
@@ -481,7 +481,7 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	if (s->what != SAMPLE_STACK)
 		return emit_event(e, s, t, &stack);
 	if (!places_put(e->places, s, t->proc, &stack))
-		e->engine->ops->restart(e->engine); /* all places were forgotten, too many */
+		e->engine->ops->restart(e->engine); /* too many wait sites: all were forgotten */
 	return EMIT_WRITTEN;
 }
 
@@ -496,7 +496,7 @@ static void put_jitmap(void *arg, uint64_t watched, uint64_t generation, const u
 	struct proc *p = (struct proc *)(uintptr_t)watched;
 
 	say_process(sink->e, p);
-	put(sink->e, (struct record){ .type = RECORD_JITMAP, .jitmap = { sink->now, p->id, generation, { data, n } } });
+	emit_record(sink->e, (struct record){ .type = RECORD_JITMAP, .jitmap = { sink->now, p->id, generation, { data, n } } });
 	sink->bytes += n;
 }
 
@@ -516,7 +516,7 @@ void emit_jit(struct emit *e, uint64_t now)
 		deliver_jit(e, now, JIT_STEP_BYTES);
 }
 
-/* A piece of code on its way: the process is found again by its pid, if it is still the same. */
+/* A piece of code in the queue. Its process is found again by pid, if it is still the same process. */
 struct code_item {
 	uint32_t pid;
 	uint64_t serial;
@@ -560,11 +560,11 @@ void emit_code(struct emit *e, const struct item *i, const void *bytes)
 
 	memcpy(&c, bytes, sizeof(c));
 	p = procs_find(e->procs, c.pid);
-	/* Where the segment does not know the process, the file is read from its start once that is written. */
+	/* If the segment does not have the process, the file is read from its start once it has. */
 	if (p && p->serial == c.serial && p->segment == e->segment)
-		put(e, (struct record){ .type = RECORD_JITCODE,
-					.jitcode = { i->time, p->id, c.kind, c.address, c.size, c.old,
-						     { (const uint8_t *)bytes + sizeof(c), i->n - sizeof(c) } } });
+		emit_record(e, (struct record){ .type = RECORD_JITCODE,
+						.jitcode = { i->time, p->id, c.kind, c.address, c.size, c.old,
+							     { (const uint8_t *)bytes + sizeof(c), i->n - sizeof(c) } } });
 }
 
 static void put_code(void *arg, uint64_t watched, const struct jitfile_code *c)
@@ -573,8 +573,8 @@ static void put_code(void *arg, uint64_t watched, const struct jitfile_code *c)
 	struct proc *p = (struct proc *)(uintptr_t)watched;
 
 	if (p->segment == e->segment)
-		put(e, (struct record){ .type = RECORD_JITCODE,
-					.jitcode = { c->time, p->id, c->kind, c->address, c->size, c->old, c->name } });
+		emit_record(e, (struct record){ .type = RECORD_JITCODE,
+						.jitcode = { c->time, p->id, c->kind, c->address, c->size, c->old, c->name } });
 }
 
 void emit_gone(struct emit *e, struct proc *p)
@@ -583,12 +583,12 @@ void emit_gone(struct emit *e, struct proc *p)
 
 	if (p->jit_segment == e->segment)
 		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
-	else if (p->jit_segment) /* this segment does not know it */
+	else if (p->jit_segment) /* it is not in this segment */
 		jitmaps_forget(e->jitmaps, watch_id(p));
 	jitdumps_finish(e->jitdumps, watch_id(p), put_code, e);
 	if (e->spaces)
 		spaces_gone(e->spaces, p, sink.now);
-	if (p->dead && procs_find(e->procs, p->pid) == p) /* not when another image or process has its pid */
+	if (p->dead && procs_find(e->procs, p->pid) == p) /* unless another image or process has its pid */
 		e->engine->ops->forget(e->engine, p->pid);
 }
 
@@ -596,24 +596,24 @@ void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
 {
 	struct jit_sink sink = { e, now, 0 };
 
-	deliver_jit(e, now, UINT64_MAX); /* what a step has left for the next one */
+	deliver_jit(e, now, UINT64_MAX); /* data beyond the limit of earlier calls */
 	if (reason == END_CLOSED)
 		jitmaps_end(e->jitmaps, now, put_jitmap, &sink);
-	put(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
-	put(e, (struct record){ .type = RECORD_FLUSH });
+	emit_record(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
+	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }
 
 void emit_ledger(struct emit *e, uint64_t now, uint64_t cpu, enum outcome outcome, uint64_t count)
 {
-	put(e, (struct record){ .type = RECORD_LEDGER, .ledger = { now, cpu, outcome, count } });
+	emit_record(e, (struct record){ .type = RECORD_LEDGER, .ledger = { now, cpu, outcome, count } });
 }
 
 void emit_tally(struct emit *e, uint64_t now, size_t event, enum outcome outcome, uint64_t count)
 {
-	put(e, (struct record){ .type = RECORD_TALLY, .tally = { now, EVENT_OTHERS + event, outcome, count } });
+	emit_record(e, (struct record){ .type = RECORD_TALLY, .tally = { now, EVENT_OTHERS + event, outcome, count } });
 }
 
 void emit_cost(struct emit *e, uint64_t now, enum cost what, uint64_t count)
 {
-	put(e, (struct record){ .type = RECORD_COST, .cost = { now, what, count } });
+	emit_record(e, (struct record){ .type = RECORD_COST, .cost = { now, what, count } });
 }

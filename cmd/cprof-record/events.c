@@ -15,7 +15,7 @@
 
 enum { COUNT_MAX = 1000000000 };
 
-/* The first name is the one that is written. */
+/* The stream always has the first name. */
 static const struct known {
 	const char *name, *alias;
 	enum event_kind kind;
@@ -60,7 +60,7 @@ static enum event_found find_known(struct event *e, struct buf *error)
 	return EVENT_UNKNOWN;
 }
 
-/* Both names are those of directories, and nothing else is made of them. */
+/* Both names become directory names in a path, so no other characters are accepted. */
 static bool is_tracepoint(const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -84,7 +84,7 @@ static bool read_id(const char *root, const struct event *e, struct buf *id)
 	return good;
 }
 
-/* Was it made while the kernel runs (a kprobe, a uprobe)? Its name says nothing of the kernel's code then. */
+/* Returns true for an event made at run time (kprobe, uprobe): its name is not that of kernel code. */
 static bool is_made(const char *root, const struct event *e)
 {
 	struct buf path = { 0 }, made = { 0 };
@@ -103,8 +103,8 @@ static bool is_made(const char *root, const struct event *e)
 }
 
 /*
- * Those of single system calls are perf's own making, and those of modules are left to perf: two modules may have one of
- * the same name. The type information names all others.
+ * Returns the name of the raw tracepoint, or NULL. Tracepoints of single system calls exist only in perf.
+ * Those of modules are left to perf: two modules may have one of the same name. BTF names all others.
  */
 static const char *find_raw(const char *root, const struct event *e)
 {
@@ -137,8 +137,8 @@ static bool find_below(const char *root, struct event *e)
 }
 
 /*
- * A tracefs of our own, mounted nowhere (fsopen(2), Linux 5.2): for machines on which nobody has mounted one yet, which is no reason
- * to leave something behind. -1: it is not to be had.
+ * Opens a tracefs that is not attached to any directory (fsopen(2), Linux 5.2), for machines without a
+ * mounted one: recording must not leave a mount there. -1: not available.
  */
 static int mount_unseen(void)
 {

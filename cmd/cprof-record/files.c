@@ -18,7 +18,7 @@
 
 enum { SECOND = 1000000000, NAMES_MOST = 10000, RESERVE_SHARE = 16, AHEAD_MOST = 1 << 30 };
 
-/* One that has its name. */
+/* A file that has its name. */
 struct closed {
 	char *name;
 	uint64_t bytes, time; /* time: of the last change, ns */
@@ -38,8 +38,8 @@ static uint64_t realtime_ns(void)
 }
 
 /*
- * The time by which files are old. A clock that is stepped forward must not make them old at once, so it is what it
- * was when we began and what has gone by since; one that is stepped back makes them younger.
+ * Returns the time from which the age of files is computed: the clock at the start, plus the time since then.
+ * A clock that is stepped forward must not age files at once; one that is stepped back makes them younger.
  */
 static uint64_t age_clock(const struct files *f)
 {
@@ -66,7 +66,7 @@ int files_create(int dir, const char *name, int flags, mode_t mode)
 	unsigned int uid, gid;
 
 	if (fd >= 0 && geteuid() == 0 && sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid))
-		(void)!fchown(fd, uid, gid); /* a file system without owners keeps it for root */
+		(void)!fchown(fd, uid, gid); /* on a file system without owners it stays root's */
 	return fd;
 }
 
@@ -99,8 +99,11 @@ static bool is_full(int error)
 	return error == ENOSPC || error == EDQUOT;
 }
 
-/* Is there room for so much more, or a file system that cannot say? What was asked for is kept until the file is closed. */
-static bool reserve(struct files *f, uint64_t bytes)
+/*
+ * Reserves space for further bytes, until the file is closed. Returns false only if the disk is full, not if
+ * the file system cannot reserve.
+ */
+static bool reserve_bytes(struct files *f, uint64_t bytes)
 {
 	struct stat st;
 
@@ -108,7 +111,7 @@ static bool reserve(struct files *f, uint64_t bytes)
 	       fallocate(f->fd, FALLOC_FL_KEEP_SIZE, st.st_size, (off_t)bytes) == 0 || !is_full(errno);
 }
 
-/* How much there must be room for in any case; and how much there is to be while a file is left that can go for it. */
+/* Returns the least reservation. *wanted: the one for which old files are removed. */
 static uint64_t reserve_sizes(const struct files *f, uint64_t *wanted)
 {
 	uint64_t least = FILES_RESERVE, disk;
@@ -146,7 +149,7 @@ static bool has_end(const char *name, const char *end)
 	return n > m && strcmp(name + n - m, end) == 0;
 }
 
-/* The glob of names that have a number. */
+/* Writes the glob of names that have a number. */
 static void put_numbered(const struct files *f, char *to, size_t size, const char *before)
 {
 	size_t n = strlen(f->pattern.glob), end = f->pattern.end;
@@ -154,7 +157,10 @@ static void put_numbered(const struct files *f, char *to, size_t size, const cha
 	snprintf(to, size, "%s%.*sn[0-9]*%s", before, (int)(n - end), f->pattern.glob, f->pattern.glob + n - end);
 }
 
-/* Of our pattern, as it is or with a number where the name was taken, or compressed by who was told of it. */
+/*
+ * Returns true for a capture that matches our pattern: as it is, with a number because the name was taken, or
+ * compressed by the command of --on-rotate.
+ */
 static bool is_ours(const struct files *f, const char *name)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".bz2" };
@@ -191,7 +197,7 @@ static DIR *open_list(const struct files *f)
 	return d;
 }
 
-/* All of ours, the oldest first. */
+/* Lists all of our named files, the oldest first. */
 static struct closed_list list_closed(const struct files *f)
 {
 	struct closed_list l = { 0 };
@@ -235,22 +241,22 @@ bool files_reserve(struct files *f)
 {
 	uint64_t wanted, least = reserve_sizes(f, &wanted);
 	struct closed_list l;
-	bool good = reserve(f, wanted);
+	bool good = reserve_bytes(f, wanted);
 
 	if (good)
 		return true;
 	l = list_closed(f);
 	for (size_t i = 0; i < l.n && !good; i++)
-		good = remove_one(f, &l.items[i]) && reserve(f, wanted);
+		good = remove_one(f, &l.items[i]) && reserve_bytes(f, wanted);
 	release_list(&l);
-	return good || (wanted > least && reserve(f, least));
+	return good || (wanted > least && reserve_bytes(f, least));
 }
 
 void files_wrote(struct files *f, uint64_t bytes, bool full)
 {
 	uint64_t ahead = bytes < AHEAD_MOST ? 2 * bytes : AHEAD_MOST;
 
-	if (full) /* the next one is as long, as far as one can tell */
+	if (full) /* the next write is presumably as long */
 		ahead = f->ahead < FILES_RESERVE ? 2 * FILES_RESERVE : f->ahead < AHEAD_MOST ? 2 * f->ahead : AHEAD_MOST;
 	f->ahead = ahead > f->ahead ? ahead : f->ahead - f->ahead / 16;
 }
@@ -277,7 +283,7 @@ void files_keep(struct files *f)
 	release_list(&l);
 }
 
-/* Gives the part its name, or where that is taken the name with a number. */
+/* Gives the part its name, with a number if the name is taken. */
 static bool give_name(struct files *f, const char *part, struct buf *name)
 {
 	size_t n = strlen(part) - 1 - strlen(PART);
@@ -289,7 +295,7 @@ static bool give_name(struct files *f, const char *part, struct buf *name)
 			return false;
 		if (renameat2(f->dir, part, f->dir, buf_cstr(name), RENAME_NOREPLACE) == 0)
 			return true;
-		if (errno == EINVAL || errno == ENOSYS) { /* a file system that knows no flags */
+		if (errno == EINVAL || errno == ENOSYS) { /* a file system without RENAME_NOREPLACE */
 			if (faccessat(f->dir, buf_cstr(name), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 				continue;
 			return renameat(f->dir, part, f->dir, buf_cstr(name)) == 0;
@@ -310,8 +316,8 @@ static bool is_part(const struct files *f, const char *name)
 	return name[0] == '.' && (fnmatch(glob, name, 0) == 0 || fnmatch(numbered, name, 0) == 0);
 }
 
-/* One without a lock; who takes the lock first gives it its name. */
-static bool adopt(struct files *f, const char *part, struct buf *path)
+/* Names a part that nobody has locked; the recorder that locks it first gives the name. */
+static bool adopt_part(struct files *f, const char *part, struct buf *path)
 {
 	int fd = openat(f->dir, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct buf name = { 0 };
@@ -342,7 +348,7 @@ size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path
 
 	while (d && (e = readdir(d))) {
 		buf_clear(&path);
-		if (!is_part(f, e->d_name) || !adopt(f, e->d_name, &path))
+		if (!is_part(f, e->d_name) || !adopt_part(f, e->d_name, &path))
 			continue;
 		tell(context, buf_cstr(&path));
 		n++;
@@ -353,7 +359,7 @@ size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path
 	return n;
 }
 
-/* The part's own name is taken where another recorder has the same pattern and began in the same second. */
+/* The part's name is taken if another recorder with the same pattern began in the same second. */
 static int open_part(struct files *f)
 {
 	struct buf name = { 0 };
@@ -378,8 +384,8 @@ static int open_part(struct files *f)
 }
 
 /*
- * The directory is what its name leads to now: one that was removed and made again, or moved away and replaced, would else
- * swallow all that comes.
+ * Reopens the directory if its path leads to another one now. Otherwise further files would disappear in a
+ * directory that was removed or moved away.
  */
 static void follow_dir(struct files *f)
 {
@@ -425,7 +431,7 @@ bool files_close(struct files *f, uint64_t bytes, struct buf *path)
 			buf_printf(path, "%s/%s", f->pattern.dir, buf_cstr(&name));
 	}
 	buf_release(&name);
-	close(f->fd); /* lets go of the lock: not before it has its name */
+	close(f->fd); /* releases the lock, so not before the file has its name */
 	f->fd = -1;
 	return good;
 }

@@ -11,7 +11,7 @@ struct groups {
 	struct groups_bpf *bpf;
 };
 
-static bool load(struct groups *g)
+static bool load_groups(struct groups *g)
 {
 	struct btf_place places[] = { { "cgroup", "kn", 0 }, { "cgroup", "root", 0 }, { "kernfs_node", "id", 0 },
 				      { "cgroup_root", "hierarchy_id", 0 } };
@@ -34,7 +34,7 @@ struct groups *groups_new(void)
 
 	if (!g)
 		return NULL;
-	if (load(g) && groups_bpf__attach(g->bpf) == 0)
+	if (load_groups(g) && groups_bpf__attach(g->bpf) == 0)
 		return g;
 	groups_free(g);
 	return NULL;
@@ -48,7 +48,7 @@ void groups_free(struct groups *g)
 	free(g);
 }
 
-/* It is written over meanwhile, perhaps; then its id is another one afterwards. */
+/* The kernel may overwrite the path during the read: the id is then another one afterwards. */
 static bool read_path(const struct groups *g, uint32_t at, uint64_t id, struct group_path *path)
 {
 	const volatile unsigned long long *ids = g->bpf->bss->ids;

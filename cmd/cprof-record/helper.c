@@ -13,8 +13,8 @@
 #include "cmd/cprof-record/host.h"
 
 enum {
-	AGAIN_MS = 1000, /* between two beginnings */
-	END_MS = 4000,   /* until one that was told to end is killed */
+	AGAIN_MS = 1000, /* between two starts */
+	END_MS = 4000,   /* from closing the socket until the helper is killed */
 };
 
 bool helper_send(int sock, const void *p, size_t n, int fd, int flags)
@@ -101,7 +101,7 @@ static void hang_up(struct helper *h)
 {
 	if (h->sock < 0)
 		return;
-	shutdown(h->sock, SHUT_RDWR); /* a command that was forked and does not run yet has it too */
+	shutdown(h->sock, SHUT_RDWR); /* a forked command that does not run yet has it open, too */
 	close(h->sock);
 	h->sock = -1;
 }
@@ -114,7 +114,7 @@ void helper_end(struct helper *h)
 	for (useconds_t pause = 50; h->pid > 0; pause = pause < 10000 ? pause * 2 : pause) {
 		pid_t got = waitpid(h->pid, NULL, WNOHANG);
 
-		if (got != 0) { /* or somebody ignores SIGCHLD: then the kernel does it */
+		if (got != 0) { /* reaped here, or by the kernel because SIGCHLD is ignored */
 			h->pid = -1;
 		} else if (host_mono_ns() > until) {
 			kill(h->pid, SIGKILL);

@@ -7,12 +7,12 @@
 
 #include "cmd/cprof-record/priority.h"
 
-static void run(const struct hooks *h, const char *path)
+static void run_hook(const struct hooks *h, const char *path)
 {
 	int null = open("/dev/null", O_RDONLY);
 
 	priority_reset();
-	setpgid(0, 0); /* so that all of it can be stopped */
+	setpgid(0, 0); /* so that hooks_stop reaches all its processes */
 	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, h->mask, NULL);
 	if (null >= 0)
@@ -22,8 +22,8 @@ static void run(const struct hooks *h, const char *path)
 	_exit(127);
 }
 
-/* The next one that waits, if none runs. */
-static void start(struct hooks *h)
+/* Runs the command for the next waiting file, if none is running. */
+static void start_next(struct hooks *h)
 {
 	char *path;
 
@@ -33,7 +33,7 @@ static void start(struct hooks *h)
 	memmove(h->waiting, h->waiting + 1, --h->n * sizeof(*h->waiting));
 	h->pid = fork();
 	if (h->pid == 0)
-		run(h, path);
+		run_hook(h, path);
 	h->run++;
 	if (h->pid < 0) {
 		h->pid = 0;
@@ -55,17 +55,17 @@ void hooks_add(struct hooks *h, const char *path)
 		return;
 	}
 	h->waiting[h->n++] = copy;
-	start(h);
+	start_next(h);
 }
 
-static void ended(struct hooks *h, int status)
+static void note_exit(struct hooks *h, int status)
 {
 	h->pid = 0;
 	if (status) {
 		h->failed++;
 		h->status = status;
 	}
-	start(h);
+	start_next(h);
 }
 
 void hooks_reap(struct hooks *h)
@@ -73,7 +73,7 @@ void hooks_reap(struct hooks *h)
 	int status;
 
 	if (h->pid && waitpid(h->pid, &status, WNOHANG) == h->pid)
-		ended(h, status);
+		note_exit(h, status);
 }
 
 size_t hooks_left(const struct hooks *h)

@@ -64,7 +64,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3]; /* between the two below */
+static struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3]; /* until host_user_end */
 static bool are_kept;
 
 void host_user_begin(void)
@@ -77,7 +77,7 @@ void host_user_begin(void)
 	memcpy(less, kept, sizeof(less));
 	for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
 		less[i].effective = 0;
-	are_kept = syscall(SYS_capset, &head, less) == 0; /* one may always have less */
+	are_kept = syscall(SYS_capset, &head, less) == 0; /* dropping rights is always allowed */
 }
 
 void host_user_end(void)
@@ -100,7 +100,7 @@ uint64_t host_epoch_ns(void)
 {
 	uint64_t best = UINT64_MAX, epoch = 0;
 
-	/* On a busy machine milliseconds can lie between two calls: the closest of some readings is taken. */
+	/* On a busy machine, milliseconds can pass between two calls: take the closest of some readings. */
 	for (int i = 0; i < 8 && best > 1000; i++) {
 		uint64_t before = host_mono_ns(), real = clock_ns(CLOCK_REALTIME), apart = host_mono_ns() - before;
 
@@ -153,8 +153,8 @@ static bool add_cpu(struct cpu_list *cpus, unsigned int cpu)
 	return true;
 }
 
-/* A number at *p, moved behind it; strtoul would take signs and spaces too. */
-static bool number(const char **p, unsigned int *v)
+/* Parses a number and moves *p after it; strtoul would accept signs and spaces, too. */
+static bool parse_cpu(const char **p, unsigned int *v)
 {
 	if (**p < '0' || **p > '9')
 		return false;
@@ -173,12 +173,12 @@ bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error)
 	for (;;) {
 		unsigned int first, last;
 
-		if (!number(&p, &first))
+		if (!parse_cpu(&p, &first))
 			break;
 		last = first;
 		if (*p == '-') {
 			p++;
-			if (!number(&p, &last) || last < first)
+			if (!parse_cpu(&p, &last) || last < first)
 				break;
 		}
 		for (unsigned int cpu = first; cpu <= last; cpu++)
@@ -226,7 +226,7 @@ void host_idle_each(const struct cpu_list *cpus, void (*each)(void *arg, unsigne
 	unsigned int cpu;
 	char line[256];
 
-	/* The lines of the CPUs come first; the long one of the interrupts is not reached. */
+	/* The lines of the CPUs come first, so the long line of the interrupts is not read. */
 	while (f && fgets(line, sizeof(line), f) && strncmp(line, "cpu", 3) == 0) {
 		if (sscanf(line, "cpu%u %*u %*u %*u %llu %llu", &cpu, &idle, &iowait) == 3 && cpu_list_has(cpus, cpu))
 			each(arg, cpu, (idle + iowait) * tick);

@@ -60,7 +60,7 @@ void host_user_end(void);
 /* Raises the soft limit of open files to the hard one. Returns the limit. */
 int host_raise_files(void);
 /*
- * Appends the contents of a small file of /proc or /sys, without white space at the end. Reads at most 1 MiB.
+ * Appends the contents of a small file of /proc or /sys, at most 1 MiB, without white space at the end.
  * False: errno.
  */
 bool host_read(const char *path, struct buf *text);

@@ -16,7 +16,7 @@ void hotplug_read(struct recorder *r)
 	}
 }
 
-/* Removes CPUs that the engine does not have from both lists: the next look finds them as new ones. */
+/* Removes CPUs that the engine does not have from both lists: the next check finds them as new. */
 static void keep_attached(struct recorder *r)
 {
 	size_t n = 0, sampled = 0;
@@ -46,7 +46,7 @@ void hotplug_begin(struct recorder *r)
 	}
 }
 
-/* The CPU is online and was not sampled since the last look. */
+/* Counts the lost ticks of an online CPU that was not sampled since the last check. */
 static void lose_ticks(struct recorder *r, unsigned int cpu, uint64_t now)
 {
 	if (r->o.ticks && options_samples(&r->o, cpu))
@@ -60,7 +60,7 @@ static void report_failed(struct recorder *r, unsigned int cpu, int err)
 	r->unsampled_said = true;
 }
 
-/* False: it is not attached. */
+/* Returns false if the CPU is not attached. */
 static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
 {
 	bool failed = cpu_list_has(&r->unsampled, cpu), attached = r->engine->ops->add_cpu(r->engine, cpu);
@@ -70,7 +70,7 @@ static bool attach_cpu(struct recorder *r, unsigned int cpu, uint64_t now)
 	if (failed || !attached)
 		lose_ticks(r, cpu, now);
 	if (!attached) {
-		if (err != ENODEV || failed) /* the first time it has most likely gone offline again */
+		if (err != ENODEV || failed) /* the first time, the CPU has most likely gone offline again */
 			report_failed(r, cpu, err);
 		return false;
 	}

@@ -42,7 +42,7 @@ bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid)
 #define RESOLVE_CACHED 0x20 /* Linux 5.12 */
 #endif
 
-static int find(int root, const char *name, uint64_t resolve)
+static int open_inside(int root, const char *name, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
@@ -54,7 +54,7 @@ static int find(int root, const char *name, uint64_t resolve)
 
 int inside_find(int root, const char *name)
 {
-	int fd = find(root, name, 0);
+	int fd = open_inside(root, name, 0);
 
 	if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* before 5.6, or an old seccomp filter */
 		fd = openat(root, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -63,5 +63,5 @@ int inside_find(int root, const char *name)
 
 int inside_find_cached(int root, const char *name)
 {
-	return find(root, name, RESOLVE_CACHED);
+	return open_inside(root, name, RESOLVE_CACHED);
 }

@@ -6,7 +6,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static void grow(struct jitbudget_user *u, uint64_t now, unsigned int times)
+static void grow_budget(struct jitbudget_user *u, uint64_t now, unsigned int times)
 {
 	uint64_t rate = (uint64_t)JITBUDGET_RATE * times, most = (uint64_t)JITBUDGET_MOST * times;
 	uint64_t past = now > u->since ? now - u->since : 0, more;
@@ -23,7 +23,7 @@ static void grow(struct jitbudget_user *u, uint64_t now, unsigned int times)
 	u->since = now;
 }
 
-static struct jitbudget_user *find(struct jitbudget *b, uid_t uid)
+static struct jitbudget_user *find_budget(struct jitbudget *b, uid_t uid)
 {
 	for (size_t i = 0; i < b->n; i++)
 		if (b->users[i].uid == uid)
@@ -33,7 +33,7 @@ static struct jitbudget_user *find(struct jitbudget *b, uid_t uid)
 
 uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now)
 {
-	struct jitbudget_user *u = find(b, uid);
+	struct jitbudget_user *u = find_budget(b, uid);
 
 	if (uid == 0)
 		return UINT64_MAX;
@@ -43,24 +43,24 @@ uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now)
 		u = &b->users[b->n++];
 		*u = (struct jitbudget_user){ .uid = uid };
 	}
-	grow(u, now, 1);
-	grow(&b->all, now, JITBUDGET_USERS);
+	grow_budget(u, now, 1);
+	grow_budget(&b->all, now, JITBUDGET_USERS);
 	return u->left < b->all.left ? u->left : b->all.left;
 }
 
-static void take(struct jitbudget_user *u, uint64_t bytes)
+static void spend_budget(struct jitbudget_user *u, uint64_t bytes)
 {
 	u->left -= bytes < u->left ? bytes : u->left;
 }
 
 void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes)
 {
-	struct jitbudget_user *u = find(b, uid);
+	struct jitbudget_user *u = find_budget(b, uid);
 
 	if (u)
-		take(u, bytes);
+		spend_budget(u, bytes);
 	if (uid)
-		take(&b->all, bytes);
+		spend_budget(&b->all, bytes);
 }
 
 void jitbudget_release(struct jitbudget *b)

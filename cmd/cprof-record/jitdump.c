@@ -13,9 +13,9 @@ enum {
 	CHUNK = 64 * 1024,
 	COMPLAINT_MAX = 2048,
 	FILES_LEFT = 64,
-	CODE_BYTES = 32, /* in a capture, besides its name */
+	CODE_BYTES = 32, /* size of a piece of code in a capture, without its name */
 	MILLISECOND = 1000000,
-	COPY_PERIOD = 900 * MILLISECOND, /* of a file that is not on local disk */
+	COPY_PERIOD = 900 * MILLISECOND, /* between copies of a file that is not on local disk */
 	PATH_MOST = 4096,
 };
 
@@ -23,26 +23,26 @@ _Static_assert((int)CHUNK >= (int)JITFILE_NEEDS, "a chunk holds what decides abo
 
 struct dump {
 	uint64_t process_id;
-	pid_t pid, nspid; /* as we see it; as the process does */
-	bool named;       /* the file's name has that */
-	uint64_t dev, inode; /* of the file that is open */
-	int fd;           /* -1: it is not there yet, or not believed */
-	uid_t uid;        /* of the process */
-	struct slice path; /* the mapping's; our own memory */
+	pid_t pid, nspid; /* as we see it, as the process sees it */
+	bool named;       /* the file's name has nspid */
+	uint64_t dev, inode; /* the open file's */
+	int fd;           /* -1: not open yet, or not trusted */
+	uid_t uid;        /* the process's effective user */
+	struct slice path; /* the mapping's path; owned */
 	uint64_t start, end, mapped_inode;
-	uint32_t question; /* the opener is asked for it; 0: it is not */
+	uint32_t question; /* id of the pending question to the opener; 0: none */
 	bool copied;      /* the descriptor is of a copy, ... */
-	uint64_t from;    /* ... which has bytes from here on */
-	uint64_t asked;   /* when, last */
+	uint64_t from;    /* ... which has the bytes from here on */
+	uint64_t asked;   /* time of the last question */
 	struct jitfile file;
-	uint64_t read;    /* bytes, since it is read from the start */
-	uint64_t known;   /* up to there it was delivered before a restart */
-	bool resting;     /* since the restart nobody has asked for it */
-	bool done;        /* no more is read of it */
+	uint64_t read;    /* bytes read since the last start from the beginning */
+	uint64_t known;   /* offset up to which it was delivered before a restart */
+	bool resting;     /* not watched again since the restart */
+	bool done;        /* the file is not read any further */
 	bool held, said_budget; /* the budget is used up */
-	uint64_t told;    /* bytes of captures */
-	bool caught_up;   /* what comes from now on is new */
-	bool late;        /* it was not, when it could be read */
+	uint64_t told;    /* bytes delivered, by their size in a capture */
+	bool caught_up;   /* all older records have been read */
+	bool late;        /* the last record was already old when it could be read */
 	uint64_t marked;  /* time of the last mark */
 };
 
@@ -54,7 +54,7 @@ struct jitdumps {
 	struct jitbudget *budget;
 	uint64_t left_out;
 	uint32_t questions;
-	int fd_max; /* descriptors from here on are left to others */
+	int fd_max; /* descriptors from this number on are for other uses */
 	struct buf complaint;
 	bool complaint_lent;
 	uint8_t bytes[CHUNK];
@@ -79,7 +79,7 @@ static void close_dump(struct dump *d)
 	d->fd = -1;
 }
 
-static void release(struct dump *d)
+static void release_dump(struct dump *d)
 {
 	close_dump(d);
 	free((void *)(uintptr_t)d->path.p);
@@ -90,13 +90,13 @@ void jitdumps_free(struct jitdumps *js)
 	if (!js)
 		return;
 	for (size_t i = 0; i < js->n; i++)
-		release(&js->items[i]);
+		release_dump(&js->items[i]);
 	free(js->items);
 	buf_release(&js->complaint);
 	free(js);
 }
 
-static void complain(struct jitdumps *js, pid_t pid, const char *why)
+static void complain_of_dump(struct jitdumps *js, pid_t pid, const char *why)
 {
 	if (js->complaint_lent)
 		buf_clear(&js->complaint);
@@ -115,8 +115,8 @@ const char *jitdumps_complaint(struct jitdumps *js)
 
 /* --- finding it ------------------------------------------------------------------------------ */
 
-/* The part between "jit" and ".dump" of a file's name, as long as that is its form. */
-static bool between(struct slice path, struct slice *middle)
+/* Finds the part between "jit" and ".dump" of a file's name. Returns false for other names. */
+static bool find_middle(struct slice path, struct slice *middle)
 {
 	static const char before[] = "jit", after[] = ".dump", deleted[] = " (deleted)";
 	struct slice name;
@@ -131,13 +131,13 @@ static bool between(struct slice path, struct slice *middle)
 	return true;
 }
 
-/* The number in "…/jit-NUMBER.dump", or 0. */
+/* Returns the number in "…/jit-NUMBER.dump", or 0. */
 static uint64_t number_in(struct slice path)
 {
 	struct slice middle;
 	uint64_t number = 0;
 
-	if (!between(path, &middle) || middle.p[0] != '-')
+	if (!find_middle(path, &middle) || middle.p[0] != '-')
 		return 0;
 	for (size_t i = 1; i < middle.n; i++) {
 		if (middle.p[i] < '0' || middle.p[i] > '9' || number > UINT32_MAX)
@@ -151,10 +151,10 @@ bool jitdumps_is(struct slice path)
 {
 	struct slice middle;
 
-	return between(path, &middle);
+	return find_middle(path, &middle);
 }
 
-/* It is there already: by its mapping, or as a file. */
+/* Returns true if the mapping's file is already among the dumps. */
 static bool is_mapped(const struct jitdumps *js, uint64_t process_id, const struct jitdump_mapping *m)
 {
 	for (size_t i = 0; i < js->n; i++) {
@@ -187,8 +187,8 @@ static size_t count_of(const struct jitdumps *js, uint64_t process_id)
 	return n;
 }
 
-/* Begins at the start, once more where this is a file that was read before. */
-static void begin(struct dump *d)
+/* Restarts at the beginning of the file, also if the file was read before. */
+static void rewind_dump(struct dump *d)
 {
 	if (d->file.offset > d->known)
 		d->known = d->file.offset;
@@ -197,16 +197,16 @@ static void begin(struct dump *d)
 	d->resting = d->done = false;
 }
 
-/* All that the process has. Who has gone since the restart cannot be asked for anything else. */
-static void wake(struct jitdumps *js, uint64_t process_id)
+/* Wakes all files of the process. If it has gone since the restart, its other files cannot be found again. */
+static void wake_dumps(struct jitdumps *js, uint64_t process_id)
 {
 	for (size_t i = 0; i < js->n; i++)
 		if (js->items[i].process_id == process_id && js->items[i].resting)
-			begin(&js->items[i]);
+			rewind_dump(&js->items[i]);
 }
 
-/* A process_id is more than a place among ours, which change; its mapping says which one is meant. */
-static void ask(struct jitdumps *js, struct dump *d)
+/* The question carries the process_id, because indexes change; the mapping tells which file is meant. */
+static void ask_for_dump(struct jitdumps *js, struct dump *d)
 {
 	struct opener_question q = { .want = OPENER_DUMP, .id = js->questions + 1, .place = d->process_id, .pid = (uint32_t)d->pid,
 				     .start = d->start, .end = d->end, .inode = d->mapped_inode, .path = d->path,
@@ -222,7 +222,7 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 	struct dump d = { .process_id = process_id, .pid = pid, .fd = -1, .start = m->start, .end = m->end, .mapped_inode = m->inode };
 	uint8_t *path;
 
-	wake(js, process_id);
+	wake_dumps(js, process_id);
 	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) || count_of(js, process_id) >= JITDUMPS_OF_ONE ||
 	    !inside_status(pid, &d.uid, &d.nspid))
 		return true;
@@ -235,25 +235,25 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 	memcpy(path, m->path.p, m->path.n);
 	d.path = (struct slice){ path, m->path.n };
 	js->items[js->n++] = d;
-	ask(js, &js->items[js->n - 1]);
+	ask_for_dump(js, &js->items[js->n - 1]);
 	return true;
 }
 
 static void remove_at(struct jitdumps *js, size_t i)
 {
-	release(&js->items[i]);
+	release_dump(&js->items[i]);
 	js->items[i] = js->items[--js->n];
 }
 
-/* True: the descriptor is kept. Another file in the place of one that was read is none of the process's. */
+/* Returns true if the descriptor is kept. A file that has replaced the open one is not the process's. */
 static bool take_file(struct jitdumps *js, struct dump *d, const struct opener_answer *a)
 {
 	if (d->inode && (d->inode != a->inode || d->dev != a->dev || !a->copied))
 		return false;
 	if (a->uid != d->uid)
-		complain(js, d->pid, "it belongs to another user and is ignored");
+		complain_of_dump(js, d->pid, "it belongs to another user and is ignored");
 	else if (a->fd >= js->fd_max)
-		complain(js, d->pid, "too many open files (ulimit -n)");
+		complain_of_dump(js, d->pid, "too many open files (ulimit -n)");
 	if (a->uid != d->uid || a->fd >= js->fd_max)
 		return false;
 	close_dump(d);
@@ -275,9 +275,9 @@ void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a)
 	if (i < js->n) {
 		js->items[i].question = 0;
 		if (a->said == OPENER_SILENT)
-			complain(js, js->items[i].pid, "its file system does not answer");
+			complain_of_dump(js, js->items[i].pid, "its file system does not answer");
 		else if (a->fd < 0 && a->error)
-			complain(js, js->items[i].pid, strerror(a->error));
+			complain_of_dump(js, js->items[i].pid, strerror(a->error));
 		if (a->fd >= 0 && !is_twice(js, &js->items[i], a))
 			taken = take_file(js, &js->items[i], a);
 		else if (a->fd >= 0 || (a->said != OPENER_SILENT && js->items[i].fd < 0))
@@ -298,7 +298,7 @@ size_t jitdumps_asked(const struct jitdumps *js)
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void deliver(struct dump *d, struct jitfile_code *code, jitdump_sink *sink, void *arg)
+static void deliver_code(struct dump *d, struct jitfile_code *code, jitdump_sink *sink, void *arg)
 {
 	uint64_t now = host_mono_ns();
 
@@ -309,27 +309,27 @@ static void deliver(struct dump *d, struct jitfile_code *code, jitdump_sink *sin
 	sink(arg, d->process_id, code);
 }
 
-static void end(struct jitdumps *js, struct dump *d, const char *why)
+static void end_dump(struct jitdumps *js, struct dump *d, const char *why)
 {
 	d->done = true;
 	if (why)
-		complain(js, d->pid, why);
+		complain_of_dump(js, d->pid, why);
 }
 
-/* A name without the process's pid may be anyone's: the header must have it. */
+/* A file whose name lacks the process's pid may be of any process: its header must have the pid. */
 static bool is_believed(const struct dump *d)
 {
 	return d->named || (d->file.begun && d->file.pid == (uint32_t)d->nspid);
 }
 
-/* Not a file of this process: no more is read of it. */
+/* Stops reading a file that is not of this process. */
 static bool give_up(struct dump *d)
 {
 	close_dump(d);
 	return false;
 }
 
-/* Reads and delivers one chunk. False: there is no more at the moment. */
+/* Reads and delivers one chunk. Returns false if there is no more at the moment. */
 static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, void *arg)
 {
 	uint64_t at = d->file.offset;
@@ -343,24 +343,24 @@ static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, 
 	while ((got = jitfile_next(&d->file, bytes, at, &code)) == JITFILE_CODE) {
 		if (!is_believed(d))
 			return give_up(d);
-		deliver(d, &code, sink, arg);
+		deliver_code(d, &code, sink, arg);
 		d->told += code.name.n + CODE_BYTES;
 		if (code.kind == JITCODE_CLOSE)
-			end(js, d, NULL);
+			end_dump(js, d, NULL);
 	}
 	if (!is_believed(d) && (got == JITFILE_BAD || d->file.begun))
 		return give_up(d);
 	if (got == JITFILE_BAD)
-		end(js, d, d->file.why);
+		end_dump(js, d, d->file.why);
 	d->read += d->file.offset - at < (uint64_t)n ? d->file.offset - at : (uint64_t)n;
 	if (at < d->known)
 		js->repeated += (uint64_t)n;
 	if (d->read >= JITDUMP_FILE_MAX)
-		end(js, d, "over 512 MiB, the rest is left out");
+		end_dump(js, d, "over 512 MiB, the rest is left out");
 	return !d->done && d->file.offset > at;
 }
 
-/* 1: there is more. */
+/* Returns 1 if there is more. */
 static int read_dump(struct jitdumps *js, struct dump *d, uint64_t limit, jitdump_sink *sink, void *arg)
 {
 	uint64_t until = d->read + limit, before = d->told, left = jitbudget_left(js->budget, d->uid, host_mono_ns());
@@ -371,15 +371,15 @@ static int read_dump(struct jitdumps *js, struct dump *d, uint64_t limit, jitdum
 	jitbudget_take(js->budget, d->uid, d->told - before);
 	d->held = more && d->told - before >= left;
 	if (d->held && !d->said_budget)
-		complain(js, d->pid, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+		complain_of_dump(js, d->pid, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
 	d->said_budget |= d->held;
 	more &= !d->held;
 	if (d->fd >= 0 && d->copied && !more && !d->done && !d->resting && host_mono_ns() - d->asked > COPY_PERIOD)
-		ask(js, d);
+		ask_for_dump(js, d);
 	return more;
 }
 
-static void mark(struct dump *d, jitdump_sink *sink, void *arg)
+static void deliver_mark(struct dump *d, jitdump_sink *sink, void *arg)
 {
 	struct jitfile_code code = { .time = host_mono_ns(), .kind = JITCODE_MARK };
 
@@ -398,7 +398,7 @@ int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg)
 		int rest = read_dump(js, &js->items[i], JITDUMP_POLL_MAX, sink, arg);
 
 		js->items[i].caught_up |= !rest && !js->items[i].held;
-		mark(&js->items[i], sink, arg);
+		deliver_mark(&js->items[i], sink, arg);
 		more |= rest;
 	}
 	return more;

@@ -14,9 +14,9 @@
 #include "common/base/hash.h"
 
 enum {
-	TAIL = 32, /* bytes before our place that are compared, to notice a file that was written anew */
+	TAIL = 32, /* bytes before our offset that are compared, to notice a rewritten file */
 	NAME_ROOM = 64,
-	FILES_LEFT = 64, /* for reading /proc, and CPUs that come */
+	FILES_LEFT = 64, /* descriptors for reading /proc, and for CPUs that come online */
 	COMPLAINT_MAX = 2048,
 };
 
@@ -27,27 +27,27 @@ enum {
 #define QUIET_PERIOD (SECOND - SECOND / 10) /* a caller's "each second" may come a little early */
 #define START_SLACK SECOND /* start times are in hundredths, file times in ticks */
 
-/* What has been complained of. */
+/* Complaints that were already made. */
 enum { SAID_SIZE = 1, SAID_OWNER = 2, SAID_OPEN = 4, SAID_BUDGET = 8 };
 
 struct watch {
 	uint64_t process_id;
 	pid_t pid, nspid;
 	int fd;   /* -1: no map yet */
-	int next; /* a file that has taken this one's place and is read after it; -1: none */
+	int next; /* a file that has replaced this one, and is read after it; -1: none */
 	struct source {
 		uint64_t dev, inode;
 		uid_t owner;
 		bool copied;   /* the descriptor is of a copy, ... */
-		uint64_t from; /* ... which has bytes from here on */
+		uint64_t from; /* ... which has the bytes from here on */
 	} of, of_next;
-	uint32_t question; /* the opener is asked for it; 0: it is not */
-	bool again;        /* and is to be asked once more */
+	uint32_t question; /* id of the pending question to the opener; 0: none */
+	bool again;        /* ask once more after the answer */
 	bool gone, full;
-	bool resting; /* since the restart nobody has asked for it */
+	bool resting; /* not watched again since the restart */
 	unsigned int said;
 
-	/* As it was when the watch began, for a map that it leaves at its exit; known: both are. */
+	/* The process when the watch began, to check a map that it leaves at its exit. */
 	uid_t uid;
 	int64_t start;
 	bool is_known;
@@ -58,13 +58,13 @@ struct watch {
 	/* The map. */
 	uint64_t generation;
 	uint64_t offset; /* where the next line begins */
-	uint64_t known;  /* up to there it was delivered before a restart */
+	uint64_t known;  /* offset up to which it was delivered before a restart */
 	uint64_t total;  /* bytes read, all generations */
 	uint64_t looked, path_looked, grew; /* times */
 	off_t seen_size;
 	struct timespec seen_mtime;
 	bool more;       /* a limit was reached */
-	bool held;       /* the budget was */
+	bool held;       /* the budget was used up */
 	bool skipping;   /* in a line that is too long */
 	uint8_t tail[TAIL];
 	size_t tail_n;
@@ -80,7 +80,7 @@ struct jitmaps {
 	uint32_t questions;
 	uint64_t grew;      /* when a file grew last; 0: never */
 	uint64_t repeated;
-	int fd_max;         /* descriptors from here on are left to others */
+	int fd_max;         /* descriptors from this number on are for other uses */
 	struct buf complaint;
 	bool complaint_lent;
 	uint8_t bytes[TAIL + JITMAP_CHUNK];
@@ -120,7 +120,7 @@ void jitmaps_free(struct jitmaps *js)
 	free(js);
 }
 
-static void complain(struct jitmaps *js, struct watch *w, unsigned int what, const char *why)
+static void complain_of_map(struct jitmaps *js, struct watch *w, unsigned int what, const char *why)
 {
 	if (w->said & what)
 		return;
@@ -128,7 +128,7 @@ static void complain(struct jitmaps *js, struct watch *w, unsigned int what, con
 	if (js->complaint_lent)
 		buf_clear(&js->complaint);
 	js->complaint_lent = false;
-	if (js->complaint.n > COMPLAINT_MAX) /* nobody may ask for years */
+	if (js->complaint.n > COMPLAINT_MAX) /* the caller may not ask for years */
 		return;
 	buf_printf(&js->complaint, "%sperf map of process %d: %s", js->complaint.n ? "; " : "", (int)w->pid, why);
 }
@@ -151,7 +151,7 @@ static int64_t now_ns(clockid_t clock)
 	return t.tv_sec * (int64_t)SECOND + t.tv_nsec;
 }
 
-/* When the process began, as a file's time. The 22nd field; the 2nd may hold anything but ends in ')'. */
+/* Reads a process's start as a file time, from field 22; field 2 may be anything but ends in ')'. */
 static bool read_start(pid_t pid, int64_t *start)
 {
 	struct buf text = { 0 };
@@ -172,7 +172,7 @@ static bool read_start(pid_t pid, int64_t *start)
 
 /* --- finding the file ------------------------------------------------------------------------ */
 
-static void ask(struct jitmaps *js, struct watch *w, enum opener_want want)
+static void ask_for_map(struct jitmaps *js, struct watch *w, enum opener_want want)
 {
 	struct opener_question q = { .want = want, .id = js->questions + 1, .place = w->process_id, .pid = (uint32_t)w->pid,
 				     .nspid = (uint32_t)w->nspid };
@@ -187,7 +187,10 @@ static void ask(struct jitmaps *js, struct watch *w, enum opener_want want)
 		w->question = ++js->questions;
 }
 
-/* Written by this process, and not by one that has its pid since? Who is gone is known by what it was. */
+/*
+ * Returns true if this process wrote the file, and not a later one with its pid. uid and start are the
+ * process's; if it is gone, they are from the beginning of the watch.
+ */
 static bool is_of_its_time(const struct watch *w, uid_t uid, int64_t start, const struct opener_answer *a)
 {
 	int64_t other;
@@ -196,8 +199,8 @@ static bool is_of_its_time(const struct watch *w, uid_t uid, int64_t start, cons
 	       (start != w->start || !read_start(w->pid, &other) || other <= start + (int64_t)START_SLACK || a->written < other);
 }
 
-/* Is this the map of this process, not of another user's making and not one that had the pid before? */
-static bool believable(struct jitmaps *js, struct watch *w, const struct opener_answer *a)
+/* Returns true if the map is from this process, not from another user or an earlier process with its pid. */
+static bool is_believable(struct jitmaps *js, struct watch *w, const struct opener_answer *a)
 {
 	int64_t start;
 	pid_t nspid;
@@ -206,7 +209,7 @@ static bool believable(struct jitmaps *js, struct watch *w, const struct opener_
 	if (a->want == OPENER_LEFT_MAP || !inside_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
 		return w->is_known && is_of_its_time(w, w->uid, w->start, a);
 	if (a->uid != uid)
-		complain(js, w, SAID_OWNER, "it belongs to another user and is ignored");
+		complain_of_map(js, w, SAID_OWNER, "it belongs to another user and is ignored");
 	return a->uid == uid && a->written >= start - (int64_t)START_SLACK;
 }
 
@@ -218,11 +221,11 @@ static bool is_same(const struct source *s, const struct opener_answer *a)
 static bool has_room(struct jitmaps *js, struct watch *w, int fd)
 {
 	if (fd >= js->fd_max)
-		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
+		complain_of_map(js, w, SAID_OPEN, "too many open files (ulimit -n)");
 	return fd < js->fd_max;
 }
 
-/* True: its descriptor is kept. */
+/* Returns true if the descriptor is kept. */
 static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
 	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
@@ -236,11 +239,11 @@ static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_a
 		w->seen_size = -1;
 		return true;
 	}
-	if ((w->fd >= 0 && w->next >= 0) || !believable(js, w, a) || !has_room(js, w, a->fd))
+	if ((w->fd >= 0 && w->next >= 0) || !is_believable(js, w, a) || !has_room(js, w, a->fd))
 		return false;
 	if (w->fd >= 0) {
-		if (a->from) { /* it was asked for as if it were the other one */
-			ask(js, w, OPENER_PERF_MAP);
+		if (a->from) { /* this copy begins at the old file's offset */
+			ask_for_map(js, w, OPENER_PERF_MAP);
 			return false;
 		}
 		w->next = a->fd;
@@ -251,25 +254,25 @@ static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_a
 	w->of = of;
 	w->path_looked = now;
 	w->seen_size = -1;
-	js->grew = now; /* it is to be read soon */
+	js->grew = now; /* so that it is read soon */
 	return true;
 }
 
 static void take_none(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
 	if (a->said == OPENER_SILENT) {
-		complain(js, w, SAID_OPEN, "its file system does not answer");
+		complain_of_map(js, w, SAID_OPEN, "its file system does not answer");
 		w->gone = true;
 		return;
 	}
 	if (a->error == EMFILE || a->error == ENFILE)
-		complain(js, w, SAID_OPEN, "too many open files (ulimit -n)");
+		complain_of_map(js, w, SAID_OPEN, "too many open files (ulimit -n)");
 	else if (a->error && a->error != ENOENT && a->error != ESRCH)
-		complain(js, w, SAID_OPEN, strerror(a->error));
+		complain_of_map(js, w, SAID_OPEN, strerror(a->error));
 	if (a->error == ESRCH && !w->gone) {
 		w->gone = true;
 		if (w->fd < 0 && a->want == OPENER_PERF_MAP)
-			ask(js, w, OPENER_LEFT_MAP);
+			ask_for_map(js, w, OPENER_LEFT_MAP);
 	}
 	w->delay = w->delay == 0 ? FIRST_DELAY : w->delay * 2 < LAST_DELAY ? w->delay * 2 : LAST_DELAY;
 	w->next_try = now + w->delay;
@@ -277,7 +280,7 @@ static void take_none(struct jitmaps *js, struct watch *w, const struct opener_a
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void from_start(struct watch *w)
+static void rewind_map(struct watch *w)
 {
 	w->offset = 0;
 	w->tail_n = 0;
@@ -289,10 +292,10 @@ static void new_generation(struct watch *w)
 {
 	w->generation++;
 	w->known = 0;
-	from_start(w);
+	rewind_map(w);
 }
 
-static void advance(struct watch *w, const uint8_t *data, size_t n)
+static void advance_map(struct watch *w, const uint8_t *data, size_t n)
 {
 	size_t keep = n < TAIL ? n : TAIL;
 	size_t old = w->tail_n < TAIL - keep ? w->tail_n : TAIL - keep;
@@ -305,8 +308,8 @@ static void advance(struct watch *w, const uint8_t *data, size_t n)
 }
 
 /*
- * Reads and delivers one chunk. 1: go on; 0: there is no whole line at the moment. The bytes before
- * our place are read along: a file that was emptied and written anew beyond it shows by them.
+ * Reads and delivers one chunk. Returns 1 to continue, 0 if there is no whole line at the moment. It reads
+ * the bytes before our offset as well: they reveal a file that was truncated and rewritten beyond it.
  */
 static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, void *arg)
 {
@@ -331,7 +334,7 @@ static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, v
 		return 0;
 	if (!last) {
 		w->skipping = true;
-		advance(w, data, n);
+		advance_map(w, data, n);
 		return 1;
 	}
 	n = (size_t)(last + 1 - data);
@@ -342,11 +345,11 @@ static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, v
 		js->repeated += n;
 	if (from <= last)
 		chunk(arg, w->process_id, w->generation, from, (size_t)(last + 1 - from));
-	advance(w, data, n);
+	advance_map(w, data, n);
 	return 1;
 }
 
-/* Reads up to limit bytes of what is open. */
+/* Reads up to limit bytes of the open file. */
 static void read_on(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk, void *arg)
 {
 	uint64_t left = jitbudget_left(js->budget, w->of.owner, now), before = w->total, until = w->total + (limit < left ? limit : left);
@@ -358,23 +361,23 @@ static void read_on(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t 
 	jitbudget_take(js->budget, w->of.owner, w->total - before);
 	w->held = w->more && left < limit;
 	if (w->held) {
-		complain(js, w, SAID_BUDGET, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+		complain_of_map(js, w, SAID_BUDGET, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
 		w->more = false;
 	}
 	if (w->total >= JITMAP_PROCESS_MAX) {
-		complain(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
+		complain_of_map(js, w, SAID_SIZE, "over 256 MiB, the rest is left out");
 		w->full = true;
 		w->more = false;
 	}
 }
 
-/* Looks whether another file has come to the path; the one that is open is read to its end first. */
+/* Checks for another file at the path; the open one is read to its end first. */
 static void look_at_path(struct jitmaps *js, struct watch *w, uint64_t now)
 {
 	if (w->next >= 0 || w->gone || w->question)
 		return;
 	w->path_looked = now;
-	ask(js, w, OPENER_PERF_MAP);
+	ask_for_map(js, w, OPENER_PERF_MAP);
 }
 
 static void take_next(struct watch *w)
@@ -405,7 +408,7 @@ static bool has_changed(struct jitmaps *js, struct watch *w, uint64_t now)
 	return true;
 }
 
-/* One file of the process; true where another one waits behind it. */
+/* Reads the open file. Returns true if another file is now open in its place. */
 static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk,
 		      void *arg)
 {
@@ -420,7 +423,7 @@ static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_
 static void try_open(struct jitmaps *js, struct watch *w, uint64_t now)
 {
 	if (!w->gone && !w->question && now >= w->next_try)
-		ask(js, w, OPENER_PERF_MAP);
+		ask_for_map(js, w, OPENER_PERF_MAP);
 }
 
 static void poll_one(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
@@ -458,7 +461,7 @@ bool jitmaps_busy(const struct jitmaps *js, uint64_t now)
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-static struct watch *find(struct jitmaps *js, uint64_t process_id)
+static struct watch *find_watch(struct jitmaps *js, uint64_t process_id)
 {
 	uint32_t i;
 
@@ -467,7 +470,7 @@ static struct watch *find(struct jitmaps *js, uint64_t process_id)
 
 bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid)
 {
-	struct watch *w = find(js, process_id);
+	struct watch *w = find_watch(js, process_id);
 	pid_t own = 0;
 
 	if (w) {
@@ -489,7 +492,7 @@ bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nsp
 
 void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
 {
-	struct watch *w = find(js, process_id), *last;
+	struct watch *w = find_watch(js, process_id), *last;
 
 	if (!w)
 		return;
@@ -499,13 +502,13 @@ void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
 	if (w == last)
 		return;
 	*w = *last;
-	/* Cannot fail: the key is there, and its place stays. */
+	/* Cannot fail: the key exists and keeps its slot. */
 	idmap_set(&js->index, w->process_id, (uint32_t)(w - js->items));
 }
 
 void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t now)
 {
-	struct watch *w = find(js, a->place);
+	struct watch *w = find_watch(js, a->place);
 	bool again = w && w->again, taken = false;
 
 	if (w && w->question == a->id) {
@@ -516,26 +519,26 @@ void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t 
 		else
 			take_none(js, w, a, now);
 		if (again && !w->question && !w->gone)
-			ask(js, w, OPENER_PERF_MAP);
+			ask_for_map(js, w, OPENER_PERF_MAP);
 	}
 	if (a->fd >= 0 && !taken)
 		close(a->fd);
 }
 
-/* A map that was not there before may be by now, whenever it was looked for last. */
+/* Looks again at once, whenever the last attempt was: a map may have appeared since. */
 static void look_last(struct jitmaps *js, struct watch *w)
 {
 	if (w->full || w->resting || w->next >= 0)
 		return;
 	if (!w->gone)
-		ask(js, w, OPENER_PERF_MAP);
+		ask_for_map(js, w, OPENER_PERF_MAP);
 	else if (w->fd < 0)
-		ask(js, w, OPENER_LEFT_MAP);
+		ask_for_map(js, w, OPENER_LEFT_MAP);
 }
 
 void jitmaps_exited(struct jitmaps *js, uint64_t process_id)
 {
-	struct watch *w = find(js, process_id);
+	struct watch *w = find_watch(js, process_id);
 
 	if (w)
 		look_last(js, w);
@@ -556,7 +559,7 @@ size_t jitmaps_asked(const struct jitmaps *js)
 	return n;
 }
 
-/* All that is left of a map. */
+/* Reads the rest of a map. */
 static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	struct stat st;
@@ -572,7 +575,7 @@ static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_
 
 void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
 {
-	struct watch *w = find(js, process_id);
+	struct watch *w = find_watch(js, process_id);
 
 	if (w)
 		read_last(js, w, now, chunk, arg);
@@ -599,7 +602,7 @@ void jitmaps_restart(struct jitmaps *js)
 			w->known = w->offset;
 		w->total = 0;
 		w->full = false;
-		from_start(w);
+		rewind_map(w);
 	}
 	js->repeated = 0;
 }
