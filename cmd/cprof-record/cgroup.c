@@ -491,7 +491,7 @@ char *cgroup_cpu_stat(const char *path, struct buf *error)
 	return name;
 }
 
-/* The result of a search: the path of the first matching group, and the number of containers. */
+/* The result of a search: the path of the first container's outermost group, and the number of containers. */
 struct found {
 	struct slice wanted;
 	struct buf path, id;

@@ -126,7 +126,7 @@ static const struct dither_epoch *find_epoch(const struct dither_cpu *c, uint64_
 static uint64_t stands_for(const struct dither_cpu *c, uint64_t time, uint64_t gap, uint64_t *nominal)
 {
 	const struct dither_epoch *before, *e = find_epoch(c, time, &before);
-	uint64_t left = 0; /* part of the old period that had passed at the change */
+	uint64_t left = 0; /* time from the previous tick to the change, less whole periods */
 
 	*nominal = e->nominal;
 	if (gap && before && time - gap < e->since)

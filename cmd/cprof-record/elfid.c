@@ -9,7 +9,7 @@
 
 enum {
 	HEADERS_MAX = 65536, /* program headers looked at */
-	SECTIONS_MAX = 512,  /* section headers looked at: a note that no segment has is near the start */
+	SECTIONS_MAX = 512,  /* section headers looked at: a note outside of segments is near the start */
 	NOTES_MAX = 256,     /* notes looked at, in all segments together */
 	NOTE_HEADER = 12,    /* name size, descriptor size, type */
 	OWNER_MAX = 4,       /* "GNU\0", "Go\0\0" */

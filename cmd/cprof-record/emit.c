@@ -83,7 +83,7 @@ static void put_waits(struct emit *e)
 		emit_record(e, (struct record){ .type = RECORD_EVENT, .event = { EVENT_WAITS + i, slice_of(names[i]), slice_of("ns"), 0, 0 } });
 }
 
-/* Events are counted in events. Samples of a hardware counter have weights, unless a period was given. */
+/* The unit is "events". A hardware counter's samples have weights of their own, unless a period was given. */
 static void put_others(struct emit *e)
 {
 	for (size_t i = 0; i < e->options->n_events; i++) {

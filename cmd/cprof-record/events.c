@@ -84,7 +84,7 @@ static bool read_id(const char *root, const struct event *e, struct buf *id)
 	return good;
 }
 
-/* Returns true for an event made at run time (kprobe, uprobe): its name is not that of kernel code. */
+/* Returns true for an event made at run time (kprobe, uprobe): its name tells nothing about kernel code. */
 static bool is_made(const char *root, const struct event *e)
 {
 	struct buf path = { 0 }, made = { 0 };
