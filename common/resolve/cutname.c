@@ -2,7 +2,7 @@
 
 #include <ctype.h>
 
-/* Takes parameters, and on request template arguments, out of a demangled name. */
+/* State while parameters and, on request, template arguments are cut out of a demangled name. */
 struct cutter {
 	const char *p, *end;
 	struct buf *out;
@@ -23,7 +23,10 @@ static void copy(struct cutter *c, size_t n)
 	c->p += n;
 }
 
-/* Behind the bracket that closes the one at p. Inside round brackets a lone '<' or '>' is a comparison. */
+/*
+ * Returns the position after the bracket that closes the one at p. A lone '<' or '>' inside round brackets is
+ * a comparison.
+ */
 static const char *behind_group(const struct cutter *c)
 {
 	char open[256];
@@ -62,7 +65,10 @@ static const char *behind_group(const struct cutter *c)
 	return c->end;
 }
 
-/* "operator" and the signs that are its name; or a type's name, which then is cut like any other. */
+/*
+ * Copies "operator" and the signs after it, which are part of the name. A type after it is cut like any other
+ * text.
+ */
 static bool cut_operator(struct cutter *c)
 {
 	static const char *const signs[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=",
@@ -82,7 +88,7 @@ static bool cut_operator(struct cutter *c)
 	return true;
 }
 
-/* In Rust "<T as Trait>" and "<impl Trait for T>" are no arguments but what the path begins with. */
+/* In Rust, "<T as Trait>" and "<impl Trait for T>" are not arguments: the path begins with them. */
 static bool is_rust_self(const struct cutter *c, const char *behind)
 {
 	if (c->language != LANGUAGE_RUST)
@@ -98,7 +104,7 @@ static void cut_angle(struct cutter *c)
 	const char *behind = behind_group(c);
 
 	if (is_rust_self(c, behind)) {
-		copy(c, 1); /* what is inside is cut on its own; its '>' is copied */
+		copy(c, 1); /* the content is cut on its own; its '>' is copied */
 		return;
 	}
 	if (!c->cut_templates) {
@@ -131,7 +137,7 @@ static void cut_round(struct cutter *c)
 	for (size_t i = 0; i < sizeof(qualifiers) / sizeof(qualifiers[0]); i++) {
 		if (at_text(c, qualifiers[i])) {
 			c->p += strlen(qualifiers[i]);
-			i = SIZE_MAX; /* once more from the first */
+			i = SIZE_MAX; /* start again with the first */
 		}
 	}
 }
@@ -143,7 +149,7 @@ void cut_name(struct buf *out, struct slice name, enum language language, bool c
 
 	buf_reserve(&cleaned, name.n);
 	while (c.p < c.end) {
-		size_t plain = 0; /* what nothing can begin with that is looked for: most of the name */
+		size_t plain = 0; /* bytes at which no bracket or operator begins: most of the name */
 
 		while (c.p + plain < c.end && c.p[plain] != '<' && c.p[plain] != '(' && c.p[plain] != 'o')
 			plain++;
@@ -163,7 +169,9 @@ void cut_name(struct buf *out, struct slice name, enum language language, bool c
 	buf_release(&cleaned);
 }
 
-/* The suffix again, as far as it means the same in the next build. */
+/*
+ * DEMANGLE_TEMPLATES keeps only suffixes that mean the same in the next build; DEMANGLE_FULL all but ".llvm".
+ */
 void cut_suffix(struct buf *out, struct slice suffix, enum demangle_mode mode)
 {
 	static const char *const stable[] = { ".cold", ".part", ".isra", ".constprop" };

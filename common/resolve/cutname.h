@@ -1,5 +1,5 @@
 /*
- * Parameters, and on request template arguments, taken out of a demangled name.
+ * Cuts parameters and, on request, template arguments out of a demangled name.
  *
  *	cut_name(&out, slice_of("ns::map<int>::get(int) const"), LANGUAGE_CXX, true);	// "ns::map::get"
  */
@@ -10,9 +10,9 @@
 
 enum language { LANGUAGE_CXX, LANGUAGE_RUST, LANGUAGE_D };
 
-/* All append to out and never fail but for memory (out->failed). */
+/* Both append to out, and fail only if out of memory (out->failed). */
 void cut_name(struct buf *out, struct slice name, enum language language, bool cut_templates);
-/* The suffixes of a clone, ".isra.0.cold", as far as they belong to a name in this mode. */
+/* Appends the clone suffixes (".isra.0.cold") that this mode shows. */
 void cut_suffix(struct buf *out, struct slice suffix, enum demangle_mode mode);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct debuginfod_client client;
 typedef int find_call(client *c, const unsigned char *build_id, int length, char **path);
 typedef int progress_call(client *c, long a, long b);
 
-/* The library's, the same for all. */
+/* A function of the library: the same for all objects. */
 static void *(*get_user_data)(client *c);
 
 struct debuginfod {
@@ -22,11 +22,11 @@ struct debuginfod {
 	find_call *find[2]; /* by enum debuginfod_what */
 	void (*end)(client *c);
 	void (*set_user_data)(client *c, void *data);
-	struct intern missing[2]; /* what was asked for and not found */
+	struct intern missing[2]; /* build IDs of requests that found nothing */
 	struct debuginfod_counts counts;
-	unsigned int in_row; /* failures with no answer in between */
-	/* Of the question that is being asked. */
-	time_t last; /* when something came */
+	unsigned int in_row; /* consecutive failures */
+	/* State of the current request. */
+	time_t last; /* when data last arrived */
 	long bytes, timeout;
 	bool stopped;
 };
@@ -54,9 +54,9 @@ static time_t now(void)
 }
 
 /*
- * Called about once a second. Before a server answers, a counts the calls and b is 0; then they are
- * bytes. The library's own limit is for slow transfers: it lets a connection that is never
- * accepted take minutes.
+ * The library calls this about once a second. Before a server answers, a counts the calls and b is 0;
+ * afterwards both are bytes. The library's own limit is for slow transfers: a connection that is never
+ * accepted may take it minutes.
  */
 static int progress(client *c, long a, long b)
 {
@@ -72,7 +72,7 @@ static int progress(client *c, long a, long b)
 	return d->stopped;
 }
 
-static int ask(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, char **path)
+static int request_file(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, char **path)
 {
 	d->last = now();
 	d->bytes = 0;
@@ -80,25 +80,26 @@ static int ask(struct debuginfod *d, enum debuginfod_what what, struct slice bui
 	return d->find[what](d->client, build_id.p, (int)build_id.n, path);
 }
 
-static bool load(struct debuginfod *d, const char *name, void *function)
+static bool load_function(struct debuginfod *d, const char *name, void *function)
 {
 	void *address = dlsym(d->library, name);
 
-	memcpy(function, &address, sizeof(address)); /* C has no cast from an object to a function */
+	/* C has no cast to a function pointer */
+	memcpy(function, &address, sizeof(address));
 	return address != NULL;
 }
 
-static bool load_all(struct debuginfod *d)
+static bool load_functions(struct debuginfod *d)
 {
 	client *(*begin)(void);
 	void (*set_progress)(client *c, progress_call *call);
 
-	if (!load(d, "debuginfod_begin", &begin) || !load(d, "debuginfod_end", &d->end) ||
-	    !load(d, "debuginfod_find_debuginfo", &d->find[DEBUGINFOD_DEBUG]) ||
-	    !load(d, "debuginfod_find_executable", &d->find[DEBUGINFOD_EXECUTABLE]) ||
-	    !load(d, "debuginfod_set_progressfn", &set_progress) ||
-	    !load(d, "debuginfod_set_user_data", &d->set_user_data) ||
-	    !load(d, "debuginfod_get_user_data", &get_user_data))
+	if (!load_function(d, "debuginfod_begin", &begin) || !load_function(d, "debuginfod_end", &d->end) ||
+	    !load_function(d, "debuginfod_find_debuginfo", &d->find[DEBUGINFOD_DEBUG]) ||
+	    !load_function(d, "debuginfod_find_executable", &d->find[DEBUGINFOD_EXECUTABLE]) ||
+	    !load_function(d, "debuginfod_set_progressfn", &set_progress) ||
+	    !load_function(d, "debuginfod_set_user_data", &d->set_user_data) ||
+	    !load_function(d, "debuginfod_get_user_data", &get_user_data))
 		return false;
 	d->client = begin();
 	if (!d->client)
@@ -108,7 +109,10 @@ static bool load_all(struct debuginfod *d)
 	return true;
 }
 
-/* A static program can load a library only if it is of the very same libc. Returns NULL and why. */
+/*
+ * Returns NULL and sets error if the library is not available. A static program can load it only with the
+ * very same libc.
+ */
 static void *open_library(struct buf *error)
 {
 #ifdef CPROF_STATIC
@@ -135,7 +139,7 @@ struct debuginfod *debuginfod_new(struct buf *error)
 	intern_init(&d->missing[DEBUGINFOD_EXECUTABLE]);
 	d->timeout = timeout_of(getenv("DEBUGINFOD_TIMEOUT"));
 	d->library = open_library(error);
-	if (!d->library || !load_all(d)) {
+	if (!d->library || !load_functions(d)) {
 		if (d->library)
 			buf_text(error, "libdebuginfod.so.1 is of no use");
 		debuginfod_free(d);
@@ -150,13 +154,19 @@ void debuginfod_free(struct debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
-	/* The library stays: what it loaded keeps threads' and other state until the process ends. */
+	/*
+	 * The library stays loaded: what it brought along keeps thread and other state until the process
+	 * ends.
+	 */
 	intern_release(&d->missing[DEBUGINFOD_DEBUG]);
 	intern_release(&d->missing[DEBUGINFOD_EXECUTABLE]);
 	free(d);
 }
 
-/* A server that says no has answered. From 0.192 on the library itself ends a wait that is too long, with ETIME. */
+/*
+ * ENOENT is an answer: no server has the file. Since 0.192 the library itself ends a wait that is too long,
+ * with ETIME.
+ */
 static void note_failure(struct debuginfod *d, int error)
 {
 	bool late = d->stopped || error == ETIME;
@@ -181,10 +191,10 @@ int debuginfod_find(struct debuginfod *d, enum debuginfod_what what, struct slic
 	    intern_find(&d->missing[what], build_id, &id))
 		return -1;
 	d->counts.asked++;
-	fd = ask(d, what, build_id, &where);
+	fd = request_file(d, what, build_id, &where);
 	if (fd < 0) {
 		note_failure(d, -fd);
-		intern_add(&d->missing[what], build_id, &id); /* without memory it is asked for again */
+		intern_add(&d->missing[what], build_id, &id); /* if out of memory, the next call asks again */
 	} else {
 		d->in_row = 0;
 		d->counts.found++;

@@ -1,6 +1,6 @@
 /*
- * Files by build ID from debuginfod servers, by libdebuginfod where it is installed: it is loaded when
- * it is asked for, and nothing is linked with it.
+ * Fetches files by build ID from debuginfod servers, using libdebuginfod if it is installed. The library is
+ * loaded at the first use; nothing links with it.
  *
  *	struct buf error = { 0 };
  *	struct debuginfod *d = debuginfod_new(&error);	// NULL: error says why
@@ -8,9 +8,9 @@
  *	fd = debuginfod_find(d, DEBUGINFOD_DEBUG, build_id, &path);
  *	debuginfod_free(d);
  *
- * The servers are those of $DEBUGINFOD_URLS; what they give is kept in libdebuginfod's cache. What they do
- * not have is asked once. A server that is silent for $DEBUGINFOD_TIMEOUT seconds (20 where that is not
- * set) is not asked again, nor is one that cannot be reached a few times.
+ * The servers are those of $DEBUGINFOD_URLS, and libdebuginfod's cache keeps the files. A file that the
+ * servers do not have is requested only once. After a server was silent for $DEBUGINFOD_TIMEOUT seconds (20
+ * if unset), or after three failures in a row, no more requests are made.
  */
 #ifndef CPROF_RESOLVE_DEBUGINFOD_H
 #define CPROF_RESOLVE_DEBUGINFOD_H
@@ -20,18 +20,21 @@
 enum debuginfod_what { DEBUGINFOD_DEBUG = 0, DEBUGINFOD_EXECUTABLE = 1 };
 
 struct debuginfod_counts {
-	uint64_t asked, found, failed; /* failed: there was no answer */
-	bool given_up;                 /* the rest was not asked for */
+	uint64_t asked, found, failed; /* failed: without an answer */
+	bool given_up;                 /* no more requests are made */
 	const char *error;             /* of the first failure; lent */
 };
 
 struct debuginfod;
 
-/* True: $DEBUGINFOD_URLS names a server. */
+/* Returns true if $DEBUGINFOD_URLS names a server. */
 bool debuginfod_configured(void);
 struct debuginfod *debuginfod_new(struct buf *error);
 void debuginfod_free(struct debuginfod *d);
-/* A descriptor of the file, and its path in the cache; or -1. */
+/*
+ * Returns a descriptor of the file and sets path to its path in the cache; returns -1 if the file is not
+ * available.
+ */
 int debuginfod_find(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, struct buf *path);
 struct debuginfod_counts debuginfod_counts(const struct debuginfod *d);
 

@@ -10,42 +10,42 @@
 #if __has_include(<libiberty/demangle.h>)
 #include <libiberty/demangle.h>
 #else
-#include <demangle.h> /* of Fedora's binutils-devel */
+#include <demangle.h> /* Fedora's binutils-devel */
 #endif
 #include <setjmp.h>
 
-/* What a demangler says, until it says too much. */
+/* Collects a demangler's output, up to a limit. */
 struct sink {
 	char text[DEMANGLE_OUT_MAX];
 	size_t n;
 	jmp_buf enough;
 };
 
-/* libiberty's printers have no way to stop them but to leave; all their state is on the stack. */
-static void collect(const char *piece, size_t n, void *opaque)
+/* libiberty's printers cannot be stopped, only left with longjmp; all their state is on the stack. */
+static void collect_piece(const char *piece, size_t n, void *opaque)
 {
 	struct sink *s = opaque;
 
 	if (n > sizeof(s->text) - s->n)
 		longjmp(s->enough, 1);
-	if (n) /* without bytes there may be no piece */
+	if (n) /* piece may be NULL if n is 0 */
 		memcpy(s->text + s->n, piece, n);
 	s->n += n;
 }
 
 typedef int demangler(const char *mangled, int options, demangle_callbackref callback, void *opaque);
 
-static bool run(demangler *d, const char *mangled, int options, struct sink *s)
+static bool run_demangler(demangler *d, const char *mangled, int options, struct sink *s)
 {
 	s->n = 0;
 	if (setjmp(s->enough))
 		return false;
-	return d(mangled, options, collect, s) && s->n > 0;
+	return d(mangled, options, collect_piece, s) && s->n > 0;
 }
 
 /*
- * How long the name becomes at most: in D a "Q" and a number in base 26 repeat what stands that far
- * back, a type or an identifier, so lengths can double at each.
+ * Returns true if the name stays short. In D a "Q" and a number in base 26 repeat a type or an identifier
+ * from that far back, so the length can double with each.
  */
 static bool d_is_short(const char *mangled, size_t n)
 {
@@ -87,12 +87,12 @@ static bool run_d(const char *mangled, size_t n, struct sink *s)
 	return good;
 }
 
-/* Length of the mangled name without the suffixes that compilers add to clones: ".cold", ".llvm.123". */
+/* Returns the length of the name without the suffixes that compilers add to clones: ".cold", ".llvm.123". */
 static size_t without_suffix(struct slice name)
 {
 	const uint8_t *dot = memchr(name.p, '.', name.n);
 
-	/* Rust's legacy scheme writes "::" as "..", and such a name ends with E before any suffix. */
+	/* Rust's legacy scheme writes "::" as "..", and its names end with E before any suffix. */
 	for (; dot; dot = memchr(dot + 1, '.', name.n - (size_t)(dot + 1 - name.p))) {
 		size_t left = name.n - (size_t)(dot - name.p);
 
@@ -102,15 +102,15 @@ static size_t without_suffix(struct slice name)
 	return name.n;
 }
 
-/* Rust's legacy names are C++'s with a last part of "h" and 16 hexadecimal digits. */
+/* Rust's legacy names are C++ names whose last part is "h" and 16 hexadecimal digits. */
 static bool has_rust_hash(const char *mangled, size_t n)
 {
 	return n > 20 && mangled[n - 1] == 'E' && memcmp(mangled + n - 20, "17h", 3) == 0;
 }
 
 /*
- * Three of four C++ names are identifiers one inside another and nothing else, and need no parser. What may be anything
- * more is left to libiberty, and so is what it may refuse: both come to the same (tests/demangle-plain.c).
+ * Three of four C++ names consist only of nested identifiers and need no parser. Anything else, and anything
+ * that libiberty may refuse, goes to libiberty; the two give the same names (tests/demangle-plain.c).
  */
 enum { PLAIN_MAX = 512 };
 
@@ -126,7 +126,7 @@ static bool take_identifier(struct cursor *c, struct slice *id)
 	return n > 0 && cursor_bytes(c, n, id);
 }
 
-/* What g++ names a namespace without a name. */
+/* g++'s name for an anonymous namespace. */
 static bool is_anonymous(struct slice id)
 {
 	return id.n >= 10 && memcmp(id.p, "_GLOBAL_", 8) == 0 && strchr("._$", id.p[8]) && id.p[9] == 'N';
@@ -140,7 +140,7 @@ static void add_identifier(struct buf *out, struct slice id)
 		buf_bytes(out, id.p, id.n);
 }
 
-/* The end of a nested name: "E", with the mark of a constructor or destructor before it, which repeats the class's. */
+/* Reads the end of a nested name: "E", after an optional mark of a constructor or destructor. */
 static bool end_nested(struct buf *out, struct cursor *c, struct slice id)
 {
 	if (cursor_left(c) && *c->p == 'E')
@@ -153,7 +153,10 @@ static bool end_nested(struct buf *out, struct cursor *c, struct slice id)
 	return true;
 }
 
-/* "_ZNK3foo3barEi", "_Z3bazv": what follows says the parameters. A member's qualifiers are no part of its name. */
+/*
+ * Demangles "_ZNK3foo3barEi" or "_Z3bazv" up to its parameters. A member function's qualifiers are not part
+ * of its name.
+ */
 static bool append_plain(struct buf *out, struct slice mangled)
 {
 	struct cursor c = cursor_over(mangled.p, mangled.n);
@@ -174,28 +177,29 @@ static bool append_plain(struct buf *out, struct slice mangled)
 	}
 	if (good && nested)
 		return end_nested(out, &c, id);
-	return good && !(cursor_left(&c) && (*c.p == 'I' || *c.p == 'B')); /* arguments; a tag of the ABI */
+	/* template arguments; an ABI tag */
+	return good && !(cursor_left(&c) && (*c.p == 'I' || *c.p == 'B'));
 }
 
-static bool translate(const char *mangled, size_t n, enum demangle_mode mode, struct sink *s,
-		      enum language *language)
+static bool demangle_by_scheme(const char *mangled, size_t n, enum demangle_mode mode, struct sink *s,
+			       enum language *language)
 {
 	int options = mode == DEMANGLE_FULL ? DMGL_PARAMS | DMGL_ANSI : DMGL_NO_OPTS;
 
 	*language = LANGUAGE_RUST;
 	if (mangled[1] == 'R')
-		return run(rust_demangle_callback, mangled, options, s);
+		return run_demangler(rust_demangle_callback, mangled, options, s);
 	*language = LANGUAGE_D;
 	if (mangled[1] == 'D')
 		return run_d(mangled, n, s);
 	*language = LANGUAGE_RUST;
-	if (has_rust_hash(mangled, n) && run(rust_demangle_callback, mangled, options, s))
+	if (has_rust_hash(mangled, n) && run_demangler(rust_demangle_callback, mangled, options, s))
 		return true;
 	*language = LANGUAGE_CXX;
-	return run(cplus_demangle_v3_callback, mangled, options, s);
+	return run_demangler(cplus_demangle_v3_callback, mangled, options, s);
 }
 
-/* What is mangled may be Rust's too; then libiberty has to say whose. */
+/* Tries the plain form first. A name that may be Rust's needs libiberty to decide. */
 static bool try_plain(struct buf *out, struct slice core, enum demangle_mode mode)
 {
 	size_t before = out->n;
@@ -216,7 +220,7 @@ static bool try_parse(struct buf *out, struct slice core, enum demangle_mode mod
 
 	memcpy(mangled, core.p, core.n);
 	mangled[core.n] = '\0';
-	if (!translate(mangled, core.n, mode, &s, &language))
+	if (!demangle_by_scheme(mangled, core.n, mode, &s, &language))
 		return false;
 	if (mode == DEMANGLE_FULL)
 		buf_bytes(out, s.text, s.n);
@@ -243,7 +247,7 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 	} else if (!strchr("ZRD", name.p[1]) || name.p[1] == '\0') {
 		return false;
 	}
-	/* Names of D may hold dots. */
+	/* D names may hold dots. */
 	if (core.p[1] != 'D' || !try_parse(out, core, mode)) {
 		core.n = without_suffix(core);
 		if (!try_plain(out, core, mode) && !try_parse(out, core, mode))
@@ -256,7 +260,7 @@ static bool try_demangle(struct buf *out, struct slice name, enum demangle_mode 
 	return true;
 }
 
-/* "f<int>", and neither "operator<" nor a lambda's "<lambda(int)>". */
+/* "f<int>", but not "operator<" or a lambda's "<lambda(int)>". */
 static bool has_arguments(struct slice name)
 {
 	return name.n > 2 && name.n < DEMANGLE_OUT_MAX && name.p[0] != '<' && name.p[name.n - 1] == '>' &&
@@ -271,7 +275,10 @@ void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
 		buf_bytes(out, name.p, name.n);
 }
 
-/* "math__vectors__norm__2", which C may have, too; without "_ada_" only where the caller knows that it is Ada. */
+/*
+ * Demangles "math__vectors__norm__2". C may have such names, too, so other than "_ada_" needs a file with
+ * Ada.
+ */
 static bool try_ada(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	char mangled[DEMANGLE_IN_MAX + 1];
@@ -285,7 +292,7 @@ static bool try_ada(struct buf *out, struct slice name, enum demangle_mode mode)
 		return false;
 	memcpy(mangled, core.p, core.n);
 	mangled[core.n] = '\0';
-	text = ada_demangle(mangled, 0); /* "<x>" if it is none */
+	text = ada_demangle(mangled, 0); /* "<x>" if it is not Ada */
 	good = text && text[0] && text[0] != '<' && strlen(text) <= DEMANGLE_OUT_MAX;
 	if (good) {
 		buf_text(out, text);
@@ -310,7 +317,7 @@ bool demangle_ada(struct buf *out, struct slice name, enum demangle_mode mode)
 	return mode != DEMANGLE_NONE && demangle_may_be_ada(name) && try_ada(out, name, mode);
 }
 
-/* A library's main procedure, as gnatbind names it. */
+/* Demangles a library's main procedure, as gnatbind names it. */
 static bool try_ada_main(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	return name.n > 5 && memcmp(name.p, "_ada_", 5) == 0 && try_ada(out, name, mode);

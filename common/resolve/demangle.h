@@ -1,13 +1,13 @@
 /*
- * Names as their authors wrote them: C++, Rust (legacy and v0), D and Ada, by libiberty; Fortran, OCaml and Haskell
- * (languages.h).
+ * Demangles names: C++, Rust (legacy and v0), D and Ada with libiberty; Fortran, OCaml and Haskell with
+ * languages.h.
  *
  *	struct buf out = { 0 };
  *
- *	demangle(&out, symbol, DEMANGLE_SIMPLIFIED);	// what is not mangled comes out as it went in
+ *	demangle(&out, symbol, DEMANGLE_SIMPLIFIED);	// a name that is not mangled is copied unchanged
  *
- * Bounded: a name of more than DEMANGLE_IN_MAX bytes, or one that would become longer than
- * DEMANGLE_OUT_MAX, stays mangled. A few bytes can describe gigabytes.
+ * Output is bounded, because a few bytes can describe gigabytes: a name longer than DEMANGLE_IN_MAX bytes, or
+ * one that would exceed DEMANGLE_OUT_MAX bytes, stays mangled.
  */
 #ifndef CPROF_RESOLVE_DEMANGLE_H
 #define CPROF_RESOLVE_DEMANGLE_H
@@ -23,27 +23,28 @@ enum demangle_mode {
 	DEMANGLE_FULL = 3,       /* "ns::map<int, long>::insert(int const&) const [clone .constprop.3]" */
 };
 
-/* False where this build cannot demangle. */
+/* Returns false if this build has no libiberty. */
 bool demangle_possible(void);
 /*
- * Names of Ada, "math__vectors__norm__2", look as names in C may. The first says whether this could be one, so that the
- * caller can find out whether the file has Ada at all; the second appends it, or is false and leaves out as it was.
+ * Ada names ("math__vectors__norm__2") look like names in C. demangle_may_be_ada says whether this could be
+ * one, so that the caller can check whether the file has Ada at all. demangle_ada appends the demangled name,
+ * or returns false and leaves out unchanged.
  */
 bool demangle_may_be_ada(struct slice name);
 bool demangle_ada(struct buf *out, struct slice name, enum demangle_mode mode);
-/* Appends the name to out. Never fails but for memory (out->failed). */
+/* Appends the name to out, demangled if it is mangled. Fails only if out of memory (out->failed). */
 void demangle(struct buf *out, struct slice name, enum demangle_mode mode);
 /*
- * The same of a name that debug information gives, where a C++ function has no mangled one: it has no parameters and
- * no namespaces, but template arguments.
+ * Like demangle, for a name from debug information that has no mangled form (C++): such a name has template
+ * arguments, but no parameters or namespaces.
  */
 void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode);
 /*
- * The same of a name that another tool has demangled, or has not. Only a name whose form says that it is C++ or Rust is
- * changed: Go, OCaml, D and Crystal have brackets in names, too.
+ * Like demangle, for a name that another tool may have demangled already. Changes it only if its form is
+ * clearly C++ or Rust: Go, OCaml, D and Crystal have brackets in names, too.
  */
 void demangle_given(struct buf *out, struct slice name, enum demangle_mode mode);
-/* "none" ... "full"; false for any other text. */
+/* Parses "none", "simplified", "templates" or "full"; returns false for any other text. */
 bool demangle_mode_parse(const char *text, enum demangle_mode *mode);
 
 #endif

@@ -8,7 +8,7 @@
 
 static const char deleted[] = " (deleted)";
 
-/* Directories to look in where none was given: of the host, or of the tree. */
+/* The default debug directories: on the host, and in a --symfs tree. */
 static const char *const default_dirs[] = { "/usr/lib/debug" };
 static const char *const symfs_dirs[] = { "/usr/lib/debug", "" };
 
@@ -39,7 +39,7 @@ static int open_plain(struct buf *path)
 	return path->failed ? -1 : foreign_open(AT_FDCWD, p);
 }
 
-/* A path of this machine. opened becomes it. */
+/* Opens a path of this machine and copies it to opened. */
 static int open_here(const char *path, struct buf *opened)
 {
 	buf_clear(opened);
@@ -53,7 +53,10 @@ static enum source_status status_of_errno(void)
 	       errno == ENOEXEC			 ? SOURCE_NOT_ELF : SOURCE_NO_FILE;
 }
 
-/* elf_open, which takes the descriptor over; a file that is refused is noted. Without memory for that nobody hears of it. */
+/*
+ * Calls elf_open, which takes over the descriptor, and notes a file that was refused. If out of memory the
+ * note is dropped.
+ */
 static enum elf_opened open_elf(struct finder *f, int fd, const struct buf *path, struct elf_file **file)
 {
 	enum elf_opened opened = elf_open(fd, file);
@@ -77,10 +80,10 @@ static enum source_status status_of(enum elf_opened opened)
 }
 
 /*
- * Of two reasons the one that must be known first: with other rights there might be names after all; that there
- * is another file; that this is no file for us; that there is none.
+ * Ranks the reasons; the highest is reported: missing rights (there might be names), another file in its
+ * place, a file that is unusable, no file.
  */
-static unsigned int weight(enum source_status status)
+static unsigned int weigh_status(enum source_status status)
 {
 	switch (status) {
 	case SOURCE_OK:
@@ -100,7 +103,7 @@ static unsigned int weight(enum source_status status)
 
 enum source_status finder_worse(enum source_status a, enum source_status b)
 {
-	return weight(a) >= weight(b) ? a : b;
+	return weigh_status(a) >= weigh_status(b) ? a : b;
 }
 
 bool finder_may_retry(const struct module_identity *is, enum source_status status)
@@ -115,23 +118,23 @@ bool finder_may_retry(const struct module_identity *is, enum source_status statu
 	return state == PROCROOT_OWN || state == PROCROOT_FOREIGN;
 }
 
-/* A module's file that is being looked for: one attempt after the other, until one is right. */
+/* The search for a module's file: one attempt after the other until one is right. */
 struct search {
 	struct finder *f;
 	const struct module_identity *is;
 	struct elf_file *file;
 	enum source_status status;
 	bool by_path;
-	struct buf tried, *opened; /* by this attempt; by the one of the status */
+	struct buf tried, *opened; /* the path of this attempt; the path that goes with status */
 	struct buf name;           /* the recorded path */
 };
 
-/* How sure it must be that a file without a build ID is the one. */
+/* The proof that a file without a build ID needs to be accepted. */
 enum proof {
-	PROOF_NONE,  /* it may be any: a tree */
-	PROOF_DOUBT, /* not seen to be another */
+	PROOF_NONE,  /* any file will do: in a tree */
+	PROOF_DOUBT, /* anything not known to be another file */
 	PROOF_SAME,
-	PROOF_MAPPED, /* it is known to be the one that is mapped */
+	PROOF_MAPPED, /* it is known to be the mapped file */
 };
 
 static enum source_status check_identity(struct search *s, int fd, enum proof proof)
@@ -143,8 +146,8 @@ static enum source_status check_identity(struct search *s, int fd, enum proof pr
 			       (identity == IDENTITY_UNKNOWN && proof > PROOF_DOUBT) ? SOURCE_CHANGED : SOURCE_OK;
 }
 
-/* Takes the descriptor over; SOURCE_OK: the file is the right one, and s->file. */
-static enum source_status check(struct search *s, int fd, enum proof proof)
+/* Takes over the descriptor. SOURCE_OK: the file is the right one, and is s->file now. */
+static enum source_status check_file(struct search *s, int fd, enum proof proof)
 {
 	enum source_status status = SOURCE_OK;
 
@@ -166,10 +169,10 @@ static enum source_status check(struct search *s, int fd, enum proof proof)
 	return status;
 }
 
-/* Of reasons that weigh the same the last one is told. */
-static void note(struct search *s, enum source_status status)
+/* Keeps the more important reason; of two equal ones the later. */
+static void note_status(struct search *s, enum source_status status)
 {
-	if (weight(status) < weight(s->status))
+	if (weigh_status(status) < weigh_status(s->status))
 		return;
 	s->status = status;
 	buf_clear(s->opened);
@@ -177,7 +180,7 @@ static void note(struct search *s, enum source_status status)
 	s->opened->failed |= s->tried.failed;
 }
 
-/* The path in one place: in a tree, in a process's root, or here. */
+/* Tries the path in one place: in a process's root, in the tree, or here. */
 static enum source_status try_name(struct search *s, const struct procroot *root, enum proof proof)
 {
 	const char *path = buf_cstr(&s->name);
@@ -189,7 +192,7 @@ static enum source_status try_name(struct search *s, const struct procroot *root
 		fd = procroot_open_below(s->f->tree, s->f->symfs, path, &s->tried);
 	else
 		fd = open_here(path, &s->tried);
-	return check(s, fd, proof);
+	return check_file(s, fd, proof);
 }
 
 static bool try_place(struct search *s, const struct procroot *root, enum proof proof)
@@ -197,33 +200,33 @@ static bool try_place(struct search *s, const struct procroot *root, enum proof 
 	enum source_status status = try_name(s, root, proof);
 	size_t n = strlen(deleted), whole = s->name.n;
 
-	note(s, status);
+	note_status(s, status);
 	if (status == SOURCE_NO_FILE && whole > n && memcmp(s->name.p + whole - n, deleted, n) == 0) {
 		s->name.n -= n;
-		note(s, try_name(s, root, proof));
+		note_status(s, try_name(s, root, proof));
 		s->name.n = whole;
 	}
 	return s->status == SOURCE_OK;
 }
 
 /*
- * What the process has mapped. This wants more rights than its root does: that we have not got them is
- * told only where nothing else is known.
+ * Tries the file that the process has mapped. This needs more rights than its root does, so missing rights
+ * are reported only if nothing else is known.
  */
 static bool try_mapped(struct search *s, const struct procroot *root)
 {
 	bool same = false;
 	int fd = procroot_mapped(root, s->is, &s->tried, &same);
-	enum source_status status = check(s, fd, same ? PROOF_MAPPED : PROOF_SAME);
+	enum source_status status = check_file(s, fd, same ? PROOF_MAPPED : PROOF_SAME);
 
 	if (status == SOURCE_OK || (status == SOURCE_PERMISSION && s->status == SOURCE_NO_FILE))
-		note(s, status);
+		note_status(s, status);
 	return s->status == SOURCE_OK;
 }
 
 /*
- * Where other processes live now: in the same container a file without a build ID may be the one as well.
- * That it is not there says nothing.
+ * Tries the roots of other processes. In the same container even a file without a build ID may be the right
+ * one. A file that is missing there proves nothing.
  */
 static bool try_others(struct search *s, bool same_container)
 {
@@ -243,7 +246,7 @@ static bool try_others(struct search *s, bool same_container)
 		if (procroot_open_pid(&root, k->pid) == PROCROOT_FOREIGN) {
 			status = try_name(s, &root, PROOF_SAME);
 			if (status == SOURCE_OK) {
-				note(s, status);
+				note_status(s, status);
 				s->f->found = root;
 				return true;
 			}
@@ -253,7 +256,7 @@ static bool try_others(struct search *s, bool same_container)
 	return s->status == SOURCE_OK;
 }
 
-/* Places that only mean something while this machine runs on. */
+/* Searches the places that only mean something until this machine reboots. */
 static bool search_living(struct search *s)
 {
 	struct procroot root;
@@ -264,16 +267,18 @@ static bool search_living(struct search *s)
 		(state == PROCROOT_OWN && try_place(s, NULL, PROOF_DOUBT)) ||
 		(state >= PROCROOT_OWN && try_mapped(s, &root));
 	if (found)
-		s->f->found = root; /* that of PROCROOT_OWN has no descriptor */
+		s->f->found = root; /* PROCROOT_OWN has no descriptor */
 	else
 		procroot_close(&root);
-	/* Where the process sees another file system, ours may have another file of the same path and inode. */
+	/*
+	 * If the process sees another file system, ours may have another file with the same path and inode.
+	 */
 	if (!found && state != PROCROOT_OWN && (state != PROCROOT_FOREIGN || root.own_mounts || has_id))
 		found = try_place(s, NULL, state == PROCROOT_FOREIGN ? PROOF_SAME : PROOF_DOUBT);
 	if (!found && state == PROCROOT_DENIED) {
 		buf_clear(&s->tried);
 		buf_text(&s->tried, root.path);
-		note(s, SOURCE_PERMISSION);
+		note_status(s, SOURCE_PERMISSION);
 	}
 	return found || (s->is->user.pid && (try_others(s, true) || (has_id && try_others(s, false))));
 }
@@ -320,28 +325,28 @@ static void name_by_build_id(struct buf *name, const char *dir, struct slice id)
 	buf_text(name, ".debug");
 }
 
-/* A place where a debug file may lie. */
+/* One place where a debug file may be. */
 struct candidate {
 	enum { AT_HOST, AT_TREE, AT_ROOT, AT_DEBUGINFOD } at;
 	enum debuginfod_what what;
-	struct slice id; /* by which it is looked for there; not for the places beside the file */
-	struct buf name; /* empty: not to be had */
+	struct slice id; /* the build ID to look up; unused for the places beside the file */
+	struct buf name; /* empty: there is no such place */
 	uint32_t crc;
 };
 
-/* Where the module's own directories are: of the tree, of the process, or here. */
+/* Returns where the module's own directories are: in the tree, in the process's root, or here. */
 static int at_recorded(const struct finder *f)
 {
 	return f->symfs ? AT_TREE : f->found.fd >= 0 ? AT_ROOT : AT_HOST;
 }
 
-/* Directories that were named belong to the host; the others are in the tree, if there is one. */
+/* Directories given by the user are on the host; the default ones are in the tree if there is one. */
 static int at_named(const struct finder *f)
 {
 	return f->symfs && !f->debug_dirs ? AT_TREE : AT_HOST;
 }
 
-/* How many steps go by build ID: all directories, and the process's own. */
+/* Returns the number of steps for one build ID: all directories, and the process's own. */
 static size_t id_steps(const struct finder *f)
 {
 	size_t dirs = 0;
@@ -351,7 +356,10 @@ static size_t id_steps(const struct finder *f)
 	return dirs + 1;
 }
 
-/* The build IDs that the debug file may be filed under: the file's own; the recorded one if there is no file. */
+/*
+ * The build IDs that the debug file may be filed under: the file's own, or the recorded one if there is no
+ * file.
+ */
 struct builds {
 	struct slice ids[ELF_IDS];
 	size_t n; /* at least 1; the first is empty if there is none */
@@ -369,11 +377,12 @@ static struct builds builds_of(const struct elf_file *file, const struct module_
 }
 
 /*
- * The steps: for each build ID, each directory and the process's own; the two places beside the file; each
- * directory by name; debuginfod by each build ID, and there for the executable. False: there are no more.
+ * Describes step number `step`. For each build ID: each directory, then the process's own. Then the two
+ * places beside the file, and each directory by name. Last debuginfod by each build ID, and the executable
+ * from there. Returns false if there are no more.
  */
-static bool candidate(const struct finder *f, size_t step, const struct elf_file *file, const struct builds *builds,
-		      struct slice path, struct candidate *c)
+static bool make_candidate(const struct finder *f, size_t step, const struct elf_file *file,
+			   const struct builds *builds, struct slice path, struct candidate *c)
 {
 	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 	struct slice folder = { path.p, slash ? (size_t)(slash - path.p) : 0 };
@@ -418,7 +427,7 @@ static int open_candidate(const struct finder *f, struct candidate *c, struct bu
 	       c->at == AT_ROOT ? procroot_file(&f->found, name, opened) : open_here(name, opened);
 }
 
-static bool belongs(const struct elf_file *debug, const struct elf_file *file, struct slice recorded, uint32_t crc)
+static bool is_debug_file_of(const struct elf_file *debug, const struct elf_file *file, struct slice recorded, uint32_t crc)
 {
 	uint32_t is;
 
@@ -431,7 +440,7 @@ static bool belongs(const struct elf_file *debug, const struct elf_file *file, s
 	return elf_crc32(debug, &is) && is == crc;
 }
 
-/* What stands where the build ID's file would be: is it the beginning of one? */
+/* Notes a file at the build ID's path that is only the beginning of one. */
 static void note_cut(struct finder *f, const struct elf_file *there, const struct buf *opened)
 {
 	if (f->cut.n || (there && elf_is_whole(there)))
@@ -448,13 +457,13 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 
 	if (*step == 0)
 		buf_clear(&f->cut);
-	while (!debug && candidate(f, *step, file, &builds, is->path, &c)) {
+	while (!debug && make_candidate(f, *step, file, &builds, is->path, &c)) {
 		bool by_id = *step < builds.n * id_steps(f);
 		int fd = open_candidate(f, &c, opened);
 
 		++*step;
 		buf_clear(&c.name);
-		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED && belongs(debug, file, is->build_id, c.crc)))
+		if (fd < 0 || (open_elf(f, fd, opened, &debug) == ELF_OPENED && is_debug_file_of(debug, file, is->build_id, c.crc)))
 			continue;
 		if (by_id)
 			note_cut(f, debug, opened);
@@ -465,7 +474,7 @@ struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_f
 	return debug;
 }
 
-/* One place; NULL: there is no such file of this build. */
+/* Tries one place. Returns NULL if it has no file of this build. */
 static struct elf_file *try_alt(struct finder *f, struct candidate *c, struct slice build_id)
 {
 	struct elf_file *file = NULL;

@@ -1,11 +1,11 @@
 /*
- * Where files are: the file of a module, and the debug file that belongs to it.
+ * Finds the file of a module, and the debug file that belongs to it.
  *
- * A file is looked for where the process that had it mapped sees it. That process lives still, on this
- * machine: below its root, then among what it has mapped, which also has what was deleted or replaced.
- * Then at its path here; then, where other processes live in the same container, below their
- * root; and by its build ID below any other. With --symfs every recorded path is looked for in
- * that directory as if it were the root, symbolic links included, and nowhere else.
+ * A file is searched for where the process that had it mapped sees it. If that process is still alive on this
+ * machine: below its root, then among its mappings, which include deleted and replaced files. Then at its
+ * path here; then below the roots of other processes in the same container; and, by its build ID, below any
+ * other root. With --symfs every recorded path is looked up below that directory as if it were the root,
+ * symbolic links included, and nowhere else.
  */
 #ifndef CPROF_RESOLVE_FINDER_H
 #define CPROF_RESOLVE_FINDER_H
@@ -23,47 +23,52 @@ struct finder {
 	const char *const *debug_dirs;
 	size_t n_debug_dirs;
 	int tree;          /* descriptor of symfs, or -1 */
-	struct procroot found; /* where the module's file was found last; its fd is -1 where that is our root */
+	/* the root in which the last module's file was found; fd is -1 if that is ours */
+	struct procroot found;
 	struct procroots roots;
-	struct debuginfod *debuginfod; /* NULL: not to be asked */
-	struct unread unread; /* files that ask for more than any program does, and what others put there */
-	struct buf cut; /* a file that finder_debug found by the module's build ID, but not whole; empty: none */
+	struct debuginfod *debuginfod; /* NULL: no server is asked */
+	/* files refused because they demand more memory than any program needs, and files noted by others */
+	struct unread unread;
+	struct buf cut; /* a truncated file that finder_debug found by the module's build ID; empty: none */
 };
 
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs);
 void finder_release(struct finder *f);
 
 /*
- * Opens the file of the recorded path, without " (deleted)" if there is no file of the whole name. The
- * file is the right one: where a build ID is given, it has it; where none is, it is not one that can be
- * told to be another (in a tree, which may hold copies, it always could). *by_path: nothing but its path
- * says so. opened becomes the path that was opened, or the one of the status. SOURCE_OK, or why not, and
- * of several reasons the one that matters most: that we may not look, that there is another file, that
- * it is no ELF file, that there is none. *file is then NULL.
+ * Opens the file of the recorded path; if there is no file of the whole name, the name without " (deleted)".
+ * The file is verified. If a build ID is recorded, the file must have it. Otherwise the file must not be
+ * recognizable as another one; in a --symfs tree, which may hold copies, this is not checked.
+ *
+ * Returns SOURCE_OK and sets *file; *by_path is true if only the path identifies the file. On failure *file
+ * is NULL and the most important reason is returned: no permission, then another file, then not a usable ELF
+ * file, then no file. opened is set to the path that was opened, or to the one that the reason is about.
  */
 enum source_status finder_open(struct finder *f, const struct module_identity *is, struct elf_file **file,
 			       struct buf *opened, bool *by_path);
 
-/* May another process's view help, after a finder_open that gave this? */
+/* Returns true if another process's view may help, after a finder_open that returned this status. */
 bool finder_may_retry(const struct module_identity *is, enum source_status status);
-/* The one of two reasons that is to be told. */
+/* Returns the reason to report, of two. */
 enum source_status finder_worse(enum source_status a, enum source_status b);
 
 /*
- * The next debug file: by build ID under each directory, of the process's root too, then by the name in
- * .gnu_debuglink beside the file, in .debug beside it, and under each directory; last from debuginfod, and
- * where there is no file the executable from there. A candidate must have the build ID, or, if
- * there is none, the CRC that the link names; and be another file than the one it is for. *step
- * begins at 0 and goes on where the last call ended, for a caller that does not like what it got. To
- * be called after the finder_open of the same module. NULL: there are no more.
+ * Returns the next debug file, NULL if there are no more. The order: by build ID under each directory, and in
+ * the process's root; by the name in .gnu_debuglink beside the file, in .debug beside it, and under each
+ * directory; from debuginfod; and, if there is no file, the executable from debuginfod.
+ *
+ * A candidate must have the build ID or, without one, the CRC that the link names, and must not be the file
+ * itself. *step is 0 at first; a caller that rejects a file calls again to continue the search. Call this
+ * after the finder_open of the same module.
  */
 struct elf_file *finder_debug(struct finder *f, size_t *step, const struct elf_file *file,
 			      const struct module_identity *is, struct buf *opened);
 
 /*
- * The dwz file that a debug file names, as it stands there: absolute in the file system that the module was found in or
- * here, or relative to the debug file, which was opened as base; else by its build ID, as debug files are. It has that build
- * ID. To be called after the finder_open of the same module. NULL: it is not to be had.
+ * Returns the dwz file that a debug file names, NULL if it is not available. An absolute name is looked up in
+ * the file system that the module was found in, then here; a relative one from the debug file, which was
+ * opened as base; then by build ID, as debug files are. The file must have that build ID. Call this after the
+ * finder_open of the same module.
  */
 struct elf_file *finder_alt(struct finder *f, struct slice name, struct slice build_id, struct slice base);
 

@@ -27,7 +27,7 @@ static bool begins_at(struct slice s, size_t at, const char *text)
 	return at <= s.n && s.n - at >= n && memcmp(s.p + at, text, n) == 0;
 }
 
-static bool holds(struct slice s, const char *text)
+static bool contains_text(struct slice s, const char *text)
 {
 	return s.n && memmem(s.p, s.n, text, strlen(text));
 }
@@ -47,7 +47,10 @@ static bool is_word(uint8_t c)
 	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
 }
 
-/* The last " [clone .isra.0]", or " (.isra.0)" as LLVM writes it; its suffix is put before those in *suffix. */
+/*
+ * Drops the last " [clone .isra.0]", or " (.isra.0)" as LLVM writes it, and puts its suffix before those in
+ * *suffix.
+ */
 static bool drop_clone(struct slice *s, struct buf *suffix)
 {
 	static const char *const opens[] = { " [clone ", " (" };
@@ -72,7 +75,7 @@ static bool drop_clone(struct slice *s, struct buf *suffix)
 	return true;
 }
 
-/* The number of bytes after "operator" that are its name: signs, "()", "[]". */
+/* Returns the number of bytes after "operator" that are part of its name: signs, "()", "[]". */
 static size_t operator_signs(struct slice s, size_t at)
 {
 	static const char *const signs[] = { "<<=", ">>=", "<=>", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "==",
@@ -93,7 +96,10 @@ static bool at_operator(struct slice s, size_t at)
 	return begins_at(s, at, "operator") && (at == 0 || !is_word(s.p[at - 1])) && (at + n == s.n || !is_word(s.p[at + n]));
 }
 
-/* The end of the group that a bracket opens, 0: it has none. Comparisons are in round brackets, where '<' and '>' are none. */
+/*
+ * Returns the end of the group that a bracket opens, 0 if it has none. Round brackets may hold comparisons:
+ * '<' and '>' do not count there.
+ */
 static size_t end_of_group(struct slice s, size_t at)
 {
 	char open[64];
@@ -125,15 +131,15 @@ static size_t end_of_group(struct slice s, size_t at)
 	return 0;
 }
 
-/* The parts of a name that stand in no brackets. */
+/* Facts about a name, from its text outside of brackets. */
 struct form {
 	bool templates, parameters, rust;
-	bool lambda; /* "{lambda(int)#1}", whose parameters go, too */
-	size_t space; /* after the last space before the function's name; 0: there is none */
+	bool lambda; /* "{lambda(int)#1}", whose parameters are cut, too */
+	size_t space; /* after the last space before the function's name; 0: there is no space */
 	bool pointers; /* a '*' or '&', which only a type has */
 };
 
-/* "non-virtual thunk to " and the like are no type. */
+/* "non-virtual thunk to " and the like are not types. Returns the length of such a prefix, or 0. */
 static size_t after_special(struct slice s)
 {
 	static const char *const words[] = { " to ", " for " };
@@ -149,7 +155,7 @@ static size_t after_special(struct slice s)
 	return 0;
 }
 
-/* Reads one group of brackets at the top; false where C++ has none. */
+/* Reads one group of brackets at the top level. Returns false if C++ has no such group. */
 static bool read_group(struct slice s, size_t *at, struct form *f)
 {
 	size_t end = end_of_group(s, *at);
@@ -188,7 +194,10 @@ static bool read_group(struct slice s, size_t *at, struct form *f)
 
 static const char *const qualifiers_of_members[] = { " const", " volatile", " &&", " &", " noexcept" };
 
-/* The length of a member's qualifiers, which follow its parameters, whatever is inside of the function. */
+/*
+ * Returns the length of a member function's qualifiers, which follow its parameters, also in the middle of a
+ * name.
+ */
 static size_t qualifiers_at(struct slice s, size_t at)
 {
 	size_t start = at;
@@ -196,16 +205,16 @@ static size_t qualifiers_at(struct slice s, size_t at)
 	for (size_t i = 0; i < sizeof(qualifiers_of_members) / sizeof(qualifiers_of_members[0]); i++) {
 		if (begins_at(s, at, qualifiers_of_members[i])) {
 			at += strlen(qualifiers_of_members[i]);
-			i = SIZE_MAX; /* once more from the first */
+			i = SIZE_MAX; /* start again with the first */
 		}
 	}
 	return at - start;
 }
 
-/* The parts of a name; false if the name is neither C++ nor Rust. */
+/* Reads the whole name. Returns false if it is neither C++ nor Rust. */
 static bool read_form(struct slice s, size_t at, struct form *f)
 {
-	bool named = false; /* an operator, after which spaces are its own */
+	bool named = false; /* an operator, after which spaces are part of its name */
 
 	while (at < s.n) {
 		uint8_t c = s.p[at];
@@ -239,17 +248,17 @@ static bool read_form(struct slice s, size_t at, struct form *f)
 	return true;
 }
 
-/* A function that has parameters ends with them, and only such a one has a type in front of it. */
+/* A function with parameters ends with them, and only such a name has a return type in front. */
 static bool ends_with_parameters(struct slice s)
 {
 	for (size_t i = 0; i < sizeof(qualifiers_of_members) / sizeof(qualifiers_of_members[0]); i++) {
 		if (drop_end(&s, qualifiers_of_members[i]))
-			i = SIZE_MAX; /* once more from the first */
+			i = SIZE_MAX; /* start again with the first */
 	}
 	return s.n && s.p[s.n - 1] == ')' && !drop_end(&s, "operator()");
 }
 
-/* Rust's legacy scheme demangled as C++: "::h" and 16 hexadecimal digits at the end. */
+/* Drops "::h" and 16 hexadecimal digits at the end: Rust's legacy scheme, demangled as C++. */
 static bool drop_hash(struct slice *s)
 {
 	enum { HASH = 19 };
@@ -264,7 +273,7 @@ static bool drop_hash(struct slice *s)
 	return true;
 }
 
-/* Appends the name cut; false where nothing in it is to be cut. */
+/* Appends the name with its arguments cut out. Returns false if there is nothing to cut. */
 static bool try_cut(struct buf *out, struct slice s, enum demangle_mode mode)
 {
 	size_t begin = after_special(s);
@@ -277,7 +286,7 @@ static bool try_cut(struct buf *out, struct slice s, enum demangle_mode mode)
 		if (f.space || f.pointers || (!f.templates && !f.parameters && !f.lambda))
 			return false;
 	}
-	if (f.space) { /* the type that it returns */
+	if (f.space) { /* the return type */
 		rest = (struct slice){ s.p + f.space, s.n - f.space };
 		buf_bytes(out, s.p, begin);
 		begin = 0;
@@ -318,7 +327,7 @@ void demangle_given(struct buf *out, struct slice name, enum demangle_mode mode)
 	if (mode == DEMANGLE_NONE || mode == DEMANGLE_FULL || name.n > DEMANGLE_IN_MAX || out->n - before != name.n ||
 	    memcmp(out->p + before, name.p, name.n) != 0)
 		return;
-	if (memchr(name.p, '(', name.n) || memchr(name.p, '<', name.n) || holds(name, " [clone ") || holds(name, "::h")) {
+	if (memchr(name.p, '(', name.n) || memchr(name.p, '<', name.n) || contains_text(name, " [clone ") || contains_text(name, "::h")) {
 		out->n = before;
 		cut_given(out, name, mode);
 	}
