@@ -276,8 +276,8 @@ void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
 }
 
 /*
- * Demangles "math__vectors__norm__2". C may have such names, too, so other than "_ada_" needs a file with
- * Ada.
+ * Demangles "math__vectors__norm__2". C may have such names, too: without "_ada_" only a file with Ada has
+ * them.
  */
 static bool try_ada(struct buf *out, struct slice name, enum demangle_mode mode)
 {

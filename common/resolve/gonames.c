@@ -7,8 +7,8 @@
 #include "common/unwind/gopclntab.h"
 
 enum {
-	NAME_MAX_BYTES = 8192, /* of a name or a path; what is longer is cut */
-	STEPS_MAX = 1 << 18,   /* of a list of values; no function has as many instructions that differ */
+	NAME_MAX_BYTES = 8192, /* of a name or a path; a longer one is cut */
+	STEPS_MAX = 1 << 18,   /* of a list of values; no function has more instructions that differ */
 };
 
 struct gonames {
@@ -115,7 +115,10 @@ size_t gonames_bytes(const struct gonames *g)
 	return sizeof(*g) + g->t.bytes.n + g->trees.bytes.n + g->t.n * sizeof(*g->tags);
 }
 
-/* What a list of values, one of those that all are written like the depths, says of this address; -1: nothing. */
+/*
+ * Returns the value of a list at this address, -1 if it has none. All lists are encoded like the stack
+ * depths.
+ */
 static int32_t value_at(const struct gonames *g, const struct go_function *fn, uint32_t list, uint64_t vaddr)
 {
 	struct go_function of = *fn;
@@ -130,7 +133,7 @@ static int32_t value_at(const struct gonames *g, const struct go_function *fn, u
 	return -1;
 }
 
-/* The path of a file that has this number in the function's unit. */
+/* Returns the path of the file with this number in the function's unit. */
 static struct slice path_of(const struct gonames *g, const struct go_details *d, int32_t number)
 {
 	uint64_t at = ((uint64_t)d->unit + (uint32_t)number) * 4;
@@ -142,8 +145,8 @@ static struct slice path_of(const struct gonames *g, const struct go_details *d,
 	return gopclntab_text(g->t.paths, path, NAME_MAX_BYTES);
 }
 
-static void place(const struct gonames *g, const struct go_function *fn, const struct go_details *d, uint64_t vaddr,
-		  struct goname_call *call)
+static void set_file_and_line(const struct gonames *g, const struct go_function *fn, const struct go_details *d,
+			      uint64_t vaddr, struct goname_call *call)
 {
 	int32_t line = value_at(g, fn, d->lines, vaddr);
 
@@ -151,15 +154,18 @@ static void place(const struct gonames *g, const struct go_function *fn, const s
 	call->line = line > 0 && call->file.n ? (uint32_t)line : 0;
 }
 
-/* Inward to outward: how many there are, the function itself being the last; 0 where the tree makes no sense. */
-static size_t climb(const struct gonames *g, const struct go_function *fn, const struct go_details *d, uint64_t vaddr,
-		    struct goname_call *calls)
+/*
+ * Fills calls from the innermost outward; the last is the function itself. Returns their number, 0 if the
+ * tree makes no sense.
+ */
+static size_t climb_calls(const struct gonames *g, const struct go_function *fn, const struct go_details *d,
+			  uint64_t vaddr, struct goname_call *calls)
 {
 	for (size_t n = 0; n < GONAMES_DEPTH; n++) {
 		int32_t i = g->trees.entry && d->tree ? value_at(g, fn, d->indexes, vaddr) : -1;
 		struct gotree_call in;
 
-		place(g, fn, d, vaddr, &calls[n]);
+		set_file_and_line(g, fn, d, vaddr, &calls[n]);
 		if (i < 0) {
 			calls[n].name = name_at(g, le32_load(fn->record.p + g->t.field));
 			return n + 1;
@@ -187,8 +193,8 @@ size_t gonames_chain(const struct gonames *g, uint64_t vaddr, struct goname_call
 		calls[0] = (struct goname_call){ .name = gonames_name(g, i) };
 		return 1;
 	}
-	n = climb(g, &fn, &d, vaddr, calls);
-	if (n == 0) { /* whose line it is cannot be told */
+	n = climb_calls(g, &fn, &d, vaddr, calls);
+	if (n == 0) { /* the line may belong to any of the functions, so it is left out */
 		calls[0] = (struct goname_call){ .name = gonames_name(g, i) };
 		return 1;
 	}

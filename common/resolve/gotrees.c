@@ -7,25 +7,25 @@
 #include "common/base/le.h"
 
 enum {
-	/* Of a record, from behind its address: lists and numbers. */
+	/* Offsets in a record of its lists and numbers, counted from the end of its address. */
 	FILES_AT = 16, LINES_AT = 20, LISTS_AT = 24, UNIT_AT = 28,
-	BARE_END = 40,   /* of a record's fixed part, in the oldest layout */
-	FLAG_TO_END = 3, /* from the flags to the end of it in all others */
+	BARE_END = 40,   /* size of a record's fixed part, in the oldest layout */
+	FLAG_TO_END = 3, /* bytes from the flags to the end of the fixed part, in all other layouts */
 	FLAG_1_18 = 37,
 	ENTRY_OLD = 20,  /* parent, kind, file, line, name, instruction */
 	ENTRY_NEW = 16,  /* kind, name, instruction, line of the function: since 1.20 */
-	TAIL = 1 << 18,  /* of the last tree nobody says how long it is */
+	TAIL = 1 << 18,  /* bytes read for the last tree, whose length is not recorded */
 	CHECKED = 4096,
-	PLACES_MAX = 16, /* where the module's data may be */
+	PLACES_MAX = 16, /* candidates for the module's data */
 	STEP = 1 << 14,
-	/* The module's data, in words: the header, then the parts as slices, among others. */
+	/* Words of the module's data: the header, then the parts as slices, among others. */
 	MODULE_NAMES = 1, MODULE_TEXT = 22, MODULE_FUNCS_1_18 = 38, MODULE_FUNCS = 40, MODULE_FUNCS_LAST = 44,
 	MODULE_WORDS = MODULE_FUNCS_LAST + 2,
 	BASES_MAX = 10,
 	RELA_SIZE = 24,
 };
 
-/* What the numbers of lists and data may be, and how long a call is. */
+/* One layout: which list and which datum belong to the trees, and the bytes of a call. */
 struct form {
 	uint8_t flag_at; /* of the layout */
 	uint8_t list, data, entry;
@@ -86,7 +86,7 @@ bool gotrees_call(const struct gotrees *trees, uint64_t tree, uint32_t i, struct
 	return true;
 }
 
-/* What is loaded there from the file, at most n bytes: how many, or 0. */
+/* Reads at most n bytes that the file loads at this address. Returns how many there are, or 0. */
 static size_t read_loaded(const struct elf_file *f, uint64_t vaddr, uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i < f->n_loaded; i++) {
@@ -109,7 +109,7 @@ static size_t read_loaded(const struct elf_file *f, uint64_t vaddr, uint8_t *p, 
 	return 0;
 }
 
-/* The span that the functions' trees begin in, which grows by each. */
+/* The span from the first tree's start to the last tree's start. */
 struct extent {
 	uint64_t first, last;
 	size_t n;
@@ -140,7 +140,9 @@ static bool is_name(struct slice name)
 	return name.n > 0;
 }
 
-/* Do nearly all trees begin with a call that has a name, and a place within the function? */
+/*
+ * Returns true if nearly all trees begin with a call that has a name and an instruction within the function.
+ */
 static bool make_sense(const struct gotrees *trees, const struct gopclntab *t, size_t n)
 {
 	size_t step = n / CHECKED + 1, seen = 0, good = 0, looked = 0;
@@ -160,7 +162,7 @@ static bool make_sense(const struct gotrees *trees, const struct gopclntab *t, s
 	return good > 0 && good >= looked - looked / 16;
 }
 
-/* The bytes from the first tree to behind the last. False without memory. */
+/* Reads the bytes from the first tree to the end of the last. Returns false if out of memory. */
 static bool read_trees(const struct elf_file *f, const struct extent *x, struct gotrees *trees)
 {
 	uint64_t most = 0, n;
@@ -185,7 +187,9 @@ static bool read_trees(const struct elf_file *f, const struct extent *x, struct 
 	return true;
 }
 
-/* Is this what the table's trees are like? They are trees' then. False without memory. */
+/*
+ * Reads the trees in this form, and keeps them in *trees if they make sense. Returns false if out of memory.
+ */
 static bool try_form(const struct elf_file *f, const struct gopclntab *t, const struct form *form, uint64_t base,
 		     struct gotrees *trees)
 {
@@ -201,7 +205,7 @@ static bool try_form(const struct elf_file *f, const struct gopclntab *t, const 
 	return true;
 }
 
-/* Places that may be the module's data, which begins with the address of the table. */
+/* Candidate addresses of the module's data, which begin with the address of the table. */
 struct places {
 	uint64_t items[PLACES_MAX];
 	size_t n;
@@ -240,7 +244,7 @@ static void scan_segment(const struct elf_file *f, const struct elf_segment *s, 
 	}
 }
 
-/* What go:func.* may be, best first. */
+/* Candidate values of go:func.*, best first. */
 struct bases {
 	uint64_t items[BASES_MAX];
 	size_t n;
@@ -252,7 +256,7 @@ static void add_base(struct bases *b, uint64_t base)
 		b->items[b->n++] = base;
 }
 
-/* If the module's data are there. */
+/* Adds the candidates if the module's data are at this address. */
 static void bases_of_module(const struct elf_file *f, const struct gopclntab *t, uint64_t vaddr, struct bases *b)
 {
 	uint8_t bytes[MODULE_WORDS * 8] = { 0 };
@@ -269,7 +273,7 @@ static void bases_of_module(const struct elf_file *f, const struct gopclntab *t,
 		add_base(b, le64_load(bytes + MODULE_FUNCS_1_18 * 8));
 		return;
 	}
-	/* From 1.26 on the table's end stands behind it, and later versions have more before it. */
+	/* From 1.26 on the table's end follows go:func.*, and later versions have more words before it. */
 	for (unsigned int i = MODULE_FUNCS; i <= MODULE_FUNCS_LAST; i++) {
 		if (le64_load(bytes + (i + 1) * 8) == end)
 			add_base(b, le64_load(bytes + i * 8));
@@ -285,7 +289,10 @@ static void bases_of_places(const struct elf_file *f, const struct gopclntab *t,
 		bases_of_module(f, t, p->items[i], b);
 }
 
-/* By what is relocated there, or by the bytes; what is written comes last. */
+/*
+ * Finds the module's data by relocations to the table, else by its bytes, from the last segment on: data are
+ * last.
+ */
 static void find_bases(const struct elf_file *f, const struct gopclntab *t, struct bases *b)
 {
 	struct places p = { .n = 0 };

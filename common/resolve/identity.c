@@ -13,7 +13,7 @@
 
 enum { SECOND = 1000000000, CLOCKS_APART = 2 }; /* seconds: file systems and hosts keep time differently */
 
-/* The line that the file holds; empty if it cannot be read. */
+/* Returns the line that the file holds; empty if it cannot be read. */
 static struct slice read_line(const char *path, char *text, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -33,7 +33,7 @@ static bool is_boot(struct slice boot_id)
 	return boot_id.n && slice_equal(boot_id, read_line("/proc/sys/kernel/random/boot_id", text, sizeof(text)));
 }
 
-/* Captures of earlier versions hold the id itself. */
+/* Captures of earlier versions hold the machine ID itself. */
 static bool is_machine(struct slice machine_id)
 {
 	char text[128], id[MACHINE_ID_TEXT];
@@ -51,9 +51,9 @@ enum identity_host identity_host(struct slice machine_id, struct slice boot_id)
 }
 
 /*
- * Devices without a major number (btrfs, overlayfs, tmpfs) are made up at mount. Of those of tmpfs stat
- * and the mapping say the same, and its inodes are numbered from 1 in each; of the others stat may say
- * another one than the mapping, and nothing is compared.
+ * Devices without a major number (btrfs, overlayfs, tmpfs) are made up at mount. For tmpfs, stat and the
+ * mapping agree, and each mount numbers its inodes from 1. For the others stat may report another device than
+ * the mapping, so they are not compared.
  */
 static bool is_other_device(int fd, const struct stat *st, const struct module_identity *is)
 {
@@ -66,7 +66,7 @@ static bool is_other_device(int fd, const struct stat *st, const struct module_i
 	return is->dev_major != major(st->st_dev) || is->dev_minor != minor(st->st_dev);
 }
 
-/* An inode's number is given to the next file when its file is gone; its generation then differs. */
+/* When a file is gone, the next one may get its inode number, but with another generation. */
 static bool is_other_generation(int fd, const struct module_identity *is)
 {
 	uint32_t now[2] = { 0 }; /* an int is written, but the request is declared as a long */

@@ -1,5 +1,5 @@
 /*
- * Is the file that lies there now the one that ran? Build IDs answer that; this is for files without.
+ * Decides if a file is still the one that ran. Only for files without build IDs, which answer that better.
  *
  *	struct module_identity is = { .inode = 77, .host = identity_host(machine_id, boot_id), .path = path };
  *
@@ -14,38 +14,38 @@
 /* Which machine a capture comes from. */
 enum identity_host {
 	HOST_OTHER = 0, /* or unknown */
-	HOST_HERE = 1,  /* this one, before it was booted the last time: inodes mean the same */
-	HOST_BOOT = 2,  /* this one as it runs now: devices do, too */
+	HOST_HERE = 1,  /* this one, before its last boot: inodes still mean the same */
+	HOST_BOOT = 2,  /* this one, same boot: devices mean the same, too */
 };
 
-/* A process that had it mapped. */
+/* A process that had the file mapped. */
 struct module_user {
-	uint64_t pid, start;         /* as PROCESS says; 0: unknown */
-	uint64_t map_start, map_end; /* where */
+	uint64_t pid, start;         /* as in the PROCESS record; 0: unknown */
+	uint64_t map_start, map_end; /* the mapping's addresses */
 	struct slice cgroup;         /* path; empty: unknown */
 };
 
-/* What the stream says of a file. */
+/* The recorded properties of a file. */
 struct module_identity {
-	uint64_t dev_major, dev_minor, inode, generation; /* 0 where unknown */
+	uint64_t dev_major, dev_minor, inode, generation; /* 0: unknown */
 	struct slice build_id, path;
 	struct slice image; /* not empty: these bytes are the file (the vDSO) */
 	enum identity_host host;
-	uint64_t seen; /* nanoseconds since 1970: by then it was mapped; 0: unknown */
-	struct module_user user; /* means something where host is HOST_BOOT */
+	uint64_t seen; /* nanoseconds since 1970 when it was seen mapped; 0: unknown */
+	struct module_user user; /* valid only if host is HOST_BOOT */
 };
 
 enum identity {
 	IDENTITY_UNKNOWN = 0, /* there is nothing to compare */
 	IDENTITY_SAME = 1,
-	IDENTITY_OTHER = 2, /* or written since */
+	IDENTITY_OTHER = 2, /* another file, or written to since */
 };
 
-/* The host of a segment with these two fields in its header. */
+/* Returns the host of a segment with these two header fields. */
 enum identity_host identity_host(struct slice machine_id, struct slice boot_id);
-/* Compares inode, its generation, the device and the time of the last write. */
+/* Compares inode, inode generation, device and time of the last write. */
 enum identity identity_of(int fd, const struct module_identity *is);
-/* The same of a file that is known to be the mapped one: only the time of the last write is left to ask. */
+/* Like identity_of, for a file known to be the mapped one: compares only the time of the last write. */
 enum identity identity_of_mapped(int fd, const struct module_identity *is);
 
 #endif

@@ -43,7 +43,7 @@ bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice 
 
 	if (!p)
 		return false;
-	if (generation != p->generation) { /* another file: what the one before said is void */
+	if (generation != p->generation) { /* another file: its predecessor's names are void */
 		perfmap_release(&p->map);
 		p->generation = generation;
 	}

@@ -1,6 +1,6 @@
 /*
- * What JIT compilers told of their code, of all processes of a segment: perf maps and jitdump files; and the
- * places in memory without a file, which either may name later than a sample needs it.
+ * JIT code of all processes of a segment, as their perf maps and jitdump files describe it. Places in memory
+ * without a file are kept here, because they may be named after the sample that needs the name.
  */
 #ifndef CPROF_RESOLVE_JIT_H
 #define CPROF_RESOLVE_JIT_H
@@ -14,7 +14,7 @@ struct jit_process {
 	uint32_t *waiting; /* places without a name as of their sample */
 	size_t n_waiting, cap_waiting;
 	struct jitdump dump;
-	uint32_t *places; /* all that were kept */
+	uint32_t *places; /* all kept places */
 	size_t n_places, cap_places;
 };
 
@@ -23,33 +23,36 @@ struct jit {
 	size_t n, cap;
 };
 
-/* Called for a waiting place that the new piece may name; true: it waits no longer. */
+/* Called for a waiting place that the new piece may name. Returns true if the place is done waiting. */
 typedef bool jit_try(void *arg, uint32_t place, const struct perfmap_run *run);
 
 void jit_release(struct jit *j);
-/* Lets the place wait for the process's next piece. False without memory. */
+/* Lets the place wait for the process's next piece. Returns false if out of memory. */
 bool jit_wait(struct jit *j, uint32_t process, uint32_t place);
-/* A piece has come: shows it to the places that wait, then adds it to the map. */
+/* Adds a new piece of a perf map, after showing it to the waiting places. Returns false if out of memory. */
 bool jit_add(struct jit *j, uint32_t process, uint64_t generation, struct slice data, jit_try *try, void *arg);
-/* The name of this address in this process as of now. */
+/* Finds the name of this address in this process as of now. Returns false if it has none. */
 bool jit_find(const struct jit *j, uint32_t process, uint64_t address, struct perfmap_hit *hit);
 
-/* A record of a jitdump file. False without memory. */
+/* Adds a record of a jitdump file. Returns false if out of memory. */
 bool jit_see_code(struct jit *j, const struct record_jitcode *r);
-/* By the jitdump files, as of that time: 1 named, 0 not, -1 out of memory. */
+/* Finds the name by the jitdump files, as of that time: 1 named, 0 not, -1 out of memory. */
 int jit_find_code(struct jit *j, uint32_t process, uint64_t address, uint64_t time, struct perfmap_hit *hit);
-/* Keeps a place of the process, for what its jitdump files tell later. False without memory. */
+/* Keeps a place of the process for later records of its jitdump files. Returns false if out of memory. */
 bool jit_keep(struct jit *j, uint32_t process, uint32_t place);
 
 struct jit_revision {
-	/* Where and when a place that was kept is looked up. */
+	/* Sets the address and the time at which a kept place is looked up. */
 	void (*ask)(void *arg, uint32_t place, uint64_t *address, uint64_t *time);
-	/* What names it; false without memory. */
+	/* Receives the name; returns false if out of memory. */
 	bool (*tell)(void *arg, uint32_t place, const struct perfmap_hit *hit);
 	void *arg;
 };
 
-/* Names anew the places of processes of which something was told late; last: all of them. False without memory. */
+/*
+ * Names the places again of all processes with late jitdump records; last: even if there are few. Returns
+ * false if out of memory.
+ */
 bool jit_revise(struct jit *j, const struct jit_revision *r, bool last);
 
 #endif

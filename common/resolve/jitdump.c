@@ -42,7 +42,7 @@ static struct perfmap_entry entry_of(const struct jitdump_code *c)
 	return (struct perfmap_entry){ c->start, c->end, c->base, c->name.p, (uint32_t)c->name.n };
 }
 
-/* Asks the map for the name of what moves, and takes it away from where it was. */
+/* Looks up the name of the code that moves, and removes it from its old place. */
 static bool apply_move(struct perfmap *map, struct jitdump_code *c)
 {
 	struct perfmap_entry both[2] = { { .start = c->old, .end = c->old + (c->end - c->start), .base = c->old } };
@@ -59,8 +59,8 @@ static bool apply_move(struct perfmap *map, struct jitdump_code *c)
 	return perfmap_put(map, both, 2);
 }
 
-/* Puts codes into the map that follow each other in time; loads in one go, so that each is sorted in once. */
-static bool apply(struct perfmap *map, struct jitdump_code *codes, size_t n)
+/* Puts codes, in order of time, into the map. Loads go in together, so that each is sorted in once. */
+static bool apply_codes(struct perfmap *map, struct jitdump_code *codes, size_t n)
 {
 	struct perfmap_entry *loads = malloc((n + 1) * sizeof(*loads));
 	size_t waiting = 0;
@@ -79,25 +79,25 @@ static bool apply(struct perfmap *map, struct jitdump_code *codes, size_t n)
 	return good;
 }
 
-/* The first code from `at` on that is younger than time. */
-static size_t younger(const struct jitdump *d, size_t at, uint64_t time)
+/* Returns the first code from `at` on that is younger than time. */
+static size_t find_younger(const struct jitdump *d, size_t at, uint64_t time)
 {
 	while (at < d->n && d->codes[at].time <= time)
 		at++;
 	return at;
 }
 
-static bool advance(struct jitdump *d, uint64_t time)
+static bool advance_map(struct jitdump *d, uint64_t time)
 {
 	size_t from = d->applied;
 
-	d->applied = younger(d, from, time);
-	return d->applied == from || apply(&d->map, d->codes + from, d->applied - from);
+	d->applied = find_younger(d, from, time);
+	return d->applied == from || apply_codes(&d->map, d->codes + from, d->applied - from);
 }
 
 int jitdump_find(struct jitdump *d, uint64_t address, uint64_t time, struct perfmap_hit *hit)
 {
-	if (d->late == 0 && !advance(d, time))
+	if (d->late == 0 && !advance_map(d, time))
 		return -1;
 	if (time > d->now)
 		d->now = time;
@@ -132,7 +132,10 @@ static int queries_by_time(const void *a, const void *b)
 	return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* What has no name as of its time: from the end to the beginning, so that of later ones the first counts. */
+/*
+ * Names queries that have no name as of their time. Goes from the end to the beginning, so that the first
+ * later name wins.
+ */
 static bool look_ahead(struct jitdump *d, struct jitdump_query *queries, size_t n)
 {
 	struct perfmap map = { 0 };
@@ -167,12 +170,12 @@ bool jitdump_replay(struct jitdump *d, struct jitdump_query *queries, size_t n)
 	d->unnamed = false;
 	for (size_t i = 0; i < n; i++) {
 		queries[i].hit = (struct perfmap_hit){ 0 };
-		if (!advance(d, queries[i].time))
+		if (!advance_map(d, queries[i].time))
 			return false;
 		perfmap_find(&d->map, queries[i].address, &queries[i].hit);
 	}
-	/* All of it is gone through, so that what moves has its name; and questions go on from here. */
+	/* Apply the whole history, so that all moves have their names and queries continue from here. */
 	if (d->newest > d->now)
 		d->now = d->newest;
-	return advance(d, UINT64_MAX) && look_ahead(d, queries, n);
+	return advance_map(d, UINT64_MAX) && look_ahead(d, queries, n);
 }

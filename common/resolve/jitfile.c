@@ -8,14 +8,14 @@ enum {
 	VERSION = 1,
 	HEADER = 40, HEADER_MAX = 1 << 16,
 	PREFIX = 16,
-	LOAD = 56,  /* its fixed part: the name stands behind it, then the code */
+	LOAD = 56,  /* its fixed part; the name follows, then the code */
 	MOVE = 64,
 	ARCH_TIMES = 1, /* flag of the header */
 };
 
 enum { CODE_LOAD = 0, CODE_MOVE = 1, CODE_CLOSE = 3 };
 
-static enum jitfile_got bad(struct jitfile *f, const char *why)
+static enum jitfile_got reject_file(struct jitfile *f, const char *why)
 {
 	f->why = why;
 	return JITFILE_BAD;
@@ -26,14 +26,14 @@ static enum jitfile_got read_header(struct jitfile *f, const uint8_t *p, size_t 
 	uint32_t size;
 
 	if (n >= 4 && le32_load(p) != MAGIC && le32_load(p) != 0) /* 0: not written yet */
-		return bad(f, "it is no jitdump file of this byte order");
+		return reject_file(f, "it is no jitdump file of this byte order");
 	if (n < HEADER || le32_load(p) == 0)
 		return JITFILE_MORE;
 	size = le32_load(p + 8);
 	if (le32_load(p + 4) != VERSION)
-		return bad(f, "it has another version than 1");
+		return reject_file(f, "it has another version than 1");
 	if (size < HEADER || size > HEADER_MAX)
-		return bad(f, "its header has an impossible size");
+		return reject_file(f, "its header has an impossible size");
 	f->pid = le32_load(p + 20);
 	f->arch_times = le64_load(p + 32) & ARCH_TIMES;
 	f->begun = true;
@@ -41,7 +41,7 @@ static enum jitfile_got read_header(struct jitfile *f, const uint8_t *p, size_t 
 	return JITFILE_CODE;
 }
 
-/* False: it contradicts itself. Its whole fixed part is there. */
+/* Reads a move, whose fixed part is all there. Returns false if it contradicts itself. */
 static bool read_move(const uint8_t *p, uint32_t size, struct jitfile_code *code)
 {
 	if (size < MOVE)
@@ -54,7 +54,10 @@ static bool read_move(const uint8_t *p, uint32_t size, struct jitfile_code *code
 	return true;
 }
 
-/* The name may reach to where the code begins, and what is too long is cut. False as above; *whole: it is all there. */
+/*
+ * Reads a load. The name may extend to the start of the code; a long one is cut. Returns false if the record
+ * contradicts itself; *whole says if all of it is there.
+ */
 static bool read_load(const uint8_t *p, size_t n, uint32_t size, struct jitfile_code *code, bool *whole)
 {
 	size_t room, most;
@@ -75,7 +78,7 @@ static bool read_load(const uint8_t *p, size_t n, uint32_t size, struct jitfile_
 	}
 	end = most ? memchr(p + LOAD, 0, most) : NULL;
 	if (!end && room <= PERFMAP_NAME_MAX && *whole)
-		return false; /* it has no end */
+		return false; /* it has no terminator */
 	*whole |= end != NULL;
 	code->name = (struct slice){ p + LOAD, end ? (size_t)(end - (p + LOAD)) : most };
 	return true;
@@ -86,7 +89,7 @@ static bool is_range(const struct jitfile_code *code)
 	return code->size > 0 && code->address + code->size >= code->address && code->old + code->size >= code->old;
 }
 
-/* One record at p. CODE with code->size 0: it was passed over, or is the end. */
+/* Reads one record at p. JITFILE_CODE with JITCODE_KINDS as code->kind: the record was skipped. */
 static enum jitfile_got read_record(struct jitfile *f, const uint8_t *p, size_t n, struct jitfile_code *code)
 {
 	uint32_t id, size, fixed;
@@ -97,10 +100,10 @@ static enum jitfile_got read_record(struct jitfile *f, const uint8_t *p, size_t 
 	id = le32_load(p);
 	size = le32_load(p + 4);
 	*code = (struct jitfile_code){ .time = le64_load(p + 8), .kind = JITCODE_KINDS };
-	if (size == 0) /* room that is not written to yet */
+	if (size == 0) /* space that is not written yet */
 		return JITFILE_MORE;
 	if (size < PREFIX)
-		return bad(f, "a record has an impossible size");
+		return reject_file(f, "a record has an impossible size");
 	fixed = id == CODE_LOAD ? LOAD : id == CODE_MOVE ? MOVE : PREFIX;
 	if (size >= fixed && n < fixed)
 		return JITFILE_MORE;
@@ -113,7 +116,7 @@ static enum jitfile_got read_record(struct jitfile *f, const uint8_t *p, size_t 
 	if (!whole)
 		return JITFILE_MORE;
 	if (id != CODE_CLOSE && (!good || !is_range(code) || (f->pid && le32_load(p + 16) && le32_load(p + 16) != f->pid)))
-		code->kind = JITCODE_KINDS; /* also of another process, that this one forked */
+		code->kind = JITCODE_KINDS; /* also for another process, which this one forked */
 	f->offset += size;
 	return JITFILE_CODE;
 }

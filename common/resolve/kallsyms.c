@@ -10,13 +10,13 @@ enum {
 	CHUNK = 64 * 1024,
 	SYMBOLS_MAX = 1 << 24,
 	PAGE = 4096,
-	UNSIZED_MAX = 64 * 1024, /* no symbol of a module of unknown size reaches further */
-	NO_NAME = 0,             /* a name offset: here begins something that has none */
+	UNSIZED_MAX = 64 * 1024, /* no symbol of a module of unknown size is longer */
+	NO_NAME = 0,             /* as a name offset: the entry has no name */
 };
 
-/* The symbols of one module stand together in kallsyms. */
+/* A module; kallsyms lists all its symbols together. */
 struct kallsyms_module {
-	uint64_t end;    /* of its memory; 0: unknown */
+	uint64_t end;    /* end of its memory; 0: unknown */
 	uint32_t name;   /* offset in names */
 	uint32_t name_n;
 };
@@ -33,45 +33,46 @@ void kallsyms_release(struct kallsyms *t)
 
 /* --- choosing among aliases ------------------------------------------------------------------ */
 
-static bool begins(const char *name, const char *with)
+static bool has_prefix(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
-static bool ends(const char *name, const char *with)
+static bool has_suffix(const char *name, const char *with)
 {
 	size_t n = strlen(name), m = strlen(with);
 
 	return n >= m && strcmp(name + n - m, with) == 0;
 }
 
-/* Names that stand for a place in the text, not for a function, or for the bytes before one. */
+/* Returns true for names of a place in the text, not of a function, or of the bytes before one. */
 static bool is_label(const char *name)
 {
 	static const char *const prefixes[] = { "__pfx_", "__cfi_", "__pi_" };
 	static const char *const names[] = { "_text", "_stext", "_etext", "_sinittext", "_einittext" };
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
-		if (begins(name, prefixes[i]))
+		if (has_prefix(name, prefixes[i]))
 			return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
-	return name[0] == '_' && (ends(name, "_start") || ends(name, "_end") || ends(name, "_begin"));
+	return name[0] == '_' &&
+	       (has_suffix(name, "_start") || has_suffix(name, "_end") || has_suffix(name, "_begin"));
 }
 
-static int binding(char type)
+static int rank_binding(char type)
 {
 	return type == 'T' ? 2 : type == 'W' || type == 'w' ? 1 : 0;
 }
 
-/* Below 0: a is the better name. Names lie behind their type letter. */
+/* Returns below 0 if a is the better name. The type letter is right before each name. */
 static int compare_names(const char *a, const char *b)
 {
 	int d = is_label(a) - is_label(b);
 
 	if (d == 0)
-		d = binding(b[-1]) - binding(a[-1]);
+		d = rank_binding(b[-1]) - rank_binding(a[-1]);
 	return d ? d : prefer_name(slice_of(a), slice_of(b));
 }
 
@@ -84,7 +85,7 @@ struct line {
 	const char *module; /* "[ext4]", or "" */
 };
 
-/* "ffffffff81000000 T name" and for modules "\t[module]" behind it; the line is cut into pieces. */
+/* Parses "ffffffff81000000 T name", followed by "\t[module]" in a module. Cuts the line into its parts. */
 static bool parse_line(char *text, struct line *l)
 {
 	char *p = text, *tab;
@@ -115,7 +116,10 @@ static bool is_mapping_symbol(const char *name)
 	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-/* The last module, or a new one: kallsyms lists them one after the other. False without memory. */
+/*
+ * Returns the number of the last module, or a new one, since kallsyms lists them one by one. False: out of
+ * memory.
+ */
 static bool module_number(struct kallsyms *t, const char *name, uint16_t *number)
 {
 	size_t n = strlen(name), last = t->n_modules;
@@ -143,7 +147,7 @@ static bool module_number(struct kallsyms *t, const char *name, uint16_t *number
 	return !t->names.failed;
 }
 
-static bool push(struct kallsyms *t, uint64_t address, uint32_t name, uint16_t module)
+static bool append_symbol(struct kallsyms *t, uint64_t address, uint32_t name, uint16_t module)
 {
 	if (t->n >= SYMBOLS_MAX ||
 	    !grow_array(&t->address, &t->cap_address, t->n, sizeof(*t->address)) ||
@@ -156,8 +160,8 @@ static bool push(struct kallsyms *t, uint64_t address, uint32_t name, uint16_t m
 	return true;
 }
 
-/* Keeps one symbol, or the better of two that follow each other at one address. */
-static bool keep(struct kallsyms *t, const struct line *l, uint16_t module)
+/* Keeps one symbol, or the better of two consecutive ones at one address. */
+static bool keep_symbol(struct kallsyms *t, const struct line *l, uint16_t module)
 {
 	uint32_t at = (uint32_t)t->names.n;
 	const char *names;
@@ -168,7 +172,7 @@ static bool keep(struct kallsyms *t, const struct line *l, uint16_t module)
 	if (t->names.failed || t->names.n > UINT32_MAX / 2)
 		return false;
 	if (t->n == 0 || t->address[t->n - 1] != l->address)
-		return push(t, l->address, at + 1, module);
+		return append_symbol(t, l->address, at + 1, module);
 	last = t->name[t->n - 1];
 	names = (const char *)t->names.p;
 	if (last != NO_NAME && compare_names(names + at + 1, names + last) > 0) {
@@ -195,14 +199,14 @@ static void note_bounds(struct kallsyms *t, const struct line *l)
 }
 
 /*
- * Data ends the code before it. Only the first after code is kept, without its name, and only in the
- * kernel proper, which stands sorted in kallsyms; modules may not.
+ * Data ends the code before it. Only the first data symbol after code is kept, without its name, and only in
+ * the kernel proper, which kallsyms lists in order; modules may be unsorted.
  */
 static bool take_data(struct kallsyms *t, const struct line *l)
 {
 	if (*l->module || t->n == 0 || t->name[t->n - 1] == NO_NAME || l->address <= t->address[t->n - 1])
 		return true;
-	return push(t, l->address, NO_NAME, 0);
+	return append_symbol(t, l->address, NO_NAME, 0);
 }
 
 static bool take_line(struct kallsyms *t, const struct line *l)
@@ -219,10 +223,10 @@ static bool take_line(struct kallsyms *t, const struct line *l)
 		note_bounds(t, l);
 	if (strcmp(l->name, "_etext") == 0 || strcmp(l->name, "_einittext") == 0)
 		return take_data(t, l);
-	return module_number(t, l->module, &module) && keep(t, l, module);
+	return module_number(t, l->module, &module) && keep_symbol(t, l, module);
 }
 
-/* Cuts the text into lines and takes them; what is left stands at its beginning. False without memory. */
+/* Takes all whole lines of the text; moves the rest to its start. Returns false if out of memory. */
 static bool take_lines(struct kallsyms *t, struct buf *text)
 {
 	char *line = (char *)text->p, *end;
@@ -240,7 +244,7 @@ static bool take_lines(struct kallsyms *t, struct buf *text)
 	}
 	text->n -= (size_t)(line - (char *)text->p);
 	memmove(text->p, line, text->n);
-	if (text->n > CHUNK) /* no such line in any kernel */
+	if (text->n > CHUNK) /* no kernel has such a line */
 		text->n = 0;
 	return good;
 }
@@ -264,7 +268,7 @@ static bool read_lines(struct kallsyms *t, int fd)
 			continue;
 		}
 		text.n += (size_t)got;
-		if (got == 0 && text.n) /* a last line without an end */
+		if (got == 0 && text.n) /* a last line without a newline */
 			buf_byte(&text, '\n');
 		if (!take_lines(t, &text)) {
 			errno = ENOMEM;
@@ -304,7 +308,7 @@ static int compare_entries(const void *x, const void *y, void *arg)
 	return compare_names(names + a->name, names + b->name);
 }
 
-/* Sorts [first, n) by address, the best name first, and keeps one of each address. */
+/* Sorts [first, n) by address, the best name first, and keeps one entry of each address. */
 static bool sort_from(struct kallsyms *t, size_t first)
 {
 	size_t n = t->n - first, kept = first;
@@ -327,7 +331,7 @@ static bool sort_from(struct kallsyms *t, size_t first)
 	return true;
 }
 
-/* The kernel proper is sorted already; modules and BPF programs need not be. */
+/* The kernel proper is sorted already; modules and BPF programs may not be. */
 static bool sort_table(struct kallsyms *t)
 {
 	size_t first = 1;
@@ -336,15 +340,15 @@ static bool sort_table(struct kallsyms *t)
 		first++;
 	if (first >= t->n)
 		return true;
-	/* The sorted front stays where it is only if nothing behind belongs into it. */
+	/* The sorted part at the front can stay only if no later entry belongs into it. */
 	for (size_t i = first; i < t->n; i++)
 		while (first > 0 && t->address[i] <= t->address[first - 1])
 			first--;
 	return sort_from(t, first);
 }
 
-/* Gives back what doubling has taken too much. */
-static void shrink(void *array_ptr, size_t *cap, size_t n, size_t size)
+/* Gives back the excess of doubling. */
+static void shrink_array(void *array_ptr, size_t *cap, size_t n, size_t size)
 {
 	void *old, *p;
 
@@ -356,15 +360,15 @@ static void shrink(void *array_ptr, size_t *cap, size_t n, size_t size)
 	*cap = n;
 }
 
-static void fit(struct kallsyms *t)
+static void shrink_table(struct kallsyms *t)
 {
-	shrink(&t->address, &t->cap_address, t->n, sizeof(*t->address));
-	shrink(&t->name, &t->cap_name, t->n, sizeof(*t->name));
-	shrink(&t->module, &t->cap_module, t->n, sizeof(*t->module));
-	shrink(&t->names.p, &t->names.cap, t->names.n, 1);
+	shrink_array(&t->address, &t->cap_address, t->n, sizeof(*t->address));
+	shrink_array(&t->name, &t->cap_name, t->n, sizeof(*t->name));
+	shrink_array(&t->module, &t->cap_module, t->n, sizeof(*t->module));
+	shrink_array(&t->names.p, &t->names.cap, t->names.n, 1);
 }
 
-/* Where entry i ends: before the next one, at its region's end. */
+/* Returns the end of entry i: the next entry, or the end of its region. */
 static uint64_t entry_end(const struct kallsyms *t, size_t i)
 {
 	uint64_t start = t->address[i], end = i + 1 < t->n ? t->address[i + 1] : UINT64_MAX, limit;
@@ -383,7 +387,7 @@ static uint64_t entry_end(const struct kallsyms *t, size_t i)
 	return end < limit ? end : limit;
 }
 
-/* The first entry at or behind address. */
+/* Returns the first entry at or after address. */
 static size_t table_lower(const struct kallsyms *t, uint64_t address)
 {
 	size_t low = 0, high = t->n;
@@ -431,7 +435,7 @@ bool kallsyms_read(struct kallsyms *t, int fd)
 		errno = ENOMEM;
 		return false;
 	}
-	fit(t);
+	shrink_table(t);
 	return true;
 }
 

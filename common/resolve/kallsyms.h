@@ -10,15 +10,15 @@
  *		...s.name, s.module, s.address <= address < s.address + s.size...
  *	kallsyms_release(&t);
  *
- * A symbol takes 14 bytes and its name, all of a kernel 5 MB.
+ * A symbol takes 14 bytes plus its name; a whole kernel takes 5 MB.
  *
- * Which name: only code counts (types t T w W). Of several at one address the first by: a function
- * before a label of the linker's (_stext, __irqentry_text_start, …) and before __pfx_, __cfi_ and
- * __pi_ names; global before weak before local; then as prefer.h says. Mapping symbols ($x, .L…) are no names.
+ * Choice of names: only code counts (types t T w W). Of several names at one address, a function wins over a
+ * linker's label (_stext, __irqentry_text_start, …) and over __pfx_, __cfi_ and __pi_ names; then global over
+ * weak over local; then prefer.h decides. Mapping symbols ($x, .L…) are ignored.
  *
- * How far: to the next symbol, but not beyond the kernel's text (_etext) or the module's end, where that is told;
- * else 64 kB. Code of __init, freed at boot, has names only with_init. Addresses in between have none:
- * they are unknown, not the function before.
+ * Extent of a symbol: to the next symbol, but not beyond the kernel's text (_etext) or the module's end if
+ * that is known, else 64 kB. Code of __init, freed at boot, has names only with with_init. Addresses in
+ * between are unknown; they do not belong to the function before.
  */
 #ifndef CPROF_RESOLVE_KALLSYMS_H
 #define CPROF_RESOLVE_KALLSYMS_H
@@ -31,11 +31,11 @@ struct kernel_symbol {
 	struct slice module;    /* "[ext4]", "[bpf]", as in kallsyms; empty: the kernel proper */
 };
 
-/* Zeroes are an empty one. */
+/* A zeroed object is empty. */
 struct kallsyms {
-	/* By address; three arrays, because an array of structs would be half padding. */
+	/* Sorted by address; three arrays, because an array of structs would be half padding. */
 	uint64_t *address;
-	uint32_t *name;    /* offset in names of "Tname\0" behind the type letter */
+	uint32_t *name;    /* offset in names, after the type letter of "Tname\0" */
 	uint16_t *module;  /* 0: the kernel proper */
 	size_t n, cap_address, cap_name, cap_module;
 	struct buf names;
@@ -43,16 +43,16 @@ struct kallsyms {
 	size_t n_modules, cap_modules;
 	uint64_t text, etext, init, init_end; /* bounds of the kernel proper */
 	uint64_t stext; /* of the symbol _stext; 0: there is none */
-	bool with_init; /* for the caller to set: names of __init are wanted, as of a boot that was recorded */
-	size_t lines;   /* that were symbols, also those with hidden addresses: with lines and no n, all were */
+	bool with_init; /* set by the caller: name __init code, for a recorded boot */
+	size_t lines;   /* lines with a symbol; if n is 0, all their addresses were hidden */
 };
 
-/* Reads all lines; others than symbols' are passed over. False: errno. */
+/* Reads all lines, and skips those without a symbol. Returns false and sets errno on failure. */
 bool kallsyms_read(struct kallsyms *t, int fd);
-/* Where the memory of a module ends, by its name without brackets. */
+/* Sets the end of a module's memory; name is without brackets. */
 void kallsyms_module_end(struct kallsyms *t, struct slice name, uint64_t end);
 bool kallsyms_find(const struct kallsyms *t, uint64_t address, struct kernel_symbol *out);
-/* Code of modules and BPF programs there is gone; the kernel proper stays. */
+/* Removes the code of modules and BPF programs in this range; the kernel proper stays. */
 void kallsyms_remove(struct kallsyms *t, uint64_t address, uint64_t size);
 void kallsyms_release(struct kallsyms *t);
 

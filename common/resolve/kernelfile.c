@@ -11,10 +11,10 @@
 
 enum { RELEASE_MAX = 128, PATH_MOST = 4096 };
 
-/* One file: either of the two. */
+/* The open file, of either kind. */
 struct source {
 	struct buf path;
-	struct elf_file *elf; /* of symbols */
+	struct elf_file *elf; /* the file of symbols */
 	struct symbols *symbols;
 	struct kallsyms text;
 	bool has_stext;
@@ -24,7 +24,7 @@ struct source {
 struct kernel_files {
 	const struct kernel_options *o;
 	struct source source;
-	bool open;     /* source is of a file */
+	bool open;     /* source is open */
 	bool usable;   /* for this segment, with this offset: */
 	uint64_t offset;
 	enum source_status status;
@@ -52,7 +52,7 @@ void kernel_files_free(struct kernel_files *k)
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static enum source_status failed(struct kernel_files *k, enum source_status status, const char *why)
+static enum source_status reject_source(struct kernel_files *k, enum source_status status, const char *why)
 {
 	source_close(&k->source);
 	k->why = why;
@@ -68,8 +68,8 @@ static enum source_status read_elf(struct kernel_files *k)
 	s->symbols = symbols_new();
 	n = s->symbols ? symbols_add(s->symbols, s->elf, SYMBOLS_SYMTAB) : -1;
 	if (n < 0 || !symbols_settle(s->symbols))
-		return failed(k, SOURCE_DAMAGED, "out of memory");
-	return n ? SOURCE_OK : failed(k, SOURCE_STRIPPED, "it has no symbols");
+		return reject_source(k, SOURCE_DAMAGED, "out of memory");
+	return n ? SOURCE_OK : reject_source(k, SOURCE_STRIPPED, "it has no symbols");
 }
 
 static enum source_status read_text(struct kernel_files *k, int fd)
@@ -78,20 +78,20 @@ static enum source_status read_text(struct kernel_files *k, int fd)
 	bool good = lseek(fd, 0, SEEK_SET) == 0 && kallsyms_read(&s->text, fd);
 	int error = errno;
 
-	s->text.with_init = true; /* as a vmlinux has them */
+	s->text.with_init = true; /* as in a vmlinux */
 	close(fd);
 	if (!good)
-		return failed(k, SOURCE_DAMAGED, strerror(error));
+		return reject_source(k, SOURCE_DAMAGED, strerror(error));
 	if (s->text.lines == 0)
-		return failed(k, SOURCE_NOT_ELF, "it is neither a vmlinux nor a System.map");
+		return reject_source(k, SOURCE_NOT_ELF, "it is neither a vmlinux nor a System.map");
 	if (s->text.n == 0)
-		return failed(k, SOURCE_STRIPPED, "its addresses are hidden");
+		return reject_source(k, SOURCE_STRIPPED, "its addresses are hidden");
 	s->has_stext = s->text.stext != 0;
 	s->stext = s->text.stext;
 	return SOURCE_OK;
 }
 
-/* Takes the descriptor over. */
+/* Takes over the descriptor. */
 static enum source_status read_source(struct kernel_files *k, int fd)
 {
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -103,7 +103,7 @@ static enum source_status read_source(struct kernel_files *k, int fd)
 		close(again);
 	if (opened == ELF_OPENED)
 		return read_elf(k);
-	return failed(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" :
+	return reject_source(k, SOURCE_DAMAGED, opened == ELF_NO_MEMORY ? "out of memory" :
 					 elf_refusal(opened)	 ? elf_refusal(opened) : "it is damaged");
 }
 
@@ -153,8 +153,8 @@ static int open_in_tree(const char *tree, const char *path)
 	return fd;
 }
 
-/* Is this the vmlinux of the build ID? Then it is the source. */
-static bool try(struct kernel_files *k, const char *tree, const char *path, struct slice id)
+/* Opens the file as the source if it is the vmlinux with this build ID. */
+static bool try_vmlinux(struct kernel_files *k, const char *tree, const char *path, struct slice id)
 {
 	int fd = tree ? open_in_tree(tree, path) : foreign_open(AT_FDCWD, path);
 
@@ -168,7 +168,7 @@ static bool try(struct kernel_files *k, const char *tree, const char *path, stru
 	return true;
 }
 
-/* A release is a part of paths here: "6.1.0-18-amd64". */
+/* Returns true if the release can be a part of a path: "6.1.0-18-amd64". */
 static bool is_release(struct slice release)
 {
 	return release.n > 0 && release.n < RELEASE_MAX && release.p[0] != '.' && !memchr(release.p, '/', release.n) &&
@@ -184,7 +184,7 @@ static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *
 	for (size_t i = 0; i < 2; i++) {
 		n = (size_t)snprintf(path, sizeof(path), "%s%s%.*s%s", dir, i ? "/lib/modules/" : "/boot/vmlinux-",
 				     (int)release.n, release.p, i ? "/vmlinux" : "");
-		if (n < sizeof(path) && try(k, tree, path, id))
+		if (n < sizeof(path) && try_vmlinux(k, tree, path, id))
 			return true;
 	}
 	n = (size_t)snprintf(path, sizeof(path), "%s/.build-id/%02x/", dir, id.p[0]);
@@ -192,10 +192,10 @@ static bool try_debug_dir(struct kernel_files *k, const char *tree, const char *
 		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x", id.p[i]);
 	if (n < sizeof(path))
 		n += (size_t)snprintf(path + n, sizeof(path) - n, ".debug");
-	return n < sizeof(path) && try(k, tree, path, id);
+	return n < sizeof(path) && try_vmlinux(k, tree, path, id);
 }
 
-static bool search(struct kernel_files *k, struct slice release, struct slice id)
+static bool search_vmlinux(struct kernel_files *k, struct slice release, struct slice id)
 {
 	static const char *const places[] = { "/boot/vmlinux-%.*s", "/lib/modules/%.*s/vmlinux",
 					      "/lib/modules/%.*s/build/vmlinux" };
@@ -213,7 +213,7 @@ static bool search(struct kernel_files *k, struct slice release, struct slice id
 		return true;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		snprintf(path, sizeof(path), places[i], (int)release.n, release.p);
-		if (try(k, o->symfs, path, id))
+		if (try_vmlinux(k, o->symfs, path, id))
 			return true;
 	}
 	return false;
@@ -221,7 +221,7 @@ static bool search(struct kernel_files *k, struct slice release, struct slice id
 
 /* --- a segment ------------------------------------------------------------------------------- */
 
-/* Hexadecimal digits of the header. */
+/* Parses hexadecimal digits of the header. */
 static bool parse_hex(struct slice text, uint64_t *v)
 {
 	char digits[17] = "", *end;
@@ -233,7 +233,7 @@ static bool parse_hex(struct slice text, uint64_t *v)
 	return *end == '\0';
 }
 
-/* The kernel's build ID; its length, 0 where there is none. */
+/* Returns the length of the kernel's build ID, 0 if there is none. */
 static size_t recorded_id(const struct capture *c, uint8_t id[ELF_BUILD_ID_MAX])
 {
 	struct slice text = capture_meta(c, "kernel-build-id");
@@ -254,8 +254,8 @@ static enum source_status no_use(struct kernel_files *k, enum source_status stat
 	return status;
 }
 
-/* Does the source fit this segment, and how far was its kernel moved? */
-static enum source_status judge(struct kernel_files *k, const struct capture *c, struct slice id)
+/* Checks if the source fits this segment, and computes how far its kernel was moved. */
+static enum source_status judge_source(struct kernel_files *k, const struct capture *c, struct slice id)
 {
 	struct source *s = &k->source;
 	uint64_t stext;
@@ -282,10 +282,10 @@ void kernel_files_segment(struct kernel_files *k, const struct capture *c)
 	k->usable = false;
 	if (!k->o->path) {
 		source_close(&k->source);
-		k->open = search(k, capture_meta(c, "kernel-release"), id);
+		k->open = search_vmlinux(k, capture_meta(c, "kernel-release"), id);
 	}
 	if (k->open)
-		k->status = judge(k, c, id);
+		k->status = judge_source(k, c, id);
 	else
 		k->status = no_use(k, SOURCE_NO_FILE, NULL);
 }
@@ -300,7 +300,10 @@ bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_s
 	if (!s->symbols) {
 		if (!kallsyms_find(&s->text, address - k->offset, out))
 			return false;
-		/* Modules and BPF programs lie elsewhere in each boot: only where nothing was moved are they these. */
+		/*
+		 * Modules and BPF programs have other addresses in each boot: these are the right ones only
+		 * without an offset.
+		 */
 		if (out->module.n && k->offset)
 			return false;
 		out->address += k->offset;
@@ -310,7 +313,7 @@ bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_s
 	if (id == SYMBOL_NONE || !symbols_name(s->symbols, id, &k->name))
 		return false;
 	out->address = symbols_get(s->symbols, id)->start + k->offset;
-	out->size = 0; /* it is not known here how far it reaches */
+	out->size = 0; /* its end is unknown here */
 	out->name = buf_view(&k->name);
 	out->module = (struct slice){ NULL, 0 };
 	return true;

@@ -40,7 +40,7 @@ static bool cut_end(struct slice *s, const char *end)
 	return true;
 }
 
-/* Fortran has no difference of case: gfortran writes all in lower case. */
+/* Fortran ignores case: gfortran writes all names in lower case. */
 static bool is_fortran(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -50,8 +50,8 @@ static bool is_fortran(struct slice s)
 	return s.n > 0 && is_lower(s.p[0]);
 }
 
-/* "__stats_MOD_mean.constprop.0"; of a submodule "__parent.child_MOD_mean" */
-static bool fortran(struct buf *out, struct slice name, enum demangle_mode mode)
+/* "__stats_MOD_mean.constprop.0"; in a submodule "__parent.child_MOD_mean" */
+static bool demangle_fortran(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	static const char middle[] = "_MOD_";
 	struct slice module = name, procedure, suffix = { NULL, 0 };
@@ -86,7 +86,10 @@ static int hex_digit(uint8_t c)
 	return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The number that tells functions of one name apart is another one in the next build; without it, those without a name are one. */
+/*
+ * Drops the number that tells functions of one name apart, since it changes with each build. Anonymous
+ * functions keep theirs: without it they would all be one.
+ */
 static struct slice without_stamp(struct slice name)
 {
 	struct slice s = name, last;
@@ -106,7 +109,7 @@ static struct slice without_stamp(struct slice name)
 	return slice_is(last, "fun") ? name : s;
 }
 
-static bool ocaml(struct buf *out, struct slice name, enum demangle_mode mode)
+static bool demangle_ocaml(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	if (!cut_start(&name, "caml") || name.n == 0 || !is_upper(name.p[0]))
 		return false;
@@ -145,7 +148,7 @@ static void append_utf8(struct buf *out, uint32_t c)
 	}
 }
 
-/* "z3bbU" behind its z: a character by its number. */
+/* Reads "3bbU" of "z3bbU": a character by its number. */
 static size_t take_character(struct buf *out, struct slice s)
 {
 	uint32_t c = 0;
@@ -159,7 +162,7 @@ static size_t take_character(struct buf *out, struct slice s)
 	return n + 1;
 }
 
-/* "Z2T" behind its Z: a tuple of two; "Z2H" one without boxes. */
+/* Reads "2T" of "Z2T", a tuple of two, or "2H", an unboxed one. */
 static size_t take_tuple(struct buf *out, struct slice s)
 {
 	unsigned int parts = 0;
@@ -178,7 +181,7 @@ static size_t take_tuple(struct buf *out, struct slice s)
 	return n + 1;
 }
 
-/* What stands after z and Z; how many bytes that is, 0: it is no code. */
+/* Decodes the text after a z or Z. Returns the number of bytes read, 0 if they are not a code. */
 static size_t take_code(struct buf *out, bool upper, struct slice s)
 {
 	static const char lower_codes[] = "a&b|c^d$e=g>h#i.l<m-n!p+q'r\\s/t*u_v%zz", upper_codes[] = "C:L(M[N]R)ZZ";
@@ -194,7 +197,7 @@ static size_t take_code(struct buf *out, bool upper, struct slice s)
 	return upper ? take_tuple(out, s) : take_character(out, s);
 }
 
-/* One part of a name of GHC's, which holds no "_". coded: some of it was a code. */
+/* Decodes one part of a GHC name, which holds no "_". Sets *coded if it contains a code. */
 static bool append_decoded(struct buf *out, struct slice s, bool *coded)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -224,8 +227,8 @@ static bool take_part(struct slice *rest, struct slice *part)
 	return part->n > 0;
 }
 
-/* "base_GHCziBase_map_info": code is where info tables are. */
-static bool haskell(struct buf *out, struct slice name, enum demangle_mode mode)
+/* "base_GHCziBase_map_info": info tables are where the code is. */
+static bool demangle_haskell(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	static const char *const kinds[] = { "_con_info", "_static_info", "_info", "_slow", "_entry" };
 	struct slice rest = name, package = { NULL, 0 }, module, function, kind = { NULL, 0 };
@@ -252,7 +255,7 @@ static bool haskell(struct buf *out, struct slice name, enum demangle_mode mode)
 		buf_byte(out, ':');
 	} else {
 		good = append_decoded(out, package.n ? package : module, &coded);
-		out->n = before; /* only to know that it can be read */
+		out->n = before; /* it was only tried, to see if it is valid */
 	}
 	good = good && append_decoded(out, module, &coded);
 	buf_byte(out, '.');
@@ -269,10 +272,11 @@ bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode)
 	size_t before = out->n;
 
 	if (name.n > DEMANGLE_IN_MAX || mode == DEMANGLE_NONE ||
-	    (!fortran(out, name, mode) && !ocaml(out, name, mode) && !haskell(out, name, mode)))
+	    (!demangle_fortran(out, name, mode) && !demangle_ocaml(out, name, mode) &&
+	     !demangle_haskell(out, name, mode)))
 		return false;
 	if (out->n - before <= DEMANGLE_OUT_MAX)
 		return true;
-	out->n = before; /* tuples of GHC's become long */
+	out->n = before; /* GHC's tuples become long */
 	return false;
 }

@@ -1,10 +1,11 @@
 /*
- * Names of Fortran modules (gfortran), OCaml and Haskell (GHC), each by its own small rule, where no library has one.
+ * Demangles names of Fortran modules (gfortran), OCaml and Haskell (GHC), each by its own small rule, since
+ * no library does.
  *
  *	if (!demangle_other(&out, slice_of("__stats_MOD_mean"), DEMANGLE_SIMPLIFIED))	// "stats::mean"
  *		...it is none of these; out is as it was...
  *
- * A name is only taken for one of these if nothing in C looks like it:
+ * Only forms that C names do not have are accepted:
  *	gfortran	__MODULE_MOD_PROCEDURE, in lower case
  *	OCaml		camlModule__function_123; "." for "__" from 5.1 on; $2b for a character
  *	GHC		package_ModuleziName_function_info with at least one code of its z-encoding, or Main_function_info

@@ -8,7 +8,7 @@ struct levels {
 	struct lines *lines; /* or NULL */
 	const struct gonames *go;
 	unsigned int what;
-	uint32_t *names, *files; /* by number of a text of lines: number of the text here, + 1 */
+	uint32_t *names, *files; /* by text number of lines: the number of the text here, + 1 */
 	size_t cap_names, cap_files;
 	struct buf scratch;
 	struct level found[LINES_LEVELS_MAX];
@@ -16,7 +16,7 @@ struct levels {
 
 _Static_assert((int)GONAMES_DEPTH <= (int)LINES_LEVELS_MAX, "there is room for all of Go's levels");
 
-/* Who wants the alternate file of which debug file. */
+/* A request for the alternate (dwz) file of a debug file. */
 struct wanted {
 	struct finder *finder;
 	struct slice path; /* of the debug file */
@@ -55,9 +55,9 @@ static enum lines_opened open_lines(const struct levels_options *o, const struct
 	return got;
 }
 
-/* In the file, or in the first of its debug files that has some. */
-static enum lines_opened search(const struct levels_options *o, const struct elf_file *file,
-				const struct module_identity *is, struct slice path, struct lines **l)
+/* Opens the lines of the file, or of its first debug file that has some. */
+static enum lines_opened find_lines_file(const struct levels_options *o, const struct elf_file *file,
+					 const struct module_identity *is, struct slice path, struct lines **l)
 {
 	enum lines_opened got = file ? open_lines(o, file, path, l) : LINES_NONE;
 	struct buf opened = { 0 };
@@ -77,7 +77,7 @@ bool levels_open(const struct levels_options *o, const struct elf_file *file, co
 		 struct slice path, const struct gonames *go, struct levels **l)
 {
 	struct lines *lines = NULL;
-	enum lines_opened got = search(o, file, is, path, &lines);
+	enum lines_opened got = find_lines_file(o, file, is, path, &lines);
 
 	*l = NULL;
 	if (got == LINES_NO_MEMORY)
@@ -106,7 +106,7 @@ void levels_close(struct levels *l)
 	free(l);
 }
 
-/* A text is translated once. */
+/* Translates a text of lines to one of texts, once each. */
 static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap, struct intern *texts,
 		    enum demangle_mode mode, uint32_t *text)
 {
@@ -128,9 +128,9 @@ static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap
 	return true;
 }
 
-/* Level i of the chain, of which only the name is wanted maybe. */
-static bool take(struct levels *l, const struct lines_level *from, struct intern *texts, enum demangle_mode mode,
-		 struct level *to)
+/* Converts one level of the chain; its file and line only if they are wanted. */
+static bool take_level(struct levels *l, const struct lines_level *from, struct intern *texts,
+		       enum demangle_mode mode, struct level *to)
 {
 	*to = (struct level){ 0 };
 	if (!text_of(l, from->name, &l->names, &l->cap_names, texts, mode, &to->name))
@@ -141,10 +141,13 @@ static bool take(struct levels *l, const struct lines_level *from, struct intern
 	return text_of(l, from->file, &l->files, &l->cap_files, texts, DEMANGLE_NONE, &to->file);
 }
 
-/* Of a chain what is wanted; without inlined calls the function alone, at the line of the innermost. */
-static uint32_t shorten(const struct levels *l, struct lines_chain *chain)
+/*
+ * Cuts the chain to the wanted part: without inlined calls, the function alone with the innermost line.
+ * Returns the number of levels.
+ */
+static uint32_t shorten_chain(const struct levels *l, struct lines_chain *chain)
 {
-	/* What has no name is no function that a reader could be shown: the dwz file that names it is not there. */
+	/* A level without a name cannot be shown: the dwz file that names it is missing. */
 	for (uint32_t i = 1; i < chain->n; i++) {
 		if (!chain->level[i].name)
 			chain->n = i;
@@ -192,9 +195,9 @@ long levels_find(struct levels *l, uint64_t vaddr, struct intern *texts, enum de
 		return find_go(l, vaddr, texts);
 	if (got <= 0)
 		return got;
-	n = shorten(l, &chain);
+	n = shorten_chain(l, &chain);
 	for (uint32_t i = 0; i < n; i++) {
-		if (!take(l, &chain.level[i], texts, mode, &l->found[i]))
+		if (!take_level(l, &chain.level[i], texts, mode, &l->found[i]))
 			return -1;
 	}
 	return n;

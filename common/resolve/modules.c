@@ -14,25 +14,25 @@ enum { ADA_UNKNOWN, ADA_NO, ADA_YES };
 
 struct module {
 	struct elf_file *file; /* for its segments */
-	struct symbols *symbols; /* NULL: none, or let go for now */
-	struct more *more;       /* names that are no symbols; NULL: it has none, or the same */
-	struct levels *levels;   /* NULL: none, or not asked for */
+	struct symbols *symbols; /* NULL: none, or evicted */
+	struct more *more;       /* other names; NULL: there are none, or evicted */
+	struct levels *levels;   /* NULL: none, or not requested */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
 	uint32_t version;
 	bool lost_offsets, by_path;
-	/* For letting it go and loading it again. */
+	/* For eviction and reload. */
 	struct module_identity is; /* its slices are texts */
 	size_t bytes;
-	uint64_t used;  /* when it was last asked */
+	uint64_t used;  /* clock of the last use */
 	uint64_t stamp; /* of the file */
 	bool evicted, has_image;
 	uint8_t ada; /* is some of it written in Ada? */
 	uint64_t bias; /* from the last place's offset to its address, a guess for the next one */
 };
 
-/* What a place came to: the hot path, before any search. */
+/* The result for a place: the hot path, before any search. */
 struct cached {
 	uint64_t offset;      /* in the file */
 	uint64_t name_offset;
@@ -46,14 +46,14 @@ struct modules {
 	struct modules_options options;
 	struct finder finder;
 	struct intern texts;
-	struct intern keys;  /* identity to module, by equal numbers */
+	struct intern keys;  /* identities; a key's number is its module's */
 	struct intern tried; /* identities with their paths */
 	struct module *items;
 	size_t n, cap;
-	struct cached *cache; /* good are those of this generation */
+	struct cached *cache; /* entries of this generation are valid */
 	uint32_t generation;
 	size_t bytes;      /* of all modules */
-	size_t text_bytes; /* of names, about */
+	size_t text_bytes; /* of names, approximately */
 	size_t max;
 	uint64_t clock;
 	struct buf scratch, name, path;
@@ -72,17 +72,17 @@ static void drop_symbols(struct modules *m, struct module *module)
 	module->evicted = false;
 }
 
-static void unload(struct modules *m, struct module *module)
+static void unload_module(struct modules *m, struct module *module)
 {
 	drop_symbols(m, module);
 	elf_close(module->file);
 	module->file = NULL;
 }
 
-static void forget(struct modules *m)
+static void forget_modules(struct modules *m)
 {
 	for (size_t i = 0; i < m->n; i++)
-		unload(m, &m->items[i]);
+		unload_module(m, &m->items[i]);
 	free(m->items);
 	m->items = NULL;
 	m->n = m->cap = 0;
@@ -100,8 +100,8 @@ static void forget_cached(struct modules *m)
 	}
 }
 
-/* As new: no module, and the text that is none. */
-static bool begin(struct modules *m)
+/* Starts without a module, and with the empty text. */
+static bool start_empty(struct modules *m)
 {
 	uint32_t empty;
 
@@ -120,7 +120,7 @@ struct modules *modules_new(const struct modules_options *options)
 	finder_init(&m->finder, options->symfs, options->debug_dirs, options->n_debug_dirs);
 	m->finder.debuginfod = options->debuginfod;
 	m->cache = calloc((size_t)1 << CACHE_BITS, sizeof(*m->cache));
-	if (!m->cache || !begin(m)) {
+	if (!m->cache || !start_empty(m)) {
 		modules_free(m);
 		return NULL;
 	}
@@ -131,7 +131,7 @@ void modules_free(struct modules *m)
 {
 	if (!m)
 		return;
-	forget(m);
+	forget_modules(m);
 	free(m->cache);
 	buf_release(&m->scratch);
 	buf_release(&m->name);
@@ -146,8 +146,8 @@ bool modules_tidy(struct modules *m, size_t keep)
 		keep = m->max;
 	if (m->bytes + m->text_bytes <= keep)
 		return true;
-	forget(m);
-	return begin(m);
+	forget_modules(m);
+	return start_empty(m);
 }
 
 struct intern *modules_texts(struct modules *m)
@@ -184,8 +184,8 @@ static bool set_path(struct modules *m, struct module *module)
 }
 
 /*
- * A debug file's symbols. Where it stands in for the runtime file it has its exported ones as well, if it is from an
- * archive, and its .symtab may be the runtime file's own.
+ * Adds a debug file's symbols. If it stands in for the runtime file, it adds exported ones, too. From an
+ * archive, its .symtab may be the runtime file's own.
  */
 static long add_separate(struct module *module, const struct elf_file *debug)
 {
@@ -195,7 +195,7 @@ static long add_separate(struct module *module, const struct elf_file *debug)
 	return n >= 0 && !module->file && symbols_add(module->symbols, debug, SYMBOLS_DYNAMIC) < 0 ? -1 : n;
 }
 
-/* Those that the file itself holds, compressed: where no debug file was found. */
+/* Adds the compressed symbols in the file itself, if no debug file was found. */
 static bool add_minidebug(struct module *module)
 {
 	struct elf_file *mini;
@@ -217,7 +217,9 @@ static void was_opened(struct modules *m, struct module *module, const struct bu
 	module->status = SOURCE_OK;
 }
 
-/* Adds the symbols of the first debug file that has some. Without a runtime file, it stands in for it. */
+/*
+ * Adds the symbols of the first debug file that has some. If there is no runtime file, it stands in for that.
+ */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
@@ -243,7 +245,7 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 			elf_close(debug);
 		}
 	}
-	/* The file itself, found by its build ID: what it exports is better than nothing. */
+	/* The file itself, found by its build ID: its exported names are better than nothing. */
 	if (good && !module->file)
 		module->file = bare;
 	else
@@ -276,14 +278,14 @@ static enum source_status open_module(struct modules *m, struct module *module, 
 	return finder_open(&m->finder, is, &module->file, &m->path, &module->by_path);
 }
 
-/* Its file shrank or was written to: what was read of it is good, nothing else is. */
-static void damaged(struct modules *m, struct module *module)
+/* The file shrank or was written to: names read before are valid, the rest is not. */
+static void mark_damaged(struct modules *m, struct module *module)
 {
 	drop_symbols(m, module);
 	module->status = SOURCE_DAMAGED;
 }
 
-/* Lets others go, those first that were not asked for the longest time, until all that is left is small enough. */
+/* Evicts the least recently used other modules until the rest is small enough. */
 static void make_room(struct modules *m, const struct module *wanted)
 {
 	while (m->bytes > m->max) {
@@ -292,7 +294,7 @@ static void make_room(struct modules *m, const struct module *wanted)
 		for (size_t i = 0; i < m->n; i++) {
 			struct module *module = &m->items[i];
 
-			/* An image is lent only while it is loaded first; it is small. */
+			/* An image is lent only for the first load; it is small. */
 			if (module->symbols && module != wanted && !module->has_image &&
 			    (!oldest || module->used < oldest->used))
 				oldest = module;
@@ -304,15 +306,15 @@ static void make_room(struct modules *m, const struct module *wanted)
 	}
 }
 
-/* What it holds now: levels grow as they are asked. */
-static void weigh(struct modules *m, struct module *module)
+/* Updates the module's size: levels grow with use. */
+static void weigh_module(struct modules *m, struct module *module)
 {
 	m->bytes -= module->bytes;
 	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more) + levels_bytes(module->levels);
 	m->bytes += module->bytes;
 }
 
-/* A file that is loaded again must be the one that it was; a build ID says so, or nothing that can be seen does not. */
+/* Opens the file again and checks that it is the same: by its build ID, else by its stamp. */
 static enum source_status open_again(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	enum source_status status = open_module(m, module, is);
@@ -328,7 +330,9 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	return status;
 }
 
-/* Without its end a file has no section headers: it only looks stripped. An archive's file is whole in another way. */
+/*
+ * A truncated file has no section headers and only looks stripped. An archived file is whole in another way.
+ */
 static bool is_cut(const struct module *module)
 {
 	return module->file && !module->file->archived && !elf_is_whole(module->file);
@@ -341,14 +345,14 @@ static bool open_levels(struct modules *m, struct module *module)
 	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
 }
 
-/* Opens the file, reads its tables and lets it go. False without memory. */
-static bool load(struct modules *m, struct module *module)
+/* Opens the file, reads its tables and closes it. Returns false if out of memory. */
+static bool load_module(struct modules *m, struct module *module)
 {
 	const struct module_identity *is = &module->is;
 	long n = 0;
 	bool bare;
 
-	unload(m, module);
+	unload_module(m, module);
 	module->symbols = symbols_new();
 	if (!module->symbols)
 		return false;
@@ -372,26 +376,26 @@ static bool load(struct modules *m, struct module *module)
 		return false;
 	if (module->file)
 		elf_settle(module->file);
-	weigh(m, module);
+	weigh_module(m, module);
 	if (symbols_damaged(module->symbols))
-		damaged(m, module);
+		mark_damaged(m, module);
 	make_room(m, module);
 	return true;
 }
 
-/* The same where it was let go. */
+/* Loads an evicted module again. */
 static bool load_again(struct modules *m, struct module *module)
 {
 	enum source_status before = module->status;
 
-	if (!load(m, module))
+	if (!load_module(m, module))
 		return false;
 	if (module->status != before)
 		forget_cached(m);
 	return true;
 }
 
-/* What a module is known by. */
+/* Writes the key that identifies a module. */
 static void write_key(struct buf *key, const struct module_identity *is)
 {
 	buf_clear(key);
@@ -410,8 +414,8 @@ static void write_key(struct buf *key, const struct module_identity *is)
 }
 
 /*
- * Has a file that was not found to be looked for where this process sees it? Once for each that lives;
- * scratch has the key.
+ * Returns true if a file that was not found should be looked up as this process sees it: once for each live
+ * process. scratch holds the key.
  */
 static bool is_for_process(struct modules *m, const struct module *module, const struct module_identity *is)
 {
@@ -435,7 +439,7 @@ static bool keep_slice(struct modules *m, struct slice *s)
 	return true;
 }
 
-/* The first time, or another path for what was not found yet, and may be found now. */
+/* Loads a module for the first time, or by another path if it was not found before. */
 static bool load_first(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	enum source_status was = module->version ? module->status : SOURCE_NO_FILE;
@@ -450,9 +454,9 @@ static bool load_first(struct modules *m, struct module *module, const struct mo
 	if (module->version++)
 		forget_cached(m);
 	module->stamp = 0;
-	good = load(m, module);
+	good = load_module(m, module);
 	module->is.image = (struct slice){ NULL, 0 };
-	if (finder_worse(module->status, was) != module->status) { /* what came of it before says more */
+	if (finder_worse(module->status, was) != module->status) { /* the earlier result says more */
 		module->status = was;
 		module->path = path;
 	}
@@ -480,7 +484,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	buf_bytes(&m->scratch, is.path.p, is.path.n);
 	if (m->scratch.failed || !intern_add(&m->tried, buf_view(&m->scratch), &dummy))
 		return false;
-	/* The same build under another path may be the one that is still there; or another process may have it. */
+	/* The same build may still exist under another path, or in another process. */
 	is_new = m->tried.n > n_tried;
 	retry = is_for_process(m, module, &is);
 	if ((!is_new && !retry) || (module->version && module->status == SOURCE_OK))
@@ -488,7 +492,7 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 	return load_first(m, module, &is);
 }
 
-static bool translate(struct module *module, const struct module_place *where, uint64_t *vaddr)
+static bool find_vaddr(struct module *module, const struct module_place *where, uint64_t *vaddr)
 {
 	uint64_t offset = where->offset - (where->after_call && where->offset);
 
@@ -506,7 +510,7 @@ static const uint8_t source_of[ORIGINS] = {
 	[ORIGIN_MINIDEBUG] = NAME_MINIDEBUG,
 };
 
-/* Whatever gnat compiles refers to its runtime, whose names in C begin so. */
+/* All code compiled by gnat refers to its runtime, whose names in C begin so. */
 static bool is_ada(struct module *module, struct slice name)
 {
 	if (!demangle_may_be_ada(name))
@@ -516,13 +520,13 @@ static bool is_ada(struct module *module, struct slice name)
 	return module->ada == ADA_YES;
 }
 
-/* A symbol's name is demangled once. 0: it is not there any more. */
+/* Demangles a symbol's name, once. Returns 0 if it is not there any more. */
 static int make_text(struct modules *m, struct module *module, uint32_t id, struct symbol *symbol)
 {
 	size_t n_texts = m->texts.n;
 
 	if (!symbols_name(module->symbols, id, &m->name)) {
-		damaged(m, module);
+		mark_damaged(m, module);
 		return m->name.failed ? -1 : 0;
 	}
 	buf_clear(&m->scratch);
@@ -537,7 +541,7 @@ static int make_text(struct modules *m, struct module *module, uint32_t id, stru
 	return 1;
 }
 
-/* What has no symbol, or an exported one only, where something better may be known. */
+/* Names an address without a symbol, or with just an exported one if a better name may exist. */
 static int name_more(struct modules *m, struct module *module, uint64_t vaddr, uint32_t symbol,
 		     struct module_name *name)
 {
@@ -560,8 +564,8 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 	return 1;
 }
 
-/* The module is there if it can be, and was asked. False without memory. */
-static bool wake(struct modules *m, struct module *module)
+/* Loads the module if it was evicted, and notes its use. Returns false if out of memory. */
+static bool wake_module(struct modules *m, struct module *module)
 {
 	if (module->evicted && !load_again(m, module))
 		return false;
@@ -574,15 +578,15 @@ static int name_symbol(struct modules *m, struct module *module, uint64_t vaddr,
 	struct symbol *symbol = symbols_get(module->symbols, id);
 	int made = symbol->tag ? 1 : make_text(m, module, id, symbol);
 
-	if (made <= 0) /* its file was damaged meanwhile: all symbols have gone */
+	if (made <= 0) /* its file was damaged meanwhile: all symbols are gone */
 		return made;
 	*name = (struct module_name){ symbol->tag, source_of[symbol->origin], vaddr - symbol->start };
 	return 1;
 }
 
 /*
- * Some code is returned to and was never called: a signal handler's return address, and that of a context's function, is the
- * first byte of one of these. The byte before belongs to nothing.
+ * Some functions are returned to but never called: the return address of a signal handler, or of a context's
+ * function, is their first byte. The byte before it belongs to nothing.
  */
 static int name_return(struct modules *m, struct module *module, uint64_t address, struct module_name *name)
 {
@@ -609,9 +613,9 @@ int modules_name_once(struct modules *m, uint32_t id, const struct module_place 
 	int found;
 
 	*name = (struct module_name){ 0 };
-	if (!wake(m, module))
+	if (!wake_module(m, module))
 		return -1;
-	if (!module->file || !module->symbols || !translate(module, where, &vaddr))
+	if (!module->file || !module->symbols || !find_vaddr(module, where, &vaddr))
 		return 0;
 	module->bias = vaddr - where->offset;
 	symbol = symbols_find(module->symbols, vaddr);
@@ -668,12 +672,12 @@ long modules_levels(struct modules *m, uint32_t id, const struct module_place *w
 
 	if (!m->options.levels)
 		return 0;
-	if (!wake(m, module))
+	if (!wake_module(m, module))
 		return -1;
-	if (!module->levels || !module->file || !translate(module, where, &vaddr))
+	if (!module->levels || !module->file || !find_vaddr(module, where, &vaddr))
 		return 0;
 	n = levels_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
-	weigh(m, module);
+	weigh_module(m, module);
 	make_room(m, module);
 	return n;
 }

@@ -55,7 +55,7 @@ bool more_find(struct more *m, uint64_t vaddr, struct more_hit *hit)
 	return true;
 }
 
-/* The last part of a path; "vdso" of "[vdso]". */
+/* Returns the last part of a path; "vdso" for "[vdso]". */
 static struct slice base_of(struct slice path)
 {
 	size_t deleted = strlen(" (deleted)");

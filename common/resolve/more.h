@@ -1,11 +1,11 @@
 /*
- * What names the code of a file where its symbols do not: Go's own table; and, where all else is silent, where each
- * function begins, by .eh_frame.
+ * Fallback names for code that symbol tables do not cover: Go's function table, then the function bounds of
+ * .eh_frame.
  *
  *	struct more *m;
  *	struct more_hit hit;
  *
- *	if (!more_open(f, true, &m))	// f may be settled afterwards
+ *	if (!more_open(f, true, &m))	// elf_settle(f) is allowed afterwards
  *		...out of memory...
  *	if (more_find(m, vaddr, &hit))
  *		more_text(&hit, path, &out);	// "main.work", or "[libx.so+0x1230]"
@@ -25,18 +25,18 @@ struct more_hit {
 	enum name_source source; /* NAME_GO or NAME_BOUNDS */
 	uint64_t start;          /* of the function, as linked */
 	struct slice name;       /* of NAME_GO; lent by the table */
-	uint32_t *tag;           /* a number that the caller may keep with the function, 0 at first */
+	uint32_t *tag;           /* a number that the caller may keep with the function; initially 0 */
 };
 
-/* NULL where there is nothing. bounds: .eh_frame, too. False without memory. */
+/* Sets *m to NULL if there is nothing. bounds: read .eh_frame, too. Returns false if out of memory. */
 bool more_open(const struct elf_file *f, bool bounds, struct more **m);
 void more_free(struct more *m);
 bool more_find(struct more *m, uint64_t vaddr, struct more_hit *hit);
-/* Appends the text that stands for the function in the file of this path. */
+/* Appends the function's text; path is the path of its file. */
 void more_text(const struct more_hit *hit, struct slice path, struct buf *out);
-/* Go's table, for what is inlined; NULL where there is none. Lent. */
+/* Returns Go's table, for inlined calls; NULL if there is none. Lent. */
 struct gonames *more_go(const struct more *m);
-/* The better of what it has, or NAME_NONE. NULL has nothing. */
+/* Returns the better kind of name that it has, or NAME_NONE. m may be NULL. */
 enum name_source more_kind(const struct more *m);
 size_t more_bytes(const struct more *m);
 
