@@ -22,7 +22,7 @@ enum debuginfod_what { DEBUGINFOD_DEBUG = 0, DEBUGINFOD_EXECUTABLE = 1 };
 struct debuginfod_counts {
 	uint64_t asked, found, failed; /* failed: without an answer */
 	bool given_up;                 /* no more requests are made */
-	const char *error;             /* of the first failure; lent */
+	const char *error;             /* the first failure, lent */
 };
 
 struct debuginfod;

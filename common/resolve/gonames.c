@@ -8,7 +8,8 @@
 
 enum {
 	NAME_MAX_BYTES = 8192, /* of a name or a path; a longer one is cut */
-	STEPS_MAX = 1 << 18,   /* of a list of values; no function has more instructions that differ */
+	/* entries of one list of values; no function has more instructions that differ */
+	STEPS_MAX = 1 << 18,
 };
 
 struct gonames {

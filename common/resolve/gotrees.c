@@ -27,7 +27,7 @@ enum {
 
 /* One layout: which list and which datum belong to the trees, and the bytes of a call. */
 struct form {
-	uint8_t flag_at; /* of the layout */
+	uint8_t flag_at; /* identifies the layout */
 	uint8_t list, data, entry;
 };
 
@@ -49,7 +49,7 @@ bool gotrees_details(const struct gotrees *trees, const struct gopclntab *t, con
 {
 	const uint8_t *p = fn->record.p, *numbers = p + t->field;
 	size_t end = t->flag_at ? t->flag_at + FLAG_TO_END : BARE_END, at;
-	size_t width = t->field == 8 ? 8 : 4; /* of a datum: an address, or a distance from the base */
+	size_t width = t->field == 8 ? 8 : 4; /* bytes of a datum: an address, or a distance from the base */
 	uint64_t lists;
 
 	*d = (struct go_details){ 0 };

@@ -14,7 +14,7 @@
 #include "common/unwind/gopclntab.h"
 
 struct gotrees {
-	uint64_t vaddr;      /* of the bytes, */
+	uint64_t vaddr;      /* linked address of the bytes, */
 	struct slice bytes;  /* which hold all trees; owned */
 	uint64_t base;       /* base of the tree offsets in records: 0, or go:func.* */
 	unsigned int entry;  /* bytes of a call; 0: there are no trees, or they were not found */

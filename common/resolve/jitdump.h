@@ -29,7 +29,7 @@ struct jitdump_code {
 	uint64_t base; /* start of the function: a moved range may be a part of it */
 	size_t order; /* of arrival */
 	bool moved;
-	struct slice name; /* of a move: the name at the old place, once the move was applied */
+	struct slice name; /* for a move the name at the old place, once the move was applied */
 };
 
 struct jitdump {

@@ -39,8 +39,7 @@ enum jitfile_got { JITFILE_CODE, JITFILE_MORE, JITFILE_BAD };
 
 /*
  * Returns the next piece of code in bytes, which begin at file offset `at`, not beyond f->offset.
- * JITFILE_MORE: the bytes end too early to know what comes next. JITFILE_BAD: f->why says what is wrong with
- * the file.
+ * JITFILE_MORE: more bytes are needed to decide. JITFILE_BAD: the file is unusable, and f->why says why.
  */
 enum jitfile_got jitfile_next(struct jitfile *f, struct slice bytes, uint64_t at, struct jitfile_code *code);
 

@@ -12,9 +12,9 @@
  *
  * A symbol takes 14 bytes plus its name; a whole kernel takes 5 MB.
  *
- * Choice of names: only code counts (types t T w W). Of several names at one address, a function wins over a
- * linker's label (_stext, __irqentry_text_start, …) and over __pfx_, __cfi_ and __pi_ names; then global over
- * weak over local; then prefer.h decides. Mapping symbols ($x, .L…) are ignored.
+ * Choice of names: only code counts (types t T w W). At one address, a function wins over a linker's label
+ * (_stext, __irqentry_text_start, …) and over __pfx_, __cfi_ and __pi_ names; then global over weak over
+ * local; then prefer.h decides. Mapping symbols ($x, .L…) are ignored.
  *
  * Extent of a symbol: to the next symbol, but not beyond the kernel's text (_etext) or the module's end if
  * that is known, else 64 kB. Code of __init, freed at boot, has names only with with_init. Addresses in
@@ -42,7 +42,7 @@ struct kallsyms {
 	struct kallsyms_module *modules; /* by number, 0 unused */
 	size_t n_modules, cap_modules;
 	uint64_t text, etext, init, init_end; /* bounds of the kernel proper */
-	uint64_t stext; /* of the symbol _stext; 0: there is none */
+	uint64_t stext; /* address of _stext; 0: there is none */
 	bool with_init; /* set by the caller: name __init code, for a recorded boot */
 	size_t lines;   /* lines with a symbol; if n is 0, all their addresses were hidden */
 };

@@ -19,7 +19,7 @@ _Static_assert((int)GONAMES_DEPTH <= (int)LINES_LEVELS_MAX, "there is room for a
 /* A request for the alternate (dwz) file of a debug file. */
 struct wanted {
 	struct finder *finder;
-	struct slice path; /* of the debug file */
+	struct slice path; /* the debug file's */
 	struct buf *alt;   /* the name of the alternate file */
 };
 

@@ -26,7 +26,7 @@ struct module {
 	struct module_identity is; /* its slices are texts */
 	size_t bytes;
 	uint64_t used;  /* clock of the last use */
-	uint64_t stamp; /* of the file */
+	uint64_t stamp; /* the file's */
 	bool evicted, has_image;
 	uint8_t ada; /* is some of it written in Ada? */
 	uint64_t bias; /* from the last place's offset to its address, a guess for the next one */
@@ -52,8 +52,8 @@ struct modules {
 	size_t n, cap;
 	struct cached *cache; /* entries of this generation are valid */
 	uint32_t generation;
-	size_t bytes;      /* of all modules */
-	size_t text_bytes; /* of names, approximately */
+	size_t bytes;      /* held by all modules */
+	size_t text_bytes; /* held by names, approximately */
 	size_t max;
 	uint64_t clock;
 	struct buf scratch, name, path;

@@ -23,8 +23,8 @@ struct more;
 
 struct more_hit {
 	enum name_source source; /* NAME_GO or NAME_BOUNDS */
-	uint64_t start;          /* of the function, as linked */
-	struct slice name;       /* of NAME_GO; lent by the table */
+	uint64_t start;          /* the function's linked address */
+	struct slice name;       /* only for NAME_GO; lent by the table */
 	uint32_t *tag;           /* a number that the caller may keep with the function; initially 0 */
 };
 

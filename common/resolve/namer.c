@@ -23,7 +23,7 @@ static bool no_levels(struct namer *n)
 	return intern_add(&n->levels, (struct slice){ (const uint8_t *)"", 0 }, &none);
 }
 
-/* The place has got its name after its block. */
+/* Notes a place that got its name after its block. */
 static bool add_late(struct namer *n, uint32_t place)
 {
 	if (n->answers[place].late || place >= n->n_said)
@@ -94,7 +94,7 @@ struct file_state *naming_file(struct namer *n, uint64_t file)
 	return &n->files[file];
 }
 
-/* The bytes that stand for a mapping without a file: the vDSO's. */
+/* Returns the bytes of a mapping without a file: the vDSO's. */
 static struct slice image_of(const struct capture *c, const struct capture_file *f)
 {
 	const struct capture_image *image = capture_image(c, f->path, f->build_id);
@@ -110,7 +110,7 @@ static void know_host(struct namer *n, const struct capture *c)
 	n->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
 }
 
-/* Who had the file of this place mapped, and where. */
+/* Returns the process that had this place's file mapped, and the mapping. */
 static struct module_user user_of(const struct capture *c, const struct capture_place *p)
 {
 	const struct capture_process *process = &c->processes[c->frames[p->frame].process];
@@ -119,7 +119,10 @@ static struct module_user user_of(const struct capture *c, const struct capture_
 				     capture_text(c, process->cgroup) };
 }
 
-/* A file that one process does not have, or has another of, may be found where another sees it. */
+/*
+ * Returns false if the file should be searched for again, as this process sees it: another process did not
+ * have it.
+ */
 static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
 {
 	enum source_status status;
@@ -130,7 +133,7 @@ static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
 	return status == SOURCE_OK || status == SOURCE_STRIPPED;
 }
 
-/* Finds the module of a file; f->module stays 0 where the mapping has no file. */
+/* Finds the module of a file; f->module stays 0 if the mapping has no file. */
 static bool find_module(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state *f)
 {
 	const struct capture_file *file = &c->files[p->file];
@@ -156,12 +159,12 @@ static bool find_module(struct namer *n, const struct capture *c, const struct c
 	return true;
 }
 
-/* What is known of the place's file, at its first use its module too. */
+/* Sets *fp to the state of the place's file; at its first use, finds its module too. */
 static bool use_file(struct namer *n, const struct capture *c, const struct capture_place *p, struct file_state **fp)
 {
 	struct file_state *f = *fp = p->file < n->n_files ? &n->files[p->file] : naming_file(n, p->file);
 
-	if (f && f->used && f->module && f->process == c->frames[p->frame].process) /* as nearly always */
+	if (f && f->used && f->module && f->process == c->frames[p->frame].process) /* the common case */
 		return true;
 	if (!f)
 		return false;
@@ -179,7 +182,7 @@ static bool answer_hit(struct namer *n, const struct capture *c, const struct ca
 	return intern_add(n->texts, hit->name, &a->text);
 }
 
-/* Code in memory without a file: by what the process told of it, after a fork by what its parent did. */
+/* Names code in memory without a file: by the maps of its process, or, after a fork, of the parent. */
 static bool ask_maps(struct namer *n, const struct capture *c, uint32_t place, struct answer *a, bool *found)
 {
 	const struct capture_place *p = &c->places[place];
@@ -211,7 +214,7 @@ static bool look_in_maps(struct namer *n, const struct capture *c, uint32_t plac
 	       (found || jit_wait(&n->jit, process, place));
 }
 
-/* Lines, and what is inlined there, of a place that has a name. */
+/* Finds the source lines and inlined functions of a place that has a name. */
 static bool look_for_levels(struct namer *n, uint32_t module, const struct module_place *where, struct answer *a)
 {
 	const struct level *levels;
@@ -246,16 +249,16 @@ static bool look_in_module(struct namer *n, const struct capture *c, const struc
 	return found == 0 || (found > 0 && (!n->has_levels || look_for_levels(n, f->module - 1, &where, a)));
 }
 
-/* The key that the place has in the queue: what is near in memory is near in the queue. */
+/* Returns the sort key of a place: places near in memory are near in the queue. */
 static uint64_t queue_key(uint32_t module, uint64_t offset)
 {
 	return (uint64_t)module << QUEUE_OFFSET_BITS ^ offset;
 }
 
 /*
- * Only perf maps have to be asked at once. What lies in files waits for its block to end and is looked
- * up in the order of addresses, which turns most cache misses into hits: on a million different
- * addresses that halves the time.
+ * Only perf maps must be read at once. Places in files wait for the end of their block and are looked up in
+ * order of address, which turns most cache misses into hits: a million different addresses take half the
+ * time.
  */
 static bool look_up(struct namer *n, const struct capture *c, uint32_t place)
 {
@@ -282,7 +285,7 @@ static bool look_up_new(struct namer *n, const struct capture *c)
 		if (!extend_array(&n->answers, &n->cap_answers, n->n_placed, sizeof(*n->answers)))
 			return false;
 		if (n->n_placed == 1)
-			n->answers[0] = (struct answer){ 0 }; /* of no place */
+			n->answers[0] = (struct answer){ 0 }; /* place 0 does not exist */
 		n->answers[n->n_placed].late = false;
 		if (!look_up(n, c, (uint32_t)n->n_placed))
 			return false;
@@ -297,7 +300,10 @@ static void expect_name(const struct namer *n, uint64_t key, enum expectation wh
 	modules_expect(n->modules, (uint32_t)(key >> QUEUE_OFFSET_BITS) - 1, offset, when);
 }
 
-/* What comes next in the queue lies anywhere in memory: it is fetched while those before are named. */
+/*
+ * Prefetches data of the next places in the queue, which may be anywhere in memory, while earlier ones are
+ * named.
+ */
 static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
 {
 	enum { NEAR = 5, FAR = 12, FARTHEST = 32 };
@@ -341,7 +347,7 @@ static bool try_late(void *arg, uint32_t place, const struct perfmap_run *run)
 	const struct capture_frame *f = &t->c->frames[p->frame];
 	struct perfmap_hit hit;
 
-	if (t->n->answers[place].text) /* a jitdump file came first */
+	if (t->n->answers[place].text) /* a jitdump file named it first */
 		return true;
 	if (!perfmap_run_find(run, capture_lookup(f, f->address), &hit))
 		return false;
@@ -374,14 +380,17 @@ static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
 
 	if (!answer_hit(t->n, t->c, &t->c->places[place], hit, NAME_JITDUMP, &new))
 		return false;
-	/* One that was not written, because the place before had the same, may have to be now. They come in order. */
+	/*
+	 * A name that was not written because the place before had the same may be needed now. Places come in
+	 * order.
+	 */
 	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP && !t->n->answers[before].late)
 		return true;
 	*a = new;
 	return add_late(t->n, place);
 }
 
-/* What jitdump files told later than it was needed; last: and what a parent did, for those that it forked. */
+/* Applies late jitdump records; last: also names places in forked processes by their parents' maps. */
 bool naming_revise_jit(struct namer *n, const struct capture *c, bool last)
 {
 	struct trial t = { n, c, false };
@@ -403,7 +412,7 @@ static bool hear_source(struct namer *n, const struct capture *c, const struct r
 	struct file_state *f;
 
 	if (r->file && r->file >= c->n_files)
-		return true; /* of no FILE */
+		return true; /* no such FILE */
 	f = naming_file(n, r->file);
 	if (!f)
 		return false;
@@ -441,7 +450,7 @@ bool namer_see(struct namer *n, struct capture *c, const struct record *r)
 	}
 }
 
-/* Places that had no name and whose file has been found since, by another path. */
+/* Queues unnamed places whose file has been found since, by another path. */
 bool naming_look_again(struct namer *n, const struct capture *c)
 {
 	for (uint32_t i = 1; i < n->n_placed; i++) {

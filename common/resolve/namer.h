@@ -1,5 +1,5 @@
 /*
- * Gives the frames of a capture their names, as records to be added to its stream.
+ * Names the frames of a capture, as records to be added to its stream.
  *
  *	struct namer *n = namer_new(modules);
  *
@@ -13,15 +13,14 @@
  *	}
  *	namer_last(n, &c, w);
  *
- * It only adds. A name that the stream has already is left alone where it is as good as ours (its
- * source is not worse and it says the same) or better, so that naming twice adds nothing, and naming
- * again where other files are adds what is better and loses nothing.
+ * The namer only adds records. A name in the stream stays if it is better than ours, or as good (same text,
+ * and a source that is not worse). So naming twice adds nothing, and naming again on a host with other files
+ * adds better names and loses none.
  *
- * Frames in anonymous memory get the name that the process's jitdump file, or else its perf map, gave them when
- * the sample was taken; those that neither named by then, the first that they get later. A frame whose memory
- * meant something else before, and for which there is no name now, gets the name "none", since
- * the old one would be believed otherwise. All other frames without a name get nothing; the SOURCE of
- * their file says why.
+ * Frames in anonymous memory get the name that the process's jitdump file, or else its perf map, gave them at
+ * the time of the sample; without one, the first later name. If a frame's memory had another meaning before
+ * and there is no name now, the frame gets the name "none", so that the old name is not believed. All other
+ * frames without a name get nothing; the SOURCE record of their file says why.
  */
 #ifndef CPROF_RESOLVE_NAMER_H
 #define CPROF_RESOLVE_NAMER_H
@@ -34,23 +33,26 @@
 
 struct namer;
 
-/* NULL without memory. The modules stay the caller's. */
+/* Returns NULL if out of memory. The caller keeps the modules. */
 struct namer *namer_new(struct modules *modules);
 void namer_free(struct namer *n);
-/* Kernel frames that the capture has no symbols for are looked up there; it stays the caller's. */
+/* Looks up kernel frames in k if the capture has no symbols for them. The caller keeps k. */
 void namer_use_kernel(struct namer *n, struct kernel_files *k);
-/* To be called for each record that capture_apply has taken. False without memory. */
+/* Call this for each record after capture_apply has accepted it. Returns false if out of memory. */
 bool namer_see(struct namer *n, struct capture *c, const struct record *r);
-/* Need it be called for this one? Two of three records say nothing to a namer. */
+/* Returns true if namer_see needs this record; two of three records do not matter to a namer. */
 static inline bool namer_minds(const struct record *r)
 {
 	return r->type != RECORD_NODE && (r->type != RECORD_FRAME || r->frame.process == 0);
 }
-/* Writes what is known by now and has not been said. False without memory; the writer keeps its own errors. */
+/*
+ * Writes the names found so far that are not written yet. Returns false if out of memory; w keeps its own
+ * errors.
+ */
 bool namer_say(struct namer *n, struct capture *c, struct writer *w);
-/* The same, and the last word on the segment. Nothing happens when it has been said. */
+/* Like namer_say, and completes the segment. Does nothing if the segment is complete already. */
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);
-/* Of all segments whose last word was said. */
+/* Returns the counts of all completed segments. */
 struct tally *namer_tally(struct namer *n);
 
 #endif

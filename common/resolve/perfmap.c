@@ -12,7 +12,7 @@ static int hex_digit(uint8_t c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A hexadecimal number and the blanks behind it. */
+/* Reads a hexadecimal number and the blanks after it. */
 static bool parse_hex(struct cursor *c, uint64_t *v)
 {
 	const uint8_t *digits;
@@ -48,8 +48,8 @@ static bool parse_line(struct slice line, struct perfmap_entry *e)
 	return true;
 }
 
-static struct perfmap_entry *put(struct perfmap_entry *to, const struct perfmap_entry *e, uint64_t start,
-				 uint64_t end)
+static struct perfmap_entry *put_piece(struct perfmap_entry *to, const struct perfmap_entry *e,
+				       uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return to;
@@ -60,39 +60,39 @@ static struct perfmap_entry *put(struct perfmap_entry *to, const struct perfmap_
 }
 
 /*
- * Writes older and newer merged to out, newer covering older; the count. Each newer entry can split
- * one older into two, so out needs n_old + 2 * n_new places.
+ * Merges old and new into out, new ones covering old ones; returns the number of entries. A new entry can
+ * split an old one in two, so out needs room for n_old + 2 * n_new.
  */
 static size_t overlay(struct perfmap_entry *out, const struct perfmap_entry *old, size_t n_old,
 		      const struct perfmap_entry *new, size_t n_new)
 {
 	struct perfmap_entry *to = out;
-	uint64_t from = 0; /* what is left of old[i] begins here at the earliest */
+	uint64_t from = 0; /* the rest of old[i] begins here or later */
 	size_t i = 0;
 
 	for (size_t j = 0; j < n_new; j++) {
 		for (; i < n_old && old[i].end <= new[j].start; i++)
-			to = put(to, &old[i], old[i].start > from ? old[i].start : from, old[i].end);
+			to = put_piece(to, &old[i], old[i].start > from ? old[i].start : from, old[i].end);
 		if (i < n_old)
-			to = put(to, &old[i], old[i].start > from ? old[i].start : from, new[j].start);
-		to = put(to, &new[j], new[j].start, new[j].end);
+			to = put_piece(to, &old[i], old[i].start > from ? old[i].start : from, new[j].start);
+		to = put_piece(to, &new[j], new[j].start, new[j].end);
 		from = new[j].end;
 		while (i < n_old && old[i].end <= from)
 			i++;
 	}
 	for (; i < n_old; i++)
-		to = put(to, &old[i], old[i].start > from ? old[i].start : from, old[i].end);
+		to = put_piece(to, &old[i], old[i].start > from ? old[i].start : from, old[i].end);
 	return (size_t)(to - out);
 }
 
-/* Sorts entries that stand in the order of time: the halves, then the later one over the earlier. */
+/* Sorts entries that are in order of time: each half, then the later half over the earlier. */
 static size_t flatten(struct perfmap_entry *items, size_t n, struct perfmap_entry *spare)
 {
 	size_t half = n / 2, left, right, both;
 
 	if (n < 2)
 		return n;
-	/* Each half may grow to twice its entries: it has the room, items and spare hold 2 * n + 1. */
+	/* Each half may double, and has the room: items and spare hold 2 * n + 1. */
 	memmove(items + 2 * half, items + half, (n - half) * sizeof(*items));
 	left = flatten(items, half, spare);
 	right = flatten(items + 2 * half, n - half, spare);
@@ -101,8 +101,8 @@ static size_t flatten(struct perfmap_entry *items, size_t n, struct perfmap_entr
 	return both;
 }
 
-/* Makes a run of its first n items, which stand in the order of time. False without memory. */
-static bool settle(struct perfmap_run *run, size_t n)
+/* Makes a run of its first n items, which are in order of time. Returns false if out of memory. */
+static bool sort_run(struct perfmap_run *run, size_t n)
 {
 	struct perfmap_entry *spare, *bigger;
 
@@ -136,10 +136,10 @@ bool perfmap_parse(struct perfmap_run *run, struct slice chunk)
 		n += parse_line((struct slice){ p, (size_t)(stop - p) }, &run->items[n]);
 		p = stop;
 	}
-	return settle(run, n);
+	return sort_run(run, n);
 }
 
-static const struct perfmap_entry *covering(const struct perfmap_run *run, uint64_t address)
+static const struct perfmap_entry *find_covering(const struct perfmap_run *run, uint64_t address)
 {
 	size_t low = 0, high = run->n;
 
@@ -164,13 +164,13 @@ static bool hit_of(const struct perfmap_entry *e, struct perfmap_hit *hit)
 
 bool perfmap_run_find(const struct perfmap_run *run, uint64_t address, struct perfmap_hit *hit)
 {
-	return hit_of(covering(run, address), hit);
+	return hit_of(find_covering(run, address), hit);
 }
 
 bool perfmap_find(const struct perfmap *map, uint64_t address, struct perfmap_hit *hit)
 {
 	for (size_t i = map->n; i-- > 0;) {
-		const struct perfmap_entry *e = covering(&map->runs[i], address);
+		const struct perfmap_entry *e = find_covering(&map->runs[i], address);
 
 		if (e)
 			return hit_of(e, hit);
@@ -185,7 +185,7 @@ void perfmap_run_release(struct perfmap_run *run)
 	*run = (struct perfmap_run){ 0 };
 }
 
-/* Makes one run of the last two. */
+/* Merges the last two runs into one. */
 static bool merge_last(struct perfmap *map)
 {
 	struct perfmap_run *older = &map->runs[map->n - 2], *newer = older + 1;
@@ -230,7 +230,7 @@ bool perfmap_put(struct perfmap *map, const struct perfmap_entry *items, size_t 
 	run.items = malloc(n * sizeof(*items));
 	if (run.items)
 		memcpy(run.items, items, n * sizeof(*items));
-	if (run.items && settle(&run, n))
+	if (run.items && sort_run(&run, n))
 		return perfmap_push(map, &run);
 	perfmap_run_release(&run);
 	return false;

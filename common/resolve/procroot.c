@@ -16,7 +16,7 @@
 #include "common/base/foreign.h"
 
 enum {
-	STARTS_APART = 100000000, /* ns: the kernel says it in ticks, the recorder when it heard of it */
+	STARTS_APART = 100000000, /* ns: the kernel counts in ticks, the recorder from when it noticed */
 	THREADS_TRIED = 64,
 	MAPS_MAX = 1 << 20,     /* lines */
 	ROOTS_MAX = 4096,
@@ -62,8 +62,8 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 /*
- * Is the process that has the number now the one that was recorded? The kernel counts its start with
- * the time that the machine slept, the recorder with it or without.
+ * Returns true if the process with this PID is still the recorded one. The kernel's start time includes the
+ * time that the machine was suspended; the recorder's may or may not.
  */
 static bool is_same_process(const struct module_user *u)
 {
@@ -82,8 +82,8 @@ static bool is_same_process(const struct module_user *u)
 	return u->start <= start + STARTS_APART && start <= u->start + slept + STARTS_APART;
 }
 
-/* Who am I, as a root: what a process has in common with us sees what we see. */
-static bool identify(const char *proc, struct procroot_known *k)
+/* Identifies a root: two processes with the same mount namespace and root directory see the same files. */
+static bool identify_root(const char *proc, struct procroot_known *k)
 {
 	char path[96];
 	struct stat root, mounts;
@@ -104,15 +104,19 @@ static bool is_own(const struct procroot_known *k)
 {
 	struct procroot_known own;
 
-	return identify("/proc/self", &own) && own.mounts == k->mounts && own.dev == k->dev && own.inode == k->inode;
+	return identify_root("/proc/self", &own) && own.mounts == k->mounts && own.dev == k->dev &&
+	       own.inode == k->inode;
 }
 
-/* Paths that its mappings had when we looked are then ours, from our root on: it only changed its own (chroot). */
+/*
+ * Returns true if the root is a directory of our mount namespace (chroot): paths of its mappings then count
+ * from our root.
+ */
 static bool own_mounts(const struct procroot_known *k)
 {
 	struct procroot_known own;
 
-	return identify("/proc/self", &own) && own.mounts == k->mounts;
+	return identify_root("/proc/self", &own) && own.mounts == k->mounts;
 }
 
 static enum procroot_state open_task(struct procroot *r, const char *proc, pid_t tid)
@@ -121,7 +125,7 @@ static enum procroot_state open_task(struct procroot *r, const char *proc, pid_t
 
 	r->tid = tid;
 	snprintf(r->path, sizeof(r->path), "%s/root", proc);
-	if (!identify(proc, &k))
+	if (!identify_root(proc, &k))
 		return errno == EACCES || errno == EPERM ? PROCROOT_DENIED : PROCROOT_GONE;
 	if (is_own(&k))
 		return PROCROOT_OWN;
@@ -142,7 +146,7 @@ enum procroot_state procroot_open_pid(struct procroot *r, pid_t pid)
 	state = open_task(r, proc, pid);
 	if (state != PROCROOT_GONE)
 		return state;
-	/* Of a main thread that has exited nothing is left; the others have all. */
+	/* If the main thread has exited nothing of it is left; the other threads have everything. */
 	snprintf(proc, sizeof(proc), "/proc/%d/task", pid);
 	d = opendir(proc);
 	for (int i = 0; d && i < THREADS_TRIED && state == PROCROOT_GONE && (e = readdir(d)); i++) {
@@ -195,7 +199,7 @@ static bool parse_line(char *text, struct line *l)
 	return l->inode != 0;
 }
 
-/* Are they the same but for a " (deleted)"? */
+/* Compares two paths, ignoring " (deleted)". */
 static bool same_path(struct slice recorded, const char *now)
 {
 	static const char deleted[] = " (deleted)";
@@ -210,14 +214,17 @@ static bool same_path(struct slice recorded, const char *now)
 
 enum { MATCH_NONE, MATCH_PLACE, MATCH_PATH, MATCH_BOTH, MATCH_INODE };
 
-/* How well a line fits. Where and by what path is enough to try it: its build ID will tell. */
-static int match(const struct line *l, const struct module_identity *is)
+/*
+ * Returns how well a line matches. An address or a path alone is worth a try: the file is verified
+ * afterwards.
+ */
+static int match_line(const struct line *l, const struct module_identity *is)
 {
 	bool in_place = l->start <= is->user.map_start && is->user.map_start < l->end;
 
 	if (is->inode && l->inode == is->inode && l->dev_major == is->dev_major && l->dev_minor == is->dev_minor)
 		return MATCH_INODE;
-	if (same_path(is->path, l->path)) /* as memfds may have the same name */
+	if (same_path(is->path, l->path)) /* memfds may share a name */
 		return in_place ? MATCH_BOTH : MATCH_PATH;
 	return is->build_id.n && in_place ? MATCH_PLACE : MATCH_NONE;
 }
@@ -230,7 +237,7 @@ static int best_line(FILE *maps, const struct module_identity *is, struct line *
 	int is_now, was = MATCH_NONE;
 
 	for (int i = 0; i < MAPS_MAX && was < MATCH_INODE && getline(&text, &cap, maps) > 0; i++) {
-		if (!parse_line(text, &l) || (is_now = match(&l, is)) <= was)
+		if (!parse_line(text, &l) || (is_now = match_line(&l, is)) <= was)
 			continue;
 		was = is_now;
 		*best = l;
@@ -239,7 +246,7 @@ static int best_line(FILE *maps, const struct module_identity *is, struct line *
 	return was;
 }
 
-/* The program itself, which every user may open who may trace the process; what it has mapped takes a capability. */
+/* Opens the program itself, which any user may do who may trace the process; map_files needs a capability. */
 static int open_exe(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same)
 {
 	char path[96], target[PATH_MAX];
@@ -282,7 +289,7 @@ int procroot_mapped(const struct procroot *r, const struct module_identity *is, 
 		errno = ENOENT;
 		return -1;
 	}
-	/* Only processes have this directory, but each thread can be named as if it were one. */
+	/* Only processes have this directory, but any thread can be named as if it were one. */
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, r->tid, l.start, l.end);
 	buf_clear(opened);
 	buf_text(opened, path);
@@ -315,7 +322,7 @@ void procroots_release(struct procroots *rs)
 	*rs = (struct procroots){ 0 };
 }
 
-/* The control groups of a process, as its file has them. */
+/* Reads the control groups of a process, as text. */
 static bool groups_of(struct procroots *rs, const char *proc, uint32_t *groups)
 {
 	char path[64], text[8192];
@@ -329,7 +336,7 @@ static bool add_root(struct procroots *rs, pid_t pid, const char *proc)
 {
 	struct procroot_known k = { .pid = pid };
 
-	if (!identify(proc, &k) || is_own(&k))
+	if (!identify_root(proc, &k) || is_own(&k))
 		return true;
 	if (!groups_of(rs, proc, &k.groups))
 		return false;

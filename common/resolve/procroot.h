@@ -1,16 +1,16 @@
 /*
- * Files as a process sees them: below its root, and those that it has mapped.
+ * Files as a process sees them: below its root, and among its mappings.
  *
  *	struct procroot r;
  *
  *	if (procroot_open(&r, &is->user) == PROCROOT_FOREIGN)
  *		fd = procroot_file(&r, path, &opened);
- *	fd = procroot_mapped(&r, is, &opened, &same);	// also of PROCROOT_OWN
+ *	fd = procroot_mapped(&r, is, &opened, &same);	// also with PROCROOT_OWN
  *	procroot_close(&r);
  *
- * Links, absolute ones and those that lead upwards too, mean what they mean in that root; nothing
- * outside of it is ever opened, and nothing but regular files, since whoever made the links may be
- * hostile. What is found still has to be verified: another process may have the number by now.
+ * Links, even absolute ones or ones that lead upwards, are resolved in that root. Nothing outside it is ever
+ * opened, and only regular files are, since the links may come from an attacker. A file must still be
+ * verified: another process may have the PID by now.
  */
 #ifndef CPROF_RESOLVE_PROCROOT_H
 #define CPROF_RESOLVE_PROCROOT_H
@@ -22,43 +22,47 @@
 #include "common/resolve/identity.h"
 
 enum procroot_state {
-	PROCROOT_GONE = 0,    /* the process is no more */
-	PROCROOT_DENIED = 1,  /* it is, and we may not look */
-	PROCROOT_OWN = 2,     /* it sees what we see */
+	PROCROOT_GONE = 0,    /* the process has exited */
+	PROCROOT_DENIED = 1,  /* it exists, but access is denied */
+	PROCROOT_OWN = 2,     /* it has the same root as we */
 	PROCROOT_FOREIGN = 3,
 };
 
 struct procroot {
-	int fd;        /* of its root directory, where that is not ours; or -1 */
-	pid_t pid, tid; /* tid: a thread that runs still; the main one may have exited before the others */
-	bool own_mounts; /* its root is a directory of ours (chroot) */
+	int fd;        /* its root directory, if that is not ours; or -1 */
+	pid_t pid, tid; /* tid: a live thread; the main one may have exited before the others */
+	bool own_mounts; /* its root is a directory of our namespace (chroot) */
 	char path[64]; /* "/proc/4711/root" */
 };
 
-/* Where the process's files are; the object may be closed whatever comes of it. */
+/* Finds the root of a recorded process. The object may be closed after any result. */
 enum procroot_state procroot_open(struct procroot *r, const struct module_user *u);
-/* A process as it is now, whoever it is. */
+/* The same for the process that has this PID now. */
 enum procroot_state procroot_open_pid(struct procroot *r, pid_t pid);
 void procroot_close(struct procroot *r);
 
-/* Opens a path there; -1 and errno, ENOEXEC for what is no regular file. opened becomes what tells a reader where: "/proc/4711/root/lib/x.so". */
+/*
+ * Opens a path in the root. Returns -1 and sets errno on failure, ENOEXEC if the file is not a regular one.
+ * opened becomes the path to show: "/proc/4711/root/lib/x.so".
+ */
 int procroot_file(const struct procroot *r, const char *path, struct buf *opened);
 /*
- * Opens the file that the process has mapped, be it deleted or replaced. *same: the mapping is of the
- * recorded device and inode, as the kernel counts them. -1: there is none, or we may not (errno).
+ * Opens the file that the process has mapped, even if it was deleted or replaced. Sets *same if the mapping
+ * has the recorded device and inode, as the kernel counts them. Returns -1 and sets errno if there is none or
+ * access is denied.
  */
 int procroot_mapped(const struct procroot *r, const struct module_identity *is, struct buf *opened, bool *same);
 
-/* The same below any directory; display is what stands for it in opened. */
+/* Like procroot_file, below any directory; display represents it in opened. */
 int procroot_open_below(int dir, const char *display, const char *path, struct buf *opened);
 
 /*
- * All roots of this machine that are not ours, each once, with a process that lives there now. They are
- * looked for at the first call.
+ * All roots of this machine that are not ours, each once, with a process that is in it now. The first call
+ * scans /proc.
  */
 struct procroot_known {
 	pid_t pid;
-	uint64_t mounts, dev, inode; /* mount namespace, root directory */
+	uint64_t mounts, dev, inode; /* mount namespace; root directory */
 	uint32_t groups;             /* text of its control groups */
 };
 
@@ -70,13 +74,13 @@ struct procroots {
 };
 
 void procroots_release(struct procroots *rs);
-/* False without memory. */
+/* Scans /proc at the first call. Returns false if out of memory. */
 bool procroots_look(struct procroots *rs);
-/* Is it of the container that has this control group? */
+/* Returns true if the root belongs to the container with this control group. */
 bool procroot_known_in(const struct procroots *rs, const struct procroot_known *k, struct slice cgroup);
 /*
- * What of a control group's path names the container: the ID of 64 hexadecimal digits that
- * engines give it, else all of the path; empty for the root group.
+ * Returns the part of a control group's path that names the container: the ID of 64 hexadecimal digits that
+ * engines give it, else the whole path; empty for the root group.
  */
 struct slice procroot_container(struct slice cgroup);
 

@@ -18,7 +18,7 @@ static int open_there(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A folder of ours, made if it is not there. */
+/* Opens a folder, and creates it if necessary. */
 static int open_folder(int at, const char *name)
 {
 	if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
@@ -26,7 +26,7 @@ static int open_folder(int at, const char *name)
 	return open_there(at, name);
 }
 
-/* Files that nobody goes on with: their writers were killed. */
+/* Removes files whose writers were killed. */
 static void remove_stale(int tmp)
 {
 	int fd = openat(tmp, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -60,7 +60,7 @@ bool shelf_open(struct shelf *s, const char *dir)
 	return true;
 }
 
-/* What is written to, made when there is something to write. */
+/* Creates the folders at the first write. */
 static bool make_folders(struct shelf *s)
 {
 	if (s->ids < 0)
@@ -81,7 +81,7 @@ void shelf_release(struct shelf *s)
 	}
 }
 
-/* "ab", and "cdef….debug" below it. */
+/* Splits an id into "ab" and "cdef….debug". */
 static void split_name(struct slice id, char folder[3], char file[256])
 {
 	size_t at = 0;
@@ -117,7 +117,7 @@ bool shelf_begin(struct shelf *s, struct shelf_file *t)
 {
 	struct timespec now;
 
-	/* Unique by O_EXCL, which holds on shared file systems too; the rest makes a second try rare. */
+	/* O_EXCL makes the name unique, also on shared file systems; the rest makes a second try rare. */
 	for (unsigned int i = 0; make_folders(s) && i < TRIES; i++) {
 		clock_gettime(CLOCK_REALTIME, &now);
 		snprintf(t->name, sizeof(t->name), "new.%x.%llx%09lx.%x", (unsigned int)getpid(),
@@ -141,8 +141,8 @@ void shelf_drop(struct shelf *s, struct shelf_file *t)
 }
 
 /*
- * One at a time looks at what is there and replaces it, so that of two the better one stays. Where the file system knows
- * no locks that is left to chance, but a file is whole all the same.
+ * The lock makes comparing and replacing one step, so that the better of two files stays. Without locks in
+ * the file system this is left to chance, but a file is always whole.
  */
 enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id, bool (*keep)(void *arg, int fd),
 			 void *arg)
@@ -160,7 +160,7 @@ enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id,
 			result = SHELF_KEPT;
 		} else {
 			t->fd = -1;
-			/* close tells what a shared file system could not store */
+			/* close reports what a shared file system could not store */
 			if (close(fd) == 0 && renameat(s->tmp, t->name, dir, file) == 0)
 				result = SHELF_PUT;
 		}

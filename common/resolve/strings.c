@@ -26,7 +26,7 @@ bool strings_see(struct strings *s, uint64_t id, uint32_t text)
 	uint32_t other;
 
 	if (id == 0 || id > ID_MAX)
-		return true; /* passed on, but nothing that we could use */
+		return true; /* passed on, but of no use here */
 	if (!grow_array(&s->ids, &s->cap, text, sizeof(*s->ids)))
 		return false;
 	if (idmap_find(&s->texts, id, &other) && other != text && s->ids[other] == id)

@@ -1,8 +1,8 @@
 /*
- * STRING records of the segment that is being written: which text has which id.
+ * STRING records of the segment that is being written: the id of each text.
  *
- * Ids that stand in the input keep their meaning. Own ones begin at 1, or, where the input has some,
- * at a round number above them, so that those which are still to come do not meet ours.
+ * Ids of the input keep their meaning. New ids start at 1 or, if the input has some, at a round number above
+ * them, so that later ids of the input do not collide with ours.
  */
 #ifndef CPROF_RESOLVE_STRINGS_H
 #define CPROF_RESOLVE_STRINGS_H
@@ -11,25 +11,25 @@
 #include "common/stream/writer.h"
 
 struct strings {
-	uint32_t *ids; /* by text; 0: has none */
+	uint32_t *ids; /* by text; 0: none */
 	size_t cap;
 	struct idmap texts;     /* by id */
 	uint64_t highest, next; /* next 0: to be chosen */
 };
 
-/* Forgets all, for a new segment. */
+/* Clears all, for a new segment. */
 void strings_clear(struct strings *s);
 void strings_release(struct strings *s);
-/* The input says that id is this text. False without memory. */
+/* Notes that the input gives this text an id. Returns false if out of memory. */
 bool strings_see(struct strings *s, uint64_t id, uint32_t text);
-/* Where it has none yet. */
+/* Writes a STRING for a text that has no id yet. Returns the id, 0 if out of memory. */
 uint32_t strings_say(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w);
-/* The id of a text; writes a STRING record if it had none. 0 without memory. */
+/* Returns the id of a text, and writes its STRING record if it had none; 0 if out of memory. */
 static inline uint32_t strings_id(struct strings *s, const struct intern *texts, uint32_t text, struct writer *w)
 {
 	return text < s->cap && s->ids[text] ? s->ids[text] : strings_say(s, texts, text, w);
 }
-/* The same will be asked soon. */
+/* Prefetches the id of a text that is needed soon. */
 static inline void strings_expect(const struct strings *s, uint32_t text)
 {
 	if (text < s->cap)

@@ -1,5 +1,5 @@
 /*
- * How many frames of each file have a name and how many have none, and why.
+ * Counts the frames of each file that have a name and those that have none, with the reason.
  *
  *	struct tally t = { 0 };
  *	struct tally_count add = { .where = path, .why = slice_of("no-file"), .unnamed = 12 };
@@ -14,12 +14,12 @@
 #include "common/base/buf.h"
 #include "common/base/hash.h"
 
-/* Frames that were looked at, by where they lay. */
+/* Frames by the file they are in. */
 struct tally_count {
 	struct slice where;   /* path, "[kernel]", … */
-	struct slice why;     /* "no-file", … ; of the unnamed */
+	struct slice why;     /* reason for the unnamed: "no-file", … */
 	uint64_t named, unnamed;
-	bool by_path; /* names came from a file of which nothing but the path says that it is the right one */
+	bool by_path; /* names came from a file that only its path identifies */
 };
 
 struct tally {
@@ -30,11 +30,11 @@ struct tally {
 	struct buf scratch;
 };
 
-/* Sums by where and why; the slices are copied. False without memory. */
+/* Sums by where and why; copies the slices. Returns false if out of memory. */
 bool tally_add(struct tally *t, const struct tally_count *add);
-/* Most unnamed first, then by name. Lent; NULL without memory. */
+/* Returns *n counts: most unnamed first, then by name. Lent; NULL if out of memory. */
 const struct tally_count *tally_sorted(struct tally *t, size_t *n);
-/* The number of files that are by_path there. */
+/* Returns the number of files with by_path. */
 size_t tally_by_path(const struct tally *t);
 void tally_release(struct tally *t);
 

@@ -20,7 +20,7 @@ static bool same_text(const struct namer *n, const struct capture *c, uint32_t t
 	return slice_equal(capture_text(c, theirs), intern_get(n->texts, ours));
 }
 
-/* Are lines and inlined functions of a name that was said at least ours? */
+/* Returns true if the lines and inlined functions of a name in the stream are at least ours. */
 static bool levels_heard(const struct namer *n, const struct capture *c, const struct capture_symbol *s,
 			 const struct answer *a)
 {
@@ -38,7 +38,7 @@ static bool levels_heard(const struct namer *n, const struct capture *c, const s
 	return true;
 }
 
-/* Has it been said, or something better? Most frames have no name before this one. */
+/* Returns true if the stream has this name or a better one. Most frames have no name before this one. */
 static bool is_heard(const struct namer *n, const struct capture *c, uint32_t frame, uint64_t from,
 		     const struct answer *a)
 {
@@ -49,14 +49,14 @@ static bool is_heard(const struct namer *n, const struct capture *c, uint32_t fr
 		      levels_heard(n, c, s, a)));
 }
 
-/* 0 for text 0, which is no text. False without memory. */
+/* Sets *id to 0 for text 0, which is not a text. Returns false if out of memory. */
 static bool string_of(struct namer *n, struct writer *w, uint32_t text, uint64_t *id)
 {
 	*id = text ? strings_id(&n->strings, n->texts, text, w) : 0;
 	return !text || *id;
 }
 
-/* The function, and what is inlined there. */
+/* Writes the function, and the calls inlined there. */
 static bool write_levels(struct namer *n, struct writer *w, struct record_symbol s, const struct answer *a)
 {
 	size_t count = count_levels(n, a);
@@ -88,7 +88,9 @@ static bool write_symbol(struct namer *n, const struct capture *c, struct writer
 	return true;
 }
 
-/* The name of a place, unless the frame's place before has the same and nothing came in between. */
+/*
+ * Writes the name of a place, unless the frame's place before has the same and no other name came in between.
+ */
 static bool write_place(struct namer *n, const struct capture *c, struct writer *w, uint32_t place)
 {
 	const struct capture_place *p = &c->places[place];
@@ -103,7 +105,10 @@ static bool write_place(struct namer *n, const struct capture *c, struct writer 
 	return write_symbol(n, c, w, p->frame, p->from, a);
 }
 
-/* What named the kernel, or why nothing did: a file that was named or found, else what was recorded. */
+/*
+ * Fills the kernel's SOURCE: the file that was given or found, else the recorded symbols, with the reason if
+ * nothing named it.
+ */
 static void kernel_source(const struct namer *n, const struct capture *c, struct record_source *s)
 {
 	const char *why;
@@ -138,10 +143,10 @@ static bool write_source(struct namer *n, const struct capture *c, struct writer
 	}
 	if (!intern_add(n->texts, s.path, &path))
 		return false;
-	/* Of the kernel's some are in the capture after the first run: what gave them stays. */
+	/* Some kernel symbols are in the capture after the first run: their source stays. */
 	if (id == 0 && f->heard && f->status == SOURCE_OK && name_source_rank(f->kind) >= name_source_rank(s.kind))
 		return true;
-	/* Why it failed is told once, wherever it was tried. */
+	/* A failure is reported once, wherever the file was searched. */
 	if (f->heard && ((f->status == s.status && f->kind == s.kind && (f->path == path || s.status != SOURCE_OK)) ||
 			 (f->status == SOURCE_OK && (s.status != SOURCE_OK || name_source_rank(s.kind) < name_source_rank(f->kind)))))
 		return true;
@@ -158,7 +163,9 @@ void namer_use_kernel(struct namer *n, struct kernel_files *k)
 	n->kernel_files = k;
 }
 
-/* What a text file says of a kernel address becomes a record, as if it had been recorded: it tells the module. */
+/*
+ * Writes a symbol from a text file as a KSYM record, as if it had been recorded, because that has the module.
+ */
 static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
 {
 	uint32_t said;
@@ -169,7 +176,7 @@ static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symb
 	return idmap_set(&n->said_ksyms, s->address, 0);
 }
 
-/* By a file, where the capture has no symbols of its own, or one was named. As name_kernel. */
+/* Names a kernel frame by a file, if one was given or the capture has no symbols. Returns as name_kernel. */
 static int name_by_file(struct namer *n, const struct capture *c, struct writer *w, uint32_t id)
 {
 	const struct capture_frame *f = &c->frames[id];
@@ -189,7 +196,10 @@ static int name_by_file(struct namer *n, const struct capture *c, struct writer 
 	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
 }
 
-/* 1: named. 0: not yet. A symbol without a size names nothing before all symbols are known. */
+/*
+ * Returns 1 if named, 0 if not yet, -1 if out of memory. A symbol without a size names nothing until all are
+ * known.
+ */
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
 	const struct capture_frame *f = &c->frames[id];
@@ -248,12 +258,12 @@ bool namer_say(struct namer *n, struct capture *c, struct writer *w)
 	return good && say_kernel(n, c, w, false);
 }
 
-/* Frames of each file that have a name in the stream now and those that have none. */
+/* Number of a file's frames that now have a name in the stream, and of those that have none. */
 struct named {
 	uint64_t named, unnamed;
 };
 
-/* A file with exported names only lacks most of its functions: that is why, not the address. */
+/* A file with only exported names lacks most of its functions: that is the reason, not the address. */
 static const char *why_unnamed(const struct file_state *f, const struct module_state *m)
 {
 	bool bare = f->is_file && (m->kind == NAME_DYNSYM || m->kind == NAME_PLT);
@@ -278,7 +288,7 @@ static bool count_file(struct namer *n, const struct capture *c, uint32_t id, co
 							   t->named && m.by_path });
 }
 
-/* Counts a place; what has no name, neither ours nor the stream's of this very time, is in late then. */
+/* Counts a place. A place without a name, from us or at this time in the stream, goes into the late list. */
 static bool count_place(struct namer *n, const struct capture *c, uint32_t place, struct named *t)
 {
 	const struct capture_place *p = &c->places[place];
@@ -291,7 +301,7 @@ static bool count_place(struct namer *n, const struct capture *c, uint32_t place
 	return named || s || n->answers[place].text || naming_list_add(&n->late, place);
 }
 
-/* Of those: "none" where the name of another place of the frame would be believed. */
+/* Writes "none" for late places if the name of another place of the frame would be believed. */
 static bool deny_names(struct namer *n, const struct capture *c, struct writer *w, const bool *elsewhere)
 {
 	static const struct answer none = { .source = NAME_NONE };
@@ -307,11 +317,12 @@ static bool deny_names(struct namer *n, const struct capture *c, struct writer *
 	return good;
 }
 
-/* The last word on places, and the sums. */
+/* Completes the places and the counts. */
 static bool finish_places(struct namer *n, const struct capture *c, struct writer *w)
 {
 	struct named *files = calloc(c->n_files + 2, sizeof(*files)), unmapped = { 0 };
-	bool *elsewhere = calloc(c->n_frames + 1, sizeof(*elsewhere)); /* frames of several places, one of them named */
+	/* frames of several places, one of them named */
+	bool *elsewhere = calloc(c->n_frames + 1, sizeof(*elsewhere));
 	bool good = files && elsewhere;
 
 	for (uint32_t i = 1; good && i < n->n_placed; i++) {
@@ -369,7 +380,7 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 	n->last_said = true;
 	if (!namer_say(n, c, w) || !naming_revise_jit(n, c, true) || !naming_look_again(n, c))
 		return false;
-	for (size_t i = 1; i < n->n_files; i++) { /* what came of a file may have changed */
+	for (size_t i = 1; i < n->n_files; i++) { /* the result for a file may have changed */
 		if (n->files[i].used && !write_source(n, c, w, (uint32_t)i))
 			return false;
 	}

@@ -1,5 +1,5 @@
 /*
- * Files that are there and could not be read, or not all of them, each once.
+ * Files that exist but could not be read, or not fully; each once.
  *
  *	struct unread u = { 0 };
  *
@@ -15,7 +15,7 @@
 
 struct unread_file {
 	struct slice path;
-	size_t sections; /* of debug information that could not be read; 0: the whole file */
+	size_t sections; /* debug sections that could not be read; 0: the whole file */
 	const char *why;
 };
 
@@ -25,7 +25,7 @@ struct unread {
 	size_t cap;
 };
 
-/* Nothing happens if the path is known. why must outlive it. False without memory. */
+/* Does nothing if the path is known. why must outlive u. Returns false if out of memory. */
 bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why);
 size_t unread_count(const struct unread *u);
 const struct unread_file *unread_get(const struct unread *u, size_t i);
