@@ -23,10 +23,7 @@ static void copy(struct cutter *c, size_t n)
 	c->p += n;
 }
 
-/*
- * Returns the position after the bracket that closes the one at p. A lone '<' or '>' inside round brackets is
- * a comparison.
- */
+/* Returns the end of the group that opens at p. Inside round brackets a lone '<' or '>' is a comparison. */
 static const char *behind_group(const struct cutter *c)
 {
 	char open[256];
@@ -65,10 +62,7 @@ static const char *behind_group(const struct cutter *c)
 	return c->end;
 }
 
-/*
- * Copies "operator" and the signs after it, which are part of the name. A type after it is cut like any other
- * text.
- */
+/* Copies "operator" and the signs of its name. A type after it is cut like any other text. */
 static bool cut_operator(struct cutter *c)
 {
 	static const char *const signs[] = { "()", "[]", "<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=",
@@ -169,9 +163,7 @@ void cut_name(struct buf *out, struct slice name, enum language language, bool c
 	buf_release(&cleaned);
 }
 
-/*
- * DEMANGLE_TEMPLATES keeps only suffixes that mean the same in the next build; DEMANGLE_FULL all but ".llvm".
- */
+/* DEMANGLE_TEMPLATES keeps suffixes that mean the same in the next build; DEMANGLE_FULL all but ".llvm". */
 void cut_suffix(struct buf *out, struct slice suffix, enum demangle_mode mode)
 {
 	static const char *const stable[] = { ".cold", ".part", ".isra", ".constprop" };

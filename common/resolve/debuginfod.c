@@ -110,8 +110,7 @@ static bool load_functions(struct debuginfod *d)
 }
 
 /*
- * Returns NULL and sets error if the library is not available. A static program can load it only with the
- * very same libc.
+ * Returns NULL and sets error if there is no library. A static program could only load one of its own libc.
  */
 static void *open_library(struct buf *error)
 {
@@ -154,19 +153,13 @@ void debuginfod_free(struct debuginfod *d)
 		return;
 	if (d->client)
 		d->end(d->client);
-	/*
-	 * The library stays loaded: what it brought along keeps thread and other state until the process
-	 * ends.
-	 */
+	/* The library stays loaded: it keeps thread and other state until the process ends. */
 	intern_release(&d->missing[DEBUGINFOD_DEBUG]);
 	intern_release(&d->missing[DEBUGINFOD_EXECUTABLE]);
 	free(d);
 }
 
-/*
- * ENOENT is an answer: no server has the file. Since 0.192 the library itself ends a wait that is too long,
- * with ETIME.
- */
+/* ENOENT is an answer. Since 0.192 the library itself ends a wait that is too long, with ETIME. */
 static void note_failure(struct debuginfod *d, int error)
 {
 	bool late = d->stopped || error == ETIME;

@@ -31,10 +31,7 @@ struct debuginfod;
 bool debuginfod_configured(void);
 struct debuginfod *debuginfod_new(struct buf *error);
 void debuginfod_free(struct debuginfod *d);
-/*
- * Returns a descriptor of the file and sets path to its path in the cache; returns -1 if the file is not
- * available.
- */
+/* Returns a descriptor of the file, and its path in the cache; or -1 if it is not available. */
 int debuginfod_find(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, struct buf *path);
 struct debuginfod_counts debuginfod_counts(const struct debuginfod *d);
 

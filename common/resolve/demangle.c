@@ -154,8 +154,7 @@ static bool end_nested(struct buf *out, struct cursor *c, struct slice id)
 }
 
 /*
- * Demangles "_ZNK3foo3barEi" or "_Z3bazv" up to its parameters. A member function's qualifiers are not part
- * of its name.
+ * Demangles "_ZNK3foo3barEi" or "_Z3bazv" without parameters. A member's qualifiers are not part of its name.
  */
 static bool append_plain(struct buf *out, struct slice mangled)
 {
@@ -275,10 +274,7 @@ void demangle_plain(struct buf *out, struct slice name, enum demangle_mode mode)
 		buf_bytes(out, name.p, name.n);
 }
 
-/*
- * Demangles "math__vectors__norm__2". C may have such names, too: without "_ada_" only a file with Ada has
- * them.
- */
+/* Demangles "math__vectors__norm__2". C may have such names, too: only "_ada_" proves that it is Ada's. */
 static bool try_ada(struct buf *out, struct slice name, enum demangle_mode mode)
 {
 	char mangled[DEMANGLE_IN_MAX + 1];

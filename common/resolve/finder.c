@@ -270,9 +270,7 @@ static bool search_living(struct search *s)
 		s->f->found = root; /* PROCROOT_OWN has no descriptor */
 	else
 		procroot_close(&root);
-	/*
-	 * If the process sees another file system, ours may have another file with the same path and inode.
-	 */
+	/* If the process sees another file system, ours may have another file of that path and inode. */
 	if (!found && state != PROCROOT_OWN && (state != PROCROOT_FOREIGN || root.own_mounts || has_id))
 		found = try_place(s, NULL, state == PROCROOT_FOREIGN ? PROOF_SAME : PROOF_DOUBT);
 	if (!found && state == PROCROOT_DENIED) {
@@ -356,10 +354,7 @@ static size_t id_steps(const struct finder *f)
 	return dirs + 1;
 }
 
-/*
- * The build IDs that the debug file may be filed under: the file's own, or the recorded one if there is no
- * file.
- */
+/* Build IDs that the debug file may be filed under: the file's own; if there is no file, the recorded one. */
 struct builds {
 	struct slice ids[ELF_IDS];
 	size_t n; /* at least 1; the first is empty if there is none */

@@ -47,10 +47,7 @@ static bool is_word(uint8_t c)
 	return isalnum(c) || c == '_' || c == '$' || c >= 0x80;
 }
 
-/*
- * Drops the last " [clone .isra.0]", or " (.isra.0)" as LLVM writes it, and puts its suffix before those in
- * *suffix.
- */
+/* Drops the last " [clone .isra.0]", or " (.isra.0)" as LLVM writes it; prepends its suffix to *suffix. */
 static bool drop_clone(struct slice *s, struct buf *suffix)
 {
 	static const char *const opens[] = { " [clone ", " (" };
@@ -194,10 +191,7 @@ static bool read_group(struct slice s, size_t *at, struct form *f)
 
 static const char *const qualifiers_of_members[] = { " const", " volatile", " &&", " &", " noexcept" };
 
-/*
- * Returns the length of a member function's qualifiers, which follow its parameters, also in the middle of a
- * name.
- */
+/* Returns the length of a member function's qualifiers, which follow its parameters even inside a name. */
 static size_t qualifiers_at(struct slice s, size_t at)
 {
 	size_t start = at;

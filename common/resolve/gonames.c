@@ -116,10 +116,7 @@ size_t gonames_bytes(const struct gonames *g)
 	return sizeof(*g) + g->t.bytes.n + g->trees.bytes.n + g->t.n * sizeof(*g->tags);
 }
 
-/*
- * Returns the value of a list at this address, -1 if it has none. All lists are encoded like the stack
- * depths.
- */
+/* Returns the value of a list at this address, or -1. All lists are encoded like the depths. */
 static int32_t value_at(const struct gonames *g, const struct go_function *fn, uint32_t list, uint64_t vaddr)
 {
 	struct go_function of = *fn;

@@ -140,9 +140,7 @@ static bool is_name(struct slice name)
 	return name.n > 0;
 }
 
-/*
- * Returns true if nearly all trees begin with a call that has a name and an instruction within the function.
- */
+/* Returns true if nearly all trees begin with a call with a name and an instruction in the function. */
 static bool make_sense(const struct gotrees *trees, const struct gopclntab *t, size_t n)
 {
 	size_t step = n / CHECKED + 1, seen = 0, good = 0, looked = 0;
@@ -187,9 +185,7 @@ static bool read_trees(const struct elf_file *f, const struct extent *x, struct 
 	return true;
 }
 
-/*
- * Reads the trees in this form, and keeps them in *trees if they make sense. Returns false if out of memory.
- */
+/* Reads the trees in this form; keeps them in *trees if they make sense. Returns false if out of memory. */
 static bool try_form(const struct elf_file *f, const struct gopclntab *t, const struct form *form, uint64_t base,
 		     struct gotrees *trees)
 {
@@ -289,10 +285,7 @@ static void bases_of_places(const struct elf_file *f, const struct gopclntab *t,
 		bases_of_module(f, t, p->items[i], b);
 }
 
-/*
- * Finds the module's data by relocations to the table, else by its bytes, from the last segment on: data are
- * last.
- */
+/* Finds the module's data by relocations, else by its bytes; from the last segment on: data are last. */
 static void find_bases(const struct elf_file *f, const struct gopclntab *t, struct bases *b)
 {
 	struct places p = { .n = 0 };

@@ -51,9 +51,7 @@ struct jitdump_query {
 };
 
 void jitdump_release(struct jitdump *d);
-/*
- * Adds a record; ignores a close, a mark, and a record that makes no sense. Returns false if out of memory.
- */
+/* Adds a record; ignores closes, marks, and records that make no sense. Returns false if out of memory. */
 bool jitdump_add(struct jitdump *d, const struct record_jitcode *r);
 /*
  * Returns 1 if named, 0 if not, -1 if out of memory. Queries come in order of time; an older time is answered

@@ -116,10 +116,7 @@ static bool is_mapping_symbol(const char *name)
 	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-/*
- * Returns the number of the last module, or a new one, since kallsyms lists them one by one. False: out of
- * memory.
- */
+/* Sets *number to the last module's or a new one's: kallsyms lists them one by one. False: out of memory. */
 static bool module_number(struct kallsyms *t, const char *name, uint16_t *number)
 {
 	size_t n = strlen(name), last = t->n_modules;

@@ -28,9 +28,7 @@ struct kernel_options {
 
 struct kernel_files;
 
-/*
- * Returns NULL if the given file cannot be used or memory is out; error is then a sentence. Options are lent.
- */
+/* Returns NULL if the given file is unusable or memory is out; error is then a sentence. Options are lent. */
 struct kernel_files *kernel_files_new(const struct kernel_options *o, struct buf *error);
 void kernel_files_free(struct kernel_files *k);
 /* Call this for each segment, once its header has been read. Opens the file that the search finds. */
@@ -44,10 +42,7 @@ bool kernel_files_find(struct kernel_files *k, uint64_t address, struct kernel_s
 bool kernel_files_asked(const struct kernel_files *k);
 /* Returns NAME_SYMTAB for a vmlinux, NAME_KSYM for the others. */
 enum name_source kernel_files_kind(const struct kernel_files *k);
-/*
- * Returns the result for this segment. path is empty if no file was found; *why is NULL unless the file was
- * rejected.
- */
+/* Returns this segment's result. path is empty if no file was found; *why: the reason if it was rejected. */
 enum source_status kernel_files_state(const struct kernel_files *k, struct slice *path, const char **why);
 
 #endif

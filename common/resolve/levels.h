@@ -25,10 +25,7 @@
  */
 struct level {
 	uint32_t name;
-	/*
-	 * the position in this function: in the last level the place itself, in others the call of the next
-	 * level
-	 */
+	/* position: in the last level the place itself, in others the call of the next */
 	uint32_t file, line;
 };
 

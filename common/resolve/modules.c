@@ -217,9 +217,7 @@ static void was_opened(struct modules *m, struct module *module, const struct bu
 	module->status = SOURCE_OK;
 }
 
-/*
- * Adds the symbols of the first debug file that has some. If there is no runtime file, it stands in for that.
- */
+/* Adds the symbols of the first debug file that has some; that file stands in for a missing runtime file. */
 static bool add_debug(struct modules *m, struct module *module, const struct module_identity *is)
 {
 	struct buf opened = { 0 };
@@ -330,9 +328,7 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	return status;
 }
 
-/*
- * A truncated file has no section headers and only looks stripped. An archived file is whole in another way.
- */
+/* A truncated file has no section headers: it only looks stripped. An archived file is whole differently. */
 static bool is_cut(const struct module *module)
 {
 	return module->file && !module->file->archived && !elf_is_whole(module->file);

@@ -92,9 +92,7 @@ int modules_name_once(struct modules *m, uint32_t id, const struct module_place 
  */
 bool modules_have_levels(const struct modules *m); /* were levels requested? */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
-/*
- * Like symbols_expect, for any id: prefetches the data of a lookup into the CPU's cache. Affects speed only.
- */
+/* Like symbols_expect, for any id: prefetches the data of a lookup. Affects speed only. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when);
 /* Returns the files that could not be read, or not fully; each once, until modules_free. */
 const struct unread *modules_unread(const struct modules *m);

@@ -119,10 +119,7 @@ static struct module_user user_of(const struct capture *c, const struct capture_
 				     capture_text(c, process->cgroup) };
 }
 
-/*
- * Returns false if the file should be searched for again, as this process sees it: another process did not
- * have it.
- */
+/* Returns false if the file was not found in another process and may be found as this process sees it. */
 static bool is_found(struct namer *n, struct file_state *f, uint32_t process)
 {
 	enum source_status status;
@@ -300,10 +297,7 @@ static void expect_name(const struct namer *n, uint64_t key, enum expectation wh
 	modules_expect(n->modules, (uint32_t)(key >> QUEUE_OFFSET_BITS) - 1, offset, when);
 }
 
-/*
- * Prefetches data of the next places in the queue, which may be anywhere in memory, while earlier ones are
- * named.
- */
+/* Prefetches data of later places in the queue, which may be anywhere in memory. */
 static void expect_queued(const struct namer *n, const struct capture *c, const struct radix_item *sorted, size_t i)
 {
 	enum { NEAR = 5, FAR = 12, FARTHEST = 32 };
@@ -380,10 +374,7 @@ static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
 
 	if (!answer_hit(t->n, t->c, &t->c->places[place], hit, NAME_JITDUMP, &new))
 		return false;
-	/*
-	 * A name that was not written because the place before had the same may be needed now. Places come in
-	 * order.
-	 */
+	/* A name left out because the place before had the same may be needed now. Places come in order. */
 	if (new.text == a->text && new.offset == a->offset && a->source == NAME_JITDUMP && !t->n->answers[before].late)
 		return true;
 	*a = new;

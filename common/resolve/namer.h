@@ -45,10 +45,7 @@ static inline bool namer_minds(const struct record *r)
 {
 	return r->type != RECORD_NODE && (r->type != RECORD_FRAME || r->frame.process == 0);
 }
-/*
- * Writes the names found so far that are not written yet. Returns false if out of memory; w keeps its own
- * errors.
- */
+/* Writes names found since the last call. Returns false if out of memory; w keeps its own errors. */
 bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 /* Like namer_say, and completes the segment. Does nothing if the segment is complete already. */
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);

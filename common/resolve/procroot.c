@@ -108,10 +108,7 @@ static bool is_own(const struct procroot_known *k)
 	       own.inode == k->inode;
 }
 
-/*
- * Returns true if the root is a directory of our mount namespace (chroot): paths of its mappings then count
- * from our root.
- */
+/* Returns true if the root is a directory of our mount namespace (chroot): its paths start at our root. */
 static bool own_mounts(const struct procroot_known *k)
 {
 	struct procroot_known own;
@@ -214,10 +211,7 @@ static bool same_path(struct slice recorded, const char *now)
 
 enum { MATCH_NONE, MATCH_PLACE, MATCH_PATH, MATCH_BOTH, MATCH_INODE };
 
-/*
- * Returns how well a line matches. An address or a path alone is worth a try: the file is verified
- * afterwards.
- */
+/* Returns how well a line matches. An address or a path is worth a try: the file is verified afterwards. */
 static int match_line(const struct line *l, const struct module_identity *is)
 {
 	bool in_place = l->start <= is->user.map_start && is->user.map_start < l->end;

@@ -56,10 +56,7 @@ int procroot_mapped(const struct procroot *r, const struct module_identity *is, 
 /* Like procroot_file, below any directory; display represents it in opened. */
 int procroot_open_below(int dir, const char *display, const char *path, struct buf *opened);
 
-/*
- * All roots of this machine that are not ours, each once, with a process that is in it now. The first call
- * scans /proc.
- */
+/* All roots of this machine that are not ours, each once, with a process that is in it now. */
 struct procroot_known {
 	pid_t pid;
 	uint64_t mounts, dev, inode; /* mount namespace; root directory */

@@ -88,9 +88,7 @@ static bool write_symbol(struct namer *n, const struct capture *c, struct writer
 	return true;
 }
 
-/*
- * Writes the name of a place, unless the frame's place before has the same and no other name came in between.
- */
+/* Writes a place's name, unless the frame's place before has the same and no other name came in between. */
 static bool write_place(struct namer *n, const struct capture *c, struct writer *w, uint32_t place)
 {
 	const struct capture_place *p = &c->places[place];
@@ -163,9 +161,7 @@ void namer_use_kernel(struct namer *n, struct kernel_files *k)
 	n->kernel_files = k;
 }
 
-/*
- * Writes a symbol from a text file as a KSYM record, as if it had been recorded, because that has the module.
- */
+/* Writes a symbol from a text file as a KSYM record, as if it had been recorded: it has the module. */
 static bool say_ksym(struct namer *n, struct writer *w, const struct kernel_symbol *s)
 {
 	uint32_t said;
@@ -196,10 +192,7 @@ static int name_by_file(struct namer *n, const struct capture *c, struct writer 
 	return say_ksym(n, w, &s) && intern_add(n->texts, s.name, &a.text) && write_symbol(n, c, w, id, 0, &a) ? 1 : -1;
 }
 
-/*
- * Returns 1 if named, 0 if not yet, -1 if out of memory. A symbol without a size names nothing until all are
- * known.
- */
+/* Returns 1 if named, 0 if not yet, -1 if out of memory. Symbols without a size wait until all are known. */
 static int name_kernel(struct namer *n, struct capture *c, struct writer *w, uint32_t id, bool last)
 {
 	const struct capture_frame *f = &c->frames[id];

@@ -6,7 +6,7 @@
 #include "common/unwind/edges.h"
 #include "common/unwind/golang.h"
 
-/* All that is needed on the way. */
+/* State of one build. */
 struct builder {
 	struct elf_file *f;
 	struct code_map code;
@@ -15,7 +15,7 @@ struct builder {
 	struct unwind_table *t;
 };
 
-/* One section, if there is such. False without memory. */
+/* Reads one section. Returns false if out of memory. */
 static bool read_section(struct builder *b, const struct section *section, enum span_source source)
 {
 	struct cfi cfi = { .section = *section, .source = source, .code = &b->code };
@@ -40,8 +40,8 @@ static bool read_sections(struct builder *b)
 	return true;
 }
 
-/* The spans in order; code that none of them covers is looked at byte by byte. */
-static enum unwind_built order(struct builder *b)
+/* Turns the spans into edges, after adding spans for uncovered code that its bytes identify. */
+static enum unwind_built make_edges(struct builder *b)
 {
 	size_t n = b->spans.n;
 	enum unwind_built result = edges_of_spans(&b->edges, &b->spans);
@@ -52,13 +52,13 @@ static enum unwind_built order(struct builder *b)
 	return b->spans.n == n ? UNWIND_BUILT : edges_of_spans(&b->edges, &b->spans);
 }
 
-static enum unwind_built build(struct builder *b)
+static enum unwind_built build_rows(struct builder *b)
 {
 	enum unwind_built result;
 
 	if (!code_map_init(&b->code, b->f) || !read_sections(b))
 		return UNWIND_NO_MEMORY;
-	result = b->spans.too_large ? UNWIND_TOO_LARGE : order(b);
+	result = b->spans.too_large ? UNWIND_TOO_LARGE : make_edges(b);
 	if (b->spans.failed)
 		return UNWIND_NO_MEMORY;
 	if (b->spans.too_large || result != UNWIND_BUILT)
@@ -76,7 +76,7 @@ enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t)
 	*t = (struct unwind_table){ 0 };
 	if (!sections_usable(f))
 		return UNWIND_NOTHING;
-	result = build(&b);
+	result = build_rows(&b);
 	code_map_release(&b.code);
 	spans_release(&b.spans);
 	edges_release(&b.edges);

@@ -1,5 +1,5 @@
 /*
- * Unwind tables from files: .eh_frame, .debug_frame, .gopclntab.
+ * Builds unwind tables from files: .eh_frame, .debug_frame, .gopclntab.
  *
  *	struct unwind_table t;
  *
@@ -7,9 +7,9 @@
  *		unwind_table_write(&t, &bytes);		// to another process
  *	unwind_table_release(&t);
  *
- * The bytes of a file are anybody's: every length is checked before it is used, and time and memory are
- * bounded by the file's size. What one function's entry says wrong costs that function its rows (they
- * become UNWIND_BAD), not the file its table.
+ * Files are untrusted: every length is checked before use, and time and memory are bounded by the file's
+ * size. An error in one function's entry costs that function its rows (they become UNWIND_BAD), not the file
+ * its table.
  *
  * Sources: System V ABI AMD64 3.7, LSB 5.0 core 10.6 (.eh_frame), DWARF 5 6.4, Go's runtime/symtab.go.
  */
@@ -20,14 +20,14 @@
 #include "common/elf/elffile.h"
 #include "common/unwind/rule.h"
 
-/* Zeroes are none. */
+/* A zeroed object is an empty table. */
 struct unwind_table {
 	struct unwind_rule *rules; /* each once; a row's rule is an index here */
 	uint32_t *rows;
 	struct unwind_page *pages; /* first is an index in rows */
 	size_t n_rules, n_rows, n_pages;
 	uint64_t first_page; /* pages[0] is this page of the file: file offset >> UNWIND_PAGE_SHIFT */
-	size_t functions, bad; /* entries that were read; of those, what could not be read or expressed */
+	size_t functions, bad; /* entries read; those of them that could not be read or expressed */
 };
 
 enum unwind_built {
@@ -39,22 +39,25 @@ enum unwind_built {
 };
 
 enum {
-	UNWIND_TABLE_PAGES = 1 << 16, /* of one file: 4 GiB of text */
+	UNWIND_TABLE_PAGES = 1 << 16, /* 4 GiB of text in one file */
 	UNWIND_TABLE_ROWS = 1 << 25,
-	UNWIND_TABLE_RULES = 1 << 14, /* more than a whole disk has: a file with so many is not honest */
+	UNWIND_TABLE_RULES = 1 << 14, /* more than all files of a disk need: only a hostile file has more */
 };
 
-/* The table is empty unless UNWIND_BUILT. The file is only read. */
+/* Builds the table of f, which is only read. The table is empty unless the result is UNWIND_BUILT. */
 enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t);
 void unwind_table_release(struct unwind_table *t);
 
 /*
- * The rule at this file offset, with runs resolved: PUSHES and POPS become CFA_RSP. UNWIND_GAP where the
- * table has none. What the walk does step by step, in one call: for tests.
+ * Returns the rule at this file offset, with runs resolved: PUSHES and POPS become CFA_RSP. Returns
+ * UNWIND_GAP if the table has none. For tests: does in one call what the walk does in steps.
  */
 struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t offset);
 
-/* As bytes, and back: every index is checked, so that the bytes may come from a process that failed. */
+/*
+ * Converts a table to bytes and back. Reading checks every index, because the bytes may come from a process
+ * that failed. unwind_table_read returns false, and an empty table, if bytes are invalid or memory is out.
+ */
 void unwind_table_write(const struct unwind_table *t, struct buf *out);
 bool unwind_table_read(struct unwind_table *t, struct slice bytes);
 

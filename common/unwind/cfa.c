@@ -10,7 +10,7 @@ enum {
 	INSTRUCTIONS = 0x30,
 };
 
-/* What follows an instruction: at most two of these. */
+/* The operands of an instruction: at most two of these. */
 enum operand { UNKNOWN, NOTHING, U8, U16, U32, ADDRESS, UNSIGNED, FACTORED, SIGNED_FACTORED, BLOCK };
 
 static const uint8_t operands[INSTRUCTIONS][2] = {
@@ -41,10 +41,10 @@ static const uint8_t operands[INSTRUCTIONS][2] = {
 	[GNU_NEGATIVE_OFFSET] = { UNSIGNED, FACTORED },
 };
 
-/* What it does not have is not set. */
+/* One instruction. Operands that it does not have are not set. */
 struct instruction {
 	uint8_t code;
-	uint64_t a, b; /* operands, factored ones as they come out; one that is alone is a */
+	uint64_t a, b; /* operands, factored ones multiplied out; a single one is a */
 	struct slice block;
 };
 
@@ -99,7 +99,7 @@ static bool read_instruction(struct cfa_machine *m, struct instruction *i)
 	       read_operand(m, operands[code][1], &i->b, &i->block);
 }
 
-/* Where what is said of this register goes; NULL: nobody asks. */
+/* Returns the save of this register; NULL if no rule needs it. */
 static struct save *save_of(struct cfa_state *s, uint64_t reg)
 {
 	switch (reg) {
@@ -125,7 +125,7 @@ static bool set_save(struct cfa_machine *m, uint64_t reg, enum save_form form, u
 	return true;
 }
 
-static bool restore(struct cfa_machine *m, uint64_t reg)
+static bool restore_register(struct cfa_machine *m, uint64_t reg)
 {
 	struct save *save = save_of(&m->state, reg);
 
@@ -148,7 +148,7 @@ static bool set_cfa(struct cfa_state *s, uint64_t reg, uint64_t offset)
 	return true;
 }
 
-/* While CFA is an expression it remains so: gcc's unwinder takes it so, and libgcrypt's assembly means it so. */
+/* An expression for CFA stays in force: gcc's unwinder does so, and libgcrypt's assembly relies on it. */
 static bool set_cfa_offset(struct cfa_state *s, uint64_t offset)
 {
 	if (s->form == CFA_REGISTER)
@@ -157,8 +157,8 @@ static bool set_cfa_offset(struct cfa_state *s, uint64_t offset)
 	return s->form != CFA_NONE;
 }
 
-/* One that changes registers or CFA, not the location. */
-static bool execute(struct cfa_machine *m, const struct instruction *i)
+/* Executes an instruction that changes registers or CFA, not the location. */
+static bool execute_instruction(struct cfa_machine *m, const struct instruction *i)
 {
 	struct cfa_state *s = &m->state;
 	struct save *save;
@@ -172,7 +172,7 @@ static bool execute(struct cfa_machine *m, const struct instruction *i)
 		return set_save(m, i->a, SAVE_AT_CFA, -i->b);
 	case RESTORE:
 	case RESTORE_EXTENDED:
-		return restore(m, i->a);
+		return restore_register(m, i->a);
 	case UNDEFINED:
 		return set_save(m, i->a, SAVE_UNDEFINED, 0);
 	case SAME_VALUE:
@@ -236,7 +236,7 @@ enum cfa_more cfa_advance(struct cfa_machine *m)
 			to = i.a;
 			break;
 		default:
-			if (!execute(m, &i))
+			if (!execute_instruction(m, &i))
 				return CFA_BAD;
 			continue;
 		}
@@ -288,7 +288,7 @@ static void rule_rbx(struct unwind_rule *r, const struct save *rbx)
 	}
 }
 
-/* How CFA is computed; false where a rule cannot say it. */
+/* Sets how CFA is computed; returns false if a rule cannot express it. */
 static bool rule_cfa(struct unwind_rule *r, const struct cfa_state *s)
 {
 	if (!fits_s32(s->at))
@@ -317,14 +317,14 @@ static bool rule_cfa(struct unwind_rule *r, const struct cfa_state *s)
 	}
 }
 
-/* Is this what the kernel leaves on the stack, a ucontext at rsp? Its rsp and rip are 160 and 168 bytes in. */
+/* Returns true for the kernel's signal frame, a ucontext at rsp. Its rsp and rip are at 160 and 168. */
 static bool is_sigframe(const struct cfa_state *s)
 {
 	return s->form == CFA_DEREF && s->reg == UNWIND_RSP && s->at == 160 && s->add == 0 &&
 	       s->rip.form == SAVE_AT_RSP && s->rip.at == 168;
 }
 
-/* The caller's rsp must be CFA, as it is where nothing is said of it. */
+/* Returns true if the caller's rsp is CFA, which is also the default. */
 static bool rsp_is_cfa(const struct save *rsp)
 {
 	return rsp->form == SAVE_NONE || rsp->form == SAVE_SAME || (rsp->form == SAVE_IS_CFA && rsp->at == 0);

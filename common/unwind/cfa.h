@@ -1,5 +1,5 @@
 /*
- * The programs in call frame information: a machine that is run one row at a time. For this room only.
+ * Runs the programs in call frame information, one row at a time. Only for this directory.
  *
  *	struct cfa_machine m = { .code = cursor, .loc = start, ... };
  *
@@ -10,8 +10,8 @@
  *		rule = cfa_rule(&m.state, signal);
  *	} while (more == CFA_ROW);
  *
- * Only what a rule can say is kept, already in its terms: an expression is read when it is met, and is
- * one of the few forms that compilers and linkers write or "other".
+ * The state holds only what a rule can express, already in the terms of rules: an expression is decoded when
+ * met, and is one of the few forms that compilers and linkers write, or "other".
  *
  * Sources: DWARF 5 6.4.2; LSB 5.0 core 10.5.3 for the GNU instructions.
  */
@@ -21,19 +21,19 @@
 #include "common/unwind/encoded.h"
 #include "common/unwind/rule.h"
 
-/* What CFA is. */
+/* How CFA is computed. */
 enum cfa_form {
-	CFA_NONE,      /* nothing was said */
+	CFA_NONE,      /* not specified */
 	CFA_REGISTER,  /* reg + at */
-	CFA_SUM,       /* the same, said by an expression */
+	CFA_SUM,       /* the same, from an expression */
 	CFA_DEREF,     /* [reg + at] + add */
 	CFA_PLT,       /* rsp + at + ((rip & 15) >= add ? 8 : 0) */
 	CFA_OTHER,
 };
 
-/* Where a caller's register is. */
+/* Where a caller's register is saved. */
 enum save_form {
-	SAVE_NONE,      /* nothing was said */
+	SAVE_NONE,      /* not specified */
 	SAVE_SAME,
 	SAVE_UNDEFINED,
 	SAVE_AT_CFA,    /* [CFA + at] */
@@ -53,7 +53,8 @@ struct cfa_state {
 	enum cfa_form form;
 	uint64_t reg;
 	int64_t at, add;
-	int64_t offset; /* the last that was said outside of expressions: another register may be given to it later */
+	/* last offset outside of expressions: another register may be combined with it later */
+	int64_t offset;
 	struct save rbx, rbp, rsp, rip;
 };
 
@@ -67,7 +68,8 @@ struct cfa_machine {
 	int64_t data_align;
 	uint8_t encoding;                   /* of addresses in the program */
 	const struct encoded_bases *bases;
-	const struct cfa_state *initial;    /* what DW_CFA_restore restores; NULL: not allowed, this is the CIE's */
+	/* the state for DW_CFA_restore; NULL in a CIE's own program: not allowed */
+	const struct cfa_state *initial;
 	struct cfa_state state;
 	struct cfa_state remembered[CFA_REMEMBERED_MAX];
 	unsigned int n_remembered;
@@ -76,10 +78,10 @@ struct cfa_machine {
 enum cfa_more { CFA_ROW, CFA_END, CFA_BAD };
 
 enum cfa_more cfa_advance(struct cfa_machine *m);
-/* signal: the frame is one that the kernel made to call a handler. */
+/* Returns the rule for a state. signal: the kernel made the frame to call a handler. */
 struct unwind_rule cfa_rule(const struct cfa_state *s, bool signal);
 
-/* expression.c: what this expression, a whole one, says. */
+/* In expression.c: decode a whole expression. */
 void cfa_by_expression(struct cfa_state *s, struct slice expression);
 struct save save_by_expression(struct slice expression);
 

@@ -5,14 +5,14 @@
 #include "common/base/buf.h"
 #include "common/unwind/cfa.h"
 
-/* What functions have in common. */
+/* A CIE: the common part of functions. */
 struct cie {
-	size_t at; /* in the section */
+	size_t at; /* offset in the section */
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding; /* of the addresses in its FDEs */
 	bool usable;
-	bool sized;       /* FDEs have augmentation data, with its size before it */
+	bool sized;       /* FDEs have augmentation data, preceded by their size */
 	bool signal;
 	struct cfa_state initial;
 };
@@ -20,21 +20,21 @@ struct cie {
 struct cies {
 	struct cie *items; /* by at */
 	size_t n, cap;
-	size_t last; /* the one that was found last: most FDEs follow their CIE */
+	size_t last; /* the last one found: most FDEs follow their CIE */
 };
 
-/* One of either kind. */
+/* A CIE or an FDE. */
 struct entry {
 	size_t at;
 	bool is_cie;
 	bool wide;        /* the 64-bit format */
-	uint64_t cie;     /* FDE: where its CIE is */
-	struct cursor in; /* what follows */
+	uint64_t cie;     /* FDE: offset of its CIE */
+	struct cursor in; /* the rest of the entry */
 };
 
 enum more { MORE, NO_MORE, DAMAGED };
 
-/* The next entry; c moves behind it. */
+/* Reads the next entry and moves c past it. */
 static enum more next_entry(const struct cfi *cfi, struct cursor *c, struct entry *e)
 {
 	const uint8_t *section = cfi->section.bytes.p, *id_at;
@@ -58,7 +58,7 @@ static enum more next_entry(const struct cfi *cfi, struct cursor *c, struct entr
 	e->in = cursor_over(c->p, (size_t)n);
 	id_at = c->p;
 	c->p += n;
-	/* In .eh_frame the field has four bytes in either format, and is a distance back. */
+	/* In .eh_frame the field has four bytes in both formats, and is a distance back. */
 	if (!encoded_fixed(&e->in, e->wide && !eh ? 8 : 4, &id))
 		return DAMAGED;
 	e->is_cie = id == (eh ? 0 : e->wide ? UINT64_MAX : UINT32_MAX);
@@ -66,7 +66,7 @@ static enum more next_entry(const struct cfi *cfi, struct cursor *c, struct entr
 	return MORE;
 }
 
-/* The personality routine's address, which nobody asks for here: it may be indirect, or left out. */
+/* Skips the personality routine's address, which is not needed here; it may be indirect or omitted. */
 static bool skip_personality(const struct cfi *cfi, struct cursor *c)
 {
 	uint8_t encoding;
@@ -81,7 +81,7 @@ static bool skip_personality(const struct cfi *cfi, struct cursor *c)
 	return encoded_value(c, encoding, &skipped);
 }
 
-/* The augmentation: a letter each for what its data consist of, in their order. */
+/* Reads the augmentation: its letters say, in order, which data it has. */
 static bool read_augmentation(const struct cfi *cfi, struct cie *cie, const char *letters, struct cursor *c)
 {
 	struct slice data;
@@ -112,7 +112,7 @@ static bool read_augmentation(const struct cfi *cfi, struct cie *cie, const char
 			break;
 		case 'B':
 			break;
-		default: /* what the rest means is not known, but how long it is */
+		default: /* the rest has an unknown meaning but a known length */
 			return true;
 		}
 		if (!good)
@@ -121,7 +121,7 @@ static bool read_augmentation(const struct cfi *cfi, struct cie *cie, const char
 	return true;
 }
 
-/* The fields before the augmentation's data. */
+/* Reads the fields before the augmentation's data. */
 static bool read_cie_head(struct cie *cie, struct cursor *c, const char **letters)
 {
 	uint8_t version, address_size, segment_size;
@@ -145,7 +145,7 @@ static bool read_cie_head(struct cie *cie, struct cursor *c, const char **letter
 	return return_register == UNWIND_RIP;
 }
 
-/* What is remembered is left as it is: it is larger than all the rest. */
+/* Leaves m->remembered alone: it is larger than all the rest. */
 static void machine_start(struct cfa_machine *m, const struct cfi *cfi, const struct cie *cie, struct cursor code,
 			  uint64_t start)
 {
@@ -174,7 +174,7 @@ static bool read_cie(const struct cfi *cfi, struct cie *cie, struct cursor c)
 	return true;
 }
 
-/* All CIEs first: in .debug_frame one may come behind its FDEs. False without memory. */
+/* Reads all CIEs first: in .debug_frame one may follow its FDEs. Returns false if out of memory. */
 static bool read_cies(struct cfi *cfi, struct cies *cies)
 {
 	struct cursor c = cursor_over(cfi->section.bytes.p, cfi->section.bytes.n);
@@ -214,13 +214,13 @@ static const struct cie *find_cie(struct cies *cies, uint64_t at)
 	return &cies->items[low];
 }
 
-/* A function on its way: addresses, and what turns them into file offsets. */
+/* A function's addresses, and how to convert them to file offsets. */
 struct function {
-	uint64_t start, end; /* end: cut where the segment's bytes end */
+	uint64_t start, end; /* end: cut at the end of the segment's bytes */
 	uint64_t to_offset;  /* to be added */
 };
 
-/* Its rows; false where its program is wrong, some of them then have been added. */
+/* Adds a function's rows. Returns false if its program is wrong; some rows have been added then. */
 static bool add_rows(const struct cfi *cfi, const struct cie *cie, struct cursor code, const struct function *fn,
 		     struct spans *s)
 {
@@ -243,7 +243,7 @@ static bool add_rows(const struct cfi *cfi, const struct cie *cie, struct cursor
 	return true;
 }
 
-/* An FDE's range. 1: it is there. 0: of code that is not. -1: damaged. *offset: of its code in the file. */
+/* Reads an FDE's range, and its file offset. Returns 1; 0 if its code does not exist; -1 if damaged. */
 static int read_range(const struct cfi *cfi, const struct cie *cie, struct cursor *c, struct function *fn,
 		      uint64_t *offset)
 {
@@ -251,7 +251,7 @@ static int read_range(const struct cfi *cfi, const struct cie *cie, struct curso
 
 	if (!encoded_pointer(c, cie->encoding, &cfi->bases, &fn->start) || !encoded_value(c, cie->encoding, &length))
 		return -1;
-	/* What the linker threw away remains at 0, or nowhere. */
+	/* Functions that the linker discarded remain at address 0, or at an address without code. */
 	if (length == 0 || (fn->start == 0 && cfi->source == SPAN_DEBUG_FRAME) ||
 	    !code_map_offset(cfi->code, fn->start, offset, &left))
 		return 0;
@@ -260,7 +260,7 @@ static int read_range(const struct cfi *cfi, const struct cie *cie, struct curso
 	return 1;
 }
 
-/* An FDE: its range, what its augmentation's data are, and its program. */
+/* Reads an FDE: its range, its augmentation data and its program. */
 static bool read_fde(struct cfi *cfi, const struct cie *cie, struct cursor c, struct spans *s)
 {
 	static const struct unwind_rule bad = { .kind = UNWIND_BAD };

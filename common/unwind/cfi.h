@@ -1,6 +1,6 @@
 /*
- * Call frame information, .eh_frame and .debug_frame: entries that say for a range of addresses how its
- * frames are unwound. For this room only.
+ * Call frame information, .eh_frame and .debug_frame: entries that say how the frames of a range of addresses
+ * are unwound. Only for this directory.
  *
  * Sources: DWARF 5 6.4.1 and 7.24; LSB 5.0 core 10.6.1 for .eh_frame.
  */
@@ -17,14 +17,14 @@ struct cfi {
 	enum span_source source; /* SPAN_EH_FRAME or SPAN_DEBUG_FRAME: the two differ in little */
 	struct encoded_bases bases;
 	const struct code_map *code;
-	size_t functions, bad; /* counted up */
+	size_t functions, bad; /* incremented */
 };
 
-/* Adds what the section says. False without memory; that it is damaged is no more than counted. */
+/* Adds the section's spans; damage is only counted. Returns false if out of memory. */
 bool cfi_spans(struct cfi *cfi, struct spans *s);
-/* Adds the ranges alone, in the order in which they come, addresses as linked. False without memory. */
+/* Adds only the ranges, in the section's order, as linked addresses. Returns false if out of memory. */
 bool cfi_functions(struct cfi *cfi, struct function_list *l);
-/* What pointers in a section of this file may be relative to. */
+/* Returns the bases that pointers in a section of this file may be relative to. */
 struct encoded_bases cfi_bases(const struct elf_file *f, const struct section *section);
 
 #endif

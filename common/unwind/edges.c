@@ -5,9 +5,9 @@
 #include "common/base/radix.h"
 
 /*
- * A sweep over the file: at each place the best of the spans that contain it counts. Those that have begun
- * are in a heap, the best on top; what has ended is thrown away when it gets there. Nearly always there
- * is one.
+ * A sweep over the file: at each offset the best of the spans that contain it wins. Spans that have begun are
+ * in a heap, the best on top; a span that has ended is dropped when it gets there. The heap nearly always has
+ * one element.
  */
 struct sweep {
 	const struct spans *s;
@@ -58,8 +58,8 @@ static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
 	return true;
 }
 
-/* order: the spans by where they start. */
-static bool sweep(struct edges *e, struct sweep *w, const uint32_t *order)
+/* order: the spans sorted by start. */
+static bool run_sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 {
 	const struct span *items = w->s->items;
 	uint64_t at = e->base;
@@ -89,7 +89,7 @@ static bool sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 	}
 }
 
-/* Spans that follow each other as they were added: as a rule some functions. */
+/* Consecutive spans, in the order in which they were added: usually some functions. */
 struct group {
 	uint32_t first, n;
 };
@@ -107,7 +107,7 @@ static size_t find_groups(const struct spans *s, struct group *groups)
 	return n;
 }
 
-/* The order when groups need not be taken apart, which is so in files that are as they should be. */
+/* Writes the order if no two groups overlap, as in all well-formed files; else returns false. */
 static bool order_groups(const struct spans *s, const struct group *groups, const struct radix_item *sorted, size_t n,
 			 uint32_t *order)
 {
@@ -125,7 +125,7 @@ static bool order_groups(const struct spans *s, const struct group *groups, cons
 	return true;
 }
 
-/* The spans by where they start: groups are sorted, since there are a tenth as many. */
+/* Sorts the spans by start: sorts groups, since there are a tenth as many. */
 static bool order_spans(const struct spans *s, uint32_t *order)
 {
 	struct radix_item *items = malloc((s->n + 1) * sizeof(*items)), *spare = malloc((s->n + 1) * sizeof(*spare));
@@ -153,7 +153,7 @@ static bool order_spans(const struct spans *s, uint32_t *order)
 	return good;
 }
 
-/* Where all of them begin, rounded down to a page; false if they do not fit into a table. */
+/* Finds the start of all spans, rounded down to a page. Returns false if they do not fit into a table. */
 static bool find_base(struct edges *e, const struct spans *s)
 {
 	uint64_t first = s->n ? UINT64_MAX : 0, end = 0;
@@ -176,7 +176,7 @@ enum unwind_built edges_of_spans(struct edges *e, const struct spans *s)
 	if (!find_base(e, s))
 		return UNWIND_TOO_LARGE;
 	order = malloc((s->n + 1) * sizeof(*order));
-	good = order && order_spans(s, order) && sweep(e, &w, order);
+	good = order && order_spans(s, order) && run_sweep(e, &w, order);
 	free(order);
 	free(w.heap);
 	return good ? UNWIND_BUILT : UNWIND_NO_MEMORY;

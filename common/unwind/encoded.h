@@ -1,7 +1,7 @@
 /*
- * Numbers as DWARF writes them, read from bytes that nobody has checked. For this room only.
+ * Reads DWARF's encoded numbers from untrusted bytes. Only for this directory.
  *
- * As with the cursor's own functions: false, and nothing moved, where the bytes do not suffice.
+ * Like the cursor's own functions, these return false and do not move if there are too few bytes.
  */
 #ifndef CPROF_UNWIND_ENCODED_H
 #define CPROF_UNWIND_ENCODED_H
@@ -9,27 +9,27 @@
 #include "common/base/cursor.h"
 #include "common/base/le.h"
 
-/* Pointer encodings, LSB 5.0 core 10.5.1: the low four bits say the format, the next three what is added. */
+/* Pointer encodings, LSB 5.0 core 10.5.1: the low four bits are the format, the next three the base. */
 enum {
 	ENCODED_ABSOLUTE = 0x00,
 	ENCODED_FORMAT = 0x0f,
 	ENCODED_BASE = 0x70,
-	ENCODED_ALIGNED = 0x50,  /* absolute, at the next address that divides by 8 */
+	ENCODED_ALIGNED = 0x50,  /* absolute, at the next address that is divisible by 8 */
 	ENCODED_INDIRECT = 0x80, /* the address of a cell that the dynamic linker fills: refused */
 	ENCODED_OMITTED = 0xff,
 };
 
-/* What pointers in a section may be relative to; an address of 0 is unknown. */
+/* Bases for pointers in a section; address 0 is unknown. */
 struct encoded_bases {
 	const uint8_t *section; /* its first byte in memory, */
-	uint64_t vaddr;         /* and as linked */
+	uint64_t vaddr;         /* and its linked address */
 	uint64_t text, data;
 };
 
 bool encoded_signed(struct cursor *c, int64_t *v); /* SLEB128 */
-/* The format alone, signed ones extended to 64 bits. */
+/* Reads a value by its format alone; extends signed ones to 64 bits. */
 bool encoded_value(struct cursor *c, uint8_t encoding, uint64_t *v);
-/* A whole pointer. */
+/* Reads a pointer: the value plus its base. */
 bool encoded_pointer(struct cursor *c, uint8_t encoding, const struct encoded_bases *bases, uint64_t *v);
 
 static inline bool encoded_u8(struct cursor *c, uint8_t *v)

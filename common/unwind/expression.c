@@ -1,5 +1,5 @@
 /*
- * The few DWARF expressions that call frame information consists of in practice. DWARF 5 2.5.1, 7.7.1.
+ * Decodes the few DWARF expressions that call frame information uses in practice. DWARF 5 2.5.1, 7.7.1.
  */
 #include "common/unwind/cfa.h"
 
@@ -11,11 +11,11 @@ enum {
 
 struct op {
 	uint8_t code; /* LIT0 and BREG0 for all of their kind, */
-	uint8_t n;    /* and which */
+	uint8_t n;    /* with the number here */
 	int64_t arg;
 };
 
-/* The operations, or 0 where there are others, or too many. */
+/* Reads the operations; returns 0 if there are others, or too many. */
 static size_t read_ops(struct slice expression, struct op ops[OPS_MAX])
 {
 	struct cursor c = cursor_over(expression.p, expression.n);
@@ -51,7 +51,7 @@ static bool is_literal(const struct op *o, uint8_t n)
 	return o->code == OP_LIT0 && o->n == n;
 }
 
-/* rsp + at + ((rip & 15) >= n) << 3: a stub that has pushed from its nth byte on. The linker writes it so. */
+/* rsp + at + ((rip & 15) >= n) << 3, as linkers write it: a PLT stub that has pushed from its nth byte on. */
 static bool is_plt(const struct op *o, size_t n)
 {
 	return n == 9 && o[0].code == OP_BREG0 && o[0].n == UNWIND_RSP && o[1].code == OP_BREG0 &&

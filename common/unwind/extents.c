@@ -5,7 +5,7 @@
 
 #include "common/base/buf.h"
 
-enum { GRAIN = 16 }; /* elements: fewer would only be lost between others */
+enum { GRAIN = 16 }; /* elements: fewer would only get lost between others */
 
 static uint32_t round_up(uint32_t n)
 {
@@ -19,7 +19,7 @@ void extents_release(struct extents *x)
 	*x = (struct extents){ .shard = x->shard };
 }
 
-/* The first free extent at or behind this element. */
+/* Returns the first free extent at or after this element. */
 static size_t free_from(const struct extents *x, uint32_t at)
 {
 	size_t low = 0, high = x->n_free;
@@ -41,7 +41,7 @@ static void drop_free(struct extents *x, size_t i)
 	x->n_free--;
 }
 
-static bool joins(const struct extents *x, const struct extent *a, const struct extent *b)
+static bool are_adjacent(const struct extents *x, const struct extent *a, const struct extent *b)
 {
 	return a->at + a->n == b->at && a->at / x->shard == b->at / x->shard;
 }
@@ -55,11 +55,11 @@ static bool add_free(struct extents *x, uint32_t at, uint32_t n)
 	memmove(&x->free[i + 1], &x->free[i], (x->n_free - i) * sizeof(*x->free));
 	x->free[i] = (struct extent){ at, n };
 	x->n_free++;
-	if (i + 1 < x->n_free && joins(x, &x->free[i], &x->free[i + 1])) {
+	if (i + 1 < x->n_free && are_adjacent(x, &x->free[i], &x->free[i + 1])) {
 		x->free[i].n += x->free[i + 1].n;
 		drop_free(x, i + 1);
 	}
-	if (i > 0 && joins(x, &x->free[i - 1], &x->free[i])) {
+	if (i > 0 && are_adjacent(x, &x->free[i - 1], &x->free[i])) {
 		x->free[i - 1].n += x->free[i].n;
 		drop_free(x, i);
 	}

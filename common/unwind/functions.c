@@ -5,8 +5,8 @@
 #include "common/base/radix.h"
 #include "common/unwind/cfi.h"
 
-/* Takes the next range behind the others; of several that begin at one address the longest remains. */
-static void append(struct function_list *l, struct function_range r)
+/* Appends a range; if several start at one address the longest remains. */
+static void append_range(struct function_list *l, struct function_range r)
 {
 	struct function_range *last = l->n ? &l->items[l->n - 1] : NULL;
 
@@ -19,8 +19,8 @@ static void append(struct function_list *l, struct function_range r)
 	l->items[l->n++] = r;
 }
 
-/* In order. False without memory. */
-static bool settle(struct function_list *l)
+/* Sorts the ranges. Returns false if out of memory. */
+static bool sort_ranges(struct function_list *l)
 {
 	struct function_range *items = malloc((l->n + 1) * sizeof(*items));
 	struct radix_item *keys = malloc((l->n + 1) * 2 * sizeof(*keys)), *sorted;
@@ -31,7 +31,7 @@ static bool settle(struct function_list *l)
 		keys[i] = (struct radix_item){ l->items[i].start, (uint32_t)i };
 	sorted = good ? radix_sort(keys, keys + l->n + 1, l->n) : NULL;
 	for (size_t i = 0; good && i < l->n; i++)
-		append(&in_order, l->items[sorted[i].value]);
+		append_range(&in_order, l->items[sorted[i].value]);
 	free(keys);
 	if (!good) {
 		free(items);
@@ -55,7 +55,7 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 		return false;
 	cfi.code = &code;
 	cfi.bases = cfi_bases(f, &cfi.section);
-	good = cfi_functions(&cfi, l) && settle(l);
+	good = cfi_functions(&cfi, l) && sort_ranges(l);
 	code_map_release(&code);
 	if (!good)
 		functions_release(l);

@@ -1,5 +1,5 @@
 /*
- * Where functions begin and end, by the ranges of .eh_frame: what a file without symbols still tells.
+ * Function bounds from the ranges of .eh_frame, which even a file without symbols has.
  *
  *	struct function_list l;
  *	size_t i;
@@ -10,15 +10,15 @@
  *		...l.items[i].start...
  *	functions_release(&l);
  *
- * A part of a function that lies elsewhere (.cold) has a range of its own, and is one here. Ranges that overlap, which
- * no compiler makes, end where the next one begins.
+ * A separate part of a function (.cold) has a range of its own, and is an entry of its own here. Overlapping
+ * ranges, which no compiler makes, end where the next one begins.
  */
 #ifndef CPROF_UNWIND_FUNCTIONS_H
 #define CPROF_UNWIND_FUNCTIONS_H
 
 #include "common/elf/elffile.h"
 
-/* Addresses as linked. */
+/* Linked addresses. */
 struct function_range {
 	uint64_t start, end;
 };
@@ -28,7 +28,7 @@ struct function_list {
 	size_t n, cap;
 };
 
-/* Empty where the file has no .eh_frame; of a damaged one, what could be read. False without memory. */
+/* Reads the ranges; none without .eh_frame, the readable ones if it is damaged. False: out of memory. */
 bool functions_read(const struct elf_file *f, struct function_list *l);
 void functions_release(struct function_list *l);
 bool functions_find(const struct function_list *l, uint64_t vaddr, size_t *i);

@@ -15,10 +15,11 @@ static const struct unwind_rule word_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 1
 static const struct unwind_rule rbp_pushed = { .kind = UNWIND_CFA_RSP, .cfa = 16, .bp = UNWIND_AT_CFA, .bp_at = -16 };
 
 enum {
-	SCANNED_MAX = ELF_PART_MAX, /* bytes of one file: it may be sparse, and claim any size */
-	INIT_MAX = 4096,            /* bytes of .init: code that other start files put into its middle calls, and no more */
-	ENTRY_MAX = 64,             /* bytes of what a file begins to run at: it sets up a call, and never returns */
-	BEFORE = 0x80, BEHIND = 0x60, /* what is looked at around the bytes of `dtors` */
+	SCANNED_MAX = ELF_PART_MAX, /* bytes of one file, which may be sparse and claim any size */
+	INIT_MAX = 4096,            /* bytes of .init: other start files put only calls into its middle */
+	/* bytes of the code that a process starts with: it sets up a call, and never returns */
+	ENTRY_MAX = 64,
+	BEFORE = 0x80, BEHIND = 0x60, /* bytes examined around `dtors` */
 };
 
 struct scan {
@@ -28,8 +29,8 @@ struct scan {
 	uint8_t bytes[1 << 16];
 };
 
-/* Are these the bytes? The pattern has two hexadecimal digits for each, or dots for any. */
-static bool match(const uint8_t *p, const char *pattern)
+/* Compares bytes with a pattern: two hexadecimal digits for each byte, or dots for any. */
+static bool match_code(const uint8_t *p, const char *pattern)
 {
 	static const char digits[] = "0123456789abcdef";
 
@@ -41,8 +42,9 @@ static bool match(const uint8_t *p, const char *pattern)
 }
 
 /*
- * crtstuff.c of gcc is compiled without tables, and so each program and library has deregister_tm_clones, register_tm_clones,
- * __do_global_dtors_aux and frame_dummy, in this order and 0x30, 0x40 and 0x40 bytes apart. at: the file offset of `dtors`.
+ * gcc compiles its crtstuff.c without tables. So each program and library has deregister_tm_clones,
+ * register_tm_clones, __do_global_dtors_aux and frame_dummy, in this order and 0x30, 0x40 and 0x40 bytes
+ * apart. at: the file offset of `dtors`.
  */
 static void start_file_spans(struct scan *scan, uint64_t at)
 {
@@ -52,23 +54,24 @@ static void start_file_spans(struct scan *scan, uint64_t at)
 	uint64_t start;
 
 	if (at < BEFORE || pread(scan->fd, window, sizeof(window), (off_t)(at - BEFORE)) != sizeof(window) ||
-	    !match(p - 9, "803d........0075..5548833d........004889e5740c488b3d........e8........e8........c605........015dc3") ||
+	    !match_code(p - 9, "803d........0075..5548833d........004889e5740c488b3d........e8........e8........c605........015dc3") ||
 	    p[-1] > DUMMY || p[p[-1]] != 0xc3)
 		return;
-	first = p - 9 - (match(p - 13, "f30f1efa") ? 4 : 0);
+	first = p - 9 - (match_code(p - 13, "f30f1efa") ? 4 : 0);
 	start = at - (uint64_t)(p - first);
 	spans_add(scan->s, SPAN_CODE, start, at + 1, &at_entry);
 	spans_add(scan->s, SPAN_CODE, at + 1, at + POPPED, &rbp_pushed);
 	spans_add(scan->s, SPAN_CODE, at + POPPED, at + p[-1] + 1, &at_entry);
-	if (match(first - REGISTER, "488d3d........488d35........4829fe") && match(first - DEREGISTER, "488d3d........488d05........4839f8"))
+	if (match_code(first - REGISTER, "488d3d........488d35........4829fe") &&
+	    match_code(first - DEREGISTER, "488d3d........488d05........4839f8"))
 		spans_add(scan->s, SPAN_CODE, start - DEREGISTER, start, &at_entry);
-	if (match(first + DUMMY, "f30f1efae9"))
+	if (match_code(first + DUMMY, "f30f1efae9"))
 		spans_add(scan->s, SPAN_CODE, start + DUMMY, start + DUMMY + 9, &at_entry);
-	else if (match(first + DUMMY, "e9"))
+	else if (match_code(first + DUMMY, "e9"))
 		spans_add(scan->s, SPAN_CODE, start + DUMMY, start + DUMMY + 5, &at_entry);
 }
 
-/* Code that begins with sub $8,%rsp, has at its end add $8,%rsp and ret, and between these what leaves rsp as it is. */
+/* Adds spans for code that starts with sub $8,%rsp, ends with add $8,%rsp; ret, and keeps rsp in between. */
 static void section_spans(const struct elf_file *f, const struct code_map *code, const char *name, struct spans *s)
 {
 	uint64_t offset, left, body, end;
@@ -77,8 +80,9 @@ static void section_spans(const struct elf_file *f, const struct code_map *code,
 	if (!section_find(f, name, &section) || section.bytes.n < 9 || section.bytes.n > INIT_MAX ||
 	    !code_map_offset(code, section.vaddr, &offset, &left) || left < section.bytes.n)
 		return;
-	body = section.bytes.n >= 13 && match(section.bytes.p, "f30f1efa") ? 4 : 0;
-	if (!match(section.bytes.p + body, "4883ec08") || !match(section.bytes.p + section.bytes.n - 5, "4883c408c3"))
+	body = section.bytes.n >= 13 && match_code(section.bytes.p, "f30f1efa") ? 4 : 0;
+	if (!match_code(section.bytes.p + body, "4883ec08") ||
+	    !match_code(section.bytes.p + section.bytes.n - 5, "4883c408c3"))
 		return;
 	body += offset + 4;
 	end = offset + section.bytes.n;
@@ -87,7 +91,7 @@ static void section_spans(const struct elf_file *f, const struct code_map *code,
 	spans_add(s, SPAN_CODE, end - 1, end, &at_entry);
 }
 
-/* Calls found for each place in what was read. */
+/* Adds spans for each occurrence in the bytes that were read. */
 static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, bool is_signal)
 {
 	static const struct unwind_rule signal = { .kind = UNWIND_SIGNAL };
@@ -97,7 +101,9 @@ static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, 
 	while ((found = memmem(p, (size_t)(scan->bytes + n - p), what, length))) {
 		uint64_t code = at + (uint64_t)(found - scan->bytes);
 
-		/* The frame's address is the first byte's; as a return address it is looked up one before. */
+		/*
+		 * A signal frame's address is the first byte; as a return address it is looked up one before.
+		 */
 		if (is_signal)
 			spans_add(scan->s, SPAN_CODE, code > start ? code - 1 : code, code + length, &signal);
 		else
@@ -106,7 +112,7 @@ static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, 
 	}
 }
 
-/* A range of the file, of code that nothing is known of. */
+/* Scans a range of the file: code that nothing is known of. */
 static void scan_gap(struct scan *scan, uint64_t start, uint64_t end)
 {
 	uint64_t at = start;
@@ -129,7 +135,7 @@ static uint64_t edge_start(const struct edges *e, size_t i)
 	return e->base + e->items[i].start;
 }
 
-/* The first edge that is beyond this offset. */
+/* Returns the first edge beyond this offset. */
 static size_t edge_after(const struct edges *e, uint64_t offset)
 {
 	size_t low = 0, high = e->n;
@@ -145,7 +151,7 @@ static size_t edge_after(const struct edges *e, uint64_t offset)
 	return low;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -163,7 +169,7 @@ static bool has_interpreter(const struct elf_file *f)
 	return false;
 }
 
-/* Begins here what a process begins with? mov %rsp,%rdi; xor %rbp,%rbp; xor %ebp,%ebp: of loaders and static programs. */
+/* Returns true for the start of loaders and static programs: mov %rsp,%rdi; xor %rbp,%rbp; xor %ebp,%ebp. */
 static bool is_beginning(const struct elf_file *f, uint64_t offset)
 {
 	static const uint8_t endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -176,7 +182,10 @@ static bool is_beginning(const struct elf_file *f, uint64_t offset)
 	return memcmp(p, "\x48\x89\xe7", 3) == 0 || memcmp(p, "\x48\x31\xed", 3) == 0 || memcmp(p, "\x31\xed", 2) == 0;
 }
 
-/* Nothing called what the kernel or the loader starts: the dynamic loader's own entry has no table, nor has musl's. */
+/*
+ * Ends stacks at the entry point, which the kernel or the loader starts: that of the dynamic loader has no
+ * table, nor has musl's.
+ */
 static void entry_span(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
 	static const struct unwind_rule stop = { .kind = UNWIND_STOP };
@@ -186,15 +195,15 @@ static void entry_span(const struct elf_file *f, const struct code_map *code, co
 
 	if (!gelf_getehdr(f->elf, &header) || !header.e_entry || !code_map_offset(code, header.e_entry, &offset, &left))
 		return;
-	/* The linker gives libraries an entry, too: the beginning of their code. */
+	/* The linker gives libraries an entry, too: the start of their code. */
 	if (header.e_type == ET_DYN && !has_interpreter(f) && !is_beginning(f, offset))
 		return;
 	k = edge_after(e, offset);
 	if (k > 0 && e->items[k - 1].rule != EDGE_GAP)
 		return;
-	left = least(left, ENTRY_MAX);
+	left = min_u64(left, ENTRY_MAX);
 	if (k < e->n)
-		left = least(left, edge_start(e, k) - offset);
+		left = min_u64(left, edge_start(e, k) - offset);
 	spans_add(s, SPAN_CODE, offset, offset + left, &stop);
 }
 
@@ -213,7 +222,7 @@ void gap_spans(const struct elf_file *f, const struct code_map *code, const stru
 		uint64_t at = ranges[i].start, next;
 
 		for (size_t k = edge_after(e, at); at < ranges[i].end; at = next, k++) {
-			next = k < e->n ? least(edge_start(e, k), ranges[i].end) : ranges[i].end;
+			next = k < e->n ? min_u64(edge_start(e, k), ranges[i].end) : ranges[i].end;
 			if (k == 0 || e->items[k - 1].rule == EDGE_GAP)
 				scan_gap(scan, at, next);
 		}

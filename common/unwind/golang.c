@@ -10,9 +10,9 @@
 
 enum {
 	RETURN = 8, /* bytes of a return address */
-	FRAME = 16, /* and of a saved rbp below it */
+	FRAME = 16, /* with a saved rbp below it */
 	CODE_BYTES = 1 << 14,
-	CODE_MAX = ELF_PART_MAX, /* bytes of code that are looked at: a file may be sparse, and claim any size */
+	CODE_MAX = ELF_PART_MAX, /* bytes of code examined: a file may be sparse, and claim any size */
 	RUNS_MAX = 1 << 24,
 	TRIES_MAX = 4,       /* frames of one function that are searched for a saved rbp */
 	PROLOGUE_MAX = 80,
@@ -20,18 +20,18 @@ enum {
 	RBP_ENCODED = 5,     /* in instructions */
 };
 
-/* What the runtime's own functions do to the stack. */
+/* Effects of the runtime's own functions on the stack. */
 enum conduct {
-	CALLED,    /* as any other */
-	OUTERMOST, /* nothing called it, or nothing that is to be seen */
-	RETURNS,   /* runs on another stack for a while; so do all that the table has as writing rsp */
-	SYSTEM,    /* so does systemstack; before Go 1.21, without a frame, it hides who called it */
-	CALLS_C,   /* and asmcgocall; then without a frame, its caller is to be skipped */
-	LEAVES,    /* goes over to another stack, which ends there */
-	JUMPS,     /* goes over to a stack that it is not the innermost frame of */
+	CALLED,    /* like any other */
+	OUTERMOST, /* nothing called it, or nothing visible */
+	RETURNS,   /* runs on another stack for a while; so do all that the table marks as writing rsp */
+	SYSTEM,    /* systemstack: the same; before Go 1.21, without a frame, it hides its caller */
+	CALLS_C,   /* asmcgocall: the same; without a frame, its caller is skipped */
+	LEAVES,    /* switches to another stack for good, which ends there */
+	JUMPS,     /* switches to a stack whose innermost frame is another function's */
 	FEIGNS,    /* makes another stack look as if it had been called there; but there is no rbp */
-	SIGRETURN, /* what a signal handler returns to */
-	LABEL,     /* its first byte stands on stacks as a return address */
+	SIGRETURN, /* a signal handler returns to it */
+	LABEL,     /* its first byte is on stacks as a return address */
 };
 
 static const struct {
@@ -67,7 +67,7 @@ static const struct {
 	{ "runtime.systemstack_switch", LABEL },
 };
 
-/* The file's code, a piece at a time: functions are asked for in order. */
+/* The file's code, a piece at a time: functions are read in order. */
 struct code {
 	int fd;
 	uint64_t at, left;
@@ -82,22 +82,22 @@ struct reader {
 	size_t runs;
 };
 
-/* A function on the way from the table to spans. */
+/* A function between table and spans. */
 struct function {
 	struct go_function go;
 	enum conduct conduct;
 	uint64_t offset;        /* of go.start in the file */
 	uint64_t saved;         /* from here on rbp is at CFA + saved_at, while that is not below rsp */
 	int64_t saved_at;
-	unsigned int early;     /* begins so many bytes before go.start */
-	uint64_t based;         /* here rbp is made rsp; NOWHERE: it is not, or as in any frame */
-	int64_t base;           /* CFA is rbp + base then; 0: not known */
-	uint64_t popped;        /* here the return address has gone */
+	unsigned int early;     /* bytes before go.start at which its span begins */
+	uint64_t based;         /* rbp is set to rsp here; NOWHERE: never, or as in any frame */
+	int64_t base;           /* CFA is rbp + base then; 0: unknown */
+	uint64_t popped;        /* the return address has been popped here, */
 	uint8_t popped_to;      /* into this register */
-	uint64_t moved, back;   /* behind the first and the last write of rsp; NOWHERE: there is none */
+	uint64_t moved, back;   /* after the first and the last write of rsp; NOWHERE: there is none */
 };
 
-/* At most n bytes of the function from this address on; how many there are in *n. */
+/* Returns code of the function from this address on, at most *n bytes; sets *n to their number. */
 static const uint8_t *code_at(struct reader *r, const struct function *fn, uint64_t vaddr, size_t *n)
 {
 	struct code *c = &r->code;
@@ -117,7 +117,7 @@ static const uint8_t *code_at(struct reader *r, const struct function *fn, uint6
 	return c->bytes + (at - c->at);
 }
 
-/* mov %reg,disp(%rsp): its length, or 0. */
+/* Decodes mov %reg,disp(%rsp). Returns its length, or 0. */
 static size_t store_on_stack(const uint8_t *p, size_t n, unsigned int *reg, int64_t *disp)
 {
 	unsigned int mod;
@@ -131,8 +131,8 @@ static size_t store_on_stack(const uint8_t *p, size_t n, unsigned int *reg, int6
 }
 
 /*
- * Is rbp saved where the depth has become this? Since Go 1.21 it has just been pushed; before, and in what C calls, it
- * is among the registers that are stored then.
+ * Finds the save of rbp, where the depth has become d's. Since Go 1.21 it was just pushed; before, and in
+ * functions called by C, it is among the registers stored next.
  */
 static bool find_save(struct reader *r, struct function *fn, const struct go_depths *d, int64_t rise)
 {
@@ -144,7 +144,7 @@ static bool find_save(struct reader *r, struct function *fn, const struct go_dep
 
 	if (n < before + 3)
 		return false;
-	/* push %rbp; and unless it is the first instruction (%r13's ends the same) mov %rsp,%rbp */
+	/* push %rbp; then mov %rsp,%rbp, unless the push is the first instruction (%r13's ends the same) */
 	if (before && p[0] == 0x55 && rise == 8 &&
 	    (d->start == fn->go.start + 1 || (p[1] == 0x48 && p[2] == 0x89 && p[3] == 0xe5))) {
 		fn->saved = d->start;
@@ -155,7 +155,7 @@ static bool find_save(struct reader *r, struct function *fn, const struct go_dep
 	while ((length = store_on_stack(p + at, n - at, &reg, &disp)) != 0) {
 		at += length;
 		if (reg == RBP_ENCODED) {
-			/* Within the frame, or it is none of ours. */
+			/* A slot outside of the frame is not ours. */
 			if (disp < 0 || disp > (int64_t)d->depth - 8)
 				return false;
 			fn->saved = d->start - before + at;
@@ -166,7 +166,7 @@ static bool find_save(struct reader *r, struct function *fn, const struct go_dep
 	return false;
 }
 
-/* vfork takes its return address off the stack, which the child is going to write on: pop %r8 to %r15. */
+/* vfork pops its return address, because the child will overwrite the stack: pop %r8 to %r15. */
 static void find_pop(struct reader *r, struct function *fn, const struct go_depths *d)
 {
 	size_t n = 2;
@@ -178,7 +178,7 @@ static void find_pop(struct reader *r, struct function *fn, const struct go_dept
 	fn->popped_to = (uint8_t)(p[1] - 0x58 + 8);
 }
 
-/* Anything that writes rsp but pushes, pops and the addition of constants: its length, or 0. */
+/* Decodes a write of rsp other than push, pop or the addition of a constant. Returns its length, or 0. */
 static size_t move_of_rsp(const uint8_t *p, size_t n)
 {
 	unsigned int mod, rm;
@@ -199,7 +199,7 @@ static size_t move_of_rsp(const uint8_t *p, size_t n)
 	return 3 + (mod != 3 && rm == 4) + (mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0);
 }
 
-/* Where rsp is written, and where rbp becomes rsp before. */
+/* Finds the writes of rsp, and where rbp was set to rsp before the first. */
 static void find_moves(struct reader *r, struct function *fn)
 {
 	size_t n = SCANNED_MAX, length;
@@ -231,19 +231,19 @@ static enum conduct conduct_of(const struct go_function *go)
 	return go->moves_rsp ? RETURNS : CALLED;
 }
 
-static void put(struct reader *r, const struct function *fn, uint64_t start, uint64_t end,
-		const struct unwind_rule *rule)
+static void put_span(struct reader *r, const struct function *fn, uint64_t start, uint64_t end,
+		     const struct unwind_rule *rule)
 {
 	spans_add(r->s, SPAN_GO, fn->offset + start - fn->go.start, fn->offset + end - fn->go.start, rule);
 }
 
-/* rbp stands in its slot while that belongs to the frame. */
+/* Returns true if rbp is in its slot, and the slot is still in the frame. */
 static bool is_saved(const struct function *fn, uint64_t at, int32_t depth)
 {
 	return at >= fn->saved && fn->saved_at + depth + RETURN >= 0;
 }
 
-/* The rule where rsp may have been moved to another stack. */
+/* Returns the rule for an address at which rsp may be on another stack. */
 static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int32_t depth)
 {
 	struct unwind_rule rule = { .kind = UNWIND_SWITCH, .cfa = (int32_t)fn->base, .bp = UNWIND_AT_CFA, .bp_at = -FRAME,
@@ -251,7 +251,8 @@ static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int
 
 	if (fn->conduct == LEAVES)
 		return (struct unwind_rule){ .kind = UNWIND_STOP };
-	if (fn->conduct == JUMPS || (fn->conduct == SYSTEM && fn->saved == NOWHERE)) /* there is a caller, to be found nowhere */
+	/* there is a caller, but it cannot be found */
+	if (fn->conduct == JUMPS || (fn->conduct == SYSTEM && fn->saved == NOWHERE))
 		return (struct unwind_rule){ .kind = UNWIND_BAD };
 	if (fn->conduct == FEIGNS)
 		return (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = depth + RETURN, .bp = UNWIND_LOST,
@@ -272,8 +273,8 @@ static struct unwind_rule rule_moved(const struct function *fn, uint64_t at, int
 }
 
 /*
- * Is rsp elsewhere here? From the first write on; after the last one no more. With a frame only until that is
- * taken down: what stands behind it belongs to the function's middle.
+ * Returns true if rsp is on another stack: from its first write to its last. With a frame, only until that is
+ * taken down: the code after it belongs to the function's middle.
  */
 static bool is_moved(const struct function *fn, const struct go_depths *d, uint64_t at)
 {
@@ -303,7 +304,7 @@ static struct unwind_rule rule_at(const struct function *fn, const struct go_dep
 	return rule;
 }
 
-/* One depth's instructions, cut where more than the depth changes. */
+/* Adds the spans of one depth, cut where more than the depth changes. */
 static void put_depth(struct reader *r, const struct function *fn, const struct go_depths *d)
 {
 	const uint64_t cuts[] = { fn->saved, fn->moved, fn->back };
@@ -315,12 +316,12 @@ static void put_depth(struct reader *r, const struct function *fn, const struct 
 
 		for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++)
 			end = cuts[i] > at && cuts[i] < end ? cuts[i] : end;
-		put(r, fn, at, end, &rule);
+		put_span(r, fn, at, end, &rule);
 		at = end;
 	}
 }
 
-/* What rbp is of use for in a function that moves rsp. */
+/* Finds the base of CFA by rbp in a function that moves rsp. */
 static void find_base(struct function *fn, const struct go_depths *d)
 {
 	if (fn->base == 0 && fn->saved != NOWHERE && fn->saved_at == -FRAME)
@@ -348,7 +349,7 @@ static void put_depths(struct reader *r, const struct gopclntab *t, struct funct
 		before = d.depth;
 	}
 	if (d.damaged)
-		put(r, fn, d.end, fn->go.end, &bad);
+		put_span(r, fn, d.end, fn->go.end, &bad);
 }
 
 static void put_function(struct reader *r, const struct gopclntab *t, struct function *fn)
@@ -357,21 +358,21 @@ static void put_function(struct reader *r, const struct gopclntab *t, struct fun
 	static const struct unwind_rule entry = { .kind = UNWIND_CFA_RSP, .cfa = RETURN, .bx = UNWIND_LOST };
 
 	if (fn->conduct == OUTERMOST) {
-		put(r, fn, fn->go.start, fn->go.end, &stop);
+		put_span(r, fn, fn->go.start, fn->go.end, &stop);
 		return;
 	}
 	if (fn->conduct == SIGRETURN) {
-		put(r, fn, fn->go.start - fn->early, fn->go.end, &signal);
+		put_span(r, fn, fn->go.start - fn->early, fn->go.end, &signal);
 		return;
 	}
 	if (fn->conduct == LABEL)
-		put(r, fn, fn->go.start - fn->early, fn->go.start, &entry);
+		put_span(r, fn, fn->go.start - fn->early, fn->go.start, &entry);
 	if (fn->conduct != CALLED && fn->conduct != LABEL)
 		find_moves(r, fn);
 	put_depths(r, t, fn);
 }
 
-/* Return addresses are looked up one byte before: where a function's first byte is one, its span begins so early. */
+/* Return addresses are looked up one byte before, so a span begins early if its first byte is one. */
 static void begin_early(struct function *before, struct function *fn)
 {
 	if ((fn->conduct != SIGRETURN && fn->conduct != LABEL) || before->go.end != fn->go.start ||
@@ -381,7 +382,7 @@ static void begin_early(struct function *before, struct function *fn)
 	fn->early = 1;
 }
 
-/* The next function in order that lies in the file's code. *good: nothing so far was out of order or nonsense. */
+/* Reads the next function that is in the file's code. Clears *good if an entry is out of order or invalid. */
 static bool next_function(struct reader *r, const struct gopclntab *t, size_t *i, uint64_t least, struct function *fn,
 			  bool *good)
 {

@@ -8,19 +8,21 @@
 #include "common/base/le.h"
 
 enum {
-	MAGIC_1_2 = 0xfb, /* the first byte; then three times 0xff */
+	MAGIC_1_2 = 0xfb, /* the first byte, followed by 0xff three times */
 	MAGIC_1_16 = 0xfa,
 	MAGIC_1_18 = 0xf0,
 	MAGIC_1_20 = 0xf1,
 	FUNCTIONS_AT_1_2 = 16, /* functab, in the oldest layout */
-	WORDS_AT = 8,  /* of the header: behind the magic, two zeroes, the instructions' least length, a pointer's */
-	NAME_MAX_GO = 128, /* a longer name is nobody's that is asked for */
+	/* in the header: after magic, two zeroes, least length of an instruction, size of a pointer */
+	WORDS_AT = 8,
+	NAME_MAX_GO = 128, /* no longer name is needed */
 	FLAG_MOVES_RSP = 2,
-	MODULE_TEXT = 22 * 8, /* the runtime's moduledata: its first word points to the table; where the text is */
+	/* where the text's address is in the runtime's moduledata, which begins with the table's address */
+	MODULE_TEXT = 22 * 8,
 	SCAN_STEP = 8,
 	FILE_HEADER = 64,
 	RELA_SIZE = 24,
-	DEPTH_MAX = 1 << 30, /* a frame that no stack has room for */
+	DEPTH_MAX = 1 << 30, /* a larger frame fits no stack */
 };
 
 /* The header's words from WORDS_AT on. */
@@ -28,15 +30,15 @@ enum word {
 	WORD_FUNCTIONS, WORD_FILES, WORD_TEXT, WORD_NAMES, WORD_UNITS, WORD_PATHS, WORD_VALUES, WORD_RECORDS, WORDS
 };
 
-/* magic, 0, 0, 1, 8: what the table of any version begins with on amd64. */
+/* Tables of all versions for amd64 begin with: magic, 0, 0, 1, 8. */
 static bool is_header(const uint8_t *p)
 {
 	return (p[0] == MAGIC_1_2 || p[0] == MAGIC_1_16 || p[0] == MAGIC_1_18 || p[0] == MAGIC_1_20) && p[1] == 0xff &&
 	       p[2] == 0xff && p[3] == 0xff && p[4] == 0 && p[5] == 0 && p[6] == 1 && p[7] == 8;
 }
 
-/* The part from here to the end: no header says where a part ends. */
-static bool part(const struct gopclntab *t, uint64_t at, struct slice *s)
+/* Returns the part from here to the end, since no header records the end of a part. */
+static bool part_from(const struct gopclntab *t, uint64_t at, struct slice *s)
 {
 	if (at > t->bytes.n)
 		return false;
@@ -44,7 +46,7 @@ static bool part(const struct gopclntab *t, uint64_t at, struct slice *s)
 	return true;
 }
 
-/* In the oldest layout the list of paths is where the number behind functab says; its first element is their number. */
+/* In the oldest layout the number after functab locates the list of paths, which begins with its length. */
 static void find_paths(struct gopclntab *t)
 {
 	size_t at = (2 * t->n + 1) * t->field;
@@ -52,13 +54,13 @@ static void find_paths(struct gopclntab *t)
 
 	t->units = (struct slice){ NULL, 0 };
 	t->paths = t->bytes;
-	if (t->functab.n - at < 4 || !part(t, le32_load(t->functab.p + at), &t->units) || t->units.n < 4)
+	if (t->functab.n - at < 4 || !part_from(t, le32_load(t->functab.p + at), &t->units) || t->units.n < 4)
 		return;
 	n = (uint64_t)le32_load(t->units.p) * 4;
 	t->units.n = n < t->units.n ? (size_t)n : t->units.n;
 }
 
-/* Everything but the address of the text. */
+/* Reads everything but the address of the text. */
 static bool read_header(struct gopclntab *t)
 {
 	const uint8_t *p = t->bytes.p, *w = p + WORDS_AT;
@@ -66,17 +68,18 @@ static bool read_header(struct gopclntab *t)
 
 	t->field = p[0] == MAGIC_1_2 || p[0] == MAGIC_1_16 ? 8 : 4;
 	if (p[0] == MAGIC_1_2) {
-		good = t->bytes.n >= FUNCTIONS_AT_1_2 && part(t, FUNCTIONS_AT_1_2, &t->functab);
+		good = t->bytes.n >= FUNCTIONS_AT_1_2 && part_from(t, FUNCTIONS_AT_1_2, &t->functab);
 		t->names = t->values = t->records = t->bytes;
 	} else {
-		/* Before 1.18 there is no text among the words. */
+		/* Before 1.18 the address of the text is not among the words. */
 		size_t skip = t->field == 8 ? 8 : 0;
 
-		good = t->bytes.n >= WORDS_AT + WORDS * 8 && part(t, le64_load(w + WORD_NAMES * 8 - skip), &t->names) &&
-		       part(t, le64_load(w + WORD_UNITS * 8 - skip), &t->units) &&
-		       part(t, le64_load(w + WORD_PATHS * 8 - skip), &t->paths) &&
-		       part(t, le64_load(w + WORD_VALUES * 8 - skip), &t->values) &&
-		       part(t, le64_load(w + WORD_RECORDS * 8 - skip), &t->records);
+		good = t->bytes.n >= WORDS_AT + WORDS * 8 &&
+		       part_from(t, le64_load(w + WORD_NAMES * 8 - skip), &t->names) &&
+		       part_from(t, le64_load(w + WORD_UNITS * 8 - skip), &t->units) &&
+		       part_from(t, le64_load(w + WORD_PATHS * 8 - skip), &t->paths) &&
+		       part_from(t, le64_load(w + WORD_VALUES * 8 - skip), &t->values) &&
+		       part_from(t, le64_load(w + WORD_RECORDS * 8 - skip), &t->records);
 		t->functab = t->records;
 		t->flag_at = p[0] == MAGIC_1_16 || p[0] == MAGIC_1_20 ? 41 : 37;
 	}
@@ -111,10 +114,11 @@ bool gopclntab_keep(struct gopclntab *t)
 		return false;
 	memcpy(t->own, t->bytes.p, t->bytes.n);
 	t->bytes.p = t->own;
-	return read_header(t); /* the parts move along; the bytes are the same, or may be others in a file that is written */
+	/* the parts move along; the bytes may have changed if the file is being written */
+	return read_header(t);
 }
 
-/* Is this the text? Where runtime.goexit is in the table its code must be there: nop, call. */
+/* Checks if the text is here: runtime.goexit's code must be nop, call. guess: fail if the table lacks it. */
 static bool text_fits(const struct elf_file *f, const struct code_map *code, struct gopclntab *t, uint64_t text,
 		      bool guess)
 {
@@ -125,7 +129,7 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 	if (text == 0 || !code_map_offset(code, text, &offset, &left))
 		return false;
 	t->text = text;
-	if (f->archived) /* its code is not there to look at */
+	if (f->archived) /* its code is not in an archive */
 		return !guess;
 	for (size_t i = 0; i < t->n; i++) {
 		if (!gopclntab_function(t, i, &fn) ||
@@ -139,9 +143,9 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 }
 
 /*
- * From 1.18 on addresses count from the text's start. Up to 1.25 the header has it. Then the runtime's moduledata; it
- * has a section of its own. Else what a linker does: the start of .text, or of the code's segment, a page of
- * headers behind it or not.
+ * From 1.18 on addresses are relative to the start of the text. Up to 1.25 it is in the header; after that in
+ * the runtime's moduledata, which has its own section. Else try the habits of linkers: the start of .text, or
+ * of the code's segment, with or without a page of headers in front.
  */
 static bool find_text(const struct elf_file *f, const struct code_map *code, struct gopclntab *t)
 {
@@ -163,7 +167,7 @@ static bool find_text(const struct elf_file *f, const struct code_map *code, str
 			   text_fits(f, code, t, code->items[0].vaddr + 0x1000, true));
 }
 
-/* Has the file something that only Go's linker makes? Or no names at all, so that nobody can say? */
+/* Returns true if the file has something that only Go's linker makes, or no section names that could tell. */
 static bool may_be_go(const struct elf_file *f)
 {
 	uint8_t header[FILE_HEADER];
@@ -175,7 +179,7 @@ static bool may_be_go(const struct elf_file *f)
 	       (le64_load(header + 40) == 0 || le16_load(header + 60) == 0);
 }
 
-/* A header at this place of a segment, with a functab that fits? Then t->bytes are read. */
+/* Reads t->bytes if there is a header here, with a functab that fits. */
 static enum gopclntab_found try_at(const struct elf_file *f, uint64_t at, uint64_t left, struct gopclntab *t)
 {
 	size_t n = (size_t)(left < ELF_PART_MAX ? left : ELF_PART_MAX), have = 0;
@@ -197,7 +201,7 @@ static enum gopclntab_found try_at(const struct elf_file *f, uint64_t at, uint64
 	return GOPCLNTAB_NONE;
 }
 
-/* The first header in a segment. *budget: bytes that may yet be read. */
+/* Finds the first header in a segment. *budget: bytes that may still be read. */
 static enum gopclntab_found scan_segment(const struct elf_file *f, const struct elf_segment *seg, uint64_t size,
 					 uint64_t *budget, struct gopclntab *t)
 {
@@ -214,7 +218,7 @@ static enum gopclntab_found scan_segment(const struct elf_file *f, const struct 
 			break;
 		*budget -= sizeof(bytes);
 		for (ssize_t i = 0; i + SCAN_STEP <= got; i += SCAN_STEP) {
-			/* A false one is dear: its segment's rest is read. There are none but by ill will. */
+			/* A false header costs a read of its segment's rest. Only hostile files have any. */
 			if (!is_header(bytes + i) || *budget < end - at)
 				continue;
 			*budget -= end - at;
@@ -229,8 +233,8 @@ static enum gopclntab_found scan_segment(const struct elf_file *f, const struct 
 	return GOPCLNTAB_NONE;
 }
 
-/* By its first bytes, in what is loaded and is no code. C's linker puts it into .data.rel.ro without a name. */
-static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
+/* Finds the table by its first bytes in data that is loaded. C's linker hides it in .data.rel.ro. */
+static enum gopclntab_found scan_segments(const struct elf_file *f, struct gopclntab *t)
 {
 	struct stat st;
 	uint64_t budget;
@@ -251,12 +255,12 @@ static enum gopclntab_found scan(const struct elf_file *f, struct gopclntab *t)
 	return GOPCLNTAB_NONE;
 }
 
-static enum gopclntab_found find(const struct elf_file *f, struct gopclntab *t)
+static enum gopclntab_found locate_table(const struct elf_file *f, struct gopclntab *t)
 {
 	struct section s;
 
 	if (!section_find(f, ".gopclntab", &s) && !section_find(f, ".data.rel.ro.gopclntab", &s))
-		return scan(f, t);
+		return scan_segments(f, t);
 	if (s.bytes.n < SCAN_STEP)
 		return GOPCLNTAB_DAMAGED;
 	if (!is_header(s.bytes.p))
@@ -272,13 +276,13 @@ enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_
 	struct section rela;
 
 	*t = (struct gopclntab){ 0 };
-	found = find(f, t);
+	found = locate_table(f, t);
 	if (found == GOPCLNTAB_FOUND && section_find(f, ".rela.dyn", &rela)) {
 		if (gopclntab_keep(t))
 			gopclntab_relocate(f, t->own, t->bytes.n, t->vaddr);
 		else
 			found = t->own ? GOPCLNTAB_DAMAGED : GOPCLNTAB_NO_MEMORY;
-		if (found == GOPCLNTAB_FOUND && !read_header(t)) /* the header's words may be others now */
+		if (found == GOPCLNTAB_FOUND && !read_header(t)) /* the header's words may have changed */
 			found = GOPCLNTAB_DAMAGED;
 	}
 	if (found == GOPCLNTAB_FOUND && t->field == 4 && !find_text(f, code, t))
@@ -294,7 +298,7 @@ void gopclntab_close(struct gopclntab *t)
 	*t = (struct gopclntab){ 0 };
 }
 
-static uint64_t field(const struct gopclntab *t, size_t i)
+static uint64_t functab_field(const struct gopclntab *t, size_t i)
 {
 	const uint8_t *p = t->functab.p + i * t->field;
 
@@ -314,13 +318,14 @@ struct slice gopclntab_text(struct slice part, uint32_t at, size_t max)
 
 uint64_t gopclntab_start(const struct gopclntab *t, size_t i)
 {
-	return t->text + field(t, 2 * i);
+	return t->text + functab_field(t, 2 * i);
 }
 
 bool gopclntab_function(const struct gopclntab *t, size_t i, struct go_function *fn)
 {
-	uint64_t start = field(t, 2 * i), record = field(t, 2 * i + 1), end = field(t, 2 * i + 2);
-	/* A record: the address in a field, then numbers of four bytes each: name, arguments, deferreturn, depths. */
+	uint64_t start = functab_field(t, 2 * i), record = functab_field(t, 2 * i + 1),
+		 end = functab_field(t, 2 * i + 2);
+	/* A record: the address in a field, then four bytes each: name, arguments, deferreturn, depths. */
 	size_t least = t->flag_at ? t->flag_at + 1 : t->field + 16;
 	const uint8_t *p;
 
@@ -348,8 +353,8 @@ void go_depths_begin(const struct gopclntab *t, const struct go_function *fn, st
 }
 
 /*
- * Pairs of differences: to the depth before (with its sign in the lowest bit), to the address up to which it
- * holds. A difference of depth of 0 ends the list, but for the first.
+ * Reads the next pair of differences: to the previous depth (zigzag), and to the address up to which it
+ * holds. A depth difference of 0 ends the list, except in the first pair.
  */
 bool go_depths_next(struct go_depths *d)
 {

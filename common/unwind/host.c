@@ -17,7 +17,7 @@ static inline const __u32 *walk_rows(struct unwind_host *h, __u32 shard)
 	return store_shard(h->store, STORE_ROWS, shard);
 }
 
-/* Those of the one process. */
+/* The mappings of the one process. */
 static inline const struct unwind_mapping *walk_mappings(struct unwind_host *h, __u32 shard)
 {
 	return shard == 0 ? h->mappings : NULL;
@@ -72,6 +72,6 @@ int unwind_host_step(struct unwind_host *h)
 	h->walk.space = (struct unwind_space){
 		.n = (uint32_t)(h->n_mappings < UNWIND_SPACE_MAPPINGS ? h->n_mappings : UNWIND_SPACE_MAPPINGS),
 		.generation = h->memory != NULL };
-	end = walk_step(h) & ~WALK_UNSURE; /* nobody knows more */
+	end = walk_step(h) & ~WALK_UNSURE; /* no caller knows more */
 	return end == WALK_COMPLETE && h->walk.unchecked ? WALK_FP_END : end;
 }

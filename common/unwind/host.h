@@ -1,5 +1,5 @@
 /*
- * The walk of a recorded state: registers, a copied piece of the stack, mappings.
+ * Walks a recorded state: registers, a copied piece of the stack, mappings.
  *
  *	struct unwind_host h = { .store = store, .mappings = m, .n_mappings = n, .stack_at = rsp, .stack = bytes };
  *
@@ -8,7 +8,8 @@
  *		...h.walk.regs[UNWIND_RIP]...
  *	if (end == WALK_ASK)		// give file number h.walk.file_at a table, or mark it; then step again
  *
- * Nothing outside the copy is read. Where a walk wanted to, beyond is set: the stack went on behind the piece.
+ * Nothing outside the copy is read. If a walk needs memory above it, beyond is set: the stack continues after
+ * the piece.
  */
 #ifndef CPROF_UNWIND_HOST_H
 #define CPROF_UNWIND_HOST_H
@@ -20,12 +21,12 @@
 struct unwind_host {
 	struct walk walk;
 	const struct store *store;
-	struct unwind_memory *memory; /* of this store and these mappings; or NULL */
+	struct unwind_memory *memory; /* for this store and these mappings; or NULL */
 	const struct unwind_mapping *mappings; /* ascending */
 	size_t n_mappings;
 	uint64_t stack_at;
 	struct slice stack;
-	uint64_t code_at; /* code that is at hand; what is not there is not checked */
+	uint64_t code_at; /* address of the available code; other code is not checked */
 	struct slice code;
 	bool beyond;
 };

@@ -1,14 +1,14 @@
 /*
- * What walks remember of earlier ones: shapes only, for BPF and for the host; walk.h uses them.
+ * Cache of earlier walks: structures only, for BPF and for the host; walk.h uses them.
  *
- * At 99 Hz nothing of the tables is in a CPU's caches any more when the next sample comes, so what a walk costs is
- * how many lines and how many pages of memory it touches, and the searches in the mappings and in the rows touch most of
- * them. What is remembered lies where they are few: the frames of a stack stand behind one another in the trail, in
- * the order in which they were met the first time.
+ * At 99 Hz no part of the tables is left in a CPU's caches when the next sample comes, so the cost of a walk
+ * is the number of cache lines and pages it touches. The searches in mappings and rows touch most of them.
+ * Cached data is compact: the frames of a stack are consecutive in the trail, in the order in which they were
+ * first met.
  *
- * Who finds something here has found what the search would find. A row holds by a generation of mappings, in which
- * no file becomes another; a place and a space hold by the number of changes (unwind_file.load of file 0), since
- * tables come and go.
+ * A hit equals the result of the search. A row is valid for one generation of mappings, in which no file
+ * becomes another; a place and a space are valid for one number of changes (unwind_file.load of file 0),
+ * because tables come and go.
  */
 #ifndef CPROF_UNWIND_MEMORY_H
 #define CPROF_UNWIND_MEMORY_H
@@ -26,7 +26,7 @@ enum {
 	UNWIND_SPACES = 1 << UNWIND_SPACES_BITS,
 };
 
-/* A row: this rule holds for so many bytes of code. */
+/* A row: this rule holds for this number of bytes of code. */
 struct unwind_known {
 	__u64 from;       /* address */
 	__u32 generation; /* 0: nothing */
@@ -40,7 +40,7 @@ struct unwind_place {
 	__u32 generation, changes;
 	__u32 file_at;
 	struct unwind_file file;
-	__u64 pad; /* a line of a cache */
+	__u64 pad; /* to a whole cache line */
 };
 
 /* A process. */
@@ -49,14 +49,14 @@ struct unwind_met {
 	struct unwind_space space;
 };
 
-/* Zeroed at first. What each walk touches stands last, beside what its owner has behind it. */
+/* Initially zero. The members that each walk touches are last, next to the owner's data that follow. */
 struct unwind_memory {
 	struct unwind_known trail[UNWIND_TRAIL]; /* rows of callers */
-	struct unwind_known leaves[UNWIND_LEAVES]; /* of what was interrupted, by address */
+	struct unwind_known leaves[UNWIND_LEAVES]; /* rows of interrupted code, by address */
 	struct unwind_place places[UNWIND_PLACES];
 	struct unwind_met spaces[UNWIND_SPACES];
-	__u16 where[UNWIND_TRAIL]; /* in the trail, by address */
-	__u32 next;                /* in the trail: what will be written */
+	__u16 where[UNWIND_TRAIL]; /* index in the trail, by address */
+	__u32 next;                /* index in the trail that is written next */
 	__u32 pad;
 };
 

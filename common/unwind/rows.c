@@ -1,9 +1,10 @@
 /*
- * Rows: edges, cut into pages, with runs of pushes and pops as one row each. A push is one edge and one
- * row otherwise, and half of all rows are such.
+ * Makes rows from edges: cuts them into pages, and makes each run of pushes or pops one row. Otherwise each
+ * push is an edge and a row of its own, and half of all rows are such.
  *
- * A run needs a rule of its own, and all tables together have 65,536. Those of 2,330 installed files would have
- * 40,000 if every run became one; 10,000 (and 8 % more rows) if only those do that a file has four times.
+ * A run needs a rule of its own, and all tables together have 65,536. The tables of 2,330 installed files
+ * would have 40,000 rules if every run became one row; they have 10,000 (and 8 % more rows) if a run must
+ * occur four times in its file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,10 @@ enum { RUN_BYTES = 16, POP_BYTES = 2, RUN_USES = 4, PAGE_BYTES = 1 << UNWIND_PAG
 struct maker {
 	const struct edges *e;
 	const struct unwind_rule *rules; /* the edges' */
-	uint32_t *numbers;               /* and what they are in the table, or RULE_NONE */
+	uint32_t *numbers;               /* and their numbers in the table, or RULE_NONE */
 	struct ruleset out;
-	struct ruleset runs;             /* that there could be, */
-	uint32_t *uses;                  /* and how often */
+	struct ruleset runs;             /* all possible runs, */
+	uint32_t *uses;                  /* and how often each occurs */
 	size_t cap_uses;
 	bool keep_rbx;
 	struct unwind_table *t;
@@ -27,7 +28,7 @@ struct maker {
 	bool failed, too_large;
 };
 
-/* A register's save, of bp or bx alike. */
+/* A register's save, for bp and bx alike. */
 struct place {
 	uint8_t how;
 	int32_t at;
@@ -35,8 +36,9 @@ struct place {
 
 /*
  * In a run a slot holds the register while it is not below rsp: from the push that fills it to the pop that
- * empties it. Can a run that has this place so far take in an edge that says next? cfa is next's, before that of the
- * edge before. After the pop next may say "in the register" or still name the slot, where the same value is.
+ * empties it. Returns true if a run with this place so far can take in an edge with place next; cfa is
+ * next's, before that of the previous edge. After the pop, next may say "in the register" or still name the
+ * slot, which has the same value.
  */
 static bool place_joins(struct place *place, struct place next, bool pushes, int64_t before, int64_t cfa)
 {
@@ -49,13 +51,13 @@ static bool place_joins(struct place *place, struct place next, bool pushes, int
 	return place->how == next.how && place->at == next.at;
 }
 
-/* Does the first edge's place mean the same in a run? */
+/* Returns true if the first edge's place means the same in a run. */
 static bool place_begins(struct place place, int64_t cfa)
 {
 	return place.how != UNWIND_AT_CFA || place.at >= -cfa;
 }
 
-/* Edges that are said by one row: so far these, and this is what the row says. */
+/* The edges that one row stands for so far, and the contents of that row. */
 struct run {
 	uint32_t start, last; /* where the row is; where the last edge begins */
 	struct place bp, bx;
@@ -64,7 +66,7 @@ struct run {
 	uint16_t mask;
 };
 
-/* Takes in the next edge as one more push or pop; pops only where nothing else has room before it. */
+/* Takes in the next edge as one more push or pop; a pop only if no other instruction fits before it. */
 static bool run_steps(struct run *run, const struct edge *e, const struct unwind_rule *r)
 {
 	int64_t step = r->cfa - run->cfa;
@@ -85,8 +87,8 @@ static bool run_steps(struct run *run, const struct edge *e, const struct unwind
 }
 
 /*
- * How many edges after k can be said together with it by one row at this offset (k's own, or where a page begins),
- * and that row's rule.
+ * Returns how many edges after k one row at this offset (k's own, or the start of a page) can include, and
+ * the rule of that row.
  */
 static size_t find_run(const struct maker *m, size_t k, uint32_t start, struct unwind_rule *out)
 {
@@ -108,7 +110,7 @@ static size_t find_run(const struct maker *m, size_t k, uint32_t start, struct u
 	return i - k - 1;
 }
 
-/* Where no frame depends on rbx it is not followed. */
+/* If no frame depends on rbx it is not followed. */
 static void drop_rbx(const struct maker *m, struct unwind_rule *rule)
 {
 	if (!m->keep_rbx && rule->kind >= UNWIND_CFA_RSP && rule->kind != UNWIND_SIGNAL) {
@@ -141,7 +143,7 @@ static void count_runs(struct maker *m)
 	}
 }
 
-/* As find_run, but only where the rule is worth it. */
+/* Like find_run, but only if the run is frequent enough. */
 static size_t find_good_run(const struct maker *m, size_t k, uint32_t start, struct unwind_rule *rule)
 {
 	size_t n = find_run(m, k, start, rule);
@@ -154,7 +156,7 @@ static size_t find_good_run(const struct maker *m, size_t k, uint32_t start, str
 	return number != RULE_NONE && m->uses[number] >= RUN_USES ? n : 0;
 }
 
-/* The rule's number in the table. */
+/* Returns the rule's number in the table. */
 static uint32_t table_rule(struct maker *m, struct unwind_rule rule)
 {
 	uint32_t number;
@@ -191,8 +193,8 @@ static void add_row(struct maker *m, struct unwind_page *page, uint32_t start, u
 	page->n++;
 }
 
-/* A row, in its page; the gap that may be before it there gets one, too. */
-static void put(struct maker *m, uint32_t start, uint32_t rule)
+/* Adds a row to its page; if there is a gap before it there, a row for that, too. */
+static void add_page_row(struct maker *m, uint32_t start, uint32_t rule)
 {
 	struct unwind_table *t = m->t;
 	size_t number = start >> UNWIND_PAGE_SHIFT;
@@ -211,7 +213,7 @@ static void put(struct maker *m, uint32_t start, uint32_t rule)
 	add_row(m, page, start, rule);
 }
 
-/* An edge and what runs on from it, page by page; returns the next edge. */
+/* Adds an edge and the run it starts, page by page. Returns the next edge. */
 static size_t put_edge(struct maker *m, size_t k)
 {
 	const struct edge *e = m->e->items;
@@ -221,7 +223,7 @@ static size_t put_edge(struct maker *m, size_t k)
 		struct unwind_rule run;
 		size_t n = find_good_run(m, k, at, &run);
 
-		put(m, at, n ? table_rule(m, run) : edge_rule(m, e[k].rule));
+		add_page_row(m, at, n ? table_rule(m, run) : edge_rule(m, e[k].rule));
 		k += n;
 		if (n)
 			at = e[k].start;
@@ -242,14 +244,14 @@ static void put_edges(struct maker *m)
 			k = put_edge(m, k);
 			continue;
 		}
-		/* A whole page of nothing has no row. */
+		/* A page that is all gap has no row. */
 		if (e[k].start & (PAGE_BYTES - 1))
-			put(m, e[k].start, EDGE_GAP);
+			add_page_row(m, e[k].start, EDGE_GAP);
 		k++;
 	}
 }
 
-/* Does any frame depend on rbx? */
+/* Returns true if any frame depends on rbx. */
 static bool needs_rbx(const struct spans *s)
 {
 	for (size_t i = 0; i < s->n_rules; i++) {

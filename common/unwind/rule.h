@@ -1,13 +1,13 @@
 /*
- * What an unwind table consists of: rows that say which rule holds from which instruction on, and rules
- * that say where the caller's registers are. Shapes only, for BPF and for the host alike: build.h makes
- * tables of files, walk.h walks by them.
+ * The parts of an unwind table: rows that say which rule holds from which instruction on, and rules that say
+ * where the caller's registers are. Structures only, for BPF and for the host: build.h makes tables from
+ * files, walk.h uses them.
  *
- * All code is found by its offset in the file, never by its linked address: a mapping says the offset,
- * so nobody but the builder has to know segments. A file is cut into pages of 64 KiB. A row is
- * one u32: (offset within the page) << 16 | rule, ascending within its page, good up to the next row. The
- * first row of a page that has any is at offset 0 and repeats the rule in force there, so a search
- * never leaves its page. The rule before the first function and between functions is RULE_GAP.
+ * Code is addressed by its offset in the file, never by its linked address: a mapping gives the offset, so
+ * only the builder needs the segments. A file is cut into pages of 64 KiB. A row is one u32: (offset within
+ * the page) << 16 | rule, ascending within its page, valid up to the next row. The first row of a page that
+ * has any is at offset 0 and repeats the rule in force there, so a search never leaves its page. The rule
+ * before the first function and between functions is UNWIND_GAP.
  *
  * Registers have DWARF's numbers (System V ABI AMD64, figure 3.36): 3 rbx, 6 rbp, 7 rsp, 16 the return
  * address.
@@ -20,12 +20,12 @@
 enum {
 	UNWIND_PAGE_SHIFT = 16,
 	UNWIND_PAGE_ROWS = 16383, /* rows of one page at most: a search has 14 steps */
-	UNWIND_RULES = 65536,     /* rules of all tables together; each has a number of 16 bits */
+	UNWIND_RULES = 65536,     /* rules of all tables together; each has a 16-bit number */
 };
 
 enum unwind_register { UNWIND_RBX = 3, UNWIND_RBP = 6, UNWIND_RSP = 7, UNWIND_RIP = 16, UNWIND_REGISTERS = 17 };
 
-/* CFA: the value of rsp in the caller. Where nothing else is said the return address is at CFA - 8. */
+/* CFA: the value of rsp in the caller. The return address is at CFA - 8 unless stated otherwise. */
 enum unwind_kind {
 	UNWIND_GAP = 0,       /* no information here: maybe frame pointers */
 	UNWIND_STOP = 1,      /* the outermost frame: its return address is undefined */
@@ -41,8 +41,8 @@ enum unwind_kind {
 	UNWIND_RA_REG = 11,   /* CFA = rsp + cfa, the return address is in register reg: innermost frame only (vfork) */
 	/*
 	 * Runs of pushes or pops: CFA = rsp + cfa ± 8 × the number of bits set in mask among the d lowest, d
-	 * bytes (16 at most) behind the row's offset. Here a slot below rsp holds nothing yet, or nothing any
-	 * more: rbp and rbx that are said to be saved there are still, or again, in their registers.
+	 * bytes (16 at most) after the row's offset. A slot below rsp is not filled yet, or was emptied: rbp
+	 * and rbx with such a slot are still, or again, in their registers.
 	 */
 	UNWIND_PUSHES = 12,
 	UNWIND_POPS = 13,
@@ -65,14 +65,14 @@ struct unwind_rule {
 	__u8 kind;
 	__u8 reg;  /* CFA_REG, RA_REG: which; PLT: the threshold */
 	__u8 bp;   /* unwind_save */
-	__u8 bx;   /* SAME, AT_CFA or LOST. LOST in all rules of a file that has no CFA_RBX: not worth a read */
+	__u8 bx;   /* SAME, AT_CFA or LOST. LOST in all rules of a file without CFA_RBX: not worth a read */
 	__s32 cfa;
 	__s32 bp_at;
 	__s16 bx_at;
 	__u16 mask;
 };
 
-/* The rows of one page: n from first on; n = 0: no code that anything is known of. */
+/* The rows of one page: n from first on; n = 0: no known code. */
 struct unwind_page {
 	__u32 first, n;
 };

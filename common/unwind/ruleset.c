@@ -7,7 +7,7 @@
 
 enum { SLOTS_LEAST = 1 << 10 };
 
-/* One multiplication: what rules differ in moves the high bits. Each row in the making asks here for its rule. */
+/* One multiplication moves all differences into the high bits. This is called for each row that is made. */
 static size_t slot_of(const struct unwind_rule *rule, size_t mask)
 {
 	uint64_t words[2];
@@ -44,7 +44,7 @@ static bool rehash(struct ruleset *t, size_t n)
 	return true;
 }
 
-/* The slot that has the rule, or an empty one where it belongs. */
+/* Returns the slot of the rule, or the empty one where it belongs. */
 static size_t find_slot(const struct ruleset *t, const struct unwind_rule *rule)
 {
 	size_t at = slot_of(rule, t->mask);

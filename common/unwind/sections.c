@@ -6,7 +6,7 @@
 #include "common/elf/parts.h"
 #include "common/unwind/encoded.h"
 
-/* No compiler's tables become smaller than this when compressed; a bomb does. */
+/* A compiler's tables never compress better than this; a decompression bomb does. */
 enum { COMPRESSION_MAX = 32, SEGMENTS_MAX = 1 << 16 };
 
 bool sections_usable(const struct elf_file *f)
@@ -17,7 +17,7 @@ bool sections_usable(const struct elf_file *f)
 	       eh.e_ident[EI_DATA] == ELFDATA2LSB && (eh.e_type == ET_DYN || eh.e_type == ET_EXEC);
 }
 
-static bool decompress(Elf_Scn *scn, const GElf_Shdr *sh)
+static bool decompress_section(Elf_Scn *scn, const GElf_Shdr *sh)
 {
 	GElf_Chdr ch;
 
@@ -31,7 +31,8 @@ bool section_find(const struct elf_file *f, const char *name, struct section *s)
 	Elf_Scn *scn = elf_find_section(f->elf, name, &sh);
 	Elf_Data *data;
 
-	if (!scn || sh.sh_type == SHT_NOBITS || ((sh.sh_flags & SHF_COMPRESSED) && !decompress(scn, &sh)))
+	if (!scn || sh.sh_type == SHT_NOBITS ||
+	    ((sh.sh_flags & SHF_COMPRESSED) && !decompress_section(scn, &sh)))
 		return false;
 	data = elf_part(scn);
 	if (!data || data->d_size == 0)
@@ -47,7 +48,7 @@ uint64_t section_vaddr(const struct elf_file *f, const char *name)
 	return elf_find_section(f->elf, name, &sh) ? sh.sh_addr : 0;
 }
 
-/* The bytes of the file that are loaded at this address, to the end of their segment. */
+/* Returns the file's bytes that are loaded at this address, to the end of their segment. */
 static bool bytes_at(const struct elf_file *f, uint64_t vaddr, struct slice *bytes)
 {
 	struct stat st;
@@ -72,7 +73,7 @@ static bool bytes_at(const struct elf_file *f, uint64_t vaddr, struct slice *byt
 	return false;
 }
 
-/* .eh_frame_hdr: version 1, the encodings of three things, then where .eh_frame is. */
+/* Reads .eh_frame_hdr: version 1, the encodings of three values, then the address of .eh_frame. */
 static bool by_header(const struct elf_file *f, uint64_t vaddr, struct section *s)
 {
 	struct slice header;

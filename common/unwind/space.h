@@ -1,9 +1,9 @@
 /*
- * Where the walk looks things up: files with a table, the pages of all tables, and the mappings of processes.
- * Shapes only, for BPF and for the host.
+ * Data that the walk looks up: files with a table, the pages of all tables, and the mappings of processes.
+ * Structures only, for BPF and for the host.
  *
- * Rows and mappings are kept in shards of 1 MiB, an array each; the number of a row or mapping is
- * shard × elements of one + index. All else is one array each.
+ * Rows and mappings are in shards of 1 MiB, one array each; the number of a row or mapping is shard ×
+ * elements per shard + index. Everything other than these is in one array.
  */
 #ifndef CPROF_UNWIND_SPACE_H
 #define CPROF_UNWIND_SPACE_H
@@ -16,13 +16,13 @@ enum {
 	UNWIND_SHARD_BYTES = 1 << 20,
 	UNWIND_PAGES = 1 << 17,
 	UNWIND_FILES = 1 << 15,
-	UNWIND_SPACE_MAPPINGS = 32767, /* of one process: a search has 15 steps */
+	UNWIND_SPACE_MAPPINGS = 32767, /* mappings of one process: a search has 15 steps */
 	UNWIND_SHARDS = 4096,          /* of rows or of mappings, at most */
 };
 
 enum unwind_file_state {
 	UNWIND_FILE_NONE = 0,    /* it has no table: frame pointers */
-	UNWIND_FILE_ASK = 1,     /* nobody has asked for one yet */
+	UNWIND_FILE_ASK = 1,     /* no table was requested yet */
 	UNWIND_FILE_READY = 2,
 	UNWIND_FILE_REFUSED = 3, /* there is no memory for it: frame pointers */
 };
@@ -32,20 +32,21 @@ struct unwind_file {
 	__u32 pages;      /* index of the first one */
 	__u32 first_page; /* which page of the file that is */
 	__u32 n_pages;
-	__u32 load; /* a new one with each table that is loaded; never 0. Of file 0: a new one with each change of any file or space */
+	/* new with each loaded table, never 0; of file 0: new with each change of any file or space */
+	__u32 load;
 };
 
 struct unwind_mapping {
 	__u64 start, end;
-	__u64 offset; /* of start in the file */
+	__u64 offset; /* file offset of start */
 	__u32 file;   /* 0: anonymous memory */
 	__u32 pad;
 };
 
-/* The executable mappings of a process, ascending: shard and index in one, as all of a space is in one shard. */
+/* The executable mappings of a process, ascending, all in one shard: first is shard and index in one. */
 struct unwind_space {
 	__u32 first, n;
-	__u32 generation; /* a new one with each change; never 0 */
+	__u32 generation; /* new with each change; never 0 */
 	__u32 pad;
 };
 

@@ -4,10 +4,10 @@
 
 #include "common/unwind/ruleset.h"
 
-/* Twenty times what the largest libraries have. */
+/* Twenty times as many as the largest libraries have. */
 enum { SPANS_MAX = 1 << 24 };
 
-/* The rule's number, or RULE_NONE; rules and n_rules are those of the set. */
+/* Returns the rule's number, or RULE_NONE; rules and n_rules are those of the set. */
 static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
 {
 	struct ruleset *set = s->rule_index;
@@ -26,7 +26,7 @@ static uint32_t rule_number(struct spans *s, const struct unwind_rule *rule)
 	return number;
 }
 
-/* There may be a million, so the new ones are left as they are. */
+/* Leaves new elements uninitialized, because there may be a million. */
 static bool make_room(struct spans *s)
 {
 	size_t cap = s->cap ? s->cap * 2 : 1024;

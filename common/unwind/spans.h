@@ -1,8 +1,8 @@
 /*
- * What the readers of the several sections tell the builder: from this byte of the file to that one this
- * rule holds. For this room only.
+ * Spans, the output of the readers of the several sections: a range of the file in which a rule holds. Only
+ * for this directory.
  *
- * Where spans overlap, the one of the better source counts; of one source the one that was added first.
+ * If spans overlap, the one of the better source counts; for one source, the one added first.
  */
 #ifndef CPROF_UNWIND_SPANS_H
 #define CPROF_UNWIND_SPANS_H
@@ -14,8 +14,8 @@
 #include "common/unwind/rule.h"
 
 /*
- * Best first. In Go programs .debug_frame knows neither where rbp is nor where stacks end, and Go's own table has
- * both; the code's own bytes are for what no other source knows.
+ * Best first. In Go programs .debug_frame has neither the place of rbp nor the ends of stacks; Go's own table
+ * has both. The code's own bytes serve only where all other sources have nothing.
  */
 enum span_source { SPAN_EH_FRAME, SPAN_GO, SPAN_DEBUG_FRAME, SPAN_CODE };
 
@@ -28,20 +28,20 @@ struct span {
 struct spans {
 	struct span *items;
 	size_t n, cap;
-	struct unwind_rule *rules; /* each once, the gap first; only lent here */
+	struct unwind_rule *rules; /* each once, the gap first; lent */
 	size_t n_rules, cap_rules;
-	void *rule_index; /* of spans.c, which owns them */
-	bool failed;    /* memory */
-	bool too_large; /* more rules than a table may have */
+	void *rule_index; /* private to spans.c; owns the rules */
+	bool failed;    /* out of memory */
+	bool too_large; /* more rules or spans than allowed */
 };
 
 void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_t end, const struct unwind_rule *rule);
 void spans_release(struct spans *s);
 
-/* What has been added from the mark on is as if it had never been. */
+/* spans_undo removes everything that was added after the mark. */
 struct spans_mark {
 	size_t n;
-	uint64_t end; /* of the last: an addition may have made it longer */
+	uint64_t end; /* end of the last span, which an addition may have extended */
 };
 
 static inline struct spans_mark spans_mark(const struct spans *s)

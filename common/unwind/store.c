@@ -6,7 +6,7 @@
 #include "common/base/hash.h"
 #include "common/unwind/extents.h"
 
-/* What is known of a file beyond what the walk reads. */
+/* State of a file beyond that which the walk reads. */
 struct loaded {
 	bool used;
 	uint16_t *rules; /* those its rows name, each once */
@@ -15,7 +15,7 @@ struct loaded {
 	size_t n_rows, cap_rows;
 };
 
-/* Numbers that come free: of rules or files. */
+/* Reusable numbers of rules or files. */
 struct numbers {
 	struct number_wait {
 		uint32_t number;
@@ -37,7 +37,7 @@ struct store {
 	struct idmap rule_index; /* hash of a rule to its number */
 	uint32_t *rule_uses;     /* UNWIND_RULES: files that name it */
 	struct loaded *files;    /* UNWIND_FILES */
-	uint32_t generation, load; /* the last ones that were given */
+	uint32_t generation, load; /* the last ones given out */
 	uint64_t held;
 };
 
@@ -90,7 +90,7 @@ static bool number_take(struct numbers *n, uint32_t most, uint32_t *number)
 	return true;
 }
 
-/* now 0: nobody has seen it. Without memory to remember it the number is lost. */
+/* Gives a number back; now 0: nobody has seen it. If out of memory the number is lost. */
 static void number_give(struct numbers *n, uint32_t number, uint64_t now)
 {
 	if (now == 0 && grow_array(&n->free, &n->cap_free, n->n_free, sizeof(*n->free)))
@@ -151,7 +151,7 @@ struct store *store_new(const struct store_backing *b, uint64_t budget)
 	s->rows.shard = UNWIND_SHARD_ROWS;
 	s->mappings.shard = UNWIND_SHARD_MAPPINGS;
 	s->pages.shard = UNWIND_PAGES;
-	s->rule_numbers.next = UNWIND_KINDS; /* the first are those that need no table: GAP, STOP, BAD */
+	s->rule_numbers.next = UNWIND_KINDS; /* the first ones need no table: GAP, STOP, BAD */
 	s->file_numbers.next = 1;
 	s->rule_uses = calloc(UNWIND_RULES, sizeof(*s->rule_uses));
 	s->files = calloc(UNWIND_FILES, sizeof(*s->files));
@@ -167,13 +167,13 @@ struct store *store_new(const struct store_backing *b, uint64_t budget)
 	return s;
 }
 
-/* Never 0. */
+/* Never returns 0. */
 static uint32_t next_number(uint32_t *last)
 {
 	return ++*last ? *last : ++*last;
 }
 
-/* Others count here, too: what the walk reads is 32 bits, and what they add is one. */
+/* Atomic, because others count here, too. The walk reads 32 bits, and they add one. */
 void store_changed(struct store *s)
 {
 	__atomic_add_fetch(&file_of(s, 0)->load, 1, __ATOMIC_RELEASE);
@@ -202,7 +202,7 @@ void store_mark(struct store *s, uint32_t file, enum unwind_file_state state)
 	store_changed(s);
 }
 
-/* The number of a rule that is known or gets known; one more user. */
+/* Returns the number of a rule, new or not, and counts one more user. */
 static bool use_rule(struct store *s, const struct unwind_rule *r, uint16_t *number)
 {
 	uint64_t hash = hash_bytes(r, sizeof(*r));
@@ -214,7 +214,7 @@ static bool use_rule(struct store *s, const struct unwind_rule *r, uint16_t *num
 	}
 	if (idmap_find(&s->rule_index, hash, &at)) {
 		if (memcmp(rule_of(s, at), r, sizeof(*r)) != 0)
-			return false; /* two rules of one hash: as if there were no number left */
+			return false; /* two rules with one hash: treated as if no number were left */
 	} else {
 		if (!number_take(&s->rule_numbers, UNWIND_RULES, &at))
 			return false;
@@ -237,7 +237,7 @@ static void leave_rule(struct store *s, uint16_t number, uint64_t now)
 	number_give(&s->rule_numbers, number, now);
 }
 
-/* The rules of a table get their numbers here. False: none of them has. */
+/* Gives the rules of a table their numbers here. Returns false, with none of them used, on failure. */
 static bool use_rules(struct store *s, struct loaded *l, const struct unwind_table *t)
 {
 	l->rules = calloc(t->n_rules ? t->n_rules : 1, sizeof(*l->rules));
@@ -255,7 +255,7 @@ static bool use_rules(struct store *s, struct loaded *l, const struct unwind_tab
 	return true;
 }
 
-static bool grow(struct store *s, enum store_area area, struct extents *x)
+static bool grow_area(struct store *s, enum store_area area, struct extents *x)
 {
 	return s->n_shards[STORE_ROWS] + s->n_shards[STORE_MAPPINGS] < s->shards_most && add_shard(s, area) &&
 	       extents_grow(x);
@@ -278,8 +278,12 @@ static uint32_t rows_of(const struct unwind_table *t, size_t page, size_t n)
 	return sum;
 }
 
-/* A place for the rows of as many pages from this one on as there is one for, *n at most; 0: for none. */
-static size_t place(struct store *s, struct loaded *l, const struct unwind_table *t, size_t page, size_t n, uint32_t *at)
+/*
+ * Takes room for the rows of n pages from this one on, or of fewer if that is all there is. Returns the
+ * number of pages, 0 for none.
+ */
+static size_t place_rows(struct store *s, struct loaded *l, const struct unwind_table *t, size_t page, size_t n,
+			 uint32_t *at)
 {
 	for (;;) {
 		uint32_t rows = rows_of(t, page, n);
@@ -294,7 +298,7 @@ static size_t place(struct store *s, struct loaded *l, const struct unwind_table
 			extents_give(&s->rows, *at, rows, 0);
 			return 0;
 		}
-		if (rows <= UNWIND_SHARD_ROWS && grow(s, STORE_ROWS, &s->rows))
+		if (rows <= UNWIND_SHARD_ROWS && grow_area(s, STORE_ROWS, &s->rows))
 			continue;
 		if (n == 1)
 			return 0;
@@ -316,12 +320,12 @@ static void put_page(struct store *s, const struct loaded *l, const struct unwin
 	*out = (struct unwind_page){ to, from->n };
 }
 
-/* All rows and pages. False: not all had a place; those that had are noted. */
+/* Copies all rows and pages. Returns false if some had no room; those that had are noted. */
 static bool put_pages(struct store *s, struct loaded *l, const struct unwind_table *t, uint32_t pages)
 {
 	for (size_t i = 0; i < t->n_pages;) {
 		uint32_t at;
-		size_t n = place(s, l, t, i, t->n_pages - i, &at);
+		size_t n = place_rows(s, l, t, i, t->n_pages - i, &at);
 
 		if (n == 0)
 			return false;
@@ -333,8 +337,8 @@ static bool put_pages(struct store *s, struct loaded *l, const struct unwind_tab
 	return true;
 }
 
-/* Its rules and rows; not its pages. */
-static void drop(struct store *s, struct loaded *l, uint64_t now)
+/* Drops a table's rules and rows; not its pages. */
+static void drop_table(struct store *s, struct loaded *l, uint64_t now)
 {
 	for (size_t i = 0; i < l->n_rows; i++)
 		extents_give(&s->rows, l->rows[i].at, l->rows[i].n, now);
@@ -354,11 +358,11 @@ enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind
 	if (t->n_pages > UNWIND_TABLE_PAGES || !use_rules(s, l, t))
 		return STORE_OVER_BUDGET;
 	if (t->n_pages && !extents_take(&s->pages, (uint32_t)t->n_pages, &pages)) {
-		drop(s, l, 0);
+		drop_table(s, l, 0);
 		return STORE_OVER_BUDGET;
 	}
 	if (!put_pages(s, l, t, pages)) {
-		drop(s, l, 0);
+		drop_table(s, l, 0);
 		extents_give(&s->pages, pages, (uint32_t)t->n_pages, 0);
 		return STORE_OVER_BUDGET;
 	}
@@ -379,7 +383,7 @@ void store_unload(struct store *s, uint32_t file, enum unwind_file_state state, 
 	if (!ready)
 		return;
 	extents_give(&s->pages, f->pages, f->n_pages, now);
-	drop(s, &s->files[file], now);
+	drop_table(s, &s->files[file], now);
 }
 
 void store_forget(struct store *s, uint32_t file, uint64_t now)
@@ -398,7 +402,7 @@ enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, siz
 	if (n > UNWIND_SPACE_MAPPINGS)
 		return STORE_OVER_BUDGET;
 	while (n && !extents_take(&s->mappings, (uint32_t)n, &at)) {
-		if (!grow(s, STORE_MAPPINGS, &s->mappings))
+		if (!grow_area(s, STORE_MAPPINGS, &s->mappings))
 			return STORE_OVER_BUDGET;
 	}
 	if (n)

@@ -1,17 +1,17 @@
 /*
- * All tables and all processes' mappings, in the arrays that the walk reads. The memory is the
- * backing's: BPF maps that are mapped here too, or plain memory.
+ * All tables and all processes' mappings, in the arrays that the walk reads. The backing provides the memory:
+ * BPF maps that are also mapped here, or plain memory.
  *
  *	struct store *s = store_new(&backing, budget);
  *
- *	file = store_file(s);				// known, but not asked for: a walk that meets it says so
- *	store_load(s, file, &table);			// now it is walked
- *	store_map(s, mappings, n, &space);		// whose .file are such numbers
+ *	file = store_file(s);				// known, without a table: a walk that meets it asks
+ *	store_load(s, file, &table);			// now walks use it
+ *	store_map(s, mappings, n, &space);		// their .file are such numbers
  *	...
- *	store_unload(s, file, UNWIND_FILE_ASK, now);	// its memory is used again after STORE_GRACE
+ *	store_unload(s, file, UNWIND_FILE_ASK, now);	// its memory is reused after STORE_GRACE
  *	store_reap(s, now);				// now and then
  *
- * Others read while this is written: what they may see is written first, the word that leads to it last.
+ * Walks read during writes: data is written first, and the word that leads to it last.
  */
 #ifndef CPROF_UNWIND_STORE_H
 #define CPROF_UNWIND_STORE_H
@@ -23,7 +23,10 @@
 enum store_area { STORE_RULES, STORE_PAGES, STORE_FILES, STORE_ROWS, STORE_MAPPINGS, STORE_AREAS };
 
 struct store_backing {
-	/* Zeroed memory for a shard, which the walk can read from now on; NULL: there is none. It is the backing's for ever. */
+	/*
+	 * Returns zeroed memory for a shard, readable by the walk from now on; NULL if there is none. The
+	 * backing keeps it for ever.
+	 */
 	void *(*shard)(void *arg, enum store_area area, uint32_t shard, size_t bytes);
 	void *arg;
 };
@@ -38,35 +41,38 @@ enum { STORE_GRACE = 1000000000 }; /* ns; the longest walk takes a 1,000th of it
 
 struct store;
 
-/* budget: bytes of rows and mappings, at least one shard of each. NULL without memory. */
+/* budget: bytes of rows and mappings, at least one shard of each. Returns NULL if out of memory. */
 struct store *store_new(const struct store_backing *b, uint64_t budget);
 void store_free(struct store *s);
 
-/* A number for a file, UNWIND_FILE_ASK; 0: there is none left. */
+/* Returns a number for a new file, in state UNWIND_FILE_ASK; 0 if none is left. */
 uint32_t store_file(struct store *s);
 enum unwind_file_state store_state(const struct store *s, uint32_t file);
-/* For a file that has no table: UNWIND_FILE_NONE, _REFUSED or _ASK. */
+/* Sets the state of a file without a table: UNWIND_FILE_NONE, _REFUSED or _ASK. */
 void store_mark(struct store *s, uint32_t file, enum unwind_file_state state);
 enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind_table *t);
 void store_unload(struct store *s, uint32_t file, enum unwind_file_state state, uint64_t now);
-/* The number is used again after the grace. */
+/* Unloads a file; its number is reused after the grace. */
 void store_forget(struct store *s, uint32_t file, uint64_t now);
 
-/* Ascending mappings without overlaps, at most UNWIND_SPACE_MAPPINGS; the generation is a new one. */
+/* Stores ascending mappings without overlaps, at most UNWIND_SPACE_MAPPINGS; space gets a new generation. */
 enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, size_t n, struct unwind_space *space);
 void store_unmap(struct store *s, const struct unwind_space *space, uint64_t now);
-/* What leads from a process to its space has changed: walks remember nothing of before. Files' changes are known here. */
+/*
+ * Call this after a change to the path from a process to its space: walks then ignore their caches. The store
+ * itself notices changes of files.
+ */
 void store_changed(struct store *s);
 
 void store_reap(struct store *s, uint64_t now);
 
-/* Bytes of a file's rows; of all rows and mappings in use; of all memory that the backing gave. */
+/* Bytes of a file's rows; of all rows and mappings in use. */
 uint64_t store_file_bytes(const struct store *s, uint32_t file);
 uint64_t store_used(const struct store *s);
-/* Bytes of rows that there can ever be room for. */
+/* The most bytes of rows that there can be room for; the bytes of all memory from the backing. */
 uint64_t store_most(const struct store *s);
 uint64_t store_held(const struct store *s);
-/* The memory of a shard, NULL where there is none: for a walk here. */
+/* Returns the memory of a shard, NULL if there is none: for a walk in user space. */
 const void *store_shard(const struct store *s, enum store_area area, uint32_t shard);
 
 #endif

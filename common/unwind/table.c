@@ -1,4 +1,4 @@
-/* Tables that are ready: looked up, written, read. */
+/* Finished tables: lookup, writing, reading. */
 #include <stdlib.h>
 
 #include "common/base/le.h"
@@ -18,8 +18,8 @@ void unwind_table_release(struct unwind_table *t)
 	*t = (struct unwind_table){ 0 };
 }
 
-/* A rule d bytes behind its row. */
-static struct unwind_rule resolve(struct unwind_rule r, uint32_t d)
+/* Returns the rule d bytes after its row. */
+static struct unwind_rule resolve_run(struct unwind_rule r, uint32_t d)
 {
 	uint32_t mask = d < 16 ? r.mask & ((1U << d) - 1) : r.mask;
 	int32_t steps = __builtin_popcount(mask);
@@ -59,7 +59,7 @@ struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t offs
 		else
 			high = middle;
 	}
-	return resolve(t->rules[rows[low] & 0xffff], within - (rows[low] >> 16));
+	return resolve_run(t->rules[rows[low] & 0xffff], within - (rows[low] >> 16));
 }
 
 static void write_rule(uint8_t *p, const struct unwind_rule *r)
@@ -111,7 +111,7 @@ void unwind_table_write(const struct unwind_table *t, struct buf *out)
 	out->n = (size_t)(p - out->p);
 }
 
-/* A rule that a walk can follow without a look at its numbers; fields that do not count are 0. */
+/* Returns true if a walk can follow the rule without checks of its numbers; unused fields must be 0. */
 static bool rule_is_good(const struct unwind_rule *r)
 {
 	bool run = r->kind == UNWIND_PUSHES || r->kind == UNWIND_POPS;
@@ -127,7 +127,7 @@ static bool rule_is_good(const struct unwind_rule *r)
 		return false;
 	if (reg ? r->reg >= UNWIND_RIP : r->reg != 0)
 		return false;
-	if (run && (r->cfa > INT32_MAX / 2 || r->cfa < INT32_MIN / 2)) /* there is more to be added */
+	if (run && (r->cfa > INT32_MAX / 2 || r->cfa < INT32_MIN / 2)) /* steps are added to it */
 		return false;
 	return (run || deref || r->mask == 0) && (bp_at || r->bp_at == 0) && (r->bx == UNWIND_AT_CFA || r->bx_at == 0);
 }
@@ -152,7 +152,7 @@ static bool read_rows(struct unwind_table *t, const uint8_t *p)
 	return true;
 }
 
-/* A page's rows: the first at offset 0, then upwards. */
+/* Checks a page's rows: the first at offset 0, then ascending. */
 static bool page_is_good(const uint32_t *rows, uint32_t n)
 {
 	if (n > UNWIND_PAGE_ROWS || (n && rows[0] >> 16 != 0))

@@ -1,16 +1,16 @@
 /*
- * One step up the stack, from a frame's registers to its caller's. The same text is compiled into the BPF
- * program and for the host, where recorded states (registers, stack, mappings) are walked: unit tests,
- * and what the program had to leave for want of a table.
+ * One step up the stack, from a frame's registers to its caller's. The same source is compiled into the BPF
+ * program and for the host, which walks recorded states (registers, stack, mappings): in unit tests, and to
+ * finish walks that the program could not for lack of a table.
  *
- * Who includes this defines first
+ * Before the #include, define
  *
- *	WALK_ENV	the type of what is handed to everything. In BPF the program's context, or a number.
+ *	WALK_ENV	the type of every function's first argument. In BPF the program's context, or a number.
  *	WALK_FN		how functions are declared. In BPF they are global, so that each is verified once
  *			and not once for each path that leads to it; so they take numbers only.
- *	WALK_INLINE	the rest: inline, in BPF always
+ *	WALK_INLINE	the other functions: inline, in BPF always
  *
- * and then the functions that are declared below without a body: in BPF they are look-ups in maps.
+ * and then define the functions that are declared below without a body: in BPF they are map lookups.
  *
  * Sources: System V ABI AMD64 3.4.1 and 3.7; arch/x86/include/uapi/asm/sigcontext.h for signal frames.
  */
@@ -29,26 +29,26 @@ static WALK_INLINE const struct unwind_mapping *walk_mappings(WALK_ENV env, __u3
 static WALK_INLINE const struct unwind_rule *walk_rules(WALK_ENV env);
 static WALK_INLINE const struct unwind_page *walk_pages(WALK_ENV env);
 static WALK_INLINE const struct unwind_file *walk_files(WALK_ENV env);
-/* Nobody else's while the walk lasts; NULL: nothing is remembered. */
+/* Not shared during a walk; NULL: there is no cache. */
 static WALK_INLINE struct unwind_memory *walk_memory(WALK_ENV env);
-/* Memory of the thread that is walked. 0: read. */
+/* Reads memory of the thread that is walked. Returns 0 on success. */
 static WALK_INLINE int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from);
-/* Eight bytes of its code. 0: read. */
+/* Reads eight bytes of its code. Returns 0 on success. */
 static WALK_INLINE int walk_read_code(WALK_ENV env, __u64 *to, __u64 from);
 
 enum { WALK_NOWHERE = 0xffffffff, WALK_FP_SPAN = 8 << 20, WALK_LEAST = 4096, WALK_BITS = 56,
-       WALK_FOUND = 66 /* no walk_end */ };
+       WALK_FOUND = 66 /* not a walk_end */ };
 
-/* The compiler knows nothing of a value from here on: it keeps what the verifier has to see, and makes no branch of it. */
+/* The compiler forgets the value's origin here: it keeps checks for the verifier, and makes no branch. */
 #define walk_opaque(value) __asm__ volatile("" : "+r"(value))
 
 /*
- * Both searches have no branch in their steps: there is none to mispredict, and the verifier does not have to
- * follow every way through them. Both are functions of their own, since it follows what comes after the loop once for each
- * turn at which that can end.
+ * The steps of both searches have no branches: none can be mispredicted, and the verifier need not follow
+ * every path. Both are functions of their own, because the verifier follows the code after a loop once for
+ * each iteration at which the loop can end.
  */
 
-/* Index within the shard of the last of n mappings, from first on, that starts at pc or before. */
+/* Returns the index in the shard of the last of n mappings, from first on, that starts at pc or before. */
 WALK_FN __u32 walk_find_mapping(WALK_ENV env, __u32 shard, __u32 first, __u32 n, __u64 pc)
 {
 	const struct unwind_mapping *maps = walk_mappings(env, shard);
@@ -59,7 +59,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV env, __u32 shard, __u32 first, __u32 n,
 		__u32 half = n / 2;
 		__u64 ahead = pc - maps[(first + half) & (UNWIND_SHARD_MAPPINGS - 1)].start;
 
-		walk_opaque(ahead); /* else of the sign or of the bit the compiler makes a branch again */
+		walk_opaque(ahead); /* otherwise the compiler makes the sign or the bit a branch again */
 		ahead >>= 63;
 		walk_opaque(ahead);
 		first += half & ((__u32)ahead - 1);
@@ -68,7 +68,7 @@ WALK_FN __u32 walk_find_mapping(WALK_ENV env, __u32 shard, __u32 first, __u32 n,
 	return first & (UNWIND_SHARD_MAPPINGS - 1);
 }
 
-/* Index within the shard of the last of n rows, from first on, whose offset is not behind that of key. */
+/* Returns the index in the shard of the last of n rows, from first on, whose offset is not after key's. */
 WALK_FN __u32 walk_find_row(WALK_ENV env, __u32 shard, __u32 first, __u32 n, __u32 key)
 {
 	const __u32 *rows = walk_rows(env, shard);
@@ -79,7 +79,7 @@ WALK_FN __u32 walk_find_row(WALK_ENV env, __u32 shard, __u32 first, __u32 n, __u
 		__u32 half = n / 2;
 		__u64 ahead = (__u64)key - rows[(first + half) & (UNWIND_SHARD_ROWS - 1)];
 
-		walk_opaque(ahead); /* else of the sign or of the bit the compiler makes a branch again */
+		walk_opaque(ahead); /* otherwise the compiler makes the sign or the bit a branch again */
 		ahead >>= 63;
 		walk_opaque(ahead);
 		first += half & ((__u32)ahead - 1);
@@ -108,7 +108,7 @@ static WALK_INLINE int walk_search_mapping(WALK_ENV env, struct walk *w, __u64 p
 	return WALK_ON;
 }
 
-/* How often something has changed that leads to the rows; 0: not known. What is read behind this is of then or later. */
+/* Returns the number of changes on the way to the rows; 0: unknown. Data read later is at least that new. */
 static WALK_INLINE __u32 walk_changes(WALK_ENV env)
 {
 	const struct unwind_file *files = walk_files(env);
@@ -116,7 +116,7 @@ static WALK_INLINE __u32 walk_changes(WALK_ENV env)
 	return files ? *(const volatile __u32 *)&files->load : 0;
 }
 
-/* Where a mapping is remembered: by 64 KiB of addresses, of which it may fill many. */
+/* Returns the cache slot of a mapping, by 64 KiB of addresses; a mapping may fill many. */
 static WALK_INLINE struct unwind_place *walk_place(WALK_ENV env, const struct walk *w, __u64 pc)
 {
 	__u32 hash = ((__u32)(pc >> 16) ^ w->space.generation * 0x85ebca6bu) * 0x9e3779b1u;
@@ -158,8 +158,8 @@ WALK_FN int walk_enter(WALK_ENV env, __u64 pc)
 }
 
 /*
- * The number of the rule at an offset in the file, with how far into its row that is as the walk's distance. *left: bytes up to the next row, 0:
- * nothing is known here.
+ * Returns the number of the rule at an offset in the file, and sets w->distance to the distance from its row.
+ * *left: bytes up to the next row, 0: nothing is known here.
  */
 static WALK_INLINE __u32 walk_row(WALK_ENV env, struct walk *w, __u64 offset, __u32 *left)
 {
@@ -186,7 +186,7 @@ static WALK_INLINE __u32 walk_row(WALK_ENV env, struct walk *w, __u64 offset, __
 	return row & 0xffff;
 }
 
-/* Bits that are set among the d lowest: the multiplications of popcount are dearer than they look here. */
+/* Returns the number of bits set among the d lowest. A popcount's multiplications are more expensive here. */
 static WALK_INLINE __u32 walk_bits(__u32 mask, __u32 d)
 {
 	mask &= (1u << (d < 16 ? d : 16)) - 1;
@@ -201,7 +201,7 @@ static WALK_INLINE int walk_is_code(__u64 address)
 	return address >= WALK_LEAST && address >> WALK_BITS == 0;
 }
 
-/* opcode FF /2, whose operand is in a register, or in memory with so many bytes behind ModRM */
+/* Returns true for opcode FF /2 with a register operand, or a memory one of this many bytes after ModRM. */
 static WALK_INLINE int walk_is_indirect(__u64 bytes, __u32 behind)
 {
 	__u32 opcode = (bytes >> (48 - 8 * behind)) & 0xff, modrm = (bytes >> (56 - 8 * behind)) & 0xff, rm = modrm & 7;
@@ -222,7 +222,7 @@ static WALK_INLINE int walk_is_indirect(__u64 bytes, __u32 behind)
 	}
 }
 
-/* Does a call end at this address? -1: that cannot be read. Intel SDM, volume 2, CALL and table 2-2. */
+/* Returns 1 if a call ends at this address, 0 if not, -1 if unreadable. Intel SDM 2, CALL and table 2-2. */
 WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
 {
 	__u64 bytes;
@@ -234,9 +234,9 @@ WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
 }
 
 /*
- * No rule: the caller's frame by the frame pointer, where that can be one. why: the end where it is none. In a gap between a
- * table's rows there is mostly assembly, where rbp may be a register like others: what it leads to is believed where a call
- * ends there, and a stack that went on without that look is not called complete.
+ * Without a rule: finds the caller's frame by the frame pointer if that can be one, else returns why. A gap
+ * between a table's rows is mostly assembly, where rbp may be an ordinary register: its frame is trusted if a
+ * call ends at the return address, and a stack that continued without this check is not called complete.
  */
 static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
 {
@@ -249,7 +249,7 @@ static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
 		return why;
 	if (pair[1] == 0)
 		return WALK_FP_END;
-	/* What stands there may be anything: no return address unless there is code, and a call before it. */
+	/* The value may be anything: a return address must be in code, after a call. */
 	if (!walk_is_code(pair[1]))
 		return why;
 	if ((pair[1] - 1 < w->start || pair[1] - 1 >= w->end) && walk_enter(env, pair[1] - 1) != WALK_ON)
@@ -267,13 +267,14 @@ static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
 }
 
 /*
- * A caller in one of the trampolines by which CPython 3.12 and newer call the function of each of their own frames, with
- * -X perf and -X perf_jit: memory without a table, a copy of eleven bytes for each function. Known by all of them.
+ * Steps over a trampoline by which CPython 3.12 and newer, with -X perf or -X perf_jit, call the function of
+ * each of their frames: memory without a table, with a copy of eleven bytes for each function. All eleven are
+ * compared.
  */
 WALK_FN int walk_trampoline(WALK_ENV env, int why)
 {
 	/* sub $8,%rsp; call *%rcx; the call returns to add $8,%rsp; ret */
-	const __u64 first = 0x8348d1ff08ec8348, rest = 0xc308c48348; /* first: eight bytes from its beginning */
+	const __u64 first = 0x8348d1ff08ec8348, rest = 0xc308c48348; /* first: eight bytes from its start */
 	struct walk *w = walk_state(env);
 	__u64 bytes, caller;
 
@@ -288,8 +289,8 @@ WALK_FN int walk_trampoline(WALK_ENV env, int why)
 }
 
 /*
- * rsp points to a struct ucontext; its struct sigcontext, 40 bytes behind, begins with these registers. A function of its
- * own: it is rare, and the verifier adds up what functions that call each other have on the stack.
+ * rsp points to a struct ucontext; its struct sigcontext, at offset 40, begins with these registers. A
+ * separate function because it is rare, and the verifier adds up the stack of functions that call each other.
  */
 WALK_FN int walk_signal(WALK_ENV env)
 {
@@ -315,7 +316,7 @@ WALK_FN int walk_signal(WALK_ENV env)
 	return WALK_ON;
 }
 
-/* The CFA by a rule; 0: it has none, and *end says why. */
+/* Returns the CFA by a rule; 0 if it has none, with the reason in *end. */
 static WALK_INLINE __u64 walk_cfa(WALK_ENV env, const struct walk *w, const struct unwind_rule *r, __u32 distance, int *end)
 {
 	__u64 sp = w->regs[UNWIND_RSP], cfa;
@@ -351,15 +352,16 @@ static WALK_INLINE __u64 walk_cfa(WALK_ENV env, const struct walk *w, const stru
 	}
 }
 
-/* Is what a rule says to be saved at this slot not there yet, or not any more? See UNWIND_PUSHES. */
+/* Returns true if a register's slot in a run is not filled yet, or empty again. See UNWIND_PUSHES. */
 static WALK_INLINE int walk_is_register(const struct unwind_rule *r, __u64 slot, __u64 sp)
 {
 	return (r->kind == UNWIND_PUSHES || r->kind == UNWIND_POPS) && slot < sp;
 }
 
 /*
- * The caller's rbp and return address. One read where they stand side by side, as they mostly do. Behind a pop
- * the information often goes on to name the slot, now below rsp: what is not readable there is in the register.
+ * Loads the caller's rbp and return address, in one read if they are adjacent, as they mostly are. After a
+ * pop the rule often still names the slot, now below rsp: if that is not readable the value is in the
+ * register.
  */
 static WALK_INLINE int walk_load(WALK_ENV env, const struct walk *w, const struct unwind_rule *r, __u64 cfa, __u64 *pair)
 {
@@ -377,7 +379,7 @@ static WALK_INLINE int walk_load(WALK_ENV env, const struct walk *w, const struc
 	else if (r->bp == UNWIND_IS_CFA)
 		pair[0] = at;
 	else if (r->bp == UNWIND_LOST)
-		pair[0] = 1; /* no frame pointer: not aligned */
+		pair[0] = 1; /* not aligned, so not a frame pointer */
 	else if (walk_read(env, &pair[0], 8, at)) {
 		if (r->bp != UNWIND_AT_CFA || at >= sp)
 			return -1;
@@ -410,7 +412,7 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 	cfa = walk_cfa(env, w, r, distance, &end);
 	if (cfa == 0)
 		return end;
-	/* A caller's frame lies above. The return address itself was popped already in RA_REG. */
+	/* A caller's frame is above. With RA_REG the return address itself was popped already. */
 	if (r->kind != UNWIND_SWITCH && cfa < w->regs[UNWIND_RSP] + (r->kind == UNWIND_RA_REG ? 0 : 8))
 		return WALK_BROKEN;
 	if (walk_load(env, w, r, cfa, pair))
@@ -438,8 +440,8 @@ static WALK_INLINE int walk_holds(const struct unwind_known *k, __u32 generation
 }
 
 /*
- * The row at pc, where it is remembered; NULL: it is not. *at: of callers, where in the trail. Behind the row that was
- * met before stands most often the next one.
+ * Returns the cached row at pc, or NULL. *at: for callers, the index in the trail. The next row is usually
+ * the one after the last that was met.
  */
 static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_memory *m, __u32 generation, __u64 pc, int exact,
 							 __u32 *at)
@@ -459,7 +461,7 @@ static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_mem
 	return walk_holds(k, generation, pc) ? k : NULL;
 }
 
-/* The row at pc becomes the walk's, if it is remembered. 0: it is. */
+/* Makes the row at pc the walk's, if it is cached. Returns 0 if it is. */
 WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 {
 	struct unwind_memory *m = walk_memory(env);
@@ -476,7 +478,7 @@ WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
-/* The walk's row, which was searched for and holds for so many bytes more. */
+/* Caches the walk's row, which was searched for and holds for `left` more bytes. */
 static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __u32 left)
 {
 	struct unwind_memory *m = walk_memory(env);
@@ -499,7 +501,7 @@ static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __
 	k->rule = w->rule;
 }
 
-/* The row at pc, of the walk's mapping, becomes the walk's. 0: it did. */
+/* Finds the row at pc in the walk's mapping, and makes it the walk's. Returns 0 on success. */
 WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 {
 	const struct unwind_rule *rules = walk_rules(env);
@@ -514,7 +516,7 @@ WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
-/* The row at pc becomes the walk's: WALK_FOUND. Or the step is done without one, or cannot be done. */
+/* Makes the row at pc the walk's: WALK_FOUND. Else does the step without a row, or returns its end. */
 static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	int end;
@@ -535,7 +537,7 @@ static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 	return walk_look_up(env, pc) ? WALK_NO_TABLE : WALK_FOUND;
 }
 
-/* One frame up: WALK_ON, WALK_ASK (nothing has changed: once there is a table, the same again) or an end. */
+/* Goes up one frame: WALK_ON, WALK_ASK (nothing has changed: repeat once there is a table) or an end. */
 static WALK_INLINE int walk_step(WALK_ENV env)
 {
 	struct walk *w = walk_state(env);
