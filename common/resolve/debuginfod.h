@@ -29,10 +29,12 @@ struct debuginfod;
 
 /* Returns true if $DEBUGINFOD_URLS names a server. */
 bool debuginfod_configured(void);
+/* Loads the library. Returns NULL, and the reason in error, if it is not available. */
 struct debuginfod *debuginfod_new(struct buf *error);
 void debuginfod_free(struct debuginfod *d);
 /* Returns a descriptor of the file, and its path in the cache; or -1 if it is not available. */
 int debuginfod_find(struct debuginfod *d, enum debuginfod_what what, struct slice build_id, struct buf *path);
+/* Returns the counts since debuginfod_new. */
 struct debuginfod_counts debuginfod_counts(const struct debuginfod *d);
 
 #endif

@@ -32,6 +32,9 @@ struct finder {
 	struct buf cut; /* a truncated file that finder_debug found by the module's build ID; empty: none */
 };
 
+/*
+ * The arguments are lent until finder_release. symfs: NULL or a tree; debug_dirs: NULL for the default ones.
+ */
 void finder_init(struct finder *f, const char *symfs, const char *const *debug_dirs, size_t n_debug_dirs);
 void finder_release(struct finder *f);
 
@@ -49,7 +52,7 @@ enum source_status finder_open(struct finder *f, const struct module_identity *i
 
 /* Returns true if another process's view may help, after a finder_open that returned this status. */
 bool finder_may_retry(const struct module_identity *is, enum source_status status);
-/* Returns the reason to report, of two. */
+/* Returns the one of two reasons that is to be reported. */
 enum source_status finder_worse(enum source_status a, enum source_status b);
 
 /*

@@ -51,6 +51,7 @@ struct kallsyms {
 bool kallsyms_read(struct kallsyms *t, int fd);
 /* Sets the end of a module's memory; name is without brackets. */
 void kallsyms_module_end(struct kallsyms *t, struct slice name, uint64_t end);
+/* Finds the symbol that contains the address. Returns false if there is none. */
 bool kallsyms_find(const struct kallsyms *t, uint64_t address, struct kernel_symbol *out);
 /* Removes the code of modules and BPF programs in this range; the kernel proper stays. */
 void kallsyms_remove(struct kallsyms *t, uint64_t address, uint64_t size);

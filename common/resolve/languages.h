@@ -15,6 +15,7 @@
 
 #include "common/resolve/demangle.h"
 
+/* Appends the demangled name; or returns false and leaves out as it was. */
 bool demangle_other(struct buf *out, struct slice name, enum demangle_mode mode);
 
 #endif

@@ -328,7 +328,7 @@ static enum source_status open_again(struct modules *m, struct module *module, c
 	return status;
 }
 
-/* A truncated file has no section headers: it only looks stripped. An archived file is whole differently. */
+/* A truncated file has no section headers: it only looks stripped. This check is not for archived files. */
 static bool is_cut(const struct module *module)
 {
 	return module->file && !module->file->archived && !elf_is_whole(module->file);

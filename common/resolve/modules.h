@@ -78,6 +78,7 @@ void modules_free(struct modules *m);
 bool modules_tidy(struct modules *m, size_t keep);
 /* All names; text 0 is "". Callers may add their own. */
 struct intern *modules_texts(struct modules *m);
+/* Sets *id to the module of a file, which is opened at first sight. Returns false if out of memory. */
 bool modules_get(struct modules *m, const struct module_identity *identity, uint32_t *id);
 /*
  * Returns 1 if named, 0 if the place has no name, -1 if out of memory. Caches answers for places that are
@@ -86,11 +87,11 @@ bool modules_get(struct modules *m, const struct module_identity *identity, uint
 int modules_name(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
 /* Like modules_name, without the cache, for callers that look up each place once. */
 int modules_name_once(struct modules *m, uint32_t id, const struct module_place *where, struct module_name *name);
+bool modules_have_levels(const struct modules *m); /* were levels requested? */
 /*
  * Sets *levels to the debug information of a place, lent until the next call. Returns the number of levels, 0
  * if there are none, -1 if out of memory.
  */
-bool modules_have_levels(const struct modules *m); /* were levels requested? */
 long modules_levels(struct modules *m, uint32_t id, const struct module_place *where, const struct level **levels);
 /* Like symbols_expect, for any id: prefetches the data of a lookup. Affects speed only. */
 void modules_expect(const struct modules *m, uint32_t id, uint64_t offset, enum expectation when);

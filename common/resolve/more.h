@@ -31,6 +31,7 @@ struct more_hit {
 /* Sets *m to NULL if there is nothing. bounds: read .eh_frame, too. Returns false if out of memory. */
 bool more_open(const struct elf_file *f, bool bounds, struct more **m);
 void more_free(struct more *m);
+/* Finds the function that contains the linked address. Returns false if there is none; m may be NULL. */
 bool more_find(struct more *m, uint64_t vaddr, struct more_hit *hit);
 /* Appends the function's text; path is the path of its file. */
 void more_text(const struct more_hit *hit, struct slice path, struct buf *out);

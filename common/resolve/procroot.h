@@ -24,7 +24,7 @@
 enum procroot_state {
 	PROCROOT_GONE = 0,    /* the process has exited */
 	PROCROOT_DENIED = 1,  /* it exists, but access is denied */
-	PROCROOT_OWN = 2,     /* it has the same root as we */
+	PROCROOT_OWN = 2,     /* it has our root */
 	PROCROOT_FOREIGN = 3,
 };
 

@@ -59,6 +59,7 @@ bool shelf_begin(struct shelf *s, struct shelf_file *t);
  */
 enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id, bool (*keep)(void *arg, int fd),
 			 void *arg);
+/* Closes and removes a new file; keeps errno. */
 void shelf_drop(struct shelf *s, struct shelf_file *t);
 
 #endif

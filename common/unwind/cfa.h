@@ -66,7 +66,7 @@ struct cfa_machine {
 	uint64_t loc; /* address */
 	uint64_t code_align;
 	int64_t data_align;
-	uint8_t encoding;                   /* of addresses in the program */
+	uint8_t encoding;                   /* encoding of addresses in the program */
 	const struct encoded_bases *bases;
 	/* the state for DW_CFA_restore; NULL in a CIE's own program: not allowed */
 	const struct cfa_state *initial;
@@ -77,6 +77,7 @@ struct cfa_machine {
 
 enum cfa_more { CFA_ROW, CFA_END, CFA_BAD };
 
+/* Runs the program to the next row, or to its end. CFA_BAD: it is invalid. */
 enum cfa_more cfa_advance(struct cfa_machine *m);
 /* Returns the rule for a state. signal: the kernel made the frame to call a handler. */
 struct unwind_rule cfa_rule(const struct cfa_state *s, bool signal);

@@ -10,7 +10,7 @@ struct cie {
 	size_t at; /* offset in the section */
 	uint64_t code_align;
 	int64_t data_align;
-	uint8_t encoding; /* of the addresses in its FDEs */
+	uint8_t encoding; /* encoding of addresses in its FDEs */
 	bool usable;
 	bool sized;       /* FDEs have augmentation data, preceded by their size */
 	bool signal;

@@ -86,7 +86,7 @@ struct reader {
 struct function {
 	struct go_function go;
 	enum conduct conduct;
-	uint64_t offset;        /* of go.start in the file */
+	uint64_t offset;        /* file offset of go.start */
 	uint64_t saved;         /* from here on rbp is at CFA + saved_at, while that is not below rsp */
 	int64_t saved_at;
 	unsigned int early;     /* bytes before go.start at which its span begins */

@@ -144,8 +144,8 @@ static bool text_fits(const struct elf_file *f, const struct code_map *code, str
 
 /*
  * From 1.18 on addresses are relative to the start of the text. Up to 1.25 it is in the header; after that in
- * the runtime's moduledata, which has its own section. Else try the habits of linkers: the start of .text, or
- * of the code's segment, with or without a page of headers in front.
+ * the runtime's moduledata, which has its own section. The last resort is where linkers put it: at the start
+ * of .text, or of the code's segment, with or without a page of headers in front.
  */
 static bool find_text(const struct elf_file *f, const struct code_map *code, struct gopclntab *t)
 {
@@ -233,7 +233,7 @@ static enum gopclntab_found scan_segment(const struct elf_file *f, const struct 
 	return GOPCLNTAB_NONE;
 }
 
-/* Finds the table by its first bytes in data that is loaded. C's linker hides it in .data.rel.ro. */
+/* Finds the table by its first bytes in loaded data: C's linker merges it into .data.rel.ro. */
 static enum gopclntab_found scan_segments(const struct elf_file *f, struct gopclntab *t)
 {
 	struct stat st;

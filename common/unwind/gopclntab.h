@@ -54,6 +54,7 @@ struct go_function {
 	bool moves_rsp;  /* flagged to write rsp other than by constants; always false before Go 1.17 */
 };
 
+/* Finds and reads the table. Its bytes are valid until f is closed or settled; see gopclntab_keep. */
 enum gopclntab_found gopclntab_open(const struct elf_file *f, const struct code_map *code, struct gopclntab *t);
 void gopclntab_close(struct gopclntab *t);
 /* Copies the bytes to outlive the file. Returns false if out of memory (own is NULL), or if they changed. */

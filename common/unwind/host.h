@@ -31,6 +31,7 @@ struct unwind_host {
 	bool beyond;
 };
 
+/* Goes up one frame. Returns WALK_ON, WALK_ASK or an enum walk_end. */
 int unwind_host_step(struct unwind_host *h);
 
 #endif

@@ -17,7 +17,7 @@ enum {
 	UNWIND_PAGES = 1 << 17,
 	UNWIND_FILES = 1 << 15,
 	UNWIND_SPACE_MAPPINGS = 32767, /* mappings of one process: a search has 15 steps */
-	UNWIND_SHARDS = 4096,          /* of rows or of mappings, at most */
+	UNWIND_SHARDS = 4096,          /* shards of rows or of mappings, at most */
 };
 
 enum unwind_file_state {

@@ -35,6 +35,7 @@ struct spans {
 	bool too_large; /* more rules or spans than allowed */
 };
 
+/* Adds a span, unless it is empty. Sets failed or too_large on failure; further calls then do nothing. */
 void spans_add(struct spans *s, enum span_source source, uint64_t start, uint64_t end, const struct unwind_rule *rule);
 void spans_release(struct spans *s);
 

@@ -29,7 +29,7 @@ struct numbers {
 
 struct store {
 	struct store_backing backing;
-	uint32_t shards_most; /* of rows and mappings together */
+	uint32_t shards_most; /* for rows and mappings together */
 	void **shards[STORE_AREAS];
 	size_t n_shards[STORE_AREAS], cap_shards[STORE_AREAS];
 	struct extents rows, pages, mappings;

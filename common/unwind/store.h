@@ -50,13 +50,16 @@ uint32_t store_file(struct store *s);
 enum unwind_file_state store_state(const struct store *s, uint32_t file);
 /* Sets the state of a file without a table: UNWIND_FILE_NONE, _REFUSED or _ASK. */
 void store_mark(struct store *s, uint32_t file, enum unwind_file_state state);
+/* Copies the table of a file that has none; later walks use it. */
 enum store_loaded store_load(struct store *s, uint32_t file, const struct unwind_table *t);
+/* Drops a file's table, if it has one, and sets its state. now: ns, here and below. */
 void store_unload(struct store *s, uint32_t file, enum unwind_file_state state, uint64_t now);
 /* Unloads a file; its number is reused after the grace. */
 void store_forget(struct store *s, uint32_t file, uint64_t now);
 
 /* Stores ascending mappings without overlaps, at most UNWIND_SPACE_MAPPINGS; space gets a new generation. */
 enum store_loaded store_map(struct store *s, const struct unwind_mapping *m, size_t n, struct unwind_space *space);
+/* Drops a process's mappings; their memory is reused after the grace. */
 void store_unmap(struct store *s, const struct unwind_space *space, uint64_t now);
 /*
  * Call this after a change to the path from a process to its space: walks then ignore their caches. The store
@@ -64,6 +67,7 @@ void store_unmap(struct store *s, const struct unwind_space *space, uint64_t now
  */
 void store_changed(struct store *s);
 
+/* Frees the memory and numbers whose grace is over. */
 void store_reap(struct store *s, uint64_t now);
 
 /* Bytes of a file's rows; of all rows and mappings in use. */

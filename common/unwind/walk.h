@@ -5,7 +5,7 @@
  *
  * Before the #include, define
  *
- *	WALK_ENV	the type of every function's first argument. In BPF the program's context, or a number.
+ *	WALK_ENV	the type of every function's first argument. In BPF the program's context or a number.
  *	WALK_FN		how functions are declared. In BPF they are global, so that each is verified once
  *			and not once for each path that leads to it; so they take numbers only.
  *	WALK_INLINE	the other functions: inline, in BPF always
@@ -516,7 +516,7 @@ WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
-/* Makes the row at pc the walk's: WALK_FOUND. Else does the step without a row, or returns its end. */
+/* Makes the row at pc the walk's: WALK_FOUND. Or does the step without a row, or returns why it ends. */
 static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	int end;
