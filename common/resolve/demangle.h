@@ -18,8 +18,8 @@ enum { DEMANGLE_IN_MAX = 4096, DEMANGLE_OUT_MAX = 4096 };
 
 enum demangle_mode {
 	DEMANGLE_NONE = 0,
-	DEMANGLE_SIMPLIFIED = 1, /* "ns::map::insert": no parameters, no template arguments, no clone suffix */
-	DEMANGLE_TEMPLATES = 2,  /* "ns::map<int, long>::insert": no parameters; ".cold" but not ".constprop.3" */
+	DEMANGLE_SIMPLIFIED = 1, /* "ns::map::insert": no parameters, template arguments or clone suffix */
+	DEMANGLE_TEMPLATES = 2,  /* "ns::map<int, long>::insert": no parameters; ".cold", not ".constprop.3" */
 	DEMANGLE_FULL = 3,       /* "ns::map<int, long>::insert(int const&) const [clone .constprop.3]" */
 };
 

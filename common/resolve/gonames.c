@@ -7,7 +7,7 @@
 #include "common/unwind/gopclntab.h"
 
 enum {
-	NAME_MAX_BYTES = 8192, /* of a name or a path; a longer one is cut */
+	NAME_MAX_BYTES = 8192, /* limit of a name or a path; a longer one is cut */
 	/* entries of one list of values; no function has more instructions that differ */
 	STEPS_MAX = 1 << 18,
 };

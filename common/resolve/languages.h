@@ -8,7 +8,7 @@
  * Only forms that C names do not have are accepted:
  *	gfortran	__MODULE_MOD_PROCEDURE, in lower case
  *	OCaml		camlModule__function_123; "." for "__" from 5.1 on; $2b for a character
- *	GHC		package_ModuleziName_function_info with at least one code of its z-encoding, or Main_function_info
+ *	GHC		package_ModuleziName_function_info with at least one z-code, or Main_function_info
  */
 #ifndef CPROF_RESOLVE_LANGUAGES_H
 #define CPROF_RESOLVE_LANGUAGES_H

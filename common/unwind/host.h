@@ -1,12 +1,13 @@
 /*
  * Walks a recorded state: registers, a copied piece of the stack, mappings.
  *
- *	struct unwind_host h = { .store = store, .mappings = m, .n_mappings = n, .stack_at = rsp, .stack = bytes };
+ *	struct unwind_host h = { .store = store, .mappings = m, .n_mappings = n, .stack_at = rsp,
+ *				 .stack = bytes };
  *
  *	h.walk = ...registers, exact, inner...
  *	while ((end = unwind_host_step(&h)) == WALK_ON)
  *		...h.walk.regs[UNWIND_RIP]...
- *	if (end == WALK_ASK)		// give file number h.walk.file_at a table, or mark it; then step again
+ *	if (end == WALK_ASK)		// give file h.walk.file_at a table, or mark it; then step again
  *
  * Nothing outside the copy is read. If a walk needs memory above it, beyond is set: the stack continues after
  * the piece.

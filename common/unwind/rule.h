@@ -38,7 +38,7 @@ enum unwind_kind {
 	UNWIND_DEREF_RBP = 8, /* CFA = [rbp + cfa] + (__s16)mask: gcc's realigned frames */
 	UNWIND_PLT = 9,       /* CFA = rsp + cfa + ((rip & 15) >= reg ? 8 : 0) */
 	UNWIND_SIGNAL = 10,   /* rsp points to the ucontext: all registers are in it */
-	UNWIND_RA_REG = 11,   /* CFA = rsp + cfa, the return address is in register reg: innermost frame only (vfork) */
+	UNWIND_RA_REG = 11,   /* CFA = rsp + cfa, return address in register reg: innermost frame only (vfork) */
 	/*
 	 * Runs of pushes or pops: CFA = rsp + cfa ± 8 × the number of bits set in mask among the d lowest, d
 	 * bytes (16 at most) after the row's offset. A slot below rsp is not filled yet, or was emptied: rbp
