@@ -17,12 +17,12 @@
 
 enum {
 	CHUNK = 64 * 1024,
-	STEXT_LINES = 20000, /* in front of it are some hundred of data by CPU */
+	STEXT_LINES = 20000, /* some hundred lines of per-CPU data come before _stext */
 };
 
 #define MODULES_PERIOD_NS 1000000000u
 
-/* Code that was added by hand. */
+/* Code added by kernel_add. */
 struct extra {
 	uint64_t address, size;
 	char *name;
@@ -32,10 +32,10 @@ struct extra {
 struct kernel {
 	const char *kallsyms, *modules;
 	struct kallsyms table;
-	bool loaded;           /* or it was tried */
-	uint64_t modules_hash; /* of /proc/modules when that was done */
-	uint64_t modules_time; /* when /proc/modules was last looked at */
-	struct extra *extras;  /* by address */
+	bool loaded;           /* the table was read, or reading it failed */
+	uint64_t modules_hash; /* /proc/modules at that time */
+	uint64_t modules_time; /* when /proc/modules was last checked, CLOCK_MONOTONIC ns */
+	struct extra *extras;  /* sorted by address */
 	size_t n_extras, cap_extras;
 	struct buf why;
 };
@@ -96,7 +96,7 @@ bool kernel_build_id(struct buf *id)
 	return ok;
 }
 
-/* --- where the text begins ------------------------------------------------------------------- */
+/* --- start of the kernel's text --------------------------------------------------------------- */
 
 static uint64_t stext_of_kallsyms(const char *path)
 {
@@ -112,7 +112,7 @@ static uint64_t stext_of_kallsyms(const char *path)
 	return found ? address : 0;
 }
 
-/* "SYMBOL(_stext)=ffffffff81000000" among the lines of the note that is made for those who read crash dumps. */
+/* Finds "SYMBOL(_stext)=ffffffff81000000" among the lines of the note for readers of crash dumps. */
 static uint64_t stext_of_note(struct slice text)
 {
 	static const char key[] = "SYMBOL(_stext)=";
@@ -146,7 +146,7 @@ static uint64_t stext_of_notes(struct slice notes)
 	return 0;
 }
 
-/* The kernel as a core file: its first note segment lies behind the headers. */
+/* Reads the first note segment of the kernel as a core file. Its program header must come first. */
 static uint64_t stext_of_kcore(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -179,7 +179,7 @@ uint64_t kernel_stext(const char *kallsyms, const char *kcore)
 
 /* --- modules --------------------------------------------------------------------------------- */
 
-/* Of names, sizes and addresses. The numbers of users between them change all the time. */
+/* Hashes names, sizes and addresses. The reference counts between them change all the time. */
 static uint64_t hash_of_modules(struct buf *text)
 {
 	const char *line = buf_cstr(text);
@@ -207,7 +207,7 @@ static uint64_t modules_hash(const struct kernel *k)
 	return hash;
 }
 
-/* "name size references users state 0xaddress" for each module. */
+/* Reads "name size references users state 0xaddress" for each module. */
 static void read_modules(struct kernel *k)
 {
 	struct buf text = { 0 };
@@ -232,7 +232,7 @@ static void read_modules(struct kernel *k)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* False: errno. */
+/* Returns false with errno. */
 static bool read_symbols(struct kernel *k)
 {
 	int fd = open(k->kallsyms, O_RDONLY | O_CLOEXEC), error;
@@ -245,8 +245,8 @@ static bool read_symbols(struct kernel *k)
 	return good;
 }
 
-/* True where there is a table now. After a failure it is not tried again before kernel_forget. */
-static bool load(struct kernel *k)
+/* Returns true if there is a table now. After a failure, only kernel_forget permits another attempt. */
+static bool load_symbols(struct kernel *k)
 {
 	struct kallsyms *t = &k->table;
 	bool good;
@@ -272,8 +272,8 @@ static bool load(struct kernel *k)
 	return t->n > 0;
 }
 
-/* Modules come and go: reads the table again where /proc/modules has changed. */
-static bool refresh(struct kernel *k, uint64_t address)
+/* Reads the table again if /proc/modules has changed. */
+static bool refresh_symbols(struct kernel *k, uint64_t address)
 {
 	uint64_t now = host_mono_ns();
 
@@ -285,12 +285,12 @@ static bool refresh(struct kernel *k, uint64_t address)
 	if (modules_hash(k) == k->modules_hash)
 		return true;
 	kernel_forget(k);
-	return load(k);
+	return load_symbols(k);
 }
 
-/* --- what was added by hand ------------------------------------------------------------------ */
+/* --- symbols added by kernel_add --------------------------------------------------------------- */
 
-/* The first extra that ends behind address. */
+/* Returns the index of the first extra that ends after address. */
 static size_t extra_lower(const struct kernel *k, uint64_t address)
 {
 	size_t low = 0, high = k->n_extras;
@@ -306,23 +306,23 @@ static size_t extra_lower(const struct kernel *k, uint64_t address)
 	return low;
 }
 
-static bool begins(const char *name, const char *with)
+static bool has_prefix(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
 static struct slice extra_module(const char *name)
 {
-	if (begins(name, "bpf_"))
+	if (has_prefix(name, "bpf_"))
 		return slice_of("[bpf]");
-	if (begins(name, "ftrace_"))
+	if (has_prefix(name, "ftrace_"))
 		return slice_of("[__builtin__ftrace]");
-	if (begins(name, "kprobe_"))
+	if (has_prefix(name, "kprobe_"))
 		return slice_of("[__builtin__kprobes]");
 	return (struct slice){ NULL, 0 };
 }
 
-/* Takes out every extra that overlaps the range. */
+/* Removes every extra that overlaps the range. */
 static void drop_extras(struct kernel *k, uint64_t address, uint64_t size)
 {
 	size_t first = extra_lower(k, address), last = first;
@@ -365,7 +365,7 @@ bool kernel_add(struct kernel *k, uint64_t address, uint64_t size, struct slice 
 	return false;
 }
 
-/* What is read from kallsyms later will not list it any more. */
+/* A later reading of kallsyms does not list the symbol any more. */
 void kernel_remove(struct kernel *k, uint64_t address, uint64_t size)
 {
 	if (size == 0 || size > UINT64_MAX - address)
@@ -387,5 +387,5 @@ bool kernel_added(const struct kernel *k, uint64_t address, struct kernel_symbol
 
 bool kernel_symbol(struct kernel *k, uint64_t address, struct kernel_symbol *out)
 {
-	return kernel_added(k, address, out) || (load(k) && refresh(k, address) && kallsyms_find(&k->table, address, out));
+	return kernel_added(k, address, out) || (load_symbols(k) && refresh_symbols(k, address) && kallsyms_find(&k->table, address, out));
 }

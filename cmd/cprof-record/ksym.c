@@ -9,29 +9,33 @@
 #include "bpf/ksym.skel.h"
 #include "cmd/cprof-record/host.h"
 
-/* A function of the kernel proper: it stays where it is for as long as the kernel runs. */
+/* A function of the kernel proper. Its address is the same as long as the kernel runs. */
 struct known {
 	uint64_t address, size;
-	uint32_t name; /* where it begins in names; its length */
+	uint32_t name; /* offset in names */
 	uint32_t length;
 };
 
-/* How long kallsyms is not read again where it did not help: few names are there only (pages of kprobes). */
+/* Time until kallsyms is read again after it did not help: few names are only there (pages of kprobes). */
 #define SILENT_NS 600000000000u
 
 struct ksym {
-	struct ksym_bpf *bpf; /* NULL: kallsyms is read */
+	struct ksym_bpf *bpf; /* NULL: names come from kallsyms */
 	struct kernel *kernel;
-	struct known *known; /* by address; a function has many addresses, and to ask the kernel is dear */
+	struct known *known; /* cache by address: functions have many addresses, and a query is costly */
 	size_t n, cap;
 	struct buf names;
 	bool asked_stext;
 	uint64_t stext;
-	uint64_t silent_until[2]; /* kallsyms is not read before that: for what is nameless, and for what is labelled */
-	uint64_t etext; /* up to there functions stay: 0: not known, then all are asked for each time */
+	/*
+	 * Times before which kallsyms is not read: [0] for addresses without a name, [1] for those with a
+	 * label.
+	 */
+	uint64_t silent_until[2];
+	uint64_t etext; /* functions below it never move; 0: unknown, every address is queried each time */
 };
 
-static bool run(struct bpf_program *prog)
+static bool run_query(struct bpf_program *prog)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);
 
@@ -43,7 +47,7 @@ static unsigned long address_of(struct ksym *k, const char *name)
 	if (!k->bpf)
 		return 0;
 	snprintf(k->bpf->bss->name, sizeof(k->bpf->bss->name), "%s", name);
-	return run(k->bpf->progs.address_of) ? k->bpf->bss->address : 0;
+	return run_query(k->bpf->progs.address_of) ? k->bpf->bss->address : 0;
 }
 
 struct ksym *ksym_new(bool use_bpf)
@@ -75,9 +79,9 @@ void ksym_free(struct ksym *k)
 }
 
 /*
- * Names of places rather than of functions, which the kernel prefers to their aliases. The bytes before a function
- * (__pfx_) are none: a stack has them where it was interrupted at the function's first instruction, and one back of that is
- * asked for.
+ * Labels of sections, which the kernel prefers to the names of functions at the same address. A __pfx_ symbol
+ * (the bytes before a function) is not a label: if a function was interrupted at its first instruction, the
+ * address minus one is looked up, which is in those bytes.
  */
 static bool is_label(const char *name)
 {
@@ -88,7 +92,7 @@ static bool is_label(const char *name)
 	       strncmp(name, "_text+", 6) == 0;
 }
 
-/* Programs have a tag of 16 digits, and the kernel's own functions of such names have not. */
+/* BPF programs have a tag of 16 digits in their names; kernel functions with a similar name have none. */
 static bool is_bpf(const char *name)
 {
 	static const char program[] = "bpf_prog_", trampoline[] = "bpf_trampoline_";
@@ -98,8 +102,8 @@ static bool is_bpf(const char *name)
 	return strncmp(name, trampoline, sizeof(trampoline) - 1) == 0 && isdigit((unsigned char)name[sizeof(trampoline) - 1]);
 }
 
-/* "name+0x10/0x40 [module]"; where the kernel knows none it gives the number. */
-static bool parse(char *text, uint64_t address, struct kernel_symbol *out)
+/* Parses "name+0x10/0x40 [module]". For an address without a symbol, the kernel writes the number. */
+static bool parse_symbol(char *text, uint64_t address, struct kernel_symbol *out)
 {
 	char *plus = strchr(text, '+'), *end, *open;
 	uint64_t offset;
@@ -121,7 +125,7 @@ static bool parse(char *text, uint64_t address, struct kernel_symbol *out)
 	return offset < out->size;
 }
 
-/* How many known ones begin at this address or before. */
+/* Returns how many known functions begin at or before this address. */
 static size_t known_before(const struct ksym *k, uint64_t address)
 {
 	size_t low = 0, high = k->n;
@@ -137,7 +141,7 @@ static size_t known_before(const struct ksym *k, uint64_t address)
 	return low;
 }
 
-static bool recall(const struct ksym *k, uint64_t address, struct kernel_symbol *out)
+static bool recall_symbol(const struct ksym *k, uint64_t address, struct kernel_symbol *out)
 {
 	size_t at = known_before(k, address);
 	const struct known *s = at ? &k->known[at - 1] : NULL;
@@ -148,7 +152,7 @@ static bool recall(const struct ksym *k, uint64_t address, struct kernel_symbol 
 	return true;
 }
 
-static bool remember(struct ksym *k, const struct kernel_symbol *s)
+static bool remember_symbol(struct ksym *k, const struct kernel_symbol *s)
 {
 	size_t at = known_before(k, s->address), name = k->names.n;
 
@@ -163,7 +167,10 @@ static bool remember(struct ksym *k, const struct kernel_symbol *s)
 	return true;
 }
 
-/* What the kernel has only a label for, or nothing. The table of it takes 5 MB: only what was found is kept. */
+/*
+ * Looks up an address that the kernel has no name or only a label for. Keeps the result, not the table (5
+ * MB).
+ */
 static bool find_in_table(struct ksym *k, uint64_t address, bool labelled, struct kernel_symbol *out)
 {
 	uint64_t now = host_mono_ns();
@@ -176,10 +183,10 @@ static bool find_in_table(struct ksym *k, uint64_t address, bool labelled, struc
 	found = kernel_symbol(k->kernel, address, out);
 	if (!found)
 		k->silent_until[labelled] = now + SILENT_NS;
-	else if (!remember(k, out))
+	else if (!remember_symbol(k, out))
 		kernel_add(k->kernel, out->address, out->size, out->name);
 	kernel_forget(k->kernel);
-	return found && (recall(k, address, out) || kernel_added(k->kernel, address, out));
+	return found && (recall_symbol(k, address, out) || kernel_added(k->kernel, address, out));
 }
 
 bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out)
@@ -188,13 +195,13 @@ bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out)
 
 	if (!k->bpf)
 		return kernel_symbol(k->kernel, address, out);
-	if (recall(k, address, out))
+	if (recall_symbol(k, address, out))
 		return true;
 	k->bpf->bss->address = address;
-	text = run(k->bpf->progs.name_of) ? k->bpf->bss->text : NULL;
-	if (!text || !parse(text, address, out))
+	text = run_query(k->bpf->progs.name_of) ? k->bpf->bss->text : NULL;
+	if (!text || !parse_symbol(text, address, out))
 		return find_in_table(k, address, text && strchr(text, '+'), out);
-	remember(k, out);
+	remember_symbol(k, out);
 	return true;
 }
 
@@ -209,7 +216,7 @@ void ksym_remove(struct ksym *k, uint64_t address, uint64_t size)
 	kernel_remove(k->kernel, address, size);
 }
 
-/* The same out of kallsyms, in one reading. */
+/* Reads the addresses of these labels from kallsyms, in one pass. */
 static void read_labels(const char *const *names, unsigned long *found, size_t n)
 {
 	FILE *f = fopen("/proc/kallsyms", "re");

@@ -1,6 +1,7 @@
 /*
- * Names of kernel addresses: asked of the kernel one by one where it answers (bpf/ksym.bpf.c), else
- * looked up in /proc/kallsyms (kernel.c): 50 ms, and 5 MB that stay only where the kernel answers nothing at all.
+ * Names of kernel addresses. The kernel names them one by one if it can (bpf/ksym.bpf.c). Otherwise they are
+ * looked up in /proc/kallsyms (kernel.h): that takes 50 ms, and 5 MB that stay allocated only if the kernel
+ * can name nothing at all.
  */
 #ifndef CPROF_RECORD_KSYM_H
 #define CPROF_RECORD_KSYM_H
@@ -10,19 +11,21 @@
 
 struct ksym;
 
-/* NULL without memory. use_bpf: whether BPF may be tried at all. */
+/* Returns NULL if out of memory. use_bpf: try BPF at all. */
 struct ksym *ksym_new(bool use_bpf);
 void ksym_free(struct ksym *k);
-/* Slices in out are lent until the next call. */
+/* Returns false if the address has no name. The slices in out are valid until the next call. */
 bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out);
-/* As kernel_add and kernel_remove; where the kernel is asked it knows what was added. */
+/*
+ * As kernel_add and kernel_remove. ksym_add does nothing with BPF, because the kernel knows its own symbols.
+ */
 void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name);
 void ksym_remove(struct ksym *k, uint64_t address, uint64_t size);
-/* Where the idle loop waits; zeros where that cannot be known. */
+/* Finds the address ranges of the idle loop; they are 0 if unknown. */
 void ksym_idle(struct ksym *k, struct idle_ranges *idle);
-/* The address of _stext, asked for once; 0: it is hidden. */
+/* Returns the address of _stext, looked up once; 0: it is hidden. */
 uint64_t ksym_stext(struct ksym *k);
-/* Why there are no names, or NULL. */
+/* Returns why there are no names, or NULL. */
 const char *ksym_why(const struct ksym *k);
 
 #endif

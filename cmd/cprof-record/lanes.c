@@ -14,10 +14,10 @@
 enum { STORES_MS = 10 }; /* see order_stores */
 
 struct lane {
-	void *map; /* NULL: there is none */
+	void *map; /* NULL: the CPU has no ring */
 	struct sample_lane *shared;
 	uint8_t *data;
-	unsigned long long marked; /* what was written when the present drain began */
+	unsigned long long marked; /* shared->written when this drain began */
 };
 
 static uint32_t value_bytes(const struct sample_bpf *s)
@@ -80,7 +80,7 @@ bool lanes_add(struct lanes *l, unsigned int cpu)
 	} else if (map != MAP_FAILED) {
 		munmap(map, value_bytes(l->sample));
 	}
-	close(fd); /* the map goes on */
+	close(fd); /* the map stays */
 	return lane->map != NULL;
 }
 
@@ -95,7 +95,7 @@ void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns)
 		l->items[cpu].shared->tick_ns = ns;
 }
 
-/* Marks how far each lane was written. Is there something in one of them? */
+/* Marks how far each ring was written. Returns true if any of them holds samples. */
 static bool mark_lanes(struct lanes *l)
 {
 	bool any = false;
@@ -112,10 +112,10 @@ static bool mark_lanes(struct lanes *l)
 }
 
 /*
- * Waits until what was written before the marks is seen here. On x86 it is seen at once. Other CPUs may show their stores
- * in any order, and BPF has no store that releases; but a grace period of RCU, which is what this membarrier(2) waits
- * for, is a full barrier on each CPU, between the mark and the reading. It takes a few ticks and no CPU time. Kernels
- * with nohz_full refuse it: there we sleep instead, a thousand times as long as a CPU holds a store back.
+ * Waits until stores made before the marks are visible here. On x86 they are visible at once. Other
+ * architectures may reorder stores, and BPF has no store-release. This membarrier(2) waits for an RCU grace
+ * period, which is a full barrier on each CPU between the mark and the read. It takes a few ticks and no CPU
+ * time. Kernels with nohz_full refuse it: there we sleep a thousand times as long as a CPU delays a store.
  */
 static void order_stores(void)
 {
@@ -136,7 +136,7 @@ static void drain_lane(const struct lanes *l, const struct lane *lane, struct di
 		struct sample_record *r = (void *)(lane->data + (at & (l->sample->rodata->lane_bytes - 1)));
 
 		if (r->bytes < sizeof(*r) || r->bytes > to - at)
-			break; /* cannot be */
+			break; /* cannot happen */
 		if (d)
 			r->head.weight = dither_weight(d, r->head.cpu, r->head.time, r->head.weight);
 		queue_push(q, ITEM_SAMPLE, r->head.time, &r->head, r->bytes - offsetof(struct sample_record, head));

@@ -1,6 +1,6 @@
 /*
- * The lanes that the sampling program writes into (bpf/lane.h), mapped here: its scratch of each sampled CPU, with what
- * it counts and with the samples, which are read where they stand.
+ * The per-CPU rings that the sampling program writes (bpf/lane.h), mapped into the recorder. The mapping of a
+ * CPU is the program's scratch memory with its counters and samples; samples are read in place.
  */
 #ifndef CPROF_RECORD_LANES_H
 #define CPROF_RECORD_LANES_H
@@ -15,23 +15,26 @@ struct sample_bpf;
 struct lanes {
 	const struct sample_bpf *sample; /* loaded */
 	struct lane *items; /* by CPU */
-	size_t n;           /* possible ones */
-	int ready; /* a lane that lanes_configure made, and no CPU has yet; 0: none */
+	size_t n;           /* possible CPUs */
+	int ready; /* a descriptor from lanes_configure that no CPU uses yet; 0: none */
 };
 
 /*
- * Gives the lanes the size that the options' memory has for them, before the object is loaded. The kernel wants one to
- * know them by, which will be the first. False: it cannot be created, with errno.
+ * Sets the size of the rings from o->memory, before the object is loaded. The kernel needs an inner map as a
+ * prototype; it becomes the ring of the first CPU. Returns false with errno if it cannot be created.
  */
 bool lanes_configure(struct lanes *l, struct sample_bpf *s, const struct options *o);
-bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: no memory */
-/* A CPU's lane is made, if it has none: it stays to the end. False: errno. */
+bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: out of memory */
+/* Creates the ring of a CPU that has none; it stays until lanes_release. Returns false with errno. */
 bool lanes_add(struct lanes *l, unsigned int cpu);
-/* Cumulative; NULL: the CPU has no lane. */
+/* Returns the CPU's cumulative counters, or NULL if it has no ring. */
 const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigned int cpu);
-/* The program is to look for ticks that are missing between others of this period; 0: it is not. */
+/*
+ * Sets the period, in ns, by which the program detects missing ticks of the CPU; 0: it does not look for
+ * them.
+ */
 void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns);
-/* All that stands in them at the time of the call. d: what a tick weighs; NULL: each tells it. */
+/* Queues all samples that the rings hold at the time of the call. d: computes weights; NULL: they stay. */
 void lanes_drain(struct lanes *l, struct dither *d, struct queue *q);
 void lanes_release(struct lanes *l);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { IDLE_GAPS = 10 }; /* fewer missing ticks are not worth a look at /proc/stat */
+enum { IDLE_GAPS = 10 }; /* with fewer missing ticks, /proc/stat is not read */
 
 static struct ledger_row *row_of(struct ledger *l, size_t row)
 {
@@ -22,8 +22,9 @@ void ledger_release(struct ledger *l)
 }
 
 /*
- * Ticks until a moment between before and after, as the epoch that began between since[0] and since[1] has them. Whether one
- * more fitted in is known where the program has run for it.
+ * Returns the ticks expected until a time between before and after, in an epoch that began between since[0]
+ * and since[1]. Both ends are uncertain; the number of runs of the program decides whether one more tick
+ * fitted in.
  */
 static uint64_t row_expected(const struct ledger_row *r, uint64_t before, uint64_t after, uint64_t runs)
 {
@@ -137,7 +138,7 @@ static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu,
 	struct engine_counts c;
 
 	e->ops->counts(e, cpu, &c);
-	/* EMITTED is counted where samples are written. */
+	/* The code that writes samples counts EMITTED. */
 	r->kept_out = c.kept_out;
 	r->outcomes[OUTCOME_IDLE] = c.outcomes[OUTCOME_IDLE] + r->kept_slept;
 	r->outcomes[OUTCOME_FILTERED] = c.outcomes[OUTCOME_FILTERED];
@@ -164,8 +165,8 @@ static void update_tables(struct ledger *l, const struct spaces *s)
 }
 
 /*
- * All that is known of what became of an event; as long as it goes on that is all that is expected. What perf counted
- * a while ago and the program has not seen by now is missed.
+ * Updates the outcomes of an event. While recording, their sum is the number expected. Events that perf
+ * counted at the last read and that the program has not seen by now are missed.
  */
 static void update_event(struct ledger_event *ev, struct engine *e, size_t event, bool last, uint64_t *run_ns, uint64_t *runs)
 {
@@ -177,7 +178,7 @@ static void update_event(struct ledger_event *ev, struct engine *e, size_t event
 		seen += sums.n[i];
 	if (last)
 		ev->happened = sums.happened;
-	else if (e->options->events[event].kind == EVENT_HARDWARE) /* the kernel tells when a period is full */
+	else if (e->options->events[event].kind == EVENT_HARDWARE) /* the kernel reports full periods */
 		ev->happened = 0;
 	if (ev->happened > seen && ev->happened - seen > ev->missed)
 		ev->missed = ev->happened - seen;
@@ -268,7 +269,9 @@ uint64_t ledger_missed(const struct ledger *l)
 	return expected > sum ? expected - sum : 0;
 }
 
-/* The CPU's idle time as the kernel has it now. A CPU that came begins its account with it, one that went keeps what it had. */
+/*
+ * Takes in a CPU's current idle time. A new CPU's account begins with it; a CPU that left keeps its account.
+ */
 static void add_slept(void *arg, unsigned int cpu, uint64_t ns)
 {
 	struct ledger_row *r = row_of(arg, (size_t)cpu + 1);
@@ -285,7 +288,7 @@ void ledger_sleep(struct ledger *l, const struct cpu_list *cpus)
 	host_idle_each(cpus, add_slept, l);
 }
 
-/* From here on idle time counts. */
+/* Begins the account of idle time. */
 static void begin_idle(struct ledger *l, const struct cpu_list *cpus)
 {
 	for (size_t i = 1; i < l->n; i++)
@@ -311,8 +314,8 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e
 }
 
 /*
- * Of the ticks that nothing tells of, those of which this segment is to say so: what is missing for a second and
- * more. A sample may still be on its way, and would be told of twice, the second time in the next segment.
+ * Returns the missing ticks that this segment reports: those missing for a second or more. Newer ones may be
+ * samples still on their way, which would count twice: here, and in the next segment when they arrive.
  */
 static uint64_t missed_here(struct ledger *l, bool last)
 {
@@ -322,7 +325,7 @@ static uint64_t missed_here(struct ledger *l, bool last)
 	return settled > l->missed_told ? settled - l->missed_told : 0;
 }
 
-/* Ticks of the time that the CPUs slept which nothing tells of yet. */
+/* Returns how many ticks the CPUs slept through that no outcome covers yet. */
 static uint64_t slept_untold(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
 	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept = 0;
@@ -332,7 +335,7 @@ static uint64_t slept_untold(struct ledger *l, const struct cpu_list *cpus, uint
 		const struct ledger_row *r = &l->rows[i];
 		uint64_t ticks = r->slept_ns / period, idle = r->outcomes[OUTCOME_IDLE] - r->idle_told;
 
-		/* The kernel's figure of an offline CPU is of before its last ticks. */
+		/* The kernel's figure for an offline CPU is older than its last ticks. */
 		slept += !r->online && ticks < idle ? idle : ticks;
 	}
 	return slept > told ? slept - told : 0;
@@ -340,9 +343,9 @@ static uint64_t slept_untold(struct ledger *l, const struct cpu_list *cpus, uint
 
 static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
-	/* As in missed_here: a tick that is missing for less than a second may still be on its way. */
+	/* As in missed_here: a tick missing for less than a second may still be on its way. */
 	uint64_t missing = ledger_missed(l), gaps = last || missing < l->gaps ? missing : l->gaps;
-	/* And what an earlier segment has called missed stays that, though the CPU may have been idle. */
+	/* Ticks that an earlier segment reported as MISSED stay so, though the CPU may have been idle. */
 	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
 	uint64_t more;
 
@@ -359,7 +362,10 @@ static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint6
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }
 
-/* Ticks that were kept out while the CPU slept were not: it had none. As far as its idle time is not told of otherwise. */
+/*
+ * Splits new kept-out ticks: those that the CPU slept through are IDLE, the others NESTED. Only idle time
+ * that no other outcome covers counts, and at most *left ticks of it.
+ */
 static void explain_kept_out(struct ledger_row *r, uint64_t period, uint64_t *left)
 {
 	uint64_t fresh = r->kept_out - r->kept_slept - r->kept_nested, slept = 0;

@@ -1,8 +1,9 @@
 /*
- * The ledger: every tick that should have come, and what became of it; and what recording cost.
+ * The ledger: how many ticks were expected, the outcome of each, and the cost of recording.
  *
- * Cumulative from the segment's start and repeated with each flush, so that a capture that is cut
- * has one too. Only what changed is written.
+ * The figures come from the engine, the kernel and the writer of samples. They are cumulative from the
+ * segment's start and repeated with each flush, so that a truncated capture has a ledger too. Only figures
+ * that changed are written. Times are CLOCK_MONOTONIC, in ns; periods are ns as well.
  */
 #ifndef CPROF_RECORD_LEDGER_H
 #define CPROF_RECORD_LEDGER_H
@@ -11,93 +12,98 @@
 
 /* Ticks of a CPU at one period. */
 struct ledger_epoch {
-	uint64_t since[2]; /* it began between these moments */
+	uint64_t since[2]; /* the epoch began between these times */
 	uint64_t period;
-	uint64_t runs;     /* of the sampling program on this CPU by then; 0 where the engine does not count them */
+	uint64_t runs;     /* until then, by the sampling program on this CPU; 0 if the engine counts none */
 };
 
 struct ledger_row {
 	bool used, online;
-	uint64_t since[2], runs, period; /* online and sampled at this period: as in struct ledger_epoch */
-	uint64_t expected_ns; /* CPU time before that, at this period */
-	uint64_t failed_ns;   /* since the last FAILED tick, of a CPU that cannot be sampled */
-	uint64_t expected;    /* ticks of the time at other periods, before */
-	uint64_t idle_ns;     /* the kernel's, when it was read last; 0: not yet, or not since the CPU is back */
-	uint64_t slept_ns;    /* idle time since the account began */
-	uint64_t idle_told;   /* ticks that were IDLE then */
-	uint64_t kept_out;    /* ticks that came to nothing while others before and behind were on time; of which ... */
-	uint64_t kept_slept, kept_nested; /* ... it is known that the CPU slept, or that it did not */
-	uint64_t waiting;     /* samples that have been taken in and are not written yet: not expected here before they are */
-	uint64_t outcomes[OUTCOMES]; /* from the start of the recording */
-	uint64_t base[OUTCOMES];     /* the same at the segment's start */
-	uint64_t said[OUTCOMES];     /* what the segment knows */
-	uint64_t held[OUTCOMES];     /* as outcomes, when all that was said was written */
+	uint64_t since[2], runs, period; /* the current epoch, as in struct ledger_epoch */
+	uint64_t expected_ns; /* CPU time at this period before since */
+	uint64_t failed_ns;   /* time since the last FAILED tick of a CPU that cannot be sampled */
+	uint64_t expected;    /* ticks expected at earlier periods */
+	uint64_t idle_ns;     /* the kernel's idle time at the last read; 0: not read since it came online */
+	uint64_t slept_ns;    /* idle time since the idle account began */
+	uint64_t idle_told;   /* IDLE ticks when it began */
+	uint64_t kept_out;    /* ticks without a result between ticks that were on time; of these, ... */
+	uint64_t kept_slept, kept_nested; /* ... those during which the CPU is known to have slept, or not */
+	uint64_t waiting;     /* samples drained but not yet written; they are not expected until then */
+	uint64_t outcomes[OUTCOMES]; /* since the start of the recording */
+	uint64_t base[OUTCOMES];     /* outcomes at the segment's start */
+	uint64_t said[OUTCOMES];     /* figures that the segment contains */
+	uint64_t held[OUTCOMES];     /* outcomes at the last ledger_hold */
 };
 
-/* Of an event that is no tick: its row, of which the first fields mean nothing, and what no program saw. */
+/* An event other than ticks. Only the arrays of its row are used. */
 struct ledger_event {
 	struct ledger_row row;
-	uint64_t happened; /* by perf's counter, when that was asked last; of which, later, ... */
-	uint64_t missed;   /* ... so many had come nowhere */
-	uint64_t run_ns;   /* of its program */
+	uint64_t happened; /* perf's count at the last read */
+	uint64_t missed;   /* how many of these no program had seen by a later read */
+	uint64_t run_ns;   /* CPU time of its program */
 };
 
 struct ledger {
-	struct ledger_row *rows; /* by cpu + 1; row 0 is what belongs to no CPU */
+	struct ledger_row *rows; /* by CPU + 1; row 0 counts ticks that belong to no CPU */
 	size_t n, cap;
 	struct ledger_event events[EVENTS_MAX];
-	bool idle_begun;      /* the account of the CPUs' idle time, which begins again when the rate changes */
-	uint64_t idle_told;   /* ticks that were IDLE or told as missed then */
-	uint64_t asleep;      /* ticks that did not come since the CPU slept: IDLE, but not counted by the engine */
-	uint64_t gaps;        /* ledger_missed when it was asked last */
-	uint64_t missed_said, missed_held, missed_told; /* ticks missed: in this segment; as held; in those before */
-	uint64_t waits_told, waits_held, waits_lost; /* records of waiting time: written; as held; for want of room */
+	bool idle_begun;      /* the account of idle time has begun; a change of the rate begins it again */
+	uint64_t idle_told;   /* IDLE ticks then, and those of finished segments that were MISSED */
+	uint64_t asleep;      /* IDLE ticks that the engine did not count, because they never came */
+	uint64_t gaps;        /* result of ledger_missed at the last write */
+	uint64_t missed_said, missed_held, missed_told; /* MISSED: this segment; as held; earlier segments */
+	uint64_t waits_told, waits_held, waits_lost; /* wait records: written; as held; lost for lack of room */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
-	uint64_t table_losses; /* worker_losses */
+	uint64_t table_losses; /* as tables_losses */
 };
 
 void ledger_release(struct ledger *l);
-/* The period and count of the CPU's ticks at present, as an epoch that begins now. */
+/* Returns an epoch that begins now, with the CPU's current period and number of runs. */
 struct ledger_epoch ledger_epoch_now(struct engine *e, unsigned int cpu, uint64_t now);
-/* The CPU is sampled from now on; it may have run without us since the moment given. */
+/* Expects a CPU's ticks from epoch now on. Its ticks between since and now are expected too, and OFFLINE. */
 void ledger_online(struct ledger *l, unsigned int cpu, uint64_t since, const struct ledger_epoch *now);
-/* The CPU was online in that time and could not be sampled: its ticks are expected, and FAILED. */
+/* The CPU was online from since to now but could not be sampled: its ticks are expected, and FAILED. */
 void ledger_unsampled(struct ledger *l, unsigned int cpu, uint64_t since, uint64_t now, uint64_t period);
 void ledger_offline(struct ledger *l, unsigned int cpu, uint64_t now);
-/* So many samples more wait to be written, with 0 none at all; row as below. */
+/* Adds n to the samples that wait to be written; 0 resets their number. row: as for ledger_count. */
 void ledger_waiting(struct ledger *l, size_t row, uint64_t n);
-/* One more of this outcome; cpu + 1, or 0. */
+/* Adds n ticks of this outcome. row: CPU + 1, or 0. */
 void ledger_count(struct ledger *l, size_t row, enum outcome outcome, uint64_t n);
-/* Of an event that is no tick, a sample that weighs so much. */
+/* Adds the weight of a sample of an event other than ticks. */
 void ledger_tally(struct ledger *l, size_t event, enum outcome outcome, uint64_t weight);
-/* Asks the engine and the kernel for the figures as of now. last: it has been stopped. */
+/* Reads the engine's and the kernel's figures as of now. last: the engine has been stopped. */
 void ledger_update(struct ledger *l, struct engine *e, const struct emit *emit, uint64_t now, bool last);
-/* CPU time of the recorder and its helpers so far. */
+/* Returns the CPU time of the recorder and its helper processes so far, in ns. */
 uint64_t ledger_own_ns(const struct emit *emit);
 /*
- * Some machines give a sleeping CPU no tick. Where many are missing, they are IDLE as far as the
- * kernel's account of the CPUs' idle time reaches; from the first call on, which begins that account.
- * last: as above, and nothing is on its way any more.
+ * Some machines deliver no tick to a sleeping CPU. If many ticks are missing, they are counted as IDLE as far
+ * as the kernel's idle time of the CPUs covers them. The first call begins that account. last: the engine has
+ * been stopped, and no sample is on its way any more.
  */
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
-/* Other CPUs are sampled than before: the idle time of each counts while it is among them. */
+/*
+ * Reads the CPUs' idle time. Call it when other CPUs are sampled: a CPU's idle time counts while it is in
+ * cpus.
+ */
 void ledger_sleep(struct ledger *l, const struct cpu_list *cpus);
-/* The CPU's ticks have another period from here on. */
+/* The CPU's ticks have another period from epoch e on. */
 void ledger_change(struct ledger *l, unsigned int cpu, const struct ledger_epoch *e);
-/* Ticks come at another rate from now on, at the periods that the engine has. cpus: as ledger_explain's. */
+/* The rate changes now; the engine has the new periods. cpus: as for ledger_explain. */
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e, uint64_t now);
-/* Writes what changed. last: nothing more will come. */
+/* Writes the figures that changed. last: this is the final write. */
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last);
-/* A segment begins. */
+/* Begins the account of a new segment. */
 void ledger_segment(struct ledger *l);
-/* A segment begins that goes on with the account of the one before, which nobody will read. */
+/* Begins a segment that continues the account of the one before, because nobody will read that one. */
 void ledger_unsay(struct ledger *l);
-/* All that was said has been written. */
+/* All figures given out so far have been written to the output. */
 void ledger_hold(struct ledger *l);
-/* What came since the last ledger_hold could not be written: its samples are lost, and the next segment says so. */
+/*
+ * Output since the last ledger_hold is lost: counts its samples as NO_SPACE, which the next segment reports.
+ */
 void ledger_lose(struct ledger *l);
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome);
-/* Expected ticks that have no other outcome: the timer was late, or the machine stood still. */
+/* Returns the expected ticks without an outcome: the timer was late, or the machine was suspended. */
 uint64_t ledger_missed(const struct ledger *l);
 
 #endif

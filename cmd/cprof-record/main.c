@@ -1,7 +1,7 @@
 /*
- * cprof-record: samples stacks and writes them, with all that names will need, as a stream.
+ * cprof-record: samples stacks and writes them as a stream, with all that symbolizing needs later.
  *
- * Order is what makes it complete: the side-band is on before /proc is read, /proc is read before the
+ * The order makes the capture complete: the side-band is on before /proc is read, /proc is read before the
  * first sample is taken, and side-band and samples are written merged by time.
  */
 #include <errno.h>
@@ -35,17 +35,21 @@ enum {
 	SECOND = 1000000000,
 	MILLISECOND = 1000000,
 	JIT_INTERVAL = 10 * MILLISECOND,
-	/* So soon a process is known to have a JIT compiler, whose names are dated by when they are first seen. */
+	/*
+	 * Bounds the time until a JIT compiler is noticed: its names are dated by when they are first seen.
+	 */
 	STEP_INTERVAL = 250 * MILLISECOND,
-	REST_AFTER = SECOND, /* of nothing but samples of what is known */
-	SILENT_AT_START = 2,          /* so many file systems that do not answer are waited for before the recording begins */
-	STALL_MS = 1000,              /* an output that takes nothing for so long behind a signal is told */
-	LARGE = 256 << 10,            /* bytes: what a burst of samples needs goes back to the system behind it */
-	HIT_FRAMES = 8,               /* between the place of a tracepoint and its program, no more */
+	REST_AFTER = SECOND,          /* time with samples of known mappings and names only */
+	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
+	STALL_MS = 1000,              /* after a signal: reports an output that accepts nothing for so long */
+	LARGE = 256 << 10,            /* bytes: larger blocks return to the system after a burst */
+	HIT_FRAMES = 8,               /* frames between a tracepoint and its program, at most */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
 
-/* Signals are read like everything else, so that none is missed however busy the rings are. */
+/*
+ * Signals come through the epoll loop like everything else, so that none is missed when the rings are busy.
+ */
 static void catch_signals(struct recorder *r)
 {
 	struct sigaction hangup;
@@ -55,7 +59,7 @@ static void catch_signals(struct recorder *r)
 	sigaddset(&caught, SIGINT);
 	sigaddset(&caught, SIGTERM);
 	sigaddset(&caught, SIGCHLD);
-	sigaddset(&caught, SIGUSR1); /* meant for another recorder, perhaps: it must not end this one */
+	sigaddset(&caught, SIGUSR1); /* it may be meant for another recorder, and must not end this one */
 	if (r->o.rotate_ns || r->o.rotate_bytes || r->o.ring_ns ||
 	    (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)) /* nohup(1) */
 		sigaddset(&caught, SIGHUP);
@@ -82,8 +86,8 @@ static void take_signals(struct recorder *r)
 }
 
 /*
- * Standard output is a pipe whose reader may stall: signals are taken meanwhile. One ends the recording, which its reader may
- * still have whole; another one gives it up.
+ * Waits until standard output, a pipe whose reader may stall, accepts data; signals are handled meanwhile.
+ * One signal ends the recording, and the reader may still get all of it; a second one gives it up.
  */
 static const char *wait_for_reader(void *arg, int fd)
 {
@@ -161,7 +165,10 @@ static void check_descriptors(const struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 }
 
-/* Sizes for an engine. A budget that is too small ends the program; one that is small for the rate is said. */
+/*
+ * Plans sizes for an engine. Too small a budget ends the program; one that is small for the rate gets a
+ * warning.
+ */
 static void plan_memory(struct recorder *r, bool perf)
 {
 	struct memory_ask ask = {
@@ -206,7 +213,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 {
 	struct buf why_bpf = { 0 }, why_perf = { 0 };
 	struct engine *e = NULL;
-	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* BPF, and says so */
+	const char *needs = r->o.n_events ? r->o.events[0].name : NULL; /* requires BPF; named in the error */
 
 	if (r->o.engine != ENGINE_PERF) {
 		e = open_bpf(r, idle, &why_bpf);
@@ -215,7 +222,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	}
 	if (!e) {
 		e = open_perf(r, idle, &why_perf);
-		if (!e) /* what perf lacks, BPF lacks too */
+		if (!e) /* if perf lacks something, so does BPF */
 			cli_die(STATUS_SYSTEM, "%s", buf_cstr(&why_perf));
 		if (why_bpf.n && !r->o.quiet)
 			cli_warn("sampling by plain perf: %s", buf_cstr(&why_bpf));
@@ -225,7 +232,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	return e;
 }
 
-static void snapshot(struct recorder *r)
+static void scan_procs(struct recorder *r)
 {
 	if (!options_targeted(&r->o) || r->engine->by_cpu) {
 		procs_snapshot(&r->procs);
@@ -239,7 +246,7 @@ static void snapshot(struct recorder *r)
 	}
 }
 
-/* A service's group is made anew each time that the service starts: what is recorded is what stands at the path. */
+/* A service gets a new control group at each start, so the group that is at the path now is recorded. */
 static void follow_groups(struct recorder *r)
 {
 	for (size_t i = 0; i < r->o.n_groups; i++) {
@@ -247,7 +254,7 @@ static void follow_groups(struct recorder *r)
 		enum cgroup_found found = cgroup_look(p);
 
 		if (found == CGROUP_OTHER && !r->engine->ops->regroup(r->engine, i))
-			p->id = 0; /* it is gone by now, or will be tried again */
+			p->id = 0; /* the group is gone by now, or will be tried again */
 		if (found == CGROUP_GONE && !p->missed && !r->o.quiet)
 			cli_warn("the control group %s is gone; if it is made again, it is recorded again", p->path);
 		p->missed |= found == CGROUP_GONE;
@@ -255,8 +262,8 @@ static void follow_groups(struct recorder *r)
 }
 
 /*
- * A task's event ends with it, and also when it executes what its user may not trace. Where it lives
- * on a while later, it was that.
+ * A task's event ends with the task, and also when the task executes a program that its user may not trace.
+ * If the task still lives a while later, it did the latter.
  */
 static void look_for_privilege(struct recorder *r, uint64_t now)
 {
@@ -287,7 +294,10 @@ static void wait_until(struct recorder *r, uint64_t next)
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.fd == r->signals)
 			take_signals(r);
-		/* The event's task is gone: it would wake us for ever. Others may write into its ring still. */
+		/*
+		 * The event's task is gone, and its descriptor would wake us for ever. Others may still use
+		 * its ring.
+		 */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
 			if (!r->emit.spaces || ev[i].data.fd != tables_fd(&r->tables))
@@ -296,7 +306,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 	}
 }
 
-/* A file that cannot be written is said once, and is no reason to end. */
+/* A metrics file that cannot be written is reported once, and does not end the recording. */
 static void say_metrics(struct recorder *r, uint64_t now, bool last)
 {
 	if (metrics_write(r, now, last)) {
@@ -320,9 +330,10 @@ static void give_sign(struct recorder *r, uint64_t now)
 }
 
 /*
- * With nothing new there is nothing to be done between two flushes, and to wake up costs most of what we take then.
- * Somebody new is met by his first sample, of which the walk by tables knows too little. Not where the end of a process
- * ends us, and where other programs than the clock's have stacks.
+ * Returns true if the recorder may sleep from one flush to the next: nothing new happens, and waking up would
+ * be most of its cost. A new process wakes it with its first sample, because the walk by tables does not know
+ * the process yet. The recorder may not sleep if the end of a process ends it, or if programs other than the
+ * clock's take stacks.
  */
 static bool may_rest(const struct recorder *r, uint64_t now)
 {
@@ -330,7 +341,7 @@ static bool may_rest(const struct recorder *r, uint64_t now)
 	       !r->o.n_events && now - r->stirred > REST_AFTER;
 }
 
-/* When something is to be done next, at the latest. */
+/* Returns the time by which the next drain is due. */
 static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t latest)
 {
 	uint64_t next = now + STEP_INTERVAL;
@@ -381,7 +392,7 @@ static void record(struct recorder *r)
 		report_progress(r, now);
 		give_sign(r, now);
 		next_flush += SECOND;
-		if (next_flush < now || next_flush > now + SECOND) /* late; or early, for a signal */
+		if (next_flush < now || next_flush > now + SECOND) /* late; or early, because of a signal */
 			next_flush = now + SECOND;
 	}
 }
@@ -397,10 +408,10 @@ static void finish(struct recorder *r)
 	r->stopped = now = host_mono_ns();
 	steps_finish(r);
 	emit_jit(&r->emit, now);
-	writer_flush(r->emit.w); /* so that the ledger counts these bytes */
+	writer_flush(r->emit.w); /* the ledger is to count these bytes */
 	turns_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
-	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least tells of that */
+	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least records the loss */
 		turns_next(r, now, OUTPUT_LOST);
 		turns_ledger(r, now, true);
 		emit_end(&r->emit, now, END_CLOSED);
@@ -410,7 +421,7 @@ static void finish(struct recorder *r)
 		kill(r->command.pid, SIGTERM);
 }
 
-/* The commands of --on-rotate; one more signal ends the wait, and them. */
+/* Waits for the commands of --on-rotate. One more signal ends the wait and the commands. */
 static void wait_for_hooks(struct recorder *r)
 {
 	struct pollfd signals = { r->signals, POLLIN, 0 };
@@ -444,7 +455,7 @@ static void keep_command_line(struct recorder *r, char **argv)
 	r->emit.command_line = buf_cstr(&r->command_line);
 }
 
-/* The kernel cuts the chains that it follows at a limit of its own; what is cut there is marked. */
+/* The kernel cuts call chains at its own limit; chains cut there are marked as truncated. */
 static void limit_depth(struct options *o)
 {
 	struct buf text = { 0 };
@@ -452,13 +463,13 @@ static void limit_depth(struct options *o)
 
 	buf_release(&text);
 	if (most == 0)
-		most = 127; /* as kernels have it by default */
+		most = 127; /* the kernel's default */
 	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
 	most = most < SAMPLE_DEPTH_MAX ? most : SAMPLE_DEPTH_MAX;
 	o->hit_depth = o->chain_depth + HIT_FRAMES < most ? o->chain_depth + HIT_FRAMES : (unsigned int)most;
 }
 
-/* Who asked for more than the kernel follows is told, unless the stacks that may be deep go by tables. */
+/* Warns if -d exceeds the kernel's limit, unless user stacks, which may be deep, are unwound by tables. */
 static void warn_depth(const struct recorder *r)
 {
 	const struct options *o = &r->o;
@@ -496,7 +507,7 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);
-	priority_raise(); /* neither this nor the next before the command is forked: it has its own */
+	priority_raise(); /* this and the next after the command's fork: it keeps its own values */
 	r->descriptors = host_raise_files();
 	check_descriptors(r);
 	if (!targets_init(&r->targets, &r->o))
@@ -519,7 +530,7 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
 
-/* Begun when sampling has: a recording that cannot start leaves the file that it would replace as it is. */
+/* Runs only once sampling has begun: a recording that cannot start leaves an existing file as it is. */
 static void begin_output(struct recorder *r, uint64_t since)
 {
 	output_begin(&r->output);
@@ -535,7 +546,7 @@ static void start(struct recorder *r)
 	struct buf error = { 0 };
 
 	r->procs.patient = SILENT_AT_START;
-	snapshot(r);
+	scan_procs(r);
 	r->procs.patient = 0;
 	r->emit.options = &r->o;
 	r->emit.engine = r->engine;
@@ -543,7 +554,7 @@ static void start(struct recorder *r)
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (!emit_init(&r->emit) || r->epoll < 0)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
-	if (r->engine->accounts_program) /* else samples have no group */
+	if (r->engine->accounts_program) /* otherwise samples have no control group */
 		cgroups_watch(r->emit.cgroups);
 	r->settled[0] = r->settled[1] = r->settled_end[0] = r->settled_end[1] = r->emit.waits_since = host_mono_ns();
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
@@ -575,7 +586,7 @@ int main(int argc, char **argv)
 	r.progress = isatty(STDERR_FILENO) && !r.o.quiet;
 	catch_signals(&r);
 	r.notify.fd = -1;
-	if (!r.o.command) /* else the service is the command, which has its own to say */
+	if (!r.o.command) /* otherwise the service is the command, which notifies for itself */
 		notify_open(&r.notify);
 	prepare(&r, argv);
 	start(&r);

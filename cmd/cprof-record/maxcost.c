@@ -1,21 +1,21 @@
 #include "cmd/cprof-record/maxcost.h"
 
-/* Shares of the promise: what is aimed at, and below which more is dared. */
+/* Shares of the limit: the target, and the cost below which the rate goes up. */
 #define AIM 0.9
 #define DARE 0.7
-/* Times the promise: then it does not wait so long. */
+/* Multiple of the limit above which the rate goes down after SOON seconds. */
 #define FAR 2
 
-enum { SECOND = 1000000000, SOON = 2, RISE = 5 }; /* RISE: a fourth of the rate and so much more, at a time */
+enum { SECOND = 1000000000, SOON = 2, RISE = 5 }; /* the rate rises by a fourth plus RISE at a time */
 
-static unsigned int lower(const struct maxcost *m, unsigned int hertz)
+static unsigned int lower_rate(const struct maxcost *m, unsigned int hertz)
 {
 	double aim = hertz * AIM * m->share / m->now;
 
 	return aim < 1 ? 1 : (unsigned int)aim;
 }
 
-static unsigned int higher(const struct maxcost *m, unsigned int hertz)
+static unsigned int raise_rate(const struct maxcost *m, unsigned int hertz)
 {
 	double most = hertz * AIM * m->share / (m->now > 0 ? m->now : m->share);
 	unsigned int step = hertz + hertz / 4 + RISE, aim = most < step ? (unsigned int)most : step;
@@ -40,10 +40,10 @@ unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size
 	if (m->seen < (m->now > FAR * m->share ? SOON : MAXCOST_SECONDS))
 		return hertz;
 	if (m->now > m->share)
-		to = lower(m, hertz);
+		to = lower_rate(m, hertz);
 	else if (m->now < DARE * m->share)
-		to = higher(m, hertz);
+		to = raise_rate(m, hertz);
 	if (to != hertz)
-		m->seen = 0; /* what it cost at the other rate says little of this one */
+		m->seen = 0; /* the cost at the old rate says little about the new one */
 	return to;
 }

@@ -1,14 +1,16 @@
 /*
- * Keeping a promise of what recording costs at most: the rate goes down when it costs more, and up again later.
+ * The cost limit: computes a lower sampling rate when recording costs more than the limit, and a higher one
+ * later.
  *
  *	struct maxcost m = { .share = 0.005, .asked = 99 };
  *
  *	...once a second:
  *	hertz = maxcost_rate(&m, now, cpu_ns, cpus, hertz);
  *
- * What counts is the CPU time of the recorder, of those who make tables and of the BPF program, as the ledger has
- * it, over the CPUs that are online; averaged over some MAXCOST_SECONDS, for a burst of new processes is paid
- * back soon. After a change the average begins anew. Where it is more than twice the promise, two seconds are enough.
+ * The cost is the CPU time of the recorder, of the processes that build tables and of the BPF program, as the
+ * ledger has it, divided by the number of online CPUs. It is averaged over about MAXCOST_SECONDS, because a
+ * burst of new processes pays for itself soon. The average begins again after a change. If it is more than
+ * twice the limit, two seconds are enough.
  */
 #ifndef CPROF_RECORD_MAXCOST_H
 #define CPROF_RECORD_MAXCOST_H
@@ -19,14 +21,17 @@
 enum { MAXCOST_SECONDS = 10 };
 
 struct maxcost {
-	double share;       /* of a CPU per CPU; 0: no promise */
-	unsigned int asked; /* samples a second: never more than that */
-	double now;         /* what it costs, averaged */
-	double seen;        /* seconds at the present rate that the average is of */
-	uint64_t looked, cpu_ns; /* when, and what it had cost by then; 0: never */
+	double share;       /* the limit, as a share of a CPU per CPU; 0: none */
+	unsigned int asked; /* samples a second, an upper bound */
+	double now;         /* averaged cost, in the unit of share */
+	double seen;        /* seconds at the current rate that the average covers */
+	uint64_t looked, cpu_ns; /* at the last call: the time (0: none yet), and cpu_ns */
 };
 
-/* The rate from now on, which may be the one that is. cpu_ns: all that was spent since the beginning. */
+/*
+ * Returns the rate from now on, in samples a second; it may be hertz, the current one. now: CLOCK_MONOTONIC,
+ * ns. cpu_ns: CPU time spent since the recording began.
+ */
 unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz);
 
 #endif

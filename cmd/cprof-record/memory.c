@@ -4,28 +4,31 @@ enum {
 	KB = 1 << 10,
 	MB = 1 << 20,
 	PAGE = 4096,
-	OWN = 12 * MB,          /* the recorder and its helpers: measured, with some to spare */
-	OWN_CPU = 32 * KB,      /* its part of a CPU: the kernel's threads there, samples that are sorted and written */
-	FIXED = 6 * MB,         /* maps of a fixed size, mostly of unwind tables and processes */
-	TABLES_LITTLE = 4 * MB, /* for the unwind tables of a few programs */
-	TABLES_LEAST = 12 * MB, /* for those of a host that compiles */
+	OWN = 12 * MB,          /* the recorder and its helpers: measured, with a margin */
+	OWN_CPU = 32 * KB,      /* their share per CPU: kernel threads, samples being sorted and written */
+	FIXED = 6 * MB,         /* maps of a fixed size, mostly for unwind tables and processes */
+	TABLES_LITTLE = 4 * MB, /* unwind tables of a few programs */
+	TABLES_LEAST = 12 * MB, /* unwind tables of a host that compiles */
 	TABLES_MOST = 64 * MB,
 	DEFAULT = 128 * MB,
-	SAMPLE = 640,           /* bytes, of most samples */
-	SAMPLE_WISHED = 6 * KB, /* and room for user stacks that go along with some */
-	SAMPLE_STACK = 17 * KB, /* of plain perf, which copies stacks always */
-	LANE_WISHED = 256 * KB, /* at least, where the budget has room: stacks of 64 kB go along */
+	SAMPLE = 640,           /* bytes of most samples */
+	SAMPLE_WISHED = 6 * KB, /* the same, with room for the user stacks copied with some of them */
+	SAMPLE_STACK = 17 * KB, /* a sample of plain perf, which always copies the stack */
+	LANE_WISHED = 256 * KB, /* minimum if the budget has room: enough to copy stacks of 64 kB */
 	OFF_CPU_RING = 2 * MB, OFF_CPU_CPU = 1 * MB,
 	EVENT_RING = 8 * MB, EVENT_CPU = 2 * MB,
 	RING_MOST = 64 * MB,
 	PERF_WISHED = 2 * MB, PERF_MOST = 16 * MB, PERF_LEAST = 128 * KB,
-	MILLISECONDS = 300,     /* a ring holds what comes in such a time at least: the reader is woken when it is a quarter full */
+	MILLISECONDS = 300,     /* a ring holds the samples of this time: the reader wakes at a quarter of it */
 };
 
-/* From what is wished for down to the least: bytes of a lane at most, and of a side-band ring. */
+/*
+ * From the preferred sizes down to the minimum: maximum bytes of a per-CPU sample ring, bytes of a side-band
+ * ring.
+ */
 static const struct level {
 	uint32_t lane, sideband;
-	unsigned int others; /* log2 of how much less the rings of waits and of other events have */
+	unsigned int others; /* log2 of the factor by which the rings of waits and of other events are smaller */
 } levels[] = {
 	{ 2 * MB, 512 * KB, 0 },
 	{ 1 * MB, 512 * KB, 0 },
@@ -38,8 +41,8 @@ static const struct level {
 
 enum { LEVELS = sizeof(levels) / sizeof(levels[0]) };
 
-/* The first power of two from least on that is no less than n; most, if that is more. */
-static uint32_t power(uint64_t n, uint32_t least, uint32_t most)
+/* Doubles least until it reaches n or most. */
+static uint32_t power_of_two(uint64_t n, uint32_t least, uint32_t most)
 {
 	uint32_t p = least;
 
@@ -48,12 +51,12 @@ static uint32_t power(uint64_t n, uint32_t least, uint32_t most)
 	return p;
 }
 
-static uint64_t pages(uint64_t n)
+static uint64_t round_to_pages(uint64_t n)
 {
 	return (n + PAGE - 1) / PAGE * PAGE;
 }
 
-/* The most that leaves two samples with their stacks room in a lane. */
+/* Returns the longest stack of which a ring of this size holds two samples. */
 static uint32_t stack_of(uint32_t lane)
 {
 	uint32_t stack = 64 * KB;
@@ -63,36 +66,36 @@ static uint32_t stack_of(uint32_t lane)
 	return stack;
 }
 
-static uint64_t scratches(const struct memory_ask *a, uint32_t stack)
+static uint64_t scratch_bytes(const struct memory_ask *a, uint32_t stack)
 {
-	return (a->online + 1) * pages(MEMORY_SCRATCH + MEMORY_ADDRESSES + stack);
+	return (a->online + 1) * round_to_pages(MEMORY_SCRATCH + MEMORY_ADDRESSES + stack);
 }
 
-/* The rings of each CPU and what the programs work in, at a level; m gets the sizes. */
+/* Returns the bytes of all rings and of the programs' working memory at a level; m gets the sizes. */
 static uint64_t bpf_bytes(const struct memory_ask *a, const struct level *l, struct memory *m)
 {
-	uint32_t wished = power((uint64_t)a->hertz * SAMPLE_WISHED, LANE_WISHED, MEMORY_LANE_MOST);
+	uint32_t wished = power_of_two((uint64_t)a->hertz * SAMPLE_WISHED, LANE_WISHED, MEMORY_LANE_MOST);
 	uint64_t bytes;
 
 	m->lane = wished < l->lane ? wished : l->lane;
 	m->stack = stack_of(m->lane);
 	m->sideband = l->sideband;
-	m->off_cpu_ring = a->off_cpu ? power((a->online * OFF_CPU_CPU) >> l->others, OFF_CPU_RING, RING_MOST) : 0;
-	m->event_ring = a->n_events ? power((a->online * EVENT_CPU) >> l->others, EVENT_RING, RING_MOST) : 0;
+	m->off_cpu_ring = a->off_cpu ? power_of_two((a->online * OFF_CPU_CPU) >> l->others, OFF_CPU_RING, RING_MOST) : 0;
+	m->event_ring = a->n_events ? power_of_two((a->online * EVENT_CPU) >> l->others, EVENT_RING, RING_MOST) : 0;
 	bytes = a->online * (m->sideband + PAGE);
 	if (a->hertz)
-		bytes += a->sampled * (PAGE + pages(MEMORY_SCRATCH + m->lane + m->stack + MEMORY_ADDRESSES));
+		bytes += a->sampled * (PAGE + round_to_pages(MEMORY_SCRATCH + m->lane + m->stack + MEMORY_ADDRESSES));
 	if (a->off_cpu)
-		bytes += m->off_cpu_ring + scratches(a, MEMORY_OFF_CPU_STACK);
+		bytes += m->off_cpu_ring + scratch_bytes(a, MEMORY_OFF_CPU_STACK);
 	if (a->n_events)
-		bytes += m->event_ring + scratches(a, MEMORY_EVENT_STACK);
+		bytes += m->event_ring + scratch_bytes(a, MEMORY_EVENT_STACK);
 	return bytes;
 }
 
-/* The same of plain perf, whose rings hold the samples, too. Each level has half of the one before. */
+/* The same for plain perf, whose rings hold the samples too. Each level has half of the one before. */
 static uint64_t perf_bytes(const struct memory_ask *a, size_t level, struct memory *m)
 {
-	uint32_t wished = power(a->by_tables ? (uint64_t)a->hertz * PERF_WISHED / 100 : 0, PERF_WISHED, PERF_MOST);
+	uint32_t wished = power_of_two(a->by_tables ? (uint64_t)a->hertz * PERF_WISHED / 100 : 0, PERF_WISHED, PERF_MOST);
 
 	m->lane = m->stack = m->off_cpu_ring = m->event_ring = 0;
 	m->sideband = wished >> level > PERF_LEAST ? wished >> level : PERF_LEAST;
@@ -104,7 +107,7 @@ static uint64_t level_bytes(const struct memory_ask *a, size_t level, struct mem
 	return a->perf ? perf_bytes(a, level, m) : bpf_bytes(a, &levels[level], m);
 }
 
-/* Is a ring of this level large enough for the rate? */
+/* Returns true if a ring of this size is large enough for the rate. */
 static bool keeps_up(const struct memory_ask *a, const struct memory *m)
 {
 	uint64_t needed = (uint64_t)a->hertz * (a->perf && a->by_tables ? SAMPLE_STACK : SAMPLE) * MILLISECONDS / 1000;
@@ -118,7 +121,7 @@ static uint64_t tables_least(const struct memory_ask *a, uint64_t wished)
 	return !a->by_tables ? 0 : a->unwind_mem ? a->unwind_mem : wished;
 }
 
-/* Room for unwind tables that the rings leave. */
+/* Returns the bytes that the rings leave to unwind tables. */
 static uint64_t tables_kept(const struct memory_ask *a, uint64_t budget)
 {
 	uint64_t part = budget / 4;
@@ -126,12 +129,12 @@ static uint64_t tables_kept(const struct memory_ask *a, uint64_t budget)
 	return tables_least(a, part > TABLES_LEAST ? TABLES_LEAST : part < TABLES_LITTLE ? TABLES_LITTLE : part);
 }
 
-static uint64_t base(const struct memory_ask *a)
+static uint64_t base_bytes(const struct memory_ask *a)
 {
 	return OWN + a->online * OWN_CPU + (a->perf ? 0 : FIXED) + a->kept;
 }
 
-/* The smallest level that keeps up with the rate. */
+/* Returns the bytes of the smallest level that keeps up with the rate. */
 static uint64_t enough_bytes(const struct memory_ask *a)
 {
 	struct memory m;
@@ -153,7 +156,7 @@ static uint64_t default_budget(const struct memory_ask *a, uint64_t enough)
 
 enum memory_fit memory_plan(const struct memory_ask *a, struct memory *m)
 {
-	uint64_t all = base(a), bytes, left;
+	uint64_t all = base_bytes(a), bytes, left;
 	size_t i = 0;
 
 	*m = (struct memory){ 0 };
