@@ -52,7 +52,7 @@ struct ledger {
 	uint64_t asleep;      /* IDLE ticks that the engine did not count, because they never came */
 	uint64_t gaps;        /* result of ledger_missed at the last write */
 	uint64_t missed_said, missed_held, missed_told; /* MISSED: this segment; as held; earlier segments */
-	uint64_t waits_told, waits_held, waits_lost; /* wait records: written; as held; lost for lack of room */
+	uint64_t waits_told, waits_held, waits_lost; /* wait records: written; as held; lost (no room) */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
 	uint64_t table_losses; /* as tables_losses */
 };

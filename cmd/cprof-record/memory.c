@@ -19,7 +19,7 @@ enum {
 	EVENT_RING = 8 * MB, EVENT_CPU = 2 * MB,
 	RING_MOST = 64 * MB,
 	PERF_WISHED = 2 * MB, PERF_MOST = 16 * MB, PERF_LEAST = 128 * KB,
-	MILLISECONDS = 300,     /* a ring holds the samples of this time: the reader wakes at a quarter of it */
+	MILLISECONDS = 300,     /* a ring holds the samples of this time: the reader wakes at a quarter */
 };
 
 /*
@@ -28,7 +28,7 @@ enum {
  */
 static const struct level {
 	uint32_t lane, sideband;
-	unsigned int others; /* log2 of the factor by which the rings of waits and of other events are smaller */
+	unsigned int others; /* log2 of the factor by which rings of waits and other events are smaller */
 } levels[] = {
 	{ 2 * MB, 512 * KB, 0 },
 	{ 1 * MB, 512 * KB, 0 },

@@ -8,22 +8,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void head(struct buf *out, const char *name, const char *type, const char *help)
+static void put_head(struct buf *out, const char *name, const char *type, const char *help)
 {
 	buf_printf(out, "# HELP cprof_record_%s %s\n# TYPE cprof_record_%s %s\n", name, help, name, type);
 }
 
-static void one(struct buf *out, const char *name, const char *type, const char *help, double value)
+static void put_metric(struct buf *out, const char *name, const char *type, const char *help, double value)
 {
-	head(out, name, type, help);
+	put_head(out, name, type, help);
 	buf_printf(out, "cprof_record_%s %.15g\n", name, value);
 }
 
 static void put_ticks(struct buf *out, const struct recorder *r)
 {
-	one(out, "expected_ticks_total", "counter", "Samples that the CPUs should have given.",
-	    (double)ledger_total(&r->ledger, OUTCOME_EXPECTED));
-	head(out, "ticks_total", "counter", "What became of them, and records of the side-band lost.");
+	put_metric(out, "expected_ticks_total", "counter", "Samples that the CPUs should have given.",
+		   (double)ledger_total(&r->ledger, OUTCOME_EXPECTED));
+	put_head(out, "ticks_total", "counter", "What became of them, and records of the side-band lost.");
 	for (unsigned int o = OUTCOME_EXPECTED + 1; o < OUTCOMES; o++)
 		buf_printf(out, "cprof_record_ticks_total{outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n", outcome_name(o),
 			   outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST || o == OUTCOME_WAITS_LOST,
@@ -34,7 +34,7 @@ static void put_events(struct buf *out, const struct recorder *r)
 {
 	if (!r->o.n_events)
 		return;
-	head(out, "events_total", "counter", "What became of other events than ticks, in their number.");
+	put_head(out, "events_total", "counter", "What became of other events than ticks, in their number.");
 	for (size_t i = 0; i < r->o.n_events; i++) {
 		for (unsigned int o = OUTCOME_EXPECTED; o < OUTCOMES; o++)
 			buf_printf(out, "cprof_record_events_total{event=\"%s\",outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n",
@@ -45,7 +45,7 @@ static void put_events(struct buf *out, const struct recorder *r)
 
 static void put_stacks(struct buf *out, const struct recorder *r)
 {
-	head(out, "user_stacks_total", "counter", "User stacks, by how they ended: complete or why not.");
+	put_head(out, "user_stacks_total", "counter", "User stacks, by how they ended: complete or why not.");
 	for (unsigned int i = 0; i < NODE_FIRST; i++) {
 		if (root_name(i))
 			buf_printf(out, "cprof_record_user_stacks_total{end=\"%s\"} %" PRIu64 "\n", root_name(i), r->emit.roots[i]);
@@ -65,8 +65,8 @@ static void put_origins(struct buf *out, const struct recorder *r)
 		[ORIGIN_NOWHERE] = { "nowhere", 1 },
 	};
 
-	head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names are to be found; unresolved: "
-	     "nowhere. Of memory without a file: in what a JIT compiler told.");
+	put_head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names are to be found; unresolved: "
+		 "nowhere. Of memory without a file: in what a JIT compiler told.");
 	for (unsigned int i = 0; i < ORIGINS; i++)
 		buf_printf(out, "cprof_record_addresses_total{where=\"%s\",unresolved=\"%d\"} %" PRIu64 "\n", rows[i].name,
 			   rows[i].unresolved, r->emit.origins[i]);
@@ -79,27 +79,27 @@ static void put_costs(struct buf *out, const struct ledger *l)
 		const char *part;
 	} parts[] = { { COST_USER_NS, "user" }, { COST_SYSTEM_NS, "system" }, { COST_BPF_NS, "bpf" } };
 
-	head(out, "cpu_seconds_total", "counter", "CPU time of the recorder and of its BPF program.");
+	put_head(out, "cpu_seconds_total", "counter", "CPU time of the recorder and of its BPF program.");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		buf_printf(out, "cprof_record_cpu_seconds_total{part=\"%s\"} %.9f\n", parts[i].part,
 			   (double)l->costs[parts[i].cost] / 1e9);
-	one(out, "resident_bytes", "gauge", "Peak resident memory of the recorder.", (double)l->costs[COST_RSS_BYTES]);
-	one(out, "table_bytes", "gauge", "Peak memory of unwind tables in the kernel.", (double)l->costs[COST_TABLE_BYTES]);
-	one(out, "tables_total", "counter", "Unwind tables built.", (double)l->costs[COST_TABLES]);
-	one(out, "tables_refused_total", "counter", "How often a table or a process found no room.",
-	    (double)l->costs[COST_TABLES_REFUSED]);
-	one(out, "table_process_losses_total", "counter", "How often the process that has unwind tables made was lost, and begun again.",
-	    (double)l->table_losses);
+	put_metric(out, "resident_bytes", "gauge", "Peak resident memory of the recorder.", (double)l->costs[COST_RSS_BYTES]);
+	put_metric(out, "table_bytes", "gauge", "Peak memory of unwind tables in the kernel.", (double)l->costs[COST_TABLE_BYTES]);
+	put_metric(out, "tables_total", "counter", "Unwind tables built.", (double)l->costs[COST_TABLES]);
+	put_metric(out, "tables_refused_total", "counter", "How often a table or a process found no room.",
+		   (double)l->costs[COST_TABLES_REFUSED]);
+	put_metric(out, "table_process_losses_total", "counter", "How often the process that has unwind tables made was lost, and begun again.",
+		   (double)l->table_losses);
 }
 
 static void put_files(struct buf *out, const struct recorder *r)
 {
-	one(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
-	    (double)r->spaces.late);
-	one(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, since their user told of too much.",
-	    (double)(jitmaps_left_out(r->emit.jitmaps) + jitdumps_left_out(r->emit.jitdumps)));
-	one(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
-	    (double)opener_left_out(r->opener));
+	put_metric(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
+		   (double)r->spaces.late);
+	put_metric(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, since their user told of too much.",
+		   (double)(jitmaps_left_out(r->emit.jitmaps) + jitdumps_left_out(r->emit.jitdumps)));
+	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
+		   (double)opener_left_out(r->opener));
 }
 
 static void put_output(struct buf *out, const struct recorder *r)
@@ -107,17 +107,17 @@ static void put_output(struct buf *out, const struct recorder *r)
 	const struct output *o = &r->output;
 
 	if (r->o.off_cpu)
-		one(out, "waits_total", "counter", "Records of waiting time.", (double)r->emit.waits);
-	one(out, "processes_total", "counter", "Images of processes that were sampled.", (double)r->emit.processes);
-	one(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
-	one(out, "files_total", "counter", "Files that are complete.", (double)o->written);
-	one(out, "files_removed_total", "counter", "Files removed, for their age, for their bytes or for a full disk.",
-	    (double)o->files.removed);
-	one(out, "output_dark", "gauge", "1 while there is no room to write to.", o->dark);
-	one(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
-	one(out, "hooks_failed_total", "counter", "Of those, the ones that failed; and those that could not be run.",
-	    (double)(o->hooks.failed + o->hooks.dropped));
-	one(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->o.hertz);
+		put_metric(out, "waits_total", "counter", "Records of waiting time.", (double)r->emit.waits);
+	put_metric(out, "processes_total", "counter", "Images of processes that were sampled.", (double)r->emit.processes);
+	put_metric(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
+	put_metric(out, "files_total", "counter", "Files that are complete.", (double)o->written);
+	put_metric(out, "files_removed_total", "counter", "Files removed, for their age, for their bytes or for a full disk.",
+		   (double)o->files.removed);
+	put_metric(out, "output_dark", "gauge", "1 while there is no room to write to.", o->dark);
+	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
+	put_metric(out, "hooks_failed_total", "counter", "Of those, the ones that failed; and those that could not be run.",
+		   (double)(o->hooks.failed + o->hooks.dropped));
+	put_metric(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->o.hertz);
 }
 
 static bool write_all(int fd, const struct buf *text)
@@ -125,7 +125,7 @@ static bool write_all(int fd, const struct buf *text)
 	return !text->failed && write(fd, text->p, text->n) == (ssize_t)text->n;
 }
 
-/* The directory that the file is in, opened once: what its path leads to later may be another's choice. */
+/* Opens the file's directory once, because another user may decide where its path leads later. */
 static int open_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -141,7 +141,7 @@ static int open_dir(const char *path)
 	return fd;
 }
 
-/* False once the directory was removed: one that was made again at its path takes its place. */
+/* Returns false once the directory was removed; the caller then opens a new one at its path. */
 static bool dir_exists(int dir)
 {
 	struct stat st;
@@ -150,10 +150,10 @@ static bool dir_exists(int dir)
 }
 
 /*
- * Others may write into that directory, too. So the part is a new file in any case: a link or a pipe that another has put there
- * under its name is removed, and neither followed nor waited for.
+ * Writes the text into a temporary file and renames it. Other users may write into the directory as well, so
+ * the temporary file is always new: a link or pipe with its name is removed, never followed or waited for.
  */
-static bool replace(int dir, const char *name, const struct buf *text)
+static bool replace_metrics(int dir, const char *name, const struct buf *text)
 {
 	struct buf part = { 0 };
 	bool good;
@@ -192,7 +192,7 @@ static bool write_text(struct recorder *r, const struct buf *text)
 		metrics_close(r);
 		r->metrics_dir = open_dir(path);
 	}
-	return r->metrics_dir >= 0 && replace(r->metrics_dir, slash ? slash + 1 : path, text);
+	return r->metrics_dir >= 0 && replace_metrics(r->metrics_dir, slash ? slash + 1 : path, text);
 }
 
 bool metrics_write(struct recorder *r, uint64_t now, bool last)

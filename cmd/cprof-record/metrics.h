@@ -1,23 +1,24 @@
 /*
- * The recorder's own figures, for node_exporter's textfile collector: the text form of Prometheus.
+ * The recorder's own figures in the Prometheus text format, for node_exporter's textfile collector.
  *
  *	metrics_open(&r);
- *	metrics_write(&r, now, false);	// to where --metrics says
+ *	metrics_write(&r, now, false);	// into the file of --metrics
  *
- * The file is replaced as a whole, so that nobody reads half of it, and no link at its path is followed. All counters are of the recording, which begins
- * anew with the recorder. https://prometheus.io/docs/instrumenting/exposition_formats
+ * The file is replaced as a whole, so that no reader sees half of it, and a link at its path is not followed.
+ * All counters begin at 0 when the recorder starts.
+ * https://prometheus.io/docs/instrumenting/exposition_formats
  */
 #ifndef CPROF_RECORD_METRICS_H
 #define CPROF_RECORD_METRICS_H
 
 #include "cmd/cprof-record/recorder.h"
 
-enum { METRICS_SECONDS = 5 }; /* between two */
+enum { METRICS_SECONDS = 5 }; /* time between two writes */
 
-/* Opens the directory of --metrics. One that is missing is looked for again at each write. */
+/* Opens the directory of --metrics. If it is missing, each write tries again. */
 void metrics_open(struct recorder *r);
 void metrics_close(struct recorder *r);
-/* Every METRICS_SECONDS, and where last is set; false: errno. */
+/* Writes the file if METRICS_SECONDS have passed, or if last is set. Returns false with errno. */
 bool metrics_write(struct recorder *r, uint64_t now, bool last);
 
 #endif

@@ -12,7 +12,10 @@
 
 #include "common/base/buf.h"
 
-/* The others: fuse, nfs, cifs, 9p, ceph, ...; and overlay, below which any of those may lie. */
+/*
+ * All other types are remote: fuse, nfs, cifs, 9p, ceph, ...; and overlay, which may be on top of any of
+ * those.
+ */
 static bool is_local_type(const char *type)
 {
 	static const char *const local[] = {
@@ -26,7 +29,7 @@ static bool is_local_type(const char *type)
 	return false;
 }
 
-/* A line of mountinfo. False: it is of no file system that is of use. */
+/* Parses a line of mountinfo. Returns false unless the file system is local or an overlay. */
 static bool read_line(const char *line, struct mount_device *d)
 {
 	const char *behind = strstr(line, " - ");
@@ -39,7 +42,7 @@ static bool read_line(const char *line, struct mount_device *d)
 	return d->overlay || is_local_type(type);
 }
 
-static struct mount_device *find(const struct mounts *m, uint64_t major, uint64_t minor)
+static struct mount_device *find_device(const struct mounts *m, uint64_t major, uint64_t minor)
 {
 	for (size_t i = 0; i < m->n; i++)
 		if (m->local[i].major == major && m->local[i].minor == minor)
@@ -47,13 +50,13 @@ static struct mount_device *find(const struct mounts *m, uint64_t major, uint64_
 	return NULL;
 }
 
-/* The kernel's own tmpfs, which is mounted nowhere: what is executed from a memfd lies there. */
+/* Adds the kernel's own tmpfs, which is mounted nowhere: programs executed from a memfd are on it. */
 static void add_memory(struct mounts *m)
 {
 	int fd = memfd_create("cprof-device", MFD_CLOEXEC);
 	struct stat st;
 
-	if (fd >= 0 && fstat(fd, &st) == 0 && !find(m, major(st.st_dev), minor(st.st_dev)) &&
+	if (fd >= 0 && fstat(fd, &st) == 0 && !find_device(m, major(st.st_dev), minor(st.st_dev)) &&
 	    grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
 		m->local[m->n++] = (struct mount_device){ major(st.st_dev), minor(st.st_dev), false };
 	if (fd >= 0)
@@ -69,7 +72,7 @@ static void read_mounts(struct mounts *m)
 
 	m->n = 0;
 	while (f && getline(&line, &cap, f) > 0)
-		if (read_line(line, &d) && !find(m, d.major, d.minor) && grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
+		if (read_line(line, &d) && !find_device(m, d.major, d.minor) && grow_array(&m->local, &m->cap, m->n, sizeof(*m->local)))
 			m->local[m->n++] = d;
 	add_memory(m);
 	free(line);
@@ -77,7 +80,7 @@ static void read_mounts(struct mounts *m)
 		fclose(f);
 }
 
-/* Numbers of devices are used again: what was read holds as long as nothing was mounted or unmounted. */
+/* Device numbers are used again, so the list is valid only until something is mounted or unmounted. */
 static bool has_changed(struct mounts *m)
 {
 	struct pollfd p = { m->watch - 1, POLLPRI, 0 };
@@ -92,7 +95,7 @@ static const struct mount_device *look_up(struct mounts *m, uint64_t major, uint
 {
 	if (has_changed(m))
 		read_mounts(m);
-	return find(m, major, minor);
+	return find_device(m, major, minor);
 }
 
 bool mounts_is_local(struct mounts *m, uint64_t major, uint64_t minor)

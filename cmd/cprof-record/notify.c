@@ -9,7 +9,7 @@
 
 enum { STATUS_SECONDS = 10, MICROSECOND = 1000 };
 
-/* A path, or a name that begins with "@" in the abstract namespace, where a NUL stands for that. */
+/* Accepts a path, or "@name" for the abstract namespace, whose addresses begin with NUL instead of "@". */
 static bool set_address(struct notify *n, const char *name)
 {
 	size_t length = strlen(name);
@@ -24,7 +24,9 @@ static bool set_address(struct notify *n, const char *name)
 	return true;
 }
 
-/* Half of the time after which we would be killed, as sd_watchdog_enabled(3) asks; 0: nobody watches us. */
+/*
+ * Returns half of the watchdog's time, as sd_watchdog_enabled(3) recommends, in ns; 0: there is no watchdog.
+ */
 static uint64_t watchdog_interval(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
@@ -49,16 +51,16 @@ void notify_open(struct notify *n)
 	unsetenv("WATCHDOG_PID");
 }
 
-static void tell(const struct notify *n, const char *text)
+static void send_state(const struct notify *n, const char *text)
 {
-	/* Not to wait: a manager that does not read must not hold us up. */
+	/* Do not wait: a manager that does not read must not delay the recorder. */
 	if (n->fd >= 0)
 		sendto(n->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, (const struct sockaddr *)&n->to, n->to_n);
 }
 
 void notify_ready(struct notify *n)
 {
-	tell(n, "READY=1");
+	send_state(n, "READY=1");
 }
 
 bool notify_due(const struct notify *n, uint64_t now)
@@ -72,13 +74,13 @@ void notify_alive(struct notify *n, uint64_t now, const char *status)
 
 	n->told = now;
 	buf_printf(&text, "WATCHDOG=1\nSTATUS=%s", status);
-	tell(n, buf_cstr(&text));
+	send_state(n, buf_cstr(&text));
 	buf_release(&text);
 }
 
 void notify_stopping(struct notify *n)
 {
-	tell(n, "STOPPING=1");
+	send_state(n, "STOPPING=1");
 }
 
 void notify_close(struct notify *n)

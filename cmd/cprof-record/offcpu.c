@@ -16,11 +16,11 @@ enum { LOOK_BYTES = 64 << 10 };
 
 struct offcpu {
 	struct offcpu_bpf *bpf;
-	struct bpf_link *looking; /* of the iterator */
-	struct buf held;          /* what it wrote and nobody has fetched: sizes and items */
-	struct wait_counts *counts; /* of all possible CPUs */
+	struct bpf_link *looking; /* the iterator's link */
+	struct buf held;          /* output of the iterator that was not drained yet: sizes and items */
+	struct wait_counts *counts; /* by possible CPU */
 	int possible;
-	struct scratches scratches; /* by CPU, and the iterator's */
+	struct scratches scratches; /* by CPU, then the iterator's */
 };
 
 static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
@@ -43,8 +43,8 @@ static void configure(struct offcpu_bpf *b, const struct options *o, const struc
 		b->bss->group_ids[i] = o->groups[i].id;
 }
 
-/* The sampling object's maps, for ours of the same name. */
-static bool share(struct offcpu_bpf *b, const struct sample_bpf *sample)
+/* Uses the sampling object's maps for ours of the same name. */
+static bool share_maps(struct offcpu_bpf *b, const struct sample_bpf *sample)
 {
 	const struct {
 		struct bpf_map *own, *its;
@@ -71,7 +71,7 @@ static bool choose_cpus(struct offcpu *o, const struct options *options)
 	return bpf_map_update_elem(bpf_map__fd(o->bpf->maps.waits), &zero, o->counts, BPF_ANY) == 0;
 }
 
-/* The iterator's scratch is after those of the CPUs. */
+/* The iterator's scratch follows those of the CPUs. */
 static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 {
 	int prototype = scratches_configure(&o->scratches, o->bpf->maps.scratches, (uint32_t)o->possible + 1,
@@ -81,16 +81,16 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 
 	if (prototype < 0)
 		return false;
-	loaded = share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
+	loaded = share_maps(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
 	saved = errno;
 	close(prototype);
 	errno = saved;
 	return loaded;
 }
 
-/* With on_back, or without. */
-static bool load(struct offcpu *o, const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
-		 bool by_tables, bool exact)
+/* exact: with on_back. */
+static bool load_object(struct offcpu *o, const struct options *options, const struct cpu_list *online, const struct sample_bpf *sample,
+			bool by_tables, bool exact)
 {
 	o->bpf = offcpu_bpf__open();
 	if (!o->bpf)
@@ -106,7 +106,7 @@ static bool load(struct offcpu *o, const struct options *options, const struct c
 	return choose_cpus(o, options);
 }
 
-/* Does a program that does nothing attach where on_back would? To load all others in vain would cost more. */
+/* Attaches an empty program where on_back would go. Loading all other programs in vain would cost more. */
 static bool returns_are_heard(void)
 {
 	struct bpf_insn nothing[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K }, { .code = BPF_JMP | BPF_EXIT } };
@@ -155,12 +155,12 @@ struct offcpu *offcpu_open(const struct options *options, const struct cpu_list 
 		offcpu_close(o);
 		return NULL;
 	}
-	if (returns_are_heard() && load(o, options, online, sample, by_tables, true))
+	if (returns_are_heard() && load_object(o, options, online, sample, by_tables, true))
 		return o;
 	offcpu_bpf__destroy(o->bpf);
 	o->bpf = NULL;
 	errno = 0;
-	if (load(o, options, online, sample, by_tables, false))
+	if (load_object(o, options, online, sample, by_tables, false))
 		return o;
 	say_why(error);
 	offcpu_close(o);
@@ -178,8 +178,8 @@ void offcpu_close(struct offcpu *o)
 	free(o);
 }
 
-/* Lets the iterator see each thread once. */
-static bool look(struct offcpu *o, enum look what)
+/* Runs the iterator over all threads, and keeps its output. */
+static bool run_iterator(struct offcpu *o, enum look what)
 {
 	int fd = bpf_iter_create(bpf_link__fd(o->looking));
 	ssize_t got = -1;
@@ -215,7 +215,7 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 		}
 	}
 	o->looking = bpf_program__attach_iter(o->bpf->progs.look, NULL);
-	if (o->looking && look(o, LOOK_BEGIN))
+	if (o->looking && run_iterator(o, LOOK_BEGIN))
 		return true;
 	say_why(error);
 	return false;
@@ -233,7 +233,7 @@ bool offcpu_exact(const struct offcpu *o)
 
 bool offcpu_settle(struct offcpu *o)
 {
-	return look(o, LOOK_SETTLE);
+	return run_iterator(o, LOOK_SETTLE);
 }
 
 void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id)
@@ -246,7 +246,7 @@ void offcpu_stop(struct offcpu *o)
 	if (!o->looking)
 		return;
 	offcpu_bpf__detach(o->bpf);
-	look(o, LOOK_END);
+	run_iterator(o, LOOK_END);
 	bpf_link__destroy(o->looking);
 	o->looking = NULL;
 }

@@ -1,11 +1,11 @@
 /*
- * Waiting time, by the programs of bpf/offcpu.bpf.c: beside the sampling object, whose unwind tables and filters they
- * use, with a ring of their own.
+ * Waiting time (off-CPU), measured by the programs of bpf/offcpu.bpf.c. They use the unwind tables and
+ * filters of the sampling object, and a ring of their own.
  *
  *	o = offcpu_open(options, &online, sample, by_tables, &error);
- *	offcpu_begin(o, &error);	// what waits by now waits from now on
+ *	offcpu_begin(o, &error);	// threads that already wait count as waiting from now on
  *	...offcpu_settle(o); offcpu_drain(o, &queue)...
- *	offcpu_stop(o);			// what still waits is told
+ *	offcpu_stop(o);			// reports the waits that have not ended
  *	offcpu_drain(o, &queue);
  *	offcpu_close(o);
  */
@@ -19,25 +19,36 @@
 struct offcpu;
 struct sample_bpf;
 
-/* NULL: error is a sentence. */
+/*
+ * Returns NULL on failure; error is then a sentence. sample: the loaded sampling object, which must outlive
+ * o.
+ */
 struct offcpu *offcpu_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			   bool by_tables, struct buf *error);
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
-bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* one that came online; false: errno */
-/* Are stacks taken when a wait is over and known to be long, and not where it is expected to be? */
+bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* a CPU that came online; false: errno */
+/*
+ * True: a stack is taken when a wait ends and is known to be long. False: when a wait is expected to be long.
+ */
 bool offcpu_exact(const struct offcpu *o);
-/* Waits that go on are told up to now; false: not all of them. */
+/* Reports the waits that go on, up to now. Returns false if some were not reported. */
 bool offcpu_settle(struct offcpu *o);
-/* The group at this place of the options' is this one now. */
+/* Sets the cgroup id of the group at index place of the options' groups. */
 void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id);
 void offcpu_stop(struct offcpu *o);
-/* Its ring: of struct sample_head and what follows, one of whose kinds is struct wait. */
+/*
+ * Returns the descriptor of the ring (bpf/offcpu.h): records begin with struct sample_head; one kind is
+ * struct wait.
+ */
 int offcpu_ring(const struct offcpu *o);
-/* What did not come by the ring. */
+/*
+ * Queues the records that did not come through the ring: those from offcpu_begin, offcpu_settle, offcpu_stop.
+ */
 void offcpu_drain(struct offcpu *o, struct queue *q);
-/* All stacks are sent again. */
+/* Makes the programs send all stacks again. */
 void offcpu_restart(struct offcpu *o);
+/* Adds up the counters of all CPUs. */
 void offcpu_counts(const struct offcpu *o, struct wait_counts *c);
 
 #endif
