@@ -19,10 +19,7 @@
 struct offcpu;
 struct sample_bpf;
 
-/*
- * Returns NULL on failure; error is then a sentence. sample: the loaded sampling object, which must outlive
- * o.
- */
+/* Returns NULL on failure; error is then a sentence. sample: the loaded sampling object. */
 struct offcpu *offcpu_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			   bool by_tables, struct buf *error);
 void offcpu_close(struct offcpu *o); /* NULL is fine */

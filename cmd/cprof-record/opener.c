@@ -16,13 +16,13 @@
 
 enum {
 	LOCAL, REMOTE, LANES,
-	ON_THEIR_WAY = 16, /* questions in a socket */
-	TRIES = 2,         /* a question whose process died so often is given up */
-	DEVICES_MOST = 64, /* that did not answer; more: no remote file is opened any more */
-	BLIND_MOST = 16,   /* questions that were not answered, nobody knows by which device; more: likewise */
+	ON_THEIR_WAY = 16, /* questions in a socket, at most */
+	TRIES = 2,         /* a question whose process died this often is given up */
+	DEVICES_MOST = 64, /* silent devices; with more, no remote file is opened any more */
+	BLIND_MOST = 16,   /* questions without an answer from an unknown device; with more, the same */
 	KILLED_MOST = 64,
-	COPIES_MOST = 32 << 20, /* bytes: with more in use no other copy is begun */
-	BUSY_TIMES = 5,    /* so many times as patient with a process that runs, or would if it had a CPU */
+	COPIES_MOST = 32 << 20, /* bytes: with more in use, no further copy is begun */
+	BUSY_TIMES = 5,    /* factor on the time limit for a process that runs or waits for a CPU */
 };
 
 struct asked {
@@ -33,23 +33,23 @@ struct asked {
 
 struct lane {
 	struct helper h;
-	struct asked *asked; /* in their order; the first `sent` are with the process */
+	struct asked *asked; /* questions in order; the process has the first `sent` */
 	size_t n, cap, sent;
-	uint64_t cpu_ns;    /* of the process, as it said last */
-	uint64_t since;     /* the first one is with it since then */
-	bool touches;       /* this device, for the first one */
+	uint64_t cpu_ns;    /* CPU time of the process by its last report */
+	uint64_t since;     /* when the process got the first question */
+	bool touches;       /* the process accesses this device, for the first question */
 	uint64_t major, minor;
 };
 
 struct opener {
 	struct lane lanes[LANES];
 	int poll;
-	struct openings own; /* what a process that is forked inherits */
+	struct openings own; /* inherited by forked processes */
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
 	uint64_t blind, left_out, silent;
 	uint64_t cpu_ns;
-	uint64_t copies; /* bytes that are in use */
+	uint64_t copies; /* bytes in use */
 	bool shut; /* no remote file is opened any more */
 	struct buf complaint;
 	bool lent;
@@ -63,26 +63,26 @@ struct beginning {
 	int lane;
 };
 
-static void run(void *arg, int sock, pid_t parent, bool again)
+static void run_process(void *arg, int sock, pid_t parent, bool again)
 {
 	struct beginning *b = arg;
 
 	openings_run(&b->o->own, sock, parent, again, b->lane == REMOTE);
 }
 
-static void begin(struct opener *o, int lane)
+static void begin_process(struct opener *o, int lane)
 {
 	struct lane *l = &o->lanes[lane];
 
 	l->cpu_ns = 0;
-	if (helper_begin(&l->h, run, &(struct beginning){ o, lane }) &&
+	if (helper_begin(&l->h, run_process, &(struct beginning){ o, lane }) &&
 	    epoll_ctl(o->poll, EPOLL_CTL_ADD, l->h.sock, &(struct epoll_event){ EPOLLIN, { .fd = l->h.sock } }) == 0)
 		return;
 	helper_end(&l->h);
 }
 
 /* A killed process may wait for a file system for a while before it is gone. */
-static void reap(struct opener *o)
+static void reap_killed(struct opener *o)
 {
 	size_t n = 0;
 
@@ -92,17 +92,17 @@ static void reap(struct opener *o)
 	o->n_killed = n;
 }
 
-static void replace(struct opener *o, int lane)
+static void replace_process(struct opener *o, int lane)
 {
 	struct lane *l = &o->lanes[lane];
 	pid_t pid = helper_kill(&l->h);
 
-	reap(o);
+	reap_killed(o);
 	if (pid && o->n_killed < KILLED_MOST)
 		o->killed[o->n_killed++] = pid;
 	l->sent = 0;
 	l->touches = false;
-	begin(o, lane);
+	begin_process(o, lane);
 }
 
 struct opener *opener_new(void)
@@ -114,10 +114,10 @@ struct opener *opener_new(void)
 		return NULL;
 	for (int i = 0; i < LANES; i++)
 		o->lanes[i].h = (struct helper)HELPER_NONE;
-	o->lanes[REMOTE].h = (struct helper)HELPER_LATER; /* few machines have a use for it */
+	o->lanes[REMOTE].h = (struct helper)HELPER_LATER; /* few machines need it */
 	o->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (o->poll >= 0)
-		begin(o, LOCAL);
+		begin_process(o, LOCAL);
 	if (o->lanes[LOCAL].h.sock >= 0)
 		return o;
 	error = errno;
@@ -133,7 +133,7 @@ int opener_fd(const struct opener *o)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-static bool add(struct lane *l, struct asked a)
+static bool add_question(struct lane *l, struct asked a)
 {
 	if (!grow_array(&l->asked, &l->cap, l->n, sizeof(*l->asked)))
 		return false;
@@ -151,13 +151,13 @@ static void drop_first(struct lane *l, bool all)
 	memmove(l->asked, l->asked + 1, l->n * sizeof(*l->asked));
 }
 
-/* A remote one that is not worth a question: the answer is known. */
+/* Returns true for a remote file whose answer is known: OPENER_SILENT. */
 static bool is_hopeless(const struct opener *o, int lane, const struct openings_ask *q)
 {
 	return lane == REMOTE && (o->shut || openings_is_silent(&o->own, q->major, q->minor));
 }
 
-/* Copies are memory: the next one is made when those before are done with. */
+/* Limits the memory in copies: no further one is made while too many bytes are in use. */
 static bool has_room(const struct opener *o, int lane)
 {
 	const struct lane *l = &o->lanes[lane];
@@ -170,7 +170,7 @@ static void send_waiting(struct opener *o, int lane, uint64_t now)
 	struct lane *l = &o->lanes[lane];
 
 	if (l->h.sock < 0 && l->n && helper_may_begin(&l->h))
-		begin(o, lane);
+		begin_process(o, lane);
 	while (l->h.sock >= 0 && l->sent < l->n && l->sent < ON_THEIR_WAY && has_room(o, lane) &&
 	       !is_hopeless(o, lane, l->asked[l->sent].ask) &&
 	       helper_send(l->h.sock, l->asked[l->sent].ask, l->asked[l->sent].n, -1, MSG_DONTWAIT)) {
@@ -196,7 +196,7 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 		memcpy(a.ask->bytes, q->path.p, q->path.n);
 	if (q->build_id.n)
 		memcpy(a.ask->bytes + q->path.n, q->build_id.p, q->build_id.n);
-	if (!add(&o->lanes[lane], a)) {
+	if (!add_question(&o->lanes[lane], a)) {
 		free(a.ask);
 		return false;
 	}
@@ -206,7 +206,7 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 
 /* --- answers --------------------------------------------------------------------------------- */
 
-static void say(struct opener *o, const char *text)
+static void set_complaint(struct opener *o, const char *text)
 {
 	if (o->lent)
 		buf_clear(&o->complaint);
@@ -215,7 +215,7 @@ static void say(struct opener *o, const char *text)
 		buf_text(&o->complaint, text);
 }
 
-/* The first question of a lane gets this for an answer. */
+/* Answers the first question of a process without asking it. */
 static bool answer_first(struct opener *o, struct lane *l, enum opener_said said, struct opener_answer *a)
 {
 	const struct openings_ask *q = l->asked[0].ask;
@@ -226,7 +226,10 @@ static bool answer_first(struct opener *o, struct lane *l, enum opener_said said
 	return true;
 }
 
-/* Nothing has come from it for too long. A device that is local is not blamed for what a lookup on the way there did. */
+/*
+ * The process did not answer in time: replaces it and marks the device as silent. A local device is not
+ * blamed, because a lookup on the way there may have caused the delay.
+ */
 static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 {
 	struct lane *l = &o->lanes[lane];
@@ -245,15 +248,15 @@ static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 	}
 	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read", q->pid,
 		   q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp", OPENER_PATIENCE / 1e9);
-	say(o, o->shut ? "too many file systems did not answer: no file is read of any but local ones" : buf_cstr(&text));
+	set_complaint(o, o->shut ? "too many file systems did not answer: no file is read of any but local ones" : buf_cstr(&text));
 	buf_release(&text);
 	answer_first(o, l, OPENER_SILENT, a);
-	replace(o, lane);
+	replace_process(o, lane);
 	return true;
 }
 
-/* It ended by itself, or somebody ended it. */
-static void lose(struct opener *o, int lane)
+/* The process died or was killed by someone else. */
+static void lose_process(struct opener *o, int lane)
 {
 	struct lane *l = &o->lanes[lane];
 
@@ -278,7 +281,7 @@ static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_
 	return true;
 }
 
-/* The next message of a lane: true where it is an answer. */
+/* Takes messages of a process up to the next answer. Returns false if there is none now. */
 static bool take_message(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
 {
 	struct lane *l = &o->lanes[lane];
@@ -290,13 +293,13 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 		n = sizeof(*r);
 		if (l->h.sock < 0 || !helper_take(l->h.sock, r, &n, &fd, MSG_DONTWAIT)) {
 			if (l->h.sock >= 0 && errno != EAGAIN && errno != EINTR)
-				lose(o, lane);
+				lose_process(o, lane);
 			return false;
 		}
 		if (n != sizeof(*r) || l->sent == 0 || l->asked[0].ask->id != r->id) {
 			if (fd >= 0)
 				close(fd);
-			lose(o, lane);
+			lose_process(o, lane);
 			return false;
 		}
 		if (r->kind == OPENINGS_TOUCHES) {
@@ -310,15 +313,17 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 		l->cpu_ns = r->cpu_ns;
 		if (r->kind == OPENINGS_ANSWER)
 			return take_report(o, l, fd, a);
-		/* It belongs to the other lane; where there is no memory for it, it has no answer but this. */
-		if (lane == REMOTE || !add(&o->lanes[REMOTE], l->asked[0]))
+		/*
+		 * The question is for the remote process. If there is no memory to pass it on, it ends here.
+		 */
+		if (lane == REMOTE || !add_question(&o->lanes[REMOTE], l->asked[0]))
 			return answer_first(o, l, OPENER_NONE, a);
 		drop_first(l, false);
 		send_waiting(o, REMOTE, now);
 	}
 }
 
-/* Not in the hands of a file system, but of the scheduler. */
+/* Returns true if the process runs or waits for a CPU, rather than for a file system. */
 static bool is_running(pid_t pid)
 {
 	struct buf text = { 0 };
@@ -336,7 +341,7 @@ static bool is_too_late(const struct lane *l, uint64_t now)
 	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !is_running(l->h.pid));
 }
 
-static bool take(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
+static bool take_answer(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
 {
 	struct lane *l = &o->lanes[lane];
 
@@ -353,9 +358,9 @@ static bool take(struct opener *o, int lane, uint64_t now, struct opener_answer 
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a)
 {
 	if (o->n_killed)
-		reap(o);
+		reap_killed(o);
 	for (int i = 0; i < LANES; i++)
-		if (take(o, i, now, a))
+		if (take_answer(o, i, now, a))
 			return true;
 	return false;
 }
@@ -414,12 +419,12 @@ void opener_free(struct opener *o)
 	if (!o)
 		return;
 	for (int i = 0; i < LANES; i++) {
-		helper_kill(&o->lanes[i].h); /* asleep, or in the hands of a file system: neither is worth a wait */
+		helper_kill(&o->lanes[i].h); /* it sleeps or waits for a file system: do not wait for it */
 		while (o->lanes[i].n > 0)
 			drop_first(&o->lanes[i], true);
 		free(o->lanes[i].asked);
 	}
-	reap(o);
+	reap_killed(o);
 	if (o->poll >= 0)
 		close(o->poll);
 	openings_release(&o->own);

@@ -1,25 +1,26 @@
 /*
- * Files that other users chose, opened outside of the recorder.
+ * Opens files that other users chose, in processes of its own.
  *
  *	struct opener *o = opener_new();	// early: before there are rings and maps in our memory
  *	struct opener_question q = { .want = OPENER_FILE, .id = 7, .pid = pid, .path = path, ... };
  *
  *	opener_ask(o, &q);			// does not wait
- *	...at each step, or when opener_fd(o) can be read...
+ *	...at each drain, or when opener_fd(o) is readable...
  *	while (opener_take(o, now, &a))
  *		if (a.fd >= 0)
- *			...a.fd is ours, and nothing that is done with it waits for anybody...
+ *			...a.fd is the caller's, and no operation on it waits for a server...
  *	opener_free(o);
  *
- * A path of another process may lead to a pipe, to a device, or to a file system that does not answer: a FUSE server may
- * be any user's process. So neither a lookup, nor a stat, an open, a read or the close of such a file is done in the
- * recorder, but in processes of its own. Each looks before it opens: a regular file, with the device and the inode that
- * are mapped or with the build ID; links of another root end in that root. A process that has not answered in 2 s is
- * killed, another one takes its place, and the device is never asked again.
+ * A path of another process may lead to a pipe, to a device, or to a file system that does not answer: a FUSE
+ * server may be any user's process. So the recorder itself never looks up, stats, opens, reads or closes such
+ * a file; two forked processes do. They check a file before they open it: it must be regular, and have the
+ * mapped device and inode, or the build ID. Symbolic links in another root directory stay below that root. A
+ * process that does not answer within OPENER_PATIENCE is killed and replaced, and its device is never
+ * accessed again.
  *
- * There are two of them. The first one has the files of local file systems (mounts.h), and hands their descriptors over. All
- * others are the second one's, which hands over copies in memory: so a server that does not answer holds up files of servers
- * alone.
+ * The first process opens files on local file systems (mounts.h) and passes their descriptors. The second one
+ * opens all other files and passes copies in memory. So a server that does not answer delays only files on
+ * servers.
  */
 #ifndef CPROF_RECORD_OPENER_H
 #define CPROF_RECORD_OPENER_H
@@ -31,31 +32,31 @@
 
 struct opener;
 
-#define OPENER_PATIENCE 2000000000ull /* ns: so long a question may take */
+#define OPENER_PATIENCE 2000000000ull /* ns: time limit of a question */
 
 enum opener_want {
-	OPENER_IDENTITY, /* the build ID of a mapped file, which is the one by device and inode */
-	OPENER_FILE,     /* a mapped file, which is the one by device and inode, or by its build ID */
-	OPENER_PERF_MAP, /* tmp/perf-NSPID.map of a process, or else our /tmp/perf-PID.map */
-	OPENER_LEFT_MAP, /* the latter alone */
+	OPENER_IDENTITY, /* the build ID of a mapped file with this device and inode */
+	OPENER_FILE,     /* a mapped file with this device and inode, or with this build ID */
+	OPENER_PERF_MAP, /* tmp/perf-NSPID.map of a process, otherwise our /tmp/perf-PID.map */
+	OPENER_LEFT_MAP, /* only our /tmp/perf-PID.map */
 	OPENER_DUMP,     /* a mapped file, by its inode if that is known */
 };
 
 struct opener_question {
 	enum opener_want want;
-	uint32_t id; /* the asker's, comes back with the answer; and so does place */
+	uint32_t id;    /* chosen by the caller; id and place come back with the answer */
 	uint64_t place;
 	uint32_t pid, nspid;
-	uint64_t start, end; /* of the mapping */
+	uint64_t start, end; /* addresses of the mapping */
 	uint64_t major, minor, inode;
-	struct slice path, build_id;
-	uint64_t from; /* of a perf map or a dump: what is before is known already, and need not be copied */
+	struct slice path, build_id; /* copied */
+	uint64_t from; /* perf map or dump: bytes before this offset are known and need not be copied */
 };
 
 enum opener_said {
 	OPENER_OPENED,
-	OPENER_NONE,   /* there is none, or it is not the one, or no regular file; error says why */
-	OPENER_SILENT, /* its file system did not answer, now or before */
+	OPENER_NONE,   /* no such file, or another or not a regular one; error may hold the errno */
+	OPENER_SILENT, /* its file system does not answer, now or earlier */
 	OPENER_LARGE,  /* larger than a copy may be */
 };
 
@@ -64,39 +65,48 @@ struct opener_answer {
 	enum opener_said said;
 	uint32_t id;
 	uint64_t place;
-	int fd; /* the caller's from now on; -1: none. Of an identity there is none. */
-	bool copied;   /* into memory: it does not grow */
-	uint64_t from; /* what of it is copied begins there, in the copy as in the file */
+	int fd; /* owned by the caller; -1: none, always so for OPENER_IDENTITY */
+	bool copied;   /* fd is a copy in memory: it does not grow */
+	uint64_t from; /* offset, in the copy as in the file, where the copied bytes begin */
 	int error;
-	uint64_t dev, inode, size; /* of the file itself, as fstat has them */
+	uint64_t dev, inode, size; /* the file's own, from fstat */
 	uid_t uid;
-	int64_t written; /* ns since the epoch */
-	struct slice build_id; /* lent until the next call */
+	int64_t written; /* mtime, ns since 1970 */
+	struct slice build_id; /* valid until the next call */
 };
 
-/* NULL: errno. */
+/* Returns NULL with errno. */
 struct opener *opener_new(void);
-/* Can be read when opener_take may have something to say. Always the same. */
+/* Returns a descriptor that is readable when opener_take may have an answer. It never changes. */
 int opener_fd(const struct opener *o);
-/* False without memory. */
+/* Returns false if out of memory. */
 bool opener_ask(struct opener *o, const struct opener_question *q);
-/* The next answer, in any order; each question gets one. Does not wait. False: none at the moment. */
+/*
+ * Takes the next answer, in any order; each question gets one. Does not wait. Returns false if there is none
+ * now.
+ */
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a);
-/* Asks, and waits for this answer: OPENER_PATIENCE at most. For the time before there are samples, with no other under way. */
+/*
+ * Asks, and waits for the answer, normally OPENER_PATIENCE at most. Use it only before sampling, while no
+ * other question is pending.
+ */
 bool opener_wait(struct opener *o, const struct opener_question *q, struct opener_answer *a);
-/* Is the device of local disk or memory? */
+/* Returns true if the device is on local disk or in memory. */
 bool opener_is_local(struct opener *o, uint64_t major, uint64_t minor);
 
-/* The keeper of a copy says so, and when it is done with it: few are made at a time. */
+/*
+ * The owner of a copy calls these when it keeps the copy and when it frees it: few copies are made at a time.
+ */
 void opener_hold(struct opener *o, uint64_t bytes);
 void opener_let_go(struct opener *o, uint64_t bytes);
 
-/* Files that were not opened, since their file system did not answer; and how many of those did not. */
+/* Number of files that were not opened because their file system did not answer. */
 uint64_t opener_left_out(const struct opener *o);
+/* Number of times that a file system did not answer in time. */
 uint64_t opener_silent(const struct opener *o);
-/* CPU time of its processes. */
+/* CPU time of the opener's processes, in ns. */
 uint64_t opener_cpu_ns(const struct opener *o);
-/* A sentence that has not been said; NULL: none. Lent until the next call of opener_take. */
+/* Returns a sentence to report, once, or NULL. It is valid until the next call of opener_take. */
 const char *opener_complaint(struct opener *o);
 
 void opener_free(struct opener *o);

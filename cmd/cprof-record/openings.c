@@ -21,16 +21,16 @@
 #include "common/elf/elffile.h"
 
 enum {
-	COPY_MOST = 128 << 20, /* bytes of a file that is copied */
-	PART_MOST = 16 << 20,  /* of one that grows, at once */
+	COPY_MOST = 128 << 20, /* bytes of a file that is copied, at most */
+	PART_MOST = 16 << 20,  /* bytes copied at once of a file that grows */
 	NAME_ROOM = 96,
-	PLACES = 3, /* where a mapped file is looked for */
+	PLACES = 3, /* number of places to look for a mapped file: see find_handle */
 };
 
 struct opening {
 	struct openings *own;
 	int sock;
-	bool remote; /* what may not answer is asked, and copied */
+	bool remote; /* accesses file systems that may not answer, and copies their files */
 	const struct openings_ask *q;
 	char path[OPENINGS_PATH + 1];
 	struct slice build_id;
@@ -59,13 +59,16 @@ void openings_release(struct openings *o)
 	*o = (struct openings){ 0 };
 }
 
-/* Device, inode and type behind a handle. They are in memory as long as it is held, so its file system is not asked. */
-static bool look(int handle, struct statx *st)
+/*
+ * Reads device, inode and type of a handle. The handle keeps them in memory, so its file system is not
+ * accessed.
+ */
+static bool stat_handle(int handle, struct statx *st)
 {
 	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
 }
 
-static int refuse(struct opening *o, int handle, enum opener_said said, int error)
+static int refuse_file(struct opening *o, int handle, enum opener_said said, int error)
 {
 	o->report.said = said;
 	o->report.error = error;
@@ -87,7 +90,10 @@ static bool is_local(struct opening *o, uint64_t major, uint64_t minor)
 	return is || (o->q->want != OPENER_LEFT_MAP && mounts_is_local_there(o->q->pid, major, minor));
 }
 
-/* From here on this device is asked. False: it must not be, or not here. */
+/*
+ * Announces an access to the file's device. Returns false if the device must not be accessed, or not by this
+ * process.
+ */
 static bool may_touch(struct opening *o, const struct statx *st)
 {
 	struct openings_report r = { .kind = OPENINGS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
@@ -105,7 +111,10 @@ static bool may_touch(struct opening *o, const struct statx *st)
 	return helper_send(o->sock, &r, sizeof(r), -1, 0);
 }
 
-/* A handle on a mapped file by the mapping itself: no lookup, and no matter what has the path by now. */
+/*
+ * Opens a handle on a mapped file through its mapping: without a lookup, and whatever file has the path by
+ * now.
+ */
 static int find_mapping(const struct opening *o)
 {
 	char name[NAME_ROOM];
@@ -116,7 +125,10 @@ static int find_mapping(const struct opening *o)
 	return open(name, O_PATH | O_CLOEXEC);
 }
 
-/* Before a lookup in a directory: whom it asks. What leads to that directory is asked unseen. */
+/*
+ * Announces the device of the last directory before a lookup in it. Directories on the way there are looked
+ * up without an announcement.
+ */
 static bool may_look_up(struct opening *o, int root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -131,7 +143,7 @@ static bool may_look_up(struct opening *o, int root, const char *path)
 	dir = inside_find(root, name);
 	if (dir < 0)
 		return false;
-	if (look(dir, &st) && S_ISDIR(st.stx_mode))
+	if (stat_handle(dir, &st) && S_ISDIR(st.stx_mode))
 		may = may_touch(o, &st);
 	close(dir);
 	if (!may)
@@ -140,8 +152,8 @@ static bool may_look_up(struct opening *o, int root, const char *path)
 }
 
 /*
- * A handle on a path below a root: the process's, or ours. Where only what is local may be asked, what the kernel has not in
- * memory is left to the other process.
+ * Opens a handle on a path below a root directory: the process's or ours. The local process looks only at
+ * names that the kernel has in memory, and leaves all others to the remote process.
  */
 static int find_path(struct opening *o, const char *root, const char *path)
 {
@@ -163,7 +175,7 @@ static int find_path(struct opening *o, const char *root, const char *path)
 	return fd;
 }
 
-static int find(struct opening *o, int place)
+static int find_handle(struct opening *o, int place)
 {
 	char root[NAME_ROOM];
 
@@ -171,7 +183,7 @@ static int find(struct opening *o, int place)
 		return find_mapping(o);
 	if (!o->path[0])
 		return -1;
-	if (place == 2) /* it is no more: then our file of this name, if it was the same */
+	if (place == 2) /* the process is gone: try our file of this name, which must be the same one */
 		return find_path(o, "/", o->path);
 	snprintf(root, sizeof(root), "/proc/%u/root", o->q->pid);
 	return find_path(o, root, o->path);
@@ -182,7 +194,10 @@ static bool is_mapped_one(const struct openings_ask *q, const struct statx *st)
 	return q->inode && st->stx_ino == q->inode && st->stx_dev_major == q->major && st->stx_dev_minor == q->minor;
 }
 
-/* The kernel may have given only that; and a copy of the same build at the same path in another root is the same file here. */
+/*
+ * The kernel may report only the build ID. A copy of the same build at the same path in another root counts
+ * as the same file, too.
+ */
 static bool is_same_build(const struct opening *o, int fd)
 {
 	struct buf id = { 0 };
@@ -192,7 +207,7 @@ static bool is_same_build(const struct opening *o, int fd)
 	return same;
 }
 
-/* The file behind a handle, which is let go; -1: it is not the one. */
+/* Opens the file of a handle and closes the handle. Returns -1 if the file is not the one asked for. */
 static int open_handle(struct opening *o, int handle)
 {
 	enum opener_want want = o->q->want;
@@ -200,21 +215,21 @@ static int open_handle(struct opening *o, int handle)
 	struct statx st;
 	int fd;
 
-	if (!look(handle, &st) || !S_ISREG(st.stx_mode))
-		return refuse(o, handle, OPENER_NONE, 0);
+	if (!stat_handle(handle, &st) || !S_ISREG(st.stx_mode))
+		return refuse_file(o, handle, OPENER_NONE, 0);
 	if ((want == OPENER_IDENTITY || (want == OPENER_FILE && !by_build)) && !is_mapped_one(o->q, &st))
-		return refuse(o, handle, OPENER_NONE, 0);
+		return refuse_file(o, handle, OPENER_NONE, 0);
 	if (want == OPENER_DUMP && o->q->inode && st.stx_ino != o->q->inode)
-		return refuse(o, handle, OPENER_NONE, 0);
+		return refuse_file(o, handle, OPENER_NONE, 0);
 	if (!may_touch(o, &st)) {
 		close(handle);
 		return -1;
 	}
 	fd = foreign_reopen(handle);
 	if (fd < 0)
-		return refuse(o, -1, OPENER_NONE, errno);
+		return refuse_file(o, -1, OPENER_NONE, errno);
 	if (by_build && !is_mapped_one(o->q, &st) && !is_same_build(o, fd))
-		return refuse(o, fd, OPENER_NONE, 0);
+		return refuse_file(o, fd, OPENER_NONE, 0);
 	return fd;
 }
 
@@ -223,7 +238,7 @@ static int find_mapped_file(struct opening *o)
 	int fd = -1;
 
 	for (int place = 0; place < PLACES && fd < 0 && !o->elsewhere && o->report.said != OPENER_SILENT; place++) {
-		int handle = find(o, place);
+		int handle = find_handle(o, place);
 
 		if (handle >= 0)
 			fd = open_handle(o, handle);
@@ -250,8 +265,8 @@ static int find_perf_map(struct opening *o)
 	return handle >= 0 ? open_handle(o, handle) : -1;
 }
 
-/* A later read must not wait for the file's server. */
-static int copy(struct opening *o, int fd, uint64_t size)
+/* Copies a file into memory, because a later read must not wait for the file's server. */
+static int copy_file(struct opening *o, int fd, uint64_t size)
 {
 	int to = memfd_create("cprof-copy", MFD_CLOEXEC);
 	uint64_t done = is_log(o->q->want) && o->q->from < size ? o->q->from : 0;
@@ -280,8 +295,11 @@ static int copy(struct opening *o, int fd, uint64_t size)
 	return to;
 }
 
-/* The descriptor that goes along, or -1. All that is the file's own is closed before: that may take as long as a read. */
-static int fill(struct opening *o, int fd)
+/*
+ * Fills the report. Returns the descriptor to send, or -1. A file that is not passed itself is closed here,
+ * because closing may take as long as a read.
+ */
+static int fill_report(struct opening *o, int fd)
 {
 	struct openings_report *r = &o->report;
 	struct buf id = { 0 };
@@ -310,7 +328,7 @@ static int fill(struct opening *o, int fd)
 	} else if (r->size > COPY_MOST && !is_log(o->q->want)) {
 		r->said = OPENER_LARGE;
 	} else {
-		to = copy(o, fd, r->size);
+		to = copy_file(o, fd, r->size);
 	}
 	if (to < 0 && o->q->want != OPENER_IDENTITY && r->said == OPENER_OPENED)
 		r->said = OPENER_NONE;
@@ -325,7 +343,7 @@ static uint64_t cpu_ns(void)
 	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec : 0;
 }
 
-static bool answer(struct opening *o)
+static bool answer_question(struct opening *o)
 {
 	enum opener_want want = o->q->want;
 	bool sent;
@@ -335,7 +353,7 @@ static bool answer(struct opening *o)
 	o->elsewhere = false;
 	fd = want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP ? find_perf_map(o) : find_mapped_file(o);
 	if (fd >= 0)
-		fd = fill(o, fd);
+		fd = fill_report(o, fd);
 	if (o->elsewhere)
 		o->report.kind = OPENINGS_ELSEWHERE;
 	o->report.cpu_ns = cpu_ns();
@@ -362,7 +380,7 @@ void openings_run(struct openings *own, int sock, pid_t parent, bool again, bool
 	struct opening o = { .own = own, .sock = CONFINE_FIRST, .remote = remote, .q = q };
 	int none;
 
-	own->mounts.watch = 0; /* the recorder's, and closed below */
+	own->mounts.watch = 0; /* the recorder's descriptor, closed below */
 	prctl(PR_SET_NAME, remote ? "cprof-remote" : "cprof-opener");
 	confine_signals();
 	if (!q || (again && !helper_unmap_shared()) || !confine_descriptors(&sock, 1) || !confine_parent(parent) ||
@@ -374,7 +392,7 @@ void openings_run(struct openings *own, int sock, pid_t parent, bool again, bool
 		if (memchr(o.path, 0, q->path_n))
 			o.path[0] = '\0';
 		o.build_id = (struct slice){ q->bytes + q->path_n, q->id_n };
-		if (!answer(&o))
+		if (!answer_question(&o))
 			break;
 		n = most;
 	}

@@ -1,10 +1,10 @@
 /*
- * The opener's processes: here files that other users chose are looked at, opened, and copied. See opener.h.
+ * The opener's processes, which look up, open and copy files that other users chose. See opener.h.
  *
- *	openings_run(&own, sock, parent, again, remote);	// in a process that was forked for it
+ *	openings_run(&own, sock, parent, again, remote);	// in the forked process; does not return
  *
- * A question is a struct openings_ask with its path and build ID behind it, the answer a struct openings_report, with the
- * descriptor. Both are of our own making, as their processes are.
+ * A question is a struct openings_ask followed by its path and build ID. The answer is a struct
+ * openings_report with the descriptor. Both sides are this program, so the messages need no stable format.
  */
 #ifndef CPROF_RECORD_OPENINGS_H
 #define CPROF_RECORD_OPENINGS_H
@@ -25,15 +25,15 @@ struct openings_ask {
 };
 
 enum openings_kind {
-	OPENINGS_TOUCHES, /* it is about to ask this device; the answer follows, or nothing any more */
-	OPENINGS_ELSEWHERE, /* local files alone are opened here, and this may be none */
+	OPENINGS_TOUCHES, /* the process is about to access this device, and may never answer */
+	OPENINGS_ELSEWHERE, /* this process opens only local files, and the file may not be local */
 	OPENINGS_ANSWER,
 };
 
 struct openings_report {
 	enum openings_kind kind;
 	uint32_t id;
-	uint64_t major, minor; /* touched */
+	uint64_t major, minor; /* for OPENINGS_TOUCHES */
 	enum opener_said said;
 	int error;
 	bool copied;
@@ -41,15 +41,15 @@ struct openings_report {
 	uint64_t dev, inode, size;
 	uid_t uid;
 	int64_t written;
-	uint64_t cpu_ns; /* of this process so far */
+	uint64_t cpu_ns; /* CPU time of this process so far */
 	uint32_t id_n;
 	uint8_t build_id[ELF_ID_MAX];
 };
 
-/* Knowledge of file systems, which both have. */
+/* Knowledge about file systems, which the recorder and its processes have. */
 struct openings {
 	struct mounts mounts;
-	struct mount_device *silent; /* never to be asked again */
+	struct mount_device *silent; /* devices that are never accessed again */
 	size_t n_silent, cap;
 };
 

@@ -11,7 +11,7 @@
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER };
-/* At 100,000 a machine does nothing else than to take samples: the recorder itself comes no more to run. */
+/* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
 static const uint64_t ring_default = 64ull << 20;
@@ -75,8 +75,9 @@ static double parse_seconds(const char *text)
 	return v;
 }
 
-/* "60s" or "64M": a time, or a size. */
-/* Permissions as chmod(1) has them in octal. The recorder itself goes on writing its files. */
+/*
+ * Parses octal permissions as for chmod(1). The owner must keep write access, because the recorder writes on.
+ */
 static mode_t parse_mode(const char *text)
 {
 	size_t digits = strspn(text, "01234567");
@@ -87,8 +88,8 @@ static mode_t parse_mode(const char *text)
 	return (mode_t)mode;
 }
 
-/* It is written beside and renamed: of a device, or a pipe, nothing would be left. */
-static const char *replaceable(const char *option, const char *path)
+/* The file is replaced by a rename, which would remove a device or a pipe. */
+static const char *check_replaceable(const char *option, const char *path)
 {
 	struct stat st;
 
@@ -97,6 +98,7 @@ static const char *replaceable(const char *option, const char *path)
 	return path;
 }
 
+/* Parses a time like "60s" or a size like "64M". */
 static void parse_span(const char *option, const char *text, uint64_t *ns, uint64_t *bytes)
 {
 	static const char units[] = "smhdKMGT";
@@ -111,7 +113,7 @@ static void parse_span(const char *option, const char *text, uint64_t *ns, uint6
 	*(unit - units < 4 ? ns : bytes) = n;
 }
 
-/* Which of three words it is. */
+/* Returns the index of the word. */
 static int parse_word(const char *option, const char *text, const char *const names[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -135,7 +137,7 @@ static void add_group(struct options *o, const char *text, bool container)
 	o->groups[o->n_groups++] = place;
 }
 
-/* Letters, digits, `_`, `.`, `-` and `/`, as in labels of Kubernetes; the value may be anything. */
+/* Keys have letters, digits, `_`, `.`, `-` and `/`, as in labels of Kubernetes; the value may be anything. */
 static void add_label(struct options *o, const char *text)
 {
 	size_t n = strcspn(text, "=");
@@ -201,7 +203,7 @@ static void add_event(struct options *o, const char *text)
 	o->events[o->n_events++] = e;
 }
 
-/* Names between commas. */
+/* Parses names separated by commas. */
 static void add_events(struct options *o, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
@@ -214,7 +216,7 @@ static void add_events(struct options *o, const char *text)
 	free(copy);
 }
 
-/* Without the clock, cycles are what samples by the rate, as ever; what else is asked for comes beside that. */
+/* Without the clock, cycles take its place and sample at the rate; other events are recorded in addition. */
 static void settle_events(struct options *o)
 {
 	if (!o->events_asked)
@@ -227,7 +229,7 @@ static void settle_events(struct options *o)
 	}
 }
 
-/* What is recorded. False where the option is none of these. */
+/* Parses options of what to record. Returns false for other options. */
 static bool parse_what(struct options *o, int c)
 {
 	struct buf error = { 0 };
@@ -261,7 +263,7 @@ static bool parse_what(struct options *o, int c)
 	}
 }
 
-/* How it is recorded. False where the option is none of these. */
+/* Parses options of how to record. Returns false for other options. */
 static bool parse_how(struct options *o, int c)
 {
 	static const char *const engines[] = { "auto", "bpf", "perf" }, *const ways[] = { "auto", "table", "fp" };
@@ -284,7 +286,7 @@ static bool parse_how(struct options *o, int c)
 		o->unwind = (enum unwind_by)parse_word("--unwind", optarg, ways);
 		return true;
 	case 'M':
-		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16); /* a page index has 32 bits for 4 bytes a row */
+		o->unwind_mem = cli_size("--unwind-mem", optarg, 1, 16); /* 32-bit page index, 4-byte rows */
 		return true;
 	case OPTION_MEM:
 		o->mem = cli_size("--mem", optarg, 1, 64);
@@ -304,7 +306,7 @@ static bool parse_how(struct options *o, int c)
 	}
 }
 
-/* Where it goes, and what is said of it. False where the option is none of these. */
+/* Parses options of output, messages and labels. Returns false for other options. */
 static bool parse_where(struct options *o, int c)
 {
 	switch (c) {
@@ -339,7 +341,7 @@ static bool parse_where(struct options *o, int c)
 		add_when(o, optarg);
 		return true;
 	case OPTION_METRICS:
-		o->metrics = replaceable("--metrics", optarg);
+		o->metrics = check_replaceable("--metrics", optarg);
 		return true;
 	default:
 		return false;
@@ -357,7 +359,7 @@ static void parse_option(struct options *o, int c)
 	cli_usage(NULL);
 }
 
-/* What writes more than one file. */
+/* Checks the options for a series of files and for the flight buffer. */
 static void check_files(const struct options *o)
 {
 	const char *which = o->ring_ns || o->ring_bytes ? "--ring" : o->rotate_ns || o->rotate_bytes ? "--rotate" : NULL;
@@ -374,7 +376,7 @@ static void check_files(const struct options *o)
 		cli_usage("--when is for --ring");
 }
 
-static void check(const struct options *o)
+static void check_combinations(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
 		cli_usage("-U and -K leave no stack to record");
@@ -393,7 +395,7 @@ static void check(const struct options *o)
 		cli_usage("-e %s is for --engine bpf", o->events[0].name);
 }
 
-/* Unwind tables have rules for the registers of x86-64. */
+/* Unwind tables exist only for the registers of x86-64. */
 static void settle_unwind(struct options *o)
 {
 #if !defined(__x86_64__)
@@ -432,7 +434,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	};
 	int c;
 
-	int end = 1; /* of what is ours: the command stands behind -- */
+	int end = 1; /* end of our own arguments; the command comes after "--" */
 
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
 			       .mode = 0600, .dither = true };
@@ -450,7 +452,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	else if (end < argc)
 		cli_usage("no command behind --");
 	settle_events(o);
-	check(o);
+	check_combinations(o);
 	settle_unwind(o);
 	if (o->ring_ns && !o->ring_bytes)
 		o->ring_bytes = ring_default;

@@ -8,7 +8,7 @@
 
 #include "cmd/cli.h"
 
-/* It is asked once a second, a moment early or late. */
+/* Rotation is checked once a second, a moment early or late: a file may end this many ns early. */
 enum { SLACK = 50000000 };
 
 static const char *name_of(const struct output *out)
@@ -16,7 +16,7 @@ static const char *name_of(const struct output *out)
 	return out->fd == STDOUT_FILENO ? "standard output" : out->o->output;
 }
 
-/* A file that is there is emptied only when sampling begins: a recording that fails destroys none. */
+/* Leaves an existing file as it is until sampling begins: a recording that cannot start destroys no file. */
 static int open_one(const char *path, mode_t mode)
 {
 	int fd;
@@ -27,7 +27,7 @@ static int open_one(const char *path, mode_t mode)
 	}
 	host_user_begin();
 	fd = files_create(AT_FDCWD, path, O_WRONLY, mode);
-	if (fd < 0 && errno == EEXIST) /* or a link that leads to nothing yet */
+	if (fd < 0 && errno == EEXIST) /* also a link to a file that does not exist yet */
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
 	host_user_end();
 	if (fd < 0)
@@ -68,7 +68,7 @@ static void tell_hook(void *context, const char *path)
 	hooks_add(context, path);
 }
 
-/* Files that were complete when they could not be given their names: perhaps they can now. */
+/* Tries again to name complete files that could not be named before. */
 static void name_late(struct output *out)
 {
 	if (!out->files.unnamed)
@@ -77,7 +77,7 @@ static void name_late(struct output *out)
 	out->written += files_adopt(&out->files, tell_hook, &out->hooks);
 }
 
-/* The next file; false: errno. */
+/* Opens the next file. Returns false with errno. */
 static bool begin_file(struct output *out)
 {
 	out->fd = files_open(&out->files);
@@ -105,7 +105,7 @@ static void go_dark(struct output *out)
 	out->turn = false;
 }
 
-/* A part of memory begins. Without it nothing can be recorded: that is as if there were no room. */
+/* Begins a part of the flight buffer. Without memory for it, output is suspended. */
 static void begin_part(struct output *out, uint64_t now)
 {
 	out->fd = recent_begin(&out->recent, now);
@@ -148,13 +148,13 @@ void output_begin(struct output *out)
 	new_writer(out);
 }
 
-static void check(const struct output *out)
+static void check_writer(const struct output *out)
 {
 	if (writer_error(out->w))
 		cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), writer_error(out->w));
 }
 
-/* Dark: is there room again? Only asks; the next file is what output_next begins. */
+/* Returns true if there is room again for a file. Leaves none behind: output_next begins it. */
 static bool is_light(struct output *out)
 {
 	int fd = files_open(&out->files);
@@ -170,7 +170,7 @@ enum output_state output_flush(struct output *out, uint64_t now)
 
 	writer_flush(out->w);
 	if (out->kind == OUTPUT_ONE) {
-		check(out);
+		check_writer(out);
 		return OUTPUT_STAYS;
 	}
 	if (out->dark)
@@ -189,7 +189,7 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	return OUTPUT_STAYS;
 }
 
-/* The file has so many bytes that are good: it gets its name. */
+/* Cuts the file to the given number of good bytes and gives it its name. */
 static void name_file(struct output *out, uint64_t bytes)
 {
 	struct buf path = { 0 };
@@ -205,7 +205,7 @@ static void name_file(struct output *out, uint64_t bytes)
 	buf_release(&path);
 }
 
-/* What was written gets its name; what came behind the last flush is cut off where not all could be written. */
+/* Names the file. If not all data could be written, the file is cut at the last flush. */
 static void end_file(struct output *out)
 {
 	if (out->dark) {
@@ -218,7 +218,7 @@ static void end_file(struct output *out)
 	name_file(out, out->good);
 }
 
-/* All that is in memory goes into a file, and is forgotten there; or it stays where it could not be written. */
+/* Writes the flight buffer to a file and empties it. If the write fails, the buffer stays. */
 static void write_recent(struct output *out, uint64_t now)
 {
 	int fd = files_open(&out->files), error = errno;
@@ -245,7 +245,7 @@ static void next_part(struct output *out, uint64_t now)
 {
 	bool turn = out->turn;
 
-	writer_finish(out->w); /* a part that could not be written whole is a capture that is cut */
+	writer_finish(out->w); /* an incomplete part is a truncated capture */
 	if (out->dark)
 		close(out->fd);
 	if (turn)
@@ -286,7 +286,7 @@ void output_close(struct output *out)
 {
 	if (out->kind == OUTPUT_ONE) {
 		if (!writer_finish(out->w))
-			check(out);
+			check_writer(out);
 		if (close(out->fd) != 0)
 			cli_die(STATUS_SYSTEM, "%s: %s", name_of(out), strerror(errno));
 		out->before = writer_bytes(out->w);
@@ -309,7 +309,7 @@ void output_release(struct output *out)
 	buf_release(&out->complaint);
 }
 
-/* Of what is in memory nothing has been written yet. */
+/* Data in the flight buffer does not count as written. */
 uint64_t output_bytes(const struct output *out)
 {
 	return out->before + (out->dark || !out->w || out->kind == OUTPUT_RECENT ? 0 : writer_bytes(out->w));

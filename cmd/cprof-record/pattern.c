@@ -14,7 +14,7 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* A host may be called anything. */
+/* Replaces '/' and '%', because a host name may contain anything. */
 static void put_host(struct buf *out)
 {
 	struct utsname u;
@@ -25,7 +25,7 @@ static void put_host(struct buf *out)
 		buf_byte(out, (uint8_t)(*p == '/' || *p == '%' ? '_' : *p));
 }
 
-/* The part of a path before the last one: of conversions it may have %h. */
+/* Expands the directories of a path, in which %h is the only conversion. */
 static bool expand_dir(struct buf *out, const char *text, size_t n, struct buf *error)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -45,7 +45,7 @@ static bool expand_dir(struct buf *out, const char *text, size_t n, struct buf *
 	return true;
 }
 
-/* The last part: the host is put in, and a time where it has none. */
+/* Expands the last part of a path: inserts the host, and appends a time if there is none. */
 static bool expand_base(struct buf *out, const char *text, struct buf *error)
 {
 	bool timed = false;
@@ -70,7 +70,7 @@ static bool expand_base(struct buf *out, const char *text, struct buf *error)
 	return true;
 }
 
-/* What fnmatch(3) takes for all names that the base may become, and nothing that is special to it in the rest. */
+/* Makes a pattern for fnmatch(3): "*" for each conversion; all other special characters are escaped. */
 static void put_glob(struct buf *out, const char *base)
 {
 	for (const char *p = base; *p; p++) {
@@ -86,8 +86,8 @@ static void put_glob(struct buf *out, const char *base)
 	}
 }
 
-/* What stands behind the last dot, where that is the same in all names. */
-static size_t suffix(const char *base)
+/* Returns the length of the suffix from the last dot on, if it is the same in all names; otherwise 0. */
+static size_t suffix_length(const char *base)
 {
 	const char *dot = strrchr(base, '.');
 
@@ -121,7 +121,7 @@ bool pattern_init(struct pattern *p, const char *path, struct buf *error)
 	good = good && base.n && !dir.failed && !base.failed && !glob.failed;
 	if (good)
 		*p = (struct pattern){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)),
-				       suffix(buf_cstr(&base)) };
+				       suffix_length(buf_cstr(&base)) };
 	buf_release(&dir);
 	buf_release(&base);
 	buf_release(&glob);
@@ -133,7 +133,7 @@ void pattern_number(const struct pattern *p, struct slice name, unsigned int i, 
 	size_t end = name.n > p->end ? p->end : 0;
 
 	buf_bytes(to, name.p, name.n - end);
-	if (i) /* behind the one without and before a later time, whatever the locale: that is the order of a shell's glob */
+	if (i) /* in any locale, a shell's glob sorts it after the name without one and before a later time */
 		buf_printf(to, "n%04u", i);
 	buf_bytes(to, name.p + name.n - end, end);
 }

@@ -1,11 +1,11 @@
 /*
- * Names of files that follow each other: a path with the time and the host in it.
+ * Names for a series of files: a path pattern with the time and the host.
  *
  *	"/var/lib/cprof/%h-%Y%m%dT%H%M%SZ.cprof"
  *
- * %h is the host's name; all other conversions are those of strftime(3), in UTC. They stand in the last part
- * of the path; before it there is only %h. A path without a conversion of time gets ".%Y%m%dT%H%M%SZ" at its end,
- * and a directory "%h-%Y%m%dT%H%M%SZ.cprof" in it.
+ * %h is the host's name. All other conversions are those of strftime(3), in UTC, and only the last part of
+ * the path may contain them; the directories before it may only contain %h. A path without a time conversion
+ * gets ".%Y%m%dT%H%M%SZ" appended. For a directory, the name in it is "%h-%Y%m%dT%H%M%SZ.cprof".
  */
 #ifndef CPROF_RECORD_PATTERN_H
 #define CPROF_RECORD_PATTERN_H
@@ -15,17 +15,19 @@
 #include "common/base/buf.h"
 
 struct pattern {
-	char *dir;  /* "." or a path, with the host put in */
-	char *base; /* strftime's, with the host put in */
-	char *glob; /* fnmatch's, for all that base can become */
-	size_t end; /* bytes of base's suffix, ".cprof"; 0: it has none */
+	char *dir;  /* "." or a path, %h expanded */
+	char *base; /* a pattern for strftime, %h expanded */
+	char *glob; /* a pattern for fnmatch that matches every name base can become */
+	size_t end; /* length of base's suffix, as of ".cprof"; 0: it has none */
 };
 
-/* False: error is a sentence, or empty without memory. */
+/* Returns false on failure; error is then a sentence, or empty if out of memory. */
 bool pattern_init(struct pattern *p, const char *path, struct buf *error);
-/* The name in the directory for a time. */
+/* Sets name to the name in the directory for a time. Returns false if there is none, or if out of memory. */
 bool pattern_name(const struct pattern *p, time_t when, struct buf *name);
-/* Appends a name, and where i is not 0 the number before its suffix: "a.1.cprof". */
+/*
+ * Appends the name. If i is not 0, a number goes before the suffix: "a.cprof" with 1 becomes "an0001.cprof".
+ */
 void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to);
 void pattern_release(struct pattern *p);
 

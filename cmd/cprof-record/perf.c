@@ -1,9 +1,9 @@
 /*
- * Sampling without BPF: perf's own records carry the call chain, and the same ring the side-band.
+ * Samples without BPF: perf's own records carry the call chain, and the same ring carries the side-band.
  *
- * The system with CAP_PERFMON; single processes without any privilege where perf_event_paranoid is 2
- * or lower (user stacks only). Events of single tasks are inherited by their children, and each
- * child's period starts anew: a child that lives shorter than the period is never sampled.
+ * Recording the system requires CAP_PERFMON. Single processes need no privilege if perf_event_paranoid is 2
+ * or lower (user stacks only). Children inherit the events of single tasks, and each child's period starts
+ * again: a child that lives shorter than the period is never sampled.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,34 +18,34 @@
 #include "common/unwind/state.h"
 
 enum {
-	TRAILER = 24, TIME_AT = 16, /* {pid, tid}, {time}, {cpu, res} behind each record */
+	TRAILER = 24, TIME_AT = 16, /* each record ends with {pid, tid}, {time}, {cpu, res}; TIME_AT: from the end */
 	STACK_BYTES = 16 << 10,
-	REGS = 0xff01ff, /* bits of arch/x86/include/uapi/asm/perf_regs.h: ax bx cx dx si di bp sp ip, r8 to r15 */
+	REGS = 0xff01ff, /* arch/x86/include/uapi/asm/perf_regs.h: ax bx cx dx si di bp sp ip, r8 to r15 */
 };
 
 struct perf_engine {
 	struct engine base;
 	struct perf_event_attr attr;
-	struct ring *rings; /* one a CPU */
+	struct ring *rings; /* one per CPU */
 	size_t n, cap;
-	uint32_t *places;   /* by CPU: the place of its ring, plus 1; each thread's event on each CPU asks for it */
+	uint32_t *places;   /* by CPU: index of its ring, plus 1; used for each thread's event on each CPU */
 	size_t n_places, cap_places;
-	int *others;        /* further events that write into those rings */
+	int *others;        /* further events that write to these rings */
 	size_t n_others, cap_others;
 	struct idle_ranges idle;
 	struct queue *queue;
-	struct buf record;  /* the sample at hand, as the queue wants it */
+	struct buf record;  /* the current sample in the queue's format */
 	void **shards;      /* the store's memory */
 	size_t n_shards, cap_shards;
 	uint64_t idle_seen, throttled, lost;
 };
 
-static struct perf_engine *of(struct engine *e)
+static struct perf_engine *perf_of(struct engine *e)
 {
 	return (struct perf_engine *)e;
 }
 
-/* On a CPU that is not to be sampled the event only tells what happens there. */
+/* On a CPU that is not sampled, the event only delivers the side-band. */
 static int open_event(const struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
 	struct perf_event_attr attr = p->attr;
@@ -59,7 +59,8 @@ static int open_event(const struct perf_engine *p, pid_t pid, unsigned int cpu)
 	return event_open(&attr, pid, (int)cpu);
 }
 
-static bool opens(struct perf_engine *p, pid_t pid, unsigned int cpu, int *fd)
+/* Opens an event. Gives up kernel samples without the privilege, and newer attributes on older kernels. */
+static bool open_with_fallbacks(struct perf_engine *p, pid_t pid, unsigned int cpu, int *fd)
 {
 	while ((*fd = open_event(p, pid, cpu)) < 0) {
 		if ((errno == EACCES || errno == EPERM) && !p->attr.exclude_kernel && !p->base.options->kernel_only)
@@ -85,7 +86,7 @@ static bool reserve_place(struct perf_engine *p, unsigned int cpu)
 	return true;
 }
 
-/* One event; it brings a ring of its own, or writes into the CPU's. False: errno. */
+/* Adds an event. The first one on a CPU gets a ring, and later ones write to it. Returns false with errno. */
 static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
 	struct ring *ring;
@@ -96,8 +97,8 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 		errno = ENOMEM;
 		return false;
 	}
-	ring = ring_of(p, cpu); /* not before the array has grown */
-	if (!opens(p, pid, cpu, &fd))
+	ring = ring_of(p, cpu); /* only after the array has grown */
+	if (!open_with_fallbacks(p, pid, cpu, &fd))
 		return false;
 	if (ring) {
 		if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0) {
@@ -112,7 +113,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 	return false;
 }
 
-/* Every thread that the process has now; those that come are inherited. */
+/* Adds every thread that the process has now; threads created later inherit the events. */
 static bool add_process(struct perf_engine *p, pid_t pid, const struct cpu_list *online)
 {
 	char path[64];
@@ -169,7 +170,7 @@ static bool is_idle(const struct perf_engine *p, uint64_t ip)
 	return (ip >= p->idle.start[0] && ip < p->idle.end[0]) || (ip >= p->idle.start[1] && ip < p->idle.end[1]);
 }
 
-/* One of the halves of a call chain, as its context markers tell; its length. */
+/* Copies one half of a call chain, found by its context markers. Returns its length. */
 static short copy_half(struct cursor c, uint64_t n, uint64_t context, struct buf *out)
 {
 	bool in = false;
@@ -201,7 +202,7 @@ static uint64_t take64(struct cursor *c)
 	return v;
 }
 
-/* The user's registers; false where the sample has none, or those of 32-bit code. */
+/* Reads the user's registers. Returns false if the sample has none, or those of 32-bit code. */
 static bool take_regs(struct cursor *c, struct sample_state *state)
 {
 	static const uint8_t dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
@@ -215,7 +216,7 @@ static bool take_regs(struct cursor *c, struct sample_state *state)
 	return abi == PERF_SAMPLE_REGS_ABI_64 && state->regs[UNWIND_RIP];
 }
 
-/* The copied piece of the user stack: {size, bytes, how many of them are}, or only a size of 0. */
+/* Reads the copied part of the user stack: {size, bytes, number of valid bytes}, or only a size of 0. */
 static struct slice take_stack(struct cursor *c)
 {
 	uint64_t size = take64(c), used;
@@ -229,7 +230,9 @@ static struct slice take_stack(struct cursor *c)
 	return s;
 }
 
-/* The user stack as this engine finds it: its leaf, and what is needed to go on from there. */
+/*
+ * Appends the user stack of this engine: the leaf, and the registers and stack bytes to walk on from there.
+ */
 static void put_state(struct buf *out, struct sample_head *head, const struct sample_state *state, struct slice stack)
 {
 	uint64_t leaf = state->regs[UNWIND_RIP] | SAMPLE_EXACT;
@@ -244,7 +247,10 @@ static void put_state(struct buf *out, struct sample_head *head, const struct sa
 	head->stack_n = (uint32_t)stack.n;
 }
 
-/* IP TID TIME CPU PERIOD CALLCHAIN and maybe REGS_USER, STACK_USER, CGROUP, in the order of perf_event_open(2). */
+/*
+ * Queues a sample. Its fields, in the order of perf_event_open(2): IP TID TIME CPU PERIOD CALLCHAIN, and
+ * optionally REGS_USER, STACK_USER, CGROUP.
+ */
 static void take_sample(struct perf_engine *p, const struct perf_event_header *h)
 {
 	struct { uint64_t ip; uint32_t pid, tid; uint64_t time; uint32_t cpu, res; uint64_t period, n; } fixed;
@@ -318,7 +324,7 @@ static void take_record(void *arg, unsigned int cpu, const struct perf_event_hea
 
 static void drain(struct engine *e, struct queue *q)
 {
-	struct perf_engine *p = of(e);
+	struct perf_engine *p = perf_of(e);
 
 	p->queue = q;
 	for (size_t i = 0; i < p->n; i++)
@@ -330,17 +336,17 @@ static bool enable(struct engine *e, struct buf *error)
 {
 	(void)e;
 	(void)error;
-	return true; /* the events run from the start: what samples and what tells are the same here */
+	return true; /* the events run from the start: the same ones sample and deliver the side-band */
 }
 
 static bool add_cpu(struct engine *e, unsigned int cpu)
 {
-	return options_targeted(e->options) || add_event(of(e), -1, cpu);
+	return options_targeted(e->options) || add_event(perf_of(e), -1, cpu);
 }
 
 static void drop_cpu(struct engine *e, unsigned int cpu)
 {
-	struct perf_engine *p = of(e);
+	struct perf_engine *p = perf_of(e);
 	struct ring *r = ring_of(p, cpu);
 
 	if (r && !options_targeted(e->options)) {
@@ -353,16 +359,16 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 
 static bool has_cpu(struct engine *e, unsigned int cpu)
 {
-	return options_targeted(e->options) || ring_of(of(e), cpu) != NULL;
+	return options_targeted(e->options) || ring_of(perf_of(e), cpu) != NULL;
 }
 
 static void watch(struct engine *e, int epoll)
 {
-	for (size_t i = 0; i < of(e)->n; i++)
-		ring_watch(&of(e)->rings[i], epoll);
+	for (size_t i = 0; i < perf_of(e)->n; i++)
+		ring_watch(&perf_of(e)->rings[i], epoll);
 }
 
-/* The clock of the tasks themselves: what they ran is what had to be sampled. */
+/* Returns the CPU time that an event counted for its task, all of which should have been sampled. */
 static uint64_t clock_of(int fd)
 {
 	uint64_t ns = 0;
@@ -370,9 +376,9 @@ static uint64_t clock_of(int fd)
 	return read(fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : 0;
 }
 
-static void counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
+static void read_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	struct perf_engine *p = of(e);
+	struct perf_engine *p = perf_of(e);
 	uint64_t ns = 0;
 
 	(void)cpu;
@@ -404,7 +410,7 @@ static void forget(struct engine *e, uint32_t pid)
 
 static void stop(struct engine *e)
 {
-	struct perf_engine *p = of(e);
+	struct perf_engine *p = perf_of(e);
 
 	for (size_t i = 0; i < p->n_others; i++)
 		ioctl(p->others[i], PERF_EVENT_IOC_DISABLE, 0);
@@ -415,7 +421,7 @@ static void stop(struct engine *e)
 
 static void close_engine(struct engine *e)
 {
-	struct perf_engine *p = of(e);
+	struct perf_engine *p = perf_of(e);
 
 	for (size_t i = 0; i < p->n_others; i++)
 		close(p->others[i]);
@@ -434,7 +440,7 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "perf", .sample = enable, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = counts, .follow = follow, .forget = forget,
+	.watch = watch, .counts = read_counts, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };
 
@@ -450,7 +456,9 @@ static void *add_shard(void *arg, enum store_area area, uint32_t shard, size_t b
 	return p->shards[p->n_shards] ? p->shards[p->n_shards++] : NULL;
 }
 
-/* Registers and a piece of the stack come with each sample, and are walked before anything is written. */
+/*
+ * Requests registers and a part of the stack with each sample; they are walked before the sample is written.
+ */
 static bool want_stacks(struct perf_engine *p)
 {
 	struct store_backing backing = { add_shard, p };
@@ -479,7 +487,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	engine_attr(&p->attr, o);
 	sideband_attr(&p->attr);
 	p->attr.disabled = 0;
-	p->attr.inherit = o->n_pids > 0; /* what a thread starts is not that thread */
+	p->attr.inherit = o->n_pids > 0; /* not with -t: a thread's children are not that thread */
 	p->attr.exclude_idle = !idle->start[0];
 	p->attr.exclude_guest = 1;
 	p->attr.exclude_callchain_kernel = o->user_only;
@@ -488,7 +496,7 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 	p->attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
 			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
 	p->attr.watermark = 1;
-	p->attr.wakeup_watermark = 0; /* half of what the ring has */
+	p->attr.wakeup_watermark = 0; /* half of the ring */
 	if (!want_stacks(p)) {
 		buf_text(error, "out of memory");
 		close_engine(&p->base);

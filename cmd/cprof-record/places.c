@@ -7,7 +7,7 @@ struct places {
 	size_t n, cap;
 	uint32_t *free; /* indices in items */
 	size_t n_free, cap_free;
-	struct idmap by_key; /* to index in items */
+	struct idmap by_key; /* key to index in items */
 	size_t bytes;
 };
 
@@ -64,7 +64,7 @@ void places_remove(struct places *ps, uint64_t key)
 	*p = (struct place){ 0 };
 }
 
-static struct place *add(struct places *ps, uint64_t key)
+static struct place *add_site(struct places *ps, uint64_t key)
 {
 	uint32_t at;
 
@@ -82,14 +82,14 @@ static struct place *add(struct places *ps, uint64_t key)
 	return &ps->items[at];
 }
 
-/* The stack, with addresses of its own. */
-static bool keep(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
+/* Stores a copy of the stack. */
+static bool keep_stack(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
 {
 	size_t user = (size_t)stack->user.n, kernel = (size_t)stack->kernel_n;
 	uint64_t *own = malloc((user + kernel + 1) * sizeof(*own));
 	struct place *place = places_find(ps, s->weight);
 
-	if (!own || (!place && !(place = add(ps, s->weight)))) {
+	if (!own || (!place && !(place = add_site(ps, s->weight)))) {
 		free(own);
 		return false;
 	}
@@ -108,12 +108,12 @@ static bool keep(struct places *ps, const struct sample_head *s, const struct pr
 
 bool places_put(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
 {
-	bool kept = keep(ps, s, p, stack);
+	bool kept = keep_stack(ps, s, p, stack);
 
 	if (kept && ps->bytes <= PLACES_BYTES)
 		return true;
 	forget_all(ps);
-	keep(ps, s, p, stack);
+	keep_stack(ps, s, p, stack);
 	return false;
 }
 
@@ -121,7 +121,7 @@ bool places_nodes(struct emit *e, struct place *place, const struct proc *p, uin
 {
 	struct stack stack = place->stack;
 
-	if (place->serial != p->serial) { /* of another image: that is nobody's now */
+	if (place->serial != p->serial) { /* the user stack belongs to an image that is gone */
 		stack.user.n = 0;
 		stack.user.end = ROOT_NO_REGS;
 		return stacks_nodes(e, p, &stack, user, kernel);

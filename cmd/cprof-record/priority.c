@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-enum { RAISED = -10 }; /* beside twenty processes at 0 it has half of a CPU, if it wants that */
+enum { RAISED = -10 }; /* beside twenty processes at 0, the recorder can get half of a CPU */
 
 static bool raised;
 

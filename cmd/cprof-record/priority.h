@@ -1,13 +1,16 @@
 /*
- * The priority of the recorder and of the processes that it forks: on a machine whose CPUs are all busy it must run for a
- * moment whenever a ring fills, and tables for unwinding must come while the process that needs them is there.
+ * The priority of the recorder and of the processes that it forks. On a machine whose CPUs are all busy, the
+ * recorder must run briefly whenever a ring fills, and unwind tables must be ready while the process that
+ * needs them exists.
  */
 #ifndef CPROF_RECORD_PRIORITY_H
 #define CPROF_RECORD_PRIORITY_H
 
-/* Raises it, where that is allowed (CAP_SYS_NICE, RLIMIT_NICE) and nobody chose another: a recorder under nice(1) keeps that. */
+/*
+ * Raises the priority if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority.
+ */
 void priority_raise(void);
-/* In a process that runs a program for the user: has what the recorder began with. */
+/* Restores the recorder's initial priority, in a process that runs a program for the user. */
 void priority_reset(void);
 
 #endif

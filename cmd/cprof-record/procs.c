@@ -327,7 +327,9 @@ static void free_exe(struct procs *ps, uint32_t at)
 	ps->free_exes[ps->n_free++] = at;
 }
 
-/* Files come and go with builds, containers and JIT compilers. Twice as many as were in use last: look again. */
+/*
+ * Files come and go with builds, containers and JIT compilers. Twice as many as were in use last: look again.
+ */
 static void clear_exes(struct procs *ps)
 {
 	if (ps->n_exes - ps->n_free < (ps->clear_at ? ps->clear_at : EXES_LEAST))

@@ -164,8 +164,8 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 /* An answer that the opener gave to one of our questions. */
 void procs_identified(struct procs *ps, const struct opener_answer *a);
 /*
- * Is the opener asked for the build ID of this mapping's file, or of one of the process's, and not for longer than it may
- * take? Then what tells of the file should wait.
+ * Is the opener asked for the build ID of this mapping's file, or of one of the process's, and not for longer
+ * than it may take? Then what tells of the file should wait.
  */
 bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now);
 bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now);
@@ -175,8 +175,9 @@ struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
 void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
 /*
- * Asks for the build ID of a file that was just mapped, where the kernel tells none; and for the file of a mapping. It is the
- * one with the device and inode that were mapped, or with the build ID. False: there is none of whom anybody could be asked.
+ * Asks for the build ID of a file that was just mapped, where the kernel tells none; and for the file of a
+ * mapping. It is the one with the device and inode that were mapped, or with the build ID. False: there is
+ * none of whom anybody could be asked.
  */
 bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
 bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place);

@@ -3,12 +3,14 @@
 #include "cmd/cli.h"
 #include "cmd/cprof-record/recorder.h"
 
-/* Of the promise, what events have at least: something is to be seen of them. */
+/* The minimum share of the limit for events, so that some of their samples are taken. */
 #define LEAST 0.05
 
-enum { IN_VAIN = 2 }; /* so often fewer samples did not help: it is not they that cost */
+enum { IN_VAIN = 2 }; /* after more reductions in a row without effect, samples do not cause the cost */
 
-/* Does the program count it, and raise its period itself? Hardware keeps to the clock's rate. */
+/*
+ * Returns true if the program counts the event and raises its period itself. Hardware uses the clock's rate.
+ */
 static bool is_counted(const struct options *o, size_t event)
 {
 	return o->events[event].kind != EVENT_HARDWARE;
@@ -21,7 +23,10 @@ void promise_begin(struct promise *p, const struct options *o)
 	p->events = (struct maxcost){ .share = o->max_cost, .asked = o->most };
 }
 
-/* Adds what events have cost since the last time; the recorder's own part goes by samples. */
+/*
+ * Adds the cost of events since the last call. Their part of the recorder's cost is their share of the
+ * samples.
+ */
 static void add_events(struct recorder *r)
 {
 	struct promise *p = &r->promise;
@@ -43,8 +48,8 @@ static void add_events(struct recorder *r)
 	p->others = others;
 }
 
-/* Once, of the event that costs most. */
-static void complain(struct recorder *r)
+/* Warns once, about the event that costs most. */
+static void report_overrun(struct recorder *r)
 {
 	const char *name = NULL;
 	uint64_t most = 0;
@@ -74,7 +79,7 @@ static void keep_events(struct recorder *r, uint64_t now)
 		return;
 	p->lowered = most < before ? p->lowered + 1 : most > before ? 0 : p->lowered;
 	if (p->events.now > p->share && (p->lowered > IN_VAIN || most == 1) && !p->told)
-		complain(r);
+		report_overrun(r);
 	if (most == before)
 		return;
 	r->o.most = most;

@@ -1,15 +1,14 @@
 /*
- * The promise of --max-cost, kept by those who cost: the clock by its rate, counted events by how many of them have
- * samples.
+ * Keeps the cost limit (--max-cost): the clock by a lower rate, counted events by fewer samples.
  *
  *	promise_begin(&r->promise, &r->o);
  *
- *	...once a second, behind ledger_update:
- *	hertz = promise_keep(r, now);	// if it is another, the clock's rate is to change
+ *	...once a second, after ledger_update:
+ *	hertz = promise_keep(r, now);	// if it differs from r->o.hertz, change the clock's rate
  *
- * Events that the recorder counts itself pay for themselves, and with what the clock leaves of the promise: it never
- * goes down for their sake. What does not become less with their samples is the program, which runs at each of them; where
- * that alone is over the promise, it is told once.
+ * Events that the recorder counts itself get the part of the limit that the clock leaves, so the clock's rate
+ * never goes down because of them. Fewer samples do not reduce the cost of their program, which runs at each
+ * event. If that alone exceeds the limit, a warning says so once.
  */
 #ifndef CPROF_RECORD_PROMISE_H
 #define CPROF_RECORD_PROMISE_H
@@ -21,15 +20,21 @@ struct recorder;
 
 struct promise {
 	struct maxcost clock, events;
-	double share;        /* of a CPU per CPU, for both */
-	uint64_t events_ns;  /* what events have cost, of the program and of the recorder */
-	uint64_t run_ns, own_ns, samples, others; /* as it was looked at last: of their programs; the recorder; samples written */
-	unsigned int lowered; /* so often on end there were to be fewer samples of events */
-	bool told;
+	double share;        /* the limit for both, as a share of a CPU per CPU */
+	uint64_t events_ns;  /* cost of events so far, in their programs and in the recorder */
+	/*
+	 * Totals at the last call: ns of the events' programs and of the recorder; samples of the clock and
+	 * of events.
+	 */
+	uint64_t run_ns, own_ns, samples, others;
+	unsigned int lowered; /* how often in a row the samples of events were reduced */
+	bool told;            /* the warning was given */
 };
 
 void promise_begin(struct promise *p, const struct options *o);
-/* The clock's rate from now on; that of events' samples has been changed by then. */
+/*
+ * Returns the clock's rate from now on, in samples a second. The rate of events' samples is already changed.
+ */
 unsigned int promise_keep(struct recorder *r, uint64_t now);
 
 #endif

@@ -38,7 +38,7 @@ static int by_time(const void *a, const void *b)
 	return (int32_t)(x->order - y->order); /* it wraps around */
 }
 
-/* Where the run ends that begins there: all in it are in order. */
+/* Returns the end of the sorted run that begins at this index. */
 static size_t run_end(const struct queue *q, size_t at)
 {
 	while (++at < q->n && by_time(&q->items[at - 1], &q->items[at]) <= 0)
@@ -46,8 +46,8 @@ static size_t run_end(const struct queue *q, size_t at)
 	return at < q->n ? at : q->n;
 }
 
-/* Two runs that follow each other become one, in the spare items. */
-static void merge(struct queue *q, size_t from, size_t middle, size_t end)
+/* Merges two adjacent runs into the spare items. */
+static void merge_runs(struct queue *q, size_t from, size_t middle, size_t end)
 {
 	const struct item *a = q->items + from, *b = q->items + middle, *b_end = q->items + end;
 	struct item *to = q->spare + from;
@@ -60,7 +60,10 @@ static void merge(struct queue *q, size_t from, size_t middle, size_t end)
 		*to++ = *b++;
 }
 
-/* What each CPU has brought is in order already, and so is what was left: a few runs are merged two by two. */
+/*
+ * Each CPU's items are sorted already, and so are those left in the queue: merges these few runs pair by
+ * pair.
+ */
 static void sort(struct queue *q)
 {
 	while (run_end(q, 0) < q->n) {
@@ -69,14 +72,14 @@ static void sort(struct queue *q)
 		for (size_t at = 0, middle, end; at < q->n; at = end) {
 			middle = run_end(q, at);
 			end = middle < q->n ? run_end(q, middle) : middle;
-			merge(q, at, middle, end);
+			merge_runs(q, at, middle, end);
 		}
 		q->spare = q->items;
 		q->items = merged;
 	}
 }
 
-/* As many spare items as there are others. */
+/* Makes room for as many spare items as there are items. Returns false if out of memory. */
 static bool has_spare(struct queue *q)
 {
 	if (q->spare_cap < q->cap) {
@@ -100,7 +103,9 @@ size_t queue_ripe(struct queue *q, uint64_t until)
 	return n;
 }
 
-/* What is left moves to the front; the buffer stays unless it is large. Without memory all stays where it is. */
+/*
+ * Moves the remaining bytes to the front. Replaces the buffer if it is large. Does nothing if out of memory.
+ */
 static void close_gaps(struct queue *q)
 {
 	struct buf bytes = { 0 };
