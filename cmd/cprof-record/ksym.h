@@ -16,9 +16,7 @@ struct ksym *ksym_new(bool use_bpf);
 void ksym_free(struct ksym *k);
 /* Returns false if the address has no name. The slices in out are valid until the next call. */
 bool ksym_find(struct ksym *k, uint64_t address, struct kernel_symbol *out);
-/*
- * As kernel_add and kernel_remove. ksym_add does nothing with BPF, because the kernel knows its own symbols.
- */
+/* As kernel_add and kernel_remove. With BPF, ksym_add does nothing: the kernel knows its own symbols. */
 void ksym_add(struct ksym *k, uint64_t address, uint64_t size, struct slice name);
 void ksym_remove(struct ksym *k, uint64_t address, uint64_t size);
 /* Finds the address ranges of the idle loop; they are 0 if unknown. */

@@ -269,9 +269,7 @@ uint64_t ledger_missed(const struct ledger *l)
 	return expected > sum ? expected - sum : 0;
 }
 
-/*
- * Takes in a CPU's current idle time. A new CPU's account begins with it; a CPU that left keeps its account.
- */
+/* Takes in a CPU's idle time. A new CPU's account begins with it; that of a CPU that left stays. */
 static void add_slept(void *arg, unsigned int cpu, uint64_t ns)
 {
 	struct ledger_row *r = row_of(arg, (size_t)cpu + 1);

@@ -98,9 +98,7 @@ void ledger_segment(struct ledger *l);
 void ledger_unsay(struct ledger *l);
 /* All figures given out so far have been written to the output. */
 void ledger_hold(struct ledger *l);
-/*
- * Output since the last ledger_hold is lost: counts its samples as NO_SPACE, which the next segment reports.
- */
+/* Output since the last ledger_hold is lost: its samples become NO_SPACE, reported in the next segment. */
 void ledger_lose(struct ledger *l);
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome);
 /* Returns the expected ticks without an outcome: the timer was late, or the machine was suspended. */

@@ -47,9 +47,7 @@ enum {
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
 
-/*
- * Signals come through the epoll loop like everything else, so that none is missed when the rings are busy.
- */
+/* Signals come through the epoll loop like other input, so none is missed when the rings are busy. */
 static void catch_signals(struct recorder *r)
 {
 	struct sigaction hangup;

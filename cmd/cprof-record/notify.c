@@ -24,9 +24,7 @@ static bool set_address(struct notify *n, const char *name)
 	return true;
 }
 
-/*
- * Returns half of the watchdog's time, as sd_watchdog_enabled(3) recommends, in ns; 0: there is no watchdog.
- */
+/* Returns half of the watchdog's time in ns, as sd_watchdog_enabled(3) advises; 0: no watchdog. */
 static uint64_t watchdog_interval(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");

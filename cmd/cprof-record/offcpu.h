@@ -25,9 +25,7 @@ struct offcpu *offcpu_open(const struct options *o, const struct cpu_list *onlin
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
 bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* a CPU that came online; false: errno */
-/*
- * True: a stack is taken when a wait ends and is known to be long. False: when a wait is expected to be long.
- */
+/* True: stacks are taken when a wait has ended and was long. False: when it is expected to be long. */
 bool offcpu_exact(const struct offcpu *o);
 /* Reports the waits that go on, up to now. Returns false if some were not reported. */
 bool offcpu_settle(struct offcpu *o);
@@ -39,9 +37,7 @@ void offcpu_stop(struct offcpu *o);
  * struct wait.
  */
 int offcpu_ring(const struct offcpu *o);
-/*
- * Queues the records that did not come through the ring: those from offcpu_begin, offcpu_settle, offcpu_stop.
- */
+/* Queues the records that bypass the ring: those of offcpu_begin, offcpu_settle and offcpu_stop. */
 void offcpu_drain(struct offcpu *o, struct queue *q);
 /* Makes the programs send all stacks again. */
 void offcpu_restart(struct offcpu *o);

@@ -94,9 +94,7 @@ bool opener_wait(struct opener *o, const struct opener_question *q, struct opene
 /* Returns true if the device is on local disk or in memory. */
 bool opener_is_local(struct opener *o, uint64_t major, uint64_t minor);
 
-/*
- * The owner of a copy calls these when it keeps the copy and when it frees it: few copies are made at a time.
- */
+/* Account for copies that a caller keeps, and then frees: few copies may exist at a time. */
 void opener_hold(struct opener *o, uint64_t bytes);
 void opener_let_go(struct opener *o, uint64_t bytes);
 

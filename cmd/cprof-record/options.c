@@ -75,9 +75,7 @@ static double parse_seconds(const char *text)
 	return v;
 }
 
-/*
- * Parses octal permissions as for chmod(1). The owner must keep write access, because the recorder writes on.
- */
+/* Parses octal permissions as for chmod(1). The owner must be able to read and write. */
 static mode_t parse_mode(const char *text)
 {
 	size_t digits = strspn(text, "01234567");

@@ -25,9 +25,7 @@ struct pattern {
 bool pattern_init(struct pattern *p, const char *path, struct buf *error);
 /* Sets name to the name in the directory for a time. Returns false if there is none, or if out of memory. */
 bool pattern_name(const struct pattern *p, time_t when, struct buf *name);
-/*
- * Appends the name. If i is not 0, a number goes before the suffix: "a.cprof" with 1 becomes "an0001.cprof".
- */
+/* Appends the name; if i is not 0, with a number before the suffix: "a.cprof" becomes "an0001.cprof". */
 void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to);
 void pattern_release(struct pattern *p);
 

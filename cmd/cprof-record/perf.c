@@ -230,9 +230,7 @@ static struct slice take_stack(struct cursor *c)
 	return s;
 }
 
-/*
- * Appends the user stack of this engine: the leaf, and the registers and stack bytes to walk on from there.
- */
+/* Appends the user stack: the leaf, and the registers and stack bytes to walk on from there. */
 static void put_state(struct buf *out, struct sample_head *head, const struct sample_state *state, struct slice stack)
 {
 	uint64_t leaf = state->regs[UNWIND_RIP] | SAMPLE_EXACT;
@@ -456,9 +454,7 @@ static void *add_shard(void *arg, enum store_area area, uint32_t shard, size_t b
 	return p->shards[p->n_shards] ? p->shards[p->n_shards++] : NULL;
 }
 
-/*
- * Requests registers and a part of the stack with each sample; they are walked before the sample is written.
- */
+/* Requests registers and a part of the stack, which are walked before the sample is written. */
 static bool want_stacks(struct perf_engine *p)
 {
 	struct store_backing backing = { add_shard, p };

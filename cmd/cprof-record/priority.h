@@ -6,9 +6,7 @@
 #ifndef CPROF_RECORD_PRIORITY_H
 #define CPROF_RECORD_PRIORITY_H
 
-/*
- * Raises the priority if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority.
- */
+/* Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority. */
 void priority_raise(void);
 /* Restores the recorder's initial priority, in a process that runs a program for the user. */
 void priority_reset(void);

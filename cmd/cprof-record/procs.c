@@ -7,11 +7,11 @@
 #include <stdlib.h>
 
 enum {
-	AUDIT_PERIOD = 1000000000, /* so often some tasks are looked after: */
-	AUDIT_LEAST = 32,          /* that many, or a 64th of all */
+	AUDIT_PERIOD = 1000000000, /* ns between two checks of some tasks: */
+	AUDIT_LEAST = 32,          /* this many, or a 64th of all */
 	AUDIT_SHARE = 64,
-	EXES_LEAST = 4096,         /* fewer are not worth a search for those that nobody maps */
-	PRUNE_LEAST = 4096,        /* the same of mappings of one process */
+	EXES_LEAST = 4096,         /* with fewer, files that no process maps are not searched for */
+	PRUNE_LEAST = 4096,        /* the same for mappings of one process that are gone */
 };
 
 void procs_init(struct procs *ps)
@@ -78,7 +78,7 @@ static void *give_up(struct procs *ps, void *p)
 	return NULL;
 }
 
-/* Without memory for it nobody is forgotten, and nobody is harmed. */
+/* If out of memory, the entry is never removed, which does no harm. */
 static void remember_death(struct procs *ps, struct deaths *d, uint64_t time, uint32_t id)
 {
 	if (d->first > d->n / 2) {
@@ -92,7 +92,7 @@ static void remember_death(struct procs *ps, struct deaths *d, uint64_t time, ui
 		give_up(ps, NULL);
 }
 
-/* The next who died before this time. */
+/* Takes the next death before this time. */
 static bool next_death(struct deaths *d, uint64_t before, struct death *out)
 {
 	if (d->first == d->n || d->items[d->first].time >= before)
@@ -110,13 +110,13 @@ void procs_bury(struct procs *ps, struct proc *p, uint64_t time)
 	remember_death(ps, &ps->dead_procs, time, p->pid);
 }
 
-/* Puts a process aside that another one follows under the same pid. */
-static void replace(struct procs *ps, struct proc *p)
+/* Sets an image aside whose pid now has another one. */
+static void retire_proc(struct procs *ps, struct proc *p)
 {
 	if (grow_array(&ps->replaced, &ps->cap_replaced, ps->n_replaced, sizeof(struct proc *)))
 		ps->replaced[ps->n_replaced++] = p;
 	else
-		give_up(ps, NULL); /* leaked, rather than used after it was freed */
+		give_up(ps, NULL); /* leaked, because others may still use it */
 }
 
 struct proc *procs_new(struct procs *ps, uint32_t pid)
@@ -129,7 +129,7 @@ struct proc *procs_new(struct procs *ps, uint32_t pid)
 	p->pid = pid;
 	p->serial = ++ps->serials;
 	if (idmap_find(&ps->by_pid, pid, &at)) {
-		replace(ps, ps->items[at]);
+		retire_proc(ps, ps->items[at]);
 		ps->items[at] = p;
 		return p;
 	}
@@ -140,7 +140,7 @@ struct proc *procs_new(struct procs *ps, uint32_t pid)
 	return p;
 }
 
-static void join(struct proc *p, struct task *t)
+static void link_task(struct proc *p, struct task *t)
 {
 	t->proc = p;
 	t->prev = NULL;
@@ -150,7 +150,7 @@ static void join(struct proc *p, struct task *t)
 	p->first = t;
 }
 
-static void leave(struct task *t)
+static void unlink_task(struct task *t)
 {
 	if (t->prev)
 		t->prev->next = t->next;
@@ -182,10 +182,10 @@ struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, stru
 	} else {
 		if (!t->dead && t->proc->tasks)
 			t->proc->tasks--;
-		leave(t);
+		unlink_task(t);
 	}
 	*t = (struct task){ .tid = tid, .at = t->at };
-	join(p, t);
+	link_task(p, t);
 	set_comm(t, comm);
 	p->tasks++;
 	return t;
@@ -197,7 +197,7 @@ static bool exe_find(const struct procs *ps, uint64_t hash, const struct buf *ke
 	       memcmp(ps->exes[*at].key, key->p, key->n) == 0;
 }
 
-/* A place for another one, and the key's bytes, which are taken over. */
+/* Adds an entry and takes over the key's bytes. */
 static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *at)
 {
 	bool again = ps->n_free > 0;
@@ -214,7 +214,7 @@ static bool exe_add(struct procs *ps, uint64_t hash, struct buf *key, uint32_t *
 	return true;
 }
 
-static void identify(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
+static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const struct change *c)
 {
 	struct exe *e = &ps->exes[at];
 
@@ -265,7 +265,7 @@ bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now
 	return false;
 }
 
-/* The file of a mapping: index + 1, or 0. */
+/* Returns the index of a mapping's file in exes, plus 1; 0 on failure. */
 static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 {
 	struct buf key = { 0 };
@@ -273,7 +273,7 @@ static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 	uint32_t at = 0;
 	bool good;
 
-	/* A build ID says who a file is; without one its place on the disk must. */
+	/* A build ID identifies a file. Without one, its device and inode must. */
 	buf_slice(&key, c->build_id);
 	if (c->build_id.n == 0) {
 		buf_varint(&key, c->major);
@@ -294,7 +294,7 @@ static uint32_t exe_of(struct procs *ps, uint32_t pid, const struct change *c)
 		e->path = (struct slice){ e->key + e->key_n - c->text.n, c->text.n };
 		e->build_id = (struct slice){ e->key + 1, c->build_id.n };
 		if (c->build_id.n == 0 && c->inode)
-			identify(ps, at, pid, c);
+			ask_identity(ps, at, pid, c);
 	}
 	buf_release(&key);
 	if (!good)
@@ -328,7 +328,8 @@ static void free_exe(struct procs *ps, uint32_t at)
 }
 
 /*
- * Files come and go with builds, containers and JIT compilers. Twice as many as were in use last: look again.
+ * Removes files that no process maps: files come and go with builds, containers and JIT compilers. Searches
+ * again once there are twice as many files as were in use at the last search.
  */
 static void clear_exes(struct procs *ps)
 {
@@ -389,7 +390,7 @@ static void apply_exec(struct procs *ps, const struct change *c, struct change_e
 		p->generation = old->generation + 1;
 		p->exec_of = old->id;
 		p->exec_segment = old->segment;
-		/* The other threads are gone with an exec; they are forgotten with the image. */
+		/* An exec ends the other threads; they are removed with the image. */
 		for (struct task *t = old->first; t; t = t->next)
 			t->dead = t->dead || t->tid != c->tid;
 	}
@@ -493,7 +494,7 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 			return NULL;
 		p->time = now;
 		p->kernel = pid == 0;
-		if (pid != 0 && !snapshot_process(ps, p)) /* gone; whatever told of it was lost */
+		if (pid != 0 && !snapshot_process(ps, p)) /* it is gone, and its records were lost */
 			procs_bury(ps, p, now);
 	}
 	t = find_task(ps, tid);
@@ -502,12 +503,12 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 	return procs_new_task(ps, p, tid, slice_of(pid == 0 ? "swapper" : ""));
 }
 
-/* Moves the last one into the hole. */
+/* Frees a task and moves the last one to its index. */
 static void forget_task(struct procs *ps, struct task *t)
 {
 	uint32_t at = t->at;
 
-	leave(t);
+	unlink_task(t);
 	idmap_remove(&ps->by_tid, t->tid);
 	ps->tasks[at] = ps->tasks[--ps->n_tasks];
 	if (at < ps->n_tasks) {
@@ -537,16 +538,16 @@ static void forget_proc(struct procs *ps, struct proc *p)
 	forget_image(ps, p);
 }
 
-static bool exists(uint32_t tid)
+static bool task_exists(uint32_t tid)
 {
 	return tid == 0 || tid > INT_MAX || kill((pid_t)tid, 0) == 0 || errno != ESRCH;
 }
 
 /*
- * Where the side-band loses an exit, the task would stay for ever. One that the kernel does not know, and
- * did not know either when it was asked before, is gone without a word: the rings were read in between.
+ * Finds tasks whose exit the side-band lost, and which would stay for ever. A task is gone if the kernel does
+ * not know it in two successive checks, because the rings were read in between.
  */
-static void audit(struct procs *ps, uint64_t now)
+static void audit_tasks(struct procs *ps, uint64_t now)
 {
 	size_t n = ps->n_tasks / AUDIT_SHARE > AUDIT_LEAST ? ps->n_tasks / AUDIT_SHARE : AUDIT_LEAST;
 
@@ -556,7 +557,7 @@ static void audit(struct procs *ps, uint64_t now)
 	for (size_t i = 0; i < n && i < ps->n_tasks; i++) {
 		struct task *t = ps->tasks[ps->audit_at++ % ps->n_tasks];
 
-		if (t->dead || exists(t->tid))
+		if (t->dead || task_exists(t->tid))
 			t->missing = false;
 		else if (t->missing)
 			exit_task(ps, t, now);
@@ -588,6 +589,6 @@ void procs_sweep(struct procs *ps, uint64_t before, void (*gone)(void *arg, stru
 			forget_proc(ps, p);
 		}
 	}
-	audit(ps, before);
+	audit_tasks(ps, before);
 	clear_exes(ps);
 }

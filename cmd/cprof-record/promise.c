@@ -8,9 +8,7 @@
 
 enum { IN_VAIN = 2 }; /* after more reductions in a row without effect, samples do not cause the cost */
 
-/*
- * Returns true if the program counts the event and raises its period itself. Hardware uses the clock's rate.
- */
+/* Returns true if the program counts the event and raises its period. Hardware uses the clock's rate. */
 static bool is_counted(const struct options *o, size_t event)
 {
 	return o->events[event].kind != EVENT_HARDWARE;

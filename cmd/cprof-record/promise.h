@@ -32,9 +32,7 @@ struct promise {
 };
 
 void promise_begin(struct promise *p, const struct options *o);
-/*
- * Returns the clock's rate from now on, in samples a second. The rate of events' samples is already changed.
- */
+/* Returns the clock's rate from now on, in samples a second. Changes the rate of events itself. */
 unsigned int promise_keep(struct recorder *r, uint64_t now);
 
 #endif

@@ -103,9 +103,7 @@ size_t queue_ripe(struct queue *q, uint64_t until)
 	return n;
 }
 
-/*
- * Moves the remaining bytes to the front. Replaces the buffer if it is large. Does nothing if out of memory.
- */
+/* Moves the remaining bytes to the front. Frees a large buffer. Does nothing if out of memory. */
 static void close_gaps(struct queue *q)
 {
 	struct buf bytes = { 0 };
