@@ -306,18 +306,18 @@ static size_t extra_lower(const struct kernel *k, uint64_t address)
 	return low;
 }
 
-static bool has_prefix(const char *name, const char *with)
+static bool name_begins_with(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
 static struct slice extra_module(const char *name)
 {
-	if (has_prefix(name, "bpf_"))
+	if (name_begins_with(name, "bpf_"))
 		return slice_of("[bpf]");
-	if (has_prefix(name, "ftrace_"))
+	if (name_begins_with(name, "ftrace_"))
 		return slice_of("[__builtin__ftrace]");
-	if (has_prefix(name, "kprobe_"))
+	if (name_begins_with(name, "kprobe_"))
 		return slice_of("[__builtin__kprobes]");
 	return (struct slice){ NULL, 0 };
 }

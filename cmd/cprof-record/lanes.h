@@ -29,10 +29,7 @@ bool lanes_init(struct lanes *l, const struct sample_bpf *s); /* false: out of m
 bool lanes_add(struct lanes *l, unsigned int cpu);
 /* Returns the CPU's cumulative counters, or NULL if it has no ring. */
 const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigned int cpu);
-/*
- * Sets the period, in ns, by which the program detects missing ticks of the CPU; 0: it does not look for
- * them.
- */
+/* Sets the period, in ns, by which the program detects missing ticks of a CPU; 0: it detects none. */
 void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns);
 /* Queues all samples that the rings hold at the time of the call. d: computes weights; NULL: they stay. */
 void lanes_drain(struct lanes *l, struct dither *d, struct queue *q);

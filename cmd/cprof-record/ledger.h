@@ -44,7 +44,7 @@ struct ledger_event {
 };
 
 struct ledger {
-	struct ledger_row *rows; /* by CPU + 1; row 0 counts ticks that belong to no CPU */
+	struct ledger_row *rows; /* by CPU + 1; row 0: figures that belong to no CPU */
 	size_t n, cap;
 	struct ledger_event events[EVENTS_MAX];
 	bool idle_begun;      /* the account of idle time has begun; a change of the rate begins it again */
@@ -81,10 +81,7 @@ uint64_t ledger_own_ns(const struct emit *emit);
  * been stopped, and no sample is on its way any more.
  */
 void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
-/*
- * Reads the CPUs' idle time. Call it when other CPUs are sampled: a CPU's idle time counts while it is in
- * cpus.
- */
+/* Reads the CPUs' idle time. Call it when cpus changes: idle time counts while a CPU is in that list. */
 void ledger_sleep(struct ledger *l, const struct cpu_list *cpus);
 /* The CPU's ticks have another period from epoch e on. */
 void ledger_change(struct ledger *l, unsigned int cpu, const struct ledger_epoch *e);

@@ -1,6 +1,5 @@
 /*
- * The cost limit: computes a lower sampling rate when recording costs more than the limit, and a higher one
- * later.
+ * The cost limit: lowers the sampling rate when recording costs more than the limit, and raises it later.
  *
  *	struct maxcost m = { .share = 0.005, .asked = 99 };
  *
@@ -8,9 +7,9 @@
  *	hertz = maxcost_rate(&m, now, cpu_ns, cpus, hertz);
  *
  * The cost is the CPU time of the recorder, of the processes that build tables and of the BPF program, as the
- * ledger has it, divided by the number of online CPUs. It is averaged over about MAXCOST_SECONDS, because a
- * burst of new processes pays for itself soon. The average begins again after a change. If it is more than
- * twice the limit, two seconds are enough.
+ * ledger has it, divided by the number of online CPUs. It is averaged over about MAXCOST_SECONDS, because the
+ * cost of a burst of new processes is soon made up for. The average begins again after a change. If it is
+ * more than twice the limit, two seconds are enough.
  */
 #ifndef CPROF_RECORD_MAXCOST_H
 #define CPROF_RECORD_MAXCOST_H

@@ -1,6 +1,6 @@
 /*
- * Tells local file systems from others. Local ones are on this machine's disks or in its memory, by the list
- * of mounts (/proc/self/mountinfo). All others may wait for a server or for a user's process.
+ * Distinguishes local file systems from others. Local ones are on this machine's disks or in its memory, by
+ * the list of mounts (/proc/self/mountinfo). All others may wait for a server or for a user's process.
  *
  *	struct mounts m = { 0 };
  *

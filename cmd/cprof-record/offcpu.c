@@ -44,7 +44,7 @@ static void configure(struct offcpu_bpf *b, const struct options *o, const struc
 }
 
 /* Uses the sampling object's maps for ours of the same name. */
-static bool share_maps(struct offcpu_bpf *b, const struct sample_bpf *sample)
+static bool reuse_maps(struct offcpu_bpf *b, const struct sample_bpf *sample)
 {
 	const struct {
 		struct bpf_map *own, *its;
@@ -81,7 +81,7 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 
 	if (prototype < 0)
 		return false;
-	loaded = share_maps(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
+	loaded = reuse_maps(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
 	saved = errno;
 	close(prototype);
 	errno = saved;

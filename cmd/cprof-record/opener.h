@@ -81,10 +81,7 @@ struct opener *opener_new(void);
 int opener_fd(const struct opener *o);
 /* Returns false if out of memory. */
 bool opener_ask(struct opener *o, const struct opener_question *q);
-/*
- * Takes the next answer, in any order; each question gets one. Does not wait. Returns false if there is none
- * now.
- */
+/* Takes an answer, without waiting; false: there is none now. Each question gets one, in any order. */
 bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a);
 /*
  * Asks, and waits for the answer, normally OPENER_PATIENCE at most. Use it only before sampling, while no

@@ -63,10 +63,7 @@ struct options {
 
 /* Parses the command line; ends the program if it is invalid. Strings in o point into argv. */
 void options_parse(struct options *o, int argc, char **argv);
-/*
- * Returns true if this CPU is sampled. The side-band comes from all CPUs, because a process may move between
- * them.
- */
+/* Returns true if this CPU is sampled. The side-band comes from all CPUs, as processes move between them. */
 bool options_samples(const struct options *o, unsigned int cpu);
 /* Returns true if single processes or threads are recorded rather than the system. */
 bool options_targeted(const struct options *o);

@@ -18,7 +18,7 @@
 #include "common/unwind/state.h"
 
 enum {
-	TRAILER = 24, TIME_AT = 16, /* each record ends with {pid, tid}, {time}, {cpu, res}; TIME_AT: from the end */
+	TRAILER = 24, TIME_AT = 16, /* each record ends with {pid, tid}, {time}, {cpu, res} */
 	STACK_BYTES = 16 << 10,
 	REGS = 0xff01ff, /* arch/x86/include/uapi/asm/perf_regs.h: ax bx cx dx si di bp sp ip, r8 to r15 */
 };
@@ -374,7 +374,7 @@ static uint64_t clock_of(int fd)
 	return read(fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : 0;
 }
 
-static void read_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
+static void read_perf_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
 	struct perf_engine *p = perf_of(e);
 	uint64_t ns = 0;
@@ -438,7 +438,7 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "perf", .sample = enable, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu, .drain = drain,
-	.watch = watch, .counts = read_counts, .follow = follow, .forget = forget,
+	.watch = watch, .counts = read_perf_counts, .follow = follow, .forget = forget,
 	.stop = stop, .close = close_engine,
 };
 

@@ -22,7 +22,7 @@ struct exe {
 	size_t key_n;
 	uint64_t major, minor, inode, generation;
 	struct slice build_id, path;
-	uint8_t *read_id; /* build ID read from the file, as the kernel reports none (Go's); used by build_id */
+	uint8_t *read_id; /* build ID from the file, if the kernel reports none (Go's); build_id uses it */
 	bool used; /* some process maps it; used to find the files that none maps */
 	uint32_t segment; /* the segment that defines it, and its id there */
 	uint64_t id;
@@ -95,10 +95,7 @@ struct task {
 	uint64_t id;
 };
 
-/*
- * Exited processes or tasks in order of time, so that they are removed without a search through the live
- * ones.
- */
+/* Exited processes or tasks in order of time, so that removing them needs no search through live ones. */
 struct deaths {
 	struct death {
 		uint64_t time;
