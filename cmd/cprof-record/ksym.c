@@ -27,10 +27,7 @@ struct ksym {
 	struct buf names;
 	bool asked_stext;
 	uint64_t stext;
-	/*
-	 * Times before which kallsyms is not read: [0] for addresses without a name, [1] for those with a
-	 * label.
-	 */
+	/* Times until which kallsyms is not read: [0] for addresses without a name, [1] with a label. */
 	uint64_t silent_until[2];
 	uint64_t etext; /* functions below it never move; 0: unknown, every address is queried each time */
 };
@@ -167,10 +164,7 @@ static bool remember_symbol(struct ksym *k, const struct kernel_symbol *s)
 	return true;
 }
 
-/*
- * Looks up an address that the kernel has no name or only a label for. Keeps the result, not the table (5
- * MB).
- */
+/* Looks up an address for which the kernel has no name or only a label. Frees the table again (5 MB). */
 static bool find_in_table(struct ksym *k, uint64_t address, bool labelled, struct kernel_symbol *out)
 {
 	uint64_t now = host_mono_ns();

@@ -35,9 +35,7 @@ enum {
 	SECOND = 1000000000,
 	MILLISECOND = 1000000,
 	JIT_INTERVAL = 10 * MILLISECOND,
-	/*
-	 * Bounds the time until a JIT compiler is noticed: its names are dated by when they are first seen.
-	 */
+	/* Limits how late a JIT compiler is noticed: names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
 	REST_AFTER = SECOND,          /* time with samples of known mappings and names only */
 	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
@@ -163,10 +161,7 @@ static void check_descriptors(const struct recorder *r)
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 }
 
-/*
- * Plans sizes for an engine. Too small a budget ends the program; one that is small for the rate gets a
- * warning.
- */
+/* Plans sizes for an engine. Too small a budget ends the program; one small for the rate gets a warning. */
 static void plan_memory(struct recorder *r, bool perf)
 {
 	struct memory_ask ask = {
@@ -292,10 +287,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 	for (int i = 0; i < n; i++) {
 		if (ev[i].data.fd == r->signals)
 			take_signals(r);
-		/*
-		 * The event's task is gone, and its descriptor would wake us for ever. Others may still use
-		 * its ring.
-		 */
+		/* The task is gone; its event would wake us for ever. Others may still use its ring. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
 			if (!r->emit.spaces || ev[i].data.fd != tables_fd(&r->tables))

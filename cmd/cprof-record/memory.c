@@ -22,10 +22,7 @@ enum {
 	MILLISECONDS = 300,     /* a ring holds the samples of this time: the reader wakes at a quarter */
 };
 
-/*
- * From the preferred sizes down to the minimum: maximum bytes of a per-CPU sample ring, bytes of a side-band
- * ring.
- */
+/* From the preferred sizes down to the minimum: the limit of a sample ring, and a side-band ring. */
 static const struct level {
 	uint32_t lane, sideband;
 	unsigned int others; /* log2 of the factor by which rings of waits and other events are smaller */

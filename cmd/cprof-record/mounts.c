@@ -12,10 +12,7 @@
 
 #include "common/base/buf.h"
 
-/*
- * All other types are remote: fuse, nfs, cifs, 9p, ceph, ...; and overlay, which may be on top of any of
- * those.
- */
+/* All other types may be remote: fuse, nfs, cifs, 9p, ceph, ...; and overlay, on top of any of those. */
 static bool is_local_type(const char *type)
 {
 	static const char *const local[] = {

@@ -32,10 +32,7 @@ bool offcpu_settle(struct offcpu *o);
 /* Sets the cgroup id of the group at index place of the options' groups. */
 void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id);
 void offcpu_stop(struct offcpu *o);
-/*
- * Returns the descriptor of the ring (bpf/offcpu.h): records begin with struct sample_head; one kind is
- * struct wait.
- */
+/* Returns the ring's descriptor. Its records (bpf/offcpu.h) begin with a struct sample_head. */
 int offcpu_ring(const struct offcpu *o);
 /* Queues the records that bypass the ring: those of offcpu_begin, offcpu_settle and offcpu_stop. */
 void offcpu_drain(struct offcpu *o, struct queue *q);

@@ -313,9 +313,7 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 		l->cpu_ns = r->cpu_ns;
 		if (r->kind == OPENINGS_ANSWER)
 			return take_report(o, l, fd, a);
-		/*
-		 * The question is for the remote process. If there is no memory to pass it on, it ends here.
-		 */
+		/* For the remote process. Without memory to pass the question on, it ends here. */
 		if (lane == REMOTE || !add_question(&o->lanes[REMOTE], l->asked[0]))
 			return answer_first(o, l, OPENER_NONE, a);
 		drop_first(l, false);

@@ -59,10 +59,7 @@ void openings_release(struct openings *o)
 	*o = (struct openings){ 0 };
 }
 
-/*
- * Reads device, inode and type of a handle. The handle keeps them in memory, so its file system is not
- * accessed.
- */
+/* Reads device, inode and type of a handle. They are in memory: its file system is not accessed. */
 static bool stat_handle(int handle, struct statx *st)
 {
 	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, st) == 0;
@@ -90,10 +87,7 @@ static bool is_local(struct opening *o, uint64_t major, uint64_t minor)
 	return is || (o->q->want != OPENER_LEFT_MAP && mounts_is_local_there(o->q->pid, major, minor));
 }
 
-/*
- * Announces an access to the file's device. Returns false if the device must not be accessed, or not by this
- * process.
- */
+/* Announces an access to the file's device. Returns false if this process must not access it. */
 static bool may_touch(struct opening *o, const struct statx *st)
 {
 	struct openings_report r = { .kind = OPENINGS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
@@ -111,10 +105,7 @@ static bool may_touch(struct opening *o, const struct statx *st)
 	return helper_send(o->sock, &r, sizeof(r), -1, 0);
 }
 
-/*
- * Opens a handle on a mapped file through its mapping: without a lookup, and whatever file has the path by
- * now.
- */
+/* Opens a handle on a mapped file through its mapping, without a lookup: its path may have changed. */
 static int find_mapping(const struct opening *o)
 {
 	char name[NAME_ROOM];

@@ -110,7 +110,7 @@ void procs_bury(struct procs *ps, struct proc *p, uint64_t time)
 	remember_death(ps, &ps->dead_procs, time, p->pid);
 }
 
-/* Sets an image aside whose pid now has another one. */
+/* Sets aside an image whose pid now belongs to another one. */
 static void retire_proc(struct procs *ps, struct proc *p)
 {
 	if (grow_array(&ps->replaced, &ps->cap_replaced, ps->n_replaced, sizeof(struct proc *)))
