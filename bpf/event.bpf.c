@@ -1,38 +1,39 @@
 /*
- * Other events than the clock: page faults, context switches, hardware counters, tracepoints. One of these objects for
- * each event, and one ring and one place to work in for all of them.
+ * Samples events other than the clock: page faults, context switches, hardware counters, tracepoints. Each
+ * event has an object of its own; all of them share one ring and one set of scratches.
  *
- * Every event is counted here, and one in a period has its stack taken; it weighs as many as were counted since the
- * one before. The period is what was asked for, 1 as a rule, until there are more than `most` samples in a second on
- * this CPU: then it doubles as often as it must, and where there are few again it goes back. A raised period is
- * varied at random, or of a program that does this and that in turn only this would be seen.
+ * The program counts every event and takes a stack once a period. A sample weighs as many events as were
+ * counted since the sample before. The period is the requested one, usually 1, until this CPU takes more than
+ * `most` samples in a second: then it doubles as often as needed, and falls again when samples are few. A
+ * raised period is varied at random; otherwise a program that alternates between two things would show only
+ * one of them.
  *
- * What a hardware counter counts the kernel counts for us: it runs us once in a period, and says which.
+ * The kernel counts hardware events itself: it runs the program once a period and passes the period.
  *
- * No CO-RE relocation here: without BTF all but the walk by tables still works.
+ * No CO-RE relocation here: without BTF everything but the walk by tables still works.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
 #include <bpf/bpf_helpers.h>
 
-#define WALK_ENV unsigned int /* a number, that Linux 5.10 takes these programs, too */
+#define WALK_ENV unsigned int /* a number, so that Linux 5.10 accepts these programs too */
 
 #include "bpf/event.h"
 #include "bpf/ring.h"
 #include "bpf/stack.h"
 #include "bpf/wanted.h"
 
-const volatile unsigned int number = 0; /* which of the events this is */
+const volatile unsigned int number = 0; /* index of the event */
 const volatile unsigned int want_user = 1, want_kernel = 1;
-const volatile unsigned int by_kernel = 0;         /* the kernel counts */
-const volatile unsigned int kernel_depth = 127;    /* addresses of the kernel, more where some of them are our own */
+const volatile unsigned int by_kernel = 0;         /* the kernel counts the events */
+const volatile unsigned int kernel_depth = 127;    /* kernel addresses; more if some are the program's own */
 const volatile unsigned long long period_asked = 1;
 unsigned int most = 1000; /* samples in a window on a CPU */
 
 enum {
 	WINDOW_NS = 1000000000,
 	PERIOD_MOST = 1 << 30,
-	TIMED = 64, /* one in so many runs that take no stack is timed */
+	TIMED = 64, /* runs without a stack per run that is timed */
 };
 
 struct {
@@ -42,7 +43,7 @@ struct {
 	__type(value, struct event_cpu);
 } counted SEC(".maps");
 
-/* Windows go by, and with those that had few samples the period becomes less. */
+/* Begins a new window when the old one is over. Windows with few samples lower the period. */
 static __always_inline void begin_window(struct event_cpu *c, unsigned long long now)
 {
 	unsigned long long gone = (now - c->window) / WINDOW_NS;
@@ -127,8 +128,8 @@ static __always_inline void begin_sample(struct scratch *s, unsigned long long i
 	s->n = 0;
 }
 
-/* interrupted: the context once more, where it was user code that the event met; else NULL. */
-static __always_inline enum event_count send(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
+/* interrupted: ctx again if the event interrupted user code; otherwise NULL. */
+static __always_inline enum event_count send_sample(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
 	unsigned long long bytes;
 
@@ -142,11 +143,11 @@ static __always_inline enum event_count send(void *ctx, struct scratch *s, struc
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
 	bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
 	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
-		return EVENT_RING_FULL; /* cannot be; for the verifier */
-	return put(&s->head, bytes, WAKE_FOR_MUCH) ? EVENT_RING_FULL : EVENT_EMITTED;
+		return EVENT_RING_FULL; /* impossible; for the verifier */
+	return submit_record(&s->head, bytes, WAKE_FOR_MUCH) ? EVENT_RING_FULL : EVENT_EMITTED;
 }
 
-static __always_inline void sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
+static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
 				   struct bpf_perf_event_data *interrupted)
 {
 	unsigned long long weight = c->n[EVENT_PENDING];
@@ -159,14 +160,14 @@ static __always_inline void sample(void *ctx, struct event_cpu *c, unsigned long
 	}
 	s->busy = 1;
 	begin_sample(s, id, weight, now);
-	if (send(ctx, s, interrupted) == EVENT_EMITTED)
+	if (send_sample(ctx, s, interrupted) == EVENT_EMITTED)
 		c->n[EVENT_EMITTED] += weight;
 	else
 		c->n[EVENT_RING_FULL] += weight;
 	s->busy = 0;
 }
 
-static __always_inline void see(void *ctx, unsigned long long weight, struct bpf_perf_event_data *interrupted)
+static __always_inline void count_event(void *ctx, unsigned long long weight, struct bpf_perf_event_data *interrupted)
 {
 	unsigned long long now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid();
 	unsigned int zero = 0, took = 0;
@@ -180,7 +181,7 @@ static __always_inline void see(void *ctx, unsigned long long weight, struct bpf
 		c->n[EVENT_PENDING] += weight;
 		took = by_kernel || is_due(c, now);
 		if (took)
-			sample(ctx, c, id, now, interrupted);
+			make_sample(ctx, c, id, now, interrupted);
 	}
 	c->n[EVENT_RUNS]++;
 	if (took)
@@ -195,28 +196,29 @@ int on_event(struct bpf_perf_event_data *ctx)
 	unsigned long long weight = by_kernel ? ctx->sample_period : 1;
 
 	if (from_user(ctx))
-		see(ctx, weight, ctx);
+		count_event(ctx, weight, ctx);
 	else
-		see(ctx, weight, 0);
+		count_event(ctx, weight, 0);
 	return 0;
 }
 
-/* 1, or perf's own counters of this tracepoint would not count. */
+/* Returns 1: otherwise perf's own counters of this tracepoint would not count. */
 SEC("tracepoint")
 int on_hit(void *ctx)
 {
-	see(ctx, 1, 0);
+	count_event(ctx, 1, 0);
 	return 1;
 }
 
 /*
- * The same without perf between the tracepoint and us: that costs each hit as much again as we do, and while it calls a
- * program no other one of perf's runs on the CPU, that of the clock among them. But the way to us is in the stack.
+ * As on_hit, but without perf between the tracepoint and the program. perf doubles the cost of each hit, and
+ * while it calls a program, no other perf program runs on the CPU, including the clock's. The drawback:
+ * the frames that lead to the program are in the stack.
  */
 SEC("raw_tracepoint")
 int on_raw(void *ctx)
 {
-	see(ctx, 1, 0);
+	count_event(ctx, 1, 0);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /*
- * What the programs of event.bpf.c count, per CPU and event, in events: all of them stand here once.
+ * Counts of the programs of event.bpf.c, per CPU and event. The unit is events; each event is counted exactly
+ * once.
  *
- * EVENT_PENDING is what no sample stands for yet, and the one that becomes less.
+ * EVENT_PENDING counts the events that no sample stands for yet; it is the only count that can fall.
  */
 #ifndef CPROF_BPF_EVENT_H
 #define CPROF_BPF_EVENT_H
@@ -14,7 +15,7 @@ enum event_count {
 	EVENT_RING_FULL,
 	EVENT_NESTED,
 	EVENT_PENDING,
-	EVENT_RUNS, /* not events: of the program */
+	EVENT_RUNS, /* runs of the program, not events */
 	EVENT_RUN_NS,
 	EVENT_COUNTS,
 };
@@ -22,11 +23,11 @@ enum event_count {
 /* The one value of a per-CPU array. */
 struct event_cpu {
 	unsigned long long n[EVENT_COUNTS];
-	unsigned long long period; /* events a sample stands for, now; 0: nothing happened yet */
-	unsigned long long next;   /* so many pending make the next sample */
-	unsigned long long window; /* when it began */
-	unsigned int taken;        /* samples in this window; more of them where the period was raised in it */
-	unsigned int off;          /* this CPU is not asked for */
+	unsigned long long period; /* events per sample at present; 0: no event yet */
+	unsigned long long next;   /* pending events that make the next sample */
+	unsigned long long window; /* when it began, ns of CLOCK_MONOTONIC */
+	unsigned int taken;        /* samples in this window; too few if the period was raised in it */
+	unsigned int off;          /* this CPU is not to be sampled */
 };
 
 #endif

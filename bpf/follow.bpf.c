@@ -1,10 +1,11 @@
 /*
- * Children of a process that is recorded are recorded too, from their first instruction, and their stacks
- * are walked by their parent's mappings, which are theirs.
+ * Children of a recorded process are recorded too, from their first instruction. Their stacks are walked by
+ * their parent's mappings, which are also their own.
  *
- * The side-band tells of a fork up to a quarter of a second later; this puts the child into the filter while
- * it is being made. It reads a task, whose members are where BTF has them: without BTF the recorder follows by the
- * side-band. By offsets rather than relocations, for which libbpf would read all of BTF.
+ * The side-band reports a fork up to a quarter of a second later; this program adds the child to the filter
+ * while the kernel creates it. It reads a task_struct, whose layout comes from BTF: without BTF the recorder
+ * follows children by the side-band. It uses offsets rather than relocations, for which libbpf would read all
+ * of BTF.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

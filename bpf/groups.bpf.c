@@ -1,23 +1,23 @@
 /*
- * The names of control groups that are made while we record.
+ * Names of control groups that are created during the recording.
  *
- * A sample has the number of its group, and the name is asked for when the sample is written, up to a second later. A
- * group that lived for less, as a build's or a test's does, is gone by then, and nobody knows its name. So the newest ones
- * are kept here, the oldest of them overwritten; user space looks when it meets a number that it does not know. Nobody is
- * woken, and where no group is made nothing runs.
+ * A sample carries the number of its group. The recorder looks up the name when it writes the sample, up to a
+ * second later. A group that lived for less, as those of builds and tests do, is gone by then, and its name
+ * is lost. So this program keeps the newest groups and overwrites the oldest. User space looks here when it
+ * meets an unknown number. Nobody is woken, and nothing runs while no group is created.
  *
- * It reads a group, whose members are where BTF has them: without BTF names are asked for as ever. By offsets rather than
- * relocations, for which libbpf would read all of BTF.
+ * The program reads a struct cgroup, whose layout comes from BTF: without BTF names are only looked up late.
+ * It uses offsets rather than relocations, for which libbpf would read all of BTF.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/groups.h"
 
-/* Where they are: in struct cgroup, struct kernfs_node and struct cgroup_root. */
+/* Offsets: kn and root in struct cgroup, id in struct kernfs_node, hierarchy_id in struct cgroup_root. */
 const volatile unsigned int kn_at = 0, root_at = 0, id_at = 0, hierarchy_at = 0;
 
-/* The one that was made as the nth is at n % GROUPS_KEPT, in both. Its id is 0 while the path is written. */
+/* The nth group created is at n % GROUPS_KEPT of ids and of paths. Its id is 0 while the path is written. */
 unsigned long long made = 0;
 unsigned long long ids[GROUPS_KEPT] = { 0 };
 
@@ -28,8 +28,8 @@ struct {
 	__type(value, struct group_path);
 } paths SEC(".maps");
 
-/* What is so far into the structure that is pointed to from there. */
-static __always_inline long read_behind(void *to, unsigned int n, unsigned long pointer_at, unsigned int at)
+/* Reads n bytes at offset `at` of the structure that the pointer at pointer_at leads to. */
+static __always_inline long read_member(void *to, unsigned int n, unsigned long pointer_at, unsigned int at)
 {
 	unsigned long structure = 0;
 
@@ -39,8 +39,8 @@ static __always_inline long read_behind(void *to, unsigned int n, unsigned long 
 }
 
 /*
- * include/trace/events/cgroup.h: TP_PROTO(struct cgroup *cgrp, const char *path). The kernel makes one group at a time, and
- * its path is from the root of all, not of a namespace.
+ * include/trace/events/cgroup.h: TP_PROTO(struct cgroup *cgrp, const char *path). The kernel creates one
+ * group at a time. The path starts at the root of the hierarchy, not of a namespace.
  */
 SEC("raw_tracepoint/cgroup_mkdir")
 int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
@@ -51,7 +51,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	unsigned long long number = 0;
 	struct group_path *path;
 
-	if (read_behind(&hierarchy, sizeof(hierarchy), group + root_at, hierarchy_at) || hierarchy != 0) /* version 1 */
+	if (read_member(&hierarchy, sizeof(hierarchy), group + root_at, hierarchy_at) || hierarchy != 0) /* version 1 */
 		return 0;
 	path = bpf_map_lookup_elem(&paths, &at);
 	if (!path)
@@ -59,7 +59,7 @@ int on_mkdir(struct bpf_raw_tracepoint_args *ctx)
 	*id = 0;
 	if (bpf_probe_read_kernel_str(path->text, sizeof(path->text), (void *)ctx->args[1]) <= 0)
 		return 0;
-	if (read_behind(&number, sizeof(number), group + kn_at, id_at))
+	if (read_member(&number, sizeof(number), group + kn_at, id_at))
 		return 0;
 	*id = number;
 	made++;

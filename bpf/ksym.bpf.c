@@ -1,8 +1,8 @@
 /*
- * Names of kernel addresses, asked of the kernel one by one.
+ * Looks up names of kernel addresses one by one.
  *
  * Reading /proc/kallsyms makes the kernel format every symbol it has (53 ms of CPU, more than a minute
- * of sampling two CPUs costs); the handful that samples touch come from here. Programs of type syscall
+ * of sampling two CPUs costs); the handful that samples touch comes from here. Programs of type syscall
  * and these helpers need 5.16; below that the recorder reads kallsyms.
  */
 #include <linux/bpf.h>

@@ -1,4 +1,4 @@
-/* The strings that ksym.bpf.c and user space share through its data section. */
+/* Sizes of the strings that ksym.bpf.c shares with user space through its data section, in bytes with NUL. */
 #ifndef CPROF_BPF_KSYM_H
 #define CPROF_BPF_KSYM_H
 

@@ -1,10 +1,11 @@
 /*
- * A lane for each CPU: its scratch, whose data user space reads in place. Samples stand behind one another, each where it
- * was made, from a sample_record on; where the lane ends the next one goes on at its beginning, and what
- * began before the end stands behind it as a whole. For ticks, of which a CPU has one at a time.
+ * Per-CPU rings: each is part of its CPU's scratch, and user space reads it in place. Samples follow one
+ * another, each where it was made, and each begins with a sample_record. A sample that begins before the end
+ * of the ring is stored whole past that end; the next one begins at the start. These rings are for ticks: a
+ * CPU has one at a time.
  *
- * A BPF ring, which all CPUs share, takes a call, a lock and a copy for each sample: a third of what a sample costs when
- * all of it is in the caches. Here a ring has but words that wake the reader.
+ * A BPF ring, which all CPUs share, takes a call, a lock and a copy for each sample: a third of the cost of a
+ * sample when everything is in the caches. Here a BPF ring holds only the words that wake the reader.
  */
 #ifndef CPROF_BPF_LANE_H
 #define CPROF_BPF_LANE_H
@@ -14,10 +15,10 @@
 #define SCRATCH_DATA (SAMPLE_LANE_MOST + SAMPLE_LANE_BEHIND)
 #include "bpf/scratch.h"
 
-/* Set before loading: bytes of a lane, a power of two, without what stands behind its end. */
+/* Set before loading: bytes of a per-CPU ring, a power of two, without the room past its end. */
 const volatile unsigned int lane_bytes = 64 << 10;
 
-/* By CPU: an array of one value, for those CPUs that are sampled. Mapped by user space, and so begins with a page. */
+/* By CPU: an array of one value, for the sampled CPUs. User space maps the value, so it begins at a page. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -37,7 +38,7 @@ struct {
 	__uint(max_entries, 4096); /* resized to a page */
 } waker SEC(".maps");
 
-/* Where user space finds them in a lane. */
+/* Offsets in a scratch, for user space. */
 const volatile unsigned int lane_at = __builtin_offsetof(struct scratch, lane);
 const volatile unsigned int data_at = __builtin_offsetof(struct scratch, data);
 
@@ -51,7 +52,7 @@ static __always_inline struct sample_record *my_record(struct scratch *s)
 	return (struct sample_record *)(s->data + (s->lane.written & (lane_bytes - 8)));
 }
 
-/* Where the data of the sample in hand is. */
+/* Returns the data of the current sample. */
 static __always_inline unsigned char *my_data(struct scratch *s)
 {
 	return (unsigned char *)(my_record(s) + 1);
@@ -64,20 +65,20 @@ static __always_inline unsigned long long lane_used(const struct scratch *s)
 
 enum { LANE_SAMPLE = sizeof(struct sample_record) + ADDRESSES + sizeof(struct sample_state) };
 
-/* Is there room for a sample without a stack that goes along? */
+/* Is there room for a sample without a copy of the stack? */
 static __always_inline int has_room(const struct scratch *s)
 {
 	return lane_used(s) <= lane_bytes - LANE_SAMPLE;
 }
 
-/* And with one? A sample without is better than none; and half a lane is more than the longest. */
+/* Is there room for a copy, too? A sample without one is better than none; half a ring holds the longest. */
 static __always_inline int may_copy(const struct scratch *s)
 {
 	return lane_used(s) < lane_bytes / 2;
 }
 
-/* The reader, who is woken, is not again before he has taken something: on a busy machine it can be long till he runs. */
-static __always_inline void wake(struct scratch *s, int at_once)
+/* Wakes the reader, but only once until it reads something: on a busy machine it may take long to run. */
+static __always_inline void wake_reader(struct scratch *s, int at_once)
 {
 	unsigned long long word = s->lane.read + 1;
 
@@ -87,11 +88,11 @@ static __always_inline void wake(struct scratch *s, int at_once)
 }
 
 /*
- * Hands the given number of bytes at my_data to the reader. On x86 stores are seen in their order. On other architectures
- * nothing that all kernels from 5.8 on accept would order them here (an atomic that returns the old value is refused up to
- * 5.17 on arm64): there user space orders them before it reads, see lanes.c.
+ * Hands the given number of bytes at my_data to the reader. On x86 stores are seen in their order. On other
+ * architectures nothing that all kernels from 5.8 on accept would order them here (arm64 refuses an atomic
+ * that returns the old value up to 5.17): there user space orders them before it reads, see lanes.c.
  */
-static __always_inline void put(struct scratch *s, unsigned long long bytes)
+static __always_inline void commit_sample(struct scratch *s, unsigned long long bytes)
 {
 	struct sample_record *r = my_record(s);
 

@@ -1,25 +1,27 @@
 /*
  * Where threads block, and for how long.
  *
- * To take a stack at each switch would cost more than most waits last. So a thread remembers the places where it
- * waited last: by the registers with which it entered the kernel, and what it asked the kernel for. A stack is taken
- * where the place is new, and where the time waited there since the last one comes to min_ns if this wait is
- * as long as the one before. All other waits are only added up. Nothing is left out: what was added up is
- * told with the next stack's, when it comes to min_ns, or at the end.
+ * A stack at each switch would cost more than most waits last. So a thread remembers its last wait sites: by
+ * the registers with which it entered the kernel, and by its system call. The program takes a stack if the
+ * site is new, or if the time waited there since the last stack will come to min_ns, should this wait be as
+ * long as the one before. All other waits are only added up. Nothing is left out: the sum is reported with
+ * the next stack, when it comes to min_ns, or at the end.
  *
- * Where the kernel lets a program run when schedule() returns (fexit: not where ftrace is missing or locked away), the
- * stack of a wait that came to min_ns is taken there, when it is over and known to be long, in place of the guess. Then
- * a long wait has its own stack even where a thousand short ones came from the same place by another way; `make
- * check-kernels` looks for that, and no machine of our own has it that could tell what it costs.
+ * If the kernel can run a program when schedule() returns (fexit: not if ftrace is missing or locked away),
+ * the stack of a wait that came to min_ns is taken there instead: the wait is over then, and its length is no
+ * longer a guess. So a long wait has its own stack even if a thousand short ones reached the same site by
+ * another path; `make check-kernels` tests that. None of our own machines has fexit, so its cost is not
+ * measured.
  *
- * Time in the queue for a CPU counts with the place: [left the CPU, woken] is the wait, [woken, runs] is the queue.
- * Who was preempted was at no place of his own choice; there the sum alone decides, as a timer would.
+ * Time in the queue for a CPU belongs to the site: [left the CPU, woken] is the wait, [woken, runs] is the
+ * queue. A preempted thread did not choose its site; there the sum alone decides, as a timer would.
  *
- * How long a thread ran between its waits is added up, too, by the same switches: a timer says where it ran, and of
- * short runs hardly that. On a virtual machine it missed 14 us of each run, in which the kernel had interrupts off to put
- * the thread away, and what follows had the tick; of one that sleeps for 50 us at a time that was three quarters.
+ * The same switches add up how long a thread ran between its waits. A timer shows where a thread ran, but
+ * hardly how long if the runs are short. On a virtual machine it missed 14 us of each run, in which the
+ * kernel switched the thread out with interrupts off; the tick then hit the next task. For a thread that
+ * sleeps for 50 us at a time, that was three quarters.
  *
- * In an object of its own, as it needs BTF and 5.19.
+ * This is an object of its own because it needs BTF and 5.19.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -36,12 +38,12 @@ struct walk_env;
 
 const volatile unsigned long long min_ns = 1000000;
 const volatile unsigned int want_user = 1, want_kernel = 1;
-const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's, which is preempted and moved */
-const volatile unsigned int some_cpus = 0; /* not all: waits of those who leave one of these */
-unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 }; /* which they are changes when one is made again */
+const volatile unsigned int cpus = 1; /* scratches[cpus] is the iterator's: it can be preempted and moved */
+const volatile unsigned int some_cpus = 0; /* not all: only waits of threads that leave one of these */
+unsigned long long group_ids[SAMPLE_GROUPS_MAX] = { 0 }; /* one changes when its group is created again */
 unsigned int mode = LOOK_BEGIN;
-unsigned int exact = 0; /* on_back is there */
-unsigned int epoch = 1; /* user space has forgotten all stacks that were sent in another one */
+unsigned int exact = 0; /* on_back is attached */
+unsigned int epoch = 1; /* user space has forgotten all stacks sent in another epoch */
 
 enum {
 	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */
@@ -51,15 +53,15 @@ enum {
 	PREEMPTED = 1,
 	NOWHERE = 2,
 #if defined(__TARGET_ARCH_arm64)
-	BACK_FRAMES = 3, /* the program's, which the registers and a frame record show, and its trampoline's */
+	BACK_FRAMES = 3, /* two of the program (registers, frame record) and its trampoline's */
 #else
 	BACK_FRAMES = 2, /* the program's and its trampoline's */
 #endif
-	TIMED = 64,  /* one in so many runs that take no stack is timed */
+	TIMED = 64,  /* runs without a stack per run that is timed */
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
 };
 
-/* What global functions hand on; see unwind.h. */
+/* The argument that global functions pass on; see unwind.h. */
 struct walk_env {
 	unsigned int unused;
 };
@@ -89,14 +91,14 @@ struct sched_entity {
 struct task_struct {
 	int pid, tgid;
 	struct sched_entity se;
-	unsigned int on_cpu; /* an int, and a byte from 7.0 or so on; unsigned, else it is read in this size alone */
+	unsigned int on_cpu; /* an int, later a byte (7.0); unsigned: otherwise CO-RE takes one size only */
 	unsigned int flags, __state;
-	int wake_cpu; /* the last one that it was on */
+	int wake_cpu; /* the last CPU it was on */
 	struct css_set *cgroups;
 } __attribute__((preserve_access_index));
 
 #if defined(__TARGET_ARCH_arm64)
-/* <asm/ptrace.h> has only a part of this, from regs to pstate. */
+/* <asm/ptrace.h> has only part of this, from regs to pstate. */
 struct pt_regs {
 	unsigned long long regs[31], sp, pc;
 	unsigned long long orig_x0;
@@ -117,24 +119,24 @@ struct bpf_iter__task {
 
 struct site {
 	unsigned long long key;  /* 0: free */
-	unsigned long long used; /* when */
-	unsigned long long ns[WAIT_REASONS]; /* waited and not told */
-	unsigned long long last; /* how long it took last */
+	unsigned long long used; /* when last */
+	unsigned long long ns[WAIT_REASONS]; /* waited and not reported yet */
+	unsigned long long last; /* length of the last wait */
 	unsigned long long epoch;
 };
 
 struct thread {
-	unsigned long long start; /* off the CPU, and not told of, since then; 0: it runs, or nobody asks */
-	unsigned long long since; /* on the CPU since then; 0: it does not run, or nobody knows */
-	unsigned long long ran;   /* all the time it was on one, without what goes on since then */
-	unsigned long long ran_told, told_at; /* how much of that was told, and when; at first 0, and when it was first seen */
+	unsigned long long start; /* off the CPU and unreported since then; 0: it runs, or is not recorded */
+	unsigned long long since; /* on the CPU since then; 0: it does not run, or unknown */
+	unsigned long long ran;   /* total time on a CPU, without the run that goes on since then */
+	unsigned long long ran_told, told_at; /* part of it reported, and when: at first 0, when first seen */
 	unsigned long long woken; /* when; 0: not yet */
-	unsigned long long exec;  /* what the scheduler says that it had run at start */
+	unsigned long long exec;  /* the scheduler's account of its run time at start */
 	unsigned int site;
 	unsigned char reason;
 	unsigned char told; /* the stack of this very wait was sent */
-	unsigned char seen; /* it was switched since we came */
-	unsigned char due;  /* what it waited is to be told by on_back */
+	unsigned char seen; /* it was switched since recording began */
+	unsigned char due;  /* on_back must report its wait */
 	struct site sites[WAIT_SITES];
 };
 
@@ -152,7 +154,7 @@ struct {
 	__type(value, struct wait_counts);
 } waits SEC(".maps");
 
-static __always_inline void count(enum wait_count what, unsigned long long n)
+static __always_inline void count_wait(enum wait_count what, unsigned long long n)
 {
 	unsigned int zero = 0;
 	struct wait_counts *c = bpf_map_lookup_elem(&waits, &zero);
@@ -161,7 +163,7 @@ static __always_inline void count(enum wait_count what, unsigned long long n)
 		c->n[what] += n;
 }
 
-/* Is who leaves this CPU left out? */
+/* Are waits of threads that leave this CPU left out? */
 static __always_inline int is_off(unsigned int cpu)
 {
 	unsigned int zero = 0;
@@ -188,7 +190,7 @@ static __always_inline void fill_wait(struct wait *w, const struct site *s, unsi
 	fill_site(w, s);
 }
 
-/* What was waited at a place is told. gone: the place is given up. Global, as all that is at several places: verified once. */
+/* Reports the time waited at a site. gone: the site is given up. Global, so that it is verified once. */
 WALK_FN int tell(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
 {
 	struct wait w = {};
@@ -197,11 +199,11 @@ WALK_FN int tell(struct site *s, unsigned int pid, unsigned int tid, unsigned lo
 		return 0;
 	fill_wait(&w, s, pid, tid, now);
 	w.gone = gone;
-	if (put(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
+	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH) == 0) {
 		for (int i = 0; i < WAIT_REASONS; i++)
 			s->ns[i] = 0;
-	} else if (gone) { /* else it stays, and is told the next time */
-		count(WAIT_COUNT_LOST, 1);
+	} else if (gone) { /* otherwise the time stays, and is reported later */
+		count_wait(WAIT_COUNT_LOST, 1);
 	}
 	if (gone)
 		s->key = 0;
@@ -216,18 +218,18 @@ static __always_inline void tell_all(struct thread *t, unsigned int pid, unsigne
 	}
 }
 
-/* Up to now. Others than the thread itself may find it at a switch: then what they get is too little, never too much. */
-static __always_inline unsigned long long ran(const volatile struct thread *t, unsigned long long now)
+/* Time run up to now. In the middle of a switch other tasks may get too little, never too much. */
+static __always_inline unsigned long long ran_until(const volatile struct thread *t, unsigned long long now)
 {
 	unsigned long long done = t->ran, since = t->since;
 
 	return since && since < now ? done + now - since : done;
 }
 
-/* What it ran since that was told last, and is told now; whoever else is at it tells nothing then. */
+/* Takes the time run since the last report, to be reported now. A caller that loses a race gets 0. */
 static __always_inline unsigned long long take_ran(struct thread *t, unsigned long long now)
 {
-	unsigned long long told = t->ran_told, all = ran(t, now);
+	unsigned long long told = t->ran_told, all = ran_until(t, now);
 
 	return all > told && __sync_val_compare_and_swap(&t->ran_told, told, all) == told ? all - told : 0;
 }
@@ -250,8 +252,8 @@ static __always_inline void tell_ran(struct thread *t, unsigned int pid, unsigne
 	struct ran r = {};
 
 	fill_ran(&r, t, pid, tid, now);
-	if (r.head.weight && put(&r, sizeof(r), WAKE_FOR_MUCH))
-		count(WAIT_COUNT_LOST, 1);
+	if (r.head.weight && submit_record(&r, sizeof(r), WAKE_FOR_MUCH))
+		count_wait(WAIT_COUNT_LOST, 1);
 }
 
 static __always_inline unsigned long long mix(unsigned long long h, unsigned long long x)
@@ -260,16 +262,16 @@ static __always_inline unsigned long long mix(unsigned long long h, unsigned lon
 	return h ^ h >> 32;
 }
 
-/* A place that is none: PREEMPTED, or NOWHERE for a new thread. */
+/* A key without a site: PREEMPTED, or NOWHERE for a new thread. */
 static __always_inline unsigned long long key_without(unsigned int tid, unsigned int which)
 {
 	return mix(mix(tid, 0x5851f42d4c957f2dull), which);
 }
 
 /*
- * The place: where from the kernel was entered, and with what call and first argument, which is the descriptor or the
- * lock that is waited for. (After an interrupt or a fault orig_ax is -1.) On arm64 the first argument is in orig_x0: x0 is
- * the result's already, if the call is traced.
+ * The key of a wait site: the point from which the thread entered the kernel, the system call and its first
+ * argument, usually the awaited descriptor or lock. (After an interrupt or a fault orig_ax is -1.) On arm64
+ * the first argument is in orig_x0: if the call is traced, x0 already holds the result.
  */
 static __always_inline unsigned long long key_of(struct task_struct *task, unsigned int tid)
 {
@@ -292,7 +294,7 @@ static __always_inline unsigned long long key_of(struct task_struct *task, unsig
 	return h ? h : 1;
 }
 
-/* Where the thread keeps this place; another one that it was not at for longer is given up for it. */
+/* Returns the slot of a site. A new site replaces the less recently used one of two. */
 WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now)
 {
 	unsigned int a = key & (WAIT_SITES - 1), b = (key >> 8) & (WAIT_SITES - 1);
@@ -373,7 +375,7 @@ static __always_inline void take_by_table(struct scratch *s)
 }
 #endif
 
-/* The stack of the thread that leaves the CPU; or, back, that has come back to it: then two frames more are not its own. */
+/* Sends the stack of a thread that leaves the CPU; back: that has returned, with BACK_FRAMES more frames. */
 static __always_inline int send_stack(void *ctx, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now,
 				      int back)
 {
@@ -396,7 +398,7 @@ static __always_inline int send_stack(void *ctx, unsigned long long key, unsigne
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
 	bytes = stack_bytes(s);
-	failed = !bytes || put(&s->head, bytes, WAKE_FOR_MUCH);
+	failed = !bytes || submit_record(&s->head, bytes, WAKE_FOR_MUCH);
 	s->busy = 0;
 	return failed;
 }
@@ -406,7 +408,7 @@ static __always_inline enum wait_reason reason_of(unsigned int state)
 	return state == 0 ? WAIT_CPU : state & UNINTERRUPTIBLE ? WAIT_UNINTERRUPTIBLE : WAIT_SLEEP;
 }
 
-/* In this order: see ran(). */
+/* In this order: see ran_until(). */
 static __always_inline void stop_running(volatile struct thread *t, unsigned long long now)
 {
 	unsigned long long since = t->since;
@@ -416,8 +418,8 @@ static __always_inline void stop_running(volatile struct thread *t, unsigned lon
 		t->ran += now - since;
 }
 
-/* Parts of [start, now]. */
-static __always_inline void split(const struct thread *t, unsigned long long start, unsigned long long now,
+/* Splits [start, now] into the wait and the queue. */
+static __always_inline void split_wait(const struct thread *t, unsigned long long start, unsigned long long now,
 				  unsigned long long *waited, unsigned long long *queued)
 {
 	unsigned long long woken = t->reason == WAIT_CPU ? start : t->woken ? t->woken : now;
@@ -440,13 +442,13 @@ WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned
 	t->since = is_off(bpf_get_smp_processor_id()) ? 0 : now;
 	if (!t->start)
 		return 0;
-	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may be at it, too */
+	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may take it at the same time */
 	if (!start)
 		return 0;
-	split(t, start, now, &waited, &queued);
+	split_wait(t, start, now, &waited, &queued);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->last = waited + queued;
-	if (t->reason == WAIT_SLEEP) /* by constants: of a computed place older verifiers lose the bounds */
+	if (t->reason == WAIT_SLEEP) /* constants: older verifiers lose the bounds of a computed index */
 		s->ns[WAIT_SLEEP] += waited;
 	else if (t->reason == WAIT_UNINTERRUPTIBLE)
 		s->ns[WAIT_UNINTERRUPTIBLE] += waited;
@@ -461,8 +463,8 @@ WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned
 }
 
 /*
- * It leaves, and was not seen to come: not every kernel tells of each switch. The scheduler has what it ran since; the
- * rest before it was the wait.
+ * The thread leaves, but was not seen to arrive: not every kernel reports each switch. The scheduler knows
+ * how long it ran since; the time before that was the wait.
  */
 static __always_inline void make_up(struct task_struct *prev, struct thread *t, unsigned long long now)
 {
@@ -472,8 +474,8 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 		enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
-/* Did it take a stack? */
-static __always_inline int leave(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
+/* Returns true if it took a stack. */
+static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
 {
 	unsigned int pid = prev->tgid, tid = prev->pid;
 	unsigned long long key;
@@ -497,7 +499,7 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 		tell_ran(t, pid, tid, now);
 		return 0;
 	}
-	if (t->due) { /* it was switched by another way than schedule() */
+	if (t->due) { /* it was switched in, but not by schedule() */
 		t->due = 0;
 		tell(&t->sites[t->site & (WAIT_SITES - 1)], pid, tid, now, 0);
 	}
@@ -522,7 +524,7 @@ static __always_inline int leave(void *ctx, struct task_struct *prev, int preemp
 	return t->told;
 }
 
-/* The arguments of a tracepoint are as its TP_PROTO in include/trace/events has them. */
+/* The arguments of a tracepoint are those of its TP_PROTO in include/trace/events. */
 
 /* bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state */
 SEC("tp_btf/sched_switch")
@@ -530,21 +532,21 @@ int on_switch(unsigned long long *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	unsigned long long now = bpf_ktime_get_ns();
-	int took = leave(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
+	int took = leave_cpu(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
 
 	if (!(next->flags & KTHREAD))
 		enter(bpf_task_storage_get(&threads, next, 0, 0), next->tgid, next->pid, now);
-	count(WAIT_COUNT_RUNS, 1);
+	count_wait(WAIT_COUNT_RUNS, 1);
 	if (took)
-		count(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
+		count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
 	else if (now % TIMED == 0)
-		count(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
+		count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
 	return 0;
 }
 
 /*
- * schedule() returns, to a thread that waited for long. It may be preempted here, and on_switch give the place to another
- * wait: so what is told is taken out first.
+ * schedule() returns to a thread after a long wait. The thread may be preempted here, and on_switch may give
+ * the site to another wait: so the reported time is taken out first.
  */
 SEC("fexit/schedule")
 int on_back(void *ctx)
@@ -566,8 +568,8 @@ int on_back(void *ctx)
 		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
 	if (send_stack(ctx, w.head.weight, w.head.pid, w.head.tid, w.head.time, 1) == 0)
 		s->epoch = epoch;
-	if (put(&w, sizeof(w), WAKE_FOR_MUCH))
-		count(WAIT_COUNT_LOST, 1);
+	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH))
+		count_wait(WAIT_COUNT_LOST, 1);
 	return 0;
 }
 
@@ -594,7 +596,7 @@ int on_new(unsigned long long *ctx)
 	return 0;
 }
 
-/* A new thread waits for its first time on a CPU: it has been nowhere yet, and its stack is empty. */
+/* A new thread waits for a CPU for the first time: it has not run yet, and its stack is empty. */
 SEC("tp_btf/sched_wakeup_new")
 int on_first(unsigned long long *ctx)
 {
@@ -608,7 +610,7 @@ int on_first(unsigned long long *ctx)
 	t = bpf_task_storage_get(&threads, p, 0, 0);
 	if (!t)
 		return 0;
-	t->told_at = head.time = bpf_ktime_get_ns(); /* also where it is not wanted yet: its group may be later */
+	t->told_at = head.time = bpf_ktime_get_ns(); /* also if not wanted yet: its group may be later */
 	if (is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
 		return 0;
 	head.weight = key_without(tid, NOWHERE);
@@ -619,14 +621,14 @@ int on_first(unsigned long long *ctx)
 	head.what = SAMPLE_STACK;
 	t->reason = WAIT_CPU;
 	t->site = find_site(t, head.weight, pid, tid, head.time);
-	t->told = put(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
+	t->told = submit_record(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
 	t->seen = 1;
 	t->start = head.time;
 	return 0;
 }
 
-/* Its places are those of another image. */
+/* The thread's sites are those of the old image. */
 SEC("tp_btf/sched_process_exec")
 int on_exec(unsigned long long *ctx)
 {
@@ -638,7 +640,7 @@ int on_exec(unsigned long long *ctx)
 	return 0;
 }
 
-/* What it ran under the name that it had. Of an exec this is the last that is heard before perf tells of the new image. */
+/* Reports the time run under the old name. In an exec this is the last report before perf's own record. */
 SEC("tp_btf/task_rename")
 int on_rename(unsigned long long *ctx)
 {
@@ -653,13 +655,15 @@ int on_rename(unsigned long long *ctx)
 	return 0;
 }
 
-/* Threads one by one, from here on: at the start, at the end, and now and then in between. */
+/* The iterator over all threads: it runs at the start, at the end, and now and then in between. */
 
 static __always_inline int write_item(struct bpf_iter__task *ctx, const void *item, unsigned long long n)
 {
 	unsigned int size = n;
 
-	/* Up to 6.12, what was on the stack and lent to the kernel has no bounds afterwards: n is not to be had from there. */
+	/*
+	 * Up to 6.12 the verifier forgets bounds of stack memory lent to the kernel: n stays in a register.
+	 */
 	asm volatile("" : "+r"(n));
 	if (bpf_seq_write(ctx->meta->seq, &size, sizeof(size)) || n > ITEM_MOST)
 		return 1;
@@ -700,7 +704,7 @@ static __always_inline int task_is_wanted(struct task_struct *task)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* The user stack of one that sleeps: registers and a piece of it, for user space to walk. */
+/* Copies the user registers and a piece of the stack of a sleeping thread, for user space to walk. */
 static __always_inline void copy_sleeping(struct task_struct *task, struct scratch *s)
 {
 	unsigned int at = s->n;
@@ -720,7 +724,7 @@ static __always_inline void copy_sleeping(struct task_struct *task, struct scrat
 		return;
 	for (unsigned int done = 0; done < WAIT_STACK; done += PIECE) {
 		unsigned long from = s->walk.regs[UNWIND_RSP] + done;
-		unsigned int rest = -from & (PIECE - 1); /* up to the end of the page, where the stack may end */
+		unsigned int rest = -from & (PIECE - 1); /* up to the end of the page, maybe of the stack */
 
 		if (bpf_copy_from_user_task(s->data + at + done, PIECE, (void *)from, task, 0) == 0) {
 			s->head.stack_n = done + PIECE;
@@ -738,7 +742,7 @@ static __always_inline int was_on_off(struct task_struct *task)
 	return some_cpus && bpf_core_field_exists(task->wake_cpu) && is_off((unsigned int)task->wake_cpu);
 }
 
-/* Who was off the CPU before we came, is so from now on. */
+/* A thread that was off the CPU before recording began waits from now on. */
 static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned int pid = task->tgid, tid = task->pid, state = task->__state;
@@ -750,7 +754,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 		t->told_at = now;
 	if (task->on_cpu && !t->since && !t->seen && !was_on_off(task)) {
 		t->since = now;
-		if (t->seen) /* it was switched meanwhile: if it runs again, its next run is the first that is known of */
+		if (t->seen) /* it was switched meanwhile: the first known run is the next one */
 			t->since = 0;
 	}
 	if (!s || t->seen || task->on_cpu || (state & DEAD) || was_on_off(task) || !task_is_wanted(task))
@@ -784,14 +788,14 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 		t->start = 0;
 }
 
-/* What ran is told up to now: how much that was in *took, to be given back where what follows finds no room. */
+/* Reports the time run up to now. The caller gives *took back if a later item finds no room. */
 static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t,
 				    unsigned long long *took)
 {
 	unsigned long long now = bpf_ktime_get_ns();
 	struct ran r = {};
 
-	if (ran(t, now) <= t->ran_told || !task_is_wanted(task))
+	if (ran_until(t, now) <= t->ran_told || !task_is_wanted(task))
 		return 0;
 	fill_ran(&r, t, task->tgid, task->pid, now);
 	r.head.cgroup = cgroup_of(task);
@@ -799,7 +803,7 @@ static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_stru
 	return *took && write_item(ctx, &r, sizeof(r));
 }
 
-/* What is going on is told up to now. */
+/* Reports the current wait up to now. Returns nonzero if there is no room. */
 static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned long long start = t->start, now = bpf_ktime_get_ns(), waited, queued;
@@ -807,7 +811,7 @@ static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_st
 
 	if (!start || start >= now)
 		return 0;
-	split(t, start, now, &waited, &queued);
+	split_wait(t, start, now, &waited, &queued);
 	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = 0;
@@ -816,15 +820,15 @@ static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_st
 	if (mode == LOOK_END)
 		return write_item(ctx, &w, sizeof(w));
 	if (__sync_val_compare_and_swap(&t->start, start, now) != start)
-		return 0; /* it runs by now, and has told that itself */
+		return 0; /* it runs by now, and has reported the wait itself */
 	if (!write_item(ctx, &w, sizeof(w)))
 		return 0;
 	if (__sync_val_compare_and_swap(&t->start, now, start) != now)
-		count(WAIT_COUNT_LOST, 1);
+		count_wait(WAIT_COUNT_LOST, 1);
 	return 1;
 }
 
-/* Where there is no room now, nothing of this thread is written, and we are called for it again. */
+/* Without room now, nothing of this thread is written, and the iterator calls for it again. */
 static __always_inline void look_both(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
 {
 	unsigned long long took = 0;
@@ -843,7 +847,7 @@ static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_st
 		return;
 	}
 	fill_wait(&w, &t->sites[0], task->tgid, task->pid, now);
-	/* Unrolled: of clang 14's loop 6.1 says that it falls through to where it was entered. */
+	/* Unrolled: 6.1 claims that clang 14's loop falls through to its own entry. */
 #pragma clang loop unroll(full)
 	for (int i = 0; i < WAIT_SITES; i++) {
 		if (!t->sites[i].key || !untold(&t->sites[i]))

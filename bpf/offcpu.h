@@ -1,9 +1,9 @@
 /*
- * What offcpu.bpf.c hands to user space: where threads wait, and how long.
+ * Records that offcpu.bpf.c passes to user space: where threads wait, and for how long.
  *
- * A place where a thread waits has a key. SAMPLE_STACK is a sample_head with the stack of that place, its key as the
- * weight; SAMPLE_WAIT a struct wait, time that was spent there. A place's stack comes before its first wait; and
- * waits that are short come many in one. SAMPLE_RAN is a struct ran: how long the thread ran.
+ * A wait site has a key. SAMPLE_STACK is a sample_head with the stack of a site, and its key as the weight;
+ * SAMPLE_WAIT is a struct wait, the time spent at a site. The stack of a site comes before its first wait,
+ * and one record may sum up many short waits. SAMPLE_RAN is a struct ran: how long the thread ran.
  */
 #ifndef CPROF_BPF_OFFCPU_H
 #define CPROF_BPF_OFFCPU_H
@@ -11,34 +11,34 @@
 #include "bpf/sample.h"
 
 enum wait_reason {
-	WAIT_SLEEP,           /* it can be interrupted: locks, pipes, sockets, timers; also stopped */
+	WAIT_SLEEP,           /* interruptible: locks, pipes, sockets, timers; also stopped */
 	WAIT_UNINTERRUPTIBLE, /* disks, page faults, locks of the kernel */
-	WAIT_CPU,             /* it could run */
+	WAIT_CPU,             /* runnable, but without a CPU */
 	WAIT_REASONS,
 };
 
 struct wait {
-	struct sample_head head; /* the weight is the key; time is when the last of it ended */
+	struct sample_head head; /* weight: the key; time: the end of the last wait */
 	unsigned long long ns[WAIT_REASONS];
-	unsigned long long gone; /* nothing more comes of this key, unless with a new stack */
+	unsigned long long gone; /* nonzero: nothing more comes for this key, except after a new stack */
 };
 
 struct ran {
-	struct sample_head head;  /* the weight is the time it ran, of CLOCK_MONOTONIC */
-	unsigned long long since; /* then that was told last, or the thread was first seen */
+	struct sample_head head;  /* weight: the time it ran, ns of CLOCK_MONOTONIC */
+	unsigned long long since; /* when that was last reported, or the thread first seen */
 };
 
 enum {
-	WAIT_SITES = 16, /* places a thread is known to wait at; a power of two */
-	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that was asleep before we came */
+	WAIT_SITES = 16, /* wait sites that a thread remembers; a power of two */
+	WAIT_STACK = 16 << 10, /* bytes of the stack of a thread that slept before recording began */
 };
 
-/* What the iterator is run for. Each item it writes is its size, four bytes, and the item. */
+/* The purpose of a run of the iterator. It writes each item as its size, four bytes, and the item. */
 enum look { LOOK_BEGIN, LOOK_SETTLE, LOOK_END };
 
 enum wait_count {
-	WAIT_COUNT_LOST, /* waits, one or many in one: the ring was full */
-	WAIT_COUNT_NS,   /* time in the programs */
+	WAIT_COUNT_LOST, /* records lost to a full ring, each of one wait or many */
+	WAIT_COUNT_NS,   /* ns in the programs */
 	WAIT_COUNT_RUNS,
 	WAIT_COUNTS,
 };
@@ -46,7 +46,7 @@ enum wait_count {
 /* Per CPU. */
 struct wait_counts {
 	unsigned long long n[WAIT_COUNTS];
-	unsigned long long off; /* who leaves this CPU to wait is not asked for; only looked at with some_cpus */
+	unsigned long long off; /* waits that begin on this CPU are left out; read with some_cpus only */
 };
 
 #endif

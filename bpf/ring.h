@@ -1,6 +1,7 @@
 /*
- * One ring of all CPUs, that samples are copied to from their CPU's scratch: of the programs that run at events. What
- * they take has another program's interruption in the middle, and comes in bursts of one CPU.
+ * One ring for all CPUs, to which samples are copied from their CPU's scratch. The programs that run at
+ * events use it: another program can interrupt them in the middle of a sample, and their samples come in
+ * bursts from one CPU.
  */
 #ifndef CPROF_BPF_RING_H
 #define CPROF_BPF_RING_H
@@ -9,12 +10,9 @@
 
 const volatile unsigned int ring_bytes = 1 << 20; /* set before loading */
 
-enum { RING_WAKE = 256 << 10 }; /* the reader is woken when so much waits */
+enum { RING_WAKE = 256 << 10 }; /* unread bytes that wake the reader */
 
-/*
- * By CPU: an array of one value for each CPU that is online. A per-CPU array has values of at most 32 KiB, and one for each
- * possible CPU.
- */
+/* By CPU: an array of one value, for online CPUs. A per-CPU array allows 32 KiB, on each possible CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -38,14 +36,17 @@ static __always_inline struct scratch *my_scratch(void)
 	return shard_value(&scratches, bpf_get_smp_processor_id());
 }
 
-/* Where the data of the sample in hand is. */
+/* Returns the data of the current sample. */
 static __always_inline unsigned char *my_data(struct scratch *s)
 {
 	return s->data;
 }
 
-/* Into the ring. Who was woken is not again before he has taken something: on a busy machine it can be long till he runs. */
-static __always_inline long put(const void *data, unsigned long long bytes, enum waking wakes)
+/*
+ * Copies a record into the ring. Nonzero: the ring is full. The reader is woken only once until it has read
+ * something: on a busy machine it may take long until it runs.
+ */
+static __always_inline long submit_record(const void *data, unsigned long long bytes, enum waking wakes)
 {
 	struct scratch *s = my_scratch();
 	unsigned long long reader = 0;
@@ -62,7 +63,7 @@ static __always_inline long put(const void *data, unsigned long long bytes, enum
 	return failed;
 }
 
-/* Is there room for a stack in the ring? A sample without one is better than none. */
+/* Is there room in the ring for a copy of the stack? A sample without one is better than none. */
 static __always_inline int may_copy(void)
 {
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2;

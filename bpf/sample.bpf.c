@@ -1,13 +1,13 @@
 /*
- * The sampling program: the stacks of what was interrupted, into its CPU's lane, and nothing else.
+ * The sampling program: writes the stacks of the interrupted task into the per-CPU ring, and nothing else.
  *
- * No stack map, no symbol: what a sample costs the host, a few us (make bench), is mostly reading the
- * stacks. Waking the reader at each sample would cost as much again, so it is woken by quantity, and by
+ * No stack map, no symbol: a sample costs the host a few us (make bench), mostly for reading the stacks.
+ * Waking the reader at each sample would cost as much again, so the reader wakes by the amount of data and by
  * its own timer.
  *
- * The user stack is walked by tables (unwind.h). Where a process or a file is not known yet, the registers
- * and a piece of the stack go along, and user space goes on from there: nobody has to be told of each
- * new process at once, and only files that are met get a table.
+ * The user stack is walked by tables (unwind.h). If a process or a file is not known yet, the sample carries
+ * the registers and a piece of the stack, and user space continues from there. So new processes need not be
+ * announced at once, and only files that samples meet get a table.
  *
  * No CO-RE relocation here: this object must load on kernels without BTF.
  */
@@ -20,26 +20,28 @@
 #include "bpf/stack.h"
 #include "bpf/wanted.h"
 
-/* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
+/* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int want_weight = 0, want_cgroup = 1;
-/* Where the idle loop waits: a tick of pid 0 there found the CPU idle; elsewhere it does real work. */
+/*
+ * Addresses where the idle loop waits: ticks of pid 0 there found the CPU idle; elsewhere it does real work.
+ */
 const volatile unsigned long idle_start[2] = { 0, 0 }, idle_end[2] = { 0, 0 };
-const volatile unsigned int always_copy = 0;     /* for a check of what was walked */
+const volatile unsigned int always_copy = 0;     /* to check the walked stacks */
 const volatile unsigned int regs_by = REGS_BY_HELPER;
 const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of task_struct.stack */
 
-const volatile unsigned int looks_back = 0;      /* other programs run beside this one, and may keep it from running */
+const volatile unsigned int looks_back = 0;      /* other programs may keep this one from running */
 
-/* Nothing has happened for a while: the reader looks but once a second. */
+/* Nothing has happened for a while: the reader looks only once a second. */
 unsigned int reader_rests SEC(".data") = 0;
 
 enum {
-	ON_TIME_SHARE = 16,  /* a tick is on time within so small a part of a period, ... */
-	ON_TIME = 100000,    /* ... and within so many ns */
-	KEPT_OUT_MOST = 100, /* ticks on end: more than that is a machine that stood still */
+	ON_TIME_SHARE = 16,  /* a tick is on time within this fraction of a period, ... */
+	ON_TIME = 100000,    /* ... and within this many ns */
+	KEPT_OUT_MOST = 100, /* consecutive ticks; with more, the machine was suspended */
 	KERNEL_STACK = 16 << 10, /* THREAD_SIZE of x86-64 */
-	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on where it is built for FRED */
+	KERNEL_STACK_PADDING = 16, /* above the registers, from 6.9 on if built for FRED */
 };
 
 static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
@@ -50,7 +52,7 @@ static __always_inline int is_idle(struct bpf_perf_event_data *ctx)
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* Where the user's registers are, with which the kernel was entered; 0: nowhere. */
+/* Returns the address of the user registers saved at kernel entry; 0: there is none. */
 static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ctx)
 {
 	unsigned long stack = 0;
@@ -64,7 +66,7 @@ static __always_inline unsigned long kernel_saved(struct bpf_perf_event_data *ct
 	return stack ? stack + KERNEL_STACK - sizeof(struct pt_regs) : 0;
 }
 
-/* 0: no user stack, or one of 32-bit code. */
+/* Returns 0 if there is no user stack, or if it belongs to 32-bit code. */
 static __always_inline int user_regs(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	unsigned long saved;
@@ -79,8 +81,8 @@ static __always_inline int user_regs(struct bpf_perf_event_data *ctx, struct scr
 	return read_regs(s, saved) || (regs_by != REGS_BY_HELPER && read_regs(s, saved - KERNEL_STACK_PADDING));
 }
 
-/* What user space needs to go on. For a check of the whole walk it is the leaf's state. */
-static __always_inline void defer(struct bpf_perf_event_data *ctx, struct scratch *s)
+/* Adds the state from which user space continues the walk; to check a whole walk, the state of the leaf. */
+static __always_inline void defer_walk(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	unsigned int at = s->head.user_n ? s->head.user_n - 1 : 0;
 
@@ -109,11 +111,11 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 		return;
 	}
 	s->head.deferred = asks;
-	defer(ctx, s);
+	defer_walk(ctx, s);
 }
 #endif
 
-static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, struct scratch *s)
+static __always_inline enum sample_count take_stacks(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
 	if (!has_room(s))
 		return COUNT_RING_FULL;
@@ -129,18 +131,19 @@ static __always_inline enum sample_count take(struct bpf_perf_event_data *ctx, s
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	put(s, s->n + (s->head.has_state ? s->head.stack_n : 0));
-	/* Something that user space does not know yet does not wait for as long as it rests. */
-	wake(s, by_table && s->head.deferred && reader_rests);
+	commit_sample(s, s->n + (s->head.has_state ? s->head.stack_n : 0));
+	/* A deferred sample wakes a resting reader at once: its process or file may be new to user space. */
+	wake_reader(s, by_table && s->head.deferred && reader_rests);
 	return COUNT_EMITTED;
 }
 
 /*
- * Of a tick that the kernel takes while another program runs on the CPU we are not told. But ticks stand on a grid, since
- * perf's timer goes on by whole periods: where some are missing and the next is on time, the timer worked all the
- * while, and we were kept out. Where the CPU stood still, or took no interrupts, the next one is late, at
- * the moment at which that ended. Late by nearly a period looks as being on time, until another comes at once. And where a CPU that
- * sleeps has no ticks, the first one behind that may be on time as well: user space knows for how long it slept.
+ * The kernel does not report a tick that it takes while another program runs on the CPU. But ticks are on a
+ * grid, because perf's timer advances by whole periods. If some are missing and the next is on time, the
+ * timer worked all the while, and this program was kept out. If the CPU was suspended, or took no interrupts,
+ * the next tick is late: it comes when that ends. Late by nearly a period looks like on time, until another
+ * tick comes at once. If a sleeping CPU has no ticks, the first one after the sleep may be on time as well:
+ * user space knows how long it slept.
  */
 static __always_inline void look_back(struct sample_counts *c, unsigned long long tick_ns, unsigned long long now,
 				      unsigned long long gap)
@@ -157,7 +160,7 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	n = (now + near - c->grid) / period;
 	after = now + near - c->grid - n * period;
 	if (c->period != period || gap + near - period < 2 * near) {
-		c->grid = now; /* one period behind another: this is the grid, wherever it was before */
+		c->grid = now; /* one period after another: this is the grid, wherever it was before */
 		c->period = period;
 	} else if (after < 2 * near) {
 		if (n > 1 && n <= KEPT_OUT_MOST)
@@ -168,7 +171,7 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	}
 }
 
-/* A new image: what is known of the process is not true any more. */
+/* A new image: everything known of the process is out of date. */
 SEC("raw_tracepoint/sched_process_exec")
 int forget(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -208,7 +211,7 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;
-		if (take(ctx, s) == COUNT_EMITTED)
+		if (take_stacks(ctx, s) == COUNT_EMITTED)
 			c->n[COUNT_EMITTED]++;
 		else
 			c->n[COUNT_RING_FULL]++;

@@ -1,5 +1,5 @@
 /*
- * What a CPU that takes a stack works in. Who includes this says where they are, with lane.h or with ring.h, before stack.h.
+ * Working memory of a CPU that takes a stack: in the maps of lane.h or ring.h, to be included before stack.h.
  */
 #ifndef CPROF_BPF_SCRATCH_H
 #define CPROF_BPF_SCRATCH_H
@@ -9,7 +9,7 @@
 
 enum {
 	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */
-	PIECE = 1024,             /* of a stack */
+	PIECE = 1024,             /* bytes of stack copied at once */
 	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
 };
 
@@ -19,8 +19,8 @@ enum {
 #endif
 
 /*
- * What a CPU is busy with. What each sample touches stands together, from the last page of memory on: at 99 Hz each
- * page is one that the CPU has to look up. The map's values end where the data does.
+ * The state of one CPU. The members that each sample touches are adjacent, from the last page of memory on:
+ * at 99 Hz the CPU has to look up each page that is touched. The map's values end with the data.
  */
 struct scratch {
 	struct unwind_memory memory;
@@ -34,7 +34,7 @@ struct scratch {
 	unsigned char data[SCRATCH_DATA] __attribute__((aligned(8)));
 } __attribute__((aligned(4096)));
 
-/* When the reader is woken, which costs several times what a sample does. */
+/* When to wake the reader. A wake-up costs several times as much as a sample. */
 enum waking { WAKE_NEVER, WAKE_FOR_MUCH, WAKE_AT_ONCE };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The processes whose mappings the walk knows, by pid. Preallocated where a perf_event program may use no
- * other hash map: below 6.1.
+ * Mappings of the processes that the walk knows, by pid. Preallocated below 6.1, where a perf_event program
+ * may use no other hash map.
  */
 #ifndef CPROF_BPF_SPACES_H
 #define CPROF_BPF_SPACES_H

@@ -1,8 +1,9 @@
 /*
- * Taking stacks: what the programs that do so have in common. Each has maps of its own to work in, those of
- * lane.h or of ring.h, one of which is included before; those of unwind.h are the sampling object's, lent to the others.
+ * Takes stacks: the code that all sampling programs share. Each program has working maps of its own, those of
+ * lane.h or of ring.h, one of which is included before. The maps of unwind.h belong to the sampling object,
+ * which lends them to the others.
  *
- * Who includes this fills the registers of the walk itself, for where they are differs.
+ * The includer fills the registers of the walk itself, because their location differs.
  */
 #ifndef CPROF_BPF_STACK_H
 #define CPROF_BPF_STACK_H
@@ -11,16 +12,16 @@
 
 #include "bpf/scratch.h"
 
-/* Set before loading; the verifier drops what they switch off. `unsigned int`, not u32: the skeleton. */
-const volatile unsigned int depth = 127;         /* as far as the kernel follows chains */
+/* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
+const volatile unsigned int depth = 127;         /* addresses of the kernel's own chains, at most */
 const volatile unsigned int by_table = 0;
-const volatile unsigned int user_depth = 512;    /* of a walk by tables */
-const volatile unsigned int stack_limit = 16384; /* bytes that go along */
+const volatile unsigned int user_depth = 512;    /* addresses of a walk by tables, at most */
+const volatile unsigned int stack_limit = 16384; /* bytes of the stack that a sample carries */
 
-enum { QUICK_STEPS = 8, WALK_ROUNDS = 32 }; /* of one call */
+enum { QUICK_STEPS = 8, WALK_ROUNDS = 32 }; /* in one call */
 
-/* What was looked up and found: else the compiler adds to it before it compares it with NULL, which 5.10 refuses. */
-static __always_inline struct scratch *found(struct scratch *s)
+/* Hides a pointer: otherwise the compiler adds to it before comparing it with NULL, which 5.10 refuses. */
+static __always_inline struct scratch *opaque_scratch(struct scratch *s)
 {
 	asm volatile("" : "+r"(s));
 	return s;
@@ -33,26 +34,26 @@ static __always_inline struct walk *walk_state(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 
-	use(env);
-	return s ? &found(s)->walk : NULL;
+	use_env(env);
+	return s ? &opaque_scratch(s)->walk : NULL;
 }
 
 static __always_inline struct unwind_memory *walk_memory(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
 
-	use(env);
-	return s ? &found(s)->memory : NULL;
+	use_env(env);
+	return s ? &opaque_scratch(s)->memory : NULL;
 }
 
 static __always_inline struct window *walk_window(void)
 {
 	struct scratch *s = my_scratch();
 
-	return s ? &found(s)->window : NULL;
+	return s ? &opaque_scratch(s)->window : NULL;
 }
 
-/* Was user code interrupted? Then there is no kernel stack to ask for. */
+/* Was user code interrupted? Then there is no kernel stack. */
 static __always_inline int from_user(struct bpf_perf_event_data *ctx)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -87,8 +88,9 @@ static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 }
 
 /*
- * Takes the registers that the kernel saved there; 0: these are none of 64-bit user code. They are read to where the window
- * will be: on the program's own stack they would leave a walk too little of its 512 bytes.
+ * Takes the registers that the kernel saved at `saved`. Returns 0 if they do not belong to 64-bit user code.
+ * They are read into the memory of the window: on the program's own stack they would leave a walk too little
+ * of its 512 bytes.
  */
 static __always_inline int read_regs(struct scratch *s, unsigned long saved)
 {
@@ -101,7 +103,7 @@ static __always_inline int read_regs(struct scratch *s, unsigned long saved)
 	return regs->rip != 0;
 }
 
-/* The present frame behind the others and a step, as long as steps are quick, or some. WALK_SLOWLY: the step is to be made. */
+/* Appends the current frame and makes a quick step, QUICK_STEPS times. WALK_SLOWLY: one step is left. */
 WALK_FN int walk_frames(WALK_ENV env)
 {
 	struct scratch *s = my_scratch();
@@ -111,11 +113,11 @@ WALK_FN int walk_frames(WALK_ENV env)
 	unsigned int at;
 	struct quick q;
 
-	use(env);
+	use_env(env);
 	if (!s)
 		return WALK_DEPTH;
 	window = &s->window;
-	asm volatile("" : "+r"(window)); /* else each of its members is looked for from s on */
+	asm volatile("" : "+r"(window)); /* otherwise each member is addressed from s on */
 	data = my_data(s);
 	q = quick_begin(&s->walk);
 	at = s->n;
@@ -136,13 +138,13 @@ WALK_FN int walk_frames(WALK_ENV env)
 	return end;
 }
 
-/* A step of any kind. Verified once, not once a frame. */
+/* Makes a step of any kind. Verified once, not once a frame. */
 WALK_FN int walk_slowly(WALK_ENV env)
 {
 	return walk_step(env);
 }
 
-/* Rounds of quick steps and one of any kind. A function, since the verifier follows a loop as often as it turns. */
+/* Rounds of quick steps and one of any kind. A function, because the verifier follows each turn of a loop. */
 WALK_FN int walk_rounds(WALK_ENV env)
 {
 	int end = WALK_DEPTH;
@@ -157,7 +159,7 @@ WALK_FN int walk_rounds(WALK_ENV env)
 	return end;
 }
 
-/* All of the walk, from the state on. */
+/* Walks from the state to the end of the stack. */
 WALK_FN int walk_up(WALK_ENV env)
 {
 	int end = WALK_DEPTH;
@@ -189,7 +191,7 @@ static __always_inline void push_state(struct scratch *s, unsigned int frame)
 	s->head.has_state = 1;
 }
 
-/* The piece of the stack that begins so many bytes above its end: the bytes of it that are there. */
+/* Copies the piece of the stack that begins `done` bytes above rsp. Returns how much of it was readable. */
 WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
 {
 	struct scratch *s = my_scratch();
@@ -197,8 +199,8 @@ WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
 	unsigned char *to;
 	const void *from;
 
-	use(env);
-	/* stack_limit is all that the map has room for; the mask lets the verifier see that the piece ends before it. */
+	use_env(env);
+	/* The map has room for stack_limit bytes; the mask shows the verifier that the piece ends there. */
 	if (!s || done >= stack_limit)
 		return 0;
 	done &= -PIECE;
@@ -214,8 +216,8 @@ WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
 }
 
 /*
- * As much of the stack as is there, in pieces; the last one up to the end of its page, as pages that are
- * not in memory cannot be read.
+ * Copies as much of the stack as is readable, in pieces. The last piece goes up to the end of its page,
+ * because pages that are not in memory cannot be read.
  */
 WALK_FN int copy_stack(WALK_ENV env)
 {
@@ -223,7 +225,7 @@ WALK_FN int copy_stack(WALK_ENV env)
 	unsigned int done = 0;
 	int got;
 
-	use(env);
+	use_env(env);
 	if (!s)
 		return 0;
 	for (int i = 0; i < SAMPLE_STACK_MAX / PIECE && done < stack_limit; i++) {
@@ -236,7 +238,7 @@ WALK_FN int copy_stack(WALK_ENV env)
 	return 0;
 }
 
-/* The mappings of a process; none, where they are not known. */
+/* Finds the mappings of a process; none if they are not known. */
 static __always_inline void find_space(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	struct unwind_met *met = &s->memory.spaces[pid & (UNWIND_SPACES - 1)];
@@ -268,7 +270,7 @@ static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned
 	s->head.generation = s->walk.space.generation;
 }
 
-/* The user stack by tables. Is there something that user space may know more about? */
+/* Walks the user stack by tables. Returns true if user space may know more. */
 static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
 	int end;
@@ -282,7 +284,7 @@ static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned i
 }
 #endif
 
-/* The innermost stack of so many addresses at most, by frame pointers; bytes, or 0 and the error in n. */
+/* Takes the innermost addresses by frame pointers, `most` at most. Returns bytes, or 0 and the error in n. */
 static __always_inline unsigned long long fp_stack_of(void *ctx, struct scratch *s, unsigned long long flags, short *n,
 						      unsigned int most)
 {

@@ -1,11 +1,12 @@
 /*
- * What walk.h asks for, by BPF maps: those of sample.bpf.c, which hands them to user space and to the other programs.
+ * The functions that walk.h needs, by BPF maps: those of sample.bpf.c, which shares them with user space and
+ * with the other programs.
  *
- * WALK_ENV is the type of what is handed from function to function: the context of a perf_event program, unless who
- * includes this has defined another. Global functions do not take the context of each kind of program, and before Linux
- * 5.12 no other pointer either.
+ * WALK_ENV is the type of the argument that is passed from function to function: the context of a perf_event
+ * program, unless the includer has defined another. Global functions do not accept the context of each kind
+ * of program, nor, before Linux 5.12, any other pointer.
  *
- * Rows and mappings are arrays of one value of 1 MiB behind an array of maps: one look-up, then plain
+ * Rows and mappings are arrays of one value of 1 MiB in an array of maps: one look-up, then plain
  * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
  */
 #ifndef CPROF_BPF_UNWIND_H
@@ -18,7 +19,8 @@
 #ifndef WALK_ENV
 #define WALK_ENV struct bpf_perf_event_data *
 #endif
-#define WALK_FN __attribute__((noinline, weak)) /* weak: the compiler concludes nothing about who calls it, nor what it returns */
+/* weak: the compiler assumes nothing about the callers and the result. */
+#define WALK_FN __attribute__((noinline, weak))
 #define WALK_INLINE __always_inline
 
 #include "bpf/spaces.h"
@@ -88,8 +90,8 @@ static __always_inline void *shard_value(void *map, __u32 shard)
 	return inner ? only_value(inner) : NULL;
 }
 
-/* A global function is to be called with it. What is not used, the compiler would not pass. */
-static __always_inline void use(WALK_ENV env)
+/* Uses env, which global functions are called with: the compiler would not pass an unused argument. */
+static __always_inline void use_env(WALK_ENV env)
 {
 	asm volatile("" : : "r"(env));
 }
@@ -98,7 +100,7 @@ static __always_inline const __u32 *walk_rows(WALK_ENV env, __u32 shard)
 {
 	struct rows *r = shard_value(&row_shards, shard);
 
-	use(env);
+	use_env(env);
 	return r ? r->items : NULL;
 }
 
@@ -106,7 +108,7 @@ static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV env, 
 {
 	struct mappings *m = shard_value(&mapping_shards, shard);
 
-	use(env);
+	use_env(env);
 	return m ? m->items : NULL;
 }
 
@@ -114,7 +116,7 @@ static __always_inline const struct unwind_rule *walk_rules(WALK_ENV env)
 {
 	struct rules *r = only_value(&rules);
 
-	use(env);
+	use_env(env);
 	return r ? r->items : NULL;
 }
 
@@ -122,7 +124,7 @@ static __always_inline const struct unwind_page *walk_pages(WALK_ENV env)
 {
 	struct pages *p = only_value(&pages);
 
-	use(env);
+	use_env(env);
 	return p ? p->items : NULL;
 }
 
@@ -130,13 +132,13 @@ static __always_inline const struct unwind_file *walk_files(WALK_ENV env)
 {
 	struct files *f = only_value(&files);
 
-	use(env);
+	use_env(env);
 	return f ? f->items : NULL;
 }
 
 /*
- * Something has changed that leads to rows: as store_changed does in user space. By an instruction that all kernels have:
- * from clang 21 on the builtin is one that fetches the old value, too, whether that is used or not, which is of 5.12.
+ * Counts a change of something that leads to rows, as store_changed does in user space. By an instruction
+ * that all kernels have: since clang 21 the builtin always fetches the old value as well, which needs 5.12.
  */
 static __always_inline void count_change(void)
 {
@@ -148,16 +150,16 @@ static __always_inline void count_change(void)
 }
 
 /*
- * A piece of the stack. Several frames mostly stand in it, and to call the helper that reads costs more than all
- * else in a step: 190 ns a frame of 32 bytes became 75. Behind the end of a stack there may be nothing: then it is as much
- * as its last page has.
+ * A piece of the stack. It mostly holds several frames, and a call of the reading helper costs more than the
+ * rest of a step: 190 ns a frame of 32 bytes became 75. There may be nothing after the end of a stack: then
+ * the piece goes up to the end of the last page.
  */
 enum { WINDOW = 1024, WINDOW_READ = 16, WALK_SLOWLY = -1, STACK_PAGE = 4096 };
 
 struct window {
 	__u64 at;
 	__u64 n; /* 0: nothing was read */
-	unsigned char bytes[WINDOW + WINDOW_READ]; /* the last ones: for the verifier */
+	unsigned char bytes[WINDOW + WINDOW_READ]; /* the last WINDOW_READ are for the verifier */
 };
 
 static __always_inline struct window *walk_window(void);
@@ -168,15 +170,15 @@ static __always_inline int window_has(const struct window *w, __u64 from, __u64 
 }
 
 /*
- * Where in the window the n bytes from there on are; -1: they cannot be read. One function, not code at each of
- * the reads: at 99 Hz it is not in the caches, and costs by its size.
+ * Returns the index in the window of the n bytes at `from`; -1: they cannot be read. One function, not code
+ * at each read: at 99 Hz the code is not in the caches, and costs by its size.
  */
 WALK_FN int walk_at(WALK_ENV env, __u64 from, __u64 n)
 {
 	__u32 rest = -(__u32)from & (STACK_PAGE - 1);
 	struct window *w = walk_window();
 
-	use(env);
+	use_env(env);
 	if (!w)
 		return -1;
 	if (!window_has(w, from, n)) {
@@ -192,7 +194,7 @@ WALK_FN int walk_at(WALK_ENV env, __u64 from, __u64 n)
 	return (int)(from - w->at);
 }
 
-/* What most steps need of a walk, where the compiler can keep it in registers. */
+/* The part of a walk that most steps need, for the compiler to keep in registers. */
 struct quick {
 	__u64 ip, sp, bp;
 	__u32 generation, at;
@@ -216,7 +218,7 @@ static __always_inline void quick_end(const struct quick *q, struct walk *w)
 	w->bx_known = q->bx_known;
 }
 
-/* All bits, if a value that is 0 or 1 is 1. By arithmetic: each branch doubles what the verifier has to follow. */
+/* Returns all bits for 1, and 0 for 0. By arithmetic: each branch doubles the verifier's work. */
 static __always_inline __u64 mask_of(__u64 one)
 {
 	walk_opaque(one);
@@ -224,8 +226,9 @@ static __always_inline __u64 mask_of(__u64 one)
 }
 
 /*
- * Most of all steps, without a call: where the row is remembered, and its rule needs rsp or rbp and what is saved
- * beside the return address. As walk_step; WALK_SLOWLY: it is none of those, and nothing has changed but the window.
+ * Makes the most frequent steps without a call: the row is remembered, and its rule needs rsp or rbp and a
+ * value saved beside the return address. Returns as walk_step; WALK_SLOWLY: a different step, and only the
+ * window has changed.
  */
 static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struct unwind_memory *m, struct window *window)
 {
@@ -251,7 +254,7 @@ static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struc
 	bp_at = low - window->at;
 	if (ra_at >= WINDOW)
 		return WALK_SLOWLY;
-	walk_opaque(bp_at); /* or clang 17 compares both at once, by an OR of which the verifier knows nothing */
+	walk_opaque(bp_at); /* otherwise clang 17 compares both by an OR, which the verifier cannot follow */
 	if (bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
 		return WALK_SLOWLY;
 	q->bp ^= (q->bp ^ *(__u64 *)(window->bytes + bp_at)) & bp_saved;
@@ -259,7 +262,7 @@ static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struc
 	q->sp = cfa;
 	q->at = at;
 	q->exact = q->inner = 0;
-	q->bx_known &= ~(r->bx / UNWIND_LOST); /* of SAME and LOST, which are left */
+	q->bx_known &= ~(r->bx / UNWIND_LOST); /* only SAME and LOST are left */
 	return WALK_ON;
 }
 
@@ -281,7 +284,7 @@ static __always_inline int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from
 
 static __always_inline int walk_read_code(WALK_ENV env, __u64 *to, __u64 from)
 {
-	use(env);
+	use_env(env);
 	return (int)bpf_probe_read_user(to, sizeof(*to), (const void *)from);
 }
 

@@ -1,4 +1,4 @@
-/* Whose samples are wanted. The maps are the sampling object's, lent to the others. */
+/* Selects the tasks to record. The maps belong to the sampling object, which lends them to the others. */
 #ifndef CPROF_BPF_WANTED_H
 #define CPROF_BPF_WANTED_H
 
@@ -17,7 +17,7 @@ struct {
 	__type(value, unsigned int);
 } wanted SEC(".maps");
 
-/* Control groups, of version 2, whose tasks are wanted and those of the groups below them. Resized before loading. */
+/* Control groups (version 2) to record, with the groups below them. Resized before loading. */
 struct {
 	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
 	__uint(max_entries, 1);
