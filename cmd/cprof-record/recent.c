@@ -19,7 +19,7 @@ static void forget_first(struct recent *m)
 	memmove(m->parts, m->parts + 1, --m->n * sizeof(*m->parts));
 }
 
-/* The first part is needed no more where those behind it are long enough, or too large with it. */
+/* The first part can go if the later ones cover the time, or are too large together with it. */
 static bool is_old(const struct recent *m, uint64_t now)
 {
 	uint64_t bytes = 0;
@@ -69,7 +69,7 @@ static bool copy_part(const struct recent_part *part, int to, uint64_t *bytes)
 	return true;
 }
 
-/* The first part that is copied: with it and all behind it there are no more bytes than there should be. */
+/* The first part to copy: together with all later parts it does not exceed most_bytes. */
 static size_t first_part(const struct recent *m)
 {
 	uint64_t bytes = 0;
@@ -77,7 +77,7 @@ static size_t first_part(const struct recent *m)
 
 	while (i > 0 && (bytes += bytes_of(&m->parts[i - 1])) <= m->most_bytes)
 		i--;
-	return i < m->n || i == 0 ? i : m->n - 1; /* the last one in any case */
+	return i < m->n || i == 0 ? i : m->n - 1; /* always the last one */
 }
 
 bool recent_copy(const struct recent *m, int to, uint64_t *bytes)

@@ -1,17 +1,17 @@
 /*
- * What was recorded last, in memory: segments of a capture, of which the oldest are forgotten.
+ * The flight buffer: the newest segments of a capture, in memory. The oldest are dropped.
  *
  *	struct recent m = { .most_ns = 60 * SECOND, .most_bytes = 256 << 20 };
  *
- *	fd = recent_begin(&m, now);		// what comes now is written to fd; it begins with a segment
+ *	fd = recent_begin(&m, now);		// write to fd from now on, beginning with a segment
  *	...
- *	if (recent_due(&m, now))		// it is long enough: end the segment, and begin another
+ *	if (recent_due(&m, now))		// the part is long enough: end the segment, and begin another
  *		...
- *	recent_copy(&m, file);			// all that there is, the segment that is written last too
+ *	recent_copy(&m, file, &bytes);		// everything, with the segment that is still being written
  *	recent_release(&m);
  *
- * Each part is a segment that can be read by itself, a RECENT_PARTS'th of the time and of the bytes that are to be
- * kept, but a second at least; so that much of it is always there, and one part more at most.
+ * Each part is a segment that can be read by itself. It covers a RECENT_PARTS'th of the requested time and
+ * bytes, but at least a second. So the buffer always holds the requested amount, and at most one part more.
  */
 #ifndef CPROF_RECORD_RECENT_H
 #define CPROF_RECORD_RECENT_H
@@ -21,21 +21,24 @@
 enum { RECENT_PARTS = 8 };
 
 struct recent {
-	uint64_t most_ns, most_bytes;
+	uint64_t most_ns, most_bytes; /* to keep */
 	struct recent_part {
 		int fd;
-		uint64_t began;
+		uint64_t began; /* CLOCK_MONOTONIC, ns */
 	} parts[RECENT_PARTS + 2];
 	size_t n;
 };
 
-/* The descriptor of the part that begins, which stays ours; -1: errno. */
+/* Begins a part. Returns its descriptor, which m keeps and closes; -1 with errno. */
 int recent_begin(struct recent *m, uint64_t now);
-/* Is the last part long enough? */
+/* Is the last part long or large enough for another one to begin? */
 bool recent_due(const struct recent *m, uint64_t now);
-/* Appends to a file as many of the last parts as most_bytes allows, and the last one in any case; false: errno. */
+/*
+ * Appends the newest parts to a file, as many as most_bytes allows and at least one. *bytes: how many were
+ * written. False with errno.
+ */
 bool recent_copy(const struct recent *m, int to, uint64_t *bytes);
-/* Forgets all parts. */
+/* Drops all parts and closes their descriptors. */
 void recent_release(struct recent *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* One recording: what was asked for, what it consists of, how far it has come. */
+/* One recording: its options, its parts and its progress. Times are CLOCK_MONOTONIC, ns. */
 #ifndef CPROF_RECORD_RECORDER_H
 #define CPROF_RECORD_RECORDER_H
 
@@ -20,8 +20,8 @@ struct recorder {
 	struct tables tables;
 	struct spaces spaces;
 	struct ledger ledger;
-	struct cpu_list online, cpus; /* those that the engine has; of those, the sampled ones */
-	struct cpu_list unsampled;    /* online, but the engine could not be attached at the last look */
+	struct cpu_list online, cpus; /* CPUs that the engine has; the sampled ones of them */
+	struct cpu_list unsampled;    /* online, but the engine could not be attached when last tried */
 	bool unsampled_said;
 	struct buf command_line;
 	struct command command;
@@ -29,32 +29,32 @@ struct recorder {
 	sigset_t mask_before;
 	struct output output;
 	int epoll, signals;
-	int descriptors; /* the most that we may have */
+	int descriptors; /* limit of open descriptors */
 	bool interrupted;
 	uint64_t started, stopped;
-	uint64_t own_started, own_stopped; /* CPU time of our own until recording had begun, and until it began to end */
-	uint64_t hung_up; /* an event of a task ended then */
-	uint64_t opened;  /* the engine: just before that */
-	uint64_t settle_next; /* waits that go on are told of then, at the latest */
-	uint64_t settled[2];  /* when that was begun last, and the time before */
-	uint64_t settled_end[2]; /* and when it was done: what it told of ended until then */
-	uint64_t settle_used; /* ns of CPU time, when a segment ended last */
-	uint64_t stirred; /* a process did something that tells of mappings or names, or had a stack that is to be gone on with here */
+	uint64_t own_started, own_stopped; /* the recorder's CPU time after the start, and before the end */
+	uint64_t hung_up; /* when an event of a task ended */
+	uint64_t opened;  /* just before the engine was opened */
+	uint64_t settle_next; /* when to report current waits, at the latest */
+	uint64_t settled[2];  /* when the last report of current waits began, and the one before */
+	uint64_t settled_end[2]; /* when these ended: the reported waits end before that */
+	uint64_t settle_used; /* CPU time of the report when a segment ended last, ns */
+	uint64_t stirred; /* when mappings or names last changed, or a stack had to be finished here */
 	bool roused;      /* from a rest */
-	uint64_t looked; /* which CPUs are online: then */
+	uint64_t looked; /* when the online CPUs were last checked */
 	bool progress;
-	struct promise promise; /* of --max-cost */
+	struct promise promise; /* cost limit of --max-cost */
 	struct notify notify;
 	struct held {
 		bool is;
 		uint64_t time;
 		uint32_t pid;
 		uint64_t start;
-	} held; /* a mapping that was taken in, and waits in the queue to be told of */
+	} held; /* a mapping that is applied, but waits in the queue to be written */
 	bool hurry; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
-	int metrics_dir; /* that the file is in; -1: none */
+	int metrics_dir; /* directory of the metrics file; -1: none */
 };
 
 #endif

@@ -13,7 +13,7 @@ static struct {
 	char program[PROGRAM];
 } heard;
 
-/* Lines that the verifier, or libbpf, adds after the reason. */
+/* Lines of statistics that the verifier, or libbpf, adds after the reason. */
 static bool is_figure(const char *line)
 {
 	static const char *const begins[] = { "processed ", "verification time ", "stack depth ", "peak_states ", "-- END " };
@@ -42,7 +42,7 @@ const char *refusal_reason(const char *log, size_t *n)
 }
 
 /* "libbpf: prog 'NAME': -- BEGIN PROG LOAD LOG --", and the log from the next line on. */
-static void hear_log(const char *text)
+static void report_log(const char *text)
 {
 	const char *name = strchr(text, '\''), *log = strchr(text, '\n'), *reason;
 	size_t n = 0;
@@ -56,13 +56,13 @@ static void hear_log(const char *text)
 		heard.report("the verifier refuses the program \"%s\" without a reason", heard.program);
 }
 
-static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
+static int on_libbpf_print(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	char *text;
 
 	if (level != LIBBPF_WARN || !strstr(fmt, "BEGIN PROG LOAD LOG") || vasprintf(&text, fmt, ap) < 0)
 		return 0;
-	hear_log(text);
+	report_log(text);
 	free(text);
 	return 0;
 }
@@ -70,7 +70,7 @@ static int hear(enum libbpf_print_level level, const char *fmt, va_list ap)
 void refusal_listen(void (*report)(const char *fmt, ...))
 {
 	heard.report = report;
-	libbpf_set_print(hear);
+	libbpf_set_print(on_libbpf_print);
 }
 
 bool refusal_reported(void)

@@ -1,10 +1,11 @@
 /*
- * Why the kernel's verifier refused a program, in its own words. libbpf hands its log to a callback, of the whole process:
+ * The kernel verifier's own reason for refusing a program. libbpf passes its log to one callback for the
+ * whole process:
  *
  *	refusal_listen(verbose ? cli_warn : NULL);
  *	refusal_clear();
  *	if (sample_bpf__load(s) != 0 && refusal_program())
- *		...the verifier refused it, and where refusals are reported its reason was...
+ *		...the verifier refused it; if refusals are reported, its reason was reported...
  */
 #ifndef CPROF_RECORD_REFUSAL_H
 #define CPROF_RECORD_REFUSAL_H
@@ -12,14 +13,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From here on libbpf prints nothing. report: gets each refusal with the last line of the verifier's log; or NULL. */
+/*
+ * Silences libbpf. report, unless NULL, is called for each refusal, with the last line of the verifier's log.
+ */
 void refusal_listen(void (*report)(const char *fmt, ...) __attribute__((format(printf, 1, 2))));
+/* Are refusals reported? */
 bool refusal_reported(void);
-/* The program that was refused last since the last clear; NULL: none, or not by the verifier. */
+/* The program refused last since refusal_clear, valid until the next refusal; NULL: none by the verifier. */
 const char *refusal_program(void);
 void refusal_clear(void);
 
-/* The line of a verifier's log that has the reason: the last one that is no figure. *n: its length; NULL: there is none. */
+/* Finds the reason in a verifier's log: the last line that is not statistics; *n: its length. NULL: none. */
 const char *refusal_reason(const char *log, size_t *n);
 
 #endif

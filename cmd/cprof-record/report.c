@@ -7,7 +7,7 @@
 #include "cmd/cli.h"
 #include "common/profile/ends.h"
 
-/* Of all events that are sampled; what there was no room for is lost, and no sample. */
+/* Samples of all events. A sample without room in the output is lost, and does not count. */
 static uint64_t samples_of(const struct recorder *r)
 {
 	uint64_t n = ledger_total(&r->ledger, OUTCOME_EMITTED);
@@ -44,7 +44,7 @@ void report_status(const struct recorder *r, uint64_t now, struct buf *out)
 	buf_printf(out, "; cost %.3f %% of a CPU per CPU", wall > 0 ? (double)ns / 1e7 / wall : 0);
 }
 
-static void complain(const struct recorder *r, const char *complaint)
+static void print_complaint(const struct recorder *r, const char *complaint)
 {
 	if (r->o.quiet)
 		return;
@@ -58,34 +58,34 @@ void report_complaints(struct recorder *r)
 	const char *complaint = jitmaps_complaint(r->emit.jitmaps);
 
 	if (complaint)
-		complain(r, complaint);
+		print_complaint(r, complaint);
 	complaint = jitdumps_complaint(r->emit.jitdumps);
 	if (complaint)
-		complain(r, complaint);
+		print_complaint(r, complaint);
 	complaint = opener_complaint(r->opener);
 	if (complaint)
-		complain(r, complaint);
+		print_complaint(r, complaint);
 	if (r->tables.complaint.n)
-		complain(r, buf_cstr(&r->tables.complaint));
+		print_complaint(r, buf_cstr(&r->tables.complaint));
 	buf_clear(&r->tables.complaint);
-	if (r->output.complaint.n) { /* an error, however quiet it is to be */
+	if (r->output.complaint.n) { /* an error: printed even with --quiet */
 		if (r->progress)
 			fputs("\r\033[K", stderr);
 		cli_warn("%s", buf_cstr(&r->output.complaint));
 	}
 	buf_clear(&r->output.complaint);
 	if (r->spaces.complaint.n)
-		complain(r, buf_cstr(&r->spaces.complaint));
+		print_complaint(r, buf_cstr(&r->spaces.complaint));
 	buf_clear(&r->spaces.complaint);
 }
 
-/* Does each task have a clock of its own, that begins with it? */
+/* Does each task have a clock of its own, which starts with the task? */
 static bool by_task(const struct recorder *r)
 {
 	return !r->engine->by_cpu && options_targeted(&r->o);
 }
 
-/* How many before these. */
+/* lost: losses printed so far. Returns them with those of events. */
 static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
 {
 	for (size_t i = 0; i < r->o.n_events; i++) {
@@ -100,7 +100,7 @@ static uint64_t print_event_losses(const struct recorder *r, uint64_t lost)
 	return lost;
 }
 
-/* Of events of which a sample stands for very many, those behind the last one may be worth a word. */
+/* If a sample stands for very many events, those after the last sample may be worth a word. */
 static void print_rest(const struct recorder *r)
 {
 	enum { PERCENT_LEAST = 1 };
@@ -139,7 +139,7 @@ static void print_losses(const struct recorder *r)
 	print_rest(r);
 }
 
-/* How whole the user stacks are, and what that was for want of. */
+/* Prints how complete the user stacks are, and why some are not. */
 static void print_stacks(const struct recorder *r)
 {
 	uint64_t refused = r->ledger.costs[COST_TABLES_REFUSED];
@@ -188,7 +188,7 @@ static void print_samples(const struct recorder *r)
 		fprintf(stderr, " and %" PRIu64 " records of waiting time", r->emit.waits);
 }
 
-/* Start and end apart, since they cost the same however long is recorded. */
+/* Start and end are separate, because they cost the same for recordings of any length. */
 static void print_cost(const struct recorder *r, double wall)
 {
 	double steady = (double)(r->own_stopped - r->own_started) / 1e9, all = (double)ledger_own_ns(&r->emit) / 1e9;

@@ -6,18 +6,18 @@
 #include <unistd.h>
 
 enum {
-	READ_SHARE = 100, /* reading may take one part in so many of the time */
-	TASKS_MOST = 64,  /* so many of a process's names are read again */
+	READ_SHARE = 100, /* reading may take one part in 100 of the time */
+	TASKS_MOST = 64,  /* names read again per process */
 };
 
 struct reread {
-	uint64_t time;   /* of the reading */
+	uint64_t time;   /* when it was read */
 	uint32_t pid;
-	uint64_t serial; /* of the image that was sampled */
+	uint64_t serial; /* image that was sampled */
 	struct maps maps;
-	bool compared, again; /* it is the second, since by the first one it was another image */
-	uint64_t at;      /* mappings below are taken */
-	unsigned int tasks; /* so many are looked at */
+	bool compared, again; /* again: the second reading, because the first one showed another image */
+	uint64_t at;      /* mappings below this address are done */
+	unsigned int tasks; /* threads done so far */
 	char comm[64];
 };
 
@@ -57,7 +57,7 @@ void reread_want(struct procs *ps, struct proc *p)
 	ps->reread_at = now + (host_mono_ns() - now) * READ_SHARE;
 }
 
-/* A path as /proc tells it says that the file was deleted. */
+/* /proc marks the path of a deleted file. */
 static struct slice undeleted(struct slice path)
 {
 	static const char gone[] = " (deleted)";
@@ -68,7 +68,7 @@ static struct slice undeleted(struct slice path)
 	return path;
 }
 
-/* The side-band and /proc do not tell the same of a file: one has a build ID where the other has an inode. */
+/* The side-band and /proc identify a file differently: one by build ID, the other by inode. */
 static bool same_file(const struct procs *ps, uint32_t one, uint32_t other)
 {
 	const struct exe *a, *b;
@@ -84,7 +84,7 @@ static bool same_file(const struct procs *ps, uint32_t one, uint32_t other)
 	return slice_equal(undeleted(a->path), undeleted(b->path));
 }
 
-/* The name that a program gave to memory is in /proc alone. */
+/* Only /proc has the name that a program gave to its memory. */
 static bool is_memory(const struct procs *ps, uint32_t file)
 {
 	static const char anon[] = "[anon:";
@@ -93,7 +93,7 @@ static bool is_memory(const struct procs *ps, uint32_t file)
 	return !file || (ps->exes[file - 1].path.n > n && memcmp(ps->exes[file - 1].path.p, anon, n) == 0);
 }
 
-/* The same code at the same address. */
+/* Is it the same code at the same address? */
 static bool same_code(const struct procs *ps, const struct map *a, const struct map *b)
 {
 	if (is_memory(ps, a->file) || is_memory(ps, b->file))
@@ -101,8 +101,8 @@ static bool same_code(const struct procs *ps, const struct map *a, const struct 
 	return same_file(ps, a->file, b->file) && a->offset - a->start == b->offset - b->start;
 }
 
-/* Is all of m there? */
-static bool has(const struct procs *ps, const struct maps *maps, const struct map *m)
+/* Do the mappings contain all of m? */
+static bool has_mapping(const struct procs *ps, const struct maps *maps, const struct map *m)
 {
 	const struct map *f;
 
@@ -114,7 +114,7 @@ static bool has(const struct procs *ps, const struct maps *maps, const struct ma
 	return true;
 }
 
-/* None of the files that were mapped is where it was: since then the process called exec. */
+/* If no mapped file is where it was, the process has called exec since. */
 static bool is_other_image(const struct procs *ps, const struct proc *p, const struct maps *now)
 {
 	bool any = false;
@@ -129,7 +129,7 @@ static bool is_other_image(const struct procs *ps, const struct proc *p, const s
 	return any;
 }
 
-/* The name that a task has now. */
+/* Reads the current name of a thread into comm. */
 static struct slice read_comm(uint32_t pid, uint32_t tid, char *comm, size_t cap)
 {
 	char path[64];
@@ -152,7 +152,7 @@ static bool next_mapping(struct procs *ps, struct reread *r, struct proc *p, str
 
 	while ((m = maps_from(&r->maps, r->at))) {
 		r->at = m->end;
-		if (has(ps, &p->maps, m))
+		if (has_mapping(ps, &p->maps, m))
 			continue;
 		if (!maps_add(&p->maps, m, &changed)) {
 			ps->failed = true;
@@ -186,7 +186,7 @@ static bool next_name(struct procs *ps, struct reread *r, const struct proc *p, 
 	return false;
 }
 
-static bool next_of(struct procs *ps, size_t i, struct change *c, struct change_effect *effect)
+static bool next_change_of(struct procs *ps, size_t i, struct change *c, struct change_effect *effect)
 {
 	struct reread *r = &ps->rereads[i];
 	struct proc *p = procs_find(ps, r->pid);
@@ -198,7 +198,7 @@ static bool next_of(struct procs *ps, size_t i, struct change *c, struct change_
 		if (is_other_image(ps, p, &r->maps)) {
 			uint64_t now = host_mono_ns();
 
-			if (!r->again) { /* an exec may be still to come, as of before this moment; behind it there is none */
+			if (!r->again) { /* the exec's own record may still come: read once more */
 				read_again(ps, p, now, true);
 				return false;
 			}
@@ -226,7 +226,7 @@ bool reread_next(struct procs *ps, uint64_t until, struct change *c, struct chan
 {
 	while (ps->n_rereads && ps->rereads[0].time <= until) {
 		*effect = (struct change_effect){ 0 };
-		if (next_of(ps, 0, c, effect))
+		if (next_change_of(ps, 0, c, effect))
 			return true;
 		drop_first(ps);
 	}

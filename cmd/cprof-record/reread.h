@@ -1,24 +1,25 @@
 /*
- * Mappings and names that the side-band lost, read again from /proc.
+ * Reads mappings and names again from /proc after the side-band lost records.
  *
- * After a loss each process that is sampled is read once. A reading says how the process was at one moment, and the
- * changes that it brings are handed out when the recording has come to that moment, between the side-band's own.
+ * After a loss each process is read once, when it is sampled. A reading shows the process at one moment. Its
+ * changes are returned when the recording reaches that moment, among the side-band's own. Times are
+ * CLOCK_MONOTONIC, ns.
  */
 #ifndef CPROF_RECORD_REREAD_H
 #define CPROF_RECORD_REREAD_H
 
 #include "cmd/cprof-record/procs.h"
 
-/* Records of changes before this time were lost. */
+/* Notes that records of changes before this time were lost. */
 void reread_lost(struct procs *ps, uint64_t time);
-/* The process was sampled: reads it, unless nothing of it was lost, or reading takes too much of the time. */
+/* Reads a process that was sampled, unless it lost nothing, or reading already takes too much of the time. */
 void reread_want(struct procs *ps, struct proc *p);
 /*
- * The next change that a reading up to this time brings, which has been applied to ps as procs_apply does. False: there is
- * none. The change's text is good until the next call.
+ * Returns the next change found by a reading up to this time; it has been applied to ps as by procs_apply.
+ * False: there is none. The text of the change is valid until the next call.
  */
 bool reread_next(struct procs *ps, uint64_t until, struct change *c, struct change_effect *effect);
-/* Calls mark for the mappings of each reading that has not been taken in: their files are in use. */
+/* Calls mark for the mappings of each reading that is not applied yet: their files are in use. */
 void reread_mark(struct procs *ps, void (*mark)(struct procs *ps, const struct maps *maps));
 void reread_release(struct procs *ps);
 

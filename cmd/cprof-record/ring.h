@@ -1,5 +1,5 @@
 /*
- * A perf event and its ring, read by whole records; perf_event_open(2), "MMAP layout".
+ * A perf event and its ring, read by whole records. Source: perf_event_open(2), "MMAP layout".
  */
 #ifndef CPROF_RECORD_RING_H
 #define CPROF_RECORD_RING_H
@@ -17,15 +17,19 @@ struct ring {
 	size_t size;
 };
 
-/* perf_event_open with close-on-exec; -1 and errno. */
+/* Calls perf_event_open with close-on-exec. Returns -1 with errno. */
 int event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
-/* Maps a ring of so many bytes, a power of two, to fd; of fewer if the kernel's limit on locked memory is reached. */
+/*
+ * Maps a ring of the given bytes, a power of two, to fd; a smaller one if the kernel's limit on locked memory
+ * is reached. The ring takes over fd. False with errno: not even a page could be mapped.
+ */
 bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes);
-/* Each record in the ring, in one piece and lent for the call. */
+/* Calls each for every record in the ring, in one piece and lent for the call. */
 void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
 		void *arg);
-/* Has epoll tell, with data.fd, when much waits in the ring. */
+/* Adds the ring to epoll: an event, with data.fd, when much waits in the ring. */
 void ring_watch(const struct ring *r, int epoll);
+/* Unmaps the ring and closes its descriptor. */
 void ring_close(struct ring *r);
 
 #endif

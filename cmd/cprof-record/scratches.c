@@ -34,7 +34,7 @@ bool scratches_add(const struct scratches *s, uint32_t slot)
 	if (fd < 0)
 		return false;
 	done = bpf_map_update_elem(outer, &slot, &fd, BPF_ANY) == 0;
-	close(fd); /* the map goes on */
+	close(fd); /* the outer map keeps it */
 	return done;
 }
 

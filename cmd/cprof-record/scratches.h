@@ -1,6 +1,6 @@
 /*
- * Memory that the programs of waits and of other events work in (bpf/ring.h): for each CPU that is online. For each
- * possible CPU it would be 90 MB on virtual machines with room for 128 CPUs, whatever they have.
+ * Working memory of the programs for waits and other events (bpf/ring.h), one scratch for each online CPU.
+ * For each possible CPU it would take 90 MB on a virtual machine with room for 128 CPUs, however few it has.
  */
 #ifndef CPROF_RECORD_SCRATCHES_H
 #define CPROF_RECORD_SCRATCHES_H
@@ -14,18 +14,19 @@
 struct bpf_map;
 
 struct scratches {
-	struct bpf_map *map; /* the array of maps, of an object that is loaded */
-	uint32_t bytes;      /* of each scratch */
+	struct bpf_map *map; /* the array of maps, of a loaded object */
+	uint32_t bytes;      /* size of each scratch */
 };
 
 /*
- * Sizes the map before its object is loaded: slots for n scratches, each of them less bytes smaller than struct scratch.
- * Returns the descriptor of the map that the kernel takes as a prototype of all of them; the caller closes it after loading.
- * Negative: errno.
+ * Sizes the map before its object is loaded: n slots, each scratch smaller than struct scratch by `less`
+ * bytes. Returns the descriptor of the map that the kernel takes as a prototype for all; the caller closes it
+ * after loading. Negative: errno.
  */
 int scratches_configure(struct scratches *s, struct bpf_map *map, uint32_t n, uint32_t less);
-/* Fills a slot if it is empty; it stays filled to the end. False: errno. */
+/* Fills a slot if it is empty; it stays filled to the end. False with errno. */
 bool scratches_add(const struct scratches *s, uint32_t slot);
+/* Fills the slots of all these CPUs. False with errno. */
 bool scratches_add_all(const struct scratches *s, const struct cpu_list *cpus);
 
 #endif

@@ -10,7 +10,7 @@
 
 static const char rows_name[] = "cprof_rows", mappings_name[] = "cprof_mappings";
 
-static void *map_it(struct shards *s, int fd, size_t bytes)
+static void *map_shard(struct shards *s, int fd, size_t bytes)
 {
 	void *p;
 
@@ -47,7 +47,7 @@ bool shards_prepare(struct shards *s, struct sample_bpf *sample)
 	       prepare_inner(sample->maps.mapping_shards, mappings_name, &s->mappings);
 }
 
-/* A map, the prepared one first, which the outer one leads to from now on. */
+/* Adds an inner map to the outer one, first the prepared one. */
 static void *add_inner(struct shards *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes, int *ready)
 {
 	int fd = *ready ? *ready : create_inner(name, bytes);
@@ -56,9 +56,9 @@ static void *add_inner(struct shards *s, const struct bpf_map *outer, const char
 	*ready = 0;
 	if (fd < 0)
 		return NULL;
-	p = map_it(s, fd, bytes);
+	p = map_shard(s, fd, bytes);
 	if (p && bpf_map_update_elem(bpf_map__fd(outer), &shard, &fd, BPF_ANY) != 0)
-		p = NULL; /* stays mapped: nobody reads it */
+		p = NULL; /* stays mapped; nothing reads it */
 	close(fd);
 	return p;
 }
@@ -69,11 +69,11 @@ void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
 
 	switch (area) {
 	case STORE_RULES:
-		return map_it(s, bpf_map__fd(s->sample->maps.rules), bytes);
+		return map_shard(s, bpf_map__fd(s->sample->maps.rules), bytes);
 	case STORE_PAGES:
-		return map_it(s, bpf_map__fd(s->sample->maps.pages), bytes);
+		return map_shard(s, bpf_map__fd(s->sample->maps.pages), bytes);
 	case STORE_FILES:
-		return map_it(s, bpf_map__fd(s->sample->maps.files), bytes);
+		return map_shard(s, bpf_map__fd(s->sample->maps.files), bytes);
 	case STORE_ROWS:
 		return add_inner(s, s->sample->maps.row_shards, rows_name, shard, bytes, &s->rows);
 	case STORE_MAPPINGS:

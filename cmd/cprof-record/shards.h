@@ -1,4 +1,4 @@
-/* The memory of a store (common/unwind/store.h) in BPF maps, which are mapped here too. */
+/* Backs a store (common/unwind/store.h) by BPF maps, which are mapped into the recorder too. */
 #ifndef CPROF_RECORD_SHARDS_H
 #define CPROF_RECORD_SHARDS_H
 
@@ -13,14 +13,15 @@ struct shards {
 		size_t bytes;
 	} *items;
 	size_t n, cap;
-	int rows, mappings; /* maps made by shards_prepare and not used yet; 0: none */
+	int rows, mappings; /* descriptors of maps that shards_prepare made and nothing uses yet; 0: none */
 };
 
-/* Before the object is loaded, which needs one map of each kind to know them by: the first ones. */
+/* Before loading: makes the first map of each kind, which gives the object their shape. False with errno. */
 bool shards_prepare(struct shards *s, struct sample_bpf *sample);
 
-/* arg is a struct shards. */
+/* A store_backing's shard function; arg is a struct shards. NULL: no memory, or no map. */
 void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes);
+/* Unmaps all memory. */
 void shards_release(struct shards *s);
 
 #endif

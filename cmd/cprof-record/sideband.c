@@ -30,7 +30,7 @@ bool sideband_attr_older(struct perf_event_attr *attr)
 	return true;
 }
 
-/* A NUL-terminated name in the rest of a record; padding follows it. */
+/* Takes a NUL-terminated name from the rest of a record; padding follows it. */
 static struct slice take_name(struct cursor *c)
 {
 	return (struct slice){ c->p, strnlen((const char *)c->p, cursor_left(c)) };
@@ -200,7 +200,7 @@ void sideband_drop(struct sideband *s, unsigned int cpu)
 	}
 }
 
-static void keep(void *arg, unsigned int cpu, const struct perf_event_header *h)
+static void queue_record(void *arg, unsigned int cpu, const struct perf_event_header *h)
 {
 	uint64_t time;
 
@@ -214,7 +214,7 @@ static void keep(void *arg, unsigned int cpu, const struct perf_event_header *h)
 void sideband_drain(struct sideband *s, struct queue *q)
 {
 	for (size_t i = 0; i < s->n; i++)
-		ring_drain(&s->rings[i], keep, q);
+		ring_drain(&s->rings[i], queue_record, q);
 }
 
 void sideband_close(struct sideband *s)

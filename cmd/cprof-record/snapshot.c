@@ -1,4 +1,4 @@
-/* One reading of /proc, while the side-band is on already. */
+/* The proc scan: reads /proc once, while the side-band is already on. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +22,7 @@ struct procmap_query {
 enum { QUERY_READ = 1, QUERY_WRITE = 2, QUERY_EXEC = 4, QUERY_NEXT = 16 };
 enum { PF_KTHREAD = 0x200000, PATH_CAP = 4096 };
 
-/* The text between the parentheses of /proc/PID/stat, and what stands behind them. */
+/* Splits /proc/PID/stat: *comm is the text between the parentheses. Returns the rest after them. */
 static char *split_stat(char *stat, struct slice *comm)
 {
 	char *open = strchr(stat, '('), *close = strrchr(stat, ')');
@@ -66,7 +66,7 @@ static void add_map(struct procs *ps, struct proc *p, struct change *c)
 	procs_map(ps, p, c, &ignored);
 }
 
-/* A path of more than 4095 bytes, which perf calls this too. */
+/* A path of more than 4095 bytes: perf uses the same name for it. */
 static bool query_unnamed(int fd, struct procmap_query *q)
 {
 	char *name = (char *)(uintptr_t)q->vma_name_addr;
@@ -79,7 +79,7 @@ static bool query_unnamed(int fd, struct procmap_query *q)
 	return true;
 }
 
-/* The build ID, of a file that the kernel can read without waiting for anybody. */
+/* Reads the build ID of a file, if the kernel can read the file without waiting for another process. */
 static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *of, uint8_t *id, uint32_t cap)
 {
 	struct procmap_query q = { .size = sizeof(q), .query_flags = QUERY_EXEC, .query_addr = of->vma_start,
@@ -92,8 +92,8 @@ static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *o
 }
 
 /*
- * By ioctl, which gives build IDs without opening a file. False: this kernel has none. Bare: only where
- * something is mapped, which takes 1 µs a mapping instead of 40.
+ * Reads the mappings by ioctl, which gives build IDs without opening a file. False: this kernel has no such
+ * ioctl. bare: addresses only, which takes 1 µs a mapping instead of 40.
  */
 static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
 {
@@ -139,16 +139,16 @@ static size_t unescape(char *s)
 	return (size_t)(to - s);
 }
 
-/* Is there a file of this name that could be opened? */
+/* Can there be a file of this name to open? */
 static bool is_path(struct slice path)
 {
 	return path.n && path.p[0] == '/' && !memchr(path.p, 0, path.n);
 }
 
 /*
- * The thread by which a process's memory and root are seen: the main one, whose number is the process's, or
- * where it has exited before the others, one of them. All have a directory in /proc, though only that of
- * the main one is listed.
+ * The thread through which a process's memory and root are visible: the main thread, whose number is the
+ * process's, or another one if the main thread exited first. All threads have a directory in /proc, though
+ * only that of the main thread is listed.
  */
 static uint32_t task_with_memory(uint32_t pid)
 {
@@ -174,7 +174,7 @@ static uint32_t task_with_memory(uint32_t pid)
 	return found ? found : pid;
 }
 
-/* Is there a file of which somebody could be asked? */
+/* Is there a file that the opener could open? */
 static bool is_file(const struct change *c)
 {
 	return is_path(c->text) && c->inode && !(c->text.n > 7 && memcmp(c->text.p, "/memfd:", 7) == 0);
@@ -199,7 +199,7 @@ bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *
 	return opener_ask(ps->opener, &q);
 }
 
-/* Before there are samples the answer is waited for: side-band tells of the same files by their build IDs. */
+/* Waits for the answer, before there are samples: the side-band names the same files by their build IDs. */
 static void identify_now(struct procs *ps, uint32_t pid, const struct change *c, struct buf *id)
 {
 	struct opener_question q;
@@ -282,7 +282,7 @@ void snapshot_maps(struct procs *ps, struct proc *p)
 	read_maps(ps, p, false);
 }
 
-/* What of m the fresh ones have, added to kept. */
+/* Adds the parts of m that are still mapped, by the fresh mappings, to kept. */
 static bool keep_map(struct maps *kept, const struct maps *fresh, const struct map *m)
 {
 	const struct map *f;
@@ -310,7 +310,7 @@ void snapshot_prune(struct procs *ps, struct proc *p)
 
 	if (ok)
 		read_maps(ps, &now, true);
-	ok = ok && maps_count(&now.maps) > 0; /* or it is gone: what it had is what it has */
+	ok = ok && maps_count(&now.maps) > 0; /* no mappings: the process is gone, so keep the old ones */
 	for (const struct map *m = maps_from(&p->maps, 0); ok && m; m = maps_from(&p->maps, m->end))
 		ok = keep_map(&kept, &now.maps, m);
 	maps_release(&now.maps);
@@ -335,7 +335,7 @@ static void read_task(struct procs *ps, struct proc *p, uint32_t tid)
 		procs_new_task(ps, p, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
 }
 
-/* threads: how many there are. Most processes have one, whose name is known; one made since then is in the side-band. */
+/* threads: their number, mostly one, whose name is known. The side-band reports those made since then. */
 static void read_tasks(struct procs *ps, struct proc *p, struct slice comm, int threads)
 {
 	char path[64];
@@ -369,7 +369,7 @@ bool snapshot_process(struct procs *ps, struct proc *p)
 	if (!p->kernel)
 		read_maps(ps, p, false);
 	read_tasks(ps, p, comm, threads);
-	if (state == 'Z' || state == 'X') { /* its exit has been told already, to nobody */
+	if (state == 'Z' || state == 'X') { /* its exit was reported before anybody listened */
 		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
 		struct change_effect ignored;
 
