@@ -419,7 +419,7 @@ static __always_inline void stop_running(volatile struct thread *t, unsigned lon
 }
 
 /* Splits [start, now] into the wait and the queue. */
-static __always_inline void split_wait(const struct thread *t, unsigned long long start, unsigned long long now,
+static __always_inline void split_time(const struct thread *t, unsigned long long start, unsigned long long now,
 				  unsigned long long *waited, unsigned long long *queued)
 {
 	unsigned long long woken = t->reason == WAIT_CPU ? start : t->woken ? t->woken : now;
@@ -445,7 +445,7 @@ WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned
 	start = __sync_lock_test_and_set(&t->start, 0); /* the iterator may take it at the same time */
 	if (!start)
 		return 0;
-	split_wait(t, start, now, &waited, &queued);
+	split_time(t, start, now, &waited, &queued);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->last = waited + queued;
 	if (t->reason == WAIT_SLEEP) /* constants: older verifiers lose the bounds of a computed index */
@@ -661,9 +661,7 @@ static __always_inline int write_item(struct bpf_iter__task *ctx, const void *it
 {
 	unsigned int size = n;
 
-	/*
-	 * Up to 6.12 the verifier forgets bounds of stack memory lent to the kernel: n stays in a register.
-	 */
+	/* Up to 6.12 the verifier forgets bounds of stack memory lent to the kernel: keep n out of it. */
 	asm volatile("" : "+r"(n));
 	if (bpf_seq_write(ctx->meta->seq, &size, sizeof(size)) || n > ITEM_MOST)
 		return 1;
@@ -811,7 +809,7 @@ static __always_inline int look_again(struct bpf_iter__task *ctx, struct task_st
 
 	if (!start || start >= now)
 		return 0;
-	split_wait(t, start, now, &waited, &queued);
+	split_time(t, start, now, &waited, &queued);
 	fill_wait(&w, &t->sites[t->site & (WAIT_SITES - 1)], task->tgid, task->pid, now);
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = 0;

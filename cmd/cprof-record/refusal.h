@@ -13,9 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Silences libbpf. report, unless NULL, is called for each refusal, with the last line of the verifier's log.
- */
+/* Silences libbpf. report, unless NULL, gets each refusal, with the last line of the verifier's log. */
 void refusal_listen(void (*report)(const char *fmt, ...) __attribute__((format(printf, 1, 2))));
 /* Are refusals reported? */
 bool refusal_reported(void);

@@ -29,9 +29,7 @@ struct change {
 
 /* Requests all records in attr, with sample_id_all and the time at the end. */
 void sideband_attr(struct perf_event_attr *attr);
-/*
- * Drops the newest feature from attr, which an older kernel may not know. False: there is none left to drop.
- */
+/* Drops the newest feature that an older kernel may not know. False: there is none left. */
 bool sideband_attr_older(struct perf_event_attr *attr);
 /*
  * Decodes a record whose trailer is trailer bytes long, with the time time_at bytes before its end. False: it

@@ -93,7 +93,7 @@ static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *o
 
 /*
  * Reads the mappings by ioctl, which gives build IDs without opening a file. False: this kernel has no such
- * ioctl. bare: addresses only, which takes 1 µs a mapping instead of 40.
+ * ioctl. bare: without names and build IDs, which takes 1 µs a mapping instead of 40.
  */
 static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
 {

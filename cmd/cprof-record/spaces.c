@@ -17,7 +17,7 @@ void spaces_release(struct spaces *s)
 	buf_release(&s->complaint);
 }
 
-/* Files that hold code someone linked; what else is executable is anonymous to us. */
+/* Is it a file of linked code? All other executable memory counts as anonymous. */
 static bool is_image(const struct exe *x)
 {
 	return x->path.n && (slice_is(x->path, "[vdso]") ||
@@ -25,17 +25,17 @@ static bool is_image(const struct exe *x)
 			      (x->inode || x->build_id.n)));
 }
 
-static bool append(struct unwind_mapping *to, size_t n, const struct map *m, uint32_t number)
+static bool append_mapping(struct unwind_mapping *to, size_t n, const struct map *m, uint32_t number)
 {
 	if (n && number == 0 && to[n - 1].file == 0 && to[n - 1].end == m->start) {
-		to[n - 1].end = m->end; /* a JIT compiler's many */
+		to[n - 1].end = m->end; /* a JIT compiler makes many */
 		return false;
 	}
 	to[n] = (struct unwind_mapping){ m->start, m->end, m->offset, number, 0 };
 	return true;
 }
 
-/* The mappings as the walk reads them. False without memory. */
+/* Makes the mappings in the form that the walk reads. False: out of memory. */
 static bool make_view(struct spaces *s, struct proc *p)
 {
 	struct space *sp = &p->space;
@@ -52,7 +52,7 @@ static bool make_view(struct spaces *s, struct proc *p)
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		bool image = m->file && is_image(&s->procs->exes[m->file - 1]);
 
-		sp->n += append(view, sp->n, m, image ? tables_number(s->tables, m->file - 1) : 0);
+		sp->n += append_mapping(view, sp->n, m, image ? tables_number(s->tables, m->file - 1) : 0);
 	}
 	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
 	if (sp->too_many && !s->said_many)
@@ -62,9 +62,9 @@ static bool make_view(struct spaces *s, struct proc *p)
 	return true;
 }
 
-static void want(struct spaces *s, struct proc *p)
+static void mark_dirty(struct spaces *s, struct proc *p)
 {
-	if (!s->engine->ops->tell) /* there is nobody to be told */
+	if (!s->engine->ops->tell) /* there is no program to publish to */
 		return;
 	p->space.wanted = true;
 	if (p->space.dirty || !grow_array(&s->dirty, &s->cap, s->n, sizeof(*s->dirty)))
@@ -73,7 +73,7 @@ static void want(struct spaces *s, struct proc *p)
 	s->dirty[s->n++] = p;
 }
 
-/* The state that goes along, of the frame that is the last one of out. False: there is none. */
+/* Takes the state that the sample carries; its frame becomes the last one of out. False: there is none. */
 static bool take_state(struct unwind_host *h, const struct sample_head *head, struct user_stack *out)
 {
 	const uint64_t *addresses = (const void *)(head + 1);
@@ -96,10 +96,10 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 }
 
 /*
- * WALK_ASK: it waits for a table. For so long after it was sampled, whatever it waits for: where new files come
- * faster than tables are made, what is behind it in the queue must not become ever more.
+ * Makes a step. WALK_ASK: it waits for a table, for TABLES_PATIENCE after the sample at most, whatever it
+ * waits for. Otherwise the queue would grow without limit when new files come faster than tables are made.
  */
-static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
+static int step_walk(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
 {
 	int end = unwind_host_step(h);
 
@@ -115,8 +115,8 @@ static int step(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_
 	return end == WALK_ASK ? WALK_NO_TABLE : end == WALK_UNREADABLE && h->beyond && h->stack.n ? ROOT_COPY : end;
 }
 
-/* False: it waits for a table. */
-static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
+/* Continues the walk to its end. False: it waits for a table. */
+static bool finish_walk(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
 {
 	struct unwind_host h = { .store = s->tables->store };
 	int end;
@@ -126,7 +126,7 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	}
 	h.mappings = p->space.view;
 	h.n_mappings = p->space.n;
-	while ((end = step(s, p, &h, head->time)) == WALK_ON) {
+	while ((end = step_walk(s, p, &h, head->time)) == WALK_ON) {
 		if (out->n >= most) {
 			end = WALK_DEPTH;
 			break;
@@ -138,7 +138,7 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	s->finished++;
 	if (end == WALK_NO_MAPPING && p->space.too_many)
 		end = WALK_BUDGET;
-	/* All mappings are known here: what was taken for a return address, with no code there, was none. */
+	/* All mappings are known here: an address without code was not a return address. */
 	if (end == WALK_NO_MAPPING && out->n > 1 && !s->lost) {
 		out->n--;
 		end = WALK_BROKEN;
@@ -147,14 +147,14 @@ static bool go_on(struct spaces *s, struct proc *p, const struct sample_head *he
 	return true;
 }
 
-/* How many frames were found by what was true then; more than there are: the end, too. */
-static int trusted(const struct proc *p, const struct sample_head *head, const struct user_stack *stack)
+/* Counts the frames found by mappings that were true then; more than there are: the end is true, too. */
+static int count_trusted(const struct proc *p, const struct sample_head *head, const struct user_stack *stack)
 {
 	const struct space *sp = &p->space;
 	int good = stack->n + 1;
 
 	if (head->generation < sp->first || head->generation > sp->told.generation)
-		return 1; /* that of another image, before an exec: the address itself is right */
+		return 1; /* another image's, before an exec: only the address itself is right */
 	for (size_t i = 0; i < sp->n_stale; i++) {
 		const struct stale *x = &sp->stale[i];
 
@@ -168,8 +168,8 @@ static int trusted(const struct proc *p, const struct sample_head *head, const s
 	return good;
 }
 
-/* Which tables are in use, for when some must go. */
-static void touch(struct spaces *s, const struct proc *p, const struct user_stack *stack, uint64_t now)
+/* Notes which tables are in use, for when some must be evicted. */
+static void touch_tables(struct spaces *s, const struct proc *p, const struct user_stack *stack, uint64_t now)
 {
 	const struct map *m = NULL;
 
@@ -190,21 +190,21 @@ bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *h
 	int good;
 
 	if (!p->space.wanted)
-		want(s, p);
-	good = head->generation ? trusted(p, head, out) : out->n + 1;
+		mark_dirty(s, p);
+	good = head->generation ? count_trusted(p, head, out) : out->n + 1;
 	if (head->deferred && good >= out->n) {
-		if (!go_on(s, p, head, out, most))
+		if (!finish_walk(s, p, head, out, most))
 			return false;
 	} else if (good <= out->n) {
 		out->n = good;
 		out->end = WALK_NO_MAPPING;
 	}
 	out->end = out->end == WALK_ASK ? WALK_NO_TABLE : out->end & ~WALK_UNSURE;
-	touch(s, p, out, head->time);
+	touch_tables(s, p, out, head->time);
 	return true;
 }
 
-/* Once for each range: libraries come and go at the same places. */
+/* Each range is noted once: libraries come and go at the same addresses. */
 static bool is_noted(struct space *sp, const struct map *m)
 {
 	for (size_t i = 0; i < sp->n_stale; i++) {
@@ -218,23 +218,23 @@ static bool is_noted(struct space *sp, const struct map *m)
 	return false;
 }
 
-/* A change of what the program knows: from here on its word of this range is not true. */
+/* Notes that the program's knowledge of this range is out of date from here on. */
 static void note_stale(struct space *sp, const struct map *m)
 {
 	if (is_noted(sp, m))
 		return;
-	if (sp->n_stale == STALE_MOST) { /* so many that it had better be told again first */
+	if (sp->n_stale == STALE_MOST) { /* so many that the process must be published again first */
 		sp->stale[0] = (struct stale){ 0, UINT64_MAX, sp->told.generation };
 		sp->n_stale = 1;
 	} else if (grow_array(&sp->stale, &sp->cap_stale, sp->n_stale, sizeof(*sp->stale))) {
 		sp->stale[sp->n_stale++] = (struct stale){ m->start, m->end, sp->told.generation };
 	} else {
-		sp->first = UINT32_MAX; /* trust none until it is told */
+		sp->first = UINT32_MAX; /* trust none until it is published */
 	}
 }
 
-/* Does this mapping make untrue what the program was told last? Where it knew nothing it asks. */
-static bool contradicts(const struct spaces *s, const struct space *sp, const struct map *m)
+/* Does this mapping contradict the last published ones? Where the program knows nothing, it asks anyway. */
+static bool contradicts_published(const struct spaces *s, const struct space *sp, const struct map *m)
 {
 	const struct unwind_mapping *told =
 		store_shard(s->tables->store, STORE_MAPPINGS, sp->told.first / UNWIND_SHARD_MAPPINGS);
@@ -265,27 +265,27 @@ void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m)
 
 	if (!sp->wanted)
 		return;
-	if (contradicts(s, sp, m)) {
+	if (contradicts_published(s, sp, m)) {
 		note_stale(sp, m);
 		sp->changed = host_mono_ns();
 		if (sp->in_program) /* again */
 			sp->calm = sp->calm < CALM_LEAST ? CALM_LEAST : sp->calm < CALM_MOST ? 2 * sp->calm : CALM_MOST;
 	}
-	want(s, p);
+	mark_dirty(s, p);
 }
 
 /*
- * Until it is told again, all stacks of this process are left to us. What it was told stays where it is: samples that
- * were walked by it may still come.
+ * Until the process is published again, the program leaves all of its stacks to user space. The mappings
+ * published before stay in the store: samples that were walked by them may still come.
  */
-static void untell(struct spaces *s, struct proc *p)
+static void withdraw_proc(struct spaces *s, struct proc *p)
 {
 	if (p->space.in_program)
 		s->engine->ops->tell(s->engine, p->pid, NULL);
 	p->space.in_program = false;
 }
 
-/* The program has copied its parent's entry, or will be told with the others. */
+/* The program has copied the parent's entry; otherwise the child is published with the others. */
 void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child)
 {
 	const struct space *from = &parent->space;
@@ -301,10 +301,10 @@ void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child)
 		if (child->space.n_stale)
 			child->space.stale[child->space.n_stale - 1].generation = from->stale[i].generation;
 	}
-	want(s, child);
+	mark_dirty(s, child);
 }
 
-/* What was stale in the generation before the last one is of no sample that could still come. */
+/* Drops ranges that were stale before that generation: no sample of older ones can still come. */
 static void forget_stale(struct space *sp, uint32_t before)
 {
 	size_t n = 0;
@@ -315,7 +315,7 @@ static void forget_stale(struct space *sp, uint32_t before)
 	sp->n_stale = n;
 }
 
-static void tell(struct spaces *s, struct proc *p, uint64_t now)
+static void publish_proc(struct spaces *s, struct proc *p, uint64_t now)
 {
 	struct space *sp = &p->space;
 	struct unwind_space old = sp->told;
@@ -336,8 +336,8 @@ static void tell(struct spaces *s, struct proc *p, uint64_t now)
 }
 
 /*
- * Who has just been forked will most often execute something else at once, and what the program were told of
- * the old image then would be taken for the new one's. Till then a child has its parent's.
+ * A new child will most often call exec at once, and the program would then take the published mappings of
+ * the old image for those of the new one. Until then a child has its parent's mappings.
  */
 void spaces_tell(struct spaces *s)
 {
@@ -348,12 +348,12 @@ void spaces_tell(struct spaces *s)
 		struct proc *p = s->dirty[i];
 
 		if (!p->dead && ((p->via == VIA_FORK && now - p->time < YOUNG) || now - p->space.changed < p->space.calm)) {
-			untell(s, p);
+			withdraw_proc(s, p);
 			s->dirty[n++] = p;
 			continue;
 		}
 		p->space.dirty = false;
-		tell(s, p, now);
+		publish_proc(s, p, now);
 	}
 	s->n = n;
 }
@@ -374,7 +374,7 @@ void spaces_gone(struct spaces *s, struct proc *p, uint64_t now)
 		drop_dirty(s, p);
 	if (p->space.told.generation)
 		store_unmap(s->tables->store, &p->space.told, now);
-	/* Also where we did not tell of it: it may have its parent's, or those of the image that it had before. */
+	/* Even if it was not published: the program may have its parent's mappings, or its old image's. */
 	if (s->engine->ops->tell && procs_find(s->procs, p->pid) == p)
 		s->engine->ops->tell(s->engine, p->pid, NULL);
 }

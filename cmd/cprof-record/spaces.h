@@ -1,11 +1,12 @@
 /*
- * What the walk of user stacks knows of processes: here, of each one a stack of which is finished in user
- * space; in the sampling program, of each one that was sampled so, from the next step on.
+ * The user walk: finishes stacks in user space, and publishes mappings of processes to the sampling program.
+ * User space knows each process with a stack that is finished here; the program knows it from the next drain
+ * on.
  *
- * The program thus works with what was true up to a quarter of a second ago. Where that was not true any
- * more when the sample was taken is found out when the sample's turn comes, in order of time with all
- * changes, and the stack ends there. So of a process that has just changed its mappings the program knows
- * nothing, until it has been calm for a while: each of its stacks is walked here, by what was true.
+ * So the program works with mappings that were true up to a quarter of a second ago. Samples are processed in
+ * order of time with all changes. That shows which mappings were out of date when a sample was taken, and the
+ * stack is cut there. So a process that has just changed its mappings is withdrawn from the program until it
+ * has been calm for a while: meanwhile its stacks are walked here, by the mappings of that moment.
  */
 #ifndef CPROF_RECORD_SPACES_H
 #define CPROF_RECORD_SPACES_H
@@ -18,14 +19,14 @@ struct spaces {
 	struct tables *tables;
 	struct procs *procs;
 	struct engine *engine;
-	struct proc **dirty; /* the program is to be told of, in this step */
+	struct proc **dirty; /* to be published to the program in this drain */
 	size_t n, cap;
 	uint64_t refused; /* processes that found no room */
 	bool lost;        /* mappings may be missing: the side-band lost some */
-	struct buf complaint; /* a sentence that has not been said, or empty */
+	struct buf complaint; /* a sentence that is not printed yet, or empty */
 	bool said_many;
 	uint64_t finished; /* stacks */
-	uint64_t late;     /* of those that were cut where a table was not made in time */
+	uint64_t late;     /* stacks that were cut because a table was not made in time */
 	bool hurry;        /* nothing waits for tables any more */
 };
 
@@ -38,17 +39,17 @@ struct user_stack {
 
 void spaces_release(struct spaces *s);
 /*
- * The stack of this sample of p, walked by tables: gone on with where the program could not, and cut where
- * the program was told something else than was true then. False: it waits for a table; call again, with
- * all as it was.
+ * Finishes the stack of a sample of p that was walked by tables: continues it where the program could not,
+ * and cuts it where the program's mappings were out of date. False: the stack waits for a table; call again
+ * with everything as it was.
  */
 bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
-/* Changes, as procs took them in: a mapping; a child. */
+/* Notes a change that procs has applied: a mapping; a child. */
 void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m);
 void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child);
-/* All that happened up to now is known: the program is told. */
+/* Publishes changed processes to the program. All changes up to now must have been applied. */
 void spaces_tell(struct spaces *s);
-/* procs forgets it. */
+/* procs forgets the process: withdraws it from the program, and gives back its memory in the store. */
 void spaces_gone(struct spaces *s, struct proc *p, uint64_t now);
 
 #endif

@@ -6,13 +6,13 @@
 #include "common/base/hash.h"
 
 enum {
-	SWITCH_DEPTH = 8, /* __schedule is not farther in */
-	HIT_DEPTH = 8, /* nor is what calls a tracepoint's program */
-	GONE_DEPTH = 16, /* nor farther from the outermost frame is what a thread loses its user stack in */
-	ASKED_MOST = 10000, /* in vain: then there are no names */
+	SWITCH_DEPTH = 8, /* innermost frames among which __schedule is */
+	HIT_DEPTH = 8, /* innermost frames among which the caller of a tracepoint's program is */
+	GONE_DEPTH = 16, /* outermost frames among which the functions that drop the user stack are */
+	ASKED_MOST = 10000, /* searches by name: with more, there are no names */
 };
 
-/* The frame that has the number i, 0 is the leaf. */
+/* Returns frame number i; 0 is the leaf. */
 static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t process)
 {
 	bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
@@ -20,7 +20,7 @@ static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t proce
 	return (struct tree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
-/* Where the callers of a leaf are remembered, if they are. */
+/* Returns the cache entry for the callers of a leaf. */
 static struct callers *callers_of(const struct emit *e, const uint64_t *callers, size_t n, uint64_t process)
 {
 	return &e->callers[(hash_bytes(callers, n * sizeof(*callers)) + process) % EMIT_CALLERS];
@@ -32,7 +32,7 @@ static bool is_recent(const struct callers *r, const uint64_t *callers, size_t n
 	       memcmp(r->addresses, callers, n * sizeof(*callers)) == 0;
 }
 
-/* The node of all but the leaf, from the root on; 0 without memory. */
+/* Returns the node of all frames but the leaf; 0: out of memory. */
 static uint32_t walk_callers(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
 	uint32_t node = root;
@@ -47,7 +47,7 @@ static uint32_t walk_callers(struct emit *e, const uint64_t *address, int n, uin
 	return node;
 }
 
-/* The same. Most callers came lately: to compare all of them costs less than to look for one in the tree. */
+/* The same, by a cache. Most callers came recently: comparing all costs less than finding one in the tree. */
 static uint32_t find_callers(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
 	size_t others = (size_t)n - 1;
@@ -66,8 +66,8 @@ static uint32_t find_callers(struct emit *e, const uint64_t *address, int n, uin
 	return r->node;
 }
 
-/* Addresses leaf first, as the kernel gives them, at least one; the node of the leaf, 0 without memory. */
-static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
+/* Returns the node of the leaf; 0: out of memory. Addresses are leaf first, and at least one. */
+static uint32_t find_leaf(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root root)
 {
 	struct tree_frame leaf = frame_at(address, 0, process);
 	uint32_t node = find_callers(e, address, n, process, root);
@@ -76,11 +76,11 @@ static uint32_t walk(struct emit *e, const uint64_t *address, int n, uint64_t pr
 }
 
 /*
- * How many frames from the leaf on can be: a chain of frame pointers that meets code without them ends
- * in some number, and what seems to come behind it is chance. A number is no return address where no
- * code is mapped; only where all that is mapped is known.
+ * Counts the frames from the leaf on that can be right. A chain of frame pointers that meets code without
+ * them ends in some number, and anything after it is chance. A number is not a return address if no code is
+ * mapped there; this is tested only if all mappings are known.
  */
-static int sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
+static int count_sound(const struct emit *e, const uint64_t *address, int n, const struct proc *p)
 {
 	const struct map *m = NULL;
 	bool known = !e->sideband_lost && maps_from(&p->maps, 0);
@@ -97,15 +97,15 @@ static int sound(const struct emit *e, const uint64_t *address, int n, const str
 }
 
 /*
- * Inside execve(2) the image is the new one already, while the registers are still those with which
- * the old one called: that stack is nobody's.
+ * Inside execve(2) the image is already the new one, while the registers are still those of the old one's
+ * call: that stack belongs to neither.
  */
 static bool is_in_exec(const struct sample_head *s, uint64_t leaf, const struct proc *p)
 {
 	return p->via == VIA_EXEC && s->kernel_n > 0 && !maps_find(&p->maps, leaf);
 }
 
-/* The kernel's word for "no such stack" is EFAULT; any other error is one. */
+/* EFAULT is the kernel's word for "no such stack"; any other error is a failure. */
 static bool has_failed(short n)
 {
 	return n < 0 && n != -EFAULT;
@@ -119,8 +119,8 @@ static bool is_named(struct emit *e, uint64_t address, const char *name)
 }
 
 /*
- * Does the kernel's half begin where a thread has no user stack, or has it no more? A worker, as io_uring's, never was in user
- * code. Inside exit(2) and execve(2) the memory that the stack stood in is given back.
+ * Does the kernel's half begin where a thread has no user stack, or no longer has one? A worker, as
+ * io_uring's, never was in user code. Inside exit(2) and execve(2) the memory of the stack is given back.
  */
 static bool is_without_user(struct emit *e, const struct sample_head *s)
 {
@@ -137,7 +137,7 @@ static bool is_without_user(struct emit *e, const struct sample_head *s)
 	return false;
 }
 
-/* Why there is no user stack. The kernel gives none where there is none; of a thread that sleeps, nobody asked the kernel. */
+/* Returns why there is no user stack. The kernel reports its absence, but for a sleeper it was not asked. */
 static enum root no_user_stack(struct emit *e, const struct sample_head *s, const struct proc *p)
 {
 	if (has_failed(s->user_n))
@@ -149,7 +149,7 @@ static enum root no_user_stack(struct emit *e, const struct sample_head *s, cons
 	return ROOT_NO_REGS;
 }
 
-/* A stack by tables, which says itself how it ended. */
+/* Takes a stack walked by tables, which says itself how it ended. */
 static enum emitted take_by_table(struct emit *e, const struct sample_head *s, struct proc *p, struct user_stack *out)
 {
 	uint64_t leaf = out->addresses[0] & ~SAMPLE_EXACT;
@@ -172,8 +172,9 @@ static void take_by_fp(struct emit *e, const struct sample_head *s, const struct
 	bool in_exec = out->n > 0 && is_in_exec(s, out->addresses[0], p);
 	int n = in_exec ? 0 : out->n;
 
-	out->n = n > 0 ? sound(e, out->addresses, n, p) : 0;
-	if (in_exec || (n > 0 && out->addresses[0] == 0)) /* a worker's registers are zeros, of which older kernels make a frame */
+	out->n = n > 0 ? count_sound(e, out->addresses, n, p) : 0;
+	/* A worker's registers are zeros; older kernels make a frame of them. */
+	if (in_exec || (n > 0 && out->addresses[0] == 0))
 		out->end = ROOT_KTHREAD;
 	else if (n <= 0)
 		out->end = no_user_stack(e, s, p);
@@ -185,7 +186,7 @@ static void take_by_fp(struct emit *e, const struct sample_head *s, const struct
 		out->end = (unsigned int)n >= e->options->chain_depth ? ROOT_DEPTH : ROOT_FP_END;
 }
 
-/* As "bpf_trampoline_6442545134", of which there are many. */
+/* Is it named like "bpf_trampoline_6442545134"? There are many of these. */
 static bool is_trampoline(struct emit *e, uint64_t address)
 {
 	static const char name[] = "bpf_trampoline_";
@@ -196,8 +197,9 @@ static bool is_trampoline(struct emit *e, uint64_t address)
 }
 
 /*
- * Frames outside of schedule, of whom it returns to by on_back: the trampoline's that called it and, where that itself was
- * called and not jumped to, of the beginning of schedule. back: the trampoline's is gone already.
+ * Counts the frames around schedule when it returns through on_back: that of the trampoline that called it,
+ * and, if the trampoline was called and not jumped to, one of the beginning of schedule. back: the
+ * trampoline's is gone already.
  */
 static int around_switch(struct emit *e, const uint64_t *address, int n, bool back)
 {
@@ -213,9 +215,9 @@ static int around_switch(struct emit *e, const uint64_t *address, int n, bool ba
 }
 
 /*
- * Of the stack of a thread that leaves the CPU the innermost frames are our program's, the tracepoint's, __schedule and
- * mostly schedule: the same in all, and missing in those of threads that were asleep before we came. How many there
- * are of them; they are looked for by name once, then known by the address.
+ * Counts the innermost frames that belong to the switch. In the stack of a thread that leaves the CPU these
+ * are the program's, the tracepoint's, __schedule and mostly schedule: the same in all stacks, and missing in
+ * those of threads that slept before recording began. They are found by name once, then by their addresses.
  */
 static int in_switch(struct emit *e, const uint64_t *address, int n)
 {
@@ -238,7 +240,7 @@ static int in_switch(struct emit *e, const uint64_t *address, int n)
 	return i + (e->engine->exact_waits ? around_switch(e, address + i, n - i, false) : 0);
 }
 
-/* bpf_trace_run2, __bpf_trace_sys_enter, __traceiter_sys_enter: with which of them a kernel gets to the program differs. */
+/* Is it bpf_trace_run2, __bpf_trace_sys_enter or __traceiter_sys_enter? Which of them differs by kernel. */
 static bool calls_program(struct emit *e, uint64_t address)
 {
 	static const char *const names[] = { "bpf_trace_run", "__bpf_trace_", "__traceiter_" };
@@ -253,7 +255,7 @@ static bool calls_program(struct emit *e, uint64_t address)
 	return known->is;
 }
 
-/* The same of the stack of a tracepoint whose program perf does not call: these frames, and our program's before them. */
+/* The same for a tracepoint whose program perf does not call: these frames, and the program's before them. */
 static int in_hit(struct emit *e, const uint64_t *address, int n)
 {
 	int i = 0;
@@ -304,14 +306,14 @@ enum emitted stacks_take(struct emit *e, const struct sample_head *s, struct pro
 	return EMIT_WRITTEN;
 }
 
-static bool node(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root end, uint64_t *out)
+static bool find_half(struct emit *e, const uint64_t *address, int n, uint64_t process, enum root end, uint64_t *out)
 {
-	*out = n > 0 ? walk(e, address, n, process, end) : end;
+	*out = n > 0 ? find_leaf(e, address, n, process, end) : end;
 	return n <= 0 || *out >= NODE_FIRST;
 }
 
 bool stacks_nodes(struct emit *e, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel)
 {
-	return node(e, stack->user.addresses, stack->user.n, p->id, (enum root)stack->user.end, user) &&
-	       node(e, stack->kernel, stack->kernel_n, 0, stack->kernel_end, kernel);
+	return find_half(e, stack->user.addresses, stack->user.n, p->id, (enum root)stack->user.end, user) &&
+	       find_half(e, stack->kernel, stack->kernel_n, 0, stack->kernel_end, kernel);
 }

@@ -1,10 +1,10 @@
-/* From what came from the kernel to the two halves of a stack as the stream has them. */
+/* Turns samples from the kernel into stacks as the stream has them, in two halves. */
 #ifndef CPROF_RECORD_STACKS_H
 #define CPROF_RECORD_STACKS_H
 
 #include "cmd/cprof-record/emit.h"
 
-/* Addresses leaf first; end is an enum root. Without an address end says why there is none. */
+/* Addresses are leaf first; each end is an enum root. Without addresses, the end says why. */
 struct stack {
 	struct user_stack user;
 	const uint64_t *kernel;
@@ -13,11 +13,11 @@ struct stack {
 };
 
 /*
- * The stack of a sample of p; what it points to is the sample's, or room's: SAMPLE_DEPTH_MAX addresses.
- * EMIT_WAITS as emit_sample.
+ * Takes the stack of a sample of p. out points into the sample and into room, which has SAMPLE_DEPTH_MAX
+ * addresses. Returns EMIT_WAITS as emit_sample does.
  */
 enum emitted stacks_take(struct emit *e, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out);
-/* The nodes of both halves; p is known to the stream. False without memory. */
+/* Finds the nodes of both halves, or makes them. The stream must know p. False: out of memory. */
 bool stacks_nodes(struct emit *e, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel);
 
 #endif

@@ -6,9 +6,9 @@
 
 enum {
 	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */
-	SETTLE_SHARE = 2000,   /* with very many threads it is done less often: it may take one part in so many of the time */
-	KTHREADD = 2,          /* whose children are the kernel's threads */
-	LAST_MOST = 250000000, /* ns: so long the end of a file waits for a table */
+	SETTLE_SHARE = 2000,   /* settling may take one part in 2000 of the time: rarer with many threads */
+	KTHREADD = 2,          /* the parent of the kernel's threads */
+	LAST_MOST = 250000000, /* ns that the end of a file waits for a table */
 };
 
 static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
@@ -25,15 +25,15 @@ static void tell_spaces(struct recorder *r, const struct change *c, const struct
 		spaces_forked(&r->spaces, parent, child);
 }
 
-/* What may bring mappings or code that nobody has looked at. Threads that come, and all that goes, does not. */
-static bool stirs(const struct change *c)
+/* Can the change bring unknown mappings or code? New threads, and everything that ends, cannot. */
+static bool may_map_code(const struct change *c)
 {
 	return c->kind != CHANGE_EXIT && c->kind != CHANGE_COMM &&
 	       (c->kind != CHANGE_FORK || (c->pid != c->ppid && c->ppid != KTHREADD));
 }
 
-/* The mapping that was taken in before, and waited since then to be told of. */
-static struct change_effect taken_in(const struct recorder *r, const struct change *c)
+/* The effect of the held mapping, which was applied before and has waited since then to be written. */
+static struct change_effect effect_of_held(const struct recorder *r, const struct change *c)
 {
 	struct proc *p = procs_find(&r->procs, c->pid);
 	const struct map *m = p ? maps_find(&p->maps, c->start) : NULL;
@@ -41,8 +41,8 @@ static struct change_effect taken_in(const struct recorder *r, const struct chan
 	return (struct change_effect){ .proc = p, .mapped = m };
 }
 
-/* Applies a change to all but the stream. */
-static struct change_effect take_in(struct recorder *r, const struct change *c)
+/* Applies a change to everything but the stream. */
+static struct change_effect take_change(struct recorder *r, const struct change *c)
 {
 	struct change_effect effect;
 
@@ -64,7 +64,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return true;
-	if (stirs(&c))
+	if (may_map_code(&c))
 		r->stirred = i->time;
 	if (c.kind == CHANGE_LOST) {
 		/* In perf's ring these may be samples as well, and the engine counts them. */
@@ -75,9 +75,9 @@ static bool apply_change(struct recorder *r, const struct item *i)
 		return true;
 	}
 	if (r->held.is && r->held.time == i->time && r->held.pid == c.pid && r->held.start == c.start)
-		effect = taken_in(r, &c);
+		effect = effect_of_held(r, &c);
 	else
-		effect = take_in(r, &c);
+		effect = take_change(r, &c);
 	if (emit_awaits(&r->emit, &effect)) {
 		r->held = (struct held){ true, i->time, c.pid, c.start };
 		return false;
@@ -87,7 +87,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 	return true;
 }
 
-/* Takes in the changes that readings of /proc up to this time brought. */
+/* Applies the changes that readings of /proc up to this time brought. */
 static void take_reread(struct recorder *r, uint64_t until)
 {
 	struct change_effect effect;
@@ -100,7 +100,7 @@ static void take_reread(struct recorder *r, uint64_t until)
 	}
 }
 
-/* A process that was sampled, after records were lost. */
+/* Reads a sampled process again after records were lost. */
 static void want_reread(struct recorder *r, uint32_t pid)
 {
 	struct proc *p = r->procs.lost ? procs_find(&r->procs, pid) : NULL;
@@ -136,8 +136,8 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	return is != EMIT_WAITS;
 }
 
-/* What is written, is so in order of time; so what waits lets all after it wait. */
-static size_t apply(struct recorder *r, size_t ripe)
+/* Writes items in order of time, so one that waits delays all later ones. Returns how many were written. */
+static size_t apply_items(struct recorder *r, size_t ripe)
 {
 	for (size_t i = 0; i < ripe; i++) {
 		take_reread(r, r->queue.items[i].time);
@@ -178,12 +178,13 @@ bool steps_until(struct recorder *r, uint64_t until)
 	if (r->emit.spaces)
 		tables_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
-	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX); /* after the samples: they may be of code that was just told of */
+	/* After the samples: their code may be in the newest records of the dumps. */
+	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
 	ripe = queue_ripe(&r->queue, until);
 	r->spaces.hurry = r->hurry || queue_waiting(&r->queue) > QUEUE_MOST ||
 			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
 	r->emit.hurry = r->spaces.hurry;
-	done = apply(r, ripe);
+	done = apply_items(r, ripe);
 	if (done == ripe)
 		take_reread(r, until);
 	queue_drop(&r->queue, done);
@@ -216,8 +217,8 @@ static bool is_span(const struct sample_head *s)
 }
 
 /*
- * What is not written yet may have begun long before: what was told the last time, or ended before that, began when all was told the
- * time before, or later.
+ * A wait that is not written yet may have begun long ago. If it was reported by one settling, or ended before
+ * that, it began at the settling before, or later.
  */
 uint64_t steps_waits_since(const struct recorder *r)
 {

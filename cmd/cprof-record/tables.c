@@ -9,10 +9,10 @@
 #include "cmd/cprof-record/vdso.h"
 
 #define MILLISECOND 1000000ull
-#define RETRY (1100 * MILLISECOND)  /* when what was put out is free: STORE_GRACE, and then some */
+#define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */
 #define SLOW (10000 * MILLISECOND)
 #define SLOW_MOST (600000 * MILLISECOND)
-#define UNUSED (5000 * MILLISECOND) /* what no stack went through for so long may be put out for others */
+#define UNUSED (5000 * MILLISECOND) /* a table without stacks for this long may be evicted for others */
 
 bool tables_init(struct tables *t, struct procs *procs)
 {
@@ -55,7 +55,7 @@ void tables_release(struct tables *t)
 	*t = (struct tables){ 0 };
 }
 
-static void complain(struct tables *t, uint32_t number, const char *what)
+static void note_complaint(struct tables *t, uint32_t number, const char *what)
 {
 	struct slice path = t->procs->exes[t->items[number].exe].path;
 
@@ -92,8 +92,8 @@ void tables_forget(struct tables *t, uint32_t number, uint64_t now)
 	store_forget(t->store, number, now);
 }
 
-/* Puts out the table that has not been needed for the longest time; false: all are in use. */
-static bool put_out(struct tables *t, uint64_t now)
+/* Evicts the table that has not been needed for the longest time; false: all are in use. */
+static bool evict_table(struct tables *t, uint64_t now)
 {
 	uint32_t best = 0;
 
@@ -112,8 +112,8 @@ static bool put_out(struct tables *t, uint64_t now)
 	return true;
 }
 
-/* There is no room: makes some, for later. What is asked for again while there is none waits longer. */
-static void refuse(struct tables *t, uint32_t number, uint64_t rows, uint64_t now)
+/* There is no room: evicts tables to make some, for later. If none can go, the retry is later. */
+static void refuse_table(struct tables *t, uint32_t number, uint64_t rows, uint64_t now)
 {
 	uint64_t before = store_used(t->store);
 	struct table *f = &t->items[number];
@@ -121,16 +121,16 @@ static void refuse(struct tables *t, uint32_t number, uint64_t rows, uint64_t no
 
 	store_mark(t->store, number, UNWIND_FILE_REFUSED);
 	t->refused++;
-	while (rows <= store_most(t->store) && freed < rows && put_out(t, now))
-		freed += before / 16 + 1; /* what was put out counts as used until its grace is over: a guess */
+	while (rows <= store_most(t->store) && freed < rows && evict_table(t, now))
+		freed += before / 16 + 1; /* a guess: evicted memory counts as used until its grace is over */
 	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
 	if (!t->said_refused)
-		complain(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
+		note_complaint(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
 			 "cut short there");
 	t->said_refused = true;
 }
 
-static void load(struct tables *t, uint32_t number, struct slice bytes, uint64_t now)
+static void load_table(struct tables *t, uint32_t number, struct slice bytes, uint64_t now)
 {
 	struct unwind_table table = { 0 };
 	enum store_loaded loaded;
@@ -138,18 +138,18 @@ static void load(struct tables *t, uint32_t number, struct slice bytes, uint64_t
 	if (!unwind_table_read(&table, bytes)) {
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		t->failed++;
-		complain(t, number, "no unwind table: what was made of it makes no sense");
+		note_complaint(t, number, "no unwind table: what was made of it makes no sense");
 		return;
 	}
 	loaded = store_load(t->store, number, &table);
 	if (loaded == STORE_LOADED)
 		t->built++;
 	else
-		refuse(t, number, table.n_rows * sizeof(*table.rows), now);
+		refuse_table(t, number, table.n_rows * sizeof(*table.rows), now);
 	unwind_table_release(&table);
 }
 
-/* The file that was asked for by this number; 0: it was forgotten meanwhile, or its table is not wanted any more. */
+/* Returns the file of a question; 0: it was forgotten meanwhile, or its table is not wanted any more. */
 static uint32_t asked_by(const struct tables *t, uint32_t question)
 {
 	for (uint32_t i = 1; i < t->n; i++) {
@@ -161,15 +161,15 @@ static uint32_t asked_by(const struct tables *t, uint32_t question)
 	return 0;
 }
 
-/* Each time: somebody has it killed, or the machine has no memory. */
-static void say_lost(struct tables *t, uint32_t number)
+/* Reports each loss: somebody kills the process, or the machine is out of memory. */
+static void report_loss(struct tables *t, uint32_t number)
 {
 	if (t->losses != tables_losses(t))
-		complain(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
+		note_complaint(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
 	t->losses = tables_losses(t);
 }
 
-/* A copy that the worker reads. */
+/* Accounts for a copy that the worker reads. */
 static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
 {
 	if (!grow_array(&t->copies, &t->cap_copies, t->n_copies, sizeof(*t->copies)))
@@ -178,7 +178,7 @@ static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
 	opener_hold(t->procs->opener, bytes);
 }
 
-static void let_copy_go(struct tables *t, uint32_t question)
+static void release_copy(struct tables *t, uint32_t question)
 {
 	for (size_t i = 0; i < t->n_copies; i++) {
 		if (t->copies[i].question != question)
@@ -189,24 +189,24 @@ static void let_copy_go(struct tables *t, uint32_t question)
 	}
 }
 
-static void take(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
+static void accept_answer(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 	struct buf why = { 0 };
 
 	t->cpu_ns += a->cpu_ns;
-	let_copy_go(t, a->id);
+	release_copy(t, a->id);
 	if (number == 0)
 		return;
 	t->items[number].touched = now;
-	if (said == WORKER_LOST) { /* another process that forks is there by then */
-		say_lost(t, number);
+	if (said == WORKER_LOST) { /* by then there is another fork server */
+		report_loss(t, number);
 		t->items[number].retry = now + RETRY;
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		return;
 	}
 	if (said == WORKER_ANSWER && a->result == UNWIND_BUILT) {
-		load(t, number, a->table, now);
+		load_table(t, number, a->table, now);
 		return;
 	}
 	store_mark(t->store, number, UNWIND_FILE_NONE);
@@ -214,11 +214,11 @@ static void take(struct tables *t, enum worker_said said, const struct worker_an
 		return;
 	t->failed++;
 	buf_printf(&why, "no unwind table: %s", a->why ? a->why : "damaged");
-	complain(t, number, buf_cstr(&why));
+	note_complaint(t, number, buf_cstr(&why));
 	buf_release(&why);
 }
 
-/* The vDSO is no file: a copy of ours. */
+/* Opens a copy of the recorder's own vDSO, which is not a file. */
 static int open_vdso(void)
 {
 	struct buf image = { 0 }, id = { 0 };
@@ -233,14 +233,14 @@ static int open_vdso(void)
 	return fd;
 }
 
-/* Not to be had through this process: maybe through the next one. */
+/* The file is not available through this process, but maybe through the next one. */
 static void give_up(struct tables *t, uint32_t number, uint64_t now)
 {
 	t->items[number].retry = now + RETRY;
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
-/* A user has one of the two workers at most, unless it is root. */
+/* Gives files to free workers. A user other than root has at most one of the two workers. */
 static void give_work(struct tables *t, uint64_t now)
 {
 	int64_t busy[TABLES_WORKERS];
@@ -258,17 +258,17 @@ static void give_work(struct tables *t, uint64_t now)
 				busy[i] = w->owner = f.owner;
 			} else if (number) {
 				if (errno == EPIPE)
-					say_lost(t, number);
+					report_loss(t, number);
 				give_up(t, number, now);
 			}
 			close(f.fd);
 			if (w->owner < 0)
-				let_copy_go(t, f.question);
+				release_copy(t, f.question);
 		}
 	}
 }
 
-/* The file is there: so is its table, once a worker has made it. True: the descriptor is taken over. */
+/* Queues an opened file for a worker. True: the descriptor is taken over. */
 static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t size, uid_t owner, uint64_t now)
 {
 	struct table *f = &t->items[number];
@@ -280,7 +280,7 @@ static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t size,
 	return false;
 }
 
-static void ask(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
+static void ask_table(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
 {
 	const struct exe *x = &t->procs->exes[m->file - 1];
 	struct table *f = &t->items[number];
@@ -314,8 +314,8 @@ void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now
 }
 
 /*
- * A stack that waits lets all behind it wait. So a user whose files have let stacks wait in vain is not waited for again for a while, nor is
- * anybody but root where there are many such users.
+ * A stack that waits delays all later ones. So, for a while, stacks do not wait again for a user whose files
+ * made them wait in vain; with many such users they wait for nobody but root.
  */
 static bool is_slow(const struct tables *t, uid_t owner, uint64_t now)
 {
@@ -333,7 +333,7 @@ static bool is_slow(const struct tables *t, uid_t owner, uint64_t now)
 	return n == TABLES_SLOW;
 }
 
-/* Twice as long each time, as long as he is remembered. */
+/* The time doubles with each repetition, as long as the user is remembered. */
 static void note_slow(struct tables *t, uid_t owner, uint64_t now)
 {
 	struct slow_user *s = &t->slow[0];
@@ -356,7 +356,7 @@ bool tables_want(struct tables *t, const struct proc *p, const struct map *m, ui
 	if (number == 0 || store_state(t->store, number) != UNWIND_FILE_ASK)
 		return false;
 	if (!t->items[number].asked)
-		ask(t, number, p, m, now);
+		ask_table(t, number, p, m, now);
 	if (store_state(t->store, number) != UNWIND_FILE_ASK || is_slow(t, t->items[number].owner, now))
 		return false;
 	if (now - t->items[number].asked < TABLES_PATIENCE)
@@ -375,7 +375,7 @@ void tables_step(struct tables *t, uint64_t now)
 			if (t->workers[i].owner >= 0)
 				waiting_charge(&t->waiting, (uid_t)t->workers[i].owner, a.cpu_ns);
 			t->workers[i].owner = -1;
-			take(t, said, &a, now);
+			accept_answer(t, said, &a, now);
 		}
 	}
 	give_work(t, now);

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static bool add(struct targets *t, pid_t id)
+static bool add_target(struct targets *t, pid_t id)
 {
 	uint32_t at;
 
@@ -16,7 +16,7 @@ static bool add(struct targets *t, pid_t id)
 	return true;
 }
 
-static void drop(struct targets *t, pid_t id)
+static void drop_target(struct targets *t, pid_t id)
 {
 	uint32_t at;
 
@@ -25,7 +25,7 @@ static void drop(struct targets *t, pid_t id)
 	idmap_remove(&t->at, (uint64_t)id);
 	t->ids[at] = t->ids[--t->n];
 	if (at < t->n)
-		idmap_set(&t->at, (uint64_t)t->ids[at], at); /* it is there: no memory is needed */
+		idmap_set(&t->at, (uint64_t)t->ids[at], at); /* the key exists: no memory is needed */
 }
 
 bool targets_init(struct targets *t, const struct options *o)
@@ -33,7 +33,7 @@ bool targets_init(struct targets *t, const struct options *o)
 	*t = (struct targets){ .threads = o->n_tids > 0 };
 	idmap_init(&t->at);
 	for (size_t i = 0; i < o->n_pids + o->n_tids; i++) {
-		if (!add(t, (o->n_pids ? o->pids : o->tids)[i]))
+		if (!add_target(t, (o->n_pids ? o->pids : o->tids)[i]))
 			return false;
 	}
 	return true;
@@ -50,15 +50,15 @@ void targets_change(struct targets *t, const struct change *c, const struct chan
 	uint32_t at;
 
 	if (c->kind == CHANGE_EXIT && (t->threads || (effect->proc && effect->proc->dead)))
-		drop(t, (pid_t)(t->threads ? c->tid : c->pid));
+		drop_target(t, (pid_t)(t->threads ? c->tid : c->pid));
 	if (c->kind == CHANGE_FORK && !t->threads && c->pid != c->ppid && idmap_find(&t->at, c->ppid, &at))
-		add(t, (pid_t)c->pid); /* without memory it is still sampled, and only not waited for */
+		add_target(t, (pid_t)c->pid); /* if out of memory, it is still sampled, but not waited for */
 }
 
 void targets_look(struct targets *t)
 {
 	for (size_t i = t->n; i-- > 0;) {
 		if (kill(t->ids[i], 0) < 0 && errno == ESRCH)
-			drop(t, t->ids[i]);
+			drop_target(t, t->ids[i]);
 	}
 }

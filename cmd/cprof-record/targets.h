@@ -1,6 +1,6 @@
 /*
- * Who of those that are recorded still lives: the processes asked for and all that they have started,
- * or the threads asked for. When none is left, so is nothing to record.
+ * The targets of the recording that are still alive: the selected processes and all that they have started,
+ * or the selected threads. When none is left, there is nothing more to record.
  */
 #ifndef CPROF_RECORD_TARGETS_H
 #define CPROF_RECORD_TARGETS_H
@@ -11,16 +11,16 @@
 struct targets {
 	pid_t *ids; /* alive, in no order */
 	size_t n, cap;
-	struct idmap at; /* id to its place there */
+	struct idmap at; /* id to its index in ids */
 	bool threads;
 };
 
-/* Of -p, -t or the command; empty, and never asked, for the system. False without memory. */
+/* Takes the targets from -p, -t or the command; the whole system has none. False: out of memory. */
 bool targets_init(struct targets *t, const struct options *o);
 void targets_release(struct targets *t);
-/* A change that procs has taken in. */
+/* Notes a change that procs has applied. */
 void targets_change(struct targets *t, const struct change *c, const struct change_effect *effect);
-/* For ends that no change told of. */
+/* Drops targets that ended without a record of it. */
 void targets_look(struct targets *t);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * The calling-context tree of a segment: each stack becomes one number.
+ * The calling-context tree of a segment: it turns each stack into one number.
  *
- * A node is found by its parent and the address of its frame in one table, so a stack that was seen
- * before costs one look-up a frame and writes nothing.
+ * One table finds a node by its parent and the address of its frame, so a stack that was seen before
+ * costs one look-up a frame and writes nothing.
  */
 #ifndef CPROF_RECORD_TREE_H
 #define CPROF_RECORD_TREE_H
@@ -34,11 +34,12 @@ static inline bool tree_same_frame(const struct tree_frame *a, const struct tree
 	return a->address == b->address && a->process == b->process && a->kind == b->kind;
 }
 
+/* False: out of memory; call tree_release all the same. */
 bool tree_init(struct tree *t);
 void tree_release(struct tree *t);
-/* Forgets everything: a new segment. */
+/* Forgets everything, for a new segment. */
 void tree_clear(struct tree *t);
-/* The child of parent (a root or a node) for this frame; made if need be. 0: no memory. */
+/* Returns the child of parent (a root or a node) for this frame, a new one if need be. 0: out of memory. */
 uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f);
 
 #endif

@@ -6,8 +6,8 @@
 #include "cmd/cprof-record/steps.h"
 
 enum {
-	KEEP_DEAD = 1000000000, /* ns: a sample of a process that exited may come so late */
-	SEGMENT_SHARE = 1000,   /* with very many threads not each segment is settled: it may take one part in so many of the time */
+	KEEP_DEAD = 1000000000, /* ns after its exit that a sample of a process may still come */
+	SEGMENT_SHARE = 1000,   /* settling segments may take one part in 1000 of the time: some go without */
 };
 
 void turns_ledger(struct recorder *r, uint64_t now, bool last)
@@ -26,7 +26,7 @@ void turns_ledger(struct recorder *r, uint64_t now, bool last)
 	ledger_write(&r->ledger, &r->emit, now, last);
 }
 
-/* What the dark swallows is still to be told of in the first segment behind it. */
+/* Samples lost while output is suspended are reported in the next segment written. */
 static void next_segment(struct recorder *r, uint64_t now)
 {
 	emit_end(&r->emit, now, END_CONTINUES);
@@ -56,7 +56,7 @@ void turns_next(struct recorder *r, uint64_t now, enum output_state state)
 	emit_segment(&r->emit, now);
 }
 
-/* Does a condition hold for which what is in memory is to be written? Not again before all of it is new. */
+/* Has the flight buffer written if a condition of --when holds; not again before all of it is new. */
 static void look_when(struct recorder *r, uint64_t now)
 {
 	for (size_t i = 0; i < r->o.n_whens; i++) {
@@ -70,8 +70,8 @@ static void look_when(struct recorder *r, uint64_t now)
 }
 
 /*
- * The file ends, or what is in memory is written: with all waits that go on, up to now. Not where there is no room for them: the
- * file's end may still fit, and they are told in the next one.
+ * Before the file ends, or the flight buffer is written, reports all current waits up to now. Without room
+ * for them it does not: the end of the file may still fit, and the next file reports the waits.
  */
 static void settle_end(struct recorder *r)
 {
@@ -91,8 +91,8 @@ static uint64_t used_ns(void)
 }
 
 /*
- * A segment ends, and another one goes on with it. What threads ran is told up to now, as who reads compares that with the samples
- * of one segment; of what reaches over its end it would be a guess how much was where.
+ * Before a segment ends and another one continues it, reports how long threads ran up to now. Readers compare
+ * that with the samples of one segment. For a run across the end they could only guess how much was where.
  */
 static void settle_segment(struct recorder *r)
 {
@@ -106,10 +106,7 @@ static void settle_segment(struct recorder *r)
 	turns_ledger(r, host_mono_ns(), false);
 }
 
-/*
- * Samples come at another rate from now on. Those of the old one are written first, with what they weigh: no stack waits
- * for a table longer.
- */
+/* Changes the sampling rate. Writes samples of the old rate first, with their weights: no stack waits on. */
 static void change_rate(struct recorder *r, unsigned int hertz)
 {
 	unsigned int before = r->o.hertz;
@@ -127,7 +124,7 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 	ledger_rate(&r->ledger, &r->cpus, r->engine, now);
 }
 
-/* Keeps the promise of --max-cost; true: the rate has changed, and another segment must say so. */
+/* Keeps the cost limit of --max-cost. True: the rate has changed, and a new segment must say so. */
 static bool keep_promise(struct recorder *r, uint64_t now)
 {
 	unsigned int hertz = promise_keep(r, now);
@@ -139,7 +136,7 @@ static bool keep_promise(struct recorder *r, uint64_t now)
 	return true;
 }
 
-static void say_gone(void *arg, struct proc *p)
+static void write_gone(void *arg, struct proc *p)
 {
 	emit_gone(arg, p);
 }
@@ -149,7 +146,7 @@ void turns_flush(struct recorder *r, uint64_t now)
 	enum output_state state;
 
 	steps_until(r, now - MARGIN);
-	procs_sweep(&r->procs, now - KEEP_DEAD, say_gone, &r->emit);
+	procs_sweep(&r->procs, now - KEEP_DEAD, write_gone, &r->emit);
 	turns_ledger(r, now, false);
 	look_when(r, now);
 	state = output_flush(&r->output, now);
@@ -162,7 +159,7 @@ void turns_flush(struct recorder *r, uint64_t now)
 	if (state != OUTPUT_STAYS)
 		turns_next(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
-		r->output.began = now; /* what took time above does not make files longer */
+		r->output.began = now; /* the time spent above does not make files longer */
 	if (r->o.max_cost > 0 && keep_promise(r, now)) {
 		next_segment(r, host_mono_ns());
 	} else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now)) {

@@ -1,6 +1,6 @@
 /*
- * What is done once a second: the account is written, the block is handed over, and where it is time the segment, the
- * file or the rate is another from there on.
+ * Housekeeping, once a second: drains, writes the ledger and flushes the block. When it is time, it begins
+ * another segment or file, or changes the rate. Times are CLOCK_MONOTONIC, ns.
  *
  *	turns_flush(&r, now);
  */
@@ -13,8 +13,8 @@ void turns_flush(struct recorder *r, uint64_t now);
 /* Writes the ledger; last: nothing more will come. */
 void turns_ledger(struct recorder *r, uint64_t now, bool last);
 /*
- * From one file to the next, without a sample between them; or, where something could not be written, with those lost.
- * The segment has not been ended yet.
+ * Changes from one file to the next, without losing a sample between them. If something could not be written,
+ * its samples are counted as lost. The current segment must not have been ended yet.
  */
 void turns_next(struct recorder *r, uint64_t now, enum output_state state);
 

@@ -10,7 +10,7 @@
 
 enum { IMAGE_MAX = 1 << 20 }; /* 8 KiB on all kernels so far */
 
-/* The end of the mapping that starts at start; 0 where none does. */
+/* Returns the end of the vDSO's mapping, which starts at start; 0: there is none. */
 static uint64_t mapping_end(uint64_t start)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

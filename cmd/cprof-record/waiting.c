@@ -6,8 +6,8 @@
 #include "common/base/buf.h"
 
 enum {
-	USERS_MOST = 1024, /* then all begin anew */
-	CLAIM = 1000000000, /* ns: so much a side may have had less than the other, and have it before that */
+	USERS_MOST = 1024, /* with more, all begin again */
+	CLAIM = 1000000000, /* ns: arrears of a side that it may make up before the other's turn */
 };
 
 static struct waiting_user *find_user(struct waiting *w, uid_t uid)
@@ -18,7 +18,7 @@ static struct waiting_user *find_user(struct waiting *w, uid_t uid)
 	return NULL;
 }
 
-/* A user who has had nothing for long does not get all of it now. */
+/* A user who has had no time for long does not get all of it now. */
 static uint64_t used_by(struct waiting *w, uid_t uid)
 {
 	const struct waiting_user *u = find_user(w, uid);
@@ -58,7 +58,7 @@ static bool is_before(struct waiting *w, const struct waiting_file *a, const str
 	return a->size < b->size;
 }
 
-static void take_out(struct waiting *w, size_t at)
+static void remove_file(struct waiting *w, size_t at)
 {
 	w->files[at] = w->files[--w->n];
 }
@@ -73,7 +73,7 @@ bool waiting_next(struct waiting *w, const int64_t *busy, size_t n_busy, struct 
 	if (best == w->n)
 		return false;
 	*f = w->files[best];
-	take_out(w, best);
+	remove_file(w, best);
 	if (f->owner)
 		w->least = used_by(w, f->owner);
 	return true;
@@ -86,7 +86,8 @@ void waiting_charge(struct waiting *w, uid_t owner, uint64_t ns)
 	uint64_t used = used_by(w, owner) + ns;
 
 	*mine += ns;
-	if (*mine > CLAIM && *theirs < *mine - CLAIM) /* a side that wanted nothing has no claim on all that comes */
+	/* A side that wanted nothing has no claim on all time to come. */
+	if (*mine > CLAIM && *theirs < *mine - CLAIM)
 		*theirs = *mine - CLAIM;
 	if (owner == 0)
 		return;

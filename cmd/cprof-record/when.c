@@ -79,10 +79,10 @@ bool when_parse(struct when *w, const char *text, struct buf *error)
 	return w->text != NULL;
 }
 
-/* Did more than so many percent of what has come since the last time count? The first time is only looked. */
+/* Has part grown by more than the threshold's share of whole since the last call? The first only looks. */
 static bool is_more(struct when *w, uint64_t part, uint64_t whole)
 {
-	bool holds = w->whole && whole > w->whole && part >= w->part && /* a group that was made again counts from 0 */
+	bool holds = w->whole && whole > w->whole && part >= w->part && /* a new group counts from 0 */
 		     100.0 * (double)(part - w->part) > w->more * (double)(whole - w->whole);
 
 	w->part = part;

@@ -1,18 +1,18 @@
 /*
- * Conditions of the host, as --when has them.
+ * Conditions of the host, as --when takes them.
  *
  *	struct when w;
  *
  *	if (!when_parse(&w, "cpu>90", &error)) ...
- *	if (when_holds(&w, now))		// asked about once a second
+ *	if (when_holds(&w))			// to be called about once a second
  *		...
  *
- *	cpu>90			percent of the time of all CPUs that is not idle, since it was asked last
+ *	cpu>90			percent of the time of all CPUs that is not idle, since the last call
  *	cpu.some>20		pressure (/proc/pressure): percent of the last 10 seconds; memory and io too, some and full
- *	throttled:/web>25	percent of the periods in which a control group was throttled, since it was asked last
+ *	throttled:/web>25	percent of the periods in which a control group was throttled, since the last call
  *
- * Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst ("cpu.stat"),
- * Documentation/scheduler/sched-bwc.rst for version 1.
+ * Sources: the kernel's Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst
+ * ("cpu.stat"), Documentation/scheduler/sched-bwc.rst for version 1.
  */
 #ifndef CPROF_RECORD_WHEN_H
 #define CPROF_RECORD_WHEN_H
@@ -23,16 +23,16 @@ enum when_kind { WHEN_CPU, WHEN_PRESSURE, WHEN_THROTTLED };
 
 struct when {
 	enum when_kind kind;
-	char *text;  /* as it was given */
-	double more; /* than this, in percent */
+	char *text;  /* as given */
+	double more; /* the threshold, in percent */
 	char *path;          /* /proc/pressure/cpu, or the cpu.stat of the group; NULL for WHEN_CPU */
 	const char *line;    /* "some" or "full" */
-	uint64_t part, whole; /* counters when it was asked last; whole 0: never */
+	uint64_t part, whole; /* counters at the last call; whole 0: never called */
 };
 
-/* False: error is a sentence. */
+/* Parses a condition; text is copied. False: error is a sentence. */
 bool when_parse(struct when *w, const char *text, struct buf *error);
-/* What cannot be read does not hold. */
+/* Does the condition hold now? Not if its figures cannot be read. */
 bool when_holds(struct when *w);
 
 #endif

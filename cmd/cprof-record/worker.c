@@ -27,30 +27,30 @@
 
 enum {
 	MAGIC = 0x74777063,
-	HEAD = 16, /* of what the worker writes: magic, result, length of what follows in 64 bits */
+	HEAD = 16, /* first bytes of the output: magic, result, 64 bits for the length of the rest */
 	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
-	READY_S = 2,     /* until another one has given up its privileges */
-	GRACE_MS = 2000, /* until one that was killed is given up: the kernel may be waiting for a dead disk */
-	MS_LEAST = 500, MS_PER_MB = 20, /* of CPU time, by a file's size */
+	READY_S = 2,     /* until another fork server has given up its privileges */
+	GRACE_MS = 2000, /* until a killed worker is given up: the kernel may be waiting for a dead disk */
+	MS_LEAST = 500, MS_PER_MB = 20, /* CPU time by a file's size */
 	KEEP_BYTES = 1 << 20,
-	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors there by user */
-	STATUS_CONFINE = 101, STATUS_WRITE = 102, /* of exit */
+	ON_THEIR_WAY = 16, /* questions and tables in the sockets: the kernel limits descriptors in them */
+	STATUS_CONFINE = 101, STATUS_WRITE = 102, /* exit statuses */
 };
 
-/* Who talks to whom: the recorder with the mother, over its socket; the mother forks the workers. */
+/* The recorder talks to the fork server ("mother") over its socket; the fork server forks the workers. */
 struct question {
 	uint32_t id;
 };
 
 enum ended { ENDED, TOOK_TOO_LONG, CANNOT_BE_KILLED, NOT_BEGUN };
 
-/* With the memfd where the process ended. Of our own making on both sides. */
+/* Comes with the memfd if the process ended. Both sides are our own code. */
 struct report {
 	uint32_t id;
 	enum ended ended;
-	int status; /* of wait(2); of NOT_BEGUN errno */
+	int status; /* from wait(2); for NOT_BEGUN errno */
 	uint64_t cpu_ns;
 };
 
@@ -62,20 +62,20 @@ struct mother {
 
 struct asked {
 	uint32_t id;
-	int fd; /* not sent yet; else -1 */
+	int fd; /* not sent yet; otherwise -1 */
 };
 
 struct worker {
 	struct worker_setup setup;
 	struct helper mother;
-	int poll; /* what its socket is in */
+	int poll; /* epoll descriptor for its socket */
 	uint64_t losses;
-	struct asked *asked; /* in their order; the first `lost` are to be told so, up to `sent` they are with the mother */
+	struct asked *asked; /* in order: `lost` ones await their report, up to `sent` the server has them */
 	size_t n, cap, sent, lost;
 	struct buf table, why;
 };
 
-/* False with errno; 0 where the other side is gone, or is not one of ours. */
+/* False with errno; 0: the other side is gone, or is not ours. */
 static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 {
 	size_t got = n;
@@ -88,7 +88,7 @@ static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 
 /* The worker: one file, one table. */
 
-static enum unwind_built build(const struct worker_setup *s, int fd, struct buf *out)
+static enum unwind_built build_table(const struct worker_setup *s, int fd, struct buf *out)
 {
 	static const enum unwind_built unopened[] = {
 		[ELF_NOT_ELF] = UNWIND_NOTHING, [ELF_DAMAGED] = UNWIND_DAMAGED, [ELF_NO_MEMORY] = UNWIND_NO_MEMORY,
@@ -124,7 +124,7 @@ static bool write_all(int fd, const void *bytes, size_t n)
 	return true;
 }
 
-/* Of the bytes that are on the disk: holes cost their maker nothing. */
+/* Counts the bytes that are on the disk: holes cost their maker nothing. */
 static uint64_t cpu_limit_ms(const struct worker_setup *s, int file)
 {
 	uint64_t most = s->cpu_s * UINT64_C(1000), ms;
@@ -137,7 +137,7 @@ static uint64_t cpu_limit_ms(const struct worker_setup *s, int file)
 	return ms < most ? ms : most;
 }
 
-/* A fine limit, and one of whole seconds behind it that nobody can take back. */
+/* Sets a fine limit, and one of whole seconds beyond it that nobody can take back. */
 static bool limit_cpu(uint64_t ms)
 {
 	struct itimerval t = { .it_value = { .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000) } };
@@ -146,7 +146,7 @@ static bool limit_cpu(uint64_t ms)
 	return confine_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
 }
 
-static _Noreturn void work(const struct worker_setup *s, int file, int answer, pid_t mother)
+static _Noreturn void run_worker(const struct worker_setup *s, int file, int answer, pid_t mother)
 {
 	int keep[] = { answer, file };
 	struct buf out = { 0 };
@@ -158,7 +158,7 @@ static _Noreturn void work(const struct worker_setup *s, int file, int answer, p
 	    !limit_cpu(cpu_limit_ms(s, CONFINE_FIRST + 1)) || !confine_limit(RLIMIT_NPROC, 0, 0) ||
 	    !confine_limit(RLIMIT_NOFILE, FILES, FILES) || (!confine_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
-	result = build(s, CONFINE_FIRST + 1, &out);
+	result = build_table(s, CONFINE_FIRST + 1, &out);
 	if (result != UNWIND_BUILT)
 		out.n = 0;
 	le32_store(head, MAGIC);
@@ -167,7 +167,7 @@ static _Noreturn void work(const struct worker_setup *s, int file, int answer, p
 	_exit(write_all(CONFINE_FIRST, head, HEAD) && write_all(CONFINE_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
 }
 
-/* The mother: forks and waits. */
+/* The fork server: forks and waits. */
 
 static int memory_file(void)
 {
@@ -176,8 +176,8 @@ static int memory_file(void)
 	return fd >= 0 || errno != EINVAL ? fd : memfd_create("cprof-table", MFD_CLOEXEC);
 }
 
-/* False: it lives at that time, or, where that is watched, the recorder is gone. */
-static bool reap(const struct mother *m, pid_t pid, uint64_t until, bool watch, struct report *r)
+/* False: the worker still lives at that time, or the recorder is gone, if that is watched. */
+static bool reap_worker(const struct mother *m, pid_t pid, uint64_t until, bool watch, struct report *r)
 {
 	struct pollfd p[] = { { m->children, POLLIN, 0 }, { watch ? m->sock : -1, 0, 0 } };
 	struct signalfd_siginfo s;
@@ -196,15 +196,15 @@ static bool reap(const struct mother *m, pid_t pid, uint64_t until, bool watch, 
 	return true;
 }
 
-static enum ended wait_for(const struct mother *m, pid_t pid, struct report *r)
+static enum ended wait_for_worker(const struct mother *m, pid_t pid, struct report *r)
 {
-	if (reap(m, pid, host_mono_ns() + m->setup->wall_ms * (uint64_t)1000000, true, r))
+	if (reap_worker(m, pid, host_mono_ns() + m->setup->wall_ms * (uint64_t)1000000, true, r))
 		return ENDED;
 	kill(pid, SIGKILL);
-	return reap(m, pid, host_mono_ns() + GRACE_MS * (uint64_t)1000000, false, r) ? TOOK_TOO_LONG : CANNOT_BE_KILLED;
+	return reap_worker(m, pid, host_mono_ns() + GRACE_MS * (uint64_t)1000000, false, r) ? TOOK_TOO_LONG : CANNOT_BE_KILLED;
 }
 
-static bool answer(const struct mother *m, const struct question *q, int file)
+static bool serve_question(const struct mother *m, const struct question *q, int file)
 {
 	struct report r = { .id = q->id, .ended = NOT_BEGUN };
 	pid_t self = getpid(), pid;
@@ -212,17 +212,17 @@ static bool answer(const struct mother *m, const struct question *q, int file)
 	int table;
 
 	while (waitpid(-1, NULL, WNOHANG) > 0)
-		; /* such as could not be killed */
+		; /* workers that could not be killed */
 	table = memory_file();
 	pid = table >= 0 ? fork() : -1;
 	if (pid == 0)
-		work(m->setup, file, table, self);
+		run_worker(m->setup, file, table, self);
 	r.status = errno;
 	if (file >= 0)
 		close(file);
 	if (pid > 0)
-		r.ended = wait_for(m, pid, &r);
-	/* Nobody else has the memfd then, and it does not change any more. */
+		r.ended = wait_for_worker(m, pid, &r);
+	/* After the worker's end nobody else has the memfd, and it does not change any more. */
 	told = helper_send(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
 	       (errno == ETOOMANYREFS && helper_send(m->sock, &r, sizeof(r), -1, 0));
 	if (table >= 0)
@@ -230,7 +230,7 @@ static bool answer(const struct mother *m, const struct question *q, int file)
 	return told;
 }
 
-static bool confine_mother(int sock, pid_t recorder)
+static bool confine_server(int sock, pid_t recorder)
 {
 	prctl(PR_SET_NAME, "cprof-tables");
 	confine_signals();
@@ -240,10 +240,10 @@ static bool confine_mother(int sock, pid_t recorder)
 	       (CONFINE_SANITIZED || confine_limit(RLIMIT_AS, MEMORY, MEMORY));
 }
 
-static void be_mother(void *setup, int sock, pid_t recorder, bool again)
+static void run_server(void *setup, int sock, pid_t recorder, bool again)
 {
 	struct mother m = { .setup = setup, .sock = CONFINE_FIRST };
-	bool confined = (!again || helper_unmap_shared()) && confine_mother(sock, recorder);
+	bool confined = (!again || helper_unmap_shared()) && confine_server(sock, recorder);
 	struct question q;
 	sigset_t child;
 	int file;
@@ -255,7 +255,7 @@ static void be_mother(void *setup, int sock, pid_t recorder, bool again)
 	if (!confined || m.children < 0 || !helper_send(m.sock, &(struct report){ 0 }, sizeof(struct report), -1, 0))
 		_exit(STATUS_CONFINE);
 	while (take_message(m.sock, &q, sizeof(q), &file, 0)) {
-		if (!answer(&m, &q, file))
+		if (!serve_question(&m, &q, file))
 			break;
 	}
 	_exit(0);
@@ -263,23 +263,23 @@ static void be_mother(void *setup, int sock, pid_t recorder, bool again)
 
 /* The recorder's side. */
 
-static bool begin(struct worker *w)
+static bool begin_server(struct worker *w)
 {
 	const struct timeval most = { .tv_sec = READY_S };
 	bool again = w->mother.began, heard;
 	struct report ready;
 	int none;
 
-	if (!helper_begin(&w->mother, be_mother, &w->setup))
+	if (!helper_begin(&w->mother, run_server, &w->setup))
 		return false;
-	/* The first one may take as long as a busy machine does; another one must not hold up the sampling. */
+	/* The first one may take as long as a busy machine needs; a later one must not delay sampling. */
 	if (again)
 		(void)!setsockopt(w->mother.sock, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
 	do
 		heard = take_message(w->mother.sock, &ready, sizeof(ready), &none, 0);
 	while (!heard && errno == EINTR);
 	if (!heard)
-		errno = EPERM; /* it could not give up what it has */
+		errno = EPERM; /* it could not give up its privileges */
 	return heard && epoll_ctl(w->poll, EPOLL_CTL_ADD, w->mother.sock,
 				  &(struct epoll_event){ EPOLLIN, { .fd = w->mother.sock } }) == 0;
 }
@@ -294,7 +294,7 @@ static struct worker *new_worker(const struct worker_setup *s, bool later)
 	w->setup = *s;
 	w->mother = later ? (struct helper)HELPER_LATER : (struct helper)HELPER_NONE;
 	w->poll = epoll_create1(EPOLL_CLOEXEC);
-	if (w->poll >= 0 && (later || begin(w)))
+	if (w->poll >= 0 && (later || begin_server(w)))
 		return w;
 	error = errno;
 	worker_free(w);
@@ -322,10 +322,10 @@ uint64_t worker_losses(const struct worker *w)
 	return w->losses;
 }
 
-/* Another mother, if that is not too soon. */
+/* Begins another fork server, if that is not too soon. */
 static void begin_again(struct worker *w)
 {
-	if (helper_may_begin(&w->mother) && !begin(w))
+	if (helper_may_begin(&w->mother) && !begin_server(w))
 		helper_end(&w->mother);
 }
 
@@ -340,7 +340,7 @@ static bool send_question(const struct worker *w, uint32_t id, int fd)
 	return helper_send(w->mother.sock, &q, sizeof(q), fd, MSG_DONTWAIT);
 }
 
-/* The last is what a user without privileges meets who has many descriptors on their way. */
+/* ETOOMANYREFS: a user without privileges has too many descriptors on their way. */
 static bool is_full(const struct worker *w, int error)
 {
 	return w->sent > 0 && (error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == ETOOMANYREFS);
@@ -373,7 +373,7 @@ bool worker_ask(struct worker *w, uint32_t id, int fd)
 	return true;
 }
 
-/* Where the socket is full an answer will come, and then this is called again. */
+/* If the socket is full, an answer will come, and then this is called again. */
 static void send_waiting(struct worker *w)
 {
 	while (w->sent < w->n && send_question(w, w->asked[w->sent].id, w->asked[w->sent].fd)) {
@@ -382,7 +382,7 @@ static void send_waiting(struct worker *w)
 	}
 }
 
-/* It has the first question's answer. */
+/* Drops the first question, which has its answer. */
 static void drop_first(struct worker *w)
 {
 	if (w->asked[0].fd >= 0)
@@ -393,7 +393,7 @@ static void drop_first(struct worker *w)
 	memmove(w->asked, w->asked + 1, w->n * sizeof(*w->asked));
 }
 
-static void tell_status(struct worker *w, int status)
+static void describe_status(struct worker *w, int status)
 {
 	if (WIFSIGNALED(status) && w->setup.by_size && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGPROF))
 		buf_text(&w->why, "used more CPU time than a file of its size may");
@@ -427,7 +427,7 @@ static bool read_at(int fd, void *to, size_t n, off_t at)
 	return true;
 }
 
-/* What the worker wrote: to be believed in nothing. False: why. */
+/* Reads the worker's output, and trusts nothing in it. False: w->why says why. */
 static bool read_answer(struct worker *w, int fd, struct worker_answer *a)
 {
 	static const char *const why[] = {
@@ -465,14 +465,14 @@ wrong:
 	return false;
 }
 
-static enum worker_said judge(struct worker *w, const struct report *r, int table, struct worker_answer *a)
+static enum worker_said judge_report(struct worker *w, const struct report *r, int table, struct worker_answer *a)
 {
 	a->id = r->id;
 	a->cpu_ns = r->cpu_ns;
 	switch (r->ended) {
 	case ENDED:
 		if (r->status != 0)
-			tell_status(w, r->status);
+			describe_status(w, r->status);
 		else if (read_answer(w, table, a))
 			return WORKER_ANSWER;
 		break;
@@ -489,8 +489,8 @@ static enum worker_said judge(struct worker *w, const struct report *r, int tabl
 	return WORKER_DIED;
 }
 
-/* The mother is lost, and with her what she was asked; or all, as long as there is no other one. */
-static void lose_mother(struct worker *w)
+/* The fork server is lost with its questions, or with all of them, until there is another server. */
+static void lose_server(struct worker *w)
 {
 	helper_end(&w->mother);
 	w->losses++;
@@ -500,7 +500,7 @@ static void lose_mother(struct worker *w)
 		w->lost = w->n;
 }
 
-static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
+static enum worker_said take_loss(struct worker *w, struct worker_answer *a)
 {
 	if (w->n == 0)
 		return WORKER_NOTHING;
@@ -510,7 +510,7 @@ static enum worker_said tell_loss(struct worker *w, struct worker_answer *a)
 	return WORKER_LOST;
 }
 
-/* False with EAGAIN or EINTR: nothing yet; with anything else: there will be nothing more. */
+/* False with EAGAIN or EINTR: nothing yet; with any other error: there will be nothing more. */
 static bool take_report(const struct worker *w, int timeout_ms, struct report *r, int *table)
 {
 	struct pollfd p = { w->mother.sock, POLLIN, 0 };
@@ -543,17 +543,17 @@ enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_ans
 		buf_release(&w->table);
 	buf_clear(&w->table);
 	if (w->lost > 0)
-		return tell_loss(w, a);
+		return take_loss(w, a);
 	if (w->mother.sock < 0)
 		return WORKER_NOTHING;
 	send_waiting(w);
 	if (!take_report(w, timeout_ms, &r, &table)) {
 		if (errno == EAGAIN || errno == EINTR)
 			return WORKER_NOTHING;
-		lose_mother(w);
-		return w->lost > 0 ? tell_loss(w, a) : WORKER_NOTHING;
+		lose_server(w);
+		return w->lost > 0 ? take_loss(w, a) : WORKER_NOTHING;
 	}
-	said = judge(w, &r, table, a);
+	said = judge_report(w, &r, table, a);
 	if (table >= 0)
 		close(table);
 	drop_first(w);
