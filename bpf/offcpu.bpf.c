@@ -49,7 +49,7 @@ enum {
 	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */
 	UNINTERRUPTIBLE = 2,
 	DEAD = 0x80,
-	LEVELS = 32, /* of control groups */
+	LEVELS = 32, /* nested control groups, at most */
 	PREEMPTED = 1,
 	NOWHERE = 2,
 #if defined(__TARGET_ARCH_arm64)

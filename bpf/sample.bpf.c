@@ -23,7 +23,7 @@
 /* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int want_weight = 0, want_cgroup = 1;
-/* Addresses where the idle loop waits: ticks of pid 0 there found the CPU idle; elsewhere it works. */
+/* Addresses where the idle loop waits: a tick of pid 0 there found the CPU idle, elsewhere at work. */
 const volatile unsigned long idle_start[2] = { 0, 0 }, idle_end[2] = { 0, 0 };
 const volatile unsigned int always_copy = 0;     /* to check the walked stacks */
 const volatile unsigned int regs_by = REGS_BY_HELPER;

@@ -9,7 +9,7 @@ enum {
 	SWITCH_DEPTH = 8, /* innermost frames among which __schedule is */
 	HIT_DEPTH = 8, /* innermost frames among which the caller of a tracepoint's program is */
 	GONE_DEPTH = 16, /* outermost frames among which the functions that drop the user stack are */
-	ASKED_MOST = 10000, /* searches by name: with more, there are no names */
+	ASKED_MOST = 10000, /* searches in vain: after these, there are no names */
 };
 
 /* Returns frame number i; 0 is the leaf. */
