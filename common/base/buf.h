@@ -1,15 +1,16 @@
 /*
- * A growing byte buffer that keeps its first failure.
+ * A growing byte buffer that remembers its first failure.
  *
  *	struct buf b = { 0 };
  *
  *	buf_varint(&b, id);
  *	buf_slice(&b, name);
- *	if (b.failed)		// asked once, at the end
+ *	if (b.failed)		// check once, at the end
  *		...
  *	buf_release(&b);
  *
- * After a failed allocation every call is a no-op, so nothing has to be checked in between.
+ * After a failed allocation every append is a no-op until buf_clear, so calls in between need no check.
+ * A zeroed struct is an empty buffer.
  */
 #ifndef CPROF_BASE_BUF_H
 #define CPROF_BASE_BUF_H
@@ -23,31 +24,38 @@ struct buf {
 	bool failed;
 };
 
-/* Makes room for n more bytes; false (and b->failed) without memory. */
+/* Makes room for n more bytes. Returns false, and sets b->failed, if out of memory. */
 bool buf_reserve(struct buf *b, size_t n);
 void buf_bytes(struct buf *b, const void *p, size_t n);
 void buf_text(struct buf *b, const char *text);
-void buf_slice(struct buf *b, struct slice s); /* length as varint, then bytes */
+void buf_slice(struct buf *b, struct slice s); /* its length as a varint, then its bytes */
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A view of what is in it, good until the next call that changes it. */
+/* Returns a view of the contents, valid until the next call that changes the buffer. */
 struct slice buf_view(const struct buf *b);
-/* How many newlines are in it. */
+/* Returns the number of newlines in the buffer. */
 size_t buf_lines(const struct buf *b);
-/* Ends the text with a NUL that is not counted and lends it; "" after a failure. */
+/*
+ * Adds a NUL that b->n does not count and returns the text, valid until the next call that changes the
+ * buffer. Returns "" after a failure.
+ */
 const char *buf_cstr(struct buf *b);
-/* Empties it and keeps the memory; a failure is forgotten. */
+/* Empties the buffer and clears b->failed, but keeps the memory. */
 void buf_clear(struct buf *b);
 void buf_release(struct buf *b);
 
 /*
- * The array form of the same habit: makes room for element n of an array of elements of this size,
- * doubling; new elements are zero. False without memory, the array then is as it was.
+ * Makes room for element n of an array by doubling it. array_ptr points to the array's pointer, cap to its
+ * capacity in elements; size is the bytes of one element. New elements are zero. Returns false if out of
+ * memory; the array is then unchanged.
  */
 static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size);
-/* The same for elements that are written before they are read: what is in new ones is undefined. */
+/*
+ * Like grow_array, but leaves new elements undefined, for arrays whose elements are written before they are
+ * read.
+ */
 static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size);
 
-/* Where there is no room yet. */
+/* The slow path of the two above, taken when n >= *cap. */
 bool enlarge_array(void *array_ptr, size_t *cap, size_t n, size_t size, bool zeroed);
 
 static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size)
@@ -60,13 +68,13 @@ static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t s
 	return n < *cap || enlarge_array(array_ptr, cap, n, size, false);
 }
 
-/* Is there room for n more already, as nine times in ten? */
+/* Returns true if n more bytes fit without a reallocation, as they do nine times in ten. */
 static inline bool buf_has_room(const struct buf *b, size_t n)
 {
 	return n <= b->cap - b->n && !b->failed;
 }
 
-/* The bytes of a varint, of which there may be VARINT_MAX; what comes behind them. */
+/* Stores v as a varint of at most VARINT_MAX bytes. Returns the address after its last byte. */
 static inline uint8_t *varint_store(uint8_t *p, uint64_t v)
 {
 	while (v > 0x7f) {

@@ -1,5 +1,5 @@
 /*
- * A cursor over bytes that nobody has checked.
+ * A cursor over unchecked bytes.
  *
  *	struct cursor c = cursor_over(bytes, n);
  *	uint64_t id;
@@ -8,8 +8,8 @@
  *	if (!cursor_varint(&c, &id) || !cursor_slice(&c, &name))
  *		return "record is cut short";
  *
- * Every function looks at what is left before it moves; on failure it returns false and the cursor
- * stays where it was. Integers are LEB128 (DWARF 5, section 7.6), at most ten bytes.
+ * Every cursor function checks the bytes that are left before it moves. On failure it returns false and the
+ * cursor stays where it was. Integers are unsigned LEB128 (DWARF 5, section 7.6), at most ten bytes.
  */
 #ifndef CPROF_BASE_CURSOR_H
 #define CPROF_BASE_CURSOR_H
@@ -21,13 +21,13 @@
 
 enum { VARINT_MAX = 10 };
 
-/* Bytes lent by someone else; not terminated by NUL. */
+/* Borrowed bytes, not terminated by NUL. */
 struct slice {
 	const uint8_t *p;
 	size_t n;
 };
 
-/* In the order of bytes, what ends first before what goes on: below, above or equal to 0. */
+/* Compares byte by byte, a prefix before the longer text. Returns a value below, equal to or above 0. */
 static inline int slice_compare(struct slice a, struct slice b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
@@ -36,7 +36,7 @@ static inline int slice_compare(struct slice a, struct slice b)
 	return differ ? differ : a.n < b.n ? -1 : a.n > b.n;
 }
 
-/* How many bytes two texts have in common at their beginning. */
+/* Returns the length in bytes of the longest common prefix. */
 static inline size_t slice_common(struct slice a, struct slice b)
 {
 	size_t n = a.n < b.n ? a.n : b.n, i = 0;
@@ -75,7 +75,7 @@ static inline bool slice_begins(struct slice a, const char *text)
 	return a.n >= b.n && memcmp(a.p, b.p, b.n) == 0;
 }
 
-/* Of a path what is behind its last slash. */
+/* Returns the part of a path after its last slash. */
 static inline struct slice slice_base(struct slice path)
 {
 	const uint8_t *slash = path.n ? (const uint8_t *)memrchr(path.p, '/', path.n) : NULL;
@@ -83,7 +83,9 @@ static inline struct slice slice_base(struct slice path)
 	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-/* 0 where it is no decimal number, or too large for a time. */
+/*
+ * Parses a decimal number. Returns 0 if the text is not one, or if it is too large for a time in nanoseconds.
+ */
 static inline uint64_t slice_decimal(struct slice text)
 {
 	uint64_t v = 0;
@@ -111,7 +113,7 @@ static inline bool cursor_varint(struct cursor *c, uint64_t *v)
 	uint64_t x = 0;
 	const uint8_t *p = c->p;
 
-	if (p < c->end && *p < 0x80) { /* most of them */
+	if (p < c->end && *p < 0x80) { /* most varints are one byte */
 		*v = *p;
 		c->p = p + 1;
 		return true;
@@ -150,7 +152,7 @@ static inline bool cursor_bytes(struct cursor *c, size_t n, struct slice *s)
 	return true;
 }
 
-/* A slice is its length as a varint, then its bytes. */
+/* Reads a slice: its length as a varint, then its bytes, which *s borrows. */
 static inline bool cursor_slice(struct cursor *c, struct slice *s)
 {
 	struct cursor t = *c;

@@ -23,7 +23,7 @@ static int close_keeping_errno(int fd)
 	return -1;
 }
 
-/* Leaves the handle open. */
+/* Opens the file of the O_PATH handle, which stays open. */
 static int open_handle(int handle, struct stat *st)
 {
 	char name[32];
@@ -47,7 +47,7 @@ int foreign_reopen(int handle)
 	return fd;
 }
 
-/* Where there is no /proc: what has the path now, if that is the file that was looked at. */
+/* Fallback without /proc: opens the path again and checks that it is still the file that was examined. */
 static int open_same(int dir, const char *path, const struct stat *looked)
 {
 	int fd = openat(dir, path, OPEN_FLAGS);

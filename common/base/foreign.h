@@ -1,19 +1,23 @@
 /*
- * Opens a file whose path somebody else chose: that of a capture, an ELF file, another process's mapping.
+ * Opens a file at an untrusted path: a capture, an ELF file, another process's mapping.
  *
- *	int fd = foreign_open(AT_FDCWD, path);	// -1: errno; ENOEXEC: it is there, and no regular file
+ *	int fd = foreign_open(AT_FDCWD, path);	// -1: see errno; ENOEXEC: it exists, but is not a regular file
  *
- * Nothing is opened before it was looked at: a pipe's writer would be let go, a device may do something. So the path leads
- * to a handle (O_PATH), and that to the file, if it is a regular one. For reading, without waiting, never a terminal of ours.
+ * A file is examined before it is opened, because opening a pipe releases its writer and opening a device may
+ * have side effects. So the path is opened as a handle (O_PATH), and the handle is reopened if it is a
+ * regular file. Descriptors are read-only, non-blocking, close-on-exec, and never become the controlling
+ * terminal.
  */
 #ifndef CPROF_BASE_FOREIGN_H
 #define CPROF_BASE_FOREIGN_H
 
-/* Symbolic links lead where they lead in our root. */
+/* Opens path relative to dir. Symbolic links resolve in our own root directory. */
 int foreign_open(int dir, const char *path);
-/* Links and ".." end in this directory as if it were the root. Before Linux 5.6, errno is ENOSYS. */
+/*
+ * Opens path with root as the root directory for symbolic links and "..". Before Linux 5.6, errno is ENOSYS.
+ */
 int foreign_open_below(int root, const char *path);
-/* The file behind a handle, which is closed in any case. */
+/* Opens the file of an O_PATH handle, and closes the handle even on failure. */
 int foreign_reopen(int handle);
 
 #endif

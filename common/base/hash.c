@@ -12,7 +12,7 @@ uint64_t hash_bytes(const void *p, size_t n)
 	return XXH3_64bits(p, n);
 }
 
-/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every input bit moves every output bit. */
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every input bit affects every output bit. */
 uint64_t hash_u64(uint64_t x)
 {
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -96,7 +96,10 @@ static uint8_t *intern_store(struct intern *t, struct slice s)
 	return p;
 }
 
-/* The slot that holds s, or the empty one where it would go. Its tag alone says where: to grow, no bytes are read. */
+/*
+ * Returns the slot of s, or the empty slot for it. The tag alone gives the first slot: growing reads no
+ * texts.
+ */
 static size_t find_slot(const struct intern *t, struct slice s, uint32_t tag)
 {
 	size_t at = tag & t->mask;
@@ -153,7 +156,7 @@ bool intern_add(struct intern *t, struct slice s, uint32_t *id)
 	return intern_add_tagged(t, s, tag_of(s), id);
 }
 
-/* Each step asks for the memory that the next one looks at: the slot, the item, its bytes. */
+/* Each pass prefetches the memory that the next one reads: the slot, the item, its bytes. */
 static void intern_fetch(const struct intern *t, const struct slice *s, size_t n, uint32_t *tags)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -276,7 +279,7 @@ bool idmap_set(struct idmap *m, uint64_t key, uint32_t value)
 	return true;
 }
 
-/* Open addressing without tombstones: what follows the hole moves back where its probe would find it. */
+/* Open addressing without tombstones: later entries move back into the hole if their probe would pass it. */
 void idmap_remove(struct idmap *m, uint64_t key)
 {
 	size_t hole, at;

@@ -1,9 +1,9 @@
 /*
  * Little-endian loads and stores at any alignment.
  *
- * Bytes from a capture or an ELF file are loaded, never overlaid with a struct: there is no
- * alignment to trust and no length that the compiler could check. The caller has made sure that
- * the bytes are there; struct cursor (cursor.h) does that.
+ * Bytes from a capture or an ELF file are loaded one by one and never overlaid with a struct: neither their
+ * alignment nor their length can be trusted. The caller checks that the bytes are there; struct cursor
+ * (cursor.h) does that.
  */
 #ifndef CPROF_BASE_LE_H
 #define CPROF_BASE_LE_H

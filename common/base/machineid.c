@@ -25,8 +25,8 @@ bool machine_id_derive(char id[MACHINE_ID_TEXT], struct slice line)
 		key[i] = (uint8_t)(high << 4 | low);
 	}
 	hmac_sha256(mac, (struct slice){ key, sizeof(key) }, (struct slice){ application, sizeof(application) });
-	mac[6] = (mac[6] & 0x0f) | 0x40; /* as of a random UUID: version 4 */
-	mac[8] = (mac[8] & 0x3f) | 0x80; /* and its variant */
+	mac[6] = (mac[6] & 0x0f) | 0x40; /* version 4, as in a random UUID */
+	mac[8] = (mac[8] & 0x3f) | 0x80; /* and the variant of RFC 9562 */
 	for (size_t i = 0; i < MACHINE_ID_BYTES; i++)
 		snprintf(id + 2 * i, 3, "%02x", mac[i]);
 	return true;

@@ -4,7 +4,7 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PASSES = 3, FEW_BITS = 8, FEW = 1024 };
 
-/* The order by the digit at shift, of so many bits. */
+/* Sorts by the digit of the given number of bits at shift: one pass of a counting sort. */
 static void sort_by_digit(const struct radix_item *items, struct radix_item *to, size_t n, unsigned int shift,
 			  unsigned int bits)
 {
@@ -22,7 +22,7 @@ static void sort_by_digit(const struct radix_item *items, struct radix_item *to,
 
 struct radix_item *radix_sort(struct radix_item *items, struct radix_item *spare, size_t n)
 {
-	unsigned int bits = n < FEW ? FEW_BITS : DIGIT_BITS; /* of few items, most time goes into the counts */
+	unsigned int bits = n < FEW ? FEW_BITS : DIGIT_BITS; /* with few items, counters cost most */
 	uint64_t differ = 0;
 
 	for (size_t i = 1; i < n; i++)

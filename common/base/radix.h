@@ -1,9 +1,9 @@
 /*
- * Sorting by a 64-bit key: least significant digit first, and only the digits in which the keys differ.
+ * Radix sort by a 64-bit key: least significant digit first, and only the digits in which the keys differ.
  *
  *	struct radix_item *sorted = radix_sort(items, spare, n);	// one of the two arrays
  *
- * Stable. A large binary's 260,000 symbols take four passes, a sixth of the time of qsort.
+ * The sort is stable. The 260,000 symbols of a large binary take four passes, a sixth of the time of qsort.
  */
 #ifndef CPROF_BASE_RADIX_H
 #define CPROF_BASE_RADIX_H
@@ -16,10 +16,10 @@ struct radix_item {
 	uint32_t value;
 };
 
-/* Fewer than 4 G of them. */
+/* Sorts n items, fewer than 2^32. spare has room for n. Returns the sorted array: either items or spare. */
 struct radix_item *radix_sort(struct radix_item *items, struct radix_item *spare, size_t n);
 
-/* The same by the upper 32 bits of each item alone: half the memory, and three passes at most. */
+/* Like radix_sort, by the upper 32 bits of each item only: half the memory, and at most three passes. */
 uint64_t *radix_sort_high(uint64_t *items, uint64_t *spare, size_t n);
 
 #endif

@@ -24,30 +24,30 @@ static void be32_store(uint8_t *p, uint32_t v)
 		p[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-static uint32_t rotate(uint32_t v, unsigned int by)
+static uint32_t rotate_right(uint32_t v, unsigned int by)
 {
 	return v >> by | v << (32 - by);
 }
 
-/* The letters are those of FIPS 180-4, 6.2.2. */
-static void take_block(uint32_t state[8], const uint8_t *block)
+/* The variable names are those of FIPS 180-4, 6.2.2. */
+static void hash_block(uint32_t state[8], const uint8_t *block)
 {
 	uint32_t w[64], v[8];
 
 	for (int t = 0; t < 16; t++)
 		w[t] = be32_load(block + 4 * t);
 	for (int t = 16; t < 64; t++) {
-		uint32_t s0 = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3;
-		uint32_t s1 = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;
+		uint32_t s0 = rotate_right(w[t - 15], 7) ^ rotate_right(w[t - 15], 18) ^ w[t - 15] >> 3;
+		uint32_t s1 = rotate_right(w[t - 2], 17) ^ rotate_right(w[t - 2], 19) ^ w[t - 2] >> 10;
 
 		w[t] = w[t - 16] + s0 + w[t - 7] + s1;
 	}
 	memcpy(v, state, sizeof(v));
 	for (int t = 0; t < 64; t++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
+		uint32_t s1 = rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^ rotate_right(v[4], 25);
 		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
 		uint32_t t1 = v[7] + s1 + choice + constants[t] + w[t];
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
+		uint32_t s0 = rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^ rotate_right(v[0], 22);
 		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
 
 		memmove(v + 1, v, 7 * sizeof(*v));
@@ -79,7 +79,7 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
 		from += some;
 		n -= some;
 		if (s->bytes % SHA256_BLOCK == 0)
-			take_block(s->state, s->block);
+			hash_block(s->state, s->block);
 	}
 }
 

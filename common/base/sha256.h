@@ -1,6 +1,6 @@
 /*
- * SHA-256 and HMAC-SHA256 (FIPS 180-4, RFC 2104), for what must not be computed back: XXH3 of hash.h has no key that
- * keeps a secret.
+ * SHA-256 and HMAC-SHA256 (FIPS 180-4, RFC 2104), for hashes that must not be reversible: XXH3 in hash.h is
+ * not a cryptographic hash.
  *
  *	uint8_t mac[SHA256_BYTES];
  *
@@ -15,7 +15,7 @@ enum { SHA256_BYTES = 32, SHA256_BLOCK = 64 };
 
 struct sha256 {
 	uint32_t state[8];
-	uint64_t bytes; /* taken so far */
+	uint64_t bytes; /* added so far */
 	uint8_t block[SHA256_BLOCK];
 };
 

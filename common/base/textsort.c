@@ -4,18 +4,18 @@
 #include <stdlib.h>
 
 /*
- * Multikey quicksort (Bentley and Sedgewick, SODA 1997) with eight bytes as a key, which stand beside the number
- * of the text so that partitioning looks at no text.
+ * Multikey quicksort (Bentley and Sedgewick, SODA 1997) with eight bytes as the key. The key is stored beside
+ * the text's id, so that partitioning reads no text.
  */
 enum { FEW = 12, KEY = sizeof(uint64_t) };
 
 struct part {
 	struct text_item *items;
-	size_t n, depth; /* bytes that all have in common */
-	unsigned int patience; /* lopsided splits until another sort takes over: none chooses pivots against us */
+	size_t n, depth; /* depth: length in bytes of the prefix that all texts share */
+	unsigned int patience; /* lopsided splits left before qsort takes over: no input is quadratic */
 };
 
-/* The bytes from depth on, as a number that is ordered as they are; zeros behind the end. */
+/* Returns the eight bytes at depth, zero-padded, as a number that compares as the bytes do. */
 static uint64_t key_of(struct slice s, size_t depth)
 {
 	uint64_t key = 0;
@@ -33,7 +33,7 @@ static void load_keys(const struct slice *texts, const struct part *a)
 		a->items[i].key = key_of(texts[a->items[i].id], a->depth);
 }
 
-static struct slice rest(struct slice s, size_t depth)
+static struct slice skip_prefix(struct slice s, size_t depth)
 {
 	return depth < s.n ? (struct slice){ s.p + depth, s.n - depth } : (struct slice){ s.p, 0 };
 }
@@ -42,14 +42,14 @@ static void sort_few(const struct slice *texts, const struct part *a)
 {
 	for (size_t i = 1; i < a->n; i++) {
 		struct text_item moving = a->items[i];
-		struct slice text = rest(texts[moving.id], a->depth);
+		struct slice text = skip_prefix(texts[moving.id], a->depth);
 		size_t at = i;
 
 		for (; at > 0; at--) {
 			const struct text_item *before = &a->items[at - 1];
 
 			if (before->key < moving.key || (before->key == moving.key &&
-							 slice_compare(rest(texts[before->id], a->depth), text) <= 0))
+							 slice_compare(skip_prefix(texts[before->id], a->depth), text) <= 0))
 				break;
 			a->items[at] = *before;
 		}
@@ -65,7 +65,7 @@ static int by_text(const void *a, const void *b, void *context)
 	return slice_compare(texts[x->id], texts[y->id]);
 }
 
-static uint64_t middle(uint64_t a, uint64_t b, uint64_t c)
+static uint64_t median_of(uint64_t a, uint64_t b, uint64_t c)
 {
 	return a < b ? b < c ? b : a < c ? c : a : a < c ? a : b < c ? c : b;
 }
@@ -75,13 +75,13 @@ static uint64_t pivot_of(const struct part *a)
 	const struct text_item *p = a->items;
 	size_t step = a->n / 9;
 
-	return middle(middle(p[0].key, p[step].key, p[2 * step].key),
-		      middle(p[3 * step].key, p[4 * step].key, p[5 * step].key),
-		      middle(p[6 * step].key, p[7 * step].key, p[a->n - 1].key));
+	return median_of(median_of(p[0].key, p[step].key, p[2 * step].key),
+		      median_of(p[3 * step].key, p[4 * step].key, p[5 * step].key),
+		      median_of(p[6 * step].key, p[7 * step].key, p[a->n - 1].key));
 }
 
-/* Those below the pivot, then those that are it from *first on, then those above from *end on. */
-static void split(const struct part *a, uint64_t pivot, size_t *first, size_t *end)
+/* Partitions into keys below the pivot, keys equal to it from *first on, and keys above it from *end on. */
+static void partition(const struct part *a, uint64_t pivot, size_t *first, size_t *end)
 {
 	size_t low = 0, high = a->n;
 
@@ -110,7 +110,7 @@ static void swap(struct part *a, struct part *b)
 	*b = c;
 }
 
-/* Recursion is for the two smaller parts, so it is never deep. */
+/* Recurses into the two smaller parts only, so the recursion is never deep. */
 static void sort_part(const struct slice *texts, struct part a)
 {
 	while (a.n > FEW) {
@@ -122,7 +122,7 @@ static void sort_part(const struct slice *texts, struct part a)
 			qsort_r(a.items, a.n, sizeof(*a.items), by_text, (void *)texts);
 			return;
 		}
-		split(&a, pivot, &first, &end);
+		partition(&a, pivot, &first, &end);
 		below.n = first;
 		same = (struct part){ a.items + first, end - first, a.depth + KEY, a.patience };
 		above.items += end;
@@ -132,7 +132,7 @@ static void sort_part(const struct slice *texts, struct part a)
 		if (pivot & 0xff)
 			load_keys(texts, &same);
 		else
-			same.n = 0; /* they have ended, and are equal */
+			same.n = 0; /* the key ends in a zero byte: these texts have ended and are equal */
 		if (below.n > same.n)
 			swap(&below, &same);
 		if (above.n > same.n)

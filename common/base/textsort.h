@@ -1,12 +1,13 @@
 /*
- * Sorting texts by their bytes, what ends first before what goes on.
+ * Sorts texts by their bytes, a prefix before the longer text.
  *
  *	for (i = 0; i < n; i++)
  *		items[i].id = i;
- *	text_sort(texts, items, n);	// texts[items[0].id] is the first one now
+ *	text_sort(texts, items, n);	// texts[items[0].id] is now the first
  *
- * Eight bytes of each text are looked at at a time and the rest only of those that are equal so far, so that long
- * texts with long beginnings in common, as stacks are, cost each of their bytes once. Texts hold no zero bytes.
+ * The sort reads eight bytes of each text at a time, and goes on only where texts are equal so far. Long
+ * texts with long common prefixes, like stacks, are therefore read only once. Texts must not contain zero
+ * bytes.
  */
 #ifndef CPROF_BASE_TEXTSORT_H
 #define CPROF_BASE_TEXTSORT_H
@@ -14,8 +15,8 @@
 #include "common/base/cursor.h"
 
 struct text_item {
-	uint64_t key; /* room for the sort */
-	uint32_t id;
+	uint64_t key; /* used by the sort */
+	uint32_t id;  /* index into texts */
 };
 
 void text_sort(const struct slice *texts, struct text_item *items, size_t n);

@@ -1,6 +1,6 @@
 /*
- * FRAME, NODE and SAMPLE records as they stand in a block: many of one kind together, each told by its difference
- * to the one before; see cprof-stream(5).
+ * Runs of FRAME, NODE or SAMPLE records in a block: many of one kind together, each coded as the difference
+ * to the one before. See RUNS in cprof-stream(5).
  *
  *	struct batch b;
  *
@@ -8,11 +8,11 @@
  *		...malformed...
  *	while (!batch_ended(&b)) {
  *		if (!batch_next(&b, &weights, &rec))
- *			...malformed; what came before is good...
+ *			...malformed; the records before it are good...
  *	}
  *	time = b.time;
  *
- * All of it stands in the header, since reading a stream is hardly more than this.
+ * The functions are inline because reading a stream consists of little else.
  */
 #ifndef CPROF_STREAM_BATCH_H
 #define CPROF_STREAM_BATCH_H
@@ -24,7 +24,7 @@
 struct batch {
 	struct cursor left;
 	uint32_t type;
-	uint64_t time; /* the last one in the block */
+	uint64_t time; /* the last time in the block so far, nanoseconds */
 	uint64_t id, process, address, frame;
 };
 
@@ -33,7 +33,10 @@ static inline bool batch_is_of(uint32_t type)
 	return type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE;
 }
 
-/* False where its beginning is malformed. time: the last one in the block before it. */
+/*
+ * Begins to decode body, which is borrowed. time: the last time in the block before the run. Returns false if
+ * the beginning of the run is malformed.
+ */
 static inline bool batch_begin(struct batch *b, uint32_t type, struct slice body, uint64_t time)
 {
 	*b = (struct batch){ .left = cursor_over(body.p, body.n), .type = type, .time = time };
@@ -66,7 +69,7 @@ static inline bool batch_node(struct batch *b, struct record_node *n)
 	if (!cursor_varint(&b->left, &back) || !cursor_varint(&b->left, &step))
 		return false;
 	if (b->id < NODE_FIRST || (back >= NODE_FIRST && back - NODE_FIRST >= b->id - NODE_FIRST))
-		return false; /* it is, or its parent would be, what only a root can be */
+		return false; /* the id, or that of the parent, is one that only a root can have */
 	b->frame += (uint64_t)unzigzag(step);
 	*n = (struct record_node){ b->id, back < NODE_FIRST ? back : b->id - (back - NODE_FIRST + 1), b->frame };
 	b->id++;
@@ -80,7 +83,7 @@ static inline bool batch_sample(struct batch *b, const struct weights *weights, 
 	*s = (struct record_sample){ .event = 1 };
 	if (!cursor_varint(&b->left, &step))
 		return false;
-	s->time = b->time += (uint64_t)unzigzag(step); /* also where the rest is malformed */
+	s->time = b->time += (uint64_t)unzigzag(step); /* even if the rest of the entry is malformed */
 	if (!cursor_varint(&b->left, &cpu) || !cursor_varint(&b->left, &s->thread) ||
 	    !cursor_varint(&b->left, &s->user) || !cursor_varint(&b->left, &s->kernel) ||
 	    ((cpu & 2) && !cursor_varint(&b->left, &s->event)))
@@ -92,7 +95,7 @@ static inline bool batch_sample(struct batch *b, const struct weights *weights, 
 	return s->cpu >> 32 == 0;
 }
 
-/* One record of those that are left. */
+/* Decodes the next record. Returns false if it is malformed; the rest of the run is then lost. */
 static inline bool batch_next(struct batch *b, const struct weights *weights, struct record *rec)
 {
 	rec->type = b->type;

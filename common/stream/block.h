@@ -3,7 +3,7 @@
  *
  *	0  4  sync pattern 89 63 70 66 ("\x89cpf")
  *	4  1  type
- *	5  1  flags: a reader refuses a block with a flag that it does not know
+ *	5  1  flags: none is defined; a reader leaves out a block with a flag that it does not know
  *	6  2  zero
  *	8  4  length of the payload, at most BLOCK_MAX
  *	12 4  segment: low half of the XXH3 of the header block's payload
@@ -11,7 +11,8 @@
  *	20 4  low half of the XXH3 of bytes 0 to 19
  *	24 8  XXH3 of the payload
  *
- * A header block's payload begins with three 16-bit numbers: major, minor, least major version.
+ * All numbers are little-endian. The payload of a header block begins with three 16-bit numbers: the writer's
+ * major and minor version, and the least major version that a reader must know.
  */
 #ifndef CPROF_STREAM_BLOCK_H
 #define CPROF_STREAM_BLOCK_H
@@ -30,7 +31,7 @@ enum block_type { BLOCK_HEADER = 1, BLOCK_RECORDS = 2 };
 #define BLOCK_SYNC "\x89" "cpf"
 enum { BLOCK_SYNC_BYTES = 4 };
 
-/* Of BLOCK_HEAD bytes: do the pattern, the checksum and the length hold? */
+/* Checks the pattern, the checksum and the length limit of a head of BLOCK_HEAD bytes. */
 static inline bool block_head_is_good(const uint8_t *head)
 {
 	return memcmp(head, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0 &&

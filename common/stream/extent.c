@@ -7,14 +7,14 @@
 #include "common/stream/block.h"
 #include "common/stream/record.h"
 
-/* What was learned of the segment so far. */
+/* The facts found so far about the segment. */
 struct walk {
 	int fd;
 	uint8_t *block;     /* room for one */
-	uint64_t time;      /* the last one of the block */
+	uint64_t time;      /* the last time in the block */
 	uint64_t realtime, monotonic;
-	uint64_t first, end; /* times of the first sample and of END, or of a younger sample beside it */
-	uint64_t since;      /* begin of waits, by the header */
+	uint64_t first, end; /* times of the first sample and of END, or of a later sample in END's block */
+	uint64_t since;      /* earliest begin of a wait, from the header, if told */
 	bool sampled, ended, waits, told;
 };
 
@@ -34,8 +34,8 @@ static bool read_at(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got)
 	return true;
 }
 
-/* Into w->block, if it is good. */
-static bool load(struct walk *w, uint64_t at, struct slice *payload)
+/* Reads the block at byte offset at into w->block. Returns false unless it is good. */
+static bool load_block(struct walk *w, uint64_t at, struct slice *payload)
 {
 	size_t got;
 
@@ -75,7 +75,7 @@ static bool walk_samples(struct walk *w, struct cursor run, bool first_only)
 	return true;
 }
 
-static void see(struct walk *w, const struct record *r)
+static void note_record(struct walk *w, const struct record *r)
 {
 	if (r->type == RECORD_EVENT && slice_begins(r->event.name, EVENT_OFF_CPU))
 		w->waits = true;
@@ -97,7 +97,7 @@ static void see(struct walk *w, const struct record *r)
 		w->end = r->end.time;
 }
 
-/* All records of a block, or those up to the first sample. */
+/* Walks all records of a block, or those up to the first sample. */
 static bool walk_block(struct walk *w, struct cursor records, bool first_only)
 {
 	uint64_t type;
@@ -114,7 +114,7 @@ static bool walk_block(struct walk *w, struct cursor records, bool first_only)
 		} else if (type != RECORD_FRAME && type != RECORD_NODE) {
 			if (!record_decode(&r, (uint32_t)type, body, &w->time))
 				return false;
-			see(w, &r);
+			note_record(w, &r);
 		}
 	}
 	return true;
@@ -124,7 +124,7 @@ static bool walk_header(struct walk *w, uint64_t at, uint64_t *size, uint32_t *s
 {
 	struct slice payload;
 
-	if (!load(w, at, &payload) || w->block[4] != BLOCK_HEADER || w->block[5] || payload.n < BLOCK_VERSION_BYTES ||
+	if (!load_block(w, at, &payload) || w->block[4] != BLOCK_HEADER || w->block[5] || payload.n < BLOCK_VERSION_BYTES ||
 	    le16_load(payload.p + 4) > STREAM_MAJOR)
 		return false;
 	*size = BLOCK_HEAD + payload.n;
@@ -133,8 +133,8 @@ static bool walk_header(struct walk *w, uint64_t at, uint64_t *size, uint32_t *s
 	       w->realtime && w->monotonic;
 }
 
-/* From head to head, up to the next header or the end of the file. last: where the last block begins. */
-static bool hop(struct walk *w, uint32_t segment, struct extent *x, uint64_t *last)
+/* Follows the block heads to the next header or the end of the file. *last: where the last block begins. */
+static bool walk_heads(struct walk *w, uint32_t segment, struct extent *x, uint64_t *last)
 {
 	uint8_t head[BLOCK_HEAD];
 	size_t got;
@@ -160,7 +160,7 @@ static bool find_first(struct walk *w, uint64_t at, uint64_t end)
 	struct slice payload;
 
 	for (; at < end && !w->sampled; at += BLOCK_HEAD + payload.n) {
-		if (!load(w, at, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), true))
+		if (!load_block(w, at, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), true))
 			return false;
 	}
 	return true;
@@ -179,7 +179,7 @@ uint64_t extent_waits(uint64_t first, bool told, uint64_t since)
 	return !told ? reach : since < first ? since : first;
 }
 
-static bool look(struct walk *w, uint64_t at, struct extent *x)
+static bool measure_segment(struct walk *w, uint64_t at, struct extent *x)
 {
 	uint64_t size, last = at, first;
 	uint32_t segment;
@@ -188,9 +188,9 @@ static bool look(struct walk *w, uint64_t at, struct extent *x)
 	if (!walk_header(w, at, &size, &segment))
 		return false;
 	x->end = at + size;
-	if (!hop(w, segment, x, &last) || last == at || !find_first(w, at + size, x->end))
+	if (!walk_heads(w, segment, x, &last) || last == at || !find_first(w, at + size, x->end))
 		return false;
-	if (!load(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) || !w->ended)
+	if (!load_block(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) || !w->ended)
 		return false;
 	first = w->sampled ? w->first : w->end;
 	return since_1970(w, first, &x->from) && since_1970(w, w->end, &x->to) &&
@@ -200,7 +200,7 @@ static bool look(struct walk *w, uint64_t at, struct extent *x)
 bool extent_of(int fd, uint64_t at, struct extent *x)
 {
 	struct walk w = { .fd = fd, .block = malloc(BLOCK_HEAD + BLOCK_MAX) };
-	bool good = w.block && look(&w, at, x);
+	bool good = w.block && measure_segment(&w, at, x);
 
 	free(w.block);
 	return good;

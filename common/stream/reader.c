@@ -15,11 +15,11 @@
 #include "common/stream/extent.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
-enum { SENTENCE_MAX = 512 }; /* of ours, without the input's name */
+enum { SENTENCE_MAX = 512 }; /* bytes of a message, without the input's name */
 
 enum state {
 	AT_BLOCK,   /* between blocks */
-	AT_FOUND,   /* a good block stands at in[at] */
+	AT_FOUND,   /* a good block is at in[at] */
 	IN_VERSION, /* a header block has been accepted; SEGMENT is due */
 	IN_RECORDS,
 	IN_BATCH,
@@ -29,7 +29,7 @@ enum state {
 struct reader {
 	int fd;
 	char *name;
-	/* Input: bytes [at, n) of in have not been used; in[0] is byte base of the input. */
+	/* Input: bytes [at, n) of in are unread; in[0] is byte base of the input. */
 	uint8_t *in;
 	size_t at, n;
 	uint64_t base;
@@ -39,20 +39,20 @@ struct reader {
 	bool header;                 /* it is a header block */
 	struct cursor records;
 	struct batch batch;
-	struct stream_batch whole;   /* its bytes that were delivered and not handed out by reader_batch */
-	uint64_t blocks, block_at;   /* blocks found so far; where this one began */
+	struct stream_batch whole;   /* its part that was delivered as records, but not yet by reader_batch */
+	uint64_t blocks, block_at;   /* blocks found so far; input byte where this one began */
 	uint64_t time;
 	struct weights weights;
 	/* The segment. */
 	bool any, in_segment, ended;
 	uint32_t segment, sequence;
-	/* A DAMAGE or SEGMENT record that is due before anything else. */
+	/* A DAMAGE or SEGMENT record that has to be delivered before any other. */
 	bool damage_due, segment_due;
 	struct record_damage due;
-	/* Segments that may be left out: what asks for each, and byte 0 of the input as a byte of the file. */
+	/* For leaving out segments: the choice, and the offset in the file of byte 0 of the input. */
 	const struct reader_choice *choice;
 	uint64_t origin;
-	struct buf damage, error; /* sentences; their memory is there from the start */
+	struct buf damage, error; /* sentences; their memory is reserved at the start */
 	bool refused;
 };
 
@@ -117,7 +117,7 @@ const char *reader_damage(const struct reader *r)
 	return r->damage.n ? (const char *)r->damage.p : NULL;
 }
 
-static int refuse(struct reader *r, const char *what)
+static int refuse_input(struct reader *r, const char *what)
 {
 	buf_printf(&r->error, "%s: %s", r->name, what);
 	buf_cstr(&r->error);
@@ -125,8 +125,8 @@ static int refuse(struct reader *r, const char *what)
 	return -1;
 }
 
-/* The first damage is the one that is kept as a sentence. */
-static void say_damage(struct reader *r, uint64_t block, uint64_t at, const char *what)
+/* Keeps the first damage as a sentence. */
+static void keep_damage(struct reader *r, uint64_t block, uint64_t at, const char *what)
 {
 	if (r->damage.n)
 		return;
@@ -134,11 +134,11 @@ static void say_damage(struct reader *r, uint64_t block, uint64_t at, const char
 	buf_cstr(&r->damage);
 }
 
-/* Makes a DAMAGE record due; what is found in one go becomes one record. The text is a constant. */
-static void damaged(struct reader *r, uint64_t block, uint64_t at, const char *what, uint64_t bytes,
+/* Makes a DAMAGE record due, or adds to the one that is due. The text is a constant. */
+static void note_damage(struct reader *r, uint64_t block, uint64_t at, const char *what, uint64_t bytes,
 		    uint64_t blocks)
 {
-	say_damage(r, block, at, what);
+	keep_damage(r, block, at, what);
 	if (r->damage_due) {
 		r->due.bytes += bytes;
 		r->due.blocks += blocks;
@@ -150,14 +150,14 @@ static void damaged(struct reader *r, uint64_t block, uint64_t at, const char *w
 
 void reader_complain(struct reader *r, const char *what)
 {
-	say_damage(r, r->blocks ? r->blocks - 1 : 0, r->block_at, what);
+	keep_damage(r, r->blocks ? r->blocks - 1 : 0, r->block_at, what);
 }
 
 /*
- * Makes want bytes available where the input has them, and waits for no more than these. False: the
- * system failed.
+ * Makes want bytes available, or all that are left of the input, and waits for no more than these. Returns
+ * false if the system failed.
  */
-static bool fill(struct reader *r, size_t want)
+static bool fill_input(struct reader *r, size_t want)
 {
 	if (r->at + want > INPUT_CAP) {
 		memmove(r->in, r->in + r->at, r->n - r->at);
@@ -171,7 +171,7 @@ static bool fill(struct reader *r, size_t want)
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0 && errno == EAGAIN) { /* someone who shares it made it non-blocking */
+		if (got < 0 && errno == EAGAIN) { /* another process that shares it made it non-blocking */
 			poll(&(struct pollfd){ .fd = r->fd, .events = POLLIN }, 1, -1);
 			continue;
 		}
@@ -198,7 +198,7 @@ bool reader_ready(const struct reader *r)
 	       left - BLOCK_HEAD >= le32_load(r->in + r->at + 8);
 }
 
-/* Says what kind of file this is where its first bytes tell. */
+/* Returns a message about another known file type with these first bytes, or NULL. */
 static const char *known_type(const struct reader *r)
 {
 	static const struct { const char *magic; size_t n; const char *what; } known[] = {
@@ -228,37 +228,37 @@ static bool is_text(const struct reader *r)
 	return true;
 }
 
-/* The first bytes: a stream, a damaged one, or something else? */
+/* Checks the first bytes. Returns 1 for a stream, even a damaged one, and -1 after an error or a refusal. */
 static int check_start(struct reader *r)
 {
 	enum { MAGIC = 8, LOOK = 64 << 10 };
 
-	if (!fill(r, BLOCK_SYNC_BYTES))
+	if (!fill_input(r, BLOCK_SYNC_BYTES))
 		return -1;
 	if (r->n == 0)
-		return refuse(r, "empty input, not a cprof stream");
+		return refuse_input(r, "empty input, not a cprof stream");
 	if (memcmp(r->in, BLOCK_SYNC, r->n < BLOCK_SYNC_BYTES ? r->n : BLOCK_SYNC_BYTES) == 0)
 		return 1;
-	if (!fill(r, MAGIC))
+	if (!fill_input(r, MAGIC))
 		return -1;
 	if (known_type(r))
-		return refuse(r, known_type(r));
-	if (!fill(r, LOOK))
+		return refuse_input(r, known_type(r));
+	if (!fill_input(r, LOOK))
 		return -1;
 	for (size_t i = 0; i + BLOCK_HEAD <= r->n && i + BLOCK_HEAD <= LOOK; i++) {
 		if (block_head_is_good(r->in + i))
-			return 1; /* the front is damaged, what follows is not */
+			return 1; /* only the front is damaged */
 	}
-	return refuse(r, is_text(r) ? "text, not a cprof stream" : "not a cprof stream");
+	return refuse_input(r, is_text(r) ? "text, not a cprof stream" : "not a cprof stream");
 }
 
-/* What is wrong with the block at in[at]; NULL: it is good. False: the system failed. */
-static bool look(struct reader *r, const char **wrong)
+/* Checks the block at in[at]. *wrong says why it is bad, or is NULL. Returns false if the system failed. */
+static bool check_block(struct reader *r, const char **wrong)
 {
 	const uint8_t *head;
 	size_t length;
 
-	if (!fill(r, BLOCK_HEAD))
+	if (!fill_input(r, BLOCK_HEAD))
 		return false;
 	*wrong = "cut short in a block's head";
 	if (r->n - r->at < BLOCK_HEAD)
@@ -267,7 +267,7 @@ static bool look(struct reader *r, const char **wrong)
 	if (!block_head_is_good(r->in + r->at))
 		return true;
 	length = le32_load(r->in + r->at + 8);
-	if (!fill(r, BLOCK_HEAD + length))
+	if (!fill_input(r, BLOCK_HEAD + length))
 		return false;
 	head = r->in + r->at;
 	*wrong = "cut short in the block";
@@ -278,8 +278,8 @@ static bool look(struct reader *r, const char **wrong)
 }
 
 /*
- * Steps over a bad block: to its end where that is the end of the input or another block begins
- * there (a payload may hold what looks like blocks), else to what could be the next sync pattern.
+ * Steps over a bad block: to its end if the input ends or another block begins there, because a payload may
+ * contain bytes that look like blocks; otherwise to the next possible sync pattern.
  */
 static bool step_over(struct reader *r)
 {
@@ -288,7 +288,7 @@ static bool step_over(struct reader *r)
 	if (r->n - r->at >= BLOCK_HEAD && block_head_is_good(r->in + r->at)) {
 		size_t size = BLOCK_HEAD + le32_load(r->in + r->at + 8);
 
-		if (!fill(r, size + BLOCK_HEAD))
+		if (!fill_input(r, size + BLOCK_HEAD))
 			return false;
 		if (r->n - r->at == size ||
 		    (r->n - r->at >= size + BLOCK_HEAD && block_head_is_good(r->in + r->at + size))) {
@@ -301,7 +301,7 @@ static bool step_over(struct reader *r)
 	return true;
 }
 
-/* Moves to the next good block; what had to be left out before it is one damage. */
+/* Moves to the next good block. The bytes left out before it are one damage. */
 static int find_block(struct reader *r)
 {
 	const char *wrong, *first = NULL;
@@ -316,7 +316,7 @@ static int find_block(struct reader *r)
 	}
 	start = r->base + r->at;
 	for (;;) {
-		if (!look(r, &wrong))
+		if (!check_block(r, &wrong))
 			return -1;
 		if (!wrong || r->n == r->at)
 			break;
@@ -325,15 +325,15 @@ static int find_block(struct reader *r)
 			return -1;
 	}
 	if (first)
-		damaged(r, r->blocks, start, first, r->base + r->at - start, 0);
+		note_damage(r, r->blocks, start, first, r->base + r->at - start, 0);
 	r->state = wrong ? AT_END : AT_FOUND;
 	r->blocks += first && !wrong;
 	if (!r->in_segment || r->ended)
 		return 1;
 	if (wrong)
-		damaged(r, r->blocks, r->base + r->n, "cut short here, everything before it was read", 0, 0);
+		note_damage(r, r->blocks, r->base + r->n, "cut short here, everything before it was read", 0, 0);
 	else if (r->in[r->at + 4] == BLOCK_HEADER)
-		damaged(r, r->blocks, r->base + r->at, "the segment before this one was cut short", 0, 0);
+		note_damage(r, r->blocks, r->base + r->at, "the segment before this one was cut short", 0, 0);
 	return 1;
 }
 
@@ -342,13 +342,13 @@ static int begin_header(struct reader *r, const uint8_t *payload, size_t length,
 	char what[80];
 
 	if (length < BLOCK_VERSION_BYTES) {
-		damaged(r, r->blocks - 1, r->block_at, "header without a version", BLOCK_HEAD + length, 0);
+		note_damage(r, r->blocks - 1, r->block_at, "header without a version", BLOCK_HEAD + length, 0);
 		return 1;
 	}
 	if (le16_load(payload + 4) > STREAM_MAJOR) {
 		snprintf(what, sizeof(what), "needs a reader of version %u, this one knows %u",
 			 le16_load(payload + 4), STREAM_MAJOR);
-		return refuse(r, what);
+		return refuse_input(r, what);
 	}
 	r->in_segment = true;
 	r->ended = false;
@@ -365,7 +365,7 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 			  uint32_t sequence)
 {
 	if (!r->in_segment || segment != r->segment) {
-		damaged(r, r->blocks - 1, r->block_at, "the header of this segment is missing", 0,
+		note_damage(r, r->blocks - 1, r->block_at, "the header of this segment is missing", 0,
 			sequence ? sequence : 1);
 		r->in_segment = true;
 		r->ended = false;
@@ -373,10 +373,10 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 		r->segment_due = true;
 		weights_clear(&r->weights);
 	} else if (sequence <= r->sequence) {
-		damaged(r, r->blocks - 1, r->block_at, "a block out of order", BLOCK_HEAD + length, 0);
+		note_damage(r, r->blocks - 1, r->block_at, "a block out of order", BLOCK_HEAD + length, 0);
 		return;
 	} else if (sequence != r->sequence + 1) {
-		damaged(r, r->blocks - 1, r->block_at, "blocks are missing before this one", 0,
+		note_damage(r, r->blocks - 1, r->block_at, "blocks are missing before this one", 0,
 			sequence - r->sequence - 1);
 	}
 	r->sequence = sequence;
@@ -384,8 +384,8 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 	r->state = IN_RECORDS;
 }
 
-/* Goes on behind the segment whose header was found, if that is one that nobody wants. */
-static bool leave_out(struct reader *r)
+/* Continues after the segment whose header was found, if that segment is not wanted. */
+static bool skip_unwanted(struct reader *r)
 {
 	struct extent x;
 
@@ -401,7 +401,7 @@ static bool leave_out(struct reader *r)
 	return true;
 }
 
-/* Makes the payload of the block that was found the current one. */
+/* Begins to read the block that was found. */
 static int begin_block(struct reader *r)
 {
 	const uint8_t *head = r->in + r->at;
@@ -418,15 +418,15 @@ static int begin_block(struct reader *r)
 	if (head[4] == BLOCK_RECORDS && head[5] == 0)
 		begin_records(r, head + BLOCK_HEAD, length, le32_load(head + 12), le32_load(head + 16));
 	else
-		damaged(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know",
+		note_damage(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know",
 			BLOCK_HEAD + length, 0);
 	return 1;
 }
 
-/* Bytes [from, to) of this block are left out. */
-static void malformed(struct reader *r, const char *what, const uint8_t *from, const uint8_t *to)
+/* Records that bytes [from, to) of this block are left out. */
+static void leave_out_bytes(struct reader *r, const char *what, const uint8_t *from, const uint8_t *to)
 {
-	damaged(r, r->blocks - 1, r->block_at, what, (uint64_t)(to - from), 0);
+	note_damage(r, r->blocks - 1, r->block_at, what, (uint64_t)(to - from), 0);
 }
 
 static bool begin_batch(struct reader *r, uint32_t type, struct slice body)
@@ -438,7 +438,7 @@ static bool begin_batch(struct reader *r, uint32_t type, struct slice body)
 	return true;
 }
 
-/* One record out of the batch; 0: the batch has ended. */
+/* Delivers the next record of the run. Returns 0 if the run has ended. */
 static inline int next_in_batch(struct reader *r, struct record *rec)
 {
 	const uint8_t *from = r->batch.left.p;
@@ -450,7 +450,7 @@ static inline int next_in_batch(struct reader *r, struct record *rec)
 	if (!batch_next(&r->batch, &r->weights, rec)) {
 		r->state = IN_RECORDS;
 		r->time = r->batch.time;
-		malformed(r, "a malformed record", from, r->batch.left.end);
+		leave_out_bytes(r, "a malformed record", from, r->batch.left.end);
 		return 0;
 	}
 	r->whole.body.n = (size_t)(r->batch.left.p - r->whole.body.p);
@@ -468,7 +468,7 @@ bool reader_batch(struct reader *r, struct stream_batch *batch)
 	return true;
 }
 
-static void say_earlier_damage(struct reader *r, const struct record_damage *d)
+static void keep_earlier_damage(struct reader *r, const struct record_damage *d)
 {
 	enum { WHAT_MAX = 200 };
 
@@ -481,7 +481,10 @@ static void say_earlier_damage(struct reader *r, const struct record_damage *d)
 	buf_cstr(&r->damage);
 }
 
-/* The next record of the block; 0: none was delivered, look at the state again. */
+/*
+ * Delivers the next record of the block. Returns 0 if it delivered none and the state has to be checked
+ * again.
+ */
 static int next_record(struct reader *r, struct record *rec)
 {
 	const uint8_t *from = r->records.p;
@@ -495,28 +498,28 @@ static int next_record(struct reader *r, struct record *rec)
 	}
 	if (!cursor_varint(&r->records, &type) || type >> 32 || !cursor_slice(&r->records, &body)) {
 		r->records.p = r->records.end;
-		malformed(r, "a malformed record", from, r->records.p);
+		leave_out_bytes(r, "a malformed record", from, r->records.p);
 		return 0;
 	}
 	if (batch_is_of((uint32_t)type)) {
 		if (!begin_batch(r, (uint32_t)type, body)) {
 			r->state = IN_RECORDS;
-			malformed(r, "a malformed record", from, r->records.p);
+			leave_out_bytes(r, "a malformed record", from, r->records.p);
 		}
 		return 0;
 	}
 	if (type <= RECORD_SEGMENT || !record_decode(rec, (uint32_t)type, body, &r->time)) {
-		malformed(r, "a malformed record", from, r->records.p);
+		leave_out_bytes(r, "a malformed record", from, r->records.p);
 		return 0;
 	}
 	if (type == RECORD_EVENT && !weights_set(&r->weights, rec->event.id, rec->event.period)) {
-		malformed(r, "an event with two periods", from, r->records.p);
+		leave_out_bytes(r, "an event with two periods", from, r->records.p);
 		return 0;
 	}
 	if (type == RECORD_END)
 		r->ended = true;
 	if (type == RECORD_DAMAGE && !r->damage.n)
-		say_earlier_damage(r, &rec->damage);
+		keep_earlier_damage(r, &rec->damage);
 	return 1;
 }
 
@@ -531,10 +534,10 @@ static void deliver_version(struct reader *r, struct record *rec)
 }
 
 /*
- * Damage is told in the segment that it hit, so never before the first; and not between the records
- * of a header, which a filter that passes all this on could then not keep together.
+ * Damage is reported in the segment that it hit, so never before the first segment. Nor is it reported
+ * between the records of a header, because a filter that passes them on has to keep them together.
  */
-static bool tell_damage(const struct reader *r)
+static bool can_deliver_damage(const struct reader *r)
 {
 	bool inside = r->state == IN_BATCH || (r->state == IN_RECORDS && cursor_left(&r->records) > 0);
 
@@ -543,7 +546,7 @@ static bool tell_damage(const struct reader *r)
 
 int reader_next(struct reader *r, struct record *rec)
 {
-	/* Most records stand in a batch, and then there is nothing else to look at. */
+	/* The fast path: most records are in a run. */
 	if (r->state == IN_BATCH && !r->damage_due && !r->segment_due && !r->error.n && next_in_batch(r, rec))
 		return 1;
 	for (;;) {
@@ -557,7 +560,7 @@ int reader_next(struct reader *r, struct record *rec)
 						.segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } };
 			return 1;
 		}
-		if (tell_damage(r)) {
+		if (can_deliver_damage(r)) {
 			r->damage_due = false;
 			*rec = (struct record){ .type = RECORD_DAMAGE, .damage = r->due };
 			return 1;
@@ -565,7 +568,7 @@ int reader_next(struct reader *r, struct record *rec)
 		switch (r->state) {
 		case AT_BLOCK:
 		case AT_FOUND:
-			got = r->state == AT_BLOCK ? find_block(r) : leave_out(r) ? 1 : begin_block(r);
+			got = r->state == AT_BLOCK ? find_block(r) : skip_unwanted(r) ? 1 : begin_block(r);
 			if (got < 0)
 				return got;
 			break;

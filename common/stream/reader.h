@@ -1,5 +1,5 @@
 /*
- * Reading a stream, from a pipe or a file.
+ * Reads a stream from a pipe or a file.
  *
  *	struct reader *r = reader_new(STDIN_FILENO, "standard input");
  *	struct record rec;
@@ -7,14 +7,14 @@
  *
  *	while ((got = reader_next(r, &rec)) > 0)
  *		...
- *	if (got < 0)			// the system failed: reader_error(r), status 1
+ *	if (got < 0)			// failed: reader_error(r); status 3 if reader_refused(r), else 1
  *	if (reader_damage(r))		// bytes were left out, or the capture was cut: status 3
  *	reader_free(r);
  *
- * Damage does not end the reading: what cannot be trusted is left out up to the next good block, a
- * DAMAGE record is delivered in its place, and the first damage is kept as a sentence that names
- * block and byte. A segment without its END is one that was cut. FLUSH is delivered after each block.
- * Memory: one block, at most BLOCK_MAX twice.
+ * Reading goes on after damage: bytes up to the next good block are left out, a DAMAGE record is delivered in
+ * their place, and the first damage is kept as a sentence that names block and byte. A segment without an END
+ * is one that was cut. FLUSH is delivered after each block. The input buffer holds two blocks of BLOCK_MAX
+ * bytes. See cprof-stream(5), "Damage and the next good block".
  */
 #ifndef CPROF_STREAM_READER_H
 #define CPROF_STREAM_READER_H
@@ -23,19 +23,20 @@
 
 struct reader;
 
-/* NULL without memory. name is for messages and is copied; the descriptor stays the caller's. */
+/* Returns NULL if out of memory. name is for messages and is copied; the caller keeps the descriptor. */
 struct reader *reader_new(int fd, const char *name);
 /*
- * Bytes that were read from the descriptor already, to tell what it holds: they come before the rest.
- * To be called before the first reader_next; at most BLOCK_MAX of them.
+ * Puts back bytes that the caller already read from the descriptor, to detect the file type. At most
+ * BLOCK_MAX bytes; they are copied. Call it before the first reader_next.
  */
 void reader_unread(struct reader *r, struct slice taken);
 void reader_free(struct reader *r);
 /*
- * Leaves out segments that are not wanted, as if they were not in the input. wanted is asked before a segment is read, of the
- * time that it tells of; not where the input is no regular file, nor of a segment of which that cannot be told at a glance (see
- * extent.h): these are read. What is left out is not checked for damage.
- * To be called before the first reader_next, behind reader_unread; the choice is lent.
+ * Leaves out segments that are not wanted, as if they were not in the input. wanted is called before a
+ * segment is read, with its extent. It is not called if the input is not a regular file, or if the extent
+ * cannot be found without reading the segment (see extent.h); such segments are read. Segments left out are
+ * not checked for damage. Call it after reader_unread and before the first reader_next. The choice must
+ * outlive the reader.
  */
 struct extent;
 struct reader_choice {
@@ -44,23 +45,25 @@ struct reader_choice {
 };
 void reader_choose(struct reader *r, const struct reader_choice *choice);
 /*
- * 1: a record. 0: the end. -1: the system failed, or this is no stream that we can read (another
- * file type, a newer major version): reader_error(r) says which.
+ * Returns 1 for a record, 0 at the end, -1 if the system failed or the input is refused (another file type, a
+ * newer major version): see reader_error. Slices in the record are valid until the next call.
  */
 int reader_next(struct reader *r, struct record *rec);
 /*
- * The batch that the records delivered last stood in, for who passes them on unchanged: after the one that is the last of
- * it, and after a record that is of no batch, where damage has ended it before its last. Once for each, and
- * lent until the next call of reader_next.
+ * Returns the run that the records delivered last were decoded from, for filters that pass it on unchanged.
+ * Call it after a record with last set, and after a record outside any run, because damage may have ended a
+ * run early. Returns true once for each run; its bytes are valid until the next reader_next.
  */
 bool reader_batch(struct reader *r, struct stream_batch *batch);
+/* Returns the error as a sentence that lives as long as the reader, or NULL. */
 const char *reader_error(const struct reader *r);
-/* True where reader_error is about the input (status 3) and not about the system (status 1). */
+/* Returns true if reader_error is about the input (status 3), not about the system (status 1). */
 bool reader_refused(const struct reader *r);
+/* Returns the first damage as a sentence that lives as long as the reader, or NULL. */
 const char *reader_damage(const struct reader *r);
-/* The caller found a record of this block that makes no sense: counts as damage, once as a sentence. */
+/* Reports a record of the current block that makes no sense to the caller. Counts as damage. */
 void reader_complain(struct reader *r, const char *what);
-/* Is there more in the buffer, so that the next call cannot block? For live readers. */
+/* Returns true if the next reader_next cannot block. For live readers. */
 bool reader_ready(const struct reader *r);
 
 #endif

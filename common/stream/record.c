@@ -297,7 +297,7 @@ uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t
 static void encode_fields(struct buf *out, const struct record *r, uint64_t *time)
 {
 	const struct record_desc *d = record_desc(r->type);
-	struct record *lookup = (struct record *)r; /* number_at and slice_at only read here */
+	struct record *lookup = (struct record *)r; /* number_at and slice_at are only used to read here */
 
 	for (size_t i = 0; d && i < d->n; i++) {
 		const struct field *f = &d->fields[i];
@@ -534,8 +534,8 @@ static bool parse_number(const char **at, const struct field *f, uint64_t *v)
 }
 
 /*
- * Slices are offsets into scratch while it can still move; settle_slices makes them pointers. One
- * row more than any record has fields, for the tail.
+ * A parsed slice as an offset into scratch. record_parse turns it into a pointer once scratch cannot move any
+ * more.
  */
 struct pending {
 	struct slice *to;
@@ -552,7 +552,7 @@ static bool parse_slice(const char **at, enum field_kind kind, struct buf *scrat
 	return true;
 }
 
-/* "mapping", or "record-60" where this version knows no such record. */
+/* Parses "mapping", or "record-60" for a record that this version does not know. */
 static bool parse_type(const char **at, uint32_t *type)
 {
 	static const char unknown[] = "record-";
@@ -578,14 +578,14 @@ static bool parse_type(const char **at, uint32_t *type)
 	return true;
 }
 
-/* A tail is what a newer version put behind the fields; these records have no place for one. */
+/* Returns false for records that have no room for a tail, the fields that a newer version added. */
 static bool has_tail(uint32_t type)
 {
 	return type != RECORD_FLUSH && type != RECORD_SEGMENT && type != RECORD_FRAME && type != RECORD_NODE &&
 	       type != RECORD_SAMPLE;
 }
 
-/* " name=" */
+/* Parses " name=". */
 static bool parse_label(const char **at, const char *name)
 {
 	size_t n = strlen(name);
@@ -635,7 +635,7 @@ bool record_parse(struct record *r, const char *line, struct buf *scratch, struc
 		buf_printf(error, "more than the record's fields at column %zu", (size_t)(at - line) + 1);
 		return false;
 	}
-	if (!buf_reserve(scratch, 1)) { /* even empty slices point at something */
+	if (!buf_reserve(scratch, 1)) { /* so that even empty slices point into scratch */
 		buf_text(error, "out of memory");
 		return false;
 	}

@@ -1,12 +1,12 @@
 /*
- * The records of a cprof stream, as C sees them. cprof-stream(5) is the law; this is its shape here.
+ * The records of a cprof stream as C structures. cprof-stream(5) defines the format.
  *
- * Ids are dense, start at 1 (0 means none, or the machine itself) and live as long as a segment.
- * Times are nanoseconds of CLOCK_MONOTONIC on the recorded host. Slices are lent: a reader's are
- * good until its next call, a writer copies what it is given.
+ * Ids are dense, start at 1 (0 means none, or the kernel) and are valid within one segment. Times are
+ * nanoseconds of CLOCK_MONOTONIC on the recorded host. Slices are borrowed: a reader's are valid until its
+ * next call, and a writer copies its input.
  *
- * The table in record.c holds, for each type, its name and its fields. Coding, text and checks are
- * all driven by it; a new record is a new row, and no number is ever used twice.
+ * The table in record.c holds the name and the fields of each type. It drives coding, text and checks: a new
+ * record is a new row, and no number is ever reused.
  */
 #ifndef CPROF_STREAM_RECORD_H
 #define CPROF_STREAM_RECORD_H
@@ -20,8 +20,8 @@ enum {
 };
 
 enum record_type {
-	/* What a reader says itself; never on the wire under these numbers. */
-	RECORD_FLUSH = 0,     /* a block has ended: all that was known by then has been said */
+	/* Made by the reader; these numbers are never on the wire. */
+	RECORD_FLUSH = 0,     /* a block has ended: everything recorded up to then has been delivered */
 	RECORD_SEGMENT = 1,   /* a header block begins: forget every id, META and EVENT follow */
 	/* On the wire. */
 	RECORD_META = 2,
@@ -57,33 +57,33 @@ enum record_type {
 };
 
 /*
- * Nodes below NODE_FIRST are roots: a stack's outermost frame has one as its parent, and it says how
- * the stack ended. A sample whose stack has no frame at all names the root itself.
+ * Nodes below NODE_FIRST are roots: the parent of a stack's outermost frame is a root, which says how the
+ * stack ended. A sample whose stack has no frames names the root itself.
  */
 enum root {
-	ROOT_COMPLETE = 0,   /* the outermost frame is the true one; also: nothing of this kind to show */
-	ROOT_FP_END = 1,     /* the walk ended as a chain of frame pointers does: whole where code keeps them, unverified */
+	ROOT_COMPLETE = 0,   /* the outermost frame is the true one; without frames: there is no such stack */
+	ROOT_FP_END = 1,     /* the frame-pointer chain ended: complete if all code keeps it, unverified */
 	ROOT_DEPTH = 2,      /* the depth limit was reached: outer frames are missing */
 	ROOT_UNREADABLE = 3, /* a page of the stack could not be read */
-	ROOT_BROKEN = 4,     /* the chain led to something that is no return address */
-	ROOT_NO_REGS = 5,    /* no user registers where the sample was taken */
-	ROOT_KTHREAD = 6,    /* there is no user stack: a kernel thread, a worker, or a thread whose memory is gone */
-	/* 7 to 10: where tables were to be walked, and frame pointers led no further either. */
-	ROOT_NO_TABLE = 7,   /* code without a table: of a JIT compiler, of a file that tells nothing */
-	ROOT_NO_MAPPING = 8, /* an address that no mapping is known for */
+	ROOT_BROKEN = 4,     /* the chain led to a value that is not a return address */
+	ROOT_NO_REGS = 5,    /* there were no user registers */
+	ROOT_KTHREAD = 6,    /* no user stack: a kernel thread, a worker, or a thread whose memory is gone */
+	/* 7 to 10: unwinding by tables stopped, and frame pointers led no further either. */
+	ROOT_NO_TABLE = 7,   /* the code has no table: JIT-compiled code, or a file without unwind data */
+	ROOT_NO_MAPPING = 8, /* no mapping of the address is known */
 	ROOT_GAP = 9,        /* the file's table does not cover the address */
-	ROOT_BAD_RULE = 10,  /* the table's rule there cannot be followed */
-	ROOT_FAILED = 11,    /* the kernel gave an error instead of a stack */
+	ROOT_BAD_RULE = 10,  /* the table's rule for the address cannot be followed */
+	ROOT_FAILED = 11,    /* the kernel returned an error instead of a stack */
 	ROOT_NOT_ASKED = 12, /* this half of the stack was switched off (-U, -K) */
-	ROOT_COPY = 13,      /* unwound in user space, and longer than the piece of it that was copied */
-	ROOT_BUDGET = 14,    /* the table did not fit into the memory that tables may take */
-	ROOT_FORGOTTEN = 15, /* of waiting time: there are too many places to keep the stack of each */
+	ROOT_COPY = 13,      /* unwound in user space; the stack is longer than the part that was copied */
+	ROOT_BUDGET = 14,    /* the table did not fit into the memory limit for tables */
+	ROOT_FORGOTTEN = 15, /* waiting time: there were too many wait sites to keep the stack of each */
 	ROOTS,
 	NODE_FIRST = 16,
 };
 
 enum frame_kind {
-	FRAME_EXACT = 0,  /* the interrupted instruction, or one that a signal interrupted */
+	FRAME_EXACT = 0,  /* an instruction interrupted by the sample or by a signal */
 	FRAME_RETURN = 1, /* a return address: the call is before it, look up address - 1 */
 	FRAME_KINDS,
 };
@@ -92,41 +92,41 @@ enum process_via { VIA_SNAPSHOT = 0, VIA_FORK = 1, VIA_EXEC = 2, VIAS };
 
 enum jitcode_kind { JITCODE_LOAD = 0, JITCODE_MOVE = 1, JITCODE_CLOSE = 2, JITCODE_MARK = 3, JITCODE_KINDS };
 
-/* What became of each tick. EXPECTED is the right side of the sum, all for which outcome_is_tick the left. */
+/* The outcome of each tick. The counts of all outcomes with outcome_is_tick add up to EXPECTED. */
 enum outcome {
 	OUTCOME_EXPECTED = 0, /* online CPU time / period */
 	OUTCOME_EMITTED = 1,
 	OUTCOME_IDLE = 2,
-	OUTCOME_FILTERED = 3,  /* not a process or thread that was asked for */
+	OUTCOME_FILTERED = 3,  /* the process or thread was not selected */
 	OUTCOME_GUEST = 4,     /* a virtual machine's guest was running */
 	OUTCOME_RING_FULL = 5, /* lost: user space was late */
-	OUTCOME_NESTED = 6,    /* lost: inside another sample, or another program of the recorder's */
-	OUTCOME_FAILED = 7,    /* lost: the kernel gave an error, as when a CPU cannot be sampled */
+	OUTCOME_NESTED = 6,    /* lost: due during another sample or another program of the recorder */
+	OUTCOME_FAILED = 7,    /* lost: the kernel returned an error, or the CPU could not be sampled */
 	OUTCOME_THROTTLED = 8, /* lost: the kernel throttled the event */
-	OUTCOME_OFFLINE = 9,   /* lost: the CPU was away before we re-attached */
+	OUTCOME_OFFLINE = 9,   /* lost: the CPU was offline until the recorder attached again */
 	OUTCOME_NO_MEMORY = 10,
-	OUTCOME_MISSED = 11,   /* no tick came: the timer was late, the machine stood still; a task by perf was too young */
-	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: records of mappings, commands and forks lost */
-	OUTCOME_NO_SPACE = 13, /* lost: there was no room to write them to */
-	OUTCOME_WAITS_LOST = 14, /* not ticks: stretches of waiting time lost, each of one wait or of many short ones */
-	OUTCOME_REST = 15, /* of other events than ticks: those behind the last sample, which none stands for */
+	OUTCOME_MISSED = 11,   /* no tick came: late timer, suspended machine, task younger than a period */
+	OUTCOME_SIDEBAND_LOST = 12, /* not ticks: lost records of mappings, commands and forks */
+	OUTCOME_NO_SPACE = 13, /* lost: there was no space to write them to */
+	OUTCOME_WAITS_LOST = 14, /* not ticks: lost records of waiting time, of one wait or many short ones */
+	OUTCOME_REST = 15, /* TALLY only: events after the last sample, which no sample stands for */
 	OUTCOMES,
 };
 
-/* Is it what became of a tick? All those of a capture add up to the ticks expected. */
+/* Returns true for the outcomes of a tick: together they add up to the ticks expected. */
 static inline bool outcome_is_tick(uint64_t outcome)
 {
 	return outcome != OUTCOME_EXPECTED && outcome < OUTCOMES && outcome != OUTCOME_SIDEBAND_LOST &&
 	       outcome != OUTCOME_WAITS_LOST && outcome != OUTCOME_REST;
 }
 
-/* A tick that should have become a sample. */
+/* Returns true if the tick should have become a sample. */
 static inline bool outcome_is_lost(uint64_t outcome)
 {
 	return (outcome >= OUTCOME_RING_FULL && outcome <= OUTCOME_NO_MEMORY) || outcome == OUTCOME_NO_SPACE;
 }
 
-/* The same of an event that is no tick: what nobody has seen of those was there all the same. */
+/* Like outcome_is_lost, for events that are not ticks: missed ones did happen, so they count as lost too. */
 static inline bool outcome_is_lost_event(uint64_t outcome)
 {
 	return outcome_is_lost(outcome) || outcome == OUTCOME_MISSED;
@@ -139,15 +139,15 @@ enum cost {
 	COST_BPF_RUNS = 3,
 	COST_BYTES = 4,  /* bytes written to the stream */
 	COST_RSS_BYTES = 5, /* peak resident memory of the recorder */
-	COST_TABLE_BYTES = 6, /* peak memory in the kernel of what stacks are unwound by */
-	COST_TABLES = 7, /* tables that were built, each time that one was */
-	COST_TABLES_REFUSED = 8, /* how often a table, or a process's mappings, found no room in it */
-	COST_TABLES_EVICTED = 9, /* tables that were put out for others */
-	COST_STACKS_DEFERRED = 10, /* stacks that were unwound in user space */
+	COST_TABLE_BYTES = 6, /* peak kernel memory of unwind tables and mappings */
+	COST_TABLES = 7, /* unwind tables built; a table built twice counts twice */
+	COST_TABLES_REFUSED = 8, /* times that a table or a process's mappings found no room in that memory */
+	COST_TABLES_EVICTED = 9, /* tables evicted to make room for others */
+	COST_STACKS_DEFERRED = 10, /* stacks unwound in user space */
 	COSTS,
 };
 
-/* These are not summed over segments: the largest counts. */
+/* Returns true for costs that are peaks: over several segments the largest counts, not the sum. */
 static inline bool cost_is_peak(uint64_t cost)
 {
 	return cost == COST_RSS_BYTES || cost == COST_TABLE_BYTES;
@@ -155,7 +155,7 @@ static inline bool cost_is_peak(uint64_t cost)
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 
-/* Where a name came from. Of two for the same frame and time the one of the higher rank counts. */
+/* The source of a name. If two names are for the same frame and time, the one with the higher rank counts. */
 enum name_source {
 	NAME_NONE = 0, /* looked for and not found; SOURCE says why */
 	NAME_DYNSYM = 1,
@@ -166,12 +166,12 @@ enum name_source {
 	NAME_DEBUG = 6, /* a separate debug file */
 	NAME_GO = 7,        /* .gopclntab */
 	NAME_MINIDEBUG = 8, /* .gnu_debugdata */
-	NAME_BOUNDS = 9,    /* no name, but where the function begins: "[libx.so+0x1230]" */
+	NAME_BOUNDS = 9,    /* no name, only the function's start: "[libx.so+0x1230]" */
 	NAME_JITDUMP = 10,
 	NAME_SOURCES,
 };
 
-/* 0 is the worst. */
+/* Returns the rank of a source; 0 is the lowest. */
 static inline unsigned int name_source_rank(uint64_t source)
 {
 	static const unsigned char ranks[NAME_SOURCES] = {
@@ -183,50 +183,50 @@ static inline unsigned int name_source_rank(uint64_t source)
 	return source < NAME_SOURCES ? ranks[source] : 0;
 }
 
-/* What came of opening the file of a module. */
+/* The result of opening a file to name its frames. */
 enum source_status {
 	SOURCE_OK = 0,
 	SOURCE_NO_FILE = 1,
-	SOURCE_MISMATCH = 2, /* the build ID is another: the file was replaced */
-	SOURCE_STRIPPED = 3, /* the file is right and has no symbols */
+	SOURCE_MISMATCH = 2, /* the build ID differs: the file was replaced */
+	SOURCE_STRIPPED = 3, /* the right file, without symbols */
 	SOURCE_NOT_ELF = 4,
 	SOURCE_PERMISSION = 5,
 	SOURCE_DAMAGED = 6,
 	SOURCE_NOT_A_FILE = 7, /* anonymous memory */
-	SOURCE_CHANGED = 8,    /* no build ID was recorded, and the file is seen to be another */
+	SOURCE_CHANGED = 8,    /* no build ID was recorded, and inode or time show another file */
 	SOURCE_STATUSES,
 };
 
 struct record_segment {
-	uint64_t major, minor; /* of the writer */
-	uint64_t least;        /* the major version a reader must know */
+	uint64_t major, minor; /* the writer's version */
+	uint64_t least;        /* the major version that a reader must know */
 };
 
-/* META: one fact of the header. Keys: see cprof-stream(5). */
+/* META: one field of the header. cprof-stream(5) lists the keys. */
 struct record_meta {
 	struct slice key, value;
 };
 
-/* The header's word on how far waits reach back, and how the names of their events begin; see extent.h. */
+/* The header key for how far waits reach back (see extent.h), and the prefix of the names of their events. */
 #define META_WAITS_SINCE "waits-since-monotonic-ns"
 #define EVENT_OFF_CPU "off-cpu:"
 
 struct record_event {
 	uint64_t id;
 	struct slice name;   /* "cpu-clock" */
-	struct slice unit;   /* of the weight: "ns" */
-	uint64_t period;     /* weight of a sample that names none */
-	uint64_t millihertz; /* the rate asked for, 1/1000 Hz; 0: not a rate */
+	struct slice unit;   /* the unit of weights: "ns" */
+	uint64_t period;     /* weight of a sample without one, in that unit */
+	uint64_t millihertz; /* requested rate, 1/1000 Hz; 0: not sampled at a rate */
 };
 
 /* One image of a process: an exec begins a new one with the same pid. */
 struct record_process {
 	uint64_t id, time, pid;
-	uint64_t nspid;  /* pid in its innermost namespace; 0: as pid */
-	uint64_t parent; /* after a fork the parent, whose mappings it starts with; after an exec the image before */
-	uint64_t start;  /* when the process (not the image) began; 0: unknown */
+	uint64_t nspid;  /* pid in its innermost PID namespace; 0: same as pid, or unknown */
+	uint64_t parent; /* after a fork the parent, whose mappings it inherits; after exec the image before */
+	uint64_t start;  /* time when the process (not the image) began; 0: unknown */
 	uint64_t generation; /* number of execs seen */
-	uint64_t via;
+	uint64_t via;    /* enum process_via */
 };
 
 struct record_thread {
@@ -244,9 +244,9 @@ struct record_exit {
 
 struct record_file {
 	uint64_t id;
-	uint64_t dev_major, dev_minor, inode, generation; /* 0 where unknown */
-	struct slice build_id; /* empty where unknown */
-	struct slice path;     /* as the process saw it; "[vdso]", "//anon" and the like are no files */
+	uint64_t dev_major, dev_minor, inode, generation; /* 0: unknown */
+	struct slice build_id; /* empty: unknown */
+	struct slice path;     /* as the process saw it; "[vdso]", "//anon" and the like are not files */
 };
 
 struct record_mapping {
@@ -262,8 +262,8 @@ struct record_unmap {
 struct record_frame {
 	uint64_t id;
 	uint64_t process; /* 0: the kernel */
-	uint64_t kind;
-	uint64_t address;
+	uint64_t kind;    /* enum frame_kind */
+	uint64_t address; /* as it was in the stack */
 };
 
 struct record_node {
@@ -273,34 +273,34 @@ struct record_node {
 struct record_sample {
 	uint64_t time, event, cpu, thread;
 	uint64_t user, kernel; /* nodes; below NODE_FIRST: no frames */
-	uint64_t weight;
+	uint64_t weight;       /* in the event's unit */
 };
 
 struct record_ksym {
 	uint64_t time, address, size; /* size 0: unknown */
-	struct slice name, module;    /* module empty: the kernel proper */
+	struct slice name, module;    /* module empty: the kernel itself */
 };
 
 struct record_image {
 	struct slice name, build_id, data; /* name as in FILE */
 };
 
-/* A piece of a perf map, whole lines, that was read at this time. A new generation is a new file. */
+/* Whole lines of a perf map, read at this time. A new generation is a new file. */
 struct record_jitmap {
 	uint64_t time, process, generation;
 	struct slice data;
 };
 
-/* What a jitdump file says of a piece of code, at a time that the file gives. */
+/* An entry of a jitdump file about a piece of code. The file gives the time. */
 struct record_jitcode {
-	uint64_t time, process, kind;
-	uint64_t address, size; /* of a close and a mark 0 */
-	uint64_t old;           /* of a move: where it was before; else 0 */
-	struct slice name;      /* of a load */
+	uint64_t time, process, kind; /* enum jitcode_kind */
+	uint64_t address, size; /* 0 for a close and a mark */
+	uint64_t old;           /* the previous address of a move; otherwise 0 */
+	struct slice name;      /* the function's name in a load; otherwise empty */
 };
 
 struct record_cgroup {
-	uint64_t id; /* the kernel's */
+	uint64_t id; /* the kernel's own id of the cgroup */
 	struct slice path;
 };
 
@@ -308,45 +308,52 @@ struct record_member {
 	uint64_t time, process, cgroup;
 };
 
-/* Cumulative from the segment's start, the last one counts. cpu + 1; 0 where no CPU is meant. */
+/*
+ * Cumulative from the segment's start: the last record of a CPU and an outcome counts. cpu is the CPU + 1, or
+ * 0 for no particular CPU.
+ */
 struct record_ledger {
 	uint64_t time, cpu, outcome, count;
 };
 
 /*
- * What became of the events that are no ticks, in their number and not that of samples. Cumulative from the segment's
- * start; EXPECTED is how many there were, and the others add up to it.
+ * The outcomes of events that are not ticks, as numbers of events, not of samples. Cumulative from the
+ * segment's start. EXPECTED is how many events happened; the other outcomes add up to it.
  */
 struct record_tally {
 	uint64_t time, event, outcome, count;
 };
 
-/* Of the span of nanoseconds before time the thread was on a CPU for ns. */
+/* In the span nanoseconds before time, the thread was on a CPU for ns nanoseconds. */
 struct record_ran {
 	uint64_t time, thread, ns, span;
 };
 
 /*
- * Samples that a filter left out here, for they are not of the time that it was asked for. The first of an epoch of a process is told
- * of by itself, with its thread, because what epochs are called depends on it; others together, with thread 0.
+ * Samples that a filter left out here because they are outside the time window. The first sample of an epoch
+ * of a process has a record of its own, with its thread, because the names of epochs depend on it. The other
+ * samples share a record, with thread 0.
  */
 struct record_left_out {
-	uint64_t first, event, thread, samples, weight, last; /* first and last: times */
+	uint64_t first, event, thread, samples, weight, last; /* first and last are times */
 };
 
 struct record_cost {
-	uint64_t time, what, count; /* cumulative from the segment's start */
+	uint64_t time, what, count; /* cumulative from the segment's start; what is an enum cost */
 };
 
 struct record_end {
 	uint64_t time, reason, samples;
 };
 
-/* What a reader had to leave out; a filter passes it on, so that nobody after it takes the rest for all. */
+/*
+ * Input that a reader had to leave out. Filters pass the record on, so that no later reader takes the rest
+ * for all.
+ */
 struct record_damage {
-	uint64_t offset, bytes; /* where in its input, of a record its block; how much was skipped, with heads */
-	uint64_t blocks;        /* blocks missed by their sequence numbers */
-	struct slice what;
+	uint64_t offset, bytes; /* in its input (for a record, of its block); bytes left out, with heads */
+	uint64_t blocks;        /* blocks missing by their sequence numbers */
+	struct slice what;      /* a sentence for people */
 };
 
 struct record_string {
@@ -355,26 +362,26 @@ struct record_string {
 };
 
 /*
- * A name for a frame, from this time on (0: always). Level 0 is the function that the machine code
- * belongs to and begins a new list; levels 1, 2, … are functions inlined into the one before.
+ * A name for a frame, valid from a time on (0: always). Level 0 is the function that the machine code belongs
+ * to and begins a new list; levels 1, 2, … are functions inlined into the one before.
  */
 struct record_symbol {
-	uint64_t frame, from, level, source;
+	uint64_t frame, from, level, source; /* source: enum name_source */
 	uint64_t name;   /* string; 0: no name */
-	uint64_t offset; /* of the frame's address from the function's start */
+	uint64_t offset; /* bytes from the function's start to the frame's address */
 	uint64_t file, line; /* string, line; 0: unknown */
 };
 
 struct record_source {
 	uint64_t file; /* FILE id; 0: the kernel */
-	uint64_t status;
-	uint64_t kind;     /* the best name_source it gave */
-	struct slice path; /* what was opened, or tried last */
+	uint64_t status;   /* enum source_status */
+	uint64_t kind;     /* the best name_source that it gave */
+	struct slice path; /* the file opened, or the last one tried */
 };
 
 struct record {
 	uint32_t type;
-	bool last; /* of its batch, if it is of one */
+	bool last; /* the last record of its run, if it is in one */
 	union {
 		struct record_segment segment;
 		struct record_meta meta;
@@ -406,16 +413,16 @@ struct record {
 		struct record_ran ran;
 		struct record_left_out left_out;
 	};
-	struct slice tail; /* fields of a newer minor version behind ours, or all of an unknown record */
+	struct slice tail; /* fields that a newer minor version added, or the body of an unknown record */
 };
 
 /*
- * FRAME, NODE or SAMPLE records that stand together in a block, as bytes; see reader_batch and writer_put_batch.
- * Samples among them without a weight weigh what the segment's EVENT records say.
+ * A run of FRAME, NODE or SAMPLE records in a block, as bytes; see reader_batch and writer_put_batch. A
+ * sample without a weight has the period of its event in the segment's EVENT records.
  */
 struct stream_batch {
 	uint32_t type;
-	uint64_t time, time_after; /* the last time in the block, before and behind it */
+	uint64_t time, time_after; /* the last time in the block, before and after the run */
 	struct slice body;
 };
 
@@ -432,35 +439,40 @@ struct field {
 	const char *name;
 	enum field_kind kind;
 	uint16_t at;              /* offset in struct record */
-	const char *const *names; /* FIELD_ENUM: one for each value */
+	const char *const *names; /* FIELD_ENUM: one per value */
 	uint16_t n_names;
 };
 
 struct record_desc {
-	const char *name; /* NULL: no such record */
+	const char *name; /* NULL: the number is not used */
 	const struct field *fields;
 	size_t n;
 };
 
-/* The row of a type, or NULL where this version knows none. */
+/* Returns the row of a type, or NULL if this version does not know the type. */
 const struct record_desc *record_desc(uint32_t type);
 
 /*
- * Body of one record, by the table; *time is the last time in the block and moves on. Decoding fails
- * on bytes that do not fit; bytes behind the known fields become the tail. Not for FRAME, NODE and
- * SAMPLE, whose wire form holds many (reader.c, writer.c).
+ * Decode or encode the body of one record by the table. *time is the last time in the block; both update it.
+ * Decoding returns false if the body ends before its fields do, and makes bytes after the known fields the
+ * tail. Slices in r point into body. Not for FRAME, NODE and SAMPLE, which are coded as runs (batch.h,
+ * writer.c).
  */
 bool record_decode(struct record *r, uint32_t type, struct slice body, uint64_t *time);
 void record_encode(struct buf *out, const struct record *r, uint64_t *time);
-/* The same of a SYMBOL, of which there may be one for each frame: RECORD_SYMBOL_MAX bytes at most; what comes behind. */
+/*
+ * A faster record_encode for SYMBOL, because there may be one per frame. Stores at most RECORD_SYMBOL_MAX
+ * bytes and returns the address after them.
+ */
 enum { RECORD_SYMBOL_MAX = 8 * VARINT_MAX };
 uint8_t *record_store_symbol(uint8_t *p, const struct record_symbol *s, uint64_t *time);
 
-/* One record as a line of text without the newline, and back; the error is a sentence. */
+/* Appends one record as a line of text, without the newline. */
 void record_print(struct buf *out, const struct record *r);
-/* Slices in r point into scratch. */
+/* Parses such a line. Slices in r point into scratch. Returns false after putting a sentence into error. */
 bool record_parse(struct record *r, const char *line, struct buf *scratch, struct buf *error);
 
+/* Names of values in the text form, or "unknown". */
 const char *root_name(uint64_t root);       /* "complete", "depth", … */
 const char *outcome_name(uint64_t outcome); /* "emitted", … */
 const char *source_status_name(uint64_t status);

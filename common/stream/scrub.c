@@ -12,9 +12,9 @@
 
 enum {
 	KEPT_BYTES = 8,         /* of a MAC */
-	JITMAP_MOST = 128 << 10, /* lines become longer, and a record has to fit into a block */
+	JITMAP_MOST = 128 << 10, /* bytes: scrubbed lines get longer, and a record has to fit into a block */
 	PAGE = 4096,
-	REGION_BITS = 30,       /* x86-64 has the kernel in one GiB and its modules in the next, each moved by itself */
+	REGION_BITS = 30,       /* x86-64 moves the kernel in one GiB and its modules in the next separately */
 	SPACING_BITS = 32,
 };
 
@@ -23,10 +23,10 @@ static const uint64_t LINKED = 0xffffffff81000000, ELSEWHERE = 0xffffa0000000000
 struct scrub {
 	struct buf key;
 	struct buf text, name, lines; /* scratch */
-	struct intern texts;   /* those read, of the segment */
-	struct idmap strings;  /* their ids to those */
-	struct intern written; /* id - 1 of each string of the output */
-	struct idmap regions;  /* number of the GiB to an index of moves */
+	struct intern texts;   /* the strings read in this segment */
+	struct idmap strings;  /* STRING id to id in texts */
+	struct intern written; /* the strings of the output; STRING id - 1 */
+	struct idmap regions;  /* number of a GiB to index in moves */
 	uint64_t *moves;
 	size_t n_moves, cap_moves;
 	bool no_memory;
@@ -81,14 +81,14 @@ static void begin_segment(struct scrub *s)
 	s->n_moves = 0;
 }
 
-static bool begins(struct slice s, const char *with)
+static bool has_prefix(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
 	return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-static bool ends(struct slice s, const char *with)
+static bool has_suffix(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -104,7 +104,7 @@ static void append_hash(struct scrub *s, struct buf *out, struct slice text)
 		buf_printf(out, "%02x", mac[i]);
 }
 
-/* What a distribution installs; a site's own programs are in /usr/local. */
+/* Returns true for files that a distribution installs; a site's own programs are in /usr/local. */
 static bool is_public(struct slice path)
 {
 	static const char *const trees[] = { "/usr/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/bin/", "/sbin/" };
@@ -112,15 +112,18 @@ static bool is_public(struct slice path)
 	bool public = false;
 
 	for (size_t i = 0; i < COUNT(trees); i++)
-		public |= begins(path, trees[i]);
+		public |= has_prefix(path, trees[i]);
 	for (size_t i = 0; i < COUNT(own); i++)
-		public &= !begins(path, own[i]);
+		public &= !has_prefix(path, own[i]);
 	for (size_t i = 0; i + 3 <= path.n; i++)
 		public &= memcmp(path.p + i, "/..", 3) != 0;
 	return public;
 }
 
-/* What the kernel calls mappings without a file; processes can choose other names in brackets. */
+/*
+ * Returns true for the kernel's names of mappings without a file. Processes can choose other names in
+ * brackets.
+ */
 static bool is_special(struct slice path)
 {
 	static const char *const names[] = { "", "//anon", "[vdso]", "[vvar]", "[vvar_vclock]", "[vsyscall]", "[heap]", "[stack]",
@@ -147,15 +150,15 @@ static void append_path(struct scrub *s, struct buf *out, struct slice path)
 		buf_bytes(out, path.p, path.n);
 		return;
 	}
-	if (ends(path, deleted))
+	if (has_suffix(path, deleted))
 		path.n -= sizeof(deleted) - 1;
-	buf_text(out, begins(path, memfd) ? memfd : "/scrubbed/");
+	buf_text(out, has_prefix(path, memfd) ? memfd : "/scrubbed/");
 	append_hash(s, out, path);
 	if (path.n != whole.n)
 		buf_text(out, deleted);
 }
 
-/* Each part by itself, so that what is below what can still be seen. */
+/* Hides each part of the path separately, so that the hierarchy of cgroups stays visible. */
 static void append_group(struct scrub *s, struct buf *out, struct slice path)
 {
 	for (size_t at = 0, end; at < path.n; at = end) {
@@ -182,7 +185,10 @@ static size_t path_length(struct slice text)
 	return n;
 }
 
-/* JIT compilers put the paths of scripts into names. A slash within a word belongs to a name, as Go's packages have them. */
+/*
+ * Hides the paths in a name: JIT compilers put the paths of scripts into names. A slash within a word belongs
+ * to the name itself, as in Go's packages.
+ */
 static void append_name(struct scrub *s, struct buf *out, struct slice name)
 {
 	for (size_t i = 0; i < name.n;) {
@@ -199,8 +205,8 @@ static void append_name(struct scrub *s, struct buf *out, struct slice name)
 	}
 }
 
-/* A scratch buffer's text; lent until the next call with the same buffer. */
-static struct slice hidden(struct scrub *s, struct buf *b, void (*append)(struct scrub *s, struct buf *out, struct slice text),
+/* Returns the text as append writes it into b, valid until the next call with the same buffer. */
+static struct slice hide_text(struct scrub *s, struct buf *b, void (*append)(struct scrub *s, struct buf *out, struct slice text),
 			   struct slice text)
 {
 	buf_clear(b);
@@ -209,7 +215,7 @@ static struct slice hidden(struct scrub *s, struct buf *b, void (*append)(struct
 	return buf_view(b);
 }
 
-static bool move_of(struct scrub *s, uint64_t address, uint64_t *move)
+static bool find_move(struct scrub *s, uint64_t address, uint64_t *move)
 {
 	uint32_t at;
 
@@ -225,18 +231,18 @@ static bool move_of(struct scrub *s, uint64_t address, uint64_t *move)
 	return true;
 }
 
-/* 0 without memory. */
-static uint64_t moved(struct scrub *s, uint64_t address)
+/* Returns the moved address, or 0 if out of memory. */
+static uint64_t move_address(struct scrub *s, uint64_t address)
 {
 	uint64_t move = 0;
 
-	if (move_of(s, address, &move))
+	if (find_move(s, address, &move))
 		return address + move;
 	s->no_memory = true;
 	return 0;
 }
 
-/* Before any address: the kernel's own code is moved to where it was linked. */
+/* Moves the kernel's own code to its linked address. The header comes before any address. */
 static bool put_stext(struct scrub *s, struct writer *w, struct record *r)
 {
 	char digits[17] = "", *end;
@@ -248,7 +254,7 @@ static bool put_stext(struct scrub *s, struct writer *w, struct record *r)
 	stext = strtoull(digits, &end, 16);
 	if (*end || !stext || s->n_moves)
 		return true;
-	s->no_memory |= !move_of(s, stext, &move);
+	s->no_memory |= !find_move(s, stext, &move);
 	if (s->no_memory)
 		return false;
 	s->moves[0] = LINKED - stext;
@@ -257,7 +263,7 @@ static bool put_stext(struct scrub *s, struct writer *w, struct record *r)
 	return writer_put(w, r);
 }
 
-/* What is not known here may tell anything, and is left out. */
+/* Leaves out unknown keys, because their values may identify anyone. */
 static bool put_meta(struct scrub *s, struct writer *w, struct record *r)
 {
 	static const char *const kept[] = { "kernel-release", "kernel-build-id", "arch", "cpus-online", "cpus-possible", "clock",
@@ -270,13 +276,13 @@ static bool put_meta(struct scrub *s, struct writer *w, struct record *r)
 	}
 	if (slice_is(r->meta.key, "kernel-stext"))
 		return put_stext(s, w, r);
-	if (!begins(r->meta.key, "label."))
+	if (!has_prefix(r->meta.key, "label."))
 		return true;
-	r->meta.value = hidden(s, &s->text, append_hash, r->meta.value);
+	r->meta.value = hide_text(s, &s->text, append_hash, r->meta.value);
 	return writer_put(w, r);
 }
 
-/* Where the path is hidden, the build ID would name the program to whoever has it. */
+/* Leaves out the build ID of a hidden path, because it would identify the program to anyone who has it. */
 static bool put_file(struct scrub *s, struct writer *w, struct record *r)
 {
 	struct record_file *f = &r->file;
@@ -284,7 +290,7 @@ static bool put_file(struct scrub *s, struct writer *w, struct record *r)
 	if (!is_shown(f->path))
 		f->build_id.n = 0;
 	f->dev_major = f->dev_minor = f->inode = f->generation = 0;
-	f->path = hidden(s, &s->text, append_path, f->path);
+	f->path = hide_text(s, &s->text, append_path, f->path);
 	return writer_put(w, r);
 }
 
@@ -310,12 +316,15 @@ static bool put_lines(struct scrub *s, struct writer *w, struct record *r)
 	return good;
 }
 
-/* "START SIZE NAME"; lines of another form say nothing to readers, and may to others. The piece stays, for it begins an epoch. */
+/*
+ * Hides the names in lines "START SIZE NAME". Lines of another form are left out: readers ignore them, but
+ * people may not. The record itself stays even without lines, because it begins an epoch.
+ */
 static bool put_jitmap(struct scrub *s, struct writer *w, struct record *r)
 {
 	struct slice data;
 
-	/* With a byte behind it that ends each field. */
+	/* A NUL after the text ends the last field. */
 	buf_clear(&s->text);
 	buf_bytes(&s->text, r->jitmap.data.p, r->jitmap.data.n);
 	buf_byte(&s->text, '\0');
@@ -342,7 +351,10 @@ static bool put_jitmap(struct scrub *s, struct writer *w, struct record *r)
 	return put_lines(s, w, r);
 }
 
-/* The id of a string of the output, which is written where it is new; 0 without memory. */
+/*
+ * Returns the id of a string in the output, after writing the string if it is new. Returns 0 if out of
+ * memory.
+ */
 static uint64_t write_string(struct scrub *s, struct writer *w, struct slice text)
 {
 	size_t before = s->written.n;
@@ -357,7 +369,7 @@ static uint64_t write_string(struct scrub *s, struct writer *w, struct slice tex
 	return (uint64_t)id + 1;
 }
 
-/* Strings are written when a symbol says what they are. */
+/* Writes a string only when a symbol uses it, because the symbol tells whether it is a name or a path. */
 static uint64_t replace_string(struct scrub *s, struct writer *w, uint64_t id,
 			       void (*append)(struct scrub *s, struct buf *out, struct slice text))
 {
@@ -365,7 +377,7 @@ static uint64_t replace_string(struct scrub *s, struct writer *w, uint64_t id,
 
 	if (!id || !idmap_find(&s->strings, id, &text))
 		return 0;
-	return write_string(s, w, hidden(s, &s->text, append, intern_get(&s->texts, text)));
+	return write_string(s, w, hide_text(s, &s->text, append, intern_get(&s->texts, text)));
 }
 
 static bool put_symbol(struct scrub *s, struct writer *w, struct record *r)
@@ -384,32 +396,32 @@ static bool keep_string(struct scrub *s, const struct record_string *r)
 	return !s->no_memory;
 }
 
-static bool put_rest(struct scrub *s, struct writer *w, struct record *r)
+static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 {
 	switch (r->type) {
 	case RECORD_COMM:
-		r->comm.comm = hidden(s, &s->text, append_hash, r->comm.comm);
+		r->comm.comm = hide_text(s, &s->text, append_hash, r->comm.comm);
 		break;
 	case RECORD_CGROUP:
-		r->cgroup.path = hidden(s, &s->text, append_group, r->cgroup.path);
+		r->cgroup.path = hide_text(s, &s->text, append_group, r->cgroup.path);
 		break;
 	case RECORD_FRAME:
 		if (r->frame.process == 0)
-			r->frame.address = moved(s, r->frame.address);
+			r->frame.address = move_address(s, r->frame.address);
 		break;
 	case RECORD_KSYM:
-		r->ksym.address = moved(s, r->ksym.address);
-		r->ksym.name = hidden(s, &s->name, append_name, r->ksym.name);
+		r->ksym.address = move_address(s, r->ksym.address);
+		r->ksym.name = hide_text(s, &s->name, append_name, r->ksym.name);
 		break;
 	case RECORD_IMAGE:
 		if (!slice_is(r->image.name, "[vdso]"))
 			return true;
 		break;
 	case RECORD_SOURCE:
-		r->source.path = hidden(s, &s->text, append_path, r->source.path);
+		r->source.path = hide_text(s, &s->text, append_path, r->source.path);
 		break;
 	case RECORD_JITCODE:
-		r->jitcode.name = hidden(s, &s->text, append_name, r->jitcode.name);
+		r->jitcode.name = hide_text(s, &s->text, append_name, r->jitcode.name);
 		break;
 	case RECORD_DAMAGE:
 		r->damage.what = slice_of("damage that was found before the capture was scrubbed");
@@ -423,7 +435,7 @@ bool scrub_put(void *scrub, struct writer *w, const struct record *given)
 	struct record r = *given;
 	struct scrub *s = scrub;
 
-	r.tail.n = 0; /* fields that are not known here */
+	r.tail.n = 0; /* unknown fields may identify anyone */
 	if (s->no_memory)
 		return false;
 	switch (r.type) {
@@ -441,6 +453,6 @@ bool scrub_put(void *scrub, struct writer *w, const struct record *given)
 	case RECORD_SYMBOL:
 		return put_symbol(s, w, &r);
 	default:
-		return (r.type != RECORD_FLUSH && !record_desc(r.type)) || put_rest(s, w, &r);
+		return (r.type != RECORD_FLUSH && !record_desc(r.type)) || put_scrubbed(s, w, &r);
 	}
 }

@@ -1,5 +1,6 @@
 /*
- * A stream without what tells whose it is: names of functions stay, paths, commands and the host's ids do not.
+ * Removes from a stream whatever identifies its owner: function names stay; paths, commands and the host's
+ * ids do not.
  *
  *	struct scrub *s = scrub_new(key);
  *
@@ -8,11 +9,12 @@
  *	if (scrub_no_memory(s)) ...
  *	scrub_free(s);
  *
- * A text that is hidden becomes the first 64 bits of its HMAC-SHA256, in hexadecimal digits: the same text with the same key
- * is always the same hash, and without the key nobody can try guesses.
+ * A hidden text becomes the first 64 bits of its HMAC-SHA256, in hexadecimal digits. The same text with the
+ * same key always gives the same hash, and without the key nobody can test guesses.
  *
- * Kernel addresses are moved, each GiB of them by itself, so that _stext is where x86-64 links it, and the first address
- * seen of another GiB at a place that depends on nothing: what is left says nothing of where the kernel was loaded.
+ * Kernel addresses are moved, each GiB separately: _stext to the address where x86-64 links it, and the page
+ * of the first address seen in any other GiB to a fixed address. The result does not reveal where the kernel
+ * was loaded.
  */
 #ifndef CPROF_STREAM_SCRUB_H
 #define CPROF_STREAM_SCRUB_H
@@ -21,11 +23,15 @@
 
 struct scrub;
 
-/* The key is copied. NULL without memory. */
+/* Returns NULL if out of memory. The key is copied. */
 struct scrub *scrub_new(struct slice key);
 void scrub_free(struct scrub *s);
-/* For writer_through, with the struct scrub as arg. */
+/*
+ * The callback for writer_through, with the struct scrub as arg. Returns false if out of memory or if w
+ * failed.
+ */
 bool scrub_put(void *scrub, struct writer *w, const struct record *r);
+/* Returns true if memory ran out; the output is then incomplete. */
 bool scrub_no_memory(const struct scrub *s);
 
 #endif

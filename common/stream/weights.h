@@ -1,8 +1,8 @@
 /*
- * What a sample of each event weighs when it does not say: the event's period. Shared by the reader
- * and the writer, which leave that weight out. Events beyond the table always name their weight.
- * An event keeps its period while the segment lasts: were it to change in a block that gets lost,
- * the samples behind that would weigh something else and nobody would notice.
+ * The weight of a sample that does not carry one: its event's period. The writer leaves that weight out and
+ * the reader fills it in. Samples of events beyond the table always carry their weight. An event keeps its
+ * period within a segment: if the period could change in a block that gets lost, the samples after that block
+ * would silently have the wrong weight.
  */
 #ifndef CPROF_STREAM_WEIGHTS_H
 #define CPROF_STREAM_WEIGHTS_H
@@ -23,7 +23,7 @@ static inline void weights_clear(struct weights *w)
 	memset(w, 0, sizeof(*w));
 }
 
-/* False where the event has another weight already. */
+/* Returns false if the event already has another weight. */
 static inline bool weights_set(struct weights *w, uint64_t event, uint64_t weight)
 {
 	if (event >= WEIGHTS_MAX)

@@ -12,16 +12,16 @@
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
 
-/* A pipe that poll(2) calls writable takes so many bytes at once: a page. */
+/* Bytes that a pipe takes without blocking when poll(2) reports it writable: a page. */
 enum { PIECE = 4096 };
 
 struct writer {
 	int fd;
 	const char *(*wait)(void *arg, int fd); /* NULL: write(2) may block */
 	void *wait_arg;
-	bool (*through)(void *arg, struct writer *w, const struct record *r); /* NULL: records are written as they come */
+	bool (*through)(void *arg, struct writer *w, const struct record *r); /* NULL: none */
 	void *through_arg;
-	bool inside; /* of a call of it */
+	bool inside; /* a call of through is running */
 	struct buf block;       /* room for the head, then the payload so far */
 	struct buf batch;       /* body of the FRAME, NODE or SAMPLE record that is being filled */
 	uint32_t batch_type;    /* 0: none */
@@ -30,10 +30,10 @@ struct writer {
 	uint32_t segment, sequence;
 	uint64_t time;          /* last time in the block */
 	struct weights weights;
-	/* Where the open batch stands. */
+	/* State of the open batch. */
 	uint64_t process, last_id, last_address, last_frame;
 	uint64_t bytes, segment_bytes;
-	char error[160]; /* needs no memory when there is none; "": none */
+	char error[160]; /* an array, so that "out of memory" needs no allocation; "": no error */
 	bool failed, full;
 };
 
@@ -97,8 +97,8 @@ uint64_t writer_segment_bytes(const struct writer *w)
 	return w->segment_bytes;
 }
 
-/* The system failed: nothing more is written. */
-static bool fail(struct writer *w, const char *what, const char *why)
+/* Records a failure of the system: nothing more is written. */
+static bool fail_write(struct writer *w, const char *what, const char *why)
 {
 	if (!w->failed)
 		snprintf(w->error, sizeof(w->error), "%s: %s", what, why);
@@ -106,8 +106,8 @@ static bool fail(struct writer *w, const char *what, const char *why)
 	return false;
 }
 
-/* The record makes no sense; the system is well, and so is the stream without it. */
-static bool refuse(struct writer *w, const char *why)
+/* Records that a record makes no sense. The stream stays good without it. */
+static bool refuse_record(struct writer *w, const char *why)
 {
 	if (!w->error[0])
 		snprintf(w->error, sizeof(w->error), "%s", why);
@@ -121,19 +121,19 @@ static bool write_all(struct writer *w, const uint8_t *p, size_t n)
 		ssize_t done;
 
 		if (why)
-			return fail(w, "cannot write", why);
+			return fail_write(w, "cannot write", why);
 		done = write(w->fd, p, w->wait && n > PIECE ? PIECE : n);
 
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done < 0 && errno == EAGAIN) { /* someone who shares it made it non-blocking */
+		if (done < 0 && errno == EAGAIN) { /* another process that shares it made it non-blocking */
 			poll(&(struct pollfd){ .fd = w->fd, .events = POLLOUT }, 1, -1);
 			continue;
 		}
 		if (done < 0)
 {
 			w->full = errno == ENOSPC || errno == EDQUOT;
-			return fail(w, "cannot write", strerror(errno));
+			return fail_write(w, "cannot write", strerror(errno));
 		}
 		p += done;
 		n -= (size_t)done;
@@ -177,7 +177,7 @@ static bool end_block(struct writer *w)
 
 	close_batch(w);
 	if (w->block.failed)
-		return fail(w, "cannot write", strerror(ENOMEM));
+		return fail_write(w, "cannot write", strerror(ENOMEM));
 	if (w->block.n <= BLOCK_HEAD)
 		return true;
 	head = w->block.p;
@@ -208,7 +208,7 @@ static bool put_segment(struct writer *w, const struct record_segment *s)
 	uint8_t version[BLOCK_VERSION_BYTES];
 
 	if ((s->major | s->minor | s->least) >> 16)
-		return refuse(w, "a version beyond 16 bits");
+		return refuse_record(w, "a version beyond 16 bits");
 	if (w->in_segment && !end_block(w))
 		return false;
 	w->in_segment = true;
@@ -221,7 +221,7 @@ static bool put_segment(struct writer *w, const struct record_segment *s)
 	return true;
 }
 
-/* True where r was added to the batch; a batch that cannot take it is closed and a new one begun. */
+/* Adds a frame to the open batch, or closes that batch and begins a new one if it cannot take the frame. */
 static void put_frame(struct writer *w, const struct record_frame *f)
 {
 	uint64_t step = zigzag((int64_t)(f->address - w->last_address));
@@ -241,8 +241,8 @@ static void put_frame(struct writer *w, const struct record_frame *f)
 	w->last_address = f->address;
 }
 
-/* Makes room for so many varints: one look for all of a record. */
-static inline bool has_room(struct buf *b, size_t varints)
+/* Makes room for the given number of varints, with one check for a whole record. */
+static inline bool make_room_for(struct buf *b, size_t varints)
 {
 	return buf_has_room(b, varints * VARINT_MAX) || buf_reserve(b, varints * VARINT_MAX);
 }
@@ -257,7 +257,7 @@ static void put_node(struct writer *w, const struct record_node *n)
 		buf_varint(&w->batch, n->id);
 		w->last_frame = 0;
 	}
-	if (!has_room(&w->batch, 2))
+	if (!make_room_for(&w->batch, 2))
 		return;
 	p = varint_store(w->batch.p + w->batch.n, n->parent < NODE_FIRST ? n->parent : n->id - n->parent + NODE_FIRST - 1);
 	p = varint_store(p, zigzag((int64_t)(n->frame - w->last_frame)));
@@ -286,8 +286,10 @@ static void put_sample(struct writer *w, const struct record_sample *s)
 	w->time = s->time;
 }
 
-/* Where a body is longer than its length's one byte can tell, it moves on by what that needs. */
-static void make_length(struct buf *block, size_t at)
+/*
+ * Stores the length of the body after byte at. If the length needs more than one byte, the body is moved up.
+ */
+static void store_length(struct buf *block, size_t at)
 {
 	uint8_t length[VARINT_MAX];
 	size_t n = block->n - at - 1, size = (size_t)(varint_store(length, n) - length);
@@ -312,7 +314,7 @@ static void encode_single(struct writer *w, const struct record *r)
 	buf_byte(&w->block, 0);
 	record_encode(&w->block, r, &w->time);
 	if (!w->block.failed)
-		make_length(&w->block, at);
+		store_length(&w->block, at);
 }
 
 static bool put_single(struct writer *w, const struct record *r)
@@ -324,12 +326,12 @@ static bool put_single(struct writer *w, const struct record *r)
 		return false;
 	close_batch(w);
 	if (r->type == RECORD_EVENT && !weights_set(&w->weights, r->event.id, r->event.period))
-		return refuse(w, "an event with two periods");
+		return refuse_record(w, "an event with two periods");
 	before = w->block.n;
 	time = w->time;
 	encode_single(w, r);
 	if (w->block.n > BLOCK_HEAD + BLOCK_MAX && before > BLOCK_HEAD && w->type == BLOCK_RECORDS) {
-		/* A large record gets a block of its own; times are coded anew there. */
+		/* A large record gets a block of its own; its times are encoded again there. */
 		w->block.n = before;
 		if (!end_block(w))
 			return false;
@@ -340,7 +342,7 @@ static bool put_single(struct writer *w, const struct record *r)
 	if (w->block.n > BLOCK_HEAD + BLOCK_MAX) {
 		w->block.n = before;
 		w->time = time;
-		return refuse(w, "one record does not fit into a block");
+		return refuse_record(w, "one record does not fit into a block");
 	}
 	return true;
 }
@@ -348,13 +350,13 @@ static bool put_single(struct writer *w, const struct record *r)
 static bool put_batched(struct writer *w, const struct record *r)
 {
 	if (r->type == RECORD_FRAME && r->frame.kind >= FRAME_KINDS)
-		return refuse(w, "a frame of unknown kind");
+		return refuse_record(w, "a frame of unknown kind");
 	if (r->type == RECORD_NODE && r->node.id < NODE_FIRST)
-		return refuse(w, "a node with the number of a root");
+		return refuse_record(w, "a node with the number of a root");
 	if (r->type == RECORD_NODE && r->node.parent >= r->node.id)
-		return refuse(w, "a node whose parent comes after it");
+		return refuse_record(w, "a node whose parent comes after it");
 	if (r->type == RECORD_SAMPLE && r->sample.cpu >> 32)
-		return refuse(w, "a CPU number beyond 32 bits");
+		return refuse_record(w, "a CPU number beyond 32 bits");
 	if (w->type == BLOCK_HEADER && !end_block(w))
 		return false;
 	if (r->type == RECORD_FRAME)
@@ -371,32 +373,32 @@ static __attribute__((noinline)) bool put_other(struct writer *w, const struct r
 	if (r->type == RECORD_SEGMENT)
 		return put_segment(w, &r->segment);
 	if (!w->in_segment)
-		return refuse(w, "the first record must be a segment");
+		return refuse_record(w, "the first record must be a segment");
 	return r->type == RECORD_FLUSH ? end_block(w) : put_single(w, r);
 }
 
-/* Hands the block over that has grown enough. */
-static inline bool end_full(struct writer *w)
+/* Writes the block once it has grown to WRITER_BLOCK bytes. */
+static inline bool end_full_block(struct writer *w)
 {
 	if (w->block.failed || w->batch.failed)
-		return fail(w, "cannot write", strerror(ENOMEM));
+		return fail_write(w, "cannot write", strerror(ENOMEM));
 	return w->block.n + w->batch.n < WRITER_BLOCK || end_block(w);
 }
 
-/* Ready for what stands in a block of records by itself? */
+/* Prepares for an entry of its own in a block of records, outside any batch. */
 static inline bool begin_entry(struct writer *w)
 {
 	if (w->failed)
 		return false;
 	if (!w->in_segment)
-		return refuse(w, "the first record must be a segment");
+		return refuse_record(w, "the first record must be a segment");
 	if (w->type == BLOCK_HEADER && !end_block(w))
 		return false;
 	close_batch(w);
 	return true;
 }
 
-/* No length of its body needs a second byte. */
+/* The length of the body always fits into one byte. */
 bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
 {
 	uint8_t *head, *end;
@@ -408,13 +410,13 @@ bool writer_put_symbol(struct writer *w, const struct record_symbol *s)
 	if (!begin_entry(w))
 		return false;
 	if (!buf_has_room(&w->block, 2 + RECORD_SYMBOL_MAX) && !buf_reserve(&w->block, 2 + RECORD_SYMBOL_MAX))
-		return fail(w, "cannot write", strerror(ENOMEM));
+		return fail_write(w, "cannot write", strerror(ENOMEM));
 	head = w->block.p + w->block.n;
 	end = record_store_symbol(head + 2, s, &w->time);
 	head[0] = RECORD_SYMBOL;
 	head[1] = (uint8_t)(end - head - 2);
 	w->block.n = (size_t)(end - w->block.p);
-	return end_full(w);
+	return end_full_block(w);
 }
 
 bool writer_put(struct writer *w, const struct record *r)
@@ -429,10 +431,12 @@ bool writer_put(struct writer *w, const struct record *r)
 		return writer_put_symbol(w, &r->symbol);
 	if (!(batched && w->in_segment ? put_batched(w, r) : put_other(w, r)))
 		return false;
-	return end_full(w);
+	return end_full_block(w);
 }
 
-/* One by one: where all of them do not fit into a block, or times begin anew. */
+/*
+ * Writes the records one by one, if the run does not fit into the block or its times would need another base.
+ */
 static bool put_each(struct writer *w, const struct stream_batch *b)
 {
 	struct record r = { 0 };
@@ -460,7 +464,7 @@ bool writer_put_batch(struct writer *w, const struct stream_batch *b)
 	buf_slice(&w->block, b->body);
 	if (b->type == RECORD_SAMPLE)
 		w->time = b->time_after;
-	return end_full(w);
+	return end_full_block(w);
 }
 
 bool writer_flush(struct writer *w)

@@ -1,5 +1,5 @@
 /*
- * Writing a stream.
+ * Writes a stream.
  *
  *	struct writer *w = writer_new(STDOUT_FILENO);
  *
@@ -7,14 +7,14 @@
  *	writer_put(w, &(struct record){ .type = RECORD_META, .meta = { key, value } });
  *	writer_put(w, &(struct record){ .type = RECORD_FLUSH });
  *	...
- *	if (!writer_finish(w))		// asked once, at the end
+ *	if (!writer_finish(w))		// check once, at the end
  *		err = writer_error(w);
  *	writer_free(w);
  *
- * Records are packed into blocks; a FLUSH ends the block and hands it to the descriptor, and so does
- * a block that has grown to WRITER_BLOCK bytes. META and EVENT that follow a SEGMENT stand in its
- * header block. A record that the wire cannot hold is refused and left out. After a failure of
- * the system every call is a no-op that returns false. Either way writer_finish is false in the end.
+ * Records are packed into blocks. A block is written to the descriptor at a FLUSH, or once it has
+ * WRITER_BLOCK bytes. META and EVENT records directly after a SEGMENT go into its header block. A record that
+ * the format cannot hold is refused and left out. After a system error every call is a no-op that returns
+ * false. In both cases writer_finish returns false.
  */
 #ifndef CPROF_STREAM_WRITER_H
 #define CPROF_STREAM_WRITER_H
@@ -25,36 +25,41 @@ enum { WRITER_BLOCK = 256 << 10 };
 
 struct writer;
 
-/* NULL without memory. The descriptor stays the caller's. */
+/* Returns NULL if out of memory. The caller keeps the descriptor. */
 struct writer *writer_new(int fd);
 void writer_free(struct writer *w);
 /*
- * For a descriptor whose reader may stall: wait(arg, fd) is called before each piece, and returns when fd takes
- * bytes or has an error; or a sentence, which becomes the writer's error. Without effect on a regular file.
+ * For a descriptor whose reader may stall: wait(arg, fd) is called before each write of at most a page. It
+ * returns NULL once fd takes bytes or has an error, or a sentence that becomes the writer's error. No effect
+ * on a regular file.
  */
 void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg);
+/*
+ * Writes one record; its slices are copied. Returns false if the record is refused or the writer has failed.
+ */
 bool writer_put(struct writer *w, const struct record *r);
 /*
- * From now on each record that is put goes to put(arg, w, r) in its place, which changes it, leaves it out or puts others:
- * what that puts is written. To be called before the first record.
+ * Makes writer_put pass each record to put(arg, w, r), which may change it, leave it out or add others: the
+ * records that it puts itself are written. Call it before the first record.
  */
 void writer_through(struct writer *w, bool (*put)(void *arg, struct writer *w, const struct record *r), void *arg);
-/* The same as a SYMBOL record, of which there may be one for each frame. */
+/* A faster writer_put for SYMBOL, because there may be one per frame. */
 bool writer_put_symbol(struct writer *w, const struct record_symbol *s);
-/* All records of a batch, as a reader found them, without coding them anew. */
+/* Writes all records of a run as a reader found them, without encoding them again if possible. */
 bool writer_put_batch(struct writer *w, const struct stream_batch *b);
-/* Ends the block; the same as a FLUSH record. */
+/* Ends the block and writes it, like a FLUSH record. */
 bool writer_flush(struct writer *w);
+/* Flushes. Returns false if anything went wrong since writer_new. */
 bool writer_finish(struct writer *w);
-/* What went wrong as a sentence, or NULL. */
+/* Returns the first error as a sentence that lives as long as the writer, or NULL. */
 const char *writer_error(const struct writer *w);
-/* True where writer_error is about a record that was refused (status 3), not about the system (1). */
+/* Returns true if writer_error is about a refused record (status 3), not about the system (status 1). */
 bool writer_refused(const struct writer *w);
-/* True where the disk had no room for it. */
+/* Returns true if the disk was full or over quota. */
 bool writer_full(const struct writer *w);
-/* Bytes handed to the descriptor so far. */
+/* Returns the bytes written to the descriptor so far. */
 uint64_t writer_bytes(const struct writer *w);
-/* Bytes handed over in the current segment, with its header. */
+/* Returns the bytes written in the current segment, including its header. */
 uint64_t writer_segment_bytes(const struct writer *w);
 
 #endif
