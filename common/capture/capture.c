@@ -84,14 +84,14 @@ static const char *set_meta(struct capture *c, const struct record_meta *r)
 
 	if (!text_add(c, r->key, &key) || !text_add(c, r->value, &value) || !idmap_set(&c->meta, key, value))
 		return capture_no_memory;
-	if (slice_is(r->key, "start-realtime-ns")) /* it is asked for at each sample */
+	if (slice_is(r->key, "start-realtime-ns")) /* a number, because readers need it at each sample */
 		c->realtime = slice_decimal(r->value);
 	else if (slice_is(r->key, "start-monotonic-ns"))
 		c->monotonic = slice_decimal(r->value);
 	return NULL;
 }
 
-/* Apart from the two below, which are most of all: these functions need not be entered for them. */
+/* Not inlined, so that the fast path for NODE and FRAME, the most frequent records, stays small. */
 static __attribute__((noinline)) const char *apply_other(struct capture *c, const struct record *r)
 {
 	switch (r->type) {
@@ -145,7 +145,7 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return string_apply(c, &r->string);
 	case RECORD_SYMBOL:
 		return symbol_apply(c, &r->symbol);
-	default: /* EXIT, SOURCE, FLUSH and what is not known change no state */
+	default: /* EXIT, SOURCE, FLUSH and unknown records change no state */
 		return NULL;
 	}
 }

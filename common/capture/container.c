@@ -32,7 +32,7 @@ static bool cut_end(struct slice *s, const char *end)
 	return true;
 }
 
-/* What stands before the id, in the names of systemd's scopes and in those that runtimes give themselves. */
+/* Parses a part that has a prefix before the id, as in systemd's scopes and in names from the runtimes. */
 static bool is_prefixed(struct slice part, struct container *c)
 {
 	static const struct {
@@ -58,7 +58,7 @@ static bool is_prefixed(struct slice part, struct container *c)
 	return false;
 }
 
-/* The cgroupfs driver's: the bare id, below a group that says whose. */
+/* Parses a part of the cgroupfs driver: the bare id, below a group that tells the runtime. */
 static bool is_bare(struct slice part, struct slice before, struct container *c)
 {
 	struct slice id = part;
@@ -79,7 +79,7 @@ static bool is_bare(struct slice part, struct slice before, struct container *c)
 	return true;
 }
 
-/* Machines with names. */
+/* Parses the name of an LXC or systemd-nspawn machine. */
 static bool is_named(struct slice part, struct slice before, struct container *c)
 {
 	struct slice name = part;
@@ -96,7 +96,7 @@ static bool is_named(struct slice part, struct slice before, struct container *c
 	return name.n > 0;
 }
 
-/* 8-4-4-4-12 digits; or 32, of pods that a node has by itself. */
+/* Returns true for 8-4-4-4-12 digits, or for the 32 digits of a node's static pods. */
 static bool is_uid(struct slice s)
 {
 	if (s.n == 32)
@@ -112,7 +112,7 @@ static bool is_uid(struct slice s)
 	return true;
 }
 
-/* "pod<uid>", or "kubepods-burstable-pod<uid>.slice" */
+/* Parses "pod<uid>" or "kubepods-burstable-pod<uid>.slice". */
 static bool is_pod(struct slice part, struct slice *uid)
 {
 	cut_end(&part, ".slice");

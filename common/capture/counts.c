@@ -5,7 +5,7 @@
 #include "common/capture/places.h"
 #include "common/stream/extent.h"
 
-/* By the name: "off-cpu:sleep". */
+/* Returns the kind of waiting time by the event's name: "off-cpu:sleep". */
 static enum capture_wait wait_of(struct slice name)
 {
 	return slice_is(name, "off-cpu:uninterruptible") ? CAPTURE_UNINTERRUPTIBLE :
@@ -19,8 +19,8 @@ bool capture_is_counted(const struct capture *c, uint64_t event)
 }
 
 /*
- * What is not counted is time, whenever it comes: perf's text names its events in the order of their samples. Names that
- * occur twice are one event's, of captures that were merged.
+ * An event that is not a count is time, wherever it comes in the order: perf's text names events in the order
+ * of their samples. A name that occurs twice belongs to one event, in captures that were merged.
  */
 static void find_others(struct capture *c)
 {
@@ -103,7 +103,7 @@ const char *capture_check_sample(const struct capture *c, const struct record_sa
 	return NULL;
 }
 
-/* So many samples, in the order of the stream. */
+/* Counts r->samples samples, in the order of the stream. */
 static void count_samples(struct capture *c, const struct record_left_out *r)
 {
 	if (!c->sampled)
@@ -163,7 +163,7 @@ const char *ledger_apply(struct capture *c, const struct record_ledger *r)
 	if (r->cpu > 1 << 16)
 		return "the ledger of an impossible CPU";
 	if (r->outcome >= OUTCOMES)
-		return NULL; /* of a newer version; it is passed on, we cannot add it up */
+		return NULL; /* from a newer version; it is passed on, but cannot be added up here */
 	if (!grow_array(&c->ledger, &c->cap_ledger, (size_t)r->cpu, sizeof(*c->ledger)))
 		return capture_no_memory;
 	if (r->cpu >= c->n_ledger)
@@ -209,7 +209,7 @@ bool capture_counts(const struct capture *c)
 	return !c->counting || c->counting(c->context, c);
 }
 
-/* What they were before this segment, but for what is wrong with it. */
+/* Returns the totals before this segment, plus its damage. */
 static struct capture_totals totals_without(const struct capture *c)
 {
 	struct capture_totals t = c->before;

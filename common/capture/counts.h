@@ -1,9 +1,9 @@
 /*
- * What is added up: events and their samples, those that were left out, what was lost and what recording cost.
+ * Counts events, their samples, samples left out, losses and the cost of recording.
  *
  *	wrong = sample_apply(c, &r->sample);	// NULL, or "a sample of an undefined thread"
  *
- * For capture_apply; the sums are capture_totals' to tell.
+ * For capture_apply (see inside.h); capture_totals returns the sums.
  */
 #ifndef CPROF_CAPTURE_COUNTS_H
 #define CPROF_CAPTURE_COUNTS_H

@@ -1,10 +1,11 @@
 /*
- * What is missing of captures because they were damaged or cut, as one text for every ledger that people read.
+ * Describes the parts of captures that are missing because of damage or a cut, with the same text in every
+ * ledger.
  *
  *	if (damage_append(&text, &totals))
  *		...a line "Damaged": "cut short, everything before it was read"; "2 blocks damaged, 7 records refused"...
  *
- * A segment that has its END is whole, be it one of a rotation, which says that it continues.
+ * A segment with an END is whole, even one of a rotation, whose END says that the recording continues.
  */
 #ifndef CPROF_CAPTURE_DAMAGE_H
 #define CPROF_CAPTURE_DAMAGE_H
@@ -12,11 +13,11 @@
 #include "common/base/buf.h"
 #include "common/capture/capture.h"
 
-/* Segments without their END; of a capture that is still being read the last one is. */
+/* Returns the number of segments without an END, including the last one while it is still being read. */
 uint64_t damage_cut(const struct capture_totals *t);
-/* Samples and other records that made no sense. */
+/* Returns the number of samples and other records that made no sense. */
 uint64_t damage_refused(const struct capture_totals *t);
-/* Appends nothing where nothing is missing, and is false then. */
+/* Appends the text. Returns false, and appends nothing, if nothing is missing. */
 bool damage_append(struct buf *out, const struct capture_totals *t);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * What the files of this room have in common that take records into a capture; nobody else includes it.
+ * Shared by the files of common/capture that apply records to a capture; for no other file.
  *
- * Each kind of record has a function, thread_apply for RECORD_THREAD, beside what is known of such things. Those of
- * them that refuse a record return a sentence why, and have then changed nothing; capture_apply calls them and counts.
+ * Each record type has a function, such as thread_apply for RECORD_THREAD, in the file for its kind of thing.
+ * It returns NULL, or a constant sentence that says why the record is refused and had no effect.
+ * capture_apply calls these functions and counts refusals.
  *
  *	const char *thread_apply(struct capture *c, const struct record_thread *r)
  *	{
@@ -13,7 +14,7 @@
  *		wrong = MAKE_ROOM(c, threads, r->id);
  *		if (wrong)
  *			return wrong;
- *		...c->threads[r->id] is there; its first time it is zero...
+ *		...c->threads[r->id] exists; the first time, it is zero...
  *	}
  */
 #ifndef CPROF_CAPTURE_INSIDE_H
@@ -21,19 +22,19 @@
 
 #include "common/capture/capture.h"
 
-/* The sentence, known by its address, that is nobody's record's fault. */
+/* The sentence for a failed allocation, recognized by its address because it is no fault of the record. */
 extern const char capture_no_memory[];
 
 /*
- * Ids are dense, but what defined some of them may have been lost or filtered out. Each array may
- * have this much room that nothing defined, so that a few bad bytes cannot ask for gigabytes.
+ * Ids are dense, but the records that defined some of them may have been lost or filtered out. The undefined
+ * part of each array is limited to this size, so that a few bad bytes cannot claim gigabytes.
  */
 enum { CAPTURE_GAP_BYTES = 16 << 20 };
 
 /*
- * Makes room for element id of one of the arrays by id, or says what is wrong. New elements are zero, up to id itself:
- * of what is reserved beyond it, no page is needed before it is used. The macro spares its callers the names of the
- * five fields that belong to an array.
+ * Makes room for element id of an array, or returns a sentence. New elements are zero up to id; memory
+ * reserved beyond id is not touched, so that it costs no pages. The macro fills in the five fields that
+ * belong to an array.
  */
 static inline __attribute__((always_inline))
 const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, size_t size, uint64_t id)
@@ -45,7 +46,7 @@ const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, s
 	if (!extend_array(array_ptr, cap, (size_t)id, size))
 		return capture_no_memory;
 	memcpy(&p, array_ptr, sizeof(p));
-	for (; *n <= id; ++*n) /* nearly always one */
+	for (; *n <= id; ++*n) /* nearly always one turn */
 		memset(p + *n * size, 0, size);
 	return NULL;
 }
@@ -55,13 +56,13 @@ const char *make_room(void *array_ptr, size_t *n, size_t *cap, size_t defined, s
 
 #define DEFINED(c, what, id) ((id) < (c)->n_##what && (c)->what[id].defined)
 
-/* The number of a text of the segment; false without memory. */
+/* Finds or adds a text of the segment. Returns false if out of memory. */
 static inline bool text_add(struct capture *c, struct slice s, uint32_t *id)
 {
 	return intern_add(&c->texts, s, id);
 }
 
-/* Makes s a copy that lives as long as the segment; false without memory. */
+/* Replaces *s by a copy that is valid until the segment ends. Returns false if out of memory. */
 static inline bool text_keep(struct capture *c, struct slice *s)
 {
 	uint32_t id;

@@ -23,8 +23,10 @@ static bool parse_hex(struct cursor *at, uint64_t *v)
 	return at->p > begin && at->p - begin <= 16;
 }
 
-/* "START SIZE NAME" in hexadecimal: that range holds new code from now on. Other lines say nothing. */
-static bool see_jitted(struct capture_process *p, struct cursor line)
+/*
+ * Parses "START SIZE NAME" in hexadecimal: new code in that range from now on. Ignores lines of other forms.
+ */
+static bool apply_line(struct capture_process *p, struct cursor line)
 {
 	struct map m = { .file = p->epoch_seq };
 	bool changed = false;
@@ -46,7 +48,7 @@ const char *jitmap_apply(struct capture *c, const struct record_jitmap *r)
 		return "a perf map of an undefined process";
 	p = &c->processes[r->process];
 	epoch_begin(c, p, r->time);
-	if (p->jit && r->generation != p->jit_generation) { /* a new map: nothing that the old one said holds */
+	if (p->jit && r->generation != p->jit_generation) { /* a new map: the old one no longer holds */
 		struct map all = { .end = UINT64_MAX, .file = p->epoch_seq };
 
 		if (!maps_add(&p->jitted, &all, &(bool){ false }))
@@ -58,22 +60,22 @@ const char *jitmap_apply(struct capture *c, const struct record_jitmap *r)
 		const uint8_t *end = memchr(data.p, '\n', cursor_left(&data));
 		struct cursor line = { data.p, end ? end : data.end };
 
-		if (!see_jitted(p, line))
+		if (!apply_line(p, line))
 			return capture_no_memory;
 		data.p = end ? end + 1 : data.end;
 	}
 	return NULL;
 }
 
-/* These addresses hold code of this epoch. */
+/* Marks the range as code of this epoch. */
 static bool mark_jitted(struct capture_process *p, uint64_t start, uint64_t end)
 {
 	return maps_add(&p->jitted, &(struct map){ .start = start, .end = end, .file = p->epoch_seq }, &(bool){ false });
 }
 
 /*
- * A jitdump's word on one piece of code: it lies there now. What is told late gives code the epoch in which it came;
- * marks divide the time before, all code then being another.
+ * Applies a jitdump's record of one piece of code. A record that comes late dates the code to the epoch in
+ * which the record came. Marks divide the time before: after a mark, all code counts as new.
  */
 const char *jitcode_apply(struct capture *c, const struct record_jitcode *r)
 {

@@ -1,11 +1,11 @@
 /*
- * Code that JIT compilers put where other code was, without any change of mappings: as perf maps list it, and as
- * jitdumps tell of it piece by piece.
+ * Code that JIT compilers put in the place of other code without any change of mappings, as listed by perf
+ * maps and recorded piece by piece in jitdumps.
  *
  *	wrong = jitmap_apply(c, &r->jitmap);	// NULL, or "a perf map of an undefined process"
  *
- * For capture_apply. Only where and when code is new is kept, in the process' jitted; what it is called is for who
- * reads these records for the names (resolve/jit.h).
+ * For capture_apply (see inside.h). The process's jitted keeps only the addresses of new code and when it
+ * came; names are kept by resolve/jit.h, which reads the same records.
  */
 #ifndef CPROF_CAPTURE_JITTED_H
 #define CPROF_CAPTURE_JITTED_H

@@ -14,7 +14,7 @@ static int by_key(const void *a, const void *b)
 	return c ? c : (x->key.n > y->key.n) - (x->key.n < y->key.n);
 }
 
-/* Where the capture has a fact at this place of its table, and that is a label. */
+/* Returns true if slot i of the table of header fields holds a label. */
 static bool label_at(const struct capture *c, size_t i, struct capture_label *l)
 {
 	struct slice key;
@@ -28,7 +28,7 @@ static bool label_at(const struct capture *c, size_t i, struct capture_label *l)
 	return true;
 }
 
-/* There are few, and a key is of any length: comparing needs no room. */
+/* Compares with every label: there are few, and a key of any length then needs no buffer for its prefix. */
 bool capture_label(const struct capture *c, struct slice key, struct slice *value)
 {
 	for (size_t i = 0; c->meta.n && i <= c->meta.mask; i++) {

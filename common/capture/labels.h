@@ -1,5 +1,5 @@
 /*
- * The labels that a capture was recorded with: the facts of its header whose keys begin with "label.".
+ * The labels of a capture: the fields of its header whose keys begin with "label.".
  *
  *	struct capture_label *labels;
  *	size_t n;
@@ -15,12 +15,15 @@
 #include "common/capture/capture.h"
 
 struct capture_label {
-	struct slice key, value; /* the key without "label."; both live as long as the segment */
+	struct slice key, value; /* the key without "label."; both are valid until the segment ends */
 };
 
-/* Is there one of this key, whose value may be empty? It lives as long as the segment. */
+/* Finds the label with this key; its value may be empty, and is valid until the segment ends. */
 bool capture_label(const struct capture *c, struct slice key, struct slice *value);
-/* In the order of keys, those of the segment that is being read; false without memory. */
+/*
+ * Lists the labels of the current segment, sorted by key. The caller frees *labels. Returns false if out of
+ * memory.
+ */
 bool capture_labels(const struct capture *c, struct capture_label **labels, size_t *n);
 
 #endif

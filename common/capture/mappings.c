@@ -46,8 +46,8 @@ bool capture_file_has_names(const struct capture_file *f)
 }
 
 /*
- * An epoch is named by its time. A second change in the same instant needs no new name, unless a
- * sample came between: then it is named by the nanosecond after.
+ * An epoch is named by its time. A second change at the same time needs no new name unless a sample came
+ * between the two; it is then named by the next nanosecond.
  */
 void epoch_begin(struct capture *c, struct capture_process *p, uint64_t time)
 {
@@ -79,7 +79,7 @@ const char *mapping_apply(struct capture *c, const struct record_mapping *r)
 		return capture_no_memory;
 	if (changed)
 		epoch_begin(c, &c->processes[r->process], r->time);
-	else /* what was not mapped until now may be: frames there need a place again */
+	else /* memory that was free may be mapped now: frames there need a new place */
 		c->processes[r->process].epoch_seq = ++c->epoch_count;
 	return NULL;
 }

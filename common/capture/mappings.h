@@ -1,9 +1,10 @@
 /*
- * What is mapped, as of now: files, where they are in each process, and the images that no file has ("[vdso]").
+ * The current mappings: files, their addresses in each process, and images without a file ("[vdso]").
  *
  *	wrong = mapping_apply(c, &r->mapping);	// NULL, or "a mapping of an undefined file"
  *
- * For capture_apply. Each change of what an address means begins an epoch of its process (see capture.h).
+ * For capture_apply (see inside.h). A change in the meaning of an address begins a new epoch of its process
+ * (see capture.h).
  */
 #ifndef CPROF_CAPTURE_MAPPINGS_H
 #define CPROF_CAPTURE_MAPPINGS_H
@@ -15,7 +16,7 @@ const char *mapping_apply(struct capture *c, const struct record_mapping *r);
 const char *unmap_apply(struct capture *c, const struct record_unmap *r);
 const char *image_apply(struct capture *c, const struct record_image *r);
 
-/* The process' addresses mean something else from this time on. */
+/* Begins a new epoch: addresses of the process mean something else from this time on. */
 void epoch_begin(struct capture *c, struct capture_process *p, uint64_t time);
 
 #endif

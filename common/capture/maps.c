@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 /*
- * A tree balanced by weight, after Adams (Journal of Functional Programming 3(4), 1993), with the
- * parameters that Hirai and Yamamoto proved right (JFP 21(3), 2011): no side is more than three times
- * as heavy as the other, and two sides that are joined need one single or double rotation a level.
- * Depth is at most 2.41 times the logarithm, so recursion is safe.
+ * A weight-balanced tree, after Adams (Journal of Functional Programming 3(4), 1993), with the parameters
+ * that Hirai and Yamamoto proved correct (JFP 21(3), 2011): no side is more than three times as heavy as the
+ * other, and joining two sides needs one single or double rotation per level. The depth is at most 2.41 times
+ * the binary logarithm, so recursion is safe.
  */
 enum { DELTA = 3, GAMMA = 2 };
 
@@ -17,67 +17,67 @@ struct map_node {
 	size_t refs; /* parents, in however many trees */
 };
 
-/* What the functions below consume and return: a reference to a subtree. A failure is kept in *ok. */
+/* The functions below consume and return references to subtrees. A failed allocation sets *ok to false. */
 
-static size_t count(const struct map_node *t)
+static size_t count_maps(const struct map_node *t)
 {
 	return t ? t->n : 0;
 }
 
-static size_t weight(const struct map_node *t)
+static size_t weight_of(const struct map_node *t)
 {
-	return count(t) + 1;
+	return count_maps(t) + 1;
 }
 
-static struct map_node *share(struct map_node *t)
+static struct map_node *add_ref(struct map_node *t)
 {
 	if (t)
 		t->refs++;
 	return t;
 }
 
-static void drop(struct map_node *t)
+static void drop_ref(struct map_node *t)
 {
 	if (!t || --t->refs)
 		return;
-	drop(t->left);
-	drop(t->right);
+	drop_ref(t->left);
+	drop_ref(t->right);
 	free(t);
 }
 
-static struct map_node *make(struct map_node *left, const struct map *m, struct map_node *right, bool *ok)
+static struct map_node *make_node(struct map_node *left, const struct map *m, struct map_node *right, bool *ok)
 {
 	struct map_node *t = *ok ? malloc(sizeof(*t)) : NULL;
 
 	if (!t) {
 		*ok = false;
-		drop(left);
-		drop(right);
+		drop_ref(left);
+		drop_ref(right);
 		return NULL;
 	}
-	*t = (struct map_node){ *m, left, right, count(left) + 1 + count(right), 1 };
+	*t = (struct map_node){ *m, left, right, count_maps(left) + 1 + count_maps(right), 1 };
 	return t;
 }
 
-/* The sides are each balanced, and one may be too heavy for the other by what one level adds. */
+/* Both sides are balanced; left may be too heavy for right by as much as one insertion or join adds. */
 static struct map_node *balance_left(struct map_node *left, const struct map *m, struct map_node *right,
 				     bool *ok)
 {
 	struct map_node *t = left, *outer, *inner;
 
-	if (!*ok || weight(left) <= DELTA * weight(right))
-		return make(left, m, right, ok);
-	outer = share(t->left);
+	if (!*ok || weight_of(left) <= DELTA * weight_of(right))
+		return make_node(left, m, right, ok);
+	outer = add_ref(t->left);
 	inner = t->right;
-	if (weight(inner) < GAMMA * weight(outer)) {
-		right = make(share(inner), m, right, ok);
+	if (weight_of(inner) < GAMMA * weight_of(outer)) {
+		right = make_node(add_ref(inner), m, right, ok);
 	} else {
-		right = make(share(inner->right), m, right, ok);
-		outer = make(outer, &t->map, share(inner->left), ok);
+		right = make_node(add_ref(inner->right), m, right, ok);
+		outer = make_node(outer, &t->map, add_ref(inner->left), ok);
 		t = inner;
 	}
-	t = make(outer, &t->map, right, ok);
-	drop(left);
+	t = make_node(outer, &t->map, right, ok);
+	drop_ref(left);
 	return t;
 }
 
@@ -86,127 +86,127 @@ static struct map_node *balance_right(struct map_node *left, const struct map *m
 {
 	struct map_node *t = right, *outer, *inner;
 
-	if (!*ok || weight(right) <= DELTA * weight(left))
-		return make(left, m, right, ok);
-	outer = share(t->right);
+	if (!*ok || weight_of(right) <= DELTA * weight_of(left))
+		return make_node(left, m, right, ok);
+	outer = add_ref(t->right);
 	inner = t->left;
-	if (weight(inner) < GAMMA * weight(outer)) {
-		left = make(left, m, share(inner), ok);
+	if (weight_of(inner) < GAMMA * weight_of(outer)) {
+		left = make_node(left, m, add_ref(inner), ok);
 	} else {
-		left = make(left, m, share(inner->left), ok);
-		outer = make(share(inner->right), &t->map, outer, ok);
+		left = make_node(left, m, add_ref(inner->left), ok);
+		outer = make_node(add_ref(inner->right), &t->map, outer, ok);
 		t = inner;
 	}
-	t = make(left, &t->map, outer, ok);
-	drop(right);
+	t = make_node(left, &t->map, outer, ok);
+	drop_ref(right);
 	return t;
 }
 
-/* All of left, m, all of right, of whatever sizes. */
-static struct map_node *join(struct map_node *left, const struct map *m, struct map_node *right, bool *ok)
+/* Joins left, m and right, of any sizes. */
+static struct map_node *join_around(struct map_node *left, const struct map *m, struct map_node *right, bool *ok)
 {
 	struct map_node *t;
 
-	if (*ok && weight(left) > DELTA * weight(right)) {
-		right = join(share(left->right), m, right, ok);
-		t = balance_right(share(left->left), &left->map, right, ok);
-		drop(left);
+	if (*ok && weight_of(left) > DELTA * weight_of(right)) {
+		right = join_around(add_ref(left->right), m, right, ok);
+		t = balance_right(add_ref(left->left), &left->map, right, ok);
+		drop_ref(left);
 		return t;
 	}
-	if (*ok && weight(right) > DELTA * weight(left)) {
-		left = join(left, m, share(right->left), ok);
-		t = balance_left(left, &right->map, share(right->right), ok);
-		drop(right);
+	if (*ok && weight_of(right) > DELTA * weight_of(left)) {
+		left = join_around(left, m, add_ref(right->left), ok);
+		t = balance_left(left, &right->map, add_ref(right->right), ok);
+		drop_ref(right);
 		return t;
 	}
-	return make(left, m, right, ok);
+	return make_node(left, m, right, ok);
 }
 
-/* The part of t before address at, and with tail the part from there on; t is only lent. */
-static struct map_node *head(struct map_node *t, uint64_t at, bool *ok)
+/* Returns the part of t before address at; tail_from returns the rest. Neither consumes t. */
+static struct map_node *head_until(struct map_node *t, uint64_t at, bool *ok)
 {
 	struct map piece;
 
 	if (!t || at <= t->map.start)
-		return t ? head(t->left, at, ok) : NULL;
+		return t ? head_until(t->left, at, ok) : NULL;
 	piece = t->map;
 	if (piece.end > at)
 		piece.end = at;
-	return join(share(t->left), &piece, head(t->right, at, ok), ok);
+	return join_around(add_ref(t->left), &piece, head_until(t->right, at, ok), ok);
 }
 
-static struct map_node *tail(struct map_node *t, uint64_t at, bool *ok)
+static struct map_node *tail_from(struct map_node *t, uint64_t at, bool *ok)
 {
 	struct map piece;
 
 	if (!t || at >= t->map.end)
-		return t ? tail(t->right, at, ok) : NULL;
+		return t ? tail_from(t->right, at, ok) : NULL;
 	piece = t->map;
 	if (piece.start < at) {
 		piece.offset += at - piece.start;
 		piece.start = at;
 	}
-	return join(tail(t->left, at, ok), &piece, share(t->right), ok);
+	return join_around(tail_from(t->left, at, ok), &piece, add_ref(t->right), ok);
 }
 
-static const struct map *first(const struct map_node *t)
+static const struct map *first_map(const struct map_node *t)
 {
 	while (t->left)
 		t = t->left;
 	return &t->map;
 }
 
-/* All of left, all of right. */
+/* Joins left and right. Consumes both. */
 static struct map_node *join_two(struct map_node *left, struct map_node *right, bool *ok)
 {
 	struct map_node *rest;
 	struct map m;
 
 	if (!*ok || !right) {
-		drop(right);
+		drop_ref(right);
 		return left;
 	}
-	m = *first(right);
-	rest = tail(right, m.end, ok);
-	drop(right);
-	return join(left, &m, rest, ok);
+	m = *first_map(right);
+	rest = tail_from(right, m.end, ok);
+	drop_ref(right);
+	return join_around(left, &m, rest, ok);
 }
 
-/* Do both give every common address the same place in the same file? */
+/* Returns true if both map every common address to the same offset of the same file. */
 static bool same_place(const struct map *a, const struct map *b)
 {
 	return a->file == b->file && a->file != 0 && a->start - a->offset == b->start - b->offset;
 }
 
-/* Does any mapping in [start, end) mean something else than put does? */
-static bool differs(const struct map_node *t, uint64_t start, uint64_t end, const struct map *put)
+/* Returns true if any mapping in [start, end) differs in meaning from put. */
+static bool differs_from(const struct map_node *t, uint64_t start, uint64_t end, const struct map *put)
 {
 	if (!t)
 		return false;
 	if (t->map.end <= start)
-		return differs(t->right, start, end, put);
+		return differs_from(t->right, start, end, put);
 	if (t->map.start >= end)
-		return differs(t->left, start, end, put);
-	return !put || !same_place(&t->map, put) || differs(t->left, start, end, put) ||
-	       differs(t->right, start, end, put);
+		return differs_from(t->left, start, end, put);
+	return !put || !same_place(&t->map, put) || differs_from(t->left, start, end, put) ||
+	       differs_from(t->right, start, end, put);
 }
 
-/* Replaces what lies in [start, end) by put, which has just that range, or by nothing. */
-static bool replace(struct maps *s, uint64_t start, uint64_t end, const struct map *put, bool *changed)
+/* Replaces all mappings in [start, end) by put, which has exactly that range, or by none if put is NULL. */
+static bool replace_range(struct maps *s, uint64_t start, uint64_t end, const struct map *put, bool *changed)
 {
-	bool ok = true, other = differs(s->root, start, end, put);
+	bool ok = true, other = differs_from(s->root, start, end, put);
 	struct map_node *left, *right, *root;
 
 	if (!put && !other)
 		return true;
-	left = head(s->root, start, &ok);
-	right = tail(s->root, end, &ok);
-	root = put ? join(left, put, right, &ok) : join_two(left, right, &ok);
+	left = head_until(s->root, start, &ok);
+	right = tail_from(s->root, end, &ok);
+	root = put ? join_around(left, put, right, &ok) : join_two(left, right, &ok);
 	if (!ok) {
-		drop(root);
+		drop_ref(root);
 		return false;
 	}
-	drop(s->root);
+	drop_ref(s->root);
 	s->root = root;
 	*changed |= other;
 	return true;
@@ -214,12 +214,12 @@ static bool replace(struct maps *s, uint64_t start, uint64_t end, const struct m
 
 bool maps_add(struct maps *s, const struct map *m, bool *changed)
 {
-	return m->start >= m->end || replace(s, m->start, m->end, m, changed);
+	return m->start >= m->end || replace_range(s, m->start, m->end, m, changed);
 }
 
 bool maps_remove(struct maps *s, uint64_t start, uint64_t end, bool *changed)
 {
-	return start >= end || replace(s, start, end, NULL, changed);
+	return start >= end || replace_range(s, start, end, NULL, changed);
 }
 
 const struct map *maps_find(const struct maps *s, uint64_t address)
@@ -248,16 +248,16 @@ const struct map *maps_from(const struct maps *s, uint64_t address)
 
 size_t maps_count(const struct maps *s)
 {
-	return count(s->root);
+	return count_maps(s->root);
 }
 
 void maps_copy(struct maps *s, const struct maps *from)
 {
-	s->root = share(from->root);
+	s->root = add_ref(from->root);
 }
 
 void maps_release(struct maps *s)
 {
-	drop(s->root);
+	drop_ref(s->root);
 	s->root = NULL;
 }

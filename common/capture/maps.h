@@ -1,13 +1,12 @@
 /*
- * The mappings of one process as of now: without overlaps, found by address.
+ * The current mappings of one process: disjoint, found by address.
  *
- * perf reports no munmap, so a new mapping ends whatever it overlaps, wholly or in part.
+ * perf does not report munmap, so a new mapping ends every mapping that it overlaps, in whole or in part.
  *
- * A process that forks starts with its parent's mappings, and compile farms fork thousands of
- * processes with hundreds of mappings each. So this is a balanced tree whose nodes never change once
- * they are made: a copy shares them all, and a change makes anew only those on the way to it, a
- * number that grows with the logarithm of how many mappings there are. Memory thus grows with the
- * number of records alone, whoever wrote them.
+ * A forked process starts with its parent's mappings, and compile farms fork thousands of processes with
+ * hundreds of mappings each. So the mappings form a balanced tree of immutable nodes: a copy shares all
+ * nodes, and a change copies only the nodes on its path, a number logarithmic in the number of mappings.
+ * Memory therefore grows only with the number of records, even in a malicious stream.
  */
 #ifndef CPROF_CAPTURE_MAPS_H
 #define CPROF_CAPTURE_MAPS_H
@@ -18,31 +17,34 @@
 
 struct map {
 	uint64_t start, end; /* start <= address < end */
-	uint64_t offset;     /* of start in the file, bytes */
+	uint64_t offset;     /* file offset of start, bytes */
 	uint32_t file;       /* 0: anonymous */
 	uint32_t prot;       /* 1 read, 2 write, 4 execute */
 };
 
 struct map_node;
 
-/* Zeroes are none. */
+/* A zeroed struct is empty. */
 struct maps {
 	struct map_node *root;
 };
 
 /*
- * Adds m. *changed becomes true where some address now means something else than it did before
- * (it is left alone otherwise). False without memory; the mappings then are as they were.
+ * Adds m. Sets *changed to true if a mapped address now means something else than before, and otherwise
+ * leaves it alone. Returns false if out of memory; the mappings are then unchanged.
  */
 bool maps_add(struct maps *s, const struct map *m, bool *changed);
-/* Removes [start, end); the same return as above. */
+/* Removes [start, end). Returns and sets *changed like maps_add. */
 bool maps_remove(struct maps *s, uint64_t start, uint64_t end, bool *changed);
-/* The mapping at this address, or NULL; good until the next change. */
+/* Returns the mapping at this address, or NULL. Valid until the next change. */
 const struct map *maps_find(const struct maps *s, uint64_t address);
-/* The first mapping that ends behind this address: with 0, then each one's end, all of them in order. */
+/*
+ * Returns the first mapping that ends after this address, or NULL. Begin with 0 and go on with the end of
+ * each result to visit all in order.
+ */
 const struct map *maps_from(const struct maps *s, uint64_t address);
 size_t maps_count(const struct maps *s);
-/* Makes the empty s the same as from. Costs nothing. */
+/* Makes s, which must be empty, a copy of from in constant time. */
 void maps_copy(struct maps *s, const struct maps *from);
 void maps_release(struct maps *s);
 

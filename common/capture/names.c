@@ -19,7 +19,7 @@ static bool string_text(const struct capture *c, uint64_t id, uint32_t *textp)
 	return id == 0 || idmap_find(&c->strings, id, textp);
 }
 
-/* The first of the names that is valid from later than time. */
+/* Returns the index of the first name that begins after time. */
 static size_t names_after(const struct capture *c, const struct capture_names *names, uint64_t time)
 {
 	size_t low = 0, high = names->n;
@@ -35,7 +35,7 @@ static size_t names_after(const struct capture *c, const struct capture_names *n
 	return low;
 }
 
-/* Of names from the same time on, the better source counts, then the newer one. */
+/* Adds a name. If two begin at the same time, the one with the better source counts, then the newer one. */
 static bool names_add(const struct capture *c, struct capture_names *names, uint32_t symbol)
 {
 	const struct capture_symbol *s = &c->symbols[symbol];
@@ -54,7 +54,7 @@ static bool names_add(const struct capture *c, struct capture_names *names, uint
 	return true;
 }
 
-/* A frame's second name is the first that needs an order. */
+/* Adds the name to the frame's sorted list, which is made when the frame gets its second name. */
 static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
 {
 	uint32_t before = c->symbols[symbol].before, id;
@@ -73,12 +73,12 @@ static bool order_names(struct capture *c, uint32_t frame, uint32_t symbol)
 	return names_add(c, &c->names[id], symbol);
 }
 
-static uint32_t clamp32(uint64_t v)
+static uint32_t clamp_to_u32(uint64_t v)
 {
 	return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
 }
 
-/* An inlined function goes behind the one around it, which has come just before. */
+/* Checks that an inlined function comes directly after the function around it. */
 static const char *check_level(const struct capture *c, const struct record_symbol *r)
 {
 	const struct capture_symbol *last = c->n_symbols > 1 ? &c->symbols[c->n_symbols - 1] : NULL;
@@ -94,8 +94,8 @@ static const char *check_level(const struct capture *c, const struct record_symb
 const char *symbol_apply(struct capture *c, const struct record_symbol *r)
 {
 	struct capture_symbol s = { .from = r->from, .frame = (uint32_t)r->frame, .level = (uint32_t)r->level,
-				    .source = clamp32(r->source), .offset = r->offset,
-				    .line = clamp32(r->line) };
+				    .source = clamp_to_u32(r->source), .offset = r->offset,
+				    .line = clamp_to_u32(r->line) };
 	uint32_t id = (uint32_t)c->n_symbols;
 	const char *wrong;
 
@@ -119,7 +119,9 @@ const char *symbol_apply(struct capture *c, const struct record_symbol *r)
 	return order_names(c, s.frame, id) ? NULL : capture_no_memory;
 }
 
-/* The best of what was said from exactly this time on, or of what was said last before it; or NULL. */
+/*
+ * Returns the best name that begins at exactly this time or, unless exact, the last one before it; or NULL.
+ */
 static const struct capture_symbol *symbol_at(const struct capture *c, uint32_t frame, uint64_t time, bool exact)
 {
 	uint32_t newest = c->frames[frame].symbol, id;
@@ -162,7 +164,7 @@ const char *ksym_apply(struct capture *c, const struct record_ksym *r)
 	return NULL;
 }
 
-/* Of aliases the one that the stream named first comes last, where the search ends up. */
+/* Sorts the alias that came first in the stream last, because the search ends there. */
 static int by_address(const void *a, const void *b)
 {
 	const struct capture_ksym *x = a, *y = b;

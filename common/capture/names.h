@@ -1,9 +1,10 @@
 /*
- * What frames are called, by the stream: names with what is inlined, from some time on, and the kernel's symbols.
+ * The names of frames in the stream: functions and the functions inlined into them, each valid from a time
+ * on, and kernel symbols.
  *
  *	wrong = symbol_apply(c, &r->symbol);	// NULL, or "a name for an undefined frame"
  *
- * For capture_apply; capture_symbol and capture_ksym look them up.
+ * For capture_apply (see inside.h); capture_symbol and capture_ksym look names up.
  */
 #ifndef CPROF_CAPTURE_NAMES_H
 #define CPROF_CAPTURE_NAMES_H

@@ -1,10 +1,10 @@
 /*
- * Frames, and the nodes of stacks that they are in.
+ * Frames, and the stack nodes that contain them.
  *
  *	wrong = node_apply(c, &r->node);	// NULL, or "a node of an undefined frame"
  *
- * For capture_apply. Most records of a capture are these, so they are here, to be inlined there: calls of functions
- * of another file made cprof-fold 1.2 % longer, in instructions.
+ * For capture_apply (see inside.h). Inline, because most records of a capture are of these types: calls to
+ * another file cost cprof-fold 1.2 % more instructions.
  */
 #ifndef CPROF_CAPTURE_NODES_H
 #define CPROF_CAPTURE_NODES_H
@@ -30,7 +30,7 @@ static inline const char *frame_apply(struct capture *c, const struct record_fra
 	return NULL;
 }
 
-/* All nodes of a stack belong to one process, or to the kernel (0). */
+/* Returns the process of a node, 0 for the kernel. It is the same for all nodes of a stack. */
 static inline uint32_t node_process(const struct capture *c, uint64_t node)
 {
 	return c->frames[c->nodes[node].frame].process;

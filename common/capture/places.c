@@ -3,8 +3,9 @@
 #include "common/capture/inside.h"
 
 /*
- * Where code moves under deep stacks, few bytes make many places. At 64 bytes each they stop here; and of one process, so that
- * it does not take what others need, at some that all may have and some for each of its samples.
+ * If code moves under deep stacks, a few bytes of input make many places of 64 bytes each. PLACES_MAX limits
+ * all places. Each process is also limited to a fixed number plus some for each of its samples, so that one
+ * process cannot use up the places of the others.
  */
 enum { PLACES_MAX = 7 << 20, MOVES_FREE = 1 << 14, MOVES_EACH = 32 };
 
@@ -14,8 +15,9 @@ static bool has_moved_enough(const struct capture *c, const struct capture_proce
 }
 
 /*
- * The jump pointers of Myers (Information Processing Letters 17, 1983): each leads as far back as the
- * two before it together where these are equally long, so any place is a logarithm of steps away.
+ * The jump pointers of Myers (Information Processing Letters 17, 1983): if the two jumps before it are
+ * equally long, a jump leads as far back as both together. So any place is a logarithmic number of steps
+ * away.
  */
 static void link_place(const struct capture *c, struct capture_place *p, uint32_t self)
 {
@@ -31,7 +33,7 @@ static void link_place(const struct capture *c, struct capture_place *p, uint32_
 	p->jump = before->rank - jump->rank == jump->rank - far->rank ? jump->jump : p->before;
 }
 
-/* Has a JIT compiler put other code there since, without any change of mappings? */
+/* Returns true if a JIT compiler has put other code there since, without any change of mappings. */
 static bool jitted_since(const struct capture *c, const struct capture_process *p,
 			 const struct capture_place *last, uint64_t address)
 {
@@ -43,7 +45,7 @@ static bool jitted_since(const struct capture *c, const struct capture_process *
 	return m && m->file > last->seq;
 }
 
-/* Looks where the frame's address lies now; a new place only where that differs from the last one. */
+/* Looks up the current place of the frame's address, and adds it if it differs from the last one. */
 static bool give_place(struct capture *c, struct capture_process *p, uint32_t id, uint64_t time)
 {
 	struct capture_frame *f = &c->frames[id];
@@ -76,7 +78,7 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 	return true;
 }
 
-/* Stops at the first node that has been done in this epoch. */
+/* Stops at the first node that already has its place in this epoch: its parents have theirs too. */
 const char *places_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
 {
 	p->sampled++;

@@ -1,9 +1,10 @@
 /*
- * Who runs: processes, their threads with the commands of those, and the control groups that they are members of.
+ * Processes, their threads with command names, and their control groups.
  *
  *	wrong = process_apply(c, &r->process);	// NULL, or "a process defined twice"
  *
- * For capture_apply. A process that was forked has its parent's mappings and control group until it is told otherwise.
+ * For capture_apply (see inside.h). A forked process has its parent's mappings and control group until a
+ * record changes them.
  */
 #ifndef CPROF_CAPTURE_PROCESSES_H
 #define CPROF_CAPTURE_PROCESSES_H
@@ -15,7 +16,7 @@ const char *thread_apply(struct capture *c, const struct record_thread *r);
 const char *comm_apply(struct capture *c, const struct record_comm *r);
 const char *cgroup_apply(struct capture *c, const struct record_cgroup *r);
 const char *member_apply(struct capture *c, const struct record_member *r);
-/* Changes nothing: what a thread ran is for those to add up who show it. */
+/* Only checks the record: tools that show running time add it up themselves. */
 const char *ran_apply(const struct capture *c, const struct record_ran *r);
 
 #endif

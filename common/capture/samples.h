@@ -1,10 +1,11 @@
 /*
- * How many samples captures have, as one text for every ledger that people read.
+ * Describes the number of samples in captures, with the same text in every ledger.
  *
  *	samples_append(&text, &totals, looked_at, 0);	// "100 in 2.24 s and 208 of waiting time"
  *
- * What is called a sample is a tick of the clock, or of the event that stands for it: those are what was expected and
- * lost. Records of waiting time and samples of other events are told apart, the former where they are looked at.
+ * "Samples" are ticks of the clock, or of the main event that replaces it: expected and lost counts are about
+ * these. Samples of waiting time and of other events are counted separately, the former only if looked_at
+ * includes them.
  */
 #ifndef CPROF_CAPTURE_SAMPLES_H
 #define CPROF_CAPTURE_SAMPLES_H
@@ -13,19 +14,19 @@
 #include "common/capture/capture.h"
 
 enum {
-	SAMPLES_GROUPED = 1, /* "2,970", for a reader of English */
-	SAMPLES_CALLED = 2,  /* "2970 samples in": where no label says what it is */
+	SAMPLES_GROUPED = 1, /* "2,970", for English text */
+	SAMPLES_CALLED = 2,  /* "2970 samples in": for text without a label */
 };
 
-/* Those that are called samples. */
+/* Returns the number of samples that are ticks. */
 static inline uint64_t samples_ticks(const struct capture_totals *t)
 {
 	return t->samples - t->waits - t->others;
 }
 
-/* looked_at: those of them that passed the filters, of whatever event. */
+/* Appends the text. looked_at: the samples of any event that passed the filters. */
 void samples_append(struct buf *out, const struct capture_totals *t, uint64_t looked_at, unsigned int flags);
-/* A number, with commas if the flags say so. */
+/* Appends a number, with commas if flags has SAMPLES_GROUPED. */
 void samples_count(struct buf *out, uint64_t v, unsigned int flags);
 
 #endif

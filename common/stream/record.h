@@ -223,7 +223,7 @@ struct record_event {
 struct record_process {
 	uint64_t id, time, pid;
 	uint64_t nspid;  /* pid in its innermost PID namespace; 0: same as pid, or unknown */
-	uint64_t parent; /* after a fork the parent, whose mappings it inherits; after exec the image before */
+	uint64_t parent; /* after a fork the parent, whose mappings it inherits; after exec the old image */
 	uint64_t start;  /* time when the process (not the image) began; 0: unknown */
 	uint64_t generation; /* number of execs seen */
 	uint64_t via;    /* enum process_via */

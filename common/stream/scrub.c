@@ -14,7 +14,7 @@ enum {
 	KEPT_BYTES = 8,         /* of a MAC */
 	JITMAP_MOST = 128 << 10, /* bytes: scrubbed lines get longer, and a record has to fit into a block */
 	PAGE = 4096,
-	REGION_BITS = 30,       /* x86-64 moves the kernel in one GiB and its modules in the next separately */
+	REGION_BITS = 30,       /* x86-64 has the kernel in one GiB and modules in the next, moved separately */
 	SPACING_BITS = 32,
 };
 
