@@ -3,7 +3,7 @@
 
 #include "common/dwarf/unit.h"
 
-static int keep(Dwarf_Attribute *attribute, void *arg)
+static int keep_attribute(Dwarf_Attribute *attribute, void *arg)
 {
 	enum wanted wanted = wanted_of(attribute->code);
 	struct attributes *a = arg;
@@ -15,11 +15,13 @@ static int keep(Dwarf_Attribute *attribute, void *arg)
 	return DWARF_CB_OK;
 }
 
-/* libdw shows an attribute first and looks whether it lies inside its unit afterwards: so all or none. */
+/*
+ * libdw delivers an attribute before it checks that the attribute is inside its unit, so all count or none.
+ */
 bool attributes_read(Dwarf_Die *die, struct attributes *a)
 {
 	memset(a->has, 0, sizeof(a->has));
-	return dwarf_getattrs(die, keep, a, 0) == 1;
+	return dwarf_getattrs(die, keep_attribute, a, 0) == 1;
 }
 
 static bool is_address(unsigned int form)
@@ -29,8 +31,8 @@ static bool is_address(unsigned int form)
 }
 
 /*
- * libdw believes a list's offset where it is an index into a table of 64-bit offsets, and one beyond all
- * memory takes it down: look before. (With 32-bit ones it is off by at most 4 GB, which it sees.)
+ * Checks the offset of a list that is an index into a table of 64-bit offsets, because libdw trusts it and
+ * crashes if it is beyond all memory. (A 32-bit offset is off by at most 4 GB, which libdw detects.)
  */
 static bool list_is_there(const struct lines *l, const struct attributes *a)
 {
@@ -38,7 +40,7 @@ static bool list_is_there(const struct lines *l, const struct attributes *a)
 	struct attributes unit;
 	struct cursor c = cursor_over(l->rnglists.p, l->rnglists.n), index;
 	uint8_t offset_size = 0;
-	Dwarf_Word start = 20; /* behind a header of 64-bit DWARF */
+	Dwarf_Word start = 20; /* after a header of 64-bit DWARF */
 	Dwarf_Die die;
 	uint64_t i, list = 0;
 
@@ -62,7 +64,7 @@ static bool list_is_there(const struct lines *l, const struct attributes *a)
 	return list < l->rnglists.n - start;
 }
 
-/* A single range of two attributes. */
+/* Reads the single range given by DW_AT_low_pc and DW_AT_high_pc. */
 static bool only_range(const struct attributes *a, struct code_range *range)
 {
 	Dwarf_Attribute low = a->of[WANT_LOW_PC], high = a->of[WANT_HIGH_PC];
@@ -93,8 +95,8 @@ uint64_t unit_base(const struct attributes *a)
 }
 
 /*
- * Where the list begins, which is all that libdw wants of an entry if it gets the base, too; 0: it has to look
- * for it. (To it 0 and 1 are no places.)
+ * Returns the offset of the list, which is all that libdw needs if it also gets the base; 0 if libdw has to
+ * find it. (libdw gives the offsets 0 and 1 other meanings.)
  */
 static ptrdiff_t list_offset(const struct attributes *a)
 {

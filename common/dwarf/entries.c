@@ -10,7 +10,7 @@
 enum {
 	SIZE_VARIES = 255,
 	SIZE_UNKNOWN = 254,
-	ABBREVIATIONS_MAX = 1 << 20, /* of a unit; compilers need some hundreds */
+	ABBREVIATIONS_MAX = 1 << 20, /* per unit; compilers use some hundreds */
 	STOPS_MAX = 1 << 22,
 };
 
@@ -56,14 +56,14 @@ enum wanted wanted_of(uint64_t code)
 	}
 }
 
-/* Of other entries nobody asks more than where they end. */
+/* Returns true for entries whose attributes are used. All others are only skipped. */
 static bool is_asked(uint64_t tag)
 {
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point ||
 	       tag == DW_TAG_compile_unit || tag == DW_TAG_partial_unit || tag == DW_TAG_skeleton_unit;
 }
 
-/* DWARF 5, section 7.5.6, and what GNU added before. */
+/* Returns the size of a form's value (DWARF 5, section 7.5.6, and older GNU extensions). */
 static uint8_t size_of(const struct entries *es, uint64_t form)
 {
 	switch (form) {
@@ -168,7 +168,7 @@ static bool pass_text(struct cursor *c)
 	return nul;
 }
 
-/* A value whose size is in it. */
+/* Skips a value that contains its own size. */
 static bool pass_value(struct cursor *c, uint32_t form)
 {
 	switch (form) {
@@ -188,7 +188,10 @@ static bool pass_value(struct cursor *c, uint32_t form)
 	}
 }
 
-/* Adds an attribute to an abbreviation. False: there is one that nobody knows, or no room. */
+/*
+ * Adds an attribute to an abbreviation. Returns false if its form is unknown, or if a limit or memory is
+ * exhausted.
+ */
 static bool add_attribute(struct entries *es, struct abbreviation *a, uint64_t code, uint64_t form, const uint8_t *p)
 {
 	uint8_t size = size_of(es, form);
@@ -208,7 +211,7 @@ static bool add_attribute(struct entries *es, struct abbreviation *a, uint64_t c
 	}
 	es->stops[es->n_stops++] = (struct stop){
 		.gap = a->tail,
-		.constant = (uint32_t)(p - es->section.p), /* sections are not so large */
+		.constant = (uint32_t)(p - es->section.p), /* ELF_PART_MAX limits sections */
 		.code = wanted == WANT_NONE ? 0 : (uint16_t)code,
 		.form = (uint16_t)form,
 		.size = size,
@@ -219,7 +222,7 @@ static bool add_attribute(struct entries *es, struct abbreviation *a, uint64_t c
 	return true;
 }
 
-/* False: it is damaged before its end. */
+/* Returns false if the abbreviation is damaged before its end. */
 static bool read_attributes(struct entries *es, struct cursor *c, struct abbreviation *a)
 {
 	uint64_t code, form;
@@ -233,7 +236,7 @@ static bool read_attributes(struct entries *es, struct cursor *c, struct abbrevi
 	return false;
 }
 
-static bool decode(struct entries *es, struct cursor *c, struct abbreviation *a)
+static bool decode_abbreviation(struct entries *es, struct cursor *c, struct abbreviation *a)
 {
 	uint64_t tag;
 
@@ -245,12 +248,12 @@ static bool decode(struct entries *es, struct cursor *c, struct abbreviation *a)
 	return read_attributes(es, c, a);
 }
 
-/* Decodes the next abbreviation. False where there is none, or is one that is damaged: then there are no more. */
+/* Decodes the next abbreviation. Returns false if there is none, or if it is damaged, which ends the list. */
 static bool read_abbreviation(struct entries *es)
 {
 	struct cursor c = { es->p, es->section.p + es->section.n };
 	struct abbreviation a = { .first = (uint32_t)es->n_stops };
-	bool good = decode(es, &c, &a);
+	bool good = decode_abbreviation(es, &c, &a);
 	uint32_t known;
 
 	es->decoded += (uint64_t)(c.p - es->p);
@@ -267,8 +270,8 @@ static bool read_abbreviation(struct entries *es)
 	return true;
 }
 
-/* A copy, since they move when there is one more. */
-static bool find(struct entries *es, uint64_t code, struct abbreviation *is)
+/* Finds an abbreviation. Copies it, because the array moves when it grows. */
+static bool find_abbreviation(struct entries *es, uint64_t code, struct abbreviation *is)
 {
 	uint32_t index;
 
@@ -321,10 +324,10 @@ bool entries_begin(struct entries *es, const uint8_t *p, struct entry *e)
 	e->p = p;
 	e->values = e->next = c.p;
 	e->ends_level = code == 0;
-	return e->ends_level || find(es, code, &e->is);
+	return e->ends_level || find_abbreviation(es, code, &e->is);
 }
 
-/* A reference that counts from the unit's start; NULL where it does not lead onward. */
+/* Resolves a reference relative to the unit's start. Returns NULL unless it leads forward. */
 static const uint8_t *sibling_of(const struct entries *es, const uint8_t *entry, const uint8_t *value, uint32_t form)
 {
 	struct cursor c = { value, es->end };
@@ -343,7 +346,7 @@ static const uint8_t *sibling_of(const struct entries *es, const uint8_t *entry,
 	return offset < (uint64_t)(es->end - es->start) && es->start + offset > entry ? es->start + offset : NULL;
 }
 
-/* The form is at the value: any but this one, and none whose value is elsewhere. */
+/* Reads a form stored with the value (DW_FORM_indirect). It must not be indirect again or implicit_const. */
 static bool pass_form(struct cursor *c, uint32_t *form)
 {
 	uint64_t v;
@@ -354,7 +357,7 @@ static bool pass_form(struct cursor *c, uint32_t *form)
 	return true;
 }
 
-/* The value of an attribute, and what comes behind it; NULL: it does not lie in the unit. */
+/* Returns the value of an attribute and moves c after it. Returns NULL if it is not inside the unit. */
 static const uint8_t *pass_stop(const struct entries *es, const struct stop *s, struct cursor *c, uint32_t *form)
 {
 	uint8_t size = s->size;

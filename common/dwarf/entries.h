@@ -1,5 +1,5 @@
 /*
- * A unit's entries (DIEs) one after the other, for this room only.
+ * Reads a unit's entries (DIEs) one after the other. Internal to common/dwarf.
  *
  *	struct entry e;
  *
@@ -7,9 +7,9 @@
  *		while (entries_begin(&es, p, &e) && !e.ends_level && entries_pass(&es, &e, NULL))
  *			p = e.next;
  *
- * libdw looks an entry's abbreviation up for each question that it is asked of it, and goes over all its attributes
- * each time, which was most of what flattening took. Here an abbreviation is decoded once, to what has to be passed
- * over and where between lies what somebody wants; libdw still decodes the values.
+ * libdw looks up an entry's abbreviation for every query and scans all its attributes each time, which took
+ * most of the time of flattening. Here an abbreviation is decoded once, into the wanted attributes and the
+ * sizes of the gaps between them; libdw still decodes the values.
  */
 #ifndef CPROF_DWARF_ENTRIES_H
 #define CPROF_DWARF_ENTRIES_H
@@ -20,7 +20,7 @@
 #include "common/base/cursor.h"
 #include "common/base/hash.h"
 
-/* What of an entry's attributes is asked for. */
+/* The attributes that are used. */
 enum wanted {
 	WANT_NAME,
 	WANT_LINKAGE_NAME,
@@ -38,67 +38,78 @@ enum wanted {
 	WANT_RNGLISTS_BASE,
 	WANT_LANGUAGE,
 	WANTED,
-	WANT_SIBLING = WANTED, /* for this file alone */
+	WANT_SIBLING = WANTED, /* used by entries.c only */
 	WANT_NONE,
 };
 
+/* The used attributes of an entry, by enum wanted. */
 struct attributes {
 	Dwarf_Attribute of[WANTED];
 	bool has[WANTED];
 };
 
+/* Returns the enum value for a DW_AT code, or WANT_NONE. */
 enum wanted wanted_of(uint64_t code);
 
 struct abbreviation {
 	uint64_t code;
 	uint32_t tag;
-	uint32_t first, n; /* stops */
-	uint32_t tail;     /* bytes behind the last of them */
+	uint32_t first, n; /* range in stops */
+	uint32_t tail;     /* bytes after the last of its stops */
 	bool children;
 };
 
-/* An attribute to look at: someone wants it, or its size is not always the same. */
+/* An attribute that has to be examined, because it is wanted or its size varies. */
 struct stop {
-	uint32_t gap;      /* bytes before it */
-	uint32_t constant; /* where in the section its value is, if that is the same for all entries */
+	uint32_t gap;      /* bytes between the stop before and this one */
+	uint32_t constant; /* offset in the section of a value that is the same for all entries */
 	uint16_t code, form;
-	uint8_t size; /* or that it varies */
-	uint8_t wanted;
+	uint8_t size;   /* bytes, or SIZE_VARIES */
+	uint8_t wanted; /* enum wanted */
 };
 
-/* Begins as zeros; one for all units of a module, so that memory is not asked for again. */
+/* Starts zeroed. One for all units of a module, so that memory is reused. */
 struct entries {
-	struct slice section; /* of abbreviations */
-	uint64_t offset;      /* in it, where the unit's begin */
-	const uint8_t *p;     /* what of them is not decoded yet; NULL: nothing */
-	uint64_t decoded;     /* bytes of them, for all units */
+	struct slice section; /* .debug_abbrev */
+	uint64_t offset;      /* where the unit's abbreviations begin in it */
+	const uint8_t *p;     /* the next abbreviation to decode; NULL: none is left */
+	uint64_t decoded;     /* bytes of abbreviations decoded, for all units */
 	struct Dwarf_CU *cu;
-	const uint8_t *start, *end; /* of the unit */
+	const uint8_t *start, *end; /* the unit's bytes */
 	uint8_t address_size, offset_size;
 	uint16_t version;
 	struct abbreviation *abbreviations;
 	size_t n, cap;
 	struct stop *stops;
 	size_t n_stops, cap_stops;
-	struct idmap others; /* code to index, where the one is not the other + 1 */
-	bool failed;         /* no memory */
+	struct idmap others; /* code to index, for codes that are not index + 1 */
+	bool failed;         /* out of memory */
 };
 
 struct entry {
 	const uint8_t *p;
-	bool ends_level; /* it has no abbreviation, and ends the level that it is on */
+	bool ends_level; /* a null entry, which ends the current level */
 	struct abbreviation is;
 	const uint8_t *values;
-	const uint8_t *next;    /* what comes behind it: its first child, if it has children */
-	const uint8_t *sibling; /* what it says that comes behind all its children, or NULL */
+	const uint8_t *next;    /* the following entry: its first child, if it has children */
+	const uint8_t *sibling; /* the entry after all its children, from DW_AT_sibling; or NULL */
 };
 
-/* From here on it is the unit of this entry, which ends there. False: libdw does not know what unit that is. */
+/*
+ * Switches to the unit of this entry, which ends at end and whose abbreviations are at offset in section.
+ * Returns false if libdw does not know the unit.
+ */
 bool entries_use(struct entries *es, struct slice section, uint64_t offset, const Dwarf_Die *die, const uint8_t *end);
-/* The entry that begins here, as far as to values. False: there is none that can be decoded, or no memory. */
+/*
+ * Decodes the beginning of the entry at p, up to its values. Returns false if there is no valid entry, or if
+ * out of memory (es->failed).
+ */
 bool entries_begin(struct entries *es, const uint8_t *p, struct entry *e);
-/* The rest of it; and its attributes, where a is not NULL. False where they do not lie in the unit. */
+/*
+ * Decodes the rest, and the attributes unless a is NULL. Returns false if they are not all inside the unit.
+ */
 bool entries_pass(const struct entries *es, struct entry *e, struct attributes *a);
+/* Returns the bytes of memory held. */
 size_t entries_bytes(const struct entries *es);
 void entries_release(struct entries *es);
 

@@ -13,7 +13,7 @@ static int piece_compare(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* The pieces that cover the place where the sweep is, the one of the last node on top. */
+/* The pieces that cover the sweep's current address, the one of the last node on top. */
 struct heap {
 	struct flat_piece *items;
 	size_t n;
@@ -56,7 +56,7 @@ static bool put_interval(struct flat *f, uint64_t start, uint32_t node)
 	return true;
 }
 
-static bool sweep(struct flat *f, struct heap *h, const struct flat_piece *pieces, size_t n)
+static bool sweep_pieces(struct flat *f, struct heap *h, const struct flat_piece *pieces, size_t n)
 {
 	uint64_t at = 0;
 	size_t i = 0;
@@ -87,7 +87,7 @@ bool flat_settle(struct flat *f, struct flat_piece *pieces, size_t n)
 	if (!h.items)
 		return false;
 	qsort(pieces, n, sizeof(*pieces), piece_compare);
-	good = sweep(f, &h, pieces, n);
+	good = sweep_pieces(f, &h, pieces, n);
 	free(h.items);
 	return good;
 }

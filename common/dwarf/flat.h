@@ -1,5 +1,6 @@
 /*
- * One compilation unit, flattened; for this room only.
+ * One compilation unit, flattened: functions and inlined calls as intervals, and line rows. Internal to
+ * common/dwarf.
  */
 #ifndef CPROF_DWARF_FLAT_H
 #define CPROF_DWARF_FLAT_H
@@ -11,18 +12,18 @@
 
 /* A function or an inlined call. */
 struct flat_node {
-	uint32_t parent; /* what it was inlined into, or NODE_NONE */
-	uint32_t name;
-	uint32_t call_file, call_line; /* of an inlined call; texts are numbers */
+	uint32_t parent; /* the node into which it was inlined, or NODE_NONE */
+	uint32_t name;   /* text id, see lines_text */
+	uint32_t call_file, call_line; /* for an inlined call: text id and line; 0: unknown */
 };
 
-/* [start, the next one's start) belongs to this node and those around it. */
+/* [start, start of the next interval) belongs to this node and to the nodes around it. */
 struct flat_interval {
 	uint64_t start;
 	uint32_t node;
 };
 
-/* What a node covers, before it is decided who has it. */
+/* A range of a node, before overlaps are resolved. */
 struct flat_piece {
 	uint64_t start, end;
 	uint32_t node;
@@ -33,15 +34,18 @@ struct flat {
 	size_t n_nodes, cap_nodes;
 	struct flat_interval *intervals;
 	size_t n_intervals, cap_intervals;
-	struct line_row *rows; /* their files are numbers of texts, or ROW_GAP */
+	struct line_row *rows; /* their files are text ids, or ROW_GAP */
 	size_t n_rows;
 };
 
-/* Makes the intervals: where pieces overlap, the last node has it. Sorts the pieces. False without memory. */
+/*
+ * Makes the intervals. If pieces overlap, the last node counts. Sorts the pieces. Returns false if out of
+ * memory.
+ */
 bool flat_settle(struct flat *f, struct flat_piece *pieces, size_t n);
-/* The node that has this address, or NODE_NONE. */
+/* Returns the node of this address, or NODE_NONE. */
 uint32_t flat_node_at(const struct flat *f, uint64_t address);
-/* The row of this address, or NULL. */
+/* Returns the row of this address, or NULL. */
 const struct line_row *flat_row_at(const struct flat *f, uint64_t address);
 size_t flat_bytes(const struct flat *f);
 void flat_free(struct flat *f);

@@ -12,13 +12,13 @@
 #include "common/base/le.h"
 #include "common/elf/elffile.h"
 
-enum { OLD_HEADER = 12 }; /* "ZLIB" and the size, its high bytes first */
+enum { OLD_HEADER = 12 }; /* "ZLIB" and the size, big-endian */
 
-/* What is before the bytes of a section with SHF_COMPRESSED. */
+/* The header of a section with SHF_COMPRESSED. */
 struct header {
-	size_t n; /* of the header */
+	size_t n; /* bytes of the header */
 	uint32_t method;
-	uint64_t size;
+	uint64_t size; /* without compression */
 };
 
 static bool read_header(Elf *elf, int fd, const GElf_Shdr *sh, struct header *h)
@@ -53,9 +53,9 @@ size_t inflated_size(Elf *elf, int fd, const GElf_Shdr *sh, const char *name)
 
 #ifdef HAVE_LIBDEFLATE
 
-enum { DEFLATE_RATIO = 1032 }; /* nothing becomes larger than that */
+enum { DEFLATE_RATIO = 1032 }; /* the largest ratio that deflate can reach */
 
-static bool inflate(struct slice packed, void *to, size_t n)
+static bool inflate_zlib(struct slice packed, void *to, size_t n)
 {
 	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
 	bool good = d && libdeflate_zlib_decompress(d, packed.p, packed.n, to, n, NULL) == LIBDEFLATE_SUCCESS;
@@ -64,7 +64,7 @@ static bool inflate(struct slice packed, void *to, size_t n)
 	return good;
 }
 
-/* The section's bytes are malloc'd; NULL: some are not there, or they are something else. */
+/* Returns the section's bytes, from malloc; NULL if some are missing or the data is not as described. */
 static void *read_inflated(Elf *elf, int fd, const GElf_Shdr *sh, size_t n)
 {
 	struct header h;
@@ -79,7 +79,7 @@ static void *read_inflated(Elf *elf, int fd, const GElf_Shdr *sh, size_t n)
 	packed = malloc(left + 1);
 	if (packed && pread(fd, packed, left, (off_t)(sh->sh_offset + h.n)) == (ssize_t)left)
 		to = malloc(n);
-	if (to && !inflate((struct slice){ packed, left }, to, n)) {
+	if (to && !inflate_zlib((struct slice){ packed, left }, to, n)) {
 		free(to);
 		to = NULL;
 	}
@@ -88,10 +88,11 @@ static void *read_inflated(Elf *elf, int fd, const GElf_Shdr *sh, size_t n)
 }
 
 /*
- * libelf reads no bytes of a section that has none, and has an Elf_Data for it all the same: that gets ours. There are two:
- * libdw takes elf_getdata's, and from 0.192 on elf_rawdata's.
+ * Gives libelf the bytes. For a section marked SHT_NOBITS libelf creates an Elf_Data without reading the
+ * file, and that gets ours. There are two: libdw uses that of elf_getdata, and from 0.192 on that of
+ * elf_rawdata.
  */
-static bool give(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t n)
+static bool hand_to_libelf(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t n)
 {
 	GElf_Shdr none = *sh;
 	Elf_Data *data, *raw;
@@ -100,7 +101,7 @@ static bool give(Elf_Scn *scn, GElf_Shdr *sh, void *bytes, size_t n)
 	none.sh_type = SHT_NOBITS;
 	data = gelf_update_shdr(scn, &none) ? elf_getdata(scn, NULL) : NULL;
 	raw = data ? elf_rawdata(scn, NULL) : NULL;
-	given = raw && !data->d_buf && !raw->d_buf; /* else it has been read already */
+	given = raw && !data->d_buf && !raw->d_buf; /* otherwise libelf has already read it */
 	if (given) {
 		*data = *raw = (Elf_Data){ .d_buf = bytes, .d_type = ELF_T_BYTE, .d_version = data->d_version, .d_size = n,
 					   .d_align = data->d_align };
@@ -120,7 +121,7 @@ void inflate_section(struct inflated *to, Elf *elf, int fd, Elf_Scn *scn, size_t
 	    !grow_array(&to->items, &to->cap, to->n, sizeof(*to->items)))
 		return;
 	bytes = read_inflated(elf, fd, &sh, n);
-	if (bytes && give(scn, &sh, bytes, n))
+	if (bytes && hand_to_libelf(scn, &sh, bytes, n))
 		to->items[to->n++] = bytes;
 	else
 		free(bytes);

@@ -1,5 +1,5 @@
 /*
- * Compressed sections of DWARF, made larger before libdw sees them; for this room only.
+ * Decompresses sections of DWARF before libdw sees them. Internal to common/dwarf.
  */
 #ifndef CPROF_DWARF_INFLATE_H
 #define CPROF_DWARF_INFLATE_H
@@ -9,21 +9,21 @@
 
 #include "common/base/cursor.h"
 
-/* The bytes that stand in place of those of a file; begins as zeros. */
+/* The bytes that replace those of the file. Starts zeroed. */
 struct inflated {
 	void **items;
 	size_t n, cap;
 };
 
-/* How large a section is without compression; SIZE_MAX: nobody can tell. */
+/* Returns the size of a section without compression, in bytes. Returns SIZE_MAX if it is unknown. */
 size_t inflated_size(Elf *elf, int fd, const GElf_Shdr *sh, const char *name);
 /*
- * From here on libelf has this section as if it had never been compressed. Where that cannot be it stays as it is, and
- * libelf inflates it when it is asked for: always so without libdeflate (HAVE_LIBDEFLATE), which takes a third of the
- * time. n is what inflated_size said.
+ * Makes libelf see this section as if it had never been compressed. n is the result of inflated_size. On
+ * failure the section stays compressed and libelf inflates it when needed, as in a build without libdeflate
+ * (HAVE_LIBDEFLATE), which takes a third of the time.
  */
 void inflate_section(struct inflated *to, Elf *elf, int fd, Elf_Scn *scn, size_t n);
-/* After the end of the Elf. */
+/* Call it after elf_end. */
 void inflated_release(struct inflated *i);
 
 #endif

@@ -13,16 +13,19 @@
 #include "common/elf/bounds.h"
 
 enum {
-	ABBREVS_BYTES_MAX = 1 << 28,  /* that may be decoded to open a file */
-	WORK_MAX = 1 << 28,           /* bytes and rows of units that do not say where they are, to open a file */
-	UNITS_MAX = 16,               /* that are asked for one address */
-	STEPS_MAX = 256,              /* back among overlapping ranges */
-	ABBREV_GROWTH = 4,            /* bytes that libdw makes of one byte of abbreviations, about */
-	UNIT_BYTES = 1024,            /* and of a unit */
-	CACHE_BITS = 14,              /* half a megabyte for a file that is asked at all */
+	ABBREVS_BYTES_MAX = 1 << 28,  /* abbreviations decoded to open a file */
+	WORK_MAX = 1 << 28,           /* bytes and rows decoded to open a file, of units without ranges */
+	UNITS_MAX = 16,               /* units searched for one address */
+	STEPS_MAX = 256,              /* steps back among overlapping ranges */
+	ABBREV_GROWTH = 4,            /* bytes that libdw makes of a byte of abbreviations, about */
+	UNIT_BYTES = 1024,            /* bytes that libdw makes of a unit, about */
+	CACHE_BITS = 14,              /* half a megabyte for a file with look-ups */
 };
 
-/* The dwz file. There is always one for libdw, the file itself if need be: it would open what the file names. */
+/*
+ * Opens the dwz file. The caller gives libdw the file itself if there is none, or libdw would open the named
+ * path.
+ */
 static void begin_alt(struct lines *l, const struct lines_options *o)
 {
 	const char *name;
@@ -89,7 +92,7 @@ static void keep_flat(struct lines *l, struct unit *u, struct flat *f)
 	l->libdw_bytes += UNIT_BYTES + (end > u->abbrevs ? (size_t)(end - u->abbrevs) * ABBREV_GROWTH : 0);
 }
 
-/* A unit that does not say where it is: its functions and its lines do. */
+/* Finds the ranges of a unit that does not give them, from its functions and its lines. */
 static bool span_contents(struct lines *l, uint32_t unit)
 {
 	struct unit *u = &l->units[unit];
@@ -110,7 +113,7 @@ static bool span_contents(struct lines *l, uint32_t unit)
 	return true;
 }
 
-/* The unit's own entry. */
+/* Reads the unit's own entry. */
 static bool read_unit(struct lines *l, const Dwarf_Die *die, const struct unit *u, struct attributes *a)
 {
 	struct entry e;
@@ -119,7 +122,7 @@ static bool read_unit(struct lines *l, const Dwarf_Die *die, const struct unit *
 	       entries_begin(&l->entries, die->addr, &e) && !e.ends_level && entries_pass(&l->entries, &e, a);
 }
 
-/* Adds a unit with what it covers, if there may be code in it. False without memory. */
+/* Adds a unit with its ranges, if it may contain code. Returns false if out of memory. */
 static bool add_unit(struct lines *l, Dwarf_Die *die, const struct unit *unit, bool *split)
 {
 	struct range_walk walk = { .based = true };
@@ -186,7 +189,7 @@ static bool find_units(struct lines *l, bool *split)
 	return true;
 }
 
-/* Where the file lies, as libdw will see it. */
+/* Returns the directory of the file as libdw will see it, from malloc; or NULL. */
 static char *directory_of(int fd)
 {
 	char link[64] = "", *path, *slash;
@@ -238,7 +241,7 @@ static enum lines_opened open_dwarf(struct lines *l, const struct elf_file *f, c
 		return LINES_NO_MEMORY;
 	if (l->n_units == 0)
 		return l->main.parts[HOME_INFO].n ? LINES_DAMAGED : LINES_NONE;
-	if (!split || !l->directory) { /* all has been read */
+	if (!split || !l->directory) { /* everything has been read */
 		elf_cntl(l->elf, ELF_C_FDDONE);
 		close(l->fd);
 		l->fd = -1;
@@ -304,13 +307,13 @@ void lines_close(struct lines *l)
 	free(l);
 }
 
-/* As after opening; texts stay. Where libdw does not begin again, there is nothing to find any more. */
-static bool let_go(struct lines *l)
+/* Returns to the state after opening, but keeps texts. Returns false if libdw does not start again. */
+static bool restart_dwarf(struct lines *l)
 {
 	free_flats(l);
 	idmap_clear(&l->names);
 	l->libdw_bytes = 0;
-	entries_release(&l->entries); /* a .dwo file's are not there any more */
+	entries_release(&l->entries); /* they may point into a .dwo file, which dwarf_end closes */
 	dwarf_end(l->dwarf);
 	if (!begin_dwarf(l))
 		return false;
@@ -332,7 +335,7 @@ static const struct flat *flat_of(struct lines *l, uint32_t unit)
 	return u->flat;
 }
 
-/* The units that cover this address, in the order of the file. */
+/* Finds the units that cover this address, in the order of the file. Returns their number. */
 static size_t units_at(const struct lines *l, uint64_t vaddr, uint32_t *units)
 {
 	size_t low = 0, high = l->n_spans, n = 0;
@@ -385,7 +388,10 @@ static void fill_chain(struct lines_chain *c, const struct place *place)
 	}
 }
 
-/* A unit that is larger than all that may be held stays until another one is wanted: most addresses come in order. */
+/*
+ * Returns true if all these units are flattened. Even a unit larger than the limit then stays until another
+ * one is needed, because most addresses come in order.
+ */
 static bool are_flat(const struct lines *l, const uint32_t *units, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -395,13 +401,16 @@ static bool are_flat(const struct lines *l, const uint32_t *units, size_t n)
 	return true;
 }
 
-/* Looks it up in each unit that may have it, until one has a function there. False without memory. */
+/*
+ * Looks the address up in each unit that may contain it, until one has a function. Returns false if out of
+ * memory.
+ */
 static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 {
 	uint32_t units[UNITS_MAX + 1];
 	size_t n = units_at(l, vaddr, units);
 
-	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !are_flat(l, units, n) && !let_go(l))
+	if (l->flat_bytes + l->libdw_bytes > l->bytes_max && !are_flat(l, units, n) && !restart_dwarf(l))
 		return false;
 	*place = (struct place){ .vaddr = vaddr, .state = PLACE_EMPTY };
 	for (size_t i = 0; i < n; i++) {
@@ -443,7 +452,7 @@ int lines_find(struct lines *l, uint64_t vaddr, struct lines_chain *chain)
 	if (other->state != PLACE_UNKNOWN && other->vaddr == vaddr) {
 		place = other;
 	} else if (place->state == PLACE_UNKNOWN || place->vaddr != vaddr) {
-		if (!find_place(l, vaddr, &found)) /* which may empty the cache */
+		if (!find_place(l, vaddr, &found)) /* this may empty the cache */
 			return -1;
 		*other = *place;
 		*place = found;

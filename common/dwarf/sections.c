@@ -6,8 +6,8 @@
 #include "common/dwarf/unit.h"
 
 enum {
-	SECTIONS_BYTES_MAX = 1 << 30, /* of DWARF, without compression */
-	COMPRESS_ZSTD = 2,            /* ELFCOMPRESS_ZSTD, which is in newer headers alone */
+	SECTIONS_BYTES_MAX = 1 << 30, /* bytes of DWARF, without compression */
+	COMPRESS_ZSTD = 2,            /* ELFCOMPRESS_ZSTD, which only newer headers have */
 };
 
 static const char damaged[] = "damaged";
@@ -59,7 +59,7 @@ bool code_find(struct code *code, Elf *elf, const struct elf_file *f)
 	return true;
 }
 
-/* Of DWARF, what is asked here; the larger half of a file (where variables are, macros, indices) is not. */
+/* Returns true for the sections used here. The larger half of a file (variables, macros, indices) is not. */
 static bool is_wanted(const char *name)
 {
 	static const char *const wanted[] = { "info", "abbrev", "line", "str", "line_str", "ranges", "rnglists", "addr",
@@ -95,7 +95,7 @@ bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes
 		if (!name || !strstr(name, "debug_") || sh.sh_type == SHT_NOBITS)
 			continue;
 		if (!is_wanted(name)) {
-			sh.sh_type = SHT_NOBITS; /* in memory: libdw passes over such */
+			sh.sh_type = SHT_NOBITS; /* in memory only: libdw skips such sections */
 			if (!gelf_update_shdr(scn, &sh))
 				return false;
 			continue;
@@ -112,7 +112,7 @@ bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes
 	return true;
 }
 
-/* Is it as large as it says it is without compression? */
+/* Returns true if libelf has the section in its full size without compression. */
 static bool is_read(Elf *elf, int fd, Elf_Scn *scn, const GElf_Shdr *sh, const char *name)
 {
 	Elf_Data *data = elf_part(scn);

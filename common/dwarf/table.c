@@ -35,7 +35,7 @@ enum {
 	FORM_STRP_ALT = 0x1f21,
 };
 
-/* The fields of an entry's format: a pair of numbers each, their count is one byte. */
+/* The number of fields in an entry's format is one byte; each field is a pair of numbers. */
 enum { FIELDS_MAX = 255 };
 
 struct reader {
@@ -44,11 +44,11 @@ struct reader {
 	const struct code *code;
 	struct cursor c;
 	bool wide; /* 64-bit DWARF */
-	bool failed; /* no memory */
+	bool failed; /* out of memory */
 	unsigned int version, address_size;
 	uint8_t min_length, max_ops, line_range, opcode_base;
 	int8_t line_base;
-	const uint8_t *lengths; /* of the standard opcodes' operands, from opcode 1 on */
+	const uint8_t *lengths; /* number of operands of each standard opcode, from opcode 1 on */
 	struct slice *directories;
 	size_t n_directories, cap_directories;
 };
@@ -58,9 +58,9 @@ struct state {
 	uint64_t op_index;
 	uint32_t file, line;
 	struct line_scratch *out;
-	size_t first; /* row of the sequence that is not at its end */
+	size_t first; /* first row of the current sequence */
 	bool begun;
-	bool is_code; /* begins where code can be */
+	bool is_code; /* the sequence begins where code can be */
 };
 
 uint64_t code_end(const struct code *code, uint64_t address)
@@ -166,7 +166,7 @@ static bool add_directory(struct reader *r, struct slice name)
 	return true;
 }
 
-/* A file's entry before DWARF 5: its time and its size are not asked for. */
+/* Reads a file entry before DWARF 5, ignoring its time and size. */
 static bool read_old_file(struct reader *r, struct slice name)
 {
 	uint64_t directory, time, size;
@@ -214,7 +214,7 @@ static bool read_block(struct reader *r, size_t length_size)
 	       n <= cursor_left(&r->c) && cursor_bytes(&r->c, (size_t)n, &dummy);
 }
 
-/* One field, as a text or a number. A text that lies nowhere is an empty one. */
+/* Reads one field, as a text or a number. A text outside its section is empty. */
 static bool read_field(struct reader *r, uint64_t form, struct slice *text, uint64_t *number)
 {
 	size_t offset_size = r->wide ? 8 : 4;
@@ -258,7 +258,7 @@ static bool read_field(struct reader *r, uint64_t form, struct slice *text, uint
 	}
 }
 
-/* The directories, or the files, of DWARF 5. */
+/* Reads the directories or the files of DWARF 5. */
 static bool read_entries(struct reader *r, bool files)
 {
 	struct field fields[FIELDS_MAX];
@@ -273,7 +273,7 @@ static bool read_entries(struct reader *r, bool files)
 	}
 	if (!cursor_varint(&r->c, &n) || (n_fields == 0 && n != 0))
 		return false;
-	while (n--) { /* an entry has a byte at least */
+	while (n--) { /* damage ends it: an entry has at least one byte */
 		struct slice path = slice_of("");
 		uint64_t directory = 0;
 
@@ -294,7 +294,7 @@ static bool read_entries(struct reader *r, bool files)
 	return true;
 }
 
-/* What comes before the program; false where that cannot be run. */
+/* Reads the header before the line program. Returns false if the program cannot be run. */
 static bool read_header(struct reader *r, uint64_t offset)
 {
 	struct cursor *c = &r->c, program;
@@ -316,7 +316,7 @@ static bool read_header(struct reader *r, uint64_t offset)
 	if (!read_number(c, 2, &version) || version < 2 || version > 5)
 		return false;
 	r->version = (unsigned int)version;
-	if (version >= 5 && (!read_byte(c, &byte) || !read_byte(c, &byte))) /* sizes of addresses and selectors */
+	if (version >= 5 && (!read_byte(c, &byte) || !read_byte(c, &byte))) /* address and selector size */
 		return false;
 	if (!read_number(c, r->wide ? 8 : 4, &header_length) || header_length > cursor_left(c))
 		return false;
@@ -358,7 +358,7 @@ static void begin_sequence(struct state *s)
 	s->begun = false;
 }
 
-/* A sequence of code that was thrown out has left no rows. */
+/* Ends the sequence. A sequence of discarded code has no rows and is not added. */
 static bool end_sequence(struct reader *r, struct state *s)
 {
 	struct line_scratch *out = s->out;
@@ -375,7 +375,7 @@ static bool end_sequence(struct reader *r, struct state *s)
 	return true;
 }
 
-static void advance(const struct reader *r, struct state *s, uint64_t ops)
+static void advance_address(const struct reader *r, struct state *s, uint64_t ops)
 {
 	if (r->max_ops > 1) {
 		uint64_t at = s->op_index + ops;
@@ -426,7 +426,7 @@ static bool run_standard(struct reader *r, struct state *s, uint8_t opcode)
 	case LNS_ADVANCE_PC:
 		if (!cursor_varint(&r->c, &number))
 			return false;
-		advance(r, s, number);
+		advance_address(r, s, number);
 		return true;
 	case LNS_ADVANCE_LINE:
 		if (!read_signed(&r->c, &difference))
@@ -439,7 +439,7 @@ static bool run_standard(struct reader *r, struct state *s, uint8_t opcode)
 		s->file = number < ROW_GAP ? (uint32_t)number : ROW_GAP - 1;
 		return true;
 	case LNS_CONST_ADD_PC:
-		advance(r, s, (255u - r->opcode_base) / r->line_range);
+		advance_address(r, s, (255u - r->opcode_base) / r->line_range);
 		return true;
 	case LNS_FIXED_ADVANCE_PC:
 		if (!read_number(&r->c, 2, &number))
@@ -447,7 +447,7 @@ static bool run_standard(struct reader *r, struct state *s, uint8_t opcode)
 		s->address += number;
 		s->op_index = 0;
 		return true;
-	default: /* of no concern, or not known */
+	default: /* irrelevant or unknown: skip the operands */
 		for (unsigned int i = 0; i < r->lengths[opcode - 1]; i++) {
 			if (!cursor_varint(&r->c, &number))
 				return false;
@@ -463,7 +463,7 @@ static bool run_step(struct reader *r, struct state *s)
 	if (opcode >= r->opcode_base) {
 		unsigned int special = opcode - r->opcode_base;
 
-		advance(r, s, special / r->line_range);
+		advance_address(r, s, special / r->line_range);
 		s->line += (uint32_t)(r->line_base + (int)(special % r->line_range));
 		return add_row(r, s);
 	}
@@ -479,7 +479,10 @@ static int sequence_compare(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Rows of the same place and line one after the other are one; of two that begin at one address the later stays. */
+/*
+ * Adds a row. Merges successive rows of the same file and line; of two with the same start the later one
+ * stays.
+ */
 static void put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_t line)
 {
 	struct line_row *last = t->n_rows ? &t->rows[t->n_rows - 1] : NULL;
@@ -492,7 +495,7 @@ static void put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_
 		t->rows[t->n_rows++] = (struct line_row){ start, file, line };
 }
 
-/* One after the other; where two overlap, what began first stays. */
+/* Adds the sequences in the order of addresses. If two overlap, the one that begins first counts. */
 static bool put_sequences(struct line_table *t, struct line_scratch *s)
 {
 	uint64_t reached = 0;
@@ -500,7 +503,7 @@ static bool put_sequences(struct line_table *t, struct line_scratch *s)
 	if (s->n_sequences == 0)
 		return true;
 	qsort(s->sequences, s->n_sequences, sizeof(*s->sequences), sequence_compare);
-	t->rows = malloc((s->n + s->n_sequences) * sizeof(*t->rows)); /* each row once, and the gaps behind them */
+	t->rows = malloc((s->n + s->n_sequences) * sizeof(*t->rows)); /* and a gap after each */
 	if (!t->rows)
 		return false;
 	for (size_t i = 0; i < s->n_sequences; i++) {

@@ -1,12 +1,17 @@
 /*
- * Line tables of DWARF 2 to 5, for this room only: one table's files, and its rows in the order of addresses.
+ * Reads line tables of DWARF 2 to 5: a table's files, and its rows sorted by address. Internal to
+ * common/dwarf.
+ *
+ * Source: DWARF 5, sections 6.2 and 7.22.
  */
 #ifndef CPROF_DWARF_TABLE_H
 #define CPROF_DWARF_TABLE_H
 
 #include "common/base/cursor.h"
 
-/* The addresses where code can be. None: anywhere but where linkers put what they threw out. */
+/*
+ * The addresses where code can be. If empty: anywhere but at the addresses that linkers give discarded code.
+ */
 struct code_range {
 	uint64_t start, end;
 };
@@ -16,51 +21,51 @@ struct code {
 	size_t n;
 };
 
-/* The end of the code that this address lies in; 0: it lies in none. */
+/* Returns the end of the code range that contains this address, or 0. */
 uint64_t code_end(const struct code *code, uint64_t address);
 
-/* The sections that a table may need, whole. */
+/* The whole sections that a table may refer to. */
 struct line_sections {
 	struct slice line, line_str, str;
 };
 
 struct line_file {
 	struct slice directory, name;
-	bool compilers; /* the directory is the compiler's own, and where it is "" that is to be put there */
+	bool compilers; /* the directory is the compiler's own; if "", use the unit's DW_AT_comp_dir */
 };
 
 enum { ROW_GAP = UINT32_MAX };
 
 struct line_row {
-	uint64_t start; /* it reaches to the next row's */
-	uint32_t file;  /* ROW_GAP: no code here */
+	uint64_t start; /* the row reaches to the start of the next one */
+	uint32_t file;  /* index in files; ROW_GAP: no code here */
 	uint32_t line;
 };
 
-/* A run of rows in which addresses do not fall. */
+/* A sequence of rows with ascending addresses. */
 struct line_sequence {
 	uint64_t start, end;
-	size_t first, n; /* rows */
+	size_t first, n; /* range in rows */
 };
 
-/* Memory to work in, for all tables of a file; begins as zeros. */
+/* Working memory, shared by all tables of a file. Starts zeroed. */
 struct line_scratch {
-	struct line_row *rows; /* of all sequences that count, in the program's order */
+	struct line_row *rows; /* rows of all sequences kept, in the order of the line program */
 	size_t n, cap;
 	struct line_sequence *sequences;
 	size_t n_sequences, cap_sequences;
 };
 
 struct line_table {
-	struct line_file *files; /* by DWARF's own number, so that item 0 is empty before version 5 */
+	struct line_file *files; /* by DWARF's file number; item 0 is empty before version 5 */
 	size_t n_files, cap_files;
-	struct line_row *rows; /* the last one is a gap */
+	struct line_row *rows; /* the last row is a gap */
 	size_t n_rows;
 };
 
 /*
- * Reads the table at this offset, and its rows only where code is given. What is damaged ends the
- * table; what was read before stands. False without memory.
+ * Reads the table at this offset, and its rows unless code is NULL. t starts zeroed, and its texts point into
+ * the sections. Damage ends the table, but everything read before it stays. Returns false if out of memory.
  */
 bool line_table_read(struct line_table *t, const struct line_sections *s, uint64_t offset, const struct code *code,
 		     struct line_scratch *scratch);

@@ -12,27 +12,27 @@
 #include "common/elf/bounds.h"
 
 enum {
-	DEPTH_MAX = 1024,          /* what is nested deeper is not looked at */
-	ORIGINS_MAX = 16,          /* from a call to its name: two are usual */
-	RANGES_MAX = 1 << 23,      /* of a unit */
-	TEXTS_BYTES_MAX = 1 << 28, /* beyond it new texts are "" */
+	DEPTH_MAX = 1024,          /* entries nested more deeply are ignored */
+	ORIGINS_MAX = 16,          /* references from a call to its name; two are usual */
+	RANGES_MAX = 1 << 23,      /* per unit */
+	TEXTS_BYTES_MAX = 1 << 28, /* beyond this, new texts are "" */
 };
 
 struct walk {
 	struct lines *l;
 	struct flat *flat;
-	size_t n_pieces; /* of l->pieces */
+	size_t n_pieces; /* used items of l->pieces */
 	size_t n_ranges;
 	struct slice comp_dir;
-	uint64_t base; /* of ranges */
-	bool based;    /* that is known */
-	struct line_table *files; /* what numbers of files mean */
-	uint32_t *paths;          /* of each file: the number of its text + 1, 0: not asked yet */
+	uint64_t base; /* base address of ranges */
+	bool based;    /* base is known */
+	struct line_table *files; /* the table that file numbers refer to */
+	uint32_t *paths;          /* by file: text id of its path + 1; 0: not made yet */
 	struct buf path;
-	bool is_c;   /* no code in types */
-	bool failed; /* no memory */
-	uint32_t around[DEPTH_MAX]; /* from here on not zeroed for each unit */
-	uint8_t levels[DEPTH_MAX]; /* of the calls inlined there */
+	bool is_c;   /* types contain no code */
+	bool failed; /* out of memory */
+	uint32_t around[DEPTH_MAX]; /* node at each depth; from here on not zeroed for each unit */
+	uint8_t levels[DEPTH_MAX]; /* number of nested inlined calls at each depth */
 };
 
 bool text_number(struct lines *l, struct slice text, uint32_t *number)
@@ -51,7 +51,7 @@ bool text_number(struct lines *l, struct slice text, uint32_t *number)
 	return true;
 }
 
-/* Forms that lead into the dwz file; libdw would look for one by itself. */
+/* Returns true for forms that refer to the dwz file; libdw would look for one by itself. */
 static bool is_elsewhere(unsigned int form)
 {
 	return form == DW_FORM_GNU_ref_alt || form == DW_FORM_GNU_strp_alt || form == DW_FORM_ref_sup4 ||
@@ -63,7 +63,7 @@ static bool may_follow(const struct lines *l, const Dwarf_Attribute *a)
 	return !is_elsewhere(a->form) || (l->alt_dwarf && dwarf_cu_getdwarf(a->cu) == l->dwarf);
 }
 
-/* The text of an attribute, as far as its section goes. */
+/* Reads the text of an attribute, up to the end of its section. */
 static bool attribute_text(const struct lines *l, const struct attributes *all, enum wanted wanted,
 			   struct slice *text)
 {
@@ -87,7 +87,7 @@ static bool attribute_text(const struct lines *l, const struct attributes *all, 
 	return false;
 }
 
-/* The DIE that this one is a copy of. */
+/* Finds the DIE to which DW_AT_abstract_origin or DW_AT_specification refers. */
 static bool origin_of(const struct lines *l, const struct attributes *a, Dwarf_Die *die)
 {
 	enum wanted wanted = a->has[WANT_ORIGIN] ? WANT_ORIGIN : WANT_SPECIFICATION;
@@ -97,7 +97,7 @@ static bool origin_of(const struct lines *l, const struct attributes *a, Dwarf_D
 	       dwarf_formref_die(&reference, die) != NULL;
 }
 
-/* Of an entry in this unit, or by libdw. */
+/* Reads the attributes of an entry: directly if it is in this unit, otherwise with libdw. */
 static bool read_entry(struct walk *w, Dwarf_Die *die, struct attributes *a)
 {
 	struct entry e;
@@ -107,7 +107,7 @@ static bool read_entry(struct walk *w, Dwarf_Die *die, struct attributes *a)
 	return entries_begin(&w->l->entries, die->addr, &e) && !e.ends_level && entries_pass(&w->l->entries, &e, a);
 }
 
-/* A linkage name anywhere on the way to the first declaration, else the first plain one. */
+/* Returns the first linkage name on the way to the declaration, otherwise the first plain one. */
 static uint32_t find_name(struct walk *w, struct attributes *a)
 {
 	struct slice text = { NULL, 0 }, plain = { NULL, 0 };
@@ -127,7 +127,9 @@ static uint32_t find_name(struct walk *w, struct attributes *a)
 	return number;
 }
 
-/* A function's name; that of what many calls are copies of is looked for once. */
+/*
+ * Returns a function's name. The name of the origin of inlined calls is cached, because many calls share it.
+ */
 static uint32_t name_of(struct walk *w, struct attributes *a)
 {
 	uint32_t number;
@@ -159,7 +161,7 @@ static void add_to_path(struct buf *path, struct slice part)
 	buf_bytes(path, part.p, part.n);
 }
 
-/* The number of a file's path; 0 where there is no such file. */
+/* Returns the text id of a file's path, or 0 if there is no such file. */
 static uint32_t path_of(struct walk *w, uint64_t file)
 {
 	struct line_file f;
@@ -228,8 +230,8 @@ static uint32_t add_node(struct walk *w, Dwarf_Die *die, struct attributes *a, u
 	return node;
 }
 
-/* What the children of a function or call belong to: that one, or what is around it. */
-static uint32_t visit(struct walk *w, const struct entry *e, struct attributes *a, size_t depth)
+/* Returns the node of the children of a function or call: its own, or the one around it. */
+static uint32_t visit_entry(struct walk *w, const struct entry *e, struct attributes *a, size_t depth)
 {
 	Dwarf_Die die = { .addr = (void *)(uintptr_t)e->p, .cu = w->l->entries.cu };
 	uint32_t around = w->around[depth];
@@ -237,17 +239,18 @@ static uint32_t visit(struct walk *w, const struct entry *e, struct attributes *
 
 	if (e->is.tag == DW_TAG_subprogram) {
 		w->levels[depth + 1] = 1;
-		return has_code ? add_node(w, &die, a, NODE_NONE) : NODE_NONE; /* a declaration, or what copies are made of */
+		/* Without code it is a declaration or an abstract instance. */
+		return has_code ? add_node(w, &die, a, NODE_NONE) : NODE_NONE;
 	}
 	if (w->levels[depth] >= LINES_LEVELS_MAX)
 		return around;
 	if (around == NODE_NONE && !has_code)
-		return NODE_NONE; /* where copies are made of */
+		return NODE_NONE; /* inside an abstract instance */
 	w->levels[depth + 1]++;
 	return add_node(w, &die, a, around);
 }
 
-/* May there be code among its children? */
+/* Returns true if there may be code among the children of such an entry. */
 static bool has_code(const struct walk *w, int tag)
 {
 	switch (tag) {
@@ -273,7 +276,7 @@ static bool has_code(const struct walk *w, int tag)
 	}
 }
 
-/* Goes to what comes after this entry, or into it; false: it cannot be decoded. */
+/* Processes an entry and enters or skips its children. Returns false if the entry cannot be decoded. */
 static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *ignored)
 {
 	bool enter = *ignored == 0 && *depth + 2 < DEPTH_MAX && has_code(w, (int)e->is.tag);
@@ -284,7 +287,7 @@ static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *i
 		return false;
 	if (enter) {
 		w->levels[*depth + 1] = w->levels[*depth];
-		w->around[*depth + 1] = asked ? visit(w, e, &a, *depth) : w->around[*depth];
+		w->around[*depth + 1] = asked ? visit_entry(w, e, &a, *depth) : w->around[*depth];
 	}
 	if (!e->is.children)
 		return true;
@@ -297,11 +300,11 @@ static bool walk_entry(struct walk *w, struct entry *e, size_t *depth, size_t *i
 	return true;
 }
 
-/* All of the unit in one pass. Each step goes to a higher address, whatever the entries say. */
+/* Walks the whole unit in one pass. Each step goes to a higher address, even in a damaged unit. */
 static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 {
 	struct entries *es = &w->l->entries;
-	size_t depth = 0, ignored = 0; /* levels that are looked at, and below them those that are not */
+	size_t depth = 0, ignored = 0; /* levels entered, and ignored levels below them */
 	struct entry e;
 
 	w->around[0] = NODE_NONE;
@@ -321,7 +324,7 @@ static void walk_tree(struct walk *w, const Dwarf_Die *unit)
 	}
 }
 
-/* A regular file whose headers ask for nothing unusual. */
+/* Returns true for a regular file within the limits of bounds.h. */
 static bool is_harmless(const char *path)
 {
 	int fd = foreign_open(AT_FDCWD, path);
@@ -332,7 +335,7 @@ static bool is_harmless(const char *path)
 	return good;
 }
 
-/* Is there a file that libdw may open, and none that it would hang in? */
+/* Returns true if there is a file that libdw may open, and none that could make it hang. */
 static bool split_file(const struct lines *l, struct slice comp_dir, struct slice name)
 {
 	struct buf path = { 0 };
@@ -358,7 +361,7 @@ static bool split_file(const struct lines *l, struct slice comp_dir, struct slic
 	return n_files && !n_others;
 }
 
-/* The DIE in the .dwo file that stands for this unit, whose entries are those of interest from here on. */
+/* Finds the unit's DIE in the .dwo file, and switches to the entries of that file. */
 static bool split_unit(struct walk *w, const Dwarf_Die *skeleton, const struct attributes *a, Dwarf_Die *die)
 {
 	struct lines *l = w->l;
@@ -391,7 +394,9 @@ static bool use_files(struct walk *w, struct line_table *table)
 	return w->paths != NULL;
 }
 
-/* A .dwo file may have a table for its numbers of files; else they are those of its other half. */
+/*
+ * Uses the .dwo file's own table for its file numbers, if it has one; otherwise the skeleton's table applies.
+ */
 static bool use_split_files(struct walk *w, const Dwarf_Die *die, struct line_table *table)
 {
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
@@ -404,7 +409,7 @@ static bool use_split_files(struct walk *w, const Dwarf_Die *die, struct line_ta
 	return line_table_read(table, &s, 0, NULL, &w->l->scratch) && (table->n_files == 0 || use_files(w, table));
 }
 
-static bool take_rows(struct walk *w, struct line_table *table)
+static bool move_rows(struct walk *w, struct line_table *table)
 {
 	struct line_row *smaller;
 
@@ -425,7 +430,7 @@ static bool is_c(uint64_t language)
 	return language == DW_LANG_C || language == DW_LANG_C89 || language == DW_LANG_C99 || language == DW_LANG_C11;
 }
 
-static bool flatten(struct walk *w, const struct unit *u, struct line_table *table, struct line_table *split_table)
+static bool walk_unit(struct walk *w, const struct unit *u, struct line_table *table, struct line_table *split_table)
 {
 	struct lines *l = w->l;
 	struct attributes a;
@@ -440,7 +445,7 @@ static bool flatten(struct walk *w, const struct unit *u, struct line_table *tab
 	w->is_c = is_c(number_of(&a, WANT_LANGUAGE, 0));
 	at = number_of(&a, WANT_STMT_LIST, UINT64_MAX);
 	if ((at != UINT64_MAX && !line_table_read(table, &l->sections, at, &l->code, &l->scratch)) || !use_files(w, table) ||
-	    !take_rows(w, table))
+	    !move_rows(w, table))
 		return false;
 	w->base = unit_base(&a);
 	w->based = true;
@@ -467,7 +472,7 @@ struct flat *unit_flatten(struct lines *l, const struct unit *u)
 		w->l = l;
 		w->flat = f;
 		l->split = (struct home){ 0 };
-		if (!flatten(w, u, &table, &split_table))
+		if (!walk_unit(w, u, &table, &split_table))
 			w->failed = true;
 		l->work += u->end - u->die + f->n_nodes + w->n_ranges + f->n_rows;
 	}

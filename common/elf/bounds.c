@@ -6,14 +6,14 @@
 #include <unistd.h>
 
 enum {
-	NAMES_MAX = 1 << 26,     /* bytes of the sections' names */
-	NOTES_ALL_MAX = 1 << 24, /* bytes of notes that are read, of all sections or of all segments */
-	HOLES_FREE = 1 << 26,    /* bytes that may be holes in any file */
-	EXTENTS_MAX = 1 << 16,   /* pieces of data that are counted */
-	ENTRIES = 64,            /* of a table that are read at once */
+	NAMES_MAX = 1 << 26,     /* bytes of section names */
+	NOTES_ALL_MAX = 1 << 24, /* bytes of notes read from all sections, or from all segments */
+	HOLES_FREE = 1 << 26,    /* bytes of holes that any file may have */
+	EXTENTS_MAX = 1 << 16,   /* pieces of data counted at most */
+	ENTRIES = 64,            /* entries of a table read at a time */
 };
 
-/* Where a field lies in the headers of each class. */
+/* Offsets of fields in the headers of an ELF class. */
 struct layout {
 	uint8_t header, word;
 	uint8_t phoff, shoff, phnum, shnum, shstrndx;    /* ELF header */
@@ -30,14 +30,14 @@ static const struct layout layouts[] = {
 
 struct headers {
 	int fd;
-	uint64_t size; /* of the file */
+	uint64_t size; /* the file's, bytes */
 	const struct layout *is;
 	bool big;
-	uint64_t shoff, phoff, sections, segments, names; /* names: the number of their section */
-	uint64_t all_sections, largest_segment; /* bytes of the file */
+	uint64_t shoff, phoff, sections, segments, names; /* names: index of the section with section names */
+	uint64_t all_sections, largest_segment; /* bytes in the file */
 };
 
-static uint64_t load(const struct headers *h, const uint8_t *p, unsigned int n)
+static uint64_t load_number(const struct headers *h, const uint8_t *p, unsigned int n)
 {
 	uint64_t v = 0;
 
@@ -46,13 +46,16 @@ static uint64_t load(const struct headers *h, const uint8_t *p, unsigned int n)
 	return v;
 }
 
-/* How much of these bytes lies in the file. */
-static uint64_t clip(const struct headers *h, uint64_t offset, uint64_t n)
+/* Returns how many of n bytes at offset are in the file. */
+static uint64_t clip_to_file(const struct headers *h, uint64_t offset, uint64_t n)
 {
 	return offset >= h->size ? 0 : n < h->size - offset ? n : h->size - offset;
 }
 
-/* Numbers that are too large for the ELF header are in section 0. False: it is not an ELF file with a whole header. */
+/*
+ * Reads the ELF header, and from section 0 the numbers that are too large for it. Returns false if the file
+ * is not an ELF file with a whole header.
+ */
 static bool read_header(struct headers *h)
 {
 	uint8_t e[sizeof(Elf64_Ehdr)], zero[sizeof(Elf64_Shdr)];
@@ -65,26 +68,29 @@ static bool read_header(struct headers *h)
 	h->big = e[EI_DATA] == ELFDATA2MSB;
 	if (pread(h->fd, e, l->header, 0) != l->header)
 		return false;
-	h->phoff = load(h, e + l->phoff, l->word);
-	h->shoff = load(h, e + l->shoff, l->word);
-	h->segments = load(h, e + l->phnum, 2);
-	h->sections = load(h, e + l->shnum, 2);
-	h->names = load(h, e + l->shstrndx, 2);
+	h->phoff = load_number(h, e + l->phoff, l->word);
+	h->shoff = load_number(h, e + l->shoff, l->word);
+	h->segments = load_number(h, e + l->phnum, 2);
+	h->sections = load_number(h, e + l->shnum, 2);
+	h->names = load_number(h, e + l->shstrndx, 2);
 	if (h->shoff == 0 || h->shoff > INT64_MAX - sizeof(zero) ||
 	    pread(h->fd, zero, l->section, (off_t)h->shoff) != l->section) {
 		h->sections = 0;
 		return true;
 	}
 	if (h->sections == 0)
-		h->sections = load(h, zero + l->sh_size, l->word);
+		h->sections = load_number(h, zero + l->sh_size, l->word);
 	if (h->segments == PN_XNUM)
-		h->segments = load(h, zero + l->sh_info, 4);
+		h->segments = load_number(h, zero + l->sh_info, 4);
 	if (h->names == SHN_XINDEX)
-		h->names = load(h, zero + l->sh_link, 4);
+		h->names = load_number(h, zero + l->sh_link, 4);
 	return true;
 }
 
-/* Calls look for each entry of a table that is in the file, until it returns another thing than ELF_OPENED. */
+/*
+ * Calls look for each entry of a table that is in the file, until look returns something other than
+ * ELF_OPENED.
+ */
 static enum elf_opened look_through(struct headers *h, uint64_t at, uint64_t n, size_t size,
 				    enum elf_opened (*look)(struct headers *h, const uint8_t *entry, uint64_t i, uint64_t *notes))
 {
@@ -94,7 +100,7 @@ static enum elf_opened look_through(struct headers *h, uint64_t at, uint64_t n, 
 
 	for (uint64_t i = 0; i < n && result == ELF_OPENED; i += ENTRIES) {
 		uint64_t from = at + i * size;
-		size_t there = clip(h, from, (n - i < ENTRIES ? n - i : ENTRIES) * size) / size;
+		size_t there = clip_to_file(h, from, (n - i < ENTRIES ? n - i : ENTRIES) * size) / size;
 
 		if (there == 0 || pread(h->fd, bytes, there * size, (off_t)from) != (ssize_t)(there * size))
 			break;
@@ -106,17 +112,17 @@ static enum elf_opened look_through(struct headers *h, uint64_t at, uint64_t n, 
 
 static enum elf_opened add_notes(uint64_t n, uint64_t *notes)
 {
-	*notes += n <= ELF_NOTES_MAX ? n : 0; /* nobody reads larger ones */
+	*notes += n <= ELF_NOTES_MAX ? n : 0; /* larger ones are never read */
 	return *notes <= NOTES_ALL_MAX ? ELF_OPENED : ELF_TOO_MANY_NOTES;
 }
 
 static enum elf_opened look_at_section(struct headers *h, const uint8_t *entry, uint64_t i, uint64_t *notes)
 {
-	uint64_t type = load(h, entry + SH_TYPE, 4), n = load(h, entry + h->is->sh_size, h->is->word);
+	uint64_t type = load_number(h, entry + SH_TYPE, 4), n = load_number(h, entry + h->is->sh_size, h->is->word);
 
 	if (i == h->names && n > NAMES_MAX)
 		return ELF_TOO_LONG_NAMES;
-	n = clip(h, load(h, entry + h->is->sh_offset, h->is->word), n);
+	n = clip_to_file(h, load_number(h, entry + h->is->sh_offset, h->is->word), n);
 	if (type == SHT_NULL || type == SHT_NOBITS)
 		return ELF_OPENED;
 	h->all_sections = h->all_sections + n < n ? UINT64_MAX : h->all_sections + n;
@@ -125,8 +131,8 @@ static enum elf_opened look_at_section(struct headers *h, const uint8_t *entry, 
 
 static enum elf_opened look_at_segment(struct headers *h, const uint8_t *entry, uint64_t i, uint64_t *notes)
 {
-	uint64_t type = load(h, entry + P_TYPE, 4);
-	uint64_t n = clip(h, load(h, entry + h->is->p_offset, h->is->word), load(h, entry + h->is->p_filesz, h->is->word));
+	uint64_t type = load_number(h, entry + P_TYPE, 4);
+	uint64_t n = clip_to_file(h, load_number(h, entry + h->is->p_offset, h->is->word), load_number(h, entry + h->is->p_filesz, h->is->word));
 
 	(void)i;
 	if (type == PT_LOAD && n > h->largest_segment)
@@ -134,7 +140,10 @@ static enum elf_opened look_at_segment(struct headers *h, const uint8_t *entry, 
 	return type == PT_NOTE ? add_notes(n, notes) : ELF_OPENED;
 }
 
-/* Are at least so many bytes of the file no holes? True where the file system does not tell. */
+/*
+ * Returns true if the file has least bytes of data besides holes, or if the file system does not report
+ * holes.
+ */
 static bool has_data(const struct headers *h, uint64_t least)
 {
 	uint64_t found = 0;
@@ -144,7 +153,7 @@ static bool has_data(const struct headers *h, uint64_t least)
 		off_t data = lseek(h->fd, at, SEEK_DATA);
 
 		if (data < 0)
-			return errno != ENXIO; /* that is: the rest is a hole */
+			return errno != ENXIO; /* ENXIO: the rest is a hole */
 		at = lseek(h->fd, data, SEEK_HOLE);
 		if (at <= data)
 			return true;

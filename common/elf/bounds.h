@@ -1,13 +1,14 @@
 /*
- * Bounds of what a foreign ELF file may ask of libelf, which believes its headers: a sparse file of 12 kB may have millions of
- * sections, or names of gigabytes.
+ * Limits for untrusted ELF files, because libelf trusts their headers: a sparse file of 12 kB may claim
+ * millions of sections, or gigabytes of section names.
  *
  *	enum elf_opened why;
  *	Elf *elf = elf_begin_bounded(fd, &why);	// NULL: why
  *
- * The headers are read by pread before libelf sees the file; all of the library comes to libelf by way of this. A file of
- * which more than half of the bytes that its sections claim are holes is refused as well: libelf would read zeros for them.
- * A change between the check and libelf's own reading is not seen.
+ * The headers are read with pread before libelf sees the file, and the whole library opens libelf only
+ * through this function. A file is also refused if holes make up more than half of the bytes that its
+ * sections claim, because libelf would read zeros for them. A change between the check and libelf's own
+ * reading is not detected.
  */
 #ifndef CPROF_ELF_BOUNDS_H
 #define CPROF_ELF_BOUNDS_H
@@ -16,10 +17,17 @@
 
 #include "common/elf/elffile.h"
 
-enum { ELF_NOTES_MAX = 1 << 20 }; /* bytes of one section or segment of notes that are read */
+enum { ELF_NOTES_MAX = 1 << 20 }; /* bytes of a section or segment of notes; larger ones are not read */
 
-/* ELF_OPENED: within all bounds; it need not be a whole ELF file. The offset of the descriptor is moved. */
+/*
+ * Returns ELF_OPENED if the file is within all limits, even if it is not whole. Moves the descriptor's
+ * offset.
+ */
 enum elf_opened elf_check_bounds(int fd);
+/*
+ * Checks the limits and opens the file with libelf. Returns NULL, with the reason in *why, if it cannot be
+ * read.
+ */
 Elf *elf_begin_bounded(int fd, enum elf_opened *why);
 
 #endif

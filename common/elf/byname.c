@@ -1,4 +1,4 @@
-/* One symbol by its name. */
+/* Finds one symbol by its name. */
 #include "common/elf/elffile.h"
 #include "common/elf/parts.h"
 

@@ -28,7 +28,7 @@ void candidates_release(struct candidates *c)
 	c->n_tables = 0;
 }
 
-/* Not by grow_array, which writes to what it adds: much of it is never needed. */
+/* Does not use grow_array, which zeroes new elements: many of them are never used. */
 bool candidates_reserve(struct candidates *c, size_t n)
 {
 	struct candidate *items;
@@ -115,9 +115,9 @@ bool candidates_copy(const struct candidates *c, uint8_t table, uint32_t offset,
 	size_t before = t->sums ? offset % PIECE : 0, end = offset + name.n, n;
 
 	buf_clear(out);
-	if (t->sums) /* with all of the piece that its NUL is in */
+	if (t->sums) /* extend to the end of the piece that contains the NUL */
 		end = t->bytes.n - end > PIECE ? (end / PIECE + 1) * PIECE : t->bytes.n;
-	if (name.n == 0) /* it had one */
+	if (name.n == 0) /* there was a name when it was added */
 		return false;
 	buf_bytes(out, t->bytes.p + (offset - before), end - (offset - before));
 	if (out->failed)
@@ -128,7 +128,7 @@ bool candidates_copy(const struct candidates *c, uint8_t table, uint32_t offset,
 			return false;
 	}
 	n = strnlen((const char *)out->p + before, out->n - before);
-	if (n != name.n && (n < name.n || name.n < SYMBOL_NAME_MAX)) /* it was another while its end was looked for */
+	if (n != name.n && (n < name.n || name.n < SYMBOL_NAME_MAX)) /* it changed meanwhile */
 		return false;
 	memmove(out->p, out->p + before, name.n);
 	out->n = name.n;
@@ -159,7 +159,7 @@ static int compare_number(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* Negative where a is the worse name. */
+/* Returns a negative value if a is the worse name. */
 static int compare_names(const struct candidates *c, const struct candidate *a, const struct candidate *b)
 {
 	if (a->table == b->table && a->name == b->name)
@@ -168,8 +168,8 @@ static int compare_names(const struct candidates *c, const struct candidate *a, 
 			   candidates_bare(candidates_string(c, a->table, a->name)));
 }
 
-/* By start; then labels, larger, smaller; worse, better. */
-static int compare(const struct candidates *c, uint32_t ia, uint32_t ib)
+/* Compares as candidates_sort orders. */
+static int compare_candidates(const struct candidates *c, uint32_t ia, uint32_t ib)
 {
 	const struct candidate *a = &c->items[ia], *b = &c->items[ib];
 	int by = compare_number(a->start, b->start);
@@ -186,23 +186,23 @@ static int compare(const struct candidates *c, uint32_t ia, uint32_t ib)
 
 static int compare_items(const void *a, const void *b, void *c)
 {
-	return compare(c, (uint32_t)*(const uint64_t *)a, (uint32_t)*(const uint64_t *)b);
+	return compare_candidates(c, (uint32_t)*(const uint64_t *)a, (uint32_t)*(const uint64_t *)b);
 }
 
-/* Few are the rule: a function's name in .symtab and .dynsym. */
+/* Sorts by insertion: groups are usually small, such as a function's name in .symtab and .dynsym. */
 static void sort_few(const struct candidates *c, uint64_t *order, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		uint64_t one = order[i];
 		size_t to = i;
 
-		for (; to > 0 && compare(c, (uint32_t)order[to - 1], (uint32_t)one) > 0; to--)
+		for (; to > 0 && compare_candidates(c, (uint32_t)order[to - 1], (uint32_t)one) > 0; to--)
 			order[to] = order[to - 1];
 		order[to] = one;
 	}
 }
 
-/* By as much of the start as 32 bits hold; nearly always that is all of it. */
+/* Sorts by the highest 32 bits of the range of starts, which is nearly always all of them. */
 static bool sort_roughly(struct candidates *c)
 {
 	uint64_t *order = malloc((c->n + 1) * sizeof(*order)), *spare = malloc((c->n + 1) * sizeof(*spare));

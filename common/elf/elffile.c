@@ -27,15 +27,15 @@ static uint64_t page_up(uint64_t v)
 	return page_down(v + PAGE - 1);
 }
 
-static bool overlap(const struct elf_segment *a, const struct elf_segment *b)
+static bool segments_overlap(const struct elf_segment *a, const struct elf_segment *b)
 {
 	return a->offset < b->offset ? b->offset - a->offset < a->filesz : a->offset - b->offset < b->filesz;
 }
 
-/* Where elf_vaddr looks first: nothing that it would find before that may be there. */
+/* Chooses the segment that elf_vaddr tries first. No earlier executable segment may overlap it. */
 static void choose_code(struct elf_file *f)
 {
-	enum { LOOK = 64 }; /* no linker makes more */
+	enum { LOOK = 64 }; /* no linker makes more segments */
 
 	f->code = f->n_segments;
 	for (size_t i = 0; i < f->n_segments && i < LOOK; i++) {
@@ -43,7 +43,7 @@ static void choose_code(struct elf_file *f)
 		bool first = s->exec && (f->code == f->n_segments || s->filesz > f->segments[f->code].filesz);
 
 		for (size_t before = 0; first && before < i; before++)
-			first = !f->segments[before].exec || !overlap(&f->segments[before], s);
+			first = !f->segments[before].exec || !segments_overlap(&f->segments[before], s);
 		if (first)
 			f->code = i;
 	}
@@ -73,8 +73,8 @@ static bool read_segments(struct elf_file *f)
 }
 
 /*
- * Looks through notes for NT_GNU_BUILD_ID, and keeps Go's own ID until there is one: the last of them,
- * as it stands, by the recorder's rule. An ID that is too short to tell builds apart is none. True: id is a GNU one.
+ * Searches notes for NT_GNU_BUILD_ID, and returns true if it found one. Until then id is the last of Go's own
+ * IDs, as in the recorder. A GNU ID that is too short to tell builds apart is ignored.
  */
 static bool note_build_id(struct elf_id *id, Elf_Data *notes)
 {
@@ -138,8 +138,8 @@ static void add_id(struct elf_file *f, const struct elf_id *id)
 }
 
 /*
- * The sections' ID first, since a debug file's program headers may point anywhere; but a GNU one before Go's. A binary
- * may have no sections.
+ * Puts the ID from sections first, because a debug file's program headers may point anywhere; but a GNU ID
+ * goes before Go's. A binary may have no sections.
  */
 static void read_build_ids(struct elf_file *f)
 {
@@ -150,7 +150,7 @@ static void read_build_ids(struct elf_file *f)
 	add_id(f, gnu || !other ? &by_segment : &by_section);
 }
 
-/* The note that slim.c writes: version 1, then what is held. */
+/* Reads the note that slim.c writes: version 1, then the flags of enum elf_archived. */
 static void read_archived(struct elf_file *f)
 {
 	GElf_Shdr sh;
@@ -167,7 +167,7 @@ static void read_archived(struct elf_file *f)
 		f->archived = le32_load(bytes + desc + 4);
 }
 
-/* The pieces that can be read. */
+/* Sets the loaded parts; see struct elf_file. */
 static bool find_loaded(struct elf_file *f)
 {
 	Elf_Scn *scn = NULL;
@@ -327,11 +327,14 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 {
 	const struct elf_segment *code = &f->segments[f->code];
 
-	if (f->code < f->n_segments && offset >= code->offset && offset - code->offset < code->filesz) { /* as nearly always */
+	/* The fast path, nearly always taken. */
+	if (f->code < f->n_segments && offset >= code->offset && offset - code->offset < code->filesz) {
 		*vaddr = code->vaddr + (offset - code->offset);
 		return true;
 	}
-	/* First what contains it, then what a whole last page brings in; executable ones before others. */
+	/*
+	 * Executable segments that contain it, then others, then executable ones whose last page includes it.
+	 */
 	for (unsigned int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; i < f->n_segments; i++) {
 			const struct elf_segment *s = &f->segments[i];

@@ -1,19 +1,18 @@
 /*
- * One ELF file: what it is, where its segments lie, which build it comes from.
+ * One ELF file: its segments, its build IDs and the links to its debug files.
  *
  *	struct elf_file *f;
  *	uint64_t vaddr;
  *
- *	if (elf_open(fd, &f) != ELF_OPENED)	// takes the descriptor over, whatever comes of it
+ *	if (elf_open(fd, &f) != ELF_OPENED)	// takes over the descriptor, even on failure
  *		...
- *	if (elf_vaddr(f, offset, &vaddr))	// the address that the linker gave this byte
+ *	if (elf_vaddr(f, offset, &vaddr))	// the linked address of this byte
  *		...
  *	elf_close(f);
  *
- * Files come from anywhere and may shrink while they are read: libelf reads the parts that are
- * asked for, sizes are checked before (bounds.h), and no part is larger than ELF_PART_MAX. Nothing is mapped but large
- * tables of symbols, behind the guard of mapped.h.
- * Only this room includes libelf.
+ * Files are untrusted and may shrink while they are read: libelf reads only the parts requested, sizes are
+ * checked before (bounds.h), and no part is larger than ELF_PART_MAX. Only large symbol tables are mapped,
+ * under the guard of mapped.h.
  */
 #ifndef CPROF_ELF_ELFFILE_H
 #define CPROF_ELF_ELFFILE_H
@@ -27,7 +26,7 @@ enum elf_opened {
 	ELF_NOT_ELF = 1,
 	ELF_DAMAGED = 2,
 	ELF_NO_MEMORY = 3,
-	/* An ELF file that asks for more than any program does (bounds.h). */
+	/* ELF files beyond the limits of bounds.h, which no real program reaches. */
 	ELF_TOO_MANY_SECTIONS = 4,
 	ELF_TOO_MANY_SEGMENTS = 5,
 	ELF_TOO_LONG_NAMES = 6,
@@ -35,16 +34,19 @@ enum elf_opened {
 	ELF_SPARSE = 8,
 };
 
-/* "too many sections (expected at most 131072)"; NULL where the result is none of those that bounds.h gives. */
+/*
+ * Returns "too many sections (expected at most 131072)" and the like; NULL if the result is not about a
+ * limit.
+ */
 const char *elf_refusal(enum elf_opened opened);
 
-/* What a file from an archive holds (slim.h). */
+/* The contents of a file from an archive (slim.h). */
 enum { ARCHIVED_VERSION = 1 };
 enum elf_archived {
-	ARCHIVED = 1,          /* it is one */
-	ARCHIVED_OFFSETS = 2,  /* its segments have the offsets of the file that ran */
+	ARCHIVED = 1,          /* it is a file from an archive */
+	ARCHIVED_OFFSETS = 2,  /* its segments have the file offsets of the original runtime file */
 	ARCHIVED_SYMTAB = 4,
-	ARCHIVED_OWN = 8,      /* the .symtab is from the file that ran, not from a separate debug file */
+	ARCHIVED_OWN = 8,      /* the .symtab is from the runtime file, not from a separate debug file */
 	ARCHIVED_DYNSYM = 16,
 	ARCHIVED_FRAMES = 32,  /* .gnu_debugdata or .eh_frame */
 	ARCHIVED_GO = 64,
@@ -61,70 +63,71 @@ struct elf_id {
 /* A PT_LOAD. */
 struct elf_segment {
 	uint64_t offset, vaddr; /* in the file; as linked */
-	uint64_t filesz, memsz;
+	uint64_t filesz, memsz; /* bytes */
 	bool exec;
 };
 
 struct elf_file {
-	struct Elf *elf; /* libelf's */
+	struct Elf *elf; /* libelf's handle; NULL after elf_settle */
 	int fd;
 	struct elf_segment *segments;
 	size_t n_segments;
-	size_t code; /* the largest executable one of those that no executable one before them overlaps, or n_segments */
+	size_t code; /* the largest executable segment that no earlier one overlaps, or n_segments */
 	/*
-	 * The notes of its sections and those of its PT_NOTE segments may name it differently: linkers let one of them cover
-	 * only a part (Go 1.24). Both are the file's; the first is the one that debug files are filed under. In each, Go's
-	 * own ID counts if there is no GNU one.
+	 * The notes in sections and the notes in PT_NOTE segments may hold different IDs, because linkers let
+	 * one of them cover only a part (Go 1.24). Both belong to the file; debug files are filed under the
+	 * first. In each, Go's own ID counts if there is no GNU build ID.
 	 */
 	struct elf_id ids[ELF_IDS];
-	size_t n_ids; /* 0: it has none */
+	size_t n_ids;
 	uint64_t dev, inode;
 	/*
-	 * What is loaded and where its bytes are in this file: the segments, but in a file of an archive, whose segments tell
-	 * where things were in the file that ran, the sections that were kept.
+	 * The loaded parts with their offsets in this file: usually the segments. In a file from an archive,
+	 * whose segments have the offsets of the runtime file, the sections that were kept.
 	 */
 	struct elf_segment *loaded;
 	size_t n_loaded;
 	uint32_t archived; /* enum elf_archived; 0: any other file */
-	uint64_t stamp; /* of its inode, size and time of change when it was opened */
-	bool own;       /* nobody else can write to it */
+	uint64_t stamp; /* hash of its device, inode, size and mtime when it was opened */
+	bool own;       /* no other process can write to it */
 };
 
-/* The file of this descriptor, which must be a regular one or a memfd; *f is NULL after a failure. */
+/* Opens the file of this descriptor, a regular file or a memfd. *f is NULL after a failure. */
 enum elf_opened elf_open(int fd, struct elf_file **f);
-/* Bytes as if they were a file (the vDSO's image). */
+/* Opens bytes, which are copied, as if they were a file (the vDSO's image). */
 enum elf_opened elf_open_bytes(struct slice bytes, struct elf_file **f);
 /*
- * Is its descriptor's file as it was when it was opened? That is seen by its size and time of change. Where this is so
- * recent that the next one could be the same, or that writing may still go on, elf_quiet waits until it is not:
- * what is read between elf_quiet and elf_unchanged belongs together, if both are true. (Not where one single
- * write takes longer than that, or a program writes through a mapping.)
+ * Both return true if the file's size and mtime are as they were when it was opened. elf_quiet first waits
+ * 50 ms if the mtime is so recent that another write could leave it the same, or that writing may still go
+ * on. Data read between elf_quiet and elf_unchanged is consistent if both return true, unless a single write
+ * takes longer than that or a program writes through a mapping.
  */
 bool elf_quiet(const struct elf_file *f);
 bool elf_unchanged(const struct elf_file *f);
-/* Gives back the descriptor and what libelf holds; the segments and the build IDs stay. */
+/* Closes the descriptor and libelf's handle, and keeps the segments and the build IDs. */
 void elf_settle(struct elf_file *f);
 void elf_close(struct elf_file *f);
 
 /*
- * The linked address of the byte at this file offset: by the PT_LOAD that contains it, an executable
- * one if two do (linkers let segments share a page of the file), else by the executable one whose
- * last page it lies on. False: no segment loads it.
+ * Finds the linked address of the byte at this file offset: by the PT_LOAD that contains it, an executable
+ * one if two do (linkers let segments share a page of the file), otherwise by the executable one whose last
+ * page includes it. Returns false if no segment loads it.
  */
 bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr);
 
 /*
- * A debug file made by objcopy --only-keep-debug keeps its segments' addresses and loses their file
- * offsets. This gives them back from a mapping of the true file that is known to be executable:
- * the one executable segment with this many pages lies there. False: none or more than one has.
+ * A debug file made by objcopy --only-keep-debug keeps the addresses of its segments and loses their file
+ * offsets; elf_lost_offsets returns true for one. elf_adopt_mapping restores them from an executable mapping
+ * of the runtime file: the only executable segment with as many pages gets the mapping's offset. It returns
+ * false if there is no such segment, or more than one.
  */
 bool elf_lost_offsets(const struct elf_file *f);
 bool elf_adopt_mapping(struct elf_file *f, uint64_t file_offset, uint64_t length);
 
-/* The value of the first symbol of .symtab that has this name and is defined. */
+/* Finds the value of the first defined symbol of .symtab with this name. */
 bool elf_symbol(const struct elf_file *f, const char *name, uint64_t *value);
 
-/* Are two build IDs the same? The kernel pads short ones with zeros to 20 bytes. */
+/* Returns true if two build IDs are the same. The kernel pads short ones with zeros to 20 bytes. */
 bool elf_same_build(struct slice a, struct slice b);
 static inline struct slice elf_build_id_at(const struct elf_file *f, size_t i)
 {
@@ -134,24 +137,30 @@ static inline struct slice elf_build_id(const struct elf_file *f)
 {
 	return elf_build_id_at(f, 0);
 }
-/* Is the file of this build? True if either of its IDs is the same. */
+/* Returns true if either ID of the file is the same as id. */
 bool elf_is_build(const struct elf_file *f, struct slice id);
-/* Has one file an ID of the other? */
+/* Returns true if the files have an ID in common. */
 bool elf_share_build(const struct elf_file *a, const struct elf_file *b);
 
 /*
- * .gnu_debuglink: the name of the debug file (copied, at most cap bytes with the NUL) and the CRC32
- * of its bytes. False: there is none, or it names a path.
+ * Reads .gnu_debuglink: the name of the debug file (copied, at most cap bytes with the NUL) and the CRC32 of
+ * its bytes. Returns false if there is none, or if the name contains a slash.
  */
 bool elf_debuglink(const struct elf_file *f, char *name, size_t cap, uint32_t *crc);
-/* .gnu_debugaltlink: the path and the build ID of the file that holds what several debug files share. Lent. */
+/*
+ * Reads .gnu_debugaltlink: the path and the build ID of the dwz file, which several debug files share. Both
+ * are valid until elf_settle or elf_close.
+ */
 bool elf_altlink(const struct elf_file *f, const char **path, struct slice *build_id);
-/* Has it DWARF of its own, be it compressed? */
+/* Returns true if the file has DWARF itself, compressed or not. */
 bool elf_has_dwarf(const struct elf_file *f);
 bool elf_has_symtab(const struct elf_file *f);
-/* Does all that its headers tell of lie in it? One whose copying was cut short is not. */
+/*
+ * Returns true if everything that the headers refer to is in the file. A copy that was cut short is not
+ * whole.
+ */
 bool elf_is_whole(const struct elf_file *f);
-/* CRC32 (IEEE 802.3) of the whole file; false where it cannot be read. */
+/* Computes the CRC32 (IEEE 802.3) of the whole file. Returns false if the file cannot be read. */
 bool elf_crc32(const struct elf_file *f, uint32_t *crc);
 
 #endif

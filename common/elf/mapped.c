@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * How many reads a large part gets before its pages are let go. A read brings in the 16 pages around
- * it, so these are at most MAPPED_WINDOW bytes.
+ * READS_MAX is the number of reads of a large part before its pages are released. A read brings in the 16
+ * pages around it, so the pages are at most about MAPPED_WINDOW bytes.
  */
 enum { PAGE = 4096, READS_MAX = MAPPED_WINDOW / (16 * PAGE) + 1, COPY_MAX = 1 << 29 };
 
@@ -21,13 +21,13 @@ struct mapped_region {
 };
 
 /*
- * What the handler looks through. It runs where mapped bytes are read, and these are never read while
- * the list is being changed.
+ * The list that the handler searches. The handler only runs when mapped bytes are read, which never happens
+ * while the list is being changed.
  */
 static struct mapped_region regions = { .next = &regions, .before = &regions };
 static bool guarded;
 
-static bool replace(struct mapped_region *r)
+static bool replace_pages(struct mapped_region *r)
 {
 	r->lost = 1;
 	return mmap(r->start, r->length, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
@@ -39,10 +39,10 @@ static void on_bus_error(int signal_number, siginfo_t *info, void *context)
 
 	(void)context;
 	for (struct mapped_region *r = regions.next; info->si_code > 0 && r != &regions; r = r->next) {
-		if (at >= r->start && at < r->start + r->length && replace(r))
+		if (at >= r->start && at < r->start + r->length && replace_pages(r))
 			return;
 	}
-	signal(signal_number, SIG_DFL); /* not ours: as if there were no handler */
+	signal(signal_number, SIG_DFL); /* not in a mapping of ours: behave as without a handler */
 	raise(signal_number);
 }
 
@@ -60,7 +60,7 @@ void mapped_take(struct mapped *m, char *bytes, size_t n)
 	*m = (struct mapped){ (const uint8_t *)bytes, n, NULL };
 }
 
-static bool copy(struct mapped *m, int fd, uint64_t offset, size_t n)
+static bool read_copy(struct mapped *m, int fd, uint64_t offset, size_t n)
 {
 	char *bytes = n <= COPY_MAX ? malloc(n + 1) : NULL;
 	size_t at = 0;
@@ -79,11 +79,14 @@ static bool copy(struct mapped *m, int fd, uint64_t offset, size_t n)
 	return bytes != NULL;
 }
 
-static bool map(struct mapped *m, int fd, uint64_t offset, size_t n)
+static bool map_part(struct mapped *m, int fd, uint64_t offset, size_t n)
 {
 	size_t skip = offset % PAGE;
 	struct mapped_region *r = calloc(1, sizeof(*r));
-	/* All at once where all will be read: a fault for every 16 pages costs more, and only what is there can be prefetched. */
+	/*
+	 * A part that will all be read is populated at once: faults for every 16 pages cost more, and would
+	 * defeat prefetching.
+	 */
 	int flags = MAP_PRIVATE | (n <= MAPPED_WINDOW ? MAP_POPULATE : 0);
 	void *start = r ? mmap(NULL, n + skip, PROT_READ, flags, fd, (off_t)(offset - skip)) : MAP_FAILED;
 
@@ -104,7 +107,7 @@ bool mapped_open(struct mapped *m, int fd, uint64_t offset, uint64_t n)
 	*m = (struct mapped){ 0 };
 	if (fstat(fd, &st) != 0 || offset > (uint64_t)st.st_size || n > (uint64_t)st.st_size - offset)
 		return false;
-	return (guarded && n >= MAPPED_LEAST && map(m, fd, offset, n)) || copy(m, fd, offset, n);
+	return (guarded && n >= MAPPED_LEAST && map_part(m, fd, offset, n)) || read_copy(m, fd, offset, n);
 }
 
 void mapped_close(struct mapped *m)

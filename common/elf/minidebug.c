@@ -9,8 +9,10 @@
 
 enum { STEP = 1 << 16, DECODER_MEMORY = 128 << 20, ROOM = 1 << 20 };
 
-/* Unpacks into out. False where it is damaged, becomes too large, or memory is short (out->failed). */
-static bool unpack(struct slice packed, struct buf *out)
+/*
+ * Unpacks into out. Returns false if the data is damaged, gets too large, or if out of memory (out->failed).
+ */
+static bool unpack_xz(struct slice packed, struct buf *out)
 {
 	uint64_t most = (uint64_t)packed.n * MINIDEBUG_RATIO + ROOM;
 	lzma_stream s = LZMA_STREAM_INIT;
@@ -41,7 +43,7 @@ bool minidebug_open(const struct elf_file *f, struct elf_file **mini)
 	*mini = NULL;
 	if (!data)
 		return true;
-	if (unpack((struct slice){ data->d_buf, data->d_size }, &unpacked))
+	if (unpack_xz((struct slice){ data->d_buf, data->d_size }, &unpacked))
 		good = elf_open_bytes(buf_view(&unpacked), mini) != ELF_NO_MEMORY;
 	good &= !unpacked.failed;
 	buf_release(&unpacked);

@@ -1,6 +1,6 @@
 /*
- * .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, compressed by xz, which distributions leave in
- * stripped binaries.
+ * Reads .gnu_debugdata: an ELF file compressed with xz, with the symbols that .dynsym lacks. Distributions
+ * leave it in stripped binaries.
  *
  *	struct elf_file *mini;
  *
@@ -10,10 +10,11 @@
  *		symbols_add(t, mini, SYMBOLS_SYMTAB | SYMBOLS_MINIDEBUG);
  *	elf_close(mini);
  *
- * A few bytes can be made to unpack to any number of them: what becomes larger than MINIDEBUG_MAX, or than
- * MINIDEBUG_RATIO times what it was, is left alone. Symbols come to about five times. Only this room includes liblzma.
+ * A few bytes can be made to unpack to any size. A section that unpacks to more than MINIDEBUG_MAX bytes, or
+ * to more than MINIDEBUG_RATIO times its size plus 1 MiB, is ignored. Symbols unpack to about five times
+ * their size. Only common/elf includes liblzma.
  *
- * Source: "Separate Debug Files: MiniDebugInfo", gdb's manual.
+ * Source: gdb's manual, "Separate Debug Files" and "MiniDebugInfo".
  */
 #ifndef CPROF_ELF_MINIDEBUG_H
 #define CPROF_ELF_MINIDEBUG_H
@@ -22,7 +23,10 @@
 
 enum { MINIDEBUG_MAX = 64 << 20, MINIDEBUG_RATIO = 256 };
 
-/* *mini is NULL where there is none, where it is damaged or too large, and without liblzma. False without memory. */
+/*
+ * Opens the ELF file in the section; the caller closes *mini. *mini is NULL if there is none, if it is
+ * damaged or too large, or in a build without liblzma. Returns false if out of memory.
+ */
 bool minidebug_open(const struct elf_file *f, struct elf_file **mini);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * Stubs of the procedure linkage table. A stub jumps through a slot of the global offset table, and
- * the relocation of that slot names the function; this holds for every linker and every kind of
- * table (.plt, .plt.sec, .plt.got), where counting entries does not.
+ * Names the stubs of the procedure linkage table. A stub jumps through a slot of the global offset table, and
+ * the relocation of that slot names the function. Unlike counting entries, this works for every linker and
+ * every kind of table (.plt, .plt.sec, .plt.got).
  *
- * A slot that IRELATIVE fills has no symbol, but the address of a function that chooses an implementation when the
- * program begins: the symbol there has the name that was called, "strlen", also in a program that is linked statically.
+ * An IRELATIVE relocation has no symbol, but the address of a resolver, a function that chooses the
+ * implementation when the program starts. The symbol of the resolver has the name that was called, "strlen",
+ * even in a statically linked program.
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -21,13 +22,13 @@ struct plt {
 	Elf *elf;
 	Elf_Data *dynsym;
 	uint8_t strings;
-	struct idmap slots; /* address of the slot to number of the symbol */
-	struct idmap choices; /* address of the slot to an index of choosers: of indirect functions */
-	struct idmap chooser; /* address of a function that chooses to the same */
-	uint32_t *choosers;   /* the best candidate that begins there, plus 1 */
+	struct idmap slots;   /* address of a slot to the index of its symbol */
+	struct idmap choices; /* address of a slot of an indirect function to an index in choosers */
+	struct idmap chooser; /* address of a resolver to an index in choosers */
+	uint32_t *choosers;   /* index + 1 of the best candidate that begins at the resolver; 0: none */
 	size_t n_choosers, cap_choosers;
 	GElf_Shdr rela_sh;
-	Elf_Data *rela; /* .rela.plt, for stubs that push its index */
+	Elf_Data *rela; /* .rela.plt, for stubs that push an index into it */
 };
 
 static bool add_choice(struct plt *p, const GElf_Rela *r)
@@ -92,7 +93,7 @@ static void find_choosers(struct plt *p)
 	}
 }
 
-/* The slot that a stub jumps through, "jmp *slot(%rip)". */
+/* Finds the next slot that a stub jumps through, by "jmp *slot(%rip)" at or after *from. */
 static bool stub_slot(const uint8_t *code, size_t n, uint64_t address, size_t *from, uint64_t *slot)
 {
 	for (size_t i = *from; i + 6 <= n; i++) {
@@ -105,7 +106,7 @@ static bool stub_slot(const uint8_t *code, size_t n, uint64_t address, size_t *f
 	return false;
 }
 
-/* The candidate whose name is that of the indirect function which a stub leads to. */
+/* Returns the candidate with the name of the indirect function that a stub jumps to. */
 static const struct candidate *stub_chooser(const struct plt *p, const uint8_t *code, size_t n, uint64_t address)
 {
 	size_t from = 0;
@@ -119,7 +120,7 @@ static const struct candidate *stub_chooser(const struct plt *p, const uint8_t *
 	return NULL;
 }
 
-/* The symbol of the function that a stub leads to. */
+/* Finds the symbol of the function that a stub jumps to. */
 static bool stub_symbol(const struct plt *p, const uint8_t *code, size_t n, uint64_t address, uint32_t *symbol)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
@@ -132,7 +133,7 @@ static bool stub_symbol(const struct plt *p, const uint8_t *code, size_t n, uint
 		if (idmap_find(&p->slots, slot, symbol))
 			return true;
 	}
-	/* push $index; jmp to the first entry */
+	/* "push $index; jmp" to the first entry */
 	if (!p->rela || at + 5 > n || code[at] != 0x68 || le32_load(code + at + 1) >= INT32_MAX ||
 	    !gelf_getrela(p->rela, (int)le32_load(code + at + 1), &r) || GELF_R_SYM(r.r_info) >= INT32_MAX)
 		return false;
@@ -149,7 +150,8 @@ static bool add_stubs(struct plt *p, const char *section)
 
 	if (!data || sh.sh_addr + sh.sh_size < sh.sh_addr)
 		return true;
-	step = sh.sh_entsize == 8 || (!sh.sh_entsize && sh.sh_addralign == 8) ? 8 : 16; /* that of a static program has no size */
+	/* In static programs sh_entsize is 0. */
+	step = sh.sh_entsize == 8 || (!sh.sh_entsize && sh.sh_addralign == 8) ? 8 : 16;
 	for (size_t at = 0; at + step <= data->d_size; at += step) {
 		struct candidate c = { .start = sh.sh_addr + at, .end = sh.sh_addr + at + step,
 				       .table = p->strings, .origin = ORIGIN_PLT, .rank = 128 };

@@ -5,7 +5,7 @@ static int compare_number(size_t a, size_t b)
 	return a < b ? -1 : a > b;
 }
 
-static size_t underscores(struct slice name)
+static size_t count_underscores(struct slice name)
 {
 	size_t n = 0;
 
@@ -14,7 +14,7 @@ static size_t underscores(struct slice name)
 	return n;
 }
 
-/* What the C library calls read, the kernel sys_read; this is a wrapper of old ones. */
+/* Returns true for the wrappers of system calls in old kernels: SyS_read is another name of sys_read. */
 static bool is_wrapper(struct slice name)
 {
 	return slice_begins(name, "SyS_") || slice_begins(name, "compat_SyS_");
@@ -22,7 +22,7 @@ static bool is_wrapper(struct slice name)
 
 int prefer_name(struct slice a, struct slice b)
 {
-	int by = compare_number(underscores(a), underscores(b));
+	int by = compare_number(count_underscores(a), count_underscores(b));
 
 	if (!by)
 		by = is_wrapper(a) - is_wrapper(b);

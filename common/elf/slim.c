@@ -16,7 +16,7 @@ enum {
 	SECTIONS_MAX = 1 << 17,
 	SEGMENTS_MAX = 1 << 12,
 	NOTES_MAX = 1 << 16,   /* bytes of notes in a segment or a section */
-	NAME_BYTES_MAX = 255,  /* of a section's name */
+	NAME_BYTES_MAX = 255,  /* bytes of a section's name */
 	FILTERED_MAX = 1 << 26,
 	ALIGN_MAX = 64,
 	RELA_SIZE = 24,
@@ -24,37 +24,37 @@ enum {
 	WRITE_BLOCK = 1 << 16,
 };
 
-/* A file that sections are taken from. */
+/* An input file. */
 struct origin {
 	const struct elf_file *file;
 	uint64_t size;
 	size_t n;           /* sections */
-	size_t names;       /* the section with their names */
-	uint8_t *strings;   /* by section: the strings of a table of symbols */
+	size_t names;       /* number of the section with section names */
+	uint8_t *strings;   /* by section: 1 for the string table of a symbol table */
 	uint32_t *becomes;  /* by section: its number in the new file; 0: none */
-	struct idmap index; /* hash of name and address to number */
+	struct idmap index; /* hash of a section's name and address to its number */
 };
 
 /* A section of the new file, or other bytes in it. */
 struct piece {
 	GElf_Shdr sh;
-	const struct origin *origin; /* whose numbers sh_link and sh_info are */
-	uint64_t at;                 /* in the origin's file; meaningless without bytes and with own ones */
-	uint8_t *own;                /* bytes that were made here */
+	const struct origin *origin; /* the file to which the numbers in sh_link and sh_info refer */
+	uint64_t at;                 /* offset in the origin's file; unused without bytes and with own */
+	uint8_t *own;                /* bytes made here, or NULL */
 };
 
 struct slim {
-	struct origin base, other; /* the base gives the numbers of sections; either may have no file */
+	struct origin base, other; /* section numbers are those of base; either may have no file */
 	struct piece *pieces;
 	size_t n, cap;
-	struct piece **order; /* those with bytes, as they lie in the file */
+	struct piece **order; /* the pieces with bytes, in the order of the file */
 	size_t n_order;
-	struct piece *blobs; /* of segments: notes */
+	struct piece *blobs; /* notes of segments */
 	size_t n_blobs, cap_blobs;
 	GElf_Phdr *segments;
 	size_t n_segments;
 	struct buf names;
-	size_t names_at; /* the section of the names */
+	size_t names_at; /* number of the section with section names */
 	uint64_t headers_at, bytes, kept;
 	uint32_t holds;
 	GElf_Ehdr eh;
@@ -80,7 +80,7 @@ static bool section_at(const struct origin *o, size_t i, GElf_Shdr *sh)
 	return scn && gelf_getshdr(scn, sh);
 }
 
-/* Are its bytes there, all of them? */
+/* Returns true if the section has bytes and all of them are in the file. */
 static bool has_bytes(const struct origin *o, const GElf_Shdr *sh)
 {
 	return sh->sh_type != SHT_NOBITS && sh->sh_type != SHT_NULL && sh->sh_size && sh->sh_offset <= o->size &&
@@ -122,7 +122,7 @@ static void origin_release(struct origin *o)
 	idmap_release(&o->index);
 }
 
-/* The section of this name at this address; 0: none. */
+/* Returns the number of the section with this name and address, or 0. */
 static size_t find_section(const struct origin *o, const char *name, uint64_t address, GElf_Shdr *sh)
 {
 	uint32_t i;
@@ -142,21 +142,21 @@ static bool is_one_of(const char *name, const char *const *list)
 	return false;
 }
 
-static bool begins(const char *name, const char *with)
+static bool starts_with(const char *name, const char *with)
 {
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
 /*
- * What Go's tables lead to: the trees of inlined functions lie in .rodata, which moduledata points to; a
- * linker of C puts all of it into .data.rel.ro, as relocations.
+ * Returns true for the sections that Go's tables refer to. The trees of inlined functions are in .rodata, to
+ * which moduledata points; a C linker puts all of it into .data.rel.ro, as relocations.
  */
 static bool is_go_part(const char *name)
 {
 	static const char *const parts[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".rodata", ".noptrdata", ".data",
 					     ".data.rel.ro", ".rela.dyn", ".rela", NULL };
 
-	return is_one_of(name, parts) || begins(name, ".go.");
+	return is_one_of(name, parts) || starts_with(name, ".go.");
 }
 
 static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
@@ -181,11 +181,14 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 		return true;
 	if (s->go && is_go_part(name))
 		return true;
-	return s->dwarf && (begins(name, ".debug_") || begins(name, ".zdebug_") ||
+	return s->dwarf && (starts_with(name, ".debug_") || starts_with(name, ".zdebug_") ||
 			    strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
-/* Of all relocations, those of slots that stubs jump through. False: there are none. */
+/*
+ * Keeps only the relocations of slots that stubs jump through. Returns false if there are none, or on
+ * failure.
+ */
 static bool filter_relocations(const struct slim *s, const struct origin *o, struct piece *p)
 {
 	struct buf kept = { 0 };
@@ -224,8 +227,8 @@ static void note_what(struct slim *s, const GElf_Shdr *sh, const char *name)
 		s->holds |= ARCHIVED_GO;
 }
 
-/* A section without bytes, which keeps its number, address, size and its place in the file that it was in. */
-static void empty(struct piece *p)
+/* Removes the bytes of a section, which keeps its number, address, size and original offset. */
+static void strip_bytes(struct piece *p)
 {
 	p->sh.sh_type = p->sh.sh_type == SHT_NULL ? SHT_NULL : SHT_NOBITS;
 	p->sh.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED;
@@ -233,8 +236,8 @@ static void empty(struct piece *p)
 	p->own = NULL;
 }
 
-/* The bytes of section i of that origin become those of the piece. */
-static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name,
+/* Gives the piece the header and the bytes of section i of that origin. */
+static enum slim_result fill_piece(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name,
 			     struct piece *p, size_t number)
 {
 	GElf_Word name_at = p->sh.sh_name;
@@ -245,12 +248,15 @@ static enum slim_result fill(struct slim *s, struct origin *o, size_t i, const G
 	p->at = sh->sh_offset;
 	o->becomes[i] = (uint32_t)number;
 	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, p)) {
-		empty(p);
+		strip_bytes(p);
 		return SLIM_DONE;
 	}
 	s->kept += p->sh.sh_size;
 	note_what(s, sh, name);
-	/* No true file's sections lie in each other; those of an untrue one could become a thousand times its size. */
+	/*
+	 * Real files have no overlapping sections; a crafted file's could add up to a thousand times its
+	 * size.
+	 */
 	return s->kept <= s->base.size + s->other.size + NOTES_MAX ? SLIM_DONE : SLIM_DAMAGED;
 }
 
@@ -269,10 +275,11 @@ static struct piece *add_piece(struct slim *s, const char *name)
 }
 
 /*
- * A section that is loaded may have its bytes where it stands, if they come to lie where its segment says that there
- * are some: gdb warns of others. What is kept of the file's beginning moves towards it, so it does.
+ * Returns true if a section can keep its bytes under its own number. For a loaded section, its offset must
+ * stay within the bytes of its segment, or gdb warns. That holds for a segment that starts the file, because
+ * kept sections only move towards its beginning.
  */
-static bool stays(const struct slim *s, const GElf_Shdr *sh)
+static bool can_keep_bytes(const struct slim *s, const GElf_Shdr *sh)
 {
 	for (size_t i = 0; i < s->n_segments && (sh->sh_flags & SHF_ALLOC); i++) {
 		const GElf_Phdr *ph = &s->segments[i];
@@ -284,24 +291,28 @@ static bool stays(const struct slim *s, const GElf_Shdr *sh)
 	return !(sh->sh_flags & SHF_ALLOC);
 }
 
-/* Bytes behind those of the base: of a section that only the other file has, or that cannot stay in its place. */
-static enum slim_result append(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+/* Appends a section that only the other file has, or that cannot keep its bytes under its own number. */
+static enum slim_result append_section(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
 {
 	struct piece *p = add_piece(s, name);
-	enum slim_result result = p ? fill(s, o, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
+	enum slim_result result = p ? fill_piece(s, o, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
 
 	if (p)
 		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
 	return result;
 }
 
-/* Was it made by append, when this was written? It is taken with the section that it belongs to. */
+/*
+ * Returns true if append_section made it when this file was written. It is handled with its original section.
+ */
 static bool is_copy(const struct origin *o, const GElf_Shdr *sh)
 {
 	return o->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
 }
 
-/* Whose bytes a section of the base gets: its own, those that were put elsewhere, those of the other file. */
+/*
+ * Finds the bytes for a section of the base: its own, those of its appended copy, or those of the other file.
+ */
 static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct origin **from)
 {
 	uint64_t address = sh->sh_addr;
@@ -321,7 +332,7 @@ static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh
 	return at;
 }
 
-/* Section i of the base. */
+/* Adds section i of the base. */
 static enum slim_result add_base(struct slim *s, size_t i)
 {
 	GElf_Shdr sh, whole;
@@ -344,20 +355,20 @@ static enum slim_result add_base(struct slim *s, size_t i)
 	s->base.becomes[i] = (uint32_t)i;
 	if (at && from == &s->other) {
 		s->other.becomes[at] = (uint32_t)i;
-		p->sh.sh_offset = whole.sh_offset; /* a debug file has lost it */
+		p->sh.sh_offset = whole.sh_offset; /* a debug file has lost the offset */
 		if (s->other.file->archived)
 			whole.sh_flags |= sh.sh_flags & SHF_ALLOC;
 	}
-	empty(p);
+	strip_bytes(p);
 	if (!at || !has_bytes(from, &whole) || !is_wanted(s, from, at, &whole, name)) {
-		if (begins(name, ".gnu_debug")) /* readers would take a link without bytes for one to the file "" */
+		if (starts_with(name, ".gnu_debug")) /* readers would take it for a link to the file "" */
 			p->sh.sh_name = 0;
 		return SLIM_DONE;
 	}
-	return stays(s, &whole) ? fill(s, from, at, &whole, name, p, i) : append(s, from, at, &whole, name);
+	return can_keep_bytes(s, &whole) ? fill_piece(s, from, at, &whole, name, p, i) : append_section(s, from, at, &whole, name);
 }
 
-/* Their names first, so that they keep their numbers whatever is put behind them. */
+/* Adds all sections of the base by name first, so that they keep their numbers when others are appended. */
 static enum slim_result add_numbers(struct slim *s)
 {
 	GElf_Shdr sh;
@@ -375,7 +386,7 @@ static enum slim_result add_numbers(struct slim *s)
 	return SLIM_DONE;
 }
 
-/* Sections that only the other file has. */
+/* Adds the sections that only the other file has. */
 static enum slim_result add_others(struct slim *s)
 {
 	enum slim_result result = SLIM_DONE;
@@ -393,18 +404,21 @@ static enum slim_result add_others(struct slim *s)
 		if (idmap_find(&s->base.index, key_of(name, sh.sh_addr), &at))
 			s->other.becomes[i] = s->base.becomes[at];
 		else if (has_bytes(&s->other, &sh) && is_wanted(s, &s->other, i, &sh, name))
-			result = append(s, &s->other, i, &sh, name);
+			result = append_section(s, &s->other, i, &sh, name);
 	}
 	return result;
 }
 
-static void put(struct buf *b, const struct slim *s, uint64_t v, unsigned int n)
+static void put_number(struct buf *b, const struct slim *s, uint64_t v, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		buf_byte(b, (uint8_t)(v >> 8 * (s->big ? n - 1 - i : i)));
 }
 
-/* The names last: in the place of the old ones, unless these are also the names of symbols. */
+/*
+ * Adds .note.cprof, then the section names, which replace the old ones unless those are also the strings of a
+ * symbol table.
+ */
 static enum slim_result add_own(struct slim *s)
 {
 	struct buf note = { 0 };
@@ -412,9 +426,9 @@ static enum slim_result add_own(struct slim *s)
 
 	if (!p)
 		return SLIM_NO_MEMORY;
-	put(&note, s, 6, 4);
-	put(&note, s, 8, 4);
-	put(&note, s, NOTE_TYPE, 4);
+	put_number(&note, s, 6, 4);
+	put_number(&note, s, 8, 4);
+	put_number(&note, s, NOTE_TYPE, 4);
 	buf_bytes(&note, "cprof\0\0", 8);
 	for (unsigned int i = 0; i < 8; i++)
 		buf_byte(&note, (uint8_t)((i < 4 ? (uint64_t)ARCHIVED_VERSION : s->holds) >> 8 * (i % 4)));
@@ -439,8 +453,8 @@ static enum slim_result add_own(struct slim *s)
 	return p->own ? SLIM_DONE : SLIM_NO_MEMORY;
 }
 
-/* Numbers of sections in the headers, from those of their origin to those of the new file. */
-static void renumber(struct slim *s)
+/* Converts section numbers in the headers from those of their origin to those of the new file. */
+static void renumber_links(struct slim *s)
 {
 	for (size_t i = 1; i < s->n; i++) {
 		GElf_Shdr *sh = &s->pieces[i].sh;
@@ -454,7 +468,7 @@ static void renumber(struct slim *s)
 	}
 }
 
-static uint64_t align(uint64_t at, uint64_t to)
+static uint64_t align_up(uint64_t at, uint64_t to)
 {
 	to = to > ALIGN_MAX ? ALIGN_MAX : to;
 	return to > 1 && (to & (to - 1)) == 0 ? (at + to - 1) & ~(to - 1) : at;
@@ -465,7 +479,7 @@ static bool is_stored(const struct piece *p)
 	return p->sh.sh_type != SHT_NOBITS && p->sh.sh_type != SHT_NULL && p->sh.sh_size;
 }
 
-/* A segment that is one section has bytes if that was kept. */
+/* Points a segment that consists of one section at that section, if it was kept. */
 static void point_at_piece(const struct slim *s, GElf_Phdr *ph)
 {
 	for (size_t i = 1; i < s->n; i++) {
@@ -491,14 +505,14 @@ static int by_place(const void *x, const void *y)
 	return a < b ? -1 : a > b;
 }
 
-static uint64_t place(struct piece *p, uint64_t at)
+static uint64_t place_piece(struct piece *p, uint64_t at)
 {
-	at = align(at, p->sh.sh_addralign);
+	at = align_up(at, p->sh.sh_addralign);
 	p->sh.sh_offset = at;
 	return at + p->sh.sh_size;
 }
 
-/* Where everything comes to lie: headers, sections, notes of segments, the sections' headers. */
+/* Lays out the file: headers, sections, notes of segments, section headers. */
 static enum slim_result lay_out(struct slim *s)
 {
 	uint64_t at = (s->wide ? 64 : 52) + s->n_segments * (s->wide ? 56 : 32);
@@ -512,12 +526,12 @@ static enum slim_result lay_out(struct slim *s)
 	}
 	qsort(s->order, s->n_order, sizeof(*s->order), by_place);
 	for (size_t i = 0; i < s->n_order; i++)
-		at = place(s->order[i], at);
+		at = place_piece(s->order[i], at);
 	for (size_t i = 0; i < s->n_blobs; i++) {
-		at = place(&s->blobs[i], at);
+		at = place_piece(&s->blobs[i], at);
 		s->segments[s->blobs[i].sh.sh_info].p_offset = s->blobs[i].sh.sh_offset;
 	}
-	s->headers_at = align(at, 8);
+	s->headers_at = align_up(at, 8);
 	s->bytes = s->headers_at + s->n * (s->wide ? 64 : 40);
 	for (size_t i = 0; i < s->n_segments; i++) {
 		GElf_Phdr *ph = &s->segments[i];
@@ -557,7 +571,7 @@ static enum slim_result add_segments(struct slim *s, const struct origin *o)
 	return SLIM_DONE;
 }
 
-static void look_at(struct slim *s, const struct elf_file *f)
+static void note_features(struct slim *s, const struct elf_file *f)
 {
 	GElf_Shdr sh;
 
@@ -569,7 +583,7 @@ static void look_at(struct slim *s, const struct elf_file *f)
 		 elf_find_section(f->elf, ".data.rel.ro.gopclntab", &sh);
 }
 
-/* The same class and order of bytes? */
+/* Returns true if both files have the same class, byte order and machine. */
 static bool same_kind(const struct elf_file *a, const struct elf_file *b)
 {
 	GElf_Ehdr x, y;
@@ -578,7 +592,7 @@ static bool same_kind(const struct elf_file *a, const struct elf_file *b)
 		      memcmp(x.e_ident, y.e_ident, EI_VERSION) == 0 && x.e_machine == y.e_machine);
 }
 
-static enum slim_result build(struct slim *s, const struct elf_file *runtime, const struct elf_file *debug)
+static enum slim_result plan_file(struct slim *s, const struct elf_file *runtime, const struct elf_file *debug)
 {
 	bool by_debug = debug && (!runtime || elf_has_symtab(debug));
 	const struct elf_file *first = by_debug ? debug : runtime, *ran = runtime ? runtime : debug;
@@ -587,8 +601,8 @@ static enum slim_result build(struct slim *s, const struct elf_file *runtime, co
 	s->holds = ARCHIVED;
 	if (!elf_lost_offsets(ran) && (runtime || debug->archived & ARCHIVED_OFFSETS))
 		s->holds |= ARCHIVED_OFFSETS;
-	look_at(s, runtime);
-	look_at(s, debug);
+	note_features(s, runtime);
+	note_features(s, debug);
 	if (result == SLIM_DONE)
 		result = origin_open(&s->other, by_debug ? runtime : debug);
 	if (!same_kind(first, by_debug ? runtime : debug) || !gelf_getehdr(ran->elf, &s->eh))
@@ -609,7 +623,7 @@ static enum slim_result build(struct slim *s, const struct elf_file *runtime, co
 		result = add_own(s);
 	if (result != SLIM_DONE)
 		return result;
-	renumber(s);
+	renumber_links(s);
 	return lay_out(s);
 }
 
@@ -625,7 +639,7 @@ enum slim_result slim_plan(struct slim **sp, const struct elf_file *runtime, con
 	s->dwarf = (what & SLIM_DWARF) != 0;
 	idmap_init(&s->base.index);
 	idmap_init(&s->other.index);
-	result = build(s, runtime, debug);
+	result = plan_file(s, runtime, debug);
 	if (result != SLIM_DONE)
 		slim_free(s);
 	else
@@ -662,7 +676,7 @@ uint64_t slim_bytes(const struct slim *s)
 /* The new file, written from its beginning to its end. */
 struct out {
 	int fd;
-	uint64_t at; /* bytes so far, with those in the buffer */
+	uint64_t at; /* bytes so far, including those in the buffer */
 	struct buf buf;
 	enum slim_result result; /* the first failure */
 };
@@ -731,26 +745,26 @@ static void out_piece(struct out *o, const struct piece *p)
 	out_flush(o);
 }
 
-/* Numbers that do not fit into the header stand in section 0. */
+/* Writes the ELF header. Numbers that do not fit into it go into section 0. */
 static void out_header(struct out *o, const struct slim *s)
 {
 	unsigned int word = s->wide ? 8 : 4;
 	struct buf *b = &o->buf;
 
 	buf_bytes(b, s->eh.e_ident, EI_NIDENT);
-	put(b, s, s->eh.e_type, 2);
-	put(b, s, s->eh.e_machine, 2);
-	put(b, s, s->eh.e_version, 4);
-	put(b, s, s->eh.e_entry, word);
-	put(b, s, s->n_segments ? (s->wide ? 64 : 52) : 0, word);
-	put(b, s, s->headers_at, word);
-	put(b, s, s->eh.e_flags, 4);
-	put(b, s, s->wide ? 64 : 52, 2);
-	put(b, s, s->wide ? 56 : 32, 2);
-	put(b, s, s->n_segments, 2);
-	put(b, s, s->wide ? 64 : 40, 2);
-	put(b, s, s->n < SHN_LORESERVE ? s->n : 0, 2);
-	put(b, s, s->names_at < SHN_LORESERVE ? s->names_at : SHN_XINDEX, 2);
+	put_number(b, s, s->eh.e_type, 2);
+	put_number(b, s, s->eh.e_machine, 2);
+	put_number(b, s, s->eh.e_version, 4);
+	put_number(b, s, s->eh.e_entry, word);
+	put_number(b, s, s->n_segments ? (s->wide ? 64 : 52) : 0, word);
+	put_number(b, s, s->headers_at, word);
+	put_number(b, s, s->eh.e_flags, 4);
+	put_number(b, s, s->wide ? 64 : 52, 2);
+	put_number(b, s, s->wide ? 56 : 32, 2);
+	put_number(b, s, s->n_segments, 2);
+	put_number(b, s, s->wide ? 64 : 40, 2);
+	put_number(b, s, s->n < SHN_LORESERVE ? s->n : 0, 2);
+	put_number(b, s, s->names_at < SHN_LORESERVE ? s->names_at : SHN_XINDEX, 2);
 	o->at = s->wide ? 64 : 52;
 }
 
@@ -759,17 +773,17 @@ static void out_segment(struct out *o, const struct slim *s, const GElf_Phdr *ph
 	unsigned int word = s->wide ? 8 : 4;
 	struct buf *b = &o->buf;
 
-	put(b, s, ph->p_type, 4);
+	put_number(b, s, ph->p_type, 4);
 	if (s->wide)
-		put(b, s, ph->p_flags, 4);
-	put(b, s, ph->p_offset, word);
-	put(b, s, ph->p_vaddr, word);
-	put(b, s, ph->p_paddr, word);
-	put(b, s, ph->p_filesz, word);
-	put(b, s, ph->p_memsz, word);
+		put_number(b, s, ph->p_flags, 4);
+	put_number(b, s, ph->p_offset, word);
+	put_number(b, s, ph->p_vaddr, word);
+	put_number(b, s, ph->p_paddr, word);
+	put_number(b, s, ph->p_filesz, word);
+	put_number(b, s, ph->p_memsz, word);
 	if (!s->wide)
-		put(b, s, ph->p_flags, 4);
-	put(b, s, ph->p_align, word);
+		put_number(b, s, ph->p_flags, 4);
+	put_number(b, s, ph->p_align, word);
 	o->at += s->wide ? 56 : 32;
 }
 
@@ -778,16 +792,16 @@ static void out_section(struct out *o, const struct slim *s, const GElf_Shdr *sh
 	unsigned int word = s->wide ? 8 : 4;
 	struct buf *b = &o->buf;
 
-	put(b, s, sh->sh_name, 4);
-	put(b, s, sh->sh_type, 4);
-	put(b, s, sh->sh_flags, word);
-	put(b, s, sh->sh_addr, word);
-	put(b, s, sh->sh_offset, word);
-	put(b, s, sh->sh_size, word);
-	put(b, s, sh->sh_link, 4);
-	put(b, s, sh->sh_info, 4);
-	put(b, s, sh->sh_addralign, word);
-	put(b, s, sh->sh_entsize, word);
+	put_number(b, s, sh->sh_name, 4);
+	put_number(b, s, sh->sh_type, 4);
+	put_number(b, s, sh->sh_flags, word);
+	put_number(b, s, sh->sh_addr, word);
+	put_number(b, s, sh->sh_offset, word);
+	put_number(b, s, sh->sh_size, word);
+	put_number(b, s, sh->sh_link, 4);
+	put_number(b, s, sh->sh_info, 4);
+	put_number(b, s, sh->sh_addralign, word);
+	put_number(b, s, sh->sh_entsize, word);
 	o->at += s->wide ? 64 : 40;
 }
 

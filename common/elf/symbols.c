@@ -11,25 +11,25 @@
 enum { RELAX_EACH = 1 << 16, RESERVE_MAX = 1 << 20 }; /* symbols */
 
 /*
- * [start, the next one's start) belongs to a symbol, or to none; while it is decided, to a candidate. Counted
- * from the base of its run: eight of them to a line of the cache.
+ * [start, start of the next interval) belongs to a symbol, or to none; during the sweep, to a candidate.
+ * start counts from the base of the run, so that eight intervals fit into a cache line.
  */
 struct interval {
 	uint32_t start;
-	uint32_t owner;
+	uint32_t owner; /* index of the symbol, or SYMBOL_NONE */
 };
 
 /*
- * Intervals that begin within 4 GiB; a file seldom has more than one such run. The index divides its
- * range of addresses into equal parts, about one for each interval, and knows where each begins among the
- * intervals: what is left to search is a handful. On a large binary that is two cache misses for an address instead
- * of a dozen.
+ * Intervals that begin within 4 GiB; a file seldom has more than one such run. The index divides the run's
+ * address range into equal parts, about one per interval, and records where each part begins among the
+ * intervals, so that only a handful are left to search. On a large binary a look-up then takes two cache
+ * misses instead of a dozen.
  */
 struct run {
 	uint64_t base;
-	size_t at; /* its first among all intervals */
+	size_t at; /* index of its first interval */
 	uint32_t n;
-	uint32_t *first; /* of part i: the last interval that begins at or before its first byte */
+	uint32_t *first; /* by part: the last interval that begins at or before the part's first byte */
 	uint32_t n_first;
 	unsigned int shift;
 };
@@ -64,7 +64,7 @@ void symbols_free(struct symbols *t)
 	free(t);
 }
 
-/* A section as far as symbols care. */
+/* The properties of a section that matter for symbols. */
 struct part {
 	uint64_t start, end;
 	bool code; /* loaded and executable */
@@ -89,7 +89,7 @@ static struct part *read_parts(const struct elf_file *f, size_t *n)
 	return parts;
 }
 
-/* "$x", "$d.12", "$xrv64i": marks for disassemblers. */
+/* Returns true for "$x", "$d.12", "$xrv64i": marks for disassemblers. */
 static bool is_mapping_symbol(struct slice name)
 {
 	return name.n > 1 && name.p[0] == '$' && memchr("adtx", name.p[1], 4) &&
@@ -129,7 +129,7 @@ static Elf_Scn *find_table(const struct elf_file *f, uint32_t type, GElf_Shdr *s
 	return NULL;
 }
 
-/* The table of section numbers beyond 65279 that belongs to the symbol table. */
+/* Returns the symbol table's table of section numbers beyond 65279 (SHT_SYMTAB_SHNDX), or NULL. */
 static Elf_Data *find_extended(const struct elf_file *f, size_t symtab)
 {
 	Elf_Scn *scn = NULL;
@@ -147,12 +147,12 @@ struct table {
 	Elf_Data *extended;
 	size_t n;
 	bool wide, big; /* 64 bits; big-endian */
-	bool native;    /* as Elf64_Sym is here */
+	bool native;    /* entries have the layout of Elf64_Sym on this host */
 	size_t entry;   /* bytes of a symbol */
 	const struct part *parts;
 	size_t n_parts;
-	uint8_t strings; /* number of the string table */
-	uint8_t origin;
+	uint8_t strings; /* index of the string table */
+	uint8_t origin;  /* enum symbol_origin */
 };
 
 static uint16_t load16(const struct table *t, const uint8_t *p)
@@ -186,7 +186,7 @@ static inline GElf_Sym load_symbol(const struct table *t, size_t i)
 			   .st_value = load32(t, p + 4), .st_size = load32(t, p + 8) };
 }
 
-/* The section that a symbol lies in, where that may hold code. */
+/* Returns the section of a symbol if it can hold code, or NULL. */
 static const struct part *part_of(const struct table *t, const GElf_Sym *sym, size_t i)
 {
 	size_t section = sym->st_shndx;
@@ -228,18 +228,18 @@ static inline bool add_symbol(struct symbols *t, const struct table *table, size
 	return candidates_add(&t->in, &c);
 }
 
-/* Names stand in the order of a hash table: the next ones are fetched while this one is read. */
+/* Prefetches the name of symbol i: names are in the order of a hash table, not in that of the symbols. */
 static inline __attribute__((always_inline))
 void expect_name(const struct symbols *t, const struct table *table, size_t i)
 {
 	const struct mapped *strings = &t->in.tables[table->strings].bytes;
-	uint32_t name = load32(table, table->symbols.p + i * table->entry); /* it comes first in both classes */
+	uint32_t name = load32(table, table->symbols.p + i * table->entry); /* first in both classes */
 
 	if (name < strings->n)
 		__builtin_prefetch(strings->p + name);
 }
 
-/* The bytes of a section that are there, mapped where that can be. */
+/* Opens the bytes of a section, mapped if possible. */
 static bool open_part(const struct elf_file *f, Elf_Scn *scn, struct mapped *m)
 {
 	GElf_Shdr sh;
@@ -277,9 +277,11 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 	return good;
 }
 
-/* Number of the string table, or NO_TABLE where the file has no such symbols. */
 enum { NO_TABLE = STRING_TABLES_MAX };
 
+/*
+ * Adds a symbol table. *used is the index of its string table, or NO_TABLE if the file has no such symbols.
+ */
 static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type, uint8_t origin, uint8_t *used)
 {
 	struct table table = { .origin = origin };
@@ -328,8 +330,11 @@ static uint32_t *last_owner(struct symbols *t)
 	return t->n_intervals ? &t->intervals[t->n_intervals - 1].owner : NULL;
 }
 
-/* From this address on, the candidate (or none) is the one. There is room: each begins and ends at most one. */
-static inline bool emit(struct symbols *t, uint64_t at, uint32_t owner)
+/*
+ * Begins an interval of this candidate, or of none, at this address. There is room for two intervals per
+ * candidate: its begin and its end.
+ */
+static inline bool emit_interval(struct symbols *t, uint64_t at, uint32_t owner)
 {
 	struct run *r = t->n_runs ? &t->runs[t->n_runs - 1] : NULL;
 	const uint32_t *last;
@@ -353,17 +358,17 @@ static inline bool emit(struct symbols *t, uint64_t at, uint32_t owner)
 	return true;
 }
 
-/* Symbols that have begun and are not known to have ended; the one that began last on top. */
+/* Symbols that have begun and not yet ended, the one that began last on top. */
 struct open_stack {
 	uint32_t *items;
 	size_t n, cap;
 };
 
 /*
- * Ends what ends up to here: after an inner symbol the one around it goes on. Who goes on at this very address is
- * for the caller to say, since something begins there.
+ * Ends the symbols that end at or before this address; after an inner symbol the one around it continues. The
+ * caller decides who owns the address itself, because a symbol begins there.
  */
-static inline bool advance(struct symbols *t, struct open_stack *open, uint64_t to)
+static inline bool end_symbols(struct symbols *t, struct open_stack *open, uint64_t to)
 {
 	const struct candidate *c = t->in.items;
 
@@ -372,13 +377,13 @@ static inline bool advance(struct symbols *t, struct open_stack *open, uint64_t 
 
 		while (open->n && c[open->items[open->n - 1]].end <= end)
 			open->n--;
-		if (end < to && !emit(t, end, open->n ? open->items[open->n - 1] : SYMBOL_NONE))
+		if (end < to && !emit_interval(t, end, open->n ? open->items[open->n - 1] : SYMBOL_NONE))
 			return false;
 	}
 	return true;
 }
 
-static inline bool push(struct open_stack *open, uint32_t i)
+static inline bool push_open(struct open_stack *open, uint32_t i)
 {
 	if (!grow_array(&open->items, &open->cap, open->n, sizeof(*open->items)))
 		return false;
@@ -386,7 +391,7 @@ static inline bool push(struct open_stack *open, uint32_t i)
 	return true;
 }
 
-/* A symbol without a size, with none around it: it gets the room up to next. */
+/* Extends a symbol without a size, with none around it, up to next. */
 static void give_room(struct candidate *c, uint64_t next)
 {
 	c->end = c->end < next ? c->end : next;
@@ -394,32 +399,35 @@ static void give_room(struct candidate *c, uint64_t next)
 		c->end = c->start + 1;
 }
 
-/* Those from first to last in the order begin at one address, the best at the end, sized ones behind labels. */
+/*
+ * Begins the candidates [first, last) of the order, all at one address: labels come first, the best one is
+ * last.
+ */
 static inline bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;
 	uint32_t best = candidates_at(&t->in, last - 1);
 	uint64_t start = c[best].start;
 
-	if (!advance(t, open, start))
+	if (!end_symbols(t, open, start))
 		return false;
 	if (c[best].label) { /* only labels */
 		if (open->n)
-			return emit(t, start, open->items[open->n - 1]);
+			return emit_interval(t, start, open->items[open->n - 1]);
 		give_room(&c[best], last < t->in.n ? c[candidates_at(&t->in, last)].start : UINT64_MAX);
-		return push(open, best) && emit(t, start, best);
+		return push_open(open, best) && emit_interval(t, start, best);
 	}
 	for (size_t i = first; i < last; i++) {
 		uint32_t one = candidates_at(&t->in, i);
 
-		if (!c[one].label && !push(open, one))
+		if (!c[one].label && !push_open(open, one))
 			return false;
 	}
-	return emit(t, start, best);
+	return emit_interval(t, start, best);
 }
 
-/* Decides who owns what: one sweep from the lowest address to the highest. */
-static bool sweep(struct symbols *t)
+/* Builds the intervals in one sweep from the lowest address to the highest. */
+static bool sweep_symbols(struct symbols *t)
 {
 	struct open_stack open = { 0 };
 	const struct candidates *in = &t->in;
@@ -439,19 +447,19 @@ static bool sweep(struct symbols *t)
 			candidates_expect(in, last);
 		good = begin_group(t, &open, first, last);
 	}
-	good = good && advance(t, &open, UINT64_MAX) && (in->n == 0 || emit(t, UINT64_MAX, SYMBOL_NONE));
+	good = good && end_symbols(t, &open, UINT64_MAX) && (in->n == 0 || emit_interval(t, UINT64_MAX, SYMBOL_NONE));
 	free(open.items);
 	return good;
 }
 
 /*
- * Leaves of the candidates what is kept of those that own an interval, in their place: no other memory is needed
- * for it, and getting memory from the system costs as much as all the rest.
+ * Reduces the candidates that own an interval to symbols, in place. That needs no other memory, and getting
+ * memory from the system costs as much as all the rest.
  */
 static bool keep_owners(struct symbols *t)
 {
 	struct interval *fewer = realloc(t->intervals, (t->n_intervals + 1) * sizeof(*fewer));
-	uint32_t *became = (uint32_t *)t->in.order; /* of a candidate: the number of its symbol, counted from one */
+	uint32_t *became = (uint32_t *)t->in.order; /* by candidate: index of its symbol + 1; 0: none */
 	struct symbol *kept;
 
 	_Static_assert(sizeof(*kept) <= sizeof(*t->in.items), "a symbol in the place of a candidate");
@@ -468,7 +476,7 @@ static bool keep_owners(struct symbols *t)
 
 		if (!became[i])
 			continue;
-		memcpy(&c, &t->in.items[i], sizeof(c)); /* bytes, since there two types share them */
+		memcpy(&c, &t->in.items[i], sizeof(c)); /* by memcpy, because two types share the memory */
 		s = (struct symbol){ c.start, c.name, 0, c.table, c.origin };
 		memcpy(&t->items[t->n++], &s, sizeof(s));
 		t->has[c.origin] = true;
@@ -508,14 +516,14 @@ static bool build_index(struct symbols *t, struct run *r)
 
 bool symbols_settle(struct symbols *t)
 {
-	bool good = candidates_sort(&t->in) && sweep(t) && keep_owners(t);
+	bool good = candidates_sort(&t->in) && sweep_symbols(t) && keep_owners(t);
 
 	for (size_t i = 0; good && i < t->n_runs; i++)
 		good = build_index(t, &t->runs[i]);
 	return good;
 }
 
-/* The last run that begins at or before the address. */
+/* Returns the last run that begins at or before the address, or NULL. */
 static const struct run *find_run(const struct symbols *t, uint64_t vaddr)
 {
 	size_t low = 0, high = t->n_runs;
@@ -531,13 +539,13 @@ static const struct run *find_run(const struct symbols *t, uint64_t vaddr)
 	return low ? &t->runs[low - 1] : NULL;
 }
 
-/* Who owns the address so far into the run, in this part of its index. */
+/* Returns the owner of the address that is into bytes into the run, in this part of its index. */
 static inline uint32_t owner_in(const struct symbols *t, const struct run *r, uint64_t into, uint64_t part)
 {
 	const struct interval *low = t->intervals + r->at + r->first[part];
 	uint32_t n = r->first[part + 1] + 1 - r->first[part];
 
-	while (n > 1) { /* *low begins at or before it, low[n] behind it */
+	while (n > 1) { /* *low begins at or before the address, low[n] after it */
 		uint32_t half = n / 2;
 
 		low = low[half].start <= into ? low + half : low;
@@ -570,7 +578,7 @@ void symbols_expect(const struct symbols *t, uint64_t vaddr, enum expectation wh
 	if (part >= r->n_first)
 		return;
 	if (when == EXPECT_FAR) {
-		/* There is about one interval to a part, so that is not far from where it will be found. */
+		/* There is about one interval per part, so the owner's interval is close to this one. */
 		__builtin_prefetch(&t->intervals[r->at + r->first[part]]);
 	} else {
 		s = owner_in(t, r, vaddr - r->base, part);
@@ -606,7 +614,7 @@ bool symbols_has(const struct symbols *t, enum symbol_origin origin)
 
 bool symbols_have_prefix(const struct symbols *t, const char *prefix)
 {
-	uint8_t pattern[32] = { 0 }; /* the NUL that ends the name before it */
+	uint8_t pattern[32] = { 0 }; /* begins with the NUL that ends the previous name */
 	size_t n = strlen(prefix) + 1;
 
 	if (n > sizeof(pattern))
