@@ -49,10 +49,7 @@ void buf_release(struct buf *b);
  * memory; the array is then unchanged.
  */
 static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size);
-/*
- * Like grow_array, but leaves new elements undefined, for arrays whose elements are written before they are
- * read.
- */
+/* Like grow_array, but leaves new elements undefined. For arrays that are written before they are read. */
 static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size);
 
 /* The slow path of the two above, taken when n >= *cap. */

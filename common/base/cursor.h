@@ -83,9 +83,7 @@ static inline struct slice slice_base(struct slice path)
 	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-/*
- * Parses a decimal number. Returns 0 if the text is not one, or if it is too large for a time in nanoseconds.
- */
+/* Parses a decimal number. Returns 0 if it is not one, or is too large for a time in nanoseconds. */
 static inline uint64_t slice_decimal(struct slice text)
 {
 	uint64_t v = 0;

@@ -13,9 +13,7 @@
 
 /* Opens path relative to dir. Symbolic links resolve in our own root directory. */
 int foreign_open(int dir, const char *path);
-/*
- * Opens path with root as the root directory for symbolic links and "..". Before Linux 5.6, errno is ENOSYS.
- */
+/* Opens path with root as the root of symbolic links and "..". Before Linux 5.6, errno is ENOSYS. */
 int foreign_open_below(int root, const char *path);
 /* Opens the file of an O_PATH handle, and closes the handle even on failure. */
 int foreign_reopen(int handle);

@@ -96,10 +96,7 @@ static uint8_t *intern_store(struct intern *t, struct slice s)
 	return p;
 }
 
-/*
- * Returns the slot of s, or the empty slot for it. The tag alone gives the first slot: growing reads no
- * texts.
- */
+/* Returns the slot of s, or the empty slot for it. The tag alone gives the first slot to probe. */
 static size_t find_slot(const struct intern *t, struct slice s, uint32_t tag)
 {
 	size_t at = tag & t->mask;

@@ -37,10 +37,7 @@ void intern_init(struct intern *t);
 void intern_release(struct intern *t);
 /* Finds or adds s. Copies new bytes and ends them with a NUL. Returns false if out of memory. */
 bool intern_add(struct intern *t, struct slice s, uint32_t *id);
-/*
- * Like intern_add for n slices, with prefetching: that halves the time for a table larger than the CPU
- * caches.
- */
+/* Like intern_add for n slices, with prefetching: half the time for a table larger than the CPU caches. */
 bool intern_add_many(struct intern *t, const struct slice *s, size_t n, uint32_t *ids);
 /* Finds s without adding it. Returns false if it is not in the table. */
 bool intern_find(const struct intern *t, struct slice s, uint32_t *id);

@@ -161,9 +161,7 @@ struct capture;
 typedef bool capture_counting(const void *context, const struct capture *c);
 
 struct capture {
-	/*
-	 * Indexed by id; 0 is unused. Check defined before use, unless the id comes from an accepted sample.
-	 */
+	/* Indexed by id; 0 is unused. Check defined before use, unless the id is from an accepted sample. */
 	struct capture_process *processes;
 	struct capture_thread *threads;
 	struct capture_file *files;
@@ -263,9 +261,9 @@ static inline enum capture_wait capture_wait(const struct capture *c, uint64_t e
 /* Returns the current epoch of the thread's process: that of a sample just applied. */
 uint64_t capture_epoch(const struct capture *c, uint32_t thread);
 
+/* The results of the following look-ups are valid until the next capture_apply. */
+
 /*
- * The results of the following look-ups are valid until the next capture_apply.
- *
  * Returns the place of the frame's address in this epoch, or NULL for kernel frames and frames that were
  * never sampled. Takes time logarithmic in the number of the frame's places.
  */
@@ -285,10 +283,7 @@ const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address);
 struct slice capture_meta(const struct capture *c, const char *key);
 /* Returns a field of the header as a decimal number, or 0 if it is missing or not a number. */
 uint64_t capture_meta_number(const struct capture *c, const char *key);
-/*
- * Converts a time of the segment to nanoseconds since 1970, by the clocks in the header. Returns 0 if
- * unknown.
- */
+/* Converts a time of the segment to nanoseconds since 1970, by the clocks in the header; 0 if unknown. */
 uint64_t capture_realtime(const struct capture *c, uint64_t time);
 /* Returns true if the segment records waiting time, even if it has no sample of it yet. */
 bool capture_has_waits(const struct capture *c);
@@ -302,10 +297,7 @@ const struct capture_image *capture_image(const struct capture *c, struct slice 
  * memfd, "[vdso]" and the like have none (SYMBOL rule 27).
  */
 bool capture_path_is_file(struct slice path);
-/*
- * Returns true if the file can give names. That includes a program in a memfd: unlike JIT code it has a build
- * ID.
- */
+/* Returns true if the file can give names, like a program in a memfd: unlike JIT code it has a build ID. */
 bool capture_file_has_names(const struct capture_file *f);
 
 /* Returns the text of an id, valid until the segment ends. */

@@ -23,9 +23,7 @@ static bool parse_hex(struct cursor *at, uint64_t *v)
 	return at->p > begin && at->p - begin <= 16;
 }
 
-/*
- * Parses "START SIZE NAME" in hexadecimal: new code in that range from now on. Ignores lines of other forms.
- */
+/* Parses "START SIZE NAME" in hexadecimal: new code in that range. Ignores lines of other forms. */
 static bool apply_line(struct capture_process *p, struct cursor line)
 {
 	struct map m = { .file = p->epoch_seq };

@@ -20,10 +20,7 @@ struct capture_label {
 
 /* Finds the label with this key; its value may be empty, and is valid until the segment ends. */
 bool capture_label(const struct capture *c, struct slice key, struct slice *value);
-/*
- * Lists the labels of the current segment, sorted by key. The caller frees *labels. Returns false if out of
- * memory.
- */
+/* Lists the current segment's labels by key. The caller frees *labels. Returns false if out of memory. */
 bool capture_labels(const struct capture *c, struct capture_label **labels, size_t *n);
 
 #endif

@@ -120,7 +120,8 @@ const char *symbol_apply(struct capture *c, const struct record_symbol *r)
 }
 
 /*
- * Returns the best name that begins at exactly this time or, unless exact, the last one before it; or NULL.
+ * Returns the best name that begins at exactly this time if exact; otherwise the newest that begins no later,
+ * or the oldest of all; or NULL.
  */
 static const struct capture_symbol *symbol_at(const struct capture *c, uint32_t frame, uint64_t time, bool exact)
 {

@@ -10,9 +10,7 @@
 
 #include "common/capture/capture.h"
 
-/*
- * Gives every frame of a user stack of this process its current place. Returns NULL, or a constant sentence.
- */
+/* Gives every frame of a user stack of this process its current place. Returns NULL, or a sentence. */
 const char *places_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time);
 
 #endif

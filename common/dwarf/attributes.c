@@ -15,9 +15,7 @@ static int keep_attribute(Dwarf_Attribute *attribute, void *arg)
 	return DWARF_CB_OK;
 }
 
-/*
- * libdw delivers an attribute before it checks that the attribute is inside its unit, so all count or none.
- */
+/* libdw delivers an attribute before it checks that it is inside its unit, so all count or none. */
 bool attributes_read(Dwarf_Die *die, struct attributes *a)
 {
 	memset(a->has, 0, sizeof(a->has));

@@ -188,10 +188,7 @@ static bool pass_value(struct cursor *c, uint32_t form)
 	}
 }
 
-/*
- * Adds an attribute to an abbreviation. Returns false if its form is unknown, or if a limit or memory is
- * exhausted.
- */
+/* Adds an attribute to an abbreviation. Returns false for an unknown form, at a limit, or without memory. */
 static bool add_attribute(struct entries *es, struct abbreviation *a, uint64_t code, uint64_t form, const uint8_t *p)
 {
 	uint8_t size = size_of(es, form);

@@ -105,9 +105,7 @@ bool entries_use(struct entries *es, struct slice section, uint64_t offset, cons
  * out of memory (es->failed).
  */
 bool entries_begin(struct entries *es, const uint8_t *p, struct entry *e);
-/*
- * Decodes the rest, and the attributes unless a is NULL. Returns false if they are not all inside the unit.
- */
+/* Decodes the rest, and the attributes unless a is NULL. Returns false if they are not inside the unit. */
 bool entries_pass(const struct entries *es, struct entry *e, struct attributes *a);
 /* Returns the bytes of memory held. */
 size_t entries_bytes(const struct entries *es);

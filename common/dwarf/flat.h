@@ -1,5 +1,5 @@
 /*
- * One compilation unit, flattened: functions and inlined calls as intervals, and line rows. Internal to
+ * A flattened compilation unit: intervals of functions and inlined calls, and line rows. Internal to
  * common/dwarf.
  */
 #ifndef CPROF_DWARF_FLAT_H
@@ -39,7 +39,7 @@ struct flat {
 };
 
 /*
- * Makes the intervals. If pieces overlap, the last node counts. Sorts the pieces. Returns false if out of
+ * Makes the intervals, after sorting pieces. If pieces overlap, the last node counts. Returns false if out of
  * memory.
  */
 bool flat_settle(struct flat *f, struct flat_piece *pieces, size_t n);

@@ -22,10 +22,7 @@ enum {
 	CACHE_BITS = 14,              /* half a megabyte for a file with look-ups */
 };
 
-/*
- * Opens the dwz file. The caller gives libdw the file itself if there is none, or libdw would open the named
- * path.
- */
+/* Opens the dwz file. Without one, libdw is given the file itself, because it would open the named path. */
 static void begin_alt(struct lines *l, const struct lines_options *o)
 {
 	const char *name;
@@ -402,8 +399,8 @@ static bool are_flat(const struct lines *l, const uint32_t *units, size_t n)
 }
 
 /*
- * Looks the address up in each unit that may contain it, until one has a function. Returns false if out of
- * memory.
+ * Looks the address up in the units that may contain it, until one has a function there. Returns false if out
+ * of memory.
  */
 static bool find_place(struct lines *l, uint64_t vaddr, struct place *place)
 {

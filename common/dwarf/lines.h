@@ -7,7 +7,7 @@
  *	if (lines_open(file, &(struct lines_options){ 0 }, &l) != LINES_OPENED)
  *		...it has no DWARF that can be read...
  *	if (lines_find(l, vaddr, &c) > 0) {
- *		for (uint32_t i = 0; i < c.n; i++)	// the function itself, then what was inlined, inward
+ *		for (uint32_t i = 0; i < c.n; i++)	// the function itself, then inlined ones, inward
  *			...lines_text(l, c.level[i].name), lines_text(l, c.level[i].file), c.level[i].line...
  *	}
  *	lines_close(l);
@@ -42,8 +42,8 @@ struct lines_unread {
 
 struct lines_options {
 	/*
-	 * Returns the dwz file with the name in .gnu_debugaltlink, as written there, and this build ID; or NULL.
-	 * lines_open takes the file over. If open_alt is NULL, no dwz file is used.
+	 * Returns the dwz file with the name in .gnu_debugaltlink, as written there, and this build ID; or
+	 * NULL. lines_open takes the file over. If open_alt is NULL, no dwz file is used.
 	 */
 	struct elf_file *(*open_alt)(void *arg, struct slice name, struct slice build_id);
 	void *arg;
@@ -61,8 +61,8 @@ enum lines_opened {
 };
 
 /*
- * Texts are ids for lines_text; 0 is "". Line and file of a level are those of its call of the next level;
- * for the innermost level they come from the line table.
+ * Texts are ids for lines_text; 0 is "". The file and line of a level are those of its call to the next
+ * level; for the innermost level they come from the line table.
  */
 struct lines_level {
 	uint32_t name; /* linkage name, otherwise the plain one; 0: none, use the ELF symbol's */

@@ -479,10 +479,7 @@ static int sequence_compare(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/*
- * Adds a row. Merges successive rows of the same file and line; of two with the same start the later one
- * stays.
- */
+/* Adds a row. Merges successive rows of one file and line; the later of two with the same start stays. */
 static void put_row(struct line_table *t, uint64_t start, uint32_t file, uint32_t line)
 {
 	struct line_row *last = t->n_rows ? &t->rows[t->n_rows - 1] : NULL;

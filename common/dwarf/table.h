@@ -9,9 +9,7 @@
 
 #include "common/base/cursor.h"
 
-/*
- * The addresses where code can be. If empty: anywhere but at the addresses that linkers give discarded code.
- */
+/* The addresses where code can be. If empty: anywhere but where linkers put discarded code. */
 struct code_range {
 	uint64_t start, end;
 };

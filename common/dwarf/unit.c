@@ -127,9 +127,7 @@ static uint32_t find_name(struct walk *w, struct attributes *a)
 	return number;
 }
 
-/*
- * Returns a function's name. The name of the origin of inlined calls is cached, because many calls share it.
- */
+/* Returns a function's name. The name of an inlined call's origin is cached, because many calls share it. */
 static uint32_t name_of(struct walk *w, struct attributes *a)
 {
 	uint32_t number;
@@ -394,9 +392,7 @@ static bool use_files(struct walk *w, struct line_table *table)
 	return w->paths != NULL;
 }
 
-/*
- * Uses the .dwo file's own table for its file numbers, if it has one; otherwise the skeleton's table applies.
- */
+/* Uses the .dwo file's own table for its file numbers if it has one; otherwise the skeleton's applies. */
 static bool use_split_files(struct walk *w, const Dwarf_Die *die, struct line_table *table)
 {
 	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));

@@ -103,9 +103,7 @@ bool code_find(struct code *code, Elf *elf, const struct elf_file *f);
  * .debug_info. Returns false if one is too large or damaged, and counts it in unread unless that is NULL.
  */
 bool prepare_sections(Elf *elf, int fd, struct inflated *inflated, size_t *bytes, bool *info, struct lines_unread *unread);
-/*
- * Counts the used sections that libelf has not read whole. Call it after dwarf_begin_elf. unread may be NULL.
- */
+/* Counts the used sections that libelf has not read whole, after dwarf_begin_elf. unread may be NULL. */
 void count_unread(Elf *elf, int fd, struct lines_unread *unread);
 /* Finds the sections of this file that may contain texts. ending is "" or ".dwo". */
 void home_find(struct home *home, Elf *elf, const char *ending);

@@ -87,10 +87,7 @@ static bool read_header(struct headers *h)
 	return true;
 }
 
-/*
- * Calls look for each entry of a table that is in the file, until look returns something other than
- * ELF_OPENED.
- */
+/* Calls look for each entry of a table in the file, until it returns something other than ELF_OPENED. */
 static enum elf_opened look_through(struct headers *h, uint64_t at, uint64_t n, size_t size,
 				    enum elf_opened (*look)(struct headers *h, const uint8_t *entry, uint64_t i, uint64_t *notes))
 {
@@ -140,10 +137,7 @@ static enum elf_opened look_at_segment(struct headers *h, const uint8_t *entry, 
 	return type == PT_NOTE ? add_notes(n, notes) : ELF_OPENED;
 }
 
-/*
- * Returns true if the file has least bytes of data besides holes, or if the file system does not report
- * holes.
- */
+/* Returns true if the file has least bytes of data besides holes, or if holes are not reported. */
 static bool has_data(const struct headers *h, uint64_t least)
 {
 	uint64_t found = 0;

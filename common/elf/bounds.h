@@ -19,15 +19,9 @@
 
 enum { ELF_NOTES_MAX = 1 << 20 }; /* bytes of a section or segment of notes; larger ones are not read */
 
-/*
- * Returns ELF_OPENED if the file is within all limits, even if it is not whole. Moves the descriptor's
- * offset.
- */
+/* Returns ELF_OPENED if the file is within all limits, even if not whole. Moves the descriptor's offset. */
 enum elf_opened elf_check_bounds(int fd);
-/*
- * Checks the limits and opens the file with libelf. Returns NULL, with the reason in *why, if it cannot be
- * read.
- */
+/* Checks the limits and opens the file with libelf. Returns NULL on failure, with the reason in *why. */
 Elf *elf_begin_bounded(int fd, enum elf_opened *why);
 
 #endif

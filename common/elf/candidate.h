@@ -21,10 +21,7 @@ struct candidate {
 	bool indirect : 1;   /* a resolver (GNU_IFUNC), which chooses the function that its name means */
 };
 
-/*
- * Checksums cover pieces, not names: a pass over the table costs a tenth of a pass over its names in any
- * order.
- */
+/* Checksums cover pieces, not names: a pass over the table costs a tenth of one over its names. */
 struct string_table {
 	struct mapped bytes;
 	uint32_t *sums; /* checksum of each piece when the table was added; NULL: the bytes are a copy */
@@ -44,10 +41,7 @@ void candidates_release(struct candidates *c);
 void candidates_drop_items(struct candidates *c);
 /* Adds a candidate, unless it has no name. Returns false if out of memory. */
 bool candidates_add(struct candidates *c, const struct candidate *one);
-/*
- * Adds a string table and takes over its bytes, which are from malloc. Returns false if out of memory or of
- * tables.
- */
+/* Adds a string table and takes over its malloc'd bytes. Returns false if out of memory or tables. */
 bool candidates_add_strings(struct candidates *c, char *bytes, size_t n, uint8_t *table);
 /* Like candidates_add_strings for a part of a file. */
 bool candidates_add_mapped(struct candidates *c, struct mapped *strings, uint8_t *table);

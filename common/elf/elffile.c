@@ -332,9 +332,7 @@ bool elf_vaddr(const struct elf_file *f, uint64_t offset, uint64_t *vaddr)
 		*vaddr = code->vaddr + (offset - code->offset);
 		return true;
 	}
-	/*
-	 * Executable segments that contain it, then others, then executable ones whose last page includes it.
-	 */
+	/* Executable segments that contain it, then others, then executable ones with it on the last page. */
 	for (unsigned int pass = 0; pass < 3; pass++) {
 		for (size_t i = 0; i < f->n_segments; i++) {
 			const struct elf_segment *s = &f->segments[i];

@@ -34,10 +34,7 @@ enum elf_opened {
 	ELF_SPARSE = 8,
 };
 
-/*
- * Returns "too many sections (expected at most 131072)" and the like; NULL if the result is not about a
- * limit.
- */
+/* Returns "too many sections (expected at most 131072)" and the like, or NULL if it is not about a limit. */
 const char *elf_refusal(enum elf_opened opened);
 
 /* The contents of a file from an archive (slim.h). */
@@ -155,10 +152,7 @@ bool elf_altlink(const struct elf_file *f, const char **path, struct slice *buil
 /* Returns true if the file has DWARF itself, compressed or not. */
 bool elf_has_dwarf(const struct elf_file *f);
 bool elf_has_symtab(const struct elf_file *f);
-/*
- * Returns true if everything that the headers refer to is in the file. A copy that was cut short is not
- * whole.
- */
+/* Returns true if the file has everything that its headers refer to, so false for a truncated copy. */
 bool elf_is_whole(const struct elf_file *f);
 /* Computes the CRC32 (IEEE 802.3) of the whole file. Returns false if the file cannot be read. */
 bool elf_crc32(const struct elf_file *f, uint32_t *crc);

@@ -84,8 +84,7 @@ static bool map_part(struct mapped *m, int fd, uint64_t offset, size_t n)
 	size_t skip = offset % PAGE;
 	struct mapped_region *r = calloc(1, sizeof(*r));
 	/*
-	 * A part that will all be read is populated at once: faults for every 16 pages cost more, and would
-	 * defeat prefetching.
+	 * A part that is read whole is populated at once: faults cost more, and prefetching needs the pages.
 	 */
 	int flags = MAP_PRIVATE | (n <= MAPPED_WINDOW ? MAP_POPULATE : 0);
 	void *start = r ? mmap(NULL, n + skip, PROT_READ, flags, fd, (off_t)(offset - skip)) : MAP_FAILED;

@@ -41,10 +41,7 @@ struct mapped {
 
 /* Installs the handler. Returns false if the system refuses it; everything is then copied. */
 bool mapped_guard(void);
-/*
- * Opens n bytes at offset. Returns false if the file has fewer bytes, if it cannot be read, or if out of
- * memory.
- */
+/* Opens n bytes at offset. Returns false if the file has fewer, on a read error, or if out of memory. */
 bool mapped_open(struct mapped *m, int fd, uint64_t offset, uint64_t n);
 /* Takes over bytes from malloc. */
 void mapped_take(struct mapped *m, char *bytes, size_t n);

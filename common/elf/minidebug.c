@@ -9,9 +9,7 @@
 
 enum { STEP = 1 << 16, DECODER_MEMORY = 128 << 20, ROOM = 1 << 20 };
 
-/*
- * Unpacks into out. Returns false if the data is damaged, gets too large, or if out of memory (out->failed).
- */
+/* Unpacks into out. Returns false if the data is damaged or too large, or if out of memory (out->failed). */
 static bool unpack_xz(struct slice packed, struct buf *out)
 {
 	uint64_t most = (uint64_t)packed.n * MINIDEBUG_RATIO + ROOM;

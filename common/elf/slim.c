@@ -185,10 +185,7 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 			    strcmp(name, ".gnu_debugaltlink") == 0);
 }
 
-/*
- * Keeps only the relocations of slots that stubs jump through. Returns false if there are none, or on
- * failure.
- */
+/* Keeps only relocations of slots that stubs jump through. Returns false if there are none, or on failure. */
 static bool filter_relocations(const struct slim *s, const struct origin *o, struct piece *p)
 {
 	struct buf kept = { 0 };
@@ -253,10 +250,7 @@ static enum slim_result fill_piece(struct slim *s, struct origin *o, size_t i, c
 	}
 	s->kept += p->sh.sh_size;
 	note_what(s, sh, name);
-	/*
-	 * Real files have no overlapping sections; a crafted file's could add up to a thousand times its
-	 * size.
-	 */
+	/* Real files have no overlapping sections; a crafted file's can add up to 1000 times its size. */
 	return s->kept <= s->base.size + s->other.size + NOTES_MAX ? SLIM_DONE : SLIM_DAMAGED;
 }
 
@@ -302,17 +296,13 @@ static enum slim_result append_section(struct slim *s, struct origin *o, size_t 
 	return result;
 }
 
-/*
- * Returns true if append_section made it when this file was written. It is handled with its original section.
- */
+/* Returns true if append_section made it when this file was written. It goes with its original section. */
 static bool is_copy(const struct origin *o, const GElf_Shdr *sh)
 {
 	return o->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
 }
 
-/*
- * Finds the bytes for a section of the base: its own, those of its appended copy, or those of the other file.
- */
+/* Finds the bytes for a section of the base: its own, those of its copy, or those of the other file. */
 static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct origin **from)
 {
 	uint64_t address = sh->sh_addr;
@@ -415,10 +405,7 @@ static void put_number(struct buf *b, const struct slim *s, uint64_t v, unsigned
 		buf_byte(b, (uint8_t)(v >> 8 * (s->big ? n - 1 - i : i)));
 }
 
-/*
- * Adds .note.cprof, then the section names, which replace the old ones unless those are also the strings of a
- * symbol table.
- */
+/* Adds .note.cprof, then the section names, in place of the old ones unless symbols use those strings. */
 static enum slim_result add_own(struct slim *s)
 {
 	struct buf note = { 0 };
@@ -468,7 +455,7 @@ static void renumber_links(struct slim *s)
 	}
 }
 
-static uint64_t align_up(uint64_t at, uint64_t to)
+static uint64_t align_offset(uint64_t at, uint64_t to)
 {
 	to = to > ALIGN_MAX ? ALIGN_MAX : to;
 	return to > 1 && (to & (to - 1)) == 0 ? (at + to - 1) & ~(to - 1) : at;
@@ -507,7 +494,7 @@ static int by_place(const void *x, const void *y)
 
 static uint64_t place_piece(struct piece *p, uint64_t at)
 {
-	at = align_up(at, p->sh.sh_addralign);
+	at = align_offset(at, p->sh.sh_addralign);
 	p->sh.sh_offset = at;
 	return at + p->sh.sh_size;
 }
@@ -531,7 +518,7 @@ static enum slim_result lay_out(struct slim *s)
 		at = place_piece(&s->blobs[i], at);
 		s->segments[s->blobs[i].sh.sh_info].p_offset = s->blobs[i].sh.sh_offset;
 	}
-	s->headers_at = align_up(at, 8);
+	s->headers_at = align_offset(at, 8);
 	s->bytes = s->headers_at + s->n * (s->wide ? 64 : 40);
 	for (size_t i = 0; i < s->n_segments; i++) {
 		GElf_Phdr *ph = &s->segments[i];

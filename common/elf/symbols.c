@@ -279,9 +279,7 @@ static bool read_symbols(struct symbols *t, const struct elf_file *f, struct tab
 
 enum { NO_TABLE = STRING_TABLES_MAX };
 
-/*
- * Adds a symbol table. *used is the index of its string table, or NO_TABLE if the file has no such symbols.
- */
+/* Adds a symbol table. *used is the index of its string table, or NO_TABLE if there is no such table. */
 static bool add_table(struct symbols *t, const struct elf_file *f, uint32_t type, uint8_t origin, uint8_t *used)
 {
 	struct table table = { .origin = origin };
@@ -399,10 +397,7 @@ static void give_room(struct candidate *c, uint64_t next)
 		c->end = c->start + 1;
 }
 
-/*
- * Begins the candidates [first, last) of the order, all at one address: labels come first, the best one is
- * last.
- */
+/* Begins the candidates [first, last) of the order, all at one address: labels first, the best one last. */
 static inline bool begin_group(struct symbols *t, struct open_stack *open, size_t first, size_t last)
 {
 	struct candidate *c = t->in.items;

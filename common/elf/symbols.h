@@ -12,25 +12,27 @@
  *		...symbols_name(t, s, &name), vaddr - symbols_start(t, s)...
  *	symbols_free(t);
  *
- * Names stay in the mapped file (see mapped.h for a file that shrinks) and are copied on
- * request. Checksums are taken when the tables are read, so a file that is modified later gives the old name
- * or none. A modification while the tables are being read is detected by size and times; see symbols_damaged.
+ * Names stay in the mapped file (see mapped.h for a file that shrinks) and are copied on request. Checksums
+ * are taken when the tables are read, so a file that is modified later gives the old name or none. A
+ * modification while the tables are being read is detected by size and times; see symbols_damaged.
  *
  * Symbols used: FUNC, GNU_IFUNC, NOTYPE and OBJECT symbols in a section that is loaded and executable. Not
  * undefined, absolute and common symbols, not sections, files and thread-local variables, not the mapping
  * symbols $a, $d, $t, $x.
  *
- * An address is named by: 1. The symbol with a size that covers it and begins last; of those, the one that
- * ends first. So the innermost symbol
- *    counts, and after its end the one around it again. A symbol ends at its section's end at the latest, and beyond
- *    its end it names nothing.
+ * An address is named by:
+ *
+ * 1. The symbol with a size that covers it and begins last; of those, the one that ends first. So the
+ *    innermost symbol counts, and after its end the one around it again. A symbol ends at its section's end
+ *    at the latest, and beyond its end it names nothing.
+ *
  * 2. Among several with the same range: .symtab before .gnu_debugdata before .dynsym before a PLT stub;
- * global before
- *    weak before local; function before label before object; then by prefer.h: fewer leading underscores, the shorter
- *    name, the lower bytes. The order of the tables does not matter.
+ *    global before weak before local; function before label before object; then by prefer.h: fewer leading
+ *    underscores, the shorter name, the lower bytes. The order of the tables does not matter.
+ *
  * 3. If no symbol with a size covers it, a symbol without a size that is inside no other: from .symtab it
- * reaches to
- *    the next symbol or to the section's end; from .dynsym (which is sparse) it names its first byte only.
+ *    reaches to the next symbol or to the section's end; from .dynsym (which is sparse) it names its first
+ *    byte only.
  */
 #ifndef CPROF_ELF_SYMBOLS_H
 #define CPROF_ELF_SYMBOLS_H
@@ -90,9 +92,7 @@ struct symbol *symbols_get(struct symbols *t, uint32_t s);
 bool symbols_name(const struct symbols *t, uint32_t s, struct buf *out);
 /* Returns true if a file shrank or changed while it was read. The symbols must then not be used. */
 bool symbols_damaged(const struct symbols *t);
-/*
- * Returns true if any name in the string tables begins with prefix, even one of a symbol that names no code.
- */
+/* Returns true if any name in the string tables begins with prefix, even if its symbol names no code. */
 bool symbols_have_prefix(const struct symbols *t, const char *prefix);
 /* Returns about how many bytes of memory the symbols hold, including pages of the file. */
 size_t symbols_bytes(const struct symbols *t);

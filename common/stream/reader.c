@@ -481,10 +481,7 @@ static void keep_earlier_damage(struct reader *r, const struct record_damage *d)
 	buf_cstr(&r->damage);
 }
 
-/*
- * Delivers the next record of the block. Returns 0 if it delivered none and the state has to be checked
- * again.
- */
+/* Delivers the next record of the block. Returns 0 if there was none: check the state again. */
 static int next_record(struct reader *r, struct record *rec)
 {
 	const uint8_t *from = r->records.p;

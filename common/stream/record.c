@@ -533,10 +533,7 @@ static bool parse_number(const char **at, const struct field *f, uint64_t *v)
 									     parse_0x(at, v);
 }
 
-/*
- * A parsed slice as an offset into scratch. record_parse turns it into a pointer once scratch cannot move any
- * more.
- */
+/* A parsed slice, an offset into scratch until scratch cannot move any more and record_parse fixes it. */
 struct pending {
 	struct slice *to;
 	size_t at;

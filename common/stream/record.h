@@ -339,17 +339,14 @@ struct record_left_out {
 };
 
 struct record_cost {
-	uint64_t time, what, count; /* cumulative from the segment's start; what is an enum cost */
+	uint64_t time, what, count; /* enum cost in what; count is cumulative from the segment's start */
 };
 
 struct record_end {
 	uint64_t time, reason, samples;
 };
 
-/*
- * Input that a reader had to leave out. Filters pass the record on, so that no later reader takes the rest
- * for all.
- */
+/* Input that a reader left out. Filters pass it on, so that no later reader takes the rest for all. */
 struct record_damage {
 	uint64_t offset, bytes; /* in its input (for a record, of its block); bytes left out, with heads */
 	uint64_t blocks;        /* blocks missing by their sequence numbers */

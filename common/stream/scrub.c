@@ -14,7 +14,7 @@ enum {
 	KEPT_BYTES = 8,         /* of a MAC */
 	JITMAP_MOST = 128 << 10, /* bytes: scrubbed lines get longer, and a record has to fit into a block */
 	PAGE = 4096,
-	REGION_BITS = 30,       /* x86-64 has the kernel in one GiB and modules in the next, moved separately */
+	REGION_BITS = 30,       /* x86-64: the kernel in one GiB, modules in the next, moved separately */
 	SPACING_BITS = 32,
 };
 
@@ -81,14 +81,14 @@ static void begin_segment(struct scrub *s)
 	s->n_moves = 0;
 }
 
-static bool has_prefix(struct slice s, const char *with)
+static bool starts_with_text(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
 	return s.n >= n && memcmp(s.p, with, n) == 0;
 }
 
-static bool has_suffix(struct slice s, const char *with)
+static bool ends_with_text(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -112,9 +112,9 @@ static bool is_public(struct slice path)
 	bool public = false;
 
 	for (size_t i = 0; i < COUNT(trees); i++)
-		public |= has_prefix(path, trees[i]);
+		public |= starts_with_text(path, trees[i]);
 	for (size_t i = 0; i < COUNT(own); i++)
-		public &= !has_prefix(path, own[i]);
+		public &= !starts_with_text(path, own[i]);
 	for (size_t i = 0; i + 3 <= path.n; i++)
 		public &= memcmp(path.p + i, "/..", 3) != 0;
 	return public;
@@ -150,9 +150,9 @@ static void append_path(struct scrub *s, struct buf *out, struct slice path)
 		buf_bytes(out, path.p, path.n);
 		return;
 	}
-	if (has_suffix(path, deleted))
+	if (ends_with_text(path, deleted))
 		path.n -= sizeof(deleted) - 1;
-	buf_text(out, has_prefix(path, memfd) ? memfd : "/scrubbed/");
+	buf_text(out, starts_with_text(path, memfd) ? memfd : "/scrubbed/");
 	append_hash(s, out, path);
 	if (path.n != whole.n)
 		buf_text(out, deleted);
@@ -276,7 +276,7 @@ static bool put_meta(struct scrub *s, struct writer *w, struct record *r)
 	}
 	if (slice_is(r->meta.key, "kernel-stext"))
 		return put_stext(s, w, r);
-	if (!has_prefix(r->meta.key, "label."))
+	if (!starts_with_text(r->meta.key, "label."))
 		return true;
 	r->meta.value = hide_text(s, &s->text, append_hash, r->meta.value);
 	return writer_put(w, r);
@@ -351,10 +351,7 @@ static bool put_jitmap(struct scrub *s, struct writer *w, struct record *r)
 	return put_lines(s, w, r);
 }
 
-/*
- * Returns the id of a string in the output, after writing the string if it is new. Returns 0 if out of
- * memory.
- */
+/* Returns the id of a string in the output, and writes a new string. Returns 0 if out of memory. */
 static uint64_t write_string(struct scrub *s, struct writer *w, struct slice text)
 {
 	size_t before = s->written.n;

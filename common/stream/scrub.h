@@ -26,10 +26,7 @@ struct scrub;
 /* Returns NULL if out of memory. The key is copied. */
 struct scrub *scrub_new(struct slice key);
 void scrub_free(struct scrub *s);
-/*
- * The callback for writer_through, with the struct scrub as arg. Returns false if out of memory or if w
- * failed.
- */
+/* The callback for writer_through; arg is the struct scrub. Returns false if out of memory or w failed. */
 bool scrub_put(void *scrub, struct writer *w, const struct record *r);
 /* Returns true if memory ran out; the output is then incomplete. */
 bool scrub_no_memory(const struct scrub *s);

@@ -286,9 +286,7 @@ static void put_sample(struct writer *w, const struct record_sample *s)
 	w->time = s->time;
 }
 
-/*
- * Stores the length of the body after byte at. If the length needs more than one byte, the body is moved up.
- */
+/* Stores the length of the body after byte at. A length of several bytes moves the body up. */
 static void store_length(struct buf *block, size_t at)
 {
 	uint8_t length[VARINT_MAX];
@@ -434,9 +432,7 @@ bool writer_put(struct writer *w, const struct record *r)
 	return end_full_block(w);
 }
 
-/*
- * Writes the records one by one, if the run does not fit into the block or its times would need another base.
- */
+/* Writes the records one by one, if the run does not fit into the block or its times need another base. */
 static bool put_each(struct writer *w, const struct stream_batch *b)
 {
 	struct record r = { 0 };

@@ -34,9 +34,7 @@ void writer_free(struct writer *w);
  * on a regular file.
  */
 void writer_wait_by(struct writer *w, const char *(*wait)(void *arg, int fd), void *arg);
-/*
- * Writes one record; its slices are copied. Returns false if the record is refused or the writer has failed.
- */
+/* Writes one record and copies its slices. Returns false if it is refused or the writer has failed. */
 bool writer_put(struct writer *w, const struct record *r);
 /*
  * Makes writer_put pass each record to put(arg, w, r), which may change it, leave it out or add others: the
