@@ -500,7 +500,7 @@ static bool put_sequences(struct line_table *t, struct line_scratch *s)
 	if (s->n_sequences == 0)
 		return true;
 	qsort(s->sequences, s->n_sequences, sizeof(*s->sequences), sequence_compare);
-	t->rows = malloc((s->n + s->n_sequences) * sizeof(*t->rows)); /* and a gap after each */
+	t->rows = malloc((s->n + s->n_sequences) * sizeof(*t->rows)); /* rows, and a gap a sequence */
 	if (!t->rows)
 		return false;
 	for (size_t i = 0; i < s->n_sequences; i++) {

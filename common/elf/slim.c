@@ -270,8 +270,8 @@ static struct piece *add_piece(struct slim *s, const char *name)
 
 /*
  * Returns true if a section can keep its bytes under its own number. For a loaded section, its offset must
- * stay within the bytes of its segment, or gdb warns. That holds for a segment that starts the file, because
- * kept sections only move towards its beginning.
+ * stay within the bytes of its segment, or gdb warns. That holds if the segment begins at offset 0, because
+ * kept sections only move towards the beginning of the file.
  */
 static bool can_keep_bytes(const struct slim *s, const GElf_Shdr *sh)
 {
