@@ -6,11 +6,10 @@
 #include "common/capture/inside.h"
 #include "common/capture/jitted.h"
 #include "common/capture/mappings.h"
+#include "common/capture/meta.h"
 #include "common/capture/names.h"
 #include "common/capture/nodes.h"
 #include "common/capture/processes.h"
-
-const char capture_no_memory[] = "out of memory";
 
 static void release_segment(struct capture *c)
 {
@@ -78,19 +77,6 @@ static const char *begin_segment(struct capture *c)
 	return good ? NULL : capture_no_memory;
 }
 
-static const char *set_meta(struct capture *c, const struct record_meta *r)
-{
-	uint32_t key, value;
-
-	if (!text_add(c, r->key, &key) || !text_add(c, r->value, &value) || !idmap_set(&c->meta, key, value))
-		return capture_no_memory;
-	if (slice_is(r->key, "start-realtime-ns")) /* a number, because readers need it at each sample */
-		c->realtime = slice_decimal(r->value);
-	else if (slice_is(r->key, "start-monotonic-ns"))
-		c->monotonic = slice_decimal(r->value);
-	return NULL;
-}
-
 /* Not inlined, so that the fast path for NODE and FRAME, the most frequent records, stays small. */
 static __attribute__((noinline)) const char *apply_other(struct capture *c, const struct record *r)
 {
@@ -98,7 +84,7 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 	case RECORD_SEGMENT:
 		return begin_segment(c);
 	case RECORD_META:
-		return set_meta(c, &r->meta);
+		return meta_apply(c, &r->meta);
 	case RECORD_EVENT:
 		return event_apply(c, &r->event);
 	case RECORD_PROCESS:
@@ -174,25 +160,4 @@ const char *capture_apply(struct capture *c, const struct record *r)
 	else
 		wrong = apply_other(c, r);
 	return wrong ? count_wrong(c, r, wrong) : NULL;
-}
-
-struct slice capture_meta(const struct capture *c, const char *key)
-{
-	uint32_t id, value;
-
-	if (!intern_find(&c->texts, slice_of(key), &id) || !idmap_find(&c->meta, id, &value))
-		return (struct slice){ NULL, 0 };
-	return capture_text(c, value);
-}
-
-uint64_t capture_meta_number(const struct capture *c, const char *key)
-{
-	return slice_decimal(capture_meta(c, key));
-}
-
-uint64_t capture_realtime(const struct capture *c, uint64_t time)
-{
-	uint64_t realtime = c->realtime, monotonic = c->monotonic;
-
-	return realtime && monotonic && time < INT64_MAX && realtime + time >= monotonic ? realtime + time - monotonic : 0;
 }
