@@ -208,7 +208,7 @@ static bool tree_to_lines(struct profile *p, void *context)
 	struct fold *fold = context;
 
 	filters_shape(&fold->f, p);
-	if (!lines_pour(&fold->lines, p))
+	if (!folded_pour(&fold->lines, p))
 		operand_lines_died(&fold->lines, "");
 	return true;
 }
@@ -287,7 +287,7 @@ static void print(struct fold *fold)
 		print_tree(&fold->p);
 		return;
 	}
-	if (!lines_pour(&fold->lines, &fold->p))
+	if (!folded_pour(&fold->lines, &fold->p))
 		operand_lines_died(&fold->lines, "");
 	print_lines(fold);
 }

@@ -33,7 +33,7 @@ static int file_of(struct slice bytes)
 
 static bool pour(struct profile *p, void *context)
 {
-	return lines_pour(context, p);
+	return folded_pour(context, p);
 }
 
 static void print_tree(struct buf *out, const struct profile *p)
@@ -81,7 +81,7 @@ static uint64_t fold(struct buf *out, struct slice bytes, struct lines *l, bool 
 	must(folded_read(&r) == 0);
 	bad = r.scan.bad;
 	if (l) {
-		must(lines_pour(l, &p));
+		must(folded_pour(l, &p));
 		print_lines(out, l);
 	} else {
 		print_tree(out, &p);

@@ -462,3 +462,17 @@ bool folded_writer_next(struct folded_writer *w, struct slice *line)
 	}
 	return false;
 }
+
+bool folded_pour(struct lines *l, struct profile *p)
+{
+	struct folded_writer w;
+	struct slice line;
+	bool good = folded_writer_init(&w, p, 1);
+
+	errno = ENOMEM;
+	while (good && folded_writer_next(&w, &line))
+		good = lines_add(l, (struct slice){ line.p, w.stack_bytes }, p->nodes[w.node].self[0]);
+	good = good && !w.line.failed;
+	folded_writer_release(&w);
+	return good && profile_empty(p);
+}

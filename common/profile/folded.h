@@ -114,4 +114,7 @@ void folded_writer_release(struct folded_writer *w);
 /* What follows a stack: a space, and the count. */
 void folded_append_count(struct buf *out, uint64_t v);
 
+/* Adds the stacks of side 0 of a profile to lines, and empties it; names that were claimed in it stay. Returns false with errno. */
+bool folded_pour(struct lines *l, struct profile *p);
+
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/profile/folded.h"
-
 /*
  * FAN runs of one level become one of the next, so that files and their buffers stay few whatever the budget is,
  * and a stack is written again only once for each level: with 64, twice for 4,096 times the budget.
@@ -290,20 +288,6 @@ bool lines_add(struct lines *l, struct slice stack, uint64_t count)
 	l->counts[id] += count;
 	l->total += count;
 	return true;
-}
-
-bool lines_pour(struct lines *l, struct profile *p)
-{
-	struct folded_writer w;
-	struct slice line;
-	bool good = folded_writer_init(&w, p, 1);
-
-	errno = ENOMEM;
-	while (good && folded_writer_next(&w, &line))
-		good = lines_add(l, (struct slice){ line.p, w.stack_bytes }, p->nodes[w.node].self[0]);
-	good = good && !w.line.failed;
-	folded_writer_release(&w);
-	return good && profile_empty(p);
 }
 
 bool lines_sort(struct lines *l)

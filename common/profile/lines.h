@@ -58,8 +58,6 @@ void lines_release(struct lines *l);
 bool lines_add(struct lines *l, struct slice stack, uint64_t count);
 /* What those that are in memory take there, about. */
 size_t lines_size(const struct lines *l);
-/* Adds the stacks of side 0 of a profile, and empties it; what was claimed in it stays claimed. */
-bool lines_pour(struct lines *l, struct profile *p);
 
 /* All has been added. */
 bool lines_sort(struct lines *l);
