@@ -1,6 +1,7 @@
 #include "common/flame/page.h"
 
 #include "common/flame/block.h"
+#include "common/flame/markup.h"
 #include "common/flame/pack.h"
 
 /*
@@ -44,31 +45,6 @@ static bool append_script(struct buf *out)
 	       append_file(out, page_js_page, page_js_page_end) && append_file(out, page_js_chrome, page_js_chrome_end);
 }
 
-void page_escape(struct buf *out, struct slice text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		switch (text.p[i]) {
-		case '&':
-			buf_text(out, "&amp;");
-			break;
-		case '<':
-			buf_text(out, "&lt;");
-			break;
-		case '>':
-			buf_text(out, "&gt;");
-			break;
-		case '"':
-			buf_text(out, "&quot;");
-			break;
-		case '\'':
-			buf_text(out, "&#39;");
-			break;
-		default:
-			buf_byte(out, text.p[i]);
-		}
-	}
-}
-
 /* The compressed data is not kept beside its base64: of a large profile that is what takes the most room. */
 static bool append_data(struct buf *out, const struct picture *pic)
 {
@@ -90,7 +66,7 @@ static bool append_part(struct buf *out, const struct picture *pic, enum part pa
 {
 	switch (part) {
 	case TITLE:
-		page_escape(out, slice_of(pic->title));
+		markup_escape(out, slice_of(pic->title));
 		return true;
 	case STYLE:
 		return append_file(out, page_css, page_css_end);

@@ -18,7 +18,4 @@ bool page_append(struct buf *out, const struct picture *pic);
 /* The same with another page.html: each of the four parts has to be in it. */
 bool page_fill(struct buf *out, const struct picture *pic, struct slice text);
 
-/* Text in HTML or XML, in an attribute too: `&`, `<`, `>` and quotes as entities. It is valid UTF-8. */
-void page_escape(struct buf *out, struct slice text);
-
 #endif

@@ -6,7 +6,7 @@
 
 #include "common/flame/colour.h"
 #include "common/flame/fit.h"
-#include "common/flame/page.h"
+#include "common/flame/markup.h"
 
 enum { PAD = 12 };
 
@@ -57,7 +57,7 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 	}
 	print_count(out, v);
 	buf_byte(out, ' ');
-	page_escape(out, slice_of(pic->look.countname ? pic->look.countname : v != 1 ? pic->unit : strcmp(pic->unit, "events") == 0 ? "event" : "sample"));
+	markup_escape(out, slice_of(pic->look.countname ? pic->look.countname : v != 1 ? pic->unit : strcmp(pic->unit, "events") == 0 ? "event" : "sample"));
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -111,10 +111,10 @@ static void append_tooltip(struct drawing *d, size_t i)
 
 	buf_text(out, "<title>");
 	if (pic->look.nametype) {
-		page_escape(out, slice_of(pic->look.nametype));
+		markup_escape(out, slice_of(pic->look.nametype));
 		buf_byte(out, ' ');
 	}
-	page_escape(out, i ? flame_label(pic->tree, i)->text : slice_of("all"));
+	markup_escape(out, i ? flame_label(pic->tree, i)->text : slice_of("all"));
 	if (pic->sides > 1)
 		append_change(d, i, flame_total(pic->tree, i));
 	else
@@ -190,7 +190,7 @@ static void append_name(struct drawing *d, size_t i, double x, double y, double 
 			return;
 	}
 	buf_printf(d->out, "<text x=\"%.2f\" y=\"%.2f\">", x + 3, y + look->row / 2 + 0.35 * look->fontsize - 0.5);
-	page_escape(d->out, shown);
+	markup_escape(d->out, shown);
 	buf_text(d->out, shown.n < name.n ? "\xe2\x80\xa6</text>" : "</text>");
 }
 
@@ -290,7 +290,7 @@ static bool draw_tree(struct drawing *d, bool measure)
 static double append_words(struct buf *out, double x, double y, const char *class, struct slice text, double fontsize)
 {
 	buf_printf(out, "<text class=\"%s\" x=\"%.2f\" y=\"%.2f\">", class, x, y);
-	page_escape(out, text);
+	markup_escape(out, text);
 	buf_text(out, "</text>\n");
 	return fit_width(text, fontsize);
 }
@@ -381,7 +381,7 @@ static void append_heading(struct drawing *d)
 	for (unsigned int side = 0; side < pic->sides; side++) {
 		buf_text(&text, side ? "  \xe2\x86\x92  " : "");
 		if (pic->sides > 1)
-			page_escape(&text, slice_of(pic->names[side]));
+			markup_escape(&text, slice_of(pic->names[side]));
 		buf_text(&text, pic->sides > 1 ? ": " : "");
 		print_weight(&text, pic, all[side]);
 	}
@@ -401,9 +401,9 @@ static void append_head(struct drawing *d, double height)
 
 	buf_printf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
 		   "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>", look->width, height, look->width, height);
-	page_escape(out, slice_of(d->pic->title));
+	markup_escape(out, slice_of(d->pic->title));
 	buf_text(out, "</title>\n<style>\ntext { font-family: ");
-	page_escape(out, slice_of(look->fonttype));
+	markup_escape(out, slice_of(look->fonttype));
 	buf_printf(out, "; font-size: %.4gpx; fill: #1b1d21; white-space: pre; }\n", look->fontsize);
 	buf_printf(out, ".title { font-size: %.4gpx; font-weight: 600; }\n.small { font-size: %.4gpx; fill: #5b626b; }\n",
 		   look->fontsize + 5, look->fontsize - 1);
