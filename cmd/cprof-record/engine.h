@@ -90,11 +90,6 @@ struct engine {
 	uint64_t ended; /* time at which stop ended the ticks */
 };
 
-/* The two ranges of kernel addresses in which the idle loop waits; 0: unknown. */
-struct idle_ranges {
-	unsigned long start[2], end[2];
-};
-
 /* The options must outlive the engine. NULL: error is a sentence. */
 struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *online,
 			       const struct idle_ranges *idle, struct buf *error);

@@ -17,6 +17,11 @@
 
 enum { CPU_MAX = 65535 }; /* the highest CPU number that is accepted */
 
+/* Where the idle loop waits: two ranges of kernel addresses, 0 unknown. */
+struct idle_ranges {
+	unsigned long start[2], end[2];
+};
+
 struct cpu_list {
 	unsigned int *items; /* ascending, each once */
 	size_t n, cap;

@@ -7,7 +7,6 @@
 
 #include "bpf/ksym.h"
 #include "bpf/ksym.skel.h"
-#include "cmd/cprof-record/host.h"
 
 /* A function of the kernel proper. Its address is the same as long as the kernel runs. */
 struct known {

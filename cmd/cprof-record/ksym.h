@@ -6,7 +6,7 @@
 #ifndef CPROF_RECORD_KSYM_H
 #define CPROF_RECORD_KSYM_H
 
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/kernel.h"
 
 struct ksym;
