@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/cprof-record/places.h"
-#include "cmd/cprof-record/stacks.h"
 #include "cmd/cprof-record/vdso.h"
 #include "cmd/version.h"
 
@@ -24,14 +22,13 @@ bool emit_init(struct emit *e)
 	e->jitdumps = jitdumps_new(e->procs->opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
 	e->places = places_new();
-	e->callers = calloc(EMIT_CALLERS, sizeof(*e->callers));
-	return tree_init(&e->tree) && e->callers && e->jitmaps && e->jitdumps && e->cgroups && e->places;
+	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces, .frames.ksym = e->ksym };
+	return stacks_init(&e->stacks) && e->jitmaps && e->jitdumps && e->cgroups && e->places;
 }
 
 void emit_release(struct emit *e)
 {
-	tree_release(&e->tree);
-	free(e->callers);
+	stacks_release(&e->stacks);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
 	jitbudget_release(&e->jitbudget);
@@ -160,9 +157,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->said_frames = 1;
 	e->said_nodes = NODE_FIRST;
 	e->said_vdso = false;
-	tree_clear(&e->tree);
-	for (size_t i = 0; i < EMIT_CALLERS; i++)
-		e->callers[i].node = 0;
+	stacks_restart(&e->stacks);
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
@@ -176,7 +171,7 @@ void emit_segment(struct emit *e, uint64_t now)
 bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
-	       e->tree.n_nodes >= SEGMENT_NODES ||
+	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
 	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (jitmaps_repeated(e->jitmaps) + jitdumps_repeated(e->jitdumps));
 }
 
@@ -352,8 +347,8 @@ static uint64_t looked_up(const struct tree_frame *f)
 /* Counts the new frames of a process by origin. The first frame in the vDSO also writes its image, 8 kB. */
 static void look_at_frames(struct emit *e, const struct proc *p)
 {
-	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
-		const struct tree_frame *f = &e->tree.frames[i];
+	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
+		const struct tree_frame *f = &e->stacks.tree.frames[i];
 		const struct map *m;
 
 		if (f->process != p->id)
@@ -370,20 +365,20 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 /* Writes the frames and nodes of the tree that the stream does not have yet. */
 static void say_tree(struct emit *e, uint64_t time)
 {
-	for (uint32_t i = e->said_frames; i < e->tree.n_frames; i++) {
-		const struct tree_frame *f = &e->tree.frames[i];
+	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
+		const struct tree_frame *f = &e->stacks.tree.frames[i];
 
 		if (f->process == 0)
 			e->origins[say_ksym(e, looked_up(f), time) ? ORIGIN_KERNEL : ORIGIN_KERNEL_UNNAMED]++;
 	}
-	for (; e->said_frames < e->tree.n_frames; e->said_frames++) {
-		const struct tree_frame *f = &e->tree.frames[e->said_frames];
+	for (; e->said_frames < e->stacks.tree.n_frames; e->said_frames++) {
+		const struct tree_frame *f = &e->stacks.tree.frames[e->said_frames];
 
 		emit_record(e, (struct record){ .type = RECORD_FRAME,
 						.frame = { e->said_frames, f->process, f->kind, f->address } });
 	}
-	for (; e->said_nodes < e->tree.n_nodes; e->said_nodes++) {
-		const struct tree_node *n = &e->tree.nodes[e->said_nodes];
+	for (; e->said_nodes < e->stacks.tree.n_nodes; e->said_nodes++) {
+		const struct tree_node *n = &e->stacks.tree.nodes[e->said_nodes];
 
 		emit_record(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
 	}
@@ -404,7 +399,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 			    .sample = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
 					.thread = t->id, .weight = s->weight ? s->weight : engine_period(e->options) } };
 
-	if (!stacks_nodes(e, t->proc, stack, &r.sample.user, &r.sample.kernel))
+	if (!stacks_nodes(&e->stacks, t->proc, stack, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	e->roots[stack->user.end]++;
 	say_cgroup(e, t->proc, s->cgroup, s->time);
@@ -428,7 +423,7 @@ static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task 
 			    .sample = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
 					.user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN } };
 
-	if (place && !places_nodes(e, place, t->proc, &r.sample.user, &r.sample.kernel))
+	if (place && !places_nodes(&e->stacks, e->segment, place, t->proc, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	say_cgroup(e, t->proc, place ? place->cgroup : 0, w->head.time);
 	look_at_frames(e, t->proc);
@@ -461,7 +456,6 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
 	uint64_t room[SAMPLE_DEPTH_MAX];
 	struct stack stack;
-	enum emitted is;
 
 	if (!t)
 		return EMIT_NO_MEMORY;
@@ -475,9 +469,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 		return emit_wait(e, (const struct wait *)s, t);
 	if (s->what == SAMPLE_RAN)
 		return emit_ran(e, (const struct ran *)s, t);
-	is = stacks_take(e, s, t->proc, room, &stack);
-	if (is != EMIT_WRITTEN)
-		return is;
+	if (stacks_take(&e->stacks, s, t->proc, room, &stack) == STACK_WAITS)
+		return EMIT_WAITS;
 	if (s->what != SAMPLE_STACK)
 		return emit_event(e, s, t, &stack);
 	if (!places_put(e->places, s, t->proc, &stack))

@@ -16,9 +16,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/output.h"
-#include "cmd/cprof-record/procs.h"
-#include "cmd/cprof-record/spaces.h"
-#include "cmd/cprof-record/tree.h"
+#include "cmd/cprof-record/places.h"
 #include "common/profile/ends.h"
 #include "common/stream/writer.h"
 
@@ -30,18 +28,6 @@ enum {
 
 /* Event ids in the stream: waits follow the order of enum wait_reason, other events that of the options. */
 enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
-
-enum { EMIT_KNOWN = 256, EMIT_CALLERS = 1024, CALLERS_MOST = 61 };
-
-/* Caches the callers of a leaf and their node in the tree. */
-struct callers {
-	uint64_t process;
-	uint32_t node, n; /* node 0: the entry is empty */
-	enum root root;
-	uint64_t addresses[CALLERS_MOST];
-};
-
-struct places;
 
 /* The place that holds the name of an address. */
 enum origin {
@@ -65,12 +51,10 @@ struct emit {
 	struct jitbudget jitbudget;
 	struct jitmaps *jitmaps;
 	struct jitdumps *jitdumps;
-	struct tree tree;
-	struct callers *callers; /* EMIT_CALLERS entries, by hash */
+	struct stacks stacks;
 	uint32_t said_frames, said_nodes;
 	bool hurry; /* samples no longer wait for tables or build IDs */
 	bool said_vdso;
-	bool sideband_lost; /* records were lost, so mappings may be missing */
 	uint32_t segment;
 	uint64_t next_process, next_thread, next_file;
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
@@ -82,14 +66,6 @@ struct emit {
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
 	struct places *places;
-	/* Return addresses in __schedule, in schedule, in another caller, and in schedule when it returns. */
-	uint64_t schedule[4];
-	uint64_t trampoline; /* return address in the BPF trampoline that called schedule */
-	unsigned int schedule_asked; /* symbol searches for schedule[0] */
-	struct known_caller {
-		uint64_t address;
-		bool is; /* in a function that calls the program of a tracepoint */
-	} known_callers[EMIT_KNOWN]; /* by the address's hash */
 	uint64_t origins[ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;

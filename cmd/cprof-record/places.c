@@ -117,19 +117,19 @@ bool places_put(struct places *ps, const struct sample_head *s, const struct pro
 	return false;
 }
 
-bool places_nodes(struct emit *e, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
+bool places_nodes(struct stacks *st, uint32_t segment, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
 {
 	struct stack stack = place->stack;
 
 	if (place->serial != p->serial) { /* the user stack belongs to an image that is gone */
 		stack.user.n = 0;
 		stack.user.end = ROOT_NO_REGS;
-		return stacks_nodes(e, p, &stack, user, kernel);
+		return stacks_nodes(st, p, &stack, user, kernel);
 	}
-	if (place->segment != e->segment) {
-		if (!stacks_nodes(e, p, &stack, &place->user, &place->kernel))
+	if (place->segment != segment) {
+		if (!stacks_nodes(st, p, &stack, &place->user, &place->kernel))
 			return false;
-		place->segment = e->segment;
+		place->segment = segment;
 	}
 	*user = place->user;
 	*kernel = place->kernel;

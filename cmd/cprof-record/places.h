@@ -34,6 +34,6 @@ struct place *places_find(struct places *ps, uint64_t key);
 bool places_put(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack);
 void places_remove(struct places *ps, uint64_t key);
 /* As stacks_nodes, but at most once per segment. Leaves the user stack out if p is another image. */
-bool places_nodes(struct emit *e, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel);
+bool places_nodes(struct stacks *st, uint32_t segment, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel);
 
 #endif

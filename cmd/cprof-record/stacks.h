@@ -1,8 +1,26 @@
-/* Turns samples from the kernel into stacks as the stream has them, in two halves. */
+/* Turns samples from the kernel into stacks as the stream has them, in two halves, with their nodes in the tree of a segment. */
 #ifndef CPROF_RECORD_STACKS_H
 #define CPROF_RECORD_STACKS_H
 
-#include "cmd/cprof-record/emit.h"
+#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/kernel_frames.h"
+#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/spaces.h"
+#include "cmd/cprof-record/tree.h"
+
+struct callers;
+
+struct stacks {
+	/* Lent, and set before stacks_init. */
+	const struct options *options;
+	struct engine *engine;
+	struct spaces *spaces; /* NULL: stacks are not walked by tables */
+	struct kernel_frames frames;
+
+	bool sideband_lost; /* since then mappings may be missing */
+	struct tree tree;
+	struct callers *callers; /* of recent leaves, by a hash */
+};
 
 /* Addresses are leaf first; each end is an enum root. Without addresses, the end says why. */
 struct stack {
@@ -12,12 +30,19 @@ struct stack {
 	enum root kernel_end;
 };
 
-/*
- * Takes the stack of a sample of p. out points into the sample and into room, which has SAMPLE_DEPTH_MAX
- * addresses. Returns EMIT_WAITS as emit_sample does.
- */
-enum emitted stacks_take(struct emit *e, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out);
+enum stack_state {
+	STACK_READY,
+	STACK_WAITS, /* a table that it needs is being made: ask again, with everything as it was */
+};
+
+/* Returns false if out of memory; stacks_release is due all the same. */
+bool stacks_init(struct stacks *st);
+void stacks_release(struct stacks *st);
+/* A new segment: forgets the tree. */
+void stacks_restart(struct stacks *st);
+/* Makes the stack of a sample of p. out points into the sample and into room, which has SAMPLE_DEPTH_MAX addresses. */
+enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out);
 /* Finds the nodes of both halves, or makes them. The stream must know p. False: out of memory. */
-bool stacks_nodes(struct emit *e, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel);
+bool stacks_nodes(struct stacks *st, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel);
 
 #endif

@@ -70,7 +70,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
 			ledger_count(&r->ledger, 0, OUTCOME_SIDEBAND_LOST, c.lost);
-		r->emit.sideband_lost = r->spaces.lost = true;
+		r->emit.stacks.sideband_lost = r->spaces.lost = true;
 		reread_lost(&r->procs, i->time);
 		return true;
 	}
