@@ -18,8 +18,8 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
-	e->jitmaps = jitmaps_new(e->procs->opener, &e->jitbudget);
-	e->jitdumps = jitdumps_new(e->procs->opener, &e->jitbudget);
+	e->jitmaps = jitmaps_new(e->procs->scan.opener, &e->jitbudget);
+	e->jitdumps = jitdumps_new(e->procs->scan.opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
 	e->places = places_new();
 	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces, .frames.ksym = e->ksym };

@@ -17,7 +17,7 @@
 
 enum { CPU_MAX = 65535 }; /* the highest CPU number that is accepted */
 
-/* Where the idle loop waits: two ranges of kernel addresses, 0 unknown. */
+/* The two ranges of kernel addresses in which the idle loop waits; 0: unknown. */
 struct idle_ranges {
 	unsigned long start[2], end[2];
 };

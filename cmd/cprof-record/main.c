@@ -235,7 +235,7 @@ static void scan_procs(struct recorder *r)
 		struct proc *p = procs_new(&r->procs, (uint32_t)r->o.pids[i]);
 
 		if (p)
-			snapshot_process(&r->procs, p);
+			procs_read(&r->procs, p);
 	}
 }
 
@@ -507,7 +507,7 @@ static void prepare(struct recorder *r, char **argv)
 		cli_die(STATUS_SYSTEM, "out of memory");
 	ksym_idle(r->emit.ksym, &idle);
 	procs_init(&r->procs);
-	r->opener = r->procs.opener = opener_new();
+	r->opener = r->procs.scan.opener = opener_new();
 	if (!r->opener)
 		cli_die(STATUS_SYSTEM, "no process to open files: %s", strerror(errno));
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !tables_init(&r->tables, &r->procs))
@@ -535,9 +535,9 @@ static void start(struct recorder *r)
 {
 	struct buf error = { 0 };
 
-	r->procs.patient = SILENT_AT_START;
+	r->procs.scan.patient = SILENT_AT_START;
 	scan_procs(r);
-	r->procs.patient = 0;
+	r->procs.scan.patient = 0;
 	r->emit.options = &r->o;
 	r->emit.engine = r->engine;
 	r->emit.procs = &r->procs;

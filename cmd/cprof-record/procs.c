@@ -1,5 +1,4 @@
 #include "cmd/cprof-record/procs.h"
-#include "cmd/cprof-record/reread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -50,7 +49,9 @@ void procs_release(struct procs *ps)
 		free_exe_text(&ps->exes[i]);
 	free(ps->exes);
 	free(ps->free_exes);
-	reread_release(ps);
+	for (size_t i = 0; i < ps->n_rereads; i++)
+		maps_release(&ps->rereads[i].maps);
+	free(ps->rereads);
 	idmap_release(&ps->by_pid);
 	idmap_release(&ps->by_tid);
 	idmap_release(&ps->exe_keys);
@@ -218,7 +219,7 @@ static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const stru
 {
 	struct exe *e = &ps->exes[at];
 
-	if (!snapshot_ask_identity(ps, pid, c, ++ps->questions, at))
+	if (!scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
 		return;
 	e->question = ps->questions;
 	e->asked = host_mono_ns();
@@ -337,7 +338,8 @@ static void clear_exes(struct procs *ps)
 		return;
 	for (size_t i = 0; i < ps->n; i++)
 		mark_exes(ps, &ps->items[i]->maps);
-	reread_mark(ps, mark_exes);
+	for (size_t i = 0; i < ps->n_rereads; i++)
+		mark_exes(ps, &ps->rereads[i].maps);
 	for (uint32_t i = 0; i < ps->n_exes; i++) {
 		if (ps->exes[i].key && !ps->exes[i].used)
 			free_exe(ps, i);
@@ -348,7 +350,60 @@ static void clear_exes(struct procs *ps)
 		ps->clear_at = EXES_LEAST;
 }
 
-void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect)
+static void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
+
+/* Where a scan of /proc puts its findings. */
+struct found {
+	struct procs *ps;
+	struct proc *p;
+};
+
+static void add_map(void *arg, const struct change *c)
+{
+	struct found *f = arg;
+	struct change_effect ignored = { 0 };
+
+	procs_map(f->ps, f->p, c, &ignored);
+}
+
+/* Adds the parts of m that are still mapped, by the fresh mappings, to kept. */
+static bool keep_map(struct maps *kept, const struct maps *fresh, const struct map *m)
+{
+	const struct map *f;
+	bool changed = false;
+
+	for (uint64_t at = m->start; (f = maps_from(fresh, at)) && f->start < m->end; at = f->end) {
+		struct map part = *m;
+
+		part.start = f->start > m->start ? f->start : m->start;
+		part.end = f->end < m->end ? f->end : m->end;
+		part.offset += m->file ? part.start - m->start : 0;
+		if (!maps_add(kept, &part, &changed))
+			return false;
+		if (f->end >= m->end)
+			break;
+	}
+	return true;
+}
+
+static void prune(struct procs *ps, struct proc *p)
+{
+	struct proc now = { .pid = p->pid, .prune_at = SIZE_MAX };
+	struct maps kept = { 0 };
+	bool ok = !p->dead;
+
+	if (ok)
+		scan_maps(&ps->scan, now.pid, true, add_map, &(struct found){ ps, &now });
+	ok = ok && maps_count(&now.maps) > 0; /* no mappings: the process is gone, so keep the old ones */
+	for (const struct map *m = maps_from(&p->maps, 0); ok && m; m = maps_from(&p->maps, m->end))
+		ok = keep_map(&kept, &now.maps, m);
+	maps_release(&now.maps);
+	maps_release(ok ? &p->maps : &kept);
+	if (ok)
+		p->maps = kept;
+}
+
+static void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect)
 {
 	struct map m = { c->start, c->start + c->length, c->offset, 0, c->prot };
 	bool changed = false;
@@ -360,7 +415,7 @@ void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct 
 	else
 		m.offset = 0;
 	if (maps_count(&p->maps) >= (p->prune_at ? p->prune_at : PRUNE_LEAST)) {
-		snapshot_prune(ps, p);
+		prune(ps, p);
 		p->prune_at = 2 * maps_count(&p->maps);
 		if (p->prune_at < PRUNE_LEAST)
 			p->prune_at = PRUNE_LEAST;
@@ -480,6 +535,57 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 	}
 }
 
+void procs_read_maps(struct procs *ps, struct proc *p)
+{
+	scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
+}
+
+static void add_task(void *arg, uint32_t tid, struct slice comm)
+{
+	struct found *f = arg;
+
+	procs_new_task(f->ps, f->p, tid, comm);
+}
+
+bool procs_read(struct procs *ps, struct proc *p)
+{
+	struct scan_status s;
+
+	p->seen = host_mono_ns();
+	p->time = p->whole = p->seen;
+	p->via = VIA_SNAPSHOT;
+	if (!scan_status(p->pid, &s))
+		return false;
+	p->start = s.start;
+	p->kernel = s.kernel;
+	if (!p->kernel)
+		procs_read_maps(ps, p);
+	if (s.threads > 1) /* most have one, whose name is known; the side-band reports those made since then */
+		scan_tasks(p->pid, add_task, &(struct found){ ps, p });
+	procs_new_task(ps, p, p->pid, s.comm);
+	if (s.state == 'Z' || s.state == 'X') { /* its exit was reported before anybody listened */
+		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
+		struct change_effect ignored;
+
+		procs_apply(ps, &c, &ignored);
+	}
+	return true;
+}
+
+static void add_process(void *arg, uint32_t pid)
+{
+	struct procs *ps = arg;
+	struct proc *p = procs_new(ps, pid);
+
+	if (p && !procs_read(ps, p))
+		procs_bury(ps, p, p->seen);
+}
+
+void procs_snapshot(struct procs *ps)
+{
+	scan_pids(add_process, ps);
+}
+
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now)
 {
 	struct task *t = find_task(ps, tid);
@@ -494,7 +600,7 @@ struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t n
 			return NULL;
 		p->time = now;
 		p->kernel = pid == 0;
-		if (pid != 0 && !snapshot_process(ps, p)) /* it is gone, and its records were lost */
+		if (pid != 0 && !procs_read(ps, p)) /* it is gone, and its records were lost */
 			procs_bury(ps, p, now);
 	}
 	t = find_task(ps, tid);

@@ -9,8 +9,7 @@
 #ifndef CPROF_RECORD_PROCS_H
 #define CPROF_RECORD_PROCS_H
 
-#include "cmd/cprof-record/opener.h"
-#include "cmd/cprof-record/sideband.h"
+#include "cmd/cprof-record/snapshot.h"
 #include "common/base/hash.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
@@ -104,6 +103,18 @@ struct deaths {
 	size_t first, n, cap; /* items[first] to items[n - 1] are pending */
 };
 
+/* A process as /proc showed it after a loss, to be taken in when the recording comes to that moment. For reread.c. */
+struct reread {
+	uint64_t time;   /* when it was read */
+	uint32_t pid;
+	uint64_t serial; /* image that was sampled */
+	struct maps maps;
+	bool compared, again; /* again: the second reading, because the first one showed another image */
+	uint64_t at;      /* mappings below this address are done */
+	unsigned int tasks; /* threads done so far */
+	char comm[64];
+};
+
 struct procs {
 	struct proc **items;
 	size_t n, cap;
@@ -124,8 +135,7 @@ struct procs {
 	void (*exe_gone)(void *arg, struct exe *x); /* called when an executable is removed */
 	void *exe_gone_arg;
 	uint64_t serials;
-	struct opener *opener; /* set by the caller, not owned; NULL: no file is opened */
-	unsigned int patient;  /* before sampling: how many silent file systems may be waited for */
+	struct scan scan;      /* how /proc is read, and the opener that is asked for files */
 	uint32_t questions;
 	size_t unidentified;   /* exes with a pending question */
 	bool failed;            /* memory ran out once: data is incomplete */
@@ -173,21 +183,11 @@ void procs_identified(struct procs *ps, const struct opener_answer *a);
 bool procs_awaits(const struct procs *ps, const struct map *m, uint64_t now);
 bool procs_awaits_any(const struct procs *ps, const struct proc *p, uint64_t now);
 
-/* For snapshot.c. */
 struct proc *procs_new(struct procs *ps, uint32_t pid);
 struct task *procs_new_task(struct procs *ps, struct proc *p, uint32_t tid, struct slice comm);
-void procs_map(struct procs *ps, struct proc *p, const struct change *c, struct change_effect *effect);
-/*
- * Ask the opener for the build ID of a file that was just mapped, if the kernel reports none; and for the
- * file of a mapping, by the mapped device and inode or by the build ID. Return false if nothing was asked.
- */
-bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
-bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place);
-/* Adds the current executable mappings of a process. */
-void snapshot_maps(struct procs *ps, struct proc *p);
-/* Removes the mappings that /proc no longer lists. */
-void snapshot_prune(struct procs *ps, struct proc *p);
 /* Reads one process from /proc into p. Returns false if it is gone. */
-bool snapshot_process(struct procs *ps, struct proc *p);
+bool procs_read(struct procs *ps, struct proc *p);
+/* Adds the executable mappings that the process has now. */
+void procs_read_maps(struct procs *ps, struct proc *p);
 
 #endif

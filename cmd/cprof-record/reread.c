@@ -10,17 +10,6 @@ enum {
 	TASKS_MOST = 64,  /* names read again per process */
 };
 
-struct reread {
-	uint64_t time;   /* when it was read */
-	uint32_t pid;
-	uint64_t serial; /* image that was sampled */
-	struct maps maps;
-	bool compared, again; /* again: the second reading, because the first one showed another image */
-	uint64_t at;      /* mappings below this address are done */
-	unsigned int tasks; /* threads done so far */
-	char comm[64];
-};
-
 void reread_lost(struct procs *ps, uint64_t time)
 {
 	if (time > ps->lost)
@@ -33,7 +22,7 @@ static void read_again(struct procs *ps, struct proc *p, uint64_t now, bool agai
 
 	if (!grow_array(&ps->rereads, &ps->cap_rereads, ps->n_rereads, sizeof(*ps->rereads)))
 		return;
-	snapshot_maps(ps, &fresh);
+	procs_read_maps(ps, &fresh);
 	if (maps_count(&fresh.maps) == 0) { /* it is gone */
 		maps_release(&fresh.maps);
 		return;
@@ -231,17 +220,4 @@ bool reread_next(struct procs *ps, uint64_t until, struct change *c, struct chan
 		drop_first(ps);
 	}
 	return false;
-}
-
-void reread_mark(struct procs *ps, void (*mark)(struct procs *ps, const struct maps *maps))
-{
-	for (size_t i = 0; i < ps->n_rereads; i++)
-		mark(ps, &ps->rereads[i].maps);
-}
-
-void reread_release(struct procs *ps)
-{
-	while (ps->n_rereads)
-		drop_first(ps);
-	free(ps->rereads);
 }

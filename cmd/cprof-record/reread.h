@@ -19,8 +19,5 @@ void reread_want(struct procs *ps, struct proc *p);
  * False: there is none. The text of the change is valid until the next call.
  */
 bool reread_next(struct procs *ps, uint64_t until, struct change *c, struct change_effect *effect);
-/* Calls mark for the mappings of each reading that is not applied yet: their files are in use. */
-void reread_mark(struct procs *ps, void (*mark)(struct procs *ps, const struct maps *maps));
-void reread_release(struct procs *ps);
 
 #endif

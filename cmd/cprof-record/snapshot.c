@@ -1,4 +1,5 @@
-/* The proc scan: reads /proc once, while the side-band is already on. */
+#include "cmd/cprof-record/snapshot.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +9,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "cmd/cprof-record/procs.h"
 
 /* include/uapi/linux/fs.h, 6.11: declared here, so that older headers will do. */
 struct procmap_query {
@@ -33,7 +32,7 @@ static char *split_stat(char *stat, struct slice *comm)
 	return close + 1;
 }
 
-static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm, char *state, int *threads)
+bool scan_status(uint32_t pid, struct scan_status *out)
 {
 	char path[64], *rest;
 	unsigned int ppid, flags;
@@ -41,29 +40,22 @@ static bool read_stat(struct proc *p, char *stat, size_t cap, struct slice *comm
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", p->pid);
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = read(fd, stat, cap - 1);
+	n = read(fd, out->text, sizeof(out->text) - 1);
 	close(fd);
 	if (n <= 0)
 		return false;
-	stat[n] = '\0';
-	rest = split_stat(stat, comm);
+	out->text[n] = '\0';
+	rest = split_stat(out->text, &out->comm);
 	if (!rest || sscanf(rest, " %c %u %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d %llu",
-			    state, &ppid, &flags, threads, &ticks) != 5)
+			    &out->state, &ppid, &flags, &out->threads, &ticks) != 5)
 		return false;
-	p->start = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
-	p->kernel = flags & PF_KTHREAD;
+	out->start = ticks * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+	out->kernel = flags & PF_KTHREAD;
 	return true;
-}
-
-static void add_map(struct procs *ps, struct proc *p, struct change *c)
-{
-	struct change_effect ignored = { 0 };
-
-	procs_map(ps, p, c, &ignored);
 }
 
 /* A path of more than 4095 bytes: perf uses the same name for it. */
@@ -80,12 +72,12 @@ static bool query_unnamed(int fd, struct procmap_query *q)
 }
 
 /* Reads the build ID of a file, if the kernel can read the file without waiting for another process. */
-static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *of, uint8_t *id, uint32_t cap)
+static uint32_t query_id(struct opener *opener, int fd, const struct procmap_query *of, uint8_t *id, uint32_t cap)
 {
 	struct procmap_query q = { .size = sizeof(q), .query_flags = QUERY_EXEC, .query_addr = of->vma_start,
 				   .build_id_size = cap, .build_id_addr = (uintptr_t)id };
 
-	if (of->inode == 0 || (ps->opener && !opener_is_local(ps->opener, of->dev_major, of->dev_minor)) ||
+	if (of->inode == 0 || (opener && !opener_is_local(opener, of->dev_major, of->dev_minor)) ||
 	    ioctl(fd, QUERY, &q) < 0 || q.vma_start != of->vma_start || q.inode != of->inode)
 		return 0;
 	return q.build_id_size;
@@ -95,7 +87,7 @@ static uint32_t query_id(struct procs *ps, int fd, const struct procmap_query *o
  * Reads the mappings by ioctl, which gives build IDs without opening a file. False: this kernel has no such
  * ioctl. bare: without names and build IDs, which takes 1 µs a mapping instead of 40.
  */
-static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
+static bool query_maps(struct scan *s, int fd, bool bare, scan_mapping *found, void *arg)
 {
 	char name[PATH_CAP];
 	uint8_t id[64];
@@ -117,8 +109,8 @@ static bool query_maps(struct procs *ps, struct proc *p, int fd, bool bare)
 		c.minor = q.dev_minor;
 		c.inode = q.inode;
 		c.text = (struct slice){ (uint8_t *)name, q.vma_name_size ? strnlen(name, q.vma_name_size) : 0 };
-		c.build_id = (struct slice){ id, bare ? 0 : query_id(ps, fd, &q, id, sizeof(id)) };
-		add_map(ps, p, &c);
+		c.build_id = (struct slice){ id, bare ? 0 : query_id(s->opener, fd, &q, id, sizeof(id)) };
+		found(arg, &c);
 	}
 }
 
@@ -187,46 +179,48 @@ static struct opener_question question_of(uint32_t pid, const struct change *c)
 					 .inode = c->inode, .path = c->text };
 }
 
-bool snapshot_ask_identity(struct procs *ps, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
+bool scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
 {
 	struct opener_question q;
 
-	if (!ps->opener || !is_file(c))
+	if (!o || !is_file(c))
 		return false;
 	q = question_of(pid, c);
 	q.id = id;
 	q.place = place;
-	return opener_ask(ps->opener, &q);
+	return opener_ask(o, &q);
 }
 
 /* Waits for the answer, before there are samples: the side-band names the same files by their build IDs. */
-static void identify_now(struct procs *ps, uint32_t pid, const struct change *c, struct buf *id)
+static void identify_now(struct scan *s, uint32_t pid, const struct change *c, struct buf *id)
 {
 	struct opener_question q;
 	struct opener_answer a;
 
-	if (!ps->opener || !ps->patient || !is_file(c))
+	if (!s->opener || !s->patient || !is_file(c))
 		return;
 	q = question_of(pid, c);
-	if (opener_wait(ps->opener, &q, &a)) {
+	if (opener_wait(s->opener, &q, &a)) {
 		buf_bytes(id, a.build_id.p, a.build_id.n);
-		ps->patient -= a.said == OPENER_SILENT;
+		s->patient -= a.said == OPENER_SILENT;
 	}
 }
 
-bool snapshot_ask_file(struct procs *ps, uint32_t pid, const struct map *m, const struct exe *x, uint32_t id, uint64_t place)
+bool scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
 {
-	struct opener_question q = { .want = OPENER_FILE, .id = id, .place = place, .start = m->start, .end = m->end,
-				     .major = x->major, .minor = x->minor, .inode = x->inode, .path = x->path,
-				     .build_id = x->build_id };
+	struct opener_question q;
 
-	if (!ps->opener || !is_path(x->path))
+	if (!o || !is_path(c->text))
 		return false;
-	q.pid = task_with_memory(pid);
-	return opener_ask(ps->opener, &q);
+	q = question_of(pid, c);
+	q.want = OPENER_FILE;
+	q.build_id = c->build_id;
+	q.id = id;
+	q.place = place;
+	return opener_ask(o, &q);
 }
 
-static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
+static void parse_map(struct scan *s, uint32_t pid, char *line, bool bare, scan_mapping *found, void *arg)
 {
 	struct change c = { .kind = CHANGE_MMAP };
 	struct buf id = { 0 };
@@ -242,13 +236,13 @@ static void parse_map(struct procs *ps, struct proc *p, char *line, bool bare)
 	if (!bare)
 		c.text = (struct slice){ (uint8_t *)line + name, unescape(line + name) };
 	if (!bare)
-		identify_now(ps, p->pid, &c, &id);
+		identify_now(s, pid, &c, &id);
 	c.build_id = buf_view(&id);
-	add_map(ps, p, &c);
+	found(arg, &c);
 	buf_release(&id);
 }
 
-static void read_maps(struct procs *ps, struct proc *p, bool bare)
+void scan_maps(struct scan *s, uint32_t pid, bool bare, scan_mapping *found, void *arg)
 {
 	char path[64], *line = NULL;
 	size_t cap = 0;
@@ -256,11 +250,11 @@ static void read_maps(struct procs *ps, struct proc *p, bool bare)
 	FILE *f;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/maps", task_with_memory(p->pid));
+	snprintf(path, sizeof(path), "/proc/%u/maps", task_with_memory(pid));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (query_maps(ps, p, fd, bare)) {
+	if (query_maps(s, fd, bare, found, arg)) {
 		close(fd);
 		return;
 	}
@@ -268,7 +262,7 @@ static void read_maps(struct procs *ps, struct proc *p, bool bare)
 	while (f && (n = getline(&line, &cap, f)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
-		parse_map(ps, p, line, bare);
+		parse_map(s, pid, line, bare, found, arg);
 	}
 	free(line);
 	if (f)
@@ -277,121 +271,48 @@ static void read_maps(struct procs *ps, struct proc *p, bool bare)
 		close(fd);
 }
 
-void snapshot_maps(struct procs *ps, struct proc *p)
-{
-	read_maps(ps, p, false);
-}
-
-/* Adds the parts of m that are still mapped, by the fresh mappings, to kept. */
-static bool keep_map(struct maps *kept, const struct maps *fresh, const struct map *m)
-{
-	const struct map *f;
-	bool changed = false;
-
-	for (uint64_t at = m->start; (f = maps_from(fresh, at)) && f->start < m->end; at = f->end) {
-		struct map part = *m;
-
-		part.start = f->start > m->start ? f->start : m->start;
-		part.end = f->end < m->end ? f->end : m->end;
-		part.offset += m->file ? part.start - m->start : 0;
-		if (!maps_add(kept, &part, &changed))
-			return false;
-		if (f->end >= m->end)
-			break;
-	}
-	return true;
-}
-
-void snapshot_prune(struct procs *ps, struct proc *p)
-{
-	struct proc now = { .pid = p->pid, .prune_at = SIZE_MAX };
-	struct maps kept = { 0 };
-	bool ok = !p->dead;
-
-	if (ok)
-		read_maps(ps, &now, true);
-	ok = ok && maps_count(&now.maps) > 0; /* no mappings: the process is gone, so keep the old ones */
-	for (const struct map *m = maps_from(&p->maps, 0); ok && m; m = maps_from(&p->maps, m->end))
-		ok = keep_map(&kept, &now.maps, m);
-	maps_release(&now.maps);
-	maps_release(ok ? &p->maps : &kept);
-	if (ok)
-		p->maps = kept;
-}
-
-static void read_task(struct procs *ps, struct proc *p, uint32_t tid)
+static void read_task(uint32_t pid, uint32_t tid, scan_task *found, void *arg)
 {
 	char path[64], comm[64];
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", p->pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", pid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	n = read(fd, comm, sizeof(comm));
 	close(fd);
 	if (n > 0)
-		procs_new_task(ps, p, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
+		found(arg, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
 }
 
-/* threads: their number, mostly one, whose name is known. The side-band reports those made since then. */
-static void read_tasks(struct procs *ps, struct proc *p, struct slice comm, int threads)
+void scan_tasks(uint32_t pid, scan_task *found, void *arg)
 {
 	char path[64];
 	struct dirent *e;
 	DIR *d;
 
-	snprintf(path, sizeof(path), "/proc/%u/task", p->pid);
-	d = threads > 1 ? opendir(path) : NULL;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	d = opendir(path);
 	while (d && (e = readdir(d))) {
 		uint32_t tid = (uint32_t)strtoul(e->d_name, NULL, 10);
 
-		if (tid && tid != p->pid)
-			read_task(ps, p, tid);
+		if (tid && tid != pid)
+			read_task(pid, tid, found, arg);
 	}
 	if (d)
 		closedir(d);
-	procs_new_task(ps, p, p->pid, comm);
 }
 
-bool snapshot_process(struct procs *ps, struct proc *p)
-{
-	char stat[1024], state;
-	struct slice comm;
-	int threads;
-
-	p->seen = host_mono_ns();
-	p->time = p->whole = p->seen;
-	p->via = VIA_SNAPSHOT;
-	if (!read_stat(p, stat, sizeof(stat), &comm, &state, &threads))
-		return false;
-	if (!p->kernel)
-		read_maps(ps, p, false);
-	read_tasks(ps, p, comm, threads);
-	if (state == 'Z' || state == 'X') { /* its exit was reported before anybody listened */
-		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
-		struct change_effect ignored;
-
-		procs_apply(ps, &c, &ignored);
-	}
-	return true;
-}
-
-void procs_snapshot(struct procs *ps)
+void scan_pids(void (*found)(void *arg, uint32_t pid), void *arg)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
-		struct proc *p;
-
-		if (!isdigit((unsigned char)e->d_name[0]))
-			continue;
-		p = procs_new(ps, (uint32_t)strtoul(e->d_name, NULL, 10));
-		if (p && !snapshot_process(ps, p))
-			procs_bury(ps, p, p->seen);
-	}
+	while (d && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			found(arg, (uint32_t)strtoul(e->d_name, NULL, 10));
 	if (d)
 		closedir(d);
 }

@@ -175,7 +175,7 @@ static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
 	if (!grow_array(&t->copies, &t->cap_copies, t->n_copies, sizeof(*t->copies)))
 		return;
 	t->copies[t->n_copies++] = (struct table_copy){ question, bytes };
-	opener_hold(t->procs->opener, bytes);
+	opener_hold(t->procs->scan.opener, bytes);
 }
 
 static void release_copy(struct tables *t, uint32_t question)
@@ -183,7 +183,7 @@ static void release_copy(struct tables *t, uint32_t question)
 	for (size_t i = 0; i < t->n_copies; i++) {
 		if (t->copies[i].question != question)
 			continue;
-		opener_let_go(t->procs->opener, t->copies[i].bytes);
+		opener_let_go(t->procs->scan.opener, t->copies[i].bytes);
 		t->copies[i] = t->copies[--t->n_copies];
 		return;
 	}
@@ -289,7 +289,10 @@ static void ask_table(struct tables *t, uint32_t number, const struct proc *p, c
 
 	f->question = ++t->questions;
 	f->asked = now;
-	if (!is_vdso && !snapshot_ask_file(t->procs, p->pid, m, x, f->question, number))
+	if (!is_vdso && !scan_ask_file(t->procs->scan.opener, p->pid,
+				       &(struct change){ .start = m->start, .length = m->end - m->start, .major = (uint32_t)x->major, .minor = (uint32_t)x->minor,
+							 .inode = x->inode, .text = x->path, .build_id = x->build_id },
+				       f->question, number))
 		give_up(t, number, now);
 	if (is_vdso && !ask_worker(t, number, fd, 0, 0, now) && fd >= 0)
 		close(fd);
