@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/stats/changes.h"
 #include "common/stats/together.h"
 
 /* Samples that a name must have on both sides together before its spread says anything about that of others. */

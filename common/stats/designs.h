@@ -32,7 +32,13 @@
 
 enum { DESIGNS_RUNS = 4 };
 
-struct changes_setup;
+enum { CHANGES_SLICE_MS = 50 }; /* as long are the slices that moments tell of and blocks are made of */
+
+struct changes_setup {
+	double unit[PROFILE_SIDES];     /* what a sample weighs; not finite: nobody knows, so nothing can be tested */
+	bool timed[PROFILE_SIDES];      /* moments of this side say when its weight came */
+	uint32_t runs[PROFILE_SIDES];   /* more than 1: moments say in which of them it came */
+};
 
 enum designs_basis {
 	DESIGNS_NONE,   /* samples are taken for independent */
