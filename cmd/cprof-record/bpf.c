@@ -136,7 +136,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 		return false;
 	}
 	ev = &b->events[b->n];
-	engine_attr(&attr, b->base.options);
+	engine_attr(&attr, &b->base);
 	if (!b->base.options->cycles)
 		attr.sample_period = dither_choose(&b->dither, cpu);
 	attr.exclude_idle = !b->idle_known;
@@ -372,10 +372,10 @@ static void apply_rate(struct engine *e)
 	struct bpf_engine *b = to_bpf(e);
 
 	if (b->counted)
-		counted_rate(b->counted);
-	dither_rate(&b->dither, engine_period(e->options));
+		counted_rate(b->counted, &e->rate);
+	dither_rate(&b->dither, engine_period(e));
 	for (size_t i = 0; i < b->n; i++)
-		change_period(b, &b->events[i], e->options->cycles ? e->options->hertz : dither_choose(&b->dither, b->events[i].cpu));
+		change_period(b, &b->events[i], e->options->cycles ? e->rate.hertz : dither_choose(&b->dither, b->events[i].cpu));
 }
 
 static uint64_t cpu_period(struct engine *e, unsigned int cpu)
@@ -572,7 +572,7 @@ static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 	}
 	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);
 	return b->rings && lanes_init(&b->lanes, b->sample) &&
-	       dither_init(&b->dither, b->lanes.n, engine_period(o), o->dither);
+	       dither_init(&b->dither, b->lanes.n, engine_period(&b->base), o->dither);
 }
 
 static const char locked_walk[] = "the kernel is locked down (/sys/kernel/security/lockdown: confidentiality), which keeps BPF "
@@ -667,7 +667,7 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		buf_text(error, "out of memory");
 		return NULL;
 	}
-	b->base = (struct engine){ .ops = &ops, .options = o, .by_cpu = true, .accounts_program = true };
+	b->base = (struct engine){ .ops = &ops, .options = o, .rate = { o->hertz, o->most }, .by_cpu = true, .accounts_program = true };
 	b->idle_known = idle->start[0] != 0;
 	for (size_t i = 0; i < online->n; i++) {
 		if (grow_array(&b->cpus.items, &b->cpus.cap, b->cpus.n, sizeof(*b->cpus.items)))

@@ -30,6 +30,7 @@ struct one {
 
 struct counted {
 	const struct options *o;
+	struct engine_rate rate;
 	struct one *items; /* in the order of the options */
 	size_t n;
 	struct event_cpu *cpus; /* buffer for the values of all possible CPUs */
@@ -62,7 +63,7 @@ static void configure_event(struct counted *c, const struct one *e, const struct
 	b->rodata->filter_pids = sample->rodata->filter_pids;
 	b->rodata->filter_tids = sample->rodata->filter_tids;
 	b->rodata->filter_groups = sample->rodata->filter_groups;
-	b->data->most = o->most;
+	b->data->most = c->rate.most;
 	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
 	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT && !e->event->raw);
 	bpf_program__set_autoload(b->progs.on_raw, e->event->raw != NULL);
@@ -156,6 +157,7 @@ struct counted *counted_open(const struct options *o, const struct cpu_list *onl
 
 	if (c) {
 		c->o = o;
+		c->rate = (struct engine_rate){ o->hertz, o->most };
 		c->possible = libbpf_num_possible_cpus();
 		c->items = calloc(o->n_events, sizeof(*c->items));
 		c->cpus = calloc(c->possible > 0 ? (size_t)c->possible : 1, sizeof(*c->cpus));
@@ -226,7 +228,7 @@ static void make_attr(const struct counted *c, const struct event *e, struct per
 	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type, .config = e->config, .disabled = 1 };
 	if (e->kind == EVENT_HARDWARE && !e->count) {
 		attr->freq = 1;
-		attr->sample_freq = c->o->hertz;
+		attr->sample_freq = c->rate.hertz;
 	} else if (e->kind == EVENT_HARDWARE) {
 		attr->sample_period = e->count;
 	} else {
@@ -337,14 +339,15 @@ void counted_drop_cpu(struct counted *c, unsigned int cpu)
 	}
 }
 
-void counted_rate(struct counted *c)
+void counted_rate(struct counted *c, const struct engine_rate *to)
 {
-	uint64_t rate = c->o->hertz;
+	uint64_t rate = to->hertz;
 
+	c->rate = *to;
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
 
-		e->bpf->data->most = c->o->most;
+		e->bpf->data->most = to->most;
 		for (size_t k = 0; k < e->n && e->event->kind == EVENT_HARDWARE && !e->event->count; k++)
 			ioctl(e->counters[k].fd, PERF_EVENT_IOC_PERIOD, &rate);
 	}

@@ -14,6 +14,12 @@
 #include "bpf/event.h"
 #include "cmd/cprof-record/options.h"
 
+/* Samples a second and CPU. */
+struct engine_rate {
+	unsigned int hertz; /* ticks, and hardware events */
+	unsigned int most;  /* of an event that is counted in software: at most */
+};
+
 struct counted;
 struct sample_bpf;
 
@@ -33,8 +39,8 @@ bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *e
 bool counted_has_cpu(const struct counted *c, unsigned int cpu);
 bool counted_add_cpu(struct counted *c, unsigned int cpu); /* false: errno */
 void counted_drop_cpu(struct counted *c, unsigned int cpu);
-/* Applies a rate that has changed in the options. */
-void counted_rate(struct counted *c);
+/* Samples come at another rate from now on. */
+void counted_rate(struct counted *c, const struct engine_rate *to);
 void counted_stop(struct counted *c);
 /* Returns true if the kernel skips the clock's program on a CPU while one of these programs runs there. */
 bool counted_keeps_out(const struct counted *c);

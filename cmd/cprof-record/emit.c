@@ -89,7 +89,7 @@ static void put_others(struct emit *e)
 
 		emit_record(e, (struct record){ .type = RECORD_EVENT,
 						.event = { EVENT_OTHERS + i, slice_of(o->name), slice_of("events"), period,
-							   period ? 0 : (uint64_t)e->options->hertz * 1000 } });
+							   period ? 0 : (uint64_t)e->engine->rate.hertz * 1000 } });
 	}
 }
 
@@ -99,8 +99,8 @@ static void put_events(struct emit *e)
 		emit_record(e, (struct record){
 			.type = RECORD_EVENT,
 			.event = { EVENT_TICK, slice_of(e->options->cycles ? "cycles" : "cpu-clock"),
-				   slice_of(e->options->cycles ? "cycles" : "ns"), engine_period(e->options),
-				   (uint64_t)e->options->hertz * 1000 } });
+				   slice_of(e->options->cycles ? "cycles" : "ns"), e->period,
+				   (uint64_t)e->engine->rate.hertz * 1000 } });
 	if (e->options->off_cpu)
 		put_waits(e);
 	put_others(e);
@@ -152,6 +152,7 @@ void emit_segment(struct emit *e, uint64_t now)
 {
 	e->segment++;
 	e->segment_began = now;
+	e->period = engine_period(e->engine);
 	e->segment_samples = 0;
 	e->next_process = e->next_thread = e->next_file = 1;
 	e->said_frames = 1;
@@ -397,7 +398,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 	bool tick = s->what == SAMPLE_TICK;
 	struct record r = { .type = RECORD_SAMPLE,
 			    .sample = { .time = s->time, .event = tick ? EVENT_TICK : EVENT_OTHERS + s->event, .cpu = s->cpu,
-					.thread = t->id, .weight = s->weight ? s->weight : engine_period(e->options) } };
+					.thread = t->id, .weight = s->weight ? s->weight : e->period } };
 
 	if (!stacks_nodes(&e->stacks, t->proc, stack, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;

@@ -60,6 +60,7 @@ struct emit {
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
+	uint64_t period; /* nominal period of a tick in this segment */
 	uint64_t samples, segment_samples, processes; /* written; samples: only ticks; processes: images */
 	uint64_t waits; /* stretches of waiting time that were written */
 	uint64_t waits_since; /* start of the earliest wait that the next segment may contain; 0: not known */

@@ -3,19 +3,21 @@
 #include <linux/perf_event.h>
 #include <time.h>
 
-uint64_t engine_period(const struct options *o)
+uint64_t engine_period(const struct engine *e)
 {
 	/* cycles: the kernel adjusts the period to the rate, and each sample has its own. */
-	return o->cycles || !o->ticks ? 0 : 1000000000ull / o->hertz;
+	return e->options->cycles || !e->options->ticks ? 0 : 1000000000ull / e->rate.hertz;
 }
 
 uint64_t engine_cpu_period(struct engine *e, unsigned int cpu)
 {
-	return e->ops->period ? e->ops->period(e, cpu) : engine_period(e->options);
+	return e->ops->period ? e->ops->period(e, cpu) : engine_period(e);
 }
 
-void engine_attr(struct perf_event_attr *attr, const struct options *o)
+void engine_attr(struct perf_event_attr *attr, const struct engine *e)
 {
+	const struct options *o = e->options;
+
 	*attr = (struct perf_event_attr){
 		.size = sizeof(*attr),
 		.type = o->cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
@@ -24,8 +26,8 @@ void engine_attr(struct perf_event_attr *attr, const struct options *o)
 	};
 	if (o->cycles) {
 		attr->freq = 1;
-		attr->sample_freq = o->hertz;
+		attr->sample_freq = e->rate.hertz;
 	} else {
-		attr->sample_period = engine_period(o);
+		attr->sample_period = engine_period(e);
 	}
 }

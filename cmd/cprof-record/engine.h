@@ -62,7 +62,7 @@ struct engine_ops {
 	 * NULL if the engine wakes nobody for them.
 	 */
 	void (*rest)(struct engine *e, bool rests);
-	/* Applies a rate that has changed in the options. NULL if the rate is fixed. */
+	/* Applies the engine's rate, which the caller has changed. NULL if the rate is fixed. */
 	void (*rate)(struct engine *e);
 	/* Returns the period of a CPU's ticks, in ns. NULL: engine_period. */
 	uint64_t (*period)(struct engine *e, unsigned int cpu);
@@ -81,6 +81,7 @@ struct engine_ops {
 struct engine {
 	const struct engine_ops *ops;
 	const struct options *options;
+	struct engine_rate rate; /* the options' at first; see the operation rate */
 	bool by_cpu;           /* counts are per CPU */
 	bool accounts_program; /* run_ns is measured */
 	bool by_tables;        /* user stacks are unwound by tables, without the kernel's limit of chains */
@@ -96,11 +97,11 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 struct engine *perf_engine_open(const struct options *o, const struct cpu_list *online,
 				const struct idle_ranges *idle, struct buf *error);
 
-/* Attributes that all events of a recording share: the clock of the times, and the period. */
+/* The attributes of the clock's events: its type and period. */
 struct perf_event_attr;
-void engine_attr(struct perf_event_attr *attr, const struct options *o);
+void engine_attr(struct perf_event_attr *attr, const struct engine *e);
 /* Returns the nominal period in ns; 0: it varies, or there are no ticks. */
-uint64_t engine_period(const struct options *o);
+uint64_t engine_period(const struct engine *e);
 /* Returns the CPU's current period, which is near the nominal one. */
 uint64_t engine_cpu_period(struct engine *e, unsigned int cpu);
 

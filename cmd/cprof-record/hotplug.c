@@ -50,7 +50,7 @@ void hotplug_begin(struct recorder *r)
 static void lose_ticks(struct recorder *r, unsigned int cpu, uint64_t now)
 {
 	if (r->o.ticks && options_samples(&r->o, cpu))
-		ledger_unsampled(&r->ledger, cpu, r->looked, now, engine_period(&r->o));
+		ledger_unsampled(&r->ledger, cpu, r->looked, now, engine_period(r->engine));
 }
 
 static void report_failed(struct recorder *r, unsigned int cpu, int err)

@@ -117,7 +117,7 @@ static void put_output(struct buf *out, const struct recorder *r)
 	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
 	put_metric(out, "hooks_failed_total", "counter", "Of those, the ones that failed; and those that could not be run.",
 		   (double)(o->hooks.failed + o->hooks.dropped));
-	put_metric(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->o.hertz);
+	put_metric(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->engine->rate.hertz);
 }
 
 static bool write_all(int fd, const struct buf *text)

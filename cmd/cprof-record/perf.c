@@ -390,7 +390,7 @@ static void read_perf_counts(struct engine *e, unsigned int cpu, struct engine_c
 		ns += clock_of(p->rings[i].fd);
 	for (size_t i = 0; i < p->n_others; i++)
 		ns += clock_of(p->others[i]);
-	c->outcomes[OUTCOME_EXPECTED] = ns / engine_period(e->options);
+	c->outcomes[OUTCOME_EXPECTED] = ns / engine_period(e);
 }
 
 static void follow(struct engine *e, uint32_t parent, uint32_t child)
@@ -478,9 +478,9 @@ struct engine *perf_engine_open(const struct options *o, const struct cpu_list *
 		buf_text(error, "out of memory");
 		return NULL;
 	}
-	p->base = (struct engine){ .ops = &ops, .options = o };
+	p->base = (struct engine){ .ops = &ops, .options = o, .rate = { o->hertz, o->most } };
 	p->idle = *idle;
-	engine_attr(&p->attr, o);
+	engine_attr(&p->attr, &p->base);
 	sideband_attr(&p->attr);
 	p->attr.disabled = 0;
 	p->attr.inherit = o->n_pids > 0; /* not with -t: a thread's children are not that thread */

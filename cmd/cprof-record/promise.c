@@ -1,8 +1,5 @@
 #include "cmd/cprof-record/promise.h"
 
-#include "cmd/cli.h"
-#include "cmd/cprof-record/recorder.h"
-
 /* The minimum share of the limit for events, so that some of their samples are taken. */
 #define LEAST 0.05
 
@@ -16,85 +13,75 @@ static bool is_counted(const struct options *o, size_t event)
 
 void promise_begin(struct promise *p, const struct options *o)
 {
-	*p = (struct promise){ .share = o->max_cost };
+	*p = (struct promise){ .options = o, .share = o->max_cost };
 	p->clock = (struct maxcost){ .share = o->max_cost, .asked = o->hertz };
 	p->events = (struct maxcost){ .share = o->max_cost, .asked = o->most };
 }
 
-/*
- * Adds the cost of events since the last call. Their part of the recorder's cost is their share of the
- * samples.
- */
-static void add_events(struct recorder *r)
+/* Adds the cost of events since the last look; the recorder's own part goes by samples. */
+static void add_events(struct promise *p, const struct spent *s)
 {
-	struct promise *p = &r->promise;
-	uint64_t own = r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS], run = 0, others = 0;
+	uint64_t run = 0, others = 0;
 	double more, all;
 
-	for (size_t i = 0; i < r->o.n_events; i++) {
-		run += is_counted(&r->o, i) ? r->ledger.events[i].run_ns : 0;
-		others += is_counted(&r->o, i) ? r->emit.others[i] : 0;
+	for (size_t i = 0; i < p->options->n_events; i++) {
+		run += is_counted(p->options, i) ? s->events[i].run_ns : 0;
+		others += is_counted(p->options, i) ? s->events[i].samples : 0;
 	}
 	more = (double)(others - p->others);
-	all = more + (double)(r->emit.samples - p->samples);
+	all = more + (double)(s->samples - p->samples);
 	p->events_ns += run - p->run_ns;
 	if (all > 0)
-		p->events_ns += (uint64_t)((double)(own - p->own_ns) * more / all);
+		p->events_ns += (uint64_t)((double)(s->own_ns - p->own_ns) * more / all);
 	p->run_ns = run;
-	p->own_ns = own;
-	p->samples = r->emit.samples;
+	p->own_ns = s->own_ns;
+	p->samples = s->samples;
 	p->others = others;
 }
 
-/* Warns once, about the event that costs most. */
-static void report_overrun(struct recorder *r)
+/* The event whose program costs most. */
+static const char *find_dearest(const struct promise *p, const struct spent *s)
 {
 	const char *name = NULL;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < r->o.n_events; i++) {
-		if (!is_counted(&r->o, i) || r->ledger.events[i].run_ns < most)
+	for (size_t i = 0; i < p->options->n_events; i++) {
+		if (!is_counted(p->options, i) || s->events[i].run_ns < most)
 			continue;
-		most = r->ledger.events[i].run_ns;
-		name = r->o.events[i].name;
+		most = s->events[i].run_ns;
+		name = p->options->events[i].name;
 	}
-	r->promise.told = true;
-	if (name && !r->o.quiet)
-		cli_warn("%s costs more than --max-cost allows, %.2f %% of a CPU per CPU, however few samples are taken of it: a "
-			 "program runs each time that it happens", name, 100 * r->promise.events.now);
+	return name;
 }
 
-static void keep_events(struct recorder *r, uint64_t now)
+static void keep_events(struct promise *p, const struct spent *s, size_t cpus, uint64_t now, struct promise_asked *asked)
 {
-	struct promise *p = &r->promise;
-	unsigned int most, before = r->o.most;
+	unsigned int before = asked->rate.most, most;
 
 	p->events.share = p->share - p->clock.now;
 	if (p->events.share < LEAST * p->share)
 		p->events.share = LEAST * p->share;
-	most = maxcost_rate(&p->events, now, p->events_ns, r->cpus.n, r->o.most);
+	most = maxcost_rate(&p->events, now, p->events_ns, cpus, before);
 	if (most == before && p->events.seen < MAXCOST_SECONDS)
 		return;
 	p->lowered = most < before ? p->lowered + 1 : most > before ? 0 : p->lowered;
-	if (p->events.now > p->share && (p->lowered > IN_VAIN || most == 1) && !p->told)
-		report_overrun(r);
-	if (most == before)
-		return;
-	r->o.most = most;
-	r->engine->ops->rate(r->engine);
+	if (p->events.now > p->share && (p->lowered > IN_VAIN || most == 1) && !p->told) {
+		p->told = true;
+		asked->dear = find_dearest(p, s);
+		asked->share = p->events.now;
+	}
+	asked->rate.most = most;
 }
 
-unsigned int promise_keep(struct recorder *r, uint64_t now)
+struct promise_asked promise_keep(struct promise *p, const struct spent *s, size_t cpus, uint64_t now, struct engine_rate rate)
 {
-	const uint64_t *costs = r->ledger.costs;
-	uint64_t all = costs[COST_USER_NS] + costs[COST_SYSTEM_NS] + costs[COST_BPF_NS];
-	struct promise *p = &r->promise;
-	unsigned int hertz;
+	struct promise_asked asked = { .rate = rate };
+	uint64_t all = s->own_ns + s->bpf_ns;
 
-	if (r->o.n_events)
-		add_events(r);
-	hertz = maxcost_rate(&p->clock, now, all > p->events_ns ? all - p->events_ns : 0, r->cpus.n, r->o.hertz);
-	if (r->o.n_events)
-		keep_events(r, now);
-	return hertz;
+	if (p->options->n_events)
+		add_events(p, s);
+	asked.rate.hertz = maxcost_rate(&p->clock, now, all > p->events_ns ? all - p->events_ns : 0, cpus, rate.hertz);
+	if (p->options->n_events)
+		keep_events(p, s, cpus, now, &asked);
+	return asked;
 }

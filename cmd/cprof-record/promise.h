@@ -1,24 +1,26 @@
 /*
  * Keeps the cost limit (--max-cost): the clock by a lower rate, counted events by fewer samples.
  *
- *	promise_begin(&r->promise, &r->o);
+ *	promise_begin(&limit, &options);
  *
- *	...once a second, after ledger_update:
- *	hertz = promise_keep(r, now);	// if it differs from r->o.hertz, change the clock's rate
+ *	...once a second:
+ *	asked = promise_keep(&limit, &spent, cpus, now, (struct engine_rate){ 99, 99 });
+ *	if (asked.rate.hertz != 99)
+ *		...sample at asked.rate.hertz from now on...
  *
  * Events that the recorder counts itself get the part of the limit that the clock leaves, so the clock's rate
  * never goes down because of them. Fewer samples do not reduce the cost of their program, which runs at each
- * event. If that alone exceeds the limit, a warning says so once.
+ * event. If that alone exceeds the limit, asked.dear names the event, once.
  */
 #ifndef CPROF_RECORD_PROMISE_H
 #define CPROF_RECORD_PROMISE_H
 
+#include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/maxcost.h"
 #include "cmd/cprof-record/options.h"
 
-struct recorder;
-
 struct promise {
+	const struct options *options; /* lent */
 	struct maxcost clock, events;
 	double share;        /* the limit for both, as a share of a CPU per CPU */
 	uint64_t events_ns;  /* cost of events so far, in their programs and in the recorder */
@@ -28,11 +30,27 @@ struct promise {
 	 */
 	uint64_t run_ns, own_ns, samples, others;
 	unsigned int lowered; /* how often in a row the samples of events were reduced */
-	bool told;            /* the warning was given */
+	bool told;            /* dear was set */
+};
+
+/* Everything spent since the recording began. */
+struct spent {
+	uint64_t own_ns, bpf_ns; /* CPU time of the recorder with its processes, and of all programs */
+	uint64_t samples;        /* ticks written */
+	struct spent_event {
+		uint64_t run_ns, samples; /* of its program; written */
+	} events[EVENTS_MAX]; /* as in the options */
+};
+
+struct promise_asked {
+	struct engine_rate rate;
+	const char *dear; /* the event that is over the limit by its program alone, or NULL */
+	double share;     /* that it costs, of a CPU per CPU */
 };
 
 void promise_begin(struct promise *p, const struct options *o);
-/* Returns the clock's rate from now on, in samples a second. Changes the rate of events itself. */
-unsigned int promise_keep(struct recorder *r, uint64_t now);
+/* Returns the rates to sample at from now on. cpus: the number of sampled CPUs; rate: the present one. */
+struct promise_asked promise_keep(struct promise *p, const struct spent *s, size_t cpus, uint64_t now,
+				  struct engine_rate rate);
 
 #endif

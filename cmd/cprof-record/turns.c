@@ -22,7 +22,7 @@ void turns_ledger(struct recorder *r, uint64_t now, bool last)
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now, last);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
-		ledger_explain(&r->ledger, &r->cpus, engine_period(&r->o), last);
+		ledger_explain(&r->ledger, &r->cpus, r->emit.period, last);
 	ledger_write(&r->ledger, &r->emit, now, last);
 }
 
@@ -109,30 +109,45 @@ static void settle_segment(struct recorder *r)
 /* Changes the sampling rate. Writes samples of the old rate first, with their weights: no stack waits on. */
 static void change_rate(struct recorder *r, unsigned int hertz)
 {
-	unsigned int before = r->o.hertz;
 	uint64_t now;
 
-	r->o.hertz = hertz;
+	r->engine->rate.hertz = hertz;
 	r->engine->ops->rate(r->engine);
-	r->o.hertz = before;
 	r->hurry = true;
 	now = host_mono_ns();
 	steps_until(r, now);
 	r->hurry = false;
 	turns_ledger(r, now, false);
-	r->o.hertz = hertz;
 	ledger_rate(&r->ledger, &r->cpus, r->engine, now);
+}
+
+static struct spent spent_by(const struct recorder *r)
+{
+	const uint64_t *costs = r->ledger.costs;
+	struct spent s = { costs[COST_USER_NS] + costs[COST_SYSTEM_NS], costs[COST_BPF_NS], r->emit.samples, { { 0 } } };
+
+	for (size_t i = 0; i < r->o.n_events; i++)
+		s.events[i] = (struct spent_event){ r->ledger.events[i].run_ns, r->emit.others[i] };
+	return s;
 }
 
 /* Keeps the cost limit of --max-cost. True: the rate has changed, and a new segment must say so. */
 static bool keep_promise(struct recorder *r, uint64_t now)
 {
-	unsigned int hertz = promise_keep(r, now);
+	struct spent spent = spent_by(r);
+	struct promise_asked asked = promise_keep(&r->promise, &spent, r->cpus.n, now, r->engine->rate);
 
-	if (hertz == r->o.hertz)
+	if (asked.dear && !r->o.quiet)
+		cli_warn("%s costs more than --max-cost allows, %.2f %% of a CPU per CPU, however few samples are taken of it: a "
+			 "program runs each time that it happens", asked.dear, 100 * asked.share);
+	if (asked.rate.most != r->engine->rate.most) {
+		r->engine->rate.most = asked.rate.most;
+		r->engine->ops->rate(r->engine);
+	}
+	if (asked.rate.hertz == r->engine->rate.hertz)
 		return false;
 	settle_segment(r);
-	change_rate(r, hertz);
+	change_rate(r, asked.rate.hertz);
 	return true;
 }
 
