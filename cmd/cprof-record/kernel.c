@@ -14,6 +14,7 @@
 #include "cmd/cprof-record/host.h"
 #include "common/base/hash.h"
 #include "common/base/le.h"
+#include "common/base/search.h"
 
 enum {
 	CHUNK = 64 * 1024,
@@ -293,17 +294,7 @@ static bool refresh_symbols(struct kernel *k, uint64_t address)
 /* Returns the index of the first extra that ends after address. */
 static size_t extra_lower(const struct kernel *k, uint64_t address)
 {
-	size_t low = 0, high = k->n_extras;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (k->extras[mid].address + k->extras[mid].size <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH_COUNT(k->n_extras, mid, k->extras[mid].address + k->extras[mid].size <= address);
 }
 
 static bool name_begins_with(const char *name, const char *with)

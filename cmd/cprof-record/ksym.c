@@ -7,6 +7,7 @@
 
 #include "bpf/ksym.h"
 #include "bpf/ksym.skel.h"
+#include "common/base/search.h"
 
 /* A function of the kernel proper. Its address is the same as long as the kernel runs. */
 struct known {
@@ -124,17 +125,7 @@ static bool parse_symbol(char *text, uint64_t address, struct kernel_symbol *out
 /* Returns how many known functions begin at or before this address. */
 static size_t known_before(const struct ksym *k, uint64_t address)
 {
-	size_t low = 0, high = k->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (k->known[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH_COUNT(k->n, mid, k->known[mid].address <= address);
 }
 
 static bool recall_symbol(const struct ksym *k, uint64_t address, struct kernel_symbol *out)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/search.h"
 #include "common/unwind/host.h"
 
 enum { STALE_MOST = 256 };
@@ -239,19 +240,12 @@ static bool contradicts_published(const struct spaces *s, const struct space *sp
 	const struct unwind_mapping *told =
 		store_shard(s->tables->store, STORE_MAPPINGS, sp->told.first / UNWIND_SHARD_MAPPINGS);
 	uint32_t number = m->file ? s->procs->exes[m->file - 1].table : 0;
-	size_t low = 0, high = sp->told.n;
+	size_t low;
 
-	if (!told || high == 0)
+	if (!told || sp->told.n == 0)
 		return false;
 	told += sp->told.first % UNWIND_SHARD_MAPPINGS;
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (told[mid].end <= m->start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = SEARCH_COUNT(sp->told.n, mid, told[mid].end <= m->start);
 	for (; low < sp->told.n && told[low].start < m->end; low++) {
 		if (told[low].file != number || (number && told[low].offset - told[low].start != m->offset - m->start))
 			return true;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/search.h"
 #include "common/capture/inside.h"
 
 enum { LEVEL_MAX = 1 << 16 };
@@ -22,17 +23,7 @@ static bool string_text(const struct capture *c, uint64_t id, uint32_t *textp)
 /* Returns the index of the first name that begins after time. */
 static size_t names_after(const struct capture *c, const struct capture_names *names, uint64_t time)
 {
-	size_t low = 0, high = names->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->symbols[names->symbols[mid]].from <= time)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH_COUNT(names->n, mid, c->symbols[names->symbols[mid]].from <= time);
 }
 
 /* Adds a name. If two begin at the same time, the one with the better source counts, then the newer one. */
@@ -177,21 +168,14 @@ static int by_address(const void *a, const void *b)
 
 const struct capture_ksym *capture_ksym(struct capture *c, uint64_t address)
 {
-	size_t low = 0, high = c->n_ksyms;
+	size_t low;
 	const struct capture_ksym *k;
 
 	if (!c->ksyms_sorted && c->n_ksyms) {
 		qsort(c->ksyms, c->n_ksyms, sizeof(*c->ksyms), by_address);
 		c->ksyms_sorted = true;
 	}
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (c->ksyms[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low = SEARCH_COUNT(c->n_ksyms, mid, c->ksyms[mid].address <= address);
 	if (low == 0)
 		return NULL;
 	k = &c->ksyms[low - 1];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/search.h"
 
 static int piece_compare(const void *a, const void *b)
 {
@@ -94,31 +95,15 @@ bool flat_settle(struct flat *f, struct flat_piece *pieces, size_t n)
 
 uint32_t flat_node_at(const struct flat *f, uint64_t address)
 {
-	size_t low = 0, high = f->n_intervals;
+	size_t low = SEARCH_COUNT(f->n_intervals, middle, f->intervals[middle].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->intervals[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? f->intervals[low - 1].node : NODE_NONE;
 }
 
 const struct line_row *flat_row_at(const struct flat *f, uint64_t address)
 {
-	size_t low = 0, high = f->n_rows;
+	size_t low = SEARCH_COUNT(f->n_rows, middle, f->rows[middle].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->rows[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && f->rows[low - 1].file != ROW_GAP ? &f->rows[low - 1] : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/buf.h"
+#include "common/base/search.h"
 #include "common/dwarf/unit.h"
 #include "common/elf/bounds.h"
 
@@ -335,16 +336,8 @@ static const struct flat *flat_of(struct lines *l, uint32_t unit)
 /* Finds the units that cover this address, in the order of the file. Returns their number. */
 static size_t units_at(const struct lines *l, uint64_t vaddr, uint32_t *units)
 {
-	size_t low = 0, high = l->n_spans, n = 0;
+	size_t low = SEARCH_COUNT(l->n_spans, middle, l->spans[middle].start <= vaddr), n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->spans[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t steps = 0; low-- > 0 && l->spans[low].reached > vaddr && steps < STEPS_MAX && n < UNITS_MAX; steps++) {
 		uint32_t unit = l->spans[low].unit;
 		size_t at = n;

@@ -4,6 +4,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/le.h"
+#include "common/base/search.h"
 
 /* DWARF 5, sections 6.2 and 7.22. */
 enum {
@@ -65,18 +66,11 @@ struct state {
 
 uint64_t code_end(const struct code *code, uint64_t address)
 {
-	size_t low = 0, high = code->n;
+	size_t low;
 
 	if (code->n == 0)
 		return address != 0 && address < UINT64_MAX - 1 ? UINT64_MAX - 1 : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH_COUNT(code->n, middle, code->items[middle].end <= address);
 	return low < code->n && code->items[low].start <= address ? code->items[low].end : 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/le.h"
+#include "common/base/search.h"
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"
 
@@ -521,16 +522,8 @@ bool symbols_settle(struct symbols *t)
 /* Returns the last run that begins at or before the address, or NULL. */
 static const struct run *find_run(const struct symbols *t, uint64_t vaddr)
 {
-	size_t low = 0, high = t->n_runs;
+	size_t low = SEARCH_COUNT(t->n_runs, mid, t->runs[mid].base <= vaddr);
 
-	while (high > low) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->runs[mid].base <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low ? &t->runs[low - 1] : NULL;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/search.h"
+
 /* While the tree is walked: open counts how often each call stands on the way to the node. */
 struct walk {
 	struct peek *k;
@@ -137,18 +139,9 @@ void peek_release(struct peek *k)
 /* Where the calls of a key begin, those of commands behind all others. */
 static size_t first_of(const struct peek *k, bool callees, uint64_t label)
 {
-	size_t low = 0, high = k->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct peek_call *c = callees ? &k->by_caller[middle] : &k->by_callee[middle];
-
-		if (callees ? c->command || c->caller >= label : c->callee >= label)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	if (callees)
+		return SEARCH_COUNT(k->n, i, !k->by_caller[i].command && k->by_caller[i].caller < label);
+	return SEARCH_COUNT(k->n, i, k->by_callee[i].callee < label);
 }
 
 const struct peek_call *peek_callers(const struct peek *k, uint32_t label, size_t *n)

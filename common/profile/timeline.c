@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/search.h"
+
 /* One entry of the array that is being put in order; false: it does not take part. */
 typedef bool get_moment(const struct capture *c, uint32_t at, uint32_t *frame, struct timeline_moment *m);
 
@@ -81,17 +83,7 @@ bool timeline_symbols(struct timeline *t, const struct capture *c)
 /* How many of the moments begin no later than the epoch. */
 static size_t not_later(const struct timeline_moment *m, size_t n, uint64_t epoch)
 {
-	size_t low = 0;
-
-	while (low < n) {
-		size_t middle = low + (n - low) / 2;
-
-		if (m[middle].from <= epoch)
-			low = middle + 1;
-		else
-			n = middle;
-	}
-	return low;
+	return SEARCH_COUNT(n, middle, m[middle].from <= epoch);
 }
 
 uint32_t timeline_find(const struct timeline *t, uint32_t frame, uint64_t epoch)

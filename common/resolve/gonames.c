@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/le.h"
+#include "common/base/search.h"
 #include "common/resolve/gotrees.h"
 #include "common/unwind/gopclntab.h"
 
@@ -72,16 +73,8 @@ void gonames_free(struct gonames *g)
 uint32_t gonames_find(const struct gonames *g, uint64_t vaddr)
 {
 	struct go_function fn;
-	size_t low = 0, high = g->t.n;
+	size_t low = SEARCH_COUNT(g->t.n, middle, gopclntab_start(&g->t, middle) <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (gopclntab_start(&g->t, middle) <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || !gopclntab_function(&g->t, low - 1, &fn) || vaddr < fn.start || vaddr >= fn.end || !fn.name.n)
 		return GONAME_NONE;
 	return (uint32_t)low - 1;

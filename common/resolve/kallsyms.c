@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/search.h"
 #include "common/elf/prefer.h"
 
 enum {
@@ -387,17 +388,7 @@ static uint64_t entry_end(const struct kallsyms *t, size_t i)
 /* Returns the first entry at or after address. */
 static size_t table_lower(const struct kallsyms *t, uint64_t address)
 {
-	size_t low = 0, high = t->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->address[mid] < address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH_COUNT(t->n, mid, t->address[mid] < address);
 }
 
 bool kallsyms_find(const struct kallsyms *t, uint64_t address, struct kernel_symbol *out)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/search.h"
 
 static int hex_digit(uint8_t c)
 {
@@ -141,16 +142,8 @@ bool perfmap_parse(struct perfmap_run *run, struct slice chunk)
 
 static const struct perfmap_entry *find_covering(const struct perfmap_run *run, uint64_t address)
 {
-	size_t low = 0, high = run->n;
+	size_t low = SEARCH_COUNT(run->n, mid, run->items[mid].end <= address);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (run->items[mid].end <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	return low < run->n && run->items[low].start <= address ? &run->items[low] : NULL;
 }
 

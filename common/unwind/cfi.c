@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/buf.h"
+#include "common/base/search.h"
 #include "common/unwind/cfa.h"
 
 /* A CIE: the common part of functions. */
@@ -196,18 +197,11 @@ static bool read_cies(struct cfi *cfi, struct cies *cies)
 
 static const struct cie *find_cie(struct cies *cies, uint64_t at)
 {
-	size_t low = 0, high = cies->n;
+	size_t low;
 
 	if (cies->last < cies->n && cies->items[cies->last].at == at)
 		return &cies->items[cies->last];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cies->items[middle].at < at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH_COUNT(cies->n, middle, cies->items[middle].at < at);
 	if (low == cies->n || cies->items[low].at != at)
 		return NULL;
 	cies->last = low;

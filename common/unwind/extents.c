@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/buf.h"
+#include "common/base/search.h"
 
 enum { GRAIN = 16 }; /* elements: fewer would only get lost between others */
 
@@ -22,17 +23,7 @@ void extents_release(struct extents *x)
 /* Returns the first free extent at or after this element. */
 static size_t free_from(const struct extents *x, uint32_t at)
 {
-	size_t low = 0, high = x->n_free;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (x->free[mid].at < at)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH_COUNT(x->n_free, mid, x->free[mid].at < at);
 }
 
 static void drop_free(struct extents *x, size_t i)

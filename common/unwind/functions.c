@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/radix.h"
+#include "common/base/search.h"
 #include "common/unwind/cfi.h"
 
 /* Appends a range; if several start at one address the longest remains. */
@@ -70,16 +71,8 @@ void functions_release(struct function_list *l)
 
 bool functions_find(const struct function_list *l, uint64_t vaddr, size_t *i)
 {
-	size_t low = 0, high = l->n;
+	size_t low = SEARCH_COUNT(l->n, middle, l->items[middle].start <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->items[middle].start <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	*i = low - 1;
 	return low > 0 && vaddr < l->items[low - 1].end;
 }

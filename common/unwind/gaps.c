@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/search.h"
 #include "common/elf/parts.h"
 #include "common/unwind/edges.h"
 #include "common/unwind/sections.h"
@@ -138,17 +139,7 @@ static uint64_t edge_start(const struct edges *e, size_t i)
 /* Returns the first edge beyond this offset. */
 static size_t edge_after(const struct edges *e, uint64_t offset)
 {
-	size_t low = 0, high = e->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (edge_start(e, middle) <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(e->n, middle, edge_start(e, middle) <= offset);
 }
 
 static uint64_t min_u64(uint64_t a, uint64_t b)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "common/base/search.h"
 #include "common/elf/parts.h"
 #include "common/unwind/encoded.h"
 
@@ -138,16 +139,8 @@ void code_map_release(struct code_map *m)
 
 bool code_map_offset(const struct code_map *m, uint64_t vaddr, uint64_t *offset, uint64_t *left)
 {
-	size_t low = 0, high = m->n;
+	size_t low = SEARCH_COUNT(m->n, middle, m->items[middle].vaddr <= vaddr);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->items[middle].vaddr <= vaddr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || vaddr - m->items[low - 1].vaddr >= m->items[low - 1].filesz)
 		return false;
 	*offset = m->items[low - 1].offset + (vaddr - m->items[low - 1].vaddr);

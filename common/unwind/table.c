@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "common/base/le.h"
+#include "common/base/search.h"
 #include "common/unwind/build.h"
 
 enum {
@@ -44,22 +45,14 @@ struct unwind_rule unwind_table_find(const struct unwind_table *t, uint64_t offs
 {
 	static const struct unwind_rule gap = { .kind = UNWIND_GAP };
 	uint64_t number = (offset >> UNWIND_PAGE_SHIFT) - t->first_page;
-	uint32_t within = offset & (PAGE_BYTES - 1), low = 0, high;
+	uint32_t within = offset & (PAGE_BYTES - 1), row;
 	const uint32_t *rows;
 
 	if (offset >> UNWIND_PAGE_SHIFT < t->first_page || number >= t->n_pages || t->pages[number].n == 0)
 		return gap;
 	rows = t->rows + t->pages[number].first;
-	high = t->pages[number].n;
-	while (high - low > 1) { /* the first row is at offset 0 */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle] >> 16 <= within)
-			low = middle;
-		else
-			high = middle;
-	}
-	return resolve_run(t->rules[rows[low] & 0xffff], within - (rows[low] >> 16));
+	row = rows[SEARCH_COUNT(t->pages[number].n, i, rows[i] >> 16 <= within) - 1]; /* the first row is at offset 0 */
+	return resolve_run(t->rules[row & 0xffff], within - (row >> 16));
 }
 
 static void write_rule(uint8_t *p, const struct unwind_rule *r)
