@@ -27,8 +27,8 @@ static bool sound(const struct map_node *t, uint64_t low, uint64_t high)
 	if (!t)
 		return true;
 	return t->refs > 0 && t->map.start >= low && t->map.end <= high && t->map.start < t->map.end &&
-	       t->n == count(t->left) + 1 + count(t->right) &&
-	       weight(t->left) <= DELTA * weight(t->right) && weight(t->right) <= DELTA * weight(t->left) &&
+	       t->n == count_maps(t->left) + 1 + count_maps(t->right) &&
+	       weight_of(t->left) <= DELTA * weight_of(t->right) && weight_of(t->right) <= DELTA * weight_of(t->left) &&
 	       sound(t->left, low, t->map.start) && sound(t->right, t->map.end, high);
 }
 
