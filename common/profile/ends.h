@@ -1,6 +1,6 @@
 /*
- * How whole stacks are, by how they ended: in what fold, top, diff and the recorder's summary call truncated
- * they agree, since they ask here.
+ * How complete stacks are, by how they ended. fold, top, diff and the recorder's summary all ask here, so
+ * that they agree on which stacks are truncated.
  *
  *	uint64_t by_root[ENDS] = { 0 };	// stacks of one half, by enum root
  *
@@ -14,19 +14,20 @@
 
 #include "common/capture/capture.h"
 
-/* Captures made from the text of perf script do not know how a stack ended that was not cut. */
+/* Captures made from the text of perf script do not know how an uncut stack ended. */
 enum { ENDS_UNTOLD = NODE_FIRST, ENDS };
 
 /* stacks is the sum of the others. */
 struct ends {
 	uint64_t stacks;
-	uint64_t complete;   /* to the outermost frame */
-	uint64_t unverified; /* as far as frame pointers led, which may be all */
-	uint64_t untold;     /* nobody knows */
-	uint64_t truncated;  /* outer frames, or all, are missing; an end that this version does not know is one of these */
+	uint64_t complete;   /* up to the outermost frame */
+	uint64_t unverified; /* as far as frame pointers led, which may be the whole stack */
+	uint64_t untold;     /* end not known */
+	/* outer frames, or all, are missing; includes ends that this version does not know */
+	uint64_t truncated;
 };
 
-/* A half that is none is neither whole nor truncated. */
+/* Returns whether the half does not exist or was not recorded: it is neither complete nor truncated. */
 static inline bool ends_as_none(uint64_t root)
 {
 	return root == ROOT_KTHREAD || root == ROOT_NOT_ASKED;
@@ -37,15 +38,15 @@ static inline bool ends_truncated(uint64_t root)
 	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ENDS_UNTOLD && !ends_as_none(root);
 }
 
-/* Where a stack of this capture counts. */
+/* Returns the index in by_root under which a stack of this capture counts. */
 static inline uint64_t ends_index(const struct capture *c, uint64_t root)
 {
 	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNTOLD : root;
 }
 
 /*
- * Counts samples of a half with this innermost node, whose stack ended so. Without a frame, there is a stack only where
- * it could not be had; else the sample has no such half.
+ * Counts samples of a half with this innermost node, whose stack ended with root. A half without frames is a
+ * stack only if it could not be read; otherwise the sample has no such half.
  */
 static inline void ends_count(uint64_t by_root[ENDS], const struct capture *c, uint64_t node, uint64_t root,
 			      uint64_t samples)

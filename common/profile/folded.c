@@ -14,7 +14,7 @@ bool folded_looks_like(struct slice s)
 	       !(s.n > 8 && memcmp(s.p, "segment ", 8) == 0);
 }
 
-static bool begins(struct slice s, const char *with)
+static bool has_prefix(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -26,20 +26,21 @@ static bool begins_element(struct slice s, const char *tag)
 {
 	struct slice rest = { s.p + strlen(tag), s.n - strlen(tag) };
 
-	if (!begins(s, tag) || !rest.n)
+	if (!has_prefix(s, tag) || !rest.n)
 		return false;
 	if (rest.p[0] == '>')
-		return !begins(rest, ">:") && !begins(rest, ">;");
-	return memchr(" \t\r\n", rest.p[0], 4) && !begins(rest, " as ");
+		return !has_prefix(rest, ">:") && !has_prefix(rest, ">;");
+	return memchr(" \t\r\n", rest.p[0], 4) && !has_prefix(rest, " as ");
 }
 
 bool folded_is_markup(struct slice s)
 {
-	if (begins(s, "\xef\xbb\xbf"))
+	if (has_prefix(s, "\xef\xbb\xbf"))
 		s = (struct slice){ s.p + 3, s.n - 3 };
 	while (s.n && memchr(" \t\r\n", s.p[0], 4))
 		s = (struct slice){ s.p + 1, s.n - 1 };
-	return begins(s, "<!DOCTYPE") || begins(s, "<?xml") || begins_element(s, "<html") || begins_element(s, "<svg");
+	return has_prefix(s, "<!DOCTYPE") || has_prefix(s, "<?xml") || begins_element(s, "<html") ||
+	       begins_element(s, "<svg");
 }
 
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,
@@ -76,8 +77,8 @@ static bool add_step(struct folded_reader *r, size_t end, uint32_t node)
 }
 
 /*
- * Frames of the stack before with which this one begins stay in r->steps: neighbours share most of
- * their frames in sorted text, and nothing has to be looked up for those.
+ * Keeps in r->steps the leading frames that this stack shares with the previous one. Neighbours share most of
+ * their frames in sorted text, and shared frames need no look-up.
  */
 static void share_steps(struct folded_reader *r, struct slice stack)
 {
@@ -92,7 +93,7 @@ static void share_steps(struct folded_reader *r, struct slice stack)
 	}
 }
 
-/* The frames of a stack from a place on, as labels: r->labels, and their texts. */
+/* Splits the stack from a byte on into frames: r->frames has their texts, r->labels their labels. */
 static bool split_stack(struct folded_reader *r, struct slice stack, size_t at, size_t *n)
 {
 	*n = 0;
@@ -108,7 +109,7 @@ static bool split_stack(struct folded_reader *r, struct slice stack, size_t at, 
 	       profile_labels(r->into, r->frames, *n, r->labels);
 }
 
-/* A stack that label_is_stack has looked at, into the tree. */
+/* Adds a stack that label_is_stack has accepted to the tree. */
 static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t at, n;
@@ -144,7 +145,7 @@ static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int
 	return profile_add(r->into, r->labels, n, side, count);
 }
 
-/* Any stack: its names are made fit, and then its frames may be too many. */
+/* Adds any stack: cleans its names first, which may leave it too long for stack_max. */
 static bool add_careful(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	buf_clear(&r->text);
@@ -179,7 +180,7 @@ static bool pour_lines(struct lines *to, struct lines *from)
 	return got == 0;
 }
 
-/* These are not two columns: what was held back goes where it belongs. */
+/* The text is not two columns: moves the held lines to where they belong. */
 static bool stop_holding(struct folded_reader *r)
 {
 	bool good = true;
@@ -196,8 +197,8 @@ static bool stop_holding(struct folded_reader *r)
 	return good;
 }
 
-/* Is the text in no order, by now? A few lines that are not where they should be do not matter. */
-static bool unordered(struct folded_reader *r, struct slice stack)
+/* Returns whether the text has proved unsorted by now. A few lines out of place do not matter. */
+static bool is_unordered(struct folded_reader *r, struct slice stack)
 {
 	enum { FEW = 64, PART = 16 };
 	struct slice last = buf_view(&r->last);
@@ -208,7 +209,7 @@ static bool unordered(struct folded_reader *r, struct slice stack)
 	return r->disorder * PART > r->scan.lines + FEW;
 }
 
-/* What waits goes into the tree. */
+/* Adds the stacks in r->waiting to the tree. */
 static bool add_waiting(struct folded_reader *r)
 {
 	struct slice stack;
@@ -233,7 +234,7 @@ static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int 
 		return add_careful(r, stack, side, count);
 	if (r->lines && stack.n <= r->p->stack_max)
 		return lines_add(r->lines_into, stack, count);
-	if (r->batch && !r->both && (r->waiting.total || unordered(r, stack)))
+	if (r->batch && !r->both && (r->waiting.total || is_unordered(r, stack)))
 		return lines_add(&r->waiting, stack, count) &&
 		       (r->waiting.stacks.bytes < r->batch || add_waiting(r));
 	return add_plain(r, stack, side, count);
@@ -255,10 +256,10 @@ static bool add_line(struct folded_reader *r, struct slice stack, uint64_t count
 	return add_stack(r, stack, r->side, count);
 }
 
-/* The tree has grown beyond what it may have: whoever set the limit takes it away. */
+/* Calls full, which empties the tree, if the tree has grown beyond the budget. */
 static bool make_room(struct folded_reader *r)
 {
-	enum { LOOK = 256 }; /* lines from one look at its size to the next: a few stacks more do not matter */
+	enum { LOOK = 256 }; /* lines between two checks of the size: a few stacks more do not matter */
 
 	if (!r->full || r->into != r->p || r->scan.lines % LOOK || profile_bytes(r->p) <= r->budget)
 		return true;
@@ -279,7 +280,7 @@ int folded_read(struct folded_reader *r)
 	if (r->both)
 		r->into = r->p;
 	while ((got = scan_next(&r->scan, &stack, &count)) > 0) {
-		errno = ENOMEM; /* for all that does not set it */
+		errno = ENOMEM; /* for callees that do not set it */
 		if ((r->scan.single && r->into != r->p && !stop_holding(r)) || !add_line(r, stack, count) ||
 		    !make_room(r))
 			return -1;
@@ -292,9 +293,9 @@ int folded_read(struct folded_reader *r)
 }
 
 /*
- * Order. A name in a line is followed by a space or by `;`, and what sorts between the two
- * (`foo.part.0`) lies between a function's own line and those of its callees. So the order of lines
- * is that of keys "name " and "name;": sorted once for all names, they are numbers from then on.
+ * Order of lines. A name in a line is followed by a space or by `;`, and names that sort between the two
+ * (`foo.part.0`) come between a function's own line and those of its callees. So the order of lines is
+ * that of the keys "name " and "name;". They are sorted once for all names, and are numbers from then on.
  */
 struct order_key {
 	struct slice name;
@@ -319,7 +320,7 @@ static int by_key(const void *a, const void *b)
 	return differ;
 }
 
-/* By label * 2 + below: its place in the order. The array is the caller's to free. */
+/* Returns the rank in the order, by label * 2 + below. The caller frees the array. */
 static uint32_t *rank_names(const struct intern *labels)
 {
 	size_t n = labels->n * 2;
@@ -379,7 +380,7 @@ static void sort_entries(struct folded_entry *e, size_t n)
 	}
 }
 
-/* Goes down into the node: its children's entries, in order. */
+/* Goes down into the node: pushes its children's entries, in order. */
 static bool push_level(struct folded_writer *w, uint32_t node)
 {
 	const struct profile_node *nodes = w->p->nodes;

@@ -6,11 +6,11 @@
  *	folded_reader_init(&r, fd, taken, &profile, 0);
  *	got = folded_read(&r);		// adds every good line to the profile
  *	if (got < 0) ...errno...
- *	if (r.scan.bad)			// so many lines made no sense: r.scan.first_bad, r.scan.why
+ *	if (r.scan.bad)			// number of bad lines; see r.scan.first_bad, r.scan.why
  *	folded_reader_release(&r);
  *
- * Lines are taken as scan.h says; names that the writer would not write are replaced as label.h says. Where the
- * text turns out to be the two columns of a comparison, nothing is added, unless both was set.
+ * scan.h defines the lines that are accepted. Names that the writer would not write are replaced as label.h
+ * says. If the text proves to be the two columns of a comparison, nothing is added, unless both was set.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.
  *
@@ -34,31 +34,32 @@ struct folded_reader {
 	struct profile *p;
 	unsigned int side;
 	bool root_only;     /* count by root frame */
-	bool both;          /* each line has two counts, the first one for side, the second one for the other */
-	const char **roots; /* where n_roots: only stacks with one of these root frames */
+	bool both;          /* each line has two counts, the first for side, the second for the other side */
+	const char **roots; /* if n_roots: only stacks with one of these root frames */
 	size_t n_roots;
 	uint64_t samples; /* weight added */
-	bool two_columns; /* of a comparison: nothing was added */
+	bool two_columns; /* the text was a comparison: nothing was added */
 	/*
-	 * Where given, stacks go here and not into the profile, which gets those that have to lose frames, and knows
-	 * what was claimed. For side 0, and a profile with stack_max.
+	 * If set, stacks go here and not into the profile. The profile still gets stacks that have to lose
+	 * frames, and all that is claimed. For side 0 and a profile with stack_max only.
 	 */
 	struct lines *lines;
 	/*
-	 * Where given: text in no order is put in order, so many bytes of stacks at a time, before it goes into the
-	 * tree, whose nodes are then met in the order of memory: 100,000 stacks of 93 MB take a quarter less time.
+	 * If not 0, unsorted text is sorted in batches of this many bytes of stacks before it goes into the
+	 * tree, whose nodes are then visited in the order of memory: 100,000 stacks of 93 MB take a quarter
+	 * less time.
 	 */
 	size_t batch;
-	/* Where given: called when the profile takes more bytes than this, to leave it empty; false: errno. */
+	/* If set, empties the profile when it takes more than budget bytes; returns false with errno. */
 	bool (*full)(struct profile *p, void *context);
 	size_t budget;
 	void *context;
 
-	/* Where lines go: to what is held while all of them end in two numbers, and then where they belong. */
+	/* Where lines go: to held while all end in two numbers, then to the profile or lines. */
 	struct profile *into, held;
 	struct lines *lines_into, held_lines, waiting;
-	uint64_t disorder; /* lines that come before the one that came before them */
-	/* The stack before, and where each of its frames ends. */
+	uint64_t disorder; /* lines that sort before their predecessor */
+	/* The previous stack, and where each of its frames ends. */
 	struct buf last;
 	struct folded_step {
 		size_t end;    /* bytes of the stack up to the end of this frame */
@@ -72,17 +73,17 @@ struct folded_reader {
 	struct buf text;
 };
 
-/* taken: bytes that were read from fd already. False without memory. */
+/* taken: bytes that were already read from fd. Returns false if out of memory. */
 bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, struct profile *p,
 			unsigned int side);
-/* 0: all was read. -1: the system failed, see errno (ENOMEM too). The options above are set before. */
+/* Returns 0 if all was read, -1 with errno on failure (ENOMEM too). Set the options above before the call. */
 int folded_read(struct folded_reader *r);
 void folded_reader_release(struct folded_reader *r);
 
-/* Do these first bytes of an input look like folded text, rather than a stream or another binary? */
+/* Returns whether an input with these first bytes looks like folded text, not like a stream or another binary. */
 bool folded_looks_like(struct slice start);
 
-/* Are they a page or a picture, as cprof-flame writes them? Some of its lines end in numbers, too. */
+/* Returns whether they begin a page or a picture of cprof-flame; some of its lines end in numbers, too. */
 bool folded_is_markup(struct slice start);
 
 struct folded_writer {
@@ -91,8 +92,8 @@ struct folded_writer {
 	uint32_t *rank; /* of each name followed by a count, and followed by `;` */
 	struct folded_entry {
 		uint32_t rank, node;
-		bool below; /* what lies below the node; else its own weight */
-	} *entries; /* of the nodes that lead to the line; those of the innermost one are last */
+		bool below; /* true: the lines below the node; false: the node's own line */
+	} *entries; /* along the path to the current line; those of the innermost node are last */
 	size_t n_entries, cap_entries;
 	struct folded_level {
 		size_t first, next, end; /* in entries */
@@ -100,18 +101,18 @@ struct folded_writer {
 	} *levels;
 	size_t n_levels, cap_levels;
 	struct buf line;
-	/* Of the line that was given last: its node, and the bytes of its stack. */
+	/* The line returned last: its node, and the bytes of its stack. */
 	uint32_t node;
 	size_t stack_bytes;
 };
 
-/* columns: 1 prints side 0, 2 both. False without memory. The profile must not change meanwhile. */
+/* columns: 1 prints side 0, 2 both. Returns false if out of memory. The profile must not change meanwhile. */
 bool folded_writer_init(struct folded_writer *w, const struct profile *p, unsigned int columns);
-/* The next line, with its LF, good until the next call; false at the end, and without memory. */
+/* Sets *line to the next line, with its LF, valid until the next call; false at the end or if out of memory. */
 bool folded_writer_next(struct folded_writer *w, struct slice *line);
 void folded_writer_release(struct folded_writer *w);
 
-/* What follows a stack: a space, and the count. */
+/* Appends a space and the count, as after a stack. */
 void folded_append_count(struct buf *out, uint64_t v);
 
 /* Adds the stacks of side 0 of a profile to lines, and empties it; names that were claimed in it stay. Returns false with errno. */

@@ -18,7 +18,7 @@ void merge_release(struct merge *m)
 	*m = (struct merge){ 0 };
 }
 
-static bool before(const struct merge *m, size_t a, size_t b)
+static bool comes_before(const struct merge *m, size_t a, size_t b)
 {
 	return slice_compare(m->heap[a]->stack, m->heap[b]->stack) < 0;
 }
@@ -29,9 +29,9 @@ static void sift_down(struct merge *m, size_t at)
 		size_t least = at, child = 2 * at + 1;
 		struct merge_source *s = m->heap[at];
 
-		if (child < m->n && before(m, child, least))
+		if (child < m->n && comes_before(m, child, least))
 			least = child;
-		if (child + 1 < m->n && before(m, child + 1, least))
+		if (child + 1 < m->n && comes_before(m, child + 1, least))
 			least = child + 1;
 		if (least == at)
 			return;
@@ -41,8 +41,8 @@ static void sift_down(struct merge *m, size_t at)
 	}
 }
 
-/* Takes the first stack of every source; false where one failed. */
-static bool begin(struct merge *m)
+/* Takes the first stack of every source; returns false if one failed. */
+static bool start_sources(struct merge *m)
 {
 	size_t n = 0;
 
@@ -61,8 +61,8 @@ static bool begin(struct merge *m)
 	return true;
 }
 
-/* The source with the smallest stack goes on. */
-static bool advance(struct merge *m)
+/* Advances the source with the smallest stack. */
+static bool advance_source(struct merge *m)
 {
 	int got = m->heap[0]->next(m->heap[0]);
 
@@ -77,7 +77,7 @@ static bool advance(struct merge *m)
 
 int merge_next(struct merge *m, struct slice *stack, uint64_t *count)
 {
-	if (!m->begun && !begin(m))
+	if (!m->begun && !start_sources(m))
 		return -1;
 	if (m->n == 0)
 		return 0;
@@ -91,7 +91,7 @@ int merge_next(struct merge *m, struct slice *stack, uint64_t *count)
 	*count = 0;
 	do {
 		*count += m->heap[0]->count;
-		if (!advance(m))
+		if (!advance_source(m))
 			return -1;
 	} while (m->n && slice_equal(m->heap[0]->stack, *stack));
 	return 1;

@@ -1,16 +1,17 @@
 /*
- * Sorted sources of stacks as one, in which each stack comes once, with the sum of its counts.
+ * Merges sorted sources of stacks into one sequence, in which each stack comes once, with the sum of its
+ * counts.
  *
  *	struct merge m = { 0 };
  *
- *	merge_add(&m, &run->source);	// each of them; false without memory
+ *	merge_add(&m, &run->source);	// each of them; false if out of memory
  *	while ((got = merge_next(&m, &stack, &count)) > 0)
  *		...
  *	merge_release(&m);		// the sources stay the caller's
  *
- * A source gives stacks in the order of their bytes (slice_compare), equal ones as often as it likes. Which count
- * comes from which source does not matter, so neither does the order in which they were added. Sums do not
- * overflow, for whoever filled the sources has looked after that.
+ * A source gives stacks in the order of their bytes (slice_compare), equal ones as often as it likes. The
+ * result does not depend on which source has which count, nor on the order in which sources were added. Sums
+ * do not overflow, because the code that fills the sources has checked that.
  */
 #ifndef CPROF_PROFILE_MERGE_H
 #define CPROF_PROFILE_MERGE_H
@@ -18,9 +19,9 @@
 #include "common/base/buf.h"
 
 struct merge_source {
-	/* Goes on to the next stack: 1, 0 at the end, -1 where something failed, of which the source knows what. */
+	/* Advances to the next stack: 1, 0 at the end, -1 on failure, which the source itself describes. */
 	int (*next)(struct merge_source *s);
-	struct slice stack; /* good until it goes on */
+	struct slice stack; /* valid until the next call */
 	uint64_t count;
 };
 
@@ -32,7 +33,9 @@ struct merge {
 };
 
 bool merge_add(struct merge *m, struct merge_source *s);
-/* 1: a stack, good until the next call; 0: the end; -1: a source failed, or there is no memory (errno). */
+/*
+ * Returns 1: a stack, valid until the next call; 0: the end; -1: a source failed, or out of memory (errno).
+ */
 int merge_next(struct merge *m, struct slice *stack, uint64_t *count);
 void merge_release(struct merge *m);
 

@@ -83,7 +83,7 @@ bool profile_claim(struct profile *p, unsigned int side, uint64_t weight)
  */
 enum { WALK = 8 };
 
-static uint64_t edge(uint32_t parent, uint32_t label)
+static uint64_t edge_key(uint32_t parent, uint32_t label)
 {
 	return (uint64_t)parent << 32 | label;
 }
@@ -95,13 +95,13 @@ static bool index_child(struct profile *p, uint32_t parent, uint32_t node, size_
 	if (siblings < WALK)
 		return true;
 	for (size_t i = 0; siblings == WALK && i < WALK; i++, at = p->nodes[at].next) {
-		if (!idmap_set(&p->wide, edge(parent, p->nodes[at].label), at))
+		if (!idmap_set(&p->wide, edge_key(parent, p->nodes[at].label), at))
 			return false;
 	}
-	return idmap_set(&p->wide, edge(parent, p->nodes[node].label), node);
+	return idmap_set(&p->wide, edge_key(parent, p->nodes[node].label), node);
 }
 
-/* Without clearing what is new, as grow_array does: that touches twice the memory that is needed. */
+/* Leaves the new part uncleared, unlike grow_array: clearing touches twice the memory that is needed. */
 static bool grow_nodes(struct profile *p)
 {
 	size_t cap = p->cap * 2;
@@ -130,7 +130,7 @@ bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t 
 	}
 	if (at) {
 		siblings++;
-		if (idmap_find(&p->wide, edge(parent, label), node))
+		if (idmap_find(&p->wide, edge_key(parent, label), node))
 			return true;
 	}
 	if (p->n == p->cap && !grow_nodes(p))
@@ -146,7 +146,7 @@ bool profile_child(struct profile *p, uint32_t parent, uint32_t label, uint32_t 
 	return true;
 }
 
-static void weigh(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
+static void add_weight(struct profile *p, uint32_t node, unsigned int side, uint64_t weight)
 {
 	p->nodes[node].self[side] += weight;
 	p->total[side] += weight;
@@ -161,8 +161,9 @@ static size_t text_length(const struct profile *p, const uint32_t *labels, size_
 	return bytes;
 }
 
-/* How many frames, from the front or from the back, fit into so many bytes with a `;` each. */
-static size_t fitting(const struct profile *p, const uint32_t *labels, size_t n, bool back, size_t bytes)
+/* Returns how many frames, from the front or from the back, fit into the given bytes with a `;` each. */
+static size_t count_fitting(const struct profile *p, const uint32_t *labels, size_t n, bool back,
+			    size_t bytes)
 {
 	size_t i = 0;
 
@@ -178,14 +179,15 @@ static size_t fitting(const struct profile *p, const uint32_t *labels, size_t n,
 }
 
 /*
- * Leaves out frames in the middle: half of the room for the outer frames, where stacks meet, half
- * for the inner ones, where the time goes. A function of the stack alone, so it is the same whichever
+ * Leaves out frames in the middle: half of the room is for the outer frames, where stacks meet, half for
+ * the inner ones, where the time goes. The result depends on the stack alone, so it is the same whichever
  * file the stack came from.
  */
-static bool shorten(struct profile *p, const uint32_t **labels, size_t *n)
+static bool shorten_stack(struct profile *p, const uint32_t **labels, size_t *n)
 {
 	size_t half = (p->stack_max - strlen(LABEL_CUT)) / 2;
-	size_t front = fitting(p, *labels, *n, false, half), back = fitting(p, *labels, *n, true, half);
+	size_t front = count_fitting(p, *labels, *n, false, half);
+	size_t back = count_fitting(p, *labels, *n, true, half);
 
 	if (!grow_array(&p->shortened, &p->cap_shortened, front + 1 + back, sizeof(*p->shortened)))
 		return false;
@@ -201,13 +203,13 @@ bool profile_add(struct profile *p, const uint32_t *labels, size_t n, unsigned i
 {
 	uint32_t node = 0;
 
-	if (p->stack_max && text_length(p, labels, n) > p->stack_max && !shorten(p, &labels, &n))
+	if (p->stack_max && text_length(p, labels, n) > p->stack_max && !shorten_stack(p, &labels, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (!profile_child(p, node, labels[i], &node))
 			return false;
 	}
-	weigh(p, node, side, weight);
+	add_weight(p, node, side, weight);
 	return true;
 }
 
@@ -229,7 +231,7 @@ bool profile_add_at(struct profile *p, uint32_t node, size_t bytes, unsigned int
 {
 	if (p->stack_max && bytes > p->stack_max)
 		return add_again(p, node, side, weight);
-	weigh(p, node, side, weight);
+	add_weight(p, node, side, weight);
 	return true;
 }
 

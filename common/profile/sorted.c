@@ -4,7 +4,7 @@
 
 #include "common/profile/label.h"
 
-/* NULL, or why the line does not count. What goes into the source is in s->fit then. */
+/* Puts the cleaned stack into s->fit. Returns NULL, or why the line does not count. */
 static const char *take_line(struct sorted *s, struct slice stack, uint64_t count)
 {
 	buf_clear(&s->fit);

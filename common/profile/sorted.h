@@ -1,5 +1,5 @@
 /*
- * Folded text that is sorted already, as a source of a merge: in memory is one line.
+ * Folded text that is already sorted, as a source of a merge: only one line is in memory.
  *
  *	struct sorted s;
  *
@@ -7,13 +7,13 @@
  *	merge_add(&m, &s.source);
  *	while ((got = merge_next(&m, &stack, &count)) > 0)
  *		...
- *	if (got < 0 && s.unsorted)	// line s.scan.lines belongs before the one before it
- *	if (s.scan.bad)			// lines made no sense; see scan.h
+ *	if (got < 0 && s.unsorted)	// line s.scan.lines sorts before its predecessor
+ *	if (s.scan.bad)			// number of bad lines; see scan.h
  *	sorted_release(&s);
  *
- * The order is that of the bytes of the stacks, what ends first before what goes on, as the writer of folded.h has
- * it; lines with one stack may follow upon each other. Names are made fit as ever, and the order is that of what
- * comes out. A stack that would have to lose frames, which may move it, makes a bad line.
+ * The order is that of the bytes of the stacks, a prefix before its extensions, as the writer of folded.h has
+ * it; equal stacks may follow one another. Names are cleaned first, and the cleaned text must be in order. A
+ * stack that would have to lose frames is a bad line, because it might change its place.
  */
 #ifndef CPROF_PROFILE_SORTED_H
 #define CPROF_PROFILE_SORTED_H
@@ -26,14 +26,14 @@ struct sorted {
 	struct scan scan;
 	size_t stack_max;
 	uint64_t *claimed; /* sum of the counts of all sources, which must fit into 64 bits */
-	const char **roots; /* where n_roots: only stacks with one of these root frames */
+	const char **roots; /* if n_roots: only stacks with one of these root frames */
 	size_t n_roots;
 	bool unsorted;
-	int error; /* errno, where this is the source that failed */
-	struct buf stack, fit; /* the stack that was given last; room for the next one */
+	int error; /* errno, if this source failed */
+	struct buf stack, fit; /* the stack returned last; room for the next one */
 };
 
-/* taken: bytes that were read from fd already. False without memory. */
+/* taken: bytes that were already read from fd. Returns false if out of memory. */
 bool sorted_init(struct sorted *s, int fd, struct slice taken, size_t stack_max, uint64_t *claimed);
 void sorted_release(struct sorted *s);
 

@@ -3,7 +3,7 @@
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
 
-static bool listed(const uint64_t *list, size_t n, uint64_t v)
+static bool id_listed(const uint64_t *list, size_t n, uint64_t v)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (list[i] == v)
@@ -26,7 +26,7 @@ bool view_by_clock(const struct view *v)
 	return instant_by_clock(&v->from, &v->to);
 }
 
-/* "off-cpu" is "off-cpu:sleep", too. */
+/* Returns whether wanted is the name or its family: "off-cpu" matches "off-cpu:sleep" too. */
 static bool is_event(struct slice name, const char *wanted)
 {
 	size_t n = strlen(wanted);
@@ -34,7 +34,7 @@ static bool is_event(struct slice name, const char *wanted)
 	return slice_begins(name, wanted) && (name.n == n || name.p[n] == ':');
 }
 
-/* May waits be shown? Others are left out by their event, whatever their time. */
+/* Returns whether waits may be shown. If not, their event leaves them out whatever their time. */
 static bool shows_waits(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_events; i++) {
@@ -91,7 +91,7 @@ uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t ba
 	return instant_overlap(&v->from, &v->to, (int64_t)(time - base), clock, n, behind);
 }
 
-/* Cuts off what lies outside of the time that is asked for; false: all of it. */
+/* Cuts the wait to the view's time window; returns false if nothing is left. */
 static bool cut_wait(const struct view *v, const struct capture *c, uint64_t base, struct record_sample *part)
 {
 	uint64_t behind;
@@ -113,7 +113,7 @@ bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t b
 	       cut_wait(v, c, base, part) : view_in_time(v, c, base, r->time);
 }
 
-/* Weights add up only where they are time; an event whose definition was lost may be. */
+/* Weights add up only if they are time. An event whose definition was lost passes, because it may be time. */
 static bool of_unit(const struct view *v, const struct capture *c, uint64_t event)
 {
 	const struct record_event *e = event < CAPTURE_EVENTS ? &c->events[event] : NULL;
@@ -177,7 +177,8 @@ bool view_thread(const struct view *v, const struct capture *c, uint64_t thread)
 {
 	const struct capture_thread *t = &c->threads[thread];
 
-	return listed(v->pids, v->n_pids, c->processes[t->process].pid) && listed(v->tids, v->n_tids, t->tid) &&
+	return id_listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
+	       id_listed(v->tids, v->n_tids, t->tid) &&
 	       (v->n_comms == 0 || comm_listed(v, capture_text(c, t->comm))) &&
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
