@@ -7,7 +7,9 @@ bool alike_matters(const struct view *v)
 	return v->alike && v->n_events == 0 && !v->wall && !v->apart && !v->ones && v->weight != WEIGHT_NS;
 }
 
-/* What an event is called by: its own name, or that of the segment's first that is not counted. None: its definition is lost. */
+/*
+ * Returns a counted event's own name, otherwise the first uncounted one's; empty if its definition is lost.
+ */
 static struct slice name_of(const struct capture *c, uint64_t event, bool counted)
 {
 	for (uint64_t i = 1; !counted && i < CAPTURE_EVENTS; i++) {
@@ -17,7 +19,7 @@ static struct slice name_of(const struct capture *c, uint64_t event, bool counte
 	return counted ? c->events[event].name : (struct slice){ 0 };
 }
 
-static bool says(const struct buf *name, const struct buf *other)
+static bool same_text(const struct buf *name, const struct buf *other)
 {
 	return name->n == other->n && memcmp(name->p, other->p, name->n) == 0;
 }
@@ -37,7 +39,7 @@ bool alike_add(struct alike *a, const struct capture *c, uint64_t event)
 		a->first_counted = counted;
 		return true;
 	}
-	if (good && !(counted && a->first_counted && says(&label, &a->first))) {
+	if (good && !(counted && a->first_counted && same_text(&label, &a->first))) {
 		a->other = label;
 		a->other_counted = counted;
 		return true;

@@ -1,20 +1,21 @@
 /*
- * Which events count by default is chosen segment by segment: the clock's where it has a clock, else the first that is counted.
- * Where segments chose differently, ticks and page faults say, the sum is one of nothing, and whoever adds up has to know.
+ * Each segment chooses the event that counts by default: the clock's if it has one, otherwise the first
+ * counted one. If segments choose differently, ticks and page faults for example, their sum has no unit, and
+ * the tool must say so.
  *
  *	struct alike alike = { 0 };
  *	struct view view = { .alike = &alike };
  *
- *	...gather.h and others that add up what the view shows, for whatever they add of a segment's event...
+ *	...gather.h and others that sum what the view shows, for each event of a segment that they add...
  *	if (!alike_add(view.alike, &capture, event))
  *		...out of memory...
  *	...
  *	if (alike.other.n)
- *		...alike.other, which is counted if alike.other_counted, does not go with alike.first...
+ *	...alike.other, which is counted if alike.other_counted, does not add up with alike.first...
  *	alike_release(&alike);
  *
- * All that is not counted goes together, be it time or cycles: views add up its samples. What is counted goes with what has the
- * same name.
+ * All events that are not counted add up, whether time or cycles, because views add up their samples. A
+ * counted event adds up with counted events of the same name only.
  */
 #ifndef CPROF_PROFILE_ALIKE_H
 #define CPROF_PROFILE_ALIKE_H
@@ -22,15 +23,15 @@
 #include "common/base/buf.h"
 #include "common/profile/view.h"
 
-/* All zero to begin with. The names are as labels. */
+/* Starts all zero. The names are as labels. */
 struct alike {
-	struct buf first, other; /* other: of what came first that does not go with the first; empty: all goes together */
+	struct buf first, other; /* other: the first event that does not add up with first; empty: all do */
 	bool first_counted, other_counted;
 };
 
-/* Does the view leave the choice to each segment, and add up what is chosen? */
+/* Returns whether the view leaves the choice to each segment and sums the chosen events. */
 bool alike_matters(const struct view *v);
-/* Something of this event of the segment is added up, be it by its own name or as what is not counted. False without memory. */
+/* Records that samples of this event of the segment were summed. Returns false if out of memory. */
 bool alike_add(struct alike *a, const struct capture *c, uint64_t event);
 void alike_release(struct alike *a);
 

@@ -80,7 +80,7 @@ bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, str
 int folded_read(struct folded_reader *r);
 void folded_reader_release(struct folded_reader *r);
 
-/* Returns whether an input with these first bytes looks like folded text, not like a stream or another binary. */
+/* Returns whether these first bytes look like folded text, not like a stream or another binary. */
 bool folded_looks_like(struct slice start);
 
 /* Returns whether they begin a page or a picture of cprof-flame; some of its lines end in numbers, too. */
@@ -89,7 +89,7 @@ bool folded_is_markup(struct slice start);
 struct folded_writer {
 	const struct profile *p;
 	unsigned int columns;
-	uint32_t *rank; /* of each name followed by a count, and followed by `;` */
+	uint32_t *rank; /* rank of each name followed by a count, and followed by `;` */
 	struct folded_entry {
 		uint32_t rank, node;
 		bool below; /* true: the lines below the node; false: the node's own line */
@@ -97,7 +97,7 @@ struct folded_writer {
 	size_t n_entries, cap_entries;
 	struct folded_level {
 		size_t first, next, end; /* in entries */
-		size_t length;           /* of the text up to here, with `;` */
+		size_t length;           /* bytes of text up to here, with `;` */
 	} *levels;
 	size_t n_levels, cap_levels;
 	struct buf line;
@@ -108,14 +108,14 @@ struct folded_writer {
 
 /* columns: 1 prints side 0, 2 both. Returns false if out of memory. The profile must not change meanwhile. */
 bool folded_writer_init(struct folded_writer *w, const struct profile *p, unsigned int columns);
-/* Sets *line to the next line, with its LF, valid until the next call; false at the end or if out of memory. */
+/* Sets *line to the next line, with its LF, valid until the next call; false at the end or out of memory. */
 bool folded_writer_next(struct folded_writer *w, struct slice *line);
 void folded_writer_release(struct folded_writer *w);
 
 /* Appends a space and the count, as after a stack. */
 void folded_append_count(struct buf *out, uint64_t v);
 
-/* Adds the stacks of side 0 of a profile to lines, and empties it; names that were claimed in it stay. Returns false with errno. */
+/* Adds the stacks of side 0 of a profile to lines and empties it; its claimed weight stays. Returns false with errno. */
 bool folded_pour(struct lines *l, struct profile *p);
 
 #endif

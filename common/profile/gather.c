@@ -30,8 +30,8 @@ void gather_release(struct gather *g)
 	*g = (struct gather){ 0 };
 }
 
-/* Adds what the segment had and forgets it. */
-static bool flush(struct gather *g)
+/* Adds the sums of the segment to the profile and clears them. */
+static bool flush_segment(struct gather *g)
 {
 	bool good;
 
@@ -49,8 +49,8 @@ static bool flush(struct gather *g)
 	return good;
 }
 
-/* What is to be added has been claimed by the gatherer's own profile; the other one has room for it, too. */
-static bool claim(struct gather *g, struct profile *p)
+/* Claims the difference in another profile; the gatherer's own profile has claimed it already. */
+static bool claim_difference(struct gather *g, struct profile *p)
 {
 	for (size_t i = 0; i < g->keys.n; i++) {
 		if (!profile_claim(p, g->side, g->by_key[i].weight - g->looked[i].weight))
@@ -68,7 +68,7 @@ bool gather_look(struct gather *g, struct profile *p, const struct view *view, s
 
 	if (g->keys.n == 0)
 		return true;
-	if (!grow_array(&g->looked, &g->cap_looked, g->keys.n - 1, sizeof(*g->looked)) || !claim(g, p))
+	if (!grow_array(&g->looked, &g->cap_looked, g->keys.n - 1, sizeof(*g->looked)) || !claim_difference(g, p))
 		return false;
 	g->p = p;
 	g->view = view;
@@ -87,7 +87,7 @@ const char *gather_apply(struct gather *g, const struct record *r)
 	const char *wrong, *late;
 
 	if (r->type == RECORD_SEGMENT) {
-		g->failed = !flush(g) || g->failed;
+		g->failed = !flush_segment(g) || g->failed;
 		if (!(g->capture.end_seen && g->capture.end_reason == END_CONTINUES) && capture_counts(&g->capture))
 			g->based = false;
 		if (g->view->reasons)
@@ -108,5 +108,5 @@ const char *gather_apply(struct gather *g, const struct record *r)
 
 bool gather_finish(struct gather *g)
 {
-	return flush(g) && !g->failed && !g->capture.no_memory;
+	return flush_segment(g) && !g->failed && !g->capture.no_memory;
 }

@@ -1,6 +1,5 @@
 /*
- * From a stream to a profile: samples are summed by ids while they come, and named only when their
- * segment has ended.
+ * From a stream to a profile: samples are summed by ids as they come, and named only when their segment ends.
  *
  *	struct gather g;
  *
@@ -27,17 +26,20 @@
 #include "common/profile/portions.h"
 #include "common/profile/view.h"
 
-/* Sums over what passed, in samples, whatever the weight is. */
+/* Sums over the records seen, in samples whatever the weight is. */
 struct gather_sums {
 	uint64_t samples;
-	uint64_t user[ENDS], kernel[ENDS]; /* stacks of each half, of samples that have it, by how they ended */
+	/* stacks of each half, by how they ended; only samples that have the half */
+	uint64_t user[ENDS], kernel[ENDS];
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
-	bool counted;              /* some weighed what they count */
-	uint64_t symbols;          /* records of names, found or not: someone has looked for them */
+	/* some samples weighed the events that they stand for; see WEIGHT_EVENTS */
+	bool counted;
+	/* SYMBOL and SOURCE records, names found or not: someone has looked for them */
+	uint64_t symbols;
 };
 
 struct gather {
-	struct capture capture; /* its totals stay good after gather_finish */
+	struct capture capture; /* its totals stay valid after gather_finish */
 	struct gather_sums sums;
 	struct profile *p;
 	unsigned int side;
@@ -46,33 +48,37 @@ struct gather {
 	struct gather_sum *by_key;
 	size_t cap_by_key;
 	bool based;    /* base is set */
-	uint64_t base; /* time of the capture's first sample, or of its beginning where it has waits; where the view is by the clock, of the first one in time */
-	uint64_t moment_base; /* beginning of slice 0, which may be before 0 */
+	/*
+	 * Time of the capture's first sample, or of the capture's beginning if it has waits. If the view is
+	 * by the clock, of the first sample inside the window.
+	 */
+	uint64_t base;
+	uint64_t moment_base; /* beginning of slice 0, which may be before time 0 */
 	bool failed;   /* out of memory */
-	struct gather_memo *memo; /* by node of the capture: where in the profile it was put last */
+	struct gather_memo *memo; /* by node of the capture: its last position in the profile */
 	uint32_t *path;           /* room for the nodes of one stack */
 	size_t cap_path;
 	struct intern runners;    /* struct gather_key of running's accounts */
 	struct running running;
 	struct portions portions;
-	struct gather_sum *looked; /* by key: what gather_look has taken; NULL: it was never called */
+	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool gather_init(struct gather *g, struct profile *p, unsigned int side, const struct view *view);
 void gather_release(struct gather *g);
-/* NULL, or a sentence why the record makes no sense. */
+/* Returns NULL, or a sentence why the record is invalid. */
 const char *gather_apply(struct gather *g, const struct record *r);
 /*
- * Names what has come since the last call and adds it to another profile and other sums; all of it stays to be
- * added to the gatherer's own. It is for who watches a recording that goes on: a name that is not in the
- * stream yet is not known. The view may differ from the gatherer's in its modules and reasons alone, and has no
- * moment_ns. To be called before a SEGMENT is applied, too, or what came before it is passed over. False
- * without memory.
+ * Names the samples since the last call and adds them to another profile and other sums, for a live reader.
+ * They remain to be added to the gatherer's own profile as well. A name that is not in the stream yet is not
+ * known. The view may differ from the gatherer's only in modules and reasons, and has no moment_ns. Call it
+ * also before a SEGMENT is applied; otherwise the end of the previous segment is missed. Returns false if out
+ * of memory.
  */
 bool gather_look(struct gather *g, struct profile *p, const struct view *view, struct gather_sums *sums);
-/* Names and adds what the last segment had; false where memory ran out, then or before. */
+/* Names and adds the samples of the last segment; returns false if memory ran out, then or before. */
 bool gather_finish(struct gather *g);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "common/profile/folded.h"
 
-static int compare(const void *a, const void *b)
+static int compare_stacks(const void *a, const void *b)
 {
 	const struct heaviest_item *x = a, *y = b;
 
@@ -31,7 +31,7 @@ bool heaviest_init(struct heaviest *h, const struct profile *p)
 	good = good && !w.line.failed;
 	folded_writer_release(&w);
 	if (h->n)
-		qsort(h->list, h->n, sizeof(*h->list), compare);
+		qsort(h->list, h->n, sizeof(*h->list), compare_stacks);
 	return good;
 }
 

@@ -16,16 +16,16 @@
 struct heaviest_item {
 	uint64_t weight; /* of side 0 */
 	uint32_t node;   /* the innermost frame */
-	uint32_t rank;   /* among all, as folded text is sorted */
+	uint32_t rank;   /* among all stacks, in the order of folded text */
 };
 
-/* By weight, the largest first, then as folded text. */
+/* By weight, the largest first, then in the order of folded text. */
 struct heaviest {
 	struct heaviest_item *list;
 	size_t n, cap;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool heaviest_init(struct heaviest *h, const struct profile *p);
 void heaviest_release(struct heaviest *h);
 

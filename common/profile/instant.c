@@ -7,7 +7,7 @@ enum { DAY = 86400, PLACES = 9 };
 
 #define SECOND INT64_C(1000000000)
 
-/* ".25" as nanoseconds; false where something else follows. */
+/* Parses ".25" as nanoseconds; returns false if the point has no digit after it. */
 static bool parse_part(const char *text, const char **end, int64_t *ns)
 {
 	int64_t scale = SECOND / 10;
@@ -22,7 +22,7 @@ static bool parse_part(const char *text, const char **end, int64_t *ns)
 	return text[-1] != '.';
 }
 
-/* Digits only, from p to the next byte that is none. */
+/* Parses digits only; *end is the next byte that is not a digit. */
 static bool parse_whole(const char *text, const char **end, int64_t *v)
 {
 	const char *p = text;
@@ -82,7 +82,7 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 	tm.tm_mon--;
 	day = tm.tm_mday;
 	*ns = ((int64_t)timegm(&tm) - offset) * SECOND + daytime;
-	return tm.tm_mday == day; /* else there is no such day in that month */
+	return tm.tm_mday == day; /* false: that month has no such day */
 }
 
 bool instant_parse(struct instant *w, const char *text, long offset)
@@ -108,7 +108,7 @@ bool instant_parse(struct instant *w, const char *text, long offset)
 	return parse_seconds(text, &w->ns);
 }
 
-/* The day of this moment, by a clock that shows midnight when the one of UTC shows ns. */
+/* Returns the time of day at this moment, by a clock that shows midnight when UTC shows ns. */
 static int64_t in_day(int64_t clock, int64_t ns)
 {
 	int64_t since = (clock - ns) % (DAY * SECOND);
@@ -136,8 +136,8 @@ bool instant_by_clock(const struct instant *from, const struct instant *to)
 	return from->kind != INSTANT_OFFSET && to->kind != INSTANT_OFFSET && (from->kind || to->kind);
 }
 
-/* Does a clock that shows midnight when the one of UTC shows ns do so once more behind first, and not later than last? */
-static bool comes(int64_t ns, int64_t first, int64_t last)
+/* Returns whether a clock that shows midnight when UTC shows ns does so in (first, last], once past first. */
+static bool day_begins(int64_t ns, int64_t first, int64_t last)
 {
 	return last - first >= DAY * SECOND - in_day(first, ns);
 }
@@ -147,21 +147,22 @@ bool instant_overlaps(const struct instant *from, const struct instant *to, int6
 	static const struct instant unset;
 
 	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
-		return instant_between(from, to, 0, first) || comes(from->ns, first, last);
+		return instant_between(from, to, 0, first) || day_begins(from->ns, first, last);
 	if (from->kind == INSTANT_MOMENT ? last < from->ns :
-	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) && !comes(from->ns, first, last))
+	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) && !day_begins(from->ns, first, last))
 		return false;
 	return to->kind == INSTANT_UNSET || instant_between(&unset, to, 0, first) ||
-	       (to->kind == INSTANT_DAYTIME && comes(to->midnight, first, last));
+	       (to->kind == INSTANT_DAYTIME && day_begins(to->midnight, first, last));
 }
 
-/* A stretch of time, by the clock. Wide, so that no sum of two times is beyond it. */
+/* A span of clock time. Wide enough that no sum of two times overflows. */
 struct stretch {
 	__int128 from, to;
 };
 
-/* The bounds that are no times of the day. */
-static void clip(struct stretch *s, const struct instant *from, const struct instant *to, int64_t after, int64_t clock)
+/* Cuts the span to the bounds that are not times of the day. */
+static void clip_span(struct stretch *s, const struct instant *from, const struct instant *to, int64_t after,
+		      int64_t clock)
 {
 	const __int128 first = (__int128)clock - after;
 
@@ -177,8 +178,11 @@ static void clip(struct stretch *s, const struct instant *from, const struct ins
 	}
 }
 
-/* The part of each day that times of the day ask for: where it begins on some day, and its length; the whole day where none do. */
-static int64_t daily(const struct instant *from, const struct instant *to, int64_t *begin)
+/*
+ * Returns the length of the part of each day inside the times of day, or the whole day if there are none;
+ * *begin: its start on some day.
+ */
+static int64_t daily_part(const struct instant *from, const struct instant *to, int64_t *begin)
 {
 	int64_t length = DAY * SECOND;
 
@@ -197,7 +201,7 @@ static int64_t daily(const struct instant *from, const struct instant *to, int64
 	return length > 0 ? length : 0;
 }
 
-/* Floored, for time before begin, too. *rest: since the last beginning. */
+/* Rounds down, also for times before begin. *rest: nanoseconds since the last begin. */
 static __int128 days_since(__int128 time, int64_t begin, int64_t *rest)
 {
 	const __int128 day = DAY * SECOND, since = time - begin, days = since / day - (since % day < 0);
@@ -206,7 +210,7 @@ static __int128 days_since(__int128 time, int64_t begin, int64_t *rest)
 	return days;
 }
 
-/* How much of [begin, time) is in the part of each day. */
+/* Returns how much of [begin, time) lies in the daily part. */
 static __int128 daily_until(__int128 time, int64_t begin, int64_t length)
 {
 	int64_t rest;
@@ -219,18 +223,18 @@ uint64_t instant_overlap(const struct instant *from, const struct instant *to, i
 			 uint64_t *before)
 {
 	struct stretch s = { (__int128)clock - n, clock };
-	int64_t begin, rest, length = daily(from, to, &begin);
+	int64_t begin, rest, length = daily_part(from, to, &begin);
 	__int128 within;
 
 	*before = 0;
-	clip(&s, from, to, after, clock);
+	clip_span(&s, from, to, after, clock);
 	if (s.to <= s.from)
 		return 0;
 	within = daily_until(s.to, begin, length) - daily_until(s.from, begin, length);
 	if (within == 0)
 		return 0;
 	days_since(s.to, begin, &rest);
-	if (rest == 0) /* of the day before */
+	if (rest == 0) /* the end belongs to the day before */
 		rest = DAY * SECOND;
 	*before = (uint64_t)(clock - s.to) + (uint64_t)(rest > length ? rest - length : 0);
 	return (uint64_t)within;

@@ -1,14 +1,14 @@
 /*
- * A moment as people say it: so long after the beginning, a time of the clock, or a time of any day.
+ * A moment as users write it: seconds after the beginning, a time of the clock, or a time of any day.
  *
  *	struct instant from;
  *
- *	if (!instant_parse(&from, "14:03:20", offset)) ...it makes no sense...
+ *	if (!instant_parse(&from, "14:03:20", offset)) ...it is invalid...
  *	if (instant_between(&from, &to, time - base, time + realtime)) ...
  *
  *	12.5			seconds after the first sample
- *	14:03, 14:03:20.5	this time of each day, where the offset from UTC is as given
- *	2026-11-21T14:03:20	this moment, by that offset; with Z at its end by UTC; a space may stand for the T
+ *	14:03, 14:03:20.5	this time of each day, at the given offset from UTC
+ *	2026-11-21T14:03:20	this moment, at that offset; with Z at its end in UTC; a space may replace T
  *	@1795269800.25		seconds since 1970
  */
 #ifndef CPROF_PROFILE_INSTANT_H
@@ -20,29 +20,34 @@ enum instant_kind { INSTANT_UNSET, INSTANT_OFFSET, INSTANT_DAYTIME, INSTANT_MOME
 
 struct instant {
 	enum instant_kind kind;
-	int64_t ns;       /* after the first sample, or the beginning of waits; after midnight UTC, may be negative or beyond the day; since 1970 */
-	int64_t midnight; /* of a time of the day: when the day begins, as ns */
+	/*
+	 * INSTANT_OFFSET: nanoseconds after the first sample, or after the beginning of waits.
+	 * INSTANT_DAYTIME: after midnight UTC; may be negative or beyond the day. INSTANT_MOMENT: since 1970.
+	 */
+	int64_t ns;
+	int64_t midnight; /* INSTANT_DAYTIME: when the day begins, on the scale of ns */
 };
 
-/* offset: seconds that the local clock is ahead of UTC. False where the text is no time. */
+/* offset: seconds that the local clock is ahead of UTC. Returns false if the text is not a time. */
 bool instant_parse(struct instant *w, const char *text, long offset);
 /*
- * Is the time in [from, to)? after: nanoseconds since the first sample, may be negative; clock: since 1970. Two times of the
- * day may have midnight between them; one alone reaches from, or to, midnight. Unset ones let everything pass.
+ * Returns whether the time is in [from, to). after: nanoseconds since the first sample, may be negative;
+ * clock: nanoseconds since 1970. Two times of the day may have midnight between them; a single one is bounded
+ * by midnight on the other side. Unset bounds let everything pass.
  */
 bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock);
 
-/* Are both times of the clock, or one of them, with none of the other kind? Where the first sample was is not asked then. */
+/* Returns whether a bound is set and none is INSTANT_OFFSET: the first sample's time is not needed then. */
 bool instant_by_clock(const struct instant *from, const struct instant *to);
 /*
- * Of such: may some of [first, last], since 1970, lie between them? It may be true of what does not, where one is a time of the day
- * and the other is none.
+ * For such bounds: returns whether a part of [first, last], since 1970, may lie between them. May also return
+ * true if none does, when one bound is a time of the day and the other is not.
  */
 bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last);
 
 /*
- * Of a stretch of time that ends at after, or clock, and is n ns long: how much of it lies in [from, to). *before: how long before
- * its end the last of that ends.
+ * Returns how many nanoseconds of a span of n ns, which ends at after (or clock), lie in [from, to). *before:
+ * nanoseconds from the end of the last of them to the end of the span.
  */
 uint64_t instant_overlap(const struct instant *from, const struct instant *to, int64_t after, int64_t clock, uint64_t n,
 			 uint64_t *before);

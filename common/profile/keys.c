@@ -42,8 +42,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 }
 
 /*
- * Slices count from where the run begins; or from a multiple of their length since 1970, one slice before the first
- * sample, because those of other CPUs may come a little late.
+ * Slices count from the beginning of the run. With origins they are aligned to a multiple of their length
+ * since 1970, and start one slice before the first sample, because samples of other CPUs may come a little
+ * late.
  */
 static void begin_run(struct gather *g, uint64_t time)
 {
@@ -68,7 +69,7 @@ static struct slice bytes_of(const struct gather_key *key)
 	return (struct slice){ (const uint8_t *)key, sizeof(*key) };
 }
 
-/* Samples of the key; false without memory. */
+/* Adds samples to the key's sum; returns false if out of memory. */
 static bool add_key(struct gather *g, const struct gather_key *key, uint64_t samples, uint64_t weight)
 {
 	uint32_t id;
@@ -88,19 +89,21 @@ static bool add_up(struct gather *g, const struct record_sample *r, uint64_t sam
 	return add_key(g, &key, samples, weight);
 }
 
-/* Where slices are long, there are few in a wait, and it is in all of them; else in the one that it ends in. */
+/* Returns into how many slices at most a wait is spread: one if slices are short, because it has many. */
 static uint64_t slices_most(const struct gather *g)
 {
 	return g->view->moment_ns >= SPREAD_LEAST && g->view->weight == WEIGHT_NS ? SPREAD_MOST : 1;
 }
 
-/* So far back, where a run begins with time that has no sample, slices can be. */
+/*
+ * Returns how far before its first sample a run may have slices, if it begins with time that has no sample.
+ */
 static uint64_t spread_reach(const struct gather *g)
 {
 	return slices_most(g) > 1 ? (SPREAD_MOST - 1) * g->view->moment_ns : 1;
 }
 
-/* Slice by slice from its end. The first of them, or what is before the run's first, has all that is left. */
+/* Adds a wait slice by slice, from its end. The last addition, or time before the run, gets the rest. */
 static bool add_wait(struct gather *g, struct record_sample part, uint64_t weight)
 {
 	uint64_t length = g->view->moment_ns, samples = 1;
@@ -119,15 +122,15 @@ static bool add_wait(struct gather *g, struct record_sample part, uint64_t weigh
 }
 
 /*
- * Where waiting is recorded, time counts from the beginning of that: the first sample may be the end of a long wait, which began
- * with it or before. Elsewhere it counts from the first sample; 0: so it does here.
+ * Returns when recording began, if waiting is recorded: the first sample may end a long wait that began at
+ * that time or before. Returns 0 otherwise; time then counts from the first sample.
  */
 static uint64_t waits_begin(const struct gather *g)
 {
 	return capture_has_waits(&g->capture) ? capture_meta_number(&g->capture, "start-monotonic-ns") : 0;
 }
 
-/* Of what lies in the time that is asked for, the first sample begins the run, whether the view counts it or not. */
+/* Begins the run at the first sample inside the time window, whether the view counts that sample or not. */
 static void find_begin(struct gather *g, const struct record_sample *r)
 {
 	struct record_sample part;
@@ -143,7 +146,7 @@ static void find_begin(struct gather *g, const struct record_sample *r)
 		begin_run(g, r->time);
 }
 
-/* All of a sample, or what lies of a wait in the time that is asked for. */
+/* Adds a sample, or the part of a wait that lies in the time window. */
 static bool add_part(struct gather *g, const struct record_sample *part, uint64_t weight)
 {
 	enum capture_wait wait = capture_wait(&g->capture, part->event);
@@ -153,7 +156,7 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 	return wait != CAPTURE_RUNS || !keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
-/* One that is somebody else's. Its thread may become one that counts before it is told how long it ran. */
+/* Takes a sample of another thread. Its thread may become one that counts before its run time is reported. */
 static void pass_over(struct gather *g, const struct record_sample *r)
 {
 	struct record_sample part;
@@ -185,7 +188,9 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 	return NULL;
 }
 
-/* Time before the first sample is none, where times are counted from that. */
+/*
+ * Begins the run if needed. If times count from the first sample, there is no time before it: returns false.
+ */
 static bool is_based(struct gather *g, const struct record_ran *part)
 {
 	const struct view *v = g->view;
@@ -198,7 +203,7 @@ static bool is_based(struct gather *g, const struct record_ran *part)
 	return g->based;
 }
 
-/* As add_wait. In which of the slices it ran is not known: each has as much as it has of the time. */
+/* As add_wait. The slices in which the thread ran are not known: each gets its share by time. */
 static bool add_slices(struct gather *g, struct gather_key key, const struct record_ran *part)
 {
 	uint64_t length = g->view->moment_ns, left = part->span, end = part->time;
@@ -219,7 +224,7 @@ static bool add_slices(struct gather *g, struct gather_key key, const struct rec
 	return true;
 }
 
-/* What ran in the time that is asked for is compared with the samples since the last that was told of. */
+/* Compares the run time inside the window with the samples since the previous RAN of the thread. */
 static const char *add_ran(struct gather *g, const struct record_ran *part)
 {
 	struct record_sample s = { .time = part->time, .event = CAPTURE_EVENTS, .thread = part->thread };
@@ -266,7 +271,7 @@ void keys_ran(struct gather *g, const struct record_ran *r)
 		g->failed = true;
 }
 
-/* The account of what ran that a key is of, and as what. */
+/* Finds the account of run time that the key belongs to, and its part in the account. */
 static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
 {
 	struct gather_key key = {

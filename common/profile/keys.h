@@ -1,5 +1,5 @@
 /*
- * What a gatherer sums samples under while they come: whatever the view shows of them, by ids.
+ * The keys under which a gatherer sums samples: the ids of all that the view shows of them.
  *
  *	wrong = keys_sample(g, &r->sample);	// NULL, or "the weights add up to more than 64 bits"
  *	...
@@ -7,10 +7,10 @@
  *	for (size_t i = 0; i < g->keys.n; i++) {
  *		struct gather_key key = keys_at(g, i);
  *
- *		...so many samples, g->by_key[i].samples, are of key.thread with the stack key.user...
+ *		...g->by_key[i].samples samples are of key.thread with the stack key.user...
  *	}
  *
- * For gather.c and stacks.c. The ids are those of the capture, and good until its segment ends.
+ * For gather.c and stacks.c. The ids are those of the capture, and valid until its segment ends.
  */
 #ifndef CPROF_PROFILE_KEYS_H
 #define CPROF_PROFILE_KEYS_H
@@ -18,38 +18,41 @@
 #include "common/profile/gather.h"
 
 /*
- * Samples with the same key become one stack of the profile. What the view does not show is 0, so
- * that ten thousand processes of the same shape are few keys.
+ * Samples with the same key become one stack of the profile. Ids that the view does not show are 0, so
+ * that ten thousand processes of the same shape share few keys.
  */
 struct gather_key {
 	uint64_t epoch; /* 0 without user frames: the kernel has none */
 	uint32_t process, thread, comm;
 	uint32_t user, kernel;
-	uint32_t slice;  /* of time. No padding with bytes of chance: keys are compared as bytes */
-	uint32_t cgroup; /* text id of the path of the one that the process was in then; 0: unknown */
-	uint16_t wait;   /* enum capture_wait, where it is shown; or KEYS_RAN */
-	uint16_t event;  /* one that is counted, or 0: what stands in for the clock ends to when the clock is heard of */
+	uint32_t slice;  /* of time. The struct has no padding: keys are compared as bytes */
+	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
+	uint16_t wait;   /* enum capture_wait, if the view shows it; or KEYS_RAN */
+	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
 };
 
-enum { KEYS_RAN = CAPTURE_WAITS }; /* as wait: how long the thread ran, as the capture says itself */
+enum { KEYS_RAN = CAPTURE_WAITS }; /* as wait: the time that the thread ran, as reported in a RAN record */
 
 struct gather_sum {
 	uint64_t samples, weight;
 };
 
-/* Records that capture_apply has accepted. NULL, or why they cannot count. */
+/* Takes a sample that capture_apply has accepted. Returns NULL, or why it cannot count. */
 const char *keys_sample(struct gather *g, const struct record_sample *r);
-/* What ran is kept until it is due: where the view corrects, before each record, and with NULL at the segment's end. */
+/* Keeps a RAN record until it is due. */
 void keys_ran(struct gather *g, const struct record_ran *r);
+/*
+ * Adds the time that is due. If keys_corrects(view), call it before each record, then with NULL at the end.
+ */
 const char *keys_due(struct gather *g, const struct record *r);
 
-/* Is what ran made to last as long as it did? */
+/* Returns whether samples of CPU time are scaled to the time that threads really ran. */
 static inline bool keys_corrects(const struct view *v)
 {
 	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
 }
 
-/* Once, behind the last record: what ran comes to weigh as long as it did, if the capture says how long that was. */
+/* Scales the samples of CPU time to the recorded run time, if any. Call it once, after the last record. */
 void keys_correct(struct gather *g);
 
 static inline struct gather_key keys_at(const struct gather *g, size_t i)
@@ -60,7 +63,7 @@ static inline struct gather_key keys_at(const struct gather *g, size_t i)
 	return key;
 }
 
-/* Rows by process or thread have its ids, unless they are to meet those of another capture. */
+/* Rows by process or thread show its ids, unless they must match another capture. */
 static inline bool keys_show_pid(const struct view *v)
 {
 	return v->pid || v->tid || (!v->no_ids && (v->by == BY_PROCESS || v->by == BY_THREAD));

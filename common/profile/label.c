@@ -1,6 +1,6 @@
 #include "common/profile/label.h"
 
-/* Is every byte printable ASCII? Most names are; then only `;` and spaces remain to be looked at. */
+/* Returns whether every byte is printable ASCII. Most names are; `;` and spaces remain to be checked. */
 static bool is_plain(struct slice s)
 {
 	static const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
@@ -19,7 +19,7 @@ static bool is_plain(struct slice s)
 	return !(bad & highs);
 }
 
-static uint32_t continuation(const uint8_t *p, size_t n)
+static uint32_t read_continuation(const uint8_t *p, size_t n)
 {
 	uint32_t v = 0;
 
@@ -31,8 +31,8 @@ static uint32_t continuation(const uint8_t *p, size_t n)
 	return v;
 }
 
-/* Bytes of the UTF-8 character at p (RFC 3629) and what it is; 0: there is no valid one. */
-static size_t character(const uint8_t *p, size_t left, uint32_t *c)
+/* Returns the bytes of the UTF-8 character at p (RFC 3629), and the character in *c; 0 if it is invalid. */
+static size_t read_character(const uint8_t *p, size_t left, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
@@ -43,20 +43,20 @@ static size_t character(const uint8_t *p, size_t left, uint32_t *c)
 	*c = p[0];
 	if (n == 1)
 		return 1;
-	rest = continuation(p + 1, n - 1);
+	rest = read_continuation(p + 1, n - 1);
 	if (rest == UINT32_MAX)
 		return 0;
 	*c = (p[0] & (0xffu >> (n + 1))) << (6 * (n - 1)) | rest;
 	return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
 }
 
-/* Control characters, what some readers take for the end of a line, and what XML cannot hold. */
-static bool forbidden(uint32_t c)
+/* Control characters, characters that some readers take for a line end, and those that XML cannot hold. */
+static bool is_forbidden(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029 || (c & 0xfffe) == 0xfffe;
 }
 
-/* Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9): text after them is shown in another order. */
+/* Marks, embeddings, overrides, isolates of UAX 9 (bidirectional algorithm): they reorder later text. */
 static bool is_bidi_control(uint32_t c)
 {
 	return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -66,9 +66,9 @@ void label_append_shown(struct buf *out, struct slice s)
 {
 	for (size_t i = 0; i < s.n;) {
 		uint32_t c;
-		size_t n = character(s.p + i, s.n - i, &c), end = i + (n ? n : 1);
+		size_t n = read_character(s.p + i, s.n - i, &c), end = i + (n ? n : 1);
 
-		if (n && !forbidden(c) && !is_bidi_control(c)) {
+		if (n && !is_forbidden(c) && !is_bidi_control(c)) {
 			buf_bytes(out, s.p + i, n);
 			i = end;
 		}
@@ -81,9 +81,9 @@ static void append_checked(struct buf *out, struct slice s)
 {
 	for (size_t i = 0; i < s.n;) {
 		uint32_t c;
-		size_t n = character(s.p + i, s.n - i, &c);
+		size_t n = read_character(s.p + i, s.n - i, &c);
 
-		if (n == 0 || forbidden(c))
+		if (n == 0 || is_forbidden(c))
 			buf_byte(out, '?');
 		else if (c == ';')
 			buf_byte(out, ':');
@@ -98,7 +98,7 @@ static bool within_character(uint8_t byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Takes bytes out of the middle of what begins at start, between characters. */
+/* Cuts bytes out of the middle of the text from start on, between characters. */
 static void cut_middle(struct buf *out, size_t start)
 {
 	uint8_t *p = out->p + start;
@@ -150,14 +150,14 @@ void label_append_stack(struct buf *out, struct slice s)
 	}
 }
 
-/* 1 for a byte that is not printable ASCII, and for the first of two that end one name and begin the next wrongly. */
+/* Returns 1 if a is not printable ASCII, or if a and b wrongly end one name and begin the next. */
 static inline uint8_t wrong_pair(uint8_t a, uint8_t b)
 {
 	return (uint8_t)((uint8_t)(a - 0x20) > 0x7e - 0x20) | (uint8_t)((a == ';') & ((b == ';') | (b == ' '))) |
 	       (uint8_t)((a == ' ') & (b == ';'));
 }
 
-static bool short_names(struct slice s)
+static bool has_short_names(struct slice s)
 {
 	while (s.n > LABEL_MAX) {
 		const uint8_t *semicolon = memrchr(s.p, ';', LABEL_MAX + 1);
@@ -188,5 +188,5 @@ bool label_is_stack(struct slice s)
 		if (wrong_pair(s.p[i], s.p[i + 1]))
 			return false;
 	}
-	return s.n <= LABEL_MAX || short_names(s);
+	return s.n <= LABEL_MAX || has_short_names(s);
 }

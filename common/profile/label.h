@@ -10,27 +10,28 @@
 
 #include "common/base/buf.h"
 
-enum { LABEL_MAX = 16 << 10 }; /* a longer name loses its middle: "[...]" stands for it */
+enum { LABEL_MAX = 16 << 10 }; /* bytes; a longer name loses its middle, replaced by LABEL_CUT */
 
-/* What stands for frames or bytes that were cut out so that a line stays short enough. */
+/* Replaces frames or bytes that were cut out so that a line stays short enough. */
 #define LABEL_CUT "[...]"
 
 /*
- * Appends the name to out: `;` becomes `:`, anything else that is not allowed `?`, an empty name
- * "[unknown]". The result is never longer than s, but for the empty name.
+ * Appends the name to out: `;` becomes `:`, any other forbidden character `?`, an empty name "[unknown]". The
+ * result is never longer than s, except for an empty name.
  */
 void label_append(struct buf *out, struct slice s);
 
-/* A stack of names with `;` between them, which label_append would all leave as they are? It may say no too often. */
+/* Returns whether label_append would change no name of the stack. May return false for a good stack. */
 bool label_is_stack(struct slice s);
-/* The first of its names. */
+/* Returns the first name of the stack, a part of its text. */
 struct slice label_root(struct slice stack);
-/* Appends the stack, each of its names as label_append does. */
+/* Appends the stack, with each of its names as label_append writes it. */
 void label_append_stack(struct buf *out, struct slice s);
 
 /*
- * Appends text of any origin to a line for a terminal. Control characters, line separators, characters that change the direction
- * of the text after them, and invalid UTF-8 become \xNN, a byte each; everything else stays.
+ * Appends text of any origin to a line for a terminal. Control characters, line separators, characters that
+ * change the direction of the text after them, and invalid UTF-8 become \xNN for each byte; everything else
+ * stays.
  */
 void label_append_shown(struct buf *out, struct slice s);
 

@@ -8,7 +8,7 @@ enum leaving leave_sample(struct leave *l, const struct capture *c, const struct
 	if (capture_check_sample(c, r))
 		return LEAVE_NOT;
 	l->no_memory = !portions_wait(&l->portions, &(struct asked){ l->view, c, 0 }, r) || l->no_memory;
-	/* A wait that ends where the time begins is none of it, but it is for who asks for times alone. */
+	/* A wait that ends where the window begins has no time in it, but a test by time alone keeps it. */
 	if (view_part_in_time(l->view, c, 0, r, &part) || view_in_time(l->view, c, 0, r->time))
 		return LEAVE_NOT;
 	if (capture_is_first(c, r->thread)) {

@@ -1,22 +1,23 @@
 /*
- * For a filter that leaves samples out which are not of some time, so that who asks for no other time gets the same answers of
- * what is left: the records that stand in for them, see struct record_left_out.
+ * For a filter that leaves out samples outside a time window: the records that replace them, so that a reader
+ * who asks for no other time gets the same answers from the rest. See struct record_left_out.
  *
- *	struct leave l = { .view = &view };	// of it from, to and wall count
+ *	struct leave l = { .view = &view };	// only its from, to and wall are used
  *	struct record told;
  *
- *	while (leave_ran(&l, &capture, &rec, &told))	// behind the last record: NULL
+ *	while (leave_ran(&l, &capture, &rec, &told))	// after the last record: NULL
  *		...write it...
  *	if (rec.type == RECORD_SAMPLE && view_by_clock(&view))
  *		switch (leave_sample(&l, &capture, &rec.sample, &told)) ...
  *	if (rec.type == RECORD_RAN && view_by_clock(&view) && leave_keeps(&l, &capture, &rec.ran))
- *		...it is not to be written...
- *	if (rec.type == RECORD_END || rec.type == RECORD_SEGMENT)	// and behind the last record
+ *		...leave the record out...
+ *	if (rec.type == RECORD_END || rec.type == RECORD_SEGMENT)	// and after the last record
  *		while (leave_rest(&l, &told))
  *			...write it...
  *	leave_release(&l);
  *
- * Of what threads ran the part is told that is of that time: without the waits of other times nobody can tell it from the whole.
+ * The part of a thread's run time inside the window is written: without the waits outside it, no reader
+ * could compute that part from the whole.
  */
 #ifndef CPROF_PROFILE_LEAVE_H
 #define CPROF_PROFILE_LEAVE_H
@@ -25,26 +26,27 @@
 
 struct leave {
 	const struct view *view;
-	struct record_left_out sums[CAPTURE_EVENTS]; /* by event; without samples: none */
+	struct record_left_out sums[CAPTURE_EVENTS]; /* by event; entries without samples are unused */
 	struct portions portions;
 	bool no_memory;
 };
 
 enum leaving {
-	LEAVE_NOT,  /* it is of the time that is asked for, or makes no sense, which is not ours to hide */
+	LEAVE_NOT,  /* the sample is in the window, or invalid, which a filter must not hide */
 	LEAVE_OUT,
-	LEAVE_TOLD, /* likewise, and *told is to be written and applied in its place */
+	LEAVE_TOLD, /* leave it out, too, and write and apply *told in its place */
 };
 
-/* The capture has not taken in the sample, and is not to if it is left out. */
+/* Decides about a sample that the capture has not applied yet; apply it only for LEAVE_NOT. */
 enum leaving leave_sample(struct leave *l, const struct capture *c, const struct record_sample *r, struct record *told);
 /*
- * What ran in spans that are known by now, one record for each call; false: no more. To be written before the record, which may be
- * any. What leave_keeps is true of is told of like that; others go on as they are.
+ * Sets *told to the next record of run time in a span that is known by now; returns false if there are no
+ * more. Write them before the record r, which may be of any type.
  */
 bool leave_ran(struct leave *l, const struct capture *c, const struct record *r, struct record *told);
+/* Returns whether leave_ran reports this record in parts; if not, write it unchanged. */
 bool leave_keeps(struct leave *l, const struct capture *c, const struct record_ran *r);
-/* What was left out and not told, event by event; false: no more. */
+/* Sets *told to the other samples left out, summed by event; returns false if there are no more events. */
 bool leave_rest(struct leave *l, struct record *told);
 void leave_release(struct leave *l);
 

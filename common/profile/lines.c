@@ -7,22 +7,22 @@
 #include <unistd.h>
 
 /*
- * FAN runs of one level become one of the next, so that files and their buffers stay few whatever the budget is,
- * and a stack is written again only once for each level: with 64, twice for 4,096 times the budget.
+ * FAN runs of one level become one of the next, so that files and their buffers stay few whatever the budget
+ * is, and a stack is written again only once for each level: with 64, twice for 4,096 times the budget.
  */
 enum { FAN = 64, BUFFER = 64 << 10 };
-/* Beside its text and its count: an item and, at worst, two slots and tags each of struct intern, and a text_item. */
+/* Besides text and count: an item, at worst two slots and tags of struct intern, and a text_item. */
 enum { STACK_COST = 96 };
 
 /*
- * A run is a file of entries: how many bytes a stack has in common with the one before, those that it has of its own
- * with their number before them, its count; numbers as varints.
+ * A run is a file of entries: the bytes that a stack shares with its predecessor, the length of the rest and
+ * the rest, and the count; numbers are varints.
  */
 struct lines_run {
 	struct merge_source source;
 	int fd;
 	unsigned int level;
-	struct buf in; /* bytes from at on have not been used */
+	struct buf in; /* bytes from at on are unread */
 	size_t at;
 	struct buf stack;
 };
@@ -63,7 +63,7 @@ const char *lines_directory(void)
 	return directory && directory[0] ? directory : "/tmp";
 }
 
-/* A file that nobody else sees and that is gone when it is closed. */
+/* Opens a file that nobody else sees and that disappears when it is closed. */
 static int temporary_file(void)
 {
 	const char *directory = lines_directory();
@@ -97,7 +97,7 @@ static bool write_all(int fd, const struct buf *b)
 	return true;
 }
 
-/* Adds an entry to out, which is written whenever it is long. */
+/* Adds an entry to out, and writes out when it is long. */
 static bool write_entry(struct lines_run *run, struct buf *out, struct slice stack, uint64_t count)
 {
 	size_t same = slice_common(buf_view(&run->stack), stack);
@@ -119,7 +119,7 @@ static bool write_entry(struct lines_run *run, struct buf *out, struct slice sta
 	return true;
 }
 
-/* One entry of what has been read; false where it is not all there. */
+/* Reads one entry from the buffer; returns false if it is not complete. */
 static bool take_entry(struct lines_run *run)
 {
 	struct slice left = buf_view(&run->in), own;
@@ -159,7 +159,7 @@ static int run_next(struct merge_source *s)
 		if (got == 0 && in->n == 0)
 			return 0;
 		if (got == 0)
-			errno = EIO; /* the file was cut short behind our back */
+			errno = EIO; /* the file was truncated by somebody else */
 		if (got <= 0 && errno != EINTR)
 			return -1;
 		in->n += got > 0 ? (size_t)got : 0;
@@ -196,7 +196,7 @@ static bool write_run(struct lines *l, unsigned int level, struct merge *from)
 	return true;
 }
 
-/* The last FAN runs, of one level, become one of the next. */
+/* Merges the last FAN runs, which are of one level, into one of the next level. */
 static bool merge_level(struct lines *l)
 {
 	size_t first = l->n_runs - FAN;
@@ -234,7 +234,7 @@ static int memory_next(struct merge_source *s)
 	return 1;
 }
 
-/* What is in memory becomes a source. */
+/* Makes the stacks in memory a source. */
 static bool sort_memory(struct lines *l)
 {
 	size_t n = l->stacks.n;
@@ -250,8 +250,8 @@ static bool sort_memory(struct lines *l)
 	return true;
 }
 
-/* What is in memory becomes a run. */
-static bool spill(struct lines *l)
+/* Writes the stacks in memory as a run. */
+static bool spill_memory(struct lines *l)
 {
 	struct merge m = { 0 };
 	bool good = sort_memory(l) && merge_add(&m, &l->memory.source) && write_run(l, 0, &m);
@@ -279,7 +279,7 @@ bool lines_add(struct lines *l, struct slice stack, uint64_t count)
 
 	if (count == 0)
 		return true;
-	if (l->budget && l->stacks.n && lines_size(l) + stack.n > l->budget && !spill(l))
+	if (l->budget && l->stacks.n && lines_size(l) + stack.n > l->budget && !spill_memory(l))
 		return false;
 	if (!intern_add(&l->stacks, stack, &id) || !grow_array(&l->counts, &l->cap_counts, id, sizeof(*l->counts))) {
 		errno = ENOMEM;

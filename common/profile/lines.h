@@ -1,5 +1,5 @@
 /*
- * Stacks summed by their text, at any size: what is beyond the budget waits in temporary files.
+ * Stacks summed by their text, at any size: stacks beyond the budget go to temporary files.
  *
  *	struct lines l;
  *
@@ -12,10 +12,10 @@
  *	if (got < 0) ...errno...
  *	lines_release(&l);
  *
- * Where a tree (profile.h) looks up each frame, this hashes a stack as a whole and sorts what is left at the end:
- * folded text that is only to be folded goes through at three times the speed. When memory has no room for one
- * more stack, those that are there are sorted and written to a file without a name in $TMPDIR (/tmp without it),
- * a run; runs are merged at the end, and before where they become many.
+ * A tree (profile.h) looks up each frame; this hashes a stack as a whole and sorts the sums at the end, so
+ * text that only needs folding goes through at three times the speed. When memory has no room for one more
+ * stack, those in memory are sorted and written to a file without a name in $TMPDIR (/tmp without it), a run.
+ * Runs are merged at the end, and earlier when they become many.
  */
 #ifndef CPROF_PROFILE_LINES_H
 #define CPROF_PROFILE_LINES_H
@@ -30,9 +30,9 @@ struct lines {
 	struct intern stacks;
 	uint64_t *counts; /* by number of the stack */
 	size_t cap_counts;
-	uint64_t total; /* of all that was added */
-	bool no_file;   /* what failed was a temporary file, in lines_directory() */
-	/* After lines_sort: the stacks that are in memory, in order, as a source. */
+	uint64_t total; /* sum of all counts added */
+	bool no_file;   /* a temporary file in lines_directory() failed */
+	/* After lines_sort: the stacks in memory, in order, as a source. */
 	struct lines_memory {
 		struct merge_source source;
 		const struct lines *lines;
@@ -44,7 +44,7 @@ struct lines {
 	struct merge merge;
 };
 
-/* Where temporary files are made. */
+/* Returns the directory of temporary files. */
 const char *lines_directory(void);
 
 /* budget: bytes of memory; a single stack may take more. 0: no limit. */
@@ -52,16 +52,17 @@ void lines_init(struct lines *l, size_t budget);
 void lines_release(struct lines *l);
 
 /*
- * Adds to a stack's count. Its text is as folded_writer gives it, and without zero bytes; a count of 0 is nothing.
- * The sum of all counts is below 2^64. False where memory ran out or a file could not be written: errno.
+ * Adds to a stack's count. Its text is as folded_writer gives it, and without zero bytes; a count of 0 does
+ * nothing. The sum of all counts must stay below 2^64. Returns false with errno if out of memory or if a file
+ * cannot be written.
  */
 bool lines_add(struct lines *l, struct slice stack, uint64_t count);
-/* What those that are in memory take there, about. */
+/* Returns about how many bytes the stacks in memory take. */
 size_t lines_size(const struct lines *l);
 
-/* All has been added. */
+/* Ends the adding. Returns false with errno on failure. */
 bool lines_sort(struct lines *l);
-/* 1: a stack, good until the next call; 0: the end; -1: errno. */
+/* Returns 1: a stack, valid until the next call; 0: the end; -1: see errno. */
 int lines_next(struct lines *l, struct slice *stack, uint64_t *count);
 
 #endif

@@ -32,7 +32,7 @@ struct profile_node {
 	uint32_t parent; /* always below the node's own number */
 	uint32_t label;
 	uint32_t first, next; /* first child, next sibling; 0: none */
-	uint64_t self[PROFILE_SIDES]; /* of the stacks that end here */
+	uint64_t self[PROFILE_SIDES]; /* weight of the stacks that end here */
 };
 
 /*
@@ -103,11 +103,11 @@ bool profile_mark(struct profile *p, const struct profile_moment *moment);
 bool profile_pour(struct profile *p, const struct profile *from, const uint32_t *labels);
 
 typedef uint64_t profile_weight[PROFILE_SIDES];
-/* Returns the weight of each node with all below it; node 0 has the total. The caller frees it. NULL: no memory. */
+/* Returns each node's weight with all below it; node 0 has the total. Free it. NULL if out of memory. */
 profile_weight *profile_below(const struct profile *p);
 /*
  * Visits all nodes along the tree: calls enter before the nodes below a node, leave after them. A counter
- * that enter raises and leave lowers counts what is on the path to the node.
+ * that enter raises and leave lowers counts the frames on the path to the node.
  */
 void profile_walk(const struct profile *p, void (*enter)(void *context, uint32_t node),
 		  void (*leave)(void *context, uint32_t node), void *context);

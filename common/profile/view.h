@@ -104,8 +104,9 @@ static inline bool view_by_root(enum view_by by)
 }
 
 /*
- * Returns whether the view counts this sample, which the capture has accepted, and sets *part to what counts:
- * the sample, or the part of a wait inside the view's time window. base: time of the capture's first sample.
+ * Returns whether the view counts this sample, which the capture has accepted, and sets *part to the counted
+ * part: the sample, or the part of a wait inside the view's time window. base: time of the capture's first
+ * sample.
  */
 bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
 	       struct record_sample *part);
@@ -134,7 +135,7 @@ bool view_by_clock(const struct view *v);
 bool view_wants(const void *view, const struct extent *x);
 bool view_counts(const void *view, const struct capture *c);
 
-/* Returns whether the name is one of the view's events or in the family of one; false if the view names none. */
+/* Returns whether the view names this event or its family; false if the view names no events. */
 bool view_names_event(const struct view *v, struct slice name);
 /* Returns whether the capture's event with this number passes the view's filter of events. */
 bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event);
