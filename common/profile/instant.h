@@ -8,7 +8,7 @@
  *
  *	12.5			seconds after the first sample
  *	14:03, 14:03:20.5	this time of each day, at the given offset from UTC
- *	2026-11-21T14:03:20	this moment, at that offset; with Z at its end in UTC; a space may replace T
+ *	2026-11-21T14:03:20	this moment, at that offset; with final Z in UTC; a space may replace T
  *	@1795269800.25		seconds since 1970
  */
 #ifndef CPROF_PROFILE_INSTANT_H

@@ -41,9 +41,7 @@ struct gather_sum {
 const char *keys_sample(struct gather *g, const struct record_sample *r);
 /* Keeps a RAN record until it is due. */
 void keys_ran(struct gather *g, const struct record_ran *r);
-/*
- * Adds the time that is due. If keys_corrects(view), call it before each record, then with NULL at the end.
- */
+/* Adds the time that is due. If keys_corrects(view), call it before each record, and at the end with NULL. */
 const char *keys_due(struct gather *g, const struct record *r);
 
 /* Returns whether samples of CPU time are scaled to the time that threads really ran. */

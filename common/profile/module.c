@@ -6,9 +6,9 @@
 #include "common/profile/label.h"
 
 enum {
-	TAG = 0x01, /* begins a label with a number; no label that is for the eye does */
+	TAG = 0x01, /* begins a provisional label with a number; no final label begins with it */
 	TAG_SIZE = 1 + 4,
-	DIRECTORIES = 16, /* that are tried to tell paths apart; then it is the whole path */
+	DIRECTORIES = 16, /* path components tried to tell paths apart; then the whole path is used */
 	ID_DIGITS = 8,
 };
 
@@ -23,7 +23,7 @@ struct slice module_undeleted(struct slice path)
 	return path;
 }
 
-/* The last so many parts of a path; all of it where it has no more. */
+/* Returns the last n parts of a path; the whole path if it has fewer. */
 static struct slice last_parts(struct slice path, size_t parts)
 {
 	size_t at = path.n;
@@ -90,7 +90,7 @@ void modules_label(struct buf *out, uint32_t number, const char *offset)
 	buf_text(out, offset);
 }
 
-static int compare(struct slice a, struct slice b)
+static int compare_bytes(struct slice a, struct slice b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;
 	int differ = n ? memcmp(a.p, b.p, n) : 0;
@@ -102,20 +102,20 @@ static int by_id(const void *a, const void *b, void *list)
 {
 	const struct module *x = (struct module *)list + *(const uint32_t *)a;
 	const struct module *y = (struct module *)list + *(const uint32_t *)b;
-	int differ = compare(x->base, y->base);
+	int differ = compare_bytes(x->base, y->base);
 
-	differ = differ ? differ : compare(x->build_id, y->build_id);
-	return differ ? differ : compare(x->path, y->path);
+	differ = differ ? differ : compare_bytes(x->build_id, y->build_id);
+	return differ ? differ : compare_bytes(x->path, y->path);
 }
 
 static int by_path(const void *a, const void *b, void *list)
 {
 	const struct module *x = (struct module *)list + *(const uint32_t *)a;
 	const struct module *y = (struct module *)list + *(const uint32_t *)b;
-	int differ = compare(x->base, y->base);
+	int differ = compare_bytes(x->base, y->base);
 
-	differ = differ ? differ : compare(x->path, y->path);
-	return differ ? differ : compare(x->build_id, y->build_id);
+	differ = differ ? differ : compare_bytes(x->path, y->path);
+	return differ ? differ : compare_bytes(x->build_id, y->build_id);
 }
 
 static bool same_base(const struct module *a, const struct module *b)
@@ -133,9 +133,9 @@ static bool same_id(const struct module *a, const struct module *b)
 	return same_base(a, b) && slice_equal(a->build_id, b->build_id);
 }
 
-/* How many modules from here on are the same in this. */
-static size_t run(const struct module *list, const uint32_t *order, size_t n,
-		  bool (*same)(const struct module *, const struct module *))
+/* Returns how many modules from here on are the same by this test. */
+static size_t count_same(const struct module *list, const uint32_t *order, size_t n,
+			 bool (*same)(const struct module *, const struct module *))
 {
 	size_t i = 1;
 
@@ -151,7 +151,7 @@ static uint32_t group_of(struct module *list, uint32_t i)
 	return i;
 }
 
-static void join(struct module *list, const uint32_t *order, size_t n)
+static void join_groups(struct module *list, const uint32_t *order, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		uint32_t a = group_of(list, order[0]), b = group_of(list, order[i]);
@@ -160,29 +160,31 @@ static void join(struct module *list, const uint32_t *order, size_t n)
 	}
 }
 
-/* One build is one module, wherever it lies. */
+/* One build is one module, wherever the file is. */
 static void join_ids(struct modules *m, uint32_t *order)
 {
 	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
 	for (size_t i = 0, n; i < m->n; i += n) {
-		n = run(m->list, order + i, m->n - i, same_id);
+		n = count_same(m->list, order + i, m->n - i, same_id);
 		if (m->list[order[i]].build_id.n)
-			join(m->list, order + i, n);
+			join_groups(m->list, order + i, n);
 	}
 }
 
-/* One path is one module in a comparison; else only a file without build ID is what else lies there. */
+/*
+ * In a comparison, one path is one module. Otherwise a file without build ID joins the one build at its path.
+ */
 static void join_paths(struct modules *m, uint32_t *order, unsigned int sides)
 {
 	qsort_r(order, m->n, sizeof(*order), by_path, m->list);
 	for (size_t i = 0, n; i < m->n; i += n) {
-		n = run(m->list, order + i, m->n - i, same_path);
+		n = count_same(m->list, order + i, m->n - i, same_path);
 		if (sides > 1 || (n == 2 && m->list[order[i]].build_id.n == 0))
-			join(m->list, order + i, n);
+			join_groups(m->list, order + i, n);
 	}
 }
 
-/* Where no side has two of one base name, the one that each has are before and after. */
+/* If no side has two modules of a base name, those of the two sides are the same module before and after. */
 static void join_sole(struct modules *m, const uint32_t *order)
 {
 	struct module *list = m->list;
@@ -192,17 +194,17 @@ static void join_sole(struct modules *m, const uint32_t *order)
 	for (size_t i = 0, n; i < m->n; i += n) {
 		size_t count[PROFILE_SIDES] = { 0 };
 
-		n = run(list, order + i, m->n - i, same_base);
+		n = count_same(list, order + i, m->n - i, same_base);
 		for (size_t k = i; k < i + n; k++) {
 			for (unsigned int side = 0; side < PROFILE_SIDES && list[order[k]].group == order[k]; side++)
 				count[side] += list[order[k]].group_sides >> side & 1;
 		}
 		if (count[0] <= 1 && count[1] <= 1)
-			join(list, order + i, n);
+			join_groups(list, order + i, n);
 	}
 }
 
-/* The first module of each group, by path: those that give the groups their names. */
+/* Picks the first module of each group, by path: the group is named after it. */
 static size_t pick_shown(struct module *list, const uint32_t *order, size_t n, uint32_t *shown)
 {
 	size_t picked = 0;
@@ -221,7 +223,7 @@ static size_t pick_shown(struct module *list, const uint32_t *order, size_t n, u
 
 static int by_bytes(const void *a, const void *b)
 {
-	return compare(*(const struct slice *)a, *(const struct slice *)b);
+	return compare_bytes(*(const struct slice *)a, *(const struct slice *)b);
 }
 
 static size_t count_distinct(struct slice *texts, size_t n)
@@ -234,7 +236,7 @@ static size_t count_distinct(struct slice *texts, size_t n)
 	return distinct;
 }
 
-/* How many parts of these paths make them as different as they are. texts: room for n. */
+/* Returns how many parts of these paths keep distinct paths distinct. texts: room for n. */
 static size_t parts_needed(const struct module *list, const uint32_t *shown, size_t n, struct slice *texts)
 {
 	size_t parts, distinct;
@@ -251,7 +253,7 @@ static size_t parts_needed(const struct module *list, const uint32_t *shown, siz
 	return SIZE_MAX;
 }
 
-/* Does the build ID begin like that of the other? */
+/* Returns whether the two build IDs begin with the same digits. */
 static bool id_begins_like(const struct module *a, const struct module *b)
 {
 	size_t n = ID_DIGITS / 2;
@@ -259,7 +261,7 @@ static bool id_begins_like(const struct module *a, const struct module *b)
 	return a->build_id.n >= n && b->build_id.n >= n && memcmp(a->build_id.p, b->build_id.p, n) == 0;
 }
 
-/* " (0123abcd)", all of the ID where so much of it is that of the other too. */
+/* Appends " (0123abcd)", or the whole ID if the other's first digits are the same. */
 static void append_id(struct buf *out, const struct module *m, const struct module *other)
 {
 	size_t n = m->build_id.n;
@@ -272,7 +274,7 @@ static void append_id(struct buf *out, const struct module *m, const struct modu
 	buf_text(out, n ? ")" : "no build ID)");
 }
 
-/* Names groups of one base name; shown is by path, then by build ID. */
+/* Names the groups of one base name; shown is ordered by path, then by build ID. */
 static bool name_groups(struct modules *m, const uint32_t *shown, size_t n, struct slice *texts)
 {
 	size_t parts = parts_needed(m->list, shown, n, texts);
@@ -306,7 +308,7 @@ static bool name_all(struct modules *m, const uint32_t *order)
 	bool good = shown && texts;
 
 	for (size_t i = 0, n; good && i < m->n; i += n) {
-		n = run(m->list, order + i, m->n - i, same_base);
+		n = count_same(m->list, order + i, m->n - i, same_base);
 		good = name_groups(m, shown, pick_shown(m->list, order + i, n, shown), texts);
 	}
 	free(shown);
@@ -314,7 +316,7 @@ static bool name_all(struct modules *m, const uint32_t *order)
 	return good;
 }
 
-/* Which groups have build IDs on both sides, and one in common? */
+/* Finds the groups that have build IDs on both sides, and whether one is in common. */
 static void compare_ids(struct modules *m, uint32_t *order)
 {
 	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
@@ -322,7 +324,7 @@ static void compare_ids(struct modules *m, uint32_t *order)
 		struct module *group = &m->list[m->list[order[i]].group];
 		unsigned int sides = 0;
 
-		n = run(m->list, order + i, m->n - i, same_id);
+		n = count_same(m->list, order + i, m->n - i, same_id);
 		for (size_t k = i; k < i + n; k++)
 			sides |= m->list[order[k]].sides;
 		if (m->list[order[i]].build_id.n) {
@@ -347,8 +349,8 @@ void modules_text(const struct modules *m, struct slice label, struct buf *out)
 	buf_text(out, label.n > TAG_SIZE ? "]" : "");
 }
 
-/* Labels with a number get the name; false without memory. */
-static bool relabel(const struct modules *m, const struct profile *from, struct profile *to, uint32_t *labels)
+/* Gives labels with a number their name; returns false if out of memory. */
+static bool name_labels(const struct modules *m, const struct profile *from, struct profile *to, uint32_t *labels)
 {
 	struct buf text = { 0 };
 	bool good = true;
@@ -366,7 +368,7 @@ static bool rename_labels(const struct modules *m, struct profile *p, size_t sta
 {
 	uint32_t *labels = calloc(p->labels.n, sizeof(*labels));
 	struct profile named;
-	bool good = profile_init(&named) && labels && relabel(m, p, &named, labels);
+	bool good = profile_init(&named) && labels && name_labels(m, p, &named, labels);
 
 	named.stack_max = stack_max;
 	for (unsigned int side = 0; good && side < PROFILE_SIDES; side++)
@@ -411,7 +413,7 @@ size_t modules_rebuilt(const struct modules *m, struct slice *name)
 
 		if (it->group != i || it->id_shared || !(it->id_sides & (it->id_sides - 1)))
 			continue;
-		if (n++ == 0 || compare(it->name, *name) < 0)
+		if (n++ == 0 || compare_bytes(it->name, *name) < 0)
 			*name = it->name;
 	}
 	return n;

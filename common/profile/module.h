@@ -1,23 +1,23 @@
 /*
- * The files that code lies in, kept apart where several have one base name.
+ * The files that code belongs to, told apart if several have the same base name.
  *
  *	struct modules m;
  *
  *	modules_init(&m);
  *	modules_add(&m, path, build_id, side, &number);
- *	modules_label(&text, number, "+0x128f");	// a label that is not for the eye yet
+ *	modules_label(&text, number, "+0x128f");	// a provisional label, not for display
  *	...all samples are in the profile...
  *	if (!modules_settle(&m, &profile, sides, 0)) ...out of memory...
  *	modules_release(&m);
  *
- * A file is identified by its build ID, or by its path where it has none. Which base names need more
- * than that is known only when all has been read, so labels carry a number till then. Afterwards they
- * are called "[app+0x128f]" where there is one app; with as much of the paths as tells them apart,
- * "[o1/app+0x128f]", where there are more; and by the beginning of the build ID too, "app (0123abcd)",
- * where one path had several. That depends on which files there are, and on no order or address.
+ * A file is identified by its build ID, or by its path if it has none. Only when all has been read is it
+ * known which base names need more than that, so labels carry a number until then. Afterwards a file is
+ * called "[app+0x128f]" if there is one app; with as much of the paths as distinguishes them,
+ * "[o1/app+0x128f]", if there are more; and with the first digits of the build ID, "app (0123abcd)", if one
+ * path had several. The names depend only on the set of files, not on order or addresses.
  *
- * With two sides to be compared, one path is one module though it was built anew, and so are the two
- * where each side has one of that name.
+ * In a comparison of two sides, one path is one module even if the file was rebuilt. If each side has just
+ * one module of a base name, the two are one module as well.
  */
 #ifndef CPROF_PROFILE_MODULE_H
 #define CPROF_PROFILE_MODULE_H
@@ -27,13 +27,15 @@
 struct module {
 	struct slice path, base, build_id;
 	unsigned int sides; /* bit by side: where it was seen */
-	/* After settling: the number of the group's first module, which holds what is said of the group. */
+	/*
+	 * After modules_settle: the number of the group's first module, which holds the group's data below.
+	 */
 	uint32_t group;
 	struct slice name;
-	uint32_t shown;            /* the module that it is named after */
+	uint32_t shown;            /* the module that the group is named after */
 	unsigned int group_sides;
-	unsigned int id_sides;     /* sides that have a build ID of it */
-	bool id_shared;            /* one of them is on both sides */
+	unsigned int id_sides;     /* sides on which the group has a build ID */
+	bool id_shared;            /* one build ID is on both sides */
 };
 
 struct modules {
@@ -44,29 +46,29 @@ struct modules {
 
 void modules_init(struct modules *m);
 void modules_release(struct modules *m);
-/* The number of the file; false without memory. */
+/* Sets *number for the file; returns false if out of memory. */
 bool modules_add(struct modules *m, struct slice path, struct slice build_id, unsigned int side,
 		 uint32_t *number);
-/* Appends a label for the file, or for a place in it: its offset as "+0x128f". */
+/* Appends a label for the file, or for a place in it if offset is like "+0x128f" and not "". */
 void modules_label(struct buf *out, uint32_t number, const char *offset);
 
 /*
- * Gives every label its final name. sides: 2 if they are to be compared. stack_max: the profile's from
- * now on (see profile.h); it can be looked after only now. False without memory.
+ * Gives every label its final name. sides: 2 if they are compared. stack_max: the profile's from now on (see
+ * profile.h), because lengths are not known earlier. Returns false if out of memory.
  */
 bool modules_settle(struct modules *m, struct profile *p, unsigned int sides, size_t stack_max);
-/* After settling, for who keeps labels elsewhere than in a profile: appends the final name of one. */
+/* After modules_settle: appends the final name of a label that is kept outside the profile. */
 void modules_text(const struct modules *m, struct slice label, struct buf *out);
 /*
- * After settling with two sides: how many modules have build IDs on both and none in common; *name is
- * that of the first one.
+ * After modules_settle with two sides: returns how many modules have build IDs on both sides and none in
+ * common; *name is the first of them by name, valid as long as m.
  */
 size_t modules_rebuilt(const struct modules *m, struct slice *name);
 
-/* The last part of a path, without the kernel's " (deleted)". */
+/* Returns the last part of a path, without the kernel's " (deleted)"; a part of the path's text. */
 struct slice module_base(struct slice path);
 
-/* The path without what the kernel says of a file that is no more: " (deleted)". */
+/* Returns the path without the " (deleted)" that the kernel appends to a removed file's name. */
 struct slice module_undeleted(struct slice path);
 
 #endif

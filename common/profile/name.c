@@ -43,7 +43,7 @@ static bool push_text(struct names *t)
 	return !t->text.failed && profile_label(t->p, buf_view(&t->text), &label) && run_push(t, label);
 }
 
-/* Appends a name; it is made fit on the way, what the names room writes itself needs no care. */
+/* Appends a name and cleans it; the suffix needs no cleaning. */
 static bool push_name(struct names *t, struct slice name, const char *suffix)
 {
 	buf_clear(&t->text);
@@ -53,13 +53,13 @@ static bool push_name(struct names *t, struct slice name, const char *suffix)
 	return push_text(t);
 }
 
-/* "[vdso+0x8a0]": pages of code that the kernel maps, so an offset in them says where. */
+/* Returns whether it is a page of code that the kernel maps, "[vdso+0x8a0]": its offsets are meaningful. */
 static bool is_kernel_page(struct slice path)
 {
 	return slice_is(path, "[vdso]") || slice_is(path, "[vsyscall]");
 }
 
-/* "/memfd:name (deleted)": a program's own file in memory, code that it unpacked say. */
+/* "/memfd:name (deleted)": a program's own file in memory, for code that it unpacked for example. */
 static bool is_memfd(struct slice path)
 {
 	size_t n = strlen("/memfd:");
@@ -67,7 +67,7 @@ static bool is_memfd(struct slice path)
 	return path.n >= n && memcmp(path.p, "/memfd:", n) == 0;
 }
 
-/* What a place without a symbol is called: the file, or what kind of memory it is. */
+/* Returns the name of a place without a symbol: the file, or the kind of memory. */
 static struct slice place_file(const struct names *t, const struct capture_frame *f,
 			       const struct capture_place *place, bool *offset)
 {
@@ -86,7 +86,7 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 		*offset = is_kernel_page(path);
 		return (struct slice){ path.p + 1, path.n - 2 };
 	}
-	if (t->c->processes[f->process].jit) /* in a memfd, too: compilers use one to map their code twice */
+	if (t->c->processes[f->process].jit) /* a memfd as well: compilers use one to map their code twice */
 		return slice_of("jit");
 	if (is_memfd(path)) {
 		*offset = true;
@@ -96,7 +96,7 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 	return slice_of("anon");
 }
 
-/* The file that the place lies in, NULL where that is none. */
+/* Returns the file of the place, NULL if it has none. */
 static const struct capture_file *file_of(const struct names *t, const struct capture_place *place)
 {
 	const struct capture_file *file = place && place->map_end && place->file ? &t->c->files[place->file] : NULL;
@@ -104,7 +104,7 @@ static const struct capture_file *file_of(const struct names *t, const struct ca
 	return file && capture_path_is_file(file->path) ? file : NULL;
 }
 
-/* Its label while nobody knows yet whether its base name says which file it is. */
+/* Appends a provisional label, because it is not known yet whether the base name identifies the file. */
 static bool push_numbered(struct names *t, const struct capture_file *file, const char *offset)
 {
 	uint32_t number;
@@ -138,7 +138,7 @@ static bool push_place(struct names *t, const struct capture_frame *f, const str
 	return push_text(t);
 }
 
-/* Source files have no end of their own, as " (deleted)" of a mapping. */
+/* Source files have no suffix like the " (deleted)" of a mapping. */
 static struct slice source_base(struct slice path)
 {
 	const uint8_t *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
@@ -146,7 +146,7 @@ static struct slice source_base(struct slice path)
 	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-/* Appends the name of one function, with its line where that is asked for and known. */
+/* Appends the name of one function, with its line if that is asked for and known. */
 static bool push_function(struct names *t, const struct capture_symbol *s, const char *suffix)
 {
 	struct slice name = capture_text(t->c, s->name), file = capture_text(t->c, s->file);
@@ -165,7 +165,7 @@ static bool push_function(struct names *t, const struct capture_symbol *s, const
 	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
 }
 
-/* The function that the code belongs to, then what is inlined into it; the middle of far too many is cut out. */
+/* Appends the function that the code belongs to, then those inlined into it; cuts the middle of too many. */
 static bool push_symbol(struct names *t, const struct capture_symbol *s, const char *suffix)
 {
 	const struct capture_symbol *symbols = t->c->symbols;
@@ -198,7 +198,7 @@ static bool bounds_offset(struct slice name, char text[32])
 	return strspn(text + 3, "0123456789abcdef") == n - 3;
 }
 
-/* Where a function without a name begins, in a file that is kept apart from others where places are. */
+/* Appends the place where a function without a name begins, in a file that is kept apart if places are. */
 static bool push_bounds(struct names *t, const struct capture_symbol *s, const struct capture_place *place)
 {
 	char offset[32];
@@ -265,7 +265,7 @@ const struct capture_place *names_place(const struct names *t, uint32_t frame, u
 	return at ? &t->c->places[at] : NULL;
 }
 
-static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+static bool look_up_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
 {
 	const struct capture_frame *f = &t->c->frames[frame];
 	const struct capture_symbol *s = names_symbol(t, frame, epoch);
@@ -288,8 +288,8 @@ static bool look_up(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *a
 	return good;
 }
 
-/* Can the frame mean different things in different epochs? */
-static bool varies(const struct names *t, uint32_t frame)
+/* Returns whether the frame can mean different things in different epochs. */
+static bool has_many_meanings(const struct names *t, uint32_t frame)
 {
 	return t->places.first[frame + 1] - t->places.first[frame] > 1 ||
 	       t->symbols.first[frame + 1] - t->symbols.first[frame] > 1;
@@ -307,14 +307,14 @@ static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t n
 {
 	uint64_t key = (uint64_t)frame << 32 | number;
 
-	if (!varies(t, frame)) {
+	if (!has_many_meanings(t, frame)) {
 		*at = t->by_frame[frame];
-		if (*at || look_up(t, frame, epoch, at))
+		if (*at || look_up_frame(t, frame, epoch, at))
 			t->by_frame[frame] = *at;
 		return t->by_frame[frame] != 0;
 	}
 	return idmap_find(&t->by_epoch, key, at) ||
-	       (look_up(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
+	       (look_up_frame(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
 }
 
 bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number, struct names_run *run)

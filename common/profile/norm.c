@@ -5,10 +5,10 @@
 
 enum { RUST_HASH = 16 };
 
-/* What goes with its number. */
+/* Removed together with their number. */
 static const char *const suffixes[] = { ".llvm.", ".__uniq.", ".lto_priv." };
 
-/* What stays before its number. */
+/* Kept; their number is replaced. */
 static const char *const words[] = {
 	".isra.",
 	".part.",
@@ -31,7 +31,7 @@ static bool is_hex(uint8_t c)
 	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static size_t run(struct slice s, size_t at, bool (*is)(uint8_t))
+static size_t count_run(struct slice s, size_t at, bool (*is)(uint8_t))
 {
 	size_t n = 0;
 
@@ -52,15 +52,15 @@ static bool rust_hash_at(struct slice s, size_t at)
 {
 	size_t end = at + strlen("::h") + RUST_HASH;
 
-	return stands_at(s, at, "::h") && run(s, at + strlen("::h"), is_hex) == RUST_HASH &&
+	return stands_at(s, at, "::h") && count_run(s, at + strlen("::h"), is_hex) == RUST_HASH &&
 	       (end == s.n || stands_at(s, end, "_["));
 }
 
-/* Bytes that are to be cut off at this place; 0: none. */
+/* Returns the bytes to cut off at this place; 0: none. */
 static size_t suffix_at(struct slice s, size_t at)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		size_t n = strlen(suffixes[i]), digits = stands_at(s, at, suffixes[i]) ? run(s, at + n, is_digit) : 0;
+		size_t n = strlen(suffixes[i]), digits = stands_at(s, at, suffixes[i]) ? count_run(s, at + n, is_digit) : 0;
 
 		if (digits)
 			return n + digits;
@@ -73,30 +73,34 @@ static bool is_place(struct slice s)
 	return s.n && s.p[0] == '[' && memmem(s.p, s.n, "+0x", 3);
 }
 
-/* A number that is to go, at this place: how many bytes, of which *kept are before it and stay. 0: there is none. */
+/*
+ * Returns the length of a number to be replaced at this place; its first *kept bytes stay. 0: there is none.
+ */
 static size_t number_at(struct slice s, size_t at, size_t *kept)
 {
 	size_t digits;
 
 	if (s.p[at] == '0' && stands_at(s, at, "0x") && (at == 0 || !isalnum(s.p[at - 1]))) {
 		*kept = 2;
-		digits = run(s, at + 2, is_hex);
+		digits = count_run(s, at + 2, is_hex);
 		return digits ? 2 + digits : 0;
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!stands_at(s, at, words[i]))
 			continue;
 		*kept = strlen(words[i]);
-		digits = run(s, at + *kept, is_digit);
+		digits = count_run(s, at + *kept, is_digit);
 		return digits ? *kept + digits : 0;
 	}
 	return 0;
 }
 
-/* Behind "lambda$": a number that follows `$` or `/` and is not the first digit of "0x". */
+/*
+ * Returns the length of a number after "lambda$": it follows `$` or `/` and is not the first digit of "0x".
+ */
 static size_t lambda_number_at(struct slice s, size_t at)
 {
-	size_t digits = s.p[at] == '$' || s.p[at] == '/' ? run(s, at + 1, is_digit) : 0;
+	size_t digits = s.p[at] == '$' || s.p[at] == '/' ? count_run(s, at + 1, is_digit) : 0;
 
 	return digits && !stands_at(s, at + 1, "0x") ? 1 + digits : 0;
 }
@@ -134,5 +138,5 @@ void norm_append(struct buf *out, struct slice s)
 			n = 1;
 	}
 	while (!out->failed && out->n > start + 1 && out->p[out->n - 1] == ' ')
-		out->n--; /* what stood before a suffix */
+		out->n--; /* spaces before a suffix */
 }

@@ -17,7 +17,7 @@ void origins_release(struct origins *o)
 	*o = (struct origins){ 0 };
 }
 
-/* The texts of an origin are those of its key, which stay where they are. */
+/* Returns an origin whose texts point into the key; the key does not move. */
 static struct origin from_key(struct slice key)
 {
 	struct cursor c = cursor_over(key.p, key.n);

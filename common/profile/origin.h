@@ -1,5 +1,5 @@
 /*
- * Where the weight of a profile comes from, beside its stacks: from which host, process and container, with which labels, and when.
+ * The origin of a profile's weight, besides its stacks: host, process, container, labels and time.
  *
  *	struct origins o;
  *
@@ -11,8 +11,8 @@
  *	uint64_t since_1970 = origins_time(&o, moment->run, moment->slice, view.moment_ns);
  *	origins_release(&o);
  *
- * Slices then begin at multiples of their length since 1970, so that those of several hosts are the same. slices.h
- * makes rows of all that.
+ * Slices then begin at multiples of their length since 1970, so that those of several hosts coincide.
+ * slices.h makes rows of all this.
  */
 #ifndef CPROF_PROFILE_ORIGIN_H
 #define CPROF_PROFILE_ORIGIN_H
@@ -20,10 +20,10 @@
 #include "common/base/buf.h"
 #include "common/base/hash.h"
 
-/* Texts are as label.h makes them; empty: unknown. */
+/* Texts are as label.h makes them; empty: unknown. The slices live as long as struct origins. */
 struct origin {
 	struct slice host, container, comm;
-	struct slice labels; /* of the capture: "key=value,key=value" */
+	struct slice labels; /* the capture's: "key=value,key=value" */
 	uint64_t pid;
 };
 
@@ -38,13 +38,13 @@ struct origins {
 
 void origins_init(struct origins *o);
 void origins_release(struct origins *o);
-/* Its number, which is not 0; the texts are copied. False without memory. */
+/* Sets *number, which is not 0; the texts are copied. Returns false if out of memory. */
 bool origins_add(struct origins *o, const struct origin *origin, uint32_t *number);
 const struct origin *origins_get(const struct origins *o, uint32_t number);
 
-/* False without memory. */
+/* Sets the beginning of a run's slice 0, in nanoseconds since 1970; returns false if out of memory. */
 bool origins_start(struct origins *o, uint32_t run, uint64_t since_1970);
-/* The beginning of a slice, in nanoseconds since 1970; 0: unknown. */
+/* Returns the beginning of a slice of length nanoseconds, in nanoseconds since 1970; 0: unknown. */
 uint64_t origins_time(const struct origins *o, uint32_t run, uint32_t slice, uint64_t length);
 
 #endif

@@ -4,19 +4,19 @@
 
 #include "common/base/search.h"
 
-/* While the tree is walked: open counts how often each call stands on the way to the node. */
+/* State of a walk over the tree: open counts how often each call is on the path to the node. */
 struct walk {
 	struct peek *k;
 	const struct profile *p;
 	const bool *chosen;
 	profile_weight *totals;
-	struct idmap numbers; /* of calls, by caller and callee */
+	struct idmap numbers; /* caller and callee to number of the call */
 	uint32_t *open;
 	size_t cap_open;
 	bool failed;
 };
 
-/* Is what leads to the node a call that was asked for? *number is known, or that of a new one, then. */
+/* Returns whether the edge to the node is a call that was asked for; if so, sets *number, known or new. */
 static bool find_call(struct walk *w, uint32_t at, uint32_t *number)
 {
 	const struct profile_node *node = &w->p->nodes[at], *parent = &w->p->nodes[node->parent];
@@ -27,7 +27,7 @@ static bool find_call(struct walk *w, uint32_t at, uint32_t *number)
 	if (node->parent == 0 || !(w->chosen[node->label] || (!command && w->chosen[parent->label])) ||
 	    (!command && node->label == parent->label) || w->failed)
 		return false;
-	/* A command and a function may have one name. */
+	/* A command and a function may have the same name. */
 	key = (uint64_t)parent->label << 32 | node->label | (uint64_t)command << 63;
 	if (idmap_find(&w->numbers, key, number))
 		return true;
@@ -41,7 +41,7 @@ static bool find_call(struct walk *w, uint32_t at, uint32_t *number)
 	return true;
 }
 
-static void enter(void *context, uint32_t at)
+static void open_call(void *context, uint32_t at)
 {
 	struct walk *w = context;
 	uint32_t number;
@@ -50,7 +50,7 @@ static void enter(void *context, uint32_t at)
 		w->k->by_callee[number].weight += w->totals[at][0];
 }
 
-static void leave(void *context, uint32_t at)
+static void close_call(void *context, uint32_t at)
 {
 	struct walk *w = context;
 	uint32_t number;
@@ -85,14 +85,16 @@ static int compare_callers(const void *a, const void *b, void *context)
 static int compare_callees(const void *a, const void *b, void *context)
 {
 	const struct peek_call *x = a, *y = b;
-	int differ = x->command - y->command; /* a command is nobody's question */
+	int differ = x->command - y->command; /* a command is never asked about */
 
 	differ = differ ? differ : x->caller < y->caller ? -1 : x->caller > y->caller;
 	differ = differ ? differ : by_weight(x, y);
 	return differ ? differ : by_name(context, x->callee, y->callee);
 }
 
-/* Calls of no weight are of stacks that were taken out of the profile. */
+/*
+ * Removes calls without weight: they belong to stacks that were taken out of the profile. Sorts the others.
+ */
 static bool put_in_order(struct peek *k, const struct profile *p)
 {
 	size_t n = 0;
@@ -121,7 +123,7 @@ bool peek_init(struct peek *k, const struct profile *p, const bool *chosen)
 	*k = (struct peek){ 0 };
 	idmap_init(&w.numbers);
 	if (w.totals)
-		profile_walk(p, enter, leave, &w);
+		profile_walk(p, open_call, close_call, &w);
 	good = w.totals && !w.failed && put_in_order(k, p);
 	idmap_release(&w.numbers);
 	free(w.open);
@@ -136,7 +138,7 @@ void peek_release(struct peek *k)
 	*k = (struct peek){ 0 };
 }
 
-/* Where the calls of a key begin, those of commands behind all others. */
+/* Returns where the calls of a key begin; those of commands come after all others. */
 static size_t first_of(const struct peek *k, bool callees, uint64_t label)
 {
 	if (callees)

@@ -1,5 +1,5 @@
 /*
- * Who calls a function, and what it calls, with the weight of the stacks that hold the call.
+ * The callers and callees of a function, with the weight of the stacks that contain the call.
  *
  *	struct peek k;
  *	size_t n;
@@ -9,9 +9,9 @@
  *	calls = peek_callees(&k, label, &n);	// calls[0 .. n - 1].callee, .weight
  *	peek_release(&k);
  *
- * A stack in which one function calls another more than once adds to that call once, and a function that calls
- * itself is no call. So where nothing recurs in a circle of several functions the callers add up to the
- * function's cum, and the callees and its flat do; where something does, they may add up to more.
+ * A stack in which one function calls another more than once adds to that call once; a function that calls
+ * itself is not a call. Without recursion through several functions, the callers add up to the function's
+ * cum, and so do the callees plus its flat; with such recursion they may add up to more.
  */
 #ifndef CPROF_PROFILE_PEEK_H
 #define CPROF_PROFILE_PEEK_H
@@ -20,7 +20,7 @@
 
 struct peek_call {
 	uint32_t caller, callee; /* labels */
-	bool command;            /* the caller is the outermost frame of the stack, which is the command that ran */
+	bool command;            /* the caller is the outermost frame of the stack, the command */
 	uint64_t weight;         /* of side 0 */
 };
 
@@ -29,9 +29,10 @@ struct peek {
 	size_t n, cap;
 };
 
-/* chosen: by label, for which functions it will be asked. False without memory; can be released all the same. */
+/* chosen: by label, the functions to be asked about. Returns false if out of memory; release it even then. */
 bool peek_init(struct peek *k, const struct profile *p, const bool *chosen);
 void peek_release(struct peek *k);
+/* Return *n calls, valid until peek_release; NULL if *n is 0. */
 const struct peek_call *peek_callers(const struct peek *k, uint32_t label, size_t *n);
 const struct peek_call *peek_callees(const struct peek *k, uint32_t label, size_t *n);
 

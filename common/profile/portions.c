@@ -3,23 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min_time(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
 
-static uint64_t most(uint64_t a, uint64_t b)
+static uint64_t max_time(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t subtract_to_zero(uint64_t a, uint64_t b)
 {
-	return a - least(a, b);
+	return a - min_time(a, b);
 }
 
-/* The last time when all that had been run until then was told; 0: not said. */
-static uint64_t since(struct portions *s, const struct capture *c)
+/* Returns the time up to which all run time was reported before this segment; 0: unknown. */
+static uint64_t reported_until(struct portions *s, const struct capture *c)
 {
 	if (!s->since_known)
 		s->since = slice_decimal(capture_meta(c, META_WAITS_SINCE));
@@ -27,35 +27,37 @@ static uint64_t since(struct portions *s, const struct capture *c)
 	return s->since;
 }
 
-/* A segment tells of what happened since it began, and before that since its first sample, which may have been late. */
+/* Returns where the segment's time begins: at its start, or at its first sample if that is earlier. */
 static uint64_t told_since(const struct capture *c)
 {
-	return c->sampled ? least(c->began, c->monotonic) : c->monotonic;
+	return c->sampled ? min_time(c->began, c->monotonic) : c->monotonic;
 }
 
-/* How much of [start, end) lies in the time that is asked for, and in the segment; behind: from the last of it to end. */
-static uint64_t overlap(const struct asked *a, uint64_t start, uint64_t end, uint64_t *behind)
+/*
+ * Returns how much of [start, end) is in the window and in the segment; *behind: from the last of it to end.
+ */
+static uint64_t window_overlap(const struct asked *a, uint64_t start, uint64_t end, uint64_t *behind)
 {
-	start = most(start, told_since(a->capture));
+	start = max_time(start, told_since(a->capture));
 	*behind = 0;
 	return start < end ? view_overlap(a->view, a->capture, a->base, end, end - start, behind) : 0;
 }
 
-/* Of [start, end), in a span that began at from. */
-static struct portions_waits split(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
+/* Splits the wait [start, end), in a span that began at from, at the edges of the window. */
+static struct portions_waits split_wait(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
 {
 	uint64_t n = end - start, ignored;
 	struct portions_waits p = { .start = start, .end = end };
 
-	p.within = least(overlap(a, start, end, &p.behind), n);
-	p.behind = least(p.behind, n - p.within);
-	if (!p.within && overlap(a, least(from, start), end, &ignored))
+	p.within = min_time(window_overlap(a, start, end, &p.behind), n);
+	p.behind = min_time(p.behind, n - p.within);
+	if (!p.within && window_overlap(a, min_time(from, start), end, &ignored))
 		p.behind = n;
 	p.before = n - p.within - p.behind;
 	return p;
 }
 
-static void add(struct portions_waits *to, const struct portions_waits *p)
+static void add_parts(struct portions_waits *to, const struct portions_waits *p)
 {
 	if (!to->end) {
 		to->start = p->start;
@@ -66,46 +68,49 @@ static void add(struct portions_waits *to, const struct portions_waits *p)
 	to->behind += p->behind;
 }
 
-static void subtract(struct portions_waits *from, const struct portions_waits *p)
+static void subtract_parts(struct portions_waits *from, const struct portions_waits *p)
 {
-	from->before = less(from->before, p->before);
-	from->within = less(from->within, p->within);
-	from->behind = less(from->behind, p->behind);
+	from->before = subtract_to_zero(from->before, p->before);
+	from->within = subtract_to_zero(from->within, p->within);
+	from->behind = subtract_to_zero(from->behind, p->behind);
 }
 
-static uint64_t scaled(uint64_t v, uint64_t by, uint64_t whole)
+static uint64_t scale_by(uint64_t v, uint64_t by, uint64_t whole)
 {
 	return whole ? (uint64_t)((unsigned __int128)v * by / whole) : 0;
 }
 
-/* Of ns in a span of so long what it ran in the first past of it, of which it waited so much; waited: in all. */
+/*
+ * Returns how much of ns the thread ran in the first past nanoseconds of a span, of which it waited
+ * past_waited. waited: its waits in the whole span.
+ */
 static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t span, uint64_t waited)
 {
-	uint64_t all_free = less(span, waited), free = least(less(past, past_waited), all_free);
+	uint64_t all_free = subtract_to_zero(span, waited), free = min_time(subtract_to_zero(past, past_waited), all_free);
 
 	if (ns <= all_free)
-		return scaled(ns, free, all_free);
-	/* Short waits are told as one, which may reach over time that it ran in. So it ran in some of the waits, too. */
-	return free + scaled(ns - all_free, past - free, span - all_free);
+		return scale_by(ns, free, all_free);
+	/* Short waits are reported as one, which may cover run time: so the thread ran in some waits, too. */
+	return free + scale_by(ns - all_free, past - free, span - all_free);
 }
 
-static struct record_ran take(struct portions *s, const struct asked *a, uint64_t thread)
+static struct record_ran take_portion(struct portions *s, const struct asked *a, uint64_t thread)
 {
 	struct portions_thread *t = &s->threads[thread];
 	const struct record_ran r = t->told;
 	struct portions_waits p, w = t->told_waits;
-	uint64_t start = most(r.time - r.span, since(s, a->capture)), span, waited, first, last;
+	uint64_t start = max_time(r.time - r.span, reported_until(s, a->capture)), span, waited, first, last;
 
 	t->told.time = 0;
-	if (start > r.time - r.ns) /* it cannot be */
+	if (start > r.time - r.ns) /* the header's time contradicts the record */
 		start = r.time - r.span;
-	if (w.start < start && w.start < w.end) { /* a filter has cut the span, and no waits */
-		p = split(a, t->told_from, w.start, least(w.end, start));
-		subtract(&w, &p);
+	if (w.start < start && w.start < w.end) { /* a filter has cut the span, but not the waits */
+		p = split_wait(a, t->told_from, w.start, min_time(w.end, start));
+		subtract_parts(&w, &p);
 	}
 	span = r.time - start;
 	waited = w.before + w.within + w.behind;
-	p = split(a, start, start, r.time);
+	p = split_wait(a, start, start, r.time);
 	if (p.within == 0)
 		return (struct record_ran){ .thread = r.thread };
 	first = up_to(r.ns, p.before, w.before, span, waited);
@@ -118,7 +123,7 @@ static bool is_told(const struct portions *s, uint64_t thread, uint64_t until)
 	return thread < s->n && s->threads[thread].told.time && s->threads[thread].told.time <= until;
 }
 
-/* Whose spans up to which time are due before this record; false: nobody's. */
+/* Sets the thread whose spans up to *until are due before this record; returns false if there is none. */
 static bool makes_due(const struct capture *c, const struct record *r, uint64_t *thread, uint64_t *until)
 {
 	*until = UINT64_MAX;
@@ -130,14 +135,15 @@ static bool makes_due(const struct capture *c, const struct record *r, uint64_t 
 		*thread = r->sample.thread;
 	else
 		return false;
-	/* A wait that began in the span is of it, and has not been taken in yet. */
+		/* A wait that began in the span belongs to it, and has not been added yet. */
 	if (r->type == RECORD_SAMPLE)
-		*until = less(r->sample.time, capture_wait(c, r->sample.event) ? r->sample.weight : 0);
+		*until = subtract_to_zero(r->sample.time,
+					  capture_wait(c, r->sample.event) ? r->sample.weight : 0);
 	return true;
 }
 
-/* A repetition of the group that the process is in changes nothing, and each process that is forked brings one. */
-static bool moves(const struct capture *c, const struct record_member *r)
+/* A repeated group of the process changes nothing, and each forked process causes one. */
+static bool changes_group(const struct capture *c, const struct record_member *r)
 {
 	uint32_t path;
 
@@ -145,11 +151,11 @@ static bool moves(const struct capture *c, const struct record_member *r)
 	       c->processes[r->process].cgroup != path;
 }
 
-/* Are those of all threads due, or of all of a process? */
+/* Returns whether the spans of all threads, or of all threads of a process, are due. */
 static bool makes_many_due(const struct capture *c, const struct record *r)
 {
 	return !r || r->type == RECORD_SEGMENT || r->type == RECORD_END ||
-	       (r->type == RECORD_MEMBER && moves(c, &r->member));
+	       (r->type == RECORD_MEMBER && changes_group(c, &r->member));
 }
 
 bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part)
@@ -159,14 +165,14 @@ bool portions_due(struct portions *s, const struct asked *a, const struct record
 	if (!makes_many_due(a->capture, r)) {
 		if (!makes_due(a->capture, r, &thread, &until) || !is_told(s, thread, until))
 			return false;
-		*part = take(s, a, thread);
+		*part = take_portion(s, a, thread);
 		return true;
 	}
 	for (; s->next < s->n; s->next++) {
 		if (r && r->type == RECORD_MEMBER && a->capture->threads[s->next].process != r->member.process)
 			continue;
 		if (is_told(s, s->next, until)) {
-			*part = take(s, a, s->next);
+			*part = take_portion(s, a, s->next);
 			return true;
 		}
 	}
@@ -203,7 +209,7 @@ bool portions_tell(struct portions *s, const struct record_ran *r)
 
 bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r)
 {
-	uint64_t start = less(r->time, r->weight);
+	uint64_t start = subtract_to_zero(r->time, r->weight);
 	struct portions_waits p;
 	struct portions_thread *t;
 
@@ -212,20 +218,20 @@ bool portions_wait(struct portions *s, const struct asked *a, const struct recor
 	t = thread_of(s, r->thread);
 	if (!t)
 		return false;
-	start = most(most(start, since(s, a->capture)), most(t->end, t->told.time ? t->told_from : t->from));
+	start = max_time(max_time(start, reported_until(s, a->capture)), max_time(t->end, t->told.time ? t->told_from : t->from));
 	if (start >= r->time)
 		return true;
 	t->end = r->time;
 	if (t->told.time && start < t->told.time) {
-		uint64_t middle = least(r->time, t->told.time);
+		uint64_t middle = min_time(r->time, t->told.time);
 
-		p = split(a, t->told_from, start, middle);
-		add(&t->told_waits, &p);
+		p = split_wait(a, t->told_from, start, middle);
+		add_parts(&t->told_waits, &p);
 		start = middle;
 	}
 	if (start < r->time) {
-		p = split(a, t->from, start, r->time);
-		add(&t->waits, &p);
+		p = split_wait(a, t->from, start, r->time);
+		add_parts(&t->waits, &p);
 	}
 	return true;
 }

@@ -1,42 +1,43 @@
 /*
- * What a thread ran in a span of time is told in one record, RAN, and where in the span that was is not. A view may ask for a part
- * of the span. The thread ran where it did not wait, and the waits are in the capture: so the part has the share of the running
- * time that it has of the time without waits.
- *
+ * The part of a thread's run time that lies in a view's window. A RAN record says how long a thread ran in a
+ * span of time, but not when. The thread ran while it did not wait, and the waits are in the capture. So a
+ * part of the span gets the share of the run time that it has of the span's time without waits.
  *	struct portions portions = { 0 };
  *	struct asked asked = { &view, &capture, base };
  *	struct record_ran part;
  *
- *	while (portions_due(&portions, &asked, r, &part))	// before anything else is made of the record
- *		...part.thread ran for part.ns in the part.span before part.time; span 0: at no time that the view asks for...
+ *	while (portions_due(&portions, &asked, r, &part))	// before the record is used otherwise
+ *		...part.thread ran for part.ns in the part.span before part.time; span 0: not in the window
  *	if (r->type == RECORD_RAN && portions_makes_sense(&r->ran) && !portions_tell(&portions, &r->ran))
  *		...out of memory...
  *	if (r->type == RECORD_SAMPLE && !portions_wait(&portions, &asked, &r->sample))
  *		...out of memory...
  *	...
- *	while (portions_due(&portions, &asked, NULL, &part))	// behind the last record
+ *	while (portions_due(&portions, &asked, NULL, &part))	// after the last record
  *	portions_release(&portions);
  *
- * The wait in which a span ends is told behind the RAN. So that one is kept until something tells that there is no more of it to
- * come: a later sample of the thread, its next RAN, a new name, another control group, the end of the segment.
+ * The wait in which a span ends is reported after the RAN. So the RAN is kept until its waits are complete:
+ * until a later sample of the thread, its next RAN, a new name, another control group, or the end of the
+ * segment.
  *
- * The share is counted from the span's beginning up to each edge, and rounded there: parts side by side, of whatever views,
- * make the whole to the nanosecond. Of a span that began before the segment, what lies before it is such a part too, and no part is
- * told of it. Nothing was run before the header's word of when all that had been was told.
+ * The share is counted from the span's beginning up to each edge, and rounded there: adjacent parts, of any
+ * views, add up to the whole to the nanosecond. If a span began before the segment, its time before the
+ * segment is such a part too, and is not reported. Nothing ran before the time META_WAITS_SINCE in the
+ * header, because run time up to then was reported earlier.
  */
 #ifndef CPROF_PROFILE_PORTIONS_H
 #define CPROF_PROFILE_PORTIONS_H
 
 #include "common/profile/view.h"
 
-/* What counts, and of what; base: time of the capture's first sample. */
+/* The view, the capture, and the time of the capture's first sample as base. */
 struct asked {
 	const struct view *view;
 	const struct capture *capture;
 	uint64_t base;
 };
 
-/* Waits of a span: what lies before that which the view asks for, in it, and behind it; and when the first of them was. */
+/* Waits of a span in ns: before, inside and after the view's window; start and end of the first one. */
 struct portions_waits {
 	uint64_t before, within, behind;
 	uint64_t start, end;
@@ -44,27 +45,30 @@ struct portions_waits {
 
 struct portions {
 	struct portions_thread {
-		uint64_t from, end;           /* the time of the last RAN; up to where waits are known */
+		uint64_t from, end;           /* time of the last RAN; time up to which waits are known */
 		struct portions_waits waits;  /* since from */
 		struct record_ran told;       /* the last RAN, until it is due; time 0: none */
-		uint64_t told_from;           /* what were from and waits when it came */
+		uint64_t told_from;           /* from and waits as they were when told came */
 		struct portions_waits told_waits;
 	} *threads;
-	size_t cap, n; /* n: behind the last that the segment tells of */
-	size_t next;   /* to look at, where all are due */
-	uint64_t since; /* of the segment */
+	size_t cap, n; /* n: one past the last thread that the segment mentions */
+	size_t next;   /* the next thread to check when all are due */
+	uint64_t since; /* META_WAITS_SINCE of the segment */
 	bool since_known;
 };
 
-/* What is due before this record, which may be any, and make no sense; call it until it is false. NULL: all that is not told of yet. */
+/*
+ * Sets *part to the next part that is due before this record, which may be of any type and may be invalid;
+ * call it until it returns false. NULL: all parts that are left.
+ */
 bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part);
-/* Did it not run for longer than the span, and that is not longer than all time? */
+/* Returns whether the thread ran no longer than the span, and the span does not begin before time 0. */
 bool portions_makes_sense(const struct record_ran *r);
-/* Such a one, of a defined thread, and nothing is due before it; false without memory. */
+/* Takes a valid RAN of a defined thread, before which nothing is due; returns false if out of memory. */
 bool portions_tell(struct portions *s, const struct record_ran *r);
-/* A sample of a defined thread, of which only a wait counts here; false without memory. */
+/* Takes a sample of a defined thread; samples other than waits do nothing. Returns false if out of memory. */
 bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r);
-/* Another segment begins. */
+/* Clears all threads, for the next segment. */
 void portions_forget(struct portions *s);
 void portions_release(struct portions *s);
 

@@ -41,7 +41,7 @@ bool reasons_hear(struct reasons *r, const struct capture *c, const struct recor
 	return true;
 }
 
-/* A file that gave exported names only, or beginnings, lacks most of its names: that is why, not the address. */
+/* A file that gave only exported names or bounds lacks most names: that is the reason, not the address. */
 static const char *why_of_source(const struct reason_source *s)
 {
 	bool bare = s->kind == NAME_DYNSYM || s->kind == NAME_PLT || s->kind == NAME_BOUNDS;
@@ -60,7 +60,7 @@ static const char *why_in_file(const struct reasons *r, const struct capture_fil
 	return capture_path_is_file(file->path) ? "not looked for" : source_status_name(SOURCE_NOT_A_FILE);
 }
 
-static bool count(struct reasons *r, struct slice where, const char *why, uint64_t samples)
+static bool count_reason(struct reasons *r, struct slice where, const char *why, uint64_t samples)
 {
 	struct buf key = { 0 };
 	uint32_t id;
@@ -94,16 +94,16 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 	if (r->n_sources == 0)
 		return true;
 	if (!f->process)
-		return count(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded",
+		return count_reason(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded",
 			     samples);
 	if (!place || place->map_end == 0)
-		return count(r, slice_of("[unknown]"), "nothing was mapped there", samples);
+		return count_reason(r, slice_of("[unknown]"), "nothing was mapped there", samples);
 	if (!place->file && c->processes[f->process].jit)
-		return count(r, slice_of("[jit]"), "no-symbol", samples);
+		return count_reason(r, slice_of("[jit]"), "no-symbol", samples);
 	if (!place->file)
-		return count(r, slice_of("[anon]"), source_status_name(SOURCE_NOT_A_FILE), samples);
+		return count_reason(r, slice_of("[anon]"), source_status_name(SOURCE_NOT_A_FILE), samples);
 	file = &c->files[place->file];
-	return count(r, module_undeleted(file->path), why_in_file(r, file, place->file), samples);
+	return count_reason(r, module_undeleted(file->path), why_in_file(r, file, place->file), samples);
 }
 
 static int by_samples(const void *a, const void *b)

@@ -29,39 +29,39 @@ void running_drop(struct running *r, uint64_t thread)
 		r->since[thread] = 0;
 }
 
-static struct running_account *find(const struct running *r, uint32_t who)
+static struct running_account *find_account(const struct running *r, uint32_t who)
 {
 	return who < r->cap_accounts ? &r->accounts[who] : NULL;
 }
 
 void running_add(struct running *r, uint32_t who, enum running_part what, uint64_t weight)
 {
-	struct running_account *a = find(r, who);
+	struct running_account *a = find_account(r, who);
 
 	if (a)
 		a->whole[what] += weight;
 }
 
-/* What all parts are to weigh together. */
-static uint64_t rightful(const struct running_account *a, enum running_part what)
+/* Returns the weight that all parts together should have. */
+static uint64_t target_weight(const struct running_account *a, enum running_part what)
 {
 	uint64_t excess = a->sampled > a->ran ? a->sampled - a->ran : 0;
 
 	if (what == RUNNING_SPANS)
 		return a->ran > a->sampled ? a->ran - a->sampled : 0;
-	/* A thread that was renamed may have brought samples that are another account's. */
+	/* A renamed thread may have brought samples that belong to another account. */
 	return a->whole[what] > excess ? a->whole[what] - excess : 0;
 }
 
 uint64_t running_share(struct running *r, uint32_t who, enum running_part what, uint64_t weight)
 {
-	struct running_account *a = find(r, who);
+	struct running_account *a = find_account(r, who);
 	unsigned __int128 right;
 	uint64_t whole, before;
 
 	if (!a || !a->whole[what])
 		return weight;
-	right = rightful(a, what);
+	right = target_weight(a, what);
 	whole = a->whole[what];
 	before = a->seen[what];
 	a->seen[what] += weight;

@@ -43,7 +43,7 @@ static bool is_digit(uint8_t c)
 	return c >= '0' && c <= '9';
 }
 
-/* What stands where the count should, and does not end in digits alone after a space. */
+/* Returns why a line that does not end in digits after a space has no count. */
 static const char *why_no_count(struct slice line)
 {
 	size_t at = line.n, digits = 0, others = 0;
@@ -55,7 +55,7 @@ static const char *why_no_count(struct slice line)
 	return at && digits && !others ? "the count has a sign or a fraction, and is no whole number" : "no count after the last space";
 }
 
-/* The digits at the end of the line, and the stack before the space before them. */
+/* Splits off the digits at the end of the line and the space before them. Returns NULL, or why it cannot. */
 static const char *split_count(struct slice line, struct slice *stack, uint64_t *count)
 {
 	size_t at = line.n;
@@ -81,15 +81,15 @@ static const char *split_count(struct slice line, struct slice *stack, uint64_t 
 	return NULL;
 }
 
-/* The first line, without a byte order mark. */
-static struct slice unmarked(struct slice line)
+/* Returns the first line without a byte order mark. */
+static struct slice skip_mark(struct slice line)
 {
 	bool marked = line.n >= 3 && memcmp(line.p, "\xef\xbb\xbf", 3) == 0;
 
 	return marked ? (struct slice){ line.p + 3, line.n - 3 } : line;
 }
 
-/* Does the stack end in one more count, after a space? */
+/* Returns whether the stack ends in one more count, after a space. */
 static bool ends_in_number(struct slice stack)
 {
 	size_t at = stack.n;
@@ -118,7 +118,7 @@ bool scan_looks_compared(struct slice start)
 	return frames;
 }
 
-/* Makes room behind n and reads; what is before at goes. */
+/* Drops the bytes before at, makes room at the end and reads. */
 static bool read_more(struct scan *s)
 {
 	ssize_t got;
@@ -146,7 +146,7 @@ static bool read_more(struct scan *s)
 	return true;
 }
 
-/* Passes over a line that is too long to be kept. */
+/* Skips a line that is too long to keep. */
 static bool skip_line(struct scan *s)
 {
 	const uint8_t *newline = NULL;
@@ -163,7 +163,7 @@ static bool skip_line(struct scan *s)
 	return true;
 }
 
-/* The next line as it stands there, without its LF. */
+/* Sets *line to the next line, unchanged, without its LF. */
 static int next_line(struct scan *s, struct slice *line)
 {
 	for (;;) {
@@ -191,7 +191,7 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
 		const char *wrong;
 
 		if (s->lines == 1)
-			line = unmarked(line);
+			line = skip_mark(line);
 		if (line.n && line.p[line.n - 1] == '\r')
 			line.n--;
 		if (line.n == 0)
