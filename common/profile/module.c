@@ -171,9 +171,7 @@ static void join_ids(struct modules *m, uint32_t *order)
 	}
 }
 
-/*
- * In a comparison, one path is one module. Otherwise a file without build ID joins the one build at its path.
- */
+/* In a comparison, one path is one module. Otherwise a file without build ID joins the one build there. */
 static void join_paths(struct modules *m, uint32_t *order, unsigned int sides)
 {
 	qsort_r(order, m->n, sizeof(*order), by_path, m->list);

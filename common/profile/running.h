@@ -23,9 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * An account's samples, scaled down if they exceed its run time; its spans, scaled to the time not sampled.
- */
+/* An account's samples, scaled down if they exceed its run time; its spans, scaled to what is not sampled. */
 enum running_part { RUNNING_SAMPLED, RUNNING_SPANS, RUNNING_PARTS };
 
 struct running {

@@ -10,8 +10,8 @@ bool shape_asked(const struct shape *s)
 }
 
 /*
- * Each step makes a new tree and says for every node of the old one where its own weight goes: map[node], 0 for
- * weight that is left out. The labels move over, so both trees number them alike.
+ * Each step makes a new tree and maps every node of the old one to the node that gets its own weight:
+ * map[node], 0 for weight that is left out. The labels move over, so both trees number them alike.
  */
 struct step {
 	const struct shape *s;
@@ -21,7 +21,7 @@ struct step {
 
 typedef bool make_step(struct step *st);
 
-/* Lengths of the stacks' texts by node, without which nobody knows which are too long. */
+/* Returns the lengths of the stacks' texts by node, which decide whether a stack is too long. */
 static size_t *text_lengths(const struct profile *p)
 {
 	size_t *bytes = calloc(p->n, sizeof(*bytes));
@@ -55,7 +55,7 @@ static bool move_weights(const struct step *st)
 	return good;
 }
 
-/* In place: the new numbers are written over the old ones. */
+/* Renumbers the moments in place. */
 static void move_moments(const struct step *st)
 {
 	struct profile *from = st->from, *to = st->to;
@@ -73,7 +73,7 @@ static void move_moments(const struct step *st)
 	from->n_moments = from->cap_moments = 0;
 }
 
-/* Replaces the profile by what the step makes of it. */
+/* Replaces the profile by the result of the step. */
 static bool take_step(const struct shape *s, struct profile *p, make_step *make)
 {
 	struct profile to;
@@ -95,16 +95,16 @@ static bool take_step(const struct shape *s, struct profile *p, make_step *make)
 	return good;
 }
 
-/* What a stack has come by, up to a node of it. */
+/* Flags of a stack, collected up to a node of it. */
 enum { HAS_MATCH = 1, HAS_FOCUS = 2, HAS_EXCLUDED = 4, HAS_BASE = 8, LOOKED_AT = 16 };
 
-/* By label: what it is called now, and which of the expressions it is one of. */
+/* By label: the current name, and the expressions that match it. */
 struct name {
 	uint32_t label;
 	uint8_t has;
 };
 
-static uint8_t look_at(const struct shape *s, const char *text)
+static uint8_t match_name(const struct shape *s, const char *text)
 {
 	const struct {
 		const regex_t *expression;
@@ -124,8 +124,8 @@ static uint8_t look_at(const struct shape *s, const char *text)
 	return has;
 }
 
-/* labels that frames have, and no others: a profile knows more of them than it shows. */
-static struct name *look_at_names(const struct step *st)
+/* Tests only labels that frames have: a profile knows more labels than it shows. */
+static struct name *match_names(const struct step *st)
 {
 	struct profile *to = st->to;
 	struct name *names = calloc(to->labels.n, sizeof(*names));
@@ -145,7 +145,7 @@ static struct name *look_at_names(const struct step *st)
 			good = !text.failed && profile_label(to, buf_view(&text), &name->label);
 		}
 		if (good)
-			name->has = look_at(st->s, (const char *)profile_text(to, name->label).p);
+			name->has = match_name(st->s, (const char *)profile_text(to, name->label).p);
 	}
 	buf_release(&text);
 	if (!good) {
@@ -160,14 +160,16 @@ static bool has_weight(const struct profile_node *node)
 	return node->self[0] || node->self[1];
 }
 
-/* By node: what its stack has come by; live: does weight that counts lie here or below? */
-static void look_at_stacks(const struct step *st, const struct name *names, uint8_t *has, bool *live)
+/* Sets, by node, the flags of its stack, and in live whether weight that counts is here or below. */
+static void match_stacks(const struct step *st, const struct name *names, uint8_t *has, bool *live)
 {
 	const struct profile *from = st->from;
 	const struct shape *s = st->s;
 	uint8_t wanted = (uint8_t)((s->match ? HAS_MATCH : 0) | (s->focus ? HAS_FOCUS : 0) | (s->base ? HAS_BASE : 0));
 
-	/* Parents come before their children: one pass carries a match down all branches, another weight up. */
+	/*
+	 * Parents come before their children: one pass carries flags down all branches, one carries live up.
+	 */
 	for (size_t i = 1; i < from->n; i++) {
 		const struct profile_node *node = &from->nodes[i];
 
@@ -179,7 +181,9 @@ static void look_at_stacks(const struct step *st, const struct name *names, uint
 		live[from->nodes[i].parent] |= live[i];
 }
 
-/* The tree of the stacks that are left, by their new names. map has 1 where a node's own weight counts. */
+/*
+ * Builds the tree of the stacks that are left, with their new names. map is 1 if a node's own weight counts.
+ */
 static bool grow_chosen(struct step *st, const struct name *names, const uint8_t *has, const bool *live, uint32_t *at)
 {
 	for (size_t i = 1; i < st->from->n; i++) {
@@ -199,7 +203,7 @@ static bool grow_chosen(struct step *st, const struct name *names, const uint8_t
 
 static bool choose(struct step *st)
 {
-	struct name *names = look_at_names(st);
+	struct name *names = match_names(st);
 	size_t n = st->from->n;
 	uint32_t *at = calloc(n, sizeof(*at));
 	uint8_t *has = calloc(n, sizeof(*has));
@@ -207,7 +211,7 @@ static bool choose(struct step *st)
 	bool good = names && at && has && live;
 
 	if (good) {
-		look_at_stacks(st, names, has, live);
+		match_stacks(st, names, has, live);
 		good = grow_chosen(st, names, has, live, at);
 	}
 	free(names);

@@ -16,7 +16,7 @@ static int by_place(const void *a, const void *b, void *context)
 	return differ ? differ : x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* By origin: its place in their order, 0 for none. */
+/* Returns, by origin, its place in the sort order; 0 for no origin. */
 static uint32_t *places_of(const struct origins *o)
 {
 	size_t n = o->keys.n + 1;
@@ -37,7 +37,7 @@ static uint32_t *places_of(const struct origins *o)
 	return place;
 }
 
-/* By node that has weight: the number of its line in folded text. */
+/* Returns, by node with weight, the number of its line in folded text. */
 static uint32_t *ranks_of(const struct profile *p)
 {
 	uint32_t *rank = calloc(p->n, sizeof(*rank)), n = 0;
@@ -58,7 +58,7 @@ static uint32_t *ranks_of(const struct profile *p)
 	return rank;
 }
 
-static bool add(struct slices *m, const struct slices_entry *e)
+static bool add_slice(struct slices *m, const struct slices_entry *e)
 {
 	if (e->weight == 0)
 		return true;
@@ -68,7 +68,8 @@ static bool add(struct slices *m, const struct slices_entry *e)
 	return true;
 }
 
-static bool fill(struct slices *m, uint64_t length, const uint32_t *place, const uint32_t *rank, uint64_t *rest)
+static bool add_all_slices(struct slices *m, uint64_t length, const uint32_t *place, const uint32_t *rank,
+			   uint64_t *rest)
 {
 	const struct profile *p = m->p;
 	bool good = true;
@@ -81,11 +82,12 @@ static bool fill(struct slices *m, uint64_t length, const uint32_t *place, const
 		if (t->side != 0)
 			continue;
 		rest[t->node] -= t->weight;
-		good = add(m, &(struct slices_entry){ origins_time(m->origins, t->run, t->slice, length), t->weight,
-						       t->origin, place[t->origin], rank[t->node], t->node });
+		good = add_slice(m, &(struct slices_entry){ origins_time(m->origins, t->run, t->slice, length),
+							    t->weight, t->origin, place[t->origin], rank[t->node],
+							    t->node });
 	}
 	for (size_t i = 1; good && i < p->n; i++)
-		good = add(m, &(struct slices_entry){ .weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
+		good = add_slice(m, &(struct slices_entry){ .weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
 	return good;
 }
 
@@ -107,7 +109,7 @@ bool slices_init(struct slices *m, const struct profile *p, const struct origins
 	bool good;
 
 	*m = (struct slices){ .p = p, .origins = o };
-	good = place && rank && rest && fill(m, length, place, rank, rest);
+	good = place && rank && rest && add_all_slices(m, length, place, rank, rest);
 	if (good && m->n)
 		qsort(m->entries, m->n, sizeof(*m->entries), by_row);
 	free(place);
@@ -116,7 +118,7 @@ bool slices_init(struct slices *m, const struct profile *p, const struct origins
 	return good;
 }
 
-/* The text of a stack, from its innermost frame outwards into a buffer of the right size. */
+/* Writes the text of a stack into m->stack, from its innermost frame outwards. */
 static void put_stack(struct slices *m, uint32_t node)
 {
 	const struct profile_node *nodes = m->p->nodes;

@@ -1,5 +1,5 @@
 /*
- * A profile as rows of when, where, which stack and how much: what a database wants.
+ * A profile as rows of time, origin, stack and weight, for a database.
  *
  *	struct slices m;
  *	struct slices_row row;
@@ -10,8 +10,9 @@
  *	if (m.failed) ...out of memory...
  *	slices_release(&m);
  *
- * Rows come by time, host, container, labels, command, process and stack, each combination once; their weights add up to the
- * profile's, of side 0. Weight that came without moments, of folded text, has rows without an origin.
+ * Rows come by time, host, container, labels, command, process and stack, each combination once. Their
+ * weights add up to side 0 of the profile. Weight without moments, from folded text, has rows without an
+ * origin.
  */
 #ifndef CPROF_PROFILE_SLICES_H
 #define CPROF_PROFILE_SLICES_H
@@ -22,7 +23,7 @@
 struct slices_row {
 	const struct origin *origin; /* NULL: unknown */
 	uint64_t time;               /* beginning of the slice, nanoseconds since 1970; 0: unknown */
-	struct slice stack;          /* as folded text has it; good until the next call */
+	struct slice stack;          /* as folded text has it; valid until the next call */
 	uint64_t weight;
 };
 

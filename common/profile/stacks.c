@@ -13,28 +13,28 @@
 #include "common/profile/origin.h"
 #include "common/profile/reason.h"
 
-/* A stack that is being put together: how far it has come in the profile, and its text's length. */
+/* A stack being put together: its node in the profile so far, and the length of its text. */
 struct stack {
 	uint32_t node, bytes; /* bytes stops at its highest value */
 };
 
-/* What came of one half: how it ended outwards, and whether its innermost frame has a name. */
+/* The result for one half: how it ended outwards, and whether its innermost frame has a name. */
 struct half {
 	uint16_t root;
 	bool resolved;
 };
 
 /*
- * Where a node of the capture was put last. Stacks share most of their outer frames, so the walk from
- * the innermost frame outwards mostly meets a node that has been put there before, and stops.
+ * The last position of a capture's node in the profile. Stacks share most of their outer frames, so the walk
+ * from the innermost frame outwards soon meets a node that has been put there before, and stops.
  */
 struct gather_memo {
-	uint32_t base, epoch; /* of which root frame and epoch; good for no other */
+	uint32_t base, epoch; /* the root frame and epoch for which the entry is valid */
 	struct half half;
 	struct stack at; /* at.node 0: none yet */
 };
 
-static bool push(struct gather *g, struct stack *s, uint32_t label)
+static bool push_stack_frame(struct gather *g, struct stack *s, uint32_t label)
 {
 	if (__builtin_add_overflow(s->bytes, (uint32_t)profile_text(g->p, label).n + (s->node != 0), &s->bytes))
 		s->bytes = UINT32_MAX;
@@ -45,7 +45,7 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 {
 	uint32_t label;
 
-	return profile_label(g->p, text, &label) && push(g, s, label);
+	return profile_label(g->p, text, &label) && push_stack_frame(g, s, label);
 }
 
 static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
@@ -81,7 +81,7 @@ static void append_label(const struct gather *g, struct buf *text)
 	buf_release(&none);
 }
 
-/* The command, with the container around it where that was asked for; or one of the things that rows can be by. */
+/* Pushes the command, inside its container if asked for, or the thing that rows are by. */
 static bool push_root(struct gather *g, struct stack *s, const struct gather_key *k, struct buf *text)
 {
 	if (g->view->container) {
@@ -114,7 +114,7 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 	return push_text(g, s, slice_of(text));
 }
 
-/* What it waits for is the innermost frame, else a place where there is computing and waiting would be one. */
+/* Pushes the kind of wait as innermost frame, so that running and waiting at one place stay apart. */
 static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 {
 	static const char *const names[KEYS_RAN + 1] = {
@@ -127,7 +127,7 @@ static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 	return wait == CAPTURE_RUNS || wait > KEYS_RAN || push_text(g, s, slice_of(names[wait]));
 }
 
-/* Walks outwards to the root, or to a node known from before; how many nodes are left to put. */
+/* Walks outwards to the root, or to a node with a valid memo; *n: nodes that are left to push. */
 static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct stack *s, struct half *half,
 		       size_t *n)
 {
@@ -164,7 +164,7 @@ static bool push_half(struct gather *g, struct names *names, struct stack *s, ui
 		if (!names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
 			return false;
 		for (uint32_t i = 0; i < run.n; i++) {
-			if (!push(g, s, run.labels[i]))
+			if (!push_stack_frame(g, s, run.labels[i]))
 				return false;
 		}
 		half->resolved = run.resolved;
@@ -228,7 +228,7 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	return good;
 }
 
-static bool mark(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
+static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key *k, uint64_t weight)
 {
 	struct profile_moment m = { .side = g->side, .run = g->p->runs - 1, .slice = k->slice, .node = node };
 
@@ -260,8 +260,8 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	ends_count(g->sums.user, &g->capture, k->user, user.root, samples);
 	ends_count(g->sums.kernel, &g->capture, k->kernel, kernel.root, samples);
 	if (view_by_root(g->view->by))
-		s = outer; /* the frames were looked at for the sums alone */
-	if (g->view->moment_ns && !mark(g, s.node, k, weight))
+		s = outer; /* the frames were looked at only for the sums */
+	if (g->view->moment_ns && !mark_moment(g, s.node, k, weight))
 		return false;
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
@@ -271,7 +271,7 @@ static enum names_style style_of(const struct view *v)
 	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
 }
 
-/* The clock's event may have come after samples of another one, which was the first so far. */
+/* Returns whether the event still counts: the clock's may have come after one that stood in for it. */
 static bool still_listed(const struct gather *g, const struct gather_key *k)
 {
 	return !k->event || view_lists_event(g->view, &g->capture, k->event);

@@ -1,9 +1,9 @@
 /*
- * From a gatherer's sums to stacks of its profile: what is known by ids is named, put together and added.
+ * From a gatherer's sums to stacks of its profile: names the ids, puts stacks together and adds them.
  *
  *	if (!stacks_add(g, NULL)) ...out of memory...
  *
- * For gather.c, when a segment has ended, or someone looks on before that.
+ * For gather.c, when a segment has ended, or when gather_look is called before that.
  */
 #ifndef CPROF_PROFILE_STACKS_H
 #define CPROF_PROFILE_STACKS_H
@@ -11,8 +11,8 @@
 #include "common/profile/gather.h"
 
 /*
- * Adds what the segment has to the profile, and to the gatherer's sums. but: by key, what has been taken before and is
- * left out; NULL: nothing. False without memory.
+ * Adds the sums of the segment to the profile and to the gatherer's sums. but: by key, the sums already
+ * taken, which are left out; NULL: none. Returns false if out of memory.
  */
 bool stacks_add(struct gather *g, const struct gather_sum *but);
 

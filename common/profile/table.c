@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-static void add(uint64_t *to, const uint64_t *weight)
+static void add_sides(uint64_t *to, const uint64_t *weight)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		to[side] += weight[side];
 }
 
-/* While the tree is walked: open counts how often each name stands on the way to the node. */
+/* State of a walk over the tree: open counts how often each name is on the path to the node. */
 struct walk {
 	struct table *t;
 	const struct profile *p;
@@ -16,20 +16,20 @@ struct walk {
 	uint32_t *open;
 };
 
-static void enter(void *context, uint32_t at)
+static void open_name(void *context, uint32_t at)
 {
 	const struct walk *w = context;
 	const struct profile_node *node = &w->p->nodes[at];
 	struct table_row *row = &w->t->rows[node->label];
 
-	add(row->flat, node->self);
+	add_sides(row->flat, node->self);
 	if (node->parent == 0)
-		add(row->cum, node->self);
+		add_sides(row->cum, node->self);
 	else if (w->open[node->label]++ == 0)
-		add(row->cum, w->below[at]);
+		add_sides(row->cum, w->below[at]);
 }
 
-static void leave(void *context, uint32_t at)
+static void close_name(void *context, uint32_t at)
 {
 	const struct walk *w = context;
 
@@ -47,7 +47,7 @@ bool table_init(struct table *t, const struct profile *p)
 	if (below && open && t->rows) {
 		for (size_t i = 0; i < p->labels.n; i++)
 			t->rows[i].label = (uint32_t)i;
-		profile_walk(p, enter, leave, &(struct walk){ t, p, below, open });
+		profile_walk(p, open_name, close_name, &(struct walk){ t, p, below, open });
 		for (size_t i = 0; i < p->labels.n; i++) {
 			if (t->rows[i].cum[0] || t->rows[i].cum[1])
 				t->rows[n++] = t->rows[i];

@@ -1,5 +1,5 @@
 /*
- * A profile as a table: for each name the weight of its own and that of all it called.
+ * A profile as a table: for each name its own weight and the weight of all that it called.
  *
  *	struct table t;
  *
@@ -9,8 +9,8 @@
  *	table_sort(&t, &profile);
  *	table_release(&t);
  *
- * A stack in which a name stands more than once adds to its cum once. The outermost frame of a stack
- * is the command that ran and not a function of it, so it is no row, unless the stack has no other.
+ * A stack in which a name occurs more than once adds to its cum once. The outermost frame of a stack is the
+ * command that ran, not one of its functions; it is a row only if the stack has no other frame.
  */
 #ifndef CPROF_PROFILE_TABLE_H
 #define CPROF_PROFILE_TABLE_H
@@ -19,9 +19,9 @@
 
 struct table_row {
 	uint32_t label;
-	uint64_t flat[PROFILE_SIDES]; /* of stacks that end in it */
-	uint64_t cum[PROFILE_SIDES];  /* of stacks that hold it */
-	double key, second;           /* the caller's, for table_sort */
+	uint64_t flat[PROFILE_SIDES]; /* weight of stacks that end in it */
+	uint64_t cum[PROFILE_SIDES];  /* weight of stacks that contain it */
+	double key, second;           /* set by the caller, for table_sort */
 };
 
 struct table {
@@ -29,9 +29,9 @@ struct table {
 	size_t n;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool table_init(struct table *t, const struct profile *p);
-/* By key, then by second, the largest first; then by name. */
+/* Sorts by key, then by second, the largest first; then by name. */
 void table_sort(struct table *t, const struct profile *p);
 void table_release(struct table *t);
 

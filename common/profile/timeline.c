@@ -4,7 +4,7 @@
 
 #include "common/base/search.h"
 
-/* One entry of the array that is being put in order; false: it does not take part. */
+/* Gets one entry of the array to be sorted; returns false if it does not take part. */
 typedef bool get_moment(const struct capture *c, uint32_t at, uint32_t *frame, struct timeline_moment *m);
 
 static bool place_moment(const struct capture *c, uint32_t at, uint32_t *frame, struct timeline_moment *m)
@@ -23,7 +23,7 @@ static bool symbol_moment(const struct capture *c, uint32_t at, uint32_t *frame,
 	return s->level == 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const struct timeline_moment *x = a, *y = b;
 
@@ -34,18 +34,18 @@ static int compare(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Entries come by time as a rule; only where they do not is there anything to sort. */
+/* Entries usually come in the order of time; if so, there is nothing to sort. */
 static void sort_moments(struct timeline_moment *m, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		if (compare(&m[i - 1], &m[i]) > 0) {
-			qsort(m, n, sizeof(*m), compare);
+		if (compare_times(&m[i - 1], &m[i]) > 0) {
+			qsort(m, n, sizeof(*m), compare_times);
 			return;
 		}
 	}
 }
 
-static bool build(struct timeline *t, const struct capture *c, size_t n, get_moment *get)
+static bool build_timeline(struct timeline *t, const struct capture *c, size_t n, get_moment *get)
 {
 	struct timeline_moment m;
 	uint32_t frame;
@@ -72,15 +72,15 @@ static bool build(struct timeline *t, const struct capture *c, size_t n, get_mom
 
 bool timeline_places(struct timeline *t, const struct capture *c)
 {
-	return build(t, c, c->n_places, place_moment);
+	return build_timeline(t, c, c->n_places, place_moment);
 }
 
 bool timeline_symbols(struct timeline *t, const struct capture *c)
 {
-	return build(t, c, c->n_symbols, symbol_moment);
+	return build_timeline(t, c, c->n_symbols, symbol_moment);
 }
 
-/* How many of the moments begin no later than the epoch. */
+/* Returns how many of the moments begin no later than the epoch. */
 static size_t not_later(const struct timeline_moment *m, size_t n, uint64_t epoch)
 {
 	return SEARCH_COUNT(n, middle, m[middle].from <= epoch);

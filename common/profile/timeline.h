@@ -1,9 +1,8 @@
 /*
- * What something meant when: for each frame its places, or its symbols, in the order of time.
+ * The meanings of frames over time: for each frame its places, or its symbols, in the order of time.
  *
- * capture_place and capture_symbol walk a frame's list. Code of a JIT compiler has as many entries
- * there as its map has grown, and is asked for as many epochs: 3,000 of each took 44 s for 200 frames.
- * Sorted once, it is a binary search.
+ * capture_place and capture_symbol walk a frame's list. For JIT code the list grows with its map, and lookups
+ * come for as many epochs: 3,000 of each took 44 s for 200 frames. Sorted once, a lookup is a binary search.
  *
  *	if (!timeline_places(&t, c) ...out of memory...
  *	at = timeline_find(&t, frame, epoch);	// index into c->places, 0: none
@@ -16,7 +15,7 @@
 
 struct timeline_moment {
 	uint64_t from;
-	uint32_t rank; /* of two from the same time the higher one counts, then the later */
+	uint32_t rank; /* at the same time the higher one counts, then the later one */
 	uint32_t at;
 };
 
@@ -25,11 +24,11 @@ struct timeline {
 	struct timeline_moment *moments;
 };
 
-/* Good until the capture takes in another record. False without memory; can be released all the same. */
+/* Valid until the capture takes in another record. Returns false if out of memory; release it even then. */
 bool timeline_places(struct timeline *t, const struct capture *c);
-/* With those that say that a name was not found: they end the names before them. */
+/* The same for symbols, including records that a name was not found: they end the names before them. */
 bool timeline_symbols(struct timeline *t, const struct capture *c);
-/* The newest that begins no later than the epoch, else the oldest; 0 where there is none. */
+/* Returns the newest that begins no later than the epoch, otherwise the oldest; 0 if there is none. */
 uint32_t timeline_find(const struct timeline *t, uint32_t frame, uint64_t epoch);
 void timeline_release(struct timeline *t);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b, void *context)
+static int compare_children(const void *a, const void *b, void *context)
 {
 	const uint32_t *x = a, *y = b;
 	const struct tree *t = context;
@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b, void *context)
 	return differ ? differ : s.n < u.n ? -1 : s.n > u.n;
 }
 
-/* Its children become the lines that come next. */
+/* Makes the node's children the next lines. */
 static bool open_node(struct tree *t, uint32_t node)
 {
 	struct tree_level level = { .parent = node, .next = t->n };
@@ -38,7 +38,7 @@ static bool open_node(struct tree *t, uint32_t node)
 	}
 	level.end = t->n;
 	if (level.end > level.next)
-		qsort_r(t->nodes + level.next, level.end - level.next, sizeof(*t->nodes), compare, t);
+		qsort_r(t->nodes + level.next, level.end - level.next, sizeof(*t->nodes), compare_children, t);
 	if (!grow_array(&t->levels, &t->cap_levels, t->n_levels, sizeof(*t->levels)))
 		return false;
 	t->levels[t->n_levels++] = level;

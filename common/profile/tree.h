@@ -1,6 +1,6 @@
 /*
- * The tree of calls, line by line: each frame with its own weight and that of all below it, the heaviest
- * children first, then by name.
+ * The call tree, line by line: each frame with its own weight and that of all below it, the heaviest children
+ * first, then by name.
  *
  *	struct tree t;
  *	struct tree_line line;
@@ -11,7 +11,7 @@
  *	if (t.failed) ...out of memory...
  *	tree_release(&t);
  *
- * Nothing is left out unsaid: children that weigh too little are one line behind their siblings.
+ * Nothing is left out silently: children that weigh too little become one line after their siblings.
  */
 #ifndef CPROF_PROFILE_TREE_H
 #define CPROF_PROFILE_TREE_H
@@ -19,10 +19,10 @@
 #include "common/profile/profile.h"
 
 struct tree_line {
-	uint32_t node;       /* of a line that stands for several: the one that they are below */
+	uint32_t node;       /* the frame; in a line for several frames their parent */
 	uint32_t depth;      /* 0: the outermost frame */
-	size_t more;         /* 0: a frame; else so many of them that weigh too little */
-	uint64_t self, total; /* of side 0; of several: the sums */
+	size_t more;         /* 0: a frame; otherwise the number of frames that weigh too little */
+	uint64_t self, total; /* weight of side 0; for several frames the sums */
 };
 
 struct tree {
@@ -42,11 +42,12 @@ struct tree {
 };
 
 /*
- * least: a child with less in total is one of several; depth: so many levels are shown, 0 all. False without
- * memory; the object can be released all the same. The profile must not change meanwhile.
+ * least: children with a smaller total are merged into one line; depth: the number of levels to show, 0 for
+ * all. Returns false if out of memory; the object can be released even then. The profile must not change
+ * meanwhile.
  */
 bool tree_init(struct tree *t, const struct profile *p, uint64_t least, uint32_t depth);
-/* False at the end, and without memory. */
+/* Sets *line to the next line; returns false at the end, or with t->failed if out of memory. */
 bool tree_next(struct tree *t, struct tree_line *line);
 void tree_release(struct tree *t);
 

@@ -5,7 +5,7 @@ static bool begins_with(struct slice s, const char *start)
 	return s.n >= strlen(start) && memcmp(s.p, start, strlen(start)) == 0;
 }
 
-/* A name that is only a place. */
+/* Returns whether the name is only a place. */
 static bool is_place(struct slice name)
 {
 	static const char *const memory[] = { "[unknown]", "[anon]", "[jit]" };

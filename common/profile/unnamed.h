@@ -5,14 +5,15 @@
  *
  *	unnamed_weight(&profile, weight);
  *
- * Such a frame is a place, "[app+0x128f]", or "[anon]", "[jit]" or "[unknown]", in a capture as in folded text.
+ * A frame without a name is a place, "[app+0x128f]", or "[anon]", "[jit]" or "[unknown]", in a capture and in
+ * folded text.
  */
 #ifndef CPROF_PROFILE_UNNAMED_H
 #define CPROF_PROFILE_UNNAMED_H
 
 #include "common/profile/profile.h"
 
-/* Of each side. */
+/* Sets weight[side] for each side, in the unit of the profile. */
 void unnamed_weight(const struct profile *p, uint64_t *weight);
 
 #endif
