@@ -5,7 +5,7 @@
 
 enum { PIECE = 64 << 10 };
 
-/* What weighs: a line of a function, or a call from there. Without padding: it is a key. */
+/* A unit of cost: a line of a function, or a call from there. Has no padding, because it is a key. */
 struct cost_key {
 	uint32_t function, callee; /* callee 0: the line itself */
 	uint32_t line;
@@ -22,23 +22,23 @@ struct callgrind_writer {
 	struct intern keys; /* struct cost_key */
 	struct cost *costs; /* by key, and then sorted */
 	size_t cap_costs;
-	/* By function, behind which the commands come, each by its text: the stack that it was seen in last, plus 1. */
+	/* By function, then by text for commands: the number of the last stack that contained it, plus 1. */
 	size_t *seen;
-	bool *names, *files; /* by function, by text: told before, so the number is enough */
+	bool *names, *files; /* by function, by text: already written, so the number is enough */
 	struct cost_key *path;
 	size_t cap_path;
 	size_t at;
-	uint32_t function; /* that costs were written of last */
+	uint32_t function; /* the function whose costs were written last */
 	bool begun, failed;
 	struct buf out;
 };
 
-static uint32_t command(const struct callgrind_writer *w, uint32_t comm)
+static uint32_t command_function(const struct callgrind_writer *w, uint32_t comm)
 {
 	return (uint32_t)w->s->n_functions + comm;
 }
 
-static bool add(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
+static bool sum_cost(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
 {
 	uint32_t id;
 
@@ -50,7 +50,7 @@ static bool add(struct callgrind_writer *w, struct cost_key key, uint64_t cost)
 	return true;
 }
 
-static bool push(struct callgrind_writer *w, size_t *n, uint32_t function, uint32_t line)
+static bool push_cost(struct callgrind_writer *w, size_t *n, uint32_t function, uint32_t line)
 {
 	if (!grow_array(&w->path, &w->cap_path, *n, sizeof(*w->path)))
 		return false;
@@ -58,8 +58,8 @@ static bool push(struct callgrind_writer *w, size_t *n, uint32_t function, uint3
 	return true;
 }
 
-/* The frames of a stack, innermost first; the command is the last. */
-static bool walk(struct callgrind_writer *w, const struct traces_sample *it, size_t *n)
+/* Puts the frames of a stack into w->path, innermost first; the command is the last. */
+static bool walk_stack(struct callgrind_writer *w, const struct traces_sample *it, size_t *n)
 {
 	const struct traces *s = w->s;
 
@@ -70,11 +70,11 @@ static bool walk(struct callgrind_writer *w, const struct traces_sample *it, siz
 		for (uint32_t i = l->n; i-- > 0;) {
 			const struct traces_line *line = &s->lines[l->line + i];
 
-			if (!push(w, n, s->functions[line->function].same, line->line))
+			if (!push_cost(w, n, s->functions[line->function].same, line->line))
 				return false;
 		}
 	}
-	return push(w, n, command(w, s->owners[it->owner].comm), 0);
+	return push_cost(w, n, command_function(w, s->owners[it->owner].comm), 0);
 }
 
 static bool add_sample(struct callgrind_writer *w, const struct traces_sample *it, size_t number)
@@ -82,18 +82,18 @@ static bool add_sample(struct callgrind_writer *w, const struct traces_sample *i
 	uint64_t cost = w->options.weight ? it->weight : it->samples;
 	size_t n;
 
-	if (!walk(w, it, &n))
+	if (!walk_stack(w, it, &n))
 		return false;
 	for (size_t i = n - 1; i-- > 0;) {
 		struct cost_key call = w->path[i + 1];
 		size_t *seen = &w->seen[w->path[i].function];
 
 		call.callee = w->path[i].function;
-		if (*seen != number + 1 && !add(w, call, cost))
+		if (*seen != number + 1 && !sum_cost(w, call, cost))
 			return false;
 		*seen = number + 1;
 	}
-	return add(w, w->path[0], cost);
+	return sum_cost(w, w->path[0], cost);
 }
 
 static int by_key(const void *a, const void *b)
@@ -152,7 +152,7 @@ bool callgrind_failed(const struct callgrind_writer *w)
 	return w->failed;
 }
 
-/* A name stands behind its number the first time, and then the number is enough. */
+/* Writes a name after its number the first time; later the number alone. */
 static void write_name(struct callgrind_writer *w, const char *what, uint32_t number, bool *told, struct slice name)
 {
 	buf_printf(&w->out, "%s(%" PRIu32 ")", what, number);
@@ -164,7 +164,7 @@ static void write_name(struct callgrind_writer *w, const char *what, uint32_t nu
 	buf_byte(&w->out, '\n');
 }
 
-/* Files have the number of their text plus 2; 1 is none, and the one behind all texts is that of commands. */
+/* A file's number is that of its text plus 1; 1 means unknown, and one past all texts is "[command]". */
 static void write_function(struct callgrind_writer *w, const char *file, const char *name, uint32_t function)
 {
 	const struct traces *s = w->s;

@@ -1,5 +1,5 @@
 /*
- * Stacks in the format of callgrind, for callgrind_annotate and KCachegrind.
+ * Stacks in the callgrind format, for callgrind_annotate and KCachegrind.
  *
  *	struct callgrind_writer *w = callgrind_new(&traces, &options);
  *	struct slice bytes;
@@ -9,11 +9,11 @@
  *	if (callgrind_failed(w)) ...out of memory...
  *	callgrind_free(w);
  *
- * The cost of a function by line of the source is its own; that of a call is what the callee weighs with all it called.
- * The readers make the inclusive cost of a function of the calls to it. So that this is right with recursion too, a
- * stack counts for the call to the outermost one of a function's frames, and for that alone. Each command is a function
- * in the file "[command]" that calls the outermost frames. How often a function was called nobody knows: the weight
- * stands there.
+ * A function's cost by source line is its own; a call's cost is the weight of the callee with all that it
+ * called. The readers compute a function's inclusive cost from the calls to it. To keep that right under
+ * recursion, a stack counts only for the call to a function's outermost frame in the stack. Each command is a
+ * function in the file "[command]" that calls the outermost frames. The number of calls is unknown; the
+ * weight is written in its place.
  */
 #ifndef CPROF_EXPORT_CALLGRIND_H
 #define CPROF_EXPORT_CALLGRIND_H
@@ -21,15 +21,15 @@
 #include "common/export/traces.h"
 
 struct callgrind_options {
-	bool weight; /* not samples */
+	bool weight; /* cost is the weight, not the number of samples */
 	const char *creator;
 };
 
 struct callgrind_writer;
 
-/* The stacks are settled. NULL without memory. */
+/* Traces must be settled, and outlive the writer. Returns NULL if out of memory. */
 struct callgrind_writer *callgrind_new(const struct traces *s, const struct callgrind_options *options);
-/* The next piece, good until the next call; false at the end, and without memory. */
+/* Sets *bytes to the next piece, valid until the next call; returns false at the end or if out of memory. */
 bool callgrind_next(struct callgrind_writer *w, struct slice *bytes);
 bool callgrind_failed(const struct callgrind_writer *w);
 void callgrind_free(struct callgrind_writer *w);

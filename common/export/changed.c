@@ -11,15 +11,15 @@ bool changed_init(struct rows *r, enum rows_format format)
 	return rows_init(r, format, columns);
 }
 
-static double percent(const struct profile *p, const uint64_t *weight, unsigned int side)
+static double percent_of_total(const struct profile *p, const uint64_t *weight, unsigned int side)
 {
 	return p->total[side] ? 100.0 * (double)weight[side] / (double)p->total[side] : 0;
 }
 
-static void add(struct rows *r, const struct profile *p, const struct changes *c, const uint64_t *weight,
+static void add_change(struct rows *r, const struct profile *p, const struct changes *c, const uint64_t *weight,
 		const struct change *change)
 {
-	double before = percent(p, weight, 0), after = percent(p, weight, 1);
+	double before = percent_of_total(p, weight, 0), after = percent_of_total(p, weight, 1);
 
 	rows_count(r, weight[0]);
 	rows_count(r, weight[1]);
@@ -39,6 +39,6 @@ void changed_add(struct rows *r, const struct profile *p, const struct changes *
 
 	rows_text(r, profile_text(p, row->label));
 	rows_count(r, changes_significant(of));
-	add(r, p, c, row->flat, &of->flat);
-	add(r, p, c, row->cum, &of->cum);
+	add_change(r, p, c, row->flat, &of->flat);
+	add_change(r, p, c, row->cum, &of->cum);
 }

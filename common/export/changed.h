@@ -1,5 +1,5 @@
 /*
- * What changed between two sides, as rows for programs.
+ * The changes between two sides, as rows for programs.
  *
  *	struct rows r;
  *
@@ -8,8 +8,9 @@
  *		changed_add(&r, &profile, &changes, &table.rows[i]);
  *	...the rest as in rows.h...
  *
- * Columns: name, changed (1 or 0), and then, each for flat and for cum: the weights of both sides, their shares in
- * percent, the change in points with its interval, p, q, and the smallest growth that would be seen.
+ * Columns: name, changed (1 or 0), and then, both for flat and for cum: the weights of both sides, their
+ * shares in percent, the change in percentage points with its interval, p, q, and the smallest growth that
+ * would be detected.
  */
 #ifndef CPROF_EXPORT_CHANGED_H
 #define CPROF_EXPORT_CHANGED_H

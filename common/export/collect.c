@@ -8,12 +8,12 @@
 #include "common/profile/ends.h"
 #include "common/profile/label.h"
 
-/* Samples with the same key are one. Without padding: keys are compared as bytes. */
+/* Samples with the same key are summed. Has no padding, because keys are compared as bytes. */
 struct collect_key {
 	uint64_t epoch; /* 0 without user frames */
 	uint32_t process, thread, comm;
 	uint32_t user, kernel, event;
-	uint32_t cgroup; /* text id of the path of the one that the process was in then; 0: unknown */
+	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
 	uint32_t pad;    /* 0 */
 };
 
@@ -21,7 +21,7 @@ struct collect_sum {
 	uint64_t samples, weight;
 };
 
-/* Good for one number of an epoch, and one node that the half hangs below. */
+/* Valid for one number of an epoch, and one node below which the half is. */
 struct collect_memo {
 	uint32_t base, epoch, node;
 	uint16_t root;
@@ -56,8 +56,8 @@ static bool label_text(struct collect *c, struct slice s, uint32_t *text)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
-/* The first event that counts names the weight; that of an event with another unit is none. */
-static bool weigh(struct collect *c, uint32_t event, uint64_t *weight)
+/* The first event that counts defines the unit; the weight of an event with another unit is 0. */
+static bool find_weight(struct collect *c, uint32_t event, uint64_t *weight)
 {
 	const struct record_event *e = &c->capture.events[event];
 	bool counted = capture_is_counted(&c->capture, event);
@@ -97,7 +97,7 @@ static struct collect_key key_of(const struct collect *c, const struct record_sa
 	return k;
 }
 
-static void see_time(struct collect *c, uint64_t time)
+static void widen_time(struct collect *c, uint64_t time)
 {
 	if (!view_in_time(c->view, &c->capture, c->base, time))
 		return;
@@ -106,8 +106,8 @@ static void see_time(struct collect *c, uint64_t time)
 	c->chosen = true;
 }
 
-/* The moment that was asked for, as a time of the segment; otherwise where none was, or one of each day. */
-static uint64_t bound(const struct collect *c, const struct instant *w, uint64_t otherwise)
+/* Returns the bound as a time of the segment; otherwise, if it is unset or a time of each day. */
+static uint64_t time_bound(const struct collect *c, const struct instant *w, uint64_t otherwise)
 {
 	int64_t clock = w->kind == INSTANT_MOMENT ? (int64_t)capture_realtime(&c->capture, c->base) : 0;
 	int64_t time;
@@ -118,15 +118,15 @@ static uint64_t bound(const struct collect *c, const struct instant *w, uint64_t
 	return time > 0 ? (uint64_t)time : 0;
 }
 
-/* How much of the segment's time lies between those that were asked for; what no sample reaches is none of it. */
+/* Adds the segment's time between the view's bounds; time beyond the samples does not count. */
 static void add_time(struct collect *c)
 {
 	const struct view *v = c->view;
 	uint64_t from, to, first = c->capture.totals.first, last = c->capture.totals.last;
 
 	if (c->chosen) {
-		from = bound(c, &v->from, v->from.kind ? c->first : first);
-		to = bound(c, &v->to, v->to.kind ? c->last : last);
+		from = time_bound(c, &v->from, v->from.kind ? c->first : first);
+		to = time_bound(c, &v->to, v->to.kind ? c->last : last);
 		from = from > first ? from : first;
 		to = to < last ? to : last;
 		c->chosen_ns += to > from ? to - from : 0;
@@ -144,10 +144,10 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		c->based = true;
 		c->base = r->time;
 	}
-	see_time(c, r->time);
+	widen_time(c, r->time);
 	if (!view_part(c->view, &c->capture, c->base, r, &part))
 		return NULL;
-	/* Formats have 63 bits for a sum. */
+	/* Output formats have 63 bits for a sum. */
 	if (part.weight > INT64_MAX - c->s->claimed)
 		return "the weights add up to more than 63 bits";
 	c->s->claimed += part.weight;
@@ -170,7 +170,7 @@ static bool hex_text(struct collect *c, struct slice id, uint32_t *text)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
-/* Addresses of the kernel are those of its upper half, whichever module they lie in. */
+/* The kernel's addresses are the upper half, whichever module they belong to. */
 static bool map_kernel(struct collect *c, uint32_t *mapping)
 {
 	struct traces_mapping m = { .start = 1ull << 63, .limit = UINT64_MAX, .kernel = 1, .looked = 1 };
@@ -202,13 +202,15 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
 	       traces_mapping(c->s, &m, mapping);
 }
 
-/* Of so many levels of a symbol, of which a run shows as many as it has labels: the one that label i is of. */
+/*
+ * Returns the level of the symbol that label i names. A run may have fewer labels than the symbol has levels.
+ */
 static uint32_t level_of(uint32_t i, uint32_t labels, uint32_t levels)
 {
 	return labels == levels || i < NAMES_LEVELS / 2 ? i : i == NAMES_LEVELS / 2 ? levels : levels - (labels - i);
 }
 
-/* The lines of a frame, into c->lines: the names that views show, with the source of each. */
+/* Reads the lines of a frame into c->lines: the names that the view shows, each with its source line. */
 static bool read_lines(struct collect *c, const struct names_run *run, const struct capture_symbol *s)
 {
 	const struct capture_symbol *symbols = c->capture.symbols;
@@ -235,7 +237,7 @@ static bool read_lines(struct collect *c, const struct names_run *run, const str
 	return true;
 }
 
-static bool locate(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run, uint32_t *location)
+static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run, uint32_t *location)
 {
 	const struct capture_frame *f = &c->capture.frames[frame];
 	uint32_t mapping;
@@ -245,7 +247,7 @@ static bool locate(struct collect *c, uint32_t frame, uint64_t epoch, const stru
 	       traces_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
 }
 
-/* Puts one node below *at. */
+/* Adds one node below *at. */
 static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t number, uint32_t *at, bool *resolved)
 {
 	uint32_t frame = c->capture.nodes[node].frame, location;
@@ -256,14 +258,13 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 		return false;
 	*resolved = run.resolved;
 	if (!idmap_find(&c->located, key, &location) &&
-	    (!locate(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
+	    (!locate_frame(c, frame, epoch, &run, &location) || !idmap_set(&c->located, key, location)))
 		return false;
 	return traces_child(c->s, *at, location, at);
 }
 
 /*
- * One half of a stack below *at. The walk outwards stops at a node that has been put there before, as in
- * profile/stacks.c.
+ * Adds one half of a stack below *at. The walk outwards stops at a node added before, as in profile/stacks.c.
  */
 static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t *at, struct collect_memo *half)
 {
@@ -296,7 +297,7 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	return true;
 }
 
-static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
+static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t *owner)
 {
 	const struct capture_process *p = &c->capture.processes[k->process];
 	struct traces_owner o = { .pid = p->pid, .tid = c->capture.threads[k->thread].tid, .host = c->host, .labels = c->labels };
@@ -311,7 +312,7 @@ static bool own(struct collect *c, const struct collect_key *k, uint32_t *owner)
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
-/* What stood in for the clock until that was heard of does not count; else the first that does names the weight. */
+/* An event that stood in for the clock's does not count once that appeared. The first other sets the unit. */
 static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
@@ -320,9 +321,9 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 
 	if (!view_lists_event(c->view, &c->capture, k->event))
 		return true;
-	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) || !weigh(c, k->event, &weight))
+	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) || !find_weight(c, k->event, &weight))
 		return false;
-	if (!own(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
+	if (!find_owner(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
 	    !push_half(c, k->kernel, 0, &node, &kernel))
 		return false;
 	c->sums.samples += sum->samples;
@@ -333,7 +334,7 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	return traces_add(c->s, owner, node, sum->samples, weight);
 }
 
-/* The labels of the segment, by their names. */
+/* Reads the labels of the segment, with their names. */
 static bool read_labels(struct collect *c)
 {
 	struct capture_label *from;
@@ -364,8 +365,8 @@ static bool begin_segment(struct collect *c)
 	return c->memo && read_labels(c) && (host.n == 0 || label_text(c, host, &c->host));
 }
 
-/* Names what the segment had, adds it to the stacks and forgets it. */
-static bool flush(struct collect *c)
+/* Names the stacks of the segment, adds them to the traces and clears them. */
+static bool add_segment(struct collect *c)
 {
 	bool good = names_init(&c->names, &c->capture, &c->s->names, NAMES_FUNCTIONS) && begin_segment(c);
 
@@ -393,7 +394,7 @@ const char *collect_apply(struct collect *c, const struct record *r)
 
 	if (r->type == RECORD_SEGMENT) {
 		add_time(c);
-		c->failed = !flush(c) || c->failed;
+		c->failed = !add_segment(c) || c->failed;
 		if (!(c->capture.end_seen && c->capture.end_reason == END_CONTINUES))
 			c->based = false;
 	}
@@ -408,10 +409,10 @@ const char *collect_apply(struct collect *c, const struct record *r)
 bool collect_finish(struct collect *c)
 {
 	add_time(c);
-	return flush(c) && !c->failed && !c->capture.no_memory;
+	return add_segment(c) && !c->failed && !c->capture.no_memory;
 }
 
-/* What stands for a label of folded text: a place without an address. */
+/* Makes a location without an address for a label of folded text. */
 static bool name_label(struct traces *s, const struct profile *p, uint32_t label, uint32_t *location)
 {
 	struct traces_line line = { 0 };
@@ -421,7 +422,7 @@ static bool name_label(struct traces *s, const struct profile *p, uint32_t label
 	       traces_location(s, 0, 0, &line, 1, location);
 }
 
-/* The node of a profile here, and who owns its stacks; an outermost frame makes an owner. */
+/* Makes the node of a profile here, and finds the owner of its stacks; an outermost frame is an owner. */
 static bool pour_node(struct traces *s, const struct profile *p, size_t i, const uint32_t *locations, uint32_t *nodes,
 		      uint32_t *owners)
 {

@@ -14,8 +14,9 @@
  *	...c.capture's totals, c.sums...
  *	collect_release(&c);
  *
- * The view is that of gather.h; here it says which samples count, which half of their stacks, and whether there
- * are inlined functions. Its modules must be there. Many may fill the same stacks, one after the other.
+ * The view is that of gather.h. Here it says which samples count, which half of their stacks, and whether
+ * inlined functions are included. Its modules must be set. Several collectors may fill the same traces, one
+ * after the other.
  */
 #ifndef CPROF_EXPORT_COLLECT_H
 #define CPROF_EXPORT_COLLECT_H
@@ -35,16 +36,16 @@ struct collect {
 	size_t cap_by_key;
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
-	uint64_t chosen_ns; /* of the captures' time, that between from and to of the view */
-	uint64_t first, last; /* samples of this segment between them; meaningful where there are any */
-	bool chosen;          /* there are */
+	uint64_t chosen_ns; /* time of the captures that lies between from and to of the view */
+	uint64_t first, last; /* times of samples of this segment inside the window; valid if chosen */
+	bool chosen;          /* the segment has such samples */
 	bool looked;   /* someone has looked for names in this segment */
 	bool failed;   /* out of memory */
 
-	/* While a segment is put together. */
+	/* Used while a segment is added. */
 	struct names names;
 	struct idmap located;         /* frame and number of the epoch to location */
-	struct collect_memo *memo;    /* by node of the capture: which node it became last */
+	struct collect_memo *memo;    /* by node of the capture: the node that it last became */
 	uint32_t *path;
 	struct traces_line *lines;
 	size_t cap_path, cap_lines;
@@ -52,15 +53,17 @@ struct collect {
 	struct buf text;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool collect_init(struct collect *c, struct traces *s, const struct view *view);
 void collect_release(struct collect *c);
-/* NULL, or a sentence why the record makes no sense. */
+/* Returns NULL, or a sentence why the record is invalid. */
 const char *collect_apply(struct collect *c, const struct record *r);
-/* Takes in the last segment; false where memory ran out, then or before. */
+/* Adds the last segment; returns false if memory ran out, then or before. */
 bool collect_finish(struct collect *c);
 
-/* All stacks of side 0 of a profile that was read from folded text; to be called once. False without memory. */
+/*
+ * Adds all stacks of side 0 of a profile read from folded text. Call it once. Returns false if out of memory.
+ */
 bool collect_profile(struct traces *s, const struct profile *p);
 
 #endif

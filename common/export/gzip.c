@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 enum {
-	WINDOW = 15 + 16, /* 2^15 bytes; 16: in the form of gzip */
+	WINDOW = 15 + 16, /* 2^15 bytes; 16: the gzip format */
 	MEMORY = 8,
 	ROOM = 16 << 10,
 };
@@ -25,7 +25,7 @@ struct gzip *gzip_new(void)
 {
 	struct gzip *z = calloc(1, sizeof(*z));
 
-	/* The fastest level: a profile shrinks to a fifth by it, and by a tenth of that more in thrice the time. */
+	/* At the fastest level a profile shrinks to a fifth; a tenth less would take three times as long. */
 	if (z && deflateInit2(&z->z, Z_BEST_SPEED, Z_DEFLATED, WINDOW, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		return NULL;
@@ -48,8 +48,8 @@ void gzip_turn(struct gzip *z, enum gzip_way way, struct buf *out)
 	out->n += PENDING - z->z.avail_out;
 }
 
-/* Until the input is used up, and at the end until all has come out. */
-static void run(struct gzip *z, int flush, struct buf *out)
+/* Runs until the input is used up, and at the end until all output has come out. */
+static void run_deflate(struct gzip *z, int flush, struct buf *out)
 {
 	int got = Z_OK;
 
@@ -76,7 +76,7 @@ void gzip_add(struct gzip *z, struct slice bytes, struct buf *out)
 
 		z->z.next_in = (Bytef *)(uintptr_t)bytes.p;
 		z->z.avail_in = (uInt)n;
-		run(z, Z_NO_FLUSH, out);
+		run_deflate(z, Z_NO_FLUSH, out);
 		bytes = (struct slice){ bytes.p + n, bytes.n - n };
 	}
 }
@@ -84,7 +84,7 @@ void gzip_add(struct gzip *z, struct slice bytes, struct buf *out)
 void gzip_end(struct gzip *z, struct buf *out)
 {
 	z->z.avail_in = 0;
-	run(z, Z_FINISH, out);
+	run_deflate(z, Z_FINISH, out);
 }
 
 void gzip_free(struct gzip *z)

@@ -20,8 +20,8 @@ static int append(const char *text, size_t n, void *out)
 	return 0;
 }
 
-/* Takes the reference over. */
-static bool print(struct buf *out, json_t *value)
+/* Writes the value and drops the caller's reference. */
+static bool print_value(struct buf *out, json_t *value)
 {
 	bool good = value && json_dump_callback(value, append, out, JSON_ENCODE_ANY | JSON_REAL_PRECISION(DIGITS)) == 0;
 
@@ -29,7 +29,7 @@ static bool print(struct buf *out, json_t *value)
 	return good;
 }
 
-/* The library takes all of a text or nothing: where it refuses, each byte that alone is not ASCII goes. */
+/* The library takes a whole text or nothing. If it refuses, each byte above ASCII becomes "?". */
 static json_t *as_ascii(struct slice text)
 {
 	struct buf plain = { 0 };
@@ -46,13 +46,13 @@ void json_text(struct buf *out, struct slice text)
 {
 	json_t *value = json_stringn(text.n ? (const char *)text.p : "", text.n);
 
-	if (!print(out, value ? value : as_ascii(text)))
+	if (!print_value(out, value ? value : as_ascii(text)))
 		out->failed = true;
 }
 
 void json_number(struct buf *out, double v)
 {
-	if (!print(out, isfinite(v) ? json_real(v) : json_null()))
+	if (!print_value(out, isfinite(v) ? json_real(v) : json_null()))
 		out->failed = true;
 }
 
@@ -77,7 +77,7 @@ void json_number(struct buf *out, double v)
 
 #endif
 
-/* The library's integers have a sign, and counts have 64 bits. */
+/* The library's integers are signed, but counts need all 64 bits. */
 void json_count(struct buf *out, uint64_t v)
 {
 	buf_printf(out, "%" PRIu64, v);

@@ -1,10 +1,11 @@
 /*
- * One value as JSON text, by the library: what cprof writes of JSON itself is commas, colons and brackets.
+ * One value as JSON text, written by the library; cprof itself writes only commas, colons and brackets.
  *
  *	json_text(&out, name);		// "a \"b\"" with its quotes
  *	json_number(&out, 0.25);
  *
- * Without the library (HAVE_JANSSON) json_known is false, and these must not be called.
+ * Without the library (HAVE_JANSSON) json_known is false, and the other functions must not be called.
+ * Failures set out->failed.
  */
 #ifndef CPROF_EXPORT_JSON_H
 #define CPROF_EXPORT_JSON_H
@@ -12,10 +13,10 @@
 #include "common/base/buf.h"
 
 bool json_known(void);
-/* Bytes that are not UTF-8 become "?", one each. */
+/* Writes "?" for each byte above ASCII if the text is not valid UTF-8. */
 void json_text(struct buf *out, struct slice text);
 void json_count(struct buf *out, uint64_t v);
-/* Six significant digits; null where it is not finite. */
+/* Writes six significant digits; null if v is not finite. */
 void json_number(struct buf *out, double v);
 
 #endif

@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-enum { COMM_MAX = 15 }; /* bytes of a command that the kernel keeps */
+enum { COMM_MAX = 15 }; /* bytes of a command's name that the kernel keeps */
 
 struct process {
 	uint32_t host, zero;
 	uint64_t pid;
 };
 
-/* The number of the process that an owner is a thread of, from 0. */
+/* Sets numbers[owner] to the number of the owner's process, from 0, and *n to the number of processes. */
 static bool number_owners(const struct traces *s, uint32_t *numbers, size_t *n)
 {
 	struct intern keys;
@@ -26,7 +26,7 @@ static bool number_owners(const struct traces *s, uint32_t *numbers, size_t *n)
 	return good;
 }
 
-static uint32_t heaviest(const struct traces *s, const uint32_t *numbers, uint64_t *weights, size_t n)
+static uint32_t heaviest_process(const struct traces *s, const uint32_t *numbers, uint64_t *weights, size_t n)
 {
 	uint32_t most = 0;
 
@@ -39,8 +39,8 @@ static uint32_t heaviest(const struct traces *s, const uint32_t *numbers, uint64
 	return most;
 }
 
-/* Marks the mappings of a stack; a node that was walked over ends it, for what is above was, too. */
-static void mark(const struct traces *s, uint32_t node, bool *nodes, bool *mappings)
+/* Marks the mappings of a stack. A node already visited ends the walk: all above it were visited. */
+static void mark_mappings(const struct traces *s, uint32_t node, bool *nodes, bool *mappings)
 {
 	for (; node && !nodes[node]; node = s->nodes[node].parent) {
 		nodes[node] = true;
@@ -48,7 +48,7 @@ static void mark(const struct traces *s, uint32_t node, bool *nodes, bool *mappi
 	}
 }
 
-/* libc.so.6, libx.so, ld-linux-x86-64.so.2 and the like. */
+/* Returns whether the name is like libc.so.6, libx.so or ld-linux-x86-64.so.2. */
 static bool is_library(struct slice name)
 {
 	return memmem(name.p, name.n, ".so.", 4) || (name.n > 3 && memcmp(name.p + name.n - 3, ".so", 3) == 0) ||
@@ -60,7 +60,7 @@ static bool is_named(struct slice name, struct slice comm)
 	return comm.n && (name.n < COMM_MAX ? name.n : COMM_MAX) == comm.n && memcmp(name.p, comm.p, comm.n) == 0;
 }
 
-/* Is it named after the command of any of the process's threads, each of which may have given itself another name? */
+/* Returns whether any thread of the process has a command that fits; each thread may have renamed itself. */
 static bool is_command(const struct traces *s, struct slice name, const uint32_t *numbers, uint32_t process)
 {
 	for (size_t i = 1; i < s->n_owners; i++) {
@@ -70,8 +70,8 @@ static bool is_command(const struct traces *s, struct slice name, const uint32_t
 	return false;
 }
 
-/* 2: it is named after the command, 1: it may be an executable. */
-static int rank(const struct traces *s, uint32_t mapping, const uint32_t *numbers, uint32_t process)
+/* Returns 2 if the file is named after the command, 1 if it may be an executable. */
+static int rank_mapping(const struct traces *s, uint32_t mapping, const uint32_t *numbers, uint32_t process)
 {
 	struct slice path = traces_get(s, s->mappings[mapping].path), name = slice_base(path);
 
@@ -80,13 +80,13 @@ static int rank(const struct traces *s, uint32_t mapping, const uint32_t *number
 	return is_command(s, name, numbers, process) ? 2 : !is_library(name);
 }
 
-static uint32_t choose(const struct traces *s, const bool *mappings, const uint32_t *numbers, uint32_t process)
+static uint32_t choose_mapping(const struct traces *s, const bool *mappings, const uint32_t *numbers, uint32_t process)
 {
 	uint32_t best = 0;
 	int highest = 0;
 
 	for (uint32_t i = 1; i < s->n_mappings; i++) {
-		int r = mappings[i] ? rank(s, i, numbers, process) : 0;
+		int r = mappings[i] ? rank_mapping(s, i, numbers, process) : 0;
 
 		if (r > highest || (r && r == highest && s->mappings[i].start < s->mappings[best].start)) {
 			highest = r;
@@ -107,12 +107,12 @@ bool mainfile_find(const struct traces *s, uint32_t *mapping)
 	*mapping = 0;
 	good = good && number_owners(s, numbers, &n);
 	if (good && n) {
-		process = heaviest(s, numbers, weights, n);
+		process = heaviest_process(s, numbers, weights, n);
 		for (size_t i = 0; i < s->n_samples; i++) {
 			if (numbers[s->samples[i].owner] == process)
-				mark(s, s->samples[i].node, nodes, mappings);
+				mark_mappings(s, s->samples[i].node, nodes, mappings);
 		}
-		*mapping = choose(s, mappings, numbers, process);
+		*mapping = choose_mapping(s, mappings, numbers, process);
 	}
 	free(numbers);
 	free(weights);

@@ -1,5 +1,5 @@
 /*
- * Which mapping is of the main executable: what a reader names the whole profile by.
+ * The mapping of the main executable, after which a reader names the whole profile.
  *
  *	uint32_t mapping;
  *
@@ -12,8 +12,9 @@
 #include "common/export/traces.h"
 
 /*
- * That of the process with the most samples: of the files in its stacks the one that its command is named after, else
- * the lowest one that is no shared library. 0: there is none. False without memory. After settling.
+ * Takes the process with the most samples. From the files in its stacks, chooses the one that its command is
+ * named after, otherwise the lowest one that is not a shared library. *mapping is 0 if there is none. Traces
+ * must be settled. Returns false if out of memory.
  */
 bool mainfile_find(const struct traces *s, uint32_t *mapping);
 

@@ -19,13 +19,13 @@ typedef Perftools__Profiles__Function Function;
 
 enum {
 	CHUNK = 512,      /* messages in a piece */
-	CHUNK_IDS = 65536, /* locations of stacks and lines in it, but for the last of its messages */
+	CHUNK_IDS = 65536, /* locations and lines in it; its last message may exceed this */
 	TYPES = 2,
 };
 
 enum pprof_step { STEP_HEAD, STEP_STRINGS, STEP_MAPPINGS, STEP_FUNCTIONS, STEP_LOCATIONS, STEP_SAMPLES, STEP_END };
 
-/* A sample's or a location's parts, in the arrays of the chunk: the first one, and how many. */
+/* The part of a sample or a location in the arrays of the chunk: first element and count. */
 struct part {
 	size_t first, n;
 };
@@ -34,17 +34,18 @@ struct pprof_writer {
 	struct traces *s;
 	struct pprof_about about;
 	enum pprof_step step;
-	size_t at; /* of the step: what comes next */
+	size_t at; /* next element of the step */
 	int64_t words[TYPES][2];
 	int64_t host, container, comm, pid, tid;
 	int64_t label_host, label_container, label_comm, label_pid, label_tid;
-	size_t types; /* 1: samples alone */
-	uint32_t main; /* the mapping that is first, for pprof names the profile by it; 0: none is */
-	uint32_t *function_ids, n_function_ids; /* of those that are one: numbers without a gap, for Parca takes no others */
+	size_t types; /* 1: samples only */
+	uint32_t main; /* the mapping written first, because pprof names the profile after it; 0: none */
+	/* numbers of distinct functions, without gaps because Parca requires that */
+	uint32_t *function_ids, n_function_ids;
 	int64_t *comments;
 	bool failed;
 	struct buf out;
-	/* Room for one chunk; pointers into the growing arrays are set when they have grown. */
+	/* Room for one chunk; pointers into the growing arrays are set after these have grown. */
 	union {
 		Sample samples[CHUNK];
 		Mapping mappings[CHUNK];
@@ -62,7 +63,7 @@ struct pprof_writer {
 	struct part label_parts[CHUNK];
 	Label *labels;
 	Label **label_list;
-	size_t n_labels, cap_labels, cap_label_list; /* of the chunk */
+	size_t n_labels, cap_labels, cap_label_list; /* in the chunk */
 };
 
 bool pprof_known(void)
@@ -70,7 +71,7 @@ bool pprof_known(void)
 	return true;
 }
 
-static int64_t word(struct pprof_writer *w, const char *text)
+static int64_t add_word(struct pprof_writer *w, const char *text)
 {
 	uint32_t id = 0;
 
@@ -84,20 +85,20 @@ static void find_words(struct pprof_writer *w)
 	bool time = s->unit && slice_is(traces_get(s, s->unit), "ns");
 
 	w->types = s->unit ? 2 : 1;
-	w->words[0][0] = word(w, "samples");
-	w->words[0][1] = word(w, "count");
-	w->words[1][0] = time ? word(w, "cpu") : s->event;
-	w->words[1][1] = time ? word(w, "nanoseconds") : s->unit;
-	w->host = word(w, "host");
-	w->container = word(w, "container");
-	w->comm = word(w, "comm");
-	w->pid = word(w, "pid");
-	w->tid = word(w, "tid");
-	w->label_host = word(w, "label.host");
-	w->label_container = word(w, "label.container");
-	w->label_comm = word(w, "label.comm");
-	w->label_pid = word(w, "label.pid");
-	w->label_tid = word(w, "label.tid");
+	w->words[0][0] = add_word(w, "samples");
+	w->words[0][1] = add_word(w, "count");
+	w->words[1][0] = time ? add_word(w, "cpu") : s->event;
+	w->words[1][1] = time ? add_word(w, "nanoseconds") : s->unit;
+	w->host = add_word(w, "host");
+	w->container = add_word(w, "container");
+	w->comm = add_word(w, "comm");
+	w->pid = add_word(w, "pid");
+	w->tid = add_word(w, "tid");
+	w->label_host = add_word(w, "label.host");
+	w->label_container = add_word(w, "label.container");
+	w->label_comm = add_word(w, "label.comm");
+	w->label_pid = add_word(w, "label.pid");
+	w->label_tid = add_word(w, "label.tid");
 }
 
 struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about)
@@ -141,7 +142,7 @@ bool pprof_failed(const struct pprof_writer *w)
 	return w->failed;
 }
 
-static void pack(struct pprof_writer *w, const Profile *p)
+static void pack_profile(struct pprof_writer *w, const Profile *p)
 {
 	size_t n = perftools__profiles__profile__get_packed_size(p);
 
@@ -174,11 +175,11 @@ static void write_head(struct pprof_writer *w)
 	p.duration_nanos = (int64_t)(w->about.duration_ns <= INT64_MAX ? w->about.duration_ns : 0);
 	p.n_comment = w->about.n_comments;
 	p.comment = w->comments;
-	pack(w, &p);
+	pack_profile(w, &p);
 }
 
-/* How many of n, from w->at on, make the next chunk. */
-static size_t chunk(const struct pprof_writer *w, size_t n)
+/* Returns how many of n elements, from w->at on, are in the next chunk. */
+static size_t chunk_size(const struct pprof_writer *w, size_t n)
 {
 	return n - w->at < CHUNK ? n - w->at : CHUNK;
 }
@@ -187,15 +188,15 @@ static void write_strings(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
 
-	p.n_string_table = chunk(w, w->s->texts.n);
+	p.n_string_table = chunk_size(w, w->s->texts.n);
 	p.string_table = w->strings;
-	for (size_t i = 0; i < p.n_string_table; i++) /* a NUL stands behind each */
+	for (size_t i = 0; i < p.n_string_table; i++) /* each ends with a NUL */
 		w->strings[i] = (char *)(uintptr_t)traces_get(w->s, (uint32_t)(w->at + i)).p;
-	pack(w, &p);
+	pack_profile(w, &p);
 	w->at += p.n_string_table;
 }
 
-/* The main executable and whichever was first change places: from our number to the file's, and back. */
+/* Swaps the main executable with mapping 1: from our number to the file's, and back. */
 static uint64_t mapping_id(const struct pprof_writer *w, uint64_t mapping)
 {
 	return w->main && mapping == w->main ? 1 : w->main && mapping == 1 ? w->main : mapping;
@@ -205,7 +206,7 @@ static void write_mappings(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
 
-	p.n_mapping = chunk(w, w->s->n_mappings);
+	p.n_mapping = chunk_size(w, w->s->n_mappings);
 	p.mapping = (Mapping **)w->list;
 	for (size_t i = 0; i < p.n_mapping; i++) {
 		const struct traces_mapping *m = &w->s->mappings[mapping_id(w, w->at + i)];
@@ -221,13 +222,13 @@ static void write_mappings(struct pprof_writer *w)
 		to->has_functions = to->has_filenames = to->has_line_numbers = to->has_inline_frames = m->looked;
 		w->list[i] = to;
 	}
-	pack(w, &p);
+	pack_profile(w, &p);
 	w->at += p.n_mapping;
 }
 
 /*
- * A name that pprof takes for one of the system, which it is where both are the same, it cuts down to what is in front
- * of a bracket. What is in no need of that, for it is no C++ or has been demangled, keeps its arguments.
+ * If a name equals its system name, pprof cuts it at the first bracket. A name that needs no cutting, because
+ * it is not C++ or is demangled already, gets no system name and so keeps its arguments.
  */
 static uint32_t system_name(const struct traces *s, uint32_t name)
 {
@@ -239,7 +240,7 @@ static uint32_t system_name(const struct traces *s, uint32_t name)
 static void write_functions(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
-	size_t n = chunk(w, w->s->n_functions);
+	size_t n = chunk_size(w, w->s->n_functions);
 
 	p.function = (Function **)w->list;
 	for (size_t i = 0; i < n; i++) {
@@ -255,11 +256,11 @@ static void write_functions(struct pprof_writer *w)
 		to->filename = f->file;
 		w->list[p.n_function++] = to;
 	}
-	pack(w, &p);
+	pack_profile(w, &p);
 	w->at += n;
 }
 
-/* Its lines, innermost first, at the end of those of the chunk. */
+/* Appends the location's lines, innermost first, to those of the chunk. */
 static void push_lines(struct pprof_writer *w, const struct traces_location *l, size_t n)
 {
 	for (uint32_t i = l->n; i-- > 0; n++) {
@@ -279,7 +280,7 @@ static void push_lines(struct pprof_writer *w, const struct traces_location *l, 
 static void write_locations(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
-	size_t n = chunk(w, w->s->n_locations), n_lines = 0, i;
+	size_t n = chunk_size(w, w->s->n_locations), n_lines = 0, i;
 
 	for (i = 0; i < n && n_lines < CHUNK_IDS && !w->failed; i++) {
 		const struct traces_location *l = &w->s->locations[w->at + i];
@@ -306,7 +307,7 @@ static void write_locations(struct pprof_writer *w)
 		to->line = to->n_line ? w->line_list + w->parts[k].first : NULL;
 		w->list[k] = to;
 	}
-	pack(w, &p);
+	pack_profile(w, &p);
 	w->at += i;
 }
 
@@ -328,7 +329,7 @@ static void push_label(struct pprof_writer *w, int64_t key, uint32_t text, uint6
 	w->n_labels++;
 }
 
-/* A label of the capture that has the name of one of ours is "label.pid" and so on, as in the capture. */
+/* A label of the capture with the name of one of ours becomes "label.pid" and so on, as in the capture. */
 static int64_t label_key(struct pprof_writer *w, uint32_t key)
 {
 	if (key == w->host || key == w->container || key == w->comm)
@@ -354,7 +355,7 @@ static struct part push_labels(struct pprof_writer *w, const struct traces_owner
 	return p;
 }
 
-/* The locations of a stack, innermost first, behind the n of the chunk; how many there are then. */
+/* Appends the locations of a stack, innermost first, after the chunk's n; returns their new number. */
 static size_t push_stack(struct pprof_writer *w, const struct traces_sample *it, size_t n)
 {
 	const struct traces *s = w->s;
@@ -374,7 +375,7 @@ static size_t push_stack(struct pprof_writer *w, const struct traces_sample *it,
 static void write_samples(struct pprof_writer *w)
 {
 	Profile p = PERFTOOLS__PROFILES__PROFILE__INIT;
-	size_t n = chunk(w, w->s->n_samples), n_ids = 0, i;
+	size_t n = chunk_size(w, w->s->n_samples), n_ids = 0, i;
 
 	w->n_labels = 0;
 	for (i = 0; i < n && n_ids < CHUNK_IDS && w->n_labels < CHUNK_IDS && !w->failed; i++) {
@@ -405,7 +406,7 @@ static void write_samples(struct pprof_writer *w)
 		to->label = to->n_label ? w->label_list + w->label_parts[k].first : NULL;
 		w->list[k] = to;
 	}
-	pack(w, &p);
+	pack_profile(w, &p);
 	w->at += i;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Stacks as a profile of pprof: profile.proto, by protobuf-c.
+ * Stacks as a pprof profile: profile.proto, by protobuf-c.
  *
  *	struct pprof_writer *w = pprof_new(&traces, &about);
  *	struct slice bytes;
@@ -9,10 +9,10 @@
  *	if (pprof_failed(w)) ...out of memory...
  *	pprof_free(w);
  *
- * A message of protobuf may come in pieces, which are one after the other what they would be at once; so memory does
- * not grow with the profile. It is not compressed: that is gzip.h's.
+ * A protobuf message may be written in pieces, which concatenated are the same as the whole; so memory does
+ * not grow with the profile. The output is not compressed; use gzip.h for that.
  *
- * Without the library or the schema (HAVE_PPROF) pprof_known is false, and pprof_new gives NULL.
+ * Without the library or the schema (HAVE_PPROF) pprof_known is false, and pprof_new returns NULL.
  */
 #ifndef CPROF_EXPORT_PPROF_H
 #define CPROF_EXPORT_PPROF_H
@@ -28,9 +28,12 @@ struct pprof_about {
 struct pprof_writer;
 
 bool pprof_known(void);
-/* The sums of the stacks fit into 63 bits, and they are settled; a few texts are added to them. NULL without memory. */
+/*
+ * The sums of the traces must fit into 63 bits, and the traces must be settled; a few texts are added to
+ * them. They must outlive the writer. Returns NULL if out of memory.
+ */
 struct pprof_writer *pprof_new(struct traces *s, const struct pprof_about *about);
-/* The next piece, good until the next call; false at the end, and without memory. */
+/* Sets *bytes to the next piece, valid until the next call; returns false at the end or if out of memory. */
 bool pprof_next(struct pprof_writer *w, struct slice *bytes);
 bool pprof_failed(const struct pprof_writer *w);
 void pprof_free(struct pprof_writer *w);

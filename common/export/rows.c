@@ -29,7 +29,7 @@ bool rows_init(struct rows *r, enum rows_format format, const char *const *colum
 	return format == ROWS_TSV || json_known();
 }
 
-/* What stands before a value: a border or the beginning of the row, and the column's name. */
+/* Writes the separator or the row's beginning, and the column's name. */
 static void begin_value(struct rows *r)
 {
 	if (r->format == ROWS_TSV) {

@@ -53,8 +53,8 @@ bool traces_text(struct traces *s, struct slice text, uint32_t *id)
 	return intern_add(&s->texts, text, id);
 }
 
-/* The number of what these bytes are the key of, from 1; *fresh where it was not there. */
-static bool number(struct intern *keys, struct slice key, size_t n, uint32_t *id, bool *fresh)
+/* Sets *id to the number of the key, from 1, and *fresh if it is new. */
+static bool number_key(struct intern *keys, struct slice key, size_t n, uint32_t *id, bool *fresh)
 {
 	if (!intern_add(keys, key, id))
 		return false;
@@ -68,7 +68,7 @@ bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *
 	struct traces_function f = { .name = label, .file = file };
 	bool fresh;
 
-	if (!number(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id, &fresh) ||
+	if (!number_key(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id, &fresh) ||
 	    !grow_array(&s->functions, &s->cap_functions, *id, sizeof(f)))
 		return false;
 	if (fresh)
@@ -81,7 +81,7 @@ bool traces_mapping(struct traces *s, const struct traces_mapping *mapping, uint
 	struct slice key = { (const uint8_t *)mapping, sizeof(*mapping) };
 	bool fresh;
 
-	if (!number(&s->mapping_keys, key, s->n_mappings, id, &fresh) ||
+	if (!number_key(&s->mapping_keys, key, s->n_mappings, id, &fresh) ||
 	    !grow_array(&s->mappings, &s->cap_mappings, *id, sizeof(*mapping)))
 		return false;
 	if (fresh)
@@ -114,7 +114,7 @@ bool traces_location(struct traces *s, uint64_t address, uint32_t mapping, const
 	buf_bytes(&s->key, &address, sizeof(address));
 	buf_bytes(&s->key, &mapping, sizeof(mapping));
 	buf_bytes(&s->key, lines, n * sizeof(*lines));
-	if (s->key.failed || !number(&s->location_keys, buf_view(&s->key), s->n_locations, id, &fresh) ||
+	if (s->key.failed || !number_key(&s->location_keys, buf_view(&s->key), s->n_locations, id, &fresh) ||
 	    !grow_array(&s->locations, &s->cap_locations, *id, sizeof(*s->locations)))
 		return false;
 	return !fresh || new_location(s, address, mapping, lines, n);
@@ -125,7 +125,7 @@ bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *
 	struct slice key = { (const uint8_t *)owner, sizeof(*owner) };
 	bool fresh;
 
-	if (!number(&s->owner_keys, key, s->n_owners, id, &fresh) ||
+	if (!number_key(&s->owner_keys, key, s->n_owners, id, &fresh) ||
 	    !grow_array(&s->owners, &s->cap_owners, *id, sizeof(*owner)))
 		return false;
 	if (fresh)
@@ -153,7 +153,7 @@ struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t
 {
 	struct traces_label l;
 
-	memcpy(&l, intern_get(&s->label_keys, labels - 1).p + i * sizeof(l), sizeof(l)); /* nothing aligns it */
+	memcpy(&l, intern_get(&s->label_keys, labels - 1).p + i * sizeof(l), sizeof(l)); /* it is unaligned */
 	return l;
 }
 
@@ -192,7 +192,7 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 	return true;
 }
 
-/* Each function gets its name as a text, and those that are one now know it. */
+/* Gives each function its name as a text, and finds the functions that are now the same. */
 static bool name_functions(struct traces *s, const struct modules *modules, bool norm)
 {
 	struct buf text = { 0 }, stable = { 0 };
@@ -222,7 +222,7 @@ static bool name_functions(struct traces *s, const struct modules *modules, bool
 	return good;
 }
 
-/* Formats know no stack without a frame: where there is one, the command is its frame. */
+/* Formats have no stack without frames: such a stack gets its command as frame. */
 static bool dress_bare(struct traces *s)
 {
 	for (size_t i = 0; i < s->n_samples; i++) {

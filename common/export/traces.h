@@ -1,5 +1,5 @@
 /*
- * Stacks by address: what formats want that know more of a frame than its name.
+ * Stacks by address, for formats that show more of a frame than its name.
  *
  *	struct traces s;
  *
@@ -11,12 +11,12 @@
  *			...s.locations[s.nodes[at].location]: the innermost one comes first...
  *	traces_release(&s);
  *
- * A location is an address of a process, or of the kernel, with the function that it belongs to and what is
- * inlined there; it lies in a mapping. Locations are one where address, mapping and names are. An owner is who
- * ran: host, container, command, process, thread. Its command is no frame. Of folded text the outermost frame
- * is the command, and the others are locations without address and mapping.
+ * A location is an address of a process, or of the kernel, in a mapping, with its function and the functions
+ * inlined there. Locations with equal address, mapping and names are one. An owner is the one that ran: host,
+ * container, command, process, thread. Its command is not a frame. In folded text the outermost frame is the
+ * command, and the others are locations without address and mapping.
  *
- * Each number starts at 1; 0 is none, and node 0 is above all stacks. Texts are numbers too: see traces_text.
+ * Numbers start at 1; 0 is none, and node 0 is above all stacks. Texts are numbers too: see traces_text.
  */
 #ifndef CPROF_EXPORT_TRACES_H
 #define CPROF_EXPORT_TRACES_H
@@ -24,9 +24,9 @@
 #include "common/profile/module.h"
 
 struct traces_function {
-	uint32_t name; /* as label.h makes it; after settling the final one */
-	uint32_t file; /* of the source, whole path; 0: unknown */
-	uint32_t same; /* after settling: the first function of this name and file, which may be itself */
+	uint32_t name; /* as label.h makes it; after traces_settle the final one */
+	uint32_t file; /* full path of the source; 0: unknown */
+	uint32_t same; /* after traces_settle: the first function of this name and file, maybe this one */
 };
 
 struct traces_line {
@@ -35,17 +35,17 @@ struct traces_line {
 };
 
 struct traces_mapping {
-	uint64_t start, limit, offset; /* offset: in the file, of start */
-	uint32_t path;                 /* "[anon]", "[jit]", "[kernel.kallsyms]" where it is no file */
+	uint64_t start, limit, offset; /* offset: in the file, at start */
+	uint32_t path;                 /* "[anon]", "[jit]", "[kernel.kallsyms]" if it is not a file */
 	uint32_t build_id;             /* text of hexadecimal digits; 0: unknown */
-	uint32_t looked;               /* has someone looked for names? */
-	uint32_t kernel;               /* is it the kernel? */
+	uint32_t looked;               /* 1: someone has looked for names */
+	uint32_t kernel;               /* 1: the kernel */
 };
 
 struct traces_location {
-	uint64_t address; /* the one to look up: of a return address one less */
+	uint64_t address; /* the one to look up: one less for a return address */
 	uint32_t mapping;
-	uint32_t line, n; /* in lines, the function first, then what is inlined into it */
+	uint32_t line, n; /* in lines: the function first, then those inlined into it */
 };
 
 struct traces_node {
@@ -56,24 +56,25 @@ struct traces_node {
 struct traces_owner {
 	uint64_t pid, tid; /* 0: unknown */
 	uint32_t host, container;
-	uint32_t labels; /* of the capture: see traces_labels; 0: none */
+	uint32_t labels; /* see traces_labels; 0: none */
 	uint32_t comm; /* as label.h makes it */
-	uint32_t bare; /* after settling, where it has a stack without a frame: the location that stands for its command */
-	uint32_t zero; /* keys are compared as bytes */
+	/* after traces_settle, if it has a stack without frames: the location of its command */
+	uint32_t bare;
+	uint32_t zero; /* 0, because keys are compared as bytes */
 };
 
-/* One of the labels that a capture was recorded with: texts. */
+/* One of the labels that a capture was recorded with. Both are texts. */
 struct traces_label {
 	uint32_t key, value;
 };
 
 struct traces_sample {
 	uint32_t owner, node;
-	uint64_t samples, weight; /* weight: in the unit of the first event */
+	uint64_t samples, weight; /* weight: in the unit of the first event; 0 for others */
 };
 
 struct traces {
-	struct profile names; /* its labels are the functions' names till they are settled; it has no stacks */
+	struct profile names; /* its labels are the functions' names until traces_settle; it has no stacks */
 	struct intern texts;  /* text 0 is "" */
 	struct intern function_keys, mapping_keys, location_keys, owner_keys, label_keys;
 	struct traces_function *functions;
@@ -90,18 +91,18 @@ struct traces {
 	struct idmap by_key;  /* owner and node to sample */
 	struct buf key;
 	uint64_t total, total_weight;
-	uint64_t claimed; /* weight that was or will be added */
-	/* Of the first capture; unit 0: folded text, which has but one weight. */
+	uint64_t claimed; /* weight added, or announced to be added */
+	/* From the first capture; unit 0: folded text, which has only one weight. */
 	bool counted; /* samples say how many of the event they stand for */
 	uint32_t event, unit;
 	uint64_t period, start_realtime_ns;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool traces_init(struct traces *s);
 void traces_release(struct traces *s);
 
-/* Each finds or adds; false without memory. */
+/* These functions find or add an entry and set its number; they return false if out of memory. */
 bool traces_text(struct traces *s, struct slice text, uint32_t *id);
 bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *id);
 bool traces_mapping(struct traces *s, const struct traces_mapping *mapping, uint32_t *id);
@@ -110,28 +111,32 @@ bool traces_location(struct traces *s, uint64_t address, uint32_t mapping, const
 bool traces_labels(struct traces *s, const struct traces_label *labels, size_t n, uint32_t *id);
 bool traces_owner(struct traces *s, const struct traces_owner *owner, uint32_t *id);
 bool traces_child(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node);
-/* The same where the caller knows that the parent has no such child, and looks for none later. */
+/* The same for a caller that knows that the parent has no such child, and will not look it up later. */
 bool traces_append(struct traces *s, uint32_t parent, uint32_t location, uint32_t *node);
-/* The sums must fit: see profile_claim. */
+/*
+ * Adds samples and weight to a stack. The sums must fit: see profile_claim. Returns false if out of memory.
+ */
 bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t samples, uint64_t weight);
 
+/* Returns a text, valid as long as the traces. */
 static inline struct slice traces_get(const struct traces *s, uint32_t text)
 {
 	return intern_get(&s->texts, text);
 }
 
-/* The labels of a number that traces_labels gave; how many, and label i of them. */
+/* Return how many labels a number from traces_labels has, and label i of them. */
 size_t traces_label_count(const struct traces *s, uint32_t labels);
 struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t i);
 
 /*
- * Names are final, and texts of their own, after this; to be called once, when all has been read. modules: in which
- * files of one base name were kept apart. norm: without unstable numbers, see norm.h. False without memory.
+ * Makes names final, as texts of their own. Call it once, when all has been read. modules: the one that kept
+ * files with the same base name apart. norm: removes unstable numbers, see norm.h. Returns false if out of
+ * memory.
  */
 bool traces_settle(struct traces *s, struct modules *modules, bool norm);
 /*
- * Leaves the samples with a frame, or a command, of a name that is asked for, or those without any; after settling.
- * False without memory.
+ * Keeps only the samples with a frame or a command for whose name asked returns true or, if with is false,
+ * only those without. After traces_settle. Returns false if out of memory.
  */
 bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context), void *context, bool with);
 
