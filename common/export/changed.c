@@ -16,8 +16,8 @@ static double percent_of_total(const struct profile *p, const uint64_t *weight, 
 	return p->total[side] ? 100.0 * (double)weight[side] / (double)p->total[side] : 0;
 }
 
-static void add_change(struct rows *r, const struct profile *p, const struct changes *c, const uint64_t *weight,
-		const struct change *change)
+static void add_change(struct rows *r, const struct profile *p, const struct changes *c,
+		       const uint64_t *weight, const struct change *change)
 {
 	double before = percent_of_total(p, weight, 0), after = percent_of_total(p, weight, 1);
 

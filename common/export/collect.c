@@ -237,7 +237,8 @@ static bool read_lines(struct collect *c, const struct names_run *run, const str
 	return true;
 }
 
-static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run, uint32_t *location)
+static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run,
+			 uint32_t *location)
 {
 	const struct capture_frame *f = &c->capture.frames[frame];
 	uint32_t mapping;
@@ -263,9 +264,7 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	return traces_child(c->s, *at, location, at);
 }
 
-/*
- * Adds one half of a stack below *at. The walk outwards stops at a node added before, as in profile/stacks.c.
- */
+/* Adds one half of a stack below *at. The walk stops at a node added before, as in profile/stacks.c. */
 static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t *at, struct collect_memo *half)
 {
 	uint32_t base = *at, number;
@@ -321,7 +320,8 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 
 	if (!view_lists_event(c->view, &c->capture, k->event))
 		return true;
-	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) || !find_weight(c, k->event, &weight))
+	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) ||
+	    !find_weight(c, k->event, &weight))
 		return false;
 	if (!find_owner(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
 	    !push_half(c, k->kernel, 0, &node, &kernel))

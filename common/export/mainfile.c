@@ -80,7 +80,8 @@ static int rank_mapping(const struct traces *s, uint32_t mapping, const uint32_t
 	return is_command(s, name, numbers, process) ? 2 : !is_library(name);
 }
 
-static uint32_t choose_mapping(const struct traces *s, const bool *mappings, const uint32_t *numbers, uint32_t process)
+static uint32_t choose_mapping(const struct traces *s, const bool *mappings, const uint32_t *numbers,
+			       uint32_t process)
 {
 	uint32_t best = 0;
 	int highest = 0;

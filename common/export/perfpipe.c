@@ -2,7 +2,7 @@
 
 #include "common/base/le.h"
 
-/* Types of records: those of the kernel, and from 64 on those of perf itself. */
+/* Types of records: those of the kernel, and from 64 on perf's own. */
 enum {
 	PERF_COMM = 3,
 	PERF_EXIT = 4,
@@ -23,13 +23,13 @@ enum {
 enum {
 	MISC_KERNEL = 1,
 	MISC_USER = 2,
-	MISC_DATA = 1 << 13,     /* of MMAP2: no code */
-	MISC_EXEC = 1 << 13,     /* of COMM: after an exec; of FORK: the mappings of the parent do not count */
-	MISC_BUILD_ID = 1 << 14, /* of MMAP2: a build ID stands in place of device and inode */
-	MISC_BUILD_ID_SIZE = 1 << 15, /* of HEADER_BUILD_ID: the size is there */
+	MISC_DATA = 1 << 13,     /* MMAP2: not code */
+	MISC_EXEC = 1 << 13,     /* COMM: after an exec; FORK: the parent's mappings do not count */
+	MISC_BUILD_ID = 1 << 14, /* MMAP2: a build ID replaces device and inode */
+	MISC_BUILD_ID_SIZE = 1 << 15, /* HEADER_BUILD_ID: the size is present */
 };
 
-/* What a sample holds, in this order but for the first, which is the id. */
+/* Fields of a sample, in this order except for the first, the id. */
 enum {
 	SAMPLE_IDENTIFIER = 1 << 16,
 	SAMPLE_IP = 1 << 0,
@@ -44,23 +44,23 @@ enum {
 /* Bits of the attribute's flags. */
 #define FLAG(bit) (1ull << (bit))
 #define FLAG_FREQ FLAG(10)
-/* mmap, comm, task, sample_id_all, exclude_guest, mmap2, comm_exec, use_clockid, ksymbol, build_id: what follows. */
+/* mmap, comm, task, sample_id_all, exclude_guest, mmap2, comm_exec, use_clockid, ksymbol, build_id. */
 #define FLAGS (FLAG(8) | FLAG(9) | FLAG(13) | FLAG(18) | FLAG(20) | FLAG(23) | FLAG(24) | FLAG(25) | FLAG(29) | FLAG(34))
 
 enum {
 	ATTR_SIZE = 128, /* PERF_ATTR_SIZE_VER7, that of perf 6.1 */
 	RECORD_MAX = UINT16_MAX & ~7,
-	TEXT_MAX = 4095, /* of a path or a name; perf has room for PATH_MAX */
+	TEXT_MAX = 4095, /* bytes of a path or a name; perf has room for PATH_MAX */
 	BUILD_ID_MAX = 20,
 	CHAIN_MAX = 8000, /* frames, so that a sample fits into a record */
 	ROUND_NS = 1000000000,
-	KERNEL_TEXT = 256 << 20, /* no kernel's text is larger */
+	KERNEL_TEXT = 256 << 20, /* bytes; no kernel's text is larger */
 	PROT_EXEC_BIT = 4,
 	MAP_PRIVATE_BIT = 2,
 	UPDATE_NAME = 2,
 };
 
-/* Marks in a callchain: from here on it is the kernel's, the user's. */
+/* Marks in a callchain: the frames that follow are the kernel's, or the user's. */
 #define CONTEXT_KERNEL ((uint64_t)-128)
 #define CONTEXT_USER ((uint64_t)-512)
 
@@ -94,7 +94,7 @@ static void put_zeros(struct buf *b, size_t n)
 		buf_byte(b, 0);
 }
 
-/* Ended by NUL and filled up to eight bytes. What perf would take for its end, or has no room for, is cut. */
+/* Writes text ended by NUL and padded to eight bytes. Cuts it at a NUL and at TEXT_MAX. */
 static void put_text(struct buf *b, struct slice s)
 {
 	size_t n = s.n ? strnlen((const char *)s.p, s.n) : 0;
@@ -104,17 +104,17 @@ static void put_text(struct buf *b, struct slice s)
 	put_zeros(b, 8 - n % 8);
 }
 
-static size_t begin(struct buf *b, uint32_t type, uint16_t misc)
+static size_t begin_record(struct buf *b, uint32_t type, uint16_t misc)
 {
 	size_t at = b->n;
 
 	put32(b, type);
 	put16(b, misc);
-	put16(b, 0); /* size, by finish */
+	put16(b, 0); /* size, set by finish_record */
 	return at;
 }
 
-static void finish(struct buf *b, size_t at)
+static void finish_record(struct buf *b, size_t at)
 {
 	if (!b->failed)
 		le16_store(b->p + at + 6, (uint16_t)(b->n - at));
@@ -135,7 +135,7 @@ void perf_pipe_release(struct perf_pipe *p)
 	*p = (struct perf_pipe){ 0 };
 }
 
-/* What stands behind every record that is no sample: who, when, where. Id 0: of no event in particular. */
+/* Writes the trailer of records other than samples: process, thread, time, CPU. Id 0: no particular event. */
 static void put_id(struct perf_pipe *p, uint64_t pid, uint64_t tid, uint64_t time)
 {
 	time = time > p->floor ? time : p->floor;
@@ -147,7 +147,7 @@ static void put_id(struct perf_pipe *p, uint64_t pid, uint64_t tid, uint64_t tim
 	put64(&p->out, 0);
 }
 
-/* What perf has of events by itself, as struct perf_event_attr says it; others get their name by a record of their own. */
+/* The events that perf knows itself, as in struct perf_event_attr; others get a record with their name. */
 struct known_event {
 	const char *name;
 	uint32_t type;
@@ -179,7 +179,7 @@ static void put_attr(struct perf_pipe *p, const struct record_event *e, struct s
 {
 	const struct known_event *known = known_event(name);
 	uint64_t hertz = e ? e->millihertz / 1000 : 0;
-	size_t at = begin(&p->out, PERF_HEADER_ATTR, 0), attr = p->out.n;
+	size_t at = begin_record(&p->out, PERF_HEADER_ATTR, 0), attr = p->out.n;
 
 	put32(&p->out, known->type);
 	put32(&p->out, ATTR_SIZE);
@@ -192,17 +192,19 @@ static void put_attr(struct perf_pipe *p, const struct record_event *e, struct s
 	put32(&p->out, 1); /* clockid: CLOCK_MONOTONIC */
 	put_zeros(&p->out, ATTR_SIZE - (p->out.n - attr));
 	put64(&p->out, id);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 	if (known->name)
 		return;
-	at = begin(&p->out, PERF_EVENT_UPDATE, 0);
+	at = begin_record(&p->out, PERF_EVENT_UPDATE, 0);
 	put64(&p->out, UPDATE_NAME);
 	put64(&p->out, id);
 	put_text(&p->out, name);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* Perf's id of an event of the segment, which it gets to know at first sight; 0 without memory. */
+/*
+ * Returns perf's id of an event of the segment; writes the event at first sight. Returns 0 if out of memory.
+ */
 static uint32_t event_id(struct perf_pipe *p, uint64_t event)
 {
 	const struct record_event *e = p->capture.events[event].id ? &p->capture.events[event] : NULL;
@@ -221,7 +223,7 @@ static uint32_t event_id(struct perf_pipe *p, uint64_t event)
 	return p->ids[event] = id + 1;
 }
 
-/* A line of perf report --header. */
+/* Writes a line of perf report --header. */
 static void put_feature(struct perf_pipe *p, uint64_t feature, const char *key)
 {
 	struct slice value = capture_meta(&p->capture, key);
@@ -229,7 +231,7 @@ static void put_feature(struct perf_pipe *p, uint64_t feature, const char *key)
 
 	if (!value.n)
 		return;
-	at = begin(&p->out, PERF_HEADER_FEATURE, 0);
+	at = begin_record(&p->out, PERF_HEADER_FEATURE, 0);
 	put64(&p->out, feature);
 	length = p->out.n;
 	put32(&p->out, 0);
@@ -237,10 +239,10 @@ static void put_feature(struct perf_pipe *p, uint64_t feature, const char *key)
 	if (!p->out.failed)
 		le32_store(p->out.p + length, (uint32_t)(p->out.n - length - 4));
 	put_zeros(&p->out, 4);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* Hexadecimal digits as bytes; how many, 0 where they are none. */
+/* Converts hexadecimal digits to bytes; returns their number, 0 if the text is invalid. */
 static size_t hex_bytes(struct slice s, uint8_t *to, size_t room)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -265,12 +267,12 @@ static void put_kernel_id(struct perf_pipe *p)
 	if (!n)
 		return;
 	id[BUILD_ID_MAX] = (uint8_t)n;
-	at = begin(&p->out, PERF_HEADER_BUILD_ID, MISC_KERNEL | MISC_BUILD_ID_SIZE);
+	at = begin_record(&p->out, PERF_HEADER_BUILD_ID, MISC_KERNEL | MISC_BUILD_ID_SIZE);
 	put32(&p->out, UINT32_MAX); /* the host's kernel */
 	buf_bytes(&p->out, id, sizeof(id));
 	put_text(&p->out, slice_of("[kernel.kallsyms]"));
 	put_zeros(&p->out, 4);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
 static uint64_t kernel_stext(const struct perf_pipe *p)
@@ -286,12 +288,12 @@ static uint64_t kernel_stext(const struct perf_pipe *p)
 }
 
 /*
- * The kernel proper. It ends where modules and BPF programs can begin, for of these perf is told function by function,
- * and what lies in the kernel's mapping would be looked up there.
+ * Writes the mapping of the kernel proper. It ends where modules and BPF programs can begin, because perf
+ * would look up their addresses in this mapping; they are written function by function.
  */
 static void put_kernel(struct perf_pipe *p)
 {
-	const uint64_t modules = 0xffffffffc0000000; /* of x86-64, where the kernel's place is drawn by lot */
+	const uint64_t modules = 0xffffffffc0000000; /* on x86-64 with KASLR */
 	uint64_t stext = kernel_stext(p), length = KERNEL_TEXT;
 	size_t at;
 
@@ -303,19 +305,19 @@ static void put_kernel(struct perf_pipe *p)
 	if (slice_is(capture_meta(&p->capture, "arch"), "x86_64") && stext < modules && length > modules - stext)
 		length = modules - stext;
 	put_kernel_id(p);
-	at = begin(&p->out, PERF_MMAP, MISC_KERNEL);
+	at = begin_record(&p->out, PERF_MMAP, MISC_KERNEL);
 	put32(&p->out, UINT32_MAX);
 	put32(&p->out, 0);
 	put64(&p->out, stext);
 	put64(&p->out, length);
-	put64(&p->out, stext); /* where the symbol in the name was when it was recorded */
+	put64(&p->out, stext); /* address of the symbol in the name at recording time */
 	put_text(&p->out, slice_of("[kernel.kallsyms]_stext"));
 	put_id(p, UINT32_MAX, 0, 0);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* What the header of a segment says, once its header block has ended. */
-static void introduce(struct perf_pipe *p)
+/* Writes the header of a segment, once its header block has ended. */
+static void introduce_segment(struct perf_pipe *p)
 {
 	enum { HOSTNAME = 3, OSRELEASE = 4, VERSION = 5, ARCH = 6 };
 	bool first = !p->begun;
@@ -333,7 +335,7 @@ static void introduce(struct perf_pipe *p)
 		if (p->capture.events[event].id)
 			event_id(p, event);
 	}
-	if (p->events.n == 0) /* there is one at least, whatever was lost: no other record can be read before */
+	if (p->events.n == 0) /* perf can read no other record before an event, so there is at least one */
 		event_id(p, 1);
 	if (first) {
 		put_feature(p, HOSTNAME, "host");
@@ -346,14 +348,14 @@ static void introduce(struct perf_pipe *p)
 
 static void put_round(struct perf_pipe *p)
 {
-	finish(&p->out, begin(&p->out, PERF_FINISHED_ROUND, 0));
+	finish_record(&p->out, begin_record(&p->out, PERF_FINISHED_ROUND, 0));
 	p->floor = p->round;
 	p->round = p->latest;
 }
 
 /*
- * perf keeps records to sort them by time. A round says that what is older than the round before may be looked at; so
- * a sample may be late by as much as lies between two.
+ * perf keeps records to sort them by time. FINISHED_ROUND lets it process all that is older than the previous
+ * round, so a sample may be late by the time between two rounds.
  */
 static void end_block(struct perf_pipe *p)
 {
@@ -362,8 +364,9 @@ static void end_block(struct perf_pipe *p)
 }
 
 /*
- * What follows a segment that does not go on may be of any time, so everything that came before is looked at. One that
- * goes on tells anew of what the next one has of it, at the time it had, and samples in it may be older than its end.
+ * After a segment that does not continue, times start over, so perf must process everything before. A segment
+ * that continues repeats its state in the next one with the original times, and samples in that may be older
+ * than its end.
  */
 static void end_segment(struct perf_pipe *p)
 {
@@ -385,7 +388,7 @@ static const struct capture_process *process_of(const struct perf_pipe *p, uint6
 static void put_task(struct perf_pipe *p, uint32_t type, uint16_t misc, uint64_t pid, uint64_t parent, uint64_t tid,
 		     uint64_t parent_tid, uint64_t time)
 {
-	size_t at = begin(&p->out, type, misc);
+	size_t at = begin_record(&p->out, type, misc);
 
 	put32(&p->out, (uint32_t)pid);
 	put32(&p->out, (uint32_t)parent);
@@ -393,7 +396,7 @@ static void put_task(struct perf_pipe *p, uint32_t type, uint16_t misc, uint64_t
 	put32(&p->out, (uint32_t)parent_tid);
 	put64(&p->out, time);
 	put_id(p, pid, tid, time);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
 static void put_mmap2(struct perf_pipe *p, uint64_t pid, const struct map *m, uint64_t time)
@@ -401,7 +404,7 @@ static void put_mmap2(struct perf_pipe *p, uint64_t pid, const struct map *m, ui
 	const struct capture_file *f = m->file ? &p->capture.files[m->file] : NULL;
 	bool has_id = f && f->build_id.n && f->build_id.n <= BUILD_ID_MAX;
 	uint16_t misc = (uint16_t)(MISC_USER | (m->prot & PROT_EXEC_BIT ? 0 : MISC_DATA) | (has_id ? MISC_BUILD_ID : 0));
-	size_t at = begin(&p->out, PERF_MMAP2, misc);
+	size_t at = begin_record(&p->out, PERF_MMAP2, misc);
 
 	put32(&p->out, (uint32_t)pid);
 	put32(&p->out, (uint32_t)pid);
@@ -422,16 +425,16 @@ static void put_mmap2(struct perf_pipe *p, uint64_t pid, const struct map *m, ui
 	put32(&p->out, MAP_PRIVATE_BIT);
 	put_text(&p->out, f && f->path.n ? f->path : slice_of("//anon"));
 	put_id(p, pid, pid, time);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* A process, or its new image: perf forgets who had the number before. */
+/* Writes a process or its new image: perf drops the previous process with this pid. */
 static void put_process(struct perf_pipe *p, const struct record_process *r)
 {
 	const struct capture_process *c = process_of(p, r->id);
 	uint64_t parent = c->parent ? process_of(p, c->parent)->pid : 0;
 
-	if (parent == r->pid) /* an exec's is the image before */
+	if (parent == r->pid) /* after an exec it is the previous image */
 		parent = 0;
 	put_task(p, PERF_FORK, MISC_EXEC, r->pid, parent, r->pid, parent, r->time);
 	for (const struct map *m = maps_from(&c->maps, 0); m; m = maps_from(&c->maps, m->end))
@@ -465,32 +468,34 @@ static void put_comm(struct perf_pipe *p, const struct record_comm *r)
 {
 	const struct capture_thread *t = &p->capture.threads[r->thread];
 	const struct capture_process *c = process_of(p, t->process);
-	size_t at = begin(&p->out, PERF_COMM, c->via == VIA_EXEC ? MISC_EXEC : 0);
+	size_t at = begin_record(&p->out, PERF_COMM, c->via == VIA_EXEC ? MISC_EXEC : 0);
 
 	put32(&p->out, (uint32_t)c->pid);
 	put32(&p->out, (uint32_t)t->tid);
 	put_text(&p->out, r->comm);
 	put_id(p, c->pid, t->tid, r->time);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* A function outside the kernel proper. Samples may be a little older than the record that names them. */
+/*
+ * Writes a function outside the kernel proper. Time 0, because samples may be a little older than the record.
+ */
 static void put_ksym(struct perf_pipe *p, const struct record_ksym *r)
 {
 	size_t at;
 
 	if (!r->module.n || !r->name.n || !r->size || r->size > UINT32_MAX)
 		return;
-	at = begin(&p->out, PERF_KSYMBOL, MISC_KERNEL);
+	at = begin_record(&p->out, PERF_KSYMBOL, MISC_KERNEL);
 	put64(&p->out, r->address);
 	put32(&p->out, (uint32_t)r->size);
 	put32(&p->out, 0); /* type and flags: neither is known */
 	put_text(&p->out, r->name);
 	put_id(p, UINT32_MAX, 0, 0);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
-/* The innermost frames of a half, as many as there is room for; how many. */
+/* Writes the innermost frames of a half, at most room; returns the number of entries with the mark. */
 static size_t put_half(struct perf_pipe *p, uint64_t node, uint64_t context, size_t room)
 {
 	const struct capture *c = &p->capture;
@@ -523,7 +528,8 @@ static void write_sample(struct perf_pipe *p, const struct record_sample *r)
 {
 	const struct capture_thread *t = &p->capture.threads[r->thread];
 	uint32_t id = event_id(p, r->event);
-	size_t at = begin(&p->out, PERF_SAMPLE, r->kernel >= NODE_FIRST ? MISC_KERNEL : MISC_USER), count, n;
+	size_t at = begin_record(&p->out, PERF_SAMPLE, r->kernel >= NODE_FIRST ? MISC_KERNEL : MISC_USER);
+	size_t count, n;
 
 	put64(&p->out, id);
 	put64(&p->out, leaf_address(p, r));
@@ -539,7 +545,7 @@ static void write_sample(struct perf_pipe *p, const struct record_sample *r)
 	n += put_half(p, r->user, CONTEXT_USER, CHAIN_MAX - n);
 	if (!p->out.failed)
 		le64_store(p->out.p + count, n);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 	p->samples++;
 	p->latest = r->time > p->latest ? r->time : p->latest;
 }
@@ -560,7 +566,7 @@ static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 	write_sample(p, &seen);
 }
 
-/* Ticks of the segment that should have become samples and did not. */
+/* Writes the ticks of the segment that should have become samples but did not. */
 static void put_losses(struct perf_pipe *p, uint64_t time)
 {
 	const struct capture *c = &p->capture;
@@ -573,10 +579,10 @@ static void put_losses(struct perf_pipe *p, uint64_t time)
 	}
 	if (!lost)
 		return;
-	at = begin(&p->out, PERF_LOST_SAMPLES, 0);
+	at = begin_record(&p->out, PERF_LOST_SAMPLES, 0);
 	put64(&p->out, lost);
 	put_id(p, 0, 0, time);
-	finish(&p->out, at);
+	finish_record(&p->out, at);
 }
 
 static void put_record(struct perf_pipe *p, const struct record *r)
@@ -631,13 +637,13 @@ const char *perf_pipe_apply(struct perf_pipe *p, const struct record *r)
 	if (wrong)
 		return wrong;
 	if (r->type != RECORD_SEGMENT && r->type != RECORD_META && r->type != RECORD_EVENT)
-		introduce(p);
+		introduce_segment(p);
 	put_record(p, r);
 	return NULL;
 }
 
 void perf_pipe_finish(struct perf_pipe *p)
 {
-	introduce(p);
+	introduce_segment(p);
 	end_segment(p);
 }

@@ -1,6 +1,6 @@
 /*
- * A stream as a perf pipe: what `perf record -o -` writes, for perf report and perf script, which find the names
- * themselves.
+ * A stream as a perf pipe, as `perf record -o -` writes it, for perf report and perf script, which find the
+ * names themselves.
  *
  *	struct perf_pipe p;
  *
@@ -16,16 +16,16 @@
  *	if (p.out.failed || p.capture.no_memory) ...out of memory...
  *	perf_pipe_release(&p);
  *
- * Samples go on as they come, so the other end of a pipe keeps up with a recorder. Layout: perf_event.h of the kernel's
- * uapi, and perf.data-file-format.txt in its tools/perf/Documentation.
+ * Samples are written as they come, so the other end of a pipe keeps up with a recorder. Layout: perf_event.h
+ * of the kernel's uapi, and perf.data-file-format.txt in its tools/perf/Documentation.
  *
- * perf looks up each address of a stack as it stands, so a return address is given less one: it then lies in the call,
- * and not in what may be the next function. perf sorts by time what cprof-stream(5) orders by place. So a process
- * brings all of its mappings, those too that it has from its parent; and what is told late is given the time
- * up to which perf has been told to go on, at least.
+ * perf looks up each address of a stack as it is, so a return address is written less one: it then lies in
+ * the call, and not in what may be the next function. perf sorts by time what cprof-stream(5) orders by
+ * position. So a process brings all of its mappings, also those from its parent. A late record is given at
+ * least the time up to which perf has processed its records.
  *
- * What perf cannot be told: that memory was unmapped (anonymous memory is mapped there instead), what a JIT compiler
- * put where (perf looks for the perf map of the process itself), names, inlined functions, how stacks ended.
+ * A perf pipe cannot express: that memory was unmapped (anonymous memory is mapped there instead), JIT code
+ * (perf looks for the process's perf map itself), names, inlined functions, how stacks ended.
  */
 #ifndef CPROF_EXPORT_PERFPIPE_H
 #define CPROF_EXPORT_PERFPIPE_H
@@ -37,25 +37,25 @@
 
 struct perf_pipe {
 	struct capture capture;
-	const struct view *view; /* says which samples count, and which half of their stacks */
+	const struct view *view; /* its filters choose the samples, its half the frames */
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
 	struct buf out;
-	uint64_t samples;   /* written, since who counts them set it to 0 */
-	uint64_t shortened; /* of these, stacks that lost outer frames: a record of perf's has 64 KiB at most */
+	uint64_t samples;   /* samples written since the caller last set it to 0 */
+	uint64_t shortened; /* stacks among them that lost outer frames: a perf record has 64 KiB at most */
 	struct intern events; /* by perf's id - 1: name */
-	uint32_t ids[CAPTURE_EVENTS]; /* by event of the segment; 0: perf does not know it yet */
+	uint32_t ids[CAPTURE_EVENTS]; /* perf's id by event of the segment; 0: not written yet */
 	bool begun;         /* the head of the pipe is written */
-	bool introduced;    /* so is what the header of this segment says */
-	uint64_t stext;     /* of the kernel that perf was told of; 0: none */
-	uint64_t latest;    /* of all that was written, the latest time */
-	uint64_t round;     /* that time when perf was last told to go on */
-	uint64_t floor;     /* up to here it has gone on */
+	bool introduced;    /* the header of this segment is written */
+	uint64_t stext;     /* start of the kernel's text as written; 0: not written */
+	uint64_t latest;    /* latest time written */
+	uint64_t round;     /* latest as of the last FINISHED_ROUND */
+	uint64_t floor;     /* perf has processed all up to this time */
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool perf_pipe_init(struct perf_pipe *p, const struct view *view);
-/* NULL, or a sentence why the record makes no sense. */
+/* Returns NULL, or a sentence why the record is invalid. Appends to out. */
 const char *perf_pipe_apply(struct perf_pipe *p, const struct record *r);
 void perf_pipe_finish(struct perf_pipe *p);
 void perf_pipe_release(struct perf_pipe *p);

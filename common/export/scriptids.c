@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 enum {
-	EVENT_OTHER = 63, /* for all that have no id of their own */
+	EVENT_OTHER = 63, /* for all events without an id of their own */
 	FILES_MAX = 60000,
 };
 
-/* Comments of perf script --header that the header of a stream has a key for. */
+/* Comments of perf script --header that have a key in a stream's header. */
 static const struct fact {
 	const char *comment, *key;
 } facts[] = {
@@ -84,10 +84,11 @@ void script_segment_end(struct script_reader *r, enum end_reason reason)
 	r->begun = false;
 }
 
-/* By about as much memory as what is known takes. */
+/* The limit is about the memory that the tables take. */
 bool script_segment_full(const struct script_reader *r)
 {
-	size_t each = sizeof(struct script_known) + 120; /* of a line: its text and places in tables */
+	/* bytes of a line: its text and its places in tables */
+	size_t each = sizeof(struct script_known) + 120;
 
 	return r->lines_seen.n * each + r->units.n * 64 + r->n_frames * 32 + r->n_nodes * 24 + r->threads.n * 48 >
 		       SCRIPT_SEGMENT ||
@@ -117,8 +118,8 @@ uint64_t script_string(struct script_reader *r, struct slice text)
 }
 
 /*
- * One of the kernel's own, or a tracepoint: behind its colon stand not just letters of perf's modifiers, as in
- * "cycles:ppp".
+ * Returns whether it is a kernel's software event or a tracepoint. After a tracepoint's colon there are other
+ * letters than those of perf's modifiers, as in "cycles:ppp".
  */
 static bool is_counted(struct slice event)
 {
@@ -142,15 +143,15 @@ static bool is_counted(struct slice event)
 }
 
 /*
- * Of time it is known in what perf counts, and so it is of waiting time, which we have written ourselves; and of what happens
- * once: its periods add up. Those of the hardware's events are of as many kinds as there are events; and what the text names no
- * period of counts in samples.
+ * Periods of clocks and of waiting time, which cprof itself has written, are nanoseconds. Periods of things
+ * that happen once add up as "events". Hardware events have as many units as there are events. An event
+ * without a period in the text counts samples.
  */
 static const char *unit_of(const struct script_head *h)
 {
 	if (!h->has_period)
 		return "";
-	if (slice_begins(h->event, EVENT_OFF_CPU)) /* and no tracepoint, although it has a colon */
+	if (slice_begins(h->event, EVENT_OFF_CPU)) /* not a tracepoint, although it has a colon */
 		return "ns";
 	if (is_counted(h->event))
 		return "events";
@@ -175,7 +176,7 @@ uint64_t script_event(struct script_reader *r, const struct script_head *h)
 	return number + 1;
 }
 
-/* Of what perf does not know, apart from process 0 by its id here. */
+/* Unknown numbers are written as 0; only the id here distinguishes them from process 0. */
 static uint64_t known_number(uint64_t number)
 {
 	return number == SCRIPT_NOBODY ? 0 : number;

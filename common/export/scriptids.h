@@ -1,38 +1,39 @@
 /*
- * The ids that a reader of perf's text gives to what it meets, and the segments that they are of.
+ * The ids that a reader of perf's text assigns, and the segments that they belong to.
  *
  *	script_segment_begin(r);		// the header, unless it has begun
- *	event = script_event(r, &head);		// its record is in the stream when this returns
+ *	event = script_event(r, &head);		// its record is in the stream on return
  *	thread = script_thread(r, &head);
  *	...
  *	if (script_segment_full(r))
- *		script_segment_end(r, END_CONTINUES);	// ids begin anew
+ *		script_segment_end(r, END_CONTINUES);	// ids start over
  *
- * For scriptread.c and scriptstack.c. Where memory runs out the reader has failed, and what is returned is some id.
+ * For scriptread.c and scriptstack.c. If memory runs out, the reader has failed and the returned id is
+ * arbitrary.
  */
 #ifndef CPROF_EXPORT_SCRIPTIDS_H
 #define CPROF_EXPORT_SCRIPTIDS_H
 
 #include "common/export/scriptread.h"
 
-/* A line that has been read before. */
+/* A line that has been read before, parsed. */
 struct script_known {
 	struct script_frame f;
 	enum script_kind kind;
 	bool good;
-	uint32_t unit; /* of this frame alone + 1; 0: none yet */
+	uint32_t unit; /* the unit of this frame alone, plus 1; 0: none yet */
 	struct slice source;
 	uint64_t source_line;
 };
 
-/* Tables without anything in them; the reader's are released first. */
+/* Sets up empty tables; the reader's old ones must have been released. */
 void script_segment_init(struct script_reader *r);
 void script_segment_release(struct script_reader *r);
 void script_segment_begin(struct script_reader *r);
 void script_segment_end(struct script_reader *r, enum end_reason reason);
-/* Is what is known as much as a segment may know? */
+/* Returns whether the tables have reached their limit for one segment. */
 bool script_segment_full(const struct script_reader *r);
-/* One of the text's comments, for the header of segments that begin after it. */
+/* Takes one of the text's comments, for the header of segments that begin after it. */
 void script_comment(struct script_reader *r, struct slice line);
 
 static inline void script_put(struct script_reader *r, struct record rec)
@@ -40,7 +41,7 @@ static inline void script_put(struct script_reader *r, struct record rec)
 	writer_put(r->w, &rec);
 }
 
-/* The number of a text; *fresh where it is new. Here to be inlined, as the next one: both are asked at each frame. */
+/* Returns the number of a text; *fresh: it is new. Inline, as the next one, because each frame calls both. */
 static inline uint32_t script_number(struct script_reader *r, struct intern *t, struct slice text, bool *fresh)
 {
 	size_t before = t->n;
@@ -51,7 +52,7 @@ static inline uint32_t script_number(struct script_reader *r, struct intern *t, 
 	return id;
 }
 
-/* The id under this key: an old one, or a new one, which is next. */
+/* Returns the id of this key, or next if the key is new. */
 static inline uint64_t script_id(struct script_reader *r, struct idmap *m, uint64_t key, uint64_t next, bool *fresh)
 {
 	uint32_t id = (uint32_t)next;
@@ -66,7 +67,7 @@ static inline uint64_t script_id(struct script_reader *r, struct idmap *m, uint6
 
 uint64_t script_string(struct script_reader *r, struct slice text);
 uint64_t script_event(struct script_reader *r, const struct script_head *h);
-/* With its process, and with its command as of now. */
+/* Writes the thread's process, and its command if that changed, as well. */
 uint64_t script_thread(struct script_reader *r, const struct script_head *h);
 
 #endif

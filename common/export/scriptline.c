@@ -26,7 +26,7 @@ static struct slice trim(struct slice s)
 	return s;
 }
 
-static bool ends(struct slice s, const char *with)
+static bool ends_in(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
@@ -39,7 +39,7 @@ static void skip_spaces(struct cursor *c)
 		c->p++;
 }
 
-static bool take(struct cursor *c, char what)
+static bool take_char(struct cursor *c, char what)
 {
 	if (!cursor_left(c) || *c->p != (uint8_t)what)
 		return false;
@@ -47,7 +47,7 @@ static bool take(struct cursor *c, char what)
 	return true;
 }
 
-/* A decimal number below 2^64; how many digits it has, 0: there is none. */
+/* Reads a decimal number below 2^64; returns the number of its digits, 0 if there is none. */
 static size_t take_number(struct cursor *c, uint64_t *v)
 {
 	const uint8_t *start = c->p;
@@ -77,10 +77,10 @@ static size_t take_hex(struct cursor *c, uint64_t *v)
 	return (size_t)(c->p - start);
 }
 
-/* A number of a process or thread; perf has -1 for what it does not know. */
+/* Reads a process or thread number; perf has -1 for an unknown one. */
 static bool take_id(struct cursor *c, uint64_t *id)
 {
-	bool negative = take(c, '-');
+	bool negative = take_char(c, '-');
 
 	if (!take_number(c, id))
 		return false;
@@ -98,7 +98,7 @@ static bool take_ids(struct cursor *c, struct script_head *h)
 	if (!take_id(c, &h->pid))
 		return false;
 	h->tid = h->pid;
-	if (take(c, '/') && !take_id(c, &h->tid))
+	if (take_char(c, '/') && !take_id(c, &h->tid))
 		return false;
 	return at_gap(c);
 }
@@ -108,14 +108,14 @@ static void take_cpu(struct cursor *c, struct script_head *h)
 	struct cursor t = *c;
 	uint64_t cpu;
 
-	if (take(&t, '[') && take_number(&t, &cpu) && take(&t, ']') && at_gap(&t)) {
+	if (take_char(&t, '[') && take_number(&t, &cpu) && take_char(&t, ']') && at_gap(&t)) {
 		h->cpu = cpu & UINT32_MAX;
 		*c = t;
 		skip_spaces(c);
 	}
 }
 
-/* The field "misc": a few letters. */
+/* Skips the field "misc": a few letters. */
 static void take_misc(struct cursor *c)
 {
 	struct cursor t = *c;
@@ -128,7 +128,7 @@ static void take_misc(struct cursor *c)
 	}
 }
 
-/* Seconds with a fraction and a colon. */
+/* Reads seconds with a fraction and a colon. */
 static bool take_time(struct cursor *c, struct script_head *h)
 {
 	const uint64_t seconds_max = UINT64_MAX / 1000000000;
@@ -137,10 +137,10 @@ static bool take_time(struct cursor *c, struct script_head *h)
 	uint64_t seconds, part;
 	size_t places;
 
-	if (!take_number(&t, &seconds) || seconds > seconds_max || !take(&t, '.'))
+	if (!take_number(&t, &seconds) || seconds > seconds_max || !take_char(&t, '.'))
 		return false;
 	places = take_number(&t, &part);
-	if (!places || places > PLACES || !take(&t, ':'))
+	if (!places || places > PLACES || !take_char(&t, ':'))
 		return false;
 	for (; places < PLACES; places++)
 		part *= 10;
@@ -162,7 +162,7 @@ static void take_period(struct cursor *c, struct script_head *h)
 	}
 }
 
-/* One word that ends with a colon, or nothing; false for anything else. */
+/* Reads one word that ends with a colon, or nothing; returns false for anything else. */
 static bool take_event(struct cursor *c, struct script_head *h)
 {
 	struct cursor t = *c;
@@ -175,7 +175,7 @@ static bool take_event(struct cursor *c, struct script_head *h)
 		h->is_sample = false;
 		return true;
 	}
-	if (!ends(h->event, ":"))
+	if (!ends_in(h->event, ":"))
 		return h->event.n == 0;
 	h->event.n--;
 	*c = t;
@@ -183,7 +183,9 @@ static bool take_event(struct cursor *c, struct script_head *h)
 	return true;
 }
 
-/* What stands behind the command. Without a time there must be less doubt: an event, and no number in front of it. */
+/*
+ * Parses the head after the command. Without a time, it must be clearer: an event that begins with no digit.
+ */
 static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 {
 	if (!take_ids(&c, h))
@@ -212,7 +214,7 @@ static bool try_tail(struct slice line, size_t at, bool timed, struct script_hea
 	return true;
 }
 
-/* The first place where what follows makes sense; only where words begin, so this is linear in the line. */
+/* Finds the first place from which the rest parses. Tries only word beginnings: linear in the line. */
 static bool find_tail(struct slice line, bool timed, struct script_head *h)
 {
 	for (size_t i = 0; i < line.n; i++) {
@@ -225,7 +227,7 @@ static bool find_tail(struct slice line, bool timed, struct script_head *h)
 
 bool script_head_parse(struct slice line, struct script_head *h)
 {
-	enum { COMM = 16 }; /* columns that perf gives a command which it aligns */
+	enum { COMM = 16 }; /* columns of a command that perf aligns */
 	size_t at = COMM;
 
 	if (line.n > COMM && line.p[0] == ' ' && line.p[COMM] == ' ') {
@@ -239,21 +241,21 @@ bool script_head_parse(struct slice line, struct script_head *h)
 	return find_tail(line, true, h) || (!is_space(line.p[0]) && find_tail(line, false, h));
 }
 
-/* "+0x1f" at the end of a text, which then ends before it. */
+/* Cuts "+0x1f" off the end of a text. */
 static bool take_offset(struct slice *s, uint64_t *offset)
 {
 	const uint8_t *plus = s->n > 3 ? memrchr(s->p, '+', s->n) : NULL;
 	struct cursor c = cursor_over(plus ? plus + 1 : s->p, plus ? s->n - (size_t)(plus + 1 - s->p) : 0);
 	uint64_t v;
 
-	if (!take(&c, '0') || !take(&c, 'x') || !take_hex(&c, &v) || cursor_left(&c))
+	if (!take_char(&c, '0') || !take_char(&c, 'x') || !take_hex(&c, &v) || cursor_left(&c))
 		return false;
 	*offset = v;
 	s->n = (size_t)(plus - s->p);
 	return true;
 }
 
-/* "fopen@@GLIBC_2.2.5" is fopen. A single "@" may be a part of a name: "malloc@plt". */
+/* Cuts "fopen@@GLIBC_2.2.5" to fopen. A single "@" may be a part of a name: "malloc@plt". */
 static void drop_version(struct slice *name)
 {
 	const uint8_t *at = name->n > 3 ? memmem(name->p + 1, name->n - 1, "@@", 2) : NULL;
@@ -268,12 +270,12 @@ static void drop_version(struct slice *name)
 		name->n = (size_t)(at - name->p);
 }
 
-/* Where the " (" stands that opens the file's name: names have brackets too, and so have paths. */
+/* Finds the bracket that opens the file's name; names and paths may contain brackets, too. */
 static bool find_file(struct slice s, size_t *open)
 {
 	size_t any = s.n;
 
-	if (!ends(s, ")"))
+	if (!ends_in(s, ")"))
 		return false;
 	for (size_t i = s.n - 1; i-- > 0;) {
 		if (s.p[i] != '(' || (i > 0 && s.p[i - 1] != ' '))
@@ -300,7 +302,7 @@ bool script_frame_parse(struct slice line, struct script_frame *f)
 		return false;
 	skip_spaces(&c);
 	s = (struct slice){ c.p, cursor_left(&c) };
-	if (ends(s, " (inlined)")) {
+	if (ends_in(s, " (inlined)")) {
 		f->inlined = true;
 		s.n -= strlen(" (inlined)");
 	} else if (find_file(s, &open)) {
@@ -340,10 +342,10 @@ bool script_source_parse(struct slice line, struct slice *file, uint64_t *number
 		return true;
 	}
 	/* "libc.so.6[27304]", "libc.so.6+0x27304", "??:?" */
-	return ends(s, "]") || take_offset(&s, number) || slice_is(s, "??:?");
+	return ends_in(s, "]") || take_offset(&s, number) || slice_is(s, "??:?");
 }
 
-/* In brackets perf has modules of the kernel, and these. */
+/* perf writes kernel modules in brackets, and these kinds of user memory. */
 static bool is_user_memory(struct slice file)
 {
 	static const char *const begin[] = { "[vdso", "[vsyscall", "[vvar", "[heap", "[stack", "[anon", "[uprobes",
@@ -358,7 +360,8 @@ static bool is_user_memory(struct slice file)
 
 static bool is_module_file(struct slice base)
 {
-	return ends(base, ".ko") || ends(base, ".ko.xz") || ends(base, ".ko.gz") || ends(base, ".ko.zst");
+	return ends_in(base, ".ko") || ends_in(base, ".ko.xz") || ends_in(base, ".ko.gz") ||
+	       ends_in(base, ".ko.zst");
 }
 
 enum script_kind script_frame_kind(const struct script_frame *f)
@@ -371,7 +374,8 @@ enum script_kind script_frame_kind(const struct script_frame *f)
 		return SCRIPT_USER;
 	if (is_module_file(base) || slice_begins(f->file, "[") || slice_begins(f->file, "bpf_prog_"))
 		return SCRIPT_MODULE;
-	if ((slice_begins(base, "perf-") && ends(base, ".map")) || (slice_begins(base, "jitted-") && ends(base, ".so")))
+	if ((slice_begins(base, "perf-") && ends_in(base, ".map")) ||
+	    (slice_begins(base, "jitted-") && ends_in(base, ".so")))
 		return SCRIPT_JIT;
 	return f->address >> 63 ? SCRIPT_KERNEL : SCRIPT_USER;
 }

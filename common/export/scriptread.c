@@ -29,7 +29,7 @@ void script_reader_release(struct script_reader *r)
 	*r = (struct script_reader){ 0 };
 }
 
-static void complain(struct script_reader *r, const char *why)
+static void reject_line(struct script_reader *r, const char *why)
 {
 	if (!r->bad++) {
 		r->first_bad = r->lines;
@@ -48,7 +48,7 @@ static void end_sample(struct script_reader *r)
 	r->open = false;
 	kernel = script_count_kernel(r);
 	if (!idmap_find(&r->processes, r->head.pid, &process))
-		return; /* there was no memory for it */
+		return; /* out of memory earlier */
 	rec.sample = (struct record_sample){ .time = r->time, .event = r->event, .cpu = r->head.cpu, .thread = r->thread,
 					     .weight = r->head.has_period ? r->head.period : 1 };
 	if (kernel < r->n_stack)
@@ -66,7 +66,7 @@ static void end_sample(struct script_reader *r)
 		script_segment_end(r, END_CONTINUES);
 }
 
-/* What is known under this number, made room for. */
+/* Returns the parsed line with this number, making room for it; NULL if out of memory. */
 static struct script_known *known_at(struct script_reader *r, uint32_t id)
 {
 	if (r->failed || !grow_array(&r->known, &r->cap_known, id, sizeof(*r->known))) {
@@ -76,7 +76,7 @@ static struct script_known *known_at(struct script_reader *r, uint32_t id)
 	return &r->known[id];
 }
 
-static void push(struct script_reader *r, uint32_t id)
+static void push_line(struct script_reader *r, uint32_t id)
 {
 	if (r->n_stack >= SCRIPT_DEPTH_MAX) {
 		r->cut = true;
@@ -89,7 +89,7 @@ static void push(struct script_reader *r, uint32_t id)
 	r->stack[r->n_stack++] = id;
 }
 
-/* Most lines have been there before, byte for byte. */
+/* Takes a frame. Most lines have been read before, byte for byte, and need no parsing. */
 static bool take_frame(struct script_reader *r, struct slice line)
 {
 	bool fresh;
@@ -105,11 +105,11 @@ static bool take_frame(struct script_reader *r, struct slice line)
 			k->kind = script_frame_kind(&k->f);
 	}
 	if (k->good)
-		push(r, id);
+		push_line(r, id);
 	return k->good;
 }
 
-/* The frame before gets a source line: together they are a frame of its own. */
+/* Gives the previous frame a source line: together they are a frame with a number of its own. */
 static bool take_source(struct script_reader *r, struct slice line)
 {
 	struct buf key = { 0 };
@@ -125,7 +125,7 @@ static bool take_source(struct script_reader *r, struct slice line)
 		return true;
 	before = r->stack[r->n_stack - 1];
 	buf_bytes(&key, &before, sizeof(before));
-	buf_byte(&key, '\n'); /* no line has one */
+	buf_byte(&key, '\n'); /* no line contains one */
 	buf_bytes(&key, file.p, file.n);
 	buf_printf(&key, ":%llu", (unsigned long long)number);
 	r->failed = key.failed || r->failed;
@@ -155,7 +155,7 @@ static void begin_sample(struct script_reader *r, const struct script_head *h)
 	r->n_stack = 0;
 	r->cut = false;
 	r->open = true;
-	if (h->rest.n && h->rest.p[h->rest.n - 1] == ')') /* or what a tracepoint says */
+	if (h->rest.n && h->rest.p[h->rest.n - 1] == ')') /* otherwise it is a tracepoint's text */
 		take_frame(r, h->rest);
 }
 
@@ -166,7 +166,7 @@ static bool is_blank(struct slice s)
 	return s.n == 0;
 }
 
-/* The head of a sample, or of what is none; false for any other line. */
+/* Takes the head of a sample or of another event; returns false for any other line. */
 static bool take_head(struct script_reader *r, struct slice line)
 {
 	struct script_head h;
@@ -179,7 +179,9 @@ static bool take_head(struct script_reader *r, struct slice line)
 	return true;
 }
 
-/* Old perf does not indent frames. Such a line must end with a file in brackets: other text may begin with a hex word, too. */
+/*
+ * Old perf does not indent frames. They must end in ")", because other text may begin with a hex word, too.
+ */
 static bool take_flat_frame(struct script_reader *r, struct slice line)
 {
 	while (line.n && line.p[line.n - 1] == '\r')
@@ -205,15 +207,15 @@ static void take_line(struct script_reader *r, struct slice line)
 		if (!indented && take_flat_frame(r, line))
 			return;
 		if (!indented)
-			complain(r, "neither the head of a sample nor a frame");
+			reject_line(r, "neither the head of a sample nor a frame");
 		else if (!r->open)
-			complain(r, "a frame without the head of its sample");
+			reject_line(r, "a frame without the head of its sample");
 		else if (!take_frame(r, line) && !take_source(r, line))
-			complain(r, "neither a frame nor the source line of one");
+			reject_line(r, "neither a frame nor the source line of one");
 	}
 }
 
-/* Uses up the lines that are there in whole, and at the end the last one; what is left is a part of one. */
+/* Takes the complete lines in the buffer, and at the end of the file the last one. */
 static void take_lines(struct script_reader *r)
 {
 	while (!r->failed) {
@@ -226,7 +228,7 @@ static void take_lines(struct script_reader *r)
 		if (r->skipping || n > SCRIPT_LINE_MAX) {
 			r->lines += !r->skipping;
 			if (!r->skipping)
-				complain(r, "a line that is too long");
+				reject_line(r, "a line that is too long");
 			r->skipping = !end;
 		} else {
 			take_line(r, (struct slice){ start, n });
@@ -237,8 +239,8 @@ static void take_lines(struct script_reader *r)
 	}
 }
 
-/* More bytes behind those that are left; false where the system failed. */
-static bool fill(struct script_reader *r)
+/* Reads more bytes after those that are left; returns false on failure. */
+static bool fill_input(struct script_reader *r)
 {
 	ssize_t got;
 
@@ -267,7 +269,7 @@ static bool writer_lost(const struct script_reader *r)
 int script_read(struct script_reader *r)
 {
 	while (!r->eof) {
-		if (!fill(r))
+		if (!fill_input(r))
 			return -1;
 		take_lines(r);
 		if (r->failed)

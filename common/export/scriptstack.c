@@ -4,9 +4,9 @@
 
 #include "common/export/scriptids.h"
 
-enum { FILE_SHIFT = 47 }; /* each file has so many bits of addresses */
+enum { FILE_SHIFT = 47 }; /* bits of addresses that each file has */
 
-/* Where in a file nothing is: so nobody takes an address that perf made up for a place in it. */
+/* An offset that no file has, so that nobody takes an address that perf made up for a place in the file. */
 #define NOWHERE (1ull << 62)
 
 static bool is_perf_map(const struct script_known *k)
@@ -14,14 +14,14 @@ static bool is_perf_map(const struct script_known *k)
 	return k->kind == SCRIPT_JIT && slice_begins(slice_base(k->f.file), "perf-");
 }
 
-/* Where a frame lies: the file's range, in which perf's address is what it is. */
+/* Returns the address of a frame: perf's address inside the range of its file. */
 static uint64_t user_address(struct script_reader *r, const struct script_known *k, uint64_t process, bool called)
 {
 	uint64_t address = k->f.address & ((1ull << FILE_SHIFT) - 1), file = 0, base;
 	bool fresh;
 
 	if (called && !address)
-		address = 1; /* the one before it must be the file's, too */
+		address = 1; /* the address before it must be in the file's range, too */
 	if (!k->f.file.n)
 		return address;
 	base = script_number(r, &r->files, k->f.file, &fresh) + 1ull;
@@ -29,7 +29,7 @@ static uint64_t user_address(struct script_reader *r, const struct script_known 
 		file = base;
 	if (fresh && file)
 		script_put(r, (struct record){ .type = RECORD_FILE, .file = { .id = file, .path = k->f.file } });
-	else if (fresh) /* ids are dense, so that a number is used all the same */
+	else if (fresh) /* ids are dense, so this number must be defined, too */
 		script_put(r, (struct record){ .type = RECORD_FILE, .file = { .id = base, .path = slice_of("//anon") } });
 	script_id(r, &r->mappings, process << 32 | base, 0, &fresh);
 	if (fresh)
@@ -39,7 +39,7 @@ static uint64_t user_address(struct script_reader *r, const struct script_known 
 	return base << FILE_SHIFT | address;
 }
 
-/* The module of a kernel frame; its function has a name of its own. */
+/* Writes the module of a kernel frame; the function's name is written apart. */
 static void put_module(struct script_reader *r, const struct script_known *k, uint64_t address)
 {
 	struct slice module = slice_base(k->f.file);
@@ -58,7 +58,7 @@ static void put_module(struct script_reader *r, const struct script_known *k, ui
 				       .ksym = { .time = r->time, .address = address, .size = 1, .module = module } });
 }
 
-/* What a frame without a symbol is called: "[libx.so]", with its place where perf says it. */
+/* Returns the name of a frame without a symbol: "[libx.so]", with its offset if perf has that. */
 static uint64_t place_name(struct script_reader *r, const struct script_known *k)
 {
 	static const char deleted[] = " (deleted)";
@@ -92,13 +92,13 @@ static enum name_source source_of(const struct script_known *k, bool kernel)
 	return kernel ? NAME_KSYM : is_perf_map(k) ? NAME_PERFMAP : k->kind == SCRIPT_JIT ? NAME_JITDUMP : NAME_SYMTAB;
 }
 
-/* A function's name by cprof-sym's rule, so that it is the same in captures of both. */
+/* Names a function by cprof-sym's rule, so that its name is the same in captures of both. */
 static uint64_t function_name(struct script_reader *r, struct slice name, enum name_source source)
 {
 	struct buf text = { 0 };
 	uint64_t id;
 
-	if (source != NAME_SYMTAB) /* the others name it by rules of their own */
+	if (source != NAME_SYMTAB) /* other sources follow their own rules */
 		return script_string(r, name);
 	demangle_given(&text, name, r->demangle);
 	r->failed = text.failed || r->failed;
@@ -107,7 +107,7 @@ static uint64_t function_name(struct script_reader *r, struct slice name, enum n
 	return id;
 }
 
-/* The names of a unit's frames: the function, then what is inlined into it. */
+/* Writes the names of a unit's frames: the function, then those inlined into it. */
 static void put_names(struct script_reader *r, uint64_t frame, bool kernel, const uint32_t *members, size_t n)
 {
 	enum name_source source = source_of(&r->known[members[0]], kernel);
@@ -156,8 +156,8 @@ static uint64_t frame_id(struct script_reader *r, uint64_t process, uint32_t uni
 	return id;
 }
 
-/* Is the frame inlined into the one that follows it? */
-static bool goes_on(const struct script_reader *r, size_t i)
+/* Returns whether the frame is inlined into the one after it. */
+static bool is_inlined(const struct script_reader *r, size_t i)
 {
 	const struct script_known *k = &r->known[r->stack[i]];
 
@@ -171,7 +171,7 @@ size_t script_count_kernel(const struct script_reader *r)
 	for (size_t i = 0; i < r->n_stack; i++) {
 		const struct script_known *k = &r->known[r->stack[i]];
 
-		if (goes_on(r, i))
+		if (is_inlined(r, i))
 			continue;
 		if (k->kind != SCRIPT_KERNEL && k->kind != SCRIPT_MODULE)
 			break;
@@ -180,7 +180,7 @@ size_t script_count_kernel(const struct script_reader *r)
 	return n;
 }
 
-/* A function, at base in the stack, and the functions inlined into it, down to first. */
+/* Returns the unit of a function, at base in the stack, and the functions inlined into it, down to first. */
 static uint32_t unit_of_frames(struct script_reader *r, size_t first, size_t base)
 {
 	struct script_known *k = &r->known[r->stack[base]];
@@ -205,8 +205,8 @@ static uint32_t unit_of_frames(struct script_reader *r, size_t first, size_t bas
 }
 
 /*
- * The node of a unit below another one. Its process is that of the other; so only below a root, where all processes
- * begin, is it the frame that tells nodes apart, and all other frames are asked for once a node.
+ * Returns the node of a unit below another node. A node's process is that of its parent. Only below a root,
+ * where all processes begin, does the frame distinguish nodes; elsewhere the frame is looked up once a node.
  */
 static uint64_t node_id(struct script_reader *r, uint64_t parent, uint64_t process, uint32_t unit, enum frame_kind kind)
 {
@@ -231,7 +231,7 @@ uint64_t script_stack(struct script_reader *r, size_t begin, size_t end, uint64_
 	while (end > begin && !r->failed) {
 		size_t base = end - 1, first = base;
 
-		while (first > begin && goes_on(r, first - 1))
+		while (first > begin && is_inlined(r, first - 1))
 			first--;
 		end = first;
 		node = node_id(r, node, process, unit_of_frames(r, first, base), end > begin ? FRAME_RETURN : FRAME_EXACT);

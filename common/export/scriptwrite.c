@@ -20,7 +20,7 @@ bool script_writer_init(struct script_writer *w, const struct view *view)
 	return profile_init(&w->labels) && capture_init(&w->capture);
 }
 
-/* Names are of a segment. */
+/* Drops the names and samples, which belong to one segment. */
 static void forget_names(struct script_writer *w)
 {
 	if (w->named)
@@ -79,7 +79,7 @@ const char *script_writer_apply(struct script_writer *w, const struct record *r)
 	return wrong;
 }
 
-/* How far the frame is into its function; false where nobody knows the function. */
+/* Finds the frame's offset in its function; returns false if the function is unknown. */
 static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch, uint64_t *offset, bool *jit)
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
@@ -109,7 +109,7 @@ static void put_kernel_file(struct script_writer *w, const struct capture_frame 
 	buf_byte(&w->line, ']');
 }
 
-/* The file as perf calls it; code of a JIT compiler is in the map that it would have been read from. */
+/* Writes the file as perf calls it; for JIT code, the perf map that perf would have read. */
 static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bool jit)
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
@@ -131,7 +131,7 @@ static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bo
 		buf_text(&w->line, "[unknown]");
 }
 
-/* The lines of one frame into w->line: the innermost inlined function first. */
+/* Writes the lines of one frame into w->line, the innermost inlined function first. */
 static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, const struct names_run *run)
 {
 	uint64_t address = w->capture.frames[frame].address, offset;
@@ -155,7 +155,7 @@ static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, c
 	}
 }
 
-/* Most frames stand in many stacks: their lines are put together once. */
+/* Adds a frame's lines. Most frames are in many stacks, so their lines are built once. */
 static bool add_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, uint32_t number)
 {
 	struct names_run run;
@@ -191,7 +191,7 @@ static bool add_half(struct script_writer *w, uint32_t node, uint64_t epoch)
 	return true;
 }
 
-/* One word, and none that stands where perf script tells of something else than a sample. */
+/* Adds the event as one word, and not as a word that perf script uses for records other than samples. */
 static void add_event(struct script_writer *w, uint32_t event)
 {
 	static const char other[] = "PERF_RECORD_";
@@ -209,7 +209,7 @@ static void add_event(struct script_writer *w, uint32_t event)
 	buf_text(&w->out, ":\n");
 }
 
-/* Behind these a line is a comment, or source code. */
+/* Replaces "#" and "|" at the beginning, because a line with them is a comment or source code. */
 static void add_comm(struct script_writer *w, struct slice comm)
 {
 	size_t at = w->out.n;

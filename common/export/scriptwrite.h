@@ -24,11 +24,12 @@
  *	comm pid/tid [cpu] seconds.micros:     period event:
  *	<tab>    address name+0xoffset (file)
  *
- * and an empty line, innermost frame first. An inlined function stands before the one that it is inlined into, as
- * "(inlined)". Names may come after the samples that need them, so the samples of a segment are kept until it has ended.
+ * and an empty line, innermost frame first. An inlined function comes before the one that it is inlined into,
+ * as "(inlined)". Names may come after the samples that need them, so the samples of a segment are kept until
+ * it has ended.
  *
- * Commands and names are those of cprof-fold -i, and a frame without a symbol is called what it calls it,
- * "[libx.so+0x1231]" and so on. A return address stands as it is, with its offset, as in perf's text.
+ * Commands and names are those of cprof-fold -i, also for a frame without a symbol, "[libx.so+0x1231]" for
+ * example. A return address is written unchanged, with its offset, as in perf's text.
  */
 #ifndef CPROF_EXPORT_SCRIPTWRITE_H
 #define CPROF_EXPORT_SCRIPTWRITE_H
@@ -39,30 +40,30 @@
 
 struct script_writer {
 	struct capture capture;
-	const struct view *view; /* says which samples count, and which half of their stacks */
+	const struct view *view; /* its filters choose the samples, its half the frames */
 	bool based;    /* base is set */
 	uint64_t base; /* time of the capture's first sample */
 	bool failed; /* out of memory */
-	struct script_sample *samples; /* of the segment */
+	struct script_sample *samples; /* those of the segment */
 	size_t n, cap;
-	size_t at;   /* the next to be written, while names are there */
-	uint64_t written; /* in all segments */
-	bool named;  /* they are */
-	struct profile labels; /* what names puts its texts into; it has no stacks */
+	size_t at;   /* the next sample to write, if named */
+	uint64_t written; /* samples, in all segments */
+	bool named;  /* names are set up */
+	struct profile labels; /* holds the texts of names; it has no stacks */
 	struct names names;
-	struct idmap pieces;   /* where in names.runs to text of the frame's lines */
+	struct idmap pieces;   /* index in names.runs to text of the frame's lines */
 	struct intern texts;
 	struct buf out, line;
 };
 
-/* False without memory; the object can be released all the same. */
+/* Returns false if out of memory; the object can be released even then. */
 bool script_writer_init(struct script_writer *w, const struct view *view);
 void script_writer_release(struct script_writer *w);
-/* NULL, or a sentence why the record makes no sense. */
+/* Returns NULL, or a sentence why the record is invalid. */
 const char *script_writer_apply(struct script_writer *w, const struct record *r);
 /*
- * Ends the segment: its samples as text, piece by piece, each good until the next call. False when all has been given,
- * and without memory.
+ * Ends the segment: sets *text to its samples piece by piece, each valid until the next call. Returns false
+ * when all are written, or if out of memory.
  */
 bool script_writer_next(struct script_writer *w, struct slice *text);
 

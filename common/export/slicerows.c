@@ -55,7 +55,7 @@ static void put_row(struct rows *r, const struct slices_row *row)
 	rows_count(r, row->weight);
 }
 
-/* What is in rows.out before the first call is the head. */
+/* Before the first call, rows.out holds the head; it must not be cleared then. */
 bool slice_rows_next(struct slice_rows *w, struct slice *bytes)
 {
 	struct slices_row row;

@@ -10,8 +10,8 @@
  *	if (slice_rows_failed(&w)) ...out of memory...
  *	slice_rows_release(&w);
  *
- * What is not known is empty in a table, and null in JSON. JSON is json.h's: where that is not known, it must not be
- * asked for.
+ * Unknown values are empty in TSV and null in JSON. JSON comes from json.h: if json_known is false, do not
+ * ask for JSON.
  */
 #ifndef CPROF_EXPORT_SLICEROWS_H
 #define CPROF_EXPORT_SLICEROWS_H
@@ -19,7 +19,7 @@
 #include "common/export/rows.h"
 #include "common/profile/slices.h"
 
-/* How long a slice of time is where nothing else is asked for, in nanoseconds. */
+/* The default length of a time slice, in nanoseconds. */
 #define SLICE_ROWS_INTERVAL UINT64_C(10000000000)
 
 struct slice_rows {
@@ -28,9 +28,12 @@ struct slice_rows {
 	bool ended;
 };
 
+/*
+ * length: of a slice, in nanoseconds. Returns false if out of memory; the object can be released even then.
+ */
 bool slice_rows_init(struct slice_rows *w, enum rows_format format, const struct profile *p, const struct origins *o,
 		      uint64_t length);
-/* The next piece, good until the next call; false at the end, and without memory. */
+/* Sets *bytes to the next piece, valid until the next call; returns false at the end or if out of memory. */
 bool slice_rows_next(struct slice_rows *w, struct slice *bytes);
 bool slice_rows_failed(const struct slice_rows *w);
 void slice_rows_release(struct slice_rows *w);

@@ -7,12 +7,14 @@
 
 enum { PIECE = 64 << 10 };
 
-/* A frame of the file, by its texts: a label of the tree holds these bytes. */
+/* A frame of the file, by its texts: the labels of the tree hold these bytes. */
 struct frame_key {
 	uint32_t name, file, line;
 };
 
-/* Who a profile is of; 0 where owners that differ are together. Without padding: it is a key. */
+/*
+ * The owner of a profile; a field is 0 if owners that differ in it are merged. Without padding: it is a key.
+ */
 struct group_key {
 	uint64_t pid, tid;
 	uint32_t host, comm;
@@ -20,9 +22,9 @@ struct group_key {
 
 struct group {
 	struct group_key key;
-	uint32_t comm; /* to be named after */
-	uint32_t top;  /* node of the tree that its stacks hang below */
-	size_t end;    /* in the order, behind its nodes */
+	uint32_t comm; /* the command in its title */
+	uint32_t top;  /* node of the tree above its stacks */
+	size_t end;    /* in the order, one past its nodes */
 	uint64_t total;
 };
 
@@ -31,19 +33,20 @@ enum speedscope_step { STEP_FRAMES, STEP_HEAD, STEP_SAMPLES, STEP_WEIGHTS, STEP_
 struct speedscope_writer {
 	const struct traces *s;
 	struct speedscope_options options;
-	struct profile tree; /* below node 0 the groups, below them frames */
+	struct profile tree; /* below node 0 the groups, below these the frames */
 	struct group *groups;
 	size_t n_groups, cap_groups;
 	struct intern group_keys;
-	uint32_t *rank;  /* by label of the tree: where its text stands among all */
+	uint32_t *rank;  /* by label of the tree: rank of its text among all */
 	uint32_t *index; /* by label: its number among the file's frames, plus 1 */
-	uint32_t *first, *children; /* children of node n, by rank, are children[first[n]] to before first[n + 1] */
-	uint32_t *order; /* nodes that weigh something, as they are written */
+	/* children of node n, by rank, are children[first[n]] to before first[n + 1] */
+	uint32_t *first, *children;
+	uint32_t *order; /* nodes with weight, in the order of writing */
 	size_t n_order;
 	uint32_t *path;
 	size_t cap_path;
 	enum speedscope_step step;
-	size_t group, at, begin; /* at, begin: in order; of frames the label */
+	size_t group, at, begin; /* at, begin: in order; for STEP_FRAMES at is a label */
 	bool failed;
 	struct buf out;
 };
@@ -63,7 +66,7 @@ static struct group_key key_of(const struct speedscope_writer *w, const struct t
 	return key;
 }
 
-/* The group of an owner; a process is called as its main thread. */
+/* Finds or adds the group of an owner; a process has the command of its main thread. */
 static bool find_group(struct speedscope_writer *w, const struct traces_owner *o, uint32_t *id)
 {
 	struct group_key key = key_of(w, o);
@@ -143,7 +146,7 @@ static struct frame_key frame_of(const struct speedscope_writer *w, uint32_t lab
 	return key;
 }
 
-static int compare(struct slice a, struct slice b)
+static int compare_texts(struct slice a, struct slice b)
 {
 	int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
@@ -154,10 +157,10 @@ static int by_frame(const void *a, const void *b, void *context)
 {
 	const struct speedscope_writer *w = context;
 	struct frame_key x = frame_of(w, *(const uint32_t *)a), y = frame_of(w, *(const uint32_t *)b);
-	int order = compare(traces_get(w->s, x.name), traces_get(w->s, y.name));
+	int order = compare_texts(traces_get(w->s, x.name), traces_get(w->s, y.name));
 
 	if (order == 0)
-		order = compare(traces_get(w->s, x.file), traces_get(w->s, y.file));
+		order = compare_texts(traces_get(w->s, x.file), traces_get(w->s, y.file));
 	if (order == 0)
 		order = (x.line > y.line) - (x.line < y.line);
 	return order ? order : (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
@@ -217,16 +220,16 @@ static int by_name(const void *a, const void *b, void *context)
 {
 	const struct traces *s = context;
 	const struct group *x = a, *y = b;
-	int order = compare(traces_get(s, x->comm), traces_get(s, y->comm));
+	int order = compare_texts(traces_get(s, x->comm), traces_get(s, y->comm));
 
 	if (order == 0)
-		order = compare(traces_get(s, x->key.host), traces_get(s, y->key.host));
+		order = compare_texts(traces_get(s, x->key.host), traces_get(s, y->key.host));
 	if (order == 0)
 		order = (x->key.pid > y->key.pid) - (x->key.pid < y->key.pid);
 	return order ? order : (x->key.tid > y->key.tid) - (x->key.tid < y->key.tid);
 }
 
-/* The nodes in the order of their writing, group by group. Each node is pushed once, so n of them are room enough. */
+/* Orders the nodes for writing, group by group. Each node is pushed once, so the stack needs at most n. */
 static bool order_nodes(struct speedscope_writer *w)
 {
 	uint32_t *stack = calloc(w->tree.n, sizeof(*stack));
@@ -307,7 +310,7 @@ static void write_frame(struct speedscope_writer *w, uint32_t label)
 	buf_byte(&w->out, '}');
 }
 
-static size_t heaviest(const struct speedscope_writer *w)
+static size_t heaviest_group(const struct speedscope_writer *w)
 {
 	size_t best = 0;
 
@@ -323,7 +326,8 @@ static void write_frames(struct speedscope_writer *w)
 	if (w->at == 0) {
 		buf_text(&w->out, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\":");
 		json_text(&w->out, slice_of(w->options.exporter));
-		buf_printf(&w->out, ",\n\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[", heaviest(w));
+		buf_printf(&w->out, ",\n\"activeProfileIndex\":%zu,\n\"shared\":{\"frames\":[",
+			   heaviest_group(w));
 	}
 	for (; w->at < w->tree.labels.n && w->out.n < PIECE; w->at++) {
 		if (w->index[w->at])
@@ -373,7 +377,7 @@ static void write_head(struct speedscope_writer *w)
 	w->step = STEP_SAMPLES;
 }
 
-/* A stack, outermost frame first. */
+/* Writes a stack, outermost frame first. */
 static void write_sample(struct speedscope_writer *w, uint32_t node)
 {
 	uint32_t top = w->groups[w->group].top;

@@ -1,5 +1,5 @@
 /*
- * Stacks as a file of speedscope (https://www.speedscope.app/file-format-schema.json).
+ * Stacks as a speedscope file (https://www.speedscope.app/file-format-schema.json).
  *
  *	struct speedscope_writer *w = speedscope_new(&traces, &options);
  *	struct slice bytes;
@@ -9,11 +9,11 @@
  *	if (speedscope_failed(w)) ...out of memory...
  *	speedscope_free(w);
  *
- * There is a profile for each thread, process or for all, sorted by name and number, and the heaviest one is shown
- * first. Of folded text there is one. Stacks stand in the order of their names, each once. Where one profile holds
- * several commands, these are outermost frames.
+ * There is a profile for each thread or process, or one for all, sorted by name and number; the heaviest one
+ * is shown first. Folded text has one. Stacks are in the order of their names, each once. If one profile
+ * holds several commands, these are outermost frames.
  *
- * JSON is json.h's: where that is not known, this must not be called.
+ * JSON comes from json.h: if json_known is false, do not call these functions.
  */
 #ifndef CPROF_EXPORT_SPEEDSCOPE_H
 #define CPROF_EXPORT_SPEEDSCOPE_H
@@ -24,16 +24,16 @@ enum speedscope_by { SPEEDSCOPE_THREAD, SPEEDSCOPE_PROCESS, SPEEDSCOPE_ALL };
 
 struct speedscope_options {
 	enum speedscope_by by;
-	bool weight; /* not samples */
-	bool lines;  /* frames are apart that differ in the line alone */
+	bool weight; /* values are weights, not numbers of samples */
+	bool lines;  /* frames that differ only in the line are separate */
 	const char *exporter;
 };
 
 struct speedscope_writer;
 
-/* The stacks are settled. NULL without memory. */
+/* Traces must be settled, and outlive the writer. Returns NULL if out of memory. */
 struct speedscope_writer *speedscope_new(const struct traces *s, const struct speedscope_options *options);
-/* The next piece, good until the next call; false at the end, and without memory. */
+/* Sets *bytes to the next piece, valid until the next call; returns false at the end or if out of memory. */
 bool speedscope_next(struct speedscope_writer *w, struct slice *bytes);
 bool speedscope_failed(const struct speedscope_writer *w);
 void speedscope_free(struct speedscope_writer *w);

@@ -68,7 +68,8 @@ bool traces_function(struct traces *s, uint32_t label, uint32_t file, uint32_t *
 	struct traces_function f = { .name = label, .file = file };
 	bool fresh;
 
-	if (!number_key(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id, &fresh) ||
+	if (!number_key(&s->function_keys, (struct slice){ (const uint8_t *)&f, sizeof(f) }, s->n_functions, id,
+			&fresh) ||
 	    !grow_array(&s->functions, &s->cap_functions, *id, sizeof(f)))
 		return false;
 	if (fresh)

@@ -68,7 +68,8 @@ bool gather_look(struct gather *g, struct profile *p, const struct view *view, s
 
 	if (g->keys.n == 0)
 		return true;
-	if (!grow_array(&g->looked, &g->cap_looked, g->keys.n - 1, sizeof(*g->looked)) || !claim_difference(g, p))
+	if (!grow_array(&g->looked, &g->cap_looked, g->keys.n - 1, sizeof(*g->looked)) ||
+	    !claim_difference(g, p))
 		return false;
 	g->p = p;
 	g->view = view;

@@ -149,7 +149,8 @@ bool instant_overlaps(const struct instant *from, const struct instant *to, int6
 	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
 		return instant_between(from, to, 0, first) || day_begins(from->ns, first, last);
 	if (from->kind == INSTANT_MOMENT ? last < from->ns :
-	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) && !day_begins(from->ns, first, last))
+	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) &&
+	    !day_begins(from->ns, first, last))
 		return false;
 	return to->kind == INSTANT_UNSET || instant_between(&unset, to, 0, first) ||
 	       (to->kind == INSTANT_DAYTIME && day_begins(to->midnight, first, last));

@@ -348,7 +348,8 @@ void modules_text(const struct modules *m, struct slice label, struct buf *out)
 }
 
 /* Gives labels with a number their name; returns false if out of memory. */
-static bool name_labels(const struct modules *m, const struct profile *from, struct profile *to, uint32_t *labels)
+static bool name_labels(const struct modules *m, const struct profile *from, struct profile *to,
+			uint32_t *labels)
 {
 	struct buf text = { 0 };
 	bool good = true;

@@ -60,7 +60,8 @@ static bool rust_hash_at(struct slice s, size_t at)
 static size_t suffix_at(struct slice s, size_t at)
 {
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-		size_t n = strlen(suffixes[i]), digits = stands_at(s, at, suffixes[i]) ? count_run(s, at + n, is_digit) : 0;
+		size_t n = strlen(suffixes[i]);
+		size_t digits = stands_at(s, at, suffixes[i]) ? count_run(s, at + n, is_digit) : 0;
 
 		if (digits)
 			return n + digits;

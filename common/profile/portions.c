@@ -86,7 +86,8 @@ static uint64_t scale_by(uint64_t v, uint64_t by, uint64_t whole)
  */
 static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t span, uint64_t waited)
 {
-	uint64_t all_free = subtract_to_zero(span, waited), free = min_time(subtract_to_zero(past, past_waited), all_free);
+	uint64_t all_free = subtract_to_zero(span, waited);
+	uint64_t free = min_time(subtract_to_zero(past, past_waited), all_free);
 
 	if (ns <= all_free)
 		return scale_by(ns, free, all_free);
@@ -218,7 +219,8 @@ bool portions_wait(struct portions *s, const struct asked *a, const struct recor
 	t = thread_of(s, r->thread);
 	if (!t)
 		return false;
-	start = max_time(max_time(start, reported_until(s, a->capture)), max_time(t->end, t->told.time ? t->told_from : t->from));
+	start = max_time(max_time(start, reported_until(s, a->capture)),
+			 max_time(t->end, t->told.time ? t->told_from : t->from));
 	if (start >= r->time)
 		return true;
 	t->end = r->time;

@@ -94,8 +94,8 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 	if (r->n_sources == 0)
 		return true;
 	if (!f->process)
-		return count_reason(r, slice_of("[kernel]"), c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded",
-			     samples);
+		return count_reason(r, slice_of("[kernel]"),
+				    c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded", samples);
 	if (!place || place->map_end == 0)
 		return count_reason(r, slice_of("[unknown]"), "nothing was mapped there", samples);
 	if (!place->file && c->processes[f->process].jit)

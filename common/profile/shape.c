@@ -167,9 +167,7 @@ static void match_stacks(const struct step *st, const struct name *names, uint8_
 	const struct shape *s = st->s;
 	uint8_t wanted = (uint8_t)((s->match ? HAS_MATCH : 0) | (s->focus ? HAS_FOCUS : 0) | (s->base ? HAS_BASE : 0));
 
-	/*
-	 * Parents come before their children: one pass carries flags down all branches, one carries live up.
-	 */
+	/* Parents come before their children: one pass carries flags down all branches, another live up. */
 	for (size_t i = 1; i < from->n; i++) {
 		const struct profile_node *node = &from->nodes[i];
 

@@ -82,12 +82,13 @@ static bool add_all_slices(struct slices *m, uint64_t length, const uint32_t *pl
 		if (t->side != 0)
 			continue;
 		rest[t->node] -= t->weight;
-		good = add_slice(m, &(struct slices_entry){ origins_time(m->origins, t->run, t->slice, length),
-							    t->weight, t->origin, place[t->origin], rank[t->node],
-							    t->node });
+		good = add_slice(m, &(struct slices_entry){
+			origins_time(m->origins, t->run, t->slice, length), t->weight, t->origin,
+			place[t->origin], rank[t->node], t->node });
 	}
 	for (size_t i = 1; good && i < p->n; i++)
-		good = add_slice(m, &(struct slices_entry){ .weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
+		good = add_slice(m, &(struct slices_entry){
+			.weight = rest[i], .rank = rank[i], .node = (uint32_t)i });
 	return good;
 }
 

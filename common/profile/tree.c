@@ -38,7 +38,8 @@ static bool open_node(struct tree *t, uint32_t node)
 	}
 	level.end = t->n;
 	if (level.end > level.next)
-		qsort_r(t->nodes + level.next, level.end - level.next, sizeof(*t->nodes), compare_children, t);
+		qsort_r(t->nodes + level.next, level.end - level.next, sizeof(*t->nodes), compare_children,
+			t);
 	if (!grow_array(&t->levels, &t->cap_levels, t->n_levels, sizeof(*t->levels)))
 		return false;
 	t->levels[t->n_levels++] = level;
