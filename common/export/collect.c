@@ -106,7 +106,7 @@ static void widen_time(struct collect *c, uint64_t time)
 	c->chosen = true;
 }
 
-/* Returns the bound as a time of the segment; otherwise, if it is unset or a time of each day. */
+/* Returns w as a time of the segment; returns otherwise if w is unset or a time of each day. */
 static uint64_t time_bound(const struct collect *c, const struct instant *w, uint64_t otherwise)
 {
 	int64_t clock = w->kind == INSTANT_MOMENT ? (int64_t)capture_realtime(&c->capture, c->base) : 0;
@@ -311,7 +311,7 @@ static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t 
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
-/* An event that stood in for the clock's does not count once that appeared. The first other sets the unit. */
+/* Skips an event that stood in for the clock's until that appeared. The first event kept sets the unit. */
 static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;

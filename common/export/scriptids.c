@@ -84,7 +84,7 @@ void script_segment_end(struct script_reader *r, enum end_reason reason)
 	r->begun = false;
 }
 
-/* The limit is about the memory that the tables take. */
+/* Estimates the memory that the tables take. */
 bool script_segment_full(const struct script_reader *r)
 {
 	/* bytes of a line: its text and its places in tables */
@@ -118,8 +118,8 @@ uint64_t script_string(struct script_reader *r, struct slice text)
 }
 
 /*
- * Returns whether it is a kernel's software event or a tracepoint. After a tracepoint's colon there are other
- * letters than those of perf's modifiers, as in "cycles:ppp".
+ * Returns whether it is one of the kernel's software events or a tracepoint. A tracepoint has letters other
+ * than perf's modifiers, as in "cycles:ppp", after its colon.
  */
 static bool is_counted(struct slice event)
 {

@@ -183,9 +183,7 @@ static bool take_event(struct cursor *c, struct script_head *h)
 	return true;
 }
 
-/*
- * Parses the head after the command. Without a time, it must be clearer: an event that begins with no digit.
- */
+/* Parses the head after the command. Without a time it must have an event that begins with no digit. */
 static bool parse_tail(struct cursor c, bool timed, struct script_head *h)
 {
 	if (!take_ids(&c, h))

@@ -135,8 +135,8 @@ struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t
  */
 bool traces_settle(struct traces *s, struct modules *modules, bool norm);
 /*
- * Keeps only the samples with a frame or a command for whose name asked returns true or, if with is false,
- * only those without. After traces_settle. Returns false if out of memory.
+ * Keeps only the samples for which asked returns true for the name of a frame or of the command; if with is
+ * false, keeps only the others. Call it after traces_settle. Returns false if out of memory.
  */
 bool traces_keep(struct traces *s, bool (*asked)(const char *name, void *context), void *context, bool with);
 

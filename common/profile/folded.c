@@ -315,7 +315,7 @@ static int by_key(const void *a, const void *b)
 
 	if (differ == 0)
 		differ = (int)key_byte(x, n) - (int)key_byte(y, n);
-	if (differ == 0) /* one goes on where the other is "name;" and the name has no `;` in it */
+	if (differ == 0) /* one name continues where the other ends in `;`, which no name contains */
 		differ = x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
 	return differ;
 }

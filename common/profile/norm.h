@@ -1,5 +1,5 @@
 /*
- * Names without the numbers that compilers and virtual machines put into them. They differ between
+ * Names without the numbers that compilers and virtual machines put into them. The numbers differ between
  * builds or runs and so keep equal stacks apart.
  *
  *	buf_clear(&b);

@@ -2,6 +2,7 @@
  * The part of a thread's run time that lies in a view's window. A RAN record says how long a thread ran in a
  * span of time, but not when. The thread ran while it did not wait, and the waits are in the capture. So a
  * part of the span gets the share of the run time that it has of the span's time without waits.
+ *
  *	struct portions portions = { 0 };
  *	struct asked asked = { &view, &capture, base };
  *	struct record_ran part;
@@ -22,7 +23,7 @@
  *
  * The share is counted from the span's beginning up to each edge, and rounded there: adjacent parts, of any
  * views, add up to the whole to the nanosecond. If a span began before the segment, its time before the
- * segment is such a part too, and is not reported. Nothing ran before the time META_WAITS_SINCE in the
+ * segment is such a part too, and is not reported. No span has run time before META_WAITS_SINCE in the
  * header, because run time up to then was reported earlier.
  */
 #ifndef CPROF_PROFILE_PORTIONS_H

@@ -28,9 +28,9 @@ struct reasons;
 enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 /*
- * Each sample counts 1. A sample of a counted event counts as many events as it stands for, unless the view
- * has ones. WEIGHT_EVENTS means the same as WEIGHT_SAMPLES; a caller sets it once it has seen
- * gather_sums.counted.
+ * WEIGHT_SAMPLES: each sample counts 1, but a sample of a counted event counts the events that it stands
+ * for, unless the view has ones. WEIGHT_NS: weights in nanoseconds. WEIGHT_EVENTS means the same as
+ * WEIGHT_SAMPLES; a caller may set it once it has seen gather_sums.counted, for the unit.
  */
 enum view_weight { WEIGHT_SAMPLES, WEIGHT_NS, WEIGHT_EVENTS };
 
