@@ -19,7 +19,7 @@ static struct slice name_of(const struct capture *c, uint64_t event, bool counte
 	return counted ? c->events[event].name : (struct slice){ 0 };
 }
 
-static bool same_text(const struct buf *name, const struct buf *other)
+static bool equals_label(const struct buf *name, const struct buf *other)
 {
 	return name->n == other->n && memcmp(name->p, other->p, name->n) == 0;
 }
@@ -39,7 +39,7 @@ bool alike_add(struct alike *a, const struct capture *c, uint64_t event)
 		a->first_counted = counted;
 		return true;
 	}
-	if (good && !(counted && a->first_counted && same_text(&label, &a->first))) {
+	if (good && !(counted && a->first_counted && equals_label(&label, &a->first))) {
 		a->other = label;
 		a->other_counted = counted;
 		return true;
