@@ -1,7 +1,7 @@
 /*
- * What every command says and how it ends; see EXIT STATUS in cprof(7) for the exit statuses.
+ * Messages, option values and exit of the commands. cprof(7), EXIT STATUS, lists the exit statuses.
  *
- * The library returns, the command speaks: only files under cmd/ print or exit.
+ * Only files under cmd/ print or exit; the library returns errors to them.
  */
 #ifndef CPROF_CMD_CLI_H
 #define CPROF_CMD_CLI_H
@@ -25,63 +25,89 @@ enum status {
 	STATUS_GREW = 5,    /* the same, but something grew by more than an option allows */
 };
 
-/* Names the command for messages; to be called first. */
+/*
+ * Sets the command's name and usage text for messages. Call it first. Both texts must live as long as the
+ * program.
+ */
 void cli_begin(const char *name, const char *usage);
-/* For who frees and asks for megabytes again and again: they stay with the program, and are not faulted in anew. */
+/*
+ * Keeps freed memory in the process, so that a command that allocates megabytes again and again does not
+ * fault them in each time.
+ */
 void cli_keep_memory(void);
 /*
- * "NAME: " and one sentence on stderr. Names of files and texts of captures may be part of it as they are: what a terminal
- * would act on is escaped (label_append_shown).
+ * Prints "NAME: ", the sentence and a newline on stderr. File names and texts of captures may be arguments as
+ * they are: the function escapes control characters (label_append_shown).
  */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same without "NAME: ", for a line of a list. */
+/* Prints a line of a list: as cli_warn, without "NAME: ". */
 void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints as cli_warn and exits with the status. */
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
-/* The same for memory that ran out: status 1. */
+/* Reports that memory ran out, and exits with status 1. */
 void cli_no_memory(void) __attribute__((noreturn));
-/* getopt_long, which ends the program by a sentence of ours at an option that is not known or lacks its argument. */
+/*
+ * As getopt_long, but an unknown option or a missing argument prints a message of ours and exits with status
+ * 2.
+ */
 int cli_option(int argc, char **argv, const char *letters, const struct option *longs);
-/* On stderr one sentence and where to find the options; where fmt is NULL, the usage. Status 2. */
+/*
+ * Prints the message on stderr and how to list the options, or the usage if fmt is NULL. Exits with status 2.
+ */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Usage on stdout, status 0 (--help). */
+/* Prints the usage (--help) or the version (--version) on stdout and exits with status 0. */
 void cli_help(void) __attribute__((noreturn));
 void cli_version(void) __attribute__((noreturn));
-/* A number of an option, or usage. */
+/* Returns the option's whole number. A text that is not a number from least to most is a usage error. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
-/* --debuginfod; ends the program where no server is named or the library is not there. */
+/*
+ * Opens debuginfod for --debuginfod; cli_debuginfod_done frees it. Exits if DEBUGINFOD_URLS names no server
+ * (status 2) or the library is not available (1).
+ */
 struct debuginfod *cli_debuginfod(void);
-/* Says what became of the questions, if there were some that nobody answered, and frees it; NULL: it was not asked for. */
+/* Reports the queries that failed, if any, and frees d. NULL (option not given) is allowed. */
 void cli_debuginfod_done(struct debuginfod *d);
-/* Says which files could not be read: the first three, or all. "cprof-sym: cannot read 2 debug sections of /lib/x.so: damaged" */
+/*
+ * Reports files that could not be read: the first three, or all of them. "cprof-sym: cannot read 2 debug
+ * sections of /lib/x.so: damaged"
+ */
 void cli_unread(const struct unread *u, bool all);
-/* From 0 to 100, or usage. */
+/* Returns a percentage from 0 to 100. Any other text is a usage error. */
 double cli_percent(const char *option, const char *text);
-/* Bytes, or so many K, M or G of them; between so many MiB and so many GiB, or usage. */
+/*
+ * Returns a size in bytes. The text is a number of bytes, or of KiB, MiB or GiB with the suffix K, M or G. A
+ * size below least_mib MiB or above most_gib GiB is a usage error.
+ */
 uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, unsigned int most_gib);
 
-/* A time of --from and --to, by the local clock, or usage. */
+/*
+ * Parses a time of --from or --to. Times of day without a zone are local. An invalid time is a usage error.
+ */
 void cli_instant(struct instant *to, const char *option, const char *text);
 /*
- * Usage where both are given and nothing can lie between them. Of two times of the day the later one may come first: then the night
- * between is meant, which is said.
+ * Checks --from against --to: a window in which no time can be is a usage error. Of two times of day, --from
+ * may be the later one; the window then spans midnight, and a warning says so.
  */
 void cli_window(const struct instant *from, const struct instant *to);
-/* The directory that an option names, or it ends: a misspelt one would look like files that are not there. */
+/*
+ * Returns path if it is a directory, and exits otherwise: a misspelt directory would look like missing files.
+ */
 const char *cli_directory(const char *option, const char *path);
 
 /*
- * Opens an operand for reading; "-" is standard input. Dies on failure. Where that is a pipe, the first
- * Ctrl-C is for the recorder at its head: what has been recorded is still to come through.
+ * Opens an operand for reading and returns its descriptor; "-" is standard input. Exits with status 1 on
+ * failure. If standard input is a pipe, the first Ctrl-C is left to the recorder that feeds the pipe, because
+ * the samples recorded so far are still to be read.
  */
 int cli_open(const char *path);
-/* Binary output belongs into a file or a pipe: dies (usage) where stdout is a terminal. */
+/* Refuses (usage error) to write binary output to a terminal on stdout. */
 void cli_refuse_terminal(void);
 /*
- * After reading to the end: says what was damaged, or dies if the system failed. The status to end
- * with; the reader is freed.
+ * Call it after the last record; got is the last result of reader_next. Reports damage or the error, frees
+ * the reader and returns the status to end with.
  */
 enum status cli_reader_done(struct reader *r, int got);
-/* Finishes a stream or stdout; dies with status 1 if a byte was lost. */
+/* Flush and close the stream or stdout. Exit with status 1 if a byte could not be written. */
 void cli_writer_done(struct writer *w);
 void cli_stdout_done(void);
 

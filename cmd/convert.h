@@ -1,6 +1,6 @@
 /*
- * What cprof-convert makes: a function for each format. It reads the operands, writes to stdout and returns the status to
- * end with if that goes well.
+ * The output formats of cprof-convert, one function each. Each function reads the operands, writes to stdout
+ * and returns the exit status.
  */
 #ifndef CPROF_CMD_CONVERT_H
 #define CPROF_CMD_CONVERT_H
@@ -9,24 +9,24 @@
 #include "common/export/speedscope.h"
 #include "common/resolve/demangle.h"
 
-/* What is to be made of what. */
+/* The operands and options of one conversion. */
 struct conversion {
 	struct filters filters;
-	bool filtered; /* some were given */
+	bool filtered; /* at least one filter option was given */
 	char **operands;
 	enum speedscope_by by;
 	bool has_by;
-	enum demangle_mode demangle; /* of the names in perf script's text */
+	enum demangle_mode demangle; /* for names in perf script's text */
 	bool has_demangle;
 };
 
-/* By stacks: convertstacks.c */
+/* convertstacks.c: formats of aggregated stacks, and of rows. */
 enum status convert_pprof(struct conversion *c);
 enum status convert_speedscope(struct conversion *c);
 enum status convert_callgrind(struct conversion *c);
 enum status convert_tsv(struct conversion *c);
 
-/* Sample by sample: convertsamples.c */
+/* convertsamples.c: formats of single samples. */
 enum status convert_perf(struct conversion *c);
 enum status convert_perfscript(struct conversion *c);
 enum status convert_stream(struct conversion *c);

@@ -1,5 +1,5 @@
 /*
- * What cprof-diff is made of: its two sides are read, compared, judged and printed.
+ * The parts of cprof-diff: its two sides are read, compared, judged and printed.
  *
  *	status = diff_load(&filters, &findings, &settings);	// every operand of both sides
  *	if (!diff_comparable(settings.sides)) ...
@@ -8,7 +8,7 @@
  *	diff_print_table(&findings, &settings, &filters);
  *	verdict = diff_judge(&findings, &settings);
  *
- * All of them say on stderr what is to be said, and end the program where memory runs out.
+ * All of them print their messages on stderr, and exit if memory runs out.
  */
 #ifndef CPROF_CMD_DIFF_H
 #define CPROF_CMD_DIFF_H
@@ -19,62 +19,69 @@
 #include "common/profile/table.h"
 #include "common/stats/changes.h"
 
-/* One side of the comparison: its operands and what they gave. */
+/* One side of the comparison: its operands and their sums. */
 struct diff_side {
 	char **names;
 	size_t n, cap;
 	char title[256]; /* for messages */
 	struct loaded loaded;
-	double samples;  /* not finite: nobody knows how many */
+	double samples;  /* number of samples; INFINITY: unknown */
 	uint32_t runs;
-	bool had;        /* samples, before the options */
+	bool had;        /* it had samples before the filters */
 };
 
 struct diff_settings {
-	bool folded, raw, significant, has_rows, program; /* raw: not normalized; program: rows for one */
+	bool folded, raw, significant, has_rows, program; /* program: output for programs */
 	enum rows_format format;
-	double fail_above; /* points; below 0: not asked */
+	double fail_above; /* percentage points; negative: no gate */
 	size_t rows;
 	struct diff_side sides[PROFILE_SIDES];
 };
 
-/* What there is to print. */
+/* The results, ready to print. */
 struct diff_findings {
 	struct profile p;
 	struct table table;
 	struct changes_setup setup;
 	struct changes changes;
-	size_t rows; /* of the table, to be shown */
+	size_t rows; /* rows of the table to print */
 };
 
-/* diffload.c: reads every operand, and returns the status to end with as far as that goes. */
+/* diffload.c: reads every operand. Returns the worst status of the operands. */
 enum status diff_load(struct filters *f, struct diff_findings *o, struct diff_settings *s);
-/* Is there something to compare? One side may be empty. */
+/* Returns whether there is something to compare. One side may be empty. */
 bool diff_comparable(const struct diff_side *sides);
 
-/* diffwarn.c, before anything is read: a file that counts twice is a slip of the hand more often than not. */
+/* diffwarn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */
 void diff_warn_twice(const struct diff_settings *s);
-/* And afterwards: why what is compared may be less alike than it should. */
+/* Called after reading: warns of differences between the sides that make the comparison less reliable. */
 void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f);
 
-/* diffprint.c: makes the table, in its order. */
+/* diffprint.c: compares the functions and sorts the table. */
 void diff_compare(struct diff_findings *o, const struct diff_settings *s);
-/* To stdout: that table, for people or for programs; or the profile of both sides as folded text, which needs none. */
+/*
+ * Print to stdout: the table for people, rows for programs, or the profile of both sides as folded text.
+ * Folded text needs no diff_compare.
+ */
 void diff_print_table(const struct diff_findings *o, const struct diff_settings *s, const struct filters *f);
 void diff_print_program(const struct diff_findings *o, enum rows_format format);
 void diff_print_folded(struct profile *p, bool raw);
 
-/* diffjudge.c, the status to end with: sides without samples, unless they are meant to have none. */
+/*
+ * diffjudge.c: returns the status if a side has no samples, STATUS_OK otherwise. An empty file is an accepted
+ * side if there is no gate.
+ */
 enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s);
-/* The gate: did something grow that is no chance, and by as much as was asked? */
+/* The gate of --fail-above: STATUS_GREW if a function grew significantly and by at least the given points. */
 enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s);
 
+/* Returns the tested change of a row of the table. */
 static inline const struct changes_row *diff_change_of(const struct diff_findings *o, size_t row)
 {
 	return &o->changes.by_label[o->table.rows[row].label];
 }
 
-/* What a cell shows: percent of its side, or the weight itself. */
+/* Returns the value of a cell: percent of the side's total, or the weight if raw. */
 static inline double diff_cell(const struct profile *p, const uint64_t *weight, unsigned int side, bool raw)
 {
 	if (raw)
@@ -82,6 +89,7 @@ static inline double diff_cell(const struct profile *p, const uint64_t *weight, 
 	return p->total[side] ? 100.0 * (double)weight[side] / (double)p->total[side] : 0;
 }
 
+/* Returns the change from side 0 to side 1: percentage points, or weight if raw. */
 static inline double diff_change(const struct profile *p, const uint64_t *weight, bool raw)
 {
 	return diff_cell(p, weight, 1, raw) - diff_cell(p, weight, 0, raw);

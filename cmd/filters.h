@@ -1,6 +1,6 @@
 /*
- * What cprof-fold, cprof-top and cprof-diff have in common: the options that say which samples count and
- * what functions are called. operand.h reads what they are applied to.
+ * Options that the viewers share: which samples count, how functions are named and how the profile is
+ * transformed. operand.h reads captures and folded text by them.
  */
 #ifndef CPROF_CMD_FILTERS_H
 #define CPROF_CMD_FILTERS_H
@@ -21,7 +21,7 @@ enum filter_option {
 	FILTER_COMM,
 	FILTER_IN,
 	FILTER_LABEL,
-	FILTER_MATCH, /* the four expressions stand together */
+	FILTER_MATCH, /* the four regular expressions are consecutive */
 	FILTER_FOCUS,
 	FILTER_EXCLUDE,
 	FILTER_BASE,
@@ -34,14 +34,14 @@ enum filter_option {
 	FILTER_NORM,
 	FILTER_COLLAPSE,
 	FILTER_MIN,
-	FILTER_REVERSE, /* has no row below: only fold and flame have it */
-	FILTER_BY,      /* nor has this one: --by of cprof-convert is another */
-	FILTERS_END, /* the first number that a command may use for its own */
+	FILTER_REVERSE, /* not in FILTER_ROWS: only fold and flame have it */
+	FILTER_BY,      /* not in FILTER_ROWS: cprof-convert has another --by */
+	FILTERS_END, /* the first number free for a command's own options */
 };
 
 enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 
-/* For cli_option: the letters, the rows of the table, the line of the usage. */
+/* For cli_option: the short options, the rows of the table and the lines of the usage text. */
 #define FILTER_LETTERS "UKil"
 #define FILTER_ROWS                                                                                  \
 	{ "user", no_argument, NULL, 'U' }, { "kernel", no_argument, NULL, 'K' },                    \
@@ -68,74 +68,82 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 
-/* What to make of folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
+/* How to read folded text with two counts a line, as cprof-diff --folded and difffolded.pl write it. */
 enum columns {
-	COLUMNS_ONE,     /* it is refused */
-	COLUMNS_GUESSED, /* if it looks so at its beginning it is read as COLUMNS_TWO, which the filters say then */
-	COLUMNS_TWO,     /* the first one is of the operand's side, the second one of the other */
+	COLUMNS_ONE,     /* refuse it */
+	COLUMNS_GUESSED, /* if the first lines have two counts, becomes COLUMNS_TWO */
+	COLUMNS_TWO,     /* the first count is for the operand's side, the second one for the other side */
 };
 
 struct operand_watch;
 
-/* All zero to begin with. */
+/* All zero to begin with. Release with filters_release. Option arguments are referenced, not copied. */
 struct filters {
-	const struct operand_watch *watch; /* NULL: nobody */
-	struct view view; /* goes to gather.h; a command sets its own part of it */
+	const struct operand_watch *watch; /* NULL: none */
+	struct view view; /* for gather.h; a command sets some members itself */
 	uint64_t *pids, *tids;
 	const char **comms, **events;
-	char *event_text; /* the names of events point into it */
+	char *event_text; /* the strings of events point into it */
 	bool weighed;     /* --weight was given */
 	const char **groups, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
-	struct shape shape; /* what is made of the profile; lends the expressions */
+	struct shape shape; /* transformations of the profile; points to the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;
-	/* For who needs no tree, or has no room for one: goes to struct folded_reader, see folded.h. */
+	/*
+	 * For cprof-fold, if text needs no tree or the tree has no memory left: passed to struct
+	 * folded_reader, see folded.h.
+	 */
 	struct lines *lines;
 	bool (*full)(struct profile *p, void *context);
 	size_t budget;
 	void *context;
-	struct modules modules; /* in use where the view has it */
-	/* What captures had, for filters_warn_none. */
+	struct modules modules; /* in use if view.modules points to it */
+	/* Events defined by the captures, for filters_warn_none. */
 	struct intern event_names;
-	struct intern counted_names; /* those of the events that counted, which filters_events lists */
-	struct buf chosen; /* the first event of --event, by which all have the same unit */
+	struct intern counted_names; /* the events that were counted, for filters_events */
+	struct buf chosen; /* the first event of --event; the others must have its unit */
 	const char *chosen_unit;
-	struct alike alike; /* without --event: what was added up so far */
+	struct alike alike; /* without --event: the events summed so far */
 	uint64_t samples, passed;
 };
 
-/* Takes one option; false where it is none of these. Usage where its argument makes no sense. */
+/* Handles one option. Returns false if the option is not a filter. An invalid argument is a usage error. */
 bool filters_option(struct filters *f, int option, const char *argument);
-/* A number of seconds with up to nine places, in nanoseconds; or usage. */
+/* Parses seconds with up to nine decimal places. Returns nanoseconds; an invalid number is a usage error. */
 uint64_t filters_seconds(const char *option, const char *text);
-/* Usage where the options contradict each other. To be called after the last one; from then on *f stays where it is. */
+/*
+ * Reports contradictory options as a usage error. Call it after the last option; *f must not move afterwards.
+ */
 void filters_check(struct filters *f);
 void filters_release(struct filters *f);
-/* Appends what is added up when that is not simply CPU time: "page-faults, sched:sched_switch"; else nothing. */
+/*
+ * Appends the names of the summed events, "page-faults, sched:sched_switch", if --event was given or counted
+ * events are summed; otherwise nothing.
+ */
 void filters_events(const struct filters *f, struct buf *out);
 
 /*
- * "no sample counts, WHAT", where nothing came of all operands; and what there is instead, where samples were there and
- * none is what the options ask for.
+ * Warns "no sample counts, WHAT" after reading all operands. If there were samples but none passed, the
+ * warning says so and lists the events that exist.
  */
 void filters_warn_none(const struct filters *f, const char *what);
 
 /*
- * Dies, with the status of usage, where counts of different things have been added up, as each segment had them by default: to be
- * asked before the sum is shown. name: of the operand that is being read.
+ * Exits with STATUS_USAGE if counts of different things were added up because each segment chose its default
+ * event. Call it before showing the sum. name: the operand being read.
  */
 void filters_check_alike(struct filters *f, const char *name);
 
 /*
- * For who prints a table: files with one base name are to be kept apart, which is settled when all
- * operands have been read. sides: 2 if they are to be compared; stack_max: see modules_settle.
+ * For tables: keep files with the same base name apart, which is decided after all operands have been read.
+ * sides: 2 to compare them, otherwise 1; stack_max: see modules_settle.
  */
 void filters_keep_apart(struct filters *f);
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
 /*
- * Makes the profile what --match, --focus, --exclude, --base, --norm and the others ask for (see shape.h); to be
- * called when all operands have been read and settled. Nodes have other numbers afterwards.
+ * Applies --match, --focus, --exclude, --base, --norm and the other transformations to the profile, see
+ * shape.h. Call it after all operands have been read and settled. It renumbers the nodes.
  */
 void filters_shape(const struct filters *f, struct profile *p);
 

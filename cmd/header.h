@@ -1,15 +1,14 @@
 /*
- * What captures say about themselves, as lines of a label and a text: above cprof-top's tables, and wherever
- * else a view of them is shown.
+ * The summary of captures as lines of a label and a text, shown above cprof-top's tables.
  *
  *	struct header h = { 0 };
  *
  *	header_make(&h, &loaded, &reasons, false);
  *	for (i = 0; i < h.n; i++)
- *		...h.lines[i].label, "Samples" say, and h.lines[i].text...
+ *		...h.lines[i].label, for example "Samples", and h.lines[i].text...
  *	header_release(&h);
  *
- * A line is left out where the captures do not hold the facts, and of folded text there is none at all.
+ * A line is omitted if the captures lack its facts. Folded text alone has no lines.
  */
 #ifndef CPROF_CMD_HEADER_H
 #define CPROF_CMD_HEADER_H
@@ -19,28 +18,28 @@
 #include "common/profile/reason.h"
 
 struct header_line {
-	const char *label; /* without a colon; "": it goes on with what the line above is about */
+	const char *label; /* without a colon; "": continues the line above */
 	char *text;
 };
 
-/* All zero to begin with. */
+/* All zero to begin with. The texts are owned, the labels are not. */
 struct header {
 	struct header_line *lines;
 	size_t n, cap;
 };
 
 /*
- * Appends the lines; ends the program without memory. reasons: sorted, or NULL, why innermost frames have no
- * name; the first few of them unless all are asked for.
+ * Appends the lines; exits if out of memory. reasons: why innermost frames have no name, sorted, or NULL.
+ * Only the first few reasons are listed unless all is set.
  */
 void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all);
-/* One line more. */
+/* Appends one line. The label must outlive the header. */
 void header_add(struct header *h, const char *label, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* "Samples:    4 in 2.50 s", each with its newline. */
+/* Appends each line as "Samples:    4 in 2.50 s" with a newline. */
 void header_print(const struct header *h, struct buf *out);
 void header_release(struct header *h);
 
-/* 100 times part of whole; 0 of nothing. */
+/* Returns part as a percentage of whole; 0 if whole is 0. */
 double header_percent(uint64_t part, uint64_t whole);
 
 #endif

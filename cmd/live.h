@@ -1,10 +1,11 @@
 /*
- * A capture as it is being recorded: table after table of what came last.
+ * Shows a capture while it is being recorded: one table after another of the latest samples.
  *
  *	status = live_load(&f, path, &p, &loaded, &views, 1, true);
  *
- * is operand_load, and shows on the way, by the time that the capture tells, what came in each window of so many
- * seconds: on a terminal in place, else one after the other. All of it is in the profile in the end.
+ * works like operand_load. While it reads, it shows the samples of each window of the given number of seconds
+ * of the capture's own time. A terminal is redrawn in place; otherwise the tables follow each other. At the
+ * end the profile holds all samples.
  */
 #ifndef CPROF_CMD_LIVE_H
 #define CPROF_CMD_LIVE_H
@@ -12,8 +13,8 @@
 #include "cmd/views.h"
 
 /*
- * views: what to show; its profile and samples are not looked at. fit: a table has as many rows as the terminal has
- * room for, and in the end views says how many lines that are.
+ * views: what to show; its profile and samples are ignored. fit: limit a table to the rows that fit on the
+ * terminal. views->lines is then the number of lines available.
  */
 enum status live_load(struct filters *f, const char *path, struct profile *p, struct loaded *l, struct views *views,
 		      unsigned int seconds, bool fit);

@@ -1,5 +1,5 @@
 /*
- * Reading an operand, be it a capture or folded text, by the filters (filters.h).
+ * Reads an operand, a capture or folded text, by the filters (filters.h).
  *
  *	for (each operand)
  *		if ((one = operand_load(&filters, path, &profile, side, &sum)) != STATUS_OK)
@@ -15,56 +15,63 @@
 #include "common/profile/folded.h"
 #include "common/profile/gather.h"
 
-/* What reading gave, summed over operands. */
+/* The results of reading, summed over operands. All zero to begin with. */
 struct loaded {
 	uint64_t streams, texts; /* operands of each kind */
-	uint64_t counts;         /* of folded text, all of them that passed */
-	uint64_t good, empty;    /* those that were what they should be, whole or not; those of no bytes */
+	uint64_t counts;         /* counts of folded text that passed the filters */
+	uint64_t good, empty;    /* operands of a valid kind, whole or cut; operands of no bytes */
 	struct capture_totals totals;
 	struct gather_sums sums;
 };
 
-/* Who watches a capture while it is read. */
+/* Callbacks of live.c, which follows a capture while it is read. */
 struct operand_watch {
 	void *context;
-	/* Before a record is waited for, and before the gatherer gets it. */
+	/* wait: before waiting for a record; see: before the gatherer gets the record. */
 	void (*wait)(void *context, struct reader *r, int fd);
 	void (*see)(void *context, struct gather *g, const struct record *rec);
 };
 
 /*
- * Reads an operand into one side of the profile, and adds to *sum. Says what was damaged, and returns
- * the status to end with; dies where the system failed.
+ * Reads an operand into one side of the profile and adds to *sum. Reports damage and returns the status to
+ * end with. Exits if the system fails.
  *
- * No bytes at all are folded text without a stack, as cprof-fold writes where no sample matches, or a
- * recorder that never came to write: that is said, and is STATUS_OK here. Where nothing was good, the
- * caller ends with STATUS_DAMAGED and prints no table.
+ * Empty input counts as folded text without a stack: cprof-fold writes that if no sample matches, and so does
+ * a recorder that ended before it wrote. The function warns of it and returns STATUS_OK. If no operand was
+ * good, the caller ends with STATUS_DAMAGED and prints no table.
  */
 enum status operand_load(struct filters *f, const char *path, struct profile *p, unsigned int side,
 			 struct loaded *sum);
 
 /*
- * The same for who makes something else of a capture than a profile: it takes in the records itself. p is for folded
- * text alone then.
+ * For operand_read: a consumer that takes the records of a capture itself and makes something other than a
+ * profile of them.
  */
 struct operand_taker {
 	void *context;
-	bool (*begin)(void *context); /* an operand that is a capture; false without memory */
-	const char *(*record)(void *context, const struct record *r); /* NULL, or a sentence why it makes no sense */
-	/* It was read to its end: fills both; false without memory. */
+	bool (*begin)(void *context); /* called for each capture; false: out of memory */
+	const char *(*record)(void *context, const struct record *r); /* NULL, or why the record is invalid */
+	/* Called at the end of a capture; fills both. Returns false if out of memory. */
 	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
-	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; or NULL */
-	bool chooses; /* it can do without segments that the view does not want, see view_by_clock */
+	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; may be NULL */
+	bool chooses; /* segments that the view does not want may be skipped, see view_by_clock */
 };
 
+/* As operand_load, but the records go to *t. Only folded text goes to the profile. */
 enum status operand_read(struct filters *f, const char *path, const struct operand_taker *t, struct profile *p,
 			 unsigned int side, struct loaded *sum);
 
-/* Says that lines of a text made no sense. */
+/* Warns of invalid lines in a text. */
 void operand_warn_bad(const char *name, const struct scan *s);
-/* Lines failed, with errno: dies with a sentence about the operand, "" for none, or about the directory of temporary files. */
+/*
+ * Reports a failure of lines.h from errno and exits with status 1. name: the operand, "" if there is none.
+ * The message names the directory of temporary files if one of those failed.
+ */
 void operand_lines_died(const struct lines *l, const char *name) __attribute__((noreturn));
-/* The first bytes, so that the kind of input is known: as many as there are, or enough of them. */
+/*
+ * Reads the first bytes of an input, at most size, so that its kind can be recognized. Returns after enough
+ * bytes or at the end of the input. Exits if reading fails.
+ */
 size_t operand_peek(int fd, const char *name, uint8_t *to, size_t size, size_t enough);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * A terminal that one text after another is drawn on, in the same place and as much as fits.
+ * Redraws texts in place on a terminal, as much of each as fits.
  *
  *	struct screen s = { 0 };
  *
  *	screen_open(&s);		// s.on: standard output is a terminal
  *	...
  *	while (screen_wait(&s, fd))	// until there is something to read
- *		screen_draw(&s, &text);	// it has another size
+ *		screen_draw(&s, &text);	// the size has changed
  *
- * Between two calls the terminal is as it was found, so whoever is killed leaves it in order.
+ * Between two calls the terminal is in its normal mode, so a killed program leaves it in order.
  */
 #ifndef CPROF_CMD_SCREEN_H
 #define CPROF_CMD_SCREEN_H
@@ -20,15 +20,16 @@
 struct screen {
 	bool on;
 	unsigned int lines, columns;
-	bool drawn; /* something stands on it */
+	bool drawn; /* a text has been drawn */
 };
 
+/* Sets on, lines and columns, and begins to watch for changes of the size. */
 void screen_open(struct screen *s);
-/* True where the size has changed, and lines and columns are the new ones; false: fd can be read. */
+/* Waits. Returns true after a change of the size, with lines and columns updated; false if fd can be read. */
 bool screen_wait(struct screen *s, int fd);
 /*
- * Lines that do not fit are left out, and the last one then says how many; a line that is too long ends in "...".
- * It ends the program where that cannot be written.
+ * Draws the text. If lines do not fit, the last line says how many are missing. A line that is too long ends
+ * in "...". Exits with status 1 if the write fails.
  */
 void screen_draw(struct screen *s, const struct buf *text);
 

@@ -1,6 +1,6 @@
 /*
- * The version of this build, such as "0.1+g0a6dfd7c1b2e": the Makefile's VERSION, and the commit if it is known.
- * One object holds it, so that a new commit compiles one file.
+ * The version of this build, "0.1+g0a6dfd7c1b2e": the Makefile's VERSION, and the commit if known. Only one
+ * object holds it, so that a new commit recompiles one file.
  */
 #ifndef CPROF_VERSION_H
 #define CPROF_VERSION_H

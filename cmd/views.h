@@ -1,7 +1,6 @@
 /*
- * What cprof-top shows of a profile: a table, who calls whom, whole stacks or the tree of calls; as text for
- * people or as rows for programs. All of them are put into a buffer, and nothing is printed here; without memory
- * the program ends.
+ * The views of cprof-top: a table, callers and callees, whole stacks or the call tree, as text for people or
+ * as rows for programs. All of them append to a buffer and print nothing. They exit if out of memory.
  *
  *	struct views v = { .profile = &p, .view = &filters.view, .samples = loaded.sums.samples, .rows = 20 };
  *
@@ -22,39 +21,44 @@ struct views {
 	const struct profile *profile;
 	const struct view *view;
 	enum views_shape shape;
-	bool cum;            /* a table's order, and that of functions looked at */
-	bool intervals;      /* 95 % beside the shares of a table */
-	double samples;      /* that the intervals rest on, where the weights are no counts */
-	size_t rows;         /* of a table, functions or stacks; 0: all */
-	size_t lines;        /* not 0: a table has the rows that fit into so many, with what is in the buffer already */
-	const regex_t *peek; /* SHAPE_PEEK: which functions */
-	double min_share;    /* SHAPE_TREE: below so many percent of all, children are one line */
-	uint32_t depth;      /* SHAPE_TREE: levels; 0: all */
+	bool cum;            /* sort a table, and the functions of SHAPE_PEEK, by cum */
+	bool intervals;      /* show 95 % intervals beside the shares of a table */
+	double samples;      /* number of samples for the intervals, if weights are not counts */
+	size_t rows;         /* number of functions or stacks shown; 0: all */
+	size_t lines;        /* 0, or the lines for a table and the text already in the buffer */
+	const regex_t *peek; /* SHAPE_PEEK: selects the functions */
+	double min_share;    /* SHAPE_TREE: smaller children share one line; percent of the total */
+	uint32_t depth;      /* SHAPE_TREE: number of levels; 0: all */
 };
 
 void views_text(const struct views *v, struct buf *out);
-/* In JSON an object, which says beside the rows what the captures say of themselves; else rows alone. */
+/*
+ * Appends rows. In JSON they are part of an object, which also has the summary of the captures; other formats
+ * have rows alone.
+ */
 void views_rows(const struct views *v, enum rows_format format, const struct loaded *l, struct buf *out);
 
-/*
- * For both forms, text and rows: what is shown, and how much of it.
- */
+/* Shared by text and rows. */
 
-/* The table that a view is made from, in its order; with SHAPE_PEEK those functions alone. */
+/*
+ * Makes the sorted table of the view; with SHAPE_PEEK, only the functions that match. The caller releases it.
+ */
 void views_table(const struct views *v, struct table *t);
-/* That table, and the calls of those functions of it that are shown. */
+/* Makes that table, and the calls of its functions that are shown. The caller releases both. */
 void views_peek(const struct views *v, struct table *t, struct peek *k);
-/* How many of so many are shown. */
+/* Returns how many of n rows are shown. */
 size_t views_shown(const struct views *v, size_t n);
+/* Returns the 95 % interval of a weight's share of the total, from 0 to 1. */
 struct interval views_interval(const struct views *v, uint64_t weight);
-/* What a child must weigh to be a line of the tree. */
+/* Returns the least weight of a child that has its own line in the tree. */
 uint64_t views_least(const struct views *v);
 
-/* The labels of a stack, the outermost frame first. */
+/* The labels of a stack, the outermost frame first. All zero to begin with; the array is reused by later calls. */
 struct views_path {
-	uint32_t *labels; /* to be freed, at the end */
+	uint32_t *labels; /* the caller frees it after the last call */
 	size_t n, cap;
 };
+/* Stores the labels of the stack that ends at node. */
 void views_path(const struct views *v, uint32_t node, struct views_path *path);
 
 #endif
