@@ -21,7 +21,10 @@
 static const char *command = "cprof";
 static const char *usage_text = "";
 
-/* Where one of the three is closed, the next file that is opened would be it. The output's place stays one that nothing can be written to. */
+/*
+ * Opens /dev/null for each closed standard descriptor, so that no file opened later takes its number.
+ * Standard output stays unwritable.
+ */
 static void hold_standard(void)
 {
 	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
@@ -33,7 +36,7 @@ static void hold_standard(void)
 void cli_begin(const char *name, const char *usage)
 {
 	hold_standard();
-	signal(SIGXFSZ, SIG_IGN); /* then write(2) tells */
+	signal(SIGXFSZ, SIG_IGN); /* write(2) then reports the error */
 	command = name;
 	usage_text = usage;
 }
@@ -46,7 +49,7 @@ void cli_keep_memory(void)
 #endif
 }
 
-/* One line, whatever names are in it, in one write. */
+/* Prints one line in one write, whatever bytes its names contain. */
 static void print_line(const char *prefix, const char *colon, const char *fmt, va_list ap)
 {
 	struct buf line = { 0 };
@@ -62,7 +65,7 @@ static void print_line(const char *prefix, const char *colon, const char *fmt, v
 	buf_release(&line);
 }
 
-static void speak(const char *fmt, va_list ap)
+static void print_message(const char *fmt, va_list ap)
 {
 	print_line(command, ": ", fmt, ap);
 }
@@ -81,7 +84,7 @@ void cli_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	speak(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 }
 
@@ -90,7 +93,7 @@ void cli_die(enum status status, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	speak(fmt, ap);
+	print_message(fmt, ap);
 	va_end(ap);
 	exit(status);
 }
@@ -106,7 +109,7 @@ void cli_usage(const char *fmt, ...)
 
 	if (fmt) {
 		va_start(ap, fmt);
-		speak(fmt, ap);
+		print_message(fmt, ap);
 		va_end(ap);
 		fprintf(stderr, "%s --help lists the options, man %s explains them\n", command, command);
 	} else {
@@ -115,7 +118,7 @@ void cli_usage(const char *fmt, ...)
 	exit(STATUS_USAGE);
 }
 
-/* The long options that a shortened name could be: "--from, --full-paths"; how many. */
+/* Appends the long options that begin with name, "--from, --full-paths". Returns their number. */
 static unsigned int list_matches(struct buf *list, const struct option *longs, const char *name, size_t n)
 {
 	unsigned int matches = 0;
@@ -140,7 +143,7 @@ static void refuse_long(const char *arg, const struct option *longs)
 
 int cli_option(int argc, char **argv, const char *letters, const struct option *longs)
 {
-	char colon[64]; /* before the letters: getopt tells the two failures apart */
+	char colon[64]; /* a leading colon makes getopt distinguish the two failures */
 	int c;
 
 	snprintf(colon, sizeof(colon), ":%s", letters);
@@ -274,7 +277,7 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 	static const char suffixes[] = "KMG";
 	uint64_t least = (uint64_t)least_mib << 20, most = (uint64_t)most_gib << 30;
 	size_t digits = strspn(text, "0123456789");
-	/* Of the end of text: the end of suffixes. */
+	/* At the end of text, strchr finds the NUL of suffixes. */
 	const char *suffix = strchr(suffixes, toupper((unsigned char)text[digits]));
 	int shift = text[digits] && suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
 	bool good = digits > 0 && digits < 19 && suffix && !text[digits + (shift > 0)];
@@ -285,14 +288,14 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 	return n << shift;
 }
 
-static void stay(int sig)
+static void ignore_signal(int sig)
 {
 	(void)sig;
 }
 
 static void outlive_interrupt(void)
 {
-	struct sigaction act = { .sa_handler = stay, .sa_flags = SA_RESTART | (int)SA_RESETHAND }, before;
+	struct sigaction act = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND }, before;
 	struct stat st;
 
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && sigaction(SIGINT, NULL, &before) == 0 &&

@@ -85,8 +85,8 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
  */
 void cli_instant(struct instant *to, const char *option, const char *text);
 /*
- * Checks --from against --to: a window in which no time can be is a usage error. Of two times of day, --from
- * may be the later one; the window then spans midnight, and a warning says so.
+ * Checks --from against --to: a window in which no time can be is a usage error. If both are times of day,
+ * --from may be the later one; the window then spans midnight, and a warning says so.
  */
 void cli_window(const struct instant *from, const struct instant *to);
 /*

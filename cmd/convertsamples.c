@@ -10,13 +10,16 @@
 #include "common/export/scriptread.h"
 #include "common/export/scriptwrite.h"
 
-static void put(struct slice bytes)
+static void write_bytes(struct slice bytes)
 {
-	if (bytes.n) /* else p may be NULL */
-		fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
+	if (bytes.n) /* otherwise p may be NULL */
+		fwrite(bytes.p, 1, bytes.n, stdout); /* stdout keeps the error; it is checked at the end */
 }
 
-/* Samples one by one, from captures alone; begin is asked for each operand, the context is for all of them. */
+/*
+ * These formats take single samples, of captures only. begin is called for each operand; one context serves
+ * all.
+ */
 static bool begin_samples(void *context)
 {
 	(void)context;
@@ -63,8 +66,8 @@ static const char *perf_record(void *context, const struct record *r)
 
 	if (p->out.failed || p->capture.no_memory)
 		cli_no_memory();
-	put(buf_view(&p->out));
-	if (r->type == RECORD_FLUSH) /* who looks at it may be waiting */
+	write_bytes(buf_view(&p->out));
+	if (r->type == RECORD_FLUSH) /* the next program may be waiting */
 		fflush(stdout);
 	buf_clear(&p->out);
 	return wrong;
@@ -77,7 +80,7 @@ static bool end_perf(void *context, struct capture_totals *totals, struct gather
 	*sums = (struct gather_sums){ .samples = p->samples };
 	p->samples = 0;
 	*totals = capture_totals(&p->capture);
-	p->capture.totals = (struct capture_totals){ 0 }; /* the next operand's begin anew */
+	p->capture.totals = (struct capture_totals){ 0 }; /* the next operand starts at 0 */
 	return true;
 }
 
@@ -94,7 +97,7 @@ enum status convert_perf(struct conversion *c)
 	perf_pipe_finish(&p);
 	if (p.out.failed)
 		cli_no_memory();
-	put(buf_view(&p.out));
+	write_bytes(buf_view(&p.out));
 	if (p.shortened)
 		cli_warn("%" PRIu64 " stack%s lost outer frames: perf has no room for more", p.shortened,
 			 p.shortened == 1 ? "" : "s");
@@ -107,7 +110,7 @@ static void write_script(struct script_writer *w)
 	struct slice text;
 
 	while (script_writer_next(w, &text))
-		put(text);
+		write_bytes(text);
 	if (w->failed || w->capture.no_memory)
 		cli_no_memory();
 }
@@ -145,7 +148,9 @@ enum status convert_perfscript(struct conversion *c)
 	return status;
 }
 
-/* One operand of perf script's text; the status to end with. *samples: how many it had is added. */
+/*
+ * Reads one operand of perf script's text and returns its status. Adds the number of its samples to *samples.
+ */
 static enum status read_script(const char *path, struct writer *w, enum demangle_mode demangle, uint64_t *samples)
 {
 	int fd = cli_open(path);

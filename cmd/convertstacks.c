@@ -15,7 +15,7 @@
 #include "common/export/traces.h"
 #include "common/profile/ends.h"
 
-static const char *creator(void)
+static const char *creator_name(void)
 {
 	static char text[100];
 
@@ -23,18 +23,18 @@ static const char *creator(void)
 	return text;
 }
 
-static void put(struct slice bytes)
+static void write_stdout(struct slice bytes)
 {
-	fwrite(bytes.p, 1, bytes.n, stdout); /* a failure stays with stdout, which is asked at the end */
+	fwrite(bytes.p, 1, bytes.n, stdout); /* stdout keeps the error; it is checked at the end */
 }
 
-/* Everything that was asked for, as stacks by address. */
+/* All samples that pass the filters, as stacks by address. */
 struct collected {
 	struct collect collect;
 	struct traces traces;
 	struct loaded loaded;
 	const struct view *view;
-	uint64_t chosen_ns; /* of the captures' time, what --from and --to leave */
+	uint64_t chosen_ns; /* capture time between --from and --to */
 };
 
 static bool begin_collecting(void *context)
@@ -66,20 +66,20 @@ static bool name_matches(const char *name, void *context)
 	return regexec(context, name, 0, NULL, 0) == 0;
 }
 
-static bool keep(struct traces *s, const regex_t *expression, bool with)
+static bool keep_stacks(struct traces *s, const regex_t *expression, bool with)
 {
 	return !expression || traces_keep(s, name_matches, (void *)(uintptr_t)expression, with);
 }
 
-static void settle(struct conversion *c, struct collected *it, const struct profile *text)
+static void finish_traces(struct conversion *c, struct collected *it, const struct profile *text)
 {
 	const struct shape *shape = &c->filters.shape;
 	struct traces *s = &it->traces;
 
 	if (text->total[0] > INT64_MAX - s->total)
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
-	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep(s, shape->match, true) ||
-	    !keep(s, shape->focus, true) || !keep(s, shape->exclude, false))
+	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep_stacks(s, shape->match, true) ||
+	    !keep_stacks(s, shape->focus, true) || !keep_stacks(s, shape->exclude, false))
 		cli_no_memory();
 }
 
@@ -93,7 +93,7 @@ static void warn_losses(const struct loaded *l)
 	buf_release(&text);
 }
 
-/* Reads all operands; the status to end with if all goes well from here. */
+/* Reads all operands. Returns the status to end with if writing succeeds. */
 static enum status collect_all(struct conversion *c, struct collected *it)
 {
 	struct operand_taker taker = { it, begin_collecting, collect_record, end_collecting, .chooses = true };
@@ -109,7 +109,7 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 
 		status = s > status ? s : status;
 	}
-	settle(c, it, &text);
+	finish_traces(c, it, &text);
 	profile_release(&text);
 	warn_losses(&it->loaded);
 	if (!it->loaded.good)
@@ -119,15 +119,15 @@ static enum status collect_all(struct conversion *c, struct collected *it)
 	return status;
 }
 
-/* The ledger as sentences, for formats that have a place for them. */
+/* Facts of the ledger, for formats that have comments. */
 enum { COMMENTS = 4 };
 
-static double percent(uint64_t part, uint64_t whole)
+static double percent_of(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What became of the ticks. Of a capture that was not recorded by cprof nobody knows. */
+/* Appends the outcomes of the ticks. They are unknown for a capture that cprof did not record. */
 static void comment_ledger(const struct loaded *l, struct buf *text)
 {
 	const struct capture_totals *t = &l->totals;
@@ -144,20 +144,20 @@ static void comment_ledger(const struct loaded *l, struct buf *text)
 		buf_text(text, t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED] ? "nothing lost" : "not known how many were expected and lost");
 }
 
-static size_t comment(const struct loaded *l, struct buf text[COMMENTS])
+static size_t make_comments(const struct loaded *l, struct buf text[COMMENTS])
 {
 	struct ends user = ends_of(l->sums.user);
 
-	buf_text(&text[0], creator());
+	buf_text(&text[0], creator_name());
 	if (!l->streams)
 		return 1;
 	comment_ledger(l, &text[1]);
 	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
-		   "truncated", user.stacks, percent(user.complete, user.stacks), percent(user.unverified, user.stacks),
-		   percent(user.truncated, user.stacks));
+		   "truncated", user.stacks, percent_of(user.complete, user.stacks), percent_of(user.unverified, user.stacks),
+		   percent_of(user.truncated, user.stacks));
 	if (user.untold)
-		buf_printf(&text[2], ", of %.2f%% it is not known how they ended", percent(user.untold, user.stacks));
-	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent(l->sums.unresolved, l->sums.samples));
+		buf_printf(&text[2], ", of %.2f%% it is not known how they ended", percent_of(user.untold, user.stacks));
+	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent_of(l->sums.unresolved, l->sums.samples));
 	return COMMENTS;
 }
 
@@ -171,7 +171,7 @@ enum status convert_pprof(struct conversion *c)
 	enum status status = collect_all(c, &it);
 	struct pprof_about about = { .duration_ns = it.chosen_ns, .comments = comments };
 
-	about.n_comments = comment(&it.loaded, text);
+	about.n_comments = make_comments(&it.loaded, text);
 	for (size_t i = 0; i < about.n_comments; i++)
 		comments[i] = buf_view(&text[i]);
 	w = pprof_new(&it.traces, &about);
@@ -179,13 +179,13 @@ enum status convert_pprof(struct conversion *c)
 		cli_no_memory();
 	while (pprof_next(w, &bytes)) {
 		gzip_add(z, bytes, &out);
-		put(buf_view(&out));
+		write_stdout(buf_view(&out));
 		buf_clear(&out);
 	}
 	gzip_end(z, &out);
 	if (out.failed || pprof_failed(w))
 		cli_no_memory();
-	put(buf_view(&out));
+	write_stdout(buf_view(&out));
 	for (size_t i = 0; i < COMMENTS; i++)
 		buf_release(&text[i]);
 	buf_release(&out);
@@ -195,7 +195,10 @@ enum status convert_pprof(struct conversion *c)
 	return status;
 }
 
-/* --weight ns counts what captures say, and events are counted as they are; folded text has one weight. */
+/*
+ * Returns whether the samples' weights count. --weight ns uses the weights of captures, and counted events
+ * count as they are; folded text has one weight.
+ */
 static bool by_weight(const struct conversion *c, const struct collected *it)
 {
 	const struct view *v = &c->filters.view;
@@ -208,14 +211,14 @@ enum status convert_speedscope(struct conversion *c)
 	struct speedscope_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);
-	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator() };
+	struct speedscope_options o = { c->by, by_weight(c, &it), c->filters.view.lines, creator_name() };
 	struct slice bytes;
 
 	w = speedscope_new(&it.traces, &o);
 	if (!w)
 		cli_no_memory();
 	while (speedscope_next(w, &bytes))
-		put(bytes);
+		write_stdout(bytes);
 	if (speedscope_failed(w))
 		cli_no_memory();
 	speedscope_free(w);
@@ -228,14 +231,14 @@ enum status convert_callgrind(struct conversion *c)
 	struct callgrind_writer *w;
 	struct collected it;
 	enum status status = collect_all(c, &it);
-	struct callgrind_options o = { by_weight(c, &it), creator() };
+	struct callgrind_options o = { by_weight(c, &it), creator_name() };
 	struct slice bytes;
 
 	w = callgrind_new(&it.traces, &o);
 	if (!w)
 		cli_no_memory();
 	while (callgrind_next(w, &bytes))
-		put(bytes);
+		write_stdout(bytes);
 	if (callgrind_failed(w))
 		cli_no_memory();
 	callgrind_free(w);
@@ -243,7 +246,7 @@ enum status convert_callgrind(struct conversion *c)
 	return status;
 }
 
-/* The rows of cprof-fold -o tsv, whose options about what is read these are. */
+/* Writes the rows of cprof-fold -o tsv, with the same options. */
 enum status convert_tsv(struct conversion *c)
 {
 	struct filters *f = &c->filters;
@@ -271,7 +274,7 @@ enum status convert_tsv(struct conversion *c)
 	if (!slice_rows_init(&w, ROWS_TSV, &p, &origins, f->view.moment_ns))
 		cli_no_memory();
 	while (slice_rows_next(&w, &bytes))
-		put(bytes);
+		write_stdout(bytes);
 	if (slice_rows_failed(&w))
 		cli_no_memory();
 	slice_rows_release(&w);

@@ -1,5 +1,5 @@
 /*
- * cprof-archive: what a capture's names need, kept by build ID.
+ * cprof-archive: stores the files that name a capture's frames, by build ID.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -20,19 +20,19 @@ enum { DEBUG_DIRS_MAX = 64, PROCESSES_MAX = 64 };
 static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]...\n"
 				 "       [--debuginfod] [FILE ...]";
 
-/* What became of a file; below WRITTEN the finder's reasons, by its own numbers. */
+/* The outcome for a file; values below WRITTEN are the finder's (enum source_status). */
 enum outcome_of_file {
 	WRITTEN = 1000,
-	THERE,       /* already, and as good */
-	FOREIGN,     /* there is one that another program made */
-	NO_BUILD_ID, /* so no capture could find it */
+	THERE,       /* the archive has one that is as good */
+	FOREIGN,     /* the archive has one made by another program */
+	NO_BUILD_ID, /* so it could not be found by any capture */
 	LONG_BUILD_ID,
 };
 
 struct item {
 	unsigned int outcome;
 	uint32_t path; /* text */
-	uint64_t bytes, original; /* written; of the files it was made from */
+	uint64_t bytes, original; /* bytes written; bytes of its source files */
 	uint32_t holds;
 	uint32_t tries;
 };
@@ -42,8 +42,8 @@ struct archive {
 	struct shelf shelf;
 	struct finder finder;
 	bool dwarf;
-	struct intern keys;  /* a build ID, or what else a file is known by, to its item */
-	struct intern tried; /* the same with the path */
+	struct intern keys;  /* number of the item by build ID, or by path if there is none */
+	struct intern tried; /* the same keys with the path */
 	struct intern texts;
 	struct item *items;
 	size_t n, cap;
@@ -56,7 +56,7 @@ static void or_die(bool good)
 		cli_no_memory();
 }
 
-/* The files that there are to make one from; what is in the archive may stand in for either. */
+/* The files to make an archived file from; one already in the archive may replace either. */
 struct sources {
 	struct elf_file *there, *runtime, *debug;
 	struct buf runtime_path, debug_path;
@@ -71,7 +71,10 @@ static void sources_release(struct sources *s)
 	buf_release(&s->debug_path);
 }
 
-/* A file of the archive, if it is whole and what its name says. Takes the descriptor over. */
+/*
+ * Returns a file of the archive if it is whole and has the build ID of its name, otherwise NULL. Takes
+ * ownership of the descriptor.
+ */
 static struct elf_file *open_archived(int fd, struct slice id)
 {
 	struct elf_file *f = NULL;
@@ -91,7 +94,7 @@ static bool is_complete(const struct elf_file *f, bool dwarf, bool shared)
 	return (f->archived & need) == need;
 }
 
-/* The first debug file that has all that is missing, or else the one that has most of it. */
+/* Finds the first debug file that has everything missing, or the one that has most of it. */
 static void find_debug(struct archive *a, const struct module_identity *is, struct sources *s)
 {
 	bool symtab = !s->runtime || !elf_has_symtab(s->runtime);
@@ -105,7 +108,7 @@ static void find_debug(struct archive *a, const struct module_identity *is, stru
 	while (best < need &&
 	       (f = finder_debug(&a->finder, &step, s->runtime, is, &opened))) {
 		int good = 4 * (symtab && elf_has_symtab(f)) + 2 * (dwarf && elf_has_dwarf(f)) +
-			   (!s->runtime && f->archived); /* of another archive: all that there is */
+			   (!s->runtime && f->archived); /* from another archive: the only file there is */
 
 		if (good > best) {
 			elf_close(s->debug);
@@ -120,13 +123,16 @@ static void find_debug(struct archive *a, const struct module_identity *is, stru
 	buf_release(&opened);
 }
 
-/* Is what is there to stay? */
+/* The new file, to compare with the one in the archive. */
 struct rival {
 	struct slice id;
 	uint32_t holds;
 };
 
-/* Nothing that it holds may get lost, and nothing is to be replaced by its like. */
+/*
+ * Returns whether a new file may replace the archived one: nothing may get lost, and something must be
+ * gained.
+ */
 static bool is_better(uint32_t there, uint32_t holds)
 {
 	uint32_t lost = there & ~holds & ~(uint32_t)(ARCHIVED_FRAMES | ARCHIVED_OWN);
@@ -144,7 +150,7 @@ static bool keep_rival(void *arg, int fd)
 	return keep;
 }
 
-static unsigned int store(struct archive *a, const struct slim *slim, struct slice id)
+static unsigned int store_slim(struct archive *a, const struct slim *slim, struct slice id)
 {
 	struct rival rival = { id, slim_holds(slim) };
 	struct shelf_file new;
@@ -178,19 +184,19 @@ static uint64_t size_of(const struct elf_file *f)
 	return f && !f->archived && fstat(f->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* The file under its own IDs, where these are others than the recorded one or another form of it. */
+/* Stores the file also under its own build IDs, if they differ from the recorded one. */
 static void store_aliases(struct archive *a, const struct slim *slim, const struct elf_file *f, struct slice recorded)
 {
 	for (size_t i = 0; i < f->n_ids; i++) {
 		struct slice own = elf_build_id_at(f, i);
 
 		if (!slice_equal(own, recorded) && own.n >= SHELF_ID_LEAST && own.n <= SHELF_ID_MOST)
-			store(a, slim, own);
+			store_slim(a, slim, own);
 	}
 }
 
 /* Makes the small file and stores it, also under the file's other IDs. */
-static unsigned int make(struct archive *a, const struct module_identity *is, const struct sources *s,
+static unsigned int make_slim(struct archive *a, const struct module_identity *is, const struct sources *s,
 			 struct item *item)
 {
 	const struct elf_file *runtime = s->runtime ? s->runtime : s->there;
@@ -207,7 +213,7 @@ static unsigned int make(struct archive *a, const struct module_identity *is, co
 	if (s->there && !is_better(s->there->archived, slim_holds(slim))) {
 		outcome = THERE;
 	} else if (slim_holds(slim) & ARCHIVED_NAMES) {
-		outcome = store(a, slim, is->build_id);
+		outcome = store_slim(a, slim, is->build_id);
 		if (outcome == WRITTEN)
 			store_aliases(a, slim, runtime ? runtime : debug, is->build_id);
 		item->bytes = slim_bytes(slim);
@@ -220,8 +226,8 @@ static unsigned int make(struct archive *a, const struct module_identity *is, co
 static void archive_module(struct archive *a, const struct module_identity *is, bool shared);
 
 /*
- * What the debug files of a package share (dwz): by the path that is written there, which may start from the
- * place of the debug file, and by build ID.
+ * Archives the file that the debug files of a package share (dwz). It is found by the recorded path, which
+ * may be relative to the debug file's directory, and by build ID.
  */
 static void archive_shared(struct archive *a, const struct module_identity *of, const struct elf_file *f,
 			   struct slice user)
@@ -260,7 +266,7 @@ static unsigned int archive_file(struct archive *a, const struct module_identity
 		outcome = finder_open(&a->finder, is, &s.runtime, &s.runtime_path, &by_path);
 		find_debug(a, is, &s);
 		if (s.runtime || s.debug)
-			outcome = make(a, is, &s, item);
+			outcome = make_slim(a, is, &s, item);
 		else if (s.there)
 			outcome = THERE;
 	}
@@ -279,7 +285,10 @@ static bool is_good(unsigned int outcome)
 	return outcome == WRITTEN || outcome == THERE || outcome == FOREIGN;
 }
 
-/* Has a file that was not found to be looked for where this process sees it? Once for each; scratch has the key. */
+/*
+ * Returns whether to search again for a missing file as this process sees it. True once per process; scratch
+ * has the key.
+ */
 static bool is_for_process(struct archive *a, const struct module_identity *is, const struct item *item)
 {
 	size_t n = a->tried.n;
@@ -293,7 +302,9 @@ static bool is_for_process(struct archive *a, const struct module_identity *is, 
 	return a->tried.n > n;
 }
 
-/* A build is archived once; where it could not be, it is tried under each of its paths, and as each process sees them. */
+/*
+ * Archives a build once. If that fails, tries again under each of its paths, and as each process sees them.
+ */
 static void archive_module(struct archive *a, const struct module_identity *is, bool shared)
 {
 	bool has_id = is->build_id.n >= SHELF_ID_LEAST, first;
@@ -325,22 +336,24 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 		found.outcome = archive_file(a, is, shared, &found);
 	if (!first && found.outcome < WRITTEN && was.outcome < WRITTEN &&
 	    finder_worse((enum source_status)found.outcome, (enum source_status)was.outcome) != found.outcome)
-		found = was; /* what came of it before says more */
+		found = was; /* the earlier reason says more */
 	found.tries = was.tries + 1;
 	a->items[id] = found;
 }
 
-/* One stream: its files as its samples meet them, so that what lives short is still there. */
+/*
+ * One stream. Its files are archived as samples hit them, so that files of short-lived processes still exist.
+ */
 struct pass {
 	struct capture capture;
-	size_t n_placed; /* places below were seen */
-	uint32_t *seen;  /* by FILE of the segment: the process whose sample was in it last; 0: none */
+	size_t n_placed; /* places below this index have been seen */
+	uint32_t *seen;  /* by the segment's file number: the process whose sample hit it last; 0: none */
 	size_t cap_seen;
 	bool host_known;
 	enum identity_host host;
 };
 
-static void know_host(struct pass *p)
+static void identify_host(struct pass *p)
 {
 	const struct capture *c = &p->capture;
 
@@ -350,7 +363,7 @@ static void know_host(struct pass *p)
 	p->host = identity_host(capture_meta(c, "machine-id"), capture_meta(c, "boot-id"));
 }
 
-static void meet(struct archive *a, struct pass *p, const struct capture_place *place)
+static void archive_place(struct archive *a, struct pass *p, const struct capture_place *place)
 {
 	const struct capture *c = &p->capture;
 	const struct capture_file *file = &c->files[place->file];
@@ -368,17 +381,17 @@ static void meet(struct archive *a, struct pass *p, const struct capture_place *
 	p->seen[place->file] = number;
 	if (!capture_file_has_names(file))
 		return;
-	know_host(p);
+	identify_host(p);
 	is.host = p->host;
 	is.seen = capture_realtime(c, place->sample);
 	archive_module(a, &is, false);
 }
 
-static void meet_new(struct archive *a, struct pass *p)
+static void archive_new_places(struct archive *a, struct pass *p)
 {
 	for (; p->n_placed < p->capture.n_places; p->n_placed++) {
 		if (p->capture.places[p->n_placed].file)
-			meet(a, p, &p->capture.places[p->n_placed]);
+			archive_place(a, p, &p->capture.places[p->n_placed]);
 	}
 }
 
@@ -407,7 +420,7 @@ static enum status archive_capture(struct archive *a, const char *path)
 		else if (r.type == RECORD_SEGMENT)
 			forget_segment(&p);
 		else if (r.type == RECORD_SAMPLE)
-			meet_new(a, &p);
+			archive_new_places(a, &p);
 	}
 	capture_release(&p.capture);
 	free(p.seen);
@@ -425,7 +438,7 @@ static const char *outcome_text(unsigned int outcome)
 	       outcome == LONG_BUILD_ID ? "build-id-too-long" : source_status_name(outcome);
 }
 
-/* "4.1 MB" */
+/* Appends "4.1 MB". */
 static void print_bytes(struct buf *b, uint64_t n)
 {
 	if (n < 1000000)
@@ -465,8 +478,11 @@ static int by_outcome(const void *x, const void *y)
 	return a->path < b->path ? -1 : a->path > b->path;
 }
 
-/* "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1 no-file" */
-static void summarize(struct archive *a, bool verbose)
+/*
+ * Prints "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1
+ * no-file".
+ */
+static void report_files(struct archive *a, bool verbose)
 {
 	size_t counts[LONG_BUILD_ID + 1] = { 0 };
 	uint64_t bytes = 0, original = 0;
@@ -506,7 +522,7 @@ static void summarize(struct archive *a, bool verbose)
 		print_item(a, &a->items[i]);
 }
 
-static enum status archive(struct archive *a, char **paths, bool verbose)
+static enum status archive_captures(struct archive *a, char **paths, bool verbose)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK;
@@ -518,7 +534,7 @@ static enum status archive(struct archive *a, char **paths, bool verbose)
 
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
-	summarize(a, verbose);
+	report_files(a, verbose);
 	cli_unread(&a->finder.unread, verbose);
 	cli_debuginfod_done(a->finder.debuginfod);
 	shelf_release(&a->shelf);
@@ -591,5 +607,5 @@ int main(int argc, char **argv)
 	intern_init(&a.keys);
 	intern_init(&a.tried);
 	intern_init(&a.texts);
-	return archive(&a, argv + optind, verbose);
+	return archive_captures(&a, argv + optind, verbose);
 }

@@ -1,5 +1,5 @@
 /*
- * cprof-convert: captures and folded text as what other programs read.
+ * cprof-convert: converts captures and folded text to the formats of other programs.
  */
 #include "cmd/convert.h"
 #include "common/export/json.h"
@@ -23,8 +23,8 @@ static const struct option options[] = {
 };
 
 /*
- * The formats: what -t says, and the function; whether it is binary, and made of stacks by address or by name; whether
- * this build knows it (NULL: always).
+ * The formats: the name for -t, and the function. Flags: the output is binary; made of stacks by address;
+ * made of stacks by name. known: whether this build has the format (NULL: always).
  */
 enum { FORMAT_BINARY = 1, FORMAT_STACKS = 2, FORMAT_NAMES = 4 };
 
@@ -57,7 +57,7 @@ static const struct format *find_format(const char *name)
 	cli_usage("-t: \"%s\" is none of %s", name, buf_cstr(&names));
 }
 
-/* -f: what is read is known by itself, but for what becomes a stream. */
+/* Checks -f. Inputs are recognized by their contents, except text to be made a stream. */
 static bool is_script(const char *name)
 {
 	if (strcmp(name, "perfscript") != 0)
@@ -90,7 +90,7 @@ static void set_demangle(struct conversion *c, const char *argument)
 		cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", argument);
 }
 
-/* Addresses are not to be thinned out or put together, and who reads a format that is made of them does that himself. */
+/* Formats made of addresses refuse options that drop or merge frames: their readers do that themselves. */
 static void check_shape(const struct shape *s, const struct format *format)
 {
 	const char *option = s->base ? "--base" : s->collapse ? "--collapse-recursion" : s->min ? "--min" : NULL;

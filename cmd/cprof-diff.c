@@ -1,5 +1,5 @@
 /*
- * cprof-diff: what changed between captures or folded files, and what is chance.
+ * cprof-diff: shows what changed between captures or folded files, and which changes may be chance.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +96,10 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 	}
 }
 
-/* Operands after the first "--", or 0. getopt moves them behind the others and takes it away. */
+/*
+ * Returns the number of operands after the first "--", or 0. getopt moves them after the others and removes
+ * the "--".
+ */
 static size_t after_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -106,7 +109,10 @@ static size_t after_dashes(int argc, char **argv)
 	return 0;
 }
 
-/* "A B"; or "A... -- B..."; or --before and --after. after: how many operands stood behind "--". */
+/*
+ * Assigns the operands to the sides: "A B"; or "A... -- B..."; or --before and --after. after: the number of
+ * operands after "--".
+ */
 static void take_operands(struct diff_settings *s, char **names, size_t n, size_t after)
 {
 	struct diff_side *sides = s->sides;
@@ -155,7 +161,7 @@ static void check_settings(const struct diff_settings *s)
 		cli_usage("%s is for the table in percent, not for %s", tested, s->folded ? "--folded" : "--no-normalize");
 }
 
-static enum status print(struct diff_findings *o, const struct diff_settings *s, const struct filters *f)
+static enum status print_findings(struct diff_findings *o, const struct diff_settings *s, const struct filters *f)
 {
 	enum status status;
 
@@ -174,7 +180,7 @@ static enum status print(struct diff_findings *o, const struct diff_settings *s,
 	return status ? status : diff_judge(o, s);
 }
 
-static void release(struct diff_findings *o, struct diff_settings *s, struct filters *f)
+static void release_all(struct diff_findings *o, struct diff_settings *s, struct filters *f)
 {
 	changes_release(&o->changes);
 	table_release(&o->table);
@@ -216,10 +222,10 @@ int main(int argc, char **argv)
 		enum status verdict;
 
 		diff_warn(&o.p, s.sides, &f);
-		verdict = print(&o, &s, &f);
+		verdict = print_findings(&o, &s, &f);
 		status = status ? status : verdict;
 	}
 	cli_stdout_done();
-	release(&o, &s, &f);
+	release_all(&o, &s, &f);
 	return status;
 }

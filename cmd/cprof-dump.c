@@ -1,5 +1,5 @@
 /*
- * cprof-dump: a stream as text, one record a line; -r turns such text into a stream.
+ * cprof-dump: prints a stream as text, one record a line; -r makes a stream from such text.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -9,7 +9,7 @@
 
 #include "cmd/cli.h"
 
-static enum status dump(const char *path)
+static enum status dump_stream(const char *path)
 {
 	int fd = cli_open(path);
 	struct reader *r = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path);
@@ -46,7 +46,7 @@ static FILE *open_text(const char *path)
 	return in;
 }
 
-/* A line that makes no sense ends it; what stood before it has been taken. */
+/* Writes the record of one line. An invalid line ends the stream; the records before it have been written. */
 static enum status build_line(const char *name, size_t number, char *line, size_t n, struct writer *w)
 {
 	static struct buf scratch, error;
@@ -71,7 +71,7 @@ static enum status build_line(const char *name, size_t number, char *line, size_
 	return STATUS_DAMAGED;
 }
 
-static enum status build(const char *path, struct writer *w)
+static enum status build_stream(const char *path, struct writer *w)
 {
 	FILE *in = open_text(path);
 	const char *name = in == stdin ? "standard input" : path;
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	argv = argv[optind] ? argv + optind : standard_input;
 	if (!reverse) {
 		for (; *argv; argv++) {
-			enum status s = dump(*argv);
+			enum status s = dump_stream(*argv);
 
 			status = s > status ? s : status;
 		}
@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	if (!w)
 		cli_no_memory();
 	for (; *argv && status == STATUS_OK; argv++)
-		status = build(*argv, w);
+		status = build_stream(*argv, w);
 	if (writer_refused(w) && writer_flush(w))
 		writer_free(w);
 	else

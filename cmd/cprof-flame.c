@@ -1,5 +1,6 @@
 /*
- * cprof-flame: captures and folded text as a flame graph, one page that needs nothing else, or a static picture.
+ * cprof-flame: draws a flame graph of captures and folded text, as one self-contained page or a static
+ * picture.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -31,7 +32,7 @@ enum {
 	FLAME_SLICE,
 	FLAME_HASH,
 	FLAME_TRUNCATED,
-	/* From here on what goes to the picture under its name. */
+	/* Options from here up to FLAME_INVERTED are stored in the picture under their names. */
 	FLAME_LOOKS,
 	FLAME_TITLE = FLAME_LOOKS,
 	FLAME_SUBTITLE,
@@ -80,7 +81,7 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Of a heat map: 20 ms a row, 50 rows a second; and what a browser can hold. Bursts are looked for as cprof-diff does. */
+/* Heat map: 20 ms a row, 50 rows a second; SLICES_MAX is what a browser can hold. */
 enum { SLICE_MS = 20, SLICES_MAX = 4 << 20 };
 
 struct settings {
@@ -89,10 +90,10 @@ struct settings {
 	struct picture pic;
 	struct changes_setup setup;
 	struct search search;
-	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned: what the picture lends */
+	char *texts[FLAME_INVERTED - FLAME_LOOKS], *sides[PROFILE_SIDES]; /* owned; lent to the picture */
 };
 
-static char *clean(const char *text)
+static char *clean_text(const char *text)
 {
 	char *copy = picture_clean(text);
 
@@ -110,8 +111,8 @@ static const char *option_name(int c)
 	return o->name;
 }
 
-/* A number of pixels with a fraction, or usage. */
-static double pixels(int c, const char *text, double least, double most)
+/* Returns a number of pixels, which may have a fraction. An invalid number is a usage error. */
+static double parse_pixels(int c, const char *text, double least, double most)
 {
 	char *end;
 	double v = strtod(text, &end);
@@ -121,8 +122,10 @@ static double pixels(int c, const char *text, double least, double most)
 	return v;
 }
 
-/* A colour as CSS writes it, of letters and digits alone, or one of flamegraph.pl's backgrounds. */
-static const char *background(const char *text)
+/*
+ * Returns a CSS colour: the argument, if it is of hexadecimal digits, or one of flamegraph.pl's backgrounds.
+ */
+static const char *parse_background(const char *text)
 {
 	static const char *const known[][2] = {
 		{ "yellow", "#f8f8e4" }, { "blue", "#eaeefa" }, { "green", "#eaf7ea" }, { "grey", "#f4f4f4" },
@@ -153,19 +156,19 @@ static void take_look(struct settings *s, int c, const char *text)
 		picture_fact(&s->pic, "Notes", text);
 		break;
 	case FLAME_WIDTH:
-		look->width = pixels(c, text, 100, 100000);
+		look->width = parse_pixels(c, text, 100, 100000);
 		break;
 	case FLAME_HEIGHT:
-		look->row = pixels(c, text, 4, 200);
+		look->row = parse_pixels(c, text, 4, 200);
 		break;
 	case FLAME_MINWIDTH:
-		look->minwidth = pixels(c, text, 0, 10000);
+		look->minwidth = parse_pixels(c, text, 0, 10000);
 		break;
 	case FLAME_FONTTYPE:
 		look->fonttype = text;
 		break;
 	case FLAME_FONTSIZE:
-		look->fontsize = pixels(c, text, 4, 200);
+		look->fontsize = parse_pixels(c, text, 4, 200);
 		break;
 	case FLAME_COUNTNAME:
 		look->countname = text;
@@ -179,20 +182,23 @@ static void take_look(struct settings *s, int c, const char *text)
 		look->colors = text;
 		break;
 	case FLAME_BGCOLORS:
-		look->background = background(text);
+		look->background = parse_background(text);
 		break;
-	default: /* what the page alone knows */
+	default: /* only the page uses it */
 		break;
 	}
 }
 
-/* The page is told as well, under the same name; but for what has a place of its own in the data. */
+/*
+ * Stores the option for the picture, and for the page under its name. Title, subtitle and notes have their
+ * own places in the data.
+ */
 static void take_picture(struct settings *s, int c, const char *argument)
 {
 	char **text = &s->texts[c - FLAME_LOOKS];
 
 	free(*text);
-	*text = clean(argument);
+	*text = clean_text(argument);
 	take_look(s, c, *text);
 	if (c != FLAME_TITLE && c != FLAME_SUBTITLE && c != FLAME_NOTES)
 		picture_option(&s->pic, option_name(c), *text);
@@ -222,7 +228,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case FLAME_INVERTED:
 		s->pic.inverted = true;
 		break;
-	case FLAME_HASH: /* colours are by name in any case */
+	case FLAME_HASH: /* colours always depend on the name */
 		break;
 	case FLAME_TRUNCATED:
 		f->view.truncated = true;
@@ -241,7 +247,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-/* A picture searches by itself; a page has JavaScript for it, which takes other expressions. */
+/* Checks --search. A picture is searched here; a page searches in JavaScript, whose expressions differ. */
 static void check_search(struct settings *s)
 {
 	const char *text = picture_get(&s->pic, "search"), *why = NULL;
@@ -252,7 +258,7 @@ static void check_search(struct settings *s)
 		cli_usage("--search: \"%s\" is not a regular expression: %s", text, why);
 }
 
-static void check(struct settings *s, struct filters *f, int operands)
+static void check_flame(struct settings *s, struct filters *f, int operands)
 {
 	filters_check(f);
 	check_search(s);
@@ -270,8 +276,8 @@ static void check(struct settings *s, struct filters *f, int operands)
 		cli_usage("--heatmap and --reverse exclude each other; the page has a button");
 }
 
-/* Names the sides, where there are two. */
-static enum status load(struct filters *f, struct settings *s, char **operands, int n, struct profile *p,
+/* Reads the operands, and names the sides if there are two. */
+static enum status load_sides(struct filters *f, struct settings *s, char **operands, int n, struct profile *p,
 			struct loaded *sides)
 {
 	enum status status = STATUS_OK;
@@ -285,7 +291,7 @@ static enum status load(struct filters *f, struct settings *s, char **operands, 
 		enum status got = operand_load(f, operands[i], p, side, &sides[side]);
 
 		if (two)
-			s->pic.names[side] = s->sides[side] = clean(operands[i]);
+			s->pic.names[side] = s->sides[side] = clean_text(operands[i]);
 		status = got > status ? got : status;
 	}
 	if (!two && f->columns == COLUMNS_TWO) {
@@ -297,8 +303,8 @@ static enum status load(struct filters *f, struct settings *s, char **operands, 
 	return status;
 }
 
-/* Is there something to be seen? One side of two may be empty. */
-static bool drawable(const struct settings *s, const struct loaded *sides)
+/* Returns whether there is something to draw. One side of two may be empty. */
+static bool is_drawable(const struct settings *s, const struct loaded *sides)
 {
 	const struct loaded *a = &sides[0], *b = &sides[1];
 
@@ -329,8 +335,8 @@ static void add_ledgers(struct settings *s, const struct filters *f, const struc
 	buf_release(&lost);
 }
 
-/* How much weight a sample is, and whether it is known when it came: what verdicts are made of. */
-static void set_up(struct settings *s, const struct profile *p, const struct view *v, const struct loaded *sides)
+/* Sets what the significance tests need: the weight of a sample, and whether its time is known. */
+static void set_up_tests(struct settings *s, const struct profile *p, const struct view *v, const struct loaded *sides)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
 		uint64_t samples = sides[side].sums.samples;
@@ -343,7 +349,7 @@ static void set_up(struct settings *s, const struct profile *p, const struct vie
 	}
 }
 
-static void print(struct settings *s)
+static void print_picture(struct settings *s)
 {
 	struct buf out = { 0 };
 	bool whole = s->svg ? svg_append(&out, &s->pic) : page_append(&out, &s->pic);
@@ -357,7 +363,7 @@ static void print(struct settings *s)
 	cli_stdout_done();
 }
 
-static void draw(struct settings *s, const struct profile *p, const struct filters *f, const struct loaded *sides)
+static void draw_picture(struct settings *s, const struct profile *p, const struct filters *f, const struct loaded *sides)
 {
 	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
 	struct picture *pic = &s->pic;
@@ -385,18 +391,18 @@ static void draw(struct settings *s, const struct profile *p, const struct filte
 	}
 	if (s->search.compiled && !search_apply(&s->search, pic))
 		cli_no_memory();
-	print(s);
+	print_picture(s);
 	verdicts_release(&verdicts);
 	moments_release(&moments);
 	flame_tree_release(&tree);
 }
 
-/* What is left to say when it is known what was read. */
-static void settle(struct settings *s, struct filters *f, struct profile *p, const struct loaded *sides)
+/* Completes the settings that depend on the data read. */
+static void finish_settings(struct settings *s, struct filters *f, struct profile *p, const struct loaded *sides)
 {
 	bool reverse = f->shape.reverse;
 
-	set_up(s, p, &f->view, sides);
+	set_up_tests(s, p, &f->view, sides);
 	filters_settle(f, p, s->pic.sides, 0);
 	f->shape.reverse = reverse && s->svg;
 	filters_shape(f, p);
@@ -410,7 +416,7 @@ static void settle(struct settings *s, struct filters *f, struct profile *p, con
 	add_ledgers(s, f, sides);
 }
 
-static void release(struct settings *s)
+static void release_settings(struct settings *s)
 {
 	for (size_t i = 0; i < sizeof(s->texts) / sizeof(s->texts[0]); i++)
 		free(s->texts[i]);
@@ -436,26 +442,26 @@ int main(int argc, char **argv)
 		if (!filters_option(&f, c, optarg))
 			take_option(&f, &s, c);
 	}
-	check(&s, &f, argc - optind);
+	check_flame(&s, &f, argc - optind);
 	s.slice_ms = s.slice_ms ? s.slice_ms : SLICE_MS;
 	filters_keep_apart(&f);
 	f.view.moment_ns = (s.heatmap ? s.slice_ms : s.diff ? CHANGES_SLICE_MS : 0) * 1000000;
 	if (!profile_init(&p))
 		cli_no_memory();
 	argv = argv[optind] ? argv + optind : standard_input;
-	status = load(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
+	status = load_sides(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
 	if (s.heatmap && sides[0].texts)
 		cli_die(STATUS_USAGE, "--heatmap needs captures, folded text does not say when");
-	settle(&s, &f, &p, sides);
-	if (!drawable(&s, sides)) {
+	finish_settings(&s, &f, &p, sides);
+	if (!is_drawable(&s, sides)) {
 		status = STATUS_DAMAGED;
 	} else {
 		if (status == STATUS_OK && !p.total[0] && !p.total[1])
 			filters_warn_none(&f, "the picture is empty");
-		draw(&s, &p, &f, sides);
+		draw_picture(&s, &p, &f, sides);
 	}
 	profile_release(&p);
 	filters_release(&f);
-	release(&s);
+	release_settings(&s);
 	return status;
 }

@@ -1,5 +1,5 @@
 /*
- * cprof-fold: captures and folded text as folded text, each stack once.
+ * cprof-fold: converts captures and folded text to folded text, each stack once.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,20 +46,20 @@ static const struct option options[] = {
 };
 
 struct settings {
-	size_t line_max; /* 0: what the grammar has for everybody */
+	size_t line_max; /* 0: the general limit */
 	size_t budget;
 	bool sorted, tab;
-	bool as_rows; /* in this format */
+	bool as_rows; /* write rows in the format */
 	enum rows_format format;
-	uint64_t interval; /* nanoseconds; 0: none was asked for */
+	uint64_t interval; /* nanoseconds; 0: default */
 };
 
 struct fold {
 	struct filters f;
 	struct settings s;
-	struct profile p;   /* captures, and what is to be made over */
-	struct origins origins; /* for rows */
-	struct lines lines; /* text that is only added up, and what the tree had no room for */
+	struct profile p;   /* captures, and text that is to be transformed */
+	struct origins origins;
+	struct lines lines; /* text that is only summed, and stacks that exceed the tree's memory */
 	uint64_t good;
 };
 
@@ -133,7 +133,7 @@ static void warn_losses(const char *path, const struct loaded *l)
 	buf_release(&text);
 }
 
-/* The tree in the order of its lines, where nothing but it is to be written. */
+/* Prints the tree in the order of its lines, if nothing else is to be written. */
 static void print_tree(const struct profile *p)
 {
 	struct folded_writer w;
@@ -154,7 +154,7 @@ static void print_tree(const struct profile *p)
 /* Text on its way to standard output. */
 struct output {
 	struct buf text;
-	bool tab, refused; /* refused: nobody takes it, of which cli_stdout_done speaks */
+	bool tab, refused; /* refused: a write failed; cli_stdout_done reports it */
 };
 
 static void write_text(struct buf *text, bool *refused)
@@ -163,7 +163,7 @@ static void write_text(struct buf *text, bool *refused)
 	buf_clear(text);
 }
 
-/* False where it makes no sense to go on. */
+/* Appends a line. Returns false if writing has failed. */
 static bool put_line(struct output *o, struct slice stack, uint64_t count)
 {
 	size_t at;
@@ -202,7 +202,10 @@ static void print_lines(struct fold *fold)
 	output_done(&o);
 }
 
-/* What the tree has becomes lines, made over before. Every stack is for itself then, but with --min. */
+/*
+ * Moves the tree's stacks to the lines, transformed. Each stack is transformed by itself; only --min needs
+ * the whole tree.
+ */
 static bool tree_to_lines(struct profile *p, void *context)
 {
 	struct fold *fold = context;
@@ -213,7 +216,7 @@ static bool tree_to_lines(struct profile *p, void *context)
 	return true;
 }
 
-/* Rows are made of a tree that has everything, and are no lines of folded text. */
+/* Rows are made from a whole tree, and are not lines of folded text. */
 static void begin_rows(struct fold *fold)
 {
 	origins_init(&fold->origins);
@@ -222,9 +225,9 @@ static void begin_rows(struct fold *fold)
 	fold->f.view.moment_ns = fold->s.interval ? fold->s.interval : SLICE_ROWS_INTERVAL;
 }
 
-static void begin(struct fold *fold)
+static void begin_fold(struct fold *fold)
 {
-	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* what is small is known when all is there */
+	size_t budget = fold->f.shape.min ? 0 : fold->s.budget; /* --min needs the whole tree */
 
 	if (!profile_init(&fold->p))
 		cli_no_memory();
@@ -243,7 +246,7 @@ static void begin(struct fold *fold)
 	}
 }
 
-static enum status load(struct fold *fold, char **operands)
+static enum status load_operands(struct fold *fold, char **operands)
 {
 	enum status status = STATUS_OK;
 
@@ -277,7 +280,7 @@ static void print_rows(struct fold *fold)
 	slice_rows_release(&w);
 }
 
-static void print(struct fold *fold)
+static void print_fold(struct fold *fold)
 {
 	if (fold->s.as_rows) {
 		print_rows(fold);
@@ -292,7 +295,7 @@ static void print(struct fold *fold)
 	print_lines(fold);
 }
 
-/* What makes stacks over, or needs captures, leaves them in no order. */
+/* Refuses options that transform stacks, which would leave them unsorted, or that need captures. */
 static void check_sorted(const struct fold *fold)
 {
 	const struct view *v = &fold->f.view;
@@ -305,7 +308,7 @@ static void check_sorted(const struct fold *fold)
 		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
 }
 
-static void check(struct fold *fold)
+static void check_fold(struct fold *fold)
 {
 	const struct settings *s = &fold->s;
 
@@ -332,7 +335,7 @@ static enum status sorted_done(struct sorted *s, const char *operand)
 	return status;
 }
 
-/* error: errno, if it is the system that failed. */
+/* Reports why merging failed, and exits. error: errno of a system failure. */
 static void merge_died(const struct sorted *sources, char **operands, size_t n, int error)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -357,7 +360,7 @@ static bool open_sorted(const struct fold *fold, struct sorted *s, const char *o
 	return sorted_init(s, fd, taken, fold->p.stack_max, claimed);
 }
 
-/* Merges texts that are sorted already, of which no more than a line each is in memory. */
+/* Merges sorted texts with no more than one line of each in memory. */
 static enum status fold_sorted(const struct fold *fold, char **operands, size_t n)
 {
 	struct sorted *sources = calloc(n, sizeof(*sources));
@@ -393,14 +396,14 @@ static enum status fold_sorted(const struct fold *fold, char **operands, size_t 
 
 static enum status fold_any(struct fold *fold, char **operands)
 {
-	enum status status = load(fold, operands);
+	enum status status = load_operands(fold, operands);
 
 	filters_shape(&fold->f, &fold->p);
 	if (!fold->good)
 		status = STATUS_DAMAGED;
 	else if (status == STATUS_OK && !fold->p.total[0] && !fold->lines.total)
 		filters_warn_none(&fold->f, "nothing is written");
-	print(fold);
+	print_fold(fold);
 	return status;
 }
 
@@ -418,8 +421,8 @@ int main(int argc, char **argv)
 		if (!filters_option(&fold.f, c, optarg))
 			take_option(&fold, c);
 	}
-	check(&fold);
-	begin(&fold);
+	check_fold(&fold);
+	begin_fold(&fold);
 	if (argv[optind])
 		operands = argv + optind;
 	if (fold.s.sorted)

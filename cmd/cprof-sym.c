@@ -26,14 +26,14 @@ static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DI
 				 "[--max-mem SIZE] [--min-resolved PERCENT] [--from TIME] [--to TIME] "
 				 "[--scrub [--scrub-key FILE]] [FILE ...]";
 
-/* What the options say. */
+/* The values of the options. */
 struct settings {
 	struct modules_options modules;
 	struct kernel_options kernel;
-	struct view times; /* of it from and to alone: samples of other times are left out */
-	double least; /* % of the frames that must have names */
+	struct view times; /* only from and to are set: samples of other times are left out */
+	double least; /* least share of frames with names, percent */
 	bool scrubbed;
-	const char *key_path; /* NULL: a key that nobody keeps */
+	const char *key_path; /* NULL: a random key that is not kept */
 	bool verbose;
 };
 
@@ -48,7 +48,7 @@ static enum demangle_mode parse_mode(const char *text)
 	return mode;
 }
 
-/* "FILE" or "FILE,OFFSET"; a file of that whole name goes before. */
+/* "FILE" or "FILE,OFFSET". A file whose name is the whole text takes precedence. */
 static void parse_kernel(struct kernel_options *o, char *text)
 {
 	char *comma = strrchr(text, ','), *end;
@@ -83,7 +83,7 @@ static void or_die(bool good)
 		cli_no_memory();
 }
 
-/* The bytes of a key; how many they are. */
+/* Reads a key and returns its length in bytes. */
 static size_t read_key(const char *path, uint8_t key[KEY_MOST + 1])
 {
 	FILE *f = fopen(path, "re");
@@ -112,19 +112,19 @@ static struct scrub *begin_scrub(const struct settings *s)
 	return scrub;
 }
 
-/* One pass over the stream: what is read, what it means, what is said. */
+/* One pass over the stream: the reader, the capture it describes, the names and the writer. */
 struct pass {
 	struct reader *reader;
 	struct writer *writer;
 	struct capture capture;
 	struct namer *namer;
-	uint64_t bytes; /* that the writer had handed over before this record */
-	bool open; /* the last record was a name, or filled a block: an earlier run's names may follow */
-	bool due;  /* such a block has ended, and what is missing has not been said yet */
-	bool timed; /* some time is asked for */
+	uint64_t bytes; /* bytes that the writer had written before this record */
+	bool open; /* the last record was a name or filled a block: names of an earlier run may follow */
+	bool due;  /* that block has ended, and the missing names have not been written yet */
+	bool timed; /* --from or --to was given */
 	struct leave leave;
-	uint64_t segments, unwanted; /* passed on; left out unread */
-	uint64_t first, last;        /* of those: nanoseconds since 1970 */
+	uint64_t segments, unwanted; /* segments passed on; segments left out unread */
+	uint64_t first, last;        /* times of the segments left out, nanoseconds since 1970 */
 };
 
 static bool is_name(uint32_t type)
@@ -132,13 +132,13 @@ static bool is_name(uint32_t type)
 	return type == RECORD_STRING || type == RECORD_SYMBOL || type == RECORD_SOURCE;
 }
 
-/* What most records are; none of them can be large or end anything. */
+/* Most records are of these types. None of them can be large or end a block or segment. */
 static bool is_batched(uint32_t type)
 {
 	return type == RECORD_FRAME || type == RECORD_NODE || type == RECORD_SAMPLE;
 }
 
-/* Too large to share a block with what came before it. */
+/* Returns whether the record is too large to share a block with the records before it. */
 static bool is_large(const struct record *r)
 {
 	size_t n = r->tail.n;
@@ -147,17 +147,17 @@ static bool is_large(const struct record *r)
 	return n >= WRITER_BLOCK;
 }
 
-static void say(struct pass *p)
+static void write_names(struct pass *p)
 {
 	or_die(namer_say(p->namer, &p->capture, p->writer));
 	p->due = false;
 }
 
 /*
- * Names are said when a block ends: the one that is read, or the one that is written. But those of an
- * earlier run may go on in the next block, where this one is full or ends with some; then what is
- * missing is said when no more of them follow. So a second run finds all names of the first before
- * it would say them.
+ * Writes names when a block of the input or of the output ends. But names of an earlier run may continue in
+ * the next block, if this block is full or ends with names. Then the missing names are written once no more
+ * of the earlier run's names follow. So a second run reads all names of the first before it would write them
+ * again.
  */
 static void before_record(struct pass *p, const struct record *r)
 {
@@ -167,15 +167,18 @@ static void before_record(struct pass *p, const struct record *r)
 	} else if (r->type == RECORD_FLUSH && p->open) {
 		p->due = true;
 	} else if (r->type == RECORD_FLUSH || (p->due && !is_name(r->type))) {
-		say(p);
+		write_names(p);
 	} else if (is_large(r)) {
-		say(p);
+		write_names(p);
 		writer_flush(p->writer);
 	}
 }
 
-/* Behind what was written: a name, or else. False: the system failed. */
-static bool written(struct pass *p, bool good, uint32_t type)
+/*
+ * Updates the state after a record of the type was written; good: the writer took it. Returns false if the
+ * system failed.
+ */
+static bool note_written(struct pass *p, bool good, uint32_t type)
 {
 	uint64_t before = p->bytes;
 	bool full;
@@ -194,30 +197,33 @@ static bool written(struct pass *p, bool good, uint32_t type)
 	return true;
 }
 
-static void understand(struct pass *p, const struct record *r)
+static void apply_record(struct pass *p, const struct record *r)
 {
 	const char *wrong = capture_apply(&p->capture, r);
 
 	or_die(!p->capture.no_memory);
-	if (wrong) /* it goes on all the same: who reads it next is to know of it too */
+	if (wrong) /* pass the record on all the same, so that the next reader reports it too */
 		reader_complain(p->reader, wrong);
 	else if (namer_minds(r))
 		or_die(namer_see(p->namer, &p->capture, r));
 }
 
-/* Samples of a time that is asked for are looked at one by one. */
+/*
+ * Returns whether records of the type are passed on as batches. With --from or --to, samples are checked one
+ * by one.
+ */
 static bool goes_whole(const struct pass *p, uint32_t type)
 {
 	return is_batched(type) && !(p->timed && type == RECORD_SAMPLE);
 }
 
-/* Records of a batch are not coded anew: it is written as it came when its last one has been seen. */
+/* Writes the batch as it came, without encoding it again, once its last record has been seen. */
 static bool pass_batch(struct pass *p)
 {
 	struct stream_batch batch;
 
 	return !reader_batch(p->reader, &batch) || !goes_whole(p, batch.type) ||
-	       written(p, writer_put_batch(p->writer, &batch), batch.type);
+	       note_written(p, writer_put_batch(p->writer, &batch), batch.type);
 }
 
 static bool pass_one(struct pass *p, const struct record *r)
@@ -226,13 +232,13 @@ static bool pass_one(struct pass *p, const struct record *r)
 		before_record(p, r);
 		p->bytes = writer_bytes(p->writer);
 	}
-	understand(p, r);
+	apply_record(p, r);
 	if (goes_whole(p, r->type))
 		return !r->last || pass_batch(p);
-	return written(p, writer_put(p->writer, r), r->type);
+	return note_written(p, writer_put(p->writer, r), r->type);
 }
 
-/* What ran in spans of which it is known by now how much was of the time. */
+/* Writes the running spans whose part in the window is known by now. */
 static bool pass_ran(struct pass *p, const struct record *r)
 {
 	struct record told;
@@ -255,12 +261,12 @@ static bool pass_left_out(struct pass *p)
 	return true;
 }
 
-static bool pass_on(struct pass *p, const struct record *r)
+static bool pass_record(struct pass *p, const struct record *r)
 {
 	struct record told;
 
 	p->segments += r->type == RECORD_SEGMENT;
-	if (!is_batched(r->type) && !pass_batch(p)) /* where damage ended it */
+	if (!is_batched(r->type) && !pass_batch(p)) /* if damage ended the batch */
 		return false;
 	if (!p->timed)
 		return pass_one(p, r);
@@ -290,8 +296,11 @@ static void print_count(const struct tally_count *c)
 		 c->by_path ? " (by path alone)" : "");
 }
 
-/* "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)"; the percentage. */
-static double summarize(struct tally *t, bool verbose)
+/*
+ * Prints "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)".
+ * Returns the percentage.
+ */
+static double report_names(struct tally *t, bool verbose)
 {
 	size_t n, told = 0, by_path = tally_by_path(t);
 	const struct tally_count *counts = tally_sorted(t, &n);
@@ -349,7 +358,10 @@ static void append_time(struct buf *out, uint64_t ns)
 		buf_printf(out, "@%lld", (long long)seconds);
 }
 
-/* No segment tells of the time that is asked for: that is an empty capture, and no empty input, to who reads on. */
+/*
+ * Writes an empty capture if no segment is in the given window: the next reader must get a capture, not empty
+ * input.
+ */
 static void pass_nothing(struct pass *p)
 {
 	struct buf text = { 0 };
@@ -377,7 +389,7 @@ static enum status pass_file(struct pass *p, const char *path, int *got)
 	or_die((p->reader = reader_new(fd, fd == STDIN_FILENO ? "standard input" : path)));
 	if (p->timed)
 		reader_choose(p->reader, &choice);
-	while ((*got = reader_next(p->reader, &r)) > 0 && pass_on(p, &r))
+	while ((*got = reader_next(p->reader, &r)) > 0 && pass_record(p, &r))
 		;
 	status = cli_reader_done(p->reader, *got);
 	if (fd != STDIN_FILENO)
@@ -385,7 +397,7 @@ static enum status pass_file(struct pass *p, const char *path, int *got)
 	return status;
 }
 
-/* One stream, as if the files were joined. */
+/* Reads the files as one stream, as if they were joined. */
 static enum status symbolize(char **paths, const struct settings *s)
 {
 	struct kernel_files *kernel = open_kernel(&s->kernel);
@@ -408,16 +420,16 @@ static enum status symbolize(char **paths, const struct settings *s)
 		status = one == STATUS_SYSTEM || one > status ? one : status;
 		refused = refused || got < 0;
 	}
-	pass_ran(&p, NULL); /* of a segment that was cut */
+	pass_ran(&p, NULL); /* for a segment that was cut */
 	pass_left_out(&p);
 	or_die(!p.leave.no_memory && !(scrub && scrub_no_memory(scrub)));
 	or_die(namer_last(p.namer, &p.capture, p.writer));
 	if (!p.segments && p.unwanted)
 		pass_nothing(&p);
-	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* what was refused was told as damage */
+	if (!writer_refused(p.writer) || !writer_flush(p.writer)) /* reported as damage */
 		cli_writer_done(p.writer);
 	if (got == 0 && !refused && (p.segments || !p.unwanted))
-		resolved = summarize(namer_tally(p.namer), s->verbose);
+		resolved = report_names(namer_tally(p.namer), s->verbose);
 	cli_unread(modules_unread(modules), s->verbose);
 	scrub_free(scrub);
 	namer_free(p.namer);
@@ -454,8 +466,8 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* Where to look for files. False: the option is another. */
-static bool take_place(struct settings *s, int option)
+/* Handles options that locate files. Returns false for any other option. */
+static bool take_file_option(struct settings *s, int option)
 {
 	static const char *dirs[DEBUG_DIRS_MAX];
 	struct modules_options *mo = &s->modules;
@@ -493,7 +505,7 @@ static void take_time(struct instant *to, const char *option)
 		cli_usage("%s: \"%s\" is no time of the clock", option, optarg);
 }
 
-/* What to say of what is found. */
+/* Handles the other options. */
 static void take_option(struct settings *s, int option)
 {
 	struct modules_options *mo = &s->modules;
@@ -544,12 +556,12 @@ static void parse_options(struct settings *s, int argc, char **argv)
 	int c;
 
 	while ((c = cli_option(argc, argv, "ilvhV", options)) != -1) {
-		if (!take_place(s, c))
+		if (!take_file_option(s, c))
 			take_option(s, c);
 	}
 	if (s->key_path && !s->scrubbed)
 		cli_usage("--scrub-key requires --scrub");
-	s->times.wall = true; /* waits may be asked for behind us */
+	s->times.wall = true; /* a later reader may ask for waits */
 	cli_window(&s->times.from, &s->times.to);
 	s->kernel.symfs = mo->symfs;
 	s->kernel.debug_dirs = mo->debug_dirs;
@@ -565,7 +577,7 @@ int main(int argc, char **argv)
 	cli_begin("cprof-sym", usage);
 	parse_options(&s, argc, argv);
 	cli_refuse_terminal();
-	mapped_guard(); /* where the system refuses, files are copied */
+	mapped_guard(); /* if the system refuses, files are copied */
 	status = symbolize(argv[optind] ? argv + optind : standard_input, &s);
 	cli_debuginfod_done(s.modules.debuginfod);
 	return status;

@@ -1,6 +1,6 @@
 /*
- * cprof-top: where the time went, as a table: flat, cumulative, by function, module, process or thread; who calls
- * whom, whole stacks and the tree of calls.
+ * cprof-top: shows where the time went, as a table by function, module, process or thread; as callers and
+ * callees; as whole stacks; or as a call tree.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +43,8 @@ static const struct option options[] = {
 struct settings {
 	struct views views;
 	regex_t peek;
-	const char *shape;  /* the option that named it */
-	const char *branch; /* the option that is for the tree alone */
+	const char *shape;  /* the option that set the shape */
+	const char *branch; /* an option given that is only for --tree */
 	bool verbose, has_rows, has_format;
 	enum rows_format format;
 	unsigned int seconds; /* 0: not live */
@@ -81,7 +81,7 @@ static void set_format(struct settings *s, const char *text)
 	s->has_format = true;
 }
 
-/* False where it is none of those that say which view it is. */
+/* Handles the options that choose the view. Returns false for any other option. */
 static bool take_view(struct settings *s, int c)
 {
 	switch (c) {
@@ -142,7 +142,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	}
 }
 
-static void check(const struct settings *s, enum view_by by, char *const *operands)
+static void check_top(const struct settings *s, enum view_by by, char *const *operands)
 {
 	enum views_shape shape = s->views.shape;
 
@@ -160,7 +160,7 @@ static void check(const struct settings *s, enum view_by by, char *const *operan
 		cli_usage("-w takes one capture");
 }
 
-/* Rows have no header; who reads them is to know of what is not there. */
+/* Rows have no header, so losses are reported on stderr. */
 static void warn_losses(const struct loaded *l)
 {
 	struct buf lost = { 0 };
@@ -171,7 +171,7 @@ static void warn_losses(const struct loaded *l)
 	buf_release(&lost);
 }
 
-static void print(struct settings *s, struct reasons *reasons, const struct loaded *l)
+static void print_top(struct settings *s, struct reasons *reasons, const struct loaded *l)
 {
 	struct header h = { 0 };
 	struct buf out = { 0 };
@@ -192,7 +192,7 @@ static void print(struct settings *s, struct reasons *reasons, const struct load
 	cli_stdout_done();
 }
 
-static enum status load(struct settings *s, struct filters *f, char **operands, struct profile *p, struct loaded *l)
+static enum status load_captures(struct settings *s, struct filters *f, char **operands, struct profile *p, struct loaded *l)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK, one;
@@ -207,8 +207,8 @@ static enum status load(struct settings *s, struct filters *f, char **operands, 
 	return status;
 }
 
-/* Leaves what --match asks for; how many samples that is, as far as it can be known. */
-static void match(struct settings *s, struct filters *f, struct profile *p, const struct loaded *l)
+/* Applies --match and the like, and estimates the number of samples left. */
+static void match_samples(struct settings *s, struct filters *f, struct profile *p, const struct loaded *l)
 {
 	double all = (double)p->total[0];
 
@@ -235,7 +235,7 @@ int main(int argc, char **argv)
 			take_option(&f, &s, c);
 	}
 	filters_check(&f);
-	check(&s, f.view.by, argv + optind);
+	check_top(&s, f.view.by, argv + optind);
 	filters_keep_apart(&f);
 	reasons_init(&reasons);
 	f.view.reasons = &reasons;
@@ -243,13 +243,13 @@ int main(int argc, char **argv)
 	s.views.profile = &p;
 	if (!profile_init(&p))
 		cli_no_memory();
-	status = load(&s, &f, argv + optind, &p, &l);
+	status = load_captures(&s, &f, argv + optind, &p, &l);
 	filters_settle(&f, &p, 1, 0);
-	match(&s, &f, &p, &l);
+	match_samples(&s, &f, &p, &l);
 	if (l.good && status == STATUS_OK && !p.total[0] && !s.seconds)
 		filters_warn_none(&f, "the table is empty");
 	if (l.good)
-		print(&s, &reasons, &l);
+		print_top(&s, &reasons, &l);
 	else
 		status = STATUS_DAMAGED;
 	profile_release(&p);

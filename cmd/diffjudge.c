@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What a gate does not see, and what it would take. */
+/* Warns of growth that the gate cannot detect, and what would help. */
 static void warn_unseen(const struct diff_findings *o, double allowed)
 {
 	static const char *const lacking[] = {
@@ -23,7 +23,9 @@ static void warn_unseen(const struct diff_findings *o, double allowed)
 		 lacking[o->changes.model.basis]);
 }
 
-/* No gate has judged sides without samples. Options that leave none of those there are, are a slip of the hand. */
+/*
+ * A gate cannot judge sides without samples. Options that leave a side none of its samples are a usage error.
+ */
 enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s)
 {
 	enum status status = STATUS_OK;
@@ -42,7 +44,7 @@ enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_
 	return status;
 }
 
-/* Growth of a function with all it calls that is no chance and as large as was asked. */
+/* Looks for significant growth of a function's cumulative weight, of at least the given points. */
 enum status diff_judge(const struct diff_findings *o, const struct diff_settings *s)
 {
 	double most = -1;

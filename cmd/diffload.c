@@ -6,8 +6,8 @@
 #include "common/stats/added.h"
 
 /*
- * Text counts as samples, unless it can be seen not to. Where a side has several files each is a run, and
- * what it added is noted.
+ * Counts of text are samples, unless they are recognizably not. If a side has several files, each is a run,
+ * and its part is noted.
  */
 static void end_text(struct added *a, struct diff_findings *o, struct diff_side *side, bool ns)
 {
@@ -23,7 +23,7 @@ static void end_text(struct added *a, struct diff_findings *o, struct diff_side 
 	}
 }
 
-/* What the warnings below want to know of a whole side. */
+/* Sums what the warnings need to know of a whole side. */
 static void add_loaded(struct loaded *sum, const struct loaded *one)
 {
 	sum->streams += one->streams;

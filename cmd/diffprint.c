@@ -67,7 +67,7 @@ static void print_rows(const struct diff_findings *o)
 	}
 }
 
-/* How chance was measured: who reads a verdict must know what it does not cover. */
+/* Prints how chance was measured, because the verdict is only valid under that assumption. */
 static void print_basis(const struct diff_findings *o, const struct diff_side *sides)
 {
 	const struct changes *c = &o->changes;
@@ -153,8 +153,8 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format)
 }
 
 /*
- * What is no chance comes first; then the largest change, flat or cumulative; of equal ones the function itself
- * before its callers.
+ * Significant rows come first, then the largest change, flat or cumulative; of equal ones, a function before
+ * its callers.
  */
 static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
 {

@@ -8,10 +8,10 @@
 #include "common/profile/ends.h"
 #include "common/profile/unnamed.h"
 
-/* Percent, and points between the sides, that are worth a word. */
+/* Thresholds of the warnings: percent, and percentage points between the sides. */
 enum { UNNAMED = 30, UNNAMED_CHANGE = 15, WHOLE_CHANGE = 10 };
 
-/* Places in files are compared as names are, but mean the same only in the same build. */
+/* Offsets in files are compared like names, but only mean the same in the same build. */
 static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
 {
 	uint64_t unnamed[PROFILE_SIDES];
@@ -47,14 +47,14 @@ static void warn_rebuilt(const struct modules *m, const struct diff_side *sides)
 		 (int)name.n, (const char *)name.p, sides[1].title, sides[0].title, others);
 }
 
-static bool differs(const uint64_t *part, const uint64_t *whole, double *shares)
+static bool shares_differ(const uint64_t *part, const uint64_t *whole, double *shares)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		shares[side] = 100.0 * (double)part[side] / (double)whole[side];
 	return fabs(shares[0] - shares[1]) > WHOLE_CHANGE;
 }
 
-/* Where one side has whole stacks and the other has not, callers seem to come and go. */
+/* If only one side has complete stacks, callers seem to come and go. */
 static void warn_truncated(const struct diff_side *sides)
 {
 	struct ends a = ends_of(sides[0].loaded.sums.user), b = ends_of(sides[1].loaded.sums.user);
@@ -65,9 +65,9 @@ static void warn_truncated(const struct diff_side *sides)
 
 	if (!a.stacks || !b.stacks)
 		return;
-	if (!differs(complete, stacks, shares)) {
+	if (!shares_differ(complete, stacks, shares)) {
 		how = "truncated";
-		if (!differs(truncated, stacks, shares))
+		if (!shares_differ(truncated, stacks, shares))
 			return;
 	}
 	cli_warn("%.0f%% of the user stacks of %s are %s and %.0f%% of those of %s: what one of them lacks seems to have "

@@ -20,8 +20,11 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	free(copy);
 }
 
-/* A number with up to nine places behind the point, in billionths; what: for the sentence. */
-static uint64_t billionths(const char *option, const char *text, const char *what)
+/*
+ * Parses a number with up to nine decimal places and returns it in billionths. what: the unit, for the
+ * message.
+ */
+static uint64_t parse_billionths(const char *option, const char *text, const char *what)
 {
 	enum { ONE = 1000000000 };
 	uint64_t whole = 0, part = 0;
@@ -42,7 +45,7 @@ static uint64_t billionths(const char *option, const char *text, const char *wha
 
 uint64_t filters_seconds(const char *option, const char *text)
 {
-	return billionths(option, text, "seconds");
+	return parse_billionths(option, text, "seconds");
 }
 
 static void add_text(const char ***list, size_t *cap, size_t *n, const char *text)
@@ -52,17 +55,17 @@ static void add_text(const char ***list, size_t *cap, size_t *n, const char *tex
 	(*list)[(*n)++] = text;
 }
 
-static uint64_t percent(const char *option, const char *text)
+static uint64_t parse_min_percent(const char *option, const char *text)
 {
-	uint64_t v = billionths(option, text, "percent");
+	uint64_t v = parse_billionths(option, text, "percent");
 
 	if (v > (uint64_t)100 * SHAPE_PERCENT)
 		cli_usage("%s: %s is more than 100 percent", option, text);
 	return v;
 }
 
-/* The shape's expression for each of the options from FILTER_MATCH on. */
-static const regex_t **expression(struct shape *s, size_t which)
+/* Returns the shape's expression for an option, counted from FILTER_MATCH. */
+static const regex_t **expression_of(struct shape *s, size_t which)
 {
 	const regex_t **members[FILTER_EXPRESSIONS] = { &s->match, &s->focus, &s->exclude, &s->base };
 
@@ -75,14 +78,14 @@ static void set_expression(struct filters *f, size_t which, const char *text)
 	char why[200];
 	int wrong;
 
-	if (*expression(&f->shape, which))
+	if (*expression_of(&f->shape, which))
 		cli_usage("%s can be given once", options[which]);
 	wrong = regcomp(&f->expressions[which], text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
 		regerror(wrong, &f->expressions[which], why, sizeof(why));
 		cli_usage("%s: \"%s\": %s", options[which], text, why);
 	}
-	*expression(&f->shape, which) = &f->expressions[which];
+	*expression_of(&f->shape, which) = &f->expressions[which];
 }
 
 static void set_weight(struct filters *f, const char *text)
@@ -96,7 +99,7 @@ static void set_weight(struct filters *f, const char *text)
 		cli_usage("--weight: \"%s\" is neither samples nor ns", text);
 }
 
-/* Of waits their time counts, unless something else is asked for: how many there were says little. */
+/* Waits count by their time unless --weight says otherwise: their number means little. */
 static void weigh_time(struct filters *f)
 {
 	if (!f->weighed)
@@ -110,7 +113,10 @@ static void add_event(struct filters *f, const char *name)
 	f->events[f->view.n_events++] = name;
 }
 
-/* What cprof-record -e takes for another name; a capture made of perf's text has either. */
+/*
+ * Returns the other name of an event that cprof-record -e accepts. A capture made from perf's text has either
+ * name.
+ */
 static const char *long_name(const char *name)
 {
 	static const char *const names[][2] = {
@@ -152,7 +158,7 @@ static void set_half(struct filters *f, enum view_half half)
 	f->view.half = half;
 }
 
-/* Options that make the profile over when it has been read. */
+/* Options that transform the profile after reading. */
 static bool shape_option(struct filters *f, int option, const char *argument)
 {
 	switch (option) {
@@ -172,7 +178,7 @@ static bool shape_option(struct filters *f, int option, const char *argument)
 		f->shape.reverse = true;
 		return true;
 	case FILTER_MIN:
-		f->shape.min = percent("--min", argument);
+		f->shape.min = parse_min_percent("--min", argument);
 		return true;
 	default:
 		return false;
@@ -296,7 +302,7 @@ void filters_release(struct filters *f)
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
-		if (*expression(&f->shape, i))
+		if (*expression_of(&f->shape, i))
 			regfree(&f->expressions[i]);
 	}
 }

@@ -19,7 +19,7 @@ double header_percent(uint64_t part, uint64_t whole)
 }
 
 /* Appends the line and takes the text out of the buffer. */
-static void add(struct header *h, const char *label, struct buf *text)
+static void append_line(struct header *h, const char *label, struct buf *text)
 {
 	char *copy = strdup(buf_cstr(text));
 
@@ -46,7 +46,7 @@ void header_add(struct header *h, const char *label, const char *fmt, ...)
 static void add_samples(struct header *h, const struct loaded *l, struct buf *text)
 {
 	samples_append(text, &l->totals, l->sums.samples, 0);
-	add(h, "Samples", text);
+	append_line(h, "Samples", text);
 }
 
 static void add_waits(struct header *h, const struct capture_totals *t, struct buf *text)
@@ -56,10 +56,10 @@ static void add_waits(struct header *h, const struct capture_totals *t, struct b
 	buf_printf(text, "%.3f s asleep, %.3f s uninterruptible, %.3f s for a CPU (--event off-cpu, --wall)",
 		   (double)t->waited[CAPTURE_SLEEPS] / 1e9, (double)t->waited[CAPTURE_UNINTERRUPTIBLE] / 1e9,
 		   (double)t->waited[CAPTURE_QUEUED] / 1e9);
-	add(h, "Waiting", text);
+	append_line(h, "Waiting", text);
 }
 
-/* What became of the ticks, as far as it was recorded: all that happened, and how much was expected. */
+/* The outcomes of the ticks that occurred, and the number of ticks expected. */
 static void add_ledger(struct header *h, const struct capture_totals *t, struct buf *text)
 {
 	const char *between = " expected: ";
@@ -74,20 +74,20 @@ static void add_ledger(struct header *h, const struct capture_totals *t, struct 
 		between = ", ";
 	}
 	buf_text(text, between[0] == ' ' ? " expected" : "");
-	add(h, "Ledger", text);
+	append_line(h, "Ledger", text);
 }
 
 static void add_lost(struct header *h, const struct capture_totals *t, struct buf *text)
 {
 	losses_print(text, t);
 	if (text->n == 0 && !t->outcomes[OUTCOME_EXPECTED] && !t->tally[OUTCOME_EXPECTED])
-		return; /* nobody knows */
+		return; /* unknown */
 	if (text->n == 0)
 		buf_text(text, "nothing");
-	add(h, "Lost", text);
+	append_line(h, "Lost", text);
 }
 
-/* The same of events that are no ticks: how many there were, whatever a sample stands for. */
+/* As add_ledger for events that are not ticks: counts the events, however many each sample stands for. */
 static void add_tally(struct header *h, const struct capture_totals *t, struct buf *text)
 {
 	const char *between = " happened: ";
@@ -101,17 +101,17 @@ static void add_tally(struct header *h, const struct capture_totals *t, struct b
 		buf_printf(text, "%s%" PRIu64 " %s", between, t->tally[o], outcome_name(o));
 		between = ", ";
 	}
-	add(h, "Events", text);
+	append_line(h, "Events", text);
 }
 
 static void add_damage(struct header *h, const struct capture_totals *t, struct buf *text)
 {
 	if (damage_append(text, t))
-		add(h, "Damaged", text);
+		append_line(h, "Damaged", text);
 }
 
 /* "0.40% truncated (12 no-table, 3 depth)" */
-static void say_truncated(struct buf *text, const struct ends *e, const uint64_t *by_root)
+static void append_truncated(struct buf *text, const struct ends *e, const uint64_t *by_root)
 {
 	const char *between = " (";
 
@@ -125,7 +125,9 @@ static void say_truncated(struct buf *text, const struct ends *e, const uint64_t
 	buf_text(text, e->truncated ? ")" : "");
 }
 
-/* How whole the stacks are. The kernel's are, as a rule: a line only where they are not. */
+/*
+ * How complete the stacks are. Kernel stacks nearly always are: they get a line only if some are truncated.
+ */
 static void add_stacks(struct header *h, const struct gather_sums *s, struct buf *text)
 {
 	struct ends user = ends_of(s->user), kernel = ends_of(s->kernel);
@@ -139,17 +141,17 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 		if (user.unverified)
 			buf_printf(text, "%.2f%% by frame pointers (unverified), ",
 				   header_percent(user.unverified, user.stacks));
-		say_truncated(text, &user, s->user);
-		add(h, "Stacks", text);
+		append_truncated(text, &user, s->user);
+		append_line(h, "Stacks", text);
 	}
 	if (kernel.truncated) {
 		buf_printf(text, "%" PRIu64 " stacks, ", kernel.stacks);
-		say_truncated(text, &kernel, s->kernel);
-		add(h, "Kernel", text);
+		append_truncated(text, &kernel, s->kernel);
+		append_line(h, "Kernel", text);
 	}
 }
 
-/* "  8.33%         12 in /lib/x.so (stripped)", the first few of them unless all are asked for. */
+/* "  8.33%         12 in /lib/x.so (stripped)": the first few reasons, or all. */
 static void add_reasons(struct header *h, const struct reasons *r, uint64_t samples, bool all, struct buf *text)
 {
 	size_t n = all || r->n <= REASONS ? r->n : REASONS;
@@ -162,7 +164,7 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t samp
 		buf_text(text, " (");
 		buf_bytes(text, it->why.p, it->why.n);
 		buf_byte(text, ')');
-		add(h, "", text);
+		append_line(h, "", text);
 	}
 	if (n < r->n)
 		header_add(h, "", "and %zu more (-v lists all)", r->n - n);
@@ -176,7 +178,7 @@ static void add_unresolved(struct header *h, const struct loaded *l, const struc
 		add_reasons(h, reasons, l->sums.samples, all, text);
 }
 
-/* What stacks were unwound by, and what had no room. */
+/* The unwind tables, and those for which memory was short. */
 static void add_tables(struct header *h, const struct capture_totals *t, struct buf *text)
 {
 	const uint64_t *costs = t->costs;
@@ -192,7 +194,7 @@ static void add_tables(struct header *h, const struct capture_totals *t, struct 
 	if (costs[COST_STACKS_DEFERRED])
 		buf_printf(text, "; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
 			   costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
-	add(h, "Tables", text);
+	append_line(h, "Tables", text);
 }
 
 static void add_cost(struct header *h, const struct capture_totals *t, struct buf *text)
@@ -206,10 +208,10 @@ static void add_cost(struct header *h, const struct capture_totals *t, struct bu
 		   (double)t->costs[COST_BPF_NS] / 1e9, t->costs[COST_BYTES]);
 	if (t->costs[COST_RSS_BYTES])
 		buf_printf(text, ", %.1f MiB of memory", (double)t->costs[COST_RSS_BYTES] / (1 << 20));
-	add(h, "Recorder", text);
+	append_line(h, "Recorder", text);
 }
 
-/* Without it the lines above would seem to speak of all that is shown. */
+/* Without this line, the lines above would seem to describe everything shown. */
 static void add_texts(struct header *h, const struct loaded *l)
 {
 	if (l->texts)

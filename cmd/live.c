@@ -11,35 +11,35 @@
 #include "common/capture/samples.h"
 
 /*
- * A recorder writes once a second, and a few milliseconds more or less after the last time: a window that is
- * nearly as long as it should be is that long.
+ * A recorder writes once a second, a few milliseconds early or late: a window that is nearly long enough
+ * counts as complete.
  */
 enum { SECOND = 1000000000, NEARLY = SECOND / 4 };
 
-/* What was gathered of a window, and what is said of it. */
+/* The samples and figures of one window. */
 struct window {
 	struct profile profile;
 	struct gather_sums sums;
 	uint64_t weight;
-	double share; /* of its weight that --match left */
+	double share; /* share of the weight that --match and the like left, from 0 to 1 */
 };
 
 struct live {
 	struct views *how;
 	struct filters *f;
-	const char *name; /* of the capture, for people */
+	const char *name; /* name of the capture for messages */
 	uint64_t period;
 	bool fit;
 	struct screen screen;
-	struct view view;       /* that of the filters, with our own modules */
+	struct view view;       /* the view of the filters, with modules of its own */
 	struct modules modules;
 	struct window coming, shown;
-	struct header header;   /* of the one that is shown */
+	struct header header;   /* that of the window shown */
 	struct capture_totals before;
-	uint64_t told_ns, past_ns; /* how far the ledger had come at the window's start; of segments before this one */
-	bool events;             /* what is added up is how often counted events happened */
-	bool begun, beats;       /* the capture has a ledger, which goes on even where no sample comes */
-	uint64_t now, from, due; /* the capture's time; since when the window is; when it ends */
+	uint64_t told_ns, past_ns; /* time covered by the ledger at the window's start; in earlier segments */
+	bool events;             /* the view sums counted events */
+	bool begun, beats;       /* beats: the capture has a ledger, which advances even without samples */
+	uint64_t now, from, due; /* capture time: now; the window's start; its end */
 };
 
 static void window_init(struct live *v)
@@ -53,8 +53,8 @@ static void window_init(struct live *v)
 		cli_no_memory();
 }
 
-/* One line is left for the cursor. */
-static void fit(const struct live *v)
+/* Fits a table to the terminal. One line is left for the cursor. */
+static void fit_table(const struct live *v)
 {
 	if (!v->fit || !v->screen.on)
 		return;
@@ -62,13 +62,13 @@ static void fit(const struct live *v)
 	v->how->lines = v->screen.lines - 1;
 }
 
-static void show(struct live *v)
+static void draw_window(struct live *v)
 {
 	struct buf text = { 0 };
 	struct view called = *v->how->view;
 	struct views views;
 
-	fit(v);
+	fit_table(v);
 	views = *v->how;
 	called.weight = v->events ? WEIGHT_EVENTS : called.weight;
 	views.view = &called;
@@ -88,12 +88,12 @@ static void show(struct live *v)
 	buf_release(&text);
 }
 
-static uint64_t less(uint64_t a, uint64_t b)
+static uint64_t subtract_to_zero(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
-/* Ticks of which it is known what became of them. */
+/* Returns the number of ticks whose outcome is known. */
 static uint64_t ticks_told(const uint64_t *outcomes)
 {
 	uint64_t sum = 0;
@@ -103,7 +103,7 @@ static uint64_t ticks_told(const uint64_t *outcomes)
 	return sum;
 }
 
-/* Time from tick to tick on a CPU, or 0. */
+/* Returns the time between ticks on a CPU, or 0 if there is no clock. */
 static uint64_t tick_ns(const struct capture *c)
 {
 	for (unsigned int i = 1; i < CAPTURE_EVENTS; i++) {
@@ -114,8 +114,9 @@ static uint64_t tick_ns(const struct capture *c)
 }
 
 /*
- * How much of the segment's time the ledger tells of: samples still wait for tables, and what is missing is said a
- * second later, so this is not the time at which it was written. 0: it is not by CPU, and that cannot be known.
+ * Returns the time that the segment's ledger covers. It is behind the time of writing: samples may still wait
+ * for tables, and missing ticks are recorded a second later. 0: the ledger is not per CPU, and the time is
+ * unknown.
  */
 static uint64_t segment_told_ns(const struct capture *c)
 {
@@ -124,30 +125,30 @@ static uint64_t segment_told_ns(const struct capture *c)
 	for (size_t i = 1; i < c->n_ledger; i++)
 		most = c->ledger[i][OUTCOME_EXPECTED] > most ? c->ledger[i][OUTCOME_EXPECTED] : most;
 	for (size_t i = 0; i < c->n_ledger && most; i++) {
-		/* One that was there for less than half of the time is not counted: it comes and goes. */
+		/* Do not count a CPU that was online for less than half of the time: it comes and goes. */
 		cpus += i > 0 && c->ledger[i][OUTCOME_EXPECTED] > most / 2;
 		ticks += ticks_told(c->ledger[i]);
 	}
 	return cpus ? ticks * tick_ns(c) / cpus : 0;
 }
 
-/* How long the window is of which the figures are: the ledger's own time where that is known. */
+/* Returns the length of the window: ledger time if known, otherwise capture time. */
 static uint64_t window_ns(struct live *v, const struct capture *c)
 {
-	uint64_t told = v->past_ns + segment_told_ns(c), window = less(told, v->told_ns);
+	uint64_t told = v->past_ns + segment_told_ns(c), window = subtract_to_zero(told, v->told_ns);
 
 	v->told_ns = told > v->told_ns ? told : v->told_ns;
-	return window ? window : less(v->now, v->from);
+	return window ? window : subtract_to_zero(v->now, v->from);
 }
 
-/* All that was expected has an outcome sooner or later; a window is of the ticks that have theirs. */
-static void settle_expected(uint64_t *outcomes, const struct capture_totals *t)
+/* Every expected tick gets an outcome sooner or later. The window counts only ticks that have one. */
+static void set_expected(uint64_t *outcomes, const struct capture_totals *t)
 {
 	if (t->outcomes[OUTCOME_EXPECTED])
 		outcomes[OUTCOME_EXPECTED] = ticks_told(outcomes);
 }
 
-/* Does the view add up counted events? It shows in the capture before one of them comes. */
+/* Returns whether the view sums counted events. The capture shows that before the first such event comes. */
 static bool adds_events(const struct live *v, const struct capture *c)
 {
 	for (uint64_t i = 1; i < CAPTURE_EVENTS; i++) {
@@ -157,7 +158,10 @@ static bool adds_events(const struct live *v, const struct capture *c)
 	return false;
 }
 
-/* So many samples, in so much time; or events, of which a sample may stand for many. */
+/*
+ * Labels the first line "Window". For counted events the line gives their number too, because a sample may
+ * stand for many events.
+ */
 static void name_window(struct live *v, const struct capture_totals *t)
 {
 	struct header_line *line = &v->header.lines[0];
@@ -171,28 +175,28 @@ static void name_window(struct live *v, const struct capture_totals *t)
 		cli_no_memory();
 }
 
-/* What happened in the window, and since the start. */
+/* Makes the header: figures of the window, and of the recording since its start. */
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
-	uint64_t open = less(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
+	uint64_t open = subtract_to_zero(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
 	struct buf lost = { 0 };
 
 	for (unsigned int o = 0; o < OUTCOMES; o++) {
-		l.totals.outcomes[o] = less(t->outcomes[o], v->before.outcomes[o]);
-		l.totals.tally[o] = less(t->tally[o], v->before.tally[o]);
+		l.totals.outcomes[o] = subtract_to_zero(t->outcomes[o], v->before.outcomes[o]);
+		l.totals.tally[o] = subtract_to_zero(t->tally[o], v->before.tally[o]);
 	}
 	for (unsigned int i = 0; i < CAPTURE_WAITS; i++)
-		l.totals.waited[i] = less(t->waited[i], v->before.waited[i]);
-	settle_expected(l.totals.outcomes, t);
-	l.totals.samples = less(t->samples, v->before.samples);
-	l.totals.waits = less(t->waits, v->before.waits);
-	l.totals.others = less(t->others, v->before.others);
-	l.totals.refused = less(t->refused, v->before.refused);
-	l.totals.refused_records = less(t->refused_records, v->before.refused_records);
-	l.totals.damages = less(t->damages, v->before.damages);
-	l.totals.cuts_told = less(t->cuts_told, v->before.cuts_told);
-	l.totals.blocks_damaged = less(t->blocks_damaged, v->before.blocks_damaged);
+		l.totals.waited[i] = subtract_to_zero(t->waited[i], v->before.waited[i]);
+	set_expected(l.totals.outcomes, t);
+	l.totals.samples = subtract_to_zero(t->samples, v->before.samples);
+	l.totals.waits = subtract_to_zero(t->waits, v->before.waits);
+	l.totals.others = subtract_to_zero(t->others, v->before.others);
+	l.totals.refused = subtract_to_zero(t->refused, v->before.refused);
+	l.totals.refused_records = subtract_to_zero(t->refused_records, v->before.refused_records);
+	l.totals.damages = subtract_to_zero(t->damages, v->before.damages);
+	l.totals.cuts_told = subtract_to_zero(t->cuts_told, v->before.cuts_told);
+	l.totals.blocks_damaged = subtract_to_zero(t->blocks_damaged, v->before.blocks_damaged);
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
 	header_make(&v->header, &l, NULL, false);
@@ -208,19 +212,19 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	buf_release(&lost);
 }
 
-static void look(struct live *v, struct gather *g)
+static void gather_window(struct live *v, struct gather *g)
 {
 	if (!gather_look(g, &v->coming.profile, &v->view, &v->coming.sums))
 		cli_no_memory();
 	filters_check_alike(v->f, v->name);
 }
 
-static void refresh(struct live *v, struct gather *g)
+static void end_window(struct live *v, struct gather *g)
 {
 	struct capture_totals t = capture_totals(&g->capture);
 	uint64_t all;
 
-	look(v, g);
+	gather_window(v, g);
 	if (v->view.modules && !modules_settle(&v->modules, &v->coming.profile, 1, 0))
 		cli_no_memory();
 	modules_release(&v->modules);
@@ -231,15 +235,15 @@ static void refresh(struct live *v, struct gather *g)
 	v->shown = v->coming;
 	window_init(v);
 	make_header(v, &g->capture, &t);
-	show(v);
+	draw_window(v);
 	v->before = t;
 	v->from = v->now;
 	v->due += v->period;
-	if (v->due + 2 * NEARLY < v->now + v->period) /* the recorder was late by more than a little */
+	if (v->due + 2 * NEARLY < v->now + v->period) /* the recorder was clearly late */
 		v->due = v->now + v->period;
 }
 
-/* The first window begins with the recording where the capture tells when that was. */
+/* Sets the time. The first window begins with the recording, if the capture has its start time. */
 static void take_time(struct live *v, const struct gather *g, uint64_t time)
 {
 	uint64_t start;
@@ -253,14 +257,17 @@ static void take_time(struct live *v, const struct gather *g, uint64_t time)
 	v->now = time;
 }
 
-/* With the ledger come the figures of the window, so it ends there and not between samples. */
-static void beat(struct live *v, const struct gather *g, uint64_t time)
+/* A ledger record brings the window's figures, so the window ends there and not between samples. */
+static void advance_ledger(struct live *v, const struct gather *g, uint64_t time)
 {
 	v->beats = true;
 	take_time(v, g, time);
 }
 
-/* Is there a window to be shown, now that a block has been read? On a terminal the last one makes place for all. */
+/*
+ * Returns whether to show a window, now that a block has been read. On a terminal the last window is not
+ * shown, because the table of the whole capture follows.
+ */
 static bool is_due(const struct live *v, const struct gather *g)
 {
 	bool last = g->capture.end_seen && g->capture.end_reason != END_CONTINUES;
@@ -268,7 +275,10 @@ static bool is_due(const struct live *v, const struct gather *g)
 	return v->begun && (last ? !v->screen.on && v->now > v->from : v->now + NEARLY >= v->due);
 }
 
-/* What follows is another capture, of any time. */
+/*
+ * Resets the window at another capture, whose time is unrelated. A segment that continues the last one keeps
+ * it.
+ */
 static void begin_segment(struct live *v, const struct gather *g)
 {
 	if (g->capture.end_seen && g->capture.end_reason == END_CONTINUES)
@@ -276,22 +286,22 @@ static void begin_segment(struct live *v, const struct gather *g)
 	v->begun = v->beats = false;
 }
 
-static void see(void *context, struct gather *g, const struct record *r)
+static void watch_record(void *context, struct gather *g, const struct record *r)
 {
 	struct live *v = context;
 
 	if (r->type == RECORD_SAMPLE && (!v->begun || !v->beats)) {
 		take_time(v, g, r->sample.time);
 	} else if (r->type == RECORD_LEDGER) {
-		beat(v, g, r->ledger.time);
+		advance_ledger(v, g, r->ledger.time);
 	} else if (r->type == RECORD_COST) {
-		beat(v, g, r->cost.time);
+		advance_ledger(v, g, r->cost.time);
 	} else if (r->type == RECORD_SEGMENT) {
-		look(v, g);
+		gather_window(v, g);
 		v->past_ns += segment_told_ns(&g->capture);
 		begin_segment(v, g);
 	} else if (r->type == RECORD_FLUSH && is_due(v, g)) {
-		refresh(v, g);
+		end_window(v, g);
 	}
 }
 
@@ -303,7 +313,7 @@ static void wait_for(void *context, struct reader *r, int fd)
 		return;
 	while (screen_wait(&v->screen, fd)) {
 		if (v->screen.drawn)
-			show(v);
+			draw_window(v);
 	}
 }
 
@@ -312,7 +322,7 @@ enum status live_load(struct filters *f, const char *path, struct profile *p, st
 {
 	struct live v = { .how = views, .f = f, .name = strcmp(path, "-") == 0 ? "standard input" : path,
 			  .period = (uint64_t)seconds * SECOND, .fit = fit && views->shape == SHAPE_TABLE };
-	struct operand_watch watch = { &v, wait_for, see };
+	struct operand_watch watch = { &v, wait_for, watch_record };
 	enum status status;
 
 	screen_open(&v.screen);

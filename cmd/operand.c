@@ -9,8 +9,8 @@
 #include "common/profile/label.h"
 
 enum { EVENTS_TOLD = 16 };
-enum { PEEK = 4096, WATCHED = 4 }; /* bytes; who watches does not wait for more than say what it is */
-enum { BATCH = 8 << 20 }; /* of text in no order, see folded.h */
+enum { PEEK = 4096, WATCHED = 4 }; /* bytes; a watched capture need only show its kind */
+enum { BATCH = 8 << 20 }; /* bytes of unordered text, see folded.h */
 
 static void add_totals(struct loaded *sum, const struct capture_totals *t)
 {
@@ -60,7 +60,10 @@ static int next_record(const struct operand_taker *t, struct reader *r, int fd, 
 	return reader_next(r, rec);
 }
 
-/* What an event's samples add: ticks, of clocks and of cycles, are samples alike unless time is asked for. */
+/*
+ * Returns the unit of an event's samples. Ticks of clocks and of cycles both count as samples, unless time is
+ * asked for.
+ */
 static const char *unit_of(const struct view *v, const struct record_event *e)
 {
 	if (slice_is(e->unit, "events"))
@@ -68,7 +71,7 @@ static const char *unit_of(const struct view *v, const struct record_event *e)
 	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "no time";
 }
 
-/* Of several events that were chosen all have the same unit, or the sum is one of nothing: samples alone add up always. */
+/* All events of --event must have one unit, otherwise their sum means nothing. Only samples always add up. */
 static void check_unit(struct filters *f, const struct record_event *e)
 {
 	const char *unit = unit_of(&f->view, e);
@@ -89,7 +92,7 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	buf_release(&name);
 }
 
-/* The events that there are, for who asks for others; and how many samples passed of how many. */
+/* Notes the events that exist, for the warning that none of those asked for does; and checks the unit. */
 static void note_event(struct filters *f, const struct record *rec)
 {
 	uint32_t id;
@@ -127,10 +130,12 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 		cli_no_memory();
 	filters_check_alike(f, name);
 	sum->streams++;
-	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* none may be wanted */
+	sum->good += totals.segments > 0 || (got == 0 && !reader_damage(r)); /* it may want none */
 	if (got < 0 && !reader_refused(r))
 		cli_die(STATUS_SYSTEM, "%s", reader_error(r));
-	/* A reader that gives up, at a newer version say, has no record to tell it. */
+	/*
+	 * A reader that gives up, for example at a newer version, delivers no record that counts as damage.
+	 */
 	totals.damages += got < 0;
 	add_totals(sum, &totals);
 	add_sums(sum, &sums);
@@ -139,7 +144,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	return cli_reader_done(r, got);
 }
 
-/* What was asked for and folded text cannot answer; NULL: nothing. */
+/* Returns the option that folded text cannot answer, or NULL. */
 static const char *needs_capture(const struct filters *f)
 {
 	const struct view *v = &f->view;
@@ -176,7 +181,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 	enum status status = STATUS_OK;
 	struct folded_reader r;
 
-	/* Text cannot say what it does not hold; better to refuse than to let everything pass. */
+	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
 	if (needs_capture(f))
 		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
@@ -255,7 +260,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 	return status;
 }
 
-/* Captures into a profile. */
+/* Reading captures into a profile. */
 struct gathering {
 	struct gather g;
 	struct profile *p;
@@ -288,7 +293,10 @@ static void wait_watched(void *context, struct reader *r, int fd)
 	w->wait(w->context, r, fd);
 }
 
-/* The names of the events that the view counts, of the last segment: all of them have the same as a rule. */
+/*
+ * Notes the names of the events that the view counts, from the last segment: as a rule, all segments have the
+ * same events.
+ */
 static void note_counted(struct filters *f, const struct capture *c)
 {
 	uint32_t id;

@@ -10,7 +10,7 @@
 
 #include "cmd/cli.h"
 
-/* Sequences that every terminal of the last decades knows. */
+/* Escape sequences that every terminal of the last decades supports. */
 #define HOME "\033[H"
 #define CLEAR_LINE "\033[K"
 #define CLEAR_BELOW "\033[J"
@@ -29,7 +29,7 @@ static void note_resize(int sig)
 	resized = 1;
 }
 
-static void measure(struct screen *s)
+static void measure_terminal(struct screen *s)
 {
 	struct winsize size;
 
@@ -52,8 +52,10 @@ void screen_open(struct screen *s)
 	if (!isatty(STDOUT_FILENO) || !term || strcmp(term, "dumb") == 0)
 		return;
 	s->on = true;
-	measure(s);
-	/* It comes while we wait, and at no other time, so none is missed between a look and the wait. */
+	measure_terminal(s);
+	/*
+	 * SIGWINCH is delivered only during the wait, so no change is missed between the check and the wait.
+	 */
 	sigemptyset(&winch);
 	sigaddset(&winch, SIGWINCH);
 	sigprocmask(SIG_BLOCK, &winch, NULL);
@@ -70,15 +72,15 @@ bool screen_wait(struct screen *s, int fd)
 	while (ppoll(&p, 1, NULL, &mask) < 0 && errno == EINTR) {
 		if (resized) {
 			resized = 0;
-			measure(s);
+			measure_terminal(s);
 			return true;
 		}
 	}
 	return false;
 }
 
-/* How many bytes of the line fit into so many columns, one for each character. */
-static size_t fitting(const uint8_t *p, size_t n, unsigned int columns)
+/* Returns how many bytes of the line fit into the columns, one column for each character. */
+static size_t count_fitting_bytes(const uint8_t *p, size_t n, unsigned int columns)
 {
 	size_t i = 0;
 
@@ -92,12 +94,12 @@ static size_t fitting(const uint8_t *p, size_t n, unsigned int columns)
 
 static void put_line(const struct screen *s, struct buf *out, const uint8_t *p, size_t n)
 {
-	size_t fit = fitting(p, n, s->columns);
+	size_t fit = count_fitting_bytes(p, n, s->columns);
 
 	if (fit == n) {
 		buf_bytes(out, p, n);
 	} else {
-		buf_bytes(out, p, fitting(p, n, s->columns - (unsigned int)strlen(CUT)));
+		buf_bytes(out, p, count_fitting_bytes(p, n, s->columns - (unsigned int)strlen(CUT)));
 		buf_text(out, CUT);
 	}
 	buf_text(out, CLEAR_LINE "\n");
@@ -113,12 +115,12 @@ static void put_all(const struct buf *out)
 
 void screen_draw(struct screen *s, const struct buf *text)
 {
-	size_t lines = buf_lines(text), most = s->lines - 1; /* the cursor stands on the one below */
+	size_t lines = buf_lines(text), most = s->lines - 1; /* the cursor is on the line below */
 	size_t shown = lines > most ? most - 1 : lines;
 	const uint8_t *p = text->p;
 	struct buf out = { 0 };
 
-	/* What stood there before us scrolls up, and stays to be seen. */
+	/* Scroll up the text that was on the screen before, so that it is not lost. */
 	for (unsigned int i = 0; !s->drawn && i < s->lines; i++)
 		buf_byte(&out, '\n');
 	s->drawn = true;

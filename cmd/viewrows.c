@@ -10,7 +10,7 @@
 #include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
 
-/* Rows that are being written, and what JSON says of them before they begin. */
+/* Rows being written, and what JSON writes before them. */
 struct writing {
 	const struct views *v;
 	enum rows_format format;
@@ -32,7 +32,7 @@ static void put_count(struct buf *out, const char *key, uint64_t n)
 	json_count(out, n);
 }
 
-/* The header's sentence, "" where nothing is missing, and its numbers. */
+/* The sentence of the header, "" if nothing is damaged, and its numbers. */
 static void put_damage(struct buf *out, const struct capture_totals *t)
 {
 	struct buf text = { 0 };
@@ -48,7 +48,7 @@ static void put_damage(struct buf *out, const struct capture_totals *t)
 	buf_release(&text);
 }
 
-/* What captures say of themselves. Of folded text nothing is known. */
+/* The summary of the captures. Folded text has none. */
 static void put_capture(struct buf *out, const struct loaded *l)
 {
 	const struct capture_totals *t = &l->totals;
@@ -75,8 +75,8 @@ static void put_capture(struct buf *out, const struct loaded *l)
 	buf_text(out, "}}");
 }
 
-/* shown and all: of what a row is made of; a tree has no such number. */
-static void begin(struct writing *w, const char *const *columns, size_t shown, size_t all)
+/* shown and all: numbers of functions or stacks; a tree has no such numbers. */
+static void begin_writing(struct writing *w, const char *const *columns, size_t shown, size_t all)
 {
 	if (w->format == ROWS_JSON) {
 		buf_byte(w->out, '{');
@@ -96,8 +96,8 @@ static void begin(struct writing *w, const char *const *columns, size_t shown, s
 	rows_init(&w->rows, w->format, columns);
 }
 
-/* What is finished goes on, so that it is not kept twice. */
-static void pass_on(struct writing *w)
+/* Moves the finished rows to the output, so that they are not held twice. */
+static void move_rows(struct writing *w)
 {
 	buf_bytes(w->out, w->rows.out.p, w->rows.out.n);
 	buf_clear(&w->rows.out);
@@ -105,12 +105,12 @@ static void pass_on(struct writing *w)
 		cli_no_memory();
 }
 
-static void end(struct writing *w)
+static void end_writing(struct writing *w)
 {
 	rows_end(&w->rows);
 	if (w->format == ROWS_JSON && w->rows.out.n)
 		w->rows.out.n--; /* the array's newline */
-	pass_on(w);
+	move_rows(w);
 	buf_text(w->out, w->format == ROWS_JSON ? "}\n" : "");
 	rows_release(&w->rows);
 	if (w->out->failed)
@@ -144,14 +144,14 @@ static void table_rows(struct writing *w)
 
 	views_table(w->v, &t);
 	n = views_shown(w->v, t.n);
-	begin(w, w->v->intervals ? intervals : plain, n, t.n);
+	begin_writing(w, w->v->intervals ? intervals : plain, n, t.n);
 	for (size_t i = 0; i < n; i++) {
 		put_name(w, t.rows[i].label);
 		put_weight(w, t.rows[i].flat[0]);
 		put_weight(w, t.rows[i].cum[0]);
-		pass_on(w);
+		move_rows(w);
 	}
-	end(w);
+	end_writing(w);
 	table_release(&t);
 }
 
@@ -165,7 +165,7 @@ static void put_relation(struct writing *w, const struct table_row *row, const c
 	put_name(w, name);
 	rows_count(&w->rows, weight);
 	rows_number(&w->rows, header_percent(weight, row->cum[0]));
-	pass_on(w);
+	move_rows(w);
 }
 
 static void peek_rows(struct writing *w)
@@ -178,7 +178,7 @@ static void peek_rows(struct writing *w)
 
 	views_peek(w->v, &t, &k);
 	n = views_shown(w->v, t.n);
-	begin(w, columns, n, t.n);
+	begin_writing(w, columns, n, t.n);
 	for (size_t i = 0; i < n; i++) {
 		const struct table_row *row = &t.rows[i];
 
@@ -190,7 +190,7 @@ static void peek_rows(struct writing *w)
 		for (size_t j = 0; j < calls; j++)
 			put_relation(w, row, "callee", call[j].callee, call[j].weight);
 	}
-	end(w);
+	end_writing(w);
 	peek_release(&k);
 	table_release(&t);
 }
@@ -206,7 +206,7 @@ static void stacks_rows(struct writing *w)
 	if (!heaviest_init(&s, w->v->profile))
 		cli_no_memory();
 	n = views_shown(w->v, s.n);
-	begin(w, columns, n, s.n);
+	begin_writing(w, columns, n, s.n);
 	for (size_t i = 0; i < n; i++) {
 		views_path(w->v, s.list[i].node, &path);
 		buf_clear(&text);
@@ -221,15 +221,15 @@ static void stacks_rows(struct writing *w)
 		put_weight(w, s.list[i].weight);
 		rows_count(&w->rows, path.n);
 		rows_text(&w->rows, buf_view(&text));
-		pass_on(w);
+		move_rows(w);
 	}
-	end(w);
+	end_writing(w);
 	free(path.labels);
 	buf_release(&text);
 	heaviest_release(&s);
 }
 
-/* Rows are numbered from 1, so that each can name the one above it: whole paths would take n * n bytes. */
+/* Rows are numbered from 1 so that each can refer to its parent: whole paths would take n * n bytes. */
 struct above {
 	uint64_t *rows; /* by depth: the number of the last row */
 	size_t cap;
@@ -255,7 +255,7 @@ static void put_line(struct writing *w, const struct tree_line *line, struct abo
 	rows_count(&w->rows, line->more);
 	put_weight(w, line->total);
 	put_weight(w, line->self);
-	pass_on(w);
+	move_rows(w);
 }
 
 static void tree_rows(struct writing *w)
@@ -268,12 +268,12 @@ static void tree_rows(struct writing *w)
 
 	if (!tree_init(&t, w->v->profile, views_least(w->v), w->v->depth))
 		cli_no_memory();
-	begin(w, columns, 0, 0);
+	begin_writing(w, columns, 0, 0);
 	while (tree_next(&t, &line))
 		put_line(w, &line, &above);
 	if (t.failed)
 		cli_no_memory();
-	end(w);
+	end_writing(w);
 	tree_release(&t);
 	free(above.rows);
 }

@@ -10,7 +10,7 @@
 #include "common/profile/tree.h"
 
 enum { TABLE_HEAD = 3 }; /* lines above the rows of a table */
-enum { INDENTED = 40 }; /* levels; deeper ones say their number, or a stack of n frames takes n * n bytes */
+enum { INDENTED = 40 }; /* levels; deeper lines print their depth: spaces for n frames take n * n bytes */
 
 size_t views_shown(const struct views *v, size_t n)
 {
@@ -61,7 +61,7 @@ static void put_name(const struct views *v, struct buf *out, uint32_t label)
 	buf_bytes(out, name.p, name.n);
 }
 
-static double share(const struct views *v, uint64_t weight)
+static double percent_of_total(const struct views *v, uint64_t weight)
 {
 	return header_percent(weight, v->profile->total[0]);
 }
@@ -80,7 +80,7 @@ static void put_total_of(const struct views *v, struct buf *out, size_t n, size_
 	buf_printf(out, ", %zu of %zu %s shown\n", n, all, things_of(v));
 }
 
-static bool matches(const struct views *v, uint32_t label)
+static bool matches_peek(const struct views *v, uint32_t label)
 {
 	return regexec(v->peek, (const char *)profile_text(v->profile, label).p, 0, NULL, 0) == 0;
 }
@@ -94,7 +94,7 @@ void views_table(const struct views *v, struct table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct table_row *row = &t->rows[i];
 
-		if (v->shape == SHAPE_PEEK && !matches(v, row->label))
+		if (v->shape == SHAPE_PEEK && !matches_peek(v, row->label))
 			continue;
 		row->key = (double)(v->cum ? row->cum[0] : row->flat[0]);
 		row->second = (double)(v->cum ? row->flat[0] : row->cum[0]);
@@ -108,7 +108,7 @@ struct interval views_interval(const struct views *v, uint64_t weight)
 {
 	double n = v->view->weight != WEIGHT_SAMPLES ? v->samples : (double)v->profile->total[0];
 
-	return interval_wilson(share(v, weight) / 100 * n, n, INTERVAL_95);
+	return interval_wilson(percent_of_total(v, weight) / 100 * n, n, INTERVAL_95);
 }
 
 static void put_interval(const struct views *v, struct buf *out, uint64_t weight)
@@ -131,8 +131,8 @@ static void put_intervals_note(const struct views *v, struct buf *out)
 		buf_printf(out, "            weights are no counts: as if each of the %.0f samples weighed the same\n", v->samples);
 }
 
-/* One row at least. */
-static size_t fitting(const struct views *v, const struct buf *out, size_t n)
+/* Returns how many rows fit, at least one. */
+static size_t count_fitting_rows(const struct views *v, const struct buf *out, size_t n)
 {
 	size_t above = buf_lines(out) + TABLE_HEAD + (v->intervals ? 1 + (v->view->weight != WEIGHT_SAMPLES) : 0);
 	size_t most = v->lines > above ? v->lines - above : 1;
@@ -148,7 +148,7 @@ static void table_text(const struct views *v, struct buf *out)
 	size_t n;
 
 	views_table(v, &t);
-	n = fitting(v, out, views_shown(v, t.n));
+	n = count_fitting_rows(v, out, views_shown(v, t.n));
 	put_total_of(v, out, n, t.n);
 	put_intervals_note(v, out);
 	buf_printf(out, "\n%10s %7s%s%s %7s %10s %7s%s%s\n", "flat", "flat%", gap, of, "sum%", "cum", "cum%", gap, of);
@@ -157,11 +157,11 @@ static void table_text(const struct views *v, struct buf *out)
 
 		sum += row->flat[0];
 		put_weight(v, out, row->flat[0]);
-		buf_printf(out, " %6.2f%%", share(v, row->flat[0]));
+		buf_printf(out, " %6.2f%%", percent_of_total(v, row->flat[0]));
 		put_interval(v, out, row->flat[0]);
-		buf_printf(out, " %6.2f%% ", share(v, sum));
+		buf_printf(out, " %6.2f%% ", percent_of_total(v, sum));
 		put_weight(v, out, row->cum[0]);
-		buf_printf(out, " %6.2f%%", share(v, row->cum[0]));
+		buf_printf(out, " %6.2f%%", percent_of_total(v, row->cum[0]));
 		put_interval(v, out, row->cum[0]);
 		buf_text(out, "  ");
 		put_name(v, out, row->label);
@@ -170,7 +170,7 @@ static void table_text(const struct views *v, struct buf *out)
 	table_release(&t);
 }
 
-/* Below the columns of the function itself, which stands out to the left. */
+/* A caller or callee, right of the columns of the function itself. */
 static void put_call(const struct views *v, struct buf *out, uint64_t weight, uint64_t cum, uint32_t label,
 		     const char *what)
 {
@@ -190,9 +190,9 @@ static void put_function(const struct views *v, struct buf *out, const struct ta
 	for (size_t i = 0; i < n; i++)
 		put_call(v, out, call[i].weight, row->cum[0], call[i].caller, call[i].command ? " (command)" : "");
 	put_weight(v, out, row->flat[0]);
-	buf_printf(out, " %6.2f%% ", share(v, row->flat[0]));
+	buf_printf(out, " %6.2f%% ", percent_of_total(v, row->flat[0]));
 	put_weight(v, out, row->cum[0]);
-	buf_printf(out, " %6.2f%% %21s", share(v, row->cum[0]), "");
+	buf_printf(out, " %6.2f%% %21s", percent_of_total(v, row->cum[0]), "");
 	put_name(v, out, row->label);
 	buf_byte(out, '\n');
 	call = peek_callees(k, row->label, &n);
@@ -262,7 +262,7 @@ static void stacks_text(const struct views *v, struct buf *out)
 		views_path(v, it->node, &path);
 		buf_text(out, i ? "\n" : "");
 		put_weight(v, out, it->weight);
-		buf_printf(out, " %6.2f%% %6.2f%%", share(v, it->weight), share(v, sum));
+		buf_printf(out, " %6.2f%% %6.2f%%", percent_of_total(v, it->weight), percent_of_total(v, sum));
 		for (size_t f = path.n; f > 0; f--) {
 			buf_printf(out, "%*s  ", f == path.n ? 0 : 26, "");
 			put_name(v, out, path.labels[f - 1]);
@@ -283,9 +283,9 @@ static void put_line(const struct views *v, struct buf *out, const struct tree_l
 	uint32_t indent = line->depth < INDENTED ? line->depth : INDENTED;
 
 	put_weight(v, out, line->total);
-	buf_printf(out, " %6.2f%% ", share(v, line->total));
+	buf_printf(out, " %6.2f%% ", percent_of_total(v, line->total));
 	put_weight(v, out, line->self);
-	buf_printf(out, " %6.2f%%  %*s", share(v, line->self), (int)(2 * indent), "");
+	buf_printf(out, " %6.2f%%  %*s", percent_of_total(v, line->self), (int)(2 * indent), "");
 	if (line->depth > indent)
 		buf_printf(out, "(%" PRIu32 ") ", line->depth);
 	if (line->more)
