@@ -43,7 +43,7 @@ static void append_labels(struct buf *out, const struct picture *pic)
 	}
 }
 
-static uint8_t *put(uint8_t *p, uint64_t v)
+static uint8_t *write_number(uint8_t *p, uint64_t v)
 {
 	for (; v > 0x7f; v >>= 7)
 		*p++ = (uint8_t)(v | 0x80);
@@ -51,7 +51,7 @@ static uint8_t *put(uint8_t *p, uint64_t v)
 	return p;
 }
 
-/* Room is made for many nodes at once: with a look at each number this took twice as long. */
+/* Reserves space for many nodes at once: checking at each number took twice as long. */
 static void append_tree(struct buf *out, const struct picture *pic)
 {
 	enum { BATCH = 4096, NODE = 5 * VARINT_MAX };
@@ -71,15 +71,15 @@ static void append_tree(struct buf *out, const struct picture *pic)
 			const uint64_t *self = flame_self(t, i);
 			bool passes = node->children == 1 && !self[0] && (!two || !self[1]);
 
-			p = put(p, (uint64_t)node->label * 2 + passes);
+			p = write_number(p, (uint64_t)node->label * 2 + passes);
 			if (!passes) {
-				p = put(p, node->children);
-				p = put(p, self[0]);
+				p = write_number(p, node->children);
+				p = write_number(p, self[0]);
 				if (two)
-					p = put(p, self[1]);
+					p = write_number(p, self[1]);
 			}
 			if (two)
-				p = put(p, pic->verdicts->nodes[i]);
+				p = write_number(p, pic->verdicts->nodes[i]);
 		}
 		out->n = (size_t)(p - out->p);
 	}

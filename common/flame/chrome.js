@@ -1,6 +1,7 @@
-// What is around the picture: buttons, path, details, legend, ledger; keys and clicks. And the start of it all.
+// The controls around the picture: buttons, path, details, legend, ledger; keys and clicks. And the start of
+// the page.
 
-// A tag with a class and text; names only ever go in as text.
+// Makes an element with a class and contents; names are only inserted as text.
 function make(tag, className, ...content) {
 	const node = document.createElement(tag);
 	node.className = className;
@@ -76,7 +77,7 @@ class App extends Page {
 		this.listenGrip();
 	}
 
-	// The table's edge is drawn with the pointer, or moved by arrows.
+	// Moves the table's edge by dragging, or by arrow keys.
 	listenGrip() {
 		const grip = el('grip'), side = el('side');
 		const size = (width) => {
@@ -159,7 +160,7 @@ class App extends Page {
 		this.zoom(one.box);
 	}
 
-	// The first click of the two has zoomed: the function is what was under it then.
+	// The first of the two clicks has zoomed: use the function that it hit.
 	sandwichAt() {
 		if (this.pressed)
 			this.sandwich(this.pressed.label);
@@ -174,7 +175,7 @@ class App extends Page {
 		if (field) {
 			if (e.key === 'Escape') {
 				el('graph').focus();
-				e.preventDefault(); // browsers would empty the field
+				e.preventDefault(); // browsers would clear the field
 			}
 			return;
 		}
@@ -205,7 +206,7 @@ class App extends Page {
 			this.look('flame');
 	}
 
-	// Up and down: to the parent, or to the widest child; sideways: to the neighbour in the row.
+	// Up and down move to the parent or the widest child, sideways to the neighbour in the row.
 	arrow(key) {
 		const one = this.focus && this.placed(this.focus);
 		if (!one) {
@@ -227,9 +228,9 @@ class App extends Page {
 			this.setFocus(next.box);
 	}
 
-	// ---- words
+	// ---- texts
 
-	// What there is to say of a box, as pairs.
+	// Returns the facts about a box, as pairs.
 	facts(box) {
 		const { p, format } = this, up = this.tree.up ? this.inUp(box) && !box.twin : this.view === 'reverse';
 		const facts = [], parent = box.parent;
@@ -362,7 +363,7 @@ class App extends Page {
 	}
 }
 
-// For tests, and for people with a console.
+// For tests and the browser's console.
 function publish(app) {
 	const { p } = app;
 	const both = (pair) => (p.sides === 2 ? pair.slice(0, 2) : pair[0]);

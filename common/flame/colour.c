@@ -19,7 +19,7 @@ static const struct oklch kinds[KINDS] = {
 	[KIND_LEFTOUT] = { 0.93, 0.006, 260 },
 };
 
-/* hue: below 0 where the kinds keep theirs. */
+/* hue: -1 keeps the kinds' hues, -2 is grey. */
 static const struct scheme {
 	const char *name;
 	double hue;
@@ -43,7 +43,7 @@ bool colours_known(const char *scheme)
 	return find_scheme(scheme) != NULL;
 }
 
-static unsigned int channel(double v)
+static unsigned int channel_value(double v)
 {
 	v = v < 0 ? 0 : v > 1 ? 1 : v;
 	return (unsigned int)(255 * (v <= 0.0031308 ? 12.92 * v : 1.055 * pow(v, 1 / 2.4) - 0.055) + 0.5);
@@ -54,20 +54,20 @@ static double cube(double v)
 	return v * v * v;
 }
 
-static void print(char to[COLOUR_TEXT], struct oklch k)
+static void format_colour(char to[COLOUR_TEXT], struct oklch k)
 {
 	double a = k.c * cos(k.h * M_PI / 180), b = k.c * sin(k.h * M_PI / 180);
 	double x = cube(k.l + 0.3963377774 * a + 0.2158037573 * b);
 	double y = cube(k.l - 0.1055613458 * a - 0.0638541728 * b);
 	double z = cube(k.l - 0.0894841775 * a - 1.291485548 * b);
 
-	snprintf(to, COLOUR_TEXT, "#%02x%02x%02x", channel(4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z) & 255,
-		 channel(-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z) & 255,
-		 channel(-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z) & 255);
+	snprintf(to, COLOUR_TEXT, "#%02x%02x%02x", channel_value(4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z) & 255,
+		 channel_value(-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z) & 255,
+		 channel_value(-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z) & 255);
 }
 
-/* The beginning of a name as a number: FNV-1a over UTF-16, which is what a browser has. */
-static uint32_t scatter(struct slice name)
+/* Hashes the beginning of a name: FNV-1a over UTF-16, as the page's JavaScript does. */
+static uint32_t hash_name(struct slice name)
 {
 	enum { MOST = 200 };
 	uint32_t h = 2166136261u;
@@ -106,7 +106,7 @@ static struct oklch base_of(const char *name, enum kind kind, bool *kept)
 
 void colour_name(char to[COLOUR_TEXT], const char *scheme, enum kind kind, struct slice name)
 {
-	uint32_t h = scatter(name);
+	uint32_t h = hash_name(name);
 	double s = (h & 1023) / 511.5 - 1, t = (h >> 10 & 1023) / 511.5 - 1;
 	bool kept;
 	struct oklch k = base_of(scheme, kind, &kept);
@@ -115,14 +115,14 @@ void colour_name(char to[COLOUR_TEXT], const char *scheme, enum kind kind, struc
 	k.l += 0.033 * s * play;
 	k.c *= 1 + 0.12 * t * play;
 	k.h += 7 * t * play;
-	print(to, k);
+	format_colour(to, k);
 }
 
 void colour_kind(char to[COLOUR_TEXT], const char *scheme, enum kind kind)
 {
 	bool kept;
 
-	print(to, base_of(scheme, kind, &kept));
+	format_colour(to, base_of(scheme, kind, &kept));
 }
 
 void colour_change(char to[COLOUR_TEXT], double change)
@@ -131,7 +131,7 @@ void colour_change(char to[COLOUR_TEXT], double change)
 	double size = 0.25 + 0.75 * fabs(change);
 
 	if (change == 0)
-		print(to, (struct oklch){ 0.865, 0.004, 260 });
+		format_colour(to, (struct oklch){ 0.865, 0.004, 260 });
 	else
-		print(to, (struct oklch){ 0.87 - 0.17 * size, 0.15 * size, change < 0 ? LESS : MORE });
+		format_colour(to, (struct oklch){ 0.87 - 0.17 * size, 0.15 * size, change < 0 ? LESS : MORE });
 }

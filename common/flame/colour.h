@@ -1,14 +1,14 @@
 /*
- * The colours of boxes: those of the page, for pictures that stand still.
+ * The colours of boxes in static pictures, the same as on the page.
  *
  *	char text[COLOUR_TEXT];
  *
  *	colour_name(text, NULL, KIND_KERNEL, name);	// "#8abff1": by kind, and a little by name
- *	colour_change(text, -0.4);			// blue: less, to two fifths of the largest change
+ *	colour_change(text, -0.4);			// blue: less, two fifths of the largest change
  *
- * Kinds have hues that people of all kinds of sight tell apart (after M. Okabe and K. Ito), and differ in
- * lightness. Within a kind the name moves the colour a little, the same in every picture. Lightness, chroma and hue
- * are OKLCH (B. Ottosson).
+ * The hues of the kinds can be told apart with any colour vision (after M. Okabe and K. Ito), and the kinds
+ * differ in lightness. Within a kind the name shifts the colour a little, the same in every picture.
+ * Lightness, chroma and hue are OKLCH (B. Ottosson).
  */
 #ifndef CPROF_FLAME_COLOUR_H
 #define CPROF_FLAME_COLOUR_H
@@ -17,15 +17,19 @@
 
 enum { COLOUR_TEXT = 8 };
 
-/* What --colors takes: kinds, or one hue for all of them. */
+/* Values of --colors: by kind, or one hue for all kinds. */
 #define COLOURS "kind, hot, red, orange, yellow, green, aqua, blue, purple, io, mem, grey, java, js, perl and python"
 
+/* Returns whether the text is a value of --colors. */
 bool colours_known(const char *scheme);
-/* scheme: NULL is "kind", and so is what has kinds of its own in flamegraph.pl, as "java". */
+/*
+ * Stores "#rrggbb" with a NUL. scheme: NULL means "kind", and so do the names of flamegraph.pl's schemes with
+ * their own kinds, such as "java".
+ */
 void colour_name(char to[COLOUR_TEXT], const char *scheme, enum kind kind, struct slice name);
-/* The kind's own, for the legend. */
+/* Stores the kind's colour without the shift, for the legend. */
 void colour_kind(char to[COLOUR_TEXT], const char *scheme, enum kind kind);
-/* change: -1 to 1 of the largest one; 0: not significant. */
+/* Stores the colour of a change. change: from -1 to 1, relative to the largest change; 0: not significant. */
 void colour_change(char to[COLOUR_TEXT], double change);
 
 #endif

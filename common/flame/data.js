@@ -1,6 +1,7 @@
 'use strict';
-// The data block: base64, perhaps gzip, then varints. What it holds becomes typed arrays, indexed by node in pre-order:
-// node 0 is the invisible root, a subtree is i .. end[i]-1, its first child i+1, a child c's next sibling end[c].
+// The data block: varints, possibly gzipped, in base64. It is read into typed arrays, indexed by node in
+// pre-order: node 0 is the invisible root, a subtree is i .. end[i]-1, its first child is i+1, and the next
+// sibling of a child c is end[c].
 
 const MAGIC = 'cprofv2\n';
 const SIDES = 1, TIMES = 2, ICICLE = 4, KINDS = 8, RUNS = 16;
@@ -22,7 +23,7 @@ async function inflate(bytes) {
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// Reads what is there; beyond the end it says so instead of giving zeros.
+// Reads the block. Reading past the end throws an error instead of returning zeros.
 class Reader {
 	constructor(bytes) {
 		this.bytes = bytes;
@@ -30,7 +31,7 @@ class Reader {
 		this.utf8 = new TextDecoder();
 	}
 
-	// Varints into doubles, exact to 2^53.
+	// Reads a varint as a double, exact up to 2^53.
 	number() {
 		const bytes = this.bytes;
 		let b = bytes[this.at++];
@@ -48,7 +49,7 @@ class Reader {
 		}
 	}
 
-	// A count of things of at least one byte each.
+	// Reads the number of items that take at least one byte each.
 	count() {
 		const n = this.number();
 		if (n > this.bytes.length - this.at)
@@ -96,7 +97,7 @@ function readProfile(bytes) {
 	return p;
 }
 
-// Names stay bytes until somebody asks: a picture shows a few hundred of 100,000.
+// Names are decoded when first used: a picture shows a few hundred of 100,000.
 function readLabels(r, p) {
 	const n = p.labels = r.count();
 	const start = new Uint32Array(n), length = new Uint32Array(n), names = new Array(n + 1);
@@ -112,7 +113,7 @@ function readLabels(r, p) {
 			p.totalVerdict[i] = r.number();
 		}
 	}
-	// The root is a label too, the last.
+	// The root has a label too, the last one.
 	p.kind[n] = 5;
 	names[n] = 'all';
 	p.name = (i) => {
@@ -182,7 +183,7 @@ function readTimes(r, p) {
 		throw new Error('moments have no length: the data is damaged');
 }
 
-// In which slices captures begin, but for the first one.
+// Reads the first slice of each capture except the first.
 function readRuns(r, t) {
 	if (!t)
 		throw new Error('runs without moments: the data is damaged');

@@ -1,7 +1,7 @@
 #include "common/flame/fit.h"
 
-/* The character at p, of n bytes. */
-static uint32_t character(const uint8_t *p, size_t n)
+/* Returns the character of n bytes at p. */
+static uint32_t decode_character(const uint8_t *p, size_t n)
 {
 	uint32_t v = n == 1 ? p[0] : p[0] & (0x7fu >> n);
 
@@ -10,12 +10,12 @@ static uint32_t character(const uint8_t *p, size_t n)
 	return v;
 }
 
-static size_t length(uint8_t first)
+static size_t character_bytes(uint8_t first)
 {
 	return first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* Of the font's size. */
+/* Returns the width relative to the font size. */
 static double width_of(uint32_t c)
 {
 	if (c >= 0x1100)
@@ -39,11 +39,11 @@ struct slice fit_text(struct slice text, double width, double fontsize)
 	size_t at = 0;
 
 	while (at < text.n) {
-		size_t n = length(text.p[at]);
+		size_t n = character_bytes(text.p[at]);
 
 		if (n > text.n - at)
 			break;
-		used += width_of(character(text.p + at, n)) * fontsize;
+		used += width_of(decode_character(text.p + at, n)) * fontsize;
 		if (used > width)
 			break;
 		at += n;
@@ -56,10 +56,10 @@ double fit_width(struct slice text, double fontsize)
 	double used = 0;
 
 	for (size_t at = 0, n; at < text.n; at += n) {
-		n = length(text.p[at]);
+		n = character_bytes(text.p[at]);
 		if (n > text.n - at)
 			break;
-		used += width_of(character(text.p + at, n)) * fontsize;
+		used += width_of(decode_character(text.p + at, n)) * fontsize;
 	}
 	return used;
 }

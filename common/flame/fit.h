@@ -1,18 +1,18 @@
 /*
- * How wide a text is, for who cannot ask the font.
+ * Estimates the width of a text without the font.
  *
- *	struct slice s = fit_text(name, 80, 12);	// as much of it as 80 pixels hold at 12 pixels
+ *	struct slice s = fit_text(name, 80, 12);	// as much as fits into 80 pixels at a font size of 12 pixels
  *
- * Widths are those of DejaVu Sans, one of the widest of its kind, by classes of characters.
+ * The widths are those of DejaVu Sans, one of the widest sans-serif fonts, by classes of characters.
  */
 #ifndef CPROF_FLAME_FIT_H
 #define CPROF_FLAME_FIT_H
 
 #include "common/base/cursor.h"
 
-/* In pixels; the text is valid UTF-8. */
+/* Returns the width in pixels. The text is valid UTF-8. */
 double fit_width(struct slice text, double fontsize);
-/* The longest beginning of whole characters no wider than that. */
+/* Returns the longest prefix of whole characters that is no wider than width pixels. */
 struct slice fit_text(struct slice text, double width, double fontsize);
 
 #endif

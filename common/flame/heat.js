@@ -1,5 +1,5 @@
-// The heat map: columns are seconds, rows parts of a second, time goes down and then to the right. A range of cells is
-// selected by dragging, by two clicks, or by the keyboard.
+// The heat map: columns are seconds, rows are parts of a second; time runs down and then to the right. A
+// range of cells is selected by dragging, by two clicks, or by the keyboard.
 
 const HEAT_ROWS = 50;
 
@@ -10,7 +10,7 @@ class HeatMap {
 		this.format = format;
 		this.changed = changed;
 		this.range = null;
-		this.anchor = -1; // first cell of a selection that is being made
+		this.anchor = -1; // first cell of an unfinished selection
 		this.cursor = -1;
 		this.hover = -1;
 		this.canvas = document.getElementById('heatmap');
@@ -23,7 +23,7 @@ class HeatMap {
 		this.canvas.addEventListener('blur', () => this.draw());
 	}
 
-	// Slices into cells: at most HEAT_ROWS to a second, each of whole slices.
+	// Groups slices into cells: at most HEAT_ROWS in a second, each of whole slices.
 	fold() {
 		const { t } = this;
 		const perSecond = Math.max(1, Math.round(1e9 / t.sliceNs));
@@ -69,7 +69,7 @@ class HeatMap {
 		return Math.min(this.cells - 1, column * this.rows + row);
 	}
 
-	// A drag gives a range at once; a click begins one, and the next click ends it.
+	// A drag selects a range at once. A click begins one, and the next click ends it.
 	down(e) {
 		if (e.button !== 0 || this.cells === 0)
 			return;
@@ -143,7 +143,7 @@ class HeatMap {
 		e.stopPropagation();
 	}
 
-	// Cells that are (being) selected.
+	// Returns the range of cells that are selected or being selected.
 	selected() {
 		if (this.anchor >= 0) {
 			const other = this.hover >= 0 ? this.hover : this.cursor;
@@ -241,7 +241,7 @@ class HeatMap {
 		const every = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600].find((n) => n * cw >= 48) || 7200;
 		for (let i = 0; i < this.columns; i += every)
 			g.fillText(`${Math.round(i * perColumn)} s`, left + i * cw, bottom + 10);
-		// Another capture begins: nobody knows how long after the one before.
+		// Marks the start of another capture; the time between captures is unknown.
 		for (const begin of this.t.runs)
 			g.fillRect(left + Math.floor(begin / this.group / rows) * cw - 1.5, 0, 1.5, bottom + 4);
 	}

@@ -3,28 +3,31 @@
 #include "common/profile/label.h"
 #include "common/profile/shape.h"
 
-static bool begins(struct slice s, const char *with)
+static bool has_start(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
 
 	return s.n > n && memcmp(s.p, with, n) == 0;
 }
 
-/* "~name", or "JS:~name" and "LazyCompile:~name" as in V8's perf maps. */
-static bool interpreted(struct slice s)
+/* Recognizes Python's "py::name" and V8's "~name", "JS:~name" or "LazyCompile:~name" as in V8's perf maps. */
+static bool is_interpreted(struct slice s)
 {
 	static const char *const marks[] = { "py::", "~", "JS:~", "Function:~", "LazyCompile:~", "Script:~", "Eval:~" };
 
-	/* A destructor without its class would look like V8's, and no demangler writes one. */
+	/* A C++ destructor without its class would look the same, but no demangler writes one. */
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-		if (begins(s, marks[i]))
+		if (has_start(s, marks[i]))
 			return true;
 	}
 	return false;
 }
 
-/* Without a suffix, "[so]": most are places; gather.h, shape.h and label.h have the other words. */
-static enum kind bracketed(struct slice s)
+/*
+ * Returns the kind of a name in brackets without a suffix. Most are places; the other words come from
+ * gather.h, shape.h and label.h.
+ */
+static enum kind kind_of_bracketed(struct slice s)
 {
 	static const struct word {
 		const char *text;
@@ -39,7 +42,7 @@ static enum kind bracketed(struct slice s)
 		if (slice_is(s, words[i].text))
 			return words[i].kind;
 	}
-	return begins(s, "[truncated: ") ? KIND_LEFTOUT : KIND_NONAME;
+	return has_start(s, "[truncated: ") ? KIND_LEFTOUT : KIND_NONAME;
 }
 
 enum kind kind_of(struct slice name, struct slice *text)
@@ -54,10 +57,10 @@ enum kind kind_of(struct slice name, struct slice *text)
 		if (kind != KIND_USER)
 			text->n -= 4;
 	}
-	if ((kind == KIND_USER || kind == KIND_JIT) && interpreted(*text))
+	if ((kind == KIND_USER || kind == KIND_JIT) && is_interpreted(*text))
 		return KIND_INTERPRETED;
 	if (kind == KIND_USER && name.p[0] == '[' && name.p[name.n - 1] == ']')
-		return bracketed(name);
+		return kind_of_bracketed(name);
 	return kind;
 }
 

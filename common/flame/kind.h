@@ -1,12 +1,13 @@
 /*
- * What a frame is, from what it is called: that is what a flame graph's colours are about.
+ * The kind of a frame, from its name. The colours of a flame graph show kinds.
  *
  *	struct slice text;
  *	enum kind kind = kind_of(name, &text);	// "vfs_read_[k]": KIND_KERNEL, "vfs_read"
  *
- * The suffixes are those that `cprof-fold -a`, perf and bcc write. Interpreters tell of themselves: perf's
- * trampolines of Python are called "py::name:file", and V8 marks what its interpreter runs by "~". What stands in
- * brackets is the kernel's or a JIT compiler's if it says so, without a suffix too.
+ * The suffixes are those that `cprof-fold -a`, perf and bcc write. Interpreted frames are recognized by their
+ * names: perf's trampolines for Python are called "py::name:file", and V8 marks functions run by its
+ * interpreter with "~". Some names in brackets are known without a suffix, for example "[kernel]" and
+ * "[jit]".
  */
 #ifndef CPROF_FLAME_KIND_H
 #define CPROF_FLAME_KIND_H
@@ -20,16 +21,19 @@ enum kind {
 	KIND_INLINED,
 	KIND_JIT,
 	KIND_INTERPRETED,
-	KIND_ROOT,   /* the outermost frame: what ran */
-	KIND_NONAME, /* code without a name is called by its place: "[libx.so+0x1231]", "[anon]", "[unknown]" */
-	KIND_WAITING, /* no code: what a thread waited for, "[sleeping]" */
-	KIND_LEFTOUT, /* stands for frames that are not there: "[other]", "[...]", "[truncated: depth]" */
+	KIND_ROOT,   /* the outermost frame: the process, thread or the like */
+	KIND_NONAME, /* code without a name, shown by its place: "[libx.so+0x1231]", "[anon]", "[unknown]" */
+	KIND_WAITING, /* not code: the state that a thread waited in, "[sleeping]" */
+	KIND_LEFTOUT, /* stands for missing frames: "[other]", "[...]", "[truncated: depth]" */
 	KINDS
 };
 
-/* Of a frame that is not the outermost one; text is the name without its suffix. */
+/*
+ * Returns the kind of a frame that is not the outermost one. *text: the name without its suffix; points into
+ * name.
+ */
 enum kind kind_of(struct slice name, struct slice *text);
-/* For the legend: "kernel". */
+/* Returns the kind's name for the legend, "kernel". Static. */
 const char *kind_name(enum kind kind);
 
 #endif

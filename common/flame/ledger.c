@@ -9,7 +9,7 @@ static void print_percent(struct buf *out, uint64_t part, uint64_t whole)
 	buf_printf(out, "%.2f %%", whole ? 100.0 * (double)part / (double)whole : 0);
 }
 
-static void fact(struct picture *pic, const char *side, const char *name, struct buf *value)
+static void add_fact(struct picture *pic, const char *side, const char *name, struct buf *value)
 {
 	struct buf full = { 0 };
 
@@ -22,7 +22,7 @@ static void fact(struct picture *pic, const char *side, const char *name, struct
 	buf_release(&full);
 }
 
-/* "2,970: 2,950 emitted, 20 idle"; ticks have outcomes of their own. */
+/* Appends "2,970: 2,950 emitted, 20 idle". ticks: only the outcomes of ticks. */
 static void print_outcomes(struct buf *out, const uint64_t *outcomes, bool ticks)
 {
 	const char *between = ": ";
@@ -44,21 +44,21 @@ static void add_samples(struct picture *pic, const struct ledger *l)
 	struct buf text = { 0 };
 
 	samples_append(&text, t, l->sums->samples, SAMPLES_GROUPED);
-	fact(pic, l->side, "Samples", &text);
+	add_fact(pic, l->side, "Samples", &text);
 	if (t->outcomes[OUTCOME_EXPECTED]) {
 		print_outcomes(&text, t->outcomes, true);
-		fact(pic, l->side, "Expected", &text);
+		add_fact(pic, l->side, "Expected", &text);
 	}
 	if (l->lost[0] || t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED]) {
 		buf_text(&text, l->lost[0] ? l->lost : "nothing");
-		fact(pic, l->side, "Lost", &text);
+		add_fact(pic, l->side, "Lost", &text);
 	}
 	if (t->tally[OUTCOME_EXPECTED]) {
 		print_outcomes(&text, t->tally, false);
-		fact(pic, l->side, "Events", &text);
+		add_fact(pic, l->side, "Events", &text);
 	}
 	if (damage_append(&text, t))
-		fact(pic, l->side, "Damaged", &text);
+		add_fact(pic, l->side, "Damaged", &text);
 	buf_release(&text);
 }
 
@@ -81,7 +81,7 @@ static void add_truncated(struct picture *pic, const char *side, const char *hal
 		print_percent(&text, e.untold, e.stacks);
 		buf_text(&text, " it is not known");
 	}
-	fact(pic, side, "Truncated", &text);
+	add_fact(pic, side, "Truncated", &text);
 	buf_release(&text);
 }
 
@@ -97,12 +97,12 @@ void ledger_add(struct picture *pic, const struct ledger *l)
 			add_truncated(pic, l->side, "kernel", l->sums->kernel);
 		print_percent(&text, l->sums->unresolved, l->sums->samples);
 		buf_text(&text, " of innermost frames");
-		fact(pic, l->side, "Unresolved", &text);
+		add_fact(pic, l->side, "Unresolved", &text);
 	}
 	if (l->texts) {
 		buf_text(&text, l->captures ? "part of it from folded text: of that" : "from folded text:");
 		buf_text(&text, " nothing is known of losses");
-		fact(pic, l->side, "Ledger", &text);
+		add_fact(pic, l->side, "Ledger", &text);
 	}
 	buf_release(&text);
 }

@@ -1,9 +1,10 @@
 /*
- * What a picture says of its own worth: samples expected, got and lost, truncated stacks, code without a name.
+ * The lines of a picture about its data: samples expected, received and lost, truncated stacks, code without
+ * a name.
  *
  *	ledger_add(&picture, &(struct ledger){ .totals = &totals, .sums = &sums, .lost = "", .captures = true });
  *
- * The words are those of cprof-top's header.
+ * The wording is that of cprof-top's header.
  */
 #ifndef CPROF_FLAME_LEDGER_H
 #define CPROF_FLAME_LEDGER_H
@@ -12,14 +13,14 @@
 #include "common/profile/gather.h"
 
 struct ledger {
-	const char *side; /* "Before", "After"; NULL: there is one */
+	const char *side; /* "Before", "After"; NULL: there is only one */
 	const struct capture_totals *totals;
 	const struct gather_sums *sums;
-	const char *lost; /* what was lost and why, "" if nothing was */
-	bool captures, texts; /* what was read: of folded text nothing is known */
+	const char *lost; /* the losses with their reasons, "" if there are none */
+	bool captures, texts; /* kinds of input; folded text has no such data */
 };
 
-/* Adds its lines to the picture's facts; picture->failed without memory. */
+/* Adds the lines to the picture's facts. Sets pic->failed if out of memory. */
 void ledger_add(struct picture *pic, const struct ledger *l);
 
 #endif

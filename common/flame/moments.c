@@ -13,7 +13,10 @@ static int by_slice(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* In which slice each run begins: behind the last second of the one before. To be freed; NULL without memory. */
+/*
+ * Returns the first slice of each run: the one after the last second of the run before. The caller frees it.
+ * NULL: out of memory. *slices: the number of all slices.
+ */
 static uint64_t *begin_runs(const struct profile *p, uint64_t per_second, uint64_t *slices)
 {
 	uint64_t *begin = calloc((size_t)p->runs + 1, sizeof(*begin)), at = 0;
@@ -34,7 +37,7 @@ static uint64_t *begin_runs(const struct profile *p, uint64_t per_second, uint64
 	return begin;
 }
 
-/* Runs of which nothing is seen take no time, and have no beginning. The array becomes that of the beginnings. */
+/* Keeps the beginnings of runs that have samples; other runs take no time. Reuses the array for them. */
 static void keep_begins(struct moments *m, uint64_t *begin, size_t runs)
 {
 	for (size_t run = 0; run < runs; run++) {
@@ -46,7 +49,7 @@ static void keep_begins(struct moments *m, uint64_t *begin, size_t runs)
 	m->begins = begin;
 }
 
-/* One node has several stacks of ids in a slice. */
+/* Merges equal entries: a node may have several stacks of ids in a slice. */
 static void merge_equal(struct moments *m)
 {
 	size_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * When weight came, in the order of time: what a heat map is drawn of.
+ * Weights in order of time, for the heat map.
  *
  *	struct moments m;
  *
@@ -8,7 +8,7 @@
  *		...m.list[i].weight came at node m.list[i].node in slice m.list[i].slice...
  *	moments_release(&m);
  *
- * Runs (see struct profile_moment) stand one after the other, each from a whole second on.
+ * Runs (see struct profile_moment) follow each other; each begins at a whole second.
  */
 #ifndef CPROF_FLAME_MOMENTS_H
 #define CPROF_FLAME_MOMENTS_H
@@ -23,14 +23,17 @@ struct moment {
 
 struct moments {
 	uint64_t slice_ns;
-	uint64_t slices; /* from the first one to the end of the last second */
+	uint64_t slices; /* number of slices up to the end of the last second */
 	struct moment *list; /* sorted by slice, then by node; each pair once */
 	size_t n;
-	uint64_t *begins; /* in which slices runs begin, but for the first one; rising */
+	uint64_t *begins; /* first slice of each run except the first; ascending */
 	size_t n_begins;
 };
 
-/* The profile was filled with moments of so many nanoseconds, of which a second has a whole number. */
+/*
+ * slice_ns: the length of the profile's moments in nanoseconds; a second is a whole number of slices. Returns
+ * false if out of memory; release the object in any case.
+ */
 bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_ns);
 void moments_release(struct moments *m);
 

@@ -5,9 +5,9 @@
 #include "common/flame/pack.h"
 
 /*
- * The files that the page is made of, as they lie beside this one; the Makefile knows that they are part of it. Hidden:
- * otherwise gcc loads both addresses from the global offset table, and for local labels of one section the linker for
- * aarch64 makes the two entries one, so that each file had no bytes.
+ * The files of the page, in the directory of this one; the Makefile lists them as dependencies. The symbols
+ * are hidden: otherwise gcc loads both addresses from the global offset table, and the linker for aarch64
+ * merges the two entries of local labels in one section, so that each file had no bytes.
  */
 #define EMBED(symbol, file)                                                                  \
 	__asm__(".pushsection .rodata\n"                                                     \
@@ -30,7 +30,7 @@ EMBED(page_js_words, "words.js");
 EMBED(page_js_page, "page.js");
 EMBED(page_js_chrome, "chrome.js");
 
-/* False where it is empty, as it never is but in a program that was linked wrongly. */
+/* Returns false if the file is empty, which happens only in a program that was linked incorrectly. */
 static bool append_file(struct buf *out, const uint8_t *begin, const uint8_t *end)
 {
 	buf_bytes(out, begin, (size_t)(end - begin));
@@ -45,7 +45,7 @@ static bool append_script(struct buf *out)
 	       append_file(out, page_js_page, page_js_page_end) && append_file(out, page_js_chrome, page_js_chrome_end);
 }
 
-/* The compressed data is not kept beside its base64: of a large profile that is what takes the most room. */
+/* Keeps only the base64 text, not the compressed data, which for a large profile takes the most memory. */
 static bool append_data(struct buf *out, const struct picture *pic)
 {
 	struct buf raw = { 0 };
@@ -77,7 +77,7 @@ static bool append_part(struct buf *out, const struct picture *pic, enum part pa
 	}
 }
 
-/* A part's mark, or a comment; which of the parts it was is kept in had. */
+/* Replaces a part's mark by the part and notes the part in had. Any other comment is copied. */
 static bool append_mark(struct buf *out, const struct picture *pic, struct slice mark, bool had[PARTS])
 {
 	for (unsigned int i = 0; i < PARTS; i++) {

@@ -1,21 +1,27 @@
 /*
- * The page: one HTML file that asks nothing of anybody, with its style, its scripts and the data in it.
+ * The page: one self-contained HTML file with its style, scripts and data.
  *
  *	struct buf html = { 0 };
  *
  *	if (!page_append(&html, &picture)) ...out of memory, if html.failed; otherwise a part is empty...
  *	fwrite(html.p, 1, html.n, stdout);
  *
- * page.html says where each part goes: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
+ * page.html marks the place of each part: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
  */
 #ifndef CPROF_FLAME_PAGE_H
 #define CPROF_FLAME_PAGE_H
 
 #include "common/flame/picture.h"
 
-/* False: out of memory, which out tells; or a file that belongs into the page has no bytes in this program. */
+/*
+ * Appends the page. Returns false if out of memory (out->failed), or if an embedded file has no bytes because
+ * the program was linked incorrectly.
+ */
 bool page_append(struct buf *out, const struct picture *pic);
-/* The same with another page.html: each of the four parts has to be in it. */
+/*
+ * As page_append with the given text in place of page.html. Returns false also if one of the four marks is
+ * missing.
+ */
 bool page_fill(struct buf *out, const struct picture *pic, struct slice text);
 
 #endif

@@ -1,4 +1,4 @@
-// The page: its state, what is drawn of it, and what can be done to it. How people ask for it: chrome.js.
+// The page: its state, its drawing and its actions. chrome.js has the controls.
 
 const el = (id) => document.getElementById(id);
 
@@ -33,7 +33,7 @@ class Page {
 
 	// ---- state
 
-	// Takes changes into the state; push: a step that "back" undoes.
+	// Applies changes to the state. push: the browser's "back" undoes them.
 	set(changes, push = true) {
 		Object.assign(this.state, changes);
 		const fragment = fragmentOf(this.state, this.defaults);
@@ -58,7 +58,7 @@ class Page {
 		this.apply();
 	}
 
-	// Makes everything agree with the state; cheap where nothing changed.
+	// Makes everything match the state; cheap if nothing changed.
 	apply() {
 		const s = this.state;
 		if (s.theme !== this.theme)
@@ -73,7 +73,7 @@ class Page {
 		this.layout();
 	}
 
-	// Where it would stand below the picture, the table waits until it is asked for.
+	// On a narrow page, where the table would be below the picture, it is hidden until requested.
 	tableShown() {
 		return this.state.table === '' ? !this.narrow.matches : this.state.table === '1';
 	}
@@ -208,13 +208,13 @@ class Page {
 		return Math.max(0.05, least);
 	}
 
-	// Who looks at the root goes on doing so when the pane gets lower.
+	// Notes whether the root is in view, so that it stays there when the pane gets lower.
 	noteScroll() {
 		const pane = el('pane');
 		this.atBottom = !this.picture.fromBottom || pane.scrollHeight - pane.scrollTop - pane.clientHeight < 2;
 	}
 
-	// Where in the picture the canvas begins: the picture stands at the bottom of a higher pane.
+	// Returns where in the picture the canvas begins. In a higher pane the picture is at the bottom.
 	top() {
 		const pane = el('pane'), free = pane.clientHeight - this.picture.height;
 		return pane.scrollTop - (this.picture.fromBottom && free > 0 ? free : 0);
@@ -256,7 +256,8 @@ class Page {
 
 	// ---- differences
 
-	// The data has verdicts of nodes and names. A box has one where its samples are those of a node or a name.
+	// The data has verdicts for nodes and names. A box has a verdict if its samples are those of a node
+	// or a name.
 	verdict(box) {
 		if (!box.parent && this.view !== 'sandwich')
 			return 0;
@@ -271,7 +272,7 @@ class Page {
 
 	findVerdict(box) {
 		const { p, w } = this;
-		// What it is next to in the picture may be of the same samples.
+		// A parent in the picture may have the same samples.
 		for (let at = box; at && sameWeight(at.total, box.total); at = at.parent) {
 			if (at.verdict !== undefined)
 				return at.verdict;
@@ -300,7 +301,8 @@ class Page {
 		return this.w.sum.map((sum, side) => (sum > 0 ? box[of][side] / sum : 0));
 	}
 
-	// -1 .. 1 of the greatest change of any function; 0 where it is judged and may be chance.
+	// Returns the change, -1 .. 1 relative to the largest change of any function; 0: judged and not
+	// significant.
 	change(box) {
 		return this.changeOf(box, this.verdict(box));
 	}
@@ -334,7 +336,7 @@ class Page {
 		return box.total[1] === 0 && box.total[0] > 0 ? 'gone' : box.total[0] === 0 && box.total[1] > 0 ? 'new' : '';
 	}
 
-	// ---- what is done
+	// ---- actions
 
 	zoom(box) {
 		if (box.twin)
@@ -372,7 +374,7 @@ class Page {
 			this.set({ view: 'sandwich', of: labelWord(this.p, label), zoom: '', callers: '' });
 	}
 
-	// Of what is focused, or pointed at.
+	// Returns the box under the pointer, or the focused one.
 	current() {
 		const box = this.hover && !this.hover.rest ? this.hover.box : this.focus;
 		return box || (this.zoomed.down.parent ? this.zoomed.down : null);
@@ -408,7 +410,8 @@ class Page {
 
 	// ---- matches
 
-	// Outermost matching nodes in the order of the picture; where boxes are merged, those in sight.
+	// Lists the outermost matching nodes in the order of the picture; if boxes are merged, the visible
+	// boxes.
 	findMatches() {
 		const { p, w, matches } = this, list = [];
 		if (this.view === 'flame') {
@@ -449,7 +452,7 @@ class Page {
 		this.showMatched(` · ${sayCount(found.at + 1)} of ${sayCount(n)}`);
 	}
 
-	// Which of the matches is the widest, the first one to go to.
+	// Returns the index of the widest match, which is visited first.
 	widest(list) {
 		const { total } = this.w, factor = this.factor();
 		const width = (one) => [0, 1].reduce((sum, side) => sum + (factor[side] === 0 ? 0
@@ -464,7 +467,7 @@ class Page {
 		return this.tree.down.find(path.reverse(), this.factor());
 	}
 
-	// Zooms as little as makes the box seen.
+	// Zooms in only as far as needed to show the box.
 	bring(box) {
 		for (const zoom of [null, this.tree.down.root, box.parent, box]) {
 			if (zoom)

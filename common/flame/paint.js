@@ -1,19 +1,20 @@
-// The picture: where boxes are, and what they look like.
+// The picture: the places and the look of boxes.
 
 const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name',
 	'waiting', 'left out'];
-// Lightness, chroma and hue (OKLCH) by kind, after the hues of Okabe and Ito, which all kinds of sight tell apart.
+// Lightness, chroma and hue (OKLCH) by kind. The hues are after Okabe and Ito and can be told apart with any
+// colour vision.
 const KIND_COLOURS = [
 	[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
 	[0.82, 0.012, 260], [0.885, 0.008, 260], [0.74, 0.05, 300], [0.93, 0.006, 260],
 ];
-// Colours that flamegraph.pl's --colors has names for: one hue for all kinds.
+// Names of flamegraph.pl's --colors: one hue for all kinds.
 const SCHEMES = {
 	hot: 45, red: 25, orange: 60, yellow: 100, green: 150, aqua: 200, io: 250, blue: 250, mem: 145, purple: 310,
 };
 const LESS = 248, MORE = 55; // hues of differences: blue and orange
 
-// OKLCH to what a canvas takes everywhere.
+// Converts OKLCH to a colour that every canvas supports.
 function oklch(l, c, h) {
 	const a = c * Math.cos(h * Math.PI / 180), b = c * Math.sin(h * Math.PI / 180);
 	const x = (l + 0.3963377774 * a + 0.2158037573 * b) ** 3;
@@ -31,7 +32,7 @@ function oklch(l, c, h) {
 	return `rgb(${channels.join(' ')})`;
 }
 
-// Two numbers in -1 .. 1 from a name: the same in every picture.
+// Derives two numbers in -1 .. 1 from a name, the same in every picture.
 function scatter(name) {
 	let h = 2166136261;
 	for (let i = 0; i < name.length && i < 200; i++)
@@ -78,7 +79,7 @@ class Palette {
 		return cache[label];
 	}
 
-	// change: -1 .. 1, 0 for what is not significant.
+	// change: -1 .. 1; 0: not significant.
 	change(change, pale) {
 		const size = change === 0 ? 0 : 0.3 + 0.7 * Math.abs(change);
 		const hue = change === 0 ? 260 : change < 0 ? LESS : MORE;
@@ -87,20 +88,21 @@ class Palette {
 		return pale ? oklch(0.27, 0.01 + 0.03 * size, hue) : oklch(0.6 + 0.1 * size, 0.006 + 0.15 * size, hue);
 	}
 
-	// The same where nobody knows whether it is significant: only a breath of the colour.
+	// As change() if the significance is unknown: only a faint colour.
 	unjudged(change, pale) {
 		const hue = change < 0 ? LESS : MORE, c = change === 0 ? 0 : 0.025 + 0.025 * Math.abs(change);
 		return this.dark ? oklch(pale ? 0.27 : 0.66, pale ? c / 3 : c, hue) : this.tone(0.93, c, hue, pale);
 	}
 }
 
-// What a name looks like: no newline, nothing that turns the writing round.
+// The name as shown, without control characters or marks that change the direction of writing.
 function shown(name) {
 	return name.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-// Boxes of a tree in rows by level, in each row from left to right. The boxes on the way to the zoomed one are as wide
-// as the picture. Children narrower than least pixels are not listed; where they lie together, one "rest" of them is.
+// Lays out the boxes of a tree in rows by level, each row from left to right. The boxes on the path to the
+// zoomed one are as wide as the picture. Children narrower than least pixels are not listed; adjacent ones
+// become one "rest".
 function layTree(tree, zoom, width, least, factor, heavy) {
 	const rows = [];
 	const add = (level, one) => (rows[level] || (rows[level] = [])).push(one);
@@ -134,7 +136,7 @@ function layTree(tree, zoom, width, least, factor, heavy) {
 	return rows;
 }
 
-// At x in a row, by bisection.
+// Finds the box at x in a row, by bisection.
 function boxAt(row, x) {
 	let low = 0, high = row ? row.length : 0;
 	while (low < high) {
@@ -147,7 +149,8 @@ function boxAt(row, x) {
 	return row && low < row.length && row[low].x <= x ? row[low] : null;
 }
 
-// Rows from top to bottom, with their height. Sandwich: callers above the function, callees below.
+// Rows from top to bottom, with their height. In a sandwich, callers are above the function and callees
+// below.
 class Picture {
 	constructor(rowHeight, fontSize) {
 		this.rowHeight = rowHeight;
@@ -159,7 +162,7 @@ class Picture {
 		this.rows = up ? up.slice(1).reverse().concat(down) : rootOnTop ? down.slice() : down.slice().reverse();
 		this.height = this.rows.length * this.rowHeight;
 		this.fromBottom = !up && !rootOnTop;
-		this.turn = {}; // boxes remember where they are in this picture, and that it is this one
+		this.turn = {}; // identifies this layout in the places that boxes remember
 		for (let i = 0; i < this.rows.length; i++) {
 			for (const one of this.rows[i] || (this.rows[i] = [])) {
 				one.row = i;
@@ -235,7 +238,7 @@ class Picture {
 		g.fillRect(x, y + h - 2, w, 2);
 	}
 
-	// Vanished code is hatched; what is new has a corner.
+	// Vanished code is hatched; new code has a corner.
 	drawMarks(g, x, y, w, h, mark, pale, look) {
 		if (!mark || w < 1)
 			return;

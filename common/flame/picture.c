@@ -53,7 +53,7 @@ void picture_release(struct picture *pic)
 	*pic = (struct picture){ 0 };
 }
 
-/* Spaces around it stay, which a label loses. */
+/* Appends a piece as a label, but keeps the surrounding spaces. */
 static void append_piece(struct buf *out, struct slice piece)
 {
 	while (piece.n && piece.p[0] == ' ') {
@@ -70,7 +70,7 @@ char *picture_clean(const char *text)
 {
 	struct buf out = { 0 };
 
-	/* A label cannot hold `;`, a title can. */
+	/* A label cannot contain `;`, but a title can. */
 	for (;;) {
 		size_t n = strcspn(text, ";");
 

@@ -1,6 +1,5 @@
 /*
- * What a flame graph is made of, whichever form it takes: the tree, what is written around it, and how it is
- * to look.
+ * The contents of a flame graph in any format: the tree, the texts around it, and its look.
  *
  *	struct picture pic = { .tree = &tree, .title = "Flame Graph", .unit = "samples", .sides = 1 };
  *	struct buf html = { 0 };
@@ -21,11 +20,11 @@ struct picture_pair {
 	char *name, *value;
 };
 
-/* What a static picture looks like; the page has the same under their names among its options. */
+/* The look of a static picture. The page has the same values among its options, under their names. */
 struct look {
-	double width, row, minwidth, fontsize; /* pixels; row: from one level to the next */
+	double width, row, minwidth, fontsize; /* pixels; row: height of a level */
 	const char *fonttype, *countname, *nametype;
-	const char *colors, *background; /* see colour.h; background: what CSS takes for a colour */
+	const char *colors, *background; /* see colour.h; background: a CSS colour */
 };
 #define LOOK_DEFAULT                                                                                              \
 	{                                                                                                         \
@@ -33,39 +32,45 @@ struct look {
 		.fonttype = "system-ui, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif", .background = "#ffffff" \
 	}
 
-/* All that is lent lives as long as the picture. */
+/* Pointers are not owned and must outlive the picture, except facts and options. */
 struct picture {
-	const struct flame_tree *tree;    /* with its sums where there are two sides, and for a picture that stands still */
+	const struct flame_tree *tree;    /* with its sums if sides is 2 or the picture is static */
 	unsigned int sides;               /* 2: a comparison, before and after */
-	const struct verdicts *verdicts;  /* where sides is 2 */
+	const struct verdicts *verdicts;  /* if sides is 2 */
 	const struct moments *moments;    /* for the heat map; NULL: none */
 	const char *title, *subtitle;
 	const char *unit;                 /* "samples" or "ns" */
-	const char *names[PROFILE_SIDES]; /* of the sides, where there are two */
+	const char *names[PROFILE_SIDES]; /* names of the sides, if there are two */
 	struct look look;
-	const bool *matches;              /* by label, for a picture that stands still; NULL: nothing is searched for */
+	const bool *matches;              /* by label, for a static picture; NULL: no search */
 	bool inverted;                    /* the root is at the top */
-	/* What is known of the capture, and what the command line said; owned. */
+	/* Facts about the capture, and options of the command line; owned. */
 	struct picture_pair *facts, *options;
 	size_t n_facts, cap_facts, n_options, cap_options;
 	bool failed; /* out of memory: a fact or an option is missing */
 };
 
-/* A line of the ledger; the texts are copied. */
+/* Adds a line of the ledger. The texts are copied; failed is set if out of memory. */
 void picture_fact(struct picture *pic, const char *name, const char *value);
-/* What the page or the picture is to do, under the name that the option has. */
+/*
+ * Adds an option of the page or picture under the option's own name. The texts are copied; failed is set if
+ * out of memory.
+ */
 void picture_option(struct picture *pic, const char *name, const char *value);
-/* The option's value, NULL where it was not given. */
+/* Returns the option's last value, or NULL. Valid until picture_release. */
 const char *picture_get(const struct picture *pic, const char *name);
 void picture_release(struct picture *pic);
 
 /*
- * Text of a command line as the picture can show it: valid UTF-8 without control characters. To be freed; NULL
- * without memory.
+ * Returns a text of the command line as valid UTF-8 without control characters. The caller frees it. NULL:
+ * out of memory.
  */
 char *picture_clean(const char *text);
 
-/* A box's width: its share of all, or with two sides the mean of its shares, so that what vanished is seen. */
+/*
+ * Returns a box's width from 0 to 1: its share of the total. With two sides it is the mean of the shares, so
+ * that vanished code is visible.
+ */
 double picture_share(const struct picture *pic, const uint64_t weights[PROFILE_SIDES]);
 
 #endif

@@ -36,7 +36,7 @@ static bool has_capital(const char *text)
 	return false;
 }
 
-/* False without memory. */
+/* Returns false if out of memory. */
 static bool match_labels(struct search *s, const struct flame_tree *t)
 {
 	struct buf name = { 0 };
@@ -50,7 +50,7 @@ static bool match_labels(struct search *s, const struct flame_tree *t)
 	return !name.failed;
 }
 
-/* A stack counts once: by its outermost frame that matches. */
+/* Counts each stack once, by its outermost matching frame. */
 static void add_share(const struct search *s, struct picture *pic)
 {
 	const struct flame_tree *t = pic->tree;

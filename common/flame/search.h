@@ -1,16 +1,16 @@
 /*
- * Searching: which names match a regular expression, and what share of all has one of them in its stack.
+ * Search: the names that match a regular expression, and the share of stacks that contain one.
  *
  *	struct search found = { 0 };
  *	const char *why = search_init(&found, "^alloc");
  *
- *	if (why) ...it is no regular expression...
+ *	if (why) ...it is not a regular expression...
  *	if (!search_apply(&found, &picture)) ...out of memory...
  *	...draw...
  *	search_release(&found);
  *
- * Expressions are of the kind of grep -E; capitals matter once there are any. The page has JavaScript's instead, of
- * which only what is plainly broken is known here.
+ * Expressions have the syntax of grep -E. They are case-sensitive if they contain a capital letter. The page
+ * uses JavaScript's syntax instead; only plain mistakes are checked here.
  */
 #ifndef CPROF_FLAME_SEARCH_H
 #define CPROF_FLAME_SEARCH_H
@@ -27,13 +27,19 @@ struct search {
 	char why[200];
 };
 
-/* NULL: good; else why it is not. */
+/* Compiles the expression. Returns NULL, or why it is invalid; the message is valid until search_release. */
 const char *search_init(struct search *s, const char *text);
-/* The picture, whose tree has its sums, gets the matches, and their share as a fact. False without memory. */
+/*
+ * Sets the picture's matches and adds their share as a fact. The tree must have its sums. Returns false if
+ * out of memory.
+ */
 bool search_apply(struct search *s, struct picture *pic);
 void search_release(struct search *s);
 
-/* Of JavaScript: what is unbalanced in it, NULL where nothing is. */
+/*
+ * For JavaScript expressions: returns a message about an unbalanced bracket or backslash, or NULL. The
+ * message is static.
+ */
 const char *search_broken(const char *text);
 
 #endif

@@ -12,20 +12,20 @@ enum { PAD = 12 };
 
 /* A node whose children are being drawn. */
 struct open {
-	size_t at, end; /* the next child; behind the last one */
-	double x;       /* of the next child */
-	double rest_x;  /* where children too narrow to be drawn begin */
-	size_t rest;    /* how many they are */
+	size_t at, end; /* the next child; the end of the children */
+	double x;       /* x of the next child */
+	double rest_x;  /* x of the children too narrow to be drawn */
+	size_t rest;    /* number of those children */
 };
 
 struct drawing {
 	struct buf *out;
 	const struct picture *pic;
-	double scale;  /* pixels of all */
-	double top;    /* of the uppermost level's row */
-	size_t levels; /* of rows; the first one is all */
-	bool cut;      /* there are levels below SVG_LEVELS */
-	bool measure;  /* nothing is drawn: how many levels are there? */
+	double scale;  /* width of the root, pixels */
+	double top;    /* y of the uppermost row */
+	size_t levels; /* number of rows; the first one is the root */
+	bool cut;      /* there are more than SVG_LEVELS levels */
+	bool measure;  /* only count the levels */
 	struct open *open;
 	size_t n_open, cap_open;
 	char (*colours)[COLOUR_TEXT]; /* by label, empty until one is needed */
@@ -60,7 +60,7 @@ static void print_weight(struct buf *out, const struct picture *pic, uint64_t v)
 	markup_escape(out, slice_of(pic->look.countname ? pic->look.countname : v != 1 ? pic->unit : strcmp(pic->unit, "events") == 0 ? "event" : "sample"));
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double to_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -72,7 +72,7 @@ static double row_top(const struct drawing *d, size_t level)
 	return d->top + (double)row * d->pic->look.row;
 }
 
-/* The first line is as in flamegraph.pl, which others read. */
+/* The first line has flamegraph.pl's format, which other programs parse. */
 static void append_weights(struct drawing *d, const uint64_t *self, const uint64_t *total)
 {
 	const uint64_t *all = flame_total(d->pic->tree, 0);
@@ -80,11 +80,11 @@ static void append_weights(struct drawing *d, const uint64_t *self, const uint64
 
 	buf_text(out, " (");
 	print_weight(out, d->pic, total[0]);
-	buf_printf(out, ", %.2f%%)", percent(total[0], all[0]));
+	buf_printf(out, ", %.2f%%)", to_percent(total[0], all[0]));
 	if (self[0] != total[0]) {
 		buf_text(out, "\nself ");
 		print_weight(out, d->pic, self[0]);
-		buf_printf(out, ", %.2f%%", percent(self[0], all[0]));
+		buf_printf(out, ", %.2f%%", to_percent(self[0], all[0]));
 	}
 }
 
@@ -95,7 +95,7 @@ static void append_change(struct drawing *d, size_t i, const uint64_t *total)
 	double shares[PROFILE_SIDES];
 
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		shares[side] = percent(total[side], all[side]);
+		shares[side] = to_percent(total[side], all[side]);
 		buf_printf(d->out, "%s", side ? "\nafter " : "\nbefore ");
 		print_weight(d->out, d->pic, total[side]);
 		buf_printf(d->out, ", %.2f%%", shares[side]);
@@ -159,7 +159,7 @@ static void append_rect(struct buf *out, double x, double y, double w, double h,
 		   w > 5 ? " rx=\"2\"" : "", fill);
 }
 
-/* Hatched: it is gone. A corner: it is new. */
+/* Marks vanished code by hatching and new code by a corner. */
 static void append_marks(struct drawing *d, size_t i, double x, double y, double w, double h)
 {
 	const uint64_t *total = flame_total(d->pic->tree, i);
@@ -194,7 +194,7 @@ static void append_name(struct drawing *d, size_t i, double x, double y, double 
 	buf_text(d->out, shown.n < name.n ? "\xe2\x80\xa6</text>" : "</text>");
 }
 
-/* Of what is searched, all that does not match. */
+/* Returns whether a search is active and the node does not match. */
 static bool is_pale(const struct picture *pic, size_t i)
 {
 	return pic->matches && (!i || !pic->matches[pic->tree->nodes[i].label]);
@@ -213,7 +213,7 @@ static void draw_box(struct drawing *d, size_t i, size_t level, double x, double
 	buf_text(d->out, "</g>\n");
 }
 
-/* Children that are too narrow, as one pale bar where they lie together. */
+/* Draws adjacent children that are too narrow as one pale bar. */
 static void draw_rest(struct drawing *d, struct open *o)
 {
 	double w = o->x - o->rest_x, y = row_top(d, d->n_open), h = d->pic->look.row - 1;
@@ -237,8 +237,8 @@ static bool open_node(struct drawing *d, size_t i, double x)
 	return true;
 }
 
-/* The next child of the innermost open node. */
-static bool step(struct drawing *d)
+/* Draws the next child of the innermost open node. */
+static bool draw_next(struct drawing *d)
 {
 	struct open *o = &d->open[d->n_open - 1];
 	size_t i = o->at, level = d->n_open;
@@ -262,7 +262,7 @@ static bool step(struct drawing *d)
 	return true;
 }
 
-/* Left to right, each box before what it called. */
+/* Draws from left to right, each box before its callees. measure: only counts levels. */
 static bool draw_tree(struct drawing *d, bool measure)
 {
 	d->measure = measure;
@@ -276,7 +276,7 @@ static bool draw_tree(struct drawing *d, bool measure)
 		struct open *o = &d->open[d->n_open - 1];
 
 		if (o->at < o->end) {
-			if (!step(d))
+			if (!draw_next(d))
 				return false;
 			continue;
 		}
@@ -286,7 +286,7 @@ static bool draw_tree(struct drawing *d, bool measure)
 	return true;
 }
 
-/* Text as wide as it comes out, and the colour of small print. */
+/* Appends text of the given class. Returns its estimated width. */
 static double append_words(struct buf *out, double x, double y, const char *class, struct slice text, double fontsize)
 {
 	buf_printf(out, "<text class=\"%s\" x=\"%.2f\" y=\"%.2f\">", class, x, y);
@@ -334,7 +334,7 @@ static void append_legend(struct drawing *d, double y)
 	}
 }
 
-/* The ledger's lines one after the other, in as many rows as it takes; its last row. */
+/* Appends the ledger's lines one after the other in as many rows as needed. Returns the y of the last row. */
 static double append_ledger(struct drawing *d, double y)
 {
 	double size = d->pic->look.fontsize - 1, x = PAD, right = d->pic->look.width - PAD;
@@ -358,7 +358,7 @@ static double append_ledger(struct drawing *d, double y)
 	return y;
 }
 
-/* How many rows append_ledger will take. */
+/* Returns how many rows append_ledger will need. */
 static size_t ledger_rows(const struct picture *pic)
 {
 	struct buf nowhere = { 0 };
@@ -417,7 +417,7 @@ static void append_head(struct drawing *d, double height)
 	buf_printf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", look->background);
 }
 
-static bool draw(struct drawing *d)
+static bool draw_svg(struct drawing *d)
 {
 	const struct look *look = &d->pic->look;
 	const uint64_t *all = flame_total(d->pic->tree, 0);
@@ -453,7 +453,7 @@ bool svg_append(struct buf *out, const struct picture *pic)
 		.scale = pic->look.width - 2 * PAD,
 		.colours = calloc(pic->tree->n_labels + 1, sizeof(*d.colours)),
 	};
-	bool good = d.colours && draw(&d);
+	bool good = d.colours && draw_svg(&d);
 
 	free(d.colours);
 	free(d.open);

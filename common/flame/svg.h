@@ -1,13 +1,13 @@
 /*
- * A flame graph that stands still: SVG, for a document or a report.
+ * A static flame graph as SVG, for a document or a report.
  *
  *	struct buf svg = { 0 };
  *
  *	if (!svg_append(&svg, &picture)) ...out of memory...
  *
- * It has all that the page has without being asked: boxes of the tree, with what they hold as tooltips, the
- * legend, the ledger. Boxes narrower than look.minwidth are drawn together, and so are no more than
- * SVG_LEVELS levels, which is what programs that show SVG can take.
+ * It shows what the page shows without interaction: the boxes of the tree, with details as tooltips, the
+ * legend and the ledger. Boxes narrower than look.minwidth are drawn as one bar. No more than SVG_LEVELS
+ * levels are drawn, because SVG viewers cannot handle deeper pictures.
  */
 #ifndef CPROF_FLAME_SVG_H
 #define CPROF_FLAME_SVG_H
@@ -16,6 +16,7 @@
 
 enum { SVG_LEVELS = 1500 };
 
+/* Appends the picture. Returns false if out of memory. */
 bool svg_append(struct buf *out, const struct picture *pic);
 
 #endif

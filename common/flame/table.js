@@ -1,4 +1,4 @@
-// The table of functions: all of them, sorted; only the rows in sight are in the document.
+// The table of all functions, sorted. Only the visible rows are in the document.
 
 const ROW = 24;
 
@@ -73,7 +73,8 @@ class Table {
 			add(c.key, c.title, `${c.bar || c.change ? 'share' : 'number'}${c.minor ? ' minor' : ''}`);
 	}
 
-	// Numbers get the room that the greatest one takes, names the rest; a narrow table leaves the minor columns out.
+	// Columns of numbers are as wide as the largest number, and names get the rest. A narrow table omits
+	// the minor columns.
 	setColumns() {
 		const digits = this.format.weight(this.w.sum[0]).length, wide = Math.max(4.3, 0.58 * digits + 0.9);
 		const width = (c) => (this.p.sides === 2 ? '4.7em' : c.minor ? `${wide}em` : '4.9em');
@@ -153,7 +154,8 @@ class Table {
 		this.long.replaceChildren(...list);
 	}
 
-	// A press of the pointer comes here first: rows have to stay where they are, or it is no click.
+	// Runs before the click when a pointer is pressed. The rows must stay in the document, otherwise
+	// there is no click.
 	enter() {
 		this.at = Math.max(0, this.at);
 		for (const row of this.long.children)

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-/* A name of the profile in one of its two roles: as what ran, or as a function of it. */
+/* A name of the profile in one of its two roles: as the process (or thread), or as a function. */
 struct role {
 	struct flame_label label;
-	uint32_t from; /* label of the profile * 2, and 1 more for what ran */
+	uint32_t from; /* label of the profile * 2, plus 1 for the process */
 };
 
-/* What ran after its functions of the same name, so that these are side by side. */
+/* Orders a process after functions of the same name, so that the functions are adjacent. */
 static int kind_order(enum kind kind)
 {
 	return kind == KIND_ROOT ? KINDS : (int)kind;
@@ -27,7 +27,10 @@ static int by_text(const void *a, const void *b)
 	return differ ? differ : x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* How many nodes of each subtree have weight at or below them; children come after parents. To be freed. */
+/*
+ * Returns for each node how many nodes of its subtree have weight at or below them. Children come after
+ * parents. The caller frees it; NULL: out of memory.
+ */
 static uint32_t *count_nodes(const struct profile *p)
 {
 	uint32_t *sizes = calloc(p->n, sizeof(*sizes));
@@ -76,7 +79,7 @@ static struct role make_role(const struct profile *p, uint32_t from, const uint8
 	return r;
 }
 
-/* The names in the roles in which they occur, sorted. To be freed; NULL without memory. */
+/* Returns the names in the roles in which they occur, sorted. The caller frees them; NULL: out of memory. */
 static struct role *list_roles(const struct flame_tree *t, const uint32_t *sizes, const uint8_t *kinds, size_t *n)
 {
 	const struct profile *p = t->p;
@@ -104,7 +107,7 @@ static bool same_name(const struct role *a, const struct role *b, bool one_kind)
 	       (one_kind || a->label.kind == b->label.kind);
 }
 
-/* Would siblings have the same name, and be drawn as two? */
+/* Returns whether siblings could have the same name and be drawn as two boxes. */
 static bool names_meet(const struct role *roles, size_t n, bool one_kind)
 {
 	for (size_t i = 1; i < n; i++) {
@@ -121,7 +124,10 @@ static int by_label(const void *a, const void *b)
 	return x->label < y->label ? -1 : x->label > y->label;
 }
 
-/* Most nodes have one child, few have more than a handful, and the root may have 60,000. */
+/*
+ * Insertion sort suffices for most nodes: they have one child, few have more than a handful, and the root may
+ * have 60,000.
+ */
 static void sort_children(struct flame_node *c, size_t n)
 {
 	enum { FEW = 12 };
@@ -141,9 +147,9 @@ static void sort_children(struct flame_node *c, size_t n)
 }
 
 /*
- * The subtree of a node at index i has its place [i, i + size) as soon as i is known. So the children of the node
- * there are written behind it, sorted, and moved apart from the last one on, each to the beginning of its own place:
- * no stack, and each node is moved once for its own sake.
+ * The subtree of a node at index i is [i, i + size), which is known as soon as i is. So the node's children
+ * are written right after it and sorted. Then they are moved to the beginnings of their own ranges, from the
+ * last one on: no stack is needed, and each node is moved only once per level.
  */
 static void place_children(struct flame_tree *t, const uint32_t *sizes, const uint32_t *numbers, size_t i)
 {
@@ -187,7 +193,7 @@ static bool lay_out(struct flame_tree *t, const uint32_t *sizes, const struct ro
 	return numbers && t->nodes && t->labels;
 }
 
-/* What kind a name is where its frames are of several: the one that says most. */
+/* Keeps the most specific kind of a name whose frames have several. */
 static void note_kind(uint8_t *kind, enum kind seen)
 {
 	static const uint8_t weight[KINDS] = { [KIND_NONAME] = 1, [KIND_INTERPRETED] = 2, [KIND_INLINED] = 3, [KIND_JIT] = 4,
@@ -198,8 +204,8 @@ static void note_kind(uint8_t *kind, enum kind seen)
 }
 
 /*
- * The profile again, with one label for each name of a kind, or for each name: kinds learns what it is. Names keep a
- * suffix where kinds has no say.
+ * Copies the profile with one label for each name of a kind, or for each name. *kinds: the kind of each
+ * label. Names keep their suffix if kinds are not merged.
  */
 static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
 {
@@ -232,7 +238,7 @@ static bool merge_names(struct flame_tree *t, bool one_kind, uint8_t **kinds)
 	return good;
 }
 
-static bool build(struct flame_tree *t, const uint8_t *kinds, bool one_kind, bool *meet)
+static bool build_tree(struct flame_tree *t, const uint8_t *kinds, bool one_kind, bool *meet)
 {
 	uint32_t *sizes = count_nodes(t->p);
 	struct role *roles = NULL;
@@ -254,9 +260,9 @@ bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kin
 	bool meet, good;
 
 	*t = (struct flame_tree){ .p = p, .reversed = reversed };
-	good = build(t, NULL, one_kind, &meet);
+	good = build_tree(t, NULL, one_kind, &meet);
 	if (good && meet)
-		good = merge_names(t, one_kind, &kinds) && build(t, one_kind ? kinds : NULL, one_kind, &meet);
+		good = merge_names(t, one_kind, &kinds) && build_tree(t, one_kind ? kinds : NULL, one_kind, &meet);
 	free(kinds);
 	return good;
 }

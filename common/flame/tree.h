@@ -1,5 +1,5 @@
 /*
- * A profile as it is drawn: nodes in pre-order, siblings by name, labels with what kind of frame they are.
+ * A profile laid out for drawing: nodes in pre-order, siblings by name, and labels with their kinds.
  *
  *	struct flame_tree t;
  *
@@ -8,9 +8,9 @@
  *		...flame_label(&t, i)->text, flame_total(&t, i)[0]...
  *	flame_tree_release(&t);
  *
- * It is made of the tree of the profile and never of lines of text: one function below one caller is one box,
- * whatever its name sorts like. Nodes without weight below them are left out. The bytes depend on what the
- * profile holds alone, and not on the order in which it came.
+ * It is made from the profile's tree and never from lines of text: one function under one caller is one box,
+ * wherever its name sorts. Nodes without weight at or below them are left out. The bytes depend only on the
+ * contents of the profile, not on the order in which they were added.
  */
 #ifndef CPROF_FLAME_TREE_H
 #define CPROF_FLAME_TREE_H
@@ -19,56 +19,65 @@
 #include "common/profile/profile.h"
 
 struct flame_label {
-	struct slice text; /* without suffix; lives as long as the profile and the tree do */
+	struct slice text; /* without suffix; valid while profile and tree exist */
 	enum kind kind;
 };
 
-/* The node at index i has its children from i + 1 on; what comes after all below it is at i + size. */
+/* The children of the node at index i begin at i + 1; the node after its subtree is at i + size. */
 struct flame_node {
-	uint32_t node;  /* of the profile */
+	uint32_t node;  /* node of the profile */
 	uint32_t label; /* sorted by text, then kind, in that order */
 	uint32_t children;
-	uint32_t size; /* nodes of the subtree, this one included */
+	uint32_t size; /* number of nodes in the subtree, including this one */
 };
 
 struct flame_tree {
 	const struct profile *p; /* lent, or merged */
 	struct flame_label *labels;
 	size_t n_labels;
-	struct flame_node *nodes; /* nodes[0] is above all stacks and is no frame */
+	struct flame_node *nodes; /* nodes[0] is the root above all stacks and not a frame */
 	size_t n;
-	uint64_t (*totals)[PROFILE_SIDES]; /* by node of the profile: its weight with all below it; see flame_tree_sum */
-	bool reversed; /* the innermost frame is the first: what ran is last */
-	struct profile merged; /* where names that are one to the eye were several in the profile */
+	uint64_t (*totals)[PROFILE_SIDES]; /* by node of the profile: its subtree's weight; flame_tree_sum */
+	bool reversed; /* stacks begin with the innermost frame and end with the process */
+	struct profile merged; /* used if several names of the profile look the same */
 	bool has_merged;
 };
 
 /*
- * The profile must not change afterwards. one_kind: one name is one frame, of whatever kind: for where some of the
- * input tells kinds and some does not. reversed: stacks begin with their innermost frame, what ran is last. False
- * without memory; the object can be released all the same.
+ * Lays out the profile, which must not change afterwards. one_kind: frames with the same name are one frame
+ * whatever their kind, for input of which only a part has kinds. reversed: stacks begin with their innermost
+ * frame and end with the process. Returns false if out of memory; release the object in any case.
  */
 bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kind, bool reversed);
-/* What flame_total asks: not all pictures do, and of a large tree it is a fifth of the work. False without memory. */
+/*
+ * Computes the totals for flame_total. Not all pictures need them, and for a large tree they are a fifth of
+ * the work. Returns false if out of memory.
+ */
 bool flame_tree_sum(struct flame_tree *t);
 void flame_tree_release(struct flame_tree *t);
 
+/* The label of the node at index i. */
 static inline const struct flame_label *flame_label(const struct flame_tree *t, size_t i)
 {
 	return &t->labels[t->nodes[i].label];
 }
 
+/* The weight of the node's subtree on each side; requires flame_tree_sum. */
 static inline const uint64_t *flame_total(const struct flame_tree *t, size_t i)
 {
 	return t->totals[t->nodes[i].node];
 }
 
+/* The node's own weight on each side. */
 static inline const uint64_t *flame_self(const struct flame_tree *t, size_t i)
 {
 	return t->p->nodes[t->nodes[i].node].self;
 }
 
-/* By node of the profile: its index here, 0 where it was left out. To be freed; NULL without memory. */
+/*
+ * Returns, by node of the profile, its index in this tree, or 0 if it was left out. The caller frees it.
+ * NULL: out of memory.
+ */
 uint32_t *flame_tree_places(const struct flame_tree *t);
 
 #endif

@@ -1,10 +1,10 @@
-// Weights over the profile's tree, and the trees that are looked at: stacks, reversed stacks, callers, callees.
+// Weights over the profile's tree, and the trees that the page shows: stacks, reversed stacks, callers, callees.
 //
-// A looked-at tree is made as far as it is seen. Its node stands for a list of the profile's nodes ("items"), which
-// share everything from the looked-at root to here; its children are the items' children (down) or parents (up),
-// grouped by label. So reversing 2 million nodes costs what the picture shows of it.
+// A shown tree is built only as far as it is visible. Each of its nodes is a list of nodes of the profile ("items")
+// that have the same path from the shown root; its children are the items' children (down) or parents (up),
+// grouped by label. So reversing 2 million nodes costs only as much as the picture shows.
 
-// What each node and label weighs; self: a Float64Array for each side, the profile's or that of a range of time.
+// Sums the weights of nodes and labels. self: a Float64Array per side, for the whole profile or a range of time.
 function weigh(p, self) {
 	const w = { self, total: [], labelSelf: [], labelTotal: [], sum: [], labelVisits: null };
 	for (const own of self) {
@@ -12,7 +12,7 @@ function weigh(p, self) {
 		for (let i = p.nodes - 1; i > 0; i--)
 			total[p.parent[i]] += total[i];
 		const bySelf = new Float64Array(p.labels + 1), byTotal = new Float64Array(p.labels + 1);
-		const until = new Int32Array(p.labels + 1); // end of the label's outermost node: within, it counts once
+		const until = new Int32Array(p.labels + 1); // end of the label's outermost node: nested ones do not count
 		for (let i = 0; i < p.nodes; i++) {
 			const l = p.label[i];
 			bySelf[l] += own[i];
@@ -29,7 +29,7 @@ function weigh(p, self) {
 	return w;
 }
 
-// Selfs of the slices from .. to-1.
+// Returns the self weights of the slices from .. to-1.
 function selfsOfRange(p, from, to) {
 	const self = new Float64Array(p.nodes), t = p.times;
 	for (let i = firstOfSlice(t, from), n = firstOfSlice(t, to); i < n; i++)
@@ -49,7 +49,7 @@ function firstOfSlice(t, slice) {
 	return low;
 }
 
-// Weight below matching frames, overlaps counted once: what is inside a match is not looked at.
+// Sums the weight of matching frames. Matches inside a match are skipped, so overlaps count once.
 function matchedWeight(p, w, matches, side) {
 	const total = w.total[side];
 	let sum = 0;
@@ -71,7 +71,7 @@ function matchLabels(p, re) {
 	return matches;
 }
 
-// Outermost nodes of a label, of some weight.
+// Returns the outermost nodes of a label that have weight.
 function outermost(p, w, label) {
 	const list = [];
 	for (let i = 1; i < p.nodes;) {
@@ -92,21 +92,21 @@ class Box {
 		this.parent = parent;
 		this.level = parent ? parent.level + 1 : 0;
 		this.items = items;
-		this.weights = weights; // per item and side, of trees that go up; null: the items' own
-		this.origins = null; // per item, of those trees: the root's item that it comes from, -1 where there are several
+		this.weights = weights; // upward trees: by side and item; null: the items' own
+		this.origins = null; // upward trees, by item: its item of the root; -1: several
 		this.total = [0, 0];
 		this.self = [0, 0];
 		this.before = [0, 0]; // weight of the siblings before it, by name
 		this.inside = [0, 0]; // weight of all children
 		this.kids = null;
-		this.cut = Infinity; // children at least that wide are in kids
-		this.verdict = undefined; // of its total, once somebody has asked
-		this.place = null; // where the picture has it, if it does
+		this.cut = Infinity; // children of at least this width are in kids
+		this.verdict = undefined; // that of its total, once computed
+		this.place = null; // its place in the picture, if any
 	}
 }
 
 class Tree {
-	// up: children are callers. A factor is a pair: how much each side's weight counts for the width of a box.
+	// up: children are callers. A factor is a pair: how much each side's weight adds to the width of a box.
 	constructor(p, w, up) {
 		this.p = p;
 		this.w = w;
@@ -163,8 +163,8 @@ class Tree {
 		return root;
 	}
 
-	// Children of a box of at least the width cut (and the one of the label wanted), by name;
-	// before[] and inside[] know of the others.
+	// Returns the children of a box that are at least cut wide (and the one with the label wanted), by name.
+	// before[] and inside[] include the others.
 	expand(box, factor, cut, wanted = -1) {
 		if (box.kids && box.factor === factor)
 			if (wanted < 0 ? box.cut <= cut : box.kids.some((kid) => kid.label === wanted))
@@ -237,7 +237,7 @@ class Tree {
 		return groups;
 	}
 
-	// The node that an item of an upward box goes on to: its caller, or 0 where the stack begins.
+	// Returns the caller of an upward box's item, or 0 if the stack begins there.
 	above(box, item) {
 		return box.leaves ? item : this.p.parent[item];
 	}
@@ -250,7 +250,7 @@ class Tree {
 			if (node === 0)
 				continue;
 			const g = this.group(groups, label[node]);
-			// Items with one caller, neighbours in pre-order, go on as one.
+			// Adjacent items in pre-order with the same caller become one.
 			if (g.node !== node)
 				g.items++;
 			g.node = node;
@@ -272,7 +272,7 @@ class Tree {
 		return kid;
 	}
 
-	// Fills in the items of the new children, all in one pass.
+	// Fills in the items of all new children in one pass.
 	list(box, groups) {
 		const { label, end } = this.p, { total } = this.w, two = this.p.sides === 2;
 		if (this.up) {
@@ -305,7 +305,7 @@ class Tree {
 		}
 	}
 
-	// The box at a path of labels from the root, as far as there is one.
+	// Returns the box at a path of labels from the root, or the deepest one on the path.
 	find(path, factor) {
 		let box = this.root;
 		for (const label of path) {

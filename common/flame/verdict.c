@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static uint8_t judge(const struct compare *c, double q)
+static uint8_t verdict_of(const struct compare *c, double q)
 {
 	double before = c->k[0] * c->n[1], after = c->k[1] * c->n[0];
 
@@ -17,7 +17,7 @@ static uint32_t name_of(const struct flame_tree *t, size_t i)
 	return t->p->nodes[t->nodes[i].node].label;
 }
 
-/* The nodes that are judged: where they are in the tree, what they count, and where those of the profile are here. */
+/* The judged nodes: numbers: by node of the profile; places: indices in the tree; counts: their samples. */
 struct judged {
 	uint32_t *numbers, *places;
 	struct compare *counts;
@@ -25,8 +25,11 @@ struct judged {
 	size_t n;
 };
 
-/* Most nodes of a large tree have too few samples for any verdict, and are no tests. */
-static bool testable(const struct flame_tree *t, const struct changes_setup *setup, size_t i, struct compare *counts)
+/*
+ * Returns whether the node can get a verdict at all. Most nodes of a large tree have too few samples and are
+ * not tested.
+ */
+static bool is_testable(const struct flame_tree *t, const struct changes_setup *setup, size_t i, struct compare *counts)
 {
 	*counts = changes_counts(flame_total(t, i), t->p, setup);
 	return compare_least_p(counts) < COMPARE_RATE;
@@ -38,7 +41,7 @@ static bool list_judged(struct judged *j, const struct flame_tree *t, const stru
 	size_t n = 0;
 
 	for (size_t i = 1; i < t->n; i++)
-		n += testable(t, setup, i, &counts);
+		n += is_testable(t, setup, i, &counts);
 	j->numbers = malloc(t->p->n * sizeof(*j->numbers));
 	j->places = malloc((n + 1) * sizeof(*j->places));
 	j->counts = malloc((n + 1) * sizeof(*j->counts));
@@ -50,7 +53,7 @@ static bool list_judged(struct judged *j, const struct flame_tree *t, const stru
 	for (size_t i = 0; i < t->p->n; i++)
 		j->numbers[i] = SPREAD_NONE;
 	for (size_t i = 1; i < t->n; i++) {
-		if (!testable(t, setup, i, &counts))
+		if (!is_testable(t, setup, i, &counts))
 			continue;
 		j->numbers[t->nodes[i].node] = (uint32_t)j->n;
 		j->places[j->n] = (uint32_t)i;
@@ -59,7 +62,10 @@ static bool list_judged(struct judged *j, const struct flame_tree *t, const stru
 	return true;
 }
 
-/* Each by how its own samples came: boxes of the same samples have the same verdict, whatever their names. */
+/*
+ * Judges each node by the burstiness of its own samples: boxes with the same samples get the same verdict,
+ * whatever their names.
+ */
 static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const struct changes *c,
 			const struct changes_setup *setup)
 {
@@ -72,7 +78,7 @@ static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const st
 	}
 	good = good && compare_adjust(j.p, j.least, j.n, COMPARE_RATE, j.q);
 	for (size_t i = 0; good && i < j.n; i++)
-		v->nodes[j.places[i]] = judge(&j.counts[i], j.q[i]);
+		v->nodes[j.places[i]] = verdict_of(&j.counts[i], j.q[i]);
 	free(j.numbers);
 	free(j.places);
 	free(j.counts);
@@ -82,7 +88,7 @@ static bool judge_nodes(struct verdicts *v, const struct flame_tree *t, const st
 	return good;
 }
 
-/* A name is judged as cprof-diff's table does it. */
+/* Judges names as cprof-diff's table does. */
 static void judge_names(struct verdicts *v, const struct flame_tree *t, const struct changes *c)
 {
 	for (size_t i = 1; i < t->n; i++) {
@@ -91,8 +97,8 @@ static void judge_names(struct verdicts *v, const struct flame_tree *t, const st
 
 		if (t->labels[label].kind == KIND_ROOT)
 			continue;
-		v->selfs[label] = judge(&row->flat.counts, row->flat.q);
-		v->totals[label] = judge(&row->cum.counts, row->cum.q);
+		v->selfs[label] = verdict_of(&row->flat.counts, row->flat.q);
+		v->totals[label] = verdict_of(&row->cum.counts, row->cum.q);
 	}
 }
 
@@ -101,17 +107,18 @@ static bool same_weight(const uint64_t *a, const uint64_t *b)
 	return a[0] == b[0] && a[1] == b[1];
 }
 
-/* Has the node one child, which is of the same samples? It follows then. */
+/* Returns whether the node has one child with the same samples. That child is the next node. */
 static bool passes_all(const struct flame_tree *t, size_t i)
 {
 	return i > 0 && t->nodes[i].children == 1 && same_weight(flame_total(t, i), flame_total(t, i + 1));
 }
 
 /*
- * Nodes and names are two families of tests, so that the same samples could have a verdict in one and none in the
- * other. Where a node has all samples of a name it gets the name's, and so do those of the same samples above and below.
+ * Nodes and names are two families of tests, so the same samples could have a verdict in one and none in the
+ * other. A node that has all samples of a name gets the name's verdict, and so do the nodes with the same
+ * samples above and below.
  */
-static bool agree(struct verdicts *v, const struct flame_tree *t, const struct table *table)
+static bool adopt_name_verdicts(struct verdicts *v, const struct flame_tree *t, const struct table *table)
 {
 	const uint64_t **cum = calloc(t->p->labels.n + 1, sizeof(*cum));
 	uint8_t *settled = calloc(t->n, 1);
@@ -141,7 +148,7 @@ static bool agree(struct verdicts *v, const struct flame_tree *t, const struct t
 	return good;
 }
 
-/* What ran has one node. */
+/* A process has only one node, so its label gets the node's verdict. */
 static void judge_roots(struct verdicts *v, const struct flame_tree *t)
 {
 	for (size_t i = 1; i < t->n; i++) {
@@ -159,7 +166,7 @@ static double change_of(const uint64_t *weight, const uint64_t *all)
 	return all[0] && all[1] ? fabs((double)weight[1] / (double)all[1] - (double)weight[0] / (double)all[0]) : 0;
 }
 
-/* Names that differ by chance count as well: a picture in which all is chance is to be pale. */
+/* Includes insignificant changes: a picture in which all changes are noise should be pale. */
 static double greatest_change(const struct flame_tree *t, const struct table *table)
 {
 	const uint64_t *all = flame_total(t, 0);
@@ -184,7 +191,7 @@ bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct 
 	       judge_nodes(v, t, &c, setup);
 	if (good) {
 		judge_names(v, t, &c);
-		good = agree(v, t, &table);
+		good = adopt_name_verdicts(v, t, &table);
 		judge_roots(v, t);
 		v->greatest = greatest_change(t, &table);
 	}

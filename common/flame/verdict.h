@@ -1,6 +1,5 @@
 /*
- * Which differences between two sides are more than chance: of each node's total, and of the self and the total of
- * each name.
+ * Significance of the differences between two sides: of each node's total, and of each name's self and total.
  *
  *	struct changes_setup setup = { .unit = { 1, 1 }, .timed = { true, true } };
  *	struct verdicts v;
@@ -9,9 +8,9 @@
  *	...v.nodes[i], v.selfs[label], v.totals[label]...
  *	verdicts_release(&v);
  *
- * Names are judged as the table of a comparison is, see stats/changes.h: with the same verdicts. Nodes are a family
- * of tests of their own under control of false discoveries; but a node that has all samples of a name has its verdict.
- * How much a node's samples come in bursts is measured of them alone.
+ * Names are judged as in the table of a comparison, see stats/changes.h, and get the same verdicts. Nodes are
+ * a separate family of tests with their own false discovery rate; but a node that has all samples of a name
+ * gets the name's verdict. The burstiness of a node's samples is measured from those samples alone.
  */
 #ifndef CPROF_FLAME_VERDICT_H
 #define CPROF_FLAME_VERDICT_H
@@ -25,10 +24,13 @@ enum verdict { VERDICT_NONE, VERDICT_LESS, VERDICT_MORE, VERDICT_NEW, VERDICT_GO
 struct verdicts {
 	uint8_t *nodes;          /* by index in the tree */
 	uint8_t *selfs, *totals; /* by label */
-	double greatest; /* change of a label's total, in shares of 1, whichever way it went */
+	double greatest; /* largest absolute change of a label's total, as a share from 0 to 1 */
 };
 
-/* The tree has its sums. False without memory; the object can be released all the same. */
+/*
+ * Judges all nodes and names. The tree must have its sums. Returns false if out of memory; release the object
+ * in any case.
+ */
 bool verdicts_init(struct verdicts *v, const struct flame_tree *t, const struct changes_setup *setup);
 void verdicts_release(struct verdicts *v);
 

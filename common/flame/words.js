@@ -1,4 +1,4 @@
-// Numbers in words, and the page's state in the URL's fragment.
+// Formats numbers, and keeps the page's state in the URL's fragment.
 
 const KEYS = [
 	['← ↑ → ↓', 'move the focus from box to box'],
@@ -21,7 +21,7 @@ const KEYS = [
 
 const VERDICTS = ['not significant', 'significantly less', 'significantly more', 'new', 'gone',
 	'not judged: merged from several stacks', 'not judged: a part of what the function does itself'];
-const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6; // the page's own
+const UNJUDGED_MERGED = 5, UNJUDGED_PART = 6; // only made by the page
 
 const sayCount = (n) => Math.round(n).toLocaleString('en-US');
 
@@ -46,17 +46,17 @@ function sayPoints(change) {
 	return Math.abs(p) < 0.005 ? '0.00' : `${p > 0 ? '+' : '−'}${Math.abs(p).toFixed(2)}`;
 }
 
-// No capital: case is nothing. A capital after a backslash is a class.
+// Ignores case unless there is a capital. A capital after a backslash is a character class.
 function regexOf(text) {
 	const flags = /[A-Z]/.test(text.replace(/\\./g, '')) ? '' : 'i';
 	try {
 		return new RegExp(text, `${flags}u`);
 	} catch (e) {
-		return new RegExp(text, flags); // which takes more: \-, \<, a lone brace
+		return new RegExp(text, flags); // without u more is allowed: \-, \<, a lone brace
 	}
 }
 
-// Defaults are what the command line asked for; the fragment has what differs.
+// Defaults come from the command line; the fragment holds only the differences.
 function defaultsOf(p) {
 	const on = (key) => /^(1|yes|true)$/.test(p.options.get(key) || '');
 	const width = p.options.get('diffwidth');
@@ -102,7 +102,8 @@ function stateOf(fragment, defaults) {
 	return state;
 }
 
-// A path of labels as text: names, so that it holds for the next profile too; or, were that too long, numbers.
+// A path of labels as text: names, so that it also works in the next profile, or numbers if that would be too
+// long.
 const LONGEST_PATH = 4000;
 
 function labelWord(p, label) {
@@ -139,7 +140,7 @@ class PathReader {
 			for (let l = p.labels - 1; l >= 0; l--)
 				this.byName.set(`${p.kind[l]}~${p.name(l)}`, l);
 		}
-		// Without a kind: a user function, or whatever has this name.
+		// Without a kind: a user function, otherwise any label with this name.
 		const kinds = tilde < 0 ? KIND_NAMES.keys() : [word.slice(tilde + 1)];
 		return [...kinds].map((kind) => this.byName.get(`${kind}~${name}`)).find((label) => label !== undefined) ?? -1;
 	}
