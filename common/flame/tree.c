@@ -125,8 +125,8 @@ static int by_label(const void *a, const void *b)
 }
 
 /*
- * Insertion sort suffices for most nodes: they have one child, few have more than a handful, and the root may
- * have 60,000.
+ * Sorts a few children by insertion: most nodes have one child, few have more than a handful, but the root
+ * may have 60,000.
  */
 static void sort_children(struct flame_node *c, size_t n)
 {
@@ -149,7 +149,7 @@ static void sort_children(struct flame_node *c, size_t n)
 /*
  * The subtree of a node at index i is [i, i + size), which is known as soon as i is. So the node's children
  * are written right after it and sorted. Then they are moved to the beginnings of their own ranges, from the
- * last one on: no stack is needed, and each node is moved only once per level.
+ * last one on: no stack is needed, and each node is moved only once.
  */
 static void place_children(struct flame_tree *t, const uint32_t *sizes, const uint32_t *numbers, size_t i)
 {
