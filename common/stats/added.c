@@ -10,7 +10,7 @@ bool added_begin(struct added *a, const struct profile *p, unsigned int side)
 	return a->before != NULL;
 }
 
-static uint64_t got(const struct added *a, const struct profile *p, size_t node)
+static uint64_t added_weight(const struct added *a, const struct profile *p, size_t node)
 {
 	return p->nodes[node].self[a->side] - (node < a->n ? a->before[node] : 0);
 }
@@ -18,7 +18,7 @@ static uint64_t got(const struct added *a, const struct profile *p, size_t node)
 void added_end(struct added *a, const struct profile *p)
 {
 	for (size_t i = 1; i < p->n; i++) {
-		uint64_t x = a->unit, y = got(a, p, i);
+		uint64_t x = a->unit, y = added_weight(a, p, i);
 
 		a->weight += y;
 		while (y) {
@@ -35,7 +35,8 @@ bool added_mark(const struct added *a, struct profile *p)
 {
 	p->runs++;
 	for (size_t i = 1; i < p->n; i++) {
-		struct profile_moment m = { .side = a->side, .run = p->runs - 1, .node = (uint32_t)i, .weight = got(a, p, i) };
+		struct profile_moment m = { .side = a->side, .run = p->runs - 1, .node = (uint32_t)i,
+					    .weight = added_weight(a, p, i) };
 
 		if (m.weight && !profile_mark(p, &m))
 			return false;

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Blocks that are so much alike though another one lies between them are shorter than bursts. */
+/* If blocks that are not adjacent correlate by more than this, bursts are longer than blocks. */
 #define LONG 0.3
 
-/* One test: a change, or the two of a row that are the same. */
+/* One test: the flat or cum change of a row, or both if they are the same. */
 struct test {
 	struct change *change;
 	uint32_t label;
@@ -40,7 +40,7 @@ struct compare changes_counts(const uint64_t *weight, const struct profile *p, c
 	return counts;
 }
 
-/* The flat and the cum of each row, but no flat that is the cum too, and none of nothing. */
+/* Lists the tests: flat and cum of each row, except a flat that equals the cum or is 0. */
 static void list_tests(struct changes *c, const struct table *t, const struct profile *p,
 		       const struct changes_setup *setup, struct work *w)
 {
@@ -61,7 +61,9 @@ static void list_tests(struct changes *c, const struct table *t, const struct pr
 	}
 }
 
-/* How much of the variance between blocks the last of the next ones still add, over all tests. */
+/*
+ * Returns whether the covariance at the last lag is large beside the variance between blocks, over all tests.
+ */
 static bool still_growing(const struct changes *c, const struct work *w)
 {
 	const struct spread *s = &w->designs.blocks;
@@ -82,7 +84,7 @@ static bool still_growing(const struct changes *c, const struct work *w)
 	return last > LONG * all;
 }
 
-/* The part of what is below a function that is its own. */
+/* Returns the part of a function's cum samples that are its own. */
 static double own_share(const struct compare *flat, const struct compare *cum)
 {
 	double k = cum->k[0] + cum->k[1];
@@ -151,7 +153,7 @@ static bool test_all(struct changes *c, const struct table *t, struct work *w)
 	return true;
 }
 
-/* Intervals are of one change each; what another change must reach depends on how many there are. */
+/* Sets the intervals, each for one change alone; the critical value depends on the number of changes. */
 static void set_intervals(struct changes *c, const struct table *t)
 {
 	double z = compare_critical(0.05, c->model.df);

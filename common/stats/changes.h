@@ -1,5 +1,5 @@
 /*
- * Which rows of a table changed between the two sides, and which differences are chance.
+ * Tests which rows of a table changed between the two sides, and which differences are noise.
  *
  *	struct changes_setup setup = { .unit = { 1, 1 }, .timed = { true, true } };
  *	struct changes c;
@@ -13,9 +13,10 @@
  *	}
  *	changes_release(&c);
  *
- * Every row has two tests, of its flat and of its cum weight, or one where they are the same; the false discoveries
- * are controlled over all of them together. How much samples that come in bursts vary is measured between runs where
- * the sides have several, and else between blocks of time, see designs.h; never less than independent samples would.
+ * Each row has two tests, of its flat and its cum weight, or one if both are the same. The false discovery
+ * rate is controlled over all tests together. Samples come in bursts; their variance is measured between runs
+ * if a side has several, and otherwise between blocks of time, see designs.h. It is never taken for less than
+ * that of independent samples.
  */
 #ifndef CPROF_STATS_CHANGES_H
 #define CPROF_STATS_CHANGES_H
@@ -26,42 +27,46 @@
 
 struct change {
 	struct compare counts;    /* in samples */
-	struct interval interval; /* 95 %, of the share after less the share before */
-	double p, q;              /* q: over all tests; 1 where it could not be tested */
+	struct interval interval; /* 95 %, of the share after minus the share before */
+	double p, q;              /* q: adjusted over all tests; 1: could not be tested */
 };
 
 struct changes {
 	struct changes_row {
 		struct change flat, cum;
-	} *by_label; /* of labels that are rows */
+	} *by_label; /* set for labels that are rows */
 	size_t tests;
 	size_t changed; /* rows with a q below COMPARE_RATE */
-	double design;         /* the median of those tests that have enough samples */
+	double design;         /* median design effect of the tests with enough samples */
 	struct designs_model model;
-	double critical;       /* what one more change would need to pass */
-	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* parts of time on each side, slices in each; or 0 */
-	uint32_t runs[PROFILE_SIDES];                          /* that variance was measured between; or 0 */
-	bool long_bursts; /* bursts are longer than blocks, and what they vary by is more than was measured */
+	double critical;       /* standard deviations that one more change would need */
+	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* blocks of time; slices in each; or 0 */
+	uint32_t runs[PROFILE_SIDES];                          /* runs that variance was taken from, or 0 */
+	bool long_bursts; /* bursts are longer than blocks, so the variance is underestimated */
 };
 
-/* False without memory; the object can be released all the same. */
+/*
+ * Tests all rows. The object keeps no reference to its arguments. Returns false if out of memory; release it
+ * in any case.
+ */
 bool changes_init(struct changes *c, const struct table *t, const struct profile *p,
 		  const struct changes_setup *setup);
 void changes_release(struct changes *c);
 
-/* Counts of a weight on both sides, in samples, without design. */
+/* Converts a weight on both sides to samples; the design effect is not set. */
 struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup);
 /*
- * Gives the counts of nodes, each with all below it, the design effect of these samples and not that of its name's.
- * numbers: for each node of the profile where its counts are, or SPREAD_NONE. False without memory.
+ * Sets the design effect of nodes' counts from the samples of each node's subtree, not from those of its
+ * name. numbers: by node of the profile, its index in counts, or SPREAD_NONE. Returns false if out of memory.
  */
 bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
 		   const uint32_t *numbers, struct compare *counts, size_t n);
 
+/* Returns whether the row's flat or cum weight changed significantly. */
 bool changes_significant(const struct changes_row *row);
-/* The smallest growth of a share from this one on that is found in 4 of 5 cases; infinite where none would be. */
+/* Returns the smallest growth of this share that is found in 4 of 5 cases; INFINITY if there is none. */
 double changes_detectable(const struct changes *c, const struct change *of);
-/* The same for any function with the usual design effect and this share. */
+/* The same for any function that has the median design effect and this share, from 0 to 1. */
 double changes_detectable_at(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
 			     double share);
 

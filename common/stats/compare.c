@@ -6,7 +6,7 @@
 
 enum { BISECTIONS = 60 };
 
-/* The continued fraction of the incomplete beta function, by Lentz's method (DLMF 8.17.22). */
+/* Evaluates the continued fraction of the incomplete beta function by Lentz's method (DLMF 8.17.22). */
 static double beta_fraction(double a, double b, double x)
 {
 	const double tiny = 1e-300, exact = 1e-15;
@@ -35,7 +35,10 @@ static double beta_fraction(double a, double b, double x)
 	return h;
 }
 
-/* Regularized; the fraction converges fast on one side of the mean, and the other is its mirror. */
+/*
+ * The regularized incomplete beta function. The fraction converges fast on one side of the mean; the other is
+ * its mirror image.
+ */
 static double beta_below(double a, double b, double x)
 {
 	double front;
@@ -81,13 +84,13 @@ double compare_z(double k1, double n1, double k2, double n2)
 	return variance > 0 ? (k2 / n2 - k1 / n1) / sqrt(variance) : 0;
 }
 
-/* How much likelier k + 1 samples on the first side are than k, of so many on both: the hypergeometric distribution. */
+/* Returns how much more likely k + 1 samples on the first side are than k (hypergeometric distribution). */
 static double odds_up(double k, double both, double n1, double n2)
 {
 	return (both - k) / (k + 1) * (n1 - k) / (n2 - both + k + 1);
 }
 
-/* Sums up the terms that lie on one side of the most likely one, as multiples of it; in *tail those up to the limit. */
+/* Sums the terms on one side of the most likely one, relative to it; *tail also gets those up to limit. */
 static double sum_side(double mode, bool up, double both, double n1, double n2, double limit, double *tail)
 {
 	double term = 1, sum = 0, k = mode;
@@ -106,8 +109,8 @@ static double sum_side(double mode, bool up, double both, double n1, double n2, 
 }
 
 /*
- * Everything is relative to the most likely table, so there are no factorials; and terms fall off so fast that the
- * sum ends after some ten standard deviations, however many samples there are.
+ * All terms are relative to the most likely table, so no factorials are needed. Terms fall so fast that the
+ * sum ends after about ten standard deviations, however many samples there are.
  */
 double compare_exact(double k1, double n1, double k2, double n2)
 {
@@ -121,7 +124,7 @@ double compare_exact(double k1, double n1, double k2, double n2)
 		seen *= odds_up(k, both, n1, n2);
 	for (double k = mode; k > k1 && seen > 0; k--)
 		seen /= odds_up(k - 1, both, n1, n2);
-	limit = seen * (1 + 1e-7); /* tables as likely as this one, but for rounding */
+	limit = seen * (1 + 1e-7); /* tables as likely as this one, apart from rounding */
 	sum = 1;
 	if (limit >= 1)
 		tail = 1;
@@ -134,7 +137,7 @@ struct effective {
 	double k[2], n[2];
 };
 
-/* What the counts are worth in independent samples. */
+/* Converts the counts to independent samples. */
 static struct effective effective_of(const struct compare *c)
 {
 	double design = c->design > 1 ? c->design : 1;
@@ -147,7 +150,7 @@ static struct effective effective_of(const struct compare *c)
 	return e;
 }
 
-/* The smallest cell that is expected of the table where nothing changed. */
+/* Returns the smallest expected cell of the table if nothing changed. */
 static double least_expected(const struct effective *e)
 {
 	double both = e->k[0] + e->k[1], n = e->n[0] + e->n[1];
@@ -162,7 +165,7 @@ double compare_p(const struct compare *c)
 
 	if (!(e.n[0] > 0) || !(e.n[1] > 0))
 		return 1;
-	/* Parts of a sample that a design effect leaves over prove nothing. */
+	/* Fractions of a sample, left by the design effect, are no evidence. */
 	if (least_expected(&e) < COMPARE_SMALL) {
 		double k1 = floor(e.k[0]), k2 = floor(e.k[1]);
 
@@ -196,8 +199,11 @@ double compare_least_p(const struct compare *c)
 	return pow(fmin(e.n[0], e.n[1]) / n, both);
 }
 
-/* By how many standard deviations a share that grew so is expected to miss the critical value; it must not be many. */
-static double missing(const struct effective *e, double share, double growth, double critical, double power)
+/*
+ * Returns by how much a share with this growth is expected to miss the critical value at the given power; at
+ * most 0: it is found.
+ */
+static double miss_by(const struct effective *e, double share, double growth, double critical, double power)
 {
 	double after = share + growth, pooled = (share * e->n[0] + after * e->n[1]) / (e->n[0] + e->n[1]);
 	double same = sqrt(pooled * (1 - pooled) * (1 / e->n[0] + 1 / e->n[1]));
@@ -215,12 +221,12 @@ double compare_detectable(const struct compare *c, double critical, double power
 		return INFINITY;
 	share = (e.k[0] + e.k[1]) / (e.n[0] + e.n[1]);
 	high = 1 - share;
-	if (missing(&e, share, high, critical, power) > 0)
+	if (miss_by(&e, share, high, critical, power) > 0)
 		return INFINITY;
 	for (int i = 0; i < BISECTIONS / 2; i++) {
 		double middle = (low + high) / 2;
 
-		if (missing(&e, share, middle, critical, power) > 0)
+		if (miss_by(&e, share, middle, critical, power) > 0)
 			low = middle;
 		else
 			high = middle;
@@ -235,7 +241,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The smallest count for which no more tests than that could pass at rate / count. */
+/* Finds the smallest count for which no more than count tests could pass at rate / count. */
 static bool count_able(const double *least, size_t n, double rate, size_t *counted)
 {
 	double *sorted = malloc((n + 1) * sizeof(*sorted));

@@ -5,7 +5,9 @@
 
 #include "common/stats/together.h"
 
-/* Samples that a name must have on both sides together before its spread says anything about that of others. */
+/*
+ * Least number of samples of a name on both sides together. With fewer, its spread says nothing about others.
+ */
 enum { ENOUGH = 20 };
 
 bool designs_enough(const struct compare *counts)
@@ -13,7 +15,7 @@ bool designs_enough(const struct compare *counts)
 	return counts->k[0] + counts->k[1] >= ENOUGH;
 }
 
-/* Samples, times the share of all others. */
+/* Returns the samples times the share of all other functions. */
 double designs_size(const struct compare *counts)
 {
 	double k = counts->k[0] + counts->k[1], n = counts->n[0] + counts->n[1];
@@ -56,7 +58,7 @@ bool designs_measure(struct designs *d, const struct profile *p, const struct ch
 	return true;
 }
 
-/* How many times more the shares vary than those of independent samples, over the sides that can tell. */
+/* Returns the variance of the shares over that of independent samples, from the sides that were measured. */
 static double design_of(const struct spread *s, const struct compare *counts, uint32_t unit, bool *known)
 {
 	double measured = 0, independent = 0;
@@ -73,8 +75,9 @@ static double design_of(const struct spread *s, const struct compare *counts, ui
 	return *known ? measured / independent : 1;
 }
 
-/* Of those that are flat functions with enough samples. */
-static double independent(const struct profile *p, const struct spread *runs, const struct designs_row *rows, size_t n)
+/* Returns the effective number of functions, from flat weights with enough samples. 0: out of memory. */
+static double count_independent(const struct profile *p, const struct spread *runs,
+				const struct designs_row *rows, size_t n)
 {
 	bool use[PROFILE_SIDES] = { runs->clusters[0] > 1, runs->clusters[1] > 1 };
 	uint32_t *labels = malloc((n + 1) * sizeof(*labels));
@@ -92,8 +95,8 @@ static double independent(const struct profile *p, const struct spread *runs, co
 }
 
 /*
- * Flat and cum weights have their own trends: what is below a function evens out. How alike functions are is asked
- * of the flat ones, which are of different samples.
+ * Fits separate trends to flat and cum weights, because variation evens out below a function. The similarity
+ * of functions is taken from flat weights, which are of different samples.
  */
 static bool fit_between(struct designs *d, const struct designs_row *rows, size_t n, double alone)
 {
@@ -122,7 +125,7 @@ static bool fit_between(struct designs *d, const struct designs_row *rows, size_
 	return good;
 }
 
-static double weigh(double blocks, double runs, double df)
+static double mean_design(double blocks, double runs, double df)
 {
 	return fmax(blocks, (DESIGNS_RUNS * blocks + df * runs) / (DESIGNS_RUNS + df));
 }
@@ -150,7 +153,7 @@ static void fit_mixed(struct designs *d, const struct designs_row *rows, size_t 
 		measured++;
 	}
 	d->model.df = spread_degrees(&d->blocks);
-	d->model.factor = measured > 0 ? weigh(1, sum / measured, alone * spread_degrees(&d->runs)) : 1;
+	d->model.factor = measured > 0 ? mean_design(1, sum / measured, alone * spread_degrees(&d->runs)) : 1;
 }
 
 bool designs_fit(struct designs *d, const struct profile *p, const struct designs_row *rows, size_t n)
@@ -160,7 +163,7 @@ bool designs_fit(struct designs *d, const struct profile *p, const struct design
 	d->model.df = spread_degrees(&d->blocks);
 	if (!d->runs.sums)
 		return true;
-	alone = independent(p, &d->runs, rows, n);
+	alone = count_independent(p, &d->runs, rows, n);
 	if (!(alone > 0))
 		return false;
 	if (d->model.basis == DESIGNS_BETWEEN)
@@ -186,7 +189,7 @@ void designs_set(const struct designs *d, uint32_t unit, double own, struct comp
 			 (1 - own) * moderate_one(&m->moderate[SPREAD_CUM], between, size);
 	} else if (m->basis == DESIGNS_MIXED) {
 		design *= m->factor;
-		design = known ? weigh(design, between, spread_degrees(&d->runs)) : design;
+		design = known ? mean_design(design, between, spread_degrees(&d->runs)) : design;
 	}
 	counts->design = fmax(1, design);
 	counts->df = m->df;

@@ -1,6 +1,6 @@
 /*
- * How many times more a share varies than that of as many independent samples would: its design effect, from what
- * there is to know it by.
+ * The design effect of a share: its variance divided by that of independent samples, from the best available
+ * measure.
  *
  *	struct designs d;
  *
@@ -8,20 +8,23 @@
  *	designs_set(&d, spread_name(label, SPREAD_CUM), flat / cum, &counts);	// counts.design and counts.df
  *	designs_release(&d);
  *
- * There are two measures, and which of them counts depends on how well the better one is known.
+ * There are two measures: runs and blocks of time. The choice depends on how precisely the better one, runs,
+ * is known.
  *
- * What differs between runs of the same is all there is to chance: bursts, phases, and what differs from start to
- * start. With DESIGNS_RUNS degrees of freedom or more (three runs against three) it stands alone. What varies within
- * a run is nothing beside it then: a program that does first one thing and then another, in each run alike, has shares
- * that vary wildly from block to block and not at all from run to run. The variance of one function is known badly by
- * a few runs, but that of many functions well, so each one's is moved towards that of all, as far as they are alike:
- * G. K. Smyth's moderated variances (Stat. Appl. Genet. Mol. Biol. 3, 2004), of design effects as D. J. Lund et al. do
- * it for counts (ibid. 11, 2012); see moderate.h.
+ * The difference between equal runs contains every source of chance: bursts, phases, and differences between
+ * starts. With at least DESIGNS_RUNS degrees of freedom (three runs against three), only runs are used. The
+ * variance within a run is then irrelevant: a program that first does one thing and then another, in the same
+ * way in each run, has shares that vary widely between blocks and not at all between runs. A few runs give a
+ * poor estimate of one function's variance but a good one of many functions' variance. So each one is moved
+ * towards the common one, as far as functions are alike: G. K. Smyth's moderated variances (Stat. Appl.
+ * Genet. Mol. Biol. 3, 2004), applied to design effects as D. J. Lund et al. do for counts (ibid. 11, 2012);
+ * see moderate.h.
  *
- * With one run a side there are blocks of time, and with two or so the blocks are still known far better than what
- * differs between runs. So it is the blocks', as it were without the other runs, unless these differ by more: in
- * common, over all functions, and then for each. Either is a mean of the two, with the weight of their degrees of
- * freedom, those of the blocks as if they were DESIGNS_RUNS; where it is less than the blocks' it is left.
+ * With one run a side, only blocks of time are available. With about two, blocks are still known far better
+ * than the differences between runs. Then the blocks' design effect is used unless runs differ by more: by a
+ * common factor over all functions first, then for each function. Both steps take a mean of blocks and runs,
+ * weighted by the degrees of freedom, where blocks count as DESIGNS_RUNS. The result is never less than the
+ * blocks'.
  */
 #ifndef CPROF_STATS_DESIGNS_H
 #define CPROF_STATS_DESIGNS_H
@@ -32,31 +35,31 @@
 
 enum { DESIGNS_RUNS = 4 };
 
-enum { CHANGES_SLICE_MS = 50 }; /* as long are the slices that moments tell of and blocks are made of */
+enum { CHANGES_SLICE_MS = 50 }; /* length of the slices of moments, which blocks are made of */
 
 struct changes_setup {
-	double unit[PROFILE_SIDES];     /* what a sample weighs; not finite: nobody knows, so nothing can be tested */
-	bool timed[PROFILE_SIDES];      /* moments of this side say when its weight came */
-	uint32_t runs[PROFILE_SIDES];   /* more than 1: moments say in which of them it came */
+	double unit[PROFILE_SIDES];     /* weight of a sample; not finite: unknown, no tests */
+	bool timed[PROFILE_SIDES];      /* this side's moments have times */
+	uint32_t runs[PROFILE_SIDES];   /* number of runs; if more than 1, moments have their run */
 };
 
 enum designs_basis {
-	DESIGNS_NONE,   /* samples are taken for independent */
+	DESIGNS_NONE,   /* samples count as independent */
 	DESIGNS_BLOCKS, /* one run a side */
 	DESIGNS_MIXED,  /* blocks, and a few runs */
 	DESIGNS_BETWEEN /* runs */
 };
 
-/* What was learnt from all functions; it outlives the measures. */
+/* The estimates over all functions; they outlive the measures. */
 struct designs_model {
 	enum designs_basis basis;
-	struct moderate moderate[SPREAD_KINDS]; /* of runs */
-	double factor; /* mixed: how many times more runs differ than blocks would have them do; 1 or more */
+	struct moderate moderate[SPREAD_KINDS]; /* for runs */
+	double factor; /* mixed: variance between runs relative to that predicted by blocks; at least 1 */
 	double df;
 };
 
 struct designs {
-	struct spread blocks, runs; /* their sums are NULL where there are none */
+	struct spread blocks, runs; /* their sums are NULL if not measured */
 	struct designs_model model;
 };
 
@@ -66,17 +69,22 @@ struct designs_row {
 	uint32_t label;
 };
 
-/* Of names; or of nodes that have numbers below n, see spread.h. False without memory; can be released all the same. */
+/*
+ * Measures names; or nodes, if numbers is not NULL: their numbers are below n, see spread.h. Returns false if
+ * out of memory; release the object in any case.
+ */
 bool designs_measure(struct designs *d, const struct profile *p, const struct changes_setup *setup,
 		     const uint32_t *numbers, size_t n);
+/* Fits the model to the rows. Returns false if out of memory. */
 bool designs_fit(struct designs *d, const struct profile *p, const struct designs_row *rows, size_t n);
 /*
- * own: which part of the samples is the function's own. Flat and cum have their own trends, and who calls next to
- * nothing is between them where it belongs, not on the other side of a border.
+ * Sets counts->design and counts->df. own: the part of the samples that are the function's own. Flat and cum
+ * have separate trends; own interpolates between them, so that a function whose callees weigh little does not
+ * jump.
  */
 void designs_set(const struct designs *d, uint32_t unit, double own, struct compare *counts);
-bool designs_enough(const struct compare *counts); /* samples to say anything about others */
-double designs_size(const struct compare *counts); /* what grows with the variance of a share */
+bool designs_enough(const struct compare *counts); /* enough samples to contribute to the model */
+double designs_size(const struct compare *counts); /* grows with the variance of a share */
 void designs_release(struct designs *d);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Derivatives of the logarithm of the gamma function: up the recurrence, then the asymptotic series (DLMF 5.11). */
+/* Derivatives of the logarithm of gamma: by recurrence, then by the asymptotic series (DLMF 5.11). */
 static double digamma(double x)
 {
 	double sum = 0, r;
@@ -24,7 +24,7 @@ static double trigamma(double x)
 	return sum + 1 / x + r / 2 + r / x * (1.0 / 6 - r * (1.0 / 30 - r / 42));
 }
 
-/* It falls from infinity to 0. */
+/* Inverts trigamma by bisection: the function falls from infinity to 0. */
 static double trigamma_inverse(double y)
 {
 	double low = 1e-8, high = 1e8;
@@ -47,12 +47,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double expected(const struct moderate *m, double size)
+static double trend_at(const struct moderate *m, double size)
 {
 	return 1 + m->slope * size;
 }
 
-/* The slope at which the designs are on the average what is expected of them; 0 where they are below 1. */
+/* Finds the slope at which the design effects match the trend on average; 0 if they are below 1. */
 static double fit_slope(const struct moderate_value *list, size_t n)
 {
 	struct moderate m = { 0 };
@@ -63,7 +63,7 @@ static double fit_slope(const struct moderate_value *list, size_t n)
 
 		m.slope = (low + high) / 2;
 		for (size_t j = 0; j < n; j++)
-			sum += list[j].design / expected(&m, list[j].size) - 1;
+			sum += list[j].design / trend_at(&m, list[j].size) - 1;
 		if (sum > 0)
 			low = m.slope;
 		else
@@ -75,7 +75,7 @@ static double fit_slope(const struct moderate_value *list, size_t n)
 static void fit_prior(struct moderate *m, const double *values, size_t n, double alone)
 {
 	double mean = 0, variance = 0, df = m->own_df;
-	/* One that is 0 by chance must not have a logarithm that outweighs all others. */
+	/* A value that is 0 by chance must not have a logarithm that outweighs all others. */
 	double least = 1e-5 * values[n / 2];
 
 	for (size_t i = 0; i < n; i++)
@@ -91,7 +91,7 @@ static void fit_prior(struct moderate *m, const double *values, size_t n, double
 		m->prior_df = INFINITY;
 		m->prior = exp(mean);
 	}
-	/* All of them together do not know more than they have observed. */
+	/* The prior cannot have more degrees of freedom than the other values have together. */
 	m->prior_df = fmin(m->prior_df, fmax(0, alone - 1) * df);
 	m->df = df + m->prior_df;
 }
@@ -105,7 +105,7 @@ bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t 
 		return false;
 	m->slope = fit_slope(list, n);
 	for (size_t i = 0; i < n; i++)
-		values[i] = list[i].design / expected(m, list[i].size);
+		values[i] = list[i].design / trend_at(m, list[i].size);
 	qsort(values, n, sizeof(*values), by_value);
 	if (n >= 3 && values[n / 2] > 0 && df > 0)
 		fit_prior(m, values, n, alone);
@@ -115,7 +115,7 @@ bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t 
 
 double moderate_one(const struct moderate *m, double design, double size)
 {
-	double trend = expected(m, size), value = design / trend;
+	double trend = trend_at(m, size), value = design / trend;
 
 	if (m->prior_df > 0)
 		value = (m->prior_df * m->prior + m->own_df * value) / (m->prior_df + m->own_df);

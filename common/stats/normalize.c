@@ -4,10 +4,10 @@
 
 #include "common/base/hash.h"
 
-/* A stack of side 0 and what scaling left over when its weight was rounded down. */
+/* A stack of side 0 and the remainder after rounding down its scaled weight. */
 struct rest {
 	uint64_t rest;
-	uint64_t tie; /* a hash of the stack's text, so that ties fall the same way whatever order it came in */
+	uint64_t tie; /* a hash of the stack's text, so that ties do not depend on the order of input */
 	uint32_t node;
 };
 
@@ -20,7 +20,10 @@ static int by_rest(const void *a, const void *b)
 	return x->tie < y->tie ? -1 : x->tie > y->tie;
 }
 
-/* Of each node, from its parent's and its label's: no stack needs to be written out. */
+/*
+ * Hashes the stack of each node from its parent's hash and its label, so that no stack is written out. The
+ * caller frees the hashes; NULL: out of memory.
+ */
 static uint64_t *hash_stacks(const struct profile *p)
 {
 	uint64_t *labels = malloc(p->labels.n * sizeof(*labels)), *nodes = calloc(p->n, sizeof(*nodes));
@@ -37,7 +40,7 @@ static uint64_t *hash_stacks(const struct profile *p)
 	return nodes;
 }
 
-/* All stacks with weight on side 0. */
+/* Lists all stacks with weight on side 0. */
 static bool list_stacks(const struct profile *p, struct rest **list, size_t *n)
 {
 	uint64_t *hashes = hash_stacks(p);
@@ -55,7 +58,10 @@ static bool list_stacks(const struct profile *p, struct rest **list, size_t *n)
 	return good;
 }
 
-/* Rounding down leaves fewer units to give away than there are stacks: those with the largest remainders get one each. */
+/*
+ * Rounding down leaves fewer units to distribute than there are stacks: the stacks with the largest
+ * remainders get one each.
+ */
 bool normalize(struct profile *p)
 {
 	uint64_t from = p->total[0], to = p->total[1], left = to;

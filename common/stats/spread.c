@@ -5,7 +5,7 @@
 
 /* Weight of a node in one part of one side. */
 struct piece {
-	uint32_t side, cluster, begun, node; /* begun: the first part of this run */
+	uint32_t side, cluster, begun, node; /* begun: first part of this run */
 	uint64_t weight;
 };
 
@@ -20,8 +20,8 @@ static int by_time(const void *a, const void *b)
 	return x->slice < y->slice ? -1 : x->slice > y->slice;
 }
 
-/* The moments of the sides that are used, in the order of time. */
-static struct profile_moment *ordered(const struct profile *p, const bool *use, size_t *n)
+/* Returns the moments of the used sides in order of time. The caller frees them; NULL: out of memory. */
+static struct profile_moment *copy_moments(const struct profile *p, const bool *use, size_t *n)
 {
 	struct profile_moment *m = malloc((p->n_moments + 1) * sizeof(*m));
 
@@ -35,8 +35,8 @@ static struct profile_moment *ordered(const struct profile *p, const bool *use, 
 	return m;
 }
 
-/* Slices of all runs of each side, with those that nothing came in. */
-static void measure(const struct profile_moment *m, size_t n, struct spread *s)
+/* Sets the length of a block from the slices of all runs of each side, including empty ones. */
+static void set_block_length(const struct profile_moment *m, size_t n, struct spread *s)
 {
 	uint64_t slices[PROFILE_SIDES] = { 0 };
 
@@ -51,17 +51,15 @@ static void measure(const struct profile_moment *m, size_t n, struct spread *s)
 	}
 }
 
-/* A part of either side: those of the first side come first. */
+/* A part of either side. The parts of the first side come first. */
 struct span {
 	double weight;
-	uint32_t run; /* counted here */
+	uint32_t run; /* number of the run, counted here */
 };
 
-/*
- * Numbers the parts from 0 on each side; the blocks of a run that nothing came in are counted. A run
- * begins a part of its own.
- */
-static void cut(struct spread *s, const struct profile_moment *m, size_t n, enum spread_by by, struct piece *pieces)
+/* Numbers the parts from 0 on each side, including the empty blocks of a run. A run begins a new part. */
+static void cut_parts(struct spread *s, const struct profile_moment *m, size_t n, enum spread_by by,
+		      struct piece *pieces)
 {
 	uint32_t begun = 0, last = 0;
 
@@ -83,7 +81,7 @@ static uint32_t span_of(const struct spread *s, const struct piece *piece)
 	return piece->cluster + (piece->side ? s->clusters[0] : 0);
 }
 
-/* The parts with their weight. To be freed; NULL without memory. */
+/* Returns the parts with their weights. The caller frees them; NULL: out of memory. */
 static struct span *list_spans(const struct spread *s, const struct piece *pieces, size_t n)
 {
 	size_t all = (size_t)s->clusters[0] + s->clusters[1];
@@ -101,8 +99,8 @@ static struct span *list_spans(const struct spread *s, const struct piece *piece
 	return spans;
 }
 
-/* Weight of the neighbours that are so many parts away, in the same run. */
-static double around(const struct spread *s, const struct span *spans, uint32_t at, uint32_t lag)
+/* Returns the weight of the two parts that are lag away in the same run. */
+static double neighbour_weight(const struct spread *s, const struct span *spans, uint32_t at, uint32_t lag)
 {
 	size_t all = (size_t)s->clusters[0] + s->clusters[1];
 	double weight = 0;
@@ -122,7 +120,7 @@ static void sum_spans(struct spread *s, const struct span *spans)
 		s->n[side] += spans[at].weight;
 		s->nn[side][0] += spans[at].weight * spans[at].weight;
 		for (uint32_t lag = 1; lag <= s->lags; lag++)
-			s->nn[side][lag] += spans[at].weight * around(s, spans, at, lag) / 2;
+			s->nn[side][lag] += spans[at].weight * neighbour_weight(s, spans, at, lag) / 2;
 	}
 }
 
@@ -137,8 +135,8 @@ static int by_cluster(const void *a, const void *b)
 	return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Puts the pieces of one node in one part together. */
-static size_t merge(struct piece *pieces, size_t n)
+/* Merges the pieces of one node in one part. Returns their new number. */
+static size_t merge_pieces(struct piece *pieces, size_t n)
 {
 	size_t kept = 0;
 
@@ -152,11 +150,11 @@ static size_t merge(struct piece *pieces, size_t n)
 	return kept;
 }
 
-/* What is measured, in the part at hand and in those before. */
+/* The weight of a unit in the current part and in the previous ones. */
 struct unit {
 	double x, was[SPREAD_LAGS];
-	uint32_t at[SPREAD_LAGS]; /* number of the part that it was so much in, and 1 */
-	uint32_t seen;            /* number of the piece that added last, for what a stack has once */
+	uint32_t at[SPREAD_LAGS]; /* number of the part of was[], plus 1 */
+	uint32_t seen;            /* number of the piece that added last: a name counts once in a stack */
 	bool touched;
 };
 
@@ -164,11 +162,11 @@ struct part {
 	const struct profile *p;
 	const uint32_t *numbers; /* NULL: names */
 	struct unit *units;
-	uint32_t *touched; /* those that have something */
+	uint32_t *touched; /* units with weight in this part */
 	size_t n;
 };
 
-static void add(struct part *part, uint32_t unit, double weight)
+static void add_unit_weight(struct part *part, uint32_t unit, double weight)
 {
 	if (!part->units[unit].touched) {
 		part->units[unit].touched = true;
@@ -177,23 +175,23 @@ static void add(struct part *part, uint32_t unit, double weight)
 	part->units[unit].x += weight;
 }
 
-/* As rows of a table count (table.h): a name once a stack, and not for the outermost frame, unless it stands alone. */
+/* Counts as table.h does: a name once per stack, and the outermost frame only if it is the only one. */
 static void add_names(struct part *part, const struct piece *piece, uint32_t number)
 {
 	const struct profile_node *nodes = part->p->nodes;
 	double weight = (double)piece->weight;
 	uint32_t at = piece->node;
 
-	add(part, spread_name(nodes[at].label, SPREAD_FLAT), weight);
+	add_unit_weight(part, spread_name(nodes[at].label, SPREAD_FLAT), weight);
 	if (nodes[at].parent == 0)
-		add(part, spread_name(nodes[at].label, SPREAD_CUM), weight);
+		add_unit_weight(part, spread_name(nodes[at].label, SPREAD_CUM), weight);
 	for (; nodes[at].parent != 0; at = nodes[at].parent) {
 		uint32_t unit = spread_name(nodes[at].label, SPREAD_CUM);
 
 		if (part->units[unit].seen == number)
 			continue;
 		part->units[unit].seen = number;
-		add(part, unit, weight);
+		add_unit_weight(part, unit, weight);
 	}
 }
 
@@ -201,7 +199,7 @@ static void add_nodes(struct part *part, const struct piece *piece)
 {
 	for (uint32_t at = piece->node; at; at = part->p->nodes[at].parent) {
 		if (part->numbers[at] != SPREAD_NONE)
-			add(part, part->numbers[at], (double)piece->weight);
+			add_unit_weight(part, part->numbers[at], (double)piece->weight);
 	}
 }
 
@@ -213,7 +211,7 @@ static void end_unit(struct spread *s, const struct span *spans, uint32_t at, st
 	for (uint32_t lag = 1; lag <= s->lags; lag++) {
 		uint32_t slot = (at - lag) % SPREAD_LAGS;
 
-		to->lag[lag].xn += unit->x * around(s, spans, at, lag) / 2;
+		to->lag[lag].xn += unit->x * neighbour_weight(s, spans, at, lag) / 2;
 		if (at >= lag && unit->at[slot] == at - lag + 1 && spans[at - lag].run == spans[at].run)
 			to->lag[lag].xx += unit->x * unit->was[slot];
 	}
@@ -266,13 +264,13 @@ static bool spread_units(struct spread *s, struct part *part, size_t units, enum
 	size_t n;
 
 	*s = (struct spread){ .lags = by == SPREAD_BLOCKS ? SPREAD_LAGS : 0 };
-	m = ordered(part->p, use, &n);
+	m = copy_moments(part->p, use, &n);
 	pieces = malloc((n + 1) * sizeof(*pieces));
 	good = m && pieces;
 	if (good && n) {
-		measure(m, n, s);
-		cut(s, m, n, by, pieces);
-		good = sum_up(s, part, units, pieces, merge(pieces, n));
+		set_block_length(m, n, s);
+		cut_parts(s, m, n, by, pieces);
+		good = sum_up(s, part, units, pieces, merge_pieces(pieces, n));
 	}
 	free(m);
 	free(pieces);
@@ -320,8 +318,9 @@ double spread_variance(const struct spread *s, unsigned int side, uint32_t unit)
 }
 
 /*
- * A sum over all lags would have a part in 1 + 2 * lags of the degrees; that it is never less than the sum over fewer
- * makes it steadier. Trials with and without bursts (tests/diff-bursts.t) bear this number out.
+ * The sum over all lags would have one of 1 + 2 * lags of the degrees. It is more stable, because it is never
+ * less than the sum over fewer lags. Trials with and without bursts (tests/diff-bursts.t) confirm this
+ * number.
  */
 double spread_degrees(const struct spread *s)
 {

@@ -1,5 +1,5 @@
 /*
- * How much shares of a profile vary between its parts: blocks of time, or runs.
+ * Measures how much shares of a profile vary between its parts: blocks of time, or runs.
  *
  *	struct spread s;
  *
@@ -8,14 +8,15 @@
  *		v = spread_variance(&s, 0, spread_name(label, SPREAD_CUM));	// of the share of all samples
  *	spread_release(&s);
  *
- * Samples come in bursts: a garbage collection, a request, a phase. What varies between parts that are longer than
- * a burst holds all of that, whatever its shape, and is measured where the profile has moments. A share is the
- * ratio of two sums over the parts, so its variance is that of the ratio estimator (W. G. Cochran, Sampling
- * Techniques, 1977, chapter 6), and parts of different weight are no error.
+ * Samples come in bursts: a garbage collection, a request, a phase. The variance between parts that are
+ * longer than a burst includes the bursts, whatever their shape. It is measured if the profile has moments. A
+ * share is the ratio of two sums over the parts, so its variance is that of the ratio estimator (W. G.
+ * Cochran, Sampling Techniques, 1977, chapter 6), and parts may differ in weight.
  *
- * A burst that is about as long as a block lies in two, and both vary with it: so twice the covariance of a block with
- * the next one is added, and with the next but one, where that makes more (the long-run variance of time series). It
- * is the variance between longer blocks, but known better than from so few of them.
+ * A burst about as long as a block falls into two blocks, and both vary with it. So twice the covariance of a
+ * block with the next one is added, and with the next but one, if that gives more (the long-run variance of
+ * time series). It equals the variance between longer blocks, but is known more precisely than from their
+ * smaller number.
  */
 #ifndef CPROF_STATS_SPREAD_H
 #define CPROF_STATS_SPREAD_H
@@ -23,16 +24,19 @@
 #include "common/profile/profile.h"
 
 enum spread_by {
-	SPREAD_BLOCKS, /* equal lengths of time: SPREAD_BLOCKS_A_SIDE to twice as many, where the slices are so many */
+	SPREAD_BLOCKS, /* equal lengths: SPREAD_BLOCKS_A_SIDE to twice as many, if there are enough slices */
 	SPREAD_RUNS,   /* captures, or files */
 };
 enum { SPREAD_FLAT, SPREAD_CUM, SPREAD_KINDS };
-/* Parts longer than bursts are worth more than many parts. With fewer than the least there is little to be known. */
+/* Parts longer than bursts are better than many parts. Fewer than SPREAD_LEAST parts say little. */
 enum { SPREAD_BLOCKS_A_SIDE = 30, SPREAD_LEAST = 20 };
 enum { SPREAD_LAGS = 2 };
 #define SPREAD_NONE UINT32_MAX
 
-/* Weight of a unit in a part; its products with that of the part so many later, and with that part's whole. */
+/*
+ * Sums over the parts, where x is the weight of a unit and n that of the whole part: x; and the products of x
+ * with the x and n of the part lag parts later.
+ */
 struct spread_sums {
 	double x;
 	struct {
@@ -41,28 +45,34 @@ struct spread_sums {
 };
 
 struct spread {
-	uint32_t clusters[PROFILE_SIDES]; /* parts; 0 where the side was left out */
-	uint32_t slices[PROFILE_SIDES];   /* of time in a block */
-	unsigned int lags; /* 0 for runs, of which none knows the next */
+	uint32_t clusters[PROFILE_SIDES]; /* number of parts; 0: the side was left out */
+	uint32_t slices[PROFILE_SIDES];   /* slices of time in a block */
+	unsigned int lags; /* 0 for runs, which are independent */
 	double n[PROFILE_SIDES], nn[PROFILE_SIDES][SPREAD_LAGS + 1];
-	struct spread_sums (*sums)[PROFILE_SIDES]; /* by unit: spread_name, or the number of a node; NULL without parts */
+	struct spread_sums (*sums)[PROFILE_SIDES]; /* by unit: spread_name, or node's number; or NULL */
 };
 
+/* Returns the unit of a label. kind: SPREAD_FLAT or SPREAD_CUM. */
 static inline uint32_t spread_name(uint32_t label, unsigned int kind)
 {
 	return label * SPREAD_KINDS + kind;
 }
 
-/* Sides for which use is false are left out. False without memory; the object can be released all the same. */
+/*
+ * Measures the names of the profile. Sides for which use is false are left out. Returns false if out of
+ * memory; release the object in any case.
+ */
 bool spread_names(struct spread *s, const struct profile *p, enum spread_by by, const bool *use);
-/* The same of nodes with all below them. numbers: for each node of the profile a number below n, or SPREAD_NONE. */
+/*
+ * As spread_names, for subtrees of nodes. numbers: by node of the profile, a number below n or SPREAD_NONE.
+ */
 bool spread_nodes(struct spread *s, const struct profile *p, enum spread_by by, const bool *use, const uint32_t *numbers,
 		  size_t n);
-/* Of a unit's share; 0 with fewer than two parts. */
+/* Returns the variance of a unit's share; 0 with fewer than two parts. */
 double spread_variance(const struct spread *s, unsigned int side, uint32_t unit);
-/* What parts that are lag apart add to it, once. */
+/* Returns the contribution to the variance of parts that are lag apart, counted once. */
 double spread_covariance(const struct spread *s, unsigned int side, uint32_t unit, unsigned int lag);
-/* Degrees of freedom of the variance of both sides together. */
+/* Returns the degrees of freedom of the variance of both sides together. */
 double spread_degrees(const struct spread *s);
 void spread_release(struct spread *s);
 

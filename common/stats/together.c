@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* With more runs than these nobody needs other functions to know how much one varies. */
+/* With more runs than this, a function's own variance is known well enough. */
 enum { RUNS_MOST = 64 };
 #define NO_ROW UINT32_MAX
 
@@ -11,7 +11,7 @@ struct runs {
 	uint32_t n;
 	unsigned int side[RUNS_MOST];
 	double weight[RUNS_MOST], all[PROFILE_SIDES];
-	uint32_t count[PROFILE_SIDES]; /* that have weight */
+	uint32_t count[PROFILE_SIDES]; /* number of runs with weight */
 };
 
 static void weigh_runs(struct runs *r, const struct profile *p, const bool *use)
@@ -30,7 +30,7 @@ static void weigh_runs(struct runs *r, const struct profile *p, const bool *use)
 	}
 }
 
-/* What each label has in each run: a row of r->n numbers. NULL without memory. */
+/* Returns the weight of each label in each run, rows of r->n. The caller frees it; NULL: out of memory. */
 static double *weigh_labels(const struct runs *r, const struct profile *p, const bool *use, const uint32_t *labels,
 			    size_t n)
 {
@@ -56,8 +56,11 @@ static double *weigh_labels(const struct runs *r, const struct profile *p, const
 	return values;
 }
 
-/* Makes of weights the direction in which they deviate from the share of their side; false where they do not. */
-static bool direct(const struct runs *r, double *values)
+/*
+ * Converts weights to the direction of their deviations from the side's share. Returns false if there are
+ * none.
+ */
+static bool make_direction(const struct runs *r, double *values)
 {
 	double sums[PROFILE_SIDES] = { 0 }, length = 0;
 
@@ -75,7 +78,7 @@ static bool direct(const struct runs *r, double *values)
 	return length > 0;
 }
 
-/* The sum over all pairs of directions, and each with itself, of their squared correlation. */
+/* Returns the sum of squared correlations over all pairs of directions, each with itself included. */
 static double sum_alike(const struct runs *r, double *values, size_t n, size_t *directions)
 {
 	double products[RUNS_MOST][RUNS_MOST] = { { 0 } }, sum = 0;
@@ -84,7 +87,7 @@ static double sum_alike(const struct runs *r, double *values, size_t n, size_t *
 	for (size_t i = 0; i < n; i++) {
 		double *row = values + i * r->n;
 
-		if (!direct(r, row))
+		if (!make_direction(r, row))
 			continue;
 		++*directions;
 		for (uint32_t a = 0; a < r->n; a++) {
@@ -110,7 +113,7 @@ double together_independent(const struct profile *p, const bool *use, const uint
 	weigh_runs(&r, p, use);
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++)
 		df += r.count[side] ? r.count[side] - 1 : 0;
-	/* Between two runs all directions are the same, so nobody can tell. */
+	/* Between two runs all directions are the same: the number is unknown. */
 	if (df < 2)
 		return sqrt((double)n);
 	values = weigh_labels(&r, p, use, labels, n);
