@@ -295,7 +295,8 @@ static void ignore_signal(int sig)
 
 static void outlive_interrupt(void)
 {
-	struct sigaction act = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND }, before;
+	struct sigaction act = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND },
+			 before;
 	struct stat st;
 
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode) && sigaction(SIGINT, NULL, &before) == 0 &&

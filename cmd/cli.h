@@ -25,10 +25,7 @@ enum status {
 	STATUS_GREW = 5,    /* the same, but something grew by more than an option allows */
 };
 
-/*
- * Sets the command's name and usage text for messages. Call it first. Both texts must live as long as the
- * program.
- */
+/* Sets the command's name and usage text for messages. Call it first. Both texts must stay valid. */
 void cli_begin(const char *name, const char *usage);
 /*
  * Keeps freed memory in the process, so that a command that allocates megabytes again and again does not
@@ -46,10 +43,7 @@ void cli_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void cli_die(enum status status, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
 /* Reports that memory ran out, and exits with status 1. */
 void cli_no_memory(void) __attribute__((noreturn));
-/*
- * As getopt_long, but an unknown option or a missing argument prints a message of ours and exits with status
- * 2.
- */
+/* As getopt_long, but an unknown option or a missing argument is a usage error with a message of ours. */
 int cli_option(int argc, char **argv, const char *letters, const struct option *longs);
 /*
  * Prints the message on stderr and how to list the options, or the usage if fmt is NULL. Exits with status 2.

@@ -16,10 +16,7 @@ static void write_bytes(struct slice bytes)
 		fwrite(bytes.p, 1, bytes.n, stdout); /* stdout keeps the error; it is checked at the end */
 }
 
-/*
- * These formats take single samples, of captures only. begin is called for each operand; one context serves
- * all.
- */
+/* These formats take single samples, of captures only. begin is called for each operand. */
 static bool begin_samples(void *context)
 {
 	(void)context;

@@ -78,8 +78,9 @@ static void finish_traces(struct conversion *c, struct collected *it, const stru
 
 	if (text->total[0] > INT64_MAX - s->total)
 		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
-	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) || !keep_stacks(s, shape->match, true) ||
-	    !keep_stacks(s, shape->focus, true) || !keep_stacks(s, shape->exclude, false))
+	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) ||
+	    !keep_stacks(s, shape->match, true) || !keep_stacks(s, shape->focus, true) ||
+	    !keep_stacks(s, shape->exclude, false))
 		cli_no_memory();
 }
 
@@ -153,11 +154,13 @@ static size_t make_comments(const struct loaded *l, struct buf text[COMMENTS])
 		return 1;
 	comment_ledger(l, &text[1]);
 	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
-		   "truncated", user.stacks, percent_of(user.complete, user.stacks), percent_of(user.unverified, user.stacks),
-		   percent_of(user.truncated, user.stacks));
+		   "truncated", user.stacks, percent_of(user.complete, user.stacks),
+		   percent_of(user.unverified, user.stacks), percent_of(user.truncated, user.stacks));
 	if (user.untold)
-		buf_printf(&text[2], ", of %.2f%% it is not known how they ended", percent_of(user.untold, user.stacks));
-	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames", percent_of(l->sums.unresolved, l->sums.samples));
+		buf_printf(&text[2], ", of %.2f%% it is not known how they ended",
+			   percent_of(user.untold, user.stacks));
+	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames",
+		   percent_of(l->sums.unresolved, l->sums.samples));
 	return COMMENTS;
 }
 

@@ -129,10 +129,7 @@ struct rival {
 	uint32_t holds;
 };
 
-/*
- * Returns whether a new file may replace the archived one: nothing may get lost, and something must be
- * gained.
- */
+/* Returns whether a new file may replace the archived one: it must lose nothing and gain something. */
 static bool is_better(uint32_t there, uint32_t holds)
 {
 	uint32_t lost = there & ~holds & ~(uint32_t)(ARCHIVED_FRAMES | ARCHIVED_OWN);
@@ -478,10 +475,7 @@ static int by_outcome(const void *x, const void *y)
 	return a->path < b->path ? -1 : a->path > b->path;
 }
 
-/*
- * Prints "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1
- * no-file".
- */
+/* "cprof-archive: 14 files: 12 written (3.1 MB of 210.4 MB), 1 there already; not archived: 1 no-file" */
 static void report_files(struct archive *a, bool verbose)
 {
 	size_t counts[LONG_BUILD_ID + 1] = { 0 };

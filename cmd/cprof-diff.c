@@ -96,10 +96,7 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 	}
 }
 
-/*
- * Returns the number of operands after the first "--", or 0. getopt moves them after the others and removes
- * the "--".
- */
+/* Returns the number of operands after the first "--", or 0. getopt moves them to the end and drops "--". */
 static size_t after_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -161,7 +158,8 @@ static void check_settings(const struct diff_settings *s)
 		cli_usage("%s is for the table in percent, not for %s", tested, s->folded ? "--folded" : "--no-normalize");
 }
 
-static enum status print_findings(struct diff_findings *o, const struct diff_settings *s, const struct filters *f)
+static enum status print_findings(struct diff_findings *o, const struct diff_settings *s,
+				  const struct filters *f)
 {
 	enum status status;
 

@@ -1,6 +1,5 @@
 /*
- * cprof-flame: draws a flame graph of captures and folded text, as one self-contained page or a static
- * picture.
+ * cprof-flame: draws a flame graph of captures and folded text: a self-contained page or a static picture.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -277,8 +276,8 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 }
 
 /* Reads the operands, and names the sides if there are two. */
-static enum status load_sides(struct filters *f, struct settings *s, char **operands, int n, struct profile *p,
-			struct loaded *sides)
+static enum status load_sides(struct filters *f, struct settings *s, char **operands, int n,
+			      struct profile *p, struct loaded *sides)
 {
 	enum status status = STATUS_OK;
 	bool two = s->diff && n == PROFILE_SIDES;
@@ -336,7 +335,8 @@ static void add_ledgers(struct settings *s, const struct filters *f, const struc
 }
 
 /* Sets what the significance tests need: the weight of a sample, and whether its time is known. */
-static void set_up_tests(struct settings *s, const struct profile *p, const struct view *v, const struct loaded *sides)
+static void set_up_tests(struct settings *s, const struct profile *p, const struct view *v,
+			 const struct loaded *sides)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
 		uint64_t samples = sides[side].sums.samples;
@@ -363,7 +363,8 @@ static void print_picture(struct settings *s)
 	cli_stdout_done();
 }
 
-static void draw_picture(struct settings *s, const struct profile *p, const struct filters *f, const struct loaded *sides)
+static void draw_picture(struct settings *s, const struct profile *p, const struct filters *f,
+			 const struct loaded *sides)
 {
 	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
 	struct picture *pic = &s->pic;
@@ -398,7 +399,8 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 }
 
 /* Completes the settings that depend on the data read. */
-static void finish_settings(struct settings *s, struct filters *f, struct profile *p, const struct loaded *sides)
+static void finish_settings(struct settings *s, struct filters *f, struct profile *p,
+			    const struct loaded *sides)
 {
 	bool reverse = f->shape.reverse;
 

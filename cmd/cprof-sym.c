@@ -156,8 +156,8 @@ static void write_names(struct pass *p)
 /*
  * Writes names when a block of the input or of the output ends. But names of an earlier run may continue in
  * the next block, if this block is full or ends with names. Then the missing names are written once no more
- * of the earlier run's names follow. So a second run reads all names of the first before it would write them
- * again.
+ * of the earlier run's names follow. So a second run reads all names of the first before it would repeat
+ * them.
  */
 static void before_record(struct pass *p, const struct record *r)
 {
@@ -175,8 +175,7 @@ static void before_record(struct pass *p, const struct record *r)
 }
 
 /*
- * Updates the state after a record of the type was written; good: the writer took it. Returns false if the
- * system failed.
+ * Updates the state after a record of the type; good: the writer took it. Returns false if the system failed.
  */
 static bool note_written(struct pass *p, bool good, uint32_t type)
 {
@@ -208,10 +207,7 @@ static void apply_record(struct pass *p, const struct record *r)
 		or_die(namer_see(p->namer, &p->capture, r));
 }
 
-/*
- * Returns whether records of the type are passed on as batches. With --from or --to, samples are checked one
- * by one.
- */
+/* Returns whether records of the type are passed on as batches. --from and --to check each sample. */
 static bool goes_whole(const struct pass *p, uint32_t type)
 {
 	return is_batched(type) && !(p->timed && type == RECORD_SAMPLE);
@@ -358,10 +354,7 @@ static void append_time(struct buf *out, uint64_t ns)
 		buf_printf(out, "@%lld", (long long)seconds);
 }
 
-/*
- * Writes an empty capture if no segment is in the given window: the next reader must get a capture, not empty
- * input.
- */
+/* Writes an empty capture if no segment is in the window: the next reader must not get empty input. */
 static void pass_nothing(struct pass *p)
 {
 	struct buf text = { 0 };

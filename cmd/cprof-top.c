@@ -192,7 +192,8 @@ static void print_top(struct settings *s, struct reasons *reasons, const struct 
 	cli_stdout_done();
 }
 
-static enum status load_captures(struct settings *s, struct filters *f, char **operands, struct profile *p, struct loaded *l)
+static enum status load_captures(struct settings *s, struct filters *f, char **operands, struct profile *p,
+				 struct loaded *l)
 {
 	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK, one;

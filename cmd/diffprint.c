@@ -153,8 +153,8 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format)
 }
 
 /*
- * Significant rows come first, then the largest change, flat or cumulative; of equal ones, a function before
- * its callers.
+ * Puts significant rows first, then sorts by the largest change, flat or cumulative; among equal ones, a
+ * function comes before its callers.
  */
 static void sort_rows(struct diff_findings *o, const struct diff_settings *s)
 {

@@ -20,10 +20,7 @@ static void add_numbers(const char *option, const char *text, uint64_t **list, s
 	free(copy);
 }
 
-/*
- * Parses a number with up to nine decimal places and returns it in billionths. what: the unit, for the
- * message.
- */
+/* Parses a number with up to nine decimal places. Returns it in billionths. what: the unit, for errors. */
 static uint64_t parse_billionths(const char *option, const char *text, const char *what)
 {
 	enum { ONE = 1000000000 };
@@ -113,10 +110,7 @@ static void add_event(struct filters *f, const char *name)
 	f->events[f->view.n_events++] = name;
 }
 
-/*
- * Returns the other name of an event that cprof-record -e accepts. A capture made from perf's text has either
- * name.
- */
+/* Returns another name of an event. cprof-record -e accepts both, and captures of perf's text have either. */
 static const char *long_name(const char *name)
 {
 	static const char *const names[][2] = {

@@ -88,7 +88,7 @@ static void draw_window(struct live *v)
 	buf_release(&text);
 }
 
-static uint64_t subtract_to_zero(uint64_t a, uint64_t b)
+static uint64_t subtract_floor(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -115,8 +115,7 @@ static uint64_t tick_ns(const struct capture *c)
 
 /*
  * Returns the time that the segment's ledger covers. It is behind the time of writing: samples may still wait
- * for tables, and missing ticks are recorded a second later. 0: the ledger is not per CPU, and the time is
- * unknown.
+ * for tables, and missing ticks are recorded a second later. 0: unknown, because the ledger is not per CPU.
  */
 static uint64_t segment_told_ns(const struct capture *c)
 {
@@ -135,10 +134,10 @@ static uint64_t segment_told_ns(const struct capture *c)
 /* Returns the length of the window: ledger time if known, otherwise capture time. */
 static uint64_t window_ns(struct live *v, const struct capture *c)
 {
-	uint64_t told = v->past_ns + segment_told_ns(c), window = subtract_to_zero(told, v->told_ns);
+	uint64_t told = v->past_ns + segment_told_ns(c), window = subtract_floor(told, v->told_ns);
 
 	v->told_ns = told > v->told_ns ? told : v->told_ns;
-	return window ? window : subtract_to_zero(v->now, v->from);
+	return window ? window : subtract_floor(v->now, v->from);
 }
 
 /* Every expected tick gets an outcome sooner or later. The window counts only ticks that have one. */
@@ -179,24 +178,24 @@ static void name_window(struct live *v, const struct capture_totals *t)
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
-	uint64_t open = subtract_to_zero(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
+	uint64_t open = subtract_floor(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
 	struct buf lost = { 0 };
 
 	for (unsigned int o = 0; o < OUTCOMES; o++) {
-		l.totals.outcomes[o] = subtract_to_zero(t->outcomes[o], v->before.outcomes[o]);
-		l.totals.tally[o] = subtract_to_zero(t->tally[o], v->before.tally[o]);
+		l.totals.outcomes[o] = subtract_floor(t->outcomes[o], v->before.outcomes[o]);
+		l.totals.tally[o] = subtract_floor(t->tally[o], v->before.tally[o]);
 	}
 	for (unsigned int i = 0; i < CAPTURE_WAITS; i++)
-		l.totals.waited[i] = subtract_to_zero(t->waited[i], v->before.waited[i]);
+		l.totals.waited[i] = subtract_floor(t->waited[i], v->before.waited[i]);
 	set_expected(l.totals.outcomes, t);
-	l.totals.samples = subtract_to_zero(t->samples, v->before.samples);
-	l.totals.waits = subtract_to_zero(t->waits, v->before.waits);
-	l.totals.others = subtract_to_zero(t->others, v->before.others);
-	l.totals.refused = subtract_to_zero(t->refused, v->before.refused);
-	l.totals.refused_records = subtract_to_zero(t->refused_records, v->before.refused_records);
-	l.totals.damages = subtract_to_zero(t->damages, v->before.damages);
-	l.totals.cuts_told = subtract_to_zero(t->cuts_told, v->before.cuts_told);
-	l.totals.blocks_damaged = subtract_to_zero(t->blocks_damaged, v->before.blocks_damaged);
+	l.totals.samples = subtract_floor(t->samples, v->before.samples);
+	l.totals.waits = subtract_floor(t->waits, v->before.waits);
+	l.totals.others = subtract_floor(t->others, v->before.others);
+	l.totals.refused = subtract_floor(t->refused, v->before.refused);
+	l.totals.refused_records = subtract_floor(t->refused_records, v->before.refused_records);
+	l.totals.damages = subtract_floor(t->damages, v->before.damages);
+	l.totals.cuts_told = subtract_floor(t->cuts_told, v->before.cuts_told);
+	l.totals.blocks_damaged = subtract_floor(t->blocks_damaged, v->before.blocks_damaged);
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
 	header_make(&v->header, &l, NULL, false);
@@ -275,10 +274,7 @@ static bool is_due(const struct live *v, const struct gather *g)
 	return v->begun && (last ? !v->screen.on && v->now > v->from : v->now + NEARLY >= v->due);
 }
 
-/*
- * Resets the window at another capture, whose time is unrelated. A segment that continues the last one keeps
- * it.
- */
+/* Resets the window at another capture, unless the segment continues the last one. */
 static void begin_segment(struct live *v, const struct gather *g)
 {
 	if (g->capture.end_seen && g->capture.end_reason == END_CONTINUES)

@@ -61,8 +61,8 @@ static int next_record(const struct operand_taker *t, struct reader *r, int fd, 
 }
 
 /*
- * Returns the unit of an event's samples. Ticks of clocks and of cycles both count as samples, unless time is
- * asked for.
+ * Returns the unit of an event's samples. Ticks of clocks and of cycles are both samples, except for --weight
+ * ns.
  */
 static const char *unit_of(const struct view *v, const struct record_event *e)
 {
@@ -294,8 +294,7 @@ static void wait_watched(void *context, struct reader *r, int fd)
 }
 
 /*
- * Notes the names of the events that the view counts, from the last segment: as a rule, all segments have the
- * same events.
+ * Notes the names of the events that the view counts in the last segment; usually all segments have the same.
  */
 static void note_counted(struct filters *f, const struct capture *c)
 {

@@ -97,7 +97,7 @@ static void begin_writing(struct writing *w, const char *const *columns, size_t 
 }
 
 /* Moves the finished rows to the output, so that they are not held twice. */
-static void move_rows(struct writing *w)
+static void flush_rows(struct writing *w)
 {
 	buf_bytes(w->out, w->rows.out.p, w->rows.out.n);
 	buf_clear(&w->rows.out);
@@ -110,7 +110,7 @@ static void end_writing(struct writing *w)
 	rows_end(&w->rows);
 	if (w->format == ROWS_JSON && w->rows.out.n)
 		w->rows.out.n--; /* the array's newline */
-	move_rows(w);
+	flush_rows(w);
 	buf_text(w->out, w->format == ROWS_JSON ? "}\n" : "");
 	rows_release(&w->rows);
 	if (w->out->failed)
@@ -149,7 +149,7 @@ static void table_rows(struct writing *w)
 		put_name(w, t.rows[i].label);
 		put_weight(w, t.rows[i].flat[0]);
 		put_weight(w, t.rows[i].cum[0]);
-		move_rows(w);
+		flush_rows(w);
 	}
 	end_writing(w);
 	table_release(&t);
@@ -165,7 +165,7 @@ static void put_relation(struct writing *w, const struct table_row *row, const c
 	put_name(w, name);
 	rows_count(&w->rows, weight);
 	rows_number(&w->rows, header_percent(weight, row->cum[0]));
-	move_rows(w);
+	flush_rows(w);
 }
 
 static void peek_rows(struct writing *w)
@@ -221,7 +221,7 @@ static void stacks_rows(struct writing *w)
 		put_weight(w, s.list[i].weight);
 		rows_count(&w->rows, path.n);
 		rows_text(&w->rows, buf_view(&text));
-		move_rows(w);
+		flush_rows(w);
 	}
 	end_writing(w);
 	free(path.labels);
@@ -255,7 +255,7 @@ static void put_line(struct writing *w, const struct tree_line *line, struct abo
 	rows_count(&w->rows, line->more);
 	put_weight(w, line->total);
 	put_weight(w, line->self);
-	move_rows(w);
+	flush_rows(w);
 }
 
 static void tree_rows(struct writing *w)

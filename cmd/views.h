@@ -53,7 +53,7 @@ struct interval views_interval(const struct views *v, uint64_t weight);
 /* Returns the least weight of a child that has its own line in the tree. */
 uint64_t views_least(const struct views *v);
 
-/* The labels of a stack, the outermost frame first. All zero to begin with; the array is reused by later calls. */
+/* The labels of a stack, the outermost frame first. All zero to begin with; later calls reuse the array. */
 struct views_path {
 	uint32_t *labels; /* the caller frees it after the last call */
 	size_t n, cap;

@@ -14,14 +14,14 @@
  *	texts       title, subtitle, unit, name of the first side, of the second (empty if there is one side)
  *	options     their number, then name and value of each
  *	ledger      number of lines, then name and value of each
- *	labels      their number, then for each: enum kind, text, and with two sides enum verdict of self and total
- *	tree        number of nodes without the invisible root; the root's number of children; then each node in
- *	            pre-order, siblings by name. A node with one child and no self weight, as most are: label * 2 + 1.
- *	            Any other node: label * 2, number of children, self weight, with two sides also that of the
- *	            second side. With two sides, enum verdict of the total follows in both cases
- *	moments     length of a slice in nanoseconds, number of slices, number of entries, then for each entry: slice
- *	            minus that of the previous entry, node (the first one is 1), weight
- *	runs        their number without the first one, then for each: its first slice minus that of the previous run
+ *	labels      their number, then for each: enum kind, text, with two sides enum verdict of self, total
+ *	tree        number of nodes without the invisible root; the root's number of children; then nodes in
+ *	            pre-order, siblings by name. A node with one child and no self weight: label * 2 + 1.
+ *	            Any other node: label * 2, number of children, self weight, with two sides also the
+ *	            second side's. With two sides, enum verdict of the total follows in both cases
+ *	moments     length of a slice in nanoseconds, number of slices, number of entries, then for each:
+ *	            slice minus that of the previous entry, node (the first one is 1), weight
+ *	runs        their number without the first, then for each: first slice minus the previous run's
  */
 #ifndef CPROF_FLAME_BLOCK_H
 #define CPROF_FLAME_BLOCK_H

@@ -1,5 +1,4 @@
-// The controls around the picture: buttons, path, details, legend, ledger; keys and clicks. And the start of
-// the page.
+// The controls around the picture: buttons, path, details, legend, ledger; keys and clicks. Starts the page.
 
 // Makes an element with a class and contents; names are only inserted as text.
 function make(tag, className, ...content) {

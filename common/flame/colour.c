@@ -61,7 +61,8 @@ static void format_colour(char to[COLOUR_TEXT], struct oklch k)
 	double y = cube(k.l - 0.1055613458 * a - 0.0638541728 * b);
 	double z = cube(k.l - 0.0894841775 * a - 1.291485548 * b);
 
-	snprintf(to, COLOUR_TEXT, "#%02x%02x%02x", channel_value(4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z) & 255,
+	snprintf(to, COLOUR_TEXT, "#%02x%02x%02x",
+		 channel_value(4.0767416621 * x - 3.3077115913 * y + 0.2309699292 * z) & 255,
 		 channel_value(-1.2684380046 * x + 2.6097574011 * y - 0.3413193965 * z) & 255,
 		 channel_value(-0.0041960863 * x - 0.7034186147 * y + 1.707614701 * z) & 255);
 }

@@ -1,7 +1,7 @@
 /*
  * Estimates the width of a text without the font.
  *
- *	struct slice s = fit_text(name, 80, 12);	// as much as fits into 80 pixels at a font size of 12 pixels
+ *	struct slice s = fit_text(name, 80, 12);	// as much as fits into 80 pixels; font of 12 pixels
  *
  * The widths are those of DejaVu Sans, one of the widest sans-serif fonts, by classes of characters.
  */

@@ -29,8 +29,8 @@ enum kind {
 };
 
 /*
- * Returns the kind of a frame that is not the outermost one. *text: the name without its suffix; points into
- * name.
+ * Returns the kind of a frame that is not the outermost one. *text: the name without its suffix, a part of
+ * it.
  */
 enum kind kind_of(struct slice name, struct slice *text);
 /* Returns the kind's name for the legend, "kernel". Static. */

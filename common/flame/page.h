@@ -19,7 +19,7 @@
  */
 bool page_append(struct buf *out, const struct picture *pic);
 /*
- * As page_append with the given text in place of page.html. Returns false also if one of the four marks is
+ * As page_append, with the text in place of page.html. Also returns false if one of the four marks is
  * missing.
  */
 bool page_fill(struct buf *out, const struct picture *pic, struct slice text);

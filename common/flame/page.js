@@ -301,8 +301,7 @@ class Page {
 		return this.w.sum.map((sum, side) => (sum > 0 ? box[of][side] / sum : 0));
 	}
 
-	// Returns the change, -1 .. 1 relative to the largest change of any function; 0: judged and not
-	// significant.
+	// Returns the change, -1 .. 1 of the largest of any function; 0: judged and not significant.
 	change(box) {
 		return this.changeOf(box, this.verdict(box));
 	}

@@ -2,8 +2,7 @@
 
 const KIND_NAMES = ['user', 'kernel', 'inlined', 'JIT', 'interpreted', 'process', 'no name',
 	'waiting', 'left out'];
-// Lightness, chroma and hue (OKLCH) by kind. The hues are after Okabe and Ito and can be told apart with any
-// colour vision.
+// Lightness, chroma and hue (OKLCH) by kind. The hues, after Okabe and Ito, suit any colour vision.
 const KIND_COLOURS = [
 	[0.815, 0.115, 72], [0.765, 0.1, 238], [0.735, 0.1, 166], [0.735, 0.115, 346], [0.915, 0.125, 106],
 	[0.82, 0.012, 260], [0.885, 0.008, 260], [0.74, 0.05, 300], [0.93, 0.006, 260],
@@ -149,8 +148,7 @@ function boxAt(row, x) {
 	return row && low < row.length && row[low].x <= x ? row[low] : null;
 }
 
-// Rows from top to bottom, with their height. In a sandwich, callers are above the function and callees
-// below.
+// Rows from top to bottom, with their height. A sandwich has callers above the function and callees below.
 class Picture {
 	constructor(rowHeight, fontSize) {
 		this.rowHeight = rowHeight;

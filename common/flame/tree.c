@@ -262,7 +262,8 @@ bool flame_tree_init(struct flame_tree *t, const struct profile *p, bool one_kin
 	*t = (struct flame_tree){ .p = p, .reversed = reversed };
 	good = build_tree(t, NULL, one_kind, &meet);
 	if (good && meet)
-		good = merge_names(t, one_kind, &kinds) && build_tree(t, one_kind ? kinds : NULL, one_kind, &meet);
+		good = merge_names(t, one_kind, &kinds) &&
+		       build_tree(t, one_kind ? kinds : NULL, one_kind, &meet);
 	free(kinds);
 	return good;
 }

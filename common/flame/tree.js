@@ -1,10 +1,10 @@
-// Weights over the profile's tree, and the trees that the page shows: stacks, reversed stacks, callers, callees.
+// Weights over the profile's tree, and the trees on the page: stacks, reversed stacks, callers, callees.
 //
-// A shown tree is built only as far as it is visible. Each of its nodes is a list of nodes of the profile ("items")
-// that have the same path from the shown root; its children are the items' children (down) or parents (up),
-// grouped by label. So reversing 2 million nodes costs only as much as the picture shows.
+// A shown tree is built only as far as it is visible. Each of its nodes is a list of nodes of the profile
+// ("items") that have the same path from the shown root; its children are the items' children (down) or
+// parents (up), grouped by label. So reversing 2 million nodes costs only as much as the picture shows.
 
-// Sums the weights of nodes and labels. self: a Float64Array per side, for the whole profile or a range of time.
+// Sums the weights of nodes and labels. self: a Float64Array per side, for all time or a range.
 function weigh(p, self) {
 	const w = { self, total: [], labelSelf: [], labelTotal: [], sum: [], labelVisits: null };
 	for (const own of self) {
@@ -12,7 +12,7 @@ function weigh(p, self) {
 		for (let i = p.nodes - 1; i > 0; i--)
 			total[p.parent[i]] += total[i];
 		const bySelf = new Float64Array(p.labels + 1), byTotal = new Float64Array(p.labels + 1);
-		const until = new Int32Array(p.labels + 1); // end of the label's outermost node: nested ones do not count
+		const until = new Int32Array(p.labels + 1); // end of the label's outermost node
 		for (let i = 0; i < p.nodes; i++) {
 			const l = p.label[i];
 			bySelf[l] += own[i];
@@ -106,7 +106,7 @@ class Box {
 }
 
 class Tree {
-	// up: children are callers. A factor is a pair: how much each side's weight adds to the width of a box.
+	// up: children are callers. A factor is a pair: how much each side's weight adds to a box's width.
 	constructor(p, w, up) {
 		this.p = p;
 		this.w = w;
@@ -163,7 +163,7 @@ class Tree {
 		return root;
 	}
 
-	// Returns the children of a box that are at least cut wide (and the one with the label wanted), by name.
+	// Returns the children of a box that are at least cut wide (and the one labelled wanted), by name.
 	// before[] and inside[] include the others.
 	expand(box, factor, cut, wanted = -1) {
 		if (box.kids && box.factor === factor)

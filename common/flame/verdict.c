@@ -25,11 +25,9 @@ struct judged {
 	size_t n;
 };
 
-/*
- * Returns whether the node can get a verdict at all. Most nodes of a large tree have too few samples and are
- * not tested.
- */
-static bool is_testable(const struct flame_tree *t, const struct changes_setup *setup, size_t i, struct compare *counts)
+/* Returns whether the node can get a verdict. Most nodes of a large tree have too few samples for a test. */
+static bool is_testable(const struct flame_tree *t, const struct changes_setup *setup, size_t i,
+			struct compare *counts)
 {
 	*counts = changes_counts(flame_total(t, i), t->p, setup);
 	return compare_least_p(counts) < COMPARE_RATE;

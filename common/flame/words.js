@@ -102,8 +102,7 @@ function stateOf(fragment, defaults) {
 	return state;
 }
 
-// A path of labels as text: names, so that it also works in the next profile, or numbers if that would be too
-// long.
+// A path of labels as text: names, so that it works in the next profile, or numbers if names are too long.
 const LONGEST_PATH = 4000;
 
 function labelWord(p, label) {
