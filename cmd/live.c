@@ -114,8 +114,8 @@ static uint64_t tick_ns(const struct capture *c)
 }
 
 /*
- * Returns the time that the segment's ledger covers. It is behind the time of writing: samples may still wait
- * for tables, and missing ticks are recorded a second later. 0: unknown, because the ledger is not per CPU.
+ * Returns the time that the segment's ledger covers. It lags the time of writing: samples may still wait for
+ * tables, and missing ticks are recorded a second later. 0: unknown, because the ledger is not per CPU.
  */
 static uint64_t segment_told_ns(const struct capture *c)
 {

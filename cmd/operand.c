@@ -92,7 +92,7 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	buf_release(&name);
 }
 
-/* Notes the events that exist, for the warning that none of those asked for does; and checks the unit. */
+/* Notes the events that exist, for filters_warn_none, and checks their units. */
 static void note_event(struct filters *f, const struct record *rec)
 {
 	uint32_t id;
