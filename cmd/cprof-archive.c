@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "cmd/cli.h"
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/elf/slim.h"
 #include "common/resolve/finder.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/diff.h"
+#include "common/base/array.h"
 #include "common/profile/label.h"
 
 static const char usage[] =

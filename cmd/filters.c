@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/profile/label.h"
 
 static void add_numbers(const char *option, const char *text, uint64_t **list, size_t *cap, size_t *n)

@@ -9,6 +9,7 @@
 #include <regex.h>
 
 #include "cmd/cli.h"
+#include "common/base/intern.h"
 #include "common/profile/alike.h"
 #include "common/profile/lines.h"
 #include "common/profile/module.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/losses.h"
+#include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
 #include "common/profile/ends.h"

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
+#include "common/base/intern.h"
 #include "common/export/scriptline.h"
 #include "common/profile/folded.h"
 #include "common/profile/label.h"

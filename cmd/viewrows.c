@@ -4,6 +4,7 @@
 #include "cmd/header.h"
 #include "cmd/losses.h"
 #include "cmd/views.h"
+#include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
 #include "common/export/json.h"

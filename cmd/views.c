@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "cmd/header.h"
+#include "common/base/array.h"
 #include "common/profile/heaviest.h"
 #include "common/profile/tree.h"
 

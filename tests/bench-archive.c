@@ -8,6 +8,7 @@
  * moment later. Each minute is the recording again, its times shifted, with all that a file of its own must say; samples stand in
  * order of time, behind what defines them, as the recorder has them.
  */
+#include "common/base/array.h"
 #include "common/capture/container.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"

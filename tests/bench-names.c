@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "common/base/hash.h"
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/base/radix.h"
 #include "common/elf/mapped.h"
 #include "common/resolve/modules.h"

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/dwarf/lines.h"
 

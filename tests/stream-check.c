@@ -3,6 +3,8 @@
  * reader, odd streams made of good blocks, a pipe whose writer pauses, disks that fill up.
  */
 #include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/base/le.h"
 #include "common/stream/batch.h"
 #include "common/stream/block.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/intern.h"
 #include "common/elf/mapped.h"
 #include "common/resolve/modules.h"
 #include "tests/made-elf.h"

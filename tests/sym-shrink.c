@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/intern.h"
 #include "common/elf/mapped.h"
 #include "common/resolve/modules.h"
 #include "tests/check.h"

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
 #include "tests/unwind-golang.h"
 
 enum { WALK_EVERY = 64, SHOWN = 20 };

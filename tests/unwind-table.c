@@ -41,7 +41,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/unwind/build.h"
 #include "tests/check.h"
 

@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/refusal.h"
 #include "cmd/cprof-record/shards.h"
 #include "cmd/cprof-record/sideband.h"
+#include "common/base/array.h"
 
 enum { WANTED_MAX = 65536,
        DRAIN_MOST = 20000,

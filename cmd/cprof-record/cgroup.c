@@ -12,6 +12,8 @@
 #include "cmd/cprof-record/groups.h"
 #include "cmd/cprof-record/host.h"
 #include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/container.h"
 
 enum {

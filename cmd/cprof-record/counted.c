@@ -12,6 +12,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/ring.h"
 #include "cmd/cprof-record/scratches.h"
+#include "common/base/array.h"
 
 /* A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event. */
 struct counter {

@@ -6,6 +6,8 @@
 
 #include "cmd/cprof-record/vdso.h"
 #include "cmd/version.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 
 enum { JIT_STEP_BYTES = 16 << 20 }; /* the limit of one call, so that samples do not wait */
 

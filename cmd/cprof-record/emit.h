@@ -17,6 +17,8 @@
 #include "cmd/cprof-record/ksym.h"
 #include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/places.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/profile/ends.h"
 #include "common/stream/writer.h"
 

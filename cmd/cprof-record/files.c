@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host.h"
+#include "common/base/array.h"
 #include "common/stream/block.h"
 
 #define PART ".part"

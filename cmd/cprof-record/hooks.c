@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/priority.h"
+#include "common/base/array.h"
 
 static void run_hook(const struct hooks *h, const char *path)
 {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/machineid.h"
 
 enum { FILE_MAX = 1 << 20 };

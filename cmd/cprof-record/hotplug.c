@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "cmd/cli.h"
+#include "common/base/array.h"
 
 void hotplug_read(struct recorder *r)
 {

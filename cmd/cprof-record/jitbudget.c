@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -7,6 +7,7 @@
 
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/inside.h"
+#include "common/base/array.h"
 #include "common/stream/record.h"
 
 enum {

@@ -11,7 +11,8 @@
 
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/inside.h"
-#include "common/base/hash.h"
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 
 enum {
 	TAIL = 32, /* bytes before our offset that are compared, to notice a rewritten file */

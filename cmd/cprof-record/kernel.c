@@ -12,6 +12,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/elfid.h"
 #include "cmd/cprof-record/host.h"
+#include "common/base/array.h"
 #include "common/base/hash.h"
 #include "common/base/le.h"
 #include "common/base/search.h"

@@ -7,6 +7,7 @@
 
 #include "bpf/ksym.h"
 #include "bpf/ksym.skel.h"
+#include "common/base/array.h"
 #include "common/base/search.h"
 
 /* A function of the kernel proper. Its address is the same as long as the kernel runs. */

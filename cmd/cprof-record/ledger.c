@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "common/base/array.h"
+
 enum { IDLE_GAPS = 10 }; /* with fewer missing ticks, /proc/stat is not read */
 
 static struct ledger_row *row_of(struct ledger *l, size_t row)

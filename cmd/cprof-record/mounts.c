@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 
 /* All other types may be remote: fuse, nfs, cifs, 9p, ceph, ...; and overlay, on top of any of those. */

@@ -13,6 +13,7 @@
 #include "cmd/cprof-record/host.h"
 #include "cmd/cprof-record/inside.h"
 #include "cmd/cprof-record/openings.h"
+#include "common/base/array.h"
 
 enum {
 	LOCAL, REMOTE, LANES,

@@ -17,6 +17,7 @@
 #include "cmd/cprof-record/confine.h"
 #include "cmd/cprof-record/helper.h"
 #include "cmd/cprof-record/inside.h"
+#include "common/base/array.h"
 #include "common/base/foreign.h"
 #include "common/elf/elffile.h"
 

@@ -15,6 +15,7 @@
 #include "cmd/cprof-record/diagnose.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/sideband.h"
+#include "common/base/array.h"
 #include "common/unwind/state.h"
 
 enum {

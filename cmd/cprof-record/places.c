@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+
 struct places {
 	struct place *items;
 	size_t n, cap;

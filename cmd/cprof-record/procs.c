@@ -5,6 +5,10 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/hash.h"
+#include "common/base/idmap.h"
+
 enum {
 	AUDIT_PERIOD = 1000000000, /* ns between two checks of some tasks: */
 	AUDIT_LEAST = 32,          /* this many, or a 64th of all */

@@ -10,7 +10,7 @@
 #define CPROF_RECORD_PROCS_H
 
 #include "cmd/cprof-record/snapshot.h"
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
 #include "common/unwind/space.h"

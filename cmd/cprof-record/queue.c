@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
+
 enum { ALIGN = 8, KEEP_BYTES = 2 << 20 };
 
 static size_t padded(size_t n)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
+
 enum {
 	READ_SHARE = 100, /* reading may take one part in 100 of the time */
 	TASKS_MOST = 64,  /* names read again per process */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bpf/sample.skel.h"
+#include "common/base/array.h"
 
 static const char rows_name[] = "cprof_rows", mappings_name[] = "cprof_mappings";
 

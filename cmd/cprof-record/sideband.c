@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/base/array.h"
+
 enum { TRAILER = 8 };
 
 void sideband_attr(struct perf_event_attr *attr)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/vdso.h"
+#include "common/base/array.h"
 
 #define MILLISECOND 1000000ull
 #define RETRY (1100 * MILLISECOND)  /* until evicted memory is free: STORE_GRACE, and then some */

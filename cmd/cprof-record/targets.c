@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+
 static bool add_target(struct targets *t, pid_t id)
 {
 	uint32_t at;

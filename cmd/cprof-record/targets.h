@@ -7,6 +7,7 @@
 
 #include "cmd/cprof-record/options.h"
 #include "cmd/cprof-record/procs.h"
+#include "common/base/idmap.h"
 
 struct targets {
 	pid_t *ids; /* alive, in no order */

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/stream/record.h"
 
 enum { SLOTS_FIRST = 1 << 12 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 
 enum {

@@ -19,6 +19,7 @@
 #include "cmd/cprof-record/confine.h"
 #include "cmd/cprof-record/helper.h"
 #include "cmd/cprof-record/host.h"
+#include "common/base/array.h"
 #include "common/base/le.h"
 
 #ifndef MFD_NOEXEC_SEAL

@@ -43,28 +43,6 @@ const char *buf_cstr(struct buf *b);
 void buf_clear(struct buf *b);
 void buf_release(struct buf *b);
 
-/*
- * Makes room for element n of an array by doubling it. array_ptr points to the array's pointer, cap to its
- * capacity in elements; size is the bytes of one element. New elements are zero. Returns false if out of
- * memory; the array is then unchanged.
- */
-static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size);
-/* Like grow_array, but leaves new elements undefined. For arrays that are written before they are read. */
-static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size);
-
-/* The slow path of the two above, taken when n >= *cap. */
-bool enlarge_array(void *array_ptr, size_t *cap, size_t n, size_t size, bool zeroed);
-
-static inline bool grow_array(void *array_ptr, size_t *cap, size_t n, size_t size)
-{
-	return n < *cap || enlarge_array(array_ptr, cap, n, size, true);
-}
-
-static inline bool extend_array(void *array_ptr, size_t *cap, size_t n, size_t size)
-{
-	return n < *cap || enlarge_array(array_ptr, cap, n, size, false);
-}
-
 /* Returns true if n more bytes fit without a reallocation, as they do nine times in ten. */
 static inline bool buf_has_room(const struct buf *b, size_t n)
 {

@@ -1,61 +1,18 @@
-/*
- * Hashing: XXH3 (xxHash), and two hash tables.
- *
- * struct intern gives each distinct byte string a small dense id, starting at 0, in order of first sight:
- *
- *	struct intern names;
- *	uint32_t id;
- *
- *	intern_init(&names);
- *	if (!intern_add(&names, slice_of("main"), &id)) ...out of memory...
- *	struct slice s = intern_get(&names, id);	// valid until intern_release
- *
- * struct idmap maps a 64-bit key (for example, parent node and frame) to a 32-bit value.
- */
+/* Hash functions. hash_bytes is XXH3 of xxHash with 64 bits and seed 0. */
 #ifndef CPROF_BASE_HASH_H
 #define CPROF_BASE_HASH_H
 
-#include "common/base/cursor.h"
+#include <stddef.h>
+#include <stdint.h>
 
-uint64_t hash_bytes(const void *p, size_t n); /* XXH3, 64 bits, seed 0 */
-uint64_t hash_u64(uint64_t x);
+uint64_t hash_bytes(const void *p, size_t n);
 
-struct intern {
-	struct slice *items; /* by id; the bytes live in chunks that never move */
-	size_t n, cap;
-	struct intern_slot {
-		uint32_t id;  /* id + 1; 0: empty */
-		uint32_t tag; /* half of the hash: most mismatches are found without reading the bytes */
-	} *slots; /* mask + 1 slots, a power of two */
-	size_t mask;
-	uint8_t *chunk; /* the chunk being filled; its first bytes point to the previous chunk */
-	size_t chunk_used, chunk_cap;
-	size_t bytes; /* total of all items, each with its NUL */
-};
-
-void intern_init(struct intern *t);
-void intern_release(struct intern *t);
-/* Finds or adds s. Copies new bytes and ends them with a NUL. Returns false if out of memory. */
-bool intern_add(struct intern *t, struct slice s, uint32_t *id);
-/* Like intern_add for n slices, with prefetching: half the time for a table larger than the CPU caches. */
-bool intern_add_many(struct intern *t, const struct slice *s, size_t n, uint32_t *ids);
-/* Finds s without adding it. Returns false if it is not in the table. */
-bool intern_find(const struct intern *t, struct slice s, uint32_t *id);
-struct slice intern_get(const struct intern *t, uint32_t id);
-
-struct idmap {
-	uint64_t *keys;
-	uint32_t *values; /* value + 1; 0: empty */
-	size_t n, mask;
-};
-
-void idmap_init(struct idmap *m);
-void idmap_release(struct idmap *m);
-void idmap_clear(struct idmap *m); /* empties the map, but keeps the memory */
-bool idmap_find(const struct idmap *m, uint64_t key, uint32_t *value);
-/* Sets key to value, which is below UINT32_MAX. Returns false if out of memory. */
-bool idmap_set(struct idmap *m, uint64_t key, uint32_t value);
-/* Removes key, if it is in the map. */
-void idmap_remove(struct idmap *m, uint64_t key);
+/* The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): every input bit affects every output bit. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/counts.h"
 #include "common/capture/inside.h"
 #include "common/capture/jitted.h"

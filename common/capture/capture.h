@@ -34,7 +34,8 @@
 #ifndef CPROF_CAPTURE_CAPTURE_H
 #define CPROF_CAPTURE_CAPTURE_H
 
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
 

@@ -1,5 +1,6 @@
 #include "common/capture/counts.h"
 
+#include "common/base/array.h"
 #include "common/capture/inside.h"
 #include "common/capture/nodes.h"
 #include "common/capture/places.h"

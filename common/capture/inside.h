@@ -20,6 +20,8 @@
 #ifndef CPROF_CAPTURE_INSIDE_H
 #define CPROF_CAPTURE_INSIDE_H
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 
 /* The sentence for a failed allocation, recognized by its address because it is no fault of the record. */

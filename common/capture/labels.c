@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+
 static const char prefix[] = "label.";
 
 enum { PREFIX = sizeof(prefix) - 1 };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/capture/inside.h"
 
 const char *file_apply(struct capture *c, const struct record_file *r)

@@ -1,5 +1,7 @@
 #include "common/capture/meta.h"
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/inside.h"
 
 const char capture_no_memory[] = "out of memory";

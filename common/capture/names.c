@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/base/search.h"
 #include "common/capture/inside.h"
 

@@ -1,5 +1,6 @@
 #include "common/capture/places.h"
 
+#include "common/base/array.h"
 #include "common/capture/inside.h"
 
 /*

@@ -1,5 +1,6 @@
 #include "common/capture/processes.h"
 
+#include "common/base/idmap.h"
 #include "common/capture/inside.h"
 
 const char *process_apply(struct capture *c, const struct record_process *r)

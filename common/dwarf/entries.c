@@ -4,7 +4,9 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
+#include "common/base/idmap.h"
 #include "common/base/le.h"
 
 enum {

@@ -18,7 +18,7 @@
 #include <elfutils/libdw.h>
 
 #include "common/base/cursor.h"
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
 
 /* The attributes that are used. */
 enum wanted {

@@ -8,6 +8,7 @@
 #include <libdeflate.h>
 #endif
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/base/le.h"
 #include "common/elf/elffile.h"

@@ -8,7 +8,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/base/search.h"
 #include "common/dwarf/unit.h"
 #include "common/elf/bounds.h"

@@ -7,8 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/base/foreign.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/elf/bounds.h"
 
 enum {

@@ -7,7 +7,8 @@
 
 #include <elfutils/libdw.h>
 
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/dwarf/entries.h"
 #include "common/dwarf/flat.h"
 #include "common/dwarf/inflate.h"

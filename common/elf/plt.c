@@ -10,7 +10,8 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include "common/base/hash.h"
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/base/le.h"
 #include "common/elf/candidate.h"
 #include "common/elf/parts.h"

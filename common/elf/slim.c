@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/base/hash.h"
+#include "common/base/idmap.h"
 #include "common/base/le.h"
 #include "common/elf/mapped.h"
 #include "common/elf/parts.h"

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/base/le.h"
 #include "common/base/search.h"

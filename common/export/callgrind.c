@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
+
 enum { PIECE = 64 << 10 };
 
 /* A unit of cost: a line of a function, or a call from there. Has no padding, because it is a key. */

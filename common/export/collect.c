@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/labels.h"
 #include "common/profile/alike.h"
 #include "common/profile/ends.h"

@@ -21,6 +21,8 @@
 #ifndef CPROF_EXPORT_COLLECT_H
 #define CPROF_EXPORT_COLLECT_H
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/export/traces.h"
 #include "common/profile/gather.h"

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/intern.h"
+
 enum { COMM_MAX = 15 }; /* bytes of a command's name that the kernel keeps */
 
 struct process {

@@ -1,5 +1,6 @@
 #include "common/export/perfpipe.h"
 
+#include "common/base/intern.h"
 #include "common/base/le.h"
 
 /* Types of records: those of the kernel, and from 64 on perf's own. */

@@ -31,7 +31,7 @@
 #define CPROF_EXPORT_PERFPIPE_H
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/profile/gather.h"
 

@@ -6,6 +6,7 @@
 
 #include <profile.pb-c.h>
 
+#include "common/base/array.h"
 #include "common/export/mainfile.h"
 
 typedef Perftools__Profiles__Profile Profile;

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
+
 enum {
 	EVENT_OTHER = 63, /* for all events without an id of their own */
 	FILES_MAX = 60000,

@@ -14,6 +14,8 @@
 #ifndef CPROF_EXPORT_SCRIPTIDS_H
 #define CPROF_EXPORT_SCRIPTIDS_H
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/export/scriptread.h"
 
 /* A line that has been read before, parsed. */

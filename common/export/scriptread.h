@@ -22,7 +22,8 @@
 #ifndef CPROF_EXPORT_SCRIPTREAD_H
 #define CPROF_EXPORT_SCRIPTREAD_H
 
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/export/scriptline.h"
 #include "common/resolve/demangle.h"
 #include "common/stream/writer.h"

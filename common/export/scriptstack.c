@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/intern.h"
 #include "common/export/scriptids.h"
 
 enum { FILE_SHIFT = 47 }; /* bits of addresses that each file has */

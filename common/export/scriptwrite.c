@@ -3,6 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/profile/label.h"
 
 enum { PIECE = 64 << 10 };

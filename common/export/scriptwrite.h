@@ -34,6 +34,8 @@
 #ifndef CPROF_EXPORT_SCRIPTWRITE_H
 #define CPROF_EXPORT_SCRIPTWRITE_H
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/profile/gather.h"
 #include "common/profile/name.h"

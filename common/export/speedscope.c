@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/export/json.h"
 
 enum { PIECE = 64 << 10 };

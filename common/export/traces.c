@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/profile/norm.h"
 
 bool traces_init(struct traces *s)

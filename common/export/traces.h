@@ -21,6 +21,8 @@
 #ifndef CPROF_EXPORT_TRACES_H
 #define CPROF_EXPORT_TRACES_H
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/profile/module.h"
 
 struct traces_function {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/profile/label.h"
 
 static void add_pair(struct picture *pic, struct picture_pair **list, size_t *cap, size_t *n, const char *name,

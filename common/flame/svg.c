@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/flame/colour.h"
 #include "common/flame/fit.h"
 #include "common/flame/markup.h"

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/profile/label.h"
 
 bool folded_looks_like(struct slice s)

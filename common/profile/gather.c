@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/profile/keys.h"
 #include "common/profile/reason.h"
 #include "common/profile/stacks.h"

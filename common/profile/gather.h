@@ -19,6 +19,7 @@
 #ifndef CPROF_PROFILE_GATHER_H
 #define CPROF_PROFILE_GATHER_H
 
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/profile/ends.h"
 #include "common/profile/profile.h"

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/profile/folded.h"
 
 static int compare_stacks(const void *a, const void *b)

@@ -1,5 +1,7 @@
 #include "common/profile/keys.h"
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/profile/origin.h"
 
 enum { SPREAD_MOST = 64 }; /* slices */

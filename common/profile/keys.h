@@ -15,6 +15,7 @@
 #ifndef CPROF_PROFILE_KEYS_H
 #define CPROF_PROFILE_KEYS_H
 
+#include "common/base/intern.h"
 #include "common/profile/gather.h"
 
 /*

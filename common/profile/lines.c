@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
+
 /*
  * FAN runs of one level become one of the next, so that files and their buffers stay few whatever the budget
  * is, and a stack is written again only once for each level: with 64, twice for 4,096 times the budget.

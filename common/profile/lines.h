@@ -20,7 +20,7 @@
 #ifndef CPROF_PROFILE_LINES_H
 #define CPROF_PROFILE_LINES_H
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/base/textsort.h"
 #include "common/profile/merge.h"
 #include "common/profile/profile.h"

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+
 bool merge_add(struct merge *m, struct merge_source *s)
 {
 	if (!grow_array(&m->heap, &m->cap, m->n, sizeof(*m->heap)))

@@ -22,6 +22,7 @@
 #ifndef CPROF_PROFILE_MODULE_H
 #define CPROF_PROFILE_MODULE_H
 
+#include "common/base/intern.h"
 #include "common/profile/profile.h"
 
 struct module {

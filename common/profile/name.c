@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/profile/label.h"
 
 bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style)

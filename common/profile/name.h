@@ -24,6 +24,7 @@
 #ifndef CPROF_PROFILE_NAME_H
 #define CPROF_PROFILE_NAME_H
 
+#include "common/base/idmap.h"
 #include "common/capture/capture.h"
 #include "common/profile/module.h"
 #include "common/profile/profile.h"

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
+
 void origins_init(struct origins *o)
 {
 	*o = (struct origins){ 0 };

@@ -18,7 +18,7 @@
 #define CPROF_PROFILE_ORIGIN_H
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 
 /* Texts are as label.h makes them; empty: unknown. The slices live as long as struct origins. */
 struct origin {

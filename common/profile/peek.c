@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
 #include "common/base/search.h"
 
 /* State of a walk over the tree: open counts how often each call is on the path to the node. */

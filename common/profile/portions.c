@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+
 static uint64_t min_time(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;

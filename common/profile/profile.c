@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/profile/label.h"
 
 bool profile_init(struct profile *p)

@@ -19,7 +19,8 @@
 #define CPROF_PROFILE_PROFILE_H
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 
 enum {
 	PROFILE_SIDES = 2,

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/profile/module.h"
 
 void reasons_init(struct reasons *r)

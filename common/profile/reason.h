@@ -17,6 +17,7 @@
 #ifndef CPROF_PROFILE_REASON_H
 #define CPROF_PROFILE_REASON_H
 
+#include "common/base/intern.h"
 #include "common/capture/capture.h"
 
 struct reason {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 
 bool running_sample(struct running *r, uint64_t thread, uint64_t weight)

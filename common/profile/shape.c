@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/intern.h"
 #include "common/profile/norm.h"
 
 bool shape_asked(const struct shape *s)

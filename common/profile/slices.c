@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/profile/folded.h"
 
 static int by_place(const void *a, const void *b, void *context)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
 #include "common/profile/alike.h"

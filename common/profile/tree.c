@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+
 static int compare_children(const void *a, const void *b, void *context)
 {
 	const uint32_t *x = a, *y = b;

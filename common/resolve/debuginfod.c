@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 
 enum { TIMEOUT = 20, TIMEOUT_MAX = 3600, FAILURES_MAX = 3, BUILD_ID_LEAST = 8, BUILD_ID_MOST = 64 };
 

@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
+#include "common/base/intern.h"
 
 enum { REPLAY_SHARE = 64 };
 

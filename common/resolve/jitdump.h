@@ -20,7 +20,7 @@
 #ifndef CPROF_RESOLVE_JITDUMP_H
 #define CPROF_RESOLVE_JITDUMP_H
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/resolve/perfmap.h"
 #include "common/stream/record.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/search.h"
 #include "common/elf/prefer.h"
 

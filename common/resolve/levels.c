@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
 #include "common/dwarf/lines.h"
 
 struct levels {

@@ -14,7 +14,7 @@
 #ifndef CPROF_RESOLVE_LEVELS_H
 #define CPROF_RESOLVE_LEVELS_H
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/finder.h"
 #include "common/resolve/gonames.h"

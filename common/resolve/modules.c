@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/elf/elffile.h"
 #include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"

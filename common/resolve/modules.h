@@ -23,7 +23,7 @@
 #ifndef CPROF_RESOLVE_MODULES_H
 #define CPROF_RESOLVE_MODULES_H
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/elf/symbols.h"
 #include "common/resolve/debuginfod.h"
 #include "common/resolve/demangle.h"

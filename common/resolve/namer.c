@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/resolve/naming.h"
 
 enum { QUEUE_OFFSET_BITS = 40 };

@@ -4,6 +4,8 @@
 #ifndef CPROF_RESOLVE_NAMING_H
 #define CPROF_RESOLVE_NAMING_H
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/base/radix.h"
 #include "common/resolve/jit.h"
 #include "common/resolve/namer.h"

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/array.h"
 #include "common/base/foreign.h"
+#include "common/base/intern.h"
 
 enum {
 	STARTS_APART = 100000000, /* ns: the kernel counts in ticks, the recorder from when it noticed */

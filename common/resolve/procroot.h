@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 #include "common/resolve/identity.h"
 
 enum procroot_state {

@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 
 enum { ID_STEP = 1 << 20, ID_MAX = INT32_MAX };
 

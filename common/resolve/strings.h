@@ -7,7 +7,8 @@
 #ifndef CPROF_RESOLVE_STRINGS_H
 #define CPROF_RESOLVE_STRINGS_H
 
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/stream/writer.h"
 
 struct strings {

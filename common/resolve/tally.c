@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
+#include "common/base/intern.h"
+
 void tally_release(struct tally *t)
 {
 	intern_release(&t->where);

@@ -12,7 +12,7 @@
 #define CPROF_RESOLVE_TALLY_H
 
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 
 /* Frames by the file they are in. */
 struct tally_count {

@@ -1,5 +1,7 @@
 #include <stdlib.h>
 
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/resolve/naming.h"
 
 static size_t count_levels(const struct namer *n, const struct answer *a)

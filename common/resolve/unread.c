@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
+#include "common/base/intern.h"
 
 bool unread_add(struct unread *u, struct slice path, size_t sections, const char *why)
 {

@@ -11,7 +11,7 @@
 #ifndef CPROF_RESOLVE_UNREAD_H
 #define CPROF_RESOLVE_UNREAD_H
 
-#include "common/base/hash.h"
+#include "common/base/intern.h"
 
 struct unread_file {
 	struct slice path;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/hash.h"
 
 /* A stack of side 0 and the remainder after rounding down its scaled weight. */

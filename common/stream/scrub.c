@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
-#include "common/base/hash.h"
+#include "common/base/idmap.h"
+#include "common/base/intern.h"
 #include "common/base/sha256.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

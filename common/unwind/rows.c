@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
 #include "common/unwind/edges.h"
 #include "common/unwind/ruleset.h"
 

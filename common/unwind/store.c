@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/array.h"
 #include "common/base/hash.h"
+#include "common/base/idmap.h"
 #include "common/unwind/extents.h"
 
 /* State of a file beyond that which the walk reads. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/capture/maps.h"
 #include "common/unwind/rule.h"
