@@ -192,41 +192,30 @@ static short copy_half(struct cursor c, uint64_t n, uint64_t context, struct buf
 	return got;
 }
 
-static uint64_t take64(struct cursor *c)
-{
-	uint64_t v = 0;
-
-	if (cursor_left(c) >= sizeof(v)) {
-		memcpy(&v, c->p, sizeof(v));
-		c->p += sizeof(v);
-	}
-	return v;
-}
-
 /* Reads the user's registers. Returns false if the sample has none, or those of 32-bit code. */
 static bool take_regs(struct cursor *c, struct sample_state *state)
 {
 	static const uint8_t dwarf[] = { 0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15 };
-	uint64_t abi = take64(c);
+	uint64_t abi = cursor_take64(c);
 
 	if (abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return false;
 	*state = (struct sample_state){ .exact = 1, .inner = 1, .bx_known = 1 };
 	for (size_t i = 0; i < sizeof(dwarf); i++)
-		state->regs[dwarf[i]] = take64(c);
+		state->regs[dwarf[i]] = cursor_take64(c);
 	return abi == PERF_SAMPLE_REGS_ABI_64 && state->regs[UNWIND_RIP];
 }
 
 /* Reads the copied part of the user stack: {size, bytes, number of valid bytes}, or only a size of 0. */
 static struct slice take_stack(struct cursor *c)
 {
-	uint64_t size = take64(c), used;
+	uint64_t size = cursor_take64(c), used;
 	struct slice s = { c->p, 0 };
 
 	if (size == 0 || size > cursor_left(c))
 		return s;
 	c->p += size;
-	used = take64(c);
+	used = cursor_take64(c);
 	s.n = used < size ? used : size;
 	return s;
 }
@@ -281,7 +270,7 @@ static void take_sample(struct perf_engine *p, const struct perf_event_header *h
 		stack = take_stack(&c);
 	}
 	if (p->attr.sample_type & PERF_SAMPLE_CGROUP)
-		head.cgroup = take64(&c);
+		head.cgroup = cursor_take64(&c);
 	buf_clear(&p->record);
 	buf_bytes(&p->record, &head, sizeof(head));
 	head.kernel_n = copy_half(chain, fixed.n, PERF_CONTEXT_KERNEL, &p->record);
@@ -312,8 +301,8 @@ static void take_record(void *arg, unsigned int cpu, const struct perf_event_hea
 	if (h->type == PERF_RECORD_LOST) {
 		struct cursor c = cursor_over(h + 1, h->size - sizeof(*h));
 
-		take64(&c); /* id */
-		p->lost += take64(&c);
+		cursor_take64(&c); /* id */
+		p->lost += cursor_take64(&c);
 	}
 	if (h->size < sizeof(*h) + TRAILER)
 		return;

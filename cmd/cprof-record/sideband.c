@@ -38,68 +38,46 @@ static struct slice take_name(struct cursor *c)
 	return (struct slice){ c->p, strnlen((const char *)c->p, cursor_left(c)) };
 }
 
-static uint32_t take32(struct cursor *c)
-{
-	uint32_t v = 0;
-
-	if (cursor_left(c) >= sizeof(v)) {
-		memcpy(&v, c->p, sizeof(v));
-		c->p += sizeof(v);
-	}
-	return v;
-}
-
-static uint64_t take64(struct cursor *c)
-{
-	uint64_t v = 0;
-
-	if (cursor_left(c) >= sizeof(v)) {
-		memcpy(&v, c->p, sizeof(v));
-		c->p += sizeof(v);
-	}
-	return v;
-}
-
 static void decode_mmap2(struct change *c, struct cursor *p, bool has_build_id)
 {
 	c->kind = CHANGE_MMAP;
-	c->pid = take32(p);
-	c->tid = take32(p);
-	c->start = take64(p);
-	c->length = take64(p);
-	c->offset = take64(p);
+	c->pid = cursor_take32(p);
+	c->tid = cursor_take32(p);
+	c->start = cursor_take64(p);
+	c->length = cursor_take64(p);
+	c->offset = cursor_take64(p);
 	if (has_build_id) {
 		size_t n = p->p[0] <= 20 ? p->p[0] : 20;
 
 		c->build_id = (struct slice){ p->p + 4, n };
 		p->p += 24;
 	} else {
-		c->major = take32(p);
-		c->minor = take32(p);
-		c->inode = take64(p);
-		c->generation = take64(p);
+		c->major = cursor_take32(p);
+		c->minor = cursor_take32(p);
+		c->inode = cursor_take64(p);
+		c->generation = cursor_take64(p);
 	}
-	c->prot = take32(p);
-	take32(p); /* flags */
+	c->prot = cursor_take32(p);
+	cursor_take32(p); /* flags */
 	c->text = take_name(p);
 }
 
 static void decode_task(struct change *c, struct cursor *p, enum change_kind kind)
 {
 	c->kind = kind;
-	c->pid = take32(p);
-	c->ppid = take32(p);
-	c->tid = take32(p);
-	c->ptid = take32(p);
+	c->pid = cursor_take32(p);
+	c->ppid = cursor_take32(p);
+	c->tid = cursor_take32(p);
+	c->ptid = cursor_take32(p);
 }
 
 static void decode_ksymbol(struct change *c, struct cursor *p)
 {
 	uint32_t flags;
 
-	c->start = take64(p);
-	c->length = take32(p);
-	flags = take32(p) >> 16; /* u16 type, u16 flags */
+	c->start = cursor_take64(p);
+	c->length = cursor_take32(p);
+	flags = cursor_take32(p) >> 16; /* u16 type, u16 flags */
 	c->kind = flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? CHANGE_KSYM_GONE : CHANGE_KSYM;
 	c->text = take_name(p);
 }
@@ -121,8 +99,8 @@ bool sideband_decode(struct change *c, const struct perf_event_header *h, size_t
 		return true;
 	case PERF_RECORD_COMM:
 		c->kind = h->misc & PERF_RECORD_MISC_COMM_EXEC ? CHANGE_EXEC : CHANGE_COMM;
-		c->pid = take32(&p);
-		c->tid = take32(&p);
+		c->pid = cursor_take32(&p);
+		c->tid = cursor_take32(&p);
 		c->text = take_name(&p);
 		return true;
 	case PERF_RECORD_FORK:
@@ -136,8 +114,8 @@ bool sideband_decode(struct change *c, const struct perf_event_header *h, size_t
 		return true;
 	case PERF_RECORD_LOST:
 		c->kind = CHANGE_LOST;
-		take64(&p); /* id */
-		c->lost = take64(&p);
+		cursor_take64(&p); /* id */
+		c->lost = cursor_take64(&p);
 		return true;
 	default:
 		return false;

@@ -58,6 +58,32 @@ static inline bool cursor_varint(struct cursor *c, uint64_t *v)
 	return false;
 }
 
+/*
+ * Take a number in the byte order of this machine, as the kernel's records have it. If the bytes do not suffice,
+ * they return 0 and the cursor stays where it was.
+ */
+static inline uint32_t cursor_take32(struct cursor *c)
+{
+	uint32_t v = 0;
+
+	if (cursor_left(c) >= sizeof(v)) {
+		memcpy(&v, c->p, sizeof(v));
+		c->p += sizeof(v);
+	}
+	return v;
+}
+
+static inline uint64_t cursor_take64(struct cursor *c)
+{
+	uint64_t v = 0;
+
+	if (cursor_left(c) >= sizeof(v)) {
+		memcpy(&v, c->p, sizeof(v));
+		c->p += sizeof(v);
+	}
+	return v;
+}
+
 static inline uint64_t zigzag(int64_t v)
 {
 	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
