@@ -1,6 +1,6 @@
 /*
- * A workload whose profile is known: two processes that spend 50, 30 and 20 % of their time in hot_50,
- * hot_30 and hot_20.
+ * A workload with a known profile: two processes that spend 50, 30 and 20 % of their time in hot_50, hot_30
+ * and hot_20.
  *
  *	demo [SECONDS]
  */
@@ -22,9 +22,9 @@ static int64_t cpu_ns(void)
 }
 
 /*
- * Burns CPU time by the clock, for no two processors are equally fast at the same loop: share parts of 100 us,
- * half more or less by chance, lest the turns keep step with the sampling. What was too much counts as
- * done of the next turn. The asm keeps the loop a loop.
+ * Burns CPU time by the clock, because CPUs run the same loop at different speeds: share parts of 100 us,
+ * varied at random by up to half so that turns do not run in step with the sampling. Time beyond the turn is
+ * deducted from the next one. The asm keeps the compiler from removing the loop.
  */
 static inline __attribute__((always_inline)) uint32_t burn(uint32_t x, int share, int64_t *owed)
 {

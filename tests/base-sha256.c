@@ -1,6 +1,6 @@
 /*
- * Digests of what is given: "digest" and "digest N" (in pieces of N bytes) of standard input, "hmac KEY" of it with a key in
- * hexadecimal digits, "machine LINE": the id of a host whose /etc/machine-id that is.
+ * Prints digests of standard input: "digest" and "digest N" (read in pieces of N bytes), "hmac KEY" with a
+ * key in hexadecimal digits; or "machine LINE": the id of a host with that line in /etc/machine-id.
  */
 #include <stdio.h>
 #include <stdlib.h>

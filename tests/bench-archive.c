@@ -1,12 +1,14 @@
 /*
- * An hour of a busy host's archive, written from one short recording of a small one: bench-archive.sh makes both.
+ * Writes an hour of a busy host's archive from one short recording of a small host: bench-archive.sh makes
+ * both.
  *
  *	bench-archive FILE DIRECTORY	# minute-00.bin to minute-59.bin, as cprof-record --rotate 1m writes them
  *
- * The host has COPIES times the CPUs. Each copy has processes, threads, control groups, frames and nodes of its own, by ids that are
- * shifted, and a container's name differs in its first digits; what a copy's threads did is what the recorded ones did, a
- * moment later. Each minute is the recording again, its times shifted, with all that a file of its own must say; samples stand in
- * order of time, behind what defines them, as the recorder has them.
+ * The host has COPIES times the CPUs. Each copy has its own processes, threads, control groups, frames and
+ * nodes, with shifted ids, and container names that differ in their first digits. A copy's threads do what
+ * the recorded ones did, a moment later. Each minute is the recording again with shifted times, and is
+ * complete as a file of its own. Samples are in order of time and follow the records that define their ids,
+ * as in a recorded file.
  */
 #include "common/base/array.h"
 #include "common/capture/container.h"
@@ -96,7 +98,7 @@ static void measure(struct recording *m, const struct record *r)
 	}
 }
 
-/* One segment; what comes after a minute of it, or belongs to another segment, is left out. */
+/* Loads the first minute of one segment; leaves out records after it and those of other segments. */
 static struct recording load(const char *path)
 {
 	struct recording m = { .node = NODE_FIRST };
@@ -144,7 +146,7 @@ static void put_meta(struct writer *w, const struct recording *m, const struct r
 	put(w, &out);
 }
 
-/* The path with the first digits of the container's id, if it is one, made those of the copy. */
+/* Returns the path; if it names a container, the first digits of the container's id are those of the copy. */
 static struct slice path_of(struct slice path, unsigned int copy)
 {
 	static char text[4096];
@@ -159,7 +161,10 @@ static struct slice path_of(struct slice path, unsigned int copy)
 	return (struct slice){ (const uint8_t *)text, path.n };
 }
 
-/* Ids of the copy in place of those of the recording. False: this record is told once for all copies. */
+/*
+ * Replaces the recording's ids by those of the copy. Returns false for a record that is written once for all
+ * copies.
+ */
 static bool shift_ids(struct record *r, const struct recording *m, unsigned int copy)
 {
 	uint64_t process = m->process * copy, thread = m->thread * copy, frame = m->frame * copy, node = m->node * copy;
@@ -215,7 +220,7 @@ static bool shift_ids(struct record *r, const struct recording *m, unsigned int 
 	}
 }
 
-/* Times of all records that have one; the field is called so in the table. */
+/* Shifts the times of all records that have one: record_desc() marks the field. */
 static void shift_time(struct record *r, uint64_t later)
 {
 	const struct record_desc *d = record_desc(r->type);
@@ -241,7 +246,7 @@ static void put_copy(struct writer *w, const struct recording *m, const struct r
 	put(w, &out);
 }
 
-/* What lies between two samples is told for each copy at a stretch, so that frames and nodes stay runs. */
+/* Writes the records between two samples copy by copy, so that runs of frames and nodes stay runs. */
 static void put_minute(struct writer *w, const struct recording *m, uint64_t later)
 {
 	for (size_t i = 0, next; i < m->n; i = next) {

@@ -1,6 +1,7 @@
 /*
- * A stack of so many frames, with work in the innermost one: bench-deep DEPTH SECONDS. Built like all that is ours,
- * with frame pointers, so that a walk by them and one by tables have the same frames to find.
+ * A stack of DEPTH frames with work in the innermost one: bench-deep DEPTH SECONDS. It is built with frame
+ * pointers, as all of our programs are, so that a walk by frame pointers and one by tables find the same
+ * frames.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static __attribute__((noinline)) uint64_t work(double until)
 	return x;
 }
 
-/* Behind the call something is left to do, so that it is one. */
+/* The addition after the call keeps it from becoming a tail call. */
 static __attribute__((noinline)) uint64_t down(long depth, double until)
 {
 	return (depth > 0 ? down(depth - 1, until) : work(until)) + (uint64_t)depth;

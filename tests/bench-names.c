@@ -1,9 +1,9 @@
 /*
- * What naming costs in the process, without a stream around it. Operands: an ELF file, the way to demangle
- * ("none", "simplified"), a file of offsets in it, one a line in hexadecimal, and how often to go through them.
- * Prints, a line each: the seconds for loading the file; the nanoseconds for a name where each address is
- * asked for the first time, one by one as they come (cold), and as cprof-sym asks for those of a block, sorted
- * and told before (queued, with the sorting); and where all were asked for before (warm).
+ * Measures naming in the process, without a stream around it. Operands: an ELF file, the way to demangle
+ * ("none", "simplified"), a file of offsets in it, one a line in hexadecimal, and the number of passes over
+ * them. Prints, a line each: the seconds for loading the file; the nanoseconds for a name at an address's
+ * first look-up, one by one in the given order (cold), and the way cprof-sym looks up those of a block,
+ * sorted and announced ahead (queued, with the sorting); and for addresses that were looked up before (warm).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static uint64_t *read_offsets(const char *path, size_t *n)
 	return offsets;
 }
 
-/* The different ones, in the order of their first appearance. */
+/* Keeps the distinct offsets, in the order of their first appearance. */
 static size_t different(const uint64_t *offsets, size_t n, uint64_t *out)
 {
 	struct idmap seen;
@@ -56,7 +56,10 @@ static size_t different(const uint64_t *offsets, size_t n, uint64_t *out)
 	return kept;
 }
 
-/* Nanoseconds for each; named counts those with a name, sum takes the names' numbers so that none can be left out. */
+/*
+ * Returns nanoseconds per offset. named counts those with a name; sum keeps the compiler from dropping the
+ * look-ups.
+ */
 static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, size_t *named, uint64_t *sum)
 {
 	double begin = now();
@@ -74,7 +77,7 @@ static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size
 	return (now() - begin) / (double)n;
 }
 
-/* As namer.c does it, with what is new in a block of the stream. */
+/* Looks names up as namer.c does for the new frames in a block of the stream. */
 static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, uint64_t *sum)
 {
 	enum { BLOCK = 12000 };
@@ -104,7 +107,7 @@ static double queued(struct modules *m, uint32_t id, const uint64_t *offsets, si
 	return (now() - begin) / (double)n;
 }
 
-/* All that was asked is forgotten. */
+/* Starts over with nothing remembered. */
 static struct modules *fresh(struct modules *m, const struct modules_options *options, const char *path, uint32_t *id)
 {
 	struct module_identity is = { .path = slice_of(path) };

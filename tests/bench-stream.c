@@ -1,11 +1,11 @@
 /*
- * A synthetic capture of a steady load, written and read as fast as the stream room can.
+ * A synthetic capture of a steady load, written and read as fast as common/stream can.
  *
  *	bench-stream write SAMPLES >FILE
  *	bench-stream read FILE		decodes it
- *	bench-stream apply FILE		and takes it in
+ *	bench-stream apply FILE		decodes it and applies it to a capture
  *
- * Prints on stderr what it did and how long the CPU took.
+ * Prints on stderr samples, bytes per sample, and the rates per second of CPU time.
  */
 #include "common/capture/capture.h"
 #include "common/stream/reader.h"
@@ -38,7 +38,7 @@ static void put(struct writer *w, struct record r)
 	}
 }
 
-/* Each process has its stacks, which share their outer half. */
+/* Writes each process's stacks, which share their outer half. */
 static void put_stacks(struct writer *w, uint64_t process)
 {
 	static uint64_t frame, node = NODE_FIRST - 1;

@@ -1,24 +1,29 @@
 /*
- * Who is sampled, for bench-victim.sh; what it gets done is what sampling costs.
+ * The sampled program of bench-victim.sh; the work it no longer gets done is the cost of sampling.
  *
- *	bench-victim spin FILE			a victim on each CPU, pinned, which counts its turns in FILE; until it is killed
- *	bench-victim window FILE SECONDS [PID...]	prints of so many seconds: turns, and nanoseconds of wall time, of the
- *						victims' CPU time, and of CPU time of the processes PID, summed up; and
- *						how much of a hundred of time blocks of turns take over a good one
- *	bench-victim timer HZ			a cpu-clock event on each CPU that nothing comes of: no program, no ring to
- *						write to, no field to be taken; until it is killed
- *	bench-victim program HZ			the same with a BPF program that does nothing
- *	bench-victim stack HZ			the same with one that takes the user's stack and throws it away
+ *	bench-victim spin FILE
+ *		a victim on each CPU, pinned, which counts its turns in FILE; until it is killed
+ *	bench-victim window FILE SECONDS [PID...]
+ *		prints for SECONDS: turns, and nanoseconds of wall time, of the victims' CPU time, and of CPU time of
+ *		the processes PID, summed; and the percentage of time that blocks of turns take over a good one
+ *	bench-victim timer HZ
+ *		a cpu-clock event on each CPU without a consumer: no program, no ring to write to, no field to record;
+ *		until it is killed
+ *	bench-victim program HZ
+ *		the same with a BPF program that does nothing
+ *	bench-victim stack HZ
+ *		the same with a BPF program that takes the user's stack and throws it away
  *
- * A turn is some 10 us of work on 16 KiB of memory, at the end of a dozen calls which are not the same ones each turn: a
- * stack has some 18 frames, and there are many of them. Built with frame pointers here, without in frameless/victim.c.
+ * A turn is some 10 us of work on 16 KiB of memory, at the end of a dozen calls that vary from turn to turn:
+ * a stack has some 18 frames, and there are many stacks. Built with frame pointers here, without in
+ * frameless/victim.c.
  *
- * A block is four turns, so that what an interrupt leaves behind in the caches is mostly in the block that it fell into. A
- * good block is one that a tenth of all were faster than; what blocks take over it is counted in slices of a quarter
- * of a second, each with a good block of its own: a CPU that is slower for a while, as those of virtual machines are, is no
- * cost of sampling. Nor are blocks in which something else ran; a sampler's own processes have their CPU time. Of the
- * slices of a window that quarter counts in which it was least: an interrupt of a virtual machine costs half as much again
- * while the neighbours work.
+ * A block is four turns, so that the cache misses after an interrupt fall mostly into the block that it hit.
+ * A good block's duration is the 10th percentile of all. The time over it is computed in slices of a quarter
+ * of a second, each with its own good block: a CPU that is slower for a while, as those of virtual machines
+ * are, is not a cost of sampling. Nor are blocks in which something else ran; a sampler's own processes have
+ * their CPU time. The result is the mean over the quarter of the slices with the least: an interrupt of a
+ * virtual machine costs half as much again while the neighbours work.
  */
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -39,15 +44,15 @@
 #include <unistd.h>
 
 enum { CPUS = CPU_SETSIZE, CALLS = 12, STACKS = 64, WORDS = 4096 };
-enum { BLOCK = 4, BUCKETS = 16384, BUCKET_NS = 16, LONGEST = 60000 / BUCKET_NS }; /* over a good block: something else ran */
+enum { BLOCK = 4, BUCKETS = 16384, BUCKET_NS = 16, LONGEST = 60000 / BUCKET_NS }; /* or something else ran */
 enum { SLICE_NS = 250000000 };
 
-/* Apart by lines of the cache, and the next one that the CPU fetches along with each. */
+/* Kept apart by two cache lines, because the CPU prefetches the next line along with each. */
 struct victim {
 	volatile uint64_t turns;
 	pid_t pid;
 	char pad[128 - sizeof(uint64_t) - sizeof(pid_t)];
-	volatile uint32_t blocks[BUCKETS]; /* by how long they took, the last one: and longer */
+	volatile uint32_t blocks[BUCKETS]; /* by duration; the last one holds all longer ones */
 };
 
 static uint32_t words[WORDS];
@@ -157,7 +162,7 @@ static uint64_t cpu_of(pid_t pid)
 	return clock_getcpuclockid(pid, &clock) ? 0 : ns_of(clock);
 }
 
-/* Turns, wall time, the victims' CPU time, that of others. */
+/* Turns, wall time, the victims' CPU time, CPU time of the other processes. */
 struct look {
 	uint64_t n[4];
 };
@@ -177,7 +182,7 @@ static struct look look(const struct victim *victims, char **others)
 	return l;
 }
 
-/* Of what came since the last time, in percent; negative: nothing. */
+/* Returns the time over a good block since the last call, in percent; negative if there was none. */
 static double excess(const struct victim *v, uint32_t *last)
 {
 	uint32_t now[BUCKETS];
@@ -218,7 +223,7 @@ static double quietest(double *v, int n)
 	return sum / few;
 }
 
-/* Slice after slice until the end. */
+/* Takes one slice after another until the end. */
 static int take_slices(const struct victim *victims, double seconds, double *slices, int most)
 {
 	static uint32_t last[CPUS][BUCKETS];
@@ -260,8 +265,9 @@ static int window(const char *name, double seconds, char **others)
 enum taken { NO_PROGRAM, NOTHING, STACK };
 
 /*
- * Of a stack bpf_get_stack(ctx, sixty addresses on its own stack, BPF_F_USER_STACK); then return 0. As instructions, for
- * which nothing is to be compiled. Below 0: errno.
+ * Loads a program that for STACK calls bpf_get_stack(ctx, sixty addresses on its own stack,
+ * BPF_F_USER_STACK), and returns 0. Written as instructions, so that nothing has to be compiled. Returns a
+ * negative errno on failure.
  */
 static int load(enum taken taken)
 {

@@ -1,12 +1,12 @@
 /*
  * The BPF maps of a recorder, for tests/record-churn.t.
  *
- *	bpfmaps of PID		the number of maps that it holds or that lead from those, and of processes in the one named
- *				"spaces": all, and those that are no more
- *	bpfmaps dead PID	those that are no more
- *	bpfmaps list PID	the numbers of those maps
- *	bpfmaps bytes PID	the memory of those maps, as the kernel reckons it
- *	bpfmaps alive ID...	of these maps, those that there are
+ *	bpfmaps of PID		the number of maps that it holds or that can be reached from those, and of
+ *				processes in the one named "spaces": all, and those that are gone
+ *	bpfmaps dead PID	the processes that are gone
+ *	bpfmaps list PID	the ids of those maps
+ *	bpfmaps bytes PID	the memory of those maps, as the kernel accounts it
+ *	bpfmaps alive ID...	the ids among these whose map still exists
  */
 #include <dirent.h>
 #include <errno.h>
@@ -101,7 +101,7 @@ static void look_at(struct maps *m, uint32_t id)
 	close(fd);
 }
 
-/* A descriptor's fdinfo tells its map's number. */
+/* Reads the map's id from a descriptor's fdinfo. */
 static void look_at_descriptor(struct maps *m, const char *directory, const char *name)
 {
 	char path[512], line[256];
@@ -133,7 +133,7 @@ static int look(struct maps *m, const char *pid)
 	return 0;
 }
 
-/* Memory that the kernel reports in a descriptor's fdinfo; 0: the map is gone. */
+/* Returns the memory that the kernel reports in a descriptor's fdinfo; 0 if the map is gone. */
 static unsigned long long bytes_of(uint32_t id)
 {
 	unsigned long long bytes = 0;

@@ -1,7 +1,7 @@
 /*
- * BPF programs that come and go: each is loaded, run for a while, and let go before the next.
+ * BPF programs that come and go: each is loaded, run for a while, and unloaded before the next.
  *
- *	bpfspin SECONDS NAME...		of CPU time each; 2: BPF is refused here
+ *	bpfspin SECONDS NAME...		SECONDS of CPU time each; exits with 2 if BPF is not permitted
  */
 #include <linux/bpf.h>
 #include <stdint.h>

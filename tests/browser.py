@@ -1,10 +1,10 @@
-"""Chromium by its DevTools, over a pipe; nothing needed but python3 and chromium.
+"""Drives Chromium by DevTools over a pipe; requires only python3 and chromium.
 
     from browser import Browser
     with Browser() as b:
         b.open('/tmp/page.html')
         b.wait('window.cprof && cprof.state')       # until it is true
-        print(b.value('document.title'))            # what an expression gives; promises are awaited
+        print(b.value('document.title'))            # the value of an expression; promises are awaited
         b.click(100, 50); b.key('Escape'); b.text('abc')
         b.screenshot('/tmp/page.png')
         print(b.errors, b.requests)                 # exceptions and console errors; requests to a network
@@ -41,7 +41,7 @@ class Browser:
         self.home = tempfile.mkdtemp(prefix='cprof-browser.')
         here_read, there_write = os.pipe()
         there_read, here_write = os.pipe()
-        # The child wants its ends as 3 and 4; both may stand in the other's place.
+        # The child needs its ends as descriptors 3 and 4; either may already have the other's number.
         script = f'exec 9<&{there_read} 8>&{there_write}; exec 3<&9 4>&8 9<&- 8>&-; exec "$@"'
         command = [find(), *FLAGS, f'--user-data-dir={self.home}', f'--window-size={width},{height}', 'about:blank']
         self.log = open(os.path.join(self.home, 'log'), 'wb')
@@ -128,7 +128,7 @@ class Browser:
             if not url.startswith(('file:', 'data:', 'blob:', 'about:')):
                 self.requests.append(url)
 
-    # ---- what a person does
+    # ---- user input
 
     def size(self, width, height, scale=1):
         self.call('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=scale,
@@ -141,7 +141,7 @@ class Browser:
     def open(self, path, fragment=''):
         """Opens a file (or a URL) and waits until it is loaded."""
         url = path if '://' in path else 'file://' + os.path.abspath(path)
-        for each in ('about:blank', url + fragment): # so that another fragment of the same file is loaded anew
+        for each in ('about:blank', url + fragment): # or another fragment of the same file would not load
             self.events = []
             self.call('Page.navigate', url=each)
             until = time.monotonic() + self.patience
@@ -165,7 +165,7 @@ class Browser:
             time.sleep(0.05)
 
     def settle(self):
-        """Until what was asked for is drawn."""
+        """Waits until the page has drawn everything requested."""
         self.value('new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))')
 
     def mouse(self, kind, x, y, **more):

@@ -1,12 +1,12 @@
 /*
- * Work whose profile is known, for the tests of the recorder.
+ * Work with a known profile, for the tests of the recorder.
  *
  *	burn brief MS		one process that spends MS milliseconds of CPU time in brief_work
  *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in second_thread
  *	burn deep N		N functions deep, for a fifth of a second
- *	burn step SECONDS NS	half of each period of NS in first_half, half in second_half, by the clock's own grid;
- *				at its end prints the CPU time, ns, that it spent in each
- *	burn family SECONDS	a parent in parent_work, with a child of its own image in child_work
+ *	burn step SECONDS NS	half of each period of NS in first_half, half in second_half, aligned to the
+ *				clock; at its end prints the CPU time, ns, that it spent in each
+ *	burn family SECONDS	a parent in parent_work, with a child of the same image in child_work
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -45,7 +45,7 @@ static double in_seconds(double s)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9 + s;
 }
 
-/* + n: no tail call, so that each caller stays on the stack; and no two functions that are one. */
+/* + n: no tail call, so that each caller stays on the stack, and no two functions with the same code. */
 static __attribute__((noinline)) uint32_t brief_work(void)
 {
 	return spin(CLOCK_PROCESS_CPUTIME_ID, seconds / 1000) + 1;
@@ -141,7 +141,7 @@ static __attribute__((noinline)) uint64_t second_half(uint64_t until)
 {
 	uint64_t took = spin_until(until);
 
-	__asm__ volatile("" : "+r"(took)); /* not one function with the other */
+	__asm__ volatile("" : "+r"(took)); /* keeps the compiler from merging both functions */
 	return took;
 }
 

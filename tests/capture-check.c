@@ -1,5 +1,5 @@
 /*
- * What records mean, told in the stream's text: epochs, places, names, forks, and what is refused.
+ * Checks the meaning of records, given as text: epochs, mappings, names, forks, and records that are refused.
  */
 #include "common/capture/capture.h"
 
@@ -11,7 +11,7 @@
 
 static struct capture c;
 
-/* Applies lines of text; NULL, or what the first one that was refused was told. */
+/* Applies lines of text. Returns NULL, or the error for the first line that was refused. */
 static const char *say(const char *lines)
 {
 	static struct buf scratch, error;
@@ -150,7 +150,7 @@ static void jit(void)
 	check(capture_epoch(&c, 1) == 11 && c.n_places == 6, "code from a file is no compiler's");
 }
 
-/* The list of places is searched by jumps; here is the walk that it spares. */
+/* Checks the search by jumps in the list of places against a plain walk. */
 static void many_places(void)
 {
 	enum { CHANGES = 3000 };
@@ -174,7 +174,10 @@ static void many_places(void)
 	check(good, "every epoch of a frame with thousands of places finds its own");
 }
 
-/* Few bytes with many places: a deep stack whose code moves before each sample. Other processes have theirs all the same. */
+/*
+ * Few bytes make many places: a deep stack whose code moves before each sample. Other processes still get
+ * theirs.
+ */
 static void moving_places(void)
 {
 	enum { DEPTH = 4000, SAMPLES = 2000, MOST = 1 << 18 };
@@ -244,7 +247,7 @@ static void names(void)
 	      "what was said from exactly one time on");
 }
 
-/* capture_symbol against the rule as capture.h words it, over names in any order. */
+/* Checks capture_symbol against the rule in capture.h, over names in any order. */
 static void random_names(void)
 {
 	enum { NAMES = 600 };
@@ -364,7 +367,7 @@ static void refusals(void)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-/* The farthest id that each array accepts. */
+/* Checks the highest id that each array accepts. */
 static void bounds(void)
 {
 	static const char *const far[] = {
@@ -392,7 +395,7 @@ static void bounds(void)
 	check(after.ru_maxrss - before.ru_maxrss < 256 << 10, "and a few bytes ask for no gigabyte");
 }
 
-/* A stack that moves all the time. */
+/* A deep stack whose code moves all the time. */
 static void deep_and_moving(void)
 {
 	enum { DEPTH = 60000 };
@@ -432,7 +435,7 @@ int main(void)
 	kernel_symbols();
 	totals();
 	refusals();
-#ifndef __SANITIZE_ADDRESS__ /* which needs much longer, and memory of its own */
+#ifndef __SANITIZE_ADDRESS__ /* takes much longer, and uses memory itself */
 	bounds();
 	deep_and_moving();
 #endif

@@ -1,4 +1,6 @@
-/* A line in, a cgroup's path; a line out: runtime, id, pod and label, or none. For tests/capture-container.t. */
+/*
+ * Reads cgroup paths, a line each; prints runtime, id, pod and label, or none. For tests/capture-container.t.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /*
- * Is a file younger than that?
+ * Checks that a file was written recently.
  *
- *	fresh FILE SECONDS	status 0 if FILE was written at most SECONDS ago, else 1 with the reason
+ *	fresh FILE SECONDS	exits with 0 if FILE was written at most SECONDS ago, otherwise with 1 and the
+ *				reason
  *
- * For the liveness probe in an image that has no shell.
+ * The liveness probe in an image that has no shell.
  */
 #include <errno.h>
 #include <stdio.h>
