@@ -4,11 +4,12 @@
  *	bench-victim spin FILE
  *		a victim on each CPU, pinned, which counts its turns in FILE; until it is killed
  *	bench-victim window FILE SECONDS [PID...]
- *		prints for SECONDS: turns, and nanoseconds of wall time, of the victims' CPU time, and of CPU time of
- *		the processes PID, summed; and the percentage of time that blocks of turns take over a good one
+ *		prints for SECONDS: turns, and nanoseconds of wall time, of the victims' CPU time, and of CPU
+ *		time of the processes PID, summed; and the percentage of time that blocks of turns take over a
+ *		good one
  *	bench-victim timer HZ
- *		a cpu-clock event on each CPU without a consumer: no program, no ring to write to, no field to record;
- *		until it is killed
+ *		a cpu-clock event on each CPU without a consumer: no program, no ring to write to, no field to
+ *		record; until it is killed
  *	bench-victim program HZ
  *		the same with a BPF program that does nothing
  *	bench-victim stack HZ

@@ -1,6 +1,6 @@
 /*
- * Mappings against a model that cannot be wrong: an array with one element for each address. The
- * source is included, so that the shape of the tree can be looked at.
+ * Checks mappings against a simple model: an array with one element for each address. The source is included,
+ * so that the shape of the tree can be checked.
  */
 #include "common/capture/maps.c"
 
@@ -13,7 +13,7 @@ enum { SPACE = 512, COPIES = 8, STEPS = 40000 };
 struct cell {
 	bool mapped;
 	uint32_t file;
-	uint64_t offset; /* of this address */
+	uint64_t offset; /* in the file, for this address */
 };
 
 struct pair {
@@ -21,7 +21,7 @@ struct pair {
 	struct cell model[SPACE];
 };
 
-/* Ordered, without overlaps, balanced, and with the right counts. */
+/* Returns whether the tree is ordered, without overlaps, balanced, and has the right counts. */
 static bool sound(const struct map_node *t, uint64_t low, uint64_t high)
 {
 	if (!t)
@@ -44,7 +44,7 @@ static bool same(const struct pair *p)
 	return !maps_find(&p->maps, SPACE) && !maps_find(&p->maps, UINT64_MAX) && sound(p->maps.root, 0, SPACE);
 }
 
-/* Does the model say that this change gives an address another meaning? */
+/* Applies the change to the model. Returns whether it gives a mapped address another meaning. */
 static bool model_change(struct pair *p, const struct map *m, bool put)
 {
 	bool changed = false;
@@ -67,7 +67,7 @@ static bool step(struct pair *p)
 	bool put = random_below(4) != 0, changed = false, want;
 
 	m.file = (uint32_t)random_below(4);
-	/* Often an offset that agrees with what another mapping of the file gives. */
+	/* Often an offset that agrees with other mappings of the file. */
 	m.offset = random_below(2) ? m.start + 4096 : random_below(1000);
 	want = model_change(p, &m, put);
 	return (put ? maps_add(&p->maps, &m, &changed) : maps_remove(&p->maps, m.start, m.end, &changed)) &&
@@ -82,7 +82,7 @@ static void random_changes(void)
 	for (int i = 0; i < STEPS && results && states; i++) {
 		struct pair *p = &pairs[random_below(COPIES)];
 
-		if (random_below(16) == 0) { /* a fork: one becomes what another is, and both go on */
+		if (random_below(16) == 0) { /* a fork: one becomes a copy of another, and both go on */
 			const struct pair *from = &pairs[random_below(COPIES)];
 
 			if (from != p) {
@@ -124,14 +124,14 @@ static size_t live_nodes;
 
 static void count_new(const struct map_node *t)
 {
-	if (!t || t->refs > 1) /* shared with someone who was counted before */
+	if (!t || t->refs > 1) /* shared with a tree that was counted before */
 		return;
 	live_nodes++;
 	count_new(t->left);
 	count_new(t->right);
 }
 
-/* Top down, as the kernel maps; then each of many children maps one thing of its own. */
+/* Maps top down, as the kernel does; then each of many children maps one thing of its own. */
 static void fork_costs(void)
 {
 	enum { MAPPINGS = 3000, CHILDREN = 2000 };

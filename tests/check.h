@@ -1,4 +1,4 @@
-/* TAP for tests in C: one line a check, and numbers that look random but are the same each time. */
+/* TAP for tests in C: one line per check, and pseudo-random numbers that are the same in each run. */
 #ifndef CPROF_TESTS_CHECK_H
 #define CPROF_TESTS_CHECK_H
 

@@ -1,6 +1,6 @@
 /*
- * Preloaded into the recorder: a wall clock that is stepped an hour forward and two hours back, again and again. Built as
- * a library by tests/record-always.t; as a program it says what its clock does.
+ * Preloaded into the recorder: a wall clock that is stepped an hour forward and two hours back, again and
+ * again. tests/record-always.t builds it as a library; run as a program, it prints the current step.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
-"""The text of perf script, collapsed by the book: what stackcollapse-perf.pl does, and no more.
+"""Collapses the text of perf script as stackcollapse-perf.pl does, and no more.
 
     collapse.py [-i] [-u] [-t] [FILE]	folded text, as cprof-fold sorts it
-    collapse.py -c OURS PERFS		compares two texts sample by sample and tells the classes of differences
+    collapse.py -c OURS PERFS		compares two texts sample by sample and prints classes of differences
 
--i keeps inlined functions; -u drops the version of a symbol ("read@@GLIBC_2.2.5"); -t has the thread in the root.
+-i keeps inlined functions; -u drops the version of a symbol ("read@@GLIBC_2.2.5"); -t adds the thread to the
+root.
 """
 import collections
 import re
 import subprocess
 import sys
 
-# %16s only where there is no callchain; so a command is what stands before the first thing that looks like a head.
+# perf pads the command to %16s only without a callchain. So the command is the text before the first match of
+# a head.
 HEAD = re.compile(r"^(.*?)\s+(-?\d+)(?:/(-?\d+))?\s+(?:[A-Z]{1,4}\s+)?(?:\[(\d+)\]\s+)?(?:[A-Z]{1,4}\s+)?(\d+)\.(\d{1,9}):\s*(.*)$")
 ALIGNED = re.compile(r"^( .{15}) +(-?\d+)(?:/(-?\d+))?\s+(?:\[(\d+)\]\s+)?(\d+)\.(\d{1,9}):\s*(.*)$")
 FRAME = re.compile(r"^\s*([0-9a-f]+) (.*)$")
@@ -95,7 +97,7 @@ def collapse(file, inlined, unversioned, thread):
 
 
 def aliases(file, known={}):
-    """name to address, of a file's symbols"""
+    """Maps the names of a file's symbols to their addresses."""
     if file not in known:
         known[file] = collections.defaultdict(set)
         lines = open("/proc/kallsyms").readlines() if file == "[kernel.kallsyms]" else run("nm", file) + run("nm", "-D", file)
@@ -113,7 +115,7 @@ def run(*command):
 
 
 def difference(ours, perfs):
-    """what is different in the names of one frame; "" where they are the same"""
+    """Returns the class of the difference between the names of one frame; "" if they are the same."""
     a, b = ours.called(), re.sub(r"@@?[A-Za-z_0-9.]+$", "", perfs.called())
     if a == b:
         return "" if b == perfs.called() else "a version is part of perf's name"
@@ -129,7 +131,7 @@ def difference(ours, perfs):
 
 def compare(ours, perfs):
     classes, frames, short = collections.Counter(), 0, 0
-    # Times have been cut to microseconds; a thread's samples are in order.
+    # perf script prints times cut to microseconds; a thread's samples are in order.
     key = lambda s: (s.tid, s.time)
     a, b = (sorted(samples(open(f, errors="replace")), key=key) for f in (ours, perfs))
     print("%d and %d samples" % (len(a), len(b)))

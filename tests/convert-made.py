@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A capture as text, for cprof-dump -r: processes at different addresses, threads, cgroups, kernel frames, recursion, inlined
-functions, files of one base name, frames without a name, two segments of two hosts. The same for the same SEED.
+"""Prints a capture as text, for cprof-dump -r: processes at different addresses, threads, cgroups, kernel
+frames, recursion, inlined functions, files with the same base name, frames without a name, two segments of
+two hosts. The same SEED gives the same capture.
 
 convert-made.py SEED [SAMPLES [hostile]]
 """

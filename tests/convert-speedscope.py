@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""convert-speedscope.py INDEX.HTML FILE...: opens each file in speedscope, and prints of each its title and the table of the
-sandwich view: "FILE: title", "FILE: TOTAL SELF NAME". What the page complains of, or asks the network for, is an error.
+"""convert-speedscope.py INDEX.HTML FILE...: opens each file in speedscope, and prints its title and the table
+of the sandwich view: "FILE: title", "FILE: TOTAL SELF NAME". An error in the page or a request to the network
+is an error.
 """
 import os
 import re
@@ -11,7 +12,7 @@ from browser import Browser  # noqa: E402
 
 
 def table(text):
-    """Rows are "TOTAL (SHARE)", "SELF (SHARE)" and the name, on lines of their own."""
+    """Yields "TOTAL SELF NAME"; the lines are "TOTAL (SHARE)", "SELF (SHARE)" and the name in turn."""
     lines = [line.strip() for line in text.split("Symbol Name", 1)[1].split("\n")]
     lines = [line for line in lines if line]
     for total, self, name in zip(lines[0::3], lines[1::3], lines[2::3]):

@@ -1,7 +1,7 @@
 /*
- * Does a name that another tool has demangled come to what cprof-sym makes of the mangled one? Reads names, one a line. A
- * mangled one is demangled in full, and with templates as perf script does, and cut again; any other must stay as it is.
- * Prints what differs, and how many were compared.
+ * Checks that a name that another tool has demangled gives the same as the mangled name in cprof-sym. Reads
+ * names, one a line. Each mangled name is demangled in full, and with templates as perf script does, and
+ * simplified again; any other name must stay as it is. Prints the differences and the number of comparisons.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void compare(const char *line, struct slice given, enum demangle_mode mod
 }
 
 #ifdef HAVE_LIBIBERTY
-/* As perf script has it, without -v: no parameters, but those of lambdas. */
+/* Compares with the name in perf script without -v: no parameters, except those of lambdas. */
 static void compare_perfs(const char *line, struct slice want)
 {
 	char *perfs = line[1] == 'Z' && !strstr(line, "17h") ? cplus_demangle_v3(line, DMGL_NO_OPTS) : NULL;
@@ -55,7 +55,7 @@ static void compare_mangled(const char *line)
 		demangle(&name[mode], slice_of(line), (enum demangle_mode)mode);
 	for (int given = DEMANGLE_NONE; given <= DEMANGLE_FULL; given++) {
 		for (int mode = DEMANGLE_SIMPLIFIED; mode <= DEMANGLE_FULL; mode++) {
-			/* What is gone cannot come back. */
+			/* Parts that were removed cannot be restored. */
 			if (given == DEMANGLE_NONE ||
 			    (mode < given && mode != DEMANGLE_FULL && (given == DEMANGLE_FULL || !strchr(line, '.'))))
 				compare(line, buf_view(&name[given]), (enum demangle_mode)mode, buf_view(&name[mode]));

@@ -1,7 +1,8 @@
 /*
- * Are C++ names that are taken apart without libiberty what it would have said? Reads names, one a line; each is
- * asked for as it is, cut after every byte, and with other bytes in each place. Where libiberty's answer has no
- * brackets, nothing is cut from it: it is the simplified name. Prints what differs, and how many were compared.
+ * Compares C++ names that are demangled without libiberty with libiberty's. Reads names, one a line; each is
+ * demangled as it is, cut after every byte, and with other bytes in each position. Compares only if
+ * libiberty's name has no brackets: then nothing is removed from it, and it is the simplified name. Prints
+ * the differences and the number of comparisons.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ int main(void)
 
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		/* Suffixes and Rust's hashes are for other rules. */
+		/* Suffixes and Rust's hashes have other rules. */
 		if (strncmp(line, "_Z", 2) == 0 && !strchr(line, '.') && !strstr(line, "17h"))
 			compare_all(line);
 	}

@@ -1,12 +1,12 @@
 /*
- * What verdicts on bursts are worth, by trying: a machine with 12 processes runs one after the other, each for a while;
- * all have the same caller. Both captures are of 1,000 samples in ten seconds, by the same rule.
+ * Measures the verdicts on bursts by simulation: a machine runs 12 processes one after the other, each for a
+ * while; all have the same caller. Both captures have 1,000 samples in ten seconds, by the same rule.
  *
- *	diff-bursts TRIALS MS [GROWTH]	MS: mean length of a burst; GROWTH: of the share of one process, in points
+ *	diff-bursts TRIALS MS [GROWTH]	MS: mean length of a burst; GROWTH: of one process's share, in points
  *
- * Prints in how many trials something was called changed: a name by cprof-diff's rule, a box of a flame graph; in how
- * many the process that grew was found, as a name and as a box; in how many boxes of the same samples differed in
- * their verdict; and in how many bursts were said to be longer than blocks.
+ * Prints the number of trials in which a name was called changed by cprof-diff's rule, and a box of a flame
+ * graph; in which the process that grew was found, as a name and as a box; in which boxes of the same samples
+ * had different verdicts; and in which bursts were reported as longer than blocks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void must(bool good)
 	}
 }
 
-/* A process, what all of them begin with, and what only this one has. */
+/* Adds a stack: the process, a frame that all have in common, and a frame of its own. */
 static uint32_t node_of(struct profile *p, unsigned int process)
 {
 	char names[FRAMES][20];
@@ -50,7 +50,7 @@ static uint32_t node_of(struct profile *p, unsigned int process)
 	return node;
 }
 
-/* The next to run, each as likely as any; of the share of all by which the first one grew, it. */
+/* Chooses the next process, each as likely as any; process 0 has growth added to its share. */
 static unsigned int choose(double growth)
 {
 	return uniform() < growth ? 0 : (unsigned int)(uniform() * PROCESSES);
@@ -109,7 +109,7 @@ static void look_at_boxes(struct outcome *o, const struct profile *p, const stru
 		changed += v.nodes[i] != VERDICT_NONE;
 		differ += t.nodes[i].children == 1 && v.nodes[i] != v.nodes[i + 1];
 	}
-	/* p0 is the first of the processes: they are sorted by name. */
+	/* p0 is the first process: boxes are sorted by name. */
 	o->box_found += v.nodes[1] == VERDICT_MORE;
 	o->boxes += changed > 0;
 	o->differ += differ > 0;

@@ -1,11 +1,11 @@
 /*
- * What cprof-diff's verdicts are worth, by trying: draws from a made program of 531 functions are compared as the
- * command does it.
+ * Measures the verdicts of cprof-diff by simulation: draws from an artificial program of 531 functions are
+ * compared as the command does it.
  *
  *	diff-chance same TRIALS			trials in which anything was called a change
- *	diff-chance planted TRIALS POINTS	trials in which a function that grew by so many points was found
- *	diff-chance false TRIALS POINTS		% of what was called a change that was none, on the average
- *	diff-chance runs TRIALS RUNS POINTS	as planted (0: as same), with so many runs a side that differ by themselves
+ *	diff-chance planted TRIALS POINTS	trials in which a function that grew by POINTS was found
+ *	diff-chance false TRIALS POINTS		mean % of false changes among those reported
+ *	diff-chance runs TRIALS RUNS POINTS	as planted (0: as same), with RUNS runs a side that vary
  *	diff-chance write FILE SEED POINTS	a draw, as folded text
  */
 #include <math.h>
@@ -42,7 +42,7 @@ static double normal(void)
 static unsigned int callers[FUNCTIONS];
 static double shares[FUNCTIONS];
 
-/* A tree of calls, some ten deep, and shares that fall off as those of programs do. */
+/* Makes a tree of calls, some ten deep, and shares that fall off as those of real programs do. */
 static void make_program(void)
 {
 	double sum = 0;
@@ -55,12 +55,12 @@ static void make_program(void)
 	}
 	for (unsigned int i = 1; i < FUNCTIONS; i++)
 		shares[i] *= 0.93 / sum;
-	/* The one that grows is at 1 %, at the cost of one of 6 %; no other changes but who calls them. */
+	/* PLANTED has 1 % and grows at the cost of DONOR with 6 %; otherwise only their callers change. */
 	shares[PLANTED] = 0.01;
 	shares[DONOR] = 0.06;
 }
 
-/* Shares of one draw, summed up from the left: one function has grown, all may differ by themselves. */
+/* Computes the cumulative shares of one draw: one function has grown, all may vary by themselves. */
 static void sum_shares(double *sums, double points, double noise)
 {
 	double sum = 0;
@@ -129,7 +129,7 @@ static uint32_t label_of(struct profile *p, unsigned int function)
 	return label;
 }
 
-/* One run of one side, as the command reads it from a file. */
+/* Adds one run of one side, as the command reads it from a file. */
 static void add_run(struct profile *p, unsigned int side, const unsigned int *counts)
 {
 	unsigned int stack[FUNCTIONS];
@@ -145,7 +145,7 @@ static void add_run(struct profile *p, unsigned int side, const unsigned int *co
 	}
 }
 
-/* What one comparison came to. */
+/* The result of one comparison. */
 struct verdict {
 	size_t changed, wrong;
 	bool found;
@@ -163,7 +163,10 @@ static bool calls(unsigned int function, unsigned int callee)
 	return false;
 }
 
-/* Who calls both has the same total as before. */
+/*
+ * Returns whether the function really changed: a caller of both PLANTED and DONOR has the same total as
+ * before.
+ */
 static bool truly(const char *name, double points)
 {
 	unsigned int function = (unsigned int)atoi(name + 1);

@@ -1,5 +1,5 @@
 /*
- * The numbers of common/stats for a reference to check: a question a line on standard input, an answer a line.
+ * Prints the numbers of common/stats for a reference to check: reads a query a line, prints an answer a line.
  *
  *	exact K1 N1 K2 N2, z K1 N1 K2 N2, tail Z DF, interval K1 N1 K2 N2, adjust P..., gilbert P:LEAST...
  */

@@ -1,15 +1,15 @@
 /*
- * What verdicts on several runs a side are worth, by trying. A run is 1,000 samples in ten seconds of a program that
- * does two things one after the other, each with six functions, which come in bursts; when it goes over from the first
- * to the second differs from run to run.
+ * Measures the verdicts on several runs a side by simulation. A run is 1,000 samples in ten seconds of a
+ * program with two phases one after the other, each with six functions, which run in bursts. The time of the
+ * change from the first phase to the second varies from run to run.
  *
  *	diff-runs TRIALS BEFORE AFTER MS JITTER GROWTH
- *	MS: mean length of a burst; JITTER: standard deviation of the share of the second phase between runs, in points;
- *	GROWTH: of that share from before to after, in points. With a JITTER below 0 there are no phases, and the first
- *	function grows.
+ *	MS: mean length of a burst; JITTER: standard deviation of the share of the second phase between runs,
+ *	in points; GROWTH: of that share from before to after, in points. With a JITTER below 0 there are no
+ *	phases, and the first function grows.
  *
- * Prints in how many trials something was called changed; in how many what grew was found; and in how many a function
- * and the one that calls it alone had different verdicts.
+ * Prints the number of trials in which something was called changed; in which the growth was found; and in
+ * which a function and its only callee had different verdicts.
  */
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void must(bool good)
 	}
 }
 
-/* job, main, call7, work7: call7 has next to nothing of its own. */
+/* Adds job, main, call7, work7: call7 has almost no self time. */
 static uint32_t node_of(struct profile *p, unsigned int function, size_t frames)
 {
 	char names[FRAMES][20];
@@ -132,7 +132,7 @@ static void look(struct outcome *o, const struct profile *p, const struct plan *
 		snprintf(work, sizeof(work), "work%u", i);
 		one = changed(&c, p, &t, call, &outer);
 		found = found || (one && (plan->jitter >= 0 || i == 0));
-		/* What is near the border may fall on either side of it. */
+		/* Values near the threshold may fall on either side of it. */
 		differ = differ || (one != changed(&c, p, &t, work, &inner) && fmax(outer, inner) > 4 * fmin(outer, inner));
 	}
 	o->some += c.changed > 0;

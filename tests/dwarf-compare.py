@@ -4,14 +4,14 @@
 	dwarf-compare.py OURS LLVM.json READELF-SYMBOLS [RULE...]
 
 Prints how many addresses are equal, then each rule with the number of differences that it explains, then
-"unexplained N" and the first of those. A rule counts only where it is named. The outer function is what
-llvm-symbolizer takes from the ELF symbols, so these must say so:
-	suffix		the symbol is the function's with what a compiler appends to a copy of it
+"unexplained N" and the first of those. A rule applies only if it is named. llvm-symbolizer takes the outer
+function from the ELF symbols, so the rules for it require a matching symbol:
+	suffix		the symbol is the function's with a compiler's suffix for a copy of it
 	alias		another symbol that covers the address (the other constructor of a pair, a weak name)
 	symbol-only	there is no DWARF; llvm-symbolizer shows the symbol without a line
-	symbol-file	of such a symbol llvm-symbolizer may show the STT_FILE symbol's text as its file
-	no-function	what lies between functions has no name, so that cprof-sym says nothing; llvm-symbolizer shows its line
-	directory-0	DWARF 5's directory 0 is the compiler's; llvm-symbolizer 14 puts a relative one there twice
+	symbol-file	for such a symbol llvm-symbolizer may show the STT_FILE symbol's text as its file
+	no-function	an address between functions has no name in cprof-sym; llvm-symbolizer shows its line
+	directory-0	DWARF 5's directory 0 is the compiler's; llvm-symbolizer 14 doubles a relative one
 """
 
 import bisect, collections, json, sys
@@ -60,12 +60,12 @@ def base(name):
 
 
 def doubled(ours, llvm):
-    """./a/b.c and ./a/./a/b.c"""
+    """Returns whether llvm's path is ours doubled: ./a/b.c and ./a/./a/b.c."""
     return any(c == '/' and llvm == ours[:i] + '/' + ours for i, c in enumerate(ours))
 
 
 def explain(address, a, b, symbols):
-    """The rules that make the two chains equal; None where none does."""
+    """Returns the rules that make the two chains equal; None if there are none."""
     rules = set()
     if not a and len(b) == 1 and b[0][2] == 0 and (symbols.cover(b[0][0], address) or b[0][0] == ''):
         return {'symbol-only'}

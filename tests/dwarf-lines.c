@@ -1,9 +1,11 @@
 /*
- * Inlined calls and lines of a file's addresses, as cprof finds them.
- *	dwarf-lines [-cs] [-a FILE] [-m BYTES] FILE <ADDRESSES	"ADDRESS", then "NAME<tab>FILE:LINE" inward, then an empty line
- *	dwarf-lines -t [-n TIMES] FILE <ADDRESSES	what it takes: to open and flatten, and warm
- * -s: with .dwo files; -a: the dwz file; -m: what may be held of flattened units; -c: says on standard error how often a unit
- * was flattened.
+ * Prints inlined calls and lines of a file's addresses, as cprof finds them.
+ *	dwarf-lines [-cs] [-a FILE] [-m BYTES] FILE <ADDRESSES
+ *		"ADDRESS", then "NAME<tab>FILE:LINE" inward, then an empty line
+ *	dwarf-lines -t [-n TIMES] FILE <ADDRESSES
+ *		the time to open and flatten, and for a warm look-up
+ * -s: with .dwo files; -a: the dwz file; -m: bytes of flattened units to keep at most; -c: prints on standard
+ * error how often a unit was flattened.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +26,7 @@ static unsigned long n_flattened;
 struct flat *__real_unit_flatten(struct lines *l, const struct unit *u);
 struct flat *__wrap_unit_flatten(struct lines *l, const struct unit *u);
 
-/* In place of unit.c's: the Makefile says so to the linker. */
+/* Replaces the function in unit.c: the Makefile passes --wrap to the linker. */
 struct flat *__wrap_unit_flatten(struct lines *l, const struct unit *u)
 {
 	n_flattened++;
@@ -78,7 +80,7 @@ static void put_address(struct buf *out, uint64_t v)
 	buf_bytes(out, digits + n, sizeof(digits) - n);
 }
 
-/* Not by printf, which would take longer than the look-up. */
+/* Avoids printf, which would take longer than the look-up. */
 static void put_chain(struct buf *out, const struct lines *l, const struct lines_chain *c)
 {
 	for (uint32_t i = 0; i < c->n; i++) {
@@ -91,7 +93,7 @@ static void put_chain(struct buf *out, const struct lines *l, const struct lines
 	}
 }
 
-/* All of them, with the chains as text. False without memory, or where they cannot be written. */
+/* Prints all addresses with their chains. Returns false if out of memory or if they cannot be written. */
 static bool print_all(struct lines *l, const uint64_t *addresses, size_t n)
 {
 	enum { PIECE = 1 << 16 };
@@ -133,7 +135,7 @@ static double seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* others may use the machine, too */
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* other processes may use the CPUs, too */
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

@@ -3,8 +3,8 @@
  *
  *	events PAGES CALLS [SECONDS]
  *
- * first touches so many new pages, then asks for its parent's id so often, then sleeps as often as there are hundredths in
- * SECONDS. With PAGES 0 it touches pages as fast as it can for SECONDS, and prints how many.
+ * First touches PAGES new pages, then asks for its parent's id CALLS times, then sleeps for a hundredth of a
+ * second SECONDS * 100 times. With PAGES 0, touches pages as fast as it can for SECONDS, and prints how many.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 		printf("%ld\n", touch_for(seconds));
 		return 0;
 	}
-	usleep(400000); /* till then the recorder has the tables of this program, however busy the machine is */
+	usleep(400000); /* the recorder has loaded this program's tables by then, however busy the machine is */
 	touch_pages(new_pages(pages), pages);
 	call_kernel(calls);
 	sleep_often((long)(seconds * 100));

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What stands in the data block of a page of cprof-flame (see common/flame/block.h), as text.
+"""Prints the data block of a page of cprof-flame (see common/flame/block.h) as text.
 
 flame-block.py WHAT [FILE]: WHAT is
   head     flags, title, subtitle, unit, sides, options, ledger
@@ -7,8 +7,8 @@ flame-block.py WHAT [FILE]: WHAT is
   boxes    path, self and total of each node, and verdict with two sides; in the order of the file
   table    self and total of each name, as cprof-top counts them
   times    slice, path, weight
-  runs     the distances between the slices where they begin
-  verdicts all that there are, of boxes and names, each once
+  runs     the distances between the slices at which runs begin
+  verdicts the distinct verdicts of boxes and names
 """
 import base64
 import gzip
@@ -54,7 +54,7 @@ class Block:
         return self.number(), self.text(), [self.number() for _ in range(2 if self.sides == 2 else 0)]
 
     def read_tree(self):
-        """parent, label, selfs, totals, verdict by node; node 0 is above all."""
+        """Reads parent, label, selfs, totals, verdict by node; node 0 is the parent of the roots."""
         n = self.number() + 1
         self.nodes = [[0, None, [0] * self.sides, None, 0]]
         todo = [[0, self.number()]]

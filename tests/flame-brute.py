@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The boxes of folded text by the plainest means: flame-brute.py [COLUMNS] <FOLDED
+"""Computes the boxes of folded text in the simplest way: flame-brute.py [COLUMNS] <FOLDED
 
-Each line: path, self of each side, total of each side; as `flame-block.py boxes` prints them, siblings by the bytes of
-their names. Suffixes _[k], _[i] and _[j] are taken off, but for the outermost frame; they come in this order, behind the name alone.
+Each line: path, self of each side, total of each side; as `flame-block.py boxes` prints them, siblings by the
+bytes of their names. Suffixes _[k], _[i] and _[j] are removed, except from the outermost frame; they sort in
+this order, after the name without one.
 """
 import sys
 
@@ -12,7 +13,7 @@ root = {}
 
 
 def frame(name):
-    """The name without its suffix, and what tells it from others of that name: in the order in which they stand."""
+    """Returns the name without its suffix, then a digit by which frames of the same name sort."""
     if len(name) > 4 and name[-4:-2] == '_[' and name[-2] in 'kij' and name[-1] == ']':
         return name[:-4] + '\0' + str(1 + 'kij'.index(name[-2]))
     return name + '\0' + '0'

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Folded text into the page of cprof-flame, and the answers that the page must give, both by the plainest means.
+"""Writes folded text as a page of cprof-flame and computes its expected answers, both as simply as possible.
 
     flame-data.py [--before FILE] [--title TEXT] [--option KEY=VALUE]... [--gzip] FILE > page.html
 
@@ -59,7 +59,7 @@ def word(text):
 
 
 def nested(profiles):
-    """A tree of [self of each side, {frame: node}] from profiles, one a side."""
+    """Returns a tree of [self of each side, {frame: node}] from profiles, one per side."""
     root = [[0] * len(profiles), {}]
     for side, profile in enumerate(profiles):
         for stack, weight in profile.items():
@@ -128,10 +128,10 @@ def page(data, title='', zipped=False):
     return re.sub('<!--(TITLE|STYLE|SCRIPT|DATA)-->', lambda m: parts[m.group(1)], frame_html)
 
 
-# ---- what the page must say
+# ---- the expected answers of the page
 
 def tree(profile):
-    """{path: [total, self]} of all paths, the empty one the whole."""
+    """Returns {path: [total, self]} of all paths; the empty path is the whole."""
     nodes = collections.defaultdict(lambda: [0, 0])
     for stack, weight in profile.items():
         for i in range(len(stack) + 1):
@@ -141,7 +141,7 @@ def tree(profile):
 
 
 def functions(profile):
-    """{frame: (self, total)}, a stack counted once however often a function is in it."""
+    """Returns {frame: (self, total)}; a stack counts once for a function, even a recursive one."""
     own, total = collections.Counter(), collections.Counter()
     for stack, weight in profile.items():
         own[stack[-1]] += weight
@@ -151,7 +151,7 @@ def functions(profile):
 
 
 def matched(profile, regex):
-    """Weight of stacks with a matching frame: each stack once."""
+    """Returns the weight of stacks with a matching frame, each stack once."""
     regex = re.compile(regex)
     return sum(weight for stack, weight in profile.items() if any(regex.search(f[0]) for f in stack))
 
@@ -164,7 +164,7 @@ def reverse(profile):
 
 
 def sandwich(profile, f):
-    """(callers, callees): profiles of stacks from the outermost f on: towards the root, and towards the leaf."""
+    """Returns (callers, callees): stacks from the outermost f towards the root, and towards the leaf."""
     callers, callees = collections.Counter(), collections.Counter()
     for stack, weight in profile.items():
         if f in stack:

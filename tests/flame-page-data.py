@@ -1,4 +1,4 @@
-"""What tests/flame-page-data.t runs: differences, ranges of time, and data at its ends."""
+"""The checks of tests/flame-page-data.t: differences, ranges of time, and data at its limits."""
 import json
 import math
 import os
@@ -76,7 +76,7 @@ def check_diff():
             for f in funcs[0] | funcs[1]}
     same('the table has both sides', rows, want)
     b.value('document.querySelector("[data-act=dtotal]").click()')
-    b.text('') # the page has the keys
+    b.text('') # gives the page the keyboard focus
     b.key('/')
     b.text('alloc')
     share = b.value('cprof.search().share')
@@ -95,10 +95,10 @@ def pair(profiles, keep):
 
 
 def check_merged(before, after, path, of_total, words):
-    """Merged boxes: those of the same samples as a function have its verdict, others none, and never "not significant"."""
+    """Checks that a merged box has the verdict of the function with the same samples, or is not judged."""
     merged = 'not judged: merged from several stacks'
 
-    def inner(f, s): # the innermost frames of a stack, as a reversed box has them
+    def inner(f, s): # whether these are the stack's innermost frames, innermost first
         return s[::-1][:len(f['path'])] == f['path']
     fresh(path, '#view=reverse')
     boxes = [f for f in frames() if f['path']]
@@ -119,7 +119,7 @@ def check_merged(before, after, path, of_total, words):
     boxes = frames()
     centre = next(f for f in boxes if f['level'] == 0)
     same('the function of a sandwich has its verdict', centre['verdict'], of_total(('alloc', 0)))
-    def end(s): # of its outermost frame of that name
+    def end(s): # index of its outermost frame of that name
         return s.index(('alloc', 0)) if ('alloc', 0) in s else -1
     callers = [(f, {s[:end(s) + 1] for p in (before, after) for s in p if end(s) >= 0 and inner(f, s[:end(s)])}) for f in boxes if f['up']]
     wrong = [(f['path'], f['verdict']) for f, boxes_of in callers if (f['verdict'] == merged) != (len(boxes_of) > 1)]

@@ -1,4 +1,4 @@
-"""What tests/flame-page.t runs: views of a profile."""
+"""The checks of tests/flame-page.t: views of a profile."""
 import json
 
 from flamelook import *

@@ -1,5 +1,5 @@
 /*
- * A page without one of its parts, or without anything, is an error and not a page.
+ * Checks that a page without one of its parts, or an empty one, is an error.
  */
 #include "common/flame/page.h"
 

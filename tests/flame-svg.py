@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The boxes of a picture of cprof-flame: their paths, found by where they lie, and the first line of their tooltips.
+"""Prints the boxes of a picture of cprof-flame: paths, found by position, and first lines of tooltips.
 
-flame-svg.py [--inverted] <SVG. Fails where a box is not as wide as its tooltip says, or not inside the one it stands on.
+flame-svg.py [--inverted] <SVG. Fails if a box is not as wide as its tooltip says, or not inside its parent.
 """
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What the tests of cprof-flame's page stand on: TAP, a browser, pages made by flame-data.py, what is wrong with boxes.
+"""Shared by the tests of cprof-flame's page: TAP, a browser, pages made by flame-data.py, checks of boxes.
 
     from flamelook import *     # starts the browser, b
     run(check_this, check_that) # prints TAP, ends the browser and the program
@@ -80,7 +80,7 @@ def one(name, level=None):
 
 
 def wrong_boxes(boxes, profile, width, of=(), least=0.5):
-    """Boxes that are not as the tree says, and paths that are wide enough but have no box."""
+    """Returns boxes that differ from the tree, and paths that are wide enough but have no box."""
     nodes = data.tree(profile)
     whole = nodes[of][0]
     wrong, seen = [], set()
@@ -95,7 +95,7 @@ def wrong_boxes(boxes, profile, width, of=(), least=0.5):
 
 
 def left_edges(boxes, profile, width, heavy=False):
-    """Boxes whose left edge is not where siblings by name, or by weight, put it."""
+    """Returns boxes whose left edge is not at the sum of their siblings before, by name or by weight."""
     nodes = data.tree(profile)
     whole, kids, edge, todo = nodes[()][0], {}, {}, [((), 0)]
     for path in nodes:
@@ -112,7 +112,7 @@ def left_edges(boxes, profile, width, heavy=False):
 
 
 def made(seed=1, stacks=300):
-    """A profile with recursion, all kinds, and names that flamegraph.pl would split."""
+    """Makes a profile with recursion, all kinds, and names that flamegraph.pl would split."""
     r = random.Random(seed)
     pool = ['foo', 'foo.part.0', 'foo(int)', 'bar', 'bar_[k]', 'operator new', 'memcpy_[i]', 'step_[j]', '[unknown]',
             '0x7f00', 'alloc', 'free', 'Parse', 'parse', 'walk', 'walk_[i]', 'read_[k]', 'write_[k]', 'spin_[k]',
@@ -122,7 +122,7 @@ def made(seed=1, stacks=300):
     for _ in range(stacks):
         depth = r.randint(1, 9)
         text += ';'.join([r.choice(['app', 'web', 'db'])] + [r.choice(pool[:r.randint(3, 20)]) for _ in range(depth)])
-        weight = weight * 7 % 1009 + 1 # all siblings differ, so that the order by weight is one
+        weight = weight * 7 % 1009 + 1 # all siblings differ, so that the order by weight is unique
         text += f' {weight}\n'
     return data.parse(text)
 

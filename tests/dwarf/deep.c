@@ -1,4 +1,7 @@
-/* Calls inlined into calls, functions of several pieces, copies made for a constant: what compilers do to lines. */
+/*
+ * Calls inlined into calls, functions in several pieces, copies made for a constant: line tables of optimized
+ * code.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

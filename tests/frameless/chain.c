@@ -1,12 +1,12 @@
 /*
- * Chains of calls that are known, each of which ends in work().
+ * Known chains of calls, each of which ends in work().
  *
  *	chain deep N SECONDS		main, N times dive
- *	chain threads SECONDS		in one thread first, in another second
- *	chain forks N			N processes, one after the other: each parent in parent_side, then its child in
- *					child_side, for 15 ms each
- *	chain load N A B		N times: loads library A, calls what it names "enter" with work, and unloads it; then B.
- *					Prints how often a library stood where the other one had been
+ *	chain threads SECONDS		first in one thread, second in another
+ *	chain forks N			N processes, one after the other: each parent in parent_side, then
+ *					its child in child_side, for 15 ms each
+ *	chain load N A B		N times: loads library A, calls its function "enter" with work, and
+ *					unloads it; then B. Prints how often B was at A's address
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -47,7 +47,10 @@ static APART uint64_t work_for(double seconds)
 	return sum;
 }
 
-/* A small frame, so that many fit into the piece of a stack that is copied; and one that stays. */
+/*
+ * A small frame, so that many fit into the copied part of a stack; the store keeps it from becoming a tail
+ * call.
+ */
 static APART uint64_t dive(uint64_t n)
 {
 	uint64_t got = n ? dive(n - 1) : work(n);
@@ -113,7 +116,7 @@ static int forks(long n)
 	return 0;
 }
 
-/* Where its code is; NULL: it cannot be loaded. */
+/* Returns the library's address; NULL if it cannot be loaded. */
 static APART void *call_in(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

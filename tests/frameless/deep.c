@@ -36,7 +36,7 @@ static __attribute__((noinline)) uint64_t even(int depth, uint64_t a, uint64_t b
 	return got + (a & c) + (b ^ d) + e * 3 + (f >> 3) + g;
 }
 
-/* Few: one register at most. */
+/* Few values: one register at most. */
 static __attribute__((noinline)) uint64_t odd(int depth, uint64_t a, uint64_t b)
 {
 	if (depth <= 0)

@@ -1,7 +1,7 @@
 /*
- * What code without frame pointers does at times, one after the other for a fraction of a second each: frames
- * realigned (DRAP), with room of variable size, of 90 KB, of variable arguments; other stacks by makecontext;
- * vfork; code made on the spot that keeps frame pointers, between native frames.
+ * Unusual code without frame pointers, each kind in turn for a fraction of a second: frames that are
+ * realigned (DRAP), of variable size, of 90 KB, with variable arguments; other stacks by makecontext; vfork;
+ * code generated at run time that keeps frame pointers, between native frames.
  */
 #include <alloca.h>
 #include <stdarg.h>
@@ -117,7 +117,7 @@ static APART void vforks(void)
 
 static uint64_t (*compiled)(uint64_t);
 
-/* A function as a JIT compiler would make it: it keeps rbp, and calls back. */
+/* Writes a function as a JIT compiler would: it keeps rbp, and calls back. */
 static void compile(uint64_t (*target)(uint64_t))
 {
 	static const uint8_t head[] = {
@@ -143,7 +143,7 @@ static void compile(uint64_t (*target)(uint64_t))
 
 static APART uint64_t calls_again(uint64_t a);
 
-/* Native, made, native, made: four deep. */
+/* Alternates native and generated code, four deep. */
 static APART uint64_t back(uint64_t a)
 {
 	return a & 3 ? calls_again(a) + 1 : work(a);

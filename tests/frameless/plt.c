@@ -1,6 +1,7 @@
 /*
- * Calls through the PLT, and the first calls of many: a program with lazy binding that is executed again and again
- * (-Wl,-z,lazy), so that ld.so's _dl_runtime_resolve, whose CFA comes from rbx, is often at work.
+ * Calls through the PLT, and the first calls of many functions: a program with lazy binding (-Wl,-z,lazy)
+ * that is executed again and again, so that ld.so's _dl_runtime_resolve, whose CFA is computed from rbx, runs
+ * often.
  */
 #include <ctype.h>
 #include <math.h>
@@ -27,7 +28,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Cheap functions, many times: the stubs themselves are a good part of it. */
+/* Calls cheap functions many times, so that the stubs themselves take a good part of the time. */
 static __attribute__((noinline)) uint64_t stubs(int rounds)
 {
 	uint64_t sum = 0;
@@ -37,7 +38,7 @@ static __attribute__((noinline)) uint64_t stubs(int rounds)
 	return sum;
 }
 
-/* Each is called once in a process: each is looked up. */
+/* Calls each function once per process, so that each is looked up. */
 static __attribute__((noinline)) uint64_t firsts(void)
 {
 	char room[64];

@@ -1,8 +1,8 @@
 /*
- * Handlers that burn, half of the time on an alternate stack, of signals that come while others burn: some of
- * them in the middle of prologues and epilogues. The alternate stack lies right below the thread's own, which is
- * small: a copy of 64 KiB from the handler on reaches the frames that were interrupted, as all of
- * it is there (what copies may not wait for a page).
+ * Signal handlers that burn CPU time, half of the time on an alternate stack; signals arrive while other
+ * functions burn, some in the middle of prologues and epilogues. The alternate stack is directly below the
+ * thread's own, which is small: a copy of 64 KiB from the handler on reaches the interrupted frames, because
+ * all of that memory is present (copying cannot wait for a page).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -31,7 +31,7 @@ static __attribute__((noinline)) uint64_t small(uint64_t a)
 	return a * 6364136223846793005u + 1442695040888963407u;
 }
 
-/* Prologues and epilogues for the most part. */
+/* Consists mostly of prologues and epilogues. */
 static __attribute__((noinline)) uint64_t pushes(uint64_t a, uint64_t b, int depth)
 {
 	uint64_t c = a ^ b, d = a + b, e = a - b;
@@ -57,7 +57,7 @@ static void handler(int number, siginfo_t *info, void *context)
 	sink += burn(number == SIGALRM ? 35000 : 20000);
 }
 
-/* The second signal comes on the stack where the thread is. */
+/* Handles the second signal on the thread's current stack. */
 static void *run(void *stack)
 {
 	stack_t alternate = { .ss_sp = stack, .ss_size = ALTERNATE };

@@ -1,4 +1,4 @@
-/* The vDSO's clock_gettime below frames of all sizes, and again inside a qsort of libc that calls back. */
+/* Calls the vDSO's clock_gettime below frames of all sizes, and again from a callback of libc's qsort. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/time.h>
