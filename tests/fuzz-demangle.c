@@ -1,4 +1,7 @@
-/* Any lines as mangled names, in each mode, and as names of Ada and such that others have demangled: what comes of them has a bound. */
+/*
+ * Fuzzes lines as mangled names, in each mode, and as demangled names from Ada and other tools: output is
+ * bounded.
+ */
 #include "tests/fuzz.h"
 
 #include "common/resolve/demangle.h"
@@ -17,7 +20,7 @@ static void take(struct slice name)
 		buf_clear(&out);
 		buf_text(&out, "before");
 		demangle(&out, name, (enum demangle_mode)mode);
-		/* A clone's suffix comes on top: " [clone .x]" for ".x". */
+		/* A clone's suffix is added: " [clone .x]" for ".x". */
 		must(!out.failed && out.n <= 6 + DEMANGLE_OUT_MAX + 12 * name.n && memcmp(out.p, "before", 6) == 0);
 		must(mode != DEMANGLE_NONE || (out.n == 6 + name.n && (!name.n || memcmp(out.p + 6, name.p, name.n) == 0)));
 		buf_clear(&out);
@@ -34,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	while (n > 0) {
 		const uint8_t *newline = memchr(p, '\n', n);
 		size_t length = newline ? (size_t)(newline - p) : n;
-		uint8_t *copy = malloc(length + 1); /* so that a byte too many is seen */
+		uint8_t *copy = malloc(length + 1); /* so that reading a byte too many is detected */
 
 		must(copy);
 		memcpy(copy, p, length);

@@ -1,6 +1,7 @@
 /*
- * Any bytes as an ELF file with DWARF: its units, its chains, with itself as its dwz file. What is no ELF file is a
- * line table, and a list of pieces that have to become the intervals that a look at each address gives.
+ * Fuzzes bytes as an ELF file with DWARF: its units and chains, with itself as its dwz file. Bytes that are
+ * not an ELF file become a line table, and a list of pieces whose intervals must match a plain search for
+ * each address.
  */
 #include "tests/fuzz.h"
 
@@ -81,7 +82,7 @@ static void try_table(struct slice bytes, const struct code *code)
 	line_scratch_release(&scratch);
 }
 
-/* Pieces of two bytes each, in a world of 256 addresses. */
+/* Takes pieces of two bytes each, in a space of 256 addresses. */
 static void try_pieces(struct slice bytes)
 {
 	struct flat f = { 0 };

@@ -1,4 +1,4 @@
-/* Any bytes as an ELF file: its segments, its build ID, its debug link, its symbols, the choice among them. */
+/* Fuzzes bytes as an ELF file: segments, build ID, debug link, symbols, and the choice among symbols. */
 #include "tests/fuzz.h"
 
 #include "common/elf/elffile.h"

@@ -1,6 +1,6 @@
 /*
- * Lines of records, or folded text, in every format that is made of stacks: what each holds adds up to the samples that there
- * were, its stacks refer to what is there, and names stay on their lines.
+ * Fuzzes lines of records, or folded text, in every format made from stacks: the values in each add up to the
+ * samples, references within it are valid, and each name stays on its line.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-export [-m N] FILE ...					replays, and N changed copies too
@@ -64,7 +64,7 @@ static void collect_text(struct traces *s, struct slice input)
 	close(fd);
 }
 
-/* One field of protobuf: its number, and what is in it where that has a length, else its number. */
+/* Reads one field of protobuf: its number, and its bytes if it is length-delimited, otherwise its value. */
 static bool field(struct cursor *c, uint64_t *number, struct slice *bytes, uint64_t *value)
 {
 	uint64_t tag;
@@ -77,7 +77,7 @@ static bool field(struct cursor *c, uint64_t *number, struct slice *bytes, uint6
 	return true;
 }
 
-/* A sample's first value; each of its locations is one of n. */
+/* Returns a sample's first value; checks that each of its locations is one of n. */
 static uint64_t sample_value(struct slice sample, uint64_t n)
 {
 	struct cursor c = cursor_over(sample.p, sample.n), in;
@@ -144,7 +144,7 @@ static void check_speedscope(const struct traces *s, enum speedscope_by by, bool
 	while (speedscope_next(w, &bytes))
 		buf_bytes(&all, bytes.p, bytes.n);
 	must(!speedscope_failed(w) && !all.failed);
-	/* A quote within a name has a backslash before it, so this is no name. */
+	/* A quote within a name has a backslash before it, so this does not match in a name. */
 	for (const char *at = buf_cstr(&all); (at = strstr(at, "\n\"weights\":["));) {
 		char *end;
 

@@ -1,6 +1,6 @@
 /*
- * Any bytes as folded text: by the tree, by lines in memory, and by lines and trees that may take next to nothing, it
- * is the same text; its lines are as folded.h says, in order, and reading them again changes nothing.
+ * Fuzzes bytes as folded text: the tree, lines in memory, and lines and trees with a tiny budget all give the
+ * same text. Its lines are as folded.h says, in order, and reading them again changes nothing.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-folded [-m N] FILE ...					replays, and N changed copies too
@@ -63,7 +63,7 @@ static void print_lines(struct buf *out, struct lines *l)
 	must(got == 0);
 }
 
-/* lines: what the tree is poured into, and text goes to at once where direct; NULL: all stays in the tree. */
+/* lines: receives the tree when it is full, or the text directly if direct; NULL: all stays in the tree. */
 static uint64_t fold(struct buf *out, struct slice bytes, struct lines *l, bool direct)
 {
 	struct folded_reader r;
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	}
 	buf_clear(&got);
 	fold(&got, buf_view(&want), NULL, false);
-	must(got.n == 0 || slice_equal(buf_view(&want), buf_view(&got))); /* nothing: two columns, by its names */
+	must(got.n == 0 || slice_equal(buf_view(&want), buf_view(&got))); /* empty if names make it look like two columns */
 	buf_release(&want);
 	buf_release(&got);
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a jitdump file that grows: what is read does not depend on the pieces it comes in, and what its code is
- * called at any time is what a plain search finds.
+ * Fuzzes bytes as a jitdump file that grows: the result does not depend on the pieces it is read in, and the
+ * name of code at any time is the one a plain search finds.
  */
 #include "tests/fuzz.h"
 
@@ -22,7 +22,7 @@ static void demand(bool holds)
 		abort();
 }
 
-/* Reads the file while it grows by so many bytes a time, no more than a window of it at once. */
+/* Reads the file while it grows by grow bytes at a time, at most window bytes of it at once. */
 static void read_file(struct said *said, const uint8_t *bytes, size_t n, size_t grow, size_t window)
 {
 	struct jitfile f = { 0 };
@@ -75,7 +75,7 @@ static int by_time(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* The name at this address when the first n were all there was, by one step back after the other. */
+/* Returns the name at this address after the first n records, by going back one record at a time. */
 static struct slice name_at(const struct record_jitcode *codes, size_t n, uint64_t address)
 {
 	static const struct slice none;
@@ -88,7 +88,7 @@ static struct slice name_at(const struct record_jitcode *codes, size_t n, uint64
 		if (address >= c->address && address < c->address + c->size) {
 			if (c->kind == JITCODE_LOAD)
 				return c->name;
-			address = c->old; /* a move takes along what was at its beginning */
+			address = c->old; /* a move keeps the name at the old start */
 		} else if (c->kind == JITCODE_MOVE && address >= c->old && address < c->old + c->size) {
 			return none;
 		}
@@ -118,7 +118,7 @@ static void check_query(const struct said *s, const struct jitdump_query *q)
 	demand(want.n == 0 || q->hit.start <= q->address);
 }
 
-/* Questions at the edges of what was told of, and of the times. */
+/* Queries the edges of the recorded code, and of the times. */
 static void ask(struct said *s)
 {
 	struct jitdump_query queries[QUERIES];
@@ -156,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	read_file(&grown, bytes, n, n / 5 + 1, n + JITFILE_NEEDS);
 	read_file(&small, bytes, n, n ? n : 1, JITFILE_NEEDS);
 	demand(same(&whole, &grown) && same(&whole, &small));
-	/* Equal times: made different, so that one order is right. */
+	/* Makes equal times differ, so that only one order is right. */
 	for (size_t i = 0; i < whole.n; i++)
 		whole.codes[i].time = whole.codes[i].time << 8 | i;
 	ask(&whole);

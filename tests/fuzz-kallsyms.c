@@ -1,4 +1,4 @@
-/* Any bytes as kernel symbols: what is found is a range that holds the address, with a name. */
+/* Fuzzes bytes as kernel symbols: each result is a range that holds the address, with a name. */
 #include "tests/fuzz.h"
 
 #include <sys/mman.h>

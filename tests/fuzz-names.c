@@ -1,4 +1,7 @@
-/* Any bytes as an ELF file: names in .gopclntab and what is inlined, those in .gnu_debugdata, ranges of .eh_frame. */
+/*
+ * Fuzzes bytes as an ELF file: names and inlined calls in .gopclntab, names in .gnu_debugdata, ranges of
+ * .eh_frame.
+ */
 #include "tests/fuzz.h"
 
 #include "common/elf/minidebug.h"

@@ -1,4 +1,4 @@
-/* Any bytes as a perf map, in pieces: entries stay sorted, without overlaps, and as few as they can be. */
+/* Fuzzes bytes as a perf map, in pieces: entries stay sorted, without overlaps, and as few as possible. */
 #include "tests/fuzz.h"
 
 #include "common/resolve/perfmap.h"
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		demand(perfmap_parse(&run, (struct slice){ bytes + at, n - at < piece ? n - at : piece }));
 		check_run(&run);
 		for (size_t i = 0; i < run.n; i++) {
-			/* What is newest is what is found, once it is in the map. */
+			/* Once a run is in the map, its entry is found, because it is the newest. */
 			if (i == 0 && perfmap_run_find(&run, run.items[i].start, &again)) {
 				uint64_t address = run.items[i].start;
 

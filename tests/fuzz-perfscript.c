@@ -1,7 +1,7 @@
 /*
- * Any text as that of perf script: the stream that is made of it makes sense, record by record, and has each sample that
- * was counted; as text again it has as many, and none of its lines is bad. What is a stream already, or its text as
- * cprof-dump prints it, becomes perf script's text and a perf pipe.
+ * Fuzzes text as that of perf script: each record of the resulting stream is valid, and it has every counted
+ * sample; converted back to text it has as many, and no line is bad. A stream, or its text as cprof-dump
+ * prints it, becomes perf script's text and a perf pipe.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-perfscript [-m N] FILE ...					replays, and N changed copies too
@@ -48,8 +48,9 @@ static void write_text(int fd, struct script_writer *w)
 }
 
 /*
- * A stream as text, and as a perf pipe whose records end where they say. How many samples, those of waiting apart, which
- * nobody has asked for here; strict: nothing is wrong.
+ * Converts a stream to text, and to a perf pipe whose records end where their size says. Returns the number
+ * of samples; those of waits, which the view does not ask for, are counted in *waits. strict: nothing may be
+ * wrong.
  */
 static uint64_t convert(int stream, int text, bool strict, uint64_t *waits)
 {
@@ -87,7 +88,7 @@ static uint64_t convert(int stream, int text, bool strict, uint64_t *waits)
 	return samples;
 }
 
-/* How many samples; strict: no line is bad. */
+/* Returns the number of samples. strict: no line may be bad. */
 static uint64_t read_text(int text, int stream, bool strict)
 {
 	struct writer *w = writer_new(stream);
@@ -108,7 +109,7 @@ static bool begins(const uint8_t *p, size_t n, const char *with)
 	return n >= strlen(with) && memcmp(p, with, strlen(with)) == 0;
 }
 
-/* Lines of records as a stream; those that make no sense are left out. */
+/* Writes lines of records as a stream; leaves out those that cannot be parsed. */
 static void parse_records(const uint8_t *p, size_t n, int stream)
 {
 	struct writer *w = writer_new(stream);

@@ -1,7 +1,7 @@
 /*
- * Any lines of records as a capture that is shown in every way: whatever the view calls things, all of them count the
- * same samples, innermost frames without a name are as many, and every line of folded text is one. Who looks at it in
- * between sees each sample once.
+ * Fuzzes lines of records as a capture that is shown in every way: whatever the view calls things, all views
+ * count the same samples and as many innermost frames without a name, and each line of folded text is valid.
+ * A view taken in between sees each sample once.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-profile [-m N] FILE ...					replays, and N changed copies too
@@ -27,7 +27,7 @@ static void must(bool good)
 		abort();
 }
 
-/* What was seen in between, of captures that are looked at on each flush. */
+/* The sums seen in between, for captures that are shown on each flush. */
 struct seen {
 	struct view view;
 	uint64_t total;
@@ -65,7 +65,7 @@ static void gather_lines(struct gather *g, const char *text, struct seen *seen)
 	buf_release(&error);
 }
 
-/* Lines are as folded.h says, and have the profile's weight. */
+/* Checks that lines are as folded.h says, and have the profile's weight. */
 static void check_folded(const struct profile *p)
 {
 	struct folded_writer w;
@@ -99,7 +99,9 @@ static void check_table(const struct profile *p)
 	table_release(&t);
 }
 
-/* No call weighs more than all, stacks are all of it, and so are the outermost frames of the tree. */
+/*
+ * Checks that no call weighs more than all, and that stacks, and the tree's outermost frames, add up to all.
+ */
 static void check_views(const struct profile *p)
 {
 	bool *chosen = calloc(p->labels.n, sizeof(*chosen));

@@ -1,6 +1,6 @@
 /*
- * Any text as lines of records that are scrubbed: what comes out is a stream that can be read, and nothing in it that names a
- * command, a group or the host says "hush".
+ * Fuzzes text as lines of records that are scrubbed: the output is a readable stream, and nothing in it that
+ * names a command, a group or the host says "hush".
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Any bytes as a file to be archived, as its debug file, and as one of an archive that is to be replaced. */
+/* Fuzzes bytes as a file to archive, as its debug file, and as an archived file that is replaced. */
 #include "tests/fuzz.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ static void demand(bool holds)
 		abort();
 }
 
-/* The same offsets mean the same addresses. */
+/* Checks that the same offsets mean the same addresses. */
 static void compare_segments(const struct elf_file *was, const struct elf_file *is)
 {
 	uint64_t a, b;
@@ -40,7 +40,7 @@ static void read_symbols(const struct elf_file *f)
 	symbols_free(t);
 }
 
-/* Makes a file of these and opens it; NULL where there is nothing to be made of them. */
+/* Makes an archived file of these and opens it; returns NULL if there is nothing to archive. */
 static struct elf_file *make(const struct elf_file *runtime, const struct elf_file *debug, size_t most)
 {
 	struct elf_file *made = NULL;
@@ -60,7 +60,7 @@ static struct elf_file *make(const struct elf_file *runtime, const struct elf_fi
 	demand(fstat(fd, &st) == 0 && (uint64_t)st.st_size == slim_bytes(s));
 	demand((size_t)st.st_size <= most);
 	demand(elf_open(fd, &made) == ELF_OPENED);
-	made->own = true; /* nobody is to be waited for */
+	made->own = true; /* nothing to wait for */
 	demand(made->archived == slim_holds(s) && elf_is_whole(made));
 	slim_free(s);
 	return made;
@@ -69,7 +69,10 @@ static struct elf_file *make(const struct elf_file *runtime, const struct elf_fi
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct slice all = { bytes, n };
-	/* Bytes are kept once; a header's 40 bytes become two sections, of 64 bytes and a name of 255 at most. */
+	/*
+	 * Bytes are kept once; a header's 40 bytes become two sections, each of 64 bytes and a name of at
+	 * most 255.
+	 */
 	size_t most = 4 * n + n / 40 * 2 * (64 + 256 + 64) + (1 << 17);
 	struct elf_file *f, *g, *made, *again;
 	const char *path;

@@ -1,8 +1,8 @@
 /*
- * Any bytes as a stream: reader, capture, writer.
+ * Fuzzes bytes as a stream: reader, capture, writer.
  *
- * The first byte says how the rest is taken. Even: as it is. Odd: as payloads, each behind two bytes
- * (length, high bit: a header), which are put into blocks with the right checksums; no mutation would
+ * The first byte chooses the form of the rest. Even: as it is. Odd: as payloads, each after two bytes
+ * (length, high bit: a header), which are put into blocks with the right checksums, because no mutation would
  * ever find those.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
@@ -67,7 +67,7 @@ static void wrap(struct buf *out, struct cursor c)
 	}
 }
 
-/* As a command would after the last sample of a segment. */
+/* Looks things up as a command does after the last sample of a segment. */
 static void look_up(struct capture *c)
 {
 	uint64_t depth = 0;
@@ -109,7 +109,7 @@ static void take_in(struct capture *c, struct reader *r, const struct record *re
 		capture_epoch(c, (uint32_t)rec->sample.thread);
 }
 
-/* What can be read can be written, by batches too. */
+/* Checks that each record that can be read can be written, in batches too. */
 static void pass(struct reader *r, struct writer *w, struct writer *whole, const struct record *rec)
 {
 	struct stream_batch batch;

@@ -1,5 +1,6 @@
 /*
- * Any text as lines of records: what is taken prints as text that is taken again, and as the same.
+ * Fuzzes text as lines of records: an accepted line prints as text that is accepted again, and prints the
+ * same.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-text [-m N] FILE ...					replays, and N changed copies too

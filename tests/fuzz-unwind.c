@@ -1,6 +1,6 @@
 /*
- * Any bytes as an ELF file that a table is made of, as the bytes of a table, and as call frame information whose
- * functions lie where they please: there, what the table says is compared with the spans one by one.
+ * Fuzzes bytes as an ELF file to make a table of, as the bytes of a table, and as call frame information
+ * whose functions may overlap: for those, the table is compared with the spans one by one.
  */
 #include "tests/fuzz.h"
 
@@ -20,7 +20,7 @@ static bool same_rule(const struct unwind_rule *a, const struct unwind_rule *b)
 	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
-/* Somewhere in the table or about it. */
+/* Returns an offset in the table or near it. */
 static uint64_t any_offset(const struct unwind_table *t)
 {
 	size_t page = t->n_pages ? random_below(t->n_pages) : 0;
@@ -41,7 +41,7 @@ static void look_around(const struct unwind_table *t)
 	}
 }
 
-/* What is written is read, and is the same. */
+/* Checks that a table that is written and read again is the same. */
 static void there_and_back(const struct unwind_table *t)
 {
 	struct buf bytes = { 0 }, again = { 0 };
@@ -94,7 +94,7 @@ static void as_table(struct slice all)
 	unwind_table_release(&t);
 }
 
-/* The span that counts at this offset, or NULL. */
+/* Returns the span in force at this offset, or NULL. */
 static const struct span *span_at(const struct spans *s, uint64_t offset)
 {
 	const struct span *best = NULL;
@@ -106,7 +106,7 @@ static const struct span *span_at(const struct spans *s, uint64_t offset)
 	return best;
 }
 
-/* The rule at this offset by what was said of padding. */
+/* Returns the rule at this offset, by the rule for padding. */
 static struct unwind_rule plain_rule(const struct spans *s, uint64_t offset)
 {
 	const struct span *span = span_at(s, offset);
@@ -132,7 +132,7 @@ static bool follows_rbx(const struct spans *s)
 	return false;
 }
 
-/* A register that a run of pops has given back may still be said to be in its slot. */
+/* Allows that a register restored by a run of pops is still said to be in its slot. */
 static void forget_popped(struct unwind_rule *plain, const struct unwind_rule *found)
 {
 	if (found->kind != UNWIND_CFA_RSP || plain->kind != UNWIND_CFA_RSP)

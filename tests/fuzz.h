@@ -1,6 +1,6 @@
 /*
- * What a fuzz target does when no fuzzer drives it: it replays files, and with -m N also N copies of each
- * that are changed in a few places, the same ones each time.
+ * Runs a fuzz target without a fuzzer: replays files, and with -m N also N copies of each, changed in a few
+ * places, the same ones in each run.
  */
 #ifndef CPROF_TESTS_FUZZ_H
 #define CPROF_TESTS_FUZZ_H

@@ -1,8 +1,8 @@
 /*
- * Assembly without unwind tables, for tests/record-gap.t: it burns for so many seconds of CPU time with rbp as
+ * Assembly without unwind tables, for tests/record-gap.t: burns SECONDS of CPU time with rbp as
  *
  *	gap zero SECONDS	a register that holds 0
- *	gap data SECONDS	a pointer to two words, of which the second is an address of code that no call ends at
+ *	gap data SECONDS	a pointer to two words; the second is a code address that no call returns to
  *	gap frame SECONDS	a frame pointer, as the psABI has it
  */
 #include <stdint.h>

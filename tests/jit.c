@@ -1,9 +1,9 @@
 /*
- * A compiler of a kind: puts the same code into memory of its own under two names, one after the other,
- * and tells of them as JIT compilers do, in /tmp/perf-PID.map.
+ * A simple JIT compiler: puts the same code into its own memory under two names, one after the other, and
+ * lists it in /tmp/perf-PID.map, as JIT compilers do.
  *
  *	jit SECONDS		first_name for the first half, then second_name at the same address
- *	jit SECONDS late	late_name, which is told when all is done: the map stays
+ *	jit SECONDS late	late_name, which is written to the map at the end; the map stays
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /*
- * A compiler of a kind, that tells of its code in a jitdump file, jit-PID.dump in the current directory:
+ * A simple JIT compiler that writes its code to a jitdump file, jit-PID.dump in the current directory:
  *
  *	jitdump SECONDS [late | thread]		of CPU time
  *
- * In the first quarter code runs that nothing has been told of, told_later. In the second first_name, in the third
- * at the same address second_name, which in the last has moved. At the end told_later is told. With "late" all is
- * written at the end, with the times when it was so. With "thread", too, to jitTID-PID.dump.
+ * In the first quarter it runs code that is not in the file yet, told_later; in the second first_name; in the
+ * third second_name at the same address, which has moved in the last. told_later is written at the end. With
+ * "late" all is written at the end, with the original times. With "thread" also, but to jitTID-PID.dump.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /*
- * ELF files with as many functions as a test wants: of MADE_STEP bytes each, the first at MADE_TEXT, both in
- * the file and as linked. Function i of file f is called "fF_I_" and some letters. All that has no meaning is a hole.
+ * Makes ELF files with as many functions as a test needs, of MADE_STEP bytes each. The first is at MADE_TEXT,
+ * both in the file and as linked. Function i of file f is called "fF_I_" and some letters. Everything else is
+ * a hole.
  */
 #ifndef CPROF_TESTS_MADE_ELF_H
 #define CPROF_TESTS_MADE_ELF_H
@@ -15,10 +16,10 @@
 enum { MADE_TEXT = 0x1000, MADE_STEP = 64, MADE_BUILD_ID = 20 };
 
 struct made_elf {
-	unsigned int number;  /* f */
+	unsigned int number;  /* F */
 	uint32_t functions;
 	uint32_t name_length; /* with its NUL, at least 24 */
-	uint64_t size;        /* of the file at least */
+	uint64_t size;        /* of the file, at least */
 };
 
 static inline uint64_t made_text_size(const struct made_elf *m)
@@ -26,7 +27,7 @@ static inline uint64_t made_text_size(const struct made_elf *m)
 	return (uint64_t)m->functions * MADE_STEP;
 }
 
-/* Where the table of strings begins: behind the hole, so that the file's end is its end, nearly. */
+/* Returns the offset of the string table: after the hole, so that it ends near the end of the file. */
 static inline uint64_t made_strings_at(const struct made_elf *m)
 {
 	uint64_t tables = (uint64_t)m->functions * (sizeof(Elf64_Sym) + m->name_length);
@@ -48,7 +49,7 @@ static inline void made_name(const struct made_elf *m, uint32_t i, char *name)
 	name[m->name_length - 1] = '\0';
 }
 
-/* The build ID is the file's number over and over. */
+/* Fills the build ID with the file's number + 1. */
 static inline void made_build_id(const struct made_elf *m, uint8_t id[MADE_BUILD_ID])
 {
 	memset(id, (int)m->number + 1, MADE_BUILD_ID);
@@ -92,7 +93,7 @@ static inline void made_headers(const struct made_elf *m, FILE *out)
 	fwrite(&h, sizeof(h), 1, out);
 }
 
-/* False where the file cannot be written. */
+/* Returns false if the file cannot be written. */
 static inline bool made_write(const struct made_elf *m, const char *path)
 {
 	FILE *out = fopen(path, "we");

@@ -1,6 +1,6 @@
 /*
- * Executes itself from a memfd, loads the library that is named from one of the same name, says "ready" and works by turns in both
- * until it is killed. "memfd LIBRARY"
+ * "memfd LIBRARY" executes itself from a memfd, loads LIBRARY from another memfd of the same name, prints
+ * "ready" and works by turns in both until it is killed.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

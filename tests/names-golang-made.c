@@ -1,8 +1,9 @@
 /*
- * Go's tables that no compiler at hand writes, with calls that were inlined: each layout, sound and damaged. TAP.
+ * Checks Go tables that the installed compilers do not write, with inlined calls: each layout, sound and
+ * damaged. TAP.
  *
  *	names-golang-made		checks them
- *	names-golang-made write NUMBER	the file of that layout
+ *	names-golang-made write NUMBER	writes the file of that layout
  */
 #include <elf.h>
 #include <stdlib.h>
@@ -19,11 +20,11 @@ enum {
 	TREES = 0x503000, TREES_AT = 0x3000,
 	MODULE = 0x604008, MODULE_AT = 0x4008, MODULE_WORDS = 50,
 	NO_SECTIONS = 1,
-	NO_MODULE = 2,  /* nobody says where the trees are */
+	NO_MODULE = 2,  /* nothing says where the trees are */
 	CIRCLE = 4,     /* a call inside itself */
-	FAR_PARENT = 8, /* a call behind the function's end */
+	FAR_PARENT = 8, /* a call after the function's end */
 	FAR_UNIT = 32,  /* no such unit of files */
-	NO_NAME = 64,   /* of a call, beyond the names */
+	NO_NAME = 64,   /* the name of a call is beyond the names */
 	FAR_LIST = 128, /* lists beyond the values */
 	MANY_LISTS = 256, /* more lists than there are bytes */
 };
@@ -34,7 +35,7 @@ struct layout {
 	unsigned int field, end;       /* bytes of an address; of a record's fixed part */
 	unsigned int list, data, entry; /* as in gotrees.h */
 	unsigned int funcs;            /* the module's word */
-	bool ends;                     /* with the table's end behind it */
+	bool ends;                     /* with the table's end after it */
 };
 
 static const struct layout layouts[] = {
@@ -57,13 +58,13 @@ static const struct {
 static const char *const calls[CALLS] = { "main.middle", "main.inner" };
 static const char *const paths[] = { "/src/a.go", "/src/b.go" };
 
-/* Of main.outer: up to where, number of the call, file, line. */
+/* Pieces of main.outer: end, number of the call, file, line. */
 static const struct {
 	uint32_t to;
 	int call, file, line;
 } pieces[] = { { 8, -1, 0, 10 }, { 16, 0, 0, 20 }, { 48, 1, 1, 30 }, { 0x5f, -1, 0, 11 } };
 
-/* Instructions of which the calls' places are. */
+/* Offsets of the instructions that are the calls' positions. */
 static const uint32_t parents[CALLS] = { 4, 9 };
 
 static void put_word(struct buf *b, uint64_t v, unsigned int bytes)
@@ -82,7 +83,7 @@ static void put_zeroes(struct buf *b, size_t to)
 
 enum what { WHAT_CALL, WHAT_FILE, WHAT_LINE };
 
-/* A list of values; first: of the first file. */
+/* Writes a list of values; first: number of the first file. */
 static uint32_t put_list(struct buf *b, enum what what, int first)
 {
 	uint32_t at = (uint32_t)b->n, from = 0;
@@ -92,7 +93,7 @@ static uint32_t put_list(struct buf *b, enum what what, int first)
 		int v = what == WHAT_CALL ? pieces[i].call : what == WHAT_FILE ? pieces[i].file + first : pieces[i].line;
 		bool again = i > 0 && v == before;
 
-		if (again) { /* no difference would end the list: that piece belongs to the one before */
+		if (again) { /* a difference of 0 would end the list: extends the piece before */
 			b->n--;
 			buf_varint(b, pieces[i].to - (i > 1 ? pieces[i - 2].to : 0));
 		} else {
@@ -130,7 +131,7 @@ static void put_record(struct parts *p, const struct layout *l, size_t i, unsign
 	put_word(b, outer ? v + p->lists[WHAT_LINE] : 0, 4);
 	put_word(b, outer && (how & MANY_LISTS) ? UINT32_MAX : outer ? l->list + 1 : 0, 4);
 	if (l->magic != 0xfb)
-		put_word(b, (how & FAR_UNIT) ? UINT32_MAX - 3 : 1, 4); /* its files begin at the second number */
+		put_word(b, (how & FAR_UNIT) ? UINT32_MAX - 3 : 1, 4); /* its files begin at index 1 */
 	put_zeroes(b, at + l->end - 1);
 	buf_byte(b, outer ? (uint8_t)(l->data + 1) : 0);
 	if (!outer)
@@ -172,7 +173,7 @@ static void make_parts(struct parts *p, const struct layout *l)
 	for (size_t i = 0; i < CALLS; i++)
 		p->call[i] = put_text(&p->names, calls[i]);
 	put_text(&p->paths, "none");
-	put_word(&p->units, l->magic == 0xfb ? 3 : 0, 4); /* their number; or another unit's */
+	put_word(&p->units, l->magic == 0xfb ? 3 : 0, 4); /* the number of files; or another unit's entry */
 	for (size_t i = 0; i < 2; i++)
 		put_word(&p->units, put_text(&p->paths, paths[i]), 4);
 	buf_byte(&p->values, 0);
@@ -181,7 +182,7 @@ static void make_parts(struct parts *p, const struct layout *l)
 	p->lists[WHAT_LINE] = put_list(&p->values, WHAT_LINE, 0);
 }
 
-/* The table, and its parts as they are; in the oldest layout numbers count from its start. */
+/* Writes the table and its parts; in the oldest layout offsets count from the table's start. */
 static void put_table(struct buf *b, const struct layout *l, unsigned int how, struct parts *p)
 {
 	bool old = l->magic == 0xfb;
@@ -271,7 +272,7 @@ static void put_module(struct buf *b, const struct layout *l, size_t names_at, s
 	}
 }
 
-/* A file: header, three segments, code, the table, trees, the module's data, sections. */
+/* Writes a file: header, three segments, code, the table, trees, the module's data, sections. */
 static void put_file(struct buf *b, const struct layout *l, unsigned int how)
 {
 	static const char names[] = "\0.text\0.gopclntab\0.shstrtab";
@@ -312,7 +313,7 @@ static void put_file(struct buf *b, const struct layout *l, unsigned int how)
 	buf_release(&table);
 }
 
-/* The chain at an address as text, "main.outer a.go:10 > main.middle …". */
+/* Formats the chain at an address as text, "main.outer a.go:10 > main.middle …". */
 static void chain_at(const struct gonames *g, uint64_t vaddr, struct buf *out)
 {
 	struct goname_call c[GONAMES_DEPTH];
@@ -341,7 +342,7 @@ static const struct expected sound[] = {
 	{ 0x70, "main.outer /src/a.go:10 > main.middle /src/a.go:20 > main.inner /src/b.go:30" },
 	{ 0x71, "main.outer /src/a.go:11" }, { 0x9f, "main.outer /src/a.go:11" }, { 0 }
 };
-/* What is damaged is left out; all else stays. */
+/* Damaged entries are left out; all others stay. */
 static const struct expected alone[] = {
 	{ 0x48, "main.outer /src/a.go:10" }, { 0x51, "main.outer /src/b.go:30" }, { 0 }
 };

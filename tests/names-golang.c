@@ -1,9 +1,9 @@
 /*
- * What a Go program's own table says.
+ * Prints the contents of a Go program's own table.
  *
- *	names-golang list FILE			each function: where it begins, its name
- *	names-golang chain FILE < ADDRESSES	of each, in hexadecimal: name, file:line, from the function inward
- *	names-golang random FILE N		N addresses of its code
+ *	names-golang list FILE			the start and the name of each function
+ *	names-golang chain FILE < ADDRESSES	for each address (hexadecimal): name, file:line, inward
+ *	names-golang random FILE N		N random addresses of its code
  */
 #include <fcntl.h>
 #include <stdlib.h>

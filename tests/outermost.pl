@@ -1,14 +1,15 @@
-# How many stacks lead to an outermost function, by one judge for all recorders: the place of the outermost user frame in
-# its file, with no regard to what the recorder thinks of its stack.
+# Counts the stacks that lead to an outermost function, by the same rule for all recorders: the position of
+# the outermost user frame in its file, whatever the recorder says about its stack.
 #
 #	cprof-fold -d --truncated CAPTURE | perl outermost.pl fold PATHS [COMMS]
 #	perf script -F comm,ip,dso -i FILE   | perl outermost.pl perf PATHS [COMMS]
 #
-# PATHS: a file with a line for each ELF file that may occur, as fold knows base names only. COMMS: only threads of
-# these names, separated by commas. Prints "all samples whole frames": all samples, those of these threads, frames of
-# their user stacks.
+# PATHS: a file with a line for each ELF file that may occur, because fold knows only base names. COMMS: only
+# threads with these names, separated by commas. Prints "all samples whole frames": all samples, those of
+# these threads, stacks that are whole, frames of their user stacks.
 #
-# Outermost are the code at the entry point (_start; in ld.so _dl_start_user stands there too), and in libc what says of
+# Outermost are the code at the entry point (_start; in ld.so also _dl_start_user), and in libc the functions
+# that are marked as having no caller: clone, clone3.
 # itself that it has no caller: clone, clone3.
 use strict;
 use warnings;
@@ -21,7 +22,7 @@ my ($all, $samples, $whole, $frames) = (0, 0, 0, 0);
 
 sub base { my $name = shift; $name =~ s|.*/||; return $name }
 
-# Of a file: [first, behind the last] as offsets, and as addresses, for not all perf scripts print the same.
+# Adds the ranges of a file: [start, end] as offsets and as addresses, because versions of perf script differ.
 sub roots_of_file {
 	my $file = shift;
 	my (@ranges, @loads, $entry);
@@ -44,7 +45,7 @@ sub roots_of_file {
 	}
 }
 
-# A return address may be the first one behind its function.
+# A return address may be the first address after its function.
 sub is_outermost {
 	my ($name, $offset) = @_;
 	if (!$roots{$name}) {
@@ -76,7 +77,7 @@ sub fold_line {
 	count($who, $n, scalar @user, @place ? ($place[0], hex $place[1]) : ());
 }
 
-# A head line, frames from the innermost one on, an empty line.
+# Takes a head line, frames from the innermost one on, an empty line.
 sub perf_sample {
 	my ($who, @frames) = @_;
 	my @user = grep { !/^ffff/ } @frames;

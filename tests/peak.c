@@ -1,6 +1,6 @@
 /*
- * Runs a command and writes to a file its peak of resident memory, in KiB, and the time that the CPU took, in
- * microseconds: peak FILE COMMAND...
+ * Runs a command and writes its peak of resident memory, in KiB, and its CPU time, in microseconds, to a
+ * file: peak FILE COMMAND...
  */
 #include <stdio.h>
 #include <sys/resource.h>

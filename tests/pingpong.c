@@ -1,10 +1,10 @@
 /*
- * Two processes that do nothing but wait for each other: a byte through one pipe and back through another.
+ * Two processes that only wait for each other: a byte goes through one pipe and back through another.
  *
  *	pingpong SECONDS [DEPTH]
  *
- * Prints round trips a second, and the nanoseconds of CPU that both took for one, which other load on the machine
- * changes less. Each side calls DEPTH functions deep, for stacks of some length.
+ * Prints round trips per second, and the nanoseconds of CPU time that one takes in both, which depend less on
+ * the machine's other load. Each side calls DEPTH functions deep, so that stacks have some length.
  */
 #include <sched.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	long n = 0;
 	pid_t child;
 
-	/* On one CPU: each turn is a switch, and nobody sleeps so long that the CPU idles. */
+	/* Both run on one CPU: each turn is a switch, and neither sleeps so long that the CPU idles. */
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);

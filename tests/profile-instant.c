@@ -1,4 +1,7 @@
-/* A stretch of time against what is asked for, by trying each second of it, as to whether some of it is and how much. */
+/*
+ * Checks instant_overlaps() and instant_overlap() against each second of a range: whether any passes, how
+ * many.
+ */
 #include "common/profile/instant.h"
 
 #include "tests/check.h"
@@ -36,7 +39,9 @@ static bool passes(const struct instant *from, const struct instant *to, int64_t
 	return false;
 }
 
-/* The seconds of [first, last) that pass; *rest: those behind the last one. */
+/*
+ * Returns the number of seconds of [first, last) that pass; *rest: the number after the last one that does.
+ */
 static uint64_t count(const struct instant *from, const struct instant *to, int64_t first, int64_t last, uint64_t *rest)
 {
 	uint64_t n = 0;
@@ -51,7 +56,7 @@ static uint64_t count(const struct instant *from, const struct instant *to, int6
 	return n;
 }
 
-/* An offset from a first sample that is 500000 s after 1970, in place of a moment. */
+/* Replaces a moment by an offset from a first sample at 500000 s after 1970, in half of the cases. */
 static void make_offset(struct instant *w)
 {
 	if (w->kind == INSTANT_MOMENT && random_below(2)) {
@@ -86,7 +91,7 @@ static void check_overlaps(void)
 	check(none > TRIES / 10 && whole > TRIES / 10 && some_of_it > TRIES / 10, "none of it, all of it and a part of it happen");
 }
 
-/* Whatever the numbers are: sanitizers look on where they are in the build. */
+/* Tries extreme numbers: the sanitizers check them, if built with. */
 static void check_extremes(void)
 {
 	static const int64_t times[] = { INT64_MIN, -1, 0, 1, INT64_MAX };

@@ -1,5 +1,6 @@
 /*
- * Stacks summed by their text: sorted as qsort does it, the same whatever the budget is, and errors of files are told.
+ * Checks stacks summed by their text: sorted as by qsort, the same with any budget, and file errors are
+ * reported.
  */
 #include "common/profile/lines.h"
 
@@ -21,7 +22,7 @@ static void must(bool good)
 		abort();
 }
 
-/* Of few letters and with long beginnings in common, so that sorting and merging have to look far into them. */
+/* Uses few letters and long common prefixes, so that sorting and merging have to look far into the texts. */
 static void make_text(char *to, size_t cap)
 {
 	size_t n = 1 + (size_t)(random_u64() % (cap - 2)), same = (size_t)(random_u64() % n);
@@ -36,7 +37,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* All that was added comes out, in order, each text once. */
+/* Checks that all stacks come out, in order, each text once. */
 static bool sum_with(size_t budget, size_t added, size_t *runs)
 {
 	static char *order[STACKS];
@@ -90,7 +91,7 @@ static bool sorts(size_t n)
 	return good;
 }
 
-/* A file system that is full, or a limit: the sentence is the system's. */
+/* Checks the error for a full file system, or a limit: it is the system's message. */
 static bool fails(const char *directory, rlim_t file_size, int want)
 {
 	struct rlimit limit, before;

@@ -1,5 +1,5 @@
 /*
- * A profile made over: trees, weights and moments of random profiles fit together afterwards.
+ * Checks transformed profiles: trees, weights and moments of random profiles are consistent afterwards.
  */
 #include "common/profile/shape.h"
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""A server for one test: recipe-server.py DIR. Listens on 127.0.0.1, writes its port to DIR/port, and ends after ten minutes.
+"""A server for one test: recipe-server.py DIR. Listens on 127.0.0.1, writes its port to DIR/port, and exits
+after ten minutes.
 
-PUT /path keeps the body in DIR/put/path. POST /ingest takes what Pyroscope takes, as strictly: digits only behind each stack, or all of
-the upload fails; what follows a line of 64 KiB is dropped without a word; more than 16,000 stacks or 4 MiB are refused, and on
-paths with "late" all is, as too old. What it understood goes to DIR/ingest as a line of JSON,
-the body to DIR/body. POST /api/profiles/writeraw does so for Parca, into DIR/writeraw, a line a series, whose pprof is in DIR/pprof: it
-refuses what Parca's normalizer and its gateway refuse, as they say it, and has a page with 200 for other paths. Paths with "flaky" fail twice with 503 before they go well, "refused" is 403, "down" always 503.
+PUT /path keeps the body in DIR/put/path. POST /ingest accepts what Pyroscope accepts, as strictly: only
+digits after each stack, or the whole upload fails; data after a line of 64 KiB is dropped silently; more than
+16,000 stacks or 4 MiB are refused; so is everything on paths with "late", as too old. The parsed request is
+added to DIR/ingest as a line of JSON, the body is in DIR/body. POST /api/profiles/writeraw does the same for
+Parca, into DIR/writeraw, a line per series, with the pprof in DIR/pprof: it refuses requests that Parca's
+normalizer and gateway refuse, with their messages. Other paths that end in /writeraw get a page with 200.
+Paths with "flaky" fail twice with 503 before they succeed, "refused" gets 403, "down" always 503.
 """
 import base64
 import email
@@ -90,7 +93,7 @@ def ingest(query, kind, body, late):
 
 
 class Refused(Exception):
-    """By gRPC's codes: 2 is what it has no code for, 3 an invalid argument, 8 too much of something."""
+    """Has gRPC's codes: 2 is unknown, 3 an invalid argument, 8 resource exhausted."""
     HTTP = {2: 500, 3: 400, 8: 429}
 
     def __init__(self, code, message):
@@ -104,7 +107,7 @@ def demand(truth, message, code=3):
 
 
 def fields(data):
-    """Of a message of protobuf: number and value, which is a number or bytes."""
+    """Yields the fields of a protobuf message: number and value, which is a number or bytes."""
     at = 0
 
     def varint():
@@ -130,7 +133,7 @@ def fields(data):
 
 
 def message(data, names, lists=()):
-    """Its fields by name; those of lists are lists of messages, or of numbers, which may be packed."""
+    """Returns a message's fields by name; those in lists are lists of messages or of (packed) numbers."""
     result = {name: [] for name in lists}
     for number, value in fields(data):
         name = names.get(number)
@@ -202,7 +205,7 @@ WORD = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 def writeraw(body):
-    """Parca's WriteRaw: what it keeps of a request."""
+    """Does Parca's WriteRaw: checks a request and keeps its series."""
     try:
         request = json.loads(body.decode("utf-8"))
     except ValueError as e:
@@ -212,7 +215,7 @@ def writeraw(body):
         name, labels = "", {}
         for label in series["labels"]["labels"]:
             key, value = label.get("name", ""), label.get("value", "")
-            value.encode("utf-8") # half of a pair is none
+            value.encode("utf-8") # a lone surrogate is not valid
             length += len(key) + len(value)
             if key == "__name__":
                 name = value
@@ -237,7 +240,7 @@ def writeraw(body):
             full = ["%s:%s:%s:%s:%s%s" % ((name,) + t + period + (delta,)) for t in types]
             for i, text in enumerate(full):
                 demand(not sums[i] or re.fullmatch("%s(:%s)*" % (WORD, "[A-Za-z0-9_]*"), text), "invalid profile type at row 0 (%s)" % text, 2)
-            # What asks for it divides it by colons.
+            # Queries split the type at colons.
             demand(all(t.count(":") == 4 + bool(delta) for t in full), "the double: no query finds the type", 2)
             taken.append({"labels": labels, "types": full, "sums": sums, "time": p.get("time_nanos", 0),
                           "duration": p.get("duration_nanos", 0), "period": p.get("period", 0), "stacks": stacks})
@@ -287,7 +290,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body, url = self.body(), urllib.parse.urlsplit(self.path)
-        if "small" in url.path: # what stands before a server
+        if "small" in url.path: # as a proxy in front of a server
             self.answer(413, "<html>Request Entity Too Large</html>")
             return
         if self.fails(url.path):

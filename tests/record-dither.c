@@ -1,10 +1,11 @@
 /*
- * The ticks of one CPU as a timer of the kernel would give them, by the periods that cmd/cprof-record/dither.c chooses.
+ * Simulates a kernel timer's ticks on one CPU, with the periods that cmd/cprof-record/dither.c chooses.
  *
  *	record-dither HERTZ SECONDS [fixed]
  *
- * One line: ticks, the sum of their weights and the time from the first tick's period to the last tick, ns; the shortest
- * and the longest period of the timer, ns; how many ticks have a weight of their own; how often the period changed.
+ * Prints one line: ticks, the sum of their weights and the time from the first tick's period to the last
+ * tick, ns; the shortest and the longest period of the timer, ns; the number of ticks with a weight of their
+ * own; the number of changes of the period.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
 				continue;
 			period = dither_choose(&d, 1);
 			dither_changed(&d, 1, now);
-			next = now + period; /* as the kernel's timer begins anew */
+			next = now + period; /* as the kernel's timer restarts */
 			changes++;
 		}
 	}

@@ -1,10 +1,10 @@
 /*
- * Sizes for a question, by cmd/cprof-record/memory.c: what tests/record-memory.t asks.
+ * Prints the sizes that cmd/cprof-record/memory.c computes, for tests/record-memory.t.
  *
- *	record-memory CPUS HERTZ MEM [KEY]...	MEM in MB, 0: not given; of the keys perf, fp, off-cpu, events=N, unwind-mem=MB,
- *						kept=MB, sampled=CPUS
+ *	record-memory CPUS HERTZ MEM [KEY]...	MEM in MB, 0: not given; KEY: perf, fp, off-cpu, events=N,
+ *						unwind-mem=MB, kept=MB, sampled=CPUS
  *
- * One line: fit, and name=value of each size, in kB.
+ * Prints one line: fit, and name=value of each size, in kB.
  */
 #include <inttypes.h>
 #include <stdio.h>

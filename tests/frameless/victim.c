@@ -1,2 +1,2 @@
-/* The victims of bench-victim.sh without frame pointers, of which stacks are found by tables alone. */
+/* The victims of bench-victim.sh without frame pointers: their stacks can be found only by tables. */
 #include "../bench-victim.c"

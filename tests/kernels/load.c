@@ -1,12 +1,13 @@
 /*
- * Does this kernel take these BPF objects? Each program of each object is loaded by itself, so that one that is
- * refused does not hide another.
+ * Checks whether this kernel accepts these BPF objects. Each program of each object is loaded by itself, so
+ * that one that is refused does not hide another.
  *
  *	load [-s VARIABLE=VALUE]... [-m MAP=ENTRIES]... [-f MAP=FLAGS]... [-l MAP=BYTES]... OBJECT...
  *
- * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, where an object has them. -l makes a
- * map's value, or that of its inner maps, less by so many bytes. One line for each program, with what the verifier counted; if it is refused, what libbpf says and the end of the verifier's log.
- * The status is 1 if anything was refused.
+ * -s sets a variable of .rodata before loading, -m a map's max_entries, -f its flags, if an object has them.
+ * -l reduces the size of a map's value, or that of its inner maps, by BYTES. Prints one line for each
+ * program, with the verifier's counts; for a refused one, libbpf's message and the end of the verifier's log.
+ * Exits with 1 if anything was refused.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -30,7 +31,7 @@ static struct setting settings[SETTINGS];
 static int n_settings;
 static char *log_text, said[65536];
 
-/* What libbpf says is kept until it is known whether anybody wants it. */
+/* Keeps libbpf's messages, which are printed only for a refused program. */
 static int keep(enum libbpf_print_level level, const char *format, va_list args)
 {
 	size_t n = strlen(said);
@@ -91,7 +92,7 @@ static void shrink_value(struct bpf_map *map, unsigned int bytes)
 	fd = bpf_map_create(bpf_map__type(inner), "inner", bpf_map__key_size(inner), bpf_map__value_size(inner) - bytes,
 			    bpf_map__max_entries(inner), &opts);
 	if (fd >= 0)
-		bpf_map__set_inner_map_fd(map, fd); /* is needed until the load, and open until the end */
+		bpf_map__set_inner_map_fd(map, fd); /* needed until the load; stays open until exit */
 }
 
 static struct bpf_object *open_object(const char *path)
@@ -132,7 +133,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* 0, or the negative errno of the load. */
+/* Returns 0, or the negative errno of the load. */
 static int load_one(const char *path, const char *name, unsigned int log_level, double *seconds)
 {
 	struct bpf_object *o = open_object(path);
