@@ -1,6 +1,6 @@
 /*
- * The side modules of cprof-record by hand: each command prints what one of them says.
- * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose,queue}.t tell what it should be.
+ * Runs the side modules of cprof-record by hand: each command prints the results of one of them.
+ * tests/record-{elfid,host,kernel,cgroup,jitmap,diagnose,queue}.t check the output.
  */
 #include <bpf/btf.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ static int print_id(bool ok, struct buf *id)
 	return 0;
 }
 
-/* The ID of each file. */
+/* Prints the build ID of each file. */
 static int elfid(char **args)
 {
 	struct buf id = { 0 };
@@ -59,7 +59,7 @@ static int elfid(char **args)
 	return 0;
 }
 
-/* Does a prefix of the file have an ID? Each is tried, in memory of just that size. */
+/* Checks each prefix of the file for an ID, in memory of exactly its size. */
 static int elfid_cut(char **args)
 {
 	struct buf file = { 0 }, id = { 0 };
@@ -109,7 +109,7 @@ static int kernel_id(char **args)
 	return print_id(kernel_build_id(&id), &id);
 }
 
-/* Of KALLSYMS, else of KCORE. */
+/* Prints the address of _stext from KALLSYMS, or else from KCORE. */
 static int stext(char **args)
 {
 	printf("%" PRIx64 "\n", kernel_stext(args[0], args[1]));
@@ -133,8 +133,8 @@ static void print_symbol(struct kernel *k, uint64_t address)
 }
 
 /*
- * KALLSYMS MODULES, then a line each: an address; "add ADDRESS SIZE NAME"; "remove ADDRESS SIZE";
- * "forget"; "why"; "! SHELL COMMAND".
+ * Operands: KALLSYMS MODULES. Then reads commands, a line each: an address; "add ADDRESS SIZE NAME"; "remove
+ * ADDRESS SIZE"; "forget"; "why"; "! SHELL COMMAND".
  */
 static int kernel(char **args)
 {
@@ -160,7 +160,7 @@ static int kernel(char **args)
 	return 0;
 }
 
-/* A line each: an address. How much memory is kept in the end, in kB, comes last. */
+/* Reads addresses, a line each; at the end prints how much memory is kept, in kB. */
 static int ksym(char **args)
 {
 	struct ksym *k = ksym_new(true);
@@ -222,8 +222,8 @@ static int choose(char **args)
 }
 
 /*
- * A line each: "id N"; "pid N"; "text FILE" (as /proc/PID/cgroup); "! SHELL COMMAND". Of one object, so that
- * what is remembered shows.
+ * Reads commands, a line each: "id N"; "pid N"; "text FILE" (as /proc/PID/cgroup); "! SHELL COMMAND". All use
+ * one object, so that remembered results show.
  */
 static int cgroup(char **args)
 {
@@ -280,7 +280,7 @@ static void print_chunk(void *arg, uint64_t process_id, uint64_t generation, con
 	}
 }
 
-/* All that was asked is answered. True: something was. */
+/* Answers all pending requests. Returns whether there were any. */
 static bool answer_jit(struct jitmaps *js, struct opener *o, uint64_t now)
 {
 	struct pollfd p = { opener_fd(o), POLLIN, 0 };
@@ -313,8 +313,9 @@ static void poll_jit(struct jitmaps *js, struct opener *o, uint64_t now, struct 
 }
 
 /*
- * A line each: "watch ID PID NSPID", "poll", "finish ID", "forget ID", "restart", "busy", "open", "complaint",
- * "brief" (only sums from now on), "pass MS" (time passes, without waiting), "! SHELL COMMAND".
+ * Reads commands, a line each: "watch ID PID NSPID", "poll", "finish ID", "forget ID", "restart", "busy",
+ * "open", "complaint", "brief" (only sums from now on), "pass MS" (time passes, without waiting), "! SHELL
+ * COMMAND".
  */
 static int jit(char **args)
 {
@@ -391,8 +392,8 @@ static void answer_dumps(struct jitdumps *js, struct opener *o)
 }
 
 /*
- * Likewise: "watch ID PID INODE PATH", where an INODE of 0 is that of the path here; "poll", "finish ID", "forget ID",
- * "restart", "open", "complaint", "! SHELL COMMAND".
+ * Likewise: "watch ID PID INODE PATH", where an INODE of 0 means the inode of PATH here; "poll", "finish ID",
+ * "forget ID", "restart", "open", "complaint", "! SHELL COMMAND".
  */
 static int dumps(char **args)
 {
@@ -439,7 +440,7 @@ static int dumps(char **args)
 	return 0;
 }
 
-/* bpf ERRNO, perf ERRNO, perf-wide ERRNO, kallsyms: the sentence. */
+/* Operands: bpf ERRNO, perf ERRNO, perf-wide ERRNO, or kallsyms. Prints the diagnosis. */
 static int diagnose(char **args)
 {
 	struct buf s = { 0 };
@@ -456,7 +457,10 @@ static int diagnose(char **args)
 	return 0;
 }
 
-/* FILE, and up to eight of TYPE MEMBER: where they are; "none" if one of them is not there. */
+/*
+ * Operands: FILE, and up to eight of TYPE MEMBER. Prints the members' offsets; "none" if one of them is
+ * missing.
+ */
 static int btf(char **args)
 {
 	struct btf_place places[BTF_PLACES];
@@ -473,7 +477,7 @@ static int btf(char **args)
 	return 0;
 }
 
-/* The same of one member, by libbpf. */
+/* Prints the offset of one member, found by libbpf. */
 static int btf_by_libbpf(char **args)
 {
 	struct btf *b = btf__parse(args[0], NULL);
@@ -488,7 +492,7 @@ static int btf_by_libbpf(char **args)
 	return 0;
 }
 
-/* The reason in a verifier's log. */
+/* Prints the reason found in a verifier's log. */
 static int reason(char **args)
 {
 	char log[4096];
@@ -508,7 +512,10 @@ static int capability(char **args)
 	return 0;
 }
 
-/* Of standard input: "TIME KIND" is pushed, with its line as its bytes; after "until TIME" comes what is ripe then. */
+/*
+ * Reads lines: "TIME KIND" is pushed, with its line as its bytes; "until TIME" prints the items that are ripe
+ * then.
+ */
 static int queue(char **args)
 {
 	struct queue q = { 0 };

@@ -1,6 +1,6 @@
 /*
- * The worker, with files that take it over: to the builder in front of the true one a copy of our own program in a
- * memfd says by its inode what it does.
+ * Checks the worker with files that take it over: the inode of a file, an ELF header in a memfd, tells the
+ * builder here, which runs before the real one, how to misbehave.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ static void answer_raw(uint32_t magic, uint32_t result, uint64_t length, const v
 	_exit(0);
 }
 
-/* Each way out that a process has; what is not refused is written down. */
+/* Tries each way out of a process; reports those that are not refused. */
 static void escape(void)
 {
 	char said[1024] = "";
@@ -172,7 +172,7 @@ static int memory_file(const void *bytes, size_t n)
 	return fd;
 }
 
-/* A program header and no more: elf_open takes it. */
+/* Makes a file with a program header and no more: elf_open accepts it. */
 static int small_elf(void)
 {
 	uint8_t e[64 + 56] = "\177ELF\2\1\1";
@@ -200,7 +200,7 @@ static int file_of(const char *path)
 	return fd;
 }
 
-/* The file of a mapping of ours that has this in its path. */
+/* Opens the file of a mapping of ours whose path contains part. */
 static int mapped_file(const char *part)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -272,7 +272,10 @@ static bool await_end(pid_t pid)
 	return false;
 }
 
-/* What stands behind a word at the start of a line of /proc/PID/NAME; "" where none has it. Lent until the next call. */
+/*
+ * Returns the rest of the line of /proc/PID/NAME that begins with word; "" if none does. Valid until the next
+ * call.
+ */
 static const char *proc_line(pid_t pid, const char *name, const char *word)
 {
 	static char line[512];
@@ -299,7 +302,7 @@ static const char *status_of(pid_t pid, const char *field)
 	return proc_line(pid, "status", field);
 }
 
-/* The hard one; ULONG_MAX: none. */
+/* Returns the hard limit; ULONG_MAX if there is none. */
 static unsigned long limit_of(pid_t pid, const char *limit)
 {
 	char soft[32] = "", hard[32] = "";
@@ -339,7 +342,7 @@ static int count_fds(pid_t pid)
 	return n;
 }
 
-/* Not so in a user namespace that has one user. */
+/* Returns false in a user namespace that maps only one user. */
 static bool may_become(uid_t user)
 {
 	int status = 1;
@@ -375,7 +378,7 @@ static bool dies(struct worker *w, enum deed d, const char *why)
 	return good;
 }
 
-/* Is it the table that we make ourselves? */
+/* Checks that the answer is the same table as the one built here. */
 static bool right(struct worker *w, uint32_t id, int fd)
 {
 	struct unwind_table t = { 0 }, got = { 0 };
@@ -474,7 +477,7 @@ static void test_deaths(struct worker *w, int good)
 	check(all && worker_take(w, 0, &a) == WORKER_NOTHING, "good and bad ones under way together");
 }
 
-/* Its limit is so short that others may meet it, too, where the machine is busy. */
+/* The limit is so short that other questions may exceed it too, if the machine is busy. */
 static void test_waiting(int good)
 {
 	struct worker *w = start(1, 500), *sized;
@@ -506,7 +509,7 @@ static void test_lies(struct worker *w, int good)
 	check(right(w, 1, good), "the next is answered");
 }
 
-/* What the kernel says of a process that may do nothing; user: whose it is to be. */
+/* Checks the kernel's status of a process that may do nothing; user: the expected owner. */
 static void test_status(pid_t pid, const char *user, bool worker)
 {
 	const uint64_t ignored = 1 << (SIGINT - 1) | 1 << (SIGTERM - 1) | 1 << (SIGHUP - 1) | 1 << (SIGQUIT - 1);
@@ -572,7 +575,7 @@ static void test_confined(struct worker *w)
 	      le64_load(a.table.p) <= 1 << 30, "memory has an end");
 }
 
-/* A recorder that is no root and has its power of its file's capabilities. */
+/* Tests a recorder that is not root and has its file's capabilities. */
 static void test_capable(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -607,7 +610,7 @@ static void test_capable(void)
 	_exit(2);
 }
 
-/* However the recorder ends, nobody is left. */
+/* Checks that no process is left, however the recorder ends. */
 static void test_recorder_dies(void)
 {
 	int pids[2][2];
@@ -665,7 +668,10 @@ static void test_mother_dies(int good)
 	check(all, "without the memory that is shared");
 	if (maps)
 		fclose(maps);
-	/* More than a second behind the beginning what waits here is asked of the next one. */
+	/*
+	 * If a fork server is lost more than a second after its start, questions that wait go to the next
+	 * one.
+	 */
 	for (time_t until = time(NULL) + 2; time(NULL) < until;)
 		nap();
 	for (uint32_t i = 0; i < 300; i++)
@@ -704,7 +710,7 @@ static void test_many(int good)
 	}
 	check(all, "1,000 questions, 500 of them at once, are answered in their order");
 	check(count_fds(getpid()) == ours, "no descriptor is left of them");
-	for (int i = 0; i < 1000 && count_fds(mother) > 2 + 5; i++) /* the last is closed behind its answer */
+	for (int i = 0; i < 1000 && count_fds(mother) > 2 + 5; i++) /* the last is closed after its answer */
 		nap();
 	check(count_fds(mother) <= 2 + 5, "nor with the process that forks");
 	if (!CONFINE_SANITIZED)
@@ -722,7 +728,7 @@ int main(void)
 	struct worker *w;
 	sigset_t taken;
 
-	/* As in the recorder: what a signalfd takes is blocked. */
+	/* Blocks the signals for a signalfd, as the recorder does. */
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGINT);
 	sigaddset(&taken, SIGTERM);

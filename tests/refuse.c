@@ -1,6 +1,7 @@
 /*
- * Preloaded into the recorder: a verifier that refuses the programs whose name is in REFUSE, comma-separated, with a log as the
- * kernel's. Built as a library by tests/record-refused.t; as a program it prints that log. libbpf calls syscall(2).
+ * Preloaded into the recorder: refuses to load BPF programs named in REFUSE, comma-separated, with a log like
+ * the verifier's. tests/record-refused.t builds it as a library; run as a program, it prints that log. It
+ * intercepts syscall(2), which libbpf calls.
  */
 #include <dlfcn.h>
 #include <errno.h>

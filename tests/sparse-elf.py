@@ -1,7 +1,8 @@
-"""A sparse ELF file that asks for more than it has: sparse-elf.py FILE KIND N
+"""Writes a sparse ELF file that declares more than it holds: sparse-elf.py FILE KIND N
 
-sections, segments: N headers. names: N bytes of section names. notes, note-segments: N of 1 MiB each, one over the other.
-parts: sections of N bytes, each of a kind that is read whole. load: a segment of N bytes with .eh_frame_hdr in it.
+sections, segments: N headers. names: N bytes of section names. notes, note-segments: N of 1 MiB each,
+overlapping. parts: sections of N bytes, each of a kind that is read whole. load: a segment of N bytes with
+.eh_frame_hdr in it.
 """
 import struct
 import sys

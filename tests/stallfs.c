@@ -1,13 +1,14 @@
 /*
- * A file system that stops to answer, and a process that runs code of it.
+ * A file system that stops answering, and a process that runs code from it.
  *
- *	stallfs serve DIR FILE	mounts a FUSE file system at DIR, in which each NAME that is asked for is a file with the bytes of
- *				FILE; prints "ready"; SIGUSR1: from then on it reads questions and answers none
- *	stallfs run NAME	maps NAME, a copy of this program, and works by turns in mapped_work, there, and in local_work;
- *				prints "running", and ends when it is ended; where NAME is "-", the copy is in memory without a
- *				file, as a JIT compiler's code
+ *	stallfs serve DIR FILE	mounts a FUSE file system at DIR, in which each NAME looked up is a file
+ *				with the bytes of FILE; prints "ready"; after SIGUSR1 it reads requests and
+ *				answers none
+ *	stallfs run NAME	maps NAME, a copy of this program, and works by turns in mapped_work there
+ *				and in local_work; prints "running", and runs until it is killed; if NAME is
+ *				"-", the copy is in anonymous memory, like a JIT compiler's code
  *
- * When the server ends, so do the waits for its answers.
+ * When the server ends, pending requests end too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 enum { MOST = 1 << 17, ROOT = 1, FILE_NODE = 2, FOREVER = 3600 };
 
 static volatile sig_atomic_t stalled;
-/* Else the compiler makes others of the functions, with other names. */
+/* volatile, or the compiler specializes the functions under other names. */
 static volatile uint32_t rounds_of_work = 1000000, result;
 
 static void stall(int signal)
@@ -146,7 +147,7 @@ static int serve(const char *dir, const char *name)
 	}
 }
 
-/* Nothing in it needs its place. */
+/* Is position-independent. */
 static __attribute__((noinline)) uint32_t mapped_work(uint32_t rounds)
 {
 	volatile uint32_t x = 1;
@@ -165,7 +166,7 @@ static __attribute__((noinline)) uint32_t local_work(uint32_t rounds)
 	return x;
 }
 
-/* Where in the file a function of this program lies. */
+/* Converts the address of a function of this program to its offset in the file. */
 static int find_offset(struct dl_phdr_info *info, size_t n, void *offset)
 {
 	uintptr_t at = *(uintptr_t *)offset;

@@ -1,15 +1,15 @@
 /*
- * What wears a recorder out, for tests/record-soak.t. Each prints "ready" when it is under way.
+ * Stress loads for the recorder, for tests/record-soak.t. Each prints "ready" when it is under way.
  *
- *	storm map N		maps and unmaps executable memory N times, at ever new addresses, of ever new files
- *	storm remap SECONDS	maps and unmaps its own file as executable memory, as fast as that goes
- *	storm jit BYTES SECONDS	a perf map of so many bytes, and code of its own that runs
- *	storm deep SECONDS	behind a mapping whose path is longer than 4095 bytes, runs in far_work; in the
- *				current directory, which it fills
+ *	storm map N		maps and unmaps executable memory N times, at new addresses, of new files
+ *	storm remap SECONDS	maps and unmaps its own file as executable memory, as fast as possible
+ *	storm jit BYTES SECONDS	a perf map of BYTES, and code of its own that runs
+ *	storm deep SECONDS	maps a file whose path is longer than 4095 bytes, then runs in far_work; fills
+ *				the current directory
  *	storm exec N		N processes whose second thread calls exec; the new image runs in new_work
  *	storm late map|exec PATH SECONDS
- *				waits until there is a file PATH; then maps its own code a second time and runs in
- *				that late_work, or executes itself anew and runs in far_work
+ *				waits until the file PATH exists; then maps its own code a second time and
+ *				runs in late_work there, or executes itself again and runs in far_work
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -96,7 +96,7 @@ static int map(long n)
 		if (p == MAP_FAILED || munmap(p, PAGE) < 0)
 			return 1;
 		close(fd);
-		if (i % 1000 == 0) /* so that it is sampled */
+		if (i % 1000 == 0) /* runs long enough to be sampled */
 			spin(0.01);
 	}
 	return 0;
@@ -168,7 +168,7 @@ static int exec_from_threads(long n, char *self)
 		if (pid == 0) {
 			if (pthread_create(&t, NULL, call_exec, self))
 				_exit(1);
-			pthread_exit(NULL); /* the leader is dead when the other one takes its place */
+			pthread_exit(NULL); /* the leader is dead when the other thread takes its place */
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
 			return 1;
@@ -176,7 +176,7 @@ static int exec_from_threads(long n, char *self)
 	return 0;
 }
 
-/* Needs nothing but itself: it is run where it was not linked to be. */
+/* Uses nothing outside itself: it runs at an address other than the linked one. */
 static __attribute__((noipa, aligned(64))) uint32_t late_work(uint32_t n)
 {
 	uint32_t x = n;
@@ -188,7 +188,7 @@ static __attribute__((noipa, aligned(64))) uint32_t late_work(uint32_t n)
 	return x;
 }
 
-/* The offset in our own file of the code at an address. */
+/* Returns the offset in our own file of the code at an address. */
 static long offset_of(uintptr_t address, unsigned long *start)
 {
 	char line[4352];

@@ -3,10 +3,10 @@
 
     tests/stranger.py [FILE...] | --every
 
-It prints the text form that cprof-dump(1) prints, and ends with the same status; only the sentences of
-damage records are its own. The tables of records and values it takes out of the page as it stands, the
-rest is written here. Where it and cprof-dump disagree, the page is wrong, or one of the two is.
-With --every it prints a capture of all that is in these tables.
+It prints the text form that cprof-dump(1) prints, and exits with the same status; only the messages of damage
+records are its own. It reads the tables of records and values from the page; the rest is written here. If it
+and cprof-dump disagree, the page is wrong, or one of the two is.
+With --every it prints a capture with everything in these tables.
 """
 import os
 import re
@@ -16,7 +16,7 @@ import sys
 M = (1 << 64) - 1
 SYNC = b"\x89cpf"
 
-# XXH3 with 64 bits, seed 0 and the default secret, from the specification of xxHash.
+# XXH3 with 64 bits, seed 0 and the default secret, from the specification of xxHash
 
 SECRET = bytes.fromhex(
     "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
@@ -126,10 +126,10 @@ def xxh3(b):
     return xxh3_short(b) if len(b) <= 16 else xxh3_middle(b) if len(b) <= 240 else xxh3_long(b)
 
 
-# Records and values, from the tables of the page.
+# Records and values, from the tables of the page
 
 def tables(page):
-    """{number: (name, [(field, coding)])} of the records, {coding: {value: name}} of the values."""
+    """Returns {number: (name, [(field, coding)])} of the records, {coding: {value: name}} of the values."""
     records, values, rows = {}, {}, None
     for line in page:
         heading = re.match(r"\.S[sh] (?:([0-9]+) (\S+)|Values of (\S+)|.*)$", line)
@@ -160,7 +160,7 @@ class Refused(Exception):
 
 
 class Cursor:
-    """Varints and slices, taken from bytes."""
+    """Reads varints and slices from bytes."""
 
     def __init__(self, data, at, end):
         self.data, self.at, self.end = data, at, end
@@ -209,10 +209,10 @@ class Reader:
         self.data, self.out = data, out
         self.segment = None
         self.damaged = False
-        self.due = None     # a damage record that waits
-        self.hold = False   # in a header block it goes on waiting
+        self.due = None     # a pending damage record
+        self.hold = False   # keeps it pending in a header block
         self.block_at = 0
-        self.time = 0       # of the block
+        self.time = 0       # last time in the block
 
     def line(self, name, fields, tail=b""):
         if tail:
@@ -237,14 +237,14 @@ class Reader:
     # Blocks
 
     def head(self, at):
-        """Type, flags, length, segment and sequence number of a good head at this place, or None."""
+        """Returns type, flags, length, segment and sequence number of a valid head here, or None."""
         h = self.data[at:at + 32]
         if len(h) < 32 or h[:4] != SYNC or xxh3(h[:20]) & 0xffffffff != le32(h, 20):
             return None
         return (h[4], h[5], le32(h, 8), le32(h, 12), le32(h, 16)) if le32(h, 8) <= 1048576 else None
 
     def next_good(self, at):
-        """The place of the next good block from here on, or the end of the input; and its head."""
+        """Returns the offset and head of the next good block from here on, or the end and None."""
         while at < len(self.data):
             h = self.head(at)
             behind = at + 32 + h[2] if h else 0
@@ -369,7 +369,7 @@ class Reader:
         return VALUES.get(coding, {}).get(v, v)
 
     def learn(self, name, fields):
-        """What a reader that prints has to remember."""
+        """Remembers the state that a printing reader needs."""
         if name == "event" and fields["id"] < 64:
             if self.segment.periods.setdefault(fields["id"], fields["period"]) != fields["period"]:
                 raise Malformed("another period")
@@ -378,7 +378,7 @@ class Reader:
         elif name == "damage":
             self.damaged = True
 
-    # Runs: None for what they begin with, then a line for each entry
+    # Runs: the entries yield None after the common fields, then a line for each entry
 
     def run(self, entries, at, c):
         try:
@@ -428,10 +428,10 @@ class Reader:
                              ("user", user), ("kernel", kernel), ("weight", weight)]
 
 
-# A capture, as text, in which all is that the page's tables have, and beside each the next unknown number.
+# A capture, as text, with everything in the page's tables, and next to each value the next unknown number
 
 def some(n):
-    """Numbers of every size, always the same ones."""
+    """Returns numbers of every size, the same ones each time."""
     return (n * 0x9E3779B97F4A7C15 & M) >> n * 7 % 64
 
 

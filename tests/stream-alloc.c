@@ -1,6 +1,6 @@
 /*
- * Memory that runs out: the first allocation fails, then the second, and so on until all is well. Text
- * is parsed, written as a stream, read, and taken in; each time something must say that it failed, and
+ * Checks running out of memory: the first allocation fails, then the second, and so on until everything
+ * succeeds. Text is parsed, written as a stream, read, and applied; each time a failure must be reported, and
  * nothing may crash.
  *
  *	stream-alloc FILE	a capture as text
@@ -17,7 +17,7 @@
 
 #include "tests/check.h"
 
-/* What the C library calls these itself, so that ours can stand before them. */
+/* glibc's own names, so that ours can replace malloc and the like. */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -33,7 +33,7 @@ static bool runs_out(void)
 	return true;
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* whose own these must be */
+#ifndef __SANITIZE_ADDRESS__ /* which needs its own */
 void *malloc(size_t n)
 {
 	return runs_out() ? NULL : __libc_malloc(n);
@@ -65,7 +65,7 @@ static bool write_text(const char *text, int fd)
 		text += n + 1;
 		good = record_parse(&r, line, &scratch, &error) && writer_put(w, &r);
 	}
-	/* Whatever went wrong, the writer has a word for it if it was the writer. */
+	/* If the writer failed, it has an error message. */
 	if (w && !writer_finish(w) && good) {
 		good = false;
 		if (!writer_error(w) || !strstr(writer_error(w), "memory"))
@@ -107,7 +107,7 @@ static bool read_all(int fd, uint64_t *samples)
 	return good;
 }
 
-/* How many calls all of it takes; 0: it did not come to an end. */
+/* Returns the number of allocations that everything takes; 0 if it never succeeded. */
 static uint64_t until_success(const char *text, bool for_good, uint64_t want)
 {
 	enum { MOST = 100000 };
@@ -123,7 +123,7 @@ static uint64_t until_success(const char *text, bool for_good, uint64_t want)
 		good = write_text(text, fd) && lseek(fd, 0, SEEK_SET) == 0 && read_all(fd, &samples);
 		fail_to = 0;
 		close(fd);
-		if (good && samples != want) /* it said that all is well, and lost something */
+		if (good && samples != want) /* it reported success, and lost something */
 			return 0;
 		if (calls < i)
 			return good ? i : 0;

@@ -1,6 +1,6 @@
 /*
- * The base and stream rooms: numbers, tables against plain models, random records through writer and
- * reader, odd streams made of good blocks, a pipe whose writer pauses, disks that fill up.
+ * Checks common/base and common/stream: numbers, tables against simple models, random records through writer
+ * and reader, odd streams made of good blocks, a pipe whose writer pauses, disks that fill up.
  */
 #include "common/base/hash.h"
 #include "common/base/idmap.h"
@@ -65,7 +65,7 @@ static void numbers(void)
 	buf_release(&b);
 }
 
-/* Strings of few letters and of all lengths, so that many are the same and many differ late. */
+/* Uses strings of few letters and of all lengths, so that many are the same and many differ late. */
 static void interning(void)
 {
 	enum { STRINGS = 20000, MOST = 40 };
@@ -115,7 +115,7 @@ static void mapping_ids(void)
 	for (size_t i = 0; i < STEPS && good; i++) {
 		size_t k = random_below(KEYS);
 
-		/* Phases of growing and of shrinking, so that probes run over holes. */
+		/* Alternates phases of growing and of shrinking, so that probes run over holes. */
 		if (random_below(100) < (i / 5000 % 2 ? 65 : 35)) {
 			live += model[k] < 0;
 			model[k] = (int64_t)random_below(UINT32_MAX);
@@ -175,7 +175,7 @@ static uint64_t random_number(void)
 	return random_u64() >> random_below(64);
 }
 
-/* Any values at all, but for what the wire cannot hold. */
+/* Makes a record with any values that the wire can hold. */
 static void random_record(struct record *r, uint64_t *node)
 {
 	static uint8_t bytes[3000];
@@ -206,7 +206,7 @@ static void random_record(struct record *r, uint64_t *node)
 		r->node.parent = random_below(r->node.id);
 	}
 	if (type == RECORD_EVENT)
-		r->event.period = r->event.id * 7; /* once and for all */
+		r->event.period = r->event.id * 7; /* fixed for each event */
 	if (type == RECORD_SAMPLE && random_below(2))
 		r->sample = (struct record_sample){ .event = 1 + random_below(2), .time = random_number(),
 						    .weight = 7 * (1 + random_below(2)) };
@@ -392,7 +392,7 @@ static void large_records(void)
 	close(fd);
 }
 
-/* A block with any payload, the checksums right. */
+/* Appends a block with any payload and the right checksums. */
 static void put_block(struct buf *out, uint8_t type, uint8_t flags, uint32_t segment, uint32_t sequence,
 		      struct slice payload)
 {
@@ -412,7 +412,7 @@ static void put_block(struct buf *out, uint8_t type, uint8_t flags, uint32_t seg
 
 #define SEGMENT_LINE "segment major=1 minor=0 least=1\n"
 
-/* One block of these bytes in a segment of its own; what is delivered, and what is said. */
+/* Checks the text and the damage message of one block with these bytes in a segment of its own. */
 static void payload_is(const char *what, struct slice payload, const char *want, const char *damage)
 {
 	static const uint8_t version[] = { 1, 0, 0, 0, 1, 0 };
@@ -475,7 +475,10 @@ static void malformed_records(void)
 		   "file: damaged before it came here, at byte 5: ?[x");
 }
 
-/* Everything of a stream put into another, by batches where whole; before each of them an EXIT of that time, if any. */
+/*
+ * Copies a stream to another, by batches if whole; before each batch writes an EXIT with time, unless that is
+ * 0.
+ */
 static struct buf passed(int in, bool whole, uint64_t time)
 {
 	int fd = new_file();
@@ -505,7 +508,7 @@ static struct buf passed(int in, bool whole, uint64_t time)
 	return bytes;
 }
 
-/* Its records as text, without those that passed() has put in and where blocks end. */
+/* Returns the records as text, without the ends of blocks and the records that passed() inserted. */
 static struct buf text_of(const struct buf *bytes)
 {
 	int fd = file_of(bytes->p, bytes->n);
@@ -609,7 +612,9 @@ static void odd_blocks(void)
 	}
 }
 
-/* A payload may hold what is a stream itself; when it is damaged, that is still no part of this one. */
+/*
+ * Checks that a stream inside a payload is never read as part of the outer one, even if the block is damaged.
+ */
 static void stream_in_a_stream(void)
 {
 	int inner = new_file(), outer = new_file();
@@ -665,11 +670,13 @@ static void live_pipe(void)
 	if (pipe(ends) != 0)
 		abort();
 	r = reader_new(ends[0], "pipe");
-	alarm(20); /* a reader that waits for more than it has will never get it */
+	alarm(20); /* a reader that waits for bytes it does not need would wait forever */
 	while (at < b.n) {
 		size_t size = BLOCK_HEAD + le32_load(b.p + at + 8), begin = delivered;
 
-		/* All but the last byte: no block yet, and the reader knows that it would have to wait. */
+		/*
+		 * Without its last byte it is no block yet, and the reader knows that it would have to wait.
+		 */
 		good &= write(ends[1], b.p + at, size - 1) == (ssize_t)size - 1;
 		early |= reader_ready(r);
 		good &= write(ends[1], b.p + at + size - 1, 1) == 1;
@@ -731,7 +738,7 @@ static void non_blocking(void)
 	close(ends[0]);
 }
 
-/* A disk that is full after n bytes: the writer says so, whatever n is. */
+/* Fills the disk after n bytes: the writer reports it for every n. */
 static void full_disk(void)
 {
 	struct rlimit before, limit;

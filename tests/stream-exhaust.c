@@ -1,10 +1,10 @@
 /*
- * Every way to cut a capture short and every way to flip a bit or a byte of it.
+ * Cuts a capture short in every way and flips every bit or byte of it.
  *
  *	stream-exhaust FILE			in this process: reader and capture
  *	stream-exhaust FILE STEP PROGRAM ...	by a program that reads it from standard input
  *
- * FILE is whole and short. What is before the damage must be delivered, and the sentence must name the
+ * FILE is whole and short. Everything before the damage must be delivered, and the message must name the
  * block and the byte at which it begins. TAP on stdout.
  */
 #include "common/base/le.h"
@@ -30,17 +30,17 @@ static uint8_t *bytes;
 static size_t n_bytes;
 static struct {
 	size_t at;   /* in the file */
-	size_t text; /* where its text begins in whole */
-	bool ended;  /* the segment before it has had its END */
+	size_t text; /* offset of its text in whole */
+	bool ended;  /* the segment before it has its END */
 	bool header;
 } blocks[BLOCKS + 1];
 static size_t n_blocks;
 static struct buf whole; /* the text of the undamaged stream */
 
-/* What reading came to. */
+/* The result of reading. */
 struct result {
 	struct buf text;
-	char said[400]; /* "" where nothing was */
+	char said[400]; /* "" if nothing was printed */
 	int status;
 };
 
@@ -74,7 +74,7 @@ static bool compared(const struct record *r)
 			       r->type != RECORD_FLUSH);
 }
 
-/* As cprof-dump does, with the meaning of the records looked at too. */
+/* Reads as cprof-dump does, and applies the records to a capture too. */
 static void read_here(int fd, struct result *out, bool note_blocks)
 {
 	struct reader *r = reader_new(fd, "in");
@@ -150,7 +150,7 @@ static void read_by(char **command, int in, struct result *out)
 	out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static char **program; /* NULL: here */
+static char **program; /* NULL: in this process */
 static int input = -1;
 
 static void read_bytes(const uint8_t *p, size_t n, struct result *out)
@@ -162,7 +162,7 @@ static void read_bytes(const uint8_t *p, size_t n, struct result *out)
 		read_here(input, out, false);
 }
 
-/* Where the blocks are, and where the text of each begins. */
+/* Finds the offset of each block and of its text. */
 static void find_blocks(void)
 {
 	struct result r = { .status = 0 };
@@ -207,7 +207,7 @@ static void explain(const char *what, size_t at, const char *want, const struct 
 	printf("# %s at byte %zu: status %d, said \"%s\", want %s\n", what, at, r->status, r->said, want);
 }
 
-/* Said in one line; cprof-dump has nothing else to say, other programs may. */
+/* Returns whether want is printed in one line, once; cprof-dump prints nothing else, other programs may. */
 static bool said_once(const struct result *r, const char *want)
 {
 	const char *at = strstr(r->said, want), *end = strchr(r->said, '\n');
@@ -215,7 +215,7 @@ static bool said_once(const struct result *r, const char *want)
 	return at && !strstr(at + 1, want) && (kind != DUMP || (end && !end[1]));
 }
 
-/* The part before block k, where the program prints a stream or text of one. */
+/* Returns whether the part before block k was delivered, if the program prints a stream or its text. */
 static bool delivered(const struct result *r, size_t k)
 {
 	return kind == OTHER || begins_with(buf_view(&r->text), whole.p, blocks[k].text);
@@ -256,7 +256,7 @@ static void cuts(size_t step)
 			continue;
 		read_bytes(bytes, at, &r);
 		good &= cut_at(at, &r);
-		/* Half a block is worth nothing: all cuts in it give the same. */
+		/* A partial block gives nothing: all cuts in it give the same. */
 		if (start) {
 			buf_clear(&at_start);
 			buf_bytes(&at_start, r.text.p, r.text.n);
@@ -285,8 +285,8 @@ static bool flip_at(size_t at, const struct result *r)
 		 at - blocks[k].at < 24 ? "no valid block here" : "checksum mismatch");
 	good = r->status == 3 && said_once(r, want) && delivered(r, k);
 	/*
-	 * What comes after the block is delivered too; behind a lost header only from the next one on. A
-	 * program that looks at the meaning may leave out what that block defined.
+	 * The blocks after the damaged one are delivered too; after a lost header only from the next header
+	 * on. A program that interprets records may leave out those that refer to the lost block.
 	 */
 	while (blocks[k].header && !blocks[next].header)
 		next++;

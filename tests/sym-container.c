@@ -1,4 +1,4 @@
-/* Which part of a control group's path names the container: a line for each operand. */
+/* Prints the part of a control group's path that names the container, a line for each operand. */
 #include <stdio.h>
 
 #include "common/resolve/procroot.h"

@@ -1,10 +1,13 @@
 /*
  * A host with many processes and large files, as a capture.
  *
- *	sym-host elf PATH NUMBER FUNCTIONS NAME_LENGTH SIZE		an ELF file (made-elf.h)
- *	sym-host stream PROCESSES FRAMES FILES >STREAM			each process maps FILES and has FRAMES different frames;
- *									FILES are "PATH FUNCTIONS" each, number 0, 1, ...
- *	sym-host check STREAM						prints how many frames have their right name, a wrong one, none
+ *	sym-host elf PATH NUMBER FUNCTIONS NAME_LENGTH SIZE
+ *		writes an ELF file (made-elf.h)
+ *	sym-host stream PROCESSES FRAMES FILES >STREAM
+ *		each process maps FILES and has FRAMES different frames; FILES are "PATH FUNCTIONS" each,
+ *		number 0, 1, ...
+ *	sym-host check STREAM
+ *		prints how many frames have their right name, a wrong one, none
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,7 +18,7 @@
 #include "tests/check.h"
 #include "tests/made-elf.h"
 
-/* A file is mapped in a slot of its own, and in each process somewhere else there. */
+/* Each file is mapped in a slot of its own, at a different address there in each process. */
 enum { SLOT_BITS = 36, SHIFT_BITS = 20, FILES_MAX = 64 };
 
 static uint64_t start_of(uint64_t file, uint64_t process)

@@ -1,4 +1,7 @@
-/* What a capture records of a file: "MAJOR MINOR INODE GENERATION" of the operand, the last 0 where it cannot be told. */
+/*
+ * Prints a file's identity as a capture records it: "MAJOR MINOR INODE GENERATION", the last 0 if it is not
+ * available.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>

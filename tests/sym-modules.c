@@ -1,7 +1,7 @@
 /*
- * Modules are forgotten where they have grown too large, and found again. Operands: an ELF file, an offset in
- * it. Or: evict, and three files of made-elf.h, number 0, 1 and 2, of which the memory has room for one; the
- * second is replaced by the third.
+ * Checks that modules are evicted if they have grown too large, and found again. Operands: an ELF file, an
+ * offset in it. Or: evict, and three files of made-elf.h, number 0, 1 and 2; the memory has room for only
+ * one, and the second is replaced by the third.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const char *name_at(uint64_t offset)
 	return (const char *)intern_get(modules_texts(modules), name.text).p;
 }
 
-/* Has function i of this file its name? */
+/* Returns whether function i of this file has its name. */
 static bool is_named(uint32_t module, unsigned int number, uint32_t i)
 {
 	struct module_place place = { .offset = MADE_TEXT + (uint64_t)i * MADE_STEP + 3 };
@@ -57,7 +57,7 @@ static int evict(char **paths)
 			return 1;
 		}
 	}
-	/* Now the first is in memory. What was asked already is still known of the second, and no more. */
+	/* The first is in memory now. For the second, only names that were looked up before are known. */
 	if (!is_named(ids[0], 0, 1000) || rename(paths[2], paths[1]) != 0 || !is_named(ids[1], 1, 1) ||
 	    is_named(ids[1], 1, 1001) || is_named(ids[1], 2, 1001))
 		return 1;

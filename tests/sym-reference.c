@@ -1,10 +1,10 @@
 /*
- * The rules of cprof-sym for choosing a symbol, once more and as simple as they can be: every symbol is
- * held against every address that it covers, and the better one stays. It reads no ELF but the text of readelf.
+ * The rules of cprof-sym for choosing a symbol, again and as simple as possible: every symbol is compared for
+ * every address that it covers, and the better one is kept. It reads not ELF but the text of readelf.
  *
  *	readelf -SW -sW FILE | sym-reference 0x1000 0x1001 ...		or addresses on descriptor 3
  *
- * Prints "ADDRESS NAME+OFFSET" or "ADDRESS -". Says nothing about the stubs in .plt*.
+ * Prints "ADDRESS NAME+OFFSET" or "ADDRESS -". Ignores the stubs in .plt*.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static void read_symbol(char *line, int table)
 	symbols[n_symbols++] = s;
 }
 
-/* Is a the better name for the same range? */
+/* Returns whether a is the better name for the same range. */
 static bool better(const struct symbol *a, const struct symbol *b)
 {
 	size_t n_a, n_b;
@@ -115,11 +115,11 @@ static bool better(const struct symbol *a, const struct symbol *b)
 	return n_a != n_b ? n_a < n_b : strcmp(a->name, b->name) < 0;
 }
 
-/* An address that is asked for, and what it has come to. */
+/* A queried address, and the symbols found for it. */
 struct question {
 	uint64_t address;
 	size_t number;                    /* in the order of asking */
-	const struct symbol *inner, *last; /* the innermost that covers it; the last that begins at or before it */
+	const struct symbol *inner, *last; /* the innermost covering symbol; the last one that begins at or before it */
 	bool plt;
 };
 
@@ -148,7 +148,7 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* The first question at or behind an address. */
+/* Returns the first question at or after an address. */
 static size_t first_question(uint64_t address)
 {
 	size_t i = 0, n = n_questions;
@@ -175,7 +175,9 @@ static void hold(const struct symbol *s)
 	}
 }
 
-/* Whatever begins in between ends a label, so only the last beginning counts, over all sections. */
+/*
+ * A label ends at the next symbol of any section, so only the last one that begins counts, over all sections.
+ */
 static int by_start(const void *a, const void *b)
 {
 	const struct symbol *x = *(const struct symbol *const *)a, *y = *(const struct symbol *const *)b;
@@ -221,7 +223,7 @@ static bool covered(uint64_t address)
 	return false;
 }
 
-/* A label that this address may belong to, where no symbol with a size covers it. */
+/* Returns a label that this address may belong to, if no symbol with a size covers it; otherwise NULL. */
 static const struct symbol *label(const struct question *q)
 {
 	const struct symbol *last = q->last;

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	memcpy(&spin, &function, sizeof(spin));
 	name = argv[2];
 	alarm(120);
-	if (argc > 3) { /* the other goes on without the main thread */
+	if (argc > 3) { /* the other thread goes on without the main thread */
 		pthread_create(&thread, NULL, run, NULL);
 		syscall(SYS_exit, 0);
 	}

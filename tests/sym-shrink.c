@@ -1,6 +1,6 @@
 /*
- * Files that shrink and change while their names are in use: no name may be wrong, and nobody may die. Operand: a
- * directory to work in.
+ * Checks files that shrink and change while their names are in use: no name may be wrong, and no process may
+ * die. Operand: a directory to work in.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ struct tally {
 	unsigned int right, wrong, none;
 };
 
-/* Names of functions from one to another, of which each must be the first file's. */
+/* Looks up the functions from..to; each name must be the first file's. */
 static struct tally look(struct modules *m, uint32_t id, uint32_t from, uint32_t to)
 {
 	struct tally t = { 0 };
@@ -48,7 +48,7 @@ static struct tally look(struct modules *m, uint32_t id, uint32_t from, uint32_t
 	return t;
 }
 
-/* The file with a build ID, so that one that is written anew is not taken for it. */
+/* Loads the file with a build ID, so that a rewritten file is not taken for it. */
 static struct modules *load(uint32_t *id)
 {
 	static const struct modules_options options = { .demangle = DEMANGLE_NONE };
@@ -60,7 +60,7 @@ static struct modules *load(uint32_t *id)
 	return m && modules_get(m, &is, id) ? m : NULL;
 }
 
-/* Writes over the bytes of a file that lie where the names are. */
+/* Overwrites the bytes of the file at this offset, where the names are. */
 static bool overwrite(const char *from, off_t at, size_t n)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(path, O_WRONLY | O_CLOEXEC);
@@ -112,7 +112,7 @@ static void check_rewritten(void)
 	modules_free(m);
 }
 
-/* Another process, which writes to the file: what it does next, and its answer when that is done. */
+/* Another process that writes to the file: pipes for its next command, and its answer when that is done. */
 struct rewriter {
 	int commands, answers;
 	pid_t pid;
@@ -120,7 +120,7 @@ struct rewriter {
 
 enum { CUT = 'c', MEND = 'm', RACE = 'r' };
 
-/* The file is cut short, becomes another, and whole again, at any time until there is another command. */
+/* Repeatedly cuts the file short, overwrites it with another and restores it, until the next command. */
 static bool race(int commands, const char *whole, size_t size)
 {
 	struct pollfd next = { .fd = commands, .events = POLLIN };
@@ -152,7 +152,7 @@ static void rewrite_on_command(int commands, int answers)
 			good = truncate(path, (off_t)made_strings_at(&first) + 4096) == 0;
 		else if (command == MEND)
 			good = overwrite(whole, 0, (size_t)st.st_size);
-		good = good && write(answers, &command, 1) == 1; /* that a race has begun; the next command ends it */
+		good = good && write(answers, &command, 1) == 1; /* a race has begun: the next command ends it */
 		if (good && command == RACE)
 			good = race(commands, whole, (size_t)st.st_size);
 	}
@@ -191,7 +191,7 @@ static bool end_rewriter(const struct rewriter *r)
 	return waitpid(r->pid, &status, 0) == r->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* One load, and a look at all names. */
+/* Loads the file and looks up all names. */
 static enum source_status load_and_look(struct tally *all)
 {
 	enum source_status status;
@@ -212,7 +212,10 @@ static enum source_status load_and_look(struct tally *all)
 	return status;
 }
 
-/* By turns the file is whole, cut, and anything while it is read: what comes of that is chance, but no name is wrong. */
+/*
+ * The file is whole, then cut, then changed while it is read: the last gives random results, but never a
+ * wrong name.
+ */
 static void check_disturbed(void)
 {
 	struct tally whole = { 0 }, cut = { 0 }, raced = { 0 };

@@ -1,4 +1,4 @@
-"""What cprof-top shows of folded text, counted stack by stack: the slow way, without a tree.
+"""Counts folded text stack by stack as cprof-top shows it: the slow way, without a tree.
 
     top-reference.py table|peek|stacks|tree FILE      the rows of cprof-top -n 0 -o tsv, less the percentages
 """

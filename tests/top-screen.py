@@ -1,9 +1,10 @@
-"""cprof-top -w on a terminal of a known size, fed block by block; what stands on the terminal, line by line.
+"""Runs cprof-top -w on a terminal of a known size, fed block by block, and prints the screen line by line.
 
     top-screen.py CAPTURE LINES COLUMNS LINES COLUMNS [OPTION...]
 
-Prints the screen after the first window, after the terminal got the second size, and after the second window, each
-behind a line "== WHAT"; then comes Ctrl-C and, behind "== end STATUS", what was printed when the capture had ended.
+Prints the screen after the first window, after the terminal got the second size, and after the second window,
+each after a line "== WHAT"; then sends Ctrl-C and prints, after "== end STATUS", the output until the capture
+ended.
 """
 import fcntl
 import os
@@ -30,7 +31,7 @@ def set_size(fd, size):
 
 
 def screen(text, lines, columns):
-    """What a terminal shows that knows these sequences and no others."""
+    """Returns the screen of a terminal that supports these sequences and no others."""
     cells, row, column, wrap = [""] * lines, 0, 0, True
     for what in re.findall(r"\x1b\[[?]?[0-9]*[A-Za-z]|\x1b|[^\x1b]", text):
         if what == "\x1b[H":
@@ -94,8 +95,8 @@ set_size(fd, sizes[1])
 print("== resized\n" + screen(read_until(drawn), *sizes[1]))
 os.write(feed, all_blocks[2])
 print("== second\n" + screen(read_until(drawn), *sizes[1]))
-os.write(fd, b"\x03")  # Ctrl-C ends the recorder, and what it wrote last is still to come
-read_until(b"^C")  # until it has come through: a terminal throws away what is printed before
+os.write(fd, b"\x03")  # Ctrl-C ends the recorder, whose last output is still to come
+read_until(b"^C")  # until it has arrived: a terminal discards pending output
 for b in all_blocks[3:]:
     os.write(feed, b)
 os.close(feed)

@@ -1,6 +1,6 @@
 /*
- * trampoline SECONDS: each function is called through a trampoline of its own, as CPython does with -X perf: outer, middle
- * and inner, which runs. Prints "none" on processors for which there is no code here.
+ * trampoline SECONDS: calls each function through a trampoline of its own, as CPython does with -X perf:
+ * outer, middle and inner, which does the work. Prints "none" on processors without code here.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static double now(void)
 typedef int evaluator(void *state, void *frame, int flag);
 typedef int trampoline(void *state, void *frame, int flag, evaluator *e);
 
-/* By trampoline number i. */
+/* Calls through trampoline number i. */
 static int through(int i, evaluator *e)
 {
 	return ((trampoline *)(uintptr_t)(code + i * APART))(NULL, NULL, 0, e);
