@@ -1,15 +1,15 @@
 /*
- * A Go program's rules beside what the program does: its main thread is stepped, instruction by instruction.
+ * Checks a Go program's rules against its execution: its main thread is stepped, instruction by instruction.
  *
  *	unwind-golang-live STEPS PROGRAM
  *
- * The program is a static one at fixed addresses. At each call its frame is known: CFA is rsp + 8, the caller's
- * rbp is in rbp, the caller's frame is the one that was running. At each return the caller's frame runs again. So
- * at each instruction it is known what a rule must say, whatever the code has done to rsp and rbp by then. Every
- * 64 instructions the whole stack is walked by the rules, and must be these frames.
+ * The program is a static one at fixed addresses. At each call the new frame is known: CFA is rsp + 8, the
+ * caller's rbp is in rbp, the caller's frame is the one that was running. At each return the caller's frame
+ * runs again. So the right rule is known at each instruction, whatever the code has done to rsp and rbp by
+ * then. Every 64 instructions the whole stack is walked by the rules, and must give these frames.
  *
- * After a switch to another goroutine (gogo jumps there) it is not known which frame runs, up to the next call or
- * return. Other threads run freely: a frame that they have written over is forgotten.
+ * After a switch to another goroutine (gogo jumps there) the running frame is unknown until the next call or
+ * return. Other threads run freely: a frame that they have overwritten is forgotten.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ enum { WALK_EVERY = 64, SHOWN = 20 };
 
 struct frame {
 	uint64_t cfa, ra, bp; /* the caller's */
-	uint64_t caller;      /* its CFA; 0: not known */
+	uint64_t caller;      /* CFA of the caller's frame; 0: not known */
 };
 
 struct counts {
@@ -63,7 +63,7 @@ static struct frame *frame_of(const struct live *l, uint64_t cfa)
 
 	if (cfa == 0 || !idmap_find(&l->by_cfa, cfa, &i))
 		return NULL;
-	/* Is it still there? */
+	/* It may have been overwritten. */
 	return peek(l, cfa - 8, &ra, 8) && ra == l->frames[i].ra ? &l->frames[i] : NULL;
 }
 
@@ -93,7 +93,10 @@ static const struct unwind_rule *rule_of(const struct live *l, uint64_t pc)
 	return NULL;
 }
 
-/* By the rule: CFA and the caller's rbp. False: it makes no claim. *lost: none about rbp. */
+/*
+ * Computes CFA and the caller's rbp by the rule. Returns false if the rule gives no CFA. *lost: it does not
+ * give rbp.
+ */
 static bool apply(const struct live *l, const struct unwind_rule *r, const struct regs *g, uint64_t *cfa, uint64_t *bp,
 		  bool *lost)
 {
@@ -125,7 +128,7 @@ static void check_step(struct live *l, const struct regs *g)
 		       (unsigned long long)frame->cfa, (unsigned long long)bp, (unsigned long long)frame->bp);
 }
 
-/* The whole stack: each frame must be the caller of the one before. */
+/* Walks the whole stack: each frame must be the caller of the one before. */
 static void check_walk(struct live *l, struct regs g)
 {
 	uint64_t must = l->running, depth = 0, from = g.ip;
@@ -158,7 +161,7 @@ static void check_walk(struct live *l, struct regs g)
 	}
 }
 
-/* What the instruction before has done to the frames. */
+/* Updates the frames for the instruction before. */
 static void follow(struct live *l, const struct regs *before, const struct regs *g)
 {
 	uint64_t word = 0;

@@ -1,8 +1,9 @@
 /*
- * Go's tables that no compiler at hand writes, made by hand: each layout, sound and damaged. TAP.
+ * Checks Go tables that the installed compilers do not write, made by hand: each layout, sound and damaged.
+ * TAP.
  *
- *	unwind-golang-made [N]		and N random changes of each
- *	unwind-golang-made write MAGIC	the file of the version whose first byte this is, as in tests/corpus
+ *	unwind-golang-made [N]		also tries N random changes of each
+ *	unwind-golang-made write MAGIC	writes the file of the version with this first byte (tests/corpus)
  */
 #include <elf.h>
 #include <stddef.h>
@@ -20,18 +21,18 @@ enum {
 	NO_SECTIONS = 2,
 	RELOCATED = 4,   /* addresses are in .rela.dyn only: position-independent programs */
 	STRANGE = 8,     /* a magic number of the future */
-	DISORDER = 16,   /* the second function stands before the first */
+	DISORDER = 16,   /* the second function is before the first */
 	ENDLESS = 32,    /* a number that does not end within 64 bits */
-	STANDING = 64,   /* depths that never get on */
+	STANDING = 64,   /* depths that never advance */
 	MANY = 128,      /* more functions than there is room for */
-	RUN = 256,       /* depths go on behind the function's end */
+	RUN = 256,       /* depths go on after the function's end */
 };
 
 struct version {
 	const char *name;
 	uint8_t magic;
 	unsigned int field;     /* bytes of an address in functab */
-	unsigned int skipped;   /* words of the header that are not there: all but the first, or the text */
+	unsigned int skipped;   /* missing words of the header: all but the first, or the text */
 	unsigned int flag_at;
 };
 
@@ -42,7 +43,7 @@ static const struct version versions[] = {
 	{ "Go 1.20", 0xf1, 4, 0, 41 },
 };
 
-/* Functions, as they lie in the code: their bytes, depths as pairs of depth and length. */
+/* Functions in the order of the code: their bytes, depths as pairs of depth and length. */
 static const struct {
 	const char *name;
 	uint32_t start;
@@ -81,7 +82,7 @@ static const struct {
 
 enum { FUNCTIONS = sizeof(functions) / sizeof(functions[0]), END = 0x1a0 };
 
-/* What must come of it. */
+/* The expected rules. */
 static const struct {
 	uint32_t start, end;
 	struct unwind_rule rule;
@@ -149,7 +150,7 @@ static void put_depths(struct buf *b, size_t i, unsigned int how)
 	buf_byte(b, 0);
 }
 
-/* A record; in the oldest layout offsets count from the table's start. */
+/* Writes a record; in the oldest layout offsets count from the table's start. */
 static void put_record(struct buf *b, const struct version *v, size_t i, uint32_t name, uint32_t depths)
 {
 	size_t at = b->n;
@@ -163,7 +164,7 @@ static void put_record(struct buf *b, const struct version *v, size_t i, uint32_
 	put_zeroes(b, (b->n + 7) & ~(size_t)7);
 }
 
-/* functab, at *b's end: records are to begin behind it. */
+/* Appends functab to b; the records begin after it. */
 static void put_functab(struct buf *b, const struct version *v, const uint32_t *records, unsigned int how)
 {
 	uint64_t base = v->field == 8 ? TEXT : 0;
@@ -178,7 +179,7 @@ static void put_functab(struct buf *b, const struct version *v, const uint32_t *
 	}
 }
 
-/* The table. */
+/* Writes the table. */
 static void put_table(struct buf *b, const struct version *v, unsigned int how)
 {
 	bool old = v->skipped == 7;
@@ -187,7 +188,7 @@ static void put_table(struct buf *b, const struct version *v, unsigned int how)
 	struct buf text = { 0 }, values = { 0 }, recs = { 0 };
 	uint64_t words[8];
 
-	/* The parts: their places are known once the ones before are complete. */
+	/* The position of each part is known once the ones before are complete. */
 	for (size_t i = 0; i < FUNCTIONS; i++) {
 		names[i] = (uint32_t)text.n;
 		buf_bytes(&text, functions[i].name, strlen(functions[i].name) + 1);
@@ -230,7 +231,7 @@ static void put_relocation(struct buf *b, uint64_t where, uint64_t what)
 	put_word(b, what, 8);
 }
 
-/* What the loader would fill in: functab's addresses, or the text's. */
+/* Writes relocations for the addresses that the loader fills in: functab's, or the text's. */
 static void put_relocations(struct buf *b, const struct version *v)
 {
 	size_t functab = v->skipped == 7 ? 16 : 0;
@@ -282,7 +283,7 @@ static void put_code(struct buf *b)
 	buf_bytes(b, code, sizeof(code));
 }
 
-/* A file: header, two segments, the code, the table, relocations, sections. */
+/* Writes a file: header, two segments, the code, the table, relocations, sections. */
 static void put_file(struct buf *b, const struct version *v, unsigned int how)
 {
 	static const char names[] = "\0.text\0.gopclntab\0.rela.dyn\0.shstrtab";
@@ -324,7 +325,7 @@ static void put_file(struct buf *b, const struct version *v, unsigned int how)
 	buf_release(&rela);
 }
 
-/* What the file says; false where it is no ELF file. */
+/* Reads the file's spans; returns false if it is not an ELF file. */
 static bool read_bytes(struct table *t, struct slice bytes)
 {
 	*t = (struct table){ 0 };
@@ -341,7 +342,7 @@ static bool rule_is(const struct unwind_rule *a, struct unwind_rule b)
 	return memcmp(a, &b, sizeof(b)) == 0;
 }
 
-/* From function number first on, all is as expected. */
+/* Returns whether everything from function number first on is as expected. */
 static bool is_expected(const struct table *t, size_t first)
 {
 	size_t n = sizeof(expected) / sizeof(expected[0]), k = 0;
@@ -364,7 +365,7 @@ static bool is_expected(const struct table *t, size_t first)
 	return first > 0 || t->s.n == n;
 }
 
-/* Whatever the bytes were: spans are in order, within the code, and have rules. */
+/* Checks spans of any bytes: they are in order, within the code, and have rules. */
 static bool is_sane(const struct table *t)
 {
 	uint64_t least = 0;
@@ -423,14 +424,14 @@ static bool refused(const struct table *t)
 	return !t->good && t->s.n == 0;
 }
 
-/* The first function is lost from its second depth on; no other suffers. */
+/* Checks that the first function is lost from its second depth on, and no other suffers. */
 static bool first_is_bad(const struct table *t)
 {
 	return t->good && kind_at(t, 0, UNWIND_CFA_RSP) && kind_at(t, 4, UNWIND_BAD) && kind_at(t, 0x3f, UNWIND_BAD) &&
 	       is_expected(t, 1);
 }
 
-/* main.pushed is read, but its end is not behind it; main.stored neither; the rest is there. */
+/* The first two may be missing, because main.pushed's end is not after its start; the rest is there. */
 static bool rest_is_there(const struct table *t)
 {
 	return !t->good && is_expected(t, 2);
@@ -442,7 +443,7 @@ static bool ends_in_time(const struct table *t)
 	return t->good && kind_at(t, 0x3f, UNWIND_CFA_RSP) && span_at(t, 0x40)->end == CODE_AT + 0x41 && is_expected(t, 2);
 }
 
-/* Each byte of the table and of the headers, set to what hurts; each length. */
+/* Sets each byte of the table and of the headers to values likely to break the reader; tries each length. */
 static bool survives(const struct version *v, unsigned int how)
 {
 	static const uint8_t values[] = { 0, 0x80, 0xff };
@@ -474,7 +475,7 @@ static bool survives(const struct version *v, unsigned int how)
 	return sane;
 }
 
-/* Random changes. */
+/* Makes random changes. */
 static bool survives_random(const struct version *v, unsigned int how, size_t times)
 {
 	static uint8_t bytes[1 << 15];

@@ -1,10 +1,10 @@
 /*
- * Go's tables beside what else is known.
+ * Compares Go's tables with other sources.
  *
- *	unwind-golang check N FILE TWIN		N random addresses of FILE's code, as .debug_frame of TWIN has them
- *	unwind-golang same FILE FILE		do both say the same of the same code?
- *	unwind-golang rules FILE		what holds where
- *	unwind-golang at FILE ADDRESS		what holds there, by its linked address in hexadecimal
+ *	unwind-golang check N FILE TWIN		N random addresses of FILE's code against .debug_frame of TWIN
+ *	unwind-golang same FILE FILE		checks that both give the same rules for the same code
+ *	unwind-golang rules FILE		prints all rules
+ *	unwind-golang at FILE ADDRESS		prints the rule at a linked address, in hexadecimal
  */
 #include <elfutils/libdw.h>
 #include <dwarf.h>
@@ -92,7 +92,7 @@ static int same(const char *a, const char *b)
 	return !equal;
 }
 
-/* .debug_frame's CFA as rsp + *cfa. False: it has none there. */
+/* Finds .debug_frame's CFA as rsp + *cfa. Returns false if it has none there. */
 static bool frame_cfa(Dwarf_CFI *cfi, uint64_t vaddr, int64_t *cfa)
 {
 	Dwarf_Frame *frame;

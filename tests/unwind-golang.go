@@ -1,5 +1,5 @@
-// Goroutines, clocks, maps, closures, growing stacks: what a Go program does all day. Few packages, since they are
-// compiled with it where it is to be position-independent.
+// Goroutines, clocks, maps, closures, growing stacks: the usual work of a Go program. Few packages, because a
+// position-independent build compiles them too.
 package main
 
 import (

@@ -1,4 +1,4 @@
-/* A Go program's table alone, without the rows that are made of it. */
+/* Reads a Go program's table alone, without the rows that are made from it. */
 #ifndef CPROF_TESTS_UNWIND_GOLANG_H
 #define CPROF_TESTS_UNWIND_GOLANG_H
 
@@ -9,7 +9,7 @@
 #include "common/elf/elffile.h"
 #include "common/unwind/golang.h"
 
-/* A file, and what its table says. */
+/* A file, and the spans of its table. */
 struct table {
 	struct elf_file *f;
 	struct spans s;
@@ -33,7 +33,7 @@ static inline void table_close(struct table *t)
 	spans_release(&t->s);
 }
 
-/* Spans come in order. */
+/* Searches the spans, which are in order. */
 static inline const struct span *table_find(const struct table *t, uint64_t offset)
 {
 	size_t low = 0, high = t->s.n;

@@ -1,6 +1,6 @@
 /*
- * The store of unwind tables against models that cannot be wrong: a byte for each element of an array, and for
- * each file the table that it was loaded with. Rows are looked up with the walk's own search.
+ * Checks the store of unwind tables against simple models: a byte for each element of an array, and for each
+ * file the table that it was loaded with. Rows are looked up with the walk's own search.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "common/unwind/walk.h"
 
 static struct walk looker;
-static struct unwind_memory memory; /* of all that have ever looked */
+static struct unwind_memory memory; /* shared by all walks */
 
 static inline struct walk *walk_state(const struct store *s)
 {
@@ -77,10 +77,13 @@ enum { SHARD = 256, SHARDS = 4, HELD = 32, GRAIN = 16 };
 
 struct held {
 	uint32_t at, n;
-	uint64_t since; /* 0: not given back */
+	uint64_t since; /* when it was freed; 0: still held */
 };
 
-/* Ascending, none touches the next of its shard, none lies in two, and the sum is right. */
+/*
+ * Returns whether extents ascend, none touches the next of its shard or spans two shards, and the sum is
+ * right.
+ */
 static bool list_is_sound(const struct extents *x)
 {
 	uint64_t sum = 0;
@@ -98,7 +101,7 @@ static bool list_is_sound(const struct extents *x)
 	return sum + x->used == (uint64_t)x->shards * x->shard;
 }
 
-/* No element is anybody's twice, or both free and somebody's. */
+/* Returns whether no element is held twice, or both free and held. */
 static bool nothing_overlaps(const struct extents *x, const struct held *held, size_t n)
 {
 	uint8_t owners[SHARD * SHARDS] = { 0 };
@@ -115,7 +118,7 @@ static bool nothing_overlaps(const struct extents *x, const struct held *held, s
 	return true;
 }
 
-/* What is given back is ours no more once its time is over. */
+/* Drops freed extents once their grace is over. */
 static size_t reap(struct extents *x, struct held *held, size_t n, uint64_t before)
 {
 	size_t kept = 0;
@@ -127,7 +130,7 @@ static size_t reap(struct extents *x, struct held *held, size_t n, uint64_t befo
 	return kept;
 }
 
-/* Room for so many, if the list says the truth. */
+/* Returns whether the free list has room for n. */
 static bool has_room(const struct extents *x, uint32_t n)
 {
 	for (size_t i = 0; i < x->n_free; i++)
@@ -181,11 +184,11 @@ static void extents_at_random(void)
 	extents_release(&x);
 }
 
-/* Memory that is counted, and that can be refused. */
+/* Memory that is counted, and that can be refused */
 
 struct memory {
 	void *shards[256];
-	size_t n, most; /* given; may be given */
+	size_t n, most; /* given; limit */
 	size_t of[STORE_AREAS];
 };
 
@@ -203,7 +206,7 @@ static struct store *new_store(struct memory *m, uint64_t budget)
 {
 	struct store_backing backing = { give_shard, m };
 
-	memset(&memory, 0, sizeof(memory)); /* its numbers are of another store */
+	memset(&memory, 0, sizeof(memory)); /* its numbers belong to another store */
 	*m = (struct memory){ .most = SIZE_MAX };
 	return store_new(&backing, budget);
 }
@@ -259,8 +262,8 @@ static struct unwind_table make_table(const struct shape *shape, bool sparse)
 }
 
 /*
- * The rule that somebody finds who has read what leads to the file's pages, mapped at address 0: by search, or who
- * remembers maybe. Each table has mappings of its own.
+ * Returns the rule that a walk finds in the file's pages, mapped at address 0: by search, or from memory if
+ * remember. Each table has mappings of its own.
  */
 static struct unwind_rule look_up(const struct store *s, const struct unwind_file *f, uint64_t offset, bool exact, bool remember)
 {
@@ -270,7 +273,7 @@ static struct unwind_rule look_up(const struct store *s, const struct unwind_fil
 	return looker.rule;
 }
 
-/* How far that is from where its row begins, at most 64 KiB before. */
+/* Returns whether the row at this offset begins distance before, at most 64 KiB. */
 static bool is_distance(const struct unwind_table *t, uint64_t offset, uint32_t distance)
 {
 	struct unwind_rule here = unwind_table_find(t, offset), first = unwind_table_find(t, offset - distance);
@@ -283,7 +286,7 @@ static struct unwind_file read_file(const struct store *s, uint32_t file)
 	return walk_files(s)[file];
 }
 
-/* At random offsets, some before and behind the table. */
+/* Compares look-ups at random offsets, some before and after the table. */
 static bool finds(const struct store *s, const struct unwind_file *f, const struct unwind_table *t, int times)
 {
 	for (int i = 0; i < times; i++) {
@@ -321,7 +324,7 @@ struct file {
 	struct unwind_table table;
 };
 
-/* What somebody may still be reading. */
+/* A table that a reader may still be using. */
 struct old {
 	struct unwind_file file;
 	struct unwind_table table;
@@ -405,7 +408,7 @@ static void look_at_all(struct world *w)
 		w->kept = w->kept && finds(w->s, &w->old[i].file, &w->old[i].table, 4);
 }
 
-/* All rules' numbers: as many as there are beside those that every store has. */
+/* Checks that all rule numbers are free except those that every store has. */
 static bool all_rules_are_free(struct store *s)
 {
 	uint32_t left = UNWIND_RULES - UNWIND_KINDS, files[8], n = 0;
@@ -486,7 +489,7 @@ static void large_tables(void)
 	end_store(s, &m);
 }
 
-/* What was put out is used again after the grace, not before; what does not fit holds nothing meanwhile. */
+/* Evicted room is used again after the grace, not before; a table that does not fit holds nothing. */
 static void small_budget(void)
 {
 	static const struct shape most = { 13, UNWIND_PAGE_ROWS, 20, 0 }, small = { 1, 100, 20, 0 },
@@ -559,13 +562,13 @@ static void file_numbers(void)
 	end_store(s, &m);
 }
 
-/* Mappings of processes: what is told stays readable until the grace is over. */
+/* Mappings of processes: published ones stay readable until the grace is over. */
 
 enum { SPACES = 64, MAPPINGS = 3000 };
 
 /*
- * Tables come and go under the same number, and all that was found at the same few offsets of any of them is
- * remembered in the same few places.
+ * Tables come and go under the same number, and results for the same few offsets in all of them are
+ * remembered in the same few slots.
  */
 static void what_was_found(void)
 {
@@ -595,14 +598,14 @@ static void what_was_found(void)
 	end_store(s, &m);
 }
 
-/* What somebody finds at an address, who has been there before: the file's state, or UNWIND_FILE_NONE: no mapping. */
+/* Returns the state of the file at an address, by a walk with its memory; UNWIND_FILE_NONE: no mapping. */
 static uint32_t state_at(const struct store *s, const struct unwind_space *space, uint64_t pc)
 {
 	looker = (struct walk){ .space = *space };
 	return walk_enter(s, pc) == WALK_ON ? looker.file.state : UNWIND_FILE_NONE;
 }
 
-/* Mappings are remembered, but never what the files were. */
+/* Mappings are remembered, but never the state of their files. */
 static void places(void)
 {
 	struct unwind_table t = make_table(&(struct shape){ 1, 1, 2, 0 }, false);
@@ -699,7 +702,7 @@ static void spaces_at_random(void)
 	end_store(s, &m);
 }
 
-/* The backing's memory ends at the first call, at the second, ... */
+/* Lets the backing's memory run out at the first call, at the second, ... */
 static void without_memory(void)
 {
 	struct memory m = { .most = 0 };

@@ -1,35 +1,39 @@
 /*
- * Unwind tables beside libdw, which is asked for the same addresses.
+ * Compares unwind tables with libdw at the same addresses.
  *
- *	unwind-table check N	paths on stdin: N random addresses in all, each must have the rule that libdw has
- *	unwind-table rows FILE	what holds where, from the start of .text on
- *	unwind-table raw FILE	the rows themselves
+ *	unwind-table check N	paths on stdin: N random addresses in all; each must have libdw's rule
+ *	unwind-table rows FILE	prints the rule of each range, from the start of .text on
+ *	unwind-table raw FILE	prints the rows themselves
  *	unwind-table size	paths on stdin: rows, bytes, rules and time of each
  *
- * How two rules are compared: registers and memory are given arbitrary values (a memory cell's is a hash of its
- * address), libdw's answer is computed by a small DWARF machine here, which knows nothing of the forms that the
- * builder recognises, and CFA, the return address, rbp and rbx must come out the same. Several such states are
- * tried, so that an accident cannot hide a difference.
+ * How two rules are compared: registers and memory are given arbitrary values (a memory cell's is a hash of
+ * its address), and a small DWARF machine here, which does not know the forms that the builder recognises,
+ * computes libdw's answer. CFA, the return address, rbp and rbx must come out the same. Several such states
+ * are tried, so that an accident cannot hide a difference.
  *
- * What is accepted beyond equality, each counted:
- * - filled: libdw has nothing for the address, and it is one of up to 15 bytes behind code that has, whose rule
- *   holds there. Nothing runs in padding; a call at a function's very end returns there.
- * - popped: the slot that a register is said to be saved in is below rsp, the instruction that left it there is that
- *   register's pop, and the table says that the register is back. It is: both hold the caller's value.
+ * Accepted differences, each counted:
+ * - filled: libdw has nothing for the address, which is among the 15 bytes after code that has a rule, and
+ * that
+ *   rule holds there. Nothing runs in padding; a call at a function's very end returns there.
+ * - popped: libdw says that a register is saved in a slot below rsp, the instruction that left it there is
+ * that
+ *   register's pop, and the table says that the register is restored. It is: both hold the caller's value.
  * - unfollowed: rbx is not followed in files where no frame depends on it.
- * - unsaid: where nothing is said of rbx libdw has it undefined, and rax, which every function may change, not: its
- *   table of the ABI's preserved registers has the one's number for the other's. The table says unchanged (System V
- *   ABI AMD64, figure 3.4).
- * - refused: what a rule cannot say is UNWIND_BAD, if libdw's answer is of one of these kinds: CFA by another
- *   expression than "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the return address elsewhere
- *   than at CFA - 8 (and not undefined, nor in a register of a frame whose CFA is by rsp); the caller's rsp is not
- *   CFA.
- * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table says
+ * - unsaid: without a rule for rbx, libdw has it undefined, but not rax, which every function may change: its
+ *   table of the ABI's preserved registers has rax's number for rbx's. Our table says unchanged (System V ABI
+ *   AMD64, figure 3.4).
+ * - refused: the table has UNWIND_BAD for a row that no rule can express, if libdw's answer is of one of
+ * these
+ *   kinds: CFA by another expression than "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the
+ *   return address elsewhere than at CFA - 8 (and not undefined, nor in a register of a frame whose CFA is by
+ *   rsp); the caller's rsp is not CFA.
+ * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table
+ * says
  *   LOST.
  *
- * Not compared, and counted apart, are addresses whose program libdw takes for invalid: DW_CFA_def_cfa_register
- * after an expression, in libgcrypt. gcc's unwinder and LLVM's give the register the last offset, and so does the
- * table. Nor is Go's code: Go's own table is the source there, and has a test of its own.
+ * Addresses whose program libdw considers invalid are not compared but counted apart: DW_CFA_def_cfa_register
+ * after an expression, in libgcrypt. gcc's unwinder and LLVM's give the register the last offset, and so does
+ * the table. Go's code is not compared either: Go's own table is the source there, and has its own test.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -74,7 +78,10 @@ static struct value known(uint64_t v)
 	return (struct value){ KNOWN, v };
 }
 
-/* A DWARF machine. want_value: CFA; else the result is where a register is saved, and its contents count. */
+/*
+ * Runs a DWARF machine. want_value: the result is CFA; otherwise it is a register's save slot, whose contents
+ * count.
+ */
 static struct value compute(const struct state *s, const Dwarf_Op *ops, size_t n, bool want_value)
 {
 	uint64_t stack[64] = { 0 };
@@ -125,12 +132,12 @@ static struct value compute(const struct state *s, const Dwarf_Op *ops, size_t n
 			return (struct value){ UNKNOWN, 0 };
 		}
 	}
-	if (d == 0) /* where a register is saved begins with CFA below it */
+	if (d == 0) /* invalid: a register's location starts from CFA */
 		return (struct value){ UNKNOWN, 0 };
 	return known(is_value ? stack[d - 1] : memory(s, stack[d - 1]));
 }
 
-/* What libdw says of a register of the caller. */
+/* Returns libdw's value of a register of the caller. */
 static struct value theirs(const struct state *s, Dwarf_Frame *frame, int reg)
 {
 	Dwarf_Op mem[3], *ops;
@@ -143,7 +150,7 @@ static struct value theirs(const struct state *s, Dwarf_Frame *frame, int reg)
 	return compute(s, ops, n, false);
 }
 
-/* What a rule of ours says: of CFA, */
+/* Returns the value of CFA by our rule. */
 static struct value our_cfa(const struct state *s, const struct unwind_rule *r)
 {
 	switch (r->kind) {
@@ -169,7 +176,7 @@ static struct value our_cfa(const struct state *s, const struct unwind_rule *r)
 	}
 }
 
-/* and of rbp or rbx. */
+/* Returns the value of rbp or rbx by our rule. */
 static struct value our_save(const struct state *s, const struct unwind_rule *r, int reg)
 {
 	int64_t at = reg == RBP ? r->bp_at : r->bx_at;
@@ -199,7 +206,7 @@ static struct value our_return(const struct state *s, const struct unwind_rule *
 
 static bool prints_rbx; /* is it followed? */
 
-/* A file that is compared. */
+/* A file to compare. */
 struct subject {
 	const char *path;
 	int fd;
@@ -260,7 +267,7 @@ static bool has_section(Elf *elf, const char *wanted)
 	return false;
 }
 
-/* False: no file to be compared. */
+/* Returns false if the file cannot be compared. */
 static bool open_subject(struct subject *s, const char *path)
 {
 	struct elf_file *f = NULL;
@@ -293,7 +300,7 @@ static bool open_subject(struct subject *s, const char *path)
 	return s->n_code && (s->eh || s->debug);
 }
 
-/* NULL: it has none. */
+/* Returns NULL if libdw has no frame. */
 static Dwarf_Frame *ask_libdw(struct subject *s, uint64_t pc)
 {
 	Dwarf_Frame *frame = NULL;
@@ -305,7 +312,7 @@ static Dwarf_Frame *ask_libdw(struct subject *s, uint64_t pc)
 	return NULL;
 }
 
-/* Has it a frame that it thinks is invalid itself? */
+/* Returns whether libdw has a frame that it considers invalid. */
 static bool is_undecided(Dwarf_Frame *frame)
 {
 	Dwarf_Op *ops;
@@ -322,7 +329,7 @@ static void make_state(struct state *st, uint64_t pc)
 	st->salt = random_u64();
 }
 
-/* The row that holds at this offset, as it is. */
+/* Returns the row in force at this offset, unchanged. */
 static const struct unwind_rule *row_at(const struct unwind_table *t, uint64_t offset, uint64_t *start)
 {
 	const struct unwind_page *page = &t->pages[(offset >> UNWIND_PAGE_SHIFT) - t->first_page];
@@ -334,7 +341,7 @@ static const struct unwind_rule *row_at(const struct unwind_table *t, uint64_t o
 	return &t->rules[t->rows[page->first + i] & 0xffff];
 }
 
-/* Is this a run of pops, and the one that empties the slot CFA + at really this register's? */
+/* Returns whether this is a run of pops, and the pop that empties the slot CFA + at is this register's. */
 static bool was_popped(const struct subject *s, uint64_t offset, int reg, int64_t at)
 {
 	uint64_t start;
@@ -355,7 +362,7 @@ static bool was_popped(const struct subject *s, uint64_t offset, int reg, int64_
 	return false;
 }
 
-/* A save slot that libdw names, which is CFA + *at. */
+/* Finds a register's save slot in libdw, which is CFA + *at. */
 static bool slot_of(Dwarf_Frame *frame, int reg, int64_t *at)
 {
 	Dwarf_Op mem[3], *ops;
@@ -368,7 +375,7 @@ static bool slot_of(Dwarf_Frame *frame, int reg, int64_t *at)
 	return true;
 }
 
-/* May the table say that it has lost this register? */
+/* Returns whether the table is allowed to say LOST for this register. */
 static bool may_be_lost(Dwarf_Frame *frame, int reg)
 {
 	Dwarf_Op mem[3], *ops;
@@ -408,7 +415,7 @@ static bool compare_save(const struct subject *s, const struct state *st, Dwarf_
 	return false;
 }
 
-/* May the table refuse this? */
+/* Returns whether the table is allowed to refuse this. */
 static bool may_be_refused(const struct state *st, Dwarf_Frame *frame, struct value cfa)
 {
 	Dwarf_Op *ops;
@@ -426,7 +433,7 @@ static bool may_be_refused(const struct state *st, Dwarf_Frame *frame, struct va
 	return !same(theirs(st, frame, RSP), known(st->cfa));
 }
 
-/* With one arbitrary state. */
+/* Compares one arbitrary state. */
 static bool compare_state(const struct subject *s, Dwarf_Frame *frame, uint64_t pc, uint64_t offset,
 			  const struct unwind_rule *r)
 {
@@ -465,8 +472,8 @@ static bool compare_frame(const struct subject *s, Dwarf_Frame *frame, uint64_t 
 }
 
 /*
- * Code of gcc's start files has no tables. What it does with rsp is told here by where the byte stands behind that which is always
- * there: bytes on the stack, the return address among them; 0: this is no such code.
+ * Code of gcc's start files has no tables. Returns the bytes on the stack, the return address among them,
+ * found by the position relative to bytes that this code always has; 0: this is no such code.
  */
 static int start_file_depth(const struct subject *s, uint64_t offset)
 {
@@ -478,12 +485,15 @@ static int start_file_depth(const struct subject *s, uint64_t offset)
 
 	if (offset < AROUND || pread(s->fd, bytes, sizeof(bytes), (off_t)(offset - AROUND)) != sizeof(bytes))
 		return 0;
-	/* deregister_tm_clones and so on begin 0x70 bytes before __do_global_dtors_aux, and frame_dummy ends 0x49 behind; p is up to 13 bytes into it. */
+	/*
+	 * deregister_tm_clones and so on begin 0x70 bytes before __do_global_dtors_aux, and frame_dummy ends
+	 * 0x49 after it; p is up to 13 bytes into it.
+	 */
 	for (const uint8_t *p = here - 0x3f; p < here + 0x80; p++) {
 		if (memcmp(p, pushed, sizeof(pushed)) == 0 && memcmp(p + 37, popped, sizeof(popped)) == 0 && p[-9] == 0x80)
 			return here > p && here < p + 39 ? 16 : 8;
 	}
-	/* .init or .fini: from the one to the other. */
+	/* .init or .fini: from its sub to its add. */
 	for (const uint8_t *p = here; p < here + 64; p++) {
 		if (memcmp(p, add_8, sizeof(add_8)) != 0 && p != here)
 			continue;
@@ -496,14 +506,14 @@ static int start_file_depth(const struct subject *s, uint64_t offset)
 	return 0;
 }
 
-/* libdw has nothing: a gap, or padding, or what is known by its bytes. */
+/* Checks an address where libdw has nothing: a gap, padding, or code known by its bytes. */
 static bool compare_gap(struct subject *s, uint64_t pc, uint64_t offset, const struct unwind_rule *r)
 {
 	if (r->kind == UNWIND_GAP) {
 		counts.gaps++;
 		return true;
 	}
-	if (r->kind == UNWIND_SIGNAL) /* by its bytes */
+	if (r->kind == UNWIND_SIGNAL) /* known by its bytes */
 		return true;
 	if (r->kind == UNWIND_CFA_RSP && r->cfa == start_file_depth(s, offset)) {
 		counts.started++;
@@ -549,7 +559,7 @@ static void compare(struct subject *s, uint64_t pc, uint64_t offset)
 	}
 }
 
-/* Half of the addresses anywhere in the code, half about where a row begins. */
+/* Compares addresses: half anywhere in the code, half near the start of a row. */
 static void compare_some(struct subject *s, unsigned long n)
 {
 	const struct unwind_table *t = &s->t;
@@ -739,7 +749,7 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* Rules that no file before had: all tables share one dictionary. */
+/* Counts rules that no file before had: all tables share one dictionary. */
 static size_t new_rules(const struct unwind_table *t, struct intern *seen)
 {
 	size_t before = seen->n;

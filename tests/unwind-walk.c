@@ -1,20 +1,21 @@
 /*
- * The walk on written cases: registers, stack, mappings and tables, and the frames that are to be found.
+ * Runs the walk on written cases: registers, stack, mappings and tables, and the expected frames.
  *
  *	unwind-walk FILE...	a TAP line for each case
- *	unwind-walk random N	N walks over noise: each ends, and within the memory it was given
+ *	unwind-walk random N	N walks over noise: each ends, and stays within the memory it was given
  *
- * A case is lines of words; numbers are hexadecimal, but those behind = of a row are decimal, and # begins a comment:
+ * A case is lines of words; numbers are hexadecimal, but those after = in a row are decimal, and # begins a
+ * comment:
  *
  *	case TEXT
- *	file NAME [none|refused|ask]	what there is of a table; else its rows, ask: once it is asked for
- *	row NAME OFFSET KIND [KEY=N]...	from this offset of the file on; KIND and KEY as in common/unwind/rule.h
+ *	file NAME [none|refused|ask]	state of its table, otherwise its rows; ask: has them once asked for
+ *	row NAME OFFSET KIND [KEY=N]...	from this file offset on; KIND and KEY as in common/unwind/rule.h
  *	map START END OFFSET NAME|-	executable memory, ascending; -: of no file
- *	regs NAME=VALUE...		those that are not given are bad0bad0bad0bad0
- *	stack ADDRESS WORD...		ascending; what is between lines is zero; all of it is the copy
+ *	regs NAME=VALUE...		those not given are bad0bad0bad0bad0
+ *	stack ADDRESS WORD...		ascending; memory between lines is zero; all of it is the copy
  *	depth N				frames at most, 512 if not given
  *	frame PC [!]			leaf first; !: not a return address
- *	end WORD			as cprof-fold has it
+ *	end WORD			as in cprof-fold
  */
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static char *next_word(void)
 	return strtok(NULL, " \t");
 }
 
-/* KEY=VALUE; false at the end of the line. */
+/* Reads KEY=VALUE; returns false at the end of the line. */
 static bool next_pair(char **key, char **value)
 {
 	*key = next_word();
@@ -203,7 +204,10 @@ static void take_frame(struct unwind_case *c)
 	c->frames[c->n_frames++] = (struct frame){ pc, next_word() != NULL };
 }
 
-/* The rows as a table, from the first one's page on. A page's first row is at its start and repeats what is in force. */
+/*
+ * Makes a table of the rows, from the first one's page on. A page's first row repeats the rule in force at
+ * its start.
+ */
 static struct unwind_table table_of(const struct named *f)
 {
 	struct unwind_table t = { .n_rules = f->n + 1, .first_page = f->n ? f->rows[0].offset >> UNWIND_PAGE_SHIFT : 0 };
@@ -265,7 +269,7 @@ static void load_all(struct store *s, struct unwind_case *c)
 			c->maps[i].file = c->files[c->maps[i].file - 1].number;
 }
 
-/* One step, with the table that it asks for, which is then no question any more. */
+/* Takes one step; if the walk asks for a table, loads it and takes the step again. */
 static int step(struct store *s, struct unwind_case *c, struct unwind_host *h)
 {
 	struct walk before = h->walk;
@@ -312,13 +316,13 @@ static bool walk_one(struct unwind_case *c, struct store *s, const uint8_t *stac
 	return good;
 }
 
-/* Rules searched for, then remembered, then found so. */
+/* Runs a case three times: rules are searched for, then remembered, then found in memory. */
 static void run(struct unwind_case *c)
 {
 	struct memory m = { .n = 0 };
 	struct store *s = store_new(&(struct store_backing){ give_shard, &m }, 2 << 20);
 	struct unwind_memory *memory = calloc(1, sizeof(*memory));
-	uint8_t *stack = malloc(c->stack_n + 1); /* of just that size, for the sanitizers */
+	uint8_t *stack = malloc(c->stack_n + 1); /* of exactly its size, for the sanitizers */
 
 	memcpy(stack, stack_read, c->stack_n);
 	load_all(s, c);
@@ -340,7 +344,7 @@ static void begin(struct unwind_case *c, const char *text)
 	c->depth = 512;
 }
 
-/* Bytes of code, two digits each, that end at an address. */
+/* Reads bytes of code, two digits each, that end at an address. */
 static void take_code(struct unwind_case *c)
 {
 	uint64_t end = number(next_word(), 16);
@@ -398,7 +402,9 @@ static void run_file(const char *path)
 	fclose(f);
 }
 
-/* Noise: any rules, any registers, of which many point into the stack, and a stack that points to itself and to code. */
+/*
+ * Noise: any rules, registers that mostly point into the stack, and a stack that points to itself and to code
+ */
 
 enum { NOISE_STACK = 4096, NOISE_CODE = 0x400000 };
 

@@ -1,6 +1,6 @@
 /*
- * Work in the threads that io_uring makes in the kernel, which have no user stack: uring SECONDS reads random bytes
- * there, by requests that are not to be tried by the thread that makes them. Status 77: there is no io_uring.
+ * Work in io_uring's kernel threads, which have no user stack: uring SECONDS reads random bytes there, by
+ * requests marked not to be tried in the submitting thread. Exits with 77 if io_uring is not available.
  */
 #include <fcntl.h>
 #include <linux/io_uring.h>

@@ -1,18 +1,17 @@
 /*
- * Threads whose days are known: each computes, sleeps, waits for a lock, for a pipe, and is done; and says what it did
- * with its time, by the clocks.
+ * Threads with known waits: each computes, sleeps, waits for a lock and for a pipe in turn, and at the end
+ * prints how it spent its time, by the clocks.
  *
  *	waits SECONDS
  *	waits still		sleeps until it is killed
- *	waits vfork SECONDS	waits for a child that it has lent its memory, which cannot be interrupted
+ *	waits vfork SECONDS	waits for a vfork child that uses its memory, which cannot be interrupted
  *	waits spin SECONDS	two processes on one CPU
- *	waits rare SECONDS	short sleeps, and long ones from elsewhere now and then: tid, wall, CPU, the long ones
- *	waits naps NS SECONDS	sleeps so long again and again, and says as below: tid, wall, CPU
+ *	waits rare SECONDS	short sleeps, and a long one from another place now and then; prints tid,
+ *				wall, CPU, time in the long ones
+ *	waits naps NS SECONDS	sleeps for NS again and again; prints tid, wall, CPU
  *
- * Of the first:
- *
- * A line for each thread: tid, name, wall, CPU, sleep, lock, pipe; in nanoseconds. The last three are the time that the
- * calls took, less the CPU time meanwhile.
+ * The first form prints a line for each thread: tid, wall, CPU, compute, sleep, lock, pipe; in nanoseconds.
+ * The last four are the time that the calls took, less the CPU time meanwhile.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -122,7 +121,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Holds the lock most of the time. */
+/* Holds the lock most of the time, with short breaks. */
 static void *hold(void *arg)
 {
 	(void)arg;
@@ -135,7 +134,7 @@ static void *hold(void *arg)
 	return NULL;
 }
 
-/* A byte now and then. */
+/* Writes a byte now and then. */
 static void *feed(void *arg)
 {
 	(void)arg;
@@ -198,7 +197,7 @@ static int spin(double s)
 	return 0;
 }
 
-/* In a thread of its own, which has no time before what it measures. */
+/* Runs in a new thread, which has no time before the measurement. */
 static void *naps(void *argv)
 {
 	int64_t start = now(CLOCK_MONOTONIC), ns = atoll(((char **)argv)[2]), end = start + (int64_t)(atof(((char **)argv)[3]) * 1e9);
@@ -210,7 +209,10 @@ static void *naps(void *argv)
 	return NULL;
 }
 
-/* Both sleep by the same call, from the same depth of the stack; and are not the same, else they would become one. */
+/*
+ * phase_often and phase_rare sleep by the same call, at the same depth; their code differs, or it would be
+ * merged.
+ */
 __attribute__((noinline)) static void phase_often(int64_t ns)
 {
 	phase_sleep(ns);

@@ -4,9 +4,9 @@ const char *const verdict_names[VERDICTS] = { "equal", "beyond", "depth", "short
 const char *const truth_ends[] = { "complete", "memory not copied", "another stack", "no CFI", "refused", "limit" };
 
 /*
- * CFI is not true everywhere: in __builtin_eh_return's last instructions, for one, rbp is the landing pad's
- * already. libdwfl takes any number for a return address; ours may end before that, or find the frame by
- * another way.
+ * CFI is not right everywhere: for example, in __builtin_eh_return's last instructions rbp already belongs to
+ * the landing pad. libdwfl accepts any number as a return address; ours may end before that, or find the
+ * frame in another way.
  */
 static bool goes_astray(const struct states *all, const struct state *s, const struct true_chain *t, size_t at)
 {
@@ -14,8 +14,8 @@ static bool goes_astray(const struct states *all, const struct state *s, const s
 }
 
 /*
- * Cases in which libdw is wrong and ours is not known to be. Each looks at the bytes or the mappings that make
- * the case; none looks at ours alone.
+ * Cases in which libdw is wrong and ours is not known to be. Each checks the bytes or the mappings of the
+ * case; none checks our chain alone.
  */
 static const struct {
 	const char *name;
@@ -35,8 +35,8 @@ static const char *explain(const struct states *all, const struct state *s, cons
 }
 
 /*
- * libdwfl calls a frame an activation where it or the one behind it is an interrupted instruction; ours marks
- * the interrupted one.
+ * libdwfl calls a frame an activation if it or the next one is an interrupted instruction; ours marks the
+ * interrupted one.
  */
 static bool marks_agree(const struct chain *o, const struct true_chain *t, size_t i)
 {
@@ -76,7 +76,7 @@ struct comparison compare(const struct states *all, const struct state *s, const
 		rule = explain(all, s, t, i);
 		return (struct comparison){ rule ? EXPLAINED : SHORT, i, rule ? rule : o->why };
 	}
-	if (t->end == TRUTH_COMPLETE && o->end == CHAIN_CUT) /* no frame is missing, but it is said that some are */
+	if (t->end == TRUTH_COMPLETE && o->end == CHAIN_CUT) /* no frame is missing, but ours says that some are */
 		return (struct comparison){ SHORT, i, o->why };
 	return (struct comparison){ SAME, i, NULL };
 }

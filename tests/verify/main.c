@@ -5,13 +5,13 @@
  *	unwind-verify [--by table|fp|bpf|engine] [-F hz] [-n states] [-t seconds] [--twin FILE=TWIN] [--name NAME]
  *		[--least PERCENT] [-v] -- COMMAND [ARGUMENT ...]
  *
- * --by table: states by perf events, walked by tables here, which needs no privilege. fp: the same, by frame
- * pointers alone. bpf: states and stacks of the recorder, walked in the kernel. engine: those of the recorder without
- * BPF.
+ * --by table: states by perf events, walked by tables here, which requires no privilege. fp: the same, by
+ * frame pointers alone. bpf: states and stacks of the recorder, walked in the kernel. engine: those of the
+ * recorder without BPF.
  *
- * Prints one line: how many states, how many of each verdict (compare.h), and the share in which every frame is
- * true as far as it can be proven. What differs is described on stderr, of each kind the first few. Status 1
- * where a frame is wrong or the share is less than asked for, 2 where nothing could be verified.
+ * Prints one line: the number of states and of each verdict (compare.h), and the share in which every frame
+ * is true as far as it can be proven. Describes the first few differences of each kind on stderr. Exits with
+ * 1 if a frame is wrong or the share is less than PERCENT, with 2 if nothing could be verified.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static void print_registers(const struct state *s)
 	fprintf(stderr, "  stack=%zu bytes\n", s->stack_n);
 }
 
-/* Around the first difference: both chains, and what libdw knows there. */
+/* Prints both chains around the first difference, and libdw's knowledge there. */
 static void show(struct truth *t, const struct state *s, const struct true_chain *c, const struct comparison *v)
 {
 	size_t from = v->at > 3 ? v->at - 3 : 0, to = v->at + 3;

@@ -1,8 +1,8 @@
 /*
  * States by perf events: the command's and its children's user registers and up to 64 KiB of stack.
  *
- * All records are kept until the command ends, then put in order of time: side-band and samples come by rings
- * of their own, so that no mapping is lost where samples come too fast. Files are opened at once.
+ * All records are kept until the command ends, then sorted by time: side-band records and samples use
+ * separate rings, so that no mapping is lost if samples come too fast. Files are opened at once.
  */
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ enum { SAMPLE_RING = 16 << 20, LEAST_RING = 256 << 10, STACK_BYTES = 65528, TICK
 struct process {
 	pid_t pid;
 	struct maps maps;
-	size_t image; /* of the mappings, while they are fresh */
+	size_t image; /* number of the image of the mappings, while fresh */
 	bool fresh;
 };
 
@@ -75,7 +75,7 @@ static struct perf_event_attr side_attr(void)
 	};
 }
 
-/* False: there is no memory for so large a ring. */
+/* Returns false if there is no memory for so large a ring. */
 static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, size_t bytes)
 {
 	int fd = event_open(&attr, pid, (int)cpu);
@@ -120,7 +120,7 @@ static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid
 	return true;
 }
 
-/* As large as memory may be locked: who has no privilege has half a megabyte a CPU. */
+/* Opens rings as large as locked memory allows: half a megabyte per CPU without privilege. */
 static void open_rings(struct collector *c, pid_t pid, const struct source_options *o)
 {
 	struct cpu_list cpus = { 0 };
@@ -139,7 +139,7 @@ static void open_rings(struct collector *c, pid_t pid, const struct source_optio
 	cpu_list_release(&cpus);
 }
 
-/* Forks; the child waits for a byte. */
+/* Forks a child that waits for a byte before it executes the command. */
 static pid_t prepare(char **argv, int *go)
 {
 	int pipes[2];
@@ -168,7 +168,7 @@ static pid_t prepare(char **argv, int *go)
 	return pid;
 }
 
-/* A record of the side-band is kept with the number of its file in front: later there is nothing to open. */
+/* Keeps a side-band record with the number of its file in front, because later the file cannot be opened. */
 static void take_side(void *arg, unsigned int cpu, const struct perf_event_header *h)
 {
 	struct collector *c = arg;
@@ -184,7 +184,10 @@ static void take_side(void *arg, unsigned int cpu, const struct perf_event_heade
 	if (change.kind == CHANGE_MMAP && (change.prot & 4)) {
 		char *path = strndup((const char *)change.text.p, change.text.n);
 
-		/* By the path alone: where others ask for build IDs, 6.18 says that ours are there too. */
+		/*
+		 * By the path alone: if other users request build IDs, Linux 6.18 says that ours are there
+		 * too.
+		 */
 		if (path)
 			file = states_file(c->states, (pid_t)change.pid, path);
 		free(path);
@@ -238,7 +241,7 @@ static void map(struct process *p, const struct change *c, uint32_t file)
 
 	if ((m.prot & 4) ? !maps_add(&p->maps, &m, &changed) : !maps_remove(&p->maps, m.start, m.end, &changed))
 		die("out of memory");
-	p->fresh &= !changed && !(m.prot & 4); /* what was nothing before is no change to maps_add */
+	p->fresh &= !changed && !(m.prot & 4); /* maps_add does not count a new mapping as a change */
 }
 
 static void apply(struct collector *c, const struct change *change, uint32_t file)
@@ -267,7 +270,7 @@ static void apply(struct collector *c, const struct change *change, uint32_t fil
 	}
 }
 
-/* {pid, tid}, time, abi, registers, stack size, stack, how much of it there is. */
+/* Decodes {pid, tid}, time, abi, registers, stack size, stack, valid bytes of the stack. */
 static void add_state(struct collector *c, const struct perf_event_header *h)
 {
 	const uint8_t *end = (const uint8_t *)h + h->size;
@@ -277,7 +280,7 @@ static void add_state(struct collector *c, const struct perf_event_header *h)
 	struct state *s;
 
 	if (w[2] != PERF_SAMPLE_REGS_ABI_64)
-		return; /* a 32-bit one, or it has no user half */
+		return; /* a 32-bit process, or no user registers */
 	w += 3;
 	for (unsigned int i = 0; i < 64; i++) {
 		if (mask >> i & 1)

@@ -1,7 +1,7 @@
 /*
- * States from the recorder itself: all of it is linked in and runs here, told to send each user stack along with
- * its sample. Where it has finished a stack (spaces_finish), we come between (ld --wrap) and keep what it made of
- * it, with the registers, the copied stack and the mappings as of that sample.
+ * States from the recorder itself: all of it is linked in and runs here, set to send each user stack along
+ * with its sample. A wrapper (ld --wrap) keeps each stack that spaces_finish has finished, with the
+ * registers, the copied stack and the mappings as of that sample.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_
 static struct {
 	struct states *states;
 	size_t most;
-	uint32_t *files; /* by the number of the recorder's exe: ours + 1 */
+	uint32_t *files; /* our number + 1, by the recorder's exe number */
 	size_t cap_files;
 	uint64_t serial, version; /* whose mappings the last image has */
 } keep;
@@ -108,14 +108,14 @@ static void keep_state(const struct spaces *s, const struct proc *p, const struc
 bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
 	if (!__real_spaces_finish(s, p, head, out))
-		return false; /* it waits for a table, and comes again */
+		return false; /* it waits for a table, and will be called again */
 	if (!head->has_state) {
 		keep.states->lost++; /* the ring was too full for its stack */
 	} else if (keep.states->n < keep.most) {
 		keep_state(s, p, head);
 		keep_chain(&keep.states->items[keep.states->n - 1].ours, out);
 		if (keep.states->n == keep.most)
-			kill(getpid(), SIGINT); /* as one ends a recording */
+			kill(getpid(), SIGINT); /* as a user ends a recording */
 	}
 	return true;
 }

@@ -24,7 +24,7 @@ void die(const char *fmt, ...)
 	exit(2);
 }
 
-/* The vDSO is one for all: our own. */
+/* Copies our own vDSO: all processes have the same one. */
 static int vdso_file(void)
 {
 	struct buf image = { 0 }, id = { 0 };

@@ -1,8 +1,8 @@
 /*
- * What is verified: states of threads (registers, stack, mappings), each with the frames that cprof made of it.
+ * States of threads (registers, stack, mappings) to verify, each with the frames that cprof made of it.
  *
- * Where they come from is the source's matter: perf_states() takes them with perf events and needs no
- * privilege; those of record_states() carry what the recorder found.
+ * There are two sources: perf_states() takes states with perf events and requires no privilege; those of
+ * record_states() carry the frames that the recorder found.
  */
 #ifndef CPROF_VERIFY_STATE_H
 #define CPROF_VERIFY_STATE_H
@@ -15,11 +15,11 @@
 #include "common/capture/maps.h"
 #include "common/unwind/rule.h"
 
-/* A file that is mapped executable somewhere; opened while its process lived. */
+/* A file that is mapped executable somewhere; opened while its process was alive. */
 struct code_file {
 	char *path;
 	int fd;       /* -1: it could not be opened */
-	int truth_fd; /* what libdw reads in its place: the same text with more to know about it; else fd */
+	int truth_fd; /* libdw's input: the twin, the same text with more debug info; otherwise fd */
 	uint64_t dev, inode;
 };
 
@@ -40,7 +40,7 @@ struct chain {
 	struct frame *frames; /* leaf first */
 	size_t n;
 	enum chain_end end;
-	const char *why; /* CHAIN_CUT: in a few words */
+	const char *why; /* CHAIN_CUT: a short reason */
 };
 
 struct state {
@@ -61,11 +61,11 @@ struct states {
 	size_t n_images, cap_images;
 	struct code_file *files; /* files[0] is none */
 	size_t n_files, cap_files;
-	const char *twin_of, *twin; /* mappings of the first file are read from the second for the truth */
+	const char *twin_of, *twin; /* libdwfl reads mappings of the first file from the second */
 	uint64_t lost;
 };
 
-/* What the verifier cannot do without: dies with a sentence. */
+/* Exits with a message; for failures that the verifier cannot go on without. */
 void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 #define GROW(array, cap, n) \
 	do { \
@@ -73,14 +73,14 @@ void die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 			die("out of memory"); \
 	} while (0)
 
-/* The number of this file, which is opened as the process sees it; 0: it is not one. */
+/* Returns the number of this file, opened as the process sees it; 0 if it is not a file. */
 uint32_t states_file(struct states *s, pid_t pid, const char *path);
-/* Keeps a copy of these mappings; its number. */
+/* Keeps a copy of these mappings; returns its number. */
 size_t states_image(struct states *s, const struct maps *maps);
 struct state *states_add(struct states *s);
-/* n bytes of the memory at address, from the copied stack or a mapped file. */
+/* Reads n bytes of memory at address, from the copied stack or a mapped file. */
 bool state_read(const struct states *all, const struct state *s, uint64_t address, void *to, size_t n);
-/* "/usr/bin/sort+0x1234", by file offset; good until the call after next. */
+/* Returns "/usr/bin/sort+0x1234", by file offset; valid until the call after next. */
 const char *state_place(const struct states *all, const struct state *s, uint64_t address);
 void states_release(struct states *s);
 
@@ -91,9 +91,9 @@ struct source_options {
 	unsigned int seconds;
 };
 
-/* Runs the command and fills in states; without frames of ours. */
+/* Runs the command and fills in states, without our frames. */
 void perf_states(struct states *s, const struct source_options *o);
-/* The same by the recorder, with this engine of its; with the frames that it found. */
+/* Does the same by the recorder, with the given engine; the states have the frames that it found. */
 void record_states(struct states *s, const struct source_options *o, const char *engine);
 
 #endif

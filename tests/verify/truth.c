@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A Dwfl is dear, and images differ by one mapping while a process starts: a few are kept. */
+/* A Dwfl is expensive, and a starting process's images differ by one mapping each: keeps a few. */
 enum { KEPT = 16, BELOW_MAX = 8 };
 
-/* One image, as libdwfl knows it. */
+/* One image in libdwfl. */
 struct session {
 	Dwfl *dwfl;
 	size_t image;
@@ -23,10 +23,10 @@ struct truth {
 	const struct states *all;
 	struct session kept[KEPT];
 	uint64_t clock;
-	/* of the state at work */
+	/* for the current state */
 	const struct state *state;
 	struct true_chain *chain;
-	enum { ON, TOP, SWITCH } go; /* of the last frame */
+	enum { ON, TOP, SWITCH } go; /* how to go on after the last frame */
 	uint64_t refused, refused_ever;
 	struct { uint64_t address, value; } below[BELOW_MAX];
 	size_t n_below;
@@ -48,8 +48,8 @@ static int no_elf(Dwfl_Module *m, void **userdata, const char *name, Dwarf_Addr 
 static const Dwfl_Callbacks callbacks = { .find_elf = no_elf, .find_debuginfo = no_debuginfo };
 
 /*
- * The address that the linker gave to what lies at this offset of the file, by the executable segments alone: a
- * page of the file may belong to two segments. Written a second time on purpose: what is verified is not asked.
+ * Finds the linked address for this offset of the file, by the executable segments alone: a page of the file
+ * may belong to two segments. Written a second time on purpose, so as not to depend on the code under test.
  */
 static bool linked_address(int fd, uint64_t offset, uint64_t *address, bool *fixed)
 {
@@ -75,8 +75,8 @@ static bool linked_address(int fd, uint64_t offset, uint64_t *address, bool *fix
 }
 
 /*
- * How far behind its linked address it lies. node maps a part of itself a second time: of a program that was
- * linked for one place libdwfl knows no other.
+ * Computes the difference between mapped and linked address. node maps a part of itself a second time:
+ * libdwfl knows a program that was linked for a fixed address only there.
  */
 static bool bias_of(const struct states *all, const struct map *m, uint64_t *bias)
 {
@@ -90,7 +90,7 @@ static bool bias_of(const struct states *all, const struct map *m, uint64_t *bia
 	return !fixed || *bias == 0;
 }
 
-/* Of a file in several pieces only the first counts: libdwfl drops a module that is reported again. */
+/* Reports only the first of a file's pieces: libdwfl drops a module that is reported again. */
 static void report(struct truth *t, Dwfl *dwfl, const struct maps *maps, const struct map *m)
 {
 	const struct code_file *f = &t->all->files[m->file];
@@ -177,7 +177,7 @@ static Dwfl *begin(struct truth *t, size_t image)
 	return dwfl;
 }
 
-/* The session of this image, made or made again. */
+/* Returns the session of this image, creating it if needed. */
 static Dwfl *session(struct truth *t, size_t image)
 {
 	struct session *oldest = t->kept;
@@ -198,7 +198,7 @@ static Dwfl *session(struct truth *t, size_t image)
 	return oldest->dwfl;
 }
 
-/* The CFI row at pc, or NULL; to be freed. .eh_frame first, as libdwfl has it. */
+/* Returns the CFI row at pc, or NULL; the caller frees it. .eh_frame first, as in libdw. */
 static Dwarf_Frame *row_at(Dwfl *dwfl, uint64_t pc, Dwarf_Addr *bias)
 {
 	Dwfl_Module *m = dwfl_addrmodule(dwfl, pc);
@@ -211,7 +211,7 @@ static Dwarf_Frame *row_at(Dwfl *dwfl, uint64_t pc, Dwarf_Addr *bias)
 	return cfi && dwarf_cfi_addrframe(cfi, pc - *bias, &row) == 0 ? row : NULL;
 }
 
-/* CFA where it is a register and an offset. */
+/* Computes CFA if it is a register and an offset. */
 static bool simple_cfa(Dwarf_Frame *row, const uint64_t *regs, uint64_t *cfa)
 {
 	Dwarf_Op *ops;
@@ -233,9 +233,9 @@ static bool simple_cfa(Dwarf_Frame *row, const uint64_t *regs, uint64_t *cfa)
 }
 
 /*
- * In an epilogue a register that has been popped is still said to be saved, now below rsp (compilers write no
- * DW_CFA_restore there). The copy of the stack begins at rsp, but what stood there is known: it is what the pop
- * put into the register.
+ * In an epilogue, CFI still says that a popped register is saved, now below rsp (compilers write no
+ * DW_CFA_restore there). The copy of the stack begins at rsp, but the value below is known: the pop put it
+ * into the register.
  */
 static void learn_below(struct truth *t, Dwfl *dwfl)
 {
@@ -261,7 +261,7 @@ static void learn_below(struct truth *t, Dwfl *dwfl)
 	free(row);
 }
 
-/* Does a Go linker's table of functions belong to it? Asked of each module once. */
+/* Returns whether a Go linker's table of functions belongs to the module. Checks each module once. */
 static bool is_go(Dwfl_Module *m)
 {
 	void **known;
@@ -289,9 +289,9 @@ static bool is_go(Dwfl_Module *m)
 }
 
 /*
- * Go's .debug_frame says of each function how large its frame is, and of none that it is the outermost, or that
- * it came over from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go,
- * gentraceback). libdwfl goes on from there with what happens to stand above.
+ * Go's .debug_frame has the size of each function's frame, but does not say that a function is the outermost
+ * or was entered from another stack. Its runtime knows (runtime/asm_amd64.s, TOPFRAME; runtime/traceback.go,
+ * gentraceback). libdwfl goes on from there with whatever is above.
  */
 static int go_end(Dwfl *dwfl, uint64_t pc)
 {
@@ -338,9 +338,9 @@ static int each_frame(Dwfl_Frame *frame, void *arg)
 }
 
 /*
- * elfutils (0.188) means to say in its x86-64 defaults that rbx is kept by calls, and says so of rax: where
- * no frame below has saved rbx, a CFA by rbx (ld.so's _dl_runtime_resolve) cannot be had, and libdwfl takes that
- * for the end of the stack.
+ * elfutils (0.188) means to say in its x86-64 defaults that calls preserve rbx, but says it of rax: if no
+ * frame below has saved rbx, a CFA by rbx (ld.so's _dl_runtime_resolve) is not available, and libdwfl takes
+ * that for the end of the stack.
  */
 static bool wants_rbx(Dwfl *dwfl, const struct true_frame *f)
 {
@@ -355,7 +355,7 @@ static bool wants_rbx(Dwfl *dwfl, const struct true_frame *f)
 	return by_rbx;
 }
 
-/* Of the walk that came back with this. */
+/* Returns how a walk with this result ended. */
 static enum truth_end end_of(struct truth *t, Dwfl *dwfl, struct true_chain *c, int got)
 {
 	const struct true_frame *last = &c->frames[c->n - 1];
@@ -369,7 +369,7 @@ static enum truth_end end_of(struct truth *t, Dwfl *dwfl, struct true_chain *c, 
 		return TRUTH_FAILED;
 	}
 	if (got == 0)
-		return t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* a return address not read is one undefined */
+		return t->refused ? TRUTH_DUMP : TRUTH_COMPLETE; /* libdwfl takes an unread return address for an undefined one */
 	if (c->n > 0 && !last->has_cfi)
 		return TRUTH_NO_CFI;
 	return c->refused ? TRUTH_DUMP : TRUTH_FAILED;

@@ -45,7 +45,7 @@ struct tables {
 	void **shards; /* memory of the store */
 	size_t n_shards, cap_shards;
 	struct store *store;
-	uint32_t *numbers; /* of files, in the store */
+	uint32_t *numbers; /* numbers of files in the store */
 	struct unwind_mapping *mappings;
 	size_t n_mappings, cap_mappings;
 };
@@ -97,7 +97,10 @@ static void list_mappings(struct tables *t, size_t image)
 	}
 }
 
-/* A stack through a gap is not called complete without a look at its code, which is not at hand here; but frames are compared. */
+/*
+ * A stack through a gap is not called complete unless its code was checked, which is not available here;
+ * frames are compared.
+ */
 static void finish(struct chain *c, int end, const struct unwind_host *h)
 {
 	static const char *const why[] = {

@@ -1,14 +1,14 @@
 /*
- * The walks that are verified on states taken without BPF: they fill in state.ours.
+ * The walks to verify on states taken without BPF: they fill in state.ours.
  */
 #ifndef CPROF_VERIFY_WALK_H
 #define CPROF_VERIFY_WALK_H
 
 #include "tests/verify/state.h"
 
-/* By frame pointers alone: what is to be had without tables, and the proof that the verifier sees it. */
+/* Walks by frame pointers alone: shows the result without tables, and that the verifier finds the errors. */
 void walk_fp(struct states *all);
-/* By tables, with the walk that the sampling program has too. */
+/* Walks by tables, with the walk that the sampling program uses too. */
 void walk_table(struct states *all);
 
 #endif
