@@ -1,6 +1,6 @@
 /*
- * A workload with a known profile: two processes that spend 50, 30 and 20 % of their time in hot_50, hot_30
- * and hot_20.
+ * A workload with a known profile: two processes spend 50, 30 and 20 % of their time in hot_50,
+ * hot_30 and hot_20.
  *
  *	demo [SECONDS]
  */

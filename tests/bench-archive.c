@@ -1,6 +1,5 @@
 /*
- * Writes an hour of a busy host's archive from one short recording of a small host: bench-archive.sh makes
- * both.
+ * Writes an hour of a busy host's archive from a short recording of a small host, for bench-archive.sh.
  *
  *	bench-archive FILE DIRECTORY	# minute-00.bin to minute-59.bin, as cprof-record --rotate 1m writes them
  *
@@ -161,10 +160,7 @@ static struct slice path_of(struct slice path, unsigned int copy)
 	return (struct slice){ (const uint8_t *)text, path.n };
 }
 
-/*
- * Replaces the recording's ids by those of the copy. Returns false for a record that is written once for all
- * copies.
- */
+/* Replaces the recording's ids by the copy's. Returns false for a record that all copies share. */
 static bool shift_ids(struct record *r, const struct recording *m, unsigned int copy)
 {
 	uint64_t process = m->process * copy, thread = m->thread * copy, frame = m->frame * copy, node = m->node * copy;

@@ -1,7 +1,6 @@
 /*
- * A stack of DEPTH frames with work in the innermost one: bench-deep DEPTH SECONDS. It is built with frame
- * pointers, as all of our programs are, so that a walk by frame pointers and one by tables find the same
- * frames.
+ * A stack of DEPTH frames with work in the innermost one: bench-deep DEPTH SECONDS. Built with frame
+ * pointers, as all our programs are: a walk by frame pointers and one by tables find the same frames.
  */
 #include <stdint.h>
 #include <stdio.h>

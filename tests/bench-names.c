@@ -56,10 +56,7 @@ static size_t different(const uint64_t *offsets, size_t n, uint64_t *out)
 	return kept;
 }
 
-/*
- * Returns nanoseconds per offset. named counts those with a name; sum keeps the compiler from dropping the
- * look-ups.
- */
+/* Returns nanoseconds per offset. named counts those with a name; sum keeps all look-ups in the code. */
 static double pass(struct modules *m, uint32_t id, const uint64_t *offsets, size_t n, size_t *named, uint64_t *sum)
 {
 	double begin = now();

@@ -174,10 +174,7 @@ static void many_places(void)
 	check(good, "every epoch of a frame with thousands of places finds its own");
 }
 
-/*
- * Few bytes make many places: a deep stack whose code moves before each sample. Other processes still get
- * theirs.
- */
+/* Few bytes make many places: a deep stack whose code moves before each sample. Others still get theirs. */
 static void moving_places(void)
 {
 	enum { DEPTH = 4000, SAMPLES = 2000, MOST = 1 << 18 };

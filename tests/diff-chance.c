@@ -163,10 +163,7 @@ static bool calls(unsigned int function, unsigned int callee)
 	return false;
 }
 
-/*
- * Returns whether the function really changed: a caller of both PLANTED and DONOR has the same total as
- * before.
- */
+/* Returns whether the function really changed: a caller of both PLANTED and DONOR keeps its total. */
 static bool truly(const char *name, double points)
 {
 	unsigned int function = (unsigned int)atoi(name + 1);

@@ -1,7 +1,4 @@
-/*
- * Fuzzes lines as mangled names, in each mode, and as demangled names from Ada and other tools: output is
- * bounded.
- */
+/* Fuzzes lines as mangled names, in each mode, and as demangled names (also from Ada): output is bounded. */
 #include "tests/fuzz.h"
 
 #include "common/resolve/demangle.h"

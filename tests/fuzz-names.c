@@ -1,7 +1,4 @@
-/*
- * Fuzzes bytes as an ELF file: names and inlined calls in .gopclntab, names in .gnu_debugdata, ranges of
- * .eh_frame.
- */
+/* Fuzzes bytes as an ELF file: names and calls in .gopclntab, names in .gnu_debugdata, .eh_frame ranges. */
 #include "tests/fuzz.h"
 
 #include "common/elf/minidebug.h"

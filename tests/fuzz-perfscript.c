@@ -49,8 +49,7 @@ static void write_text(int fd, struct script_writer *w)
 
 /*
  * Converts a stream to text, and to a perf pipe whose records end where their size says. Returns the number
- * of samples; those of waits, which the view does not ask for, are counted in *waits. strict: nothing may be
- * wrong.
+ * of samples; *waits is the number of wait samples, which the view leaves out. strict: nothing may be wrong.
  */
 static uint64_t convert(int stream, int text, bool strict, uint64_t *waits)
 {

@@ -1,6 +1,5 @@
 /*
- * Fuzzes text as lines of records: an accepted line prints as text that is accepted again, and prints the
- * same.
+ * Fuzzes text as lines of records: an accepted line prints as text that is accepted and prints the same.
  *
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-text [-m N] FILE ...					replays, and N changed copies too

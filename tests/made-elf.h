@@ -1,7 +1,6 @@
 /*
  * Makes ELF files with as many functions as a test needs, of MADE_STEP bytes each. The first is at MADE_TEXT,
- * both in the file and as linked. Function i of file f is called "fF_I_" and some letters. Everything else is
- * a hole.
+ * both in the file and as linked. Function i of file f is called "fF_I_" and letters. The rest is a hole.
  */
 #ifndef CPROF_TESTS_MADE_ELF_H
 #define CPROF_TESTS_MADE_ELF_H

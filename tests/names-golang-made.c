@@ -1,6 +1,5 @@
 /*
- * Checks Go tables that the installed compilers do not write, with inlined calls: each layout, sound and
- * damaged. TAP.
+ * Checks handmade Go tables with inlined calls, in layouts of other compilers, sound and damaged. TAP.
  *
  *	names-golang-made		checks them
  *	names-golang-made write NUMBER	writes the file of that layout

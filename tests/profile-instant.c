@@ -1,7 +1,4 @@
-/*
- * Checks instant_overlaps() and instant_overlap() against each second of a range: whether any passes, how
- * many.
- */
+/* Checks instant_overlaps() and instant_overlap() against a count of each second of a range. */
 #include "common/profile/instant.h"
 
 #include "tests/check.h"

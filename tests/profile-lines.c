@@ -1,7 +1,4 @@
-/*
- * Checks stacks summed by their text: sorted as by qsort, the same with any budget, and file errors are
- * reported.
- */
+/* Checks stacks summed by their text: sorted as by qsort, the same with any budget, file errors reported. */
 #include "common/profile/lines.h"
 
 #include <errno.h>

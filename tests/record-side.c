@@ -457,10 +457,7 @@ static int diagnose(char **args)
 	return 0;
 }
 
-/*
- * Operands: FILE, and up to eight of TYPE MEMBER. Prints the members' offsets; "none" if one of them is
- * missing.
- */
+/* Operands: FILE, and up to eight of TYPE MEMBER. Prints the members' offsets; "none" if one is missing. */
 static int btf(char **args)
 {
 	struct btf_place places[BTF_PLACES];
@@ -512,10 +509,7 @@ static int capability(char **args)
 	return 0;
 }
 
-/*
- * Reads lines: "TIME KIND" is pushed, with its line as its bytes; "until TIME" prints the items that are ripe
- * then.
- */
+/* Reads lines: "TIME KIND" is pushed, with its line as its bytes; "until TIME" prints the items ripe then. */
 static int queue(char **args)
 {
 	struct queue q = { 0 };

@@ -272,10 +272,7 @@ static bool await_end(pid_t pid)
 	return false;
 }
 
-/*
- * Returns the rest of the line of /proc/PID/NAME that begins with word; "" if none does. Valid until the next
- * call.
- */
+/* Returns the rest of the line of /proc/PID/NAME that begins with word, or "". Valid until the next call. */
 static const char *proc_line(pid_t pid, const char *name, const char *word)
 {
 	static char line[512];
@@ -668,10 +665,7 @@ static void test_mother_dies(int good)
 	check(all, "without the memory that is shared");
 	if (maps)
 		fclose(maps);
-	/*
-	 * If a fork server is lost more than a second after its start, questions that wait go to the next
-	 * one.
-	 */
+	/* If a fork server is lost over a second after its start, waiting questions go to the next one. */
 	for (time_t until = time(NULL) + 2; time(NULL) < until;)
 		nap();
 	for (uint32_t i = 0; i < 300; i++)

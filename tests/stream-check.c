@@ -475,10 +475,7 @@ static void malformed_records(void)
 		   "file: damaged before it came here, at byte 5: ?[x");
 }
 
-/*
- * Copies a stream to another, by batches if whole; before each batch writes an EXIT with time, unless that is
- * 0.
- */
+/* Copies a stream to another, by batches if whole; writes an EXIT with time, if not 0, before each batch. */
 static struct buf passed(int in, bool whole, uint64_t time)
 {
 	int fd = new_file();

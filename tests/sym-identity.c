@@ -1,7 +1,4 @@
-/*
- * Prints a file's identity as a capture records it: "MAJOR MINOR INODE GENERATION", the last 0 if it is not
- * available.
- */
+/* Prints a file's identity as a capture records it: "MAJOR MINOR INODE GENERATION", the last 0 if unknown. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>

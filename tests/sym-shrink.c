@@ -212,10 +212,7 @@ static enum source_status load_and_look(struct tally *all)
 	return status;
 }
 
-/*
- * The file is whole, then cut, then changed while it is read: the last gives random results, but never a
- * wrong name.
- */
+/* The file is whole, then cut, then changed while it is read: results then vary, but no name is wrong. */
 static void check_disturbed(void)
 {
 	struct tally whole = { 0 }, cut = { 0 }, raced = { 0 };

@@ -93,10 +93,7 @@ static const struct unwind_rule *rule_of(const struct live *l, uint64_t pc)
 	return NULL;
 }
 
-/*
- * Computes CFA and the caller's rbp by the rule. Returns false if the rule gives no CFA. *lost: it does not
- * give rbp.
- */
+/* Computes CFA and the caller's rbp by the rule. Returns false if it gives none. *lost: rbp is unknown. */
 static bool apply(const struct live *l, const struct unwind_rule *r, const struct regs *g, uint64_t *cfa, uint64_t *bp,
 		  bool *lost)
 {

@@ -1,6 +1,5 @@
 /*
- * Checks Go tables that the installed compilers do not write, made by hand: each layout, sound and damaged.
- * TAP.
+ * Checks handmade Go tables, in layouts that no installed compiler writes, sound and damaged. TAP.
  *
  *	unwind-golang-made [N]		also tries N random changes of each
  *	unwind-golang-made write MAGIC	writes the file of the version with this first byte (tests/corpus)

@@ -80,10 +80,7 @@ struct held {
 	uint64_t since; /* when it was freed; 0: still held */
 };
 
-/*
- * Returns whether extents ascend, none touches the next of its shard or spans two shards, and the sum is
- * right.
- */
+/* Returns whether extents ascend, none touches the next of its shard or is in two, and the sum is right. */
 static bool list_is_sound(const struct extents *x)
 {
 	uint64_t sum = 0;

@@ -13,23 +13,20 @@
  *
  * Accepted differences, each counted:
  * - filled: libdw has nothing for the address, which is among the 15 bytes after code that has a rule, and
- * that
- *   rule holds there. Nothing runs in padding; a call at a function's very end returns there.
+ *   that rule holds there. Nothing runs in padding; a call at a function's very end returns there.
  * - popped: libdw says that a register is saved in a slot below rsp, the instruction that left it there is
- * that
- *   register's pop, and the table says that the register is restored. It is: both hold the caller's value.
+ *   that register's pop, and the table says that the register is restored. It is: both hold the caller's
+ *   value.
  * - unfollowed: rbx is not followed in files where no frame depends on it.
  * - unsaid: without a rule for rbx, libdw has it undefined, but not rax, which every function may change: its
  *   table of the ABI's preserved registers has rax's number for rbx's. Our table says unchanged (System V ABI
  *   AMD64, figure 3.4).
  * - refused: the table has UNWIND_BAD for a row that no rule can express, if libdw's answer is of one of
- * these
- *   kinds: CFA by another expression than "[reg + n] + m" with reg rsp or rbp, or the linker's for stubs; the
- *   return address elsewhere than at CFA - 8 (and not undefined, nor in a register of a frame whose CFA is by
- *   rsp); the caller's rsp is not CFA.
+ *   these kinds: CFA by another expression than "[reg + n] + m" with reg rsp or rbp, or the linker's for
+ *   stubs; the return address elsewhere than at CFA - 8 (and not undefined, nor in a register of a frame
+ *   whose CFA is by rsp); the caller's rsp is not CFA.
  * - lost: the caller's rbp by an expression other than [rbp + n], in another register, or rbx so: the table
- * says
- *   LOST.
+ *   says LOST.
  *
  * Addresses whose program libdw considers invalid are not compared but counted apart: DW_CFA_def_cfa_register
  * after an expression, in libgcrypt. gcc's unwinder and LLVM's give the register the last offset, and so does
@@ -78,10 +75,7 @@ static struct value known(uint64_t v)
 	return (struct value){ KNOWN, v };
 }
 
-/*
- * Runs a DWARF machine. want_value: the result is CFA; otherwise it is a register's save slot, whose contents
- * count.
- */
+/* Runs a DWARF machine. want_value: computes CFA; otherwise a save slot, whose contents are returned. */
 static struct value compute(const struct state *s, const Dwarf_Op *ops, size_t n, bool want_value)
 {
 	uint64_t stack[64] = { 0 };

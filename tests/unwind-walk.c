@@ -4,8 +4,7 @@
  *	unwind-walk FILE...	a TAP line for each case
  *	unwind-walk random N	N walks over noise: each ends, and stays within the memory it was given
  *
- * A case is lines of words; numbers are hexadecimal, but those after = in a row are decimal, and # begins a
- * comment:
+ * A case is lines of words; numbers are hexadecimal, but decimal after = in a row; # begins a comment:
  *
  *	case TEXT
  *	file NAME [none|refused|ask]	state of its table, otherwise its rows; ask: has them once asked for
@@ -204,10 +203,7 @@ static void take_frame(struct unwind_case *c)
 	c->frames[c->n_frames++] = (struct frame){ pc, next_word() != NULL };
 }
 
-/*
- * Makes a table of the rows, from the first one's page on. A page's first row repeats the rule in force at
- * its start.
- */
+/* Makes a table of the rows, from the first one's page on. A page begins by repeating the rule in force. */
 static struct unwind_table table_of(const struct named *f)
 {
 	struct unwind_table t = { .n_rules = f->n + 1, .first_page = f->n ? f->rows[0].offset >> UNWIND_PAGE_SHIFT : 0 };

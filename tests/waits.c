@@ -209,10 +209,7 @@ static void *naps(void *argv)
 	return NULL;
 }
 
-/*
- * phase_often and phase_rare sleep by the same call, at the same depth; their code differs, or it would be
- * merged.
- */
+/* Both functions sleep by the same call, at the same depth; their code differs, or it would be merged. */
 __attribute__((noinline)) static void phase_often(int64_t ns)
 {
 	phase_sleep(ns);

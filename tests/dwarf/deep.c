@@ -1,7 +1,4 @@
-/*
- * Calls inlined into calls, functions in several pieces, copies made for a constant: line tables of optimized
- * code.
- */
+/* Calls inlined into calls, functions in several pieces, copies made for a constant, and their lines. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,10 +47,7 @@ static APART uint64_t work_for(double seconds)
 	return sum;
 }
 
-/*
- * A small frame, so that many fit into the copied part of a stack; the store keeps it from becoming a tail
- * call.
- */
+/* A small frame, so that many fit into the copied part of a stack; the store prevents a tail call. */
 static APART uint64_t dive(uint64_t n)
 {
 	uint64_t got = n ? dive(n - 1) : work(n);

@@ -1,7 +1,6 @@
 /*
  * Calls through the PLT, and the first calls of many functions: a program with lazy binding (-Wl,-z,lazy)
- * that is executed again and again, so that ld.so's _dl_runtime_resolve, whose CFA is computed from rbx, runs
- * often.
+ * that is executed again and again, so that ld.so's _dl_runtime_resolve, with its CFA from rbx, runs often.
  */
 #include <ctype.h>
 #include <math.h>

@@ -35,8 +35,7 @@ static const char *explain(const struct states *all, const struct state *s, cons
 }
 
 /*
- * libdwfl calls a frame an activation if it or the next one is an interrupted instruction; ours marks the
- * interrupted one.
+ * libdwfl calls a frame an activation if it or the next one was interrupted; ours marks the interrupted one.
  */
 static bool marks_agree(const struct chain *o, const struct true_chain *t, size_t i)
 {

@@ -184,10 +184,7 @@ static void take_side(void *arg, unsigned int cpu, const struct perf_event_heade
 	if (change.kind == CHANGE_MMAP && (change.prot & 4)) {
 		char *path = strndup((const char *)change.text.p, change.text.n);
 
-		/*
-		 * By the path alone: if other users request build IDs, Linux 6.18 says that ours are there
-		 * too.
-		 */
+		/* By the path alone: if others request build IDs, Linux 6.18 says that ours are there too. */
 		if (path)
 			file = states_file(c->states, (pid_t)change.pid, path);
 		free(path);
