@@ -1,7 +1,7 @@
 /*
  * Writes an hour of a busy host's archive from a short recording of a small host, for bench-archive.sh.
  *
- *	bench-archive FILE DIRECTORY	# minute-00.bin to minute-59.bin, as cprof-record --rotate 1m writes them
+ *	bench-archive FILE DIRECTORY	# minute-00.bin to minute-59.bin, as of cprof-record --rotate 1m
  *
  * The host has COPIES times the CPUs. Each copy has its own processes, threads, control groups, frames and
  * nodes, with shifted ids, and container names that differ in their first digits. A copy's threads do what

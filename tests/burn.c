@@ -2,7 +2,8 @@
  * Work with a known profile, for the tests of the recorder.
  *
  *	burn brief MS		one process that spends MS milliseconds of CPU time in brief_work
- *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in second_thread
+ *	burn threads SECONDS	prints its process id and those of two threads, one in first_thread, one in
+ *				second_thread
  *	burn deep N		N functions deep, for a fifth of a second
  *	burn step SECONDS NS	half of each period of NS in first_half, half in second_half, aligned to the
  *				clock; at its end prints the CPU time, ns, that it spent in each

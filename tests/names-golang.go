@@ -1,4 +1,4 @@
-// A Go program whose time is spent in a function that was inlined twice. Few packages, as in unwind-golang.go.
+// A Go program whose time is spent in a function that was inlined twice. Few packages: see unwind-golang.go.
 package main
 
 import (

@@ -38,7 +38,7 @@ static void fill(struct profile *p)
 	p->runs = 2;
 }
 
-/* Every node has weight at or below it, its moments add up to its own weight, and all adds up to the totals. */
+/* Checks that each node has weight at or below it, moments add up to self weights, and all to the totals. */
 static void check_profile(const struct profile *p)
 {
 	profile_weight *below = profile_below(p), *moments = calloc(p->n, sizeof(*moments));

@@ -1,4 +1,4 @@
-/* 60 frames of recursion and work in the last of them, with saved registers that differ from frame to frame. */
+/* 60 frames of recursion and work in the last one, with saved registers that differ from frame to frame. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

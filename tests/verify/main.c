@@ -2,8 +2,8 @@
  * Verifies stacks: takes states of a command and its children (registers, stack, mappings), and compares the
  * frames that cprof makes of each with those that elfutils' libdwfl finds.
  *
- *	unwind-verify [--by table|fp|bpf|engine] [-F hz] [-n states] [-t seconds] [--twin FILE=TWIN] [--name NAME]
- *		[--least PERCENT] [-v] -- COMMAND [ARGUMENT ...]
+ *	unwind-verify [--by table|fp|bpf|engine] [-F hz] [-n states] [-t seconds] [--twin FILE=TWIN]
+ *		[--name NAME] [--least PERCENT] [-v] -- COMMAND [ARGUMENT ...]
  *
  * --by table: states by perf events, walked by tables here, which requires no privilege. fp: the same, by
  * frame pointers alone. bpf: states and stacks of the recorder, walked in the kernel. engine: those of the
