@@ -69,7 +69,7 @@ static struct elf_file *make(const struct elf_file *runtime, const struct elf_fi
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct slice all = { bytes, n };
-	/* Bytes are kept once; a header's 40 bytes become two sections of 64 bytes and a name of at most 255. */
+	/* Bytes are kept once; 40 bytes of header become two sections of 64 bytes and a name of at most 255. */
 	size_t most = 4 * n + n / 40 * 2 * (64 + 256 + 64) + (1 << 17);
 	struct elf_file *f, *g, *made, *again;
 	const char *path;
