@@ -1,9 +1,10 @@
 # cprof. `make` builds everything, `make offline` all but the recorder (no clang, bpftool, libbpf).
-# V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, STATIC=1 programs that need no
-# library and are the same wherever they are built (make static), each into a directory of its own.
-# CROSS=aarch64-linux-gnu- builds for another machine, in build/aarch64-linux-gnu: with the headers and libraries of SYSROOT,
-# a directory with the target's usr/ (tests/arm64/root makes one there), or else with those that the compiler and pkg-config
-# find for the target on this machine.
+# V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, STATIC=1 builds
+# programs that need no library and are the same wherever they are built (make static). Each has a build
+# directory of its own.
+# CROSS=aarch64-linux-gnu- builds for another machine, in build/aarch64-linux-gnu. It uses the headers and
+# libraries of SYSROOT, a directory with the target's usr/ (tests/arm64/root makes one there). Without SYSROOT
+# it uses those that the compiler and pkg-config find for the target on this machine.
 
 VERSION = 0.1
 COMMIT := $(shell contrib/dist/commit)
@@ -13,10 +14,11 @@ CXX = $(CROSS)g++
 AR = $(CROSS)ar
 OBJCOPY = $(CROSS)objcopy
 CLANG = clang
-# As x86_64-linux-gnu: the machine that programs are built for.
+# The machine that programs are built for, as x86_64-linux-gnu
 MACHINE := $(shell $(CC) -dumpmachine)
 PROCESSOR = $(firstword $(subst -, ,$(MACHINE)))
-# Not in every PATH; and Ubuntu's wants a package of the running kernel, or to be called where it is.
+# bpftool may be outside PATH. Ubuntu's wrapper needs a package for the running kernel, so try the programs
+# themselves too.
 BPFTOOL = $(shell PATH=$$PATH:/usr/sbin; for b in bpftool /usr/lib/linux-tools/*/bpftool /usr/lib/linux-tools-*/bpftool; do \
 	$$b version >/dev/null 2>&1 && command -v $$b && exit; done; echo bpftool)
 PREFIX = /usr/local
@@ -34,10 +36,10 @@ NO_PATHS = -ffile-prefix-map=$(CURDIR)=.
 STATICFLAGS = $(if $(STATIC),-fPIE -DCPROF_STATIC $(NO_PATHS))
 ALL_CFLAGS = -std=gnu11 $(ROOTFLAGS) $(WARN) $(CFLAGS) $(SANFLAGS) $(STATICFLAGS) -D_GNU_SOURCE -I. -MMD -MP
 LDFLAGS = $(if $(STATIC),-static-pie -L$(BUILD)/elfutils)
-# Symbols are bound once, and not in each of the processes that the recorder forks.
+# Bind symbols once, not again in each process that the recorder forks.
 override LDFLAGS += -Wl,-z,relro,-z,now $(ROOTFLAGS)
 
-# The target's .pc files alone.
+# Use only the target's .pc files.
 PKG_CONFIG = $(if $(CROSS),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig) pkg-config
 
@@ -45,15 +47,17 @@ PKG_CONFIG = $(if $(CROSS),PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 have = $(shell printf '$(hash)include <$(1)>\nint main(void){return 0;}\n' | $(CC) -x c - -o /dev/null $(LDFLAGS) $(2) 2>/dev/null && echo 1)
 hash = \#
 IBERTY := $(or $(call have,libiberty/demangle.h,-liberty),$(call have,demangle.h,-liberty))
-# Not needed: without them there are no inlined frames and lines (libdw), and no names from .gnu_debugdata (liblzma).
+# Optional: without these there are no inlined frames and lines (libdw), and no names from .gnu_debugdata
+# (liblzma).
 DW := $(call have,elfutils/libdw.h,-ldw -lelf)
 BZ2 := $(if $(STATIC),$(call have,bzlib.h,-lbz2))
 LZMA := $(call have,lzma.h,-llzma)
-# Nor this one: with it compressed DWARF is read in half the time.
+# Optional: it halves the time to read compressed DWARF.
 DEFLATE := $(call have,libdeflate.h,-ldeflate)
-# Nor this one: without it neither a flame graph's data nor pprof is compressed.
+# Optional: without it neither a flame graph's data nor pprof is compressed.
 ZLIB := $(call have,zlib.h,-lz)
-# Nor these: without them there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian packages it).
+# Optional: without these there is no JSON (jansson) and no pprof (protobuf-c, with the schema as Debian
+# packages it).
 JANSSON := $(call have,jansson.h,-ljansson)
 PPROF_PROTO := $(wildcard /usr/share/gocode/src/github.com/google/pprof/proto/profile.proto)
 PPROF := $(if $(and $(PPROF_PROTO),$(shell command -v protoc-c)),$(call have,protobuf-c/protobuf-c.h,-lprotobuf-c))
@@ -69,14 +73,14 @@ BPF_DEFS = $(shell $(PKG_CONFIG) --cflags libbpf)
 COMMON = $(wildcard common/*/*.c)
 TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
 RECORD = $(wildcard cmd/cprof-record/*.c)
-# What the commands have in common.
+# Sources that the commands share
 SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
-# The shared part that the recorder is linked with.
+# The shared part that the recorder links
 SPEAK = $(call obj,cmd/cli.c cmd/version.c)
 
-# What a rule says in place of its command.
+# say: what a rule prints in place of its command
 say = $(if $(V),,@echo "  $(1)	$@";)
 
 LIB = $(BUILD)/libcprof.a
@@ -90,7 +94,7 @@ $(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-# What several commands share, or one has beside its file: each takes what it uses.
+# Shared by several commands, or private to one that has more than one file: each links the members it uses.
 $(BUILD)/libcmd.a: $(call obj,$(SHARED))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -103,7 +107,7 @@ $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -c -o $@ $<
 
-# Written again only if it differs: a new commit compiles one file.
+# Rewritten only if it differs, so a new commit compiles one file.
 $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FULL_VERSION)' | cmp -s - $@ || echo '$(FULL_VERSION)' >$@
@@ -114,14 +118,14 @@ $(BUILD)/obj/cmd/version.o: DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
 FORCE:
 .PHONY: FORCE
 
-# What a flame graph's page is made of is in the object.
+# The object embeds the files of a flame graph's page.
 $(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard common/flame/*.html common/flame/*.css common/flame/*.js)
 
-# The kernel part: clang to an object, bpftool to a skeleton with the object's bytes in it.
+# The kernel part: clang compiles an object, bpftool makes a skeleton that holds the object's bytes.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))
 ARCH = $(patsubst x86_64,x86,$(patsubst aarch64,arm64,$(PROCESSOR)))
 
-# In a release they are built; not for sources that were changed since.
+# A release has the skeletons built, valid only while their sources are unchanged.
 PREBUILT := $(if $(wildcard prebuilt/$(ARCH)),$(shell sha256sum --status -c prebuilt/sources 2>/dev/null && echo prebuilt/$(ARCH)))
 
 $(BUILD)/bpf/%.skel.h: $(PREBUILT)/%.skel.h
@@ -129,10 +133,10 @@ $(BUILD)/bpf/%.skel.h: $(PREBUILT)/%.skel.h
 	@sed 's,.* ,$(@:.skel.h=.bpf.o): ,' prebuilt/sources >$(@:.skel.h=.bpf.d)
 	@cp $< $@
 
-# Those of the processor, which clang does not look for where the target is bpf.
+# The processor's headers: clang does not look for them if the target is bpf.
 TARGET_HEADERS = $(SYSROOT)/usr/include/$(PROCESSOR)-linux-gnu $(if $(CROSS),/usr/$(MACHINE)/include)
 
-# v3 (5.1): operations of 32 bits, which are fewer instructions and half as much for the verifier.
+# v3 (Linux 5.1) has 32-bit operations: fewer instructions, and half as many for the verifier.
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -O2 -g $(NO_PATHS) -Wall -Wextra -I. $(BPF_DEFS) \
@@ -142,7 +146,7 @@ $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call say,GEN)$(BPFTOOL) gen skeleton $< name $(subst -,_,$*)_bpf > $@.tmp
 	@mv $@.tmp $@
 
-# For tests/kernels/bpf, by other compilers.
+# For tests/kernels/bpf, which uses other compilers
 bpf-objects: $(SKELS:.skel.h=.bpf.o)
 
 $(call obj,$(RECORD)): $(SKELS)
@@ -152,7 +156,7 @@ $(BIN)/cprof-record: $(call obj,$(RECORD)) $(SPEAK) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(BPF_LIBS) $(LIBS)
 
-# pprof's schema, as C.
+# pprof's schema, as C
 SCHEMA = $(if $(PPROF),$(BUILD)/pprof/profile.pb-c)
 
 $(BUILD)/pprof/profile.pb-c.h: $(PPROF_PROTO)
@@ -179,17 +183,17 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
-# Those of the recorder are linked with its modules that stand alone.
+# Tests of the recorder link those of its modules that work alone.
 SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,btf cgroup confine diagnose dither elfid groups helper host inside jitbudget jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
 
-# Counts how often a unit is read.
+# The test counts how often a unit is read.
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 
-# The verifier of stacks, with libdw for the truth and the recorder's modules for the states.
+# The verifier of stacks: libdw provides the truth, the recorder's modules provide the states.
 VERIFY = $(wildcard tests/verify/*.c)
 VERIFY_WRAP = -Wl,--wrap=spaces_finish,--wrap=options_parse
 
@@ -204,7 +208,7 @@ $(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(BUILD)/obj/tests/record-ma
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) $(VERIFY_WRAP) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
 
-# What it looks at: programs without frame pointers, whatever CFLAGS says.
+# The programs it examines: without frame pointers, whatever CFLAGS says
 FRAMELESS = $(patsubst tests/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/frameless/*.c tests/frameless/*.cc)))
 FRAMELESS_FLAGS = $(ROOTFLAGS) -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
 
@@ -220,33 +224,33 @@ $(BUILD)/frameless/%: tests/frameless/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
 
-# Thousands of stacks of real programs, frame by frame against libdwfl.
+# Compares thousands of stacks of real programs, frame by frame, with libdwfl.
 verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
 	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
 
-# Hundreds of thousands of names, address by address against a reference over readelf.
+# Compares hundreds of thousands of names, address by address, with a reference made from readelf.
 verify-sym: all $(BUILD)/tests/sym-reference
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/verify-sym.sh
 
-# Processes that come and go, for ten minutes: does the recorder grow?
+# Starts and ends processes for ten minutes: does the recorder grow?
 SOAK_SECONDS = 600
 
 soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/record-churn.t
 
-# The whole recorder as it runs for ever: rotation, a clock that is stepped, kills; half an hour.
+# Runs the whole recorder as in permanent use, for half an hour: rotation, clock steps, kills.
 soak: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(if $(filter command line environment,$(origin SOAK_SECONDS)),$(SOAK_SECONDS),1800) \
 		tests/record-always.t
 
 .PHONY: verify-unwind verify-sym soak-unwind soak
 
-# Many tests record what really runs, and a machine that does something else at the wrong moment leaves too few samples:
-# a file that failed is run once more, saying all that it says, and has failed only if it fails again.
+# Many tests record real work, and other load on the machine at the wrong moment leaves too few samples. So a
+# file that failed is run once more, verbosely, and counts as failed only if it fails again.
 PROVE = HARNESS_RULESFILE=tests/rules.yml BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
 
-# As TESTS="tests/top-live.t tests/record-live.t"; and with another awk, or another shell as /bin/sh: AWK=gawk SH=bash.
-# MORE_TESTS are scripts besides those, as tests/distros/check.
+# TESTS selects files, as TESTS="tests/top-live.t tests/record-live.t". AWK=gawk SH=bash uses another awk, or
+# another shell as /bin/sh. MORE_TESTS adds scripts to those, as tests/distros/check.
 TESTS = tests/
 INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/interpreters)
 
@@ -261,7 +265,7 @@ clean:
 
 .PHONY: all offline check clean
 
-# A workload whose profile is known, recorded and drawn.
+# Records and draws a workload whose profile is known.
 $(BUILD)/contrib/%: contrib/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -std=gnu11 $(ROOTFLAGS) $(WARN) -O2 -g -fno-omit-frame-pointer -D_GNU_SOURCE -o $@ $<
@@ -269,7 +273,7 @@ $(BUILD)/contrib/%: contrib/%.c
 demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
 
-# All of them run, and those that failed are named at the end.
+# All benchmarks run; those that failed are listed at the end.
 BENCHES = tests/bench-peers.sh $(filter-out tests/bench-peers.sh,$(sort $(wildcard tests/bench-*.sh)))
 
 bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
@@ -277,7 +281,8 @@ bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
 		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || failed="$$failed $$b"; done; \
 	[ -z "$$failed" ] || { echo "bench: failed:$$failed" >&2; exit 1; }
 
-# Each target for FUZZ_SECONDS, from the small capture and what is in tests/corpus; it keeps what it finds new.
+# Each fuzzer runs for FUZZ_SECONDS, from the small capture and the inputs in tests/corpus; it keeps new
+# findings.
 FUZZ_SECONDS = 60
 FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
 
@@ -299,8 +304,9 @@ fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
 
-# The recorder in kernels of other ages, in emulation, with what it records there; KERNELS says which ones. Linked statically,
-# since a guest has no libraries; and what is recorded is not where the recorder is, whose child it is before it executes.
+# Runs the recorder in emulated kernels of other ages, and checks its captures; KERNELS says which ones. It is
+# linked statically, because a guest has no libraries. The workloads are static PIEs, so that their addresses
+# differ from those of the recorder, whose children they are until they execute.
 KERNELS = 5.10 6.1 6.12 newest
 GUEST = $(addprefix $(BUILD)/kernels/root/bin/,cprof-record load burn waits bpfmaps)
 STATIC_LIBS = -Wl,--start-group $(shell $(PKG_CONFIG) --static --libs libbpf libelf libxxhash) $(if $(IBERTY),-liberty) -Wl,--end-group
@@ -313,7 +319,7 @@ $(BUILD)/kernels/root/bin/load: tests/kernels/load.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load.d -MT $@ -static -o $@ $< $(STATIC_LIBS)
 
-# For the running kernel; static libraries are for guests alone.
+# For the running kernel: only guests need static libraries.
 $(BUILD)/kernels/load: tests/kernels/load.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load-here.d -MT $@ -o $@ $< $(BPF_LIBS)
@@ -327,32 +333,34 @@ guest: $(GUEST)
 check-kernels: all guest $(BUILD)/frameless/deep
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/check $(KERNELS)
 
-# The same in guests of arm64, with the libraries that tests/arm64/root brings.
+# The same in arm64 guests, with the libraries that tests/arm64/root installs
 check-kernels-arm64: all
 	@tests/arm64/root
 	@$(MAKE) CROSS=aarch64-linux-gnu- guest
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath build/aarch64-linux-gnu) GUEST_ARCH=aarch64 tests/kernels/check $(KERNELS)
 
-# The recorder on many CPUs, in emulation, and CPUs that go and come. CPUS says how many are online, and of how many possible
-# ones. Minutes for 16 CPUs, more than half an hour for 128.
+# Runs the recorder on many CPUs, in emulation, and with CPUs that go offline and come online. CPUS says how
+# many CPUs are online, and out of how many possible ones. Takes minutes for 16 CPUs, more than half an hour
+# for 128.
 CPUS = 2/128 16 64 128
 
 check-cpus: all guest
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/cpus $(CPUS)
 
-# The BPF objects by each clang that apt offers, in this kernel and in those, with the instructions verified.
+# Loads the BPF objects of each clang that apt offers, in this kernel and in KERNELS, and counts the
+# instructions verified.
 CLANGS ?= all
 
 check-bpf: $(BUILD)/kernels/load $(BUILD)/kernels/root/bin/load
 	@CLANGS="$(CLANGS)" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this $(KERNELS)
 
-# What of it needs no emulation and few compilers.
+# The part of it that needs no emulation and few compilers
 check-bpf-here: $(BUILD)/kernels/load
 	@CLANGS="14 16 19 22" BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/kernels/bpf this
 
 .PHONY: guest check-kernels check-kernels-arm64 check-cpus check-bpf check-bpf-here bpf-objects
 
-# The README's commands in bare roots of Debian's releases, made by debootstrap: as root.
+# Runs the README's commands in bare roots of Debian's releases, made by debootstrap. Requires root.
 DISTROS ?= bookworm trixie sid
 
 check-distros:
@@ -360,15 +368,16 @@ check-distros:
 
 .PHONY: check-distros
 
-# The offline tools built for arm64, under user emulation, beside this machine's: the same bytes.
+# Runs the offline tools built for arm64, under user emulation, and this machine's: their output must be the
+# same bytes.
 check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/arm64/check
 
 .PHONY: check-arm64
 
-# Pages and scripts, as their own checkers see them. SC1091: a sourced file is checked by itself; SC2046: words are
-# meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: what a sourced file
-# uses, or sets.
+# Checks pages and scripts with mandoc and shellcheck. SC1091: a sourced file is checked by itself; SC2046:
+# words are meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: a sourced file uses
+# or sets the variable.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
 	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/interpreters \
@@ -378,11 +387,11 @@ lint:
 	$(if $(PAGES),mandoc -T lint -W warning $(PAGES))
 	shellcheck -S warning -e SC1091,SC2046,SC2034,SC2069,SC2154 $(SCRIPTS)
 
-# What contrib/bootstrap asks: is there a bpftool that runs?
+# contrib/bootstrap asks: is there a bpftool that runs?
 bpftool:
 	@$(BPFTOOL) version
 
 .PHONY: demo bench fuzz lint bpftool
 .SECONDARY:
-# Not in all of $(BUILD), which may hold systems, and what they call *.d.
+# Not all of $(BUILD): it may hold system roots, which have files *.d of their own.
 -include $(shell find $(addprefix $(BUILD)/,obj bpf tests fuzz) $(wildcard $(BUILD)/kernels/*.d) -name '*.d' -type f 2>/dev/null)
