@@ -1,6 +1,6 @@
 #!/bin/sh
-# What `make demo` runs: records a small workload and, as root, the whole system for a few seconds; prints
-# the top table and draws a flame graph.
+# Run by `make demo`: records a small workload and, as root, the whole system for a few seconds; prints the
+# top table and draws a flame graph.
 set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build}" "${BIN:=$BUILD/bin}" "${SECONDS_OF_DEMO:=5}"
@@ -18,7 +18,8 @@ record_system() {
 	return $status
 }
 
-# end_if_crashed STATUS: a recorder that a signal ended is a defect of it; no other recording is to hide that.
+# end_if_crashed STATUS: ends if a signal ended the recorder. That is a bug, and no other recording may hide
+# it.
 end_if_crashed() {
 	[ "$1" -gt 128 ] || return 0
 	say "cprof-record crashed: signal $(kill -l "$1")."

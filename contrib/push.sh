@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What the scripts that push captures share: . "$(dirname "$(readlink -f "$0")")/../push.sh"
-# They keep to $tmp, which is removed at the end. die SENTENCE ends with 1.
+# Shared by the scripts that push captures: . "$(dirname "$(readlink -f "$0")")/../push.sh"
+# They keep their files in $tmp, which is removed at the end. die SENTENCE ends with status 1.
 die() { printf 'push: %s\n' "$*" >&2; exit 1; }
 nothing() { printf 'push: %s has no samples; nothing sent\n' "$1" >&2; exit 0; }
 
@@ -8,19 +8,19 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# What ran well, or as well as a damaged capture lets it: of that all is sent that is whole.
+# well STATUS: dies unless a command succeeded (0) or its capture was damaged (3); then the good part is sent.
 well() {
 	st=$1
 	[ "$st" = 0 ] || [ "$st" = 3 ] || die "$(head -n 1 "$tmp/said")"
 }
 
-# read_capture FILE: what it is of, as text, in $tmp/text
+# read_capture FILE: writes its metadata, events and samples as text to $tmp/text
 read_capture() {
 	cprof-dump "$1" 2>"$tmp/said" | grep -E '^(meta|event|end|sample) ' >"$tmp/text"
 	[ -s "$tmp/text" ] || die "$(head -n 1 "$tmp/said")"
 }
 
-# name_capture FILE: with its names, in $tmp/named
+# name_capture FILE: writes it with names to $tmp/named
 name_capture() {
 	cprof-sym "$1" >"$tmp/named" 2>"$tmp/said"
 	well $?
@@ -28,14 +28,14 @@ name_capture() {
 
 meta() { sed -n "s/^meta key=\"$1\" value=\"\(.*\)\"\$/\1/p" "$tmp/text" | head -n 1; }
 
-# service NAME BYTES: NAME, or the capture's label service, or "cprof"; of other bytes than those each becomes "_".
+# service NAME BYTES: prints NAME, or the capture's label service, or "cprof"; bytes not in BYTES become "_".
 service() {
 	set -- "${1:-$(meta label.service)}" "$2"
 	printf '%s' "${1:-cprof}" | tr -c "$2" _
 }
 
-# Labels of the capture, its host, and those of $1 behind them, each a line KEY=VALUE: the last of a key is it. Keys are of letters, digits
-# and "_"; values have what cprof-dump writes for a byte.
+# label_lines LABELS: prints the capture's labels, its host, and then LABELS, each a line KEY=VALUE; the last
+# value of a key wins. Keys contain letters, digits and "_"; bytes in values are as cprof-dump writes them.
 label_lines() {
 	{
 		sed -n 's/^meta key="label\.\([^"]*\)" value="\(.*\)"$/\1=\2/p; s/^meta key="\(host\)" value="\(.*\)"$/\1=\2/p' "$tmp/text"
@@ -48,12 +48,12 @@ label_lines() {
 		END { for (i = 1; i <= n; i++) print order[i] "=" all[order[i]] }'
 }
 
-# curl tries again what may go better later (no connection, time out, 408, 429, 5xx), not what is refused.
+# curl retries errors that may be temporary (no connection, timeout, 408, 429, 5xx), not refusals.
 send() {
 	curl -sS ${CPROF_CURLRC:+-K "$CPROF_CURLRC"} --connect-timeout 10 --max-time 60 --retry 4 --retry-max-time 120 --retry-connrefused "$@"
 }
 
-# reason CODE: the answer in $tmp/answer as one line: the message of its JSON, its text, or else the code.
+# reason CODE: prints the answer in $tmp/answer as one line: the message of its JSON, its text, or the code.
 reason() {
 	why=$(tr -d '\n' <"$tmp/answer" | sed -n 's/^{.*"message": *"\(\([^"\\]\|\\.\)*\)".*/\1/p' | sed 's/\\\(["\\]\)/\1/g')
 	[ -n "$why" ] || why=$(head -n 1 "$tmp/answer" | grep -v '^[[:space:]]*[<{]')

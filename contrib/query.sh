@@ -1,8 +1,9 @@
 # shellcheck shell=sh
-# What the queries of databases have in common: . "$(dirname "$(readlink -f "$0")")/../query.sh"
+# Shared by the database queries: . "$(dirname "$(readlink -f "$0")")/../query.sh"
 
-# moment TIME: seconds since 1970, of 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @ and those seconds; ends the program at
-# anything else, for a database makes something of most texts. What lies behind 2106, where ClickHouse's times end, is then.
+# moment TIME: prints seconds since 1970 for a UTC time 'YYYY-MM-DD HH:MM:SS' or YYYY-MM-DDTHH:MM:SSZ, or for
+# @SECONDS. Any other text ends the program, because databases accept most texts as times. Times after 2106,
+# the end of ClickHouse's range, become that end.
 moment() {
 	TIME=$1 awk 'BEGIN {
 		t = ENVIRON["TIME"]
@@ -15,7 +16,7 @@ moment() {
 			long = m == 2 ? 28 + (y % 4 == 0 && (y % 100 != 0 || y % 400 == 0)) : 30 + (m + (m > 7)) % 2
 			if (y < 1970 || m < 1 || m > 12 || n < 1 || n > long || hour > 23 || min > 59 || sec > 59)
 				exit 1
-			if (m < 3) { y--; m += 12 } # a year that begins in March has its odd day at its end
+			if (m < 3) { y--; m += 12 } # years that begin in March have the leap day at their end
 			s = (365 * y + int(y / 4) - int(y / 100) + int(y / 400) + int((153 * m - 457) / 5) + n - 719469) * 86400 + hour * 3600 + min * 60 + sec
 		} else
 			exit 1
@@ -26,10 +27,10 @@ moment() {
 	}
 }
 
-# What is asked for, and counted how, as cprof-fold has it: CPU time by its samples, other events as often as they happened, waits in nanoseconds.
-# asked EVENTS NS IN: sets $where to the condition for EVENTS, by the names or families that --event of cprof-fold takes, or for CPU time if
-# there are none, $count to what is to be added up, and $kind to its unit. IN is how SQL finds a text in another: position or instr.
-# NS, unless empty, asks for nanoseconds.
+# asked EVENTS NS IN: sets $where to the condition for EVENTS, by the names or families that --event of
+# cprof-fold takes, or for CPU time if EVENTS is empty; $count to the expression to add up; and $kind to its
+# unit. Counts are as in cprof-fold: CPU time in samples, other events in occurrences, waits in nanoseconds.
+# IN is how SQL finds a text in another: position or instr. NS, unless empty, asks for nanoseconds.
 asked() {
 	count='CASE WHEN samples > 0 THEN samples ELSE weight END' kind="CASE WHEN samples > 0 THEN 'samples' ELSE unit END" where='samples > 0'
 	case ${2:+off-cpu},$1 in
@@ -44,8 +45,8 @@ asked() {
 	[ -z "$2" ] || where="$where AND unit = 'ns'"
 }
 
-# adds_up EVENTS: of lines with EVENT and KIND, between tabs, those that are asked for have one kind; else that is said, and the program ends
-# with 2. It is also said where there is none.
+# adds_up EVENTS: reads lines of EVENT and KIND, separated by tabs. Ends the program with an error and 2 if
+# the requested events have different kinds. Reports an error, too, if none is there.
 adds_up() {
 	EVENTS=$1 SELF=${0##*/} awk -F '\t' '
 		BEGIN { n = split(ENVIRON["EVENTS"], name, ",") }

@@ -1,14 +1,14 @@
-# What is installed and given away; included by the Makefile. Scripts are beside this file.
+# Installation and releases; included by the Makefile. The scripts are beside this file.
 
 PROGRAMS = $(TOOLS) $(if $(RECORD),cprof-record)
 UNIT = lib/systemd/system/cprof.service
 COMPLETIONS = share/bash-completion/completions
-# All that `make install` puts below PREFIX, and `make uninstall` takes away.
+# All files that `make install` puts below PREFIX and `make uninstall` removes
 INSTALLED = $(PROGRAMS:%=bin/%) $(foreach p,$(PAGES),share/man/man$(subst .,,$(suffix $(p)))/$(notdir $(p))) \
 	$(UNIT) $(PROGRAMS:%=$(COMPLETIONS)/%)
 STRIP = $(CROSS)strip
 
-# The unit runs what is installed with it.
+# The unit runs the program installed with it.
 install: all
 	for d in $(sort $(dir $(INSTALLED))); do install -d $(DESTDIR)$(PREFIX)/$$d || exit 1; done
 	install -m 755 $(PROGRAMS:%=$(BIN)/%) $(DESTDIR)$(PREFIX)/bin
@@ -20,19 +20,19 @@ install: all
 install-strip: install
 	$(STRIP) $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%)
 
-# Directories stay: they are shared.
+# Directories stay, because they are shared.
 uninstall:
 	rm -f $(INSTALLED:%=$(DESTDIR)$(PREFIX)/%)
 
 .PHONY: install install-strip uninstall
 
-# The commands without a shared library, into build/static/bin.
+# Builds the commands without shared libraries, into build/static/bin.
 static:
 	$(if $(CROSS),,CC="$(CC)" contrib/dist/elfutils $(BUILD)/static/elfutils)
 	$(MAKE) STATIC=1 BUILD=$(BUILD)/static COMMIT=$(COMMIT) all
 
-# What is given away: the source, with the BPF programs built, so that it asks for neither clang nor bpftool; and the static
-# commands with their pages, unit and completions. The same commit gives the same bytes.
+# Packs a release: the source, with the BPF programs built so that it requires neither clang nor bpftool; and
+# the static commands with their pages, unit and completions. The same commit gives the same bytes.
 DIST = $(BUILD)/dist
 SOURCE = cprof-$(FULL_VERSION)
 BINARY = $(SOURCE)-linux-$(PROCESSOR)
@@ -52,15 +52,16 @@ dist: dist-source static
 	contrib/dist/pack $(DIST)/$(BINARY) $(EPOCH)
 	cd $(DIST) && sha256sum $(SOURCE).tar.xz $(BINARY).tar.xz >SHA256SUMS && cat SHA256SUMS
 
-# For Debian and Ubuntu, linked with the libraries of this machine's release; with its debugging symbols apart.
+# The package for Debian and Ubuntu, linked with the libraries of this machine's release, and its debug
+# symbols apart
 deb: dist-source
 	contrib/dist/deb $(DIST)/$(SOURCE) $(BUILD)/deb $(VERSION)
 
-# For Fedora, RHEL and openSUSE: the commands that `make dist` packs.
+# The package for Fedora, RHEL and openSUSE: the commands that `make dist` packs
 rpm: dist
 	contrib/dist/rpm $(DIST)/$(SOURCE) $(DIST)/$(BINARY) $(BUILD)/rpm $(VERSION) $(PROCESSOR)
 
-# All that contrib/container/Containerfile puts into an image.
+# All files that contrib/container/Containerfile puts into an image
 container: static
 	rm -rf $(BUILD)/container
 	mkdir -p $(BUILD)/container/bin
@@ -69,7 +70,8 @@ container: static
 	$(CC) -std=gnu11 $(WARN) -O2 $(ROOTFLAGS) -static-pie -fPIE -o $(BUILD)/container/bin/fresh contrib/container/fresh.c
 	$(STRIP) $(BUILD)/container/bin/*
 
-# What is given away, as its users have it; too long for `make check`. A host without a domain has no address for the package.
+# Tests the packages as users get them; too long for `make check`. A host without a domain has no address for
+# the package.
 check-dist: export DEBEMAIL ?= cprof@example.org
 check-dist: all dist container deb rpm $(BUILD)/tests/burn
 	$(PROVE) tests/dist/

@@ -1,4 +1,4 @@
-# The unit of `make install` as packages have it: with a user that stays, so that the owner of the captures keeps a name.
+# Adapts the unit of `make install` for packages: a permanent user, so that the captures' owner keeps a name.
 s/^DynamicUser=yes/DynamicUser=no/
 s/^User=cprof/&\nGroup=cprof/
 1s/ `make install` .*//
