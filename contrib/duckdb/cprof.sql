@@ -1,14 +1,14 @@
--- Folded lines for any time, label and host, by DuckDB from tables that contrib/rows wrote, without loading anything:
+-- Folded lines for any time, label and host: DuckDB reads the tables that contrib/rows wrote, without loading them:
 --	contrib/rows captures/*.cprof > rows/host.tsv
 --	duckdb -init contrib/duckdb/cprof.sql -noheader -list -separator ' ' -c "SELECT * FROM folded('rows/*.tsv',
 --		'2026-11-21 14:03:20', '2026-11-21 14:03:30')" | cprof-flame > all.html
--- Times are by UTC. It is CPU time in samples that is asked for, as cprof-fold counts it; with ns := true in nanoseconds, which add up where
--- rates differ. event_ is --event of cprof-fold, and lines and numbers are the same: event_ := 'page-faults', 'off-cpu:sleep', or 'off-cpu'
--- for all waiting, which is in nanoseconds. An event whose units differ is an error. Tables that contrib/rows wrote before there were
--- several events are, too: write them anew.
--- To ask more often, make it Parquet once, which is a nineteenth of the size:
+-- Times are UTC. The result is CPU time in samples, as cprof-fold counts it. ns := true gives nanoseconds, which
+-- add up if rates differ. event_ is --event of cprof-fold, with the same lines and numbers: event_ :=
+-- 'page-faults', 'off-cpu:sleep', or 'off-cpu' for all waits, in nanoseconds. An event with different units is an
+-- error. So are tables that contrib/rows wrote before there were several events: write them again.
+-- For frequent queries, convert the rows to Parquet once, which is a nineteenth of the size:
 --	COPY (SELECT * FROM cprof('rows/*.tsv')) TO 'rows.parquet' (COMPRESSION zstd)
--- and let cprof() below read that by read_parquet.
+-- and let cprof() below read that with read_parquet.
 
 -- The rows of files
 CREATE OR REPLACE MACRO cprof(files) AS TABLE
@@ -32,7 +32,7 @@ CREATE OR REPLACE MACRO folded(files, since, before, label := NULL, host_ := NUL
 	WHERE CASE WHEN (SELECT count(DISTINCT kind) FROM r) > 1 THEN error('these events do not add up: ' || event_)::BOOLEAN ELSE true END
 	GROUP BY stack ORDER BY stack;
 
--- Functions: self, total, name; the command is one only where there is nothing else.
+-- Functions: self, total, name. The command counts as one only if a stack has nothing else.
 CREATE OR REPLACE MACRO functions(files, since, before, label := NULL, host_ := NULL, container_ := NULL, event_ := NULL, ns := false) AS TABLE
 	WITH s AS (SELECT string_split(stack, ';') AS frames, weight FROM folded(files, since, before, label := label, host_ := host_,
 			container_ := container_, event_ := event_, ns := ns)),
