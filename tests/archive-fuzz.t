@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hostile files: what is made of them is bounded, whole and readable, or nothing.
+# Hostile files: the result is bounded, and either complete and readable or nothing.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"

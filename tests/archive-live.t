@@ -1,5 +1,5 @@
 #!/bin/sh
-# Programs that are recorded, archived, then deleted or upgraded.
+# Programs that are recorded and archived, then deleted or upgraded
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"

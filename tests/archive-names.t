@@ -1,5 +1,5 @@
 #!/bin/sh
-# Names by an archive are the names by the files, which are gone.
+# Names from an archive equal the names from the files, which are gone.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"
@@ -43,7 +43,7 @@ if command -v go >/dev/null; then
 else
 	skip 'a Go program' 'no go'
 fi
-# Segments that are not where their addresses say, more than one of them executable.
+# Segments that are not at the addresses they state; more than one of them is executable.
 cat >"$tmp/l.s" <<'X'
 .section .text.a, "ax"
 .globl a; .type a, @function; a: .skip 5000, 0x90; .size a, 5000
@@ -95,7 +95,7 @@ ok 'stubs of .plt.sec or .plt.got' grep -q ' puts@plt+' "$tmp/now.so.want"
 ok 'internal functions of C++ by the debug file' grep -q ' ns::hidden+.* debug' "$tmp/cxx.so.want"
 ok 'both segments' grep -q ' z+60 ' "$tmp/layout.want"
 
-# Another build lies at the path now.
+# Now another build is at the path.
 sed 's/x \* 5/x * 7/' "$tmp/f.c" >"$tmp/f2.c"
 gcc -O1 -DMAIN -Wl,--build-id -o "$live/normal" "$tmp/f2.c"
 ok 'after an upgrade' named "$tmp/got" --debug-dir "$tmp/thin" "$tmp/normal.bin"
@@ -106,7 +106,7 @@ is 'and nothing is there' "$(find "$tmp/new" -type f)" ""
 status 'with an archive it is there already' 0 cprof-archive -d "$tmp/thin" "$tmp/normal.bin"
 like 'and no file is asked for' "$(cat "$tmp/err")" '1 file: 0 written, 1 there already$'
 
-# What other programs make of them.
+# Other programs read the archived files.
 quiet() { said=$("$@" 2>&1 >/dev/null) && [ -z "$said" ] || { echo "$said"; return 1; }; }
 for a in thin fat; do
 	for f in normal bare.so cxx.so layout; do
@@ -133,7 +133,7 @@ else
 	skip 'gdb has lines by it' 'no gdb'
 fi
 
-# A file whose segments name it by Go's ID and whose sections by a GNU one (Go 1.24) is there under both.
+# A file whose segments name Go's ID and whose sections a GNU one (Go 1.24) is archived under both.
 cat >"$tmp/a.s" <<'X'
 .section .note.go.buildid, "a", @note
 .p2align 2
@@ -167,7 +167,7 @@ for id in $go $gnu; do
 	like '  nothing is written' "$(cat "$tmp/err")" '1 file: 0 written, 1 there already$'
 done
 
-# A large library, whatever is here.
+# A large library, whichever is installed
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
 	[ -e "$big" ] || continue
 	capture "$big" 100003 >"$tmp/big.bin"

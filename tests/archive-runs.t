@@ -1,5 +1,5 @@
 #!/bin/sh
-# An archive that many write at once, that some are killed over, that disks are too small for.
+# An archive with many writers at once, with killed writers, and on disks that are too small
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"
@@ -22,7 +22,7 @@ capture "$live/f.so" 3 >"$tmp/f.bin"
 names_by() { named "$tmp/got" --debug-dir "$1" "$tmp/f.bin"; }
 debug="--debug-dir $tmp/debug"
 
-# From nothing to everything.
+# An archive grows from nothing to everything.
 a=$tmp/a
 status 'a directory is made' 0 cprof-archive -v -d "$a" --debug-dir "$tmp/live" "$tmp/f.bin"
 like 'exported functions are kept' "$(cat "$tmp/err")" 'f\.so \(dynsym frames; '
@@ -42,7 +42,7 @@ ok 'a stream of two segments' sh -c 'cat "$1" "$1" | cprof-archive -d "$2" '"$de
 same 'the same bytes' "$(where "$tmp/seg" "$id")" "$(where "$tmp/two" "$id")"
 names_by "$a" && cp "$tmp/got" "$tmp/want"
 
-# Without the file that ran, by its debug file; and the rest later.
+# First without the file that ran, from its debug file; the rest later.
 mv "$live/f.so" "$tmp/f.so"
 status 'the file is gone' 0 cprof-archive -v --debug -d "$tmp/late" $debug "$tmp/f.bin"
 like 'the debug file is not' "$(cat "$tmp/err")" 'f\.so \(symtab dwarf; '
@@ -64,7 +64,7 @@ names_by "$thin"
 same 'and gives all names, too' "$tmp/got" "$tmp/want"
 mv "$tmp/f.so" "$live/f.so"
 
-# What lies there already.
+# Files that are already there
 x=$(where "$tmp/cut" "$id")
 mkdir -p "$(dirname "$x")"
 head -c 3000 "$(where "$a" "$id")" >"$x"
@@ -83,7 +83,7 @@ X
 status 'one of another build' 0 cprof-archive -d "$tmp/cut" $debug "$tmp/f.bin"
 same 'is replaced as well' "$x" "$(where "$tmp/seg" "$id")"
 
-# One that is cut short and that nobody replaces: it is said to be damaged, not to be missing.
+# A cut file that nobody replaces is reported as damaged, not as missing.
 mkdir "$tmp/bare"
 mv "$live/f.so" "$tmp/f.so.gone"
 for n in 0 50 200 3000; do
@@ -96,13 +96,13 @@ names_by "$tmp/bare"
 like 'none at all' "$(cat "$tmp/err")" 'f\.so \(no-file\)'
 mv "$tmp/f.so.gone" "$live/f.so"
 
-# What has nothing to archive leaves nothing behind.
+# Captures with nothing to archive create nothing.
 { segment; finish; } | cprof-dump -r >"$tmp/nothing.bin"
 status 'a capture without files' 0 cprof-archive -d "$tmp/bare" "$tmp/nothing.bin"
 status 'an empty input' 3 cprof-archive -d "$tmp/bare" /dev/null
 is 'write nothing' "$(ls -A "$tmp/bare")" ''
 
-# Links that lead elsewhere.
+# Links that lead elsewhere
 mkdir "$tmp/linked" "$tmp/outside"
 ln -s "$tmp/outside" "$tmp/linked/.build-id"
 status 'a folder that is a link' 1 cprof-archive -d "$tmp/linked" $debug "$tmp/f.bin"
@@ -114,7 +114,7 @@ ln -s "$tmp/outside/file" "$(where "$tmp/linked" "$id")"
 status 'a file that is one' 0 cprof-archive -d "$tmp/linked" $debug "$tmp/f.bin"
 is 'nothing was written outside' "$(cat "$tmp/outside/file") $(ls -A "$tmp/outside")" 'precious file'
 
-# No room, no directory, no sense.
+# No space, no directory, invalid input
 status 'no room' 1 sh -c 'ulimit -f 1; exec cprof-archive --debug -d "$1" '"$debug"' "$2"' - "$tmp/full" "$tmp/f.bin"
 like 'it says where' "$(cat "$tmp/err")" "$tmp/full/\\.build-id/.*\\.debug: File too large"
 is 'no half file, no other left' "$(find "$tmp/full" -type f)" ""
@@ -131,7 +131,7 @@ status 'no capture' 3 cprof-archive -d "$a" "$tmp/f.c"
 status 'a damaged one' 3 cprof-archive -d "$tmp/dam" $debug "$tmp/bad.bin"
 same 'what was good is archived' "$(where "$tmp/dam" "$id")" "$(where "$tmp/seg" "$id")"
 
-# Eight at once over one directory, half of them with DWARF.
+# Eight writers at once over one directory, half of them with DWARF
 for round in 1 2 3; do
 	pids=
 	for i in 1 2 3 4; do
@@ -146,7 +146,7 @@ for round in 1 2 3; do
 	rm -rf "$tmp/many"
 done
 
-# Killed in the middle, again and again, over a large file.
+# Killed in the middle, repeatedly, with a large file
 for big in /usr/lib/x86_64-linux-gnu/libLLVM-*.so.1 /usr/lib/gcc/*/*/cc1 /usr/libexec/gcc/*/*/cc1; do
 	[ ! -e "$big" ] || break
 done
@@ -173,7 +173,7 @@ ok 'the next run' cprof-archive -d "$tmp/kill" "$tmp/big.bin"
 same 'completes it' "$got" "$want"
 is 'and removes what is old' "$(ls "$tmp/kill/.tmp")" new.1.3
 
-# Build IDs of all lengths.
+# Build IDs of all lengths
 lib() { gcc -O1 -shared -fPIC -Wl,--build-id="$1" -o "$live/$2.so" "$tmp/f.c"; }
 hex() { awk -v n="$1" 'BEGIN { printf "0x"; for (i = 0; i < n; i++) printf "%02x", 16 + i % 200; print "" }'; }
 for n in 1 2 7 8 16 20 64 124 125 128; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Debug files that share entries in one more file (dwz): that one is archived, too.
+# Debug files that share entries in another file (dwz): that file is archived, too.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"
@@ -39,7 +39,7 @@ done
 status 'once more' 0 cprof-archive --debug -d "$tmp/a" "$tmp/one.bin" "$tmp/two.bin"
 like 'all is there' "$(cat "$tmp/err")" '^cprof-archive: 3 files: 0 written, 3 there already$'
 
-# It was not there at first.
+# At first the shared file is missing.
 mv .debug/common.dwz "$tmp/common.dwz"
 status 'it is missing' 0 cprof-archive --debug -d "$tmp/b" "$tmp/one.bin"
 like 'that is said' "$(cat "$tmp/err")" '2 files: 1 written .*; not archived: 1 no-file$'

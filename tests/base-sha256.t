@@ -1,5 +1,5 @@
 #!/bin/sh
-# SHA-256 and HMAC-SHA256 against coreutils and the vectors of RFC 4231; the host's id against systemd.
+# SHA-256 and HMAC-SHA256 against coreutils and the vectors of RFC 4231; the host's ID against systemd
 . "$(dirname "$0")/lib.sh"
 it=$BUILD/tests/base-sha256
 

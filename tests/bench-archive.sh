@@ -1,17 +1,18 @@
 #!/bin/sh
-# What one container did in ten seconds of an hour's archive: how long its flame graph takes, from an archive in files of a minute and
-# in one file, named when it was archived (--on-rotate) and as it was recorded. Asked for: below a second.
+# Time to a flame graph of one container in ten seconds out of an hour's archive: from files of a minute and
+# from one file, named when archived (--on-rotate) and as recorded. Target: below a second.
 #
 #	BIN=build/bin BUILD=build tests/bench-archive.sh [FILE]
 #
-# A minute is recorded at 99 Hz, of four containers (control groups with names as docker gives them): Python and Perl that compute, a
-# compiler and a search that start one process after the other. FILE is such a recording that is there already. An hour is made of
-# it by bench-archive.c: a host of eight times the CPUs, 32 containers, all of it busy, in 60 files of a minute, each with all that
-# it needs; on two CPUs that is 16, 5.7 million samples, half a gigabyte. Where it is less than a real hour: each minute has
-# the stacks of the one before. No view keeps anything from one file to the next, so it does not notice.
+# Records a minute at 99 Hz of four containers (control groups with names as docker gives them): Python and
+# Perl that compute, a compiler and a search that start one process after the other. FILE is an existing
+# recording of that kind. bench-archive.c makes an hour of it: a host of eight times the CPUs, 32 containers,
+# all busy, in 60 files of a minute, each complete in itself; on two CPUs that is 16, 5.7 million samples,
+# half a gigabyte. In one respect it is less than a real hour: each minute has the stacks of the one before.
+# No view keeps anything from one file to the next, so none can take advantage.
 #
-# Times are the best of three with all files in memory, by wall clock; CPU is that of all processes of a pipeline, and is what
-# counts on a machine that does other things too.
+# Times are the best of three with all files in memory, by wall clock. CPU is that of all processes of a
+# pipeline; trust it on a machine with other load.
 . "$(dirname "$0")/lib.sh"
 peak=$BUILD/tests/peak make=$BUILD/tests/bench-archive
 [ -x "$peak" ] && [ -x "$make" ] || { echo "$peak or $make is not built"; exit 1; }
@@ -62,7 +63,7 @@ container=$(awk -F '[ ;]' '$1 ~ /^[0-9a-f]{12}$/ || length($1) == 12 { n[$1] += 
 size() { cat "$@" | wc -c | awk '{ printf "%.0f MB", $1 / 1e6 }'; }
 echo "an hour of $cpus CPUs, $containers containers: $samples samples, $(wc -l <"$tmp/folded") stacks; $(size "$tmp"/raw/*), with names $(size "$tmp/hour.bin")"
 
-# measure WHAT COMMAND: the best of three; $1 in it is the time that is asked for
+# measure WHAT COMMAND: the best of three; $1 in COMMAND is the target time
 measure() {
 	wall='' cpu=''
 	for _ in 1 2 3; do
@@ -79,7 +80,7 @@ measure() {
 		if (asked) printf "; asked: %g s: %s", asked, wall / 1e9 < asked ? "met" : verdict
 		print "" }'
 }
-# ask WHAT FROM: seconds after the archive's first sample; the answers of all ways are the same
+# ask WHAT FROM: seconds after the archive's first sample; all ways give the same answers
 ask() {
 	from=$((first / 1000000000 + $2)) to=$((first / 1000000000 + $2 + 10))
 	range="--from @$from --to @$to" want=

@@ -1,6 +1,7 @@
 #!/bin/sh
-# What it takes to write 100,000 different stacks in other programs' formats, and what those take to read or write the same:
-# BIN=build/bin BUILD=build tests/bench-convert.sh [FOLDED]. CPU and wall time, memory and bytes of one run after the other.
+# The cost of writing 100,000 different stacks in other programs' formats, and of those programs reading or
+# writing the same: BIN=build/bin BUILD=build tests/bench-convert.sh [FOLDED]. CPU and wall time, memory and
+# bytes of one run after the other.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 : "${BIN:=$top/build/bin}" "${BUILD:=$top/build}"

@@ -1,10 +1,13 @@
 #!/bin/sh
-# How long a comparison of two large profiles takes, beside flamegraph.pl on the same two columns, in one run.
+# The time to compare two large profiles, beside flamegraph.pl on the same two columns, in one run.
 #
-#	BIN=build/bin tests/bench-diff.sh [SCALE] [A.folded B.folded]	# SCALE 1: 100,000 stacks a side, some minutes
+#	BIN=build/bin tests/bench-diff.sh [SCALE] [A.folded B.folded]
 #
-# flamegraph.pl (libdevel-nytprof-perl) draws what cprof-diff --folded writes; no package ships difffolded.pl, which
-# would come before it. What it draws is not tested, so --folded is the fair row, and the table does more.
+# SCALE 1 is 100,000 stacks a side, some minutes.
+#
+# flamegraph.pl (libdevel-nytprof-perl) draws the output of cprof-diff --folded; no package ships
+# difffolded.pl, which would run before it. flamegraph.pl does no statistical tests, so --folded is the fair
+# row, and the table does more.
 . "$(dirname "$0")/lib.sh"
 scale=${1:-1}
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
@@ -32,7 +35,8 @@ row() { # NAME "SECONDS PROCESSOR MB" ["SECONDS PROCESSOR MB"]
 }
 
 a=${2:-$tmp/a.folded} b=${3:-$tmp/b.folded}
-# Stacks of 12 to 38 frames of 20,000 functions; the second side has other counts, and one in fifty stacks is new or gone.
+# Stacks of 12 to 38 frames of 20,000 functions; the second side has other counts, and one in fifty stacks is
+# new or gone.
 [ $# -ge 3 ] || awk -v stacks=$((100000 * scale)) -v a="$a" -v b="$b" 'BEGIN {
 	srand(7)
 	for (i = 0; i < 20000; i++) { l = 8 + int(rand() * 30); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s "_" i }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# How long a flame graph takes, beside flamegraph.pl in the same run: time, peak of memory, size, and how soon a browser shows it.
+# The cost of a flame graph, beside flamegraph.pl in the same run: time, peak memory, size, and time until a
+# browser shows it.
 #
 #	BIN=build/bin tests/bench-flame.sh [SCALE]	# SCALE 1: 100,000 stacks, 70 MB; a minute or two
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What one host gives a fleet, for contrib/FLEET.md: bytes, CPU and requests of recording all the time, and of what comes after. By
-# three loads, FLEET_SECONDS each: next to nothing (a control group with a shell in it, so that all else is filtered), python3 on every
-# CPU, and a compiler that starts again and again. Figures are per host, of as many CPUs as this one has.
+# The load of one host on a fleet, for contrib/FLEET.md: bytes, CPU and requests of recording all the time and
+# of the later steps. Three loads, FLEET_SECONDS each: next to nothing (a control group with a shell in it, so
+# that everything outside it is filtered), python3 on every CPU, and a compiler that starts again and again.
+# Figures are per host, with as many CPUs as this one.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${FLEET_SECONDS:=60}"
@@ -23,7 +24,7 @@ while not os.path.exists(sys.argv[1]):
         json.loads(json.dumps({"a": [i, str(i)], "b": {"c": i}}))' "$tmp/stop"; }
 compile() { while running; do ${CC:-cc} -O2 -I"$here/.." -D_GNU_SOURCE -c -o "$tmp/o.$1" "$here/../common/base/buf.c"; done; }
 
-# A control group of version 2 of its own, if there may be one.
+# Use a control group of our own, version 2, if we may make one.
 for root in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	[ -n "$group" ] || ! [ -e "$root/cgroup.procs" ] || ! [ -e "$root/cgroup.controllers" ] || ! mkdir "$root/cprof-bench.$$" 2>/dev/null ||
 		group=$root/cprof-bench.$$
@@ -31,7 +32,7 @@ done
 
 size() { cat "$@" | wc -c; }
 per_hour() { awk -v n="$1" -v s="$FLEET_SECONDS" 'BEGIN { printf "%.1f MB", n / s * 3600 / 1e6 }'; }
-cpu_of() { # COMMAND...: CPU seconds that it takes, its output going to $tmp/out
+cpu_of() { # COMMAND...: prints its CPU seconds; its output goes to $tmp/out
 	( "$@" >"$tmp/out" 2>/dev/null; times >"$tmp/times" )
 	awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += t[1] * 60 + t[2] } } END { printf "%.2f", s }' "$tmp/times"
 }

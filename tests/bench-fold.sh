@@ -1,13 +1,13 @@
 #!/bin/sh
-# How fast cprof-fold is, beside what else does its job, all in one run: prints times and ratios.
+# The speed of cprof-fold, beside other programs for the same job, all in one run: prints times and ratios.
 #
 #	BIN=build/bin tests/bench-fold.sh [SCALE]	# SCALE 1: about 70 MB of text, two minutes
 #
-# 1. Samples to folded text. The same samples as perf script's text, collapsed by twenty lines of perl
-#    (a stand-in for stackcollapse-perf.pl, which no package ships, and which does more for each line),
-#    and as a stream for cprof-fold. Both must give the same text.
-# 2. The same against perf's own stackcollapse.py, on a real recording, where perf may record. perf
-#    resolves addresses in that time; what perf script alone takes is printed beside it.
+# 1. Samples to folded text. The same samples as perf script's text, collapsed by twenty lines of perl (a
+# stand-in for stackcollapse-perf.pl, which no package ships, and which does more for each line), and as a
+# stream for cprof-fold. Both must give the same text.
+# 2. The same against perf's own stackcollapse.py, on a real recording, if perf may record. perf also resolves
+# addresses in that time; the time of perf script alone is printed beside it.
 # 3. Folded text to folded text, against sort and a group-by in mawk.
 . "$(dirname "$0")/lib.sh"
 scale=${1:-1}
@@ -45,7 +45,7 @@ while (<STDIN>) {
 print "$_ $count{$_}\n" for sort keys %count;
 X
 
-# The same text as the text of a stream: one process for each command, every name known.
+# The same samples as the text of a stream: one process for each command, every name known.
 cat >"$tmp/stream.awk" <<'X'
 BEGIN {
 	print "segment major=1 minor=0 least=1"
@@ -150,7 +150,7 @@ else
 	echo "perf cannot record here, or has no stackcollapse.py: left out"
 fi
 
-# What one core does: MB a second of the CPU's time, user and system; best of five.
+# Throughput of one core: MB a second of CPU time, user and system; best of five.
 peak=$BUILD/tests/peak
 [ -x "$peak" ] || make -s -C "$top" BUILD="$BUILD" "$peak"
 spent() {

@@ -1,17 +1,21 @@
 #!/bin/sh
-# Inlined calls and lines: cprof-sym -i -l beside llvm-symbolizer --inlines, on the same addresses, with the answers
-# compared; of libc, whose debug file is compressed, and of a program of g++ with the standard library.
+# Inlined calls and lines: cprof-sym -i -l beside llvm-symbolizer --inlines, on the same addresses, with the
+# answers compared; for libc, whose debug file is compressed, and for a program of g++ with the standard
+# library.
 #
-#	tests/bench-lines.sh [BINARY]...	others, with debug information or a debug file by their build ID
+#	tests/bench-lines.sh [BINARY]...	others, with DWARF or a debug file by build ID
 #
-# Cold: from the start of a program to its end, for 10,000 addresses of which none comes twice. Warm: what an address costs
-# that was seen before, in a profile of stacks of 30: the difference between 1,000,000 and 100,000 addresses of it (for
-# llvm-symbolizer, which takes a second for so many, 100,000 and 10,000), and not less than 10 ns, which are not seen.
-# cprof-sym reads a capture and writes one with names; llvm-symbolizer reads addresses and writes text, and is given
-# the file with the debug information, so that it need not look for it. It looks at each address again; cprof-sym at
-# no frame, so that what is warm there is the reading of samples. The library alone looks each address up again, too.
+# Cold: from the start of a program to its end, for 10,000 addresses, all different. Warm: the time for an
+# address seen before, in a profile of stacks of 30. It is the difference between 1,000,000 and 100,000
+# addresses (for llvm-symbolizer, which takes a second for those, 100,000 and 10,000), and at least 10 ns, the
+# resolution. cprof-sym reads a capture and writes one with names; llvm-symbolizer reads addresses and writes
+# text, and is given the file with the debug information, so that it need not look for it. llvm-symbolizer
+# looks up each address again; cprof-sym looks up no frame twice, so its warm time is for reading samples. The
+# library alone looks up each address again, too.
 #
-# All times are of the CPU, user and system, since the machine may have other work: cold the best of five, one program
+# All times are CPU time, user and system, because the machine may have other work. Cold: the best of five,
+# one program after the other. Warm: the best of three; for cprof-sym, whose difference is some milliseconds,
+# the best of fifteen.
 # after the other; warm of three, of cprof-sym, where the difference is some milliseconds, of fifteen.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +29,8 @@ trap 'rm -rf "$tmp"' EXIT
 . "$here/dwarf-lib.sh"
 . "$here/stream-lib.sh"
 
-# chains: from a capture with names, as dwarf-lines has them: "ADDRESS", then "NAME<tab>FILE:LINE" inward, then an empty line
+# chains: prints a capture with names in the format of dwarf-lines: "ADDRESS", then "NAME<tab>FILE:LINE"
+# inward, then an empty line
 chains() {
 	cprof-dump | awk -v bias=$bias '
 	function hex(h,  i, v) { v = 0; for (i = 3; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
@@ -40,7 +45,8 @@ chains() {
 	END { for (i = 1; i <= n; i++) printf "0x%x\n%s\n", address[order[i]], chain[order[i]] }'
 }
 
-# in_turn COMMAND OTHER: both, one after the other, five times: sets first and second to the best, first_kib and second_kib
+# in_turn COMMAND OTHER: runs them in turn, five times; sets first and second to the best times, first_kib and
+# second_kib
 in_turn() {
 	first='' second='' runs=1
 	for _ in 1 2 3 4 5; do
@@ -51,7 +57,7 @@ in_turn() {
 	done
 }
 
-# warm COMMAND ENDING-OF-THE-INPUT MANY FEW: prints the nanoseconds that an address more takes
+# warm COMMAND ENDING-OF-THE-INPUT MANY FEW: prints nanoseconds per additional address
 warm() {
 	best "$1 <$tmp/$3$2" && many=$us && best "$1 <$tmp/$4$2" &&
 		awk "BEGIN { w = ($many - $us) / ($3 - $4) * 1000; print (w > 10 ? w : 10) }"
@@ -62,7 +68,7 @@ row() { # NAME COLD WARM PEAK
 		printf "  %-34s %9.3f s %12.1f ns %9.0f MB\n", name, cold / 1e6, warm, kib / 1000 }'
 }
 
-# alone FILE WARM: what the library takes, beside llvm-symbolizer's nanoseconds
+# alone FILE WARM: the cost of the library, beside llvm-symbolizer's nanoseconds
 alone() {
 	for _ in 1 2 3; do "$BUILD/tests/dwarf-lines" -t "$1" <"$tmp/once"; done | tr '=' ' ' | sort -k4 -n | head -1 | awk -v lw="$2" '{
 		printf "  the library alone: opened in %.1f ms, opened and all flattened in %.1f ms, %.1f MB held;\n", $2 * 1e3, $4 * 1e3, $10 / 1e6

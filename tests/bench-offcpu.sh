@@ -1,13 +1,13 @@
 #!/bin/sh
-# What waiting time costs those who wait: a byte that goes back and forth between two processes through pipes, with
-# nothing, with cprof-record --off-cpu, and with libbpf-tools' offcputime (where that is not installed, with the same
-# in bpftrace), in windows that take turns in one run. Needs root. About two minutes:
+# The cost of tracing waits for the waiting threads: a byte that goes back and forth between two processes
+# through pipes, with nothing, with cprof-record --off-cpu, and with libbpf-tools' offcputime (if it is not
+# installed, the same in bpftrace), in windows that take turns in one run. Requires root. About two minutes:
 #
 #	[BENCH_ROUNDS=7] BIN=build/bin BUILD=build tests/bench-offcpu.sh
 #
-# The figure is CPU time for a round trip, two waits and four switches, medians of the rounds; round trips a second are shown,
-# too, which on a machine that does other things says less. Ours fails where it slows down more than a
-# quarter as much as the peer.
+# The figure is CPU time for a round trip, two waits and four switches, medians of the rounds. Round trips a
+# second are shown, too, but are less reliable on a machine with other load. Fails if cprof slows the
+# processes down by more than a quarter as much as the peer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}" "${BENCH_ROUNDS:=7}"
@@ -24,7 +24,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
-# Stacks by frame pointers at each switch, a sum for each: what offcputime does.
+# Does what offcputime does: stacks by frame pointers at each switch, a sum for each
 script='tracepoint:sched:sched_switch { @start[args->prev_pid] = nsecs; @k[args->prev_pid] = kstack;
 	@u[args->prev_pid] = ustack; $s = @start[args->next_pid];
 	if ($s) { @[@k[args->next_pid], @u[args->next_pid], args->next_pid] = sum(nsecs - $s); delete(@start[args->next_pid]); } }'
@@ -44,7 +44,7 @@ window() { # NAME
 }
 
 end_recorder() {
-	kill -9 "$recorder" 2>/dev/null # of offcputime and bpftrace the end would print for long
+	kill -9 "$recorder" 2>/dev/null # at a normal end, offcputime and bpftrace would print for long
 	wait "$recorder" 2>/dev/null
 	recorder=
 }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The machine, and the versions of the peers that the other benches run beside cprof: a ratio to a peer is one to that version.
+# Prints the machine and the versions of the peers that the other benchmarks run: a ratio holds for that
+# version only.
 version() { # NAME COMMAND...
 	name=$1
 	shift

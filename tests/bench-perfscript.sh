@@ -1,11 +1,11 @@
 #!/bin/sh
-# How fast perf script's text becomes a stream, and a stream that text or a perf pipe, beside what else collapses the text,
-# all in one run: prints times and ratios.
+# The speed of converting perf script's text to a stream, and a stream to that text or a perf pipe, beside
+# other programs that collapse the text, all in one run: prints times and ratios.
 #
 #	BIN=build/bin tests/bench-perfscript.sh [SCALE]	# SCALE 1: about 60 MB of text, half a minute
 #
-# The peers are twenty lines of perl and of Python (stand-ins for stackcollapse-perf.pl, which no package ships, and
-# which does more for each line). All must give the same folded text.
+# The peers are twenty lines of perl and of Python (stand-ins for stackcollapse-perf.pl, which no package
+# ships, and which does more for each line). All must give the same folded text.
 . "$(dirname "$0")/lib.sh"
 scale=${1:-1}
 

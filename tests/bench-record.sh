@@ -1,13 +1,14 @@
 #!/bin/sh
-# What recording costs and how large a capture is, beside perf record and bpftrace (or, where that does not run,
-# bcc's profile), on the same loads, one after the other in one run. Needs root. About five minutes:
+# The cost of recording and the size of a capture, beside perf record and bpftrace (or bcc's profile, if
+# bpftrace does not run), on the same loads, one after the other in one run. Requires root. About five
+# minutes:
 #
 #	[BENCH_SECONDS=20] [BENCH_ROUNDS=1] BIN=build/bin BUILD=build tests/bench-record.sh [steady|compile]
 #
-# How it is measured: cost-lib.sh.
+# For the method, see cost-lib.sh.
 . "$(dirname "$0")/cost-lib.sh"
 
-# The loads. timeout gives each a process group of its own, and ends all of it when it is ended.
+# The loads. timeout gives each a process group of its own, and ends the whole group when it is ended.
 steady_load() {
 	timeout 86400 sh -c 'i=0; while [ $i -lt "$1" ]; do "$0" 3600 & i=$((i + 2)); done; wait' \
 		"$BUILD/contrib/demo" "$cpus" &

@@ -1,12 +1,13 @@
 #!/bin/sh
-# What it costs to begin and to end: CPU time of a recording of one second, user and system, less what its summary has between
-# start and end; beside perf record -a -g for the same second, in turns. Needs root. Half a minute:
+# The cost of starting and ending: CPU time of a recording of one second, user and system, minus the time
+# between start and end in its summary; beside perf record -a -g for the same second, in turns. Requires root.
+# Half a minute:
 #
 #	[BENCH_ROUNDS=7] BIN=build/bin tests/bench-start.sh
 #
-# Medians of the rounds. With --unwind fp no tables are made of the files that run: the difference is theirs, and on a machine
-# where much runs it is most of all. Ours fails above 20 ms, which is for a quiet machine: what others do to caches and clocks
-# is in the figure, and in perf's too.
+# Prints medians of the rounds. --unwind fp builds no tables of the running files: the difference is their
+# cost, and on a machine with many programs most of the total. Fails above 20 ms, a limit for a quiet machine:
+# the effect of other load on caches and clocks is in the figure, and in perf's too.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BENCH_ROUNDS:=7}"
@@ -19,12 +20,12 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# cpu COMMAND...: its CPU time in ms; what it says is in $tmp/err
+# cpu COMMAND...: prints its CPU time in ms; its messages are in $tmp/err
 cpu() {
 	bash -c 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null 2>"$0/err"; } 2>"$0/cpu"' "$tmp" "$@" || return 1
 	awk '{ printf "%.0f", ($1 + $2) * 1000 }' "$tmp/cpu"
 }
-# start NAME OPTION...: all, between and the difference, in ms, to $tmp/NAME
+# start NAME OPTION...: appends total, between and difference, in ms, to $tmp/NAME
 start() {
 	name=$1
 	shift

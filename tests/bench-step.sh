@@ -1,12 +1,14 @@
 #!/bin/sh
-# Shares of programs whose own period is that of the sampler, or near it: half of each period in one function, half in another.
-# By cprof-record, by cprof-record --no-dither and by perf record, at the same time on the same program. Two and a half minutes:
+# Shares of programs whose own period is that of the sampler, or near it: half of each period in one function,
+# half in another. Sampled by cprof-record, cprof-record --no-dither and perf record, at the same time on the
+# same program. Two and a half minutes:
 #
 #	[BENCH_SECONDS=20] BIN=build/bin BUILD=build tests/bench-step.sh
 #
-# The program tells what CPU time it spent in each half. Cells: the share of the first half that a sampler shows, and the CPU
-# time of the process that it shows, in percent of what was spent. Fails where a share of cprof-record is off by more than 3 points, or its
-# CPU time by more than 3 %. Needs root, and a machine that does nothing else.
+# The program reports the CPU time it spent in each half. Cells: the share of the first half that a sampler
+# shows, and the CPU time of the process that it shows, in percent of the time spent. Fails if a share of
+# cprof-record is off by more than 3 points, or its CPU time by more than 3 %. Requires root, and a machine
+# with no other load.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}" "${BENCH_SECONDS:=20}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# How fast the stream is written and read, and how small a sample is: BIN=build/bin BUILD=build tests/bench-stream.sh
-# [SAMPLES]. CPU time, so that a busy machine matters less.
+# The speed of writing and reading the stream, and the size of a sample: BIN=build/bin BUILD=build
+# tests/bench-stream.sh [SAMPLES]. Measures CPU time, which depends less on other load.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 : "${BIN:=$top/build/bin}" "${BUILD:=$top/build}"
@@ -9,7 +9,7 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-bench.XXXXXX")
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# cpu NAME COMMAND...: user and system seconds of it, and samples in one of them
+# cpu NAME COMMAND...: prints its user and system seconds, and samples a second
 cpu() {
 	name=$1
 	shift

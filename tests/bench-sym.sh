@@ -1,17 +1,17 @@
 #!/bin/sh
-# What a name costs: in the process, and cprof-sym beside perf script, llvm-symbolizer and addr2line on the same
-# frames of one large binary, with their answers compared. In stacks of 30; once the worst case, in which no address comes twice
-# (cold), and once as a profile has them (2,000 different stacks of 20,000 different addresses, the first ones
-# often). Warm is what a frame costs once all addresses were seen: of the others, the difference between 1,000,000
-# and 100,000 frames of the profile, for 900,000. cprof-sym looks at no frame twice, so that difference is the
-# reading of samples; what is compared with theirs is the time of modules_name() for these frames. Theirs contains
-# the text that they write.
+# The cost of a name: in the process, and cprof-sym beside perf script, llvm-symbolizer and addr2line on the
+# same frames of one large binary, with their answers compared. Stacks of 30 frames; once the worst case, in
+# which all addresses differ (cold), and once as in a profile (2,000 different stacks of 20,000 different
+# addresses, the first ones often). Warm is the cost of a frame once all addresses were seen. For the other
+# tools it is the difference between 1,000,000 and 100,000 frames of the profile, divided by 900,000.
+# cprof-sym looks up no frame twice, so that difference is the reading of samples; theirs is compared with the
+# time of modules_name() for these frames. Theirs includes the text that they write.
 #
 #	tests/bench-sym.sh [BINARY]		node by default
 #
-# All times are of the CPU, user and system, since the machine may have other work; each is the best of three. addr2line
-# is so slow that it gets 2,000 addresses, and its time for those beyond the first (which pays for the start) is
-# scaled; the line says so.
+# All times are CPU time, user and system, because the machine may have other work; each is the best of three.
+# addr2line is so slow that it gets 2,000 addresses, and its time for those beyond the first (which pays for
+# the start) is scaled; the line says so.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BUILD:=$(dirname "$here")/build}" "${BIN:=$BUILD/bin}"
@@ -25,7 +25,7 @@ trap 'rm -rf "$tmp"' EXIT
 . "$here/stream-lib.sh"
 place "$file"
 
-# addresses N: N of the segment, one a line
+# addresses N: prints N addresses of the segment, one a line
 addresses() {
 	awk -v n="$1" -v start=$start -v size=$size 'BEGIN { srand(7); for (i = 0; i < n; i++) printf "0x%x\n", start + int(rand() * size) }'
 }
@@ -46,7 +46,8 @@ perf_pipe() {
 	' "$file" $((base + bias)) $(((size + start - base + 4095) / 4096 * 4096)) $((offset / 4096 * 4096)) $depth $bias
 }
 
-# row NAME COMMAND-BEFORE-THE-INPUT INPUT: the command on all addresses once, and on much and little of the profile
+# row NAME COMMAND-BEFORE-THE-INPUT INPUT: runs the command on all addresses once, and on many and few frames
+# of the profile
 row() {
 	if ! best "$2 <$tmp/cold.$3"; then printf '  %-34s did not run\n' "$1"; return; fi
 	cold=$us cold_kib=$kib
@@ -84,7 +85,8 @@ in_process() {
 	printf '  peak of memory %s KiB; %s\n' "$(awk '/^peak/ { print $2; exit }' "$tmp/names")" "$(sed -n 's/^load/loaded in/p' "$tmp/names" | sort | head -1)"
 }
 
-# A module of 86,000 functions with names of the usual length, in the order that the linker gives them.
+# load: times a module of 86,000 functions with names of the usual length, in the order that the linker gives
+# them.
 load() {
 	awk 'BEGIN { for (i = 0; i < 86000; i++) {
 		n = "_ZN5bench5space" length(i) + 8 "function" i "EPKcm"
@@ -96,7 +98,7 @@ load() {
 	claim 'ms to load a module of 86,000 symbols' "$(head -1 "$tmp/loads")" most 10 ' ms'
 }
 
-# Addresses and names, of each tool: "0xADDRESS NAME" a line, mangled.
+# answers: addresses and names of each tool, "0xADDRESS NAME" a line, mangled
 answers() {
 	cprof-sym --demangle none <"$tmp/check.cprof" 2>/dev/null | cprof-dump | awk -v bias=$bias '
 		$1 == "string" { s = $0; sub(/^[^"]*"/, "", s); sub(/"$/, "", s); sub(/^id=/, "", $2); text[$2] = s }
@@ -115,7 +117,7 @@ answers() {
 	fi
 }
 
-# agree TOOL: how many of its answers are ours, or another name of the same beginning.
+# agree TOOL: the share of its answers that equal ours, or are another name for the same start address
 agree() {
 	readelf -sW "$file" 2>/dev/null | awk '$1 ~ /^[0-9]+:$/ && NF >= 8 { sub(/@.*/, "", $8); print $2, $8 }' >"$tmp/symbols"
 	paste "$tmp/ours" "$tmp/theirs" | awk -F '\t' -v tool="$1" '
@@ -156,7 +158,7 @@ printf -- '-- %d frames, from the start of the program to its end\n  %-34s %12s 
 our_cold='' ratios=''
 row 'cprof-sym' cprof-sym cprof
 if command -v perf >/dev/null; then
-	row 'perf script' 'perf script -i -' perf # thread, time, address, name, offset, file: what cprof-sym's stream has
+	row 'perf script' 'perf script -i -' perf # thread, time, address, name, offset, file, as in cprof-sym's stream
 	row 'perf script -F ip,sym' 'perf script -i - -F ip,sym' perf
 fi
 if command -v llvm-symbolizer >/dev/null; then

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Unwind tables: rows, bytes, rules and time (CPU, reading included, the file in the page cache) of some large files,
-# then of all files that are mapped executable on this host now, and of all that are installed.
+# Unwind tables: rows, bytes, rules and time (CPU, reading included, the file in the page cache) of some large
+# files, then of all files that are mapped executable on this host now, and of all installed files.
 #
 #	BUILD=build tests/bench-tables.sh [FILE...]
 set -u
@@ -16,11 +16,11 @@ trap 'rm -f "$tmp"' EXIT
 for f; do
 	[ ! -e "$f" ] || readlink -f "$f"
 done >"$tmp"
-# Twice, since the first reads from the disk.
+# Twice, because the first run reads from the disk.
 "$size" size <"$tmp" >/dev/null
 "$size" size <"$tmp" | grep -v ' in [0-9]* files$'
 
-# summary NAME: of the paths on stdin
+# summary NAME: totals of the paths on stdin
 summary() {
 	cat >"$tmp"
 	"$size" size <"$tmp" >/dev/null

@@ -1,9 +1,11 @@
 #!/bin/sh
-# How fast cprof-top's views are, beside what else makes a table of folded text, all in one run: times, ratios, memory.
+# The speed of cprof-top's views, beside other programs that make a table of folded text, all in one run:
+# times, ratios, memory.
 #
 #	BIN=build/bin tests/bench-top.sh [STACKS]	# 100,000 by default: about 70 MB of text
 #
-# go tool pprof takes the same stacks as a pprof file, where cprof-convert can write one; its own time is all that counts.
+# go tool pprof takes the same stacks as a pprof file, if cprof-convert can write one; only its own time
+# counts.
 . "$(dirname "$0")/lib.sh"
 stacks=${1:-100000}
 
@@ -23,7 +25,7 @@ for line in sorted(seen):
     print(line, int(random.paretovariate(1.1)))
 X
 
-# run LABEL COMMAND: the best of three, wall clock, and the memory of the last
+# run LABEL COMMAND: the best of three, wall clock, and the memory of the last run
 run() {
 	best=
 	for _ in 1 2 3; do

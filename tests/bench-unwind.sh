@@ -1,9 +1,10 @@
 #!/bin/sh
-# What walking user stacks by tables costs: time in BPF for a sample and for a frame, beside bpf_get_stack, which follows
-# frame pointers, on the same stacks; memory; and all of recording on a program without frame pointers. Needs root. About
-# ten minutes:
+# The cost of walking user stacks by tables: BPF time for a sample and for a frame, beside bpf_get_stack,
+# which follows frame pointers, on the same stacks; memory; and the whole recorder on a program without frame
+# pointers. Requires root. About ten minutes:
 #
-#	[BENCH_SECONDS=20] [BENCH_ROUNDS=5] BIN=build/bin BUILD=build tests/bench-unwind.sh [walk|memory|cost]...
+#	[BENCH_SECONDS=20] [BENCH_ROUNDS=5] BIN=build/bin BUILD=build \
+#		tests/bench-unwind.sh [walk|memory|cost]...
 : "${BENCH_ROUNDS:=5}"
 . "$(dirname "$0")/cost-lib.sh"
 [ $# -gt 0 ] || set -- walk memory cost
@@ -16,9 +17,9 @@ claim() { # WHAT VALUE MOST UNIT
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# BPF time by the program's own clock, of the steady part: from the first account behind a second on, before which
-# tables and mappings become known. Ticks that found another thread are taken off, at $filtered ns each. Prints ns a
-# sample and the frames of its stack.
+# time_of CAPTURE: BPF time by the program's own clock, in the steady part: from the first ledger after a
+# second on, when tables and mappings are known. Ticks that found another thread are subtracted, at $filtered
+# ns each. Prints ns a sample and the frames of its stack.
 time_of() {
 	cprof-dump "$1" | awk -v filtered="$filtered" '
 	$1 == "meta" && $2 == "key=\"start-monotonic-ns\"" { split($3, v, "\""); start = v[2] }
@@ -42,7 +43,7 @@ time_of() {
 	cprof-fold "$1" | awk '{ n += $NF; f += (split($0, a, ";") - 1) * $NF } END { print f / n }'
 }
 
-# What a tick costs that finds a thread that was not asked for.
+# The cost of a tick that finds a thread not asked for
 measure_filtered() {
 	cprof-record -q -F 999 -p $$ -o "$tmp/f" 2
 	cprof-dump "$tmp/f" | awk '$3 == "what=bpf-ns" { ns = substr($4, 7) } $3 == "what=bpf-runs" { runs = substr($4, 7) }
@@ -76,8 +77,8 @@ walk() {
 		"$(awk 'NR == 4 { f = $2; t = $3 } NR == 8 { print ($3 - t) / ($2 - f) }' "$tmp/walks")" 200 ''
 }
 
-# maps_of PID: kernel memory by the kernel's account, of maps and of the BPF ring, and bytes of perf rings. Maps of
-# tables have no descriptor: they are counted by where they are mapped, an MiB and a page each.
+# maps_of PID: kernel memory by the kernel's account, of maps and of the BPF ring, and bytes of perf rings.
+# Maps of tables have no descriptor: they are counted by their memory mappings, an MiB and a page each.
 maps_of() {
 	awk -v pid="$1" '
 	function take() {
@@ -104,7 +105,7 @@ maps_of() {
 	}' "/proc/$1/fdinfo/"*
 }
 
-# memory_of WHAT CLAIM SECONDS: of the whole system
+# memory_of WHAT CLAIM SECONDS: records the whole system and prints the recorder's memory
 memory_of() {
 	cprof-record -q -F $hz -a -o "$tmp/m" "$3" &
 	recorder=$!

@@ -1,38 +1,41 @@
 #!/bin/sh
-# What sampling costs those who are sampled: the work that a program on each CPU gets done, without a sampler and with one,
-# in windows that take turns in one run. The samplers: a bare timer (a cpu-clock event of perf on each CPU that nothing
-# comes of, no program, no ring: the interrupt that all others pay, too), the same with a BPF program that does nothing, and
-# with one that takes the user's stack by bpf_get_stack and throws it away (what those pay who sample in BPF before they
-# do anything with it), cprof-record as it is and with --unwind fp, perf record -g and bcc's profile, all by cpu-clock. Needs root, and a machine
-# that does nothing else. A minute and a quarter a round for each rate and victim, 25 as it is:
+# The cost of sampling for the sampled programs: the work that a program on each CPU gets done, without a
+# sampler and with one, in windows that take turns in one run. The samplers: a bare timer (a cpu-clock event
+# of perf on each CPU with no program and no ring: the interrupt that all others pay, too); the same with an
+# empty BPF program; the same with one that takes the user stack by bpf_get_stack and discards it (the base
+# cost of every sampler in BPF); cprof-record as it is and with --unwind fp; perf record -g; and bcc's
+# profile, all by cpu-clock. Requires root, and a machine with no other load. A minute and a quarter a round
+# for each rate and victim, 25 by default:
 #
 #	[BENCH_ROUNDS=5] [BENCH_HZ='99 4999'] [BENCH_VICTIMS='frames tables'] [BENCH_WINDOW=4] \
-#		[BENCH_SAMPLERS='timer program stack cprof cprof_fp perf bcc'] BIN=build/bin BUILD=build tests/bench-victim.sh
+#		[BENCH_SAMPLERS='timer program stack cprof cprof_fp perf bcc'] BIN=build/bin BUILD=build \
+#		tests/bench-victim.sh
 #
-# 99 Hz is what is claimed; a quarter of a percent is as little as the noise of many machines, so the effect is magnified
-# by a higher rate. Time per sample is good for any rate; what a recorder does from time to time is in it at the
-# lower one only, where it is the whole cost by the samples.
+# The claim is for 99 Hz. A quarter of a percent is as small as the noise of many machines, so a higher rate
+# magnifies the effect. Time per sample is good for any rate; the recorder's periodic work is in it at the
+# lower rate only, where it is the whole cost divided by the samples.
 #
-# How it is measured: bench-victim.c counts turns of some 10 us, in windows of BENCH_WINDOW seconds. A window with a sampler
-# is compared with the mean of those without one before and behind it; the medians of all rounds are shown, in which
-# the samplers' order rotates, with 95 % of a bootstrap over the rounds in brackets; a claim is met, or not, where all of
-# that is on one side of it, of five rounds at least.
-#   - wall: turns a second of wall time that are missing. All is in it: the interrupt, the stack, what caches forget, and
-#     the recorder itself, for which on a machine whose CPUs are all busy some victim must wait. Other load is in it, too.
-#   - own time: turns a second of the victims' CPU time that are missing, and CPU time of the sampler's processes in
-#     the window. It is the same but for threads of the kernel (which write perf's file to the disk), and for other load,
-#     which only disturbs the caches here. Where the kernel takes interrupts off CPU time it cannot be told.
-#   - turns: what turns take over an undisturbed one of the same quarter of a second, in those quarters of a second of the
-#     window in which that is least, and the same CPU time of the sampler's processes. A virtual CPU or its interrupts
-#     that are slower in one window than in the next, which is the noise of the other two, are not in it; what an interrupt
-#     leaves cold for more than some 40 us isn't, either.
-# Start and end are in no window: cprof-record's look at /proc, bcc's compilation, perf's pass over its file.
+# Method: bench-victim.c counts turns of some 10 us, in windows of BENCH_WINDOW seconds. A window with a
+# sampler is compared with the mean of the windows without one before and after it. The medians of all rounds
+# are shown, in which the samplers' order rotates, with the 95 % interval of a bootstrap over the rounds in
+# brackets. A claim is met, or not, if the whole interval is on one side of it, with five rounds at least.
+#   - wall: lost turns a second of wall time. It includes everything: the interrupt, the stack, cold caches,
+# and the recorder itself, which displaces a victim if all CPUs are busy. Other load is in it, too.
+#   - own time: lost turns a second of the victims' CPU time, and CPU time of the sampler's processes in the
+# window. It is the same except for kernel threads (which write perf's file to the disk), and for other load,
+# which only disturbs the caches here. It is not available if the kernel subtracts interrupts from CPU time.
+#   - turns: the excess of a turn over an undisturbed one of the same quarter of a second, in those quarters
+# of the window in which it is least, and the same CPU time of the sampler's processes. It excludes a virtual
+# CPU or interrupts that are slower in one window than in the next, which is the noise of the other two; and
+# also the effect of an interrupt's cold caches after more than some 40 us.
+# No window contains start and end: cprof-record's scan of /proc, bcc's compilation, perf's pass over its
+# file.
 #
-# profile compiles itself with the headers of a kernel, which need not be this one's: where those are missing, any package
-# linux-headers-* will do. Where it does not run at all the same in bpftrace stands for it.
+# profile compiles itself with the headers of a kernel, not necessarily this one's: if those are missing, any
+# package linux-headers-* will do. If it does not run at all, the same in bpftrace replaces it.
 #
-# frames: victims with frame pointers, with 19 frames in a stack. tables: without, which perf -g and profile cannot follow:
-# what they take there is not the stack, costs less, and is no measure.
+# frames: victims with frame pointers, with 19 frames in a stack. tables: without, which perf -g and profile
+# cannot follow: their result there is not the stack, costs less, and is not a measure.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}" "${BENCH_ROUNDS:=5}"
@@ -56,10 +59,10 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 [ "${stats_before:-0}" = 0 ] || echo 0 2>/dev/null >$stats || echo "kernel.bpf_stats_enabled is on: BPF programs cost more."
-# Where it does, a task's CPU time is without the interrupts that we are after.
+# If set, a task's CPU time excludes the interrupts that we measure.
 irq_time=$({ zcat /proc/config.gz || cat "/boot/config-$(uname -r)"; } 2>/dev/null | sed -n 's/^CONFIG_IRQ_TIME_ACCOUNTING=//p')
 
-# Each sampler at $hz, in the background.
+# Runs each sampler at $hz; start puts it into the background.
 run_timer() { exec "$victim" timer "$hz"; }
 run_program() { exec "$victim" program "$hz"; }
 run_stack() { exec "$victim" stack "$hz"; }
@@ -69,7 +72,7 @@ run_perf() { exec perf record -q -e cpu-clock -F "$hz" -a -g -o "$tmp/file"; }
 run_bcc() { exec profile-bpfcc -f -F "$hz" 3600; }
 run_bpftrace() { exec bpftrace -e "profile:hz:$hz { @[ustack, kstack, pid, comm] = count(); }"; }
 
-# Debian has the headers in two directories, which are one where a kernel has them for itself.
+# Debian splits the headers into two directories; a kernel build has them in one.
 merge_headers() {
 	# shellcheck disable=SC2012
 	common=$(ls -d /usr/src/linux-headers-*-common 2>/dev/null | sort -V | tail -1)
@@ -86,7 +89,7 @@ has_bcc() {
 	[ -z "${BCC_KERNEL_SOURCE:-}" ] && merge_headers && runs_bcc
 }
 
-# Till it has its events; what it does at its start is over a while later.
+# Starts a sampler and waits until it has its events; its startup work ends within two seconds more.
 start() { # NAME
 	"run_$1" >"$tmp/out" 2>"$tmp/err" &
 	sampler=$!
@@ -105,7 +108,8 @@ start() { # NAME
 }
 
 end() {
-	# Of profile the end would look up names for long; perf and cprof-record complete their files.
+	# At a normal end, profile would look up names for long; perf and cprof-record must complete their
+	# files.
 	case $(cat "/proc/$sampler/comm" 2>/dev/null) in
 	perf | cprof-record) kill -INT "$sampler" 2>/dev/null ;;
 	*) kill -9 "$sampler" 2>/dev/null ;;
@@ -116,7 +120,7 @@ end() {
 	sleep 0.5 # maps are freed later
 }
 
-family() { # PID: and its children's
+family() { # PID: prints it and its children
 	echo "$1"
 	cat /proc/"$1"/task/*/children 2>/dev/null
 }
@@ -126,7 +130,7 @@ window() { # NAME ROUND
 	echo "$1 $2 $("$victim" window "$tmp/shared" "$BENCH_WINDOW" $([ -z "$sampler" ] || family "$sampler"))" >>"$tmp/windows"
 }
 
-rotate() { # N NAME...: the names, from the one behind the Nth
+rotate() { # N NAME...: the names, from the one after the Nth
 	n=$1
 	shift
 	n=$((n % $#))
@@ -158,7 +162,8 @@ elif command -v bpftrace >/dev/null; then
 	run_bcc() { run_bpftrace; }
 fi
 
-# Lines of a window: name, round, turns, wall ns, victims' CPU ns, the sampler's CPU ns, what turns take over good ones.
+# Lines of a window: name, round, turns, wall ns, CPU ns of the victims, CPU ns of the sampler, excess of
+# turns over good ones.
 table='
 function median(v, n,    i, j, t) {
 	for (i = 2; i <= n; i++) {
@@ -168,12 +173,13 @@ function median(v, n,    i, j, t) {
 	}
 	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
-# The same numbers in each run and each awk.
+# Gives the same numbers in each run and each awk.
 function random(n) {
 	seed = (seed * 16807) % 2147483647
 	return 1 + int(seed / 2147483647 * n)
 }
-# Of the values of key in all rounds: median into middle, 95 % of the medians of drawn rounds into low and high.
+# Puts the median of key over all rounds into middle, and 95 % of the medians of drawn rounds into low and
+# high.
 function estimate(key,    n, i, r, d) {
 	n = 0
 	for (r = 1; r <= rounds; r++) if ((key, r) in value) all[++n] = value[key, r]
@@ -192,19 +198,19 @@ function shown(key) {
 	if (!estimate(key)) return sprintf("%34s", "-")
 	return sprintf("%7.3f [%7.3f %7.3f] %8.2f", middle, low, high, middle * 1e4 / hz)
 }
-# That the difference of value in all rounds is not above 0.
+# Claims that the difference of value over all rounds is not above 0.
 function claim(what, said, key,    verdict) {
 	if (estimate(key) < 5) verdict = "cannot be told by so few rounds"
 	else verdict = high <= 0 ? "met" : low > 0 ? "not met" : "cannot be told, the noise is larger"
 	if (verdict == "not met") missed = 1
 	printf "  %-64s %s: %s\n", what, sprintf(said, middle, low, high), verdict
 }
-# Rounds in which both were measured: a - b.
+# Computes a - b for the rounds in which both were measured.
 function differ(key, a, b, share,    r) {
 	for (r = 1; r <= rounds; r++)
 		if ((a, r) in value && (b, r) in value) value[key, r] = value[a, r] - share * value[b, r]
 }
-# Of who, which is said.
+# Prints the claims of one sampler.
 function claims_of(who, said, how, name,    ours, over) {
 	if (!((how who) in seen)) return
 	if ((how "perf") in seen) {
@@ -220,7 +226,8 @@ function claims_of(who, said, how, name,    ours, over) {
 	claim("over the timer less than half of " peer said ", by " name, \
 		sprintf("%.2f of it, %%+.3f points from half [%%+.3f %%+.3f]", over > 0 ? ours / over : 0), "d")
 }
-# What of the peer has been paid before anything is done with a sample. perf -g and profile walk by frame pointers.
+# Prints how much of the cost of the peer is paid before anything is done with a sample. perf -g and profile
+# walk by frame pointers.
 function claims(how, name,    over) {
 	differ(how "bcc over", how "bcc", how "timer", 1)
 	over = estimate(how "bcc over") ? middle : 0
@@ -254,7 +261,7 @@ END {
 		value["b" s, r] = over[i] - (over[i - 1] + over[i + 1]) / 2 + 100 * taken[i]
 		value["c" s, r] = 100 * (1 - 2 * own[i] / (own[i - 1] + own[i + 1])) + 100 * taken[i]
 	}
-	# Two neighbours with a sampler between them.
+	# Two windows without a sampler, with one with a sampler between them.
 	for (i = 3; i <= NR; i++) if (name[i] == "off" && name[i - 2] == "off") {
 		d = 100 * (wall[i] / wall[i - 2] - 1); a[++m] = d < 0 ? -d : d
 		d = 100 * (own[i] / own[i - 2] - 1); b[m] = d < 0 ? -d : d

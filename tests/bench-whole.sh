@@ -1,13 +1,14 @@
 #!/bin/sh
-# How many stacks are whole on programs without frame pointers, how large captures are and how many samples are lost:
-# cprof-record beside perf record -g (frame pointers) and perf record --call-graph dwarf, one after the other on the
-# same load. Needs root. About eight minutes:
+# The share of whole stacks on programs without frame pointers, the size of captures and the lost samples:
+# cprof-record beside perf record -g (frame pointers) and perf record --call-graph dwarf, one after the other
+# on the same load. Requires root. About eight minutes:
 #
 #	[BENCH_SECONDS=5] [BENCH_ROUNDS=3] BIN=build/bin BUILD=build tests/bench-whole.sh [storm|steady]
 #
-# Whole is, for all three by the same judge (outermost.pl), a stack whose outermost user frame is _start, clone or the
-# like; all samples of the load's threads count, those in the middle of exec and exit too, where there is no user stack
-# to be had. That frames between are right or left out is not looked at here: frame pointers lose some even so.
+# A stack is whole, for all three by the same judge (outermost.pl), if its outermost user frame is _start,
+# clone or the like. All samples of the load's threads count, even those in the middle of exec and exit, where
+# no user stack is available. Whether the frames between are right or complete is not checked here: frame
+# pointers lose some even in whole stacks.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
@@ -23,13 +24,13 @@ load=
 trap '[ -z "$load" ] || kill "$load" 2>/dev/null; rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# Each recorder for $BENCH_SECONDS on the whole system, or as long as a command runs, to $tmp/file.
+# Each recorder writes $tmp/file, for $BENCH_SECONDS on the whole system, or while a command runs.
 record_cprof() {
 	if [ $# = 0 ]; then set -- -a "$BENCH_SECONDS"; else set -- -- "$@"; fi
 	cprof-record -q -F $hz -o "$tmp/file" "$@"
 }
-# Build IDs in its mmap records, as the kernel marks them as having some whenever any other recorder asks for that, and
-# perf script then dies of those that have none.
+# Asks for build IDs in the mmap records: the kernel marks the records as having some whenever any other
+# recorder asks for that, and perf script then dies of those without.
 record_perf() { # GRAPH COMMAND...
 	graph=$1
 	shift
@@ -51,7 +52,7 @@ name_of() {
 	esac
 }
 
-# Of all rounds together, and what the rounds differed by: with libunwind, perf has some runs in which each stack ends
+# Prints the sum of all rounds and their spread: with libunwind, perf has some runs in which each stack ends
 # at the same frame, and others in which none does.
 table='{ bytes += $1; all += $2; samples += $3; whole += $4; frames += $5; lost += $6 }
 $3 > 0 { share = 100 * $4 / $3; if (!n++) least = most = share; if (share < least) least = share; if (share > most) most = share }
@@ -62,7 +63,7 @@ END {
 	printf ", %.1f frames, %.1f bytes a sample, %d lost\n", frames / samples, bytes / all, lost
 }'
 
-# measure WHO COMMS [COMMAND...]: bytes, all samples, samples, whole, frames, lost: a line of $tmp/WHO
+# measure WHO COMMS [COMMAND...]: appends a line to $tmp/WHO: bytes, all samples, samples, whole, frames, lost
 measure() {
 	who=$1 comms=$2
 	shift 2
@@ -72,7 +73,8 @@ measure() {
 	[ ! -s "$tmp/one" ] || { cat "$tmp/one"; echo; } >>"$tmp/$who"
 }
 
-# compare COMMS [COMMAND...]: a row for each recorder, of the threads of these names; leaves our share in $share
+# compare COMMS [COMMAND...]: prints a row for each recorder, of the threads with these names; leaves our
+# share in $share
 compare() {
 	whos=cprof
 	! command -v perf >/dev/null || whos='cprof fp dwarf'
@@ -92,7 +94,7 @@ claim() { # WHAT VALUE LEAST
 
 forks() { awk '$1 == "processes" { print $2 }' /proc/stat; }
 
-# Short programs as fast as they go, one after the other on each CPU.
+# Short programs as fast as possible, one after the other on each CPU
 storm_load() {
 	awk 'BEGIN { srand(7); for (i = 0; i < 2000; i++) print int(rand() * 1e6), "word" i }' >"$tmp/lines"
 	printf '#include <stdio.h>\nint main(int n, char **a)\n{\n\treturn printf("%%s %%d\\n", a[0], n) < 0;\n}\n' >"$tmp/x.c"
@@ -123,7 +125,7 @@ storm() {
 }
 
 steady() {
-	# The rows of the verifier, with this in place of it.
+	# Uses the rows of the verifier, with this function instead of its own.
 	verify() {
 		shift
 		echo "-- $name"

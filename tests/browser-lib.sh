@@ -1,6 +1,6 @@
-# . "$here/browser-lib.sh", after lib.sh: for tests that look at a page in Chromium, by tests/browser.py.
+# For tests that examine a page in Chromium, by tests/browser.py: . "$here/browser-lib.sh", after lib.sh.
 
-# needs_browser: skips where there is none; screenshots are kept in $BUILD/screenshots
+# needs_browser: skips the test if there is no browser; screenshots are kept in $BUILD/screenshots
 needs_browser() {
 	command -v python3 >/dev/null || skip_all "python3 is not here"
 	command -v bash >/dev/null || skip_all "bash, which hands the browser its pipes, is not here"

@@ -1,4 +1,4 @@
 #!/bin/sh
-# What records mean: epochs, places, names, forks, and what is refused.
+# The meaning of records: epochs, addresses in files, names, forks, and refusals
 . "$(dirname "$0")/lib.sh"
 "$BUILD/tests/capture-check"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Paths of control groups as runtimes make them, and which container each is.
+# Paths of control groups as container runtimes make them, and the container of each
 . "$(dirname "$0")/lib.sh"
 
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef

@@ -1,5 +1,6 @@
 #!/bin/sh
-# cprof-convert -t callgrind, as callgrind_annotate adds it up: each function's own and inclusive cost is cprof-top's.
+# cprof-convert -t callgrind, summed by callgrind_annotate: each function's own and inclusive cost is
+# cprof-top's.
 . "$(dirname "$0")/lib.sh"
 
 python3 "$here/convert-made.py" 1 | cprof-dump -r >"$tmp/a.bin" && python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" ||
@@ -47,7 +48,7 @@ X
 cprof-convert -t callgrind "$tmp/i.bin" | sed '/^creator/s/ [0-9][^ ]*$//' >"$tmp/got"
 same "a capture" "$tmp/want" "$tmp/got"
 
-# What stands in the file, read here: own costs, and calls into each function, by name.
+# Reads the file here: own costs, and calls into each function, by name.
 cat >"$tmp/read.py" <<'X'
 import re, sys
 # flat and cum of each name
@@ -109,7 +110,7 @@ is "--weight ns" "$(cprof-convert -t callgrind --weight ns "$tmp/i.bin" | grep -
 summary: 11000"
 
 if command -v callgrind_annotate >/dev/null; then
-	# "flat (share)  file:function", once for own costs, once inclusively; numbers have commas.
+	# Prints "flat (share)  file:function", once for own costs, once inclusively; numbers have commas.
 	annotated() {
 		callgrind_annotate --threshold=100 --auto=no "$@" 2>"$tmp/err" | sed -n 's/^ *\([0-9,]*\) ([ 0-9.]*%) *[*]\{0,1\} *[^:]*:\([^<>].*\)$/\1 \2/p' |
 			sed 's/ \[\]$//' | sed ':a; s/^\([0-9]*\),/\1/; ta' | sort
@@ -119,7 +120,7 @@ if command -v callgrind_annotate >/dev/null; then
 		ours "$tmp/$f" | awk '$1 > 0' | sed 's/^\([0-9]*\) [0-9]* /\1 /' | sort >"$tmp/want"
 		annotated "$tmp/$f.cg" >"$tmp/got"
 		same "callgrind_annotate $f" "$tmp/want" "$tmp/got"
-		# Commands apart, which cprof-top has where they are all of a stack.
+		# Without commands, which cprof-top shows only for stacks that have nothing else.
 		ours "$tmp/$f" | grep -v ' cmd' | sed 's/^[0-9]* \([0-9]*\) /\1 /' | sort >"$tmp/want"
 		callgrind_annotate --threshold=100 --auto=no --inclusive=yes "$tmp/$f.cg" | grep -v '\[command\]:' >"$tmp/inclusive"
 		sed -n 's/^ *\([0-9,]*\) ([ 0-9.]*%) *[^:]*:\(.*\)$/\1 \2/p' "$tmp/inclusive" | sed 's/ \[\]$//' | sort >"$tmp/got"

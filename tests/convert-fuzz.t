@@ -1,11 +1,11 @@
 #!/bin/sh
-# Changed copies of small captures and of folded text, in every format that is made of stacks: what each holds adds up.
+# Changed copies of small captures and of folded text, in every format made of stacks: the totals add up.
 . "$(dirname "$0")/lib.sh"
 
 for f in "$here/small.txt" "$here"/corpus/profile-inlined "$here"/corpus/export-*; do
 	ok "${f##*/}" "$BUILD/tests/fuzz-export" -m 300 "$f"
 done
-# As perf script's text and perf's pipe, and perf script's text as a capture.
+# The same as perf script's text and perf's pipe, and perf script's text as a capture
 for f in "$here/small.txt" "$here"/corpus/profile-inlined "$here"/corpus/perfscript-*; do
 	ok "${f##*/}, for perf" "$BUILD/tests/fuzz-perfscript" -m 300 "$f"
 done

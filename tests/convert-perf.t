@@ -1,14 +1,14 @@
 #!/bin/sh
-# cprof-convert -t perf: an unmodified perf reads the pipe, and finds by itself the names that cprof-sym finds.
+# cprof-convert -t perf: an unmodified perf reads the pipe, and finds the same names as cprof-sym by itself.
 . "$(dirname "$0")/lib.sh"
 command -v perf >/dev/null || skip_all "no perf"
 command -v gcc >/dev/null || skip_all "no gcc"
 
-# as_perf FILE: what perf script makes of the pipe. Inlined functions are its own matter.
+# as_perf FILE: perf script's output for the pipe. Inlined functions are left out.
 as_perf() { perf script -i - --no-inline --max-stack 5000 -F +pid <"$1" 2>"$tmp/perf.err"; }
 record() { cprof-dump -r "$1" >"$1.bin" && cprof-convert -t perf "$1.bin" >"$1.pipe"; }
 
-# 1. Without a recorder: a program of which every address is known.
+# 1. Without a recorder: a program whose addresses are all known.
 cat >"$tmp/two.c" <<'X1'
 int called(int x) { return x + 1; }
 void before(void) { for (;;) ; }
@@ -18,10 +18,11 @@ X1
 gcc -O0 -nostdlib -static -no-pie -Wl,--build-id -o "$tmp/two" "$tmp/two.c" 2>"$tmp/err" || { cat "$tmp/err"; skip_all "no static program can be linked"; }
 id=$(readelf -n "$tmp/two" | sed -n 's/.*Build ID: //p')
 at() { nm "$tmp/two" | awk -v s="$1" '$3 == s { print "0x" substr($1, 9) }'; }
-# Segment of code: file offset and address
+# The segment of code: file offset and address
 set -- $(readelf -lW "$tmp/two" | awk '$1 == "LOAD" && /R E/ { print $2, $3 }')
 offset=$1 base=$2
-# The process forks; the child maps nothing itself; its exec maps the program elsewhere. A late process begins early.
+# The process forks; the child maps nothing itself; its exec maps the program elsewhere. A late process has an
+# early start.
 cat >"$tmp/made" <<X1
 segment major=1 minor=1 least=1
 meta key="host" value="elsewhere"
@@ -75,7 +76,7 @@ as_perf "$tmp/made.pipe" >"$tmp/made.txt"
 is "perf script reads it, and tells what was lost" "$(grep . "$tmp/perf.err")" "Warning:
 Processed 12 samples and lost 41.67%!"
 is "it has every sample" "$(grep -c '^[^ 	].* [a-z:-]*: ' "$tmp/made.txt")" 7
-# Heads, and names with their files: which addresses perf prints is its own matter.
+# Checks heads, and names with their files; perf decides which addresses it prints.
 sed 's/+0x[0-9a-f]*//; s,'"$tmp"',,; s/^	 *[0-9a-f]* /	/' "$tmp/made.txt" | awk '/^[^\t]/ { $1 = $1 } 1' | grep . >"$tmp/got"
 cat >"$tmp/want" <<X1
 a b/c [x] 42/42 [003] 0.000002: 1000000 cpu-clock:
@@ -109,7 +110,7 @@ is "--comm, --tid" "$(filtered --tid 43 --comm second)" "second 1"
 is "--from" "$(filtered --from 0.000001 --pid 50)" "child 1
 execed 1"
 
-# 2. Segments, and captures one after the other: of times that go back, of processes of the same number.
+# 2. Segments, and captures one after the other: with times that go back, and processes with the same PID.
 sed 's/comm="second"/comm="later"/; s/ time=\([0-9]\)/ time=9\1/; s/period=9\([0-9]\)/period=\1/' "$tmp/made" >"$tmp/later"
 sed 's/closed/continues/' "$tmp/made" >"$tmp/goes-on"
 record "$tmp/later"
@@ -126,7 +127,7 @@ unlike "  without an event out of order" "$(as_perf "$tmp/both.pipe" >"$tmp/got"
 joined "an older capture behind another" later made
 cprof-convert -t perf "$tmp/later.bin" "$tmp/made.bin" | cmp -s - "$tmp/both.pipe" && pass "  as operands, too" || fail "  as operands, too"
 
-# 3. A stack that is too deep for a record of perf's.
+# 3. A stack that is too deep for one of perf's records.
 {
 	sed -n 1,11p "$tmp/made"
 	seq 1 10000 | awk '{ print "frame id=" $1 " process=1 kind=" ($1 == 10000 ? "exact" : "return") " address=" at }
@@ -140,7 +141,7 @@ is "  is told to be cut" "$(cat "$tmp/err")" "cprof-convert: 1 stack lost outer 
 cp "$tmp/out" "$tmp/deep.pipe"
 is "  at 8,000" "$(perf script -i - --max-stack 100000 <"$tmp/deep.pipe" 2>/dev/null | grep -c '^	')" 8000
 
-# 4. What is no capture; what cannot be written.
+# 4. Inputs that are not captures; outputs that cannot be written.
 echo "a;b 1" >"$tmp/folded"
 status "folded text has no addresses" 2 cprof-convert -t perf "$tmp/folded"
 status "nothing" 3 cprof-convert -t perf /dev/null
@@ -166,9 +167,9 @@ cprof-convert -t perfscript "$tmp/sym.bin" >"$tmp/cprof.txt"
 diag "$(cat "$tmp/classes")"
 n=$(cprof-fold "$tmp/sym.bin" | awk '{ n += $NF } END { print n }')
 is "every sample is there" "$(head -1 "$tmp/classes")" "$n and $n samples"
-# A PLT entry of a library has no name in perf 6.1, or that of the function without @plt: seen now and then.
+# In perf 6.1 a PLT entry of a library has no name, or that of the function without @plt: seen now and then.
 is "each frame has the same name, but for versions, aliases and PLT entries" "$(grep 'other:\|no name' "$tmp/classes" | grep -v ' has \([^ ]*\)@plt, perf \(\1\)\{0,1\} *$')" ""
-# Aliases and PLT entries apart, the folds are one.
+# Aliases and PLT entries apart, the folds are the same.
 "$here/collapse.py" -u "$tmp/perf.txt" >"$tmp/perf.folded"
 cprof-fold "$tmp/sym.bin" >"$tmp/cprof.folded"
 if grep -q "two names\|@plt" "$tmp/classes"; then

@@ -2,7 +2,7 @@
 # perf script's text, as cprof-convert writes it, in the Firefox Profiler and in speedscope.
 . "$(dirname "$0")/lib.sh"
 
-# "flat cum name" of each function; the command is none.
+# "flat cum name" of each function; the command is not one.
 ours() {
 	cprof-fold "$@" 2>/dev/null | sed "${left_out:-}" | awk '{
 		n = $NF; sub(/ [0-9]*$/, ""); depth = split($0, f, ";"); split("", seen)
@@ -22,7 +22,7 @@ firefox() (
 	export HOME PROFILER_CLI_SESSION_DIR
 	mkdir -p "$HOME"
 	cli=$modules/.bin/profiler-cli
-	# Its server is started here: the tool itself gives it half a second, which is little on a busy machine.
+	# Start its server here: the tool itself gives it half a second, too little on a busy machine.
 	"$cli" --daemon "$1" --session s >"$tmp/served" 2>&1 &
 	server=$!
 	for i in 1 1 1 2 2 3 3 5 5 7; do
@@ -54,8 +54,8 @@ elif ! modules=$(sh "$here/npm.sh" @firefox-devtools/profiler-cli); then
 	skip "the Firefox Profiler imports it" "$modules"
 else
 	firefox "$tmp/a.txt" "$tmp/got"
-	# There a function is one of a file, so of totals those are the same whose names are in one file.
-	# As stackcollapse-perf.pl does, it takes what begins with a bracket for no function.
+	# The viewer keeps functions of different files apart, so totals are the same only for names in one
+	# file. As stackcollapse-perf.pl does, it does not take names that begin with a bracket as functions.
 	left_out=":again; s/;(anonymous namespace)::[a-z]*//; t again"
 	ours -i "$tmp/a.bin" >"$tmp/all"
 	left_out=
@@ -70,7 +70,7 @@ else
 	is "  of some at least" "$([ -s "$tmp/all.once" ] && echo some)" some
 fi
 
-# speedscope weighs samples by the time between them: names and stacks are what can be the same.
+# speedscope weighs samples by the time between them: only names and stacks can be the same.
 if ! command -v chromium >/dev/null; then
 	skip "speedscope opens it" "there is no chromium"
 elif ! modules=$(sh "$here/npm.sh" speedscope@1.25); then

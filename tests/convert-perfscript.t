@@ -1,12 +1,12 @@
 #!/bin/sh
-# perf script's text out of a capture, and a capture with names out of perf script's text.
+# perf script's text made from a capture, and a capture with names made from perf script's text
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 collapse() { "$here/collapse.py" "$@"; }
-convert() { cprof-convert -t stream --demangle none "$@"; } # the collapser knows nothing of C++
+convert() { cprof-convert -t stream --demangle none "$@"; } # the collapser cannot demangle C++
 
-# 1. By hand: every form of a line.
-same_folds() { # DESCRIPTION FILE: what collapses by the book is what cprof-fold makes of the stream
+# 1. By hand: every form of a line
+same_folds() { # DESCRIPTION FILE: the collapser's result is cprof-fold's result for the stream
 	convert "$2" >one.bin 2>err || { fail "$1"; diag "$(cat err)"; return; }
 	sed 's/@@[A-Za-z0-9_.]*\(+0x[0-9a-f]*\)* (/\1 (/' "$2" | collapse -i >want
 	cprof-fold -i one.bin >got
@@ -45,7 +45,8 @@ is "what perf script --header says" "$(cprof-dump one.bin | sed -n 's/^meta key=
 "kernel-release" value="6.1.0"
 "arch" value="x86_64"
 "command-line" value="/usr/bin/perf record -g ./a"'
-# Counted events weigh their periods, again after text; the clock is the clock although a page fault came first.
+# Counted events weigh their periods, also after a round trip; the clock is the default even if a page fault
+# came first.
 printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7 page-faults:u" "1000 cpu-clock" "5 page-faults:u" "3 sched:sched_switch" >kinds
 convert kinds >kinds.bin
 total() { cprof-fold "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
@@ -68,7 +69,8 @@ same "lines that end in CR LF" got want
 sed 's/^	 */  /' forms | grep -v '^   *[0-9a-z.]*[.][ch]:' >spaces
 convert spaces | cprof-fold -i >got
 same "frames behind blanks" got want
-# Old perf, whose frames are not indented; commands that could be addresses (dd, 12), and heads that end in a file.
+# Old perf, whose frames are not indented; commands that look like addresses (dd, 12), and heads that end in a
+# file.
 cat >flat <<'X'
 dd 300 [000] 5.000001: cpu-clock: 
 ffffffff8103d0ba native_safe_halt ([kernel.kallsyms])
@@ -97,7 +99,7 @@ sed 's/+0x[0-9a-f]*\( (\)/\1/' forms >bare
 convert bare | cprof-fold -i >got
 same "no offsets" got want
 
-# Names are cprof-sym's: by default without parameters; of files alone.
+# Names are those of cprof-sym: by default without parameters, and only for frames of files.
 cat >cxx <<'X'
 a 1/1 [000] 1.0: 10 cpu-clock:
 	 1 ns::map<int, long>::get(int) const+0x1 (/x)
@@ -121,7 +123,7 @@ is "  the kernel's as they are" "$(grep -v '^	 [1-9] ' cxx | cprof-convert -t st
 status "an unknown way to demangle" 2 cprof-convert -t stream --demangle some cxx
 status "  it is for a stream" 2 cprof-convert -t pprof --demangle full cxx
 
-# What cprof-sym makes of it: the same, and nothing that perf made up is looked for in a file.
+# cprof-sym changes nothing, and does not look for names that perf made up in a file.
 sh=$(command -v sh)
 cat >self <<X
 a 1/1 [000] 1.0: 10 cpu-clock:
@@ -139,7 +141,7 @@ cprof-dump one.bin | grep '^symbol' >one
 cprof-dump two.bin | grep '^symbol' >two
 same "  and adds no name" one two
 
-# 2. Bad lines are counted and named; what is good is delivered.
+# 2. Bad lines are counted and the first is reported; good samples are delivered.
 { cat forms; printf 'what is this\n\tzzz\n'; sed 's/^plain/again/' forms; } >bad
 status "bad lines" 3 convert bad
 n=$(grep -c '' forms)
@@ -178,7 +180,7 @@ status "-f of something else" 2 cprof-convert -f nonsense -t stream forms
 status "filters are not for it" 2 convert --comm x forms
 status "-f perfscript -t stream" 0 cprof-convert -f perfscript -t stream forms
 
-# Hostile names, deep stacks, many events, processes and files: bounded, and nothing is lost.
+# Hostile names, deep stacks, many events, processes and files: memory is bounded, and nothing is lost.
 awk 'BEGIN {
 	for (i = 0; i < 20000; i++) {
 		printf "c;%d</script>\"%s 1/%d [000] 1.%06d: 5 ev%d:u:\n", i % 7, i % 3 ? "" : "\377\033", i, i, i % 100
@@ -193,7 +195,7 @@ awk 'BEGIN { print "a 1 1.0: 1 x:"; for (i = 0; i < 70000; i++) printf "\t%x f%d
 status "a stack of 70,000 frames" 0 convert deep
 is "  loses the outer ones, and says so" "$(cprof-dump out | awk '/^node/ && !n++ { root = $3 } END { print n, root }')" "65536 parent=2"
 
-# 3. Text from captures: by hand, and back.
+# 3. Text from captures: by hand, and back
 back() { # DESCRIPTION CAPTURE
 	cprof-convert -t perfscript "$2" >text
 	convert text >again.bin || fail "$1 is read"
@@ -224,7 +226,7 @@ status "--match is none of them" 2 cprof-convert -t perfscript --match x small.b
 status "a cut capture" 3 sh -c 'head -c -30 small.bin | cprof-convert -t perfscript'
 like "  gives what is good" "$(cat out)" "^sh 42/42 .001. 0.002000"
 
-# Waiting time is waiting time, in nanoseconds, again after text: what the header claims is there to be shown.
+# Waits stay waits, in nanoseconds, after a round trip; the events in the header can be shown.
 {
 	printf 'segment major=1 minor=2 least=1\nflush\nevent id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000\n'
 	printf 'event id=%d name="off-cpu:%s" unit="ns" period=0 millihertz=0\n' 2 sleep 3 uninterruptible 4 run-queue
@@ -249,16 +251,17 @@ is "  the header and its table agree" "$(facts back.bin)" "$(facts waits.bin)"
 printf 'demo 1/1 1.5:  1 cpu-clock: \n\t1ab78 _dl_start_user+0x0 (/lib/ld.so)\n  :0\n\n' >nowhere
 is "a source line that perf found no file for" "$(convert nowhere 2>&1 | cprof-fold)" "demo;_dl_start_user 1"
 
-# 4. Of what perf records.
+# 4. Recordings of perf
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >make.log 2>&1
 record() { perf record -q -B -N -e cpu-clock -F 499 -g -o perf.data "$BUILD/contrib/demo" 1 >err 2>&1 && perf script -i perf.data 2>/dev/null | grep -q .; }
-# On a busy machine perf may come back without one sample.
+# On a busy machine perf may come back without a sample.
 if command -v perf >/dev/null && { record || record; }; then
 	perf script -i perf.data --header >perf.txt 2>/dev/null
 	same_folds "perf's own capture folds as by the book" perf.txt
 	perf script -i perf.data --no-inline -F comm,pid,tid,time,event,ip,sym,dso >fields.txt 2>/dev/null
 	same_folds "  with other fields, and no offsets" fields.txt
-	# perf 6.1 aborts now and then when it looks for source lines, or writes over one of them: the last try counts.
+	# perf 6.1 sometimes aborts when it looks for source lines, or overwrites one of them: the last try
+	# counts.
 	for try in 1 2 3 4 5; do
 		perf script -i perf.data --ns -F +srcline,+pid --show-task-events --show-mmap-events >lines.txt 2>/dev/null
 		scripted=$?
@@ -276,7 +279,7 @@ else
 	skip "perf's own capture" "perf records nothing here: $(head -1 err)"
 fi
 
-# 5. Of what cprof records.
+# 5. Recordings of cprof
 if [ -x "$BIN/cprof-record" ] && cprof-record -q -F 999 -o raw.bin -- "$BUILD/contrib/demo" 1 2>err; then
 	cprof-sym -il raw.bin >sym.bin 2>/dev/null
 	back "a live capture as text and back" sym.bin

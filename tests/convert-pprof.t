@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-convert -t pprof, as go tool pprof and protoc read it: the table of cprof-top, line by line.
+# cprof-convert -t pprof, as go tool pprof and protoc read it: equals the table of cprof-top, line by line.
 . "$(dirname "$0")/lib.sh"
 
 printf 'a;f 1\n' >"$tmp/one.folded"
@@ -14,14 +14,14 @@ made 1 >"$tmp/a.bin" && made 2 600 hostile >"$tmp/h.bin" && made 3 1 >"$tmp/sing
 cprof-dump -r "$here/corpus/profile-inlined" >"$tmp/i.bin"
 cprof-fold "$tmp/h.bin" >"$tmp/h.folded" 2>/dev/null
 
-# The schema's own decoder takes it, and every number refers to something.
+# The schema's own decoder accepts the file, and every number refers to something.
 if command -v protoc >/dev/null && [ -e $schema/profile.proto ]; then
 	for f in a.bin h.bin single.bin i.bin h.folded; do
 		cprof-convert -i -t pprof "$tmp/$f" >"$tmp/$f.pb"
 		ok "protoc decodes $f" sh -c "gzip -dcf $tmp/$f.pb | protoc --decode=perftools.profiles.Profile -I $schema profile.proto >$tmp/$f.text"
 		is "  no field is unknown to it" "$(grep -cE '^ *[0-9]+[:{ ]' "$tmp/$f.text")" 0
 	done
-	made 1 | cprof-dump | sed 's/name="ksys_/name="$Proxy/' | cprof-dump -r >"$tmp/proxies.bin" # four that --norm makes one
+	made 1 | cprof-dump | sed 's/name="ksys_/name="$Proxy/' | cprof-dump -r >"$tmp/proxies.bin" # four names that --norm makes one
 	cprof-convert --norm -t pprof "$tmp/proxies.bin" >"$tmp/proxies.pb" 2>/dev/null
 	proto "$tmp/proxies.pb" >"$tmp/proxies.text"
 	is "functions of one name are one" "$(grep -c 'string_table: "$Proxy?"' "$tmp/proxies.text")" 1
@@ -66,7 +66,7 @@ row='^ *\([0-9]*\) *[0-9.e-]*% *[0-9.e-]*% *\([0-9]*\) *[0-9.e-]*%  \(.*\)$'
 ours() { cprof-top -n 0 "$@" | sed -n "s/$row/\1 \2 \3/p" | sort; }
 theirs() { pprof -top "$@" | sed -n "s/$row/\1 \2 \3/p" | sed 's/ (\(partial-\)\{0,1\}inline)$//' | sort; }
 
-# alike NAME OPTION...: the two tables of a capture are one
+# alike NAME OPTION...: both tables of a capture are the same
 alike() {
 	name=$1; shift
 	cprof-convert -t pprof "$@" "$tmp/$name" >"$tmp/pb" 2>"$tmp/err" || diag "$(cat "$tmp/err")"
@@ -90,7 +90,7 @@ like "when it was" "$(cat "$tmp/head")" '^Time: (Nov 14, 2023|2023-11-14)'
 like "for how long" "$(cat "$tmp/head")" '^Duration: 598'
 is "time is the default" "$(go tool pprof -top "$tmp/a.pb" 2>/dev/null | sed -n 's/^Showing nodes accounting for .* of \(.*\) total/\1/p')" 600ms
 
-# Who ran: as labels.
+# Processes, threads and containers are labels.
 pprof -tags "$tmp/a.pb" >"$tmp/tags"
 cprof-top --by process -n 0 "$tmp/a.bin" | sed -n "s/$row/\1 \3/p" | sed 's/ .*-/ /' | awk '{ n[$2] += $1 } END { for (p in n) print n[p], p }' | sort >"$tmp/want"
 sed -n '/^ *pid: /,/^$/p' "$tmp/tags" | sed -n 's/^ *\([0-9]*\)[.]0 *(.*): /\1 /p' | sort >"$tmp/got"
@@ -98,7 +98,7 @@ same "-tags: each process has its samples" "$tmp/want" "$tmp/got"
 is "  hosts have theirs" "$(sed -n '/^ *host: /,/^$/p' "$tmp/tags" | grep -oE '^ +[0-9.]+ .*: h[12]' | tr -s ' ')" " 300.0 (50.00%): h1
  300.0 (50.00%): h2"
 like "  and containers" "$(cat "$tmp/tags")" '\): /docker/1$'
-# A process that moves from one group to another has each sample in the one that it was in then.
+# If a process moves from one group to another, each sample is in the group of its time.
 cprof-dump -r >"$tmp/moves.bin" <<'X'
 segment major=1 minor=0 least=1
 event id=1 name="cpu-clock" unit="ns" period=1000000 millihertz=999000
@@ -122,7 +122,7 @@ cprof-convert -t pprof "$tmp/moves.bin" >"$tmp/moves.pb"
 pprof -tags "$tmp/moves.pb" | sed -n '/^ *container: /,/^$/p' | sed -n 's/^ *\([0-9]*\)[.]0 *(.*): /\1 /p' | sort >"$tmp/got"
 printf '%s\n' '1 /a' '2 /b' >"$tmp/want"
 same "  a process that moves has its samples in each" "$tmp/want" "$tmp/got"
-# The names of all files are in the picture of one thread.
+# pprof tells files apart over the whole profile, even in the view of one thread.
 named() { sed 's|\[[a-z0-9]*/app+|[app+|'; }
 ours --tid 141 "$tmp/a.bin" | named | sort >"$tmp/want"
 theirs -tagfocus=tid=141:141 "$tmp/a.pb" | named | sort >"$tmp/got"
@@ -150,11 +150,11 @@ cprof-convert -t pprof "$tmp/a.bin" "$tmp/i.bin" >"$tmp/both.pb"
 theirs "$tmp/both.pb" >"$tmp/got"
 same "  as operands, too" "$tmp/want" "$tmp/got"
 
-# pprof is not to look for names where someone has; where nobody has, it may.
+# pprof must not look for names if cprof-sym has; otherwise it may.
 is "who has looked for names is believed" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9].*\[FN\]')" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9]')"
 is "  in a raw capture nobody has" "$(pprof -raw "$tmp/raw.pb" | sed -n '/^Mappings/,$p' | grep '^[0-9].*\[FN\]' | sed 's/.* \(\[.*\]\)  *[a-f0-9]* \[FN.*/\1/')" "[kernel.kallsyms]"
 
-# What names the profile, when it was, and what the capture was labelled with.
+# The profile's name, its time, and the capture's labels
 cat >"$tmp/named.txt" <<'X'
 segment major=1 minor=0 least=1
 meta key="host" value="h"
@@ -211,7 +211,7 @@ like "  and that is told of the samples" "$(cat "$tmp/head")" '^ledger: 4 sample
 head_of --from @1700000001.25 --to @1700000009 "$tmp/named.bin"
 like "  up to the last sample" "$(cat "$tmp/head")" '^Duration: 1\.45s'
 
-# Cut short and empty.
+# Cut and empty captures
 head -c $(($(wc -c <"$tmp/a.bin") * 2 / 3)) "$tmp/a.bin" >"$tmp/cut.bin"
 status "a capture that is cut short" 3 cprof-convert -t pprof "$tmp/cut.bin"
 mv "$tmp/out" "$tmp/cut.pb"

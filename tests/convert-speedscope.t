@@ -1,6 +1,6 @@
 #!/bin/sh
-# cprof-convert -t speedscope: the file as its schema has it, and what speedscope itself shows of it in a browser; and of pprof's
-# and callgrind's formats and folded text, which it reads too.
+# cprof-convert -t speedscope: the file as its schema has it, and as speedscope itself shows it in a browser;
+# also pprof's and callgrind's formats and folded text, which speedscope reads too.
 . "$(dirname "$0")/lib.sh"
 
 printf 'a;f 1\n' | cprof-convert -t speedscope >/dev/null 2>"$tmp/err"
@@ -33,7 +33,7 @@ X
 speedscope -i "$tmp/i.bin" | sed '/^"exporter"/s/ [0-9][^"]*"/"/' >"$tmp/got"
 same "a capture" "$tmp/want" "$tmp/got"
 
-# Any file: it is JSON, and what it says is consistent; prints "name unit total" of each profile, then "flat cum name" of all.
+# Any file is JSON, and consistent; prints "name unit total" of each profile, then "flat cum name" of all.
 cat >"$tmp/read.py" <<'X'
 import json, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
@@ -96,7 +96,7 @@ awk 'BEGIN { for (i = 0; i < 60000; i++) print "root" i ";f" i % 7 " 1" }' | spe
 is "60,000 roots" "$(theirs "$tmp/json" | sed -n 1p)" "# all none 60000"
 ok "a full disk is told" sh -c "cprof-convert -t speedscope $tmp/a.bin >/dev/full 2>$tmp/err; test \$? = 1"
 
-# In speedscope.
+# In speedscope
 command -v chromium >/dev/null || { skip "speedscope opens it" "there is no chromium"; done_testing; }
 modules=$(sh "$here/npm.sh" speedscope@1.25) || { skip "speedscope opens it" "$modules"; done_testing; }
 printf 'app;main;work;mul 40\napp;main;work 20\napp;main;read 7\nsh;main;fork 3\n' >"$tmp/simple.folded"
