@@ -5,7 +5,7 @@
 # empty BPF program; the same with one that takes the user stack by bpf_get_stack and discards it (the base
 # cost of every sampler in BPF); cprof-record as it is and with --unwind fp; perf record -g; and bcc's
 # profile, all by cpu-clock. Requires root, and a machine with no other load. A minute and a quarter a round
-# for each rate and victim, 25 by default:
+# for each rate and victim, 25 minutes by default:
 #
 #	[BENCH_ROUNDS=5] [BENCH_HZ='99 4999'] [BENCH_VICTIMS='frames tables'] [BENCH_WINDOW=4] \
 #		[BENCH_SAMPLERS='timer program stack cprof cprof_fp perf bcc'] BIN=build/bin BUILD=build \
@@ -20,14 +20,15 @@
 # are shown, in which the samplers' order rotates, with the 95 % interval of a bootstrap over the rounds in
 # brackets. A claim is met, or not, if the whole interval is on one side of it, with five rounds at least.
 #   - wall: lost turns a second of wall time. It includes everything: the interrupt, the stack, cold caches,
-# and the recorder itself, which displaces a victim if all CPUs are busy. Other load is in it, too.
+#     and the recorder itself, which displaces a victim if all CPUs are busy. Other load is in it, too.
 #   - own time: lost turns a second of the victims' CPU time, and CPU time of the sampler's processes in the
-# window. It is the same except for kernel threads (which write perf's file to the disk), and for other load,
-# which only disturbs the caches here. It is not available if the kernel subtracts interrupts from CPU time.
+#     window. It is the same except for kernel threads (which write perf's file to the disk), and for other
+#     load, which only disturbs the caches here. It is not available if the kernel subtracts interrupts from
+#     CPU time.
 #   - turns: the excess of a turn over an undisturbed one of the same quarter of a second, in those quarters
-# of the window in which it is least, and the same CPU time of the sampler's processes. It excludes a virtual
-# CPU or interrupts that are slower in one window than in the next, which is the noise of the other two; and
-# also the effect of an interrupt's cold caches after more than some 40 us.
+#     of the window in which it is least, and the same CPU time of the sampler's processes. It excludes a
+#     virtual CPU or interrupts that are slower in one window than in the next, which is the noise of the
+#     other two; and also the effect of an interrupt's cold caches after more than some 40 us.
 # No window contains start and end: cprof-record's scan of /proc, bcc's compilation, perf's pass over its
 # file.
 #

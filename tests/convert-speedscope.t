@@ -109,7 +109,7 @@ seen() { sed -n "s/^$1: \([0-9,]* [0-9,]* .*\)/\1/p" "$tmp/seen" | tr -s ' ' | s
 turn() { sed 's/^\([0-9]*\) \([0-9]*\) /\2 \1 /' | tr -s ' ' | sort; }
 is "a file for speedscope: its title" "$(sed -n 's/^all.json: \(.*\) - speedscope/\1/p' "$tmp/seen")" "all"
 theirs "$tmp/all.json" | grep -v '^#' >"$tmp/all"
-# Functions of one name in several files are several there.
+# speedscope keeps functions of one name in several files apart.
 sort_names() { awk '{ n = $0; sub(/^[^ ]* [^ ]* /, "", n); f[n] += $2 } END { for (n in f) print f[n], n }' | sort; }
 seen all.json | sort_names >"$tmp/got"
 sed 's/^\([0-9]*\) \([0-9]*\) /\2 \1 /' "$tmp/all" | tr -s ' ' | sort_names >"$tmp/want"

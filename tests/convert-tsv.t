@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-convert -t tsv: the rows of cprof-fold -o tsv; and what DuckDB adds up of them is what cprof-top says.
+# cprof-convert -t tsv writes the rows of cprof-fold -o tsv; DuckDB's sums of them equal cprof-top.
 . "$(dirname "$0")/lib.sh"
 
 python3 "$here/convert-made.py" 1 | cprof-dump -r >"$tmp/a.bin" && python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" ||

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Folded text where people take it: the genuine flamegraph.pl and the Firefox Profiler's importer; and a live recording in all
-# the formats, with the known shares of a known program.
+# Folded text in the programs that people use: the genuine flamegraph.pl and the Firefox Profiler's importer;
+# and a live recording in all formats, with the known shares of a known program.
 . "$(dirname "$0")/lib.sh"
 
 python3 "$here/convert-made.py" 2 600 hostile | cprof-dump -r >"$tmp/h.bin" || exit 1
 cprof-fold "$tmp/h.bin" >"$tmp/h.folded" 2>/dev/null
-# Without what is no ASCII: flamegraph.pl cuts names to their boxes between the bytes of a character.
+# Only ASCII: flamegraph.pl cuts names to their boxes between the bytes of a character.
 grep -v '[^ -~]' "$tmp/h.folded" >"$tmp/ascii.folded"
 cprof-fold -i -l -a -d --container "$tmp/h.bin" 2>/dev/null | grep -v '[^ -~]' >"$tmp/all.folded"
 row='^ *\([0-9]*\) *[0-9.e-]*% *[0-9.e-]*% *\([0-9]*\) *[0-9.e-]*%  \(.*\)$'
@@ -32,7 +32,7 @@ firefox() (
 	export HOME PROFILER_CLI_SESSION_DIR
 	mkdir -p "$HOME"
 	cli=$modules/.bin/profiler-cli
-	# Its server is started here: the tool itself gives it half a second, which is little on a busy machine.
+	# Start its server here: the tool itself gives it half a second, too little on a busy machine.
 	"$cli" --daemon "$1" --session s >"$tmp/served" 2>&1 &
 	server=$!
 	for i in 1 1 1 2 2 3 3 5 5 7; do
@@ -57,7 +57,7 @@ else
 	same "the Firefox Profiler imports it: each function's own samples and total" "$tmp/want" "$tmp/got" || diag "$(cat "$tmp/loaded")"
 fi
 
-# Live: half of the time in hot_50, three tenths in hot_30, and a fifth in hot_20.
+# Live: half of the time is in hot_50, three tenths in hot_30, and a fifth in hot_20.
 if [ ! -x "$BIN/cprof-record" ] || [ "$(id -u)" != 0 ]; then
 	skip "a live recording" "only root records everything"
 	done_testing
@@ -67,7 +67,7 @@ cprof-record -F 999 -o "$tmp/raw.bin" -- "$BUILD/contrib/demo" 2 >"$tmp/out" 2>"
 cprof-sym -i "$tmp/raw.bin" >"$tmp/live.bin" 2>/dev/null
 cprof-fold "$tmp/live.bin" >"$tmp/live.folded" 2>/dev/null
 [ ! -e $flamegraph ] || draws "$tmp/live.folded"
-# near NAME SHARE GOT: within five points, for the machine may be busy with other things
+# near NAME SHARE GOT: within five points, because the machine may have other load
 near() { if awk -v w="$2" -v g="$3" 'BEGIN { exit !(g != "" && g > w - 5 && g < w + 5) }'; then pass "$1"; else fail "$1"; diag "got $3, want about $2"; fi; }
 shares() { # WHAT, lines "FLAT CUM NAME" on stdin
 	awk '{ n += $1; if ($3 ~ /^hot_[0-9]+$/) c[$3] = $2 } END { for (k in c) print k, 100 * c[k] / n }' >"$tmp/shares"
@@ -79,7 +79,7 @@ if command -v go >/dev/null && cprof-convert -t pprof "$tmp/live.bin" >"$tmp/liv
 	go tool pprof -top -nodefraction=0 -sample_index=samples "$tmp/live.pb" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" | sort >"$tmp/got"
 	same "go tool pprof -top is cprof-top" "$tmp/want" "$tmp/got"
 	shares "go tool pprof" <"$tmp/got"
-	# Without names from us, pprof finds the program's own by address, mapping and build ID.
+	# Without our names, pprof finds the program's own by address, mapping and build ID.
 	cprof-convert -t pprof "$tmp/raw.bin" >"$tmp/raw.pb" 2>/dev/null
 	go tool pprof -top -nodefraction=0 -sample_index=samples -symbolize=local "$tmp/raw.pb" 2>/dev/null | sed -n "s/$row/\1 \2 \3/p" >"$tmp/got"
 	shares "go tool pprof, which looks for names itself" <"$tmp/got"

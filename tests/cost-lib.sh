@@ -1,20 +1,23 @@
-# What recorders cost on a load, one after the other, for bench-*.sh: . "$(dirname "$0")/cost-lib.sh"
+# The cost of recorders under a load, one after the other, for bench-*.sh: . "$(dirname "$0")/cost-lib.sh"
 #
-#	bench LOAD SHARE WHAT [more]	# runs LOAD_load, which puts its pid into $load, and prints a table of all recorders
+#	bench LOAD SHARE WHAT [more]
 #
-# SHARE: of perf.data's bytes a sample, that one may take here; 0: they cannot be compared. more: perf record
-# --call-graph dwarf, too. $most: % of a CPU per CPU that are claimed, 0.1. $comms and $whole: the names of the load's
-# threads, and how many % of their stacks are whole, as is claimed; by the judge of judge-lib.sh, beside perf record -g.
+# bench runs LOAD_load, which puts its pid into $load, and prints a table of all recorders. SHARE: the
+# allowed bytes a sample, as a share of perf.data's; 0: they cannot be compared. more: also runs perf record
+# --call-graph dwarf. $most: the claimed limit in % of a CPU per CPU, 0.1. $comms and $whole: the names of
+# the load's threads, and the claimed % of whole stacks among theirs, by the judge of judge-lib.sh, beside
+# perf record -g.
 #
-# Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. What the long one takes from there on is
-# the steady cost; what is left of the short one is the start (and the end: perf record and bpftrace do much of
-# their work there). Of several rounds the cheapest count, for machines that do other things too; those show in
-# everyone's samples and bytes.
+# Each recorder records twice, for a fifth of BENCH_SECONDS and for all of them. The cost of the long
+# recording after the length of the short one is the steady cost; the rest of the short recording is the start
+# (and the end: perf record and bpftrace do much of their work there). The cheapest of several rounds count,
+# because machines do other things too; those show in every recorder's samples and bytes.
 #
 # CPU is user and system time of the recorder and its children. BPF run time is the kernel's account
-# (kernel.bpf_stats_enabled, which this script sets for its time) from /proc/PID/fdinfo, in which the program's entry
-# and the clock readings of the account itself are included. What perf's own sampling takes in the kernel is in no
-# account: its figure is too low by about as much as reading the stacks costs, which is most of the others' BPF time.
+# (kernel.bpf_stats_enabled, which this script sets while it runs) from /proc/PID/fdinfo, which includes the
+# program's entry and the clock readings of the account itself. The cost of perf's own sampling in the kernel
+# is in no account: its figure is too low by about the cost of reading the stacks, which is most of the
+# others' BPF time.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BIN:=$(dirname "$here")/build/bin}" "${BUILD:=$(dirname "$here")/build}"
@@ -46,9 +49,9 @@ end_load() {
 	load=
 }
 
-# What process $1 uses, a line a second as long as it lives, to $tmp/track: time in s, CPU time of its threads in ns, run
-# time in ns and runs of the perf_event programs (type 7) that it holds. In bash, which can wait without a process: a
-# recorder that watches the whole system has something to do for each.
+# watch_use PID: writes the process's use to $tmp/track, a line a second while it lives: time in s, CPU time
+# of its threads in ns, run time in ns and runs of its perf_event programs (type 7). Uses bash, which can wait
+# without a new process: a recorder that watches the whole system has work for each.
 watch_use() {
 	bash -c 'exec 9<> <(:) 2>/dev/null
 	while kill -0 "$1" 2>/dev/null; do
@@ -72,17 +75,18 @@ watch_use() {
 	done' "$tmp" "$1"
 }
 
-# Of a recording of $1 s: mean BPF run time in ns and runs, and from $short s on, when it runs steadily: s, CPU ns, BPF ns, runs
+# used: for a recording, mean BPF run time in ns and runs; and from $short s on, when it runs steadily: s, CPU
+# ns, BPF ns, runs
 used() {
 	awk -v short="$short" '!start { start = $1 }
 		$1 - start >= short && !t { t = $1; c = $2; b = $3; r = $4 }
-		$4 >= runs { last = $1; cpu = $2; bpf = $3; runs = $4 } # a program that is gone has none
+		$4 >= runs { last = $1; cpu = $2; bpf = $3; runs = $4 } # programs that are gone have none
 		END { printf "%.0f,%d,%.3f,%.0f,%.0f,%d", runs ? bpf / runs : 0, runs, t ? last - t : 0, cpu - c, bpf - b, runs - r }' \
 		"$tmp/track" 2>/dev/null || echo 0,0,0,0,0,0
 }
 
-# measure COMMAND...: leaves user and system seconds in $tmp/cpu, what it used when in $tmp/track, what it said in
-# $tmp/out and $tmp/err
+# measure COMMAND...: writes user and system seconds to $tmp/cpu, its use over time to $tmp/track, its
+# messages to $tmp/out and $tmp/err
 measure() {
 	rm -f "$tmp/pid" "$tmp/track"
 	LC_ALL=C bash -c 'exec 3>"$0/cpu"; TIMEFORMAT="%U %S"
@@ -96,7 +100,7 @@ measure() {
 	return $status
 }
 
-# Each recorder for $1 seconds, to $tmp/file; then how many samples it took, to $tmp/samples.
+# Each recorder runs for $1 seconds, to $tmp/file; then its number of samples goes to $tmp/samples.
 run_cprof() {
 	measure cprof-record -F $hz -a -o "$tmp/file" "$1" &&
 		sed -n 's/^cprof-record: \([0-9]*\) samples.*/\1/p' "$tmp/err" >"$tmp/samples"
@@ -120,7 +124,7 @@ run_bcc() {
 
 . "$here/judge-lib.sh"
 exec 3>&1
-# judge NAME RECORDER: a line of $tmp/judged: name, samples of the load, whole ones
+# judge NAME RECORDER: appends a line to $tmp/judged: name, samples of the load, whole ones
 judge() {
 	case $2 in
 	cprof | perf) "judge_$2" "$comms" | awk -v name="$1" 'NR == 1 { print name "," $2 "," $3 }' >>"$tmp/judged" ;;
@@ -134,7 +138,8 @@ END {
 	printf "  %-58s %7.2f %%, claimed: at least %g %%: %s\n", "whole stacks", share, least, (share >= least ? "met" : "not met")
 }'
 
-# record NAME RECORDER SECONDS: a line of the results: name, seconds, samples, bytes, CPU s, and what used() says
+# record NAME RECORDER SECONDS: appends a line to the results: name, seconds, samples, bytes, CPU s, and the
+# output of used()
 record() {
 	rm -f "$tmp/file" "$tmp/samples"
 	"run_$2" "$3"
@@ -143,7 +148,7 @@ record() {
 	[ -z "${comms:-}" ] || [ "$3" != "$long" ] || judge "$1" "$2"
 }
 
-# all_of NAME RECORDER: short and long in each round, or why not
+# all_of NAME RECORDER: runs short and long in each round, or prints why it cannot
 all_of() {
 	rm -f "$tmp/new"
 	if ! command -v "${1%% *}" >/dev/null; then
@@ -161,8 +166,8 @@ all_of() {
 	cat "$tmp/new" >>"$tmp/results"
 }
 
-# Of several rounds the cheapest of each length. The program's time is its mean times the samples: the account was
-# read up to a second before the end.
+# The cheapest of several rounds counts, for each length. The time of the program is its mean times the
+# samples, because the account was read up to a second before the end.
 table='
 function percent(ms, s) { return ms / 10 / s / cpus }
 function claim(what, value, most, unit) {

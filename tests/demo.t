@@ -1,5 +1,5 @@
 #!/bin/sh
-# contrib/demo.sh, beside recorders that refuse or crash.
+# contrib/demo.sh with recorders that refuse or crash
 . "$(dirname "$0")/lib.sh"
 
 fake=$tmp/build
@@ -9,7 +9,7 @@ printf '#!/bin/sh\n' >"$fake/contrib/demo"
 chmod +x "$fake/contrib/demo"
 cprof-dump -r "$here/small.txt" >"$tmp/small.bin" || exit 1
 
-# demo COMMANDS: with a recorder of these shell commands; its calls are counted in $tmp/calls
+# demo COMMANDS: runs the demo with a recorder of these shell commands; its calls are logged in $tmp/calls
 demo() {
 	: >"$tmp/calls"
 	printf '#!/bin/sh\necho "$*" >>"%s/calls"\n%s\n' "$tmp" "$1" >"$fake/bin/cprof-record"

@@ -1,16 +1,18 @@
 #!/bin/sh
-# Captures of processes that run in bursts: two of the same are no change, in a table and in each box of a flame graph.
+# Captures of processes that run in bursts: two of the same profile show no change, in a table and in each box
+# of a flame graph.
 . "$(dirname "$0")/lib.sh"
 # among DESCRIPTION NUMBER LEAST MOST
 among() { if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then pass "$1: $2"; else fail "$1: $2, not from $3 to $4"; fi; }
 
-# trials TRIALS MS [GROWTH]: sets what came of them
+# trials TRIALS MS [GROWTH]: sets the results
 trials() {
 	set -- $("$BUILD/tests/diff-bursts" "$@")
 	names=$2 boxes=$4 name_found=$6 box_found=$8 differ=${10} told=${12}
 }
 
-# 12 processes, 1,000 samples in 10 s, blocks of 0.3 s. 5 of 100 are expected, and three standard deviations more.
+# 12 processes, 1,000 samples in 10 s, blocks of 0.3 s. Expected are 5 of 100, and at most three
+# standard deviations more.
 for ms in 10 50 100 200 300 400 800; do
 	trials 300 $ms
 	among "bursts of $ms ms: of 300 pairs of one profile so many have a name that changed" "$names" 0 26
@@ -28,7 +30,7 @@ among "  in bursts of 50 ms: by name" "$name_found" 60 100
 among "  as a box" "$box_found" 60 100
 is "  boxes of the same samples have the same verdict" "$differ" 0
 
-# The commands, of captures as text: process, _start, work.
+# The commands, on captures as text: process, _start, work
 cat >"$tmp/make.py" <<'Y'
 import random, sys
 random.seed(int(sys.argv[1]))

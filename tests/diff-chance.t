@@ -1,11 +1,12 @@
 #!/bin/sh
-# Verdicts by trying: draws from one profile differ nowhere, what truly changed is found, and bursts are no change.
+# Verdicts by simulation: draws from one profile differ nowhere, real changes are found, and bursts
+# are not changes.
 . "$(dirname "$0")/lib.sh"
 chance() { "$BUILD/tests/diff-chance" "$@"; }
 # among DESCRIPTION NUMBER LEAST MOST
 among() { if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then pass "$1: $2"; else fail "$1: $2, not from $3 to $4"; fi; }
 
-# 531 functions, 6,000 samples; seeds 1 and on.
+# 531 functions, 6,000 samples; seeds 1 and on
 among "of 100 pairs from one profile so many have a change" "$(chance same 100)" 0 5
 among "  of 400" "$(chance same 400)" 0 20
 among "a function that grew by 2 points is found in so many of 100" "$(chance planted 100 2)" 90 100
@@ -15,7 +16,7 @@ among "three runs a side that differ by themselves: so many of 200 pairs have a 
 among "  and five runs" "$(chance runs 200 5 0)" 0 20
 among "  what grew is found nevertheless" "$(chance runs 100 5 2)" 45 100
 
-# The command itself.
+# The command itself
 changed() { cprof-diff -o tsv "$@" 2>"$tmp/err" | awk -F '\t' 'NR > 1 { n += $2 } END { print n + 0 }'; }
 grew() { cprof-diff -o tsv --significant "$@" 2>"$tmp/err" | cut -f1 | grep -cx "$name"; }
 same=0 found=0 name=f100
@@ -30,7 +31,8 @@ among "cprof-diff: of 10 pairs from one profile so many have a change" $same 0 2
 among "  and what grew by 2 points is found in so many" $found 9 10
 is "  what grew is told first" "$(cprof-diff -n 1 "$tmp/a" "$tmp/c" | tail -1 | grep -c ' f[0-9]*$')" 1
 
-# A minute of a program that does one thing for a while and then another; both sides by the same rule, but for seed.
+# A minute of a program that does one thing for a while and then another; both sides follow the same rule
+# with different seeds.
 cat >"$tmp/bursts.py" <<'X'
 import random, sys
 seed, runs, growth, speed = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
@@ -81,7 +83,7 @@ cprof-fold "$tmp/a.bin" >"$tmp/a"; cprof-fold "$tmp/b.bin" >"$tmp/b"
 is "independent samples: blocks cost little of what is seen" \
 	"$(echo "$(seen "$tmp/a.bin" "$tmp/b.bin") $(seen "$tmp/a" "$tmp/b")" | awk '{ print ($1 < 1.5 * $2 ? "little" : $0) }')" little
 
-# In nanoseconds a sample counts as one, whatever it stands for.
+# In nanoseconds a sample counts as one, whatever its weight.
 is "nanoseconds have the power of their samples" "$(seen --weight ns "$tmp/a.bin" "$tmp/b.bin")" "$(seen "$tmp/a.bin" "$tmp/b.bin")"
 cprof-fold --weight ns "$tmp/a.bin" >"$tmp/a.ns"; cprof-fold --weight ns "$tmp/b.bin" >"$tmp/b.ns"
 is "  in folded text too, where all are equal" "$(seen --weight ns "$tmp/a.ns" "$tmp/b.ns")" "$(seen "$tmp/a" "$tmp/b")"

@@ -99,13 +99,14 @@ check "  and Gilbert's where tests are discrete" gilbert
 
 ask() { printf '%s\n' "$*" | "$BUILD/tests/diff-numbers"; }
 round() { awk '{ for (i = 1; i <= NF; i++) printf "%s%.4f", (i > 1 ? " " : ""), $i; print "" }'; }
-# Newcombe 1998, table II, method 10; the differences there are the first less the second.
+# Newcombe 1998, table II, method 10; its differences are the first minus the second.
 is "Newcombe's interval of 56/70 and 48/80" "$(ask interval 48 80 56 70 | round)" "0.0524 0.3339"
 is "  of 9/10 and 3/10" "$(ask interval 3 10 9 10 | round)" "0.1705 0.8090"
 is "  of 10/10 and 0/20" "$(ask interval 0 20 10 10 | round)" "0.6791 1.0000"
 is "critical values of Student's t" "$(ask critical 0.05 4 | round) $(ask critical 0.01 58 | round) $(ask critical 0.05 0 | round)" "2.7764 2.6633 1.9600"
 
-# What power promises, by trying: at the smallest growth that is told, 4 of 5 draws are called a change.
+# Tests the claimed power by simulation: at the smallest growth reported as detectable, 4 of 5 draws are
+# called a change.
 is "the smallest growth that is seen is seen 4 times of 5" "$(python3 - "$BUILD/tests/diff-numbers" <<'X'
 import random, subprocess, sys
 def ask(lines):

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-diff's several captures a side, the verdict as an exit status, rows for programs, and what it must survive.
+# cprof-diff: several captures a side, the verdict as an exit status, rows for programs, and hostile input
 . "$(dirname "$0")/lib.sh"
 
 d() { cprof-diff "$@" 2>"$tmp/err"; }
@@ -83,7 +83,7 @@ is "  names the file" "$(said | tail -1)" "cprof-diff: damaged: line 3: no count
 status "a full disk" 1 sh -c 'exec "$@" >/dev/full' sh cprof-diff "$tmp/a" "$tmp/b"
 status "  with rows" 1 sh -c 'exec "$@" >/dev/full' sh cprof-diff -o tsv "$tmp/a" "$tmp/b"
 
-# A gate that nothing went through has judged nothing.
+# A gate that saw no samples has judged nothing.
 : >"$tmp/none"
 echo 'a;main;parse 0' >"$tmp/zero"
 status "--fail-above: options that leave no sample" 2 cprof-diff --fail-above 5 --match nosuch "$tmp/a" "$tmp/b"
@@ -154,7 +154,7 @@ awk 'BEGIN { for (i = 0; i < 60000; i++) print "root" i " 1" }' >"$tmp/roots"
 is "60,000 roots" "$(d -o tsv "$tmp/roots" "$tmp/roots" | wc -l)" 60001
 echo 'a;b 18446744073709551615' >"$tmp/huge"
 status "the largest count" 0 cprof-diff "$tmp/huge" "$tmp/a"
-# A sample at the end of time, and captures one after the other: blocks and runs of any shape.
+# A sample at the end of time, and captures one after the other: blocks and runs of any shape
 capture() {
 	cat <<X
 segment major=1 minor=0 least=1
@@ -182,7 +182,7 @@ like "    are runs" "$(cat "$tmp/out")" "^chance is what differs between the cap
 for by in 'process processes' 'container containers' 'label.x labels'; do
 	like "--by ${by% *}: rows are called" "$(d --by ${by% *} "$tmp/near.bin" "$tmp/near.bin")" "^0 of 1 ${by#* } changed"
 done
-# A file's name is no command to the terminal.
+# A file's name must not control the terminal.
 odd="$tmp/$(printf 'x\n\033[31mB')"
 cp "$tmp/a" "$odd"
 is "control characters in a file's name: the table" "$(d "$odd" "$tmp/b" | sed -n '1,2s|'"$tmp/"'||p')" "A: x??[31mB, 1000 samples
@@ -191,7 +191,7 @@ rm "$odd"
 d "$tmp/a" "$odd" >"$tmp/out"
 is "  and what is said" "$(said)" "cprof-diff: x\\x0a\\x1b[31mB: No such file or directory"
 is "the same twice is the same" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)" "$(d -o tsv "$tmp/h1" "$tmp/h2" | cksum)"
-# A file that counts twice, under whatever name.
+# A file that counts twice, under whatever name
 ln "$tmp/a" "$tmp/link"
 is "a file on both sides is told" "$(cprof-diff "$tmp/a" "$tmp/link" 2>&1 >/dev/null)" "cprof-diff: $tmp/link: the same file on both sides"
 is "  and twice on one side" "$(cprof-diff "$tmp/a" "$tmp/a" -- "$tmp/b" 2>&1 >/dev/null)" "cprof-diff: $tmp/a: the same file twice on one side"

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Verdicts on several runs a side by trying: what differs between runs decides where there are enough of them, phases
-# within a run are no chance then, and one more run never makes blind.
+# Verdicts on several runs a side by simulation: with enough runs, the variation between runs decides; phases
+# within a run are then not noise; and one more run never hides a change.
 . "$(dirname "$0")/lib.sh"
 # among DESCRIPTION NUMBER LEAST MOST
 among() { if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then pass "$1: $2"; else fail "$1: $2, not from $3 to $4"; fi; }
 
-# trials TRIALS BEFORE AFTER MS JITTER GROWTH: sets what came of them
+# trials TRIALS BEFORE AFTER MS JITTER GROWTH: sets the results
 trials() {
 	set -- $("$BUILD/tests/diff-runs" "$@")
 	changed=$2 found=$4 differ=$6
 }
 
-# 5 of 100 are expected, and three standard deviations more.
+# Expected are 5 of 100, and at most three standard deviations more.
 same() { trials 200 "$@" 0; among "$1 runs against $2, bursts of $3 ms, phases that vary by $4 points: of 200 pairs so many have a change" "$changed" 0 19; }
 for runs in '1 1' '2 1' '2 2' '3 2' '3 3' '5 5'; do
 	same $runs 10 -1
@@ -35,7 +35,8 @@ found '3 3' 50 -1 25 95
 found '3 3' 10 2 18 90
 found '5 5' 10 2 18 95
 
-# The commands: eight seconds of one thing, then of another, in each run alike; text of perf's rate.
+# The commands, on captures as text, at 100 Hz: eight seconds of one thing, then of another, alike
+# in each run.
 cat >"$tmp/make.py" <<'Y'
 import random, sys
 seed, share = int(sys.argv[1]), float(sys.argv[2])

@@ -4,7 +4,7 @@
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 
 diff_() { cprof-diff "$@" 2>"$tmp/err"; }
-# Without intervals and their marks.
+# rows: without intervals and their marks
 rows() { sed '1,/^ *flat A/d; s/[~ ]\[[-+][0-9][^]]*\]//g' | tr -s ' ' | sed 's/^ //'; }
 
 printf '%s\n' 'a;foo 5' 'a;foo.part.0;z 3' 'a;foo;z 7' >"$tmp/a"
@@ -37,7 +37,7 @@ B: b, 19 samples
 X
 same "--no-normalize and -n" "$tmp/want" "$tmp/got"
 
-# What flamegraph.pl's colours do not show: a parent whose callees grew, and code that is gone.
+# Changes that flamegraph.pl's colours do not show: a parent whose callees grew, and code that is gone
 printf '%s\n' 'a;parent;x 25' 'a;rest 75' >"$tmp/p"
 printf '%s\n' 'a;parent;x 25' 'a;parent;y 75' >"$tmp/q"
 diff_ "$tmp/p" "$tmp/q" | rows >"$tmp/got"
@@ -80,7 +80,7 @@ else
 	skip "flamegraph.pl" "libdevel-nytprof-perl or xmllint is not installed"
 fi
 
-# Captures, and a capture with text.
+# Captures, and a capture with text
 capture() {
 	cat <<X
 segment major=1 minor=0 least=1
@@ -118,7 +118,7 @@ is "filters apply to both sides" "$(diff_ --folded --match main "$tmp/a.bin" "$t
 cprof-fold "$tmp/b.bin" 2>/dev/null >"$tmp/b.folded"
 is "a capture with folded text" "$(diff_ "$tmp/a.bin" "$tmp/b.folded" | rows)" "$(cat "$tmp/want")"
 
-# build PID ADDRESS:BUILD-ID:PATH...: a capture without names, a sample in each file at that offset
+# build PID ADDRESS:BUILD-ID:PATH...: a capture without names, with a sample in each file at that offset
 build() {
 	printf 'segment major=1 minor=0 least=1\nevent id=1 name="c" unit="ns" period=9 millihertz=9\nflush\n'
 	cat <<X
@@ -179,8 +179,8 @@ like "  and the builds of each" "$(said)" "libz.so has .* in q than in p, as is 
 is "  as modules" "$(names --by module "$tmp/p" "$tmp/q" | sed 's/33.33%/-/g')" "- - libz.so,- - o1/app,- - o2/app,"
 is "  and in two columns" "$(diff_ --folded "$tmp/p" "$tmp/q")" \
 	"$(printf 'sh;%s 1 1\n' '[libz.so+0x300]' '[o1/app+0x100]' '[o2/app+0x100]')"
-# Truncated stacks: those of one side only.
-ends() { # ROOT...: a capture with a stack that ended so each
+# Truncated stacks of one side only
+ends() { # ROOT...: a capture with a stack for each ROOT, ended that way
 	sed '/^node\|^sample/d; s/samples=2/samples='$#'/; /^end/d' "$tmp/ends.txt"
 	n=15
 	for root; do

@@ -1,15 +1,16 @@
 #!/bin/sh
-# contrib/bootstrap with the package managers of other distributions, which are not here: programs that log how they were called.
+# contrib/bootstrap with the package managers of other distributions, replaced by programs that
+# log their arguments
 . "$(dirname "$0")/lib.sh"
 
-# A system with nothing but these; paths that show that something is installed are below $tmp/root.
+# A system with only these programs; paths that show that something is installed are below $tmp/root.
 mkdir -p "$tmp/tree/contrib" "$tmp/root" "$tmp/base" "$tmp/empty"
 for p in sh env dirname cat sort tr sed grep head id nproc awk sha256sum; do
 	ln -s "$(command -v $p)" "$tmp/base/$p"
 done
 sed "s,^\(	[a-z]* *\)/\(usr\|lib\)/,\1$tmp/root/\2/," "$top/contrib/bootstrap" >"$tmp/tree/contrib/bootstrap"
 
-# fake DIRECTORY PROGRAM...: logs its arguments; asks something if nothing said that it must not
+# fake DIRECTORY PROGRAM...: makes programs that log their arguments, and fail if DIRECTORY/fails exists
 fake() {
 	mkdir -p "$1"
 	d=$1
@@ -19,7 +20,7 @@ fake() {
 		chmod +x "$d/$p"
 	done
 }
-# bootstrap DIRECTORY TARGET: what was called, but for make, one call a line
+# bootstrap DIRECTORY TARGET: prints the calls except those of make, one a line
 bootstrap() {
 	: >"$tmp/log"
 	PATH=$1:$tmp/base sh "$tmp/tree/contrib/bootstrap" "$2" </dev/null >"$tmp/out" 2>"$tmp/err"
@@ -35,7 +36,7 @@ for m in dnf zypper; do
 	printf '#!/bin/sh\n[ -e "%s/full" ]\n' "$tmp/$m" >"$tmp/$m/rpm"
 	chmod +x "$tmp/$m/rpm"
 done
-# These two are asked what is installed, too; and make knows no bpftool.
+# These two are asked for installed packages, too; and make finds no bpftool.
 printf '#!/bin/sh\nif [ "$1" = info ]; then [ -e "%s/full" ]; else echo "apk $*" >>%s; fi\n' "$tmp/apk" "$tmp/log" >"$tmp/apk/apk"
 printf '#!/bin/sh\nif [ "$1" = -Q ]; then [ -e "%s/full" ]; else echo "pacman $*" >>%s; fi\n' "$tmp/pacman" "$tmp/log" >"$tmp/pacman/pacman"
 for m in apt-get dnf zypper apk pacman; do

@@ -1,10 +1,11 @@
 #!/bin/sh
-# contrib/dist/elfutils builds libelf where this machine's cannot be linked statically, and leaves all alone where it can.
+# contrib/dist/elfutils builds libelf if this machine's cannot be linked statically, and does nothing
+# if it can.
 . "$(dirname "$0")/lib.sh"
 command -v gcc >/dev/null && command -v pkg-config >/dev/null || skip_all "there is no compiler"
 
 script=$top/contrib/dist/elfutils
-# A compiler that fails as Debian 13's does, but if it has the directory's own libelf.a.
+# A compiler that fails as Debian 13's does, unless it has the directory's own libelf.a
 mkdir "$tmp/bin" "$tmp/made"
 cat >"$tmp/bin/cc" <<'END'
 #!/bin/sh
@@ -23,7 +24,7 @@ touch "$tmp/made/libelf.a"
 status "what was made before is taken" 0 env CC="$tmp/bin/cc" "$script" "$tmp/made"
 is "  as it is" "$(ls "$tmp/made")" libelf.a
 
-# What it is built with is not here.
+# The build tools are missing here.
 for p in sh mkdir pkg-config sed cat env gcc grep head echo printf; do
 	ln -s "$(command -v $p)" "$tmp/bin/" 2>/dev/null
 done

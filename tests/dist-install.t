@@ -1,11 +1,12 @@
 #!/bin/sh
-# `make install`: programs, pages, the unit with its path, completions; `make uninstall` takes away what it put and no more.
+# `make install`: programs, pages, the unit with its path, completions; `make uninstall`
+# removes exactly these.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 cd "$top" || exit 1
 
 dest=$tmp/dest
-# install GOAL: with the programs that are tested
+# install GOAL: with the programs under test
 install() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s BUILD="$BUILD" DESTDIR="$dest" PREFIX="${prefix:-/usr/local}" "$@"; }
 files() { (cd "$dest" && find . ! -type d | sort); }
 

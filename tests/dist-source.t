@@ -1,6 +1,6 @@
 #!/bin/sh
-# The source as it is released has its BPF programs built: neither clang nor bpftool is asked for. What is packed has the same
-# bytes each time.
+# The released source has its BPF programs built, so it requires neither clang nor bpftool. Packing gives the
+# same bytes each time.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 cd "$top" || exit 1
@@ -16,7 +16,7 @@ like "  and what they are made of" "$(cat "$tree/prebuilt/sources")" '  common/u
 is "  all of it" "$(awk '{ print $2 }' "$tree/prebuilt/sources" | grep -c '^bpf/.*\.bpf\.c$')" "$(ls bpf/*.bpf.c | wc -l)"
 is "nothing that was built otherwise" "$(cd "$tree" && find . -name build -o -name '*.skel.h' ! -path './prebuilt/*')" ""
 
-# said VARIABLE=VALUE...: how the skeletons would be made there
+# said VARIABLE=VALUE...: prints how make would build the skeletons there
 said() { make -n -C "$tree" BUILD=b V=1 "$@" $(cd bpf && for p in *.bpf.c; do echo "b/bpf/${p%.bpf.c}.skel.h"; done) 2>&1; }
 unlike "they are taken as they are" "$(said)" 'clang|bpftool|gen skeleton'
 like "  from prebuilt" "$(said)" "cp prebuilt/$arch/"
@@ -28,7 +28,7 @@ like "not for another processor" "$(said PROCESSOR=$other | grep -e ' -c -o ')" 
 echo "/* changed */" >>"$tree/common/unwind/walk.h"
 like "nor if a source was changed since" "$(said | grep -e ' -c -o ')" '-c -o b/bpf/sample.bpf.o'
 
-# The same files, elsewhere, by somebody with other habits, at another time.
+# The same files in another place, by a user with another umask, at another time
 mkdir "$tmp/b" "$tmp/c"
 cp -r contrib "$tmp/b/cprof"
 (umask 077 && cp -r contrib "$tmp/c/cprof")

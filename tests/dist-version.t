@@ -15,7 +15,7 @@ if [ -x "$BIN/cprof-record" ]; then
 	like "its recorder is named with the same version" "$(cprof-dump "$tmp/v.bin")" "^meta key=\"recorder\" value=\"cprof-record $(echo "$version" | sed 's/[.+]/\\&/g')\"\$"
 fi
 
-# A tree of its own, as far as a version goes.
+# A minimal tree: only the files that determine the version
 git() { command git -C "$tmp/tree" -c user.name=x -c user.email=x@example.org -c init.defaultBranch=main "$@" >"$tmp/git" 2>&1; }
 of() { rm -f "$1/b/version"; env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s -C "$1" BUILD=b b/version >"$tmp/make" 2>&1; cat "$1/b/version" 2>/dev/null || cat "$tmp/make"; }
 mkdir -p "$tmp/tree/contrib/dist"
@@ -39,7 +39,8 @@ else
 	skip "in a checkout it names the commit" "there is no git"
 fi
 
-# make -n takes each rule without a command's result as if it had changed something: only what depends on the commit may be listed.
+# make -n treats a rule as having changed its target, because it runs no command: only files that depend on
+# the commit may be listed.
 compiled() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n BUILD="$BUILD" "$@" 2>&1 | grep -oE ' -c -o [^ ]+ [^ ]+' | sed 's/.* //' | sort -u | tr '\n' ' '; }
 goals=offline
 [ ! -x "$BIN/cprof-record" ] || goals=all

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Small units as no compiler writes them: rules that a symbolizer has to hold, one a line.
+# Small units that no compiler writes: rules that a symbolizer must follow, one a line.
 . "$(dirname "$0")/lib.sh"
 
 printf '#include <elfutils/libdw.h>\nint main(void) { return 0; }\n' | gcc -x c -o /dev/null - -ldw 2>/dev/null ||

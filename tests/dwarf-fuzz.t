@@ -1,6 +1,6 @@
 #!/bin/sh
-# Hostile DWARF: thousands of changes to small files, and none of them crashes, hangs or breaks a promise.
-# The files in tests/corpus are made by the same commands.
+# Hostile DWARF: thousands of changes to small files; none crashes, hangs or breaks an invariant. The files in
+# tests/corpus are made by the same commands.
 . "$(dirname "$0")/lib.sh"
 
 cat >"$tmp/f.c" <<'X'

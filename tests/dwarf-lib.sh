@@ -1,4 +1,4 @@
-# For tests of inlined calls and lines: many addresses of a file, asked here and of llvm-symbolizer.
+# For tests of inlined calls and lines: looks up many addresses of a file here and with llvm-symbolizer.
 
 # addresses FILE N: N addresses of .text, or all of them if it is smaller, in order
 addresses() {
@@ -13,7 +13,8 @@ addresses() {
 	}'
 }
 
-# compare DESCRIPTION FILE N [OPTION...] -- [RULE...]: no difference that the rules do not explain, and enough levels
+# compare DESCRIPTION FILE N [OPTION...] -- [RULE...]: the rules explain every difference, and there
+# are enough levels
 compare() {
 	what=$1 file=$2 n=$3
 	shift 3

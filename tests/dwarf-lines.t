@@ -1,5 +1,5 @@
 #!/bin/sh
-# Inlined calls and lines equal llvm-symbolizer's, and where they do not, a rule says why (dwarf-compare.py).
+# Inlined calls and lines equal llvm-symbolizer's, or a rule explains the difference (dwarf-compare.py).
 . "$(dirname "$0")/lib.sh"
 . "$here/dwarf-lib.sh"
 
@@ -10,7 +10,8 @@ printf '#include <elfutils/libdw.h>\nint main(void) { return 0; }\n' | gcc -x c 
 cd "$tmp" || exit 1
 c=$here/dwarf/deep.c cc=$here/dwarf/deep.cc
 
-# Two programs with the standard library, at 10,000 addresses each; what else there is from these, or smaller.
+# Two programs with the standard library, at 10,000 addresses each; the other forms are made from these,
+# or are smaller.
 g++ -O2 -gdwarf-5 -o gcc5 "$cc" && compare "g++, DWARF 5" gcc5 10000 -- suffix alias symbol-only
 clang++ -O2 -gdwarf-4 -o clang4 "$cc" && compare "clang++, DWARF 4" clang4 10000 -- suffix alias symbol-only
 clang -O2 -gdwarf-5 -o clang5 "$c" && compare "clang, DWARF 5" clang5 1000 -- suffix symbol-only
@@ -20,7 +21,7 @@ done
 gcc -O2 -gdwarf-5 -gdwarf64 -o wide "$c" && compare "64-bit DWARF" wide 1000 -- suffix symbol-only
 g++ -O2 -gdwarf-4 -ffunction-sections -fdata-sections -Wl,--gc-sections -o thrown "$cc" &&
 	compare "code that was thrown out" thrown 1000 -- suffix alias symbol-only
-# alike DESCRIPTION FILE OTHER [OPTION...]: another form of the same file gives the same
+# alike DESCRIPTION FILE OTHER [OPTION...]: another form of the same file gives the same result
 alike() {
 	what=$1 file=$2 other=$3
 	shift 3
@@ -31,7 +32,7 @@ alike() {
 	same "$what" got want
 }
 
-# One that is larger than all that may be held is read once all the same.
+# A unit larger than the memory bound is still read only once.
 addresses clang5 300 >a
 "$BUILD/tests/dwarf-lines" clang5 <a >want
 is 'a unit beyond the bound is read once' "$("$BUILD/tests/dwarf-lines" -c -m 1 clang5 <a 2>&1 >got)" 1
@@ -54,7 +55,7 @@ lie() {
 innermost() { awk 'NF == 0 { print last; last = "" } { last = $0; sub(/.*\t/, "", last) }'; }
 
 objcopy --compress-debug-sections=zlib gcc5 gz && alike "compressed sections" gcc5 gz
-# Headers that lie: the section is as good as none, beyond all bounds the file is, and nobody waits for so many bytes.
+# Headers that lie: the section is ignored; beyond all bounds, the file is ignored; and neither takes long.
 for size in size-1 size+1 2**29 2**64-1; do
 	for section in info str; do
 		lie gz $section "$size" >lies
@@ -83,7 +84,8 @@ else
 	skip "dwz" "there is no dwz"
 fi
 
-# llvm-symbolizer 14 loses some chains of clang's split files; what the compiler says without -gsplit-dwarf is the same.
+# llvm-symbolizer 14 loses some chains of clang's split files; the compiler's output without
+# -gsplit-dwarf serves instead.
 for v in 4 5; do
 	for compiler in gcc clang; do
 		form="$compiler, split DWARF $v"

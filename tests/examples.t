@@ -6,14 +6,14 @@ cd "$top" || exit 1
 command -v mandoc >/dev/null || skip_all "mandoc is not here"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 
-# flamegraph.pl is where Debian keeps it; sudo is nothing for root.
+# Find flamegraph.pl where Debian keeps it; sudo does nothing for root.
 mkdir "$tmp/bin" "$tmp/w"
 printf '#!/bin/sh\nexec "$@"\n' >"$tmp/bin/sudo"
 chmod +x "$tmp/bin/sudo"
 [ "$(id -u)" != 0 ] || PATH=$tmp/bin:$PATH
 PATH=$PATH:/usr/sbin:/usr/share/perl5/Devel/NYTProf
 
-# examples FILE: its command lines, a line that ends in a backslash with the one after it
+# examples FILE: prints its command lines, a line that ends in a backslash joined with the next
 examples() {
 	case $1 in
 	*.md) sed -n '/^```sh/,/^```/p' "$1" | sed -n 's/^\$ //p' ;;
@@ -21,7 +21,7 @@ examples() {
 	esac
 }
 
-# What the examples may assume: captures s.bin, a.bin and b.bin.
+# The examples may assume these captures: s.bin, a.bin and b.bin.
 export BUILD
 cd "$tmp/w" || exit 1
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >"$tmp/make" 2>&1 || diag "$(cat "$tmp/make")"
@@ -37,7 +37,8 @@ else
 	done
 fi
 
-# An example is good if it ends with 0, quietly enough: no command of it is used wrongly, missing or killed.
+# An example is good if it ends with 0 and without certain messages: no command of it is misused,
+# missing or killed.
 run_example() {
 	timeout 60 sh -c "$1" <"$2" >"$tmp/out" 2>"$tmp/err"
 	st=$?
@@ -49,14 +50,14 @@ bad() {
 	diag "$(head -10 "$tmp/err")"
 }
 
-# The check itself: what must not pass.
+# Tests of the check itself: bad examples must fail.
 run_example 'cprof-top --no-such-option s.bin | head -1' /dev/null && fail "a wrong option inside a pipeline is seen"
 run_example 'cprof-fold gone.bin' /dev/null && fail "a failing example is seen"
 run_example 'cprof-dump s.bin | head -1' /dev/null || fail "a good example is good"
 is "examples are found" "$(printf '.Dd $Mdocdate$\n.Dt X 1\n.Os\n.Sh EXAMPLES\n.Bd -literal\n$ a "b" | c \\e\n  d\n.Ed\n' \
 	>"$tmp/x.1"; examples "$tmp/x.1")" 'a "b" | c d'
 
-# Something to see in each recording: work, and a program that begins
+# Activity for each recording: work, and a program that starts repeatedly
 (while :; do :; done) &
 load=$!
 (while :; do /bin/sleep 0.2; done) &

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-flame's own pages in a browser: what is seen is what a plain count of the same text gives.
+# cprof-flame's own pages in a browser: they show the results of a plain count of the same text.
 . "$(dirname "$0")/lib.sh"
 . "$here/browser-lib.sh"
 

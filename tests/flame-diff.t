@@ -1,11 +1,12 @@
 #!/bin/sh
-# cprof-flame --diff: both sides of each box, what chance explains, what is gone and what is new.
+# cprof-flame --diff: both sides of each box, differences explained by chance, vanished and new code
 . "$(dirname "$0")/lib.sh"
 
 block() { "$here/flame-block.py" "$@"; }
 flame() { cprof-flame "$@" 2>"$tmp/err"; }
 
-# draw SEED N [CHANGE]: N samples of one profile of 120 functions; CHANGE: an awk condition on the path, of which 2 points more come.
+# draw SEED N [CHANGE]: N samples of one profile of 120 functions. CHANGE: an awk expression for the path,
+# which plants a change.
 draw() {
 	awk -v seed="$1" -v n="$2" "BEGIN { srand(3)
 		for (i = 0; i < 300; i++) { p = \"app;main\"; d = 1 + int(rand() * 6); for (k = 0; k < d; k++) p = p \";f\" int(rand() * rand() * 120); path[i] = p; w[i] = all += rand() ^ 4 }
@@ -36,7 +37,7 @@ is "--negate: the first one is after" "$(flame --diff --negate "$tmp/a" "$tmp/b"
 	"texts|Differential Flame Graph||samples|$tmp/b|$tmp/a"
 is "  " "$(flame --diff --negate "$tmp/a" "$tmp/b" | block boxes | sed -n 3p)" "a;foo;z 2 7 2 7 0"
 
-# Two columns.
+# Text with two columns
 draw 1 6000 >"$tmp/a"; draw 2 4000 'path[lo] ~ /f1[0-9];/ && rand() < .5 ? "app;main;planted;new" : path[lo]' >"$tmp/b"
 flame --diff "$tmp/a" "$tmp/b" | block boxes >"$tmp/want"
 cprof-diff --folded --no-normalize "$tmp/a" "$tmp/b" >"$tmp/ab"
@@ -61,7 +62,7 @@ status "text that is no profile" 3 sh -c 'echo foo | cprof-flame --diff'
 like "  is told so" "$(cat "$tmp/err")" 'this is not folded text'
 status "two columns beside another operand are refused" 3 cprof-flame "$tmp/a" "$tmp/ab"
 
-# Verdicts. What was planted is found, in what it is and in what calls it.
+# Verdicts: a planted change is found, in the function itself and in its callers.
 like "a new function is new" "$(grep planted "$tmp/got")" '^app;main;planted;new 0 [0-9]+ 0 [0-9]+ 3$'
 like "  and so is its caller, whose self is nothing" "$(grep planted "$tmp/got")" '^app;main;planted 0 0 0 [0-9]+ 3$'
 like "what all samples have is no difference" "$(head -3 "$tmp/got")" '^app;main [0-9]+ [0-9]+ 6000 4000 0$'
@@ -93,7 +94,7 @@ done
 diag "of 10 pairs of draws from one profile, $flagged have a box or a name that is called changed"
 is "two draws from one profile are grey" "$((flagged <= 2))" 1
 
-# The picture.
+# The picture
 cprof-flame --diff -o svg "$tmp/a" "$tmp/b" >"$tmp/d.svg"
 if command -v xmllint >/dev/null; then ok "the picture is valid XML" xmllint --noout "$tmp/d.svg"; else skip "the picture is valid XML" "no xmllint"; fi
 like "  tells of both sides" "$(tr '\n' ' ' <"$tmp/d.svg")" '<title>new before 0 samples, 0\.00% after [0-9]+ samples, [0-9.]+% \+[0-9.]+ points, new</title><rect'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The page of cprof-flame: differences, ranges of time, hostile names, and profiles that are empty, huge, or cut short.
+# The page of cprof-flame: differences, time ranges, hostile names, and profiles that are empty, huge,
+# or cut short
 . "$(dirname "$0")/lib.sh"
 . "$here/browser-lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The page of cprof-flame in a browser: what it shows is what plain counting over the same stacks gives.
+# The page of cprof-flame in a browser: it shows the results of plain counting over the same stacks.
 . "$(dirname "$0")/lib.sh"
 . "$here/browser-lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-flame of captures: kinds of frames, the ledger in the picture, time, the heat map.
+# cprof-flame on captures: kinds of frames, the ledger in the picture, time, the heat map
 . "$(dirname "$0")/lib.sh"
 
 block() { "$here/flame-block.py" "$@"; }
@@ -67,7 +67,7 @@ status "an operand that is not there" 1 cprof-flame "$tmp/none" "$tmp/c.bin"
 cprof-dump -r "$here/corpus/profile-inlined" >"$tmp/i.bin" || exit 1
 is "-i: inlined functions are a kind" "$(flame -i "$tmp/i.bin" | block labels | tr '\n' ,)" "5 app,0 main,0 mul,2 mul,2 step,0 work,"
 
-# Waiting time: what is waited for is no code, and no sample where samples are counted.
+# Waiting time: the reason of a wait is not code, and a wait is not a sample where samples are counted.
 {
 	sed '/^sample time=10[13]0/d; s/^flush$/event id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0\nflush/' "$tmp/c.txt" | sed '/^string/,$d'
 	printf 'sample time=%d000000000 event=2 cpu=0 thread=1 user=17 kernel=21 weight=500000000\n' 3 4 5
@@ -87,14 +87,14 @@ if cprof-convert -t pprof "$tmp/w.bin" 2>/dev/null >"$tmp/w.pb.gz"; then
 	like "  in pprof's comment" "$(gzip -dc "$tmp/w.pb.gz" | strings)" 'ledger: 2 samples in 4\.00 s, 3000 expected'
 fi
 
-# Folded text with a capture: names meet, whatever the text says of kinds.
+# Folded text with a capture: equal names merge, whatever kinds the text gives.
 printf 'db;main;memcpy;ksys_read 5\ndb;main;other_[k] 1\n' >"$tmp/f"
 is "with folded text one name is one box" "$(flame "$tmp/c.bin" "$tmp/f" | block boxes | tr '\n' ,)" \
 	"db 0 9,db;main 0 9,db;main;memcpy 2 8,db;main;memcpy;ksys_read 6 6,db;main;other 1 1,web 0 1,web;[db+0x1300] 1 1,"
 like "  of the kind that is known" "$(flame "$tmp/c.bin" "$tmp/f" | block labels)" '^1 ksys_read$'
 like "  and the ledger tells" "$(flame "$tmp/c.bin" "$tmp/f" | block head)" 'part of it from folded text: of that nothing is known of losses'
 
-# The heat map: each sample in its slice, no other weight.
+# The heat map: each sample is in its slice, and nothing else.
 flame --heatmap "$tmp/c.bin" >"$tmp/h.html"
 cat >"$tmp/want" <<'X'
 20000000 100
@@ -118,7 +118,7 @@ status "three days by 20 ms are too many slices" 2 cprof-flame --heatmap "$tmp/l
 like "  which is said" "$(cat "$tmp/err")" 'the heat map would have 12500000 slices of 20 ms, more than'
 status "  but not by a second" 0 cprof-flame --heatmap --slice 1000 "$tmp/long.bin"
 
-# Cut short, and the same once more.
+# A cut capture, and the same after a filter
 head -c $(($(wc -c <"$tmp/c.bin") - 20)) "$tmp/c.bin" >"$tmp/cut.bin"
 status "a capture that is cut short is said" 3 cprof-flame "$tmp/cut.bin"
 damaged() {
@@ -130,7 +130,7 @@ is "  what is whole is not" "$(damaged "$tmp/c.bin")" ""
 sed 's/reason=closed/reason=continues/' "$tmp/c.txt" | cprof-dump -r >"$tmp/rotated.bin"
 is "  nor is a file from the middle of a rotation" "$(damaged "$tmp/rotated.bin")" ""
 is "  a filter passes it on" "$(cprof-sym "$tmp/cut.bin" 2>/dev/null >"$tmp/cut.sym"; damaged "$tmp/cut.sym")" "cut short, everything before it was read"
-# The middle one of three blocks goes, and with it a process of which there is a sample later.
+# Remove the middle of three blocks, and with it a process that has a later sample.
 sed 's/^sample time=1000000000/flush\n&/; s/^sample time=2500000000/flush\nsample time=1040000000 event=1 cpu=0 thread=9 user=17 kernel=0 weight=1\n&/' "$tmp/c.txt" |
 	cprof-dump -r >"$tmp/blocks.bin"
 is "a record that makes no sense" "$(damaged "$tmp/blocks.bin")" "1 record refused"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tree in cprof-flame's page: one function below one caller is one box, with the weight it has.
+# The tree in cprof-flame's page: one function below one caller is one box, with its full weight.
 . "$(dirname "$0")/lib.sh"
 
 block() { "$here/flame-block.py" "$@"; }
@@ -16,7 +16,7 @@ a;foo.part.0;z 3 3
 E
 same "a function is one box, however its lines sort" "$tmp/want" "$tmp/got"
 
-# Many random stacks, against a tree made by the plainest means.
+# Many random stacks, against a tree made in the simplest way
 awk 'BEGIN { srand(11); for (i = 0; i < 3000; i++) { s = "c" int(rand() * 4); d = int(rand() * 14)
 	for (k = 0; k < d; k++) { r = rand(); s = s ";f" int(rand() * 9) (r < .1 ? ".part.0" : r < .2 ? " (int)" : r < .3 ? "_[k]" : r < .4 ? "_[i]" : "") }
 	print s, 1 + int(rand() * 900) * int(rand() * 900) } }' >"$tmp/m"
@@ -34,7 +34,7 @@ same "the same bytes in whatever order the lines come, from however many files" 
 cprof-fold "$tmp/m" | flame >"$tmp/m2.html"
 same "  and from cprof-fold" "$tmp/m.html" "$tmp/m2.html"
 
-# Kinds.
+# Kinds of frames
 printf '%s\n' 'sh;main;read_[k];[kernel]_[k] 1' 'sh;main;in_[i];js_[j] 1' 'sh;py::f:a.py_[j];~g;JS:~h_[j];JS:*h_[j] 1' \
 	'sh;[libx.so+0x10];[unknown];[...] 1' 'sh;foo_[u] 1' | flame | block labels >"$tmp/got"
 cat >"$tmp/want" <<'E'
@@ -63,7 +63,7 @@ is "names that are one to the eye are one box" \
 is "  names of two kinds are two" \
 	"$(printf '%s\n' 'sh;f 1' 'sh;f_[k] 2' | flame | block boxes | tr '\n' ,)" "sh 0 3,sh;f 1 1,sh;f 2 2,"
 
-# Small and strange.
+# Small and strange input
 printf 'sh;main 1\n' | flame >"$tmp/one.html"
 is "one sample" "$(block boxes "$tmp/one.html" | tr '\n' ,)" "sh 0 1,sh;main 1 1,"
 : >"$tmp/empty"
@@ -96,7 +96,7 @@ is "  nor is the title" "$(grep -o '<title>.*</title>' "$tmp/hostile.html")" "<t
 is "  and what closes a script stands where scripts end" "$(grep -c '</script>' "$tmp/hostile.html")" "$(grep -c '</script>' "$tmp/one.html")"
 is "  texts are UTF-8" "$(block head "$tmp/hostile.html" | sed -n 2p)" "texts|</title><script>|?;?|samples||"
 
-# What was asked for reaches the page.
+# The options reach the page.
 block head <<E | sort >"$tmp/got"
 $(flame --title T --subtitle S --notes N --colors green --height 20 --fontsize 11 --minwidth 1 --search x --reverse --inverted --hash --weight ns "$tmp/m")
 E
@@ -116,7 +116,7 @@ E
 same "options go to the page" "$tmp/want" "$tmp/got"
 is "filters are there" "$(flame --focus 'f1$' --base '^c1$' --min 99 "$tmp/m" | block boxes | cut -d' ' -f1 | sed 's/.*;//' | sort -u | tr '\n' ' ')" "[other] c1 "
 
-# How it ends.
+# Exit status
 status "no such file" 1 cprof-flame "$tmp/none"
 sh -c 'cprof-flame "$1" >/dev/full' sh "$tmp/m" 2>"$tmp/err"; is "a full disk is told" $? 1
 sh -c 'cprof-flame -o svg "$1" >/dev/full' sh "$tmp/m" 2>"$tmp/err"; is "  of a picture too" $? 1

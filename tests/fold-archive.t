@@ -1,11 +1,12 @@
 #!/bin/sh
-# Ten seconds out of an archive: segments that tell of other times are left out, of files without reading them.
+# Ten seconds out of an archive: segments of other times are left out, in files without reading them.
 . "$(dirname "$0")/lib.sh"
 TZ=UTC
 export TZ
 ok "stretches of time: see profile-instant.c" "$BUILD/tests/profile-instant"
 
-# segment MINUTE NAME [END]: from 14:MINUTE:00 on, samples at its seconds 0, 30 and 59, a ledger of 4 ticks and one lost
+# segment MINUTE NAME [END]: begins at 14:MINUTE:00, with samples at its seconds 0, 30 and 59, a ledger of 4
+# ticks and one lost
 segment() {
 	cat <<X
 segment major=1 minor=0 least=1
@@ -34,7 +35,8 @@ cd "$tmp" || exit 1
 for minute in 0 1 2 3; do segment $minute m$minute | cprof-dump -r >$minute.bin; done
 cat 0.bin 1.bin 2.bin 3.bin >all.bin
 
-# alike WHAT WANT OPTIONS...: the same of files, of one file, of one that a shell opened, and of a pipe; with all that the header says
+# alike WHAT WANT OPTIONS...: the same results from files, from one file, from one that the shell opened, and
+# from a pipe; including the whole header
 alike() {
 	what=$1 want=$2
 	shift 2
@@ -59,7 +61,7 @@ is "seconds after the first sample are of all that there is" "$(cprof-top --from
 	"12 in 236.00 s, 3 of them looked at"
 is "  and so is a mixture of both" "$(cprof-top --from 61 --to 14:02 all.bin | sed -n 's/^Samples: *//p')" "12 in 236.00 s, 2 of them looked at"
 
-# flip FILE BLOCK: a byte behind the head of that block is another
+# flip FILE BLOCK: changes a byte after the head of that block
 flip() { python3 -c 'import sys
 b, at = bytearray(open(sys.argv[1], "rb").read()), -1
 for i in range(int(sys.argv[2])): at = b.find(b"\x89cpf", at + 1)
@@ -88,7 +90,7 @@ is "a sample may be older than the header" "$(cprof-fold --from 13:49 --to 13:51
 segment 0 idle | grep -v '^sample' | cprof-dump -r >idle.bin
 status "one without a sample tells of its end" 0 cprof-top --from 14:00:59 --to 14:01 idle.bin
 
-# Whatever is in the bytes: what is asked for is found as in a pipe, and what is not does no harm.
+# Random damage: the requested part is found as in a pipe, and damage elsewhere does no harm.
 got=$(python3 - 0.bin <<'X'
 import subprocess, sys
 good = open(sys.argv[1], 'rb').read()
@@ -110,7 +112,7 @@ X
 )
 is "damaged and cut files" "$got" 0
 
-# cprof-sym leaves out other segments, and what of these is of another time; see sym-window.t.
+# cprof-sym leaves out segments of other times, and samples of other times in the rest; see sym-window.t.
 cprof-sym all.bin >all.sym 2>/dev/null
 cprof-sym 0.bin 1.bin 2.bin 3.bin >files.sym 2>/dev/null
 same "names: of several files as of one" all.sym files.sym

@@ -66,7 +66,7 @@ is "  and no line" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts,
 status "  so is one in which none matches" 0 cprof-fold --match nothing "$tmp/a.bin"
 is "  and it is said" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts, nothing is written"
 
-# No bytes: what cprof-fold wrote there is good beside other input, and nothing at all is not.
+# Empty files: as output of cprof-fold they are good beside other input; alone they are an error.
 for c in fold top diff 'diff --folded'; do
 	status "cprof-$c of empty input is status 3" 3 cprof-$c /dev/null /dev/null
 	is "  in a sentence, without a table" "$(sort -u "$tmp/out" "$tmp/err")" "cprof-${c% *}: /dev/null: empty input, no sample in it"
@@ -76,7 +76,7 @@ for c in fold top diff 'diff --folded'; do
 	status "  unless it can only be a capture" 3 cprof-$c -K "$tmp/a.bin" /dev/null
 done
 
-# What is no input at all: a sentence, and no table that looks like a result.
+# Not input at all: one sentence, and no table that looks like a result.
 echo x | gzip >"$tmp/gz"
 printf 'This is a letter.\n' >"$tmp/letter"
 for c in fold top diff 'diff --folded'; do

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Every way in which a stack can end, as the page lists them: what is truncated, and what fold, top and diff call it.
+# Every way in which a stack can end, as the page lists them: which ones count as truncated, and how fold, top
+# and diff name them
 . "$(dirname "$0")/lib.sh"
 
-# "0 complete", "1 fp-end", ... of the page; the number behind the last is one that nobody knows yet.
+# "0 complete", "1 fp-end", ... as the page has them; the number after the last is one not yet assigned.
 sed -n '/^\.Ss Values of root/,/^\.El/s/^\.It \([0-9]*\) Ta \([a-z-]*\) Ta .*/\1 \2/p' "$top/man/cprof-stream.5" >"$tmp/roots"
 n=$(wc -l <"$tmp/roots" | tr -d ' ')
 is "the page's list has no gap" "$(cut -d' ' -f1 "$tmp/roots" | tr '\n' ' ')" "$(seq -s' ' 0 $((n - 1))) "
@@ -10,7 +11,7 @@ is "the page's list has no gap" "$(cut -d' ' -f1 "$tmp/roots" | tr '\n' ' ')" "$
 whole=complete,fp-end,kthread,not-asked
 sed "s/^[0-9]* //" "$tmp/roots" | grep -vxE "$(echo $whole | tr ',' '|')" >"$tmp/cut"
 
-# For each root four threads: uN and kN with a frame in that half, nN and mN without.
+# Four threads for each root: uN and kN with a frame in that half, nN and mN without
 {
 	cat <<'END'
 segment major=1 minor=1 least=1

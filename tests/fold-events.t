@@ -1,8 +1,8 @@
 #!/bin/sh
-# Events of several kinds in a capture: which of them a view shows, and what is added up.
+# Events of several kinds in a capture: which of them a view shows, and which are added up
 . "$(dirname "$0")/lib.sh"
 
-# capture ID...: the header with these of the events, and what happened to page faults
+# capture ID...: prints the header with these events, and the tally of page faults
 capture() {
 	echo "segment major=1 minor=2 least=1"
 	for id; do
@@ -73,7 +73,7 @@ cat "$tmp/1.bin" "$tmp/56.bin" >"$tmp/1+56.bin"
 is "captures one after the other have each their own, as samples" "$(sum "$tmp/1+56.bin" --weight samples)" 4
 is "  of which one kind adds up" "$(sum "$tmp/1+56.bin" --weight ns) $(sum "$tmp/1+56.bin" --event page-faults)" "2000 41"
 
-# What is chosen by default is one thing, in all captures.
+# The default event must be the same kind in all captures.
 apart="page-faults (events) here and cpu-clock (samples) before do not add up, nor compare; choose with --event, or --weight samples"
 for c in cprof-top cprof-fold "cprof-fold -o tsv" "cprof-flame -o svg" cprof-flame "cprof-flame --diff" cprof-diff "cprof-diff --folded" \
 	"cprof-convert -t callgrind" "cprof-convert -t tsv"; do
@@ -120,7 +120,8 @@ is "perf script has all that is no waiting time" \
 	"$(cprof-convert -t perfscript "$tmp/1356.bin" | sed -n 's/^x .* \([0-9]*\) \([a-z:_-]*\):$/\2 \1/p' | sort | xargs)" \
 	"cpu-clock 1000 cpu-clock 1000 page-faults 1 page-faults 40 sched:sched_switch 3"
 is "  or one" "$(cprof-convert -t perfscript --event sched:sched_switch "$tmp/1356.bin" | grep -c '^x ')" 1
-# An event that is not there: a table of nothing, status 0, and a sentence that says what there is; each view alike.
+# An event that is not there: an empty table, status 0, and a message that lists the events there; the same
+# in each view.
 for c in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t callgrind" "cprof-convert -t tsv" "cprof-convert -t perf" \
 	"cprof-convert -t perfscript"; do
 	status "$c --event of none" 0 $c --event page-fault "$tmp/56.bin"

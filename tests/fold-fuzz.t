@@ -1,5 +1,6 @@
 #!/bin/sh
-# Changed copies of small captures, shown in every way: all count the same. Of folded text: the same by every way.
+# Changed copies of small captures, shown in every way, have equal totals. Folded text is the same
+# by every path.
 . "$(dirname "$0")/lib.sh"
 
 for f in "$here/small.txt" "$here"/corpus/profile-*; do

@@ -1,6 +1,7 @@
 #!/bin/sh
-# A program whose time is known to go to an inlined function: recorded, named and folded, it is there, at its line.
-# Names come from binutils' addr2line first, which shows what readers make of them, then from cprof-sym, which must agree.
+# A program that spends its time in an inlined function: recorded, named and folded, the function is there,
+# at its line. Names come from binutils' addr2line first, as input for the readers, then from cprof-sym,
+# which must agree.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 command -v addr2line >/dev/null && command -v gcc >/dev/null || skip_all "no gcc or addr2line"
@@ -35,7 +36,7 @@ gcc -O2 -g -fno-omit-frame-pointer -no-pie -o "$tmp/hot" "$tmp/hot.c" || exit 1
 at() { grep -n "/\* $1 \*/" "$tmp/hot.c" | cut -d: -f1; }
 cprof-record -q -F 499 -o "$tmp/raw.bin" -- "$tmp/hot" 1000 1000000 2>"$tmp/err" || skip_all "nothing can be recorded here: $(head -1 "$tmp/err")"
 
-# The program's own frames with the names and lines that addr2line gives them.
+# Give the program's own frames the names and lines from addr2line.
 cat >"$tmp/name.py" <<'X'
 import re, subprocess, sys
 program, strings, lines = sys.argv[1], {}, []
@@ -95,7 +96,7 @@ else
 	status "cprof-sym -i -l" 0 cprof-sym -i -l "$tmp/raw.bin"
 	cp "$tmp/out" "$tmp/by-sym"
 	shows "$tmp/by-sym"
-	# What only the one of them names, as what libc calls, is not compared.
+	# Do not compare frames that only one of them names, as the callees in libc.
 	ours() { cprof-fold -Uil --full-paths --comm hot "$1" | sed -n 's/.*;\(main (.*\)/\1/p' |
 		awk -F';' '{ for (i = 1; i <= NF; i++) if ($i !~ /\/hot\.c:[0-9]+\)/) next; print }' | cprof-fold; }
 	ours "$tmp/by-addr2line" >"$tmp/want"

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Inlined functions and lines in folded text: only where asked for, marked, weights exact, names still fit.
+# Inlined functions and lines in folded text: only on request, marked, with exact weights and names
+# that still fit
 . "$(dirname "$0")/lib.sh"
 
-# main calls work, into which step is inlined, and mul into that; mul exists as a function of its own, too, which step
-# calls elsewhere; and in one place step is inlined into itself. 11 samples: 3 in mul inlined into step, 2 in step, 1 in
-# work itself, 4 in mul called by step, 1 in step inlined into step.
+# main calls work, into which step is inlined, and mul into that; mul exists as a function of its own, too,
+# which step calls elsewhere; and in one place step is inlined into itself. 11 samples: 3 in mul inlined into
+# step, 2 in step, 1 in work itself, 4 in mul called by step, 1 in step inlined into step.
 inlined() { cat "$here/corpus/profile-inlined"; }
 fold() { cprof-fold "$@" 2>"$tmp/err"; }
 inlined | cprof-dump -r >"$tmp/a.bin" || exit 1
 
-# folds DESCRIPTION OPTION... < what is wanted
+# folds DESCRIPTION OPTION...: the wanted text is on stdin
 folds() {
 	d=$1; shift
 	cat >"$tmp/want"
@@ -65,7 +66,7 @@ same "over segments" "$tmp/want" "$tmp/got"
 cprof-fold -i -l --full-paths "$tmp/one" >"$tmp/got"
 same "folded text stays what it is, whatever is asked for" "$tmp/one" "$tmp/got"
 
-# The genuine flamegraph.pl takes lines and marks, and colours inlined functions as such.
+# The genuine flamegraph.pl takes lines and marks, and colours inlined functions as inlined.
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 if [ -e $flamegraph ]; then
 	fold -ila "$tmp/a.bin" | perl $flamegraph --color=java >"$tmp/a.svg" 2>"$tmp/err"
@@ -76,8 +77,8 @@ else
 	skip "flamegraph.pl takes it" "there is no flamegraph.pl"
 fi
 
-# What can be missing or odd: no file, no line, a path that ends in a slash, names that would break a line.
-odd() { # NAME FILE LINE: what is inlined at level 1 of frame 3
+# Missing and odd values: no file, no line, a path that ends in a slash, names that would break a line
+odd() { # NAME FILE LINE: the function inlined at level 1 of frame 3
 	inlined | sed "s|text=\"step\"|text=\"$1\"|; s|text=\"/src/inc/step.h\"|text=\"$2\"|; /frame=3.*level=1/s/line=8/line=$3/" |
 		cprof-dump -r | fold -il | grep -v 'mul\|work.c:13\|work.c:15' | sed 's/.*;//'
 }
@@ -93,7 +94,7 @@ long=$(printf '%020000d' 0)
 is "a long path loses its middle" "$(odd step "$long" 8 | sed 's/00*/0/g')" "step (0[...]0:8) 2"
 is "  and is a name like any other" "$(odd step "$long" 8 | wc -c)" $((16384 + 3))
 
-# Lists of one frame from different sources: that of the best one counts, whole.
+# If one frame has lists from different sources, the whole list of the best source counts.
 {
 	inlined | sed '/^end/,$d'
 	echo 'symbol frame=2 from=0 level=0 source=dynsym name=4 offset=0 file=0 line=0'

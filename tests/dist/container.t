@@ -1,11 +1,11 @@
 #!/bin/sh
-# What is in the image, run as the DaemonSet's manifest runs it: no shell, no library, its own probe.
+# The image's files, run as the DaemonSet's manifest runs them: no shell, no library, its own probe.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ -x "$BUILD/container/bin/fresh" ] || skip_all "there is none: make container"
 pods=$top/contrib/kubernetes/daemonset.yaml
 
-# block KEY: the list below it, one a line
+# block KEY: prints the list below KEY, one entry a line
 block() { awk -v k="$1:" '$1 == k && NF == 1 { on = 1; next } on && $1 == "-" { sub(/^ *- /, ""); gsub(/^"|"$/, ""); print; next } { on = 0 }' "$pods"; }
 probe() { awk '/livenessProbe:/ { p = 1 } p' "$pods" | awk '/^ *command:/ { on = 1; next } on && $1 == "-" { sub(/^ *- /, ""); gsub(/^"|"$/, ""); print; next } { on = 0 }'; }
 

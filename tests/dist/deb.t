@@ -1,6 +1,7 @@
 #!/bin/sh
-# The Debian package: lintian, installed into a bare root, its unit run by systemd there, removed and purged. BUILD/deb has it; the root
-# is one of the release that this machine has: BUILD/distros/RELEASE.tar, as tests/distros/root leaves it (make check-distros).
+# The Debian package: checked by lintian, installed into a bare root, its unit run by systemd there, removed
+# and purged. BUILD/deb has the package. The root is one of this machine's release: BUILD/distros/RELEASE.tar,
+# as tests/distros/root leaves it (make check-distros).
 if [ -z "${CPROF_DEB:-}" ]; then
 	CPROF_DEB=1 exec unshare -m "$0" "$@"
 fi
@@ -25,7 +26,7 @@ fi
 
 enter_root
 ok "the lists are there" quiet apt-get update
-# What it depends on, systemd for its unit, and setcap.
+# Its dependencies, systemd for its unit, and setcap
 ok "what it wants is installed" quiet apt-get install -y --no-install-recommends systemd libcap2-bin $(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed 's/|.*//; s/(.*//' | xargs)
 inside dpkg -l | awk '{ print $1, $2 }' >"$tmp/before"
 state >"$tmp/files-before"

@@ -1,10 +1,10 @@
-# What the tests of artefacts have besides tests/lib.sh. They are not part of `make check`: make check-dist.
+# For tests of packages, in addition to tests/lib.sh. They are not part of `make check`: run make check-dist.
 . "$(dirname "$0")/../lib.sh"
 top=$(cd "$here/../.." && pwd)
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
-# enter_root: $root is a bare root of the release that this machine has, for inside and quiet. The caller has a mount namespace
-# of its own. ROOT_TAR is a tar of the root to use instead of BUILD/distros/RELEASE.tar.
+# enter_root: makes $root a bare root of this machine's release, for inside and quiet. The caller must have
+# its own mount namespace. ROOT_TAR is a tar of the root to use instead of BUILD/distros/RELEASE.tar.
 enter_root() {
 	release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 	mkdir "$tmp/root"
@@ -29,11 +29,12 @@ enter_root() {
 }
 inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive chroot "$root" "$@" </dev/null; }
 quiet() { inside "$@" >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }; }
-# Files of the system that others write when a package comes and goes.
+# state: lists the root's files, except those that other programs write when a package comes and goes
 state() { (cd "$root" && find . -xdev ! -type d ! -path './tmp/*' ! -path './var/cache/*' ! -path './var/log/*' ! -path './var/lib/dpkg/*' ! -path './proc/*' ! -path './sys/*' ! -path './dev/*' | sort); }
 
-# run_unit COMMAND: the unit run by systemd, the first process of namespaces of its own, in this root; but for --max-cost, as
-# recipe-service.t has it. COMMAND ends it. What was seen is in $root/said; prints why nothing was.
+# run_unit COMMAND: lets systemd run the unit in this root, as the first process of its own namespaces,
+# without --max-cost, as in recipe-service.t. COMMAND ends the unit. The findings go to $root/said; prints a
+# reason if there are none.
 run_unit() {
 	echo "$*" >"$root/end"
 	group=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cprof-${0##*/}-$$
@@ -71,7 +72,7 @@ run_unit() {
 	until find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || [ $((tries = tries + 1)) -gt 50 ]; do sleep 0.1; done
 	[ -s "$root/said" ] || { echo "systemd does not start here"; tail -n 5 "$tmp/console"; }
 }
-# clear_unit: takes away all that run_unit left.
+# clear_unit: removes all files of run_unit.
 clear_unit() {
 	rm -rf "$root/init" "$root/said" "$root/end" "$root/etc/systemd/system/alone.target" "$root/etc/systemd/system/cprof.service.d" "$root/run/systemd"
 }

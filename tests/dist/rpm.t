@@ -1,6 +1,7 @@
 #!/bin/sh
-# The RPM: what it has and asks for, the same when built elsewhere; installed by rpm into a bare root of Debian, upgraded and erased
-# there, without systemd and with it. BUILD/rpm has it; the root is that of deb.t. Fedora, RHEL and openSUSE are not tried.
+# The RPM: its contents and dependencies, and identity when built elsewhere; installed by rpm into a bare root
+# of Debian, upgraded and erased there, without systemd and with it. BUILD/rpm has the package; the root is
+# that of deb.t. Fedora, RHEL and openSUSE are not tested.
 if [ -z "${CPROF_RPM:-}" ]; then
 	CPROF_RPM=1 exec unshare -m "$0" "$@"
 fi
@@ -49,7 +50,7 @@ is "the unit differs in its path and its user" "$(diff "$tmp/$binary/lib/systemd
 > Group=cprof"
 is "no path of this machine is in it" "$(grep -aF "$top/" "$rpm" "$tmp/list"; grep -rlF "$top/" "$tmp/files")" ""
 
-# By another user's habits, in another place, of files that came today.
+# Built with another user's umask, in another place, from files with today's dates
 (
 	umask 077
 	cd "$tmp/some/where/else" && tar -xf "$BUILD/dist/$source.tar.xz" && tar -xmf "$BUILD/dist/$binary.tar.xz" &&
@@ -57,14 +58,15 @@ is "no path of this machine is in it" "$(grep -aF "$top/" "$rpm" "$tmp/list"; gr
 ) >"$tmp/out" 2>&1 || diag "$(cat "$tmp/out")"
 ok "built elsewhere, it is the same, byte for byte" cmp "$tmp/some/where/else/out/${rpm##*/}" "$rpm"
 is "  and nothing else is left there" "$(ls -A "$tmp/some/where/else/out" "$tmp/home" | grep -v "^$tmp\|^/\|^$")" "${rpm##*/}"
-# A later commit, for an upgrade.
+# A later commit, for an upgrade
 later=$tmp/some/where/else/$source
 echo $(($(cat "$later/prebuilt/date") + 1)) >"$later/prebuilt/date"
 ok "a later commit is built" nice "$later/contrib/dist/rpm" "$later" "$tmp/some/where/else/$binary" "$tmp/later" "${version%%+*}" "$machine"
 
 enter_root
 cp "$BUILD/tests/burn" "$root/tmp/"
-# This machine's rpm, whose database of the root has no shell. Debian's own says each time that alien is to be used.
+# Runs this machine's rpm without dependency checks, because the root's rpm database lists no shell. Drops the
+# advice of Debian's rpm to use alien.
 manage() {
 	[ "$1" = -q ] || set -- --nodeps "$@"
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin rpm --root "$root" --dbpath /var/lib/rpm "$@" >"$tmp/out" 2>&1 </dev/null
@@ -74,7 +76,7 @@ manage() {
 }
 left() { (cd "$root" && find . -xdev -name 'cprof*' ! -path './tmp/*' ! -path './var/log/*' ! -path './proc/*' ! -path './sys/*' ! -path './dev/*'); }
 
-# installed: it is there, records, and names.
+# installed: tests that it is there, records, and names.
 installed() {
 	state >"$tmp/files-before"
 	is "rpm installs it without a word" "$(manage -i "$rpm"; echo $?)" 0
@@ -87,7 +89,7 @@ installed() {
 	like "and draws" "$(inside sh -c 'cprof-sym /tmp/s.bin 2>/dev/null | cprof-flame' | tail -n 1)" '</html>'
 	is "the file has no capabilities" "$(getcap "$root/usr/bin/cprof-record")" ""
 }
-# erased: nothing is left.
+# erased: tests that nothing is left.
 erased() {
 	is "nothing knows of the user" "$(inside getent passwd cprof; inside getent group cprof)" ""
 	is "no file or directory is left of it" "$(left)" ""
@@ -132,7 +134,7 @@ is "rpm erases it" "$?" 0
 is "  and says at most that the unit is no longer enabled" "$(grep -v '^Removed ' "$tmp/erased")" ""
 erased
 
-# Erased while the unit runs, by an rpm of the root's own.
+# Erased while the unit runs, by the root's own rpm
 ok "rpm is installed" quiet apt-get install -y --no-install-recommends rpm
 manage -i "$rpm" >/dev/null
 why=$(run_unit rpm --dbpath /var/lib/rpm --nodeps -e cprof)

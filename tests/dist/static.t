@@ -1,5 +1,6 @@
 #!/bin/sh
-# The static commands in a root with nothing else in it: make check-dist. BIN is the normal build's, BUILD/static what is tested.
+# The static commands in a root with nothing else in it: make check-dist. BIN is the normal build,
+# BUILD/static is under test.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 static=$BUILD/static/bin
@@ -11,7 +12,7 @@ cp "$static"/cprof-* "$root/bin/"
 is "all commands are static" "$(cd "$BIN" && echo cprof-*)" "$(cd "$static" && echo cprof-*)"
 is "  and want no interpreter and no library" "$(readelf -ld "$static"/* | grep -E 'INTERP|NEEDED')" ""
 
-# inside COMMAND...: in the empty root with /proc and /sys
+# inside COMMAND...: runs it in the empty root with /proc and /sys
 inside() {
 	unshare -m sh -c 'mount --rbind /proc "$1/proc" && mount --rbind /sys "$1/sys" || exit 125
 		root=$1
@@ -58,7 +59,7 @@ for c in "cprof-top -n 5" "cprof-diff --significant" "cprof-dump" "cprof-convert
 	same "$c says the same as with libraries" "$tmp/inside" "$tmp/outside"
 done
 
-# flags [STATIC=1]: what is asked of the libraries
+# flags [STATIC=1]: prints the libraries that the build uses
 flags() { (cd "$top" && make -n "$@" BUILD="$tmp/b" "$tmp/b/obj/common/base/hash.o" | grep -o -- '-DHAVE_[A-Z]*' | sort | xargs); }
 is "built with the libraries of the normal ones" "$(flags STATIC=1)" "$(flags)"
 DEBUGINFOD_URLS=http://127.0.0.1:1 "$static/cprof-sym" --debuginfod "$root/out/s.bin" >"$tmp/out" 2>"$tmp/err"

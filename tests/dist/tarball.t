@@ -1,5 +1,6 @@
 #!/bin/sh
-# make dist: what is in the tarballs, and that they are the same when the second is built from the first, elsewhere, without clang.
+# make dist: the contents of the tarballs; and building the second from the first, elsewhere, without clang,
+# gives the same bytes.
 . "$(dirname "$0")/lib.sh"
 version=$(cat "$BUILD/static/version" 2>/dev/null) || skip_all "there are none: make dist"
 source=cprof-$version binary=cprof-$version-linux-$(uname -m) dist=$BUILD/dist
@@ -22,7 +23,7 @@ is "no path of this machine is in it, debugging information included" "$(grep -l
 bin/cprof-record -q -o s.bin -- true
 like "it records" "$(bin/cprof-sym s.bin 2>/dev/null | bin/cprof-flame | tail -n 1)" '</html>'
 
-# A PATH with all programs but those of the kernel part.
+# A PATH with all programs except those of the kernel part
 for d in /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
 	for p in "$d"/*; do
 		case ${p##*/} in
