@@ -132,7 +132,7 @@ for n in 1 2 256 257 3000; do
 	same "$n levels" "$tmp/want" "$tmp/got"
 done
 
-# Random stacks of random lists, against the same expanded by awk.
+# Random stacks of random lists, against the same stacks expanded by awk
 awk 'BEGIN { srand(11); print "segment major=1 minor=1 least=1"; print "event id=1 name=\"c\" unit=\"ns\" period=1 millihertz=1"; print "flush"
 	print "process id=1 time=1 pid=1 nspid=0 parent=0 start=1 gen=0 via=snapshot"; print "thread id=1 time=1 process=1 tid=1"
 	print "comm time=1 thread=1 comm=\"r\""

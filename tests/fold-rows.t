@@ -1,8 +1,10 @@
 #!/bin/sh
-# Rows for databases: host, time, command, process, container, stack and weight; sqlite's sums are cprof-top's.
+# Rows for databases: host, time, command, process, container, stack and weight; sqlite's sums are
+# cprof-top's.
 . "$(dirname "$0")/lib.sh"
 
-# host NAME REALTIME BASE SAMPLE...: a capture whose clock read BASE at that time, with samples AFTER:THREAD:NODE.
+# host NAME REALTIME BASE SAMPLE...: a capture whose clock read BASE at REALTIME, with samples
+# AFTER:THREAD:NODE
 host() {
 	cat <<X
 segment major=1 minor=0 least=1
@@ -98,7 +100,7 @@ else
 	is "ndjson: without a library that is said" "$(cat "$tmp/err" | head -1)" "cprof-fold: -o: this build has no JSON"
 fi
 
-# A database adds up what cprof-top does.
+# A database gets the same sums as cprof-top.
 awk 'BEGIN { srand(4); for (i = 0; i < 3000; i++) { s = "comm" int(rand() * 3); d = int(rand() * 9); for (k = 0; k < d; k++) s = s ";f" int(rand() * rand() * 30); print s, 1 + int(rand() * 9) } }' >"$tmp/r.folded"
 if command -v sqlite3 >/dev/null; then
 	rows "$tmp/b.bin" "$tmp/a.bin" "$tmp/r.folded" >"$tmp/all.tsv"

@@ -1,8 +1,9 @@
 #!/bin/sh
-# --wall where the capture says how long threads ran: what samples lack is shown, what they have too much is taken from them.
+# --wall on a capture that records how long threads ran: time without samples is shown, and excess samples
+# are scaled down.
 . "$(dirname "$0")/lib.sh"
 
-# capture: two threads of one command, and one of another; what follows them is on stdin
+# capture: two threads of one command, and one of another; their records are on stdin
 capture() {
 	cat <<'X'
 segment major=1 minor=3 least=1
@@ -30,7 +31,7 @@ X
 tick() { echo "sample time=$2 event=1 cpu=0 thread=$1 user=0 kernel=0 weight=${3:-100}"; }
 slept() { echo "sample time=$2 event=2 cpu=0 thread=$1 user=0 kernel=0 weight=$3"; }
 ran() { echo "ran time=$2 thread=$1 ns=$3 span=$4"; }
-# wall OPTION...: of the capture on stdin, in one line
+# wall OPTION...: the folded capture from stdin, in one line
 wall() { cprof-dump -r - | cprof-fold --wall "$@" - | xargs; }
 
 both() { tick 1 1100; tick 1 1200; slept 1 1900 700; ran 1 2000 "$1" 1000; }
@@ -70,7 +71,8 @@ since() { sed '/start-mono/a meta key="waits-since-monotonic-ns" value="900"' | 
 is "what ran before a segment, but not before all was told" "$( (tick 1 1100; ran 1 2000 300 2000) | capture | since)" "x 100 x;[running, not sampled] 173"
 is "a name until there is another" "$( (tick 1 1100; ran 1 1200 120 200; echo 'comm time=1200 thread=1 comm="z"'; tick 1 1300) | capture | wall)" \
 	"x 100 x;[running, not sampled] 20 z 100"
-# A process that moves from one control group to another: a span is of the one that it is told in, before anything else may come.
+# A process that moves from one control group to another: a span belongs to the group in force where
+# its record is.
 moves() { echo 'cgroup id=7 path="/a"'; echo 'cgroup id=8 path="/b"'; echo 'member time=1000 process=1 cgroup=7'; cat; }
 to() { echo "member time=$1 process=1 cgroup=$2"; }
 each() { tick 1 1100; ran 1 2000 120 1000; to 2000 8; tick 1 2100; ran 1 3000 150 1000; }
@@ -84,12 +86,13 @@ for n in 150 200 250; do
 	is "  as --in has it" "$(within $n | moves | capture | wall --by container --in /b)" "/b $((n - 100))"
 	is "  a new name within it, as --comm has it" "$(within $n | sed 's/^member.*/comm time=1500 thread=1 comm="z"/' | capture | wall --comm z | tr ' ' '\n' | awk '/^[0-9]/ { n += $1 } END { print n }')" $((n - 100))
 done
-# By slices of a second, each has its share of the time.
+# In slices of a second, each slice has its share of the time.
 is "slices" "$( (slept 1 500001000 1; ran 1 2500001000 2000000000 2500000000) | capture | cprof-dump -r - |
 	cprof-fold --wall -o tsv --interval 1 - | awk -F'\t' '/not sampled/ { print $NF }' | xargs)" "799999200 800000000 400000800"
 
-# Two threads of ten seconds, a thousandth of the size: one sleeps 50 us of 64, of which a few are told together, and is sampled seldom;
-# the other sleeps for three seconds and computes for two. What both ran is told every five.
+# Two threads of ten seconds, at a thousandth of the scale: one sleeps 50 us of every 64, with few waits
+# recorded, several in one record, and is sampled rarely; the other sleeps for three seconds and computes for
+# two. The run time of both is recorded every five.
 days() {
 	awk 'BEGIN {
 		for (t = 2280; t < 10001000; t += 1280) { n++; printf "%d sample time=%d event=2 cpu=0 thread=1 user=0 kernel=0 weight=1000\n", t, t }
@@ -103,7 +106,7 @@ days() {
 	}' | sort -n | cut -d' ' -f2-
 }
 days | capture | cprof-dump -r - >"$tmp/days.bin"
-# window FROM TO: what each thread has of it, in millionths of ten seconds
+# window FROM TO: prints each thread's time in it, in millionths of ten seconds
 window() { cprof-fold --wall -t --from "@1700000000.0$(printf %08d $(($1 + 1000)))" --to "@1700000000.0$(printf %08d $(($2 + 1000)))" ${3-"$tmp/days.bin"} |
 	awk -F'[-;/ ]' '{ n[$3] += $NF } END { print n[42] + 0, n[50] + 0 }'; }
 whole=$(window 0 10001000)

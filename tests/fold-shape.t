@@ -1,5 +1,6 @@
 #!/bin/sh
-# Profiles made over: chosen, cut, turned and thinned out, against twenty lines of Python that do it stack by stack.
+# Profiles that are filtered, cut, reversed and thinned out, against twenty lines of Python that do it
+# stack by stack
 . "$(dirname "$0")/lib.sh"
 
 fold() { cprof-fold "$@" 2>"$tmp/err" | tr '\n' ,; }
@@ -17,7 +18,7 @@ is "--min: what has less goes into [other]" "$(fold --min 17 "$tmp/a")" "a;main;
 is "  everything, if need be" "$(fold --min 100 "$tmp/a")" "[other] 18,"
 is "  and again changes nothing" "$(cprof-fold --min 17 "$tmp/a" | fold --min 17)" "$(fold --min 17 "$tmp/a")"
 
-# Names of compilers and virtual machines.
+# Names of compilers and virtual machines
 norm() { printf '%s 1\n' "$1" | cprof-fold --norm | sed 's/ 1$//'; }
 while IFS='|' read -r name want; do
 	is "--norm $name" "$(norm "$name")" "$want"
@@ -51,7 +52,7 @@ T
 is "--norm makes equal stacks meet" "$(printf '%s\n' 'a;f.llvm.1;x 1' 'a;f.llvm.2;x 2' 'a;f;x 4' | fold --norm)" "a;f;x 7,"
 is "  and expressions see what is left" "$(printf '%s\n' 'a;f.llvm.1;x 1' 'a;g.llvm.2;x 2' | fold --norm --focus '^f$')" "a;f;x 1,"
 
-# Everything at once.
+# Everything at once
 cat >"$tmp/shape.py" <<'P'
 import re, sys
 o = dict(a.split('=', 1) for a in sys.argv[1:])
@@ -101,7 +102,7 @@ exclude=isra base=f collapse-recursion min=1
 T
 is "the order is that of the stacks' bytes" "$(cprof-fold --norm --min 0.1 "$tmp/all" | sed 's/ [0-9]*$//' | sort -c -u 2>&1)" ""
 
-# Two sides: small is what is small on both, in percent of each.
+# Two sides: a function is small only if it is small on both, in percent of each.
 printf '%s\n' 'a;x 1' 'a;y 99' >"$tmp/l"
 printf '%s\n' 'a;x 50' 'a;y 948' 'a;z 2' >"$tmp/b"
 is "cprof-diff: --min" "$(cprof-diff --folded --no-normalize --min 5 "$tmp/l" "$tmp/b" | tr '\n' ,)" "a;[other] 0 2,a;x 1 50,a;y 99 948,"

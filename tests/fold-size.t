@@ -1,10 +1,11 @@
 #!/bin/sh
-# Text of any size: the same whatever the memory, sorted or not, and against a sum by awk. The parts: profile-lines.c.
+# Text of any size: the same whatever the memory, sorted or not, and compared with a sum by awk. For the
+# parts see profile-lines.c.
 . "$(dirname "$0")/lib.sh"
 
 ok "sorting, runs and merging" "$BUILD/tests/profile-lines"
 
-# 6 MB of 12,000 stacks in no order, with names that need care, and stacks that have to lose frames.
+# 6 MB of 12,000 stacks in random order, with odd names, and stacks that have to lose frames
 awk 'BEGIN { srand(5)
 	for (i = 0; i < 300; i++) { l = 5 + int(rand() * 40); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s (rand() < .1 ? ".part.0" : "") }
 	for (i = 0; i < 12000; i++) { s = "comm" int(rand() * 3); d = 3 + int(rand() * 30); x = int(rand() * 9)
@@ -39,7 +40,7 @@ like "  which is what the sentence is about" "$(cat "$tmp/err")" "a temporary fi
 like "  is told" "$(cat "$tmp/err")" '^cprof-fold: .*No such file'
 is "no file is left behind" "$(mkdir "$tmp/t"; TMPDIR="$tmp/t" cprof-fold --max-mem 1M "$tmp/in" >/dev/null; ls -A "$tmp/t")" ""
 
-# Sorted input, which is merged line by line.
+# Sorted input is merged line by line.
 split -n l/5 "$tmp/plain" "$tmp/part."
 for f in "$tmp"/part.??; do cprof-fold "$f" >"$f.sorted"; done
 cprof-fold "$tmp/plain" >"$tmp/want"
@@ -65,7 +66,7 @@ status "  a capture" 2 cprof-fold --sorted "$tmp/capture"
 like "    is told to be one" "$(cat "$tmp/err")" 'this is a capture, and --sorted merges folded text'
 printf 'a;b 5\na;b 7\na;b.c 3\na;b;c 1\n' >"$tmp/s"
 is "  in the order of stacks, equal ones side by side" "$(cprof-fold --sorted "$tmp/s" "$tmp/s" | tr '\n' ,)" "a;b 24,a;b.c 6,a;b;c 2,"
-# Whole lines, with a blank before the count, sort otherwise where a name goes on with a blank.
+# Whole lines, with a blank before the count, sort differently if a name continues after a blank.
 printf 'a;b !x 3\na;b 5\nq 1\n' >"$tmp/u"
 status "unsorted input is refused" 3 cprof-fold --sorted "$tmp/s" "$tmp/u"
 is "  in a sentence" "$(cat "$tmp/err")" "cprof-fold: $tmp/u: line 2: not in the order of the bytes of stacks; see --sorted in cprof-fold(1)"
@@ -84,7 +85,7 @@ if [ "$BUILD" = "${BUILD%san}" ]; then
 	ok "--max-mem is about what is taken" test "$(awk '{ print $1; exit }' "$tmp/peak")" -lt 10240
 fi
 
-# Lines of another length.
+# Other line lengths
 awk 'BEGIN { s = "root"; for (i = 0; i < 500; i++) s = s ";frame" i; print s " 3"; print "a;b 1" }' >"$tmp/deep"
 is "--max-line: shorter" "$(cprof-fold --max-line 300 "$tmp/deep" | awk '{ print length($0) <= 300, /frame0;/ && /\[\.\.\.\]/ && /frame499 3$/ || /^a;b 1$/ }' | tr '\n' ,)" "1 1,1 1,"
 awk 'BEGIN { s = "root"; for (i = 0; i < 20000; i++) s = s ";frame" i; print s " 3" }' >"$tmp/deeper"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What cprof-fold makes of captures: names, roots, halves, weights, times, filters.
+# cprof-fold on captures: names, roots, halves, weights, times, filters
 . "$(dirname "$0")/lib.sh"
 
 fold() { cprof-fold "$@" 2>"$tmp/err"; }
 
-# Two processes, one of them with threads; a library at two bases; every kind of unnamed place.
+# Two processes, one with threads; a library at two bases; every kind of unnamed address
 cat >"$tmp/a.txt" <<'X'
 segment major=1 minor=0 least=1
 event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
@@ -175,7 +175,7 @@ cprof-dump -r "$tmp/b.txt" >"$tmp/b.bin"
 is "a continued capture has one" "$(fold --to 1 "$tmp/b.bin" | total)" 6
 is "  so that its second segment is later" "$(fold --from 4 "$tmp/b.bin" | total)" 11
 
-# The recorder's own losses are told.
+# The recorder's own losses are reported.
 sed 's/^end/ledger time=3999999999 cpu=1 outcome=expected count=6000\nledger time=3999999999 cpu=2 outcome=expected count=5880\nledger time=3999999999 cpu=1 outcome=ring-full count=11\nledger time=3999999999 cpu=2 outcome=nested count=1\nend/' \
 	"$tmp/a.txt" | cprof-dump -r >"$tmp/l.bin"
 status "losses of the recorder are no damage of the input" 0 cprof-fold "$tmp/l.bin"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Folded text in and out: the grammar, hostile names, merging, and what flamegraph.pl says to it.
+# Folded text in and out: the grammar, hostile names, merging, and flamegraph.pl's reaction to it
 . "$(dirname "$0")/lib.sh"
 flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 
 fold() { cprof-fold "$@" 2>"$tmp/err"; }
 total() { awk '{ n += $NF } END { print n + 0 }' "$@"; }
-# Exactly the grammar: frames without control characters or empty names, one space, digits.
+# Exactly the grammar: frames without control characters or empty names, one space, digits
 grammar() { [ -s "$1" ] && ! LC_ALL=C grep -nvP '^[^;\x00-\x1f\x7f ]([^;\x00-\x1f\x7f]*[^;\x00-\x1f\x7f ])?(;[^;\x00-\x1f\x7f ]([^;\x00-\x1f\x7f]*[^;\x00-\x1f\x7f ])?)* [0-9]+$' "$1"; }
 in_order() { sed 's/ [0-9]*$//' "$1" | LC_ALL=C sort -c -u; }
 
@@ -25,7 +25,7 @@ like "  the bad line has its number" "$(cat "$tmp/err")" 'crlf: line 3: no count
 printf '\357\273\277a;b 1\n' >"$tmp/bom"
 is "a byte order mark is no part of the first name" "$(fold "$tmp/bom" "$tmp/bom")" "a;b 2"
 
-# Two columns are a comparison, if all lines say so; a name may end in a number.
+# Two columns mean a comparison only if all lines have them: a name may end in a number.
 printf 'a;b 5 6\na;c 3 0\nd 0 2\n' >"$tmp/two"
 status "two columns are refused" 3 cprof-fold "$tmp/a" "$tmp/two"
 same "  and nothing of them is added" "$tmp/want" "$tmp/out"
@@ -39,7 +39,7 @@ echo 'a;b 18446744073709551615' | cprof-fold - "$tmp/names" >"$tmp/out" 2>"$tmp/
 is "  their sum is looked at too" "$(cat "$tmp/out" "$tmp/err" | tr '\n' ,)" \
 	"a;b 18446744073709551615,cprof-fold: $tmp/names: line 2: the counts add up to more than 64 bits,"
 
-# Bad lines are left out, good ones are not.
+# Bad lines are left out, good ones are kept.
 printf 'a;b 1\nno count\na;b\n 7\na;b 1.5\na;b -1\na;b 99999999999999999999\na;b +3\na;b 0x10\nc 18446744073709551610\nc 00000000000000000000000005\n' >"$tmp/bad"
 status "bad lines are status 3" 3 cprof-fold "$tmp/bad"
 is "  every good one is delivered" "$(tr '\n' , <"$tmp/out")" "a;b 1,c 18446744073709551610,"
@@ -56,7 +56,7 @@ status "a missing file is status 1" 1 cprof-fold "$tmp/missing"
 like "  with its name" "$(cat "$tmp/err")" '/missing: No such file'
 status "a directory is status 1" 1 cprof-fold "$tmp"
 
-# Names that would break a consumer: replaced, never dropped, and equal ones still meet.
+# Names that would break a consumer are replaced, never dropped, and equal ones still merge.
 printf 'a;sp ace;caf\303\251;x 1\na;b\001d;\377\376;x 2\na;;x 3\n;a 4\na;  b ;c 5\na;tab\there 6\na;c1\302\205;\342\200\250;\357\277\277 7\na;\355\240\200;\300\200;\364\220\200\200 8\n' >"$tmp/hostile"
 fold "$tmp/hostile" >"$tmp/got"
 printf '%s\n' '[unknown];a 4' 'a;???;??;???? 8' 'a;[unknown];x 3' 'a;b;c 5' 'a;b?d;??;x 2' 'a;c1?;?;? 7' "$(printf 'a;sp ace;caf\303\251;x 1')" 'a;tab?here 6' >"$tmp/want"
@@ -84,7 +84,7 @@ status "a line of 8 MiB is bad" 3 cprof-fold "$tmp/huge"
 is "  and those around it are good" "$(tr '\n' , <"$tmp/out")" "a;b 1,a;c 3,"
 like "  it has its number" "$(cat "$tmp/err")" 'line 2: longer than 4 MiB$'
 
-# Merging is associative and commutative, with text from many lines that share prefixes.
+# Merging is associative and commutative, with many lines that share prefixes.
 awk -v D="$tmp" 'BEGIN { srand(3); for (f = 0; f < 3; f++) for (i = 0; i < 3000; i++) { s = "comm" int(rand() * 3); d = int(rand() * 12); for (k = 0; k < d; k++) s = s ";f" int(rand() * rand() * 30) (rand() < .1 ? ".part.0" : ""); print s, 1 + int(rand() * 9) >(D "/m" f) } }'
 cat "$tmp/m0" "$tmp/m1" "$tmp/m2" | awk '{ n = $NF; sub(/ [0-9]+$/, ""); c[$0] += n } END { for (k in c) print k " " c[k] }' | sort -t' ' -k1,1 >"$tmp/want"
 fold "$tmp/m0" "$tmp/m1" "$tmp/m2" >"$tmp/abc"
@@ -101,7 +101,7 @@ same "fold(fold(b, c), a) = fold(a, b, c)" "$tmp/abc" "$tmp/bc_a"
 cat "$tmp/m2" "$tmp/m0" "$tmp/m1" | (dd bs=7 2>/dev/null) | fold >"$tmp/got"
 same "from a pipe that gives seven bytes at a time" "$tmp/abc" "$tmp/got"
 
-# What text cannot answer is refused rather than passed over; --comm and --match it can.
+# Options that text cannot satisfy are refused rather than ignored; --comm and --match work.
 status "--pid on text is refused" 2 cprof-fold --pid 1 "$tmp/a"
 like "  in a sentence" "$(cat "$tmp/err")" '/a: --pid needs a capture, this is folded text$'
 status "-K likewise" 2 cprof-fold -K "$tmp/a"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# An address means what it meant when it was sampled: JIT code that moves, exec, files mapped anew.
+# An address means what it meant at the time of its sample: JIT code that moves, exec, changed mappings.
 . "$(dirname "$0")/lib.sh"
 
 fold() { cprof-fold "$@" 2>"$tmp/err"; }
@@ -46,7 +46,7 @@ sed 's/^symbol frame=1 from=\([12]\)00 level=0 source=perfmap/symbol frame=1 fro
 echo 'node;caller;[jit] 3' >"$tmp/want"
 same "a name that was looked for and not found is none" "$tmp/want" "$tmp/got"
 
-# Same pid and tid: an exec begins another process; then a library is mapped where another was.
+# Same pid and tid: an exec begins another process; then a library replaces another at the same address.
 cat >"$tmp/b.txt" <<'X'
 segment major=1 minor=0 least=1
 event id=1 name="cpu-clock" unit="ns" period=1000 millihertz=99000
@@ -84,7 +84,7 @@ sh-42/42;[sh+0x10] 1
 X
 same "exec and new mappings end what was there before" "$tmp/want" "$tmp/got"
 sed '/^comm time=200/a comm time=450 thread=2 comm="renamed"' "$tmp/b.txt" | cprof-dump -r | fold >"$tmp/got"
-# The text above is in the order of the file, so the name is in force for all samples after its line.
+# The text above is in the order of the file, so the name applies to all samples after its line.
 cat >"$tmp/want" <<'X'
 renamed;[ls+0x10] 1
 renamed;[plugin.so+0x8010] 1

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Waits in a window of time: each counts with what of it lies inside, also where it is told of behind the window, and in the next file.
+# Waits in a time window: each counts with its part inside, even if its record is after the window or in
+# the next file.
 . "$(dirname "$0")/lib.sh"
 TZ=UTC
 export TZ
 cd "$tmp" || exit 1
 
-# header SECOND [SINCE]: of a segment that begins so many seconds after 14:00:00, which is 1000 s by its own clock; and its waits
+# header SECOND [SINCE]: the header of a segment that begins SECOND seconds after 14:00:00, which is 1000 s by
+# its own clock; SINCE is how far back its waits reach
 header() {
 	since=
 	[ -z "${2-}" ] || since="meta key=\"waits-since-monotonic-ns\" value=\"$(($2 + 1000))000000000\""
@@ -26,7 +28,7 @@ frame id=1 process=1 kind=exact address=0x10
 node id=16 parent=0 frame=1
 X
 }
-# at SECOND EVENT WEIGHT: a sample so many seconds, of four digits with three places, after 14:00:00
+# at SECOND EVENT WEIGHT: a sample at that time after 14:00:00, in milliseconds with six digits
 at() { echo "sample time=1$1${4:-000000} event=$2 cpu=0 thread=1 user=16 kernel=0 weight=$3"; }
 ending() { echo "ledger time=1$1000000 cpu=1 outcome=expected count=$2"; echo "end time=1$1000000 reason=continues samples=1"; echo flush; }
 { header 0 0 && at 001000 1 10000000 && at 002500 2 1500000000 && at 002800 4 300000000 && at 002810 1 10000000 &&
@@ -35,7 +37,8 @@ ending() { echo "ledger time=1$1000000 cpu=1 outcome=expected count=$2"; echo "e
 cat a.bin b.bin >all.bin
 
 fold() { cprof-fold "$@" 2>/dev/null | sed 's/;[^;]*;/ /; s/;[^;]*\] / run /' | tr '\n' ,; }
-# alike WHAT WANT OPTION...: of two files, of one, and of a pipe, with all that cprof-top's header says
+# alike WHAT WANT OPTION...: the same from two files, from one, and from a pipe, with the whole
+# header of cprof-top
 alike() {
 	what=$1 want=$2
 	shift 2
@@ -65,14 +68,14 @@ is "seconds after the beginning, 14:00:00" "$(fold --wall --from 2 --to 2.6 all.
 is "from some time on" "$(fold --event off-cpu --from 14:01:01 a.bin b.bin)" "x run 11000000000,"
 is "up to some time" "$(fold --event off-cpu --to 14:00:16 a.bin b.bin)" "x run 2800000000,"
 
-# A header that does not say how far waits reach back.
+# A header that does not say how far back waits reach
 { header 60 && at 060010 1 10000000 && at 062000 2 12000000000 && ending 119900 100; } | cprof-dump -r >old.bin
 is "without a word of it, ten seconds are taken for it" "$(fold --wall --from 14:00:51 --to 14:00:52 old.bin)" "x [sleeping] 1000000000,"
 like "  not more" "$(cprof-top --wall --from 14:00:49 --to 14:00:50 old.bin b.bin 2>&1)" 'no sample counts'
 { header 60 58 && at 060010 1 10000000 && ending 119900 100; } | grep -v off-cpu | cprof-dump -r >none.bin
 like "  nothing where it has no waits" "$(cprof-top --wall --from 14:00:57 --to 14:00:59 none.bin a.bin 2>/dev/null)" '^Ledger: +10 expected'
 
-# All the programs.
+# All programs
 window="--event off-cpu --from 14:00:01.5 --to 14:00:02.75"
 like "cprof-top" "$(cprof-top $window all.bin 2>/dev/null)" '^Total: +1\.25s,'
 is "cprof-diff" "$(cprof-diff --folded $window a.bin all.bin 2>/dev/null)" "x;[unknown] 1250000000 1250000000"
@@ -86,7 +89,7 @@ is "rows, each slice with its part" "$(cprof-fold -o tsv --interval 2 --event of
 is "  add up to what there is without a window" "$(cprof-fold -o tsv --interval 1 --event off-cpu all.bin | awk 'NR > 1 { n += $NF } END { printf "%.0f", n }')" "$(fold --event off-cpu all.bin | tr -dc '0-9')"
 is "a wait of ten thousand years is in few rows" "$({ header 0 0 && at 001000 2 18000000000000000000 && ending 059900 1; } | cprof-dump -r | cprof-fold -o tsv --interval 1 --event off-cpu | awk 'END { print (NR < 70), (NR > 1) }')" "1 1"
 
-# Whatever the waits are: the windows of a capture add up to it, and each has what brute force finds.
+# Random waits: the windows of a capture add up to the whole, and each matches brute force.
 got=$(python3 - <<'X'
 import random, subprocess
 random.seed(7)

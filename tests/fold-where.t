@@ -1,5 +1,5 @@
 #!/bin/sh
-# Where samples come from: containers, control groups, labels, and times of the clock.
+# The origin of samples: containers, control groups, labels, and wall-clock times
 . "$(dirname "$0")/lib.sh"
 TZ=UTC
 export TZ
@@ -61,7 +61,7 @@ rows() { cprof-top "$@" 2>"$tmp/err" | sed -n '/^ *flat/,$p' | sed 1d | awk '{ p
 is "rows by container" "$(rows --by container "$tmp/ab.bin")" "4 0123456789ab,2 /system.slice/ssh.service,2 [no cgroup],"
 is "rows by label" "$(rows --by label.service "$tmp/ab.bin")" "4 mail,4 shop,"
 is "  that is not there" "$(rows --by label.zone "$tmp/a.bin")" "4 [no zone],"
-# A label without a value is not one that is missing; and a key is of any length.
+# An empty label is not a missing one; and a key may have any length.
 long=$(printf 'k%.0s' $(seq 5000))
 sed 's/label.env" value="prod=a"/label.env" value=""/; s/label.service/label.'$long/ "$tmp/a.txt" | cprof-dump -r >"$tmp/e.bin"
 cat "$tmp/e.bin" "$tmp/a.bin" >"$tmp/ea.bin"
@@ -73,8 +73,9 @@ is "  as --label has it" "$(rows --by label.$long --label $long=shop "$tmp/ea.bi
 is "  of one letter less" "$(rows --label ${long#k}=shop "$tmp/ea.bin")" ""
 is "the container around the stack" "$(cprof-fold --container "$tmp/a.bin" | cut -d';' -f1,2 | tr '\n' ,)" "/system.slice/ssh.service;ssh,0123456789ab;web,[no cgroup];none,"
 
-# A process that moves from one group to another and back: each sample is of the one in force where it stands. A wait that ends behind
-# the move is of the second one alone. A process forked before stays, one forked after begins there.
+# A process that moves from one group to another and back: each sample belongs to the group in force at its
+# record. A wait that ends after the move belongs to the second group alone. A process forked before the move
+# stays, one forked after it begins in the new group.
 cat >"$tmp/moves.txt" <<'X'
 segment major=1 minor=3 least=1
 meta key="host" value="h"
@@ -140,7 +141,7 @@ is "  cprof-flame" "$(cprof-flame --by container "$tmp/moves.bin" 2>"$tmp/err" |
 grep -v '^member.*cgroup=8' "$tmp/moves.txt" | cprof-dump -r >"$tmp/stays.bin"
 is "  cprof-diff" "$(cprof-diff --by container -o tsv "$tmp/stays.bin" "$tmp/moves.bin" 2>"$tmp/err" | sed 1d | cut -f1,3,4 | sort | tr '\t\n' ' ,')" "/a 9 4,/b 0 5,"
 is "  cprof-flame --diff" "$(cprof-flame --diff --by container "$tmp/stays.bin" "$tmp/moves.bin" 2>"$tmp/err" | "$here/flame-block.py" boxes | tr '\n' ,)" "/a 9 4 9 4 0,/b 0 5 0 5 0,"
-# What is lost of a move is not known; nothing else is lost with it.
+# A lost move is unknown; nothing else is lost with it.
 is "  the group is not told of" "$(grep -v '^cgroup id=8' "$tmp/moves.txt" | cprof-dump -r | by -)" "/a 9,"
 like "    which is said" "$(cat "$tmp/err")" "undefined cgroup"
 at=$(LC_ALL=C grep -abo 'cpf' "$tmp/moves.bin" | sed -n '3s/:.*//p')

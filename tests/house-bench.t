@@ -1,11 +1,11 @@
 #!/bin/sh
-# make bench runs every bench, and fails at the end if one of them has failed.
+# make bench runs every benchmark, and fails at the end if one of them failed.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 echo 'echo first; exit 3' >"$tmp/1.sh"
 echo 'echo second' >"$tmp/2.sh"
 echo 'echo third; exit 1' >"$tmp/3.sh"
-# Targets that exist are not built again: -o.
+# -o: do not rebuild existing targets.
 bench() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s BUILD="$tmp/build" TEST_PROGRAMS= OFFLINE= RECORD= TOOLS= \
 	-o "$tmp/build/frameless/victim" -o "$tmp/build/contrib/demo" -o all BENCHES="$*" bench 2>&1; }
 said=$(bench "$tmp/1.sh" "$tmp/2.sh" "$tmp/3.sh")

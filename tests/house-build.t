@@ -1,20 +1,20 @@
 #!/bin/sh
-# Each header compiles alone, and what needs no kernel is built without its tools.
+# Each header compiles alone, and programs without a kernel part are built without its tools.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
 flags="-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I. -I$BUILD $(pkg-config --cflags libelf libxxhash)"
 for h in common/*/*.h cmd/*.h cmd/*/*.h bpf/*.h tests/*.h; do
-	# As a file that includes it twice, so that its guard is seen too.
+	# A file includes the header twice, to test its guard, too.
 	printf '#include "%s"\n#include "%s"\n' "$h" "$h" >"$tmp/alone.c"
 	case $h in
-	*/walk.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # of who includes it
+	*/walk.h) asks="-DWALK_ENV=void* -DWALK_FN=static -DWALK_INLINE=inline" ;; # expected from the including file
 	*) asks= ;;
 	esac
 	ok "$h compiles alone" gcc $flags $asks -fsyntax-only "$tmp/alone.c"
 done
 
-# A PATH with all programs but those of the kernel part.
+# A PATH with all programs except those of the kernel part
 mkdir "$tmp/bin"
 for d in /usr/local/bin /usr/bin /bin /usr/sbin /sbin; do
 	for p in "$d"/*; do
@@ -33,7 +33,7 @@ like "make offline would compile" "$said" "gcc .*cprof-dump"
 unlike "make offline asks for neither clang, bpftool nor libbpf" "$said" "clang|bpftool|-lbpf"
 ok "make offline works without them" without make BUILD="$tmp/build" offline
 
-# For another machine, with a compiler that only says which one: nothing of this machine's own.
+# For another machine, with a fake compiler that only prints its target: nothing of this machine is used.
 mkdir "$tmp/cross"
 printf '#!/bin/sh\n[ "$1" != -dumpmachine ] || echo aarch64-linux-gnu\n' >"$tmp/cross/aarch64-linux-gnu-gcc"
 chmod 755 "$tmp/cross/aarch64-linux-gnu-gcc"
@@ -46,7 +46,7 @@ like "BPF programs are the target's, too" "$said" "^clang .*-D__TARGET_ARCH_arm6
 like "and take its headers" "$said" "-idirafter /nowhere/usr/include/aarch64-linux-gnu "
 unlike "nothing is of this machine" "$said" "^(gcc|ar) |x86"
 
-# The linker takes the first of two functions of one name, and says nothing: they may be of different rooms.
+# The linker silently takes the first of two functions of one name, even if they belong to different rooms.
 is "no name has two meanings in the library" \
 	"$(nm -g --defined-only "$tmp/build/libcprof.a" | awk '$2 ~ /[TDBR]/ { print $3 }' | sort | uniq -d | tr '\n' ' ')" ""
 for c in cmd/cprof-*.c; do

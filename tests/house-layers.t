@@ -1,5 +1,5 @@
 #!/bin/sh
-# The map of the house: a file may include only its own room and rooms below it.
+# The layers of the tree: a file may include only headers of its own room and of rooms below it.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
@@ -8,7 +8,7 @@ rooms="base stream capture elf dwarf unwind resolve profile stats export flame" 
 # includes FILE...: the project's own headers, "file: header"
 includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
 
-# upward: of lines "common/room/file: header" those whose header is not in that room or below
+# upward: prints the lines "common/room/file: header" whose header is not in that room or below
 upward() {
 	awk -v rooms="$rooms" 'BEGIN { n = split(rooms, list); for (i = 1; i <= n; i++) floor[list[i]] = i }
 		{ split($1, from, "/"); m = split($2, to, "/")
@@ -42,7 +42,7 @@ done
 is "only the recorder includes bpf/" "$(includes cmd/*.[ch] cmd/*/*.[ch] tests/*.[ch] |
 	grep ': bpf/' | grep -v '^cmd/cprof-record/')" ""
 
-# One dependency, one room.
+# One dependency, one room
 system() { grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$1>" $2 2>/dev/null | sed 's,/[^/]*$,,' | sort -u | tr '\n' ' '; }
 all="common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch]"
 is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | grep -v '^cmd/cprof-record $')" ""
@@ -60,7 +60,8 @@ is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$
 is "nothing under common/ prints or exits" \
 	"$(grep -nE '\<(printf|puts|putchar|fprintf|vprintf|vfprintf|perror|exit|_exit|warnx?|errx?) ?\(' common/*/*.[ch])" ""
 
-# Two of one name would link as long as nobody wants what else is in their files, and be the wrong one for somebody.
+# Two functions of one name link as long as nobody needs anything else from their files; and some callers get
+# the wrong one.
 if [ -e "$BUILD/libcprof.a" ]; then
 	is "no name of the library is there twice" "$(nm "$BUILD/libcprof.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)" ""
 else

@@ -5,14 +5,14 @@ cd "$top" || exit 1
 
 command -v mandoc >/dev/null || skip_all "mandoc is not here"
 
-# A page as plain text, without overstrikes.
+# plain PAGE: as plain text, without overstrikes
 plain() { mandoc -T ascii "$1" | sed "s/.$(printf '\b')//g"; }
 
-# names OPTION: does the text on stdin name it, whole?
+# names OPTION: does the text on stdin contain it as a whole word?
 names() { grep -Eq -- "(^|[^[:alnum:]-])$1([^[:alnum:]-]|\$)"; }
 
-# The options that a command takes: the long ones from its tables, after the preprocessor, the short ones
-# from what it says of itself.
+# The options of a command: the long ones from its tables, after the preprocessor, the short ones
+# from its usage.
 long_options() {
 	for c; do
 		gcc -E -P -std=gnu11 -D_GNU_SOURCE -I. -I"$BUILD" $(pkg-config --cflags libelf libxxhash) "$c"
@@ -48,7 +48,7 @@ for c in cmd/cprof-*; do
 	done
 	like "$name: --help has its options" "$(cat "$tmp/longs")" '^--help$'
 	is "$name: each option is in the page" "$absent" ""
-	# And the other way: no option of another day.
+	# And the reverse: no option that no longer exists.
 	gone=
 	for o in $(sed -n '/^DESCRIPTION/,/^[A-CE-Z]/p' "$tmp/page" | sed -n 's/^  *\(-[^][ ,]*\).*/\1/p' | grep -E '^--[a-z]' | sort -u); do
 		grep -qx -- "$o" "$tmp/longs" || gone="$gone $o"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Who may open files: what a path of another process, of a mapping, a capture or an ELF file leads to is opened by foreign.c alone,
-# and for the recorder by its opener. Each file that opens anything is listed, with how many calls, and why these are none of those.
+# Files that may open files: only foreign.c, and the opener for the recorder, may open paths from another
+# process, a mapping, a capture or an ELF file. Every other file that opens anything is listed, with the
+# number of calls and the reason why they are harmless.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
@@ -37,7 +38,7 @@ common/resolve/procroot.c 7 handles on roots, programs and mappings; texts and d
 common/resolve/shelf.c 4 directories of the archive, and files that are made there
 END
 
-# count_calls FILE...: "FILE CALLS" of those that have any. Comments are no calls.
+# count_calls FILE...: prints "FILE CALLS" for files with calls. Comments do not count.
 count_calls() {
 	awk 'FNR == 1 { comment = 0 }
 		/^[ \t]*\/\*/ && !/\*\// { comment = 1 }
@@ -58,7 +59,7 @@ count_calls common/*/*.[ch] cmd/*.[ch] cmd/*/*.[ch] >"$tmp/found"
 cut -d' ' -f1,2 "$tmp/allowed" | LC_ALL=C sort >"$tmp/wanted"
 same "each file that opens files is known, with its calls" "$tmp/wanted" "$tmp/found"
 
-# The words by which the kernel is asked for another's file.
+# The strings with which the kernel is asked for another process's file
 is "files behind mappings are found by the opener" "$(grep -lE '"[^"]*map_files' common/*/*.c cmd/*.c cmd/*/*.c | tr '\n' ' ')" \
 	"common/resolve/procroot.c cmd/cprof-record/openings.c "
 is "roots of processes are entered by the opener" "$(grep -lE '"[^"]*/root' cmd/*.c cmd/*/*.c | tr '\n' ' ')" "cmd/cprof-record/openings.c "

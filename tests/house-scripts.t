@@ -3,8 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
-# matched_by_v FILE...: "FILE: NAME" of each variable that awk gets by -v and matches as a whole regular expression. In it gawk
-# takes \[ and \( as escapes of the string, mawk does not; by the environment it comes as it is.
+# matched_by_v FILE...: prints "FILE: NAME" of each variable that awk gets by -v and uses as a whole
+# regular expression. gawk takes \[ and \( in it as string escapes, mawk does not; the environment passes
+# the text unchanged.
 matched_by_v() {
 	awk '/awk/ { line = $0
 			while (match(line, /-v [A-Za-z_]+=/)) {
@@ -26,7 +27,8 @@ is "the check sees them" "$(matched_by_v "$tmp/bad" "$tmp/good" | sed 's,.*/,,' 
 is "no regular expression comes to awk by -v" \
 	"$(matched_by_v tests/[!h]*.t tests/*.sh tests/interpreters tests/*/check tests/kernels/fetch $(find contrib -type f) .ci/run)" ""
 
-# echoed FILE...: "FILE:LINE: ECHO" of each echo(1) with an expansion in its arguments: dash's makes other bytes of its backslashes.
+# echoed FILE...: prints "FILE:LINE: ECHO" of each echo(1) with an expansion in its arguments: dash's echo
+# interprets backslashes in it.
 echoed() {
 	awk '{ line = $0
 		while (match(line, /(^|[^A-Za-z0-9_.\/-])echo([ \t]+([^ \t;|&()"\047]|"([^"\\]|\\.)*"|"[^"]*$|\047[^\047]*\047)+)*/)) {

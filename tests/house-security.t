@@ -1,5 +1,5 @@
 #!/bin/sh
-# contrib/SECURITY.md names for each line a mechanism and tests that are there.
+# Each line of contrib/SECURITY.md names a mechanism and existing tests.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 page=contrib/SECURITY.md

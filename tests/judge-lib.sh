@@ -1,7 +1,7 @@
-# How many stacks of what a recorder has written to $tmp/file are whole, for bench-*.sh, which has $here and $tmp:
-# . "$here/judge-lib.sh"; by outermost.pl, the same judge for all recorders. Descriptor 3 is where remarks go.
+# Counts the whole stacks in a recorder's output, $tmp/file, for bench-*.sh, which sets $here and $tmp: .
+# "$here/judge-lib.sh". The judge is outermost.pl, the same for all recorders. Remarks go to descriptor 3.
 
-# judge_NAME COMMS: "all samples whole frames", and how many were lost, of $tmp/file
+# judge_NAME COMMS: prints "all samples whole frames", and the number of lost samples, of $tmp/file
 judge_cprof() {
 	cprof-dump "$tmp/file" >"$tmp/text" || return
 	sed -n 's/^file .* path="\(.*\)"$/\1/p' "$tmp/text" | sort -u >"$tmp/paths"

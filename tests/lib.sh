@@ -12,7 +12,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 count=0 failed=0 diag_to=1
 
-# What is said of a check that failed goes to stderr, which prove shows even where nobody asked for all.
+# diag: a failed check's details go to stderr, which prove shows even without -v.
 diag() { printf '%s\n' "$*" | sed 's/^/# /' >&$diag_to; }
 pass() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s\n' "$count" "$1"; }
 fail() { count=$((count + 1)) diag_to=2; failed=$((failed + 1)); printf 'not ok %d - %s\n' "$count" "$1"; diag "${0##*/}: not ok $count - $1"; }
@@ -31,7 +31,7 @@ status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
 # same DESCRIPTION FILE FILE
 same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
 
-# may_record_all: skips where no one may sample the system: without the recorder, root, or its capabilities
+# may_record_all: skips if nobody may sample the system: without the recorder, root, or its capabilities
 may_record_all() {
 	[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 	[ "$(id -u)" = 0 ] || skip_all "only root samples the whole system"
@@ -39,7 +39,7 @@ may_record_all() {
 	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
 }
 
-# May a tracepoint be sampled here? Whether tracefs is mounted does not matter.
+# has_tracepoint NAME: may a tracepoint be sampled here? Whether tracefs is mounted does not matter.
 has_tracepoint() { cprof-record -q -e "$1" -o "$tmp/.tracepoint" -- true 2>/dev/null; }
 
 done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files without symbols: each function is told from the others by where it begins, and still counts as unnamed.
+# Files without symbols: functions are distinguished by their start addresses, and still count as unnamed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all "this is about x86-64"
@@ -40,7 +40,7 @@ is "  a line each" "$(cprof-fold -U "$tmp/ask.sym" | sed 's/^[^;]*;//' | sort | 
 	"$(printf '[b.so+%s] 1\n' "$(at first)" "$(at second)" "$(at never)" | cat - "$tmp/shown" 2>/dev/null | sort | tr '\n' ',')shown 1,"
 is "all symbols come before" "$(named "$tmp/whole.so" <"$tmp/addresses")" "first+3 symtab,second+3 symtab,never+3 symtab,shown+3 symtab,"
 
-# Each byte of two functions, and of what is beside them.
+# Each byte of two functions, and of the gaps beside them
 start=$(($(at first) - 16))
 awk -v n=64 -v s=$start 'BEGIN { for (i = 0; i < n; i++) printf "0x%x\n", s + i }' >"$tmp/bytes"
 ask "$so" <"$tmp/bytes" | awk '{ sub(/\+[^+]*$/, "", $2); print $1, $2 }' >"$tmp/got"
@@ -61,7 +61,7 @@ set -- $(readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\] *//' | awk '$1 == ".plt" { p
 printf '0x%x\n' $((0x$1 + 16)) $((0x$1 + 32)) >"$tmp/stubs"
 like "stubs keep their names" "$(named "$so" <"$tmp/stubs")" '^([a-z_]+@plt\+0 plt,){2}$'
 
-# The kind and the reason, where there is nothing else. -s takes .dynsym's exported names out of a program.
+# The kind and the reason if there is nothing better. -s removes .dynsym's exported names from a program.
 gcc -O1 -s -Wl,--build-id -o "$tmp/prog" -x c - <<'X'
 static __attribute__((noinline, used)) int work(int x) { return x * 3; }
 int main(int argc, char **argv) { (void)argv; return work(argc); }
@@ -70,7 +70,7 @@ entry=$(readelf -hW "$tmp/prog" | awk '/Entry point/ { print $4 }')
 echo "$entry" | ask "$tmp/prog" >"$tmp/got"
 is "the entry of a stripped program" "$(sed 's/^[^ ]* //' "$tmp/got")" "[prog+$entry]+0 bounds"
 
-# The same wherever it is mapped; kept apart where two files have one name.
+# The name does not depend on the mapping; two files of one name are kept apart.
 base=$((0x7f0000000000))
 mapped() { # PROCESS FILE BASE
 	set -- "$1" "$2" "$3" $(readelf -lW "$so" | awk '$1 == "LOAD" && / R E / { print $2, $3, $6; exit }')
@@ -91,7 +91,7 @@ is "the same text at two bases" "$(name_of "$tmp/two.sym" | tr '\n' ',')" \
 is "two files of one name are kept apart" "$(cprof-top "$tmp/two.sym" | sed -n 's/.*%  \(\[.*\)/\1/p' | sort | tr '\n' ',')" \
 	"[one/b.so+$(at first)],[two/b.so+$(at first)],"
 
-# Better names later.
+# Better names later
 id=$(build_id "$so")
 mkdir -p "$tmp/dbg/.build-id/$(echo "$id" | cut -c1-2)"
 objcopy --only-keep-debug "$tmp/whole.so" "$tmp/dbg/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug"
@@ -102,7 +102,7 @@ is "a debug file that is found later names them" "$(cprof-fold -U "$tmp/later.sy
 like "  and the summary says so" "$(cat "$tmp/err")" '4 of 4 frames named'
 like "  which stays where the debug file is gone" "$(cprof-sym "$tmp/later.sym" 2>&1 >/dev/null)" '4 of 4 frames named'
 
-# Damaged tables: what cannot be read gives nothing, the rest stays.
+# Damaged tables: unreadable parts give nothing, the rest stays.
 set -- $(readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\] *//' | awk '$1 == ".eh_frame" { print $4, $5 }')
 cp "$so" "$tmp/noise.so"
 head -c $((0x$2)) /dev/urandom | dd of="$tmp/noise.so" bs=1 seek=$((0x$1)) conv=notrunc status=none

@@ -13,7 +13,7 @@ int main(int argc, char **argv) { (void)argv; return shown(argc) == 1; }
 X
 gcc -O1 -g -fvisibility=hidden -rdynamic -Wl,--build-id -o "$tmp/whole" "$tmp/m.c"
 
-# minidebug FILE OUT: as Fedora's find-debuginfo does it: the functions that .dynsym lacks.
+# minidebug FILE OUT: as Fedora's find-debuginfo does it: keeps the functions that .dynsym lacks.
 minidebug() {
 	nm -D "$1" --format=posix --defined-only | awk '{ print $1 }' | sort >"$tmp/dynsyms"
 	nm "$1" --format=posix --defined-only | awk '{ if ($2 == "T" || $2 == "t" || $2 == "D") print $1 }' | sort >"$tmp/funcsyms"
@@ -67,7 +67,7 @@ with "$tmp/bomb.xz"
 nm "$BIN/cprof-sym" | grep -q __asan_init && limit=unlimited || limit=200000
 ok "a bomb does not go off" sh -c "ulimit -v $limit; cprof-sym '$tmp/bomb.bin' >'$tmp/bomb.sym'"
 is "  and takes no name away" "$(names "$tmp/bomb.sym" | sed 's/^[^ ]* //; s/^\[[^]]*\].*/-/' | tr '\n' ',')" "$plain"
-# An ELF file with so much behind it that nobody would have made it so.
+# An ELF file with far more data after it than any tool would add
 { cat "$tmp/mini"; head -c 30000000 /dev/zero; } | xz -1 >"$tmp/long.xz"
 diag "$(wc -c <"$tmp/bomb.xz") bytes for 400 MB, $(wc -c <"$tmp/long.xz") for 30 MB"
 is "more than 256 times its size is too much" "$(unharmed "$tmp/long.xz")" "$plain"

@@ -1,18 +1,20 @@
 #!/bin/sh
-# Sentences on a terminal: bytes of paths, events and arguments that a terminal would act on are escaped, in errors, warnings and lists of -v.
+# Messages on a terminal: bytes of paths, events and arguments that would control the terminal are escaped, in
+# errors, warnings and lists of -v.
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 
-# ESC [, BEL, a carriage return, DEL; CSI as U+009B and as a byte; U+202E, U+2066, U+200F, U+061C, U+2028; bytes that are no UTF-8.
+# ESC [, BEL, a carriage return, DEL; CSI as U+009B and as a byte; U+202E, U+2066, U+200F, U+061C,
+# U+2028; invalid UTF-8.
 raw=$(printf 'a\033[2J\007\r\177\302\2332J\233\342\200\256b\342\201\246\342\200\217\330\234\342\200\250\377\303(\355\240\200z')
 want='a\x1b[2J\x07\x0d\x7f\xc2\x9b2J\x9b\xe2\x80\xaeb\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xff\xc3(\xed\xa0\x80z'
-# shown WHAT FILE [TEXT]: FILE has the text escaped, and no byte but printable ASCII
+# shown WHAT FILE [TEXT]: FILE has the text escaped, and only printable ASCII
 shown() {
 	if grep -qF -- "${3:-$want}" "$2"; then pass "$1"; else fail "$1"; diag "$(cat -v "$2")"; fi
 	is "  and no raw byte" "$(tr -d '\n\040-\176' <"$2" | od -An -tx1)" ""
 }
 
-# A capture whose paths, event and host are that; one file is there and has a symbol table.
+# A capture with this text as paths, event and host; one of the files exists and has a symbol table.
 cc=${CC:-cc}
 printf 'int main(void) { return 0; }\n' >main.c
 $cc -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o "$raw.program" main.c || exit 1
@@ -77,12 +79,13 @@ if [ -x "$BIN/cprof-record" ]; then
 	shown "  is said" err "none/$want"
 fi
 
-# Text of other alphabets is no danger: a file's name stays readable.
+# Text of other alphabets is harmless: a file's name stays readable.
 other=$(printf 'na\303\257ve \342\200\223 \345\220\215\345\211\215 \360\237\224\245 \\x1b')
 cprof-fold "$other" 2>err
 is "other alphabets and backslashes stay" "$(cat err)" "cprof-fold: $other: No such file or directory"
 
-# All that is written to stderr goes through the same function; the recorder's last line is figures and the options' own words.
+# All output to stderr goes through the same function; the recorder's last line contains only figures and
+# words of the options.
 is "no command writes to stderr by itself" "$(cd "$top" && grep -lE '(printf|put[sc]|putchar|write) ?\(.*(stderr|STDERR_FILENO)|\<perror ?\(|\<v?warnx? ?\(' cmd/*.[ch] cmd/*/*.[ch] |
 	grep -vx -e cmd/cli.c -e cmd/cprof-record/report.c)" ""
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
-# npm.sh PACKAGE@VERSION: installs it once below $BUILD/npm and prints the folder of its modules; fails where that cannot be.
+# npm.sh PACKAGE@VERSION: installs it once below $BUILD/npm and prints its module directory; fails if it
+# is not available.
 [ $# = 1 ] && [ "${BUILD-}" ] || { echo "usage: BUILD=build tests/npm.sh PACKAGE@VERSION" >&2; exit 2; }
 command -v npm >/dev/null || { echo "there is no npm"; exit 1; }
 at=$BUILD/npm/$(echo "$1" | tr '/@' '__')

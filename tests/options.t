@@ -1,6 +1,6 @@
 #!/bin/sh
-# Options that are not known, or lack their argument, or have one that they do not take: each command says it by one sentence of the
-# same form, with status 2, and nothing of what was typed reaches the terminal as more than text.
+# Unknown options, missing arguments and unwanted ones: each command prints one sentence of the same form,
+# with status 2, and the user's input reaches the terminal only as text.
 . "$(dirname "$0")/lib.sh"
 escape=$(printf '\033')
 

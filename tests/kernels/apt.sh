@@ -1,15 +1,16 @@
 # shellcheck shell=sh
-# Packages of Debian's releases, and of other architectures, out of the archive that this machine's apt uses anyway: by an apt
-# with lists of its own in $dir/apt. Nothing is installed; what the machine has configured stays as it is. Sourced with
+# Packages of Debian's releases, and of other architectures, from the archive that this machine's apt uses:
+# by an apt with private lists in $dir/apt. Nothing is installed; the machine's configuration stays as it
+# is. Sourced with
 #	dir=	a directory, absolute
-#	arch=	as arm64; without it this machine's
-#	releases=	as "bullseye bookworm"; without it those that between them have what was asked for so far
+#	arch=	as arm64; this machine's by default
+#	releases=	as "bullseye bookworm"; by default those that cover all requests so far
 : "${arch:=$(dpkg --print-architecture)}" "${releases:=bullseye bookworm trixie trixie-backports sid}"
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
-# The private apt: proxies and the like are still the machine's.
+# The private apt uses the machine's own proxies and other settings.
 own() {
 	command=$1
 	shift
@@ -19,7 +20,7 @@ own() {
 		-o Dir::Cache="$dir/apt/cache" -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache= -o Acquire::Languages=none -o APT::Sandbox::User=root "$@"
 }
 
-# mirror LABEL: where this machine gets Debian, or its security updates, from
+# mirror LABEL: prints the archive from which this machine gets Debian, or its security updates
 mirror() {
 	apt-get indextargets --format '$(REPO_URI) $(ORIGIN)/$(LABEL)' "Identifier: Packages" |
 		sed -n "s,^\(.*\) Debian/$1\$,\1,p" | head -n 1
@@ -38,7 +39,7 @@ sources() {
 	done
 }
 
-# Lists of a day ago are new enough.
+# Lists up to a day old are new enough.
 update() {
 	mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial"
 	[ -z "$(find "$dir/apt/updated" -mtime -1 2>/dev/null)" ] || return 0

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# Guests, for check, bpf and cpus: needs kernels and root, and here and tmp of lib.sh. GUEST_ARCH is their machine, as uname -m says
-# it: this one's, or aarch64; their busybox is then that of tests/arm64/root, in $BUILD/sysroot.
+# Guests, for check, bpf and cpus: requires kernels and root, and here and tmp of lib.sh. GUEST_ARCH is
+# their machine, as in uname -m: this one's by default, or aarch64, with the busybox of
+# tests/arm64/root, in $BUILD/sysroot.
 # shellcheck disable=SC2154
 export GUEST_ARCH="${GUEST_ARCH:-$(uname -m)}" arch
 case $GUEST_ARCH in
@@ -19,7 +20,7 @@ if [ -n "${missing:-}" ]; then
 	exit 1
 fi
 
-# guest JOB RELEASE VMLINUZ: its console and what it left are in $out
+# guest JOB RELEASE VMLINUZ: its console and the files it left are in $out
 guest() {
 	out=$kernels/out-$2
 	install -m 755 "$busybox" "$root/bin/busybox"
@@ -32,7 +33,7 @@ within() { # DESCRIPTION VALUE LEAST MOST
 	if awk -v v="$2" -v a="$3" -v b="$4" 'BEGIN { exit !(v >= a && v <= b) }'; then pass "$1"; else
 		fail "$1"; diag "$2, not within $3 and $4"; fi
 }
-# What was expected, and the sum of all outcomes that a tick can have, over all CPUs.
+# ledger CAPTURE: prints the expected ticks, and the sum of all outcomes of a tick, over all CPUs
 ledger() {
 	cprof-dump "$1" | sed -n 's/^ledger time=[0-9]* cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\)$/\1 \2 \3/p' |
 		awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " ")
