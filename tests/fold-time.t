@@ -1,5 +1,5 @@
 #!/bin/sh
-# An address means what it meant at the time of its sample: JIT code that moves, exec, changed mappings.
+# Addresses keep the meaning they had when sampled: JIT code that moves, exec, changed mappings.
 . "$(dirname "$0")/lib.sh"
 
 fold() { cprof-fold "$@" 2>"$tmp/err"; }

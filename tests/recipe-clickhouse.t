@@ -1,12 +1,13 @@
 #!/bin/sh
-# ClickHouse over the rows of cprof-fold: for any time, host, label and container the same numbers as cprof-top of the captures.
+# ClickHouse over the rows of cprof-fold: for any time, host, label and container, the same numbers as
+# cprof-top on the captures.
 . "$(dirname "$0")/lib.sh"
 . "$here/recipe-events.sh"
 PATH=$PATH:/usr/sbin:/sbin
 command -v clickhouse-server >/dev/null && command -v clickhouse-client >/dev/null || skip_all "there is no ClickHouse"
 load=$top/contrib/clickhouse/load query=$top/contrib/clickhouse/query
 
-# A server of our own: its files in a directory, its ears on the loopback.
+# A server of our own: its files are in a directory, and it listens on the loopback only.
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 mkdir "$tmp/ch" && cd "$tmp/ch" || exit 1
 cat >config.xml <<X
@@ -36,7 +37,7 @@ until [ "$($CLICKHOUSE --query 'SELECT 1' 2>/dev/null)" = 1 ]; do
 done
 ok "the schema is SQL that it takes" $CLICKHOUSE --multiquery <"$top/contrib/clickhouse/schema.sql"
 
-# Three hosts, two services, minutes apart; names with backslashes, quotes and all that is hostile.
+# Three hosts, two services, minutes apart; names with backslashes, quotes and other hostile bytes
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 made() { # SEED HOST SERVICE SECONDS
 	python3 "$here/convert-made.py" $1 200 hostile | sed "s,/opt/o1/app,/opt/o1/other,; s/^meta key=\"host\".*/meta key=\"host\" value=\"$2\"\nmeta key=\"label.service\" value=\"$3\"\nmeta key=\"label.odd\" value=\"it's \\\\\\\\ \\\\\"odd\\\\\"\"\nmeta key=\"start-monotonic-ns\" value=\"1\"/
@@ -83,7 +84,7 @@ done
 is "a label with quotes and backslashes" "$("$query" -l "odd=it's \\ \"odd\"" @1600000000 @1800000000 | cksum)" "$("$query" @1600000000 @1800000000 | cksum)"
 is "an injection is a name" "$("$query" -H "x' OR '1'='1" @1600000000 @1800000000)" ""
 
-# What has no sample costs nothing of what comes behind it.
+# Captures without samples do not affect those after them.
 python3 "$here/convert-made.py" 4 200 | sed '/^sample /d; s/^\(end .*\) samples=.*/\1 samples=0/' | cprof-dump -r >idle.bin
 head -c 600 alpha.bin >"cut's.bin"; cp beta.bin last.bin
 status "captures without a sample, one of them cut, and one behind them" 3 "$load" idle.bin "cut's.bin" last.bin

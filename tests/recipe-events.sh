@@ -1,5 +1,6 @@
-# eventful SEED HOST SECOND HERTZ: HOST.bin and, with names, HOST.sym, of the samples of convert-made.py over ten seconds; most of them are made
-# other events: waits that last for seconds, page faults and a tracepoint. Whole and in order.
+# eventful SEED HOST SECOND HERTZ: makes HOST.bin and, with names, HOST.sym, from the samples of
+# convert-made.py over ten seconds; most of them become other events: waits that last for seconds, page faults
+# and a tracepoint. Complete and in order.
 eventful() {
 	python3 "$here/convert-made.py" "$1" 400 | sed 's,/opt/o1/app,/opt/o1/other,' | awk -v host="$2" -v at="$3" -v hertz="$4" '
 		/^segment/ { sub(/minor=1/, "minor=2"); n = 0 }
@@ -17,7 +18,7 @@ eventful() {
 			split($2, time, "="); t = time[2] * 50
 			event = n % 7; weight = 1 + n * 13 % 50; n++
 			if (event > 1 && event != 2 && event != 4 && event != 5 && event != 6 || event == 0) event = 1
-			if (event == 1) weight = n % 10 ? 1e9 / hertz : 3e9 / hertz # as where the rate is made less
+			if (event == 1) weight = n % 10 ? 1e9 / hertz : 3e9 / hertz # as after the rate was lowered
 			if (event == 2 || event == 4) weight = t * (0.3 + n % 5 / 10) - n % 2
 			$2 = sprintf("time=%.0f", t); $3 = "event=" event; sub(/weight=.*/, sprintf("weight=%.0f", weight))
 		}

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Databases take hostile names of files, labels and events as they are: none becomes part of a program for a shell, sqlite3 or ClickHouse.
+# Databases take hostile names of files, labels and events as they are: none becomes part of a program for a
+# shell, sqlite3 or ClickHouse.
 . "$(dirname "$0")/lib.sh"
 load=$top/contrib/sqlite/load query=$top/contrib/sqlite/query
 mkdir "$tmp/in" && cd "$tmp" || exit 1
 
-# A line each. dash's echo makes a quote of \047, a newline of \n, and ends at \c; a line of sqlite3's that begins with a dot is a command.
+# One text a line. dash's echo turns \047 into a quote, \n into a newline, and ends at \c; a line for sqlite3
+# that begins with a dot is a command.
 cat >texts <<'X'
 x\047;\n.shell touch canary\n--
 x\0047;\n.system touch canary\n--
@@ -21,7 +23,7 @@ naïve – 名前
 X
 texts=$(wc -l <texts)
 
-# capture TEXT: a label and an event that are TEXT beside those of CPU time
+# capture TEXT: has TEXT as a label and as an event, besides CPU time
 capture() {
 	escaped=$(printf '%s\n' "$1" | sed 's/[\\"]/\\&/g')
 	cat <<X | cprof-dump -r
@@ -49,17 +51,17 @@ while IFS= read -r text; do
 done <texts
 sort texts >names
 unharmed() { is "  and nothing was run" "$(find . -name canary)" ""; }
-# A comma is what --event has between names.
+# --event separates names by commas.
 grep -v , names >askable
 
-# dash's echo is the one that interprets backslashes; bash's does not.
+# dash's echo interprets backslashes; bash's does not.
 shell=$(command -v dash || echo sh)
 status "all captures become rows, but for an event that is a list" 3 "$shell" "$top/contrib/rows" in/*
 grep , texts >lists
 sed -n 's/^rows: in.*: cprof-fold cannot be asked for the event //p' err | sort >got
 sort lists >want
 same "  which is said" want got
-# columns FILE: names of files, labels and events that are in it
+# columns FILE: checks the names of files, labels and events in it
 columns() {
 	cut -f "$2" "$1" | sort -u >got
 	same "  the names of files are those" names got
@@ -73,7 +75,7 @@ columns rows 12 11 7
 unharmed
 
 if command -v sqlite3 >/dev/null; then
-	# Each by itself, for an error ends a call; without a folder, a name may look like an option.
+	# Load each by itself, because an error ends a call; without a folder, a name may look like an option.
 	(cd in && for name in *; do "$shell" "$load" "$tmp/a.db" "$name"; done) >out 2>err
 	is "sqlite takes them" "$(grep -v 'cprof-fold cannot be asked for the event' err)" ""
 	sqlite3 -list -separator "$(printf '\t')" a.db 'SELECT capture, labels, event FROM cprof_events' >rows
@@ -90,14 +92,14 @@ if command -v sqlite3 >/dev/null; then
 	printf "CREATE VIEW cprof_events AS SELECT 1 AS time, writefile('canary', 'x') AS stack, 1 AS samples, 1 AS weight, 'ns' AS unit;\n" | sqlite3 view.db
 	"$query" view.db @0 @1800000000 >got 2>&1
 	unharmed
-	# A time that is none is said as it is.
+	# An invalid time is printed as it is.
 	status "a hostile time" 2 "$shell" "$query" a.db @0 'x\047\n\c'
 	like "  is said as it is" "$(cat err)" '^query: x\\047\\n\\c is no time: '
 else
 	skip "sqlite takes them" "there is no sqlite3"
 fi
 
-# A client that keeps what it is asked: ClickHouse itself is for recipe-clickhouse.t.
+# A client that keeps its queries: for ClickHouse itself see recipe-clickhouse.t.
 cat >client <<'X'
 #!/bin/sh
 printf '%s\n' "$2" >>asked

@@ -1,5 +1,5 @@
-# The server of recipe-server.py for one test, behind lib.sh: . "$(dirname "$0")/recipe-lib.sh"
-# serve: it is there, at $url, and leaves what it got in $tmp/srv
+# Runs recipe-server.py for one test, after lib.sh: . "$(dirname "$0")/recipe-lib.sh"
+# serve: starts it at $url; its input goes to $tmp/srv
 serve() {
 	mkdir -p "$tmp/srv"
 	python3 "$here/recipe-server.py" "$tmp/srv" &

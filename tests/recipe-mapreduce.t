@@ -1,5 +1,6 @@
 #!/bin/sh
-# cprof-fold as mapper, combiner and reducer: many captures by many of each are what cprof-fold makes of all at once.
+# cprof-fold as mapper, combiner and reducer: with many of each, many captures give the same result as one
+# cprof-fold over all.
 . "$(dirname "$0")/lib.sh"
 fold=$top/contrib/mapreduce/fold
 
@@ -16,7 +17,7 @@ done
 status "more reducers than stacks" 0 "$fold" -m 1 -r 30 "$tmp/host 12.bin"
 is "  is the same" "$(cat "$tmp/out")" "$(cprof-sym "$tmp/host 12.bin" 2>/dev/null | cprof-fold 2>/dev/null)"
 
-# Combined often, or never.
+# Combined often, or never
 for f in "$tmp"/host*.bin; do cprof-sym "$f" 2>/dev/null | cprof-fold -T 2>/dev/null; done | sort >"$tmp/shuffled"
 cprof-fold --sorted "$tmp/shuffled" >"$tmp/never" 2>/dev/null
 split -n l/7 "$tmp/shuffled" "$tmp/part-"
@@ -26,7 +27,7 @@ same "with a combiner at places that the engine likes" "$tmp/want" "$tmp/often"
 
 status "a capture that is not there" 1 "$fold" "$tmp/none.bin"
 
-# What is wrong is told by the status, and costs nothing of the rest.
+# Bad input shows in the status, and does not affect the rest.
 cd "$tmp" || exit 1
 cp "host 1.bin" one.bin; gzip -k one.bin; head -c 9000 "host 2.bin" >cut.bin; tail -c +3 "host 3.bin" >headless.bin; : >none.written; mkdir folder
 folded() { for f; do cprof-sym "$f" 2>/dev/null; done | cprof-fold 2>/dev/null >want; }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Pushing to Parca, against a server as strict as it: profile types, labels, times, rates, and every sample of every event.
+# Pushing to Parca, against a server that is equally strict: profile types, labels, times, rates, and every
+# sample of every event.
 . "$(dirname "$0")/lib.sh"
 . "$here/recipe-lib.sh"
 push=$top/contrib/parca/push
@@ -8,13 +9,13 @@ printf 'a;f 1\n' >"$tmp/one.folded"
 cprof-convert -t pprof "$tmp/one.folded" >/dev/null 2>&1 || skip_all "cprof was built without pprof"
 
 serve
-# got FROM-THE-END KEY...: of a profile that has arrived
+# got FROM-THE-END KEY...: prints a value from a profile that has arrived
 got() { tail -n "$1" "$tmp/srv/writeraw" 2>/dev/null | head -n 1 | python3 -c 'import json, sys; v = json.load(sys.stdin)
 for k in sys.argv[2:]: v = v[k]
 print(v if not isinstance(v, (dict, list)) else " ".join("%s=%s" % p for p in sorted(v.items())) if isinstance(v, dict) else " ".join(map(str, v)))' "$@"; }
 arrived() { cat "$tmp/srv/writeraw" 2>/dev/null | wc -l; }
 
-# The server itself refuses what Parca refuses.
+# The test server refuses what Parca refuses.
 cat >"$tmp/send.py" <<'P'
 import base64, gzip, json, sys, urllib.request
 url = sys.argv[1]
@@ -71,7 +72,7 @@ cut gzip: 500 decompressing profile
 no JSON: 400 proto'
 is "  and takes the later period" "$(got 1 period)" 5
 
-# Hostile names, and labels that cannot be as they are.
+# Hostile names, and labels that must be changed
 total() { awk '{ n += $NF } END { printf "%d", n }'; }
 python3 "$here/convert-made.py" 2 600 hostile | sed 's/^meta key="start-realtime-ns".*/&\nmeta key="start-monotonic-ns" value="0"\nmeta key="label.service" value="my shop"\nmeta key="label.k8s.pod" value="a{b},c=d\\"\\\\\\x01\\xc3\\xa9\\xf0\\x9f\\x90\\xa7\\xff\\xed\\xa0\\x80."\nmeta key="label.__name__" value="n"\nmeta key="label.env" value="test"/' |
 	cprof-dump -r >"$tmp/h.bin" || exit 1
@@ -102,7 +103,7 @@ same "  every stack, by its functions" "$tmp/want" "$tmp/arrived"
 status "one sample in a quarter of a minute" 0 "$push" "$url" "$tmp/idle.bin"
 is "  is as long, and of the same type" "$(got 1 duration) $(got 1 types)" "15000000000 cprof:samples:count:cpu:nanoseconds:delta cprof:cpu:nanoseconds:cpu:nanoseconds:delta"
 
-# A rate that changed, waiting, page faults, and what a hyphen and a colon are for Parca.
+# A rate that changed, waits, page faults, and names with a hyphen or a colon, which Parca gives a meaning
 sed 's/^event id=1.*/&\nevent id=2 name="cpu-clock" unit="ns" period=50000000 millihertz=20000\nevent id=3 name="off-cpu:run-queue" unit="ns" period=0 millihertz=0\nevent id=4 name="page-faults" unit="events" period=1 millihertz=0\nevent id=5 name="sched:sched_process_exec" unit="events" period=1 millihertz=0/
 	s/^sample time=2600000 .*/&\nsample time=2600000 event=5 cpu=1 thread=1 user=17 kernel=0 weight=1\nsample time=2600000 event=2 cpu=1 thread=1 user=17 kernel=0 weight=50000000\nsample time=2600000 event=3 cpu=1 thread=1 user=17 kernel=0 weight=3000\nsample time=2600000 event=3 cpu=1 thread=1 user=17 kernel=0 weight=5000\nsample time=2600000 event=4 cpu=1 thread=1 user=17 kernel=0 weight=1/' "$tmp/s.txt" |
 	sed 's/samples=3/samples=8/' | cprof-dump -r >"$tmp/e.bin" || exit 1
@@ -120,7 +121,7 @@ is "  faults" "$(got 1 types)" "cprof_page_faults:samples:count:page_faults:coun
 is "    as many as there were" "$(got 1 sums)" "1 1"
 is "  all with the same labels" "$(got 1 labels) $(got 2 labels) $(got 4 labels)" "host=h2 host=h2 host=h2"
 
-# An event's name is no program.
+# An event's name must not be run as a program.
 sed 's/^event id=1.*/&\nevent id=2 name="x|`touch${IFS}'"$(echo "$tmp" | sed 's,/,\\/,g')"'\/ran`|e;#" unit="events" period=1 millihertz=0/
 	s/^sample time=2600000 .*/&\nsample time=2600000 event=2 cpu=1 thread=1 user=17 kernel=0 weight=1/' "$tmp/s.txt" |
 	sed 's/samples=3/samples=4/' | cprof-dump -r >"$tmp/x.bin" || exit 1
@@ -128,7 +129,7 @@ status "an event with a name for a shell" 0 "$push" "$url" "$tmp/x.bin"
 is "  is sent under another" "$(got 1 types | sed 's/:.*//')" "cprof_x__touch__IFS_$(echo "$tmp/ran" | tr -c 'A-Za-z0-9\n' _)__e__"
 ok "  and is not run" test ! -e "$tmp/ran"
 
-# What is damaged, what goes wrong, and what is nothing.
+# Damaged captures, errors, and captures without samples
 head -c $(($(wc -c <"$tmp/h.bin") * 2 / 3)) "$tmp/h.bin" >"$tmp/cut.bin"
 status "a capture that is cut short" 0 "$push" "$url" "$tmp/cut.bin"
 is "  is sent as far as it is whole" "$(got 1 sums | sed 's/ .*//')" "$(cprof-fold "$tmp/cut.bin" 2>/dev/null | total)"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Pushing to Pyroscope, against a server as strict as it: names with labels, times, rates, and every sample.
+# Pushing to Pyroscope, against a server that is equally strict: names with labels, times, rates,
+# and every sample.
 . "$(dirname "$0")/lib.sh"
 . "$here/recipe-lib.sh"
 push=$top/contrib/pyroscope/push
@@ -10,13 +11,13 @@ got() { tail -n 1 "$tmp/srv/ingest" 2>/dev/null | python3 -c 'import json, sys; 
 for k in sys.argv[1:]: v = v[k]
 print(v if not isinstance(v, dict) else " ".join("%s=%s" % p for p in sorted(v.items())))' "$@"; }
 
-# The server itself refuses what Pyroscope refuses.
+# The test server refuses what Pyroscope refuses.
 send() { curl -s -o /dev/null -w '%{http_code}' --data-binary "$1" "$url/ingest?name=a.cpu%7B%7D&from=1&until=2&sampleRate=99&units=samples&aggregationType=sum&format=folded"; }
 is "the server takes folded text" "$(send 'a;b 5')" 200
 is "  but no fraction" "$(send 'a;b 5.5')" 422
 is "  and no comment" "$(send '# x')" 422
 
-# Hostile names, labels that cannot be as they are, one rate.
+# Hostile names, labels that must be changed, one rate
 python3 "$here/convert-made.py" 2 600 hostile | sed 's/millihertz=999000/millihertz=99000\nevent id=2 name="off-cpu:sleep" unit="ns" period=0 millihertz=0/; s/^meta key="start-realtime-ns".*/&\nmeta key="start-monotonic-ns" value="0"\nmeta key="label.service" value="shop"\nmeta key="label.k8s.pod" value="a{b},c=d"/' |
 	cprof-dump -r >"$tmp/h.bin" || exit 1
 cprof-sym "$tmp/h.bin" 2>/dev/null | cprof-fold >"$tmp/h.folded" 2>/dev/null
@@ -30,7 +31,7 @@ is "  and its rate" "$(got sampleRate)" 99
 is "  from its beginning" "$(got from)" 1700000000
 is "  to its end" "$(($(got until) > 1700000000))" 1
 
-# A rate that changed: nanoseconds.
+# A rate that changed: nanoseconds
 sed 's/millihertz=99000/millihertz=49500/; s/^meta key="host".*/&\nmeta key="start-realtime-ns" value="1795294567904089475"/' "$here/small.txt" |
 	cprof-dump -r >"$tmp/s.bin" || exit 1
 status "a rate in fractions" 0 "$push" -n 'a b' "$url" "$tmp/s.bin"
@@ -54,7 +55,8 @@ echo 'retry = 0' >"$tmp/once"
 status "no server" 1 env CPROF_CURLRC="$tmp/once" "$push" http://127.0.0.1:1 "$tmp/s.bin"
 like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by http://127.0.0.1:1: .*onnect"
 
-# More than Pyroscope takes at once: by container, by command, in parts; every stack once, as it is in the whole.
+# More than Pyroscope takes at once: split by container, by command, in parts; every stack once, as it is
+# in the whole.
 awk 'BEGIN {
 	print "segment major=1 minor=1 least=1\nmeta key=\"start-realtime-ns\" value=\"1700000000000000000\""
 	print "event id=1 name=\"cpu-clock\" unit=\"ns\" period=10101010 millihertz=99000\nflush"

@@ -1,10 +1,11 @@
 #!/bin/sh
-# The systemd unit and the Kubernetes DaemonSet: their own command lines, run with their own capabilities, record the whole system.
+# The systemd unit and the Kubernetes DaemonSet: their own command lines, run with their own capabilities,
+# record the whole system.
 . "$(dirname "$0")/lib.sh"
 unit=$top/contrib/systemd/cprof.service pods=$top/contrib/kubernetes/daemonset.yaml
 
 setting() { sed -n "s/^$1=//p" "$unit"; }
-# The arguments of the container, one a line.
+# args: prints the arguments of the container, one a line
 args() { awk '/^ *args:/ { on = 1; next } on && /^ *- / { sub(/^ *- /, ""); gsub(/^"|"$/, ""); print; next } { on = 0 }' "$pods"; }
 added() { awk '/^ *add:/ { on = 1; next } on && /^ *- / { print $2; next } { on = 0 }' "$pods"; }
 names() { tr ' ' '\n' | sed 's/^CAP_//' | tr 'A-Z' 'a-z' | sort | tr '\n' ' ' | sed 's/ $//'; }
@@ -60,20 +61,22 @@ caps=$(printf '+%s,' $(setting AmbientCapabilities | names) | sed 's/,$//')
 setpriv --no-new-privs --bounding-set "-all,$caps" true 2>/dev/null || may=${may:-"setpriv has no such capabilities here"}
 [ -z "$may" ] || { skip "they record the whole system" "$(echo "$may" | head -n 1)"; done_testing; }
 
-# Where another user can be, away from what only root may read.
+# Use a directory that another user can enter, away from files that only root may read.
 chmod 755 "$tmp"
 cp "$BIN/cprof-record" "$BUILD/tests/burn" "$tmp/"
-# Namespaces of their own as far as both have them: network, host name, IPC, control groups.
+# Give them namespaces of their own as far as both have them: network, host name, IPC, control groups.
 apart="unshare -n -u -i -C --"
 $apart true 2>/dev/null || apart=
-# One program that computes, and one whose time is all the kernel's: a computing one is there only by chance.
+# One program that computes, and one that spends all its time in the kernel: kernel code is otherwise sampled
+# only by chance.
 "$tmp/burn" threads 60 >/dev/null &
 busy=$!
 dd if=/dev/zero of=/dev/null bs=1M 2>/dev/null &
 busy="$busy $!"
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# recorded WHAT DIR: the captures in DIR are of another user's process and of the kernel, by the engine that costs least
+# recorded WHAT DIR: checks that the captures in DIR have another user's process and the kernel, by
+# the cheapest engine
 recorded() {
 	set -- "$1" "$2" "$2"/*.cprof
 	cprof-dump "$3" >"$tmp/text" 2>"$tmp/err"
@@ -92,9 +95,10 @@ is "  and says nothing" "$(cat "$tmp/err")" ""
 recorded "the unit" "$tmp/state"
 like "  and its figures, which everybody may read" "$(stat -c %A "$tmp/run/cprof.prom")" '^-rw-r--r--'
 
-# By systemd itself, the first process of namespaces of its own, with control groups of its own: the unit as it is but for
-# --max-cost, since there BPF would see other process ids and perf samples; and a watchdog that does not take a minute. A recorder that is
-# stopped is found stuck, killed and begun again, and the next one completes its file.
+# Run by systemd itself, as the first process of its own namespaces, with its own control groups. The unit is
+# unchanged except for --max-cost, because BPF would see other PIDs there and perf samples instead, and for a
+# watchdog that takes less than a minute. A stopped recorder is found stuck, killed and restarted, and the
+# next one completes its file.
 systemd() {
 	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/cprof-test-$$
 	[ -x /lib/systemd/systemd ] && command -v systemctl >/dev/null || { echo "there is no systemd"; return; }
@@ -107,7 +111,7 @@ systemd() {
 			mount -t tmpfs none /usr/local/bin && cp "$1/cprof-record" /usr/local/bin/ || exit
 		mkdir -p /run/systemd/system /run/lock
 		cp "$1/unit" /run/systemd/system/cprof.service
-		ln -s /dev/null /run/systemd/system/tmp.mount # of systemd 256 and later: what is in /tmp is needed
+		ln -s /dev/null /run/systemd/system/tmp.mount # systemd 256 and later; the test needs the files in /tmp
 		printf '[Unit]\nDefaultDependencies=no\nWants=cprof.service\n' >/run/systemd/system/alone.target
 		{
 			for _ in $(seq 100); do

@@ -1,5 +1,6 @@
 #!/bin/sh
-# sqlite and DuckDB over the rows of captures: for any time, event, label, host and container the lines of cprof-fold.
+# sqlite and DuckDB over the rows of captures: for any time, event, label, host and container, the
+# lines of cprof-fold.
 . "$(dirname "$0")/lib.sh"
 . "$here/recipe-events.sh"
 rows=$top/contrib/rows load=$top/contrib/sqlite/load query=$top/contrib/sqlite/query
@@ -69,7 +70,8 @@ if command -v sqlite3 >/dev/null; then
 	is "an event that is not there" "$("$query" -e minor e.db @0 @1800000000 2>&1)" \
 		"query: no minor there; the events there are cpu-clock, off-cpu:run-queue, off-cpu:sleep, page-faults, sched:sched_switch"
 
-	# What is not there, no capture, or idle costs nothing of the rest; one name is one capture.
+	# Missing files, files that are not captures, and idle captures do not affect the rest; one name
+	# is one capture.
 	gzip -k one.bin; head -c 600 two.bin >cut.bin; sed '/^sample /d; s/samples=.*/samples=0/' <<X | cprof-dump -r >idle.bin
 $(cprof-dump alpha.bin)
 X

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The upload hook: whole files, compressed or with names, by directory and by HTTP; retries that end; what does not arrive stays.
+# The upload hook: whole files, compressed or with names, to a directory and by HTTP; retries end; captures
+# that do not arrive stay.
 . "$(dirname "$0")/lib.sh"
 . "$here/recipe-lib.sh"
 upload=$top/contrib/hooks/upload
@@ -38,7 +39,8 @@ status "one that refuses" 1 "$upload" -r "$url/refused" "$tmp/in/a.cprof"
 is "  is asked once" "$(grep -c refused "$tmp/srv/tries")" 1
 is "  and the file stays" "$(ls "$tmp/in/a.cprof")" "$tmp/in/a.cprof"
 
-# Each name arrives as it is, and alone: curl would take brackets for a list of names, a URL % for an escape, ? and # for its end.
+# Each name arrives unchanged, and only that file: curl would take brackets for a list of names, a URL % for
+# an escape, ? and # for its end.
 mkdir "$tmp/odd"
 for name in 'x[1-3]' '{a,b}' '%41' 'a?b' 'a#b' 'a b' '+&;=:@!$' 'naïve – 名前' '"quotes'"'" 'x\047\n' '-cmd' 'two
 lines

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Recording that never stops: processes come and go, files are rotated, the clock is stepped, and nothing grows or is lost. Two
-# minutes; `make soak` takes half an hour, SOAK_SECONDS says otherwise. What was measured is at the end of its output.
+# Recording without end: processes come and go, files are rotated, the clock is stepped, and nothing grows or
+# is lost. Two minutes; `make soak` takes half an hour, SOAK_SECONDS changes it. The measurements are at the
+# end of its output.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 : "${SOAK_SECONDS:=120}"
 storm=$BUILD/tests/storm burn=$BUILD/tests/burn
 to=$tmp/to
 mkdir "$to"
-# Sanitizers want to be first of what is preloaded.
+# Sanitizers must be the first preloaded library.
 step=
 if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/clockstep.so" "$top/tests/clockstep.c" -ldl 2>/dev/null; then
 	step=$tmp/clockstep.so
@@ -25,7 +26,7 @@ for w in execs forks mappings; do
 	($w) >/dev/null 2>&1 &
 done
 children() { pgrep -P "$recorder" | wc -l; }
-# Without what is shared with the kernel, so that it is seen what grew where something does.
+# own: memory without that shared with the kernel, to show which part grew
 own() { awk '/^[0-9a-f]+-[0-9a-f]+ / { shared = / anon_inode:bpf-map/ } /^Rss:/ && !shared { n += $2 } END { print n + 0 }' /proc/$recorder/smaps; }
 began=$(date +%s)
 while at=$(($(date +%s) - began)) && [ $at -lt "$SOAK_SECONDS" ] && kill -0 $recorder; do
@@ -57,14 +58,14 @@ if grep -q __asan_init "$BIN/cprof-record"; then
 elif [ "$SOAK_SECONDS" -ge 900 ]; then
 	flat "its memory is flat" "$(third 2 2)" "$(third 3 2)" 5 0
 else
-	# in two minutes the heap has not found its size: a burst more or less is some MB
+	# in two minutes the heap has not reached its size: one burst more or less is some MB
 	flat "its memory is flat" "$(third 2 2)" "$(third 3 2)" 5 4000
 fi
 flat "its descriptors are" "$(third 1 3)" "$(third 3 3)" 0 8
 is "files are complete and have names" "$(ls -A "$to" | grep -vc '\.cprof$')" 0
 files=$(ls "$to" | wc -l)
 like "as many as there should be, and no second one that is lost" "$((files >= SOAK_SECONDS / 6 && files <= SOAK_SECONDS / 4 + SOAK_SECONDS / 17 + 3))" '^1$'
-# All ledgers together.
+# All ledgers together
 sum=$(for f in "$to"/*; do cprof-dump "$f" 2>/dev/null; done | awk '/^segment/ { for (k in v) all[k] += v[k]; split("", v) }
 	/^ledger/ { split($3, c, "="); split($4, o, "="); split($5, n, "="); v[c[2] " " o[2]] = n[2] } /^sample / { samples++ }
 	END { for (k in v) all[k] += v[k]; for (k in all) { split(k, a, " ")
@@ -77,14 +78,14 @@ is "and there are as many as the time has" "$(echo "$sum" | awk -v t="$ticks" '{
 is "the figures agree" "$(sed -n 's/^cprof_record_ticks_total{outcome="emitted",lost="0"} //p' "$tmp/m.prom")" "$(echo "$sum" | sed 's/.*, \([0-9]*\) emitted.*/\1/')"
 is "each file was told of" "$(sed -n 's/^cprof_record_hooks_total //p' "$tmp/m.prom")-$(sed -n 's/^cprof_record_hooks_failed_total //p' "$tmp/m.prom")" "$files-0"
 
-# Killed at some moment, again and again: what was open is good up to its last second.
+# Killed at some moment, several times: the open file is good up to its last second.
 rm -rf "$to"; mkdir "$to"
 "$burn" threads 300 >/dev/null &
 busy=$!
 worst=$(for wait in 1.1 1.9 2.4 1.6; do
 	cprof-record -q -a --rotate 1h -o "$to" 60 2>/dev/null &
 	recorder=$!
-	read -r began _ </proc/uptime # as long as no sample is written, all since then is lost
+	read -r began _ </proc/uptime # until a sample is written, everything since then is lost
 	tries=0
 	until [ -n "$(find "$to" -name '.*.part' -size +1k)" ] || [ $((tries = tries + 1)) -gt 100 ]; do sleep 0.1; done
 	sleep $wait
@@ -99,7 +100,7 @@ worst=$(for wait in 1.1 1.9 2.4 1.6; do
 done | sort -n | tail -n 1)
 kill $busy
 diag "killed four times, at most $worst s were lost"
-# One second by design; a machine that is busy lets the recorder itself wait.
+# One second by design; on a busy machine the recorder itself must wait.
 is "what is lost by a kill is a second, and what a busy machine adds" "$(awk -v w="$worst" 'BEGIN { print (w < 5) }')" 1
 is "none was left without a name" "$(ls -A "$to" | grep -c part)" 0
 done_testing

@@ -1,11 +1,11 @@
 #!/bin/sh
-# BPF programs that come and go while recording have their names, by either engine.
+# BPF programs that come and go during the recording have their names, with either engine.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 spin=$BUILD/tests/bpfspin
 "$spin" 0.01 probe || skip_all "BPF programs cannot be run here"
 
-# share NAME: of the samples in BPF programs, those whose name ends so, in per cent
+# share NAME: percent of the samples in BPF programs whose name ends in NAME
 share() { RE="_$1\$" awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, "") } /^bpf_prog_/ { all += n; if ($0 ~ ENVIRON["RE"]) hit += n }
 	END { printf "%.0f", all ? 100 * hit / all : 0 }' "$tmp/folded"; }
 about_half() { if [ "$2" -ge 35 ] && [ "$2" -le 65 ]; then pass "$1"; else fail "$1"; diag "$2 %"; diag "$(sed 's/.*;//' "$tmp/folded" | sort | head -20)"; fi; }

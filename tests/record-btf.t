@@ -1,5 +1,5 @@
 #!/bin/sh
-# Members of the kernel's structures are where libbpf finds them, and a damaged file has none.
+# Members of the kernel's structures are at the offsets that libbpf finds; a damaged file has none.
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 kernel=/sys/kernel/btf/vmlinux
@@ -29,7 +29,7 @@ for n in 1 8 23 24 25 4096 8191 65537 1000001; do
 	[ "$("$side" btf "$tmp/cut" task_struct tgid)" = none ] || bad="$bad $n"
 done
 is "one that is cut" "$bad" ""
-# Lengths and offsets in the header, and the first types, of any value.
+# Lengths and offsets in the header, and the first types, with bad values
 bad=
 for at in 0 2 4 8 12 16 20 24 28 32 36 40 60 100; do
 	cp "$tmp/whole" "$tmp/hurt"

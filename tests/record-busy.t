@@ -1,6 +1,7 @@
 #!/bin/sh
-# A machine whose CPUs are all busy: the recorder runs when it must. Tables come while a cold large program runs, and mappings are not
-# lost beside others that map without end. What the recorder runs for its user has the user's priority.
+# A machine whose CPUs are all busy: the recorder runs when it must. Tables are built while a cold large
+# program runs, and mappings are not lost beside processes that map without end. Programs that the recorder
+# runs for its user have the user's priority.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 burn=$BUILD/tests/burn
@@ -30,7 +31,7 @@ mkdir "$tmp/files"
 cprof-record -q -a --rotate 1h --on-rotate "nice >$tmp/of-hook" -o "$tmp/files" 0.5
 is "and so has what is run for each file" "$(cat "$tmp/of-hook")" 0
 
-# Twenty that want all of the CPUs.
+# Twenty programs that each want all CPUs
 pids=
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	"$burn" threads 600 >/dev/null & pids="$pids $!"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Control groups: from the kernel's number to the path, and from a process to its group.
+# Control groups: from the kernel's ID to the path, and from a process to its group
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
 root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
 group=cprof-test.$$
 
-# Version 1 is asked only where version 2 has everything in its root.
+# Version 1 is consulted only if version 2 has everything in its root.
 text() { # DESCRIPTION FILE WANT
 	printf '%s\n' "$2" >"$tmp/text"
 	is "$1" "$(echo "text $tmp/text" | "$side" cgroup)" "$3"

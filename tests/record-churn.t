@@ -1,6 +1,7 @@
 #!/bin/sh
-# Processes that come and go, with ever other programs, files and mappings: the recorder must not grow, in its memory
-# and in the kernel's. 20 seconds; `make soak-unwind` takes ten minutes. What was measured is at the end of its output.
+# Processes come and go, with always new programs, files and mappings: the recorder must not grow, in its
+# memory and in the kernel's. 20 seconds; `make soak-unwind` takes ten minutes. The measurements are at the
+# end of its output.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -9,7 +10,7 @@ maps=$BUILD/tests/bpfmaps storm=$BUILD/tests/storm burn=$BUILD/tests/burn chain=
 [ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$chain" >"$tmp/make" 2>&1
 cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
 
-# The programs, several at once, until a file is there that says stop.
+# The programs run several at once, until the file "stop" exists.
 running() { [ ! -e "$tmp/stop" ]; }
 execs() { while running; do for i in 1 2 3 4 5 6 7 8; do ls -l / >/dev/null; awk 'BEGIN { for (i = 0; i < 9999; i++) s += i }'; "$burn" brief 3; done; done; }
 languages() {
@@ -23,7 +24,7 @@ languages() {
 }
 forks() { while running; do "$chain" forks 10; "$storm" exec 5 >/dev/null; done; }
 mappings() { while running; do "$storm" map 300 >/dev/null; sleep 0.2; done; }
-# Each is another file: it has a table of its own, and is no more then.
+# files: each run uses a new file, which has its own table, and is deleted afterwards.
 files() {
 	n=0
 	while running; do
@@ -41,7 +42,7 @@ for w in execs languages forks mappings files; do
 	($w) >/dev/null 2>&1 &
 done
 
-# seconds, memory in kB, maps, processes in "spaces", of those no more
+# measure SECONDS: appends seconds, memory in kB, maps, processes in "spaces", and the ended ones of those
 measure() {
 	echo "$1 $(sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' /proc/$recorder/status) $("$maps" of $recorder)" >>"$tmp/measured"
 }
@@ -63,7 +64,7 @@ is "$SOAK_SECONDS seconds of churn" $? 0
 wait
 
 diag "$(cat "$tmp/err")"
-# quarter N COLUMN: the greatest value in that quarter of the time
+# quarter N COLUMN: prints the greatest value in that quarter of the time
 quarter() { awk -v q="$1" -v c="$2" -v n="$SOAK_SECONDS" '$1 >= (q - 1) * n / 4 && $1 < q * n / 4 && $c > m { m = $c } END { print m + 0 }' "$tmp/measured"; }
 for q in 1 2 3 4; do
 	diag "quarter $q: $(quarter $q 2) kB of memory, $(quarter $q 3) maps, $(quarter $q 4) processes known to BPF, $(quarter $q 5) of them no more"
@@ -73,18 +74,18 @@ bounded() { if [ "$2" -gt 0 ] && [ "$2" -le "$3" ]; then pass "$1"; else fail "$
 if grep -q __asan_init "$BIN/cprof-record"; then
 	skip "its memory does not grow" "freed memory is the sanitizer's"
 else
-	# From the second quarter on, as all programs have been seen then. What a segment knows grows while it lasts, and what
-	# a burst needs comes and goes: 23 MB were seen of it.
+	# From the second quarter on, because all programs have been seen by then. The data of a segment grows
+	# until it ends, and a burst needs memory for a while: 23 MB were seen of both.
 	bounded "its memory does not grow" "$(quarter 4 2)" $(($(quarter 2 2) * 5 / 4 + 24000))
 fi
-# Each MiB of the budget is one at most.
+# Each MiB of the budget is one map at most.
 bounded "nor does the number of its maps, beyond the budget" "$(quarter 4 3)" $(($(head -n 1 "$tmp/measured" | cut -d' ' -f3) + 16))
 is "BPF forgets those that are no more: of $(grep -c . "$tmp/dead") some seconds later none is there" "$(cat "$tmp/forgotten")" ""
 tries=0
 while [ -n "$("$maps" alive $(cat "$tmp/maps"))" ] && [ $((tries = tries + 1)) -lt 50 ]; do sleep 0.1; done
 is "its $(grep -c . "$tmp/maps") maps are gone with it" "$("$maps" alive $(cat "$tmp/maps"))" ""
 
-# Each tick has an outcome. The ledger begins anew with each segment.
+# Each tick has an outcome. The ledger starts again with each segment.
 cprof-dump "$tmp/churn.bin" >"$tmp/dump"
 sum=$(awk '/^segment/ { for (k in v) all[k] += v[k]; split("", v) }
 	/^ledger/ { split($3, c, "="); split($4, o, "="); split($5, n, "="); v[c[2] " " o[2]] = n[2] }
@@ -102,7 +103,7 @@ diag "$ends"
 if grep -q __asan_init "$BIN/cprof-record"; then
 	skip "and most stacks of these programs are whole" "the sanitizer's own work is sampled too"
 else
-	# nine in ten, where the machine is ours alone
+	# nine in ten, on a machine without other load
 	like "and most stacks of these programs are whole" "$(echo "$ends" | head -n 1)" '^(7[5-9]|[89][0-9]|100)\.[0-9] % whole'
 fi
 done_testing

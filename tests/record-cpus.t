@@ -1,6 +1,6 @@
 #!/bin/sh
-# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used. CPUs that cannot be
-# sampled, at the start or later.
+# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used.
+# Also CPUs that cannot be sampled, at the start or later.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 cpus=$(getconf _NPROCESSORS_ONLN)
@@ -13,7 +13,7 @@ is "  is raised: BPF samples" "$(meta "$tmp/soft.bin" engine)" bpf
 status "the recorded command" 0 soft 24 cprof-record -q -o "$tmp/command.bin" -- sh -c "ulimit -Sn >$tmp/limit"
 is "  keeps its own limit" "$(cat "$tmp/limit")" 24
 
-# The hard limit decides which engine is taken; at no limit a recording begins and fails.
+# The hard limit decides which engine is used; at no limit does a recording start and then fail.
 hard() { (ulimit -n "$1"; shift; exec "$@"); }
 least=$((64 + 3 * cpus)) perf=$((24 + cpus))
 for n in $perf $((perf + 4)) 28 32 36 40 44 $((least - 1)) $least $((least + 8)); do
@@ -30,7 +30,7 @@ is "  is said in one sentence, with the number" "$(cat "$tmp/err")" \
 status "too few for BPF where it is asked for" 1 hard 40 cprof-record --engine bpf -a -o "$tmp/hard.bin" 0.1
 like "  is said, too" "$(cat "$tmp/err")" "require $least, and the limit is 40"
 
-# The list of online CPUs is covered in a mount namespace: CPUs come and go as $tmp/list has them.
+# Another file covers the list of online CPUs in a mount namespace: CPUs come and go as $tmp/list says.
 if [ "$cpus" -lt 2 ] || ! unshare -m true 2>/dev/null; then
 	skip "CPUs that come and go" "one CPU, or no mount namespace"
 	done_testing
@@ -38,17 +38,17 @@ fi
 online=/sys/devices/system/cpu/online
 all=$(cat $online) last=$(sed 's/.*[,-]//' $online)
 row=$((last + 1)) # of the last CPU in the ledger
-listed() { # COMMAND...: in place of this shell
+listed() { # COMMAND...: replaces this shell
 	exec unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$tmp/list" $online "$@"
 }
-# list TEXT: in one write, as the recorder may read at any time
+# list TEXT: in one write, because the recorder may read at any time
 list() { echo "$1" >"$tmp/list.new" && dd if="$tmp/list.new" of="$tmp/list" conv=notrunc status=none && truncate -s ${#1} "$tmp/list"; }
 sum() { cprof-dump "$1" 2>/dev/null | sed -n "s/^ledger time=[0-9]* cpu=$2 outcome=$3 count=\([0-9]*\)\$/\1/p" | tail -n 1; }
 running() { kill -0 "$recorder" 2>/dev/null; }
 await() { tries=0; while running && ! "$@" && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done; }
 begun() { cprof-dump "$bin" 2>/dev/null | grep -q '^cost'; }
 sampled() { [ -n "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" ]; }
-start() { # COMMAND...: $recorder, into $bin
+start() { # LIST COMMAND...: starts $recorder, which writes $bin
 	: >"$tmp/list"
 	list "$1"
 	shift
@@ -59,7 +59,8 @@ start() { # COMMAND...: $recorder, into $bin
 }
 end() { kill -INT "$recorder" 2>/dev/null; wait "$recorder"; }
 
-# A CPU goes offline after the recorder has read the list and before it is sampled: the kernel says ENODEV. Later it comes back.
+# A CPU goes offline after the recorder has read the list and before it is sampled: the kernel returns ENODEV.
+# Later it comes back.
 bin=$tmp/gone.bin
 cat >"$tmp/gone.c" <<'EOF'
 #include <dlfcn.h>
@@ -104,8 +105,8 @@ if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O1 -D_GNU_SOURCE -sha
 		is "  status" $? 0
 		[ $engine = perf ] || like "  it is sampled when it is back" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
 	done
-	# Half of the ticks do not come. A CPU that goes offline takes its idle time out of the kernel's account, but no tick of a busy
-	# CPU is an idle one for that.
+	# Half of the ticks do not come. A CPU that goes offline removes its idle time from the kernel's
+	# account, but that must not turn ticks of a busy CPU into idle ones.
 	taskset -c 0 "$BUILD/tests/burn" threads 1000 >/dev/null & busy=$!
 	start "$all" env LD_PRELOAD="$tmp/gone.so" HALF=1 cprof-record -a --no-dither
 	list 0
@@ -120,7 +121,7 @@ else
 	skip "a CPU that is gone when it is to be sampled" "no library can be preloaded"
 fi
 
-# A CPU comes online and cannot be sampled: of the three descriptors that it takes two are free.
+# A CPU comes online and cannot be sampled: only two of the three descriptors that it needs are free.
 start 0 cprof-record -a
 free=0 limit=0
 while [ $free -lt 2 ]; do

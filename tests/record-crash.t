@@ -1,10 +1,10 @@
 #!/bin/sh
-# What is left when a recording ends badly.
+# The results of recordings that end badly
 . "$(dirname "$0")/lib.sh"
 may_record_all
 burn=$BUILD/tests/burn
 
-# kill -9: all but the last second
+# kill -9: everything but the last second is there
 "$burn" brief 60000 &
 work=$!
 cprof-record -q -F 499 -p $work -o "$tmp/cut.bin" &
@@ -25,14 +25,14 @@ if [ "$missing" -lt 1300 ]; then pass "no more than the last second is missing";
 like "the ledger is there" "$(cprof-top "$tmp/cut.bin" 2>/dev/null)" '^Ledger: +[0-9]+ expected: [0-9]+ emitted'
 like "and the names" "$(cprof-sym "$tmp/cut.bin" 2>/dev/null | cprof-fold 2>/dev/null)" '^burn;.*main;brief_work [0-9]+$'
 
-# The reader goes, the disk is full.
+# The reader exits, the disk is full.
 cprof-record -a -q -F 999 >/dev/full 2>"$tmp/err"
 is "> /dev/full" $? 1
 like "is said" "$(cat "$tmp/err")" '^cprof-record: standard output: .*No space left on device$'
 cprof-record -a -q -F 999 -o /dev/full 2>"$tmp/err"
 is "-o /dev/full" $? 1
 like "is said with the file's name" "$(cat "$tmp/err")" '^cprof-record: /dev/full: .*No space left on device$'
-# Nothing that the recorder opens itself takes the place of what is closed.
+# No descriptor that the recorder opens itself replaces a closed one.
 cprof-record -a -q 0.2 2>"$tmp/err" >&-
 is ">&-" $? 1
 is "is said" "$(cat "$tmp/err")" "cprof-record: standard output: cannot write: Bad file descriptor"
@@ -43,7 +43,7 @@ is "  nothing of it is in the file" "$(cprof-dump "$tmp/closed.bin" >/dev/null 2
 is "| head is quiet" "$(cat "$tmp/err")" ""
 is "| head ends it" "$(cat "$tmp/status")" 141
 
-# Ctrl-C goes to all of a pipeline: the recorder ends, and what it has recorded comes out at the other end.
+# Ctrl-C goes to the whole pipeline: the recorder ends, and its samples come out at the other end.
 setsid sh -c 'cprof-record -q -F 499 -p $1 | cprof-sym 2>/dev/null | cprof-fold >"$2"; echo done >"$2.done"' sh $work "$tmp/int.folded" &
 pipeline=$!
 sleep 1.5

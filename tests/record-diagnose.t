@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the kernel refuses is said by its true reason.
+# The recorder reports the true reason of a kernel's refusal.
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
@@ -50,7 +50,7 @@ like "root and still refused" "$(says perf $eacces)" 'security module|locked dow
 like "  BPF" "$(says bpf $eperm)" 'security module|locked down|seccomp'
 like "kernel symbols as nobody" "$(nobody diagnose kallsyms)" 'CAP_SYSLOG is missing|kptr_restrict is 2'
 
-# A filter that forbids one system call, as in a container.
+# A seccomp filter that forbids one system call, as in a container
 cat >"$tmp/filter.c" <<X
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Dithered sampling: periods, the mean rate and weights by a timer that is made up; then programs whose own period is the sampler's.
+# Dithered sampling: periods, the mean rate and weights with a simulated timer; then programs whose own period
+# is the sampler's.
 . "$(dirname "$0")/lib.sh"
 of() { echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"; } # NAME LINE
 between() { # NAME VALUE LEAST MOST
@@ -24,12 +25,13 @@ is "--no-dither: the period never changes" "$(of changes "$line") $(of shortest 
 is "  and each tick weighs that" "$(of own "$line")" 0
 
 may_record_all
-# Programs that are in one function for half of their period, and in another for the other half. What each spent in both is known.
-shares() { # FILE: nanoseconds in both halves, those of the first in per mille, by the capture
+# Programs that spend half of their period in one function, and the other half in another. The time spent in
+# each is known.
+shares() { # FILE: nanoseconds in both halves, and the first's share in per mille, from the capture
 	cprof-sym <"$1" 2>/dev/null | cprof-fold --weight ns 2>/dev/null |
 		awk '/;first_half/ { f += $NF } /;second_half/ { s += $NF } END { printf "%.0f %.0f\n", f + s, f * 1000 / (f + s) }'
 }
-steps() { # HERTZ NS [OPTION]: $spent, $sampled, $true_share, $share
+steps() { # HERTZ NS [OPTION]: sets $spent, $sampled, $true_share, $share
 	"$BUILD/tests/burn" step 8 "$2" >"$tmp/spent" &
 	step=$!
 	cprof-record -q -F "$1" ${3:+$3} -p $step -o "$tmp/step.bin" 2>"$tmp/err"

@@ -27,7 +27,7 @@ else
 	skip "32 bits" "no assembler for them"
 fi
 
-# Notes of other owners before it, one of them empty, one of odd length.
+# Notes of other owners before it, one of them empty, one with an odd length
 cat >"$tmp/n.s" <<'X'
 	.section .note.other, "a", @note
 	.p2align 2
@@ -52,7 +52,7 @@ X
 as -o "$tmp/n.o" "$tmp/n.s" && ld --build-id=none -o "$tmp/many" "$tmp/n.o"
 is "after other notes in the same segment" "$("$side" elfid "$tmp/many")" 0102030405060708
 
-# Go's own note counts only where there is no other.
+# Go's own note counts only if there is no other.
 go_note() { # NAME TEXT
 	cat >"$tmp/g.s" <<X
 	.section .note.go.buildid, "a", @note
@@ -74,7 +74,7 @@ is "Go's" "$("$side" elfid "$tmp/go")" "$(printf abc/def | od -An -tx1 | tr -d '
 ld --build-id=0x77 -o "$tmp/go-gnu" "$tmp/g.o"
 is "Go's and a GNU one" "$("$side" elfid "$tmp/go-gnu")" 77
 
-# Notes that no PT_NOTE covers, as Go 1.24 writes its GNU one.
+# Notes that no PT_NOTE covers, as Go 1.24 writes its GNU note
 cat >"$tmp/g.ld" <<'X'
 PHDRS { all PT_LOAD FLAGS(5); note PT_NOTE FLAGS(4); }
 SECTIONS {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Without BPF: the same stream by plain perf, for root and for those who have no privilege.
+# Without BPF: the same stream from plain perf, for root and for unprivileged users
 . "$(dirname "$0")/lib.sh"
 may_record_all
 burn=$BUILD/tests/burn
@@ -7,7 +7,8 @@ burn=$BUILD/tests/burn
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold; }
 meta() { cprof-dump "$1" | sed -n "s/^meta key=\"$2\" value=\"\(.*\)\"\$/\1/p" | head -1; }
 
-# One that computes, and one that is in the kernel: whether the former is there when a sample is taken is chance.
+# One process that computes, and one that is in the kernel: otherwise a sample finds kernel code
+# only by chance.
 "$burn" brief 60000 &
 other=$!
 dd if=/dev/zero of=/dev/null bs=1M 2>/dev/null &
@@ -21,12 +22,12 @@ wait 2>/dev/null
 for e in perf bpf; do
 	like "$e: the same stack" "$(folded "$tmp/$e.bin")" '^burn;.*main;brief_work [0-9]+$'
 	like "$e: nothing lost" "$(cprof-top "$tmp/$e.bin")" '^Lost: +nothing$'
-	# whether something else ends meanwhile, or is in the vDSO, is chance
+	# exits and vDSO samples of other processes are chance
 	cprof-dump "$tmp/$e.bin" | sed -n 's/ .*//p' | grep -vE '^(exit|image)$' | sort -u >"$tmp/$e.kinds"
 done
 same "the same kinds of records" "$tmp/perf.kinds" "$tmp/bpf.kinds"
 
-# Who has no privilege: own processes, user code.
+# Unprivileged users: own processes, user code
 nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$@"; }
 if ! command -v setpriv >/dev/null || [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 2 ]; then
 	skip "unprivileged" "setpriv or kernel.perf_event_paranoid"
@@ -71,7 +72,7 @@ nobody ./cprof-record -- ./burn brief 2500 2>"$tmp/err" >"$tmp/out"
 like "what one may not read cannot be sampled, and that is said" "$(cat "$tmp/err")" 'sampling of process [0-9]+ has ended before it'
 chmod 755 burn
 
-# A machine that gives a sleeping CPU no tick: its last second is idle, too.
+# On a machine without ticks on sleeping CPUs, the last second of such a CPU is idle, too.
 taskset -c 0 "$BUILD/tests/burn" threads 20 >/dev/null &
 busy=$!
 cprof-record -q -a -F 99 -o "$tmp/asleep.bin" 1
@@ -79,12 +80,12 @@ kill $busy
 is "the last second of a CPU that sleeps is not missed" "$(cprof-dump "$tmp/asleep.bin" | awk '/ outcome=missed / { split($5, v, "="); n = v[2] }
 	END { print (n > 40 ? n " ticks" : "few") }')" few
 
-# BPF, but no right to see where the kernel's idle loop is
+# BPF, without permission to see the address of the kernel's idle loop
 if setpriv --inh-caps=-all --bounding-set=-syslog true 2>/dev/null; then
 	setpriv --bounding-set=-syslog,-sys_admin --inh-caps=-all ./cprof-record -q --engine bpf -F 499 -a -o "$tmp/idle.bin" 1 2>"$tmp/err"
 	unlike "without CAP_SYSLOG no idle tick is a sample" "$(cprof-dump "$tmp/idle.bin" | grep ^thread)" ' tid=0$'
 fi
-# A kernel without type information: the recorder does without, and says what that costs.
+# A kernel without type information: the recorder works without it, and reports the consequences.
 if unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf' 2>/dev/null; then
 	unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf; for d in /boot /lib/modules; do [ ! -d $d ] || mount -t tmpfs none $d; done
 		exec ./cprof-record --engine bpf -F 499 -o "$1" -- sh -c "./burn brief 600"' sh "$tmp/nobtf.bin" 2>"$tmp/err"
@@ -106,7 +107,7 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	is "there plain perf samples" "$(meta "$tmp/inner.bin" engine)" perf
 	like "with names" "$(folded "$tmp/inner.bin")" '^burn;.*main;brief_work [0-9]+$'
 fi
-# A kernel that is locked down for confidentiality.
+# A kernel that is locked down for confidentiality
 cat >"$tmp/locked.c" <<'X'
 #include <dlfcn.h>
 #include <linux/bpf.h>

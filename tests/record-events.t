@@ -1,14 +1,14 @@
 #!/bin/sh
-# Other events than the clock: as many as a program makes, at the function that makes them; and each has an outcome.
+# Events other than the clock: counted exactly, at the function that causes them; and each has an outcome.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 events=$BUILD/tests/events
 trace=syscalls:sys_enter_getppid
 has_tracepoint $trace || { trace= ; diag "no tracepoints here"; }
 
-# count EVENT PATTERN FILE [OPTION...]: how many of it have this in their stack
+# count EVENT PATTERN FILE [OPTION...]: counts the events with PATTERN in their stack
 count() { e=$1 p=$2 f=$3; shift 3; cprof-fold --event "$e" "$@" "$f" | grep -e "$p" | awk '{ n += $NF } END { print n + 0 }'; }
-# tallies FILE: "NAME OUTCOME COUNT", the last word of each segment, added up
+# tallies FILE: prints "NAME OUTCOME COUNT", the last value of each segment, added up
 tallies() {
 	cprof-dump "$@" | awk '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } }
 		function flush() { for (k in v) sum[k] += v[k]; split("", v) }
@@ -16,14 +16,14 @@ tallies() {
 		$1 == "tally" { v[name[f["event"]] " " f["outcome"]] = f["count"] }
 		END { flush(); for (k in sum) print k, sum[k] }' | sort
 }
-# uneven FILE: by how much the outcomes of any event differ from what happened
+# uneven FILE: prints the difference between outcomes and expected count for each event that has one
 uneven() { tallies "$@" | awk '{ n[$1] += $2 == "expected" ? $3 : -$3 } END { for (k in n) if (n[k]) print k, n[k] }'; }
 tally() { tallies "$3" | awk -v e="$1" -v o="$2" '$1 == e && $2 == o { print $3 }'; }
 weights() { cprof-dump "$2" | awk -v e="$1" '{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } }
 	$1 == "event" { gsub("\"", "", f["name"]); name[f["id"]] = f["name"] }
 	$1 == "sample" && name[f["event"]] == e { n += f["weight"] } END { print n + 0 }'; }
 
-# Everything has a sample of its own where there is room for that.
+# Every event has its own sample while there is room for that.
 status "page faults, context switches and a tracepoint" 0 \
 	cprof-record -F 20000 -e page-faults,context-switches${trace:+,$trace} -o "$tmp/raw.bin" -- "$events" 1500 777 0.2
 cp "$tmp/err" "$tmp/said"
@@ -56,24 +56,25 @@ unlike "in samples" "$(cprof-top "$tmp/both.bin")" '^Total: .* events'
 is "of ticks the account is even, but for one or two a CPU" "$(cprof-dump "$tmp/raw.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' |
 	awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " "); n += a[2] == "expected" ? v[k] : a[2] ~ /lost$/ ? 0 : -v[k] } print (n > -5 && n < 5) ? "even" : n }')" even
 
-# Far more than samples that may be taken: what they stand for is the number all the same, less what comes behind the last one.
+# Far more events than samples allowed: the weights still add up to the number, except for those after
+# the last sample.
 samples=$(count page-faults '' "$tmp/both.bin" --weight samples) got=$(count page-faults '' "$tmp/both.bin")
 rest=$(tally page-faults rest "$tmp/raw.bin") missed=$(tally page-faults missed "$tmp/raw.bin")
 diag "$touched pages touched, $got counted in $samples samples, ${rest:-0} behind the last"
 is "the account is even, too" "$(uneven "$tmp/raw.bin")" ""
 is "all are counted" "$([ $((got + ${rest:-0} + ${missed:-0})) -ge "$touched" ] && [ $((got + ${rest:-0})) -lt $((touched + 500)) ] && echo all)" all
-# 499 on each of two CPUs, and while the period is being found 250 for each time that it doubles.
+# 499 on each of two CPUs, and until the period is found 250 for each time that it doubles
 is "in samples as few as asked for" "$([ "$samples" -lt 6000 ] && echo few)" few
 is "at the function that touches them" "$(count page-faults touch_pages "$tmp/both.bin" | awk -v n="$got" '{ print ($1 > n * 0.99 - 200) }')" 1
 
-# So many a sample.
+# A fixed number of events a sample
 status "page-faults/100" 0 cprof-record -q -F 20000 -e page-faults/100 -o "$tmp/raw.bin" -- "$events" 5000 0
 is "a sample for a hundred" "$(cprof-dump "$tmp/raw.bin" | sed -n 's/^sample .* weight=//p' | sort -u)" 100
 total=$(weights page-faults "$tmp/raw.bin")
 is "and the rest behind them" "$([ "$total" -ge 4900 ] && [ "$total" -le 5400 ] && uneven "$tmp/raw.bin")" ""
 diag "$total in hundreds"
 
-# As perf counts them, of the whole system: the same program under both.
+# The same counts as perf's, on the whole system: the same program under both
 if perf stat -x, -e page-faults true >/dev/null 2>&1; then
 	cprof-record -q -F 20000 -e page-faults${trace:+,$trace} -o "$tmp/raw.bin" -- \
 		perf stat -x, -o "$tmp/stat" -e page-faults:u${trace:+,$trace} "$events" 3000 500 >"$tmp/out" 2>"$tmp/err"
@@ -83,7 +84,7 @@ if perf stat -x, -e page-faults true >/dev/null 2>&1; then
 		is "perf stat counts the tracepoint as we do, and at the same time" \
 			"$(perf_said $trace)" "$(count $trace '' "$tmp/days.bin" --comm events)"
 	fi
-	# perf counts from the exec on, part of which has the name of what was before.
+	# perf counts from the exec on, which is partly recorded under the old name.
 	near=$(($(perf_said page-faults) - $(count page-faults '' "$tmp/days.bin" --comm events)))
 	is "and page faults" "$([ $near -ge -60 ] && [ $near -le 60 ] && echo near)" near
 	diag "a difference of $near"
@@ -91,7 +92,7 @@ else
 	skip "as perf counts them" "no perf"
 fi
 
-# Filters.
+# Filters
 "$events" 0 0 60 >/dev/null & one=$!
 "$events" 0 0 60 >/dev/null & two=$!
 sleep 0.3
@@ -123,7 +124,7 @@ else
 	skip "--cgroup" "no cgroup2 to make a group in"
 fi
 
-# Files in turn: each has an account of its own.
+# With rotation, each file has an account of its own.
 mkdir "$tmp/turns"
 cprof-record -q -e page-faults,cpu-clock,context-switches --rotate 1s -o "$tmp/turns" -- "$events" 0 0 2.4 >"$tmp/out" 2>"$tmp/err"
 is "--rotate: two files at least" "$([ "$(ls "$tmp"/turns | wc -l)" -ge 2 ] && echo yes)" yes
@@ -138,7 +139,7 @@ status "--ring and --max-cost" 0 cprof-record -q -e page-faults,cpu-clock --max-
 like "--ring writes them" "$(cat "$tmp"/ring/* | cprof-fold --event page-faults -)" '^events;'
 for f in "$tmp"/ring/*; do is "which are what was emitted" "$(weights page-faults "$f")" "$(tally page-faults emitted "$f")"; done
 
-# Other formats keep them apart.
+# Other formats keep the events apart.
 like "perf script has their names" "$(cprof-convert -t perfscript "$tmp/both.bin" | grep -E ' (page-faults|cpu-clock):' | sed 's/.* \([a-z-]*\):.*/\1/' | sort -u | xargs)" \
 	'^cpu-clock page-faults$'
 if perf version >/dev/null 2>&1; then
@@ -147,7 +148,7 @@ if perf version >/dev/null 2>&1; then
 		"cpu-clock $(cprof-dump "$tmp/both.bin" | grep -c '^sample .* event=1 ') page-faults $samples"
 fi
 
-# What is refused, and how.
+# Refusals and their messages
 # refused STATUS SENTENCE OPTION...
 refused() { want=$1 like=$2; shift 2; status "refused: $*" "$want" cprof-record -q -o "$tmp/none.bin" -a "$@" 1; like "in a sentence" "$(head -1 "$tmp/err")" "$like"; }
 refused 2 '"foo" is no event; there are cpu-clock, page-faults' -e foo
@@ -160,7 +161,7 @@ refused 2 'is there twice' -e cs -e context-switches
 refused 2 'for --engine bpf' -e page-faults --engine perf
 refused 2 'does not end in how many' -e sched:../../events/sched/sched_switch
 [ -z "$trace" ] || refused 2 'no tracepoint of this kernel' -e sched:nothing
-# Where nobody has mounted tracefs, or nobody has yet.
+# tracefs is not mounted, or not yet.
 if [ "$trace" ] && unshare -m true 2>/dev/null; then
 	cat >"$tmp/unmounted" <<-'END'
 		while umount /sys/kernel/tracing 2>/dev/null; do :; done
@@ -184,7 +185,8 @@ else
 fi
 status "nobody may" 1 setpriv --reuid 65534 --regid 65534 --clear-groups "$BIN/cprof-record" -q -e page-faults -a 1
 like "and is told why" "$(cat "$tmp/err")" '(CAP_|BPF|paranoid|Permission)'
-# A sample that stands for more than ever come has none behind it; of the others that is worth a word, too.
+# If the period is larger than the number of events, all of them are after the last sample; the
+# summary reports that.
 status "a page fault of a hundred thousand" 0 cprof-record -e page-faults/100000 -o "$tmp/rest.bin" -- "$events" 1500 0 0
 like "all of them are behind the last sample" "$(cat "$tmp/err")" '[0-9]+ of [0-9]+ page-faults behind the last sample of them'
 done_testing

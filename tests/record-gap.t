@@ -1,11 +1,11 @@
 #!/bin/sh
-# Assembly that a file's unwind table leaves out: the frame pointer is followed where a call shows that it is one, and a stack is
-# called complete only then.
+# Assembly that a file's unwind table leaves out: the frame pointer is followed if a call proves that it is
+# one, and only then is a stack called complete.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || { skip "stacks through assembly" "unwind tables are followed on x86-64 only"; done_testing; }
 
-# ends FILE: how the stacks of burn_with end, and how many of them: "NUMBER ROOT" a line, most first
+# ends FILE: counts the ends of burn_with's stacks: "NUMBER ROOT" a line, most first
 ends() {
 	cprof-sym <"$1" 2>/dev/null | cprof-dump | awk '
 		/^string / { id = substr($2, 4); text = $0; sub(/.* text=/, "", text); string[id] = text }
@@ -23,6 +23,6 @@ done
 complete() { awk '$2 == 0 { n += $1 } { all += $1 } END { print all ? int(n * 100 / all) : -1 }' "$1"; }
 is "rbp is 0 in assembly: percent of the stacks that are called complete" "$(complete "$tmp/zero")" 0
 is "rbp leads to what no call pushed" "$(complete "$tmp/data")" 0
-# Before the table is there stacks are walked from copies, where no code is at hand to look at.
+# Before the table is there, stacks are walked from copies, without code to check.
 if [ "$(complete "$tmp/frame")" -ge 40 ]; then pass "rbp is a frame pointer"; else fail "rbp is a frame pointer"; fi
 done_testing

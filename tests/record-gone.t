@@ -1,5 +1,6 @@
 #!/bin/sh
-# Threads without a user stack are no stacks that were cut: the workers of io_uring, and inside exit(2) and execve(2).
+# Threads without a user stack are not truncated stacks: io_uring workers, and threads inside
+# exit(2) and execve(2).
 . "$(dirname "$0")/lib.sh"
 may_record_all
 uring=$BUILD/tests/uring
@@ -30,7 +31,7 @@ done
 cprof-top -n 1 "$tmp/uring.bin" >"$tmp/top"
 [ $has_uring = 77 ] || unlike "  nor is that a reason that is told" "$(cat "$tmp/top")" 'no-regs'
 
-# Many that begin and end at once, until there is enough of both to judge by.
+# Many that begin and end at once, until there is enough of both to judge by
 i=0
 while [ $i -lt 5 ]; do
 	cprof-record -q -F 1999 -o "$tmp/exec.bin" -- sh -c 'i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i + 1)); done'

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Control groups and containers as filters in the kernel: two groups with different programs, nothing left out, nothing let in.
+# Control groups and containers as filters in the kernel: two groups with different programs; all samples of
+# one, none of the other.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
@@ -11,7 +12,7 @@ id=$(echo "${id}0123456789abcdef" | cut -c1-64)
 	done_testing
 }
 cp "$BUILD/tests/burn" "$tmp/first" && cp "$BUILD/tests/burn" "$tmp/second" && cp "$BUILD/tests/burn" "$tmp/inner"
-# in_group GROUP PROGRAM: it runs there, and so do its children
+# in_group GROUP PROGRAM: runs it there, with its children
 in_group() { sh -c 'echo $$ >"$1/cgroup.procs" && exec "$2" threads 120' sh "$root/$1" "$tmp/$2" >/dev/null & }
 in_group $one first; first=$!
 in_group $two second; second=$!
@@ -26,7 +27,7 @@ cprof-record -q -F 997 -p $first -o "$tmp/process.bin" 3 &
 status "one group" 0 cprof-record -q -F 997 --cgroup /$one -l service=shop -l env=a=b -o "$tmp/one.bin" 3
 wait $!
 is "has its program alone" "$(commands "$tmp/one.bin")" "first "
-# What both recordings saw of it, while both ran.
+# Compare the time in which both recordings ran.
 stamps "$tmp/one.bin" >"$tmp/a" && stamps "$tmp/process.bin" >"$tmp/b"
 got=$(awk 'FNR == 1 { f++; if ($1 > from) from = $1 } { t[f, FNR] = $1; n[f] = FNR }
 	END { to = t[1, n[1]] < t[2, n[2]] ? t[1, n[1]] : t[2, n[2]]
@@ -47,7 +48,7 @@ is "its control group too" "$(cprof-fold --container --in "/$two" "$tmp/id.bin" 
 status "with -p, both must be so" 0 cprof-record -q --cgroup $one -p $first,$second -o "$tmp/p.bin" 1
 is "and are" "$(commands "$tmp/p.bin")" "first "
 
-# One that moves while it is recorded.
+# A process that moves during the recording
 cp "$BUILD/tests/burn" "$tmp/mover" && in_group $one mover; mover=$!
 trap 'kill -9 $first $second $inner $mover 2>/dev/null; wait; rmdir "$root/$one" "$root/$two/docker-$id.scope" "$root/$two"; rm -rf "$tmp"' EXIT
 cprof-record -q -F 499 --cgroup /$one --cgroup /$two -o "$tmp/moves.bin" 4 &
@@ -59,7 +60,7 @@ for g in $one $two; do cprof-fold -U --comm mover --in /$g "$tmp/moves.bin" | aw
 cprof-fold -U --by container --comm mover "$tmp/moves.bin" >"$tmp/got"
 same "a process that moves has its samples in each group: --by container is --in" "$tmp/want" "$tmp/got"
 is "  in both there are many" "$(awk '$2 > 50' "$tmp/got" | wc -l)" 2
-# A group is removed and made again, as a service's is at each start: what stands at the path is recorded.
+# A group is removed and made again, as for a service at each start: the group now at the path is recorded.
 again=$root/cprof-again.$$
 cp "$BUILD/tests/burn" "$tmp/before" && cp "$BUILD/tests/burn" "$tmp/after"
 run_in() { in=$1; shift; sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$in" "$@" >/dev/null; }
@@ -97,7 +98,7 @@ like "in a sentence" "$(cat "$tmp/said")" "^cprof-record: the control group $aga
 is "files one after the other have all of it" "$(commands "$tmp"/again-*.cprof | sed 's/sh //; s/sleep //')" "after before second "
 is "and -q says nothing" "$(cat "$tmp/quiet")" ""
 
-# Groups that are gone when their samples are written have names, in which nothing but a program of 20 ms ran.
+# Groups that are gone when their samples are written have names; only a program of 20 ms ran in each.
 if [ -r /sys/kernel/btf/vmlinux ]; then
 	long=$(printf '%0200d' 0)
 	groups_of() { cprof-fold --container "$1" 2>/dev/null | grep ';short;' | sed 's/;.*//' | sort -u; }
@@ -110,7 +111,7 @@ if [ -r /sys/kernel/btf/vmlinux ]; then
 	tries=0
 	until { [ -s "$tmp/short.bin" ] && [ -s "$tmp/all.bin" ]; } || [ $tries = 100 ]; do sleep 0.1; tries=$((tries + 1)); done
 	sleep 1
-	kill -STOP $recorder $other # so that they look at nothing before it is gone
+	kill -STOP $recorder $other # so that they read nothing before the group is gone
 	for i in 1 2 3 4 5 6; do
 		mkdir "$again/short-$i"
 		run_in "$again/short-$i" "$tmp/short" brief 20

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Facts of the host, lists of CPUs.
+# Facts of the host, lists of CPUs
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 

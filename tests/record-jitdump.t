@@ -1,5 +1,6 @@
 #!/bin/sh
-# Jitdump files: read while they grow, what is not believed, and live, with names as of the time of each sample.
+# Jitdump files: read while they grow; invalid ones refused; and live, with names as of the time
+# of each sample.
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
@@ -18,10 +19,10 @@ def head(flags=0, magic=0x4a695444, version=1): return struct.pack("<6IQQ", magi
 pid = int(sys.argv[1])
 sys.stdout.buffer.write(eval(sys.argv[2]))
 END
-# put EXPRESSION: what the file holds from now on; PUT and ADD in the commands below likewise
+# put EXPRESSION: replaces the file's contents; PUT and ADD in the commands below likewise
 put() { python3 "$tmp/dump.py" $pid "$1" >"$f"; }
 
-# dumps DESCRIPTION WANT: runs the commands on stdin, with PID, FILE, PUT and ADD put in.
+# dumps DESCRIPTION WANT: runs the commands on stdin, with PID, FILE, PUT and ADD substituted.
 dumps() {
 	sed "s|^\(! *\)PUT \(.*\)|\1python3 $tmp/dump.py PID '\2' >FILE|; s|^\(! *\)ADD \(.*\)|\1python3 $tmp/dump.py PID '\2' >>FILE|
 		s|PID|$pid|g; s|FILE|$f|g" >"$tmp/commands"
@@ -122,7 +123,7 @@ complaint
 X
 done
 
-# --- what is not believed ---
+# --- refused dumps ---
 
 python3 "$tmp/dump.py" 1 'head() + load(9, 0x1000, 8, "one")' >"$tmp/jit-1.dump"
 cp "$tmp/jit-1.dump" "$tmp/jit$pid-1.dump"
@@ -199,7 +200,7 @@ fi
 # --- live ---
 
 (may_record_all) | grep -q SKIP && done_testing
-# share NAME: of the samples in that code, in per cent of those of all
+# share NAME: percent of all samples that are in that code
 share() { awk -v f="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, s, ";"); if (s[k] ~ /_name|told_later|\[/) all += n; if (s[k] == f) hit += n }
 	END { printf "%.0f", all ? 100 * hit / all : 0 }' "$tmp/folded"; }
 between() { if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then pass "$1"; else fail "$1"; diag "$2 %"; diag "$(head "$tmp/folded")"; fi; }
@@ -222,7 +223,8 @@ three "all written at the end"
 cprof-record -q -F 299 -o c.bin -- "$BUILD/tests/jitdump" 3 thread
 three "a file with a thread's number, as JavaScriptCore has it,"
 
-# It began before we did: the mapping is found in /proc, and the file read from its start.
+# A process that began before the recording: the mapping is found in /proc, and the file is read
+# from its start.
 "$BUILD/tests/jitdump" 6 &
 other=$!
 until grep -qs second_name jit-$other.dump || ! kill -0 $other; do sleep 0.05; done
@@ -232,7 +234,7 @@ between "a process that began before: the second half" "$(share second_name)" 90
 kill -9 $other 2>/dev/null
 other=
 
-# In a container, its pid is another and its files as well.
+# In a container, both the PID and the files are different.
 if unshare --pid --mount --fork true 2>/dev/null; then
 	cprof-record -q -F 299 -o c.bin -- unshare --pid --mount --fork sh -c \
 		'exec 3<"$1" && mount -t tmpfs none /tmp && cat <&3 >/tmp/jitdump && chmod 755 /tmp/jitdump && cd /tmp && exec ./jitdump 1.2' sh "$BUILD/tests/jitdump"

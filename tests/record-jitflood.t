@@ -1,12 +1,12 @@
 #!/bin/sh
-# A perf map as large as its user likes: no more of it goes into captures than the user's budget.
+# A perf map as large as its user likes: only the user's budget of it goes into captures.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 command -v setpriv >/dev/null || skip_all "no setpriv"
 jit='' other=''
 trap 'kill $jit $other 2>/dev/null; rm -rf "$tmp" /tmp/perf-$jit.map /tmp/perf-$other.map' EXIT
 
-# as_user UID OUTPUT: a process with code in memory, whose perf map is looked for; its pid is in $pid
+# as_user UID OUTPUT: starts a process with code in memory, whose perf map is read; its PID is in $pid
 as_user() {
 	setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/tests/stallfs" run - >"$2" 2>&1 &
 	pid=$!

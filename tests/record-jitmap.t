@@ -1,5 +1,5 @@
 #!/bin/sh
-# Perf maps while they grow: whole lines, generations, and what is not believed.
+# Perf maps while they grow: whole lines, generations, and refused maps
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
@@ -10,7 +10,7 @@ inner=
 trap 'kill -9 $pid $inner 2>/dev/null; rm -rf "$map" "$map.new" "$tmp"' EXIT
 chmod 755 "$tmp"
 
-# jit DESCRIPTION WANT: runs the commands on stdin, with PID and MAP put in.
+# jit DESCRIPTION WANT: runs the commands on stdin, with PID and MAP substituted.
 jit() {
 	sed "s|PID|$pid|g; s|MAP|$map|g" >"$tmp/commands"
 	is "$1" "$(timeout 60 "$side" jit <"$tmp/commands" 2>&1)" "$2"
@@ -129,7 +129,7 @@ poll
 finish 7
 X
 
-# left DESCRIPTION WANT COMMAND: of a process that ends without a map, and of which COMMAND makes one afterwards, as $map
+# left DESCRIPTION WANT COMMAND: a process ends without a map, and COMMAND makes one afterwards, as $map
 left() {
 	sleep 300 &
 	inner=$!
@@ -242,7 +242,7 @@ complaint
 X
 rm -f "$map"
 
-# --- what is not believed ---
+# --- refused maps ---
 
 jit "no symbolic link" "poll 0
 0 of 1" <<X
@@ -339,7 +339,7 @@ mkdir -p "$tmp/root/real-tmp"
 gcc -static -o "$tmp/root/pause" "$tmp/pause.c"
 mkfifo "$tmp/up"
 
-# Waits until the process that writes to $tmp/up has begun; its pid is the child of the one given, or that.
+# Waits until the process that writes to $tmp/up has begun; its PID is the child of the given one, or that.
 started() { read -r _ <"$tmp/up"; inner=$(cat "/proc/$1/task/$1/children" 2>/dev/null || pgrep -P "$1"); inner=${inner%% *}; : "${inner:=$1}"; }
 
 if unshare --pid --fork --mount --mount-proc true 2>/dev/null; then
@@ -362,13 +362,13 @@ poll 0"
 		"7.0 2 2 outside
 poll 0"
 	rm -f "/tmp/perf-$inner.map"
-	kill -9 "$inner" 2>/dev/null # the first process of a namespace has no other way
+	kill -9 "$inner" 2>/dev/null # nothing else ends the first process of a namespace
 	wait $unshare 2>/dev/null
 else
 	skip "in a PID and mount namespace of its own" "cannot make one"
 fi
 
-# /tmp of another root is a symbolic link with an absolute path: it leads to a place in that root.
+# /tmp of another root is an absolute symbolic link: it must resolve inside that root.
 chroot "$tmp/root" /pause >"$tmp/up" 2>/dev/null &
 inner=$!
 if read -r _ <"$tmp/up"; then

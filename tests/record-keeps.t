@@ -1,10 +1,10 @@
 #!/bin/sh
-# A recording that cannot start leaves the file that it would have replaced as it was.
+# A recording that cannot start leaves the file that it would have replaced unchanged.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 seq 1 5000 >"$tmp/precious"
 
-# At each number of descriptors something else is the one that there is no room for.
+# With each number of descriptors, another one is missing.
 starts=0 fails=0 destroyed=
 for n in $(seq 8 2 64); do
 	cp "$tmp/precious" "$tmp/bin"
@@ -17,7 +17,8 @@ for n in $(seq 8 2 64); do
 done
 is "with few descriptors some recordings fail, and others not" "$((fails > 0)) $((starts > 0))" "1 1"
 is "none that failed has touched the file" "$destroyed" ""
-# Descriptors are asked for before an engine is opened. Memory is not: at one limit or another it runs out while sampling begins.
+# Descriptors are counted before an engine is opened. Memory is not: at some limit it runs out
+# while sampling begins.
 if grep -q __asan_init "$BIN/cprof-record"; then
 	skip "without memory some recordings fail, and others not" "the sanitizers need more than any limit"
 	skip "none that failed has touched the file" "the sanitizers need more than any limit"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Kernel symbols: which name, how far it reaches, what came later, and why there are none.
+# Kernel symbols: the choice of a name, its range, later modules, and the reasons for none
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
@@ -90,7 +90,7 @@ ffffffffc0200140 bpf_prog_fedcba9876543210 ffffffffc0200140 65536 [bpf]"
 is "  the kernel proper never does" "$(ask ffffffff81000310 'remove ffffffff81000310 64' ffffffff81000310 | uniq)" \
 	"ffffffff81000310 three ffffffff81000310 240"
 
-# A module is loaded; /proc/modules is looked at once a second.
+# A module is loaded; /proc/modules is read once a second.
 cat "$tmp/kallsyms" >"$tmp/kallsyms2"
 cp "$tmp/modules" "$tmp/modules2"
 cat >"$tmp/commands" <<X
@@ -117,7 +117,7 @@ head -c 3000000 /dev/zero | tr '\0' x >"$tmp/junk"
 like "a line without an end" "$(echo 'ffffffff81000000
 why' | "$side" kernel "$tmp/junk" "$tmp/modules" | tail -1)" 'kernel frames get no names'
 
-# Where the text begins.
+# The start of the text
 is "where _stext is, by kallsyms" "$("$side" stext "$tmp/kallsyms" "$tmp/nowhere")" ffffffff81000000
 python3 - "$tmp/kcore" <<'END'
 import struct, sys
@@ -134,7 +134,7 @@ for n in 63 119 140 300 500 540; do
 done
 is "  by neither" "$("$side" stext "$tmp/zero" "$tmp/nowhere")" 0
 
-# The running kernel: the name of some 100 functions, at start and in the middle, is one that kallsyms has.
+# The running kernel: some 100 functions, at start and in the middle, have a name that kallsyms lists.
 if awk '$1 != "0000000000000000" { found = 1; exit } END { exit !found }' /proc/kallsyms; then
 	awk '$3 == "_etext" && NF == 3 { exit } NF == 3 && $2 ~ /[TtWw]/ && $3 !~ /^\$/ && ++n % 1201 == 1 { print $1 }' \
 		/proc/kallsyms | sort -u >"$tmp/starts"
@@ -143,7 +143,7 @@ if awk '$1 != "0000000000000000" { found = 1; exit } END { exit !found }' /proc/
 	awk 'NR == FNR { has[$1, $3] = 1; next } !(($3, $2) in has)' /proc/kallsyms "$tmp/names" >"$tmp/wrong"
 	is "  that kallsyms has there" "$(cat "$tmp/wrong")" ""
 	like "  and there were many" "$(wc -l <"$tmp/names")" '^[0-9]{2,}$'
-	# As the recorder asks: the kernel itself, and kallsyms only for what that has a label for or does not know.
+	# As the recorder asks: the kernel itself, and kallsyms only for labels or unknown addresses.
 	if [ "$(id -u)" = 0 ] && printf '%s\n' ffffffffbf000000 | "$side" ksym >"$tmp/asked" 2>/dev/null && [ "$(wc -l <"$tmp/asked")" = 2 ]; then
 		awk '$3 ~ /_text_(start|end)$/ && $1 !~ /^0*$/ && NF == 3 { print $1 }' /proc/kallsyms | sort -u |
 			cat - "$tmp/starts" >"$tmp/places"
