@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole pipeline over real BPF: what is known of a workload comes out of it, here, later and elsewhere.
+# The whole pipeline over real BPF: it shows the known facts about a workload, here, later and elsewhere.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 work=$tmp/work
@@ -7,7 +7,7 @@ mkdir "$work"
 make -s -C "$top" BUILD="$BUILD" "$BUILD/contrib/demo" >"$tmp/make" 2>&1 || diag "$(cat "$tmp/make")"
 cp "$BUILD/contrib/demo" "$work/known" && cp "$BUILD/tests/burn" "$work"
 
-# percent FUNCTION: of the sample[s]* of known, those that end in it
+# percent FUNCTION: percent of the samples of known that end in FUNCTION
 percent() {
 	awk -v f="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); all += n; k = split($0, s, ";"); if (s[k] == f) hit += n }
 		END { printf "%.1f", all ? 100 * hit / all : 0 }' "$tmp/known.folded"
@@ -20,7 +20,7 @@ lost_nothing() { # DESCRIPTION CAPTURE
 	cprof-top "$2" >"$tmp/top" 2>&1
 	like "$1" "$(grep '^Lost:' "$tmp/top")" '^Lost: +nothing$'
 }
-# The outcomes of a capture's ticks: those expected, and the sum of all others.
+# ledger CAPTURE: prints the expected ticks, and the sum of all other outcomes
 ledger() {
 	cprof-dump "$1" | sed -n 's/^ledger time=[0-9]* cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\)$/\1 \2 \3/p' |
 		awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " ")
@@ -28,7 +28,7 @@ ledger() {
 			print e + 0, s + 0 }'
 }
 
-# Two CPUs busy, three kinds of work at once: C with known hot functions, a script language, a compiler.
+# Two busy CPUs, three kinds of work at once: C with known hot functions, a script language, a compiler
 cat >"$work/x.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,8 @@ python=$!
 status "the system is recorded at 999 Hz" 0 cprof-record -F 999 -a -o "$work/mixed.bin" 4
 like "with a summary" "$(cat "$tmp/err")" \
 	'^cprof-record: [0-9]+ sample[s]* of [0-9]+ processes in 4\.[0-9] s, [0-9]+ bytes; nothing lost.*; cost [0-9.]+ s to start and end, [0-9.]+ s \+ [0-9.]+ s in BPF between = [0-9.]+ % of a CPU per CPU$'
-# shares COMPLETE FP TRUNCATED...: percentages of "user stacks 97.6 % complete, 1.9 % by ...", 0 where there is none
+# shares: reads "user stacks 97.6 % complete, 1.9 % by ..." and prints the percentages complete, by frame
+# pointers, truncated; 0 if missing
 shares() { sed 's/%/ /g' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^(complete|by|truncated)/) v[substr($i, 1, 2)] = $(i - 1) }
 	END { print v["co"] + 0, v["by"] + 0, v["tr"] + 0 }'; }
 said=$(sed -n 's/.*; user stacks \([^;]*\);.*/\1/p' "$tmp/err" | shares)
@@ -79,9 +80,9 @@ for comm in known python3 cc1; do
 done
 like "and the kernel's functions by name" "$(cat "$work/here.folded")" ';(do_syscall_64|el0t_64_sync|asm_exc_page_fault)'
 
-# The same in a copy of the files, where the programs themselves are no more.
+# The same from a copy of the files, after the programs themselves are gone
 mkdir "$tmp/copy"
-# Those that were mapped, and the debug files that gave names.
+# Copies the mapped files, and the debug files that gave names.
 cprof-dump "$work/mixed.sym" | sed -n 's/^\(file\|source\) .* path="\(\/.*\)"$/\2/p' | sort -u | while read -r f; do
 	[ ! -f "$f" ] || case $f in /proc/*) ;; *) cp -L --parents "$f" "$tmp/copy" ;; esac
 done
@@ -92,7 +93,7 @@ cprof-sym --symfs "$tmp/copy" "$work/mixed.bin" 2>"$tmp/err" | cprof-fold >"$tmp
 same "a copied tree gives the same, byte for byte" "$work/here.folded" "$tmp/copy.folded"
 mv "$tmp/gone" "$work/known"
 
-# Processes that live 5 ms: known as well as those that stay.
+# Processes that live 5 ms are named as well as those that stay.
 sh -c 'while :; do "$1/burn" brief 5; done' sh "$work" &
 loop=$!
 cprof-record -F 999 -a -o "$work/brief.bin" 3 2>"$tmp/err"
@@ -107,7 +108,7 @@ like "there were many of them" "$(cut -d';' -f1 "$tmp/brief.folded" | sort -u | 
 like "known by their function" "$(cat "$tmp/brief.folded")" '^burn-[0-9]+;.*main;brief_work [0-9]+$'
 lost_nothing "and nothing lost" "$work/brief.bin"
 
-# Files to which the kernel knows no build ID: Go's, by its own note.
+# Files whose build ID the kernel cannot read: Go's, from its own note
 if command -v go >/dev/null; then
 	printf 'package main\nimport "time"\nfunc work(x uint32) uint32 { for i := 0; i < 1000; i++ { x = x*1664525 + 1013904223 }; return x }\n%s\n' \
 		'func main() { x := uint32(1); for s := time.Now(); time.Since(s) < 500*time.Millisecond; { x = work(x) }; if x == 1 { println(x) } }' >"$work/x.go"

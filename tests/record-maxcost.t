@@ -1,5 +1,5 @@
 #!/bin/sh
-# What recording may cost at most: the rate goes down, and what samples weigh stays true.
+# A limit on the recorder's cost: the rate goes down, and the weights of samples stay right.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 "$BUILD/tests/burn" threads 120 >/dev/null &
@@ -13,11 +13,11 @@ cprof-dump "$tmp/s.bin" >"$tmp/dump"
 is "it begins with what was asked for" "$(sed -n 's/^event .*millihertz=//p' "$tmp/dump" | head -1)" 19999000
 like "and goes down" "$(sed -n 's/^event .*millihertz=//p' "$tmp/dump" | tail -1)" '^[0-9]{4,7}$'
 like "in a segment of its own" "$(grep -c '^segment' "$tmp/dump")" '^[2-9]$'
-# The period moves, so that single samples weigh more or less.
+# The period is dithered, so single samples weigh more or less.
 is "samples weigh on the mean what their segment's rate says" "$(awk '/^event/ { for (i = 1; i <= NF; i++) if ($i ~ /^period=/) p = substr($i, 8) }
 	/^sample/ { for (i = 1; i <= NF; i++) if ($i ~ /^weight=/) { w += substr($i, 8); all += p } }
 	END { part = all ? w / all : 0; print (part > 0.97 && part < 1.03) ? "within 3 %" : part }' "$tmp/dump")" "within 3 %"
-# expected ticks, each of its period, are the time of the CPUs
+# expected ticks, each weighing its period, add up to the time of the CPUs
 account=$(awk '/^segment/ { close_it() } /^event/ { for (i = 1; i <= NF; i++) if ($i ~ /^period=/) p = substr($i, 8) }
 	/^ledger/ { split($3, c, "="); split($4, o, "="); split($5, n, "="); v[c[2] " " o[2]] = n[2] }
 	/^sample/ { split($2, t, "="); if (!from) from = t[2]; to = t[2] }
@@ -26,7 +26,8 @@ account=$(awk '/^segment/ { close_it() } /^event/ { for (i = 1; i <= NF; i++) if
 cpus=$(nproc)
 if [ "$account" -ge $((cpus * 96)) ] && [ "$account" -le $((cpus * 106)) ]; then pass "the account of ticks covers the time"; else
 	fail "the account of ticks covers the time"; diag "$account % of a CPU, of $cpus CPUs"; fi
-# An event that costs too much pays itself, and the clock does not. The more CPUs, the less of each is what it costs.
+# An event that costs too much loses its own rate, not the clock's. The limit is relative to all CPUs, so it
+# scales with their number.
 trace=raw_syscalls:sys_enter
 if has_tracepoint $trace; then
 	kill $one $two

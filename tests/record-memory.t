@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sizes of all that is allocated for each CPU, out of the budget of --mem: by questions, and of recordings.
+# Sizes of all per-CPU memory, within the budget of --mem: as planned, and in real recordings
 . "$(dirname "$0")/lib.sh"
 plan() { "$BUILD/tests/record-memory" "$@"; }
 of() { echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"; } # NAME PLAN
@@ -7,7 +7,7 @@ enough() { is "$1" "${2%% *}" enough; }
 most() { if [ "$2" -le "$3" ]; then pass "$1"; else fail "$1"; diag "$2 is more than $3"; fi; }
 least() { if [ "$2" -ge "$3" ]; then pass "$1"; else fail "$1"; diag "$2 is less than $3"; fi; }
 
-# 99 Hz: 128 MB are enough up to 512 CPUs, with tables that take all that they may.
+# 99 Hz: 128 MB are enough up to 512 CPUs, with unwind tables as large as they may be.
 for cpus in 1 2 3 16 64 100 128 256 511 512; do
 	p=$(plan $cpus 99 0)
 	enough "$cpus CPUs at 99 Hz" "$p"
@@ -19,7 +19,7 @@ is "the lanes of 2 CPUs" "$(plan 2 99 0 | cut -d' ' -f2-4)" "lane=1024 stack=64 
 is "of 64" "$(plan 64 99 0 | cut -d' ' -f2-4)" "lane=512 stack=64 sideband=256"
 is "of 512" "$(plan 512 99 0 | cut -d' ' -f2-4)" "lane=64 stack=8 sideband=16"
 
-# By the rate: a low one asks for less, a high one for more, and for as much as it needs.
+# By rate: a low one needs less, a high one more, and gets as much as it needs.
 is "2 CPUs at 9 Hz" "$(of lane "$(plan 2 9 0)")" 256
 is "  at 4999 Hz" "$(of lane "$(plan 2 4999 0)")" 2048
 for hertz in 499 999 4999 20000; do
@@ -48,7 +48,8 @@ for cpus in 1 2 64 512 4096; do
 	is "  and in less" "$(plan $cpus 99 $((l / 1024 - 1)) | cut -d' ' -f1)" none
 done
 
-# A budget of any size is kept, whatever else is asked for; user stacks that go along fit into a lane twice.
+# A budget of any size is kept with every combination of options; copied user stacks fit into a
+# per-CPU ring twice.
 for mem in 32 48 64 128 256 1024; do
 	for what in '' off-cpu events=3 'off-cpu events=1' fp perf sampled=1; do
 		for cpus in 2 24 200; do
@@ -85,8 +86,8 @@ cprof-record -a -F 4999 --mem "${least}M" -o "$tmp/fast.bin" 0.2 2>"$tmp/err"
 like "one that is small for the rate is said" "$(cat "$tmp/err")" "^cprof-record: --mem ${least}M is little for .* at 4999 Hz"
 [ -x "$maps" ] || { skip "memory of the maps" "no bpfmaps"; done_testing; }
 
-# in_maps ARGUMENT...: bytes of the maps of a recording that has begun, which is run by $possible. Unwind tables would fill
-# with what runs on this machine.
+# in_maps ARGUMENT...: bytes of the maps of a recording that has begun, which is run by $possible. Without
+# unwind tables, because they would grow with the programs that run on this machine.
 possible=
 in_maps() {
 	rm -f "$tmp/run.bin"
@@ -101,7 +102,8 @@ least=$(sed -n 's/.*at least \([0-9]*\)M.*/\1/p' "$tmp/err")
 small=$(in_maps --mem "${least}M") large=$(in_maps)
 least "memory of the maps follows the budget" $((large - small)) 1500000
 
-# Virtual machines have room for many CPUs. The kernel's list of them is covered in a mount namespace, this shell becomes COMMAND.
+# Virtual machines have room for many CPUs. Another file covers the kernel's list of them in a mount
+# namespace; this shell becomes COMMAND.
 unshare -m true 2>/dev/null || { skip "memory by possible CPUs" "no mount namespace"; done_testing; }
 echo 0-239 >"$tmp/possible"
 with_room() { # COMMAND...

@@ -1,5 +1,6 @@
 #!/bin/sh
-# --metrics in a directory where others write, too: no link is followed, no pipe waited for, and the directory stays the same one.
+# --metrics in a directory that others can write: no link is followed, no pipe is waited for, and the
+# directory stays the same.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 record() { cprof-record -q --metrics "$1" -o "$tmp/bin" -- sleep "${2:-0.1}" 2>"$tmp/err"; }
@@ -27,7 +28,7 @@ is "a pipe in the way is not waited for" "$(kill -0 $recorder 2>/dev/null || ech
 kill -9 $recorder 2>/dev/null
 is "and is gone" "$(ls -A "$tmp/d")" m.prom
 
-# The directory is replaced by a link while it is recorded: the figures go to where they went before.
+# A link replaces the directory during the recording: the metrics still go to the old one.
 rm -f "$tmp/d/m.prom" && mkdir "$tmp/other"
 cprof-record -q --metrics "$tmp/d/m.prom" -o "$tmp/bin" -- sleep 600 2>"$tmp/err" &
 recorder=$!
@@ -44,7 +45,8 @@ is "and ends no recording" "$(cprof-dump "$tmp/bin" | grep -c '^end ')" 1
 (cd "$tmp/moved" && rm m.prom && record m.prom)
 is "a name without a directory is here" "$(($(figures "$tmp/moved/m.prom") > 3))" 1
 
-# The process that has unwind tables made, and a second one where that has begun, are killed before the program's table is asked for.
+# The fork server of table workers, and a second one if it has begun, are killed before the program's
+# table is requested.
 cat >"$tmp/load" <<'X'
 for d in /proc/[0-9]*; do
 	read -r comm <"$d/comm" && read -r stat <"$d/stat" || continue

@@ -1,15 +1,15 @@
 #!/bin/sh
-# What a service manager hears of the recorder: when it samples, that it lives and how it goes, that it ends; and nothing of one that
-# is stuck.
+# Messages to a service manager: when the recorder samples, that it is alive and its status, that it ends; and
+# none from one that is stuck.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
-"$BUILD/tests/burn" threads 100 >"$tmp/pids" & # -p: anybody may record what is his own
+"$BUILD/tests/burn" threads 100 >"$tmp/pids" & # -p: users may record their own processes
 busy=$!
 trap 'kill $busy $manager 2>/dev/null; rm -rf "$tmp"' EXIT
 manager=
 cprof-record -q -p $busy 0.1 >"$tmp/try" 2>"$tmp/err" || skip_all "$(head -n 1 "$tmp/err")"
 
-# manager NAME: writes what it hears there to $tmp/heard: seconds since it began, and the datagram as one line.
+# manager NAME: listens there and writes to $tmp/heard: seconds since it began, and the datagram as one line
 manager() {
 	python3 - "$1" "$tmp/heard" <<-'END' &
 		import os, socket, sys, time
@@ -41,7 +41,7 @@ NOTIFY_SOCKET=@cprof-test-$$ cprof-record -q -p $busy -o "$tmp/c.bin" 1.5
 end_manager
 is "an abstract socket; without a watchdog a status now and then" "$(awk '{ printf "%s,", substr($2, 1, 10) }' "$tmp/said")" "READY=1,WATCHDOG=1,STOPPING=1,"
 
-# Stuck: it says nothing any more, by which it is known.
+# A stuck recorder is recognized by its silence.
 manager "$tmp/socket"
 NOTIFY_SOCKET=$tmp/socket WATCHDOG_USEC=2000000 cprof-record -q -p $busy -o "$tmp/c.bin" 60 &
 recorder=$!
@@ -59,7 +59,7 @@ kill -INT $recorder
 wait $recorder
 end_manager
 
-# Another process's watchdog, and who may speak.
+# Another process's watchdog, and commands that must not have the socket
 manager "$tmp/socket"
 mkdir "$tmp/to"
 NOTIFY_SOCKET=$tmp/socket WATCHDOG_USEC=2000000 WATCHDOG_PID=1 cprof-record -q -p $busy --rotate 1s -o "$tmp/to" \

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Waiting time: what threads wait for and how long, against what they say themselves; and that the views tell it apart.
+# Waiting time: the reasons and lengths of waits, against the threads' own report; and the views keep it apart
+# from CPU time.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 waits=$BUILD/tests/waits
@@ -8,7 +9,7 @@ status "--off-cpu" 0 cprof-record -q --off-cpu -F 997 -o "$tmp/raw.bin" -- "$wai
 cp "$tmp/out" "$tmp/said"
 cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
 
-# folded TID [PATTERN [OPTION...]]: nanoseconds of a thread with this in its stack
+# folded TID [PATTERN [OPTION...]]: nanoseconds of a thread with PATTERN in its stack
 folded() { tid=$1 what=${2-}; shift; [ $# = 0 ] || shift; cprof-fold --weight ns --tid "$tid" "$@" "$tmp/days.bin" | grep -e "$what" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 # near PART OTHER WHOLE POINTS
 near() { awk -v a="$1" -v b="$2" -v w="$3" -v p="$4" 'BEGIN { d = 100 * (a - b) / w; print (d < p && d > -p) ? "near" : d " % off: " a " for " b }'; }
@@ -29,7 +30,7 @@ like "a lock by its name, in the function that waits" "$(cprof-fold --event off-
 	'phase_lock;.*;[a-z_0-9]*futex[a-z_0-9]* [0-9]+$'
 unlike "the scheduler's own frames are left out" "$(cprof-fold --event off-cpu "$tmp/days.bin")" ';(__schedule|bpf_[a-z0-9_]*) [0-9]+$'
 
-# The views.
+# The views
 ticks=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=1 ')
 is "by default they show what ran" "$(cprof-fold "$tmp/days.bin" | awk '{ n += $NF } END { print n }')" "$ticks"
 is "as --event cpu-clock does" "$(cprof-fold --event cpu-clock "$tmp/days.bin" | cksum)" "$(cprof-fold "$tmp/days.bin" | cksum)"
@@ -48,7 +49,8 @@ status "folded text has no events" 2 cprof-fold --event off-cpu "$tmp/folded"
 is "the account of ticks is even" "$(cprof-dump "$tmp/raw.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\).*/\1 \2 \3/p' |
 	awk '{ v[$1 " " $2] = $3 } END { for (k in v) { split(k, a, " "); n += a[2] == "expected" ? v[k] : a[2] ~ /^(sideband|waits)-lost$/ ? 0 : -v[k] } print n }')" 0
 
-# A CPU's ticks count from when it began to tell of them, though what tells of waiting takes its time to begin and to end.
+# A CPU's ticks count from when it started to report them, although tracing of waits takes time to start and
+# end.
 "$BUILD/tests/burn" threads 20 >/dev/null &
 busy=$!
 sleep 0.3
@@ -59,7 +61,7 @@ is "no CPU tells of more ticks than it had time for" "$(cprof-dump "$tmp/fast.bi
 	END { for (c in cpus) { n = -v[c " expected"]; for (k in v) { split(k, a, " "); if (a[1] == c && a[2] != "expected") n += v[k] }
 		if (n > 5) print "CPU " c ": " n " more" } }')" ""
 
-# MIN: nothing is left out, whatever it is.
+# MIN: nothing is left out, whatever its value.
 for min in 0 10us 1s; do
 	status "--off-cpu=$min" 0 cprof-record -q --off-cpu=$min -F 997 -o "$tmp/raw.bin" -- "$waits" 1
 	cp "$tmp/out" "$tmp/said"
@@ -77,7 +79,7 @@ records=$(cprof-dump "$tmp/days.bin" | grep -c '^sample .* event=2 ')
 if [ "$records" -lt $((trips / 2)) ]; then pass "is few records"; else fail "is few records"; diag "$records for $trips round trips"; fi
 is "that make two seconds" "$(near "$(whole --wall --comm pingpong)" 2000000000 2000000000 8)" near
 
-# Short runs, which the timer hardly meets: what it lacks is there all the same.
+# Short runs, which the timer hardly meets: the missing time is added.
 for nap in 50000 1000000; do
 	status "asleep for $((nap / 1000)) us at a time" 0 cprof-record -q --off-cpu -o "$tmp/days.bin" -- "$waits" naps $nap 2
 	read -r tid wall cpu <"$tmp/out"
@@ -85,7 +87,8 @@ for nap in 50000 1000000; do
 	[ $nap = 1000000 ] || like "  where no sample is, that is said" "$(cprof-fold --wall "$tmp/days.bin")" '^waits;\[running, not sampled\] [0-9]+$'
 done
 
-# Who shares a CPU is switched often, and some kernels do not tell of each switch: nothing of that time is missing.
+# Threads that share a CPU are switched often, and some kernels do not report each switch: none of that
+# time is missing.
 loops=
 for _ in $(seq $(($(nproc) + 1))); do sh -c 'while :; do :; done' & loops="$loops $!"; done
 status "more loops than CPUs" 0 cprof-record -q --off-cpu -p "${loops##* }" -o "$tmp/loop.bin" 4
@@ -94,7 +97,7 @@ is "  all the time of one of them is there" "$(cprof-dump "$tmp/loop.bin" | awk 
 	for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } if ($1 == "ran") { n += f["ns"]; span += f["span"] } else n += f["weight"] }
 	END { d = span ? 100 * (n / span - 1) : 100; print (d < 0.2 && d > -0.2) ? "near" : d " % off" }')" near
 
-# Both ways to take stacks; the one that is only had where ftrace is has those of rare long waits right.
+# Both methods to take stacks. Only the one that requires ftrace has the right stacks of rare long waits.
 export CPROF_OFF_CPU
 for CPROF_OFF_CPU in exact adaptive; do
 	cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" rare 2 >"$tmp/out" 2>"$tmp/err"
@@ -109,7 +112,7 @@ for CPROF_OFF_CPU in exact adaptive; do
 done
 unset CPROF_OFF_CPU
 
-# Who was asleep before and after, and whom -p leaves out; who is killed asleep.
+# Threads that sleep before and after the recording, threads that -p excludes, and threads killed asleep
 "$waits" still & one=$!
 "$waits" still & two=$!
 sleep 0.3
@@ -119,7 +122,7 @@ is "asleep all the time, by its function" "$(near "$(folded $one 'main;phase_sle
 is "nobody else" "$(cprof-fold -p --event off-cpu "$tmp/days.bin" | cut -d';' -f1 | sort -u)" "waits-$one"
 (sleep 1; kill -9 $two) &
 cprof-record -q --off-cpu -p $one,$two -o "$tmp/days.bin" 2 2>"$tmp/err"
-# The other one says when it began, counted back from the end.
+# The other process gives the start time: its wait, counted back from the end.
 lived=$(cprof-dump "$tmp/days.bin" | awk -v whole="$(folded $one '' --event off-cpu)" -v tid=$two '
 	{ for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } }
 	$1 == "thread" && f["tid"] == tid { id = f["id"] } $1 == "exit" && f["thread"] == id { gone = f["time"] }
@@ -128,7 +131,7 @@ is "killed asleep, all its time till then" "$(near "$(folded $two '' --event off
 kill -9 $one
 wait 2>/dev/null
 
-# -C: who leaves that CPU to wait, whether it did before we came or does often.
+# -C: threads that leave that CPU to wait, once before the recording or often.
 if [ "$(nproc)" -ge 2 ] && taskset -c 0 true 2>/dev/null && taskset -c 1 true; then
 	taskset -c 0 sleep 100 & one=$!
 	taskset -c 1 sleep 100 & two=$!
@@ -145,12 +148,12 @@ else
 	skip "-C and --off-cpu" "one CPU"
 fi
 
-# Who waits on and on is in each file, however that ends, and in what is dumped.
+# A thread that waits all the time is in each file, however the file ends, and in flight buffer dumps.
 seconds() { cprof-fold --wall --weight ns --pid "$1" "$2" | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 # lasted FILE: nanoseconds from its first sample to its end
 lasted() { cprof-dump "$1" | sed -n 's/^\(sample\|end\) time=\([0-9]*\) .*/\2/p' | awk 'NR == 1 { a = $1 } { z = $1 } END { printf "%.0f\n", z - a }'; }
 all_of() { near "$(seconds $asleep "$1")" "$(lasted "$1")" "$(lasted "$1")" 25; }
-ended() { # DIR: until a file has its name there
+ended() { # DIR: waits until a file has its name there
 	tries=0
 	while [ -z "$(ls "$1" 2>/dev/null)" ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
 }
@@ -174,12 +177,13 @@ is "which have it once" "$(near "$(seconds $asleep "$tmp/days.bin")" "$(lasted "
 cprof-record -q -a -F 4999 --off-cpu --rotate 20K -o "$tmp/size" 5 2>"$tmp/err"
 set -- "$tmp"/size/*.cprof
 like "files that end by their size" $# '^[2-9]$'
-# Not the first alone: when it ends, its samples may wait for unwind tables still, and then they are in the next one.
+# Check all files but the last together: when a file ends, its samples may still wait for unwind tables, and
+# then go to the next.
 for f; do [ "$f" = "$(ls -d "$@" | tail -1)" ] || cat "$f"; done >"$tmp/days.bin"
 is "have it too" "$(all_of "$tmp/days.bin")" near
 kill $asleep
 
-# What is dumped has all its time in each of its parts.
+# A dump has all its time in each of its parts.
 "$waits" naps 50000 6 >"$tmp/napped" & naps=$!
 cprof-record -q -a --off-cpu --ring 3s -o "$tmp/short" 30 2>"$tmp/err" & ring=$!
 sleep 4.5
@@ -193,7 +197,7 @@ is "of what is dumped all segments have" "$(cprof-dump "$1" | awk '/^segment/ { 
 of_naps=$(cprof-fold --wall --tid "$tid" "$1" | awk '{ n += $NF } END { printf "%.0f", n }')
 is "  what short runs lack" "$(near "$of_naps" "$(lasted "$1")" "$(lasted "$1")" 2)" near
 
-# The other reasons.
+# The other reasons
 cprof-record -q --off-cpu -o "$tmp/raw.bin" -- "$waits" vfork 0.5 2>"$tmp/err"
 cprof-sym "$tmp/raw.bin" >"$tmp/days.bin" 2>/dev/null
 got=$(cprof-fold --event off-cpu:uninterruptible "$tmp/days.bin" | awk '/phase_vfork/ { n += $NF } END { printf "%.0f", n }')

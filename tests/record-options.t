@@ -1,9 +1,9 @@
 #!/bin/sh
-# The recorder's options: what is no depth, no way to unwind and no size is refused before anything begins.
+# The recorder's options: invalid depths, unwind methods and sizes are refused before anything begins.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 
-# taken OPTION ARGUMENT...: each is understood, and the output file, which comes next, is what fails
+# taken OPTION ARGUMENT...: each is accepted, and the output file, which comes next, fails
 taken() {
 	option=$1; shift
 	for a; do
@@ -11,7 +11,7 @@ taken() {
 		is "$option $a is taken" "$? $(sed "s|$tmp||" "$tmp/err")" "1 cprof-record: /none/x: No such file or directory"
 	done
 }
-# refused OPTION SENTENCE ARGUMENT...: none is, and one sentence above the usage says what it is not
+# refused OPTION SENTENCE ARGUMENT...: each is refused, and one sentence gives the reason
 refused() {
 	option=$1 sentence=$2; shift 2
 	for a; do
@@ -37,7 +37,7 @@ refused -e 'does not end in how many events a sample stands for, as page-faults/
 
 taken -d 1 512 1023
 refused -d 'is not a whole number from 1 to 1023' 0 1024 -1 all
-# What a sentence says is not lost above a long usage, which a wrong option alone has.
+# An error is not hidden above a long usage text; only a wrong option prints that.
 status "a label twice" 2 cprof-record -l service=a -l zone=b -l service=2 -o "$tmp/none/x" -- true
 is "says which, and where help is" "$(cat "$tmp/err")" "cprof-record: -l: service is there twice, as \"a\" and as \"2\"
 cprof-record --help lists the options, man cprof-record explains them"

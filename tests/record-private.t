@@ -1,5 +1,5 @@
 #!/bin/sh
-# A capture is its owner's: nobody else reads it, whatever the umask is, unless --mode says so.
+# A capture belongs to its owner: nobody else can read it, whatever the umask is, unless --mode allows it.
 . "$(dirname "$0")/lib.sh"
 [ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
 umask 022
@@ -36,7 +36,8 @@ if [ "$(id -u)" = 0 ]; then
 	is "a number that is none changes nothing" "$(stat -c %u "$tmp/odd")" 0
 fi
 
-# With capabilities of the program's file, a directory that only another user's mount namespace has is out of reach.
+# With capabilities from the program's file, a directory that exists only in another user's mount namespace is
+# out of reach.
 caps=+bpf,+perfmon,+sys_ptrace,+syslog
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && unshare -m true 2>/dev/null && setpriv --inh-caps $caps --ambient-caps $caps true 2>/dev/null; then
 	unshare -m sh -c 'mount -t tmpfs none /mnt && chmod 777 /mnt && exec setpriv --reuid 12345 --regid 12345 --clear-groups sleep 100' &

@@ -1,9 +1,10 @@
 #!/bin/sh
-# What came from the kernel, in order of time: against sort.
+# Records from the kernel in order of time: against sort
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 
-# What should come of such input: of what is there, up to each moment, ordered by time, then kind, then as it came.
+# expected: the right output: the records so far, up to each given time, ordered by time, then
+# kind, then arrival
 expected() {
 	: >"$tmp/left"
 	while read -r line; do
@@ -30,7 +31,8 @@ printf '7 2 a\nuntil 6\nuntil 7\nuntil 8\n' >"$tmp/in"
 same "one"
 printf '7 2 a\n7 2 b\n7 0 c\n7 1 d\n7 0 e\nuntil 7\n' >"$tmp/in"
 same "at the same time by kind, then as they came"
-# Lanes of some CPUs one after the other, each in order, at times that meet; some of each is left for the next turn.
+# Per-CPU rings one after the other, each in order, with overlapping times; each keeps some records for
+# the next turn.
 for cpus in 1 2 3 8; do
 	awk -v cpus=$cpus 'BEGIN {
 		srand(cpus)

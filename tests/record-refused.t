@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program that the verifier refuses: the recorder goes on without it where it can, reports the verifier's reason with -v, and
-# does not take the kernel to be at fault.
+# A program that the verifier refuses: the recorder continues without it if it can, reports the verifier's
+# reason with -v, and does not blame the kernel.
 . "$(dirname "$0")/lib.sh"
 side=$BUILD/tests/record-side
 reason='R2 unbounded memory access, make sure to bounds check'
@@ -17,7 +17,7 @@ may_record_all
 grep -q __asan_init "$BIN/cprof-record" && { skip "refusals" "sanitizers want to be first of what is preloaded"; done_testing; }
 ${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/refuse.so" "$top/tests/refuse.c" -ldl ||
 	{ fail "the library is built"; done_testing; }
-# refused NAMES WANT OPTION...: a recording in which these programs are refused
+# refused NAMES WANT OPTION...: makes a recording in which these programs are refused
 refused() {
 	names=$1 want=$2
 	shift 2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Processes are read again from /proc after the side-band has lost records: the recorder is stopped, the rings are filled by one who
-# maps without end, and meanwhile a process maps code, or calls exec.
+# Processes are read again from /proc after the side-band has lost records: the recorder is stopped, a program
+# that maps without end fills the rings, and meanwhile a process maps code, or calls exec.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 storm=$BUILD/tests/storm
@@ -8,7 +8,7 @@ cpus=$(taskset -cp $$ | sed 's/.*: //')
 pids=
 trap 'kill -CONT $pids 2>/dev/null; kill $pids 2>/dev/null' EXIT
 
-# wait_for COMMAND...: until it is true, for a minute
+# wait_for COMMAND...: waits until it succeeds, for a minute
 wait_for() {
 	tries=0
 	until "$@"; do
@@ -18,7 +18,7 @@ wait_for() {
 }
 has_lines() { [ -e "$1" ] && [ "$(wc -l <"$1")" -ge "$2" ]; }
 holds() { [ -e "$tmp/$1.bin" ] && cprof-sym <"$tmp/$1.bin" 2>/dev/null | cprof-fold 2>/dev/null | grep -q "$2"; }
-# each CPU's ring is filled
+# fill: fills each CPU's ring
 fill() {
 	for cpu in $(echo "$cpus" | tr ',' '\n' | awk -F- '{ for (i = $1; i <= ($2 == "" ? $1 : $2); i++) print i }'); do
 		taskset -c "$cpu" "$storm" map 30000 >/dev/null

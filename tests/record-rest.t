@@ -1,6 +1,6 @@
 #!/bin/sh
-# The recorder rests where nothing is new, and is awake at once where something is. The sampled machine is watched from a
-# program that makes no process, as each is something new.
+# The recorder sleeps while nothing is new, and wakes at once when something is. The watching program makes no
+# process, because each one is something new.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -9,7 +9,8 @@ chain=$BUILD/frameless/chain
 cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
 cp "$chain" "$tmp/known" && cp "$chain" "$tmp/newcomer" || exit 1
 
-# How often each thread of the recorder slept in each of some three seconds; then a program that nobody knows runs.
+# Counts how often each thread of the recorder slept in each of some three seconds; then an
+# unknown program runs.
 cat >"$tmp/watch.py" <<'EOF'
 import os, re, subprocess, sys, time
 tmp, options = sys.argv[1], sys.argv[2:]
@@ -42,13 +43,13 @@ record.wait()
 known.kill()
 print(min(counts, default="-"), now, "alone" if alone else "-")
 EOF
-# deferred FILE TIME: stacks that were gone on with in user space since then
+# deferred FILE TIME: the number of stacks that were finished in user space since TIME
 deferred() {
 	cprof-dump "$1" | awk -v since="$2" '$1 == "cost" && $3 == "what=stacks-deferred" {
 		n = substr($4, 7); if (substr($2, 6) + 0 < since + 0) before = n } END { print n - before }'
 }
 
-# wakes DESCRIPTION -lt|-ge: against what it would be if it looked four times a second, in seconds in which nobody came
+# wakes DESCRIPTION -lt|-ge: compares with four wakes a second, over seconds without new processes
 wakes() {
 	if [ "$least" = - ]; then skip "$1" "other processes come and go here"; else ok "$1 ($least)" [ "$least" "$2" 10 ]; fi
 }
@@ -67,7 +68,8 @@ ok "who comes while it rests has samples ($all)" [ "$all" -gt 40 ]
 ok "  whose stacks are whole ($whole)" [ "$whole" -gt $((all * 95 / 100)) ]
 cprof-fold -U --comm newcomer "$tmp/o.sym" >"$tmp/folded"
 like "  with names" "$(cat "$tmp/folded")" 'main;(dive;){18,20}'
-# Without being woken it would have to go on with each of the first second's. As it is, with those until there is a table.
+# Without a wake-up, all samples of the first second would need a user walk; with it, only those
+# before the table.
 if [ "$alone" = alone ]; then
 	left=$(deferred "$tmp/o.bin" "$now")
 	ok "  few of which were left to user space ($left)" [ "$left" -lt 60 ]

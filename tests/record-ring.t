@@ -1,5 +1,5 @@
 #!/bin/sh
-# The last seconds in memory, written when someone asks or a condition holds.
+# The last seconds in memory, written on request or if a condition holds.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 to=$tmp/to
@@ -9,14 +9,14 @@ busy=$!
 trap 'kill $busy 2>/dev/null; rm -rf "$tmp"' EXIT
 
 files() { ls -A "$to" | grep -c .; }
-wait_files() { # COUNT: until there are so many
+wait_files() { # COUNT: waits until there are that many
 	tries=0
 	while [ "$(files)" -lt "$1" ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
 }
 span() { # FILE: seconds from its first sample to its last
 	cprof-dump "$1" | sed -n 's/^sample time=\([0-9]*\) .*/\1/p' | awk 'NR == 1 { a = $1 } { z = $1 } END { printf "%d", (z - a) / 1e9 }'
 }
-account() { # expected ticks and their outcomes, of all segments
+account() { # FILE: compares expected ticks and their outcomes, over all segments
 	cprof-dump "$1" | awk '/^segment/ { for (k in v) { split(k, a, " "); if (a[2] == "expected") e += v[k]; else if (a[2] != "sideband-lost") s += v[k] }
 		split("", v) } /^ledger / { split($3, c, "="); split($4, o, "="); split($5, n, "="); v[c[2] " " o[2]] = n[2] }
 		END { for (k in v) { split(k, a, " "); if (a[2] == "expected") e += v[k]; else if (a[2] != "sideband-lost") s += v[k] }
@@ -46,7 +46,7 @@ is "the command was told of both" "$(cat "$tmp/told")" "$1
 $2"
 is "and the figures know of them" "$(sed -n 's/^cprof_record_files_total //p' "$tmp/m.prom")" 2
 
-# A condition: once, and not again before all is new.
+# A condition writes one file, and no other before all samples are new.
 rm -f "$to"/*
 cprof-record -a --ring 30s --when 'cpu>1' --when 'io.full>99' -o "$to" 6 2>"$tmp/err"
 is "a condition that holds" $?-$(files) 0-1
@@ -62,7 +62,7 @@ else
 	skip "of a control group" "there is none"
 fi
 
-# One that is held back by its quota: of version 2 where it has the cpu controller, else of version 1.
+# A process throttled by its quota: of version 2 if it has the cpu controller, otherwise of version 1.
 group=cprof-ring.$$ quota=
 if [ -n "$root" ] && mkdir "$root/$group" 2>/dev/null; then
 	trap 'kill $busy $held 2>/dev/null; wait; rmdir "$root/$group" "${v1:-/none}/$group" 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -93,7 +93,7 @@ else
 	skip "a group that is held back" "none can be made that has a quota"
 fi
 
-# Bounded by bytes, too.
+# Bounded by bytes, too
 status "a little memory" 0 cprof-record -q -a -F 9999 --ring 1h --ring 100K --when 'cpu>1' -o "$to" 4
 rm -f "$to"/*
 cprof-record -q -a -F 9999 --ring 1h --ring 100K -o "$to" 20 &
@@ -103,7 +103,7 @@ kill -USR1 $recorder
 wait_files 1
 kill -INT $recorder
 wait $recorder
-# A part is a second at least, since that is how often it is asked.
+# A part is a second at least, because the size is checked once a second.
 like "holds the last of it alone" "$(span "$to"/*.cprof)" '^[0123]$'
 
 for wrong in 'cpu' 'cpu>' 'cpu>x' 'load>3' 'cpu>150' 'throttled:/none/at/all>3' 'memory.any>1'; do

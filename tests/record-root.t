@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program in another root, whose libraries are copies, at the same paths and of the same build, of those that others use
-# here: one file to who reads names, two files to the kernel.
+# A program in another root, whose libraries are copies of those that other programs use here, with the same
+# paths and builds: one file to a reader of names, two files to the kernel.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -13,16 +13,16 @@ mkdir -p "$root/proc" "$root/sys" "$root/dev" "$root/tmp"
 cp "$deep" "$root/deep"
 cp "$BIN/cprof-record" "$root/cprof-record"
 ldd "$deep" "$BIN/cprof-record" | grep -o '/[^ ]*\.so[^ ]*' | sort -u | while read -r lib; do
-	file=$(readlink -f "$lib") # what the kernel calls it
+	file=$(readlink -f "$lib") # the kernel's name for it
 	mkdir -p "$root${lib%/*}" "$root${file%/*}"
 	cp "$file" "$root$file"
 	[ "$lib" = "$file" ] || ln -sf "$file" "$root$lib"
 done
 chroot "$root" /deep 0.01 2>"$tmp/err" || skip_all "no program runs in a root of its own here: $(head -1 "$tmp/err")"
 
-# Others that run here have the C library mapped and are known before it, but only this program is sampled.
-# Within a chroot the namespace cannot be made private: there is no mount at its root. So each mount is a new one, which has no
-# others below it, and is undone whatever comes.
+# Other programs here have the C library mapped and are known before the recorded one, but only that one is
+# sampled. Within a chroot the namespace cannot be made private, because there is no mount at its root. So
+# each mount is a new one, with no others below it, and is undone in any case.
 apart="unshare -m"
 $apart true 2>/dev/null || apart="unshare -m --propagation unchanged"
 : >"$root/dev/null"

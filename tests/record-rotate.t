@@ -1,11 +1,13 @@
 #!/bin/sh
-# File after file: each is whole, nothing is lost between them, and neither a kill nor a full disk loses more than it must.
+# File after file: each is whole, nothing is lost between them, and neither a kill nor a full disk loses
+# more than necessary.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 to=$tmp/d
 mkdir "$to"
 
-# account FILE...: ticks expected, the sum of their outcomes, samples in the files
+# account FILE...: compares expected ticks with the sum of their outcomes, and emitted samples with those
+# in the files
 account() {
 	for f; do cprof-dump "$f" 2>/dev/null | sed -n 's/^ledger time=[0-9]* cpu=\([0-9]*\) outcome=\([a-z-]*\) count=\([0-9]*\)$/\1 \2 \3/p' |
 		awk '{ v[$1 " " $2] = $3 } END { for (k in v) print k, v[k] }'
@@ -19,7 +21,7 @@ outcome() { # NAME FILE...
 		awk '{ v[$1] = $2 } END { for (k in v) print v[k] }'; done | awk '{ n += $1 } END { print n + 0 }'
 }
 ends() { for f; do cprof-dump "$f" 2>/dev/null | sed -n 's/^end .*reason=\([a-z]*\).*/\1/p' | tail -1; done | tr '\n' ' '; }
-wait_for() { # PATTERN: until a file of it is there
+wait_for() { # PATTERN: waits until a matching file is there
 	tries=0
 	while [ $tries -lt 100 ]; do
 		for f in $1; do [ ! -s "$f" ] || return 0; done
@@ -32,7 +34,7 @@ wait_for() { # PATTERN: until a file of it is there
 busy=$!
 trap 'kill $busy 2>/dev/null; umount "$tmp/small" 2>/dev/null; rm -rf "$tmp"' EXIT
 
-# By time, with a command for each, and the figures.
+# By time, with a command for each file, and the metrics
 status "file after file" 0 cprof-record -q -a --rotate 1s --on-rotate 'echo "$1" >>'"$tmp/told" --metrics "$tmp/m.prom" \
 	-o "$to/%h-%Y%m%dT%H%M%SZ.cprof" 3.5
 set -- "$to"/*.cprof
@@ -61,7 +63,7 @@ else
 		"$(sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' "$tmp/m.prom" | sort)"
 fi
 
-# The directory is what its name leads to, and a file that could not have its name gets it later.
+# The directory is the one that its name leads to; a file that could not get its name gets it later.
 rm -rf "$to"; mkdir "$to"
 cprof-record -a --rotate 1s -o "$to" 60 2>"$tmp/err" &
 recorder=$!
@@ -114,7 +116,7 @@ wait $recorder
 for f in "$to"/*; do cprof-dump "$f" | sed -n 's/^meta key="start-monotonic-ns" value="\(.*\)"/\1/p'; done >"$tmp/order"
 is "files of one second are in order by their names" "$(sort -n "$tmp/order" | cmp - "$tmp/order" && ls "$to" | grep -c 'Zn000[0-9]\.cprof$' | awk '{ print ($1 > 0) }')" 1
 
-# By size, by SIGHUP, and removed: but nothing that is not ours.
+# By size, by SIGHUP, and with removal, but only of the recorder's own files.
 rm -rf "$to"; mkdir "$to"
 echo "a letter" >"$to/s.20200101T000000Z"
 cprof-record -q -a -F 999 --rotate 1M --rotate 1h --keep 1K -o "$to/s" 4 &
@@ -143,7 +145,7 @@ status "by size" 0 cprof-record -q -a -F 4999 --rotate 50K -o "$to" 6
 like "there are several" "$(ls "$to" | wc -l)" '^([2-9]|[1-9][0-9])$'
 is "and they add up" "$(account "$to"/*)" "even all"
 
-# Killed: the file that was open is there, hidden and good, and gets its name from the next recorder.
+# Killed: the open file is there, hidden and good, and gets its name from the next recorder.
 rm -rf "$to"; mkdir "$to"
 cprof-record -q -a --rotate 1h -o "$to" 20 &
 recorder=$!
@@ -158,7 +160,7 @@ is "and has its name" "$(ls -A "$to" | grep -c '\.cprof$')" 2
 set -- "$to"/*.cprof
 cprof-dump "$1" >"$tmp/dump" 2>/dev/null
 like "a second at most is missing" "$(grep -c '^sample ' "$tmp/dump")" '^[1-9]'
-# Two at once do not take each other's.
+# Two recorders at once do not take each other's files.
 cprof-record -q -a --rotate 1h -o "$to" 1.5 &
 one=$!
 cprof-record -q -a --rotate 1h -o "$to" 1.5 &
@@ -166,7 +168,8 @@ wait $one; is "two recorders in one directory" $? 0
 wait $!; is "both end well" $? 0
 is "each with its file" "$(ls "$to"/*.cprof | grep -c .)-$(ls -A "$to" | grep -c part)" 4-0
 
-# The command is told of a file that was left, too; and one that hangs does not keep the recorder for ever.
+# The command runs for a file left by another recorder, too; and a command that hangs does not keep the
+# recorder for ever.
 rm -rf "$to" "$tmp/told"; mkdir "$to"
 cprof-record -q -a --rotate 1h -o "$to" 20 &
 recorder=$!
@@ -192,7 +195,7 @@ kill -USR1 $recorder
 wait $recorder
 is "SIGUSR1 that was meant for another does no harm" $? 0
 
-# A full disk: what there is no room for is counted; the oldest file goes first.
+# A full disk: samples without space are counted; the oldest file is removed first.
 mkdir "$tmp/small"
 if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	head -c 4194304 /dev/zero >"$tmp/small/ballast" 2>/dev/null
@@ -217,7 +220,7 @@ if mount -t tmpfs -o size=4m tmpfs "$tmp/small" 2>/dev/null; then
 	status "where older captures can make room" 0 cprof-record -a -F 999 --rotate 1h -o "$tmp/small" 1.5
 	is "the oldest goes" "$([ -e "$old" ] || echo gone), $([ -e "$1" ] && echo the next one stays)" "gone, the next one stays"
 	is "and nothing is lost" "$(grep -c 'nothing lost' "$tmp/err")" 1
-	# A busy machine may do more in one second than in all before: then it is tried again.
+	# A busy machine may write more in one second than in all before: then try again.
 	for try in 1 2 3 4 5; do
 		umount "$tmp/small"
 		mount -t tmpfs -o size=2560k tmpfs "$tmp/small"
@@ -235,7 +238,7 @@ else
 		"where more comes in a second than is asked ahead at first" "they go for that"; do skip "$t" "no tmpfs may be mounted"; done
 fi
 
-# A write that fails in the middle: the file is cut where it was good, the rest is told of in the next.
+# A write fails in the middle: the file is cut after its good part, the losses are reported in the next.
 rm -rf "$to"; mkdir "$to"
 (ulimit -f 400; exec cprof-record -q -a -F 4999 --unwind fp --rotate 64M -o "$to" 5 2>"$tmp/err")
 is "a write that fails" $? 0
@@ -243,7 +246,7 @@ is "is said once" "$(grep -c "cannot write: File too large: samples are lost" "$
 set -- "$to"/*.cprof
 is "has cut a file, and is counted" "$(account "$@")-$([ "$(outcome no-space "$@")" -gt 0 ] && echo lost)" "even all-lost"
 
-# Wrong usage.
+# Wrong usage
 status "a name that may change only at its end" 2 cprof-record -a --rotate 1s -o "$to/%Y/x" 1
 status "an unknown conversion" 2 cprof-record -a --rotate 1s -o "$to/%Q" 1
 status "a bare number" 2 cprof-record -a --rotate 60 -o "$to/x" 1

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Files of one user whose unwind tables take as long as a table may: they are late themselves, and nobody else's are.
+# Files of one user whose unwind tables take as long as allowed: only their own tables are
+# late, nobody else's.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -9,7 +10,7 @@ chain=$BUILD/frameless/chain
 cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
 chmod 755 "$tmp"
 
-# 300,000 functions over each other: 70 ms of CPU time a MB.
+# 300,000 overlapping functions: 70 ms of CPU time a MB
 cat >"$tmp/slow.s" <<'END'
 	.text
 	.globl hot
@@ -71,11 +72,11 @@ trap 'kill $user 2>/dev/null; rm -rf "$tmp"' EXIT
 until [ -s "$tmp/running" ]; do sleep 0.1; done
 is "a user's program with slow files" "$(cat "$tmp/running")" running
 
-# Meanwhile programs begin that nobody has seen before.
+# Meanwhile programs start that nobody has seen before.
 cprof-record -a -F 499 --metrics "$tmp/metrics" -o "$tmp/cap" 18 2>"$tmp/err" &
 recorder=$!
 until [ -s "$tmp/cap" ]; do sleep 0.1; done
-sleep 5 # what waits for the user's files waits 2 s, once
+sleep 5 # requests that wait for the user's files wait 2 s, once
 for i in $(seq 10); do
 	cp "$chain" "$tmp/cold"
 	"$tmp/cold" deep 20 0.6

@@ -1,10 +1,10 @@
 #!/bin/sh
-# What runs for ever must not grow: with unmapped memory, with large perf maps, behind a reader that is late.
+# A permanent recorder must not grow: with unmapped memory, with large perf maps, with a slow reader.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 storm=$BUILD/tests/storm
 
-# run ARGUMENT...: the storm, in the background once it is ready
+# run ARGUMENT...: runs the storm in the background, and returns once it is ready
 run() {
 	"$storm" "$@" >"$tmp/ready" &
 	busy=$!
@@ -18,8 +18,8 @@ cost() { cprof-dump "$2" | sed -n "s/^cost .*what=$1 count=//p" | tail -1; }
 count() { cprof-dump "$2" | grep -c "$1"; }
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --comm storm; }
 
-# perf tells of no unmapping, and each of the files is another: 100,000 more would be 10 MB and more. What is kept of
-# the last ones has its full size by the first 50,000.
+# perf does not report unmapping, and each file is a different one: 100,000 more would be 10 MB and more. The
+# memory for the last ones reaches its full size within the first 50,000.
 first=$tmp/first.bin last=$tmp/last.bin
 status "some mappings" 0 cprof-record -q -o "$first" -- "$storm" map 50000
 status "as many as in a day" 0 cprof-record -q -o "$last" -- "$storm" map 150000
@@ -33,7 +33,7 @@ else
 fi
 is "and all of them are told" "$([ "$(count '^file .*memfd:new-' "$last")" -gt 30000 ] && echo yes)" yes
 
-# A perf map of more than a segment's bytes is said once a segment: it must not end each of them.
+# A perf map of more than a segment's bytes is recorded once a segment: it must not end each of them.
 run jit 50000000 5
 status "a perf map of 50 MB" 0 cprof-record -q -a -o "$tmp/jit.bin" 3.5
 kill $busy
@@ -43,12 +43,12 @@ like "does not end each segment" "$(count '^segment' "$tmp/jit.bin")" '^[12]$'
 like "and the last line of it is there" "$(cprof-sym "$tmp/jit.bin" 2>/dev/null | cprof-fold --comm storm)" ';jitted [0-9]+$'
 rm -f "$tmp/jit.bin"
 
-# An exec by another thread than the first: the new image, under the first one's id.
+# An exec by a thread other than the first: the new image has the first one's ID.
 status "exec by a second thread" 0 cprof-record -q -F 999 -o "$tmp/exec.bin" -- "$storm" exec 20
 like "each is an image of its own" "$(count '^process .*via=exec' "$tmp/exec.bin")" '^(1[89]|2[0-2])$'
 like "with its names" "$(folded "$tmp/exec.bin")" '^storm;.*main;new_work [0-9]+$'
 
-# What is mapped behind a path that is too long for anyone.
+# Mappings after one whose path is too long for any reader
 mkdir "$tmp/deep"
 cd "$tmp/deep" || exit 1
 run deep 60
@@ -59,7 +59,7 @@ wait $busy 2>/dev/null
 like "hides nothing behind it" "$(folded "$tmp/deep.bin")" '^storm;.*main;far_work [0-9]+$'
 is "and has perf's name for such" "$(count '^file .*path="//toolong"' "$tmp/deep.bin")" 1
 
-# A reader that stands still: what is lost is counted, and the capture is whole.
+# A reader that stops reading: losses are counted, and the capture is whole.
 mkfifo "$tmp/fifo"
 "$BUILD/tests/burn" threads 60 >/dev/null &
 busy=$!
@@ -79,7 +79,7 @@ wait $busy 2>/dev/null
 status "the capture is whole" 0 cprof-dump "$tmp/slow.bin"
 like "and counts what was lost" "$(grep '^ledger .*outcome=ring-full' "$tmp/out" | tail -1)" 'count=[1-9]'
 
-# Stopped and continued itself.
+# The recorder itself, stopped and continued
 cprof-record -q -a -o "$tmp/stop.bin" 1.5 &
 recorder=$!
 sleep 0.5
@@ -90,8 +90,8 @@ wait $recorder
 is "stopped and continued" $? 0
 status "its capture is whole" 0 cprof-dump "$tmp/stop.bin"
 
-# One that does not run is woken once, and not by each sample: the interrupt for that costs those who are sampled more
-# than the sample.
+# A stopped recorder is woken once, not by each sample: the interrupt for that costs the sampled processes
+# more than the sample.
 interrupts() { awk '$1 == "IWI:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i; print n }' /proc/interrupts; }
 if [ -n "$(interrupts)" ]; then
 	"$BUILD/tests/burn" threads 60 >/dev/null &
@@ -113,7 +113,7 @@ else
 	skip "it is not woken by each sample" "the kernel does not count these interrupts"
 fi
 
-# Little memory: it works, or says in one sentence that it does not.
+# Little memory: the recorder works, or ends with one sentence.
 if (ulimit -v 1000000 && cprof-record --version) >/dev/null 2>&1; then
 	wrong=
 	for kb in 4000 5000 6000 8000 12000; do

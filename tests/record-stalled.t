@@ -1,5 +1,5 @@
 #!/bin/sh
-# A reader of standard output that does not read: signals end the recording all the same.
+# A reader of standard output that does not read: signals still end the recording.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 cat >"$tmp/stalled.py" <<'P'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A file system of somebody's process that does not answer: it costs the files that lie on it, and nothing else.
+# Some process's file system does not answer: only files on it are affected.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ -e /dev/fuse ] || skip_all "no /dev/fuse"
@@ -17,7 +17,7 @@ trap 'end_all; rm -rf "$tmp"' EXIT
 # wait_for WORD FILE
 wait_for() { until grep -q "$1" "$2" 2>/dev/null; do sleep 0.05; done; }
 
-# begin: the file system, and a process that works in a file of it
+# begin: starts the file system, and a process that works in a file of it
 begin() {
 	"$BUILD/tests/stallfs" serve "$mnt" "$BUILD/tests/stallfs" >"$tmp/server" 2>&1 &
 	server=$!
@@ -26,14 +26,15 @@ begin() {
 	"$BUILD/tests/stallfs" run "$mnt/program" >"$tmp/runner" &
 	runner=$!
 	wait_for running "$tmp/runner"
-	# Another one has it for its /tmp, where its perf map would be; the program may lie below /tmp, too.
+	# Another process has the file system as its /tmp, with its perf map; the program may be
+	# below /tmp, too.
 	unshare -m --propagation private sh -c 'exec 9<"$2" && mount --bind "$1" /tmp && exec /proc/self/fd/9 run -' \
 		sh "$mnt" "$BUILD/tests/stallfs" >"$tmp/jit" 2>&1 &
 	jit=$!
 	wait_for . "$tmp/jit"
 }
 
-# count FUNCTION: samples of the program's that it has, of all
+# count FUNCTION: prints the program's samples with FUNCTION in their stack
 count() {
 	cprof-sym "$tmp/cap" 2>/dev/null | cprof-fold 2>/dev/null |
 		f="$1" awk '/^stallfs;/ { n = $NF; sub(/ [0-9]+$/, ""); if (";" $0 ";" ~ (";" ENVIRON["f"] ";")) sum += n } END { print sum + 0 }'
@@ -42,13 +43,13 @@ all() { cprof-sym "$tmp/cap" 2>/dev/null | cprof-fold 2>/dev/null | awk '/^stall
 
 begin || skip_all "FUSE cannot be mounted: $(head -1 "$tmp/server")"
 
-# As long as it answers.
+# While the file system answers
 status "a recording of a file system that answers" 0 timeout -k 10 60 cprof-record -a -F 499 -o "$tmp/cap" 8
 unlike "... leaves no file out" "$(cat "$tmp/err")" "not opened|did not answer"
 is "... has names of its files" "$([ "$(count mapped_work)" -gt 0 ] && echo yes)" yes
 is "... and callers behind them" "$([ $((10 * $(count main))) -ge $((9 * $(all))) ] && echo yes || echo "$(count main) of $(all)")" yes
 
-# From here on it does not.
+# From here on it does not answer.
 kill -USR1 "$server"
 timeout -k 10 100 cprof-record -a -F 499 --metrics "$tmp/metrics" -o "$tmp/cap" 12 2>"$tmp/err"
 is "a recording beside a file system that does not answer ends" $? 0
@@ -61,7 +62,7 @@ like "... also as a metric" "$(cat "$tmp/metrics")" "^cprof_record_files_left_ou
 
 cprof-record -a -F 499 -o "$tmp/cap2" 2>"$tmp/err2" &
 recorder=$!
-sleep 1 # it is in the middle of a question by then, mostly; the signal ends it whenever it comes
+sleep 1 # usually in the middle of a request by then; the signal ends it at any time
 kill -TERM "$recorder"
 for i in $(seq 600); do
 	kill -0 "$recorder" 2>/dev/null || break

@@ -1,17 +1,18 @@
 #!/bin/sh
-# What is recorded: processes, threads, a command with its children, CPUs, halves of stacks; and for how long.
+# The targets of a recording: processes, threads, a command with its children, CPUs, halves of stacks;
+# and its length
 . "$(dirname "$0")/lib.sh"
 may_record_all
 burn=$BUILD/tests/burn
 
 record() { cprof-record -q -o "$tmp/c.bin" "$@" >"$tmp/out" 2>"$tmp/err"; }
-# The capture, folded with these options.
+# folded OPTION...: folds the capture with these options
 folded() { cprof-sym "$tmp/c.bin" 2>/dev/null | cprof-fold "$@"; }
 comms() { folded | cut -d';' -f1 | sort -u | tr '\n' ' '; }
 cut_off() { cprof-top "$tmp/c.bin" | sed -n 's/^Stacks: .*[( ][0-9]* \(depth\)[,)].*/\1/p'; }
 count() { folded "$@" 2>/dev/null | awk '{ n += $NF } END { print n + 0 }'; }
 cpus=$(getconf _NPROCESSORS_ONLN)
-# Ticks that the recording should have had; samples depend on what else the machine does.
+# expected: the ticks that the recording should have had; samples depend on other load.
 expected() {
 	cprof-dump "$tmp/c.bin" | sed -n 's/^ledger .* cpu=\([0-9]*\) outcome=expected count=/\1 /p' |
 		awk '{ v[$1] = $2 } END { for (k in v) n += v[k]; print n + 0 }'
@@ -54,7 +55,7 @@ like "but that one" "$(cprof-dump "$tmp/c.bin")" '^sample .* cpu=0 '
 kill "$pid" "$other"
 wait 2>/dev/null
 
-# What is mapped on a CPU that is not sampled is known all the same.
+# Mappings made on a CPU that is not sampled are known anyway.
 if [ "$cpus" -gt 1 ] && command -v taskset >/dev/null; then
 	for e in bpf perf; do
 		cprof-record -q --engine $e -C 0 -a -o "$tmp/c.bin" 2 &
@@ -72,7 +73,7 @@ else
 fi
 wait 2>/dev/null
 
-# Deeper than the kernel goes
+# Deeper than the kernel's limit
 most=$(cat /proc/sys/kernel/perf_event_max_stack)
 record --unwind fp --depth 1000 -- "$burn" deep $((most + 50))
 is "a stack cut by the kernel's limit is marked" "$(cut_off)" depth
@@ -114,7 +115,7 @@ like "options behind the seconds" "$(cprof-dump "$tmp/c.bin")" '^event .* millih
 is "a file as large as it may be is status 1" $? 1
 like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: .*/limit.bin: .*File too large$'
 
-# -p lives as long as what it has started
+# -p lasts as long as the processes that it has started
 sh -c 'sleep 0.5; "$1" brief 600 & exit' sh "$burn" &
 record -p $!
 like "-p: until the last of its children ends" "$(folded)" '^burn;.*main;brief_work [0-9]+$'

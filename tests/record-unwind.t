@@ -1,6 +1,6 @@
 #!/bin/sh
-# Whole stacks of programs that have no frame pointers, from the recorder to folded lines; and what is said and
-# counted where they are not whole.
+# Whole stacks of programs without frame pointers, from the recorder to folded lines; and the messages and
+# counters if they are not whole.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 [ "$(uname -m)" = x86_64 ] || skip_all "tables are made for x86-64 alone"
@@ -8,10 +8,10 @@ chain=$BUILD/frameless/chain
 [ -x "$chain" ] || make -s -C "$top" BUILD="$BUILD" "$BUILD/frameless/chain" "$BUILD/frameless/signal" >"$tmp/make" 2>&1
 cprof-record -q -a --unwind table -o "$tmp/try.bin" 0.1 2>"$tmp/err" || skip_all "this kernel takes no walk by tables: $(cat "$tmp/err")"
 
-# Lines of a capture with their ends; those of a command's name alone.
+# folded FILE COMM: lines of a capture with their ends, for one command name
 folded() { cprof-sym "$1" 2>/dev/null | cprof-fold -U --truncated --comm "$2"; }
 samples() { awk '{ n += $NF } END { print n + 0 }' "$@"; }
-# Of the samples, how many have a line like this; a blank ends the stack. To a tenth of a percent.
+# share REGEX FILE: percent of the samples with a line like this, to a tenth; a blank ends the stack
 share() { echo "$(grep -E -- "$1" "$2" | samples) $(samples "$2")" | awk '{ printf "%.1f", $2 ? 100 * $1 / $2 : 0 }'; }
 cost() { cprof-dump "$2" | sed -n "s/^cost .*what=$1 count=//p" | tail -1; }
 # at_least DESCRIPTION PERCENT REGEX FILE
@@ -25,15 +25,16 @@ at_least() {
 repeated() { # WORD TIMES: as a regular expression
 	printf "(;$1){$2}"
 }
-# The C library's part has names where the debug file of it is there; else an address. Also whole: the loader's start.
+# The C library's part has names if its debug file is installed; otherwise an address. The loader's start
+# is whole, too.
 start='_start;__libc_start_main[^;]*;[^;]*;main'
 thread='[^;]*;(start_thread|\[libc[^;]*)'
 early='_start(;(_dl_|dl_|__GI__dl|\[ld|_rtld|handle_|init_|open|map_|mmap|__)[^;]*)*(;[^;]*)?'
-# What they do now and then between; and in the kernel's half of exit there is no user stack any more.
+# Occasional calls in between; and in the kernel's half of exit there is no user stack any more.
 between="$start(;(now|clock_gettime|_dl_runtime_resolve|exit|__?fork)[^ ]*)?"
 gone='_exit'
 
-# With little memory for tables, beside all that follows: what comes, and goes, and does not fit.
+# With little memory for tables, during all of the following: tables that are added, evicted, and do not fit
 printf '%s\n' '#include <stdio.h>' 'int main(void) { return puts("x") < 0; }' >"$tmp/x.c"
 cprof-record -F 499 -a --unwind-mem 2M -o "$tmp/little.bin" 10 2>"$tmp/little.err" &
 little=$!
@@ -45,7 +46,7 @@ little=$!
 compile=$!
 "$BUILD/frameless/signal" 0.3
 
-# Deep.
+# Deep
 status "60 frames are recorded" 0 cprof-record -F 999 -o "$tmp/deep.bin" -- "$chain" deep 60 1.2
 like "  the summary says how whole the stacks are" "$(cat "$tmp/err")" '; user stacks (99|100)\.[0-9] % complete'
 folded "$tmp/deep.bin" chain >"$tmp/deep.folded"
@@ -66,7 +67,7 @@ folded "$tmp/1023.bin" chain >"$tmp/1023.folded"
 at_least "  with -d 1023 all" 99 "^chain;($start(;dive)+(;work)?|$between|$early|$gone) " "$tmp/1023.folded"
 is "  600 of them" "$(grep -m1 ';work ' "$tmp/1023.folded" | sed 's/ [0-9]*$//' | tr ';' '\n' | grep -c '^dive')" 600
 
-# Threads, signals, an interpreter.
+# Threads, signals, an interpreter
 cprof-record -q -F 999 -o "$tmp/threads.bin" -- "$chain" threads 0.7
 folded "$tmp/threads.bin" chain >"$tmp/threads.folded"
 at_least "threads are whole" 99 "^chain;($thread;(first|second)(;work_for.*)?|$start(;.*)?|$early|$gone) " "$tmp/threads.folded"
@@ -90,7 +91,7 @@ while time.monotonic() < until: json.dumps([{"key": i} for i in range(2000)])'
 folded "$tmp/python.bin" "$(basename "$python" | cut -c1-15)" >"$tmp/python.folded"
 at_least "python3 is whole" 99 '^[^;]*;(_start|\[[^;]*python[^;]*\]);' "$tmp/python.folded"
 
-# Without BPF.
+# Without BPF
 status "60 frames by plain perf" 0 cprof-record -F 499 --engine perf -o "$tmp/perf.bin" -- "$chain" deep 60 0.7
 folded "$tmp/perf.bin" chain >"$tmp/perf.folded"
 at_least "  whole" 99 "^chain;($start$(repeated dive 60);work|$between|$early) " "$tmp/perf.folded"
@@ -106,14 +107,14 @@ else
 	skip "  as nobody, too" "setpriv or kernel.perf_event_paranoid"
 fi
 
-# What changes while it is sampled. A child has its parent's mappings.
+# Changes during the recording. A child has its parent's mappings.
 cprof-record -q -F 999 -o "$tmp/forks.bin" -- "$chain" forks 30
 folded "$tmp/forks.bin" chain >"$tmp/forks.folded"
 at_least "children are whole from their first sample on" 99 "^chain;($start(;.*)?|$early|$gone) " "$tmp/forks.folded"
 at_least "  and they are sampled" 30 ';child_side;work_for;work ' "$tmp/forks.folded"
 
-# Two libraries, one after the other at the same addresses, and two programs so: of the same size, with other code. What is
-# known of the one must not be taken for the other's.
+# Two libraries, one after the other at the same addresses, and two programs likewise: of the same size, with
+# different code. Rules of one must not be used for the other.
 for i in 1 2; do
 	room=$((i * 7 * 16))
 	cat >"$tmp/lib$i.c" <<END
@@ -160,7 +161,7 @@ is "  and as they are" \
 	"$(grep ';work ' "$tmp/turns.folded" | grep -Ev "^turn1;($start;enter;middle_1;inner_1|\[truncated: [a-z-]*\]((((;enter)?;middle_1)?;inner_1)?));work |^turn2;($start;enter;middle_2;inner_2|\[truncated: [a-z-]*\]((((;enter)?;middle_2)?;inner_2)?));work ")" ""
 like "  both are there" "$(cut -d';' -f1 "$tmp/turns.folded" | sort -u | tr '\n' ' ')" '^turn1 turn2 $'
 
-# A file whose unwind information is noise.
+# A file whose unwind information is noise
 cp "$tmp/lib1.so" "$tmp/hostile.so"
 readelf -SW "$tmp/hostile.so" | sed -n 's/.* \.eh_frame  *[A-Z_0-9]*  *[0-9a-f]*  *\([0-9a-f]*\)  *\([0-9a-f]*\) .*/\1 \2/p' |
 	while read -r at n; do
@@ -175,7 +176,7 @@ grep ';dive' "$tmp/hostile.folded" >"$tmp/others.folded"
 at_least "  others are whole" 95 "^chain;$start$(repeated dive 30);work " "$tmp/others.folded"
 at_least "  and those that do are sampled" 5 'inner_1' "$tmp/hostile.folded"
 
-# The processes that make tables are killed: what it made stays, and another one makes more.
+# The table workers are killed: existing tables stay, and another worker makes more.
 cp "$chain" "$tmp/later"
 cprof-record -F 499 -o "$tmp/killed.bin" -- sh -c '"$1" threads 60 & while [ ! -e "$2.now" ]; do sleep 0.05; done
 	"$2" deep 5 0.4; "$2" deep 5 0.4; kill $!' sh "$chain" "$tmp/later" 2>"$tmp/killed.err" &
@@ -193,7 +194,7 @@ at_least "  with the tables that there are" 99 "^chain;$thread;(first|second);wo
 like "  to its end" "$(cprof-dump "$tmp/killed.bin" | tail -n 2)" '^end .*reason=closed'
 like "  a program that comes later has a table" "$(folded "$tmp/killed.bin" later)" "^later;$start(;dive){5};work "
 
-# What did not fit.
+# Tables that did not fit
 wait $compile
 wait $little
 is "with 2 MiB for all tables" $? 0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Windows of time of a recording in several files: what each thread ran, waited and stood in the queue makes the window's time, wherever
-# its edges are: in a long sleep, in short ones, between two files.
+# Time windows of a recording in several files: for each thread, running, waiting and queued time add up to
+# the window's time, wherever its edges are: in a long sleep, in short ones, between two files.
 . "$(dirname "$0")/lib.sh"
 may_record_all
 waits=$BUILD/tests/waits
@@ -24,13 +24,13 @@ is "in files of three seconds" "$([ $# -gt 3 ] && echo yes)" yes
 start=$(cprof-dump "$1" | sed -n 's/^meta key="start-realtime-ns" value="\([0-9]*\)"$/\1/p')
 cat "$@" >"$tmp/all.bin"
 
-# after MS: this long after the beginning, as --from and --to take it
+# after MS: the time MS after the beginning, in the form of --from and --to
 after() { awk -v ns="$start" -v ms="$1" 'BEGIN { s = substr(ns, 1, length(ns) - 9); n = substr(ns, length(ns) - 8) + ms * 1e6; printf "@%d.%09d\n", s + int(n / 1e9), n % 1e9 }'; }
 # sum FROM TO OPTION...: nanoseconds between these milliseconds
 sum() { a=$(after "$1") b=$(after "$2"); shift 2; cprof-fold --wall --from "$a" --to "$b" "$@" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 # near GOT MS PERCENT
 near() { awk -v a="$1" -v b="$2" -v p="$3" 'BEGIN { d = 100 * (a / 1e6 / b - 1); print (d <= p && d >= -p) ? "near" : d " % off: " a / 1e6 " ms for " b }'; }
-# On a machine that is busy ticks are late and missed, which the ledger says: what ran is told that much too low.
+# On a busy machine ticks are late and missed, as the ledger shows: the running time is too low by those.
 missed=$(cprof-dump "$tmp/all.bin" | sed -n 's/^ledger .*cpu=\([0-9]*\) outcome=\(expected\|missed\|ring-full\) count=\([0-9]*\).*/\1 \2 \3/p; s/^end .*/end/p' |
 	awk '$1 == "end" { for (k in v) { split(k, a, " "); n[a[2] == "expected"] += v[k] } split("", v); next } { v[$1 " " $2] = $3 }
 		END { print 200 * n[0] / (n[1] ? n[1] : 1) }')
@@ -51,18 +51,21 @@ sleeping() { near "$(sum "$1" "$2" --tid "$(cat "$tmp/$3")" --match '^\[(sleepin
 is "who sleeps on" "$(sleeping 4100 4400 still 1)" near
 is "  or for three seconds" "$(sleeping 4000 10500 long 2)" near
 is "  or for a fiftieth at a time" "$(sleeping 4000 8000 short 5)" near
-# A time of day is the same moment in each file. A clock that is being set may gain or lose a two-thousandth.
+# A time of day is the same moment in each file. A clock that is being adjusted may gain or
+# lose a two-thousandth.
 is "each file's two clocks are read together" "$(for f; do
 	cprof-dump "$f" | awk -F'"' '$2 == "start-realtime-ns" { real = $4 } $2 == "start-monotonic-ns" { printf "%.0f %.0f\n", substr(real, length(real) - 15) - substr($4, 1), $4; exit }'
 done | awk 'NR > 1 { d = $1 - was; if (d < 0) d = -d; if (d > 50000 + ($2 - at) / 2000) print d } { was = $1; at = $2 }')" ""
 
-# Side by side, windows have all waits that there are. Where the clock is being set, an edge is not quite the same moment in two files.
+# Adjacent windows together contain all waits. If the clock is being adjusted, an edge is not quite the same
+# moment in two files.
 waits() { a=$(after "$1") b=$(after "$2"); cprof-fold --event off-cpu --weight ns --from "$a" --to "$b" "$tmp/all.bin" 2>/dev/null | awk '{ n += $NF } END { printf "%.0f\n", n }'; }
 parts=0
 for from in 0 1500 3000 4500 6000 7500 9000 10500 12000 13500; do parts=$((parts + $(waits $from $((from + 1500))))); done
 is "the waits of windows side by side add up" "$(near "$parts" "$(waits 0 15000 | awk '{ printf "%.6f", $1 / 1e6 }')" .01)" near
 
-# So they have all that ran, as it was told for each file; of who sleeps for 50 us at a time each has what went by, in which there are few samples.
+# Together they also contain all running time, as recorded for each file; and each has its share for a thread
+# that sleeps for 50 us at a time, which has few samples.
 napper=$(awk '{ print $1 }' "$tmp/naps")
 of_each() { cprof-fold --wall -t "$@" 2>/dev/null | awk -F'[-;/ ]' '{ n[$3] += $NF } END { for (t in n) printf "%s %.0f\n", t, n[t] }'; }
 for from in 0 1000 2000 3000 4000 5000 6000 7000 8000 9000 10000 11000 12000 13000; do
@@ -76,7 +79,7 @@ is "all that each thread ran and waited is in one window or another" \
 	"$(awk '{ d = $2 - $3; if (d < 0) d = -d; if (d > 1e6 + $2 / 1000) print; else n++ } END { print (n > 6) ? "so it is" : n + 0 " threads" }' "$tmp/both")" "so it is"
 is "short runs have their time in each" "$(awk '$1 >= 1000 && $1 < 11000 { n++; if ($2 > 1020000000 || $2 < 980000000) print } END { print n }' "$tmp/napped")" 10
 
-# What a file's header says of how far its waits reach back.
+# The header's statement of how far back the file's waits reach
 for f; do
 	cprof-dump "$f" | awk '/^meta key="start-monotonic-ns"/ { gsub(/[^0-9]/, "", $3); start = $3 } /^meta key="waits-since/ { gsub(/[^0-9]/, "", $3); since = $3 }
 		/^sample .* event=[234] / { for (i = 2; i <= NF; i++) { split($i, a, "="); f[a[1]] = a[2] } if (f["weight"] > 2000000 && since - (f["time"] - f["weight"]) > 1000000) early++ }

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Unwind tables by processes that may do nothing else.
+# Unwind tables are built by processes that may do nothing else.
 . "$(dirname "$0")/lib.sh"
 "$BUILD/tests/record-worker"

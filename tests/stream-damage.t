@@ -1,11 +1,11 @@
 #!/bin/sh
-# What is no stream, and what is one no longer: what is delivered, what is said, and the status.
+# Inputs that are not streams, and damaged streams: the output, the message, and the status
 . "$(dirname "$0")/lib.sh"
 
 small=$tmp/small.bin
 cprof-dump -r "$here/small.txt" >"$small"
 
-# Where each block begins, and the end: a block ends with a "flush" line, and so does a prefix of them.
+# The start of each block, and the end: a block ends with a "flush" line, and so does a prefix of them.
 sizes=$(awk -v tmp="$tmp" '{ print >> (tmp "/part.txt") } /^flush$/ { close(tmp "/part.txt")
 	system("cprof-dump -r " tmp "/part.txt | wc -c") }' "$here/small.txt")
 set -- 0 $sizes
@@ -47,7 +47,8 @@ status "a folder: the system failed" 1 cprof-dump /
 like "  in a sentence" "$(cat "$tmp/err")" '^cprof-dump: /: cannot read at byte 0: Is a directory$'
 status "a file that is not there" 1 cprof-dump "$tmp/none"
 
-# damaged DESCRIPTION WANT BLOCK...: these blocks in this order; the sentence, and $tmp/out
+# damaged DESCRIPTION WANT BLOCK...: reads these blocks in this order; checks the sentence, and leaves
+# $tmp/out
 damaged() {
 	description=$1 want=$2
 	shift 2
@@ -107,12 +108,12 @@ damaged "only a header" "block 1 at byte $(at b0): cut short here, everything be
 cprof-dump "$tmp/in" 2>/dev/null >"$tmp/out"
 starts 4
 
-# Damage that a filter passed on is damage for whoever comes after it.
+# Damage that a filter passed on is damage for every later reader.
 cat "$tmp/b0" "$tmp/b1" "$tmp/b3" "$tmp/b4" | cprof-dump 2>/dev/null | cprof-dump -r >"$tmp/in"
 status "damage passed on" 3 cprof-dump "$tmp/in"
 like "  in a sentence" "$(cat "$tmp/err")" "damaged before it came here, at byte $(at b0 b1): blocks are missing before this one"
 
-# Text that is turned back.
+# Text that is turned back into a stream
 sed '/^flush$/d' "$here/small.txt" | cprof-dump -r >"$tmp/in"
 cprof-dump "$tmp/in" 2>/dev/null | grep -v '^flush$' >"$tmp/got"
 grep -v '^flush$' "$here/small.txt" >"$tmp/want"
@@ -132,7 +133,7 @@ status "no text at all" 3 cprof-dump -r /dev/null
 printf 'segment major=1 minor=0 least=1\nmeta key="a\0b" value=""\n' >"$tmp/bad.txt"
 status "a NUL byte in text" 3 cprof-dump -r "$tmp/bad.txt"
 
-# Where the output goes.
+# The destination of the output
 status "a full disk" 1 sh -c "cprof-dump '$small' >/dev/full"
 is "  in a sentence" "$(cat "$tmp/err")" "cprof-dump: standard output: cannot write: No space left on device"
 status "a full disk, the other way" 1 sh -c "cprof-dump -r '$here/small.txt' >/dev/full"
@@ -147,7 +148,7 @@ done >"$tmp/long.bin"
 is "a reader that has seen enough" "$(cat "$tmp/out")" "segment major=1 minor=0 least=1"
 is "  ends it by SIGPIPE, without a word" "$(cat "$tmp/rc") $(cat "$tmp/err")" "141 "
 
-# A live pipe: each block is printed when it is whole, though more is to come.
+# A live pipe: each block is printed as soon as it is complete, although more will come.
 mkfifo "$tmp/pipe" "$tmp/text"
 cprof-dump <"$tmp/pipe" >"$tmp/text" 2>"$tmp/err" &
 dump=$!

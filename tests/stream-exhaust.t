@@ -1,13 +1,13 @@
 #!/bin/sh
-# A small capture cut at every byte, every bit and byte of it flipped: read in one process and through each
-# program that is there, as built and with the sanitizers.
+# A small capture cut at every byte, with every bit and byte flipped: read in one process and through each
+# available program, as built and with the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
 cprof-dump -r "$here/small.txt" >"$tmp/small.bin"
 cprof-dump "$tmp/small.bin" >"$tmp/small.txt"
 same "the small capture is whole" "$here/small.txt" "$tmp/small.txt"
 
-# exhaust DESCRIPTION PROGRAM STEP COMMAND...: its own checks become one
+# exhaust DESCRIPTION PROGRAM STEP COMMAND...: combines its checks into one
 exhaust() {
 	d=$1 e=$2
 	shift 2

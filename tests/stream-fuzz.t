@@ -1,11 +1,11 @@
 #!/bin/sh
-# The fuzz targets over changed copies of a small capture: as bytes, as payloads with checksums, as text.
+# The fuzz targets over changed copies of a small capture: as bytes, as payloads with checksums, as text
 . "$(dirname "$0")/lib.sh"
 
 cprof-dump -r "$here/small.txt" >"$tmp/small.bin"
 { printf '\0'; cat "$tmp/small.bin"; } >"$tmp/bytes"
 
-# Payloads for the target's other form: a header is begun for us, so only record blocks, with their lengths.
+# Payloads for the target's other form, which begins with a header: only record blocks, with their lengths.
 {
 	printf '\1'
 	at=0

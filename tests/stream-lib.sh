@@ -1,5 +1,5 @@
-# For benchmarks of names: addresses of one binary as a capture has them, and what a command on it takes.
-# Set before: BUILD, tmp.
+# For benchmarks of names: addresses of one binary as in a capture, and the cost of a command on it. The
+# caller sets BUILD and tmp.
 
 depth=30 # frames of a stack
 
@@ -10,8 +10,8 @@ claim() { # WHAT VALUE most|least LIMIT UNIT
 			((which == "most" ? value <= limit : value >= limit) ? "met" : "not met") }'
 }
 
-# place FILE: sets offset, start and size of its largest executable segment; base and bias: where it begins in the file's own
-# addresses, and what is added to these in the process; id: its build ID
+# place FILE: sets offset, start and size of its largest executable segment; base, its start in the file's own
+# addresses; bias, added to these in the process; and id, its build ID
 place() {
 	set -- "$1" $(readelf -lW "$1" 2>/dev/null | awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }' | sort -k3 | tail -1)
 	offset=$(($2)) start=$(($3)) size=$(($4))
@@ -20,7 +20,8 @@ place() {
 	id=$(readelf -n "$1" 2>/dev/null | awk '/Build ID:/ { print $3; exit }')
 }
 
-# stacks N: N addresses, as a profile has them: 2,000 different stacks of those that are read, the first ones often
+# stacks N: prints N addresses as in a profile: 2,000 different stacks of the addresses on stdin, the
+# first ones often
 stacks() {
 	awk -v n="$1" -v depth=$depth '{ a[d++] = $1 } END {
 		srand(7)
@@ -32,7 +33,7 @@ stacks() {
 	}'
 }
 
-# stream FILE: a capture of a process that runs the file, from its addresses, one a line; after place
+# stream FILE: makes a capture of a process that runs the file, from its addresses, one a line; after place
 stream() {
 	awk -v depth=$depth -v bias=$bias -v file="$1" -v id="$id" -v start=$((base + bias)) \
 		-v length_=$(((size + start - base + 4095) / 4096 * 4096)) -v offset=$((offset / 4096 * 4096)) '
@@ -72,7 +73,7 @@ stream() {
 	' | cprof-dump -r
 }
 
-# best COMMAND...: sets us and kib to the best of $runs; us is empty where it fails
+# best COMMAND...: sets us and kib to the best of $runs; us is empty if it fails
 runs=3
 best() {
 	us=

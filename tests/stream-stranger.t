@@ -1,11 +1,12 @@
 #!/bin/sh
-# A reader that was written from cprof-stream(5) alone reads what the programs here read: the page is enough, and true.
+# A reader that was written from cprof-stream(5) alone reads the same as the programs here: the page is
+# complete, and correct.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || skip_all "python3 is not here"
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$here"
 page=$top/man/cprof-stream.5
 
-# The sentence of a damage record is for people, and anyone's own.
+# The sentence of a damage record is for people, and may differ.
 read_by() { # OUTPUT COMMAND FILE...: its text, and its status in the last line
 	output=$1
 	shift
@@ -22,7 +23,7 @@ alike() { # DESCRIPTION FILE...: both read the same out of these
 }
 ends() { is "  with status $1" "$(tail -n 1 "$tmp/got")" "status $1"; }
 
-# The example of the page.
+# The example of the page
 sed -n '/^89 63 70 66/,/^\.Ed/p' "$page" | sed '$d' |
 	python3 -c 'import sys; sys.stdout.buffer.write(bytes.fromhex(sys.stdin.read()))' >"$tmp/example.bin"
 sed -n '/^segment major=/,/^\.Ed/p' "$page" | sed '$d; s/\\-/-/g' >"$tmp/example.txt"
@@ -32,7 +33,7 @@ same "  is the text beside it" "$tmp/example.txt" "$tmp/got"
 sed '$d' "$tmp/example.txt" | cprof-dump -r >"$tmp/written.bin"
 same "  and is written as it stands there" "$tmp/example.bin" "$tmp/written.bin"
 
-# All that the page's tables have, and the next number that each does not have.
+# Every entry of the page's tables, and the next unknown number of each
 python3 "$here/stranger.py" --every >"$tmp/every.txt"
 is "a table of each record, and of each kind of value" \
 	"$(python3 -c 'import stranger; print(len(stranger.RECORDS), len(stranger.VALUES))')" "28 $(grep -c '^\.Ss Values of' "$page")"
@@ -43,7 +44,7 @@ ends 3
 echo "status 3" | cat "$tmp/every.txt" - | sed '/^damage /s/ what=.*/ what=/' >"$tmp/want"
 same "  and reads as it was written" "$tmp/want" "$tmp/got"
 
-# Streams as they are used: behind each other, as several files, cut, named, and what is none.
+# Streams as they are used: concatenated, in several files, cut, named; and files that are not streams
 small=$tmp/small.bin
 cprof-dump -r "$here/small.txt" >"$small"
 alike "a small capture" "$small"
@@ -68,7 +69,7 @@ is "  is found" "$(grep -c '^damage offset=0 bytes=65504 ' "$tmp/got")" 1
 alike "and one behind them" "$tmp/far.bin"
 is "  is not" "$(wc -l <"$tmp/got" | tr -d ' ')" 1
 
-# Damage of each kind, at each place of a small capture. Where a payload is changed its checksums are made anew.
+# Damage of each kind, at each place of a small capture. Checksums of changed payloads are recomputed.
 cat >"$tmp/damage.py" <<'END'
 import struct
 import sys
@@ -143,7 +144,7 @@ for kind in cuts bits moves heads payloads; do
 	ends 3
 done
 
-# A real one.
+# A recorded capture
 why=$(may_record_all)
 if [ -n "$why" ]; then
 	skip "a recorded capture" "${why#*SKIP }"
