@@ -1,5 +1,6 @@
 #!/bin/sh
-# A sparse ELF file of a few kB on disk, which asks for gigabytes of memory, is refused before libelf reads it.
+# A sparse ELF file that is a few kB on disk, but asks for gigabytes of memory, is refused before
+# libelf reads it.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -7,7 +8,8 @@ cd "$tmp" || exit 1
 grep -q __asan_init "$BIN/cprof-sym" && own=1 || own=
 id=00112233445566778899
 capture() { { segment; process 1; file 1 "$tmp/$1" "$2"; mapping 1 1 0x400000 0x2000 0; echo 0x401010 | frames; finish; } | cprof-dump -r; }
-# within COMMAND...: its status, and whether its memory stayed below 200 MB. It may not take the machine's, either.
+# within COMMAND...: prints its status, and whether its memory stayed below 200 MB; limits it for the
+# machine's sake, too.
 within() {
 	(
 		[ "$own" ] || ulimit -v 4000000
@@ -48,7 +50,7 @@ refused parts 500000000 "more holes than data in its sections"
 taken parts 5000000
 refused load 500000000 "more holes than data in its sections"
 
-# The same as a debug file that somebody put where the build ID's would be; and beside it the file that ran has its names.
+# The same as a debug file at the path of the build ID; the file that ran still has its names.
 echo 'int outer(void) { return 7; }' >f.c
 gcc -O1 -shared -fPIC -Wl,--build-id -o f.so f.c
 id=$(build_id f.so)
@@ -62,7 +64,7 @@ is "a debug file of 20,000,000 sections takes little memory" "$(within cprof-sym
 like "  and is named" "$(cat err)" "^cprof-sym: cannot read debug/.*\.debug: too many sections"
 is "  the file itself gives its names" "$(names out)" "$at outer+0 dynsym"
 
-# A file of which most is data, however it is stored, is read.
+# A file that is mostly data is read, however it is stored.
 gcc -O1 -shared -fPIC -Wl,--build-id -o g.so f.c
 head -c 90000000 /dev/urandom >big && objcopy --add-section .big=big g.so && cp --sparse=always g.so h.so
 { segment; process 1; file 1 "$tmp/h.so" "$(build_id h.so)"; loads 1 1 h.so; echo 0x$(nm h.so | awk '$3 == "outer" { print $1 }') | frames; finish; } |

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Which symbol names an address: each rule by a small case, all of them against a brute-force reference.
+# The choice of the symbol for an address: each rule by a small case, all of them against a brute-force
+# reference.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
-# Labels of the form name_SIZE would be hard to read: sizes are by hand, the code is nothing but nops.
+# Sizes are by hand, because labels of the form name_SIZE would be hard to read; the code is only nops.
 cat >"$tmp/a.s" <<'X'
 	.text
 	.globl _start
@@ -126,7 +127,7 @@ X
 ld -T "$tmp/a.ld" --build-id -o "$tmp/a" "$tmp/a.o" 2>"$tmp/ld.err" || diag "$(cat "$tmp/ld.err")"
 
 at() { nm "$1" | awk -v s="$2" '$3 == s { print "0x" $1; exit }'; }
-# look SYMBOL+OFFSET...: the names there, without sources
+# look SYMBOL+OFFSET...: prints the names there, without sources
 look() {
 	for what; do
 		printf '0x%x\n' $(($(at "$tmp/a" "${what%+*}") + ${what#*+}))
@@ -151,12 +152,12 @@ is 'mapping symbols are none' "$(look '$x+0' '$d.1+0')" '- - '
 is 'a symbol ends with its section' "$(look liar+0 liar+7 liar+8)" 'liar+0 liar+7 - '
 is 'a label ends with its section' "$(look tail+15 tail+16 tail+64)" 'tail+15 - - '
 
-# Every byte of the code, against the reference.
+# Every byte of the code, against the reference
 every_byte 0x401000 0x402000 >"$tmp/every"
 compare 'every byte of the crafted file is as the reference says' "$tmp/a" "$tmp/every"
 is '  and the reference knows names there' "$(grep -c + "$tmp/want")" 232
 
-# Code that lies more than 4 GiB apart, with a label and a liar before the gaps.
+# Code more than 4 GiB apart, with a label and a wrong size before the gaps
 cat >"$tmp/far.ld" <<'X'
 PHDRS { one PT_LOAD FLAGS(5); two PT_LOAD FLAGS(5); three PT_LOAD FLAGS(5); }
 SECTIONS {
@@ -211,7 +212,7 @@ is 'names that only .dynsym has are kept; without a size they name one byte' "$(
 strip -o "$tmp/so.stripped" "$tmp/full.so" && mv "$tmp/so.stripped" "$tmp/so"
 compare 'a stripped library, byte by byte' "$tmp/so" "$tmp/every"
 
-# Versions are no part of a name.
+# Versions are not part of a name.
 cat >"$tmp/v.s" <<'X'
 	.globl new_f, old_f
 	.type new_f, @function
@@ -231,7 +232,7 @@ is 'a versioned name is shown without its version' \
 	"$(printf '0x%x\n' $((v + 1)) $((v + 9)) | ask "$tmp/v.so" | sed 's/^[^ ]* //' | tr '\n' ' ')" \
 	'f+1 dynsym f+1 dynsym '
 
-# PLT stubs, of both flavours, by an independent judge.
+# PLT stubs of both kinds, with objdump as an independent judge
 cat >"$tmp/p.c" <<'X'
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,7 +248,7 @@ for flags in '-fcf-protection=none' '-fcf-protection=full -Wl,-z,ibtplt' '-Wl,-z
 	same "PLT stubs have their functions' names ($flags: $(wc -l <"$tmp/stubs"))" "$tmp/got" "$tmp/want"
 done
 
-# Whatever is on this machine: random addresses of large files. make verify-sym asks for more, of more.
+# Random addresses of large files on this machine. make verify-sym uses more addresses, of more files.
 libc=$(ldd /bin/sh | awk '/libc\.so/ { print $3 }')
 for file in "$libc" "$(command -v node)" "$(command -v gdb)" "$(command -v cprof-sym)"; do
 	[ -e "$file" ] || continue

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Names from debuginfod servers: Debian's, and ones that are not there, say nothing, or lie.
+# Names from debuginfod servers: Debian's, and servers that are missing, silent, or wrong.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -17,14 +17,14 @@ X
 gcc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"
 id=$(build_id "$tmp/whole.so")
 mkdir "$tmp/served" "$tmp/lib" "$tmp/none"
-# capture [ID]: of a library that lies in $tmp/lib, or nowhere
+# capture [ID]: of a library in $tmp/lib, or nowhere
 capture() {
 	segment; process 1; file 1 "$tmp/lib/f.so" "${1-$id}"; loads 1 1 "$tmp/whole.so"
 	for s in first second third; do nm "$tmp/whole.so" | awk -v s=$s '$3 == s { print "0x" $1 }'; done | frames
 	finish
 }
 sym() { capture "$id" | cprof-dump -r | cprof-sym --debug-dir "$tmp/none" "$@" 2>"$tmp/err" >"$tmp/out"; }
-line() { name_of "$tmp/out" | sed 's/^\[.*bounds$/-/' | tr '\n' ','; } # no name is no name, wherever the function begins
+line() { name_of "$tmp/out" | sed 's/^\[.*bounds$/-/' | tr '\n' ','; } # only an address means no name, even if it is a function's start
 path() { sources "$tmp/out" | sed "s,$tmp/cache/,,; s,$id,ID,"; }
 
 status 'no server is named' 2 sh -c 'cprof-sym --debuginfod </dev/null'
@@ -37,7 +37,7 @@ if grep -q 'not installed' "$tmp/err"; then
 	done_testing
 fi
 
-# A server that is not there.
+# A server that is not there
 export DEBUGINFOD_URLS=http://127.0.0.1:1
 sym --debuginfod
 is 'a server that cannot be reached: no names' "$? $(line) $(path)" "0 -,-,-, 1 no-file none $tmp/lib/f.so"
@@ -55,7 +55,7 @@ rm -rf "$tmp/cache"
 sym
 is 'nobody is asked without the option' "$(line) $(ls "$tmp/cache" 2>/dev/null)" '-,-,-, '
 
-# One that takes connections and never says a word, and one that gives a file of another build.
+# A server that takes connections and never answers, and one that gives a file of another build
 cat >"$tmp/odd.py" <<'X'
 import http.server, socket, sys
 if sys.argv[1] == "silent":
@@ -80,7 +80,7 @@ s = http.server.HTTPServer(("127.0.0.1", 0), Handler)
 print(s.server_port, flush=True)
 s.serve_forever()
 X
-# odd NAME ARGUMENT...: begins one; DEBUGINFOD_URLS names it, its words go to $tmp/NAME
+# odd NAME ARGUMENT...: starts such a server; DEBUGINFOD_URLS names it, its output goes to $tmp/NAME
 odd() {
 	python3 "$tmp/odd.py" "$@" >"$tmp/$1" 2>&1 &
 	servers="$servers $!"
@@ -107,13 +107,13 @@ else
 	skip 'servers that say nothing, or lie' 'no python3'
 fi
 
-# Debian's.
+# Debian's server
 command -v debuginfod >/dev/null || { skip "Debian's server" 'no debuginfod'; done_testing; }
 export DEBUGINFOD_CACHE_PATH="$tmp/cache"
 rm -rf "$tmp/cache"
 strip -o "$tmp/stripped.so" "$tmp/whole.so"
 objcopy --only-keep-debug "$tmp/whole.so" "$tmp/f.debug"
-# serve FILE...: a new server has just these
+# serve FILE...: starts a new server with just these files
 serve() {
 	port=$((20000 + ($$ + $(date +%N | sed 's/^0*//')) % 20000))
 	rm -rf "$tmp/served" "$tmp/cache"
@@ -150,7 +150,7 @@ is 'a server that has the executable alone' "$(line) $(path)" \
 serve "$tmp/whole.so"
 sym --debuginfod
 is 'one that was never stripped' "$(line | sed 's/symtab/debug/g')" "$debugged"
-# What it does not have: two segments and two paths, one question of each kind.
+# Files that it does not have: two segments and two paths, one request of each kind
 serve "$tmp/stripped.so"
 for i in 1 2; do
 	segment; process 1

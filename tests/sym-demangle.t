@@ -1,5 +1,5 @@
 #!/bin/sh
-# Names as their authors wrote them, in four degrees.
+# Names as their authors wrote them, in four degrees of detail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -104,8 +104,8 @@ done
 ask "$tmp/t" <"$tmp/addresses" | sed 's/^[^ ]* //; s/+3 symtab$//' >"$tmp/got"
 same 'simplified is what happens without the option' "$tmp/got" "$tmp/got.simplified"
 
-# Names of Ada look like names of C: only where something refers to gnat's runtime are they taken for it.
-ada() { # NAME OF ANOTHER SYMBOL: the names of two functions
+# Names of Ada look like names of C: they are decoded only if something refers to gnat's runtime.
+ada() { # NAME OF ANOTHER SYMBOL: prints the names of two functions
 	cat >"$tmp/a.s" <<X
 	.macro function name
 	.globl \name
@@ -131,7 +131,7 @@ else
 fi
 is '  and not elsewhere' "$(ada x__gnat_)" 'shapes__circles__area__2 lock__held '
 
-# What compilers make.
+# Names from real compilers
 real() { # COMPILER WANT ADDRESS-OF FILE
 	is "  a program by $1" "$(nm "$4" | SYMBOL=$3 awk '$3 ~ ENVIRON["SYMBOL"] && $2 ~ /[Tt]/ { print "0x" $1; exit }' | ask "$4" | sed 's/^[^ ]* //; s/+0 [a-z]*$//')" "$2"
 }
@@ -191,7 +191,7 @@ else
 	skip '  a program by ocaml' 'no ocaml'
 fi
 
-# A stub's name too.
+# A stub's name is demangled, too.
 printf '#include <new>\nint main(int c, char **v) { (void)v; return *new int[(unsigned)c]; }\n' >"$tmp/p.cc"
 if [ "${able:-}" = 1 ] && g++ -O0 -Wl,--build-id -o "$tmp/p" "$tmp/p.cc" 2>/dev/null; then
 	stub=$(objdump -d -w "$tmp/p" | awk '/^[0-9a-f]+ <_Znam@plt>:/ { print "0x" $1 }')
@@ -200,7 +200,8 @@ else
 	skip 'a stub is demangled, and stays a stub' 'no g++'
 fi
 
-# Plain names are taken apart without libiberty: as they are, cut and changed anywhere they come to what it says.
+# Plain names are parsed without libiberty: unchanged, cut and changed anywhere, they give the same result
+# as with it.
 {
 	cut -d'|' -f1 "$tmp/table"
 	printf '%s\n' _ZN12_GLOBAL__N_13barEv _ZN1a12_GLOBAL__N_1C1Ev _ZN1a1bC2ERKS0_ _ZN1a1bD1Ev _ZNVK1a1bEv _ZNKR1a1bEv _ZNO1a1bEv \
@@ -215,7 +216,7 @@ else
 	skip 'with libiberty and without it, C++ names are the same' 'built without libiberty'
 fi
 
-# Names that perf has demangled come to the same, and what is neither C++ nor Rust stays as it is.
+# Names already demangled by perf give the same result, and names neither of C++ nor of Rust stay unchanged.
 cat >"$tmp/keep" <<'X'
 plain_c
 foo.isra.0
@@ -292,7 +293,7 @@ fi
 
 ok '3,000 changes of these names' timeout 120 "$BUILD/tests/fuzz-demangle" -m 3000 "$here/corpus/demangle-names.txt"
 
-# Few bytes that mean gigabytes stay as they are, and quickly.
+# Short names that would expand to gigabytes stay mangled, and quickly.
 bomb_cxx=$(awk 'BEGIN { printf "_Z1fI1aIiiE"; for (i = 1; i < 36; i++) { c = substr("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", i + 1, 1); printf "S0_IS%s_S%s_E", c, c }; print "EvT_" }')
 bomb_d=$(awk 'BEGIN { printf "_D1fFS1aHQeQg"; for (i = 0; i < 60; i++) printf "HQgQi"; print "Zv" }')
 tuples=Main_$(awk 'BEGIN { for (i = 0; i < 100; i++) printf "Z999T" }')_info
@@ -300,7 +301,7 @@ long=_Z5000$(awk 'BEGIN { for (i = 0; i < 5000; i++) printf "x" }')v
 printf '\t.type s%d, @function\n\t.globl s%d\ns%d:\t.skip 16, 0x90\n\t.size s%d, 16\n' 1 1 1 1 2 2 2 2 3 3 3 3 4 4 4 4 | as -o "$tmp/b0.o" -
 printf 's1 %s\ns2 %s\ns3 %s\ns4 %s\n' "$bomb_cxx" "$bomb_d" "$long" "$tuples" >"$tmp/rename"
 objcopy --redefine-syms="$tmp/rename" "$tmp/b0.o" "$tmp/b.o" && ld -e 0x401000 -Ttext=0x401000 --build-id -o "$tmp/b" "$tmp/b.o"
-# Where the sanitizers want terabytes of addresses there is no limit.
+# Sanitizers need terabytes of address space: no limit for them.
 limit=unlimited
 (ulimit -v 400000 && cprof-sym --version) >/dev/null 2>&1 && limit=400000
 { ulimit -v $limit; printf '0x401000\n0x401010\n0x401020\n0x401030\n' | ask "$tmp/b" --demangle full; } | sed 's/^[^ ]* //; s/+0 symtab$//' >"$tmp/got"

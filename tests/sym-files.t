@@ -1,5 +1,5 @@
 #!/bin/sh
-# From an address to the right byte of the right file.
+# From an address to the right byte of the right file
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -16,14 +16,13 @@ mkdir -p "$root/lib" "$tmp/empty"
 so=$root/lib/f.so
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$so" "$tmp/f.c"
 id=$(build_id "$so")
-# The executable segment: offset, address, page and length of its mapping.
-# phdr FILE
+# phdr FILE: sets o, v and n to the executable segment's file offset, address and length
 phdr() { set -- $(readelf -lW "$1" | awk '$1 == "LOAD" && / R E / { print $2, $3, $6; exit }'); o=$(($1)) v=$(($2)) n=$(($3)); }
 phdr "$so"
-# one FILE_ADDRESS...: names at linked addresses of $so mapped at a base
 base=$((0x7f0000000000))
+# map_so [PROCESS [FILE [BASE]]]: maps the executable segment of $so
 map_so() { mapping "${1:-1}" "${2:-1}" $((${3:-$base} + v / 4096 * 4096)) $(((n + v % 4096 + 4095) / 4096 * 4096)) $((o / 4096 * 4096)); }
-so_capture() { # build ID to record, path to record
+so_capture() { # BUILD_ID [PATH] to record
 	segment; process 1; file 1 "${2:-/lib/f.so}" "$1"; map_so
 	for s in first second third; do printf '0x%x\n' $((base + $(at "$tmp/whole.so" $s) + 1)); done | frames
 	finish
@@ -40,7 +39,7 @@ is 'a library at a random base' "$(line)" "$all"
 } | sym --symfs "$root"
 is 'one file at two bases in one process' "$(line)" 'first+1 symtab,first+2 symtab,'
 
-# Segments whose addresses are not their offsets, and a mapping that was split.
+# Segments whose addresses differ from their offsets, and a mapping that was split
 {
 	echo '.section .text.a, "ax"'
 	for f in a b c; do echo ".globl $f; .type $f, @function; $f: .skip 4096, 0x90; .size $f, 4096"; done
@@ -89,7 +88,7 @@ patch "$root/lib/far.so" $((64 + index * 56 + 8)) $((o + 0x140000000))
 } | sym --symfs "$root"
 is 'a file offset beyond 4 GiB' "$(line)" 'third+0 symtab,'
 
-# A call that does not return, last in its function.
+# A call that does not return, last in its function
 cat >"$tmp/n.s" <<'X'
 	.globl caller, innocent
 	.type caller, @function
@@ -140,7 +139,7 @@ printf '\0\0\0\0' | dd of="$so" bs=1 seek=60 conv=notrunc 2>/dev/null # e_shnum,
 so_capture "$id" | sym --symfs "$root"
 is 'without section headers the build ID is in the program headers' "$(sources "$tmp/out")" "1 stripped bounds $root/lib/f.so"
 
-# What is no file, or none of ours.
+# Missing files, and files that are not ELF files or cannot be used
 so_capture "$id" /lib/none.so | sym --symfs "$root"
 is 'no file' "$(sources "$tmp/out")" "1 no-file none $root/lib/none.so"
 so_capture "$id" /lib | sym --symfs "$root"
@@ -177,7 +176,7 @@ else
 	skip 'a file that may not be read' 'nobody cannot run cprof-sym here'
 fi
 
-# Deleted files.
+# Deleted files
 cp "$tmp/whole.so" "$so"
 so_capture "$id" '/lib/f.so (deleted)' | sym --symfs "$root"
 is 'a deleted file that is there again, as its build ID says' "$(line)" "$all"
@@ -186,7 +185,7 @@ so_capture "$id" '/lib/f.so (deleted)' | sym --symfs "$root"
 is 'a file whose name ends in " (deleted)"' "$(sources "$tmp/out")" "1 ok symtab $root/lib/f.so (deleted)"
 mv "$root/lib/f.so (deleted)" "$so"
 
-# --symfs is a root: links mean what they mean there.
+# --symfs is a root: absolute links resolve inside it.
 mkdir -p "$root/usr/lib" "$root/opt"
 mv "$so" "$root/usr/lib/real.so"
 ln -s /usr/lib/real.so "$so"
@@ -200,7 +199,7 @@ is 'nor is a file looked for anywhere else' "$(sources "$tmp/out")" "1 no-file n
 so_capture "$id" "$tmp/whole.so" | sym
 is 'without --symfs it is found' "$(line)" "$all"
 
-# The same build under two paths, the first gone; and a file that goes away once it was read.
+# The same build under two paths, the first one gone; and a file that disappears after it was read
 {
 	segment; process 1; file 1 /lib/moved.so "$id"; file 2 /lib/f.so "$id"; map_so 1 1; map_so 1 2 $((base + 0x10000000))
 	printf '0x%x\n' $((base + $(at "$tmp/whole.so" first))) | frames 1 exact 1
@@ -218,7 +217,7 @@ is 'each file is opened once, for all processes and segments' "$(cprof-dump "$tm
 rm -f "$so"
 mv "$tmp/save.so" "$so"
 
-# Debug files.
+# Debug files
 gcc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"
 id=$(build_id "$tmp/whole.so")
 objcopy --only-keep-debug "$tmp/whole.so" "$tmp/f.debug"
@@ -278,7 +277,7 @@ fresh; cp "$tmp/f.debug" "$tmp/f.so"; (cd "$tmp" && objcopy --add-gnu-debuglink=
 so_capture '' | sym --symfs "$root"
 is 'a link to itself' "$(line)" 'first+1 dynsym,-,third+1 dynsym,'
 
-# More sections than 16 bits count: symbols say where theirs is in a table of its own.
+# More sections than 16 bits can count: symbols have their section's number in a separate table.
 awk 'BEGIN { for (i = 0; i < 66000; i++) printf ".section .s%d,\"a\"\n.byte 1\n", i; print ".section .code,\"ax\"\n.globl deep\n.type deep,@function\ndeep: .skip 32,0x90\n.size deep,32" }' | as -o "$tmp/many.o" - 2>/dev/null
 cat >"$tmp/many.ld" <<'X'
 PHDRS { a PT_LOAD FLAGS(5); }
@@ -293,7 +292,7 @@ else
 	skip 'more than 65,279 sections' 'ld cannot'
 fi
 
-# Other linkers, whose segments share pages of the file.
+# Other linkers, whose segments share pages of the file
 for linker in lld gold; do
 	if ! gcc -O1 -fuse-ld=$linker -Wl,--build-id -o "$tmp/linked" -x c - 2>/dev/null <<'X'
 int first(int x) { return x * 3; }
@@ -313,12 +312,12 @@ X
 	is "a program that $linker linked (offset $o, address $v)" "$(line)" 'first+1 symtab,'
 done
 
-# Between segments, files that have grown too large together are let go, and opened again when needed.
+# Between segments, files that have grown too large together are evicted, and opened again when needed.
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"; phdr "$tmp/whole.so"
 is 'modules are forgotten and found again' \
 	"$("$BUILD/tests/sym-modules" "$tmp/whole.so" $(($(at "$tmp/whole.so" third) - v + o)) | tr '\n' ',')" 'third 1,1,0,third 1,'
 
-# Whatever is cut off, nothing breaks.
+# Files cut anywhere do no harm.
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"
 id=$(build_id "$tmp/whole.so"); phdr "$tmp/whole.so"; fresh
 bad='' k=0 size=$(wc -c <"$tmp/whole.so")

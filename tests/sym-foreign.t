@@ -1,5 +1,5 @@
 #!/bin/sh
-# A capture's file names are its maker's choice: what is no regular file is not opened.
+# The author of a capture chooses its file names: only regular files may be opened.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -7,7 +7,8 @@ mkdir "$tmp/archive" "$tmp/debug"
 mkfifo -m 600 "$tmp/pipe"
 ln -s pipe "$tmp/link"
 
-# waits DESCRIPTION PATH COMMAND...: with a capture that names PATH on its standard input; the pipe's writer waits before and after
+# waits DESCRIPTION PATH COMMAND...: runs it on a capture that names PATH; the pipe's writer must wait
+# before and after
 waits() {
 	d=$1 path=$2
 	shift 2
@@ -17,7 +18,7 @@ waits() {
 		cprof-dump -r >"$tmp/capture"
 	"$@" "$tmp/capture" >"$tmp/out" 2>"$tmp/err"
 	st=$?
-	# It is let go now, and says so; one that was let go before has nobody who reads it.
+	# Now the writer is released, and writes a word; if it was released before, there is no reader for it.
 	is "$d" "$(timeout 20 cat "$tmp/pipe")" here
 	kill "$writer" 2>/dev/null
 	wait "$writer" 2>/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hostile files: thousands of changes to small ones, and none of them crashes, hangs or breaks a promise.
+# Hostile files: thousands of changes to small ones; none crashes, hangs or breaks an invariant.
 . "$(dirname "$0")/lib.sh"
 
 cat >"$tmp/f.c" <<'X'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files without a build ID: is the one that lies there the one that ran?
+# Files without a build ID: is the file at the path the one that ran?
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -10,7 +10,7 @@ build() { # FILE NAME: one function, no build ID
 		ld -e "$2" --build-id=none -o "$1" "$tmp/o.o"
 }
 facts() { set -- $("$BUILD/tests/sym-identity" "$1"); major=$1 minor=$2 inode=$3 generation=$4; }
-# capture [META-KEY VALUE]...: of $f as it was when `facts` looked at it
+# capture [META-KEY VALUE]...: of $f as `facts` saw it
 capture() {
 	segment | sed '$d'
 	while [ $# -gt 1 ]; do
@@ -32,7 +32,7 @@ address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
 facts "$f"
 is 'the fixture has no build ID' "$(build_id "$f")" ''
 
-# The same file.
+# The same file
 capture boot-id "$boot" | sym
 is 'the inode that was recorded: named' "$(line)" 'right+0 symtab,'
 is '  and not by its path alone' "$(cat "$tmp/err")" 'cprof-sym: 1 of 1 frames named (100.0 %)'
@@ -52,7 +52,7 @@ else
 	done
 fi
 
-# What cannot be checked has the path, and is told.
+# A file that cannot be checked is named by its path, with a message.
 alone='cprof-sym: 1 file taken by path alone (it has no build ID)'
 for meta in 'x y' 'boot-id 0' 'machine-id 0'; do
 	capture $meta | sym
@@ -71,7 +71,7 @@ is 'the file itself, in a tree' "$(line) $(sed -n 2p "$tmp/err")" 'right+0 symta
 { capture boot-id 0; echo; capture boot-id 1; } | sed '/^$/d' | sym
 is 'a file of two segments is one' "$(sed -n 2p "$tmp/err")" "$alone"
 
-# Another file.
+# Another file
 changed() { # DESCRIPTION [RECORDED_PATH]
 	is "$1: no name" "$(line)" '-,'
 	is '  the source says why' "$(sources "$tmp/out")" "1 changed none $f"
@@ -104,7 +104,7 @@ capture boot-id "$boot" >"$tmp/after.txt"
 is 'before, after and before: each by its own' "$(sources "$tmp/out" | cut -d ' ' -f 2 | tr '\n' ' ')" 'changed ok changed '
 is '  one frame is named' "$(sed 's/ (.*//' "$tmp/err")" 'cprof-sym: 1 of 3 frames named'
 
-# Written into, after it ran: the same inode. Samples are taken at 1000 ns.
+# Written to after it ran: the inode is the same. Samples are taken at 1000 ns.
 now=$(date +%s)
 timed() { capture boot-id "$boot" start-monotonic-ns 1000 start-realtime-ns "$1"; }
 timed "${now}000000000" | sym
@@ -115,7 +115,7 @@ changed 'written after it ran'
 { timed "${now}000000000"; timed "$((now - 100))000000000"; timed "${now}000000000"; } | sym
 is '  each segment by its own time' "$(sources "$tmp/out" | cut -d ' ' -f 2 | tr '\n' ' ')" 'ok changed ok '
 
-# A build ID says more than an inode.
+# A build ID is stronger than an inode.
 echo '.globl right; .type right, @function; right: .skip 64, 0x90; .size right, 64' | as -o "$tmp/o.o" -
 ld -e right --build-id -o "$f" "$tmp/o.o"
 id=$(build_id "$f")
@@ -124,7 +124,7 @@ address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
 is 'a build ID that is right: the inode is not asked' "$(line)" 'right+0 symtab,'
 is '  it is not the path alone' "$(sed -n 2p "$tmp/err")" ''
 
-# Go's own note is one, where there is no GNU one; it is recorded as it stands.
+# Go's own note is a build ID if there is no GNU one; it is recorded unchanged.
 go_build() { # FILE NAME TEXT [ID]: one function, a note
 	cat >"$tmp/g.s" <<Y
 	.section .note.go.buildid, "a", @note
@@ -172,8 +172,8 @@ go_build "$f" wrong redacted
 (id=$(hex redacted); capture boot-id "$boot" | sym)
 mismatch '  one that says redacted has none'
 
-# PT_NOTE may cover other notes than the sections do (Go 1.24): the kernel and the recorder go by the one, tools by the
-# other. Either names the file, and nothing else does.
+# PT_NOTE may cover other notes than the sections do (Go 1.24): the kernel and the recorder use the former,
+# tools the latter. Both IDs name the file, and no other does.
 two_build() { # FILE NAME NOTE NOTE: the first in PT_NOTE, the second only in a section that comes before it
 	cat >"$tmp/g.s" <<Y
 	.macro gnu id
@@ -217,7 +217,7 @@ for of in 'go:gnu 0x1122334455667788' 'gnu 0x1122334455667788:go' 'gnu 0x1122334
 	address=0x$(nm "$f" | awk '$3 == "right" { print $1 }')
 	case $of in
 	go:*) ids="$(hex $text) $one" not=$other ;;
-	*:go) ids=$one not=$(hex $text) ;; # nobody records Go's where there is a GNU one
+	*:go) ids=$one not=$(hex $text) ;; # nobody records Go's if there is a GNU one
 	*) ids="$one $other" not=$(hex $text) ;;
 	esac
 	for is in $ids; do
@@ -229,7 +229,7 @@ for of in 'go:gnu 0x1122334455667788' 'gnu 0x1122334455667788:go' 'gnu 0x1122334
 	else
 		skip '  the recorder writes the GNU one of a segment, else of a section' 'the recorder is not built'
 	fi
-	# The same with a debug file under either, and nothing where another lies there.
+	# The same with a debug file under either ID; and no names if another file is there.
 	objcopy --only-keep-debug "$f" "$tmp/only.debug" && strip -o "$tmp/bare" "$f" && mv "$tmp/bare" "$f"
 	two_build "$tmp/other" wrong "${of%:*}" "$(echo "${of#*:}" | sed 's/0x.*/0x1111111111111111/')"
 	for is in $ids; do
@@ -252,7 +252,7 @@ for of in 'go:gnu 0x1122334455667788' 'gnu 0x1122334455667788:go' 'gnu 0x1122334
 	done
 done
 
-# What names a container in the path of a control group.
+# The container's name within the path of a control group
 hex64=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
 is 'a container by its ID, wherever an engine put it' \
 	"$("$BUILD/tests/sym-container" /docker/$hex64 /docker/$hex64/init.scope /system.slice/docker-$hex64.scope \

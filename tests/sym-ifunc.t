@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stubs of indirect functions have the name that was called, "strlen@plt": the relocation of their slot says where the function is
-# that chooses, and the symbol there has that name.
+# Stubs of indirect functions have the called name, "strlen@plt": the relocation of their slot gives the
+# address of the resolver, and the symbol there has that name.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 [ "$(uname -m)" = x86_64 ] || skip_all 'not x86-64'
@@ -21,7 +21,7 @@ int chosen(void);
 int call(void);
 int main(void) { return chosen() + call(); }
 X
-# stubs FILE: "ADDRESS" of those that objdump has no name for
+# stubs FILE: prints the addresses of stubs that objdump cannot name
 stubs() { objdump -d -w -j .plt -j .plt.sec "$1" 2>/dev/null | sed -n 's/^\([0-9a-f]*\) <\*ABS\*+0x[0-9a-f]*@plt>:/0x\1/p'; }
 if gcc -O1 -shared -fPIC -Wl,-Bsymbolic -Wl,--build-id -o "$tmp/lib.so" "$tmp/lib.c" 2>"$tmp/err"; then
 	is 'a library: the name of a function that is local, too' "$(stubs "$tmp/lib.so" | ask "$tmp/lib.so" | sed 's/^[^ ]* //' | sort | tr '\n' ' ')" \
@@ -33,7 +33,8 @@ else
 	skip '  which is not known when stripped' 'no library'
 fi
 
-# libc calls its own indirect functions so. Each name must be one that .dynsym has at that address.
+# libc calls its own indirect functions through such stubs. Each name must be one that .dynsym has
+# at that address.
 libc=$(gcc -print-file-name=libc.so.6)
 stubs "$libc" | ask "$libc" --debug-dir "$tmp/none" | sed 's/+0 plt$//' >"$tmp/got"
 objdump -d -w -j .plt "$libc" | sed -n 's/^0*\([0-9a-f]*\) <\*ABS\*+0x\([0-9a-f]*\)@plt>:/0x\1 \2/p' >"$tmp/choosers"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Inlined functions and source lines in the stream: cprof-sym -i -l.
+# Inlined functions and source lines in the stream: cprof-sym -i -l
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -28,7 +28,7 @@ X
 so=$tmp/f.so
 gcc -O1 -g -gno-column-info -shared -fPIC -Wl,--build-id -o "$so" "$tmp/src/f.c" 
 id=$(build_id "$so")
-# linked_at LINE: the first address of this line, in outer or plain
+# linked_at LINE: prints the first address of this line, in outer or plain
 linked_at() { objdump -dl --no-show-raw-insn "$so" | awk -v want=":$1" '
 	/^[^ ].*\/f\.c:[0-9]+/ { split($1, a, "f.c"); line = a[2]; next }
 	/^ *[0-9a-f]+:/ && line == want { sub(/:/, "", $1); print "0x" $1; exit }'; }
@@ -39,7 +39,7 @@ capture() { # KIND ADDRESS...
 	printf '%d\n' "$@" | frames 1 "$kind"
 	finish
 }
-# What is said of each frame: "LEVEL NAME FILE:LINE", the file without its directory
+# said: prints "LEVEL NAME FILE:LINE" for each frame, the file without its directory
 said() {
 	cprof-dump "$tmp/out" | awk '
 	{ delete v; for (i = 2; i <= NF; i++) { eq = index($i, "="); if (eq) v[substr($i, 1, eq - 1)] = substr($i, eq + 1) } }
@@ -68,12 +68,12 @@ capture exact "$(linked_at 17)" | sym -i -l
 is 'where nothing is inlined' "$(said)" '0 plain f.c:17'
 like 'whole paths are said' "$(cprof-dump "$tmp/out" | grep '^string')" "text=\"$tmp/src/f.c\""
 
-# The byte behind the call is the next line's; the call itself is of line 18.
+# The byte after the call belongs to the next line; the call itself is on line 18.
 behind=$(objdump -d --no-show-raw-insn "$so" | awk '/<plain>:/ { in_it = 1 } in_it && call { sub(/:/, "", $1); print "0x" $1; exit } in_it && /call/ { call = 1 }')
 capture return "$behind" | sym -i -l
 is 'a caller is at the line of its call' "$(said)" '0 plain f.c:18'
 
-# Added to a capture that has names already.
+# Lines added to a capture that has names already
 capture exact "$store" | sym
 cp "$tmp/out" "$tmp/named"
 cprof-sym -i -l <"$tmp/named" 2>/dev/null >"$tmp/out"
@@ -84,7 +84,7 @@ ok 'a second time changes no byte' cmp "$tmp/lined" "$tmp/out"
 cprof-sym <"$tmp/lined" 2>/dev/null >"$tmp/out"
 ok '  nor does one without them' cmp "$tmp/lined" "$tmp/out"
 
-# By a separate debug file.
+# Lines from a separate debug file
 mkdir -p "$tmp/debug/.build-id/$(printf %.2s "$id")"
 objcopy --only-keep-debug "$so" "$tmp/debug/.build-id/$(printf %.2s "$id")/${id#??}.debug"
 capture exact "$store" >"$tmp/text"
@@ -97,7 +97,7 @@ mv "$so" "$so.gone"
 sym -i -l --debug-dir "$tmp/debug" <"$tmp/text"
 is 'from a debug file alone' "$(said)" '0 outer f.c:13, 1 middle f.c:9, 2 deepest f.c:4'
 
-# What two programs share is in a third file (dwz), which is found by its name, or by its build ID.
+# Data that two programs share is in a third file (dwz), which is found by its name, or by its build ID.
 cat >"$tmp/src/g.cc" <<'X'
 #include <algorithm>
 #include <map>

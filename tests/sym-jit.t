@@ -1,5 +1,5 @@
 #!/bin/sh
-# Code of JIT compilers: perf maps, as of the time of the sample.
+# Code of JIT compilers: perf maps, as of the time of the sample
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -106,7 +106,7 @@ is 'a map names memory without a file, of its process and of what it forks' "$(n
 is '  and the sources are told' "$(sources "$tmp/out" | tr '\n' ',')" \
 	'1 not-a-file none //anon,2 not-a-file none /memfd:doublemapper (deleted),3 no-file none /lib/real.so,'
 
-# Something else is mapped where a name was: the old name must not be believed.
+# Something else is mapped over a name: the old name must no longer be used.
 {
 	segment; process 1; code
 	jitmap 10 '70000000 100 jitted\n'
@@ -119,7 +119,7 @@ is '  and the sources are told' "$(sources "$tmp/out" | tr '\n' ',')" \
 is 'a frame whose memory became something without a name is told to have none' "$(name_of "$tmp/out" | tr '\n' ',')" \
 	'jitted+16 perfmap,- none 30,'
 
-# 40,000 lines in pieces of ten, at 400 addresses over and over, against a search that is as simple as can be.
+# 40,000 lines in pieces of ten, at 400 addresses repeatedly, against the simplest possible search
 awk 'BEGIN {
 	srand(3)
 	for (i = 0; i < 40000; i++) {

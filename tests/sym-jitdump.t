@@ -1,5 +1,5 @@
 #!/bin/sh
-# Code of JIT compilers: jitdump files, as of the time of the sample, whenever it was told.
+# Code of JIT compilers: jitdump files, as of the time of the sample, whenever their records arrive.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -55,7 +55,7 @@ is 'an address that is used again: each sample gets the name of its time' "$(nam
 is 'a move takes the name along, and leaves none behind' "$(name_of "$tmp/out" | tr '\n' ',')" \
 	'mover+16 jitdump,- none 30,overwritten+16 jitdump,mover+16 jitdump 30,'
 
-# All of it told at the end, as by a program that writes through a large buffer.
+# All records come at the end, as from a program that writes through a large buffer.
 {
 	segment; process 1; code
 	printf '0x%x\n' 0x70000010 0x70000410 0x70000810 | frames 1 exact 1 20
@@ -75,7 +75,7 @@ is 'told late: the name of the time, or else the first after it' "$(name_of "$tm
 	'first+16 jitdump,second+16 jitdump 38,afterwards+16 jitdump,moves+16 jitdump,'
 is '  and all is said once' "$(cprof-dump "$tmp/out" | grep -c '^symbol')" 4
 
-# A perf map as well: the jitdump is better, wherever it comes.
+# With a perf map as well: the jitdump is better, wherever it comes.
 {
 	segment; process 1; code
 	printf '%s\n' 'jitmap time=5 process=1 generation=0 data="70000000 100 by_map\n70000200 100 only_map\n"'
@@ -120,7 +120,8 @@ is 'a child has what its parent told, also late, and its own' "$(name_of "$tmp/o
 } | sym
 is 'what makes no sense names nothing' "$(name_of "$tmp/out" | tr '\n' ',')" '-,'
 
-# 40,000 records at 400 addresses, one in four a move, in order and in any order, against a search that is as simple as can be.
+# 40,000 records at 400 addresses, one in four a move, in order and in any order, against the
+# simplest possible search
 awk 'BEGIN {
 	srand(3)
 	for (i = 1; i <= 4000; i++) {
@@ -135,7 +136,7 @@ awk 'BEGIN { srand(5); for (i = 0; i < 2000; i++) printf "%d %d\n", 5 + 10 * int
 	sort -n >"$tmp/questions"
 awk '
 NR == FNR { time[NR] = $1; kind[NR] = $2; start[NR] = $3; size[NR] = $4; old[NR] = $5; name[NR] = $6; n = NR; next }
-# what the address is as of record i: its name, and where that begins
+# look: sets base and returns the name at the address as of record i
 function look(a, i) {
 	for (; i > 0; i--) {
 		if (a >= start[i] && a < start[i] + size[i]) {
@@ -162,7 +163,7 @@ function look(a, i) {
 	print got == "" ? "-" : got "+" ($2 - base) " jitdump"
 }' "$tmp/codes" "$tmp/questions" >"$tmp/want"
 codes() { awk '{ printf "jitcode time=%d process=1 kind=%s address=0x%x size=0x%x old=0x%x name=\"%s\"\n", $1, $2, $3, $4, $5, $6 }' "$tmp/codes"; }
-# Each question is a frame of its own, a byte or a process apart, so that it has one sample.
+# Each lookup has a frame of its own, a byte or a process apart, so that it has one sample.
 questions() { awk '{ printf "frame id=%d process=%d kind=exact address=0x%x\nnode id=%d parent=0 frame=%d\nsample time=%d event=1 cpu=0 thread=%d user=%d kernel=0 weight=1\n", \
 	NR, 1, $2, NR + 15, NR, $1, 1, NR + 15 }' "$tmp/questions"; }
 { segment; process 1; code; { codes; questions; } | awk '/^(jitcode|sample)/ { match($0, /time=[0-9]*/); t = substr($0, RSTART + 5, RLENGTH - 5) }

@@ -1,15 +1,15 @@
-# For tests of cprof-sym: captures from a few words, and names out of a stream.
+# For tests of cprof-sym: captures made from a few words, and names from a stream
 
 build_id() { readelf -n "$1" 2>/dev/null | awk '/Build ID:/ { print $3; exit }'; }
 
-# A segment begins.
+# segment: begins a segment
 segment() {
 	echo 'segment major=1 minor=0 least=1'
 	echo 'event id=1 name="cpu-clock" unit="ns" period=10101010 millihertz=99000'
 	echo flush
 }
 
-# process ID [TIME]: process ID with thread ID.
+# process ID [TIME]: process ID with thread ID
 process() {
 	echo "process id=$1 time=${2:-1} pid=$((100 + $1)) nspid=0 parent=0 start=5 gen=0 via=snapshot"
 	echo "thread id=$1 time=${2:-1} process=$1 tid=$((100 + $1))"
@@ -21,7 +21,8 @@ file() { echo "file id=$1 major=8 minor=1 inode=$((1000 + $1)) generation=0 buil
 # mapping PROCESS FILE START LENGTH OFFSET [TIME]
 mapping() { echo "mapping time=${6:-1} process=$1 start=$3 length=$4 offset=$5 prot=5 file=$2"; }
 
-# frames [PROCESS [KIND [FIRST [TIME]]]]: addresses, one a line, become frames FIRST and on, each with a sample.
+# frames [PROCESS [KIND [FIRST [TIME]]]]: turns addresses, one a line, into frames from FIRST on, each with a
+# sample
 frames() {
 	awk -v process="${1:-1}" -v kind="${2:-exact}" -v first="${3:-1}" -v time="${4:-1000}" -v thread="${5:-${1:-1}}" '
 	{
@@ -35,7 +36,7 @@ frames() {
 
 finish() { echo flush; echo 'end time=900000 reason=closed samples=0'; echo flush; }
 
-# The executable mappings of an ELF file, at the addresses it was linked for: loads FILE_ID PROCESS < readelf -lW
+# loads FILE_ID PROCESS FILE: the executable mappings of an ELF file, at the addresses it was linked for
 loads() {
 	readelf -lW "$3" | awk -v f="$1" -v p="$2" '
 	$1 == "LOAD" && / R E |RWE/ { print "mapping time=1 process=" p " start=" page($3, 0) " length=" size($3, $5) " offset=" page($2, 0) " prot=5 file=" f }
@@ -44,7 +45,8 @@ loads() {
 	function size(v, n) { return sprintf("%.0f", (int((dec(v) + dec(n) + 4095) / 4096) - int(dec(v) / 4096)) * 4096) }'
 }
 
-# Names out of a stream: "ADDRESS NAME+OFFSET SOURCE [FROM]", unnamed frames "ADDRESS -"; in the order of frames.
+# names: prints "ADDRESS NAME+OFFSET SOURCE [FROM]" from a stream, or "ADDRESS -" for unnamed frames, in the
+# order of frames
 names() {
 	cprof-dump "$@" 2>/dev/null | awk '
 	function text(s) { sub(/^[^"]*"/, "", s); sub(/"$/, "", s); return s }
@@ -56,7 +58,7 @@ names() {
 	END { for (i = 1; i <= n; i++) { f = order[i]; print names[f] == "" ? address[f] " -" : names[f] } }'
 }
 
-# Where only a function's beginning is known there is no name: "-".
+# nameless: replaces names that only give a function's start by "-"
 nameless() { sed 's/\[[^ ]*+0x[0-9a-f]*\]+[0-9]*\( bounds\)*$/-/'; }
 
 # sources: "FILE STATUS KIND PATH"
@@ -64,10 +66,10 @@ sources() {
 	cprof-dump "$@" 2>/dev/null | sed -n 's/^source file=\([^ ]*\) status=\([^ ]*\) kind=\([^ ]*\) path="\(.*\)"$/\1 \2 \3 \4/p'
 }
 
-# The named part of `names`, for one-frame questions: name_of STREAM
+# name_of STREAM: the output of names without addresses, for captures of one frame
 name_of() { names "$@" | sed 's/^[^ ]* //'; }
 
-# Of one ELF file: the names at the addresses on standard input. ask FILE [OPTION...]
+# ask FILE [OPTION...]: prints the names of one ELF file at the addresses on stdin
 ask() {
 	f=$1
 	shift
@@ -75,14 +77,14 @@ ask() {
 		cprof-dump -r >"$tmp/ask.bin" && cprof-sym "$@" "$tmp/ask.bin" 2>"$tmp/err" >"$tmp/ask.sym" && names "$tmp/ask.sym"
 }
 
-# every_byte START END; mawk writes no more than 31 bits in hexadecimal
+# every_byte START END; mawk cannot print more than 31 bits in hexadecimal
 every_byte() {
 	awk 'BEGIN { for (a = '"$(($1))"'; a < '"$(($2))"'; a++) {
 		low = a % 65536; high = (a - low) / 65536
 		if (high) printf "0x%x%04x\n", high, low; else printf "0x%x\n", low } }'
 }
 
-# sample FILE N: so many random addresses in its executable segments
+# sample FILE N: prints N random addresses in its executable segments
 sample() {
 	readelf -lW "$1" | awk -v n="$2" '
 	function dec(h,  i, v) { v = 0; h = substr(h, 3); for (i = 1; i <= length(h); i++) v = v * 16 + index("0123456789abcdef", substr(h, i, 1)) - 1; return v }
@@ -90,9 +92,9 @@ sample() {
 	END { srand(11); for (i = 0; i < n; i++) { x = int(rand() * sum); for (j = 1; x >= size[j]; j++) x -= size[j]; printf "0x%x\n", start[j] + x } }'
 }
 
-# compare DESCRIPTION FILE ADDRESSES: the names there with those of the reference: each must be the same. Debug files, which
-# readelf does not see, are left out; and a name from another table than .symtab and .dynsym may stand where these
-# have none.
+# compare DESCRIPTION FILE ADDRESSES: the names there must equal those of the reference. Debug files, which
+# readelf does not read, are left out; and a name from a table other than .symtab and .dynsym may appear where
+# these have none.
 compare() {
 	mkdir -p "$tmp/none"
 	readelf -SW -sW "$2" 2>/dev/null | "$BUILD/tests/sym-reference" 3<"$3" >"$tmp/want"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# A program that runs from a memfd has names: while it runs by what is mapped, later by an archive or debug files.
+# A program that runs from a memfd has names: from its mappings while it runs, later from an archive
+# or debug files.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 . "$(dirname "$0")/archive-lib.sh"
@@ -43,7 +44,7 @@ like 'when it is gone there are none' "$(cat "$tmp/got")" '^(\[memfd:copy\+0x[0-
 cprof-sym --debug-dir "$tmp/kept" "$tmp/s.bin" >"$tmp/sym" 2>"$tmp/err"
 is '  but by the archive' "$(leaves "$tmp/sym")" "$both"
 
-# Its user may open the program, and not all that it has mapped.
+# Its user may open the program, but not all files that it has mapped.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	user() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }
 	begin setpriv --reuid 65534 --regid 65534 --clear-groups

@@ -1,16 +1,16 @@
 #!/bin/sh
-# How much memory naming takes: files are let go by --max-mem and loaded again, and every name stays right.
+# Memory use of naming: --max-mem evicts files, they are loaded again, and every name stays right.
 . "$(dirname "$0")/lib.sh"
 
 host=$BUILD/tests/sym-host
-# peak OPTION...: names $tmp/in; the peak of memory in MB
+# peak OPTION...: names $tmp/in and prints the peak memory in MB
 peak() { "$BUILD/tests/peak" "$tmp/kib" cprof-sym "$@" "$tmp/in" >"$tmp/out" 2>"$tmp/err"; awk '{ print int($1 / 1000) }' "$tmp/kib"; }
-# A sanitizer's own memory, and what it does not let go, count too.
+# A sanitizer's own memory, and memory that it keeps, count too.
 grep -q __asan_init "$BIN/cprof-sym" && own=1 || own=
 # below DESCRIPTION VALUE MOST
 below() { if [ "$own" ]; then skip "$1" "the sanitizer's memory counts, too"; elif [ "$2" -lt "$3" ]; then pass "$1 ($2 MB)"; else fail "$1"; diag "$2 MB are not less than $3"; fi; }
 
-# A million functions with 60 bytes of name each in a file of 1 GB; eight libraries.
+# A million functions with names of 60 bytes in a file of 1 GB; eight libraries
 "$host" elf "$tmp/big" 0 1000000 60 1073741824
 set -- "$tmp/big" 1000000
 for i in 1 2 3 4 5 6 7 8; do
@@ -42,7 +42,7 @@ for size in 0 x 1Q 1000 -1M 1023K; do
 	status "--max-mem $size is no size" 2 cprof-sym --max-mem "$size" "$tmp/in"
 done
 
-# A file that was let go and has changed since gives no more names.
+# A file that was evicted and has changed since gives no more names.
 "$host" elf "$tmp/a" 0 8000 60 0 && "$host" elf "$tmp/b" 1 8000 60 0 && "$host" elf "$tmp/c" 2 8000 60 0
 ok 'what was let go is loaded again, unless it is another by then' "$BUILD/tests/sym-modules" evict "$tmp/a" "$tmp/b" "$tmp/c"
 done_testing

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Code that is returned to and was never called has its name: what a signal handler and a context's function return to.
+# Code that is returned to but never called has its name: the return target of a signal handler, and of
+# a context's function.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -18,7 +19,7 @@ cat >"$tmp/t.s" <<'X'
 	function __restore_all
 X
 as -o "$tmp/t.o" "$tmp/t.s" && ld -e 0x401000 -Ttext=0x401000 --build-id -o "$tmp/t" "$tmp/t.o"
-returns() { # ADDRESS...: names of return addresses there
+returns() { # ADDRESS...: prints the names of return addresses there
 	{ segment; process 1; file 1 "$tmp/t" "$(build_id "$tmp/t")"; loads 1 1 "$tmp/t"; printf '%s\n' "$@" | frames 1 return; finish; } |
 		cprof-dump -r | cprof-sym 2>/dev/null >"$tmp/s" && names "$tmp/s" | nameless | sed 's/^[^ ]* //' | tr '\n' ' '
 }
@@ -27,7 +28,7 @@ is '  and the bytes behind it' "$(returns 0x401021 0x401030)" '__restore_rt+1 sy
 is 'the first byte of other functions is no return address of theirs' "$(returns 0x401060 0x401080)" '- - '
 is '  nor what is behind the last' "$(returns 0x401011 0x401010)" '- before+16 symtab '
 
-# A real one, static so that the symbols are there.
+# A real program, static so that the symbols are there
 cat >"$tmp/p.c" <<'X'
 #include <signal.h>
 #include <ucontext.h>

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files as the processes saw them: in other mount namespaces and roots, deleted, replaced, and afterwards.
+# Files as the processes saw them: in other mount namespaces and roots, deleted, replaced, and afterwards
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 may_record_all
@@ -7,14 +7,14 @@ unshare -m true 2>/dev/null || skip_all 'no mount namespace can be made'
 
 pids=
 stop() { [ -z "$pids" ] || kill -KILL $pids 2>/dev/null; wait 2>/dev/null; pids=; }
-# Those that are no children of ours may take a moment to leave the group.
+# Processes that are not our children may take a moment to leave the group.
 leave() { i=0; until [ ! -d "$group" ] || rmdir "$group" 2>/dev/null || [ $i = 100 ]; do sleep 0.05; i=$((i + 1)); done; }
 trap 'stop; leave; rm -rf "$tmp"' EXIT
 group=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)/cprof-test.$$
 mkdir "$group" 2>/dev/null || group=
 chmod 755 "$tmp"
 
-# lib FILE FUNCTION [none]: a library whose spin() never leaves FUNCTION; with a build ID or without
+# lib FILE FUNCTION [none]: builds a library whose spin() never leaves FUNCTION; with a build ID or without
 lib() {
 	gcc -O1 -shared -fPIC -fno-omit-frame-pointer -Wl,--build-id="${3:-sha1}" -DNAME="$2" -o "$1" -x c - <<'X'
 volatile long counter;
@@ -22,7 +22,7 @@ __attribute__((noinline, noclone)) void NAME(void) { for (;;) counter++; }
 void spin(void) { NAME(); counter++; }
 X
 }
-# begin NAME COMMAND...: COMMAND becomes a process that spins, while it is recorded
+# begin NAME COMMAND...: COMMAND becomes a process that spins during the recording
 begin() {
 	name=$1
 	shift
@@ -34,12 +34,12 @@ begin() {
 	grep -q ready "$tmp/$name.ready" || diag "$name: $(cat "$tmp/$name.ready")"
 	kill -STOP $!
 }
-# leaf NAME [CAPTURE]: what the process did, in most of its samples
+# leaf NAME [CAPTURE]: prints the innermost function in most of its samples
 leaf() {
 	cprof-fold -U --comm "$1" "${2:-$tmp/sym}" 2>/dev/null |
 		awk '{ n = $NF; sub(/ [0-9]+$/, ""); k = split($0, f, ";"); s[f[k]] += n } END { for (l in s) if (s[l] > m) { m = s[l]; b = l } print b }'
 }
-# why PATH: the status of the file whose path begins so, and where it was found
+# why PATH: prints the status of the file whose path begins with PATH, and where it was found
 why() {
 	cprof-dump "$tmp/sym" | awk -v p="path=\"$1" '
 	$1 == "file" && index($0, p) { sub(/id=/, "", $2); id[$2] = 1 }
@@ -52,7 +52,7 @@ spin=$BUILD/tests/sym-roots
 mkdir "$tmp/d" "$tmp/n"
 cp "$spin" "$tmp/spin"
 
-# Of one path: what all see, and what two containers see there.
+# One path with one file for everybody, and other files for two containers
 for kind in sha1 none; do
 	lib "$tmp/$kind.so" outside $kind
 	for who in one two; do lib "$tmp/n/$who-$kind.so" "inside_$who" $kind; done
@@ -76,14 +76,15 @@ lib "$tmp/pivot.so" in_a_root
 lib "$tmp/second.so" in_a_second_thread
 begin pivot unshare -m sh "$tmp/pivot"
 root=/proc/$pid_pivot/root
-# The same, and only a second thread is left.
+# The same, with only a second thread left
 begin second unshare -m sh -c "sed 's/ pivot / second /; s/pivot.so/second.so/' $tmp/pivot >$tmp/pivot2; exec sh $tmp/pivot2 exit"
-# A root without a namespace.
+# A root without a namespace
 lib "$tmp/chroot.so" in_a_chroot none
 mkdir "$tmp/c" && for f in "$tmp/spin" $(ldd "$tmp/spin" | grep -o '/[^ ]*'); do mkdir -p "$tmp/c/${f%/*}" && cp "$f" "$tmp/c/$f"; done
 cp "$tmp/chroot.so" "$tmp/c/f.so"
 begin chroot chroot "$tmp/c" "$tmp/spin" /f.so chroot
-# Processes that will be gone, and another of their container that will not: known by its control group, or by nothing.
+# Processes that will be gone, and another of their container that stays: known by its control group, or
+# not at all
 cat >"$tmp/fellows" <<X
 [ \$1 = sha1 ] || echo \$\$ >$group/cgroup.procs
 mount -t tmpfs none $tmp/d && cp $tmp/gone-\$1.so $tmp/d/gone-\$1.so || exit
@@ -96,7 +97,7 @@ for kind in sha1 ${group:+none}; do
 	begin gone_$kind unshare -m sh "$tmp/fellows" $kind
 	pids="$pids $(cat "$tmp/fellow-$kind")"
 done
-# Deleted, and replaced.
+# Deleted, and replaced
 for kind in sha1 none; do
 	for what in deleted replaced; do
 		lib "$tmp/$what-$kind.so" "now_$what" $kind
@@ -127,7 +128,7 @@ is 'nothing is named wrongly' "$(cprof-fold -U "$tmp/sym" | grep -c ';wrong')" 0
 cprof-sym "$tmp/sym" >"$tmp/again" 2>"$tmp/err"
 same 'a second run changes no byte' "$tmp/sym" "$tmp/again"
 
-# Who may not look is told so, and gets no other file's names.
+# A user without permission gets a message, and no names of another file.
 cp "$tmp/bin" "$tmp/nobody.bin" && chmod 644 "$tmp/nobody.bin"
 if setpriv --reuid=65534 --clear-groups "$BIN/cprof-sym" "$tmp/nobody.bin" 2>"$tmp/err" >"$tmp/sym"; then
 	is 'without the right to look there' "$(why "$tmp/d/sha1.so" | grep permission)" 'permission /proc/PID/root'
@@ -141,7 +142,7 @@ lib "$tmp/new" wrong none && mv "$tmp/new" "$tmp/d/none.so"
 sym
 is 'a file that is replaced afterwards' "$(leaf all_none)" outside
 
-# Afterwards.
+# After the process has ended
 for kind in sha1 none; do
 	[ -e "$tmp/fellow-$kind" ] || { skip "another process of the container ($kind)" 'no control group can be made'; continue; }
 	eval "kill -KILL \$pid_gone_$kind; wait \$pid_gone_$kind" 2>/dev/null

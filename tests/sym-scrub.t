@@ -1,9 +1,10 @@
 #!/bin/sh
-# --scrub: a capture that says nothing of whose it is, and still has its names.
+# --scrub: a capture that does not reveal its origin, and still has its names
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
-# Everything that may hold a secret does: each has "hush" in it, or is the number 0x5ec... in an address of the kernel.
+# Everything that may hold a secret does: each has "hush" in it, or is the number 0x5ec... in an address
+# of the kernel.
 prog=$tmp/hush-program
 echo '.globl hidden_work; .type hidden_work, @function; hidden_work: .skip 64, 0x90; .size hidden_work, 64' | as -o "$tmp/o.o" - &&
 	ld -e hidden_work --build-id=0x6875736868757368 -o "$prog" "$tmp/o.o"
@@ -111,7 +112,7 @@ is 'groups keep their order' "$(sed -n 's/^cgroup.*path="\(.*\)"/\1/p' "$tmp/scr
 hash() { printf '"/scrubbed/%.16s"' "$(printf %s "$1" | "$BUILD/tests/base-sha256" hmac "$(od -An -v -tx1 "$tmp/key" | tr -d ' \n')")"; }
 is '  a hash is the HMAC by the key' "$(sed -n 's/^file id=5.*path=//p' "$tmp/scrubbed.txt")" "$(hash /usr/local/bin/hush-own)"
 
-# It says the same of where the time went.
+# The time is spent in the same places.
 folded() { cprof-fold "$@" 2>/dev/null | sed 's/^[^;]*;//' | sort; }
 folded "$tmp/open.bin" | sed 's,/home/hush/app.js,PATH,' >"$tmp/want"
 folded "$tmp/scrubbed.bin" | sed 's,/scrubbed/[0-9a-f]*,PATH,' >"$tmp/got"
@@ -129,7 +130,7 @@ is '  what is told of JIT code has its ranges' "$(sed -n 's/^jitmap.*data=//p' "
 like '  names that were there before stay, with their lines' "$(grep -A 9 'text="known_before"' "$tmp/scrubbed.txt")" 'source=dynsym .* line=77$'
 like '  of hidden files' "$(cat "$tmp/scrubbed.txt")" '^string id=[0-9]* text="/scrubbed/[0-9a-f]{16}"$'
 
-# Keys.
+# Keys
 cprof-sym --scrub --scrub-key "$tmp/key" "$tmp/raw.bin" 2>/dev/null | cmp -s - "$tmp/scrubbed.bin"
 is 'the same key gives the same capture' $? 0
 comms() { cprof-sym --scrub "$@" "$tmp/raw.bin" 2>/dev/null | cprof-dump 2>/dev/null | sed -n 's/^comm.*comm=//p' | sort -u; }
@@ -146,7 +147,7 @@ is 'without kernel-stext, too' "$(grep -cE '9e[cd]0|c0a5e' "$tmp/less.txt") $(gr
 
 ok '3,000 changes of records to be scrubbed' timeout 120 "$BUILD/tests/fuzz-scrub" -m 3000 "$here/corpus/scrub-made.txt"
 
-# A real one.
+# A real recording
 if [ -x "$BIN/cprof-record" ]; then
 	cp "$prog" "$tmp/hush-run"
 	cat >"$tmp/hush-script" <<'T'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Files that shrink or are written to while cprof-sym has them mapped.
+# Files that shrink or are written to while cprof-sym has them mapped
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 

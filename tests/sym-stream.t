@@ -1,5 +1,5 @@
 #!/bin/sh
-# What cprof-sym does to a stream: adds names, changes nothing else, and adds none twice.
+# The effect of cprof-sym on a stream: it adds names, changes nothing else, and adds no name twice.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -35,7 +35,7 @@ is '  each block is followed by its names' \
 	'1flush 1sample 1sample 1sample 1sample 3symbol 1flush 1sample 1sample 2symbol 2flush '
 is '  each text once' "$(cprof-dump "$tmp/small.sym" | grep -c '^string')" 3
 
-# Everything else passes through: all records that there are, known or not.
+# Everything else passes through: all records in the input, known or not.
 sed -n "/^cat >.*a.txt/,/^X\$/p" "$here/dump-roundtrip.t" | sed '1d;$d' >"$tmp/all.txt"
 cprof-dump -r "$tmp/all.txt" >"$tmp/all.bin"
 cprof-sym --symfs "$tmp/none" "$tmp/all.bin" >"$tmp/all.sym" 2>/dev/null
@@ -44,7 +44,7 @@ is 'all records pass through, also unknown ones and unknown fields' \
 	"$(diff "$tmp/all.txt" "$tmp/all.got" | grep -c '^<')" 0
 is '  and only names were added' "$(diff "$tmp/all.txt" "$tmp/all.got" | grep '^>' | grep -Evc '^> (string|symbol|source) ')" 0
 
-# Twice is once.
+# A second run changes nothing.
 twice() { # DESCRIPTION STREAM OPTION...
 	d=$1 x=$2
 	shift 2
@@ -54,7 +54,7 @@ twice() { # DESCRIPTION STREAM OPTION...
 }
 twice 'twice is once: a small stream' "$tmp/small.bin" --symfs "$tmp/a"
 
-# One block that grows over several by its names; a JIT and the kernel too.
+# One block whose names need several; with a JIT and the kernel, too
 self=$(command -v cprof-sym)
 cp "$self" "$tmp/a/lib/one"
 cp "$self" "$tmp/b/lib/two"
@@ -107,12 +107,12 @@ twice '  twice is once' "$tmp/worse" --symfs "$tmp/a"
 cprof-sym --symfs "$tmp/stripped" "$tmp/small.sym" 2>/dev/null | cmp -s - "$tmp/small.sym" &&
 	pass 'worse names do not replace better ones' || fail 'worse names do not replace better ones'
 
-# Ids of strings that stand in the stream keep their meaning.
+# IDs of strings already in the stream keep their meaning.
 is 'new strings have ids far above those in the stream' \
 	"$(cprof-dump "$tmp/better" | awk '/^string/ && !/text="\[/ { print $2, $3 }' | tr '\n' ' ')" \
 	'id=1 text="first" id=3 text="third" id=1048576 text="second" '
 
-# Segments.
+# Segments
 cat "$tmp/small.bin" "$tmp/large.bin" "$tmp/small.bin" | cprof-sym --symfs "$tmp/a" 2>/dev/null >"$tmp/cat.sym"
 cprof-sym --symfs "$tmp/a" "$tmp/large.bin" 2>/dev/null | cat "$tmp/small.sym" - "$tmp/small.sym" >"$tmp/sym.cat"
 same 'a stream of several segments is named as each of them' "$tmp/cat.sym" "$tmp/sym.cat"
@@ -124,7 +124,7 @@ seen=$( { cat "$tmp/head"; timeout 20 cat "$tmp/go" >/dev/null; } | cprof-sym --
 	timeout 20 cprof-dump 2>/dev/null | { sed -n '/^symbol/{p;q}'; : >"$tmp/go"; })
 like 'names come with their block, while the input goes on' "$seen" '^symbol frame=1 '
 
-# Bad input.
+# Bad input
 status 'empty input' 3 cprof-sym /dev/null
 like '  is a sentence' "$(cat "$tmp/err")" 'empty input, not a cprof stream$'
 status 'a text file' 3 cprof-sym "$here/sym-stream.t"
@@ -154,7 +154,7 @@ is 'a pipe that closes is no message' "$(cprof-sym "$tmp/large.bin" 2>"$tmp/err"
 is 'a record that makes no sense is told' "$(grep -c 'a name for an undefined frame' "$tmp/err")" 1
 is '  and passed on, for who reads it next to tell' "$(cprof-dump "$tmp/out" 2>/dev/null | grep -c 'frame=99')" 1
 
-# Cut at every byte, and every byte flipped: status 3, no crash, and what was whole is delivered.
+# Cut at every byte, and every byte flipped: status 3, no crash, and complete blocks are delivered.
 bad='' short=''
 size=$(wc -c <"$tmp/small.bin")
 n=1

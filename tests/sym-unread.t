@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-sym -i -l: debug sections that are there and cannot be read are reported, and names come from .symtab all the same.
+# cprof-sym -i -l: debug sections that cannot be read are reported, and names still come from .symtab.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
@@ -14,13 +14,13 @@ cd "$tmp" || exit 1
 } >f.c
 gcc -O1 -g -gdwarf-5 -shared -fPIC -Wl,--build-id -o plain.so f.c
 id=$(build_id plain.so)
-# The first address of line 2 in each of 50 functions: there deepest is inlined.
+# The first address of line 2 in each of 50 functions, where deepest is inlined
 objdump -dl --no-show-raw-insn plain.so | awk '/^[0-9a-f]+ <outer_/ { due = 1 } /f\.c:[0-9]+/ { here = /f\.c:2( |$)/; next }
 	/^ *[0-9a-f]+:/ && due && here { sub(/:/, "", $1); print "0x" $1; due = 0; if (++n == 50) exit }' >addresses
 objcopy --compress-debug-sections=zlib plain.so zlib.so
 objcopy --compress-debug-sections=zlib-gnu plain.so zdebug.so
 
-# spoil FILE HOW SECTION...: f.so is the file with other bytes in these compressed sections
+# spoil FILE HOW SECTION...: makes f.so from the file with other bytes in these compressed sections
 spoil() {
 	python3 - "$@" <<-'END'
 	import struct, subprocess, sys
@@ -50,7 +50,7 @@ sym() {
 }
 warned() { grep 'cannot read' err; }
 named() { names out | grep -c ' outer_[0-9]*+[0-9]* symtab'; }
-# The levels that were inlined, and those with a line.
+# inlined, lined: the number of inlined levels, and of levels with a line
 inlined() { cprof-dump out | grep -c '^symbol .* level=1 '; }
 lined() { cprof-dump out | grep '^symbol ' | grep -vc ' line=0'; }
 mkdir none
@@ -83,7 +83,7 @@ sym -i
 is ".debug_info says that it has a terabyte" "$(warned) $(named)" \
 	"cprof-sym: cannot read 1 debug section of $tmp/f.so: too large 50"
 
-# Where libelf knows zstd, what is no zstd is damaged.
+# If libelf supports zstd, other bytes are damage.
 reason="compressed with zstd, which this build's libelf does not support"
 ldd "$(command -v cprof-sym)" | grep -q libzstd && reason=damaged
 spoil zlib.so zstd .debug_info .debug_line .debug_str
@@ -91,7 +91,7 @@ sym -i -l
 is "sections say that they are zstd" "$(warned) $(named)" \
 	"cprof-sym: cannot read 3 debug sections of $tmp/f.so: $reason 50"
 
-# A separate debug file is named, not the file that ran.
+# The message names a separate debug file, not the file that ran.
 spoil zlib.so payload .debug_info
 folder=none/.build-id/$(printf %.2s "$id")
 mkdir -p "$folder"
@@ -102,7 +102,8 @@ is "of a debug file" "$(warned) $(named)" \
 	"cprof-sym: cannot read 1 debug section of $tmp/$folder/${id#??}.debug: damaged 50"
 rm -r none/.build-id
 
-# Two processes, two segments: once a file. Five files: three lines and the number of the others; with -v all.
+# Two processes, two segments: one message for each file. Five files: three lines and the number of the
+# others; with -v all.
 spoil zlib.so payload .debug_line
 for i in 1 2 3 4 5; do cp f.so "f$i.so"; done
 five() {

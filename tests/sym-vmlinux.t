@@ -1,10 +1,11 @@
 #!/bin/sh
-# Kernel frames of captures without kernel symbols: by a vmlinux, a System.map or a copy of kallsyms, wherever the kernel was loaded.
+# Kernel frames of captures without kernel symbols: named from a vmlinux, a System.map or a copy of kallsyms,
+# wherever the kernel was loaded.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 
 kernel() { frames 0 "${1:-exact}" "${2:-1}" 1000 1; }
-# header STEXT [BUILD_ID]: of a capture that says where the kernel was loaded
+# header STEXT [BUILD_ID]: of a capture that records where the kernel was loaded
 header() {
 	echo 'segment major=1 minor=0 least=1'
 	echo 'meta key="kernel-release" value="6.1.0-test"'
@@ -15,7 +16,7 @@ header() {
 	process 1
 }
 sym() { cprof-dump -r >"$tmp/in" && cprof-sym "$@" "$tmp/in" 2>"$tmp/err" >"$tmp/out"; }
-# Nothing on this machine is to be found by the searches below.
+# The searches below must not find anything on this machine.
 mkdir "$tmp/none"
 
 cat >"$tmp/System.map" <<'X'
@@ -32,7 +33,7 @@ ffffffff81000400 T last
 ffffffff81000500 T _etext
 ffffffff82000000 D data
 X
-# Moved by 0x1c000000, as KASLR does.
+# Moved by 0x1c000000, as KASLR does
 {
 	header ffffffff9d000000
 	printf '%s\n' 0xffffffff9d000000 0xffffffff9d00010f 0xffffffff9d000150 0xffffffff9d000200 0xffffffff9d000300 0xffffffff9d0004ff \
@@ -49,7 +50,7 @@ same '  a second run changes nothing' "$tmp/out" "$tmp/again"
 cprof-sym --symfs "$tmp/none" "$tmp/out" >"$tmp/again" 2>/dev/null
 same '  nor does one without the file' "$tmp/out" "$tmp/again"
 is '  readers take them' "$(cprof-fold -a "$tmp/out" | sed 's/.*;//' | sort | head -2 | tr '\n' ' ')" '[kernel]_[k] 5 __pfx_local_[k] 1 '
-# What runs before the first process: code that is freed then, behind _etext.
+# Boot code before the first process: freed afterwards, after _etext
 { cat "$tmp/System.map"; echo 'ffffffff83000000 T _sinittext
 ffffffff83000000 T startup_32
 ffffffff83000100 T start_kernel
@@ -69,7 +70,7 @@ cp "$tmp/System.map" "$tmp/a,b"
 { header ffffffff81000000; echo 0xffffffff81000150 | kernel; finish; } | sym --kernel "$tmp/a,b"
 is 'a file with a comma in its name' "$(name_of "$tmp/out")" 'local+64 ksym'
 
-# A copy of kallsyms: modules and BPF programs, where it is of the same boot.
+# A copy of kallsyms: modules and BPF programs, if it is of the same boot
 { grep -v ' [AD] ' "$tmp/System.map"
   printf '%s\n' 'ffffffffc0001000 t in_module	[ext4]' 'ffffffffc0002000 t bpf_prog_00_x	[bpf]'; } >"$tmp/kallsyms"
 { header ffffffff81000000; printf '%s\n' 0xffffffffc0001010 0xffffffffc0002010 0xffffffff81000410 | kernel; finish; } | sym --kernel "$tmp/kallsyms"
@@ -91,7 +92,7 @@ status 'no offset' 2 cprof-sym --kernel "$tmp/System.map,xyz" "$tmp/in"
 status 'none named' 2 cprof-sym --kernel '' "$tmp/in"
 status 'two' 2 cprof-sym --kernel "$tmp/System.map" --kernel "$tmp/System.map" "$tmp/in"
 
-# A vmlinux, with sizes and a build ID.
+# A vmlinux, with sizes and a build ID
 cat >"$tmp/k.s" <<'X'
 	.globl _stext, outer, after
 	.type outer, @function
@@ -132,7 +133,7 @@ is '  is told' "$(cat "$tmp/err")" "cprof-sym: --kernel: $tmp/stripped: it has n
 	sym --kernel "$tmp/vmlinux"
 is 'what was recorded goes before' "$(name_of "$tmp/out")" 'recorded+68 ksym'
 
-# Without the option: in the directories of debug files, by the build ID.
+# Without the option: in the directories of debug files, by the build ID
 found() { # DESCRIPTION PLACE ARG...
 	mkdir -p "$(dirname "$2")" && cp "$tmp/vmlinux" "$2"
 	d=$1 p=$2
@@ -155,17 +156,18 @@ is 'nor any where the capture has none' "$(sources "$tmp/out")" '0 no-file none 
 capture "$id" | sed 's|6.1.0-test|../boot/vmlinux-6.1.0-test|' | sym --debug-dir "$tmp/debug"
 is 'a release is no path' "$(sources "$tmp/out")" '0 no-file none /proc/kallsyms'
 
-# This kernel, whose names the recorder tells: the same without them and by a copy of kallsyms.
+# This kernel, whose names the recorder writes: the same names without them, from a copy of kallsyms
 if ! (may_record_all) | grep -q SKIP && awk '$1 != "0000000000000000" { found = 1; exit } END { exit !found }' /proc/kallsyms; then
 	cat /proc/kallsyms >"$tmp/copy"
-	# Of the kernel proper: the recorder's own BPF programs came after the copy.
+	# Only the kernel proper: the recorder's own BPF programs came after the copy.
 	end=0x$(awk '$3 == "_etext" { print $1; exit }' "$tmp/copy")
 	cprof-record -q -F 499 -o "$tmp/c.bin" -- sh -c 'i=0; while [ $i -lt 40 ]; do dd if=/dev/zero of=/dev/null bs=64k count=2000 2>/dev/null; i=$((i + 1)); done'
 	cprof-sym "$tmp/c.bin" 2>/dev/null | names | awk -v end="$end" '$1 ~ /^0xffff/ && $1 < end "" && $3 == "ksym"' | sort -u >"$tmp/want"
 	cprof-dump "$tmp/c.bin" | grep -v '^ksym' | cprof-dump -r | cprof-sym --kernel "$tmp/copy" 2>/dev/null | names |
 		awk -v end="$end" '$1 ~ /^0xffff/ && $1 < end "" && $3 == "ksym"' | sort -u >"$tmp/got"
 	like 'this kernel: many frames' "$(wc -l <"$tmp/want")" '^[0-9]{2,}$'
-	# The recorder may have asked the kernel itself, which prefers other aliases: the offset tells the function.
+	# The recorder may have asked the kernel itself, which prefers other aliases: compare offsets
+	# in the function.
 	sed 's/ .*+/ +/' "$tmp/want" >"$tmp/want.at"
 	sed 's/ .*+/ +/' "$tmp/got" >"$tmp/got.at"
 	same '  the same function by a copy of kallsyms' "$tmp/got.at" "$tmp/want.at"

@@ -1,11 +1,12 @@
 #!/bin/sh
-# cprof-sym of a window of time: samples of other times are left out, and who asks for that time gets the same bytes as without.
+# cprof-sym with a time window: samples of other times are left out, and a view of that window gets the same
+# bytes as without.
 . "$(dirname "$0")/lib.sh"
 TZ=UTC
 export TZ
 cd "$tmp" || exit 1
 
-# Two segments of a minute, with waits, code that moves in one nanosecond, and samples that make no sense.
+# Two segments of a minute, with waits, code that moves in one nanosecond, and invalid samples
 segment() { # MINUTE
 	b=$(($1 * 60 + 1000))
 	cat <<X
@@ -57,7 +58,7 @@ end time=$((b + 59))500000000 reason=continues samples=11
 flush
 X
 }
-# The same with names by an earlier run, of which the second epoch is called after a sample that is left out.
+# The same with names from an earlier run; the second epoch's name comes after a sample that is left out.
 names() {
 	cat <<X
 string id=1 text="first"
@@ -83,7 +84,8 @@ asked="cprof-fold W|cprof-fold -a --truncated W|cprof-fold --wall W|cprof-fold -
 cprof-top W|cprof-top -v --wall W|cprof-top --by module --event off-cpu W|cprof-flame W|cprof-flame -o svg --wall W|cprof-flame --heatmap W|cprof-diff --folded W other.bin|cprof-diff W other.bin|cprof-diff --wall W other.bin
 cprof-convert -t callgrind W|cprof-convert -t perf W|cprof-convert -t perfscript W|cprof-convert -t perfscript --event off-cpu W|cprof-convert -t speedscope W|cprof-convert -t tsv --wall W|cprof-convert -t pprof W"
 cprof-sym raw.bin >other.bin 2>/dev/null
-# alike WHAT WINDOW FILE...: what all of them make of cprof-sym's output, with and without the window
+# alike WHAT WINDOW FILE...: all commands give the same on the output of cprof-sym, with and
+# without the window
 alike() {
 	what=$1 window=$2
 	shift 2
@@ -98,10 +100,11 @@ alike() {
 		n=$((n + 1))
 		for f in whole window pipe; do
 			cp $f.sym days.bin
-			# but for the place in the file where damage is told to be
+			# except for the byte offset of damage
 			{ $command days.bin 2>told; echo "status $?"; sed 's/block [0-9]* at byte [0-9]*//' told; } >$f.got
 		done
-		# perf's format has the processes of all segments that there are: cprof-sym leaves some out of files.
+		# perf's format has the processes of all segments; cprof-sym leaves out some
+		# segments of files.
 		case $command in *'-t perf '*) [ "$what" = "ten seconds of one" ] || cp whole.got window.got ;; esac
 		cmp -s whole.got window.got && cmp -s whole.got pipe.got || { wrong="$wrong $command;"; diff whole.got window.got >differs; diff whole.got pipe.got >>differs; }
 	done <asked
@@ -140,7 +143,7 @@ is "  and it is all there is to a name" "$(cprof-dump -r text | cprof-fold --fro
 status "one of a thread that is not defined" 3 cprof-top bad.bin
 status "so many that nobody took them" 3 sh -c 'segment() { cat text; }; segment | sed "s/ samples=2 / samples=18446744073709551615 /" | cprof-dump -r | cprof-top'
 
-# Nothing of it.
+# No data in the window
 status "no segment is of that time" 0 cprof-sym --from 2026-11-22T01:00 --to 2026-11-22T02:00 raw0.bin raw1.bin
 is "  which is said, with what there is" "$(cat err)" \
 	"cprof-sym: nothing lies in the time that is asked for: 2 segments tell of 2026-11-21T14:00:00 to 2026-11-21T14:01:59"

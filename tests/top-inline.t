@@ -1,14 +1,14 @@
 #!/bin/sh
-# Inlined functions and lines in cprof-top and cprof-diff, and why frames have no name.
+# Inlined functions and lines in cprof-top and cprof-diff, and reasons for frames without names
 . "$(dirname "$0")/lib.sh"
 
-# The capture of fold-inline.t, whose counts are explained there.
+# The capture of fold-inline.t, whose counts are explained there
 inlined() { cat "$here/corpus/profile-inlined"; }
 top() { cprof-top "$@" 2>"$tmp/err"; }
 rows() { sed '1,/^ *flat /d' | tr -s ' ' | sed 's/^ //' | cut -d' ' -f1,4,6-; }
 inlined | cprof-dump -r >"$tmp/a.bin" || exit 1
 
-# tops DESCRIPTION OPTION... < flat, cum and name of each row
+# tops DESCRIPTION OPTION...: the wanted flat, cum and name of each row are on stdin
 tops() {
 	d=$1; shift
 	cat >"$tmp/want"
@@ -64,7 +64,7 @@ for by in module process thread; do
 done
 like "  which is said" "$(head -1 "$tmp/err")" '^cprof-diff: -l is for --by function alone$'
 
-# Twice the time in the line where step calls the outlined mul.
+# Twice the time in the line where step calls the outlined mul
 inlined | awk '{ print } /^sample/ && / user=21 / { print }' | cprof-dump -r >"$tmp/b.bin"
 diffs() { # OPTION...: flat A, flat B, cum A, cum B and name
 	cprof-diff --no-normalize -n 0 "$@" "$tmp/a.bin" "$tmp/b.bin" 2>"$tmp/err" | sed '1,/flat A/d' | tr -s ' ' | cut -d' ' -f2,3,5,6,8-
@@ -77,7 +77,7 @@ cprof-diff --folded --no-normalize -i --full-paths "$tmp/a.bin" "$tmp/b.bin" 2>"
 is "cprof-diff --folded" "$(cat "$tmp/got")" \
 	"app;main (/src/main.c:40);work (/src/work.c:20);step (/src/inc/step.h:9);mul (/src/inc/mul.h:3) 4 8"
 
-# Names that only say where a function begins are no names. 2 samples of frame 3 and 1 of frame 4 have such.
+# A function's start address does not count as a name. 2 samples of frame 3 and 1 of frame 4 have only that.
 sed_bounds() { sed 's/^symbol frame=\([34]\) from=0 level=0 .*/symbol frame=\1 from=0 level=0 source=bounds name=5 offset=9 file=0 line=0/
 	/^symbol frame=3 from=0 level=1/d; /^string id=1 /i string id=5 text="[app+0x1200]"'; }
 inlined | sed_bounds | cprof-dump -r >"$tmp/bounds.bin"
@@ -90,7 +90,7 @@ cprof-diff "$tmp/bounds.bin" "$tmp/a.bin" >/dev/null 2>"$tmp/err"
 is "  cprof-diff says that they compare as places" "$(sed "s|$tmp/||g" "$tmp/err")" \
 	"cprof-diff: 27% of bounds.bin and 0% of a.bin end in code without a name, of which only places are compared"
 
-# Why: 20 samples, 14 of them in frames without a name.
+# The reasons: 20 samples, 14 of them in frames without a name
 cp "$here/corpus/profile-reasons" "$tmp/w.txt"
 cprof-dump -r "$tmp/w.txt" >"$tmp/w.bin"
 why() { top "$@" | sed -n '/^Unresolved/,/^[^ U]/p' | sed '$d' | tr -s ' '; }

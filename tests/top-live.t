@@ -1,9 +1,9 @@
 #!/bin/sh
-# cprof-top -w: window after window of a capture that is still being written.
+# cprof-top -w: window after window of a capture that is still being written
 . "$(dirname "$0")/lib.sh"
 
-# Four seconds of a capture as the recorder writes it: each second a block with its ledger. In the third, a segment
-# ends; a name of the first window comes with the second.
+# Four seconds of a capture as the recorder writes it: each second a block with its ledger. In the third, a
+# segment ends; a name of the first window comes with the second.
 segment() {
 	cat <<'X'
 segment major=1 minor=0 least=1
@@ -28,7 +28,8 @@ samples() {
 		echo "sample time=$(($1 + i))000000 event=1 cpu=0 thread=1 user=$2 kernel=0 weight=10000000"
 	done
 }
-# beat MS EXPECTED EMITTED [OPEN]: what was not emitted was idle, but for what nothing is told of yet
+# beat MS EXPECTED EMITTED [OPEN]: ticks that were not emitted were idle, except OPEN ticks not
+# yet accounted for
 beat() {
 	for o in "expected count=$2" "emitted count=$3" "idle count=$(($2 - $3 - ${4:-0}))"; do
 		echo "ledger time=$1000000 cpu=1 outcome=$o"
@@ -92,14 +93,14 @@ is "a capture behind another, earlier in time" "$(cprof-top -w 1 "$tmp/cc.bin" |
 status "a capture that is cut: what was whole is shown" 3 sh -c "head -c $(($(wc -c <"$tmp/c.bin") - 20)) '$tmp/c.bin' | cprof-top -w 1"
 is "  all of its windows but the last" "$(grep -c '^Window' "$tmp/out")" 3
 is "  and in the end that it was cut" "$(sed -n 's/^Damaged: *//p' "$tmp/out")" "cut short, everything before it was read"
-# An idle process: no sample, and the ledger goes on.
+# An idle process: no sample, and the ledger continues.
 {
 	printf 'segment major=1 minor=0 least=1\nmeta key="start-monotonic-ns" value="1000000000"\nflush\n'
 	beat 2000 100 0; echo flush; beat 3000 200 0; printf 'end time=3000000000 reason=closed samples=0\nflush\n'
 } | cprof-dump -r >"$tmp/i.bin"
 is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"0 in 1.00 s,0 in 1.00 s,"
-# A recorder that is late, and then writes more than a block holds.
+# A recorder that is late, and then writes more than a block holds
 {
 	segment; samples 1000 16 5; beat 2700 170 5; echo flush
 	samples 2710 16 4; echo flush
@@ -108,8 +109,8 @@ is "a recording without a sample has its windows" "$(cprof-top -w 1 "$tmp/i.bin"
 } | cprof-dump -r >"$tmp/l.bin"
 is "a late recorder: windows as it writes, and no short ones behind" "$(cprof-top -w 1 "$tmp/l.bin" | sed -n 's/^Window: *//p' | tr '\n' ,)" \
 	"5 in 1.70 s,7 in 1.01 s,1 in 1.00 s,"
-# Samples that wait for a table come with a later ledger, and what is missing is said late: the ledger of a window is of
-# the ticks that it tells of, in as much time as they are of two CPUs.
+# Samples that wait for a table come with a later ledger, and missed ticks are reported late: the ledger of a
+# window covers the ticks that it accounts for, over their time on two CPUs.
 late() {
 	printf 'ledger time=%d000000 cpu=0 outcome=missed count=%d\n' "$1" "$4"
 	for cpu in 1 2; do
@@ -152,7 +153,7 @@ is "counted events are called events, from the first window on" "$(said --event 
 is "  as samples they are samples" "$(said --event page-faults --weight samples | grep -c '[0-9] events')" 0
 is "  and so is the clock" "$(said | cut -d, -f2)" "5 samples"
 
-# Waits: what was told in a window stands in its line, and all of it in the last table.
+# Waits: those reported in a window are in its line, and all of them in the last table.
 wait_ms() { echo "sample time=$1000000 event=$2 cpu=0 thread=1 user=17 kernel=0 weight=$3000000"; }
 {
 	segment
@@ -169,11 +170,11 @@ is "  likewise where they are shown" "$(waited --wall)" "$waits"
 is "  as in the tables" "$(cprof-top -w 1 --event off-cpu "$tmp/w.bin" | sed -n 's/^Total: *\([^,]*\),.*/\1/p' | tr '\n' ';')" \
 	"325.00ms;0ns;1.78s;2.10s;"
 
-# Text without a ledger, of another program say, has the time of its samples.
+# Text without a ledger, as from another program, has the time of its samples.
 grep -v '^ledger' "$tmp/c.txt" | cprof-dump -r >"$tmp/n.bin"
 is "without a ledger time is that of samples" "$(cprof-top -w 1 "$tmp/n.bin" | grep -c '^Window')" 3
 
-# A terminal: 80 functions, and the names do not fit.
+# A terminal: 80 functions, and names that do not fit
 {
 	segment
 	for i in $(seq 80); do
@@ -207,7 +208,7 @@ else
 	is "    on the first screen" "$(part first | tail -2 | head -1)" "[25 more lines]"
 fi
 
-# The real thing: a recorder that runs until it is told to end, and work that changes meanwhile.
+# A real recorder that runs until it is stopped, and a workload that changes meanwhile
 may_record() { [ -x "$BIN/cprof-record" ] && [ "$(id -u)" = 0 ] && cprof-record -q -a -o /dev/null 0.01 2>/dev/null; }
 if ! may_record; then
 	skip "from a running recorder" "the recorder may not sample the system here"
@@ -217,9 +218,9 @@ make -s -C "$top" BUILD="$BUILD" "$BUILD/tests/burn" >"$tmp/make" 2>&1 || diag "
 { cprof-record -q -a & echo $! >"$tmp/recorder"; wait $!; } 2>/dev/null | cprof-sym 2>/dev/null |
 	cprof-top -w 1 -n 3 --comm burn >"$tmp/out" 2>"$tmp/err" &
 pipeline=$!
-# tops: the function on top of each table
+# tops: prints the function on top of each table
 tops() { awk '/^ +flat/ { getline; print $6 }' "$tmp/out"; }
-# wait_for REGEX: until a table has this on top; false after a minute
+# wait_for REGEX: waits until a table has this on top; fails after a minute
 wait_for() {
 	for i in $(seq 300); do
 		! tops | grep -Eq "$1" || return 0

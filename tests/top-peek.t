@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-top --peek against go tool pprof -peek of the same stacks: each call of each function, and its weight.
+# cprof-top --peek against go tool pprof -peek on the same stacks: each call of each function, and its weight
 . "$(dirname "$0")/lib.sh"
 
 pprof=$(ls /usr/lib/go*/pkg/tool/*/pprof 2>/dev/null | tail -1)
@@ -8,7 +8,7 @@ command -v python3 >/dev/null || skip_all "python3 is not here"
 command -v cprof-convert >/dev/null && echo 'a;b 1' | cprof-convert -t pprof >"$tmp/p" 2>/dev/null ||
 	skip_all "cprof-convert writes no pprof here"
 
-# Stacks with recursion, direct and in circles.
+# Stacks with recursion, direct and in circles
 python3 - >"$tmp/m" <<'X'
 import random
 random.seed(23)
@@ -20,7 +20,7 @@ for i in range(800):
 X
 cprof-convert -t pprof "$tmp/m" >"$tmp/m.pb"
 HOME=$tmp "$pprof" -sample_index=samples -nodefraction=0 -edgefraction=0 -nodecount=100000 -peek . "$tmp/m.pb" >"$tmp/out" 2>"$tmp/err"
-# Its blocks are the callers, the function, which begins further left behind the bar, and the callees.
+# pprof's blocks are the callers, the function, which begins further left after the bar, and the callees.
 python3 - "$tmp/out" <<'X' | sort >"$tmp/want"
 import sys
 for block in open(sys.argv[1]).read().split("-------------\n")[2:]:

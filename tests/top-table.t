@@ -1,5 +1,5 @@
 #!/bin/sh
-# cprof-top: flat and cumulative by name, recursion once, the ledger in the header.
+# cprof-top: flat and cumulative by name, recursion once, the ledger in the header
 . "$(dirname "$0")/lib.sh"
 
 top() { cprof-top "$@" 2>"$tmp/err"; }
@@ -34,7 +34,7 @@ is "--match" "$(top --match '^s$' "$tmp/r" | rows | cut -d' ' -f1,4,6 | tr '\n' 
 status "--by module needs a capture" 2 cprof-top --by module "$tmp/r"
 is "two operands add up" "$(top "$tmp/r" "$tmp/a" | sed -n 's/^Total: *//p')" "37 samples, 7 of 7 functions shown"
 
-# Cumulative weights of many random stacks, against a plain count of lines that hold the name.
+# Cumulative weights of many random stacks, against a plain count of lines with the name
 awk 'BEGIN { srand(5); for (i = 0; i < 2000; i++) { s = "comm"; d = 1 + int(rand() * 15); for (k = 0; k < d; k++) s = s ";f" int(rand() * 40); print s, 1 + int(rand() * 9) } }' >"$tmp/m"
 awk '{ n = $NF; sub(/ [0-9]+$/, ""); m = split($0, f, ";"); flat[f[m]] += n; split("", seen)
 	for (i = 2; i <= m; i++) if (!seen[f[i]]++) cum[f[i]] += n }
@@ -156,7 +156,7 @@ is "folded text beside it is told, for nothing of this is known of it" "$(top "$
 Total:             11 samples, 7 of 7 functions shown"
 unlike "  and alone there is no such line" "$(top "$tmp/text"; top "$tmp/c.bin")" '^Text'
 
-# What was asked for is not there.
+# Selections without data
 for c in cprof-top cprof-fold cprof-flame 'cprof-convert -t callgrind' 'cprof-convert -t tsv'; do
 	$c --event nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
 	like "${c#cprof-}: an event that is not there" "$(cat "$tmp/err")" '^cprof-[a-z]*: no sample counts, [a-z ]* (empty|written); none of 4 samples is what was asked for, the events there are cpu-clock$'
@@ -166,7 +166,7 @@ is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no sample count
 cprof-top --comm nosuch "$tmp/text" 2>"$tmp/err" >"$tmp/out"
 is "  in folded text" "$(cat "$tmp/err")" "cprof-top: no sample counts, the table is empty"
 
-# modules FILE LINE...: a capture with a sample at offset 0x128f of each file: "BUILD-ID PATH"
+# modules FILE LINE...: makes a capture with a sample at offset 0x128f of each file: "BUILD-ID PATH"
 modules() {
 	out=$1; shift
 	{
@@ -190,7 +190,7 @@ X
 }
 names() { top "$@" | rows | cut -d' ' -f1,6- | tr '\n' ,; }
 
-# Files of one base name are kept apart, and told apart where there are several.
+# Files of one base name are kept apart, and shown with more of their path if there are several.
 modules "$tmp/o" '0a /b/o1/app' '0b /b/o2/app' '0c /lib/libc.so.6'
 is "two programs of one base name are two modules" "$(names --by module "$tmp/o")" "1 libc.so.6,1 o1/app,1 o2/app,"
 is "  and so are their unnamed frames" "$(names "$tmp/o")" "1 [libc.so.6+0x128f],1 [o1/app+0x128f],1 [o2/app+0x128f],"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# cprof-top's other views: calls, stacks, the tree; intervals; rows for programs. Each against a count stack by stack.
+# cprof-top's other views: calls, stacks, the tree; intervals; rows for programs. Each against a count
+# stack by stack.
 . "$(dirname "$0")/lib.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not here"
@@ -65,7 +66,7 @@ is "  by default half a percent" "$(printf 'a;b 199\na;c 1\n' | top --tree | sed
 	"200 a,199 b,1 c,"
 like "  and not less" "$(printf 'a;b 200\na;c 1\n' | top --tree | tail -1)" '1 +0.50% +1 +0.50% +.1 more.$'
 
-# Random stacks with recursion, direct and in circles, of commands that are called as functions are.
+# Random stacks with recursion, direct and in circles, with functions named like commands
 python3 - >"$tmp/m" <<'X'
 import random
 random.seed(11)
@@ -127,7 +128,7 @@ else
 fi
 like "what is lost is said where rows have no place for it" "$(cprof-top -o tsv "$tmp/c.bin" 2>&1 >/dev/null)" '\(ring-full 12\)$'
 
-# Names that hurt, each a valid row; a deep stack; many roots; a single sample.
+# Hostile names, each in a valid row; a deep stack; many roots; a single sample
 python3 - >"$tmp/h" <<'X'
 import sys
 names = ["</script>", 'quo"te\\', "it's", "tab\there", "x" * 10000, "ünï", "a b  c", "%s%n", "-"]

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Hostile unwind information: thousands of changes to small files, and none of them crashes, hangs or breaks a promise.
+# Hostile unwind information: thousands of changes to small files; none crashes, hangs or breaks an invariant.
 . "$(dirname "$0")/lib.sh"
 
 for f in "$here"/corpus/unwind-*; do

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Go's table beside .debug_frame, beside what a program does when it is stepped, and by itself.
+# Go's table compared with .debug_frame, with a program executed in single steps, and by itself
 . "$(dirname "$0")/lib.sh"
 
-# Tables made by hand, sound and damaged, need no compiler.
+# Tables made by hand, valid and damaged, need no compiler.
 ok "tables of each layout, sound and damaged" "$BUILD/tests/unwind-golang-made" 300
 
 if ! command -v go >/dev/null 2>&1; then
@@ -21,10 +21,10 @@ import "C"
 
 func init() { println(C.twice(21)) }
 END
-# The packages that it compiles are kept for the next time.
+# Keep the packages that it compiles for the next time.
 export GOCACHE="$BUILD/tests/go-cache" GOPATH="$tmp/path" GO111MODULE=off GOPROXY=off GOTOOLCHAIN=local GOFLAGS=
 
-# build NAME CGO OPTION...: the program, and without any symbol the same again
+# build NAME CGO OPTION...: builds the program, and again without any symbol
 build() {
 	name=$1 cgo=$2
 	shift 2
@@ -51,7 +51,7 @@ for form in plain pie cgo cgo-pie; do
 	ok "$form: stripped or not is the same" "$BUILD/tests/unwind-golang" same "$tmp/$form" "$tmp/$form.stripped"
 done
 
-# rule FUNCTION: the first and the last rule of it, in the program without cgo
+# rule FUNCTION: prints its first and last rule, in the program without cgo
 rule() {
 	at=$(nm "$tmp/plain" | awk -v name="$1" '$3 == name || $3 == name ".abi0" { sub(/^0+/, "", $1); print $1; exit }')
 	"$BUILD/tests/unwind-golang" at "$tmp/plain" "$at"
@@ -61,7 +61,7 @@ is "threads end in mstart" "$(rule runtime.mstart)" "stop"
 is "the process ends in rt0_go" "$(rule runtime.rt0_go)" "stop"
 is "a signal's frame" "$(rule runtime.sigreturn)$(rule runtime.sigreturn__sigaction)" "signal"
 
-# Twice: what a rule says must be what the program does.
+# Twice: a rule must match the program's real stack.
 "$BUILD/tests/unwind-golang-live" 30000 "$tmp/plain.stripped" >"$tmp/out" 2>/dev/null
 st=$?
 if [ "$(uname -m)" != x86_64 ]; then

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Unwind tables: what becomes of call frame information, and whether libdw says the same of what is installed here.
+# Unwind tables: the rules made from call frame information, and libdw's agreement on the installed files
 . "$(dirname "$0")/lib.sh"
 cd "$tmp" || exit 1
 table=$BUILD/tests/unwind-table
-# One executable segment with .text alone, so that rows are counted from its first byte on.
+# One executable segment with only .text, so that rows are counted from its first byte
 link="ld -z separate-code -z noexecstack --build-id=none"
 
-# assemble OPTION...: a.so from the assembly on stdin
+# assemble OPTION...: makes a.so from the assembly on stdin
 assemble() {
 	as -o a.o && $link -shared --no-eh-frame-hdr -Ttext=0x1000 "$@" -o a.so a.o
 }
@@ -40,7 +40,7 @@ start_files() { # ENDBR JUMP
 	x: .quad 0
 	END_ASM
 }
-# rows DESCRIPTION WANT: of a.so, one rule a line from the byte on at which it begins
+# rows DESCRIPTION WANT: checks the rules of a.so, one a line with the byte at which it begins
 rows() { is "$1" "$("$table" rows "${3:-a.so}")" "$2"; }
 
 assemble --eh-frame-hdr <<'END_ASM'
@@ -106,7 +106,7 @@ dd if=/dev/zero of=bare.so bs=1 seek=40 count=8 conv=notrunc 2>/dev/null
 dd if=/dev/zero of=bare.so bs=1 seek=60 count=4 conv=notrunc 2>/dev/null
 is "without section headers: the same" "$("$table" rows bare.so)" "$("$table" rows a.so)"
 
-# Four of each: a run's rule is not worth its place otherwise.
+# Four of each, because a run's rule is not worth its space for fewer.
 assemble <<'END_ASM'
 	.rept 4
 	.cfi_startproc
@@ -194,7 +194,7 @@ is "and mean the same, where a slot below rsp holds nothing" "$("$table" rows a.
 61441 rsp+40
 61442 rsp+48 rbp=[cfa-48]"
 
-# A function that keeps rbp below rsp (in the red zone) has it there; and where no pop can have been it is no run.
+# A function that keeps rbp below rsp (in the red zone) has it there; without a matching pop it is not a run.
 assemble <<'END_ASM'
 	.cfi_startproc
 	mov %rbp, -8(%rsp)
@@ -212,7 +212,8 @@ rows "a red zone is no run" "0 rsp+8
 7 rsp+16 rbp=[cfa-16]
 11 rsp+8 rbp=[cfa-16]"
 
-# What expressions say: 0x0f is DW_CFA_def_cfa_expression, 0x10 DW_CFA_expression, 0x16 DW_CFA_val_expression.
+# Rules from expressions: 0x0f is DW_CFA_def_cfa_expression, 0x10 DW_CFA_expression, 0x16
+# DW_CFA_val_expression.
 assemble <<'END_ASM'
 	.cfi_startproc
 	nop
@@ -263,7 +264,7 @@ rows "expressions" "0 rsp+8
 13 bad
 14 rsp+0"
 
-assemble 2>/dev/null <<'END_ASM' # the linker, too, says that something is wrong
+assemble 2>/dev/null <<'END_ASM' # the linker reports an error, too
 	nop
 	.cfi_startproc # a return address in a register, as in vfork; then elsewhere on the stack
 	nop
@@ -335,7 +336,7 @@ printf 'f: .cfi_startproc\nret\n.cfi_endproc\n' >i386.s
 as --32 -o i386.o i386.s && ld -m elf_i386 -shared -o i386.so i386.o
 rows "another architecture" "nothing" i386.so
 
-# rbx is followed where a frame depends on it, and nowhere else.
+# rbx is tracked only where a frame depends on it.
 rbx='push %rbx
 	.cfi_def_cfa_offset 16
 	.cfi_offset %rbx, -16
@@ -367,18 +368,20 @@ END_ASM
 rows "without it" "0 rsp+8
 1 rsp+16"
 
-# By hand: the text at 4096, functions of two bytes, tables that the linker must not know, since it would mend them.
-# by_hand SECTION FLAGS: a.so with what is on stdin as that section
+# By hand: the text at 4096, functions of two bytes, tables hidden from the linker, because it
+# would repair them.
+# by_hand SECTION FLAGS: makes a.so with stdin as that section
 by_hand() {
 	{ printf '.text\n.skip 64, 0x90\n.section .got,"aw"\n.quad 0\n.section .byhand,"%s"\nstart:\n' "$2"; cat; } | as -o a.o &&
 		$link -shared -Ttext=0x1000 --section-start=.byhand=0x4000 --section-start=.got=0x6000 -o a.so a.o &&
 		objcopy --rename-section ".byhand=$1" a.so
 }
-# cie NAME AUGMENTATION-AND-DATA: version 1, factors 1 and -8, then CFA = rsp + 8, the return address at CFA - 8
+# cie NAME AUGMENTATION-AND-DATA: version 1, factors 1 and -8, then CFA = rsp + 8, the return address at
+# CFA - 8
 cie() { printf '%s: .long 2f - 1f\n1: .long 0\n.byte 1\n%s\n.byte 0x0c, 7, 8, 0x90, 1\n2:\n' "$1" "$2"; }
 # after the string: factors, return register; then z's length and data
 head='.byte 1, 0x78, 16'
-# fde CIE POINTERS DATA: on from byte 1 CFA = rsp + 16
+# fde CIE POINTERS DATA: from byte 1 on CFA = rsp + 16
 fde() { printf '.long 2f - 1f\n1: .long 1b - %s\n%s\n%s\n.byte 0x41, 0x0e, 16\n2:\n' "$1" "$2" "$3"; }
 two() { printf '%d rsp+8\n%d rsp+16\n' "$1" $(($1 + 1)); }
 
@@ -413,7 +416,7 @@ two() { printf '%d rsp+8\n%d rsp+16\n' "$1" $(($1 + 1)); }
 	fde func ".quad 0x1018, 2" ".byte 0"
 	cie old ".asciz \"eh\"; .quad 0; $head"
 	fde old ".quad 0x1018, 2" ""
-	printf '.long 0\n' # a terminator that is none
+	printf '.long 0\n' # a false terminator
 	printf '.long -1\n.quad 2f - 1f\n1: .long 1b - absolute\n.quad 0x102a, 2\n.byte 0x41, 0x0e, 16\n2:\n'
 	printf '.long 0\n'
 } >byhand.s
@@ -426,10 +429,10 @@ $(two 42)
 is "what was refused is counted" "$(echo a.so | "$table" size | grep -o '[0-9]* functions *[0-9]* bad')" \
 	"13 functions    3 bad"
 
-# .debug_frame names its CIE by its offset; this one is behind, and of version 4.
+# .debug_frame names its CIE by its offset; this CIE comes later, and is of version 4.
 {
 	printf 'fde: .long 2f - 1f\n1: .long cie - start\n.quad 0x1000, 2\n.byte 0x41, 0x0e, 16\n2:\n'
-	printf '.long 2f - 1f\n1: .long cie - start\n.quad 0, 64\n.skip 1000\n2:\n' # thrown away
+	printf '.long 2f - 1f\n1: .long cie - start\n.quad 0, 64\n.skip 1000\n2:\n' # discarded code
 	printf 'cie: .long 2f - 1f\n1: .long -1\n.byte 4; .asciz ""; .byte 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1\n2:\n'
 	printf 'wide: .long -1\n.quad 2f - 1f\n1: .quad -1\n.byte 3; .asciz ""; .byte 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1\n2:\n'
 	printf '.long -1\n.quad 2f - 1f\n1: .quad wide - start\n.quad 0x1014, 2\n.byte 0x41, 0x0e, 16\n2:\n'
@@ -446,7 +449,7 @@ rows ".debug_frame, compressed" "$(two 0)
 $(two 20)
 22 gap"
 
-# Of two that overlap the first counts, and .eh_frame before .debug_frame.
+# If two overlap, the first counts, and .eh_frame before .debug_frame.
 {
 	cie one ".asciz \"\"; $head"
 	printf '.long 2f - 1f\n1: .long 1b - one\n.quad 0x1004, 8\n.byte 0x42, 0x0e, 16\n2:\n'
@@ -472,7 +475,7 @@ rows "an entry that is longer than the section ends it" "0 gap
 printf '.long 1000\n.long 0x77777777\n' | by_hand .eh_frame a
 rows "a section of nothing else" "damaged"
 
-# What is installed here: some hundreds of files from all over, and always the largest.
+# Installed files: some hundreds from all over, and always the largest
 find /usr/bin /usr/lib -type f \( -perm -111 -o -name '*.so*' \) -printf '%s %p\n' 2>/dev/null |
 	sort -rn | sed 's/[0-9]* //' >all
 step=$(($(wc -l <all) / 400 + 1))

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stacks walked by tables against libdwfl, frame by frame: some hundred states of each program. `make verify-unwind`
-# takes more of them, and holds the shares to what they are to be; here no frame may be wrong.
+# Stacks walked by tables against libdwfl, frame by frame: some hundred states of each program. `make
+# verify-unwind` takes more of them, and also checks the shares; here no frame may be wrong.
 . "$(dirname "$0")/lib.sh"
 : "${SECONDS_EACH:=0.5}" "${STATES:=150}"
 
@@ -11,14 +11,14 @@ verifier=$BUILD/tests/unwind-verify
 
 share() { sed -n 's/.* true=\([0-9]*\).*/\1/p' "$tmp/out"; }
 
-# The verifier can fail: frame pointers are no way up these stacks, and it sees that.
+# The verifier can fail: frame pointers do not lead up these stacks, and it notices that.
 "$verifier" --by fp -n 100 -t 5 -- "$BUILD/frameless/deep" 0.3 >"$tmp/out" 2>"$tmp/err"
 is "by frame pointers no deep stack is whole" "$(share)" 0
 status "by frame pointers frames are wrong, and that is said" 1 \
 	"$verifier" --by fp -n 200 -t 10 -- "$BUILD/frameless/odd" 0.1
 like "with the first frame that is" "$(cat "$tmp/err")" '^wrong: another frame, frame [0-9]+'
 
-# verify LEAST [--twin A=B] COMMAND...: of so few states the share is rough.
+# verify LEAST [--twin A=B] COMMAND...: with this few states the share is rough.
 verify() {
 	twin=
 	shift

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The walk on written cases (tests/cases), and over noise.
+# The walk on written cases (tests/cases), and over noise
 . "$(dirname "$0")/lib.sh"
 walk=$BUILD/tests/unwind-walk
 for f in "$here"/cases/unwind-*.txt; do
@@ -8,7 +8,7 @@ for f in "$here"/cases/unwind-*.txt; do
 	is "$(basename "$f" .txt): $(grep -c '^ok' "$tmp/out") cases" "$st $(grep '^not ok' "$tmp/out")$(cat "$tmp/err")" "0 "
 	[ $st = 0 ] || diag "$(grep -A20 '^not ok' "$tmp/out")"
 done
-# A reader that took everything for right would not be one.
+# The test program must be able to fail.
 sed -n '1,/^end/p' "$here/cases/unwind-rules.txt" | sed 's/^frame .*/frame 1234/' >"$tmp/wrong.txt"
 status "other frames than those expected are told" 1 "$walk" "$tmp/wrong.txt"
 like "with what was found" "$(cat "$tmp/out")" '^# got: frame 401'

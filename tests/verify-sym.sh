@@ -1,12 +1,12 @@
 #!/bin/sh
-# 200,000 random addresses of each of some large files against the brute-force reference over readelf. No difference is
-# allowed: where several names are equally good, the rules of cprof-sym(1) leave one. About three minutes; tests/sym-choice.t is
-# the short form. Operands: other files.
+# 200,000 random addresses of each of some large files against the brute-force reference over readelf. No
+# difference is allowed: if several names are equally good, the rules of cprof-sym(1) leave one. About three
+# minutes; tests/sym-choice.t is the short form. Operands: other files.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/sym-lib.sh"
 : "${VERIFY_ADDRESSES:=200000}"
 
-# A Go program keeps its .symtab, which Debian's go command has lost.
+# Use a Go program, because it keeps its .symtab; Debian's go command has lost it.
 golang() {
 	command -v go >/dev/null || return
 	printf 'package main\nimport ("fmt"; "os")\nfunc main() { fmt.Println(os.Args) }\n' >"$tmp/hello.go"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Stacks of real programs, frame by frame against libdwfl: `make verify-unwind`, some minutes. STATES of each at most;
-# ROWS: only these; BY: which stacks are looked at (see tests/verify/main.c), by default those of the recorder with BPF
-# where it may use it, and those that are walked by tables here. The table is on stdout, each kind of difference
-# with its first cases on stderr.
+# Stacks of real programs, frame by frame against libdwfl: `make verify-unwind`, some minutes. STATES: at most
+# that many of each; ROWS: only these; BY: the stacks to check (see tests/verify/main.c), by default those of
+# the recorder with BPF if it may use it, and those walked by tables here. The table is on stdout, each kind
+# of difference with its first cases on stderr.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")

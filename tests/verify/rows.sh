@@ -1,6 +1,6 @@
-# The programs whose stacks are verified, for tests/unwind-verify.t (few states of each) and `make verify-unwind`
-# (many). Each row_NAME puts what it needs into $tmp/NAME and calls `verify LEAST COMMAND...`, or `without WORD` where a
-# tool is missing. SECONDS_EACH: how long the programs of our own run.
+# The programs whose stacks are verified, for tests/unwind-verify.t (few states of each) and `make
+# verify-unwind` (many). Each row_NAME puts its files into $tmp/NAME and calls `verify LEAST COMMAND...`, or
+# `without WORD` if a tool is missing. SECONDS_EACH: the run time of our own programs.
 
 frameless=$BUILD/frameless
 again='while :; do "$@"; done' # for sh -c, until there are enough states
@@ -47,7 +47,7 @@ row_openssl() {
 
 row_sort() {
 	awk 'BEGIN { srand(7); for (i = 0; i < 400000; i++) printf "%x word-%d %c\n", rand() * 2147483647, rand() * 1e6, 65 + i % 26 }' >"$tmp/lines"
-	# strcoll of a language has more to do than that of C.UTF-8.
+	# strcoll of a real language does more work than that of C.UTF-8.
 	localedef -i en_US -f UTF-8 "$tmp/en_US.UTF-8" 2>/dev/null
 	if [ -d "$tmp/en_US.UTF-8" ]; then
 		verify 99.5 env LOCPATH="$tmp" LC_ALL=en_US.UTF-8 sh -c "$again" sh sort -k2 -o /dev/null "$tmp/lines"
@@ -76,7 +76,7 @@ row_perl() {
 
 row_git() {
 	has git || return
-	# A history of 400 commits in 30 files.
+	# A history of 400 commits in 30 files
 	awk 'BEGIN { srand(3); print "blob\nmark :1\ndata 2\n\n"; for (c = 0; c < 400; c++) {
 		printf "commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata 2\nc\n", 1e9 + c
 		for (f = 0; f < 6; f++) { t = ""; n = 100 + int(rand() * 300)
@@ -153,7 +153,7 @@ row_node() {
 	verify 98 node "$tmp/x.js"
 }
 
-# Twice from one source: where the symbols and .debug_frame are cut off, libdw reads them from the twin.
+# Two builds of one source: if the symbols and .debug_frame are stripped, libdw reads them from the twin.
 build_go() {
 	mkdir -p "$tmp/go" && cp "$top/tests/verify/go.go.txt" "$tmp/go/main.go" &&
 		(cd "$tmp/go" && export GOCACHE="$tmp/go/cache" GOFLAGS=-mod=mod GO111MODULE=off HOME="$tmp" &&
