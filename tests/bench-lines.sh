@@ -16,7 +16,6 @@
 # All times are CPU time, user and system, because the machine may have other work. Cold: the best of five,
 # one program after the other. Warm: the best of three; for cprof-sym, whose difference is some milliseconds,
 # the best of fifteen.
-# after the other; warm of three, of cprof-sym, where the difference is some milliseconds, of fifteen.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 : "${BUILD:=$(dirname "$here")/build}" "${BIN:=$BUILD/bin}"

@@ -26,8 +26,8 @@ account=$(awk '/^segment/ { close_it() } /^event/ { for (i = 1; i <= NF; i++) if
 cpus=$(nproc)
 if [ "$account" -ge $((cpus * 96)) ] && [ "$account" -le $((cpus * 106)) ]; then pass "the account of ticks covers the time"; else
 	fail "the account of ticks covers the time"; diag "$account % of a CPU, of $cpus CPUs"; fi
-# An event that costs too much loses its own rate, not the clock's. The limit is relative to all CPUs, so it
-# scales with their number.
+# An event that costs too much loses its own rate, not the clock's. The more CPUs, the smaller is its share of
+# their time, and so the limit.
 trace=raw_syscalls:sys_enter
 if has_tracepoint $trace; then
 	kill $one $two

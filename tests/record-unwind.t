@@ -176,7 +176,7 @@ grep ';dive' "$tmp/hostile.folded" >"$tmp/others.folded"
 at_least "  others are whole" 95 "^chain;$start$(repeated dive 30);work " "$tmp/others.folded"
 at_least "  and those that do are sampled" 5 'inner_1' "$tmp/hostile.folded"
 
-# The table workers are killed: existing tables stay, and another worker makes more.
+# The processes that build tables are killed: finished tables stay, and another one builds more.
 cp "$chain" "$tmp/later"
 cprof-record -F 499 -o "$tmp/killed.bin" -- sh -c '"$1" threads 60 & while [ ! -e "$2.now" ]; do sleep 0.05; done
 	"$2" deep 5 0.4; "$2" deep 5 0.4; kill $!' sh "$chain" "$tmp/later" 2>"$tmp/killed.err" &
