@@ -151,8 +151,8 @@ theirs "$tmp/both.pb" >"$tmp/got"
 same "  as operands, too" "$tmp/want" "$tmp/got"
 
 # pprof must not look for names if cprof-sym has; otherwise it may.
-is "who has looked for names is believed" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9].*\[FN\]')" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9]')"
-is "  in a raw capture nobody has" "$(pprof -raw "$tmp/raw.pb" | sed -n '/^Mappings/,$p' | grep '^[0-9].*\[FN\]' | sed 's/.* \(\[.*\]\)  *[a-f0-9]* \[FN.*/\1/')" "[kernel.kallsyms]"
+is "pprof does not look for names that cprof-sym has looked for" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9].*\[FN\]')" "$(pprof -raw "$tmp/a.pb" | sed -n '/^Mappings/,$p' | grep -c '^[0-9]')"
+is "  in a raw capture it does, except for the kernel" "$(pprof -raw "$tmp/raw.pb" | sed -n '/^Mappings/,$p' | grep '^[0-9].*\[FN\]' | sed 's/.* \(\[.*\]\)  *[a-f0-9]* \[FN.*/\1/')" "[kernel.kallsyms]"
 
 # The profile's name, its time, and the capture's labels
 cat >"$tmp/named.txt" <<'X'

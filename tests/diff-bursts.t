@@ -11,18 +11,18 @@ trials() {
 	names=$2 boxes=$4 name_found=$6 box_found=$8 differ=${10} told=${12}
 }
 
-# 12 processes, 1,000 samples in 10 s, blocks of 0.3 s. Expected are 5 of 100, and at most three
-# standard deviations more.
+# 12 processes, 1,000 samples in 10 s, blocks of 0.3 s. The limits are the expected 5 of 100 plus three
+# standard deviations.
 for ms in 10 50 100 200 300 400 800; do
 	trials 300 $ms
-	among "bursts of $ms ms: of 300 pairs of one profile so many have a name that changed" "$names" 0 26
+	among "bursts of $ms ms: of 300 pairs from one profile, those with a changed name" "$names" 0 26
 	among "  a box" "$boxes" 0 26
 	is "  boxes of the same samples have the same verdict" "$differ" 0
 	[ $ms != 200 ] || is "  and nobody says that bursts are longer than blocks" "$told" 0
 done
-among "  where they are, this is said in so many" "$told" 150 300
+among "  pairs that report longer bursts" "$told" 150 300
 trials 100 10 25
-among "25 points more of one process: so many of 100 are found by name" "$name_found" 95 100
+among "25 points more of one process: of 100 pairs, those in which it is found by name" "$name_found" 95 100
 among "  as a box" "$box_found" 95 100
 is "  boxes of the same samples have the same verdict" "$differ" 0
 trials 100 50 25
@@ -62,8 +62,8 @@ for seed in 1 2 3 4 5 6; do
 	make $seed 50 0 >"$tmp/a"; make $((seed + 100)) 50 0 >"$tmp/b"
 	table=$((table + $(changed "$tmp/a" "$tmp/b"))) picture=$((picture + $(drawn "$tmp/a" "$tmp/b")))
 done
-among "cprof-diff: of 6 pairs of one profile so many have a change" $table 0 2
-among "cprof-flame --diff: so many have a box that is not grey" $picture 0 2
+among "cprof-diff: of 6 pairs from one profile, those with a change" $table 0 2
+among "cprof-flame --diff: those with a box that is not grey" $picture 0 2
 make 1 20 0 >"$tmp/a"; make 2 20 .4 >"$tmp/b"
 is "what grew by 40 points is found by both" "$(changed "$tmp/a" "$tmp/b") $(drawn "$tmp/a" "$tmp/b")" "1 1"
 is "  with one verdict for the three boxes that have the same samples" \

@@ -7,12 +7,12 @@ chance() { "$BUILD/tests/diff-chance" "$@"; }
 among() { if [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then pass "$1: $2"; else fail "$1: $2, not from $3 to $4"; fi; }
 
 # 531 functions, 6,000 samples; seeds 1 and on
-among "of 100 pairs from one profile so many have a change" "$(chance same 100)" 0 5
+among "of 100 pairs from one profile, those with a change" "$(chance same 100)" 0 5
 among "  of 400" "$(chance same 400)" 0 20
-among "a function that grew by 2 points is found in so many of 100" "$(chance planted 100 2)" 90 100
+among "of 100 pairs, those in which a function that grew by 2 points is found" "$(chance planted 100 2)" 90 100
 among "  by 1.5 points" "$(chance planted 100 1.5)" 80 100
-among "so many % of the changes are none" "$(chance false 200 2 | sed 's/\..*//')" 0 5
-among "three runs a side that differ by themselves: so many of 200 pairs have a change" "$(chance runs 200 3 0)" 0 20
+among "false changes, in percent of all" "$(chance false 200 2 | sed 's/\..*//')" 0 5
+among "three runs a side that differ by themselves: of 200 pairs, those with a change" "$(chance runs 200 3 0)" 0 20
 among "  and five runs" "$(chance runs 200 5 0)" 0 20
 among "  what grew is found nevertheless" "$(chance runs 100 5 2)" 45 100
 
@@ -27,8 +27,8 @@ for seed in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$(changed "$tmp/a" "$tmp/b")" = 0 ] || same=$((same + 1))
 	found=$((found + $(grew "$tmp/a" "$tmp/c")))
 done
-among "cprof-diff: of 10 pairs from one profile so many have a change" $same 0 2
-among "  and what grew by 2 points is found in so many" $found 9 10
+among "cprof-diff: of 10 pairs from one profile, those with a change" $same 0 2
+among "  and those in which growth by 2 points is found" $found 9 10
 is "  what grew is told first" "$(cprof-diff -n 1 "$tmp/a" "$tmp/c" | tail -1 | grep -c ' f[0-9]*$')" 1
 
 # A minute of a program that does one thing for a while and then another; both sides follow the same rule
@@ -66,7 +66,7 @@ for seed in 1 2 3 4 5 6; do
 	blocks=$((blocks + $(changed "$tmp/a.bin" "$tmp/b.bin")))
 	ns=$((ns + $(changed --weight ns "$tmp/a.bin" "$tmp/b.bin")))
 done
-among "bursts: without time so many changes are seen that are none, in 6 pairs" $plain 30 240
+among "bursts: false changes in 6 pairs without time" $plain 30 240
 among "  with blocks of time" $blocks 0 1
 among "  in nanoseconds" $ns 0 1
 bursts 1 1 0.3 0.3 >"$tmp/c.bin"

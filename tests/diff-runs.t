@@ -11,22 +11,22 @@ trials() {
 	changed=$2 found=$4 differ=$6
 }
 
-# Expected are 5 of 100, and at most three standard deviations more.
-same() { trials 200 "$@" 0; among "$1 runs against $2, bursts of $3 ms, phases that vary by $4 points: of 200 pairs so many have a change" "$changed" 0 19; }
+# The limits are the expected 5 of 100 plus three standard deviations.
+same() { trials 200 "$@" 0; among "$1 runs against $2, bursts of $3 ms, phases that vary by $4 points: of 200 pairs, those with a change" "$changed" 0 19; }
 for runs in '1 1' '2 1' '2 2' '3 2' '3 3' '5 5'; do
 	same $runs 10 -1
 	same $runs 50 -1
 	same $runs 50 2
-	is "  and no function another verdict than what calls it" "$differ" 0
+	is "  and no function has another verdict than its caller" "$differ" 0
 done
 same 3 3 200 -1
 same 5 5 10 10
 
-found() { trials 100 $1 $2 $3 $4; among "${2} ms: $4 points more are found by $1 runs, in so many of 100" "$found" $5 100; }
+found() { trials 100 $1 $2 $3 $4; among "${2} ms: $4 points more are found by $1 runs, in pairs of 100" "$found" $5 100; }
 found '1 1' 10 -1 10 55
 one=$found
 found '2 1' 10 -1 10 70
-among "  one more run does not make blind" "$found" "$one" 100
+among "  one more run hides nothing" "$found" "$one" 100
 two=$found
 found '2 2' 10 -1 10 85
 among "  nor does the next" "$found" "$two" 100

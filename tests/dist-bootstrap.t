@@ -44,7 +44,7 @@ for m in apt-get dnf zypper apk pacman; do
 done
 
 rows=$(sed -n "/<<-'END'/,/^	END/p" "$top/contrib/bootstrap" | sed '1d;$d')
-is "each row has for whom, what, and a name for each manager" "$(echo "$rows" | awk 'NF != 7' | head)" ""
+is "each row has a target, a program or path, and a name for each manager" "$(echo "$rows" | awk 'NF != 7' | head)" ""
 is "each package is a name or -" "$(echo "$rows" | tr -s ' \t' '\n' | grep -vE '^([A-Za-z][A-Za-z0-9+._-]*|-|/.*|)$')" ""
 is "only the pprof schema is not known to all for the build" "$(echo "$rows" | awk '$1 == "build" && / - /' | awk '{ print $3 }')" golang-github-google-pprof-dev
 

@@ -60,7 +60,7 @@ is "  on both sides" "$(spans | capture | wall --from @1700000000.0000015 --to @
 is "  inside of one" "$(spans | capture | wall --from @1700000000.0000022 --to @1700000000.0000024)" "x;[running, not sampled] 34"
 waited() { tick 1 1100; slept 1 1600 500; ran 1 2000 150 900; slept 1 2001 101; tick 1 2100; }
 is "the share is of the time that it did not wait" "$(waited | capture | wall --to @1700000000.0000018)" "x 100 x;[sleeping] 500"
-is "  by a wait that goes on and is told of behind it, too" "$(waited | capture | wall --from @1700000000.0000018)" "x 100 x;[running, not sampled] 50 x;[sleeping] 101"
+is "  even if a wait goes on and is recorded after the window" "$(waited | capture | wall --from @1700000000.0000018)" "x 100 x;[running, not sampled] 50 x;[sleeping] 101"
 is "  where it ran for longer than that, of the rest" "$( (slept 1 1900 800; slept 1 2000 50; ran 1 2000 300 1000) | capture | wall --from @1700000000.0000015)" \
 	"x;[running, not sampled] 130 x;[sleeping] 450"
 is "  where it is all waits, of the time" "$( (slept 1 2000 1000; ran 1 2000 300 1000) | capture | wall --from @1700000000.0000015)" \

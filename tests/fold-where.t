@@ -67,7 +67,7 @@ sed 's/label.env" value="prod=a"/label.env" value=""/; s/label.service/label.'$l
 cat "$tmp/e.bin" "$tmp/a.bin" >"$tmp/ea.bin"
 is "rows by a label that is empty" "$(rows --by label.env "$tmp/ea.bin")" "4 [empty env],4 prod=a,"
 is "  as --label has it" "$(rows --by label.env --label env= "$tmp/ea.bin")" "4 [empty env],"
-is "  which none is not" "$(rows --by label.zone --label zone= "$tmp/ea.bin")" ""
+is "  a missing label is not empty" "$(rows --by label.zone --label zone= "$tmp/ea.bin")" ""
 is "rows by a label of 5,000 letters" "$(rows --by label.$long "$tmp/e.bin")" "4 shop,"
 is "  as --label has it" "$(rows --by label.$long --label $long=shop "$tmp/ea.bin")" "4 shop,"
 is "  of one letter less" "$(rows --label ${long#k}=shop "$tmp/ea.bin")" ""

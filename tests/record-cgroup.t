@@ -49,7 +49,7 @@ is "both agree" "$(printf 'pid %s\nid %s\n' $pid "$id" | "$side" cgroup | tail -
 is "without CAP_DAC_READ_SEARCH" \
 	"$(printf 'id %s\nid 4242424242\n' "$id" | setpriv --bounding-set=-dac_read_search "$side" cgroup)" "/$group/a b
 none"
-is "it is remembered when it has gone, and unknown to who never saw it" "$("$side" cgroup <<X
+is "a group that is gone is remembered, but unknown if it was never seen" "$("$side" cgroup <<X
 id $id
 ! kill $pid; while [ -s '$root/$group/a b/cgroup.procs' ]; do sleep 0.05; done; rmdir '$root/$group/a b'
 id $id

@@ -142,8 +142,8 @@ if [ "$(nproc)" -ge 2 ] && taskset -c 0 true 2>/dev/null && taskset -c 1 true; t
 	kill $one $two $three $four
 	wait 2>/dev/null
 	waits_of() { cprof-fold --event off-cpu --pid "$1" "$tmp/cpu.bin" 2>/dev/null | awk '{ n += $NF } END { print (n > 0) ? "waits" : "none" }'; }
-	is "who sleeps on another CPU is not there" "$(waits_of $one) $(waits_of $three)" "none none"
-	is "who sleeps on that one is" "$(waits_of $two) $(waits_of $four)" "waits waits"
+	is "a process that sleeps on another CPU is not there" "$(waits_of $one) $(waits_of $three)" "none none"
+	is "one that sleeps on that CPU is" "$(waits_of $two) $(waits_of $four)" "waits waits"
 else
 	skip "-C and --off-cpu" "one CPU"
 fi

@@ -64,7 +64,7 @@ wakes "with nothing but what is known it wakes less than ten times in three seco
 cprof-sym "$tmp/o.bin" >"$tmp/o.sym" 2>"$tmp/err"
 all=$(cprof-fold -U --comm newcomer "$tmp/o.sym" | awk '{ n += $NF } END { print n + 0 }')
 whole=$(cprof-fold -U --truncated --comm newcomer "$tmp/o.sym" | grep -Ev 'truncated' | awk '{ n += $NF } END { print n + 0 }')
-ok "who comes while it rests has samples ($all)" [ "$all" -gt 40 ]
+ok "a program that starts while it sleeps has samples ($all)" [ "$all" -gt 40 ]
 ok "  whose stacks are whole ($whole)" [ "$whole" -gt $((all * 95 / 100)) ]
 cprof-fold -U --comm newcomer "$tmp/o.sym" >"$tmp/folded"
 like "  with names" "$(cat "$tmp/folded")" 'main;(dive;){18,20}'

@@ -61,7 +61,7 @@ for two in "term term" "int int" "hup term"; do
 	is "$two: the second one gives up" "$(stalled "$two")" 1
 	like "  and says why" "$(cat "$tmp/err")" '^cprof-record: standard output: cannot write: it was not read, and a signal ended the wait$'
 done
-is "one, and it is told what another one does" "$(stalled "term told term")" 1
+is "one, after which the recorder explains a second one" "$(stalled "term told term")" 1
 is "one, and then it is read" "$(stalled "term read")" 0
 is "  the capture is whole" "$(cprof-dump "$tmp/err.bin" 2>&1 | grep -c '^end .*closed')" 1
 is "one, and then the reader goes: SIGPIPE, as any filter" "$(stalled "term close")" -13

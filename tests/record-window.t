@@ -48,7 +48,7 @@ for window in "3500 5000" "4100 5100" "4700 7300" "4000 10500"; do
 	is "  of files as of a pipe" "$(sum "$from" "$to" "$@")" "$(cat "$@" | sum "$from" "$to")"
 done
 sleeping() { near "$(sum "$1" "$2" --tid "$(cat "$tmp/$3")" --match '^\[(sleeping|waiting for a CPU)\]$' "$tmp/all.bin")" "$(($2 - $1))" "$4"; }
-is "who sleeps on" "$(sleeping 4100 4400 still 1)" near
+is "a thread that sleeps on" "$(sleeping 4100 4400 still 1)" near
 is "  or for three seconds" "$(sleeping 4000 10500 long 2)" near
 is "  or for a fiftieth at a time" "$(sleeping 4000 8000 short 5)" near
 # A time of day is the same moment in each file. A clock that is being adjusted may gain or

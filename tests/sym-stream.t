@@ -152,7 +152,7 @@ is 'a pipe that closes is no message' "$(cprof-sym "$tmp/large.bin" 2>"$tmp/err"
 { small | sed '/^end/d;$d'; echo 'symbol frame=99 from=0 level=0 source=symtab name=1 offset=0 file=0 line=0'; echo flush; } |
 	cprof-dump -r | cprof-sym --symfs "$tmp/a" >"$tmp/out" 2>"$tmp/err"
 is 'a record that makes no sense is told' "$(grep -c 'a name for an undefined frame' "$tmp/err")" 1
-is '  and passed on, for who reads it next to tell' "$(cprof-dump "$tmp/out" 2>/dev/null | grep -c 'frame=99')" 1
+is '  and passed on, for the next reader to report' "$(cprof-dump "$tmp/out" 2>/dev/null | grep -c 'frame=99')" 1
 
 # Cut at every byte, and every byte flipped: status 3, no crash, and complete blocks are delivered.
 bad='' short=''

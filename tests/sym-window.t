@@ -141,7 +141,7 @@ is "its text is read back" "$(cprof-dump -r text | cprof-dump | cksum)" "$(cksum
 is "  and it is all there is to a name" "$(cprof-dump -r text | cprof-fold --from 14:00:35 --to 14:00:45 2>/dev/null)" "x0;third 1"
 { cat text; segment 0 | sed 's/^sample time=\([0-9]*\) event=1 .*/left-out first=\1 event=1 thread=7 samples=1 weight=1 last=\1/'; } | cprof-dump -r 2>/dev/null >bad.bin
 status "one of a thread that is not defined" 3 cprof-top bad.bin
-status "so many that nobody took them" 3 sh -c 'segment() { cat text; }; segment | sed "s/ samples=2 / samples=18446744073709551615 /" | cprof-dump -r | cprof-top'
+status "more samples than anybody could take" 3 sh -c 'segment() { cat text; }; segment | sed "s/ samples=2 / samples=18446744073709551615 /" | cprof-dump -r | cprof-top'
 
 # No data in the window
 status "no segment is of that time" 0 cprof-sym --from 2026-11-22T01:00 --to 2026-11-22T02:00 raw0.bin raw1.bin

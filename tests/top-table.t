@@ -151,7 +151,7 @@ like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples
 like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 expected: 12 emitted'
 
 printf 'sh;main 5\nsh 2\n' >"$tmp/text"
-is "folded text beside it is told, for nothing of this is known of it" "$(top "$tmp/c.bin" "$tmp/text" | sed -n '/^Text/,/^Total/p')" \
+is "folded text beside it is reported, because none of this is known for it" "$(top "$tmp/c.bin" "$tmp/text" | sed -n '/^Text/,/^Total/p')" \
 	"Text:       7 more from folded text, of which nothing of this is known
 Total:             11 samples, 7 of 7 functions shown"
 unlike "  and alone there is no such line" "$(top "$tmp/text"; top "$tmp/c.bin")" '^Text'
