@@ -71,14 +71,15 @@ BPF_LIBS = $(shell $(PKG_CONFIG) --libs libbpf)
 BPF_DEFS = $(shell $(PKG_CONFIG) --cflags libbpf)
 
 COMMON = $(wildcard common/*/*.c)
-TOOLS = $(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c))
-RECORD = $(wildcard cmd/cprof-record/*.c)
+# A command is a file in cmd, or a folder with main.c and the command's other parts.
+TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
+RECORD = $(wildcard cmd/cprof-record/*.c cmd/cprof-record/*/*.c)
 # Sources that the commands share
-SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c))
+SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c cmd/shared/*.c))
 PAGES = $(wildcard man/*.[1-9])
 
 # The shared part that the recorder links
-SPEAK = $(call obj,cmd/cli.c cmd/version.c)
+SPEAK = $(call obj,$(filter %/cli.c %/version.c,$(SHARED)))
 
 # say: what a rule prints in place of its command
 say = $(if $(V),,@echo "  $(1)	$@";)
@@ -99,7 +100,11 @@ $(BUILD)/libcmd.a: $(call obj,$(SHARED))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(BIN)/cprof-%: $(BUILD)/obj/cmd/cprof-%.o $(BUILD)/libcmd.a $(LIB)
+# The objects of one tool
+parts = $(call obj,$(or $(wildcard cmd/$(1).c),$(wildcard cmd/$(1)/*.c)))
+
+.SECONDEXPANSION:
+$(TOOLS:%=$(BIN)/%): $(BIN)/%: $$(call parts,$$*) $(BUILD)/libcmd.a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
@@ -112,8 +117,8 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FULL_VERSION)' | cmp -s - $@ || echo '$(FULL_VERSION)' >$@
 
-$(BUILD)/obj/cmd/version.o: $(BUILD)/version
-$(BUILD)/obj/cmd/version.o: DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
+$(call obj,$(filter %/version.c,$(SHARED))): $(BUILD)/version
+$(call obj,$(filter %/version.c,$(SHARED))): DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
 
 FORCE:
 .PHONY: FORCE
@@ -184,7 +189,7 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Tests of the recorder link those of its modules that work alone.
-SIDE = $(call obj,$(patsubst %,cmd/cprof-record/%.c,btf cgroup confine diagnose dither elfid groups helper host inside jitbudget jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker))
+SIDE = $(call obj,$(foreach m,btf cgroup confine diagnose dither elfid groups helper host inside jitbudget jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker build_id cgroup_names jit_budget jit_dumps kernel_symbols memory_plan nsfile opener_process perf_maps sandbox table_queue table_worker,$(wildcard cmd/cprof-record/$m.c cmd/cprof-record/*/$m.c)))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)

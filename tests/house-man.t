@@ -37,7 +37,7 @@ for c in cmd/cprof-*; do
 		fail "$name has a page"
 		continue
 	fi
-	if [ -d "$c" ]; then sources=$(echo "$c"/*.c); else sources=$c; fi
+	if [ -d "$c" ]; then sources=$(find "$c" -name '*.c'); else sources=$c; fi
 	plain "$page" >"$tmp/page"
 	"$name" --help >"$tmp/help" || fail "$name --help"
 	long_options $sources >"$tmp/longs"
