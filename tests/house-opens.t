@@ -9,25 +9,25 @@ cd "$top" || exit 1
 cat >"$tmp/allowed" <<'END'
 cmd/cli.c 2 /dev/null; the operand that the user named
 cmd/cprof-dump.c 1 the text that the user named
-cmd/cprof-record/btf.c 1 /sys/kernel/btf
-cmd/cprof-record/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
+cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
+cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/descriptors.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/files.c 6 the directory and the files that the user named, held by its descriptor
 cmd/cprof-record/helper.c 1 /proc/self/maps
 cmd/cprof-record/hooks.c 1 /dev/null
-cmd/cprof-record/host.c 2 texts of the kernel's by fixed names
+cmd/cprof-record/host/host.c 2 texts of the kernel's by fixed names
 cmd/cprof-record/inside.c 2 handles (O_PATH) for the opener
-cmd/cprof-record/kernel.c 4 /sys/kernel, /proc/kallsyms, /boot
-cmd/cprof-record/ksym.c 1 /proc/kallsyms
+cmd/cprof-record/host/kernel_symbols.c 4 /sys/kernel, /proc/kallsyms, /boot
+cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
 cmd/cprof-record/metrics.c 2 the file that the user named
-cmd/cprof-record/mounts.c 3 mountinfo, a text of the kernel's
+cmd/cprof-record/host/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/openings.c 2 the opener: handles on roots and mapped files
 cmd/cprof-record/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
 cmd/cprof-record/snapshot.c 6 texts and directories of /proc/PID, which the kernel makes
-cmd/cprof-record/vdso.c 1 /proc/self/maps
-cmd/cprof-record/when.c 1 /proc/pressure and /proc/loadavg
+cmd/cprof-record/host/vdso.c 1 /proc/self/maps
+cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym.c 1 the key that the user named
 common/base/foreign.c 4 the opener of the offline tools
 common/profile/lines.c 1 a file without a name in the user's TMPDIR

@@ -13,18 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/btf.h"
-#include "cmd/cprof-record/cgroup.h"
-#include "cmd/cprof-record/diagnose.h"
-#include "cmd/cprof-record/elfid.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/btf.h"
+#include "cmd/cprof-record/host/cgroup.h"
+#include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/host/build_id.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
-#include "cmd/cprof-record/kernel.h"
-#include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/host/kernel_symbols.h"
+#include "cmd/cprof-record/host/ksym.h"
 #include "cmd/cprof-record/queue.h"
-#include "cmd/cprof-record/refusal.h"
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/refusal.h"
+#include "cmd/cprof-record/host/vdso.h"
 #include "common/stream/record.h"
 
 static void print_hex(const struct buf *b)

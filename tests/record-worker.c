@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/confine.h"
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/vdso.h"
 #include "cmd/cprof-record/worker.h"
 #include "common/base/le.h"
 #include "tests/check.h"

@@ -9,7 +9,7 @@
 
 #include "bpf/event.skel.h"
 #include "bpf/sample.skel.h"
-#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/ring.h"
 #include "cmd/cprof-record/scratches.h"
 #include "common/base/array.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/vdso.h"
 #include "cmd/version.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"

@@ -10,11 +10,11 @@
 #define CPROF_RECORD_EMIT_H
 
 #include "bpf/offcpu.h"
-#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/host/cgroup.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
-#include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/host/ksym.h"
 #include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/places.h"
 #include "common/base/idmap.h"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 
 enum {
 	AGAIN_MS = 1000, /* between two starts */

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/priority.h"
+#include "cmd/cprof-record/host/priority.h"
 #include "common/base/array.h"
 
 static void run_hook(const struct hooks *h, const char *path)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/inside.h"
 #include "common/base/array.h"
 #include "common/base/idmap.h"

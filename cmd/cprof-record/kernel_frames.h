@@ -11,7 +11,7 @@
 #ifndef CPROF_RECORD_KERNEL_FRAMES_H
 #define CPROF_RECORD_KERNEL_FRAMES_H
 
-#include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/host/ksym.h"
 
 enum { KERNEL_FRAMES_KNOWN = 256 };
 

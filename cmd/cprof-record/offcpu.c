@@ -8,8 +8,8 @@
 
 #include "bpf/offcpu.skel.h"
 #include "bpf/sample.skel.h"
-#include "cmd/cprof-record/diagnose.h"
-#include "cmd/cprof-record/refusal.h"
+#include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/scratches.h"
 
 enum { LOOK_BYTES = 64 << 10 };

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/host/build_id.h"
 #include "cmd/cprof-record/helper.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/inside.h"
 #include "cmd/cprof-record/openings.h"
 #include "common/base/array.h"

@@ -27,7 +27,7 @@
 
 #include <sys/types.h>
 
-#include "cmd/cprof-record/mounts.h"
+#include "cmd/cprof-record/host/mounts.h"
 #include "common/base/buf.h"
 
 struct opener;

@@ -9,7 +9,7 @@
 #ifndef CPROF_RECORD_OPENINGS_H
 #define CPROF_RECORD_OPENINGS_H
 
-#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/host/build_id.h"
 #include "cmd/cprof-record/opener.h"
 
 enum { OPENINGS_PATH = 4095 };

@@ -4,11 +4,11 @@
 
 #include <sys/types.h>
 
-#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/host/cgroup.h"
 #include "cmd/cprof-record/events.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/memory.h"
-#include "cmd/cprof-record/when.h"
+#include "cmd/cprof-record/host/trigger.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };
 

@@ -12,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/sideband.h"
 #include "common/base/array.h"

@@ -5,7 +5,7 @@
 #include "cmd/cprof-record/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
-#include "cmd/cprof-record/notify.h"
+#include "cmd/cprof-record/host/notify.h"
 #include "cmd/cprof-record/output.h"
 #include "cmd/cprof-record/promise.h"
 #include "cmd/cprof-record/targets.h"

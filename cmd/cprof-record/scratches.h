@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 
 struct bpf_map;
 

@@ -8,7 +8,7 @@
 #ifndef CPROF_RECORD_SIDEBAND_H
 #define CPROF_RECORD_SIDEBAND_H
 
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/queue.h"
 #include "cmd/cprof-record/ring.h"
 

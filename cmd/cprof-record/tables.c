@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/vdso.h"
 #include "common/base/array.h"
 
 #define MILLISECOND 1000000ull

@@ -18,7 +18,7 @@
 
 #include "cmd/cprof-record/confine.h"
 #include "cmd/cprof-record/helper.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/le.h"
 

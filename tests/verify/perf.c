@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 #include "cmd/cprof-record/ring.h"
 #include "cmd/cprof-record/sideband.h"
 #include "tests/verify/state.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/vdso.h"
 
 void die(const char *fmt, ...)
 {

@@ -7,8 +7,8 @@
  *	if (sample_bpf__load(s) != 0 && refusal_program())
  *		...the verifier refused it; if refusals are reported, its reason was reported...
  */
-#ifndef CPROF_RECORD_REFUSAL_H
-#define CPROF_RECORD_REFUSAL_H
+#ifndef CPROF_RECORD_HOST_REFUSAL_H
+#define CPROF_RECORD_HOST_REFUSAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,8 +11,8 @@
  *
  * The sentence is appended. It begins with the refused call and ends without a full stop.
  */
-#ifndef CPROF_RECORD_DIAGNOSE_H
-#define CPROF_RECORD_DIAGNOSE_H
+#ifndef CPROF_RECORD_HOST_DIAGNOSE_H
+#define CPROF_RECORD_HOST_DIAGNOSE_H
 
 #include "common/base/buf.h"
 

@@ -1,11 +1,11 @@
-#include "cmd/cprof-record/groups.h"
+#include "cmd/cprof-record/host/cgroup_names.h"
 
 #include <bpf/bpf.h>
 #include <stdlib.h>
 
 #include "bpf/groups.h"
 #include "bpf/groups.skel.h"
-#include "cmd/cprof-record/btf.h"
+#include "cmd/cprof-record/host/btf.h"
 
 struct groups {
 	struct groups_bpf *bpf;

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/btf.h"
+#include "cmd/cprof-record/host/btf.h"
 
 #include <fcntl.h>
 #include <linux/btf.h>

@@ -8,8 +8,8 @@
  *		...its files can be opened and read without such a wait...
  *	mounts_release(&m);
  */
-#ifndef CPROF_RECORD_MOUNTS_H
-#define CPROF_RECORD_MOUNTS_H
+#ifndef CPROF_RECORD_HOST_MOUNTS_H
+#define CPROF_RECORD_HOST_MOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/diagnose.h"
+#include "cmd/cprof-record/host/diagnose.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/host.h"
-#include "cmd/cprof-record/refusal.h"
+#include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/refusal.h"
 
 /* Older headers lack the last two. */
 enum { SYS_ADMIN = 21, SYSLOG = 34, PERFMON = 38, BPF = 39 };

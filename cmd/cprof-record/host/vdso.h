@@ -5,8 +5,8 @@
  * so that another machine can name its functions. (32-bit processes on a 64-bit kernel have another image;
  * its build ID differs, so this one is not taken for theirs.)
  */
-#ifndef CPROF_RECORD_VDSO_H
-#define CPROF_RECORD_VDSO_H
+#ifndef CPROF_RECORD_HOST_VDSO_H
+#define CPROF_RECORD_HOST_VDSO_H
 
 #include "common/base/buf.h"
 

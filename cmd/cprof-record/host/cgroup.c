@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/host/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/groups.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/cgroup_names.h"
+#include "cmd/cprof-record/host/host.h"
 #include "common/base/hash.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"

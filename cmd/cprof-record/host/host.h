@@ -10,8 +10,8 @@
  *		...cpus.items[i]...
  *	cpu_list_release(&cpus);
  */
-#ifndef CPROF_RECORD_HOST_H
-#define CPROF_RECORD_HOST_H
+#ifndef CPROF_RECORD_HOST_HOST_H
+#define CPROF_RECORD_HOST_HOST_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/ksym.h"
+#include "cmd/cprof-record/host/ksym.h"
 
 #include <bpf/bpf.h>
 #include <ctype.h>

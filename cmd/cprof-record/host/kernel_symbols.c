@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/kernel.h"
+#include "cmd/cprof-record/host/kernel_symbols.h"
 
 #include <ctype.h>
 #include <elf.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/diagnose.h"
-#include "cmd/cprof-record/elfid.h"
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/host/build_id.h"
+#include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/hash.h"
 #include "common/base/le.h"

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/notify.h"
+#include "cmd/cprof-record/host/notify.h"
 
 #include <stddef.h>
 #include <stdlib.h>

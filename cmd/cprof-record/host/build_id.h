@@ -15,8 +15,8 @@
  * section: Go 1.24 writes one that no segment covers. Without that, it takes Go's own note as it is, unless
  * the note is "redacted". Readers accept the ID from the sections and the ID from the segments (elffile.h).
  */
-#ifndef CPROF_RECORD_ELFID_H
-#define CPROF_RECORD_ELFID_H
+#ifndef CPROF_RECORD_HOST_BUILD_ID_H
+#define CPROF_RECORD_HOST_BUILD_ID_H
 
 #include "common/base/buf.h"
 

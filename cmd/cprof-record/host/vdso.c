@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/vdso.h"
+#include "cmd/cprof-record/host/vdso.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/host/build_id.h"
 
 enum { IMAGE_MAX = 1 << 20 }; /* 8 KiB on all kernels so far */
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/priority.h"
+#include "cmd/cprof-record/host/priority.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * recorder must run briefly whenever a ring fills, and unwind tables must be ready while the process that
  * needs them exists.
  */
-#ifndef CPROF_RECORD_PRIORITY_H
-#define CPROF_RECORD_PRIORITY_H
+#ifndef CPROF_RECORD_HOST_PRIORITY_H
+#define CPROF_RECORD_HOST_PRIORITY_H
 
 /* Raises it if permitted (CAP_SYS_NICE, RLIMIT_NICE). A recorder under nice(1) keeps its priority. */
 void priority_raise(void);

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/refusal.h"
+#include "cmd/cprof-record/host/refusal.h"
 
 #include <bpf/libbpf.h>
 #include <stdarg.h>

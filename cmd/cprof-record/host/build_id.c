@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/elfid.h"
+#include "cmd/cprof-record/host/build_id.h"
 
 #include <elf.h>
 #include <errno.h>

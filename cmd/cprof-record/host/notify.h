@@ -14,8 +14,8 @@
  * Without NOTIFY_SOCKET, nothing is sent. A socket that accepts nothing does not end the recorder: the
  * manager acts when it hears nothing.
  */
-#ifndef CPROF_RECORD_NOTIFY_H
-#define CPROF_RECORD_NOTIFY_H
+#ifndef CPROF_RECORD_HOST_NOTIFY_H
+#define CPROF_RECORD_HOST_NOTIFY_H
 
 #include <stdbool.h>
 #include <stdint.h>

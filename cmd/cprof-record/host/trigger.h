@@ -14,8 +14,8 @@
  * Sources: the kernel's Documentation/accounting/psi.rst, Documentation/admin-guide/cgroup-v2.rst
  * ("cpu.stat"), Documentation/scheduler/sched-bwc.rst for version 1.
  */
-#ifndef CPROF_RECORD_WHEN_H
-#define CPROF_RECORD_WHEN_H
+#ifndef CPROF_RECORD_HOST_TRIGGER_H
+#define CPROF_RECORD_HOST_TRIGGER_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/mounts.h"
+#include "cmd/cprof-record/host/mounts.h"
 
 #include <fcntl.h>
 #include <poll.h>

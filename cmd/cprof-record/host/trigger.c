@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/when.h"
+#include "cmd/cprof-record/host/trigger.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/cgroup.h"
+#include "cmd/cprof-record/host/cgroup.h"
 
 static bool read_text(const char *path, char *text, size_t size)
 {

@@ -15,8 +15,8 @@
  * it again. So look up each address once and keep the result. common/resolve/kallsyms.h describes which
  * symbol an address gets, and where a symbol ends.
  */
-#ifndef CPROF_RECORD_KERNEL_H
-#define CPROF_RECORD_KERNEL_H
+#ifndef CPROF_RECORD_HOST_KERNEL_SYMBOLS_H
+#define CPROF_RECORD_HOST_KERNEL_SYMBOLS_H
 
 #include "common/resolve/kallsyms.h"
 

@@ -3,11 +3,11 @@
  * looked up in /proc/kallsyms (kernel.h): that takes 50 ms, and 5 MB that stay allocated only if the kernel
  * can name nothing at all.
  */
-#ifndef CPROF_RECORD_KSYM_H
-#define CPROF_RECORD_KSYM_H
+#ifndef CPROF_RECORD_HOST_KSYM_H
+#define CPROF_RECORD_HOST_KSYM_H
 
-#include "cmd/cprof-record/host.h"
-#include "cmd/cprof-record/kernel.h"
+#include "cmd/cprof-record/host/host.h"
+#include "cmd/cprof-record/host/kernel_symbols.h"
 
 struct ksym;
 

@@ -13,8 +13,8 @@
  * If containers exist only in version 1 hierarchies, the root is the version 2 group of every process.
  * The path then comes from version 1, and its id is a hash of the path with the highest bit set.
  */
-#ifndef CPROF_RECORD_CGROUP_H
-#define CPROF_RECORD_CGROUP_H
+#ifndef CPROF_RECORD_HOST_CGROUP_H
+#define CPROF_RECORD_HOST_CGROUP_H
 
 #include <sys/types.h>
 

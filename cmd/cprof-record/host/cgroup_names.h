@@ -4,8 +4,8 @@
  *	struct groups *g = groups_new();
  *	if (g && groups_find(g, id, &path, &cut))	// "/build/job-7", though it may be gone
  */
-#ifndef CPROF_RECORD_GROUPS_H
-#define CPROF_RECORD_GROUPS_H
+#ifndef CPROF_RECORD_HOST_CGROUP_NAMES_H
+#define CPROF_RECORD_HOST_CGROUP_NAMES_H
 
 #include "common/base/buf.h"
 

@@ -10,8 +10,8 @@
  * object, which takes 15 to 20 ms. btf_find stops as soon as it has found the members, which come early in
  * the file.
  */
-#ifndef CPROF_RECORD_BTF_H
-#define CPROF_RECORD_BTF_H
+#ifndef CPROF_RECORD_HOST_BTF_H
+#define CPROF_RECORD_HOST_BTF_H
 
 #include <stdbool.h>
 #include <stddef.h>

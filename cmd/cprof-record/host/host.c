@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/host.h"
+#include "cmd/cprof-record/host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>
