@@ -13,15 +13,15 @@ cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/descriptors.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/files.c 6 the directory and the files that the user named, held by its descriptor
-cmd/cprof-record/helper.c 1 /proc/self/maps
+cmd/cprof-record/helper/helper.c 1 /proc/self/maps
 cmd/cprof-record/hooks.c 1 /dev/null
 cmd/cprof-record/host/host.c 2 texts of the kernel's by fixed names
-cmd/cprof-record/inside.c 2 handles (O_PATH) for the opener
+cmd/cprof-record/helper/nsfile.c 2 handles (O_PATH) for the opener
 cmd/cprof-record/host/kernel_symbols.c 4 /sys/kernel, /proc/kallsyms, /boot
 cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
 cmd/cprof-record/metrics.c 2 the file that the user named
 cmd/cprof-record/host/mounts.c 3 mountinfo, a text of the kernel's
-cmd/cprof-record/openings.c 2 the opener: handles on roots and mapped files
+cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapped files
 cmd/cprof-record/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
@@ -61,6 +61,6 @@ same "each file that opens files is known, with its calls" "$tmp/wanted" "$tmp/f
 
 # The strings with which the kernel is asked for another process's file
 is "files behind mappings are found by the opener" "$(grep -lE '"[^"]*map_files' common/*/*.c cmd/*.c cmd/*/*.c | tr '\n' ' ')" \
-	"common/resolve/procroot.c cmd/cprof-record/openings.c "
-is "roots of processes are entered by the opener" "$(grep -lE '"[^"]*/root' cmd/*.c cmd/*/*.c | tr '\n' ' ')" "cmd/cprof-record/openings.c "
+	"common/resolve/procroot.c cmd/cprof-record/helper/opener_process.c "
+is "roots of processes are entered by the opener" "$(grep -lE '"[^"]*/root' cmd/*.c cmd/*/*.c | tr '\n' ' ')" "cmd/cprof-record/helper/opener_process.c "
 done_testing

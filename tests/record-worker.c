@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/confine.h"
+#include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/vdso.h"
 #include "cmd/cprof-record/worker.h"
 #include "common/base/le.h"

@@ -26,7 +26,7 @@
 #define CPROF_RECORD_JITDUMP_H
 
 #include "cmd/cprof-record/jitbudget.h"
-#include "cmd/cprof-record/opener.h"
+#include "cmd/cprof-record/helper/opener.h"
 #include "common/resolve/jitfile.h"
 
 struct jitdumps;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/inside.h"
+#include "cmd/cprof-record/helper/nsfile.h"
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 

@@ -28,7 +28,7 @@
 #define CPROF_RECORD_JITMAP_H
 
 #include "cmd/cprof-record/jitbudget.h"
-#include "cmd/cprof-record/opener.h"
+#include "cmd/cprof-record/helper/opener.h"
 
 struct jitmaps;
 

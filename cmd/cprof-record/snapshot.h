@@ -12,7 +12,7 @@
 #ifndef CPROF_RECORD_SNAPSHOT_H
 #define CPROF_RECORD_SNAPSHOT_H
 
-#include "cmd/cprof-record/opener.h"
+#include "cmd/cprof-record/helper/opener.h"
 #include "cmd/cprof-record/sideband.h"
 
 struct scan {

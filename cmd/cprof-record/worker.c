@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/confine.h"
-#include "cmd/cprof-record/helper.h"
+#include "cmd/cprof-record/helper/sandbox.h"
+#include "cmd/cprof-record/helper/helper.h"
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/le.h"

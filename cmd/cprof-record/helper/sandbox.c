@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/confine.h"
+#include "cmd/cprof-record/helper/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>

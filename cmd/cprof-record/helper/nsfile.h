@@ -7,8 +7,8 @@
  *	if (...statx: of the right device...)
  *		fd = foreign_reopen(handle);
  */
-#ifndef CPROF_RECORD_INSIDE_H
-#define CPROF_RECORD_INSIDE_H
+#ifndef CPROF_RECORD_HELPER_NSFILE_H
+#define CPROF_RECORD_HELPER_NSFILE_H
 
 #include <sys/types.h>
 

@@ -6,11 +6,11 @@
  * A question is a struct openings_ask followed by its path and build ID. The answer is a struct
  * openings_report with the descriptor. Both sides are this program, so the messages need no stable format.
  */
-#ifndef CPROF_RECORD_OPENINGS_H
-#define CPROF_RECORD_OPENINGS_H
+#ifndef CPROF_RECORD_HELPER_OPENER_PROCESS_H
+#define CPROF_RECORD_HELPER_OPENER_PROCESS_H
 
 #include "cmd/cprof-record/host/build_id.h"
-#include "cmd/cprof-record/opener.h"
+#include "cmd/cprof-record/helper/opener.h"
 
 enum { OPENINGS_PATH = 4095 };
 

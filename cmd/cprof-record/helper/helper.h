@@ -10,8 +10,8 @@
  *	helper_take(h.sock, &answer, sizeof(answer), &n, &fd, MSG_DONTWAIT);
  *	helper_end(&h);
  */
-#ifndef CPROF_RECORD_HELPER_H
-#define CPROF_RECORD_HELPER_H
+#ifndef CPROF_RECORD_HELPER_HELPER_H
+#define CPROF_RECORD_HELPER_HELPER_H
 
 #include <stdbool.h>
 #include <stddef.h>

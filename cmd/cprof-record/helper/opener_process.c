@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/openings.h"
+#include "cmd/cprof-record/helper/opener_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/confine.h"
-#include "cmd/cprof-record/helper.h"
-#include "cmd/cprof-record/inside.h"
+#include "cmd/cprof-record/helper/sandbox.h"
+#include "cmd/cprof-record/helper/helper.h"
+#include "cmd/cprof-record/helper/nsfile.h"
 #include "common/base/array.h"
 #include "common/base/foreign.h"
 #include "common/elf/elffile.h"

@@ -12,8 +12,8 @@
  *
  * For forked children that execute no other program. None of it can be undone.
  */
-#ifndef CPROF_RECORD_CONFINE_H
-#define CPROF_RECORD_CONFINE_H
+#ifndef CPROF_RECORD_HELPER_SANDBOX_H
+#define CPROF_RECORD_HELPER_SANDBOX_H
 
 #include <stdbool.h>
 #include <stddef.h>

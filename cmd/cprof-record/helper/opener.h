@@ -22,8 +22,8 @@
  * opens all other files and passes copies in memory. So a server that does not answer delays only files on
  * servers.
  */
-#ifndef CPROF_RECORD_OPENER_H
-#define CPROF_RECORD_OPENER_H
+#ifndef CPROF_RECORD_HELPER_OPENER_H
+#define CPROF_RECORD_HELPER_OPENER_H
 
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/helper.h"
+#include "cmd/cprof-record/helper/helper.h"
 
 #include <errno.h>
 #include <limits.h>

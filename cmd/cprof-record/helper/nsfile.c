@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/inside.h"
+#include "cmd/cprof-record/helper/nsfile.h"
 
 #include <errno.h>
 #include <fcntl.h>

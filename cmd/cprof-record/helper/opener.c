@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/opener.h"
+#include "cmd/cprof-record/helper/opener.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/build_id.h"
-#include "cmd/cprof-record/helper.h"
+#include "cmd/cprof-record/helper/helper.h"
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/inside.h"
-#include "cmd/cprof-record/openings.h"
+#include "cmd/cprof-record/helper/nsfile.h"
+#include "cmd/cprof-record/helper/opener_process.h"
 #include "common/base/array.h"
 
 enum {
