@@ -11,7 +11,7 @@ cmd/cli.c 2 /dev/null; the operand that the user named
 cmd/cprof-dump.c 1 the text that the user named
 cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
-cmd/cprof-record/descriptors.c 1 /proc/PID/task, a directory of the kernel's
+cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/files.c 6 the directory and the files that the user named, held by its descriptor
 cmd/cprof-record/helper/helper.c 1 /proc/self/maps
 cmd/cprof-record/hooks.c 1 /dev/null

@@ -1,5 +1,5 @@
 /*
- * Prints the sizes that cmd/cprof-record/memory.c computes, for tests/record-memory.t.
+ * Prints the sizes that cmd/cprof-record/config/memory_plan.c computes, for tests/record-memory.t.
  *
  *	record-memory CPUS HERTZ MEM [KEY]...	MEM in MB, 0: not given; KEY: perf, fp, off-cpu, events=N,
  *						unwind-mem=MB, kept=MB, sampled=CPUS
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cprof-record/memory.h"
+#include "cmd/cprof-record/config/memory_plan.h"
 
 static uint64_t value_of(const char *text)
 {

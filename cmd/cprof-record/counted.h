@@ -12,7 +12,7 @@
 #define CPROF_RECORD_COUNTED_H
 
 #include "bpf/event.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 
 /* Samples a second and CPU. */
 struct engine_rate {

@@ -12,7 +12,7 @@
 
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/counted.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/queue.h"
 #include "common/stream/record.h"
 #include "common/unwind/store.h"

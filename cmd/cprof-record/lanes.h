@@ -7,7 +7,7 @@
 
 #include "bpf/sample.h"
 #include "cmd/cprof-record/dither.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/queue.h"
 
 struct sample_bpf;

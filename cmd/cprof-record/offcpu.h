@@ -13,7 +13,7 @@
 #define CPROF_RECORD_OFFCPU_H
 
 #include "bpf/offcpu.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/queue.h"
 
 struct offcpu;

@@ -24,7 +24,7 @@
 
 #include "cmd/cprof-record/files.h"
 #include "cmd/cprof-record/hooks.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/recent.h"
 #include "common/stream/writer.h"
 

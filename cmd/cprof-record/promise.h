@@ -17,7 +17,7 @@
 
 #include "cmd/cprof-record/engine.h"
 #include "cmd/cprof-record/maxcost.h"
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 
 struct promise {
 	const struct options *options; /* lent */

@@ -5,7 +5,7 @@
 #ifndef CPROF_RECORD_TARGETS_H
 #define CPROF_RECORD_TARGETS_H
 
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/procs.h"
 #include "common/base/idmap.h"
 

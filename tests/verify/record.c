@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/spaces.h"
 #include "tests/verify/state.h"
 

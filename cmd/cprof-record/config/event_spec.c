@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/events.h"
+#include "cmd/cprof-record/config/event_spec.h"
 
 #include <bpf/btf.h>
 #include <ctype.h>

@@ -11,8 +11,8 @@
  * Unwind tables get the remainder. A plan makes no system calls; it depends only on struct memory_ask. Sizes
  * are bytes.
  */
-#ifndef CPROF_RECORD_MEMORY_H
-#define CPROF_RECORD_MEMORY_H
+#ifndef CPROF_RECORD_CONFIG_MEMORY_PLAN_H
+#define CPROF_RECORD_CONFIG_MEMORY_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* The options of the command line. */
-#ifndef CPROF_RECORD_OPTIONS_H
-#define CPROF_RECORD_OPTIONS_H
+#ifndef CPROF_RECORD_CONFIG_OPTIONS_H
+#define CPROF_RECORD_CONFIG_OPTIONS_H
 
 #include <sys/types.h>
 
 #include "cmd/cprof-record/host/cgroup.h"
-#include "cmd/cprof-record/events.h"
+#include "cmd/cprof-record/config/event_spec.h"
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/memory.h"
+#include "cmd/cprof-record/config/memory_plan.h"
 #include "cmd/cprof-record/host/trigger.h"
 
 enum engine_kind { ENGINE_AUTO, ENGINE_BPF, ENGINE_PERF };

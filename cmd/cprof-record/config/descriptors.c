@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/descriptors.h"
+#include "cmd/cprof-record/config/descriptors.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/options.h"
+#include "cmd/cprof-record/config/options.h"
 
 #include <ctype.h>
 #include <getopt.h>

@@ -7,8 +7,8 @@
  *	if (event_find(&e, "page-faults", &error) != EVENT_FOUND)
  *		...error continues a sentence that begins with "page-faults"...
  */
-#ifndef CPROF_RECORD_EVENTS_H
-#define CPROF_RECORD_EVENTS_H
+#ifndef CPROF_RECORD_CONFIG_EVENT_SPEC_H
+#define CPROF_RECORD_CONFIG_EVENT_SPEC_H
 
 #include "common/base/buf.h"
 

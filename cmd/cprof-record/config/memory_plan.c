@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/memory.h"
+#include "cmd/cprof-record/config/memory_plan.h"
 
 enum {
 	KB = 1 << 10,
