@@ -22,7 +22,7 @@
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/host/kernel_symbols.h"
 #include "cmd/cprof-record/host/ksym.h"
-#include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/source/queue.h"
 #include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/host/vdso.h"
 #include "common/stream/record.h"

@@ -11,7 +11,7 @@
 
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/host/cgroup.h"
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/host/ksym.h"

@@ -15,7 +15,7 @@
 #ifndef CPROF_RECORD_PROMISE_H
 #define CPROF_RECORD_PROMISE_H
 
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/maxcost.h"
 #include "cmd/cprof-record/config/options.h"
 

@@ -13,7 +13,7 @@
 #define CPROF_RECORD_SNAPSHOT_H
 
 #include "cmd/cprof-record/helper/opener.h"
-#include "cmd/cprof-record/sideband.h"
+#include "cmd/cprof-record/source/sideband.h"
 
 struct scan {
 	struct opener *opener; /* lent; NULL: no file is opened */

@@ -12,7 +12,7 @@
 #define CPROF_RECORD_SPACES_H
 
 #include "bpf/sample.h"
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/tables.h"
 
 struct spaces {

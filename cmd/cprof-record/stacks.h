@@ -2,7 +2,7 @@
 #ifndef CPROF_RECORD_STACKS_H
 #define CPROF_RECORD_STACKS_H
 
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/kernel_frames.h"
 #include "cmd/cprof-record/procs.h"
 #include "cmd/cprof-record/spaces.h"

@@ -1,6 +1,6 @@
 /* Backs a store (common/unwind/store.h) by BPF maps, which are mapped into the recorder too. */
-#ifndef CPROF_RECORD_SHARDS_H
-#define CPROF_RECORD_SHARDS_H
+#ifndef CPROF_RECORD_SOURCE_BPF_TABLES_H
+#define CPROF_RECORD_SOURCE_BPF_TABLES_H
 
 #include "common/unwind/store.h"
 

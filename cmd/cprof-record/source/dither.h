@@ -14,8 +14,8 @@
  * reaches about half a period. The weights of a CPU thus add up to its time, as exactly as whole periods can.
  * All times and periods are nanoseconds.
  */
-#ifndef CPROF_RECORD_DITHER_H
-#define CPROF_RECORD_DITHER_H
+#ifndef CPROF_RECORD_SOURCE_DITHER_H
+#define CPROF_RECORD_SOURCE_DITHER_H
 
 #include <stdbool.h>
 #include <stddef.h>

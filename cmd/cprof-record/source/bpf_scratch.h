@@ -2,8 +2,8 @@
  * Working memory of the programs for waits and other events (bpf/ring.h), one scratch for each online CPU.
  * For each possible CPU it would take 90 MB on a virtual machine with room for 128 CPUs, however few it has.
  */
-#ifndef CPROF_RECORD_SCRATCHES_H
-#define CPROF_RECORD_SCRATCHES_H
+#ifndef CPROF_RECORD_SOURCE_BPF_SCRATCH_H
+#define CPROF_RECORD_SOURCE_BPF_SCRATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/lanes.h"
+#include "cmd/cprof-record/source/bpf_percpu.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

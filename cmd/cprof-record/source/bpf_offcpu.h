@@ -9,12 +9,12 @@
  *	offcpu_drain(o, &queue);
  *	offcpu_close(o);
  */
-#ifndef CPROF_RECORD_OFFCPU_H
-#define CPROF_RECORD_OFFCPU_H
+#ifndef CPROF_RECORD_SOURCE_BPF_OFFCPU_H
+#define CPROF_RECORD_SOURCE_BPF_OFFCPU_H
 
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/source/queue.h"
 
 struct offcpu;
 struct sample_bpf;

@@ -8,8 +8,8 @@
  *	counted_stop(c);			// the samples in the ring can still be read
  *	counted_close(c);
  */
-#ifndef CPROF_RECORD_COUNTED_H
-#define CPROF_RECORD_COUNTED_H
+#ifndef CPROF_RECORD_SOURCE_BPF_EVENTS_H
+#define CPROF_RECORD_SOURCE_BPF_EVENTS_H
 
 #include "bpf/event.h"
 #include "cmd/cprof-record/config/options.h"

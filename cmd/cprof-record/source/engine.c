@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/engine.h"
+#include "cmd/cprof-record/source/engine.h"
 
 #include <linux/perf_event.h>
 #include <time.h>

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/host/diagnose.h"
-#include "cmd/cprof-record/engine.h"
-#include "cmd/cprof-record/sideband.h"
+#include "cmd/cprof-record/source/engine.h"
+#include "cmd/cprof-record/source/sideband.h"
 #include "common/base/array.h"
 #include "common/unwind/state.h"
 

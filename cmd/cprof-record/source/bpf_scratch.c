@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/scratches.h"
+#include "cmd/cprof-record/source/bpf_scratch.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

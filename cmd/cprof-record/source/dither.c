@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/dither.h"
+#include "cmd/cprof-record/source/dither.h"
 
 #include <stdlib.h>
 #include <sys/random.h>

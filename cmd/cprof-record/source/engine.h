@@ -7,13 +7,13 @@
  *	...e->ops->drain(e, &queue)...
  *	e->ops->close(e);
  */
-#ifndef CPROF_RECORD_ENGINE_H
-#define CPROF_RECORD_ENGINE_H
+#ifndef CPROF_RECORD_SOURCE_ENGINE_H
+#define CPROF_RECORD_SOURCE_ENGINE_H
 
 #include "bpf/offcpu.h"
-#include "cmd/cprof-record/counted.h"
+#include "cmd/cprof-record/source/bpf_events.h"
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/source/queue.h"
 #include "common/stream/record.h"
 #include "common/unwind/store.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/offcpu.h"
+#include "cmd/cprof-record/source/bpf_offcpu.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -10,7 +10,7 @@
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/host/refusal.h"
-#include "cmd/cprof-record/scratches.h"
+#include "cmd/cprof-record/source/bpf_scratch.h"
 
 enum { LOOK_BYTES = 64 << 10 };
 

@@ -2,13 +2,13 @@
  * The per-CPU rings that the sampling program writes (bpf/lane.h), mapped into the recorder. The mapping of a
  * CPU is the program's scratch memory with its counters and samples; samples are read in place.
  */
-#ifndef CPROF_RECORD_LANES_H
-#define CPROF_RECORD_LANES_H
+#ifndef CPROF_RECORD_SOURCE_BPF_PERCPU_H
+#define CPROF_RECORD_SOURCE_BPF_PERCPU_H
 
 #include "bpf/sample.h"
-#include "cmd/cprof-record/dither.h"
+#include "cmd/cprof-record/source/dither.h"
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/source/queue.h"
 
 struct sample_bpf;
 

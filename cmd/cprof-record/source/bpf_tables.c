@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/shards.h"
+#include "cmd/cprof-record/source/bpf_tables.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/counted.h"
+#include "cmd/cprof-record/source/bpf_events.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -10,8 +10,8 @@
 #include "bpf/event.skel.h"
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/host/diagnose.h"
-#include "cmd/cprof-record/ring.h"
-#include "cmd/cprof-record/scratches.h"
+#include "cmd/cprof-record/source/perf_ring.h"
+#include "cmd/cprof-record/source/bpf_scratch.h"
 #include "common/base/array.h"
 
 /* A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event. */

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/queue.h"
+#include "cmd/cprof-record/source/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * Rings are drained one after the other, so this queue sorts their contents: side-band records and samples of
  * all CPUs, up to a given time. Newer items wait for the next drain. Times are CLOCK_MONOTONIC, in ns.
  */
-#ifndef CPROF_RECORD_QUEUE_H
-#define CPROF_RECORD_QUEUE_H
+#ifndef CPROF_RECORD_SOURCE_QUEUE_H
+#define CPROF_RECORD_SOURCE_QUEUE_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/sideband.h"
+#include "cmd/cprof-record/source/sideband.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/ring.h"
+#include "cmd/cprof-record/source/perf_ring.h"
 
 #include <sys/epoll.h>
 #include <sys/mman.h>

@@ -5,12 +5,12 @@
  * complete: a process of 3 ms is known as well as a daemon (610 of 610 leaf frames named; reading /proc at
  * first sight of a pid reaches 3 %).
  */
-#ifndef CPROF_RECORD_SIDEBAND_H
-#define CPROF_RECORD_SIDEBAND_H
+#ifndef CPROF_RECORD_SOURCE_SIDEBAND_H
+#define CPROF_RECORD_SOURCE_SIDEBAND_H
 
 #include "cmd/cprof-record/host/host.h"
-#include "cmd/cprof-record/queue.h"
-#include "cmd/cprof-record/ring.h"
+#include "cmd/cprof-record/source/queue.h"
+#include "cmd/cprof-record/source/perf_ring.h"
 
 enum change_kind { CHANGE_NONE, CHANGE_MMAP, CHANGE_COMM, CHANGE_EXEC, CHANGE_FORK, CHANGE_EXIT, CHANGE_KSYM,
 		   CHANGE_KSYM_GONE, CHANGE_LOST };

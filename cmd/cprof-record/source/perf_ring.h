@@ -1,8 +1,8 @@
 /*
  * A perf event and its ring, read by whole records. Source: perf_event_open(2), "MMAP layout".
  */
-#ifndef CPROF_RECORD_RING_H
-#define CPROF_RECORD_RING_H
+#ifndef CPROF_RECORD_SOURCE_PERF_RING_H
+#define CPROF_RECORD_SOURCE_PERF_RING_H
 
 #include <linux/perf_event.h>
 #include <sys/types.h>
