@@ -12,9 +12,9 @@ cmd/cprof-dump.c 1 the text that the user named
 cmd/cprof-record/host/btf.c 1 /sys/kernel/btf
 cmd/cprof-record/host/cgroup.c 8 /proc/self and directories of control groups, which the kernel makes
 cmd/cprof-record/config/descriptors.c 1 /proc/PID/task, a directory of the kernel's
-cmd/cprof-record/files.c 6 the directory and the files that the user named, held by its descriptor
+cmd/cprof-record/output/rotate.c 6 the directory and the files that the user named, held by its descriptor
 cmd/cprof-record/helper/helper.c 1 /proc/self/maps
-cmd/cprof-record/hooks.c 1 /dev/null
+cmd/cprof-record/output/hooks.c 1 /dev/null
 cmd/cprof-record/host/host.c 2 texts of the kernel's by fixed names
 cmd/cprof-record/helper/nsfile.c 2 handles (O_PATH) for the opener
 cmd/cprof-record/host/kernel_symbols.c 4 /sys/kernel, /proc/kallsyms, /boot
@@ -22,7 +22,7 @@ cmd/cprof-record/host/ksym.c 1 /proc/kallsyms
 cmd/cprof-record/metrics.c 2 the file that the user named
 cmd/cprof-record/host/mounts.c 3 mountinfo, a text of the kernel's
 cmd/cprof-record/helper/opener_process.c 2 the opener: handles on roots and mapped files
-cmd/cprof-record/output.c 2 the file that the user named; /dev/null
+cmd/cprof-record/output/output.c 2 the file that the user named; /dev/null
 cmd/cprof-record/source/engine_perf.c 1 /proc/PID/task, a directory of the kernel's
 cmd/cprof-record/reread.c 1 the name of a thread in /proc/PID/task, a text of the kernel's
 cmd/cprof-record/snapshot.c 6 texts and directories of /proc/PID, which the kernel makes

@@ -15,7 +15,7 @@
 #include "cmd/cprof-record/jitdump.h"
 #include "cmd/cprof-record/jitmap.h"
 #include "cmd/cprof-record/host/ksym.h"
-#include "cmd/cprof-record/output.h"
+#include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/places.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"

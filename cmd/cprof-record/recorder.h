@@ -6,7 +6,7 @@
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
 #include "cmd/cprof-record/host/notify.h"
-#include "cmd/cprof-record/output.h"
+#include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/promise.h"
 #include "cmd/cprof-record/targets.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/pattern.h"
+#include "cmd/cprof-record/output/file_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,12 +19,12 @@
  * Only files whose name matches the pattern are removed, with or without the suffix of a compressor. An
  * uncompressed file must also begin like a capture.
  */
-#ifndef CPROF_RECORD_FILES_H
-#define CPROF_RECORD_FILES_H
+#ifndef CPROF_RECORD_OUTPUT_ROTATE_H
+#define CPROF_RECORD_OUTPUT_ROTATE_H
 
 #include <sys/types.h>
 
-#include "cmd/cprof-record/pattern.h"
+#include "cmd/cprof-record/output/file_name.h"
 
 /* Bytes reserved on the disk beyond the written ones; on a small disk, a sixteenth of it at most. */
 enum { FILES_RESERVE = 1 << 20 };

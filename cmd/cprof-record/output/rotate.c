@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/files.h"
+#include "cmd/cprof-record/output/rotate.h"
 
 #include <dirent.h>
 #include <errno.h>

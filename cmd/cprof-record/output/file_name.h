@@ -7,8 +7,8 @@
  * the path may contain them; the directories before it may only contain %h. A path without a time conversion
  * gets ".%Y%m%dT%H%M%SZ" appended. For a directory, the name in it is "%h-%Y%m%dT%H%M%SZ.cprof".
  */
-#ifndef CPROF_RECORD_PATTERN_H
-#define CPROF_RECORD_PATTERN_H
+#ifndef CPROF_RECORD_OUTPUT_FILE_NAME_H
+#define CPROF_RECORD_OUTPUT_FILE_NAME_H
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/output.h"
+#include "cmd/cprof-record/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,8 +13,8 @@
  * Each part is a segment that can be read by itself. It covers a RECENT_PARTS'th of the requested time and
  * bytes, but at least a second. So the buffer always holds the requested amount, and at most one part more.
  */
-#ifndef CPROF_RECORD_RECENT_H
-#define CPROF_RECORD_RECENT_H
+#ifndef CPROF_RECORD_OUTPUT_FLIGHT_BUFFER_H
+#define CPROF_RECORD_OUTPUT_FLIGHT_BUFFER_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/recent.h"
+#include "cmd/cprof-record/output/flight_buffer.h"
 
 #include <errno.h>
 #include <sys/mman.h>

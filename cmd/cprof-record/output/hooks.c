@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/hooks.h"
+#include "cmd/cprof-record/output/hooks.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

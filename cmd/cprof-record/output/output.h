@@ -19,13 +19,13 @@
  * is no room, and no older file of ours to remove, output is suspended: all data is discarded until there is
  * room again.
  */
-#ifndef CPROF_RECORD_OUTPUT_H
-#define CPROF_RECORD_OUTPUT_H
+#ifndef CPROF_RECORD_OUTPUT_OUTPUT_H
+#define CPROF_RECORD_OUTPUT_OUTPUT_H
 
-#include "cmd/cprof-record/files.h"
-#include "cmd/cprof-record/hooks.h"
+#include "cmd/cprof-record/output/rotate.h"
+#include "cmd/cprof-record/output/hooks.h"
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/recent.h"
+#include "cmd/cprof-record/output/flight_buffer.h"
 #include "common/stream/writer.h"
 
 enum output_kind { OUTPUT_ONE, OUTPUT_FILES, OUTPUT_RECENT };

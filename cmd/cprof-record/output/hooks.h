@@ -13,8 +13,8 @@
  * the recorder's standard error. If it takes longer than the time between two files, up to HOOKS_WAITING
  * files wait. Further ones are counted and the command is not run for them.
  */
-#ifndef CPROF_RECORD_HOOKS_H
-#define CPROF_RECORD_HOOKS_H
+#ifndef CPROF_RECORD_OUTPUT_HOOKS_H
+#define CPROF_RECORD_OUTPUT_HOOKS_H
 
 #include <signal.h>
 #include <sys/types.h>
