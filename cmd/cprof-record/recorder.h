@@ -2,13 +2,13 @@
 #ifndef CPROF_RECORD_RECORDER_H
 #define CPROF_RECORD_RECORDER_H
 
-#include "cmd/cprof-record/command.h"
+#include "cmd/cprof-record/process/command.h"
 #include "cmd/cprof-record/emit.h"
 #include "cmd/cprof-record/ledger.h"
 #include "cmd/cprof-record/host/notify.h"
 #include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/promise.h"
-#include "cmd/cprof-record/targets.h"
+#include "cmd/cprof-record/process/targets.h"
 
 struct recorder {
 	struct options o;

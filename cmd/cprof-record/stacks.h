@@ -4,7 +4,7 @@
 
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/kernel_frames.h"
-#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/spaces.h"
 #include "cmd/cprof-record/tree.h"
 

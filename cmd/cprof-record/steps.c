@@ -2,7 +2,7 @@
 
 #include <poll.h>
 
-#include "cmd/cprof-record/reread.h"
+#include "cmd/cprof-record/process/reread.h"
 
 enum {
 	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */

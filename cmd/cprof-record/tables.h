@@ -8,7 +8,7 @@
 #ifndef CPROF_RECORD_TABLES_H
 #define CPROF_RECORD_TABLES_H
 
-#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/waiting.h"
 #include "cmd/cprof-record/worker.h"
 #include "common/unwind/store.h"

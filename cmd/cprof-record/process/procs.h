@@ -6,10 +6,10 @@
  * An exec makes a new image: a new struct proc with the same pid. Exited processes and threads stay for a
  * while, because their samples may still come; procs_sweep removes them.
  */
-#ifndef CPROF_RECORD_PROCS_H
-#define CPROF_RECORD_PROCS_H
+#ifndef CPROF_RECORD_PROCESS_PROCS_H
+#define CPROF_RECORD_PROCESS_PROCS_H
 
-#include "cmd/cprof-record/snapshot.h"
+#include "cmd/cprof-record/process/proc_scan.h"
 #include "common/base/idmap.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"

@@ -5,10 +5,10 @@
  * changes are returned when the recording reaches that moment, among the side-band's own. Times are
  * CLOCK_MONOTONIC, ns.
  */
-#ifndef CPROF_RECORD_REREAD_H
-#define CPROF_RECORD_REREAD_H
+#ifndef CPROF_RECORD_PROCESS_REREAD_H
+#define CPROF_RECORD_PROCESS_REREAD_H
 
-#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/process/procs.h"
 
 /* Notes that records of changes before this time were lost. */
 void reread_lost(struct procs *ps, uint64_t time);

@@ -6,8 +6,8 @@
  *	command_go(&c);					// from its first instruction
  *	...command_reap(&c) at each SIGCHLD, until c.pid is 0...
  */
-#ifndef CPROF_RECORD_COMMAND_H
-#define CPROF_RECORD_COMMAND_H
+#ifndef CPROF_RECORD_PROCESS_COMMAND_H
+#define CPROF_RECORD_PROCESS_COMMAND_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -9,8 +9,8 @@
  * Each user has a budget that grows with time up to a maximum, and all users together have another one. Root
  * is not limited: it needs no perf map to do harm.
  */
-#ifndef CPROF_RECORD_JITBUDGET_H
-#define CPROF_RECORD_JITBUDGET_H
+#ifndef CPROF_RECORD_PROCESS_JIT_BUDGET_H
+#define CPROF_RECORD_PROCESS_JIT_BUDGET_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -24,10 +24,10 @@
  * our offset have changed begins a new generation, which is read from its start. At most 256 MiB of one
  * process are read.
  */
-#ifndef CPROF_RECORD_JITMAP_H
-#define CPROF_RECORD_JITMAP_H
+#ifndef CPROF_RECORD_PROCESS_PERF_MAPS_H
+#define CPROF_RECORD_PROCESS_PERF_MAPS_H
 
-#include "cmd/cprof-record/jitbudget.h"
+#include "cmd/cprof-record/process/jit_budget.h"
 #include "cmd/cprof-record/helper/opener.h"
 
 struct jitmaps;

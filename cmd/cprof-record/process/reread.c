@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/reread.h"
+#include "cmd/cprof-record/process/reread.h"
 
 #include <fcntl.h>
 #include <stdio.h>

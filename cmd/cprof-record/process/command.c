@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/command.h"
+#include "cmd/cprof-record/process/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

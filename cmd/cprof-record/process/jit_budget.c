@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/jitbudget.h"
+#include "cmd/cprof-record/process/jit_budget.h"
 
 #include <stdlib.h>
 

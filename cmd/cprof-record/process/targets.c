@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/targets.h"
+#include "cmd/cprof-record/process/targets.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/jitmap.h"
+#include "cmd/cprof-record/process/perf_maps.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/jitdump.h"
+#include "cmd/cprof-record/process/jit_dumps.h"
 
 #include <errno.h>
 #include <stdlib.h>

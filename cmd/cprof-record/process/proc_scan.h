@@ -9,8 +9,8 @@
  *
  * A mapping is given as the change that the side-band would report for it, without a time. Nothing is remembered here.
  */
-#ifndef CPROF_RECORD_SNAPSHOT_H
-#define CPROF_RECORD_SNAPSHOT_H
+#ifndef CPROF_RECORD_PROCESS_PROC_SCAN_H
+#define CPROF_RECORD_PROCESS_PROC_SCAN_H
 
 #include "cmd/cprof-record/helper/opener.h"
 #include "cmd/cprof-record/source/sideband.h"

@@ -2,11 +2,11 @@
  * The targets of the recording that are still alive: the selected processes and all that they have started,
  * or the selected threads. When none is left, there is nothing more to record.
  */
-#ifndef CPROF_RECORD_TARGETS_H
-#define CPROF_RECORD_TARGETS_H
+#ifndef CPROF_RECORD_PROCESS_TARGETS_H
+#define CPROF_RECORD_PROCESS_TARGETS_H
 
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/process/procs.h"
 #include "common/base/idmap.h"
 
 struct targets {

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/snapshot.h"
+#include "cmd/cprof-record/process/proc_scan.h"
 
 #include <ctype.h>
 #include <dirent.h>

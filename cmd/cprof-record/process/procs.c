@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/procs.h"
+#include "cmd/cprof-record/process/procs.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -22,10 +22,10 @@
  * and while a file is still empty, marks are delivered between the pieces of code. Marks divide the time:
  * code that is read later names the samples of each part separately.
  */
-#ifndef CPROF_RECORD_JITDUMP_H
-#define CPROF_RECORD_JITDUMP_H
+#ifndef CPROF_RECORD_PROCESS_JIT_DUMPS_H
+#define CPROF_RECORD_PROCESS_JIT_DUMPS_H
 
-#include "cmd/cprof-record/jitbudget.h"
+#include "cmd/cprof-record/process/jit_budget.h"
 #include "cmd/cprof-record/helper/opener.h"
 #include "common/resolve/jitfile.h"
 
