@@ -26,7 +26,7 @@
 
 #include "cmd/cprof-record/helper/sandbox.h"
 #include "cmd/cprof-record/host/vdso.h"
-#include "cmd/cprof-record/worker.h"
+#include "cmd/cprof-record/unwind/table_worker.h"
 #include "common/base/le.h"
 #include "tests/check.h"
 

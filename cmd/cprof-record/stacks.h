@@ -5,7 +5,7 @@
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/kernel_frames.h"
 #include "cmd/cprof-record/process/procs.h"
-#include "cmd/cprof-record/spaces.h"
+#include "cmd/cprof-record/unwind/user_walk.h"
 #include "cmd/cprof-record/tree.h"
 
 struct callers;

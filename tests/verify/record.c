@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cprof-record/config/options.h"
-#include "cmd/cprof-record/spaces.h"
+#include "cmd/cprof-record/unwind/user_walk.h"
 #include "tests/verify/state.h"
 
 int record_main(int argc, char **argv); /* cmd/cprof-record/main.c */

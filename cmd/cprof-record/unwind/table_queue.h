@@ -15,8 +15,8 @@
  * the user who maps it need not have made it. Root is one side and all other users together are the other, so
  * that many user IDs gain nothing. Only root may have more than one worker at a time.
  */
-#ifndef CPROF_RECORD_WAITING_H
-#define CPROF_RECORD_WAITING_H
+#ifndef CPROF_RECORD_UNWIND_TABLE_QUEUE_H
+#define CPROF_RECORD_UNWIND_TABLE_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/spaces.h"
+#include "cmd/cprof-record/unwind/user_walk.h"
 
 #include <stdlib.h>
 

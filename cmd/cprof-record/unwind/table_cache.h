@@ -5,12 +5,12 @@
  * A file gets a table when the first stack needs one: a file that is mapped but never sampled costs nothing.
  * Times are CLOCK_MONOTONIC, ns.
  */
-#ifndef CPROF_RECORD_TABLES_H
-#define CPROF_RECORD_TABLES_H
+#ifndef CPROF_RECORD_UNWIND_TABLE_CACHE_H
+#define CPROF_RECORD_UNWIND_TABLE_CACHE_H
 
 #include "cmd/cprof-record/process/procs.h"
-#include "cmd/cprof-record/waiting.h"
-#include "cmd/cprof-record/worker.h"
+#include "cmd/cprof-record/unwind/table_queue.h"
+#include "cmd/cprof-record/unwind/table_worker.h"
 #include "common/unwind/store.h"
 
 enum { TABLES_WORKERS = 2, TABLES_SLOW = 4 };

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/tables.h"
+#include "cmd/cprof-record/unwind/table_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

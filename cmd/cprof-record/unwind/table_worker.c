@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/worker.h"
+#include "cmd/cprof-record/unwind/table_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

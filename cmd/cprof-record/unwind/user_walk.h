@@ -8,12 +8,12 @@
  * stack is cut there. So a process that has just changed its mappings is withdrawn from the program until it
  * has been calm for a while: meanwhile its stacks are walked here, by the mappings of that moment.
  */
-#ifndef CPROF_RECORD_SPACES_H
-#define CPROF_RECORD_SPACES_H
+#ifndef CPROF_RECORD_UNWIND_USER_WALK_H
+#define CPROF_RECORD_UNWIND_USER_WALK_H
 
 #include "bpf/sample.h"
 #include "cmd/cprof-record/source/engine.h"
-#include "cmd/cprof-record/tables.h"
+#include "cmd/cprof-record/unwind/table_cache.h"
 
 struct spaces {
 	struct tables *tables;

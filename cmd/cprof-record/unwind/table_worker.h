@@ -32,8 +32,8 @@
  * An answer still comes from a process that may have been taken over: its length is checked here, its
  * contents by unwind_table_read. It is read once the process is dead, so it does not change meanwhile.
  */
-#ifndef CPROF_RECORD_WORKER_H
-#define CPROF_RECORD_WORKER_H
+#ifndef CPROF_RECORD_UNWIND_TABLE_WORKER_H
+#define CPROF_RECORD_UNWIND_TABLE_WORKER_H
 
 #include "common/unwind/build.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/waiting.h"
+#include "cmd/cprof-record/unwind/table_queue.h"
 
 #include <stdlib.h>
 #include <unistd.h>
