@@ -3,8 +3,8 @@
 #define CPROF_RECORD_RECORDER_H
 
 #include "cmd/cprof-record/process/command.h"
-#include "cmd/cprof-record/emit.h"
-#include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/encode/emit.h"
+#include "cmd/cprof-record/encode/ledger.h"
 #include "cmd/cprof-record/host/notify.h"
 #include "cmd/cprof-record/output/output.h"
 #include "cmd/cprof-record/promise.h"

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/places.h"
+#include "cmd/cprof-record/encode/wait_sites.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/emit.h"
+#include "cmd/cprof-record/encode/emit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

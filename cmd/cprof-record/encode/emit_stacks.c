@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/stacks.h"
+#include "cmd/cprof-record/encode/emit_stacks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* Turns samples from the kernel into stacks as the stream has them, in two halves, with their nodes in the tree of a segment. */
-#ifndef CPROF_RECORD_STACKS_H
-#define CPROF_RECORD_STACKS_H
+#ifndef CPROF_RECORD_ENCODE_EMIT_STACKS_H
+#define CPROF_RECORD_ENCODE_EMIT_STACKS_H
 
 #include "cmd/cprof-record/source/engine.h"
-#include "cmd/cprof-record/kernel_frames.h"
+#include "cmd/cprof-record/encode/kernel_frames.h"
 #include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/unwind/user_walk.h"
-#include "cmd/cprof-record/tree.h"
+#include "cmd/cprof-record/encode/calltree.h"
 
 struct callers;
 

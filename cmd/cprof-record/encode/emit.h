@@ -6,8 +6,8 @@
  * to nothing before it. JIT data that it must repeat does not count, and raises the limit by its size:
  * otherwise perf maps of more than SEGMENT_BYTES would end each segment at once.
  */
-#ifndef CPROF_RECORD_EMIT_H
-#define CPROF_RECORD_EMIT_H
+#ifndef CPROF_RECORD_ENCODE_EMIT_H
+#define CPROF_RECORD_ENCODE_EMIT_H
 
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/host/cgroup.h"
@@ -16,7 +16,7 @@
 #include "cmd/cprof-record/process/perf_maps.h"
 #include "cmd/cprof-record/host/ksym.h"
 #include "cmd/cprof-record/output/output.h"
-#include "cmd/cprof-record/places.h"
+#include "cmd/cprof-record/encode/wait_sites.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/profile/ends.h"

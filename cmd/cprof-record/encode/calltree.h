@@ -4,8 +4,8 @@
  * One table finds a node by its parent and the address of its frame, so a stack that was seen before
  * costs one look-up a frame and writes nothing.
  */
-#ifndef CPROF_RECORD_TREE_H
-#define CPROF_RECORD_TREE_H
+#ifndef CPROF_RECORD_ENCODE_CALLTREE_H
+#define CPROF_RECORD_ENCODE_CALLTREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/kernel_frames.h"
+#include "cmd/cprof-record/encode/kernel_frames.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/tree.h"
+#include "cmd/cprof-record/encode/calltree.h"
 
 #include <stdlib.h>
 #include <string.h>

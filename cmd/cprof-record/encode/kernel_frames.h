@@ -8,8 +8,8 @@
  *
  * Stacks are n return addresses, leaf first. Each function but the last returns how many of the innermost frames to leave out.
  */
-#ifndef CPROF_RECORD_KERNEL_FRAMES_H
-#define CPROF_RECORD_KERNEL_FRAMES_H
+#ifndef CPROF_RECORD_ENCODE_KERNEL_FRAMES_H
+#define CPROF_RECORD_ENCODE_KERNEL_FRAMES_H
 
 #include "cmd/cprof-record/host/ksym.h"
 

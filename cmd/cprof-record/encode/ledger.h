@@ -5,10 +5,10 @@
  * segment's start and repeated with each flush, so that a truncated capture has a ledger too. Only figures
  * that changed are written. Times are CLOCK_MONOTONIC, in ns; periods are ns as well.
  */
-#ifndef CPROF_RECORD_LEDGER_H
-#define CPROF_RECORD_LEDGER_H
+#ifndef CPROF_RECORD_ENCODE_LEDGER_H
+#define CPROF_RECORD_ENCODE_LEDGER_H
 
-#include "cmd/cprof-record/emit.h"
+#include "cmd/cprof-record/encode/emit.h"
 
 /* Ticks of a CPU at one period. */
 struct ledger_epoch {

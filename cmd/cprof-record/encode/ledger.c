@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/ledger.h"
+#include "cmd/cprof-record/encode/ledger.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

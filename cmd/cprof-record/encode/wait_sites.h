@@ -3,10 +3,10 @@
  * sent for it, which later waits refer to. Wait sites outlive a segment; node ids are valid only in one
  * segment.
  */
-#ifndef CPROF_RECORD_PLACES_H
-#define CPROF_RECORD_PLACES_H
+#ifndef CPROF_RECORD_ENCODE_WAIT_SITES_H
+#define CPROF_RECORD_ENCODE_WAIT_SITES_H
 
-#include "cmd/cprof-record/stacks.h"
+#include "cmd/cprof-record/encode/emit_stacks.h"
 
 enum { PLACES_BYTES = 64 << 20 }; /* with more, all sites are evicted */
 
