@@ -28,8 +28,8 @@
 #include "cmd/cprof-record/host/priority.h"
 #include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/report.h"
-#include "cmd/cprof-record/steps.h"
-#include "cmd/cprof-record/turns.h"
+#include "cmd/cprof-record/drain.h"
+#include "cmd/cprof-record/housekeeping.h"
 
 enum {
 	SECOND = 1000000000,

@@ -7,7 +7,7 @@
 #include "cmd/cprof-record/encode/ledger.h"
 #include "cmd/cprof-record/host/notify.h"
 #include "cmd/cprof-record/output/output.h"
-#include "cmd/cprof-record/promise.h"
+#include "cmd/cprof-record/cost_limit.h"
 #include "cmd/cprof-record/process/targets.h"
 
 struct recorder {

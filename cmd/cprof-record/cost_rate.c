@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/maxcost.h"
+#include "cmd/cprof-record/cost_rate.h"
 
 /* Shares of the limit: the target, and the cost below which the rate goes up. */
 #define AIM 0.9

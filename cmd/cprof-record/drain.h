@@ -5,8 +5,8 @@
  *	...
  *	steps_finish(&r);		// sampling has ended: everything that is left
  */
-#ifndef CPROF_RECORD_STEPS_H
-#define CPROF_RECORD_STEPS_H
+#ifndef CPROF_RECORD_DRAIN_H
+#define CPROF_RECORD_DRAIN_H
 
 #include "cmd/cprof-record/recorder.h"
 

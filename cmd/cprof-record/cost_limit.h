@@ -12,11 +12,11 @@
  * never goes down because of them. Fewer samples do not reduce the cost of their program, which runs at each
  * event. If that alone exceeds the limit, asked.dear names the event, once.
  */
-#ifndef CPROF_RECORD_PROMISE_H
-#define CPROF_RECORD_PROMISE_H
+#ifndef CPROF_RECORD_COST_LIMIT_H
+#define CPROF_RECORD_COST_LIMIT_H
 
 #include "cmd/cprof-record/source/engine.h"
-#include "cmd/cprof-record/maxcost.h"
+#include "cmd/cprof-record/cost_rate.h"
 #include "cmd/cprof-record/config/options.h"
 
 struct promise {

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/promise.h"
+#include "cmd/cprof-record/cost_limit.h"
 
 /* The minimum share of the limit for events, so that some of their samples are taken. */
 #define LEAST 0.05

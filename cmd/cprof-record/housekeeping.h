@@ -4,8 +4,8 @@
  *
  *	turns_flush(&r, now);
  */
-#ifndef CPROF_RECORD_TURNS_H
-#define CPROF_RECORD_TURNS_H
+#ifndef CPROF_RECORD_HOUSEKEEPING_H
+#define CPROF_RECORD_HOUSEKEEPING_H
 
 #include "cmd/cprof-record/recorder.h"
 

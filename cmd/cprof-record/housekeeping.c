@@ -1,9 +1,9 @@
-#include "cmd/cprof-record/turns.h"
+#include "cmd/cprof-record/housekeeping.h"
 
 #include <time.h>
 
 #include "cmd/cli.h"
-#include "cmd/cprof-record/steps.h"
+#include "cmd/cprof-record/drain.h"
 
 enum {
 	KEEP_DEAD = 1000000000, /* ns after its exit that a sample of a process may still come */

@@ -11,8 +11,8 @@
  * cost of a burst of new processes is soon made up for. The average begins again after a change. If it is
  * more than twice the limit, two seconds are enough.
  */
-#ifndef CPROF_RECORD_MAXCOST_H
-#define CPROF_RECORD_MAXCOST_H
+#ifndef CPROF_RECORD_COST_RATE_H
+#define CPROF_RECORD_COST_RATE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "cmd/cprof-record/steps.h"
+#include "cmd/cprof-record/drain.h"
 
 #include <poll.h>
 
