@@ -18,7 +18,7 @@
 #ifndef CPROF_UNWIND_CFA_H
 #define CPROF_UNWIND_CFA_H
 
-#include "common/unwind/encoded.h"
+#include "common/elf/encoded.h"
 #include "common/unwind/rule.h"
 
 /* How CFA is computed. */

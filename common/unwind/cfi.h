@@ -7,9 +7,9 @@
 #ifndef CPROF_UNWIND_CFI_H
 #define CPROF_UNWIND_CFI_H
 
-#include "common/unwind/encoded.h"
+#include "common/elf/encoded.h"
 #include "common/unwind/functions.h"
-#include "common/unwind/sections.h"
+#include "common/elf/unwind_sections.h"
 #include "common/unwind/spans.h"
 
 struct cfi {

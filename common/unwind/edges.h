@@ -10,7 +10,7 @@
 #define CPROF_UNWIND_EDGES_H
 
 #include "common/unwind/build.h"
-#include "common/unwind/sections.h"
+#include "common/elf/unwind_sections.h"
 #include "common/unwind/spans.h"
 
 /* This rule of the spans' holds from here to the next edge. The last edge is a gap. */

@@ -4,7 +4,7 @@
 #include "common/base/search.h"
 #include "common/elf/parts.h"
 #include "common/unwind/edges.h"
-#include "common/unwind/sections.h"
+#include "common/elf/unwind_sections.h"
 
 /* mov $15,%rax; syscall */
 static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };

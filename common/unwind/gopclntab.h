@@ -21,7 +21,7 @@
 #define CPROF_UNWIND_GOPCLNTAB_H
 
 #include "common/elf/elffile.h"
-#include "common/unwind/sections.h"
+#include "common/elf/unwind_sections.h"
 
 enum gopclntab_found {
 	GOPCLNTAB_FOUND = 0,

@@ -1,8 +1,8 @@
 /*
  * Finds the unwind information and the code in a file. For this directory, and the one that resolves names.
  */
-#ifndef CPROF_UNWIND_SECTIONS_H
-#define CPROF_UNWIND_SECTIONS_H
+#ifndef CPROF_ELF_UNWIND_SECTIONS_H
+#define CPROF_ELF_UNWIND_SECTIONS_H
 
 #include "common/elf/elffile.h"
 

@@ -3,8 +3,8 @@
  *
  * Like the cursor's own functions, these return false and do not move if there are too few bytes.
  */
-#ifndef CPROF_UNWIND_ENCODED_H
-#define CPROF_UNWIND_ENCODED_H
+#ifndef CPROF_ELF_ENCODED_H
+#define CPROF_ELF_ENCODED_H
 
 #include "common/base/cursor.h"
 #include "common/base/le.h"

@@ -1,11 +1,11 @@
-#include "common/unwind/sections.h"
+#include "common/elf/unwind_sections.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "common/base/search.h"
 #include "common/elf/parts.h"
-#include "common/unwind/encoded.h"
+#include "common/elf/encoded.h"
 
 /* A compiler's tables never compress better than this; a decompression bomb does. */
 enum { COMPRESSION_MAX = 32, SEGMENTS_MAX = 1 << 16 };

@@ -1,4 +1,4 @@
-#include "common/unwind/encoded.h"
+#include "common/elf/encoded.h"
 
 enum {
 	FORMAT_ABSOLUTE = 0x0, FORMAT_UNSIGNED = 0x1, FORMAT_U16 = 0x2, FORMAT_U32 = 0x3, FORMAT_U64 = 0x4,
