@@ -10,7 +10,7 @@
 
 #include "common/base/buf.h"
 #include "common/base/le.h"
-#include "common/resolve/gonames.h"
+#include "common/go/gonames.h"
 #include "tests/check.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/resolve/gonames.h"
+#include "common/go/gonames.h"
 #include "tests/check.h"
 
 static void list(const struct elf_file *f, struct gonames *g)

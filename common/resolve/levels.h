@@ -17,7 +17,7 @@
 #include "common/base/intern.h"
 #include "common/resolve/demangle.h"
 #include "common/resolve/finder.h"
-#include "common/resolve/gonames.h"
+#include "common/go/gonames.h"
 
 /*
  * A function at a place. Level 0 is the one that the symbol table names; each further one is inlined into the

@@ -16,7 +16,7 @@
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"
-#include "common/resolve/gonames.h"
+#include "common/go/gonames.h"
 #include "common/stream/record.h"
 
 struct more;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "common/base/le.h"
-#include "common/unwind/gopclntab.h"
+#include "common/go/gopclntab.h"
 
 #define NOWHERE UINT64_MAX
 

@@ -1,11 +1,11 @@
-#include "common/resolve/gonames.h"
+#include "common/go/gonames.h"
 
 #include <stdlib.h>
 
 #include "common/base/le.h"
 #include "common/base/search.h"
-#include "common/resolve/gotrees.h"
-#include "common/unwind/gopclntab.h"
+#include "common/go/gotrees.h"
+#include "common/go/gopclntab.h"
 
 enum {
 	NAME_MAX_BYTES = 8192, /* limit of a name or a path; a longer one is cut */

@@ -24,8 +24,8 @@
  * Sources: "Go 1.2 Runtime Symbol Information" (Russ Cox, 2013); Go's runtime/symtab.go, symtabinl.go,
  * runtime2.go and internal/abi/symtab.go, of several versions.
  */
-#ifndef CPROF_RESOLVE_GONAMES_H
-#define CPROF_RESOLVE_GONAMES_H
+#ifndef CPROF_GO_GONAMES_H
+#define CPROF_GO_GONAMES_H
 
 #include "common/elf/elffile.h"
 

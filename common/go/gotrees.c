@@ -1,4 +1,4 @@
-#include "common/resolve/gotrees.h"
+#include "common/go/gotrees.h"
 
 #include <elf.h>
 #include <stdlib.h>

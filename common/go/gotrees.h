@@ -8,10 +8,10 @@
  * The location of the trees, and which of a record's lists belongs to them, changed between Go versions that
  * the tables do not distinguish. The first possibility that makes sense for the existing trees is used.
  */
-#ifndef CPROF_RESOLVE_GOTREES_H
-#define CPROF_RESOLVE_GOTREES_H
+#ifndef CPROF_GO_GOTREES_H
+#define CPROF_GO_GOTREES_H
 
-#include "common/unwind/gopclntab.h"
+#include "common/go/gopclntab.h"
 
 struct gotrees {
 	uint64_t vaddr;      /* linked address of the bytes, */

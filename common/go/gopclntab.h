@@ -17,8 +17,8 @@
  * Sources: "Go 1.2 Runtime Symbol Information" (Russ Cox, 2013); Go's runtime/symtab.go, runtime/runtime2.go,
  * debug/gosym/pclntab.go.
  */
-#ifndef CPROF_UNWIND_GOPCLNTAB_H
-#define CPROF_UNWIND_GOPCLNTAB_H
+#ifndef CPROF_GO_GOPCLNTAB_H
+#define CPROF_GO_GOPCLNTAB_H
 
 #include "common/elf/elffile.h"
 #include "common/elf/unwind_sections.h"

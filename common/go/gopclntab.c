@@ -1,4 +1,4 @@
-#include "common/unwind/gopclntab.h"
+#include "common/go/gopclntab.h"
 
 #include <elf.h>
 #include <stdlib.h>
