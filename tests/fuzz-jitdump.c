@@ -5,8 +5,8 @@
 #include "tests/fuzz.h"
 
 #include "common/base/buf.h"
-#include "common/resolve/jitdump.h"
-#include "common/resolve/jitfile.h"
+#include "common/jit/jitdump.h"
+#include "common/jit/jitfile.h"
 
 enum { CODES_MAX = 200, QUERIES = 24 };
 

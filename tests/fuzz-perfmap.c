@@ -1,7 +1,7 @@
 /* Fuzzes bytes as a perf map, in pieces: entries stay sorted, without overlaps, and as few as possible. */
 #include "tests/fuzz.h"
 
-#include "common/resolve/perfmap.h"
+#include "common/jit/perfmap.h"
 
 static void demand(bool holds)
 {

@@ -7,7 +7,7 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/base/radix.h"
-#include "common/resolve/jit.h"
+#include "common/jit/jit.h"
 #include "common/resolve/namer.h"
 #include "common/resolve/strings.h"
 

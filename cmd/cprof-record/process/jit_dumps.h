@@ -27,7 +27,7 @@
 
 #include "cmd/cprof-record/process/jit_budget.h"
 #include "cmd/cprof-record/helper/opener.h"
-#include "common/resolve/jitfile.h"
+#include "common/jit/jitfile.h"
 
 struct jitdumps;
 

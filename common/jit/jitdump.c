@@ -1,4 +1,4 @@
-#include "common/resolve/jitdump.h"
+#include "common/jit/jitdump.h"
 
 #include <stdlib.h>
 

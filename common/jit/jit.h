@@ -2,11 +2,11 @@
  * JIT code of all processes of a segment, as their perf maps and jitdump files describe it. Places in memory
  * without a file are kept here, because they may be named after the sample that needs the name.
  */
-#ifndef CPROF_RESOLVE_JIT_H
-#define CPROF_RESOLVE_JIT_H
+#ifndef CPROF_JIT_JIT_H
+#define CPROF_JIT_JIT_H
 
-#include "common/resolve/jitdump.h"
-#include "common/resolve/perfmap.h"
+#include "common/jit/jitdump.h"
+#include "common/jit/perfmap.h"
 
 struct jit_process {
 	struct perfmap map;

@@ -1,4 +1,4 @@
-#include "common/resolve/jit.h"
+#include "common/jit/jit.h"
 
 #include <stdlib.h>
 

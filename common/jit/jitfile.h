@@ -13,11 +13,11 @@
  * record is requested again. A record that contradicts itself is skipped; one that hides the start of the
  * next ends the file.
  */
-#ifndef CPROF_RESOLVE_JITFILE_H
-#define CPROF_RESOLVE_JITFILE_H
+#ifndef CPROF_JIT_JITFILE_H
+#define CPROF_JIT_JITFILE_H
 
 #include "common/base/cursor.h"
-#include "common/resolve/perfmap.h"
+#include "common/jit/perfmap.h"
 
 enum { JITFILE_NEEDS = 56 + PERFMAP_NAME_MAX }; /* bytes from f.offset on that are enough for any record */
 

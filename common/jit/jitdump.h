@@ -17,11 +17,11 @@
  * its beginning, with all queries in order of time. A replay waits until enough is new, so that all replays
  * together take about 64 times the history; the last one is at the end.
  */
-#ifndef CPROF_RESOLVE_JITDUMP_H
-#define CPROF_RESOLVE_JITDUMP_H
+#ifndef CPROF_JIT_JITDUMP_H
+#define CPROF_JIT_JITDUMP_H
 
 #include "common/base/intern.h"
-#include "common/resolve/perfmap.h"
+#include "common/jit/perfmap.h"
 #include "common/stream/record.h"
 
 struct jitdump_code {

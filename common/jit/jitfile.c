@@ -1,4 +1,4 @@
-#include "common/resolve/jitfile.h"
+#include "common/jit/jitfile.h"
 
 #include "common/base/le.h"
 #include "common/stream/record.h"

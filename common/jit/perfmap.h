@@ -16,8 +16,8 @@
  * spaces. Other lines are skipped. If several entries cover an address the last one counts, because code is
  * replaced in place; an entry without a name removes the name before it.
  */
-#ifndef CPROF_RESOLVE_PERFMAP_H
-#define CPROF_RESOLVE_PERFMAP_H
+#ifndef CPROF_JIT_PERFMAP_H
+#define CPROF_JIT_PERFMAP_H
 
 #include "common/base/cursor.h"
 

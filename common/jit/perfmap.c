@@ -1,4 +1,4 @@
-#include "common/resolve/perfmap.h"
+#include "common/jit/perfmap.h"
 
 #include <stdlib.h>
 
