@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "common/profile/instant.h"
-#include "common/resolve/debuginfod.h"
-#include "common/resolve/unread.h"
+#include "common/locate/debuginfod.h"
+#include "common/locate/unread.h"
 #include "common/stream/reader.h"
 #include "common/stream/writer.h"
 

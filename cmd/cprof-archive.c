@@ -14,8 +14,8 @@
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/elf/slim.h"
-#include "common/resolve/finder.h"
-#include "common/resolve/shelf.h"
+#include "common/locate/finder.h"
+#include "common/locate/build_id_dir.h"
 
 enum { DEBUG_DIRS_MAX = 64, PROCESSES_MAX = 64 };
 

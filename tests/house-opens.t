@@ -31,11 +31,11 @@ cmd/cprof-record/host/trigger.c 1 /proc/pressure and /proc/loadavg
 cmd/cprof-sym.c 1 the key that the user named
 common/base/foreign.c 4 the opener of the offline tools
 common/profile/lines.c 1 a file without a name in the user's TMPDIR
-common/resolve/finder.c 1 a handle on the directory of --symfs
-common/resolve/identity.c 1 the machine's and the boot's own numbers
+common/locate/finder.c 1 a handle on the directory of --symfs
+common/locate/identity.c 1 the machine's and the boot's own numbers
 common/resolve/kernelfile.c 1 a handle on the directory of --symfs
-common/resolve/procroot.c 7 handles on roots, programs and mappings; texts and directories of /proc/PID
-common/resolve/shelf.c 4 directories of the archive, and files that are made there
+common/locate/procroot.c 7 handles on roots, programs and mappings; texts and directories of /proc/PID
+common/locate/build_id_dir.c 4 directories of the archive, and files that are made there
 END
 
 # count_calls FILE...: prints "FILE CALLS" for files with calls. Comments do not count.
@@ -61,6 +61,6 @@ same "each file that opens files is known, with its calls" "$tmp/wanted" "$tmp/f
 
 # The strings with which the kernel is asked for another process's file
 is "files behind mappings are found by the opener" "$(grep -lE '"[^"]*map_files' common/*/*.c cmd/*.c cmd/*/*.c | tr '\n' ' ')" \
-	"common/resolve/procroot.c cmd/cprof-record/helper/opener_process.c "
+	"common/locate/procroot.c cmd/cprof-record/helper/opener_process.c "
 is "roots of processes are entered by the opener" "$(grep -lE '"[^"]*/root' cmd/*.c cmd/*/*.c | tr '\n' ' ')" "cmd/cprof-record/helper/opener_process.c "
 done_testing

@@ -1,7 +1,7 @@
 /* Prints the part of a control group's path that names the container, a line for each operand. */
 #include <stdio.h>
 
-#include "common/resolve/procroot.h"
+#include "common/locate/procroot.h"
 
 int main(int argc, char **argv)
 {

@@ -16,7 +16,7 @@
 
 #include "common/base/intern.h"
 #include "common/resolve/demangle.h"
-#include "common/resolve/finder.h"
+#include "common/locate/finder.h"
 #include "common/go/gonames.h"
 
 /*

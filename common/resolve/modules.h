@@ -25,9 +25,9 @@
 
 #include "common/base/intern.h"
 #include "common/elf/symbols.h"
-#include "common/resolve/debuginfod.h"
+#include "common/locate/debuginfod.h"
 #include "common/resolve/demangle.h"
-#include "common/resolve/identity.h"
+#include "common/locate/identity.h"
 #include "common/resolve/levels.h"
 #include "common/stream/record.h"
 

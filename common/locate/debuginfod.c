@@ -1,4 +1,4 @@
-#include "common/resolve/debuginfod.h"
+#include "common/locate/debuginfod.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "common/resolve/procroot.h"
+#include "common/locate/procroot.h"
 
 #include <ctype.h>
 #include <dirent.h>

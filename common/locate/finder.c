@@ -1,4 +1,4 @@
-#include "common/resolve/finder.h"
+#include "common/locate/finder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  *		...unread_get(&u, i)->why...
  *	unread_release(&u);
  */
-#ifndef CPROF_RESOLVE_UNREAD_H
-#define CPROF_RESOLVE_UNREAD_H
+#ifndef CPROF_LOCATE_UNREAD_H
+#define CPROF_LOCATE_UNREAD_H
 
 #include "common/base/intern.h"
 

@@ -16,8 +16,8 @@
  * than a day are removed when the shelf is next opened. Nothing is written outside of the directory: names
  * are hexadecimal digits, and the folders are not symbolic links.
  */
-#ifndef CPROF_RESOLVE_SHELF_H
-#define CPROF_RESOLVE_SHELF_H
+#ifndef CPROF_LOCATE_BUILD_ID_DIR_H
+#define CPROF_LOCATE_BUILD_ID_DIR_H
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"

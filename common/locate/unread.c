@@ -1,4 +1,4 @@
-#include "common/resolve/unread.h"
+#include "common/locate/unread.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "common/resolve/identity.h"
+#include "common/locate/identity.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -7,15 +7,15 @@
  * other root. With --symfs every recorded path is looked up below that directory as if it were the root,
  * symbolic links included, and nowhere else.
  */
-#ifndef CPROF_RESOLVE_FINDER_H
-#define CPROF_RESOLVE_FINDER_H
+#ifndef CPROF_LOCATE_FINDER_H
+#define CPROF_LOCATE_FINDER_H
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"
-#include "common/resolve/debuginfod.h"
-#include "common/resolve/identity.h"
-#include "common/resolve/procroot.h"
-#include "common/resolve/unread.h"
+#include "common/locate/debuginfod.h"
+#include "common/locate/identity.h"
+#include "common/locate/procroot.h"
+#include "common/locate/unread.h"
 #include "common/stream/record.h"
 
 struct finder {

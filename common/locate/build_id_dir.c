@@ -1,4 +1,4 @@
-#include "common/resolve/shelf.h"
+#include "common/locate/build_id_dir.h"
 
 #include <dirent.h>
 #include <errno.h>

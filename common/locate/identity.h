@@ -6,8 +6,8 @@
  *	if (identity_of(fd, &is) == IDENTITY_OTHER)
  *		...the code that ran is not in it...
  */
-#ifndef CPROF_RESOLVE_IDENTITY_H
-#define CPROF_RESOLVE_IDENTITY_H
+#ifndef CPROF_LOCATE_IDENTITY_H
+#define CPROF_LOCATE_IDENTITY_H
 
 #include "common/base/cursor.h"
 

@@ -12,8 +12,8 @@
  * servers do not have is requested only once. After a server was silent for $DEBUGINFOD_TIMEOUT seconds (20
  * if unset), or after three failures in a row, no more requests are made.
  */
-#ifndef CPROF_RESOLVE_DEBUGINFOD_H
-#define CPROF_RESOLVE_DEBUGINFOD_H
+#ifndef CPROF_LOCATE_DEBUGINFOD_H
+#define CPROF_LOCATE_DEBUGINFOD_H
 
 #include "common/base/buf.h"
 

@@ -12,14 +12,14 @@
  * opened, and only regular files are, since the links may come from an attacker. A file must still be
  * verified: another process may have the PID by now.
  */
-#ifndef CPROF_RESOLVE_PROCROOT_H
-#define CPROF_RESOLVE_PROCROOT_H
+#ifndef CPROF_LOCATE_PROCROOT_H
+#define CPROF_LOCATE_PROCROOT_H
 
 #include <sys/types.h>
 
 #include "common/base/buf.h"
 #include "common/base/intern.h"
-#include "common/resolve/identity.h"
+#include "common/locate/identity.h"
 
 enum procroot_state {
 	PROCROOT_GONE = 0,    /* the process has exited */
