@@ -3,7 +3,7 @@
 
 #include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
-#include "common/resolve/more.h"
+#include "common/resolve/fallback_names.h"
 #include "common/unwind/functions.h"
 
 static void demand(bool holds)

@@ -9,7 +9,7 @@
 #include "common/elf/minidebug.h"
 #include "common/elf/symbols.h"
 #include "common/locate/finder.h"
-#include "common/resolve/more.h"
+#include "common/resolve/fallback_names.h"
 
 enum { CACHE_BITS = 16, TEXT_COST = 32, BUILD_ID_KEY_LEAST = 8, PROCESSES_MAX = 64 };
 

@@ -28,7 +28,7 @@
 #include "common/locate/debuginfod.h"
 #include "common/resolve/demangle.h"
 #include "common/locate/identity.h"
-#include "common/resolve/levels.h"
+#include "common/resolve/inline_chain.h"
 #include "common/stream/record.h"
 
 enum { MODULES_KEEP = 128 << 20 }; /* default of max_mem, in bytes */

@@ -5,7 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/resolve/naming.h"
+#include "common/resolve/namer_internal.h"
 
 enum { QUEUE_OFFSET_BITS = 40 };
 

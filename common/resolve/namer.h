@@ -28,7 +28,7 @@
 #include "common/capture/capture.h"
 #include "common/resolve/kernelfile.h"
 #include "common/resolve/modules.h"
-#include "common/resolve/tally.h"
+#include "common/resolve/coverage.h"
 #include "common/stream/writer.h"
 
 struct namer;

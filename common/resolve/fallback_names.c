@@ -1,4 +1,4 @@
-#include "common/resolve/more.h"
+#include "common/resolve/fallback_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

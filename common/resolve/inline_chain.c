@@ -1,4 +1,4 @@
-#include "common/resolve/levels.h"
+#include "common/resolve/inline_chain.h"
 
 #include <stdlib.h>
 

@@ -11,8 +11,8 @@
  * The source is the file's own DWARF, that of its debug file, or Go's table. Texts are numbers in an intern
  * of the caller, which must be the same in all calls.
  */
-#ifndef CPROF_RESOLVE_LEVELS_H
-#define CPROF_RESOLVE_LEVELS_H
+#ifndef CPROF_RESOLVE_INLINE_CHAIN_H
+#define CPROF_RESOLVE_INLINE_CHAIN_H
 
 #include "common/base/intern.h"
 #include "common/resolve/demangle.h"

@@ -1,8 +1,8 @@
 /*
  * State of a namer, for its two halves only: namer.c finds names, teller.c writes them.
  */
-#ifndef CPROF_RESOLVE_NAMING_H
-#define CPROF_RESOLVE_NAMING_H
+#ifndef CPROF_RESOLVE_NAMER_INTERNAL_H
+#define CPROF_RESOLVE_NAMER_INTERNAL_H
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"

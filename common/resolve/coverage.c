@@ -1,4 +1,4 @@
-#include "common/resolve/tally.h"
+#include "common/resolve/coverage.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *		more_text(&hit, path, &out);	// "main.work", or "[libx.so+0x1230]"
  *	more_free(m);
  */
-#ifndef CPROF_RESOLVE_MORE_H
-#define CPROF_RESOLVE_MORE_H
+#ifndef CPROF_RESOLVE_FALLBACK_NAMES_H
+#define CPROF_RESOLVE_FALLBACK_NAMES_H
 
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"

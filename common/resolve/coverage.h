@@ -8,8 +8,8 @@
  *	const struct tally_count *all = tally_sorted(&t, &n);	// lent until the next call
  *	tally_release(&t);
  */
-#ifndef CPROF_RESOLVE_TALLY_H
-#define CPROF_RESOLVE_TALLY_H
+#ifndef CPROF_RESOLVE_COVERAGE_H
+#define CPROF_RESOLVE_COVERAGE_H
 
 #include "common/base/buf.h"
 #include "common/base/intern.h"

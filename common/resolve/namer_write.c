@@ -2,7 +2,7 @@
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/resolve/naming.h"
+#include "common/resolve/namer_internal.h"
 
 static size_t count_levels(const struct namer *n, const struct answer *a)
 {
