@@ -8,7 +8,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "common/unwind/space.h"
+#include "common/walk/space.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

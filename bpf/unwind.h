@@ -24,7 +24,7 @@
 #define WALK_INLINE __always_inline
 
 #include "bpf/spaces.h"
-#include "common/unwind/walk.h"
+#include "common/walk/walk.h"
 
 struct rows {
 	__u32 items[UNWIND_SHARD_ROWS];

@@ -25,7 +25,7 @@ same "  byte for byte" "$tree/b/bpf/sample.skel.h" "$BUILD/bpf/sample.skel.h"
 other=aarch64
 [ "$(uname -m)" != aarch64 ] || other=x86_64
 like "not for another processor" "$(said PROCESSOR=$other | grep -e ' -c -o ')" '-c -o b/bpf/event.bpf.o'
-echo "/* changed */" >>"$tree/common/unwind/walk.h"
+echo "/* changed */" >>"$tree/common/walk/walk.h"
 like "nor if a source was changed since" "$(said | grep -e ' -c -o ')" '-c -o b/bpf/sample.bpf.o'
 
 # The same files in another place, by a user with another umask, at another time

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/unwind/extents.h"
-#include "common/unwind/store.h"
+#include "common/walk/extents.h"
+#include "common/walk/store.h"
 #include "tests/check.h"
 
 #define WALK_ENV const struct store *
 #define WALK_FN static inline
 #define WALK_INLINE inline
-#include "common/unwind/walk.h"
+#include "common/walk/walk.h"
 
 static struct walk looker;
 static struct unwind_memory memory; /* shared by all walks */

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "common/stream/record.h"
-#include "common/unwind/host.h"
+#include "common/walk/host_walk.h"
 #include "tests/check.h"
 
 enum { NAMED = 8, MAPPINGS = 64, ROWS = 256, FRAMES = 1024, STACK = 9 << 20, LINE = 1024 };

@@ -5,7 +5,7 @@
 
 #include "common/elf/elffile.h"
 #include "common/unwind/build.h"
-#include "common/unwind/host.h"
+#include "common/walk/host_walk.h"
 
 enum { DEPTH_MAX = 1023, BUDGET = 1 << 29 };
 

@@ -13,7 +13,7 @@
 #include "common/base/idmap.h"
 #include "common/capture/maps.h"
 #include "common/stream/record.h"
-#include "common/unwind/space.h"
+#include "common/walk/space.h"
 
 /* An executable file, which any number of processes map. */
 struct exe {

@@ -1,8 +1,8 @@
-/* Backs a store (common/unwind/store.h) by BPF maps, which are mapped into the recorder too. */
+/* Backs a store (common/walk/store.h) by BPF maps, which are mapped into the recorder too. */
 #ifndef CPROF_RECORD_SOURCE_BPF_TABLES_H
 #define CPROF_RECORD_SOURCE_BPF_TABLES_H
 
-#include "common/unwind/store.h"
+#include "common/walk/store.h"
 
 struct sample_bpf;
 

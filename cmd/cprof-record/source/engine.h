@@ -15,7 +15,7 @@
 #include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/source/queue.h"
 #include "common/stream/record.h"
-#include "common/unwind/store.h"
+#include "common/walk/store.h"
 
 struct engine;
 

@@ -16,7 +16,7 @@
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/source/sideband.h"
 #include "common/base/array.h"
-#include "common/unwind/state.h"
+#include "common/walk/state.h"
 
 enum {
 	TRAILER = 24, TIME_AT = 16, /* each record ends with {pid, tid}, {time}, {cpu, res} */

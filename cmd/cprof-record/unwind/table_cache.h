@@ -11,7 +11,7 @@
 #include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/unwind/table_queue.h"
 #include "cmd/cprof-record/unwind/table_worker.h"
-#include "common/unwind/store.h"
+#include "common/walk/store.h"
 
 enum { TABLES_WORKERS = 2, TABLES_SLOW = 4 };
 

@@ -4,7 +4,7 @@
 
 #include "common/base/array.h"
 #include "common/base/search.h"
-#include "common/unwind/host.h"
+#include "common/walk/host_walk.h"
 
 enum { STALE_MOST = 256 };
 

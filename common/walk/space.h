@@ -5,8 +5,8 @@
  * Rows and mappings are in shards of 1 MiB, one array each; the number of a row or mapping is shard ×
  * elements per shard + index. Everything other than these is in one array.
  */
-#ifndef CPROF_UNWIND_SPACE_H
-#define CPROF_UNWIND_SPACE_H
+#ifndef CPROF_WALK_SPACE_H
+#define CPROF_WALK_SPACE_H
 
 #include "common/unwind/rule.h"
 

@@ -1,8 +1,8 @@
 /* The state of a walk up the stack, and its possible ends. Structures only, for BPF and for the host. */
-#ifndef CPROF_UNWIND_STATE_H
-#define CPROF_UNWIND_STATE_H
+#ifndef CPROF_WALK_STATE_H
+#define CPROF_WALK_STATE_H
 
-#include "common/unwind/space.h"
+#include "common/walk/space.h"
 
 /* How a walk ended: the numbers of enum root in common/stream/record.h. */
 enum walk_end {

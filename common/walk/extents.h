@@ -4,8 +4,8 @@
  *
  * An extent never spans two shards. The caller adds a shard if extents_take finds no room.
  */
-#ifndef CPROF_UNWIND_EXTENTS_H
-#define CPROF_UNWIND_EXTENTS_H
+#ifndef CPROF_WALK_EXTENTS_H
+#define CPROF_WALK_EXTENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,11 +13,11 @@
  *
  * Walks read during writes: data is written first, and the word that leads to it last.
  */
-#ifndef CPROF_UNWIND_STORE_H
-#define CPROF_UNWIND_STORE_H
+#ifndef CPROF_WALK_STORE_H
+#define CPROF_WALK_STORE_H
 
 #include "common/unwind/build.h"
-#include "common/unwind/space.h"
+#include "common/walk/space.h"
 
 /* The arrays. All but ROWS and MAPPINGS have one shard, number 0. */
 enum store_area { STORE_RULES, STORE_PAGES, STORE_FILES, STORE_ROWS, STORE_MAPPINGS, STORE_AREAS };

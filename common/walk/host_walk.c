@@ -1,11 +1,11 @@
-#include "common/unwind/host.h"
+#include "common/walk/host_walk.h"
 
 #include <string.h>
 
 #define WALK_ENV struct unwind_host *
 #define WALK_FN static
 #define WALK_INLINE inline
-#include "common/unwind/walk.h"
+#include "common/walk/walk.h"
 
 static inline struct walk *walk_state(struct unwind_host *h)
 {

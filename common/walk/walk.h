@@ -14,13 +14,13 @@
  *
  * Sources: System V ABI AMD64 3.4.1 and 3.7; arch/x86/include/uapi/asm/sigcontext.h for signal frames.
  */
-#ifndef CPROF_UNWIND_WALK_H
-#define CPROF_UNWIND_WALK_H
+#ifndef CPROF_WALK_WALK_H
+#define CPROF_WALK_WALK_H
 
 #include <stddef.h>
 
-#include "common/unwind/memory.h"
-#include "common/unwind/state.h"
+#include "common/walk/walk_memory.h"
+#include "common/walk/state.h"
 
 /* NULL: there is none. Arrays of UNWIND_SHARD_ROWS, _SHARD_MAPPINGS, _RULES, _PAGES, _FILES. */
 static WALK_INLINE struct walk *walk_state(WALK_ENV env);

@@ -1,4 +1,4 @@
-#include "common/unwind/store.h"
+#include "common/walk/store.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "common/base/array.h"
 #include "common/base/hash.h"
 #include "common/base/idmap.h"
-#include "common/unwind/extents.h"
+#include "common/walk/extents.h"
 
 /* State of a file beyond that which the walk reads. */
 struct loaded {

@@ -12,12 +12,12 @@
  * Nothing outside the copy is read. If a walk needs memory above it, beyond is set: the stack continues after
  * the piece.
  */
-#ifndef CPROF_UNWIND_HOST_H
-#define CPROF_UNWIND_HOST_H
+#ifndef CPROF_WALK_HOST_WALK_H
+#define CPROF_WALK_HOST_WALK_H
 
-#include "common/unwind/memory.h"
-#include "common/unwind/state.h"
-#include "common/unwind/store.h"
+#include "common/walk/walk_memory.h"
+#include "common/walk/state.h"
+#include "common/walk/store.h"
 
 struct unwind_host {
 	struct walk walk;

@@ -10,10 +10,10 @@
  * becomes another; a place and a space are valid for one number of changes (unwind_file.load of file 0),
  * because tables come and go.
  */
-#ifndef CPROF_UNWIND_MEMORY_H
-#define CPROF_UNWIND_MEMORY_H
+#ifndef CPROF_WALK_WALK_MEMORY_H
+#define CPROF_WALK_WALK_MEMORY_H
 
-#include "common/unwind/space.h"
+#include "common/walk/space.h"
 
 enum {
 	UNWIND_TRAIL_BITS = 10,

@@ -1,4 +1,4 @@
-#include "common/unwind/extents.h"
+#include "common/walk/extents.h"
 
 #include <stdlib.h>
 #include <string.h>
