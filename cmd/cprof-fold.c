@@ -11,9 +11,9 @@
 #include "cmd/operand.h"
 #include "common/export/json.h"
 #include "common/export/slicerows.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 #include "common/profile/label.h"
-#include "common/profile/sorted.h"
+#include "common/folded/folded_sorted.h"
 #include "common/stream/block.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"

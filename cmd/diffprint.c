@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/export/changed.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 #include "common/stats/normalize.h"
 
 void diff_print_folded(struct profile *p, bool raw)

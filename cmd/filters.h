@@ -11,7 +11,7 @@
 #include "cmd/cli.h"
 #include "common/base/intern.h"
 #include "common/profile/alike.h"
-#include "common/profile/lines.h"
+#include "common/folded/stack_sums.h"
 #include "common/profile/module.h"
 #include "common/profile/shape.h"
 #include "common/profile/view.h"

@@ -6,7 +6,7 @@
 
 #include "common/base/intern.h"
 #include "common/export/scriptline.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 #include "common/profile/label.h"
 
 enum { EVENTS_TOLD = 16 };

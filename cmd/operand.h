@@ -12,7 +12,7 @@
 
 #include "cmd/cli.h"
 #include "cmd/filters.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 #include "common/profile/gather.h"
 
 /* The results of reading, summed over operands. All zero to begin with. */

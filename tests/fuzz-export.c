@@ -11,7 +11,7 @@
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 #include "common/export/speedscope.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 
 #include <fcntl.h>
 #include <stdio.h>

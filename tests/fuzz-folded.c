@@ -5,7 +5,7 @@
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-folded [-m N] FILE ...					replays, and N changed copies too
  */
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *	clang -fsanitize=fuzzer,address,undefined -DFUZZING ...		fuzzes
  *	fuzz-profile [-m N] FILE ...					replays, and N changed copies too
  */
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 #include "common/profile/gather.h"
 #include "common/profile/module.h"
 #include "common/profile/peek.h"

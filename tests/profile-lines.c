@@ -1,5 +1,5 @@
 /* Checks stacks summed by their text: sorted as by qsort, the same with any budget, file errors reported. */
-#include "common/profile/lines.h"
+#include "common/folded/stack_sums.h"
 
 #include <errno.h>
 #include <signal.h>

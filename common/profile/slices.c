@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 
 static int by_place(const void *a, const void *b, void *context)
 {

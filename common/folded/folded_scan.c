@@ -1,4 +1,4 @@
-#include "common/profile/scan.h"
+#include "common/folded/folded_scan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -15,11 +15,11 @@
  * it; equal stacks may follow one another. Names are cleaned first, and the cleaned text must be in order. A
  * stack that would have to lose frames is a bad line, because it might change its place.
  */
-#ifndef CPROF_PROFILE_SORTED_H
-#define CPROF_PROFILE_SORTED_H
+#ifndef CPROF_FOLDED_FOLDED_SORTED_H
+#define CPROF_FOLDED_FOLDED_SORTED_H
 
-#include "common/profile/merge.h"
-#include "common/profile/scan.h"
+#include "common/folded/merge.h"
+#include "common/folded/folded_scan.h"
 
 struct sorted {
 	struct merge_source source;

@@ -13,8 +13,8 @@
  * The count must be digits after the last space or tab. CR LF counts as LF; empty lines and a last line
  * without LF are accepted, and a UTF-8 byte order mark is skipped. A line beyond SCAN_LINE_MAX bytes is bad.
  */
-#ifndef CPROF_PROFILE_SCAN_H
-#define CPROF_PROFILE_SCAN_H
+#ifndef CPROF_FOLDED_FOLDED_SCAN_H
+#define CPROF_FOLDED_FOLDED_SCAN_H
 
 #include "common/base/buf.h"
 

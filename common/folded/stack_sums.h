@@ -17,12 +17,12 @@
  * stack, those in memory are sorted and written to a file without a name in $TMPDIR (/tmp without it), a run.
  * Runs are merged at the end, and earlier when they become many.
  */
-#ifndef CPROF_PROFILE_LINES_H
-#define CPROF_PROFILE_LINES_H
+#ifndef CPROF_FOLDED_STACK_SUMS_H
+#define CPROF_FOLDED_STACK_SUMS_H
 
 #include "common/base/intern.h"
 #include "common/base/textsort.h"
-#include "common/profile/merge.h"
+#include "common/folded/merge.h"
 #include "common/profile/profile.h"
 
 struct lines {

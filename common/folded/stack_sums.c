@@ -1,4 +1,4 @@
-#include "common/profile/lines.h"
+#include "common/folded/stack_sums.h"
 
 #include <errno.h>
 #include <fcntl.h>

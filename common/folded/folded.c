@@ -1,4 +1,4 @@
-#include "common/profile/folded.h"
+#include "common/folded/folded.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -22,12 +22,12 @@
  *		fwrite(line.p, 1, line.n, stdout);
  *	folded_writer_release(&w);	// w.line.failed: out of memory
  */
-#ifndef CPROF_PROFILE_FOLDED_H
-#define CPROF_PROFILE_FOLDED_H
+#ifndef CPROF_FOLDED_FOLDED_H
+#define CPROF_FOLDED_FOLDED_H
 
-#include "common/profile/lines.h"
+#include "common/folded/stack_sums.h"
 #include "common/profile/profile.h"
-#include "common/profile/scan.h"
+#include "common/folded/folded_scan.h"
 
 struct folded_reader {
 	struct scan scan;

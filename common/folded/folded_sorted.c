@@ -1,4 +1,4 @@
-#include "common/profile/sorted.h"
+#include "common/folded/folded_sorted.h"
 
 #include <errno.h>
 

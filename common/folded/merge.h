@@ -13,8 +13,8 @@
  * result does not depend on which source has which count, nor on the order in which sources were added. Sums
  * do not overflow, because the code that fills the sources has checked that.
  */
-#ifndef CPROF_PROFILE_MERGE_H
-#define CPROF_PROFILE_MERGE_H
+#ifndef CPROF_FOLDED_MERGE_H
+#define CPROF_FOLDED_MERGE_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "common/profile/merge.h"
+#include "common/folded/merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
