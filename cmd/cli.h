@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/profile/instant.h"
+#include "common/select/time_arg.h"
 #include "common/locate/debuginfod.h"
 #include "common/locate/unread.h"
 #include "common/stream/reader.h"

@@ -13,7 +13,7 @@
 #include "common/export/pprof.h"
 #include "common/export/slicerows.h"
 #include "common/export/traces.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 
 static const char *creator_name(void)
 {

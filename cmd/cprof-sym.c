@@ -14,7 +14,7 @@
 #include "cmd/cli.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
-#include "common/profile/leave.h"
+#include "common/select/window_cut.h"
 #include "common/resolve/namer.h"
 #include "common/stream/scrub.h"
 

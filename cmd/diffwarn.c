@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 #include "common/profile/unnamed.h"
 
 /* Thresholds of the warnings: percent, and percentage points between the sides. */

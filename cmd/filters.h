@@ -10,11 +10,11 @@
 
 #include "cmd/cli.h"
 #include "common/base/intern.h"
-#include "common/profile/alike.h"
+#include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"
 #include "common/profile/module.h"
 #include "common/profile/shape.h"
-#include "common/profile/view.h"
+#include "common/select/view.h"
 
 enum filter_option {
 	FILTER_PID = 0x100,

@@ -9,7 +9,7 @@
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 #include "common/profile/label.h"
 
 enum { REASONS = 3, LABEL_WIDTH = 12 };

@@ -1,5 +1,5 @@
 /* Checks instant_overlaps() and instant_overlap() against a count of each second of a range. */
-#include "common/profile/instant.h"
+#include "common/select/time_arg.h"
 
 #include "tests/check.h"
 

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "cmd/cli.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 
 /* Samples of all events. A sample without room in the output is lost, and does not count. */
 static uint64_t samples_of(const struct recorder *r)

@@ -7,8 +7,8 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/capture/labels.h"
-#include "common/profile/alike.h"
-#include "common/profile/ends.h"
+#include "common/select/mixed_events.h"
+#include "common/select/ends.h"
 #include "common/profile/label.h"
 
 /* Samples with the same key are summed. Has no padding, because keys are compared as bytes. */

@@ -2,7 +2,7 @@
 
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 
 static void print_percent(struct buf *out, uint64_t part, uint64_t whole)
 {

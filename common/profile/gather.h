@@ -21,11 +21,11 @@
 
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 #include "common/profile/profile.h"
-#include "common/profile/running.h"
-#include "common/profile/portions.h"
-#include "common/profile/view.h"
+#include "common/select/running.h"
+#include "common/select/run_spans.h"
+#include "common/select/view.h"
 
 /* Sums over the records seen, in samples whatever the weight is. */
 struct gather_sums {

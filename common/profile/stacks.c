@@ -7,7 +7,7 @@
 #include "common/base/array.h"
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
-#include "common/profile/alike.h"
+#include "common/select/mixed_events.h"
 #include "common/profile/keys.h"
 #include "common/profile/label.h"
 #include "common/profile/name.h"

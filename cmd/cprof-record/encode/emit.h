@@ -19,7 +19,7 @@
 #include "cmd/cprof-record/encode/wait_sites.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/profile/ends.h"
+#include "common/select/ends.h"
 #include "common/stream/writer.h"
 
 enum {

@@ -17,11 +17,11 @@
  * All events that are not counted add up, whether time or cycles, because views add up their samples. A
  * counted event adds up with counted events of the same name only.
  */
-#ifndef CPROF_PROFILE_ALIKE_H
-#define CPROF_PROFILE_ALIKE_H
+#ifndef CPROF_SELECT_MIXED_EVENTS_H
+#define CPROF_SELECT_MIXED_EVENTS_H
 
 #include "common/base/buf.h"
-#include "common/profile/view.h"
+#include "common/select/view.h"
 
 /* Starts all zero. The names are as labels. */
 struct alike {

@@ -9,8 +9,8 @@
  *
  *	...e.truncated of e.stacks...
  */
-#ifndef CPROF_PROFILE_ENDS_H
-#define CPROF_PROFILE_ENDS_H
+#ifndef CPROF_SELECT_ENDS_H
+#define CPROF_SELECT_ENDS_H
 
 #include "common/capture/capture.h"
 

@@ -1,4 +1,4 @@
-#include "common/profile/running.h"
+#include "common/select/running.h"
 
 #include <stdlib.h>
 #include <string.h>

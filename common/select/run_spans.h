@@ -26,10 +26,10 @@
  * segment is such a part too, and is not reported. No span has run time before META_WAITS_SINCE in the
  * header, because run time up to then was reported earlier.
  */
-#ifndef CPROF_PROFILE_PORTIONS_H
-#define CPROF_PROFILE_PORTIONS_H
+#ifndef CPROF_SELECT_RUN_SPANS_H
+#define CPROF_SELECT_RUN_SPANS_H
 
-#include "common/profile/view.h"
+#include "common/select/view.h"
 
 /* The view, the capture, and the time of the capture's first sample as base. */
 struct asked {

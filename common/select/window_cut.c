@@ -1,4 +1,4 @@
-#include "common/profile/leave.h"
+#include "common/select/window_cut.h"
 
 enum leaving leave_sample(struct leave *l, const struct capture *c, const struct record_sample *r, struct record *told)
 {

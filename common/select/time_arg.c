@@ -1,4 +1,4 @@
-#include "common/profile/instant.h"
+#include "common/select/time_arg.h"
 
 #include <stdio.h>
 #include <time.h>

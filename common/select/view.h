@@ -13,11 +13,11 @@
  * edge of the window counts with the part inside, even if its sample comes after the window: a reader must
  * not stop at the window's end.
  */
-#ifndef CPROF_PROFILE_VIEW_H
-#define CPROF_PROFILE_VIEW_H
+#ifndef CPROF_SELECT_VIEW_H
+#define CPROF_SELECT_VIEW_H
 
 #include "common/capture/capture.h"
-#include "common/profile/instant.h"
+#include "common/select/time_arg.h"
 #include "common/stream/extent.h"
 
 struct alike;

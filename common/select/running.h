@@ -17,8 +17,8 @@
  * and the next one none, is not corrected as an error of each. Samples after a thread's last RAN stay as they
  * are.
  */
-#ifndef CPROF_PROFILE_RUNNING_H
-#define CPROF_PROFILE_RUNNING_H
+#ifndef CPROF_SELECT_RUNNING_H
+#define CPROF_SELECT_RUNNING_H
 
 #include <stdbool.h>
 #include <stddef.h>

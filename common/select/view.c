@@ -1,4 +1,4 @@
-#include "common/profile/view.h"
+#include "common/select/view.h"
 
 #include "common/capture/container.h"
 #include "common/capture/labels.h"

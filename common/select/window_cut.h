@@ -19,10 +19,10 @@
  * The part of a thread's run time inside the window is written: without the waits outside it, no reader
  * could compute that part from the whole.
  */
-#ifndef CPROF_PROFILE_LEAVE_H
-#define CPROF_PROFILE_LEAVE_H
+#ifndef CPROF_SELECT_WINDOW_CUT_H
+#define CPROF_SELECT_WINDOW_CUT_H
 
-#include "common/profile/portions.h"
+#include "common/select/run_spans.h"
 
 struct leave {
 	const struct view *view;

@@ -1,4 +1,4 @@
-#include "common/profile/portions.h"
+#include "common/select/run_spans.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *	2026-11-21T14:03:20	this moment, at that offset; with final Z in UTC; a space may replace T
  *	@1795269800.25		seconds since 1970
  */
-#ifndef CPROF_PROFILE_INSTANT_H
-#define CPROF_PROFILE_INSTANT_H
+#ifndef CPROF_SELECT_TIME_ARG_H
+#define CPROF_SELECT_TIME_ARG_H
 
 #include "common/base/buf.h"
 

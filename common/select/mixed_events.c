@@ -1,4 +1,4 @@
-#include "common/profile/alike.h"
+#include "common/select/mixed_events.h"
 
 #include "common/profile/label.h"
 
