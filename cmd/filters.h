@@ -12,7 +12,7 @@
 #include "common/base/intern.h"
 #include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"
-#include "common/profile/module.h"
+#include "common/gather/gather_modules.h"
 #include "common/profile/shape.h"
 #include "common/select/view.h"
 

@@ -15,7 +15,7 @@
 
 #include "cmd/filters.h"
 #include "cmd/operand.h"
-#include "common/profile/reason.h"
+#include "common/gather/reason.h"
 
 struct header_line {
 	const char *label; /* without a colon; "": continues the line above */

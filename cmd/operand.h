@@ -13,7 +13,7 @@
 #include "cmd/cli.h"
 #include "cmd/filters.h"
 #include "common/folded/folded.h"
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 /* The results of reading, summed over operands. All zero to begin with. */
 struct loaded {

@@ -7,10 +7,10 @@
  *	fuzz-profile [-m N] FILE ...					replays, and N changed copies too
  */
 #include "common/folded/folded.h"
-#include "common/profile/gather.h"
-#include "common/profile/module.h"
+#include "common/gather/gather.h"
+#include "common/gather/gather_modules.h"
 #include "common/profile/peek.h"
-#include "common/profile/reason.h"
+#include "common/gather/reason.h"
 #include "common/profile/heaviest.h"
 #include "common/profile/table.h"
 #include "common/profile/tree.h"

@@ -25,8 +25,8 @@
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/export/traces.h"
-#include "common/profile/gather.h"
-#include "common/profile/name.h"
+#include "common/gather/gather.h"
+#include "common/gather/gather_names.h"
 
 struct collect {
 	struct capture capture;

@@ -33,7 +33,7 @@
 #include "common/base/buf.h"
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 struct perf_pipe {
 	struct capture capture;

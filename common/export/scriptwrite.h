@@ -37,8 +37,8 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
-#include "common/profile/gather.h"
-#include "common/profile/name.h"
+#include "common/gather/gather.h"
+#include "common/gather/gather_names.h"
 
 struct script_writer {
 	struct capture capture;

@@ -23,7 +23,7 @@
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/profile/module.h"
+#include "common/gather/gather_modules.h"
 
 struct traces_function {
 	uint32_t name; /* as label.h makes it; after traces_settle the final one */

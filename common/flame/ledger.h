@@ -10,7 +10,7 @@
 #define CPROF_FLAME_LEDGER_H
 
 #include "common/flame/picture.h"
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 struct ledger {
 	const char *side; /* "Before", "After"; NULL: there is only one */

@@ -17,7 +17,7 @@
 #ifndef CPROF_PROFILE_SLICES_H
 #define CPROF_PROFILE_SLICES_H
 
-#include "common/profile/origin.h"
+#include "common/gather/origin.h"
 #include "common/profile/profile.h"
 
 struct slices_row {

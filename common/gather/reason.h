@@ -14,8 +14,8 @@
  * The reasons rest on the SOURCE records of the segment. A segment in which nobody has looked for names gives
  * none. The reasons are in the words of cprof-sym's summary, the places in those of name.h.
  */
-#ifndef CPROF_PROFILE_REASON_H
-#define CPROF_PROFILE_REASON_H
+#ifndef CPROF_GATHER_REASON_H
+#define CPROF_GATHER_REASON_H
 
 #include "common/base/intern.h"
 #include "common/capture/capture.h"

@@ -16,8 +16,8 @@
  * The view (view.h) says which samples count and what their stacks look like. Many gatherers may fill one
  * profile, one after the other.
  */
-#ifndef CPROF_PROFILE_GATHER_H
-#define CPROF_PROFILE_GATHER_H
+#ifndef CPROF_GATHER_GATHER_H
+#define CPROF_GATHER_GATHER_H
 
 #include "common/base/intern.h"
 #include "common/capture/capture.h"

@@ -1,12 +1,12 @@
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 #include <stdlib.h>
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
-#include "common/profile/keys.h"
-#include "common/profile/reason.h"
-#include "common/profile/stacks.h"
+#include "common/gather/gather_keys.h"
+#include "common/gather/reason.h"
+#include "common/gather/gather_stacks.h"
 
 bool gather_init(struct gather *g, struct profile *p, unsigned int side, const struct view *view)
 {

@@ -1,4 +1,4 @@
-#include "common/profile/module.h"
+#include "common/gather/gather_modules.h"
 
 #include <stdlib.h>
 

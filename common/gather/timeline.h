@@ -8,8 +8,8 @@
  *	at = timeline_find(&t, frame, epoch);	// index into c->places, 0: none
  *	timeline_release(&t);
  */
-#ifndef CPROF_PROFILE_TIMELINE_H
-#define CPROF_PROFILE_TIMELINE_H
+#ifndef CPROF_GATHER_TIMELINE_H
+#define CPROF_GATHER_TIMELINE_H
 
 #include "common/capture/capture.h"
 

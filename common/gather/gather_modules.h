@@ -19,8 +19,8 @@
  * In a comparison of two sides, one path is one module even if the file was rebuilt. If each side has just
  * one module of a base name, the two are one module as well.
  */
-#ifndef CPROF_PROFILE_MODULE_H
-#define CPROF_PROFILE_MODULE_H
+#ifndef CPROF_GATHER_GATHER_MODULES_H
+#define CPROF_GATHER_GATHER_MODULES_H
 
 #include "common/base/intern.h"
 #include "common/profile/profile.h"

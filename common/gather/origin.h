@@ -14,8 +14,8 @@
  * Slices then begin at multiples of their length since 1970, so that those of several hosts coincide.
  * slices.h makes rows of all this.
  */
-#ifndef CPROF_PROFILE_ORIGIN_H
-#define CPROF_PROFILE_ORIGIN_H
+#ifndef CPROF_GATHER_ORIGIN_H
+#define CPROF_GATHER_ORIGIN_H
 
 #include "common/base/buf.h"
 #include "common/base/intern.h"

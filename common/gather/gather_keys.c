@@ -1,8 +1,8 @@
-#include "common/profile/keys.h"
+#include "common/gather/gather_keys.h"
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
-#include "common/profile/origin.h"
+#include "common/gather/origin.h"
 
 enum { SPREAD_MOST = 64 }; /* slices */
 #define SPREAD_LEAST UINT64_C(1000000000) /* ns */

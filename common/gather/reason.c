@@ -1,10 +1,10 @@
-#include "common/profile/reason.h"
+#include "common/gather/reason.h"
 
 #include <stdlib.h>
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
-#include "common/profile/module.h"
+#include "common/gather/gather_modules.h"
 
 void reasons_init(struct reasons *r)
 {

@@ -12,11 +12,11 @@
  *
  * For gather.c and stacks.c. The ids are those of the capture, and valid until its segment ends.
  */
-#ifndef CPROF_PROFILE_KEYS_H
-#define CPROF_PROFILE_KEYS_H
+#ifndef CPROF_GATHER_GATHER_KEYS_H
+#define CPROF_GATHER_GATHER_KEYS_H
 
 #include "common/base/intern.h"
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 /*
  * Samples with the same key become one stack of the profile. Ids that the view does not show are 0, so

@@ -1,4 +1,4 @@
-#include "common/profile/origin.h"
+#include "common/gather/origin.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "common/profile/stacks.h"
+#include "common/gather/gather_stacks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,11 +8,11 @@
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
 #include "common/select/mixed_events.h"
-#include "common/profile/keys.h"
+#include "common/gather/gather_keys.h"
 #include "common/profile/label.h"
-#include "common/profile/name.h"
-#include "common/profile/origin.h"
-#include "common/profile/reason.h"
+#include "common/gather/gather_names.h"
+#include "common/gather/origin.h"
+#include "common/gather/reason.h"
 
 /* A stack being put together: its node in the profile so far, and the length of its text. */
 struct stack {

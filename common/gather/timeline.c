@@ -1,4 +1,4 @@
-#include "common/profile/timeline.h"
+#include "common/gather/timeline.h"
 
 #include <stdlib.h>
 

@@ -21,14 +21,14 @@
  * With lines, "name (file.c:123)" is the line being executed: the sampled line of the innermost function, and
  * in functions around it the line of the call to the next one.
  */
-#ifndef CPROF_PROFILE_NAME_H
-#define CPROF_PROFILE_NAME_H
+#ifndef CPROF_GATHER_GATHER_NAMES_H
+#define CPROF_GATHER_GATHER_NAMES_H
 
 #include "common/base/idmap.h"
 #include "common/capture/capture.h"
-#include "common/profile/module.h"
+#include "common/gather/gather_modules.h"
 #include "common/profile/profile.h"
-#include "common/profile/timeline.h"
+#include "common/gather/timeline.h"
 
 enum names_style {
 	NAMES_FUNCTIONS,

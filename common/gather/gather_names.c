@@ -1,4 +1,4 @@
-#include "common/profile/name.h"
+#include "common/gather/gather_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

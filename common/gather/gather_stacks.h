@@ -5,10 +5,10 @@
  *
  * For gather.c, when a segment has ended, or when gather_look is called before that.
  */
-#ifndef CPROF_PROFILE_STACKS_H
-#define CPROF_PROFILE_STACKS_H
+#ifndef CPROF_GATHER_GATHER_STACKS_H
+#define CPROF_GATHER_GATHER_STACKS_H
 
-#include "common/profile/gather.h"
+#include "common/gather/gather.h"
 
 /*
  * Adds the sums of the segment to the profile and to the gatherer's sums. but: by key, the sums already
