@@ -16,7 +16,7 @@
 #include "cmd/filters.h"
 #include "cmd/operand.h"
 #include "common/export/rows.h"
-#include "common/profile/table.h"
+#include "common/views/table_view.h"
 #include "common/stats/changes.h"
 
 /* One side of the comparison: its operands and their sums. */

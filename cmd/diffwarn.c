@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/select/ends.h"
-#include "common/profile/unnamed.h"
+#include "common/views/unnamed.h"
 
 /* Thresholds of the warnings: percent, and percentage points between the sides. */
 enum { UNNAMED = 30, UNNAMED_CHANGE = 15, WHOLE_CHANGE = 10 };

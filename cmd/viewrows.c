@@ -8,8 +8,8 @@
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
 #include "common/export/json.h"
-#include "common/profile/heaviest.h"
-#include "common/profile/tree.h"
+#include "common/views/top_stacks.h"
+#include "common/views/tree_view.h"
 
 /* Rows being written, and what JSON writes before them. */
 struct writing {

@@ -7,8 +7,8 @@
 
 #include "cmd/header.h"
 #include "common/base/array.h"
-#include "common/profile/heaviest.h"
-#include "common/profile/tree.h"
+#include "common/views/top_stacks.h"
+#include "common/views/tree_view.h"
 
 enum { TABLE_HEAD = 3 }; /* lines above the rows of a table */
 enum { INDENTED = 40 }; /* levels; deeper lines print their depth: spaces for n frames take n * n bytes */

@@ -11,8 +11,8 @@
 
 #include "cmd/operand.h"
 #include "common/export/rows.h"
-#include "common/profile/peek.h"
-#include "common/profile/table.h"
+#include "common/views/peek.h"
+#include "common/views/table_view.h"
 #include "common/stats/interval.h"
 
 enum views_shape { SHAPE_TABLE, SHAPE_PEEK, SHAPE_STACKS, SHAPE_TREE };

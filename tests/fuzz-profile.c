@@ -9,11 +9,11 @@
 #include "common/folded/folded.h"
 #include "common/gather/gather.h"
 #include "common/gather/gather_modules.h"
-#include "common/profile/peek.h"
+#include "common/views/peek.h"
 #include "common/gather/reason.h"
-#include "common/profile/heaviest.h"
-#include "common/profile/table.h"
-#include "common/profile/tree.h"
+#include "common/views/top_stacks.h"
+#include "common/views/table_view.h"
+#include "common/views/tree_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@
 #define CPROF_EXPORT_SLICEROWS_H
 
 #include "common/export/rows.h"
-#include "common/profile/slices.h"
+#include "common/views/slices.h"
 
 /* The default length of a time slice, in nanoseconds. */
 #define SLICE_ROWS_INTERVAL UINT64_C(10000000000)

@@ -21,7 +21,7 @@
 #ifndef CPROF_STATS_CHANGES_H
 #define CPROF_STATS_CHANGES_H
 
-#include "common/profile/table.h"
+#include "common/views/table_view.h"
 #include "common/stats/compare.h"
 #include "common/stats/designs.h"
 

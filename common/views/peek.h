@@ -13,8 +13,8 @@
  * itself is not a call. Without recursion through several functions, the callers add up to the function's
  * cum, and so do the callees plus its flat; with such recursion they may add up to more.
  */
-#ifndef CPROF_PROFILE_PEEK_H
-#define CPROF_PROFILE_PEEK_H
+#ifndef CPROF_VIEWS_PEEK_H
+#define CPROF_VIEWS_PEEK_H
 
 #include "common/profile/profile.h"
 

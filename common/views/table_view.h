@@ -12,8 +12,8 @@
  * A stack in which a name occurs more than once adds to its cum once. The outermost frame of a stack is the
  * command that ran, not one of its functions; it is a row only if the stack has no other frame.
  */
-#ifndef CPROF_PROFILE_TABLE_H
-#define CPROF_PROFILE_TABLE_H
+#ifndef CPROF_VIEWS_TABLE_VIEW_H
+#define CPROF_VIEWS_TABLE_VIEW_H
 
 #include "common/profile/profile.h"
 

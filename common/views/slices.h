@@ -14,8 +14,8 @@
  * weights add up to side 0 of the profile. Weight without moments, from folded text, has rows without an
  * origin.
  */
-#ifndef CPROF_PROFILE_SLICES_H
-#define CPROF_PROFILE_SLICES_H
+#ifndef CPROF_VIEWS_SLICES_H
+#define CPROF_VIEWS_SLICES_H
 
 #include "common/gather/origin.h"
 #include "common/profile/profile.h"

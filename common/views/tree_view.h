@@ -13,8 +13,8 @@
  *
  * Nothing is left out silently: children that weigh too little become one line after their siblings.
  */
-#ifndef CPROF_PROFILE_TREE_H
-#define CPROF_PROFILE_TREE_H
+#ifndef CPROF_VIEWS_TREE_VIEW_H
+#define CPROF_VIEWS_TREE_VIEW_H
 
 #include "common/profile/profile.h"
 

@@ -1,4 +1,4 @@
-#include "common/profile/tree.h"
+#include "common/views/tree_view.h"
 
 #include <stdlib.h>
 

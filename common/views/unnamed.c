@@ -1,4 +1,4 @@
-#include "common/profile/unnamed.h"
+#include "common/views/unnamed.h"
 
 static bool begins_with(struct slice s, const char *start)
 {

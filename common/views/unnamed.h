@@ -8,8 +8,8 @@
  * A frame without a name is a place, "[app+0x128f]", or "[anon]", "[jit]" or "[unknown]", in a capture and in
  * folded text.
  */
-#ifndef CPROF_PROFILE_UNNAMED_H
-#define CPROF_PROFILE_UNNAMED_H
+#ifndef CPROF_VIEWS_UNNAMED_H
+#define CPROF_VIEWS_UNNAMED_H
 
 #include "common/profile/profile.h"
 

@@ -1,4 +1,4 @@
-#include "common/profile/slices.h"
+#include "common/views/slices.h"
 
 #include <stdlib.h>
 

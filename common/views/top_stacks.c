@@ -1,4 +1,4 @@
-#include "common/profile/heaviest.h"
+#include "common/views/top_stacks.h"
 
 #include <stdlib.h>
 

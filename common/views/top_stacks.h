@@ -8,8 +8,8 @@
  *		...h.list[i].node, its parent and so on up to node 0; h.list[i].weight...
  *	heaviest_release(&h);
  */
-#ifndef CPROF_PROFILE_HEAVIEST_H
-#define CPROF_PROFILE_HEAVIEST_H
+#ifndef CPROF_VIEWS_TOP_STACKS_H
+#define CPROF_VIEWS_TOP_STACKS_H
 
 #include "common/profile/profile.h"
 

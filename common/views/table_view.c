@@ -1,4 +1,4 @@
-#include "common/profile/table.h"
+#include "common/views/table_view.h"
 
 #include <stdlib.h>
 

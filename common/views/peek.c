@@ -1,4 +1,4 @@
-#include "common/profile/peek.h"
+#include "common/views/peek.h"
 
 #include <stdlib.h>
 
