@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/version.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 static const char *command = "cprof";
 static const char *usage_text = "";

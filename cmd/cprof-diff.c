@@ -6,7 +6,7 @@
 
 #include "cmd/diff.h"
 #include "common/base/array.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 static const char usage[] =
 	"cprof-diff [--folded] [--no-normalize] [--significant] [--fail-above POINTS]\n"

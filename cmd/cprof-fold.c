@@ -12,7 +12,7 @@
 #include "common/export/json.h"
 #include "common/export/slicerows.h"
 #include "common/folded/folded.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 #include "common/folded/folded_sorted.h"
 #include "common/stream/block.h"
 

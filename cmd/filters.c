@@ -6,7 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/base/intern.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 static void add_numbers(const char *option, const char *text, uint64_t **list, size_t *cap, size_t *n)
 {

@@ -13,7 +13,7 @@
 #include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"
 #include "common/gather/gather_modules.h"
-#include "common/profile/shape.h"
+#include "common/profile/transform.h"
 #include "common/select/view.h"
 
 enum filter_option {

@@ -10,7 +10,7 @@
 #include "common/capture/damage.h"
 #include "common/capture/samples.h"
 #include "common/select/ends.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 enum { REASONS = 3, LABEL_WIDTH = 12 };
 

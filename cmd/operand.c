@@ -7,7 +7,7 @@
 #include "common/base/intern.h"
 #include "common/export/scriptline.h"
 #include "common/folded/folded.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 enum { EVENTS_TOLD = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; a watched capture need only show its kind */

@@ -1,7 +1,7 @@
 /*
  * Checks transformed profiles: trees, weights and moments of random profiles are consistent afterwards.
  */
-#include "common/profile/shape.h"
+#include "common/profile/transform.h"
 
 #include <stdio.h>
 #include <stdlib.h>

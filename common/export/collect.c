@@ -9,7 +9,7 @@
 #include "common/capture/labels.h"
 #include "common/select/mixed_events.h"
 #include "common/select/ends.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 /* Samples with the same key are summed. Has no padding, because keys are compared as bytes. */
 struct collect_key {

@@ -6,7 +6,7 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 enum { PIECE = 64 << 10 };
 

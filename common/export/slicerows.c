@@ -1,6 +1,6 @@
 #include "common/export/slicerows.h"
 
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 enum { PIECE = 64 << 10 };
 

@@ -5,7 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/profile/norm.h"
+#include "common/profile/strip_numbers.h"
 
 bool traces_init(struct traces *s)
 {

@@ -1,7 +1,7 @@
 #include "common/flame/kind.h"
 
-#include "common/profile/label.h"
-#include "common/profile/shape.h"
+#include "common/profile/sanitize.h"
+#include "common/profile/transform.h"
 
 static bool has_start(struct slice s, const char *with)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 static void add_pair(struct picture *pic, struct picture_pair **list, size_t *cap, size_t *n, const char *name,
 		     const char *value)

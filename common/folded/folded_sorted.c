@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 /* Puts the cleaned stack into s->fit. Returns NULL, or why the line does not count. */
 static const char *take_line(struct sorted *s, struct slice stack, uint64_t count)

@@ -5,7 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/base/le.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 enum {
 	TAG = 0x01, /* begins a provisional label with a number; no final label begins with it */

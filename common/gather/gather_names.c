@@ -6,7 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/base/idmap.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style)
 {

@@ -9,7 +9,7 @@
 #include "common/capture/labels.h"
 #include "common/select/mixed_events.h"
 #include "common/gather/gather_keys.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 #include "common/gather/gather_names.h"
 #include "common/gather/origin.h"
 #include "common/gather/reason.h"

@@ -5,7 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 bool profile_init(struct profile *p)
 {

@@ -1,6 +1,6 @@
 #include "common/select/mixed_events.h"
 
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 bool alike_matters(const struct view *v)
 {

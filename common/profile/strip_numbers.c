@@ -1,4 +1,4 @@
-#include "common/profile/norm.h"
+#include "common/profile/strip_numbers.h"
 
 #include <ctype.h>
 #include <strings.h>

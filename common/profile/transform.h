@@ -10,8 +10,8 @@
  * node without weight below it, nodes have new numbers, and moments (profile.h) have moved along. Both sides
  * of a comparison are transformed alike.
  */
-#ifndef CPROF_PROFILE_SHAPE_H
-#define CPROF_PROFILE_SHAPE_H
+#ifndef CPROF_PROFILE_TRANSFORM_H
+#define CPROF_PROFILE_TRANSFORM_H
 
 #include <regex.h>
 

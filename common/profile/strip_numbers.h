@@ -17,8 +17,8 @@
  *
  * Other numbers stay, also those of anonymous classes (`Foo$1`), because they tell functions apart.
  */
-#ifndef CPROF_PROFILE_NORM_H
-#define CPROF_PROFILE_NORM_H
+#ifndef CPROF_PROFILE_STRIP_NUMBERS_H
+#define CPROF_PROFILE_STRIP_NUMBERS_H
 
 #include "common/base/buf.h"
 

@@ -1,4 +1,4 @@
-#include "common/profile/label.h"
+#include "common/profile/sanitize.h"
 
 /* Returns whether every byte is printable ASCII. Most names are; `;` and spaces remain to be checked. */
 static bool is_plain(struct slice s)

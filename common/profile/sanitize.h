@@ -5,8 +5,8 @@
  *	buf_clear(&b);
  *	label_append(&b, name);		// "a;b\n" becomes "a:b?"
  */
-#ifndef CPROF_PROFILE_LABEL_H
-#define CPROF_PROFILE_LABEL_H
+#ifndef CPROF_PROFILE_SANITIZE_H
+#define CPROF_PROFILE_SANITIZE_H
 
 #include "common/base/buf.h"
 

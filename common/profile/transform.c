@@ -1,9 +1,9 @@
-#include "common/profile/shape.h"
+#include "common/profile/transform.h"
 
 #include <stdlib.h>
 
 #include "common/base/intern.h"
-#include "common/profile/norm.h"
+#include "common/profile/strip_numbers.h"
 
 bool shape_asked(const struct shape *s)
 {
