@@ -7,8 +7,8 @@
 
 #include "cmd/operand.h"
 #include "common/export/perfpipe.h"
-#include "common/export/scriptread.h"
-#include "common/export/scriptwrite.h"
+#include "common/perfscript/script_read.h"
+#include "common/perfscript/script_write.h"
 
 static void write_bytes(struct slice bytes)
 {

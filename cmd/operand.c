@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/intern.h"
-#include "common/export/scriptline.h"
+#include "common/perfscript/script_line.h"
 #include "common/folded/folded.h"
 #include "common/profile/sanitize.h"
 

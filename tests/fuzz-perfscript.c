@@ -7,8 +7,8 @@
  *	fuzz-perfscript [-m N] FILE ...					replays, and N changed copies too
  */
 #include "common/export/perfpipe.h"
-#include "common/export/scriptread.h"
-#include "common/export/scriptwrite.h"
+#include "common/perfscript/script_read.h"
+#include "common/perfscript/script_write.h"
 #include "common/stream/reader.h"
 
 #include <stdio.h>

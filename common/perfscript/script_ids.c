@@ -1,4 +1,4 @@
-#include "common/export/scriptids.h"
+#include "common/perfscript/script_ids.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "common/export/scriptline.h"
+#include "common/perfscript/script_line.h"
 
 static bool is_space(uint8_t c)
 {

@@ -9,10 +9,10 @@
  *
  * For scriptread.c. New definitions are in the stream on return.
  */
-#ifndef CPROF_EXPORT_SCRIPTSTACK_H
-#define CPROF_EXPORT_SCRIPTSTACK_H
+#ifndef CPROF_PERFSCRIPT_SCRIPT_STACK_H
+#define CPROF_PERFSCRIPT_SCRIPT_STACK_H
 
-#include "common/export/scriptread.h"
+#include "common/perfscript/script_read.h"
 
 /* Returns how many of the innermost frames are the kernel's. */
 size_t script_count_kernel(const struct script_reader *r);

@@ -1,4 +1,4 @@
-#include "common/export/scriptread.h"
+#include "common/perfscript/script_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/export/scriptids.h"
-#include "common/export/scriptstack.h"
+#include "common/perfscript/script_ids.h"
+#include "common/perfscript/script_stack.h"
 
 enum {
 	READ_SIZE = 256 << 10,

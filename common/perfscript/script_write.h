@@ -31,8 +31,8 @@
  * Commands and names are those of cprof-fold -i, also for a frame without a symbol, "[libx.so+0x1231]" for
  * example. A return address is written unchanged, with its offset, as in perf's text.
  */
-#ifndef CPROF_EXPORT_SCRIPTWRITE_H
-#define CPROF_EXPORT_SCRIPTWRITE_H
+#ifndef CPROF_PERFSCRIPT_SCRIPT_WRITE_H
+#define CPROF_PERFSCRIPT_SCRIPT_WRITE_H
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"

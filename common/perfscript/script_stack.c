@@ -1,9 +1,9 @@
-#include "common/export/scriptstack.h"
+#include "common/perfscript/script_stack.h"
 
 #include <stdlib.h>
 
 #include "common/base/intern.h"
-#include "common/export/scriptids.h"
+#include "common/perfscript/script_ids.h"
 
 enum { FILE_SHIFT = 47 }; /* bits of addresses that each file has */
 

@@ -19,12 +19,12 @@
  *
  * Memory is bounded: when names and stacks have grown to about SCRIPT_SEGMENT bytes, a new segment begins.
  */
-#ifndef CPROF_EXPORT_SCRIPTREAD_H
-#define CPROF_EXPORT_SCRIPTREAD_H
+#ifndef CPROF_PERFSCRIPT_SCRIPT_READ_H
+#define CPROF_PERFSCRIPT_SCRIPT_READ_H
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/export/scriptline.h"
+#include "common/perfscript/script_line.h"
 #include "common/resolve/demangle.h"
 #include "common/stream/writer.h"
 

@@ -14,8 +14,8 @@
  * event: "x;y 12" is folded text. Commands may contain anything, so the head begins at the first place from
  * which the rest parses. Slices point into the line.
  */
-#ifndef CPROF_EXPORT_SCRIPTLINE_H
-#define CPROF_EXPORT_SCRIPTLINE_H
+#ifndef CPROF_PERFSCRIPT_SCRIPT_LINE_H
+#define CPROF_PERFSCRIPT_SCRIPT_LINE_H
 
 #include "common/base/cursor.h"
 

@@ -11,12 +11,12 @@
  * For scriptread.c and scriptstack.c. If memory runs out, the reader has failed and the returned id is
  * arbitrary.
  */
-#ifndef CPROF_EXPORT_SCRIPTIDS_H
-#define CPROF_EXPORT_SCRIPTIDS_H
+#ifndef CPROF_PERFSCRIPT_SCRIPT_IDS_H
+#define CPROF_PERFSCRIPT_SCRIPT_IDS_H
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/export/scriptread.h"
+#include "common/perfscript/script_read.h"
 
 /* A line that has been read before, parsed. */
 struct script_known {

@@ -1,4 +1,4 @@
-#include "common/export/scriptwrite.h"
+#include "common/perfscript/script_write.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
