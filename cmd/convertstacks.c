@@ -11,7 +11,7 @@
 #include "common/export/collect.h"
 #include "common/export/gzip.h"
 #include "common/export/pprof.h"
-#include "common/export/slicerows.h"
+#include "common/export/slice_rows.h"
 #include "common/export/traces.h"
 #include "common/select/ends.h"
 

@@ -10,7 +10,7 @@
 #include "cmd/losses.h"
 #include "cmd/operand.h"
 #include "common/export/json.h"
-#include "common/export/slicerows.h"
+#include "common/export/slice_rows.h"
 #include "common/folded/folded.h"
 #include "common/profile/sanitize.h"
 #include "common/folded/folded_sorted.h"

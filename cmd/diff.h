@@ -15,7 +15,7 @@
 
 #include "cmd/filters.h"
 #include "cmd/operand.h"
-#include "common/export/rows.h"
+#include "common/export/output_rows.h"
 #include "common/views/table_view.h"
 #include "common/stats/changes.h"
 

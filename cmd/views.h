@@ -10,7 +10,7 @@
 #define CPROF_CMD_VIEWS_H
 
 #include "cmd/operand.h"
-#include "common/export/rows.h"
+#include "common/export/output_rows.h"
 #include "common/views/peek.h"
 #include "common/views/table_view.h"
 #include "common/stats/interval.h"

@@ -15,7 +15,7 @@
 #ifndef CPROF_EXPORT_CHANGED_H
 #define CPROF_EXPORT_CHANGED_H
 
-#include "common/export/rows.h"
+#include "common/export/output_rows.h"
 #include "common/stats/changes.h"
 
 bool changed_init(struct rows *r, enum rows_format format);

@@ -7,7 +7,7 @@
 #include <profile.pb-c.h>
 
 #include "common/base/array.h"
-#include "common/export/mainfile.h"
+#include "common/export/main_file.h"
 
 typedef Perftools__Profiles__Profile Profile;
 typedef Perftools__Profiles__ValueType ValueType;

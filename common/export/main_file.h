@@ -6,8 +6,8 @@
  *	if (!mainfile_find(&traces, &mapping)) ...out of memory...
  *	if (mapping) ...its path names the profile...
  */
-#ifndef CPROF_EXPORT_MAINFILE_H
-#define CPROF_EXPORT_MAINFILE_H
+#ifndef CPROF_EXPORT_MAIN_FILE_H
+#define CPROF_EXPORT_MAIN_FILE_H
 
 #include "common/export/traces.h"
 

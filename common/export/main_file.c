@@ -1,4 +1,4 @@
-#include "common/export/mainfile.h"
+#include "common/export/main_file.h"
 
 #include <stdlib.h>
 

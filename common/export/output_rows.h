@@ -18,8 +18,8 @@
  * unchanged. Texts are valid UTF-8 (label.h ensures it); in JSON, an invalid text is written as json_text
  * does.
  */
-#ifndef CPROF_EXPORT_ROWS_H
-#define CPROF_EXPORT_ROWS_H
+#ifndef CPROF_EXPORT_OUTPUT_ROWS_H
+#define CPROF_EXPORT_OUTPUT_ROWS_H
 
 #include "common/base/buf.h"
 

@@ -13,10 +13,10 @@
  * Unknown values are empty in TSV and null in JSON. JSON comes from json.h: if json_known is false, do not
  * ask for JSON.
  */
-#ifndef CPROF_EXPORT_SLICEROWS_H
-#define CPROF_EXPORT_SLICEROWS_H
+#ifndef CPROF_EXPORT_SLICE_ROWS_H
+#define CPROF_EXPORT_SLICE_ROWS_H
 
-#include "common/export/rows.h"
+#include "common/export/output_rows.h"
 #include "common/views/slices.h"
 
 /* The default length of a time slice, in nanoseconds. */

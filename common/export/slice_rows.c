@@ -1,4 +1,4 @@
-#include "common/export/slicerows.h"
+#include "common/export/slice_rows.h"
 
 #include "common/profile/sanitize.h"
 

@@ -1,4 +1,4 @@
-#include "common/export/rows.h"
+#include "common/export/output_rows.h"
 
 #include <inttypes.h>
 #include <math.h>
