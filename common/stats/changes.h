@@ -23,7 +23,7 @@
 
 #include "common/views/table_view.h"
 #include "common/stats/compare.h"
-#include "common/stats/designs.h"
+#include "common/stats/design_effect.h"
 
 struct change {
 	struct compare counts;    /* in samples */

@@ -1,9 +1,9 @@
-#include "common/stats/designs.h"
+#include "common/stats/design_effect.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/stats/together.h"
+#include "common/stats/effective_tests.h"
 
 /*
  * Least number of samples of a name on both sides together. With fewer, its spread says nothing about others.

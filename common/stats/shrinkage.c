@@ -1,4 +1,4 @@
-#include "common/stats/moderate.h"
+#include "common/stats/shrinkage.h"
 
 #include <math.h>
 #include <stdlib.h>

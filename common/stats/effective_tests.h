@@ -9,8 +9,8 @@
  * average. A larger correlation gives the effective number: n / (1 + (n - 1) * r^2), as the design effect of
  * a cluster sample.
  */
-#ifndef CPROF_STATS_TOGETHER_H
-#define CPROF_STATS_TOGETHER_H
+#ifndef CPROF_STATS_EFFECTIVE_TESTS_H
+#define CPROF_STATS_EFFECTIVE_TESTS_H
 
 #include "common/profile/profile.h"
 

@@ -12,8 +12,8 @@
  * that trend. It takes the true variances as scaled inverse chi-squared, and estimates their similarity from
  * how much the measured ones differ beyond chance.
  */
-#ifndef CPROF_STATS_MODERATE_H
-#define CPROF_STATS_MODERATE_H
+#ifndef CPROF_STATS_SHRINKAGE_H
+#define CPROF_STATS_SHRINKAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>

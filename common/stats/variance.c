@@ -1,4 +1,4 @@
-#include "common/stats/spread.h"
+#include "common/stats/variance.h"
 
 #include <math.h>
 #include <stdlib.h>

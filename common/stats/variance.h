@@ -18,8 +18,8 @@
  * time series). It equals the variance between longer blocks, but is known more precisely than from their
  * smaller number.
  */
-#ifndef CPROF_STATS_SPREAD_H
-#define CPROF_STATS_SPREAD_H
+#ifndef CPROF_STATS_VARIANCE_H
+#define CPROF_STATS_VARIANCE_H
 
 #include "common/profile/profile.h"
 

@@ -1,4 +1,4 @@
-#include "common/stats/together.h"
+#include "common/stats/effective_tests.h"
 
 #include <math.h>
 #include <stdlib.h>

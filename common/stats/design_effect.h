@@ -26,12 +26,12 @@
  * weighted by the degrees of freedom, where blocks count as DESIGNS_RUNS. The result is never less than the
  * blocks'.
  */
-#ifndef CPROF_STATS_DESIGNS_H
-#define CPROF_STATS_DESIGNS_H
+#ifndef CPROF_STATS_DESIGN_EFFECT_H
+#define CPROF_STATS_DESIGN_EFFECT_H
 
 #include "common/stats/compare.h"
-#include "common/stats/moderate.h"
-#include "common/stats/spread.h"
+#include "common/stats/shrinkage.h"
+#include "common/stats/variance.h"
 
 enum { DESIGNS_RUNS = 4 };
 
