@@ -6,7 +6,7 @@
 #include "cmd/losses.h"
 #include "cmd/operand.h"
 #include "cmd/version.h"
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"
 #include "common/export/gzip.h"

@@ -8,7 +8,7 @@
 #include "cmd/losses.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 #include "common/select/ends.h"
 #include "common/profile/sanitize.h"
 

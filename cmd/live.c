@@ -8,7 +8,7 @@
 #include "cmd/header.h"
 #include "cmd/losses.h"
 #include "cmd/screen.h"
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 
 /*
  * A recorder writes once a second, a few milliseconds early or late: a window that is nearly long enough

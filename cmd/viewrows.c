@@ -6,7 +6,7 @@
 #include "cmd/views.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 #include "common/export/json.h"
 #include "common/views/top_stacks.h"
 #include "common/views/tree_view.h"

@@ -1,9 +1,9 @@
 #include "common/capture/counts.h"
 
 #include "common/base/array.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 #include "common/capture/nodes.h"
-#include "common/capture/places.h"
+#include "common/capture/locations.h"
 #include "common/stream/extent.h"
 
 /* Returns the kind of waiting time by the event's name: "off-cpu:sleep". */

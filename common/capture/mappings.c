@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/array.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 const char *file_apply(struct capture *c, const struct record_file *r)
 {

@@ -2,7 +2,7 @@
 
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 const char capture_no_memory[] = "out of memory";
 

@@ -5,7 +5,7 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 #include "common/base/search.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 enum { LEVEL_MAX = 1 << 16 };
 

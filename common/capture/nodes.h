@@ -9,7 +9,7 @@
 #ifndef CPROF_CAPTURE_NODES_H
 #define CPROF_CAPTURE_NODES_H
 
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 static inline const char *frame_apply(struct capture *c, const struct record_frame *r)
 {

@@ -1,7 +1,7 @@
 #include "common/capture/processes.h"
 
 #include "common/base/idmap.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 const char *process_apply(struct capture *c, const struct record_process *r)
 {

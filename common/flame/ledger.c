@@ -1,7 +1,7 @@
 #include "common/flame/ledger.h"
 
 #include "common/capture/damage.h"
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 #include "common/select/ends.h"
 
 static void print_percent(struct buf *out, uint64_t part, uint64_t whole)

@@ -17,8 +17,8 @@
  *		...c->threads[r->id] exists; the first time, it is zero...
  *	}
  */
-#ifndef CPROF_CAPTURE_INSIDE_H
-#define CPROF_CAPTURE_INSIDE_H
+#ifndef CPROF_CAPTURE_CAPTURE_INTERNAL_H
+#define CPROF_CAPTURE_CAPTURE_INTERNAL_H
 
 #include "common/base/array.h"
 #include "common/base/intern.h"

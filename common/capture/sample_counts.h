@@ -7,8 +7,8 @@
  * these. Samples of waiting time and of other events are counted separately, the former only if looked_at
  * includes them.
  */
-#ifndef CPROF_CAPTURE_SAMPLES_H
-#define CPROF_CAPTURE_SAMPLES_H
+#ifndef CPROF_CAPTURE_SAMPLE_COUNTS_H
+#define CPROF_CAPTURE_SAMPLE_COUNTS_H
 
 #include "common/base/buf.h"
 #include "common/capture/capture.h"

@@ -7,8 +7,8 @@
  * For capture_apply (see inside.h). The process's jitted keeps only the addresses of new code and when it
  * came; names are kept by resolve/jit.h, which reads the same records.
  */
-#ifndef CPROF_CAPTURE_JITTED_H
-#define CPROF_CAPTURE_JITTED_H
+#ifndef CPROF_CAPTURE_JIT_CODE_H
+#define CPROF_CAPTURE_JIT_CODE_H
 
 #include "common/capture/capture.h"
 

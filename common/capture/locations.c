@@ -1,7 +1,7 @@
-#include "common/capture/places.h"
+#include "common/capture/locations.h"
 
 #include "common/base/array.h"
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 
 /*
  * If code moves under deep stacks, a few bytes of input make many places of 64 bytes each. PLACES_MAX limits

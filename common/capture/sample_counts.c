@@ -1,4 +1,4 @@
-#include "common/capture/samples.h"
+#include "common/capture/sample_counts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
  *
  * Frames get their places when a sample is about to be accepted, so frames without samples cost nothing.
  */
-#ifndef CPROF_CAPTURE_PLACES_H
-#define CPROF_CAPTURE_PLACES_H
+#ifndef CPROF_CAPTURE_LOCATIONS_H
+#define CPROF_CAPTURE_LOCATIONS_H
 
 #include "common/capture/capture.h"
 

@@ -1,6 +1,6 @@
-#include "common/capture/jitted.h"
+#include "common/capture/jit_code.h"
 
-#include "common/capture/inside.h"
+#include "common/capture/capture_internal.h"
 #include "common/capture/mappings.h"
 
 static bool parse_hex(struct cursor *at, uint64_t *v)
