@@ -10,7 +10,7 @@
 #include "cmd/losses.h"
 #include "cmd/operand.h"
 #include "common/flame/colour.h"
-#include "common/flame/ledger.h"
+#include "common/flame/picture_ledger.h"
 #include "common/flame/page.h"
 #include "common/flame/search.h"
 #include "common/flame/svg.h"

@@ -13,7 +13,7 @@
 #ifndef CPROF_FLAME_MOMENTS_H
 #define CPROF_FLAME_MOMENTS_H
 
-#include "common/flame/tree.h"
+#include "common/flame/layout.h"
 
 struct moment {
 	uint64_t slice;

@@ -13,7 +13,7 @@
 #define CPROF_FLAME_PICTURE_H
 
 #include "common/flame/moments.h"
-#include "common/flame/tree.h"
+#include "common/flame/layout.h"
 #include "common/flame/verdict.h"
 
 struct picture_pair {

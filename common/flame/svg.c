@@ -6,7 +6,7 @@
 
 #include "common/base/array.h"
 #include "common/flame/colour.h"
-#include "common/flame/fit.h"
+#include "common/flame/text_width.h"
 #include "common/flame/markup.h"
 
 enum { PAD = 12 };

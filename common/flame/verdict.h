@@ -15,7 +15,7 @@
 #ifndef CPROF_FLAME_VERDICT_H
 #define CPROF_FLAME_VERDICT_H
 
-#include "common/flame/tree.h"
+#include "common/flame/layout.h"
 #include "common/stats/changes.h"
 
 /* The numbers are those of the data block; see block.h. */

@@ -1,4 +1,4 @@
-#include "common/flame/fit.h"
+#include "common/flame/text_width.h"
 
 /* Returns the character of n bytes at p. */
 static uint32_t decode_character(const uint8_t *p, size_t n)

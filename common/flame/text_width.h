@@ -5,8 +5,8 @@
  *
  * The widths are those of DejaVu Sans, one of the widest sans-serif fonts, by classes of characters.
  */
-#ifndef CPROF_FLAME_FIT_H
-#define CPROF_FLAME_FIT_H
+#ifndef CPROF_FLAME_TEXT_WIDTH_H
+#define CPROF_FLAME_TEXT_WIDTH_H
 
 #include "common/base/cursor.h"
 

@@ -6,8 +6,8 @@
  *
  * The wording is that of cprof-top's header.
  */
-#ifndef CPROF_FLAME_LEDGER_H
-#define CPROF_FLAME_LEDGER_H
+#ifndef CPROF_FLAME_PICTURE_LEDGER_H
+#define CPROF_FLAME_PICTURE_LEDGER_H
 
 #include "common/flame/picture.h"
 #include "common/gather/gather.h"

@@ -1,4 +1,4 @@
-#include "common/flame/ledger.h"
+#include "common/flame/picture_ledger.h"
 
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"

@@ -12,8 +12,8 @@
  * wherever its name sorts. Nodes without weight at or below them are left out. The bytes depend only on the
  * contents of the profile, not on the order in which they were added.
  */
-#ifndef CPROF_FLAME_TREE_H
-#define CPROF_FLAME_TREE_H
+#ifndef CPROF_FLAME_LAYOUT_H
+#define CPROF_FLAME_LAYOUT_H
 
 #include "common/flame/kind.h"
 #include "common/profile/profile.h"

@@ -1,4 +1,4 @@
-#include "common/flame/tree.h"
+#include "common/flame/layout.h"
 
 #include <stdlib.h>
 
