@@ -124,7 +124,7 @@ FORCE:
 .PHONY: FORCE
 
 # The object embeds the files of a flame graph's page.
-$(BUILD)/obj/common/flame/page.o $(BUILD)/fuzz/common/flame/page.o: $(wildcard common/flame/*.html common/flame/*.css common/flame/*.js)
+$(BUILD)/obj/common/page/page.o $(BUILD)/fuzz/common/page/page.o: $(wildcard common/page/*.html common/page/*.css common/page/*.js)
 
 # The kernel part: clang compiles an object, bpftool makes a skeleton that holds the object's bytes.
 SKELS = $(patsubst bpf/%.bpf.c,$(BUILD)/bpf/%.skel.h,$(wildcard bpf/*.bpf.c))

@@ -11,7 +11,7 @@
 #include "cmd/operand.h"
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
-#include "common/flame/page.h"
+#include "common/page/page.h"
 #include "common/flame/search.h"
 #include "common/flame/svg.h"
 #include "common/stats/changes.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the data block of a page of cprof-flame (see common/flame/block.h) as text.
+"""Prints the data block of a page of cprof-flame (see common/page/page_data.h) as text.
 
 flame-block.py WHAT [FILE]: WHAT is
   head     flags, title, subtitle, unit, sides, options, ledger

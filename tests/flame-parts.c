@@ -1,7 +1,7 @@
 /*
  * Checks that a page without one of its parts, or an empty one, is an error.
  */
-#include "common/flame/page.h"
+#include "common/page/page.h"
 
 #include "tests/check.h"
 

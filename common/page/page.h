@@ -8,8 +8,8 @@
  *
  * page.html marks the place of each part: <!--TITLE-->, <!--STYLE-->, <!--DATA--> and <!--SCRIPT-->.
  */
-#ifndef CPROF_FLAME_PAGE_H
-#define CPROF_FLAME_PAGE_H
+#ifndef CPROF_PAGE_PAGE_H
+#define CPROF_PAGE_PAGE_H
 
 #include "common/flame/picture.h"
 

@@ -23,8 +23,8 @@
  *	            slice minus that of the previous entry, node (the first one is 1), weight
  *	runs        their number without the first, then for each: first slice minus the previous run's
  */
-#ifndef CPROF_FLAME_BLOCK_H
-#define CPROF_FLAME_BLOCK_H
+#ifndef CPROF_PAGE_PAGE_DATA_H
+#define CPROF_PAGE_PAGE_DATA_H
 
 #include "common/flame/picture.h"
 

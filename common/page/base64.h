@@ -5,8 +5,8 @@
  *
  * Compressed data begins with 1f 8b. The same bytes give the same text.
  */
-#ifndef CPROF_FLAME_PACK_H
-#define CPROF_FLAME_PACK_H
+#ifndef CPROF_PAGE_BASE64_H
+#define CPROF_PAGE_BASE64_H
 
 #include "common/base/buf.h"
 

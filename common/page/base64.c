@@ -1,4 +1,4 @@
-#include "common/flame/pack.h"
+#include "common/page/base64.h"
 
 #include "common/export/gzip.h"
 

@@ -1,8 +1,8 @@
-#include "common/flame/page.h"
+#include "common/page/page.h"
 
-#include "common/flame/block.h"
+#include "common/page/page_data.h"
 #include "common/flame/markup.h"
-#include "common/flame/pack.h"
+#include "common/page/base64.h"
 
 /*
  * The files of the page, in the directory of this one; the Makefile lists them as dependencies. The symbols
@@ -12,7 +12,7 @@
 #define EMBED(symbol, file)                                                                  \
 	__asm__(".pushsection .rodata\n"                                                     \
 		#symbol ":\n"                                                                \
-		"	.incbin \"common/flame/" file "\"\n"                                 \
+		"	.incbin \"common/page/" file "\"\n"                                 \
 		#symbol "_end:\n"                                                            \
 		"	.byte 0\n"                                                           \
 		".popsection\n");                                                            \

@@ -1,4 +1,4 @@
-#include "common/flame/block.h"
+#include "common/page/page_data.h"
 
 enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, KINDS_TOLD = 8, SEVERAL_RUNS = 16 };
 

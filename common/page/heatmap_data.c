@@ -1,4 +1,4 @@
-#include "common/flame/moments.h"
+#include "common/page/heatmap_data.h"
 
 #include <stdlib.h>
 
