@@ -7,7 +7,7 @@
 
 #include "common/dwarf/flat.h"
 #include "common/dwarf/lines.h"
-#include "common/dwarf/table.h"
+#include "common/dwarf/line_table.h"
 
 static void demand(bool holds)
 {

@@ -6,7 +6,7 @@
 #define CPROF_DWARF_FLAT_H
 
 #include "common/base/cursor.h"
-#include "common/dwarf/table.h"
+#include "common/dwarf/line_table.h"
 
 #define NODE_NONE UINT32_MAX
 

@@ -1,4 +1,4 @@
-#include "common/dwarf/table.h"
+#include "common/dwarf/line_table.h"
 
 #include <stdlib.h>
 

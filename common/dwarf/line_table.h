@@ -4,8 +4,8 @@
  *
  * Source: DWARF 5, sections 6.2 and 7.22.
  */
-#ifndef CPROF_DWARF_TABLE_H
-#define CPROF_DWARF_TABLE_H
+#ifndef CPROF_DWARF_LINE_TABLE_H
+#define CPROF_DWARF_LINE_TABLE_H
 
 #include "common/base/cursor.h"
 
