@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/capture/capture.h"

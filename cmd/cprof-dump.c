@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 
 static enum status dump_stream(const char *path)
 {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/filters.h"
-#include "cmd/losses.h"
-#include "cmd/operand.h"
+#include "cmd/shared/filters.h"
+#include "cmd/shared/losses.h"
+#include "cmd/shared/input.h"
 #include "common/export/json.h"
 #include "common/export/slice_rows.h"
 #include "common/folded/folded.h"

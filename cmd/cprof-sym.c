@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
 #include "common/select/window_cut.h"

@@ -44,5 +44,5 @@ fi
 compiled() { env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -n BUILD="$BUILD" "$@" 2>&1 | grep -oE ' -c -o [^ ]+ [^ ]+' | sed 's/.* //' | sort -u | tr '\n' ' '; }
 goals=offline
 [ ! -x "$BIN/cprof-record" ] || goals=all
-is "a new commit compiles one file" "$(compiled COMMIT=fedcba987654 $goals)" "cmd/version.c "
+is "a new commit compiles one file" "$(compiled COMMIT=fedcba987654 $goals)" "cmd/shared/version.c "
 done_testing

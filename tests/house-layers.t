@@ -21,13 +21,13 @@ is "the check sees what points up" "$(upward <<'END'
 common/stream/a.c: common/base/le.h
 common/stream/a.c: common/stream/record.h
 common/stream/a.c: common/capture/capture.h
-common/base/b.c: cmd/cli.h
+common/base/b.c: cmd/shared/cli.h
 common/base/b.c: bpf/sample.h
 common/elf/c.c: symbols.h
 common/attic/c.c: common/base/le.h
 END
 )" "common/stream/a.c: common/capture/capture.h
-common/base/b.c: cmd/cli.h
+common/base/b.c: cmd/shared/cli.h
 common/base/b.c: bpf/sample.h
 common/elf/c.c: symbols.h
 common/attic/c.c: common/base/le.h"

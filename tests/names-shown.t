@@ -87,5 +87,5 @@ is "other alphabets and backslashes stay" "$(cat err)" "cprof-fold: $other: No s
 # All output to stderr goes through the same function; the recorder's last line contains only figures and
 # words of the options.
 is "no command writes to stderr by itself" "$(cd "$top" && grep -lE '(printf|put[sc]|putchar|write) ?\(.*(stderr|STDERR_FILENO)|\<perror ?\(|\<v?warnx? ?\(' $(find cmd -name '*.[ch]') |
-	grep -vx -e cmd/cli.c -e cmd/cprof-record/report.c)" ""
+	grep -vx -e cmd/shared/cli.c -e cmd/cprof-record/report.c)" ""
 done_testing

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/base/array.h"
 
 void hotplug_read(struct recorder *r)

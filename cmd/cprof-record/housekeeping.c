@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "cmd/cprof-record/drain.h"
 
 enum {

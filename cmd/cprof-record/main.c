@@ -20,7 +20,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "cmd/cprof-record/config/descriptors.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/hotplug.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/select/ends.h"
 
 /* Samples of all events. A sample without room in the output is lost, and does not count. */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "tests/verify/compare.h"
 #include "tests/verify/walk.h"
 

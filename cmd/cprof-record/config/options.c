@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "bpf/sample.h"
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/base/array.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,

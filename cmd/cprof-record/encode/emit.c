@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/cprof-record/host/vdso.h"
-#include "cmd/version.h"
+#include "cmd/shared/version.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 

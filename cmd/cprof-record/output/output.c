@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 
 /* Rotation is checked once a second, a moment early or late: a file may end this many ns early. */
 enum { SLACK = 50000000 };

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/base/buf.h"
 
 /* Searches as execvp(3) will, so that a mistyped command starts nothing and empties no file. */

@@ -9,7 +9,7 @@
 
 #include "bpf/follow.skel.h"
 #include "bpf/sample.skel.h"
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/source/dither.h"

@@ -1,7 +1,7 @@
 /*
  * cprof-convert: converts captures and folded text to the formats of other programs.
  */
-#include "cmd/convert.h"
+#include "cmd/cprof-convert/convert.h"
 #include "common/export/json.h"
 #include "common/export/pprof.h"
 

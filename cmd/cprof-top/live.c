@@ -1,13 +1,13 @@
-#include "cmd/live.h"
+#include "cmd/cprof-top/live.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/header.h"
-#include "cmd/losses.h"
-#include "cmd/screen.h"
+#include "cmd/shared/header.h"
+#include "cmd/shared/losses.h"
+#include "cmd/cprof-top/screen.h"
 #include "common/capture/sample_counts.h"
 
 /*

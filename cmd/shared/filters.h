@@ -8,7 +8,7 @@
 #include <getopt.h>
 #include <regex.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 #include "common/base/intern.h"
 #include "common/select/mixed_events.h"
 #include "common/folded/stack_sums.h"

@@ -1,11 +1,11 @@
-#include "cmd/convert.h"
+#include "cmd/cprof-convert/convert.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/losses.h"
-#include "cmd/operand.h"
-#include "cmd/version.h"
+#include "cmd/shared/losses.h"
+#include "cmd/shared/input.h"
+#include "cmd/shared/version.h"
 #include "common/capture/sample_counts.h"
 #include "common/export/callgrind.h"
 #include "common/export/collect.h"

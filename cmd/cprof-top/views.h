@@ -6,10 +6,10 @@
  *
  *	views_text(&v, &out);
  */
-#ifndef CPROF_CMD_VIEWS_H
-#define CPROF_CMD_VIEWS_H
+#ifndef CPROF_TOP_VIEWS_H
+#define CPROF_TOP_VIEWS_H
 
-#include "cmd/operand.h"
+#include "cmd/shared/input.h"
 #include "common/export/output_rows.h"
 #include "common/views/peek.h"
 #include "common/views/table_view.h"

@@ -1,9 +1,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "cmd/header.h"
-#include "cmd/losses.h"
-#include "cmd/views.h"
+#include "cmd/shared/header.h"
+#include "cmd/shared/losses.h"
+#include "cmd/cprof-top/views.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"

@@ -1,4 +1,4 @@
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/version.h"
+#include "cmd/shared/version.h"
 #include "common/profile/sanitize.h"
 
 static const char *command = "cprof";

@@ -1,4 +1,4 @@
-#include "cmd/version.h"
+#include "cmd/shared/version.h"
 
 #ifndef CPROF_VERSION
 #define CPROF_VERSION "unknown"

@@ -1,11 +1,11 @@
-#include "cmd/views.h"
+#include "cmd/cprof-top/views.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/header.h"
+#include "cmd/shared/header.h"
 #include "common/base/array.h"
 #include "common/views/top_stacks.h"
 #include "common/views/tree_view.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/diff.h"
+#include "cmd/cprof-diff/diff.h"
 #include "common/base/array.h"
 #include "common/profile/sanitize.h"
 

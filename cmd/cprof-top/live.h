@@ -7,10 +7,10 @@
  * of the capture's own time. A terminal is redrawn in place; otherwise the tables follow each other. At the
  * end the profile holds all samples.
  */
-#ifndef CPROF_CMD_LIVE_H
-#define CPROF_CMD_LIVE_H
+#ifndef CPROF_TOP_LIVE_H
+#define CPROF_TOP_LIVE_H
 
-#include "cmd/views.h"
+#include "cmd/cprof-top/views.h"
 
 /*
  * views: what to show; its profile and samples are ignored. fit: limit a table to the rows that fit on the

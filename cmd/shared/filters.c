@@ -1,4 +1,4 @@
-#include "cmd/filters.h"
+#include "cmd/shared/filters.h"
 
 #include <inttypes.h>
 #include <stdio.h>

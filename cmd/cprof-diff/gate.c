@@ -1,4 +1,4 @@
-#include "cmd/diff.h"
+#include "cmd/cprof-diff/diff.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/header.h"
-#include "cmd/live.h"
-#include "cmd/losses.h"
-#include "cmd/views.h"
+#include "cmd/shared/header.h"
+#include "cmd/cprof-top/live.h"
+#include "cmd/shared/losses.h"
+#include "cmd/cprof-top/views.h"
 #include "common/export/json.h"
 
 static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROWS]\n"

@@ -10,11 +10,11 @@
  *
  * All of them print their messages on stderr, and exit if memory runs out.
  */
-#ifndef CPROF_CMD_DIFF_H
-#define CPROF_CMD_DIFF_H
+#ifndef CPROF_DIFF_DIFF_H
+#define CPROF_DIFF_DIFF_H
 
-#include "cmd/filters.h"
-#include "cmd/operand.h"
+#include "cmd/shared/filters.h"
+#include "cmd/shared/input.h"
 #include "common/export/output_rows.h"
 #include "common/views/table_view.h"
 #include "common/stats/changes.h"

@@ -1,8 +1,8 @@
-#include "cmd/diff.h"
+#include "cmd/cprof-diff/diff.h"
 
 #include <math.h>
 
-#include "cmd/losses.h"
+#include "cmd/shared/losses.h"
 #include "common/stats/added.h"
 
 /*

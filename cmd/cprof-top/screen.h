@@ -10,8 +10,8 @@
  *
  * Between two calls the terminal is in its normal mode, so a killed program leaves it in order.
  */
-#ifndef CPROF_CMD_SCREEN_H
-#define CPROF_CMD_SCREEN_H
+#ifndef CPROF_TOP_SCREEN_H
+#define CPROF_TOP_SCREEN_H
 
 #include <stdbool.h>
 

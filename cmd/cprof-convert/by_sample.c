@@ -1,11 +1,11 @@
-#include "cmd/convert.h"
+#include "cmd/cprof-convert/convert.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cmd/operand.h"
+#include "cmd/shared/input.h"
 #include "common/export/perfpipe.h"
 #include "common/perfscript/script_read.h"
 #include "common/perfscript/script_write.h"

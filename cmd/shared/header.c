@@ -1,11 +1,11 @@
-#include "cmd/header.h"
+#include "cmd/shared/header.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cmd/losses.h"
+#include "cmd/shared/losses.h"
 #include "common/base/array.h"
 #include "common/capture/damage.h"
 #include "common/capture/sample_counts.h"

@@ -7,11 +7,11 @@
  *	if (!sum.good)
  *		return STATUS_DAMAGED;			// there is nothing to show
  */
-#ifndef CPROF_CMD_OPERAND_H
-#define CPROF_CMD_OPERAND_H
+#ifndef CPROF_CMD_INPUT_H
+#define CPROF_CMD_INPUT_H
 
-#include "cmd/cli.h"
-#include "cmd/filters.h"
+#include "cmd/shared/cli.h"
+#include "cmd/shared/filters.h"
 #include "common/folded/folded.h"
 #include "common/gather/gather.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/losses.h"
+#include "cmd/shared/losses.h"
 
 #include <inttypes.h>
 

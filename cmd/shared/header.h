@@ -13,8 +13,8 @@
 #ifndef CPROF_CMD_HEADER_H
 #define CPROF_CMD_HEADER_H
 
-#include "cmd/filters.h"
-#include "cmd/operand.h"
+#include "cmd/shared/filters.h"
+#include "cmd/shared/input.h"
 #include "common/gather/reason.h"
 
 struct header_line {

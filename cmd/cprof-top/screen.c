@@ -1,4 +1,4 @@
-#include "cmd/screen.h"
+#include "cmd/cprof-top/screen.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cmd/cli.h"
+#include "cmd/shared/cli.h"
 
 /* Escape sequences that every terminal of the last decades supports. */
 #define HOME "\033[H"

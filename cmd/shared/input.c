@@ -1,4 +1,4 @@
-#include "cmd/operand.h"
+#include "cmd/shared/input.h"
 
 #include <errno.h>
 #include <inttypes.h>

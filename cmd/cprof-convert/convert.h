@@ -2,10 +2,10 @@
  * The output formats of cprof-convert, one function each. Each function reads the operands, writes to stdout
  * and returns the exit status.
  */
-#ifndef CPROF_CMD_CONVERT_H
-#define CPROF_CMD_CONVERT_H
+#ifndef CPROF_CONVERT_CONVERT_H
+#define CPROF_CONVERT_CONVERT_H
 
-#include "cmd/filters.h"
+#include "cmd/shared/filters.h"
 #include "common/export/speedscope.h"
 #include "common/resolve/demangle.h"
 
