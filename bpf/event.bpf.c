@@ -19,9 +19,9 @@
 #define WALK_ENV unsigned int /* a number, so that Linux 5.10 accepts these programs too */
 
 #include "bpf/event.h"
-#include "bpf/ring.h"
-#include "bpf/stack.h"
-#include "bpf/wanted.h"
+#include "bpf/event_ring.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/wanted.bpf.h"
 
 const volatile unsigned int number = 0; /* index of the event */
 const volatile unsigned int want_user = 1, want_kernel = 1;

@@ -32,9 +32,9 @@ struct walk_env;
 #define WALK_ENV struct walk_env *
 
 #include "bpf/offcpu.h"
-#include "bpf/ring.h"
-#include "bpf/stack.h"
-#include "bpf/wanted.h"
+#include "bpf/event_ring.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/wanted.bpf.h"
 
 const volatile unsigned long long min_ns = 1000000;
 const volatile unsigned int want_user = 1, want_kernel = 1;

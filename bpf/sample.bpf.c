@@ -16,9 +16,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "bpf/lane.h"
-#include "bpf/stack.h"
-#include "bpf/wanted.h"
+#include "bpf/percpu.bpf.h"
+#include "bpf/stack.bpf.h"
+#include "bpf/wanted.bpf.h"
 
 /* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
 const volatile unsigned int want_user = 1, want_kernel = 1;

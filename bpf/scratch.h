@@ -5,7 +5,7 @@
 #define CPROF_BPF_SCRATCH_H
 
 #include "bpf/sample.h"
-#include "bpf/unwind.h"
+#include "bpf/unwind.bpf.h"
 
 enum {
 	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */

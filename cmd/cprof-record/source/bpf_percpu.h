@@ -1,5 +1,5 @@
 /*
- * The per-CPU rings that the sampling program writes (bpf/lane.h), mapped into the recorder. The mapping of a
+ * The per-CPU rings that the sampling program writes (bpf/percpu.bpf.h), mapped into the recorder. The mapping of a
  * CPU is the program's scratch memory with its counters and samples; samples are read in place.
  */
 #ifndef CPROF_RECORD_SOURCE_BPF_PERCPU_H

@@ -1,5 +1,5 @@
 /*
- * Working memory of the programs for waits and other events (bpf/ring.h), one scratch for each online CPU.
+ * Working memory of the programs for waits and other events (bpf/event_ring.bpf.h), one scratch for each online CPU.
  * For each possible CPU it would take 90 MB on a virtual machine with room for 128 CPUs, however few it has.
  */
 #ifndef CPROF_RECORD_SOURCE_BPF_SCRATCH_H
