@@ -61,7 +61,7 @@ enum {
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
 };
 
-/* The argument that global functions pass on; see unwind.h. */
+/* The argument that global functions pass on; see unwind.bpf.h. */
 struct walk_env {
 	unsigned int unused;
 };

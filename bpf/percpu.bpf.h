@@ -90,7 +90,7 @@ static __always_inline void wake_reader(struct scratch *s, int at_once)
 /*
  * Hands the given number of bytes at my_data to the reader. On x86 stores are seen in their order. On other
  * architectures nothing that all kernels from 5.8 on accept would order them here (arm64 refuses an atomic
- * that returns the old value up to 5.17): there user space orders them before it reads, see lanes.c.
+ * that returns the old value up to 5.17): there user space orders them before it reads, see bpf_percpu.c.
  */
 static __always_inline void commit_sample(struct scratch *s, unsigned long long bytes)
 {

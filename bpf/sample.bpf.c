@@ -5,7 +5,7 @@
  * Waking the reader at each sample would cost as much again, so the reader wakes by the amount of data and by
  * its own timer.
  *
- * The user stack is walked by tables (unwind.h). If a process or a file is not known yet, the sample carries
+ * The user stack is walked by tables (unwind.bpf.h). If a process or a file is not known yet, the sample carries
  * the registers and a piece of the stack, and user space continues from there. So new processes need not be
  * announced at once, and only files that samples meet get a table.
  *

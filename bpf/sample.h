@@ -17,7 +17,7 @@ enum {
 	SAMPLE_STACK_MAX = 64 << 10, /* bytes of the user stack that a sample carries at most */
 };
 
-/* Limits of per-CPU rings (lane.h): bytes of one, and bytes past its end for a sample that began before. */
+/* Limits of per-CPU rings (percpu.bpf.h): bytes of one, and bytes past its end for a sample that began before. */
 enum {
 	SAMPLE_LANE_MOST = 2 << 20,
 	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (20 << 10),

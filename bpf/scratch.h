@@ -1,5 +1,5 @@
 /*
- * Working memory of a CPU that takes a stack. Include lane.h or ring.h, which have the maps, before stack.h.
+ * Working memory of a CPU that takes a stack. Include percpu.bpf.h or event_ring.bpf.h, which have the maps, before stack.bpf.h.
  */
 #ifndef CPROF_BPF_SCRATCH_H
 #define CPROF_BPF_SCRATCH_H

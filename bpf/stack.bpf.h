@@ -1,6 +1,6 @@
 /*
  * Takes stacks: the code that all sampling programs share. Each program has working maps of its own, those of
- * lane.h or of ring.h, one of which is included before. The maps of unwind.h belong to the sampling object,
+ * percpu.bpf.h or of event_ring.bpf.h, one of which is included before. The maps of unwind.bpf.h belong to the sampling object,
  * which lends them to the others.
  *
  * The includer fills the registers of the walk itself, because their location differs.
@@ -27,7 +27,7 @@ static __always_inline struct scratch *opaque_scratch(struct scratch *s)
 	return s;
 }
 
-/* Defined by lane.h or ring.h. */
+/* Defined by percpu.bpf.h or event_ring.bpf.h. */
 static __always_inline struct scratch *my_scratch(void);
 
 static __always_inline struct walk *walk_state(WALK_ENV env)

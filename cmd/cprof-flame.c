@@ -12,7 +12,7 @@
 #include "common/flame/colour.h"
 #include "common/flame/picture_ledger.h"
 #include "common/page/page.h"
-#include "common/flame/search.h"
+#include "common/flame/name_search.h"
 #include "common/flame/svg.h"
 #include "common/stats/changes.h"
 

@@ -1,23 +1,29 @@
 #!/bin/sh
-# The layers of the tree: a file may include only headers of its own room and of rooms below it.
+# The map of the house: a file may include only its own room and rooms below it; no two files need each other; rooms stay small; and
+# one name stands for one thing.
 . "$(dirname "$0")/lib.sh"
 cd "$top" || exit 1
 
-rooms=$(for r in base stream capture elf dwarf go unwind walk jit locate resolve profile folded select gather views stats perfscript export \
-	flame page; do [ ! -d "common/$r" ] || echo "$r"; done | xargs) # lowest first
+# The floors, lowest first; those of the recorder carry main.c and the files beside it.
+common_rooms="base stream capture elf dwarf go unwind walk jit locate resolve profile folded select gather views stats perfscript export flame page"
+record_rooms="host helper config source output process unwind encode"
 
 # includes FILE...: the project's own headers, "file: header"
 includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
 
-# upward: prints the lines "common/room/file: header" whose header is not in that room or below
+# upward TOP ROOMS: of lines "TOP/room/file: header", those whose header is not in that room or below. Files beside the rooms are above.
 upward() {
-	awk -v rooms="$rooms" 'BEGIN { n = split(rooms, list); for (i = 1; i <= n; i++) floor[list[i]] = i }
-		{ split($1, from, "/"); m = split($2, to, "/")
-		  if (!(from[2] in floor) || m != 3 || to[1] != "common" || !(to[2] in floor) || floor[to[2]] > floor[from[2]])
-			print }'
+	awk -v top="$1/" -v rooms="$2" '
+		function floor_of(path) {
+			if (index(path, top) != 1) return -1
+			n_parts = split(substr(path, length(top) + 1), part, "/")
+			return n_parts == 1 ? n + 1 : n_parts == 2 && part[1] in floor ? floor[part[1]] : -1
+		}
+		BEGIN { n = split(rooms, list); for (i = 1; i <= n; i++) floor[list[i]] = i }
+		{ from = floor_of(substr($1, 1, length($1) - 1)); to = floor_of($2); if (from < 0 || to < 0 || to > from) print }'
 }
 
-is "the check sees what points up" "$(upward <<'END'
+is "the check sees includes that point up" "$(upward common "$common_rooms" <<'END'
 common/stream/a.c: common/base/le.h
 common/stream/a.c: common/stream/record.h
 common/stream/a.c: common/capture/capture.h
@@ -32,21 +38,50 @@ common/base/b.c: bpf/sample.h
 common/elf/c.c: symbols.h
 common/attic/c.c: common/base/le.h"
 
-is "each room is on the map" "$(ls common | sort | tr '\n' ' ')" "$(echo "$rooms" | tr ' ' '\n' | sort | tr '\n' ' ')"
-is "common/ looks only down" "$(includes common/*/*.[ch] | upward)" ""
-is "bpf/ looks at nothing but itself and the walk" "$(includes bpf/*.[ch] | grep -Ev ": (bpf/|common/(unwind|walk)/(rule|space|state|walk|walk_memory)\\.h)")" ""
-is "cmd/ includes its own and common/" "$(includes cmd/*.[ch] | grep -Ev ': (cmd/([a-z-]+/)?[a-z_]+\.h|common/.*)$')" ""
-for d in cmd/*/; do
-	is "$d includes its own, common/ and bpf/" \
-		"$(includes $(find "$d" -name '*.[ch]') | grep -Ev ": ($d([a-z]+/)?[a-z_]+\\.h|cmd/(shared/)?[a-z]+\\.h|common/.*|bpf/.*)\$")" ""
+is "common/ has the rooms on the map" "$(ls common | grep -v '\.md$' | sort | tr '\n' ' ')" "$(echo "$common_rooms" | tr ' ' '\n' | sort | tr '\n' ' ')"
+is "the recorder has the rooms on the map" "$(find cmd/cprof-record -mindepth 1 -type d | sed 's,.*/,,' | sort | tr '\n' ' ')" \
+	"$(echo "$record_rooms" | tr ' ' '\n' | sort | tr '\n' ' ')"
+is "common/ includes only downward" "$(includes common/*/*.[ch] | upward common "$common_rooms")" ""
+is "the recorder includes only downward" \
+	"$(includes cmd/cprof-record/*.[ch] cmd/cprof-record/*/*.[ch] | grep ': cmd/cprof-record/' | upward cmd/cprof-record "$record_rooms")" ""
+is "bpf/ includes only itself and the walk" "$(includes bpf/*.[ch] | grep -Ev ': (bpf/|common/unwind/rule\.h|common/walk/)')" ""
+is "a command of one file includes cmd/shared/ and common/" "$(includes cmd/*.c cmd/shared/*.[ch] | grep -Ev ': (cmd/shared/[a-z_]+\.h|common/.*)$')" ""
+for d in cmd/cprof-*/; do
+	is "$d includes its own, cmd/shared/ and common/" \
+		"$(includes "$d"*.[ch] $(find "$d" -mindepth 2 -name '*.[ch]') | grep -Ev ": ($d([a-z]+/)?[a-z_]+\\.h|cmd/shared/[a-z_]+\\.h|common/.*|bpf/.*)\$")" ""
 done
-is "only the recorder includes bpf/" "$(includes $(find cmd tests -name '*.[ch]') |
-	grep ': bpf/' | grep -v '^cmd/cprof-record/')" ""
+is "only the recorder includes bpf/" "$(includes $(find cmd tests -name '*.[ch]') | grep ': bpf/' | grep -v -e '^cmd/cprof-record/' -e '^tests/verify/')" ""
 
-# One dependency, one room
+# circles: of lines "A B", those that tsort calls a loop
+circles() { tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | tr '\n' ' '; }
+is "the check sees a circle" "$(printf 'a b\nb c\nc a\nc d\n' | circles)" "a b c "
+# Templates for BPF programs take what their includer defines: lane.h and ring.h come before stack.h, and say so.
+is "no header includes itself by others" "$(includes $(find cmd common bpf -name '*.h') | tr -d : | circles)" ""
+if [ -e "$BUILD/libcprof.a" ] && [ -d "$BUILD/obj/cmd/cprof-record" ]; then
+	(cd "$BUILD/obj" && find cmd common -name '*.o' | LC_ALL=C sort | xargs nm -A 2>/dev/null) | awk '
+		{ sub(/:.*/, "", $1); name = $NF; kind = $(NF - 1) }
+		kind ~ /^[TDBRCVW]$/ { if (name != "main") at[name] = $1 }
+		kind == "U" { uses[$1 " " name] = 1 }
+		END { for (u in uses) { split(u, p, " "); if (p[2] in at && at[p[2]] != p[1]) print p[1], at[p[2]] } }' | sort -u >"$tmp/needs"
+	ok "objects need each other" test -s "$tmp/needs"
+	is "no two objects need each other, in a circle of any length" "$(circles <"$tmp/needs")" ""
+	# Of two with one name the linker would take either.
+	is "no name of the library is there twice" "$(nm "$BUILD/libcprof.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)" ""
+else
+	skip "no two objects need each other" "they are not built"
+fi
+
+is "no folder holds more than 30 files" "$(find cmd common bpf -type f | sed 's,/[^/]*$,,' | sort | uniq -c | awk '$1 > 30 { print $2, $1 }')" ""
+# A BPF program and the module that loads it may share a name, as may the parts of commands that are alike: main.
+is "no file name stands in two rooms" "$(find cmd common -name '*.[ch]' | sed 's/\.[ch]$//' | sort -u | awk -F/ '$NF != "main" { n[$NF]++; at[$NF] = at[$NF] " " $0 }
+	END { for (b in n) if (n[b] > 1) print at[b] }')" ""
+is "no static function's name is one word that four files share" "$(grep -hoE '^static [a-z_0-9 ]*[ *][a-z0-9]+\(' -r cmd common bpf --include='*.[ch]' -H |
+	sed 's/^\([^:]*\):.*[ *]\([a-z0-9]*\)($/\1 \2/' | sort -u | awk '{ n[$2]++ } END { for (w in n) if (n[w] > 3) print w, n[w] }' | sort)" ""
+
+# One dependency, one room.
 system() { grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$1>" $2 2>/dev/null | sed 's,/[^/]*$,,' | sort -u | tr '\n' ' '; }
 all=$(find cmd common -name '*.[ch]')
-is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | grep -v '^cmd/cprof-record $')" ""
+is "libbpf is in the recorder" "$(system '(bpf|linux)/(bpf|libbpf|btf)\.h' "$all" | tr ' ' '\n' | grep -v -e '^cmd/cprof-record' -e '^$')" ""
 is "xxhash is in the base room" "$(system 'xxhash\.h' "$all")" "common/base "
 is "liblzma is in the ELF room" "$(system 'lzma\.h' "$all")" "common/elf "
 is "libelf gets files from bounds.c alone" "$(grep -lE '\<(elf_begin|elf_memory|elf_clone|dwarf_begin|dwfl_begin) ?\(' $all)" "common/elf/bounds.c"
@@ -60,14 +95,6 @@ is "libiberty is in the room that resolves" "$(system 'libiberty/demangle\.h' "$
 # Libraries return: no printing, no exiting.
 is "nothing under common/ prints or exits" \
 	"$(grep -nE '\<(printf|puts|putchar|fprintf|vprintf|vfprintf|perror|exit|_exit|warnx?|errx?) ?\(' common/*/*.[ch])" ""
-
-# Two functions of one name link as long as nobody needs anything else from their files; and some callers get
-# the wrong one.
-if [ -e "$BUILD/libcprof.a" ]; then
-	is "no name of the library is there twice" "$(nm "$BUILD/libcprof.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)" ""
-else
-	skip "no name of the library is there twice" "it is not built"
-fi
 
 is "no merge is left half done" "$(grep -rlE '^(<<<<<<<|>>>>>>>) ' Makefile README.md bpf cmd common contrib man tests)" ""
 

@@ -57,7 +57,7 @@ shown "  lists the files" err "written            $tmp/$want.program ("
 is "  the one that is not there, too" "$(grep -cF -- "/nowhere/$want" err)" 1
 
 status "cprof-fold of events that do not add up" 2 cprof-fold --event "$raw" named
-# A name in a table or a folded line has a "?" for most of these (label.h).
+# A name in a table or a folded line has a "?" for most of these (sanitize.h).
 shown "  names them" err "a?[2J????2J?\xe2\x80\xaeb\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c???(???z (events)"
 for program in sym fold top flame diff convert dump archive; do
 	case $program in

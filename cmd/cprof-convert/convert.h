@@ -20,13 +20,13 @@ struct conversion {
 	bool has_demangle;
 };
 
-/* convertstacks.c: formats of aggregated stacks, and of rows. */
+/* by_stack.c: formats of aggregated stacks, and of rows. */
 enum status convert_pprof(struct conversion *c);
 enum status convert_speedscope(struct conversion *c);
 enum status convert_callgrind(struct conversion *c);
 enum status convert_tsv(struct conversion *c);
 
-/* convertsamples.c: formats of single samples. */
+/* by_sample.c: formats of single samples. */
 enum status convert_perf(struct conversion *c);
 enum status convert_perfscript(struct conversion *c);
 enum status convert_stream(struct conversion *c);

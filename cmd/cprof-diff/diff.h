@@ -47,17 +47,17 @@ struct diff_findings {
 	size_t rows; /* rows of the table to print */
 };
 
-/* diffload.c: reads every operand. Returns the worst status of the operands. */
+/* load.c: reads every operand. Returns the worst status of the operands. */
 enum status diff_load(struct filters *f, struct diff_findings *o, struct diff_settings *s);
 /* Returns whether there is something to compare. One side may be empty. */
 bool diff_comparable(const struct diff_side *sides);
 
-/* diffwarn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */
+/* warn.c, called before reading: warns of a file that is given twice, which is usually a mistake. */
 void diff_warn_twice(const struct diff_settings *s);
 /* Called after reading: warns of differences between the sides that make the comparison less reliable. */
 void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f);
 
-/* diffprint.c: compares the functions and sorts the table. */
+/* print.c: compares the functions and sorts the table. */
 void diff_compare(struct diff_findings *o, const struct diff_settings *s);
 /*
  * Print to stdout: the table for people, rows for programs, or the profile of both sides as folded text.
@@ -68,7 +68,7 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format);
 void diff_print_folded(struct profile *p, bool raw);
 
 /*
- * diffjudge.c: returns the status if a side has no samples, STATUS_OK otherwise. An empty file is an accepted
+ * gate.c: returns the status if a side has no samples, STATUS_OK otherwise. An empty file is an accepted
  * side if there is no gate.
  */
 enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_settings *s);

@@ -1,6 +1,6 @@
 /*
  * Options that the viewers share: which samples count, how functions are named and how the profile is
- * transformed. operand.h reads captures and folded text by them.
+ * transformed. input.h reads captures and folded text by them.
  */
 #ifndef CPROF_CMD_FILTERS_H
 #define CPROF_CMD_FILTERS_H
@@ -144,7 +144,7 @@ void filters_keep_apart(struct filters *f);
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);
 /*
  * Applies --match, --focus, --exclude, --base, --norm and the other transformations to the profile, see
- * shape.h. Call it after all operands have been read and settled. It renumbers the nodes.
+ * transform.h. Call it after all operands have been read and settled. It renumbers the nodes.
  */
 void filters_shape(const struct filters *f, struct profile *p);
 

@@ -28,7 +28,7 @@
  * (thread, comm, user node, kernel node, epoch) and resolve at the end.
  *
  * Internally each kind of thing has a file: processes, mappings, jitted (code), nodes, places, names, counts.
- * Their headers are for capture.c, which dispatches records; inside.h describes the functions that apply
+ * Their headers are for capture.c, which dispatches records; capture_internal.h describes the functions that apply
  * them.
  */
 #ifndef CPROF_CAPTURE_CAPTURE_H

@@ -3,7 +3,7 @@
  *
  *	wrong = sample_apply(c, &r->sample);	// NULL, or "a sample of an undefined thread"
  *
- * For capture_apply (see inside.h); capture_totals returns the sums.
+ * For capture_apply (see capture_internal.h); capture_totals returns the sums.
  */
 #ifndef CPROF_CAPTURE_COUNTS_H
 #define CPROF_CAPTURE_COUNTS_H

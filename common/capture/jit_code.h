@@ -4,7 +4,7 @@
  *
  *	wrong = jitmap_apply(c, &r->jitmap);	// NULL, or "a perf map of an undefined process"
  *
- * For capture_apply (see inside.h). The process's jitted keeps only the addresses of new code and when it
+ * For capture_apply (see capture_internal.h). The process's jitted keeps only the addresses of new code and when it
  * came; names are kept by resolve/jit.h, which reads the same records.
  */
 #ifndef CPROF_CAPTURE_JIT_CODE_H

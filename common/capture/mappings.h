@@ -3,7 +3,7 @@
  *
  *	wrong = mapping_apply(c, &r->mapping);	// NULL, or "a mapping of an undefined file"
  *
- * For capture_apply (see inside.h). A change in the meaning of an address begins a new epoch of its process
+ * For capture_apply (see capture_internal.h). A change in the meaning of an address begins a new epoch of its process
  * (see capture.h).
  */
 #ifndef CPROF_CAPTURE_MAPPINGS_H

@@ -4,7 +4,7 @@
  *
  *	wrong = symbol_apply(c, &r->symbol);	// NULL, or "a name for an undefined frame"
  *
- * For capture_apply (see inside.h); capture_symbol and capture_ksym look names up.
+ * For capture_apply (see capture_internal.h); capture_symbol and capture_ksym look names up.
  */
 #ifndef CPROF_CAPTURE_NAMES_H
 #define CPROF_CAPTURE_NAMES_H

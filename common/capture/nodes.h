@@ -3,7 +3,7 @@
  *
  *	wrong = node_apply(c, &r->node);	// NULL, or "a node of an undefined frame"
  *
- * For capture_apply (see inside.h). Inline, because most records of a capture are of these types: calls to
+ * For capture_apply (see capture_internal.h). Inline, because most records of a capture are of these types: calls to
  * another file cost cprof-fold 1.2 % more instructions.
  */
 #ifndef CPROF_CAPTURE_NODES_H

@@ -3,7 +3,7 @@
  *
  *	wrong = process_apply(c, &r->process);	// NULL, or "a process defined twice"
  *
- * For capture_apply (see inside.h). A forked process has its parent's mappings and control group until a
+ * For capture_apply (see capture_internal.h). A forked process has its parent's mappings and control group until a
  * record changes them.
  */
 #ifndef CPROF_CAPTURE_PROCESSES_H

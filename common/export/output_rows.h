@@ -15,7 +15,7 @@
  *
  * The first line of TSV names the columns. Control characters in a text become spaces there, so a line is a
  * row and a tab is a separator, as ClickHouse, DuckDB and sqlite read it without escapes; `\` stays
- * unchanged. Texts are valid UTF-8 (label.h ensures it); in JSON, an invalid text is written as json_text
+ * unchanged. Texts are valid UTF-8 (sanitize.h ensures it); in JSON, an invalid text is written as json_text
  * does.
  */
 #ifndef CPROF_EXPORT_OUTPUT_ROWS_H

@@ -26,7 +26,7 @@
 #include "common/gather/gather_modules.h"
 
 struct traces_function {
-	uint32_t name; /* as label.h makes it; after traces_settle the final one */
+	uint32_t name; /* as sanitize.h makes it; after traces_settle the final one */
 	uint32_t file; /* full path of the source; 0: unknown */
 	uint32_t same; /* after traces_settle: the first function of this name and file, maybe this one */
 };
@@ -59,7 +59,7 @@ struct traces_owner {
 	uint64_t pid, tid; /* 0: unknown */
 	uint32_t host, container;
 	uint32_t labels; /* see traces_labels; 0: none */
-	uint32_t comm; /* as label.h makes it */
+	uint32_t comm; /* as sanitize.h makes it */
 	/* after traces_settle, if it has a stack without frames: the location of its command */
 	uint32_t bare;
 	uint32_t zero; /* 0, because keys are compared as bytes */
@@ -132,7 +132,7 @@ struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t
 
 /*
  * Makes names final, as texts of their own. Call it once, when all has been read. modules: the one that kept
- * files with the same base name apart. norm: removes unstable numbers, see norm.h. Returns false if out of
+ * files with the same base name apart. norm: removes unstable numbers, see strip_numbers.h. Returns false if out of
  * memory.
  */
 bool traces_settle(struct traces *s, struct modules *modules, bool norm);

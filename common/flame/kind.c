@@ -25,7 +25,7 @@ static bool is_interpreted(struct slice s)
 
 /*
  * Returns the kind of a name in brackets without a suffix. Most are places; the other words come from
- * gather.h, shape.h and label.h.
+ * gather.h, transform.h and sanitize.h.
  */
 static enum kind kind_of_bracketed(struct slice s)
 {

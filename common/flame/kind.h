@@ -14,7 +14,7 @@
 
 #include "common/base/cursor.h"
 
-/* The numbers are those of the data block; see block.h. */
+/* The numbers are those of the data block; see page_data.h. */
 enum kind {
 	KIND_USER,
 	KIND_KERNEL,

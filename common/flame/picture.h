@@ -12,7 +12,7 @@
 #ifndef CPROF_FLAME_PICTURE_H
 #define CPROF_FLAME_PICTURE_H
 
-#include "common/page/heatmap_data.h"
+#include "common/flame/heatmap_data.h"
 #include "common/flame/layout.h"
 #include "common/flame/verdict.h"
 

@@ -18,7 +18,7 @@
 #include "common/flame/layout.h"
 #include "common/stats/changes.h"
 
-/* The numbers are those of the data block; see block.h. */
+/* The numbers are those of the data block; see page_data.h. */
 enum verdict { VERDICT_NONE, VERDICT_LESS, VERDICT_MORE, VERDICT_NEW, VERDICT_GONE };
 
 struct verdicts {

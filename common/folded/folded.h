@@ -9,7 +9,7 @@
  *	if (r.scan.bad)			// number of bad lines; see r.scan.first_bad, r.scan.why
  *	folded_reader_release(&r);
  *
- * scan.h defines the lines that are accepted. Names that the writer would not write are replaced as label.h
+ * folded_scan.h defines the lines that are accepted. Names that the writer would not write are replaced as sanitize.h
  * says. If the text proves to be the two columns of a comparison, nothing is added, unless both was set.
  *
  * The writer gives lines sorted by the bytes of their stacks, each stack once.

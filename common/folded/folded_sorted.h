@@ -8,7 +8,7 @@
  *	while ((got = merge_next(&m, &stack, &count)) > 0)
  *		...
  *	if (got < 0 && s.unsorted)	// line s.scan.lines sorts before its predecessor
- *	if (s.scan.bad)			// number of bad lines; see scan.h
+ *	if (s.scan.bad)			// number of bad lines; see folded_scan.h
  *	sorted_release(&s);
  *
  * The order is that of the bytes of the stacks, a prefix before its extensions, as the writer of folded.h has

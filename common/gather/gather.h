@@ -45,7 +45,7 @@ struct gather {
 	struct profile *p;
 	unsigned int side;
 	const struct view *view;
-	struct intern keys;            /* struct gather_key, see keys.h */
+	struct intern keys;            /* struct gather_key, see gather_keys.h */
 	struct gather_sum *by_key;
 	size_t cap_by_key;
 	bool based;    /* base is set */

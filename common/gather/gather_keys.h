@@ -10,7 +10,7 @@
  *		...g->by_key[i].samples samples are of key.thread with the stack key.user...
  *	}
  *
- * For gather.c and stacks.c. The ids are those of the capture, and valid until its segment ends.
+ * For gather.c and gather_stacks.c. The ids are those of the capture, and valid until its segment ends.
  */
 #ifndef CPROF_GATHER_GATHER_KEYS_H
 #define CPROF_GATHER_GATHER_KEYS_H

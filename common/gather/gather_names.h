@@ -65,7 +65,7 @@ struct names {
 	bool lines;      /* the line of the source */
 	bool full_paths; /* the source file's full path, not its base name */
 	bool annotated;  /* NAMES_MODULES: the suffixes of NAMES_ANNOTATED, "[ext4]_[k]" */
-	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see module.h. */
+	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see gather_modules.h. */
 	struct modules *modules;
 	unsigned int side;
 };

@@ -20,7 +20,7 @@
 #include "common/base/buf.h"
 #include "common/base/intern.h"
 
-/* Texts are as label.h makes them; empty: unknown. The slices live as long as struct origins. */
+/* Texts are as sanitize.h makes them; empty: unknown. The slices live as long as struct origins. */
 struct origin {
 	struct slice host, container, comm;
 	struct slice labels; /* the capture's: "key=value,key=value" */

@@ -12,7 +12,7 @@
  *	reasons_release(&r);
  *
  * The reasons rest on the SOURCE records of the segment. A segment in which nobody has looked for names gives
- * none. The reasons are in the words of cprof-sym's summary, the places in those of name.h.
+ * none. The reasons are in the words of cprof-sym's summary, the places in those of gather_names.h.
  */
 #ifndef CPROF_GATHER_REASON_H
 #define CPROF_GATHER_REASON_H

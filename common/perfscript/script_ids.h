@@ -8,7 +8,7 @@
  *	if (script_segment_full(r))
  *		script_segment_end(r, END_CONTINUES);	// ids start over
  *
- * For scriptread.c and scriptstack.c. If memory runs out, the reader has failed and the returned id is
+ * For script_read.c and script_stack.c. If memory runs out, the reader has failed and the returned id is
  * arbitrary.
  */
 #ifndef CPROF_PERFSCRIPT_SCRIPT_IDS_H

@@ -7,7 +7,7 @@
  *	user = script_stack(r, kernel, r->n_stack, process);
  *	kernel = script_stack(r, 0, kernel, 0);
  *
- * For scriptread.c. New definitions are in the stream on return.
+ * For script_read.c. New definitions are in the stream on return.
  */
 #ifndef CPROF_PERFSCRIPT_SCRIPT_STACK_H
 #define CPROF_PERFSCRIPT_SCRIPT_STACK_H

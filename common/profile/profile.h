@@ -71,7 +71,7 @@ bool profile_empty(struct profile *p);
 /* Returns the bytes of memory that the tree and its names take. */
 size_t profile_bytes(const struct profile *p);
 
-/* Sets *label for a name that label_append (label.h) has cleaned; returns false if out of memory. */
+/* Sets *label for a name that label_append (sanitize.h) has cleaned; returns false if out of memory. */
 bool profile_label(struct profile *p, struct slice name, uint32_t *label);
 /* The same for n names. */
 bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels);

@@ -25,7 +25,7 @@ enum { SHAPE_PERCENT = 1000000000 };
 
 /* All zero: no transformation. The regular expressions stay the caller's. */
 struct shape {
-	bool norm;                              /* removes unstable numbers from names; see norm.h */
+	bool norm;                              /* removes unstable numbers from names; see strip_numbers.h */
 	/* stacks with a frame of each of the first two, with none of the third */
 	const regex_t *match, *focus, *exclude;
 	/* stacks begin at their outermost frame of this name; stacks without it are left out */

@@ -1,5 +1,5 @@
 /*
- * State of a namer, for its two halves only: namer.c finds names, teller.c writes them.
+ * State of a namer, for its two halves only: namer.c finds names, namer_write.c writes them.
  */
 #ifndef CPROF_RESOLVE_NAMER_INTERNAL_H
 #define CPROF_RESOLVE_NAMER_INTERNAL_H

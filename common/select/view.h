@@ -61,7 +61,7 @@ struct view {
 	const char **events;
 	size_t n_events;
 	bool wall, apart;
-	/* If set, receives the default event of each segment that is summed; see alike.h. */
+	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
 	struct alike *alike;
 	/*
 	 * If not 0, the profile records when weight came, in slices of this many nanoseconds (struct
@@ -78,9 +78,9 @@ struct view {
 	/* An outermost frame: the container's short id, or the cgroup's path if it has none. */
 	bool container;
 	bool delimiter;  /* a frame "-" between user and kernel */
-	bool annotate;   /* see NAMES_ANNOTATED in name.h */
-	bool inlined, lines, full_paths; /* see struct names in name.h */
-	struct modules *modules; /* if set, files with the same base name are kept apart; see module.h */
+	bool annotate;   /* see NAMES_ANNOTATED in gather_names.h */
+	bool inlined, lines, full_paths; /* see struct names in gather_names.h */
+	struct modules *modules; /* if set, files with the same base name are kept apart; see gather_modules.h */
 	struct reasons *reasons; /* if set, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };

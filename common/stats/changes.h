@@ -15,7 +15,7 @@
  *
  * Each row has two tests, of its flat and its cum weight, or one if both are the same. The false discovery
  * rate is controlled over all tests together. Samples come in bursts; their variance is measured between runs
- * if a side has several, and otherwise between blocks of time, see designs.h. It is never taken for less than
+ * if a side has several, and otherwise between blocks of time, see design_effect.h. It is never taken for less than
  * that of independent samples.
  */
 #ifndef CPROF_STATS_CHANGES_H

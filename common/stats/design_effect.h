@@ -18,7 +18,7 @@
  * poor estimate of one function's variance but a good one of many functions' variance. So each one is moved
  * towards the common one, as far as functions are alike: G. K. Smyth's moderated variances (Stat. Appl.
  * Genet. Mol. Biol. 3, 2004), applied to design effects as D. J. Lund et al. do for counts (ibid. 11, 2012);
- * see moderate.h.
+ * see shrinkage.h.
  *
  * With one run a side, only blocks of time are available. With about two, blocks are still known far better
  * than the differences between runs. Then the blocks' design effect is used unless runs differ by more: by a
@@ -70,7 +70,7 @@ struct designs_row {
 };
 
 /*
- * Measures names; or nodes, if numbers is not NULL: their numbers are below n, see spread.h. Returns false if
+ * Measures names; or nodes, if numbers is not NULL: their numbers are below n, see variance.h. Returns false if
  * out of memory; release the object in any case.
  */
 bool designs_measure(struct designs *d, const struct profile *p, const struct changes_setup *setup,

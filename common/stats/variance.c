@@ -175,7 +175,7 @@ static void add_unit_weight(struct part *part, uint32_t unit, double weight)
 	part->units[unit].x += weight;
 }
 
-/* Counts as table.h does: a name once per stack, and the outermost frame only if it is the only one. */
+/* Counts as table_view.h does: a name once per stack, and the outermost frame only if it is the only one. */
 static void add_names(struct part *part, const struct piece *piece, uint32_t number)
 {
 	const struct profile_node *nodes = part->p->nodes;

@@ -41,7 +41,7 @@ void edges_release(struct edges *e);
  */
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
 
-/* In rows.c: builds the table's rules, rows and pages. */
+/* In table_rows.c: builds the table's rules, rows and pages. */
 enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, struct unwind_table *t);
 
 #endif

@@ -26,7 +26,7 @@ struct cgroups;
 struct cgroups *cgroups_new(void);
 void cgroups_free(struct cgroups *cs);
 /*
- * Lets the kernel keep the names of new groups, the newest thousand (groups.h), so that cgroup_path finds
+ * Lets the kernel keep the names of new groups, the newest thousand (cgroup_names.h), so that cgroup_path finds
  * them even after they are gone. Has no effect if the kernel cannot do it.
  */
 void cgroups_watch(struct cgroups *cs);

@@ -1,6 +1,6 @@
 /*
  * Names of kernel addresses. The kernel names them one by one if it can (bpf/ksym.bpf.c). Otherwise they are
- * looked up in /proc/kallsyms (kernel.h): that takes 50 ms, and 5 MB that stay allocated only if the kernel
+ * looked up in /proc/kallsyms (kernel_symbols.h): that takes 50 ms, and 5 MB that stay allocated only if the kernel
  * can name nothing at all.
  */
 #ifndef CPROF_RECORD_HOST_KSYM_H

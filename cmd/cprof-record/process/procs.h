@@ -31,7 +31,7 @@ struct exe {
 };
 
 /*
- * Data for the user walk of a process: spaces.c. Data published to the sampling program has a generation
+ * Data for the user walk of a process: user_walk.c. Data published to the sampling program has a generation
  * number, and each stack carries the generation by which it was walked.
  */
 struct space {

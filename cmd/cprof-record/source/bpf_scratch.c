@@ -15,7 +15,7 @@ int scratches_configure(struct scratches *s, struct bpf_map *map, uint32_t n, ui
 
 	*s = (struct scratches){ map, bpf_map__value_size(bpf_map__inner_map(map)) - less };
 	bpf_map__set_max_entries(map, n);
-	/* Not bpf_map__set_value_size() of the inner map: see lanes.c. */
+	/* Not bpf_map__set_value_size() of the inner map: see bpf_percpu.c. */
 	prototype = create_scratch(s);
 	if (prototype >= 0)
 		bpf_map__set_inner_map_fd(map, prototype);

@@ -1,6 +1,6 @@
 /*
- * The two ways to sample: by a BPF program (bpf.c), or by perf's own records if BPF is refused
- * (perf.c). Both fill a queue with side-band records and with samples as struct sample_head.
+ * The two ways to sample: by a BPF program (engine_bpf.c), or by perf's own records if BPF is refused
+ * (engine_perf.c). Both fill a queue with side-band records and with samples as struct sample_head.
  *
  *	e = bpf_engine_open(options, &online, &idle, &error);	// the side-band is on: read /proc now
  *	e->ops->sample(e, &error);				// sampling starts
@@ -19,7 +19,7 @@
 
 struct engine;
 
-/* The engine's own counts, for one CPU or for all (perf.c, when it samples single tasks). Cumulative. */
+/* The engine's own counts, for one CPU or for all (engine_perf.c, when it samples single tasks). Cumulative. */
 struct engine_counts {
 	uint64_t outcomes[OUTCOMES]; /* EXPECTED only if the engine knows better than CPU time / period */
 	uint64_t kept_out; /* ticks that are NESTED, or IDLE if the CPU slept */

@@ -16,7 +16,7 @@
  * The recorder is root, ELF files are anybody's, and a reader of ELF files can have a hole. So a file is read
  * by a process of its own, the worker, forked for this one question. The worker gets the descriptor and an
  * empty memfd and has nothing else: another user, no capabilities, an empty root directory, limits, and a
- * filter that lets it neither open nor send nor begin anything (confine.h). It writes the table into the
+ * filter that lets it neither open nor send nor begin anything (sandbox.h). It writes the table into the
  * memfd and ends. A hostile file can spoil its own table, and cost the CPU time of its size and 1 GiB for as
  * long, and that is all: no later question meets a process that read it.
  *

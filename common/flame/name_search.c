@@ -1,4 +1,4 @@
-#include "common/flame/search.h"
+#include "common/flame/name_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
  *
  * Runs (see struct profile_moment) follow each other; each begins at a whole second.
  */
-#ifndef CPROF_PAGE_HEATMAP_DATA_H
-#define CPROF_PAGE_HEATMAP_DATA_H
+#ifndef CPROF_FLAME_HEATMAP_DATA_H
+#define CPROF_FLAME_HEATMAP_DATA_H
 
 #include "common/flame/layout.h"
 

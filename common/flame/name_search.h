@@ -12,8 +12,8 @@
  * Expressions have the syntax of grep -E. They are case-sensitive if they contain a capital letter. The page
  * uses JavaScript's syntax instead; only plain mistakes are checked here.
  */
-#ifndef CPROF_FLAME_SEARCH_H
-#define CPROF_FLAME_SEARCH_H
+#ifndef CPROF_FLAME_NAME_SEARCH_H
+#define CPROF_FLAME_NAME_SEARCH_H
 
 #include <regex.h>
 

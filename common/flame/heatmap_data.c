@@ -1,4 +1,4 @@
-#include "common/page/heatmap_data.h"
+#include "common/flame/heatmap_data.h"
 
 #include <stdlib.h>
 
