@@ -75,11 +75,11 @@ COMMON = $(wildcard common/*/*.c)
 TOOLS = $(filter-out cprof-record,$(patsubst cmd/%.c,%,$(wildcard cmd/cprof-*.c)) $(patsubst cmd/%/main.c,%,$(wildcard cmd/cprof-*/main.c)))
 RECORD = $(wildcard cmd/cprof-record/*.c cmd/cprof-record/*/*.c)
 # Sources that the commands share
-SHARED = $(filter-out cmd/cprof-%,$(wildcard cmd/*.c cmd/shared/*.c))
+SHARED = $(wildcard cmd/shared/*.c)
 PAGES = $(wildcard man/*.[1-9])
 
 # The shared part that the recorder links
-SPEAK = $(call obj,$(filter %/cli.c %/version.c,$(SHARED)))
+SPEAK = $(call obj,cmd/shared/cli.c cmd/shared/version.c)
 
 # say: what a rule prints in place of its command
 say = $(if $(V),,@echo "  $(1)	$@";)
@@ -117,8 +117,8 @@ $(BUILD)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(FULL_VERSION)' | cmp -s - $@ || echo '$(FULL_VERSION)' >$@
 
-$(call obj,$(filter %/version.c,$(SHARED))): $(BUILD)/version
-$(call obj,$(filter %/version.c,$(SHARED))): DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
+$(BUILD)/obj/cmd/shared/version.o: $(BUILD)/version
+$(BUILD)/obj/cmd/shared/version.o: DEFS += -DCPROF_VERSION='"$(FULL_VERSION)"'
 
 FORCE:
 .PHONY: FORCE
@@ -189,7 +189,8 @@ $(BUILD)/tests/%: tests/%.c $(LIB)
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
 # Tests of the recorder link those of its modules that work alone.
-SIDE = $(call obj,$(foreach m,btf cgroup confine diagnose dither elfid groups helper host inside jitbudget jitdump jitmap kernel ksym memory mounts opener openings queue refusal vdso waiting worker build_id cgroup_names jit_budget jit_dumps kernel_symbols memory_plan nsfile opener_process perf_maps sandbox table_queue table_worker,$(wildcard cmd/cprof-record/$m.c cmd/cprof-record/*/$m.c)))
+SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \
+	config/memory_plan source/queue source/dither process/jit_budget process/jit_dumps process/perf_maps unwind/table_queue unwind/table_worker))
 
 $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
@@ -200,7 +201,7 @@ $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 
 # The verifier of stacks: libdw provides the truth, the recorder's modules provide the states.
 VERIFY = $(wildcard tests/verify/*.c)
-VERIFY_WRAP = -Wl,--wrap=spaces_finish,--wrap=options_parse
+VERIFY_WRAP = -Wl,--wrap=user_walk_finish,--wrap=options_parse
 
 $(call obj,$(VERIFY)): $(SKELS)
 $(call obj,$(VERIFY)): DEFS += -I$(BUILD) $(BPF_DEFS)

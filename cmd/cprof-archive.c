@@ -41,7 +41,7 @@ struct item {
 
 struct archive {
 	const char *dir;
-	struct shelf shelf;
+	struct build_id_dir shelf;
 	struct finder finder;
 	bool dwarf;
 	struct intern keys;  /* number of the item by build ID, or by path if there is none */
@@ -152,27 +152,27 @@ static bool keep_rival(void *arg, int fd)
 static unsigned int store_slim(struct archive *a, const struct slim *slim, struct slice id)
 {
 	struct rival rival = { id, slim_holds(slim) };
-	struct shelf_file new;
+	struct build_id_dir_file new;
 	enum slim_result wrote;
-	enum shelf_put put;
+	enum build_id_dir_put put;
 	int error;
 
-	if (!shelf_begin(&a->shelf, &new))
+	if (!build_id_dir_begin(&a->shelf, &new))
 		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
 	wrote = slim_write(slim, new.fd);
 	if (wrote == SLIM_DONE) {
-		put = shelf_put(&a->shelf, &new, id, keep_rival, &rival);
-		if (put != SHELF_FAILED)
-			return put == SHELF_PUT ? WRITTEN : THERE;
+		put = build_id_dir_put(&a->shelf, &new, id, keep_rival, &rival);
+		if (put != BUILD_ID_DIR_FAILED)
+			return put == BUILD_ID_DIR_PUT ? WRITTEN : THERE;
 	} else {
-		shelf_drop(&a->shelf, &new);
+		build_id_dir_drop(&a->shelf, &new);
 	}
 	if (wrote == SLIM_DAMAGED)
 		return SOURCE_DAMAGED;
 	or_die(wrote != SLIM_NO_MEMORY);
 	error = errno;
 	buf_clear(&a->scratch);
-	shelf_name(&a->scratch, id);
+	build_id_dir_name(&a->scratch, id);
 	cli_die(STATUS_SYSTEM, "%s/%s: %s", a->dir, buf_cstr(&a->scratch), strerror(error));
 }
 
@@ -189,7 +189,7 @@ static void store_aliases(struct archive *a, const struct slim *slim, const stru
 	for (size_t i = 0; i < f->n_ids; i++) {
 		struct slice own = elf_build_id_at(f, i);
 
-		if (!slice_equal(own, recorded) && own.n >= SHELF_ID_LEAST && own.n <= SHELF_ID_MOST)
+		if (!slice_equal(own, recorded) && own.n >= BUILD_ID_DIR_ID_LEAST && own.n <= BUILD_ID_DIR_ID_MOST)
 			store_slim(a, slim, own);
 	}
 }
@@ -253,7 +253,7 @@ static void archive_shared(struct archive *a, const struct module_identity *of, 
 
 static unsigned int archive_file(struct archive *a, const struct module_identity *is, bool shared, struct item *item)
 {
-	struct sources s = { .there = open_archived(shelf_look(&a->shelf, is->build_id), is->build_id) };
+	struct sources s = { .there = open_archived(build_id_dir_look(&a->shelf, is->build_id), is->build_id) };
 	unsigned int outcome;
 	bool by_path;
 
@@ -306,7 +306,7 @@ static bool is_for_process(struct archive *a, const struct module_identity *is, 
  */
 static void archive_module(struct archive *a, const struct module_identity *is, bool shared)
 {
-	bool has_id = is->build_id.n >= SHELF_ID_LEAST, first;
+	bool has_id = is->build_id.n >= BUILD_ID_DIR_ID_LEAST, first;
 	struct item found = { 0 }, was;
 	size_t n_tried = a->tried.n;
 	uint32_t id = 0, dummy;
@@ -329,7 +329,7 @@ static void archive_module(struct archive *a, const struct module_identity *is, 
 	or_die(intern_add(&a->texts, is->path, &found.path));
 	if (!has_id)
 		found.outcome = NO_BUILD_ID;
-	else if (is->build_id.n > SHELF_ID_MOST)
+	else if (is->build_id.n > BUILD_ID_DIR_ID_MOST)
 		found.outcome = LONG_BUILD_ID;
 	else
 		found.outcome = archive_file(a, is, shared, &found);
@@ -523,7 +523,7 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 	static char *standard_input[] = { (char *)"-", NULL };
 	enum status status = STATUS_OK;
 
-	if (!shelf_open(&a->shelf, a->dir))
+	if (!build_id_dir_open(&a->shelf, a->dir))
 		cli_die(STATUS_SYSTEM, "%s: %s", a->dir, strerror(errno));
 	for (paths = *paths ? paths : standard_input; *paths; paths++) {
 		enum status s = archive_capture(a, *paths);
@@ -533,7 +533,7 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 	report_files(a, verbose);
 	cli_unread(&a->finder.unread, verbose);
 	cli_debuginfod_done(a->finder.debuginfod);
-	shelf_release(&a->shelf);
+	build_id_dir_release(&a->shelf);
 	finder_release(&a->finder);
 	intern_release(&a->keys);
 	intern_release(&a->tried);

@@ -326,7 +326,7 @@ static void add_ledgers(struct settings *s, const struct filters *f, const struc
 		const struct loaded *l = &sides[side];
 
 		losses_print(&lost, &l->totals);
-		ledger_add(pic, &(struct ledger){ .side = same ? NULL : side ? "After" : "Before", .totals = &l->totals,
+		picture_ledger_add(pic, &(struct picture_ledger){ .side = same ? NULL : side ? "After" : "Before", .totals = &l->totals,
 						  .sums = &l->sums, .lost = buf_cstr(&lost), .captures = l->streams,
 						  .texts = l->texts });
 		buf_clear(&lost);
@@ -369,7 +369,7 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 	uint64_t texts = sides[0].texts + sides[1].texts, streams = sides[0].streams + sides[1].streams;
 	struct picture *pic = &s->pic;
 	struct verdicts verdicts = { 0 };
-	struct moments moments = { 0 };
+	struct heatmap_data moments = { 0 };
 	struct flame_tree tree;
 
 	if (!flame_tree_init(&tree, p, texts && streams, f->shape.reverse && s->svg) ||
@@ -382,7 +382,7 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 		pic->verdicts = &verdicts;
 	}
 	if (s->heatmap) {
-		if (!moments_init(&moments, &tree, f->view.moment_ns))
+		if (!heatmap_data_init(&moments, &tree, f->view.moment_ns))
 			cli_no_memory();
 		if (moments.slices > SLICES_MAX)
 			cli_die(STATUS_USAGE, "the heat map would have %" PRIu64 " slices of %" PRIu64
@@ -394,7 +394,7 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 		cli_no_memory();
 	print_picture(s);
 	verdicts_release(&verdicts);
-	moments_release(&moments);
+	heatmap_data_release(&moments);
 	flame_tree_release(&tree);
 }
 

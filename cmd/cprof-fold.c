@@ -59,7 +59,7 @@ struct fold {
 	struct settings s;
 	struct profile p;   /* captures, and text that is to be transformed */
 	struct origins origins;
-	struct lines lines; /* text that is only summed, and stacks that exceed the tree's memory */
+	struct stack_sums lines; /* text that is only summed, and stacks that exceed the tree's memory */
 	uint64_t good;
 };
 
@@ -193,9 +193,9 @@ static void print_lines(struct fold *fold)
 	struct output o = { .tab = fold->s.tab };
 	struct slice stack;
 	uint64_t count;
-	int got = lines_sort(&fold->lines) ? 1 : -1;
+	int got = stack_sums_sort(&fold->lines) ? 1 : -1;
 
-	while (got > 0 && (got = lines_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
+	while (got > 0 && (got = stack_sums_next(&fold->lines, &stack, &count)) > 0 && put_line(&o, stack, count))
 		;
 	if (got < 0)
 		operand_lines_died(&fold->lines, "");
@@ -232,12 +232,12 @@ static void begin_fold(struct fold *fold)
 	if (!profile_init(&fold->p))
 		cli_no_memory();
 	fold->p.stack_max = fold->s.line_max ? fold->s.line_max - (PROFILE_LINE_MAX - PROFILE_STACK_MAX) : PROFILE_STACK_MAX;
-	lines_init(&fold->lines, budget - budget / 4);
+	stack_sums_init(&fold->lines, budget - budget / 4);
 	if (fold->s.as_rows) {
 		begin_rows(fold);
 		return;
 	}
-	if (!shape_asked(&fold->f.shape) && fold->f.view.by == BY_FUNCTION)
+	if (!transform_asked(&fold->f.shape) && fold->f.view.by == BY_FUNCTION)
 		fold->f.lines = &fold->lines;
 	if (budget) {
 		fold->f.full = tree_to_lines;
@@ -300,7 +300,7 @@ static void check_sorted(const struct fold *fold)
 {
 	const struct view *v = &fold->f.view;
 
-	if (shape_asked(&fold->f.shape))
+	if (transform_asked(&fold->f.shape))
 		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
 	if (v->by != BY_FUNCTION)
 		cli_usage("--sorted merges stacks as they are: --by needs a fold without it");
@@ -429,7 +429,7 @@ int main(int argc, char **argv)
 		status = fold_sorted(&fold, operands, argv[optind] ? (size_t)(argc - optind) : 1);
 	else
 		status = fold_any(&fold, operands);
-	lines_release(&fold.lines);
+	stack_sums_release(&fold.lines);
 	origins_release(&fold.origins);
 	profile_release(&fold.p);
 	filters_release(&fold.f);

@@ -122,7 +122,7 @@ struct pass {
 	bool open; /* the last record was a name or filled a block: names of an earlier run may follow */
 	bool due;  /* that block has ended, and the missing names have not been written yet */
 	bool timed; /* --from or --to was given */
-	struct leave leave;
+	struct window_cut leave;
 	uint64_t segments, unwanted; /* segments passed on; segments left out unread */
 	uint64_t first, last;        /* times of the segments left out, nanoseconds since 1970 */
 };
@@ -239,7 +239,7 @@ static bool pass_ran(struct pass *p, const struct record *r)
 {
 	struct record told;
 
-	while (leave_ran(&p->leave, &p->capture, r, &told)) {
+	while (window_cut_ran(&p->leave, &p->capture, r, &told)) {
 		if (!pass_one(p, &told))
 			return false;
 	}
@@ -250,7 +250,7 @@ static bool pass_left_out(struct pass *p)
 {
 	struct record told;
 
-	while (leave_rest(&p->leave, &told)) {
+	while (window_cut_rest(&p->leave, &told)) {
 		if (!pass_one(p, &told))
 			return false;
 	}
@@ -268,22 +268,22 @@ static bool pass_record(struct pass *p, const struct record *r)
 		return pass_one(p, r);
 	if (!pass_ran(p, r))
 		return false;
-	if (r->type == RECORD_RAN && leave_keeps(&p->leave, &p->capture, &r->ran))
+	if (r->type == RECORD_RAN && window_cut_keeps(&p->leave, &p->capture, &r->ran))
 		return true;
 	if (r->type == RECORD_SAMPLE) {
-		switch (leave_sample(&p->leave, &p->capture, &r->sample, &told)) {
-		case LEAVE_NOT:
+		switch (window_cut_sample(&p->leave, &p->capture, &r->sample, &told)) {
+		case WINDOW_CUT_NOT:
 			return pass_one(p, r);
-		case LEAVE_OUT:
+		case WINDOW_CUT_OUT:
 			return true;
-		case LEAVE_TOLD:
+		case WINDOW_CUT_TOLD:
 			return pass_one(p, &told);
 		}
 	}
 	return ((r->type != RECORD_SEGMENT && r->type != RECORD_END) || pass_left_out(p)) && pass_one(p, r);
 }
 
-static void print_count(const struct tally_count *c)
+static void print_count(const struct coverage_count *c)
 {
 	struct slice why = c->unnamed ? c->why : slice_of("");
 
@@ -296,10 +296,10 @@ static void print_count(const struct tally_count *c)
  * Prints "cprof-sym: 812 of 824 frames named (98.5 %); unresolved: 12 in /lib/x.so (build-id-mismatch)".
  * Returns the percentage.
  */
-static double report_names(struct tally *t, bool verbose)
+static double report_names(struct coverage *t, bool verbose)
 {
-	size_t n, told = 0, by_path = tally_by_path(t);
-	const struct tally_count *counts = tally_sorted(t, &n);
+	size_t n, told = 0, by_path = coverage_by_path(t);
+	const struct coverage_count *counts = coverage_sorted(t, &n);
 	struct buf line = { 0 };
 	uint64_t named = 0, unnamed = 0, rest;
 
@@ -429,7 +429,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 	modules_free(modules);
 	kernel_files_free(kernel);
 	capture_release(&p.capture);
-	leave_release(&p.leave);
+	window_cut_release(&p.leave);
 	if (status == STATUS_OK && resolved < s->least) {
 		cli_warn("fewer than %g %% of the frames are named (--min-resolved)", s->least);
 		status = STATUS_BELOW;
@@ -491,10 +491,10 @@ static bool take_file_option(struct settings *s, int option)
 	}
 }
 
-static void take_time(struct instant *to, const char *option)
+static void take_time(struct time_arg *to, const char *option)
 {
 	cli_instant(to, option, optarg);
-	if (to->kind == INSTANT_OFFSET)
+	if (to->kind == TIME_ARG_OFFSET)
 		cli_usage("%s: \"%s\" is no time of the clock", option, optarg);
 }
 
@@ -508,10 +508,10 @@ static void take_option(struct settings *s, int option)
 		mo->demangle = parse_mode(optarg);
 		break;
 	case 'i':
-		mo->levels |= LEVELS_INLINED;
+		mo->levels |= INLINE_CHAIN_INLINED;
 		break;
 	case 'l':
-		mo->levels |= LEVELS_LINES;
+		mo->levels |= INLINE_CHAIN_LINES;
 		break;
 	case MAX_MEM:
 		mo->max_mem = (size_t)cli_size("--max-mem", optarg, MAX_MEM_LEAST_MIB, MAX_MEM_MOST_GIB);

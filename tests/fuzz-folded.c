@@ -48,14 +48,14 @@ static void print_tree(struct buf *out, const struct profile *p)
 	folded_writer_release(&w);
 }
 
-static void print_lines(struct buf *out, struct lines *l)
+static void print_lines(struct buf *out, struct stack_sums *l)
 {
 	struct slice stack;
 	uint64_t count;
 	int got;
 
-	must(lines_sort(l));
-	while ((got = lines_next(l, &stack, &count)) > 0) {
+	must(stack_sums_sort(l));
+	while ((got = stack_sums_next(l, &stack, &count)) > 0) {
 		buf_bytes(out, stack.p, stack.n);
 		folded_append_count(out, count);
 		buf_byte(out, '\n');
@@ -64,7 +64,7 @@ static void print_lines(struct buf *out, struct lines *l)
 }
 
 /* lines: receives the tree when it is full, or the text directly if direct; NULL: all stays in the tree. */
-static uint64_t fold(struct buf *out, struct slice bytes, struct lines *l, bool direct)
+static uint64_t fold(struct buf *out, struct slice bytes, struct stack_sums *l, bool direct)
 {
 	struct folded_reader r;
 	struct profile p;
@@ -119,13 +119,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	check_lines(buf_view(&want));
 	for (unsigned int i = 0; i < 4; i++) {
-		struct lines l;
+		struct stack_sums l;
 
-		lines_init(&l, budgets[i & 1]);
+		stack_sums_init(&l, budgets[i & 1]);
 		buf_clear(&got);
 		must(fold(&got, bytes, &l, i & 2) == bad);
 		must(slice_equal(buf_view(&want), buf_view(&got)));
-		lines_release(&l);
+		stack_sums_release(&l);
 	}
 	buf_clear(&got);
 	fold(&got, buf_view(&want), NULL, false);

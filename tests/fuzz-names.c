@@ -39,16 +39,16 @@ static void look_go(const struct gonames *g, uint64_t vaddr)
 	}
 }
 
-static void look_more(struct more *m, uint64_t vaddr)
+static void look_more(struct fallback_names *m, uint64_t vaddr)
 {
 	struct buf text = { 0 };
-	struct more_hit hit;
+	struct fallback_names_hit hit;
 
-	if (more_go(m))
-		look_go(more_go(m), vaddr);
-	if (more_find(m, vaddr, &hit)) {
+	if (fallback_names_go(m))
+		look_go(fallback_names_go(m), vaddr);
+	if (fallback_names_find(m, vaddr, &hit)) {
 		demand(hit.start <= vaddr && (hit.source == NAME_GO || hit.source == NAME_BOUNDS));
-		more_text(&hit, slice_of("/lib/x.so"), &text);
+		fallback_names_text(&hit, slice_of("/lib/x.so"), &text);
 		demand(text.n > 0);
 	}
 	buf_release(&text);
@@ -91,13 +91,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	struct slice all = { bytes, n };
 	struct elf_file *f;
-	struct more *m;
+	struct fallback_names *m;
 
 	if (elf_open_bytes(all, &f) != ELF_OPENED)
 		return 0;
 	look_at_functions(f);
 	look_at_minidebug(f);
-	demand(more_open(f, true, &m));
+	demand(fallback_names_open(f, true, &m));
 	elf_settle(f);
 	for (size_t i = 0; m && i < f->n_segments && i < 8; i++) {
 		for (uint64_t o = 0; o < 512; o += 7)
@@ -106,9 +106,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	if (m) {
 		look_more(m, 0);
 		look_more(m, UINT64_MAX);
-		demand(more_bytes(m) > 0);
+		demand(fallback_names_bytes(m) > 0);
 	}
-	more_free(m);
+	fallback_names_free(m);
 	elf_close(f);
 	return 0;
 }

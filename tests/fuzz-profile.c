@@ -107,7 +107,7 @@ static void check_views(const struct profile *p)
 	bool *chosen = calloc(p->labels.n, sizeof(*chosen));
 	uint64_t sum = 0, roots = 0, self = 0;
 	struct tree_line line;
-	struct heaviest s;
+	struct top_stacks s;
 	struct peek k;
 	struct tree t;
 	size_t n;
@@ -124,7 +124,7 @@ static void check_views(const struct profile *p)
 		for (size_t i = 0; i < n; i++)
 			must(calls[i].caller == label && !calls[i].command && calls[i].weight <= p->total[0]);
 	}
-	must(heaviest_init(&s, p));
+	must(top_stacks_init(&s, p));
 	for (size_t i = 0; i < s.n; i++)
 		sum += s.list[i].weight;
 	must(tree_init(&t, p, p->total[0] / 4, 0));
@@ -134,7 +134,7 @@ static void check_views(const struct profile *p)
 	}
 	must(!t.failed && sum == p->total[0] && roots == p->total[0] && self == p->total[0]);
 	peek_release(&k);
-	heaviest_release(&s);
+	top_stacks_release(&s);
 	tree_release(&t);
 	free(chosen);
 }

@@ -39,19 +39,19 @@ static bool sum_with(size_t budget, size_t added, size_t *runs)
 {
 	static char *order[STACKS];
 	struct slice stack;
-	struct lines l;
+	struct stack_sums l;
 	uint64_t count;
 	bool good = true;
 	size_t n = 0;
 
 	random_state = 7;
 	memset(sums, 0, sizeof(sums));
-	lines_init(&l, budget);
+	stack_sums_init(&l, budget);
 	for (size_t i = 0; i < added; i++) {
 		size_t at = (size_t)(random_u64() % STACKS), add = (size_t)(random_u64() % 3);
 
 		sums[at] += add;
-		must(lines_add(&l, slice_of(texts[at]), add));
+		must(stack_sums_add(&l, slice_of(texts[at]), add));
 	}
 	*runs = l.n_runs;
 	for (size_t i = 0; i < STACKS; i++) {
@@ -59,13 +59,13 @@ static bool sum_with(size_t budget, size_t added, size_t *runs)
 			order[n++] = texts[i];
 	}
 	qsort(order, n, sizeof(*order), by_text);
-	must(lines_sort(&l));
+	must(stack_sums_sort(&l));
 	for (size_t i = 0; i < n; i++) {
-		good = good && lines_next(&l, &stack, &count) == 1 && slice_is(stack, order[i]) &&
+		good = good && stack_sums_next(&l, &stack, &count) == 1 && slice_is(stack, order[i]) &&
 		       count == sums[(size_t)(order[i] - texts[0]) / sizeof(texts[0])];
 	}
-	good = good && lines_next(&l, &stack, &count) == 0;
-	lines_release(&l);
+	good = good && stack_sums_next(&l, &stack, &count) == 0;
+	stack_sums_release(&l);
 	return good;
 }
 
@@ -92,19 +92,19 @@ static bool sorts(size_t n)
 static bool fails(const char *directory, rlim_t file_size, int want)
 {
 	struct rlimit limit, before;
-	struct lines l;
+	struct stack_sums l;
 	bool good = true;
 
 	setenv("TMPDIR", directory, 1);
 	must(getrlimit(RLIMIT_FSIZE, &before) == 0);
 	limit = (struct rlimit){ file_size, before.rlim_max };
 	must(setrlimit(RLIMIT_FSIZE, &limit) == 0);
-	lines_init(&l, 20000);
+	stack_sums_init(&l, 20000);
 	errno = 0;
 	for (size_t i = 0; good && i < STACKS; i++)
-		good = lines_add(&l, slice_of(texts[i]), 1);
+		good = stack_sums_add(&l, slice_of(texts[i]), 1);
 	good = !good && errno == want;
-	lines_release(&l);
+	stack_sums_release(&l);
 	must(setrlimit(RLIMIT_FSIZE, &before) == 0);
 	return good;
 }

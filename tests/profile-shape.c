@@ -65,14 +65,14 @@ int main(void)
 	must(regcomp(&focus, "^f1", REG_EXTENDED | REG_NOSUB) == 0);
 	must(regcomp(&exclude, "^f2x", REG_EXTENDED | REG_NOSUB) == 0);
 	for (unsigned int i = 0; i < 256; i++) {
-		struct shape s = {
+		struct transform s = {
 			.norm = i & 1,
 			.focus = i & 2 ? &focus : NULL,
 			.exclude = i & 4 ? &exclude : NULL,
 			.base = i & 8 ? &focus : NULL,
 			.collapse = i & 16,
 			.reverse = i & 32,
-			.min = (i >> 6) * (uint64_t)SHAPE_PERCENT,
+			.min = (i >> 6) * (uint64_t)TRANSFORM_PERCENT,
 		};
 		profile_weight before;
 		struct profile p;
@@ -81,7 +81,7 @@ int main(void)
 		fill(&p);
 		check_profile(&p);
 		memcpy(before, p.total, sizeof(before));
-		must(shape_apply(&s, &p));
+		must(transform_apply(&s, &p));
 		check_profile(&p);
 		must(p.total[0] + p.total[1] > 0);
 		must((i & 14) || memcmp(before, p.total, sizeof(before)) == 0);

@@ -281,15 +281,15 @@ static void print_chunk(void *arg, uint64_t process_id, uint64_t generation, con
 }
 
 /* Answers all pending requests. Returns whether there were any. */
-static bool answer_jit(struct jitmaps *js, struct opener *o, uint64_t now)
+static bool answer_jit(struct perf_maps *js, struct opener *o, uint64_t now)
 {
 	struct pollfd p = { opener_fd(o), POLLIN, 0 };
 	struct opener_answer a;
 	bool any = false;
 
-	while (jitmaps_asked(js)) {
+	while (perf_maps_asked(js)) {
 		if (opener_take(o, host_mono_ns(), &a))
-			jitmaps_opened(js, &a, now);
+			perf_maps_opened(js, &a, now);
 		else
 			poll(&p, 1, 100);
 		any = true;
@@ -297,15 +297,15 @@ static bool answer_jit(struct jitmaps *js, struct opener *o, uint64_t now)
 	return any;
 }
 
-static void poll_jit(struct jitmaps *js, struct opener *o, uint64_t now, struct jit_sums *sums)
+static void poll_jit(struct perf_maps *js, struct opener *o, uint64_t now, struct jit_sums *sums)
 {
 	int more;
 
 	sums->bytes = sums->largest = 0;
 	answer_jit(js, o, now);
-	more = jitmaps_poll(js, now, print_chunk, sums);
+	more = perf_maps_poll(js, now, print_chunk, sums);
 	if (answer_jit(js, o, now))
-		more = jitmaps_poll(js, now, print_chunk, sums);
+		more = perf_maps_poll(js, now, print_chunk, sums);
 	printf("poll %d", more);
 	if (sums->brief)
 		printf(": %zu bytes, %s", sums->bytes, sums->largest <= JITMAP_CHUNK ? "small chunks" : "a large chunk");
@@ -319,9 +319,9 @@ static void poll_jit(struct jitmaps *js, struct opener *o, uint64_t now, struct 
  */
 static int jit(char **args)
 {
-	static struct jitbudget budget;
+	static struct jit_budget budget;
 	struct opener *o = opener_new();
-	struct jitmaps *js = jitmaps_new(o, &budget);
+	struct perf_maps *js = perf_maps_new(o, &budget);
 	uint64_t now = host_mono_ns(), id, ms;
 	struct jit_sums sums = { 0 };
 	char line[512];
@@ -333,35 +333,35 @@ static int jit(char **args)
 			if (system(line + 1) != 0)
 				puts("the command failed");
 		} else if (sscanf(line, "watch %" SCNu64 " %d %d", &id, &pid, &nspid) == 3)
-			jitmaps_watch(js, id, pid, nspid);
+			perf_maps_watch(js, id, pid, nspid);
 		else if (sscanf(line, "finish %" SCNu64, &id) == 1) {
-			jitmaps_exited(js, id);
+			perf_maps_exited(js, id);
 			answer_jit(js, o, now);
-			jitmaps_finish(js, id, now, print_chunk, &sums);
+			perf_maps_finish(js, id, now, print_chunk, &sums);
 		}
 		else if (sscanf(line, "forget %" SCNu64, &id) == 1)
-			jitmaps_forget(js, id);
+			perf_maps_forget(js, id);
 		else if (sscanf(line, "pass %" SCNu64, &ms) == 1)
 			now += ms * 1000000;
 		else if (strcmp(line, "poll\n") == 0)
 			poll_jit(js, o, now, &sums);
 		else if (strcmp(line, "restart\n") == 0)
-			jitmaps_restart(js);
+			perf_maps_restart(js);
 		else if (strcmp(line, "brief\n") == 0)
 			sums.brief = true;
 		else if (strcmp(line, "busy\n") == 0)
-			puts(jitmaps_busy(js, now) ? "busy" : "quiet");
+			puts(perf_maps_busy(js, now) ? "busy" : "quiet");
 		else if (strcmp(line, "open\n") == 0)
-			printf("%zu of %zu\n", jitmaps_open(js), jitmaps_watched(js));
+			printf("%zu of %zu\n", perf_maps_open(js), perf_maps_watched(js));
 		else if (strcmp(line, "complaint\n") == 0) {
-			const char *said = jitmaps_complaint(js);
+			const char *said = perf_maps_complaint(js);
 
 			puts(said ? said : "no complaint");
 		}
 		answer_jit(js, o, now);
 		fflush(stdout);
 	}
-	jitmaps_free(js);
+	perf_maps_free(js);
 	opener_free(o);
 	return 0;
 }
@@ -378,14 +378,14 @@ static void print_code(void *arg, uint64_t process_id, const struct jitfile_code
 		       c->old, (int)c->name.n, (const char *)c->name.p, c->time + 1000000000 < host_mono_ns() ? "" : " now");
 }
 
-static void answer_dumps(struct jitdumps *js, struct opener *o)
+static void answer_dumps(struct jit_dumps *js, struct opener *o)
 {
 	struct pollfd p = { opener_fd(o), POLLIN, 0 };
 	struct opener_answer a;
 
-	while (jitdumps_asked(js)) {
+	while (jit_dumps_asked(js)) {
 		if (opener_take(o, host_mono_ns(), &a))
-			jitdumps_opened(js, &a);
+			jit_dumps_opened(js, &a);
 		else
 			poll(&p, 1, 100);
 	}
@@ -397,9 +397,9 @@ static void answer_dumps(struct jitdumps *js, struct opener *o)
  */
 static int dumps(char **args)
 {
-	static struct jitbudget budget;
+	static struct jit_budget budget;
 	struct opener *o = opener_new();
-	struct jitdumps *js = jitdumps_new(o, &budget);
+	struct jit_dumps *js = jit_dumps_new(o, &budget);
 	char line[512], path[256];
 	uint64_t id, inode;
 	size_t codes = 0;
@@ -411,22 +411,22 @@ static int dumps(char **args)
 			if (system(line + 1) != 0)
 				puts("the command failed");
 		} else if (sscanf(line, "watch %" SCNu64 " %d %" SCNu64 " %255[^\n]", &id, &pid, &inode, path) == 4) {
-			if (jitdumps_is(slice_of(path)))
-				jitdumps_watch(js, id, pid, &(struct jitdump_mapping){ slice_of(path), 0, 4096, inode });
+			if (jit_dumps_is(slice_of(path)))
+				jit_dumps_watch(js, id, pid, &(struct jitdump_mapping){ slice_of(path), 0, 4096, inode });
 			else
 				puts("no dump by its name");
 		} else if (sscanf(line, "finish %" SCNu64, &id) == 1)
-			jitdumps_finish(js, id, print_code, &codes);
+			jit_dumps_finish(js, id, print_code, &codes);
 		else if (sscanf(line, "forget %" SCNu64, &id) == 1)
-			jitdumps_forget(js, id);
+			jit_dumps_forget(js, id);
 		else if (strcmp(line, "poll\n") == 0)
-			printf("poll %d\n", jitdumps_poll(js, print_code, &codes));
+			printf("poll %d\n", jit_dumps_poll(js, print_code, &codes));
 		else if (strcmp(line, "restart\n") == 0)
-			jitdumps_restart(js);
+			jit_dumps_restart(js);
 		else if (strcmp(line, "open\n") == 0)
-			printf("%zu\n", jitdumps_open(js));
+			printf("%zu\n", jit_dumps_open(js));
 		else if (strcmp(line, "complaint\n") == 0) {
-			const char *said = jitdumps_complaint(js);
+			const char *said = jit_dumps_complaint(js);
 
 			puts(said ? said : "no complaint");
 		}
@@ -435,7 +435,7 @@ static int dumps(char **args)
 	}
 	if (codes > 10)
 		printf("%zu in all\n", codes);
-	jitdumps_free(js);
+	jit_dumps_free(js);
 	opener_free(o);
 	return 0;
 }

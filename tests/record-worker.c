@@ -355,10 +355,10 @@ static bool may_become(uid_t user)
 
 static struct worker *start(unsigned int cpu_s, unsigned int wall_ms)
 {
-	struct worker *w = worker_new_as(&(struct worker_setup){ .build = build, .cpu_s = cpu_s, .wall_ms = wall_ms });
+	struct worker *w = table_worker_new_as(&(struct table_worker_setup){ .build = build, .cpu_s = cpu_s, .wall_ms = wall_ms });
 
 	if (!w) {
-		perror("worker_new_as");
+		perror("table_worker_new_as");
 		exit(1);
 	}
 	return w;
@@ -366,8 +366,8 @@ static struct worker *start(unsigned int cpu_s, unsigned int wall_ms)
 
 static bool dies(struct worker *w, enum deed d, const char *why)
 {
-	struct worker_answer a;
-	bool good = worker_ask(w, 100 + d, deed_fds[d]) && worker_take(w, LONG, &a) == WORKER_DIED && a.id == 100U + d &&
+	struct table_worker_answer a;
+	bool good = table_worker_ask(w, 100 + d, deed_fds[d]) && table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && a.id == 100U + d &&
 		    a.why && strcmp(a.why, why) == 0 && a.table.n == 0;
 
 	if (!good)
@@ -379,7 +379,7 @@ static bool dies(struct worker *w, enum deed d, const char *why)
 static bool right(struct worker *w, uint32_t id, int fd)
 {
 	struct unwind_table t = { 0 }, got = { 0 };
-	struct worker_answer a;
+	struct table_worker_answer a;
 	struct elf_file *f;
 	struct buf want = { 0 };
 	enum unwind_built result = UNWIND_DAMAGED;
@@ -391,7 +391,7 @@ static bool right(struct worker *w, uint32_t id, int fd)
 	}
 	if (result == UNWIND_BUILT)
 		unwind_table_write(&t, &want);
-	good = worker_ask(w, id, fd) && worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == id && a.result == result &&
+	good = table_worker_ask(w, id, fd) && table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == id && a.result == result &&
 	       slice_equal(a.table, buf_view(&want)) && (result == UNWIND_BUILT) == !a.why;
 	if (good && result == UNWIND_BUILT)
 		good = unwind_table_read(&got, a.table);
@@ -403,16 +403,16 @@ static bool right(struct worker *w, uint32_t id, int fd)
 
 static bool built(struct worker *w, uint32_t id, int fd)
 {
-	struct worker_answer a;
+	struct table_worker_answer a;
 
-	return worker_ask(w, id, fd) && worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == id && a.result == UNWIND_BUILT;
+	return table_worker_ask(w, id, fd) && table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == id && a.result == UNWIND_BUILT;
 }
 
 static bool not_built(struct worker *w, int fd, enum unwind_built result, const char *why)
 {
-	struct worker_answer a;
+	struct table_worker_answer a;
 
-	return worker_ask(w, 9, fd) && worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == 9 && a.result == result &&
+	return table_worker_ask(w, 9, fd) && table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == 9 && a.result == result &&
 	       a.table.n == 0 && strcmp(a.why, why) == 0;
 }
 
@@ -420,12 +420,12 @@ static void test_answers(void)
 {
 	int true_fd = file_of("/bin/true"), libc = mapped_file("libc"), fd;
 	struct buf image = { 0 }, id = { 0 };
-	struct worker *w = worker_new(false);
-	struct worker_answer a;
+	struct worker *w = table_worker_new(false);
+	struct table_worker_answer a;
 	char bytes[4096] = "\177ELF\2\1\1";
 
-	check(w && worker_fd(w) >= 0, "a worker");
-	check(worker_take(w, -1, &a) == WORKER_NOTHING, "nothing was asked, and nothing is waited for");
+	check(w && table_worker_fd(w) >= 0, "a worker");
+	check(table_worker_take(w, -1, &a) == TABLE_WORKER_NOTHING, "nothing was asked, and nothing is waited for");
 	check(right(w, 1, true_fd), "/bin/true");
 	check(lseek(true_fd, 0, SEEK_CUR) == 0, "the place in our descriptor does not move");
 	check(right(w, UINT32_MAX, libc), "libc");
@@ -443,13 +443,13 @@ static void test_answers(void)
 	fd = file_of("/");
 	check(not_built(w, fd, UNWIND_NOTHING, "no unwind information"), "a directory");
 	close(fd);
-	check(!worker_ask(w, 4, -1) && errno == EBADF && !worker_ask(w, 4, 1 << 20), "no descriptor, no question");
+	check(!table_worker_ask(w, 4, -1) && errno == EBADF && !table_worker_ask(w, 4, 1 << 20), "no descriptor, no question");
 	check(built(w, 5, libc) && built(w, 5, libc), "once more, by the same number");
-	worker_ask(w, 6, libc);
-	check(poll(&(struct pollfd){ worker_fd(w), POLLIN, 0 }, 1, LONG) == 1, "the descriptor tells that there is an answer");
-	check(worker_take(w, 0, &a) == WORKER_ANSWER && a.id == 6 && a.cpu_ns > 0, "it is there at once, and what it cost");
-	worker_free(w);
-	worker_free(NULL);
+	table_worker_ask(w, 6, libc);
+	check(poll(&(struct pollfd){ table_worker_fd(w), POLLIN, 0 }, 1, LONG) == 1, "the descriptor tells that there is an answer");
+	check(table_worker_take(w, 0, &a) == TABLE_WORKER_ANSWER && a.id == 6 && a.cpu_ns > 0, "it is there at once, and what it cost");
+	table_worker_free(w);
+	table_worker_free(NULL);
 	buf_release(&image);
 	buf_release(&id);
 	close(true_fd);
@@ -458,7 +458,7 @@ static void test_answers(void)
 
 static void test_deaths(struct worker *w, int good)
 {
-	struct worker_answer a;
+	struct table_worker_answer a;
 	bool all = true;
 
 	check(dies(w, ABORT, "killed by signal 6 (Aborted)"), "a question that aborts");
@@ -468,24 +468,24 @@ static void test_deaths(struct worker *w, int good)
 	check(dies(w, SPIN, "used more than 1 s of CPU time"), "one that computes for ever");
 
 	for (uint32_t i = 0; i < 20; i++)
-		all &= worker_ask(w, i, i % 3 ? good : deed_fds[TRAP]);
+		all &= table_worker_ask(w, i, i % 3 ? good : deed_fds[TRAP]);
 	for (uint32_t i = 0; i < 20; i++)
-		all &= worker_take(w, LONG, &a) == (i % 3 ? WORKER_ANSWER : WORKER_DIED) && a.id == i;
-	check(all && worker_take(w, 0, &a) == WORKER_NOTHING, "good and bad ones under way together");
+		all &= table_worker_take(w, LONG, &a) == (i % 3 ? TABLE_WORKER_ANSWER : TABLE_WORKER_DIED) && a.id == i;
+	check(all && table_worker_take(w, 0, &a) == TABLE_WORKER_NOTHING, "good and bad ones under way together");
 }
 
 /* The limit is so short that other questions may exceed it too, if the machine is busy. */
 static void test_waiting(int good)
 {
 	struct worker *w = start(1, 500), *sized;
-	struct worker_answer a;
+	struct table_worker_answer a;
 
 	check(dies(w, WAIT, "took more than 0.5 s"), "a question that waits for ever");
-	sized = worker_new_as(&(struct worker_setup){ .build = build, .cpu_s = 10, .wall_ms = 60000, .by_size = true });
+	sized = table_worker_new_as(&(struct table_worker_setup){ .build = build, .cpu_s = 10, .wall_ms = 60000, .by_size = true });
 	check(sized && dies(sized, SPIN, "used more CPU time than a file of its size may"), "one that computes for longer than its size allows");
-	worker_free(sized);
-	check(worker_ask(w, 1, good) && worker_take(w, LONG, &a) != WORKER_NOTHING && a.id == 1, "it is the next one's turn");
-	worker_free(w);
+	table_worker_free(sized);
+	check(table_worker_ask(w, 1, good) && table_worker_take(w, LONG, &a) != TABLE_WORKER_NOTHING && a.id == 1, "it is the next one's turn");
+	table_worker_free(w);
 }
 
 static void test_lies(struct worker *w, int good)
@@ -520,7 +520,7 @@ static void test_status(pid_t pid, const char *user, bool worker)
 	check(bits_of(pid, "SigBlk") == (worker ? 0 : 1 << (SIGCHLD - 1)) && bits_of(pid, "SigCgt") == 0 &&
 	      (bits_of(pid, "SigIgn") & ignored) == ignored, "signals");
 	check(status_is(pid, "Name", "cprof-tables"), "the name");
-	if (!CONFINE_SANITIZED && worker)
+	if (!SANDBOX_SANITIZED && worker)
 		check(status_is(pid, "Seccomp", "2"), "a filter");
 	check(limit_of(pid, "Max core file size") == 0 && (!worker || limit_of(pid, "Max open files") <= 16) &&
 	      limit_of(pid, "Max file size") < 1 << 28 && (limit_of(pid, "Max processes") == 0) == worker &&
@@ -542,16 +542,16 @@ static void test_root(pid_t pid)
 static void test_confined(struct worker *w)
 {
 	pid_t mother = child_of(getpid()), worker;
-	struct worker_answer a;
+	struct table_worker_answer a;
 
-	worker_ask(w, 1, deed_fds[WAIT]);
+	table_worker_ask(w, 1, deed_fds[WAIT]);
 	worker = await_child_of(mother);
 	for (int i = 0; i < 1000 && bits_of(worker, "SigBlk"); i++)
 		nap();
-	if (!CONFINE_SANITIZED)
+	if (!SANDBOX_SANITIZED)
 		for (int i = 0; i < 1000 && !status_is(worker, "Seccomp", "2"); i++)
 			nap();
-	if (may_become(CONFINE_USER)) {
+	if (may_become(SANDBOX_USER)) {
 		test_root(worker);
 		test_status(mother, "4294705153", false);
 		test_status(worker, "4294705153", true);
@@ -559,16 +559,16 @@ static void test_confined(struct worker *w)
 	kill(mother, SIGTERM);
 	kill(worker, SIGINT);
 	kill(worker, SIGKILL);
-	check(worker_take(w, LONG, &a) == WORKER_DIED && strcmp(a.why, "killed by signal 9 (Killed)") == 0,
+	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_DIED && strcmp(a.why, "killed by signal 9 (Killed)") == 0,
 	      "Ctrl-C does not end it, kill -9 does");
-	if (CONFINE_SANITIZED)
+	if (SANDBOX_SANITIZED)
 		return;
-	worker_ask(w, 2, deed_fds[ESCAPE]);
-	check(worker_take(w, LONG, &a) == WORKER_ANSWER && a.table.n == 1, "there is no way out");
+	table_worker_ask(w, 2, deed_fds[ESCAPE]);
+	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.table.n == 1, "there is no way out");
 	if (a.table.n > 1)
 		printf("# %s\n", (const char *)a.table.p);
-	worker_ask(w, 3, deed_fds[GREEDY]);
-	check(worker_take(w, LONG, &a) == WORKER_ANSWER && a.table.n == 8 && le64_load(a.table.p) > 100 << 20 &&
+	table_worker_ask(w, 3, deed_fds[GREEDY]);
+	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.table.n == 8 && le64_load(a.table.p) > 100 << 20 &&
 	      le64_load(a.table.p) <= 1 << 30, "memory has an end");
 }
 
@@ -595,13 +595,13 @@ static void test_capable(void)
 		struct worker *w = start(1, LONG);
 		pid_t worker;
 
-		worker_ask(w, 1, deed_fds[WAIT]);
+		table_worker_ask(w, 1, deed_fds[WAIT]);
 		worker = await_child_of(child_of(getpid()));
 		for (int i = 0; i < 1000 && bits_of(worker, "SigBlk"); i++)
 			nap();
 		checks_failed += !status_is(worker, "Uid", "1234\t1234\t1234\t1234") || bits_of(worker, "CapEff") ||
 				 bits_of(worker, "CapPrm") || bits_of(worker, "CapAmb") || bits_of(worker, "CapInh");
-		worker_free(w);
+		table_worker_free(w);
 		_exit(checks_failed != 0);
 	}
 	_exit(2);
@@ -620,7 +620,7 @@ static void test_recorder_dies(void)
 	if (recorder == 0) {
 		struct worker *w = start(1, LONG);
 
-		worker_ask(w, 1, deed_fds[WAIT]);
+		table_worker_ask(w, 1, deed_fds[WAIT]);
 		found[0] = child_of(getpid());
 		found[1] = await_child_of(found[0]);
 		if (write(pids[0][1], found, sizeof(found)) != sizeof(found))
@@ -640,23 +640,23 @@ static void test_mother_dies(int good)
 {
 	struct worker *w = start(1, LONG);
 	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct worker_answer a;
-	int fd = worker_fd(w);
+	struct table_worker_answer a;
+	int fd = table_worker_fd(w);
 	bool all = true;
 	char line[256], path[64];
 	FILE *maps;
 
 	for (uint32_t i = 0; i < 300; i++)
-		all &= worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
+		all &= table_worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
 	await_child_of(child_of(getpid()));
 	kill(child_of(getpid()), SIGKILL);
 	for (uint32_t i = 0; i < 300; i++)
-		all &= worker_take(w, LONG, &a) == WORKER_LOST && a.id == i && a.why && strstr(a.why, "was lost");
-	check(all && worker_take(w, -1, &a) == WORKER_NOTHING, "where the process that forks is lost each question is told");
-	while (!(all = worker_ask(w, 1, good)) && errno == EPIPE)
+		all &= table_worker_take(w, LONG, &a) == TABLE_WORKER_LOST && a.id == i && a.why && strstr(a.why, "was lost");
+	check(all && table_worker_take(w, -1, &a) == TABLE_WORKER_NOTHING, "where the process that forks is lost each question is told");
+	while (!(all = table_worker_ask(w, 1, good)) && errno == EPIPE)
 		nap();
-	check(all && worker_losses(w) == 1 && worker_fd(w) == fd, "another one is there soon");
-	check(worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == 1 && a.result == UNWIND_BUILT, "and answers");
+	check(all && table_worker_losses(w) == 1 && table_worker_fd(w) == fd, "another one is there soon");
+	check(table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == 1 && a.result == UNWIND_BUILT, "and answers");
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)child_of(getpid()));
 	maps = fopen(path, "re");
 	all = maps && shared != MAP_FAILED;
@@ -669,18 +669,18 @@ static void test_mother_dies(int good)
 	for (time_t until = time(NULL) + 2; time(NULL) < until;)
 		nap();
 	for (uint32_t i = 0; i < 300; i++)
-		worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
+		table_worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
 	await_child_of(child_of(getpid()));
 	kill(child_of(getpid()), SIGKILL);
 	uint32_t lost = 0, answered = 0;
 	for (uint32_t i = 0; i < 300; i++) {
-		enum worker_said said = worker_take(w, LONG, &a);
+		enum table_worker_said said = table_worker_take(w, LONG, &a);
 
-		lost += said == WORKER_LOST && a.id == i;
-		answered += said == WORKER_ANSWER && a.id == i;
+		lost += said == TABLE_WORKER_LOST && a.id == i;
+		answered += said == TABLE_WORKER_ANSWER && a.id == i;
 	}
 	check(lost > 0 && lost < 100 && lost + answered == 300, "those that wait are asked of the next one");
-	worker_free(w);
+	table_worker_free(w);
 	munmap(shared, 4096);
 }
 
@@ -688,7 +688,7 @@ static void test_many(int good)
 {
 	struct worker *w = start(1, LONG);
 	pid_t mother = child_of(getpid());
-	struct worker_answer a;
+	struct table_worker_answer a;
 	int ours;
 	bool all = true;
 	long before;
@@ -698,21 +698,21 @@ static void test_many(int good)
 	before = strtol(status_of(mother, "VmSize"), NULL, 10);
 	for (int half = 0; half < 2; half++) {
 		for (uint32_t i = 0; i < 500; i++)
-			all &= worker_ask(w, i, good);
+			all &= table_worker_ask(w, i, good);
 		for (uint32_t i = 0; i < 500; i++)
-			all &= worker_take(w, LONG, &a) == WORKER_ANSWER && a.id == i && a.result == UNWIND_BUILT;
+			all &= table_worker_take(w, LONG, &a) == TABLE_WORKER_ANSWER && a.id == i && a.result == UNWIND_BUILT;
 	}
 	check(all, "1,000 questions, 500 of them at once, are answered in their order");
 	check(count_fds(getpid()) == ours, "no descriptor is left of them");
 	for (int i = 0; i < 1000 && count_fds(mother) > 2 + 5; i++) /* the last is closed after its answer */
 		nap();
 	check(count_fds(mother) <= 2 + 5, "nor with the process that forks");
-	if (!CONFINE_SANITIZED)
+	if (!SANDBOX_SANITIZED)
 		check(strtol(status_of(mother, "VmSize"), NULL, 10) == before, "nor memory");
 	check(child_of(mother) == 0, "nor a zombie");
 	for (uint32_t i = 0; i < 500; i++)
-		worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
-	worker_free(w);
+		table_worker_ask(w, i, i == 0 ? deed_fds[WAIT] : good);
+	table_worker_free(w);
 	check(access("/proc/self", F_OK) == 0 && child_of(getpid()) == 0 && await_end(mother), "nobody is left");
 }
 
@@ -736,11 +736,11 @@ int main(void)
 	test_waiting(good);
 	test_lies(w, good);
 	test_confined(w);
-	worker_free(w);
+	table_worker_free(w);
 	test_recorder_dies();
 	test_mother_dies(good);
 	test_many(good);
-	if (may_become(CONFINE_USER))
+	if (may_become(SANDBOX_USER))
 		test_capable();
 	for (int d = 0; d < DEEDS; d++)
 		close(deed_fds[d]);

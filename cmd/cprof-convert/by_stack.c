@@ -73,7 +73,7 @@ static bool keep_stacks(struct traces *s, const regex_t *expression, bool with)
 
 static void finish_traces(struct conversion *c, struct collected *it, const struct profile *text)
 {
-	const struct shape *shape = &c->filters.shape;
+	const struct transform *shape = &c->filters.shape;
 	struct traces *s = &it->traces;
 
 	if (text->total[0] > INT64_MAX - s->total)

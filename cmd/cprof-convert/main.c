@@ -91,13 +91,13 @@ static void set_demangle(struct conversion *c, const char *argument)
 }
 
 /* Formats made of addresses refuse options that drop or merge frames: their readers do that themselves. */
-static void check_shape(const struct shape *s, const struct format *format)
+static void check_shape(const struct transform *s, const struct format *format)
 {
 	const char *option = s->base ? "--base" : s->collapse ? "--collapse-recursion" : s->min ? "--min" : NULL;
 
 	if (format->flags & FORMAT_NAMES)
 		return;
-	if (!option && shape_asked(s) && !(format->flags & FORMAT_STACKS))
+	if (!option && transform_asked(s) && !(format->flags & FORMAT_STACKS))
 		option = s->match ? "--match" : s->focus ? "--focus" : s->exclude ? "--exclude" : "--norm";
 	if (option)
 		cli_usage("%s is not for -t %s", option, format->name);

@@ -7,10 +7,10 @@
 static void warn_unseen(const struct diff_findings *o, double allowed)
 {
 	static const char *const lacking[] = {
-		[DESIGNS_NONE] = "more samples",
-		[DESIGNS_BLOCKS] = "longer captures, or several of each side,",
-		[DESIGNS_MIXED] = "more captures of each side",
-		[DESIGNS_BETWEEN] = "more captures of each side",
+		[DESIGN_EFFECT_NONE] = "more samples",
+		[DESIGN_EFFECT_BLOCKS] = "longer captures, or several of each side,",
+		[DESIGN_EFFECT_MIXED] = "more captures of each side",
+		[DESIGN_EFFECT_BETWEEN] = "more captures of each side",
 	};
 	double seen = 100 * changes_detectable_at(&o->changes, &o->p, &o->setup, 0.01);
 	char below[60] = "";

@@ -137,7 +137,7 @@ static void name_sides(struct diff_settings *s)
 
 		for (size_t i = 0; i < side->n; i++)
 			dashes += strcmp(side->names[i], "-") == 0;
-		label_append(&name, slice_of(side->names[0]));
+		sanitize_append(&name, slice_of(side->names[0]));
 		if (side->n > 1)
 			snprintf(side->title, sizeof(side->title), "%.200s and %zu more", buf_cstr(&name), side->n - 1);
 		else

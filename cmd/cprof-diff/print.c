@@ -79,8 +79,8 @@ static void print_basis(const struct diff_findings *o, const struct diff_side *s
 		       o->p.total[0] ? "B has" : o->p.total[1] ? "A has" : "A and B have");
 	} else if (c->runs[0] || c->runs[1]) {
 		printf("chance is what differs between %sthe captures of a side%s\n",
-		       c->model.basis == DESIGNS_MIXED ? "blocks of time, or between " : "",
-		       c->model.basis == DESIGNS_MIXED ? " if that is more; three a side would tell alone" : "");
+		       c->model.basis == DESIGN_EFFECT_MIXED ? "blocks of time, or between " : "",
+		       c->model.basis == DESIGN_EFFECT_MIXED ? " if that is more; three a side would tell alone" : "");
 	} else if (c->blocks[0] && c->blocks[1]) {
 		printf("chance is what differs between blocks of time: %" PRIu32 " of %.2f s and %" PRIu32 " of %.2f s\n",
 		       c->blocks[0], c->slices[0] * CHANGES_SLICE_MS / 1e3, c->blocks[1],

@@ -11,15 +11,15 @@ static bool is_counted(const struct options *o, size_t event)
 	return o->events[event].kind != EVENT_HARDWARE;
 }
 
-void promise_begin(struct promise *p, const struct options *o)
+void cost_limit_begin(struct cost_limit *p, const struct options *o)
 {
-	*p = (struct promise){ .options = o, .share = o->max_cost };
-	p->clock = (struct maxcost){ .share = o->max_cost, .asked = o->hertz };
-	p->events = (struct maxcost){ .share = o->max_cost, .asked = o->most };
+	*p = (struct cost_limit){ .options = o, .share = o->max_cost };
+	p->clock = (struct cost_rate){ .share = o->max_cost, .asked = o->hertz };
+	p->events = (struct cost_rate){ .share = o->max_cost, .asked = o->most };
 }
 
 /* Adds the cost of events since the last look; the recorder's own part goes by samples. */
-static void add_events(struct promise *p, const struct spent *s)
+static void add_events(struct cost_limit *p, const struct spent *s)
 {
 	uint64_t run = 0, others = 0;
 	double more, all;
@@ -40,7 +40,7 @@ static void add_events(struct promise *p, const struct spent *s)
 }
 
 /* The event whose program costs most. */
-static const char *find_dearest(const struct promise *p, const struct spent *s)
+static const char *find_dearest(const struct cost_limit *p, const struct spent *s)
 {
 	const char *name = NULL;
 	uint64_t most = 0;
@@ -54,15 +54,15 @@ static const char *find_dearest(const struct promise *p, const struct spent *s)
 	return name;
 }
 
-static void keep_events(struct promise *p, const struct spent *s, size_t cpus, uint64_t now, struct promise_asked *asked)
+static void keep_events(struct cost_limit *p, const struct spent *s, size_t cpus, uint64_t now, struct cost_limit_asked *asked)
 {
 	unsigned int before = asked->rate.most, most;
 
 	p->events.share = p->share - p->clock.now;
 	if (p->events.share < LEAST * p->share)
 		p->events.share = LEAST * p->share;
-	most = maxcost_rate(&p->events, now, p->events_ns, cpus, before);
-	if (most == before && p->events.seen < MAXCOST_SECONDS)
+	most = cost_rate_rate(&p->events, now, p->events_ns, cpus, before);
+	if (most == before && p->events.seen < COST_RATE_SECONDS)
 		return;
 	p->lowered = most < before ? p->lowered + 1 : most > before ? 0 : p->lowered;
 	if (p->events.now > p->share && (p->lowered > IN_VAIN || most == 1) && !p->told) {
@@ -73,14 +73,14 @@ static void keep_events(struct promise *p, const struct spent *s, size_t cpus, u
 	asked->rate.most = most;
 }
 
-struct promise_asked promise_keep(struct promise *p, const struct spent *s, size_t cpus, uint64_t now, struct engine_rate rate)
+struct cost_limit_asked cost_limit_keep(struct cost_limit *p, const struct spent *s, size_t cpus, uint64_t now, struct engine_rate rate)
 {
-	struct promise_asked asked = { .rate = rate };
+	struct cost_limit_asked asked = { .rate = rate };
 	uint64_t all = s->own_ns + s->bpf_ns;
 
 	if (p->options->n_events)
 		add_events(p, s);
-	asked.rate.hertz = maxcost_rate(&p->clock, now, all > p->events_ns ? all - p->events_ns : 0, cpus, rate.hertz);
+	asked.rate.hertz = cost_rate_rate(&p->clock, now, all > p->events_ns ? all - p->events_ns : 0, cpus, rate.hertz);
 	if (p->options->n_events)
 		keep_events(p, s, cpus, now, &asked);
 	return asked;

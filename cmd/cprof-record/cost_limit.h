@@ -1,10 +1,10 @@
 /*
  * Keeps the cost limit (--max-cost): the clock by a lower rate, counted events by fewer samples.
  *
- *	promise_begin(&limit, &options);
+ *	cost_limit_begin(&limit, &options);
  *
  *	...once a second:
- *	asked = promise_keep(&limit, &spent, cpus, now, (struct engine_rate){ 99, 99 });
+ *	asked = cost_limit_keep(&limit, &spent, cpus, now, (struct engine_rate){ 99, 99 });
  *	if (asked.rate.hertz != 99)
  *		...sample at asked.rate.hertz from now on...
  *
@@ -19,9 +19,9 @@
 #include "cmd/cprof-record/cost_rate.h"
 #include "cmd/cprof-record/config/options.h"
 
-struct promise {
+struct cost_limit {
 	const struct options *options; /* lent */
-	struct maxcost clock, events;
+	struct cost_rate clock, events;
 	double share;        /* the limit for both, as a share of a CPU per CPU */
 	uint64_t events_ns;  /* cost of events so far, in their programs and in the recorder */
 	/*
@@ -42,15 +42,15 @@ struct spent {
 	} events[EVENTS_MAX]; /* as in the options */
 };
 
-struct promise_asked {
+struct cost_limit_asked {
 	struct engine_rate rate;
 	const char *dear; /* the event that is over the limit by its program alone, or NULL */
 	double share;     /* that it costs, of a CPU per CPU */
 };
 
-void promise_begin(struct promise *p, const struct options *o);
+void cost_limit_begin(struct cost_limit *p, const struct options *o);
 /* Returns the rates to sample at from now on. cpus: the number of sampled CPUs; rate: the present one. */
-struct promise_asked promise_keep(struct promise *p, const struct spent *s, size_t cpus, uint64_t now,
+struct cost_limit_asked cost_limit_keep(struct cost_limit *p, const struct spent *s, size_t cpus, uint64_t now,
 				  struct engine_rate rate);
 
 #endif

@@ -8,14 +8,14 @@
 
 enum { SECOND = 1000000000, SOON = 2, RISE = 5 }; /* the rate rises by a fourth plus RISE at a time */
 
-static unsigned int lower_rate(const struct maxcost *m, unsigned int hertz)
+static unsigned int lower_rate(const struct cost_rate *m, unsigned int hertz)
 {
 	double aim = hertz * AIM * m->share / m->now;
 
 	return aim < 1 ? 1 : (unsigned int)aim;
 }
 
-static unsigned int raise_rate(const struct maxcost *m, unsigned int hertz)
+static unsigned int raise_rate(const struct cost_rate *m, unsigned int hertz)
 {
 	double most = hertz * AIM * m->share / (m->now > 0 ? m->now : m->share);
 	unsigned int step = hertz + hertz / 4 + RISE, aim = most < step ? (unsigned int)most : step;
@@ -23,7 +23,7 @@ static unsigned int raise_rate(const struct maxcost *m, unsigned int hertz)
 	return aim > m->asked ? m->asked : aim > hertz ? aim : hertz;
 }
 
-unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz)
+unsigned int cost_rate_rate(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz)
 {
 	double seconds = m->looked ? (double)(now - m->looked) / SECOND : 0, share, weight;
 	uint64_t spent = cpu_ns - m->cpu_ns;
@@ -35,9 +35,9 @@ unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size
 		return hertz;
 	share = (double)spent / SECOND / seconds / (double)cpus;
 	m->seen += seconds;
-	weight = seconds / (m->seen < MAXCOST_SECONDS ? m->seen : MAXCOST_SECONDS);
+	weight = seconds / (m->seen < COST_RATE_SECONDS ? m->seen : COST_RATE_SECONDS);
 	m->now += (share - m->now) * (weight < 1 ? weight : 1);
-	if (m->seen < (m->now > FAR * m->share ? SOON : MAXCOST_SECONDS))
+	if (m->seen < (m->now > FAR * m->share ? SOON : COST_RATE_SECONDS))
 		return hertz;
 	if (m->now > m->share)
 		to = lower_rate(m, hertz);

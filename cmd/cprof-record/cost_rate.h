@@ -1,13 +1,13 @@
 /*
  * The cost limit: lowers the sampling rate when recording costs more than the limit, and raises it later.
  *
- *	struct maxcost m = { .share = 0.005, .asked = 99 };
+ *	struct cost_rate m = { .share = 0.005, .asked = 99 };
  *
  *	...once a second:
- *	hertz = maxcost_rate(&m, now, cpu_ns, cpus, hertz);
+ *	hertz = cost_rate_rate(&m, now, cpu_ns, cpus, hertz);
  *
  * The cost is the CPU time of the recorder, of the processes that build tables and of the BPF program, as the
- * ledger has it, divided by the number of online CPUs. It is averaged over about MAXCOST_SECONDS, because the
+ * ledger has it, divided by the number of online CPUs. It is averaged over about COST_RATE_SECONDS, because the
  * cost of a burst of new processes is soon made up for. The average begins again after a change. If it is
  * more than twice the limit, two seconds are enough.
  */
@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAXCOST_SECONDS = 10 };
+enum { COST_RATE_SECONDS = 10 };
 
-struct maxcost {
+struct cost_rate {
 	double share;       /* the limit, as a share of a CPU per CPU; 0: none */
 	unsigned int asked; /* samples a second, an upper bound */
 	double now;         /* averaged cost, in the unit of share */
@@ -31,6 +31,6 @@ struct maxcost {
  * Returns the rate from now on, in samples a second; it may be hertz, the current one. now: CLOCK_MONOTONIC,
  * ns. cpu_ns: CPU time spent since the recording began.
  */
-unsigned int maxcost_rate(struct maxcost *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz);
+unsigned int cost_rate_rate(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz);
 
 #endif

@@ -16,13 +16,13 @@ static void tell_spaces(struct recorder *r, const struct change *c, const struct
 	struct proc *parent, *child;
 
 	if (effect->mapped)
-		spaces_mapped(&r->spaces, effect->proc, effect->mapped);
+		user_walk_mapped(&r->spaces, effect->proc, effect->mapped);
 	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
 		return;
 	parent = procs_find(&r->procs, c->ppid);
 	child = procs_find(&r->procs, c->pid);
 	if (parent && child)
-		spaces_forked(&r->spaces, parent, child);
+		user_walk_forked(&r->spaces, parent, child);
 }
 
 /* Can the change bring unknown mappings or code? New threads, and everything that ends, cannot. */
@@ -109,7 +109,7 @@ static void want_reread(struct recorder *r, uint32_t pid)
 		reread_want(&r->procs, p);
 }
 
-size_t steps_row_of(const struct recorder *r, const struct sample_head *s)
+size_t drain_row_of(const struct recorder *r, const struct sample_head *s)
 {
 	return r->engine->by_cpu ? (size_t)s->cpu + 1 : 0;
 }
@@ -118,7 +118,7 @@ size_t steps_row_of(const struct recorder *r, const struct sample_head *s)
 static bool apply_sample(struct recorder *r, const struct item *i)
 {
 	const struct sample_head *s = queue_bytes(&r->queue, i);
-	size_t row = steps_row_of(r, s);
+	size_t row = drain_row_of(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
 
 	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY : r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
@@ -162,27 +162,27 @@ static void take_opened(struct recorder *r)
 		if (a.want == OPENER_IDENTITY)
 			procs_identified(&r->procs, &a);
 		else if (a.want == OPENER_FILE)
-			tables_opened(&r->tables, &a, host_mono_ns());
+			table_cache_opened(&r->tables, &a, host_mono_ns());
 		else if (a.want == OPENER_DUMP)
-			jitdumps_opened(r->emit.jitdumps, &a);
+			jit_dumps_opened(r->emit.jitdumps, &a);
 		else
-			jitmaps_opened(r->emit.jitmaps, &a, host_mono_ns());
+			perf_maps_opened(r->emit.jitmaps, &a, host_mono_ns());
 	}
 }
 
-bool steps_until(struct recorder *r, uint64_t until)
+bool drain_until(struct recorder *r, uint64_t until)
 {
 	size_t ripe, done;
 
 	take_opened(r);
 	if (r->emit.spaces)
-		tables_step(&r->tables, host_mono_ns());
+		table_cache_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
 	/* After the samples: their code may be in the newest records of the dumps. */
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
 	ripe = queue_ripe(&r->queue, until);
 	r->spaces.hurry = r->hurry || queue_waiting(&r->queue) > QUEUE_MOST ||
-			  (r->stopped && host_mono_ns() - r->stopped > TABLES_PATIENCE);
+			  (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
 	r->emit.hurry = r->spaces.hurry;
 	done = apply_items(r, ripe);
 	if (done == ripe)
@@ -192,11 +192,11 @@ bool steps_until(struct recorder *r, uint64_t until)
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
 	if (r->emit.spaces)
-		spaces_tell(&r->spaces);
+		user_walk_tell(&r->spaces);
 	return done == ripe;
 }
 
-void steps_settle(struct recorder *r)
+void drain_settle(struct recorder *r)
 {
 	uint64_t now = host_mono_ns(), took;
 	bool all = r->engine->ops->settle(r->engine);
@@ -220,7 +220,7 @@ static bool is_span(const struct sample_head *s)
  * A wait that is not written yet may have begun long ago. If it was reported by one settling, or ended before
  * that, it began at the settling before, or later.
  */
-uint64_t steps_waits_since(const struct recorder *r)
+uint64_t drain_waits_since(const struct recorder *r)
 {
 	uint64_t oldest = UINT64_MAX;
 
@@ -235,27 +235,27 @@ uint64_t steps_waits_since(const struct recorder *r)
 
 static void wait_for_helpers(const struct recorder *r)
 {
-	struct pollfd fds[] = { { r->emit.spaces ? tables_fd(&r->tables) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
+	struct pollfd fds[] = { { r->emit.spaces ? table_cache_fd(&r->tables) : -1, POLLIN, 0 }, { opener_fd(r->opener), POLLIN, 0 } };
 
 	poll(fds, 2, 10);
 }
 
-void steps_write(struct recorder *r, uint64_t now)
+void drain_write(struct recorder *r, uint64_t now)
 {
 	poll(NULL, 0, MARGIN / 1000000);
-	while (!steps_until(r, now) && host_mono_ns() - now < LAST_MOST)
+	while (!drain_until(r, now) && host_mono_ns() - now < LAST_MOST)
 		wait_for_helpers(r);
 }
 
-void steps_settle_whole(struct recorder *r)
+void drain_settle_whole(struct recorder *r)
 {
-	steps_settle(r);
-	steps_write(r, host_mono_ns());
+	drain_settle(r);
+	drain_write(r, host_mono_ns());
 }
 
-void steps_finish(struct recorder *r)
+void drain_finish(struct recorder *r)
 {
-	jitmaps_ends(r->emit.jitmaps);
-	while (!steps_until(r, UINT64_MAX) || (!r->emit.hurry && jitmaps_asked(r->emit.jitmaps) + jitdumps_asked(r->emit.jitdumps)))
+	perf_maps_ends(r->emit.jitmaps);
+	while (!drain_until(r, UINT64_MAX) || (!r->emit.hurry && perf_maps_asked(r->emit.jitmaps) + jit_dumps_asked(r->emit.jitdumps)))
 		wait_for_helpers(r);
 }

@@ -10,7 +10,7 @@ enum {
 	SEGMENT_SHARE = 1000,   /* settling segments may take one part in 1000 of the time: some go without */
 };
 
-void turns_ledger(struct recorder *r, uint64_t now, bool last)
+void housekeeping_ledger(struct recorder *r, uint64_t now, bool last)
 {
 	for (size_t i = 0; i < r->ledger.n; i++)
 		ledger_waiting(&r->ledger, i, 0);
@@ -18,7 +18,7 @@ void turns_ledger(struct recorder *r, uint64_t now, bool last)
 		const struct sample_head *s = queue_bytes(&r->queue, &r->queue.items[i]);
 
 		if (r->queue.items[i].kind == ITEM_SAMPLE && s->what == SAMPLE_TICK)
-			ledger_waiting(&r->ledger, steps_row_of(r, s), 1);
+			ledger_waiting(&r->ledger, drain_row_of(r, s), 1);
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now, last);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
@@ -34,11 +34,11 @@ static void next_segment(struct recorder *r, uint64_t now)
 		ledger_unsay(&r->ledger);
 	else
 		ledger_segment(&r->ledger);
-	r->emit.waits_since = steps_waits_since(r);
+	r->emit.waits_since = drain_waits_since(r);
 	emit_segment(&r->emit, now);
 }
 
-void turns_next(struct recorder *r, uint64_t now, enum output_state state)
+void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state)
 {
 	if (state == OUTPUT_DUE) {
 		emit_end(&r->emit, now, END_CONTINUES);
@@ -52,7 +52,7 @@ void turns_next(struct recorder *r, uint64_t now, enum output_state state)
 		ledger_segment(&r->ledger);
 	output_next(&r->output, now);
 	r->emit.w = r->output.w;
-	r->emit.waits_since = steps_waits_since(r);
+	r->emit.waits_since = drain_waits_since(r);
 	emit_segment(&r->emit, now);
 }
 
@@ -60,7 +60,7 @@ void turns_next(struct recorder *r, uint64_t now, enum output_state state)
 static void look_when(struct recorder *r, uint64_t now)
 {
 	for (size_t i = 0; i < r->o.n_whens; i++) {
-		if (!when_holds(&r->o.whens[i]) || r->output.turn ||
+		if (!trigger_holds(&r->o.whens[i]) || r->output.turn ||
 		    (r->output.turned && now - r->output.turned < r->o.ring_ns))
 			continue;
 		r->output.turn = true;
@@ -79,8 +79,8 @@ static void settle_end(struct recorder *r)
 
 	if (!r->o.off_cpu || out->dark || out->full)
 		return;
-	steps_settle_whole(r);
-	turns_ledger(r, host_mono_ns(), false);
+	drain_settle_whole(r);
+	housekeeping_ledger(r, host_mono_ns(), false);
 }
 
 static uint64_t used_ns(void)
@@ -100,10 +100,10 @@ static void settle_segment(struct recorder *r)
 
 	if (!r->o.off_cpu || r->output.dark || host_mono_ns() - r->settled[0] < r->settle_used * SEGMENT_SHARE)
 		return;
-	steps_settle(r);
+	drain_settle(r);
 	r->settle_used = used_ns() - before;
-	steps_write(r, host_mono_ns());
-	turns_ledger(r, host_mono_ns(), false);
+	drain_write(r, host_mono_ns());
+	housekeeping_ledger(r, host_mono_ns(), false);
 }
 
 /* Changes the sampling rate. Writes samples of the old rate first, with their weights: no stack waits on. */
@@ -115,9 +115,9 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 	r->engine->ops->rate(r->engine);
 	r->hurry = true;
 	now = host_mono_ns();
-	steps_until(r, now);
+	drain_until(r, now);
 	r->hurry = false;
-	turns_ledger(r, now, false);
+	housekeeping_ledger(r, now, false);
 	ledger_rate(&r->ledger, &r->cpus, r->engine, now);
 }
 
@@ -135,7 +135,7 @@ static struct spent spent_by(const struct recorder *r)
 static bool keep_promise(struct recorder *r, uint64_t now)
 {
 	struct spent spent = spent_by(r);
-	struct promise_asked asked = promise_keep(&r->promise, &spent, r->cpus.n, now, r->engine->rate);
+	struct cost_limit_asked asked = cost_limit_keep(&r->promise, &spent, r->cpus.n, now, r->engine->rate);
 
 	if (asked.dear && !r->o.quiet)
 		cli_warn("%s costs more than --max-cost allows, %.2f %% of a CPU per CPU, however few samples are taken of it: a "
@@ -156,13 +156,13 @@ static void write_gone(void *arg, struct proc *p)
 	emit_gone(arg, p);
 }
 
-void turns_flush(struct recorder *r, uint64_t now)
+void housekeeping_flush(struct recorder *r, uint64_t now)
 {
 	enum output_state state;
 
-	steps_until(r, now - MARGIN);
+	drain_until(r, now - MARGIN);
 	procs_sweep(&r->procs, now - KEEP_DEAD, write_gone, &r->emit);
-	turns_ledger(r, now, false);
+	housekeeping_ledger(r, now, false);
 	look_when(r, now);
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.dark)
@@ -172,7 +172,7 @@ void turns_flush(struct recorder *r, uint64_t now)
 	else if (state == OUTPUT_DUE)
 		settle_end(r);
 	if (state != OUTPUT_STAYS)
-		turns_next(r, host_mono_ns(), state);
+		housekeeping_next(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
 		r->output.began = now; /* the time spent above does not make files longer */
 	if (r->o.max_cost > 0 && keep_promise(r, now)) {

@@ -290,7 +290,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 		/* The task is gone; its event would wake us for ever. Others may still use its ring. */
 		if (ev[i].events & (EPOLLHUP | EPOLLERR)) {
 			epoll_ctl(r->epoll, EPOLL_CTL_DEL, ev[i].data.fd, NULL);
-			if (!r->emit.spaces || ev[i].data.fd != tables_fd(&r->tables))
+			if (!r->emit.spaces || ev[i].data.fd != table_cache_fd(&r->tables))
 				r->hung_up = now;
 		}
 	}
@@ -336,7 +336,7 @@ static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t lates
 {
 	uint64_t next = now + STEP_INTERVAL;
 
-	if (r->roused || jitmaps_busy(r->emit.jitmaps, now))
+	if (r->roused || perf_maps_busy(r->emit.jitmaps, now))
 		next = now + JIT_INTERVAL;
 	else if (may_rest(r, now))
 		return latest;
@@ -365,14 +365,14 @@ static void record(struct recorder *r)
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
 		if (r->o.off_cpu && now >= r->settle_next)
-			steps_settle(r);
+			drain_settle(r);
 		if (r->engine->ops->dither)
 			r->engine->ops->dither(r->engine, now, tell_epoch, r);
 		if (now < next_flush && !r->output.turn) {
-			steps_until(r, now - MARGIN);
+			drain_until(r, now - MARGIN);
 			continue;
 		}
-		turns_flush(r, now);
+		housekeeping_flush(r, now);
 		hotplug_follow(r, now);
 		follow_groups(r);
 		targets_look(&r->targets);
@@ -396,14 +396,14 @@ static void finish(struct recorder *r)
 	r->engine->ops->stop(r->engine);
 	hotplug_end(r);
 	r->stopped = now = host_mono_ns();
-	steps_finish(r);
+	drain_finish(r);
 	emit_jit(&r->emit, now);
 	writer_flush(r->emit.w); /* the ledger is to count these bytes */
-	turns_ledger(r, now, true);
+	housekeeping_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
 	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least records the loss */
-		turns_next(r, now, OUTPUT_LOST);
-		turns_ledger(r, now, true);
+		housekeeping_next(r, now, OUTPUT_LOST);
+		housekeeping_ledger(r, now, true);
 		emit_end(&r->emit, now, END_CLOSED);
 		output_flush(&r->output, now);
 	}
@@ -470,7 +470,7 @@ static void warn_depth(const struct recorder *r)
 
 static void forget_exe(void *arg, struct exe *x)
 {
-	tables_forget(arg, x->table, host_mono_ns());
+	table_cache_forget(arg, x->table, host_mono_ns());
 }
 
 static void prepare_tables(struct recorder *r)
@@ -478,7 +478,7 @@ static void prepare_tables(struct recorder *r)
 	if (!r->engine->by_tables)
 		return;
 	r->tables.store = r->engine->store;
-	r->spaces = (struct spaces){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
+	r->spaces = (struct user_walk){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
 	r->emit.spaces = &r->spaces;
 	r->procs.exe_gone = forget_exe;
 	r->procs.exe_gone_arg = &r->tables;
@@ -510,12 +510,12 @@ static void prepare(struct recorder *r, char **argv)
 	r->opener = r->procs.scan.opener = opener_new();
 	if (!r->opener)
 		cli_die(STATUS_SYSTEM, "no process to open files: %s", strerror(errno));
-	if (r->o.unwind != BY_FP && !r->o.kernel_only && !tables_init(&r->tables, &r->procs))
+	if (r->o.unwind != BY_FP && !r->o.kernel_only && !table_cache_init(&r->tables, &r->procs))
 		cli_die(STATUS_SYSTEM, "no process to read unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
-	promise_begin(&r->promise, &r->o);
+	cost_limit_begin(&r->promise, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
 		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
 }
@@ -551,8 +551,8 @@ static void start(struct recorder *r)
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, opener_fd(r->opener), &(struct epoll_event){ EPOLLIN, { .fd = opener_fd(r->opener) } });
 	if (r->emit.spaces)
-		epoll_ctl(r->epoll, EPOLL_CTL_ADD, tables_fd(&r->tables),
-			  &(struct epoll_event){ EPOLLIN, { .fd = tables_fd(&r->tables) } });
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, table_cache_fd(&r->tables),
+			  &(struct epoll_event){ EPOLLIN, { .fd = table_cache_fd(&r->tables) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();
@@ -586,8 +586,8 @@ int main(int argc, char **argv)
 	report_summary(&r);
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
 	r.emit.spaces = NULL;
-	spaces_release(&r.spaces);
-	tables_release(&r.tables);
+	user_walk_release(&r.spaces);
+	table_cache_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
 	output_close(&r.output);

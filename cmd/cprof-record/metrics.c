@@ -97,7 +97,7 @@ static void put_files(struct buf *out, const struct recorder *r)
 	put_metric(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
 		   (double)r->spaces.late);
 	put_metric(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, since their user told of too much.",
-		   (double)(jitmaps_left_out(r->emit.jitmaps) + jitdumps_left_out(r->emit.jitdumps)));
+		   (double)(perf_maps_left_out(r->emit.jitmaps) + jit_dumps_left_out(r->emit.jitdumps)));
 	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
 		   (double)opener_left_out(r->opener));
 }

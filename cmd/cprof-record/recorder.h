@@ -17,8 +17,8 @@ struct recorder {
 	struct queue queue;
 	struct emit emit;
 	struct opener *opener;
-	struct tables tables;
-	struct spaces spaces;
+	struct table_cache tables;
+	struct user_walk spaces;
 	struct ledger ledger;
 	struct cpu_list online, cpus; /* CPUs that the engine has; the sampled ones of them */
 	struct cpu_list unsampled;    /* online, but the engine could not be attached when last tried */
@@ -43,7 +43,7 @@ struct recorder {
 	bool roused;      /* from a rest */
 	uint64_t looked; /* when the online CPUs were last checked */
 	bool progress;
-	struct promise promise; /* cost limit of --max-cost */
+	struct cost_limit promise; /* cost limit of --max-cost */
 	struct notify notify;
 	struct held {
 		bool is;

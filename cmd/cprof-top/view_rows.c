@@ -201,10 +201,10 @@ static void stacks_rows(struct writing *w)
 	static const char *const columns[] = { "flat", "flat_percent", "depth", "stack", NULL };
 	struct views_path path = { 0 };
 	struct buf text = { 0 };
-	struct heaviest s;
+	struct top_stacks s;
 	size_t n;
 
-	if (!heaviest_init(&s, w->v->profile))
+	if (!top_stacks_init(&s, w->v->profile))
 		cli_no_memory();
 	n = views_shown(w->v, s.n);
 	begin_writing(w, columns, n, s.n);
@@ -227,7 +227,7 @@ static void stacks_rows(struct writing *w)
 	end_writing(w);
 	free(path.labels);
 	buf_release(&text);
-	heaviest_release(&s);
+	top_stacks_release(&s);
 }
 
 /* Rows are numbered from 1 so that each can refer to its parent: whole paths would take n * n bytes. */

@@ -247,17 +247,17 @@ void views_path(const struct views *v, uint32_t node, struct views_path *path)
 static void stacks_text(const struct views *v, struct buf *out)
 {
 	struct views_path path = { 0 };
-	struct heaviest s;
+	struct top_stacks s;
 	uint64_t sum = 0;
 	size_t n;
 
-	if (!heaviest_init(&s, v->profile))
+	if (!top_stacks_init(&s, v->profile))
 		cli_no_memory();
 	n = views_shown(v, s.n);
 	put_total_of(v, out, n, s.n);
 	buf_printf(out, "\n%10s %7s %7s  %s\n", "flat", "flat%", "sum%", "stack, the innermost frame first");
 	for (size_t i = 0; i < n; i++) {
-		const struct heaviest_item *it = &s.list[i];
+		const struct top_stacks_item *it = &s.list[i];
 
 		sum += it->weight;
 		views_path(v, it->node, &path);
@@ -271,7 +271,7 @@ static void stacks_text(const struct views *v, struct buf *out)
 		}
 	}
 	free(path.labels);
-	heaviest_release(&s);
+	top_stacks_release(&s);
 }
 
 uint64_t views_least(const struct views *v)

@@ -56,7 +56,7 @@ static void print_line(const char *prefix, const char *colon, const char *fmt, v
 	char *text;
 
 	if (vasprintf(&text, fmt, ap) >= 0) {
-		label_append_shown(&line, slice_of(text));
+		sanitize_append_shown(&line, slice_of(text));
 		free(text);
 	} else {
 		line.failed = true;
@@ -186,20 +186,20 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	return v;
 }
 
-void cli_instant(struct instant *to, const char *option, const char *text)
+void cli_instant(struct time_arg *to, const char *option, const char *text)
 {
 	time_t now = time(NULL);
 	struct tm tm;
 
-	if (!localtime_r(&now, &tm) || !instant_parse(to, text, tm.tm_gmtoff))
+	if (!localtime_r(&now, &tm) || !time_arg_parse(to, text, tm.tm_gmtoff))
 		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
 }
 
-void cli_window(const struct instant *from, const struct instant *to)
+void cli_window(const struct time_arg *from, const struct time_arg *to)
 {
 	if (!from->kind || from->kind != to->kind)
 		return;
-	if (from->kind == INSTANT_DAYTIME ? from->ns == to->ns : from->ns >= to->ns)
+	if (from->kind == TIME_ARG_DAYTIME ? from->ns == to->ns : from->ns >= to->ns)
 		cli_usage("--from is not before --to");
 	if (from->ns > to->ns)
 		cli_warn("--from is later in the day than --to: from then on over midnight, of each day, is what counts");

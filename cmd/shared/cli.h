@@ -77,12 +77,12 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 /*
  * Parses a time of --from or --to. Times of day without a zone are local. An invalid time is a usage error.
  */
-void cli_instant(struct instant *to, const char *option, const char *text);
+void cli_instant(struct time_arg *to, const char *option, const char *text);
 /*
  * Checks --from against --to: a window in which no time can be is a usage error. If both are times of day,
  * --from may be the later one; the window then spans midnight, and a warning says so.
  */
-void cli_window(const struct instant *from, const struct instant *to);
+void cli_window(const struct time_arg *from, const struct time_arg *to);
 /*
  * Returns path if it is a directory, and exits otherwise: a misspelt directory would look like missing files.
  */

@@ -58,13 +58,13 @@ static uint64_t parse_min_percent(const char *option, const char *text)
 {
 	uint64_t v = parse_billionths(option, text, "percent");
 
-	if (v > (uint64_t)100 * SHAPE_PERCENT)
+	if (v > (uint64_t)100 * TRANSFORM_PERCENT)
 		cli_usage("%s: %s is more than 100 percent", option, text);
 	return v;
 }
 
 /* Returns the shape's expression for an option, counted from FILTER_MATCH. */
-static const regex_t **expression_of(struct shape *s, size_t which)
+static const regex_t **expression_of(struct transform *s, size_t which)
 {
 	const regex_t **members[FILTER_EXPRESSIONS] = { &s->match, &s->focus, &s->exclude, &s->base };
 
@@ -294,7 +294,7 @@ void filters_release(struct filters *f)
 	intern_release(&f->event_names);
 	intern_release(&f->counted_names);
 	buf_release(&f->chosen);
-	alike_release(&f->alike);
+	mixed_events_release(&f->alike);
 	if (f->view.modules)
 		modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
@@ -313,7 +313,7 @@ void filters_warn_none(const struct filters *f, const char *what)
 		buf_printf(&text, "; none of %" PRIu64 " sample%s is what was asked for", f->samples, f->samples == 1 ? "" : "s");
 		for (uint32_t i = 0; (v->n_events || !others) && i < f->event_names.n; i++) {
 			buf_text(&text, i ? ", " : ", the events there are ");
-			label_append(&text, intern_get(&f->event_names, i));
+			sanitize_append(&text, intern_get(&f->event_names, i));
 		}
 	}
 	if (text.failed)
@@ -328,7 +328,7 @@ void filters_events(const struct filters *f, struct buf *out)
 		return;
 	for (uint32_t i = 0; i < f->counted_names.n; i++) {
 		buf_text(out, i ? ", " : "");
-		label_append(out, intern_get(&f->counted_names, i));
+		sanitize_append(out, intern_get(&f->counted_names, i));
 	}
 }
 
@@ -339,7 +339,7 @@ static const char *unit_name(bool counted)
 
 void filters_check_alike(struct filters *f, const char *name)
 {
-	struct alike *a = &f->alike;
+	struct mixed_events *a = &f->alike;
 
 	if (!a->other.n)
 		return;
@@ -362,6 +362,6 @@ void filters_settle(struct filters *f, struct profile *p, unsigned int sides, si
 
 void filters_shape(const struct filters *f, struct profile *p)
 {
-	if (!shape_apply(&f->shape, p))
+	if (!transform_apply(&f->shape, p))
 		cli_no_memory();
 }

@@ -88,14 +88,14 @@ struct filters {
 	bool weighed;     /* --weight was given */
 	const char **groups, **labels;
 	size_t cap_pids, cap_tids, cap_comms, cap_groups, cap_labels, cap_events;
-	struct shape shape; /* transformations of the profile; points to the expressions */
+	struct transform shape; /* transformations of the profile; points to the expressions */
 	regex_t expressions[FILTER_EXPRESSIONS];
 	enum columns columns;
 	/*
 	 * For cprof-fold, if text needs no tree or the tree has no memory left: passed to struct
 	 * folded_reader, see folded.h.
 	 */
-	struct lines *lines;
+	struct stack_sums *lines;
 	bool (*full)(struct profile *p, void *context);
 	size_t budget;
 	void *context;
@@ -105,7 +105,7 @@ struct filters {
 	struct intern counted_names; /* the events that were counted, for filters_events */
 	struct buf chosen; /* the first event of --event; the others must have its unit */
 	const char *chosen_unit;
-	struct alike alike; /* without --event: the events summed so far */
+	struct mixed_events alike; /* without --event: the events summed so far */
 	uint64_t samples, passed;
 };
 

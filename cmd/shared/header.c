@@ -161,7 +161,7 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t samp
 		const struct reason *it = &r->list[i];
 
 		buf_printf(text, "%6.2f%% %10" PRIu64 " in ", header_percent(it->samples, samples), it->samples);
-		label_append(text, it->where);
+		sanitize_append(text, it->where);
 		buf_text(text, " (");
 		buf_bytes(text, it->why.p, it->why.n);
 		buf_byte(text, ')');

@@ -82,9 +82,9 @@ static void check_unit(struct filters *f, const struct record_event *e)
 		return;
 	if (!f->chosen_unit) {
 		f->chosen_unit = unit;
-		label_append(&f->chosen, e->name);
+		sanitize_append(&f->chosen, e->name);
 	}
-	label_append(&name, e->name);
+	sanitize_append(&name, e->name);
 	if (name.failed || f->chosen.failed)
 		cli_no_memory();
 	if (strcmp(unit, f->chosen_unit) != 0)
@@ -167,12 +167,12 @@ void operand_warn_bad(const char *name, const struct scan *s)
 	cli_warn("%s: line %" PRIu64 ": %s%s", name, s->first_bad, s->why, more);
 }
 
-void operand_lines_died(const struct lines *l, const char *name)
+void operand_lines_died(const struct stack_sums *l, const char *name)
 {
 	int error = errno;
 
 	if (l->no_file)
-		cli_die(STATUS_SYSTEM, "a temporary file in %s (TMPDIR): %s", lines_directory(), strerror(error));
+		cli_die(STATUS_SYSTEM, "a temporary file in %s (TMPDIR): %s", stack_sums_directory(), strerror(error));
 	cli_die(STATUS_SYSTEM, "%s%s%s", name, name[0] ? ": " : "", strerror(error));
 }
 

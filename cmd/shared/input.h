@@ -67,7 +67,7 @@ void operand_warn_bad(const char *name, const struct scan *s);
  * Reports a failure of stack_sums.h from errno and exits with status 1. name: the operand, "" if there is none.
  * The message names the directory of temporary files if one of those failed.
  */
-void operand_lines_died(const struct lines *l, const char *name) __attribute__((noreturn));
+void operand_lines_died(const struct stack_sums *l, const char *name) __attribute__((noreturn));
 /*
  * Reads the first bytes of an input, at most size, so that its kind can be recognized. Returns after enough
  * bytes or at the end of the input. Exits if reading fails.

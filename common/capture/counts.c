@@ -132,7 +132,7 @@ const char *sample_apply(struct capture *c, const struct record_sample *r)
 	if (wrong)
 		return wrong;
 	p = &c->processes[c->threads[r->thread].process];
-	wrong = places_give(c, p, (uint32_t)r->user, r->time);
+	wrong = locations_give(c, p, (uint32_t)r->user, r->time);
 	if (wrong)
 		return wrong;
 	p->used = true;

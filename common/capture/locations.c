@@ -80,7 +80,7 @@ static bool give_place(struct capture *c, struct capture_process *p, uint32_t id
 }
 
 /* Stops at the first node that already has its place in this epoch: its parents have theirs too. */
-const char *places_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
+const char *locations_give(struct capture *c, struct capture_process *p, uint32_t node, uint64_t time)
 {
 	p->sampled++;
 	if (has_moved_enough(c, p) && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)

@@ -10,7 +10,7 @@
 /* A compiler's tables never compress better than this; a decompression bomb does. */
 enum { COMPRESSION_MAX = 32, SEGMENTS_MAX = 1 << 16 };
 
-bool sections_usable(const struct elf_file *f)
+bool unwind_sections_usable(const struct elf_file *f)
 {
 	GElf_Ehdr eh;
 

@@ -13,7 +13,7 @@ struct section {
 };
 
 /* Returns true for an x86-64 program or library. */
-bool sections_usable(const struct elf_file *f);
+bool unwind_sections_usable(const struct elf_file *f);
 /* Finds the section of this name if it has bytes; decompresses it if necessary. */
 bool section_find(const struct elf_file *f, const char *name, struct section *s);
 /* Finds .eh_frame by name or, without section headers, by PT_GNU_EH_FRAME. */

@@ -55,7 +55,7 @@ void collect_release(struct collect *c)
 static bool label_text(struct collect *c, struct slice s, uint32_t *text)
 {
 	buf_clear(&c->text);
-	label_append(&c->text, s);
+	sanitize_append(&c->text, s);
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), text);
 }
 
@@ -110,12 +110,12 @@ static void widen_time(struct collect *c, uint64_t time)
 }
 
 /* Returns w as a time of the segment; returns otherwise if w is unset or a time of each day. */
-static uint64_t time_bound(const struct collect *c, const struct instant *w, uint64_t otherwise)
+static uint64_t time_bound(const struct collect *c, const struct time_arg *w, uint64_t otherwise)
 {
-	int64_t clock = w->kind == INSTANT_MOMENT ? (int64_t)capture_realtime(&c->capture, c->base) : 0;
+	int64_t clock = w->kind == TIME_ARG_MOMENT ? (int64_t)capture_realtime(&c->capture, c->base) : 0;
 	int64_t time;
 
-	if ((w->kind != INSTANT_OFFSET && w->kind != INSTANT_MOMENT) ||
+	if ((w->kind != TIME_ARG_OFFSET && w->kind != TIME_ARG_MOMENT) ||
 	    __builtin_add_overflow((int64_t)c->base, w->ns - clock, &time))
 		return otherwise;
 	return time > 0 ? (uint64_t)time : 0;
@@ -210,11 +210,11 @@ static bool map_user(struct collect *c, const struct capture_frame *f, const str
  */
 static uint32_t level_of(uint32_t i, uint32_t labels, uint32_t levels)
 {
-	return labels == levels || i < NAMES_LEVELS / 2 ? i : i == NAMES_LEVELS / 2 ? levels : levels - (labels - i);
+	return labels == levels || i < GATHER_NAMES_LEVELS / 2 ? i : i == GATHER_NAMES_LEVELS / 2 ? levels : levels - (labels - i);
 }
 
 /* Reads the lines of a frame into c->lines: the names that the view shows, each with its source line. */
-static bool read_lines(struct collect *c, const struct names_run *run, const struct capture_symbol *s)
+static bool read_lines(struct collect *c, const struct gather_names_run *run, const struct capture_symbol *s)
 {
 	const struct capture_symbol *symbols = c->capture.symbols;
 	uint32_t levels = 1, level = 0;
@@ -240,14 +240,14 @@ static bool read_lines(struct collect *c, const struct names_run *run, const str
 	return true;
 }
 
-static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct names_run *run,
+static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct gather_names_run *run,
 			 uint32_t *location)
 {
 	const struct capture_frame *f = &c->capture.frames[frame];
 	uint32_t mapping;
 
-	return read_lines(c, run, names_symbol(&c->names, frame, epoch)) &&
-	       (f->process ? map_user(c, f, names_place(&c->names, frame, epoch), &mapping) : map_kernel(c, &mapping)) &&
+	return read_lines(c, run, gather_names_symbol(&c->names, frame, epoch)) &&
+	       (f->process ? map_user(c, f, gather_names_place(&c->names, frame, epoch), &mapping) : map_kernel(c, &mapping)) &&
 	       traces_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
 }
 
@@ -256,9 +256,9 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 {
 	uint32_t frame = c->capture.nodes[node].frame, location;
 	uint64_t key = (uint64_t)frame << 32 | number;
-	struct names_run run;
+	struct gather_names_run run;
 
-	if (!names_frame(&c->names, frame, epoch, number, &run))
+	if (!gather_names_frame(&c->names, frame, epoch, number, &run))
 		return false;
 	*resolved = run.resolved;
 	if (!idmap_find(&c->located, key, &location) &&
@@ -273,7 +273,7 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	uint32_t base = *at, number;
 	size_t n = 0;
 
-	if (!names_epoch(&c->names, epoch, &number))
+	if (!gather_names_epoch(&c->names, epoch, &number))
 		return false;
 	*half = (struct collect_memo){ .resolved = true };
 	for (; node >= NODE_FIRST; node = c->capture.nodes[node].parent) {
@@ -308,7 +308,7 @@ static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t 
 		return false;
 	buf_clear(&c->text);
 	if (k->comm)
-		label_append(&c->text, capture_text(&c->capture, k->comm));
+		sanitize_append(&c->text, capture_text(&c->capture, k->comm));
 	else
 		buf_printf(&c->text, "[pid %" PRIu64 "]", p->pid);
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
@@ -323,7 +323,7 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 
 	if (!view_lists_event(c->view, &c->capture, k->event))
 		return true;
-	if ((alike_matters(c->view) && !alike_add(c->view->alike, &c->capture, k->event)) ||
+	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
 	    !find_weight(c, k->event, &weight))
 		return false;
 	if (!find_owner(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
@@ -371,7 +371,7 @@ static bool begin_segment(struct collect *c)
 /* Names the stacks of the segment, adds them to the traces and clears them. */
 static bool add_segment(struct collect *c)
 {
-	bool good = names_init(&c->names, &c->capture, &c->s->names, NAMES_FUNCTIONS) && begin_segment(c);
+	bool good = gather_names_init(&c->names, &c->capture, &c->s->names, GATHER_NAMES_FUNCTIONS) && begin_segment(c);
 
 	for (size_t i = 0; good && i < c->keys.n; i++) {
 		struct collect_key key;
@@ -379,7 +379,7 @@ static bool add_segment(struct collect *c)
 		memcpy(&key, intern_get(&c->keys, (uint32_t)i).p, sizeof(key));
 		good = add_stack(c, &key, &c->by_key[i]);
 	}
-	names_release(&c->names);
+	gather_names_release(&c->names);
 	idmap_release(&c->located);
 	idmap_init(&c->located);
 	free(c->memo);

@@ -45,7 +45,7 @@ struct collect {
 	bool failed;   /* out of memory */
 
 	/* Used while a segment is added. */
-	struct names names;
+	struct gather_names names;
 	struct idmap located;         /* frame and number of the epoch to location */
 	struct collect_memo *memo;    /* by node of the capture: the node that it last became */
 	uint32_t *path;

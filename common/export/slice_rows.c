@@ -47,7 +47,7 @@ static void put_row(struct rows *r, const struct slices_row *row)
 
 	put_text(r, o->host);
 	put_known(r, row->time, row->time);
-	rows_text(r, row->origin ? o->comm : label_root(row->stack));
+	rows_text(r, row->origin ? o->comm : sanitize_root(row->stack));
 	put_known(r, row->origin, o->pid);
 	put_text(r, o->container);
 	put_text(r, o->labels);

@@ -212,7 +212,7 @@ static bool name_functions(struct traces *s, const struct modules *modules, bool
 		modules_text(modules, profile_text(&s->names, f->name), &text);
 		buf_clear(&stable);
 		if (norm)
-			norm_append(&stable, buf_view(&text));
+			strip_numbers_append(&stable, buf_view(&text));
 		good = !text.failed && !stable.failed && traces_text(s, buf_view(norm ? &stable : &text), &f->name);
 		key = (uint64_t)f->name << 32 | f->file;
 		if (good && !idmap_find(&seen, key, &f->same)) {

@@ -38,7 +38,7 @@ static uint64_t *begin_runs(const struct profile *p, uint64_t per_second, uint64
 }
 
 /* Keeps the beginnings of runs that have samples; other runs take no time. Reuses the array for them. */
-static void keep_begins(struct moments *m, uint64_t *begin, size_t runs)
+static void keep_begins(struct heatmap_data *m, uint64_t *begin, size_t runs)
 {
 	for (size_t run = 0; run < runs; run++) {
 		uint64_t last = m->n_begins ? begin[m->n_begins - 1] : 0;
@@ -50,7 +50,7 @@ static void keep_begins(struct moments *m, uint64_t *begin, size_t runs)
 }
 
 /* Merges equal entries: a node may have several stacks of ids in a slice. */
-static void merge_equal(struct moments *m)
+static void merge_equal(struct heatmap_data *m)
 {
 	size_t n = 0;
 
@@ -63,13 +63,13 @@ static void merge_equal(struct moments *m)
 	m->n = n;
 }
 
-bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_ns)
+bool heatmap_data_init(struct heatmap_data *m, const struct flame_tree *t, uint64_t slice_ns)
 {
 	const struct profile *p = t->p;
 	uint32_t *places = flame_tree_places(t);
 	uint64_t *begin;
 
-	*m = (struct moments){ .slice_ns = slice_ns, .list = malloc((p->n_moments + 1) * sizeof(*m->list)) };
+	*m = (struct heatmap_data){ .slice_ns = slice_ns, .list = malloc((p->n_moments + 1) * sizeof(*m->list)) };
 	begin = begin_runs(p, NS / slice_ns, &m->slices);
 	for (size_t i = 0; places && begin && m->list && i < p->n_moments; i++) {
 		const struct profile_moment *from = &p->moments[i];
@@ -87,9 +87,9 @@ bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_
 	return places && begin && m->list;
 }
 
-void moments_release(struct moments *m)
+void heatmap_data_release(struct heatmap_data *m)
 {
 	free(m->list);
 	free(m->begins);
-	*m = (struct moments){ 0 };
+	*m = (struct heatmap_data){ 0 };
 }

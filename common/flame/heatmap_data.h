@@ -1,12 +1,12 @@
 /*
  * Weights in order of time, for the heat map.
  *
- *	struct moments m;
+ *	struct heatmap_data m;
  *
- *	if (!moments_init(&m, &tree, 20000000)) ...out of memory...
+ *	if (!heatmap_data_init(&m, &tree, 20000000)) ...out of memory...
  *	for (size_t i = 0; i < m.n; i++)
  *		...m.list[i].weight came at node m.list[i].node in slice m.list[i].slice...
- *	moments_release(&m);
+ *	heatmap_data_release(&m);
  *
  * Runs (see struct profile_moment) follow each other; each begins at a whole second.
  */
@@ -21,7 +21,7 @@ struct moment {
 	uint64_t weight;
 };
 
-struct moments {
+struct heatmap_data {
 	uint64_t slice_ns;
 	uint64_t slices; /* number of slices up to the end of the last second */
 	struct moment *list; /* sorted by slice, then by node; each pair once */
@@ -34,7 +34,7 @@ struct moments {
  * slice_ns: the length of the profile's moments in nanoseconds; a second is a whole number of slices. Returns
  * false if out of memory; release the object in any case.
  */
-bool moments_init(struct moments *m, const struct flame_tree *t, uint64_t slice_ns);
-void moments_release(struct moments *m);
+bool heatmap_data_init(struct heatmap_data *m, const struct flame_tree *t, uint64_t slice_ns);
+void heatmap_data_release(struct heatmap_data *m);
 
 #endif

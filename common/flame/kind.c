@@ -35,7 +35,7 @@ static enum kind kind_of_bracketed(struct slice s)
 	} words[] = {
 		{ "[sleeping]", KIND_WAITING }, { "[uninterruptible]", KIND_WAITING }, { "[waiting for a CPU]", KIND_WAITING },
 		{ "[kernel]", KIND_KERNEL },	{ "[kernel.kallsyms]", KIND_KERNEL },  { "[jit]", KIND_JIT },
-		{ "[vdso]", KIND_USER },	{ SHAPE_OTHER, KIND_LEFTOUT },	       { LABEL_CUT, KIND_LEFTOUT },
+		{ "[vdso]", KIND_USER },	{ TRANSFORM_OTHER, KIND_LEFTOUT },	       { SANITIZE_CUT, KIND_LEFTOUT },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -62,7 +62,7 @@ static void append_piece(struct buf *out, struct slice piece)
 		piece = (struct slice){ piece.p + 1, piece.n - 1 };
 	}
 	if (piece.n)
-		label_append(out, piece);
+		sanitize_append(out, piece);
 	for (size_t n = piece.n; n && piece.p[n - 1] == ' '; n--)
 		buf_byte(out, ' ');
 }

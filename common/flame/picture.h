@@ -37,7 +37,7 @@ struct picture {
 	const struct flame_tree *tree;    /* with its sums if sides is 2 or the picture is static */
 	unsigned int sides;               /* 2: a comparison, before and after */
 	const struct verdicts *verdicts;  /* if sides is 2 */
-	const struct moments *moments;    /* for the heat map; NULL: none */
+	const struct heatmap_data *moments;    /* for the heat map; NULL: none */
 	const char *title, *subtitle;
 	const char *unit;                 /* "samples" or "ns" */
 	const char *names[PROFILE_SIDES]; /* names of the sides, if there are two */

@@ -38,7 +38,7 @@ static void print_outcomes(struct buf *out, const uint64_t *outcomes, bool ticks
 	}
 }
 
-static void add_samples(struct picture *pic, const struct ledger *l)
+static void add_samples(struct picture *pic, const struct picture_ledger *l)
 {
 	const struct capture_totals *t = l->totals;
 	struct buf text = { 0 };
@@ -85,7 +85,7 @@ static void add_truncated(struct picture *pic, const char *side, const char *hal
 	buf_release(&text);
 }
 
-void ledger_add(struct picture *pic, const struct ledger *l)
+void picture_ledger_add(struct picture *pic, const struct picture_ledger *l)
 {
 	struct ends kernel = ends_of(l->sums->kernel);
 	struct buf text = { 0 };

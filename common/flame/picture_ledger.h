@@ -2,7 +2,7 @@
  * The lines of a picture about its data: samples expected, received and lost, truncated stacks, code without
  * a name.
  *
- *	ledger_add(&picture, &(struct ledger){ .totals = &totals, .sums = &sums, .lost = "", .captures = true });
+ *	picture_ledger_add(&picture, &(struct picture_ledger){ .totals = &totals, .sums = &sums, .lost = "", .captures = true });
  *
  * The wording is that of cprof-top's header.
  */
@@ -12,7 +12,7 @@
 #include "common/flame/picture.h"
 #include "common/gather/gather.h"
 
-struct ledger {
+struct picture_ledger {
 	const char *side; /* "Before", "After"; NULL: there is only one */
 	const struct capture_totals *totals;
 	const struct gather_sums *sums;
@@ -21,6 +21,6 @@ struct ledger {
 };
 
 /* Adds the lines to the picture's facts. Sets pic->failed if out of memory. */
-void ledger_add(struct picture *pic, const struct ledger *l);
+void picture_ledger_add(struct picture *pic, const struct picture_ledger *l);
 
 #endif

@@ -184,9 +184,9 @@ static void append_name(struct drawing *d, size_t i, double x, double y, double 
 
 	if (room < 1.6 * look->fontsize)
 		return;
-	shown = fit_text(name, room, look->fontsize);
+	shown = text_width_text(name, room, look->fontsize);
 	if (shown.n < name.n) {
-		shown = fit_text(name, room - dots, look->fontsize);
+		shown = text_width_text(name, room - dots, look->fontsize);
 		if (shown.n < 3)
 			return;
 	}
@@ -293,7 +293,7 @@ static double append_words(struct buf *out, double x, double y, const char *clas
 	buf_printf(out, "<text class=\"%s\" x=\"%.2f\" y=\"%.2f\">", class, x, y);
 	markup_escape(out, text);
 	buf_text(out, "</text>\n");
-	return fit_width(text, fontsize);
+	return text_width_width(text, fontsize);
 }
 
 static double append_key(struct drawing *d, double x, double y, const char *fill, const char *mark, const char *word)
@@ -346,7 +346,7 @@ static double append_ledger(struct drawing *d, double y)
 
 		buf_clear(&text);
 		buf_printf(&text, "%s: %s", d->pic->facts[i].name, d->pic->facts[i].value);
-		wide = fit_width(buf_view(&text), size) + 16;
+		wide = text_width_width(buf_view(&text), size) + 16;
 		if (x > PAD && x + wide > right) {
 			x = PAD;
 			y += size * 1.5;

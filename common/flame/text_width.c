@@ -33,7 +33,7 @@ static double width_of(uint32_t c)
 	return 0.63;
 }
 
-struct slice fit_text(struct slice text, double width, double fontsize)
+struct slice text_width_text(struct slice text, double width, double fontsize)
 {
 	double used = 0;
 	size_t at = 0;
@@ -51,7 +51,7 @@ struct slice fit_text(struct slice text, double width, double fontsize)
 	return (struct slice){ text.p, at };
 }
 
-double fit_width(struct slice text, double fontsize)
+double text_width_width(struct slice text, double fontsize)
 {
 	double used = 0;
 

@@ -1,7 +1,7 @@
 /*
  * Estimates the width of a text without the font.
  *
- *	struct slice s = fit_text(name, 80, 12);	// as much as fits into 80 pixels; font of 12 pixels
+ *	struct slice s = text_width_text(name, 80, 12);	// as much as fits into 80 pixels; font of 12 pixels
  *
  * The widths are those of DejaVu Sans, one of the widest sans-serif fonts, by classes of characters.
  */
@@ -11,8 +11,8 @@
 #include "common/base/cursor.h"
 
 /* Returns the width in pixels. The text is valid UTF-8. */
-double fit_width(struct slice text, double fontsize);
+double text_width_width(struct slice text, double fontsize);
 /* Returns the longest prefix of whole characters that is no wider than width pixels. */
-struct slice fit_text(struct slice text, double width, double fontsize);
+struct slice text_width_text(struct slice text, double width, double fontsize);
 
 #endif

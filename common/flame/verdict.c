@@ -49,7 +49,7 @@ static bool list_judged(struct judged *j, const struct flame_tree *t, const stru
 	if (!j->numbers || !j->places || !j->counts || !j->p || !j->least || !j->q)
 		return false;
 	for (size_t i = 0; i < t->p->n; i++)
-		j->numbers[i] = SPREAD_NONE;
+		j->numbers[i] = VARIANCE_NONE;
 	for (size_t i = 1; i < t->n; i++) {
 		if (!is_testable(t, setup, i, &counts))
 			continue;

@@ -52,14 +52,14 @@ bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, str
 	if (!profile_init(&r->held) || !scan_init(&r->scan, fd, taken))
 		return false;
 	r->held.stack_max = p->stack_max;
-	lines_init(&r->waiting, 0);
+	stack_sums_init(&r->waiting, 0);
 	return true;
 }
 
 void folded_reader_release(struct folded_reader *r)
 {
-	lines_release(&r->held_lines);
-	lines_release(&r->waiting);
+	stack_sums_release(&r->held_lines);
+	stack_sums_release(&r->waiting);
 	profile_release(&r->held);
 	scan_release(&r->scan);
 	free(r->steps);
@@ -111,7 +111,7 @@ static bool split_stack(struct folded_reader *r, struct slice stack, size_t at, 
 	       profile_labels(r->into, r->frames, *n, r->labels);
 }
 
-/* Adds a stack that label_is_stack has accepted to the tree. */
+/* Adds a stack that sanitize_is_stack has accepted to the tree. */
 static bool add_plain(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	size_t at, n;
@@ -151,11 +151,11 @@ static bool add_labels(struct folded_reader *r, struct slice stack, unsigned int
 static bool add_careful(struct folded_reader *r, struct slice stack, unsigned int side, uint64_t count)
 {
 	buf_clear(&r->text);
-	label_append_stack(&r->text, stack);
+	sanitize_append_stack(&r->text, stack);
 	if (r->text.failed)
 		return false;
 	if (r->lines && r->text.n <= r->p->stack_max)
-		return lines_add(r->lines_into, buf_view(&r->text), count);
+		return stack_sums_add(r->lines_into, buf_view(&r->text), count);
 	forget_steps(r);
 	return add_labels(r, buf_view(&r->text), side, count);
 }
@@ -163,20 +163,20 @@ static bool add_careful(struct folded_reader *r, struct slice stack, unsigned in
 static bool root_listed(const struct folded_reader *r, struct slice stack)
 {
 	for (size_t i = 0; i < r->n_roots; i++) {
-		if (slice_is(label_root(stack), r->roots[i]))
+		if (slice_is(sanitize_root(stack), r->roots[i]))
 			return true;
 	}
 	return r->n_roots == 0;
 }
 
-static bool pour_lines(struct lines *to, struct lines *from)
+static bool pour_lines(struct stack_sums *to, struct stack_sums *from)
 {
 	struct slice stack;
 	uint64_t count;
-	int got = lines_sort(from) ? 1 : -1;
+	int got = stack_sums_sort(from) ? 1 : -1;
 
-	while (got > 0 && (got = lines_next(from, &stack, &count)) > 0) {
-		if (!lines_add(to, stack, count))
+	while (got > 0 && (got = stack_sums_next(from, &stack, &count)) > 0) {
+		if (!stack_sums_add(to, stack, count))
 			return false;
 	}
 	return got == 0;
@@ -192,7 +192,7 @@ static bool stop_holding(struct folded_reader *r)
 	else
 		good = profile_pour(r->p, &r->held, NULL) && (!r->lines || pour_lines(r->lines, &r->held_lines));
 	profile_release(&r->held);
-	lines_release(&r->held_lines);
+	stack_sums_release(&r->held_lines);
 	r->into = r->p;
 	r->lines_into = r->lines;
 	forget_steps(r);
@@ -216,14 +216,14 @@ static bool add_waiting(struct folded_reader *r)
 {
 	struct slice stack;
 	uint64_t count;
-	int got = lines_sort(&r->waiting) ? 1 : -1;
+	int got = stack_sums_sort(&r->waiting) ? 1 : -1;
 
-	while (got > 0 && (got = lines_next(&r->waiting, &stack, &count)) > 0) {
+	while (got > 0 && (got = stack_sums_next(&r->waiting, &stack, &count)) > 0) {
 		if (!add_plain(r, stack, r->side, count))
 			return false;
 	}
-	lines_release(&r->waiting);
-	lines_init(&r->waiting, 0);
+	stack_sums_release(&r->waiting);
+	stack_sums_init(&r->waiting, 0);
 	return got == 0;
 }
 
@@ -231,13 +231,13 @@ static bool add_stack(struct folded_reader *r, struct slice stack, unsigned int 
 {
 	r->samples += count;
 	if (r->root_only)
-		stack = label_root(stack);
-	if (!label_is_stack(stack))
+		stack = sanitize_root(stack);
+	if (!sanitize_is_stack(stack))
 		return add_careful(r, stack, side, count);
 	if (r->lines && stack.n <= r->p->stack_max)
-		return lines_add(r->lines_into, stack, count);
+		return stack_sums_add(r->lines_into, stack, count);
 	if (r->batch && !r->both && (r->waiting.total || is_unordered(r, stack)))
-		return lines_add(&r->waiting, stack, count) &&
+		return stack_sums_add(&r->waiting, stack, count) &&
 		       (r->waiting.stacks.bytes < r->batch || add_waiting(r));
 	return add_plain(r, stack, side, count);
 }
@@ -276,7 +276,7 @@ int folded_read(struct folded_reader *r)
 	int got;
 
 	if (r->lines)
-		lines_init(&r->held_lines, r->lines->budget);
+		stack_sums_init(&r->held_lines, r->lines->budget);
 	r->lines_into = &r->held_lines;
 	r->scan.both = r->both;
 	if (r->both)
@@ -466,7 +466,7 @@ bool folded_writer_next(struct folded_writer *w, struct slice *line)
 	return false;
 }
 
-bool folded_pour(struct lines *l, struct profile *p)
+bool folded_pour(struct stack_sums *l, struct profile *p)
 {
 	struct folded_writer w;
 	struct slice line;
@@ -474,7 +474,7 @@ bool folded_pour(struct lines *l, struct profile *p)
 
 	errno = ENOMEM;
 	while (good && folded_writer_next(&w, &line))
-		good = lines_add(l, (struct slice){ line.p, w.stack_bytes }, p->nodes[w.node].self[0]);
+		good = stack_sums_add(l, (struct slice){ line.p, w.stack_bytes }, p->nodes[w.node].self[0]);
 	good = good && !w.line.failed;
 	folded_writer_release(&w);
 	return good && profile_empty(p);

@@ -43,7 +43,7 @@ struct folded_reader {
 	 * If set, stacks go here and not into the profile. The profile still gets stacks that have to lose
 	 * frames, and all that is claimed. For side 0 and a profile with stack_max only.
 	 */
-	struct lines *lines;
+	struct stack_sums *lines;
 	/*
 	 * If not 0, unsorted text is sorted in batches of this many bytes of stacks before it goes into the
 	 * tree, whose nodes are then visited in the order of memory: 100,000 stacks of 93 MB take a quarter
@@ -57,7 +57,7 @@ struct folded_reader {
 
 	/* Where lines go: to held while all end in two numbers, then to the profile or lines. */
 	struct profile *into, held;
-	struct lines *lines_into, held_lines, waiting;
+	struct stack_sums *lines_into, held_lines, waiting;
 	uint64_t disorder; /* lines that sort before their predecessor */
 	/* The previous stack, and where each of its frames ends. */
 	struct buf last;
@@ -116,6 +116,6 @@ void folded_writer_release(struct folded_writer *w);
 void folded_append_count(struct buf *out, uint64_t v);
 
 /* Adds the stacks of side 0 of a profile to lines and empties it; its claimed weight stays. Returns false with errno. */
-bool folded_pour(struct lines *l, struct profile *p);
+bool folded_pour(struct stack_sums *l, struct profile *p);
 
 #endif

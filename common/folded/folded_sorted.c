@@ -8,10 +8,10 @@
 static const char *take_line(struct sorted *s, struct slice stack, uint64_t count)
 {
 	buf_clear(&s->fit);
-	if (label_is_stack(stack))
+	if (sanitize_is_stack(stack))
 		buf_bytes(&s->fit, stack.p, stack.n);
 	else
-		label_append_stack(&s->fit, stack);
+		sanitize_append_stack(&s->fit, stack);
 	if (s->fit.n > s->stack_max)
 		return "a stack that has to lose frames cannot stay in order";
 	return __builtin_add_overflow(*s->claimed, count, s->claimed) ? "the counts add up to more than 64 bits" : NULL;
@@ -20,7 +20,7 @@ static const char *take_line(struct sorted *s, struct slice stack, uint64_t coun
 static bool is_listed(const struct sorted *s, struct slice stack)
 {
 	for (size_t i = 0; i < s->n_roots; i++) {
-		if (slice_is(label_root(stack), s->roots[i]))
+		if (slice_is(sanitize_root(stack), s->roots[i]))
 			return true;
 	}
 	return s->n_roots == 0;

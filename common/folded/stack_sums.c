@@ -21,7 +21,7 @@ enum { STACK_COST = 96 };
  * A run is a file of entries: the bytes that a stack shares with its predecessor, the length of the rest and
  * the rest, and the count; numbers are varints.
  */
-struct lines_run {
+struct stack_sums_run {
 	struct merge_source source;
 	int fd;
 	unsigned int level;
@@ -30,13 +30,13 @@ struct lines_run {
 	struct buf stack;
 };
 
-void lines_init(struct lines *l, size_t budget)
+void stack_sums_init(struct stack_sums *l, size_t budget)
 {
-	*l = (struct lines){ .budget = budget };
+	*l = (struct stack_sums){ .budget = budget };
 	intern_init(&l->stacks);
 }
 
-static void run_free(struct lines_run *run)
+static void run_free(struct stack_sums_run *run)
 {
 	if (run && run->fd >= 0)
 		close(run->fd);
@@ -47,7 +47,7 @@ static void run_free(struct lines_run *run)
 	free(run);
 }
 
-void lines_release(struct lines *l)
+void stack_sums_release(struct stack_sums *l)
 {
 	for (size_t i = 0; i < l->n_runs; i++)
 		run_free(l->runs[i]);
@@ -56,10 +56,10 @@ void lines_release(struct lines *l)
 	intern_release(&l->stacks);
 	free(l->counts);
 	free(l->memory.order);
-	*l = (struct lines){ 0 };
+	*l = (struct stack_sums){ 0 };
 }
 
-const char *lines_directory(void)
+const char *stack_sums_directory(void)
 {
 	const char *directory = getenv("TMPDIR");
 
@@ -69,7 +69,7 @@ const char *lines_directory(void)
 /* Opens a file that nobody else sees and that disappears when it is closed. */
 static int temporary_file(void)
 {
-	const char *directory = lines_directory();
+	const char *directory = stack_sums_directory();
 	char path[4096];
 	int fd;
 
@@ -101,7 +101,7 @@ static bool write_all(int fd, const struct buf *b)
 }
 
 /* Adds an entry to out, and writes out when it is long. */
-static bool write_entry(struct lines_run *run, struct buf *out, struct slice stack, uint64_t count)
+static bool write_entry(struct stack_sums_run *run, struct buf *out, struct slice stack, uint64_t count)
 {
 	size_t same = slice_common(buf_view(&run->stack), stack);
 
@@ -123,7 +123,7 @@ static bool write_entry(struct lines_run *run, struct buf *out, struct slice sta
 }
 
 /* Reads one entry from the buffer; returns false if it is not complete. */
-static bool take_entry(struct lines_run *run)
+static bool take_entry(struct stack_sums_run *run)
 {
 	struct slice left = buf_view(&run->in), own;
 	struct cursor c;
@@ -144,7 +144,7 @@ static bool take_entry(struct lines_run *run)
 
 static int run_next(struct merge_source *s)
 {
-	struct lines_run *run = (struct lines_run *)s;
+	struct stack_sums_run *run = (struct stack_sums_run *)s;
 
 	while (!take_entry(run)) {
 		struct buf *in = &run->in;
@@ -173,9 +173,9 @@ static int run_next(struct merge_source *s)
 }
 
 /* Writes a sorted sequence as a run at the end of the list. */
-static bool write_run(struct lines *l, unsigned int level, struct merge *from)
+static bool write_run(struct stack_sums *l, unsigned int level, struct merge *from)
 {
-	struct lines_run *run = calloc(1, sizeof(*run));
+	struct stack_sums_run *run = calloc(1, sizeof(*run));
 	struct buf out = { 0 };
 	struct slice stack;
 	uint64_t count;
@@ -183,7 +183,7 @@ static bool write_run(struct lines *l, unsigned int level, struct merge *from)
 	int got = 0;
 
 	if (run)
-		*run = (struct lines_run){ .source.next = run_next, .fd = good ? temporary_file() : -1, .level = level };
+		*run = (struct stack_sums_run){ .source.next = run_next, .fd = good ? temporary_file() : -1, .level = level };
 	good = good && run->fd >= 0;
 	while (good && (got = merge_next(from, &stack, &count)) > 0)
 		good = write_entry(run, &out, stack, count);
@@ -200,7 +200,7 @@ static bool write_run(struct lines *l, unsigned int level, struct merge *from)
 }
 
 /* Merges the last FAN runs, which are of one level, into one of the next level. */
-static bool merge_level(struct lines *l)
+static bool merge_level(struct stack_sums *l)
 {
 	size_t first = l->n_runs - FAN;
 	struct merge m = { 0 };
@@ -219,14 +219,14 @@ static bool merge_level(struct lines *l)
 	return true;
 }
 
-static bool levels_full(const struct lines *l)
+static bool levels_full(const struct stack_sums *l)
 {
 	return l->n_runs >= FAN && l->runs[l->n_runs - FAN]->level == l->runs[l->n_runs - 1]->level;
 }
 
 static int memory_next(struct merge_source *s)
 {
-	struct lines_memory *m = (struct lines_memory *)s;
+	struct stack_sums_memory *m = (struct stack_sums_memory *)s;
 	uint32_t id;
 
 	if (m->at == m->lines->stacks.n)
@@ -238,7 +238,7 @@ static int memory_next(struct merge_source *s)
 }
 
 /* Makes the stacks in memory a source. */
-static bool sort_memory(struct lines *l)
+static bool sort_memory(struct stack_sums *l)
 {
 	size_t n = l->stacks.n;
 	struct text_item *order = malloc((n + 1) * sizeof(*order));
@@ -249,12 +249,12 @@ static bool sort_memory(struct lines *l)
 		order[i].id = (uint32_t)i;
 	if (n)
 		text_sort(l->stacks.items, order, n);
-	l->memory = (struct lines_memory){ { .next = memory_next }, l, order, 0 };
+	l->memory = (struct stack_sums_memory){ { .next = memory_next }, l, order, 0 };
 	return true;
 }
 
 /* Writes the stacks in memory as a run. */
-static bool spill_memory(struct lines *l)
+static bool spill_memory(struct stack_sums *l)
 {
 	struct merge m = { 0 };
 	bool good = sort_memory(l) && merge_add(&m, &l->memory.source) && write_run(l, 0, &m);
@@ -271,18 +271,18 @@ static bool spill_memory(struct lines *l)
 	return good;
 }
 
-size_t lines_size(const struct lines *l)
+size_t stack_sums_size(const struct stack_sums *l)
 {
 	return l->stacks.bytes + l->stacks.n * STACK_COST;
 }
 
-bool lines_add(struct lines *l, struct slice stack, uint64_t count)
+bool stack_sums_add(struct stack_sums *l, struct slice stack, uint64_t count)
 {
 	uint32_t id;
 
 	if (count == 0)
 		return true;
-	if (l->budget && l->stacks.n && lines_size(l) + stack.n > l->budget && !spill_memory(l))
+	if (l->budget && l->stacks.n && stack_sums_size(l) + stack.n > l->budget && !spill_memory(l))
 		return false;
 	if (!intern_add(&l->stacks, stack, &id) || !grow_array(&l->counts, &l->cap_counts, id, sizeof(*l->counts))) {
 		errno = ENOMEM;
@@ -293,7 +293,7 @@ bool lines_add(struct lines *l, struct slice stack, uint64_t count)
 	return true;
 }
 
-bool lines_sort(struct lines *l)
+bool stack_sums_sort(struct stack_sums *l)
 {
 	bool good = sort_memory(l);
 
@@ -306,7 +306,7 @@ bool lines_sort(struct lines *l)
 	return good;
 }
 
-int lines_next(struct lines *l, struct slice *stack, uint64_t *count)
+int stack_sums_next(struct stack_sums *l, struct slice *stack, uint64_t *count)
 {
 	int got;
 

@@ -1,16 +1,16 @@
 /*
  * Stacks summed by their text, at any size: stacks beyond the budget go to temporary files.
  *
- *	struct lines l;
+ *	struct stack_sums l;
  *
- *	lines_init(&l, 256 << 20);
- *	if (!lines_add(&l, stack, count)) ...errno...
+ *	stack_sums_init(&l, 256 << 20);
+ *	if (!stack_sums_add(&l, stack, count)) ...errno...
  *	...
- *	if (!lines_sort(&l)) ...errno...
- *	while ((got = lines_next(&l, &stack, &count)) > 0)	// each stack once, in the order of its bytes
+ *	if (!stack_sums_sort(&l)) ...errno...
+ *	while ((got = stack_sums_next(&l, &stack, &count)) > 0)	// each stack once, in the order of its bytes
  *		...
  *	if (got < 0) ...errno...
- *	lines_release(&l);
+ *	stack_sums_release(&l);
  *
  * A tree (profile.h) looks up each frame; this hashes a stack as a whole and sorts the sums at the end, so
  * text that only needs folding goes through at three times the speed. When memory has no room for one more
@@ -25,44 +25,44 @@
 #include "common/folded/merge.h"
 #include "common/profile/profile.h"
 
-struct lines {
+struct stack_sums {
 	size_t budget;
 	struct intern stacks;
 	uint64_t *counts; /* by number of the stack */
 	size_t cap_counts;
 	uint64_t total; /* sum of all counts added */
-	bool no_file;   /* a temporary file in lines_directory() failed */
-	/* After lines_sort: the stacks in memory, in order, as a source. */
-	struct lines_memory {
+	bool no_file;   /* a temporary file in stack_sums_directory() failed */
+	/* After stack_sums_sort: the stacks in memory, in order, as a source. */
+	struct stack_sums_memory {
 		struct merge_source source;
-		const struct lines *lines;
+		const struct stack_sums *lines;
 		struct text_item *order;
 		size_t at;
 	} memory;
-	struct lines_run **runs; /* older ones first */
+	struct stack_sums_run **runs; /* older ones first */
 	size_t n_runs, cap_runs;
 	struct merge merge;
 };
 
 /* Returns the directory of temporary files. */
-const char *lines_directory(void);
+const char *stack_sums_directory(void);
 
 /* budget: bytes of memory; a single stack may take more. 0: no limit. */
-void lines_init(struct lines *l, size_t budget);
-void lines_release(struct lines *l);
+void stack_sums_init(struct stack_sums *l, size_t budget);
+void stack_sums_release(struct stack_sums *l);
 
 /*
  * Adds to a stack's count. Its text is as folded_writer gives it, and without zero bytes; a count of 0 does
  * nothing. The sum of all counts must stay below 2^64. Returns false with errno if out of memory or if a file
  * cannot be written.
  */
-bool lines_add(struct lines *l, struct slice stack, uint64_t count);
+bool stack_sums_add(struct stack_sums *l, struct slice stack, uint64_t count);
 /* Returns about how many bytes the stacks in memory take. */
-size_t lines_size(const struct lines *l);
+size_t stack_sums_size(const struct stack_sums *l);
 
 /* Ends the adding. Returns false with errno on failure. */
-bool lines_sort(struct lines *l);
+bool stack_sums_sort(struct stack_sums *l);
 /* Returns 1: a stack, valid until the next call; 0: the end; -1: see errno. */
-int lines_next(struct lines *l, struct slice *stack, uint64_t *count);
+int stack_sums_next(struct stack_sums *l, struct slice *stack, uint64_t *count);
 
 #endif

@@ -24,7 +24,7 @@ void gather_release(struct gather *g)
 	intern_release(&g->keys);
 	intern_release(&g->runners);
 	running_release(&g->running);
-	portions_release(&g->portions);
+	run_spans_release(&g->portions);
 	free(g->by_key);
 	free(g->memo);
 	free(g->path);
@@ -37,11 +37,11 @@ static bool flush_segment(struct gather *g)
 {
 	bool good;
 
-	if (keys_corrects(g->view))
-		keys_due(g, NULL);
-	portions_forget(&g->portions);
-	keys_correct(g);
-	good = stacks_add(g, NULL);
+	if (gather_keys_corrects(g->view))
+		gather_keys_due(g, NULL);
+	run_spans_forget(&g->portions);
+	gather_keys_correct(g);
+	good = gather_stacks_add(g, NULL);
 
 	if (g->keys.n)
 		memset(g->by_key, 0, g->keys.n * sizeof(*g->by_key));
@@ -76,7 +76,7 @@ bool gather_look(struct gather *g, struct profile *p, const struct view *view, s
 	g->p = p;
 	g->view = view;
 	g->sums = *sums;
-	good = stacks_add(g, g->looked);
+	good = gather_stacks_add(g, g->looked);
 	*sums = g->sums;
 	g->p = own;
 	g->view = own_view;
@@ -97,15 +97,15 @@ const char *gather_apply(struct gather *g, const struct record *r)
 			reasons_forget(g->view->reasons);
 	}
 	g->sums.symbols += r->type == RECORD_SYMBOL || r->type == RECORD_SOURCE;
-	late = keys_corrects(g->view) ? keys_due(g, r) : NULL;
+	late = gather_keys_corrects(g->view) ? gather_keys_due(g, r) : NULL;
 	wrong = capture_apply(&g->capture, r);
 	if (!wrong && r->type == RECORD_SOURCE && g->view->reasons &&
 	    !reasons_hear(g->view->reasons, &g->capture, &r->source))
 		g->failed = true;
 	if (!wrong && r->type == RECORD_RAN)
-		keys_ran(g, &r->ran);
+		gather_keys_ran(g, &r->ran);
 	else if (!wrong && r->type == RECORD_SAMPLE)
-		wrong = keys_sample(g, &r->sample);
+		wrong = gather_keys_sample(g, &r->sample);
 	return wrong ? wrong : late;
 }
 

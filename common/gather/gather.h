@@ -61,7 +61,7 @@ struct gather {
 	size_t cap_path;
 	struct intern runners;    /* struct gather_key of running's accounts */
 	struct running running;
-	struct portions portions;
+	struct run_spans portions;
 	struct gather_sum *looked; /* by key: sums that gather_look has taken; NULL: it was never called */
 	size_t cap_looked;
 };

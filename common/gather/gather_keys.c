@@ -30,9 +30,9 @@ static struct gather_key key_of(const struct gather *g, const struct record_samp
 		k.epoch = g->capture.processes[t->process].epoch;
 	if (v->container || v->by == BY_CONTAINER || v->origins)
 		k.cgroup = g->capture.processes[t->process].cgroup;
-	if (keys_show_pid(v) || v->origins || t->comm == 0)
+	if (gather_keys_show_pid(v) || v->origins || t->comm == 0)
 		k.process = t->process;
-	if (keys_show_tid(v))
+	if (gather_keys_show_tid(v))
 		k.thread = (uint32_t)r->thread;
 	if (v->wall)
 		k.wait = (uint16_t)capture_wait(&g->capture, r->event);
@@ -155,7 +155,7 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 
 	if (!(g->view->moment_ns && wait ? add_wait(g, *part, weight) : add_up(g, part, 1, weight)))
 		return false;
-	return wait != CAPTURE_RUNS || !keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
+	return wait != CAPTURE_RUNS || !gather_keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
 /* Takes a sample of another thread. Its thread may become one that counts before its run time is reported. */
@@ -168,7 +168,7 @@ static void pass_over(struct gather *g, const struct record_sample *r)
 		g->failed = true;
 }
 
-const char *keys_sample(struct gather *g, const struct record_sample *r)
+const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
 	struct record_sample part;
@@ -176,10 +176,10 @@ const char *keys_sample(struct gather *g, const struct record_sample *r)
 
 	if (!g->based)
 		find_begin(g, r);
-	if (keys_corrects(g->view) && !portions_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
+	if (gather_keys_corrects(g->view) && !run_spans_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
 		g->failed = true;
 	if (!view_part(g->view, &g->capture, g->base, r, &part)) {
-		if (keys_corrects(g->view))
+		if (gather_keys_corrects(g->view))
 			pass_over(g, r);
 		return NULL;
 	}
@@ -200,7 +200,7 @@ static bool is_based(struct gather *g, const struct record_ran *part)
 
 	if (!g->based && begin && begin < part->time)
 		begin_run(g, begin);
-	else if (!g->based && v->from.kind != INSTANT_OFFSET && v->to.kind != INSTANT_OFFSET)
+	else if (!g->based && v->from.kind != TIME_ARG_OFFSET && v->to.kind != TIME_ARG_OFFSET)
 		begin_run(g, part->time - (part->span < reach ? part->span : reach));
 	return g->based;
 }
@@ -240,7 +240,7 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 	if (!profile_claim(g->p, g->side, part->ns))
 		return too_heavy;
 	key = key_of(g, &s);
-	key.wait = KEYS_RAN;
+	key.wait = GATHER_KEYS_RAN;
 	g->failed = !add_slices(g, key, part) || g->failed;
 	key.slice = 0;
 	if (!intern_add(&g->runners, bytes_of(&key), &who) ||
@@ -249,13 +249,13 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 	return NULL;
 }
 
-const char *keys_due(struct gather *g, const struct record *r)
+const char *gather_keys_due(struct gather *g, const struct record *r)
 {
 	const struct asked asked = { g->view, &g->capture, g->base };
 	const char *wrong = NULL;
 	struct record_ran part;
 
-	while (portions_due(&g->portions, &asked, r, &part)) {
+	while (run_spans_due(&g->portions, &asked, r, &part)) {
 		const char *w = add_ran(g, &part);
 
 		wrong = w ? w : wrong;
@@ -263,13 +263,13 @@ const char *keys_due(struct gather *g, const struct record *r)
 	return wrong;
 }
 
-void keys_ran(struct gather *g, const struct record_ran *r)
+void gather_keys_ran(struct gather *g, const struct record_ran *r)
 {
-	if (!keys_corrects(g->view))
+	if (!gather_keys_corrects(g->view))
 		return;
-	if (!portions_makes_sense(r))
+	if (!run_spans_makes_sense(r))
 		running_drop(&g->running, r->thread);
-	else if (!portions_tell(&g->portions, r))
+	else if (!run_spans_tell(&g->portions, r))
 		g->failed = true;
 }
 
@@ -277,27 +277,27 @@ void keys_ran(struct gather *g, const struct record_ran *r)
 static bool find_runner(const struct gather *g, const struct gather_key *k, uint32_t *who, enum running_part *what)
 {
 	struct gather_key key = {
-		.process = k->process, .thread = k->thread, .comm = k->comm, .cgroup = k->cgroup, .wait = KEYS_RAN,
+		.process = k->process, .thread = k->thread, .comm = k->comm, .cgroup = k->cgroup, .wait = GATHER_KEYS_RAN,
 	};
 
-	*what = k->wait == KEYS_RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
-	return (k->wait == KEYS_RAN || k->wait == CAPTURE_RUNS) &&
+	*what = k->wait == GATHER_KEYS_RAN ? RUNNING_SPANS : RUNNING_SAMPLED;
+	return (k->wait == GATHER_KEYS_RAN || k->wait == CAPTURE_RUNS) &&
 	       intern_find(&g->runners, bytes_of(&key), who);
 }
 
-void keys_correct(struct gather *g)
+void gather_keys_correct(struct gather *g)
 {
 	enum running_part what;
 	uint32_t who;
 
 	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
-		struct gather_key key = keys_at(g, i);
+		struct gather_key key = gather_keys_at(g, i);
 
 		if (find_runner(g, &key, &who, &what))
 			running_add(&g->running, who, what, g->by_key[i].weight);
 	}
 	for (size_t i = 0; g->runners.n && i < g->keys.n; i++) {
-		struct gather_key key = keys_at(g, i);
+		struct gather_key key = gather_keys_at(g, i);
 
 		if (find_runner(g, &key, &who, &what))
 			g->by_key[i].weight = running_share(&g->running, who, what, g->by_key[i].weight);

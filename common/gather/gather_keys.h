@@ -1,11 +1,11 @@
 /*
  * The keys under which a gatherer sums samples: the ids of all that the view shows of them.
  *
- *	wrong = keys_sample(g, &r->sample);	// NULL, or "the weights add up to more than 64 bits"
+ *	wrong = gather_keys_sample(g, &r->sample);	// NULL, or "the weights add up to more than 64 bits"
  *	...
- *	keys_correct(g);
+ *	gather_keys_correct(g);
  *	for (size_t i = 0; i < g->keys.n; i++) {
- *		struct gather_key key = keys_at(g, i);
+ *		struct gather_key key = gather_keys_at(g, i);
  *
  *		...g->by_key[i].samples samples are of key.thread with the stack key.user...
  *	}
@@ -28,33 +28,33 @@ struct gather_key {
 	uint32_t user, kernel;
 	uint32_t slice;  /* of time. The struct has no padding: keys are compared as bytes */
 	uint32_t cgroup; /* text id of the path of the process's group at that time; 0: unknown */
-	uint16_t wait;   /* enum capture_wait, if the view shows it; or KEYS_RAN */
+	uint16_t wait;   /* enum capture_wait, if the view shows it; or GATHER_KEYS_RAN */
 	uint16_t event;  /* a counted event, or 0; one that stood in for the clock's is dropped later */
 };
 
-enum { KEYS_RAN = CAPTURE_WAITS }; /* as wait: the time that the thread ran, as reported in a RAN record */
+enum { GATHER_KEYS_RAN = CAPTURE_WAITS }; /* as wait: the time that the thread ran, as reported in a RAN record */
 
 struct gather_sum {
 	uint64_t samples, weight;
 };
 
 /* Takes a sample that capture_apply has accepted. Returns NULL, or why it cannot count. */
-const char *keys_sample(struct gather *g, const struct record_sample *r);
+const char *gather_keys_sample(struct gather *g, const struct record_sample *r);
 /* Keeps a RAN record until it is due. */
-void keys_ran(struct gather *g, const struct record_ran *r);
-/* Adds the time that is due. If keys_corrects(view), call it before each record, and at the end with NULL. */
-const char *keys_due(struct gather *g, const struct record *r);
+void gather_keys_ran(struct gather *g, const struct record_ran *r);
+/* Adds the time that is due. If gather_keys_corrects(view), call it before each record, and at the end with NULL. */
+const char *gather_keys_due(struct gather *g, const struct record *r);
 
 /* Returns whether samples of CPU time are scaled to the time that threads really ran. */
-static inline bool keys_corrects(const struct view *v)
+static inline bool gather_keys_corrects(const struct view *v)
 {
 	return v->wall && v->weight == WEIGHT_NS && v->half == HALF_BOTH;
 }
 
 /* Scales the samples of CPU time to the recorded run time, if any. Call it once, after the last record. */
-void keys_correct(struct gather *g);
+void gather_keys_correct(struct gather *g);
 
-static inline struct gather_key keys_at(const struct gather *g, size_t i)
+static inline struct gather_key gather_keys_at(const struct gather *g, size_t i)
 {
 	struct gather_key key;
 
@@ -63,12 +63,12 @@ static inline struct gather_key keys_at(const struct gather *g, size_t i)
 }
 
 /* Rows by process or thread show its ids, unless they must match another capture. */
-static inline bool keys_show_pid(const struct view *v)
+static inline bool gather_keys_show_pid(const struct view *v)
 {
 	return v->pid || v->tid || (!v->no_ids && (v->by == BY_PROCESS || v->by == BY_THREAD));
 }
 
-static inline bool keys_show_tid(const struct view *v)
+static inline bool gather_keys_show_tid(const struct view *v)
 {
 	return v->tid || (!v->no_ids && v->by == BY_THREAD);
 }

@@ -288,7 +288,7 @@ static bool name_groups(struct modules *m, const uint32_t *shown, size_t n, stru
 		uint32_t id;
 
 		buf_clear(&text);
-		label_append(&text, last_parts(it->path, parts));
+		sanitize_append(&text, last_parts(it->path, parts));
 		before = before && same_path(before, it) ? before : NULL;
 		after = after && same_path(after, it) ? after : NULL;
 		if (before || after)

@@ -8,16 +8,16 @@
 #include "common/base/idmap.h"
 #include "common/profile/sanitize.h"
 
-bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style)
+bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, enum gather_names_style style)
 {
-	*t = (struct names){ .c = c, .p = p, .style = style, .n_runs = 1 };
+	*t = (struct gather_names){ .c = c, .p = p, .style = style, .n_runs = 1 };
 	idmap_init(&t->by_epoch);
 	idmap_init(&t->epochs);
 	t->by_frame = calloc(c->n_frames + 1, sizeof(*t->by_frame));
 	return t->by_frame && timeline_places(&t->places, c) && timeline_symbols(&t->symbols, c);
 }
 
-void names_release(struct names *t)
+void gather_names_release(struct gather_names *t)
 {
 	timeline_release(&t->places);
 	timeline_release(&t->symbols);
@@ -29,7 +29,7 @@ void names_release(struct names *t)
 	buf_release(&t->line);
 }
 
-static bool run_push(struct names *t, uint32_t v)
+static bool run_push(struct gather_names *t, uint32_t v)
 {
 	if (!grow_array(&t->runs, &t->cap_runs, t->n_runs, sizeof(*t->runs)))
 		return false;
@@ -38,7 +38,7 @@ static bool run_push(struct names *t, uint32_t v)
 }
 
 /* Appends the text that is in t->text, as a label, to the run. */
-static bool push_text(struct names *t)
+static bool push_text(struct gather_names *t)
 {
 	uint32_t label;
 
@@ -46,11 +46,11 @@ static bool push_text(struct names *t)
 }
 
 /* Appends a name and cleans it; the suffix needs no cleaning. */
-static bool push_name(struct names *t, struct slice name, const char *suffix)
+static bool push_name(struct gather_names *t, struct slice name, const char *suffix)
 {
 	buf_clear(&t->text);
-	label_append(&t->text, name);
-	if (t->style == NAMES_ANNOTATED || t->annotated)
+	sanitize_append(&t->text, name);
+	if (t->style == GATHER_NAMES_ANNOTATED || t->annotated)
 		buf_text(&t->text, suffix);
 	return push_text(t);
 }
@@ -70,7 +70,7 @@ static bool is_memfd(struct slice path)
 }
 
 /* Returns the name of a place without a symbol: the file, or the kind of memory. */
-static struct slice place_file(const struct names *t, const struct capture_frame *f,
+static struct slice place_file(const struct gather_names *t, const struct capture_frame *f,
 			       const struct capture_place *place, bool *offset)
 {
 	struct slice path = { NULL, 0 };
@@ -99,7 +99,7 @@ static struct slice place_file(const struct names *t, const struct capture_frame
 }
 
 /* Returns the file of the place, NULL if it has none. */
-static const struct capture_file *file_of(const struct names *t, const struct capture_place *place)
+static const struct capture_file *file_of(const struct gather_names *t, const struct capture_place *place)
 {
 	const struct capture_file *file = place && place->map_end && place->file ? &t->c->files[place->file] : NULL;
 
@@ -107,7 +107,7 @@ static const struct capture_file *file_of(const struct names *t, const struct ca
 }
 
 /* Appends a provisional label, because it is not known yet whether the base name identifies the file. */
-static bool push_numbered(struct names *t, const struct capture_file *file, const char *offset)
+static bool push_numbered(struct gather_names *t, const struct capture_file *file, const char *offset)
 {
 	uint32_t number;
 
@@ -118,7 +118,7 @@ static bool push_numbered(struct names *t, const struct capture_file *file, cons
 	return push_text(t);
 }
 
-static bool push_place(struct names *t, const struct capture_frame *f, const struct capture_place *place)
+static bool push_place(struct gather_names *t, const struct capture_frame *f, const struct capture_place *place)
 {
 	bool offset;
 	struct slice file = place_file(t, f, place, &offset);
@@ -131,11 +131,11 @@ static bool push_place(struct names *t, const struct capture_frame *f, const str
 	}
 	buf_clear(&t->text);
 	buf_byte(&t->text, '[');
-	label_append(&t->text, file);
-	if (offset && t->style != NAMES_MODULES)
+	sanitize_append(&t->text, file);
+	if (offset && t->style != GATHER_NAMES_MODULES)
 		buf_printf(&t->text, "+0x%" PRIx64, place->offset);
 	buf_byte(&t->text, ']');
-	if ((t->style == NAMES_ANNOTATED || t->annotated) && slice_is(file, "jit"))
+	if ((t->style == GATHER_NAMES_ANNOTATED || t->annotated) && slice_is(file, "jit"))
 		buf_text(&t->text, "_[j]");
 	return push_text(t);
 }
@@ -149,7 +149,7 @@ static struct slice source_base(struct slice path)
 }
 
 /* Appends the name of one function, with its line if that is asked for and known. */
-static bool push_function(struct names *t, const struct capture_symbol *s, const char *suffix)
+static bool push_function(struct gather_names *t, const struct capture_symbol *s, const char *suffix)
 {
 	struct slice name = capture_text(t->c, s->name), file = capture_text(t->c, s->file);
 
@@ -158,7 +158,7 @@ static bool push_function(struct names *t, const struct capture_symbol *s, const
 	if (!t->full_paths)
 		file = source_base(file);
 	buf_clear(&t->line);
-	label_append(&t->line, name);
+	sanitize_append(&t->line, name);
 	buf_text(&t->line, " (");
 	buf_bytes(&t->line, file.p, file.n);
 	if (s->line)
@@ -168,7 +168,7 @@ static bool push_function(struct names *t, const struct capture_symbol *s, const
 }
 
 /* Appends the function that the code belongs to, then those inlined into it; cuts the middle of too many. */
-static bool push_symbol(struct names *t, const struct capture_symbol *s, const char *suffix)
+static bool push_symbol(struct gather_names *t, const struct capture_symbol *s, const char *suffix)
 {
 	const struct capture_symbol *symbols = t->c->symbols;
 	uint32_t n = 1, i = 0;
@@ -178,9 +178,9 @@ static bool push_symbol(struct names *t, const struct capture_symbol *s, const c
 	for (const struct capture_symbol *in = s; in->inner; in = &symbols[in->inner])
 		n++;
 	for (;; s = &symbols[s->inner], i++, suffix = "_[i]") {
-		bool cut = n > NAMES_LEVELS && i >= NAMES_LEVELS / 2 && i < n - NAMES_LEVELS / 2;
+		bool cut = n > GATHER_NAMES_LEVELS && i >= GATHER_NAMES_LEVELS / 2 && i < n - GATHER_NAMES_LEVELS / 2;
 
-		if (cut ? i == NAMES_LEVELS / 2 && !run_push(t, 0) : !push_function(t, s, suffix))
+		if (cut ? i == GATHER_NAMES_LEVELS / 2 && !run_push(t, 0) : !push_function(t, s, suffix))
 			return false;
 		if (!s->inner)
 			return true;
@@ -201,7 +201,7 @@ static bool bounds_offset(struct slice name, char text[32])
 }
 
 /* Appends the place where a function without a name begins, in a file that is kept apart if places are. */
-static bool push_bounds(struct names *t, const struct capture_symbol *s, const struct capture_place *place)
+static bool push_bounds(struct gather_names *t, const struct capture_symbol *s, const struct capture_place *place)
 {
 	char offset[32];
 
@@ -215,7 +215,7 @@ static bool is_jit(const struct capture_symbol *s)
 	return s->source == NAME_PERFMAP || s->source == NAME_JITDUMP;
 }
 
-static bool push_user_module(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
+static bool push_user_module(struct gather_names *t, const struct capture_frame *f, const struct capture_symbol *s,
 			     const struct capture_place *place)
 {
 	const struct capture_file *file = file_of(t, place);
@@ -229,7 +229,7 @@ static bool push_user_module(struct names *t, const struct capture_frame *f, con
 	return push_place(t, f, place);
 }
 
-static bool push_kernel(struct names *t, const struct capture_frame *f, const struct capture_symbol *s,
+static bool push_kernel(struct gather_names *t, const struct capture_frame *f, const struct capture_symbol *s,
 			bool *resolved)
 {
 	const struct capture_ksym *k = capture_ksym(t->c, capture_lookup(f, f->address));
@@ -237,14 +237,14 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 	if (s && s->source == NAME_BOUNDS && k)
 		s = NULL;
 	*resolved = k || (s && s->source != NAME_BOUNDS);
-	if (t->style == NAMES_MODULES) {
+	if (t->style == GATHER_NAMES_MODULES) {
 		struct slice module = k && k->module ? capture_text(t->c, k->module) : slice_of("kernel");
 
 		if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']') /* as in kallsyms */
 			module = (struct slice){ module.p + 1, module.n - 2 };
 		buf_clear(&t->text);
 		buf_byte(&t->text, '[');
-		label_append(&t->text, module);
+		sanitize_append(&t->text, module);
 		buf_text(&t->text, t->annotated ? "]_[k]" : "]");
 		return push_text(t);
 	}
@@ -253,24 +253,24 @@ static bool push_kernel(struct names *t, const struct capture_frame *f, const st
 	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
 }
 
-const struct capture_symbol *names_symbol(const struct names *t, uint32_t frame, uint64_t epoch)
+const struct capture_symbol *gather_names_symbol(const struct gather_names *t, uint32_t frame, uint64_t epoch)
 {
 	uint32_t at = timeline_find(&t->symbols, frame, epoch);
 
 	return at && t->c->symbols[at].name && t->c->symbols[at].source != NAME_NONE ? &t->c->symbols[at] : NULL;
 }
 
-const struct capture_place *names_place(const struct names *t, uint32_t frame, uint64_t epoch)
+const struct capture_place *gather_names_place(const struct gather_names *t, uint32_t frame, uint64_t epoch)
 {
 	uint32_t at = timeline_find(&t->places, frame, epoch);
 
 	return at ? &t->c->places[at] : NULL;
 }
 
-static bool look_up_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
+static bool look_up_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t *at)
 {
 	const struct capture_frame *f = &t->c->frames[frame];
-	const struct capture_symbol *s = names_symbol(t, frame, epoch);
+	const struct capture_symbol *s = gather_names_symbol(t, frame, epoch);
 	bool resolved = s && s->source != NAME_BOUNDS, good;
 
 	*at = (uint32_t)t->n_runs;
@@ -278,26 +278,26 @@ static bool look_up_frame(struct names *t, uint32_t frame, uint64_t epoch, uint3
 		return false;
 	if (!f->process)
 		good = push_kernel(t, f, s, &resolved);
-	else if (t->style == NAMES_MODULES)
-		good = push_user_module(t, f, s, names_place(t, frame, epoch));
+	else if (t->style == GATHER_NAMES_MODULES)
+		good = push_user_module(t, f, s, gather_names_place(t, frame, epoch));
 	else if (s && s->source == NAME_BOUNDS)
-		good = push_bounds(t, s, names_place(t, frame, epoch));
+		good = push_bounds(t, s, gather_names_place(t, frame, epoch));
 	else if (s)
 		good = push_symbol(t, s, is_jit(s) ? "_[j]" : "");
 	else
-		good = push_place(t, f, names_place(t, frame, epoch));
+		good = push_place(t, f, gather_names_place(t, frame, epoch));
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
 	return good;
 }
 
 /* Returns whether the frame can mean different things in different epochs. */
-static bool has_many_meanings(const struct names *t, uint32_t frame)
+static bool has_many_meanings(const struct gather_names *t, uint32_t frame)
 {
 	return t->places.first[frame + 1] - t->places.first[frame] > 1 ||
 	       t->symbols.first[frame + 1] - t->symbols.first[frame] > 1;
 }
 
-bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number)
+bool gather_names_epoch(struct gather_names *t, uint64_t epoch, uint32_t *number)
 {
 	if (idmap_find(&t->epochs, epoch, number))
 		return true;
@@ -305,7 +305,7 @@ bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number)
 	return idmap_set(&t->epochs, epoch, *number);
 }
 
-static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number, uint32_t *at)
+static bool find_run(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t number, uint32_t *at)
 {
 	uint64_t key = (uint64_t)frame << 32 | number;
 
@@ -319,12 +319,12 @@ static bool find_run(struct names *t, uint32_t frame, uint64_t epoch, uint32_t n
 	       (look_up_frame(t, frame, epoch, at) && idmap_set(&t->by_epoch, key, *at));
 }
 
-bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number, struct names_run *run)
+bool gather_names_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t number, struct gather_names_run *run)
 {
 	uint32_t at;
 
 	if (!find_run(t, frame, epoch, number, &at))
 		return false;
-	*run = (struct names_run){ t->runs + at + 1, t->runs[at] >> 1, t->runs[at] & 1 };
+	*run = (struct gather_names_run){ t->runs + at + 1, t->runs[at] >> 1, t->runs[at] & 1 };
 	return true;
 }

@@ -1,14 +1,14 @@
 /*
  * The names of the frames of a segment.
  *
- *	struct names t;
+ *	struct gather_names t;
  *
- *	names_init(&t, &capture, &profile, NAMES_FUNCTIONS);
- *	if (!names_epoch(&t, epoch, &number) ||
- *	    !names_frame(&t, frame, epoch, number, &run)) ...out of memory...
+ *	gather_names_init(&t, &capture, &profile, GATHER_NAMES_FUNCTIONS);
+ *	if (!gather_names_epoch(&t, epoch, &number) ||
+ *	    !gather_names_frame(&t, frame, epoch, number, &run)) ...out of memory...
  *	for (i = 0; i < run.n; i++)	// a function and, if asked for, the functions inlined into it
  *		...run.labels[i] is a label of the profile...
- *	names_release(&t);
+ *	gather_names_release(&t);
  *
  * Create it after the whole segment has been read, because kernel symbols and names may come after the
  * samples. A frame is looked up once for each epoch in which it may mean something else.
@@ -30,29 +30,29 @@
 #include "common/profile/profile.h"
 #include "common/gather/timeline.h"
 
-enum names_style {
-	NAMES_FUNCTIONS,
-	NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined */
-	NAMES_MODULES,   /* the file that the code belongs to, instead of the function */
+enum gather_names_style {
+	GATHER_NAMES_FUNCTIONS,
+	GATHER_NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined */
+	GATHER_NAMES_MODULES,   /* the file that the code belongs to, instead of the function */
 };
 
 /*
  * The most inlined functions shown at one address, half from the outer and half from the inner end. Compilers
  * need fewer, and the work that a few bytes of a stream can cause stays bounded.
  */
-enum { NAMES_LEVELS = 256 };
+enum { GATHER_NAMES_LEVELS = 256 };
 
 /* The labels of one frame, valid until the next call. */
-struct names_run {
+struct gather_names_run {
 	const uint32_t *labels;
 	uint32_t n;    /* at least 1 */
 	bool resolved; /* a symbol was found, and it is more than the function's bounds */
 };
 
-struct names {
+struct gather_names {
 	struct capture *c;
 	struct profile *p;
-	enum names_style style;
+	enum gather_names_style style;
 	struct timeline places, symbols;
 	uint32_t *runs; /* each run: 2 * number of labels + resolved, then the labels */
 	size_t n_runs, cap_runs;
@@ -60,29 +60,29 @@ struct names {
 	struct idmap by_epoch; /* frame and number of the epoch to index in runs, for all others */
 	struct idmap epochs;   /* epoch to its number */
 	struct buf text, line;
-	/* Options; all false after names_init. */
+	/* Options; all false after gather_names_init. */
 	bool inlined;    /* functions inlined into the one that the code belongs to */
 	bool lines;      /* the line of the source */
 	bool full_paths; /* the source file's full path, not its base name */
-	bool annotated;  /* NAMES_MODULES: the suffixes of NAMES_ANNOTATED, "[ext4]_[k]" */
+	bool annotated;  /* GATHER_NAMES_MODULES: the suffixes of GATHER_NAMES_ANNOTATED, "[ext4]_[k]" */
 	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see gather_modules.h. */
 	struct modules *modules;
 	unsigned int side;
 };
 
 /* Returns false if out of memory; the object can be released even then. */
-bool names_init(struct names *t, struct capture *c, struct profile *p, enum names_style style);
-void names_release(struct names *t);
+bool gather_names_init(struct gather_names *t, struct capture *c, struct profile *p, enum gather_names_style style);
+void gather_names_release(struct gather_names *t);
 /* Sets *number to a small number, the same for the same epoch; returns false if out of memory. */
-bool names_epoch(struct names *t, uint64_t epoch, uint32_t *number);
+bool gather_names_epoch(struct gather_names *t, uint64_t epoch, uint32_t *number);
 /* Sets *run to the frame's labels. number is that of the epoch. Returns false if out of memory. */
-bool names_frame(struct names *t, uint32_t frame, uint64_t epoch, uint32_t number,
-		 struct names_run *run);
+bool gather_names_frame(struct gather_names *t, uint32_t frame, uint64_t epoch, uint32_t number,
+		 struct gather_names_run *run);
 /*
  * Returns the function that the frame's labels name, linked to those inlined into it; NULL if it has no name.
  */
-const struct capture_symbol *names_symbol(const struct names *t, uint32_t frame, uint64_t epoch);
+const struct capture_symbol *gather_names_symbol(const struct gather_names *t, uint32_t frame, uint64_t epoch);
 /* Returns the frame's place in this epoch; NULL for the kernel, and if it is not known. */
-const struct capture_place *names_place(const struct names *t, uint32_t frame, uint64_t epoch);
+const struct capture_place *gather_names_place(const struct gather_names *t, uint32_t frame, uint64_t epoch);
 
 #endif

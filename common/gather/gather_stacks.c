@@ -52,7 +52,7 @@ static bool push_text(struct gather *g, struct stack *s, struct slice text)
 static void append_comm(const struct gather *g, const struct gather_key *k, struct buf *text)
 {
 	if (k->comm)
-		label_append(text, capture_text(&g->capture, k->comm));
+		sanitize_append(text, capture_text(&g->capture, k->comm));
 	else
 		buf_printf(text, "[pid %" PRIu64 "]", g->capture.processes[k->process].pid);
 }
@@ -62,7 +62,7 @@ static void append_container(const struct gather *g, const struct gather_key *k,
 	struct buf name = { 0 };
 
 	container_label(&name, k->cgroup ? capture_text(&g->capture, k->cgroup) : slice_of("[no cgroup]"));
-	label_append(text, buf_view(&name));
+	sanitize_append(text, buf_view(&name));
 	text->failed = text->failed || name.failed;
 	buf_release(&name);
 }
@@ -77,7 +77,7 @@ static void append_label(const struct gather *g, struct buf *text)
 		buf_printf(&none, there ? "[empty %s]" : "[no %s]", g->view->label);
 		value = buf_view(&none);
 	}
-	label_append(text, value);
+	sanitize_append(text, value);
 	text->failed = text->failed || none.failed;
 	buf_release(&none);
 }
@@ -98,9 +98,9 @@ static bool push_root(struct gather *g, struct stack *s, const struct gather_key
 		append_label(g, text);
 	else
 		append_comm(g, k, text);
-	if (keys_show_pid(g->view))
+	if (gather_keys_show_pid(g->view))
 		buf_printf(text, "-%" PRIu64, g->capture.processes[k->process].pid);
-	if (keys_show_tid(g->view))
+	if (gather_keys_show_tid(g->view))
 		buf_printf(text, "/%" PRIu64, g->capture.threads[k->thread].tid);
 	return !text->failed && push_text(g, s, buf_view(text));
 }
@@ -118,14 +118,14 @@ static bool push_truncated(struct gather *g, struct stack *s, uint32_t root)
 /* Pushes the kind of wait as innermost frame, so that running and waiting at one place stay apart. */
 static bool push_wait(struct gather *g, struct stack *s, uint32_t wait)
 {
-	static const char *const names[KEYS_RAN + 1] = {
+	static const char *const names[GATHER_KEYS_RAN + 1] = {
 		[CAPTURE_SLEEPS] = "[sleeping]",
 		[CAPTURE_UNINTERRUPTIBLE] = "[uninterruptible]",
 		[CAPTURE_QUEUED] = "[waiting for a CPU]",
-		[KEYS_RAN] = "[running, not sampled]",
+		[GATHER_KEYS_RAN] = "[running, not sampled]",
 	};
 
-	return wait == CAPTURE_RUNS || wait > KEYS_RAN || push_text(g, s, slice_of(names[wait]));
+	return wait == CAPTURE_RUNS || wait > GATHER_KEYS_RAN || push_text(g, s, slice_of(names[wait]));
 }
 
 /* Walks outwards to the root, or to a node with a valid memo; *n: nodes that are left to push. */
@@ -150,19 +150,19 @@ static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct s
 	return push_truncated(g, s, node);
 }
 
-static bool push_half(struct gather *g, struct names *names, struct stack *s, uint32_t node, uint64_t epoch,
+static bool push_half(struct gather *g, struct gather_names *names, struct stack *s, uint32_t node, uint64_t epoch,
 		      struct half *half)
 {
 	uint32_t base = s->node, number;
 	size_t n;
 
-	if (!names_epoch(names, epoch, &number) || !find_known(g, node, number, s, half, &n))
+	if (!gather_names_epoch(names, epoch, &number) || !find_known(g, node, number, s, half, &n))
 		return false;
 	while (n) {
 		uint32_t at = g->path[--n];
-		struct names_run run;
+		struct gather_names_run run;
 
-		if (!names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
+		if (!gather_names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
 			return false;
 		for (uint32_t i = 0; i < run.n; i++) {
 			if (!push_stack_frame(g, s, run.labels[i]))
@@ -174,14 +174,14 @@ static bool push_half(struct gather *g, struct names *names, struct stack *s, ui
 	return true;
 }
 
-static bool count_unresolved(struct gather *g, const struct names *names, const struct gather_key *k, uint64_t samples)
+static bool count_unresolved(struct gather *g, const struct gather_names *names, const struct gather_key *k, uint64_t samples)
 {
 	bool kernel = k->kernel >= NODE_FIRST;
 	uint32_t frame = g->capture.nodes[kernel ? k->kernel : k->user].frame;
 
 	g->sums.unresolved += samples;
 	return !g->view->reasons || reasons_count(g->view->reasons, &g->capture, &g->capture.frames[frame],
-						  names_place(names, frame, kernel ? 0 : k->epoch), samples);
+						  gather_names_place(names, frame, kernel ? 0 : k->epoch), samples);
 }
 
 /* "key=value,key=value" */
@@ -200,7 +200,7 @@ static bool append_labels(const struct gather *g, struct buf *text)
 	}
 	free(labels);
 	if (all.n)
-		label_append(text, buf_view(&all));
+		sanitize_append(text, buf_view(&all));
 	good = good && !all.failed && !text->failed;
 	buf_release(&all);
 	return good;
@@ -213,9 +213,9 @@ static bool find_origin(struct gather *g, const struct gather_key *k, uint32_t *
 	bool good = append_labels(g, &labels);
 
 	if (capture_meta(&g->capture, "host").n)
-		label_append(&host, capture_meta(&g->capture, "host"));
+		sanitize_append(&host, capture_meta(&g->capture, "host"));
 	if (k->cgroup)
-		label_append(&container, capture_text(&g->capture, k->cgroup));
+		sanitize_append(&container, capture_text(&g->capture, k->cgroup));
 	append_comm(g, k, &comm);
 	o.host = buf_view(&host);
 	o.container = buf_view(&container);
@@ -237,7 +237,7 @@ static bool mark_moment(struct gather *g, uint32_t node, const struct gather_key
 	return (!g->view->origins || find_origin(g, k, &m.origin)) && profile_mark(g->p, &m);
 }
 
-static bool add_stack(struct gather *g, struct names *names, const struct gather_key *k, uint64_t samples,
+static bool add_stack(struct gather *g, struct gather_names *names, const struct gather_key *k, uint64_t samples,
 		      uint64_t weight, struct buf *text)
 {
 	struct half user, kernel;
@@ -267,9 +267,9 @@ static bool add_stack(struct gather *g, struct names *names, const struct gather
 	return profile_add_at(g->p, s.node, s.bytes, g->side, weight);
 }
 
-static enum names_style style_of(const struct view *v)
+static enum gather_names_style style_of(const struct view *v)
 {
-	return v->by == BY_MODULE ? NAMES_MODULES : v->annotate ? NAMES_ANNOTATED : NAMES_FUNCTIONS;
+	return v->by == BY_MODULE ? GATHER_NAMES_MODULES : v->annotate ? GATHER_NAMES_ANNOTATED : GATHER_NAMES_FUNCTIONS;
 }
 
 /* Returns whether the event still counts: the clock's may have come after one that stood in for it. */
@@ -278,11 +278,11 @@ static bool still_listed(const struct gather *g, const struct gather_key *k)
 	return !k->event || view_lists_event(g->view, &g->capture, k->event);
 }
 
-bool stacks_add(struct gather *g, const struct gather_sum *but)
+bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 {
 	struct buf text = { 0 };
-	struct names names;
-	bool good = names_init(&names, &g->capture, g->p, style_of(g->view));
+	struct gather_names names;
+	bool good = gather_names_init(&names, &g->capture, g->p, style_of(g->view));
 
 	names.inlined = g->view->inlined;
 	names.lines = g->view->lines;
@@ -295,21 +295,21 @@ bool stacks_add(struct gather *g, const struct gather_sum *but)
 	good = good && g->memo;
 	for (size_t i = 0; good && i < g->keys.n; i++) {
 		struct gather_sum sum = g->by_key[i];
-		struct gather_key key = keys_at(g, i);
+		struct gather_key key = gather_keys_at(g, i);
 
 		if (but) {
 			sum.samples -= but[i].samples;
 			sum.weight -= but[i].weight;
 		}
-		if (!still_listed(g, &key) || (key.wait == KEYS_RAN && (but || !sum.weight)))
+		if (!still_listed(g, &key) || (key.wait == GATHER_KEYS_RAN && (but || !sum.weight)))
 			continue;
 		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
 		if (but && !sum.samples)
 			continue;
-		good = (!alike_matters(g->view) || alike_add(g->view->alike, &g->capture, key.event)) &&
+		good = (!mixed_events_matters(g->view) || mixed_events_add(g->view->alike, &g->capture, key.event)) &&
 		       add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
-	names_release(&names);
+	gather_names_release(&names);
 	buf_release(&text);
 	return good;
 }

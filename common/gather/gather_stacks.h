@@ -1,7 +1,7 @@
 /*
  * From a gatherer's sums to stacks of its profile: names the ids, puts stacks together and adds them.
  *
- *	if (!stacks_add(g, NULL)) ...out of memory...
+ *	if (!gather_stacks_add(g, NULL)) ...out of memory...
  *
  * For gather.c, when a segment has ended, or when gather_look is called before that.
  */
@@ -14,6 +14,6 @@
  * Adds the sums of the segment to the profile and to the gatherer's sums. but: by key, the sums already
  * taken, which are left out; NULL: none. Returns false if out of memory.
  */
-bool stacks_add(struct gather *g, const struct gather_sum *but);
+bool gather_stacks_add(struct gather *g, const struct gather_sum *but);
 
 #endif

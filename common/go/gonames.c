@@ -42,7 +42,7 @@ bool gonames_open(const struct elf_file *f, struct gonames **gp)
 	bool found = false, good;
 
 	*gp = NULL;
-	if (!sections_usable(f))
+	if (!unwind_sections_usable(f))
 		return true;
 	g = calloc(1, sizeof(*g));
 	if (!g)

@@ -46,9 +46,9 @@ static void remove_stale(int tmp)
 		closedir(d);
 }
 
-bool shelf_open(struct shelf *s, const char *dir)
+bool build_id_dir_open(struct build_id_dir *s, const char *dir)
 {
-	*s = (struct shelf){ -1, -1, -1, 0 };
+	*s = (struct build_id_dir){ -1, -1, -1, 0 };
 	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
 		return false;
 	s->root = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -61,7 +61,7 @@ bool shelf_open(struct shelf *s, const char *dir)
 }
 
 /* Creates the folders at the first write. */
-static bool make_folders(struct shelf *s)
+static bool make_folders(struct build_id_dir *s)
 {
 	if (s->ids < 0)
 		s->ids = open_folder(s->root, ".build-id");
@@ -70,7 +70,7 @@ static bool make_folders(struct shelf *s)
 	return s->ids >= 0 && s->tmp >= 0;
 }
 
-void shelf_release(struct shelf *s)
+void build_id_dir_release(struct build_id_dir *s)
 {
 	int *fds[] = { &s->root, &s->ids, &s->tmp };
 
@@ -87,12 +87,12 @@ static void split_name(struct slice id, char folder[3], char file[256])
 	size_t at = 0;
 
 	snprintf(folder, 3, "%02x", id.p[0]);
-	for (size_t i = 1; i < id.n && i < SHELF_ID_MOST; i++)
+	for (size_t i = 1; i < id.n && i < BUILD_ID_DIR_ID_MOST; i++)
 		at += (size_t)snprintf(file + at, 256 - at, "%02x", id.p[i]);
 	snprintf(file + at, 256 - at, ".debug");
 }
 
-void shelf_name(struct buf *name, struct slice id)
+void build_id_dir_name(struct buf *name, struct slice id)
 {
 	char folder[3], file[256];
 
@@ -100,20 +100,20 @@ void shelf_name(struct buf *name, struct slice id)
 	buf_printf(name, ".build-id/%s/%s", folder, file);
 }
 
-int shelf_look(const struct shelf *s, struct slice id)
+int build_id_dir_look(const struct build_id_dir *s, struct slice id)
 {
 	struct buf name = { 0 };
 	int fd;
 
-	if (id.n < SHELF_ID_LEAST || id.n > SHELF_ID_MOST)
+	if (id.n < BUILD_ID_DIR_ID_LEAST || id.n > BUILD_ID_DIR_ID_MOST)
 		return -1;
-	shelf_name(&name, id);
+	build_id_dir_name(&name, id);
 	fd = foreign_open(s->root, buf_cstr(&name));
 	buf_release(&name);
 	return fd;
 }
 
-bool shelf_begin(struct shelf *s, struct shelf_file *t)
+bool build_id_dir_begin(struct build_id_dir *s, struct build_id_dir_file *t)
 {
 	struct timespec now;
 
@@ -129,7 +129,7 @@ bool shelf_begin(struct shelf *s, struct shelf_file *t)
 	return false;
 }
 
-void shelf_drop(struct shelf *s, struct shelf_file *t)
+void build_id_dir_drop(struct build_id_dir *s, struct build_id_dir_file *t)
 {
 	int e = errno;
 
@@ -144,11 +144,11 @@ void shelf_drop(struct shelf *s, struct shelf_file *t)
  * The lock makes comparing and replacing one step, so that the better of two files stays. Without locks in
  * the file system this is left to chance, but a file is always whole.
  */
-enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id, bool (*keep)(void *arg, int fd),
+enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_dir_file *t, struct slice id, bool (*keep)(void *arg, int fd),
 			 void *arg)
 {
 	char folder[3], file[256];
-	enum shelf_put result = SHELF_FAILED;
+	enum build_id_dir_put result = BUILD_ID_DIR_FAILED;
 	int dir, there, fd = t->fd;
 
 	split_name(id, folder, file);
@@ -157,16 +157,16 @@ enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id,
 		flock(dir, LOCK_EX);
 		there = foreign_open(dir, file);
 		if (there >= 0 && keep(arg, there)) {
-			result = SHELF_KEPT;
+			result = BUILD_ID_DIR_KEPT;
 		} else {
 			t->fd = -1;
 			/* close reports what a shared file system could not store */
 			if (close(fd) == 0 && renameat(s->tmp, t->name, dir, file) == 0)
-				result = SHELF_PUT;
+				result = BUILD_ID_DIR_PUT;
 		}
 	}
-	if (result != SHELF_PUT)
-		shelf_drop(s, t);
+	if (result != BUILD_ID_DIR_PUT)
+		build_id_dir_drop(s, t);
 	if (dir >= 0)
 		close(dir);
 	return result;

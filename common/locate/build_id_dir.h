@@ -1,15 +1,15 @@
 /*
  * A directory of files by build ID, as gdb, perf and debuginfod read it: DIR/.build-id/ab/cdef….debug.
  *
- *	struct shelf s;
- *	struct shelf_file t;
+ *	struct build_id_dir s;
+ *	struct build_id_dir_file t;
  *
- *	if (!shelf_open(&s, dir)) ...errno...
- *	fd = shelf_look(&s, id);		// the file there now
- *	shelf_begin(&s, &t);
+ *	if (!build_id_dir_open(&s, dir)) ...errno...
+ *	fd = build_id_dir_look(&s, id);		// the file there now
+ *	build_id_dir_begin(&s, &t);
  *	...write to t.fd...
- *	if (shelf_put(&s, &t, id, is_better, arg) == SHELF_PUT) ...
- *	shelf_release(&s);
+ *	if (build_id_dir_put(&s, &t, id, is_better, arg) == BUILD_ID_DIR_PUT) ...
+ *	build_id_dir_release(&s);
  *
  * Several processes may use one directory at once, also from several hosts: a file gets its name when all of
  * it is on disk. Until then it is in DIR/.tmp, where a killed process leaves it; files there that are older
@@ -22,44 +22,44 @@
 #include "common/base/buf.h"
 #include "common/elf/elffile.h"
 
-enum { SHELF_ID_LEAST = 8, SHELF_ID_MOST = 124 }; /* bytes; more would not fit into a file name */
+enum { BUILD_ID_DIR_ID_LEAST = 8, BUILD_ID_DIR_ID_MOST = 124 }; /* bytes; more would not fit into a file name */
 
-struct shelf {
+struct build_id_dir {
 	int root, ids, tmp; /* descriptors of DIR, DIR/.build-id, DIR/.tmp; -1: absent, or not needed yet */
 	unsigned int count; /* temporary files so far */
 };
 
-struct shelf_file {
+struct build_id_dir_file {
 	int fd;
 	char name[64]; /* in .tmp */
 };
 
-enum shelf_put {
-	SHELF_PUT = 0,
-	SHELF_KEPT = 1, /* another one came first and is no worse */
-	SHELF_FAILED = 2, /* errno */
+enum build_id_dir_put {
+	BUILD_ID_DIR_PUT = 0,
+	BUILD_ID_DIR_KEPT = 1, /* another one came first and is no worse */
+	BUILD_ID_DIR_FAILED = 2, /* errno */
 };
 
 /*
  * Creates the directory if necessary, but not those above it, and those in it only when needed. Returns false
  * and sets errno on failure.
  */
-bool shelf_open(struct shelf *s, const char *dir);
-void shelf_release(struct shelf *s);
+bool build_id_dir_open(struct build_id_dir *s, const char *dir);
+void build_id_dir_release(struct build_id_dir *s);
 /* Appends the name below the directory: ".build-id/ab/cdef.debug". */
-void shelf_name(struct buf *name, struct slice id);
+void build_id_dir_name(struct buf *name, struct slice id);
 /* Returns a descriptor of the existing file, or -1. */
-int shelf_look(const struct shelf *s, struct slice id);
+int build_id_dir_look(const struct build_id_dir *s, struct slice id);
 /* Creates a file to write to. Returns false and sets errno on failure. */
-bool shelf_begin(struct shelf *s, struct shelf_file *t);
+bool build_id_dir_begin(struct build_id_dir *s, struct build_id_dir_file *t);
 /*
  * Gives the file its name, unless there is a file by now that keep says is to stay; keep gets a descriptor of
  * that file and must close it. The new file is closed in any case, and removed unless the result is
- * SHELF_PUT.
+ * BUILD_ID_DIR_PUT.
  */
-enum shelf_put shelf_put(struct shelf *s, struct shelf_file *t, struct slice id, bool (*keep)(void *arg, int fd),
+enum build_id_dir_put build_id_dir_put(struct build_id_dir *s, struct build_id_dir_file *t, struct slice id, bool (*keep)(void *arg, int fd),
 			 void *arg);
 /* Closes and removes a new file; keeps errno. */
-void shelf_drop(struct shelf *s, struct shelf_file *t);
+void build_id_dir_drop(struct build_id_dir *s, struct build_id_dir_file *t);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "common/export/gzip.h"
 
-void pack_base64(struct buf *out, struct slice bytes)
+void base64_base64(struct buf *out, struct slice bytes)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t at = 0;
@@ -54,13 +54,13 @@ static void compress_gzip(struct buf *to, struct slice raw, size_t texts)
 	gzip_free(z);
 }
 
-void pack_append(struct buf *out, struct slice raw, size_t texts)
+void base64_append(struct buf *out, struct slice raw, size_t texts)
 {
 	struct buf small = { 0 };
 
 	compress_gzip(&small, raw, texts);
 	if (!small.failed)
-		pack_base64(out, buf_view(&small));
+		base64_base64(out, buf_view(&small));
 	out->failed = out->failed || small.failed;
 	buf_release(&small);
 }

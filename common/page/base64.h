@@ -1,7 +1,7 @@
 /*
  * Encodes bytes as base64 text for a page, compressed if zlib is available.
  *
- *	pack_append(&html, buf_view(&raw), texts);	// html.failed: out of memory
+ *	base64_append(&html, buf_view(&raw), texts);	// html.failed: out of memory
  *
  * Compressed data begins with 1f 8b. The same bytes give the same text.
  */
@@ -11,8 +11,8 @@
 #include "common/base/buf.h"
 
 /* texts: the number of leading bytes that are mostly text. The other bytes are mostly numbers. */
-void pack_append(struct buf *out, struct slice raw, size_t texts);
+void base64_append(struct buf *out, struct slice raw, size_t texts);
 /* Appends base64 (RFC 4648) with padding. */
-void pack_base64(struct buf *out, struct slice bytes);
+void base64_base64(struct buf *out, struct slice bytes);
 
 #endif

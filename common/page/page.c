@@ -49,10 +49,10 @@ static bool append_script(struct buf *out)
 static bool append_data(struct buf *out, const struct picture *pic)
 {
 	struct buf raw = { 0 };
-	size_t texts = block_append(&raw, pic);
+	size_t texts = page_data_append(&raw, pic);
 
 	if (!raw.failed)
-		pack_append(out, buf_view(&raw), texts);
+		base64_append(out, buf_view(&raw), texts);
 	out->failed = out->failed || raw.failed;
 	buf_release(&raw);
 	return !out->failed;

@@ -85,7 +85,7 @@ static void append_tree(struct buf *out, const struct picture *pic)
 	}
 }
 
-static void append_moments(struct buf *out, const struct moments *m)
+static void append_moments(struct buf *out, const struct heatmap_data *m)
 {
 	uint64_t before = 0;
 
@@ -100,7 +100,7 @@ static void append_moments(struct buf *out, const struct moments *m)
 	}
 }
 
-static void append_runs(struct buf *out, const struct moments *m)
+static void append_runs(struct buf *out, const struct heatmap_data *m)
 {
 	uint64_t before = 0;
 
@@ -111,7 +111,7 @@ static void append_runs(struct buf *out, const struct moments *m)
 	}
 }
 
-size_t block_append(struct buf *out, const struct picture *pic)
+size_t page_data_append(struct buf *out, const struct picture *pic)
 {
 	size_t begin = out->n, texts;
 

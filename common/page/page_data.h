@@ -3,7 +3,7 @@
  *
  *	struct buf raw = { 0 };
  *
- *	block_append(&raw, &picture);
+ *	page_data_append(&raw, &picture);
  *	if (raw.failed) ...out of memory...
  *
  * After the eight bytes "cprofv2\n" all numbers are varints (see buf_varint). A text is its length and its
@@ -32,6 +32,6 @@
  * Appends the block. Returns the offset of the tree in it; the bytes before are mostly names. Sets
  * out->failed if out of memory.
  */
-size_t block_append(struct buf *out, const struct picture *pic);
+size_t page_data_append(struct buf *out, const struct picture *pic);
 
 #endif

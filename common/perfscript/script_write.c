@@ -27,7 +27,7 @@ bool script_writer_init(struct script_writer *w, const struct view *view)
 static void forget_names(struct script_writer *w)
 {
 	if (w->named)
-		names_release(&w->names);
+		gather_names_release(&w->names);
 	w->named = false;
 	w->n = w->at = 0;
 	idmap_clear(&w->pieces);
@@ -86,7 +86,7 @@ const char *script_writer_apply(struct script_writer *w, const struct record *r)
 static bool find_offset(struct script_writer *w, uint32_t frame, uint64_t epoch, uint64_t *offset, bool *jit)
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
-	const struct capture_symbol *s = names_symbol(&w->names, frame, epoch);
+	const struct capture_symbol *s = gather_names_symbol(&w->names, frame, epoch);
 	const struct capture_ksym *k = f->process ? NULL : capture_ksym(&w->capture, capture_lookup(f, f->address));
 
 	*jit = s && (s->source == NAME_PERFMAP || s->source == NAME_JITDUMP);
@@ -108,7 +108,7 @@ static void put_kernel_file(struct script_writer *w, const struct capture_frame 
 	if (module.n > 2 && module.p[0] == '[' && module.p[module.n - 1] == ']')
 		module = (struct slice){ module.p + 1, module.n - 2 };
 	buf_byte(&w->line, '[');
-	label_append(&w->line, module);
+	sanitize_append(&w->line, module);
 	buf_byte(&w->line, ']');
 }
 
@@ -116,7 +116,7 @@ static void put_kernel_file(struct script_writer *w, const struct capture_frame 
 static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bool jit)
 {
 	const struct capture_frame *f = &w->capture.frames[frame];
-	const struct capture_place *place = names_place(&w->names, frame, epoch);
+	const struct capture_place *place = gather_names_place(&w->names, frame, epoch);
 	struct slice path = { NULL, 0 };
 
 	if (!f->process) {
@@ -129,13 +129,13 @@ static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bo
 		    !(path.n && path.p[0] == '[')))
 		buf_printf(&w->line, "/tmp/perf-%" PRIu64 ".map", w->capture.processes[f->process].pid);
 	else if (place && place->map_end)
-		label_append(&w->line, path.n ? path : slice_of("//anon"));
+		sanitize_append(&w->line, path.n ? path : slice_of("//anon"));
 	else
 		buf_text(&w->line, "[unknown]");
 }
 
 /* Writes the lines of one frame into w->line, the innermost inlined function first. */
-static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, const struct names_run *run)
+static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, const struct gather_names_run *run)
 {
 	uint64_t address = w->capture.frames[frame].address, offset;
 	bool jit, known = find_offset(w, frame, epoch, &offset, &jit);
@@ -161,12 +161,12 @@ static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, c
 /* Adds a frame's lines. Most frames are in many stacks, so their lines are built once. */
 static bool add_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, uint32_t number)
 {
-	struct names_run run;
+	struct gather_names_run run;
 	struct slice text;
 	uint32_t piece;
 	uint64_t key;
 
-	if (!names_frame(&w->names, frame, epoch, number, &run))
+	if (!gather_names_frame(&w->names, frame, epoch, number, &run))
 		return false;
 	key = (uint64_t)(run.labels - w->names.runs);
 	if (!idmap_find(&w->pieces, key, &piece)) {
@@ -185,7 +185,7 @@ static bool add_half(struct script_writer *w, uint32_t node, uint64_t epoch)
 	const struct capture *c = &w->capture;
 	uint32_t number;
 
-	if (!names_epoch(&w->names, epoch, &number))
+	if (!gather_names_epoch(&w->names, epoch, &number))
 		return false;
 	for (; node >= NODE_FIRST; node = c->nodes[node].parent) {
 		if (!add_frame(w, c->nodes[node].frame, epoch, number))
@@ -204,7 +204,7 @@ static void add_event(struct script_writer *w, uint32_t event)
 
 	if (name.n >= strlen(other) && memcmp(name.p, other, strlen(other)) == 0)
 		name = slice_of("unknown");
-	label_append(&w->out, name);
+	sanitize_append(&w->out, name);
 	for (; at < w->out.n; at++) {
 		if (w->out.p[at] == ' ')
 			w->out.p[at] = '_';
@@ -217,7 +217,7 @@ static void add_comm(struct script_writer *w, struct slice comm)
 {
 	size_t at = w->out.n;
 
-	label_append(&w->out, comm);
+	sanitize_append(&w->out, comm);
 	if (at < w->out.n && (w->out.p[at] == '#' || w->out.p[at] == '|'))
 		w->out.p[at] = '?';
 }
@@ -251,7 +251,7 @@ static bool begin_names(struct script_writer *w)
 	if (w->named)
 		return true;
 	w->named = true;
-	w->failed = !names_init(&w->names, &w->capture, &w->labels, NAMES_FUNCTIONS) || w->failed;
+	w->failed = !gather_names_init(&w->names, &w->capture, &w->labels, GATHER_NAMES_FUNCTIONS) || w->failed;
 	w->names.inlined = true;
 	return !w->failed;
 }

@@ -52,7 +52,7 @@ struct script_writer {
 	uint64_t written; /* samples, in all segments */
 	bool named;  /* names are set up */
 	struct profile labels; /* holds the texts of names; it has no stacks */
-	struct names names;
+	struct gather_names names;
 	struct idmap pieces;   /* index in names.runs to text of the frame's lines */
 	struct intern texts;
 	struct buf out, line;

@@ -14,7 +14,7 @@ bool profile_init(struct profile *p)
 	*p = (struct profile){ 0 };
 	intern_init(&p->labels);
 	idmap_init(&p->wide);
-	if (!intern_add(&p->labels, slice_of(LABEL_CUT), &label) ||
+	if (!intern_add(&p->labels, slice_of(SANITIZE_CUT), &label) ||
 	    !grow_array(&p->nodes, &p->cap, 0, sizeof(*p->nodes)))
 		return false;
 	p->n = 1;
@@ -188,7 +188,7 @@ static size_t count_fitting(const struct profile *p, const uint32_t *labels, siz
  */
 static bool shorten_stack(struct profile *p, const uint32_t **labels, size_t *n)
 {
-	size_t half = (p->stack_max - strlen(LABEL_CUT)) / 2;
+	size_t half = (p->stack_max - strlen(SANITIZE_CUT)) / 2;
 	size_t front = count_fitting(p, *labels, *n, false, half);
 	size_t back = count_fitting(p, *labels, *n, true, half);
 

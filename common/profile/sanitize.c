@@ -62,7 +62,7 @@ static bool is_bidi_control(uint32_t c)
 	return c == 0x061c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-void label_append_shown(struct buf *out, struct slice s)
+void sanitize_append_shown(struct buf *out, struct slice s)
 {
 	for (size_t i = 0; i < s.n;) {
 		uint32_t c;
@@ -102,18 +102,18 @@ static bool within_character(uint8_t byte)
 static void cut_middle(struct buf *out, size_t start)
 {
 	uint8_t *p = out->p + start;
-	size_t n = out->n - start, head = LABEL_MAX / 2, tail = n - (LABEL_MAX / 2 - strlen(LABEL_CUT));
+	size_t n = out->n - start, head = SANITIZE_MAX / 2, tail = n - (SANITIZE_MAX / 2 - strlen(SANITIZE_CUT));
 
 	while (within_character(p[head]))
 		head--;
 	while (within_character(p[tail]))
 		tail++;
-	memcpy(p + head, LABEL_CUT, strlen(LABEL_CUT));
-	memmove(p + head + strlen(LABEL_CUT), p + tail, n - tail);
-	out->n = start + head + strlen(LABEL_CUT) + n - tail;
+	memcpy(p + head, SANITIZE_CUT, strlen(SANITIZE_CUT));
+	memmove(p + head + strlen(SANITIZE_CUT), p + tail, n - tail);
+	out->n = start + head + strlen(SANITIZE_CUT) + n - tail;
 }
 
-void label_append(struct buf *out, struct slice s)
+void sanitize_append(struct buf *out, struct slice s)
 {
 	size_t start = out->n;
 
@@ -127,18 +127,18 @@ void label_append(struct buf *out, struct slice s)
 		buf_bytes(out, s.p, s.n);
 	else
 		append_checked(out, s);
-	if (!out->failed && out->n - start > LABEL_MAX)
+	if (!out->failed && out->n - start > SANITIZE_MAX)
 		cut_middle(out, start);
 }
 
-struct slice label_root(struct slice stack)
+struct slice sanitize_root(struct slice stack)
 {
 	const uint8_t *semicolon = stack.n ? memchr(stack.p, ';', stack.n) : NULL;
 
 	return (struct slice){ stack.p, semicolon ? (size_t)(semicolon - stack.p) : stack.n };
 }
 
-void label_append_stack(struct buf *out, struct slice s)
+void sanitize_append_stack(struct buf *out, struct slice s)
 {
 	for (size_t at = 0, n; at <= s.n; at += n + 1) {
 		const uint8_t *p = s.p + at, *semicolon = memchr(p, ';', s.n - at);
@@ -146,7 +146,7 @@ void label_append_stack(struct buf *out, struct slice s)
 		n = semicolon ? (size_t)(semicolon - p) : s.n - at;
 		if (at)
 			buf_byte(out, ';');
-		label_append(out, (struct slice){ p, n });
+		sanitize_append(out, (struct slice){ p, n });
 	}
 }
 
@@ -159,8 +159,8 @@ static inline uint8_t wrong_pair(uint8_t a, uint8_t b)
 
 static bool has_short_names(struct slice s)
 {
-	while (s.n > LABEL_MAX) {
-		const uint8_t *semicolon = memrchr(s.p, ';', LABEL_MAX + 1);
+	while (s.n > SANITIZE_MAX) {
+		const uint8_t *semicolon = memrchr(s.p, ';', SANITIZE_MAX + 1);
 
 		if (!semicolon)
 			return false;
@@ -169,7 +169,7 @@ static bool has_short_names(struct slice s)
 	return true;
 }
 
-bool label_is_stack(struct slice s)
+bool sanitize_is_stack(struct slice s)
 {
 	enum { BLOCK = 32 }; /* a loop of fixed length, which compilers turn into vectors */
 	size_t i = 0;
@@ -188,5 +188,5 @@ bool label_is_stack(struct slice s)
 		if (wrong_pair(s.p[i], s.p[i + 1]))
 			return false;
 	}
-	return s.n <= LABEL_MAX || has_short_names(s);
+	return s.n <= SANITIZE_MAX || has_short_names(s);
 }

@@ -113,7 +113,7 @@ static bool is_lambda(struct slice s, size_t at)
 	return s.n - at >= strlen(word) && strncasecmp((const char *)s.p + at, word, strlen(word)) == 0;
 }
 
-void norm_append(struct buf *out, struct slice s)
+void strip_numbers_append(struct buf *out, struct slice s)
 {
 	size_t n, start = out->n;
 	bool lambda = false;

@@ -3,7 +3,7 @@
  * builds or runs and so keep equal stacks apart.
  *
  *	buf_clear(&b);
- *	norm_append(&b, slice_of("Task$$Lambda$14/0x0000000800c03"));	// "Task$$Lambda$?/0x?"
+ *	strip_numbers_append(&b, slice_of("Task$$Lambda$14/0x0000000800c03"));	// "Task$$Lambda$?/0x?"
  *
  * These, and nothing else:
  *
@@ -23,6 +23,6 @@
 #include "common/base/buf.h"
 
 /* Appends the name; the result is never longer than the name, and empty only if the name is. */
-void norm_append(struct buf *out, struct slice name);
+void strip_numbers_append(struct buf *out, struct slice name);
 
 #endif

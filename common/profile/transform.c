@@ -5,7 +5,7 @@
 #include "common/base/intern.h"
 #include "common/profile/strip_numbers.h"
 
-bool shape_asked(const struct shape *s)
+bool transform_asked(const struct transform *s)
 {
 	return s->norm || s->match || s->focus || s->exclude || s->base || s->collapse || s->reverse || s->min;
 }
@@ -15,7 +15,7 @@ bool shape_asked(const struct shape *s)
  * map[node], 0 for weight that is left out. The labels move over, so both trees number them alike.
  */
 struct step {
-	const struct shape *s;
+	const struct transform *s;
 	struct profile *from, *to;
 	uint32_t *map;
 };
@@ -75,7 +75,7 @@ static void move_moments(const struct step *st)
 }
 
 /* Replaces the profile by the result of the step. */
-static bool take_step(const struct shape *s, struct profile *p, make_step *make)
+static bool take_step(const struct transform *s, struct profile *p, make_step *make)
 {
 	struct profile to;
 	struct step st = { s, p, &to, calloc(p->n, sizeof(*st.map)) };
@@ -105,7 +105,7 @@ struct name {
 	uint8_t has;
 };
 
-static uint8_t match_name(const struct shape *s, const char *text)
+static uint8_t match_name(const struct transform *s, const char *text)
 {
 	const struct {
 		const regex_t *expression;
@@ -142,7 +142,7 @@ static struct name *match_names(const struct step *st)
 		name->label = label;
 		if (st->s->norm) {
 			buf_clear(&text);
-			norm_append(&text, profile_text(to, label));
+			strip_numbers_append(&text, profile_text(to, label));
 			good = !text.failed && profile_label(to, buf_view(&text), &name->label);
 		}
 		if (good)
@@ -165,7 +165,7 @@ static bool has_weight(const struct profile_node *node)
 static void match_stacks(const struct step *st, const struct name *names, uint8_t *has, bool *live)
 {
 	const struct profile *from = st->from;
-	const struct shape *s = st->s;
+	const struct transform *s = st->s;
 	uint8_t wanted = (uint8_t)((s->match ? HAS_MATCH : 0) | (s->focus ? HAS_FOCUS : 0) | (s->base ? HAS_BASE : 0));
 
 	/* Parents come before their children: one pass carries flags down all branches, another live up. */
@@ -235,10 +235,10 @@ static bool reverse(struct step *st)
 	return true;
 }
 
-static bool is_small(const struct shape *s, const struct profile *p, const uint64_t *weight)
+static bool is_small(const struct transform *s, const struct profile *p, const uint64_t *weight)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		unsigned __int128 share = (unsigned __int128)weight[side] * 100 * SHAPE_PERCENT;
+		unsigned __int128 share = (unsigned __int128)weight[side] * 100 * TRANSFORM_PERCENT;
 
 		if (p->total[side] && share >= (unsigned __int128)p->total[side] * s->min)
 			return false;
@@ -252,7 +252,7 @@ static bool thin(struct step *st)
 	profile_weight *below = profile_below(from);
 	bool *gone = calloc(from->n, sizeof(*gone));
 	uint32_t other;
-	bool good = below && gone && profile_label(st->to, slice_of(SHAPE_OTHER), &other);
+	bool good = below && gone && profile_label(st->to, slice_of(TRANSFORM_OTHER), &other);
 
 	for (size_t i = 1; good && i < from->n; i++) {
 		const struct profile_node *node = &from->nodes[i];
@@ -268,12 +268,12 @@ static bool thin(struct step *st)
 	return good;
 }
 
-bool shape_apply(const struct shape *s, struct profile *p)
+bool transform_apply(const struct transform *s, struct profile *p)
 {
-	struct shape first = *s;
+	struct transform first = *s;
 
 	first.reverse = false;
 	first.min = 0;
-	return (!shape_asked(&first) || take_step(s, p, choose)) && (!s->reverse || take_step(s, p, reverse)) &&
+	return (!transform_asked(&first) || take_step(s, p, choose)) && (!s->reverse || take_step(s, p, reverse)) &&
 	       (!s->min || take_step(s, p, thin));
 }

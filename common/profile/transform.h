@@ -1,9 +1,9 @@
 /*
  * A profile transformed before it is shown: stacks selected by name, cut, reversed, thinned out.
  *
- *	struct shape s = { .focus = &regex, .collapse = true, .min = 50000000 };
+ *	struct transform s = { .focus = &regex, .collapse = true, .min = 50000000 };
  *
- *	if (!shape_apply(&s, &profile)) ...out of memory...
+ *	if (!transform_apply(&s, &profile)) ...out of memory...
  *
  * The transformations happen in the order of the members. Each works on the names that the step before has
  * left, so regular expressions see names without unstable numbers if norm is set. Afterwards the tree has no
@@ -18,13 +18,13 @@
 #include "common/profile/profile.h"
 
 /* The name of the node that holds all that --min takes out of one place. */
-#define SHAPE_OTHER "[other]"
+#define TRANSFORM_OTHER "[other]"
 
 /* One percent in the unit of min. */
-enum { SHAPE_PERCENT = 1000000000 };
+enum { TRANSFORM_PERCENT = 1000000000 };
 
 /* All zero: no transformation. The regular expressions stay the caller's. */
-struct shape {
+struct transform {
 	bool norm;                              /* removes unstable numbers from names; see strip_numbers.h */
 	/* stacks with a frame of each of the first two, with none of the third */
 	const regex_t *match, *focus, *exclude;
@@ -34,14 +34,14 @@ struct shape {
 	bool reverse;        /* puts the innermost frame first */
 	/*
 	 * Billionths of a percent of a side's total. A node with less weight than this on every side, with
-	 * all below it, goes into the sibling node SHAPE_OTHER, so that no sum changes.
+	 * all below it, goes into the sibling node TRANSFORM_OTHER, so that no sum changes.
 	 */
 	uint64_t min;
 };
 
 /* Returns whether any transformation is asked for. */
-bool shape_asked(const struct shape *s);
+bool transform_asked(const struct transform *s);
 /* Returns false if out of memory; the profile can be released even then. */
-bool shape_apply(const struct shape *s, struct profile *p);
+bool transform_apply(const struct transform *s, struct profile *p);
 
 #endif

@@ -6,19 +6,19 @@
 #include "common/base/array.h"
 #include "common/base/intern.h"
 
-void tally_release(struct tally *t)
+void coverage_release(struct coverage *t)
 {
 	intern_release(&t->where);
 	intern_release(&t->by_path);
 	free(t->counts);
 	free(t->sorted);
 	buf_release(&t->scratch);
-	*t = (struct tally){ 0 };
+	*t = (struct coverage){ 0 };
 }
 
-bool tally_add(struct tally *t, const struct tally_count *add)
+bool coverage_add(struct coverage *t, const struct coverage_count *add)
 {
-	struct tally_count *c;
+	struct coverage_count *c;
 	struct slice key;
 	uint32_t id, dummy;
 
@@ -41,7 +41,7 @@ bool tally_add(struct tally *t, const struct tally_count *add)
 
 static int by_unnamed(const void *a, const void *b)
 {
-	const struct tally_count *x = a, *y = b;
+	const struct coverage_count *x = a, *y = b;
 	size_t n = x->where.n < y->where.n ? x->where.n : y->where.n;
 	int by;
 
@@ -53,9 +53,9 @@ static int by_unnamed(const void *a, const void *b)
 	return by ? by : strcmp((const char *)x->why.p, (const char *)y->why.p);
 }
 
-const struct tally_count *tally_sorted(struct tally *t, size_t *n)
+const struct coverage_count *coverage_sorted(struct coverage *t, size_t *n)
 {
-	static const struct tally_count nothing;
+	static const struct coverage_count nothing;
 
 	*n = t->where.n;
 	if (t->where.n == 0)
@@ -69,7 +69,7 @@ const struct tally_count *tally_sorted(struct tally *t, size_t *n)
 	return t->sorted;
 }
 
-size_t tally_by_path(const struct tally *t)
+size_t coverage_by_path(const struct coverage *t)
 {
 	return t->by_path.n;
 }

@@ -5,15 +5,15 @@
 
 #include "common/unwind/functions.h"
 
-struct more {
+struct fallback_names {
 	struct gonames *go;
 	struct function_list functions;
 	uint32_t *tags; /* of those */
 };
 
-bool more_open(const struct elf_file *f, bool bounds, struct more **mp)
+bool fallback_names_open(const struct elf_file *f, bool bounds, struct fallback_names **mp)
 {
-	struct more *m = calloc(1, sizeof(*m));
+	struct fallback_names *m = calloc(1, sizeof(*m));
 	bool good = m && gonames_open(f, &m->go) && (!bounds || functions_read(f, &m->functions));
 
 	*mp = NULL;
@@ -25,11 +25,11 @@ bool more_open(const struct elf_file *f, bool bounds, struct more **mp)
 		*mp = m;
 		return true;
 	}
-	more_free(m);
+	fallback_names_free(m);
 	return good;
 }
 
-void more_free(struct more *m)
+void fallback_names_free(struct fallback_names *m)
 {
 	if (!m)
 		return;
@@ -39,19 +39,19 @@ void more_free(struct more *m)
 	free(m);
 }
 
-bool more_find(struct more *m, uint64_t vaddr, struct more_hit *hit)
+bool fallback_names_find(struct fallback_names *m, uint64_t vaddr, struct fallback_names_hit *hit)
 {
 	uint32_t i = m && m->go ? gonames_find(m->go, vaddr) : GONAME_NONE;
 	size_t k;
 
 	if (i != GONAME_NONE) {
-		*hit = (struct more_hit){ NAME_GO, gonames_start(m->go, i), gonames_name(m->go, i),
+		*hit = (struct fallback_names_hit){ NAME_GO, gonames_start(m->go, i), gonames_name(m->go, i),
 					  gonames_tag(m->go, i) };
 		return true;
 	}
 	if (!m || !functions_find(&m->functions, vaddr, &k))
 		return false;
-	*hit = (struct more_hit){ .source = NAME_BOUNDS, .start = m->functions.items[k].start, .tag = &m->tags[k] };
+	*hit = (struct fallback_names_hit){ .source = NAME_BOUNDS, .start = m->functions.items[k].start, .tag = &m->tags[k] };
 	return true;
 }
 
@@ -71,7 +71,7 @@ static struct slice base_of(struct slice path)
 	return path;
 }
 
-void more_text(const struct more_hit *hit, struct slice path, struct buf *out)
+void fallback_names_text(const struct fallback_names_hit *hit, struct slice path, struct buf *out)
 {
 	struct slice base;
 
@@ -85,17 +85,17 @@ void more_text(const struct more_hit *hit, struct slice path, struct buf *out)
 	buf_printf(out, "+0x%" PRIx64 "]", hit->start);
 }
 
-struct gonames *more_go(const struct more *m)
+struct gonames *fallback_names_go(const struct fallback_names *m)
 {
 	return m ? m->go : NULL;
 }
 
-enum name_source more_kind(const struct more *m)
+enum name_source fallback_names_kind(const struct fallback_names *m)
 {
 	return !m ? NAME_NONE : m->go ? NAME_GO : NAME_BOUNDS;
 }
 
-size_t more_bytes(const struct more *m)
+size_t fallback_names_bytes(const struct fallback_names *m)
 {
 	return !m ? 0 : sizeof(*m) + (m->go ? gonames_bytes(m->go) : 0) +
 			m->functions.n * (sizeof(*m->functions.items) + sizeof(*m->tags));

@@ -6,7 +6,7 @@
 #include "common/base/intern.h"
 #include "common/dwarf/lines.h"
 
-struct levels {
+struct inline_chain {
 	struct lines *lines; /* or NULL */
 	const struct gonames *go;
 	unsigned int what;
@@ -33,12 +33,12 @@ static struct elf_file *open_alt(void *arg, struct slice name, struct slice buil
 	return finder_alt(w->finder, name, build_id, w->path);
 }
 
-static bool note_unread(const struct levels_options *o, struct slice path, const struct lines_unread *u)
+static bool note_unread(const struct inline_chain_options *o, struct slice path, const struct lines_unread *u)
 {
 	return u->n == 0 || unread_add(&o->finder->unread, path, u->n, u->why);
 }
 
-static enum lines_opened open_lines(const struct levels_options *o, const struct elf_file *file, struct slice path,
+static enum lines_opened open_lines(const struct inline_chain_options *o, const struct elf_file *file, struct slice path,
 				    struct lines **l)
 {
 	struct lines_unread unread = { 0 }, alt_unread = { 0 };
@@ -58,7 +58,7 @@ static enum lines_opened open_lines(const struct levels_options *o, const struct
 }
 
 /* Opens the lines of the file, or of its first debug file that has some. */
-static enum lines_opened find_lines_file(const struct levels_options *o, const struct elf_file *file,
+static enum lines_opened find_lines_file(const struct inline_chain_options *o, const struct elf_file *file,
 					 const struct module_identity *is, struct slice path, struct lines **l)
 {
 	enum lines_opened got = file ? open_lines(o, file, path, l) : LINES_NONE;
@@ -75,8 +75,8 @@ static enum lines_opened find_lines_file(const struct levels_options *o, const s
 	return got;
 }
 
-bool levels_open(const struct levels_options *o, const struct elf_file *file, const struct module_identity *is,
-		 struct slice path, const struct gonames *go, struct levels **l)
+bool inline_chain_open(const struct inline_chain_options *o, const struct elf_file *file, const struct module_identity *is,
+		 struct slice path, const struct gonames *go, struct inline_chain **l)
 {
 	struct lines *lines = NULL;
 	enum lines_opened got = find_lines_file(o, file, is, path, &lines);
@@ -97,7 +97,7 @@ bool levels_open(const struct levels_options *o, const struct elf_file *file, co
 	return true;
 }
 
-void levels_close(struct levels *l)
+void inline_chain_close(struct inline_chain *l)
 {
 	if (!l)
 		return;
@@ -109,7 +109,7 @@ void levels_close(struct levels *l)
 }
 
 /* Translates a text of lines to one of texts, once each. */
-static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap, struct intern *texts,
+static bool text_of(struct inline_chain *l, uint32_t id, uint32_t **known, size_t *cap, struct intern *texts,
 		    enum demangle_mode mode, uint32_t *text)
 {
 	struct slice s = lines_text(l->lines, id);
@@ -131,13 +131,13 @@ static bool text_of(struct levels *l, uint32_t id, uint32_t **known, size_t *cap
 }
 
 /* Converts one level of the chain; its file and line only if they are wanted. */
-static bool take_level(struct levels *l, const struct lines_level *from, struct intern *texts,
+static bool take_level(struct inline_chain *l, const struct lines_level *from, struct intern *texts,
 		       enum demangle_mode mode, struct level *to)
 {
 	*to = (struct level){ 0 };
 	if (!text_of(l, from->name, &l->names, &l->cap_names, texts, mode, &to->name))
 		return false;
-	if (!(l->what & LEVELS_LINES))
+	if (!(l->what & INLINE_CHAIN_LINES))
 		return true;
 	to->line = from->line;
 	return text_of(l, from->file, &l->files, &l->cap_files, texts, DEMANGLE_NONE, &to->file);
@@ -147,35 +147,35 @@ static bool take_level(struct levels *l, const struct lines_level *from, struct 
  * Cuts the chain to the wanted part: without inlined calls, the function alone with the innermost line.
  * Returns the number of levels.
  */
-static uint32_t shorten_chain(const struct levels *l, struct lines_chain *chain)
+static uint32_t shorten_chain(const struct inline_chain *l, struct lines_chain *chain)
 {
 	/* A level without a name cannot be shown: the dwz file that names it is missing. */
 	for (uint32_t i = 1; i < chain->n; i++) {
 		if (!chain->level[i].name)
 			chain->n = i;
 	}
-	if (!(l->what & LEVELS_INLINED)) {
+	if (!(l->what & INLINE_CHAIN_INLINED)) {
 		chain->level[chain->n - 1].name = chain->level[0].name;
 		chain->level[0] = chain->level[chain->n - 1];
 		chain->n = 1;
 	}
-	return chain->n == 1 && !(l->what & LEVELS_LINES) ? 0 : chain->n;
+	return chain->n == 1 && !(l->what & INLINE_CHAIN_LINES) ? 0 : chain->n;
 }
 
-static long find_go(struct levels *l, uint64_t vaddr, struct intern *texts)
+static long find_go(struct inline_chain *l, uint64_t vaddr, struct intern *texts)
 {
 	struct goname_call calls[GONAMES_DEPTH];
 	size_t n = gonames_chain(l->go, vaddr, calls);
 
-	if (n && !(l->what & LEVELS_INLINED)) {
+	if (n && !(l->what & INLINE_CHAIN_INLINED)) {
 		calls[n - 1].name = calls[0].name;
 		calls[0] = calls[n - 1];
 		n = 1;
 	}
-	if (n == 1 && !(l->what & LEVELS_LINES))
+	if (n == 1 && !(l->what & INLINE_CHAIN_LINES))
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		bool lines = l->what & LEVELS_LINES;
+		bool lines = l->what & INLINE_CHAIN_LINES;
 
 		l->found[i] = (struct level){ .line = lines ? calls[i].line : 0 };
 		if (!intern_add(texts, calls[i].name, &l->found[i].name) ||
@@ -185,7 +185,7 @@ static long find_go(struct levels *l, uint64_t vaddr, struct intern *texts)
 	return (long)n;
 }
 
-long levels_find(struct levels *l, uint64_t vaddr, struct intern *texts, enum demangle_mode mode,
+long inline_chain_find(struct inline_chain *l, uint64_t vaddr, struct intern *texts, enum demangle_mode mode,
 		 const struct level **found)
 {
 	struct lines_chain chain;
@@ -205,7 +205,7 @@ long levels_find(struct levels *l, uint64_t vaddr, struct intern *texts, enum de
 	return n;
 }
 
-size_t levels_bytes(const struct levels *l)
+size_t inline_chain_bytes(const struct inline_chain *l)
 {
 	return l ? sizeof(*l) + (l->lines ? lines_bytes(l->lines) : 0) + (l->cap_names + l->cap_files) * sizeof(uint32_t) : 0;
 }

@@ -1,12 +1,12 @@
 /*
  * Debug information about the places of one module: the source line, and the functions inlined there.
  *
- *	struct levels *l;
+ *	struct inline_chain *l;
  *
- *	if (!levels_open(&options, file, &identity, path, go, &l))	// file: still open, or NULL
+ *	if (!inline_chain_open(&options, file, &identity, path, go, &l))	// file: still open, or NULL
  *		...out of memory...
- *	n = l ? levels_find(l, vaddr, &texts, demangle_mode, &level) : 0;
- *	levels_close(l);
+ *	n = l ? inline_chain_find(l, vaddr, &texts, demangle_mode, &level) : 0;
+ *	inline_chain_close(l);
  *
  * The source is the file's own DWARF, that of its debug file, or Go's table. Texts are numbers in an intern
  * of the caller, which must be the same in all calls.
@@ -29,12 +29,12 @@ struct level {
 	uint32_t file, line;
 };
 
-struct levels;
+struct inline_chain;
 
-/* The wanted parts. Without LEVELS_INLINED there is level 0 alone, with the line of the place. */
-enum { LEVELS_INLINED = 1, LEVELS_LINES = 2 };
+/* The wanted parts. Without INLINE_CHAIN_INLINED there is level 0 alone, with the line of the place. */
+enum { INLINE_CHAIN_INLINED = 1, INLINE_CHAIN_LINES = 2 };
 
-struct levels_options {
+struct inline_chain_options {
 	struct finder *finder;
 	unsigned int what;
 	size_t bytes_max; /* limit of its memory, approximate */
@@ -42,17 +42,17 @@ struct levels_options {
 
 /*
  * path is the path of file. go is a Go program's table or NULL; it is used where DWARF has nothing, and is
- * lent until levels_close. Sets *l to NULL if there is nothing. Returns false if out of memory.
+ * lent until inline_chain_close. Sets *l to NULL if there is nothing. Returns false if out of memory.
  */
-bool levels_open(const struct levels_options *o, const struct elf_file *file, const struct module_identity *is,
-		 struct slice path, const struct gonames *go, struct levels **l);
-void levels_close(struct levels *l);
+bool inline_chain_open(const struct inline_chain_options *o, const struct elf_file *file, const struct module_identity *is,
+		 struct slice path, const struct gonames *go, struct inline_chain **l);
+void inline_chain_close(struct inline_chain *l);
 /*
  * Sets *found to the levels at this linked address, lent until the next call. Returns their number, 0 if
  * nothing is known, -1 if out of memory.
  */
-long levels_find(struct levels *l, uint64_t vaddr, struct intern *texts, enum demangle_mode demangle,
+long inline_chain_find(struct inline_chain *l, uint64_t vaddr, struct intern *texts, enum demangle_mode demangle,
 		 const struct level **found);
-size_t levels_bytes(const struct levels *l);
+size_t inline_chain_bytes(const struct inline_chain *l);
 
 #endif

@@ -18,8 +18,8 @@ enum { ADA_UNKNOWN, ADA_NO, ADA_YES };
 struct module {
 	struct elf_file *file; /* for its segments */
 	struct symbols *symbols; /* NULL: none, or evicted */
-	struct more *more;       /* other names; NULL: there are none, or evicted */
-	struct levels *levels;   /* NULL: none, or not requested */
+	struct fallback_names *more;       /* other names; NULL: there are none, or evicted */
+	struct inline_chain *levels;   /* NULL: none, or not requested */
 	enum source_status status;
 	enum name_source kind;
 	uint32_t path; /* text */
@@ -65,8 +65,8 @@ struct modules {
 static void drop_symbols(struct modules *m, struct module *module)
 {
 	symbols_free(module->symbols);
-	more_free(module->more);
-	levels_close(module->levels);
+	fallback_names_free(module->more);
+	inline_chain_close(module->levels);
 	module->levels = NULL;
 	module->symbols = NULL;
 	module->more = NULL;
@@ -259,14 +259,14 @@ static bool add_debug(struct modules *m, struct module *module, const struct mod
 	return good && (found || add_minidebug(module));
 }
 
-static enum name_source best_kind(const struct symbols *t, const struct more *more)
+static enum name_source best_kind(const struct symbols *t, const struct fallback_names *more)
 {
 	return symbols_has(t, ORIGIN_DEBUG)    ? NAME_DEBUG :
 	       symbols_has(t, ORIGIN_SYMTAB) ? NAME_SYMTAB :
-	       more_kind(more) == NAME_GO ? NAME_GO :
+	       fallback_names_kind(more) == NAME_GO ? NAME_GO :
 	       symbols_has(t, ORIGIN_MINIDEBUG) ? NAME_MINIDEBUG :
 	       symbols_has(t, ORIGIN_PLT) && !symbols_has(t, ORIGIN_DYNSYM) ? NAME_PLT :
-	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : more_kind(more);
+	       symbols_has(t, ORIGIN_DYNSYM) ? NAME_DYNSYM : fallback_names_kind(more);
 }
 
 static enum source_status open_module(struct modules *m, struct module *module, const struct module_identity *is)
@@ -311,7 +311,7 @@ static void make_room(struct modules *m, const struct module *wanted)
 static void weigh_module(struct modules *m, struct module *module)
 {
 	m->bytes -= module->bytes;
-	module->bytes = symbols_bytes(module->symbols) + more_bytes(module->more) + levels_bytes(module->levels);
+	module->bytes = symbols_bytes(module->symbols) + fallback_names_bytes(module->more) + inline_chain_bytes(module->levels);
 	m->bytes += module->bytes;
 }
 
@@ -339,9 +339,9 @@ static bool is_cut(const struct module *module)
 
 static bool open_levels(struct modules *m, struct module *module)
 {
-	struct levels_options o = { &m->finder, m->options.levels, m->max / 2 };
+	struct inline_chain_options o = { &m->finder, m->options.levels, m->max / 2 };
 
-	return levels_open(&o, module->file, &module->is, buf_view(&m->path), more_go(module->more), &module->levels);
+	return inline_chain_open(&o, module->file, &module->is, buf_view(&m->path), fallback_names_go(module->more), &module->levels);
 }
 
 /* Opens the file, reads its tables and closes it. Returns false if out of memory. */
@@ -366,7 +366,7 @@ static bool load_module(struct modules *m, struct module *module)
 	if (!symbols_settle(module->symbols) || !set_path(m, module))
 		return false;
 	bare = !symbols_has(module->symbols, ORIGIN_SYMTAB) && !symbols_has(module->symbols, ORIGIN_DEBUG);
-	if (module->file && !more_open(module->file, bare, &module->more))
+	if (module->file && !fallback_names_open(module->file, bare, &module->more))
 		return false;
 	module->kind = best_kind(module->symbols, module->more);
 	if (module->status == SOURCE_OK && (module->kind == NAME_NONE || module->kind == NAME_BOUNDS))
@@ -545,15 +545,15 @@ static int name_more(struct modules *m, struct module *module, uint64_t vaddr, u
 		     struct module_name *name)
 {
 	size_t n_texts = m->texts.n;
-	struct more_hit hit;
+	struct fallback_names_hit hit;
 
 	if (symbol != SYMBOL_NONE && symbols_get(module->symbols, symbol)->origin != ORIGIN_DYNSYM)
 		return 0;
-	if (!more_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
+	if (!fallback_names_find(module->more, vaddr, &hit) || (symbol != SYMBOL_NONE && hit.source != NAME_GO))
 		return 0;
 	if (*hit.tag == 0) {
 		buf_clear(&m->scratch);
-		more_text(&hit, module->is.path, &m->scratch);
+		fallback_names_text(&hit, module->is.path, &m->scratch);
 		if (m->scratch.failed || !intern_add(&m->texts, buf_view(&m->scratch), hit.tag))
 			return -1;
 		if (m->texts.n > n_texts)
@@ -675,7 +675,7 @@ long modules_levels(struct modules *m, uint32_t id, const struct module_place *w
 		return -1;
 	if (!module->levels || !module->file || !find_vaddr(module, where, &vaddr))
 		return 0;
-	n = levels_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
+	n = inline_chain_find(module->levels, vaddr, &m->texts, m->options.demangle, levels);
 	weigh_module(m, module);
 	make_room(m, module);
 	return n;

@@ -38,7 +38,7 @@ struct modules_options {
 	const char *const *debug_dirs; /* NULL: /usr/lib/debug, below symfs if that is set */
 	size_t n_debug_dirs;
 	enum demangle_mode demangle;
-	unsigned int levels; /* LEVELS_INLINED, LEVELS_LINES: what modules_levels returns */
+	unsigned int levels; /* INLINE_CHAIN_INLINED, INLINE_CHAIN_LINES: what modules_levels returns */
 	size_t max_mem; /* bytes that modules may hold; 0: MODULES_KEEP */
 	struct debuginfod *debuginfod; /* NULL: no server is asked */
 };

@@ -84,7 +84,7 @@ void namer_free(struct namer *n)
 	free(n->new_files.items);
 	free(n->kernel.items);
 	idmap_release(&n->said_ksyms);
-	tally_release(&n->tally);
+	coverage_release(&n->tally);
 	free(n);
 }
 

@@ -50,6 +50,6 @@ bool namer_say(struct namer *n, struct capture *c, struct writer *w);
 /* Like namer_say, and completes the segment. Does nothing if the segment is complete already. */
 bool namer_last(struct namer *n, struct capture *c, struct writer *w);
 /* Returns the counts of all completed segments. */
-struct tally *namer_tally(struct namer *n);
+struct coverage *namer_tally(struct namer *n);
 
 #endif

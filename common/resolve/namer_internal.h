@@ -73,7 +73,7 @@ struct namer {
 	enum identity_host host;
 	uint64_t realtime, monotonic; /* time of the segment's start; 0: unknown */
 	/* Sums of all segments. */
-	struct tally tally;
+	struct coverage tally;
 };
 
 /* Returns false if out of memory, as all functions below. */

@@ -279,7 +279,7 @@ static bool count_file(struct namer *n, const struct capture *c, uint32_t id, co
 		m = modules_state(n->modules, f->module - 1);
 	if (t->unnamed)
 		why = why_unnamed(f, &m);
-	return tally_add(&n->tally, &(struct tally_count){ c->files[id].path, slice_of(why), t->named, t->unnamed,
+	return coverage_add(&n->tally, &(struct coverage_count){ c->files[id].path, slice_of(why), t->named, t->unnamed,
 							   t->named && m.by_path });
 }
 
@@ -331,10 +331,10 @@ static bool finish_places(struct namer *n, const struct capture *c, struct write
 	for (size_t i = 1; good && i < c->n_files && i < n->n_files; i++)
 		good = count_file(n, c, (uint32_t)i, &files[i]);
 	if (good && files[0].named + files[0].unnamed)
-		good = tally_add(&n->tally, &(struct tally_count){ slice_of("//anon"),
+		good = coverage_add(&n->tally, &(struct coverage_count){ slice_of("//anon"),
 				slice_of(files[0].unnamed ? "not-a-file" : ""), files[0].named, files[0].unnamed, false });
 	if (good && unmapped.unnamed + unmapped.named)
-		good = tally_add(&n->tally, &(struct tally_count){ slice_of("[unmapped]"),
+		good = coverage_add(&n->tally, &(struct coverage_count){ slice_of("[unmapped]"),
 				slice_of(unmapped.unnamed ? "nothing was mapped there" : ""), unmapped.named, unmapped.unnamed, false });
 	free(files);
 	free(elsewhere);
@@ -364,7 +364,7 @@ static bool finish_kernel(struct namer *n, struct capture *c, struct writer *w)
 
 		unnamed += !s || s->source == NAME_NONE;
 	}
-	return tally_add(&n->tally, &(struct tally_count){ slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
+	return coverage_add(&n->tally, &(struct coverage_count){ slice_of("[kernel]"), slice_of(unnamed ? why_kernel(n, c) : ""),
 							   n->kernel_frames - unnamed, unnamed, false });
 }
 
@@ -382,7 +382,7 @@ bool namer_last(struct namer *n, struct capture *c, struct writer *w)
 	return namer_say(n, c, w) && finish_places(n, c, w) && finish_kernel(n, c, w);
 }
 
-struct tally *namer_tally(struct namer *n)
+struct coverage *namer_tally(struct namer *n)
 {
 	return &n->tally;
 }

@@ -2,7 +2,7 @@
 
 #include "common/profile/sanitize.h"
 
-bool alike_matters(const struct view *v)
+bool mixed_events_matters(const struct view *v)
 {
 	return v->alike && v->n_events == 0 && !v->wall && !v->apart && !v->ones && v->weight != WEIGHT_NS;
 }
@@ -24,7 +24,7 @@ static bool equals_label(const struct buf *name, const struct buf *other)
 	return name->n == other->n && memcmp(name->p, other->p, name->n) == 0;
 }
 
-bool alike_add(struct alike *a, const struct capture *c, uint64_t event)
+bool mixed_events_add(struct mixed_events *a, const struct capture *c, uint64_t event)
 {
 	bool counted = capture_is_counted(c, event), good;
 	struct slice name = name_of(c, event, counted);
@@ -32,7 +32,7 @@ bool alike_add(struct alike *a, const struct capture *c, uint64_t event)
 
 	if (a->other.n || !name.p || (a->first.n && !counted && !a->first_counted))
 		return true;
-	label_append(&label, name);
+	sanitize_append(&label, name);
 	good = !label.failed;
 	if (good && !a->first.n) {
 		a->first = label;
@@ -48,9 +48,9 @@ bool alike_add(struct alike *a, const struct capture *c, uint64_t event)
 	return good;
 }
 
-void alike_release(struct alike *a)
+void mixed_events_release(struct mixed_events *a)
 {
 	buf_release(&a->first);
 	buf_release(&a->other);
-	*a = (struct alike){ 0 };
+	*a = (struct mixed_events){ 0 };
 }

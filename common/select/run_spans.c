@@ -22,7 +22,7 @@ static uint64_t subtract_to_zero(uint64_t a, uint64_t b)
 }
 
 /* Returns the time up to which all run time was reported before this segment; 0: unknown. */
-static uint64_t reported_until(struct portions *s, const struct capture *c)
+static uint64_t reported_until(struct run_spans *s, const struct capture *c)
 {
 	if (!s->since_known)
 		s->since = slice_decimal(capture_meta(c, META_WAITS_SINCE));
@@ -47,10 +47,10 @@ static uint64_t window_overlap(const struct asked *a, uint64_t start, uint64_t e
 }
 
 /* Splits the wait [start, end), in a span that began at from, at the edges of the window. */
-static struct portions_waits split_wait(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
+static struct run_spans_waits split_wait(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
 {
 	uint64_t n = end - start, ignored;
-	struct portions_waits p = { .start = start, .end = end };
+	struct run_spans_waits p = { .start = start, .end = end };
 
 	p.within = min_time(window_overlap(a, start, end, &p.behind), n);
 	p.behind = min_time(p.behind, n - p.within);
@@ -60,7 +60,7 @@ static struct portions_waits split_wait(const struct asked *a, uint64_t from, ui
 	return p;
 }
 
-static void add_parts(struct portions_waits *to, const struct portions_waits *p)
+static void add_parts(struct run_spans_waits *to, const struct run_spans_waits *p)
 {
 	if (!to->end) {
 		to->start = p->start;
@@ -71,7 +71,7 @@ static void add_parts(struct portions_waits *to, const struct portions_waits *p)
 	to->behind += p->behind;
 }
 
-static void subtract_parts(struct portions_waits *from, const struct portions_waits *p)
+static void subtract_parts(struct run_spans_waits *from, const struct run_spans_waits *p)
 {
 	from->before = subtract_to_zero(from->before, p->before);
 	from->within = subtract_to_zero(from->within, p->within);
@@ -98,11 +98,11 @@ static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t
 	return free + scale_by(ns - all_free, past - free, span - all_free);
 }
 
-static struct record_ran take_portion(struct portions *s, const struct asked *a, uint64_t thread)
+static struct record_ran take_portion(struct run_spans *s, const struct asked *a, uint64_t thread)
 {
-	struct portions_thread *t = &s->threads[thread];
+	struct run_spans_thread *t = &s->threads[thread];
 	const struct record_ran r = t->told;
-	struct portions_waits p, w = t->told_waits;
+	struct run_spans_waits p, w = t->told_waits;
 	uint64_t start = max_time(r.time - r.span, reported_until(s, a->capture)), span, waited, first, last;
 
 	t->told.time = 0;
@@ -122,7 +122,7 @@ static struct record_ran take_portion(struct portions *s, const struct asked *a,
 	return (struct record_ran){ r.time - p.behind, r.thread, last - first, p.within };
 }
 
-static bool is_told(const struct portions *s, uint64_t thread, uint64_t until)
+static bool is_told(const struct run_spans *s, uint64_t thread, uint64_t until)
 {
 	return thread < s->n && s->threads[thread].told.time && s->threads[thread].told.time <= until;
 }
@@ -162,7 +162,7 @@ static bool makes_many_due(const struct capture *c, const struct record *r)
 	       (r->type == RECORD_MEMBER && changes_group(c, &r->member));
 }
 
-bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part)
+bool run_spans_due(struct run_spans *s, const struct asked *a, const struct record *r, struct record_ran *part)
 {
 	uint64_t until = UINT64_MAX, thread;
 
@@ -184,7 +184,7 @@ bool portions_due(struct portions *s, const struct asked *a, const struct record
 	return false;
 }
 
-static struct portions_thread *thread_of(struct portions *s, uint64_t thread)
+static struct run_spans_thread *thread_of(struct run_spans *s, uint64_t thread)
 {
 	if (!grow_array(&s->threads, &s->cap, (size_t)thread, sizeof(*s->threads)))
 		return NULL;
@@ -192,30 +192,30 @@ static struct portions_thread *thread_of(struct portions *s, uint64_t thread)
 	return &s->threads[thread];
 }
 
-bool portions_makes_sense(const struct record_ran *r)
+bool run_spans_makes_sense(const struct record_ran *r)
 {
 	return r->ns <= r->span && r->span <= r->time;
 }
 
-bool portions_tell(struct portions *s, const struct record_ran *r)
+bool run_spans_tell(struct run_spans *s, const struct record_ran *r)
 {
-	struct portions_thread *t = thread_of(s, r->thread);
+	struct run_spans_thread *t = thread_of(s, r->thread);
 
 	if (!t)
 		return false;
 	t->told = *r;
 	t->told_from = t->from;
 	t->told_waits = t->waits;
-	t->waits = (struct portions_waits){ 0 };
+	t->waits = (struct run_spans_waits){ 0 };
 	t->from = r->time;
 	return true;
 }
 
-bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r)
+bool run_spans_wait(struct run_spans *s, const struct asked *a, const struct record_sample *r)
 {
 	uint64_t start = subtract_to_zero(r->time, r->weight);
-	struct portions_waits p;
-	struct portions_thread *t;
+	struct run_spans_waits p;
+	struct run_spans_thread *t;
 
 	if (!capture_wait(a->capture, r->event))
 		return true;
@@ -241,7 +241,7 @@ bool portions_wait(struct portions *s, const struct asked *a, const struct recor
 	return true;
 }
 
-void portions_forget(struct portions *s)
+void run_spans_forget(struct run_spans *s)
 {
 	if (s->n)
 		memset(s->threads, 0, s->n * sizeof(*s->threads));
@@ -249,8 +249,8 @@ void portions_forget(struct portions *s)
 	s->since_known = false;
 }
 
-void portions_release(struct portions *s)
+void run_spans_release(struct run_spans *s)
 {
 	free(s->threads);
-	*s = (struct portions){ 0 };
+	*s = (struct run_spans){ 0 };
 }

@@ -3,19 +3,19 @@
  * span of time, but not when. The thread ran while it did not wait, and the waits are in the capture. So a
  * part of the span gets the share of the run time that it has of the span's time without waits.
  *
- *	struct portions portions = { 0 };
+ *	struct run_spans portions = { 0 };
  *	struct asked asked = { &view, &capture, base };
  *	struct record_ran part;
  *
- *	while (portions_due(&portions, &asked, r, &part))	// before the record is used otherwise
+ *	while (run_spans_due(&portions, &asked, r, &part))	// before the record is used otherwise
  *		...part.thread ran for part.ns in the part.span before part.time; span 0: not in the window
- *	if (r->type == RECORD_RAN && portions_makes_sense(&r->ran) && !portions_tell(&portions, &r->ran))
+ *	if (r->type == RECORD_RAN && run_spans_makes_sense(&r->ran) && !run_spans_tell(&portions, &r->ran))
  *		...out of memory...
- *	if (r->type == RECORD_SAMPLE && !portions_wait(&portions, &asked, &r->sample))
+ *	if (r->type == RECORD_SAMPLE && !run_spans_wait(&portions, &asked, &r->sample))
  *		...out of memory...
  *	...
- *	while (portions_due(&portions, &asked, NULL, &part))	// after the last record
- *	portions_release(&portions);
+ *	while (run_spans_due(&portions, &asked, NULL, &part))	// after the last record
+ *	run_spans_release(&portions);
  *
  * The wait in which a span ends is reported after the RAN. So the RAN is kept until its waits are complete:
  * until a later sample of the thread, its next RAN, a new name, another control group, or the end of the
@@ -39,18 +39,18 @@ struct asked {
 };
 
 /* Waits of a span in ns: before, inside and after the view's window; start and end of the first one. */
-struct portions_waits {
+struct run_spans_waits {
 	uint64_t before, within, behind;
 	uint64_t start, end;
 };
 
-struct portions {
-	struct portions_thread {
+struct run_spans {
+	struct run_spans_thread {
 		uint64_t from, end;           /* time of the last RAN; time up to which waits are known */
-		struct portions_waits waits;  /* since from */
+		struct run_spans_waits waits;  /* since from */
 		struct record_ran told;       /* the last RAN, until it is due; time 0: none */
 		uint64_t told_from;           /* from and waits as they were when told came */
-		struct portions_waits told_waits;
+		struct run_spans_waits told_waits;
 	} *threads;
 	size_t cap, n; /* n: one past the last thread that the segment mentions */
 	size_t next;   /* the next thread to check when all are due */
@@ -62,15 +62,15 @@ struct portions {
  * Sets *part to the next part that is due before this record, which may be of any type and may be invalid;
  * call it until it returns false. NULL: all parts that are left.
  */
-bool portions_due(struct portions *s, const struct asked *a, const struct record *r, struct record_ran *part);
+bool run_spans_due(struct run_spans *s, const struct asked *a, const struct record *r, struct record_ran *part);
 /* Returns whether the thread ran no longer than the span, and the span does not begin before time 0. */
-bool portions_makes_sense(const struct record_ran *r);
+bool run_spans_makes_sense(const struct record_ran *r);
 /* Takes a valid RAN of a defined thread, before which nothing is due; returns false if out of memory. */
-bool portions_tell(struct portions *s, const struct record_ran *r);
+bool run_spans_tell(struct run_spans *s, const struct record_ran *r);
 /* Takes a sample of a defined thread; samples other than waits do nothing. Returns false if out of memory. */
-bool portions_wait(struct portions *s, const struct asked *a, const struct record_sample *r);
+bool run_spans_wait(struct run_spans *s, const struct asked *a, const struct record_sample *r);
 /* Clears all threads, for the next segment. */
-void portions_forget(struct portions *s);
-void portions_release(struct portions *s);
+void run_spans_forget(struct run_spans *s);
+void run_spans_release(struct run_spans *s);
 
 #endif

@@ -85,11 +85,11 @@ static bool parse_moment(const char *text, long offset, int64_t *ns)
 	return tm.tm_mday == day; /* false: that month has no such day */
 }
 
-bool instant_parse(struct instant *w, const char *text, long offset)
+bool time_arg_parse(struct time_arg *w, const char *text, long offset)
 {
 	const char *end;
 
-	w->kind = INSTANT_MOMENT;
+	w->kind = TIME_ARG_MOMENT;
 	if (text[0] == '@')
 		return parse_seconds(text + 1, &w->ns);
 	if (parse_moment(text, offset, &w->ns))
@@ -99,12 +99,12 @@ bool instant_parse(struct instant *w, const char *text, long offset)
 			offset = 0;
 			end++;
 		}
-		w->kind = INSTANT_DAYTIME;
+		w->kind = TIME_ARG_DAYTIME;
 		w->midnight = -offset * SECOND;
 		w->ns += w->midnight;
 		return *end == '\0';
 	}
-	w->kind = INSTANT_OFFSET;
+	w->kind = TIME_ARG_OFFSET;
 	return parse_seconds(text, &w->ns);
 }
 
@@ -116,24 +116,24 @@ static int64_t in_day(int64_t clock, int64_t ns)
 	return since < 0 ? since + DAY * SECOND : since;
 }
 
-static bool is_reached(const struct instant *w, int64_t after, int64_t clock)
+static bool is_reached(const struct time_arg *w, int64_t after, int64_t clock)
 {
-	if (w->kind == INSTANT_DAYTIME)
+	if (w->kind == TIME_ARG_DAYTIME)
 		return in_day(clock, w->midnight) >= w->ns - w->midnight;
-	return (w->kind == INSTANT_OFFSET ? after : clock) >= w->ns;
+	return (w->kind == TIME_ARG_OFFSET ? after : clock) >= w->ns;
 }
 
-bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock)
+bool time_arg_between(const struct time_arg *from, const struct time_arg *to, int64_t after, int64_t clock)
 {
-	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
+	if (from->kind == TIME_ARG_DAYTIME && to->kind == TIME_ARG_DAYTIME)
 		return in_day(clock, from->ns) < in_day(to->ns, from->ns);
-	return (from->kind == INSTANT_UNSET || is_reached(from, after, clock)) &&
-	       (to->kind == INSTANT_UNSET || !is_reached(to, after, clock));
+	return (from->kind == TIME_ARG_UNSET || is_reached(from, after, clock)) &&
+	       (to->kind == TIME_ARG_UNSET || !is_reached(to, after, clock));
 }
 
-bool instant_by_clock(const struct instant *from, const struct instant *to)
+bool time_arg_by_clock(const struct time_arg *from, const struct time_arg *to)
 {
-	return from->kind != INSTANT_OFFSET && to->kind != INSTANT_OFFSET && (from->kind || to->kind);
+	return from->kind != TIME_ARG_OFFSET && to->kind != TIME_ARG_OFFSET && (from->kind || to->kind);
 }
 
 /* Returns whether a clock that shows midnight when UTC shows ns does so in (first, last], once past first. */
@@ -142,18 +142,18 @@ static bool day_begins(int64_t ns, int64_t first, int64_t last)
 	return last - first >= DAY * SECOND - in_day(first, ns);
 }
 
-bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last)
+bool time_arg_overlaps(const struct time_arg *from, const struct time_arg *to, int64_t first, int64_t last)
 {
-	static const struct instant unset;
+	static const struct time_arg unset;
 
-	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME)
-		return instant_between(from, to, 0, first) || day_begins(from->ns, first, last);
-	if (from->kind == INSTANT_MOMENT ? last < from->ns :
-	    from->kind == INSTANT_DAYTIME && !instant_between(from, &unset, 0, first) &&
+	if (from->kind == TIME_ARG_DAYTIME && to->kind == TIME_ARG_DAYTIME)
+		return time_arg_between(from, to, 0, first) || day_begins(from->ns, first, last);
+	if (from->kind == TIME_ARG_MOMENT ? last < from->ns :
+	    from->kind == TIME_ARG_DAYTIME && !time_arg_between(from, &unset, 0, first) &&
 	    !day_begins(from->ns, first, last))
 		return false;
-	return to->kind == INSTANT_UNSET || instant_between(&unset, to, 0, first) ||
-	       (to->kind == INSTANT_DAYTIME && day_begins(to->midnight, first, last));
+	return to->kind == TIME_ARG_UNSET || time_arg_between(&unset, to, 0, first) ||
+	       (to->kind == TIME_ARG_DAYTIME && day_begins(to->midnight, first, last));
 }
 
 /* A span of clock time. Wide enough that no sum of two times overflows. */
@@ -162,18 +162,18 @@ struct stretch {
 };
 
 /* Cuts the span to the bounds that are not times of the day. */
-static void clip_span(struct stretch *s, const struct instant *from, const struct instant *to, int64_t after,
+static void clip_span(struct stretch *s, const struct time_arg *from, const struct time_arg *to, int64_t after,
 		      int64_t clock)
 {
 	const __int128 first = (__int128)clock - after;
 
-	if (from->kind == INSTANT_OFFSET || from->kind == INSTANT_MOMENT) {
-		__int128 least = from->kind == INSTANT_OFFSET ? first + from->ns : from->ns;
+	if (from->kind == TIME_ARG_OFFSET || from->kind == TIME_ARG_MOMENT) {
+		__int128 least = from->kind == TIME_ARG_OFFSET ? first + from->ns : from->ns;
 
 		s->from = s->from > least ? s->from : least;
 	}
-	if (to->kind == INSTANT_OFFSET || to->kind == INSTANT_MOMENT) {
-		__int128 most = to->kind == INSTANT_OFFSET ? first + to->ns : to->ns;
+	if (to->kind == TIME_ARG_OFFSET || to->kind == TIME_ARG_MOMENT) {
+		__int128 most = to->kind == TIME_ARG_OFFSET ? first + to->ns : to->ns;
 
 		s->to = s->to < most ? s->to : most;
 	}
@@ -183,19 +183,19 @@ static void clip_span(struct stretch *s, const struct instant *from, const struc
  * Returns the length of the part of each day inside the times of day, or the whole day if there are none;
  * *begin: its start on some day.
  */
-static int64_t daily_part(const struct instant *from, const struct instant *to, int64_t *begin)
+static int64_t daily_part(const struct time_arg *from, const struct time_arg *to, int64_t *begin)
 {
 	int64_t length = DAY * SECOND;
 
 	*begin = 0;
-	if (from->kind == INSTANT_DAYTIME && to->kind == INSTANT_DAYTIME) {
+	if (from->kind == TIME_ARG_DAYTIME && to->kind == TIME_ARG_DAYTIME) {
 		*begin = from->ns;
 		return in_day(to->ns, from->ns);
 	}
-	if (from->kind == INSTANT_DAYTIME) {
+	if (from->kind == TIME_ARG_DAYTIME) {
 		*begin = from->ns;
 		length -= from->ns - from->midnight;
-	} else if (to->kind == INSTANT_DAYTIME) {
+	} else if (to->kind == TIME_ARG_DAYTIME) {
 		*begin = to->midnight;
 		length = to->ns - to->midnight < length ? to->ns - to->midnight : length;
 	}
@@ -220,7 +220,7 @@ static __int128 daily_until(__int128 time, int64_t begin, int64_t length)
 	return days * length + (rest < length ? rest : length);
 }
 
-uint64_t instant_overlap(const struct instant *from, const struct instant *to, int64_t after, int64_t clock, uint64_t n,
+uint64_t time_arg_overlap(const struct time_arg *from, const struct time_arg *to, int64_t after, int64_t clock, uint64_t n,
 			 uint64_t *before)
 {
 	struct stretch s = { (__int128)clock - n, clock };

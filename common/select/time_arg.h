@@ -1,10 +1,10 @@
 /*
  * A moment as users write it: seconds after the beginning, a time of the clock, or a time of any day.
  *
- *	struct instant from;
+ *	struct time_arg from;
  *
- *	if (!instant_parse(&from, "14:03:20", offset)) ...it is invalid...
- *	if (instant_between(&from, &to, time - base, time + realtime)) ...
+ *	if (!time_arg_parse(&from, "14:03:20", offset)) ...it is invalid...
+ *	if (time_arg_between(&from, &to, time - base, time + realtime)) ...
  *
  *	12.5			seconds after the first sample
  *	14:03, 14:03:20.5	this time of each day, at the given offset from UTC
@@ -16,40 +16,40 @@
 
 #include "common/base/buf.h"
 
-enum instant_kind { INSTANT_UNSET, INSTANT_OFFSET, INSTANT_DAYTIME, INSTANT_MOMENT };
+enum time_arg_kind { TIME_ARG_UNSET, TIME_ARG_OFFSET, TIME_ARG_DAYTIME, TIME_ARG_MOMENT };
 
-struct instant {
-	enum instant_kind kind;
+struct time_arg {
+	enum time_arg_kind kind;
 	/*
-	 * INSTANT_OFFSET: nanoseconds after the first sample, or after the beginning of waits.
-	 * INSTANT_DAYTIME: after midnight UTC; may be negative or beyond the day. INSTANT_MOMENT: since 1970.
+	 * TIME_ARG_OFFSET: nanoseconds after the first sample, or after the beginning of waits.
+	 * TIME_ARG_DAYTIME: after midnight UTC; may be negative or beyond the day. TIME_ARG_MOMENT: since 1970.
 	 */
 	int64_t ns;
-	int64_t midnight; /* INSTANT_DAYTIME: when the day begins, on the scale of ns */
+	int64_t midnight; /* TIME_ARG_DAYTIME: when the day begins, on the scale of ns */
 };
 
 /* offset: seconds that the local clock is ahead of UTC. Returns false if the text is not a time. */
-bool instant_parse(struct instant *w, const char *text, long offset);
+bool time_arg_parse(struct time_arg *w, const char *text, long offset);
 /*
  * Returns whether the time is in [from, to). after: nanoseconds since the first sample, may be negative;
  * clock: nanoseconds since 1970. Two times of the day may have midnight between them; a single one is bounded
  * by midnight on the other side. Unset bounds let everything pass.
  */
-bool instant_between(const struct instant *from, const struct instant *to, int64_t after, int64_t clock);
+bool time_arg_between(const struct time_arg *from, const struct time_arg *to, int64_t after, int64_t clock);
 
-/* Returns whether a bound is set and none is INSTANT_OFFSET: the first sample's time is not needed then. */
-bool instant_by_clock(const struct instant *from, const struct instant *to);
+/* Returns whether a bound is set and none is TIME_ARG_OFFSET: the first sample's time is not needed then. */
+bool time_arg_by_clock(const struct time_arg *from, const struct time_arg *to);
 /*
  * For such bounds: returns whether a part of [first, last], since 1970, may lie between them. May also return
  * true if none does, when one bound is a time of the day and the other is not.
  */
-bool instant_overlaps(const struct instant *from, const struct instant *to, int64_t first, int64_t last);
+bool time_arg_overlaps(const struct time_arg *from, const struct time_arg *to, int64_t first, int64_t last);
 
 /*
  * Returns how many nanoseconds of a span of n ns, which ends at after (or clock), lie in [from, to). *before:
  * nanoseconds from the end of the last of them to the end of the span.
  */
-uint64_t instant_overlap(const struct instant *from, const struct instant *to, int64_t after, int64_t clock, uint64_t n,
+uint64_t time_arg_overlap(const struct time_arg *from, const struct time_arg *to, int64_t after, int64_t clock, uint64_t n,
 			 uint64_t *before);
 
 #endif

@@ -23,7 +23,7 @@ static bool comm_listed(const struct view *v, struct slice comm)
 
 bool view_by_clock(const struct view *v)
 {
-	return instant_by_clock(&v->from, &v->to);
+	return time_arg_by_clock(&v->from, &v->to);
 }
 
 /* Returns whether wanted is the name or its family: "off-cpu" matches "off-cpu:sleep" too. */
@@ -49,7 +49,7 @@ bool view_wants(const void *view, const struct extent *x)
 	const struct view *v = view;
 	uint64_t from = shows_waits(v) ? x->waits : x->from;
 
-	return from > INT64_MAX || x->to > INT64_MAX || instant_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)x->to);
+	return from > INT64_MAX || x->to > INT64_MAX || time_arg_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)x->to);
 }
 
 bool view_counts(const void *view, const struct capture *c)
@@ -66,21 +66,21 @@ bool view_counts(const void *view, const struct capture *c)
 
 static bool is_timed(const struct view *v)
 {
-	return v->from.kind != INSTANT_UNSET || v->to.kind != INSTANT_UNSET;
+	return v->from.kind != TIME_ARG_UNSET || v->to.kind != TIME_ARG_UNSET;
 }
 
 bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
 {
-	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+	bool by_clock = v->from.kind > TIME_ARG_OFFSET || v->to.kind > TIME_ARG_OFFSET;
 
 	if (!is_timed(v))
 		return true;
-	return instant_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
+	return time_arg_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
 }
 
 uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t time, uint64_t n, uint64_t *behind)
 {
-	bool by_clock = v->from.kind > INSTANT_OFFSET || v->to.kind > INSTANT_OFFSET;
+	bool by_clock = v->from.kind > TIME_ARG_OFFSET || v->to.kind > TIME_ARG_OFFSET;
 	int64_t clock = by_clock ? (int64_t)capture_realtime(c, time) : 0;
 
 	*behind = 0;
@@ -88,7 +88,7 @@ uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t ba
 		return n;
 	if (by_clock && clock == 0)
 		return view_in_time(v, c, base, time) ? n : 0;
-	return instant_overlap(&v->from, &v->to, (int64_t)(time - base), clock, n, behind);
+	return time_arg_overlap(&v->from, &v->to, (int64_t)(time - base), clock, n, behind);
 }
 
 /* Cuts the wait to the view's time window; returns false if nothing is left. */

@@ -4,7 +4,7 @@
  *	struct view view = { .wall = true };
  *	struct record_sample part;
  *
- *	instant_parse(&view.from, "14:03:20", offset);
+ *	time_arg_parse(&view.from, "14:03:20", offset);
  *	...
  *	if (view_part(&view, &capture, base, &r->sample, &part))
  *		...part.weight of it counts...
@@ -20,7 +20,7 @@
 #include "common/select/time_arg.h"
 #include "common/stream/extent.h"
 
-struct alike;
+struct mixed_events;
 struct modules;
 struct origins;
 struct reasons;
@@ -46,7 +46,7 @@ struct view {
 	size_t n_groups;
 	const char **labels; /* each of them must match: "service=web" */
 	size_t n_labels;
-	struct instant from, to; /* to is excluded */
+	struct time_arg from, to; /* to is excluded */
 	enum view_half half;
 	enum view_weight weight;
 	bool ones;
@@ -62,7 +62,7 @@ struct view {
 	size_t n_events;
 	bool wall, apart;
 	/* If set, receives the default event of each segment that is summed; see mixed_events.h. */
-	struct alike *alike;
+	struct mixed_events *alike;
 	/*
 	 * If not 0, the profile records when weight came, in slices of this many nanoseconds (struct
 	 * profile_moment). The profile must have no stack_max then.

@@ -16,13 +16,13 @@ struct test {
 struct work {
 	struct test *tests;
 	double *values, *q;
-	struct designs designs;
-	struct designs_row *rows;
+	struct design_effect designs;
+	struct design_effect_row *rows;
 };
 
 static struct change *change_of(struct changes *c, uint32_t label, unsigned int kind)
 {
-	return kind == SPREAD_FLAT ? &c->by_label[label].flat : &c->by_label[label].cum;
+	return kind == VARIANCE_FLAT ? &c->by_label[label].flat : &c->by_label[label].cum;
 }
 
 struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup)
@@ -46,14 +46,14 @@ static void list_tests(struct changes *c, const struct table *t, const struct pr
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct table_row *row = &t->rows[i];
-		const uint64_t *weights[SPREAD_KINDS] = { row->flat, row->cum };
+		const uint64_t *weights[VARIANCE_KINDS] = { row->flat, row->cum };
 
-		for (unsigned int kind = 0; kind < SPREAD_KINDS; kind++) {
+		for (unsigned int kind = 0; kind < VARIANCE_KINDS; kind++) {
 			struct change *change = change_of(c, row->label, kind);
 
 			change->counts = changes_counts(weights[kind], p, setup);
 			change->p = change->q = 1;
-			if (kind == SPREAD_FLAT && ((!row->flat[0] && !row->flat[1]) ||
+			if (kind == VARIANCE_FLAT && ((!row->flat[0] && !row->flat[1]) ||
 						    (row->flat[0] == row->cum[0] && row->flat[1] == row->cum[1])))
 				continue;
 			w->tests[c->tests++] = (struct test){ change, row->label, (uint8_t)kind };
@@ -66,19 +66,19 @@ static void list_tests(struct changes *c, const struct table *t, const struct pr
  */
 static bool still_growing(const struct changes *c, const struct work *w)
 {
-	const struct spread *s = &w->designs.blocks;
+	const struct variance *s = &w->designs.blocks;
 	double all = 0, last = 0;
 
 	for (size_t i = 0; s->sums && i < c->tests; i++) {
 		const struct compare *counts = &w->tests[i].change->counts;
-		uint32_t unit = spread_name(w->tests[i].label, w->tests[i].kind);
-		double k = designs_size(counts);
+		uint32_t unit = variance_name(w->tests[i].label, w->tests[i].kind);
+		double k = design_effect_size(counts);
 
-		if (!designs_enough(counts) || !(k > 0))
+		if (!design_effect_enough(counts) || !(k > 0))
 			continue;
 		for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-			all += spread_covariance(s, side, unit, 0) / k;
-			last += spread_covariance(s, side, unit, s->lags) / k;
+			all += variance_covariance(s, side, unit, 0) / k;
+			last += variance_covariance(s, side, unit, s->lags) / k;
 		}
 	}
 	return last > LONG * all;
@@ -97,17 +97,17 @@ static bool set_designs(struct changes *c, const struct table *t, const struct p
 	for (size_t i = 0; i < t->n; i++) {
 		uint32_t label = t->rows[i].label;
 
-		w->rows[i] = (struct designs_row){ { &c->by_label[label].flat.counts, &c->by_label[label].cum.counts }, label };
+		w->rows[i] = (struct design_effect_row){ { &c->by_label[label].flat.counts, &c->by_label[label].cum.counts }, label };
 	}
-	if (!designs_fit(&w->designs, p, w->rows, t->n))
+	if (!design_effect_fit(&w->designs, p, w->rows, t->n))
 		return false;
 	c->model = w->designs.model;
 	for (size_t i = 0; i < c->tests; i++) {
 		struct test *test = &w->tests[i];
 		const struct changes_row *row = &c->by_label[test->label];
-		double own = test->kind == SPREAD_FLAT ? 1 : own_share(&row->flat.counts, &row->cum.counts);
+		double own = test->kind == VARIANCE_FLAT ? 1 : own_share(&row->flat.counts, &row->cum.counts);
 
-		designs_set(&w->designs, spread_name(test->label, test->kind), own, &test->change->counts);
+		design_effect_set(&w->designs, variance_name(test->label, test->kind), own, &test->change->counts);
 	}
 	c->long_bursts = still_growing(c, w);
 	return true;
@@ -125,7 +125,7 @@ static void find_median(struct changes *c, struct work *w)
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->tests; i++) {
-		if (designs_enough(&w->tests[i].change->counts))
+		if (design_effect_enough(&w->tests[i].change->counts))
 			w->values[n++] = w->tests[i].change->counts.design;
 	}
 	qsort(w->values, n, sizeof(*w->values), by_value);
@@ -160,7 +160,7 @@ static void set_intervals(struct changes *c, const struct table *t)
 	size_t passed = c->changed ? c->changed : 1;
 
 	for (size_t i = 0; i < t->n; i++) {
-		for (unsigned int kind = 0; kind < SPREAD_KINDS; kind++) {
+		for (unsigned int kind = 0; kind < VARIANCE_KINDS; kind++) {
 			struct change *change = change_of(c, t->rows[i].label, kind);
 
 			change->interval = compare_interval(&change->counts, z);
@@ -169,7 +169,7 @@ static void set_intervals(struct changes *c, const struct table *t)
 	c->critical = compare_critical(fmin(1, COMPARE_RATE * (double)passed / (double)(c->tests ? c->tests : 1)), c->model.df);
 }
 
-static void note_parts(struct changes *c, const struct designs *d)
+static void note_parts(struct changes *c, const struct design_effect *d)
 {
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
 		c->blocks[side] = d->blocks.clusters[side];
@@ -181,7 +181,7 @@ static void note_parts(struct changes *c, const struct designs *d)
 bool changes_init(struct changes *c, const struct table *t, const struct profile *p,
 		  const struct changes_setup *setup)
 {
-	size_t most = SPREAD_KINDS * t->n + 1;
+	size_t most = VARIANCE_KINDS * t->n + 1;
 	struct work w = { 0 };
 	bool good;
 
@@ -190,7 +190,7 @@ bool changes_init(struct changes *c, const struct table *t, const struct profile
 	w.values = malloc(most * sizeof(*w.values));
 	w.q = malloc(most * sizeof(*w.q));
 	w.rows = malloc((t->n + 1) * sizeof(*w.rows));
-	good = c->by_label && w.tests && w.values && w.q && w.rows && designs_measure(&w.designs, p, setup, NULL, 0);
+	good = c->by_label && w.tests && w.values && w.q && w.rows && design_effect_measure(&w.designs, p, setup, NULL, 0);
 	if (good) {
 		note_parts(c, &w.designs);
 		list_tests(c, t, p, setup, &w);
@@ -202,7 +202,7 @@ bool changes_init(struct changes *c, const struct table *t, const struct profile
 	}
 	if (good)
 		set_intervals(c, t);
-	designs_release(&w.designs);
+	design_effect_release(&w.designs);
 	free(w.rows);
 	free(w.tests);
 	free(w.values);
@@ -219,20 +219,20 @@ void changes_release(struct changes *c)
 bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
 		   const uint32_t *numbers, struct compare *counts, size_t n)
 {
-	struct designs designs;
-	bool good = designs_measure(&designs, p, setup, numbers, n);
+	struct design_effect designs;
+	bool good = design_effect_measure(&designs, p, setup, numbers, n);
 
 	designs.model = c->model;
 	for (size_t i = 0; good && i < p->n; i++) {
 		struct compare self, *all;
 
-		if (numbers[i] == SPREAD_NONE)
+		if (numbers[i] == VARIANCE_NONE)
 			continue;
 		all = &counts[numbers[i]];
 		self = changes_counts(p->nodes[i].self, p, setup);
-		designs_set(&designs, numbers[i], own_share(&self, all), all);
+		design_effect_set(&designs, numbers[i], own_share(&self, all), all);
 	}
-	designs_release(&designs);
+	design_effect_release(&designs);
 	return good;
 }
 

@@ -38,7 +38,7 @@ struct changes {
 	size_t tests;
 	size_t changed; /* rows with a q below COMPARE_RATE */
 	double design;         /* median design effect of the tests with enough samples */
-	struct designs_model model;
+	struct design_effect_model model;
 	double critical;       /* standard deviations that one more change would need */
 	uint32_t blocks[PROFILE_SIDES], slices[PROFILE_SIDES]; /* blocks of time; slices in each; or 0 */
 	uint32_t runs[PROFILE_SIDES];                          /* runs that variance was taken from, or 0 */
@@ -57,7 +57,7 @@ void changes_release(struct changes *c);
 struct compare changes_counts(const uint64_t *weight, const struct profile *p, const struct changes_setup *setup);
 /*
  * Sets the design effect of nodes' counts from the samples of each node's subtree, not from those of its
- * name. numbers: by node of the profile, its index in counts, or SPREAD_NONE. Returns false if out of memory.
+ * name. numbers: by node of the profile, its index in counts, or VARIANCE_NONE. Returns false if out of memory.
  */
 bool changes_nodes(const struct changes *c, const struct profile *p, const struct changes_setup *setup,
 		   const uint32_t *numbers, struct compare *counts, size_t n);

@@ -2,17 +2,17 @@
  * The design effect of a share: its variance divided by that of independent samples, from the best available
  * measure.
  *
- *	struct designs d;
+ *	struct design_effect d;
  *
- *	if (!designs_measure(&d, &profile, &setup, NULL, 0) || !designs_fit(&d, &profile, rows, n)) ...out of memory...
- *	designs_set(&d, spread_name(label, SPREAD_CUM), flat / cum, &counts);	// counts.design and counts.df
- *	designs_release(&d);
+ *	if (!design_effect_measure(&d, &profile, &setup, NULL, 0) || !design_effect_fit(&d, &profile, rows, n)) ...out of memory...
+ *	design_effect_set(&d, variance_name(label, VARIANCE_CUM), flat / cum, &counts);	// counts.design and counts.df
+ *	design_effect_release(&d);
  *
  * There are two measures: runs and blocks of time. The choice depends on how precisely the better one, runs,
  * is known.
  *
  * The difference between equal runs contains every source of chance: bursts, phases, and differences between
- * starts. With at least DESIGNS_RUNS degrees of freedom (three runs against three), only runs are used. The
+ * starts. With at least DESIGN_EFFECT_RUNS degrees of freedom (three runs against three), only runs are used. The
  * variance within a run is then irrelevant: a program that first does one thing and then another, in the same
  * way in each run, has shares that vary widely between blocks and not at all between runs. A few runs give a
  * poor estimate of one function's variance but a good one of many functions' variance. So each one is moved
@@ -23,7 +23,7 @@
  * With one run a side, only blocks of time are available. With about two, blocks are still known far better
  * than the differences between runs. Then the blocks' design effect is used unless runs differ by more: by a
  * common factor over all functions first, then for each function. Both steps take a mean of blocks and runs,
- * weighted by the degrees of freedom, where blocks count as DESIGNS_RUNS. The result is never less than the
+ * weighted by the degrees of freedom, where blocks count as DESIGN_EFFECT_RUNS. The result is never less than the
  * blocks'.
  */
 #ifndef CPROF_STATS_DESIGN_EFFECT_H
@@ -33,7 +33,7 @@
 #include "common/stats/shrinkage.h"
 #include "common/stats/variance.h"
 
-enum { DESIGNS_RUNS = 4 };
+enum { DESIGN_EFFECT_RUNS = 4 };
 
 enum { CHANGES_SLICE_MS = 50 }; /* length of the slices of moments, which blocks are made of */
 
@@ -43,29 +43,29 @@ struct changes_setup {
 	uint32_t runs[PROFILE_SIDES];   /* number of runs; if more than 1, moments have their run */
 };
 
-enum designs_basis {
-	DESIGNS_NONE,   /* samples count as independent */
-	DESIGNS_BLOCKS, /* one run a side */
-	DESIGNS_MIXED,  /* blocks, and a few runs */
-	DESIGNS_BETWEEN /* runs */
+enum design_effect_basis {
+	DESIGN_EFFECT_NONE,   /* samples count as independent */
+	DESIGN_EFFECT_BLOCKS, /* one run a side */
+	DESIGN_EFFECT_MIXED,  /* blocks, and a few runs */
+	DESIGN_EFFECT_BETWEEN /* runs */
 };
 
 /* The estimates over all functions; they outlive the measures. */
-struct designs_model {
-	enum designs_basis basis;
-	struct moderate moderate[SPREAD_KINDS]; /* for runs */
+struct design_effect_model {
+	enum design_effect_basis basis;
+	struct shrinkage moderate[VARIANCE_KINDS]; /* for runs */
 	double factor; /* mixed: variance between runs relative to that predicted by blocks; at least 1 */
 	double df;
 };
 
-struct designs {
-	struct spread blocks, runs; /* their sums are NULL if not measured */
-	struct designs_model model;
+struct design_effect {
+	struct variance blocks, runs; /* their sums are NULL if not measured */
+	struct design_effect_model model;
 };
 
 /* A row of a table, with its samples. */
-struct designs_row {
-	const struct compare *counts[SPREAD_KINDS];
+struct design_effect_row {
+	const struct compare *counts[VARIANCE_KINDS];
 	uint32_t label;
 };
 
@@ -73,18 +73,18 @@ struct designs_row {
  * Measures names; or nodes, if numbers is not NULL: their numbers are below n, see variance.h. Returns false if
  * out of memory; release the object in any case.
  */
-bool designs_measure(struct designs *d, const struct profile *p, const struct changes_setup *setup,
+bool design_effect_measure(struct design_effect *d, const struct profile *p, const struct changes_setup *setup,
 		     const uint32_t *numbers, size_t n);
 /* Fits the model to the rows. Returns false if out of memory. */
-bool designs_fit(struct designs *d, const struct profile *p, const struct designs_row *rows, size_t n);
+bool design_effect_fit(struct design_effect *d, const struct profile *p, const struct design_effect_row *rows, size_t n);
 /*
  * Sets counts->design and counts->df. own: the part of the samples that are the function's own. Flat and cum
  * have separate trends; own interpolates between them, so that a function whose callees weigh little does not
  * jump.
  */
-void designs_set(const struct designs *d, uint32_t unit, double own, struct compare *counts);
-bool designs_enough(const struct compare *counts); /* enough samples to contribute to the model */
-double designs_size(const struct compare *counts); /* grows with the variance of a share */
-void designs_release(struct designs *d);
+void design_effect_set(const struct design_effect *d, uint32_t unit, double own, struct compare *counts);
+bool design_effect_enough(const struct compare *counts); /* enough samples to contribute to the model */
+double design_effect_size(const struct compare *counts); /* grows with the variance of a share */
+void design_effect_release(struct design_effect *d);
 
 #endif

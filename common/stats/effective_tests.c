@@ -102,7 +102,7 @@ static double sum_alike(const struct runs *r, double *values, size_t n, size_t *
 	return sum;
 }
 
-double together_independent(const struct profile *p, const bool *use, const uint32_t *labels, size_t n)
+double effective_tests_independent(const struct profile *p, const bool *use, const uint32_t *labels, size_t n)
 {
 	struct runs r = { .n = p->runs };
 	double df = 0, sum, alike, *values;

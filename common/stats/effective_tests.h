@@ -1,7 +1,7 @@
 /*
  * The effective number of functions that vary independently between runs.
  *
- *	double n = together_independent(&profile, use, labels, n_labels);	// 0: out of memory
+ *	double n = effective_tests_independent(&profile, use, labels, n_labels);	// 0: out of memory
  *
  * If all functions of a program come and go with one of its phases, a thousand of them say no more about the
  * differences between runs than one does. Each function's deviations from its share, one per run, are a
@@ -18,6 +18,6 @@
  * Counts the weight that ends in these labels. use: sides whose runs count; others are left out. Returns 1 to
  * n, or 0 if out of memory.
  */
-double together_independent(const struct profile *p, const bool *use, const uint32_t *labels, size_t n);
+double effective_tests_independent(const struct profile *p, const bool *use, const uint32_t *labels, size_t n);
 
 #endif

@@ -47,15 +47,15 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static double trend_at(const struct moderate *m, double size)
+static double trend_at(const struct shrinkage *m, double size)
 {
 	return 1 + m->slope * size;
 }
 
 /* Finds the slope at which the design effects match the trend on average; 0 if they are below 1. */
-static double fit_slope(const struct moderate_value *list, size_t n)
+static double fit_slope(const struct shrinkage_value *list, size_t n)
 {
-	struct moderate m = { 0 };
+	struct shrinkage m = { 0 };
 	double low = 0, high = 1e6;
 
 	for (int i = 0; i < 100; i++) {
@@ -72,7 +72,7 @@ static double fit_slope(const struct moderate_value *list, size_t n)
 	return low;
 }
 
-static void fit_prior(struct moderate *m, const double *values, size_t n, double alone)
+static void fit_prior(struct shrinkage *m, const double *values, size_t n, double alone)
 {
 	double mean = 0, variance = 0, df = m->own_df;
 	/* A value that is 0 by chance must not have a logarithm that outweighs all others. */
@@ -96,11 +96,11 @@ static void fit_prior(struct moderate *m, const double *values, size_t n, double
 	m->df = df + m->prior_df;
 }
 
-bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df, double alone)
+bool shrinkage_fit(struct shrinkage *m, const struct shrinkage_value *list, size_t n, double df, double alone)
 {
 	double *values = malloc((n + 1) * sizeof(*values));
 
-	*m = (struct moderate){ .own_df = df, .df = df };
+	*m = (struct shrinkage){ .own_df = df, .df = df };
 	if (!values)
 		return false;
 	m->slope = fit_slope(list, n);
@@ -113,7 +113,7 @@ bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t 
 	return true;
 }
 
-double moderate_one(const struct moderate *m, double design, double size)
+double shrinkage_one(const struct shrinkage *m, double design, double size)
 {
 	double trend = trend_at(m, size), value = design / trend;
 

@@ -1,10 +1,10 @@
 /*
  * Improves design effects measured from a few runs by those of many other functions.
  *
- *	struct moderate m;
+ *	struct shrinkage m;
  *
- *	moderate_fit(&m, list, n, df, n);	// each with df degrees of freedom, all independent
- *	design = moderate_one(&m, list[i].design, list[i].size);	// as if with m.df
+ *	shrinkage_fit(&m, list, n, df, n);	// each with df degrees of freedom, all independent
+ *	design = shrinkage_one(&m, list[i].design, list[i].size);	// as if with m.df
  *
  * Differences between runs are proportional to a function's size, so large functions have larger design
  * effects: 1 + slope * size overall, as in the negative binomial distribution. G. K. Smyth, "Linear models
@@ -18,11 +18,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct moderate_value {
+struct shrinkage_value {
 	double design, size; /* size: samples times the share of all others, see designs_size */
 };
 
-struct moderate {
+struct shrinkage {
 	double slope;
 	double prior;    /* design effects are moved towards this multiple of the trend */
 	double prior_df; /* weight of the prior; 0: none, INFINITY: only the prior counts */
@@ -35,8 +35,8 @@ struct moderate {
  * independent values, at most n; values that vary together look alike and carry no more information than one.
  * With fewer than three values, or if most are 0, nothing is moved. Returns false if out of memory.
  */
-bool moderate_fit(struct moderate *m, const struct moderate_value *list, size_t n, double df, double alone);
+bool shrinkage_fit(struct shrinkage *m, const struct shrinkage_value *list, size_t n, double df, double alone);
 /* Returns the moderated design effect. */
-double moderate_one(const struct moderate *m, double design, double size);
+double shrinkage_one(const struct shrinkage *m, double design, double size);
 
 #endif

@@ -36,7 +36,7 @@ static struct profile_moment *copy_moments(const struct profile *p, const bool *
 }
 
 /* Sets the length of a block from the slices of all runs of each side, including empty ones. */
-static void set_block_length(const struct profile_moment *m, size_t n, struct spread *s)
+static void set_block_length(const struct profile_moment *m, size_t n, struct variance *s)
 {
 	uint64_t slices[PROFILE_SIDES] = { 0 };
 
@@ -45,7 +45,7 @@ static void set_block_length(const struct profile_moment *m, size_t n, struct sp
 			slices[m[i].side] += (uint64_t)m[i].slice + 1;
 	}
 	for (unsigned int side = 0; side < PROFILE_SIDES; side++) {
-		uint64_t length = slices[side] / SPREAD_BLOCKS_A_SIDE;
+		uint64_t length = slices[side] / VARIANCE_BLOCKS_A_SIDE;
 
 		s->slices[side] = length > UINT32_MAX ? UINT32_MAX : length ? (uint32_t)length : 1;
 	}
@@ -58,13 +58,13 @@ struct span {
 };
 
 /* Numbers the parts from 0 on each side, including the empty blocks of a run. A run begins a new part. */
-static void cut_parts(struct spread *s, const struct profile_moment *m, size_t n, enum spread_by by,
+static void cut_parts(struct variance *s, const struct profile_moment *m, size_t n, enum variance_by by,
 		      struct piece *pieces)
 {
 	uint32_t begun = 0, last = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t block = by == SPREAD_BLOCKS ? m[i].slice / s->slices[m[i].side] : 0;
+		uint32_t block = by == VARIANCE_BLOCKS ? m[i].slice / s->slices[m[i].side] : 0;
 
 		if (i == 0 || m[i].side != m[i - 1].side)
 			begun = 0;
@@ -76,13 +76,13 @@ static void cut_parts(struct spread *s, const struct profile_moment *m, size_t n
 	}
 }
 
-static uint32_t span_of(const struct spread *s, const struct piece *piece)
+static uint32_t span_of(const struct variance *s, const struct piece *piece)
 {
 	return piece->cluster + (piece->side ? s->clusters[0] : 0);
 }
 
 /* Returns the parts with their weights. The caller frees them; NULL: out of memory. */
-static struct span *list_spans(const struct spread *s, const struct piece *pieces, size_t n)
+static struct span *list_spans(const struct variance *s, const struct piece *pieces, size_t n)
 {
 	size_t all = (size_t)s->clusters[0] + s->clusters[1];
 	struct span *spans = calloc(all + 1, sizeof(*spans));
@@ -100,7 +100,7 @@ static struct span *list_spans(const struct spread *s, const struct piece *piece
 }
 
 /* Returns the weight of the two parts that are lag away in the same run. */
-static double neighbour_weight(const struct spread *s, const struct span *spans, uint32_t at, uint32_t lag)
+static double neighbour_weight(const struct variance *s, const struct span *spans, uint32_t at, uint32_t lag)
 {
 	size_t all = (size_t)s->clusters[0] + s->clusters[1];
 	double weight = 0;
@@ -112,7 +112,7 @@ static double neighbour_weight(const struct spread *s, const struct span *spans,
 	return weight;
 }
 
-static void sum_spans(struct spread *s, const struct span *spans)
+static void sum_spans(struct variance *s, const struct span *spans)
 {
 	for (uint32_t at = 0; at < s->clusters[0] + s->clusters[1]; at++) {
 		unsigned int side = at >= s->clusters[0];
@@ -152,8 +152,8 @@ static size_t merge_pieces(struct piece *pieces, size_t n)
 
 /* The weight of a unit in the current part and in the previous ones. */
 struct unit {
-	double x, was[SPREAD_LAGS];
-	uint32_t at[SPREAD_LAGS]; /* number of the part of was[], plus 1 */
+	double x, was[VARIANCE_LAGS];
+	uint32_t at[VARIANCE_LAGS]; /* number of the part of was[], plus 1 */
 	uint32_t seen;            /* number of the piece that added last: a name counts once in a stack */
 	bool touched;
 };
@@ -182,11 +182,11 @@ static void add_names(struct part *part, const struct piece *piece, uint32_t num
 	double weight = (double)piece->weight;
 	uint32_t at = piece->node;
 
-	add_unit_weight(part, spread_name(nodes[at].label, SPREAD_FLAT), weight);
+	add_unit_weight(part, variance_name(nodes[at].label, VARIANCE_FLAT), weight);
 	if (nodes[at].parent == 0)
-		add_unit_weight(part, spread_name(nodes[at].label, SPREAD_CUM), weight);
+		add_unit_weight(part, variance_name(nodes[at].label, VARIANCE_CUM), weight);
 	for (; nodes[at].parent != 0; at = nodes[at].parent) {
-		uint32_t unit = spread_name(nodes[at].label, SPREAD_CUM);
+		uint32_t unit = variance_name(nodes[at].label, VARIANCE_CUM);
 
 		if (part->units[unit].seen == number)
 			continue;
@@ -198,30 +198,30 @@ static void add_names(struct part *part, const struct piece *piece, uint32_t num
 static void add_nodes(struct part *part, const struct piece *piece)
 {
 	for (uint32_t at = piece->node; at; at = part->p->nodes[at].parent) {
-		if (part->numbers[at] != SPREAD_NONE)
+		if (part->numbers[at] != VARIANCE_NONE)
 			add_unit_weight(part, part->numbers[at], (double)piece->weight);
 	}
 }
 
-static void end_unit(struct spread *s, const struct span *spans, uint32_t at, struct unit *unit, struct spread_sums *to)
+static void end_unit(struct variance *s, const struct span *spans, uint32_t at, struct unit *unit, struct variance_sums *to)
 {
 	to->x += unit->x;
 	to->lag[0].xx += unit->x * unit->x;
 	to->lag[0].xn += unit->x * spans[at].weight;
 	for (uint32_t lag = 1; lag <= s->lags; lag++) {
-		uint32_t slot = (at - lag) % SPREAD_LAGS;
+		uint32_t slot = (at - lag) % VARIANCE_LAGS;
 
 		to->lag[lag].xn += unit->x * neighbour_weight(s, spans, at, lag) / 2;
 		if (at >= lag && unit->at[slot] == at - lag + 1 && spans[at - lag].run == spans[at].run)
 			to->lag[lag].xx += unit->x * unit->was[slot];
 	}
-	unit->was[at % SPREAD_LAGS] = unit->x;
-	unit->at[at % SPREAD_LAGS] = at + 1;
+	unit->was[at % VARIANCE_LAGS] = unit->x;
+	unit->at[at % VARIANCE_LAGS] = at + 1;
 	unit->x = 0;
 	unit->touched = false;
 }
 
-static void end_part(struct spread *s, const struct span *spans, struct part *part, const struct piece *last)
+static void end_part(struct variance *s, const struct span *spans, struct part *part, const struct piece *last)
 {
 	for (size_t i = 0; i < part->n; i++) {
 		uint32_t unit = part->touched[i];
@@ -231,7 +231,7 @@ static void end_part(struct spread *s, const struct span *spans, struct part *pa
 	part->n = 0;
 }
 
-static bool sum_up(struct spread *s, struct part *part, size_t units, const struct piece *pieces, size_t n)
+static bool sum_up(struct variance *s, struct part *part, size_t units, const struct piece *pieces, size_t n)
 {
 	struct span *spans = list_spans(s, pieces, n);
 	bool good;
@@ -256,14 +256,14 @@ static bool sum_up(struct spread *s, struct part *part, size_t units, const stru
 	return good;
 }
 
-static bool spread_units(struct spread *s, struct part *part, size_t units, enum spread_by by, const bool *use)
+static bool spread_units(struct variance *s, struct part *part, size_t units, enum variance_by by, const bool *use)
 {
 	struct profile_moment *m;
 	struct piece *pieces;
 	bool good;
 	size_t n;
 
-	*s = (struct spread){ .lags = by == SPREAD_BLOCKS ? SPREAD_LAGS : 0 };
+	*s = (struct variance){ .lags = by == VARIANCE_BLOCKS ? VARIANCE_LAGS : 0 };
 	m = copy_moments(part->p, use, &n);
 	pieces = malloc((n + 1) * sizeof(*pieces));
 	good = m && pieces;
@@ -277,14 +277,14 @@ static bool spread_units(struct spread *s, struct part *part, size_t units, enum
 	return good;
 }
 
-bool spread_names(struct spread *s, const struct profile *p, enum spread_by by, const bool *use)
+bool variance_names(struct variance *s, const struct profile *p, enum variance_by by, const bool *use)
 {
 	struct part part = { .p = p };
 
-	return spread_units(s, &part, (size_t)p->labels.n * SPREAD_KINDS, by, use);
+	return spread_units(s, &part, (size_t)p->labels.n * VARIANCE_KINDS, by, use);
 }
 
-bool spread_nodes(struct spread *s, const struct profile *p, enum spread_by by, const bool *use, const uint32_t *numbers,
+bool variance_nodes(struct variance *s, const struct profile *p, enum variance_by by, const bool *use, const uint32_t *numbers,
 		  size_t n)
 {
 	struct part part = { .p = p, .numbers = numbers };
@@ -292,9 +292,9 @@ bool spread_nodes(struct spread *s, const struct profile *p, enum spread_by by, 
 	return spread_units(s, &part, n, by, use);
 }
 
-double spread_covariance(const struct spread *s, unsigned int side, uint32_t unit, unsigned int lag)
+double variance_covariance(const struct variance *s, unsigned int side, uint32_t unit, unsigned int lag)
 {
-	const struct spread_sums *sums = &s->sums[unit][side];
+	const struct variance_sums *sums = &s->sums[unit][side];
 	double n = s->n[side], share = n > 0 ? sums->x / n : 0;
 
 	if (!(n > 0))
@@ -302,16 +302,16 @@ double spread_covariance(const struct spread *s, unsigned int side, uint32_t uni
 	return (sums->lag[lag].xx - 2 * share * sums->lag[lag].xn + share * share * s->nn[side][lag]) / (n * n);
 }
 
-double spread_variance(const struct spread *s, unsigned int side, uint32_t unit)
+double variance_variance(const struct variance *s, unsigned int side, uint32_t unit)
 {
 	double clusters = s->clusters[side], sum, most;
 
 	if (clusters < 2)
 		return 0;
-	sum = spread_covariance(s, side, unit, 0);
+	sum = variance_covariance(s, side, unit, 0);
 	most = fmax(0, sum * clusters / (clusters - 1));
 	for (unsigned int lag = 1; lag <= s->lags && clusters > 2 * lag + 1; lag++) {
-		sum += 2 * spread_covariance(s, side, unit, lag);
+		sum += 2 * variance_covariance(s, side, unit, lag);
 		most = fmax(most, sum * clusters / (clusters - 1 - 2 * lag));
 	}
 	return most;
@@ -322,7 +322,7 @@ double spread_variance(const struct spread *s, unsigned int side, uint32_t unit)
  * less than the sum over fewer lags. Trials with and without bursts (tests/diff-bursts.t) confirm this
  * number.
  */
-double spread_degrees(const struct spread *s)
+double variance_degrees(const struct variance *s)
 {
 	double df = 0;
 
@@ -331,8 +331,8 @@ double spread_degrees(const struct spread *s)
 	return df;
 }
 
-void spread_release(struct spread *s)
+void variance_release(struct variance *s)
 {
 	free(s->sums);
-	*s = (struct spread){ 0 };
+	*s = (struct variance){ 0 };
 }

@@ -1,12 +1,12 @@
 /*
  * Measures how much shares of a profile vary between its parts: blocks of time, or runs.
  *
- *	struct spread s;
+ *	struct variance s;
  *
- *	spread_names(&s, &profile, SPREAD_BLOCKS, timed);
- *	if (s.clusters[0] >= SPREAD_LEAST)
- *		v = spread_variance(&s, 0, spread_name(label, SPREAD_CUM));	// of the share of all samples
- *	spread_release(&s);
+ *	variance_names(&s, &profile, VARIANCE_BLOCKS, timed);
+ *	if (s.clusters[0] >= VARIANCE_LEAST)
+ *		v = variance_variance(&s, 0, variance_name(label, VARIANCE_CUM));	// of the share of all samples
+ *	variance_release(&s);
  *
  * Samples come in bursts: a garbage collection, a request, a phase. The variance between parts that are
  * longer than a burst includes the bursts, whatever their shape. It is measured if the profile has moments. A
@@ -23,57 +23,57 @@
 
 #include "common/profile/profile.h"
 
-enum spread_by {
-	SPREAD_BLOCKS, /* equal lengths: SPREAD_BLOCKS_A_SIDE to twice as many, if there are enough slices */
-	SPREAD_RUNS,   /* captures, or files */
+enum variance_by {
+	VARIANCE_BLOCKS, /* equal lengths: VARIANCE_BLOCKS_A_SIDE to twice as many, if there are enough slices */
+	VARIANCE_RUNS,   /* captures, or files */
 };
-enum { SPREAD_FLAT, SPREAD_CUM, SPREAD_KINDS };
-/* Parts longer than bursts are better than many parts. Fewer than SPREAD_LEAST parts say little. */
-enum { SPREAD_BLOCKS_A_SIDE = 30, SPREAD_LEAST = 20 };
-enum { SPREAD_LAGS = 2 };
-#define SPREAD_NONE UINT32_MAX
+enum { VARIANCE_FLAT, VARIANCE_CUM, VARIANCE_KINDS };
+/* Parts longer than bursts are better than many parts. Fewer than VARIANCE_LEAST parts say little. */
+enum { VARIANCE_BLOCKS_A_SIDE = 30, VARIANCE_LEAST = 20 };
+enum { VARIANCE_LAGS = 2 };
+#define VARIANCE_NONE UINT32_MAX
 
 /*
  * Sums over the parts, where x is the weight of a unit and n that of the whole part: x; and the products of x
  * with the x and n of the part lag parts later.
  */
-struct spread_sums {
+struct variance_sums {
 	double x;
 	struct {
 		double xx, xn;
-	} lag[SPREAD_LAGS + 1];
+	} lag[VARIANCE_LAGS + 1];
 };
 
-struct spread {
+struct variance {
 	uint32_t clusters[PROFILE_SIDES]; /* number of parts; 0: the side was left out */
 	uint32_t slices[PROFILE_SIDES];   /* slices of time in a block */
 	unsigned int lags; /* 0 for runs, which are independent */
-	double n[PROFILE_SIDES], nn[PROFILE_SIDES][SPREAD_LAGS + 1];
-	struct spread_sums (*sums)[PROFILE_SIDES]; /* by unit: spread_name, or node's number; or NULL */
+	double n[PROFILE_SIDES], nn[PROFILE_SIDES][VARIANCE_LAGS + 1];
+	struct variance_sums (*sums)[PROFILE_SIDES]; /* by unit: variance_name, or node's number; or NULL */
 };
 
-/* Returns the unit of a label. kind: SPREAD_FLAT or SPREAD_CUM. */
-static inline uint32_t spread_name(uint32_t label, unsigned int kind)
+/* Returns the unit of a label. kind: VARIANCE_FLAT or VARIANCE_CUM. */
+static inline uint32_t variance_name(uint32_t label, unsigned int kind)
 {
-	return label * SPREAD_KINDS + kind;
+	return label * VARIANCE_KINDS + kind;
 }
 
 /*
  * Measures the names of the profile. Sides for which use is false are left out. Returns false if out of
  * memory; release the object in any case.
  */
-bool spread_names(struct spread *s, const struct profile *p, enum spread_by by, const bool *use);
+bool variance_names(struct variance *s, const struct profile *p, enum variance_by by, const bool *use);
 /*
- * As spread_names, for subtrees of nodes. numbers: by node of the profile, a number below n or SPREAD_NONE.
+ * As variance_names, for subtrees of nodes. numbers: by node of the profile, a number below n or VARIANCE_NONE.
  */
-bool spread_nodes(struct spread *s, const struct profile *p, enum spread_by by, const bool *use, const uint32_t *numbers,
+bool variance_nodes(struct variance *s, const struct profile *p, enum variance_by by, const bool *use, const uint32_t *numbers,
 		  size_t n);
 /* Returns the variance of a unit's share; 0 with fewer than two parts. */
-double spread_variance(const struct spread *s, unsigned int side, uint32_t unit);
+double variance_variance(const struct variance *s, unsigned int side, uint32_t unit);
 /* Returns the contribution to the variance of parts that are lag apart, counted once. */
-double spread_covariance(const struct spread *s, unsigned int side, uint32_t unit, unsigned int lag);
+double variance_covariance(const struct variance *s, unsigned int side, uint32_t unit, unsigned int lag);
 /* Returns the degrees of freedom of the variance of both sides together. */
-double spread_degrees(const struct spread *s);
-void spread_release(struct spread *s);
+double variance_degrees(const struct variance *s);
+void variance_release(struct variance *s);
 
 #endif

@@ -74,7 +74,7 @@ enum unwind_built unwind_build(struct elf_file *f, struct unwind_table *t)
 	enum unwind_built result;
 
 	*t = (struct unwind_table){ 0 };
-	if (!sections_usable(f))
+	if (!unwind_sections_usable(f))
 		return UNWIND_NOTHING;
 	result = build_rows(&b);
 	code_map_release(&b.code);

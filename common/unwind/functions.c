@@ -50,7 +50,7 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 	bool good;
 
 	*l = (struct function_list){ 0 };
-	if (!sections_usable(f) || !section_eh_frame(f, &cfi.section))
+	if (!unwind_sections_usable(f) || !section_eh_frame(f, &cfi.section))
 		return true;
 	if (!code_map_init(&code, f))
 		return false;

@@ -7,25 +7,25 @@
 
 static int compare_stacks(const void *a, const void *b)
 {
-	const struct heaviest_item *x = a, *y = b;
+	const struct top_stacks_item *x = a, *y = b;
 
 	if (x->weight != y->weight)
 		return x->weight > y->weight ? -1 : 1;
 	return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-bool heaviest_init(struct heaviest *h, const struct profile *p)
+bool top_stacks_init(struct top_stacks *h, const struct profile *p)
 {
 	struct folded_writer w;
 	struct slice line;
 	bool good;
 
-	*h = (struct heaviest){ 0 };
+	*h = (struct top_stacks){ 0 };
 	good = folded_writer_init(&w, p, 1);
 	while (good && folded_writer_next(&w, &line)) {
 		good = grow_array(&h->list, &h->cap, h->n, sizeof(*h->list));
 		if (good) {
-			h->list[h->n] = (struct heaviest_item){ p->nodes[w.node].self[0], w.node, (uint32_t)h->n };
+			h->list[h->n] = (struct top_stacks_item){ p->nodes[w.node].self[0], w.node, (uint32_t)h->n };
 			h->n++;
 		}
 	}
@@ -36,8 +36,8 @@ bool heaviest_init(struct heaviest *h, const struct profile *p)
 	return good;
 }
 
-void heaviest_release(struct heaviest *h)
+void top_stacks_release(struct top_stacks *h)
 {
 	free(h->list);
-	*h = (struct heaviest){ 0 };
+	*h = (struct top_stacks){ 0 };
 }

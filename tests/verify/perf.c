@@ -34,7 +34,7 @@ struct process {
 struct collector {
 	struct states *states;
 	struct queue queue;
-	struct ring *samples, *side; /* one a CPU */
+	struct perf_ring *samples, *side; /* one a CPU */
 	size_t n;
 	size_t n_samples;
 	struct process *processes;
@@ -76,7 +76,7 @@ static struct perf_event_attr side_attr(void)
 }
 
 /* Returns false if there is no memory for so large a ring. */
-static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, size_t bytes)
+static bool open_ring(struct perf_ring *r, struct perf_event_attr attr, pid_t pid, unsigned int cpu, size_t bytes)
 {
 	int fd = event_open(&attr, pid, (int)cpu);
 
@@ -86,7 +86,7 @@ static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, un
 	}
 	if (fd < 0)
 		die("perf_event_open: %s", strerror(errno));
-	if (ring_map(r, fd, cpu, bytes) && r->size >= bytes)
+	if (perf_ring_map(r, fd, cpu, bytes) && r->size >= bytes)
 		return true;
 	r->fd = fd;
 	return false;
@@ -95,8 +95,8 @@ static bool open_ring(struct ring *r, struct perf_event_attr attr, pid_t pid, un
 static void close_rings(struct collector *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		ring_close(&c->samples[i]);
-		ring_close(&c->side[i]);
+		perf_ring_close(&c->samples[i]);
+		perf_ring_close(&c->side[i]);
 	}
 	memset(c->samples, 0, c->n * sizeof(*c->samples));
 	memset(c->side, 0, c->n * sizeof(*c->side));
@@ -107,7 +107,7 @@ static bool open_all(struct collector *c, const struct cpu_list *cpus, pid_t pid
 		     size_t bytes)
 {
 	for (; c->n < cpus->n; c->n++) {
-		struct ring *side = &c->side[c->n], *samples = &c->samples[c->n];
+		struct perf_ring *side = &c->side[c->n], *samples = &c->samples[c->n];
 		unsigned int cpu = cpus->items[c->n];
 
 		samples->fd = -1;
@@ -215,8 +215,8 @@ static void take_sample(void *arg, unsigned int cpu, const struct perf_event_hea
 static void drain(struct collector *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		ring_drain(&c->side[i], take_side, c);
-		ring_drain(&c->samples[i], take_sample, c);
+		perf_ring_drain(&c->side[i], take_side, c);
+		perf_ring_drain(&c->samples[i], take_sample, c);
 	}
 }
 

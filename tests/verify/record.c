@@ -1,6 +1,6 @@
 /*
  * States from the recorder itself: all of it is linked in and runs here, set to send each user stack along
- * with its sample. A wrapper (ld --wrap) keeps each stack that spaces_finish has finished, with the
+ * with its sample. A wrapper (ld --wrap) keeps each stack that user_walk_finish has finished, with the
  * registers, the copied stack and the mappings as of that sample.
  */
 #include <signal.h>
@@ -15,8 +15,8 @@
 int record_main(int argc, char **argv); /* cmd/cprof-record/main.c */
 void __real_options_parse(struct options *o, int argc, char **argv);
 void __wrap_options_parse(struct options *o, int argc, char **argv);
-bool __real_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
-bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool __real_user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool __wrap_user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
 
 static struct {
 	struct states *states;
@@ -32,7 +32,7 @@ void __wrap_options_parse(struct options *o, int argc, char **argv)
 	o->always_copy = true;
 }
 
-static uint32_t file_of(const struct spaces *s, const struct proc *p, uint32_t exe)
+static uint32_t file_of(const struct user_walk *s, const struct proc *p, uint32_t exe)
 {
 	char *path;
 
@@ -50,7 +50,7 @@ static uint32_t file_of(const struct spaces *s, const struct proc *p, uint32_t e
 	return keep.files[exe] - 1;
 }
 
-static size_t image_of(const struct spaces *s, const struct proc *p)
+static size_t image_of(const struct user_walk *s, const struct proc *p)
 {
 	struct maps maps = { 0 };
 	bool changed = false;
@@ -85,7 +85,7 @@ static void keep_chain(struct chain *c, const struct user_stack *stack)
 		c->why = root_name((uint64_t)stack->end);
 }
 
-static void keep_state(const struct spaces *s, const struct proc *p, const struct sample_head *head)
+static void keep_state(const struct user_walk *s, const struct proc *p, const struct sample_head *head)
 {
 	const uint64_t *addresses = (const void *)(head + 1);
 	const struct sample_state *from = (const void *)(addresses + (head->kernel_n > 0 ? head->kernel_n : 0) +
@@ -105,9 +105,9 @@ static void keep_state(const struct spaces *s, const struct proc *p, const struc
 	to->image = image_of(s, p);
 }
 
-bool __wrap_spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
+bool __wrap_user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
-	if (!__real_spaces_finish(s, p, head, out))
+	if (!__real_user_walk_finish(s, p, head, out))
 		return false; /* it waits for a table, and will be called again */
 	if (!head->has_state) {
 		keep.states->lost++; /* the ring was too full for its stack */

@@ -172,7 +172,7 @@ static void add_when(struct options *o, const char *text)
 
 	if (!grow_array(&o->whens, &o->cap_whens, o->n_whens, sizeof(*o->whens)))
 		cli_die(STATUS_SYSTEM, "out of memory");
-	if (!when_parse(&o->whens[o->n_whens++], text, &error))
+	if (!trigger_parse(&o->whens[o->n_whens++], text, &error))
 		cli_usage("--when: %s", buf_cstr(&error));
 }
 

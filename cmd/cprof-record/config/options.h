@@ -55,7 +55,7 @@ struct options {
 	mode_t mode;                  /* for new files, less the umask */
 	const char *on_rotate;        /* NULL: no command */
 	uint64_t ring_ns, ring_bytes; /* ring_ns 0: no flight buffer */
-	struct when *whens;           /* any of these conditions makes the flight buffer be written */
+	struct trigger *whens;           /* any of these conditions makes the flight buffer be written */
 	size_t n_whens, cap_whens;
 	const char *metrics;          /* file; NULL: none */
 	char **command;       /* NULL: none */

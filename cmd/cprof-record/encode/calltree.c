@@ -11,25 +11,25 @@
 
 enum { SLOTS_FIRST = 1 << 12 };
 
-bool tree_init(struct tree *t)
+bool calltree_init(struct calltree *t)
 {
-	*t = (struct tree){ .n_frames = 1, .n_nodes = NODE_FIRST };
+	*t = (struct calltree){ .n_frames = 1, .n_nodes = NODE_FIRST };
 	t->node_slots = calloc(SLOTS_FIRST, sizeof(uint32_t));
 	t->frame_slots = calloc(SLOTS_FIRST, sizeof(uint32_t));
 	t->node_mask = t->frame_mask = SLOTS_FIRST - 1;
 	return t->node_slots && t->frame_slots;
 }
 
-void tree_release(struct tree *t)
+void calltree_release(struct calltree *t)
 {
 	free(t->frames);
 	free(t->nodes);
 	free(t->node_slots);
 	free(t->frame_slots);
-	*t = (struct tree){ 0 };
+	*t = (struct calltree){ 0 };
 }
 
-void tree_clear(struct tree *t)
+void calltree_clear(struct calltree *t)
 {
 	memset(t->node_slots, 0, (t->node_mask + 1) * sizeof(uint32_t));
 	memset(t->frame_slots, 0, (t->frame_mask + 1) * sizeof(uint32_t));
@@ -37,7 +37,7 @@ void tree_clear(struct tree *t)
 	t->n_nodes = NODE_FIRST;
 }
 
-static uint64_t frame_hash(const struct tree_frame *f)
+static uint64_t frame_hash(const struct calltree_frame *f)
 {
 	return hash_u64(f->address * 2 + f->kind + (f->process << 48 ^ f->process * 0x9e3779b97f4a7c15));
 }
@@ -47,18 +47,18 @@ static uint64_t node_hash(uint32_t parent, uint64_t frame)
 	return hash_u64(frame ^ (uint64_t)parent << 32 ^ parent);
 }
 
-static uint64_t hash_of_node(const struct tree *t, uint32_t id)
+static uint64_t hash_of_node(const struct calltree *t, uint32_t id)
 {
 	return node_hash(t->nodes[id].parent, frame_hash(&t->frames[t->nodes[id].frame]));
 }
 
-static uint64_t hash_of_frame(const struct tree *t, uint32_t id)
+static uint64_t hash_of_frame(const struct calltree *t, uint32_t id)
 {
 	return frame_hash(&t->frames[id]);
 }
 
-static bool grow_slots(const struct tree *t, uint32_t **slots, size_t *mask,
-		       uint64_t (*hash)(const struct tree *t, uint32_t id))
+static bool grow_slots(const struct calltree *t, uint32_t **slots, size_t *mask,
+		       uint64_t (*hash)(const struct calltree *t, uint32_t id))
 {
 	size_t bigger = (*mask + 1) * 2 - 1;
 	uint32_t *to = calloc(bigger + 1, sizeof(*to));
@@ -81,14 +81,14 @@ static bool grow_slots(const struct tree *t, uint32_t **slots, size_t *mask,
 	return true;
 }
 
-static uint32_t intern_frame(struct tree *t, const struct tree_frame *f, uint64_t hash)
+static uint32_t intern_frame(struct calltree *t, const struct calltree_frame *f, uint64_t hash)
 {
 	size_t at;
 
 	if (t->n_frames * 2 > t->frame_mask && !grow_slots(t, &t->frame_slots, &t->frame_mask, hash_of_frame))
 		return 0;
 	for (at = hash & t->frame_mask; t->frame_slots[at]; at = (at + 1) & t->frame_mask) {
-		if (tree_same_frame(&t->frames[t->frame_slots[at]], f))
+		if (calltree_same_frame(&t->frames[t->frame_slots[at]], f))
 			return t->frame_slots[at];
 	}
 	if (t->n_frames >= UINT32_MAX / 2 || !grow_array(&t->frames, &t->cap_frames, t->n_frames, sizeof(*t->frames)))
@@ -98,7 +98,7 @@ static uint32_t intern_frame(struct tree *t, const struct tree_frame *f, uint64_
 	return (uint32_t)t->n_frames++;
 }
 
-uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f)
+uint32_t calltree_child(struct calltree *t, uint32_t parent, const struct calltree_frame *f)
 {
 	uint64_t hash = frame_hash(f);
 	uint32_t frame;
@@ -107,16 +107,16 @@ uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f)
 	if (t->n_nodes * 2 > t->node_mask && !grow_slots(t, &t->node_slots, &t->node_mask, hash_of_node))
 		return 0;
 	for (at = node_hash(parent, hash) & t->node_mask; t->node_slots[at]; at = (at + 1) & t->node_mask) {
-		const struct tree_node *n = &t->nodes[t->node_slots[at]];
+		const struct calltree_node *n = &t->nodes[t->node_slots[at]];
 
-		if (n->parent == parent && tree_same_frame(&t->frames[n->frame], f))
+		if (n->parent == parent && calltree_same_frame(&t->frames[n->frame], f))
 			return t->node_slots[at];
 	}
 	frame = intern_frame(t, f, hash);
 	if (!frame || t->n_nodes >= UINT32_MAX / 2 ||
 	    !grow_array(&t->nodes, &t->cap_nodes, t->n_nodes, sizeof(*t->nodes)))
 		return 0;
-	t->nodes[t->n_nodes] = (struct tree_node){ parent, frame };
+	t->nodes[t->n_nodes] = (struct calltree_node){ parent, frame };
 	t->node_slots[at] = (uint32_t)t->n_nodes;
 	return (uint32_t)t->n_nodes++;
 }

@@ -11,35 +11,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct tree_frame {
+struct calltree_frame {
 	uint64_t address;
 	uint64_t process; /* 0: kernel */
 	uint32_t kind;
 };
 
-struct tree_node {
+struct calltree_node {
 	uint32_t parent, frame;
 };
 
-struct tree {
-	struct tree_frame *frames; /* by id, from 1 */
-	struct tree_node *nodes;   /* by id, from NODE_FIRST */
+struct calltree {
+	struct calltree_frame *frames; /* by id, from 1 */
+	struct calltree_node *nodes;   /* by id, from NODE_FIRST */
 	size_t n_frames, cap_frames, n_nodes, cap_nodes;
 	uint32_t *node_slots, *frame_slots; /* id, 0: empty */
 	size_t node_mask, frame_mask;
 };
 
-static inline bool tree_same_frame(const struct tree_frame *a, const struct tree_frame *b)
+static inline bool calltree_same_frame(const struct calltree_frame *a, const struct calltree_frame *b)
 {
 	return a->address == b->address && a->process == b->process && a->kind == b->kind;
 }
 
-/* False: out of memory; call tree_release all the same. */
-bool tree_init(struct tree *t);
-void tree_release(struct tree *t);
+/* False: out of memory; call calltree_release all the same. */
+bool calltree_init(struct calltree *t);
+void calltree_release(struct calltree *t);
 /* Forgets everything, for a new segment. */
-void tree_clear(struct tree *t);
+void calltree_clear(struct calltree *t);
 /* Returns the child of parent (a root or a node) for this frame, a new one if need be. 0: out of memory. */
-uint32_t tree_child(struct tree *t, uint32_t parent, const struct tree_frame *f);
+uint32_t calltree_child(struct calltree *t, uint32_t parent, const struct calltree_frame *f);
 
 #endif

@@ -20,10 +20,10 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
-	e->jitmaps = jitmaps_new(e->procs->scan.opener, &e->jitbudget);
-	e->jitdumps = jitdumps_new(e->procs->scan.opener, &e->jitbudget);
+	e->jitmaps = perf_maps_new(e->procs->scan.opener, &e->jitbudget);
+	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
-	e->places = places_new();
+	e->places = wait_sites_new();
 	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces, .frames.ksym = e->ksym };
 	return stacks_init(&e->stacks) && e->jitmaps && e->jitdumps && e->cgroups && e->places;
 }
@@ -33,11 +33,11 @@ void emit_release(struct emit *e)
 	stacks_release(&e->stacks);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
-	jitbudget_release(&e->jitbudget);
-	jitmaps_free(e->jitmaps);
-	jitdumps_free(e->jitdumps);
+	jit_budget_release(&e->jitbudget);
+	perf_maps_free(e->jitmaps);
+	jit_dumps_free(e->jitdumps);
 	cgroups_free(e->cgroups);
-	places_free(e->places);
+	wait_sites_free(e->places);
 }
 
 static void put_meta(void *arg, const char *key, const char *value)
@@ -164,8 +164,8 @@ void emit_segment(struct emit *e, uint64_t now)
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
-	jitmaps_restart(e->jitmaps);
-	jitdumps_restart(e->jitdumps);
+	perf_maps_restart(e->jitmaps);
+	jit_dumps_restart(e->jitdumps);
 	emit_record(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	put_header(e, now);
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
@@ -175,7 +175,7 @@ bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
 	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
-	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (jitmaps_repeated(e->jitmaps) + jitdumps_repeated(e->jitdumps));
+	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
 }
 
 static uint64_t file_id(struct emit *e, uint32_t file)
@@ -206,8 +206,8 @@ static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
 {
 	const struct exe *x = m->file ? &e->procs->exes[m->file - 1] : NULL;
 
-	if (x && jitdumps_is(x->path))
-		jitdumps_watch(e->jitdumps, watch_id(p), (pid_t)p->pid,
+	if (x && jit_dumps_is(x->path))
+		jit_dumps_watch(e->jitdumps, watch_id(p), (pid_t)p->pid,
 			       &(struct jitdump_mapping){ x->path, m->start, m->end, x->inode });
 }
 
@@ -221,7 +221,7 @@ static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
 		return;
 	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
 		return; /* [vdso], [vsyscall], [uprobes] */
-	if (jitmaps_watch(e->jitmaps, watch_id(p), (pid_t)p->pid, 0))
+	if (perf_maps_watch(e->jitmaps, watch_id(p), (pid_t)p->pid, 0))
 		p->jit_segment = e->segment;
 }
 
@@ -318,7 +318,7 @@ void emit_change(struct emit *e, const struct change *c, const struct change_eff
 	if (effect->renamed && effect->task->segment == e->segment)
 		say_comm(e, effect->task, c->time);
 	if (effect->exited && effect->task->proc->dead && effect->task->proc->jit_segment == e->segment)
-		jitmaps_exited(e->jitmaps, watch_id(effect->task->proc));
+		perf_maps_exited(e->jitmaps, watch_id(effect->task->proc));
 	if (effect->exited && effect->task->segment == e->segment)
 		emit_record(e, (struct record){ .type = RECORD_EXIT, .exit = { c->time, effect->task->id } });
 }
@@ -342,7 +342,7 @@ static bool say_ksym(struct emit *e, uint64_t address, uint64_t time)
 }
 
 /* Returns the address to look up: for a return address, one byte back, inside the call. */
-static uint64_t looked_up(const struct tree_frame *f)
+static uint64_t looked_up(const struct calltree_frame *f)
 {
 	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
 }
@@ -351,7 +351,7 @@ static uint64_t looked_up(const struct tree_frame *f)
 static void look_at_frames(struct emit *e, const struct proc *p)
 {
 	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
-		const struct tree_frame *f = &e->stacks.tree.frames[i];
+		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 		const struct map *m;
 
 		if (f->process != p->id)
@@ -369,19 +369,19 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 static void say_tree(struct emit *e, uint64_t time)
 {
 	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
-		const struct tree_frame *f = &e->stacks.tree.frames[i];
+		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 
 		if (f->process == 0)
 			e->origins[say_ksym(e, looked_up(f), time) ? ORIGIN_KERNEL : ORIGIN_KERNEL_UNNAMED]++;
 	}
 	for (; e->said_frames < e->stacks.tree.n_frames; e->said_frames++) {
-		const struct tree_frame *f = &e->stacks.tree.frames[e->said_frames];
+		const struct calltree_frame *f = &e->stacks.tree.frames[e->said_frames];
 
 		emit_record(e, (struct record){ .type = RECORD_FRAME,
 						.frame = { e->said_frames, f->process, f->kind, f->address } });
 	}
 	for (; e->said_nodes < e->stacks.tree.n_nodes; e->said_nodes++) {
-		const struct tree_node *n = &e->stacks.tree.nodes[e->said_nodes];
+		const struct calltree_node *n = &e->stacks.tree.nodes[e->said_nodes];
 
 		emit_record(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
 	}
@@ -421,12 +421,12 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 /* Writes one sample per reason, the wait itself first: it ended when the wait for a CPU began. */
 static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
 {
-	struct place *place = places_find(e->places, w->head.weight);
+	struct wait_site *place = wait_sites_find(e->places, w->head.weight);
 	struct record r = { .type = RECORD_SAMPLE,
 			    .sample = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
 					.user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN } };
 
-	if (place && !places_nodes(&e->stacks, e->segment, place, t->proc, &r.sample.user, &r.sample.kernel))
+	if (place && !wait_sites_nodes(&e->stacks, e->segment, place, t->proc, &r.sample.user, &r.sample.kernel))
 		return EMIT_NO_MEMORY;
 	say_cgroup(e, t->proc, place ? place->cgroup : 0, w->head.time);
 	look_at_frames(e, t->proc);
@@ -440,7 +440,7 @@ static enum emitted emit_wait(struct emit *e, const struct wait *w, struct task 
 	}
 	e->waits++;
 	if (w->gone)
-		places_remove(e->places, w->head.weight);
+		wait_sites_remove(e->places, w->head.weight);
 	return EMIT_WRITTEN;
 }
 
@@ -476,7 +476,7 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 		return EMIT_WAITS;
 	if (s->what != SAMPLE_STACK)
 		return emit_event(e, s, t, &stack);
-	if (!places_put(e->places, s, t->proc, &stack))
+	if (!wait_sites_put(e->places, s, t->proc, &stack))
 		e->engine->ops->restart(e->engine); /* too many wait sites: all were forgotten */
 	return EMIT_WRITTEN;
 }
@@ -500,7 +500,7 @@ static void deliver_jit(struct emit *e, uint64_t now, uint64_t limit)
 {
 	struct jit_sink sink = { e, now, 0 };
 
-	while (jitmaps_poll(e->jitmaps, now, put_jitmap, &sink) > 0 && sink.bytes < limit)
+	while (perf_maps_poll(e->jitmaps, now, put_jitmap, &sink) > 0 && sink.bytes < limit)
 		;
 }
 
@@ -544,7 +544,7 @@ void emit_dumps(struct emit *e, struct queue *q, bool all)
 	struct dump_sink sink = { .q = q };
 	size_t before = q->bytes.n;
 
-	while (jitdumps_poll(e->jitdumps, queue_code, &sink) > 0 && (all || q->bytes.n - before < JIT_STEP_BYTES))
+	while (jit_dumps_poll(e->jitdumps, queue_code, &sink) > 0 && (all || q->bytes.n - before < JIT_STEP_BYTES))
 		;
 	buf_release(&sink.item);
 }
@@ -578,12 +578,12 @@ void emit_gone(struct emit *e, struct proc *p)
 	struct jit_sink sink = { e, host_mono_ns(), 0 };
 
 	if (p->jit_segment == e->segment)
-		jitmaps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
+		perf_maps_finish(e->jitmaps, watch_id(p), sink.now, put_jitmap, &sink);
 	else if (p->jit_segment) /* it is not in this segment */
-		jitmaps_forget(e->jitmaps, watch_id(p));
-	jitdumps_finish(e->jitdumps, watch_id(p), put_code, e);
+		perf_maps_forget(e->jitmaps, watch_id(p));
+	jit_dumps_finish(e->jitdumps, watch_id(p), put_code, e);
 	if (e->spaces)
-		spaces_gone(e->spaces, p, sink.now);
+		user_walk_gone(e->spaces, p, sink.now);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* unless another image or process has its pid */
 		e->engine->ops->forget(e->engine, p->pid);
 }
@@ -594,7 +594,7 @@ void emit_end(struct emit *e, uint64_t now, enum end_reason reason)
 
 	deliver_jit(e, now, UINT64_MAX); /* data beyond the limit of earlier calls */
 	if (reason == END_CLOSED)
-		jitmaps_end(e->jitmaps, now, put_jitmap, &sink);
+		perf_maps_end(e->jitmaps, now, put_jitmap, &sink);
 	emit_record(e, (struct record){ .type = RECORD_END, .end = { now, reason, e->segment_samples } });
 	emit_record(e, (struct record){ .type = RECORD_FLUSH });
 }

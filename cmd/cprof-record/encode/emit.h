@@ -47,12 +47,12 @@ struct emit {
 	const struct options *options;
 	struct engine *engine;
 	struct procs *procs;
-	struct spaces *spaces; /* NULL: stacks are not walked by tables */
+	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
-	struct jitbudget jitbudget;
-	struct jitmaps *jitmaps;
-	struct jitdumps *jitdumps;
+	struct jit_budget jitbudget;
+	struct perf_maps *jitmaps;
+	struct jit_dumps *jitdumps;
 	struct stacks stacks;
 	uint32_t said_frames, said_nodes;
 	bool hurry; /* samples no longer wait for tables or build IDs */
@@ -68,7 +68,7 @@ struct emit {
 	uint64_t waits_since; /* start of the earliest wait that the next segment may contain; 0: not known */
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
-	struct places *places;
+	struct wait_sites *places;
 	uint64_t origins[ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;

@@ -19,28 +19,28 @@ struct callers {
 bool stacks_init(struct stacks *st)
 {
 	st->callers = calloc(CALLERS, sizeof(*st->callers));
-	return tree_init(&st->tree) && st->callers;
+	return calltree_init(&st->tree) && st->callers;
 }
 
 void stacks_release(struct stacks *st)
 {
-	tree_release(&st->tree);
+	calltree_release(&st->tree);
 	free(st->callers);
 }
 
 void stacks_restart(struct stacks *st)
 {
-	tree_clear(&st->tree);
+	calltree_clear(&st->tree);
 	for (size_t i = 0; i < CALLERS; i++)
 		st->callers[i].node = 0;
 }
 
 /* Returns frame number i; 0 is the leaf. */
-static struct tree_frame frame_at(const uint64_t *address, int i, uint64_t process)
+static struct calltree_frame frame_at(const uint64_t *address, int i, uint64_t process)
 {
 	bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
 
-	return (struct tree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
+	return (struct calltree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
 /* Returns the cache entry for the callers of a leaf. */
@@ -61,9 +61,9 @@ static uint32_t walk_callers(struct stacks *st, const uint64_t *address, int n, 
 	uint32_t node = root;
 
 	for (int i = n; i-- > 1;) {
-		struct tree_frame f = frame_at(address, i, process);
+		struct calltree_frame f = frame_at(address, i, process);
 
-		node = tree_child(&st->tree, node, &f);
+		node = calltree_child(&st->tree, node, &f);
 		if (node == 0)
 			return 0;
 	}
@@ -92,10 +92,10 @@ static uint32_t find_callers(struct stacks *st, const uint64_t *address, int n, 
 /* Returns the node of the leaf; 0: out of memory. Addresses are leaf first, and at least one. */
 static uint32_t find_leaf(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root root)
 {
-	struct tree_frame leaf = frame_at(address, 0, process);
+	struct calltree_frame leaf = frame_at(address, 0, process);
 	uint32_t node = find_callers(st, address, n, process, root);
 
-	return node || n == 1 ? tree_child(&st->tree, node, &leaf) : 0;
+	return node || n == 1 ? calltree_child(&st->tree, node, &leaf) : 0;
 }
 
 /*
@@ -159,7 +159,7 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 	if (leaf == 0 || is_in_exec(s, leaf, p)) { /* a worker's registers are zeros */
 		out->n = 0;
 		out->end = ROOT_KTHREAD;
-	} else if (!spaces_finish(st->spaces, p, s, out)) {
+	} else if (!user_walk_finish(st->spaces, p, s, out)) {
 		return STACK_WAITS;
 	}
 	if (out->end < 0 || out->end >= ROOTS)

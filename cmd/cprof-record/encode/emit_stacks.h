@@ -14,11 +14,11 @@ struct stacks {
 	/* Lent, and set before stacks_init. */
 	const struct options *options;
 	struct engine *engine;
-	struct spaces *spaces; /* NULL: stacks are not walked by tables */
+	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
 	struct kernel_frames frames;
 
 	bool sideband_lost; /* since then mappings may be missing */
-	struct tree tree;
+	struct calltree tree;
 	struct callers *callers; /* of recent leaves, by a hash */
 };
 

@@ -153,13 +153,13 @@ static void update_row(struct ledger_row *r, struct engine *e, unsigned int cpu,
 	*runs += c.runs;
 }
 
-static void update_tables(struct ledger *l, const struct spaces *s)
+static void update_tables(struct ledger *l, const struct user_walk *s)
 {
 	uint64_t held = store_held(s->tables->store);
 
 	if (l->costs[COST_TABLE_BYTES] < held)
 		l->costs[COST_TABLE_BYTES] = held;
-	l->table_losses = tables_losses(s->tables);
+	l->table_losses = table_cache_losses(s->tables);
 	l->costs[COST_TABLES] = s->tables->built;
 	l->costs[COST_TABLES_REFUSED] = s->tables->refused + s->refused;
 	l->costs[COST_TABLES_EVICTED] = s->tables->evicted;
@@ -173,7 +173,7 @@ static void update_tables(struct ledger *l, const struct spaces *s)
 static void update_event(struct ledger_event *ev, struct engine *e, size_t event, bool last, uint64_t *run_ns, uint64_t *runs)
 {
 	uint64_t *o = ev->row.outcomes, seen = 0, expected = 0;
-	struct counted_sums sums;
+	struct bpf_events_sums sums;
 
 	e->ops->sums(e, event, &sums);
 	for (int i = 0; i <= EVENT_PENDING; i++)

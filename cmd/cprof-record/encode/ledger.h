@@ -54,7 +54,7 @@ struct ledger {
 	uint64_t missed_said, missed_held, missed_told; /* MISSED: this segment; as held; earlier segments */
 	uint64_t waits_told, waits_held, waits_lost; /* wait records: written; as held; lost (no room) */
 	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
-	uint64_t table_losses; /* as tables_losses */
+	uint64_t table_losses; /* as table_cache_losses */
 };
 
 void ledger_release(struct ledger *l);

@@ -5,8 +5,8 @@
 #include "common/base/array.h"
 #include "common/base/idmap.h"
 
-struct places {
-	struct place *items;
+struct wait_sites {
+	struct wait_site *items;
 	size_t n, cap;
 	uint32_t *free; /* indices in items */
 	size_t n_free, cap_free;
@@ -14,21 +14,21 @@ struct places {
 	size_t bytes;
 };
 
-struct places *places_new(void)
+struct wait_sites *wait_sites_new(void)
 {
-	struct places *ps = calloc(1, sizeof(*ps));
+	struct wait_sites *ps = calloc(1, sizeof(*ps));
 
 	if (ps)
 		idmap_init(&ps->by_key);
 	return ps;
 }
 
-static size_t size_of(const struct place *p)
+static size_t size_of(const struct wait_site *p)
 {
 	return sizeof(*p) + (size_t)(p->stack.user.n + p->stack.kernel_n) * sizeof(*p->addresses);
 }
 
-static void forget_all(struct places *ps)
+static void forget_all(struct wait_sites *ps)
 {
 	for (size_t i = 0; i < ps->n; i++)
 		free(ps->items[i].addresses);
@@ -36,7 +36,7 @@ static void forget_all(struct places *ps)
 	idmap_clear(&ps->by_key);
 }
 
-void places_free(struct places *ps)
+void wait_sites_free(struct wait_sites *ps)
 {
 	if (!ps)
 		return;
@@ -47,16 +47,16 @@ void places_free(struct places *ps)
 	free(ps);
 }
 
-struct place *places_find(struct places *ps, uint64_t key)
+struct wait_site *wait_sites_find(struct wait_sites *ps, uint64_t key)
 {
 	uint32_t at;
 
 	return idmap_find(&ps->by_key, key, &at) ? &ps->items[at] : NULL;
 }
 
-void places_remove(struct places *ps, uint64_t key)
+void wait_sites_remove(struct wait_sites *ps, uint64_t key)
 {
-	struct place *p = places_find(ps, key);
+	struct wait_site *p = wait_sites_find(ps, key);
 
 	if (!p || !grow_array(&ps->free, &ps->cap_free, ps->n_free, sizeof(*ps->free)))
 		return;
@@ -64,10 +64,10 @@ void places_remove(struct places *ps, uint64_t key)
 	ps->bytes -= size_of(p);
 	free(p->addresses);
 	idmap_remove(&ps->by_key, key);
-	*p = (struct place){ 0 };
+	*p = (struct wait_site){ 0 };
 }
 
-static struct place *add_site(struct places *ps, uint64_t key)
+static struct wait_site *add_site(struct wait_sites *ps, uint64_t key)
 {
 	uint32_t at;
 
@@ -80,17 +80,17 @@ static struct place *add_site(struct places *ps, uint64_t key)
 		ps->n_free--;
 	else
 		ps->n++;
-	ps->items[at] = (struct place){ .key = key };
-	ps->bytes += sizeof(struct place);
+	ps->items[at] = (struct wait_site){ .key = key };
+	ps->bytes += sizeof(struct wait_site);
 	return &ps->items[at];
 }
 
 /* Stores a copy of the stack. */
-static bool keep_stack(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
+static bool keep_stack(struct wait_sites *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
 {
 	size_t user = (size_t)stack->user.n, kernel = (size_t)stack->kernel_n;
 	uint64_t *own = malloc((user + kernel + 1) * sizeof(*own));
-	struct place *place = places_find(ps, s->weight);
+	struct wait_site *place = wait_sites_find(ps, s->weight);
 
 	if (!own || (!place && !(place = add_site(ps, s->weight)))) {
 		free(own);
@@ -102,25 +102,25 @@ static bool keep_stack(struct places *ps, const struct sample_head *s, const str
 		memcpy(own, stack->user.addresses, user * sizeof(*own));
 	if (kernel)
 		memcpy(own + user, stack->kernel, kernel * sizeof(*own));
-	*place = (struct place){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
+	*place = (struct wait_site){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
 	place->stack.user.addresses = own;
 	place->stack.kernel = own + user;
 	ps->bytes += size_of(place);
 	return true;
 }
 
-bool places_put(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
+bool wait_sites_put(struct wait_sites *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack)
 {
 	bool kept = keep_stack(ps, s, p, stack);
 
-	if (kept && ps->bytes <= PLACES_BYTES)
+	if (kept && ps->bytes <= WAIT_SITES_BYTES)
 		return true;
 	forget_all(ps);
 	keep_stack(ps, s, p, stack);
 	return false;
 }
 
-bool places_nodes(struct stacks *st, uint32_t segment, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
+bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
 {
 	struct stack stack = place->stack;
 

@@ -8,9 +8,9 @@
 
 #include "cmd/cprof-record/encode/emit_stacks.h"
 
-enum { PLACES_BYTES = 64 << 20 }; /* with more, all sites are evicted */
+enum { WAIT_SITES_BYTES = 64 << 20 }; /* with more, all sites are evicted */
 
-struct place {
+struct wait_site {
 	uint64_t key;    /* 0: free */
 	uint64_t serial; /* the process image (proc.serial) of the user stack */
 	uint64_t cgroup;
@@ -20,20 +20,20 @@ struct place {
 	uint64_t user, kernel;
 };
 
-struct places;
+struct wait_sites;
 
-struct places *places_new(void); /* NULL if out of memory */
-void places_free(struct places *ps);
-/* Returns NULL if the key is unknown. The result is valid until the next places_put. */
-struct place *places_find(struct places *ps, uint64_t key);
+struct wait_sites *wait_sites_new(void); /* NULL if out of memory */
+void wait_sites_free(struct wait_sites *ps);
+/* Returns NULL if the key is unknown. The result is valid until the next wait_sites_put. */
+struct wait_site *wait_sites_find(struct wait_sites *ps, uint64_t key);
 /*
  * Copies the stack as that of the wait site with key s->weight, replacing an earlier one. Returns false if
  * there were too many sites or no memory: then all other sites are evicted, and the program must send their
  * stacks again.
  */
-bool places_put(struct places *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack);
-void places_remove(struct places *ps, uint64_t key);
+bool wait_sites_put(struct wait_sites *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack);
+void wait_sites_remove(struct wait_sites *ps, uint64_t key);
 /* As stacks_nodes, but at most once per segment. Leaves the user stack out if p is another image. */
-bool places_nodes(struct stacks *st, uint32_t segment, struct place *place, const struct proc *p, uint64_t *user, uint64_t *kernel);
+bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *place, const struct proc *p, uint64_t *user, uint64_t *kernel);
 
 #endif

@@ -10,18 +10,18 @@
 
 #include "cmd/cprof-record/host/host.h"
 
-bool inside_proc(pid_t pid, const char *name, struct buf *text)
+bool nsfile_proc(pid_t pid, const char *name, struct buf *text)
 {
-	char path[INSIDE_ROOM];
+	char path[NSFILE_ROOM];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	return host_read(path, text);
 }
 
-bool inside_status(pid_t pid, uid_t *uid, pid_t *nspid)
+bool nsfile_status(pid_t pid, uid_t *uid, pid_t *nspid)
 {
 	struct buf text = { 0 };
-	bool ok = inside_proc(pid, "status", &text);
+	bool ok = nsfile_proc(pid, "status", &text);
 	const char *uids = strstr(buf_cstr(&text), "\nUid:\t"), *pids = strstr(buf_cstr(&text), "\nNSpid:\t");
 	unsigned int real, effective;
 
@@ -52,7 +52,7 @@ static int open_inside(int root, const char *name, uint64_t resolve)
 	return (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
 }
 
-int inside_find(int root, const char *name)
+int nsfile_find(int root, const char *name)
 {
 	int fd = open_inside(root, name, 0);
 
@@ -61,7 +61,7 @@ int inside_find(int root, const char *name)
 	return fd;
 }
 
-int inside_find_cached(int root, const char *name)
+int nsfile_find_cached(int root, const char *name)
 {
 	return open_inside(root, name, RESOLVE_CACHED);
 }

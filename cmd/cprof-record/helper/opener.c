@@ -27,7 +27,7 @@ enum {
 };
 
 struct asked {
-	struct openings_ask *ask;
+	struct opener_process_ask *ask;
 	size_t n; /* bytes */
 	unsigned int tries;
 };
@@ -45,7 +45,7 @@ struct lane {
 struct opener {
 	struct lane lanes[LANES];
 	int poll;
-	struct openings own; /* inherited by forked processes */
+	struct opener_process own; /* inherited by forked processes */
 	pid_t killed[KILLED_MOST];
 	size_t n_killed;
 	uint64_t blind, left_out, silent;
@@ -54,7 +54,7 @@ struct opener {
 	bool shut; /* no remote file is opened any more */
 	struct buf complaint;
 	bool lent;
-	struct openings_report report;
+	struct opener_process_report report;
 };
 
 /* --- the processes --------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ static void run_process(void *arg, int sock, pid_t parent, bool again)
 {
 	struct beginning *b = arg;
 
-	openings_run(&b->o->own, sock, parent, again, b->lane == REMOTE);
+	opener_process_run(&b->o->own, sock, parent, again, b->lane == REMOTE);
 }
 
 static void begin_process(struct opener *o, int lane)
@@ -153,9 +153,9 @@ static void drop_first(struct lane *l, bool all)
 }
 
 /* Returns true for a remote file whose answer is known: OPENER_SILENT. */
-static bool is_hopeless(const struct opener *o, int lane, const struct openings_ask *q)
+static bool is_hopeless(const struct opener *o, int lane, const struct opener_process_ask *q)
 {
-	return lane == REMOTE && (o->shut || openings_is_silent(&o->own, q->major, q->minor));
+	return lane == REMOTE && (o->shut || opener_process_is_silent(&o->own, q->major, q->minor));
 }
 
 /* Limits the memory in copies: no further one is made while too many bytes are in use. */
@@ -185,12 +185,12 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 	struct asked a = { .n = sizeof(*a.ask) + q->path.n + q->build_id.n };
 	int lane = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor) ? REMOTE : LOCAL;
 
-	if (q->path.n > OPENINGS_PATH || q->build_id.n > ELF_ID_MAX)
+	if (q->path.n > OPENER_PROCESS_PATH || q->build_id.n > ELF_ID_MAX)
 		return false;
 	a.ask = calloc(1, a.n);
 	if (!a.ask)
 		return false;
-	*a.ask = (struct openings_ask){ .want = q->want, .id = q->id, .place = q->place, .pid = q->pid, .nspid = q->nspid,
+	*a.ask = (struct opener_process_ask){ .want = q->want, .id = q->id, .place = q->place, .pid = q->pid, .nspid = q->nspid,
 					.start = q->start, .end = q->end, .major = q->major, .minor = q->minor,
 					.inode = q->inode, .from = q->from, .path_n = (uint32_t)q->path.n, .id_n = (uint32_t)q->build_id.n };
 	if (q->path.n)
@@ -219,7 +219,7 @@ static void set_complaint(struct opener *o, const char *text)
 /* Answers the first question of a process without asking it. */
 static bool answer_first(struct opener *o, struct lane *l, enum opener_said said, struct opener_answer *a)
 {
-	const struct openings_ask *q = l->asked[0].ask;
+	const struct opener_process_ask *q = l->asked[0].ask;
 
 	*a = (struct opener_answer){ .want = q->want, .said = said, .id = q->id, .place = q->place, .fd = -1 };
 	o->left_out += said == OPENER_SILENT;
@@ -234,14 +234,14 @@ static bool answer_first(struct opener *o, struct lane *l, enum opener_said said
 static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 {
 	struct lane *l = &o->lanes[lane];
-	const struct openings_ask *q = l->asked[0].ask;
+	const struct opener_process_ask *q = l->asked[0].ask;
 	uint64_t major = l->touches ? l->major : q->major, minor = l->touches ? l->minor : q->minor;
 	struct buf text = { 0 };
 
 	o->silent++;
 	if ((major || minor) && (l->touches || lane == REMOTE)) {
 		if (o->own.n_silent < DEVICES_MOST)
-			openings_set_silent(&o->own, major, minor);
+			opener_process_set_silent(&o->own, major, minor);
 		else
 			o->shut = true;
 	} else if (++o->blind > BLIND_MOST) {
@@ -270,7 +270,7 @@ static void lose_process(struct opener *o, int lane)
 
 static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_answer *a)
 {
-	const struct openings_report *r = &o->report;
+	const struct opener_process_report *r = &o->report;
 
 	*a = (struct opener_answer){
 		.want = l->asked[0].ask->want, .said = r->said, .id = r->id, .place = l->asked[0].ask->place, .fd = fd,
@@ -286,7 +286,7 @@ static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_
 static bool take_message(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
 {
 	struct lane *l = &o->lanes[lane];
-	struct openings_report *r = &o->report;
+	struct opener_process_report *r = &o->report;
 	size_t n;
 	int fd;
 
@@ -303,7 +303,7 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 			lose_process(o, lane);
 			return false;
 		}
-		if (r->kind == OPENINGS_TOUCHES) {
+		if (r->kind == OPENER_PROCESS_TOUCHES) {
 			l->touches = true;
 			l->major = r->major;
 			l->minor = r->minor;
@@ -312,7 +312,7 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 		l->since = now;
 		o->cpu_ns += r->cpu_ns - l->cpu_ns;
 		l->cpu_ns = r->cpu_ns;
-		if (r->kind == OPENINGS_ANSWER)
+		if (r->kind == OPENER_PROCESS_ANSWER)
 			return take_report(o, l, fd, a);
 		/* For the remote process. Without memory to pass the question on, it ends here. */
 		if (lane == REMOTE || !add_question(&o->lanes[REMOTE], l->asked[0]))
@@ -326,7 +326,7 @@ static bool take_message(struct opener *o, int lane, uint64_t now, struct opener
 static bool is_running(pid_t pid)
 {
 	struct buf text = { 0 };
-	const char *behind = inside_proc(pid, "stat", &text) ? strrchr(buf_cstr(&text), ')') : NULL;
+	const char *behind = nsfile_proc(pid, "stat", &text) ? strrchr(buf_cstr(&text), ')') : NULL;
 	bool runs = behind && strncmp(behind, ") R", 3) == 0;
 
 	buf_release(&text);
@@ -426,7 +426,7 @@ void opener_free(struct opener *o)
 	reap_killed(o);
 	if (o->poll >= 0)
 		close(o->poll);
-	openings_release(&o->own);
+	opener_process_release(&o->own);
 	buf_release(&o->complaint);
 	free(o);
 }

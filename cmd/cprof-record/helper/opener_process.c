@@ -29,17 +29,17 @@ enum {
 };
 
 struct opening {
-	struct openings *own;
+	struct opener_process *own;
 	int sock;
 	bool remote; /* accesses file systems that may not answer, and copies their files */
-	const struct openings_ask *q;
-	char path[OPENINGS_PATH + 1];
+	const struct opener_process_ask *q;
+	char path[OPENER_PROCESS_PATH + 1];
 	struct slice build_id;
-	struct openings_report report;
+	struct opener_process_report report;
 	bool elsewhere;
 };
 
-bool openings_is_silent(const struct openings *o, uint64_t major, uint64_t minor)
+bool opener_process_is_silent(const struct opener_process *o, uint64_t major, uint64_t minor)
 {
 	for (size_t i = 0; i < o->n_silent; i++)
 		if (o->silent[i].major == major && o->silent[i].minor == minor)
@@ -47,17 +47,17 @@ bool openings_is_silent(const struct openings *o, uint64_t major, uint64_t minor
 	return false;
 }
 
-void openings_set_silent(struct openings *o, uint64_t major, uint64_t minor)
+void opener_process_set_silent(struct opener_process *o, uint64_t major, uint64_t minor)
 {
-	if (!openings_is_silent(o, major, minor) && grow_array(&o->silent, &o->cap, o->n_silent, sizeof(*o->silent)))
+	if (!opener_process_is_silent(o, major, minor) && grow_array(&o->silent, &o->cap, o->n_silent, sizeof(*o->silent)))
 		o->silent[o->n_silent++] = (struct mount_device){ .major = major, .minor = minor };
 }
 
-void openings_release(struct openings *o)
+void opener_process_release(struct opener_process *o)
 {
 	mounts_release(&o->mounts);
 	free(o->silent);
-	*o = (struct openings){ 0 };
+	*o = (struct opener_process){ 0 };
 }
 
 /* Reads device, inode and type of a handle. They are in memory: its file system is not accessed. */
@@ -91,7 +91,7 @@ static bool is_local(struct opening *o, uint64_t major, uint64_t minor)
 /* Announces an access to the file's device. Returns false if this process must not access it. */
 static bool may_touch(struct opening *o, const struct statx *st)
 {
-	struct openings_report r = { .kind = OPENINGS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
+	struct opener_process_report r = { .kind = OPENER_PROCESS_TOUCHES, .id = o->q->id, .major = st->stx_dev_major, .minor = st->stx_dev_minor };
 
 	if (is_local(o, st->stx_dev_major, st->stx_dev_minor))
 		return true;
@@ -99,7 +99,7 @@ static bool may_touch(struct opening *o, const struct statx *st)
 		o->elsewhere = true;
 		return false;
 	}
-	if (openings_is_silent(o->own, r.major, r.minor)) {
+	if (opener_process_is_silent(o->own, r.major, r.minor)) {
 		o->report.said = OPENER_SILENT;
 		return false;
 	}
@@ -124,7 +124,7 @@ static int find_mapping(const struct opening *o)
 static bool may_look_up(struct opening *o, int root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char name[OPENINGS_PATH + 1];
+	char name[OPENER_PROCESS_PATH + 1];
 	struct statx st;
 	bool may = true;
 	int dir;
@@ -132,7 +132,7 @@ static bool may_look_up(struct opening *o, int root, const char *path)
 	if (!slash)
 		return true;
 	snprintf(name, sizeof(name), "%.*s", (int)(slash - path), path);
-	dir = inside_find(root, name);
+	dir = nsfile_find(root, name);
 	if (dir < 0)
 		return false;
 	if (stat_handle(dir, &st) && S_ISDIR(st.stx_mode))
@@ -158,9 +158,9 @@ static int find_path(struct opening *o, const char *root, const char *path)
 	}
 	path += strspn(path, "/");
 	if (!o->remote)
-		fd = inside_find_cached(dir, path);
+		fd = nsfile_find_cached(dir, path);
 	else
-		fd = may_look_up(o, dir, path) ? inside_find(dir, path) : -1;
+		fd = may_look_up(o, dir, path) ? nsfile_find(dir, path) : -1;
 	if (fd < 0 && !o->remote && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		o->elsewhere = true;
 	close(dir);
@@ -181,7 +181,7 @@ static int find_handle(struct opening *o, int place)
 	return find_path(o, root, o->path);
 }
 
-static bool is_mapped_one(const struct openings_ask *q, const struct statx *st)
+static bool is_mapped_one(const struct opener_process_ask *q, const struct statx *st)
 {
 	return q->inode && st->stx_ino == q->inode && st->stx_dev_major == q->major && st->stx_dev_minor == q->minor;
 }
@@ -293,7 +293,7 @@ static int copy_file(struct opening *o, int fd, uint64_t size)
  */
 static int fill_report(struct opening *o, int fd)
 {
-	struct openings_report *r = &o->report;
+	struct opener_process_report *r = &o->report;
 	struct buf id = { 0 };
 	struct stat st;
 	int to = -1;
@@ -341,13 +341,13 @@ static bool answer_question(struct opening *o)
 	bool sent;
 	int fd;
 
-	o->report = (struct openings_report){ .kind = OPENINGS_ANSWER, .id = o->q->id, .said = OPENER_NONE };
+	o->report = (struct opener_process_report){ .kind = OPENER_PROCESS_ANSWER, .id = o->q->id, .said = OPENER_NONE };
 	o->elsewhere = false;
 	fd = want == OPENER_PERF_MAP || want == OPENER_LEFT_MAP ? find_perf_map(o) : find_mapped_file(o);
 	if (fd >= 0)
 		fd = fill_report(o, fd);
 	if (o->elsewhere)
-		o->report.kind = OPENINGS_ELSEWHERE;
+		o->report.kind = OPENER_PROCESS_ELSEWHERE;
 	o->report.cpu_ns = cpu_ns();
 	sent = helper_send(o->sock, &o->report, sizeof(o->report), fd, 0);
 	if (!sent && fd >= 0 && errno == ETOOMANYREFS) {
@@ -360,23 +360,23 @@ static bool answer_question(struct opening *o)
 	return sent;
 }
 
-static bool is_whole(const struct openings_ask *q, size_t n)
+static bool is_whole(const struct opener_process_ask *q, size_t n)
 {
-	return n >= sizeof(*q) && q->path_n <= OPENINGS_PATH && q->id_n <= ELF_ID_MAX && n == sizeof(*q) + q->path_n + q->id_n;
+	return n >= sizeof(*q) && q->path_n <= OPENER_PROCESS_PATH && q->id_n <= ELF_ID_MAX && n == sizeof(*q) + q->path_n + q->id_n;
 }
 
-void openings_run(struct openings *own, int sock, pid_t parent, bool again, bool remote)
+void opener_process_run(struct opener_process *own, int sock, pid_t parent, bool again, bool remote)
 {
-	size_t most = sizeof(struct openings_ask) + OPENINGS_PATH + ELF_ID_MAX, n = most;
-	struct openings_ask *q = malloc(most);
-	struct opening o = { .own = own, .sock = CONFINE_FIRST, .remote = remote, .q = q };
+	size_t most = sizeof(struct opener_process_ask) + OPENER_PROCESS_PATH + ELF_ID_MAX, n = most;
+	struct opener_process_ask *q = malloc(most);
+	struct opening o = { .own = own, .sock = SANDBOX_FIRST, .remote = remote, .q = q };
 	int none;
 
 	own->mounts.watch = 0; /* the recorder's descriptor, closed below */
 	prctl(PR_SET_NAME, remote ? "cprof-remote" : "cprof-opener");
-	confine_signals();
-	if (!q || (again && !helper_unmap_shared()) || !confine_descriptors(&sock, 1) || !confine_parent(parent) ||
-	    !confine_limit(RLIMIT_CORE, 0, 0))
+	sandbox_signals();
+	if (!q || (again && !helper_unmap_shared()) || !sandbox_descriptors(&sock, 1) || !sandbox_parent(parent) ||
+	    !sandbox_limit(RLIMIT_CORE, 0, 0))
 		_exit(1);
 	while (helper_take(o.sock, q, &n, &none, 0) && is_whole(q, n)) {
 		memcpy(o.path, q->bytes, q->path_n);

@@ -1,10 +1,10 @@
 /*
  * The opener's processes, which look up, open and copy files that other users chose. See opener.h.
  *
- *	openings_run(&own, sock, parent, again, remote);	// in the forked process; does not return
+ *	opener_process_run(&own, sock, parent, again, remote);	// in the forked process; does not return
  *
- * A question is a struct openings_ask followed by its path and build ID. The answer is a struct
- * openings_report with the descriptor. Both sides are this program, so the messages need no stable format.
+ * A question is a struct opener_process_ask followed by its path and build ID. The answer is a struct
+ * opener_process_report with the descriptor. Both sides are this program, so the messages need no stable format.
  */
 #ifndef CPROF_RECORD_HELPER_OPENER_PROCESS_H
 #define CPROF_RECORD_HELPER_OPENER_PROCESS_H
@@ -12,9 +12,9 @@
 #include "cmd/cprof-record/host/build_id.h"
 #include "cmd/cprof-record/helper/opener.h"
 
-enum { OPENINGS_PATH = 4095 };
+enum { OPENER_PROCESS_PATH = 4095 };
 
-struct openings_ask {
+struct opener_process_ask {
 	enum opener_want want;
 	uint32_t id;
 	uint64_t place;
@@ -24,16 +24,16 @@ struct openings_ask {
 	uint8_t bytes[];
 };
 
-enum openings_kind {
-	OPENINGS_TOUCHES, /* the process is about to access this device, and may never answer */
-	OPENINGS_ELSEWHERE, /* this process opens only local files, and the file may not be local */
-	OPENINGS_ANSWER,
+enum opener_process_kind {
+	OPENER_PROCESS_TOUCHES, /* the process is about to access this device, and may never answer */
+	OPENER_PROCESS_ELSEWHERE, /* this process opens only local files, and the file may not be local */
+	OPENER_PROCESS_ANSWER,
 };
 
-struct openings_report {
-	enum openings_kind kind;
+struct opener_process_report {
+	enum opener_process_kind kind;
 	uint32_t id;
-	uint64_t major, minor; /* for OPENINGS_TOUCHES */
+	uint64_t major, minor; /* for OPENER_PROCESS_TOUCHES */
 	enum opener_said said;
 	int error;
 	bool copied;
@@ -47,15 +47,15 @@ struct openings_report {
 };
 
 /* Knowledge about file systems, which the recorder and its processes have. */
-struct openings {
+struct opener_process {
 	struct mounts mounts;
 	struct mount_device *silent; /* devices that are never accessed again */
 	size_t n_silent, cap;
 };
 
-bool openings_is_silent(const struct openings *o, uint64_t major, uint64_t minor);
-void openings_set_silent(struct openings *o, uint64_t major, uint64_t minor);
-void openings_release(struct openings *o);
-void openings_run(struct openings *o, int sock, pid_t parent, bool again, bool remote);
+bool opener_process_is_silent(const struct opener_process *o, uint64_t major, uint64_t minor);
+void opener_process_set_silent(struct opener_process *o, uint64_t major, uint64_t minor);
+void opener_process_release(struct opener_process *o);
+void opener_process_run(struct opener_process *o, int sock, pid_t parent, bool again, bool remote);
 
 #endif

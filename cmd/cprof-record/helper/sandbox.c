@@ -17,7 +17,7 @@
 #define SYS_close_range 436 /* Linux 5.9, on all architectures */
 #endif
 
-void confine_signals(void)
+void sandbox_signals(void)
 {
 	static const int not_ours[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE };
 	sigset_t none;
@@ -44,10 +44,10 @@ static void close_from(int first)
 }
 
 /* First moves all above the numbers to be filled, so that none is overwritten before it is in place. */
-bool confine_descriptors(const int *keep, size_t n)
+bool sandbox_descriptors(const int *keep, size_t n)
 {
 	enum { MOST = 4 };
-	int free_ones = CONFINE_FIRST + (int)n, nothing[2], moved[MOST];
+	int free_ones = SANDBOX_FIRST + (int)n, nothing[2], moved[MOST];
 
 	if (n > MOST)
 		return false;
@@ -59,12 +59,12 @@ bool confine_descriptors(const int *keep, size_t n)
 	/* The read end of a pipe whose write end is closed: reads return end of file, writes fail. */
 	if (pipe(nothing) < 0 || (nothing[0] = fcntl(nothing[0], F_DUPFD, free_ones)) < 0)
 		return false;
-	for (int fd = 0; fd < CONFINE_FIRST; fd++) {
-		if ((fd != STDERR_FILENO || !CONFINE_SANITIZED) && dup2(nothing[0], fd) < 0)
+	for (int fd = 0; fd < SANDBOX_FIRST; fd++) {
+		if ((fd != STDERR_FILENO || !SANDBOX_SANITIZED) && dup2(nothing[0], fd) < 0)
 			return false;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (dup2(moved[i], CONFINE_FIRST + (int)i) < 0)
+		if (dup2(moved[i], SANDBOX_FIRST + (int)i) < 0)
 			return false;
 	}
 	close_from(free_ones);
@@ -81,7 +81,7 @@ static void leave_root(void)
 		(void)!chdir("/");
 }
 
-bool confine_privileges(void)
+bool sandbox_privileges(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
@@ -94,16 +94,16 @@ bool confine_privileges(void)
 	/* These fail in a user namespace that maps only one user: root has only that user's rights there. */
 	if (geteuid() == 0) {
 		(void)!setgroups(0, NULL);
-		if (setresgid(CONFINE_USER, CONFINE_USER, CONFINE_USER) != 0)
-			(void)!setresgid(CONFINE_NOBODY, CONFINE_NOBODY, CONFINE_NOBODY);
-		if (setresuid(CONFINE_USER, CONFINE_USER, CONFINE_USER) != 0)
-			(void)!setresuid(CONFINE_NOBODY, CONFINE_NOBODY, CONFINE_NOBODY);
+		if (setresgid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) != 0)
+			(void)!setresgid(SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY);
+		if (setresuid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) != 0)
+			(void)!setresuid(SANDBOX_NOBODY, SANDBOX_NOBODY, SANDBOX_NOBODY);
 	}
 	return syscall(SYS_capset, &head, none) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
 }
 
-bool confine_limit(int resource, uint64_t soft, uint64_t hard)
+bool sandbox_limit(int resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit l;
 
@@ -118,7 +118,7 @@ bool confine_limit(int resource, uint64_t soft, uint64_t hard)
 	return setrlimit(resource, &l) == 0;
 }
 
-bool confine_parent(pid_t parent)
+bool sandbox_parent(pid_t parent)
 {
 	return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent;
 }
@@ -129,7 +129,7 @@ bool confine_parent(pid_t parent)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#if defined(ARCHITECTURE) && !CONFINE_SANITIZED
+#if defined(ARCHITECTURE) && !SANDBOX_SANITIZED
 
 /* System calls for reading a file, memory, exiting after a fault, and glibc; the most frequent first. */
 static const int allowed[] = {
@@ -165,7 +165,7 @@ static void add_allow(struct sock_fprog *p, uint32_t value)
 	add_instruction(p, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0);
 }
 
-bool confine_calls(void)
+bool sandbox_calls(void)
 {
 	const struct condition conditions[CONDITIONS] = {
 		{ SYS_fcntl, 1, F_GETFD },                /* libelf: is this a descriptor? */
@@ -193,9 +193,9 @@ bool confine_calls(void)
 
 #else
 
-bool confine_calls(void)
+bool sandbox_calls(void)
 {
-	return CONFINE_SANITIZED;
+	return SANDBOX_SANITIZED;
 }
 
 #endif

@@ -33,7 +33,7 @@ struct cgroups {
 	char *at;             /* its path */
 	char *root;           /* the part of the hierarchy that is mounted; "" for all of it */
 	bool no_handles;      /* the kernel does not let us open by number */
-	struct groups *made;  /* NULL: the kernel does not report new groups */
+	struct cgroup_names *made;  /* NULL: the kernel does not report new groups */
 	uint64_t walked;      /* time of the last walk */
 	struct intern paths;
 	struct idmap ids;     /* id to path id */
@@ -133,7 +133,7 @@ void cgroups_free(struct cgroups *cs)
 		close(cs->mount);
 	free(cs->at);
 	free(cs->root);
-	groups_free(cs->made);
+	cgroup_names_free(cs->made);
 	intern_release(&cs->paths);
 	idmap_release(&cs->ids);
 	idmap_release(&cs->unknown);
@@ -146,7 +146,7 @@ void cgroups_watch(struct cgroups *cs)
 	struct stat st;
 
 	if (cs->mount >= 0 && !cs->made && stat("/proc/self/ns/cgroup", &st) == 0 && st.st_ino == CGROUP_INIT_INO)
-		cs->made = groups_new();
+		cs->made = cgroup_names_new();
 }
 
 void cgroups_trim(struct cgroups *cs)
@@ -198,7 +198,7 @@ static const char *made_lately(struct cgroups *cs, uint64_t id, bool even_cut)
 	struct buf path = { 0 };
 	bool cut;
 
-	if (cs->made && groups_find(cs->made, id, &path, &cut) && (even_cut || !cut))
+	if (cs->made && cgroup_names_find(cs->made, id, &path, &cut) && (even_cut || !cut))
 		learn_path(cs, id, buf_cstr(&path));
 	buf_release(&path);
 	return known_path(cs, id);

@@ -7,11 +7,11 @@
 #include "bpf/groups.skel.h"
 #include "cmd/cprof-record/host/btf.h"
 
-struct groups {
+struct cgroup_names {
 	struct groups_bpf *bpf;
 };
 
-static bool load_groups(struct groups *g)
+static bool load_groups(struct cgroup_names *g)
 {
 	struct btf_place places[] = { { "cgroup", "kn", 0 }, { "cgroup", "root", 0 }, { "kernfs_node", "id", 0 },
 				      { "cgroup_root", "hierarchy_id", 0 } };
@@ -28,19 +28,19 @@ static bool load_groups(struct groups *g)
 	return groups_bpf__load(g->bpf) == 0;
 }
 
-struct groups *groups_new(void)
+struct cgroup_names *cgroup_names_new(void)
 {
-	struct groups *g = calloc(1, sizeof(*g));
+	struct cgroup_names *g = calloc(1, sizeof(*g));
 
 	if (!g)
 		return NULL;
 	if (load_groups(g) && groups_bpf__attach(g->bpf) == 0)
 		return g;
-	groups_free(g);
+	cgroup_names_free(g);
 	return NULL;
 }
 
-void groups_free(struct groups *g)
+void cgroup_names_free(struct cgroup_names *g)
 {
 	if (!g)
 		return;
@@ -49,14 +49,14 @@ void groups_free(struct groups *g)
 }
 
 /* The kernel may overwrite the path during the read: the id is then another one afterwards. */
-static bool read_path(const struct groups *g, uint32_t at, uint64_t id, struct group_path *path)
+static bool read_path(const struct cgroup_names *g, uint32_t at, uint64_t id, struct group_path *path)
 {
 	const volatile unsigned long long *ids = g->bpf->bss->ids;
 
 	return ids[at] == id && bpf_map_lookup_elem(bpf_map__fd(g->bpf->maps.paths), &at, path) == 0 && ids[at] == id;
 }
 
-bool groups_find(const struct groups *g, uint64_t id, struct buf *path, bool *cut)
+bool cgroup_names_find(const struct cgroup_names *g, uint64_t id, struct buf *path, bool *cut)
 {
 	static const char dots[] = "...";
 	struct group_path got;

@@ -20,7 +20,7 @@ static bool read_text(const char *path, char *text, size_t size)
 }
 
 /* "cpu.some", "memory.full", … */
-static bool parse_pressure(struct when *w, const char *name, size_t n)
+static bool parse_pressure(struct trigger *w, const char *name, size_t n)
 {
 	static const char *const files[] = { "cpu", "memory", "io" }, *const lines[] = { "some", "full" };
 	char wanted[16];
@@ -31,25 +31,25 @@ static bool parse_pressure(struct when *w, const char *name, size_t n)
 			if (strlen(wanted) != n || strncmp(wanted, name, n) != 0)
 				continue;
 			w->line = lines[j];
-			w->kind = WHEN_PRESSURE;
+			w->kind = TRIGGER_PRESSURE;
 			return asprintf(&w->path, "/proc/pressure/%s", files[i]) > 0;
 		}
 	}
 	return false;
 }
 
-static bool parse_left(struct when *w, const char *text, size_t n, struct buf *error)
+static bool parse_left(struct trigger *w, const char *text, size_t n, struct buf *error)
 {
 	static const char throttled[] = "throttled:";
 	size_t head = sizeof(throttled) - 1;
 	char *group;
 
 	if (n == 3 && strncmp(text, "cpu", n) == 0) {
-		w->kind = WHEN_CPU;
+		w->kind = TRIGGER_CPU;
 		return true;
 	}
 	if (n > head && strncmp(text, throttled, head) == 0) {
-		w->kind = WHEN_THROTTLED;
+		w->kind = TRIGGER_THROTTLED;
 		group = strndup(text + head, n - head);
 		w->path = group ? cgroup_cpu_stat(group, error) : NULL;
 		free(group);
@@ -62,12 +62,12 @@ static bool parse_left(struct when *w, const char *text, size_t n, struct buf *e
 	return false;
 }
 
-bool when_parse(struct when *w, const char *text, struct buf *error)
+bool trigger_parse(struct trigger *w, const char *text, struct buf *error)
 {
 	size_t n = strcspn(text, ">");
 	char *end = NULL;
 
-	*w = (struct when){ 0 };
+	*w = (struct trigger){ 0 };
 	w->more = text[n] ? strtod(text + n + 1, &end) : -1;
 	if (!end || end == text + n + 1 || (*end && strcmp(end, "%") != 0) || !(w->more >= 0 && w->more < 100)) {
 		buf_printf(error, "\"%s\" is not a condition like cpu>90", text);
@@ -80,7 +80,7 @@ bool when_parse(struct when *w, const char *text, struct buf *error)
 }
 
 /* Has part grown by more than the threshold's share of whole since the last call? The first only looks. */
-static bool is_more(struct when *w, uint64_t part, uint64_t whole)
+static bool is_more(struct trigger *w, uint64_t part, uint64_t whole)
 {
 	bool holds = w->whole && whole > w->whole && part >= w->part && /* a new group counts from 0 */
 		     100.0 * (double)(part - w->part) > w->more * (double)(whole - w->whole);
@@ -91,7 +91,7 @@ static bool is_more(struct when *w, uint64_t part, uint64_t whole)
 }
 
 /* "cpu user nice system idle iowait irq softirq steal", in ticks of all CPUs */
-static bool cpu_holds(struct when *w)
+static bool cpu_holds(struct trigger *w)
 {
 	unsigned long long t[8] = { 0 };
 	uint64_t whole = 0;
@@ -107,7 +107,7 @@ static bool cpu_holds(struct when *w)
 }
 
 /* "some avg10=1.53 avg60=…" */
-static bool pressure_holds(const struct when *w)
+static bool pressure_holds(const struct trigger *w)
 {
 	char text[512], wanted[32];
 	const char *at;
@@ -126,7 +126,7 @@ static uint64_t field_of(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-static bool throttled_holds(struct when *w)
+static bool throttled_holds(struct trigger *w)
 {
 	char text[1024];
 
@@ -134,12 +134,12 @@ static bool throttled_holds(struct when *w)
 	       is_more(w, field_of(text, "nr_throttled "), field_of(text, "nr_periods "));
 }
 
-bool when_holds(struct when *w)
+bool trigger_holds(struct trigger *w)
 {
 	switch (w->kind) {
-	case WHEN_CPU:
+	case TRIGGER_CPU:
 		return cpu_holds(w);
-	case WHEN_PRESSURE:
+	case TRIGGER_PRESSURE:
 		return pressure_holds(w);
 	default:
 		return throttled_holds(w);

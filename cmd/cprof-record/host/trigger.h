@@ -1,10 +1,10 @@
 /*
  * Conditions of the host, as --when takes them.
  *
- *	struct when w;
+ *	struct trigger w;
  *
- *	if (!when_parse(&w, "cpu>90", &error)) ...
- *	if (when_holds(&w))			// to be called about once a second
+ *	if (!trigger_parse(&w, "cpu>90", &error)) ...
+ *	if (trigger_holds(&w))			// to be called about once a second
  *		...
  *
  *	cpu>90			percent of the time of all CPUs that is not idle, since the last call
@@ -19,20 +19,20 @@
 
 #include "common/base/buf.h"
 
-enum when_kind { WHEN_CPU, WHEN_PRESSURE, WHEN_THROTTLED };
+enum trigger_kind { TRIGGER_CPU, TRIGGER_PRESSURE, TRIGGER_THROTTLED };
 
-struct when {
-	enum when_kind kind;
+struct trigger {
+	enum trigger_kind kind;
 	char *text;  /* as given */
 	double more; /* the threshold, in percent */
-	char *path;          /* /proc/pressure/cpu, or the cpu.stat of the group; NULL for WHEN_CPU */
+	char *path;          /* /proc/pressure/cpu, or the cpu.stat of the group; NULL for TRIGGER_CPU */
 	const char *line;    /* "some" or "full" */
 	uint64_t part, whole; /* counters at the last call; whole 0: never called */
 };
 
 /* Parses a condition; text is copied. False: error is a sentence. */
-bool when_parse(struct when *w, const char *text, struct buf *error);
+bool trigger_parse(struct trigger *w, const char *text, struct buf *error);
 /* Does the condition hold now? Not if its figures cannot be read. */
-bool when_holds(struct when *w);
+bool trigger_holds(struct trigger *w);
 
 #endif

@@ -94,7 +94,7 @@ static size_t suffix_length(const char *base)
 	return dot && dot != base && !strchr(dot, '%') ? strlen(dot) : 0;
 }
 
-bool pattern_init(struct pattern *p, const char *path, struct buf *error)
+bool file_name_init(struct file_name *p, const char *path, struct buf *error)
 {
 	const char *slash = strrchr(path, '/');
 	struct buf dir = { 0 }, base = { 0 }, glob = { 0 };
@@ -117,10 +117,10 @@ bool pattern_init(struct pattern *p, const char *path, struct buf *error)
 	if (good && !base.n)
 		buf_text(error, "the name of a file is missing");
 	put_glob(&glob, good ? buf_cstr(&base) : "");
-	*p = (struct pattern){ 0 };
+	*p = (struct file_name){ 0 };
 	good = good && base.n && !dir.failed && !base.failed && !glob.failed;
 	if (good)
-		*p = (struct pattern){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)),
+		*p = (struct file_name){ strdup(buf_cstr(&dir)), strdup(buf_cstr(&base)), strdup(buf_cstr(&glob)),
 				       suffix_length(buf_cstr(&base)) };
 	buf_release(&dir);
 	buf_release(&base);
@@ -128,7 +128,7 @@ bool pattern_init(struct pattern *p, const char *path, struct buf *error)
 	return good && p->dir && p->base && p->glob;
 }
 
-void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to)
+void file_name_number(const struct file_name *p, struct slice name, unsigned int i, struct buf *to)
 {
 	size_t end = name.n > p->end ? p->end : 0;
 
@@ -138,7 +138,7 @@ void pattern_number(const struct pattern *p, struct slice name, unsigned int i, 
 	buf_bytes(to, name.p + name.n - end, end);
 }
 
-bool pattern_name(const struct pattern *p, time_t when, struct buf *name)
+bool file_name_name(const struct file_name *p, time_t when, struct buf *name)
 {
 	char text[512];
 	struct tm tm;
@@ -154,10 +154,10 @@ bool pattern_name(const struct pattern *p, time_t when, struct buf *name)
 	return !name->failed;
 }
 
-void pattern_release(struct pattern *p)
+void file_name_release(struct file_name *p)
 {
 	free(p->dir);
 	free(p->base);
 	free(p->glob);
-	*p = (struct pattern){ 0 };
+	*p = (struct file_name){ 0 };
 }

@@ -14,7 +14,7 @@
 
 #include "common/base/buf.h"
 
-struct pattern {
+struct file_name {
 	char *dir;  /* "." or a path, %h expanded */
 	char *base; /* a pattern for strftime, %h expanded */
 	char *glob; /* a pattern for fnmatch that matches every name base can become */
@@ -22,11 +22,11 @@ struct pattern {
 };
 
 /* Returns false on failure; error is then a sentence, or empty if out of memory. */
-bool pattern_init(struct pattern *p, const char *path, struct buf *error);
+bool file_name_init(struct file_name *p, const char *path, struct buf *error);
 /* Sets name to the name in the directory for a time. Returns false if there is none, or if out of memory. */
-bool pattern_name(const struct pattern *p, time_t when, struct buf *name);
+bool file_name_name(const struct file_name *p, time_t when, struct buf *name);
 /* Appends the name; if i is not 0, with a number before the suffix: "a.cprof" becomes "an0001.cprof". */
-void pattern_number(const struct pattern *p, struct slice name, unsigned int i, struct buf *to);
-void pattern_release(struct pattern *p);
+void file_name_number(const struct file_name *p, struct slice name, unsigned int i, struct buf *to);
+void file_name_release(struct file_name *p);
 
 #endif

@@ -6,21 +6,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uint64_t bytes_of(const struct recent_part *part)
+static uint64_t bytes_of(const struct flight_buffer_part *part)
 {
 	struct stat st;
 
 	return fstat(part->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static void forget_first(struct recent *m)
+static void forget_first(struct flight_buffer *m)
 {
 	close(m->parts[0].fd);
 	memmove(m->parts, m->parts + 1, --m->n * sizeof(*m->parts));
 }
 
 /* The first part can go if the later ones cover the time, or are too large together with it. */
-static bool is_old(const struct recent *m, uint64_t now)
+static bool is_old(const struct flight_buffer *m, uint64_t now)
 {
 	uint64_t bytes = 0;
 
@@ -28,10 +28,10 @@ static bool is_old(const struct recent *m, uint64_t now)
 		return false;
 	for (size_t i = 0; i < m->n; i++)
 		bytes += bytes_of(&m->parts[i]);
-	return m->n == RECENT_PARTS + 2 || bytes > m->most_bytes || now - m->parts[1].began >= m->most_ns;
+	return m->n == FLIGHT_BUFFER_PARTS + 2 || bytes > m->most_bytes || now - m->parts[1].began >= m->most_ns;
 }
 
-int recent_begin(struct recent *m, uint64_t now)
+int flight_buffer_begin(struct flight_buffer *m, uint64_t now)
 {
 	int fd;
 
@@ -39,18 +39,18 @@ int recent_begin(struct recent *m, uint64_t now)
 		forget_first(m);
 	fd = memfd_create("cprof-recent", MFD_CLOEXEC);
 	if (fd >= 0)
-		m->parts[m->n++] = (struct recent_part){ fd, now };
+		m->parts[m->n++] = (struct flight_buffer_part){ fd, now };
 	return fd;
 }
 
-bool recent_due(const struct recent *m, uint64_t now)
+bool flight_buffer_due(const struct flight_buffer *m, uint64_t now)
 {
-	const struct recent_part *last = &m->parts[m->n - 1];
+	const struct flight_buffer_part *last = &m->parts[m->n - 1];
 
-	return m->n && (now - last->began >= m->most_ns / RECENT_PARTS || bytes_of(last) >= m->most_bytes / RECENT_PARTS);
+	return m->n && (now - last->began >= m->most_ns / FLIGHT_BUFFER_PARTS || bytes_of(last) >= m->most_bytes / FLIGHT_BUFFER_PARTS);
 }
 
-static bool copy_part(const struct recent_part *part, int to, uint64_t *bytes)
+static bool copy_part(const struct flight_buffer_part *part, int to, uint64_t *bytes)
 {
 	uint64_t n = bytes_of(part);
 	off_t at = 0;
@@ -70,7 +70,7 @@ static bool copy_part(const struct recent_part *part, int to, uint64_t *bytes)
 }
 
 /* The first part to copy: together with all later parts it does not exceed most_bytes. */
-static size_t first_part(const struct recent *m)
+static size_t first_part(const struct flight_buffer *m)
 {
 	uint64_t bytes = 0;
 	size_t i = m->n;
@@ -80,7 +80,7 @@ static size_t first_part(const struct recent *m)
 	return i < m->n || i == 0 ? i : m->n - 1; /* always the last one */
 }
 
-bool recent_copy(const struct recent *m, int to, uint64_t *bytes)
+bool flight_buffer_copy(const struct flight_buffer *m, int to, uint64_t *bytes)
 {
 	*bytes = 0;
 	for (size_t i = first_part(m); i < m->n; i++) {
@@ -90,7 +90,7 @@ bool recent_copy(const struct recent *m, int to, uint64_t *bytes)
 	return true;
 }
 
-void recent_release(struct recent *m)
+void flight_buffer_release(struct flight_buffer *m)
 {
 	while (m->n)
 		forget_first(m);

@@ -26,7 +26,7 @@ static int open_one(const char *path, mode_t mode)
 		return STDOUT_FILENO;
 	}
 	host_user_begin();
-	fd = files_create(AT_FDCWD, path, O_WRONLY, mode);
+	fd = rotate_create(AT_FDCWD, path, O_WRONLY, mode);
 	if (fd < 0 && errno == EEXIST) /* also a link to a file that does not exist yet */
 		fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
 	host_user_end();
@@ -41,14 +41,14 @@ void output_open(struct output *out, const struct options *o, const sigset_t *ma
 
 	*out = (struct output){ .o = o, .fd = -1 };
 	out->kind = o->rotate_ns || o->rotate_bytes ? OUTPUT_FILES : o->ring_ns ? OUTPUT_RECENT : OUTPUT_ONE;
-	out->recent = (struct recent){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
+	out->recent = (struct flight_buffer){ .most_ns = o->ring_ns, .most_bytes = o->ring_bytes };
 	out->hooks = (struct hooks){ .command = o->on_rotate, .mask = mask };
 	if (out->kind == OUTPUT_ONE) {
 		out->fd = open_one(o->output, o->mode);
 		return;
 	}
-	out->files = (struct files){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode };
-	if (files_init(&out->files, o->output, &error))
+	out->files = (struct rotate){ .keep_bytes = o->keep_bytes, .keep_ns = o->keep_ns, .mode = o->mode };
+	if (rotate_init(&out->files, o->output, &error))
 		return;
 	if (error.n && !out->files.pattern.dir)
 		cli_usage("-o: %s", buf_cstr(&error));
@@ -74,13 +74,13 @@ static void name_late(struct output *out)
 	if (!out->files.unnamed)
 		return;
 	out->files.unnamed = false;
-	out->written += files_adopt(&out->files, tell_hook, &out->hooks);
+	out->written += rotate_adopt(&out->files, tell_hook, &out->hooks);
 }
 
 /* Opens the next file. Returns false with errno. */
 static bool begin_file(struct output *out)
 {
-	out->fd = files_open(&out->files);
+	out->fd = rotate_open(&out->files);
 	if (out->fd < 0)
 		return false;
 	name_late(out);
@@ -108,7 +108,7 @@ static void go_dark(struct output *out)
 /* Begins a part of the flight buffer. Without memory for it, output is suspended. */
 static void begin_part(struct output *out, uint64_t now)
 {
-	out->fd = recent_begin(&out->recent, now);
+	out->fd = flight_buffer_begin(&out->recent, now);
 	if (out->fd < 0)
 		go_dark(out);
 	else
@@ -125,7 +125,7 @@ static void begin_one(struct output *out)
 
 static void begin_files(struct output *out)
 {
-	size_t adopted = files_adopt(&out->files, tell_hook, &out->hooks);
+	size_t adopted = rotate_adopt(&out->files, tell_hook, &out->hooks);
 
 	if (adopted && !out->o->quiet)
 		cli_warn("%zu file%s of a recorder that did not end well %s there: each is cut, and good up to there",
@@ -157,10 +157,10 @@ static void check_writer(const struct output *out)
 /* Returns true if there is room again for a file. Leaves none behind: output_next begins it. */
 static bool is_light(struct output *out)
 {
-	int fd = files_open(&out->files);
+	int fd = rotate_open(&out->files);
 
 	if (fd >= 0)
-		files_close(&out->files, 0, NULL);
+		rotate_close(&out->files, 0, NULL);
 	return fd >= 0;
 }
 
@@ -176,13 +176,13 @@ enum output_state output_flush(struct output *out, uint64_t now)
 	if (out->dark)
 		return out->kind == OUTPUT_RECENT || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (out->kind == OUTPUT_FILES)
-		files_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
+		rotate_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
 	if (writer_error(out->w))
 		return OUTPUT_LOST;
 	out->good = writer_bytes(out->w);
 	if (out->kind == OUTPUT_RECENT)
-		return out->turn || recent_due(&out->recent, now) ? OUTPUT_DUE : OUTPUT_STAYS;
-	out->full = !files_reserve(&out->files);
+		return out->turn || flight_buffer_due(&out->recent, now) ? OUTPUT_DUE : OUTPUT_STAYS;
+	out->full = !rotate_reserve(&out->files);
 	if (out->full || out->turn || (o->rotate_ns && now - out->began + SLACK >= o->rotate_ns) ||
 	    (o->rotate_bytes && out->good >= o->rotate_bytes))
 		return OUTPUT_DUE;
@@ -194,14 +194,14 @@ static void name_file(struct output *out, uint64_t bytes)
 {
 	struct buf path = { 0 };
 
-	if (!files_close(&out->files, bytes, &path)) {
+	if (!rotate_close(&out->files, bytes, &path)) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: a file could not be given its name: %s", out->files.pattern.dir, strerror(errno));
 	} else if (path.n) {
 		out->written++;
 		hooks_add(&out->hooks, buf_cstr(&path));
 	}
-	files_keep(&out->files);
+	rotate_keep(&out->files);
 	buf_release(&path);
 }
 
@@ -221,9 +221,9 @@ static void end_file(struct output *out)
 /* Writes the flight buffer to a file and empties it. If the write fails, the buffer stays. */
 static void write_recent(struct output *out, uint64_t now)
 {
-	int fd = files_open(&out->files), error = errno;
+	int fd = rotate_open(&out->files), error = errno;
 	uint64_t bytes = 0;
-	bool good = fd >= 0 && recent_copy(&out->recent, fd, &bytes);
+	bool good = fd >= 0 && flight_buffer_copy(&out->recent, fd, &bytes);
 
 	out->turn = false;
 	out->turned = now;
@@ -234,7 +234,7 @@ static void write_recent(struct output *out, uint64_t now)
 	}
 	if (good) {
 		out->before += bytes;
-		recent_release(&out->recent);
+		flight_buffer_release(&out->recent);
 		return;
 	}
 	buf_clear(&out->complaint);
@@ -296,8 +296,8 @@ void output_close(struct output *out)
 		else if (out->turn)
 			write_recent(out, host_mono_ns());
 		name_late(out);
-		recent_release(&out->recent);
-		files_release(&out->files);
+		flight_buffer_release(&out->recent);
+		rotate_release(&out->files);
 	}
 	writer_free(out->w);
 	out->w = NULL;

@@ -40,13 +40,13 @@ struct output {
 	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: later data may not fit */
 	bool turn;        /* end the file, or write the flight buffer, at the next flush */
-	struct recent recent;
+	struct flight_buffer recent;
 	uint64_t turned;  /* when the flight buffer was last written, CLOCK_MONOTONIC ns; 0: never */
 	uint64_t began;   /* when this file began, CLOCK_MONOTONIC ns */
 	uint64_t before;  /* bytes of earlier files */
 	uint64_t good;    /* bytes of this file as of the last flush */
 	uint64_t written; /* number of complete files, which have their names */
-	struct files files;
+	struct rotate files;
 	struct hooks hooks;
 	struct buf complaint; /* a sentence that is not reported yet */
 };

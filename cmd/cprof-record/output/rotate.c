@@ -42,7 +42,7 @@ static uint64_t realtime_ns(void)
  * Returns the time from which the age of files is computed: the clock at the start, plus the time since then.
  * A clock that is stepped forward must not age files at once; one that is stepped back makes them younger.
  */
-static uint64_t age_clock(const struct files *f)
+static uint64_t age_clock(const struct rotate *f)
 {
 	uint64_t steady = f->clock + host_mono_ns(), now = realtime_ns();
 
@@ -61,7 +61,7 @@ static bool sudo_id(const char *name, unsigned int *id)
 	return true;
 }
 
-int files_create(int dir, const char *name, int flags, mode_t mode)
+int rotate_create(int dir, const char *name, int flags, mode_t mode)
 {
 	int fd = openat(dir, name, flags | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	unsigned int uid, gid;
@@ -71,11 +71,11 @@ int files_create(int dir, const char *name, int flags, mode_t mode)
 	return fd;
 }
 
-bool files_init(struct files *f, const char *pattern, struct buf *error)
+bool rotate_init(struct rotate *f, const char *pattern, struct buf *error)
 {
 	f->dir = f->fd = -1;
 	f->clock = host_epoch_ns();
-	if (!pattern_init(&f->pattern, pattern, error))
+	if (!file_name_init(&f->pattern, pattern, error))
 		return false;
 	host_user_begin();
 	f->dir = open(f->pattern.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -85,13 +85,13 @@ bool files_init(struct files *f, const char *pattern, struct buf *error)
 	return f->dir >= 0;
 }
 
-void files_release(struct files *f)
+void rotate_release(struct rotate *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
 	if (f->dir >= 0)
 		close(f->dir);
-	pattern_release(&f->pattern);
+	file_name_release(&f->pattern);
 	buf_release(&f->part);
 }
 
@@ -104,7 +104,7 @@ static bool is_full(int error)
  * Reserves space for further bytes, until the file is closed. Returns false only if the disk is full, not if
  * the file system cannot reserve.
  */
-static bool reserve_bytes(struct files *f, uint64_t bytes)
+static bool reserve_bytes(struct rotate *f, uint64_t bytes)
 {
 	struct stat st;
 
@@ -113,9 +113,9 @@ static bool reserve_bytes(struct files *f, uint64_t bytes)
 }
 
 /* Returns the least reservation. *wanted: the one for which old files are removed. */
-static uint64_t reserve_sizes(const struct files *f, uint64_t *wanted)
+static uint64_t reserve_sizes(const struct rotate *f, uint64_t *wanted)
 {
-	uint64_t least = FILES_RESERVE, disk;
+	uint64_t least = ROTATE_RESERVE, disk;
 	struct statvfs fs;
 
 	*wanted = f->ahead;
@@ -131,7 +131,7 @@ static uint64_t reserve_sizes(const struct files *f, uint64_t *wanted)
 	return least;
 }
 
-static bool begins_as_capture(const struct files *f, const char *name)
+static bool begins_as_capture(const struct rotate *f, const char *name)
 {
 	uint8_t start[BLOCK_SYNC_BYTES];
 	int fd = openat(f->dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -151,7 +151,7 @@ static bool has_end(const char *name, const char *end)
 }
 
 /* Writes the glob of names that have a number. */
-static void put_numbered(const struct files *f, char *to, size_t size, const char *before)
+static void put_numbered(const struct rotate *f, char *to, size_t size, const char *before)
 {
 	size_t n = strlen(f->pattern.glob), end = f->pattern.end;
 
@@ -162,7 +162,7 @@ static void put_numbered(const struct files *f, char *to, size_t size, const cha
  * Returns true for a capture that matches our pattern: as it is, with a number because the name was taken, or
  * compressed by the command of --on-rotate.
  */
-static bool is_ours(const struct files *f, const char *name)
+static bool is_ours(const struct rotate *f, const char *name)
 {
 	static const char *const ends[] = { ".gz", ".zst", ".xz", ".lz4", ".bz2" };
 	char glob[1024];
@@ -188,7 +188,7 @@ static int older_first(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static DIR *open_list(const struct files *f)
+static DIR *open_list(const struct rotate *f)
 {
 	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -199,7 +199,7 @@ static DIR *open_list(const struct files *f)
 }
 
 /* Lists all of our named files, the oldest first. */
-static struct closed_list list_closed(const struct files *f)
+static struct closed_list list_closed(const struct rotate *f)
 {
 	struct closed_list l = { 0 };
 	DIR *d = open_list(f);
@@ -230,7 +230,7 @@ static void release_list(struct closed_list *l)
 	free(l->items);
 }
 
-static bool remove_one(struct files *f, const struct closed *c)
+static bool remove_one(struct rotate *f, const struct closed *c)
 {
 	if (unlinkat(f->dir, c->name, 0) != 0)
 		return false;
@@ -238,7 +238,7 @@ static bool remove_one(struct files *f, const struct closed *c)
 	return true;
 }
 
-bool files_reserve(struct files *f)
+bool rotate_reserve(struct rotate *f)
 {
 	uint64_t wanted, least = reserve_sizes(f, &wanted);
 	struct closed_list l;
@@ -253,16 +253,16 @@ bool files_reserve(struct files *f)
 	return good || (wanted > least && reserve_bytes(f, least));
 }
 
-void files_wrote(struct files *f, uint64_t bytes, bool full)
+void rotate_wrote(struct rotate *f, uint64_t bytes, bool full)
 {
 	uint64_t ahead = bytes < AHEAD_MOST ? 2 * bytes : AHEAD_MOST;
 
 	if (full) /* the next write is presumably as long */
-		ahead = f->ahead < FILES_RESERVE ? 2 * FILES_RESERVE : f->ahead < AHEAD_MOST ? 2 * f->ahead : AHEAD_MOST;
+		ahead = f->ahead < ROTATE_RESERVE ? 2 * ROTATE_RESERVE : f->ahead < AHEAD_MOST ? 2 * f->ahead : AHEAD_MOST;
 	f->ahead = ahead > f->ahead ? ahead : f->ahead - f->ahead / 16;
 }
 
-void files_keep(struct files *f)
+void rotate_keep(struct rotate *f)
 {
 	struct closed_list l;
 	uint64_t bytes = 0, now = age_clock(f);
@@ -285,13 +285,13 @@ void files_keep(struct files *f)
 }
 
 /* Gives the part its name, with a number if the name is taken. */
-static bool give_name(struct files *f, const char *part, struct buf *name)
+static bool give_name(struct rotate *f, const char *part, struct buf *name)
 {
 	size_t n = strlen(part) - 1 - strlen(PART);
 
 	for (unsigned int i = 0; i < NAMES_MOST; i++) {
 		buf_clear(name);
-		pattern_number(&f->pattern, (struct slice){ (const uint8_t *)part + 1, n }, i, name);
+		file_name_number(&f->pattern, (struct slice){ (const uint8_t *)part + 1, n }, i, name);
 		if (name->failed)
 			return false;
 		if (renameat2(f->dir, part, f->dir, buf_cstr(name), RENAME_NOREPLACE) == 0)
@@ -307,7 +307,7 @@ static bool give_name(struct files *f, const char *part, struct buf *name)
 	return false;
 }
 
-static bool is_part(const struct files *f, const char *name)
+static bool is_part(const struct rotate *f, const char *name)
 {
 	char glob[1024], numbered[1024];
 
@@ -318,7 +318,7 @@ static bool is_part(const struct files *f, const char *name)
 }
 
 /* Names a part that nobody has locked; the recorder that locks it first gives the name. */
-static bool adopt_part(struct files *f, const char *part, struct buf *path)
+static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 {
 	int fd = openat(f->dir, part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct buf name = { 0 };
@@ -340,7 +340,7 @@ static bool adopt_part(struct files *f, const char *part, struct buf *path)
 	return done;
 }
 
-size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path), void *context)
+size_t rotate_adopt(struct rotate *f, void (*tell)(void *context, const char *path), void *context)
 {
 	struct buf path = { 0 };
 	DIR *d = open_list(f);
@@ -361,22 +361,22 @@ size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path
 }
 
 /* The part's name is taken if another recorder with the same pattern began in the same second. */
-static int open_part(struct files *f)
+static int open_part(struct rotate *f)
 {
 	struct buf name = { 0 };
 	int fd = -1;
 
 	errno = EINVAL;
-	if (!pattern_name(&f->pattern, time(NULL), &name)) {
+	if (!file_name_name(&f->pattern, time(NULL), &name)) {
 		buf_release(&name);
 		return -1;
 	}
 	for (unsigned int i = 0; fd < 0 && i < NAMES_MOST; i++) {
 		buf_clear(&f->part);
 		buf_byte(&f->part, '.');
-		pattern_number(&f->pattern, buf_view(&name), i, &f->part);
+		file_name_number(&f->pattern, buf_view(&name), i, &f->part);
 		buf_text(&f->part, PART);
-		fd = files_create(f->dir, buf_cstr(&f->part), O_RDWR, f->mode);
+		fd = rotate_create(f->dir, buf_cstr(&f->part), O_RDWR, f->mode);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -388,7 +388,7 @@ static int open_part(struct files *f)
  * Reopens the directory if its path leads to another one now. Otherwise further files would disappear in a
  * directory that was removed or moved away.
  */
-static void follow_dir(struct files *f)
+static void follow_dir(struct rotate *f)
 {
 	struct stat named, open_one;
 	int dir;
@@ -403,22 +403,22 @@ static void follow_dir(struct files *f)
 	f->dir = dir;
 }
 
-int files_open(struct files *f)
+int rotate_open(struct rotate *f)
 {
 	follow_dir(f);
 	f->fd = open_part(f);
-	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !files_reserve(f)) {
+	if (f->fd < 0 || flock(f->fd, LOCK_EX | LOCK_NB) != 0 || !rotate_reserve(f)) {
 		int error = errno;
 
 		if (f->fd >= 0)
-			files_close(f, 0, NULL);
+			rotate_close(f, 0, NULL);
 		errno = error;
 		return -1;
 	}
 	return f->fd;
 }
 
-bool files_close(struct files *f, uint64_t bytes, struct buf *path)
+bool rotate_close(struct rotate *f, uint64_t bytes, struct buf *path)
 {
 	struct buf name = { 0 };
 	bool good;

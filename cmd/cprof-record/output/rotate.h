@@ -1,15 +1,15 @@
 /*
  * A series of capture files; each gets its name once it is complete.
  *
- *	struct files f = { .keep_bytes = 10ull << 30, .mode = 0600 };
+ *	struct rotate f = { .keep_bytes = 10ull << 30, .mode = 0600 };
  *
- *	if (!files_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
- *	files_adopt(&f, tell, NULL);	// files that a killed recorder left
- *	fd = files_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
- *	while (files_reserve(&f)) 	// there is room for the next write, and for the end
+ *	if (!rotate_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
+ *	rotate_adopt(&f, tell, NULL);	// files that a killed recorder left
+ *	fd = rotate_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
+ *	while (rotate_reserve(&f)) 	// there is room for the next write, and for the end
  *		...write to fd...
- *	if (files_close(&f, bytes, &path)) ...its name is path now...
- *	files_release(&f);
+ *	if (rotate_close(&f, bytes, &path)) ...its name is path now...
+ *	rotate_release(&f);
  *
  * The file being written has a name that begins with "." and ends in ".part", and a lock (flock). One without
  * a lock belongs to a recorder that was killed: it is cut but good, and gets its name. A number is added to
@@ -27,46 +27,46 @@
 #include "cmd/cprof-record/output/file_name.h"
 
 /* Bytes reserved on the disk beyond the written ones; on a small disk, a sixteenth of it at most. */
-enum { FILES_RESERVE = 1 << 20 };
+enum { ROTATE_RESERVE = 1 << 20 };
 
-struct files {
+struct rotate {
 	uint64_t keep_bytes, keep_ns; /* 0: no limit */
 	mode_t mode;          /* permissions for each file */
-	struct pattern pattern;
+	struct file_name pattern;
 	int dir, fd;          /* -1: none */
 	struct buf part;      /* the open file's name in dir */
-	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC at files_init */
-	bool unnamed;         /* a complete file did not get its name: files_adopt may give it */
+	uint64_t clock;       /* CLOCK_REALTIME less CLOCK_MONOTONIC at rotate_init */
+	bool unnamed;         /* a complete file did not get its name: rotate_adopt may give it */
 	uint64_t removed;     /* files that were removed */
-	uint64_t ahead;       /* bytes expected before the next files_reserve */
+	uint64_t ahead;       /* bytes expected before the next rotate_reserve */
 };
 
 /*
  * Creates a file that does not exist yet. Under sudo the file belongs to the user who called sudo, so that
  * this user can read it. Returns the descriptor, or -1 with errno, EEXIST among others.
  */
-int files_create(int dir, const char *name, int flags, mode_t mode);
+int rotate_create(int dir, const char *name, int flags, mode_t mode);
 /* Opens the directory of the pattern. False: error is a sentence. */
-bool files_init(struct files *f, const char *pattern, struct buf *error);
-void files_release(struct files *f);
+bool rotate_init(struct rotate *f, const char *pattern, struct buf *error);
+void rotate_release(struct rotate *f);
 /* Names the files of recorders that no longer run, and reports each path to tell. Returns their number. */
-size_t files_adopt(struct files *f, void (*tell)(void *context, const char *path), void *context);
+size_t rotate_adopt(struct rotate *f, void (*tell)(void *context, const char *path), void *context);
 /* Opens the next file, empty, with its first bytes reserved. Returns the descriptor, or -1 with errno. */
-int files_open(struct files *f);
+int rotate_open(struct rotate *f);
 /*
- * Reserves disk space beyond the written bytes: FILES_RESERVE, and as much as is expected. Removes the oldest
+ * Reserves disk space beyond the written bytes: ROTATE_RESERVE, and as much as is expected. Removes the oldest
  * files while that fails. Returns false if no file is left to remove and only the earlier reservation
  * remains.
  */
-bool files_reserve(struct files *f);
-/* Reports the bytes written since the last files_reserve; full: there was no room for further ones. */
-void files_wrote(struct files *f, uint64_t bytes, bool full);
+bool rotate_reserve(struct rotate *f);
+/* Reports the bytes written since the last rotate_reserve; full: there was no room for further ones. */
+void rotate_wrote(struct rotate *f, uint64_t bytes, bool full);
 /*
  * Cuts the open file to this size, closes it and gives it its name, which is appended to path unless path is
  * NULL. A file of 0 bytes is removed. Returns false on failure.
  */
-bool files_close(struct files *f, uint64_t bytes, struct buf *path);
+bool rotate_close(struct rotate *f, uint64_t bytes, struct buf *path);
 /* Removes files beyond the limits; the newest always stays. */
-void files_keep(struct files *f);
+void rotate_keep(struct rotate *f);
 
 #endif

@@ -7,9 +7,9 @@
 
 #define SECOND UINT64_C(1000000000)
 
-static void grow_budget(struct jitbudget_user *u, uint64_t now, unsigned int times)
+static void grow_budget(struct jit_budget_user *u, uint64_t now, unsigned int times)
 {
-	uint64_t rate = (uint64_t)JITBUDGET_RATE * times, most = (uint64_t)JITBUDGET_MOST * times;
+	uint64_t rate = (uint64_t)JIT_BUDGET_RATE * times, most = (uint64_t)JIT_BUDGET_MOST * times;
 	uint64_t past = now > u->since ? now - u->since : 0, more;
 
 	if (u->since == 0 || past > most / rate * SECOND) {
@@ -24,7 +24,7 @@ static void grow_budget(struct jitbudget_user *u, uint64_t now, unsigned int tim
 	u->since = now;
 }
 
-static struct jitbudget_user *find_budget(struct jitbudget *b, uid_t uid)
+static struct jit_budget_user *find_budget(struct jit_budget *b, uid_t uid)
 {
 	for (size_t i = 0; i < b->n; i++)
 		if (b->users[i].uid == uid)
@@ -32,9 +32,9 @@ static struct jitbudget_user *find_budget(struct jitbudget *b, uid_t uid)
 	return NULL;
 }
 
-uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now)
+uint64_t jit_budget_left(struct jit_budget *b, uid_t uid, uint64_t now)
 {
-	struct jitbudget_user *u = find_budget(b, uid);
+	struct jit_budget_user *u = find_budget(b, uid);
 
 	if (uid == 0)
 		return UINT64_MAX;
@@ -42,21 +42,21 @@ uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now)
 		if (!grow_array(&b->users, &b->cap, b->n, sizeof(*b->users)))
 			return 0;
 		u = &b->users[b->n++];
-		*u = (struct jitbudget_user){ .uid = uid };
+		*u = (struct jit_budget_user){ .uid = uid };
 	}
 	grow_budget(u, now, 1);
-	grow_budget(&b->all, now, JITBUDGET_USERS);
+	grow_budget(&b->all, now, JIT_BUDGET_USERS);
 	return u->left < b->all.left ? u->left : b->all.left;
 }
 
-static void spend_budget(struct jitbudget_user *u, uint64_t bytes)
+static void spend_budget(struct jit_budget_user *u, uint64_t bytes)
 {
 	u->left -= bytes < u->left ? bytes : u->left;
 }
 
-void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes)
+void jit_budget_take(struct jit_budget *b, uid_t uid, uint64_t bytes)
 {
-	struct jitbudget_user *u = find_budget(b, uid);
+	struct jit_budget_user *u = find_budget(b, uid);
 
 	if (u)
 		spend_budget(u, bytes);
@@ -64,8 +64,8 @@ void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes)
 		spend_budget(&b->all, bytes);
 }
 
-void jitbudget_release(struct jitbudget *b)
+void jit_budget_release(struct jit_budget *b)
 {
 	free(b->users);
-	*b = (struct jitbudget){ 0 };
+	*b = (struct jit_budget){ 0 };
 }

@@ -2,9 +2,9 @@
  * Limits the bytes of JIT compilers' perf maps and jitdump files that go into captures. Any user can write a
  * perf map as fast as the disk allows, and kept recordings would be removed to make room for it.
  *
- *	n = jitbudget_left(&b, uid, now);	// bytes that may be taken now
+ *	n = jit_budget_left(&b, uid, now);	// bytes that may be taken now
  *	...
- *	jitbudget_take(&b, uid, bytes);
+ *	jit_budget_take(&b, uid, bytes);
  *
  * Each user has a budget that grows with time up to a maximum, and all users together have another one. Root
  * is not limited: it needs no perf map to do harm.
@@ -17,13 +17,13 @@
 #include <sys/types.h>
 
 enum {
-	JITBUDGET_RATE = 2 << 20,  /* bytes a second for one user */
-	JITBUDGET_MOST = 64 << 20, /* bytes at once */
-	JITBUDGET_USERS = 4,       /* the budget of all users together, in budgets of one */
+	JIT_BUDGET_RATE = 2 << 20,  /* bytes a second for one user */
+	JIT_BUDGET_MOST = 64 << 20, /* bytes at once */
+	JIT_BUDGET_USERS = 4,       /* the budget of all users together, in budgets of one */
 };
 
-struct jitbudget {
-	struct jitbudget_user {
+struct jit_budget {
+	struct jit_budget_user {
 		uid_t uid;
 		uint64_t left, since;
 	} all, *users;
@@ -31,8 +31,8 @@ struct jitbudget {
 };
 
 /* now: CLOCK_MONOTONIC, ns. Returns 0 if out of memory, UINT64_MAX for root. */
-uint64_t jitbudget_left(struct jitbudget *b, uid_t uid, uint64_t now);
-void jitbudget_take(struct jitbudget *b, uid_t uid, uint64_t bytes);
-void jitbudget_release(struct jitbudget *b);
+uint64_t jit_budget_left(struct jit_budget *b, uid_t uid, uint64_t now);
+void jit_budget_take(struct jit_budget *b, uid_t uid, uint64_t bytes);
+void jit_budget_release(struct jit_budget *b);
 
 #endif

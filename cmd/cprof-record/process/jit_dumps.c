@@ -47,12 +47,12 @@ struct dump {
 	uint64_t marked;  /* time of the last mark */
 };
 
-struct jitdumps {
+struct jit_dumps {
 	struct dump *items;
 	size_t n, cap;
 	uint64_t repeated;
 	struct opener *opener;
-	struct jitbudget *budget;
+	struct jit_budget *budget;
 	uint64_t left_out;
 	uint32_t questions;
 	int fd_max; /* descriptors from this number on are for other uses */
@@ -61,9 +61,9 @@ struct jitdumps {
 	uint8_t bytes[CHUNK];
 };
 
-struct jitdumps *jitdumps_new(struct opener *o, struct jitbudget *budget)
+struct jit_dumps *jit_dumps_new(struct opener *o, struct jit_budget *budget)
 {
-	struct jitdumps *js = calloc(1, sizeof(*js));
+	struct jit_dumps *js = calloc(1, sizeof(*js));
 
 	if (!js)
 		return NULL;
@@ -86,7 +86,7 @@ static void release_dump(struct dump *d)
 	free((void *)(uintptr_t)d->path.p);
 }
 
-void jitdumps_free(struct jitdumps *js)
+void jit_dumps_free(struct jit_dumps *js)
 {
 	if (!js)
 		return;
@@ -97,7 +97,7 @@ void jitdumps_free(struct jitdumps *js)
 	free(js);
 }
 
-static void complain_of_dump(struct jitdumps *js, pid_t pid, const char *why)
+static void complain_of_dump(struct jit_dumps *js, pid_t pid, const char *why)
 {
 	if (js->complaint_lent)
 		buf_clear(&js->complaint);
@@ -106,7 +106,7 @@ static void complain_of_dump(struct jitdumps *js, pid_t pid, const char *why)
 		buf_printf(&js->complaint, "%sjitdump file of process %d: %s", js->complaint.n ? "; " : "", (int)pid, why);
 }
 
-const char *jitdumps_complaint(struct jitdumps *js)
+const char *jit_dumps_complaint(struct jit_dumps *js)
 {
 	if (js->complaint_lent || js->complaint.n == 0)
 		return NULL;
@@ -148,7 +148,7 @@ static uint64_t number_in(struct slice path)
 	return number;
 }
 
-bool jitdumps_is(struct slice path)
+bool jit_dumps_is(struct slice path)
 {
 	struct slice middle;
 
@@ -156,7 +156,7 @@ bool jitdumps_is(struct slice path)
 }
 
 /* Returns true if the mapping's file is already among the dumps. */
-static bool is_mapped(const struct jitdumps *js, uint64_t process_id, const struct jitdump_mapping *m)
+static bool is_mapped(const struct jit_dumps *js, uint64_t process_id, const struct jitdump_mapping *m)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		const struct dump *d = &js->items[i];
@@ -168,7 +168,7 @@ static bool is_mapped(const struct jitdumps *js, uint64_t process_id, const stru
 	return false;
 }
 
-static bool is_twice(const struct jitdumps *js, const struct dump *d, const struct opener_answer *a)
+static bool is_twice(const struct jit_dumps *js, const struct dump *d, const struct opener_answer *a)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		const struct dump *o = &js->items[i];
@@ -179,7 +179,7 @@ static bool is_twice(const struct jitdumps *js, const struct dump *d, const stru
 	return false;
 }
 
-static size_t count_of(const struct jitdumps *js, uint64_t process_id)
+static size_t count_of(const struct jit_dumps *js, uint64_t process_id)
 {
 	size_t n = 0;
 
@@ -199,7 +199,7 @@ static void rewind_dump(struct dump *d)
 }
 
 /* Wakes all files of the process. If it has gone since the restart, its other files cannot be found again. */
-static void wake_dumps(struct jitdumps *js, uint64_t process_id)
+static void wake_dumps(struct jit_dumps *js, uint64_t process_id)
 {
 	for (size_t i = 0; i < js->n; i++)
 		if (js->items[i].process_id == process_id && js->items[i].resting)
@@ -207,7 +207,7 @@ static void wake_dumps(struct jitdumps *js, uint64_t process_id)
 }
 
 /* The question carries the process_id, because indexes change; the mapping tells which file is meant. */
-static void ask_for_dump(struct jitdumps *js, struct dump *d)
+static void ask_for_dump(struct jit_dumps *js, struct dump *d)
 {
 	struct opener_question q = { .want = OPENER_DUMP, .id = js->questions + 1, .place = d->process_id, .pid = (uint32_t)d->pid,
 				     .start = d->start, .end = d->end, .inode = d->mapped_inode, .path = d->path,
@@ -218,14 +218,14 @@ static void ask_for_dump(struct jitdumps *js, struct dump *d)
 		d->question = ++js->questions;
 }
 
-bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m)
+bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m)
 {
 	struct dump d = { .process_id = process_id, .pid = pid, .fd = -1, .start = m->start, .end = m->end, .mapped_inode = m->inode };
 	uint8_t *path;
 
 	wake_dumps(js, process_id);
-	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) || count_of(js, process_id) >= JITDUMPS_OF_ONE ||
-	    !inside_status(pid, &d.uid, &d.nspid))
+	if (m->path.n == 0 || m->path.n >= PATH_MOST || is_mapped(js, process_id, m) || count_of(js, process_id) >= JIT_DUMPS_OF_ONE ||
+	    !nsfile_status(pid, &d.uid, &d.nspid))
 		return true;
 	d.named = number_in(m->path) == (uint64_t)d.nspid;
 	path = malloc(m->path.n);
@@ -240,14 +240,14 @@ bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const s
 	return true;
 }
 
-static void remove_at(struct jitdumps *js, size_t i)
+static void remove_at(struct jit_dumps *js, size_t i)
 {
 	release_dump(&js->items[i]);
 	js->items[i] = js->items[--js->n];
 }
 
 /* Returns true if the descriptor is kept. A file that has replaced the open one is not the process's. */
-static bool take_file(struct jitdumps *js, struct dump *d, const struct opener_answer *a)
+static bool take_file(struct jit_dumps *js, struct dump *d, const struct opener_answer *a)
 {
 	if (d->inode && (d->inode != a->inode || d->dev != a->dev || !a->copied))
 		return false;
@@ -266,7 +266,7 @@ static bool take_file(struct jitdumps *js, struct dump *d, const struct opener_a
 	return true;
 }
 
-void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a)
+void jit_dumps_opened(struct jit_dumps *js, const struct opener_answer *a)
 {
 	bool taken = false;
 	size_t i = 0;
@@ -288,7 +288,7 @@ void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a)
 		close(a->fd);
 }
 
-size_t jitdumps_asked(const struct jitdumps *js)
+size_t jit_dumps_asked(const struct jit_dumps *js)
 {
 	size_t n = 0;
 
@@ -310,7 +310,7 @@ static void deliver_code(struct dump *d, struct jitfile_code *code, jitdump_sink
 	sink(arg, d->process_id, code);
 }
 
-static void end_dump(struct jitdumps *js, struct dump *d, const char *why)
+static void end_dump(struct jit_dumps *js, struct dump *d, const char *why)
 {
 	d->done = true;
 	if (why)
@@ -331,7 +331,7 @@ static bool give_up(struct dump *d)
 }
 
 /* Reads and delivers one chunk. Returns false if there is no more at the moment. */
-static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, void *arg)
+static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink, void *arg)
 {
 	uint64_t at = d->file.offset;
 	ssize_t n = d->copied && at < d->from ? 0 : pread(d->fd, js->bytes, CHUNK, (off_t)at);
@@ -362,14 +362,14 @@ static bool read_chunk(struct jitdumps *js, struct dump *d, jitdump_sink *sink, 
 }
 
 /* Returns 1 if there is more. */
-static int read_dump(struct jitdumps *js, struct dump *d, uint64_t limit, jitdump_sink *sink, void *arg)
+static int read_dump(struct jit_dumps *js, struct dump *d, uint64_t limit, jitdump_sink *sink, void *arg)
 {
-	uint64_t until = d->read + limit, before = d->told, left = jitbudget_left(js->budget, d->uid, host_mono_ns());
+	uint64_t until = d->read + limit, before = d->told, left = jit_budget_left(js->budget, d->uid, host_mono_ns());
 	bool more = d->fd >= 0 && !d->done && !d->resting;
 
 	while (more && d->read < until && d->told - before < left)
 		more = read_chunk(js, d, sink, arg);
-	jitbudget_take(js->budget, d->uid, d->told - before);
+	jit_budget_take(js->budget, d->uid, d->told - before);
 	d->held = more && d->told - before >= left;
 	if (d->held && !d->said_budget)
 		complain_of_dump(js, d->pid, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
@@ -391,7 +391,7 @@ static void deliver_mark(struct dump *d, jitdump_sink *sink, void *arg)
 	sink(arg, d->process_id, &code);
 }
 
-int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg)
+int jit_dumps_poll(struct jit_dumps *js, jitdump_sink *sink, void *arg)
 {
 	int more = 0;
 
@@ -405,7 +405,7 @@ int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg)
 	return more;
 }
 
-void jitdumps_forget(struct jitdumps *js, uint64_t process_id)
+void jit_dumps_forget(struct jit_dumps *js, uint64_t process_id)
 {
 	for (size_t i = js->n; i-- > 0;) {
 		if (js->items[i].process_id != process_id)
@@ -414,7 +414,7 @@ void jitdumps_forget(struct jitdumps *js, uint64_t process_id)
 	}
 }
 
-void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sink, void *arg)
+void jit_dumps_finish(struct jit_dumps *js, uint64_t process_id, jitdump_sink *sink, void *arg)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		struct dump *d = &js->items[i];
@@ -426,27 +426,27 @@ void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sin
 		if (d->held && fstat(d->fd, &st) == 0 && (uint64_t)st.st_size > d->file.offset)
 			js->left_out += (uint64_t)st.st_size - d->file.offset;
 	}
-	jitdumps_forget(js, process_id);
+	jit_dumps_forget(js, process_id);
 }
 
-uint64_t jitdumps_left_out(const struct jitdumps *js)
+uint64_t jit_dumps_left_out(const struct jit_dumps *js)
 {
 	return js->left_out;
 }
 
-void jitdumps_restart(struct jitdumps *js)
+void jit_dumps_restart(struct jit_dumps *js)
 {
 	for (size_t i = 0; i < js->n; i++)
 		js->items[i].resting = true;
 	js->repeated = 0;
 }
 
-uint64_t jitdumps_repeated(const struct jitdumps *js)
+uint64_t jit_dumps_repeated(const struct jit_dumps *js)
 {
 	return js->repeated;
 }
 
-size_t jitdumps_open(const struct jitdumps *js)
+size_t jit_dumps_open(const struct jit_dumps *js)
 {
 	size_t n = 0;
 

@@ -1,22 +1,22 @@
 /*
  * Reads the jitdump files of processes that generate code at run time, while the files grow.
  *
- *	struct jitdumps *js = jitdumps_new(opener);
+ *	struct jit_dumps *js = jit_dumps_new(opener);
  *
- *	if (jitdumps_is(mapping->path))
- *		jitdumps_watch(js, process_id, pid, &mapping);
- *	...for each answer of the opener: jitdumps_opened(js, &answer)...
- *	while (jitdumps_poll(js, sink, arg) > 0)	// each step
+ *	if (jit_dumps_is(mapping->path))
+ *		jit_dumps_watch(js, process_id, pid, &mapping);
+ *	...for each answer of the opener: jit_dumps_opened(js, &answer)...
+ *	while (jit_dumps_poll(js, sink, arg) > 0)	// each step
  *		;
- *	jitdumps_finish(js, process_id, sink, arg);	// the process is gone: the rest of its files
- *	jitdumps_free(js);
+ *	jit_dumps_finish(js, process_id, sink, arg);	// the process is gone: the rest of its files
+ *	jit_dumps_free(js);
  *
  * A JIT compiler maps a page of its jitdump file executable, so that profilers notice it. The name is
  * "jit-PID.dump", with the pid as the process itself sees it. Any other name from "jit" to ".dump" is
  * accepted if the header has that pid (JavaScriptCore: "jitTID-PID.dump"). The mapping thus identifies the
  * file. It is trusted if it is a regular file that belongs to the process's effective user. It stays open,
  * and can be read to its end after the process has gone. A file that is not on local disk is copied each
- * second. Only names are read, not the code itself. A process may have JITDUMPS_OF_ONE files.
+ * second. Only names are read, not the code itself. A process may have JIT_DUMPS_OF_ONE files.
  *
  * Some compilers write through a buffer, so that their records are old when they can be read. In that case,
  * and while a file is still empty, marks are delivered between the pieces of code. Marks divide the time:
@@ -29,12 +29,12 @@
 #include "cmd/cprof-record/helper/opener.h"
 #include "common/jit/jitfile.h"
 
-struct jitdumps;
+struct jit_dumps;
 
 enum {
 	JITDUMP_POLL_MAX = 4 << 20,       /* the most that one poll reads of one file, bytes */
 	JITDUMP_FILE_MAX = 512 << 20,     /* the most that is read of one file */
-	JITDUMPS_OF_ONE = 8,
+	JIT_DUMPS_OF_ONE = 8,
 	JITDUMP_MARK_MS = 200,            /* least time between two marks */
 	JITDUMP_LATE_MS = 100,            /* a record that is older when it is read was written late */
 };
@@ -47,24 +47,24 @@ struct jitdump_mapping {
 };
 
 /* Both arguments are lent. Returns NULL if out of memory. */
-struct jitdumps *jitdumps_new(struct opener *o, struct jitbudget *budget);
-void jitdumps_free(struct jitdumps *js);
+struct jit_dumps *jit_dumps_new(struct opener *o, struct jit_budget *budget);
+void jit_dumps_free(struct jit_dumps *js);
 
 /* Returns true if the path has the name of a jitdump file. */
-bool jitdumps_is(struct slice path);
+bool jit_dumps_is(struct slice path);
 /*
  * Starts reading this file of the process; pid is as we see it. Has no effect on a file that is being read,
- * except that after jitdumps_restart it is read again. A file is closed if its header shows that it belongs
+ * except that after jit_dumps_restart it is read again. A file is closed if its header shows that it belongs
  * to another process. Returns false if out of memory.
  */
-bool jitdumps_watch(struct jitdumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m);
+bool jit_dumps_watch(struct jit_dumps *js, uint64_t process_id, pid_t pid, const struct jitdump_mapping *m);
 
 /* Takes the opener's answer, whose place is the process_id, and ownership of its descriptor. */
-void jitdumps_opened(struct jitdumps *js, const struct opener_answer *a);
+void jit_dumps_opened(struct jit_dumps *js, const struct opener_answer *a);
 /* Returns the bytes of files that were not read because their user's budget was used up. */
-uint64_t jitdumps_left_out(const struct jitdumps *js);
+uint64_t jit_dumps_left_out(const struct jit_dumps *js);
 /* Returns the number of answers still awaited. */
-size_t jitdumps_asked(const struct jitdumps *js);
+size_t jit_dumps_asked(const struct jit_dumps *js);
 
 /* The code's time is CLOCK_MONOTONIC, and never later than now. */
 typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_code *code);
@@ -73,18 +73,18 @@ typedef void jitdump_sink(void *arg, uint64_t process_id, const struct jitfile_c
  * Delivers records appended since the last poll, and marks that are due. Returns 1 if a limit was reached and
  * there is more, otherwise 0.
  */
-int jitdumps_poll(struct jitdumps *js, jitdump_sink *sink, void *arg);
+int jit_dumps_poll(struct jit_dumps *js, jitdump_sink *sink, void *arg);
 /* Delivers the rest of one process's files, and forgets the process. */
-void jitdumps_finish(struct jitdumps *js, uint64_t process_id, jitdump_sink *sink, void *arg);
+void jit_dumps_finish(struct jit_dumps *js, uint64_t process_id, jitdump_sink *sink, void *arg);
 /* Closes the files of a process; has no effect if it is not watched. */
-void jitdumps_forget(struct jitdumps *js, uint64_t process_id);
+void jit_dumps_forget(struct jit_dumps *js, uint64_t process_id);
 /* For a new segment: each file is delivered from its start again once it is watched again. */
-void jitdumps_restart(struct jitdumps *js);
+void jit_dumps_restart(struct jit_dumps *js);
 /* Returns the bytes read since the restart that had also been read before it. */
-uint64_t jitdumps_repeated(const struct jitdumps *js);
+uint64_t jit_dumps_repeated(const struct jit_dumps *js);
 /* Returns a sentence about the errors since the last call; NULL: none. Lent until the next poll. */
-const char *jitdumps_complaint(struct jitdumps *js);
+const char *jit_dumps_complaint(struct jit_dumps *js);
 /* Returns the number of open files. */
-size_t jitdumps_open(const struct jitdumps *js);
+size_t jit_dumps_open(const struct jit_dumps *js);
 
 #endif

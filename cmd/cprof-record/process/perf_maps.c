@@ -71,12 +71,12 @@ struct watch {
 	size_t tail_n;
 };
 
-struct jitmaps {
+struct perf_maps {
 	struct watch *items;
 	size_t n, cap;
 	struct idmap index; /* process_id to item */
 	struct opener *opener;
-	struct jitbudget *budget;
+	struct jit_budget *budget;
 	uint64_t left_out;
 	uint32_t questions;
 	uint64_t grew;      /* when a file grew last; 0: never */
@@ -87,9 +87,9 @@ struct jitmaps {
 	uint8_t bytes[TAIL + JITMAP_CHUNK];
 };
 
-struct jitmaps *jitmaps_new(struct opener *o, struct jitbudget *budget)
+struct perf_maps *perf_maps_new(struct opener *o, struct jit_budget *budget)
 {
-	struct jitmaps *js = calloc(1, sizeof(*js));
+	struct perf_maps *js = calloc(1, sizeof(*js));
 
 	if (!js)
 		return NULL;
@@ -109,7 +109,7 @@ static void close_files(struct watch *w)
 	w->fd = w->next = -1;
 }
 
-void jitmaps_free(struct jitmaps *js)
+void perf_maps_free(struct perf_maps *js)
 {
 	if (!js)
 		return;
@@ -121,7 +121,7 @@ void jitmaps_free(struct jitmaps *js)
 	free(js);
 }
 
-static void complain_of_map(struct jitmaps *js, struct watch *w, unsigned int what, const char *why)
+static void complain_of_map(struct perf_maps *js, struct watch *w, unsigned int what, const char *why)
 {
 	if (w->said & what)
 		return;
@@ -134,7 +134,7 @@ static void complain_of_map(struct jitmaps *js, struct watch *w, unsigned int wh
 	buf_printf(&js->complaint, "%sperf map of process %d: %s", js->complaint.n ? "; " : "", (int)w->pid, why);
 }
 
-const char *jitmaps_complaint(struct jitmaps *js)
+const char *perf_maps_complaint(struct perf_maps *js)
 {
 	if (js->complaint_lent || js->complaint.n == 0)
 		return NULL;
@@ -156,7 +156,7 @@ static int64_t now_ns(clockid_t clock)
 static bool read_start(pid_t pid, int64_t *start)
 {
 	struct buf text = { 0 };
-	bool ok = inside_proc(pid, "stat", &text);
+	bool ok = nsfile_proc(pid, "stat", &text);
 	const char *p = strrchr(buf_cstr(&text), ')');
 	long per_second = sysconf(_SC_CLK_TCK);
 	unsigned long long ticks;
@@ -173,7 +173,7 @@ static bool read_start(pid_t pid, int64_t *start)
 
 /* --- finding the file ------------------------------------------------------------------------ */
 
-static void ask_for_map(struct jitmaps *js, struct watch *w, enum opener_want want)
+static void ask_for_map(struct perf_maps *js, struct watch *w, enum opener_want want)
 {
 	struct opener_question q = { .want = want, .id = js->questions + 1, .place = w->process_id, .pid = (uint32_t)w->pid,
 				     .nspid = (uint32_t)w->nspid };
@@ -201,13 +201,13 @@ static bool is_of_its_time(const struct watch *w, uid_t uid, int64_t start, cons
 }
 
 /* Returns true if the map is from this process, not from another user or an earlier process with its pid. */
-static bool is_believable(struct jitmaps *js, struct watch *w, const struct opener_answer *a)
+static bool is_believable(struct perf_maps *js, struct watch *w, const struct opener_answer *a)
 {
 	int64_t start;
 	pid_t nspid;
 	uid_t uid;
 
-	if (a->want == OPENER_LEFT_MAP || !inside_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
+	if (a->want == OPENER_LEFT_MAP || !nsfile_status(w->pid, &uid, &nspid) || !read_start(w->pid, &start))
 		return w->is_known && is_of_its_time(w, w->uid, w->start, a);
 	if (a->uid != uid)
 		complain_of_map(js, w, SAID_OWNER, "it belongs to another user and is ignored");
@@ -219,7 +219,7 @@ static bool is_same(const struct source *s, const struct opener_answer *a)
 	return s->dev == a->dev && s->inode == a->inode;
 }
 
-static bool has_room(struct jitmaps *js, struct watch *w, int fd)
+static bool has_room(struct perf_maps *js, struct watch *w, int fd)
 {
 	if (fd >= js->fd_max)
 		complain_of_map(js, w, SAID_OPEN, "too many open files (ulimit -n)");
@@ -227,7 +227,7 @@ static bool has_room(struct jitmaps *js, struct watch *w, int fd)
 }
 
 /* Returns true if the descriptor is kept. */
-static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
+static bool take_file(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
 	struct source of = { a->dev, a->inode, a->uid, a->copied, a->from };
 
@@ -259,7 +259,7 @@ static bool take_file(struct jitmaps *js, struct watch *w, const struct opener_a
 	return true;
 }
 
-static void take_none(struct jitmaps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
+static void take_none(struct perf_maps *js, struct watch *w, const struct opener_answer *a, uint64_t now)
 {
 	if (a->said == OPENER_SILENT) {
 		complain_of_map(js, w, SAID_OPEN, "its file system does not answer");
@@ -312,7 +312,7 @@ static void advance_map(struct watch *w, const uint8_t *data, size_t n)
  * Reads and delivers one chunk. Returns 1 to continue, 0 if there is no whole line at the moment. It reads
  * the bytes before our offset as well: they reveal a file that was truncated and rewritten beyond it.
  */
-static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, void *arg)
+static int read_chunk(struct perf_maps *js, struct watch *w, jitmap_sink *chunk, void *arg)
 {
 	const uint8_t *data = js->bytes + w->tail_n, *last, *from = data;
 	ssize_t got;
@@ -351,15 +351,15 @@ static int read_chunk(struct jitmaps *js, struct watch *w, jitmap_sink *chunk, v
 }
 
 /* Reads up to limit bytes of the open file. */
-static void read_on(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk, void *arg)
+static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk, void *arg)
 {
-	uint64_t left = jitbudget_left(js->budget, w->of.owner, now), before = w->total, until = w->total + (limit < left ? limit : left);
+	uint64_t left = jit_budget_left(js->budget, w->of.owner, now), before = w->total, until = w->total + (limit < left ? limit : left);
 
 	w->more = true;
 	while (w->more && w->total < until && w->total < JITMAP_PROCESS_MAX)
 		if (read_chunk(js, w, chunk, arg) == 0)
 			w->more = false;
-	jitbudget_take(js->budget, w->of.owner, w->total - before);
+	jit_budget_take(js->budget, w->of.owner, w->total - before);
 	w->held = w->more && left < limit;
 	if (w->held) {
 		complain_of_map(js, w, SAID_BUDGET, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
@@ -373,7 +373,7 @@ static void read_on(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t 
 }
 
 /* Checks for another file at the path; the open one is read to its end first. */
-static void look_at_path(struct jitmaps *js, struct watch *w, uint64_t now)
+static void look_at_path(struct perf_maps *js, struct watch *w, uint64_t now)
 {
 	if (w->next >= 0 || w->gone || w->question)
 		return;
@@ -391,7 +391,7 @@ static void take_next(struct watch *w)
 	new_generation(w);
 }
 
-static bool has_changed(struct jitmaps *js, struct watch *w, uint64_t now)
+static bool has_changed(struct perf_maps *js, struct watch *w, uint64_t now)
 {
 	struct stat st;
 
@@ -410,7 +410,7 @@ static bool has_changed(struct jitmaps *js, struct watch *w, uint64_t now)
 }
 
 /* Reads the open file. Returns true if another file is now open in its place. */
-static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk,
+static bool read_file(struct perf_maps *js, struct watch *w, uint64_t now, uint64_t limit, jitmap_sink *chunk,
 		      void *arg)
 {
 	if (has_changed(js, w, now) || w->more || w->held)
@@ -421,13 +421,13 @@ static bool read_file(struct jitmaps *js, struct watch *w, uint64_t now, uint64_
 	return true;
 }
 
-static void try_open(struct jitmaps *js, struct watch *w, uint64_t now)
+static void try_open(struct perf_maps *js, struct watch *w, uint64_t now)
 {
 	if (!w->gone && !w->question && now >= w->next_try)
 		ask_for_map(js, w, OPENER_PERF_MAP);
 }
 
-static void poll_one(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
+static void poll_one(struct perf_maps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	if (w->resting || w->full)
 		return;
@@ -444,7 +444,7 @@ static void poll_one(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_s
 		read_file(js, w, now, JITMAP_POLL_MAX, chunk, arg);
 }
 
-int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg)
+int perf_maps_poll(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	int more = 0;
 
@@ -455,21 +455,21 @@ int jitmaps_poll(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg
 	return more;
 }
 
-bool jitmaps_busy(const struct jitmaps *js, uint64_t now)
+bool perf_maps_busy(const struct perf_maps *js, uint64_t now)
 {
 	return js->grew && now - js->grew < BUSY_NS;
 }
 
 /* --- the list -------------------------------------------------------------------------------- */
 
-static struct watch *find_watch(struct jitmaps *js, uint64_t process_id)
+static struct watch *find_watch(struct perf_maps *js, uint64_t process_id)
 {
 	uint32_t i;
 
 	return idmap_find(&js->index, process_id, &i) ? &js->items[i] : NULL;
 }
 
-bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nspid)
+bool perf_maps_watch(struct perf_maps *js, uint64_t process_id, pid_t pid, pid_t nspid)
 {
 	struct watch *w = find_watch(js, process_id);
 	pid_t own = 0;
@@ -483,7 +483,7 @@ bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nsp
 		return false;
 	w = &js->items[js->n++];
 	*w = (struct watch){ .process_id = process_id, .pid = pid, .nspid = nspid, .fd = -1, .next = -1 };
-	w->is_known = inside_status(pid, &w->uid, &own) && read_start(pid, &w->start);
+	w->is_known = nsfile_status(pid, &w->uid, &own) && read_start(pid, &w->start);
 	if (nspid == 0)
 		w->nspid = own;
 	w->gone = nspid == 0 && !w->is_known;
@@ -491,7 +491,7 @@ bool jitmaps_watch(struct jitmaps *js, uint64_t process_id, pid_t pid, pid_t nsp
 	return true;
 }
 
-void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
+void perf_maps_forget(struct perf_maps *js, uint64_t process_id)
 {
 	struct watch *w = find_watch(js, process_id), *last;
 
@@ -507,7 +507,7 @@ void jitmaps_forget(struct jitmaps *js, uint64_t process_id)
 	idmap_set(&js->index, w->process_id, (uint32_t)(w - js->items));
 }
 
-void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t now)
+void perf_maps_opened(struct perf_maps *js, const struct opener_answer *a, uint64_t now)
 {
 	struct watch *w = find_watch(js, a->place);
 	bool again = w && w->again, taken = false;
@@ -527,7 +527,7 @@ void jitmaps_opened(struct jitmaps *js, const struct opener_answer *a, uint64_t 
 }
 
 /* Looks again at once, whenever the last attempt was: a map may have appeared since. */
-static void look_last(struct jitmaps *js, struct watch *w)
+static void look_last(struct perf_maps *js, struct watch *w)
 {
 	if (w->full || w->resting || w->next >= 0)
 		return;
@@ -537,7 +537,7 @@ static void look_last(struct jitmaps *js, struct watch *w)
 		ask_for_map(js, w, OPENER_LEFT_MAP);
 }
 
-void jitmaps_exited(struct jitmaps *js, uint64_t process_id)
+void perf_maps_exited(struct perf_maps *js, uint64_t process_id)
 {
 	struct watch *w = find_watch(js, process_id);
 
@@ -545,13 +545,13 @@ void jitmaps_exited(struct jitmaps *js, uint64_t process_id)
 		look_last(js, w);
 }
 
-void jitmaps_ends(struct jitmaps *js)
+void perf_maps_ends(struct perf_maps *js)
 {
 	for (size_t i = 0; i < js->n; i++)
 		look_last(js, &js->items[i]);
 }
 
-size_t jitmaps_asked(const struct jitmaps *js)
+size_t perf_maps_asked(const struct perf_maps *js)
 {
 	size_t n = 0;
 
@@ -561,7 +561,7 @@ size_t jitmaps_asked(const struct jitmaps *js)
 }
 
 /* Reads the rest of a map. */
-static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
+static void read_last(struct perf_maps *js, struct watch *w, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	struct stat st;
 
@@ -574,16 +574,16 @@ static void read_last(struct jitmaps *js, struct watch *w, uint64_t now, jitmap_
 		js->left_out += (uint64_t)st.st_size - w->offset;
 }
 
-void jitmaps_finish(struct jitmaps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
+void perf_maps_finish(struct perf_maps *js, uint64_t process_id, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	struct watch *w = find_watch(js, process_id);
 
 	if (w)
 		read_last(js, w, now, chunk, arg);
-	jitmaps_forget(js, process_id);
+	perf_maps_forget(js, process_id);
 }
 
-void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg)
+void perf_maps_end(struct perf_maps *js, uint64_t now, jitmap_sink *chunk, void *arg)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		if (!js->items[i].resting)
@@ -591,7 +591,7 @@ void jitmaps_end(struct jitmaps *js, uint64_t now, jitmap_sink *chunk, void *arg
 	}
 }
 
-void jitmaps_restart(struct jitmaps *js)
+void perf_maps_restart(struct perf_maps *js)
 {
 	for (size_t i = 0; i < js->n; i++) {
 		struct watch *w = &js->items[i];
@@ -608,22 +608,22 @@ void jitmaps_restart(struct jitmaps *js)
 	js->repeated = 0;
 }
 
-uint64_t jitmaps_left_out(const struct jitmaps *js)
+uint64_t perf_maps_left_out(const struct perf_maps *js)
 {
 	return js->left_out;
 }
 
-uint64_t jitmaps_repeated(const struct jitmaps *js)
+uint64_t perf_maps_repeated(const struct perf_maps *js)
 {
 	return js->repeated;
 }
 
-size_t jitmaps_watched(const struct jitmaps *js)
+size_t perf_maps_watched(const struct perf_maps *js)
 {
 	return js->n;
 }
 
-size_t jitmaps_open(const struct jitmaps *js)
+size_t perf_maps_open(const struct perf_maps *js)
 {
 	size_t n = 0;
 

@@ -29,14 +29,14 @@ struct one {
 	uint64_t before; /* events counted on CPUs that are gone */
 };
 
-struct counted {
+struct bpf_events {
 	const struct options *o;
 	struct engine_rate rate;
 	struct one *items; /* in the order of the options */
 	size_t n;
 	struct event_cpu *cpus; /* buffer for the values of all possible CPUs */
 	int possible;
-	struct scratches scratches; /* by CPU; made for the first object, shared by the others */
+	struct bpf_scratch scratches; /* by CPU; made for the first object, shared by the others */
 };
 
 static struct bpf_map *map_of(const struct one *e)
@@ -44,7 +44,7 @@ static struct bpf_map *map_of(const struct one *e)
 	return e->bpf->maps.counted;
 }
 
-static void configure_event(struct counted *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
+static void configure_event(struct bpf_events *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	const struct options *o = c->o;
 	struct event_bpf *b = e->bpf;
@@ -71,7 +71,7 @@ static void configure_event(struct counted *c, const struct one *e, const struct
 }
 
 /* Reuses the sampling object's maps of the same names, and the ring and scratches of our first object. */
-static bool share_maps(const struct counted *c, const struct one *e, const struct sample_bpf *sample)
+static bool share_maps(const struct bpf_events *c, const struct one *e, const struct sample_bpf *sample)
 {
 	const struct event_bpf *first = c->items[0].bpf;
 	struct event_bpf *b = e->bpf;
@@ -92,13 +92,13 @@ static bool share_maps(const struct counted *c, const struct one *e, const struc
 	return true;
 }
 
-static bool load_programs(struct counted *c, struct one *e, const struct sample_bpf *sample)
+static bool load_programs(struct bpf_events *c, struct one *e, const struct sample_bpf *sample)
 {
 	bool first = e == c->items, loaded;
 	int prototype = -1, saved;
 
 	if (first) {
-		prototype = scratches_configure(&c->scratches, e->bpf->maps.scratches, (uint32_t)c->possible,
+		prototype = bpf_scratch_configure(&c->scratches, e->bpf->maps.scratches, (uint32_t)c->possible,
 						SAMPLE_STACK_MAX - MEMORY_EVENT_STACK);
 		if (prototype < 0)
 			return false;
@@ -112,7 +112,7 @@ static bool load_programs(struct counted *c, struct one *e, const struct sample_
 }
 
 /* Tries with tables first; a kernel that refuses them may accept the program without. */
-static bool load_event(struct counted *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
+static bool load_event(struct bpf_events *c, struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	for (int with = by_tables; with >= 0; with--) {
 		e->bpf = event_bpf__open();
@@ -141,7 +141,7 @@ static void explain_failure(const struct one *e, bool bpf, struct buf *error)
 }
 
 /* CPUs that are not sampled count nothing. */
-static bool choose_cpus(struct counted *c, const struct one *e)
+static bool choose_cpus(struct bpf_events *c, const struct one *e)
 {
 	uint32_t zero = 0;
 
@@ -151,10 +151,10 @@ static bool choose_cpus(struct counted *c, const struct one *e)
 	return bpf_map_update_elem(bpf_map__fd(map_of(e)), &zero, c->cpus, BPF_ANY) == 0;
 }
 
-struct counted *counted_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
+struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			     bool by_tables, struct buf *error)
 {
-	struct counted *c = calloc(1, sizeof(*c));
+	struct bpf_events *c = calloc(1, sizeof(*c));
 
 	if (c) {
 		c->o = o;
@@ -165,7 +165,7 @@ struct counted *counted_open(const struct options *o, const struct cpu_list *onl
 	}
 	if (!c || !c->items || !c->cpus) {
 		buf_text(error, "out of memory");
-		counted_close(c);
+		bpf_events_close(c);
 		return NULL;
 	}
 	for (; c->n < o->n_events; c->n++) {
@@ -173,10 +173,10 @@ struct counted *counted_open(const struct options *o, const struct cpu_list *onl
 
 		e->event = &o->events[c->n];
 		errno = 0;
-		if (!load_event(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !scratches_add_all(&c->scratches, online))) {
+		if (!load_event(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !bpf_scratch_add_all(&c->scratches, online))) {
 			explain_failure(e, true, error);
 			c->n++;
-			counted_close(c);
+			bpf_events_close(c);
 			return NULL;
 		}
 	}
@@ -199,7 +199,7 @@ static void drop_counter(struct one *e, size_t at)
 	e->counters[at] = e->counters[--e->n];
 }
 
-void counted_stop(struct counted *c)
+void bpf_events_stop(struct bpf_events *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		while (c->items[i].n)
@@ -207,11 +207,11 @@ void counted_stop(struct counted *c)
 	}
 }
 
-void counted_close(struct counted *c)
+void bpf_events_close(struct bpf_events *c)
 {
 	if (!c)
 		return;
-	counted_stop(c);
+	bpf_events_stop(c);
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
 
@@ -224,7 +224,7 @@ void counted_close(struct counted *c)
 }
 
 /* The program sees each single event, unless the event is counted in hardware. */
-static void make_attr(const struct counted *c, const struct event *e, struct perf_event_attr *attr)
+static void make_attr(const struct bpf_events *c, const struct event *e, struct perf_event_attr *attr)
 {
 	*attr = (struct perf_event_attr){ .size = sizeof(*attr), .type = e->type, .config = e->config, .disabled = 1 };
 	if (e->kind == EVENT_HARDWARE && !e->count) {
@@ -244,7 +244,7 @@ static struct bpf_program *program_of(const struct one *e)
 	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
 }
 
-static bool attach_counter(const struct counted *c, const struct one *e, struct counter *counter)
+static bool attach_counter(const struct bpf_events *c, const struct one *e, struct counter *counter)
 {
 	struct perf_event_attr attr;
 	int saved;
@@ -267,7 +267,7 @@ static bool attach_counter(const struct counted *c, const struct one *e, struct 
 	return false;
 }
 
-static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu)
+static bool add_counter(const struct bpf_events *c, struct one *e, unsigned int cpu)
 {
 	if (!grow_array(&e->counters, &e->cap, e->n, sizeof(*e->counters))) {
 		errno = ENOMEM;
@@ -281,12 +281,12 @@ static bool add_counter(const struct counted *c, struct one *e, unsigned int cpu
 }
 
 /* Returns true if the event needs another counter for this CPU. */
-static bool wants_counter(const struct counted *c, const struct one *e, unsigned int cpu)
+static bool wants_counter(const struct bpf_events *c, const struct one *e, unsigned int cpu)
 {
 	return e->event->kind == EVENT_TRACEPOINT ? e->n == 0 : options_samples(c->o, cpu);
 }
 
-bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *error)
+bool bpf_events_begin(struct bpf_events *c, const struct cpu_list *cpus, struct buf *error)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = 0; k < cpus->n; k++) {
@@ -300,7 +300,7 @@ bool counted_begin(struct counted *c, const struct cpu_list *cpus, struct buf *e
 	return true;
 }
 
-bool counted_has_cpu(const struct counted *c, unsigned int cpu)
+bool bpf_events_has_cpu(const struct bpf_events *c, unsigned int cpu)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		const struct one *e = &c->items[i];
@@ -316,9 +316,9 @@ bool counted_has_cpu(const struct counted *c, unsigned int cpu)
 	return true;
 }
 
-bool counted_add_cpu(struct counted *c, unsigned int cpu)
+bool bpf_events_add_cpu(struct bpf_events *c, unsigned int cpu)
 {
-	if (!scratches_add(&c->scratches, cpu))
+	if (!bpf_scratch_add(&c->scratches, cpu))
 		return false;
 	for (size_t i = 0; i < c->n; i++) {
 		if (wants_counter(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
@@ -328,7 +328,7 @@ bool counted_add_cpu(struct counted *c, unsigned int cpu)
 }
 
 /* A tracepoint's counter for all CPUs stays: only its opening was tied to one CPU. */
-void counted_drop_cpu(struct counted *c, unsigned int cpu)
+void bpf_events_drop_cpu(struct bpf_events *c, unsigned int cpu)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
@@ -340,7 +340,7 @@ void counted_drop_cpu(struct counted *c, unsigned int cpu)
 	}
 }
 
-void counted_rate(struct counted *c, const struct engine_rate *to)
+void bpf_events_rate(struct bpf_events *c, const struct engine_rate *to)
 {
 	uint64_t rate = to->hertz;
 
@@ -354,7 +354,7 @@ void counted_rate(struct counted *c, const struct engine_rate *to)
 	}
 }
 
-bool counted_keeps_out(const struct counted *c)
+bool bpf_events_keeps_out(const struct bpf_events *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		if (!c->items[i].event->raw)
@@ -363,7 +363,7 @@ bool counted_keeps_out(const struct counted *c)
 	return false;
 }
 
-int counted_ring(const struct counted *c)
+int bpf_events_ring(const struct bpf_events *c)
 {
 	return bpf_map__fd(c->items[0].bpf->maps.ring);
 }
@@ -377,13 +377,13 @@ static uint64_t left_out(const struct one *e)
 	return bpf_obj_get_info_by_fd(bpf_program__fd(program_of(e)), &info, &size) == 0 ? info.recursion_misses : 0;
 }
 
-void counted_sums(struct counted *c, size_t event, struct counted_sums *sums)
+void bpf_events_sums(struct bpf_events *c, size_t event, struct bpf_events_sums *sums)
 {
 	const struct one *e = &c->items[event];
 	bool traced = e->event->kind == EVENT_TRACEPOINT;
 	uint32_t zero = 0;
 
-	*sums = (struct counted_sums){ .happened = traced ? 0 : e->before };
+	*sums = (struct bpf_events_sums){ .happened = traced ? 0 : e->before };
 	for (size_t k = 0; k < e->n && !traced; k++)
 		sums->happened += read_counter(&e->counters[k]);
 	if (bpf_map_lookup_elem(bpf_map__fd(map_of(e)), &zero, c->cpus) != 0)

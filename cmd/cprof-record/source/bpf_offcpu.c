@@ -20,7 +20,7 @@ struct offcpu {
 	struct buf held;          /* output of the iterator that was not drained yet: sizes and items */
 	struct wait_counts *counts; /* by possible CPU */
 	int possible;
-	struct scratches scratches; /* by CPU, then the iterator's */
+	struct bpf_scratch scratches; /* by CPU, then the iterator's */
 };
 
 static void configure(struct offcpu_bpf *b, const struct options *o, const struct sample_bpf *sample, bool by_tables, int cpus)
@@ -74,7 +74,7 @@ static bool choose_cpus(struct offcpu *o, const struct options *options)
 /* The iterator's scratch follows those of the CPUs. */
 static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 {
-	int prototype = scratches_configure(&o->scratches, o->bpf->maps.scratches, (uint32_t)o->possible + 1,
+	int prototype = bpf_scratch_configure(&o->scratches, o->bpf->maps.scratches, (uint32_t)o->possible + 1,
 					    SAMPLE_STACK_MAX - MEMORY_OFF_CPU_STACK);
 	bool loaded;
 	int saved;
@@ -97,8 +97,8 @@ static bool load_object(struct offcpu *o, const struct options *options, const s
 		return false;
 	configure(o->bpf, options, sample, by_tables, o->possible);
 	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
-	if (!load_programs(o, sample) || !scratches_add_all(&o->scratches, online) ||
-	    !scratches_add(&o->scratches, (uint32_t)o->possible))
+	if (!load_programs(o, sample) || !bpf_scratch_add_all(&o->scratches, online) ||
+	    !bpf_scratch_add(&o->scratches, (uint32_t)o->possible))
 		return false;
 	if (exact && !(o->bpf->links.on_back = bpf_program__attach(o->bpf->progs.on_back)))
 		return false;
@@ -223,7 +223,7 @@ bool offcpu_begin(struct offcpu *o, struct buf *error)
 
 bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu)
 {
-	return scratches_add(&o->scratches, cpu);
+	return bpf_scratch_add(&o->scratches, cpu);
 }
 
 bool offcpu_exact(const struct offcpu *o)

@@ -32,7 +32,7 @@ static int create_lane(const struct sample_bpf *s)
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(uint32_t), value_bytes(s), 1, &opts);
 }
 
-bool lanes_configure(struct lanes *l, struct sample_bpf *s, const struct options *o)
+bool percpu_configure(struct percpu *l, struct sample_bpf *s, const struct options *o)
 {
 	int fd;
 
@@ -49,7 +49,7 @@ bool lanes_configure(struct lanes *l, struct sample_bpf *s, const struct options
 	return true;
 }
 
-bool lanes_init(struct lanes *l, const struct sample_bpf *s)
+bool percpu_init(struct percpu *l, const struct sample_bpf *s)
 {
 	int possible = libbpf_num_possible_cpus();
 
@@ -59,7 +59,7 @@ bool lanes_init(struct lanes *l, const struct sample_bpf *s)
 	return l->items != NULL;
 }
 
-bool lanes_add(struct lanes *l, unsigned int cpu)
+bool percpu_add(struct percpu *l, unsigned int cpu)
 {
 	struct lane *lane = cpu < l->n ? &l->items[cpu] : NULL;
 	uint32_t key = cpu;
@@ -84,19 +84,19 @@ bool lanes_add(struct lanes *l, unsigned int cpu)
 	return lane->map != NULL;
 }
 
-const volatile struct sample_counts *lanes_counts(const struct lanes *l, unsigned int cpu)
+const volatile struct sample_counts *percpu_counts(const struct percpu *l, unsigned int cpu)
 {
 	return cpu < l->n && l->items[cpu].map ? &l->items[cpu].shared->counts : NULL;
 }
 
-void lanes_period(struct lanes *l, unsigned int cpu, uint64_t ns)
+void percpu_period(struct percpu *l, unsigned int cpu, uint64_t ns)
 {
 	if (cpu < l->n && l->items[cpu].map)
 		l->items[cpu].shared->tick_ns = ns;
 }
 
 /* Marks how far each ring was written. Returns true if any of them holds samples. */
-static bool mark_lanes(struct lanes *l)
+static bool mark_lanes(struct percpu *l)
 {
 	bool any = false;
 
@@ -126,7 +126,7 @@ static void order_stores(void)
 #endif
 }
 
-static void drain_lane(const struct lanes *l, const struct lane *lane, struct dither *d, struct queue *q)
+static void drain_lane(const struct percpu *l, const struct lane *lane, struct dither *d, struct queue *q)
 {
 	unsigned long long to = lane->marked, at = lane->shared->read;
 
@@ -145,7 +145,7 @@ static void drain_lane(const struct lanes *l, const struct lane *lane, struct di
 	__atomic_store_n(&lane->shared->read, to, __ATOMIC_RELEASE);
 }
 
-void lanes_drain(struct lanes *l, struct dither *d, struct queue *q)
+void percpu_drain(struct percpu *l, struct dither *d, struct queue *q)
 {
 	if (!mark_lanes(l))
 		return;
@@ -156,7 +156,7 @@ void lanes_drain(struct lanes *l, struct dither *d, struct queue *q)
 	}
 }
 
-void lanes_release(struct lanes *l)
+void percpu_release(struct percpu *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		if (l->items && l->items[i].map)
@@ -165,5 +165,5 @@ void lanes_release(struct lanes *l)
 	free(l->items);
 	if (l->ready)
 		close(l->ready);
-	*l = (struct lanes){ 0 };
+	*l = (struct percpu){ 0 };
 }

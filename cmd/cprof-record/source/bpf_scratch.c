@@ -4,16 +4,16 @@
 #include <bpf/libbpf.h>
 #include <unistd.h>
 
-static int create_scratch(const struct scratches *s)
+static int create_scratch(const struct bpf_scratch *s)
 {
 	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_scratch", sizeof(uint32_t), s->bytes, 1, NULL);
 }
 
-int scratches_configure(struct scratches *s, struct bpf_map *map, uint32_t n, uint32_t less)
+int bpf_scratch_configure(struct bpf_scratch *s, struct bpf_map *map, uint32_t n, uint32_t less)
 {
 	int prototype;
 
-	*s = (struct scratches){ map, bpf_map__value_size(bpf_map__inner_map(map)) - less };
+	*s = (struct bpf_scratch){ map, bpf_map__value_size(bpf_map__inner_map(map)) - less };
 	bpf_map__set_max_entries(map, n);
 	/* Not bpf_map__set_value_size() of the inner map: see bpf_percpu.c. */
 	prototype = create_scratch(s);
@@ -22,7 +22,7 @@ int scratches_configure(struct scratches *s, struct bpf_map *map, uint32_t n, ui
 	return prototype;
 }
 
-bool scratches_add(const struct scratches *s, uint32_t slot)
+bool bpf_scratch_add(const struct bpf_scratch *s, uint32_t slot)
 {
 	int outer = bpf_map__fd(s->map), fd;
 	uint32_t id;
@@ -38,10 +38,10 @@ bool scratches_add(const struct scratches *s, uint32_t slot)
 	return done;
 }
 
-bool scratches_add_all(const struct scratches *s, const struct cpu_list *cpus)
+bool bpf_scratch_add_all(const struct bpf_scratch *s, const struct cpu_list *cpus)
 {
 	for (size_t i = 0; i < cpus->n; i++) {
-		if (!scratches_add(s, cpus->items[i]))
+		if (!bpf_scratch_add(s, cpus->items[i]))
 			return false;
 	}
 	return true;

@@ -13,7 +13,7 @@
 
 struct bpf_map;
 
-struct scratches {
+struct bpf_scratch {
 	struct bpf_map *map; /* the array of maps, of a loaded object */
 	uint32_t bytes;      /* size of each scratch */
 };
@@ -23,10 +23,10 @@ struct scratches {
  * bytes. Returns the descriptor of the map that the kernel takes as a prototype for all; the caller closes it
  * after loading. Negative: errno.
  */
-int scratches_configure(struct scratches *s, struct bpf_map *map, uint32_t n, uint32_t less);
+int bpf_scratch_configure(struct bpf_scratch *s, struct bpf_map *map, uint32_t n, uint32_t less);
 /* Fills a slot if it is empty; it stays filled to the end. False with errno. */
-bool scratches_add(const struct scratches *s, uint32_t slot);
+bool bpf_scratch_add(const struct bpf_scratch *s, uint32_t slot);
 /* Fills the slots of all these CPUs. False with errno. */
-bool scratches_add_all(const struct scratches *s, const struct cpu_list *cpus);
+bool bpf_scratch_add_all(const struct bpf_scratch *s, const struct cpu_list *cpus);
 
 #endif

@@ -11,7 +11,7 @@
 
 static const char rows_name[] = "cprof_rows", mappings_name[] = "cprof_mappings";
 
-static void *map_shard(struct shards *s, int fd, size_t bytes)
+static void *map_shard(struct bpf_tables *s, int fd, size_t bytes)
 {
 	void *p;
 
@@ -41,7 +41,7 @@ static bool prepare_inner(struct bpf_map *outer, const char *name, int *ready)
 	return bpf_map__set_inner_map_fd(outer, fd) == 0;
 }
 
-bool shards_prepare(struct shards *s, struct sample_bpf *sample)
+bool bpf_tables_prepare(struct bpf_tables *s, struct sample_bpf *sample)
 {
 	s->sample = sample;
 	return prepare_inner(sample->maps.row_shards, rows_name, &s->rows) &&
@@ -49,7 +49,7 @@ bool shards_prepare(struct shards *s, struct sample_bpf *sample)
 }
 
 /* Adds an inner map to the outer one, first the prepared one. */
-static void *add_inner(struct shards *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes, int *ready)
+static void *add_inner(struct bpf_tables *s, const struct bpf_map *outer, const char *name, uint32_t shard, size_t bytes, int *ready)
 {
 	int fd = *ready ? *ready : create_inner(name, bytes);
 	void *p;
@@ -64,9 +64,9 @@ static void *add_inner(struct shards *s, const struct bpf_map *outer, const char
 	return p;
 }
 
-void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
+void *bpf_tables_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
 {
-	struct shards *s = arg;
+	struct bpf_tables *s = arg;
 
 	switch (area) {
 	case STORE_RULES:
@@ -84,7 +84,7 @@ void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes)
 	}
 }
 
-void shards_release(struct shards *s)
+void bpf_tables_release(struct bpf_tables *s)
 {
 	for (size_t i = 0; i < s->n; i++)
 		munmap(s->items[i].p, s->items[i].bytes);
@@ -93,5 +93,5 @@ void shards_release(struct shards *s)
 		close(s->rows);
 	if (s->mappings)
 		close(s->mappings);
-	*s = (struct shards){ 0 };
+	*s = (struct bpf_tables){ 0 };
 }

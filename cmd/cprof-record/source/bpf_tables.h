@@ -6,22 +6,22 @@
 
 struct sample_bpf;
 
-struct shards {
+struct bpf_tables {
 	struct sample_bpf *sample;
 	struct mapped {
 		void *p;
 		size_t bytes;
 	} *items;
 	size_t n, cap;
-	int rows, mappings; /* descriptors of maps that shards_prepare made and nothing uses yet; 0: none */
+	int rows, mappings; /* descriptors of maps that bpf_tables_prepare made and nothing uses yet; 0: none */
 };
 
 /* Before loading: makes the first map of each kind, which gives the object their shape. False with errno. */
-bool shards_prepare(struct shards *s, struct sample_bpf *sample);
+bool bpf_tables_prepare(struct bpf_tables *s, struct sample_bpf *sample);
 
-/* A store_backing's shard function; arg is a struct shards. NULL: no memory, or no map. */
-void *shards_add(void *arg, enum store_area area, uint32_t shard, size_t bytes);
+/* A store_backing's shard function; arg is a struct bpf_tables. NULL: no memory, or no map. */
+void *bpf_tables_add(void *arg, enum store_area area, uint32_t shard, size_t bytes);
 /* Unmaps all memory. */
-void shards_release(struct shards *s);
+void bpf_tables_release(struct bpf_tables *s);
 
 #endif

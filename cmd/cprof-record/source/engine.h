@@ -73,7 +73,7 @@ struct engine_ops {
 	bool (*settle)(struct engine *e);  /* the next drain has all current waits up to now; false: some */
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
 	/* Reads the counts of an event, by its index in the options. NULL: no other events. */
-	void (*sums)(struct engine *e, size_t event, struct counted_sums *sums);
+	void (*sums)(struct engine *e, size_t event, struct bpf_events_sums *sums);
 	void (*stop)(struct engine *e); /* no more samples; pending ones can still be drained and counted */
 	void (*close)(struct engine *e);
 };

@@ -49,14 +49,14 @@ struct bpf_engine {
 	struct engine base;
 	struct sample_bpf *sample;
 	struct offcpu *offcpu;     /* NULL: waiting time is not recorded */
-	struct counted *counted;   /* NULL: no other events are recorded */
+	struct bpf_events *counted;   /* NULL: no other events are recorded */
 	bool stopped;
 	int walk_errno; /* error of loading the program that walks by tables; 0: none, or it is not wanted */
 	bool walk_refused; /* by the verifier */
 	struct follow_bpf *follow; /* NULL: the side-band follows children */
 	struct bpf_link *follow_link, *forget_link;
-	struct shards shards;
-	struct lanes lanes;
+	struct bpf_tables shards;
+	struct percpu lanes;
 	struct dither dither;
 	struct ring_buffer *rings; /* the waker, and the rings of other events and waiting time */
 	struct sideband sideband;
@@ -99,7 +99,7 @@ static void drain_rings(struct engine *e, struct queue *q)
 	b->queue = q;
 	b->taken = 0;
 	ring_buffer__consume(b->rings); /* up to DRAIN_MOST: at a high rate they may never be empty */
-	lanes_drain(&b->lanes, e->options->cycles ? NULL : &b->dither, q);
+	percpu_drain(&b->lanes, e->options->cycles ? NULL : &b->dither, q);
 	if (b->offcpu)
 		offcpu_drain(b->offcpu, q);
 	b->queue = NULL;
@@ -117,10 +117,10 @@ static void drop_event(struct bpf_engine *b, size_t at)
  */
 static void period_changed(struct bpf_engine *b, unsigned int cpu, uint64_t now)
 {
-	bool looks = b->counted && counted_keeps_out(b->counted) && b->idle_known;
+	bool looks = b->counted && bpf_events_keeps_out(b->counted) && b->idle_known;
 
 	dither_changed(&b->dither, cpu, now);
-	lanes_period(&b->lanes, cpu, looks ? dither_period(&b->dither, cpu) : 0);
+	percpu_period(&b->lanes, cpu, looks ? dither_period(&b->dither, cpu) : 0);
 }
 
 static bool add_event(struct bpf_engine *b, unsigned int cpu)
@@ -130,7 +130,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 
 	if (!b->base.options->ticks || !options_samples(b->base.options, cpu))
 		return true;
-	if (!lanes_add(&b->lanes, cpu))
+	if (!percpu_add(&b->lanes, cpu))
 		return false;
 	if (!grow_array(&b->events, &b->cap, b->n, sizeof(*b->events))) {
 		errno = ENOMEM;
@@ -176,7 +176,7 @@ static void drop_cpu(struct engine *e, unsigned int cpu)
 
 	sideband_drop(&b->sideband, cpu);
 	if (b->counted)
-		counted_drop_cpu(b->counted, cpu);
+		bpf_events_drop_cpu(b->counted, cpu);
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->events[i].cpu == cpu) {
 			drop_event(b, i);
@@ -191,7 +191,7 @@ static bool add_cpu(struct engine *e, unsigned int cpu)
 	int saved;
 
 	if (sideband_add(&b->sideband, cpu) && (!b->offcpu || offcpu_add_cpu(b->offcpu, cpu)) && add_event(b, cpu) &&
-	    (!b->counted || counted_add_cpu(b->counted, cpu)))
+	    (!b->counted || bpf_events_add_cpu(b->counted, cpu)))
 		return true;
 	saved = errno;
 	drop_cpu(e, cpu);
@@ -214,7 +214,7 @@ static bool has_cpu(struct engine *e, unsigned int cpu)
 {
 	struct bpf_engine *b = to_bpf(e);
 
-	return sideband_has(&b->sideband, cpu) && has_event(b, cpu) && (!b->counted || counted_has_cpu(b->counted, cpu));
+	return sideband_has(&b->sideband, cpu) && has_event(b, cpu) && (!b->counted || bpf_events_has_cpu(b->counted, cpu));
 }
 
 /* Allocates all memory before the first event: ticks during the allocation would not be expected. */
@@ -222,7 +222,7 @@ static bool make_lanes(struct bpf_engine *b)
 {
 	for (size_t i = 0; i < b->cpus.n; i++) {
 		if (b->base.options->ticks && options_samples(b->base.options, b->cpus.items[i]) &&
-		    !lanes_add(&b->lanes, b->cpus.items[i]))
+		    !percpu_add(&b->lanes, b->cpus.items[i]))
 			return false;
 	}
 	return true;
@@ -247,7 +247,7 @@ static bool begin_sampling(struct engine *e, struct buf *error)
 		diagnose_perf(ENODEV, true, error);
 		return false;
 	}
-	return (!b->counted || counted_begin(b->counted, &b->cpus, error)) && (!b->offcpu || offcpu_begin(b->offcpu, error));
+	return (!b->counted || bpf_events_begin(b->counted, &b->cpus, error)) && (!b->offcpu || offcpu_begin(b->offcpu, error));
 }
 
 static void watch_ring(int ring, int epoll)
@@ -264,14 +264,14 @@ static void watch_descriptors(struct engine *e, int epoll)
 	if (b->offcpu)
 		watch_ring(offcpu_ring(b->offcpu), epoll);
 	if (b->counted)
-		watch_ring(counted_ring(b->counted), epoll);
+		watch_ring(bpf_events_ring(b->counted), epoll);
 	for (size_t i = 0; i < b->sideband.n; i++)
-		ring_watch(&b->sideband.rings[i], epoll);
+		perf_ring_watch(&b->sideband.rings[i], epoll);
 }
 
 static void read_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	const volatile struct sample_counts *of_cpu = lanes_counts(&to_bpf(e)->lanes, cpu);
+	const volatile struct sample_counts *of_cpu = percpu_counts(&to_bpf(e)->lanes, cpu);
 	const volatile unsigned long long *n;
 
 	*c = (struct engine_counts){ 0 };
@@ -349,9 +349,9 @@ static void resend_stacks(struct engine *e)
 		offcpu_restart(to_bpf(e)->offcpu);
 }
 
-static void read_sums(struct engine *e, size_t event, struct counted_sums *s)
+static void read_sums(struct engine *e, size_t event, struct bpf_events_sums *s)
 {
-	counted_sums(to_bpf(e)->counted, event, s);
+	bpf_events_sums(to_bpf(e)->counted, event, s);
 }
 
 static void set_reader_rests(struct engine *e, bool rests)
@@ -373,7 +373,7 @@ static void apply_rate(struct engine *e)
 	struct bpf_engine *b = to_bpf(e);
 
 	if (b->counted)
-		counted_rate(b->counted, &e->rate);
+		bpf_events_rate(b->counted, &e->rate);
 	dither_rate(&b->dither, engine_period(e));
 	for (size_t i = 0; i < b->n; i++)
 		change_period(b, &b->events[i], e->options->cycles ? e->rate.hertz : dither_choose(&b->dither, b->events[i].cpu));
@@ -410,7 +410,7 @@ static void stop_sampling(struct engine *e)
 	if (b->offcpu)
 		offcpu_stop(b->offcpu);
 	if (b->counted)
-		counted_stop(b->counted);
+		bpf_events_stop(b->counted);
 	b->stopped = true;
 	while (b->n)
 		drop_event(b, b->n - 1);
@@ -427,10 +427,10 @@ static void close_engine(struct engine *e)
 	bpf_link__destroy(b->follow_link);
 	follow_bpf__destroy(b->follow);
 	offcpu_close(b->offcpu);
-	counted_close(b->counted);
+	bpf_events_close(b->counted);
 	store_free(b->base.store);
-	shards_release(&b->shards);
-	lanes_release(&b->lanes);
+	bpf_tables_release(&b->shards);
+	percpu_release(&b->lanes);
 	dither_release(&b->dither);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
@@ -501,7 +501,7 @@ static void configure_sampler(struct sample_bpf *s, const struct options *o, con
 /* Creates the store of the unwind tables that the program walks by. */
 static bool open_store(struct bpf_engine *b)
 {
-	struct store_backing backing = { shards_add, &b->shards };
+	struct store_backing backing = { bpf_tables_add, &b->shards };
 
 	b->base.store = store_new(&backing, b->base.options->memory.unwind_mem);
 	b->base.by_tables = b->base.store != NULL;
@@ -518,13 +518,13 @@ static bool load_way(struct bpf_engine *b, const struct idle_ranges *idle, const
 	if (!b->sample)
 		return false;
 	configure_sampler(b->sample, b->base.options, idle, way);
-	loaded = lanes_configure(&b->lanes, b->sample, b->base.options) &&
-		 (!way->by_table || shards_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
+	loaded = percpu_configure(&b->lanes, b->sample, b->base.options) &&
+		 (!way->by_table || bpf_tables_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
 	if (loaded && (!way->by_table || open_store(b)))
 		return true;
 	saved = errno;
-	shards_release(&b->shards);
-	lanes_release(&b->lanes);
+	bpf_tables_release(&b->shards);
+	percpu_release(&b->lanes);
 	sample_bpf__destroy(b->sample);
 	b->sample = NULL;
 	errno = saved;
@@ -572,7 +572,7 @@ static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 			return false;
 	}
 	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);
-	return b->rings && lanes_init(&b->lanes, b->sample) &&
+	return b->rings && percpu_init(&b->lanes, b->sample) &&
 	       dither_init(&b->dither, b->lanes.n, engine_period(&b->base), o->dither);
 }
 
@@ -614,14 +614,14 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 	refusal_clear();
 	if (o->off_cpu && !(b->offcpu = offcpu_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
 		return false;
-	if (o->n_events && !(b->counted = counted_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
+	if (o->n_events && !(b->counted = bpf_events_open(o, &b->cpus, b->sample, b->base.by_tables, error)))
 		return false;
 	if (b->offcpu) {
 		b->base.exact_waits = offcpu_exact(b->offcpu);
 		rings[n++] = offcpu_ring(b->offcpu);
 	}
 	if (b->counted)
-		rings[n++] = counted_ring(b->counted);
+		rings[n++] = bpf_events_ring(b->counted);
 	while (n-- > 0) {
 		if (ring_buffer__add(b->rings, rings[n], take_sample, b) == 0)
 			continue;

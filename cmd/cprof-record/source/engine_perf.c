@@ -27,7 +27,7 @@ enum {
 struct perf_engine {
 	struct engine base;
 	struct perf_event_attr attr;
-	struct ring *rings; /* one per CPU */
+	struct perf_ring *rings; /* one per CPU */
 	size_t n, cap;
 	uint32_t *places;   /* by CPU: index of its ring, plus 1; used for each thread's event on each CPU */
 	size_t n_places, cap_places;
@@ -72,7 +72,7 @@ static bool open_with_fallbacks(struct perf_engine *p, pid_t pid, unsigned int c
 	return true;
 }
 
-static struct ring *ring_of(struct perf_engine *p, unsigned int cpu)
+static struct perf_ring *ring_of(struct perf_engine *p, unsigned int cpu)
 {
 	return cpu < p->n_places && p->places[cpu] ? &p->rings[p->places[cpu] - 1] : NULL;
 }
@@ -90,7 +90,7 @@ static bool reserve_place(struct perf_engine *p, unsigned int cpu)
 /* Adds an event. The first one on a CPU gets a ring, and later ones write to it. Returns false with errno. */
 static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 {
-	struct ring *ring;
+	struct perf_ring *ring;
 	int fd;
 
 	if (!reserve_place(p, cpu) || !grow_array(&p->rings, &p->cap, p->n, sizeof(*p->rings)) ||
@@ -106,7 +106,7 @@ static bool add_event(struct perf_engine *p, pid_t pid, unsigned int cpu)
 			p->others[p->n_others++] = fd;
 			return true;
 		}
-	} else if (ring_map(&p->rings[p->n], fd, cpu, p->base.options->memory.sideband)) {
+	} else if (perf_ring_map(&p->rings[p->n], fd, cpu, p->base.options->memory.sideband)) {
 		p->places[cpu] = (uint32_t)++p->n;
 		return true;
 	}
@@ -316,7 +316,7 @@ static void drain(struct engine *e, struct queue *q)
 
 	p->queue = q;
 	for (size_t i = 0; i < p->n; i++)
-		ring_drain(&p->rings[i], take_record, p);
+		perf_ring_drain(&p->rings[i], take_record, p);
 	p->queue = NULL;
 }
 
@@ -335,12 +335,12 @@ static bool add_cpu(struct engine *e, unsigned int cpu)
 static void drop_cpu(struct engine *e, unsigned int cpu)
 {
 	struct perf_engine *p = perf_of(e);
-	struct ring *r = ring_of(p, cpu);
+	struct perf_ring *r = ring_of(p, cpu);
 
 	if (r && !options_targeted(e->options)) {
 		p->places[p->rings[p->n - 1].cpu] = p->places[cpu];
 		p->places[cpu] = 0;
-		ring_close(r);
+		perf_ring_close(r);
 		*r = p->rings[--p->n];
 	}
 }
@@ -353,7 +353,7 @@ static bool has_cpu(struct engine *e, unsigned int cpu)
 static void watch(struct engine *e, int epoll)
 {
 	for (size_t i = 0; i < perf_of(e)->n; i++)
-		ring_watch(&perf_of(e)->rings[i], epoll);
+		perf_ring_watch(&perf_of(e)->rings[i], epoll);
 }
 
 /* Returns the CPU time that an event counted for its task, all of which should have been sampled. */
@@ -414,7 +414,7 @@ static void close_engine(struct engine *e)
 	for (size_t i = 0; i < p->n_others; i++)
 		close(p->others[i]);
 	for (size_t i = 0; i < p->n; i++)
-		ring_close(&p->rings[i]);
+		perf_ring_close(&p->rings[i]);
 	store_free(p->base.store);
 	for (size_t i = 0; i < p->n_shards; i++)
 		free(p->shards[i]);

@@ -11,7 +11,7 @@ int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes)
+bool perf_ring_map(struct perf_ring *r, int fd, unsigned int cpu, size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -19,7 +19,7 @@ bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes)
 		void *base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 		if (base != MAP_FAILED) {
-			*r = (struct ring){ fd, cpu, base, (uint8_t *)base + page, size };
+			*r = (struct perf_ring){ fd, cpu, base, (uint8_t *)base + page, size };
 			return true;
 		}
 		if (size <= page)
@@ -27,7 +27,7 @@ bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes)
 	}
 }
 
-void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
+void perf_ring_drain(struct perf_ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
 		void *arg)
 {
 	static uint64_t whole[(1 << 16) / 8]; /* a record's length has 16 bits */
@@ -52,16 +52,16 @@ void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const 
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-void ring_watch(const struct ring *r, int epoll)
+void perf_ring_watch(const struct perf_ring *r, int epoll)
 {
 	epoll_ctl(epoll, EPOLL_CTL_ADD, r->fd, &(struct epoll_event){ EPOLLIN, { .fd = r->fd } });
 }
 
-void ring_close(struct ring *r)
+void perf_ring_close(struct perf_ring *r)
 {
 	if (r->page)
 		munmap(r->page, (size_t)sysconf(_SC_PAGESIZE) + r->size);
 	if (r->fd >= 0)
 		close(r->fd);
-	*r = (struct ring){ .fd = -1 };
+	*r = (struct perf_ring){ .fd = -1 };
 }

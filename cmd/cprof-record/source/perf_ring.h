@@ -9,7 +9,7 @@
 
 #include "common/base/buf.h"
 
-struct ring {
+struct perf_ring {
 	int fd; /* -1: none */
 	unsigned int cpu;
 	struct perf_event_mmap_page *page;
@@ -23,13 +23,13 @@ int event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
  * Maps a ring of the given bytes, a power of two, to fd; a smaller one if the kernel's limit on locked memory
  * is reached. The ring takes over fd. False with errno: not even a page could be mapped.
  */
-bool ring_map(struct ring *r, int fd, unsigned int cpu, size_t bytes);
+bool perf_ring_map(struct perf_ring *r, int fd, unsigned int cpu, size_t bytes);
 /* Calls each for every record in the ring, in one piece and lent for the call. */
-void ring_drain(struct ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
+void perf_ring_drain(struct perf_ring *r, void (*each)(void *arg, unsigned int cpu, const struct perf_event_header *h),
 		void *arg);
 /* Adds the ring to epoll: an event, with data.fd, when much waits in the ring. */
-void ring_watch(const struct ring *r, int epoll);
+void perf_ring_watch(const struct perf_ring *r, int epoll);
 /* Unmaps the ring and closes its descriptor. */
-void ring_close(struct ring *r);
+void perf_ring_close(struct perf_ring *r);
 
 #endif

@@ -135,11 +135,11 @@ bool sideband_add(struct sideband *s, unsigned int cpu)
 			return false;
 	}
 	s->rings[s->n].fd = fd;
-	if (!ring_map(&s->rings[s->n], fd, cpu, s->ring_bytes)) {
+	if (!perf_ring_map(&s->rings[s->n], fd, cpu, s->ring_bytes)) {
 		int saved = errno;
 
 		s->rings[s->n].page = NULL;
-		ring_close(&s->rings[s->n]);
+		perf_ring_close(&s->rings[s->n]);
 		errno = saved;
 		return false;
 	}
@@ -173,7 +173,7 @@ void sideband_drop(struct sideband *s, unsigned int cpu)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->rings[i].cpu == cpu) {
-			ring_close(&s->rings[i]);
+			perf_ring_close(&s->rings[i]);
 			s->rings[i] = s->rings[--s->n];
 			return;
 		}
@@ -194,13 +194,13 @@ static void queue_record(void *arg, unsigned int cpu, const struct perf_event_he
 void sideband_drain(struct sideband *s, struct queue *q)
 {
 	for (size_t i = 0; i < s->n; i++)
-		ring_drain(&s->rings[i], queue_record, q);
+		perf_ring_drain(&s->rings[i], queue_record, q);
 }
 
 void sideband_close(struct sideband *s)
 {
 	for (size_t i = 0; i < s->n; i++)
-		ring_close(&s->rings[i]);
+		perf_ring_close(&s->rings[i]);
 	free(s->rings);
 	*s = (struct sideband){ 0 };
 }

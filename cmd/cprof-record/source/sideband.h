@@ -38,7 +38,7 @@ bool sideband_attr_older(struct perf_event_attr *attr);
 bool sideband_decode(struct change *c, const struct perf_event_header *h, size_t trailer, size_t time_at);
 
 struct sideband {
-	struct ring *rings;
+	struct perf_ring *rings;
 	size_t n, cap;
 	uint32_t ring_bytes; /* size of each ring; a storm of forks and mappings makes some 5 MB/s */
 	struct perf_event_attr attr;

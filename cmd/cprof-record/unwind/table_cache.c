@@ -15,48 +15,48 @@
 #define SLOW_MOST (600000 * MILLISECOND)
 #define UNUSED (5000 * MILLISECOND) /* a table without stacks for this long may be evicted for others */
 
-bool tables_init(struct tables *t, struct procs *procs)
+bool table_cache_init(struct table_cache *t, struct procs *procs)
 {
-	*t = (struct tables){ .procs = procs };
+	*t = (struct table_cache){ .procs = procs };
 	t->poll = epoll_create1(EPOLL_CLOEXEC);
-	for (int i = 0; i < TABLES_WORKERS; i++) {
-		t->workers[i].w = worker_new(i > 0);
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++) {
+		t->workers[i].w = table_worker_new(i > 0);
 		t->workers[i].owner = -1;
-		if (!t->workers[i].w || epoll_ctl(t->poll, EPOLL_CTL_ADD, worker_fd(t->workers[i].w),
-						   &(struct epoll_event){ EPOLLIN, { .fd = worker_fd(t->workers[i].w) } }) != 0)
+		if (!t->workers[i].w || epoll_ctl(t->poll, EPOLL_CTL_ADD, table_worker_fd(t->workers[i].w),
+						   &(struct epoll_event){ EPOLLIN, { .fd = table_worker_fd(t->workers[i].w) } }) != 0)
 			return false;
 	}
 	return true;
 }
 
-int tables_fd(const struct tables *t)
+int table_cache_fd(const struct table_cache *t)
 {
 	return t->poll;
 }
 
-uint64_t tables_losses(const struct tables *t)
+uint64_t table_cache_losses(const struct table_cache *t)
 {
 	uint64_t n = 0;
 
-	for (int i = 0; i < TABLES_WORKERS; i++)
-		n += worker_losses(t->workers[i].w);
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++)
+		n += table_worker_losses(t->workers[i].w);
 	return n;
 }
 
-void tables_release(struct tables *t)
+void table_cache_release(struct table_cache *t)
 {
 	if (t->workers[0].w)
 		close(t->poll);
-	for (int i = 0; i < TABLES_WORKERS; i++)
-		worker_free(t->workers[i].w);
-	waiting_release(&t->waiting);
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++)
+		table_worker_free(t->workers[i].w);
+	table_queue_release(&t->waiting);
 	free(t->items);
 	free(t->copies);
 	buf_release(&t->complaint);
-	*t = (struct tables){ 0 };
+	*t = (struct table_cache){ 0 };
 }
 
-static void note_complaint(struct tables *t, uint32_t number, const char *what)
+static void note_complaint(struct table_cache *t, uint32_t number, const char *what)
 {
 	struct slice path = t->procs->exes[t->items[number].exe].path;
 
@@ -64,7 +64,7 @@ static void note_complaint(struct tables *t, uint32_t number, const char *what)
 		buf_printf(&t->complaint, "%.*s: %s", (int)path.n, (const char *)path.p, what);
 }
 
-uint32_t tables_number(struct tables *t, uint32_t exe)
+uint32_t table_cache_number(struct table_cache *t, uint32_t exe)
 {
 	struct exe *x = &t->procs->exes[exe];
 
@@ -85,7 +85,7 @@ uint32_t tables_number(struct tables *t, uint32_t exe)
 	return x->table;
 }
 
-void tables_forget(struct tables *t, uint32_t number, uint64_t now)
+void table_cache_forget(struct table_cache *t, uint32_t number, uint64_t now)
 {
 	if (number == 0 || number >= t->n)
 		return;
@@ -94,7 +94,7 @@ void tables_forget(struct tables *t, uint32_t number, uint64_t now)
 }
 
 /* Evicts the table that has not been needed for the longest time; false: all are in use. */
-static bool evict_table(struct tables *t, uint64_t now)
+static bool evict_table(struct table_cache *t, uint64_t now)
 {
 	uint32_t best = 0;
 
@@ -114,7 +114,7 @@ static bool evict_table(struct tables *t, uint64_t now)
 }
 
 /* There is no room: evicts tables to make some, for later. If none can go, the retry is later. */
-static void refuse_table(struct tables *t, uint32_t number, uint64_t rows, uint64_t now)
+static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, uint64_t now)
 {
 	uint64_t before = store_used(t->store);
 	struct table *f = &t->items[number];
@@ -131,7 +131,7 @@ static void refuse_table(struct tables *t, uint32_t number, uint64_t rows, uint6
 	t->said_refused = true;
 }
 
-static void load_table(struct tables *t, uint32_t number, struct slice bytes, uint64_t now)
+static void load_table(struct table_cache *t, uint32_t number, struct slice bytes, uint64_t now)
 {
 	struct unwind_table table = { 0 };
 	enum store_loaded loaded;
@@ -151,7 +151,7 @@ static void load_table(struct tables *t, uint32_t number, struct slice bytes, ui
 }
 
 /* Returns the file of a question; 0: it was forgotten meanwhile, or its table is not wanted any more. */
-static uint32_t asked_by(const struct tables *t, uint32_t question)
+static uint32_t asked_by(const struct table_cache *t, uint32_t question)
 {
 	for (uint32_t i = 1; i < t->n; i++) {
 		const struct table *f = &t->items[i];
@@ -163,15 +163,15 @@ static uint32_t asked_by(const struct tables *t, uint32_t question)
 }
 
 /* Reports each loss: somebody kills the process, or the machine is out of memory. */
-static void report_loss(struct tables *t, uint32_t number)
+static void report_loss(struct table_cache *t, uint32_t number)
 {
-	if (t->losses != tables_losses(t))
+	if (t->losses != table_cache_losses(t))
 		note_complaint(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
-	t->losses = tables_losses(t);
+	t->losses = table_cache_losses(t);
 }
 
 /* Accounts for a copy that the worker reads. */
-static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
+static void hold_copy(struct table_cache *t, uint32_t question, uint64_t bytes)
 {
 	if (!grow_array(&t->copies, &t->cap_copies, t->n_copies, sizeof(*t->copies)))
 		return;
@@ -179,7 +179,7 @@ static void hold_copy(struct tables *t, uint32_t question, uint64_t bytes)
 	opener_hold(t->procs->scan.opener, bytes);
 }
 
-static void release_copy(struct tables *t, uint32_t question)
+static void release_copy(struct table_cache *t, uint32_t question)
 {
 	for (size_t i = 0; i < t->n_copies; i++) {
 		if (t->copies[i].question != question)
@@ -190,7 +190,7 @@ static void release_copy(struct tables *t, uint32_t question)
 	}
 }
 
-static void accept_answer(struct tables *t, enum worker_said said, const struct worker_answer *a, uint64_t now)
+static void accept_answer(struct table_cache *t, enum table_worker_said said, const struct table_worker_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 	struct buf why = { 0 };
@@ -200,18 +200,18 @@ static void accept_answer(struct tables *t, enum worker_said said, const struct 
 	if (number == 0)
 		return;
 	t->items[number].touched = now;
-	if (said == WORKER_LOST) { /* by then there is another fork server */
+	if (said == TABLE_WORKER_LOST) { /* by then there is another fork server */
 		report_loss(t, number);
 		t->items[number].retry = now + RETRY;
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		return;
 	}
-	if (said == WORKER_ANSWER && a->result == UNWIND_BUILT) {
+	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_BUILT) {
 		load_table(t, number, a->table, now);
 		return;
 	}
 	store_mark(t->store, number, UNWIND_FILE_NONE);
-	if (said == WORKER_ANSWER && a->result == UNWIND_NOTHING)
+	if (said == TABLE_WORKER_ANSWER && a->result == UNWIND_NOTHING)
 		return;
 	t->failed++;
 	buf_printf(&why, "no unwind table: %s", a->why ? a->why : "damaged");
@@ -235,27 +235,27 @@ static int open_vdso(void)
 }
 
 /* The file is not available through this process, but maybe through the next one. */
-static void give_up(struct tables *t, uint32_t number, uint64_t now)
+static void give_up(struct table_cache *t, uint32_t number, uint64_t now)
 {
 	t->items[number].retry = now + RETRY;
 	store_mark(t->store, number, UNWIND_FILE_NONE);
 }
 
 /* Gives files to free workers. A user other than root has at most one of the two workers. */
-static void give_work(struct tables *t, uint64_t now)
+static void give_work(struct table_cache *t, uint64_t now)
 {
-	int64_t busy[TABLES_WORKERS];
-	struct waiting_file f;
+	int64_t busy[TABLE_CACHE_WORKERS];
+	struct table_queue_file f;
 
-	for (int i = 0; i < TABLES_WORKERS; i++)
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++)
 		busy[i] = t->workers[i].owner;
-	for (int i = 0; i < TABLES_WORKERS; i++) {
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++) {
 		struct table_worker *w = &t->workers[i];
 		uint32_t number;
 
-		while (w->owner < 0 && waiting_next(&t->waiting, busy, TABLES_WORKERS, &f)) {
+		while (w->owner < 0 && table_queue_next(&t->waiting, busy, TABLE_CACHE_WORKERS, &f)) {
 			number = asked_by(t, f.question);
-			if (number && worker_ask(w->w, f.question, f.fd)) {
+			if (number && table_worker_ask(w->w, f.question, f.fd)) {
 				busy[i] = w->owner = f.owner;
 			} else if (number) {
 				if (errno == EPIPE)
@@ -270,18 +270,18 @@ static void give_work(struct tables *t, uint64_t now)
 }
 
 /* Queues an opened file for a worker. True: the descriptor is taken over. */
-static bool ask_worker(struct tables *t, uint32_t number, int fd, uint64_t size, uid_t owner, uint64_t now)
+static bool ask_worker(struct table_cache *t, uint32_t number, int fd, uint64_t size, uid_t owner, uint64_t now)
 {
 	struct table *f = &t->items[number];
 
 	f->owner = owner;
-	if (fd >= 0 && waiting_add(&t->waiting, &(struct waiting_file){ f->question, fd, size, owner }))
+	if (fd >= 0 && table_queue_add(&t->waiting, &(struct table_queue_file){ f->question, fd, size, owner }))
 		return true;
 	give_up(t, number, now);
 	return false;
 }
 
-static void ask_table(struct tables *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
+static void ask_table(struct table_cache *t, uint32_t number, const struct proc *p, const struct map *m, uint64_t now)
 {
 	const struct exe *x = &t->procs->exes[m->file - 1];
 	struct table *f = &t->items[number];
@@ -300,7 +300,7 @@ static void ask_table(struct tables *t, uint32_t number, const struct proc *p, c
 	give_work(t, now);
 }
 
-void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now)
+void table_cache_opened(struct table_cache *t, const struct opener_answer *a, uint64_t now)
 {
 	uint32_t number = asked_by(t, a->id);
 
@@ -321,31 +321,31 @@ void tables_opened(struct tables *t, const struct opener_answer *a, uint64_t now
  * A stack that waits delays all later ones. So, for a while, stacks do not wait again for a user whose files
  * made them wait in vain; with many such users they wait for nobody but root.
  */
-static bool is_slow(const struct tables *t, uid_t owner, uint64_t now)
+static bool is_slow(const struct table_cache *t, uid_t owner, uint64_t now)
 {
 	size_t n = 0;
 
 	if (owner == 0)
 		return false;
-	for (size_t i = 0; i < TABLES_SLOW; i++) {
+	for (size_t i = 0; i < TABLE_CACHE_SLOW; i++) {
 		bool is = now < t->slow[i].until;
 
 		if (is && t->slow[i].uid == owner)
 			return true;
 		n += is;
 	}
-	return n == TABLES_SLOW;
+	return n == TABLE_CACHE_SLOW;
 }
 
 /* The time doubles with each repetition, as long as the user is remembered. */
-static void note_slow(struct tables *t, uid_t owner, uint64_t now)
+static void note_slow(struct table_cache *t, uid_t owner, uint64_t now)
 {
 	struct slow_user *s = &t->slow[0];
 	uint64_t last;
 
 	if (owner == 0)
 		return;
-	for (size_t i = 1; i < TABLES_SLOW && s->uid != owner; i++)
+	for (size_t i = 1; i < TABLE_CACHE_SLOW && s->uid != owner; i++)
 		if (t->slow[i].uid == owner || t->slow[i].until < s->until)
 			s = &t->slow[i];
 	last = s->uid == owner ? s->lasts : 0;
@@ -353,7 +353,7 @@ static void note_slow(struct tables *t, uid_t owner, uint64_t now)
 	*s = (struct slow_user){ owner, now + last, last };
 }
 
-bool tables_want(struct tables *t, const struct proc *p, const struct map *m, uint64_t now)
+bool table_cache_want(struct table_cache *t, const struct proc *p, const struct map *m, uint64_t now)
 {
 	uint32_t number = m->file ? t->procs->exes[m->file - 1].table : 0;
 
@@ -363,21 +363,21 @@ bool tables_want(struct tables *t, const struct proc *p, const struct map *m, ui
 		ask_table(t, number, p, m, now);
 	if (store_state(t->store, number) != UNWIND_FILE_ASK || is_slow(t, t->items[number].owner, now))
 		return false;
-	if (now - t->items[number].asked < TABLES_PATIENCE)
+	if (now - t->items[number].asked < TABLE_CACHE_PATIENCE)
 		return true;
 	note_slow(t, t->items[number].owner, now);
 	return false;
 }
 
-void tables_step(struct tables *t, uint64_t now)
+void table_cache_step(struct table_cache *t, uint64_t now)
 {
-	struct worker_answer a;
-	enum worker_said said;
+	struct table_worker_answer a;
+	enum table_worker_said said;
 
-	for (int i = 0; i < TABLES_WORKERS; i++) {
-		while ((said = worker_take(t->workers[i].w, 0, &a)) != WORKER_NOTHING) {
+	for (int i = 0; i < TABLE_CACHE_WORKERS; i++) {
+		while ((said = table_worker_take(t->workers[i].w, 0, &a)) != TABLE_WORKER_NOTHING) {
 			if (t->workers[i].owner >= 0)
-				waiting_charge(&t->waiting, (uid_t)t->workers[i].owner, a.cpu_ns);
+				table_queue_charge(&t->waiting, (uid_t)t->workers[i].owner, a.cpu_ns);
 			t->workers[i].owner = -1;
 			accept_answer(t, said, &a, now);
 		}

@@ -11,7 +11,7 @@ enum {
 	CLAIM = 1000000000, /* ns: arrears of a side that it may make up before the other's turn */
 };
 
-static struct waiting_user *find_user(struct waiting *w, uid_t uid)
+static struct table_queue_user *find_user(struct table_queue *w, uid_t uid)
 {
 	for (size_t i = 0; i < w->n_users; i++)
 		if (w->users[i].uid == uid)
@@ -20,20 +20,20 @@ static struct waiting_user *find_user(struct waiting *w, uid_t uid)
 }
 
 /* A user who has had no time for long does not get all of it now. */
-static uint64_t used_by(struct waiting *w, uid_t uid)
+static uint64_t used_by(struct table_queue *w, uid_t uid)
 {
-	const struct waiting_user *u = find_user(w, uid);
+	const struct table_queue_user *u = find_user(w, uid);
 
 	return u && u->used > w->least ? u->used : w->least;
 }
 
-bool waiting_add(struct waiting *w, const struct waiting_file *f)
+bool table_queue_add(struct table_queue *w, const struct table_queue_file *f)
 {
 	size_t same = 0;
 
 	for (size_t i = 0; i < w->n; i++)
 		same += w->files[i].owner == f->owner;
-	if (w->n >= WAITING_MOST || (f->owner && same >= WAITING_OF_ONE) || !grow_array(&w->files, &w->cap, w->n, sizeof(*w->files)))
+	if (w->n >= TABLE_QUEUE_MOST || (f->owner && same >= TABLE_QUEUE_OF_ONE) || !grow_array(&w->files, &w->cap, w->n, sizeof(*w->files)))
 		return false;
 	w->files[w->n++] = *f;
 	return true;
@@ -48,7 +48,7 @@ static bool is_busy(uid_t owner, const int64_t *busy, size_t n)
 }
 
 /* Is a's turn before b's? */
-static bool is_before(struct waiting *w, const struct waiting_file *a, const struct waiting_file *b)
+static bool is_before(struct table_queue *w, const struct table_queue_file *a, const struct table_queue_file *b)
 {
 	uint64_t used_a = used_by(w, a->owner), used_b = used_by(w, b->owner);
 
@@ -59,12 +59,12 @@ static bool is_before(struct waiting *w, const struct waiting_file *a, const str
 	return a->size < b->size;
 }
 
-static void remove_file(struct waiting *w, size_t at)
+static void remove_file(struct table_queue *w, size_t at)
 {
 	w->files[at] = w->files[--w->n];
 }
 
-bool waiting_next(struct waiting *w, const int64_t *busy, size_t n_busy, struct waiting_file *f)
+bool table_queue_next(struct table_queue *w, const int64_t *busy, size_t n_busy, struct table_queue_file *f)
 {
 	size_t best = w->n;
 
@@ -80,10 +80,10 @@ bool waiting_next(struct waiting *w, const int64_t *busy, size_t n_busy, struct 
 	return true;
 }
 
-void waiting_charge(struct waiting *w, uid_t owner, uint64_t ns)
+void table_queue_charge(struct table_queue *w, uid_t owner, uint64_t ns)
 {
 	uint64_t *mine = owner ? &w->used_by_others : &w->used_by_root, *theirs = owner ? &w->used_by_root : &w->used_by_others;
-	struct waiting_user *u = find_user(w, owner);
+	struct table_queue_user *u = find_user(w, owner);
 	uint64_t used = used_by(w, owner) + ns;
 
 	*mine += ns;
@@ -98,14 +98,14 @@ void waiting_charge(struct waiting *w, uid_t owner, uint64_t ns)
 		return;
 	if (!u)
 		u = &w->users[w->n_users++];
-	*u = (struct waiting_user){ owner, used };
+	*u = (struct table_queue_user){ owner, used };
 }
 
-void waiting_release(struct waiting *w)
+void table_queue_release(struct table_queue *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		close(w->files[i].fd);
 	free(w->files);
 	free(w->users);
-	*w = (struct waiting){ 0 };
+	*w = (struct table_queue){ 0 };
 }

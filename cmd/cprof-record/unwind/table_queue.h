@@ -1,14 +1,14 @@
 /*
  * Files that wait for a worker to make their unwind table, and the order of their turns.
  *
- *	struct waiting w = { 0 };
+ *	struct table_queue w = { 0 };
  *
- *	waiting_add(&w, &(struct waiting_file){ question, fd, size, owner });
+ *	table_queue_add(&w, &(struct table_queue_file){ question, fd, size, owner });
  *	...a worker is free...
- *	if (waiting_next(&w, busy, n_busy, &f))
+ *	if (table_queue_next(&w, busy, n_busy, &f))
  *		...f.fd is the caller's...
  *	...it is done...
- *	waiting_charge(&w, f.owner, cpu_ns);
+ *	table_queue_charge(&w, f.owner, cpu_ns);
  *
  * Anybody can make any number of files that each take as long as a file may. So the turn goes to the user who
  * has had the least CPU time, and to the smallest of the user's files. A file counts for its owner, because
@@ -24,21 +24,21 @@
 #include <sys/types.h>
 
 enum {
-	WAITING_MOST = 256,  /* files, each of which has a descriptor */
-	WAITING_OF_ONE = 64, /* for one owner who is not root */
+	TABLE_QUEUE_MOST = 256,  /* files, each of which has a descriptor */
+	TABLE_QUEUE_OF_ONE = 64, /* for one owner who is not root */
 };
 
-struct waiting_file {
+struct table_queue_file {
 	uint32_t question;
 	int fd;
 	uint64_t size;
 	uid_t owner;
 };
 
-struct waiting {
-	struct waiting_file *files;
+struct table_queue {
+	struct table_queue_file *files;
 	size_t n, cap;
-	struct waiting_user {
+	struct table_queue_user {
 		uid_t uid;
 		uint64_t used; /* CPU time, ns; a new user begins with `least` */
 	} *users;
@@ -48,12 +48,12 @@ struct waiting {
 };
 
 /* Adds a file and takes over its descriptor. False, and it does not: no room, or out of memory. */
-bool waiting_add(struct waiting *w, const struct waiting_file *f);
+bool table_queue_add(struct table_queue *w, const struct table_queue_file *f);
 /* Takes out the next file. busy: owners of the files that workers have; -1: none. False: no file may go. */
-bool waiting_next(struct waiting *w, const int64_t *busy, size_t n_busy, struct waiting_file *f);
+bool table_queue_next(struct table_queue *w, const int64_t *busy, size_t n_busy, struct table_queue_file *f);
 /* Adds the CPU time that a file took to its owner's. */
-void waiting_charge(struct waiting *w, uid_t owner, uint64_t ns);
+void table_queue_charge(struct table_queue *w, uid_t owner, uint64_t ns);
 /* Closes the descriptors of all files. */
-void waiting_release(struct waiting *w);
+void table_queue_release(struct table_queue *w);
 
 #endif

@@ -56,7 +56,7 @@ struct report {
 };
 
 struct mother {
-	const struct worker_setup *setup;
+	const struct table_worker_setup *setup;
 	int sock;     /* to the recorder */
 	int children; /* a signalfd */
 };
@@ -67,7 +67,7 @@ struct asked {
 };
 
 struct worker {
-	struct worker_setup setup;
+	struct table_worker_setup setup;
 	struct helper mother;
 	int poll; /* epoll descriptor for its socket */
 	uint64_t losses;
@@ -89,7 +89,7 @@ static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 
 /* The worker: one file, one table. */
 
-static enum unwind_built build_table(const struct worker_setup *s, int fd, struct buf *out)
+static enum unwind_built build_table(const struct table_worker_setup *s, int fd, struct buf *out)
 {
 	static const enum unwind_built unopened[] = {
 		[ELF_NOT_ELF] = UNWIND_NOTHING, [ELF_DAMAGED] = UNWIND_DAMAGED, [ELF_NO_MEMORY] = UNWIND_NO_MEMORY,
@@ -126,7 +126,7 @@ static bool write_all(int fd, const void *bytes, size_t n)
 }
 
 /* Counts the bytes that are on the disk: holes cost their maker nothing. */
-static uint64_t cpu_limit_ms(const struct worker_setup *s, int file)
+static uint64_t cpu_limit_ms(const struct table_worker_setup *s, int file)
 {
 	uint64_t most = s->cpu_s * UINT64_C(1000), ms;
 	struct stat st;
@@ -144,28 +144,28 @@ static bool limit_cpu(uint64_t ms)
 	struct itimerval t = { .it_value = { .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000 * 1000) } };
 	uint64_t s = (ms + 999) / 1000;
 
-	return confine_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
+	return sandbox_limit(RLIMIT_CPU, s, s + 1) && (ms % 1000 == 0 || setitimer(ITIMER_PROF, &t, NULL) == 0);
 }
 
-static _Noreturn void run_worker(const struct worker_setup *s, int file, int answer, pid_t mother)
+static _Noreturn void run_worker(const struct table_worker_setup *s, int file, int answer, pid_t mother)
 {
 	int keep[] = { answer, file };
 	struct buf out = { 0 };
 	uint8_t head[HEAD];
 	enum unwind_built result;
 
-	confine_signals();
-	if (!confine_parent(mother) || !confine_descriptors(keep, 2) ||
-	    !limit_cpu(cpu_limit_ms(s, CONFINE_FIRST + 1)) || !confine_limit(RLIMIT_NPROC, 0, 0) ||
-	    !confine_limit(RLIMIT_NOFILE, FILES, FILES) || (!confine_calls() && geteuid() == 0))
+	sandbox_signals();
+	if (!sandbox_parent(mother) || !sandbox_descriptors(keep, 2) ||
+	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
+	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
-	result = build_table(s, CONFINE_FIRST + 1, &out);
+	result = build_table(s, SANDBOX_FIRST + 1, &out);
 	if (result != UNWIND_BUILT)
 		out.n = 0;
 	le32_store(head, MAGIC);
 	le32_store(head + 4, result);
 	le64_store(head + 8, out.n);
-	_exit(write_all(CONFINE_FIRST, head, HEAD) && write_all(CONFINE_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
+	_exit(write_all(SANDBOX_FIRST, head, HEAD) && write_all(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
 }
 
 /* The fork server: forks and waits. */
@@ -234,16 +234,16 @@ static bool serve_question(const struct mother *m, const struct question *q, int
 static bool confine_server(int sock, pid_t recorder)
 {
 	prctl(PR_SET_NAME, "cprof-tables");
-	confine_signals();
-	return confine_descriptors(&sock, 1) && confine_privileges() && confine_parent(recorder) &&
-	       confine_limit(RLIMIT_CORE, 0, 0) &&
-	       confine_limit(RLIMIT_FSIZE, HEAD + (uint64_t)TABLE_MAX, HEAD + (uint64_t)TABLE_MAX) &&
-	       (CONFINE_SANITIZED || confine_limit(RLIMIT_AS, MEMORY, MEMORY));
+	sandbox_signals();
+	return sandbox_descriptors(&sock, 1) && sandbox_privileges() && sandbox_parent(recorder) &&
+	       sandbox_limit(RLIMIT_CORE, 0, 0) &&
+	       sandbox_limit(RLIMIT_FSIZE, HEAD + (uint64_t)TABLE_MAX, HEAD + (uint64_t)TABLE_MAX) &&
+	       (SANDBOX_SANITIZED || sandbox_limit(RLIMIT_AS, MEMORY, MEMORY));
 }
 
 static void run_server(void *setup, int sock, pid_t recorder, bool again)
 {
-	struct mother m = { .setup = setup, .sock = CONFINE_FIRST };
+	struct mother m = { .setup = setup, .sock = SANDBOX_FIRST };
 	bool confined = (!again || helper_unmap_shared()) && confine_server(sock, recorder);
 	struct question q;
 	sigset_t child;
@@ -285,7 +285,7 @@ static bool begin_server(struct worker *w)
 				  &(struct epoll_event){ EPOLLIN, { .fd = w->mother.sock } }) == 0;
 }
 
-static struct worker *new_worker(const struct worker_setup *s, bool later)
+static struct worker *new_worker(const struct table_worker_setup *s, bool later)
 {
 	struct worker *w = calloc(1, sizeof(*w));
 	int error;
@@ -298,27 +298,27 @@ static struct worker *new_worker(const struct worker_setup *s, bool later)
 	if (w->poll >= 0 && (later || begin_server(w)))
 		return w;
 	error = errno;
-	worker_free(w);
+	table_worker_free(w);
 	errno = error;
 	return NULL;
 }
 
-struct worker *worker_new_as(const struct worker_setup *s)
+struct worker *table_worker_new_as(const struct table_worker_setup *s)
 {
 	return new_worker(s, false);
 }
 
-struct worker *worker_new(bool later)
+struct worker *table_worker_new(bool later)
 {
-	return new_worker(&(struct worker_setup){ unwind_build, CPU_S, WALL_MS, !CONFINE_SANITIZED }, later);
+	return new_worker(&(struct table_worker_setup){ unwind_build, CPU_S, WALL_MS, !SANDBOX_SANITIZED }, later);
 }
 
-int worker_fd(const struct worker *w)
+int table_worker_fd(const struct worker *w)
 {
 	return w->poll;
 }
 
-uint64_t worker_losses(const struct worker *w)
+uint64_t table_worker_losses(const struct worker *w)
 {
 	return w->losses;
 }
@@ -347,7 +347,7 @@ static bool is_full(const struct worker *w, int error)
 	return w->sent > 0 && (error == EAGAIN || error == ENOBUFS || error == ENOMEM || error == ETOOMANYREFS);
 }
 
-bool worker_ask(struct worker *w, uint32_t id, int fd)
+bool table_worker_ask(struct worker *w, uint32_t id, int fd)
 {
 	struct asked a = { id, -1 };
 
@@ -429,7 +429,7 @@ static bool read_at(int fd, void *to, size_t n, off_t at)
 }
 
 /* Reads the worker's output, and trusts nothing in it. False: w->why says why. */
-static bool read_answer(struct worker *w, int fd, struct worker_answer *a)
+static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 {
 	static const char *const why[] = {
 		[UNWIND_BUILT] = NULL, [UNWIND_NOTHING] = "no unwind information", [UNWIND_DAMAGED] = "damaged",
@@ -466,7 +466,7 @@ wrong:
 	return false;
 }
 
-static enum worker_said judge_report(struct worker *w, const struct report *r, int table, struct worker_answer *a)
+static enum table_worker_said judge_report(struct worker *w, const struct report *r, int table, struct table_worker_answer *a)
 {
 	a->id = r->id;
 	a->cpu_ns = r->cpu_ns;
@@ -475,7 +475,7 @@ static enum worker_said judge_report(struct worker *w, const struct report *r, i
 		if (r->status != 0)
 			describe_status(w, r->status);
 		else if (read_answer(w, table, a))
-			return WORKER_ANSWER;
+			return TABLE_WORKER_ANSWER;
 		break;
 	case TOOK_TOO_LONG:
 	case CANNOT_BE_KILLED:
@@ -487,7 +487,7 @@ static enum worker_said judge_report(struct worker *w, const struct report *r, i
 		break;
 	}
 	a->why = buf_cstr(&w->why);
-	return WORKER_DIED;
+	return TABLE_WORKER_DIED;
 }
 
 /* The fork server is lost with its questions, or with all of them, until there is another server. */
@@ -501,14 +501,14 @@ static void lose_server(struct worker *w)
 		w->lost = w->n;
 }
 
-static enum worker_said take_loss(struct worker *w, struct worker_answer *a)
+static enum table_worker_said take_loss(struct worker *w, struct table_worker_answer *a)
 {
 	if (w->n == 0)
-		return WORKER_NOTHING;
+		return TABLE_WORKER_NOTHING;
 	a->id = w->asked[0].id;
 	a->why = "the process that starts those that make tables was lost";
 	drop_first(w);
-	return WORKER_LOST;
+	return TABLE_WORKER_LOST;
 }
 
 /* False with EAGAIN or EINTR: nothing yet; with any other error: there will be nothing more. */
@@ -532,13 +532,13 @@ static bool take_report(const struct worker *w, int timeout_ms, struct report *r
 	return false;
 }
 
-enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_answer *a)
+enum table_worker_said table_worker_take(struct worker *w, int timeout_ms, struct table_worker_answer *a)
 {
-	enum worker_said said;
+	enum table_worker_said said;
 	struct report r;
 	int table;
 
-	*a = (struct worker_answer){ 0 };
+	*a = (struct table_worker_answer){ 0 };
 	buf_clear(&w->why);
 	if (w->table.cap > KEEP_BYTES)
 		buf_release(&w->table);
@@ -546,13 +546,13 @@ enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_ans
 	if (w->lost > 0)
 		return take_loss(w, a);
 	if (w->mother.sock < 0)
-		return WORKER_NOTHING;
+		return TABLE_WORKER_NOTHING;
 	send_waiting(w);
 	if (!take_report(w, timeout_ms, &r, &table)) {
 		if (errno == EAGAIN || errno == EINTR)
-			return WORKER_NOTHING;
+			return TABLE_WORKER_NOTHING;
 		lose_server(w);
-		return w->lost > 0 ? take_loss(w, a) : WORKER_NOTHING;
+		return w->lost > 0 ? take_loss(w, a) : TABLE_WORKER_NOTHING;
 	}
 	said = judge_report(w, &r, table, a);
 	if (table >= 0)
@@ -562,7 +562,7 @@ enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_ans
 	return said;
 }
 
-void worker_free(struct worker *w)
+void table_worker_free(struct worker *w)
 {
 	if (!w)
 		return;

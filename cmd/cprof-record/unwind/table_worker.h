@@ -1,17 +1,17 @@
 /*
  * Makes unwind tables, in processes that may do nothing else.
  *
- *	struct worker *w = worker_new(false);	// early: before there are rings and maps in our memory
- *	struct worker_answer a;
+ *	struct worker *w = table_worker_new(false);	// early: before there are rings and maps in our memory
+ *	struct table_worker_answer a;
  *
- *	worker_ask(w, id, fd);
- *	...when worker_fd(w) can be read...
- *	while ((said = worker_take(w, 0, &a)) != WORKER_NOTHING)
- *		if (said == WORKER_ANSWER && a.result == UNWIND_BUILT && unwind_table_read(&t, a.table))
+ *	table_worker_ask(w, id, fd);
+ *	...when table_worker_fd(w) can be read...
+ *	while ((said = table_worker_take(w, 0, &a)) != TABLE_WORKER_NOTHING)
+ *		if (said == TABLE_WORKER_ANSWER && a.result == UNWIND_BUILT && unwind_table_read(&t, a.table))
  *			...
  *		else
  *			...no table for a.id; a.why is a sentence...
- *	worker_free(w);
+ *	table_worker_free(w);
  *
  * The recorder is root, ELF files are anybody's, and a reader of ELF files can have a hole. So a file is read
  * by a process of its own, the worker, forked for this one question. The worker gets the descriptor and an
@@ -39,19 +39,19 @@
 
 struct worker;
 
-/* WORKER_LOST: the fork server was lost with the question, which may be asked again. */
-enum worker_said { WORKER_NOTHING, WORKER_ANSWER, WORKER_DIED, WORKER_LOST };
+/* TABLE_WORKER_LOST: the fork server was lost with the question, which may be asked again. */
+enum table_worker_said { TABLE_WORKER_NOTHING, TABLE_WORKER_ANSWER, TABLE_WORKER_DIED, TABLE_WORKER_LOST };
 
-struct worker_answer {
+struct table_worker_answer {
 	uint32_t id;
-	enum unwind_built result; /* for WORKER_ANSWER */
+	enum unwind_built result; /* for TABLE_WORKER_ANSWER */
 	struct slice table;       /* if it was built: bytes for unwind_table_read; lent until the next call */
 	const char *why;          /* no table: "killed by signal 11 (Segmentation fault)", "damaged"; lent likewise */
 	uint64_t cpu_ns;          /* CPU time of this question */
 };
 
-/* The product's values are those of worker_new. */
-struct worker_setup {
+/* The product's values are those of table_worker_new. */
+struct table_worker_setup {
 	enum unwind_built (*build)(struct elf_file *f, struct unwind_table *t);
 	unsigned int cpu_s, wall_ms; /* limits of one question */
 	bool by_size; /* limits CPU time by the file's size, too: to 20 ms a MB, and at least half a second */
@@ -61,12 +61,12 @@ struct worker_setup {
  * Forks the fork server, and waits until it has given up its privileges. later: forks with the first question
  * instead, which costs more then, for a worker that is seldom asked. NULL with errno.
  */
-struct worker *worker_new(bool later);
+struct worker *table_worker_new(bool later);
 /* The same, at once and with another setup, for tests. */
-struct worker *worker_new_as(const struct worker_setup *s);
+struct worker *table_worker_new_as(const struct table_worker_setup *s);
 
-/* Returns a descriptor that is readable when worker_take has an answer; always the same one. */
-int worker_fd(const struct worker *w);
+/* Returns a descriptor that is readable when table_worker_take has an answer; always the same one. */
+int table_worker_fd(const struct worker *w);
 
 /*
  * Asks for the table of a file or memfd, which is read at offsets only: its file position does not move. The
@@ -74,18 +74,18 @@ int worker_fd(const struct worker *w);
  * socket are kept here, with a descriptor each. False with errno: nothing was asked (EMFILE: take some
  * answers first; EPIPE: the fork server was lost, and it is too soon for another one).
  */
-bool worker_ask(struct worker *w, uint32_t id, int fd);
+bool table_worker_ask(struct worker *w, uint32_t id, int fd);
 
 /*
  * Returns the next answer, in the order of the questions. Each question gets one, even if its process died.
  * Waits up to timeout_ms while any is under way (0: not at all, -1: until there is an answer, or a signal).
  */
-enum worker_said worker_take(struct worker *w, int timeout_ms, struct worker_answer *a);
+enum table_worker_said table_worker_take(struct worker *w, int timeout_ms, struct table_worker_answer *a);
 
 /* Returns how often the fork server was lost. */
-uint64_t worker_losses(const struct worker *w);
+uint64_t table_worker_losses(const struct worker *w);
 
 /* Ends and reaps the fork server; questions under way are dropped. NULL is fine. */
-void worker_free(struct worker *w);
+void table_worker_free(struct worker *w);
 
 #endif

@@ -13,7 +13,7 @@ enum { STALE_MOST = 256 };
 #define CALM_LEAST (1000 * MILLISECOND)
 #define CALM_MOST (30000 * MILLISECOND)
 
-void spaces_release(struct spaces *s)
+void user_walk_release(struct user_walk *s)
 {
 	free(s->dirty);
 	buf_release(&s->complaint);
@@ -38,7 +38,7 @@ static bool append_mapping(struct unwind_mapping *to, size_t n, const struct map
 }
 
 /* Makes the mappings in the form that the walk reads. False: out of memory. */
-static bool make_view(struct spaces *s, struct proc *p)
+static bool make_view(struct user_walk *s, struct proc *p)
 {
 	struct space *sp = &p->space;
 	struct unwind_mapping *view;
@@ -54,7 +54,7 @@ static bool make_view(struct spaces *s, struct proc *p)
 	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
 		bool image = m->file && is_image(&s->procs->exes[m->file - 1]);
 
-		sp->n += append_mapping(view, sp->n, m, image ? tables_number(s->tables, m->file - 1) : 0);
+		sp->n += append_mapping(view, sp->n, m, image ? table_cache_number(s->tables, m->file - 1) : 0);
 	}
 	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
 	if (sp->too_many && !s->said_many)
@@ -64,7 +64,7 @@ static bool make_view(struct spaces *s, struct proc *p)
 	return true;
 }
 
-static void mark_dirty(struct spaces *s, struct proc *p)
+static void mark_dirty(struct user_walk *s, struct proc *p)
 {
 	if (!s->engine->ops->tell) /* there is no program to publish to */
 		return;
@@ -98,10 +98,10 @@ static bool take_state(struct unwind_host *h, const struct sample_head *head, st
 }
 
 /*
- * Makes a step. WALK_ASK: it waits for a table, for TABLES_PATIENCE after the sample at most, whatever it
+ * Makes a step. WALK_ASK: it waits for a table, for TABLE_CACHE_PATIENCE after the sample at most, whatever it
  * waits for. Otherwise the queue would grow without limit when new files come faster than tables are made.
  */
-static int step_walk(struct spaces *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
+static int step_walk(struct user_walk *s, struct proc *p, struct unwind_host *h, uint64_t sampled)
 {
 	int end = unwind_host_step(h);
 
@@ -109,7 +109,7 @@ static int step_walk(struct spaces *s, struct proc *p, struct unwind_host *h, ui
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
 		uint64_t now = host_mono_ns();
 
-		if (m && tables_want(s->tables, p, m, now) && now - sampled < TABLES_PATIENCE && !s->hurry)
+		if (m && table_cache_want(s->tables, p, m, now) && now - sampled < TABLE_CACHE_PATIENCE && !s->hurry)
 			return WALK_ASK;
 		end = unwind_host_step(h);
 		s->late += end == WALK_ASK;
@@ -118,7 +118,7 @@ static int step_walk(struct spaces *s, struct proc *p, struct unwind_host *h, ui
 }
 
 /* Continues the walk to its end. False: it waits for a table. */
-static bool finish_walk(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
+static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out, int most)
 {
 	struct unwind_host h = { .store = s->tables->store };
 	int end;
@@ -171,7 +171,7 @@ static int count_trusted(const struct proc *p, const struct sample_head *head, c
 }
 
 /* Notes which tables are in use, for when some must be evicted. */
-static void touch_tables(struct spaces *s, const struct proc *p, const struct user_stack *stack, uint64_t now)
+static void touch_tables(struct user_walk *s, const struct proc *p, const struct user_stack *stack, uint64_t now)
 {
 	const struct map *m = NULL;
 
@@ -182,11 +182,11 @@ static void touch_tables(struct spaces *s, const struct proc *p, const struct us
 			continue;
 		m = maps_find(&p->maps, at);
 		if (m && m->file)
-			tables_touch(s->tables, s->procs->exes[m->file - 1].table, now);
+			table_cache_touch(s->tables, s->procs->exes[m->file - 1].table, now);
 	}
 }
 
-bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
+bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out)
 {
 	int most = (int)s->engine->options->depth;
 	int good;
@@ -236,7 +236,7 @@ static void note_stale(struct space *sp, const struct map *m)
 }
 
 /* Does this mapping contradict the last published ones? Where the program knows nothing, it asks anyway. */
-static bool contradicts_published(const struct spaces *s, const struct space *sp, const struct map *m)
+static bool contradicts_published(const struct user_walk *s, const struct space *sp, const struct map *m)
 {
 	const struct unwind_mapping *told =
 		store_shard(s->tables->store, STORE_MAPPINGS, sp->told.first / UNWIND_SHARD_MAPPINGS);
@@ -254,7 +254,7 @@ static bool contradicts_published(const struct spaces *s, const struct space *sp
 	return false;
 }
 
-void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m)
+void user_walk_mapped(struct user_walk *s, struct proc *p, const struct map *m)
 {
 	struct space *sp = &p->space;
 
@@ -273,7 +273,7 @@ void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m)
  * Until the process is published again, the program leaves all of its stacks to user space. The mappings
  * published before stay in the store: samples that were walked by them may still come.
  */
-static void withdraw_proc(struct spaces *s, struct proc *p)
+static void withdraw_proc(struct user_walk *s, struct proc *p)
 {
 	if (p->space.in_program)
 		s->engine->ops->tell(s->engine, p->pid, NULL);
@@ -281,7 +281,7 @@ static void withdraw_proc(struct spaces *s, struct proc *p)
 }
 
 /* The program has copied the parent's entry; otherwise the child is published with the others. */
-void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child)
+void user_walk_forked(struct user_walk *s, struct proc *parent, struct proc *child)
 {
 	const struct space *from = &parent->space;
 
@@ -310,7 +310,7 @@ static void forget_stale(struct space *sp, uint32_t before)
 	sp->n_stale = n;
 }
 
-static void publish_proc(struct spaces *s, struct proc *p, uint64_t now)
+static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 {
 	struct space *sp = &p->space;
 	struct unwind_space old = sp->told;
@@ -334,7 +334,7 @@ static void publish_proc(struct spaces *s, struct proc *p, uint64_t now)
  * A new child will most often call exec at once, and the program would then take the published mappings of
  * the old image for those of the new one. Until then a child has its parent's mappings.
  */
-void spaces_tell(struct spaces *s)
+void user_walk_tell(struct user_walk *s)
 {
 	uint64_t now = host_mono_ns();
 	size_t n = 0;
@@ -353,7 +353,7 @@ void spaces_tell(struct spaces *s)
 	s->n = n;
 }
 
-static void drop_dirty(struct spaces *s, const struct proc *p)
+static void drop_dirty(struct user_walk *s, const struct proc *p)
 {
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->dirty[i] == p) {
@@ -363,7 +363,7 @@ static void drop_dirty(struct spaces *s, const struct proc *p)
 	}
 }
 
-void spaces_gone(struct spaces *s, struct proc *p, uint64_t now)
+void user_walk_gone(struct user_walk *s, struct proc *p, uint64_t now)
 {
 	if (p->space.dirty)
 		drop_dirty(s, p);

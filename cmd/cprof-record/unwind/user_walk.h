@@ -15,8 +15,8 @@
 #include "cmd/cprof-record/source/engine.h"
 #include "cmd/cprof-record/unwind/table_cache.h"
 
-struct spaces {
-	struct tables *tables;
+struct user_walk {
+	struct table_cache *tables;
 	struct procs *procs;
 	struct engine *engine;
 	struct proc **dirty; /* to be published to the program in this drain */
@@ -37,19 +37,19 @@ struct user_stack {
 	int end; /* enum walk_end, the numbers of enum root */
 };
 
-void spaces_release(struct spaces *s);
+void user_walk_release(struct user_walk *s);
 /*
  * Finishes the stack of a sample of p that was walked by tables: continues it where the program could not,
  * and cuts it where the program's mappings were out of date. False: the stack waits for a table; call again
  * with everything as it was.
  */
-bool spaces_finish(struct spaces *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
+bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_head *head, struct user_stack *out);
 /* Notes a change that procs has applied: a mapping; a child. */
-void spaces_mapped(struct spaces *s, struct proc *p, const struct map *m);
-void spaces_forked(struct spaces *s, struct proc *parent, struct proc *child);
+void user_walk_mapped(struct user_walk *s, struct proc *p, const struct map *m);
+void user_walk_forked(struct user_walk *s, struct proc *parent, struct proc *child);
 /* Publishes changed processes to the program. All changes up to now must have been applied. */
-void spaces_tell(struct spaces *s);
+void user_walk_tell(struct user_walk *s);
 /* procs forgets the process: withdraws it from the program, and gives back its memory in the store. */
-void spaces_gone(struct spaces *s, struct proc *p, uint64_t now);
+void user_walk_gone(struct user_walk *s, struct proc *p, uint64_t now);
 
 #endif
