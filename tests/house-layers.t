@@ -65,7 +65,7 @@ if [ -e "$BUILD/libcprof.a" ] && [ -d "$BUILD/obj/cmd/cprof-record" ]; then
 		END { for (u in uses) { split(u, p, " "); if (p[2] in at && at[p[2]] != p[1]) print p[1], at[p[2]] } }' | sort -u >"$tmp/needs"
 	ok "objects need each other" test -s "$tmp/needs"
 	is "no two objects need each other, in a circle of any length" "$(circles <"$tmp/needs")" ""
-	# Of two with one name the linker would take either.
+	# The linker would take either of two functions with one name.
 	is "no name of the library is there twice" "$(nm "$BUILD/libcprof.a" 2>/dev/null | awk '$2 ~ /^[TDBRC]$/ { print $3 }' | sort | uniq -d)" ""
 else
 	skip "no two objects need each other" "they are not built"

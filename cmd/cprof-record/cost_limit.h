@@ -38,7 +38,7 @@ struct spent {
 	uint64_t own_ns, bpf_ns; /* CPU time of the recorder with its processes, and of all programs */
 	uint64_t samples;        /* ticks written */
 	struct spent_event {
-		uint64_t run_ns, samples; /* of its program; written */
+		uint64_t run_ns, samples; /* time of its program; samples written */
 	} events[EVENTS_MAX]; /* as in the options */
 };
 

@@ -17,7 +17,7 @@
 /* Samples a second and CPU. */
 struct engine_rate {
 	unsigned int hertz; /* ticks, and hardware events */
-	unsigned int most;  /* of an event that is counted in software: at most */
+	unsigned int most;  /* the most for an event that is counted in software */
 };
 
 struct bpf_events;
