@@ -10,14 +10,16 @@
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "cmd/shared/symbol_files.h"
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/capture/capture.h"
 #include "common/elf/slim.h"
 #include "common/locate/finder.h"
 #include "common/locate/build_id_dir.h"
+#include "common/stream/reader.h"
 
-enum { DEBUG_DIRS_MAX = 64, PROCESSES_MAX = 64 };
+enum { PROCESSES_MAX = 64 };
 
 static const char *const usage = "cprof-archive [-v] [-d DIR] [--debug] [--symfs DIR] [--debug-dir DIR]...\n"
 				 "       [--debuginfod] [FILE ...]";
@@ -531,8 +533,7 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 		status = s == STATUS_SYSTEM || status == STATUS_OK ? s : status;
 	}
 	report_files(a, verbose);
-	cli_unread(&a->finder.unread, verbose);
-	cli_debuginfod_done(a->finder.debuginfod);
+	symbol_files_unread(&a->finder.unread, verbose);
 	build_id_dir_release(&a->shelf);
 	finder_release(&a->finder);
 	intern_release(&a->keys);
@@ -545,23 +546,19 @@ static enum status archive_captures(struct archive *a, char **paths, bool verbos
 
 int main(int argc, char **argv)
 {
-	enum { SYMFS = 256, DEBUG_DIR, DEBUG, DEBUGINFOD };
+	enum { DEBUG = 256 };
 	static const struct option options[] = {
 		{ "directory", required_argument, NULL, 'd' },
 		{ "debug", no_argument, NULL, DEBUG },
-		{ "symfs", required_argument, NULL, SYMFS },
-		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
-		{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+		SYMBOL_FILES_ROWS,
 		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+		CLI_ROWS,
 		{ 0 },
 	};
-	static const char *dirs[DEBUG_DIRS_MAX];
 	struct archive a = { .dir = "symbols" };
-	const char *symfs = NULL;
-	bool verbose = false, debuginfod = false;
-	size_t n_dirs = 0;
+	struct symbol_files files = { 0 };
+	bool verbose = false;
+	enum status status;
 	int c;
 
 	cli_begin("cprof-archive", usage);
@@ -573,35 +570,20 @@ int main(int argc, char **argv)
 		case DEBUG:
 			a.dwarf = true;
 			break;
-		case SYMFS:
-			if (symfs)
-				cli_usage("--symfs: one directory at most");
-			symfs = cli_directory("--symfs", optarg);
-			break;
-		case DEBUG_DIR:
-			if (n_dirs == DEBUG_DIRS_MAX)
-				cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-			dirs[n_dirs++] = cli_directory("--debug-dir", optarg);
-			break;
-		case DEBUGINFOD:
-			debuginfod = true;
-			break;
 		case 'v':
 			verbose = true;
 			break;
-		case 'h':
-			cli_help();
-		case 'V':
-			cli_version();
 		default:
-			cli_usage(NULL);
+			if (!symbol_files_option(&files, c, optarg))
+				cli_other(c);
 		}
 	}
-	finder_init(&a.finder, symfs, n_dirs ? dirs : NULL, n_dirs);
-	if (debuginfod)
-		a.finder.debuginfod = cli_debuginfod();
+	finder_init(&a.finder, files.symfs, files.n_debug_dirs ? files.debug_dirs : NULL, files.n_debug_dirs);
+	a.finder.debuginfod = files.debuginfod;
 	intern_init(&a.keys);
 	intern_init(&a.tried);
 	intern_init(&a.texts);
-	return archive_captures(&a, argv + optind, verbose);
+	status = archive_captures(&a, argv + optind, verbose);
+	symbol_files_done(&files);
+	return status;
 }

@@ -5,9 +5,14 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "common/base/buf.h"
+#include "common/stream/reader.h"
+#include "common/stream/record.h"
+#include "common/stream/writer.h"
 
 static enum status dump_stream(const char *path)
 {
@@ -98,8 +103,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "reverse", no_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
+		CLI_ROWS,
 		{ 0 },
 	};
 	static char *standard_input[] = { (char *)"-", NULL };
@@ -112,12 +116,8 @@ int main(int argc, char **argv)
 	while ((c = cli_option(argc, argv, "rhV", options)) != -1) {
 		if (c == 'r')
 			reverse = true;
-		else if (c == 'h')
-			cli_help();
-		else if (c == 'V')
-			cli_version();
 		else
-			cli_usage(NULL);
+			cli_other(c);
 	}
 	argv = argv[optind] ? argv + optind : standard_input;
 	if (!reverse) {

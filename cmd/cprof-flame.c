@@ -75,8 +75,7 @@ static const struct option options[] = {
 	{ "search", required_argument, NULL, FLAME_SEARCH },
 	{ "truncated", no_argument, NULL, FLAME_TRUNCATED },
 	{ "output", required_argument, NULL, 'o' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
@@ -237,12 +236,8 @@ static void take_option(struct filters *f, struct settings *s, int c)
 		if (!s->svg && strcmp(optarg, "html") != 0)
 			cli_usage("-o: \"%s\" is neither html nor svg", optarg);
 		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
 	default:
-		cli_usage(NULL);
+		cli_other(c);
 	}
 }
 

@@ -40,8 +40,7 @@ static const struct option options[] = {
 	{ "tab", no_argument, NULL, 'T' },
 	{ "reverse", no_argument, NULL, FILTER_REVERSE },
 	{ "by", required_argument, NULL, FILTER_BY },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
@@ -108,12 +107,8 @@ static void take_option(struct fold *fold, int c)
 	case 'T':
 		fold->s.tab = true;
 		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
 	default:
-		cli_usage(NULL);
+		cli_other(c);
 	}
 }
 

@@ -12,14 +12,17 @@
 #include <unistd.h>
 
 #include "cmd/shared/cli.h"
+#include "cmd/shared/symbol_files.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
 #include "common/select/window_cut.h"
 #include "common/resolve/namer.h"
+#include "common/stream/reader.h"
 #include "common/stream/scrub.h"
+#include "common/stream/writer.h"
 
 enum { KEY_LEAST = 16, KEY_MOST = 4096, KEY_MADE = 32 };
-enum { DEBUG_DIRS_MAX = 64, TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
+enum { TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
 static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
 				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
@@ -28,6 +31,7 @@ static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DI
 
 /* The values of the options. */
 struct settings {
+	struct symbol_files files;
 	struct modules_options modules;
 	struct kernel_options kernel;
 	struct view times; /* only from and to are set: samples of other times are left out */
@@ -423,7 +427,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 		cli_writer_done(p.writer);
 	if (got == 0 && !refused && (p.segments || !p.unwanted))
 		resolved = report_names(namer_tally(p.namer), s->verbose);
-	cli_unread(modules_unread(modules), s->verbose);
+	symbol_files_unread(modules_unread(modules), s->verbose);
 	scrub_free(scrub);
 	namer_free(p.namer);
 	modules_free(modules);
@@ -437,12 +441,10 @@ static enum status symbolize(char **paths, const struct settings *s)
 	return status;
 }
 
-enum { SYMFS = 256, DEBUG_DIR, DEBUGINFOD, DEMANGLE, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO, SCRUB, SCRUB_KEY };
+enum { DEMANGLE = 256, MAX_MEM, MIN_RESOLVED, KERNEL, FROM, TO, SCRUB, SCRUB_KEY };
 
 static const struct option options[] = {
-	{ "symfs", required_argument, NULL, SYMFS },
-	{ "debug-dir", required_argument, NULL, DEBUG_DIR },
-	{ "debuginfod", no_argument, NULL, DEBUGINFOD },
+	SYMBOL_FILES_ROWS,
 	{ "kernel", required_argument, NULL, KERNEL },
 	{ "demangle", required_argument, NULL, DEMANGLE },
 	{ "inlined", no_argument, NULL, 'i' },
@@ -454,41 +456,19 @@ static const struct option options[] = {
 	{ "scrub", no_argument, NULL, SCRUB },
 	{ "scrub-key", required_argument, NULL, SCRUB_KEY },
 	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
 /* Handles options that locate files. Returns false for any other option. */
 static bool take_file_option(struct settings *s, int option)
 {
-	static const char *dirs[DEBUG_DIRS_MAX];
-	struct modules_options *mo = &s->modules;
-
-	switch (option) {
-	case SYMFS:
-		if (mo->symfs)
-			cli_usage("--symfs: one directory at most");
-		mo->symfs = cli_directory("--symfs", optarg);
-		return true;
-	case DEBUG_DIR:
-		if (mo->n_debug_dirs == DEBUG_DIRS_MAX)
-			cli_usage("--debug-dir: more than %d", DEBUG_DIRS_MAX);
-		dirs[mo->n_debug_dirs++] = cli_directory("--debug-dir", optarg);
-		mo->debug_dirs = dirs;
-		return true;
-	case DEBUGINFOD:
-		if (!mo->debuginfod)
-			mo->debuginfod = cli_debuginfod();
-		return true;
-	case KERNEL:
-		if (s->kernel.path)
-			cli_usage("--kernel: one file at most");
-		parse_kernel(&s->kernel, optarg);
-		return true;
-	default:
-		return false;
-	}
+	if (option != KERNEL)
+		return symbol_files_option(&s->files, option, optarg);
+	if (s->kernel.path)
+		cli_usage("--kernel: one file at most");
+	parse_kernel(&s->kernel, optarg);
+	return true;
 }
 
 static void take_time(struct time_arg *to, const char *option)
@@ -534,12 +514,8 @@ static void take_option(struct settings *s, int option)
 	case 'v':
 		s->verbose = true;
 		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
 	default:
-		cli_usage(NULL);
+		cli_other(option);
 	}
 }
 
@@ -556,9 +532,10 @@ static void parse_options(struct settings *s, int argc, char **argv)
 		cli_usage("--scrub-key requires --scrub");
 	s->times.wall = true; /* a later reader may ask for waits */
 	cli_window(&s->times.from, &s->times.to);
-	s->kernel.symfs = mo->symfs;
-	s->kernel.debug_dirs = mo->debug_dirs;
-	s->kernel.n_debug_dirs = mo->n_debug_dirs;
+	mo->debuginfod = s->files.debuginfod;
+	s->kernel.symfs = mo->symfs = s->files.symfs;
+	s->kernel.debug_dirs = mo->debug_dirs = s->files.n_debug_dirs ? s->files.debug_dirs : NULL;
+	s->kernel.n_debug_dirs = mo->n_debug_dirs = s->files.n_debug_dirs;
 }
 
 int main(int argc, char **argv)
@@ -572,6 +549,6 @@ int main(int argc, char **argv)
 	cli_refuse_terminal();
 	mapped_guard(); /* if the system refuses, files are copied */
 	status = symbolize(argv[optind] ? argv + optind : standard_input, &s);
-	cli_debuginfod_done(s.modules.debuginfod);
+	symbol_files_done(&s.files);
 	return status;
 }

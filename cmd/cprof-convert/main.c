@@ -17,8 +17,7 @@ static const struct option options[] = {
 	{ "demangle", required_argument, NULL, CONVERT_DEMANGLE },
 	{ "from-format", required_argument, NULL, 'f' },
 	{ "to-format", required_argument, NULL, 't' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
@@ -122,12 +121,8 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 			set_by(c, optarg);
 		else if (option == CONVERT_DEMANGLE)
 			set_demangle(c, optarg);
-		else if (option == 'h')
-			cli_help();
-		else if (option == 'V')
-			cli_version();
 		else
-			cli_usage(NULL);
+			cli_other(option);
 	}
 	filters_check(&c->filters);
 	if (!format)

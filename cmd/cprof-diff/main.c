@@ -30,8 +30,7 @@ static const struct option options[] = {
 	{ "significant", no_argument, NULL, DIFF_SIGNIFICANT },
 	{ "truncated", no_argument, NULL, DIFF_TRUNCATED },
 	{ "rows", required_argument, NULL, 'n' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
@@ -88,12 +87,8 @@ static void take_option(struct filters *f, struct diff_settings *s, int c)
 	case 'o':
 		set_format(s, optarg);
 		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
 	default:
-		cli_usage(NULL);
+		cli_other(c);
 	}
 }
 

@@ -35,8 +35,7 @@ static const struct option options[] = {
 	{ "rows", required_argument, NULL, 'n' },
 	{ "watch", required_argument, NULL, 'w' },
 	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
+	CLI_ROWS,
 	{ 0 },
 };
 
@@ -133,12 +132,8 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case 'v':
 		s->verbose = true;
 		break;
-	case 'h':
-		cli_help();
-	case 'V':
-		cli_version();
 	default:
-		cli_usage(NULL);
+		cli_other(c);
 	}
 }
 

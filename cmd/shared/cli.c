@@ -17,6 +17,9 @@
 
 #include "cmd/shared/version.h"
 #include "common/profile/sanitize.h"
+#include "common/select/time_arg.h"
+#include "common/stream/reader.h"
+#include "common/stream/writer.h"
 
 static const char *command = "cprof";
 static const char *usage_text = "";
@@ -160,16 +163,14 @@ int cli_option(int argc, char **argv, const char *letters, const struct option *
 	return c;
 }
 
-void cli_help(void)
+void cli_other(int option)
 {
-	printf("usage: %s\n", usage_text);
-	cli_stdout_done();
-	exit(STATUS_OK);
-}
-
-void cli_version(void)
-{
-	printf("%s %s\n", command, cprof_version);
+	if (option == 'h')
+		printf("usage: %s\n", usage_text);
+	else if (option == 'V')
+		printf("%s %s\n", command, cprof_version);
+	else
+		cli_usage(NULL);
 	cli_stdout_done();
 	exit(STATUS_OK);
 }
@@ -216,50 +217,6 @@ const char *cli_directory(const char *option, const char *path)
 	if (!S_ISDIR(st.st_mode))
 		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(ENOTDIR));
 	return path;
-}
-
-struct debuginfod *cli_debuginfod(void)
-{
-	struct buf error = { 0 };
-	struct debuginfod *d;
-
-	if (!debuginfod_configured())
-		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
-	d = debuginfod_new(&error);
-	if (!d)
-		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
-	return d;
-}
-
-void cli_debuginfod_done(struct debuginfod *d)
-{
-	struct debuginfod_counts n;
-
-	if (!d)
-		return;
-	n = debuginfod_counts(d);
-	if (n.failed)
-		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
-			 n.given_up ? "; the rest was not asked" : "");
-	debuginfod_free(d);
-}
-
-void cli_unread(const struct unread *u, bool all)
-{
-	enum { UNREAD_MAX = 3 };
-	size_t n = unread_count(u), most = all || n < UNREAD_MAX ? n : UNREAD_MAX;
-
-	for (size_t i = 0; i < most; i++) {
-		const struct unread_file *f = unread_get(u, i);
-
-		if (f->sections)
-			cli_warn("cannot read %zu debug section%s of %.*s: %s", f->sections, f->sections == 1 ? "" : "s",
-				 (int)f->path.n, (const char *)f->path.p, f->why);
-		else
-			cli_warn("cannot read %.*s: %s", (int)f->path.n, (const char *)f->path.p, f->why);
-	}
-	if (n > most)
-		cli_warn("cannot read %zu more file%s (-v lists all)", n - most, n - most == 1 ? "" : "s");
 }
 
 double cli_percent(const char *option, const char *text)

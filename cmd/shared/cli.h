@@ -10,11 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/select/time_arg.h"
-#include "common/locate/debuginfod.h"
-#include "common/locate/unread.h"
-#include "common/stream/reader.h"
-#include "common/stream/writer.h"
+struct reader;
+struct time_arg;
+struct writer;
+
+/* Rows of the options that each command has; cli_other handles them. */
+#define CLI_ROWS { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }
 
 enum status {
 	STATUS_OK = 0,
@@ -49,23 +50,13 @@ int cli_option(int argc, char **argv, const char *letters, const struct option *
  * Prints the message on stderr and how to list the options, or the usage if fmt is NULL. Exits with status 2.
  */
 void cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Prints the usage (--help) or the version (--version) on stdout and exits with status 0. */
-void cli_help(void) __attribute__((noreturn));
-void cli_version(void) __attribute__((noreturn));
+/*
+ * Handles an option that the command does not handle itself. Prints the usage (--help) or the version
+ * (--version) on stdout and exits with status 0; any other option is a usage error.
+ */
+void cli_other(int option) __attribute__((noreturn));
 /* Returns the option's whole number. A text that is not a number from least to most is a usage error. */
 uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64_t most);
-/*
- * Opens debuginfod for --debuginfod; cli_debuginfod_done frees it. Exits if DEBUGINFOD_URLS names no server
- * (status 2) or the library is not available (1).
- */
-struct debuginfod *cli_debuginfod(void);
-/* Reports the queries that failed, if any, and frees d. NULL (option not given) is allowed. */
-void cli_debuginfod_done(struct debuginfod *d);
-/*
- * Reports files that could not be read: the first three, or all of them. "cprof-sym: cannot read 2 debug
- * sections of /lib/x.so: damaged"
- */
-void cli_unread(const struct unread *u, bool all);
 /* Returns a percentage from 0 to 100. Any other text is a usage error. */
 double cli_percent(const char *option, const char *text);
 /*

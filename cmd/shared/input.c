@@ -8,6 +8,7 @@
 #include "common/perfscript/script_line.h"
 #include "common/folded/folded.h"
 #include "common/profile/sanitize.h"
+#include "common/stream/reader.h"
 
 enum { EVENTS_TOLD = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; a watched capture need only show its kind */

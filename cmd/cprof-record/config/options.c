@@ -349,13 +349,8 @@ static bool parse_where(struct options *o, int c)
 
 static void parse_option(struct options *o, int c)
 {
-	if (parse_what(o, c) || parse_how(o, c) || parse_where(o, c))
-		return;
-	if (c == 'h')
-		cli_help();
-	if (c == 'V')
-		cli_version();
-	cli_usage(NULL);
+	if (!parse_what(o, c) && !parse_how(o, c) && !parse_where(o, c))
+		cli_other(c);
 }
 
 /* Checks the options for a series of files and for the flight buffer. */
@@ -428,7 +423,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
 		{ "no-dither", no_argument, NULL, OPTION_NO_DITHER },
-		{ "help", no_argument, NULL, 'h' },       { "version", no_argument, NULL, 'V' },
+		CLI_ROWS,
 		{ 0 },
 	};
 	int c;
