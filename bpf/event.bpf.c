@@ -93,21 +93,10 @@ static __always_inline int user_regs(struct scratch *s, struct bpf_perf_event_da
 static __always_inline void take_by_table(struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
 	unsigned int env = 0;
-	int asks;
 
 	if (!user_regs(s, interrupted))
 		return;
-	asks = walk_user(env, s, s->head.pid);
-	s->head.user_by = SAMPLE_BY_TABLE;
-	if (s->head.user_n == 0 || !asks)
-		return;
-	if (!may_copy()) {
-		s->head.user_end = WALK_COPY;
-		return;
-	}
-	s->head.deferred = 1;
-	push_state(s, s->head.user_n - 1);
-	copy_stack(env);
+	walk_or_defer(env, s);
 }
 #endif
 

@@ -357,21 +357,10 @@ static __always_inline int saved_regs(struct task_struct *task, struct walk *w)
 static __always_inline void take_by_table(struct scratch *s)
 {
 	struct walk_env env = {};
-	int asks;
 
 	if (!saved_regs(bpf_get_current_task_btf(), &s->walk))
 		return;
-	asks = walk_user(&env, s, s->head.pid);
-	s->head.user_by = SAMPLE_BY_TABLE;
-	if (s->head.user_n == 0 || !asks)
-		return;
-	if (!may_copy()) {
-		s->head.user_end = WALK_COPY;
-		return;
-	}
-	s->head.deferred = 1;
-	push_state(s, s->head.user_n - 1);
-	copy_stack(&env);
+	walk_or_defer(&env, s);
 }
 #endif
 

@@ -282,6 +282,26 @@ static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned i
 	s->head.user_end = (unsigned char)end;
 	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
 }
+
+/*
+ * Walks the user stack from the registers in s->walk. If user space must finish the walk, the sample takes the
+ * state and a copy of the stack along.
+ */
+static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
+{
+	int asks = walk_user(env, s, s->head.pid);
+
+	s->head.user_by = SAMPLE_BY_TABLE;
+	if (s->head.user_n == 0 || !asks)
+		return;
+	if (!may_copy(s)) {
+		s->head.user_end = WALK_COPY;
+		return;
+	}
+	s->head.deferred = 1;
+	push_state(s, s->head.user_n - 1);
+	copy_stack(env);
+}
 #endif
 
 /* Takes the innermost addresses by frame pointers, `most` at most. Returns bytes, or 0 and the error in n. */

@@ -10,6 +10,7 @@
 #include "bpf/event.skel.h"
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/source/bpf_beside.h"
 #include "cmd/cprof-record/source/perf_ring.h"
 #include "cmd/cprof-record/source/bpf_scratch.h"
 #include "common/base/array.h"
@@ -54,16 +55,8 @@ static void configure_event(struct bpf_events *c, const struct one *e, const str
 	b->rodata->number = (unsigned int)(e - c->items);
 	b->rodata->by_kernel = e->event->kind == EVENT_HARDWARE;
 	b->rodata->period_asked = e->event->count ? e->event->count : 1;
-	b->rodata->depth = o->chain_depth;
+	bpf_beside_configure(b, o, sample, by_tables, MEMORY_EVENT_STACK);
 	b->rodata->kernel_depth = e->event->raw ? o->hit_depth : o->chain_depth;
-	b->rodata->user_depth = o->depth;
-	b->rodata->stack_limit = MEMORY_EVENT_STACK;
-	b->rodata->by_table = by_tables;
-	b->rodata->want_user = !o->kernel_only;
-	b->rodata->want_kernel = !o->user_only;
-	b->rodata->filter_pids = sample->rodata->filter_pids;
-	b->rodata->filter_tids = sample->rodata->filter_tids;
-	b->rodata->filter_groups = sample->rodata->filter_groups;
 	b->data->most = c->rate.most;
 	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
 	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT && !e->event->raw);
@@ -75,21 +68,9 @@ static bool share_maps(const struct bpf_events *c, const struct one *e, const st
 {
 	const struct event_bpf *first = c->items[0].bpf;
 	struct event_bpf *b = e->bpf;
-	const struct {
-		struct bpf_map *own, *its;
-	} shared[] = {
-		{ b->maps.wanted, sample->maps.wanted },	 { b->maps.groups, sample->maps.groups },
-		{ b->maps.spaces, sample->maps.spaces },	 { b->maps.rules, sample->maps.rules },
-		{ b->maps.pages, sample->maps.pages },		 { b->maps.files, sample->maps.files },
-		{ b->maps.row_shards, sample->maps.row_shards }, { b->maps.mapping_shards, sample->maps.mapping_shards },
-		{ b->maps.ring, first->maps.ring },		 { b->maps.scratches, first->maps.scratches },
-	};
+	const struct bpf_beside_map ring[] = { { b->maps.ring, first->maps.ring }, { b->maps.scratches, first->maps.scratches } };
 
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]) - (b == first ? 2 : 0); i++) {
-		if (bpf_map__reuse_fd(shared[i].own, bpf_map__fd(shared[i].its)) != 0)
-			return false;
-	}
-	return true;
+	return bpf_beside_share(b, sample) && (b == first || bpf_beside_reuse(ring, sizeof(ring) / sizeof(ring[0])));
 }
 
 static bool load_programs(struct bpf_events *c, struct one *e, const struct sample_bpf *sample)

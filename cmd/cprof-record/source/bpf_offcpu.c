@@ -10,6 +10,7 @@
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/host/refusal.h"
+#include "cmd/cprof-record/source/bpf_beside.h"
 #include "cmd/cprof-record/source/bpf_scratch.h"
 
 enum { LOOK_BYTES = 64 << 10 };
@@ -30,36 +31,9 @@ static void configure(struct offcpu_bpf *b, const struct options *o, const struc
 	b->rodata->cpus = (unsigned int)cpus;
 	b->rodata->min_ns = o->off_cpu_ns;
 	b->rodata->some_cpus = o->cpus.n > 0;
-	b->rodata->depth = o->chain_depth;
-	b->rodata->user_depth = o->depth;
-	b->rodata->stack_limit = MEMORY_OFF_CPU_STACK;
-	b->rodata->by_table = by_tables;
-	b->rodata->want_user = !o->kernel_only;
-	b->rodata->want_kernel = !o->user_only;
-	b->rodata->filter_pids = sample->rodata->filter_pids;
-	b->rodata->filter_tids = sample->rodata->filter_tids;
-	b->rodata->filter_groups = sample->rodata->filter_groups;
+	bpf_beside_configure(b, o, sample, by_tables, MEMORY_OFF_CPU_STACK);
 	for (size_t i = 0; i < o->n_groups; i++)
 		b->bss->group_ids[i] = o->groups[i].id;
-}
-
-/* Uses the sampling object's maps for ours of the same name. */
-static bool reuse_maps(struct offcpu_bpf *b, const struct sample_bpf *sample)
-{
-	const struct {
-		struct bpf_map *own, *its;
-	} shared[] = {
-		{ b->maps.wanted, sample->maps.wanted },	 { b->maps.groups, sample->maps.groups },
-		{ b->maps.spaces, sample->maps.spaces },	 { b->maps.rules, sample->maps.rules },
-		{ b->maps.pages, sample->maps.pages },		 { b->maps.files, sample->maps.files },
-		{ b->maps.row_shards, sample->maps.row_shards }, { b->maps.mapping_shards, sample->maps.mapping_shards },
-	};
-
-	for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++) {
-		if (bpf_map__reuse_fd(shared[i].own, bpf_map__fd(shared[i].its)) != 0)
-			return false;
-	}
-	return true;
 }
 
 static bool choose_cpus(struct offcpu *o, const struct options *options)
@@ -81,7 +55,7 @@ static bool load_programs(struct offcpu *o, const struct sample_bpf *sample)
 
 	if (prototype < 0)
 		return false;
-	loaded = reuse_maps(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
+	loaded = bpf_beside_share(o->bpf, sample) && offcpu_bpf__load(o->bpf) == 0;
 	saved = errno;
 	close(prototype);
 	errno = saved;
