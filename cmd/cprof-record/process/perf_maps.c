@@ -44,6 +44,7 @@ struct watch {
 	} of, of_next;
 	uint32_t question; /* id of the pending question to the opener; 0: none */
 	bool again;        /* ask once more after the answer */
+	bool from_start;   /* ask for all of the file: another one is at the path than the copy is of */
 	bool gone, full;
 	bool resting; /* not watched again since the restart */
 	unsigned int said;
@@ -182,7 +183,7 @@ static void ask_for_map(struct perf_maps *js, struct watch *w, enum opener_want 
 		w->again = true;
 		return;
 	}
-	if (w->fd >= 0 && w->of.copied)
+	if (w->fd >= 0 && w->of.copied && !w->from_start)
 		q.from = w->offset - w->tail_n;
 	if (opener_ask(js->opener, &q))
 		w->question = ++js->questions;
@@ -244,6 +245,7 @@ static bool take_file(struct perf_maps *js, struct watch *w, const struct opener
 		return false;
 	if (w->fd >= 0) {
 		if (a->from) { /* this copy begins at the old file's offset */
+			w->from_start = true;
 			ask_for_map(js, w, OPENER_PERF_MAP);
 			return false;
 		}
@@ -515,10 +517,12 @@ void perf_maps_opened(struct perf_maps *js, const struct opener_answer *a, uint6
 	if (w && w->question == a->id) {
 		w->question = 0;
 		w->again = false;
-		if (a->fd >= 0)
+		if (a->fd >= 0) {
+			w->from_start = w->from_start && a->from; /* false: this answer is the whole file */
 			taken = take_file(js, w, a, now);
-		else
+		} else {
 			take_none(js, w, a, now);
+		}
 		if (again && !w->question && !w->gone)
 			ask_for_map(js, w, OPENER_PERF_MAP);
 	}
