@@ -15,6 +15,7 @@
 #include "cmd/shared/symbol_files.h"
 #include "common/capture/capture.h"
 #include "common/elf/mapped.h"
+#include "common/select/select.h"
 #include "common/select/window_cut.h"
 #include "common/resolve/namer.h"
 #include "common/stream/reader.h"
@@ -338,7 +339,7 @@ static bool is_wanted(const void *context, const struct extent *x)
 {
 	struct pass *p = (struct pass *)context;
 
-	if (view_wants(p->leave.view, x))
+	if (select_wants(p->leave.view, x))
 		return true;
 	p->first = !p->unwanted || x->from < p->first ? x->from : p->first;
 	p->last = !p->unwanted || x->to > p->last ? x->to : p->last;
@@ -399,7 +400,7 @@ static enum status symbolize(char **paths, const struct settings *s)
 {
 	struct kernel_files *kernel = open_kernel(&s->kernel);
 	struct modules *modules = modules_new(&s->modules);
-	struct pass p = { .writer = writer_new(STDOUT_FILENO), .timed = view_by_clock(&s->times), .leave.view = &s->times };
+	struct pass p = { .writer = writer_new(STDOUT_FILENO), .timed = select_by_clock(&s->times), .leave.view = &s->times };
 	enum status status = STATUS_OK;
 	struct scrub *scrub = s->scrubbed ? begin_scrub(s) : NULL;
 	bool refused = false;

@@ -9,6 +9,8 @@
 #include "cmd/shared/losses.h"
 #include "cmd/cprof-top/screen.h"
 #include "common/capture/sample_counts.h"
+#include "common/select/select.h"
+#include "common/stream/reader.h"
 
 /*
  * A recorder writes once a second, a few milliseconds early or late: a window that is nearly long enough
@@ -151,7 +153,7 @@ static void set_expected(uint64_t *outcomes, const struct capture_totals *t)
 static bool adds_events(const struct live *v, const struct capture *c)
 {
 	for (uint64_t i = 1; i < CAPTURE_EVENTS; i++) {
-		if (c->events[i].id && capture_is_counted(c, i) && view_lists_event(&v->view, c, i))
+		if (c->events[i].id && capture_is_counted(c, i) && select_lists_event(&v->view, c, i))
 			return v->view.weight != WEIGHT_NS && !v->view.ones;
 	}
 	return false;

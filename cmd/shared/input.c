@@ -8,6 +8,7 @@
 #include "common/perfscript/script_line.h"
 #include "common/folded/folded.h"
 #include "common/profile/sanitize.h"
+#include "common/select/select.h"
 #include "common/stream/reader.h"
 
 enum { EVENTS_TOLD = 16 };
@@ -79,7 +80,7 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	const char *unit = unit_of(&f->view, e);
 	struct buf name = { 0 };
 
-	if (f->view.apart || f->view.ones || !view_names_event(&f->view, e->name))
+	if (f->view.apart || f->view.ones || !select_names_event(&f->view, e->name))
 		return;
 	if (!f->chosen_unit) {
 		f->chosen_unit = unit;
@@ -108,7 +109,7 @@ static void note_event(struct filters *f, const struct record *rec)
 static enum status load_stream(struct filters *f, int fd, const char *name, struct slice taken,
 			       const struct operand_taker *t, struct loaded *sum)
 {
-	struct reader_choice choice = { &f->view, view_wants };
+	struct reader_choice choice = { &f->view, select_wants };
 	struct reader *r = reader_new(fd, name);
 	struct capture_totals totals = { 0 };
 	struct gather_sums sums = { 0 };
@@ -118,7 +119,7 @@ static enum status load_stream(struct filters *f, int fd, const char *name, stru
 	if (!r || !t->begin(t->context))
 		cli_no_memory();
 	reader_unread(r, taken);
-	if (t->chooses && view_by_clock(&f->view))
+	if (t->chooses && select_by_clock(&f->view))
 		reader_choose(r, &choice);
 	while ((got = next_record(t, r, fd, &rec)) > 0) {
 		const char *wrong = t->record(t->context, &rec);
@@ -303,7 +304,7 @@ static void note_counted(struct filters *f, const struct capture *c)
 	uint32_t id;
 
 	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
-		if (c->events[i].id && view_lists_event(&f->view, c, i) &&
+		if (c->events[i].id && select_lists_event(&f->view, c, i) &&
 		    !intern_add(&f->counted_names, c->events[i].name, &id))
 			cli_no_memory();
 	}

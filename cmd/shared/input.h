@@ -54,7 +54,7 @@ struct operand_taker {
 	/* Called at the end of a capture; fills both. Returns false if out of memory. */
 	bool (*end)(void *context, struct capture_totals *totals, struct gather_sums *sums);
 	void (*wait)(void *context, struct reader *r, int fd); /* before each record is read; may be NULL */
-	bool chooses; /* segments that the view does not want may be skipped, see view_by_clock */
+	bool chooses; /* segments that the view does not want may be skipped, see select_by_clock */
 };
 
 /* As operand_load, but the records go to *t. Only folded text goes to the profile. */

@@ -7,6 +7,7 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/capture/labels.h"
+#include "common/select/select.h"
 #include "common/select/mixed_events.h"
 #include "common/select/ends.h"
 #include "common/profile/sanitize.h"
@@ -36,7 +37,7 @@ bool collect_init(struct collect *c, struct traces *s, const struct view *view)
 	*c = (struct collect){ .s = s, .view = view };
 	intern_init(&c->keys);
 	idmap_init(&c->located);
-	return capture_init_for(&c->capture, view_counts, view);
+	return capture_init_for(&c->capture, select_counts, view);
 }
 
 void collect_release(struct collect *c)
@@ -102,7 +103,7 @@ static struct collect_key key_of(const struct collect *c, const struct record_sa
 
 static void widen_time(struct collect *c, uint64_t time)
 {
-	if (!view_in_time(c->view, &c->capture, c->base, time))
+	if (!select_moment(&(struct select){ c->view, &c->capture, c->base }, time))
 		return;
 	c->first = !c->chosen || time < c->first ? time : c->first;
 	c->last = !c->chosen || time > c->last ? time : c->last;
@@ -148,7 +149,7 @@ static const char *add_sample(struct collect *c, const struct record_sample *r)
 		c->base = r->time;
 	}
 	widen_time(c, r->time);
-	if (!view_part(c->view, &c->capture, c->base, r, &part))
+	if (select_sample(&(struct select){ c->view, &c->capture, c->base }, r, &part) != SELECT_IN)
 		return NULL;
 	/* Output formats have 63 bits for a sum. */
 	if (part.weight > INT64_MAX - c->s->claimed)
@@ -321,7 +322,7 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	uint32_t owner, node = 0;
 	uint64_t weight = sum->weight;
 
-	if (!view_lists_event(c->view, &c->capture, k->event))
+	if (!select_lists_event(c->view, &c->capture, k->event))
 		return true;
 	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
 	    !find_weight(c, k->event, &weight))

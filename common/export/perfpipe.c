@@ -2,6 +2,7 @@
 
 #include "common/base/intern.h"
 #include "common/base/le.h"
+#include "common/select/select.h"
 
 /* Types of records: those of the kernel, and from 64 on perf's own. */
 enum {
@@ -558,7 +559,7 @@ static void put_sample(struct perf_pipe *p, const struct record_sample *r)
 	if (!p->based)
 		p->base = r->time;
 	p->based = true;
-	if (!view_part(p->view, &p->capture, p->base, r, &seen))
+	if (select_sample(&(struct select){ p->view, &p->capture, p->base }, r, &seen) != SELECT_IN)
 		return;
 	if (p->view->half == HALF_USER)
 		seen.kernel = 0;

@@ -7,6 +7,7 @@
 #include "common/gather/gather_keys.h"
 #include "common/gather/reason.h"
 #include "common/gather/gather_stacks.h"
+#include "common/select/select.h"
 
 bool gather_init(struct gather *g, struct profile *p, unsigned int side, const struct view *view)
 {
@@ -15,7 +16,7 @@ bool gather_init(struct gather *g, struct profile *p, unsigned int side, const s
 	intern_init(&g->runners);
 	if (view->reasons)
 		reasons_forget(view->reasons);
-	return capture_init_for(&g->capture, view_counts, view);
+	return capture_init_for(&g->capture, select_counts, view);
 }
 
 void gather_release(struct gather *g)

@@ -3,6 +3,7 @@
 #include "common/base/array.h"
 #include "common/base/intern.h"
 #include "common/gather/origin.h"
+#include "common/select/select.h"
 
 enum { SPREAD_MOST = 64 }; /* slices */
 #define SPREAD_LEAST UINT64_C(1000000000) /* ns */
@@ -138,9 +139,9 @@ static void find_begin(struct gather *g, const struct record_sample *r)
 	struct record_sample part;
 	uint64_t reach = spread_reach(g), begin = waits_begin(g);
 
-	if (!view_by_clock(g->view))
+	if (!select_by_clock(g->view))
 		begin_run(g, begin && begin < r->time ? begin : r->time);
-	else if (!view_part_in_time(g->view, &g->capture, 0, r, &part))
+	else if (!select_by_time(&(struct select){ g->view, &g->capture, 0 }, r, &part))
 		return;
 	else if (capture_wait(&g->capture, r->event) && part.weight)
 		begin_run(g, part.time - (part.weight < reach ? part.weight : reach));
@@ -158,31 +159,32 @@ static bool add_part(struct gather *g, const struct record_sample *part, uint64_
 	return wait != CAPTURE_RUNS || !gather_keys_corrects(g->view) || running_sample(&g->running, part->thread, weight);
 }
 
-/* Takes a sample of another thread. Its thread may become one that counts before its run time is reported. */
-static void pass_over(struct gather *g, const struct record_sample *r)
+static struct select select_of(const struct gather *g)
 {
-	struct record_sample part;
-
-	if (capture_wait(&g->capture, r->event) == CAPTURE_RUNS && view_part_of_any(g->view, &g->capture, g->base, r, &part) &&
-	    !running_sample(&g->running, r->thread, part.weight))
-		g->failed = true;
+	return (struct select){ g->view, &g->capture, g->base };
 }
 
 const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 {
 	bool counted = g->view->weight != WEIGHT_NS && !g->view->ones && capture_is_counted(&g->capture, r->event);
+	bool corrects = gather_keys_corrects(g->view);
 	struct record_sample part;
+	enum select_answer answer;
+	struct select select;
 	uint64_t weight;
 
 	if (!g->based)
 		find_begin(g, r);
-	if (gather_keys_corrects(g->view) && !run_spans_wait(&g->portions, &(struct asked){ g->view, &g->capture, g->base }, r))
+	select = select_of(g);
+	if (corrects && !run_spans_wait(&g->portions, &select, r))
 		g->failed = true;
-	if (!view_part(g->view, &g->capture, g->base, r, &part)) {
-		if (gather_keys_corrects(g->view))
-			pass_over(g, r);
+	answer = select_sample(&select, r, &part);
+	/* A thread that does not count may become one that does before its run time is reported. */
+	if (answer == SELECT_OTHERS && corrects && capture_wait(&g->capture, r->event) == CAPTURE_RUNS &&
+	    !running_sample(&g->running, r->thread, part.weight))
+		g->failed = true;
+	if (answer != SELECT_IN)
 		return NULL;
-	}
 	weight = counted || g->view->weight == WEIGHT_NS ? part.weight : 1;
 	if (!profile_claim(g->p, g->side, weight))
 		return too_heavy;
@@ -196,7 +198,7 @@ const char *gather_keys_sample(struct gather *g, const struct record_sample *r)
 static bool is_based(struct gather *g, const struct record_ran *part)
 {
 	const struct view *v = g->view;
-	uint64_t reach = spread_reach(g), begin = view_by_clock(v) ? 0 : waits_begin(g);
+	uint64_t reach = spread_reach(g), begin = select_by_clock(v) ? 0 : waits_begin(g);
 
 	if (!g->based && begin && begin < part->time)
 		begin_run(g, begin);
@@ -230,10 +232,11 @@ static bool add_slices(struct gather *g, struct gather_key key, const struct rec
 static const char *add_ran(struct gather *g, const struct record_ran *part)
 {
 	struct record_sample s = { .time = part->time, .event = CAPTURE_EVENTS, .thread = part->thread };
+	const struct select select = select_of(g);
 	struct gather_key key;
 	uint32_t who;
 
-	if (part->span == 0 || !view_thread(g->view, &g->capture, part->thread) || !is_based(g, part)) {
+	if (part->span == 0 || !select_thread(&select, part->thread) || !is_based(g, part)) {
 		running_drop(&g->running, part->thread);
 		return NULL;
 	}
@@ -251,11 +254,11 @@ static const char *add_ran(struct gather *g, const struct record_ran *part)
 
 const char *gather_keys_due(struct gather *g, const struct record *r)
 {
-	const struct asked asked = { g->view, &g->capture, g->base };
+	const struct select select = select_of(g);
 	const char *wrong = NULL;
 	struct record_ran part;
 
-	while (run_spans_due(&g->portions, &asked, r, &part)) {
+	while (run_spans_due(&g->portions, &select, r, &part)) {
 		const char *w = add_ran(g, &part);
 
 		wrong = w ? w : wrong;

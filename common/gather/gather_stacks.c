@@ -7,6 +7,7 @@
 #include "common/base/array.h"
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
+#include "common/select/select.h"
 #include "common/select/mixed_events.h"
 #include "common/gather/gather_keys.h"
 #include "common/profile/sanitize.h"
@@ -275,7 +276,7 @@ static enum gather_names_style style_of(const struct view *v)
 /* Returns whether the event still counts: the clock's may have come after one that stood in for it. */
 static bool still_listed(const struct gather *g, const struct gather_key *k)
 {
-	return !k->event || view_lists_event(g->view, &g->capture, k->event);
+	return !k->event || select_lists_event(g->view, &g->capture, k->event);
 }
 
 bool gather_stacks_add(struct gather *g, const struct gather_sum *but)

@@ -7,6 +7,7 @@
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
 #include "common/profile/sanitize.h"
+#include "common/select/select.h"
 
 enum { PIECE = 64 << 10 };
 
@@ -57,7 +58,7 @@ static void keep_sample(struct script_writer *w, const struct record_sample *r)
 	if (!w->based)
 		w->base = r->time;
 	w->based = true;
-	if (!view_part(w->view, &w->capture, w->base, r, &part))
+	if (select_sample(&(struct select){ w->view, &w->capture, w->base }, r, &part) != SELECT_IN)
 		return;
 	if (w->failed || !grow_array(&w->samples, &w->cap, w->n, sizeof(*w->samples))) {
 		w->failed = true;

@@ -39,15 +39,15 @@ static uint64_t told_since(const struct capture *c)
 /*
  * Returns how much of [start, end) is in the window and in the segment; *behind: from the last of it to end.
  */
-static uint64_t window_overlap(const struct asked *a, uint64_t start, uint64_t end, uint64_t *behind)
+static uint64_t window_overlap(const struct select *a, uint64_t start, uint64_t end, uint64_t *behind)
 {
 	start = max_time(start, told_since(a->capture));
 	*behind = 0;
-	return start < end ? view_overlap(a->view, a->capture, a->base, end, end - start, behind) : 0;
+	return start < end ? select_overlap(a, end, end - start, behind) : 0;
 }
 
 /* Splits the wait [start, end), in a span that began at from, at the edges of the window. */
-static struct run_spans_waits split_wait(const struct asked *a, uint64_t from, uint64_t start, uint64_t end)
+static struct run_spans_waits split_wait(const struct select *a, uint64_t from, uint64_t start, uint64_t end)
 {
 	uint64_t n = end - start, ignored;
 	struct run_spans_waits p = { .start = start, .end = end };
@@ -98,7 +98,7 @@ static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t
 	return free + scale_by(ns - all_free, past - free, span - all_free);
 }
 
-static struct record_ran take_portion(struct run_spans *s, const struct asked *a, uint64_t thread)
+static struct record_ran take_portion(struct run_spans *s, const struct select *a, uint64_t thread)
 {
 	struct run_spans_thread *t = &s->threads[thread];
 	const struct record_ran r = t->told;
@@ -162,7 +162,7 @@ static bool makes_many_due(const struct capture *c, const struct record *r)
 	       (r->type == RECORD_MEMBER && changes_group(c, &r->member));
 }
 
-bool run_spans_due(struct run_spans *s, const struct asked *a, const struct record *r, struct record_ran *part)
+bool run_spans_due(struct run_spans *s, const struct select *a, const struct record *r, struct record_ran *part)
 {
 	uint64_t until = UINT64_MAX, thread;
 
@@ -211,7 +211,7 @@ bool run_spans_tell(struct run_spans *s, const struct record_ran *r)
 	return true;
 }
 
-bool run_spans_wait(struct run_spans *s, const struct asked *a, const struct record_sample *r)
+bool run_spans_wait(struct run_spans *s, const struct select *a, const struct record_sample *r)
 {
 	uint64_t start = subtract_to_zero(r->time, r->weight);
 	struct run_spans_waits p;

@@ -4,17 +4,17 @@
  * part of the span gets the share of the run time that it has of the span's time without waits.
  *
  *	struct run_spans portions = { 0 };
- *	struct asked asked = { &view, &capture, base };
+ *	struct select select = { &view, &capture, base };
  *	struct record_ran part;
  *
- *	while (run_spans_due(&portions, &asked, r, &part))	// before the record is used otherwise
+ *	while (run_spans_due(&portions, &select, r, &part))	// before the record is used otherwise
  *		...part.thread ran for part.ns in the part.span before part.time; span 0: not in the window
  *	if (r->type == RECORD_RAN && run_spans_makes_sense(&r->ran) && !run_spans_tell(&portions, &r->ran))
  *		...out of memory...
- *	if (r->type == RECORD_SAMPLE && !run_spans_wait(&portions, &asked, &r->sample))
+ *	if (r->type == RECORD_SAMPLE && !run_spans_wait(&portions, &select, &r->sample))
  *		...out of memory...
  *	...
- *	while (run_spans_due(&portions, &asked, NULL, &part))	// after the last record
+ *	while (run_spans_due(&portions, &select, NULL, &part))	// after the last record
  *	run_spans_release(&portions);
  *
  * The wait in which a span ends is reported after the RAN. So the RAN is kept until its waits are complete:
@@ -29,14 +29,7 @@
 #ifndef CPROF_SELECT_RUN_SPANS_H
 #define CPROF_SELECT_RUN_SPANS_H
 
-#include "common/select/view.h"
-
-/* The view, the capture, and the time of the capture's first sample as base. */
-struct asked {
-	const struct view *view;
-	const struct capture *capture;
-	uint64_t base;
-};
+#include "common/select/select.h"
 
 /* Waits of a span in ns: before, inside and after the view's window; start and end of the first one. */
 struct run_spans_waits {
@@ -62,13 +55,13 @@ struct run_spans {
  * Sets *part to the next part that is due before this record, which may be of any type and may be invalid;
  * call it until it returns false. NULL: all parts that are left.
  */
-bool run_spans_due(struct run_spans *s, const struct asked *a, const struct record *r, struct record_ran *part);
+bool run_spans_due(struct run_spans *s, const struct select *a, const struct record *r, struct record_ran *part);
 /* Returns whether the thread ran no longer than the span, and the span does not begin before time 0. */
 bool run_spans_makes_sense(const struct record_ran *r);
 /* Takes a valid RAN of a defined thread, before which nothing is due; returns false if out of memory. */
 bool run_spans_tell(struct run_spans *s, const struct record_ran *r);
 /* Takes a sample of a defined thread; samples other than waits do nothing. Returns false if out of memory. */
-bool run_spans_wait(struct run_spans *s, const struct asked *a, const struct record_sample *r);
+bool run_spans_wait(struct run_spans *s, const struct select *a, const struct record_sample *r);
 /* Clears all threads, for the next segment. */
 void run_spans_forget(struct run_spans *s);
 void run_spans_release(struct run_spans *s);

@@ -1,13 +1,9 @@
 /*
- * Which samples of a capture count, how much of each, and how their stacks are shown.
+ * Which samples of a capture count, how much of each, and how their stacks are shown. select.h decides by it.
  *
  *	struct view view = { .wall = true };
- *	struct record_sample part;
  *
  *	time_arg_parse(&view.from, "14:03:20", offset);
- *	...
- *	if (view_part(&view, &capture, base, &r->sample, &part))
- *		...part.weight of it counts...
  *
  * A sample of waiting time covers its weight in nanoseconds up to its own time. So a wait that crosses an
  * edge of the window counts with the part inside, even if its sample comes after the window: a reader must
@@ -18,7 +14,6 @@
 
 #include "common/capture/capture.h"
 #include "common/select/time_arg.h"
-#include "common/stream/extent.h"
 
 struct mixed_events;
 struct modules;
@@ -102,45 +97,5 @@ static inline bool view_by_root(enum view_by by)
 {
 	return by == BY_PROCESS || by == BY_THREAD || by == BY_CONTAINER || by == BY_LABEL;
 }
-
-/*
- * Returns whether the view counts this sample, which the capture has accepted, and sets *part to the counted
- * part: the sample, or the part of a wait inside the view's time window. base: time of the capture's first
- * sample.
- */
-bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-	       struct record_sample *part);
-/* The same, without the test of the thread (view_thread). */
-bool view_part_of_any(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-		      struct record_sample *part);
-/* The same, with the test of the time alone. */
-bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-		       struct record_sample *part);
-
-/*
- * Returns how many of the n nanoseconds before time lie in the view's time window. *behind: nanoseconds from
- * the end of the last of them to time.
- */
-uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t time, uint64_t n, uint64_t *behind);
-/* Returns whether the thread of the capture passes the view's filters by process, thread, group and label. */
-bool view_thread(const struct view *v, const struct capture *c, uint64_t thread);
-
-/*
- * If the view's window is in clock time, a segment wholly outside it is left out, with its ticks and losses.
- * A reader that has view_wants as its choice (context: the view) skips such a segment; a capture that was
- * given view_counts leaves it out of its totals. Both go by struct extent: the times of the segment's first
- * sample and of its END, and, if waits are shown, how far they reach back.
- */
-bool view_by_clock(const struct view *v);
-bool view_wants(const void *view, const struct extent *x);
-bool view_counts(const void *view, const struct capture *c);
-
-/* Returns whether the view names this event or its family; false if the view names no events. */
-bool view_names_event(const struct view *v, struct slice name);
-/* Returns whether the capture's event with this number passes the view's filter of events. */
-bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event);
-
-/* Returns whether this time of the capture is inside the view's time window. */
-bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time);
 
 #endif

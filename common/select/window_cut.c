@@ -2,14 +2,15 @@
 
 enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, const struct record_sample *r, struct record *told)
 {
+	const struct select select = { l->view, c, 0 };
 	struct record_left_out *sum;
 	struct record_sample part;
 
 	if (capture_check_sample(c, r))
 		return WINDOW_CUT_NOT;
-	l->no_memory = !run_spans_wait(&l->portions, &(struct asked){ l->view, c, 0 }, r) || l->no_memory;
+	l->no_memory = !run_spans_wait(&l->portions, &select, r) || l->no_memory;
 	/* A wait that ends where the window begins has no time in it, but a test by time alone keeps it. */
-	if (view_part_in_time(l->view, c, 0, r, &part) || view_in_time(l->view, c, 0, r->time))
+	if (select_by_time(&select, r, &part) || select_moment(&select, r->time))
 		return WINDOW_CUT_NOT;
 	if (capture_is_first(c, r->thread)) {
 		*told = (struct record){ .type = RECORD_LEFT_OUT,
@@ -29,7 +30,7 @@ enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, co
 bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct record *r, struct record *told)
 {
 	*told = (struct record){ .type = RECORD_RAN };
-	while (run_spans_due(&l->portions, &(struct asked){ l->view, c, 0 }, r, &told->ran)) {
+	while (run_spans_due(&l->portions, &(struct select){ l->view, c, 0 }, r, &told->ran)) {
 		if (told->ran.span)
 			return true;
 	}

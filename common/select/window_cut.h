@@ -7,9 +7,9 @@
  *
  *	while (window_cut_ran(&l, &capture, &rec, &told))	// after the last record: NULL
  *		...write it...
- *	if (rec.type == RECORD_SAMPLE && view_by_clock(&view))
+ *	if (rec.type == RECORD_SAMPLE && select_by_clock(&view))
  *		switch (window_cut_sample(&l, &capture, &rec.sample, &told)) ...
- *	if (rec.type == RECORD_RAN && view_by_clock(&view) && window_cut_keeps(&l, &capture, &rec.ran))
+ *	if (rec.type == RECORD_RAN && select_by_clock(&view) && window_cut_keeps(&l, &capture, &rec.ran))
  *		...leave the record out...
  *	if (rec.type == RECORD_END || rec.type == RECORD_SEGMENT)	// and after the last record
  *		while (window_cut_rest(&l, &told))

@@ -1,4 +1,4 @@
-#include "common/select/view.h"
+#include "common/select/select.h"
 
 #include "common/capture/container.h"
 #include "common/capture/labels.h"
@@ -21,7 +21,7 @@ static bool comm_listed(const struct view *v, struct slice comm)
 	return v->n_comms == 0;
 }
 
-bool view_by_clock(const struct view *v)
+bool select_by_clock(const struct view *v)
 {
 	return time_arg_by_clock(&v->from, &v->to);
 }
@@ -44,7 +44,7 @@ static bool shows_waits(const struct view *v)
 	return v->wall;
 }
 
-bool view_wants(const void *view, const struct extent *x)
+bool select_wants(const void *view, const struct extent *x)
 {
 	const struct view *v = view;
 	uint64_t from = shows_waits(v) ? x->waits : x->from;
@@ -52,16 +52,16 @@ bool view_wants(const void *view, const struct extent *x)
 	return from > INT64_MAX || x->to > INT64_MAX || time_arg_overlaps(&v->from, &v->to, (int64_t)from, (int64_t)x->to);
 }
 
-bool view_counts(const void *view, const struct capture *c)
+bool select_counts(const void *view, const struct capture *c)
 {
 	const struct view *v = view;
 	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last, first = c->sampled ? c->began : end;
 	struct extent x = { .from = capture_realtime(c, first), .to = capture_realtime(c, end) };
 
-	if (!view_by_clock(v) || !c->end_seen || !x.from || !x.to)
+	if (!select_by_clock(v) || !c->end_seen || !x.from || !x.to)
 		return true;
 	x.waits = capture_realtime(c, capture_waits_from(c, first));
-	return !x.waits || view_wants(view, &x);
+	return !x.waits || select_wants(view, &x);
 }
 
 static bool is_timed(const struct view *v)
@@ -69,48 +69,56 @@ static bool is_timed(const struct view *v)
 	return v->from.kind != TIME_ARG_UNSET || v->to.kind != TIME_ARG_UNSET;
 }
 
-bool view_in_time(const struct view *v, const struct capture *c, uint64_t base, uint64_t time)
+/* Returns the wall-clock time if the view's window is in clock time, or 0. */
+static int64_t clock_of(const struct select *g, uint64_t time)
 {
-	bool by_clock = v->from.kind > TIME_ARG_OFFSET || v->to.kind > TIME_ARG_OFFSET;
+	bool by_clock = g->view->from.kind > TIME_ARG_OFFSET || g->view->to.kind > TIME_ARG_OFFSET;
 
-	if (!is_timed(v))
-		return true;
-	return time_arg_between(&v->from, &v->to, (int64_t)(time - base), by_clock ? (int64_t)capture_realtime(c, time) : 0);
+	return by_clock ? (int64_t)capture_realtime(g->capture, time) : 0;
 }
 
-uint64_t view_overlap(const struct view *v, const struct capture *c, uint64_t base, uint64_t time, uint64_t n, uint64_t *behind)
+bool select_moment(const struct select *g, uint64_t time)
 {
+	const struct view *v = g->view;
+
+	return !is_timed(v) || time_arg_between(&v->from, &v->to, (int64_t)(time - g->base), clock_of(g, time));
+}
+
+uint64_t select_overlap(const struct select *g, uint64_t time, uint64_t n, uint64_t *behind)
+{
+	const struct view *v = g->view;
 	bool by_clock = v->from.kind > TIME_ARG_OFFSET || v->to.kind > TIME_ARG_OFFSET;
-	int64_t clock = by_clock ? (int64_t)capture_realtime(c, time) : 0;
+	int64_t clock = clock_of(g, time);
 
 	*behind = 0;
 	if (!is_timed(v))
 		return n;
 	if (by_clock && clock == 0)
-		return view_in_time(v, c, base, time) ? n : 0;
-	return time_arg_overlap(&v->from, &v->to, (int64_t)(time - base), clock, n, behind);
+		return select_moment(g, time) ? n : 0;
+	return time_arg_overlap(&v->from, &v->to, (int64_t)(time - g->base), clock, n, behind);
 }
 
 /* Cuts the wait to the view's time window; returns false if nothing is left. */
-static bool cut_wait(const struct view *v, const struct capture *c, uint64_t base, struct record_sample *part)
+static bool cut_wait(const struct select *g, struct record_sample *part)
 {
 	uint64_t behind;
 
 	if (part->weight == 0)
-		return view_in_time(v, c, base, part->time);
-	part->weight = view_overlap(v, c, base, part->time, part->weight, &behind);
+		return select_moment(g, part->time);
+	part->weight = select_overlap(g, part->time, part->weight, &behind);
 	part->time -= behind;
 	return part->weight > 0;
 }
 
-bool view_part_in_time(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-		       struct record_sample *part)
+bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part)
 {
+	const struct capture *c = g->capture;
+
 	*part = *r;
-	if (!is_timed(v))
+	if (!is_timed(g->view))
 		return true;
-	return capture_wait(c, r->event) && shows_waits(v) && slice_is(c->events[r->event].unit, "ns") ?
-	       cut_wait(v, c, base, part) : view_in_time(v, c, base, r->time);
+	return capture_wait(c, r->event) && shows_waits(g->view) && slice_is(c->events[r->event].unit, "ns") ?
+	       cut_wait(g, part) : select_moment(g, r->time);
 }
 
 /* Weights add up only if they are time. An event whose definition was lost passes, because it may be time. */
@@ -121,7 +129,7 @@ static bool of_unit(const struct view *v, const struct capture *c, uint64_t even
 	return v->weight != WEIGHT_NS || !e || e->id != event || slice_is(e->unit, "ns");
 }
 
-bool view_names_event(const struct view *v, struct slice name)
+bool select_names_event(const struct view *v, struct slice name)
 {
 	for (size_t i = 0; i < v->n_events; i++) {
 		if (is_event(name, v->events[i]))
@@ -130,11 +138,11 @@ bool view_names_event(const struct view *v, struct slice name)
 	return false;
 }
 
-bool view_lists_event(const struct view *v, const struct capture *c, uint64_t event)
+bool select_lists_event(const struct view *v, const struct capture *c, uint64_t event)
 {
 	if (v->n_events == 0)
 		return (v->wall || !capture_wait(c, event)) && (v->apart || !capture_is_other(c, event));
-	return event < CAPTURE_EVENTS && c->events[event].id && view_names_event(v, c->events[event].name);
+	return event < CAPTURE_EVENTS && c->events[event].id && select_names_event(v, c->events[event].name);
 }
 
 static bool is_below(struct slice path, const char *group)
@@ -173,8 +181,10 @@ static bool is_labelled(const struct view *v, const struct capture *c)
 	return true;
 }
 
-bool view_thread(const struct view *v, const struct capture *c, uint64_t thread)
+bool select_thread(const struct select *g, uint64_t thread)
 {
+	const struct view *v = g->view;
+	const struct capture *c = g->capture;
 	const struct capture_thread *t = &c->threads[thread];
 
 	return id_listed(v->pids, v->n_pids, c->processes[t->process].pid) &&
@@ -183,15 +193,12 @@ bool view_thread(const struct view *v, const struct capture *c, uint64_t thread)
 	       (v->n_groups == 0 || in_group(v, c, &c->processes[t->process])) && is_labelled(v, c);
 }
 
-bool view_part_of_any(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-		      struct record_sample *part)
+enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part)
 {
-	return view_lists_event(v, c, r->event) && view_part_in_time(v, c, base, r, part) && of_unit(v, c, r->event) &&
-	       (v->half != HALF_USER || view_has_half(r->user)) && (v->half != HALF_KERNEL || view_has_half(r->kernel));
-}
+	const struct view *v = g->view;
 
-bool view_part(const struct view *v, const struct capture *c, uint64_t base, const struct record_sample *r,
-	       struct record_sample *part)
-{
-	return view_part_of_any(v, c, base, r, part) && view_thread(v, c, r->thread);
+	if (!select_lists_event(v, g->capture, r->event) || !select_by_time(g, r, part) || !of_unit(v, g->capture, r->event) ||
+	    (v->half == HALF_USER && !view_has_half(r->user)) || (v->half == HALF_KERNEL && !view_has_half(r->kernel)))
+		return SELECT_OUT;
+	return select_thread(g, r->thread) ? SELECT_IN : SELECT_OTHERS;
 }

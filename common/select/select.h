@@ -1,0 +1,64 @@
+/*
+ * The gate between a capture and all that is made of it: which samples a view counts, and how much of each.
+ *
+ *	struct select select = { &view, &capture, base };
+ *	struct record_sample part;
+ *
+ *	if (select_sample(&select, &r->sample, &part) == SELECT_IN)
+ *		...count part...
+ *
+ * Every reader of samples asks here and nowhere else. Run time passes by run_spans.h, which asks select_overlap.
+ */
+#ifndef CPROF_SELECT_SELECT_H
+#define CPROF_SELECT_SELECT_H
+
+#include "common/select/view.h"
+#include "common/stream/extent.h"
+
+/* What is asked for, and of what. base: time of the capture's first sample. */
+struct select {
+	const struct view *view;
+	const struct capture *capture;
+	uint64_t base;
+};
+
+enum select_answer {
+	SELECT_OUT,
+	SELECT_OTHERS, /* only the thread is not asked for */
+	SELECT_IN,
+};
+
+/*
+ * Decides about a sample that the capture has accepted. Unless the answer is SELECT_OUT, *part is the counted part:
+ * the sample, or the part of a wait inside the view's time window.
+ */
+enum select_answer select_sample(const struct select *g, const struct record_sample *r, struct record_sample *part);
+/* Decides by the time alone. */
+bool select_by_time(const struct select *g, const struct record_sample *r, struct record_sample *part);
+
+/*
+ * Returns how many of the n nanoseconds before time lie in the view's time window. *behind: nanoseconds from
+ * the end of the last of them to time.
+ */
+uint64_t select_overlap(const struct select *g, uint64_t time, uint64_t n, uint64_t *behind);
+/* Returns whether this time of the capture is inside the view's time window. */
+bool select_moment(const struct select *g, uint64_t time);
+/* Returns whether the thread of the capture passes the view's filters by process, thread, group and label. */
+bool select_thread(const struct select *g, uint64_t thread);
+
+/*
+ * If the view's window is in clock time, a segment wholly outside it is left out, with its ticks and losses.
+ * A reader that has select_wants as its choice (context: the view) skips such a segment; a capture that was
+ * given select_counts leaves it out of its totals. Both go by struct extent: the times of the segment's first
+ * sample and of its END, and, if waits are shown, how far they reach back.
+ */
+bool select_by_clock(const struct view *v);
+bool select_wants(const void *view, const struct extent *x);
+bool select_counts(const void *view, const struct capture *c);
+
+/* Returns whether the view names this event or its family; false if the view names no events. */
+bool select_names_event(const struct view *v, struct slice name);
+/* Returns whether the capture's event with this number passes the view's filter of events. */
+bool select_lists_event(const struct view *v, const struct capture *c, uint64_t event);
+
+#endif
