@@ -1,4 +1,5 @@
 # cprof. `make` builds everything, `make offline` all but the recorder (no clang, bpftool, libbpf).
+# `make help` lists all targets.
 # V=1 shows the commands. SAN=1 builds with the address and undefined-behaviour sanitizers, STATIC=1 builds
 # programs that need no library and are the same wherever they are built (make static). Each has a build
 # directory of its own.
@@ -90,6 +91,40 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 all: offline $(if $(RECORD),$(BIN)/cprof-record)
 
 offline: $(TOOLS:%=$(BIN)/%)
+
+## all                  builds everything, into build/bin; the default
+## offline              builds all but the recorder: needs no clang, bpftool or libbpf
+## static               builds programs without shared libraries, into build/static/bin
+## install              installs programs, pages, unit and completions below PREFIX, in DESTDIR
+## install-strip        does the same without symbols
+## uninstall            removes them
+## clean                removes build/
+## demo                 records a workload with a known profile and draws it
+## check                runs all tests; T=NAME or TESTS="FILE ..." selects some
+## lint                 checks pages and scripts with mandoc and shellcheck
+## fuzz                 runs each fuzz target for FUZZ_SECONDS=60
+## bench                runs all benchmarks, next to the peers found here
+## soak                 records for SOAK_SECONDS=1800 with rotation, clock steps and kills
+## soak-unwind          records starting and ending processes for SOAK_SECONDS=600
+## verify-sym           compares names with a reference made from readelf
+## verify-unwind        compares stacks of real programs, frame by frame, with libdwfl
+## check-kernels        runs the recorder in emulated kernels KERNELS="5.10 6.1 6.12 newest"
+## check-kernels-arm64  does the same in arm64 guests
+## check-cpus           runs the recorder on many CPUs, in emulation; CPUS="ONLINE/POSSIBLE ..."
+## check-bpf            loads the BPF objects of each clang that apt offers, in KERNELS
+## check-bpf-here       loads those of four clangs in the running kernel
+## check-distros        runs README's commands in roots of Debian's DISTROS="bookworm trixie sid"
+## check-arm64          compares the output of the offline programs for arm64 and for this machine
+## dist                 packs the source and the static programs, into build/dist
+## deb                  makes a Debian package, in build/deb
+## rpm                  makes an RPM of the static programs, in build/rpm
+## container            collects the files of an image FROM scratch, in build/container
+## check-dist           tests these packages as users get them
+## help                 prints this list
+help:
+	@sed -n 's/^## //p' Makefile
+
+.PHONY: help
 
 $(LIB): $(call obj,$(COMMON)) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
 	@rm -f $@
