@@ -16,6 +16,7 @@ for f in ./usr/bin/cprof-record ./usr/bin/cprof-sym ./usr/lib/sysusers.d/cprof.c
 	./usr/share/bash-completion/completions/cprof-top ./usr/share/doc/cprof/copyright ./usr/share/doc/cprof/README.Debian; do
 	ok "it has $f" grep -qxF "$f" "$tmp/list"
 done
+is "it has the pages to which README links" "$(absent_pages "$tmp/list")" ""
 like "and the unit" "$(cat "$tmp/list")" '^\./(usr/)?lib/systemd/system/cprof\.service$'
 if command -v lintian >/dev/null; then
 	is "lintian finds nothing" "$(lintian --allow-root --fail-on none "$BUILD"/deb/*.changes 2>&1 | grep -v '^running with root')" ""

@@ -3,6 +3,15 @@
 top=$(cd "$here/../.." && pwd)
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
+# absent_pages LIST: prints the pages in contrib to which README links and which a package, with the files in
+# LIST, lacks. HACKING.md is about the source, which no package has.
+absent_pages() {
+	grep -oE '\]\(contrib/[A-Z]+\.md\)' "$top/README.md" | grep -oE '[A-Z]+\.md' | sort -u |
+		grep -vx HACKING.md | while read -r page; do
+		grep -qE "/usr/share/doc/cprof/$page(\.gz)?\$" "$1" || echo "$page"
+	done
+}
+
 # enter_root: makes $root a bare root of this machine's release, for inside and quiet. The caller must have
 # its own mount namespace. ROOT_TAR is a tar of the root to use instead of BUILD/distros/RELEASE.tar.
 enter_root() {

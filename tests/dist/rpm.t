@@ -30,6 +30,7 @@ is "all pages" "$(sed -n 's,^/usr/share/man/man./\(.*\)\.gz$,\1,p' "$tmp/list" |
 for f in /usr/lib/systemd/system/cprof.service /usr/lib/sysusers.d/cprof.conf /usr/share/doc/cprof/README.rpm; do
 	ok "it has $f" grep -qxF "$f" "$tmp/list"
 done
+is "it has the pages to which README links" "$(absent_pages "$tmp/list")" ""
 is "the license is marked as one" "$(rpm -qp --licensefiles "$rpm")" /usr/share/licenses/cprof/LICENSE
 ok "the manual is marked as one" sh -c 'rpm -qpd "$0" | grep -qxF /usr/share/doc/cprof/README.md' "$rpm"
 is "all is root's, and nobody else may write" "$(rpm -qp --qf '[%{FILEUSERNAME}:%{FILEGROUPNAME} %{FILEMODES:perms}\n]' "$rpm" | sort -u)" \
