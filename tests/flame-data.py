@@ -19,7 +19,7 @@ USER, KERNEL, INLINED, JIT, INTERPRETED, OTHER, NONAME = range(7)
 SUFFIX = {'_[k]': KERNEL, '_[i]': INLINED, '_[j]': JIT}
 NOT_SIGNIFICANT, LESS, MORE, NEW, GONE = range(5)
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOM = os.path.join(os.path.dirname(HERE), 'common', 'flame')
+ROOM = os.path.join(os.path.dirname(HERE), 'common', 'page')
 
 
 def frame(text, first):
