@@ -212,12 +212,22 @@ $(BUILD)/obj/pprof/profile.pb-c.o: $(BUILD)/pprof/profile.pb-c.c
 $(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: $(SCHEMA:=.h)
 $(call obj,common/export/pprof.c) $(BUILD)/fuzz/common/export/pprof.o: DEFS += -I$(BUILD)/pprof
 
-# Tests are TAP programs in tests/*.t; helpers that they need compiled are tests/*.c.
+# Tests are TAP programs in tests/*/*.t; helpers that they need compiled are tests/*/*.c.
 # Two of them read x86-64's registers.
-TEST_PROGRAMS = $(patsubst tests/%.c,$(BUILD)/tests/%,$(filter-out $(if $(IS_X86),,tests/unwind-golang-live.c),$(wildcard tests/*.c)))
+PROGRAM_ROOMS = lib unit cmd loads
+TEST_PROGRAMS = $(addprefix $(BUILD)/tests/,$(filter-out $(if $(IS_X86),,unwind-golang-live),$(basename $(notdir \
+	$(wildcard $(PROGRAM_ROOMS:%=tests/%/*.c) tests/verify/sym-reference.c)))) \
+	$(foreach r,bench fuzz,$(patsubst tests/$(r)/%.c,$(r)-%,$(wildcard tests/$(r)/*.c))))
 IS_X86 = $(filter x86_64,$(PROCESSOR))
 
-$(BUILD)/tests/%: tests/%.c $(LIB)
+# The source of a program: NAME.c in one of these rooms, or tests/ROOM/NAME.c for ROOM-NAME, as fuzz-jitdump.
+room = $(firstword $(subst -, ,$(1)))
+in_room = tests/$(room)/$(patsubst $(room)-%,%,$(1))
+test_source = $(firstword $(wildcard $(patsubst %,tests/%/$(1).c,$(PROGRAM_ROOMS) verify) $(in_room).c) tests/unit/$(1).c)
+
+.SECONDEXPANSION:
+
+$(BUILD)/tests/%: $$(call test_source,$$*) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(LIB) $(LIBS)
 
@@ -227,7 +237,7 @@ $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \
 	config/memory_plan source/queue source/dither process/jit_budget process/jit_dumps process/perf_maps unwind/table_queue unwind/table_worker))
 
-$(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
+$(BUILD)/tests/record-%: tests/unit/record-%.c $(SIDE) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(DEFS) -o $@ $< $(SIDE) $(LIB) $(BPF_LIBS) $(LIBS)
 
@@ -235,7 +245,7 @@ $(BUILD)/tests/record-%: tests/record-%.c $(SIDE) $(LIB)
 $(BUILD)/tests/dwarf-lines: DEFS += -Wl,--wrap=unit_flatten
 
 # The verifier of stacks: libdw provides the truth, the recorder's modules provide the states.
-VERIFY = $(wildcard tests/verify/*.c)
+VERIFY = $(filter-out %/sym-reference.c,$(wildcard tests/verify/*.c))
 VERIFY_WRAP = -Wl,--wrap=user_walk_finish,--wrap=options_parse
 
 $(call obj,$(VERIFY)): $(SKELS)
@@ -250,50 +260,54 @@ $(BUILD)/tests/unwind-verify: $(call obj,$(VERIFY)) $(BUILD)/obj/tests/record-ma
 	$(call say,LD)$(CC) $(SANFLAGS) $(LDFLAGS) $(VERIFY_WRAP) -o $@ $^ $(BPF_LIBS) -ldw $(LIBS)
 
 # The programs it examines: without frame pointers, whatever CFLAGS says
-FRAMELESS = $(patsubst tests/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/frameless/*.c tests/frameless/*.cc)))
+FRAMELESS = $(patsubst tests/loads/frameless/%,$(BUILD)/frameless/%,$(basename $(wildcard tests/loads/frameless/*.c tests/loads/frameless/*.cc)))
 FRAMELESS_FLAGS = $(ROOTFLAGS) -O2 -g0 -fomit-frame-pointer -fno-optimize-sibling-calls -pthread
 
 $(BUILD)/frameless/plt: FRAMELESS_FLAGS += -fno-builtin -Wl,-z,lazy
 
-$(BUILD)/frameless/%: tests/frameless/%.c
+$(BUILD)/frameless/%: tests/loads/frameless/%.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) -std=gnu11 $(WARN) $(FRAMELESS_FLAGS) -D_GNU_SOURCE -o $@ $< -ldl
 
-$(BUILD)/frameless/victim: tests/bench-victim.c
+$(BUILD)/frameless/victim: tests/loads/bench-victim.c
 
-$(BUILD)/frameless/%: tests/frameless/%.cc
+$(BUILD)/frameless/%: tests/loads/frameless/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -Wall -Wextra $(FRAMELESS_FLAGS) -o $@ $<
 
 # Compares thousands of stacks of real programs, frame by frame, with libdwfl.
 verify-unwind: $(BUILD)/tests/unwind-verify $(FRAMELESS)
-	@BUILD=$(abspath $(BUILD)) tests/verify-unwind.sh
+	@BUILD=$(abspath $(BUILD)) tests/verify/unwind.sh
 
 # Compares hundreds of thousands of names, address by address, with a reference made from readelf.
 verify-sym: all $(BUILD)/tests/sym-reference
-	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/verify-sym.sh
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/verify/sym.sh
 
 # Starts and ends processes for ten minutes: does the recorder grow?
 SOAK_SECONDS = 600
 
 soak-unwind: all $(TEST_PROGRAMS) $(FRAMELESS)
-	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/record-churn.t
+	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(SOAK_SECONDS) tests/cmd/record-churn.t
 
 # Runs the whole recorder as in permanent use, for half an hour: rotation, clock steps, kills.
 soak: all $(TEST_PROGRAMS)
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) SOAK_SECONDS=$(if $(filter command line environment,$(origin SOAK_SECONDS)),$(SOAK_SECONDS),1800) \
-		tests/record-always.t
+		tests/cmd/record-always.t
 
 .PHONY: verify-unwind verify-sym soak-unwind soak
 
 # Many tests record real work, and other load on the machine at the wrong moment leaves too few samples. So a
 # file that failed is run once more, verbosely, and counts as failed only if it fails again.
-PROVE = HARNESS_RULESFILE=tests/rules.yml BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
+PROVE = HARNESS_RULESFILE=tests/rules.yml BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) $(INTERPRETERS) prove -r --statefile=$(abspath $(BUILD))/prove $(PROVEFLAGS)
 
-# TESTS selects files, as TESTS="tests/top-live.t tests/record-live.t". AWK=gawk SH=bash uses another awk, or
+# T selects tests by name, as T=record-offcpu or T='top-* house-man' (tests/house/man.t); TESTS selects files
+# and directories. AWK=gawk SH=bash uses another awk, or
 # another shell as /bin/sh. MORE_TESTS adds scripts to those, as tests/distros/check.
-TESTS = tests/
-INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/interpreters)
+TESTS = $(if $(T),$(foreach t,$(T),$(call tests_named,$(t))),$(TEST_ROOMS))
+tests_named = $(or $(wildcard tests/*/$(1).t tests/$(1).t $(in_room).t),$(error there is no test $(1)))
+# tests/dist is for `make check-dist`.
+TEST_ROOMS = $(filter-out tests/dist,$(patsubst %/,%,$(sort $(dir $(wildcard tests/*/*.t)))))
+INTERPRETERS = $(if $(AWK)$(SH),AWK="$(AWK)" SH="$(SH)" tests/lib/interpreters)
 
 check: all $(TEST_PROGRAMS) $(if $(IS_X86),$(BUILD)/tests/unwind-verify) $(FRAMELESS) $(if $(filter tests/kernels/bpf,$(MORE_TESTS)),$(BUILD)/kernels/load)
 	@rm -f $(BUILD)/prove
@@ -315,17 +329,17 @@ demo: all $(BUILD)/contrib/demo
 	@BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh contrib/demo.sh
 
 # All benchmarks run; those that failed are listed at the end.
-BENCHES = tests/bench-peers.sh $(filter-out tests/bench-peers.sh,$(sort $(wildcard tests/bench-*.sh)))
+BENCHES = tests/bench/peers.sh $(filter-out tests/bench/peers.sh,$(sort $(wildcard tests/bench/*.sh)))
 
 bench: all $(TEST_PROGRAMS) $(BUILD)/frameless/victim $(BUILD)/contrib/demo
 	@failed=; for b in $(BENCHES); do echo "== $$b"; \
 		BIN=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) sh $$b || failed="$$failed $$b"; done; \
 	[ -z "$$failed" ] || { echo "bench: failed:$$failed" >&2; exit 1; }
 
-# Each fuzzer runs for FUZZ_SECONDS, from the small capture and the inputs in tests/corpus; it keeps new
+# Each fuzzer runs for FUZZ_SECONDS, from the small capture and the inputs in tests/fuzz/corpus; it keeps new
 # findings.
 FUZZ_SECONDS = 60
-FUZZERS = $(patsubst tests/%.c,%,$(wildcard tests/fuzz-*.c))
+FUZZERS = $(patsubst tests/fuzz/%.c,fuzz-%,$(wildcard tests/fuzz/*.c))
 
 FUZZ_CC = $(CLANG) $(ALL_CFLAGS) $(DEFS) -O1 -DFUZZING -fno-sanitize-recover=undefined
 FUZZ_OBJECTS = $(COMMON:%.c=$(BUILD)/fuzz/%.o) $(if $(PPROF),$(BUILD)/obj/pprof/profile.pb-c.o)
@@ -334,14 +348,14 @@ $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ)$(FUZZ_CC) -fsanitize=fuzzer-no-link,address,undefined -c -o $@ $<
 
-$(BUILD)/fuzz/%: tests/%.c $(FUZZ_OBJECTS)
+$(BUILD)/fuzz/fuzz-%: tests/fuzz/%.c $(FUZZ_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ)$(FUZZ_CC) -MF $@.d -fsanitize=fuzzer,address,undefined -o $@ $< $(FUZZ_OBJECTS) $(LIBS)
 
 fuzz: $(FUZZERS:%=$(BUILD)/fuzz/%) $(BIN)/cprof-dump
 	@for f in $(FUZZERS); do d=$(BUILD)/fuzz/corpus-$$f; echo "== $$f, $(FUZZ_SECONDS) s"; mkdir -p $$d; \
-		cp tests/small.txt $$d/; $(BIN)/cprof-dump -r tests/small.txt >$$d/small.bin || exit 1; \
-		for c in tests/corpus/$${f#fuzz-}-*; do [ ! -e $$c ] || cp $$c $$d/; done; \
+		cp tests/data/small.txt $$d/; $(BIN)/cprof-dump -r tests/data/small.txt >$$d/small.bin || exit 1; \
+		for c in tests/fuzz/corpus/$${f#fuzz-}-*; do [ ! -e $$c ] || cp $$c $$d/; done; \
 		$(BUILD)/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
 			-artifact_prefix=$(BUILD)/fuzz/$$f- $$d || exit 1; done
 
@@ -365,7 +379,7 @@ $(BUILD)/kernels/load: tests/kernels/load.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) $(BPF_DEFS) -MF $(BUILD)/kernels/load-here.d -MT $@ -o $@ $< $(BPF_LIBS)
 
-$(BUILD)/kernels/root/bin/%: tests/%.c
+$(BUILD)/kernels/root/bin/%: $$(call test_source,$$*)
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(ALL_CFLAGS) -MF $(BUILD)/kernels/$*.d -MT $@ -fPIE -static-pie -o $@ $<
 
@@ -420,8 +434,8 @@ check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 # words are meant to be split; SC2069: stdout goes elsewhere on purpose; SC2034, SC2154: a sourced file uses
 # or sets the variable.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
-	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench-*.sh) \
-	$(addprefix tests/arm64/,check root) tests/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/interpreters \
+	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
+	$(addprefix tests/arm64/,check root) tests/house/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:

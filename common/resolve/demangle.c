@@ -110,7 +110,7 @@ static bool has_rust_hash(const char *mangled, size_t n)
 
 /*
  * Three of four C++ names consist only of nested identifiers and need no parser. Anything else, and anything
- * that libiberty may refuse, goes to libiberty; the two give the same names (tests/demangle-plain.c).
+ * that libiberty may refuse, goes to libiberty; the two give the same names (tests/unit/demangle-plain.c).
  */
 enum { PLAIN_MAX = 512 };
 

@@ -319,7 +319,7 @@ double variance_variance(const struct variance *s, unsigned int side, uint32_t u
 
 /*
  * The sum over all lags would have one of 1 + 2 * lags of the degrees. It is more stable, because it is never
- * less than the sum over fewer lags. Trials with and without bursts (tests/diff-bursts.t) confirm this
+ * less than the sum over fewer lags. Trials with and without bursts (tests/cmd/diff-bursts.t) confirm this
  * number.
  */
 double variance_degrees(const struct variance *s)

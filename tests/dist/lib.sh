@@ -1,6 +1,6 @@
-# For tests of packages, in addition to tests/lib.sh. They are not part of `make check`: run make check-dist.
-. "$(dirname "$0")/../lib.sh"
-top=$(cd "$here/../.." && pwd)
+# For tests of packages, in addition to tests/lib/lib.sh. They are not part of `make check`: run make check-dist.
+. "$(dirname "$0")/../lib/lib.sh"
+[ -e "$BUILD/static" ] || [ -e "$BUILD/dist" ] || skip_all "no packages are built here: run make check-dist"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 
 # absent_pages LIST: prints the pages in contrib to which README links and which a package, with the files in

@@ -1,4 +1,4 @@
-# The programs whose stacks are verified, for tests/unwind-verify.t (few states of each) and `make
+# The programs whose stacks are verified, for tests/verify/unwind-verify.t (few states of each) and `make
 # verify-unwind` (many). Each row_NAME puts its files into $tmp/NAME and calls `verify LEAST COMMAND...`, or
 # `without WORD` if a tool is missing. SECONDS_EACH: the run time of our own programs.
 

@@ -1,0 +1,80 @@
+#!/bin/sh
+# The cost of a flame graph, beside flamegraph.pl in the same run: time, peak memory, size, and time until a
+# browser shows it.
+#
+#	BIN=build/bin tests/bench/flame.sh [SCALE]	# SCALE 1: 100,000 stacks, 70 MB; a minute or two
+. "$(dirname "$0")/../lib/lib.sh"
+scale=${1:-1}
+peak=$BUILD/tests/peak
+[ -x "$peak" ] || { echo "$peak is not built"; exit 1; }
+
+# measure FILE COMMAND...: the best of three by wall clock; time, CPU time and memory in $wall, $cpu and $mem
+measure() {
+	out=$1; shift
+	wall=
+	for _ in $tries; do
+		a=$(date +%s%N); "$peak" "$tmp/peak" "$@" >"$out" 2>"$tmp/err" || { cat "$tmp/err"; exit 1; }; b=$(date +%s%N)
+		if [ -z "$wall" ] || [ $((b - a)) -lt "$wall" ]; then wall=$((b - a)); read -r mem cpu <"$tmp/peak"; fi
+	done
+}
+row() {
+	awk -v what="$1" -v wall="$wall" -v cpu="$cpu" -v mem="$mem" -v size="$(wc -c <"$2")" -v base="${3:-0}" 'BEGIN {
+		printf "%-44s %7.2f s %7.2f s CPU %7.1f MB %7.1f MB written%s\n", what, wall / 1e9, cpu / 1e6, mem * 1024 / 1e6, size / 1e6,
+			base ? sprintf("  CPU time / %.0f", base / cpu) : "" }'
+}
+
+# Stacks of 11 to 28 frames of 20,000 functions.
+awk -v stacks=$((100000 * scale)) 'BEGIN {
+	srand(7)
+	for (i = 0; i < 20000; i++) { l = 8 + int(rand() * 44); s = "fn"; while (length(s) < l) s = s sprintf("%c", 97 + int(rand() * 26)); f[i] = s "_" i }
+	for (s = 0; s < stacks; s++) {
+		d = 11 + int(rand() * 18); line = "comm" int(rand() * 5); x = int(rand() * 7)
+		for (k = 0; k < d; k++) { x = (x * 31 + int(rand() * rand() * 9) + k) % 20000; line = line ";" f[x] }
+		print line, 1 + int(rand() * 60)
+	} }' >"$tmp/in.folded"
+LC_ALL=C sort "$tmp/in.folded" >"$tmp/sorted.folded"
+echo "== $(wc -l <"$tmp/in.folded") stacks, $(wc -c <"$tmp/in.folded" | awk '{ printf "%.1f", $1 / 1e6 }') MB"
+script=$(command -v flamegraph.pl || ls /usr/share/perl5/Devel/NYTProf/flamegraph.pl 2>/dev/null)
+base=0
+if [ -n "$script" ]; then
+	tries=1 measure "$tmp/peer.svg" perl "$script" "$tmp/in.folded"
+	base=$cpu
+	row "flamegraph.pl" "$tmp/peer.svg"
+else
+	echo "no flamegraph.pl is here: left out"
+fi
+tries="1 2 3"
+measure "$tmp/page.html" cprof-flame "$tmp/in.folded"; row "cprof-flame, a page of all" "$tmp/page.html" "$base"
+measure "$tmp/sorted.html" cprof-flame "$tmp/sorted.folded"; row "  of sorted text" "$tmp/sorted.html" "$base"
+cmp "$tmp/page.html" "$tmp/sorted.html" || exit 1
+measure "$tmp/flat.svg" cprof-flame -o svg "$tmp/in.folded"; row "cprof-flame -o svg" "$tmp/flat.svg" "$base"
+
+awk 'NR % 3' "$tmp/in.folded" >"$tmp/after.folded"
+cprof-diff --folded "$tmp/in.folded" "$tmp/after.folded" >"$tmp/two.folded"
+base=0
+if [ -n "$script" ]; then
+	tries=1 measure "$tmp/peer.svg" perl "$script" "$tmp/two.folded"
+	base=$cpu
+	row "flamegraph.pl, two columns" "$tmp/peer.svg"
+fi
+tries="1 2 3"
+measure "$tmp/two.html" cprof-flame "$tmp/two.folded"; row "cprof-flame, two columns, with verdicts" "$tmp/two.html" "$base"
+measure "$tmp/two.html" cprof-flame --diff "$tmp/in.folded" "$tmp/after.folded"; row "cprof-flame --diff, of both files" "$tmp/two.html"
+
+command -v chromium >/dev/null || { echo "no chromium is here: left out"; exit 0; }
+PYTHONDONTWRITEBYTECODE=1 python3 - "$tests/lib" "$tmp/page.html" <<'E'
+import sys
+sys.path.insert(0, sys.argv[1])
+from browser import Browser
+best = {}
+with Browser(1280, 800) as b:
+    for _ in range(3):
+        b.open(sys.argv[2])
+        b.value('cprof.ready')
+        b.settle()
+        marks = b.value('({ ...document.documentElement.dataset })')
+        best = min(best or marks, marks, key=lambda m: float(list(m.values())[-1]))
+    nodes = b.value('cprof.nodes')
+times = ', '.join(f'{k[:-2]} {float(v):.0f}' for k, v in best.items() if k.endswith('Ms'))
+print(f'Chromium, a page of {nodes:,} boxes, milliseconds from the start of the page: {times}')
+E

@@ -1,4 +1,0 @@
-#!/bin/sh
-# Mappings against a brute-force model.
-. "$(dirname "$0")/lib.sh"
-"$BUILD/tests/capture-maps"

@@ -1,0 +1,145 @@
+#!/bin/sh
+# Descriptors by the number of CPUs: the soft limit is raised, and the hard one decides which engine is used.
+# Also CPUs that cannot be sampled, at the start or later.
+. "$(dirname "$0")/../lib/lib.sh"
+may_record_all
+cpus=$(getconf _NPROCESSORS_ONLN)
+meta() { cprof-dump "$1" | sed -n "s/^meta key=\"$2\" value=\"\(.*\)\"\$/\1/p" | head -1; }
+
+# The soft limit is raised before an engine is chosen.
+soft() { (ulimit -Sn "$1"; shift; exec "$@"); }
+status "a low soft limit of descriptors" 0 soft 24 cprof-record -q -a -o "$tmp/soft.bin" 0.2
+is "  is raised: BPF samples" "$(meta "$tmp/soft.bin" engine)" bpf
+status "the recorded command" 0 soft 24 cprof-record -q -o "$tmp/command.bin" -- sh -c "ulimit -Sn >$tmp/limit"
+is "  keeps its own limit" "$(cat "$tmp/limit")" 24
+
+# The hard limit decides which engine is used; at no limit does a recording start and then fail.
+hard() { (ulimit -n "$1"; shift; exec "$@"); }
+least=$((64 + 3 * cpus)) perf=$((24 + cpus))
+for n in $perf $((perf + 4)) 28 32 36 40 44 $((least - 1)) $least $((least + 8)); do
+	[ "$n" -ge $perf ] || continue
+	[ "$n" -ge $least ] && want=bpf || want=perf
+	status "a hard limit of $n descriptors" 0 hard "$n" cprof-record -a -o "$tmp/hard.bin" 0.1
+	is "  samples by $want" "$(meta "$tmp/hard.bin" engine)" $want
+	[ $want = bpf ] || like "  and says why, and how many BPF requires" "$(cat "$tmp/err")" \
+		"^cprof-record: sampling by plain perf: cannot open enough descriptors: $cpus CPUs? require $least, and the limit is $n "
+done
+status "too few for either" 1 hard 16 cprof-record -a -o "$tmp/hard.bin" 0.1
+is "  is said in one sentence, with the number" "$(cat "$tmp/err")" \
+	"cprof-record: cannot open enough descriptors: $cpus CPU$([ "$cpus" = 1 ] || echo s) require $perf, and the limit is 16 (ulimit -Hn)"
+status "too few for BPF where it is asked for" 1 hard 40 cprof-record --engine bpf -a -o "$tmp/hard.bin" 0.1
+like "  is said, too" "$(cat "$tmp/err")" "require $least, and the limit is 40"
+
+# Another file covers the list of online CPUs in a mount namespace: CPUs come and go as $tmp/list says.
+if [ "$cpus" -lt 2 ] || ! unshare -m true 2>/dev/null; then
+	skip "CPUs that come and go" "one CPU, or no mount namespace"
+	done_testing
+fi
+online=/sys/devices/system/cpu/online
+all=$(cat $online) last=$(sed 's/.*[,-]//' $online)
+row=$((last + 1)) # of the last CPU in the ledger
+listed() { # COMMAND...: replaces this shell
+	exec unshare -m sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$tmp/list" $online "$@"
+}
+# list TEXT: in one write, because the recorder may read at any time
+list() { echo "$1" >"$tmp/list.new" && dd if="$tmp/list.new" of="$tmp/list" conv=notrunc status=none && truncate -s ${#1} "$tmp/list"; }
+sum() { cprof-dump "$1" 2>/dev/null | sed -n "s/^ledger time=[0-9]* cpu=$2 outcome=$3 count=\([0-9]*\)\$/\1/p" | tail -n 1; }
+running() { kill -0 "$recorder" 2>/dev/null; }
+await() { tries=0; while running && ! "$@" && [ $((tries += 1)) -lt 600 ]; do sleep 0.1; done; }
+begun() { cprof-dump "$bin" 2>/dev/null | grep -q '^cost'; }
+sampled() { [ -n "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" ]; }
+start() { # LIST COMMAND...: starts $recorder, which writes $bin
+	: >"$tmp/list"
+	list "$1"
+	shift
+	rm -f "$bin"
+	listed "$@" -o "$bin" 2>"$tmp/err" &
+	recorder=$!
+	await begun
+}
+end() { kill -INT "$recorder" 2>/dev/null; wait "$recorder"; }
+
+# A CPU goes offline after the recorder has read the list and before it is sampled: the kernel returns ENODEV.
+# Later it comes back.
+bin=$tmp/gone.bin
+cat >"$tmp/gone.c" <<'EOF'
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long syscall(long n, ...)
+{
+	long (*real)(long, long, long, long, long, long, long) = (long (*)(long, long, long, long, long, long, long))dlsym(RTLD_NEXT, "syscall");
+	__builtin_va_list v;
+	long a[6];
+
+	__builtin_va_start(v, n);
+	for (int i = 0; i < 6; i++)
+		a[i] = __builtin_va_arg(v, long);
+	__builtin_va_end(v);
+	if (n == SYS_perf_event_open && getenv("HALF")) {
+		struct perf_event_attr *attr = (struct perf_event_attr *)a[0];
+
+		if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_CPU_CLOCK)
+			attr->sample_period *= 2;
+	} else if (n == SYS_perf_event_open && (int)a[2] == atoi(getenv("GONE_CPU")) && access(getenv("GONE_FILE"), F_OK) == 0) {
+		errno = ENODEV;
+		return -1;
+	}
+	return real(n, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+EOF
+if ! grep -q __asan_init "$BIN/cprof-record" && ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC -o "$tmp/gone.so" "$tmp/gone.c" -ldl 2>/dev/null; then
+	for engine in bpf perf; do
+		touch "$tmp/gone"
+		start "$all" env LD_PRELOAD="$tmp/gone.so" GONE_CPU="$last" GONE_FILE="$tmp/gone" cprof-record -a --engine $engine
+		ok "$engine: a CPU that is gone when it is to be sampled does not end the recorder" running
+		list 0
+		rm "$tmp/gone"
+		list "$all"
+		[ $engine = perf ] || await sampled
+		end
+		is "  status" $? 0
+		[ $engine = perf ] || like "  it is sampled when it is back" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
+	done
+	# Half of the ticks do not come. A CPU that goes offline removes its idle time from the kernel's
+	# account, but that must not turn ticks of a busy CPU into idle ones.
+	taskset -c 0 "$BUILD/tests/burn" threads 1000 >/dev/null & busy=$!
+	start "$all" env LD_PRELOAD="$tmp/gone.so" HALF=1 cprof-record -a --no-dither
+	list 0
+	long() { [ "$(sum "$bin" 1 expected)" -gt 900 ] 2>/dev/null; }
+	await long
+	end
+	kill $busy
+	missed=$(sum "$bin" 0 missed)
+	if [ "${missed:-0}" -gt 300 ]; then pass "ticks that a busy CPU lacks are missed, though another one went offline"; else
+		fail "ticks that a busy CPU lacks are missed, though another one went offline"; diag "${missed:-none}"; fi
+else
+	skip "a CPU that is gone when it is to be sampled" "no library can be preloaded"
+fi
+
+# A CPU comes online and cannot be sampled: only two of the three descriptors that it needs are free.
+start 0 cprof-record -a
+free=0 limit=0
+while [ $free -lt 2 ]; do
+	[ -e "/proc/$recorder/fd/$limit" ] || free=$((free + 1))
+	limit=$((limit + 1))
+done
+prlimit --pid "$recorder" --nofile=$limit:
+list "$all"
+lost() { [ "$(sum "$bin" $row failed)" -gt 150 ] 2>/dev/null; }
+await lost
+prlimit --pid "$recorder" --nofile=$((limit + 64)):
+await sampled
+end
+is "a CPU that cannot be sampled: status" $? 0
+is "  it is said once" "$(grep -c "^cprof-record: cannot sample CPU [0-9]*: Too many open files (its ticks count as lost)\$" "$tmp/err")" 1
+missing=$(sum "$bin" $row failed) expected=$(sum "$bin" $row expected)
+if [ "${missing:-0}" -gt 150 ]; then pass "  its ticks are lost"; else fail "  its ticks are lost"; diag "${missing:-none}"; fi
+like "  which the summary has" "$(tail -n 1 "$tmp/err")" "lost: [0-9, a-z]*[0-9]+ failed"
+like "  it is sampled when that can be" "$(sum "$bin" $row idle)$(sum "$bin" $row emitted)" '^[0-9]+$'
+if [ "${expected:-0}" -gt "${missing:-0}" ]; then pass "  all of them are expected"; else fail "  all of them are expected"; diag "${expected:-none}"; fi
+done_testing

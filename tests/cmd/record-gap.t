@@ -1,0 +1,28 @@
+#!/bin/sh
+# Assembly that a file's unwind table leaves out: the frame pointer is followed if a call proves that it is
+# one, and only then is a stack called complete.
+. "$(dirname "$0")/../lib/lib.sh"
+may_record_all
+[ "$(uname -m)" = x86_64 ] || { skip "stacks through assembly" "unwind tables are followed on x86-64 only"; done_testing; }
+
+# ends FILE: counts the ends of burn_with's stacks: "NUMBER ROOT" a line, most first
+ends() {
+	cprof-sym <"$1" 2>/dev/null | cprof-dump | awk '
+		/^string / { id = substr($2, 4); text = $0; sub(/.* text=/, "", text); string[id] = text }
+		/^symbol / && $4 == "level=0" { name[substr($2, 7)] = string[substr($6, 6)] }
+		/^node / { parent[substr($2, 4)] = substr($3, 8); frame[substr($2, 4)] = substr($4, 7) }
+		/^sample / { for (i = 2; i <= NF; i++) if ($i ~ /^user=/) stack[n++] = substr($i, 6) }
+		END { for (i = 0; i < n; i++) { u = stack[i]; leaf = name[frame[u]]; while (u >= 16) u = parent[u]
+			if (leaf == "\"burn_with\"") count[u]++ } for (u in count) print count[u], u }' | sort -rn
+}
+for mode in zero data frame; do
+	cprof-record -q -F 499 -o "$tmp/$mode.bin" -- "$BUILD/tests/gap" $mode 2
+	ends "$tmp/$mode.bin" >"$tmp/$mode"
+	diag "$mode: $(tr '\n' ',' <"$tmp/$mode")"
+done
+complete() { awk '$2 == 0 { n += $1 } { all += $1 } END { print all ? int(n * 100 / all) : -1 }' "$1"; }
+is "rbp is 0 in assembly: percent of the stacks that are called complete" "$(complete "$tmp/zero")" 0
+is "rbp leads to what no call pushed" "$(complete "$tmp/data")" 0
+# Before the table is there, stacks are walked from copies, without code to check.
+if [ "$(complete "$tmp/frame")" -ge 40 ]; then pass "rbp is a frame pointer"; else fail "rbp is a frame pointer"; fi
+done_testing

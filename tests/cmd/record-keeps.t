@@ -1,0 +1,42 @@
+#!/bin/sh
+# A recording that cannot start leaves the file that it would have replaced unchanged.
+. "$(dirname "$0")/../lib/lib.sh"
+may_record_all
+seq 1 5000 >"$tmp/precious"
+
+# With each number of descriptors, another one is missing.
+starts=0 fails=0 destroyed=
+for n in $(seq 8 2 64); do
+	cp "$tmp/precious" "$tmp/bin"
+	if (ulimit -n "$n" && exec cprof-record -q -a -o "$tmp/bin" 0.01) 2>"$tmp/err"; then
+		starts=$((starts + 1))
+	else
+		fails=$((fails + 1))
+		cmp -s "$tmp/precious" "$tmp/bin" || destroyed="$destroyed $n"
+	fi
+done
+is "with few descriptors some recordings fail, and others not" "$((fails > 0)) $((starts > 0))" "1 1"
+is "none that failed has touched the file" "$destroyed" ""
+# Descriptors are counted before an engine is opened. Memory is not: at some limit it runs out
+# while sampling begins.
+if grep -q __asan_init "$BIN/cprof-record"; then
+	skip "without memory some recordings fail, and others not" "the sanitizers need more than any limit"
+	skip "none that failed has touched the file" "the sanitizers need more than any limit"
+else
+	starts=0 fails=0 destroyed=
+	for n in $(seq 4000 500 32000); do
+		cp "$tmp/precious" "$tmp/bin"
+		if (ulimit -v "$n" && exec cprof-record -q -a --engine bpf -o "$tmp/bin" 0.01) >"$tmp/out" 2>"$tmp/err"; then
+			starts=$((starts + 1))
+		else
+			fails=$((fails + 1))
+			cmp -s "$tmp/precious" "$tmp/bin" || destroyed="$destroyed $n"
+		fi
+	done
+	is "without memory some recordings fail, and others not" "$((fails > 0)) $((starts > 0))" "1 1"
+	is "none that failed has touched the file" "$destroyed" ""
+fi
+
+status "one that starts replaces it" 0 cprof-record -q -a -o "$tmp/bin" 0.01
+ok "with a capture" cprof-dump "$tmp/bin"
+done_testing

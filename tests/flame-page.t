@@ -1,7 +1,0 @@
-#!/bin/sh
-# The page of cprof-flame in a browser: it shows the results of plain counting over the same stacks.
-. "$(dirname "$0")/lib.sh"
-. "$here/browser-lib.sh"
-
-needs_browser
-python3 "$here/flame-page.py" "$tmp" "$BUILD/screenshots"

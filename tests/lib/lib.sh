@@ -1,0 +1,46 @@
+# TAP for shell tests: . "$(dirname "$0")/../lib/lib.sh"; one line a check, done_testing at the end.
+# BIN (programs) and BUILD come from `make check`; by hand: BIN=build/bin BUILD=build tests/cmd/x.t
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+tests=$(dirname "$here")
+top=$(dirname "$tests")
+: "${BUILD:=$top/build}" "${BIN:=$BUILD/bin}"
+mkdir -p "$BUILD" && BUILD=$(cd "$BUILD" && pwd) && BIN=$(cd "$BIN" && pwd) || exit 1
+PATH=$BIN:$PATH
+export LC_ALL=C
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/cprof-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+count=0 failed=0 diag_to=1
+
+# diag: a failed check's details go to stderr, which prove shows even without -v.
+diag() { printf '%s\n' "$*" | sed 's/^/# /' >&$diag_to; }
+pass() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s\n' "$count" "$1"; }
+fail() { count=$((count + 1)) diag_to=2; failed=$((failed + 1)); printf 'not ok %d - %s\n' "$count" "$1"; diag "${0##*/}: not ok $count - $1"; }
+skip() { count=$((count + 1)) diag_to=1; printf 'ok %d - %s # SKIP %s\n' "$count" "$1" "$2"; }
+skip_all() { printf '1..0 # SKIP %s\n' "$1"; exit 0; }
+
+# ok DESCRIPTION COMMAND...: the command succeeds
+ok() { d=$1; shift; "$@" >"$tmp/.out" 2>&1; st=$?; if [ $st = 0 ]; then pass "$d"; else fail "$d"; diag "$* gave $st:"; diag "$(head -20 "$tmp/.out")"; fi; }
+# is DESCRIPTION GOT WANT
+is() { if [ "$2" = "$3" ]; then pass "$1"; else fail "$1"; diag "got:  $2"; diag "want: $3"; fi; }
+# like DESCRIPTION TEXT REGEX (extended)
+like() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then pass "$1"; else fail "$1"; diag "got: $2"; diag "want a match of: $3"; fi; }
+unlike() { if printf '%s\n' "$2" | grep -Eq -- "$3"; then fail "$1"; diag "got: $2"; diag "want no match of: $3"; else pass "$1"; fi; }
+# status DESCRIPTION WANT COMMAND...; stdout and stderr are kept in $tmp/out and $tmp/err
+status() { d=$1 w=$2; shift 2; "$@" >"$tmp/out" 2>"$tmp/err"; is "$d" $? "$w"; }
+# same DESCRIPTION FILE FILE
+same() { if cmp -s "$2" "$3"; then pass "$1"; else fail "$1"; diag "$(diff "$2" "$3" | head -20)"; fi; }
+
+# may_record_all: skips if nobody may sample the system: without the recorder, root, or its capabilities
+may_record_all() {
+	[ -x "$BIN/cprof-record" ] || skip_all "the recorder is not built"
+	[ "$(id -u)" = 0 ] || skip_all "only root samples the whole system"
+	caps=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	[ $((0x$caps >> 38 & 3)) = 3 ] || [ $((0x$caps >> 21 & 1)) = 1 ] || skip_all "this root has neither CAP_BPF nor CAP_PERFMON"
+}
+
+# has_tracepoint NAME: may a tracepoint be sampled here? Whether tracefs is mounted does not matter.
+has_tracepoint() { cprof-record -q -e "$1" -o "$tmp/.tracepoint" -- true 2>/dev/null; }
+
+done_testing() { printf '1..%d\n' "$count"; [ "$failed" = 0 ]; exit $?; }

@@ -1,4 +1,0 @@
-#!/bin/sh
-# Unwind tables are built by processes that may do nothing else.
-. "$(dirname "$0")/lib.sh"
-"$BUILD/tests/record-worker"

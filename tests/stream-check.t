@@ -1,4 +1,0 @@
-#!/bin/sh
-# Numbers, tables, blocks, records: the base and stream rooms from inside
-. "$(dirname "$0")/lib.sh"
-"$BUILD/tests/stream-check"

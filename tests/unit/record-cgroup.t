@@ -1,0 +1,61 @@
+#!/bin/sh
+# Control groups: from the kernel's ID to the path, and from a process to its group
+. "$(dirname "$0")/../lib/lib.sh"
+side=$BUILD/tests/record-side
+
+root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
+group=cprof-test.$$
+
+# Version 1 is consulted only if version 2 has everything in its root.
+text() { # DESCRIPTION FILE WANT
+	printf '%s\n' "$2" >"$tmp/text"
+	is "$1" "$(echo "text $tmp/text" | "$side" cgroup)" "$3"
+}
+text "version 1: systemd's hierarchy first" '9:name=systemd:/docker/abc
+4:memory:/other
+0::/' "/docker/abc /docker/abc made-up"
+text "  then memory" '9:name=systemd:/
+4:memory:/docker/abc
+2:cpu,cpuacct:/other
+1:net_cls:/no
+0::/' "/docker/abc /docker/abc made-up"
+text "  then cpu" '5:cpuset:/no
+2:cpu,cpuacct:/docker/abc
+1:pids:/other' "/docker/abc /docker/abc made-up"
+text "version 2 goes before it" '9:name=systemd:/user.slice
+0::/no-such-group' "/no-such-group /no-such-group made-up"
+text "no group at all" '5:cpuset:/no
+nonsense
+1:' "none none real"
+text "a name with a colon" '0::/no:such:group' "/no:such:group /no:such:group made-up"
+
+[ -n "$root" ] || { skip "version 2" "no cgroup2 is mounted"; done_testing; }
+id=$(stat -c %i "$root")
+is "the root" "$(echo "id $id" | "$side" cgroup)" /
+is "a number that nobody has" "$(echo "id 4242424242" | "$side" cgroup)" none
+is "0" "$(echo "id 0" | "$side" cgroup)" none
+is "a process that is not there" "$(echo "pid 4194999" | "$side" cgroup)" "none none real"
+
+mkdir "$root/$group" 2>/dev/null || { skip "groups of our own" "cannot make one"; done_testing; }
+sleep 100 &
+pid=$!
+trap 'kill $pid; wait $pid 2>/dev/null; rmdir "$root/$group/a b" "$root/$group"; rm -rf "$tmp"' EXIT
+mkdir "$root/$group/a b"
+echo "$pid" >"$root/$group/a b/cgroup.procs"
+id=$(stat -c %i "$root/$group/a b")
+is "by its number" "$(echo "id $id" | "$side" cgroup)" "/$group/a b"
+is "of a process" "$(echo "pid $pid" | "$side" cgroup)" "/$group/a b /$group/a b real"
+is "both agree" "$(printf 'pid %s\nid %s\n' $pid "$id" | "$side" cgroup | tail -1)" "/$group/a b"
+is "without CAP_DAC_READ_SEARCH" \
+	"$(printf 'id %s\nid 4242424242\n' "$id" | setpriv --bounding-set=-dac_read_search "$side" cgroup)" "/$group/a b
+none"
+is "a group that is gone is remembered, but unknown if it was never seen" "$("$side" cgroup <<X
+id $id
+! kill $pid; while [ -s '$root/$group/a b/cgroup.procs' ]; do sleep 0.05; done; rmdir '$root/$group/a b'
+id $id
+X
+echo "id $id" | "$side" cgroup)" "/$group/a b
+/$group/a b
+none"
+trap 'rmdir "$root/$group"; rm -rf "$tmp"' EXIT
+done_testing

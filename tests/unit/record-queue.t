@@ -1,0 +1,54 @@
+#!/bin/sh
+# Records from the kernel in order of time: against sort
+. "$(dirname "$0")/../lib/lib.sh"
+side=$BUILD/tests/record-side
+
+# expected: the right output: the records so far, up to each given time, ordered by time, then
+# kind, then arrival
+expected() {
+	: >"$tmp/left"
+	while read -r line; do
+		case $line in
+		until*)
+			sort -s -n -k1,1 -k2,2 "$tmp/left" >"$tmp/sorted"
+			awk -v t="${line#until }" '$1 <= t' "$tmp/sorted"
+			awk -v t="${line#until }" '$1 > t' "$tmp/sorted" >"$tmp/left"
+			echo "$line: $(grep -c . "$tmp/left") left"
+			;;
+		*) echo "$line" >>"$tmp/left" ;;
+		esac
+	done
+}
+same() { # DESCRIPTION: $tmp/in
+	"$side" queue <"$tmp/in" >"$tmp/out" 2>&1
+	expected <"$tmp/in" >"$tmp/want"
+	ok "$1" cmp "$tmp/want" "$tmp/out"
+}
+
+printf 'until 5\n' >"$tmp/in"
+same "nothing"
+printf '7 2 a\nuntil 6\nuntil 7\nuntil 8\n' >"$tmp/in"
+same "one"
+printf '7 2 a\n7 2 b\n7 0 c\n7 1 d\n7 0 e\nuntil 7\n' >"$tmp/in"
+same "at the same time by kind, then as they came"
+# Per-CPU rings one after the other, each in order, with overlapping times; each keeps some records for
+# the next turn.
+for cpus in 1 2 3 8; do
+	awk -v cpus=$cpus 'BEGIN {
+		srand(cpus)
+		for (turn = 1; turn <= 6; turn++) {
+			for (c = 0; c < cpus; c++)
+				for (i = 0; i < 40; i++)
+					print int((turn * 40 + i + rand() * 3) / 3), int(rand() * 3), "cpu" c "." turn "." i
+			print "until", int((turn * 40 + 25) / 3)
+		}
+		print "until 1000"
+	}' >"$tmp/in"
+	same "$cpus CPUs, nearly in order"
+	is "  all of them came" "$(grep -c cpu "$tmp/out")" $((cpus * 240))
+done
+awk 'BEGIN { srand(9); for (i = 0; i < 3000; i++) print int(rand() * 700), int(rand() * 3), "any" i; print "until 350"; print "until 700" }' >"$tmp/in"
+same "in no order"
+awk 'BEGIN { for (i = 3000; i > 0; i--) print i, 2, "back" i; print "until 1500"; print "until 3000" }' >"$tmp/in"
+same "from the last to the first"
+done_testing

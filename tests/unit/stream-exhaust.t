@@ -1,0 +1,47 @@
+#!/bin/sh
+# A small capture cut at every byte, with every bit and byte flipped: read in one process and through each
+# available program, as built and with the sanitizers.
+. "$(dirname "$0")/../lib/lib.sh"
+
+cprof-dump -r "$tests/data/small.txt" >"$tmp/small.bin"
+cprof-dump "$tmp/small.bin" >"$tmp/small.txt"
+same "the small capture is whole" "$tests/data/small.txt" "$tmp/small.txt"
+
+# exhaust DESCRIPTION PROGRAM STEP COMMAND...: combines its checks into one
+exhaust() {
+	d=$1 e=$2
+	shift 2
+	if "$e" "$tmp/small.bin" "$@" >"$tmp/tap" 2>&1; then
+		pass "$d"
+	else
+		fail "$d"
+		diag "$(grep -v '^ok' "$tmp/tap" | head -20)"
+	fi
+}
+
+san=$top/build/san
+case $BUILD in
+*san) ;;
+*)
+	if (cd "$top" && env -u MAKEFLAGS -u MAKELEVEL make -s SAN=1 offline build/san/tests/stream-exhaust \
+		build/san/tests/stream-check build/san/tests/capture-check build/san/tests/capture-maps) >"$tmp/make" 2>&1; then
+		pass "a build with sanitizers"
+	else
+		fail "a build with sanitizers"
+		diag "$(tail -20 "$tmp/make")"
+	fi
+	for t in stream-check capture-check capture-maps; do
+		ok "$t with sanitizers" "$san/tests/$t"
+	done
+	exhaust "every cut and every bit, with sanitizers" "$san/tests/stream-exhaust"
+	;;
+esac
+
+exhaust "every cut and every bit" "$BUILD/tests/stream-exhaust"
+for p in cprof-dump cprof-sym cprof-fold cprof-top; do
+	[ -x "$BIN/$p" ] || continue
+	exhaust "every cut and every byte, by $p" "$BUILD/tests/stream-exhaust" 1 "$BIN/$p"
+	[ "$BUILD" = "$san" ] || [ ! -x "$san/bin/$p" ] ||
+		exhaust "cuts and flips, by $p with sanitizers" "$BUILD/tests/stream-exhaust" 11 "$san/bin/$p"
+done
+done_testing

@@ -1,4 +1,0 @@
-#!/bin/sh
-# The store of unwind tables against models
-. "$(dirname "$0")/lib.sh"
-"$BUILD/tests/unwind-store"
