@@ -151,16 +151,16 @@ fi
 # Refusals and their messages
 # refused STATUS SENTENCE OPTION...
 refused() { want=$1 like=$2; shift 2; status "refused: $*" "$want" cprof-record -q -o "$tmp/none.bin" -a "$@" 1; like "in a sentence" "$(head -1 "$tmp/err")" "$like"; }
-refused 2 '"foo" is no event; there are cpu-clock, page-faults' -e foo
-refused 2 'is no event' -e ''
-refused 2 'is no event' -e page-faults,
-refused 2 'does not end in how many' -e page-faults/0
-refused 2 'does not end in how many' -e page-faults/1k
-refused 2 'cpu-clock takes no count' -e cpu-clock/100
-refused 2 'is there twice' -e cs -e context-switches
-refused 2 'for --engine bpf' -e page-faults --engine perf
-refused 2 'does not end in how many' -e sched:../../events/sched/sched_switch
-[ -z "$trace" ] || refused 2 'no tracepoint of this kernel' -e sched:nothing
+refused 2 'invalid event "foo" .expected cpu-clock, page-faults' -e foo
+refused 2 'invalid event "" .expected cpu-clock,' -e ''
+refused 2 'invalid event "" .expected cpu-clock,' -e page-faults,
+refused 2 'expected a number of events per sample' -e page-faults/0
+refused 2 'expected a number of events per sample' -e page-faults/1k
+refused 2 'expected cpu-clock without a count' -e cpu-clock/100
+refused 2 'is given twice' -e cs -e context-switches
+refused 2 'requires the BPF engine' -e page-faults --engine perf
+refused 2 'expected a number of events per sample' -e sched:../../events/sched/sched_switch
+[ -z "$trace" ] || refused 2 'expected a tracepoint of this kernel' -e sched:nothing
 # tracefs is not mounted, or not yet.
 if [ "$trace" ] && unshare -m true 2>/dev/null; then
 	cat >"$tmp/unmounted" <<-'END'
@@ -188,5 +188,5 @@ like "and is told why" "$(cat "$tmp/err")" '(CAP_|BPF|paranoid|Permission)'
 # If the period is larger than the number of events, all of them are after the last sample; the
 # summary reports that.
 status "a page fault of a hundred thousand" 0 cprof-record -e page-faults/100000 -o "$tmp/rest.bin" -- "$events" 1500 0 0
-like "all of them are behind the last sample" "$(cat "$tmp/err")" '[0-9]+ of [0-9]+ page-faults behind the last sample of them'
+like "all of them are after the last sample" "$(cat "$tmp/err")" '[0-9]+ of [0-9]+ page-faults after their last sample'
 done_testing

@@ -19,11 +19,19 @@ refused() {
 		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: $option: \"$a\" $sentence"
 	done
 }
+# invalid OPTION NOUN EXPECTED ARGUMENT...: likewise, with a sentence that names what was expected
+invalid() {
+	option=$1 noun=$2 expected=$3; shift 3
+	for a; do
+		cprof-record "$option" "$a" -o "$tmp/none/x" -- true 2>"$tmp/err"
+		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: invalid $noun \"$a\" (expected $expected)"
+	done
+}
 
 taken --unwind auto table fp
-refused --unwind 'is none of auto, table, fp' dwarf '' FP autos
+invalid --unwind --unwind 'auto, table or fp' dwarf '' FP autos
 taken --engine auto bpf perf
-refused --engine 'is none of auto, bpf, perf' ebpf
+invalid --engine --engine 'auto, bpf or perf' ebpf
 
 taken --unwind-mem 64M 1M 1024K 1048576 16G 17179869184 2047K
 refused --unwind-mem 'is not a size from 1M to 16G, like 64M' 0 '' M 1048575 1023K 17G 16777217K 17179869185 \
@@ -33,13 +41,13 @@ taken --mem 64M 1M 67108864 64G
 refused --mem 'is not a size from 1M to 64G, like 64M' 0 '' 1023K 65G 64MB -1M
 
 taken -e cpu-clock cycles page-faults cs,faults/7,cpu-clock instructions/1000000
-refused -e 'does not end in how many events a sample stands for, as page-faults/100 does (1 to 1000000000)' page-faults/ cs/-1 cs/0x1 cs/1000000001
+invalid -e event 'a number of events per sample from 1 to 1000000000 at its end, as in page-faults/100' page-faults/ cs/-1 cs/0x1 cs/1000000001
 
 taken -d 1 512 1023
 refused -d 'is not a whole number from 1 to 1023' 0 1024 -1 all
 # An error is not hidden above a long usage text; only a wrong option prints that.
 status "a label twice" 2 cprof-record -l service=a -l zone=b -l service=2 -o "$tmp/none/x" -- true
-is "says which, and where help is" "$(cat "$tmp/err")" "cprof-record: -l: service is there twice, as \"a\" and as \"2\"
+is "says which, and where help is" "$(cat "$tmp/err")" "cprof-record: -l: service is given twice, as \"a\" and as \"2\"
 cprof-record --help lists the options, man cprof-record explains them"
 status "labels of which one begins as another" 1 cprof-record -l service=a -l serviceb=b -l serv=c -o "$tmp/none/x" -- true
 status "an option that is none" 2 cprof-record --nothing

@@ -72,7 +72,7 @@ if [ -n "$root" ] && mkdir "$root/$group" 2>/dev/null; then
 	else
 		status "a group that has no cpu controller" 2 cprof-record -a --ring 3s --when "throttled:/$group>25" -o "$to" 1
 		like "is refused with what it lacks" "$(head -1 "$tmp/err")" \
-			"^cprof-record: --when: the control group /$group has no quota: .*(in the version 1 hierarchy at|\\+cpu in the cgroup.subtree_control)"
+			"^cprof-record: --when: the control group /$group has no quota: .*(in the version 1 hierarchy at|\\+cpu to the cgroup.subtree_control)"
 		[ -z "$v1" ] || ! mkdir "$v1/$group" 2>/dev/null || ! echo 20000 2>/dev/null >"$v1/$group/cpu.cfs_quota_us" || quota=$v1/$group
 	fi
 fi

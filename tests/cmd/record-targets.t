@@ -153,7 +153,7 @@ refused() { # DESCRIPTION STATUS REGEX ARGUMENT...
 	is "$d: nothing is written" "$(wc -c <"$tmp/out")" 0
 }
 refused "no target" 2 '^cprof-record: say what to record'
-refused "two targets" 2 '^cprof-record: choose one of' -a -p 1
+refused "two targets" 2 '^cprof-record: -a, -p, -t and a command are mutually exclusive$' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
 refused "not an id" 2 '^cprof-record: -p: "x" is not a whole number' -p x
@@ -163,7 +163,7 @@ refused "nor in PATH" 1 '^cprof-record: nonexistent-command: No such file or dir
 refused "faster than a machine can" 2 '^cprof-record: -F: "100000" is not a whole number from 1 to 20000$' -a -F 100000
 refused "an empty id" 2 '^cprof-record: -p: "" is not a whole number' -p 1,,2
 refused "-U with -K" 2 '^cprof-record: -U and -K' -a -U -K
-refused "no time" 2 '^cprof-record: "0" is not a time in seconds' -a 0
+refused "no time" 2 '^cprof-record: invalid duration "0" .expected seconds' -a 0
 refused "a file that cannot be written" 1 "^cprof-record: $tmp/none/x: No such file or directory$" -o "$tmp/none/x" -a 1
 echo keep >"$tmp/old"
 status "a recording that fails" 1 cprof-record -o "$tmp/old" -p 4194304

@@ -30,7 +30,7 @@ cpus "both" 0-2,8 "0 1 2 8"
 cpus "any order, each once" 8,0-2,1,8 "0 1 2 8"
 cpus "the highest" 65535 65535
 for bad in "" , 0, ,0 -1 1- 3-1 a 0x1 " 1" "1 " +1 1,,2 1--2 65536 0-65536 99999999999999999999 1.5; do
-	cpus "not a list: '$bad'" "$bad" "\"$bad\" is not a list of CPUs like 0-3,8"
+	cpus "not a list: '$bad'" "$bad" "invalid list of CPUs \"$bad\" (expected one like 0-3,8)"
 done
 is "online now" "$("$side" choose | tr ' ' '\n' | wc -l)" "$(getconf _NPROCESSORS_ONLN)"
 first=$("$side" choose | cut -d' ' -f1)

@@ -53,10 +53,10 @@ static enum event_found find_known(struct event *e, struct buf *error)
 		e->config = k->config;
 		return EVENT_FOUND;
 	}
-	buf_text(error, "is no event; there are cpu-clock");
+	buf_text(error, "cpu-clock");
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		buf_printf(error, ", %s", known[i].name);
-	buf_text(error, " and tracepoints, as sched:sched_process_exec");
+	buf_text(error, " or a tracepoint like sched:sched_process_exec");
 	return EVENT_UNKNOWN;
 }
 
@@ -187,12 +187,12 @@ static enum event_found find_tracepoint(struct event *e, struct buf *error)
 	if (!denied && !there && find_unseen(e, &there))
 		return EVENT_FOUND;
 	if (denied)
-		buf_text(error, "is a tracepoint, and what those are only root can read in /sys/kernel/tracing (or give others the right to)");
+		buf_text(error, "reading /sys/kernel/tracing requires root, or permission from root");
 	else if (!there)
-		buf_text(error, "is a tracepoint, and what those are cannot be read: mount -t tracefs tracefs /sys/kernel/tracing");
+		buf_text(error, "cannot read tracepoints without tracefs (mount -t tracefs tracefs /sys/kernel/tracing)");
 	else
-		buf_printf(error, "is no tracepoint of this kernel (/sys/kernel/tracing/available_events has them%s)",
-			   seen ? "" : ", after mount -t tracefs tracefs /sys/kernel/tracing");
+		buf_printf(error, "a tracepoint of this kernel, as listed in /sys/kernel/tracing/available_events%s",
+			   seen ? "" : " after mount -t tracefs tracefs /sys/kernel/tracing");
 	return denied || !there ? EVENT_REFUSED : EVENT_UNKNOWN;
 }
 
@@ -214,11 +214,11 @@ enum event_found event_find(struct event *e, const char *text, struct buf *error
 
 	*e = (struct event){ .name = copy };
 	if (!copy) {
-		buf_text(error, "cannot be had: out of memory");
+		buf_text(error, "out of memory");
 		return EVENT_REFUSED;
 	}
 	if (!take_count(e, copy)) {
-		buf_printf(error, "does not end in how many events a sample stands for, as page-faults/100 does (1 to %d)", COUNT_MAX);
+		buf_printf(error, "a number of events per sample from 1 to %d at its end, as in page-faults/100", COUNT_MAX);
 		return EVENT_UNKNOWN;
 	}
 	return is_tracepoint(e->name) ? find_tracepoint(e, error) : find_known(e, error);

@@ -63,7 +63,7 @@ static uint64_t parse_short(const char *option, const char *text)
 		if (strcmp(text + digits, units[i].unit) == 0)
 			return n * units[i].ns;
 	}
-	cli_usage("%s: \"%s\" is not a time like 1ms, 10us or 0", option, text);
+	cli_usage("invalid %s \"%s\" (expected a time like 1ms, 10us or 0)", option, text);
 }
 
 static double parse_seconds(const char *text)
@@ -72,7 +72,7 @@ static double parse_seconds(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v > 0) || v > 1e9)
-		cli_usage("\"%s\" is not a time in seconds, like 60 or 0.5", text);
+		cli_usage("invalid duration \"%s\" (expected seconds, like 60 or 0.5)", text);
 	return v;
 }
 
@@ -93,7 +93,7 @@ static const char *check_replaceable(const char *option, const char *path)
 	struct stat st;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		cli_usage("%s: %s is no regular file, which is what it would be replaced by", option, path);
+		cli_usage("invalid %s \"%s\" (expected a regular file, because it is replaced)", option, path);
 	return path;
 }
 
@@ -108,7 +108,7 @@ static void parse_span(const char *option, const char *text, uint64_t *ns, uint6
 	uint64_t n = digits && digits < 10 ? strtoull(text, NULL, 10) : 0;
 
 	if (!unit || !n || text[digits + 1] || __builtin_mul_overflow(n, worth[unit - units], &n))
-		cli_usage("%s: \"%s\" is neither a time like 60s, 5m, 24h, 7d nor a size like 64M, 10G", option, text);
+		cli_usage("invalid %s \"%s\" (expected a time like 60s, 5m, 24h, 7d, or a size like 64M, 10G)", option, text);
 	*(unit - units < 4 ? ns : bytes) = n;
 }
 
@@ -119,7 +119,7 @@ static int parse_word(const char *option, const char *text, const char *const na
 		if (strcmp(text, names[i]) == 0)
 			return i;
 	}
-	cli_usage("%s: \"%s\" is none of %s, %s, %s", option, text, names[0], names[1], names[2]);
+	cli_usage("invalid %s \"%s\" (expected %s, %s or %s)", option, text, names[0], names[1], names[2]);
 }
 
 static void add_group(struct options *o, const char *text, bool container)
@@ -128,7 +128,7 @@ static void add_group(struct options *o, const char *text, bool container)
 	struct cgroup_place place;
 
 	if (o->n_groups == SAMPLE_GROUPS_MAX)
-		cli_usage("at most %d control groups can be asked for at once", SAMPLE_GROUPS_MAX);
+		cli_usage("at most %d control groups can be recorded at once", SAMPLE_GROUPS_MAX);
 	if (!(container ? cgroup_open_container : cgroup_open)(&place, text, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	if (!grow_array(&o->groups, &o->cap_groups, o->n_groups, sizeof(*o->groups)))
@@ -146,10 +146,10 @@ static void add_label(struct options *o, const char *text)
 			n = 0;
 	}
 	if (n == 0 || text[n] != '=')
-		cli_usage("-l: \"%s\" is not of the form key=value", text);
+		cli_usage("invalid label \"%s\" (expected KEY=VALUE)", text);
 	for (size_t i = 0; i < o->n_labels; i++) {
 		if (strncmp(o->labels[i], text, n + 1) == 0)
-			cli_usage("-l: %.*s is there twice, as \"%s\" and as \"%s\"", (int)n, text, o->labels[i] + n + 1, text + n + 1);
+			cli_usage("-l: %.*s is given twice, as \"%s\" and as \"%s\"", (int)n, text, o->labels[i] + n + 1, text + n + 1);
 	}
 	if (!grow_array(&o->labels, &o->cap_labels, o->n_labels, sizeof(*o->labels)))
 		cli_die(STATUS_SYSTEM, "out of memory");
@@ -162,7 +162,7 @@ static double parse_percent(const char *option, const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(v > 0) || v > 100)
-		cli_usage("%s: \"%s\" is not a percentage like 0.5%%", option, text);
+		cli_usage("invalid %s \"%s\" (expected a percentage like 0.5%%)", option, text);
 	return v;
 }
 
@@ -187,18 +187,18 @@ static void add_event(struct options *o, const char *text)
 		return;
 	}
 	if (strncmp(text, "cpu-clock/", 10) == 0)
-		cli_usage("-e: \"%s\": cpu-clock takes no count; its rate is that of -F", text);
+		cli_usage("invalid event \"%s\" (expected cpu-clock without a count; -F sets its rate)", text);
 	found = event_find(&e, text, &error);
 	if (found == EVENT_UNKNOWN)
-		cli_usage("-e: \"%s\" %s", text, buf_cstr(&error));
+		cli_usage("invalid event \"%s\" (expected %s)", text, buf_cstr(&error));
 	if (found == EVENT_REFUSED)
-		cli_die(STATUS_SYSTEM, "-e: \"%s\" %s", text, buf_cstr(&error));
+		cli_die(STATUS_SYSTEM, "event \"%s\" is not available: %s", text, buf_cstr(&error));
 	for (size_t i = 0; i < o->n_events; i++) {
 		if (strcmp(o->events[i].name, e.name) == 0)
-			cli_usage("-e: %s is there twice", e.name);
+			cli_usage("-e: %s is given twice", e.name);
 	}
 	if (o->n_events == EVENTS_MAX)
-		cli_usage("-e: at most %d events can be asked for at once", EVENTS_MAX);
+		cli_usage("-e: at most %d events can be recorded at once", EVENTS_MAX);
 	o->events[o->n_events++] = e;
 }
 
@@ -359,34 +359,34 @@ static void check_files(const struct options *o)
 	const char *which = o->ring_ns || o->ring_bytes ? "--ring" : o->rotate_ns || o->rotate_bytes ? "--rotate" : NULL;
 
 	if (which && (!o->output || strcmp(o->output, "-") == 0))
-		cli_usage("%s needs -o, a directory or a name like %%h-%%F-%%H%%M%%S.cprof", which);
+		cli_usage("%s requires -o with a directory or a name like %%h-%%F-%%H%%M%%S.cprof", which);
 	if (!which && (o->keep_ns || o->keep_bytes || o->on_rotate))
-		cli_usage("%s is for --rotate and --ring", o->on_rotate ? "--on-rotate" : "--keep");
+		cli_usage("%s requires --rotate or --ring", o->on_rotate ? "--on-rotate" : "--keep");
 	if (o->ring_bytes && !o->ring_ns)
-		cli_usage("--ring needs a time; a size may be given beside it");
+		cli_usage("--ring requires a time; a second --ring can give a size");
 	if (o->ring_ns && (o->rotate_ns || o->rotate_bytes))
-		cli_usage("--ring and --rotate exclude each other");
+		cli_usage("--ring and --rotate are mutually exclusive");
 	if (o->n_whens && !o->ring_ns)
-		cli_usage("--when is for --ring");
+		cli_usage("--when requires --ring");
 }
 
 static void check_combinations(const struct options *o)
 {
 	if (o->user_only && o->kernel_only)
-		cli_usage("-U and -K leave no stack to record");
+		cli_usage("-U and -K are mutually exclusive");
 	if (o->all + (o->n_pids > 0) + (o->n_tids > 0) + (o->command != NULL) > 1)
-		cli_usage("choose one of -a, -p, -t and a command");
+		cli_usage("-a, -p, -t and a command are mutually exclusive");
 	check_files(o);
 	if (!o->all && !options_targeted(o) && !o->n_groups)
 		cli_usage("say what to record: -a for the system, -p PID, -t TID, --cgroup PATH, --container ID, or -- COMMAND");
 	if (o->quiet && o->verbose)
 		cli_usage("-q and -v are mutually exclusive");
 	if (o->n_groups && o->engine == ENGINE_PERF)
-		cli_usage("--cgroup and --container are for --engine bpf");
+		cli_usage("--cgroup and --container require the BPF engine");
 	if (o->off_cpu && o->engine == ENGINE_PERF)
-		cli_usage("--off-cpu is for --engine bpf");
+		cli_usage("--off-cpu requires the BPF engine");
 	if (o->n_events && o->engine == ENGINE_PERF)
-		cli_usage("-e %s is for --engine bpf", o->events[0].name);
+		cli_usage("-e %s requires the BPF engine", o->events[0].name);
 }
 
 /* Unwind tables exist only for the registers of x86-64. */
@@ -440,11 +440,11 @@ void options_parse(struct options *o, int argc, char **argv)
 	if (optind < end)
 		o->seconds = parse_seconds(argv[optind++]);
 	if (optind < end)
-		cli_usage("\"%s\": a command stands behind --", argv[optind]);
+		cli_usage("invalid argument \"%s\" (expected -- before a command)", argv[optind]);
 	if (end + 1 < argc)
 		o->command = argv + end + 1;
 	else if (end < argc)
-		cli_usage("no command behind --");
+		cli_usage("-- requires a command");
 	settle_events(o);
 	check_combinations(o);
 	settle_unwind(o);

@@ -397,7 +397,7 @@ static bool no_hierarchy(struct cgroups *cs, struct buf *error)
 {
 	if (cs && cs->mount >= 0)
 		return false;
-	buf_text(error, "control groups of version 2 are mounted nowhere");
+	buf_text(error, "control groups of version 2 are not mounted");
 	return true;
 }
 
@@ -471,8 +471,8 @@ static void say_unthrottled(const struct cgroups *v2, const struct cgroups *v1, 
 		buf_printf(error, "the control group /%s has no quota: the cpu controller is in the version 1 hierarchy at %s, which has no "
 				  "group of this name", path, v1->at);
 	else
-		buf_printf(error, "the control group /%s has no quota: cpu is not in its cgroup.controllers, where +cpu in the "
-				  "cgroup.subtree_control of the group above it puts it", path);
+		buf_printf(error, "the control group /%s has no quota: cpu is not in its cgroup.controllers (write +cpu to the "
+				  "cgroup.subtree_control of the group above it)", path);
 }
 
 char *cgroup_cpu_stat(const char *path, struct buf *error)
@@ -560,9 +560,9 @@ bool cgroup_open_container(struct cgroup_place *p, const char *wanted, struct bu
 	if (f.containers == 1)
 		opened = cgroup_open(p, buf_cstr(&f.path), error);
 	else if (f.containers)
-		buf_printf(error, "%zu containers are called \"%s\": say more of its id, or give --cgroup", f.containers, wanted);
+		buf_printf(error, "\"%s\" is the name of %zu containers: give more of the ID, or use --cgroup", wanted, f.containers);
 	else
-		buf_printf(error, "no control group below %s is that of a container \"%s\"", cs->at, wanted);
+		buf_printf(error, "no control group below %s belongs to a container \"%s\"", cs->at, wanted);
 	buf_release(&f.path);
 	buf_release(&f.id);
 	buf_release(&path);

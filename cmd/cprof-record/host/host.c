@@ -190,7 +190,7 @@ bool cpu_list_parse(struct cpu_list *cpus, const char *text, struct buf *error)
 		if (*p++ != ',')
 			break;
 	}
-	buf_printf(error, "\"%s\" is not a list of CPUs like 0-3,8", text);
+	buf_printf(error, "invalid list of CPUs \"%s\" (expected one like 0-3,8)", text);
 	return false;
 }
 

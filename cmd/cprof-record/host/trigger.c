@@ -57,7 +57,8 @@ static bool parse_left(struct trigger *w, const char *text, size_t n, struct buf
 	}
 	if (parse_pressure(w, text, n))
 		return true;
-	buf_printf(error, "\"%.*s\" is none of cpu, cpu.some, cpu.full, memory.some, memory.full, io.some, io.full, throttled:CGROUP",
+	buf_printf(error, "invalid condition \"%.*s\" (expected cpu, cpu.some, cpu.full, memory.some, memory.full, io.some, io.full or "
+		   "throttled:CGROUP)",
 		   (int)n, text);
 	return false;
 }
@@ -70,7 +71,7 @@ bool trigger_parse(struct trigger *w, const char *text, struct buf *error)
 	*w = (struct trigger){ 0 };
 	w->more = text[n] ? strtod(text + n + 1, &end) : -1;
 	if (!end || end == text + n + 1 || (*end && strcmp(end, "%") != 0) || !(w->more >= 0 && w->more < 100)) {
-		buf_printf(error, "\"%s\" is not a condition like cpu>90", text);
+		buf_printf(error, "invalid condition \"%s\" (expected one like cpu>90)", text);
 		return false;
 	}
 	if (!parse_left(w, text, n, error))

@@ -38,7 +38,7 @@ static bool expand_dir(struct buf *out, const char *text, size_t n, struct buf *
 			buf_byte(out, '%');
 			i++;
 		} else {
-			buf_printf(error, "a directory's name may have %%h in it, and no time: \"%.*s\"", (int)n, text);
+			buf_printf(error, "invalid directory \"%.*s\" (expected no conversion but %%h)", (int)n, text);
 			return false;
 		}
 	}
@@ -57,7 +57,7 @@ static bool expand_base(struct buf *out, const char *text, struct buf *error)
 			put_host(out);
 			p++;
 		} else if (p[1] == '\0' || !strchr("%YmdHMSjyFTsGgVuwaAbBeIpC", p[1])) {
-			buf_printf(error, "\"%.2s\" is neither %%h, the host, nor a time of strftime(3)", p);
+			buf_printf(error, "invalid conversion \"%.2s\" (expected %%h, the host, or a time of strftime(3))", p);
 			return false;
 		} else {
 			timed = timed || p[1] != '%';
@@ -102,7 +102,7 @@ bool file_name_init(struct file_name *p, const char *path, struct buf *error)
 	bool good = true;
 
 	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
-		buf_printf(error, "%s is neither a directory nor the name of a file", path);
+		buf_printf(error, "invalid name \"%s\" (expected a directory or a regular file)", path);
 		good = false;
 	} else if (is_directory(path)) {
 		buf_text(&dir, path);
