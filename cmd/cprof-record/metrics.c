@@ -21,9 +21,9 @@ static void put_metric(struct buf *out, const char *name, const char *type, cons
 
 static void put_ticks(struct buf *out, const struct recorder *r)
 {
-	put_metric(out, "expected_ticks_total", "counter", "Samples that the CPUs should have given.",
+	put_metric(out, "expected_ticks_total", "counter", "Samples due on the CPUs.",
 		   (double)ledger_total(&r->ledger, OUTCOME_EXPECTED));
-	put_head(out, "ticks_total", "counter", "What became of them, and records of the side-band lost.");
+	put_head(out, "ticks_total", "counter", "Samples due, by outcome, and records of the side-band lost.");
 	for (unsigned int o = OUTCOME_EXPECTED + 1; o < OUTCOMES; o++)
 		buf_printf(out, "cprof_record_ticks_total{outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n", outcome_name(o),
 			   outcome_is_lost(o) || o == OUTCOME_SIDEBAND_LOST || o == OUTCOME_WAITS_LOST,
@@ -34,7 +34,7 @@ static void put_events(struct buf *out, const struct recorder *r)
 {
 	if (!r->o.n_events)
 		return;
-	put_head(out, "events_total", "counter", "What became of other events than ticks, in their number.");
+	put_head(out, "events_total", "counter", "Events other than ticks, by outcome.");
 	for (size_t i = 0; i < r->o.n_events; i++) {
 		for (unsigned int o = OUTCOME_EXPECTED; o < OUTCOMES; o++)
 			buf_printf(out, "cprof_record_events_total{event=\"%s\",outcome=\"%s\",lost=\"%d\"} %" PRIu64 "\n",
@@ -45,7 +45,7 @@ static void put_events(struct buf *out, const struct recorder *r)
 
 static void put_stacks(struct buf *out, const struct recorder *r)
 {
-	put_head(out, "user_stacks_total", "counter", "User stacks, by how they ended: complete or why not.");
+	put_head(out, "user_stacks_total", "counter", "User stacks, by end: complete, or why not.");
 	for (unsigned int i = 0; i < NODE_FIRST; i++) {
 		if (root_name(i))
 			buf_printf(out, "cprof_record_user_stacks_total{end=\"%s\"} %" PRIu64 "\n", root_name(i), r->emit.roots[i]);
@@ -65,8 +65,8 @@ static void put_origins(struct buf *out, const struct recorder *r)
 		[ORIGIN_NOWHERE] = { "nowhere", 1 },
 	};
 
-	put_head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names are to be found; unresolved: "
-		 "nowhere. Of memory without a file: in what a JIT compiler told.");
+	put_head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names can be found; unresolved: "
+		 "nowhere. For memory without a file: in the output of a JIT compiler.");
 	for (unsigned int i = 0; i < ORIGINS; i++)
 		buf_printf(out, "cprof_record_addresses_total{where=\"%s\",unresolved=\"%d\"} %" PRIu64 "\n", rows[i].name,
 			   rows[i].unresolved, r->emit.origins[i]);
@@ -86,19 +86,19 @@ static void put_costs(struct buf *out, const struct ledger *l)
 	put_metric(out, "resident_bytes", "gauge", "Peak resident memory of the recorder.", (double)l->costs[COST_RSS_BYTES]);
 	put_metric(out, "table_bytes", "gauge", "Peak memory of unwind tables in the kernel.", (double)l->costs[COST_TABLE_BYTES]);
 	put_metric(out, "tables_total", "counter", "Unwind tables built.", (double)l->costs[COST_TABLES]);
-	put_metric(out, "tables_refused_total", "counter", "How often a table or a process found no room.",
+	put_metric(out, "tables_refused_total", "counter", "Times that a table or a process found no room.",
 		   (double)l->costs[COST_TABLES_REFUSED]);
-	put_metric(out, "table_process_losses_total", "counter", "How often the process that has unwind tables made was lost, and begun again.",
+	put_metric(out, "table_process_losses_total", "counter", "Times that the process that starts helpers for unwind tables was lost, and started again.",
 		   (double)l->table_losses);
 }
 
 static void put_files(struct buf *out, const struct recorder *r)
 {
-	put_metric(out, "tables_late_total", "counter", "User stacks that were cut where an unwind table was not made in time.",
+	put_metric(out, "tables_late_total", "counter", "User stacks that were cut because an unwind table was not built in time.",
 		   (double)r->spaces.late);
-	put_metric(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, since their user told of too much.",
+	put_metric(out, "jit_left_out_bytes_total", "counter", "Bytes of perf maps and jitdump files that were not read, because their user wrote too many.",
 		   (double)(perf_maps_left_out(r->emit.jitmaps) + jit_dumps_left_out(r->emit.jitdumps)));
-	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, since their file system does not answer.",
+	put_metric(out, "files_left_out_total", "counter", "Files of others that were not opened, because their file system does not answer.",
 		   (double)opener_left_out(r->opener));
 }
 
@@ -111,13 +111,13 @@ static void put_output(struct buf *out, const struct recorder *r)
 	put_metric(out, "processes_total", "counter", "Images of processes that were sampled.", (double)r->emit.processes);
 	put_metric(out, "written_bytes_total", "counter", "Bytes of captures written.", (double)output_bytes(o));
 	put_metric(out, "files_total", "counter", "Files that are complete.", (double)o->written);
-	put_metric(out, "files_removed_total", "counter", "Files removed, for their age, for their bytes or for a full disk.",
+	put_metric(out, "files_removed_total", "counter", "Files removed because of their age, their bytes or a full disk.",
 		   (double)o->files.removed);
-	put_metric(out, "output_dark", "gauge", "1 while there is no room to write to.", o->dark);
+	put_metric(out, "output_dark", "gauge", "1 while output is suspended because it cannot be written.", o->dark);
 	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
-	put_metric(out, "hooks_failed_total", "counter", "Of those, the ones that failed; and those that could not be run.",
+	put_metric(out, "hooks_failed_total", "counter", "Commands of --on-rotate that failed or could not be run.",
 		   (double)(o->hooks.failed + o->hooks.dropped));
-	put_metric(out, "frequency_hertz", "gauge", "Samples a second and CPU.", r->engine->rate.hertz);
+	put_metric(out, "frequency_hertz", "gauge", "Samples per second and CPU.", r->engine->rate.hertz);
 }
 
 static bool write_all(int fd, const struct buf *text)
