@@ -8,7 +8,7 @@
 void hotplug_read(struct recorder *r)
 {
 	if (!host_online_cpus(&r->online))
-		cli_die(STATUS_SYSTEM, "the list of CPUs cannot be read: %s", strerror(errno));
+		cli_die(STATUS_SYSTEM, "cannot read the list of CPUs: %s", strerror(errno));
 	r->cpus.n = 0;
 	for (size_t i = 0; i < r->online.n; i++) {
 		if (options_samples(&r->o, r->online.items[i]) &&

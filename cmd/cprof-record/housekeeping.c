@@ -139,7 +139,7 @@ static bool keep_promise(struct recorder *r, uint64_t now)
 
 	if (asked.dear && !r->o.quiet)
 		cli_warn("%s costs more than --max-cost allows, %.2f %% of a CPU per CPU, however few samples are taken of it: a "
-			 "program runs each time that it happens", asked.dear, 100 * asked.share);
+			 "BPF program runs for every event", asked.dear, 100 * asked.share);
 	if (asked.rate.most != r->engine->rate.most) {
 		r->engine->rate.most = asked.rate.most;
 		r->engine->ops->rate(r->engine);

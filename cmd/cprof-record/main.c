@@ -99,7 +99,7 @@ static const char *wait_for_reader(void *arg, int fd)
 		if (n > 0 && fds[0].revents)
 			return NULL;
 		if (n == 0 && !r->o.quiet)
-			cli_warn("standard output is not read: one more signal gives it up");
+			cli_warn("standard output is not read: one more signal ends the wait");
 		told |= n == 0;
 		if (n <= 0)
 			continue;
@@ -174,9 +174,9 @@ static void plan_memory(struct recorder *r, bool perf)
 	if (fit == MEMORY_NONE)
 		cli_usage("invalid --mem \"%" PRIu64 "M\" (expected at least %" PRIu64 "M for %zu CPU%s%s%s)", ask.mem >> 20,
 			  (r->o.memory.least + (1 << 20) - 1) >> 20, r->online.n, r->online.n == 1 ? "" : "s",
-			  ask.unwind_mem ? " beside --unwind-mem" : "", ask.kept ? " beside --ring" : "");
+			  ask.unwind_mem ? " with --unwind-mem" : "", !ask.kept ? "" : ask.unwind_mem ? " and --ring" : " with --ring");
 	if (fit == MEMORY_LITTLE && !r->o.quiet)
-		cli_warn("--mem %" PRIu64 "M is little for %zu CPU%s at %u Hz: samples may be lost (with %" PRIu64 "M none are for that)",
+		cli_warn("--mem %" PRIu64 "M is small for %zu CPU%s at %u Hz: samples may be lost (%" PRIu64 "M is enough)",
 			 ask.mem >> 20, r->online.n, r->online.n == 1 ? "" : "s", r->o.hertz,
 			 (r->o.memory.enough + (1 << 20) - 1) >> 20);
 }
@@ -184,7 +184,7 @@ static void plan_memory(struct recorder *r, bool perf)
 static struct engine *open_bpf(struct recorder *r, const struct idle_ranges *idle, struct buf *error)
 {
 	if (in_inner_pid_namespace()) {
-		buf_text(error, "BPF sees the process ids of the first PID namespace, and this is another");
+		buf_text(error, "BPF sees the process IDs of the initial PID namespace, and this is another");
 		return NULL;
 	}
 	if (!has_descriptors(descriptors_for_bpf(&r->o, r->online.n, r->cpus.n), r, error))
@@ -211,7 +211,7 @@ static struct engine *open_engine(struct recorder *r, const struct idle_ranges *
 	if (r->o.engine != ENGINE_PERF) {
 		e = open_bpf(r, idle, &why_bpf);
 		if (!e && (r->o.engine == ENGINE_BPF || r->o.n_groups || r->o.off_cpu || r->o.n_events))
-			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " cannot be had: " : "", buf_cstr(&why_bpf));
+			cli_die(STATUS_SYSTEM, "%s%s%s", needs ? needs : "", needs ? " is not available: " : "", buf_cstr(&why_bpf));
 	}
 	if (!e) {
 		e = open_perf(r, idle, &why_perf);
@@ -263,8 +263,8 @@ static void look_for_privilege(struct recorder *r, uint64_t now)
 	if (!r->hung_up || now - r->hung_up < STEP_INTERVAL || r->targets.n == 0 || r->o.n_pids != 1)
 		return;
 	if (kill(r->o.pids[0], 0) == 0 || errno == EPERM)
-		cli_warn("sampling of process %d has ended before it: it executed a program that is set-user-ID or that its "
-			 "user may not read", (int)r->o.pids[0]);
+		cli_warn("sampling of process %d ended before the process: it executed a program that is set-user-ID or that "
+			 "its user may not read", (int)r->o.pids[0]);
 	r->hung_up = 0;
 }
 
@@ -425,13 +425,13 @@ static void wait_for_hooks(struct recorder *r)
 		hooks_reap(&r->output.hooks);
 		give_sign(r, host_mono_ns());
 		if (!said && host_mono_ns() - since > SECOND) {
-			cli_warn("waiting for the command of --on-rotate, for %zu file%s; a signal ends it",
+			cli_warn("waiting for the command of --on-rotate, for %zu file%s; one more signal ends the command",
 				 hooks_left(&r->output.hooks), hooks_left(&r->output.hooks) == 1 ? "" : "s");
 			said = true;
 		}
 	}
 	if (hooks_left(&r->output.hooks))
-		cli_warn("the command of --on-rotate was ended, and not run to its end for %zu of the files",
+		cli_warn("the command of --on-rotate was ended by a signal, and is incomplete for %zu of the files",
 			 hooks_stop(&r->output.hooks));
 	if (r->output.hooks.failed)
 		cli_warn("the command of --on-rotate failed %" PRIu64 " time%s", r->output.hooks.failed,
@@ -509,15 +509,15 @@ static void prepare(struct recorder *r, char **argv)
 	procs_init(&r->procs);
 	r->opener = r->procs.scan.opener = opener_new();
 	if (!r->opener)
-		cli_die(STATUS_SYSTEM, "no process to open files: %s", strerror(errno));
+		cli_die(STATUS_SYSTEM, "cannot start the process that opens files: %s", strerror(errno));
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !table_cache_init(&r->tables, &r->procs))
-		cli_die(STATUS_SYSTEM, "no process to read unwind tables: %s", strerror(errno));
+		cli_die(STATUS_SYSTEM, "cannot start the process that builds unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
 	prepare_tables(r);
 	warn_depth(r);
 	cost_limit_begin(&r->promise, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
-		cli_die(STATUS_SYSTEM, "--max-cost needs the BPF engine: the rate of plain perf cannot change");
+		cli_die(STATUS_SYSTEM, "--max-cost requires the BPF engine: the rate of plain perf cannot change");
 }
 
 /* Runs only once sampling has begun: a recording that cannot start leaves an existing file as it is. */
@@ -605,6 +605,6 @@ int main(int argc, char **argv)
 	targets_release(&r.targets);
 	notify_close(&r.notify);
 	if (no_memory)
-		cli_die(STATUS_SYSTEM, "memory ran out: the capture lacks what is counted there as no-memory");
+		cli_die(STATUS_SYSTEM, "out of memory: the capture is incomplete, and counts what it lacks as no-memory");
 	return STATUS_OK;
 }

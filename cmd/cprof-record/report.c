@@ -40,7 +40,7 @@ void report_status(const struct recorder *r, uint64_t now, struct buf *out)
 
 	buf_printf(out, "%u Hz, %" PRIu64 " samples, %" PRIu64 " lost", r->engine->rate.hertz, samples_of(r), lost_of(r));
 	if (r->output.dark)
-		buf_text(out, ", no room to write to");
+		buf_text(out, ", output suspended");
 	buf_printf(out, "; cost %.3f %% of a CPU per CPU", wall > 0 ? (double)ns / 1e7 / wall : 0);
 }
 
@@ -110,7 +110,7 @@ static void print_rest(const struct recorder *r)
 		uint64_t rest = r->ledger.events[i].row.outcomes[OUTCOME_REST];
 
 		if (rest > expected / 100 * PERCENT_LEAST)
-			fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " %s behind the last sample of them", rest, expected,
+			fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " %s after their last sample", rest, expected,
 				r->o.events[i].name);
 	}
 }
@@ -135,7 +135,7 @@ static void print_losses(const struct recorder *r)
 	if (missed)
 		fprintf(stderr, ", %" PRIu64 " of %" PRIu64 " ticks did not come%s", missed,
 			ledger_total(&r->ledger, OUTCOME_EXPECTED),
-			by_task(r) ? " (to tasks that live shorter than a period none does)" : "");
+			by_task(r) ? " (tasks that live for less than a period get none)" : "");
 	print_rest(r);
 }
 
@@ -153,9 +153,9 @@ static void print_stacks(const struct recorder *r)
 	if (e.truncated)
 		fprintf(stderr, ", %.1f %% truncated", 100.0 * (double)e.truncated / (double)e.stacks);
 	if (r->emit.spaces && r->spaces.late)
-		fprintf(stderr, ", %" PRIu64 " cut where a table was late", r->spaces.late);
+		fprintf(stderr, ", %" PRIu64 " cut because a table was late", r->spaces.late);
 	if (refused)
-		fprintf(stderr, ", room for tables was short %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
+		fprintf(stderr, ", tables found no room %" PRIu64 " time%s (--unwind-mem)", refused, refused == 1 ? "" : "s");
 }
 
 static void print_left_out(const struct recorder *r)
@@ -220,8 +220,9 @@ void report_summary(const struct recorder *r)
 	print_cost(r, wall);
 	fputc('\n', stderr);
 	if (r->o.no_tables && ends_of(r->emit.roots).stacks)
-		cli_warn("user stacks are followed by frame pointers alone, since unwind tables are not built for this machine's "
-			 "processor: callers are missing where code keeps none, and that of the innermost function often is");
+		cli_warn("user stacks are unwound by frame pointers alone, because unwind tables are not built for this "
+			 "machine's processor: callers are missing in code without frame pointers, and the innermost "
+			 "function's caller often is");
 	if (ksym_why(r->emit.ksym))
 		cli_warn("%s", ksym_why(r->emit.ksym));
 	if (WIFEXITED(r->command.status) && WEXITSTATUS(r->command.status))

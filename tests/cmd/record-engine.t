@@ -40,7 +40,7 @@ cd "$tmp/nobody" || exit 1
 nobody ./cprof-record -o own.bin -- sh -c './burn family 1; ./burn brief 300' 2>"$tmp/err"
 is "unprivileged: the own command" $? 0
 is "by plain perf" "$(meta own.bin engine)" perf
-like "and it is said why" "$(cat "$tmp/err")" '^cprof-record: sampling by plain perf: BPF is refused: CAP_BPF'
+like "and it is said why" "$(cat "$tmp/err")" '^cprof-record: sampling by plain perf: cannot use BPF: CAP_BPF'
 like "nothing lost" "$(cat "$tmp/err")" 'samples of [0-9]+ processes in .*; nothing lost'
 for f in parent_work child_work brief_work; do
 	like "$f is there" "$(folded own.bin)" "^burn;.*main;.*$f [0-9]+\$"
@@ -69,7 +69,7 @@ is "in one sentence" "$(grep -c . "$tmp/err")" 1
 
 chown root burn && chmod 711 burn
 nobody ./cprof-record -- ./burn brief 2500 2>"$tmp/err" >"$tmp/out"
-like "what one may not read cannot be sampled, and that is said" "$(cat "$tmp/err")" 'sampling of process [0-9]+ has ended before it'
+like "what one may not read cannot be sampled, and that is said" "$(cat "$tmp/err")" 'sampling of process [0-9]+ ended before the process: it executed'
 chmod 755 burn
 
 # On a machine without ticks on sleeping CPUs, the last second of such a CPU is idle, too.
@@ -90,7 +90,7 @@ if unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf' 2>/dev/null; then
 	unshare --mount sh -c 'mount -t tmpfs none /sys/kernel/btf; for d in /boot /lib/modules; do [ ! -d $d ] || mount -t tmpfs none $d; done
 		exec ./cprof-record --engine bpf -F 499 -o "$1" -- sh -c "./burn brief 600"' sh "$tmp/nobtf.bin" 2>"$tmp/err"
 	is "without BTF" $? 0
-	like "what is missing is said" "$(cat "$tmp/err")" '^cprof-record: what new processes do .*CONFIG_DEBUG_INFO_BTF'
+	like "what is missing is said" "$(cat "$tmp/err")" '^cprof-record: the first quarter of a second of new processes .*CONFIG_DEBUG_INFO_BTF'
 	is "in one sentence" "$(grep -vc ' samples of ' "$tmp/err")" 1
 	like "and it samples" "$(folded "$tmp/nobtf.bin")" '^burn;.*main;brief_work [0-9]+$'
 else
@@ -100,7 +100,7 @@ fi
 if unshare --pid --fork true 2>/dev/null; then
 	unshare --pid --fork ./cprof-record --engine bpf -a 1 >"$tmp/out" 2>"$tmp/err"
 	is "BPF in an inner PID namespace is refused" $? 1
-	like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: BPF sees the process ids of the first PID namespace'
+	like "in a sentence" "$(cat "$tmp/err")" '^cprof-record: BPF sees the process IDs of the initial PID namespace'
 fi
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	unshare --pid --fork --mount-proc ./cprof-record -q -o "$tmp/inner.bin" -- ./burn brief 300 2>"$tmp/err"
@@ -151,12 +151,12 @@ locked() { unshare -m sh "$tmp/locked" "$tmp/locked.so" cprof-record "$@"; }
 if [ -d /sys/kernel/security ] && ! grep -q __asan_init "$BIN/cprof-record" &&
 	${CC:-cc} -O2 -D_GNU_SOURCE -shared -fPIC -o "$tmp/locked.so" "$tmp/locked.c" -ldl 2>/dev/null; then
 	status "a kernel that is locked down" 0 locked -o "$tmp/locked.bin" -- "$burn" brief 300
-	lock='the kernel is locked down \(/sys/kernel/security/lockdown: confidentiality\), which keeps BPF programs from walking by tables$'
+	lock='the kernel is locked down \(/sys/kernel/security/lockdown: confidentiality\), which keeps BPF programs from unwinding by tables$'
 	like "  is sampled by perf, and the lock is named" "$(cat "$tmp/err")" "^cprof-record: sampling by plain perf: $lock"
 	is "  as the stream says" "$(meta "$tmp/locked.bin" engine)" perf
 	like "  with whole stacks by tables" "$(folded "$tmp/locked.bin")" '^burn;_start;.*main;brief_work [0-9]+$'
 	status "  by BPF, if that is asked for" 0 locked --engine bpf -o "$tmp/locked.bin" -- "$burn" brief 100
-	like "  with the reason for frame pointers" "$(cat "$tmp/err")" "followed by frame pointers alone: $lock"
+	like "  with the reason for frame pointers" "$(cat "$tmp/err")" "unwound by frame pointers alone: $lock"
 else
 	skip "a kernel that is locked down" "nothing can be preloaded here"
 fi

@@ -24,7 +24,7 @@ status "they are recorded" 0 cprof-record -a -F 199 --metrics "$tmp/metrics" -o 
 size=$(stat -c %s "$tmp/cap")
 is "the capture has no more than the budget" "$([ "$size" -lt 120000000 ] && echo yes || echo "$size bytes")" yes
 is "... but that" "$([ "$size" -gt 60000000 ] && echo yes || echo "$size bytes")" yes
-like "whose it is is said" "$(cat "$tmp/err")" "perf map of process $jit: its user tells of more code than 2 MiB a second"
+like "whose it is is said" "$(cat "$tmp/err")" "perf map of process $jit: its user writes more than 2 MiB of names a second"
 like "what is left out is counted" "$(cat "$tmp/err")" "[0-9]{8,} bytes of perf maps and jitdump files left out"
 like "... also as a metric" "$(cat "$tmp/metrics")" "^cprof_record_jit_left_out_bytes_total [1-9]"
 like "the other user's is whole" "$(cprof-dump "$tmp/cap" | grep -a '^jitmap .*the_other_ones')" 'and_its_last'

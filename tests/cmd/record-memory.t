@@ -81,9 +81,9 @@ least=$(sed -n 's/.*at least \([0-9]*\)M.*/\1/p' "$tmp/err")
 status "  which is taken" 0 cprof-record -a --mem "${least}M" -o "$tmp/little.bin" 0.2
 status "  and one less is not" 2 cprof-record -a --mem $((least - 1))M -o "$tmp/little.bin" 0.2
 status "--unwind-mem that leaves no room" 2 cprof-record -a --mem 64M --unwind-mem 64M -o "$tmp/little.bin" 0.2
-like "  is named" "$(head -n 1 "$tmp/err")" 'expected at least [0-9]+M for [0-9]+ CPUs? beside --unwind-mem\)$'
+like "  is named" "$(head -n 1 "$tmp/err")" 'expected at least [0-9]+M for [0-9]+ CPUs? with --unwind-mem\)$'
 cprof-record -a -F 4999 --mem "${least}M" -o "$tmp/fast.bin" 0.2 2>"$tmp/err"
-like "one that is small for the rate is said" "$(cat "$tmp/err")" "^cprof-record: --mem ${least}M is little for .* at 4999 Hz"
+like "one that is small for the rate is said" "$(cat "$tmp/err")" "^cprof-record: --mem ${least}M is small for .* at 4999 Hz"
 [ -x "$maps" ] || { skip "memory of the maps" "no bpfmaps"; done_testing; }
 
 # in_maps ARGUMENT...: bytes of the maps of a recording that has begun, which is run by $possible. Without

@@ -27,16 +27,16 @@ refused() {
 
 refused sample 1 -v --engine bpf
 is "-v has the verifier's reason" "$(grep -c "the verifier refuses the program \"sample\": $reason\$" "$tmp/err" | sed 's/^[1-9][0-9]*$/yes/')" yes
-like "and the error names the program" "$(tail -n 1 "$tmp/err")" 'BPF is refused: the verifier refuses the program "sample"$'
+like "and the error names the program" "$(tail -n 1 "$tmp/err")" 'cannot use BPF: the verifier refuses the program "sample"$'
 unlike "the kernel is not blamed" "$(cat "$tmp/err")" 'this kernel|[Kk]ernel is'
 refused sample 1 --engine bpf
 is "without -v it is one line, with where to look" "$(sed 's/^[^:]*: //' "$tmp/err")" \
-	'BPF is refused: the verifier refuses the program "sample" (-v shows the reason)'
+	'cannot use BPF: the verifier refuses the program "sample" (-v shows the reason)'
 refused sample 0 --engine auto
-like "plain perf samples in its place" "$(cat "$tmp/err")" 'sampling by plain perf: BPF is refused: the verifier refuses the program "sample"'
+like "plain perf samples in its place" "$(cat "$tmp/err")" 'sampling by plain perf: cannot use BPF: the verifier refuses the program "sample"'
 refused on_switch 1 --off-cpu
 like "of waits, too" "$(cat "$tmp/err")" 'the verifier refuses the program "on_switch" \(-v shows the reason\)$'
-unlike "  where the kernel is not blamed" "$(cat "$tmp/err")" 'needs BTF and Linux'
+unlike "  where the kernel is not blamed" "$(cat "$tmp/err")" 'requires BTF and Linux'
 refused follow,on_mkdir 0 -v
 like "those that can be done without are reported" "$(cat "$tmp/err")" "the verifier refuses the program \"on_mkdir\": $reason\$"
 done_testing

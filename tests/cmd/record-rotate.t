@@ -155,7 +155,7 @@ kill -9 $recorder
 wait $recorder 2>/dev/null
 is "a file without its name" "$(ls -A "$to" | grep -c '^\..*\.cprof\.part$')" 1
 cprof-record -a --rotate 1h -o "$to" 0.2 2>"$tmp/err"
-like "is told of" "$(cat "$tmp/err")" '1 file of a recorder that did not end well was there'
+like "is told of" "$(cat "$tmp/err")" 'recovered 1 file that an earlier recorder left unfinished'
 is "and has its name" "$(ls -A "$to" | grep -c '\.cprof$')" 2
 set -- "$to"/*.cprof
 cprof-dump "$1" >"$tmp/dump" 2>/dev/null
@@ -187,7 +187,7 @@ sleep 2
 kill -INT $recorder
 wait $recorder
 is "one that hangs is ended by one more signal" $? 0
-like "and that is said" "$(cat "$tmp/err")" 'ended, and not run to its end for [1-9] of the files'
+like "and that is said" "$(cat "$tmp/err")" 'ended by a signal, and is incomplete for [1-9] of the files'
 cprof-record -q -a -o "$tmp/one.bin" 1.5 &
 recorder=$!
 sleep 1

@@ -32,7 +32,7 @@ for word in plan.split():
             data += piece
     elif word == 'told':
         for _ in range(3000):
-            if b'one more signal gives it up' in open(err, 'rb').read():
+            if b'one more signal ends the wait' in open(err, 'rb').read():
                 break
             time.sleep(0.01)
     elif word == 'close':

@@ -7,9 +7,9 @@ says() { "$side" diagnose "$@"; }
 eperm=1 esrch=3 eacces=13 enodev=19 emfile=24 enosys=38
 
 if grep -q '^Seccomp:	0' /proc/self/status; then
-	is "no BPF in the kernel" "$(says bpf $enosys)" "BPF is refused: this kernel was built without CONFIG_BPF_SYSCALL"
+	is "no BPF in the kernel" "$(says bpf $enosys)" "cannot use BPF: this kernel was built without CONFIG_BPF_SYSCALL"
 	is "no perf events in the kernel" "$(says perf $enosys)" \
-		"perf_event_open is refused: this kernel was built without CONFIG_PERF_EVENTS"
+		"cannot open a perf event: this kernel was built without CONFIG_PERF_EVENTS"
 else
 	like "a system call that is not there, under seccomp" "$(says bpf $enosys)" 'seccomp filter'
 fi
@@ -17,7 +17,7 @@ like "no type information" "$(says bpf $esrch)" 'CONFIG_DEBUG_INFO_BTF'
 like "no such event" "$(says perf 2)" 'no such event'
 like "an offline CPU" "$(says perf-wide $enodev)" 'offline'
 like "too many files" "$(says perf-wide $emfile)" 'ulimit -n'
-is "any other error" "$(says perf 12)" "perf_event_open is refused: Cannot allocate memory"
+is "any other error" "$(says perf 12)" "cannot open a perf event: Cannot allocate memory"
 
 [ "$(id -u)" = 0 ] || { skip "capabilities" "needs root"; done_testing; }
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
@@ -35,16 +35,16 @@ if unshare --user --map-root-user true 2>/dev/null; then
 	like "  for perf" "$(unshare --user --map-root-user "$tmp/side" diagnose perf $eacces)" 'user namespace'
 fi
 if [ "$(cat /proc/sys/kernel/cap_last_cap)" -ge 39 ]; then
-	like "BPF as nobody" "$(nobody diagnose bpf $eperm)" '^BPF is refused: CAP_BPF and CAP_PERFMON are missing'
+	like "BPF as nobody" "$(nobody diagnose bpf $eperm)" '^cannot use BPF: CAP_BPF and CAP_PERFMON are missing'
 	is "  with one of two" "$(without -sys_admin,-cap_perfmon diagnose bpf $eperm 2>/dev/null ||
-		without -sys_admin,-perfmon diagnose bpf $eperm)" "BPF is refused: CAP_PERFMON is missing"
+		without -sys_admin,-perfmon diagnose bpf $eperm)" "cannot use BPF: CAP_PERFMON is missing"
 	like "perf as nobody" "$(nobody diagnose perf-wide $eacces)" 'CAP_PERFMON is missing'
 else
 	like "BPF as nobody" "$(nobody diagnose bpf $eperm)" 'CAP_SYS_ADMIN is missing'
 fi
 if [ "$paranoid" -gt 0 ]; then
 	like "  with the sysctl, its value and the one that is needed" "$(nobody diagnose perf-wide $eacces)" \
-		"kernel.perf_event_paranoid is $paranoid, where sampling whole CPUs needs 0 or less\$"
+		"kernel.perf_event_paranoid is $paranoid, but sampling whole CPUs requires 0 or less\$"
 fi
 like "root and still refused" "$(says perf $eacces)" 'security module|locked down|seccomp'
 like "  BPF" "$(says bpf $eperm)" 'security module|locked down|seccomp'
@@ -76,7 +76,7 @@ int main(int argc, char **argv)
 }
 X
 gcc -o "$tmp/filter" "$tmp/filter.c"
-like "a seccomp filter" "$("$tmp/filter" "$tmp/side" diagnose perf $eperm)" 'a seccomp filter, as Docker'
-like "  for BPF" "$("$tmp/filter" "$tmp/side" diagnose bpf $eperm)" 'a seccomp filter, as Docker'
+like "a seccomp filter" "$("$tmp/filter" "$tmp/side" diagnose perf $eperm)" 'a seccomp filter, such as Docker'
+like "  for BPF" "$("$tmp/filter" "$tmp/side" diagnose bpf $eperm)" 'a seccomp filter, such as Docker'
 unlike "  not where capabilities lack" "$("$tmp/filter" "$tmp/side" diagnose bpf $eacces)" 'seccomp'
 done_testing

@@ -491,13 +491,13 @@ static void test_waiting(int good)
 static void test_lies(struct worker *w, int good)
 {
 	static const struct { enum deed deed; const char *why, *what; } lies[] = {
-		{ SHORT, "its answer is damaged", "half a header" },
-		{ MAGICLESS, "its answer is damaged", "another magic" },
-		{ LONGER, "its answer is damaged", "a length of more than there is" },
-		{ SHORTER, "its answer is damaged", "a length of less than there is" },
-		{ UNKNOWN, "its answer is damaged", "a result that there is not" },
-		{ WITH_BYTES, "its answer is damaged", "no table, and bytes" },
-		{ WITHOUT_BYTES, "its answer is damaged", "a table of no bytes" },
+		{ SHORT, "the helper's answer is damaged", "half a header" },
+		{ MAGICLESS, "the helper's answer is damaged", "another magic" },
+		{ LONGER, "the helper's answer is damaged", "a length of more than there is" },
+		{ SHORTER, "the helper's answer is damaged", "a length of less than there is" },
+		{ UNKNOWN, "the helper's answer is damaged", "a result that there is not" },
+		{ WITH_BYTES, "the helper's answer is damaged", "no table, and bytes" },
+		{ WITHOUT_BYTES, "the helper's answer is damaged", "a table of no bytes" },
 		{ HUGE_FILE, "killed by signal 25 (File size limit exceeded)", "a file of a terabyte" },
 	};
 

@@ -249,7 +249,7 @@ static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 	}
 	buf_printf(&text, "a file system of process %u (%.*s) did not answer in %g s: none of its files is read", q->pid,
 		   q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp", OPENER_PATIENCE / 1e9);
-	set_complaint(o, o->shut ? "too many file systems did not answer: no file is read of any but local ones" : buf_cstr(&text));
+	set_complaint(o, o->shut ? "too many file systems did not answer: only files of local ones are read" : buf_cstr(&text));
 	buf_release(&text);
 	answer_first(o, l, OPENER_SILENT, a);
 	replace_process(o, lane);

@@ -111,7 +111,7 @@ static bool say_user_namespace(int cap, struct buf *s)
 {
 	if (!is_effective(cap) || in_initial_user_namespace())
 		return false;
-	buf_text(s, "the capabilities here are those of a user namespace, and only those of the first one count");
+	buf_text(s, "the capabilities here are those of a user namespace, and only those of the initial one count");
 	return true;
 }
 
@@ -142,7 +142,7 @@ static void say_memory_limit(struct buf *s)
 
 	buf_text(s, "every capability is there, so a security module forbids it");
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		buf_printf(s, ", or RLIMIT_MEMLOCK, %" PRIu64 " bytes, is too little (it counts before Linux 5.11)",
+		buf_printf(s, ", or RLIMIT_MEMLOCK, %" PRIu64 " bytes, is too low (it applies before Linux 5.11)",
 			   (uint64_t)limit.rlim_cur);
 }
 
@@ -150,13 +150,13 @@ void diagnose_bpf(int err, struct buf *s)
 {
 	struct buf mode = { 0 };
 
-	buf_text(s, "BPF is refused: ");
+	buf_text(s, "cannot use BPF: ");
 	if (err == ENOSYS && !seccomp_filters())
 		buf_text(s, "this kernel was built without CONFIG_BPF_SYSCALL");
 	else if ((err == EPERM || err == EACCES) && say_missing_bpf(s))
 		;
 	else if ((err == EPERM || err == ENOSYS) && seccomp_filters())
-		buf_text(s, "a seccomp filter, as Docker's default, forbids the system call bpf");
+		buf_text(s, "a seccomp filter, such as Docker's default, forbids the system call bpf");
 	else if ((err == EPERM || err == EACCES || err == EINVAL) && locked_down(&mode))
 		buf_printf(s, "the kernel is locked down (/sys/kernel/security/lockdown: %s)", buf_cstr(&mode));
 	else if (err == EPERM)
@@ -167,7 +167,7 @@ void diagnose_bpf(int err, struct buf *s)
 	else if (err == EACCES)
 		buf_text(s, "every capability is there, but the kernel's verifier does not accept the program");
 	else if (err == EINVAL || err == E2BIG)
-		buf_printf(s, "%s: this kernel is older than 5.8, or lacks something of the program", strerror(err));
+		buf_printf(s, "%s: this kernel is older than 5.8, or lacks something that the program requires", strerror(err));
 	else if (err == ESRCH || err == ENOENT)
 		buf_text(s, "this kernel has no type information (CONFIG_DEBUG_INFO_BTF, /sys/kernel/btf/vmlinux)");
 	else
@@ -185,7 +185,7 @@ static void say_paranoid(bool system_wide, struct buf *s)
 		return;
 	read_number("/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (paranoid > needed)
-		buf_printf(s, "%s is missing and kernel.perf_event_paranoid is %ld, where %s needs %ld or less", cap,
+		buf_printf(s, "%s is missing and kernel.perf_event_paranoid is %ld, but %s requires %ld or less", cap,
 			   paranoid, system_wide ? "sampling whole CPUs" : "sampling one's own processes", needed);
 	else if (paranoid > 1)
 		buf_printf(s,
@@ -201,11 +201,11 @@ void diagnose_perf(int err, bool system_wide, struct buf *s)
 	bool denied = err == EPERM || err == EACCES;
 	struct buf mode = { 0 };
 
-	buf_text(s, "perf_event_open is refused: ");
+	buf_text(s, "cannot open a perf event: ");
 	if (err == ENOSYS && !seccomp_filters())
 		buf_text(s, "this kernel was built without CONFIG_PERF_EVENTS");
 	else if ((err == EPERM || err == ENOSYS) && seccomp_filters())
-		buf_text(s, "a seccomp filter, as Docker's default, forbids the system call perf_event_open");
+		buf_text(s, "a seccomp filter, such as Docker's default, forbids the system call perf_event_open");
 	else if (denied && !perfmon_capable())
 		say_paranoid(system_wide, s);
 	else if (denied && locked_down(&mode))

@@ -128,8 +128,8 @@ static void begin_files(struct output *out)
 	size_t adopted = rotate_adopt(&out->files, tell_hook, &out->hooks);
 
 	if (adopted && !out->o->quiet)
-		cli_warn("%zu file%s of a recorder that did not end well %s there: each is cut, and good up to there",
-			 adopted, adopted == 1 ? "" : "s", adopted == 1 ? "was" : "were");
+		cli_warn("recovered %zu file%s that an earlier recorder left unfinished: valid, but cut at the end", adopted,
+			 adopted == 1 ? "" : "s");
 	if (out->kind == OUTPUT_RECENT) {
 		begin_part(out, host_mono_ns());
 	} else if (!begin_file(out)) {
@@ -196,7 +196,7 @@ static void name_file(struct output *out, uint64_t bytes)
 
 	if (!rotate_close(&out->files, bytes, &path)) {
 		buf_clear(&out->complaint);
-		buf_printf(&out->complaint, "%s: a file could not be given its name: %s", out->files.pattern.dir, strerror(errno));
+		buf_printf(&out->complaint, "%s: cannot name a finished file: %s", out->files.pattern.dir, strerror(errno));
 	} else if (path.n) {
 		out->written++;
 		hooks_add(&out->hooks, buf_cstr(&path));
@@ -238,7 +238,7 @@ static void write_recent(struct output *out, uint64_t now)
 		return;
 	}
 	buf_clear(&out->complaint);
-	buf_printf(&out->complaint, "%s: what is in memory could not be written: %s", out->files.pattern.dir, strerror(error));
+	buf_printf(&out->complaint, "%s: cannot write the data in memory: %s", out->files.pattern.dir, strerror(error));
 }
 
 static void next_part(struct output *out, uint64_t now)

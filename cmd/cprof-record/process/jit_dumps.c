@@ -372,7 +372,7 @@ static int read_dump(struct jit_dumps *js, struct dump *d, uint64_t limit, jitdu
 	jit_budget_take(js->budget, d->uid, d->told - before);
 	d->held = more && d->told - before >= left;
 	if (d->held && !d->said_budget)
-		complain_of_dump(js, d->pid, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+		complain_of_dump(js, d->pid, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 	d->said_budget |= d->held;
 	more &= !d->held;
 	if (d->fd >= 0 && d->copied && !more && !d->done && !d->resting && host_mono_ns() - d->asked > COPY_PERIOD)

@@ -364,7 +364,7 @@ static void read_on(struct perf_maps *js, struct watch *w, uint64_t now, uint64_
 	jit_budget_take(js->budget, w->of.owner, w->total - before);
 	w->held = w->more && left < limit;
 	if (w->held) {
-		complain_of_map(js, w, SAID_BUDGET, "its user tells of more code than 2 MiB a second: the rest is read later, or left out");
+		complain_of_map(js, w, SAID_BUDGET, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 		w->more = false;
 	}
 	if (w->total >= JITMAP_PROCESS_MAX) {

@@ -110,7 +110,7 @@ static void say_why(struct buf *error)
 	int saved = errno;
 
 	diagnose_bpf(saved, &why);
-	buf_printf(error, "--off-cpu cannot be had%s: %s", refusal_program() ? "" : " (it needs BTF and Linux 5.19 or newer)",
+	buf_printf(error, "--off-cpu is not available%s: %s", refusal_program() ? "" : " (it requires BTF and Linux 5.19 or newer)",
 		   buf_cstr(&why));
 	buf_release(&why);
 }

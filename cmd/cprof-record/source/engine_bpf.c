@@ -577,7 +577,7 @@ static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 }
 
 static const char locked_walk[] = "the kernel is locked down (/sys/kernel/security/lockdown: confidentiality), which keeps BPF "
-				  "programs from walking by tables";
+				  "programs from unwinding by tables";
 
 static bool is_locked(const struct bpf_engine *b)
 {
@@ -597,12 +597,12 @@ static bool perf_walks_better(const struct bpf_engine *b)
 static void warn_walk(const struct bpf_engine *b)
 {
 	if (is_locked(b))
-		cli_warn("user stacks are followed by frame pointers alone: %s", locked_walk);
+		cli_warn("user stacks are unwound by frame pointers alone: %s", locked_walk);
 	else if (b->walk_refused)
-		cli_warn("user stacks are followed by frame pointers alone: the verifier refuses the program that walks by tables%s",
+		cli_warn("user stacks are unwound by frame pointers alone: the verifier refuses the program that unwinds by tables%s",
 			 refusal_reported() ? "" : " (-v shows the reason)");
 	else if (b->walk_errno)
-		cli_warn("user stacks are followed by frame pointers alone: cannot load the program that walks by tables: %s",
+		cli_warn("user stacks are unwound by frame pointers alone: cannot load the program that unwinds by tables: %s",
 			 strerror(b->walk_errno));
 }
 
@@ -655,7 +655,7 @@ static void load_follow(struct bpf_engine *b)
 	if (b->follow_link || !filter || b->base.options->quiet)
 		return;
 	diagnose_bpf(errno, &why);
-	cli_warn("what new processes do in their first quarter of a second may be missing: %s", buf_cstr(&why));
+	cli_warn("the first quarter of a second of new processes may be missing: %s", buf_cstr(&why));
 	buf_release(&why);
 }
 

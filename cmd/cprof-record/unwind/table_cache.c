@@ -126,7 +126,7 @@ static void refuse_table(struct table_cache *t, uint32_t number, uint64_t rows, 
 		freed += before / 16 + 1; /* a guess: evicted memory counts as used until its grace is over */
 	f->retry = rows > store_most(t->store) ? UINT64_MAX : now + (freed ? RETRY : UNUSED);
 	if (!t->said_refused)
-		note_complaint(t, number, "its unwind table does not fit into what --unwind-mem allows, some stacks will be "
+		note_complaint(t, number, "its unwind table does not fit into what --unwind-mem allows: some stacks will be "
 			 "cut short there");
 	t->said_refused = true;
 }
@@ -139,7 +139,7 @@ static void load_table(struct table_cache *t, uint32_t number, struct slice byte
 	if (!unwind_table_read(&table, bytes)) {
 		store_mark(t->store, number, UNWIND_FILE_NONE);
 		t->failed++;
-		note_complaint(t, number, "no unwind table: what was made of it makes no sense");
+		note_complaint(t, number, "no unwind table: the one built is invalid");
 		return;
 	}
 	loaded = store_load(t->store, number, &table);
@@ -166,7 +166,7 @@ static uint32_t asked_by(const struct table_cache *t, uint32_t question)
 static void report_loss(struct table_cache *t, uint32_t number)
 {
 	if (t->losses != table_cache_losses(t))
-		note_complaint(t, number, "no unwind table for a second, nor of other files: the process that has them made was lost");
+		note_complaint(t, number, "no unwind table for a second, nor for other files: the process that starts the helpers was lost");
 	t->losses = table_cache_losses(t);
 }
 

@@ -403,9 +403,9 @@ static void describe_status(struct worker *w, int status)
 	else if (WIFSIGNALED(status))
 		buf_printf(&w->why, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) == STATUS_CONFINE)
-		buf_text(&w->why, "cannot give up its privileges");
+		buf_text(&w->why, "the helper cannot give up its privileges");
 	else if (WEXITSTATUS(status) == STATUS_WRITE)
-		buf_text(&w->why, "cannot write its answer");
+		buf_text(&w->why, "the helper cannot write its answer");
 	else
 		buf_printf(&w->why, "ended with status %d", WEXITSTATUS(status));
 }
@@ -441,7 +441,7 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 	uint32_t result;
 
 	if (fd < 0 || fstat(fd, &st) != 0) {
-		buf_text(&w->why, "no descriptor is left for its answer");
+		buf_text(&w->why, "no descriptor is left for the helper's answer");
 		return false;
 	}
 	if (st.st_size < HEAD || st.st_size - HEAD > (off_t)TABLE_MAX || !read_at(fd, head, HEAD, 0))
@@ -452,7 +452,7 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 	    (result == UNWIND_BUILT) != (length > 0))
 		goto wrong;
 	if (length > 0 && !buf_reserve(&w->table, length)) {
-		buf_text(&w->why, "no memory for its answer");
+		buf_text(&w->why, "no memory for the helper's answer");
 		return false;
 	}
 	if (!read_at(fd, w->table.p, length, HEAD))
@@ -462,7 +462,7 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 	a->why = why[result];
 	return true;
 wrong:
-	buf_text(&w->why, "its answer is damaged");
+	buf_text(&w->why, "the helper's answer is damaged");
 	return false;
 }
 
@@ -483,7 +483,7 @@ static enum table_worker_said judge_report(struct worker *w, const struct report
 			   r->ended == TOOK_TOO_LONG ? "" : " and cannot be killed");
 		break;
 	case NOT_BEGUN:
-		buf_printf(&w->why, "cannot begin: %s", strerror(r->status));
+		buf_printf(&w->why, "cannot start the helper: %s", strerror(r->status));
 		break;
 	}
 	a->why = buf_cstr(&w->why);
@@ -506,7 +506,7 @@ static enum table_worker_said take_loss(struct worker *w, struct table_worker_an
 	if (w->n == 0)
 		return TABLE_WORKER_NOTHING;
 	a->id = w->asked[0].id;
-	a->why = "the process that starts those that make tables was lost";
+	a->why = "the process that starts the helpers was lost";
 	drop_first(w);
 	return TABLE_WORKER_LOST;
 }

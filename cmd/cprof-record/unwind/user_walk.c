@@ -58,7 +58,7 @@ static bool make_view(struct user_walk *s, struct proc *p)
 	}
 	sp->too_many = sp->n > UNWIND_SPACE_MAPPINGS;
 	if (sp->too_many && !s->said_many)
-		buf_printf(&s->complaint, "process %u has %zu executable mappings; of those behind the first %d no stack is whole",
+		buf_printf(&s->complaint, "process %u has %zu executable mappings: stacks through those after the first %d are incomplete",
 			   p->pid, sp->n, UNWIND_SPACE_MAPPINGS);
 	s->said_many = s->said_many || sp->too_many;
 	return true;
