@@ -15,7 +15,7 @@
 #include "common/select/view.h"
 #include "common/stream/extent.h"
 
-/* What is asked for, and of what. base: time of the capture's first sample. */
+/* A view of a capture. base: time of the capture's first sample. */
 struct select {
 	const struct view *view;
 	const struct capture *capture;

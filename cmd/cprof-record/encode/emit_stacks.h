@@ -19,7 +19,7 @@ struct stacks {
 
 	bool sideband_lost; /* since then mappings may be missing */
 	struct calltree tree;
-	struct callers *callers; /* of recent leaves, by a hash */
+	struct callers *callers; /* cache of recent leaves, by a hash */
 };
 
 /* Addresses are leaf first; each end is an enum root. Without addresses, the end says why. */
