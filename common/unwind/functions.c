@@ -1,9 +1,12 @@
 #include "common/unwind/functions.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/radix.h"
 #include "common/base/search.h"
+#include "common/elf/parts.h"
 #include "common/unwind/cfi.h"
 
 /* Appends a range; if several start at one address the longest remains. */
@@ -58,6 +61,43 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 	cfi.bases = cfi_bases(f, &cfi.section);
 	good = cfi_functions(&cfi, l) && sort_ranges(l);
 	code_map_release(&code);
+	if (!good)
+		functions_release(l);
+	return good;
+}
+
+/* Appends the functions of a symbol table. */
+static bool read_symbols(Elf_Scn *scn, struct function_list *l)
+{
+	Elf_Data *data = elf_part(scn);
+	size_t n = data ? data->d_size / sizeof(Elf64_Sym) : 0;
+	GElf_Sym sym;
+
+	for (size_t i = 0; i < n && i <= INT_MAX; i++) {
+		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_size == 0 || sym.st_value + sym.st_size < sym.st_value)
+			continue;
+		if (!extend_array(&l->items, &l->cap, l->n, sizeof(*l->items)))
+			return false;
+		l->items[l->n++] = (struct function_range){ sym.st_value, sym.st_value + sym.st_size };
+	}
+	return true;
+}
+
+bool functions_of_symbols(const struct elf_file *f, struct function_list *l)
+{
+	Elf_Scn *scn = NULL;
+	bool good = true;
+	GElf_Shdr sh;
+
+	*l = (struct function_list){ 0 };
+	if (!sections_usable(f))
+		return true;
+	for (size_t seen = 0; good && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
+			good = read_symbols(scn, l);
+	}
+	good = good && sort_ranges(l);
 	if (!good)
 		functions_release(l);
 	return good;
