@@ -106,6 +106,44 @@ rows "a subroutine within the function is called, so it begins with a return add
 18 rsp+8"
 
 assemble <<'END_ASM'
+	push %rbx
+	cmp $3, %edi
+	ja 1f
+	lea table(%rip), %rbx
+	jmp *(%rbx,%rdi,8)
+	.p2align 5
+	inc %eax
+	jmp 1f
+	dec %eax
+1:	pop %rbx
+	ret
+	.data
+table:	.quad 0
+END_ASM
+rows "what no path reaches is where jumps through tables lead, but for padding" "0 rsp+8
+1 rsp+16
+16 none
+32 rsp+16
+39 rsp+8"
+assemble <<'END_ASM'
+	push %rbx
+	test %edi, %edi
+	je 1f
+	push %rcx
+	jmp *%rax
+	inc %eax
+	jmp 1f
+1:	pop %rbx
+	ret
+END_ASM
+rows "not if that contradicts itself" "0 rsp+8
+1 rsp+16
+6 rsp+24
+8 none
+12 rsp+16
+13 rsp+8"
+
+assemble <<'END_ASM'
 	call 1f
 1:	pop %rax
 	ret
@@ -130,14 +168,13 @@ assemble <<'END_ASM'
 	mov $1, %bpl
 	pop %rax
 	jmp *%rax
-	nop
 	.byte 0x06
 END_ASM
 rows "prefixes, VEX, EVEX, registers that only look like rsp and rbp" "0 rsp+8
 1 rsp+16
 $(objdump -d a.o | sed -n 's/^ *\([0-9a-f]*\):.*pop .*/\1/p' | while read -r at; do echo "$((0x$at)) rsp+16 rbp=other"; done)
 $(objdump -d a.o | sed -n 's/^ *\([0-9a-f]*\):.*jmp .*/\1/p' | while read -r at; do echo "$((0x$at)) rsp+8 rbp=other"; done)
-$(objdump -d a.o | sed -n 's/^ *\([0-9a-f]*\):.*nop.*/\1/p' | while read -r at; do echo "$((0x$at)) none"; done)"
+$(objdump -d a.o | sed -n 's/^ *\([0-9a-f]*\):.*bad.*/\1/p' | while read -r at; do echo "$((0x$at)) none"; done)"
 
 assemble <<'END_ASM'
 	push %rax

@@ -15,7 +15,14 @@ struct flow {
 	uint32_t *todo;            /* bytes whose state has changed */
 	uint8_t *waiting;          /* is this byte in todo? */
 	size_t n_todo;
+	/* Jumps to addresses from tables: what all that are not at the end of a frame agree on. */
+	struct code_state jumps;
+	bool guesses;              /* following what such a jump may lead to */
+	bool failed;               /* a guess contradicts what is known */
 };
+
+/* In reached: */
+enum { REACHED = 1, GUESSED = 2 };
 
 static bool is_depth(int64_t depth)
 {
@@ -120,6 +127,11 @@ static bool is_useful(const struct code_state *s)
 	return s->depth || s->rbp == CODE_RBP_FRAME;
 }
 
+static bool is_same(const struct code_state *a, const struct code_state *b)
+{
+	return a->depth == b->depth && a->saved == b->saved && a->rbp == b->rbp && a->rbp_at == b->rbp_at;
+}
+
 /*
  * A path reaches this byte: keeps of its state what all paths before agree on. A path of which nothing is known
  * counts, too.
@@ -134,7 +146,10 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 	before = *here;
 	if (!here->reached) {
 		*here = *s;
-		here->reached = true;
+		here->reached = f->guesses ? GUESSED : REACHED;
+	} else if (f->guesses && here->reached == REACHED) {
+		f->failed |= !is_same(here, s);
+		return;
 	} else {
 		if (here->depth != s->depth)
 			here->depth = 0;
@@ -160,8 +175,10 @@ static void follow(struct flow *f, uint32_t at)
 	struct insn i;
 
 	f->lengths[at] = 0;
-	if (!insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i))
+	if (!insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i)) {
+		f->failed = true;
 		return;
+	}
 	f->lengths[at] = i.length;
 	next = (uint64_t)at + i.length;
 	target = i.has_target ? next + (uint64_t)i.value : UINT64_MAX;
@@ -175,11 +192,6 @@ static void follow(struct flow *f, uint32_t at)
 		arrive(f, target, &s);
 	if (i.kind != INSN_JUMP && i.kind != INSN_RETURN && i.kind != INSN_STOP)
 		arrive(f, next, &s);
-}
-
-static bool is_same(const struct code_state *a, const struct code_state *b)
-{
-	return a->depth == b->depth && a->saved == b->saved && a->rbp == b->rbp && a->rbp_at == b->rbp_at;
 }
 
 static bool add_row(struct code_rows *rows, size_t first, uint32_t start, uint32_t end, const struct code_state *state)
@@ -213,6 +225,83 @@ static bool add_rows(const struct flow *f, struct code_rows *rows)
 	return true;
 }
 
+static void follow_all(struct flow *f)
+{
+	/* Each change at a byte loses one of three facts, so this ends. */
+	while (f->n_todo) {
+		uint32_t at = f->todo[--f->n_todo];
+
+		f->waiting[at] = false;
+		follow(f, at);
+	}
+}
+
+/* Finds what all jumps through tables agree on. Returns false if there is none. */
+static bool find_jumps(struct flow *f)
+{
+	bool found = false;
+	struct insn i;
+
+	for (uint32_t at = 0; at < f->code.n; at++) {
+		const struct code_state *s = &f->states[at];
+
+		if (!f->lengths[at] || !insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i) ||
+		    i.kind != INSN_JUMP || i.has_target)
+			continue;
+		if (!found || (f->jumps.depth == ENTRY_DEPTH && s->depth != ENTRY_DEPTH))
+			f->jumps = *s;
+		else if (!is_same(&f->jumps, s) && s->depth != ENTRY_DEPTH)
+			return false;
+		found = true;
+	}
+	return found && is_useful(&f->jumps);
+}
+
+/* Returns the bytes of padding here: of instructions that do nothing, or trap. */
+static uint32_t count_padding(const struct flow *f, uint32_t at)
+{
+	const uint8_t *p = f->code.p + at;
+	size_t n = f->code.n - at, prefixes = 0;
+	struct insn i;
+
+	if (!insn_decode((struct slice){ p, n }, &i))
+		return 0;
+	while (p[prefixes] == 0x66 || p[prefixes] == 0x2e)
+		prefixes++;
+	if (p[prefixes] == 0x90 || p[prefixes] == 0xcc || (p[prefixes] == 0x0f && p[prefixes + 1] == 0x1f))
+		return i.length;
+	return 0;
+}
+
+/*
+ * Follows code that no path reaches, after the end of another: the function's jumps through tables must lead there.
+ * Gives it all up if that leads to known code with another state, or to what is not code.
+ */
+static void follow_guesses(struct flow *f)
+{
+	uint32_t next;
+
+	if (!find_jumps(f))
+		return;
+	f->guesses = true;
+	f->failed = false;
+	for (uint32_t at = 0; at < f->code.n && !f->failed; at = next) {
+		next = at + f->lengths[at];
+		if (next > at)
+			continue;
+		next = at + count_padding(f, at);
+		if (next > at)
+			continue;
+		arrive(f, at, &f->jumps);
+		follow_all(f);
+		next = at + (f->lengths[at] ? f->lengths[at] : 1);
+	}
+	for (uint32_t at = 0; f->failed && at < f->code.n; at++) {
+		if (f->states[at].reached == GUESSED)
+			f->lengths[at] = 0;
+	}
+}
+
 bool code_rows(struct slice function, struct code_rows *rows)
 {
 	static const struct code_state entry = { .depth = ENTRY_DEPTH };
@@ -228,12 +317,9 @@ bool code_rows(struct slice function, struct code_rows *rows)
 	good = f.states && f.todo && f.lengths && f.waiting;
 	if (good)
 		arrive(&f, 0, &entry);
-	/* Each change at a byte loses one of three facts, so this ends. */
-	while (good && f.n_todo) {
-		uint32_t at = f.todo[--f.n_todo];
-
-		f.waiting[at] = false;
-		follow(&f, at);
+	if (good) {
+		follow_all(&f);
+		follow_guesses(&f);
 	}
 	good = good && add_rows(&f, rows);
 	free(f.states);
