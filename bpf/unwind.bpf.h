@@ -243,7 +243,7 @@ static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struc
 	r = &k->rule;
 	if (r->kind == UNWIND_STOP)
 		return WALK_COMPLETE;
-	if ((r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP) || r->bp > UNWIND_AT_CFA || r->bx == UNWIND_AT_CFA)
+	if ((r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP) || r->reg || r->bp > UNWIND_AT_CFA || r->bx == UNWIND_AT_CFA)
 		return WALK_SLOWLY;
 	bp_saved = mask_of(r->bp);
 	cfa = q->sp + ((q->bp - q->sp) & mask_of(r->kind - UNWIND_CFA_RSP)) + (__s64)r->cfa;

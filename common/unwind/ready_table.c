@@ -118,7 +118,7 @@ static bool rule_is_good(const struct unwind_rule *r)
 		return false;
 	if (!frame && (r->bp || r->bx || r->cfa))
 		return false;
-	if (reg ? r->reg >= UNWIND_RIP : r->reg != 0)
+	if (reg ? r->reg >= UNWIND_RIP : r->reg > (r->kind == UNWIND_CFA_RSP || r->kind == UNWIND_CFA_RBP ? UNWIND_FROM_CODE : 0))
 		return false;
 	if (run && (r->cfa > INT32_MAX / 2 || r->cfa < INT32_MIN / 2)) /* steps are added to it */
 		return false;

@@ -50,6 +50,12 @@ enum unwind_kind {
 	UNWIND_KINDS,
 };
 
+/*
+ * A rule that was made from the machine code, for lack of a table. It can be wrong, so a walk continues by it only if
+ * a call ends at the return address that it leads to.
+ */
+enum { UNWIND_FROM_CODE = 1 };
+
 /* Where the caller's rbp is. */
 enum unwind_save {
 	UNWIND_SAME = 0,    /* in the register */
@@ -63,7 +69,7 @@ enum unwind_save {
 /* Equal rules have equal bytes: fields that a kind or a save does not use are 0. */
 struct unwind_rule {
 	__u8 kind;
-	__u8 reg;  /* CFA_REG, RA_REG: which; PLT: the threshold */
+	__u8 reg;  /* CFA_REG, RA_REG: which; PLT: the threshold; CFA_RSP, CFA_RBP: UNWIND_FROM_CODE or 0 */
 	__u8 bp;   /* unwind_save */
 	__u8 bx;   /* SAME, AT_CFA or LOST. LOST in all rules of a file without CFA_RBX: not worth a read */
 	__s32 cfa;
@@ -71,6 +77,11 @@ struct unwind_rule {
 	__s16 bx_at;
 	__u16 mask;
 };
+
+static inline int unwind_from_code(const struct unwind_rule *r)
+{
+	return r->kind <= UNWIND_CFA_RBP && r->reg;
+}
 
 /* The rows of one page: n from first on; n = 0: no known code. */
 struct unwind_page {

@@ -58,7 +58,7 @@ static bool place_begins(struct place place, int64_t cfa)
 	return place.how != UNWIND_AT_CFA || place.at >= -cfa;
 }
 
-/* The edges that one row stands for so far, and the contents of that row. */
+/* The edges that one row stands for so far, and the contents of that row. Rules made from code are in no run. */
 struct run {
 	uint32_t start, last; /* where the row is; where the last edge begins */
 	struct place bp, bx;
@@ -73,7 +73,7 @@ static bool run_steps(struct run *run, const struct edge *e, const struct unwind
 	int64_t step = r->cfa - run->cfa;
 	struct place bp = run->bp, bx = run->bx;
 
-	if (r->kind != UNWIND_CFA_RSP || e->start - run->start > RUN_BYTES || (step != 8 && step != -8) ||
+	if (r->kind != UNWIND_CFA_RSP || r->reg || e->start - run->start > RUN_BYTES || (step != 8 && step != -8) ||
 	    (run->step && step != run->step) || (step < 0 && e->start - run->last > POP_BYTES) ||
 	    !place_joins(&bp, (struct place){ r->bp, r->bp_at }, step > 0, run->cfa, r->cfa) ||
 	    !place_joins(&bx, (struct place){ r->bx, r->bx_at }, step > 0, run->cfa, r->cfa))
@@ -100,7 +100,7 @@ static size_t find_run(const struct maker *m, size_t k, uint32_t start, struct u
 	uint32_t page_last = start | (PAGE_BYTES - 1);
 	size_t i = k + 1;
 
-	if (first->kind != UNWIND_CFA_RSP || !place_begins(run.bp, run.cfa) || !place_begins(run.bx, run.cfa))
+	if (first->kind != UNWIND_CFA_RSP || first->reg || !place_begins(run.bp, run.cfa) || !place_begins(run.bx, run.cfa))
 		return 0;
 	while (i < m->e->n && e[i].start <= page_last && run_steps(&run, &e[i], &m->rules[e[i].rule]))
 		i++;

@@ -227,6 +227,8 @@ WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
 {
 	__u64 bytes;
 
+	if (!walk_is_code(address))
+		return 0;
 	if (walk_read_code(env, &bytes, address - 8))
 		return -1;
 	return ((bytes >> 24) & 0xff) == 0xe8 || walk_is_indirect(bytes, 0) || walk_is_indirect(bytes, 1) ||
@@ -238,11 +240,16 @@ WALK_FN int walk_is_call(WALK_ENV env, __u64 address)
  * between a table's rows is mostly assembly, where rbp may be an ordinary register: its frame is trusted if a
  * call ends at the return address, and a stack that continued without this check is not called complete.
  */
-static WALK_INLINE int walk_by_fp(WALK_ENV env, struct walk *w, int why)
+WALK_FN int walk_by_fp(WALK_ENV env, int why)
 {
-	__u64 sp = w->regs[UNWIND_RSP], bp = w->regs[UNWIND_RBP], pair[2];
+	struct walk *w = walk_state(env);
+	__u64 sp, bp, pair[2];
 	int call;
 
+	if (!w)
+		return why;
+	sp = w->regs[UNWIND_RSP];
+	bp = w->regs[UNWIND_RBP];
 	if (bp == 0) /* by convention the outermost frame's: the ABI, 3.4.1 */
 		return WALK_FP_END;
 	if (bp < sp || bp - sp >= WALK_FP_SPAN || (bp & 7) || walk_read(env, pair, sizeof(pair), bp))
@@ -401,10 +408,10 @@ static WALK_INLINE void walk_load_bx(WALK_ENV env, struct walk *w, const struct 
 static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct unwind_rule *r, __u32 distance)
 {
 	__u64 cfa, pair[2] = { 0, 0 };
-	int end;
+	int end, call;
 
 	if (r->kind == UNWIND_GAP)
-		return walk_by_fp(env, w, WALK_GAP);
+		goto by_fp;
 	if (r->kind == UNWIND_STOP)
 		return WALK_COMPLETE;
 	if (r->kind == UNWIND_SIGNAL)
@@ -419,14 +426,23 @@ static WALK_INLINE int walk_by_rule(WALK_ENV env, struct walk *w, const struct u
 		return WALK_UNREADABLE;
 	walk_load_bx(env, w, r, cfa);
 	if (pair[1] == 0)
-		return WALK_COMPLETE;
-	if (!walk_is_code(pair[1]))
+		return unwind_from_code(r) ? WALK_FP_END : WALK_COMPLETE;
+	if (unwind_from_code(r)) {
+		call = walk_is_call(env, pair[1]);
+		if (call == 0)
+			goto by_fp;
+		if (call < 0)
+			w->unchecked = 1;
+	} else if (!walk_is_code(pair[1])) {
 		return WALK_BROKEN;
+	}
 	w->regs[UNWIND_RIP] = pair[1];
 	w->regs[UNWIND_RBP] = pair[0];
 	w->regs[UNWIND_RSP] = cfa;
 	w->exact = w->inner = 0;
 	return WALK_ON;
+by_fp:
+	return walk_by_fp(env, WALK_GAP);
 }
 
 static WALK_INLINE __u32 walk_hash(__u32 generation, __u64 pc)
@@ -533,7 +549,7 @@ static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 	if (!w->file_at && walk_trampoline(env, WALK_NO_TABLE) == WALK_ON)
 		return WALK_ON;
 	if (w->file.state != UNWIND_FILE_READY)
-		return walk_by_fp(env, w, w->file.state == UNWIND_FILE_REFUSED ? WALK_BUDGET : WALK_NO_TABLE);
+		return walk_by_fp(env, w->file.state == UNWIND_FILE_REFUSED ? WALK_BUDGET : WALK_NO_TABLE);
 	return walk_look_up(env, pc) ? WALK_NO_TABLE : WALK_FOUND;
 }
 
