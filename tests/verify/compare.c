@@ -52,22 +52,29 @@ static struct comparison differ(const struct states *all, const struct state *s,
 	return (struct comparison){ rule ? EXPLAINED : WRONG, at, rule ? rule : what };
 }
 
-struct comparison compare(const struct states *all, const struct state *s, const struct true_chain *t)
+/*
+ * Without CFI libdwfl goes by rbp: from code that has not set it yet it comes to the caller's caller. Ours knows such
+ * code: its frame may be one more, called from mapped code, if both have the same caller after that.
+ */
+static bool misses_caller(const struct states *all, const struct state *s, const struct true_chain *t, size_t i, size_t at)
 {
 	const struct chain *o = &s->ours;
-	size_t n = o->n < t->n ? o->n : t->n, i;
+
+	return i > 0 && !t->frames[i - 1].has_cfi && at + 1 < o->n && o->frames[at + 1].pc == t->frames[i].pc &&
+	       !o->frames[at].exact && maps_find(&all->images[s->image].maps, o->frames[at].pc - 1);
+}
+
+/* The rest of a comparison: all frames that both have agree. missed: frames that only ours has. */
+static struct comparison compare_ends(const struct states *all, const struct state *s, const struct true_chain *t, size_t missed)
+{
+	const struct chain *o = &s->ours;
+	size_t n = o->n - missed, i = n < t->n ? n : t->n;
 	const char *rule;
 
-	for (i = 0; i < n; i++) {
-		if (o->frames[i].pc != t->frames[i].pc)
-			return differ(all, s, t, i, "another frame");
-		if (!marks_agree(o, t, i))
-			return differ(all, s, t, i, "an interrupted instruction taken for a return address, or the reverse");
-	}
-	if (o->n > t->n)
+	if (n > t->n)
 		return t->end == TRUTH_COMPLETE ? differ(all, s, t, i, "frames behind the outermost")
 						: (struct comparison){ BEYOND, i, NULL };
-	if (o->n < t->n) {
+	if (n < t->n) {
 		if (o->end == CHAIN_COMPLETE)
 			return differ(all, s, t, i, "an end that is none");
 		if (o->end == CHAIN_DEPTH)
@@ -77,5 +84,21 @@ struct comparison compare(const struct states *all, const struct state *s, const
 	}
 	if (t->end == TRUTH_COMPLETE && o->end == CHAIN_CUT) /* no frame is missing, but ours says that some are */
 		return (struct comparison){ SHORT, i, o->why };
-	return (struct comparison){ SAME, i, NULL };
+	return missed ? (struct comparison){ EXPLAINED, i, "libdwfl goes by rbp and misses a caller" } : (struct comparison){ SAME, i, NULL };
+}
+
+struct comparison compare(const struct states *all, const struct state *s, const struct true_chain *t)
+{
+	const struct chain *o = &s->ours;
+	size_t missed = 0;
+
+	for (size_t i = 0; i < t->n && i + missed < o->n; i++) {
+		if (o->frames[i + missed].pc != t->frames[i].pc && misses_caller(all, s, t, i, i + missed))
+			missed++;
+		if (o->frames[i + missed].pc != t->frames[i].pc)
+			return differ(all, s, t, i, "another frame");
+		if (!missed && !marks_agree(o, t, i))
+			return differ(all, s, t, i, "an interrupted instruction taken for a return address, or the reverse");
+	}
+	return compare_ends(all, s, t, missed);
 }
