@@ -125,7 +125,7 @@ static void compare_file(const char *path)
 	if (fd < 0 || elf_open(fd, &s.f) != ELF_OPENED)
 		return;
 	if (unwind_build(s.f, &s.t) == UNWIND_BUILT && code_map_init(&s.code, s.f) &&
-	    functions_of_symbols(s.f, &s.functions)) {
+	    functions_of_symbols(s.f, &s.functions, NULL, NULL)) {
 		for (size_t i = 0; i < s.functions.n; i++)
 			compare_function(&s, &s.functions.items[i]);
 	}

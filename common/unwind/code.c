@@ -338,10 +338,11 @@ void code_rows_release(struct code_rows *rows)
 bool code_rule(const struct code_state *state, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ 0 };
-	if (state->depth)
-		*rule = (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = state->depth };
-	else if (state->rbp == CODE_RBP_FRAME)
+	/* By rbp if there is a choice: some calls pop their arguments (V8's), so rsp is not what it was before them. */
+	if (state->rbp == CODE_RBP_FRAME)
 		*rule = (struct unwind_rule){ .kind = UNWIND_CFA_RBP, .cfa = state->rbp_at };
+	else if (state->depth)
+		*rule = (struct unwind_rule){ .kind = UNWIND_CFA_RSP, .cfa = state->depth };
 	else
 		return false;
 	if (state->rbp != CODE_RBP_CALLERS) {

@@ -59,6 +59,12 @@ static bool add_edge(struct edges *e, uint64_t start, uint32_t rule)
 	return true;
 }
 
+/* Returns how many bytes may keep the last edge's rule. Code that was read and got no rule keeps none. */
+static uint64_t fillable(const struct edges *e, const struct spans *s)
+{
+	return e->n && unwind_from_code(&s->rules[e->items[e->n - 1].rule]) ? 0 : GAP_FILLED;
+}
+
 /* order: the spans sorted by start. */
 static bool run_sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 {
@@ -72,7 +78,7 @@ static bool run_sweep(struct edges *e, struct sweep *w, const uint32_t *order)
 		if (!w->n) {
 			if (i == w->s->n)
 				return add_edge(e, at, EDGE_GAP);
-			if (items[order[i]].start - at > GAP_FILLED && !add_edge(e, at, EDGE_GAP))
+			if (items[order[i]].start - at > fillable(e, w->s) && !add_edge(e, at, EDGE_GAP))
 				return false;
 			at = items[order[i]].start;
 		}

@@ -40,6 +40,14 @@ void edges_release(struct edges *e);
  * which have none.
  */
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
+/* Returns true if no edge covers any of this range. */
+bool gap_contains(const struct edges *e, uint64_t start, uint64_t end);
+
+/*
+ * In gaps_code.c: adds spans for the functions of the symbol tables that are wholly in gaps, by following their code
+ * (code.h). Its rules are UNWIND_FROM_CODE.
+ */
+void gap_code_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
 
 /* In table_rows.c: builds the table's rules, rows and pages. */
 enum unwind_built rows_of_edges(const struct edges *e, const struct spans *s, struct unwind_table *t);

@@ -67,24 +67,29 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 }
 
 /* Appends the functions of a symbol table. */
-static bool read_symbols(Elf_Scn *scn, struct function_list *l)
+static bool read_symbols(Elf_Scn *scn, struct function_list *l, function_wanted *wanted, const void *arg)
 {
 	Elf_Data *data = elf_part(scn);
 	size_t n = data ? data->d_size / sizeof(Elf64_Sym) : 0;
 	GElf_Sym sym;
 
 	for (size_t i = 0; i < n && i <= INT_MAX; i++) {
+		struct function_range r;
+
 		if (!gelf_getsym(data, (int)i, &sym) || GELF_ST_TYPE(sym.st_info) != STT_FUNC || sym.st_shndx == SHN_UNDEF ||
 		    sym.st_size == 0 || sym.st_value + sym.st_size < sym.st_value)
 			continue;
+		r = (struct function_range){ sym.st_value, sym.st_value + sym.st_size };
+		if (wanted && !wanted(arg, &r))
+			continue;
 		if (!extend_array(&l->items, &l->cap, l->n, sizeof(*l->items)))
 			return false;
-		l->items[l->n++] = (struct function_range){ sym.st_value, sym.st_value + sym.st_size };
+		l->items[l->n++] = r;
 	}
 	return true;
 }
 
-bool functions_of_symbols(const struct elf_file *f, struct function_list *l)
+bool functions_of_symbols(const struct elf_file *f, struct function_list *l, function_wanted *wanted, const void *arg)
 {
 	Elf_Scn *scn = NULL;
 	bool good = true;
@@ -95,7 +100,7 @@ bool functions_of_symbols(const struct elf_file *f, struct function_list *l)
 		return true;
 	for (size_t seen = 0; good && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
 		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
-			good = read_symbols(scn, l);
+			good = read_symbols(scn, l, wanted, arg);
 	}
 	good = good && sort_ranges(l);
 	if (!good)

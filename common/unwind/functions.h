@@ -31,10 +31,11 @@ struct function_list {
 /* Reads the ranges; none without .eh_frame, the readable ones if it is damaged. False: out of memory. */
 bool functions_read(const struct elf_file *f, struct function_list *l);
 /*
- * Reads the functions of known size in the file's own symbol tables. Several symbols at one address are one function,
- * as long as the longest. False: out of memory.
+ * Reads the functions of known size in the file's own symbol tables, those that the caller wants (NULL: all). Several
+ * symbols at one address are one function, as long as the longest. False: out of memory.
  */
-bool functions_of_symbols(const struct elf_file *f, struct function_list *l);
+typedef bool function_wanted(const void *arg, const struct function_range *r);
+bool functions_of_symbols(const struct elf_file *f, struct function_list *l, function_wanted *wanted, const void *arg);
 void functions_release(struct function_list *l);
 /* Sets *i to the function that contains the linked address. Returns false if there is none. */
 bool functions_find(const struct function_list *l, uint64_t vaddr, size_t *i);

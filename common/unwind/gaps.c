@@ -142,6 +142,13 @@ static size_t edge_after(const struct edges *e, uint64_t offset)
 	return SEARCH_COUNT(e->n, middle, edge_start(e, middle) <= offset);
 }
 
+bool gap_contains(const struct edges *e, uint64_t start, uint64_t end)
+{
+	size_t k = edge_after(e, start);
+
+	return (k == 0 || e->items[k - 1].rule == EDGE_GAP) && (k == e->n || edge_start(e, k) >= end);
+}
+
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -223,4 +230,5 @@ void gap_spans(const struct elf_file *f, const struct code_map *code, const stru
 	entry_span(f, code, e, s);
 	section_spans(f, code, ".init", s);
 	section_spans(f, code, ".fini", s);
+	gap_code_spans(f, code, e, s);
 }

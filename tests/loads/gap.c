@@ -4,6 +4,9 @@
  *	gap zero SECONDS	a register that holds 0
  *	gap data SECONDS	a pointer to two words; the second is a code address that no call returns to
  *	gap frame SECONDS	a frame pointer, as the psABI has it
+ *	gap code SECONDS	a register that counts
+ *
+ * burn_with, of the first three, has no size, so its code is not read. The other functions have one.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +18,6 @@ void burn_with(uint64_t turns, uint64_t rbp, uint64_t is_frame);
 
 __asm__(".text\n"
 	".globl burn_with\n"
-	".type burn_with, @function\n"
 	"burn_with:\n"
 	"	push %rbp\n"
 	"	test %rdx, %rdx\n"
@@ -26,7 +28,39 @@ __asm__(".text\n"
 	"	jnz 2b\n"
 	"	pop %rbp\n"
 	"	ret\n"
-	".size burn_with, .-burn_with\n");
+	"	.skip 32, 0xcc\n" /* more than is padding between functions with tables */
+	".globl burn_outer\n"
+	".type burn_outer, @function\n"
+	"burn_outer:\n"
+	"	push %rbx\n"
+	"	push %rbp\n"
+	"	sub $24, %rsp\n"
+	"	mov %rdi, %rbp\n"
+	"	mov $10, %ebx\n"
+	"1:	mov %rbp, %rdi\n"
+	"	call burn_inner\n"
+	"	dec %ebx\n"
+	"	jnz 1b\n"
+	"	add $24, %rsp\n"
+	"	pop %rbp\n"
+	"	pop %rbx\n"
+	"	ret\n"
+	".size burn_outer, .-burn_outer\n"
+	".type burn_inner, @function\n"
+	"burn_inner:\n"
+	"	push %rbp\n"
+	"	lea 1f(%rip), %rdx\n"
+	"	jmp *%rdx\n"
+	"1:	xor %ebp, %ebp\n"
+	"2:	inc %rbp\n"
+	"	cmp %rdi, %rbp\n"
+	"	jb 2b\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	".size burn_inner, .-burn_inner\n"
+	"	.skip 32, 0xcc\n");
+
+void burn_outer(uint64_t turns);
 #else
 static void burn_with(uint64_t turns, uint64_t rbp, uint64_t is_frame)
 {
@@ -34,6 +68,11 @@ static void burn_with(uint64_t turns, uint64_t rbp, uint64_t is_frame)
 	(void)is_frame;
 	while (turns--)
 		__asm__ volatile("");
+}
+
+static void burn_outer(uint64_t turns)
+{
+	burn_with(turns * 10, 0, 0);
 }
 #endif
 
@@ -47,7 +86,11 @@ int main(int argc, char **argv)
 	if (!(until > 0))
 		return 2;
 	while ((double)clock() / CLOCKS_PER_SEC < until) {
-		burn_with(10000000, strcmp(argv[1], "data") == 0 ? (uint64_t)(uintptr_t)words : 0, strcmp(argv[1], "frame") == 0);
+		if (strcmp(argv[1], "code") == 0)
+			burn_outer(1000000);
+		else
+			burn_with(10000000, strcmp(argv[1], "data") == 0 ? (uint64_t)(uintptr_t)words : 0,
+				  strcmp(argv[1], "frame") == 0);
 		sink++; /* no tail call */
 	}
 	return 0;

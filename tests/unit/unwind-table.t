@@ -330,6 +330,42 @@ rows "signal frames" "0 gap
 printf 'f: mov $15, %%rax\nsyscall\nret\n' | assemble
 rows "a file that has nothing else" "0 signal
 9 gap"
+# Functions of known size and without a table, by their code.
+assemble <<'END_ASM'
+	.cfi_startproc
+	push %rax
+	.cfi_def_cfa_offset 16
+	ret
+	.cfi_endproc
+	.balign 32, 0x90
+	.type f, @function
+f:	push %rbx
+	push %rbp
+	mov %rsp, %rbp
+	and $-64, %rsp
+	mov %rdi, %rsp
+	mov %rax, %rbp
+	nop
+	mov %rsi, %rsp
+	pop %rax
+	ret
+	.size f, .-f
+g:	push %rax
+	ret
+	.balign 64, 0x90
+	.cfi_startproc
+	ret
+	.cfi_endproc
+END_ASM
+rows "code without a table; pieces of it without a rule are a gap, however small" "0 rsp+8
+1 rsp+16
+2 gap
+32 code rsp+8
+33 code rsp+16
+34 code rsp+24
+37 code rbp+24 rbp=[cfa-24]
+47 gap
+64 rsp+8"
 printf 'f: ret\n' | assemble
 rows "a file that has nothing" "nothing"
 printf 'f: .cfi_startproc\nret\n.cfi_endproc\n' >i386.s
