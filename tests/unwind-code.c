@@ -2,7 +2,9 @@
  * Rules made from machine code, compared with those of .eh_frame.
  *
  *	unwind-code rows FILE	states of the code in .text, taken as one function
+ *	unwind-code region FILE	states of the code in .text, taken as a region of unknown functions
  *	unwind-code check	paths on stdin: each function that has both a symbol and a table, byte by byte
+ *	unwind-code check-region	paths on stdin: all of .text, as if there were neither symbols nor tables
  *	unwind-code lengths FILE	offset and length of each instruction in .text, one after the other; ends at one
  *				that is refused
  *	unwind-code random N	N times any bytes: only for crashes and sanitizers
@@ -98,7 +100,7 @@ static void compare_function(const struct subject *s, const struct function_rang
 	struct code_rows rows = { 0 };
 	uint8_t *bytes;
 
-	if (!code_map_offset(&s->code, range->start, &offset, &left) || left < n || n > CODE_FUNCTION_MAX ||
+	if (!code_map_offset(&s->code, range->start, &offset, &left) || left < n || n > CODE_MAX ||
 	    unwind_table_find(&s->t, offset).kind == UNWIND_GAP)
 		return;
 	bytes = malloc(n);
@@ -117,7 +119,35 @@ static void compare_function(const struct subject *s, const struct function_rang
 	free(bytes);
 }
 
-static void compare_file(const char *path)
+/* All of .text, as if nothing were known of it. */
+static void compare_region(const struct subject *s)
+{
+	struct section text;
+	uint64_t offset, left;
+
+	if (!section_find(s->f, ".text", &text))
+		return;
+	for (uint64_t done = 0; done < text.bytes.n; done += CODE_MAX) {
+		struct slice part = { text.bytes.p + done, text.bytes.n - done < CODE_MAX ? text.bytes.n - done : CODE_MAX };
+		struct code_rows rows = { 0 };
+
+		if (!code_map_offset(&s->code, text.vaddr + done, &offset, &left))
+			return;
+		if (!code_region_rows(part, offset, &rows))
+			abort();
+		counts.bytes += part.n;
+		for (size_t i = 0; i < rows.n; i++) {
+			for (uint32_t at = rows.items[i].start; at < rows.items[i].end; at++) {
+				struct unwind_rule r = unwind_table_find(&s->t, offset + at);
+
+				compare_byte(s->path, text.vaddr + done + at, &rows.items[i].state, &r);
+			}
+		}
+		code_rows_release(&rows);
+	}
+}
+
+static void compare_file(const char *path, bool as_region)
 {
 	struct subject s = { .path = path };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -126,7 +156,9 @@ static void compare_file(const char *path)
 		return;
 	if (unwind_build(s.f, &s.t) == UNWIND_BUILT && code_map_init(&s.code, s.f) &&
 	    functions_of_symbols(s.f, &s.functions, NULL, NULL)) {
-		for (size_t i = 0; i < s.functions.n; i++)
+		if (as_region)
+			compare_region(&s);
+		for (size_t i = 0; !as_region && i < s.functions.n; i++)
 			compare_function(&s, &s.functions.items[i]);
 	}
 	functions_release(&s.functions);
@@ -135,14 +167,14 @@ static void compare_file(const char *path)
 	elf_close(s.f);
 }
 
-static int run_check(void)
+static int run_check(bool as_region)
 {
 	char *line = NULL;
 	size_t cap = 0;
 
 	while (getline(&line, &cap, stdin) > 0) {
 		line[strcspn(line, "\n")] = '\0';
-		compare_file(line);
+		compare_file(line, as_region);
 	}
 	free(line);
 	printf("functions=%lu bytes=%lu ruled=%lu held=%lu apart=%lu outermost=%lu cfa=%lu rbp=%lu\n", counts.functions,
@@ -150,12 +182,12 @@ static int run_check(void)
 	return 0;
 }
 
-static void print_rows(struct slice text)
+static void print_rows(struct slice text, bool as_region)
 {
 	struct code_rows rows = { 0 };
 	uint32_t end = 0;
 
-	if (!code_rows(text, &rows))
+	if (!(as_region ? code_region_rows(text, 0, &rows) : code_rows(text, &rows)))
 		abort();
 	for (size_t i = 0; i < rows.n; i++) {
 		if (rows.items[i].start > end)
@@ -168,6 +200,16 @@ static void print_rows(struct slice text)
 	if (end < text.n)
 		printf("%u none\n", end);
 	code_rows_release(&rows);
+}
+
+static void print_function(struct slice text)
+{
+	print_rows(text, false);
+}
+
+static void print_region(struct slice text)
+{
+	print_rows(text, true);
 }
 
 static void print_lengths(struct slice text)
@@ -208,7 +250,10 @@ static int run_random(unsigned long n)
 
 		for (size_t k = 0; k < code.n; k++)
 			bytes[k] = random_below(4) ? (uint8_t)random_u64() : "\x55\x5d\x48\x89\xe5\xec\x83\x50\x74\xeb"[random_below(10)];
-		if (!exact || !code_rows((struct slice){ memcpy(exact, bytes, code.n), code.n }, &rows))
+		if (!exact)
+			return 1;
+		code.p = memcpy(exact, bytes, code.n);
+		if (!(i & 1 ? code_region_rows(code, i, &rows) : code_rows(code, &rows)))
 			return 1;
 		for (size_t k = 0; k < rows.n; k++) {
 			if (rows.items[k].start < end || rows.items[k].end <= rows.items[k].start || rows.items[k].end > code.n)
@@ -224,13 +269,17 @@ static int run_random(unsigned long n)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "check") == 0)
-		return run_check();
+		return run_check(false);
+	if (argc == 2 && strcmp(argv[1], "check-region") == 0)
+		return run_check(true);
 	if (argc == 3 && strcmp(argv[1], "rows") == 0)
-		return run_text(argv[2], print_rows);
+		return run_text(argv[2], print_function);
+	if (argc == 3 && strcmp(argv[1], "region") == 0)
+		return run_text(argv[2], print_region);
 	if (argc == 3 && strcmp(argv[1], "lengths") == 0)
 		return run_text(argv[2], print_lengths);
 	if (argc == 3 && strcmp(argv[1], "random") == 0)
 		return run_random(strtoul(argv[2], NULL, 10));
-	fprintf(stderr, "usage: unwind-code rows FILE | check | lengths FILE | random N\n");
+	fprintf(stderr, "usage: unwind-code rows FILE | region FILE | check | check-region | lengths FILE | random N\n");
 	return 2;
 }

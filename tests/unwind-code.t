@@ -185,6 +185,49 @@ rows "a byte that is no instruction ends its path" "0 rsp+8
 1 none"
 
 
+# Functions that no symbol names: f, then one whose code is no function's, then g, then data, then h.
+assemble <<'END_ASM'
+	push %rbx
+	call 1f
+	pop %rbx
+	ret
+	.p2align 4
+	pop %rax
+	pop %rcx
+	ret
+	.p2align 4
+1:	push %rbp
+	mov %rsp, %rbp
+	jmp *table(,%rdi,8)
+	dec %eax
+	pop %rbp
+	ret
+	.p2align 4
+	.byte 0x06, 0x07, 0x0e
+	.p2align 4
+	test %edi, %edi
+	jz 2f
+	push %rax
+	call *%rax
+	.p2align 4
+2:	ret
+	.data
+table:	.quad 0
+END_ASM
+is "functions in a region without symbols" "$("$code" region a.o)" "0 rsp+8
+1 rsp+16
+7 rsp+8
+8 none
+32 rsp+8
+33 rsp+16 saved=[cfa-16]
+36 rsp+16 rbp+16 saved=[cfa-16]
+46 rsp+8
+47 none
+64 rsp+8
+69 rsp+16
+71 none
+80 rsp+8"
+
 # objdump takes a wait and the x87 instruction after it for one, so the decoder may have more beginnings than objdump.
 find /usr/lib /lib -name 'libm.so.6' 2>/dev/null | sed 1q >files
 objdump -d -w --no-show-raw-insn -j .text "$(cat files)" | sed -n 's/^ *\([0-9a-f]*\):\t.*/\1/p' >theirs
@@ -216,5 +259,15 @@ if [ "$((($(field cfa) + $(field rbp)) * 10000))" -le "$(field ruled)" ]; then
 	pass "at most one byte in 10,000 differs from .eh_frame"
 else
 	fail "at most one byte in 10,000 differs from .eh_frame"
+fi
+
+# All of their code as if nothing were known of it: helpers with tables that are wrong are among it, hence only CFA.
+"$code" check-region <files >out
+said=$(grep -v '^#' out)
+diag "as regions: $said"
+if [ "$(($(field ruled) * 100 / $(field bytes)))" -ge 30 ] && [ "$(($(field cfa) * 100))" -le "$(field ruled)" ]; then
+	pass "regions: rules for at least 30 % of the code, and at most one in 100 differs"
+else
+	fail "regions: rules for at least 30 % of the code, and at most one in 100 differs"
 fi
 done_testing

@@ -5,20 +5,34 @@
 #include "common/base/buf.h"
 #include "common/unwind/insn.h"
 
-enum { ENTRY_DEPTH = 8, DEPTH_MAX = 1 << 26, RSP = 4, RBP = 5 };
+enum { ENTRY_DEPTH = 8, DEPTH_MAX = 1 << 26, RBP = 5, FUNCTION_ALIGN = 16 };
 
-/* A function that is being followed. */
+static const struct code_state at_entry = { .depth = ENTRY_DEPTH };
+
+/* Code that is being followed. */
 struct flow {
 	struct slice code;
 	struct code_state *states; /* before the instruction at each byte, if one begins there */
 	uint8_t *lengths;          /* its length, 0 for none */
+	uint8_t *flags;
 	uint32_t *todo;            /* bytes whose state has changed */
-	uint8_t *waiting;          /* is this byte in todo? */
 	size_t n_todo;
-	/* Jumps to addresses from tables: what all that are not at the end of a frame agree on. */
-	struct code_state jumps;
-	bool guesses;              /* following what such a jump may lead to */
-	bool failed;               /* a guess contradicts what is known */
+	bool guesses;              /* following what may be code: it must not contradict what is known */
+	bool failed;               /* it did */
+	bool needs_proof;          /* a guess must return, jump away or lead to known code: not only to calls of abort */
+	bool proven;               /* it did */
+	uint64_t left;             /* instructions that may still be followed: failed guesses take time */
+	uint32_t *touched;         /* bytes that the guess reached first */
+	size_t n_touched;
+};
+
+/* Visits of each byte, on average. Without guesses there are five at most. */
+enum { VISITS = 8 };
+
+/* In flags: */
+enum {
+	WAITING = 1, /* this byte is in todo */
+	INSIDE = 2,  /* it is within an instruction that is known, not the first of its bytes */
 };
 
 /* In reached: */
@@ -132,6 +146,13 @@ static bool is_same(const struct code_state *a, const struct code_state *b)
 	return a->depth == b->depth && a->saved == b->saved && a->rbp == b->rbp && a->rbp_at == b->rbp_at;
 }
 
+/* Returns true if all that is known here holds by another path, too. */
+static bool agrees(const struct code_state *here, const struct code_state *s)
+{
+	return (!here->depth || here->depth == s->depth) && (!here->saved || here->saved == s->saved) &&
+	       (here->rbp == CODE_RBP_OTHER || (here->rbp == s->rbp && here->rbp_at == s->rbp_at));
+}
+
 /*
  * A path reaches this byte: keeps of its state what all paths before agree on. A path of which nothing is known
  * counts, too.
@@ -144,11 +165,17 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 		return;
 	here = &f->states[at];
 	before = *here;
+	if (f->guesses && f->flags[at] & INSIDE) {
+		f->failed = true;
+		return;
+	}
 	if (!here->reached) {
 		*here = *s;
 		here->reached = f->guesses ? GUESSED : REACHED;
+		f->touched[f->n_touched++] = (uint32_t)at;
 	} else if (f->guesses && here->reached == REACHED) {
-		f->failed |= !is_same(here, s);
+		f->failed |= !agrees(here, s);
+		f->proven = true;
 		return;
 	} else {
 		if (here->depth != s->depth)
@@ -160,19 +187,41 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 		if (memcmp(here, &before, sizeof(before)) == 0)
 			return;
 	}
-	if (!f->waiting[at]) {
-		f->waiting[at] = true;
+	if (!(f->flags[at] & WAITING)) {
+		f->flags[at] |= WAITING;
 		f->todo[f->n_todo++] = (uint32_t)at;
 	}
+}
+
+static bool ends_path(const struct insn *i)
+{
+	return i->kind == INSN_JUMP || i->kind == INSN_RETURN || i->kind == INSN_STOP;
+}
+
+/* Returns the bytes of padding here: of instructions that do nothing, or trap. */
+static uint32_t count_padding(const struct flow *f, uint32_t at)
+{
+	const uint8_t *p = f->code.p + at;
+	size_t n = f->code.n - at, prefixes = 0;
+	struct insn i;
+
+	if (!insn_decode((struct slice){ p, n }, &i))
+		return 0;
+	while (p[prefixes] == 0x66 || p[prefixes] == 0x2e)
+		prefixes++;
+	if (p[prefixes] == 0x90 || p[prefixes] == 0xcc || (p[prefixes] == 0x0f && p[prefixes + 1] == 0x1f) ||
+	    (n > 1 && p[0] == 0 && p[1] == 0))
+		return i.length;
+	return 0;
 }
 
 /* Follows the instruction at this byte to those after it. */
 static void follow(struct flow *f, uint32_t at)
 {
-	static const struct code_state entry = { .depth = ENTRY_DEPTH };
 	struct code_state s = f->states[at];
 	uint64_t next, target;
 	struct insn i;
+	bool proven;
 
 	f->lengths[at] = 0;
 	if (!insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i)) {
@@ -182,15 +231,20 @@ static void follow(struct flow *f, uint32_t at)
 	f->lengths[at] = i.length;
 	next = (uint64_t)at + i.length;
 	target = i.has_target ? next + (uint64_t)i.value : UINT64_MAX;
+	f->failed |= i.kind == INSN_RETURN && s.depth != ENTRY_DEPTH;
 	apply(&s, &i);
 	/* A call to the next instruction is one for its address, which stays on the stack. */
 	if (i.kind == INSN_CALL && target == next)
 		return;
+	f->proven |= i.kind == INSN_RETURN || (i.kind == INSN_JUMP && target >= f->code.n);
+	f->failed |= f->needs_proof && !ends_path(&i) && next >= f->code.n;
+	proven = f->proven;
+	if (i.has_target)
+		arrive(f, target, i.kind == INSN_CALL ? &at_entry : &s);
 	if (i.kind == INSN_CALL)
-		arrive(f, target, &entry);
-	else
-		arrive(f, target, &s);
-	if (i.kind != INSN_JUMP && i.kind != INSN_RETURN && i.kind != INSN_STOP)
+		f->proven = proven;
+	/* A call before padding, where a function may end: it does not return. */
+	if (!ends_path(&i) && !(f->guesses && i.kind == INSN_CALL && next < f->code.n && count_padding(f, (uint32_t)next)))
 		arrive(f, next, &s);
 }
 
@@ -225,19 +279,44 @@ static bool add_rows(const struct flow *f, struct code_rows *rows)
 	return true;
 }
 
-static void follow_all(struct flow *f)
+/*
+ * Follows from a byte in this state. A guess that fails is undone: one that leads into known code with another
+ * state, to what is not code, or to a return that does not find its address.
+ */
+static bool follow_from(struct flow *f, uint32_t start, const struct code_state *state)
 {
+	f->failed = f->proven = false;
+	f->n_touched = 0;
+	arrive(f, start, state);
 	/* Each change at a byte loses one of three facts, so this ends. */
 	while (f->n_todo) {
 		uint32_t at = f->todo[--f->n_todo];
 
-		f->waiting[at] = false;
+		f->flags[at] &= (uint8_t)~WAITING;
+		f->failed |= !f->left;
+		if (f->guesses && f->failed)
+			continue;
+		f->left--;
 		follow(f, at);
 	}
+	f->failed |= f->needs_proof && !f->proven;
+	for (size_t i = 0; i < f->n_touched; i++) {
+		uint32_t at = f->touched[i];
+
+		if (f->guesses && f->failed) {
+			f->lengths[at] = 0;
+			f->states[at] = (struct code_state){ 0 };
+		} else {
+			f->states[at].reached = REACHED;
+		}
+		for (uint32_t k = 1; k < f->lengths[at]; k++)
+			f->flags[at + k] |= INSIDE;
+	}
+	return !f->failed;
 }
 
 /* Finds what all jumps through tables agree on. Returns false if there is none. */
-static bool find_jumps(struct flow *f)
+static bool find_jumps(const struct flow *f, struct code_state *jumps)
 {
 	bool found = false;
 	struct insn i;
@@ -248,84 +327,129 @@ static bool find_jumps(struct flow *f)
 		if (!f->lengths[at] || !insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i) ||
 		    i.kind != INSN_JUMP || i.has_target)
 			continue;
-		if (!found || (f->jumps.depth == ENTRY_DEPTH && s->depth != ENTRY_DEPTH))
-			f->jumps = *s;
-		else if (!is_same(&f->jumps, s) && s->depth != ENTRY_DEPTH)
+		if (!found || (jumps->depth == ENTRY_DEPTH && s->depth != ENTRY_DEPTH))
+			*jumps = *s;
+		else if (!is_same(jumps, s) && s->depth != ENTRY_DEPTH)
 			return false;
 		found = true;
 	}
-	return found && is_useful(&f->jumps);
+	return found && is_useful(jumps);
 }
 
-/* Returns the bytes of padding here: of instructions that do nothing, or trap. */
-static uint32_t count_padding(const struct flow *f, uint32_t at)
+/* Follows code that no path reaches: the function's jumps through tables must lead there. */
+static void follow_tables(struct flow *f)
 {
-	const uint8_t *p = f->code.p + at;
-	size_t n = f->code.n - at, prefixes = 0;
-	struct insn i;
+	struct code_state jumps;
+	uint32_t next;
 
-	if (!insn_decode((struct slice){ p, n }, &i))
-		return 0;
-	while (p[prefixes] == 0x66 || p[prefixes] == 0x2e)
-		prefixes++;
-	if (p[prefixes] == 0x90 || p[prefixes] == 0xcc || (p[prefixes] == 0x0f && p[prefixes + 1] == 0x1f))
-		return i.length;
-	return 0;
+	if (!find_jumps(f, &jumps))
+		return;
+	f->guesses = true;
+	for (uint32_t at = 0; at < f->code.n; at = next) {
+		if (f->states[at].reached)
+			next = at + (f->lengths[at] ? f->lengths[at] : 1);
+		else if ((next = at + count_padding(f, at)) > at)
+			continue;
+		else if (follow_from(f, at, &jumps))
+			next = at + f->lengths[at];
+		else
+			return;
+	}
 }
 
 /*
- * Follows code that no path reaches, after the end of another: the function's jumps through tables must lead there.
- * Gives it all up if that leads to known code with another state, or to what is not code.
+ * Guesses what begins after the end of a path: a function, if it is aligned as these are, or a piece that the
+ * function before jumps to through a table.
  */
-static void follow_guesses(struct flow *f)
+static void guess_piece(struct flow *f, uint32_t at, bool aligned, const struct code_state *jump)
 {
-	uint32_t next;
-
-	if (!find_jumps(f))
+	if (aligned && follow_from(f, at, &at_entry))
 		return;
-	f->guesses = true;
-	f->failed = false;
-	for (uint32_t at = 0; at < f->code.n && !f->failed; at = next) {
-		next = at + f->lengths[at];
-		if (next > at)
+	if (is_useful(jump) && follow_from(f, at, jump))
+		return;
+	if (!aligned)
+		follow_from(f, at, &at_entry);
+}
+
+/* Goes through a region in order, and guesses at each piece that is not known yet. */
+static void follow_region(struct flow *f, uint64_t address)
+{
+	struct code_state jump = { 0 };
+	bool fresh = true;
+	struct insn i;
+
+	f->guesses = f->needs_proof = true;
+	for (uint32_t at = 0, padding; at < f->code.n; at += i.length) {
+		if (!f->lengths[at] && (padding = count_padding(f, at))) {
+			i.length = (uint8_t)padding;
+			fresh = true;
 			continue;
-		next = at + count_padding(f, at);
-		if (next > at)
+		}
+		if (!f->lengths[at] && fresh)
+			guess_piece(f, at, (address + at) % FUNCTION_ALIGN == 0, &jump);
+		if (!insn_decode((struct slice){ f->code.p + at, f->code.n - at }, &i)) {
+			i = (struct insn){ .length = (uint8_t)(FUNCTION_ALIGN - (address + at) % FUNCTION_ALIGN) };
+			fresh = true;
 			continue;
-		arrive(f, at, &f->jumps);
-		follow_all(f);
-		next = at + (f->lengths[at] ? f->lengths[at] : 1);
+		}
+		if (f->lengths[at] && i.kind == INSN_JUMP && !i.has_target)
+			jump = f->states[at];
+		else if (f->lengths[at] && is_same(&f->states[at], &at_entry) && (address + at) % FUNCTION_ALIGN == 0)
+			jump.depth = 0, jump.rbp = CODE_RBP_OTHER;
+		fresh = ends_path(&i);
 	}
-	for (uint32_t at = 0; f->failed && at < f->code.n; at++) {
-		if (f->states[at].reached == GUESSED)
-			f->lengths[at] = 0;
-	}
+}
+
+static bool flow_init(struct flow *f, struct slice code)
+{
+	*f = (struct flow){ .code = code, .left = (uint64_t)code.n * VISITS };
+	f->states = calloc(code.n, sizeof(*f->states));
+	f->todo = malloc(code.n * sizeof(*f->todo));
+	f->touched = malloc(code.n * sizeof(*f->touched));
+	f->lengths = calloc(code.n, 1);
+	f->flags = calloc(code.n, 1);
+	return f->states && f->todo && f->touched && f->lengths && f->flags;
+}
+
+static void flow_release(struct flow *f)
+{
+	free(f->states);
+	free(f->todo);
+	free(f->touched);
+	free(f->lengths);
+	free(f->flags);
 }
 
 bool code_rows(struct slice function, struct code_rows *rows)
 {
-	static const struct code_state entry = { .depth = ENTRY_DEPTH };
-	struct flow f = { .code = function };
+	struct flow f;
 	bool good;
 
-	if (function.n == 0 || function.n > CODE_FUNCTION_MAX)
+	if (function.n == 0 || function.n > CODE_MAX)
 		return true;
-	f.states = calloc(function.n, sizeof(*f.states));
-	f.todo = malloc(function.n * sizeof(*f.todo));
-	f.lengths = calloc(function.n, 1);
-	f.waiting = calloc(function.n, 1);
-	good = f.states && f.todo && f.lengths && f.waiting;
-	if (good)
-		arrive(&f, 0, &entry);
+	good = flow_init(&f, function);
 	if (good) {
-		follow_all(&f);
-		follow_guesses(&f);
+		follow_from(&f, 0, &at_entry);
+		follow_tables(&f);
+		good = add_rows(&f, rows);
 	}
-	good = good && add_rows(&f, rows);
-	free(f.states);
-	free(f.todo);
-	free(f.lengths);
-	free(f.waiting);
+	flow_release(&f);
+	return good;
+}
+
+bool code_region_rows(struct slice region, uint64_t address, struct code_rows *rows)
+{
+	struct flow f;
+	bool good;
+
+	if (region.n == 0 || region.n > CODE_MAX)
+		return true;
+	good = flow_init(&f, region);
+	if (good) {
+		follow_region(&f, address);
+		good = add_rows(&f, rows);
+	}
+	flow_release(&f);
 	return good;
 }
 

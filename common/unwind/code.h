@@ -21,7 +21,7 @@
 #include "common/base/cursor.h"
 #include "common/unwind/rule.h"
 
-enum { CODE_FUNCTION_MAX = 1 << 18 }; /* bytes of a function; a longer one has no rows */
+enum { CODE_MAX = 1 << 20 }; /* bytes of a function or a region; longer ones have no rows */
 
 /* What rbp holds. */
 enum code_rbp {
@@ -53,6 +53,11 @@ struct code_rows {
 
 /* Appends the rows of the function that these bytes are. Returns false if out of memory. */
 bool code_rows(struct slice function, struct code_rows *rows);
+/*
+ * Appends the rows of a region of code in which functions begin at unknown places: after the end of others. A piece
+ * that cannot be a function, because it does not return to its caller, has no rows. address: only its alignment counts.
+ */
+bool code_region_rows(struct slice region, uint64_t address, struct code_rows *rows);
 void code_rows_release(struct code_rows *rows);
 /* Sets the rule for a state. Returns false if CFA is unknown in it. */
 bool code_rule(const struct code_state *state, struct unwind_rule *rule);

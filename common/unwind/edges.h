@@ -40,12 +40,15 @@ void edges_release(struct edges *e);
  * which have none.
  */
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
+/* Calls visit for each range of code that no edge covers, in the order of the sections. Returns false if out of memory. */
+typedef void gap_visit(void *arg, uint64_t start, uint64_t end);
+bool gap_each(const struct elf_file *f, const struct edges *e, gap_visit *visit, void *arg);
 /* Returns true if no edge covers any of this range. */
 bool gap_contains(const struct edges *e, uint64_t start, uint64_t end);
 
 /*
- * In gaps_code.c: adds spans for the functions of the symbol tables that are wholly in gaps, by following their code
- * (code.h). Its rules are UNWIND_FROM_CODE.
+ * In gaps_code.c: adds spans by following the code in gaps (code.h): first the functions of the symbol tables that are
+ * wholly in gaps, then the rest. Its rules are UNWIND_FROM_CODE.
  */
 void gap_code_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s);
 

@@ -9,6 +9,9 @@
 #include "common/elf/parts.h"
 #include "common/unwind/cfi.h"
 
+/* Bytes of a symbol table: five million symbols, more than any program has. */
+enum { SYMBOLS_MAX = 1 << 27 };
+
 /* Appends a range; if several start at one address the longest remains. */
 static void append_range(struct function_list *l, struct function_range r)
 {
@@ -99,7 +102,7 @@ bool functions_of_symbols(const struct elf_file *f, struct function_list *l, fun
 	if (!sections_usable(f))
 		return true;
 	for (size_t seen = 0; good && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
-		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM))
+		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) && sh.sh_size <= SYMBOLS_MAX)
 			good = read_symbols(scn, l, wanted, arg);
 	}
 	good = good && sort_ranges(l);

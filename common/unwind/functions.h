@@ -32,7 +32,8 @@ struct function_list {
 bool functions_read(const struct elf_file *f, struct function_list *l);
 /*
  * Reads the functions of known size in the file's own symbol tables, those that the caller wants (NULL: all). Several
- * symbols at one address are one function, as long as the longest. False: out of memory.
+ * symbols at one address are one function, as long as the longest. Tables of more than 128 MB are left out. False: out
+ * of memory.
  */
 typedef bool function_wanted(const void *arg, const struct function_range *r);
 bool functions_of_symbols(const struct elf_file *f, struct function_list *l, function_wanted *wanted, const void *arg);

@@ -114,8 +114,9 @@ static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, 
 }
 
 /* Scans a range of the file: code that nothing is known of. */
-static void scan_gap(struct scan *scan, uint64_t start, uint64_t end)
+static void scan_gap(void *arg, uint64_t start, uint64_t end)
 {
+	struct scan *scan = arg;
 	uint64_t at = start;
 
 	while (at < end && end - at >= sizeof(sigreturn) && scan->left) {
@@ -205,27 +206,31 @@ static void entry_span(const struct elf_file *f, const struct code_map *code, co
 	spans_add(s, SPAN_CODE, offset, offset + left, &stop);
 }
 
-void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
+bool gap_each(const struct elf_file *f, const struct edges *e, gap_visit *visit, void *arg)
 {
-	struct scan *scan = malloc(sizeof(*scan));
 	size_t n = 0;
 	struct code_range *ranges = code_ranges(f, &n);
 
-	s->failed |= !scan || !ranges;
-	if (s->failed)
-		n = 0;
-	else
-		*scan = (struct scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
-	for (size_t i = 0; i < n && scan->left; i++) {
+	for (size_t i = 0; ranges && i < n; i++) {
 		uint64_t at = ranges[i].start, next;
 
 		for (size_t k = edge_after(e, at); at < ranges[i].end; at = next, k++) {
 			next = k < e->n ? min_u64(edge_start(e, k), ranges[i].end) : ranges[i].end;
 			if (k == 0 || e->items[k - 1].rule == EDGE_GAP)
-				scan_gap(scan, at, next);
+				visit(arg, at, next);
 		}
 	}
 	free(ranges);
+	return ranges;
+}
+
+void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
+{
+	struct scan *scan = malloc(sizeof(*scan));
+
+	if (scan)
+		*scan = (struct scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
+	s->failed |= !scan || !gap_each(f, e, scan_gap, scan);
 	free(scan);
 	entry_span(f, code, e, s);
 	section_spans(f, code, ".init", s);

@@ -149,12 +149,18 @@ static uint8_t vector_form(const struct decoder *d, uint8_t pp)
 		return op >= 0x14 && op <= 0x17 ? W | B : op == 0xf0 ? R | B : M | B;
 	case 6:
 		return M;
+	case 8: /* and the next two are AMD's XOP */
+		return M | B;
+	case 9:
+		return op == 0x01 || op == 0x02 ? V : op == 0x12 ? W : M;
+	case 10:
+		return R | Z;
 	default: /* APX's map 4, and others to come */
 		return 0;
 	}
 }
 
-/* Takes what follows 0xc4, 0xc5 or 0x62, and the opcode. All its bits for registers are inverted. */
+/* Takes what follows 0xc4, 0xc5, 0x62 or 0x8f, and the opcode. All its bits for registers are inverted. */
 static bool take_vector(struct decoder *d, uint8_t first)
 {
 	uint8_t a, b, c = 0;
@@ -174,7 +180,7 @@ static bool take_vector(struct decoder *d, uint8_t first)
 	}
 	d->r = a & 0x80 ? 0 : 8;
 	d->vvvv = ~b >> 3 & 15;
-	if (!take_byte(d, &d->opcode) || (!d->evex && (d->map < 1 || d->map > 3)))
+	if (!take_byte(d, &d->opcode) || (first == 0x8f) != (d->map >= 8) || (first == 0xc4 && (d->map < 1 || d->map > 3)))
 		return false;
 	d->form = vector_form(d, b & 3);
 	return true;
@@ -186,7 +192,8 @@ static bool take_opcode(struct decoder *d)
 
 	if (!take_prefixes(d, &byte))
 		return false;
-	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62)
+	/* 0x8f is XOP if what is pop's ModRM otherwise names a map. */
+	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62 || (byte == 0x8f && d->p < d->end && *d->p & 0x18))
 		return take_vector(d, byte);
 	if (byte != 0x0f) {
 		d->opcode = byte;
@@ -334,7 +341,7 @@ static bool find_group(const struct decoder *d, struct insn *i)
 	uint8_t group = d->reg & 7;
 
 	switch (d->opcode) {
-	case 0x8f: /* any other is AMD's XOP */
+	case 0x8f:
 		set_stack(d, i, INSN_POP, d->memory ? INSN_NO_REG : d->rm);
 		return group == 0;
 	case 0xc6:

@@ -6,7 +6,8 @@
  *	gap frame SECONDS	a frame pointer, as the psABI has it
  *	gap code SECONDS	a register that counts
  *
- * burn_with, of the first three, has no size, so its code is not read. The other functions have one.
+ * burn_with, of the first three, moves rsp about in a way that is not followed. The other functions are.
+ * One between burn_outer and burn_inner has no symbol.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,8 +19,11 @@ void burn_with(uint64_t turns, uint64_t rbp, uint64_t is_frame);
 
 __asm__(".text\n"
 	".globl burn_with\n"
+	".type burn_with, @function\n"
 	"burn_with:\n"
 	"	push %rbp\n"
+	"	mov %rsp, %rcx\n"
+	"	mov %rcx, %rsp\n"
 	"	test %rdx, %rdx\n"
 	"	jz 1f\n"
 	"	mov %rsp, %rsi\n"
@@ -28,6 +32,7 @@ __asm__(".text\n"
 	"	jnz 2b\n"
 	"	pop %rbp\n"
 	"	ret\n"
+	".size burn_with, .-burn_with\n"
 	"	.skip 32, 0xcc\n" /* more than is padding between functions with tables */
 	".globl burn_outer\n"
 	".type burn_outer, @function\n"
@@ -38,7 +43,7 @@ __asm__(".text\n"
 	"	mov %rdi, %rbp\n"
 	"	mov $10, %ebx\n"
 	"1:	mov %rbp, %rdi\n"
-	"	call burn_inner\n"
+	"	call .Lmiddle\n"
 	"	dec %ebx\n"
 	"	jnz 1b\n"
 	"	add $24, %rsp\n"
@@ -46,6 +51,15 @@ __asm__(".text\n"
 	"	pop %rbx\n"
 	"	ret\n"
 	".size burn_outer, .-burn_outer\n"
+	"	.p2align 4\n"
+	".Lmiddle:\n"
+	"	push %r12\n"
+	"	sub $64, %rsp\n"
+	"	call burn_inner\n"
+	"	add $64, %rsp\n"
+	"	pop %r12\n"
+	"	ret\n"
+	"	.p2align 4\n"
 	".type burn_inner, @function\n"
 	"burn_inner:\n"
 	"	push %rbp\n"

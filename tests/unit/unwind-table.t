@@ -546,8 +546,25 @@ rows "  also without endbr64" "0 rsp+8
 256 rsp+8
 277 gap"
 started endbr64 js
-rows "  where one byte is another, it is other code" "0 rsp+8
+rows "  where one byte is another, it is other code, whose rules are made from it" "0 rsp+8
 8 rsp+16
 31 rsp+8
-64 gap"
+64 gap
+96 code rsp+8
+129 gap
+136 code rsp+8
+137 gap
+144 code rsp+8
+194 gap
+200 code rsp+8
+201 gap
+208 code rsp+8
+222 code rsp+16
+233 code rbp+16 rbp=[cfa-16]
+260 code rsp+8
+261 gap
+264 code rsp+8
+265 gap
+272 code rsp+8
+281 gap"
 done_testing
