@@ -11,6 +11,8 @@
 
 /* Bytes of a symbol table: five million symbols, more than any program has. */
 enum { SYMBOLS_MAX = 1 << 27 };
+/* Bytes between functions that are more than padding. */
+enum { GAP_LEAST = 16 };
 
 /* Appends a range; if several start at one address the longest remains. */
 static void append_range(struct function_list *l, struct function_range r)
@@ -49,6 +51,49 @@ static bool sort_ranges(struct function_list *l)
 	return true;
 }
 
+/* Appends a range that no function covers, if it is more than padding. Returns false if out of memory. */
+static bool append_gap(struct function_list *l, uint64_t start, uint64_t end)
+{
+	if (start >= end || end - start < GAP_LEAST)
+		return true;
+	if (!extend_array(&l->items, &l->cap, l->n, sizeof(*l->items)))
+		return false;
+	l->items[l->n++] = (struct function_range){ start, end };
+	return true;
+}
+
+/* Appends what the first n ranges leave out of a section. *left: steps that may still be taken. */
+static bool append_gaps(struct function_list *l, size_t n, uint64_t start, uint64_t end, size_t *left)
+{
+	struct function_list functions = { l->items, n, 0 };
+	bool good = true;
+	size_t i;
+
+	if (functions_find(&functions, start, &i))
+		start = l->items[i].end;
+	for (i++; good && i < n && l->items[i].start < end && *left; i++, (*left)--) {
+		good = append_gap(l, start, l->items[i].start);
+		start = l->items[i].end;
+	}
+	return good && (!*left || append_gap(l, start, end));
+}
+
+/* Adds the code of executable sections that no function covers, mostly assembly: as one range between two others. */
+static bool add_gaps(const struct elf_file *f, struct function_list *l)
+{
+	Elf_Scn *scn = NULL;
+	size_t n = l->n, left = n + 1; /* sections that overlap, which no linker makes, could take n steps each */
+	bool good = true;
+	GElf_Shdr sh;
+
+	for (size_t seen = 0; good && n && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
+		if (gelf_getshdr(scn, &sh) && (sh.sh_flags & SHF_EXECINSTR) && (sh.sh_flags & SHF_ALLOC) &&
+		    sh.sh_addr + sh.sh_size > sh.sh_addr)
+			good = append_gaps(l, n, sh.sh_addr, sh.sh_addr + sh.sh_size, &left);
+	}
+	return good && (l->n == n || sort_ranges(l));
+}
+
 bool functions_read(const struct elf_file *f, struct function_list *l)
 {
 	struct cfi cfi = { .source = SPAN_EH_FRAME };
@@ -62,7 +107,7 @@ bool functions_read(const struct elf_file *f, struct function_list *l)
 		return false;
 	cfi.code = &code;
 	cfi.bases = cfi_bases(f, &cfi.section);
-	good = cfi_functions(&cfi, l) && sort_ranges(l);
+	good = cfi_functions(&cfi, l) && sort_ranges(l) && add_gaps(f, l);
 	code_map_release(&code);
 	if (!good)
 		functions_release(l);

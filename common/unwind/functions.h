@@ -11,7 +11,8 @@
  *	functions_release(&l);
  *
  * A separate part of a function (.cold) has a range of its own, and is an entry of its own here. Overlapping
- * ranges, which no compiler makes, end where the next one begins.
+ * ranges, which no compiler makes, end where the next one begins. Code between two ranges is a range, too: assembly,
+of which nothing tells where its functions begin.
  */
 #ifndef CPROF_UNWIND_FUNCTIONS_H
 #define CPROF_UNWIND_FUNCTIONS_H

@@ -40,17 +40,23 @@ is "  a line each" "$(cprof-fold -U "$tmp/ask.sym" | sed 's/^[^;]*;//' | sort | 
 	"$(printf '[b.so+%s] 1\n' "$(at first)" "$(at second)" "$(at never)" | cat - "$tmp/shown" 2>/dev/null | sort | tr '\n' ',')shown 1,"
 is "all symbols come before" "$(named "$tmp/whole.so" <"$tmp/addresses")" "first+3 symtab,second+3 symtab,never+3 symtab,shown+3 symtab,"
 
-# Each byte of two functions, and of the gaps beside them
+# Each byte of two functions, and of the code beside them: gcc's start files, which have no range, are one.
 start=$(($(at first) - 16))
 awk -v n=64 -v s=$start 'BEGIN { for (i = 0; i < n; i++) printf "0x%x\n", s + i }' >"$tmp/bytes"
 ask "$so" <"$tmp/bytes" | awk '{ sub(/\+[^+]*$/, "", $2); print $1, $2 }' >"$tmp/got"
+readelf -SW "$so" | sed 's/^ *\[ *[0-9]*\] *//' | awk '$1 == ".text" { print $3, $5 }' >"$tmp/text"
 readelf --debug-dump=frames "$so" | sed -n 's/.*FDE.*pc=\([0-9a-f]*\)\.\.\([0-9a-f]*\)$/\1 \2/p' >"$tmp/fdes"
-python3 - "$tmp/fdes" "$tmp/bytes" >"$tmp/want" <<'X'
+python3 - "$tmp/fdes" "$tmp/bytes" "$tmp/text" >"$tmp/want" <<'X'
 import sys
+text, size = (int(x, 16) for x in open(sys.argv[3]).read().split())
 fdes = sorted((int(a, 16), int(b, 16)) for a, b in (l.split() for l in open(sys.argv[1])))
 for line in open(sys.argv[2]):
     at = int(line, 16)
     hit = [s for s, e in fdes if s <= at < e]
+    start = max([text] + [e for s, e in fdes if e <= at])
+    end = min([text + size] + [s for s, e in fdes if s > at])
+    if not hit and text <= at < text + size and end - start >= 16:
+        hit = [start]
     print(hex(at), hex(hit[0]) if hit else "-")
 X
 sed 's/\[b\.so+\(0x[0-9a-f]*\)\].*/\1/' "$tmp/got" | awk '{ print $1, ($2 ~ /^0x/ ? $2 : "-") }' >"$tmp/here"
