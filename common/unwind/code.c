@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/array.h"
 #include "common/base/buf.h"
 #include "common/unwind/insn.h"
 

@@ -7,6 +7,7 @@
 #include "common/base/radix.h"
 #include "common/base/search.h"
 #include "common/elf/parts.h"
+#include "common/elf/unwind_sections.h"
 #include "common/unwind/cfi.h"
 
 /* Bytes of a symbol table: five million symbols, more than any program has. */
@@ -144,7 +145,7 @@ bool functions_of_symbols(const struct elf_file *f, struct function_list *l, fun
 	GElf_Shdr sh;
 
 	*l = (struct function_list){ 0 };
-	if (!sections_usable(f))
+	if (!unwind_sections_usable(f))
 		return true;
 	for (size_t seen = 0; good && seen < ELF_SECTIONS_MAX && (scn = elf_nextscn(f->elf, scn)); seen++) {
 		if (gelf_getshdr(scn, &sh) && (sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) && sh.sh_size <= SYMBOLS_MAX)

@@ -22,8 +22,8 @@
 #include "common/unwind/code.h"
 #include "common/unwind/functions.h"
 #include "common/unwind/insn.h"
-#include "common/unwind/sections.h"
-#include "tests/check.h"
+#include "common/elf/unwind_sections.h"
+#include "tests/lib/check.h"
 
 static struct counts {
 	unsigned long functions, bytes, ruled, held, apart, outermost, cfa, rbp;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Unwind rules made from machine code: cases by hand, then each byte of installed libraries beside their .eh_frame.
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/lib.sh"
 [ "$(uname -m)" = x86_64 ] || { skip "rules from code" "the code is x86-64's"; done_testing; }
 cd "$tmp" || exit 1
 code=$BUILD/tests/unwind-code
