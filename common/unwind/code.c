@@ -185,7 +185,7 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 			here->saved = 0;
 		if (here->rbp != s->rbp || here->rbp_at != s->rbp_at)
 			lose_rbp(here);
-		if (memcmp(here, &before, sizeof(before)) == 0)
+		if (is_same(here, &before))
 			return;
 	}
 	if (!(f->flags[at] & WAITING)) {

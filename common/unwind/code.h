@@ -12,8 +12,10 @@
  *	code_rows_release(&rows);
  *
  * A rule is left out if it is not certain: if paths that meet disagree, if rsp is set to a value that is not
- * followed here, and in code that no path reaches. A function that does not return to its caller, or that switches
- * stacks, can still have wrong rules, so whoever uses them checks that a call ends at the return address.
+ * followed here, and in code that no path reaches. Code after the end of a path is taken for the target of the
+ * function's jumps through tables, unless that contradicts what is known. A function that does not return to its
+ * caller, or that switches stacks, can still have wrong rules, so the walk checks that a call ends at the return
+ * address.
  */
 #ifndef CPROF_UNWIND_CODE_H
 #define CPROF_UNWIND_CODE_H

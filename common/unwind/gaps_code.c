@@ -6,7 +6,7 @@
 #include "common/unwind/functions.h"
 
 enum {
-	FOLLOWED_MAX = 1 << 22, /* bytes of one file: a fifth of a second. Assembly is less, C without tables may be more */
+	FOLLOWED_MAX = 1 << 22, /* bytes of one file: 0.2 s, or 1 s of a hostile file. Only C without tables is more */
 	/* More rows than this are not code but data: even functions that only push and pop have fewer. */
 	ROWS_LEAST = 64, ROW_BYTES = 8,
 	REGION_LEAST = 32, /* bytes: less is padding, or cannot tell what it is */
