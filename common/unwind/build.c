@@ -49,6 +49,7 @@ static enum unwind_built make_edges(struct builder *b)
 	if (result != UNWIND_BUILT)
 		return result;
 	gap_spans(b->f, &b->code, &b->edges, &b->spans);
+	gap_code_spans(b->f, &b->code, &b->edges, &b->spans);
 	return b->spans.n == n ? UNWIND_BUILT : edges_of_spans(&b->edges, &b->spans);
 }
 

@@ -235,5 +235,4 @@ void gap_spans(const struct elf_file *f, const struct code_map *code, const stru
 	entry_span(f, code, e, s);
 	section_spans(f, code, ".init", s);
 	section_spans(f, code, ".fini", s);
-	gap_code_spans(f, code, e, s);
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/base/search.h"
 #include "common/unwind/code.h"
 #include "common/unwind/edges.h"
 #include "common/unwind/functions.h"
@@ -91,18 +92,9 @@ static void add_region(struct code_gaps *gaps, uint64_t start, uint64_t end)
 /* Returns the first function that begins at this file offset or after it. */
 static size_t function_after(const struct code_gaps *gaps, uint64_t start)
 {
-	size_t low = 0, high = gaps->functions.n;
 	uint64_t offset;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (find_function(gaps, &gaps->functions.items[middle], &offset) && offset < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH_COUNT(gaps->functions.n, i, find_function(gaps, &gaps->functions.items[i], &offset) && offset < start);
 }
 
 /* Follows what is between the functions of a gap. */
