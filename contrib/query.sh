@@ -22,7 +22,7 @@ moment() {
 			exit 1
 		printf "%.0f\n", (s > 4294967295 ? 4294967295 : s)
 	}' || {
-		printf "%s: %s is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970\n" "${0##*/}" "$1" >&2
+		printf "%s: invalid time \"%s\" (expected 'YYYY-MM-DD HH:MM:SS' in UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970)\n" "${0##*/}" "$1" >&2
 		exit 2
 	}
 }
@@ -34,7 +34,7 @@ moment() {
 asked() {
 	count='CASE WHEN samples > 0 THEN samples ELSE weight END' kind="CASE WHEN samples > 0 THEN 'samples' ELSE unit END" where='samples > 0'
 	case ${2:+off-cpu},$1 in
-	off-cpu* | *,off-cpu*) count=weight kind="CASE WHEN unit = 'ns' THEN 'ns' ELSE 'no time' END" ;;
+	off-cpu* | *,off-cpu*) count=weight kind="CASE WHEN unit = 'ns' THEN 'ns' ELSE 'not time' END" ;;
 	esac
 	if [ "$1" ]; then
 		where=$(printf '%s\n' "$1" | tr , '\n' | while IFS= read -r name; do
@@ -56,8 +56,8 @@ adds_up() {
 			else if (kind != $2) other = other == "" ? $1 " (" $2 ")" : other
 		} }
 		END {
-			if (kind == "") print ENVIRON["SELF"] ": no " ENVIRON["EVENTS"] " there; " (all == "" ? "nor is there any other event" : "the events there are " all)
-			else if (kind == "no time") print ENVIRON["SELF"] ": " ENVIRON["EVENTS"] " is no time"
-			if (other != "") { print ENVIRON["SELF"] ": -e: " first " (" kind ") and " other " do not add up"; exit 1 }
+			if (kind == "") print ENVIRON["SELF"] ": no events " ENVIRON["EVENTS"] "; recorded events: " (all == "" ? "none" : all)
+			else if (kind == "not time") print ENVIRON["SELF"] ": " ENVIRON["EVENTS"] " does not measure time"
+			if (other != "") { print ENVIRON["SELF"] ": -e: cannot add " first " (" kind ") and " other; exit 1 }
 		}' >&2 || exit 2
 }

@@ -29,7 +29,7 @@ CREATE OR REPLACE MACRO folded(files, since, before, label := NULL, host_ := NUL
 				AND CASE WHEN event_ IS NULL THEN samples > 0 ELSE event = event_ OR starts_with(event, event_ || ':') END
 				AND (NOT timed OR unit = 'ns'))
 	SELECT stack, sum(n)::BIGINT AS weight FROM r
-	WHERE CASE WHEN (SELECT count(DISTINCT kind) FROM r) > 1 THEN error('these events do not add up: ' || event_)::BOOLEAN ELSE true END
+	WHERE CASE WHEN (SELECT count(DISTINCT kind) FROM r) > 1 THEN error('cannot add these events: ' || event_)::BOOLEAN ELSE true END
 	GROUP BY stack ORDER BY stack;
 
 -- Functions: self, total, name. The command counts as one only if a stack has nothing else.

@@ -58,7 +58,7 @@ grep -v , names >askable
 shell=$(command -v dash || echo sh)
 status "all captures become rows, but for an event that is a list" 3 "$shell" "$top/contrib/rows" in/*
 grep , texts >lists
-sed -n 's/^rows: in.*: cprof-fold cannot be asked for the event //p' err | sort >got
+sed -n 's/^rows: in.*: cprof-fold cannot select the event //p' err | sort >got
 sort lists >want
 same "  which is said" want got
 # columns FILE: checks the names of files, labels and events in it
@@ -77,7 +77,7 @@ unharmed
 if command -v sqlite3 >/dev/null; then
 	# Load each by itself, because an error ends a call; without a folder, a name may look like an option.
 	(cd in && for name in *; do "$shell" "$load" "$tmp/a.db" "$name"; done) >out 2>err
-	is "sqlite takes them" "$(grep -v 'cprof-fold cannot be asked for the event' err)" ""
+	is "sqlite takes them" "$(grep -v 'cprof-fold cannot select the event' err)" ""
 	sqlite3 -list -separator "$(printf '\t')" a.db 'SELECT capture, labels, event FROM cprof_events' >rows
 	columns rows 1 2 3
 	sqlite3 -list a.db 'SELECT name FROM cprof_captures' | sort >got
@@ -94,7 +94,7 @@ if command -v sqlite3 >/dev/null; then
 	unharmed
 	# An invalid time is printed as it is.
 	status "a hostile time" 2 "$shell" "$query" a.db @0 'x\047\n\c'
-	like "  is said as it is" "$(cat err)" '^query: x\\047\\n\\c is no time: '
+	like "  is said as it is" "$(cat err)" '^query: invalid time "x\\047\\n\\c" '
 else
 	skip "sqlite takes them" "there is no sqlite3"
 fi

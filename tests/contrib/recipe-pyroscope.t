@@ -48,12 +48,12 @@ else
 fi
 status "a server that is not well for a while" 0 "$push" "$url/flaky" "$tmp/s.bin"
 status "one that refuses" 1 "$push" "$url/refused" "$tmp/s.bin"
-like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by $url/refused: HTTP 403\$"
+like "  is told of" "$(cat "$tmp/err")" "^push: cannot send .*s.bin to $url/refused: HTTP 403\$"
 status "one for which it is too old" 1 "$push" "$url/late" "$tmp/s.bin"
-like "  is told with its reason" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by $url/late: profile with labels 'cprof[^ ]*' is outside of ingestion window\$"
+like "  is told with its reason" "$(cat "$tmp/err")" "^push: cannot send .*s.bin to $url/late: profile with labels 'cprof[^ ]*' is outside of ingestion window\$"
 echo 'retry = 0' >"$tmp/once"
 status "no server" 1 env CPROF_CURLRC="$tmp/once" "$push" http://127.0.0.1:1 "$tmp/s.bin"
-like "  is told of" "$(cat "$tmp/err")" "^push: .*s.bin was not taken by http://127.0.0.1:1: .*onnect"
+like "  is told of" "$(cat "$tmp/err")" "^push: cannot send .*s.bin to http://127.0.0.1:1: .*onnect"
 
 # More than Pyroscope takes at once: split by container, by command, in parts; every stack once, as it is
 # in the whole.
@@ -94,7 +94,7 @@ for v in map(json.loads, sys.stdin): print(v["stacks"], v["app"], *("%s=%s" % p 
 9000 many.cpu comm=y container=/b
 9000 many.cpu container=/a"
 status "  or whole, where the server takes more" 1 "$push" -m 50000 "$url" "$tmp/many.bin"
-like "  this one does not, and says so" "$(cat "$tmp/err")" "was not taken by .*: the profile with labels .* exceeds the samples limit .max_profile_stacktrace_samples, actual: 43000, limit: 16000"
+like "  this one does not, and says so" "$(cat "$tmp/err")" "cannot send .* to .*: the profile with labels .* exceeds the samples limit .max_profile_stacktrace_samples, actual: 43000, limit: 16000"
 status "a part that is refused" 1 "$push" "$url/late" "$tmp/many.bin"
 like "  is told of" "$(cat "$tmp/err")" "outside of ingestion window .0 of 5 parts were.\$"
 status "-m of no number" 2 "$push" -m x "$url" "$tmp/many.bin"

@@ -32,7 +32,7 @@ if command -v sqlite3 >/dev/null; then
 	same "by times with a T and a Z" want got
 	for no in "yesterday at noon" 22:13:22 now "2023-02-29 00:00:00" @ ""; do
 		status "'$no'" 2 "$query" c.db @0 "$no"
-		is "  is no time" "$(cat err)" "query: $no is no time: that is 'YYYY-MM-DD HH:MM:SS' by UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970"
+		is "  is no time" "$(cat err)" "query: invalid time \"$no\" (expected 'YYYY-MM-DD HH:MM:SS' in UTC, YYYY-MM-DDTHH:MM:SSZ, or @SECONDS since 1970)"
 	done
 	for day in 1970-01-01 1999-12-31 2000-02-29 2000-03-01 2023-02-28 2024-02-29 2026-08-31; do
 		printf '%s %s\n' "$(. "$top/contrib/query.sh"; moment "$day 01:02:03")" "$(date -u -d "$day 01:02:03" +%s)"
@@ -43,7 +43,7 @@ if command -v sqlite3 >/dev/null; then
 	ask -H "x' OR '1'='1" c.db @0 @1800000000
 	is "an injection is a name" "$(cat got)" ""
 	ask -e "x' OR '1'='1" c.db @0 @1800000000
-	is "  of an event, too" "$(cat got; sed 's/;.*//' err)" "query: no x' OR '1'='1 there"
+	is "  of an event, too" "$(cat got; sed 's/;.*//' err)" "query: no events x' OR '1'='1"
 
 	# Other events, waits that begin in other seconds, two rates
 	eventful 5 one 1700000100 100 && eventful 6 two 1700000100 250 || exit 1
@@ -63,12 +63,12 @@ if command -v sqlite3 >/dev/null; then
 	alike @1700000105 @1700000109 "-e off-cpu -c docker/1 -l service=shop -p app" "--event off-cpu --in /docker/1 --label service=shop --comm app"
 	for events in page-faults,cpu-clock off-cpu,page-faults; do
 		status "$events" 2 "$query" -e $events e.db @0 @1800000000
-		like "  are no sum" "$(cat out err)" '^query: -e: .* and page-faults \(.*\) do not add up$'
+		like "  are no sum" "$(cat out err)" '^query: -e: cannot add .* and page-faults \(.*\)$'
 	done
 	status "no time" 0 "$query" -n -e page-faults e.db @0 @1800000000
-	is "  is no sum of it" "$(cat out err)" "query: page-faults is no time"
+	is "  is no sum of it" "$(cat out err)" "query: page-faults does not measure time"
 	is "an event that is not there" "$("$query" -e minor e.db @0 @1800000000 2>&1)" \
-		"query: no minor there; the events there are cpu-clock, off-cpu:run-queue, off-cpu:sleep, page-faults, sched:sched_switch"
+		"query: no events minor; recorded events: cpu-clock, off-cpu:run-queue, off-cpu:sleep, page-faults, sched:sched_switch"
 
 	# Missing files, files that are not captures, and idle captures do not affect the rest; one name
 	# is one capture.
@@ -141,7 +141,7 @@ X
 is "  and the functions have the same sum" "$(awk '{ n += $1 } END { printf "%.0f", n }' table)" "$(awk '{ n += $NF } END { printf "%.0f", n }' waits)"
 sed 's/	sched:sched_switch	events/	page-faults	samples/' events.tsv >odd.tsv
 status "one name of two units" 1 env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb/cprof.sql" "folded('odd.tsv', $times, event_ := 'page-faults')" odd
-like "  is no sum" "$(cat err)" 'these events do not add up: page-faults'
+like "  is no sum" "$(cat err)" 'cannot add these events: page-faults'
 cut -f 1-6,9,11,12 events.tsv >old.tsv
 status "rows without an event" 1 env NODE_PATH="$modules" node ask.js "$top/contrib/duckdb/cprof.sql" "folded('old.tsv', $times)" odd
 done_testing
