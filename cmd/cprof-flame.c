@@ -116,7 +116,7 @@ static double parse_pixels(int c, const char *text, double least, double most)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v >= least && v <= most) || strspn(text, "0123456789.") != strlen(text))
-		cli_usage("--%s: \"%s\" is not a number from %g to %g", option_name(c), text, least, most);
+		cli_usage("invalid --%s \"%s\" (expected a number from %g to %g)", option_name(c), text, least, most);
 	return v;
 }
 
@@ -135,7 +135,7 @@ static const char *parse_background(const char *text)
 	}
 	if (text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != strlen(text + 1) ||
 	    (strlen(text) != 4 && strlen(text) != 7))
-		cli_usage("--bgcolors: \"%s\" is none of yellow, blue, green and grey, nor of the kind of #f8f8f8", text);
+		cli_usage("invalid --bgcolors \"%s\" (expected yellow, blue, green, grey or a colour like #f8f8f8)", text);
 	return text;
 }
 
@@ -176,7 +176,7 @@ static void take_look(struct settings *s, int c, const char *text)
 		break;
 	case FLAME_COLORS:
 		if (!colours_known(text))
-			cli_usage("--colors: \"%s\" is none of %s", text, COLOURS);
+			cli_usage("invalid --colors \"%s\" (expected one of %s)", text, COLOURS);
 		look->colors = text;
 		break;
 	case FLAME_BGCOLORS:
@@ -221,7 +221,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case FLAME_SLICE:
 		s->slice_ms = cli_number("--slice", optarg, 1, 1000);
 		if (1000 % s->slice_ms)
-			cli_usage("--slice: a second has no whole number of %" PRIu64 " ms", s->slice_ms);
+			cli_usage("invalid --slice \"%" PRIu64 "\" (expected a number of ms that divides a second)", s->slice_ms);
 		break;
 	case FLAME_INVERTED:
 		s->pic.inverted = true;
@@ -234,7 +234,7 @@ static void take_option(struct filters *f, struct settings *s, int c)
 	case 'o':
 		s->svg = strcmp(optarg, "svg") == 0;
 		if (!s->svg && strcmp(optarg, "html") != 0)
-			cli_usage("-o: \"%s\" is neither html nor svg", optarg);
+			cli_usage("invalid -o \"%s\" (expected html or svg)", optarg);
 		break;
 	default:
 		cli_other(c);
@@ -249,7 +249,7 @@ static void check_search(struct settings *s)
 	if (text && *text)
 		why = s->svg ? search_init(&s->search, text) : search_broken(text);
 	if (why)
-		cli_usage("--search: \"%s\" is not a regular expression: %s", text, why);
+		cli_usage("invalid --search \"%s\": %s", text, why);
 }
 
 static void check_flame(struct settings *s, struct filters *f, int operands)
@@ -257,17 +257,17 @@ static void check_flame(struct settings *s, struct filters *f, int operands)
 	filters_check(f);
 	check_search(s);
 	if (s->slice_ms && !s->heatmap)
-		cli_usage("--slice is for --heatmap");
+		cli_usage("--slice requires --heatmap");
 	if (s->diff && operands > PROFILE_SIDES)
-		cli_usage("--diff: at most two operands, before and after");
+		cli_usage("--diff takes at most two operands, before and after");
 	if (s->negate && !s->diff)
-		cli_usage("--negate is for --diff");
+		cli_usage("--negate requires --diff");
 	if (s->heatmap && s->svg)
-		cli_usage("--heatmap is for a page, not for a picture");
+		cli_usage("--heatmap and -o svg are mutually exclusive");
 	if (s->heatmap && s->diff)
-		cli_usage("--heatmap and --diff exclude each other");
+		cli_usage("--heatmap and --diff are mutually exclusive");
 	if (s->heatmap && f->shape.reverse)
-		cli_usage("--heatmap and --reverse exclude each other; the page has a button");
+		cli_usage("--heatmap and --reverse are mutually exclusive; the page has a button");
 }
 
 /* Reads the operands, and names the sides if there are two. */
@@ -352,7 +352,7 @@ static void print_picture(struct settings *s)
 	if (s->pic.failed || out.failed || (s->svg && !whole))
 		cli_no_memory();
 	if (!whole)
-		cli_die(STATUS_SYSTEM, "cannot draw the page: a part of it is empty in this program (built incorrectly)");
+		cli_die(STATUS_SYSTEM, "cannot draw the page: a part of it is missing from this program (built incorrectly)");
 	fwrite(out.p, 1, out.n, stdout);
 	buf_release(&out);
 	cli_stdout_done();
@@ -380,8 +380,8 @@ static void draw_picture(struct settings *s, const struct profile *p, const stru
 		if (!heatmap_data_init(&moments, &tree, f->view.moment_ns))
 			cli_no_memory();
 		if (moments.slices > SLICES_MAX)
-			cli_die(STATUS_USAGE, "the heat map would have %" PRIu64 " slices of %" PRIu64
-				" ms, more than %d: choose some time with --from and --to, or a longer --slice",
+			cli_die(STATUS_USAGE, "cannot draw the heat map: it would have %" PRIu64 " slices of %" PRIu64
+				" ms, more than %d; choose a shorter time with --from and --to, or a longer --slice",
 				moments.slices, s->slice_ms, SLICES_MAX);
 		pic->moments = &moments;
 	}
@@ -448,7 +448,7 @@ int main(int argc, char **argv)
 	argv = argv[optind] ? argv + optind : standard_input;
 	status = load_sides(&f, &s, argv, argc > optind ? argc - optind : 1, &p, sides);
 	if (s.heatmap && sides[0].texts)
-		cli_die(STATUS_USAGE, "--heatmap needs captures, folded text does not say when");
+		cli_die(STATUS_USAGE, "--heatmap requires captures: folded text has no time");
 	finish_settings(&s, &f, &p, sides);
 	if (!is_drawable(&s, sides)) {
 		status = STATUS_DAMAGED;

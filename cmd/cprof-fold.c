@@ -94,12 +94,12 @@ static void take_option(struct fold *fold, int c)
 	case 'o':
 		fold->s.as_rows = true;
 		if (!rows_format_of(optarg, &fold->s.format))
-			cli_usage("-o: \"%s\" is none of tsv, ndjson and json", optarg);
+			cli_usage("invalid -o \"%s\" (expected tsv, ndjson or json)", optarg);
 		break;
 	case FOLD_INTERVAL:
 		fold->s.interval = filters_seconds("--interval", optarg);
 		if (!fold->s.interval)
-			cli_usage("--interval: a slice of no time has nothing in it");
+			cli_usage("invalid --interval \"%s\" (expected more than 0 seconds)", optarg);
 		break;
 	case FOLD_SORTED:
 		fold->s.sorted = true;
@@ -264,7 +264,7 @@ static void print_rows(struct fold *fold)
 	struct slice bytes;
 
 	if (fold->s.format != ROWS_TSV && !json_known())
-		cli_usage("-o: this build has no JSON");
+		cli_usage("-o ndjson and json are not available: built without jansson");
 	if (!slice_rows_init(&w, fold->s.format, &fold->p, &fold->origins, fold->f.view.moment_ns))
 		cli_no_memory();
 	while (slice_rows_next(&w, &bytes) && fwrite(bytes.p, 1, bytes.n, stdout) == bytes.n)
@@ -296,11 +296,11 @@ static void check_sorted(const struct fold *fold)
 	const struct view *v = &fold->f.view;
 
 	if (transform_asked(&fold->f.shape))
-		cli_usage("--sorted merges stacks as they are: --norm, --match and the like need a fold without it");
+		cli_usage("--sorted and options that change or select stacks, like --norm and --match, are mutually exclusive");
 	if (v->by != BY_FUNCTION)
-		cli_usage("--sorted merges stacks as they are: --by needs a fold without it");
+		cli_usage("--sorted and --by are mutually exclusive");
 	if (v->n_pids || v->n_tids || v->from.kind || v->to.kind || v->n_groups || v->n_labels || v->half != HALF_BOTH)
-		cli_usage("--sorted is for folded text, which cannot answer -U, -K, --pid, --tid, --in, --label, --from and --to");
+		cli_usage("--sorted merges folded text: -U, -K, --pid, --tid, --in, --label, --from and --to require a capture");
 }
 
 static void check_fold(struct fold *fold)
@@ -309,9 +309,9 @@ static void check_fold(struct fold *fold)
 
 	filters_check(&fold->f);
 	if (s->as_rows && (s->sorted || s->tab || s->line_max))
-		cli_usage("-o is for rows, %s for lines", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
+		cli_usage("-o and %s are mutually exclusive", s->sorted ? "--sorted" : s->tab ? "-T" : "--max-line");
 	if (s->interval && !s->as_rows)
-		cli_usage("--interval is for rows: -o tsv, ndjson or json");
+		cli_usage("--interval requires -o tsv, ndjson or json");
 	if (s->sorted)
 		check_sorted(fold);
 }
@@ -335,7 +335,7 @@ static void merge_died(const struct sorted *sources, char **operands, size_t n, 
 {
 	for (size_t i = 0; i < n; i++) {
 		if (sources[i].unsorted)
-			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": not in the order of the bytes of stacks; see --sorted in "
+			cli_die(STATUS_DAMAGED, "%s: line %" PRIu64 ": stacks are not sorted by their bytes; see --sorted in "
 				"cprof-fold(1)", name_of(operands[i]), sources[i].scan.lines);
 		if (sources[i].error)
 			cli_die(STATUS_SYSTEM, "%s: %s", name_of(operands[i]), strerror(sources[i].error));
@@ -350,7 +350,7 @@ static bool open_sorted(const struct fold *fold, struct sorted *s, const char *o
 	struct slice taken = { start, operand_peek(fd, name_of(operand), start, sizeof(start), sizeof(start)) };
 
 	if (taken.n == sizeof(start) && memcmp(start, BLOCK_SYNC, BLOCK_SYNC_BYTES) == 0)
-		cli_die(STATUS_USAGE, "%s: this is a capture, and --sorted merges folded text: fold it first",
+		cli_die(STATUS_USAGE, "%s: --sorted requires folded text, not a capture: fold it first",
 			name_of(operand));
 	return sorted_init(s, fd, taken, fold->p.stack_max, claimed);
 }

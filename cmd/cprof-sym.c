@@ -47,7 +47,7 @@ static enum demangle_mode parse_mode(const char *text)
 	enum demangle_mode mode;
 
 	if (!demangle_mode_parse(text, &mode))
-		cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", text);
+		cli_usage("invalid --demangle \"%s\" (expected none, simplified, templates or full)", text);
 	if (mode != DEMANGLE_NONE && !demangle_possible())
 		cli_warn("built without libiberty: names stay mangled");
 	return mode;
@@ -59,7 +59,7 @@ static void parse_kernel(struct kernel_options *o, char *text)
 	char *comma = strrchr(text, ','), *end;
 
 	if (!text[0])
-		cli_usage("--kernel: no file is named");
+		cli_usage("--kernel requires a file");
 	o->path = text;
 	if (!comma || access(text, F_OK) == 0)
 		return;
@@ -67,7 +67,7 @@ static void parse_kernel(struct kernel_options *o, char *text)
 	errno = 0;
 	o->offset = strtoull(comma + 1, &end, 16);
 	if (end == comma + 1 || *end || errno)
-		cli_usage("--kernel: \"%s\" is not a hexadecimal offset", comma + 1);
+		cli_usage("invalid --kernel offset \"%s\" (expected a hexadecimal number)", comma + 1);
 	o->has_offset = true;
 }
 
@@ -367,7 +367,7 @@ static void pass_nothing(struct pass *p)
 	writer_put(p->writer, &(struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
 	writer_put(p->writer, &(struct record){ .type = RECORD_FLUSH });
 	writer_put(p->writer, &(struct record){ .type = RECORD_END, .end = { .reason = END_CLOSED } });
-	buf_printf(&text, "nothing lies in the time that is asked for: %" PRIu64 " segment%s tell%s of ", p->unwanted,
+	buf_printf(&text, "no segment is in the given time: %" PRIu64 " segment%s cover%s ", p->unwanted,
 		   p->unwanted == 1 ? "" : "s", p->unwanted == 1 ? "s" : "");
 	append_time(&text, p->first);
 	buf_text(&text, " to ");
@@ -467,7 +467,7 @@ static bool take_file_option(struct settings *s, int option)
 	if (option != KERNEL)
 		return symbol_files_option(&s->files, option, optarg);
 	if (s->kernel.path)
-		cli_usage("--kernel: one file at most");
+		cli_usage("--kernel can be given only once");
 	parse_kernel(&s->kernel, optarg);
 	return true;
 }
@@ -476,7 +476,7 @@ static void take_time(struct time_arg *to, const char *option)
 {
 	cli_instant(to, option, optarg);
 	if (to->kind == TIME_ARG_OFFSET)
-		cli_usage("%s: \"%s\" is no time of the clock", option, optarg);
+		cli_usage("invalid %s \"%s\" (expected a time like 14:03:20 or 2026-11-21T14:03:20Z)", option, optarg);
 }
 
 /* Handles the other options. */

@@ -28,7 +28,7 @@ static void prepare_samples(struct conversion *c)
 	struct view *v = &c->filters.view;
 
 	if (v->lines || c->filters.weighed)
-		cli_usage("%s does not change this format", v->lines ? "-l" : "--weight");
+		cli_usage("%s does not apply to this format", v->lines ? "-l" : "--weight");
 	v->apart = true;
 }
 
@@ -44,15 +44,15 @@ static enum status read_samples(struct conversion *c, const struct operand_taker
 		enum status s = operand_read(&c->filters, *operand, taker, &none, 0, &sum);
 
 		if (sum.texts)
-			cli_die(STATUS_USAGE, "%s: this format needs a capture, this is folded text",
+			cli_die(STATUS_USAGE, "%s: this format requires a capture, not folded text",
 				strcmp(*operand, "-") == 0 ? "standard input" : *operand);
 		status = s > status ? s : status;
 	}
 	profile_release(&none);
 	if (status == STATUS_OK && !sum.totals.samples)
-		cli_warn("there is no sample");
+		cli_warn("no samples");
 	else if (status == STATUS_OK && !sum.sums.samples)
-		filters_warn_none(&c->filters, "none is written");
+		filters_warn_none(&c->filters, "nothing is written");
 	return sum.good ? status : STATUS_DAMAGED;
 }
 
@@ -168,7 +168,7 @@ static enum status read_script(const char *path, struct writer *w, enum demangle
 			 r.bad, r.lines);
 	}
 	if (!r.samples)
-		cli_warn("%s: there is no sample%s", name, r.bad ? "; this is not the text of perf script" : "");
+		cli_warn("%s: no samples%s", name, r.bad ? "; this is not perf script text" : "");
 	*samples += r.samples;
 	script_reader_release(&r);
 	if (fd != STDIN_FILENO)
@@ -183,7 +183,7 @@ enum status convert_stream(struct conversion *c)
 	uint64_t samples = 0;
 
 	if (c->filtered)
-		cli_usage("-t stream takes everything: to choose is for who reads the stream");
+		cli_usage("-t stream converts everything: filter when you read the result");
 	if (!w)
 		cli_no_memory();
 	for (char **operand = c->operands; *operand; operand++) {

@@ -77,7 +77,7 @@ static void finish_traces(struct conversion *c, struct collected *it, const stru
 	struct traces *s = &it->traces;
 
 	if (text->total[0] > INT64_MAX - s->total)
-		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, which no format has");
+		cli_die(STATUS_DAMAGED, "the counts add up to more than 63 bits, the limit of these formats");
 	if (!collect_profile(s, text) || !traces_settle(s, &c->filters.modules, shape->norm) ||
 	    !keep_stacks(s, shape->match, true) || !keep_stacks(s, shape->focus, true) ||
 	    !keep_stacks(s, shape->exclude, false))
@@ -142,7 +142,7 @@ static void comment_ledger(const struct loaded *l, struct buf *text)
 	said = text->n;
 	losses_print(text, t);
 	if (text->n == said)
-		buf_text(text, t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED] ? "nothing lost" : "not known how many were expected and lost");
+		buf_text(text, t->outcomes[OUTCOME_EXPECTED] || t->tally[OUTCOME_EXPECTED] ? "nothing lost" : "expected and lost samples unknown");
 }
 
 static size_t make_comments(const struct loaded *l, struct buf text[COMMENTS])
@@ -157,7 +157,7 @@ static size_t make_comments(const struct loaded *l, struct buf text[COMMENTS])
 		   "truncated", user.stacks, percent_of(user.complete, user.stacks),
 		   percent_of(user.unverified, user.stacks), percent_of(user.truncated, user.stacks));
 	if (user.untold)
-		buf_printf(&text[2], ", of %.2f%% it is not known how they ended",
+		buf_printf(&text[2], ", %.2f%% ended for an unknown reason",
 			   percent_of(user.untold, user.stacks));
 	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames",
 		   percent_of(l->sums.unresolved, l->sums.samples));

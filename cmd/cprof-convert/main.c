@@ -53,14 +53,14 @@ static const struct format *find_format(const char *name)
 		}
 		buf_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
 	}
-	cli_usage("-t: \"%s\" is none of %s", name, buf_cstr(&names));
+	cli_usage("invalid -t \"%s\" (expected one of %s)", name, buf_cstr(&names));
 }
 
 /* Checks -f. Inputs are recognized by their contents, except text to be made a stream. */
 static bool is_script(const char *name)
 {
 	if (strcmp(name, "perfscript") != 0)
-		cli_usage("-f: \"%s\" is not perfscript", name);
+		cli_usage("invalid -f \"%s\" (expected perfscript)", name);
 	return true;
 }
 
@@ -79,14 +79,14 @@ static void set_by(struct conversion *c, const char *argument)
 			return;
 		}
 	}
-	cli_usage("--by: \"%s\" is none of thread, process and all", argument);
+	cli_usage("invalid --by \"%s\" (expected thread, process or all)", argument);
 }
 
 static void set_demangle(struct conversion *c, const char *argument)
 {
 	c->has_demangle = true;
 	if (!demangle_mode_parse(argument, &c->demangle))
-		cli_usage("--demangle: \"%s\" is not one of none, simplified, templates and full", argument);
+		cli_usage("invalid --demangle \"%s\" (expected none, simplified, templates or full)", argument);
 }
 
 /* Formats made of addresses refuse options that drop or merge frames: their readers do that themselves. */
@@ -99,7 +99,7 @@ static void check_shape(const struct transform *s, const struct format *format)
 	if (!option && transform_asked(s) && !(format->flags & FORMAT_STACKS))
 		option = s->match ? "--match" : s->focus ? "--focus" : s->exclude ? "--exclude" : "--norm";
 	if (option)
-		cli_usage("%s is not for -t %s", option, format->name);
+		cli_usage("%s and -t %s are mutually exclusive", option, format->name);
 }
 
 static const struct format *read_options(struct conversion *c, int argc, char **argv)
@@ -126,17 +126,17 @@ static const struct format *read_options(struct conversion *c, int argc, char **
 	}
 	filters_check(&c->filters);
 	if (!format)
-		cli_usage("-t FORMAT is missing");
+		cli_usage("-t FORMAT is required");
 	check_shape(&c->filters.shape, format);
 	if (c->has_by && format->convert != convert_speedscope)
-		cli_usage("--by is for -t speedscope");
+		cli_usage("--by requires -t speedscope");
 	if (c->has_demangle && format->convert != convert_stream)
-		cli_usage("--demangle is for -t stream; the names of other captures are cprof-sym's");
+		cli_usage("--demangle requires -t stream; for the names of other captures, use cprof-sym --demangle");
 	if (from_script && format->convert != convert_stream)
-		cli_usage("-f perfscript is for -t stream, of which a second cprof-convert makes the rest: "
+		cli_usage("-f perfscript requires -t stream; a second cprof-convert makes other formats: "
 			  "cprof-convert -t stream FILE | cprof-convert -t %s", format->name);
 	if (format->known && !format->known())
-		cli_usage("-t %s: this cprof was built without the library that it needs", format->name);
+		cli_usage("-t %s is not available: built without the library that it requires", format->name);
 	return format;
 }
 

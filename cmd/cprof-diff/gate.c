@@ -18,8 +18,8 @@ static void warn_unseen(const struct diff_findings *o, double allowed)
 	if (seen <= allowed)
 		return;
 	if (isfinite(seen))
-		snprintf(below, sizeof(below), " for sure below %.2f points", seen);
-	cli_warn("--fail-above %g: growth of a function of 1 %% is not seen%s; %s would tell", allowed, below,
+		snprintf(below, sizeof(below), " reliably below %.2f points", seen);
+	cli_warn("--fail-above %g: growth of a function of 1 %% cannot be detected%s; %s would help", allowed, below,
 		 lacking[o->changes.model.basis]);
 }
 
@@ -36,7 +36,7 @@ enum status diff_judge_nothing(const struct diff_findings *o, const struct diff_
 		if (o->p.total[number] || (side->loaded.empty && s->fail_above < 0))
 			continue;
 		if (side->had)
-			cli_warn("0 samples of %s are compared: the options leave none of those that it has", side->title);
+			cli_warn("0 samples of %s are compared: the options exclude all that it has", side->title);
 		else
 			cli_warn("0 samples of %s are compared: it has none", side->title);
 		status = side->had && status != STATUS_DAMAGED ? STATUS_USAGE : STATUS_DAMAGED;
@@ -65,6 +65,6 @@ enum status diff_judge(const struct diff_findings *o, const struct diff_settings
 		return STATUS_OK;
 	name = profile_text(&o->p, o->table.rows[at].label);
 	cli_warn("%.*s grew by %.2f points%s (--fail-above %g)", (int)name.n, (const char *)name.p, most,
-		 n > 1 ? ", and others did" : "", s->fail_above);
+		 n > 1 ? ", and others grew, too" : "", s->fail_above);
 	return STATUS_GREW;
 }

@@ -47,7 +47,7 @@ static double parse_points(const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v >= 0 && v <= 100))
-		cli_usage("--fail-above: \"%s\" is not a number from 0 to 100", text);
+		cli_usage("invalid --fail-above \"%s\" (expected a number from 0 to 100)", text);
 	return v;
 }
 
@@ -55,7 +55,7 @@ static void set_format(struct diff_settings *s, const char *text)
 {
 	s->program = strcmp(text, "table") != 0;
 	if (s->program && !rows_format_of(text, &s->format))
-		cli_usage("-o: \"%s\" is none of table, tsv, ndjson and json", text);
+		cli_usage("invalid -o \"%s\" (expected table, tsv, ndjson or json)", text);
 }
 
 static void take_option(struct filters *f, struct diff_settings *s, int c)
@@ -113,11 +113,11 @@ static void take_operands(struct diff_settings *s, char **names, size_t n, size_
 
 	if (sides[0].n || sides[1].n) {
 		if (n || !sides[0].n || !sides[1].n)
-			cli_usage("--before and --after go together, and without operands");
+			cli_usage("--before and --after require each other and take no operands");
 		return;
 	}
 	if (n < PROFILE_SIDES || (n != PROFILE_SIDES && before != n - after))
-		cli_usage("two operands are needed, before and after, or \"--\" between those before and those after");
+		cli_usage("two operands are required, before and after, or \"--\" between those before and those after");
 	for (size_t i = 0; i < n; i++)
 		add_name(&sides[i >= before], names[i]);
 }
@@ -151,7 +151,7 @@ static void check_settings(const struct diff_settings *s)
 	const char *tested = s->program ? "-o" : s->significant ? "--significant" : s->fail_above >= 0 ? "--fail-above" : NULL;
 
 	if (tested && (s->folded || s->raw))
-		cli_usage("%s is for the table in percent, not for %s", tested, s->folded ? "--folded" : "--no-normalize");
+		cli_usage("%s and %s are mutually exclusive", tested, s->folded ? "--folded" : "--no-normalize");
 }
 
 static enum status print_findings(struct diff_findings *o, const struct diff_settings *s,

@@ -73,25 +73,25 @@ static void print_basis(const struct diff_findings *o, const struct diff_side *s
 	const struct changes *c = &o->changes;
 
 	if (!isfinite(o->setup.unit[0]) || !isfinite(o->setup.unit[1])) {
-		printf("no test: nanoseconds in folded text do not tell how many samples they are\n");
+		printf("no test: nanoseconds in folded text do not give the number of samples\n");
 	} else if (!o->p.total[0] || !o->p.total[1]) {
 		printf("no test: %s no samples\n",
 		       o->p.total[0] ? "B has" : o->p.total[1] ? "A has" : "A and B have");
 	} else if (c->runs[0] || c->runs[1]) {
-		printf("chance is what differs between %sthe captures of a side%s\n",
+		printf("chance is estimated from the differences between %sthe captures of a side%s\n",
 		       c->model.basis == DESIGN_EFFECT_MIXED ? "blocks of time, or between " : "",
-		       c->model.basis == DESIGN_EFFECT_MIXED ? " if that is more; three a side would tell alone" : "");
+		       c->model.basis == DESIGN_EFFECT_MIXED ? " if these are larger; three captures a side would be enough alone" : "");
 	} else if (c->blocks[0] && c->blocks[1]) {
-		printf("chance is what differs between blocks of time: %" PRIu32 " of %.2f s and %" PRIu32 " of %.2f s\n",
+		printf("chance is estimated from the differences between blocks of time: %" PRIu32 " of %.2f s and %" PRIu32 " of %.2f s\n",
 		       c->blocks[0], c->slices[0] * CHANGES_SLICE_MS / 1e3, c->blocks[1],
 		       c->slices[1] * CHANGES_SLICE_MS / 1e3);
 	} else if (c->blocks[0] || c->blocks[1]) {
-		printf("chance is what differs between blocks of time of %s; the other side is folded text, which has none\n",
+		printf("chance is estimated from the differences between blocks of time of %s; the other side is folded text, which has none\n",
 		       sides[!c->blocks[0]].title);
 	} else {
-		printf("chance is that of independent samples: bursts are not known, since %s\n",
+		printf("chance is estimated as for independent samples: bursts are unknown, because %s\n",
 		       o->setup.timed[0] || o->setup.timed[1] ?
-		       "what is compared of a capture is shorter than a second" : "folded text has no time");
+		       "the compared part of a capture is shorter than a second" : "folded text has no time");
 	}
 }
 
@@ -103,18 +103,18 @@ static void print_verdict(const struct diff_findings *o, const struct diff_setti
 	printf("%zu of %zu %s changed, at a false-discovery rate of 5 %%\n", c->changed, o->table.n, things[by]);
 	print_basis(o, s->sides);
 	if (c->long_bursts)
-		printf("bursts are longer than a block, and chance may be more than that: "
-		       "longer captures, or three a side, would tell\n");
+		printf("bursts are longer than a block, so chance may be larger than estimated: "
+		       "record longer captures, or three a side\n");
 	if (!o->p.total[0] || !o->p.total[1])
 		return;
-	printf("growth that would be seen in 4 of 5 cases:");
+	printf("growth that would be detected in 4 of 5 cases:");
 	for (unsigned int share = 1; share <= 10; share *= 10) {
 		double growth = 100 * changes_detectable_at(c, &o->p, &o->setup, share / 100.0);
 
 		if (isfinite(growth))
 			printf("%s %.2f points from %u %%", share > 1 ? "," : "", growth, share);
 		else
-			printf("%s nothing from %u %%", share > 1 ? "," : "", share);
+			printf("%s none from %u %%", share > 1 ? "," : "", share);
 	}
 	printf("\n");
 }
@@ -139,7 +139,7 @@ void diff_print_program(const struct diff_findings *o, enum rows_format format)
 	struct rows r;
 
 	if (!changed_init(&r, format))
-		cli_usage("-o json and ndjson: built without JSON");
+		cli_usage("-o ndjson and json are not available: built without jansson");
 	for (size_t i = 0; i < o->rows; i++) {
 		changed_add(&r, &o->p, &o->changes, &o->table.rows[i]);
 		fwrite(r.out.p, 1, r.out.n, stdout);

@@ -29,7 +29,7 @@ static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
 		cli_warn("%s has no names yet: run cprof-sym first", sides[raw[1]].title);
 	else if (p->total[0] && p->total[1] &&
 		 (shares[0] > UNNAMED || shares[1] > UNNAMED || fabs(shares[0] - shares[1]) > UNNAMED_CHANGE))
-		cli_warn("%.0f%% of %s and %.0f%% of %s end in code without a name, of which only places are compared",
+		cli_warn("%.0f%% of %s and %.0f%% of %s end in code without a name, which is compared only by its place in the file",
 			 shares[0], sides[0].title, shares[1], sides[1].title);
 }
 
@@ -43,7 +43,7 @@ static void warn_rebuilt(const struct modules *m, const struct diff_side *sides)
 		return;
 	if (n > 1)
 		snprintf(others, sizeof(others), ", as %s %zu other%s", n > 2 ? "are" : "is", n - 1, n > 2 ? "s" : "");
-	cli_warn("%.*s has frames without a name and is another build in %s than in %s%s: their places do not compare",
+	cli_warn("%.*s has frames without a name and is a different build in %s than in %s%s: their places cannot be compared",
 		 (int)name.n, (const char *)name.p, sides[1].title, sides[0].title, others);
 }
 
@@ -70,8 +70,8 @@ static void warn_truncated(const struct diff_side *sides)
 		if (!shares_differ(truncated, stacks, shares))
 			return;
 	}
-	cli_warn("%.0f%% of the user stacks of %s are %s and %.0f%% of those of %s: what one of them lacks seems to have "
-		 "changed", shares[0], sides[0].title, how, shares[1], sides[1].title);
+	cli_warn("%.0f%% of the user stacks of %s are %s and %.0f%% of those of %s: frames missing from one side look "
+		 "like changes", shares[0], sides[0].title, how, shares[1], sides[1].title);
 }
 
 void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f)

@@ -52,7 +52,7 @@ struct settings {
 static void set_shape(struct settings *s, const char *option, enum views_shape shape)
 {
 	if (s->shape)
-		cli_usage("%s and %s exclude each other", s->shape, option);
+		cli_usage("%s and %s are mutually exclusive", s->shape, option);
 	s->shape = option;
 	s->views.shape = shape;
 }
@@ -66,7 +66,7 @@ static void set_peek(struct settings *s, const char *text)
 	wrong = regcomp(&s->peek, text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
 		regerror(wrong, &s->peek, why, sizeof(why));
-		cli_usage("--peek: \"%s\": %s", text, why);
+		cli_usage("invalid --peek \"%s\": %s", text, why);
 	}
 	s->views.peek = &s->peek;
 }
@@ -74,9 +74,9 @@ static void set_peek(struct settings *s, const char *text)
 static void set_format(struct settings *s, const char *text)
 {
 	if (!rows_format_of(text, &s->format))
-		cli_usage("-o: \"%s\" is none of tsv, ndjson and json", text);
+		cli_usage("invalid -o \"%s\" (expected tsv, ndjson or json)", text);
 	if (s->format != ROWS_TSV && !json_known())
-		cli_usage("-o: built without jansson, tsv is all it can write");
+		cli_usage("-o ndjson and json are not available: built without jansson");
 	s->has_format = true;
 }
 
@@ -142,15 +142,15 @@ static void check_top(const struct settings *s, enum view_by by, char *const *op
 	enum views_shape shape = s->views.shape;
 
 	if (s->branch && shape != SHAPE_TREE)
-		cli_usage("%s is for --tree", s->branch);
+		cli_usage("%s requires --tree", s->branch);
 	if (s->views.intervals && shape != SHAPE_TABLE)
-		cli_usage("--ci is for the table, not for %s", s->shape);
+		cli_usage("--ci and %s are mutually exclusive", s->shape);
 	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
-		cli_usage("%s does not go with %s", s->has_rows ? "-n" : "--cum", s->shape);
+		cli_usage("%s and %s are mutually exclusive", s->has_rows ? "-n" : "--cum", s->shape);
 	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE)
-		cli_usage("%s needs --by function or module: of the others there are no stacks", s->shape);
+		cli_usage("%s requires --by function or module: the others have no stacks", s->shape);
 	if (s->has_format && s->seconds)
-		cli_usage("-o and -w exclude each other");
+		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])
 		cli_usage("-w takes one capture");
 }
@@ -209,7 +209,7 @@ static void match_samples(struct settings *s, struct filters *f, struct profile 
 	double all = (double)p->total[0];
 
 	if (s->views.intervals && f->view.weight != WEIGHT_SAMPLES && l->texts)
-		cli_die(STATUS_USAGE, "--ci: folded text does not say of how many samples its counts are");
+		cli_die(STATUS_USAGE, "--ci is not available: folded text does not give the number of samples for its counts");
 	filters_shape(f, p);
 	s->views.samples = all > 0 ? (double)l->sums.samples * (double)p->total[0] / all : 0;
 }

@@ -127,9 +127,9 @@ static void put_intervals_note(const struct views *v, struct buf *out)
 {
 	if (!v->intervals)
 		return;
-	buf_text(out, "Intervals:  95 % (Wilson), as of independent samples; where they come in bursts the truth is wider\n");
+	buf_text(out, "Intervals:  95 % (Wilson), as for independent samples; true intervals are wider if samples come in bursts\n");
 	if (v->view->weight != WEIGHT_SAMPLES)
-		buf_printf(out, "            weights are no counts: as if each of the %.0f samples weighed the same\n", v->samples);
+		buf_printf(out, "            weights are not counts: computed as if all %.0f samples had the same weight\n", v->samples);
 }
 
 /* Returns how many rows fit, at least one. */
@@ -222,7 +222,7 @@ static void peek_text(const struct views *v, struct buf *out)
 	views_peek(v, &t, &k);
 	n = views_shown(v, t.n);
 	put_total(v, out);
-	buf_printf(out, ", %zu of %zu %s that match shown\n\n", n, t.n, things_of(v));
+	buf_printf(out, ", %zu of %zu matching %s shown\n\n", n, t.n, things_of(v));
 	buf_printf(out, "%10s %7s %10s %7s %10s %7s  %s\n", "flat", "flat%", "cum", "cum%", "call", "call%",
 		   "function between its callers and callees");
 	for (size_t i = 0; i < n; i++) {

@@ -183,7 +183,7 @@ uint64_t cli_number(const char *option, const char *text, uint64_t least, uint64
 	errno = 0;
 	v = strtoull(text, &end, 10);
 	if (errno || *end || end == text || text[0] == '-' || v < least || v > most)
-		cli_usage("%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, least, most);
+		cli_usage("invalid %s \"%s\" (expected a whole number from %" PRIu64 " to %" PRIu64 ")", option, text, least, most);
 	return v;
 }
 
@@ -193,7 +193,7 @@ void cli_instant(struct time_arg *to, const char *option, const char *text)
 	struct tm tm;
 
 	if (!localtime_r(&now, &tm) || !time_arg_parse(to, text, tm.tm_gmtoff))
-		cli_usage("%s: \"%s\" is neither a number of seconds nor a time like 14:03:20 or 2026-11-21T14:03:20Z", option, text);
+		cli_usage("invalid %s \"%s\" (expected a number of seconds, or a time like 14:03:20 or 2026-11-21T14:03:20Z)", option, text);
 }
 
 void cli_window(const struct time_arg *from, const struct time_arg *to)
@@ -203,7 +203,7 @@ void cli_window(const struct time_arg *from, const struct time_arg *to)
 	if (from->kind == TIME_ARG_DAYTIME ? from->ns == to->ns : from->ns >= to->ns)
 		cli_usage("--from is not before --to");
 	if (from->ns > to->ns)
-		cli_warn("--from is later in the day than --to: from then on over midnight, of each day, is what counts");
+		cli_warn("--from is later in the day than --to: the time window spans midnight, on each day");
 }
 
 const char *cli_directory(const char *option, const char *path)
@@ -211,7 +211,7 @@ const char *cli_directory(const char *option, const char *path)
 	struct stat st;
 
 	if (!path[0])
-		cli_usage("%s: no directory is named", option);
+		cli_usage("%s requires a directory", option);
 	if (stat(path, &st) != 0)
 		cli_die(STATUS_SYSTEM, "%s: %s: %s", option, path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
@@ -225,7 +225,7 @@ double cli_percent(const char *option, const char *text)
 	double v = strtod(text, &end);
 
 	if (end == text || *end || !(v >= 0 && v <= 100))
-		cli_usage("%s: \"%s\" is not a percentage from 0 to 100", option, text);
+		cli_usage("invalid %s \"%s\" (expected a percentage from 0 to 100)", option, text);
 	return v;
 }
 
@@ -241,7 +241,7 @@ uint64_t cli_size(const char *option, const char *text, unsigned int least_mib, 
 	uint64_t n = good ? strtoull(text, NULL, 10) : 0;
 
 	if (n < (least + (1ull << shift) - 1) >> shift || n > most >> shift)
-		cli_usage("%s: \"%s\" is not a size from %uM to %uG, like 64M", option, text, least_mib, most_gib);
+		cli_usage("invalid %s \"%s\" (expected a size from %uM to %uG, like 64M)", option, text, least_mib, most_gib);
 	return n << shift;
 }
 

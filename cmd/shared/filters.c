@@ -36,7 +36,7 @@ static uint64_t parse_billionths(const char *option, const char *text, const cha
 		used = 1 + places;
 	}
 	if (!good || text[n + used] != '\0' || strpbrk(text, " \t\n"))
-		cli_usage("%s: \"%s\" is not a number of %s", option, text, what);
+		cli_usage("invalid %s \"%s\" (expected a number of %s)", option, text, what);
 	for (; places < 9; places++)
 		part *= 10;
 	return whole * ONE + part;
@@ -59,7 +59,7 @@ static uint64_t parse_min_percent(const char *option, const char *text)
 	uint64_t v = parse_billionths(option, text, "percent");
 
 	if (v > (uint64_t)100 * TRANSFORM_PERCENT)
-		cli_usage("%s: %s is more than 100 percent", option, text);
+		cli_usage("invalid %s \"%s\" (expected at most 100 percent)", option, text);
 	return v;
 }
 
@@ -78,11 +78,11 @@ static void set_expression(struct filters *f, size_t which, const char *text)
 	int wrong;
 
 	if (*expression_of(&f->shape, which))
-		cli_usage("%s can be given once", options[which]);
+		cli_usage("%s can be given only once", options[which]);
 	wrong = regcomp(&f->expressions[which], text, REG_EXTENDED | REG_NOSUB);
 	if (wrong) {
 		regerror(wrong, &f->expressions[which], why, sizeof(why));
-		cli_usage("%s: \"%s\": %s", options[which], text, why);
+		cli_usage("invalid %s \"%s\": %s", options[which], text, why);
 	}
 	*expression_of(&f->shape, which) = &f->expressions[which];
 }
@@ -95,7 +95,7 @@ static void set_weight(struct filters *f, const char *text)
 	else if (strcmp(text, "ns") == 0)
 		f->view.weight = WEIGHT_NS;
 	else
-		cli_usage("--weight: \"%s\" is neither samples nor ns", text);
+		cli_usage("invalid --weight \"%s\" (expected samples or ns)", text);
 }
 
 /* Waits count by their time unless --weight says otherwise: their number means little. */
@@ -131,13 +131,13 @@ static void add_events(struct filters *f, const char *text)
 	char *rest, *one;
 
 	if (f->event_text)
-		cli_usage("--event can be given once, with names between commas");
+		cli_usage("--event can be given only once, with names separated by commas");
 	rest = f->event_text = strdup(text);
 	if (!rest)
 		cli_no_memory();
 	while ((one = strsep(&rest, ","))) {
 		if (!*one)
-			cli_usage("--event: \"%s\" has an empty name in it", text);
+			cli_usage("invalid --event \"%s\" (expected names separated by commas, none of them empty)", text);
 		add_event(f, one);
 		if (long_name(one))
 			add_event(f, long_name(one));
@@ -150,7 +150,7 @@ static void add_events(struct filters *f, const char *text)
 static void set_half(struct filters *f, enum view_half half)
 {
 	if (f->view.half != HALF_BOTH && f->view.half != half)
-		cli_usage("-U and -K exclude each other");
+		cli_usage("-U and -K are mutually exclusive");
 	f->view.half = half;
 }
 
@@ -198,7 +198,7 @@ static void set_by(struct filters *f, const char *argument)
 		}
 	}
 	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
-		cli_usage("--by: \"%s\" is none of function, module, process, thread, container and label.KEY", argument);
+		cli_usage("invalid --by \"%s\" (expected function, module, process, thread, container or label.KEY)", argument);
 	f->view.by = BY_LABEL;
 	f->view.label = argument + 6;
 }
@@ -234,7 +234,7 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		return true;
 	case FILTER_LABEL:
 		if (!strchr(argument, '='))
-			cli_usage("--label: \"%s\" is not of the form key=value", argument);
+			cli_usage("invalid --label \"%s\" (expected KEY=VALUE)", argument);
 		add_text(&f->labels, &f->cap_labels, &v->n_labels, argument);
 		v->labels = f->labels;
 		return true;
@@ -277,9 +277,9 @@ void filters_check(struct filters *f)
 	f->view.alike = &f->alike;
 	cli_window(&f->view.from, &f->view.to);
 	if (f->view.wall && f->view.n_events)
-		cli_usage("--wall is all events that are time; --event chooses some");
+		cli_usage("--wall and --event are mutually exclusive");
 	if ((f->view.inlined || f->view.lines) && f->view.by != BY_FUNCTION)
-		cli_usage("%s is for --by function alone", f->view.inlined ? "-i" : "-l");
+		cli_usage("%s requires --by function", f->view.inlined ? "-i" : "-l");
 }
 
 void filters_release(struct filters *f)
@@ -310,15 +310,15 @@ void filters_warn_none(const struct filters *f, const char *what)
 	struct buf text = { 0 };
 
 	if (f->samples && !f->passed) {
-		buf_printf(&text, "; none of %" PRIu64 " sample%s is what was asked for", f->samples, f->samples == 1 ? "" : "s");
+		buf_printf(&text, "; none of %" PRIu64 " sample%s matches the options", f->samples, f->samples == 1 ? "" : "s");
 		for (uint32_t i = 0; (v->n_events || !others) && i < f->event_names.n; i++) {
-			buf_text(&text, i ? ", " : ", the events there are ");
+			buf_text(&text, i ? ", " : "; recorded events: ");
 			sanitize_append(&text, intern_get(&f->event_names, i));
 		}
 	}
 	if (text.failed)
 		cli_no_memory();
-	cli_warn("no sample counts, %s%s", what, text.n ? buf_cstr(&text) : "");
+	cli_warn("no samples selected, %s%s", what, text.n ? buf_cstr(&text) : "");
 	buf_release(&text);
 }
 
@@ -343,7 +343,7 @@ void filters_check_alike(struct filters *f, const char *name)
 
 	if (!a->other.n)
 		return;
-	cli_die(STATUS_USAGE, "%s: %s (%s) here and %s (%s) before do not add up, nor compare; choose with --event, or "
+	cli_die(STATUS_USAGE, "%s: cannot add or compare %s (%s) here and %s (%s) earlier: choose with --event, or use "
 		"--weight samples", name, buf_cstr(&a->other), unit_name(a->other_counted), buf_cstr(&a->first),
 		unit_name(a->first_counted));
 }

@@ -125,7 +125,7 @@ void filters_release(struct filters *f);
 void filters_events(const struct filters *f, struct buf *out);
 
 /*
- * Warns "no sample counts, WHAT" after reading all operands. If there were samples but none passed, the
+ * Warns "no samples selected, WHAT" after reading all operands. If there were samples but none passed, the
  * warning says so and lists the events that exist.
  */
 void filters_warn_none(const struct filters *f, const char *what);

@@ -138,7 +138,7 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 		if (user.untold < user.stacks)
 			buf_printf(text, "%.2f%% complete, ", header_percent(user.complete, user.stacks));
 		if (user.untold)
-			buf_printf(text, "of %.2f%% it is not known how they ended, ", header_percent(user.untold, user.stacks));
+			buf_printf(text, "%.2f%% ended for an unknown reason, ", header_percent(user.untold, user.stacks));
 		if (user.unverified)
 			buf_printf(text, "%.2f%% by frame pointers (unverified), ",
 				   header_percent(user.unverified, user.stacks));
@@ -188,10 +188,10 @@ static void add_tables(struct header *h, const struct capture_totals *t, struct 
 		return;
 	buf_printf(text, "%" PRIu64 " built, %.1f MiB", costs[COST_TABLES], (double)costs[COST_TABLE_BYTES] / (1 << 20));
 	if (costs[COST_TABLES_REFUSED])
-		buf_printf(text, ", room was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
+		buf_printf(text, ", memory was short %" PRIu64 " time%s", costs[COST_TABLES_REFUSED],
 			   costs[COST_TABLES_REFUSED] == 1 ? "" : "s");
 	if (costs[COST_TABLES_EVICTED])
-		buf_printf(text, ", %" PRIu64 " put out to make room", costs[COST_TABLES_EVICTED]);
+		buf_printf(text, ", %" PRIu64 " evicted to make room", costs[COST_TABLES_EVICTED]);
 	if (costs[COST_STACKS_DEFERRED])
 		buf_printf(text, "; %" PRIu64 " stack%s unwound in user space", costs[COST_STACKS_DEFERRED],
 			   costs[COST_STACKS_DEFERRED] == 1 ? "" : "s");
@@ -216,7 +216,7 @@ static void add_cost(struct header *h, const struct capture_totals *t, struct bu
 static void add_texts(struct header *h, const struct loaded *l)
 {
 	if (l->texts)
-		header_add(h, "Text", "%" PRIu64 " more from folded text, of which nothing of this is known", l->counts);
+		header_add(h, "Text", "%" PRIu64 " more from folded text, for which none of this is known", l->counts);
 }
 
 void header_make(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all)

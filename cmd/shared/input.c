@@ -71,7 +71,7 @@ static const char *unit_of(const struct view *v, const struct record_event *e)
 {
 	if (slice_is(e->unit, "events"))
 		return "events";
-	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "no time";
+	return v->weight != WEIGHT_NS ? "samples" : slice_is(e->unit, "ns") ? "ns" : "not time";
 }
 
 /* All events of --event must have one unit, otherwise their sum means nothing. Only samples always add up. */
@@ -90,7 +90,7 @@ static void check_unit(struct filters *f, const struct record_event *e)
 	if (name.failed || f->chosen.failed)
 		cli_no_memory();
 	if (strcmp(unit, f->chosen_unit) != 0)
-		cli_die(STATUS_USAGE, "--event: %s (%s) and %s (%s) do not add up; choose one of them, or --weight samples",
+		cli_die(STATUS_USAGE, "--event: cannot add %s (%s) and %s (%s): choose one of them, or use --weight samples",
 			buf_cstr(&f->chosen), f->chosen_unit, buf_cstr(&name), unit);
 	buf_release(&name);
 }
@@ -174,7 +174,7 @@ void operand_lines_died(const struct stack_sums *l, const char *name)
 	int error = errno;
 
 	if (l->no_file)
-		cli_die(STATUS_SYSTEM, "a temporary file in %s (TMPDIR): %s", stack_sums_directory(), strerror(error));
+		cli_die(STATUS_SYSTEM, "cannot write a temporary file in %s (TMPDIR): %s", stack_sums_directory(), strerror(error));
 	cli_die(STATUS_SYSTEM, "%s%s%s", name, name[0] ? ": " : "", strerror(error));
 }
 
@@ -186,7 +186,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 
 	/* Folded text lacks what these options need: refuse it rather than let every stack pass. */
 	if (needs_capture(f))
-		cli_die(STATUS_USAGE, "%s: %s needs a capture, this is folded text", name, needs_capture(f));
+		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		cli_no_memory();
 	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
@@ -252,7 +252,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 		status = STATUS_DAMAGED;
 	} else if (script_looks_like(taken)) {
 		status = STATUS_DAMAGED;
-		cli_warn("%s: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of", name);
+		cli_warn("%s: this is perf script text: convert it with cprof-convert -f perfscript -t stream", name);
 	} else if (folded_looks_like(taken)) {
 		status = load_text(f, fd, name, taken, p, side, sum);
 	} else {

@@ -12,7 +12,7 @@ static struct debuginfod *open_debuginfod(void)
 	struct debuginfod *d;
 
 	if (!debuginfod_configured())
-		cli_usage("--debuginfod: DEBUGINFOD_URLS names no server");
+		cli_usage("--debuginfod requires a server in DEBUGINFOD_URLS");
 	d = debuginfod_new(&error);
 	if (!d)
 		cli_die(STATUS_SYSTEM, "--debuginfod: %s", buf_cstr(&error));
@@ -24,12 +24,12 @@ bool symbol_files_option(struct symbol_files *s, int option, const char *argumen
 	switch (option) {
 	case SYMBOL_FILES_SYMFS:
 		if (s->symfs)
-			cli_usage("--symfs: one directory at most");
+			cli_usage("--symfs can be given only once");
 		s->symfs = cli_directory("--symfs", argument);
 		return true;
 	case SYMBOL_FILES_DEBUG_DIR:
 		if (s->n_debug_dirs == SYMBOL_FILES_DIRS_MAX)
-			cli_usage("--debug-dir: more than %d", SYMBOL_FILES_DIRS_MAX);
+			cli_usage("--debug-dir can be given at most %d times", SYMBOL_FILES_DIRS_MAX);
 		s->debug_dirs[s->n_debug_dirs++] = cli_directory("--debug-dir", argument);
 		return true;
 	case SYMBOL_FILES_DEBUGINFOD:
@@ -49,8 +49,8 @@ void symbol_files_done(struct symbol_files *s)
 		return;
 	n = debuginfod_counts(s->debuginfod);
 	if (n.failed)
-		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " questions had no answer (%s)%s", n.failed, n.asked, n.error,
-			 n.given_up ? "; the rest was not asked" : "");
+		cli_warn("debuginfod: %" PRIu64 " of %" PRIu64 " requests failed (%s)%s", n.failed, n.asked, n.error,
+			 n.given_up ? "; no further requests were made" : "");
 	debuginfod_free(s->debuginfod);
 	s->debuginfod = NULL;
 }

@@ -40,6 +40,6 @@ void samples_append(struct buf *out, const struct capture_totals *t, uint64_t lo
 	if (t->refused) {
 		buf_text(out, ", ");
 		samples_count(out, t->refused, flags);
-		buf_text(out, " left out for damage");
+		buf_text(out, " left out because of damage");
 	}
 }

@@ -11,7 +11,7 @@ const char *search_broken(const char *text)
 	for (; *text; text++) {
 		if (*text == '\\') {
 			if (!*++text)
-				return "nothing follows the backslash at its end";
+				return "trailing backslash";
 		} else if (class) {
 			class = *text != ']';
 		} else if (*text == '[') {
@@ -19,10 +19,10 @@ const char *search_broken(const char *text)
 		} else if (*text == '(') {
 			groups++;
 		} else if (*text == ')' && groups-- == 0) {
-			return "a ) without its (";
+			return "unmatched )";
 		}
 	}
-	return class ? "a [ without its ]" : groups ? "a ( without its )" : NULL;
+	return class ? "unmatched [" : groups ? "unmatched (" : NULL;
 }
 
 static bool has_capital(const char *text)

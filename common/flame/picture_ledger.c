@@ -77,9 +77,9 @@ static void add_truncated(struct picture *pic, const char *side, const char *hal
 		buf_text(&text, " by frame pointers (unverified)");
 	}
 	if (e.untold) {
-		buf_text(&text, "; of ");
+		buf_text(&text, "; ");
 		print_percent(&text, e.untold, e.stacks);
-		buf_text(&text, " it is not known");
+		buf_text(&text, " ended for an unknown reason");
 	}
 	add_fact(pic, side, "Truncated", &text);
 	buf_release(&text);
@@ -100,8 +100,8 @@ void picture_ledger_add(struct picture *pic, const struct picture_ledger *l)
 		add_fact(pic, l->side, "Unresolved", &text);
 	}
 	if (l->texts) {
-		buf_text(&text, l->captures ? "part of it from folded text: of that" : "from folded text:");
-		buf_text(&text, " nothing is known of losses");
+		buf_text(&text, l->captures ? "partly from folded text, of which" : "from folded text:");
+		buf_text(&text, " the losses are unknown");
 		add_fact(pic, l->side, "Ledger", &text);
 	}
 	buf_release(&text);

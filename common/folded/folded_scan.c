@@ -52,7 +52,7 @@ static const char *why_no_count(struct slice line)
 		digits += is_digit(line.p[at - 1]);
 		others += !is_digit(line.p[at - 1]) && line.p[at - 1] != '.' && line.p[at - 1] != '-' && line.p[at - 1] != '+';
 	}
-	return at && digits && !others ? "the count has a sign or a fraction, and is no whole number" : "no count after the last space";
+	return at && digits && !others ? "the count has a sign or a fraction, and is not a whole number" : "no count after the last space";
 }
 
 /* Splits off the digits at the end of the line and the space before them. Returns NULL, or why it cannot. */

@@ -13,7 +13,7 @@ static const char *take_line(struct sorted *s, struct slice stack, uint64_t coun
 	else
 		sanitize_append_stack(&s->fit, stack);
 	if (s->fit.n > s->stack_max)
-		return "a stack that has to lose frames cannot stay in order";
+		return "a truncated stack cannot stay in order";
 	return __builtin_add_overflow(*s->claimed, count, s->claimed) ? "the counts add up to more than 64 bits" : NULL;
 }
 

@@ -49,7 +49,7 @@ static const char *why_of_source(const struct reason_source *s)
 	bool bare = s->kind == NAME_DYNSYM || s->kind == NAME_PLT || s->kind == NAME_BOUNDS;
 
 	if (s->status == UINT32_MAX)
-		return "a reason that only a newer version knows";
+		return "a reason unknown to this version";
 	if (s->status != SOURCE_OK)
 		return source_status_name(s->status);
 	return bare ? source_status_name(SOURCE_STRIPPED) : "no-symbol";

@@ -26,12 +26,12 @@ static enum jitfile_got read_header(struct jitfile *f, const uint8_t *p, size_t 
 	uint32_t size;
 
 	if (n >= 4 && le32_load(p) != MAGIC && le32_load(p) != 0) /* 0: not written yet */
-		return reject_file(f, "it is no jitdump file of this byte order");
+		return reject_file(f, "it is not a jitdump file of this byte order");
 	if (n < HEADER || le32_load(p) == 0)
 		return JITFILE_MORE;
 	size = le32_load(p + 8);
 	if (le32_load(p + 4) != VERSION)
-		return reject_file(f, "it has another version than 1");
+		return reject_file(f, "its version is not 1");
 	if (size < HEADER || size > HEADER_MAX)
 		return reject_file(f, "its header has an impossible size");
 	f->pid = le32_load(p + 20);

@@ -121,7 +121,7 @@ static void *open_library(struct buf *error)
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 
 	if (!library)
-		buf_text(error, "libdebuginfod.so.1 is not installed");
+		buf_text(error, "libdebuginfod.so.1 is not available: not installed");
 	return library;
 #endif
 }
@@ -140,7 +140,7 @@ struct debuginfod *debuginfod_new(struct buf *error)
 	d->library = open_library(error);
 	if (!d->library || !load_functions(d)) {
 		if (d->library)
-			buf_text(error, "libdebuginfod.so.1 is of no use");
+			buf_text(error, "libdebuginfod.so.1 is not available: it cannot be used");
 		debuginfod_free(d);
 		return NULL;
 	}
@@ -169,7 +169,7 @@ static void note_failure(struct debuginfod *d, int error)
 		return;
 	}
 	if (!d->counts.failed++)
-		d->counts.error = late ? "no answer in time" : strerror(error);
+		d->counts.error = late ? "timed out" : strerror(error);
 	d->in_row++;
 	d->counts.given_up |= late || d->in_row >= FAILURES_MAX;
 }

@@ -261,11 +261,11 @@ static enum source_status judge_source(struct kernel_files *k, const struct capt
 	uint64_t stext;
 
 	if (s->elf && id.n && !elf_is_build(s->elf, id))
-		return no_use(k, SOURCE_MISMATCH, "it has another build ID than the kernel that was recorded");
+		return no_use(k, SOURCE_MISMATCH, "its build ID is not that of the recorded kernel");
 	k->offset = k->o->offset;
 	if (!k->o->has_offset) {
 		if (!s->has_stext)
-			return no_use(k, SOURCE_CHANGED, "it has no symbol _stext, which says how far the kernel was moved");
+			return no_use(k, SOURCE_CHANGED, "it has no symbol _stext, which gives the offset of the kernel");
 		if (!parse_hex(capture_meta(c, "kernel-stext"), &stext))
 			return no_use(k, SOURCE_CHANGED, "the capture does not say where the kernel was loaded");
 		k->offset = stext - s->stext;

@@ -207,7 +207,7 @@ static const char *known_type(const struct reader *r)
 		{ "\x1f\x8b", 2, "compressed with gzip: decompress it first" },
 		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: decompress it first" },
 		{ "\xfd" "7zXZ", 5, "compressed with xz: decompress it first" },
-		{ "segment ", 8, "a stream as text: turn it back with cprof-dump -r" },
+		{ "segment ", 8, "a stream as text: convert it with cprof-dump -r" },
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -346,7 +346,7 @@ static int begin_header(struct reader *r, const uint8_t *payload, size_t length,
 		return 1;
 	}
 	if (le16_load(payload + 4) > STREAM_MAJOR) {
-		snprintf(what, sizeof(what), "needs a reader of version %u, this one knows %u",
+		snprintf(what, sizeof(what), "requires a reader of version %u, this one has version %u",
 			 le16_load(payload + 4), STREAM_MAJOR);
 		return refuse_input(r, what);
 	}
@@ -418,7 +418,7 @@ static int begin_block(struct reader *r)
 	if (head[4] == BLOCK_RECORDS && head[5] == 0)
 		begin_records(r, head + BLOCK_HEAD, length, le32_load(head + 12), le32_load(head + 16));
 	else
-		note_damage(r, r->blocks - 1, r->block_at, "a kind of block that this version does not know",
+		note_damage(r, r->blocks - 1, r->block_at, "a block of a kind unknown to this version",
 			BLOCK_HEAD + length, 0);
 	return 1;
 }
@@ -472,7 +472,7 @@ static void keep_earlier_damage(struct reader *r, const struct record_damage *d)
 {
 	enum { WHAT_MAX = 200 };
 
-	buf_printf(&r->damage, "%s: damaged before it came here, at byte %" PRIu64 ": ", r->name, d->offset);
+	buf_printf(&r->damage, "%s: damage found by an earlier reader, at byte %" PRIu64 ": ", r->name, d->offset);
 	for (size_t i = 0; i < d->what.n && i < WHAT_MAX; i++) {
 		uint8_t b = d->what.p[i];
 

@@ -605,7 +605,7 @@ bool record_parse(struct record *r, const char *line, struct buf *scratch, struc
 	buf_clear(scratch);
 	buf_clear(error);
 	if (!parse_type(&at, &r->type)) {
-		buf_printf(error, "no record is called \"%.*s\"", (int)strcspn(line, " "), line);
+		buf_printf(error, "invalid record \"%.*s\"", (int)strcspn(line, " "), line);
 		return false;
 	}
 	d = record_desc(r->type);

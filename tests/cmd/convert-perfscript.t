@@ -58,8 +58,8 @@ is "  and so does it in the header" "$(cprof-top kinds.bin | sed -n 's/^\(Sample
 is "  they do after two conversions" "$(cprof-convert -t perfscript kinds.bin | cprof-convert -t stream | total --event faults)" 12
 printf 'a 1/1 1.0: %s:\n\t12 f (/x)\n\n' "7000 cycles:ppp" "900 instructions:u" "800 cpu/event=0x3c/:u:H" >hard
 is "the hardware's are samples" "$(convert hard | total)" 3
-is "how stacks ended is not known" "$(cprof-top one.bin | sed -n 's/^Stacks: *//p')" "4 user, of 100.00% it is not known how they ended, 0.00% truncated"
-is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; of 100.00 % it is not known"
+is "how stacks ended is not known" "$(cprof-top one.bin | sed -n 's/^Stacks: *//p')" "4 user, 100.00% ended for an unknown reason, 0.00% truncated"
+is "  nor in a flame graph" "$(cprof-flame one.bin | "$here/flame-block.py" head | sed -n 's/^ledger Truncated = //p')" "0.00 % of user stacks; 100.00 % ended for an unknown reason"
 is "a thread that perf does not know has no number" "$(cprof-fold -t --comm :-1 one.bin)" ":-1-0/0;a:b 1"
 printf 'a 1/1 1.0: 1 x:\n\t12 fopen@@GLIBC_2.2.5+0x2 (/x)\n\t13 malloc@plt+0x1 (/x)\n\t14 ~f /a/@@b/c+0x1 (/x)\n\t15 std::f@@V_1 (/x)\n\n' >versions
 is "versions of symbols are no part of names" "$(convert versions | cprof-fold)" "a;std::f;~f /a/@@b/c;malloc@plt;fopen 1"
@@ -155,20 +155,20 @@ is "  is left out of its stack" "$(cprof-fold out)" "a;c 1"
 printf '# captured\n\nw 123/124 [000] 5.000001: 1010 cpu-clock: \n\t401000 main+0x1 (/x)\n\n' >told.txt
 for c in cprof-fold cprof-top 'cprof-convert -t pprof'; do
 	status "$c of such text" 3 $c told.txt
-	is "  names the option" "$(cat "$tmp/err")" "${c%% *}: told.txt: this is the text of perf script, which cprof-convert -f perfscript -t stream makes a capture of"
+	is "  names the option" "$(cat "$tmp/err")" "${c%% *}: told.txt: this is perf script text: convert it with cprof-convert -f perfscript -t stream"
 done
 is "  folded text that looks like it is none" "$(echo 'w 123/124 [000] 5.000001: 1010 cpu-clock: 7' | cprof-fold)" 'w 123/124 [000] 5.000001: 1010 cpu-clock: 7'
 status "-f perfscript for another format" 2 cprof-convert -f perfscript -t callgrind told.txt
 like "  names the second command" "$(cat "$tmp/err")" 'cprof-convert -t stream FILE [|] cprof-convert -t callgrind$'
 status "nothing" 3 convert /dev/null
-is "  is told" "$(cat err)" "cprof-convert: /dev/null: there is no sample"
+is "  is told" "$(cat err)" "cprof-convert: /dev/null: no samples"
 is "  and is a stream" "$(cprof-dump out | grep -c '^end')" 1
 status "folded text, in which a head would have neither time nor event" 3 sh -c 'printf "foo bar 12\nbaz 9\na;b 7 \n" | cprof-convert -t stream'
 is "  is told" "$(cat err)" "cprof-convert: standard input: line 1: neither the head of a sample nor a frame; 3 of 3 lines left out
-cprof-convert: standard input: there is no sample; this is not the text of perf script"
+cprof-convert: standard input: no samples; this is not perf script text"
 is "  and makes no sample" "$(cprof-dump out | grep -c '^sample')" 0
 status "records without a sample" 3 sh -c 'printf "a 1 [000] 1.0: PERF_RECORD_MMAP -1/0: x\n" | cprof-convert -t stream'
-is "  are told" "$(cat err)" "cprof-convert: standard input: there is no sample"
+is "  are told" "$(cat err)" "cprof-convert: standard input: no samples"
 status "an event and no time" 0 sh -c 'printf "a b 12 cycles:u:\n\t12 f (/x)\n" | cprof-convert -t stream'
 is "  are a sample" "$(cprof-fold out)" "a b;f 1"
 status "a time and no event" 0 sh -c 'printf "a b 12 1.5:\n\t12 f (/x)\n" | cprof-convert -t stream'

@@ -73,12 +73,12 @@ bursts 1 1 0.3 0.3 >"$tmp/c.bin"
 name=burst5
 is "  what grew by 30 points is found" "$(grew "$tmp/a.bin" "$tmp/c.bin")" 1
 like "  blocks are told" "$(cprof-diff "$tmp/a.bin" "$tmp/c.bin")" \
-	'^chance is what differs between blocks of time: 30 of 2.00 s and 30 of 2.00 s$'
+	'^chance is estimated from the differences between blocks of time: 30 of 2.00 s and 30 of 2.00 s$'
 like "  of one side alone" "$(cprof-diff "$tmp/a.bin" "$tmp/b")" \
-	'^chance is what differs between blocks of time of .*/a.bin; the other side is folded text, which has none$'
+	'^chance is estimated from the differences between blocks of time of .*/a.bin; the other side is folded text, which has none$'
 bursts 1 1 0 0.001 >"$tmp/a.bin"
 bursts 2 1 0 0.001 >"$tmp/b.bin"
-seen() { cprof-diff "$@" | sed -n 's/^growth that would be seen in 4 of 5 cases: \([0-9.]*\) points from 1 %.*/\1/p'; }
+seen() { cprof-diff "$@" | sed -n 's/^growth that would be detected in 4 of 5 cases: \([0-9.]*\) points from 1 %.*/\1/p'; }
 cprof-fold "$tmp/a.bin" >"$tmp/a"; cprof-fold "$tmp/b.bin" >"$tmp/b"
 is "independent samples: blocks cost little of what is seen" \
 	"$(echo "$(seen "$tmp/a.bin" "$tmp/b.bin") $(seen "$tmp/a" "$tmp/b")" | awk '{ print ($1 < 1.5 * $2 ? "little" : $0) }')" little

@@ -21,19 +21,19 @@ is "--before and --after" "$(sides --after "$tmp/b" --before "$tmp/a" --before "
 is "-- before two operands says nothing" "$(sides -n 3 -- "$tmp/a" "$tmp/b")" "A a, 1000 samples,B b, 1000 samples,"
 is "one of several may be standard input" "$(sides "$tmp/a" - -- "$tmp/b" <"$tmp/c")" "A a and 1 more, 2000 samples,B b, 1000 samples,"
 usage() { status "usage: $1" 2 cprof-diff $2; like "  says why" "$(cat "$tmp/err")" "$3"; }
-usage "no operand" "" "two operands are needed"
-usage "one" "$tmp/a" "two operands are needed"
+usage "no operand" "" "two operands are required"
+usage "one" "$tmp/a" "two operands are required"
 usage "three" "$tmp/a $tmp/b $tmp/c" '"--" between those before and those after'
-usage "nothing behind --" "$tmp/a $tmp/b $tmp/c --" "two operands are needed"
-usage "nothing before --" "-- $tmp/a $tmp/b $tmp/c" "two operands are needed"
-usage "one side" "--before $tmp/a" "go together"
-usage "operands besides" "--before $tmp/a --after $tmp/b $tmp/c" "without operands"
+usage "nothing behind --" "$tmp/a $tmp/b $tmp/c --" "two operands are required"
+usage "nothing before --" "-- $tmp/a $tmp/b $tmp/c" "two operands are required"
+usage "one side" "--before $tmp/a" "require each other"
+usage "operands besides" "--before $tmp/a --after $tmp/b $tmp/c" "take no operands"
 usage "standard input twice" "$tmp/a - -- - $tmp/b" "not both"
-usage "--fail-above nothing" "--fail-above x $tmp/a $tmp/b" "not a number from 0 to 100"
-usage "--fail-above nan" "--fail-above nan $tmp/a $tmp/b" "not a number from 0 to 100"
-usage "-o of another kind" "-o xml $tmp/a $tmp/b" "none of table, tsv"
-usage "--folded has no verdict" "--folded --fail-above 1 $tmp/a $tmp/b" "for the table in percent"
-usage "nor has --no-normalize" "--no-normalize --significant $tmp/a $tmp/b" "for the table in percent"
+usage "--fail-above nothing" "--fail-above x $tmp/a $tmp/b" "expected a number from 0 to 100"
+usage "--fail-above nan" "--fail-above nan $tmp/a $tmp/b" "expected a number from 0 to 100"
+usage "-o of another kind" "-o xml $tmp/a $tmp/b" "expected table, tsv, ndjson or json"
+usage "--folded has no verdict" "--folded --fail-above 1 $tmp/a $tmp/b" "--fail-above and --folded are mutually exclusive"
+usage "nor has --no-normalize" "--no-normalize --significant $tmp/a $tmp/b" "--significant and --no-normalize are mutually exclusive"
 
 # Rows
 d "$tmp/a" "$tmp/b" | sed "s|$tmp/||" >"$tmp/got"
@@ -41,8 +41,8 @@ cat >"$tmp/want" <<'X'
 A: a, 1000 samples
 B: b, 1000 samples
 2 of 3 functions changed, at a false-discovery rate of 5 %
-chance is that of independent samples: bursts are not known, since folded text has no time
-growth that would be seen in 4 of 5 cases: 1.82 points from 1 %, 4.34 points from 10 %
+chance is estimated as for independent samples: bursts are unknown, because folded text has no time
+growth that would be detected in 4 of 5 cases: 1.82 points from 1 %, 4.34 points from 10 %
 3 of 3 rows shown, in percent of each side; ~ may be chance
 
  flat A  flat B   change  [95 %]               cum A   cum B   change  [95 %]
@@ -57,7 +57,7 @@ is "  nothing" "$(d --significant "$tmp/a" "$tmp/c" | tail -3 | sed 's/;.*//')" 
  flat A  flat B   change  [95 %]               cum A   cum B   change  [95 %]"
 is "a small change is chance" "$(d "$tmp/a" "$tmp/c" | grep -c '~')" 4
 is "several runs tell what they vary by" "$(d "$tmp/a" "$tmp/c" "$tmp/d" -- "$tmp/b" "$tmp/b" "$tmp/b" | grep ^chance)" \
-	"chance is what differs between the captures of a side"
+	"chance is estimated from the differences between the captures of a side"
 is "  that may be all of a difference" "$(d -o tsv "$tmp/a" "$tmp/b" "$tmp/a" -- "$tmp/b" "$tmp/b" "$tmp/a" | cut -f1,2 | tr '\n\t' ' =')" \
 	"name=changed parse=0 run=0 main=0 "
 is "  or nothing of it" "$(d -o tsv "$tmp/a" "$tmp/c" "$tmp/d" -- "$tmp/b" "$tmp/b" "$tmp/b" | cut -f1,2 | tr '\n\t' ' =')" \
@@ -70,12 +70,12 @@ ok "  beside the table" grep -q '^2 of 3 functions changed' "$tmp/out"
 status "  less growth than that" 0 cprof-diff --fail-above 20.1 "$tmp/a" "$tmp/b"
 is "  is not" "$(said)" ""
 status "  chance" 0 cprof-diff --fail-above 0.5 "$tmp/a" "$tmp/c"
-like "  of which too little is seen" "$(said)" '--fail-above 0\.5: growth of a function of 1 % is not seen for sure below 2\.03 points'
+like "  of which too little is seen" "$(said)" '--fail-above 0\.5: growth of a function of 1 % cannot be detected reliably below 2\.03 points'
 status "  what shrank" 0 cprof-diff --fail-above 2 -o tsv --match run "$tmp/b" "$tmp/b"
 status "  rows for programs too" 5 cprof-diff --fail-above 5 -o tsv "$tmp/a" "$tmp/b"
 printf 'a;main;parse 200\na;main;parse;x 200\na;main;run 600\n' >"$tmp/e"
 status "  a caller grows by what it calls" 5 cprof-diff --fail-above 20 "$tmp/a" "$tmp/e"
-is "  and more are told" "$(said)" "cprof-diff: x grew by 20.00 points, and others did (--fail-above 20)"
+is "  and more are told" "$(said)" "cprof-diff: x grew by 20.00 points, and others grew, too (--fail-above 20)"
 { cat "$tmp/b"; echo "a;broken"; } >"$tmp/damaged"
 status "  damage is told first" 3 cprof-diff --fail-above 20 "$tmp/a" "$tmp/damaged"
 status "damage in one of several" 3 cprof-diff "$tmp/a" "$tmp/damaged" -- "$tmp/b" "$tmp/b"
@@ -87,24 +87,24 @@ status "  with rows" 1 sh -c 'exec "$@" >/dev/full' sh cprof-diff -o tsv "$tmp/a
 : >"$tmp/none"
 echo 'a;main;parse 0' >"$tmp/zero"
 status "--fail-above: options that leave no sample" 2 cprof-diff --fail-above 5 --match nosuch "$tmp/a" "$tmp/b"
-is "  are told for each side" "$(said)" "cprof-diff: 0 samples of a are compared: the options leave none of those that it has
-cprof-diff: 0 samples of b are compared: the options leave none of those that it has"
+is "  are told for each side" "$(said)" "cprof-diff: 0 samples of a are compared: the options exclude all that it has
+cprof-diff: 0 samples of b are compared: the options exclude all that it has"
 like "  and in the table" "$(cat "$tmp/out")" '^no test: A and B have no samples'
 unlike "  which promises nothing" "$(cat "$tmp/out")" 'growth that would be seen'
 status "  a misspelt command" 2 cprof-diff --fail-above 5 --comm typo "$tmp/a" "$tmp/b"
 echo 'a;main;run 9' >"$tmp/run"
 status "  of one side" 2 cprof-diff --fail-above 5 --match parse "$tmp/a" "$tmp/run"
-is "    it alone is told" "$(said)" "cprof-diff: 0 samples of run are compared: the options leave none of those that it has"
+is "    it alone is told" "$(said)" "cprof-diff: 0 samples of run are compared: the options exclude all that it has"
 status "  no sample to begin with" 3 cprof-diff --fail-above 5 "$tmp/a" "$tmp/none"
 like "    is told too" "$(said)" '^cprof-diff: 0 samples of none are compared: it has none$'
 like "    and in the table" "$(cat "$tmp/out")" '^no test: B has no samples'
 status "    nor a count" 3 cprof-diff --fail-above 5 "$tmp/zero" "$tmp/a"
 status "  rows for programs likewise" 2 cprof-diff --fail-above 5 -o tsv --match nosuch "$tmp/a" "$tmp/b"
 status "  without a gate it is said alone" 0 cprof-diff --match nosuch "$tmp/a" "$tmp/b"
-like "    in the same words" "$(said)" '^cprof-diff: 0 samples of a are compared: the options leave none'
+like "    in the same words" "$(said)" '^cprof-diff: 0 samples of a are compared: the options exclude all that it has$'
 printf 'a;f 1\n' >"$tmp/f"
 status "a gate that can see nothing" 0 cprof-diff --fail-above 5 "$tmp/f" "$tmp/f"
-like "  says so, without a number" "$(said)" '^cprof-diff: --fail-above 5: growth of a function of 1 % is not seen; more samples would tell$'
+like "  says so, without a number" "$(said)" '^cprof-diff: --fail-above 5: growth of a function of 1 % cannot be detected; more samples would help$'
 
 # Rows for programs
 d -o tsv "$tmp/a" "$tmp/b" >"$tmp/got"
@@ -126,8 +126,8 @@ print(len(rows), len(rows[0]), rows[0]["name"], rows[0]["changed"], rows[0]["fla
 import json, sys
 print([json.loads(line)["name"] for line in sys.stdin])')" "['parse', 'run', 'main']"
 else
-	like "-o json" "$(said)" "built without JSON"
-	skip "-o ndjson" "built without JSON"
+	like "-o json" "$(said)" "ndjson and json are not available: built without jansson"
+	skip "-o ndjson" "ndjson and json are not available: built without jansson"
 fi
 
 # Hostile input
@@ -176,9 +176,9 @@ capture 200 | cprof-dump -r >"$tmp/near.bin"
 cat "$tmp/far.bin" "$tmp/near.bin" "$tmp/far.bin" >"$tmp/three.bin"
 status "a sample at the end of time" 0 cprof-diff "$tmp/far.bin" "$tmp/far.bin"
 status "  and a capture of no length" 0 cprof-diff "$tmp/far.bin" "$tmp/near.bin"
-like "    of which no bursts are known" "$(cat "$tmp/out")" "since what is compared of a capture is shorter than a second"
+like "    of which no bursts are known" "$(cat "$tmp/out")" "because the compared part of a capture is shorter than a second"
 status "  and captures one after the other" 0 cprof-diff "$tmp/three.bin" "$tmp/near.bin"
-like "    are runs" "$(cat "$tmp/out")" "^chance is what differs between the captures of a side"
+like "    are runs" "$(cat "$tmp/out")" "^chance is estimated from the differences between the captures of a side"
 for by in 'process processes' 'container containers' 'label.x labels'; do
 	like "--by ${by% *}: rows are called" "$(d --by ${by% *} "$tmp/near.bin" "$tmp/near.bin")" "^0 of 1 ${by#* } changed"
 done

@@ -63,14 +63,14 @@ done
 three() { cprof-diff --by process "$@" "$tmp/a1" "$tmp/a2" "$tmp/a3" -- "$tmp/$side"1 "$tmp/$side"2 "$tmp/$side"3; }
 side=b
 status "a gate of three runs a side sees 18 points through phases" 5 three --fail-above 5
-like "  and says what decided" "$(cat "$tmp/out")" '^chance is what differs between the captures of a side$'
+like "  and says what decided" "$(cat "$tmp/out")" '^chance is estimated from the differences between the captures of a side$'
 is "  flat and cum alike" "$(three -o tsv | awk -F '\t' '$1 == "gzip" { print ($11 == $21) }')" 1
 side=c
 status "  and nothing where nothing is" 0 three --fail-above 5
 is "  with an interval of what runs differ by" "$(three -o tsv | awk -F '\t' '$1 == "gzip" { print ($19 - $18 < 16 ? "narrow" : $18 " " $19) }')" narrow
 like "two against one: blocks, and runs" "$(cprof-diff "$tmp/a1" "$tmp/a2" -- "$tmp/b1")" \
-	'^chance is what differs between blocks of time, or between the captures of a side if that is more; three a side would tell alone$'
+	'^chance is estimated from the differences between blocks of time, or between the captures of a side if these are larger; three captures a side would be enough alone$'
 cprof-diff --fail-above 1 "$tmp/a1" "$tmp/a2" -- "$tmp/b1" >"$tmp/out" 2>"$tmp/err"
-like "  what a gate lacks is captures" "$(cat "$tmp/err")" 'more captures of each side would tell$'
+like "  what a gate lacks is captures" "$(cat "$tmp/err")" 'more captures of each side would help$'
 unlike "  and no number is infinite" "$(cat "$tmp/out" "$tmp/err")" 'inf'
 done_testing

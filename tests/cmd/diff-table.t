@@ -14,8 +14,8 @@ cat >"$tmp/want" <<'X'
 A: a, 15 samples
 B: b, 19 samples
 0 of 4 functions changed, at a false-discovery rate of 5 %
-chance is that of independent samples: bursts are not known, since folded text has no time
-growth that would be seen in 4 of 5 cases: 50.31 points from 1 %, 55.00 points from 10 %
+chance is estimated as for independent samples: bursts are unknown, because folded text has no time
+growth that would be detected in 4 of 5 cases: 50.31 points from 1 %, 55.00 points from 10 %
 4 of 4 rows shown, in percent of each side; ~ may be chance
 
  flat A  flat B   change  [95 %]               cum A   cum B   change  [95 %]
@@ -150,7 +150,7 @@ is "captures without names are compared by place" "$(names "$tmp/p" "$tmp/q")" \
 	"50.00% 50.00% [app+0x100],50.00% 50.00% [libz.so+0x200],"
 diff_ "$tmp/p" "$tmp/q" >"$tmp/out"
 is "  with a word about names, and about builds" "$(said)" "cprof-diff: p and q have no names yet: run cprof-sym first
-cprof-diff: app has frames without a name and is another build in q than in p: their places do not compare"
+cprof-diff: app has frames without a name and is a different build in q than in p: their places cannot be compared"
 diff_ "$tmp/p" "$tmp/p" >"$tmp/out"
 unlike "  which are the same if they are" "$(said)" build
 diff_ --by module "$tmp/p" "$tmp/q" >"$tmp/out"
@@ -162,14 +162,14 @@ is "one of them without names" "$(said)" "cprof-diff: p has no names yet: run cp
 diff_ "$tmp/p" "$tmp/r" >"$tmp/out"
 is "  or the other" "$(said)" "cprof-diff: p has no names yet: run cprof-sym first"
 diff_ "$tmp/r" "$tmp/r" >"$tmp/out"
-is "many frames without a name" "$(said | tail -1)" "cprof-diff: 50% of r and 50% of r end in code without a name, of which only places are compared"
+is "many frames without a name" "$(said | tail -1)" "cprof-diff: 50% of r and 50% of r end in code without a name, which is compared only by its place in the file"
 printf 'sh;main 8\nsh;main;[app+0x128f] 1\n' >"$tmp/s"
 printf 'sh;main 7\nsh;main;[app+0x128f] 2\n' >"$tmp/t"
 diff_ "$tmp/s" "$tmp/t" >"$tmp/out"
 is "  a few are nothing" "$(said)" ""
 printf 'sh;main 7\nsh;main;[app+0x128f]_[j] 3\n' >"$tmp/t"
 diff_ "$tmp/s" "$tmp/t" >"$tmp/out"
-is "  more than before are" "$(said)" "cprof-diff: 11% of s and 30% of t end in code without a name, of which only places are compared"
+is "  more than before are" "$(said)" "cprof-diff: 11% of s and 30% of t end in code without a name, which is compared only by its place in the file"
 symbol=
 build 1 100:0a:/b/o1/app 100:0b:/b/o2/app 300:0d:/lib/libz.so | cprof-dump -r >"$tmp/p"
 build 2 100:0c:/b/o1/app 100:0b:/b/o2/app 300:0e:/lib/libz.so | cprof-dump -r >"$tmp/q"
@@ -194,9 +194,9 @@ ends 0 0 0 7 | cprof-dump -r >"$tmp/p"
 ends 1 1 1 1 | cprof-dump -r >"$tmp/q"
 ends 1 1 1 14 | cprof-dump -r >"$tmp/r"
 diff_ "$tmp/p" "$tmp/q" >"$tmp/out"
-is "a side with whole stacks and one without are reported" "$(said)" "cprof-diff: 75% of the user stacks of p are complete and 0% of those of q: what one of them lacks seems to have changed"
+is "a side with whole stacks and one without are reported" "$(said)" "cprof-diff: 75% of the user stacks of p are complete and 0% of those of q: frames missing from one side look like changes"
 diff_ "$tmp/q" "$tmp/r" >"$tmp/out"
-is "  or one with more truncated stacks" "$(said)" "cprof-diff: 0% of the user stacks of q are truncated and 25% of those of r: what one of them lacks seems to have changed"
+is "  or one with more truncated stacks" "$(said)" "cprof-diff: 0% of the user stacks of q are truncated and 25% of those of r: frames missing from one side look like changes"
 cp "$tmp/p" "$tmp/copy"
 diff_ "$tmp/p" "$tmp/copy" >"$tmp/out"
 is "  not where both have" "$(said)" ""

@@ -64,7 +64,7 @@ same "cat a b is a stream" "$tmp/want2" "$tmp/two.txt"
 
 status "damage told by an earlier filter is not forgotten" 3 cprof-dump "$tmp/a.bin"
 status "an unknown record name" 3 sh -c 'echo nonsense | cprof-dump -r'
-like "  is a sentence with the line" "$(cat "$tmp/err")" 'line 1: no record is called "nonsense"'
+like "  is a sentence with the line" "$(cat "$tmp/err")" 'line 1: invalid record "nonsense"'
 status "a missing field" 3 sh -c 'echo "segment major=1" | cprof-dump -r'
 like "  is a sentence with the column" "$(cat "$tmp/err")" 'expected minor= at column 16'
 done_testing

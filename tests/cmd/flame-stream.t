@@ -92,7 +92,7 @@ printf 'db;main;memcpy;ksys_read 5\ndb;main;other_[k] 1\n' >"$tmp/f"
 is "with folded text one name is one box" "$(flame "$tmp/c.bin" "$tmp/f" | block boxes | tr '\n' ,)" \
 	"db 0 9,db;main 0 9,db;main;memcpy 2 8,db;main;memcpy;ksys_read 6 6,db;main;other 1 1,web 0 1,web;[db+0x1300] 1 1,"
 like "  of the kind that is known" "$(flame "$tmp/c.bin" "$tmp/f" | block labels)" '^1 ksys_read$'
-like "  and the ledger tells" "$(flame "$tmp/c.bin" "$tmp/f" | block head)" 'part of it from folded text: of that nothing is known of losses'
+like "  and the ledger tells" "$(flame "$tmp/c.bin" "$tmp/f" | block head)" 'partly from folded text, of which the losses are unknown'
 
 # The heat map: each sample is in its slice, and nothing else.
 flame --heatmap "$tmp/c.bin" >"$tmp/h.html"
@@ -115,7 +115,7 @@ is "  one alone does not" "$(flame --heatmap --slice 500 "$tmp/c.bin" | block ru
 is "filters hold" "$(flame --heatmap --slice 500 --match memcpy "$tmp/c.bin" | block times | wc -l)" 3
 sed 's/time=2500000000/time=250000000000000/; s/=4000000000 /=260000000000000 /' "$tmp/c.txt" | cprof-dump -r >"$tmp/long.bin" || exit 1
 status "three days by 20 ms are too many slices" 2 cprof-flame --heatmap "$tmp/long.bin"
-like "  which is said" "$(cat "$tmp/err")" 'the heat map would have 12500000 slices of 20 ms, more than'
+like "  which is said" "$(cat "$tmp/err")" 'cannot draw the heat map: it would have 12500000 slices of 20 ms, more than'
 status "  but not by a second" 0 cprof-flame --heatmap --slice 1000 "$tmp/long.bin"
 
 # A cut capture, and the same after a filter

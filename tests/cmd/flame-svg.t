@@ -64,7 +64,7 @@ like "  and says that there are more" "$(cat "$tmp/deep.svg")" '>The deepest lev
 
 svg --width 800 --height 25 --fontsize 9 --bgcolors '#abcdef' --colors blue --title T --subtitle S --notes N "$tmp/m" >"$tmp/o.svg"
 for want in ' width="800"' 'height="24.00"' 'font-size: 9px' 'fill="#abcdef"' '>T</text>' '>S</text>' '>Notes: N<' \
-	'>Ledger: from folded text: nothing is known of losses<' '>kernel</text>' '>process</text>'; do
+	'>Ledger: from folded text: the losses are unknown<' '>kernel</text>' '>process</text>'; do
 	is "the picture has $want" "$(grep -cF -- "$want" "$tmp/o.svg" | sed 's/[1-9][0-9]*/some/')" some
 done
 printf '%s\n' 'a;Foo;foo 3' 'a;food 1' 'a;b 12' >"$tmp/f"

@@ -72,7 +72,7 @@ like "  so" "$(cat "$tmp/err")" 'empty input'
 is "  and no page is written" "$(wc -c <"$tmp/out")" 0
 printf 'sh;main 0\n' >"$tmp/zero"
 status "a profile without samples is a page" 0 cprof-flame "$tmp/zero"
-like "  that is said" "$(cat "$tmp/err")" '^cprof-flame: no sample counts, the picture is empty$'
+like "  that is said" "$(cat "$tmp/err")" '^cprof-flame: no samples selected, the picture is empty$'
 is "  of no boxes" "$(block boxes "$tmp/out")" ""
 seq 60000 | awk '{ print "root" $1 ";main", 1 }' >"$tmp/roots"
 is "60,000 roots" "$(flame "$tmp/roots" | block boxes | awk '{ n++; s += $2; t += $3 } END { print n, s, t }')" "120000 60000 120000"
@@ -102,7 +102,7 @@ $(flame --title T --subtitle S --notes N --colors green --height 20 --fontsize 1
 E
 cat >"$tmp/want" <<'E'
 flags 12
-ledger Ledger = from folded text: nothing is known of losses
+ledger Ledger = from folded text: the losses are unknown
 ledger Notes = N
 option colors = green
 option fontsize = 11

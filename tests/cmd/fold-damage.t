@@ -62,9 +62,9 @@ like "  and told" "$(cat "$tmp/err")" 'a sample of an undefined thread'
 
 printf 'segment major=1 minor=0 least=1\nflush\nend time=5 reason=closed samples=0\nflush\n' | cprof-dump -r >"$tmp/empty.bin"
 status "a capture without samples is status 0" 0 cprof-fold "$tmp/empty.bin"
-is "  and no line" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts, nothing is written"
+is "  and no line" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no samples selected, nothing is written"
 status "  so is one in which none matches" 0 cprof-fold --match nothing "$tmp/a.bin"
-is "  and it is said" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no sample counts, nothing is written"
+is "  and it is said" "$(cat "$tmp/out" "$tmp/err")" "cprof-fold: no samples selected, nothing is written"
 
 # Empty files: as output of cprof-fold they are good beside other input; alone they are an error.
 for c in fold top diff 'diff --folded'; do
@@ -80,7 +80,7 @@ done
 echo x | gzip >"$tmp/gz"
 printf 'This is a letter.\n' >"$tmp/letter"
 for c in fold top diff 'diff --folded'; do
-	for f in "$BIN/cprof-fold:an ELF file, not a cprof stream" "$tmp/a.txt:turn it back with cprof-dump -r" \
+	for f in "$BIN/cprof-fold:an ELF file, not a cprof stream" "$tmp/a.txt:convert it with cprof-dump -r" \
 		"$tmp/gz:gzip" "$tmp/letter:this is not folded text"; do
 		status "cprof-$c ${f##*/}" 3 cprof-$c "${f%%:*}" "${f%%:*}"
 		is "  prints nothing" "$(cat "$tmp/out")" ""

@@ -55,10 +55,10 @@ is "  and by its family's" "$(sum "$tmp/1356.bin" --event sched)" 3
 is "two of them" "$(sum "$tmp/1356.bin" --event page-faults,sched:sched_switch)" 44
 status "ticks and counted events are no sum" 2 cprof-fold --event page-faults,cpu-clock "$tmp/1356.bin"
 is "  which is one sentence" "$(cat "$tmp/err")" \
-	"cprof-fold: --event: cpu-clock (samples) and page-faults (events) do not add up; choose one of them, or --weight samples"
+	"cprof-fold: --event: cannot add cpu-clock (samples) and page-faults (events): choose one of them, or use --weight samples"
 status "  nor are those and waiting time" 2 cprof-flame --event page-faults,off-cpu "$tmp/35.bin"
-is "    of which none is left out silently" "$(cat "$tmp/out"; sed 's/;.*//' "$tmp/err")" \
-	"cprof-flame: --event: off-cpu:sleep (ns) and page-faults (events) do not add up"
+is "    of which none is left out silently" "$(cat "$tmp/out"; sed 's/: choose.*//' "$tmp/err")" \
+	"cprof-flame: --event: cannot add off-cpu:sleep (ns) and page-faults (events)"
 status "  nor when they are in two captures" 2 cprof-diff --event page-faults,cpu-clock "$tmp/1.bin" "$tmp/56.bin"
 is "  as samples they are" "$(sum "$tmp/1356.bin" --event page-faults,cpu-clock --weight samples)" 4
 is "  and where there is but one of them" "$(sum "$tmp/56.bin" --event page-faults,cpu-clock)" 41
@@ -74,7 +74,7 @@ is "captures one after the other have each their own, as samples" "$(sum "$tmp/1
 is "  of which one kind adds up" "$(sum "$tmp/1+56.bin" --weight ns) $(sum "$tmp/1+56.bin" --event page-faults)" "2000 41"
 
 # The default event must be the same kind in all captures.
-apart="page-faults (events) here and cpu-clock (samples) before do not add up, nor compare; choose with --event, or --weight samples"
+apart="cannot add or compare page-faults (events) here and cpu-clock (samples) earlier: choose with --event, or use --weight samples"
 for c in cprof-top cprof-fold "cprof-fold -o tsv" "cprof-flame -o svg" cprof-flame "cprof-flame --diff" cprof-diff "cprof-diff --folded" \
 	"cprof-convert -t callgrind" "cprof-convert -t tsv"; do
 	status "$c of ticks and page faults, in two captures" 2 $c "$tmp/1.bin" "$tmp/56.bin"
@@ -85,9 +85,9 @@ for c in cprof-top "cprof-top -w 1" cprof-fold "cprof-convert -t callgrind"; do
 	is "  likewise" "$(sed 's|: .*/|: |' "$tmp/err")" "${c%% *}: 1+56.bin: $apart"
 done
 status "the other way round" 2 cprof-fold "$tmp/56.bin" "$tmp/1.bin"
-like "  with the names turned round" "$(cat "$tmp/err")" 'cpu-clock .samples. here and page-faults .events. before do not add up'
+like "  with the names turned round" "$(cat "$tmp/err")" 'cannot add or compare cpu-clock .samples. here and page-faults .events. earlier: '
 status "counts of two things" 2 cprof-fold "$tmp/56.bin" "$tmp/6.bin"
-like "  are no sum unless they are asked for" "$(cat "$tmp/err")" 'sched:sched_switch .events. here and page-faults .events. before'
+like "  are no sum unless they are asked for" "$(cat "$tmp/err")" 'cannot add or compare sched:sched_switch .events. here and page-faults .events. earlier: '
 is "  as here" "$(cprof-fold --event page-faults,sched "$tmp/56.bin" "$tmp/6.bin" | awk '{ n += $NF } END { print n }')" 47
 two() { n=$1; shift; is "$1" "$(shift; cprof-fold "$@" 2>&1 | awk '{ n += $NF } END { print n }')" "$n"; }
 two 82 "page faults of two captures add up" "$tmp/56.bin" "$tmp/5.bin"
@@ -125,7 +125,7 @@ is "  or one" "$(cprof-convert -t perfscript --event sched:sched_switch "$tmp/13
 for c in cprof-top cprof-fold "cprof-flame -o svg" "cprof-convert -t callgrind" "cprof-convert -t tsv" "cprof-convert -t perf" \
 	"cprof-convert -t perfscript"; do
 	status "$c --event of none" 0 $c --event page-fault "$tmp/56.bin"
-	like "  is told" "$(cat "$tmp/err")" "^${c%% *}: no sample counts, .*; none of 3 samples is what was asked for, the events there are page-faults, sched:sched_switch\$"
+	like "  is told" "$(cat "$tmp/err")" "^${c%% *}: no samples selected, .*; none of 3 samples matches the options; recorded events: page-faults, sched:sched_switch\$"
 done
 capture 5 | sed 's/^tally time=150 event=5/tally time=150 event=64/' | cprof-dump -r - >"$tmp/bad.bin" 2>/dev/null
 status "the tally of an impossible event" 3 cprof-fold "$tmp/bad.bin"

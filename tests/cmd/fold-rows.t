@@ -97,7 +97,7 @@ import json, sys
 for line in sys.stdin:
     print("\t".join("" if v is None else str(v) for v in json.loads(line).values()))' <"$tmp/a.json")" "$(rows "$tmp/a.bin" | tail -n +2)"
 else
-	is "ndjson: without a library that is said" "$(cat "$tmp/err" | head -1)" "cprof-fold: -o: this build has no JSON"
+	is "ndjson: without a library that is said" "$(cat "$tmp/err" | head -1)" "cprof-fold: -o ndjson and json are not available: built without jansson"
 fi
 
 # A database gets the same sums as cprof-top.

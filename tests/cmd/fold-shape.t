@@ -116,7 +116,7 @@ ok "[other] does not make a line too long" test "$(cprof-fold --min 0.35 "$tmp/d
 status "two of a kind are refused" 2 cprof-fold --base a --base b "$tmp/a"
 for m in -1 101 x 1% ''; do status "--min '$m' is usage" 2 cprof-fold --min "$m" "$tmp/a"; done
 status "an expression that is none" 2 cprof-fold --exclude '(' "$tmp/a"
-like "  is told by its option" "$(cat "$tmp/err")" '^cprof-fold: --exclude: "\("'
+like "  is told by its option" "$(cat "$tmp/err")" '^cprof-fold: invalid --exclude "\(": '
 status "cprof-top has no --reverse" 2 cprof-top --reverse "$tmp/a"
-is "nothing is left: a sentence" "$(cprof-fold --base nowhere "$tmp/a" 2>&1)" "cprof-fold: no sample counts, nothing is written"
+is "nothing is left: a sentence" "$(cprof-fold --base nowhere "$tmp/a" 2>&1)" "cprof-fold: no samples selected, nothing is written"
 done_testing

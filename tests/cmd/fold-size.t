@@ -36,7 +36,7 @@ is "  and nothing is written" "$(wc -c <"$tmp/out")" 0
 
 
 status "a directory for files that is none" 1 env TMPDIR="$tmp/none" cprof-fold --max-mem 1M "$tmp/in"
-like "  which is what the sentence is about" "$(cat "$tmp/err")" "a temporary file in $tmp/none \\(TMPDIR\\): No such file"
+like "  which is what the sentence is about" "$(cat "$tmp/err")" "cannot write a temporary file in $tmp/none \\(TMPDIR\\): No such file"
 like "  is told" "$(cat "$tmp/err")" '^cprof-fold: .*No such file'
 is "no file is left behind" "$(mkdir "$tmp/t"; TMPDIR="$tmp/t" cprof-fold --max-mem 1M "$tmp/in" >/dev/null; ls -A "$tmp/t")" ""
 
@@ -63,13 +63,13 @@ status "  a directory among the operands" 1 cprof-fold --sorted "$tmp/want" "$tm
 is "    is named" "$(cat "$tmp/err")" "cprof-fold: $tmp: Is a directory"
 cprof-dump -r "$tests/fuzz/corpus/profile-inlined" >"$tmp/capture"
 status "  a capture" 2 cprof-fold --sorted "$tmp/capture"
-like "    is told to be one" "$(cat "$tmp/err")" 'this is a capture, and --sorted merges folded text'
+like "    is told to be one" "$(cat "$tmp/err")" '--sorted requires folded text, not a capture: fold it first$'
 printf 'a;b 5\na;b 7\na;b.c 3\na;b;c 1\n' >"$tmp/s"
 is "  in the order of stacks, equal ones side by side" "$(cprof-fold --sorted "$tmp/s" "$tmp/s" | tr '\n' ,)" "a;b 24,a;b.c 6,a;b;c 2,"
 # Whole lines, with a blank before the count, sort differently if a name continues after a blank.
 printf 'a;b !x 3\na;b 5\nq 1\n' >"$tmp/u"
 status "unsorted input is refused" 3 cprof-fold --sorted "$tmp/s" "$tmp/u"
-is "  in a sentence" "$(cat "$tmp/err")" "cprof-fold: $tmp/u: line 2: not in the order of the bytes of stacks; see --sorted in cprof-fold(1)"
+is "  in a sentence" "$(cat "$tmp/err")" "cprof-fold: $tmp/u: line 2: stacks are not sorted by their bytes; see --sorted in cprof-fold(1)"
 printf 'a 5\nno count\nb 18446744073709551615\nc 2\n' >"$tmp/bad"
 status "bad lines" 3 cprof-fold --sorted "$tmp/bad"
 is "  are left out" "$(tr '\n' , <"$tmp/out")$(cat "$tmp/err")" "a 5,c 2,cprof-fold: $tmp/bad: line 2: no count after the last space, and others like it"

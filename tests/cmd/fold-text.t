@@ -49,7 +49,7 @@ is "sums beyond 64 bits are refused, not wrapped" "$(tr '\n' , <"$tmp/out")$(cat
 	"c 18446744073709551610,d 5,cprof-fold: standard input: line 3: the counts add up to more than 64 bits"
 printf 'This is a letter.\nIt has lines.\n' | cprof-fold >"$tmp/out" 2>"$tmp/err"
 is "text that is no folded text is status 3" $? 3
-for n in 1.5 -3 +2 .5; do like "a count $n" "$(printf 'a;b %s\n' $n | cprof-fold 2>&1)" 'line 1: the count has a sign or a fraction, and is no whole number; '; done
+for n in 1.5 -3 +2 .5; do like "a count $n" "$(printf 'a;b %s\n' $n | cprof-fold 2>&1)" 'line 1: the count has a sign or a fraction, and is not a whole number; '; done
 for n in 1.5x x.1 - 1e3; do like "no count: $n" "$(printf 'a;b %s\n' $n | cprof-fold 2>&1)" 'line 1: no count after the last space; '; done
 like "  and one sentence" "$(cat "$tmp/err")" 'line 1: no count after the last space; this is not folded text$'
 status "a missing file is status 1" 1 cprof-fold "$tmp/missing"
@@ -103,7 +103,7 @@ same "from a pipe that gives seven bytes at a time" "$tmp/abc" "$tmp/got"
 
 # Options that text cannot satisfy are refused rather than ignored; --comm and --match work.
 status "--pid on text is refused" 2 cprof-fold --pid 1 "$tmp/a"
-like "  in a sentence" "$(cat "$tmp/err")" '/a: --pid needs a capture, this is folded text$'
+like "  in a sentence" "$(cat "$tmp/err")" '/a: --pid requires a capture, not folded text$'
 status "-K likewise" 2 cprof-fold -K "$tmp/a"
 status "--from likewise" 2 cprof-fold --from 1 "$tmp/a"
 is "--comm looks at the first frame" "$(fold --comm b "$tmp/a" | tr '\n' ,)" "b;y 42,"

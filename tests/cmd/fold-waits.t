@@ -71,7 +71,7 @@ is "up to some time" "$(fold --event off-cpu --to 14:00:16 a.bin b.bin)" "x run 
 # A header that does not say how far back waits reach
 { header 60 && at 060010 1 10000000 && at 062000 2 12000000000 && ending 119900 100; } | cprof-dump -r >old.bin
 is "without a word of it, ten seconds are taken for it" "$(fold --wall --from 14:00:51 --to 14:00:52 old.bin)" "x [sleeping] 1000000000,"
-like "  not more" "$(cprof-top --wall --from 14:00:49 --to 14:00:50 old.bin b.bin 2>&1)" 'no sample counts'
+like "  not more" "$(cprof-top --wall --from 14:00:49 --to 14:00:50 old.bin b.bin 2>&1)" 'no samples selected'
 { header 60 58 && at 060010 1 10000000 && ending 119900 100; } | grep -v off-cpu | cprof-dump -r >none.bin
 like "  nothing where it has no waits" "$(cprof-top --wall --from 14:00:57 --to 14:00:59 none.bin a.bin 2>/dev/null)" '^Ledger: +10 expected'
 

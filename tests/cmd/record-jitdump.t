@@ -108,8 +108,8 @@ watch 7 PID 0 FILE
 poll
 complaint
 X
-for what in 'head(0, 0x4454694a)|it is no jitdump file of this byte order' 'b"perf map, rather"|it is no jitdump file of this byte order' \
-	'head(0, 0x4a695444, 2)|it has another version than 1' 'head() + struct.pack("<IIQ", 0, 15, 0)|a record has an impossible size'; do
+for what in 'head(0, 0x4454694a)|it is not a jitdump file of this byte order' 'b"perf map, rather"|it is not a jitdump file of this byte order' \
+	'head(0, 0x4a695444, 2)|its version is not 1' 'head() + struct.pack("<IIQ", 0, 15, 0)|a record has an impossible size'; do
 	put "${what%%|*}"
 	dumps "ends there: ${what##*|}" "poll 0
 jitdump file of process $pid: ${what##*|}

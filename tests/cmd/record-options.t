@@ -34,17 +34,17 @@ taken --engine auto bpf perf
 invalid --engine --engine 'auto, bpf or perf' ebpf
 
 taken --unwind-mem 64M 1M 1024K 1048576 16G 17179869184 2047K
-refused --unwind-mem 'is not a size from 1M to 16G, like 64M' 0 '' M 1048575 1023K 17G 16777217K 17179869185 \
+invalid --unwind-mem --unwind-mem 'a size from 1M to 16G, like 64M' 0 '' M 1048575 1023K 17G 16777217K 17179869185 \
 	64MB 64MM -1M '+64M' ' 64M' '64M ' 6.4M 0x100000 99999999999999999999 18446744073709551617 18014398509481984K
 
 taken --mem 64M 1M 67108864 64G
-refused --mem 'is not a size from 1M to 64G, like 64M' 0 '' 1023K 65G 64MB -1M
+invalid --mem --mem 'a size from 1M to 64G, like 64M' 0 '' 1023K 65G 64MB -1M
 
 taken -e cpu-clock cycles page-faults cs,faults/7,cpu-clock instructions/1000000
 invalid -e event 'a number of events per sample from 1 to 1000000000 at its end, as in page-faults/100' page-faults/ cs/-1 cs/0x1 cs/1000000001
 
 taken -d 1 512 1023
-refused -d 'is not a whole number from 1 to 1023' 0 1024 -1 all
+invalid -d -d 'a whole number from 1 to 1023' 0 1024 -1 all
 # An error is not hidden above a long usage text; only a wrong option prints that.
 status "a label twice" 2 cprof-record -l service=a -l zone=b -l service=2 -o "$tmp/none/x" -- true
 is "says which, and where help is" "$(cat "$tmp/err")" "cprof-record: -l: service is given twice, as \"a\" and as \"2\"

@@ -156,12 +156,12 @@ refused "no target" 2 '^cprof-record: say what to record'
 refused "two targets" 2 '^cprof-record: -a, -p, -t and a command are mutually exclusive$' -a -p 1
 refused "no such process" 1 '^cprof-record: no process has the id 4194304$' -p 4194304
 refused "no such thread" 1 '^cprof-record: no thread has the id 4194304$' -t 4194304
-refused "not an id" 2 '^cprof-record: -p: "x" is not a whole number' -p x
+refused "not an id" 2 '^cprof-record: invalid -p "x" \(expected a whole number' -p x
 refused "no such CPU" 2 '^cprof-record: -C: CPU 65535 is not online$' -a -C 65535
 refused "a command that is not there" 1 '^cprof-record: /nonexistent/command: No such file or directory$' -- /nonexistent/command
 refused "nor in PATH" 1 '^cprof-record: nonexistent-command: No such file or directory$' -- nonexistent-command
-refused "faster than a machine can" 2 '^cprof-record: -F: "100000" is not a whole number from 1 to 20000$' -a -F 100000
-refused "an empty id" 2 '^cprof-record: -p: "" is not a whole number' -p 1,,2
+refused "faster than a machine can" 2 '^cprof-record: invalid -F "100000" \(expected a whole number from 1 to 20000\)$' -a -F 100000
+refused "an empty id" 2 '^cprof-record: invalid -p "" \(expected a whole number' -p 1,,2
 refused "-U with -K" 2 '^cprof-record: -U and -K' -a -U -K
 refused "no time" 2 '^cprof-record: invalid duration "0" .expected seconds' -a 0
 refused "a file that cannot be written" 1 "^cprof-record: $tmp/none/x: No such file or directory$" -o "$tmp/none/x" -a 1

@@ -25,7 +25,7 @@ refused() {
 }
 refused "empty input" "empty input, not a cprof stream" </dev/null
 refused "a text file" "text, not a cprof stream" <"$tests/lib/lib.sh"
-refused "a stream as text" "a stream as text: turn it back with cprof-dump -r" <"$tests/data/small.txt"
+refused "a stream as text" "a stream as text: convert it with cprof-dump -r" <"$tests/data/small.txt"
 refused "an ELF file" "an ELF file, not a cprof stream" <"$BIN/cprof-dump"
 printf 'PERFILE2\150\0\0\0\0\0\0\0' >"$tmp/in"
 refused "perf.data" "a perf.data file, not a cprof stream" <"$tmp/in"
@@ -40,7 +40,7 @@ refused "zeroes" "not a cprof stream" <"$tmp/in"
 printf x >"$tmp/in"
 refused "one letter" "text, not a cprof stream" <"$tmp/in"
 printf 'segment major=2 minor=0 least=2\nend time=0 reason=closed samples=0\n' | cprof-dump -r >"$tmp/in"
-refused "a newer major version" "needs a reader of version 2, this one knows 1" <"$tmp/in"
+refused "a newer major version" "requires a reader of version 2, this one has version 1" <"$tmp/in"
 printf 'segment major=9 minor=0 least=1\nend time=0 reason=closed samples=0\n' | cprof-dump -r >"$tmp/in"
 status "a newer writer that asks for no newer reader" 0 cprof-dump "$tmp/in"
 status "a folder: the system failed" 1 cprof-dump /
@@ -111,7 +111,7 @@ starts 4
 # Damage that a filter passed on is damage for every later reader.
 cat "$tmp/b0" "$tmp/b1" "$tmp/b3" "$tmp/b4" | cprof-dump 2>/dev/null | cprof-dump -r >"$tmp/in"
 status "damage passed on" 3 cprof-dump "$tmp/in"
-like "  in a sentence" "$(cat "$tmp/err")" "damaged before it came here, at byte $(at b0 b1): blocks are missing before this one"
+like "  in a sentence" "$(cat "$tmp/err")" "damage found by an earlier reader, at byte $(at b0 b1): blocks are missing before this one"
 
 # Text that is turned back into a stream
 sed '/^flush$/d' "$tests/data/small.txt" | cprof-dump -r >"$tmp/in"

@@ -28,7 +28,7 @@ line() { name_of "$tmp/out" | sed 's/^\[.*bounds$/-/' | tr '\n' ','; } # only an
 path() { sources "$tmp/out" | sed "s,$tmp/cache/,,; s,$id,ID,"; }
 
 status 'no server is named' 2 sh -c 'cprof-sym --debuginfod </dev/null'
-like '  that is said' "$(cat "$tmp/err")" '^cprof-sym: --debuginfod: DEBUGINFOD_URLS names no server'
+like '  that is said' "$(cat "$tmp/err")" '^cprof-sym: --debuginfod requires a server in DEBUGINFOD_URLS'
 DEBUGINFOD_URLS='  ' status 'nothing but blanks' 2 sh -c 'cprof-sym --debuginfod </dev/null'
 capture | cprof-dump -r >"$tmp/bin"
 DEBUGINFOD_URLS=http://127.0.0.1:1 cprof-sym --debuginfod </dev/null 2>"$tmp/err" >"$tmp/out"
@@ -42,7 +42,7 @@ export DEBUGINFOD_URLS=http://127.0.0.1:1
 sym --debuginfod
 is 'a server that cannot be reached: no names' "$? $(line) $(path)" "0 -,-,-, 1 no-file none $tmp/lib/f.so"
 like '  it is said once, at the end' "$(grep debuginfod "$tmp/err")" \
-	'^cprof-sym: debuginfod: 2 of 2 questions had no answer \(.+\)$'
+	'^cprof-sym: debuginfod: 2 of 2 requests failed \(.+\)$'
 for i in 1 2 3; do
 	segment; process 1
 	for f in 1 2 3; do file $f "/no/such/$i$f" "00$i${f}2233445566778899"; mapping 1 $f $((f << 20)) 4096 0; done
@@ -50,7 +50,7 @@ for i in 1 2 3; do
 	finish
 done | cprof-dump -r | cprof-sym --debuginfod 2>"$tmp/err" >"$tmp/out"
 like '  after three failures nothing is asked' "$(grep debuginfod "$tmp/err")" \
-	'debuginfod: 3 of 3 questions had no answer \(.+\); the rest was not asked$'
+	'debuginfod: 3 of 3 requests failed \(.+\); no further requests were made$'
 rm -rf "$tmp/cache"
 sym
 is 'nobody is asked without the option' "$(line) $(ls "$tmp/cache" 2>/dev/null)" '-,-,-, '
@@ -93,7 +93,7 @@ if command -v python3 >/dev/null; then
 	DEBUGINFOD_TIMEOUT=1 sym --debuginfod
 	is 'a server that says nothing: no names' "$(line)" '-,-,-,'
 	is '  it is asked once' "$(grep debuginfod "$tmp/err")" \
-		'cprof-sym: debuginfod: 1 of 1 questions had no answer (no answer in time); the rest was not asked'
+		'cprof-sym: debuginfod: 1 of 1 requests failed (timed out); no further requests were made'
 	sed 's/x \* 3/x * 7/' "$tmp/f.c" >"$tmp/g.c"
 	gcc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/other.so" "$tmp/g.c"
 	odd liar "$tmp/other.so"

@@ -132,7 +132,7 @@ status 'a file that is not there' 1 cprof-sym "$tmp/not-there"
 status 'an output that is full' 1 sh -c 'cprof-sym "$1" >/dev/full' - "$tmp/large.bin"
 status 'an unknown option' 2 cprof-sym --nonsense
 status 'an unknown way to demangle' 2 cprof-sym --demangle some "$tmp/small.bin"
-like '  is told in a sentence' "$(head -1 "$tmp/err")" '"some" is not one of none, simplified, templates and full$'
+like '  is told in a sentence' "$(head -1 "$tmp/err")" 'invalid --demangle "some" \(expected none, simplified, templates or full\)$'
 for option in --symfs --debug-dir; do
 	status "$option: a directory that is not there" 1 cprof-sym $option "$tmp/not-there" "$tmp/small.bin"
 	is '  is a sentence' "$(cat "$tmp/err")" "cprof-sym: $option: $tmp/not-there: No such file or directory"

@@ -121,7 +121,7 @@ is '  by module' "$(cprof-top --by module "$tmp/out" 2>/dev/null | grep -o '\[[a
 capture 00112233445566778899aabbccddeeff00112233 | sym --kernel "$tmp/vmlinux"
 is 'of another build: no name' "$(name_of "$tmp/out" | sort -u)" '-'
 is '  the source says so' "$(sources "$tmp/out")" "0 build-id-mismatch none $tmp/vmlinux"
-like '  and the summary' "$(cat "$tmp/err")" 'in \[kernel\] \(it has another build ID than the kernel that was recorded\)$'
+like '  and the summary' "$(cat "$tmp/err")" 'in \[kernel\] \(its build ID is not that of the recorded kernel\)$'
 capture '' | sym --kernel "$tmp/vmlinux"
 is 'where the capture has no build ID the option counts' "$(name_of "$tmp/out" | tr '\n' ',')" "$want"
 { capture "$id"; capture 00112233445566778899aabbccddeeff00112233; } | sym --kernel "$tmp/vmlinux"

@@ -146,7 +146,7 @@ status "more samples than anybody could take" 3 sh -c 'segment() { cat text; }; 
 # No data in the window
 status "no segment is of that time" 0 cprof-sym --from 2026-11-22T01:00 --to 2026-11-22T02:00 raw0.bin raw1.bin
 is "  which is said, with what there is" "$(cat err)" \
-	"cprof-sym: nothing lies in the time that is asked for: 2 segments tell of 2026-11-21T14:00:00 to 2026-11-21T14:01:59"
+	"cprof-sym: no segment is in the given time: 2 segments cover 2026-11-21T14:00:00 to 2026-11-21T14:01:59"
 cp out nothing
 for to in cprof-fold "cprof-fold --wall --from 2026-11-22T01:00" cprof-top "cprof-flame --from 01:00 --to 02:00" "cprof-convert -t callgrind" cprof-sym cprof-dump; do
 	status "  an empty capture to $to" 0 sh -c "$to <nothing"
@@ -157,5 +157,5 @@ like "  is said" "$(cat err)" 'cprof-sym: --from is not before --to'
 status "  nor the same time of each day" 2 cprof-fold --from 14:00 --to 14:00 raw0.bin
 cprof-sym --from 23:00 --to 14:00:30 raw0.bin raw1.bin 2>err | cprof-fold --from 23:00 --to 14:00:30 >got 2>/dev/null
 is "  but a night is one" "$(cut -d' ' -f1 got | cut -d';' -f1 | sort -u | xargs)" "x0"
-like "    which is said" "$(cat err)" 'cprof-sym: --from is later in the day than --to: from then on over midnight'
+like "    which is said" "$(cat err)" 'cprof-sym: --from is later in the day than --to: the time window spans midnight, on each day$'
 done_testing

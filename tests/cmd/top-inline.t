@@ -62,7 +62,7 @@ for by in module process thread; do
 	status "-i is for functions, not --by $by" 2 cprof-top -i --by $by "$tmp/a.bin"
 	status "  and so is -l" 2 cprof-diff -l --by $by "$tmp/a.bin" "$tmp/a.bin"
 done
-like "  which is said" "$(head -1 "$tmp/err")" '^cprof-diff: -l is for --by function alone$'
+like "  which is said" "$(head -1 "$tmp/err")" '^cprof-diff: -l requires --by function$'
 
 # Twice the time in the line where step calls the outlined mul
 inlined | awk '{ print } /^sample/ && / user=21 / { print }' | cprof-dump -r >"$tmp/b.bin"
@@ -88,7 +88,7 @@ is "  of the file that it lies in, where two have one base name" "$(
 		cprof-dump -r | top | rows | grep -F '[' | tr '\n' ,)" "3 3 [bin/app+0x1200],3 3 [opt/app+0x1200],"
 cprof-diff "$tmp/bounds.bin" "$tmp/a.bin" >/dev/null 2>"$tmp/err"
 is "  cprof-diff says that they compare as places" "$(sed "s|$tmp/||g" "$tmp/err")" \
-	"cprof-diff: 27% of bounds.bin and 0% of a.bin end in code without a name, of which only places are compared"
+	"cprof-diff: 27% of bounds.bin and 0% of a.bin end in code without a name, which is compared only by its place in the file"
 
 # The reasons: 20 samples, 14 of them in frames without a name
 cp "$tests/fuzz/corpus/profile-reasons" "$tmp/w.txt"
@@ -132,7 +132,7 @@ is "  those looked at count" "$(why -v -K "$tmp/w.bin" | tr '\n' ,)" \
 sed '/^end/i jitmap time=1500000000 process=1 generation=0 data=""' "$tmp/w.txt" | cprof-dump -r >"$tmp/j.bin"
 like "  code of a JIT compiler" "$(why -v "$tmp/j.bin")" '^ 5.00% 1 in \[jit\] \(no-symbol\)$'
 sed 's/^source file=4 status=build-id-mismatch/source file=4 status=77/' "$tmp/w.txt" | cprof-dump -r >"$tmp/n.bin"
-like "  a status that this version does not know" "$(why -v "$tmp/n.bin")" '^ 5.00% 1 in /lib/other:.so \(a reason that only a newer version knows\)$'
+like "  a status that this version does not know" "$(why -v "$tmp/n.bin")" '^ 5.00% 1 in /lib/other:.so \(a reason unknown to this version\)$'
 grep -v '^source' "$tmp/w.txt" | cprof-dump -r >"$tmp/raw.bin"
 is "of a capture that nobody looked for names in nothing is said" "$(why -v "$tmp/raw.bin")" "Unresolved: 70.00% of innermost frames"
 done_testing

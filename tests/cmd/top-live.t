@@ -129,7 +129,7 @@ is "late samples: what was expected adds up, in the time that it is of" \
 is "  and what is still open is said" "$(cprof-top -w 1 "$tmp/late.bin" | sed -n 's/^Recording:.*lost//p' | tr '\n' ';')" \
 	", 4 ticks still open;, 8 ticks still open;;"
 status "folded text has no time" 2 sh -c 'echo "a;b 1" | cprof-top -w 1'
-like "  and is told so" "$(cat "$tmp/err")" '-w needs a capture'
+like "  and is told so" "$(cat "$tmp/err")" '-w requires a capture, not folded text'
 status "nothing at all" 3 cprof-top -w 1 /dev/null
 status "two captures" 2 cprof-top -w 1 "$tmp/c.bin" "$tmp/c.bin"
 status "no rows for programs" 2 cprof-top -w 1 -o tsv "$tmp/c.bin"

@@ -144,7 +144,7 @@ cost time=4000000000 what=tables-refused count=2\
 cost time=4000000000 what=tables-evicted count=5\
 cost time=4000000000 what=stacks-deferred count=1' "$tmp/c.txt" | cprof-dump -r >"$tmp/t.bin"
 is "what unwinding by tables took, and what had no room" "$(top "$tmp/t.bin" | grep '^Tables')" \
-	"Tables:     34 built, 2.6 MiB, room was short 2 times, 5 put out to make room; 1 stack unwound in user space"
+	"Tables:     34 built, 2.6 MiB, memory was short 2 times, 5 evicted to make room; 1 stack unwound in user space"
 like "  over captures: a peak, and sums" "$(top "$tmp/t.bin" "$tmp/t.bin" | grep '^Tables')" ' 68 built, 2.6 MiB,.* 2 stacks '
 cat "$tmp/c.bin" "$tmp/c.bin" >"$tmp/cc.bin"
 like "totals go on over captures in one stream" "$(top "$tmp/cc.bin")" '^Samples: +8 in 5.00 s$'
@@ -152,19 +152,19 @@ like "  and over operands" "$(top "$tmp/c.bin" "$tmp/cc.bin")" '^Ledger: +900 ex
 
 printf 'sh;main 5\nsh 2\n' >"$tmp/text"
 is "folded text beside it is reported, because none of this is known for it" "$(top "$tmp/c.bin" "$tmp/text" | sed -n '/^Text/,/^Total/p')" \
-	"Text:       7 more from folded text, of which nothing of this is known
+	"Text:       7 more from folded text, for which none of this is known
 Total:             11 samples, 7 of 7 functions shown"
 unlike "  and alone there is no such line" "$(top "$tmp/text"; top "$tmp/c.bin")" '^Text'
 
 # Selections without data
 for c in cprof-top cprof-fold cprof-flame 'cprof-convert -t callgrind' 'cprof-convert -t tsv'; do
 	$c --event nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
-	like "${c#cprof-}: an event that is not there" "$(cat "$tmp/err")" '^cprof-[a-z]*: no sample counts, [a-z ]* (empty|written); none of 4 samples is what was asked for, the events there are cpu-clock$'
+	like "${c#cprof-}: an event that is not there" "$(cat "$tmp/err")" '^cprof-[a-z]*: no samples selected, [a-z ]* (empty|written); none of 4 samples matches the options; recorded events: cpu-clock$'
 done
 cprof-top --comm nosuch "$tmp/c.bin" 2>"$tmp/err" >"$tmp/out"
-is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no sample counts, the table is empty; none of 4 samples is what was asked for"
+is "a command that is not there" "$(cat "$tmp/err")" "cprof-top: no samples selected, the table is empty; none of 4 samples matches the options"
 cprof-top --comm nosuch "$tmp/text" 2>"$tmp/err" >"$tmp/out"
-is "  in folded text" "$(cat "$tmp/err")" "cprof-top: no sample counts, the table is empty"
+is "  in folded text" "$(cat "$tmp/err")" "cprof-top: no samples selected, the table is empty"
 
 # modules FILE LINE...: makes a capture with a sample at offset 0x128f of each file: "BUILD-ID PATH"
 modules() {

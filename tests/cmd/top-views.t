@@ -10,7 +10,7 @@ reference() { python3 "$here/top-reference.py" "$@"; }
 printf '%s\n' 'a;r;s;r;r 4' 'a;s;r 2' 'b;s 1' 'b;r;s 3' 'a;a 5' 'c 7' >"$tmp/r"
 top --peek '^[rs]$' "$tmp/r" >"$tmp/got"
 cat >"$tmp/want" <<'X'
-Total:             22 samples, 2 of 2 functions that match shown
+Total:             22 samples, 2 of 2 matching functions shown
 
       flat   flat%        cum    cum%       call   call%  function between its callers and callees
                                                6  66.67%    s
@@ -28,7 +28,7 @@ X
 same "--peek: a call counts once a stack, and recursion is no call" "$tmp/want" "$tmp/got"
 like "  a command and a function of one name are two callers" "$(top --peek '^a$' "$tmp/r")" '^ +5 100.00% +a \(command\)$'
 is "  sorted and cut as the table" "$(top --cum -n 1 --peek . -o tsv "$tmp/r" | cut -f1 | sort -u | tr '\n' ' ')" "function s "
-like "  nothing matches" "$(top --peek xyz "$tmp/r")" '0 of 0 functions that match shown'
+like "  nothing matches" "$(top --peek xyz "$tmp/r")" '0 of 0 matching functions shown'
 
 top --stacks 2 "$tmp/r" >"$tmp/got"
 cat >"$tmp/want" <<'X'
@@ -104,7 +104,7 @@ like "  says what it takes for granted" "$(top --ci "$tmp/w")" '^Intervals: .*in
 is "  in rows" "$(top --ci -o tsv "$tmp/w" | awk -F'\t' '$1 == "f" { printf "%.2f %.2f %.2f\n", $3, $4, $5 }')" "2.00 1.15 3.46"
 sed 's/^end /ledger time=9 cpu=1 outcome=expected count=30\nledger time=9 cpu=1 outcome=ring-full count=6\n&/' \
 	"$tests/data/small.txt" | cprof-dump -r >"$tmp/c.bin" || exit 1
-like "  weights that are no counts: by samples, and it says so" "$(top --ci --weight ns "$tmp/c.bin")" '^ +weights are no counts: as if each of the [0-9]+ samples weighed the same$'
+like "  weights that are no counts: by samples, and it says so" "$(top --ci --weight ns "$tmp/c.bin")" '^ +weights are not counts: computed as if all [0-9]+ samples had the same weight$'
 status "  of text nobody knows how many" 2 cprof-top --ci --weight ns "$tmp/w"
 
 json() { python3 -c 'import json, sys
@@ -170,10 +170,10 @@ like "  and says how deep it is" "$(top --tree "$tmp/deep" | tail -1)" '\(9000\)
 
 for o in '--peek .' '--stacks 3' --tree; do
 	status "stacks of what has none: cprof-top --by process $o" 2 cprof-top --by process $o "$tmp/r"
-	like "  is told" "$(cat "$tmp/err")" "${o% *} needs --by function or module"
+	like "  is told" "$(cat "$tmp/err")" "${o% *} requires --by function or module"
 done
 status "two views at once" 2 cprof-top --tree --stacks 3 "$tmp/r"
-like "  are named" "$(cat "$tmp/err")" '--tree and --stacks exclude each other'
+like "  are named" "$(cat "$tmp/err")" '--tree and --stacks are mutually exclusive'
 status "an expression that is none" 2 cprof-top --peek '(' "$tmp/r"
 status "-o of another kind" 2 cprof-top -o xml "$tmp/r"
 status "--min-share without --tree" 2 cprof-top --min-share 3 "$tmp/r"

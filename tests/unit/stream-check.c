@@ -472,7 +472,7 @@ static void malformed_records(void)
 	payload_is("an unknown record is delivered", PAYLOAD(60, 2, 1, 2), "record-60 tail=0102\nflush\n", "cut short here");
 	payload_is("an earlier damage, with letters for a terminal's control characters",
 		   PAYLOAD(RECORD_DAMAGE, 7, 5, 1, 0, 3, 27, '[', 'x'), "damage offset=5 bytes=1 blocks=0 what=\"\\x1b[x\"\n",
-		   "file: damaged before it came here, at byte 5: ?[x");
+		   "file: damage found by an earlier reader, at byte 5: ?[x");
 }
 
 /* Copies a stream to another, by batches if whole; writes an EXIT with time, if not 0, before each batch. */
@@ -582,10 +582,10 @@ static void odd_blocks(void)
 	static const uint8_t records[] = { RECORD_END, 3, 0, 0, 0 };
 	uint32_t segment = (uint32_t)hash_bytes(version, sizeof(version));
 	static const struct { uint8_t type, flags; const uint8_t *p; size_t n; const char *damage, *error; } table[] = {
-		{ 3, 0, records, sizeof(records), "a kind of block that this version does not know", NULL },
-		{ BLOCK_RECORDS, 1, records, sizeof(records), "a kind of block that this version does not know", NULL },
+		{ 3, 0, records, sizeof(records), "a block of a kind unknown to this version", NULL },
+		{ BLOCK_RECORDS, 1, records, sizeof(records), "a block of a kind unknown to this version", NULL },
 		{ BLOCK_HEADER, 0, version, 5, "header without a version", NULL },
-		{ BLOCK_HEADER, 0, newer, sizeof(newer), NULL, "file: needs a reader of version 2, this one knows 1" },
+		{ BLOCK_HEADER, 0, newer, sizeof(newer), NULL, "file: requires a reader of version 2, this one has version 1" },
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
