@@ -7,8 +7,8 @@
  * A BPF ring, which all CPUs share, takes a call, a lock and a copy for each sample: a third of the cost of a
  * sample when everything is in the caches. Here a BPF ring holds only the words that wake the reader.
  */
-#ifndef CPROF_BPF_LANE_H
-#define CPROF_BPF_LANE_H
+#ifndef CPROF_BPF_PERCPU_H
+#define CPROF_BPF_PERCPU_H
 
 #include "bpf/sample.h"
 

@@ -35,7 +35,7 @@ void cli_begin(const char *name, const char *usage);
 void cli_keep_memory(void);
 /*
  * Prints "NAME: ", the sentence and a newline on stderr. File names and texts of captures may be arguments as
- * they are: the function escapes control characters (label_append_shown).
+ * they are: the function escapes control characters (sanitize_append_shown).
  */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a line of a list: as cli_warn, without "NAME: ". */

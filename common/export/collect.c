@@ -268,7 +268,7 @@ static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	return traces_child(c->s, *at, location, at);
 }
 
-/* Adds one half of a stack below *at. The walk stops at a node added before, as in profile/stacks.c. */
+/* Adds one half of a stack below *at. The walk stops at a node added before, as in gather/gather_stacks.c. */
 static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t *at, struct collect_memo *half)
 {
 	uint32_t base = *at, number;

@@ -49,7 +49,7 @@ struct profile_moment {
 };
 
 struct profile {
-	struct intern labels; /* texts by label; label 0 is LABEL_CUT, for frames cut out */
+	struct intern labels; /* texts by label; label 0 is SANITIZE_CUT, for frames cut out */
 	struct profile_node *nodes; /* nodes[0] is above all stacks and is no frame */
 	size_t n, cap;
 	struct idmap wide; /* parent and label to node, for parents with many children */
@@ -71,7 +71,7 @@ bool profile_empty(struct profile *p);
 /* Returns the bytes of memory that the tree and its names take. */
 size_t profile_bytes(const struct profile *p);
 
-/* Sets *label for a name that label_append (sanitize.h) has cleaned; returns false if out of memory. */
+/* Sets *label for a name that sanitize_append (sanitize.h) has cleaned; returns false if out of memory. */
 bool profile_label(struct profile *p, struct slice name, uint32_t *label);
 /* The same for n names. */
 bool profile_labels(struct profile *p, const struct slice *names, size_t n, uint32_t *labels);

@@ -44,7 +44,7 @@ struct view {
 	struct time_arg from, to; /* to is excluded */
 	enum view_half half;
 	enum view_weight weight;
-	bool ones;
+	bool ones; /* every sample counts 1, those of counted events too */
 	/*
 	 * Names of events, or of families of them: "off-cpu" covers all that begin with "off-cpu:". An empty
 	 * list leaves out waiting time and every event for which capture_is_other is true. With wall, waiting
@@ -73,8 +73,8 @@ struct view {
 	/* An outermost frame: the container's short id, or the cgroup's path if it has none. */
 	bool container;
 	bool delimiter;  /* a frame "-" between user and kernel */
-	bool annotate;   /* see NAMES_ANNOTATED in gather_names.h */
-	bool inlined, lines, full_paths; /* see struct names in gather_names.h */
+	bool annotate;   /* see GATHER_NAMES_ANNOTATED in gather_names.h */
+	bool inlined, lines, full_paths; /* see struct gather_names in gather_names.h */
 	struct modules *modules; /* if set, files with the same base name are kept apart; see gather_modules.h */
 	struct reasons *reasons; /* if set, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */

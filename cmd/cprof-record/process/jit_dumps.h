@@ -1,7 +1,7 @@
 /*
  * Reads the jitdump files of processes that generate code at run time, while the files grow.
  *
- *	struct jit_dumps *js = jit_dumps_new(opener);
+ *	struct jit_dumps *js = jit_dumps_new(opener, budget);
  *
  *	if (jit_dumps_is(mapping->path))
  *		jit_dumps_watch(js, process_id, pid, &mapping);

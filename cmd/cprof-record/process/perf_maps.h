@@ -1,7 +1,7 @@
 /*
  * Reads the perf maps of processes that generate code at run time, while the maps grow.
  *
- *	struct perf_maps *js = perf_maps_new(opener);
+ *	struct perf_maps *js = perf_maps_new(opener, budget);
  *
  *	perf_maps_watch(js, process_id, pid, 0);
  *	...for each answer of the opener: perf_maps_opened(js, &answer, now)...
