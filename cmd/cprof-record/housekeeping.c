@@ -56,7 +56,10 @@ void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state
 	emit_segment(&r->emit, now);
 }
 
-/* Has the flight buffer written if a condition of --when holds; not again before all of it is new. */
+/*
+ * Has the flight buffer written if a condition of --when holds, but not again until the whole buffer has been
+ * replaced.
+ */
 static void look_when(struct recorder *r, uint64_t now)
 {
 	for (size_t i = 0; i < r->o.n_whens; i++) {
@@ -106,7 +109,10 @@ static void settle_segment(struct recorder *r)
 	housekeeping_ledger(r, host_mono_ns(), false);
 }
 
-/* Changes the sampling rate. Writes samples of the old rate first, with their weights: no stack waits on. */
+/*
+ * Changes the sampling rate. Writes pending samples first, with the old weights, without waiting for unwind
+ * tables.
+ */
 static void change_rate(struct recorder *r, unsigned int hertz)
 {
 	uint64_t now;

@@ -13,9 +13,8 @@
  *	running_forget(&all);			// clears threads and accounts
  *	running_release(&all);
  *
- * An account is the threads that the view shows as one. So chance, which gives one thread a sample too many
- * and the next one none, is not corrected as an error of each. Samples after a thread's last RAN stay as they
- * are.
+ * An account is the threads that the view shows as one. Random sampling error is thus corrected per account,
+ * not per thread. Samples after a thread's last RAN stay as they are.
  */
 #ifndef CPROF_SELECT_RUNNING_H
 #define CPROF_SELECT_RUNNING_H

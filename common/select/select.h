@@ -7,7 +7,8 @@
  *	if (select_sample(&select, &r->sample, &part) == SELECT_IN)
  *		...count part...
  *
- * Every reader of samples asks here and nowhere else. Run time passes by run_spans.h, which asks select_overlap.
+ * Every reader of samples asks here and nowhere else. Run time is handled in
+ * run_spans.h, which calls select_overlap.
  */
 #ifndef CPROF_SELECT_SELECT_H
 #define CPROF_SELECT_SELECT_H
@@ -24,7 +25,7 @@ struct select {
 
 enum select_answer {
 	SELECT_OUT,
-	SELECT_OTHERS, /* only the thread is not asked for */
+	SELECT_OTHERS, /* rejected only because of its thread */
 	SELECT_IN,
 };
 

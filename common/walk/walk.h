@@ -125,7 +125,7 @@ static WALK_INLINE struct unwind_place *walk_place(WALK_ENV env, const struct wa
 	return m && w->space.generation ? &m->places[hash >> (32 - UNWIND_PLACES_BITS)] : NULL;
 }
 
-/* Makes the mapping at pc the walk's. */
+/* Sets the current mapping to the one that contains pc. */
 WALK_FN int walk_enter(WALK_ENV env, __u64 pc)
 {
 	__u32 changes = walk_changes(env);
@@ -477,7 +477,7 @@ static WALK_INLINE const struct unwind_known *walk_known(const struct unwind_mem
 	return walk_holds(k, generation, pc) ? k : NULL;
 }
 
-/* Makes the row at pc the walk's, if it is cached. Returns 0 if it is. */
+/* Sets the current row to the one that contains pc, if it is cached. Returns 0 if it is. */
 WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 {
 	struct unwind_memory *m = walk_memory(env);
@@ -494,7 +494,7 @@ WALK_FN int walk_recall(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
-/* Caches the walk's row, which was searched for and holds for `left` more bytes. */
+/* Caches the current row, which was searched for and holds for `left` more bytes. */
 static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __u32 left)
 {
 	struct unwind_memory *m = walk_memory(env);
@@ -517,7 +517,7 @@ static WALK_INLINE void walk_remember(WALK_ENV env, struct walk *w, __u64 pc, __
 	k->rule = w->rule;
 }
 
-/* Finds the row at pc in the walk's mapping, and makes it the walk's. Returns 0 on success. */
+/* Sets the current row to the one of the current mapping that contains pc. Returns 0 on success. */
 WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 {
 	const struct unwind_rule *rules = walk_rules(env);
@@ -532,7 +532,10 @@ WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 	return 0;
 }
 
-/* Makes the row at pc the walk's: WALK_FOUND. Or does the step without a row, or returns why it ends. */
+/*
+ * Finds the row for pc and stores it in the walk (WALK_FOUND). Without a row, takes the step itself or returns
+ * the reason the walk ends.
+ */
 static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {
 	int end;

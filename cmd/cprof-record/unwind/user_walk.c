@@ -149,7 +149,10 @@ static bool finish_walk(struct user_walk *s, struct proc *p, const struct sample
 	return true;
 }
 
-/* Counts the frames found by mappings that were true then; more than there are: the end is true, too. */
+/*
+ * Returns how many frames were found with mappings that were valid then. A result of n + 1 means that the end
+ * is valid too.
+ */
 static int count_trusted(const struct proc *p, const struct sample_head *head, const struct user_stack *stack)
 {
 	const struct space *sp = &p->space;
