@@ -1,4 +1,8 @@
-/* One recording: its options, its parts and its progress. Times are CLOCK_MONOTONIC, ns. */
+/*
+ * One recording: its options, its parts and its progress. Times are CLOCK_MONOTONIC, ns.
+ *
+ * settle: ask the kernel to report waits that are still in progress.
+ */
 #ifndef CPROF_RECORD_RECORDER_H
 #define CPROF_RECORD_RECORDER_H
 

@@ -4,7 +4,8 @@
  *
  *	struct store *s = store_new(&backing, budget);
  *
- *	file = store_file(s);				// known, without a table: a walk that meets it asks
+ *	file = store_file(s);				// registered without a table; a walk that
+ *							// reaches it returns WALK_ASK
  *	store_load(s, file, &table);			// now walks use it
  *	store_map(s, mappings, n, &space);		// their .file are such numbers
  *	...
@@ -73,7 +74,7 @@ void store_reap(struct store *s, uint64_t now);
 /* Bytes of a file's rows; of all rows and mappings in use. */
 uint64_t store_file_bytes(const struct store *s, uint32_t file);
 uint64_t store_used(const struct store *s);
-/* The most bytes of rows that there can be room for; the bytes of all memory from the backing. */
+/* Upper limit of row bytes; total bytes obtained from the backing. */
 uint64_t store_most(const struct store *s);
 uint64_t store_held(const struct store *s);
 /* Returns the memory of a shard, NULL if there is none: for a walk in user space. */

@@ -3,8 +3,8 @@
  *
  * The stream has only processes that were sampled, with the mappings they have at that point; from then on
  * each change is written as it comes. A new segment begins after SEGMENT_SECONDS or SEGMENT_BYTES and refers
- * to nothing before it. JIT data that it must repeat does not count, and raises the limit by its size:
- * otherwise perf maps of more than SEGMENT_BYTES would end each segment at once.
+ * to nothing before it. Repeated JIT data does not count towards SEGMENT_BYTES, and raises the limit by its
+ * size: otherwise perf maps of more than SEGMENT_BYTES would end each segment at once.
  */
 #ifndef CPROF_RECORD_ENCODE_EMIT_H
 #define CPROF_RECORD_ENCODE_EMIT_H

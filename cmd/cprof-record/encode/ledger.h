@@ -91,7 +91,7 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last);
 /* Begins the account of a new segment. */
 void ledger_segment(struct ledger *l);
-/* Begins a segment that continues the account of the one before, because nobody will read that one. */
+/* Starts a segment but keeps the previous segment's counts, because that segment was discarded. */
 void ledger_unsay(struct ledger *l);
 /* All figures given out so far have been written to the output. */
 void ledger_hold(struct ledger *l);

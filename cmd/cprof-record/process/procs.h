@@ -59,7 +59,7 @@ struct proc {
 	uint64_t time;  /* when this image began */
 	uint64_t start; /* when the process began; 0: unknown */
 	uint64_t generation;
-	uint64_t seen;  /* when /proc was read: it includes older changes already */
+	uint64_t seen;  /* time of the /proc read; older changes are already included */
 	uint64_t whole; /* mappings and names are complete as of this time, unless records were lost since */
 	uint64_t asked; /* when reread.c last read it to find lost changes */
 	struct maps maps; /* file: index in exes + 1 */

@@ -21,7 +21,7 @@ struct bpf_beside_map {
 /* Makes each own map the same as its counterpart, before the object is loaded. False: errno. */
 bool bpf_beside_reuse(const struct bpf_beside_map *maps, size_t n);
 
-/* The skeletons are types of their own, so these are macros. b, sample: skeletons that are open. */
+/* Macros, because each skeleton has its own type. b and sample are opened skeletons. */
 #define bpf_beside_configure(b, o, sample, tables, stack_bytes) do {              \
 	(b)->rodata->depth = (o)->chain_depth;                                    \
 	(b)->rodata->user_depth = (o)->depth;                                     \

@@ -21,8 +21,10 @@ struct engine;
 
 /* The engine's own counts, for one CPU or for all (engine_perf.c, when it samples single tasks). Cumulative. */
 struct engine_counts {
-	uint64_t outcomes[OUTCOMES]; /* EXPECTED only if the engine knows better than CPU time / period */
-	uint64_t kept_out; /* ticks that are NESTED, or IDLE if the CPU slept */
+	/* EXPECTED is set only if the engine has a better figure than CPU time / period. */
+	uint64_t outcomes[OUTCOMES];
+	/* Ticks that did not reach the program: counted as IDLE if the CPU was idle, otherwise as NESTED. */
+	uint64_t kept_out;
 	uint64_t run_ns, runs; /* the BPF program's */
 	bool expects; /* outcomes has EXPECTED */
 };
@@ -70,7 +72,8 @@ struct engine_ops {
 	void (*dither)(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg);
 	/* Waiting time; these are NULL if the engine does not record it: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
-	bool (*settle)(struct engine *e);  /* the next drain has all current waits up to now; false: some */
+	/* Reports all current waits to the next drain. Returns false if only some were reported. */
+	bool (*settle)(struct engine *e);
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
 	/* Reads the counts of an event, by its index in the options. NULL: no other events. */
 	void (*sums)(struct engine *e, size_t event, struct bpf_events_sums *sums);

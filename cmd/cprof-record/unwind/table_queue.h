@@ -10,10 +10,10 @@
  *	...it is done...
  *	table_queue_charge(&w, f.owner, cpu_ns);
  *
- * Anybody can make any number of files that each take as long as a file may. So the turn goes to the user who
- * has had the least CPU time, and to the smallest of the user's files. A file counts for its owner, because
- * the user who maps it need not have made it. Root is one side and all other users together are the other, so
- * that many user IDs gain nothing. Only root may have more than one worker at a time.
+ * Any user can create many files that each use the full time limit. So the turn goes to the user who has had
+ * the least CPU time, and to the smallest of the user's files. A file counts for its owner, because the user
+ * who maps it need not have made it. Time is shared equally between root and all other users, so having many
+ * user IDs is no advantage. Only root may have more than one worker at a time.
  */
 #ifndef CPROF_RECORD_UNWIND_TABLE_QUEUE_H
 #define CPROF_RECORD_UNWIND_TABLE_QUEUE_H
@@ -47,7 +47,10 @@ struct table_queue {
 	uint64_t used_by_root, used_by_others;
 };
 
-/* Adds a file and takes over its descriptor. False, and it does not: no room, or out of memory. */
+/*
+ * Adds a file and takes over its descriptor. Returns false, and leaves the descriptor with the caller, if there
+ * is no room or memory is out.
+ */
 bool table_queue_add(struct table_queue *w, const struct table_queue_file *f);
 /* Takes out the next file. busy: owners of the files that workers have; -1: none. False: no file may go. */
 bool table_queue_next(struct table_queue *w, const int64_t *busy, size_t n_busy, struct table_queue_file *f);
