@@ -3,7 +3,8 @@
 /* The minimum share of the limit for events, so that some of their samples are taken. */
 #define LEAST 0.05
 
-enum { IN_VAIN = 2 }; /* after more than this many reductions in a row without effect, samples are not the cause */
+/* After more than this many reductions in a row without effect, samples are not the cause. */
+enum { IN_VAIN = 2 };
 
 /* Returns true if the program counts the event and raises its period. Hardware uses the clock's rate. */
 static bool is_counted(const struct options *o, size_t event)
