@@ -18,7 +18,7 @@ struct flow {
 	uint8_t *flags;
 	uint32_t *todo;            /* bytes whose state has changed */
 	size_t n_todo;
-	bool guesses;              /* following what may be code: it must not contradict what is known */
+	bool guesses;              /* following bytes that may be code: they must not contradict known code */
 	bool failed;               /* it did */
 	bool needs_proof;          /* a guess must return, jump away or lead to known code: not only to calls of abort */
 	bool proven;               /* it did */
@@ -281,8 +281,8 @@ static bool add_rows(const struct flow *f, struct code_rows *rows)
 }
 
 /*
- * Follows from a byte in this state. A guess that fails is undone: one that leads into known code with another
- * state, to what is not code, or to a return that does not find its address.
+ * Follows from a byte in this state. A guess fails, and is undone, if it leads into known code with another
+ * state, to bytes that are not code, or to a return that does not find its address.
  */
 static bool follow_from(struct flow *f, uint32_t start, const struct code_state *state)
 {
@@ -359,7 +359,7 @@ static void follow_tables(struct flow *f)
 }
 
 /*
- * Guesses what begins after the end of a path: a function, if it is aligned as these are, or a piece that the
+ * Guesses the kind of code after the end of a path: a function, if it is aligned as these are, or a piece that the
  * function before jumps to through a table.
  */
 static void guess_piece(struct flow *f, uint32_t at, bool aligned, const struct code_state *jump)
@@ -463,7 +463,7 @@ void code_rows_release(struct code_rows *rows)
 bool code_rule(const struct code_state *state, struct unwind_rule *rule)
 {
 	*rule = (struct unwind_rule){ 0 };
-	/* By rbp if there is a choice: some calls pop their arguments (V8's), so rsp is not what it was before them. */
+	/* By rbp if there is a choice: some calls pop their arguments (V8's), so rsp differs after them. */
 	if (state->rbp == CODE_RBP_FRAME)
 		*rule = (struct unwind_rule){ .kind = UNWIND_CFA_RBP, .cfa = state->rbp_at };
 	else if (state->depth)

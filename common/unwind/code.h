@@ -13,7 +13,7 @@
  *
  * A rule is left out if it is not certain: if paths that meet disagree, if rsp is set to a value that is not
  * followed here, and in code that no path reaches. Code after the end of a path is taken for the target of the
- * function's jumps through tables, unless that contradicts what is known. A function that does not return to its
+ * function's jumps through tables, unless that contradicts known code. A function that does not return to its
  * caller, or that switches stacks, can still have wrong rules, so the walk checks that a call ends at the return
  * address.
  */
@@ -25,7 +25,7 @@
 
 enum { CODE_MAX = 1 << 20 }; /* bytes of a function or a region; longer ones have no rows */
 
-/* What rbp holds. */
+/* The contents of rbp. */
 enum code_rbp {
 	CODE_RBP_CALLERS, /* the caller's value */
 	CODE_RBP_FRAME,   /* CFA - rbp_at */

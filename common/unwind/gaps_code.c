@@ -10,7 +10,7 @@ enum {
 	FOLLOWED_MAX = 1 << 22, /* bytes of one file: 0.2 s, or 1 s of a hostile file. Only C without tables is more */
 	/* More rows than this are not code but data: even functions that only push and pop have fewer. */
 	ROWS_LEAST = 64, ROW_BYTES = 8,
-	REGION_LEAST = 32, /* bytes: less is padding, or cannot tell what it is */
+	REGION_LEAST = 32, /* bytes: less is padding, or too little to judge */
 };
 
 struct code_gaps {
@@ -97,7 +97,7 @@ static size_t function_after(const struct code_gaps *gaps, uint64_t start)
 	return SEARCH_COUNT(gaps->functions.n, i, find_function(gaps, &gaps->functions.items[i], &offset) && offset < start);
 }
 
-/* Follows what is between the functions of a gap. */
+/* Follows the code between the functions of a gap. */
 static void visit_gap(void *arg, uint64_t start, uint64_t end)
 {
 	struct code_gaps *gaps = arg;

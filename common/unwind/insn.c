@@ -160,7 +160,7 @@ static uint8_t vector_form(const struct decoder *d, uint8_t pp)
 	}
 }
 
-/* Takes what follows 0xc4, 0xc5, 0x62 or 0x8f, and the opcode. All its bits for registers are inverted. */
+/* Takes the prefix bytes after 0xc4, 0xc5, 0x62 or 0x8f, and the opcode. All its bits for registers are inverted. */
 static bool take_vector(struct decoder *d, uint8_t first)
 {
 	uint8_t a, b, c = 0;
@@ -192,7 +192,7 @@ static bool take_opcode(struct decoder *d)
 
 	if (!take_prefixes(d, &byte))
 		return false;
-	/* 0x8f is XOP if what is pop's ModRM otherwise names a map. */
+	/* 0x8f is XOP if the byte that would be pop's ModRM names a map. */
 	if (byte == 0xc4 || byte == 0xc5 || byte == 0x62 || (byte == 0x8f && d->p < d->end && *d->p & 0x18))
 		return take_vector(d, byte);
 	if (byte != 0x0f) {

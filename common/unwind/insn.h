@@ -1,6 +1,6 @@
 /*
- * Decodes x86-64 machine code as far as unwinding needs it: how long an instruction is, where it jumps, and what
- * it does to rsp and rbp. Only for this directory.
+ * Decodes x86-64 machine code as far as unwinding needs it: how long an instruction is, where it jumps, and its
+ * effect on rsp and rbp. Only for this directory.
  *
  *	struct insn i;
  *

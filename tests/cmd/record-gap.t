@@ -41,7 +41,7 @@ if [ "$(complete "$tmp/frame")" -ge 40 ]; then pass "rbp is a frame pointer"; el
 cprof-record -q -F 499 -o "$tmp/code.bin" -- "$BUILD/tests/gap" code 2
 chains "$tmp/code.bin" >"$tmp/code"
 diag "code: $(head -5 "$tmp/code" | tr '\n' ',')"
-# Of stacks that the table came too late for, the calls are not checked: these end otherwise.
+# Stacks that were taken before the table was there end otherwise: their calls are not checked.
 good=$(awk '/ burn_inner [^ ]* burn_outer main .*_start 0$/ { n += $1 } { all += $1 } END { print all ? int(n * 100 / all) : -1 }' "$tmp/code")
 if [ "$good" -ge 80 ]; then pass "rules from code: whole stacks"; else fail "rules from code: whole stacks"; diag "$good %"; fi
 is "  and no caller is missing or wrong" "$(sed 's/^[0-9]* //' "$tmp/code" | grep -Ev '^((burn_inner )?[^ ]* )?burn_outer main ')" ""

@@ -19,7 +19,7 @@ refused() {
 		is "$option \"$a\" is refused" "$? $(head -n 1 "$tmp/err")" "2 cprof-record: $option: \"$a\" $sentence"
 	done
 }
-# invalid OPTION NOUN EXPECTED ARGUMENT...: likewise, with a sentence that names what was expected
+# invalid OPTION NOUN EXPECTED ARGUMENT...: likewise, with a sentence that names the expected values
 invalid() {
 	option=$1 noun=$2 expected=$3; shift 3
 	for a; do

@@ -247,7 +247,7 @@ find /usr/lib /lib -name 'libc.so.6' -o -name 'libcrypto.so*' -o -name 'libstdc+
 grep '^#' out
 said=$(grep -v '^#' out)
 diag "$said"
-# field NAME: a number of what was said
+# field NAME: a number in the output
 field() { echo "$said" | tr ' ' '\n' | sed -n "s/^$1=//p"; }
 if [ "$(field ruled)" -gt 100000 ] && [ "$(($(field ruled) * 100 / $(field bytes)))" -ge 80 ]; then
 	pass "at least 80 % of the code has rules"

@@ -5,7 +5,7 @@
  *	struct event e;
  *
  *	if (event_find(&e, "page-faults", &error) != EVENT_FOUND)
- *		...error is what was expected, or why the event is not available...
+ *		...error names the expected events, or says why the event is not available...
  */
 #ifndef CPROF_RECORD_CONFIG_EVENT_SPEC_H
 #define CPROF_RECORD_CONFIG_EVENT_SPEC_H
