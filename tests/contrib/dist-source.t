@@ -12,7 +12,7 @@ tree=$tmp/a/cprof
 is "with the commit" "$(cat "$tree/prebuilt/commit" 2>/dev/null)" "$(contrib/dist/commit)"
 is "  and its time" "$(cat "$tree/prebuilt/date")" "$(contrib/dist/commit date)"
 is "  and all BPF programs" "$(cd "$tree/prebuilt/$arch" && echo *)" "$(cd bpf && for p in *.bpf.c; do echo "${p%.bpf.c}.skel.h"; done | xargs)"
-like "  and what they are made of" "$(cat "$tree/prebuilt/sources")" '  common/unwind/walk\.h$'
+like "  and what they are made of" "$(cat "$tree/prebuilt/sources")" '  common/walk/walk\.h$'
 is "  all of it" "$(awk '{ print $2 }' "$tree/prebuilt/sources" | grep -c '^bpf/.*\.bpf\.c$')" "$(ls bpf/*.bpf.c | wc -l)"
 is "nothing that was built otherwise" "$(cd "$tree" && find . -name build -o -name '*.skel.h' ! -path './prebuilt/*')" ""
 
