@@ -20,7 +20,7 @@
 
 #include "bpf/event.h"
 #include "bpf/event_ring.bpf.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
 
 const volatile unsigned int number = 0; /* index of the event */

@@ -33,7 +33,7 @@ struct walk_env;
 
 #include "bpf/offcpu.h"
 #include "bpf/event_ring.bpf.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
 
 const volatile unsigned long long min_ns = 1000000;
@@ -61,7 +61,7 @@ enum {
 	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
 };
 
-/* The argument that global functions pass on; see unwind.bpf.h. */
+/* The argument that global functions pass on; see walk_maps.bpf.h. */
 struct walk_env {
 	unsigned int unused;
 };

@@ -17,7 +17,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/percpu.bpf.h"
-#include "bpf/stack.bpf.h"
+#include "bpf/unwind.bpf.h"
 #include "bpf/wanted.bpf.h"
 
 /* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */

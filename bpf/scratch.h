@@ -1,11 +1,12 @@
 /*
- * Working memory of a CPU that takes a stack. Include percpu.bpf.h or event_ring.bpf.h, which have the maps, before stack.bpf.h.
+ * Working memory of a CPU that takes a stack. Include percpu.bpf.h or event_ring.bpf.h, which have the maps,
+ * before unwind.bpf.h.
  */
 #ifndef CPROF_BPF_SCRATCH_H
 #define CPROF_BPF_SCRATCH_H
 
 #include "bpf/sample.h"
-#include "bpf/unwind.bpf.h"
+#include "bpf/walk_maps.bpf.h"
 
 enum {
 	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */

@@ -1,291 +1,330 @@
 /*
- * The functions that walk.h needs, by BPF maps: those of sample.bpf.c, which shares them with user space and
- * with the other programs.
+ * Takes stacks: the code that all sampling programs share. Each program has working maps of its own, those of
+ * percpu.bpf.h or of event_ring.bpf.h, one of which is included before. The maps of walk_maps.bpf.h belong to
+ * the sampling object, which lends them to the others.
  *
- * WALK_ENV is the type of the argument that is passed from function to function: the context of a perf_event
- * program, unless the includer has defined another. Global functions do not accept the context of each kind
- * of program, nor, before Linux 5.12, any other pointer.
- *
- * Rows and mappings are arrays of one value of 1 MiB in an array of maps: one look-up, then plain
- * loads, four bytes a row (a BPF array rounds its values up to eight), filled by mmap.
+ * The includer fills the registers of the walk itself, because their location differs.
  */
 #ifndef CPROF_BPF_UNWIND_H
 #define CPROF_BPF_UNWIND_H
 
-#include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
-#include <bpf/bpf_helpers.h>
 
-#ifndef WALK_ENV
-#define WALK_ENV struct bpf_perf_event_data *
+#include "bpf/scratch.h"
+
+/* Set before loading; the verifier drops the code they disable. `unsigned int`, not u32: the skeleton. */
+const volatile unsigned int depth = 127;         /* addresses of the kernel's own chains, at most */
+const volatile unsigned int by_table = 0;
+const volatile unsigned int user_depth = 512;    /* addresses of a walk by tables, at most */
+const volatile unsigned int stack_limit = 16384; /* bytes of the stack that a sample carries */
+
+enum { QUICK_STEPS = 8, WALK_ROUNDS = 32 }; /* in one call */
+
+/* Hides a pointer: otherwise the compiler adds to it before comparing it with NULL, which 5.10 refuses. */
+static __always_inline struct scratch *opaque_scratch(struct scratch *s)
+{
+	asm volatile("" : "+r"(s));
+	return s;
+}
+
+/* Defined by percpu.bpf.h or event_ring.bpf.h. */
+static __always_inline struct scratch *my_scratch(void);
+
+static __always_inline struct walk *walk_state(WALK_ENV env)
+{
+	struct scratch *s = my_scratch();
+
+	use_env(env);
+	return s ? &opaque_scratch(s)->walk : NULL;
+}
+
+static __always_inline struct unwind_memory *walk_memory(WALK_ENV env)
+{
+	struct scratch *s = my_scratch();
+
+	use_env(env);
+	return s ? &opaque_scratch(s)->memory : NULL;
+}
+
+static __always_inline struct window *walk_window(void)
+{
+	struct scratch *s = my_scratch();
+
+	return s ? &opaque_scratch(s)->window : NULL;
+}
+
+/* Was user code interrupted? Then there is no kernel stack. */
+static __always_inline int from_user(struct bpf_perf_event_data *ctx)
+{
+#if defined(__TARGET_ARCH_x86)
+	return ctx->regs.cs & 3;
+#elif defined(__TARGET_ARCH_arm64)
+	return (ctx->regs.pstate & 0xf) == 0;
+#else
+	return 0;
 #endif
-/* weak: the compiler assumes nothing about the callers and the result. */
-#define WALK_FN __attribute__((noinline, weak))
-#define WALK_INLINE __always_inline
-
-#include "bpf/spaces.h"
-#include "common/walk/walk.h"
-
-struct rows {
-	__u32 items[UNWIND_SHARD_ROWS];
-};
-
-struct mappings {
-	struct unwind_mapping items[UNWIND_SHARD_MAPPINGS];
-};
-
-struct rules {
-	struct unwind_rule items[UNWIND_RULES];
-};
-
-struct pages {
-	struct unwind_page items[UNWIND_PAGES];
-};
-
-struct files {
-	struct unwind_file items[UNWIND_FILES];
-};
-
-#define ONE_VALUE(name, shape)                          \
-	struct {                                        \
-		__uint(type, BPF_MAP_TYPE_ARRAY);       \
-		__uint(map_flags, BPF_F_MMAPABLE);      \
-		__uint(max_entries, 1);                 \
-		__type(key, __u32);                     \
-		__type(value, struct shape);            \
-	} name SEC(".maps")
-
-#define SHARDS(name, shape)                                     \
-	struct {                                                \
-		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);       \
-		__uint(max_entries, 1);                         \
-		__uint(key_size, sizeof(__u32));                \
-		__uint(value_size, sizeof(__u32));              \
-		__array(values, struct {                        \
-			__uint(type, BPF_MAP_TYPE_ARRAY);       \
-			__uint(map_flags, BPF_F_MMAPABLE);      \
-			__uint(max_entries, 1);                 \
-			__uint(key_size, sizeof(__u32));        \
-			__uint(value_size, sizeof(struct shape)); \
-		});                                             \
-	} name SEC(".maps")
-
-ONE_VALUE(rules, rules);
-ONE_VALUE(pages, pages);
-ONE_VALUE(files, files);
-SHARDS(row_shards, rows);
-SHARDS(mapping_shards, mappings);
-
-static __always_inline void *only_value(void *map)
-{
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(map, &zero);
 }
 
-static __always_inline void *shard_value(void *map, __u32 shard)
+#if defined(__TARGET_ARCH_x86)
+static __always_inline void take_regs(struct walk *w, const struct pt_regs *r)
 {
-	void *inner = bpf_map_lookup_elem(map, &shard);
-
-	return inner ? only_value(inner) : NULL;
-}
-
-/* Uses env, which global functions are called with: the compiler would not pass an unused argument. */
-static __always_inline void use_env(WALK_ENV env)
-{
-	asm volatile("" : : "r"(env));
-}
-
-static __always_inline const __u32 *walk_rows(WALK_ENV env, __u32 shard)
-{
-	struct rows *r = shard_value(&row_shards, shard);
-
-	use_env(env);
-	return r ? r->items : NULL;
-}
-
-static __always_inline const struct unwind_mapping *walk_mappings(WALK_ENV env, __u32 shard)
-{
-	struct mappings *m = shard_value(&mapping_shards, shard);
-
-	use_env(env);
-	return m ? m->items : NULL;
-}
-
-static __always_inline const struct unwind_rule *walk_rules(WALK_ENV env)
-{
-	struct rules *r = only_value(&rules);
-
-	use_env(env);
-	return r ? r->items : NULL;
-}
-
-static __always_inline const struct unwind_page *walk_pages(WALK_ENV env)
-{
-	struct pages *p = only_value(&pages);
-
-	use_env(env);
-	return p ? p->items : NULL;
-}
-
-static __always_inline const struct unwind_file *walk_files(WALK_ENV env)
-{
-	struct files *f = only_value(&files);
-
-	use_env(env);
-	return f ? f->items : NULL;
+	w->regs[0] = r->rax;
+	w->regs[1] = r->rdx;
+	w->regs[2] = r->rcx;
+	w->regs[3] = r->rbx;
+	w->regs[4] = r->rsi;
+	w->regs[5] = r->rdi;
+	w->regs[6] = r->rbp;
+	w->regs[7] = r->rsp;
+	w->regs[8] = r->r8;
+	w->regs[9] = r->r9;
+	w->regs[10] = r->r10;
+	w->regs[11] = r->r11;
+	w->regs[12] = r->r12;
+	w->regs[13] = r->r13;
+	w->regs[14] = r->r14;
+	w->regs[15] = r->r15;
+	w->regs[16] = r->rip;
 }
 
 /*
- * Counts a change of something that leads to rows, as store_changed does in user space. By an instruction
- * that all kernels have: since clang 21 the builtin always fetches the old value as well, which needs 5.12.
+ * Takes the registers that the kernel saved at `saved`. Returns 0 if they do not belong to 64-bit user code.
+ * They are read into the memory of the window: on the program's own stack they would leave a walk too little
+ * of its 512 bytes.
  */
-static __always_inline void count_change(void)
+static __always_inline int read_regs(struct scratch *s, unsigned long saved)
 {
-	struct files *f = only_value(&files);
-	__u32 one = 1;
+	struct pt_regs *regs = (struct pt_regs *)s->window.bytes;
 
-	if (f)
-		asm volatile("lock *(u32 *)(%0 + 0) += %1" : : "r"(&f->items[0].load), "r"(one) : "memory");
+	s->window.n = 0;
+	if (bpf_probe_read_kernel(regs, sizeof(*regs), (void *)saved) || regs->cs != USER_CS)
+		return 0;
+	take_regs(&s->walk, regs);
+	return regs->rip != 0;
 }
 
-/*
- * A piece of the stack. It mostly holds several frames, and a call of the reading helper costs more than the
- * rest of a step: 190 ns a frame of 32 bytes became 75. There may be nothing after the end of a stack: then
- * the piece goes up to the end of the last page.
- */
-enum { WINDOW = 1024, WINDOW_READ = 16, WALK_SLOWLY = -1, STACK_PAGE = 4096 };
-
-struct window {
-	__u64 at;
-	__u64 n; /* 0: nothing was read */
-	unsigned char bytes[WINDOW + WINDOW_READ]; /* the last WINDOW_READ are for the verifier */
-};
-
-static __always_inline struct window *walk_window(void);
-
-static __always_inline int window_has(const struct window *w, __u64 from, __u64 n)
+/* Appends the current frame and makes a quick step, QUICK_STEPS times. WALK_SLOWLY: one step is left. */
+WALK_FN int walk_frames(WALK_ENV env)
 {
-	return w->n >= n && from - w->at <= w->n - n;
-}
-
-/*
- * Returns the index in the window of the n bytes at `from`; -1: they cannot be read. One function, not code
- * at each read: at 99 Hz the code is not in the caches, and costs by its size.
- */
-WALK_FN int walk_at(WALK_ENV env, __u64 from, __u64 n)
-{
-	__u32 rest = -(__u32)from & (STACK_PAGE - 1);
-	struct window *w = walk_window();
+	struct scratch *s = my_scratch();
+	int end = WALK_ON, n, most = (int)user_depth;
+	struct window *window;
+	unsigned char *data;
+	unsigned int at;
+	struct quick q;
 
 	use_env(env);
-	if (!w)
-		return -1;
-	if (!window_has(w, from, n)) {
-		w->at = from;
-		w->n = 0;
-		if (bpf_probe_read_user(w->bytes, WINDOW, (const void *)from) == 0)
-			w->n = WINDOW;
-		else if (rest < WINDOW && bpf_probe_read_user(w->bytes, rest, (const void *)from) == 0)
-			w->n = rest;
-		if (w->n < n)
-			return -1;
+	if (!s)
+		return WALK_DEPTH;
+	window = &s->window;
+	asm volatile("" : "+r"(window)); /* otherwise each member is addressed from s on */
+	data = my_data(s);
+	q = quick_begin(&s->walk);
+	at = s->n;
+	n = s->head.user_n;
+	for (int i = 0; i < QUICK_STEPS && end == WALK_ON; i++) {
+		if (at > ADDRESSES - 8 || n >= most) {
+			end = WALK_DEPTH;
+			break;
+		}
+		*(unsigned long long *)(data + (at & (ADDRESSES - 8))) = q.ip | (unsigned long long)q.exact << 63; /* SAMPLE_EXACT */
+		at += 8;
+		n++;
+		end = quick_step(env, &q, &s->memory, window);
 	}
-	return (int)(from - w->at);
+	quick_end(&q, &s->walk);
+	s->n = at;
+	s->head.user_n = (short)n;
+	return end;
 }
 
-/* The part of a walk that most steps need, for the compiler to keep in registers. */
-struct quick {
-	__u64 ip, sp, bp;
-	__u32 generation, at;
-	__u8 exact, inner, bx_known;
-};
-
-static __always_inline struct quick quick_begin(const struct walk *w)
+/* Makes a step of any kind. Verified once, not once a frame. */
+WALK_FN int walk_slowly(WALK_ENV env)
 {
-	return (struct quick){ w->regs[UNWIND_RIP], w->regs[UNWIND_RSP], w->regs[UNWIND_RBP], w->space.generation,
-			       w->at, w->exact, w->inner, w->bx_known };
+	return walk_step(env);
 }
 
-static __always_inline void quick_end(const struct quick *q, struct walk *w)
+/* Rounds of quick steps and one of any kind. A function, because the verifier follows each turn of a loop. */
+WALK_FN int walk_rounds(WALK_ENV env)
 {
-	w->regs[UNWIND_RIP] = q->ip;
-	w->regs[UNWIND_RSP] = q->sp;
-	w->regs[UNWIND_RBP] = q->bp;
-	w->at = q->at;
-	w->exact = q->exact;
-	w->inner = q->inner;
-	w->bx_known = q->bx_known;
+	int end = WALK_DEPTH;
+
+	for (int i = 0; i < WALK_ROUNDS; i++) {
+		end = walk_frames(env);
+		if (end == WALK_SLOWLY)
+			end = walk_slowly(env);
+		if (end != WALK_ON)
+			break;
+	}
+	return end;
 }
 
-/* Returns all bits for 1, and 0 for 0. By arithmetic: each branch doubles the verifier's work. */
-static __always_inline __u64 mask_of(__u64 one)
+/* Walks from the state to the end of the stack. */
+WALK_FN int walk_up(WALK_ENV env)
 {
-	walk_opaque(one);
-	return -one;
+	int end = WALK_DEPTH;
+
+	for (int i = 0; i < SAMPLE_DEPTH_MAX / WALK_ROUNDS + 1; i++) {
+		end = walk_rounds(env);
+		if (end != WALK_ON)
+			break;
+	}
+	return end;
+}
+
+static __always_inline void push_state(struct scratch *s, unsigned int frame)
+{
+	struct sample_state *to;
+	unsigned int at = s->n;
+
+	if (at > ADDRESSES)
+		return;
+	to = (struct sample_state *)(my_data(s) + at);
+	for (int i = 0; i < UNWIND_REGISTERS; i++)
+		to->regs[i] = s->walk.regs[i];
+	to->at = frame;
+	to->exact = s->walk.exact;
+	to->inner = s->walk.inner;
+	to->bx_known = s->walk.bx_known;
+	to->unchecked = s->walk.unchecked;
+	s->n = at + sizeof(*to);
+	s->head.has_state = 1;
+}
+
+/* Copies the piece of the stack that begins `done` bytes above rsp. Returns how much of it was readable. */
+WALK_FN int copy_piece(WALK_ENV env, unsigned int done)
+{
+	struct scratch *s = my_scratch();
+	unsigned int rest, at;
+	unsigned char *to;
+	const void *from;
+
+	use_env(env);
+	/* The map has room for stack_limit bytes; the mask shows the verifier that the piece ends there. */
+	if (!s || done >= stack_limit)
+		return 0;
+	done &= -PIECE;
+	at = s->n;
+	if (at > ADDRESSES + sizeof(struct sample_state))
+		return 0;
+	to = my_data(s) + at + done;
+	from = (const void *)(s->walk.regs[UNWIND_RSP] + done);
+	if (bpf_probe_read_user(to, PIECE, from) == 0)
+		return PIECE;
+	rest = -(unsigned long)from & (PIECE - 1);
+	return bpf_probe_read_user(to, rest, from) == 0 ? rest : 0;
 }
 
 /*
- * Makes the most frequent steps without a call: the row is remembered, and its rule needs rsp or rbp and a
- * value saved beside the return address. Returns as walk_step; WALK_SLOWLY: a different step, and only the
- * window has changed.
+ * Copies as much of the stack as is readable, in pieces. The last piece goes up to the end of its page,
+ * because pages that are not in memory cannot be read.
  */
-static __always_inline int quick_step(WALK_ENV env, struct quick *q, const struct unwind_memory *m, struct window *window)
+WALK_FN int copy_stack(WALK_ENV env)
 {
-	__u64 pc = q->ip - 1 + q->exact, cfa, low, ra_at, bp_at, bp_saved;
-	const struct unwind_known *k;
-	const struct unwind_rule *r;
-	__u32 at = q->at;
+	struct scratch *s = my_scratch();
+	unsigned int done = 0;
+	int got;
 
-	k = walk_known(m, q->generation, pc, q->exact, &at);
-	if (!k)
-		return WALK_SLOWLY;
-	r = &k->rule;
-	if (r->kind == UNWIND_STOP)
-		return WALK_COMPLETE;
-	if ((r->kind != UNWIND_CFA_RSP && r->kind != UNWIND_CFA_RBP) || r->reg || r->bp > UNWIND_AT_CFA || r->bx == UNWIND_AT_CFA)
-		return WALK_SLOWLY;
-	bp_saved = mask_of(r->bp);
-	cfa = q->sp + ((q->bp - q->sp) & mask_of(r->kind - UNWIND_CFA_RSP)) + (__s64)r->cfa;
-	low = cfa - 8 + (((__s64)r->bp_at + 8) & bp_saved);
-	if (low < q->sp || low > cfa - 8 || (!window_has(window, low, cfa - low) && walk_at(env, low, cfa - low) < 0))
-		return WALK_SLOWLY;
-	ra_at = cfa - 8 - window->at;
-	bp_at = low - window->at;
-	if (ra_at >= WINDOW)
-		return WALK_SLOWLY;
-	walk_opaque(bp_at); /* otherwise clang 17 compares both by an OR, which the verifier cannot follow */
-	if (bp_at >= WINDOW || !walk_is_code(*(__u64 *)(window->bytes + ra_at)))
-		return WALK_SLOWLY;
-	q->bp ^= (q->bp ^ *(__u64 *)(window->bytes + bp_at)) & bp_saved;
-	q->ip = *(__u64 *)(window->bytes + ra_at);
-	q->sp = cfa;
-	q->at = at;
-	q->exact = q->inner = 0;
-	q->bx_known &= ~(r->bx / UNWIND_LOST); /* only SAME and LOST are left */
-	return WALK_ON;
-}
-
-static __always_inline int walk_read(WALK_ENV env, void *to, __u32 n, __u64 from)
-{
-	struct window *w = walk_window();
-	long at;
-
-	if (!w || n > WINDOW_READ)
-		return (int)bpf_probe_read_user(to, n, (const void *)from);
-	at = walk_at(env, from, n);
-	if (at < 0 || at >= WINDOW)
-		return -1;
-	*(__u64 *)to = *(__u64 *)(w->bytes + at);
-	if (n == 16)
-		*((__u64 *)to + 1) = *(__u64 *)(w->bytes + at + 8);
+	use_env(env);
+	if (!s)
+		return 0;
+	for (int i = 0; i < SAMPLE_STACK_MAX / PIECE && done < stack_limit; i++) {
+		got = copy_piece(env, done);
+		done += got;
+		if (got != PIECE)
+			break;
+	}
+	s->head.stack_n = done;
 	return 0;
 }
 
-static __always_inline int walk_read_code(WALK_ENV env, __u64 *to, __u64 from)
+/* Finds the mappings of a process; none if they are not known. */
+static __always_inline void find_space(WALK_ENV env, struct scratch *s, unsigned int pid)
 {
-	use_env(env);
-	return (int)bpf_probe_read_user(to, sizeof(*to), (const void *)from);
+	struct unwind_met *met = &s->memory.spaces[pid & (UNWIND_SPACES - 1)];
+	unsigned int changes = walk_changes(env);
+	struct unwind_space *space;
+
+	if (changes && met->changes == changes && met->pid == pid) {
+		s->walk.space = met->space;
+		return;
+	}
+	space = bpf_map_lookup_elem(&spaces, &pid);
+	if (!space) {
+		s->walk.space.n = s->walk.space.generation = 0;
+		return;
+	}
+	s->walk.space = *space;
+	met->space = s->walk.space;
+	met->pid = pid;
+	met->changes = changes;
+}
+
+static __always_inline void begin_walk(WALK_ENV env, struct scratch *s, unsigned int pid)
+{
+	s->walk.end = s->walk.start = 0;
+	s->window.n = 0;
+	s->walk.unchecked = 0;
+	s->walk.exact = s->walk.inner = s->walk.bx_known = 1;
+	find_space(env, s, pid);
+	s->head.generation = s->walk.space.generation;
+}
+
+/* Walks the user stack by tables. Returns true if user space may know more. */
+static __always_inline int walk_user(WALK_ENV env, struct scratch *s, unsigned int pid)
+{
+	int end;
+
+	begin_walk(env, s, pid);
+	end = walk_up(env);
+	if (end == WALK_COMPLETE && s->walk.unchecked)
+		end = WALK_FP_END;
+	s->head.user_end = (unsigned char)end;
+	return end == WALK_ASK || end == WALK_NO_MAPPING || (end & WALK_UNSURE);
+}
+
+/*
+ * Walks the user stack from the registers in s->walk. If user space must finish the walk, the sample takes the
+ * state and a copy of the stack along.
+ */
+static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
+{
+	int asks = walk_user(env, s, s->head.pid);
+
+	s->head.user_by = SAMPLE_BY_TABLE;
+	if (s->head.user_n == 0 || !asks)
+		return;
+	if (!may_copy(s)) {
+		s->head.user_end = WALK_COPY;
+		return;
+	}
+	s->head.deferred = 1;
+	push_state(s, s->head.user_n - 1);
+	copy_stack(env);
+}
+#endif
+
+/* Takes the innermost addresses by frame pointers, `most` at most. Returns bytes, or 0 and the error in n. */
+static __always_inline unsigned long long fp_stack_of(void *ctx, struct scratch *s, unsigned long long flags, short *n,
+						      unsigned int most)
+{
+	unsigned int at = s->n;
+	long got;
+
+	if (at > SAMPLE_DEPTH_MAX * 8) /* for the verifier */
+		at = 0;
+	got = bpf_get_stack(ctx, my_data(s) + at, most * 8, flags);
+	if (got < 0)
+		*n = (short)got;
+	else if (got <= SAMPLE_DEPTH_MAX * 8)
+		*n = (short)(got / 8);
+	return got > 0 && got <= SAMPLE_DEPTH_MAX * 8 ? got : 0;
+}
+
+static __always_inline unsigned long long fp_stack(void *ctx, struct scratch *s,
+						   unsigned long long flags, short *n)
+{
+	return fp_stack_of(ctx, s, flags, n, depth);
 }
 
 #endif

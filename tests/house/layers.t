@@ -55,7 +55,8 @@ is "only the recorder includes bpf/" "$(includes $(find cmd tests -name '*.[ch]'
 # circles: of lines "A B", those that tsort calls a loop
 circles() { tsort 2>&1 >/dev/null | grep -v 'contains a loop' | sed 's/^tsort: //' | tr '\n' ' '; }
 is "the check sees a circle" "$(printf 'a b\nb c\nc a\nc d\n' | circles)" "a b c "
-# Templates for BPF programs take what their includer defines: percpu.bpf.h or event_ring.bpf.h comes before stack.bpf.h, and stack.bpf.h says so.
+# Templates for BPF programs take what their includer defines: unwind.bpf.h comes after percpu.bpf.h or
+# event_ring.bpf.h, and says so.
 is "no header includes itself by others" "$(includes $(find cmd common bpf -name '*.h') | tr -d : | circles)" ""
 if [ -e "$BUILD/libcprof.a" ] && [ -d "$BUILD/obj/cmd/cprof-record" ]; then
 	(cd "$BUILD/obj" && find cmd common -name '*.o' | LC_ALL=C sort | xargs nm -A 2>/dev/null) | awk '
