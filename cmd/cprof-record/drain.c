@@ -217,8 +217,8 @@ static bool is_span(const struct sample_head *s)
 }
 
 /*
- * A wait that is not written yet may have begun long ago. A wait reported in one round of drain_settle, or that
- * ended since the previous round, began no earlier than the previous round, because that round reported
+ * A wait that is not written yet may have begun long ago. A wait reported in one round of drain_settle, or
+ * that ended since the previous round, began no earlier than the previous round, because that round reported
  * everything up to then.
  */
 uint64_t drain_waits_since(const struct recorder *r)

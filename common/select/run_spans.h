@@ -1,7 +1,7 @@
 /*
  * The part of a thread's run time that lies in a view's window. A RAN record says how long a thread ran in a
- * span of time, but not when. The thread ran while it did not wait, and the waits are in the capture. Run time
- * is divided over the span in proportion to the time not spent waiting.
+ * span of time, but not when. The thread ran while it did not wait, and the waits are in the capture. Run
+ * time is divided over the span in proportion to the time not spent waiting.
  *
  *	struct run_spans portions = { 0 };
  *	struct select select = { &view, &capture, base };

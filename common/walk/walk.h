@@ -533,8 +533,8 @@ WALK_FN int walk_look_up(WALK_ENV env, __u64 pc)
 }
 
 /*
- * Finds the row for pc and stores it in the walk (WALK_FOUND). Without a row, takes the step itself or returns
- * the reason the walk ends.
+ * Finds the row for pc and stores it in the walk (WALK_FOUND). Without a row, takes the step itself or
+ * returns the reason the walk ends.
  */
 static WALK_INLINE int walk_find(WALK_ENV env, struct walk *w, __u64 pc)
 {

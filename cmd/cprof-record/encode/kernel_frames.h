@@ -34,8 +34,8 @@ int kernel_frames_returning(struct kernel_frames *k, const uint64_t *address, in
 /* The stack of a raw tracepoint's hit. */
 int kernel_frames_hit(struct kernel_frames *k, const uint64_t *address, int n);
 /*
- * Returns true if the thread has no user stack at this point: an io_uring worker never had one; inside exit(2)
- * and execve(2) it has been freed.
+ * Returns true if the thread has no user stack at this point: an io_uring worker never had one; inside
+ * exit(2) and execve(2) it has been freed.
  */
 bool kernel_frames_no_user(struct kernel_frames *k, const uint64_t *address, int n);
 

@@ -45,8 +45,8 @@ void scan_pids(void (*found)(void *arg, uint32_t pid), void *arg);
 
 /*
  * scan_ask_identity asks the opener for the build ID of a mapped file, if the kernel does not report it.
- * scan_ask_file asks for the file itself, which has the device and inode of the mapping, or its build ID. id and
- * place come back with the answer. Both return false if there is no file to ask for.
+ * scan_ask_file asks for the file itself, which has the device and inode of the mapping, or its build ID. id
+ * and place come back with the answer. Both return false if there is no file to ask for.
  */
 bool scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
 bool scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);

@@ -1,6 +1,6 @@
 /*
- * Working memory of the programs for waits and other events (bpf/event_ring.bpf.h), one scratch for each online
- * CPU. Allocating for every possible CPU would take 90 MB on a VM that allows 128, even if it has two.
+ * Working memory of the programs for waits and other events (bpf/event_ring.bpf.h), one scratch for each
+ * online CPU. Allocating for every possible CPU would take 90 MB on a VM that allows 128, even if it has two.
  */
 #ifndef CPROF_RECORD_SOURCE_BPF_SCRATCH_H
 #define CPROF_RECORD_SOURCE_BPF_SCRATCH_H

@@ -48,8 +48,8 @@ struct table_queue {
 };
 
 /*
- * Adds a file and takes over its descriptor. Returns false, and leaves the descriptor with the caller, if there
- * is no room or memory is out.
+ * Adds a file and takes over its descriptor. Returns false, and leaves the descriptor with the caller, if
+ * there is no room or memory is out.
  */
 bool table_queue_add(struct table_queue *w, const struct table_queue_file *f);
 /* Takes out the next file. busy: owners of the files that workers have; -1: none. False: no file may go. */
