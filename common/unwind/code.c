@@ -16,8 +16,8 @@ struct flow {
 	struct code_state *states; /* before the instruction at each byte, if one begins there */
 	uint8_t *lengths;          /* its length, 0 for none */
 	uint8_t *flags;
-	uint32_t *todo;            /* bytes whose state has changed */
-	size_t n_todo;
+	uint32_t *pending;         /* bytes whose state has changed */
+	size_t n_pending;
 	bool guesses;              /* following bytes that may be code: they must not contradict known code */
 	bool failed;               /* it did */
 	bool needs_proof;          /* a guess must return, jump away or lead to known code: not only to calls of abort */
@@ -32,7 +32,7 @@ enum { VISITS = 8 };
 
 /* In flags: */
 enum {
-	WAITING = 1, /* this byte is in todo */
+	WAITING = 1, /* this byte is in pending */
 	INSIDE = 2,  /* it is within an instruction that is known, not the first of its bytes */
 };
 
@@ -190,7 +190,7 @@ static void arrive(struct flow *f, uint64_t at, const struct code_state *s)
 	}
 	if (!(f->flags[at] & WAITING)) {
 		f->flags[at] |= WAITING;
-		f->todo[f->n_todo++] = (uint32_t)at;
+		f->pending[f->n_pending++] = (uint32_t)at;
 	}
 }
 
@@ -290,8 +290,8 @@ static bool follow_from(struct flow *f, uint32_t start, const struct code_state 
 	f->n_touched = 0;
 	arrive(f, start, state);
 	/* Each change at a byte loses one of three facts, so this ends. */
-	while (f->n_todo) {
-		uint32_t at = f->todo[--f->n_todo];
+	while (f->n_pending) {
+		uint32_t at = f->pending[--f->n_pending];
 
 		f->flags[at] &= (uint8_t)~WAITING;
 		f->failed |= !f->left;
@@ -405,17 +405,17 @@ static bool flow_init(struct flow *f, struct slice code)
 {
 	*f = (struct flow){ .code = code, .left = (uint64_t)code.n * VISITS };
 	f->states = calloc(code.n, sizeof(*f->states));
-	f->todo = malloc(code.n * sizeof(*f->todo));
+	f->pending = malloc(code.n * sizeof(*f->pending));
 	f->touched = malloc(code.n * sizeof(*f->touched));
 	f->lengths = calloc(code.n, 1);
 	f->flags = calloc(code.n, 1);
-	return f->states && f->todo && f->touched && f->lengths && f->flags;
+	return f->states && f->pending && f->touched && f->lengths && f->flags;
 }
 
 static void flow_release(struct flow *f)
 {
 	free(f->states);
-	free(f->todo);
+	free(f->pending);
 	free(f->touched);
 	free(f->lengths);
 	free(f->flags);
