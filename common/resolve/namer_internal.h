@@ -71,7 +71,6 @@ struct namer {
 	bool kernel_new, last_said;
 	bool host_known, has_levels;
 	enum identity_host host;
-	uint64_t realtime, monotonic; /* time of the segment's start; 0: unknown */
 	/* Sums of all segments. */
 	struct coverage tally;
 };

@@ -83,13 +83,6 @@ static void begin_segment(struct scrub *s)
 	s->n_moves = 0;
 }
 
-static bool starts_with_text(struct slice s, const char *with)
-{
-	size_t n = strlen(with);
-
-	return s.n >= n && memcmp(s.p, with, n) == 0;
-}
-
 static bool ends_with_text(struct slice s, const char *with)
 {
 	size_t n = strlen(with);
@@ -114,9 +107,9 @@ static bool is_public(struct slice path)
 	bool public = false;
 
 	for (size_t i = 0; i < COUNT(trees); i++)
-		public |= starts_with_text(path, trees[i]);
+		public |= slice_begins(path, trees[i]);
 	for (size_t i = 0; i < COUNT(own); i++)
-		public &= !starts_with_text(path, own[i]);
+		public &= !slice_begins(path, own[i]);
 	for (size_t i = 0; i + 3 <= path.n; i++)
 		public &= memcmp(path.p + i, "/..", 3) != 0;
 	return public;
@@ -154,7 +147,7 @@ static void append_path(struct scrub *s, struct buf *out, struct slice path)
 	}
 	if (ends_with_text(path, deleted))
 		path.n -= sizeof(deleted) - 1;
-	buf_text(out, starts_with_text(path, memfd) ? memfd : "/scrubbed/");
+	buf_text(out, slice_begins(path, memfd) ? memfd : "/scrubbed/");
 	append_hash(s, out, path);
 	if (path.n != whole.n)
 		buf_text(out, deleted);
@@ -278,7 +271,7 @@ static bool put_meta(struct scrub *s, struct writer *w, struct record *r)
 	}
 	if (slice_is(r->meta.key, "kernel-stext"))
 		return put_stext(s, w, r);
-	if (!starts_with_text(r->meta.key, "label."))
+	if (!slice_begins(r->meta.key, "label."))
 		return true;
 	r->meta.value = hide_text(s, &s->text, append_hash, r->meta.value);
 	return writer_put(w, r);

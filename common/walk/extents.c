@@ -104,8 +104,6 @@ void extents_reap(struct extents *x, uint64_t before)
 		x->used -= x->waiting[done++].extent.n;
 	if (done == 0)
 		return;
-	if (done == 0)
-		return;
 	memmove(x->waiting, x->waiting + done, (x->n_waiting - done) * sizeof(*x->waiting));
 	x->n_waiting -= done;
 }

@@ -1,7 +1,5 @@
 #include "cmd/cprof-record/encode/kernel_frames.h"
 
-#include <string.h>
-
 #include "common/base/hash.h"
 
 enum {
@@ -34,11 +32,9 @@ bool kernel_frames_no_user(struct kernel_frames *k, const uint64_t *address, int
 /* Is it named like "bpf_trampoline_6442545134"? There are many of these. */
 static bool is_trampoline(struct kernel_frames *k, uint64_t address)
 {
-	static const char name[] = "bpf_trampoline_";
 	struct kernel_symbol symbol;
 
-	return ksym_find(k->ksym, address - 1, &symbol) && symbol.name.n >= sizeof(name) - 1 &&
-	       memcmp(symbol.name.p, name, sizeof(name) - 1) == 0;
+	return ksym_find(k->ksym, address - 1, &symbol) && slice_begins(symbol.name, "bpf_trampoline_");
 }
 
 /*
@@ -101,7 +97,7 @@ static bool calls_program(struct kernel_frames *k, uint64_t address)
 		return known->is;
 	*known = (struct known_caller){ .address = address };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && ksym_find(k->ksym, address - 1, &symbol); i++)
-		known->is = known->is || (symbol.name.n >= strlen(names[i]) && memcmp(symbol.name.p, names[i], strlen(names[i])) == 0);
+		known->is = known->is || slice_begins(symbol.name, names[i]);
 	return known->is;
 }
 
