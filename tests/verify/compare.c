@@ -37,11 +37,11 @@ static const char *explain(const struct states *all, const struct state *s, cons
 /*
  * libdwfl calls a frame an activation if it or the next one was interrupted; ours marks the interrupted one.
  */
-static bool marks_agree(const struct chain *o, const struct true_chain *t, size_t i)
+static bool marks_agree(const struct chain *o, size_t at, const struct true_chain *t, size_t i)
 {
-	if (o->frames[i].exact)
+	if (o->frames[at].exact)
 		return t->frames[i].activation;
-	return !t->frames[i].activation || i + 1 >= o->n || o->frames[i + 1].exact;
+	return !t->frames[i].activation || at + 1 >= o->n || o->frames[at + 1].exact;
 }
 
 static struct comparison differ(const struct states *all, const struct state *s, const struct true_chain *t,
@@ -97,7 +97,7 @@ struct comparison compare(const struct states *all, const struct state *s, const
 			missed++;
 		if (o->frames[i + missed].pc != t->frames[i].pc)
 			return differ(all, s, t, i, "another frame");
-		if (!missed && !marks_agree(o, t, i))
+		if (!marks_agree(o, i + missed, t, i))
 			return differ(all, s, t, i, "an interrupted instruction taken for a return address, or the reverse");
 	}
 	return compare_ends(all, s, t, missed);
