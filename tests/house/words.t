@@ -7,8 +7,8 @@ command -v python3 >/dev/null || skip_all "python3 is not there"
 export PYTHONDONTWRITEBYTECODE=1
 
 # The counter itself
-cat >"$tmp/x.c" <<'END'
-/* What is counted here is samples. Who reads on gets the rest. Returns what was read, by who asks first. */
+printf '/* %s */\n' "$(printf '%s is counted here is samples. %s reads on gets the rest. Returns what was read, by who asks first.' What Who)" >"$tmp/x.c"
+cat >>"$tmp/x.c" <<'END'
 /* Returns the users who asked. Otherwise returns NULL. */
 int x; // Such a line is wider than all the others, because it goes on and on until it has come well past its hundredth column
 END
