@@ -72,6 +72,24 @@ static const char *const name_names[] = {
 	[NAME_MINIDEBUG] = "minidebug", [NAME_BOUNDS] = "bounds", [NAME_JITDUMP] = "jitdump",
 };
 
+static const char *const language_names[] = {
+	[LANGUAGE_NONE] = "none", [LANGUAGE_PYTHON] = "python", [LANGUAGE_RUBY] = "ruby",
+	[LANGUAGE_PHP] = "php",   [LANGUAGE_PERL] = "perl",
+};
+_Static_assert(COUNT(language_names) == LANGUAGES, "each language has a name");
+
+static const char *const lang_state_names[] = {
+	[LANG_OK] = "ok",
+	[LANG_NO_METADATA] = "no-metadata",
+	[LANG_UNSUPPORTED] = "unsupported-version",
+	[LANG_NOT_YET] = "not-yet",
+	[LANG_UNREADABLE] = "unreadable",
+	[LANG_OVER_BUDGET] = "over-budget",
+	[LANG_LOST] = "lost",
+	[LANG_DEPTH] = "depth",
+};
+_Static_assert(COUNT(lang_state_names) == LANG_STATES, "each state has a name");
+
 static const char *const status_names[] = {
 	[SOURCE_OK] = "ok",
 	[SOURCE_NO_FILE] = "no-file",
@@ -195,6 +213,21 @@ static const struct field left_out_fields[] = {
 	U("samples", left_out.samples), U("weight", left_out.weight), TIME("last", left_out.last),
 };
 
+static const struct field script_fields[] = {
+	U("id", script.id), ENUM("language", script.language, language_names), U("process", script.process),
+	TEXT("path", script.path),
+};
+static const struct field function_fields[] = {
+	U("id", function.id),     U("script", function.script), TEXT("name", function.name),
+	U("line", function.line), U("flags", function.flags),
+};
+static const struct field lang_frame_fields[] = {
+	U("id", lang_frame.id),             U("process", lang_frame.process),
+	ENUM("language", lang_frame.language, language_names),
+	U("function", lang_frame.function), U("line", lang_frame.line),
+	ENUM("state", lang_frame.state, lang_state_names),
+};
+
 #define ROW(type, name) [RECORD_##type] = { #name, name##_fields, COUNT(name##_fields) }
 
 static const struct record_desc descs[RECORD_TYPES] = {
@@ -207,6 +240,8 @@ static const struct record_desc descs[RECORD_TYPES] = {
 	ROW(END, end),         ROW(DAMAGE, damage),   ROW(STRING, string),   ROW(SYMBOL, symbol),
 	ROW(SOURCE, source),   ROW(JITCODE, jitcode), ROW(TALLY, tally),
 	ROW(RAN, ran),
+	ROW(SCRIPT, script), ROW(FUNCTION, function),
+	[RECORD_LANG_FRAME] = { "lang-frame", lang_frame_fields, COUNT(lang_frame_fields) },
 	[RECORD_LEFT_OUT] = { "left-out", left_out_fields, COUNT(left_out_fields) },
 };
 
@@ -238,6 +273,16 @@ const char *source_status_name(uint64_t status)
 const char *name_source_name(uint64_t source)
 {
 	return name_of(name_names, COUNT(name_names), source);
+}
+
+const char *language_name(uint64_t language)
+{
+	return name_of(language_names, COUNT(language_names), language);
+}
+
+const char *lang_state_name(uint64_t state)
+{
+	return name_of(lang_state_names, COUNT(lang_state_names), state);
 }
 
 static uint64_t *number_at(struct record *r, const struct field *f)

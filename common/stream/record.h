@@ -16,7 +16,7 @@
 
 enum {
 	STREAM_MAJOR = 1, /* a reader refuses a stream that needs a higher one */
-	STREAM_MINOR = 3,
+	STREAM_MINOR = 4,
 };
 
 enum record_type {
@@ -49,7 +49,10 @@ enum record_type {
 	RECORD_SYMBOL = 24,
 	RECORD_SOURCE = 25,
 	RECORD_JITCODE = 26,
-	/* 27 to 31: native code, later. 32 to 47: frames of interpreted languages. */
+	/* 27 to 31: native code, later. 35 to 47: interpreted languages, later. */
+	RECORD_SCRIPT = 32,
+	RECORD_FUNCTION = 33,
+	RECORD_LANG_FRAME = 34,
 	RECORD_TALLY = 48,
 	RECORD_RAN = 49,
 	RECORD_LEFT_OUT = 50,
@@ -152,6 +155,32 @@ static inline bool cost_is_peak(uint64_t cost)
 {
 	return cost == COST_RSS_BYTES || cost == COST_TABLE_BYTES;
 }
+
+/* Languages whose functions the recorder reads from the interpreter's memory. */
+enum language {
+	LANGUAGE_NONE = 0,
+	LANGUAGE_PYTHON = 1,
+	LANGUAGE_RUBY = 2,
+	LANGUAGE_PHP = 3,
+	LANGUAGE_PERL = 4,
+	LANGUAGES,
+};
+
+/* Whether a frame's function is known, and if not, why. */
+enum lang_state {
+	LANG_OK = 0,
+	LANG_NO_METADATA = 1,  /* the interpreter's file lacks the data that tells where its state is */
+	LANG_UNSUPPORTED = 2,  /* a version or build of the interpreter whose structures are not known */
+	LANG_NOT_YET = 3,      /* the interpreter was not known yet when the sample was taken */
+	LANG_UNREADABLE = 4,   /* its memory could not be read, or did not hold what was expected */
+	LANG_OVER_BUDGET = 5,  /* the sample met more new functions than one sample may read */
+	LANG_LOST = 6,         /* the record with the name was lost */
+	LANG_DEPTH = 7,        /* outer frames are missing: the limit of frames was reached */
+	LANG_STATES,
+};
+
+/* Bits of record_function.flags. */
+enum { FUNCTION_TOP_LEVEL = 1, FUNCTION_BUILTIN = 2, FUNCTION_EVAL = 4 };
 
 enum end_reason { END_CLOSED = 0, END_CONTINUES = 1, END_ERROR = 2, END_REASONS };
 
@@ -376,6 +405,31 @@ struct record_source {
 	struct slice path; /* the file opened, or the last one tried */
 };
 
+/* A file, or another text, that functions of a language come from. */
+struct record_script {
+	uint64_t id, language; /* enum language */
+	uint64_t process;      /* the process that sees this path; 0: any */
+	struct slice path;     /* as the interpreter has it: "/usr/lib/python3.11/json/decoder.py", "<string>" */
+};
+
+struct record_function {
+	uint64_t id, script;
+	struct slice name;  /* UTF-8, as users write it: "Decoder.decode", "Foo#bar", "main::f" */
+	uint64_t line;      /* its first line; 0: unknown */
+	uint64_t flags;     /* FUNCTION_... */
+};
+
+/*
+ * A frame of an interpreted language, in the id space of FRAME. In a stack, the frames that one call of the
+ * interpreter's loop runs stand directly above that loop's machine frame, on the side of the leaf.
+ */
+struct record_lang_frame {
+	uint64_t id, process;
+	uint64_t language;       /* enum language */
+	uint64_t function, line; /* 0: unknown */
+	uint64_t state;          /* enum lang_state; other than LANG_OK: function is 0 */
+};
+
 struct record {
 	uint32_t type;
 	bool last; /* the last record of its run, if it is in one */
@@ -409,6 +463,9 @@ struct record {
 		struct record_tally tally;
 		struct record_ran ran;
 		struct record_left_out left_out;
+		struct record_script script;
+		struct record_function function;
+		struct record_lang_frame lang_frame;
 	};
 	struct slice tail; /* fields that a newer minor version added, or the body of an unknown record */
 };
@@ -474,5 +531,7 @@ const char *root_name(uint64_t root);       /* "complete", "depth", … */
 const char *outcome_name(uint64_t outcome); /* "emitted", … */
 const char *source_status_name(uint64_t status);
 const char *name_source_name(uint64_t source);
+const char *language_name(uint64_t language);     /* "python", … */
+const char *lang_state_name(uint64_t state);      /* "ok", "not-yet", … */
 
 #endif
