@@ -139,7 +139,7 @@ static struct slice read_comm(uint32_t pid, uint32_t tid, char *comm, size_t cap
 static bool next_mapping(struct procs *ps, struct reread *r, struct proc *p, struct change *c, struct change_effect *effect)
 {
 	const struct map *m;
-	bool changed;
+	bool changed = false;
 
 	while ((m = maps_from(&r->maps, r->at))) {
 		r->at = m->end;
