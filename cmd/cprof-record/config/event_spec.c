@@ -40,12 +40,12 @@ static const struct known {
 	{ "ref-cycles", NULL, EVENT_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
 };
 
-static enum event_found find_known(struct event *e, struct buf *error)
+static enum event_found find_known(struct event *e, const char *name, struct buf *error)
 {
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		const struct known *k = &known[i];
 
-		if (strcmp(e->name, k->name) != 0 && (!k->alias || strcmp(e->name, k->alias) != 0))
+		if (strcmp(name, k->name) != 0 && (!k->alias || strcmp(name, k->alias) != 0))
 			continue;
 		e->name = k->name;
 		e->kind = k->kind;
@@ -208,20 +208,33 @@ static bool take_count(struct event *e, char *text)
 	return e->count && !*end && e->count <= COUNT_MAX;
 }
 
+/* The event found keeps the text if it is a tracepoint's name. */
+static enum event_found find_named(struct event *e, char *text, struct buf *error)
+{
+	if (!take_count(e, text)) {
+		buf_printf(error, "a number of events per sample from 1 to %d at its end, as in page-faults/100", COUNT_MAX);
+		return EVENT_UNKNOWN;
+	}
+	if (!is_tracepoint(text))
+		return find_known(e, text, error);
+	e->name = text;
+	return find_tracepoint(e, error);
+}
+
 enum event_found event_find(struct event *e, const char *text, struct buf *error)
 {
 	char *copy = strdup(text);
+	enum event_found found;
 
-	*e = (struct event){ .name = copy };
+	*e = (struct event){ 0 };
 	if (!copy) {
 		buf_text(error, "out of memory");
 		return EVENT_REFUSED;
 	}
-	if (!take_count(e, copy)) {
-		buf_printf(error, "a number of events per sample from 1 to %d at its end, as in page-faults/100", COUNT_MAX);
-		return EVENT_UNKNOWN;
-	}
-	return is_tracepoint(e->name) ? find_tracepoint(e, error) : find_known(e, error);
+	found = find_named(e, copy, error);
+	if (found != EVENT_FOUND || e->name != copy)
+		free(copy);
+	return found;
 }
 
 uint64_t event_period(const struct event *e)
