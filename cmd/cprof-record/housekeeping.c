@@ -117,7 +117,7 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 {
 	uint64_t now;
 
-	r->engine->rate.hertz = hertz;
+	r->hertz = r->engine->rate.hertz = hertz;
 	r->engine->ops->rate(r->engine);
 	r->hurry = true;
 	now = host_mono_ns();

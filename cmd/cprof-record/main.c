@@ -513,6 +513,7 @@ static void prepare(struct recorder *r, char **argv)
 	if (r->o.unwind != BY_FP && !r->o.kernel_only && !table_cache_init(&r->tables, &r->procs))
 		cli_die(STATUS_SYSTEM, "cannot start the process that builds unwind tables: %s", strerror(errno));
 	r->engine = open_engine(r, &idle);
+	r->hertz = r->engine->rate.hertz;
 	prepare_tables(r);
 	warn_depth(r);
 	cost_limit_begin(&r->promise, &r->o);
@@ -590,6 +591,7 @@ int main(int argc, char **argv)
 	table_cache_release(&r.tables);
 	r.procs.exe_gone = NULL;
 	r.engine->ops->close(r.engine);
+	r.engine = NULL;
 	output_close(&r.output);
 	report_complaints(&r);
 	wait_for_hooks(&r);

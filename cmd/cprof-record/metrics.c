@@ -117,7 +117,7 @@ static void put_output(struct buf *out, const struct recorder *r)
 	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
 	put_metric(out, "hooks_failed_total", "counter", "Commands of --on-rotate that failed or could not be run.",
 		   (double)(o->hooks.failed + o->hooks.dropped));
-	put_metric(out, "frequency_hertz", "gauge", "Samples per second and CPU.", r->engine->rate.hertz);
+	put_metric(out, "frequency_hertz", "gauge", "Samples per second and CPU.", r->hertz);
 }
 
 static bool write_all(int fd, const struct buf *text)

@@ -17,6 +17,7 @@
 struct recorder {
 	struct options o;
 	struct engine *engine;
+	unsigned int hertz; /* the engine's rate; metrics and status need it after the engine is closed */
 	struct procs procs;
 	struct queue queue;
 	struct emit emit;

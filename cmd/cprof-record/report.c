@@ -38,7 +38,7 @@ void report_status(const struct recorder *r, uint64_t now, struct buf *out)
 	double wall = (double)(now - r->started) / 1e9 * (double)(r->cpus.n ? r->cpus.n : 1);
 	uint64_t ns = r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS] + r->ledger.costs[COST_BPF_NS];
 
-	buf_printf(out, "%u Hz, %" PRIu64 " samples, %" PRIu64 " lost", r->engine->rate.hertz, samples_of(r), lost_of(r));
+	buf_printf(out, "%u Hz, %" PRIu64 " samples, %" PRIu64 " lost", r->hertz, samples_of(r), lost_of(r));
 	if (r->output.dark)
 		buf_text(out, ", output suspended");
 	buf_printf(out, "; cost %.3f %% of a CPU per CPU", wall > 0 ? (double)ns / 1e7 / wall : 0);

@@ -32,7 +32,7 @@ struct options {
 	struct event events[EVENTS_MAX]; /* further events */
 	size_t n_events;
 	unsigned int most;    /* samples per event, second and CPU, about; hardware events use hertz */
-	unsigned int hertz;   /* current rate; the cost limit changes it, and most */
+	unsigned int hertz;   /* rate of the clock; the engine has the current rates */
 	bool dither;          /* vary the periods of ticks */
 	double max_cost;      /* cost limit, a share of a CPU per CPU; 0: none */
 	bool off_cpu;        /* record waiting time */
