@@ -233,6 +233,9 @@ $(BUILD)/tests/%: $$(call test_source,$$*) $(LIB)
 
 $(BUILD)/tests/unwind-table $(BUILD)/tests/unwind-golang: LIBS += -ldw
 
+# Without sanitizers: workloads have known stacks, page faults and code.
+$(patsubst tests/loads/%.c,$(BUILD)/tests/%,$(wildcard tests/loads/*.c)): private SANFLAGS =
+
 # Tests of the recorder link those of its modules that work alone.
 SIDE = $(call obj,$(wildcard cmd/cprof-record/host/*.c cmd/cprof-record/helper/*.c) $(patsubst %,cmd/cprof-record/%.c, \
 	config/memory_plan source/queue source/dither process/jit_budget process/jit_dumps process/perf_maps unwind/table_queue unwind/table_worker))
