@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PIECE = 16 << 10, NAME_MOST = 512, NAMES = 2 * BTF_PLACES, TAIL_UNKNOWN = -1 };
+enum { PIECE = 16 << 10, NAME_MOST = 512, NAMES = 2 * BTF_PLACES, TAIL_UNKNOWN = -1, NAMELESS = 64, PASSES = 4 };
 
 /* The file, read a piece at a time. sysfs returns one page per read, so no more is read than needed. */
 struct source {
@@ -19,13 +19,20 @@ struct name {
 	uint32_t at; /* in the strings; 0: not found */
 };
 
+/* A structure or union without a name, inside one that is asked for: its members count as that one's. */
+struct nameless {
+	uint32_t id, name; /* its type; the name of the structure that is asked for */
+	uint32_t bits;     /* where it is in that structure */
+};
+
 struct search {
 	struct source in;
 	struct btf_header head;
 	struct name names[NAMES]; /* two for each place: its type and its member */
 	struct btf_place *places;
 	bool found[BTF_PLACES];
-	size_t n, left;
+	struct nameless nameless[NAMELESS];
+	size_t n, left, n_nameless;
 };
 
 /* Returns at least `least` bytes from offset `at` on, their number in *n. NULL: the file has fewer. */
@@ -88,15 +95,28 @@ static bool find_names(struct search *s)
 	return left == 0;
 }
 
-static void meet_member(struct search *s, const struct btf_type *type, const struct btf_member *m)
+static void add_nameless(struct search *s, uint32_t id, uint32_t name, uint32_t bits)
+{
+	for (size_t i = 0; i < s->n_nameless; i++) {
+		if (s->nameless[i].id == id)
+			return;
+	}
+	if (s->n_nameless < NAMELESS)
+		s->nameless[s->n_nameless++] = (struct nameless){ id, name, bits };
+}
+
+/* A member of the structure of this name, or of one without a name that begins `base` bits inside it. */
+static void meet_member(struct search *s, const struct btf_type *type, const struct btf_member *m, uint32_t name, uint32_t base)
 {
 	bool packed = BTF_INFO_KFLAG(type->info);
-	uint32_t bits = packed ? BTF_MEMBER_BIT_OFFSET(m->offset) : m->offset;
+	uint32_t bits = base + (packed ? BTF_MEMBER_BIT_OFFSET(m->offset) : m->offset);
 
+	if (m->name_off == 0)
+		add_nameless(s, m->type, name, bits);
 	if (bits % 8 || (packed && BTF_MEMBER_BITFIELD_SIZE(m->offset)))
 		return;
 	for (size_t i = 0; i < s->n; i++) {
-		if (s->found[i] || s->names[2 * i].at != type->name_off || s->names[2 * i + 1].at != m->name_off)
+		if (s->found[i] || s->names[2 * i].at != name || s->names[2 * i + 1].at != m->name_off)
 			continue;
 		s->places[i].at = bits / 8;
 		s->found[i] = true;
@@ -104,11 +124,24 @@ static void meet_member(struct search *s, const struct btf_type *type, const str
 	}
 }
 
-static bool is_asked(const struct search *s, const struct btf_type *type)
+/* Is it a structure that is asked for, or one inside it? Then *name and *base are those of the former. */
+static bool is_asked(const struct search *s, const struct btf_type *type, uint32_t id, uint32_t *name, uint32_t *base)
 {
-	for (size_t i = 0; i < s->n; i++) {
-		if (!s->found[i] && s->names[2 * i].at == type->name_off)
-			return BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT;
+	uint32_t kind = BTF_INFO_KIND(type->info);
+
+	for (size_t i = 0; i < s->n_nameless; i++) {
+		if (s->nameless[i].id != id)
+			continue;
+		*name = s->nameless[i].name;
+		*base = s->nameless[i].bits;
+		return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+	}
+	for (size_t i = 0; type->name_off && i < s->n; i++) {
+		if (s->found[i] || s->names[2 * i].at != type->name_off)
+			continue;
+		*name = type->name_off;
+		*base = 0;
+		return kind == BTF_KIND_STRUCT;
 	}
 	return false;
 }
@@ -148,24 +181,40 @@ static int64_t tail_of(const struct btf_type *type)
 	}
 }
 
-static bool find_members(struct search *s)
+static bool pass_types(struct search *s)
 {
 	uint64_t at = (uint64_t)s->head.hdr_len + s->head.type_off, end = at + s->head.type_len;
 	struct btf_member member;
 	struct btf_type type;
+	uint32_t id = 1, name, base;
 
-	while (s->left && at < end) {
+	for (; s->left && at < end; id++) {
 		int64_t tail;
+		bool asked;
 
 		if (!load_bytes(&s->in, at, &type, sizeof(type)) || (tail = tail_of(&type)) == TAIL_UNKNOWN)
 			return false;
 		at += sizeof(type);
-		for (int64_t i = 0; is_asked(s, &type) && i < tail; i += sizeof(member)) {
+		asked = is_asked(s, &type, id, &name, &base);
+		for (int64_t i = 0; asked && i < tail; i += sizeof(member)) {
 			if (!load_bytes(&s->in, at + (uint64_t)i, &member, sizeof(member)))
 				return false;
-			meet_member(s, &type, &member);
+			meet_member(s, &type, &member, name, base);
 		}
 		at += (uint64_t)tail;
+	}
+	return true;
+}
+
+/* A type without a name may come before the structure that has it: then another pass finds its members. */
+static bool find_members(struct search *s)
+{
+	size_t known = 0;
+
+	for (int i = 0; i < PASSES && s->left && (i == 0 || s->n_nameless > known); i++) {
+		known = s->n_nameless;
+		if (!pass_types(s))
+			return false;
 	}
 	return s->left == 0;
 }

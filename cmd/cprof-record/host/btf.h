@@ -22,7 +22,7 @@
 enum { BTF_PLACES = 8 }; /* the most that one call can look up */
 
 struct btf_place {
-	const char *type, *member; /* a structure, and its direct member */
+	const char *type, *member; /* a structure, and its member, which may be in a part without a name */
 	uint32_t at;               /* result: bytes from the start of the structure */
 };
 
