@@ -200,6 +200,8 @@ static void accept_answer(struct table_cache *t, enum table_worker_said said, co
 	if (number == 0)
 		return;
 	t->items[number].touched = now;
+	if (said == TABLE_WORKER_ANSWER && a->has_image && t->interpreter)
+		t->interpreter(t->interpreter_arg, t->items[number].exe, &a->image);
 	if (said == TABLE_WORKER_LOST) { /* by then there is another fork server */
 		report_loss(t, number);
 		t->items[number].retry = now + RETRY;

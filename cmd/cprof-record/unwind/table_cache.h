@@ -49,6 +49,9 @@ struct table_cache {
 	uint64_t built, refused, evicted, failed;
 	uint32_t questions;
 	uint64_t cpu_ns; /* CPU time of the workers */
+	/* Called when a file turns out to hold an interpreter; NULL: nobody asks. */
+	void (*interpreter)(void *arg, uint32_t exe, const struct lang_image *image);
+	void *interpreter_arg;
 	struct buf complaint; /* a sentence that is not printed yet, or empty */
 	uint64_t losses; /* table_cache_losses that were reported */
 	bool said_refused;

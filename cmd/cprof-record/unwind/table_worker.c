@@ -21,6 +21,7 @@
 #include "cmd/cprof-record/host/host.h"
 #include "common/base/array.h"
 #include "common/base/le.h"
+#include "common/lang/runtime.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8U /* Linux 6.3 */
@@ -28,7 +29,9 @@
 
 enum {
 	MAGIC = 0x74777063,
-	HEAD = 16, /* first bytes of the output: magic, result, 64 bits for the length of the rest */
+	HEAD = 16, /* first bytes of the output: magic, result, 64 bits for the length of the table */
+	IMAGE = 4 + sizeof(struct lang_image), /* then: 1 and an image; or 0 and nothing that counts */
+	ANSWER_HEAD = HEAD + IMAGE,
 	TABLE_MAX = UNWIND_TABLE_ROWS * sizeof(uint32_t) + UNWIND_TABLE_PAGES * 32 +
 		    UNWIND_TABLE_RULES * sizeof(struct unwind_rule) + 4096,
 	MEMORY = 1 << 30, FILES = 16, CPU_S = 10, WALL_MS = 20000, /* limits of a worker */
@@ -89,18 +92,21 @@ static bool take_message(int sock, void *p, size_t n, int *fd, int flags)
 
 /* The worker: one file, one table. */
 
-static enum unwind_built build_table(const struct table_worker_setup *s, int fd, struct buf *out)
+static enum unwind_built build_table(const struct table_worker_setup *s, int fd, uint8_t *interpreter, struct buf *out)
 {
 	static const enum unwind_built unopened[] = {
 		[ELF_NOT_ELF] = UNWIND_NOTHING, [ELF_DAMAGED] = UNWIND_DAMAGED, [ELF_NO_MEMORY] = UNWIND_NO_MEMORY,
 	};
 	struct unwind_table t = { 0 };
+	struct lang_image image;
 	enum unwind_built result;
 	struct elf_file *f;
 	enum elf_opened opened = elf_open(fd, &f);
 
 	if (opened != ELF_OPENED)
 		return elf_refusal(opened) ? UNWIND_DAMAGED : unopened[opened];
+	le32_store(interpreter, runtime_identify(f, &image));
+	memcpy(interpreter + 4, &image, sizeof(image));
 	result = s->build(f, &t);
 	if (result != UNWIND_BUILT)
 		return result;
@@ -151,7 +157,7 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 {
 	int keep[] = { answer, file };
 	struct buf out = { 0 };
-	uint8_t head[HEAD];
+	uint8_t head[ANSWER_HEAD] = { 0 };
 	enum unwind_built result;
 
 	sandbox_signals();
@@ -159,13 +165,13 @@ static _Noreturn void run_worker(const struct table_worker_setup *s, int file, i
 	    !limit_cpu(cpu_limit_ms(s, SANDBOX_FIRST + 1)) || !sandbox_limit(RLIMIT_NPROC, 0, 0) ||
 	    !sandbox_limit(RLIMIT_NOFILE, FILES, FILES) || (!sandbox_calls() && geteuid() == 0))
 		_exit(STATUS_CONFINE);
-	result = build_table(s, SANDBOX_FIRST + 1, &out);
+	result = build_table(s, SANDBOX_FIRST + 1, head + HEAD, &out);
 	if (result != UNWIND_BUILT)
 		out.n = 0;
 	le32_store(head, MAGIC);
 	le32_store(head + 4, result);
 	le64_store(head + 8, out.n);
-	_exit(write_all(SANDBOX_FIRST, head, HEAD) && write_all(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
+	_exit(write_all(SANDBOX_FIRST, head, sizeof(head)) && write_all(SANDBOX_FIRST, out.p, out.n) ? 0 : STATUS_WRITE);
 }
 
 /* The fork server: forks and waits. */
@@ -237,7 +243,7 @@ static bool confine_server(int sock, pid_t recorder)
 	sandbox_signals();
 	return sandbox_descriptors(&sock, 1) && sandbox_privileges() && sandbox_parent(recorder) &&
 	       sandbox_limit(RLIMIT_CORE, 0, 0) &&
-	       sandbox_limit(RLIMIT_FSIZE, HEAD + (uint64_t)TABLE_MAX, HEAD + (uint64_t)TABLE_MAX) &&
+	       sandbox_limit(RLIMIT_FSIZE, ANSWER_HEAD + (uint64_t)TABLE_MAX, ANSWER_HEAD + (uint64_t)TABLE_MAX) &&
 	       (SANDBOX_SANITIZED || sandbox_limit(RLIMIT_AS, MEMORY, MEMORY));
 }
 
@@ -435,7 +441,7 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 		[UNWIND_BUILT] = NULL, [UNWIND_NOTHING] = "no unwind information", [UNWIND_DAMAGED] = "damaged",
 		[UNWIND_NO_MEMORY] = "out of memory", [UNWIND_TOO_LARGE] = "larger than a table may be",
 	};
-	uint8_t head[HEAD];
+	uint8_t head[ANSWER_HEAD];
 	struct stat st;
 	uint64_t length;
 	uint32_t result;
@@ -444,21 +450,23 @@ static bool read_answer(struct worker *w, int fd, struct table_worker_answer *a)
 		buf_text(&w->why, "no descriptor is left for the helper's answer");
 		return false;
 	}
-	if (st.st_size < HEAD || st.st_size - HEAD > (off_t)TABLE_MAX || !read_at(fd, head, HEAD, 0))
+	if (st.st_size < ANSWER_HEAD || st.st_size - ANSWER_HEAD > (off_t)TABLE_MAX || !read_at(fd, head, ANSWER_HEAD, 0))
 		goto wrong;
 	result = le32_load(head + 4);
 	length = le64_load(head + 8);
-	if (le32_load(head) != MAGIC || result > UNWIND_TOO_LARGE || length != (uint64_t)st.st_size - HEAD ||
+	if (le32_load(head) != MAGIC || result > UNWIND_TOO_LARGE || length != (uint64_t)st.st_size - ANSWER_HEAD ||
 	    (result == UNWIND_BUILT) != (length > 0))
 		goto wrong;
 	if (length > 0 && !buf_reserve(&w->table, length)) {
 		buf_text(&w->why, "no memory for the helper's answer");
 		return false;
 	}
-	if (!read_at(fd, w->table.p, length, HEAD))
+	if (!read_at(fd, w->table.p, length, ANSWER_HEAD))
 		goto wrong;
 	a->result = result;
 	a->table = (struct slice){ w->table.p, length };
+	memcpy(&a->image, head + HEAD + 4, sizeof(a->image));
+	a->has_image = le32_load(head + HEAD) == 1 && runtime_valid(&a->image);
 	a->why = why[result];
 	return true;
 wrong:
@@ -470,6 +478,7 @@ static enum table_worker_said judge_report(struct worker *w, const struct report
 {
 	a->id = r->id;
 	a->cpu_ns = r->cpu_ns;
+	a->has_image = false;
 	switch (r->ended) {
 	case ENDED:
 		if (r->status != 0)

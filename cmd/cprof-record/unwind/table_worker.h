@@ -35,6 +35,7 @@
 #ifndef CPROF_RECORD_UNWIND_TABLE_WORKER_H
 #define CPROF_RECORD_UNWIND_TABLE_WORKER_H
 
+#include "common/lang/lang.h"
 #include "common/unwind/build.h"
 
 struct worker;
@@ -46,6 +47,8 @@ struct table_worker_answer {
 	uint32_t id;
 	enum unwind_built result; /* for TABLE_WORKER_ANSWER */
 	struct slice table;       /* if it was built: bytes for unwind_table_read; lent until the next call */
+	bool has_image;           /* the file holds an interpreter, ... */
+	struct lang_image image;  /* ... of this layout */
 	const char *why;          /* no table: "killed by signal 11 (Segmentation fault)", "damaged"; lent likewise */
 	uint64_t cpu_ns;          /* CPU time of this question */
 };

@@ -1,0 +1,88 @@
+/*
+ * How the state of an interpreter is laid out: structures only, for BPF and for the host.
+ *
+ * An image describes one file, an executable or a library that holds an interpreter. The confined worker that
+ * reads the file makes it (runtime.h); the BPF programs read the interpreter's memory by it. Offsets that only one
+ * language has are numbers in `at`, by an enum of that language (python.h and others).
+ */
+#ifndef CPROF_LANG_LANG_H
+#define CPROF_LANG_LANG_H
+
+#include <linux/types.h>
+
+/* The numbers of enum language in common/stream/record.h. */
+enum lang_kind { LANG_NONE, LANG_PYTHON, LANG_RUBY, LANG_PHP, LANG_PERL, LANG_KINDS };
+
+enum {
+	LANG_AT = 64,      /* offsets of a language */
+	LANG_LOOPS = 4,    /* code ranges of an interpreter's loop */
+	LANG_IMAGES = 128, /* files with an interpreter, in one recording */
+};
+
+/* Where a thread keeps its specific data (pthread_getspecific), from the thread pointer on. */
+enum lang_libc { LANG_GLIBC, LANG_MUSL };
+
+struct lang_loop {
+	__u64 start, end; /* addresses as linked; 0, 0: unused */
+};
+
+struct lang_image {
+	__u32 language; /* enum lang_kind */
+	__u32 version;  /* as the language has it: 0x030b02 is Python 3.11.2 */
+	__u32 usable;   /* 0: no offsets are known for this version or build, and only loops are set */
+	__u32 libc;     /* enum lang_libc */
+	__u64 text, text_offset; /* the lowest executable segment: linked address, and offset in the file */
+	__u64 state;    /* linked address of the interpreter's global data */
+	__u64 type;     /* linked address of data that shows the type of an object; by language */
+	struct lang_loop loops[LANG_LOOPS];
+	__u32 at[LANG_AT];
+};
+
+/* A process that runs an interpreter. */
+struct lang_proc {
+	__u32 image; /* index among the images */
+	__u32 learn; /* set by user space: the program is to note the process's executable, for exec */
+	__u64 bias; /* run-time address less linked address */
+};
+
+/* An executable file, as the kernel knows it at exec. */
+struct lang_file {
+	__u64 dev, inode; /* dev: as super_block.s_dev, the kernel's coding */
+};
+
+enum {
+	LANG_FRAMES = 512, /* frames of a sample, at most */
+	LANG_NEW = 32,     /* new functions whose names one sample reads, at most */
+	LANG_NAME = 256, LANG_PATH = 512, LANG_TABLE = 16 << 10, /* bytes of texts, at most */
+};
+
+/*
+ * A frame of a sample: the id of its function in bits 0 to 31, its position in the function (bytecode offset
+ * or line, by language) in bits 32 to 59. Without a function (id 0) the position is an enum lang_state of
+ * common/stream/record.h.
+ */
+#define LANG_POSITION_SHIFT 32
+#define LANG_POSITION_MOST ((1u << 28) - 1)
+/* The outermost frame that one call of the loop runs. */
+#define LANG_ENTRY (1ull << 60)
+
+/* The coding of a text that was read from an interpreter. */
+enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4 };
+
+/* A function at first sight. Only the first `table` bytes of lines are sent. */
+struct lang_function {
+	__u32 language, pid, id;
+	__u32 line;   /* first line; 0: unknown */
+	__u32 table;  /* bytes of lines */
+	__u32 whole;  /* bytes that the table has in the process; more than table: cut */
+	__u32 flags;  /* FUNCTION_... of common/stream/record.h */
+	__u32 version; /* the image's */
+	__u16 name_n, class_n, path_n;
+	__u8 name_text, class_text, path_text; /* enum lang_text */
+	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
+	__u8 pad[6];
+	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];
+	__u8 lines[LANG_TABLE];
+};
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * Offsets in CPython's structures, 3.7 to 3.15: indexes of lang_image.at.
+ *
+ * All are from sources of CPython: Include/internal/pycore_runtime.h, pycore_frame.h, pycore_debug_offsets.h,
+ * Include/cpython/code.h, unicodeobject.h.
+ */
+#ifndef CPROF_LANG_PYTHON_H
+#define CPROF_LANG_PYTHON_H
+
+enum python_at {
+	PY_TSS_KEY,       /* in _PyRuntime: autoTSSkey._key */
+	PY_TLS,           /* 3.15: bytes below the thread pointer where the thread state's address is; 0: by key */
+	PY_THREAD_FRAME,  /* in the thread state: the current frame, or the C frame that has it */
+	PY_CFRAME,        /* 3.11, 3.12: 1 + offset of the current frame in the C frame; 0: there is none */
+	PY_FRAME_BYTES,   /* a frame's size, up to LANG_FRAME_READ */
+	PY_FRAME_CODE, PY_FRAME_PREVIOUS, PY_FRAME_INSTR, PY_FRAME_OWNER,
+	PY_ENTRY,         /* enum python_entry */
+	PY_CODE_PATH, PY_CODE_NAME, PY_CODE_QUALNAME, /* qualname 0: there is none, before 3.11 */
+	PY_CODE_LINE, PY_CODE_TABLE,
+	PY_CODE_BYTES,    /* start of the bytecode; 0: the frame holds an index */
+	PY_STR_ASCII, PY_STR_COMPACT, /* offsets of the characters */
+	PY_TAGGED,        /* pointers in frames have tags in their low bits */
+	/*
+	 * 3.15 in a library: the thread state's address is at `offset` in the library's block of thread-local variables,
+	 * and the block's number is in a word of the library, which the loader sets. glibc: a thread's blocks are in
+	 * words of 16 bytes from *(thread pointer + 8) on; musl: in words of 8 bytes.
+	 */
+	PY_TLS_WORD,      /* 1 + address of the word less image->text; 0: none */
+	PY_TLS_OFFSET,
+	/*
+	 * 1 + index of the first of image->loops that loops[0] calls: these run a part of the loop on top of its frame
+	 * (handlers of an interpreter that is made of tail calls, and ".part" functions). 0: there is none.
+	 */
+	PY_LOOP_CALLED,
+	PY_AT,
+};
+
+/* Bytes that the BPF programs read at once: of a frame, and of a code object. */
+enum { PY_FRAME_MOST = 128, PY_CODE_MOST = 256 };
+
+/* How the outermost frame of one call of the loop is marked. */
+enum python_entry {
+	PY_ENTRY_EACH,  /* up to 3.10: each frame */
+	PY_ENTRY_BYTE,  /* 3.11: a byte of the frame */
+	PY_ENTRY_SHIM,  /* from 3.12 on: the next frame is a shim, whose owner is 3 or higher */
+};
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * Finds the interpreter in an ELF file, if it has one, and how its state is laid out.
+ *
+ *	struct lang_image image;
+ *
+ *	if (runtime_identify(f, &image))	// f of elf_open()
+ *		...image.usable, image.language, image.version...
+ *
+ * Files are untrusted. A wrong image makes the BPF programs read wrong memory of the process that runs the file, and
+ * they check all that they read. runtime_valid checks an image that comes from another process.
+ */
+#ifndef CPROF_LANG_RUNTIME_H
+#define CPROF_LANG_RUNTIME_H
+
+#include "common/lang/runtime_file.h"
+
+/* Returns false if the file holds no interpreter. An image that is not usable has its loops all the same. */
+bool runtime_identify(const struct elf_file *f, struct lang_image *image);
+/* Returns false if a member is out of its range. */
+bool runtime_valid(const struct lang_image *image);
+
+/*
+ * One language: fills the image, which has libc and text. Returns false if the file does not hold it. The other
+ * function checks a usable image: each offset that the BPF programs rely on.
+ */
+bool python_identify(const struct elf_file *f, struct lang_image *image);
+bool python_valid(const struct lang_image *image);
+
+#endif
