@@ -36,12 +36,23 @@ enum {
 	TIMED = 64, /* runs without a stack per run that is timed */
 };
 
+const volatile unsigned int has_calls = 0; /* the map calls can be used */
+const volatile int finished = 0;           /* returned by finish_event */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, unsigned int);
 	__type(value, struct event_cpu);
 } counted SEC(".maps");
+
+/* Shared by the events whose programs are of one type. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, CALLS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} calls SEC(".maps");
 
 /* Begins a new window when the old one is over. Windows with few samples lower the period. */
 static __always_inline void begin_window(struct event_cpu *c, unsigned long long now)
@@ -114,14 +125,13 @@ static __always_inline void begin_sample(struct scratch *s, unsigned long long i
 	s->head.kernel_n = s->head.user_n = 0;
 	s->head.generation = s->head.stack_n = 0;
 	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = 0;
+	s->head.lang_n = 0;
 	s->n = 0;
 }
 
 /* interrupted: ctx again if the event interrupted user code; otherwise NULL. */
-static __always_inline enum event_count send_sample(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
+static __always_inline void take_stacks(void *ctx, struct scratch *s, struct bpf_perf_event_data *interrupted)
 {
-	unsigned long long bytes;
-
 	if (want_kernel && !interrupted)
 		s->n += fp_stack_of(ctx, s, 0, &s->head.kernel_n, kernel_depth);
 #if defined(__TARGET_ARCH_x86)
@@ -130,10 +140,23 @@ static __always_inline enum event_count send_sample(void *ctx, struct scratch *s
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
-	if (bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit)
+}
+
+static __always_inline enum event_count send_sample(struct scratch *s)
+{
+	unsigned long long bytes = sample_bytes(s);
+
+	if (!bytes)
 		return EVENT_RING_FULL; /* impossible; for the verifier */
 	return submit_record(&s->head, bytes, WAKE_FOR_MUCH) ? EVENT_RING_FULL : EVENT_EMITTED;
+}
+
+/* Hands the sample to the reader, and counts it. */
+static __always_inline void finish_sample(struct event_cpu *c, struct scratch *s)
+{
+	c->n[send_sample(s)] += s->head.weight;
+	s->busy = 0;
+	c->n[EVENT_RUN_NS] += bpf_ktime_get_ns() - s->head.time;
 }
 
 static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
@@ -142,6 +165,7 @@ static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned
 	unsigned long long weight = c->n[EVENT_PENDING];
 	struct scratch *s = my_scratch();
 
+	c->n[EVENT_RUNS]++;
 	c->n[EVENT_PENDING] = 0;
 	if (!s || s->busy) {
 		c->n[EVENT_NESTED] += weight;
@@ -149,11 +173,10 @@ static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned
 	}
 	s->busy = 1;
 	begin_sample(s, id, weight, now);
-	if (send_sample(ctx, s, interrupted) == EVENT_EMITTED)
-		c->n[EVENT_EMITTED] += weight;
-	else
-		c->n[EVENT_RING_FULL] += weight;
-	s->busy = 0;
+	take_stacks(ctx, s, interrupted);
+	if (has_calls && s->head.user_n > 0)
+		bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish_event, unless it fails */
+	finish_sample(c, s);
 }
 
 static __always_inline void count_event(void *ctx, unsigned long long weight, struct bpf_perf_event_data *interrupted)
@@ -172,11 +195,25 @@ static __always_inline void count_event(void *ctx, unsigned long long weight, st
 		if (took)
 			make_sample(ctx, c, id, now, interrupted);
 	}
-	c->n[EVENT_RUNS]++;
 	if (took)
-		c->n[EVENT_RUN_NS] += bpf_ktime_get_ns() - now;
-	else if (c->n[EVENT_RUNS] % TIMED == 0)
+		return;
+	c->n[EVENT_RUNS]++;
+	if (c->n[EVENT_RUNS] % TIMED == 0)
 		c->n[EVENT_RUN_NS] += (bpf_ktime_get_ns() - now) * TIMED;
+}
+
+/* The end of a sample with frames of an interpreted language. It has the type of the event's program. */
+SEC("perf_event")
+int finish_event(void *ctx)
+{
+	struct scratch *s = my_scratch();
+	unsigned int zero = 0;
+	struct event_cpu *c = bpf_map_lookup_elem(&counted, &zero);
+
+	(void)ctx;
+	if (s && c && s->busy)
+		finish_sample(c, s);
+	return finished;
 }
 
 SEC("perf_event")

@@ -45,6 +45,16 @@ unsigned int mode = LOOK_BEGIN;
 unsigned int exact = 0; /* on_back is attached */
 unsigned int epoch = 1; /* user space has forgotten all stacks sent in another epoch */
 
+const volatile unsigned int has_calls = 0; /* the map calls can be used */
+
+/* For programs at sched_switch: their tail calls reach no others. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, CALLS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} calls SEC(".maps");
+
 enum {
 	KTHREAD = 0x00200000, /* include/linux/sched.h: PF_KTHREAD */
 	UNINTERRUPTIBLE = 2,
@@ -58,7 +68,7 @@ enum {
 	BACK_FRAMES = 2, /* the program's and its trampoline's */
 #endif
 	TIMED = 64,  /* runs without a stack per run that is timed */
-	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX,
+	ITEM_MOST = sizeof(struct sample_head) + ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8,
 };
 
 /* The argument that global functions pass on; see walk_maps.bpf.h. */
@@ -333,14 +343,8 @@ static __always_inline void begin_stack(struct scratch *s, unsigned long long ke
 	s->head.kernel_n = s->head.user_n = 0;
 	s->head.generation = s->head.stack_n = 0;
 	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = s->head.event = 0;
+	s->head.lang_n = 0;
 	s->n = 0;
-}
-
-static __always_inline unsigned long long stack_bytes(const struct scratch *s)
-{
-	unsigned long long bytes = sizeof(s->head) + s->n + (s->head.has_state ? s->head.stack_n : 0);
-
-	return bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit ? 0 : bytes;
 }
 
 #if defined(__TARGET_ARCH_x86)
@@ -364,16 +368,17 @@ static __always_inline void take_by_table(struct scratch *s)
 }
 #endif
 
-/* Sends the stack of a thread that leaves the CPU; back: that has returned, with BACK_FRAMES more frames. */
-static __always_inline int send_stack(void *ctx, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now,
+/*
+ * Takes the stack of a thread that leaves the CPU; back: that has returned, with BACK_FRAMES more frames. Returns
+ * NULL if the scratch is in use.
+ */
+static __always_inline struct scratch *take_stack(void *ctx, unsigned long long key, unsigned int pid, unsigned int tid, unsigned long long now,
 				      int back)
 {
 	struct scratch *s = my_scratch();
-	unsigned long long bytes;
-	int failed;
 
 	if (!s || s->busy)
-		return -1;
+		return NULL;
 	s->busy = 1;
 	begin_stack(s, key, pid, tid, now);
 	s->head.cgroup = bpf_get_current_cgroup_id();
@@ -386,10 +391,30 @@ static __always_inline int send_stack(void *ctx, unsigned long long key, unsigne
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	bytes = stack_bytes(s);
-	failed = !bytes || submit_record(&s->head, bytes, WAKE_FOR_MUCH);
+	return s;
+}
+
+/* Returns nonzero if the ring is full. */
+static __always_inline int submit_stack(struct scratch *s)
+{
+	unsigned long long bytes = sample_bytes(s);
+	int failed = !bytes || submit_record(&s->head, bytes, WAKE_FOR_MUCH);
+
 	s->busy = 0;
 	return failed;
+}
+
+/* Sends the stack that leave_cpu took, and notes that at the wait site. */
+static __always_inline void finish_stack(struct task_struct *prev, struct scratch *s)
+{
+	struct thread *t = bpf_task_storage_get(&threads, prev, 0, 0);
+	unsigned long long began = s->head.time;
+
+	if (submit_stack(s) == 0 && t) {
+		t->told = 1;
+		t->sites[t->site & (WAIT_SITES - 1)].epoch = epoch;
+	}
+	count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - began);
 }
 
 static __always_inline enum wait_reason reason_of(unsigned int state)
@@ -463,7 +488,7 @@ static __always_inline void make_up(struct task_struct *prev, struct thread *t, 
 		enter(t, prev->tgid, prev->pid, now - (ran < now - start ? ran : now - start));
 }
 
-/* Returns true if it took a stack. */
+/* Returns true if it took a stack, which finish_stack sends. */
 static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int preempted, unsigned int state, unsigned long long now)
 {
 	unsigned int pid = prev->tgid, tid = prev->pid;
@@ -502,15 +527,11 @@ static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int pr
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->used = now;
 	t->told = 0;
-	if (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && untold(s) + s->last >= min_ns)) {
-		t->told = send_stack(ctx, key, pid, tid, now, 0) == 0;
-		if (t->told)
-			s->epoch = epoch;
-	}
 	t->woken = 0;
 	t->exec = prev->se.sum_exec_runtime;
 	t->start = now;
-	return t->told;
+	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && untold(s) + s->last >= min_ns)) &&
+	       take_stack(ctx, key, pid, tid, now, 0);
 }
 
 /* The arguments of a tracepoint are those of its TP_PROTO in include/trace/events. */
@@ -522,14 +543,33 @@ int on_switch(unsigned long long *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	unsigned long long now = bpf_ktime_get_ns();
 	int took = leave_cpu(ctx, prev, ctx[0] & 1, (unsigned int)ctx[3], now);
+	struct scratch *scratch;
 
 	if (!(next->flags & KTHREAD))
 		enter(bpf_task_storage_get(&threads, next, 0, 0), next->tgid, next->pid, now);
 	count_wait(WAIT_COUNT_RUNS, 1);
-	if (took)
-		count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - now);
-	else if (now % TIMED == 0)
-		count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
+	if (!took) {
+		if (now % TIMED == 0)
+			count_wait(WAIT_COUNT_NS, (bpf_ktime_get_ns() - now) * TIMED);
+		return 0;
+	}
+	scratch = my_scratch();
+	if (!scratch)
+		return 0;
+	if (has_calls && scratch->head.user_n > 0)
+		bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish_switch, unless it fails */
+	finish_stack(prev, scratch);
+	return 0;
+}
+
+/* The end of a stack with frames of an interpreted language. */
+SEC("tp_btf/sched_switch")
+int finish_switch(unsigned long long *ctx)
+{
+	struct scratch *s = my_scratch();
+
+	if (s && s->busy)
+		finish_stack((void *)ctx[1], s);
 	return 0;
 }
 
@@ -541,6 +581,7 @@ SEC("fexit/schedule")
 int on_back(void *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct scratch *scratch;
 	struct wait w = {};
 	struct thread *t;
 	struct site *s;
@@ -555,7 +596,8 @@ int on_back(void *ctx)
 	fill_wait(&w, s, task->tgid, task->pid, bpf_ktime_get_ns());
 	for (int i = 0; i < WAIT_REASONS; i++)
 		w.ns[i] = __sync_lock_test_and_set(&s->ns[i], 0);
-	if (send_stack(ctx, w.head.weight, w.head.pid, w.head.tid, w.head.time, 1) == 0)
+	scratch = take_stack(ctx, w.head.weight, w.head.pid, w.head.tid, w.head.time, 1);
+	if (scratch && submit_stack(scratch) == 0)
 		s->epoch = epoch;
 	if (submit_record(&w, sizeof(w), WAKE_FOR_MUCH))
 		count_wait(WAIT_COUNT_LOST, 1);
@@ -760,7 +802,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	if (want_user && by_table)
 		copy_sleeping(task, s);
 #endif
-	bytes = stack_bytes(s);
+	bytes = sample_bytes(s);
 	if (!bytes || write_item(ctx, &s->head, bytes) || t->seen)
 		return;
 	t->site = key & (WAIT_SITES - 1);

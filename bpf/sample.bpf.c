@@ -31,6 +31,18 @@ const volatile unsigned int task_stack_at = 0;   /* REGS_BY_STACK: offset of tas
 
 const volatile unsigned int looks_back = 0;      /* other programs may keep this one from running */
 
+const volatile unsigned int has_calls = 0;       /* the map calls can be used */
+
+/* Processes of interpreted languages were met: the programs of lang_tick.bpf.c are in the map calls. */
+unsigned int lang_on SEC(".data") = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, CALLS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} calls SEC(".maps");
+
 /* Nothing has happened for a while: the reader looks only once a second. */
 unsigned int reader_rests SEC(".data") = 0;
 
@@ -113,13 +125,12 @@ static __always_inline void take_by_table(struct bpf_perf_event_data *ctx, struc
 }
 #endif
 
-static __always_inline enum sample_count take_stacks(struct bpf_perf_event_data *ctx, struct scratch *s)
+static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct scratch *s)
 {
-	if (!has_room(s))
-		return COUNT_RING_FULL;
 	s->head.kernel_n = s->head.user_n = 0;
 	s->head.generation = s->head.stack_n = 0;
 	s->head.user_by = s->head.user_end = s->head.has_state = s->head.deferred = 0;
+	s->head.lang_n = 0;
 	s->n = 0;
 	if (want_kernel && !from_user(ctx))
 		s->n += fp_stack(ctx, s, 0, &s->head.kernel_n);
@@ -129,10 +140,21 @@ static __always_inline enum sample_count take_stacks(struct bpf_perf_event_data 
 #endif
 	if (want_user && s->head.user_by == SAMPLE_BY_FP)
 		s->n += fp_stack(ctx, s, BPF_F_USER_STACK, &s->head.user_n);
-	commit_sample(s, s->n + (s->head.has_state ? s->head.stack_n : 0));
+}
+
+/* Hands the sample to the reader, and counts it. */
+static __always_inline void finish_sample(struct scratch *s)
+{
+	unsigned long long start = s->head.time;
+	struct sample_counts *c = &s->lane.counts;
+
+	commit_sample(s, s->n + (s->head.has_state ? (s->head.stack_n + 7) & -8u : 0) + s->head.lang_n * 8);
 	/* A deferred sample wakes a resting reader at once: its process or file may be new to user space. */
 	wake_reader(s, by_table && s->head.deferred && reader_rests);
-	return COUNT_EMITTED;
+	c->n[COUNT_EMITTED]++;
+	s->busy = 0;
+	c->n[COUNT_RUN_NS] += bpf_ktime_get_ns() - start;
+	c->n[COUNT_RUNS]++;
 }
 
 /*
@@ -169,15 +191,37 @@ static __always_inline void look_back(struct sample_counts *c, unsigned long lon
 	}
 }
 
+/* Bits by enum lang_kind: interpreters whose executables wake the reader, because none of them is known yet. */
+unsigned int lang_unmet SEC(".data") = 0;
+
+/* Is it, by its name, an interpreter? Returns a bit by enum lang_kind, or 0. */
+static __always_inline unsigned int interpreter_bit(void)
+{
+	unsigned int name[4] = { 0 };
+
+	if (bpf_get_current_comm(name, sizeof(name)))
+		return 0;
+	if (name[0] == 0x68747970) /* "pyth" */
+		return 1 << LANG_PYTHON;
+	if (name[0] == 0x79627572) /* "ruby" */
+		return 1 << LANG_RUBY;
+	if ((name[0] & 0xffffff) == 0x706870) /* "php" */
+		return 1 << LANG_PHP;
+	return name[0] == 0x6c726570 ? 1 << LANG_PERL : 0; /* "perl" */
+}
+
 /* A new image: everything known of the process is out of date. */
 SEC("raw_tracepoint/sched_process_exec")
 int forget(struct bpf_raw_tracepoint_args *ctx)
 {
 	unsigned int pid = bpf_get_current_pid_tgid() >> 32;
+	unsigned long long word = WAKE_INTERPRETER;
 
 	(void)ctx;
 	if (bpf_map_delete_elem(&spaces, &pid) == 0)
 		count_change();
+	if (has_calls && lang_unmet && (lang_unmet & interpreter_bit()))
+		bpf_ringbuf_output(&waker, &word, sizeof(word), BPF_RB_FORCE_WAKEUP);
 	return 0;
 }
 
@@ -201,6 +245,8 @@ int sample(struct bpf_perf_event_data *ctx)
 		c->n[COUNT_FILTERED]++;
 	} else if (s->busy) {
 		c->n[COUNT_NESTED]++;
+	} else if (!has_room(s)) {
+		c->n[COUNT_RING_FULL]++;
 	} else {
 		s->busy = 1;
 		s->head.time = start;
@@ -209,14 +255,26 @@ int sample(struct bpf_perf_event_data *ctx)
 		s->head.cpu = bpf_get_smp_processor_id();
 		s->head.pid = pid;
 		s->head.tid = tid;
-		if (take_stacks(ctx, s) == COUNT_EMITTED)
-			c->n[COUNT_EMITTED]++;
-		else
-			c->n[COUNT_RING_FULL]++;
-		s->busy = 0;
+		take_stacks(ctx, s);
+		if (has_calls && lang_on && s->head.user_n > 0)
+			bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish, unless it fails */
+		finish_sample(s);
+		return 0;
 	}
 	c->n[COUNT_RUN_NS] += bpf_ktime_get_ns() - start;
 	c->n[COUNT_RUNS]++;
+	return 0;
+}
+
+/* The end of a sample with frames of an interpreted language. */
+SEC("perf_event")
+int finish(struct bpf_perf_event_data *ctx)
+{
+	struct scratch *s = my_scratch();
+
+	(void)ctx;
+	if (s && s->busy)
+		finish_sample(s);
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  *
  * A record is a sample_head, kernel_n addresses of the kernel stack and user_n of the user stack, each
  * leaf first. If has_state is set, a sample_state and stack_n bytes of the user stack, from regs[rsp] on,
- * follow.
+ * follow, padded to a multiple of 8; and then lang_n frames of a language (common/lang/lang.h), leaf first.
  */
 #ifndef CPROF_BPF_SAMPLE_H
 #define CPROF_BPF_SAMPLE_H
@@ -20,7 +20,7 @@ enum {
 /* Limits of per-CPU rings (percpu.bpf.h): bytes of one, and bytes past its end for a sample that began before. */
 enum {
 	SAMPLE_LANE_MOST = 2 << 20,
-	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (20 << 10),
+	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (24 << 10),
 };
 
 /* How the user stack was walked. */
@@ -42,6 +42,7 @@ struct sample_head {
 	unsigned char deferred; /* user space must continue the walk from the state */
 	unsigned char what;     /* enum sample_what */
 	unsigned char event;    /* SAMPLE_EVENT: its index; SAMPLE_STACK: taken after the wait */
+	unsigned short lang_n;  /* frames of an interpreted language, 8 bytes each, at the end of the record */
 };
 
 /* Begins each sample in a per-CPU ring. */
@@ -88,6 +89,15 @@ struct sample_lane {
 	unsigned long long written; /* by the program: bytes, ever */
 	unsigned long long read;    /* by user space; unread: from here to written, modulo the size */
 };
+
+/* In the waker's ring: an interpreter was executed whose processes are not known. Any other word: samples. */
+#define WAKE_INTERPRETER (~0ull)
+
+/*
+ * Programs that tail calls reach, in the map calls. CALL_LANGUAGE + enum lang_kind: the walk of a language;
+ * CALL_FINISH + the event of SAMPLE_EVENT, otherwise 0: the end of a sample.
+ */
+enum sample_call { CALL_FIND, CALL_LANGUAGE, CALL_FINISH = CALL_LANGUAGE + 8, CALLS = CALL_FINISH + 16 };
 
 /* How to find the user registers when the kernel was interrupted. */
 enum sample_regs {

@@ -7,6 +7,7 @@
 
 #include "bpf/sample.h"
 #include "bpf/walk_maps.bpf.h"
+#include "common/lang/lang.h"
 
 enum {
 	ADDRESSES = 2 * 1024 * 8, /* bytes; more than two stacks of SAMPLE_DEPTH_MAX */
@@ -14,9 +15,9 @@ enum {
 	USER_CS = 0x33,           /* arch/x86/include/asm/segment.h: 64-bit user code */
 };
 
-/* A sample's data: addresses, and at most a state and a piece of the stack. */
+/* A sample's data: addresses, and at most a state, a piece of the stack and the frames of a language. */
 #ifndef SCRATCH_DATA
-#define SCRATCH_DATA (ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX)
+#define SCRATCH_DATA (ADDRESSES + sizeof(struct sample_state) + SAMPLE_STACK_MAX + LANG_FRAMES * 8)
 #endif
 
 /*

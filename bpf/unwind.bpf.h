@@ -304,6 +304,14 @@ static __always_inline void walk_or_defer(WALK_ENV env, struct scratch *s)
 }
 #endif
 
+/* Returns the bytes of the sample in s; 0: impossible, for the verifier. */
+static __always_inline unsigned long long sample_bytes(const struct scratch *s)
+{
+	unsigned long long bytes = sizeof(s->head) + s->n + (s->head.has_state ? (s->head.stack_n + 7) & -8u : 0) + s->head.lang_n * 8;
+
+	return bytes > sizeof(s->head) + ADDRESSES + sizeof(struct sample_state) + stack_limit + LANG_FRAMES * 8 ? 0 : bytes;
+}
+
 /* Takes the innermost addresses by frame pointers, `most` at most. Returns bytes, or 0 and the error in n. */
 static __always_inline unsigned long long fp_stack_of(void *ctx, struct scratch *s, unsigned long long flags, short *n,
 						      unsigned int most)

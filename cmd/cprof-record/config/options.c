@@ -8,10 +8,11 @@
 
 #include "bpf/sample.h"
 #include "cmd/shared/cli.h"
+#include "common/stream/record.h"
 #include "common/base/array.h"
 
 enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPTION_CGROUP, OPTION_CONTAINER, OPTION_RING,
-       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER };
+       OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
 
@@ -21,7 +22,7 @@ static const uint64_t off_cpu_default = 1000000;
 static const char usage[] =
 	"cprof-record [-KUqv] [-a | -p PID,... | -t TID,...] [--cgroup PATH]\n"
 	"                    [--container ID] [-l KEY=VALUE] [-C CPUS] [-F HZ] [--no-dither] [-e EVENT[/COUNT],...]\n"
-	"                    [--off-cpu[=MIN]] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
+	"                    [--off-cpu[=MIN]] [--lang LIST|none] [-d N] [--unwind auto|table|fp] [--unwind-mem SIZE] [--mem SIZE]\n"
 	"                    [--engine auto|bpf|perf] [-o FILE] [--mode MODE] [--rotate TIME|SIZE] [--keep TIME|SIZE] [--on-rotate COMMAND]\n"
 	"                    [--max-cost PERCENT] [--ring TIME] [--when CONDITION] [--metrics FILE] [SECONDS] [-- COMMAND ...]";
 
@@ -262,6 +263,27 @@ static bool parse_what(struct options *o, int c)
 	}
 }
 
+/* Parses names separated by commas, or "none", into bits by enum language. */
+static unsigned int parse_languages(const char *text)
+{
+	char *copy = strdup(text), *rest = copy;
+	unsigned int languages = 0;
+
+	if (!copy)
+		cli_die(STATUS_SYSTEM, "out of memory");
+	for (char *one; strcmp(text, "none") != 0 && (one = strsep(&rest, ","));) {
+		unsigned int i = 1;
+
+		while (i < LANGUAGES && strcmp(one, language_name(i)) != 0)
+			i++;
+		if (i == LANGUAGES)
+			cli_usage("invalid --lang \"%s\" (expected none, or python, ruby, php or perl, separated by commas)", one);
+		languages |= 1u << i;
+	}
+	free(copy);
+	return languages;
+}
+
 /* Parses options of how to record. Returns false for other options. */
 static bool parse_how(struct options *o, int c)
 {
@@ -292,6 +314,10 @@ static bool parse_how(struct options *o, int c)
 		return true;
 	case OPTION_MAX_COST:
 		o->max_cost = parse_percent("--max-cost", optarg) / 100;
+		return true;
+	case OPTION_LANG:
+		o->languages = parse_languages(optarg);
+		o->languages_asked = true;
 		return true;
 	case OPTION_NO_DITHER:
 		o->dither = false;
@@ -423,6 +449,7 @@ void options_parse(struct options *o, int argc, char **argv)
 		{ "metrics", required_argument, NULL, OPTION_METRICS },
 		{ "off-cpu", optional_argument, NULL, OPTION_OFF_CPU }, { "mode", required_argument, NULL, OPTION_MODE },
 		{ "no-dither", no_argument, NULL, OPTION_NO_DITHER },
+		{ "lang", required_argument, NULL, OPTION_LANG },
 		CLI_ROWS,
 		{ 0 },
 	};
@@ -431,7 +458,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	int end = 1; /* end of our own arguments; the command comes after "--" */
 
 	*o = (struct options){ .hertz = HERTZ_DEFAULT, .most = MOST_DEFAULT, .depth = DEPTH_DEFAULT, 
-			       .mode = 0600, .dither = true };
+			       .mode = 0600, .dither = true, .languages = ~0u };
 	cli_begin("cprof-record", usage);
 	while (end < argc && strcmp(argv[end], "--") != 0)
 		end++;

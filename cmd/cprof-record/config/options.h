@@ -27,6 +27,8 @@ struct options {
 	size_t n_groups, cap_groups;
 	const char **labels; /* from -l: "key=value" */
 	size_t n_labels, cap_labels;
+	unsigned int languages; /* bits by enum lang_kind: frames of these interpreted languages are recorded */
+	bool languages_asked;
 	bool ticks;           /* sample by each CPU's clock, or with cycles by that counter instead */
 	bool cycles, events_asked;
 	struct event events[EVENTS_MAX]; /* further events */

@@ -11,6 +11,7 @@
 #include "bpf/sample.skel.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
+#include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/source/perf_ring.h"
 #include "cmd/cprof-record/source/bpf_scratch.h"
 #include "common/base/array.h"
@@ -45,6 +46,23 @@ static struct bpf_map *map_of(const struct one *e)
 	return e->bpf->maps.counted;
 }
 
+static struct bpf_program *program_of(const struct one *e)
+{
+	if (e->event->kind != EVENT_TRACEPOINT)
+		return e->bpf->progs.on_event;
+	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
+}
+
+/* Returns the first event whose program has the same type: tail calls reach only programs of one type. */
+static const struct one *first_alike(const struct bpf_events *c, const struct one *e)
+{
+	const struct one *first = c->items;
+
+	while (bpf_program__type(program_of(first)) != bpf_program__type(program_of(e)))
+		first++;
+	return first;
+}
+
 static void configure_event(struct bpf_events *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	const struct options *o = c->o;
@@ -61,6 +79,10 @@ static void configure_event(struct bpf_events *c, const struct one *e, const str
 	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
 	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT && !e->event->raw);
 	bpf_program__set_autoload(b->progs.on_raw, e->event->raw != NULL);
+	b->rodata->has_calls = by_tables && sample->rodata->has_calls;
+	b->rodata->finished = e->event->kind == EVENT_TRACEPOINT && !e->event->raw; /* as on_hit */
+	bpf_program__set_autoload(b->progs.finish_event, b->rodata->has_calls);
+	bpf_program__set_type(b->progs.finish_event, bpf_program__type(program_of(e)));
 }
 
 /* Reuses the sampling object's maps of the same names, and the ring and scratches of our first object. */
@@ -70,7 +92,11 @@ static bool share_maps(const struct bpf_events *c, const struct one *e, const st
 	struct event_bpf *b = e->bpf;
 	const struct bpf_beside_map ring[] = { { b->maps.ring, first->maps.ring }, { b->maps.scratches, first->maps.scratches } };
 
-	return bpf_beside_share(b, sample) && (b == first || bpf_beside_reuse(ring, sizeof(ring) / sizeof(ring[0])));
+	const struct one *alike = first_alike(c, e);
+	const struct bpf_beside_map calls = { b->maps.calls, alike->bpf->maps.calls };
+
+	return bpf_beside_share(b, sample) && (b == first || bpf_beside_reuse(ring, sizeof(ring) / sizeof(ring[0]))) &&
+	       (alike == e || bpf_beside_reuse(&calls, 1));
 }
 
 static bool load_programs(struct bpf_events *c, struct one *e, const struct sample_bpf *sample)
@@ -164,6 +190,20 @@ struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_lis
 	return c;
 }
 
+void bpf_events_languages(const struct bpf_events *c, struct bpf_lang *l)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct one *e = &c->items[i];
+
+		if (!e->bpf->rodata->has_calls)
+			continue;
+		if (first_alike(c, e) == e)
+			bpf_lang_add_hook(l, &(struct bpf_lang_hook){ program_of(e), e->bpf->maps.calls, c->items[0].bpf->maps.scratches,
+								      c->items[0].bpf->maps.ring, e->bpf->rodata->stack_limit, NULL });
+		bpf_lang_finish(e->bpf->maps.calls, (uint32_t)i, e->bpf->progs.finish_event);
+	}
+}
+
 static uint64_t read_counter(const struct counter *counter)
 {
 	uint64_t n = 0;
@@ -216,13 +256,6 @@ static void make_attr(const struct bpf_events *c, const struct event *e, struct 
 	} else {
 		attr->sample_period = e->kind == EVENT_SOFTWARE;
 	}
-}
-
-static struct bpf_program *program_of(const struct one *e)
-{
-	if (e->event->kind != EVENT_TRACEPOINT)
-		return e->bpf->progs.on_event;
-	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
 }
 
 static bool attach_counter(const struct bpf_events *c, const struct one *e, struct counter *counter)

@@ -32,6 +32,9 @@ struct bpf_events_sums {
 /* options must outlive the object. NULL: error is a sentence. */
 struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			     bool by_tables, struct buf *error);
+/* Lets the events' samples have frames of interpreted languages. */
+struct bpf_lang;
+void bpf_events_languages(const struct bpf_events *c, struct bpf_lang *l);
 void bpf_events_close(struct bpf_events *c); /* NULL is fine */
 /* Starts counting on those of the given CPUs that are to be sampled. False: error is a sentence. */
 bool bpf_events_begin(struct bpf_events *c, const struct cpu_list *cpus, struct buf *error);

@@ -11,6 +11,7 @@
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/host/refusal.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
+#include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/source/bpf_scratch.h"
 
 enum { LOOK_BYTES = 64 << 10 };
@@ -71,6 +72,8 @@ static bool load_object(struct offcpu *o, const struct options *options, const s
 		return false;
 	configure(o->bpf, options, sample, by_tables, o->possible);
 	bpf_program__set_autoload(o->bpf->progs.on_back, exact);
+	o->bpf->rodata->has_calls = by_tables && sample->rodata->has_calls;
+	bpf_program__set_autoload(o->bpf->progs.finish_switch, o->bpf->rodata->has_calls);
 	if (!load_programs(o, sample) || !bpf_scratch_add_all(&o->scratches, online) ||
 	    !bpf_scratch_add(&o->scratches, (uint32_t)o->possible))
 		return false;
@@ -139,6 +142,15 @@ struct offcpu *offcpu_open(const struct options *options, const struct cpu_list 
 	say_why(error);
 	offcpu_close(o);
 	return NULL;
+}
+
+void offcpu_languages(const struct offcpu *o, struct bpf_lang *l)
+{
+	if (!o->bpf->rodata->has_calls)
+		return;
+	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ o->bpf->progs.on_switch, o->bpf->maps.calls, o->bpf->maps.scratches, o->bpf->maps.ring,
+						      o->bpf->rodata->stack_limit, "sched_switch" });
+	bpf_lang_finish(o->bpf->maps.calls, 0, o->bpf->progs.finish_switch);
 }
 
 void offcpu_close(struct offcpu *o)

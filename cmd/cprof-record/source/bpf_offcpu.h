@@ -22,6 +22,9 @@ struct sample_bpf;
 /* Returns NULL on failure; error is then a sentence. sample: the loaded sampling object. */
 struct offcpu *offcpu_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
 			   bool by_tables, struct buf *error);
+/* Lets stacks of waits have frames of interpreted languages. */
+struct bpf_lang;
+void offcpu_languages(const struct offcpu *o, struct bpf_lang *l);
 void offcpu_close(struct offcpu *o); /* NULL is fine */
 bool offcpu_begin(struct offcpu *o, struct buf *error);
 bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* a CPU that came online; false: errno */

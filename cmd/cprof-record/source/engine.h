@@ -12,6 +12,7 @@
 
 #include "bpf/offcpu.h"
 #include "cmd/cprof-record/source/bpf_events.h"
+#include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/config/options.h"
 #include "cmd/cprof-record/source/queue.h"
 #include "common/stream/record.h"
@@ -90,8 +91,10 @@ struct engine {
 	bool by_tables;        /* user stacks are unwound by tables, without the kernel's limit of chains */
 	bool exact_waits;      /* see offcpu_exact */
 	struct store *store;   /* the unwind tables; owned by the engine */
+	struct bpf_lang *lang; /* frames of interpreted languages; owned by the engine. NULL: it has none */
 	uint64_t sideband_lost;
 	uint64_t ended; /* time at which stop ended the ticks */
+	uint64_t interpreter; /* when an unknown interpreter was last executed; 0: never */
 };
 
 /* The options must outlive the engine. NULL: error is a sentence. */

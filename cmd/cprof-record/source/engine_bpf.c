@@ -29,13 +29,15 @@ enum { WANTED_MAX = 65536,
 static const struct way {
 	bool by_table;
 	bool preallocate;
+	bool calls; /* tail calls beside functions, for languages: 5.10 */
 	enum sample_regs regs;
 } ways[] = {
-	{ true, false, REGS_BY_HELPER }, /* 6.1 */
-	{ true, true, REGS_BY_HELPER },  /* 5.15 */
-	{ true, true, REGS_BY_STACK },   /* 5.8, with BTF */
-	{ true, true, REGS_BY_SP },
-	{ false, true, REGS_BY_SP },
+	{ true, false, true, REGS_BY_HELPER }, /* 6.1 */
+	{ true, true, true, REGS_BY_HELPER },  /* 5.15 */
+	{ true, true, true, REGS_BY_STACK },   /* 5.10, with BTF */
+	{ true, true, false, REGS_BY_STACK },  /* 5.8 */
+	{ true, true, false, REGS_BY_SP },
+	{ false, true, false, REGS_BY_SP },
 };
 
 struct cpu_event {
@@ -85,9 +87,14 @@ static int take_sample(void *arg, void *data, size_t n)
 
 static int take_word(void *arg, void *data, size_t n)
 {
-	(void)arg;
-	(void)data;
-	(void)n;
+	struct bpf_engine *b = arg;
+	uint64_t word;
+
+	if (n < sizeof(word))
+		return 0;
+	memcpy(&word, data, sizeof(word));
+	if (word == WAKE_INTERPRETER)
+		b->base.interpreter = host_mono_ns();
 	return 0;
 }
 
@@ -428,6 +435,7 @@ static void close_engine(struct engine *e)
 	follow_bpf__destroy(b->follow);
 	offcpu_close(b->offcpu);
 	bpf_events_close(b->counted);
+	bpf_lang_free(b->base.lang);
 	store_free(b->base.store);
 	bpf_tables_release(&b->shards);
 	percpu_release(&b->lanes);
@@ -482,6 +490,8 @@ static void configure_walk(struct sample_bpf *s, const struct options *o, const 
 static void configure_sampler(struct sample_bpf *s, const struct options *o, const struct idle_ranges *idle, const struct way *way)
 {
 	bpf_map__set_max_entries(s->maps.wanted, options_targeted(o) ? WANTED_MAX : 1);
+	s->rodata->has_calls = way->calls && !o->kernel_only && o->languages;
+	bpf_program__set_autoload(s->progs.finish, s->rodata->has_calls);
 	s->rodata->depth = o->chain_depth;
 	s->rodata->want_user = !o->kernel_only;
 	s->rodata->want_kernel = !o->user_only;
@@ -571,7 +581,7 @@ static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 		if (!want_group(b, i))
 			return false;
 	}
-	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, NULL, NULL);
+	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, b, NULL);
 	return b->rings && percpu_init(&b->lanes, b->sample) &&
 	       dither_init(&b->dither, b->lanes.n, engine_period(&b->base), o->dither);
 }
@@ -659,6 +669,23 @@ static void load_follow(struct bpf_engine *b)
 	buf_release(&why);
 }
 
+static void add_languages(struct bpf_engine *b)
+{
+	struct sample_bpf *s = b->sample;
+	struct bpf_lang *l = bpf_lang_new(b->base.options, s);
+
+	b->base.lang = l;
+	if (!l)
+		return;
+	s->data->lang_unmet = b->base.options->languages;
+	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ s->progs.sample, s->maps.calls, s->maps.lanes, s->maps.waker, s->rodata->stack_limit, NULL });
+	bpf_lang_finish(s->maps.calls, 0, s->progs.finish);
+	if (b->counted)
+		bpf_events_languages(b->counted, l);
+	if (b->offcpu)
+		offcpu_languages(b->offcpu, l);
+}
+
 struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *online,
 			       const struct idle_ranges *idle, struct buf *error)
 {
@@ -689,6 +716,8 @@ struct engine *bpf_engine_open(const struct options *o, const struct cpu_list *o
 		close_engine(&b->base);
 		return NULL;
 	}
+	if (b->sample->rodata->has_calls)
+		add_languages(b);
 	if (!b->base.by_tables && o->unwind == BY_AUTO && !o->kernel_only && !o->quiet)
 		warn_walk(b);
 	if (b->base.by_tables) /* otherwise an exec counts only when its side-band record is read */

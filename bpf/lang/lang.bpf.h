@@ -1,0 +1,301 @@
+/*
+ * Reads the frames of interpreted languages from the memory of the sampled thread: the parts that all
+ * languages share. Include percpu.bpf.h or event_ring.bpf.h before.
+ *
+ * The sampling program takes the machine's frames and calls lang_find by a tail call; this calls the program
+ * of the process's language, which appends frames to the sample; that calls the sampling program's end. So a
+ * machine without interpreters pays one test of a word, and a language is verified and loaded only when the
+ * first of its processes is met.
+ *
+ * The names of a function are read at its first sight, in the running thread: read later from outside, up to
+ * 88 % of them were gone. They go into the ring lang_ring before a sample refers to them.
+ *
+ * No CO-RE relocation: offsets in the kernel's structures come from BTF by way of rodata.
+ */
+#ifndef CPROF_BPF_LANG_H
+#define CPROF_BPF_LANG_H
+
+#include "bpf/lang/exe.bpf.h"
+#include "bpf/scratch.h"
+#include "common/lang/lang.h"
+
+/* Set before loading. Ids of functions are id_first + CPU + n × id_step, different on each CPU and in each object. */
+const volatile unsigned int id_first = 0, id_step = 1;
+const volatile unsigned int fsbase_at = 0; /* in struct task_struct: thread.fsbase */
+/* The offsets that lead from a task to its executable, as in lang_procs.bpf.c; exec_known 0: they are not known. */
+const volatile unsigned int exec_known = 0, mm_at = 0, exe_at = 0, code_at = 0, f_inode_at = 0, i_ino_at = 0, i_sb_at = 0, s_dev_at = 0;
+
+enum {
+	LANG_FRAME_READ = 128, /* bytes of one frame */
+	LANG_OBJECT = 256,     /* bytes of one object at first sight */
+	LANG_ROUNDS = 32,      /* frames in one call of a function */
+	LANG_RING_WAKE = 256 << 10,
+};
+
+/* The results of a step. */
+enum lang_step { LANG_STEP_ON, LANG_STEP_END };
+
+/* The values of enum lang_state that the programs report. */
+enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
+
+struct lang_key {
+	__u32 pid, kind;
+	__u64 object; /* address of the function in the process */
+};
+
+struct lang_known {
+	__u64 sign; /* differs if another function has taken the address */
+	__u32 id, pad;
+};
+
+/* The state of one walk, by CPU. */
+struct lang_walk {
+	__u64 at;     /* address of the frame that comes next */
+	__u64 thread; /* address of the thread's state in the interpreter */
+	__u64 bias, words[6]; /* words: by language */
+	__u32 image, pid, n, fresh;
+	__u32 ids;    /* ids given by this CPU so far */
+	__u32 pad;
+	__u64 frames[LANG_FRAMES];
+	unsigned char bytes[LANG_FRAME_READ + 8];
+	unsigned char object[LANG_OBJECT + 8];
+	struct lang_function out;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lang_walk);
+} lang_walks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LANG_IMAGES);
+	__type(key, __u32);
+	__type(value, struct lang_image);
+} lang_images SEC(".maps");
+
+/* By process. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u32);
+	__type(value, struct lang_proc);
+} lang_procs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct lang_key);
+	__type(value, struct lang_known);
+} lang_functions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} lang_ring SEC(".maps");
+
+/* The programs that tail calls reach: enum sample_call. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, CALLS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} calls SEC(".maps");
+
+static __always_inline struct lang_walk *lang_walk_state(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&lang_walks, &zero);
+}
+
+static __always_inline const struct lang_image *lang_image_of(const struct lang_walk *l)
+{
+	__u32 at = l->image;
+
+	return bpf_map_lookup_elem(&lang_images, &at);
+}
+
+/* A number of the bytes that were read last. The mask is for the verifier. */
+static __always_inline __u64 lang_field(const struct lang_walk *l, __u32 at)
+{
+	return *(const __u64 *)(l->bytes + (at & (LANG_FRAME_READ - 8)));
+}
+
+static __always_inline __u8 lang_byte(const struct lang_walk *l, __u32 at)
+{
+	return l->bytes[at & (LANG_FRAME_READ - 1)];
+}
+
+static __always_inline __u64 lang_object(const struct lang_walk *l, __u32 at)
+{
+	return *(const __u64 *)(l->object + (at & (LANG_OBJECT - 8)));
+}
+
+static __always_inline __u32 lang_object32(const struct lang_walk *l, __u32 at)
+{
+	return *(const __u32 *)(l->object + (at & (LANG_OBJECT - 4)));
+}
+
+static __always_inline __u64 lang_read64(__u64 from)
+{
+	__u64 v = 0;
+
+	bpf_probe_read_user(&v, sizeof(v), (const void *)from);
+	return v;
+}
+
+/* Appends a frame. Returns false if there is no room. */
+static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 position, __u64 entry)
+{
+	__u32 n = l->n;
+
+	if (n >= LANG_FRAMES)
+		return 0;
+	l->frames[n & (LANG_FRAMES - 1)] = id | (__u64)(position & LANG_POSITION_MOST) << LANG_POSITION_SHIFT | entry;
+	l->n = n + 1;
+	return 1;
+}
+
+/* Marks the frame that was appended last as the outermost one of its call of the loop. */
+static __always_inline void lang_mark_entry(struct lang_walk *l)
+{
+	__u32 n = l->n - 1;
+
+	if (n < LANG_FRAMES)
+		l->frames[n & (LANG_FRAMES - 1)] |= LANG_ENTRY;
+}
+
+/* The frames end before the true root: a last frame says why. */
+static __always_inline void lang_cut(struct lang_walk *l, __u32 state)
+{
+	if (l->n >= LANG_FRAMES)
+		l->n = LANG_FRAMES - 1;
+	lang_push(l, 0, state, 0);
+}
+
+/* Returns the id of a function that was sent before; 0: send it. */
+static __always_inline __u32 lang_find_id(const struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
+{
+	struct lang_key key = { l->pid, kind, object };
+	const struct lang_known *known = bpf_map_lookup_elem(&lang_functions, &key);
+
+	return known && known->sign == sign ? known->id : 0;
+}
+
+/* Begins the record of a function. Returns false if this sample has met too many. */
+static __always_inline int lang_begin_function(struct lang_walk *l, __u32 language)
+{
+	if (l->fresh >= LANG_NEW)
+		return 0;
+	l->fresh++;
+	l->out.language = language;
+	l->out.pid = l->pid;
+	l->out.line = l->out.table = l->out.whole = l->out.flags = 0;
+	l->out.name_n = l->out.class_n = l->out.path_n = 0;
+	l->out.name_text = l->out.class_text = l->out.path_text = LANG_BYTES;
+	l->out.joint = 0;
+	return 1;
+}
+
+/* Sends the record, and remembers its id. Returns the id; 0: the ring is full. */
+static __always_inline __u32 lang_send_function(struct lang_walk *l, __u32 kind, __u64 object, __u64 sign)
+{
+	struct lang_key key = { l->pid, kind, object };
+	__u32 id = id_first + bpf_get_smp_processor_id() + (l->ids + 1) * id_step, n = l->out.table;
+	__u64 flags = bpf_ringbuf_query(&lang_ring, BPF_RB_AVAIL_DATA) > LANG_RING_WAKE ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	struct lang_known known = { sign, id, 0 };
+
+	l->out.id = id;
+	if (id >> 31) /* the sign of python_name's result; millions of functions on each CPU */
+		return 0;
+	if (n > LANG_TABLE)
+		n = 0;
+	if (bpf_ringbuf_output(&lang_ring, &l->out, __builtin_offsetof(struct lang_function, lines) + n, flags))
+		return 0;
+	l->ids++;
+	bpf_map_update_elem(&lang_functions, &key, &known, BPF_ANY);
+	return id;
+}
+
+/* Copies up to `most` bytes, a power of two less than 64 KiB, of `n` to `to`. Returns their number; 0: unreadable. */
+static __always_inline __u32 lang_copy(void *to, __u64 from, __u64 n, __u32 most)
+{
+	__u32 bytes = n < most ? n : most;
+
+	asm volatile("" : "+r"(bytes)); /* otherwise the compiler compares the 64-bit number, which says nothing of this one */
+	if (bytes == 0 || bytes > most)
+		return 0;
+	return bpf_probe_read_user(to, bytes, (const void *)from) == 0 ? bytes : 0;
+}
+
+/* The thread pointer of the sampled thread. */
+static __always_inline __u64 lang_thread_pointer(void)
+{
+	__u64 fs = 0;
+
+	bpf_probe_read_kernel(&fs, sizeof(fs), (const void *)(bpf_get_current_task() + fsbase_at));
+	return fs;
+}
+
+enum {
+	GLIBC_SPECIFIC = 0x510, /* struct pthread.specific, nptl/descr.h, x86-64 */
+	GLIBC_BLOCK = 32,       /* keys in a block; an entry is {sequence number, value} */
+	MUSL_TSD = 0x80,        /* struct pthread.tsd, src/internal/pthread_impl.h, 1.2 */
+};
+
+/* pthread_getspecific of the sampled thread; 0: it has none. */
+static __always_inline __u64 lang_specific(const struct lang_image *im, __u32 key)
+{
+	__u64 fs = lang_thread_pointer(), block;
+
+	if (!fs || key >= 1024)
+		return 0;
+	if (im->libc == LANG_MUSL) {
+		block = lang_read64(fs + MUSL_TSD);
+		return block ? lang_read64(block + key * 8) : 0;
+	}
+	block = lang_read64(fs + GLIBC_SPECIFIC + 8 * (key / GLIBC_BLOCK));
+	return block ? lang_read64(block + key % GLIBC_BLOCK * 16 + 8) : 0;
+}
+
+/*
+ * Notes the executable of the process, if the interpreter is in it. In the kernel, because user space sees other
+ * numbers of devices and inodes for some file systems.
+ */
+static __always_inline void lang_learn(const struct lang_image *im, __u32 image, __u64 bias)
+{
+	struct lang_at at = { mm_at, exe_at, code_at, f_inode_at, i_ino_at, i_sb_at, s_dev_at };
+	struct lang_exe exe = { image, 0, im->text };
+	struct lang_file key = { 0, 0 };
+
+	if (exec_known && lang_executable(&at, &key) == im->text + bias && key.inode)
+		bpf_map_update_elem(&lang_files, &key, &exe, BPF_ANY);
+}
+
+/* Prepares the walk of this process. Returns false if it runs no interpreter that is known. */
+static __always_inline int lang_begin(struct lang_walk *l, __u32 pid, __u32 *language)
+{
+	struct lang_proc *p = bpf_map_lookup_elem(&lang_procs, &pid);
+	const struct lang_image *im;
+
+	if (!p)
+		return 0;
+	l->image = p->image;
+	l->bias = p->bias;
+	l->pid = pid;
+	l->n = l->fresh = 0;
+	im = lang_image_of(l);
+	if (!im || !im->usable)
+		return 0;
+	if (p->learn) {
+		p->learn = 0;
+		lang_learn(im, p->image, p->bias);
+	}
+	*language = im->language;
+	return 1;
+}
+
+#endif

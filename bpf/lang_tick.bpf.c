@@ -1,0 +1,12 @@
+/* Frames of interpreted languages for the samples of sample.bpf.c: see lang/lang.bpf.h. */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <bpf/bpf_helpers.h>
+
+#include "bpf/percpu.bpf.h"
+#include "bpf/lang/programs.bpf.h"
+
+static __always_inline int sample_room(const struct scratch *s)
+{
+	return lane_used(s) <= lane_bytes - LANE_SAMPLE - LANG_FRAMES * 8;
+}

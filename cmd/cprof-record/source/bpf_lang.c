@@ -1,0 +1,348 @@
+#include "cmd/cprof-record/source/bpf_lang.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bpf/lang_event.skel.h"
+#include "bpf/lang_procs.skel.h"
+#include "bpf/lang_tick.skel.h"
+#include "bpf/sample.h"
+#include "bpf/sample.skel.h"
+#include "cmd/cprof-record/config/options.h"
+#include "cmd/cprof-record/host/btf.h"
+#include "cmd/cprof-record/host/diagnose.h"
+#include "cmd/cprof-record/source/bpf_beside.h"
+#include "common/stream/record.h"
+
+/* An object that is loaded for one of its programs. One of the two is set. */
+struct loaded {
+	struct lang_tick_bpf *tick;
+	struct lang_event_bpf *event;
+	struct bpf_object *object;
+};
+
+struct hook {
+	struct bpf_lang_hook is;
+	struct loaded find, walks[LANG_KINDS];
+};
+
+struct bpf_lang {
+	const struct options *o;
+	struct sample_bpf *sample;
+	struct hook hooks[BPF_LANG_HOOKS];
+	size_t n;
+	struct lang_procs_bpf *procs; /* NULL: the side-band tells of exec and fork */
+	struct ring_buffer *ring;     /* NULL: nothing is loaded */
+	bool failed[LANG_KINDS];      /* loading was tried; 0: of the maps */
+	bpf_lang_fn *take;
+	void *arg;
+};
+
+/* Offsets in the kernel's structures. */
+struct places {
+	uint32_t fsbase, mm, tgid, exe, code, f_inode, i_ino, i_sb, s_dev;
+};
+
+/* The maps that all objects share; the first one that is loaded owns them. */
+static const char *const own_maps[] = { "lang_images", "lang_procs", "lang_functions", "lang_ring", "lang_files" };
+/* Maps of the walk, which the objects declare without using them. */
+static const char *const walk_maps[] = { "rules", "pages", "files", "row_shards", "mapping_shards", "spaces" };
+
+static bool find_places(struct places *p)
+{
+	struct btf_place thread[] = { { "task_struct", "thread", 0 }, { "thread_struct", "fsbase", 0 } };
+	struct btf_place exec[] = { { "task_struct", "mm", 0 }, { "task_struct", "tgid", 0 }, { "mm_struct", "exe_file", 0 },
+				    { "mm_struct", "start_code", 0 }, { "file", "f_inode", 0 }, { "inode", "i_ino", 0 },
+				    { "inode", "i_sb", 0 }, { "super_block", "s_dev", 0 } };
+
+	if (!btf_find(BTF_KERNEL, thread, 2))
+		return false;
+	p->fsbase = thread[0].at + thread[1].at;
+	if (btf_find(BTF_KERNEL, exec, 8)) {
+		p->mm = exec[0].at;
+		p->tgid = exec[1].at;
+		p->exe = exec[2].at;
+		p->code = exec[3].at;
+		p->f_inode = exec[4].at;
+		p->i_ino = exec[5].at;
+		p->i_sb = exec[6].at;
+		p->s_dev = exec[7].at;
+	}
+	return true;
+}
+
+struct bpf_lang *bpf_lang_new(const struct options *o, struct sample_bpf *sample)
+{
+	struct bpf_lang *l = calloc(1, sizeof(*l));
+
+	if (l) {
+		l->o = o;
+		l->sample = sample;
+	}
+	return l;
+}
+
+static void unload(struct loaded *b)
+{
+	lang_tick_bpf__destroy(b->tick);
+	lang_event_bpf__destroy(b->event);
+	*b = (struct loaded){ 0 };
+}
+
+void bpf_lang_free(struct bpf_lang *l)
+{
+	if (!l)
+		return;
+	ring_buffer__free(l->ring);
+	lang_procs_bpf__destroy(l->procs);
+	for (size_t i = l->n; i-- > 0;) {
+		for (size_t k = 0; k < LANG_KINDS; k++)
+			unload(&l->hooks[i].walks[k]);
+		unload(&l->hooks[i].find);
+	}
+	free(l);
+}
+
+void bpf_lang_add_hook(struct bpf_lang *l, const struct bpf_lang_hook *hook)
+{
+	if (l->n < BPF_LANG_HOOKS)
+		l->hooks[l->n++].is = *hook;
+}
+
+static bool set_call(const struct bpf_map *calls, uint32_t call, const struct bpf_program *program)
+{
+	int fd = bpf_program__fd(program);
+
+	return bpf_map_update_elem(bpf_map__fd(calls), &call, &fd, BPF_ANY) == 0;
+}
+
+bool bpf_lang_finish(struct bpf_map *calls, uint32_t event, const struct bpf_program *program)
+{
+	return set_call(calls, CALL_FINISH + event, program);
+}
+
+static struct bpf_map *map_named(const struct loaded *b, const char *name)
+{
+	return bpf_object__find_map_by_name(b->object, name);
+}
+
+/* The program of a language; 0: the one that finds the language of a process. */
+static struct bpf_program *program_of(const struct loaded *b, uint32_t language)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "walk_%s", language_name(language));
+	return bpf_object__find_program_by_name(b->object, language == LANG_NONE ? "lang_find" : name);
+}
+
+static bool reuse(struct bpf_map *own, const struct bpf_map *its)
+{
+	return own && its && bpf_map__reuse_fd(own, bpf_map__fd(its)) == 0;
+}
+
+static bool share_maps(const struct bpf_lang *l, const struct hook *h, const struct loaded *b)
+{
+	const struct loaded *first = &l->hooks[0].find;
+	bool good = reuse(map_named(b, "calls"), h->is.calls) && reuse(map_named(b, h == l->hooks ? "lanes" : "scratches"), h->is.data) &&
+		    reuse(map_named(b, h == l->hooks ? "waker" : "ring"), h->is.ring);
+
+	for (size_t i = 0; good && i < sizeof(walk_maps) / sizeof(walk_maps[0]); i++) {
+		struct bpf_map *own = map_named(b, walk_maps[i]);
+
+		good = !own || bpf_map__set_autocreate(own, false) == 0;
+	}
+	for (size_t i = 0; good && b != first && i < sizeof(own_maps) / sizeof(own_maps[0]); i++)
+		good = reuse(map_named(b, own_maps[i]), map_named(first, own_maps[i]));
+	if (good && b != &h->find) /* the walks of a hook share their state with its lang_find */
+		good = reuse(map_named(b, "lang_walks"), map_named(&h->find, "lang_walks"));
+	return good;
+}
+
+#define set_places(data, at) do {                \
+	(data)->mm_at = (at)->mm;                \
+	(data)->exe_at = (at)->exe;              \
+	(data)->code_at = (at)->code;            \
+	(data)->f_inode_at = (at)->f_inode;      \
+	(data)->i_ino_at = (at)->i_ino;          \
+	(data)->i_sb_at = (at)->i_sb;            \
+	(data)->s_dev_at = (at)->s_dev;          \
+} while (0)
+
+/* Each skeleton has its own type. */
+#define set_walk(data, at, limit, first, step) do { \
+	set_places(data, at);                       \
+	(data)->exec_known = (at)->i_sb != 0;       \
+	(data)->fsbase_at = (at)->fsbase;           \
+	(data)->stack_limit = (limit);              \
+	(data)->id_first = (first);                 \
+	(data)->id_step = (step);                   \
+} while (0)
+
+static bool open_object(const struct bpf_lang *l, const struct hook *h, const struct places *at, struct loaded *b)
+{
+	unsigned int cpus = (unsigned int)libbpf_num_possible_cpus(), first = (unsigned int)(h - l->hooks) * cpus;
+
+	if (h == l->hooks) {
+		b->tick = lang_tick_bpf__open();
+		if (!b->tick)
+			return false;
+		b->object = b->tick->obj;
+		b->tick->rodata->lane_bytes = l->o->memory.lane;
+		set_walk(b->tick->rodata, at, h->is.stack_limit, first, cpus * BPF_LANG_HOOKS);
+		return true;
+	}
+	b->event = lang_event_bpf__open();
+	if (!b->event)
+		return false;
+	b->object = b->event->obj;
+	set_walk(b->event->rodata, at, h->is.stack_limit, first, cpus * BPF_LANG_HOOKS);
+	return true;
+}
+
+/* Chooses the one program of the object, with the type of the program that calls it. */
+static bool choose_program(const struct hook *h, const struct loaded *b, uint32_t language)
+{
+	struct bpf_program *p, *chosen = program_of(b, language);
+
+	bpf_object__for_each_program(p, b->object)
+		bpf_program__set_autoload(p, p == chosen);
+	if (!chosen) {
+		errno = ENOTSUP;
+		return false;
+	}
+	bpf_program__set_type(chosen, bpf_program__type(h->is.program));
+	if (!h->is.attached)
+		return true;
+	bpf_program__set_expected_attach_type(chosen, bpf_program__expected_attach_type(h->is.program));
+	return bpf_program__set_attach_target(chosen, 0, h->is.attached) == 0;
+}
+
+/* Loads one program, and lets the hook's programs call it. False with errno. */
+static bool load_one(const struct bpf_lang *l, struct hook *h, uint32_t language, const struct places *at, struct loaded *b)
+{
+	int saved;
+
+	if (open_object(l, h, at, b) && choose_program(h, b, language) && share_maps(l, h, b) && bpf_object__load(b->object) == 0 &&
+	    set_call(h->is.calls, language == LANG_NONE ? CALL_FIND : CALL_LANGUAGE + language, program_of(b, language)))
+		return true;
+	saved = errno;
+	unload(b);
+	errno = saved;
+	return false;
+}
+
+/* Without BTF, or rights, the side-band tells instead, later. */
+static void load_procs(struct bpf_lang *l, const struct places *at)
+{
+	if (!at->i_sb)
+		return;
+	l->procs = lang_procs_bpf__open();
+	if (!l->procs)
+		return;
+	set_places(l->procs->rodata, at);
+	l->procs->rodata->tgid_at = at->tgid;
+	if (reuse(l->procs->maps.lang_procs, map_named(&l->hooks[0].find, "lang_procs")) &&
+	    reuse(l->procs->maps.lang_files, map_named(&l->hooks[0].find, "lang_files")) && lang_procs_bpf__load(l->procs) == 0 &&
+	    lang_procs_bpf__attach(l->procs) == 0)
+		return;
+	lang_procs_bpf__destroy(l->procs);
+	l->procs = NULL;
+}
+
+static int take_function(void *arg, void *data, size_t n)
+{
+	struct bpf_lang *l = arg;
+	const struct lang_function *f = data;
+	size_t head = offsetof(struct lang_function, lines);
+
+	if (n >= head && f->table <= n - head && f->name_n <= LANG_NAME && f->class_n <= LANG_NAME && f->path_n <= LANG_PATH)
+		l->take(l->arg, f);
+	return 0;
+}
+
+static bool load_maps(struct bpf_lang *l, const struct places *at)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		if (!load_one(l, &l->hooks[i], LANG_NONE, at, &l->hooks[i].find))
+			return false;
+	}
+	l->ring = ring_buffer__new(bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")), take_function, l, NULL);
+	if (!l->ring)
+		return false;
+	load_procs(l, at);
+	return true;
+}
+
+static bool load_language(struct bpf_lang *l, uint32_t language)
+{
+	struct places at = { 0 };
+
+	if (l->n == 0 || l->hooks[0].walks[language].object)
+		return l->n > 0;
+	if (!find_places(&at)) {
+		errno = ENOTSUP;
+		return false;
+	}
+	if (!l->ring && !load_maps(l, &at))
+		return false;
+	for (size_t i = 0; i < l->n; i++) {
+		if (!load_one(l, &l->hooks[i], language, &at, &l->hooks[i].walks[language]))
+			return false;
+	}
+	l->sample->data->lang_on = 1;
+	l->sample->data->lang_unmet &= ~(1u << language);
+	return true;
+}
+
+bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error)
+{
+	if (l->failed[LANG_NONE] || l->failed[image->language])
+		return false;
+	errno = 0;
+	if (!load_language(l, image->language)) {
+		l->failed[image->language] = true;
+		l->failed[LANG_NONE] = !l->ring;
+		diagnose_bpf(errno, error);
+		return false;
+	}
+	return bpf_map_update_elem(bpf_map__fd(map_named(&l->hooks[0].find, "lang_images")), &index, image, BPF_ANY) == 0;
+}
+
+void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc)
+{
+	int fd = l->ring ? bpf_map__fd(map_named(&l->hooks[0].find, "lang_procs")) : -1;
+
+	if (fd >= 0 && proc)
+		bpf_map_update_elem(fd, &pid, proc, BPF_ANY);
+	else if (fd >= 0)
+		bpf_map_delete_elem(fd, &pid);
+}
+
+void bpf_lang_restart(struct bpf_lang *l)
+{
+	struct {
+		uint32_t pid, kind;
+		uint64_t object;
+	} key;
+	int fd = l->ring ? bpf_map__fd(map_named(&l->hooks[0].find, "lang_functions")) : -1;
+
+	while (fd >= 0 && bpf_map_get_next_key(fd, NULL, &key) == 0 && bpf_map_delete_elem(fd, &key) == 0)
+		;
+}
+
+void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg)
+{
+	l->take = take;
+	l->arg = arg;
+	if (l->ring)
+		ring_buffer__consume(l->ring);
+}
+
+int bpf_lang_ring(const struct bpf_lang *l)
+{
+	return l->ring ? bpf_map__fd(map_named(&l->hooks[0].find, "lang_ring")) : -1;
+}

@@ -1,0 +1,63 @@
+/*
+ * The BPF programs that walk interpreted languages, and their maps. Nothing is loaded until the first image comes.
+ *
+ *	struct bpf_lang *l = bpf_lang_new(options, sample);
+ *
+ *	if (!bpf_lang_image(l, index, &image, &error))	// loads the programs of its language
+ *		...a sentence: its processes stay without frames of the language...
+ *	bpf_lang_proc(l, pid, &proc);
+ *	bpf_lang_drain(l, take, arg);	// after the samples that refer to the functions
+ *	bpf_lang_free(l);
+ */
+#ifndef CPROF_RECORD_SOURCE_BPF_LANG_H
+#define CPROF_RECORD_SOURCE_BPF_LANG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buf.h"
+#include "common/lang/lang.h"
+
+struct bpf_lang;
+struct bpf_map;
+struct bpf_program;
+struct options;
+struct sample_bpf;
+
+/* Both are lent. NULL if out of memory. */
+struct bpf_lang *bpf_lang_new(const struct options *o, struct sample_bpf *sample);
+void bpf_lang_free(struct bpf_lang *l);
+
+/* A kind of program whose samples get frames of languages, by tail calls through its map calls. */
+struct bpf_lang_hook {
+	const struct bpf_program *program; /* one of the kind, loaded: the walks are of its type */
+	struct bpf_map *calls, *data, *ring; /* data: the map of scratches; ring: where samples go, or the waker */
+	uint32_t stack_limit;
+	const char *attached; /* the tracepoint of a BTF program, as "sched_switch"; otherwise NULL */
+};
+
+enum { BPF_LANG_HOOKS = 5 }; /* ticks; events of three types; waits */
+
+/* Adds a kind. Call it before the first image; the first one is that of the ticks. */
+void bpf_lang_add_hook(struct bpf_lang *l, const struct bpf_lang_hook *hook);
+/* Makes the program the end of the samples of this event (otherwise 0). */
+bool bpf_lang_finish(struct bpf_map *calls, uint32_t event, const struct bpf_program *program);
+
+/*
+ * Publishes an image under an index below LANG_IMAGES, after loading the programs of its language. False: error is a
+ * sentence, or empty if it was returned before.
+ */
+bool bpf_lang_image(struct bpf_lang *l, uint32_t index, const struct lang_image *image, struct buf *error);
+/* Publishes a process; proc NULL: it is gone, or runs no interpreter. */
+void bpf_lang_proc(struct bpf_lang *l, uint32_t pid, const struct lang_proc *proc);
+/* Forgets all functions: each is sent again with its next sample. */
+void bpf_lang_restart(struct bpf_lang *l);
+
+typedef void bpf_lang_fn(void *arg, const struct lang_function *f);
+/* Passes on the functions that were sent. Call it after the samples are drained: then it has those that they name. */
+void bpf_lang_drain(struct bpf_lang *l, bpf_lang_fn *take, void *arg);
+/* Returns a descriptor that is readable when many functions are pending; -1: nothing is loaded yet. */
+int bpf_lang_ring(const struct bpf_lang *l);
+
+#endif
