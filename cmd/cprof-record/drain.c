@@ -17,12 +17,16 @@ static void tell_spaces(struct recorder *r, const struct change *c, const struct
 
 	if (effect->mapped)
 		user_walk_mapped(&r->spaces, effect->proc, effect->mapped);
+	if (effect->mapped && r->emit.runtimes)
+		runtimes_mapped(&r->runtimes, effect->proc, effect->mapped);
 	if (c->kind != CHANGE_FORK || c->pid == c->ppid)
 		return;
 	parent = procs_find(&r->procs, c->ppid);
 	child = procs_find(&r->procs, c->pid);
 	if (parent && child)
 		user_walk_forked(&r->spaces, parent, child);
+	if (parent && child && r->emit.runtimes)
+		runtimes_forked(&r->runtimes, parent, child);
 }
 
 /* Can the change bring unknown mappings or code? New threads, and everything that ends, cannot. */
@@ -178,6 +182,8 @@ bool drain_until(struct recorder *r, uint64_t until)
 	if (r->emit.spaces)
 		table_cache_step(&r->tables, host_mono_ns());
 	r->engine->ops->drain(r->engine, &r->queue);
+	if (r->emit.runtimes)
+		runtimes_drain(&r->runtimes);
 	/* After the samples: their code may be in the newest records of the dumps. */
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
 	ripe = queue_ripe(&r->queue, until);

@@ -37,6 +37,7 @@ enum {
 	JIT_INTERVAL = 10 * MILLISECOND,
 	/* Limits how late a JIT compiler is noticed: names are dated by when they are first seen. */
 	STEP_INTERVAL = 250 * MILLISECOND,
+	INTERPRETER_TIME = 250 * MILLISECOND, /* after the start of an unknown interpreter, drains are frequent */
 	REST_AFTER = SECOND,          /* time with samples of known mappings and names only */
 	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
 	STALL_MS = 1000,              /* after a signal: reports an output that accepts nothing for so long */
@@ -336,7 +337,7 @@ static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t lates
 {
 	uint64_t next = now + STEP_INTERVAL;
 
-	if (r->roused || perf_maps_busy(r->emit.jitmaps, now))
+	if (r->roused || now - r->engine->interpreter < INTERPRETER_TIME || perf_maps_busy(r->emit.jitmaps, now))
 		next = now + JIT_INTERVAL;
 	else if (may_rest(r, now))
 		return latest;
@@ -473,6 +474,18 @@ static void forget_exe(void *arg, struct exe *x)
 	table_cache_forget(arg, x->table, host_mono_ns());
 }
 
+/* The languages need the BPF engine, tables, BTF and tail calls. */
+static void warn_languages(const struct recorder *r)
+{
+	const struct options *o = &r->o;
+
+	if (r->engine->lang || !o->languages || o->quiet || o->kernel_only || !(o->languages_asked || o->verbose))
+		return;
+	cli_warn("frames of interpreted languages are not available: %s",
+		 !r->engine->accounts_program ? "plain perf has none" :
+		 !r->engine->by_tables ? "they require unwinding by tables" : "they require Linux 5.10");
+}
+
 static void prepare_tables(struct recorder *r)
 {
 	if (!r->engine->by_tables)
@@ -480,6 +493,16 @@ static void prepare_tables(struct recorder *r)
 	r->tables.store = r->engine->store;
 	r->spaces = (struct user_walk){ .tables = &r->tables, .procs = &r->procs, .engine = r->engine };
 	r->emit.spaces = &r->spaces;
+	if (r->engine->lang) {
+		runtimes_init(&r->runtimes);
+		r->runtimes.options = &r->o;
+		r->runtimes.bpf = r->engine->lang;
+		r->runtimes.procs = &r->procs;
+		r->runtimes.tables = &r->tables;
+		r->tables.interpreter = runtimes_found;
+		r->tables.interpreter_arg = &r->runtimes;
+		r->emit.runtimes = &r->runtimes;
+	}
 	r->procs.exe_gone = forget_exe;
 	r->procs.exe_gone_arg = &r->tables;
 }
@@ -516,6 +539,7 @@ static void prepare(struct recorder *r, char **argv)
 	r->hertz = r->engine->rate.hertz;
 	prepare_tables(r);
 	warn_depth(r);
+	warn_languages(r);
 	cost_limit_begin(&r->promise, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
 		cli_die(STATUS_SYSTEM, "--max-cost requires the BPF engine: the rate of plain perf cannot change");
@@ -543,6 +567,7 @@ static void start(struct recorder *r)
 	r->emit.engine = r->engine;
 	r->emit.procs = &r->procs;
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	r->runtimes.epoll = r->epoll;
 	if (!emit_init(&r->emit) || r->epoll < 0)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
 	if (r->engine->accounts_program) /* otherwise samples have no control group */
@@ -587,6 +612,8 @@ int main(int argc, char **argv)
 	report_summary(&r);
 	no_memory = r.procs.failed || ledger_total(&r.ledger, OUTCOME_NO_MEMORY);
 	r.emit.spaces = NULL;
+	r.emit.runtimes = NULL;
+	runtimes_release(&r.runtimes);
 	user_walk_release(&r.spaces);
 	table_cache_release(&r.tables);
 	r.procs.exe_gone = NULL;

@@ -24,6 +24,7 @@ struct recorder {
 	struct opener *opener;
 	struct table_cache tables;
 	struct user_walk spaces;
+	struct runtimes runtimes;
 	struct ledger ledger;
 	struct cpu_list online, cpus; /* CPUs that the engine has; the sampled ones of them */
 	struct cpu_list unsampled;    /* online, but the engine could not be attached when last tried */

@@ -74,6 +74,9 @@ void report_complaints(struct recorder *r)
 		cli_warn("%s", buf_cstr(&r->output.complaint));
 	}
 	buf_clear(&r->output.complaint);
+	if (r->runtimes.complaint.n)
+		print_complaint(r, buf_cstr(&r->runtimes.complaint));
+	buf_clear(&r->runtimes.complaint);
 	if (r->spaces.complaint.n)
 		print_complaint(r, buf_cstr(&r->spaces.complaint));
 	buf_clear(&r->spaces.complaint);

@@ -172,7 +172,7 @@ enum lang_state {
 	LANG_NO_METADATA = 1,  /* the interpreter's file lacks the data that tells where its state is */
 	LANG_UNSUPPORTED = 2,  /* a version or build of the interpreter whose structures are not known */
 	LANG_NOT_YET = 3,      /* the interpreter was not known yet when the sample was taken */
-	LANG_UNREADABLE = 4,   /* its memory could not be read, or did not hold what was expected */
+	LANG_UNREADABLE = 4,   /* its memory could not be read, or did not hold the expected data */
 	LANG_OVER_BUDGET = 5,  /* the sample met more new functions than one sample may read */
 	LANG_LOST = 6,         /* the record with the name was lost */
 	LANG_DEPTH = 7,        /* outer frames are missing: the limit of frames was reached */

@@ -5,8 +5,8 @@
 cd "$top" || exit 1
 
 # The floors, lowest first; those of the recorder carry main.c and the files beside it.
-common_rooms="base stream capture elf dwarf go unwind walk jit locate resolve profile folded select gather views stats perfscript export flame page"
-record_rooms="host helper config source output process unwind encode"
+common_rooms="base stream capture elf dwarf go unwind lang walk jit locate resolve profile folded select gather views stats perfscript export flame page"
+record_rooms="host helper config source output process unwind lang encode"
 
 # includes FILE...: the project's own headers, "file: header"
 includes() { grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$@" | sed 's/^\([^:]*\):[^"]*"\([^"]*\)".*/\1: \2/'; }
@@ -44,7 +44,8 @@ is "the recorder has the rooms on the map" "$(find cmd/cprof-record -mindepth 1 
 is "common/ includes only downward" "$(includes common/*/*.[ch] | upward common "$common_rooms")" ""
 is "the recorder includes only downward" \
 	"$(includes cmd/cprof-record/*.[ch] cmd/cprof-record/*/*.[ch] | grep ': cmd/cprof-record/' | upward cmd/cprof-record "$record_rooms")" ""
-is "bpf/ includes only itself and the walk" "$(includes bpf/*.[ch] | grep -Ev ': (bpf/|common/unwind/rule\.h|common/walk/)')" ""
+is "bpf/ includes only itself, the walk and the layout of interpreters" \
+	"$(includes bpf/*.[ch] bpf/*/*.[ch] | grep -Ev ': (bpf/|common/unwind/rule\.h|common/walk/|common/lang/[a-z]+\.h)')" ""
 is "a command of one file includes cmd/shared/ and common/" "$(includes cmd/*.c cmd/shared/*.[ch] | grep -Ev ': (cmd/shared/[a-z_]+\.h|common/.*)$')" ""
 for d in cmd/cprof-*/; do
 	is "$d includes its own, cmd/shared/ and common/" \

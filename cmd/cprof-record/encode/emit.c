@@ -24,7 +24,8 @@ bool emit_init(struct emit *e)
 	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
 	e->places = wait_sites_new();
-	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces, .frames.ksym = e->ksym };
+	e->stacks = (struct stacks){ .options = e->options, .engine = e->engine, .spaces = e->spaces,
+				     .runtimes = e->runtimes, .frames.ksym = e->ksym };
 	return stacks_init(&e->stacks) && e->jitmaps && e->jitdumps && e->cgroups && e->places;
 }
 
@@ -156,7 +157,9 @@ void emit_segment(struct emit *e, uint64_t now)
 	e->segment_began = now;
 	e->period = engine_period(e->engine);
 	e->segment_samples = 0;
-	e->next_process = e->next_thread = e->next_file = 1;
+	e->next_process = e->next_thread = e->next_file = e->next_script = e->next_function = 1;
+	if (e->runtimes && script_functions_full(&e->runtimes->functions))
+		runtimes_restart(e->runtimes);
 	e->said_frames = 1;
 	e->said_nodes = NODE_FIRST;
 	e->said_vdso = false;
@@ -174,7 +177,7 @@ void emit_segment(struct emit *e, uint64_t now)
 bool emit_segment_due(const struct emit *e, uint64_t now)
 {
 	return now - e->segment_began >= SEGMENT_SECONDS * 1000000000ull ||
-	       e->stacks.tree.n_nodes >= SEGMENT_NODES ||
+	       e->stacks.tree.n_nodes >= SEGMENT_NODES || (e->runtimes && script_functions_full(&e->runtimes->functions)) ||
 	       writer_segment_bytes(e->w) >= SEGMENT_BYTES + 2 * (perf_maps_repeated(e->jitmaps) + jit_dumps_repeated(e->jitdumps));
 }
 
@@ -354,7 +357,7 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 		const struct map *m;
 
-		if (f->process != p->id)
+		if (f->process != p->id || f->kind == STACK_FRAME_LANG)
 			continue;
 		m = maps_find(&p->maps, looked_up(f));
 		e->origins[!m ? ORIGIN_NOWHERE : m->file ? ORIGIN_FILE : ORIGIN_MEMORY]++;
@@ -363,6 +366,45 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 			e->said_vdso = true;
 		}
 	}
+}
+
+/* Writes the function, and its script, unless the segment has them. Returns its id. */
+static uint64_t say_function(struct emit *e, struct function *f)
+{
+	struct script *s = &e->runtimes->functions.scripts[f->script];
+
+	if (s->segment != e->segment) {
+		s->segment = e->segment;
+		s->id = e->next_script++;
+		emit_record(e, (struct record){ .type = RECORD_SCRIPT, .script = { s->id, s->language, 0, s->path } });
+	}
+	if (f->segment != e->segment) {
+		f->segment = e->segment;
+		f->id = e->next_function++;
+		emit_record(e, (struct record){ .type = RECORD_FUNCTION, .function = { f->id, s->id, f->name, f->line, f->flags } });
+	}
+	return f->id;
+}
+
+static void say_lang_frame(struct emit *e, uint64_t id, const struct calltree_frame *frame)
+{
+	uint64_t at = frame->address >> 32;
+	struct function *f = at ? &e->runtimes->functions.items[at - 1] : NULL;
+	struct record r = { .type = RECORD_LANG_FRAME, .lang_frame = { .id = id, .process = frame->process } };
+
+	if (f) {
+		r.lang_frame.function = say_function(e, f);
+		r.lang_frame.language = f->language;
+		r.lang_frame.line = (uint32_t)frame->address;
+	} else {
+		r.lang_frame.state = frame->address & ((1 << STACK_LANG_STATE_BITS) - 1);
+		r.lang_frame.language = frame->address >> STACK_LANG_STATE_BITS;
+		if (r.lang_frame.state == LANG_OK || r.lang_frame.state >= LANG_STATES)
+			r.lang_frame.state = LANG_UNREADABLE;
+		if (r.lang_frame.language >= LANGUAGES)
+			r.lang_frame.language = LANGUAGE_NONE;
+	}
+	emit_record(e, r);
 }
 
 /* Writes the frames and nodes of the tree that the stream does not have yet. */
@@ -377,6 +419,10 @@ static void say_tree(struct emit *e, uint64_t time)
 	for (; e->said_frames < e->stacks.tree.n_frames; e->said_frames++) {
 		const struct calltree_frame *f = &e->stacks.tree.frames[e->said_frames];
 
+		if (f->kind == STACK_FRAME_LANG) {
+			say_lang_frame(e, e->said_frames, f);
+			continue;
+		}
 		emit_record(e, (struct record){ .type = RECORD_FRAME,
 						.frame = { e->said_frames, f->process, f->kind, f->address } });
 	}
@@ -457,7 +503,7 @@ static enum emitted emit_ran(struct emit *e, const struct ran *r, const struct t
 enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 {
 	struct task *t = procs_task(e->procs, s->pid, s->tid, s->time);
-	uint64_t room[SAMPLE_DEPTH_MAX];
+	uint64_t room[STACK_ROOM];
 	struct stack stack;
 
 	if (!t)
@@ -584,6 +630,8 @@ void emit_gone(struct emit *e, struct proc *p)
 	jit_dumps_finish(e->jitdumps, watch_id(p), put_code, e);
 	if (e->spaces)
 		user_walk_gone(e->spaces, p, sink.now);
+	if (e->runtimes)
+		runtimes_gone(e->runtimes, p);
 	if (p->dead && procs_find(e->procs, p->pid) == p) /* unless another image or process has its pid */
 		e->engine->ops->forget(e->engine, p->pid);
 }

@@ -48,6 +48,7 @@ struct emit {
 	struct engine *engine;
 	struct procs *procs;
 	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
+	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct ksym *ksym;
 	struct cgroups *cgroups;
 	struct jit_budget jitbudget;
@@ -58,7 +59,7 @@ struct emit {
 	bool hurry; /* samples no longer wait for tables or build IDs */
 	bool said_vdso;
 	uint32_t segment;
-	uint64_t next_process, next_thread, next_file;
+	uint64_t next_process, next_thread, next_file, next_script, next_function;
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;

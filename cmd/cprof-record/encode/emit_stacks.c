@@ -36,10 +36,12 @@ void stacks_restart(struct stacks *st)
 }
 
 /* Returns frame number i; 0 is the leaf. */
-static struct calltree_frame frame_at(const uint64_t *address, int i, uint64_t process)
+static struct calltree_frame frame_at(const struct stacks *st, const uint64_t *address, int i, uint64_t process)
 {
 	bool exact = i == 0 || (process && (address[i] & SAMPLE_EXACT));
 
+	if (process && (address[i] & STACK_LANG))
+		return (struct calltree_frame){ script_functions_at(&st->runtimes->functions, address[i] & ~STACK_LANG), process, STACK_FRAME_LANG };
 	return (struct calltree_frame){ process ? address[i] & ~SAMPLE_EXACT : address[i], process, exact ? FRAME_EXACT : FRAME_RETURN };
 }
 
@@ -61,7 +63,7 @@ static uint32_t walk_callers(struct stacks *st, const uint64_t *address, int n, 
 	uint32_t node = root;
 
 	for (int i = n; i-- > 1;) {
-		struct calltree_frame f = frame_at(address, i, process);
+		struct calltree_frame f = frame_at(st, address, i, process);
 
 		node = calltree_child(&st->tree, node, &f);
 		if (node == 0)
@@ -92,7 +94,7 @@ static uint32_t find_callers(struct stacks *st, const uint64_t *address, int n, 
 /* Returns the node of the leaf; 0: out of memory. Addresses are leaf first, and at least one. */
 static uint32_t find_leaf(struct stacks *st, const uint64_t *address, int n, uint64_t process, enum root root)
 {
-	struct calltree_frame leaf = frame_at(address, 0, process);
+	struct calltree_frame leaf = frame_at(st, address, 0, process);
 	uint32_t node = find_callers(st, address, n, process, root);
 
 	return node || n == 1 ? calltree_child(&st->tree, node, &leaf) : 0;
@@ -151,6 +153,18 @@ static enum root no_user_stack(struct stacks *st, const struct sample_head *s, c
 	return ROOT_NO_REGS;
 }
 
+/* Adds the frames of an interpreted language, which are at the end of the sample. */
+static void add_languages(const struct stacks *st, const struct sample_head *s, const struct proc *p, struct user_stack *out)
+{
+	const uint8_t *at = (const void *)((const uint64_t *)(s + 1) + (s->kernel_n > 0 ? s->kernel_n : 0) + (s->user_n > 0 ? s->user_n : 0));
+
+	if (!st->runtimes || out->n == 0)
+		return;
+	if (s->has_state)
+		at += sizeof(struct sample_state) + ((s->stack_n + 7) & -8u);
+	runtimes_merge(st->runtimes, p, (const void *)at, s->lang_n, s->time, out);
+}
+
 /* Takes a stack walked by tables, which says itself how it ended. */
 static enum stack_state take_by_table(struct stacks *st, const struct sample_head *s, struct proc *p, struct user_stack *out)
 {
@@ -166,6 +180,7 @@ static enum stack_state take_by_table(struct stacks *st, const struct sample_hea
 		out->end = ROOT_FAILED;
 	if (out->n == 1 && out->end == ROOT_UNREADABLE && is_without_user(st, s))
 		out->end = ROOT_KTHREAD;
+	add_languages(st, s, p, out);
 	return STACK_READY;
 }
 

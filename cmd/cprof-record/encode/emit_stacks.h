@@ -7,6 +7,7 @@
 #include "cmd/cprof-record/process/procs.h"
 #include "cmd/cprof-record/unwind/user_walk.h"
 #include "cmd/cprof-record/encode/calltree.h"
+#include "cmd/cprof-record/lang/runtimes.h"
 
 struct callers;
 
@@ -15,6 +16,7 @@ struct stacks {
 	const struct options *options;
 	struct engine *engine;
 	struct user_walk *spaces; /* NULL: stacks are not walked by tables */
+	struct runtimes *runtimes; /* NULL: no frames of interpreted languages */
 	struct kernel_frames frames;
 
 	bool sideband_lost; /* since then mappings may be missing */
@@ -30,6 +32,11 @@ struct stack {
 	enum root kernel_end;
 };
 
+enum { STACK_ROOM = SAMPLE_DEPTH_MAX + LANG_FRAMES };
+
+/* The kind of a calltree_frame of a language: its address is that of script_functions_at. */
+enum { STACK_FRAME_LANG = FRAME_KINDS };
+
 enum stack_state {
 	STACK_READY,
 	STACK_WAITS, /* a table that it needs is being made: ask again, with everything as it was */
@@ -40,7 +47,7 @@ bool stacks_init(struct stacks *st);
 void stacks_release(struct stacks *st);
 /* A new segment: forgets the tree. */
 void stacks_restart(struct stacks *st);
-/* Makes the stack of a sample of p. out points into the sample and into room, which has SAMPLE_DEPTH_MAX addresses. */
+/* Makes the stack of a sample of p. out points into the sample and into room, which has STACK_ROOM addresses. */
 enum stack_state stacks_take(struct stacks *st, const struct sample_head *s, struct proc *p, uint64_t *room, struct stack *out);
 /* Finds the nodes of both halves, or makes them. The stream must know p. False: out of memory. */
 bool stacks_nodes(struct stacks *st, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel);

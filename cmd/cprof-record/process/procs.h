@@ -28,6 +28,7 @@ struct exe {
 	uint32_t table; /* its number among the unwind tables; 0: none yet */
 	uint32_t question; /* number of the pending question to the opener for its build ID; 0: none */
 	uint64_t asked;    /* when */
+	uint32_t image;    /* index + 1 among the interpreters (lang/runtimes.h); 0: none is known */
 };
 
 /*
@@ -79,6 +80,11 @@ struct proc {
 	uint64_t id;
 	uint64_t cgroup; /* written last */
 	struct space space;
+	struct proc_lang {
+		uint32_t image; /* index + 1 of its interpreter; 0: none is known */
+		uint64_t bias;  /* run-time address less linked address */
+		uint64_t since; /* when the program was told; 0: not yet */
+	} lang;
 };
 
 struct task {

@@ -1,0 +1,143 @@
+#include "cmd/cprof-record/lang/runtimes.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "cmd/cprof-record/host/host.h"
+#include "common/stream/record.h"
+
+void runtimes_init(struct runtimes *r)
+{
+	script_functions_init(&r->functions);
+}
+
+void runtimes_release(struct runtimes *r)
+{
+	script_functions_release(&r->functions);
+	buf_release(&r->complaint);
+}
+
+/* Returns the index of the image, a new one if need be; LANG_IMAGES: there are too many. */
+static uint32_t add_image(struct runtimes *r, const struct lang_image *image)
+{
+	uint32_t i = 0;
+
+	while (i < r->n && memcmp(&r->images[i], image, sizeof(*image)) != 0)
+		i++;
+	if (i == LANG_IMAGES)
+		return i;
+	if (i == r->n)
+		r->images[r->n++] = *image;
+	return i;
+}
+
+static void publish_image(struct runtimes *r, uint32_t i)
+{
+	struct buf why = { 0 };
+
+	if (r->published[i] || !r->images[i].usable || !(r->options->languages >> r->images[i].language & 1))
+		return;
+	r->published[i] = bpf_lang_image(r->bpf, i, &r->images[i], &why);
+	if (why.n && r->complaint.n == 0)
+		buf_printf(&r->complaint, "frames of %s are missing: %s", language_name(r->images[i].language), buf_cstr(&why));
+	buf_release(&why);
+}
+
+/* Interpreters and their libraries are asked for at once: a short program may end before a stack needs their table. */
+static bool looks_like_interpreter(struct slice path)
+{
+	static const char *const names[] = { "python", "libpython", "ruby", "libruby", "php", "libphp", "perl", "libperl" };
+	struct slice base = slice_base(path);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (slice_begins(base, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static void ask_early(struct runtimes *r, struct proc *p, const struct map *m)
+{
+	const struct exe *x = m->file ? &r->procs->exes[m->file - 1] : NULL;
+
+	if (x && x->table == 0 && looks_like_interpreter(x->path) && table_cache_number(r->tables, m->file - 1))
+		table_cache_want(r->tables, p, m, host_mono_ns());
+}
+
+void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m)
+{
+	uint32_t image = m->file ? r->procs->exes[m->file - 1].image : 0;
+	const struct lang_image *im;
+	struct lang_proc proc;
+
+	if (!image) {
+		ask_early(r, p, m);
+		return;
+	}
+	im = &r->images[image - 1];
+	proc = (struct lang_proc){ .image = image - 1, .learn = 1, .bias = m->start - m->offset + im->text_offset - im->text };
+	if (p->lang.image == image && p->lang.bias == proc.bias)
+		return;
+	p->lang = (struct proc_lang){ image, proc.bias, 0 };
+	if (!r->published[image - 1])
+		return;
+	p->lang.since = host_mono_ns();
+	if (!p->dead && procs_find(r->procs, p->pid) == p)
+		bpf_lang_proc(r->bpf, p->pid, &proc);
+}
+
+static void find_users(struct runtimes *r, struct proc *p, uint32_t exe)
+{
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
+		if (m->file == exe + 1)
+			runtimes_mapped(r, p, m);
+	}
+}
+
+void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image)
+{
+	struct runtimes *r = runtimes;
+	struct exe *x = &r->procs->exes[exe];
+	uint32_t i = add_image(r, image);
+
+	if (i == LANG_IMAGES)
+		return;
+	x->image = i + 1;
+	publish_image(r, i);
+	for (size_t k = 0; k < r->procs->n; k++)
+		find_users(r, r->procs->items[k], exe);
+}
+
+void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc *child)
+{
+	(void)r; /* the program has done the same */
+	child->lang = parent->lang;
+}
+
+void runtimes_gone(struct runtimes *r, const struct proc *p)
+{
+	if (procs_find(r->procs, p->pid) == p) /* even if it is not known here: the program copies entries at fork */
+		bpf_lang_proc(r->bpf, p->pid, NULL);
+}
+
+static void take_function(void *arg, const struct lang_function *f)
+{
+	script_functions_take(arg, f);
+}
+
+void runtimes_restart(struct runtimes *r)
+{
+	script_functions_clear(&r->functions);
+	bpf_lang_restart(r->bpf);
+}
+
+void runtimes_drain(struct runtimes *r)
+{
+	int ring = bpf_lang_ring(r->bpf);
+
+	if (ring >= 0 && !r->watched) {
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, ring, &(struct epoll_event){ EPOLLIN | EPOLLET, { .fd = ring } });
+		r->watched = true;
+	}
+	bpf_lang_drain(r->bpf, take_function, &r->functions);
+}

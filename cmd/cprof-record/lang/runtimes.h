@@ -1,0 +1,54 @@
+/*
+ * Interpreters: the files that hold one, and the processes that run them.
+ *
+ * The worker that makes a file's unwind table finds the interpreter in it. From then on, mappings of the file, forks
+ * and execs tell which processes run it; the BPF programs learn the same, by themselves at fork and exec.
+ */
+#ifndef CPROF_RECORD_LANG_RUNTIMES_H
+#define CPROF_RECORD_LANG_RUNTIMES_H
+
+#include "cmd/cprof-record/config/options.h"
+#include "cmd/cprof-record/lang/script_functions.h"
+#include "cmd/cprof-record/process/procs.h"
+#include "cmd/cprof-record/source/bpf_lang.h"
+#include "cmd/cprof-record/unwind/user_walk.h"
+
+struct runtimes {
+	const struct options *options; /* lent */
+	struct bpf_lang *bpf;          /* lent */
+	struct procs *procs;
+	struct table_cache *tables; /* lent */
+	struct script_functions functions;
+	struct lang_image images[LANG_IMAGES];
+	bool published[LANG_IMAGES]; /* the BPF programs have the image */
+	uint32_t n;
+	int epoll;    /* lent: wakes the recorder when many functions are pending */
+	bool watched;
+	struct buf complaint; /* a sentence that is not printed yet, or empty */
+};
+
+void runtimes_init(struct runtimes *r);
+void runtimes_release(struct runtimes *r);
+/* The file holds this interpreter. For table_cache.interpreter. */
+void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image);
+/* Note a change that procs has applied: a mapping; a child; the end of a process. */
+void runtimes_mapped(struct runtimes *r, struct proc *p, const struct map *m);
+void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc *child);
+void runtimes_gone(struct runtimes *r, const struct proc *p);
+/* Takes the functions that the programs have sent. Call it after the samples are drained. */
+void runtimes_drain(struct runtimes *r);
+/* Forgets all functions; those that still run are sent again. */
+void runtimes_restart(struct runtimes *r);
+
+/* Set in an address of a user stack that is a frame of a language: the sample's frame, without LANG_ENTRY. */
+#define STACK_LANG (1ull << 62)
+/* A frame without a function: its state, from LANG_POSITION_SHIFT on, and there from this bit on its language. */
+enum { STACK_LANG_STATE_BITS = 8 };
+
+/*
+ * Puts the frames of a language into the machine's stack of p: the frames that one call of the interpreter's loop
+ * runs come directly above the loop's frame. room has space for LANG_FRAMES more. time: the sample's.
+ */
+void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n, uint64_t time, struct user_stack *out);
+
+#endif

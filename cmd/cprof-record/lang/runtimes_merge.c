@@ -1,0 +1,110 @@
+#include <string.h>
+
+#include "bpf/sample.h"
+#include "cmd/cprof-record/lang/runtimes.h"
+#include "common/stream/record.h"
+
+/* A merge goes from the root to the leaf, and writes the result from its end to its start. */
+struct merge {
+	const struct lang_image *image;
+	uint64_t bias;
+	const uint64_t *frames; /* leaf first */
+	int left;               /* frames that are not placed yet: the first ones */
+	uint64_t *to;
+	int at; /* the result is from here to the end */
+};
+
+static bool is_loop(const struct merge *m, uint64_t address)
+{
+	uint64_t at = (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT) - m->bias;
+
+	for (int i = 0; i < LANG_LOOPS; i++) {
+		if (at >= m->image->loops[i].start && at < m->image->loops[i].end)
+			return true;
+	}
+	return false;
+}
+
+static void put_frame(struct merge *m, uint64_t frame)
+{
+	if ((uint32_t)frame == 0) /* a state, without its language */
+		frame |= (uint64_t)m->image->language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
+	if (m->at > 0)
+		m->to[--m->at] = STACK_LANG | (frame & ~LANG_ENTRY);
+}
+
+/* Places the frames of one call of the loop: up to the next one, towards the leaf, that begins a call. */
+static void place_run(struct merge *m)
+{
+	bool first = true;
+
+	for (; m->left > 0 && (first || !(m->frames[m->left - 1] & LANG_ENTRY)); first = false)
+		put_frame(m, m->frames[--m->left]);
+}
+
+/* Counts the frames that begin a call. Those at the root do in any case. */
+static int count_runs(const struct merge *m)
+{
+	int n = 0;
+
+	for (int i = 0; i < m->left; i++)
+		n += i == m->left - 1 || (m->frames[i] & LANG_ENTRY) != 0;
+	return n;
+}
+
+static int count_loops(const struct merge *m, const struct user_stack *out)
+{
+	int n = 0;
+
+	for (int i = 0; i < out->n; i++)
+		n += is_loop(m, out->addresses[i]);
+	return n;
+}
+
+/* There are no frames though the loop runs: says why, once. */
+static enum lang_state missing_state(const struct runtimes *r, const struct proc *p, uint64_t time)
+{
+	if (!r->images[p->lang.image - 1].usable)
+		return r->images[p->lang.image - 1].version ? LANG_UNSUPPORTED : LANG_NO_METADATA;
+	return !p->lang.since || time < p->lang.since ? LANG_NOT_YET : LANG_UNREADABLE;
+}
+
+/*
+ * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing is aligned
+ * at the leaf: the calls that have no loop come first. A call that has just begun has a loop, but no frame of its own.
+ */
+void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n, uint64_t time, struct user_stack *out)
+{
+	struct merge m = { .frames = frames, .left = n < LANG_FRAMES ? n : LANG_FRAMES };
+	uint64_t missing, merged[SAMPLE_DEPTH_MAX + LANG_FRAMES];
+	int loops, runs;
+
+	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1) || (!r->images[p->lang.image - 1].loops[0].end && n == 0))
+		return;
+	m.image = &r->images[p->lang.image - 1];
+	m.bias = p->lang.bias;
+	loops = count_loops(&m, out);
+	if (m.left == 0 && loops == 0)
+		return;
+	if (m.left == 0) {
+		missing = (uint64_t)missing_state(r, p, time) << LANG_POSITION_SHIFT | LANG_ENTRY;
+		m.frames = &missing;
+		m.left = 1;
+	}
+	m.to = merged;
+	m.at = SAMPLE_DEPTH_MAX + LANG_FRAMES;
+	runs = count_runs(&m);
+	if (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) {
+		for (; runs > loops; runs--)
+			place_run(&m);
+	}
+	for (int i = out->n; i-- > 0;) {
+		m.to[--m.at] = out->addresses[i];
+		if (is_loop(&m, out->addresses[i]))
+			place_run(&m);
+	}
+	while (m.left > 0)
+		put_frame(&m, m.frames[--m.left]);
+	out->n = SAMPLE_DEPTH_MAX + LANG_FRAMES - m.at;
+	memcpy(out->addresses, merged + m.at, (size_t)out->n * sizeof(*merged));
+}

@@ -1,0 +1,182 @@
+#include "cmd/cprof-record/lang/script_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/array.h"
+#include "common/lang/python_lines.h"
+#include "common/stream/record.h"
+
+void script_functions_init(struct script_functions *fs)
+{
+	*fs = (struct script_functions){ 0 };
+	idmap_init(&fs->by_id);
+	intern_init(&fs->keys);
+	intern_init(&fs->script_keys);
+}
+
+void script_functions_release(struct script_functions *fs)
+{
+	idmap_release(&fs->by_id);
+	intern_release(&fs->keys);
+	intern_release(&fs->script_keys);
+	free(fs->items);
+	free(fs->scripts);
+	buf_release(&fs->scratch);
+	buf_release(&fs->path);
+	*fs = (struct script_functions){ 0 };
+}
+
+void script_functions_clear(struct script_functions *fs)
+{
+	uint64_t taken = fs->taken, lost = fs->lost;
+
+	script_functions_release(fs);
+	script_functions_init(fs);
+	fs->taken = taken;
+	fs->lost = lost;
+}
+
+static void put_utf8(struct buf *out, uint32_t c)
+{
+	if (c >= 0x110000 || (c >= 0xd800 && c < 0xe000))
+		c = 0xfffd;
+	if (c < 0x80) {
+		buf_byte(out, (uint8_t)c);
+		return;
+	}
+	if (c >= 0x10000) {
+		buf_byte(out, (uint8_t)(0xf0 | c >> 18));
+		buf_byte(out, (uint8_t)(0x80 | (c >> 12 & 0x3f)));
+	} else if (c >= 0x800) {
+		buf_byte(out, (uint8_t)(0xe0 | c >> 12));
+	}
+	if (c >= 0x800)
+		buf_byte(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+	else
+		buf_byte(out, (uint8_t)(0xc0 | c >> 6));
+	buf_byte(out, (uint8_t)(0x80 | (c & 0x3f)));
+}
+
+/* Appends a text of the process as UTF-8. */
+static void put_text(struct buf *out, const uint8_t *bytes, size_t n, enum lang_text coding)
+{
+	size_t width = coding == LANG_UCS2 ? 2 : coding == LANG_UCS4 ? 4 : 1;
+
+	if (coding == LANG_BYTES) {
+		buf_bytes(out, bytes, n);
+		return;
+	}
+	for (size_t i = 0; i + width <= n; i += width) {
+		uint32_t c = 0;
+
+		memcpy(&c, bytes + i, width); /* x86-64 and arm64 are little-endian */
+		put_utf8(out, c);
+	}
+}
+
+static bool add_script(struct script_functions *fs, uint32_t language, struct slice path, uint32_t *at)
+{
+	struct buf key = { 0 };
+	bool good;
+
+	buf_varint(&key, language);
+	buf_slice(&key, path);
+	good = !key.failed && intern_add(&fs->script_keys, buf_view(&key), at);
+	buf_release(&key);
+	if (!good || *at < fs->n_scripts)
+		return good;
+	if (*at != fs->n_scripts || !grow_array(&fs->scripts, &fs->cap_scripts, fs->n_scripts, sizeof(*fs->scripts)))
+		return false;
+	path.p = intern_get(&fs->script_keys, *at).p + intern_get(&fs->script_keys, *at).n - path.n;
+	fs->scripts[fs->n_scripts++] = (struct script){ language, path, 0, 0 };
+	return true;
+}
+
+/* The name as users of the language write it. */
+static struct slice compose_name(struct script_functions *fs, const struct lang_function *f)
+{
+	buf_clear(&fs->scratch);
+	if (f->joint && f->class_n) {
+		put_text(&fs->scratch, f->class, f->class_n, f->class_text);
+		buf_byte(&fs->scratch, f->joint);
+		if (f->joint == ':')
+			buf_byte(&fs->scratch, ':');
+	}
+	put_text(&fs->scratch, f->name, f->name_n, f->name_text);
+	return buf_view(&fs->scratch);
+}
+
+/* Finds the function by its contents, or adds it. False: out of memory. */
+static bool intern_function(struct script_functions *fs, const struct lang_function *f, uint32_t *at)
+{
+	struct buf key = { 0 };
+	struct slice name, whole;
+	uint32_t script;
+	bool good;
+
+	buf_clear(&fs->path);
+	put_text(&fs->path, f->path, f->path_n, f->path_text);
+	if (fs->path.failed || !add_script(fs, f->language, buf_view(&fs->path), &script))
+		return false;
+	name = compose_name(fs, f);
+	buf_varint(&key, script);
+	buf_varint(&key, f->version);
+	buf_varint(&key, f->line);
+	buf_varint(&key, f->flags);
+	buf_bytes(&key, name.p, name.n);
+	buf_bytes(&key, f->lines, f->table);
+	buf_varint(&key, f->table);
+	good = !key.failed && !fs->scratch.failed && intern_add(&fs->keys, buf_view(&key), at);
+	if (good && *at >= fs->n) {
+		good = *at == fs->n && grow_array(&fs->items, &fs->cap, fs->n, sizeof(*fs->items));
+		whole = intern_get(&fs->keys, *at);
+		if (good) {
+			const uint8_t *end = whole.p + whole.n;
+			size_t tail = 1;
+
+			for (uint32_t v = f->table; v >= 0x80; v >>= 7)
+				tail++;
+			fs->items[fs->n++] = (struct function){
+				.language = f->language, .version = f->version, .script = script, .line = f->line, .flags = f->flags,
+				.name = { end - tail - f->table - name.n, name.n }, .lines = { end - tail - f->table, f->table },
+			};
+		}
+	}
+	buf_release(&key);
+	return good;
+}
+
+bool script_functions_full(const struct script_functions *fs)
+{
+	return fs->keys.bytes + fs->script_keys.bytes > FUNCTIONS_BYTES || fs->by_id.n > FUNCTIONS_IDS;
+}
+
+void script_functions_take(struct script_functions *fs, const struct lang_function *f)
+{
+	uint32_t at;
+
+	fs->taken++;
+	if (fs->keys.bytes > 2 * (size_t)FUNCTIONS_BYTES || fs->by_id.n > 2 * (size_t)FUNCTIONS_IDS || !intern_function(fs, f, &at) || !idmap_set(&fs->by_id, f->id, at))
+		fs->lost++;
+}
+
+static uint32_t line_at(const struct function *f, uint32_t position)
+{
+	uint32_t line = 0;
+
+	if (f->language == LANG_PYTHON)
+		return python_line(f->version, f->lines, f->line, position, &line) ? line : 0;
+	return position; /* it is the line */
+}
+
+uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)
+{
+	uint32_t id = (uint32_t)frame, position = (uint32_t)(frame >> LANG_POSITION_SHIFT) & LANG_POSITION_MOST, at;
+
+	if (id == 0)
+		return position;
+	if (!idmap_find(&fs->by_id, id, &at))
+		return LANG_LOST;
+	return (uint64_t)(at + 1) << 32 | line_at(&fs->items[at], position);
+}
