@@ -7,6 +7,7 @@
 #include "common/capture/counts.h"
 #include "common/capture/capture_internal.h"
 #include "common/capture/jit_code.h"
+#include "common/capture/lang_frames.h"
 #include "common/capture/mappings.h"
 #include "common/capture/meta.h"
 #include "common/capture/names.h"
@@ -28,6 +29,8 @@ static void release_segment(struct capture *c)
 	free(c->files);
 	free(c->frames);
 	free(c->nodes);
+	free(c->scripts);
+	free(c->functions);
 	free(c->places);
 	free(c->symbols);
 	free(c->names);
@@ -133,6 +136,12 @@ static __attribute__((noinline)) const char *apply_other(struct capture *c, cons
 		return string_apply(c, &r->string);
 	case RECORD_SYMBOL:
 		return symbol_apply(c, &r->symbol);
+	case RECORD_SCRIPT:
+		return script_apply(c, &r->script);
+	case RECORD_FUNCTION:
+		return function_apply(c, &r->function);
+	case RECORD_LANG_FRAME:
+		return lang_frame_apply(c, &r->lang_frame);
 	default: /* EXIT, SOURCE, FLUSH and unknown records change no state */
 		return NULL;
 	}

@@ -27,7 +27,8 @@
  * place. capture_place and capture_symbol look it up at any time until the segment ends. So aggregate by
  * (thread, comm, user node, kernel node, epoch) and resolve at the end.
  *
- * Internally each kind of thing has a file: processes, mappings, jitted (code), nodes, places, names, counts.
+ * Internally each kind of thing has a file: processes, mappings, jit_code, nodes, locations, names,
+ * lang_frames, counts.
  * Their headers are for capture.c, which dispatches records; capture_internal.h describes the functions that apply
  * them.
  */
@@ -71,11 +72,39 @@ struct capture_file {
 	struct slice path;     /* followed by a NUL */
 };
 
+/* A file, or another text, that functions of an interpreted language come from. */
+struct capture_script {
+	bool defined;
+	uint8_t language; /* enum language */
+	uint32_t path;    /* text id */
+	uint32_t process; /* the process that sees the path; 0: any */
+};
+
+struct capture_function {
+	bool defined;
+	uint32_t script;
+	uint32_t name; /* text id */
+	uint32_t line; /* its first line; 0: unknown */
+	uint32_t flags; /* FUNCTION_... */
+};
+
+/*
+ * A machine frame has an address and a kind, a frame of a language has a function and a line. The latter has
+ * no place and no symbol.
+ */
 struct capture_frame {
-	uint64_t address;
+	union {
+		uint64_t address; /* if language is LANGUAGE_NONE */
+		struct {
+			uint32_t function; /* 0: not known, because of state */
+			uint32_t line;     /* 0: unknown */
+		};
+	};
 	uint32_t process; /* 0: kernel */
 	uint8_t kind;     /* enum frame_kind */
 	bool defined;
+	uint8_t language; /* enum language; LANGUAGE_NONE: a machine frame */
+	uint8_t state;    /* enum lang_state */
 	uint32_t place;   /* index of the newest in places; 0: never sampled */
 	uint32_t symbol;  /* index of the newest in symbols; 0: no name in the stream */
 };
@@ -168,9 +197,13 @@ struct capture {
 	struct capture_file *files;
 	struct capture_frame *frames;
 	struct capture_node *nodes;
+	struct capture_script *scripts;
+	struct capture_function *functions;
 	size_t n_processes, n_threads, n_files, n_frames, n_nodes; /* highest id + 1 */
 	size_t cap_processes, cap_threads, cap_files, cap_frames, cap_nodes;
 	size_t defined_processes, defined_threads, defined_files, defined_frames, defined_nodes;
+	size_t n_scripts, cap_scripts, defined_scripts, n_functions, cap_functions, defined_functions;
+	size_t lang_frames; /* frames of languages among the frames */
 
 	/* Append-only; index 0 is unused. A symbolizer names frames by reading places as they are added. */
 	struct capture_place *places;
@@ -305,6 +338,38 @@ bool capture_file_has_names(const struct capture_file *f);
 static inline struct slice capture_text(const struct capture *c, uint32_t text)
 {
 	return intern_get(&c->texts, text);
+}
+
+/* Returns whether the frame is one of an interpreted language, not of machine code. */
+static inline bool capture_is_lang(const struct capture_frame *f)
+{
+	return f->language != LANGUAGE_NONE;
+}
+
+/* Returns the function of a language's frame, or NULL if it is not known. */
+static inline const struct capture_function *capture_function(const struct capture *c,
+							      const struct capture_frame *f)
+{
+	return capture_is_lang(f) && f->function ? &c->functions[f->function] : NULL;
+}
+
+/* Return the name of a function and the path of its script, valid until the segment ends. */
+static inline struct slice capture_function_name(const struct capture *c, const struct capture_function *f)
+{
+	return capture_text(c, f->name);
+}
+
+static inline struct slice capture_function_path(const struct capture *c, const struct capture_function *f)
+{
+	return capture_text(c, c->scripts[f->script].path);
+}
+
+/* Returns the line of a language's frame, otherwise the first line of its function; 0 if both are unknown. */
+static inline uint32_t capture_lang_line(const struct capture *c, const struct capture_frame *f)
+{
+	const struct capture_function *function = capture_function(c, f);
+
+	return f->line || !function ? f->line : function->line;
 }
 
 /* Returns the address to look up: one less for a return address, so that it is inside the call. */

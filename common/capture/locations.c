@@ -86,8 +86,10 @@ const char *locations_give(struct capture *c, struct capture_process *p, uint32_
 	if (has_moved_enough(c, p) && node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq)
 		return "a sample of code that has moved too often";
 	for (; node >= NODE_FIRST && c->nodes[node].seen != p->epoch_seq; node = c->nodes[node].parent) {
+		const struct capture_frame *f = &c->frames[c->nodes[node].frame];
+
 		c->nodes[node].seen = p->epoch_seq;
-		if (c->frames[c->nodes[node].frame].process && !give_place(c, p, c->nodes[node].frame, time))
+		if (f->process && !capture_is_lang(f) && !give_place(c, p, c->nodes[node].frame, time))
 			return capture_no_memory;
 	}
 	return NULL;

@@ -94,6 +94,8 @@ const char *symbol_apply(struct capture *c, const struct record_symbol *r)
 
 	if (!DEFINED(c, frames, r->frame))
 		return "a name for an undefined frame";
+	if (capture_is_lang(&c->frames[r->frame]))
+		return "a name for a frame of a language, which has its own";
 	if (!string_text(c, r->name, &s.name) || !string_text(c, r->file, &s.file))
 		return "a name that is an undefined string";
 	wrong = check_level(c, r);

@@ -420,8 +420,64 @@ static void deep_and_moving(void)
 }
 #endif
 
+static void languages(void)
+{
+	const struct capture_frame *f;
+
+	begin();
+	refused("script id=1 language=none process=1 path=\"a.py\"", "a script of an unknown language");
+	refused("script id=1 language=77 process=1 path=\"a.py\"", "a script of an unknown language");
+	refused("script id=1 language=python process=9 path=\"a.py\"", "a script of an undefined process");
+	refused("script id=4294967297 language=python process=1 path=\"a.py\"", "an id out of range");
+	refused("function id=1 script=1 name=\"f\" line=1 flags=0", "a function of an undefined script");
+	check(!say("script id=1 language=python process=0 path=\"a.py\"\n"
+		   "script id=2 language=ruby process=1 path=\"a.rb\"\n"
+		   "function id=1 script=1 name=\"C.f\" line=3 flags=0\n"), "scripts and a function");
+	refused("script id=1 language=python process=1 path=\"a.py\"", "a script defined twice");
+	refused("function id=1 script=1 name=\"g\" line=1 flags=0", "a function defined twice");
+	refused("function id=0 script=1 name=\"g\" line=1 flags=0", "an id out of range");
+	refused("lang-frame id=2 process=0 language=python function=1 line=4 state=ok",
+		"a language frame of an undefined process");
+	refused("lang-frame id=2 process=1 language=none function=1 line=4 state=ok",
+		"a language frame of an unknown language");
+	refused("lang-frame id=2 process=1 language=python function=9 line=4 state=ok",
+		"a language frame of an undefined function");
+	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=ok",
+		"a language frame without a function and without a reason");
+	refused("lang-frame id=2 process=1 language=python function=1 line=4 state=lost",
+		"a language frame whose function is known and not known");
+	refused("lang-frame id=2 process=1 language=python function=0 line=4 state=8",
+		"a language frame in an unknown state");
+	refused("lang-frame id=2 process=1 language=ruby function=1 line=4 state=ok",
+		"a language frame of a function of another language");
+	refused("lang-frame id=1 process=1 language=python function=1 line=4 state=ok",
+		"a frame defined twice");
+	refused("lang-frame id=2147483648 process=1 language=python function=1 line=4 state=ok",
+		"an id out of range");
+	check(!say("lang-frame id=2 process=1 language=python function=1 line=4 state=ok\n"
+		   "lang-frame id=3 process=1 language=python function=1 line=0 state=ok\n"
+		   "lang-frame id=4 process=1 language=ruby function=0 line=0 state=lost\n"
+		   "node id=17 parent=16 frame=2\nnode id=18 parent=17 frame=3\n" MAP(1, 1, 1)
+		   "sample time=9 event=1 cpu=0 thread=1 user=18 kernel=0 weight=10\n"),
+	      "a stack with frames of a language");
+	refused("frame id=2 process=1 kind=exact address=0x10", "a frame defined twice");
+	refused("symbol frame=2 from=0 level=0 source=symtab name=0 offset=0 file=0 line=0",
+		"a name for a frame of a language, which has its own");
+	check(capture_place(&c, 1, 0) && !capture_place(&c, 2, 0), "a frame of a language has no place");
+	check(!capture_is_lang(&c.frames[1]) && capture_is_lang(&c.frames[4]) && c.lang_frames == 3,
+	      "it is one");
+	f = &c.frames[2];
+	check(slice_is(capture_function_name(&c, capture_function(&c, f)), "C.f") &&
+	      slice_is(capture_function_path(&c, capture_function(&c, f)), "a.py"),
+	      "it has a function with a script");
+	check(capture_lang_line(&c, f) == 4 && capture_lang_line(&c, &c.frames[3]) == 3 &&
+	      !capture_function(&c, &c.frames[4]) && capture_lang_line(&c, &c.frames[4]) == 0,
+	      "its line, otherwise the function's first, otherwise none");
+}
+
 int main(void)
 {
+	languages();
 	remapping();
 	forks_and_execs();
 	jit();
