@@ -153,6 +153,28 @@ static void append_path(struct scrub *s, struct buf *out, struct slice path)
 		buf_text(out, deleted);
 }
 
+/* Returns true for texts that interpreters themselves use in place of a path. */
+static bool is_no_script(struct slice path)
+{
+	static const char *const names[] = {
+		"<string>", "<stdin>", "<internal>", "-", "-e", "(eval)", "eval",
+	};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		if (slice_is(path, names[i]))
+			return true;
+	}
+	return slice_begins(path, "<frozen ") || slice_begins(path, "<internal:");
+}
+
+static void append_script(struct scrub *s, struct buf *out, struct slice path)
+{
+	if (is_no_script(path))
+		buf_bytes(out, path.p, path.n);
+	else
+		append_path(s, out, path);
+}
+
 /* Hides each part of the path separately, so that the hierarchy of cgroups stays visible. */
 static void append_group(struct scrub *s, struct buf *out, struct slice path)
 {
@@ -414,6 +436,12 @@ static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 		break;
 	case RECORD_JITCODE:
 		r->jitcode.name = hide_text(s, &s->text, append_name, r->jitcode.name);
+		break;
+	case RECORD_SCRIPT:
+		r->script.path = hide_text(s, &s->text, append_script, r->script.path);
+		break;
+	case RECORD_FUNCTION:
+		r->function.name = hide_text(s, &s->text, append_name, r->function.name);
 		break;
 	case RECORD_DAMAGE:
 		r->damage.what = slice_of("damage that was found before the capture was scrubbed");

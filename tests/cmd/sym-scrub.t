@@ -78,6 +78,17 @@ string id=9 text="/home/hush/source.c"
 string id=5 text="known_before"
 symbol frame=1 from=0 level=0 source=dynsym name=5 offset=3 file=9 line=77
 source file=5 status=no-file kind=none path="/usr/local/bin/hush-own"
+script id=1 language=python process=1 path="/home/hush/app.py"
+script id=2 language=python process=1 path="/usr/lib/python3.11/json/decoder.py"
+script id=3 language=ruby process=1 path="hush.rb"
+script id=4 language=python process=1 path="<string>"
+function id=1 script=1 name="App.work" line=3 flags=0
+function id=2 script=2 name="made from /srv/hush/x.py" line=3 flags=0
+function id=3 script=3 name="top" line=3 flags=0
+function id=4 script=4 name="<module>" line=1 flags=1
+lang-frame id=8 process=1 language=python function=1 line=4 state=ok
+node id=23 parent=16 frame=8
+sample time=1005 event=1 cpu=1 thread=1 user=23 kernel=0 weight=10101010
 damage offset=1 bytes=2 blocks=0 what="hush-what"
 record-60 tail=68757368
 ledger time=1004 cpu=1 outcome=emitted count=5
@@ -92,7 +103,7 @@ cprof-sym --scrub --scrub-key "$tmp/key" "$tmp/raw.bin" >"$tmp/scrubbed.bin" 2>"
 cprof-sym "$tmp/raw.bin" >"$tmp/open.bin" 2>/dev/null
 cprof-dump "$tmp/scrubbed.bin" >"$tmp/scrubbed.txt" 2>/dev/null
 
-is 'the capture is full of secrets' "$(cprof-dump "$tmp/raw.bin" 2>/dev/null | grep -c hush)" 21
+is 'the capture is full of secrets' "$(cprof-dump "$tmp/raw.bin" 2>/dev/null | grep -c hush)" 24
 is 'none is left' "$(grep -a -e hush -e 68757368 -e password "$tmp/scrubbed.txt")" ''
 is '  in the bytes either' "$(grep -a -c -e hush -e password "$tmp/scrubbed.bin")" 0
 is '  nor where the kernel was' "$(grep -E '9e[cd]0|c0a5e' "$tmp/scrubbed.txt")" ''
@@ -129,6 +140,18 @@ is '  what is told of JIT code has its ranges' "$(sed -n 's/^jitmap.*data=//p' "
 
 like '  names that were there before stay, with their lines' "$(grep -A 9 'text="known_before"' "$tmp/scrubbed.txt")" 'source=dynsym .* line=77$'
 like '  of hidden files' "$(cat "$tmp/scrubbed.txt")" '^string id=[0-9]* text="/scrubbed/[0-9a-f]{16}"$'
+
+is 'scripts are hashes, unless a distribution installs them' \
+	"$(sed -n 's/^script id=\(.\).*path=/\1 /p' "$tmp/scrubbed.txt" |
+		sed 's,"/scrubbed/[0-9a-f]\{16\}",P,' | tr '\n' ' ')" \
+	'1 P 2 "/usr/lib/python3.11/json/decoder.py" 3 P 4 "<string>" '
+is '  functions keep their names, but no paths in them' \
+	"$(sed -n 's/^function.*name=\(".*"\).*/\1/p' "$tmp/scrubbed.txt" |
+		sed 's,/scrubbed/[0-9a-f]\{16\},P,' | tr '\n' ' ')" \
+	'"App.work" "made from P" "top" "<module>" '
+is '  frames of languages stay as they are' \
+	"$(grep '^lang-frame' "$tmp/scrubbed.txt")" \
+	'lang-frame id=8 process=1 language=python function=1 line=4 state=ok'
 
 # Keys
 cprof-sym --scrub --scrub-key "$tmp/key" "$tmp/raw.bin" 2>/dev/null | cmp -s - "$tmp/scrubbed.bin"
