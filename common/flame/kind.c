@@ -23,6 +23,18 @@ static bool is_interpreted(struct slice s)
 	return false;
 }
 
+/* Returns whether the name is like "[python: not-yet]". */
+static bool has_state(struct slice s)
+{
+	static const char *const starts[] = { "[python: ", "[ruby: ", "[php: ", "[perl: " };
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+		if (has_start(s, starts[i]))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Returns the kind of a name in brackets without a suffix. Most are places; the other words come from
  * gather.h, transform.h and sanitize.h.
@@ -42,7 +54,7 @@ static enum kind kind_of_bracketed(struct slice s)
 		if (slice_is(s, words[i].text))
 			return words[i].kind;
 	}
-	return has_start(s, "[truncated: ") ? KIND_LEFTOUT : KIND_NONAME;
+	return has_start(s, "[truncated: ") ? KIND_LEFTOUT : has_state(s) ? KIND_INTERPRETED : KIND_NONAME;
 }
 
 enum kind kind_of(struct slice name, struct slice *text)
@@ -53,7 +65,8 @@ enum kind kind_of(struct slice name, struct slice *text)
 	if (name.n > 4 && name.p[name.n - 4] == '_' && name.p[name.n - 3] == '[' && name.p[name.n - 1] == ']') {
 		uint8_t c = name.p[name.n - 2];
 
-		kind = c == 'k' ? KIND_KERNEL : c == 'i' ? KIND_INLINED : c == 'j' ? KIND_JIT : KIND_USER;
+		kind = c == 'k' ? KIND_KERNEL : c == 'i' ? KIND_INLINED : c == 'j' ? KIND_JIT :
+		       c == 'l' ? KIND_INTERPRETED : KIND_USER;
 		if (kind != KIND_USER)
 			text->n -= 4;
 	}

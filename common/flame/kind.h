@@ -4,8 +4,8 @@
  *	struct slice text;
  *	enum kind kind = kind_of(name, &text);	// "vfs_read_[k]": KIND_KERNEL, "vfs_read"
  *
- * The suffixes are those that `cprof-fold -a`, perf and bcc write. Interpreted frames are recognized by their
- * names: perf's trampolines for Python are called "py::name:file", and V8 marks functions run by its
+ * The suffixes are those that `cprof-fold -a`, perf and bcc write. Interpreted frames have the suffix `_[l]`,
+ * or are recognized by their names: perf's trampolines for Python are called "py::name:file", and V8 marks functions run by its
  * interpreter with "~". Some names in brackets are known without a suffix, for example "[kernel]" and
  * "[jit]".
  */

@@ -2,8 +2,8 @@
 """Computes the boxes of folded text in the simplest way: flame-brute.py [COLUMNS] <FOLDED
 
 Each line: path, self of each side, total of each side; as `flame-block.py boxes` prints them, siblings by the
-bytes of their names. Suffixes _[k], _[i] and _[j] are removed, except from the outermost frame; they sort in
-this order, after the name without one.
+bytes of their names. Suffixes _[k], _[i], _[j] and _[l] are removed, except from the outermost frame; they
+sort in this order, after the name without one.
 """
 import sys
 
@@ -14,8 +14,8 @@ root = {}
 
 def frame(name):
     """Returns the name without its suffix, then a digit by which frames of the same name sort."""
-    if len(name) > 4 and name[-4:-2] == '_[' and name[-2] in 'kij' and name[-1] == ']':
-        return name[:-4] + '\0' + str(1 + 'kij'.index(name[-2]))
+    if len(name) > 4 and name[-4:-2] == '_[' and name[-2] in 'kijl' and name[-1] == ']':
+        return name[:-4] + '\0' + str(1 + 'kijl'.index(name[-2]))
     return name + '\0' + '0'
 
 

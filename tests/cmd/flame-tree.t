@@ -36,13 +36,16 @@ same "  and from cprof-fold" "$tmp/m.html" "$tmp/m2.html"
 
 # Kinds of frames
 printf '%s\n' 'sh;main;read_[k];[kernel]_[k] 1' 'sh;main;in_[i];js_[j] 1' 'sh;py::f:a.py_[j];~g;JS:~h_[j];JS:*h_[j] 1' \
-	'sh;[libx.so+0x10];[unknown];[...] 1' 'sh;foo_[u] 1' | flame | block labels >"$tmp/got"
+	'sh;[libx.so+0x10];[unknown];[...] 1' 'sh;foo_[u];C.f_[l];[php: lost] 1' |
+	flame | block labels >"$tmp/got"
 cat >"$tmp/want" <<'E'
+4 C.f
 3 JS:*h
 4 JS:~h
 8 [...]
 1 [kernel]
 6 [libx.so+0x10]
+4 [php: lost]
 6 [unknown]
 0 foo_[u]
 2 in

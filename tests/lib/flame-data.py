@@ -16,7 +16,7 @@ import re
 import sys
 
 USER, KERNEL, INLINED, JIT, INTERPRETED, OTHER, NONAME = range(7)
-SUFFIX = {'_[k]': KERNEL, '_[i]': INLINED, '_[j]': JIT}
+SUFFIX = {'_[k]': KERNEL, '_[i]': INLINED, '_[j]': JIT, '_[l]': INTERPRETED}
 NOT_SIGNIFICANT, LESS, MORE, NEW, GONE = range(5)
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOM = os.path.join(os.path.dirname(os.path.dirname(HERE)), 'common', 'page')
