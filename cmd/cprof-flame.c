@@ -22,7 +22,8 @@ static const char usage[] =
 	"       [--width PIXELS] [--height PIXELS] [--minwidth PIXELS] [--fonttype NAME]\n"
 	"       [--fontsize PIXELS] [--countname TEXT] [--nametype TEXT] [--colors NAME]\n"
 	"       [--bgcolors COLOR] [--hash] [--search RE] [--truncated]\n"
-	"       [--by function|module|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n       [FILE ...]";
+	"       [--by function|module|language|process|thread|container|label.KEY]\n       "
+	FILTER_USAGE "\n       [FILE ...]";
 
 enum {
 	FLAME_DIFF = FILTERS_END,

@@ -17,7 +17,7 @@
 #include "common/stream/block.h"
 
 static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--reverse]\n"
-			    "       [--by function|module|process|thread|container|label.KEY]\n"
+			    "       [--by function|module|language|process|thread|container|label.KEY]\n"
 			    "       [--sorted] [--max-line BYTES] [--max-mem SIZE]\n"
 			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 

@@ -11,7 +11,7 @@
 static const char usage[] =
 	"cprof-diff [--folded] [--no-normalize] [--significant] [--fail-above POINTS]\n"
 	"       [--truncated] [-n ROWS] [-o table|tsv|ndjson|json]\n"
-	"       [--by function|module|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n"
+	"       [--by function|module|language|process|thread|container|label.KEY]\n       " FILTER_USAGE "\n"
 	"       A B | A... -- B... | --before A... --after B...";
 
 enum { DIFF_FOLDED = FILTERS_END, DIFF_NO_NORMALIZE, DIFF_TRUNCATED, DIFF_SIGNIFICANT, DIFF_FAIL, DIFF_BEFORE,

@@ -76,7 +76,7 @@ static void warn_truncated(const struct diff_side *sides)
 
 void diff_warn(const struct profile *p, const struct diff_side *sides, const struct filters *f)
 {
-	if (f->view.by == BY_FUNCTION || f->view.by == BY_MODULE)
+	if (!view_by_root(f->view.by))
 		warn_truncated(sides);
 	if (f->view.by == BY_FUNCTION) {
 		warn_unnamed(p, sides);

@@ -12,7 +12,7 @@
 #include "common/export/json.h"
 
 static const char usage[] = "cprof-top [--cum] [--ci] [--truncated] [-v] [-n ROWS]\n"
-			    "       [--by function|module|process|thread|container|label.KEY]\n"
+			    "       [--by function|module|language|process|thread|container|label.KEY]\n"
 			    "       [--peek RE | --stacks N | --tree [--min-share PERCENT] [--depth N]]\n"
 			    "       [-o tsv|ndjson|json | -w SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
@@ -147,8 +147,9 @@ static void check_top(const struct settings *s, enum view_by by, char *const *op
 		cli_usage("--ci and %s are mutually exclusive", s->shape);
 	if ((s->has_rows || s->views.cum) && (shape == SHAPE_STACKS || shape == SHAPE_TREE))
 		cli_usage("%s and %s are mutually exclusive", s->has_rows ? "-n" : "--cum", s->shape);
-	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE)
-		cli_usage("%s requires --by function or module: the others have no stacks", s->shape);
+	if (shape != SHAPE_TABLE && by != BY_FUNCTION && by != BY_MODULE && by != BY_LANGUAGE)
+		cli_usage("%s requires --by function, module or language: the others have no stacks",
+			  s->shape);
 	if (s->has_format && s->seconds)
 		cli_usage("-o and -w are mutually exclusive");
 	if (s->seconds && operands[0] && operands[1])

@@ -23,6 +23,7 @@ static const char *things_of(const struct views *v)
 	static const char *const things[] = {
 		[BY_FUNCTION] = "functions",
 		[BY_MODULE] = "modules",
+		[BY_LANGUAGE] = "languages",
 		[BY_PROCESS] = "processes",
 		[BY_THREAD] = "threads",
 		[BY_CONTAINER] = "containers",

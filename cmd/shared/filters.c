@@ -186,6 +186,7 @@ static void set_by(struct filters *f, const char *argument)
 	static const char *const names[] = {
 		[BY_FUNCTION] = "function",
 		[BY_MODULE] = "module",
+		[BY_LANGUAGE] = "language",
 		[BY_PROCESS] = "process",
 		[BY_THREAD] = "thread",
 		[BY_CONTAINER] = "container",
@@ -198,9 +199,25 @@ static void set_by(struct filters *f, const char *argument)
 		}
 	}
 	if (strncmp(argument, "label.", 6) != 0 || !argument[6])
-		cli_usage("invalid --by \"%s\" (expected function, module, process, thread, container or label.KEY)", argument);
+		cli_usage("invalid --by \"%s\" (expected function, module, language, process, thread, "
+			  "container or label.KEY)", argument);
 	f->view.by = BY_LABEL;
 	f->view.label = argument + 6;
+}
+
+static void set_native(struct filters *f, const char *argument)
+{
+	static const char *const names[] = {
+		[NATIVE_LIB] = "lib", [NATIVE_ALL] = "all", [NATIVE_NONE] = "none",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(argument, names[i]) == 0) {
+			f->view.native = (enum view_native)i;
+			return;
+		}
+	}
+	cli_usage("invalid --native \"%s\" (expected all, lib or none)", argument);
 }
 
 bool filters_option(struct filters *f, int option, const char *argument)
@@ -263,6 +280,9 @@ bool filters_option(struct filters *f, int option, const char *argument)
 		return true;
 	case 'l':
 		v->lines = true;
+		return true;
+	case FILTER_NATIVE:
+		set_native(f, argument);
 		return true;
 	case FILTER_FULL_PATHS:
 		v->lines = v->full_paths = true;

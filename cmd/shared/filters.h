@@ -32,6 +32,7 @@ enum filter_option {
 	FILTER_EVENT,
 	FILTER_WALL,
 	FILTER_FULL_PATHS,
+	FILTER_NATIVE,
 	FILTER_NORM,
 	FILTER_COLLAPSE,
 	FILTER_MIN,
@@ -61,11 +62,12 @@ enum { FILTER_EXPRESSIONS = FILTER_BASE - FILTER_MATCH + 1 };
 	{ "weight", required_argument, NULL, FILTER_WEIGHT },                                        \
 	{ "event", required_argument, NULL, FILTER_EVENT }, { "wall", no_argument, NULL, FILTER_WALL }, \
 	{ "inlined", no_argument, NULL, 'i' }, { "lines", no_argument, NULL, 'l' },                  \
-	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS }
+	{ "full-paths", no_argument, NULL, FILTER_FULL_PATHS },                                      \
+	{ "native", required_argument, NULL, FILTER_NATIVE }
 #define FILTER_USAGE                                                                                 \
-	"[-ilUK] [--full-paths] [--pid PID,...] [--tid TID,...] [--comm NAME]\n"                     \
-	"       [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME] [--to TIME]\n"            \
-	"       [--weight samples|ns] [--event NAME,... | --wall]\n"                                \
+	"[-ilUK] [--full-paths] [--native all|lib|none] [--pid PID,...] [--tid TID,...]\n"           \
+	"       [--comm NAME] [--in CONTAINER|CGROUP] [--label KEY=VALUE] [--from TIME]\n"                    \
+	"       [--to TIME] [--weight samples|ns] [--event NAME,... | --wall]\n"                                \
 	"       [--match RE] [--focus RE] [--exclude RE] [--base RE] [--norm]\n"                    \
 	"       [--collapse-recursion] [--min PERCENT]"
 

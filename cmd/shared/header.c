@@ -171,6 +171,29 @@ static void add_reasons(struct header *h, const struct reasons *r, uint64_t samp
 		header_add(h, "", "and %zu more (-v lists all)", r->n - n);
 }
 
+/* "98.70% named (python), 1.30% not-yet": each language with the states of its frames. */
+static void add_languages(struct header *h, const struct gather_sums *s, struct buf *text)
+{
+	for (size_t l = 0; l < LANGUAGES; l++) {
+		const uint64_t *states = s->languages[l];
+		uint64_t all = 0;
+
+		for (size_t i = 0; i < LANG_STATES; i++)
+			all += states[i];
+		if (!all)
+			continue;
+		buf_printf(text, "%s%.2f%% named (%s)", text->n ? "; " : "", header_percent(states[LANG_OK], all),
+			   language_name(l));
+		for (size_t i = LANG_OK + 1; i < LANG_STATES; i++) {
+			if (states[i])
+				buf_printf(text, ", %.2f%% %s", header_percent(states[i], all),
+					   lang_state_name(i));
+		}
+	}
+	if (text->n)
+		append_line(h, "Languages", text);
+}
+
 static void add_unresolved(struct header *h, const struct loaded *l, const struct reasons *reasons, bool all,
 			   struct buf *text)
 {
@@ -232,6 +255,7 @@ void header_make(struct header *h, const struct loaded *l, const struct reasons 
 	add_tally(h, &l->totals, &text);
 	add_damage(h, &l->totals, &text);
 	add_stacks(h, &l->sums, &text);
+	add_languages(h, &l->sums, &text);
 	add_unresolved(h, l, reasons, all, &text);
 	add_tables(h, &l->totals, &text);
 	add_cost(h, &l->totals, &text);

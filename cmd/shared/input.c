@@ -49,6 +49,10 @@ static void add_sums(struct loaded *sum, const struct gather_sums *s)
 	sum->sums.samples += s->samples;
 	sum->sums.unresolved += s->unresolved;
 	sum->sums.symbols += s->symbols;
+	for (size_t i = 0; i < LANGUAGES; i++) {
+		for (size_t state = 0; state < LANG_STATES; state++)
+			sum->sums.languages[i][state] += s->languages[i][state];
+	}
 	sum->sums.counted = sum->sums.counted || s->counted;
 	for (size_t i = 0; i < ENDS; i++) {
 		sum->sums.user[i] += s->user[i];
@@ -155,6 +159,7 @@ static const char *needs_capture(const struct filters *f)
 	return v->n_pids ? "--pid" : v->n_tids ? "--tid" : v->from.kind ? "--from" : v->to.kind ? "--to" :
 	       v->half == HALF_USER ? "-U" : v->half == HALF_KERNEL ? "-K" :
 	       v->n_events ? "--event" : v->wall ? "--wall" : v->n_groups ? "--in" : v->n_labels ? "--label" : v->by == BY_MODULE ? "--by module" :
+	       v->by == BY_LANGUAGE ? "--by language" :
 	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
 

@@ -33,6 +33,8 @@ struct gather_sums {
 	/* stacks of each half, by how they ended; only samples that have the half */
 	uint64_t user[ENDS], kernel[ENDS];
 	uint64_t unresolved;       /* samples whose innermost frame has no name */
+	/* frames of languages in the samples' stacks, shown or not; by enum language and enum lang_state */
+	uint64_t languages[LANGUAGES][LANG_STATES];
 	/* some samples weighed the events that they stand for; see WEIGHT_EVENTS */
 	bool counted;
 	/* SYMBOL and SOURCE records, names found or not: someone has looked for them */
@@ -56,7 +58,9 @@ struct gather {
 	uint64_t base;
 	uint64_t moment_base; /* beginning of slice 0, which may be before time 0 */
 	bool failed;   /* out of memory */
-	struct gather_memo *memo; /* by node of the capture: its last position in the profile */
+	struct gather_memo *memo; /* by node: its last position in the profile */
+	size_t cap_memo;
+	const struct capture_node *nodes; /* those of the stacks as shown, while they are added */
 	uint32_t *path;           /* room for the nodes of one stack */
 	size_t cap_path;
 	struct intern runners;    /* struct gather_key of running's accounts */

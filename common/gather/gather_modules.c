@@ -337,16 +337,18 @@ static void compare_ids(struct modules *m, uint32_t *order)
 void modules_text(const struct modules *m, struct slice label, struct buf *out)
 {
 	const struct module *it;
+	bool offset;
 
 	if (label.n < TAG_SIZE || label.p[0] != TAG) {
 		buf_bytes(out, label.p, label.n);
 		return;
 	}
 	it = &m->list[m->list[le32_load(label.p + 1)].group];
-	buf_text(out, label.n > TAG_SIZE ? "[" : "");
+	offset = label.n > TAG_SIZE && label.p[TAG_SIZE] == '+';
+	buf_text(out, offset ? "[" : "");
 	buf_bytes(out, it->name.p, it->name.n);
 	buf_bytes(out, label.p + TAG_SIZE, label.n - TAG_SIZE);
-	buf_text(out, label.n > TAG_SIZE ? "]" : "");
+	buf_text(out, offset ? "]" : "");
 }
 
 /* Gives labels with a number their name; returns false if out of memory. */

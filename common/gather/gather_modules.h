@@ -50,7 +50,10 @@ void modules_release(struct modules *m);
 /* Sets *number for the file; returns false if out of memory. */
 bool modules_add(struct modules *m, struct slice path, struct slice build_id, unsigned int side,
 		 uint32_t *number);
-/* Appends a label for the file. offset: a place in the file as "+0x128f"; "" for the file itself. */
+/*
+ * Appends a label for the file. offset: a place in the file as "+0x128f"; "" for the file itself, or a mark
+ * like "_[l]" to put after its name.
+ */
 void modules_label(struct buf *out, uint32_t number, const char *offset);
 
 /*

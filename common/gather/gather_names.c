@@ -148,11 +148,10 @@ static struct slice source_base(struct slice path)
 	return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-/* Appends the name of one function, with its line if that is asked for and known. */
-static bool push_function(struct gather_names *t, const struct capture_symbol *s, const char *suffix)
+/* Appends the name of a function, with its line if that is asked for and known. */
+static bool push_line(struct gather_names *t, struct slice name, struct slice file, uint32_t line,
+		      const char *suffix)
 {
-	struct slice name = capture_text(t->c, s->name), file = capture_text(t->c, s->file);
-
 	if (!t->lines || file.n == 0)
 		return push_name(t, name, suffix);
 	if (!t->full_paths)
@@ -161,10 +160,15 @@ static bool push_function(struct gather_names *t, const struct capture_symbol *s
 	sanitize_append(&t->line, name);
 	buf_text(&t->line, " (");
 	buf_bytes(&t->line, file.p, file.n);
-	if (s->line)
-		buf_printf(&t->line, ":%" PRIu32, s->line);
+	if (line)
+		buf_printf(&t->line, ":%" PRIu32, line);
 	buf_byte(&t->line, ')');
 	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
+}
+
+static bool push_function(struct gather_names *t, const struct capture_symbol *s, const char *suffix)
+{
+	return push_line(t, capture_text(t->c, s->name), capture_text(t->c, s->file), s->line, suffix);
 }
 
 /* Appends the function that the code belongs to, then those inlined into it; cuts the middle of too many. */
@@ -253,6 +257,55 @@ static bool push_kernel(struct gather_names *t, const struct capture_frame *f, c
 	return push_name(t, k ? capture_text(t->c, k->name) : slice_of("[kernel]"), "_[k]");
 }
 
+/* Appends "[python: not-yet]", or for modules "[python]". */
+static bool push_state(struct gather_names *t, const struct capture_frame *f, const char *suffix)
+{
+	buf_clear(&t->line);
+	buf_printf(&t->line, "[%s", language_name(f->language));
+	if (t->style != GATHER_NAMES_MODULES)
+		buf_printf(&t->line, ": %s", lang_state_name(f->state));
+	buf_byte(&t->line, ']');
+	return !t->line.failed && push_name(t, buf_view(&t->line), suffix);
+}
+
+/* Returns the script that the frame's code belongs to, empty if it is not known. */
+static struct slice script_of(const struct gather_names *t, const struct capture_frame *f)
+{
+	const struct capture_function *function = capture_function(t->c, f);
+
+	return function ? capture_function_path(t->c, function) : (struct slice){ NULL, 0 };
+}
+
+/* Only a path has a base name: a text like "<string>" or "(eval at /x:1)" is one as a whole. */
+static bool push_script(struct gather_names *t, struct slice path)
+{
+	uint32_t number;
+
+	if (path.p[0] == '<' || path.p[0] == '(')
+		return push_name(t, path, "_[l]");
+	if (!t->modules)
+		return push_name(t, module_base(path), "_[l]");
+	if (!modules_add(t->modules, path, (struct slice){ NULL, 0 }, t->side, &number))
+		return false;
+	buf_clear(&t->text);
+	modules_label(&t->text, number, t->annotated ? "_[l]" : "");
+	return push_text(t);
+}
+
+static bool push_lang(struct gather_names *t, const struct capture_frame *f)
+{
+	const struct capture_function *function = capture_function(t->c, f);
+
+	if (t->style == GATHER_NAMES_LANGUAGES)
+		return push_name(t, slice_of(language_name(f->language)), "_[l]");
+	if (t->style == GATHER_NAMES_MODULES && script_of(t, f).n)
+		return push_script(t, script_of(t, f));
+	if (!function || t->style == GATHER_NAMES_MODULES)
+		return push_state(t, f, "_[l]");
+	return push_line(t, capture_function_name(t->c, function), script_of(t, f),
+			 capture_lang_line(t->c, f), "_[l]");
+}
+
 const struct capture_symbol *gather_names_symbol(const struct gather_names *t, uint32_t frame, uint64_t epoch)
 {
 	uint32_t at = timeline_find(&t->symbols, frame, epoch);
@@ -276,16 +329,23 @@ static bool look_up_frame(struct gather_names *t, uint32_t frame, uint64_t epoch
 	*at = (uint32_t)t->n_runs;
 	if (!run_push(t, 0))
 		return false;
-	if (!f->process)
+	if (capture_is_lang(f)) {
+		resolved = f->state == LANG_OK;
+		good = push_lang(t, f);
+	} else if (t->style == GATHER_NAMES_LANGUAGES) {
+		good = push_name(t, slice_of(f->process ? "native" : "kernel"), f->process ? "" : "_[k]");
+		resolved = resolved || (!f->process && capture_ksym(t->c, capture_lookup(f, f->address)));
+	} else if (!f->process) {
 		good = push_kernel(t, f, s, &resolved);
-	else if (t->style == GATHER_NAMES_MODULES)
+	} else if (t->style == GATHER_NAMES_MODULES) {
 		good = push_user_module(t, f, s, gather_names_place(t, frame, epoch));
-	else if (s && s->source == NAME_BOUNDS)
+	} else if (s && s->source == NAME_BOUNDS) {
 		good = push_bounds(t, s, gather_names_place(t, frame, epoch));
-	else if (s)
+	} else if (s) {
 		good = push_symbol(t, s, is_jit(s) ? "_[j]" : "");
-	else
+	} else {
 		good = push_place(t, f, gather_names_place(t, frame, epoch));
+	}
 	t->runs[*at] = (uint32_t)(t->n_runs - *at - 1) << 1 | resolved;
 	return good;
 }

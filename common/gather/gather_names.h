@@ -18,6 +18,9 @@
  * otherwise "[memfd:name+0x1231]" or "[anon]". Others are "[vdso+0x8a0]", "[kernel]", and "[unknown]" if
  * nothing was mapped. If the stream knows only where the function begins, the name is that place.
  *
+ * A frame of a language is named by its function; its module is the script. If the function is not known, the
+ * frame is "[python: not-yet]", with the state, and the module "[python]".
+ *
  * With lines, "name (file.c:123)" is the line being executed: the sampled line of the innermost function, and
  * in functions around it the line of the call to the next one.
  */
@@ -32,8 +35,9 @@
 
 enum gather_names_style {
 	GATHER_NAMES_FUNCTIONS,
-	GATHER_NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined */
+	GATHER_NAMES_ANNOTATED, /* _[k] kernel, _[j] JIT code, _[i] inlined, _[l] interpreted language */
 	GATHER_NAMES_MODULES,   /* the file that the code belongs to, instead of the function */
+	GATHER_NAMES_LANGUAGES, /* "python" and so on, "native" or "kernel" */
 };
 
 /*
@@ -64,7 +68,7 @@ struct gather_names {
 	bool inlined;    /* functions inlined into the one that the code belongs to */
 	bool lines;      /* the line of the source */
 	bool full_paths; /* the source file's full path, not its base name */
-	bool annotated;  /* GATHER_NAMES_MODULES: the suffixes of GATHER_NAMES_ANNOTATED, "[ext4]_[k]" */
+	bool annotated;  /* also in other styles: the suffixes of GATHER_NAMES_ANNOTATED, "[ext4]_[k]" */
 	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see gather_modules.h. */
 	struct modules *modules;
 	unsigned int side;

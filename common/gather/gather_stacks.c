@@ -12,6 +12,7 @@
 #include "common/gather/gather_keys.h"
 #include "common/profile/sanitize.h"
 #include "common/gather/gather_names.h"
+#include "common/gather/gather_native.h"
 #include "common/gather/origin.h"
 #include "common/gather/reason.h"
 
@@ -135,7 +136,7 @@ static bool find_known(struct gather *g, uint32_t node, uint32_t epoch, struct s
 {
 	uint32_t base = s->node;
 
-	for (*n = 0; node >= NODE_FIRST; node = g->capture.nodes[node].parent) {
+	for (*n = 0; node >= NODE_FIRST; node = g->nodes[node].parent) {
 		const struct gather_memo *m = &g->memo[node];
 
 		if (m->at.node && m->base == base && m->epoch == epoch) {
@@ -163,7 +164,7 @@ static bool push_half(struct gather *g, struct gather_names *names, struct stack
 		uint32_t at = g->path[--n];
 		struct gather_names_run run;
 
-		if (!gather_names_frame(names, g->capture.nodes[at].frame, epoch, number, &run))
+		if (!gather_names_frame(names, g->nodes[at].frame, epoch, number, &run))
 			return false;
 		for (uint32_t i = 0; i < run.n; i++) {
 			if (!push_stack_frame(g, s, run.labels[i]))
@@ -178,7 +179,7 @@ static bool push_half(struct gather *g, struct gather_names *names, struct stack
 static bool count_unresolved(struct gather *g, const struct gather_names *names, const struct gather_key *k, uint64_t samples)
 {
 	bool kernel = k->kernel >= NODE_FIRST;
-	uint32_t frame = g->capture.nodes[kernel ? k->kernel : k->user].frame;
+	uint32_t frame = g->nodes[kernel ? k->kernel : k->user].frame;
 
 	g->sums.unresolved += samples;
 	return !g->view->reasons || reasons_count(g->view->reasons, &g->capture, &g->capture.frames[frame],
@@ -270,7 +271,9 @@ static bool add_stack(struct gather *g, struct gather_names *names, const struct
 
 static enum gather_names_style style_of(const struct view *v)
 {
-	return v->by == BY_MODULE ? GATHER_NAMES_MODULES : v->annotate ? GATHER_NAMES_ANNOTATED : GATHER_NAMES_FUNCTIONS;
+	if (v->by == BY_MODULE || v->by == BY_LANGUAGE)
+		return v->by == BY_MODULE ? GATHER_NAMES_MODULES : GATHER_NAMES_LANGUAGES;
+	return v->annotate ? GATHER_NAMES_ANNOTATED : GATHER_NAMES_FUNCTIONS;
 }
 
 /* Returns whether the event still counts: the clock's may have come after one that stood in for it. */
@@ -279,10 +282,49 @@ static bool still_listed(const struct gather *g, const struct gather_key *k)
 	return !k->event || select_lists_event(g->view, &g->capture, k->event);
 }
 
+/* Puts the stack as it is shown into the key, and makes room for the memos of its nodes. */
+static bool show_stack(struct gather *g, struct gather_names *names, struct gather_native *native,
+		       struct gather_key *k)
+{
+	uint32_t number;
+
+	if (!gather_native_has_lang(native, k->user))
+		return true;
+	if (!gather_names_epoch(names, k->epoch, &number) ||
+	    !gather_native_stack(native, k->user, k->epoch, number, &k->user))
+		return false;
+	g->nodes = native->nodes;
+	return grow_array(&g->memo, &g->cap_memo, native->n, sizeof(*g->memo));
+}
+
+/* Counts samples by their user stacks, if these have frames of languages. */
+static void count_frames(uint64_t *samples, const struct gather_native *native, uint32_t node, uint64_t n)
+{
+	if (gather_native_has_lang(native, node))
+		samples[node] += n;
+}
+
+/* Adds the frames of languages in the stacks to the sums; samples is by innermost node. */
+static void sum_frames(struct gather *g, uint64_t *samples)
+{
+	const struct capture *c = &g->capture;
+
+	for (size_t i = c->n_nodes; samples && i-- > NODE_FIRST;) {
+		const struct capture_frame *f = &c->frames[c->nodes[i].frame];
+
+		if (samples[i] && c->nodes[i].parent >= NODE_FIRST)
+			samples[c->nodes[i].parent] += samples[i];
+		if (samples[i] && capture_is_lang(f))
+			g->sums.languages[f->language][f->state] += samples[i];
+	}
+}
+
 bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 {
+	struct gather_native native = { 0 };
 	struct buf text = { 0 };
 	struct gather_names names;
+	uint64_t *samples = NULL;
 	bool good = gather_names_init(&names, &g->capture, g->p, style_of(g->view));
 
 	names.inlined = g->view->inlined;
@@ -292,8 +334,14 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 	names.annotated = g->view->annotate;
 	names.side = g->side;
 	free(g->memo);
-	g->memo = calloc(g->capture.n_nodes + 1, sizeof(*g->memo));
-	good = good && g->memo;
+	g->cap_memo = g->capture.n_nodes + 1;
+	g->memo = calloc(g->cap_memo, sizeof(*g->memo));
+	good = good && g->memo && gather_native_init(&native, &names, g->view->native);
+	g->nodes = native.nodes;
+	if (good && native.languages) {
+		samples = calloc(g->capture.n_nodes, sizeof(*samples));
+		good = samples;
+	}
 	for (size_t i = 0; good && i < g->keys.n; i++) {
 		struct gather_sum sum = g->by_key[i];
 		struct gather_key key = gather_keys_at(g, i);
@@ -307,9 +355,16 @@ bool gather_stacks_add(struct gather *g, const struct gather_sum *but)
 		g->sums.counted = g->sums.counted || (key.event && g->view->weight != WEIGHT_NS && !g->view->ones);
 		if (but && !sum.samples)
 			continue;
-		good = (!mixed_events_matters(g->view) || mixed_events_add(g->view->alike, &g->capture, key.event)) &&
+		count_frames(samples, &native, key.user, sum.samples);
+		good = show_stack(g, &names, &native, &key) &&
+		       (!mixed_events_matters(g->view) ||
+			mixed_events_add(g->view->alike, &g->capture, key.event)) &&
 		       add_stack(g, &names, &key, sum.samples, sum.weight, &text);
 	}
+	sum_frames(g, samples);
+	free(samples);
+	gather_native_release(&native);
+	g->nodes = NULL;
 	gather_names_release(&names);
 	buf_release(&text);
 	return good;

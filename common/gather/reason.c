@@ -1,5 +1,6 @@
 #include "common/gather/reason.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/array.h"
@@ -88,6 +89,14 @@ static bool count_reason(struct reasons *r, struct slice where, const char *why,
 	return true;
 }
 
+static bool count_lang(struct reasons *r, const struct capture_frame *f, uint64_t samples)
+{
+	char where[32];
+
+	snprintf(where, sizeof(where), "[%s]", language_name(f->language));
+	return count_reason(r, slice_of(where), lang_state_name(f->state), samples);
+}
+
 bool reasons_count(struct reasons *r, const struct capture *c, const struct capture_frame *f,
 		   const struct capture_place *place, uint64_t samples)
 {
@@ -95,6 +104,8 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 
 	if (r->n_sources == 0)
 		return true;
+	if (capture_is_lang(f))
+		return count_lang(r, f, samples);
 	if (!f->process)
 		return count_reason(r, slice_of("[kernel]"),
 				    c->n_ksyms ? "no-symbol" : "no kernel symbols were recorded", samples);

@@ -21,7 +21,7 @@
 #include "common/capture/capture.h"
 
 struct reason {
-	struct slice where;  /* path of the file; "[kernel]", "[anon]", "[jit]", "[unknown]" */
+	struct slice where;  /* path of the file; "[kernel]", "[anon]", "[jit]", "[unknown]", "[python]" */
 	struct slice why;    /* "no-file", "stripped", … */
 	uint64_t samples;
 };

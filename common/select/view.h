@@ -20,7 +20,9 @@ struct modules;
 struct origins;
 struct reasons;
 
-enum view_by { BY_FUNCTION, BY_MODULE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
+enum view_by { BY_FUNCTION, BY_MODULE, BY_LANGUAGE, BY_PROCESS, BY_THREAD, BY_CONTAINER, BY_LABEL };
+/* Which machine frames are shown in stacks of interpreted languages; see gather_native.h. */
+enum view_native { NATIVE_LIB, NATIVE_ALL, NATIVE_NONE };
 enum view_half { HALF_BOTH, HALF_USER, HALF_KERNEL };
 /*
  * WEIGHT_SAMPLES: each sample counts 1, but a sample of a counted event counts the events that it stands
@@ -67,6 +69,7 @@ struct view {
 	struct origins *origins;
 	/* How frames are named. */
 	enum view_by by;
+	enum view_native native;
 	const char *label; /* BY_LABEL: "service" */
 	bool pid, tid;   /* the root frame is "comm-pid" or "comm-pid/tid" */
 	bool no_ids;     /* BY_PROCESS and BY_THREAD: the command alone, to match other captures */

@@ -170,7 +170,7 @@ like "  and says how deep it is" "$(top --tree "$tmp/deep" | tail -1)" '\(9000\)
 
 for o in '--peek .' '--stacks 3' --tree; do
 	status "stacks of what has none: cprof-top --by process $o" 2 cprof-top --by process $o "$tmp/r"
-	like "  is told" "$(cat "$tmp/err")" "${o% *} requires --by function or module"
+	like "  is told" "$(cat "$tmp/err")" "${o% *} requires --by function, module or language"
 done
 status "two views at once" 2 cprof-top --tree --stacks 3 "$tmp/r"
 like "  are named" "$(cat "$tmp/err")" '--tree and --stacks are mutually exclusive'
