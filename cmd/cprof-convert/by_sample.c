@@ -88,6 +88,8 @@ enum status convert_perf(struct conversion *c)
 	enum status status;
 
 	prepare_samples(c);
+	if (c->filters.view.native != NATIVE_LIB)
+		cli_usage("--native does not apply to this format");
 	if (!perf_pipe_init(&p, &c->filters.view))
 		cli_no_memory();
 	status = read_samples(c, &taker);

@@ -241,12 +241,35 @@ static bool read_lines(struct collect *c, const struct gather_names_run *run, co
 	return true;
 }
 
+/* As read_lines for a frame of a language. Its mapping has no addresses. */
+static bool read_lang(struct collect *c, const struct gather_names_run *run, const struct capture_frame *f,
+		      uint32_t *mapping)
+{
+	const struct capture_function *function = capture_function(&c->capture, f);
+	struct traces_mapping m = { .looked = 1 };
+	uint32_t file = 0;
+
+	if (!grow_array(&c->lines, &c->cap_lines, 0, sizeof(*c->lines)))
+		return false;
+	if (function && capture_function_path(&c->capture, function).n &&
+	    !label_text(c, capture_function_path(&c->capture, function), &file))
+		return false;
+	c->lines[0].line = capture_lang_line(&c->capture, f);
+	buf_clear(&c->text);
+	buf_printf(&c->text, "[%s]", language_name(f->language));
+	return traces_function(c->s, run->labels[0], file, &c->lines[0].function) && !c->text.failed &&
+	       traces_text(c->s, buf_view(&c->text), &m.path) && traces_mapping(c->s, &m, mapping);
+}
+
 static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, const struct gather_names_run *run,
 			 uint32_t *location)
 {
 	const struct capture_frame *f = &c->capture.frames[frame];
 	uint32_t mapping;
 
+	if (capture_is_lang(f))
+		return read_lang(c, run, f, &mapping) &&
+		       traces_location(c->s, 0, mapping, c->lines, 1, location);
 	return read_lines(c, run, gather_names_symbol(&c->names, frame, epoch)) &&
 	       (f->process ? map_user(c, f, gather_names_place(&c->names, frame, epoch), &mapping) : map_kernel(c, &mapping)) &&
 	       traces_location(c->s, capture_lookup(f, f->address), mapping, c->lines, run->n, location);
@@ -255,7 +278,7 @@ static bool locate_frame(struct collect *c, uint32_t frame, uint64_t epoch, cons
 /* Adds one node below *at. */
 static bool push_node(struct collect *c, uint32_t node, uint64_t epoch, uint32_t number, uint32_t *at, bool *resolved)
 {
-	uint32_t frame = c->capture.nodes[node].frame, location;
+	uint32_t frame = c->native.nodes[node].frame, location;
 	uint64_t key = (uint64_t)frame << 32 | number;
 	struct gather_names_run run;
 
@@ -277,7 +300,7 @@ static bool push_half(struct collect *c, uint32_t node, uint64_t epoch, uint32_t
 	if (!gather_names_epoch(&c->names, epoch, &number))
 		return false;
 	*half = (struct collect_memo){ .resolved = true };
-	for (; node >= NODE_FIRST; node = c->capture.nodes[node].parent) {
+	for (; node >= NODE_FIRST; node = c->native.nodes[node].parent) {
 		const struct collect_memo *m = &c->memo[node];
 
 		if (m->node && m->base == base && m->epoch == number) {
@@ -315,8 +338,20 @@ static bool find_owner(struct collect *c, const struct collect_key *k, uint32_t 
 	return !c->text.failed && traces_text(c->s, buf_view(&c->text), &o.comm) && traces_owner(c->s, &o, owner);
 }
 
+/* Puts the stack as it is shown into the key, and makes room for the memos of its nodes. */
+static bool show_stack(struct collect *c, struct collect_key *k)
+{
+	uint32_t number;
+
+	if (!gather_native_has_lang(&c->native, k->user))
+		return true;
+	return gather_names_epoch(&c->names, k->epoch, &number) &&
+	       gather_native_stack(&c->native, k->user, k->epoch, number, &k->user) &&
+	       grow_array(&c->memo, &c->cap_memo, c->native.n, sizeof(*c->memo));
+}
+
 /* Skips an event that stood in for the clock's until that appeared. The first event kept sets the unit. */
-static bool add_stack(struct collect *c, const struct collect_key *k, const struct collect_sum *sum)
+static bool add_stack(struct collect *c, struct collect_key *k, const struct collect_sum *sum)
 {
 	struct collect_memo user, kernel;
 	uint32_t owner, node = 0;
@@ -327,8 +362,8 @@ static bool add_stack(struct collect *c, const struct collect_key *k, const stru
 	if ((mixed_events_matters(c->view) && !mixed_events_add(c->view->alike, &c->capture, k->event)) ||
 	    !find_weight(c, k->event, &weight))
 		return false;
-	if (!find_owner(c, k, &owner) || !push_half(c, k->user, k->epoch, &node, &user) ||
-	    !push_half(c, k->kernel, 0, &node, &kernel))
+	if (!find_owner(c, k, &owner) || !show_stack(c, k) ||
+	    !push_half(c, k->user, k->epoch, &node, &user) || !push_half(c, k->kernel, 0, &node, &kernel))
 		return false;
 	c->sums.samples += sum->samples;
 	if (!(k->kernel >= NODE_FIRST ? kernel : user).resolved)
@@ -362,7 +397,8 @@ static bool begin_segment(struct collect *c)
 
 	c->names.inlined = c->view->inlined;
 	c->names.modules = c->view->modules;
-	c->memo = calloc(c->capture.n_nodes + 1, sizeof(*c->memo));
+	c->cap_memo = c->capture.n_nodes + 1;
+	c->memo = calloc(c->cap_memo, sizeof(*c->memo));
 	if (!c->s->start_realtime_ns && capture_counts(&c->capture))
 		c->s->start_realtime_ns = capture_meta_number(&c->capture, "start-realtime-ns");
 	c->host = 0;
@@ -372,7 +408,8 @@ static bool begin_segment(struct collect *c)
 /* Names the stacks of the segment, adds them to the traces and clears them. */
 static bool add_segment(struct collect *c)
 {
-	bool good = gather_names_init(&c->names, &c->capture, &c->s->names, GATHER_NAMES_FUNCTIONS) && begin_segment(c);
+	bool good = gather_names_init(&c->names, &c->capture, &c->s->names, GATHER_NAMES_FUNCTIONS) &&
+		    gather_native_init(&c->native, &c->names, c->view->native) && begin_segment(c);
 
 	for (size_t i = 0; good && i < c->keys.n; i++) {
 		struct collect_key key;
@@ -380,6 +417,7 @@ static bool add_segment(struct collect *c)
 		memcpy(&key, intern_get(&c->keys, (uint32_t)i).p, sizeof(key));
 		good = add_stack(c, &key, &c->by_key[i]);
 	}
+	gather_native_release(&c->native);
 	gather_names_release(&c->names);
 	idmap_release(&c->located);
 	idmap_init(&c->located);

@@ -27,6 +27,7 @@
 #include "common/export/traces.h"
 #include "common/gather/gather.h"
 #include "common/gather/gather_names.h"
+#include "common/gather/gather_native.h"
 
 struct collect {
 	struct capture capture;
@@ -46,8 +47,10 @@ struct collect {
 
 	/* Used while a segment is added. */
 	struct gather_names names;
+	struct gather_native native;
 	struct idmap located;         /* frame and number of the epoch to location */
-	struct collect_memo *memo;    /* by node of the capture: the node that it last became */
+	struct collect_memo *memo;    /* by node of native: the node that it last became */
+	size_t cap_memo;
 	uint32_t *path;
 	struct traces_line *lines;
 	size_t cap_path, cap_lines;

@@ -506,9 +506,12 @@ static size_t put_half(struct perf_pipe *p, uint64_t node, uint64_t context, siz
 	if (node < NODE_FIRST)
 		return 0;
 	put64(&p->out, context);
-	for (; node >= NODE_FIRST && n < room; node = c->nodes[node].parent, n++) {
+	for (; node >= NODE_FIRST && n < room; node = c->nodes[node].parent) {
 		const struct capture_frame *f = &c->frames[c->nodes[node].frame];
 
+		if (capture_is_lang(f)) /* it has no address */
+			continue;
+		n++;
 		put64(&p->out, capture_lookup(f, f->address));
 	}
 	p->shortened += node >= NODE_FIRST;
@@ -518,12 +521,15 @@ static size_t put_half(struct perf_pipe *p, uint64_t node, uint64_t context, siz
 static uint64_t leaf_address(const struct perf_pipe *p, const struct record_sample *r)
 {
 	uint64_t node = r->kernel >= NODE_FIRST ? r->kernel : r->user;
-	const struct capture_frame *f;
+	const struct capture *c = &p->capture;
 
-	if (node < NODE_FIRST)
-		return 0;
-	f = &p->capture.frames[p->capture.nodes[node].frame];
-	return capture_lookup(f, f->address);
+	for (; node >= NODE_FIRST; node = c->nodes[node].parent) {
+		const struct capture_frame *f = &c->frames[c->nodes[node].frame];
+
+		if (!capture_is_lang(f))
+			return capture_lookup(f, f->address);
+	}
+	return 0;
 }
 
 static void write_sample(struct perf_pipe *p, const struct record_sample *r)

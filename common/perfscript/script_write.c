@@ -27,8 +27,10 @@ bool script_writer_init(struct script_writer *w, const struct view *view)
 /* Drops the names and samples, which belong to one segment. */
 static void forget_names(struct script_writer *w)
 {
-	if (w->named)
+	if (w->named) {
+		gather_native_release(&w->native);
 		gather_names_release(&w->names);
+	}
 	w->named = false;
 	w->n = w->at = 0;
 	idmap_clear(&w->pieces);
@@ -135,12 +137,37 @@ static void put_file(struct script_writer *w, uint32_t frame, uint64_t epoch, bo
 		buf_text(&w->line, "[unknown]");
 }
 
+/* Writes the script as file; the name is the only label. */
+static void put_lang(struct script_writer *w, const struct capture_frame *f,
+		     const struct gather_names_run *run)
+{
+	const struct capture_function *function = capture_function(&w->capture, f);
+	struct slice name = profile_text(&w->labels, run->labels[0]), path = { NULL, 0 };
+
+	if (function)
+		path = capture_function_path(&w->capture, function);
+	buf_clear(&w->line);
+	buf_printf(&w->line, "\t%16x ", 0);
+	buf_bytes(&w->line, name.p, name.n);
+	buf_text(&w->line, " (");
+	if (path.n)
+		sanitize_append(&w->line, path);
+	else
+		buf_printf(&w->line, "[%s]", language_name(f->language));
+	buf_text(&w->line, ")\n");
+}
+
 /* Writes the lines of one frame into w->line, the innermost inlined function first. */
 static void put_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, const struct gather_names_run *run)
 {
 	uint64_t address = w->capture.frames[frame].address, offset;
-	bool jit, known = find_offset(w, frame, epoch, &offset, &jit);
+	bool jit, known;
 
+	if (capture_is_lang(&w->capture.frames[frame])) {
+		put_lang(w, &w->capture.frames[frame], run);
+		return;
+	}
+	known = find_offset(w, frame, epoch, &offset, &jit);
 	buf_clear(&w->line);
 	for (uint32_t i = run->n; i-- > 0;) {
 		struct slice name = profile_text(&w->labels, run->labels[i]);
@@ -183,13 +210,13 @@ static bool add_frame(struct script_writer *w, uint32_t frame, uint64_t epoch, u
 
 static bool add_half(struct script_writer *w, uint32_t node, uint64_t epoch)
 {
-	const struct capture *c = &w->capture;
 	uint32_t number;
 
-	if (!gather_names_epoch(&w->names, epoch, &number))
+	if (!gather_names_epoch(&w->names, epoch, &number) ||
+	    !gather_native_stack(&w->native, node, epoch, number, &node))
 		return false;
-	for (; node >= NODE_FIRST; node = c->nodes[node].parent) {
-		if (!add_frame(w, c->nodes[node].frame, epoch, number))
+	for (; node >= NODE_FIRST; node = w->native.nodes[node].parent) {
+		if (!add_frame(w, w->native.nodes[node].frame, epoch, number))
 			return false;
 	}
 	return true;
@@ -252,7 +279,8 @@ static bool begin_names(struct script_writer *w)
 	if (w->named)
 		return true;
 	w->named = true;
-	w->failed = !gather_names_init(&w->names, &w->capture, &w->labels, GATHER_NAMES_FUNCTIONS) || w->failed;
+	w->failed = !gather_names_init(&w->names, &w->capture, &w->labels, GATHER_NAMES_FUNCTIONS) ||
+		    !gather_native_init(&w->native, &w->names, w->view->native) || w->failed;
 	w->names.inlined = true;
 	return !w->failed;
 }

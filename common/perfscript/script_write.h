@@ -29,7 +29,8 @@
  * it has ended.
  *
  * Commands and names are those of cprof-fold -i, also for a frame without a symbol, "[libx.so+0x1231]" for
- * example. A return address is written unchanged, with its offset, as in perf's text.
+ * example. A frame of a language has address 0, and its script as file. A return address is written unchanged,
+ * with its offset, as in perf's text.
  */
 #ifndef CPROF_PERFSCRIPT_SCRIPT_WRITE_H
 #define CPROF_PERFSCRIPT_SCRIPT_WRITE_H
@@ -39,6 +40,7 @@
 #include "common/capture/capture.h"
 #include "common/gather/gather.h"
 #include "common/gather/gather_names.h"
+#include "common/gather/gather_native.h"
 
 struct script_writer {
 	struct capture capture;
@@ -53,6 +55,7 @@ struct script_writer {
 	bool named;  /* names are set up */
 	struct profile labels; /* holds the texts of names; it has no stacks */
 	struct gather_names names;
+	struct gather_native native;
 	struct idmap pieces;   /* index in names.runs to text of the frame's lines */
 	struct intern texts;
 	struct buf out, line;
