@@ -22,6 +22,10 @@ cprof-dump -r "$tests/data/small.txt" >"$tmp/small.bin"
 ok "bytes" "$BUILD/tests/fuzz-stream" -m 5000 "$tmp/bytes"
 ok "payloads with the right checksums" "$BUILD/tests/fuzz-stream" -m 20000 "$tmp/payloads"
 ok "text" "$BUILD/tests/fuzz-text" -m 2000 "$tests/data/small.txt"
+ok "frames of languages" "$BUILD/tests/fuzz-text" -m 2000 "$here/corpus/profile-languages"
+cprof-dump -r "$here/corpus/profile-languages" >"$tmp/languages.bin"
+{ printf '\0'; cat "$tmp/languages.bin"; } >"$tmp/languages"
+ok "  as bytes" "$BUILD/tests/fuzz-stream" -m 5000 "$tmp/languages"
 for f in "$here"/corpus/stream-*; do
 	[ ! -e "$f" ] || ok "what was found once: ${f##*/}" "$BUILD/tests/fuzz-stream" "$f"
 done

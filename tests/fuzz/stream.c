@@ -78,6 +78,13 @@ static void look_up(struct capture *c)
 
 		if (!c->frames[f].defined)
 			continue;
+		if (capture_is_lang(&c->frames[f])) {
+			const struct capture_function *function = capture_function(c, &c->frames[f]);
+
+			must(!function || capture_function_name(c, function).p);
+			must(!function || capture_function_path(c, function).p);
+			must(!capture_place(c, f, 0) && !capture_symbol(c, f, 0));
+		}
 		place = capture_place(c, f, c->frames[f].address % 1000);
 		must(!place || place->frame == f);
 		must(!place || !place->file || c->files[place->file].defined);
