@@ -16,8 +16,8 @@ static uint32_t find_version(const struct elf_file *f, uint64_t symbol)
 }
 
 /*
- * PyTypeObject.tp_basicsize of PyCode_Type must be the size that the offsets come with, because builds with other
- * layouts have the same version (Py_TRACE_REFS). From 3.11 on the size counts up to the bytecode.
+ * PyTypeObject.tp_basicsize of PyCode_Type must be the size that the offsets come with, because builds with
+ * other layouts have the same version (Py_TRACE_REFS). From 3.11 on the size counts up to the bytecode.
  */
 static bool check_code_type(const struct elf_file *f, const struct lang_image *image)
 {
@@ -38,8 +38,11 @@ static bool find_thread(const struct elf_file *f, struct lang_image *image, uint
 bool python_identify(const struct elf_file *f, struct lang_image *image)
 {
 	struct runtime_symbol s[SYMBOLS] = {
-		[RUNTIME] = { "_PyRuntime", 0, 0 }, [CODE_TYPE] = { "PyCode_Type", 0, 0 }, [VERSION] = { "Py_Version", 0, 0 },
-		[LOOP] = { "_PyEval_EvalFrameDefault", 0, 0 }, [STATE] = { "PyGILState_GetThisThreadState", 0, 0 },
+		[RUNTIME] = { "_PyRuntime", 0, 0 },
+		[CODE_TYPE] = { "PyCode_Type", 0, 0 },
+		[VERSION] = { "Py_Version", 0, 0 },
+		[LOOP] = { "_PyEval_EvalFrameDefault", 0, 0 },
+		[STATE] = { "PyGILState_GetThisThreadState", 0, 0 },
 	};
 
 	runtime_symbols(f, s, SYMBOLS);
@@ -49,8 +52,9 @@ bool python_identify(const struct elf_file *f, struct lang_image *image)
 	image->version = find_version(f, s[VERSION].value);
 	image->state = s[RUNTIME].value;
 	image->type = s[CODE_TYPE].value;
-	image->usable = image->version >= OLDEST && python_offsets(f, image) && find_thread(f, image, s[STATE].value) &&
-			check_code_type(f, image) && runtime_contains(f, image->state, s[RUNTIME].size, false) && python_valid(image);
+	image->usable = image->version >= OLDEST && python_offsets(f, image) &&
+			find_thread(f, image, s[STATE].value) && check_code_type(f, image) &&
+			runtime_contains(f, image->state, s[RUNTIME].size, false) && python_valid(image);
 	return true;
 }
 
@@ -76,16 +80,19 @@ bool python_valid(const struct lang_image *image)
 	const uint32_t *at = image->at;
 	uint32_t bytes = at[PY_FRAME_BYTES], instr = at[PY_CODE_BYTES] ? 8 : 4;
 
-	return image->state && image->type && image->version >> 16 == 3 && at[PY_ENTRY] <= PY_ENTRY_SHIM && at[PY_TAGGED] <= 1 &&
-	       is_far_offset(at[PY_TSS_KEY]) && is_far_offset(at[PY_TLS]) && is_far_offset(at[PY_TLS_OFFSET]) &&
-	       is_far_offset(at[PY_THREAD_FRAME]) && is_far_offset(at[PY_CFRAME]) &&
-	       (at[PY_TSS_KEY] != 0) + (at[PY_TLS] != 0) + (at[PY_TLS_WORD] != 0) == 1 && bytes && bytes <= PY_FRAME_MOST &&
-	       is_frame_offset(at[PY_FRAME_CODE], 8) && is_frame_offset(at[PY_FRAME_PREVIOUS], 8) &&
-	       is_frame_offset(at[PY_FRAME_INSTR], instr) && is_frame_offset(at[PY_FRAME_OWNER], 1) &&
-	       at[PY_FRAME_CODE] + 8 <= bytes && at[PY_FRAME_PREVIOUS] + 8 <= bytes && at[PY_FRAME_INSTR] + instr <= bytes &&
-	       at[PY_FRAME_OWNER] < bytes && is_code_offset(at[PY_CODE_PATH], 8) && is_code_offset(at[PY_CODE_QUALNAME], 8) &&
-	       at[PY_CODE_NAME] == at[PY_CODE_PATH] + 8 && is_code_offset(at[PY_CODE_NAME], 8) &&
-	       is_code_offset(at[PY_CODE_TABLE], 8) && is_code_offset(at[PY_CODE_LINE], 4) && at[PY_STR_ASCII] >= 40 &&
-	       at[PY_STR_ASCII] <= PY_CODE_MOST && at[PY_STR_COMPACT] > at[PY_STR_ASCII] && at[PY_STR_COMPACT] <= PY_CODE_MOST &&
-	       at[PY_LOOP_CALLED] <= LANG_LOOPS;
+	return image->state && image->type && image->version >> 16 == 3 && at[PY_ENTRY] <= PY_ENTRY_SHIM &&
+	       at[PY_TAGGED] <= 1 && is_far_offset(at[PY_TSS_KEY]) && is_far_offset(at[PY_TLS]) &&
+	       is_far_offset(at[PY_TLS_OFFSET]) && is_far_offset(at[PY_THREAD_FRAME]) &&
+	       is_far_offset(at[PY_CFRAME]) &&
+	       (at[PY_TSS_KEY] != 0) + (at[PY_TLS] != 0) + (at[PY_TLS_WORD] != 0) == 1 && bytes &&
+	       bytes <= PY_FRAME_MOST && is_frame_offset(at[PY_FRAME_CODE], 8) &&
+	       is_frame_offset(at[PY_FRAME_PREVIOUS], 8) && is_frame_offset(at[PY_FRAME_INSTR], instr) &&
+	       is_frame_offset(at[PY_FRAME_OWNER], 1) && at[PY_FRAME_CODE] + 8 <= bytes &&
+	       at[PY_FRAME_PREVIOUS] + 8 <= bytes && at[PY_FRAME_INSTR] + instr <= bytes &&
+	       at[PY_FRAME_OWNER] < bytes && is_code_offset(at[PY_CODE_PATH], 8) &&
+	       is_code_offset(at[PY_CODE_QUALNAME], 8) && at[PY_CODE_NAME] == at[PY_CODE_PATH] + 8 &&
+	       is_code_offset(at[PY_CODE_NAME], 8) && is_code_offset(at[PY_CODE_TABLE], 8) &&
+	       is_code_offset(at[PY_CODE_LINE], 4) && at[PY_STR_ASCII] >= 40 &&
+	       at[PY_STR_ASCII] <= PY_CODE_MOST && at[PY_STR_COMPACT] > at[PY_STR_ASCII] &&
+	       at[PY_STR_COMPACT] <= PY_CODE_MOST && at[PY_LOOP_CALLED] <= LANG_LOOPS;
 }

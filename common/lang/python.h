@@ -9,10 +9,10 @@
 
 enum python_at {
 	PY_TSS_KEY,       /* in _PyRuntime: autoTSSkey._key */
-	PY_TLS,           /* 3.15: bytes below the thread pointer where the thread state's address is; 0: by key */
+	PY_TLS,           /* 3.15: the thread state's address is this many bytes below the thread pointer */
 	PY_THREAD_FRAME,  /* in the thread state: the current frame, or the C frame that has it */
 	PY_CFRAME,        /* 3.11, 3.12: 1 + offset of the current frame in the C frame; 0: there is none */
-	PY_FRAME_BYTES,   /* a frame's size, up to LANG_FRAME_READ */
+	PY_FRAME_BYTES,   /* bytes of a frame to read, up to PY_FRAME_MOST */
 	PY_FRAME_CODE, PY_FRAME_PREVIOUS, PY_FRAME_INSTR, PY_FRAME_OWNER,
 	PY_ENTRY,         /* enum python_entry */
 	PY_CODE_PATH, PY_CODE_NAME, PY_CODE_QUALNAME, /* qualname 0: there is none, before 3.11 */
@@ -21,15 +21,16 @@ enum python_at {
 	PY_STR_ASCII, PY_STR_COMPACT, /* offsets of the characters */
 	PY_TAGGED,        /* pointers in frames have tags in their low bits */
 	/*
-	 * 3.15 in a library: the thread state's address is at `offset` in the library's block of thread-local variables,
-	 * and the block's number is in a word of the library, which the loader sets. glibc: a thread's blocks are in
-	 * words of 16 bytes from *(thread pointer + 8) on; musl: in words of 8 bytes.
+	 * 3.15 in a library: the thread state's address is at `offset` in the library's block of thread-local
+	 * variables, and the block's number is in a word of the library, which the loader sets. glibc: a
+	 * thread's blocks are in words of 16 bytes from *(thread pointer + 8) on; musl: in words of 8 bytes.
 	 */
 	PY_TLS_WORD,      /* 1 + address of the word less image->text; 0: none */
 	PY_TLS_OFFSET,
 	/*
-	 * 1 + index of the first of image->loops that loops[0] calls: these run a part of the loop on top of its frame
-	 * (handlers of an interpreter that is made of tail calls, and ".part" functions). 0: there is none.
+	 * 1 + index of the first of image->loops that loops[0] calls: these run a part of the loop on top of
+	 * its frame (handlers of an interpreter that is made of tail calls, and ".part" functions). 0: there
+	 * is none.
 	 */
 	PY_LOOP_CALLED,
 	PY_AT,

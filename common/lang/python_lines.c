@@ -14,7 +14,9 @@ static bool take_line(uint32_t at, uint32_t *line)
 	return at > 0 && at <= INT32_MAX;
 }
 
-/* Up to 3.9: pairs {bytes, lines}. The last line holds up to the end of the code, unless the table was cut. */
+/*
+ * Up to 3.9: pairs {bytes, lines}. The last line holds up to the end of the code, unless the table was cut.
+ */
 static bool find_in_lnotab(struct slice t, uint32_t at, uint32_t offset, uint32_t *line)
 {
 	uint32_t end = 0;

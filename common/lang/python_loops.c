@@ -8,9 +8,9 @@
 enum { PADDING = 16, GAP_MOST = 4096, RANGES_MOST = 1024 };
 
 /*
- * The loop consists of its function and of those that the compiler made of it. They are found by their names; in
- * stripped files, only parts are found, by the branches to and from them. gcc 16 puts nearly all of the loop into such a part, because the
- * profiles of Debian's builds lack it: 84 KB of 85.
+ * The loop consists of its function and of those that the compiler made of it. They are found by their names;
+ * in stripped files, only parts are found, by the branches to and from them. gcc 16 puts nearly all of the
+ * loop into such a part, because the profiles of Debian's builds lack it: 84 KB of 85.
  */
 struct ranges {
 	struct function_range *items;
@@ -73,8 +73,9 @@ static void join_range(struct ranges *r, size_t i)
 }
 
 /*
- * Joins ranges with nothing but padding between them, and then others until there are at most `most`. Functions
- * between joined ranges count as theirs, so ranges far from each other are not joined, and those too many left out.
+ * Joins ranges with nothing but padding between them, and then others until there are at most `most`.
+ * Functions between joined ranges count as theirs, so ranges far from each other are not joined, and those
+ * too many left out.
  */
 static void join_ranges(struct ranges *r, size_t most)
 {

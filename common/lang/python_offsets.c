@@ -1,6 +1,7 @@
 /*
- * Up to 3.12, the offsets are rows. 3.13 and later have a table of their own, _Py_DebugOffsets, at the start of
- * _PyRuntime. It consists of 64-bit numbers without names, and each version inserts some, so the names are here.
+ * Up to 3.12, the offsets are rows. 3.13 and later have a table of their own, _Py_DebugOffsets, at the start
+ * of _PyRuntime. It consists of 64-bit numbers without names, and each version inserts some, so the names are
+ * here.
  *
  * Sources: Include/internal/pycore_runtime.h (3.13) and pycore_debug_offsets.h (3.14, 3.15).
  */
@@ -14,70 +15,149 @@ static const struct row {
 	unsigned int minor;
 	uint32_t at[PY_AT];
 } rows[] = {
-	{ 7, { [PY_TSS_KEY] = 1508, [PY_THREAD_FRAME] = 24, [PY_FRAME_BYTES] = 112, [PY_FRAME_CODE] = 32, [PY_FRAME_PREVIOUS] = 24,
-		[PY_FRAME_INSTR] = 104, [PY_ENTRY] = PY_ENTRY_EACH, [PY_CODE_PATH] = 96, [PY_CODE_NAME] = 104, [PY_CODE_LINE] = 36,
-		[PY_CODE_TABLE] = 112, [PY_STR_ASCII] = 48, [PY_STR_COMPACT] = 72 } },
-	{ 8, { [PY_TSS_KEY] = 1396, [PY_THREAD_FRAME] = 24, [PY_FRAME_BYTES] = 112, [PY_FRAME_CODE] = 32, [PY_FRAME_PREVIOUS] = 24,
-		[PY_FRAME_INSTR] = 104, [PY_ENTRY] = PY_ENTRY_EACH, [PY_CODE_PATH] = 104, [PY_CODE_NAME] = 112, [PY_CODE_LINE] = 40,
-		[PY_CODE_TABLE] = 120, [PY_STR_ASCII] = 48, [PY_STR_COMPACT] = 72 } },
-	{ 9, { [PY_TSS_KEY] = 588, [PY_THREAD_FRAME] = 24, [PY_FRAME_BYTES] = 112, [PY_FRAME_CODE] = 32, [PY_FRAME_PREVIOUS] = 24,
-		[PY_FRAME_INSTR] = 104, [PY_ENTRY] = PY_ENTRY_EACH, [PY_CODE_PATH] = 104, [PY_CODE_NAME] = 112, [PY_CODE_LINE] = 40,
-		[PY_CODE_TABLE] = 120, [PY_STR_ASCII] = 48, [PY_STR_COMPACT] = 72 } },
-	{ 10, { [PY_TSS_KEY] = 588, [PY_THREAD_FRAME] = 24, [PY_FRAME_BYTES] = 104, [PY_FRAME_CODE] = 32, [PY_FRAME_PREVIOUS] = 24,
-		[PY_FRAME_INSTR] = 96, [PY_ENTRY] = PY_ENTRY_EACH, [PY_CODE_PATH] = 104, [PY_CODE_NAME] = 112, [PY_CODE_LINE] = 40,
-		[PY_CODE_TABLE] = 120, [PY_STR_ASCII] = 48, [PY_STR_COMPACT] = 72 } },
-	{ 11, { [PY_TSS_KEY] = 596, [PY_THREAD_FRAME] = 56, [PY_CFRAME] = 1 + 8, [PY_FRAME_BYTES] = 72, [PY_FRAME_CODE] = 32,
-		[PY_FRAME_PREVIOUS] = 48, [PY_FRAME_INSTR] = 56, [PY_FRAME_OWNER] = 68, [PY_ENTRY] = PY_ENTRY_BYTE, [PY_CODE_PATH] = 112,
-		[PY_CODE_NAME] = 120, [PY_CODE_QUALNAME] = 128, [PY_CODE_LINE] = 72, [PY_CODE_TABLE] = 136, [PY_CODE_BYTES] = 184,
-		[PY_STR_ASCII] = 48, [PY_STR_COMPACT] = 72 } },
-	{ 12, { [PY_TSS_KEY] = 1548, [PY_THREAD_FRAME] = 56, [PY_CFRAME] = 1 + 0, [PY_FRAME_BYTES] = 72, [PY_FRAME_CODE] = 0,
-		[PY_FRAME_PREVIOUS] = 8, [PY_FRAME_INSTR] = 56, [PY_FRAME_OWNER] = 70, [PY_ENTRY] = PY_ENTRY_SHIM, [PY_CODE_PATH] = 112,
-		[PY_CODE_NAME] = 120, [PY_CODE_QUALNAME] = 128, [PY_CODE_LINE] = 68, [PY_CODE_TABLE] = 136, [PY_CODE_BYTES] = 192,
-		[PY_STR_ASCII] = 40, [PY_STR_COMPACT] = 56 } },
+	{ 7,
+	  { [PY_TSS_KEY] = 1508,
+	    [PY_THREAD_FRAME] = 24,
+	    [PY_FRAME_BYTES] = 112,
+	    [PY_FRAME_CODE] = 32,
+	    [PY_FRAME_PREVIOUS] = 24,
+	    [PY_FRAME_INSTR] = 104,
+	    [PY_ENTRY] = PY_ENTRY_EACH,
+	    [PY_CODE_PATH] = 96,
+	    [PY_CODE_NAME] = 104,
+	    [PY_CODE_LINE] = 36,
+	    [PY_CODE_TABLE] = 112,
+	    [PY_STR_ASCII] = 48,
+	    [PY_STR_COMPACT] = 72 } },
+	{ 8,
+	  { [PY_TSS_KEY] = 1396,
+	    [PY_THREAD_FRAME] = 24,
+	    [PY_FRAME_BYTES] = 112,
+	    [PY_FRAME_CODE] = 32,
+	    [PY_FRAME_PREVIOUS] = 24,
+	    [PY_FRAME_INSTR] = 104,
+	    [PY_ENTRY] = PY_ENTRY_EACH,
+	    [PY_CODE_PATH] = 104,
+	    [PY_CODE_NAME] = 112,
+	    [PY_CODE_LINE] = 40,
+	    [PY_CODE_TABLE] = 120,
+	    [PY_STR_ASCII] = 48,
+	    [PY_STR_COMPACT] = 72 } },
+	{ 9,
+	  { [PY_TSS_KEY] = 588,
+	    [PY_THREAD_FRAME] = 24,
+	    [PY_FRAME_BYTES] = 112,
+	    [PY_FRAME_CODE] = 32,
+	    [PY_FRAME_PREVIOUS] = 24,
+	    [PY_FRAME_INSTR] = 104,
+	    [PY_ENTRY] = PY_ENTRY_EACH,
+	    [PY_CODE_PATH] = 104,
+	    [PY_CODE_NAME] = 112,
+	    [PY_CODE_LINE] = 40,
+	    [PY_CODE_TABLE] = 120,
+	    [PY_STR_ASCII] = 48,
+	    [PY_STR_COMPACT] = 72 } },
+	{ 10,
+	  { [PY_TSS_KEY] = 588,
+	    [PY_THREAD_FRAME] = 24,
+	    [PY_FRAME_BYTES] = 104,
+	    [PY_FRAME_CODE] = 32,
+	    [PY_FRAME_PREVIOUS] = 24,
+	    [PY_FRAME_INSTR] = 96,
+	    [PY_ENTRY] = PY_ENTRY_EACH,
+	    [PY_CODE_PATH] = 104,
+	    [PY_CODE_NAME] = 112,
+	    [PY_CODE_LINE] = 40,
+	    [PY_CODE_TABLE] = 120,
+	    [PY_STR_ASCII] = 48,
+	    [PY_STR_COMPACT] = 72 } },
+	{ 11,
+	  { [PY_TSS_KEY] = 596,
+	    [PY_THREAD_FRAME] = 56,
+	    [PY_CFRAME] = 1 + 8,
+	    [PY_FRAME_BYTES] = 72,
+	    [PY_FRAME_CODE] = 32,
+	    [PY_FRAME_PREVIOUS] = 48,
+	    [PY_FRAME_INSTR] = 56,
+	    [PY_FRAME_OWNER] = 68,
+	    [PY_ENTRY] = PY_ENTRY_BYTE,
+	    [PY_CODE_PATH] = 112,
+	    [PY_CODE_NAME] = 120,
+	    [PY_CODE_QUALNAME] = 128,
+	    [PY_CODE_LINE] = 72,
+	    [PY_CODE_TABLE] = 136,
+	    [PY_CODE_BYTES] = 184,
+	    [PY_STR_ASCII] = 48,
+	    [PY_STR_COMPACT] = 72 } },
+	{ 12,
+	  { [PY_TSS_KEY] = 1548,
+	    [PY_THREAD_FRAME] = 56,
+	    [PY_CFRAME] = 1 + 0,
+	    [PY_FRAME_BYTES] = 72,
+	    [PY_FRAME_CODE] = 0,
+	    [PY_FRAME_PREVIOUS] = 8,
+	    [PY_FRAME_INSTR] = 56,
+	    [PY_FRAME_OWNER] = 70,
+	    [PY_ENTRY] = PY_ENTRY_SHIM,
+	    [PY_CODE_PATH] = 112,
+	    [PY_CODE_NAME] = 120,
+	    [PY_CODE_QUALNAME] = 128,
+	    [PY_CODE_LINE] = 68,
+	    [PY_CODE_TABLE] = 136,
+	    [PY_CODE_BYTES] = 192,
+	    [PY_STR_ASCII] = 40,
+	    [PY_STR_COMPACT] = 56 } },
 };
 
 /*
- * The table: its head, and the names of its numbers. The first number of each object is its size, except in llist.
- * The key is not in the table: a thread's state is in thread-specific data up to 3.14, then in a variable.
+ * The table: its head, and the names of its numbers. The first number of each object is its size, except in
+ * llist. The key is not in the table: a thread's state is in thread-specific data up to 3.14, then in a
+ * variable.
  */
 enum { HEAD = 24, FIELDS_MOST = 112, BYTES_MOST = HEAD + FIELDS_MOST * 8, HEAD_LIST = 48 };
 
 #define RUNTIME "runtime.size runtime.finalizing runtime.interpreters_head "
+#define INTERP "interp.size interp.id interp.next interp.threads_head "
+#define MODULES "interp.gc interp.imports_modules interp.sysdict interp.builtins interp.ceval_gil "
 #define GIL "interp.gil interp.gil_enabled interp.gil_locked interp.gil_holder "
-#define CODE "code.size code.filename code.name code.qualname code.linetable code.firstlineno code.argcount code.localsplusnames " \
-	"code.localspluskinds code.co_code_adaptive "
+#define GENERATION "interp.code_object_generation interp.tlbc_generation "
+#define THREAD "thread.size thread.prev thread.next thread.interp thread.current_frame "
+#define IDS "thread.thread_id thread.native_thread_id thread.datastack_chunk thread.status "
 #define FRAME "frame.size frame.previous frame.executable frame.instr_ptr frame.localsplus frame.owner "
+#define STACK "frame.stackpointer frame.tlbc_index "
+#define NAMES "code.size code.filename code.name code.qualname code.linetable code.firstlineno code.argcount "
+#define CODE NAMES "code.localsplusnames code.localspluskinds code.co_code_adaptive "
 #define OBJECT "object.size object.ob_type "
 #define TYPE "type.size type.tp_name type.tp_repr type.tp_flags "
 #define LISTS "tuple.size tuple.ob_item tuple.ob_size list.size list.ob_item list.ob_size "
 #define SET "set.size set.used set.table set.mask "
-#define NUMBERS "dict.size dict.ma_keys dict.ma_values float.size float.ob_fval long.size long.lv_tag long.ob_digit "
-#define STRINGS "bytes.size bytes.ob_size bytes.ob_sval str.size str.state str.length str.ascii_size "
+#define DICT "dict.size dict.ma_keys dict.ma_values "
+#define NUMBERS DICT "float.size float.ob_fval long.size long.lv_tag long.ob_digit "
+#define BYTES "bytes.size bytes.ob_size bytes.ob_sval "
+#define STRINGS BYTES "str.size str.state str.length str.ascii_size "
+#define GC "gc.size gc.collecting "
 #define TASKS "gen.size gen.gi_name gen.gi_iframe gen.gi_frame_state llist.next llist.prev "
-#define DEBUGGER "debugger.eval_breaker debugger.support debugger.enabled debugger.pending_call debugger.script_path debugger.script_path_size "
+#define SUPPORT "debugger.eval_breaker debugger.support debugger.enabled debugger.pending_call "
+#define DEBUGGER SUPPORT "debugger.script_path debugger.script_path_size "
 
 static const struct fields {
 	unsigned int minor, n;
 	uint32_t key;
 	const char *names;
 } versions[] = {
-	{ 13, 70, 2164, RUNTIME "interp.size interp.id interp.next interp.threads_head interp.gc interp.imports_modules interp.sysdict "
-		"interp.builtins interp.ceval_gil " GIL "thread.size thread.prev thread.next thread.interp thread.current_frame "
-		"thread.thread_id thread.native_thread_id thread.datastack_chunk thread.status " FRAME CODE OBJECT TYPE LISTS NUMBERS
-		STRINGS "gc.size gc.collecting " },
-	{ 14, 92, 2340, RUNTIME "interp.size interp.id interp.next interp.threads_head interp.threads_main interp.gc "
-		"interp.imports_modules interp.sysdict interp.builtins interp.ceval_gil " GIL "interp.code_object_generation "
-		"interp.tlbc_generation thread.size thread.prev thread.next thread.interp thread.current_frame thread.thread_id "
-		"thread.native_thread_id thread.datastack_chunk thread.status " FRAME "frame.stackpointer frame.tlbc_index " CODE
-		"code.co_tlbc " OBJECT TYPE LISTS SET NUMBERS STRINGS "gc.size gc.collecting " TASKS DEBUGGER },
-	{ 15, 108, 0, RUNTIME "interp.size interp.id interp.next interp.threads_head interp.threads_main interp.gc "
-		"interp.imports_modules interp.sysdict interp.builtins interp.ceval_gil " GIL "interp.code_object_generation "
-		"interp.tlbc_generation thread.size thread.prev thread.next thread.interp thread.current_frame thread.base_frame "
-		"thread.last_profiled_frame thread.last_profiled_frame_seq thread.thread_id thread.native_thread_id "
-		"thread.datastack_chunk thread.status thread.holds_gil thread.gil_requested thread.current_exception thread.exc_state "
-		"err_stackitem.exc_value " FRAME "frame.stackpointer frame.tlbc_index " CODE "code.co_tlbc " OBJECT TYPE
-		"type.tp_basicsize type.tp_dictoffset heap_type.size heap_type.ht_cached_keys " LISTS SET NUMBERS STRINGS
-		"str.compact_size gc.size gc.collecting gc.frame gc.generation_stats_size gc.generation_stats " TASKS DEBUGGER },
+	{ 13, 70, 2164,
+	  RUNTIME INTERP MODULES GIL THREAD IDS FRAME CODE OBJECT TYPE LISTS NUMBERS STRINGS GC },
+	{ 14, 92, 2340,
+	  RUNTIME INTERP "interp.threads_main " MODULES GIL GENERATION THREAD IDS FRAME STACK CODE
+	  "code.co_tlbc " OBJECT TYPE LISTS SET NUMBERS STRINGS GC TASKS DEBUGGER },
+	{ 15, 108, 0,
+	  RUNTIME INTERP "interp.threads_main " MODULES GIL GENERATION THREAD
+	  "thread.base_frame thread.last_profiled_frame thread.last_profiled_frame_seq " IDS
+	  "thread.holds_gil thread.gil_requested thread.current_exception thread.exc_state "
+	  "err_stackitem.exc_value " FRAME STACK CODE "code.co_tlbc " OBJECT TYPE
+	  "type.tp_basicsize type.tp_dictoffset heap_type.size heap_type.ht_cached_keys "
+	  LISTS SET NUMBERS STRINGS "str.compact_size " GC
+	  "gc.frame gc.generation_stats_size gc.generation_stats " TASKS DEBUGGER },
 };
 
 /* The numbers that are used, and the most that each may be. An offset is below the size of its object. */
@@ -86,14 +166,24 @@ static const struct use {
 	int at; /* -1: must be the number `most` */
 	uint32_t most;
 } uses[] = {
-	{ "thread.current_frame", PY_THREAD_FRAME, 4096 }, { "frame.executable", PY_FRAME_CODE, PY_FRAME_MOST },
-	{ "frame.previous", PY_FRAME_PREVIOUS, PY_FRAME_MOST }, { "frame.instr_ptr", PY_FRAME_INSTR, PY_FRAME_MOST },
-	{ "frame.owner", PY_FRAME_OWNER, PY_FRAME_MOST }, { "frame.localsplus", PY_FRAME_BYTES, PY_FRAME_MOST },
-	{ "code.filename", PY_CODE_PATH, PY_CODE_MOST }, { "code.name", PY_CODE_NAME, PY_CODE_MOST },
-	{ "code.qualname", PY_CODE_QUALNAME, PY_CODE_MOST }, { "code.firstlineno", PY_CODE_LINE, PY_CODE_MOST },
-	{ "code.linetable", PY_CODE_TABLE, PY_CODE_MOST }, { "code.co_code_adaptive", PY_CODE_BYTES, PY_CODE_MOST },
-	{ "str.ascii_size", PY_STR_ASCII, PY_CODE_MOST }, { "object.ob_type", -1, 8 }, { "str.length", -1, 16 },
-	{ "str.state", -1, 32 }, { "bytes.ob_size", -1, 16 }, { "bytes.ob_sval", -1, 32 },
+	{ "thread.current_frame", PY_THREAD_FRAME, 4096 },
+	{ "frame.executable", PY_FRAME_CODE, PY_FRAME_MOST },
+	{ "frame.previous", PY_FRAME_PREVIOUS, PY_FRAME_MOST },
+	{ "frame.instr_ptr", PY_FRAME_INSTR, PY_FRAME_MOST },
+	{ "frame.owner", PY_FRAME_OWNER, PY_FRAME_MOST },
+	{ "frame.localsplus", PY_FRAME_BYTES, PY_FRAME_MOST },
+	{ "code.filename", PY_CODE_PATH, PY_CODE_MOST },
+	{ "code.name", PY_CODE_NAME, PY_CODE_MOST },
+	{ "code.qualname", PY_CODE_QUALNAME, PY_CODE_MOST },
+	{ "code.firstlineno", PY_CODE_LINE, PY_CODE_MOST },
+	{ "code.linetable", PY_CODE_TABLE, PY_CODE_MOST },
+	{ "code.co_code_adaptive", PY_CODE_BYTES, PY_CODE_MOST },
+	{ "str.ascii_size", PY_STR_ASCII, PY_CODE_MOST },
+	{ "object.ob_type", -1, 8 },
+	{ "str.length", -1, 16 },
+	{ "str.state", -1, 32 },
+	{ "bytes.ob_size", -1, 16 },
+	{ "bytes.ob_sval", -1, 32 },
 };
 
 struct table {
@@ -136,7 +226,10 @@ static bool take_field(const struct table *t, const struct use *u, uint32_t *at)
 	return true;
 }
 
-/* Before the final release of a version its numbers change, but the table is followed by the same members in all. */
+/*
+ * Before the final release of a version its numbers change, but the table is followed by the same members in
+ * all.
+ */
 static bool is_length(const struct table *t)
 {
 	return find_field(t, "runtime.interpreters_head") == HEAD + t->fields->n * 8 + HEAD_LIST;
@@ -159,15 +252,17 @@ static bool read_table(const struct elf_file *f, struct lang_image *image)
 	struct table t = { .fields = choose_fields(image->version >> 8 & 0xff) };
 	uint64_t compact;
 
-	if (!t.fields || !runtime_read(f, image->state, t.bytes, HEAD + t.fields->n * 8) || memcmp(t.bytes, "xdebugpy", 8) != 0 ||
-	    le64_load(t.bytes + 8) >> 8 != image->version || le64_load(t.bytes + 16) != 0 || !is_length(&t))
+	if (!t.fields || !runtime_read(f, image->state, t.bytes, HEAD + t.fields->n * 8) ||
+	    memcmp(t.bytes, "xdebugpy", 8) != 0 || le64_load(t.bytes + 8) >> 8 != image->version ||
+	    le64_load(t.bytes + 16) != 0 || !is_length(&t))
 		return false;
 	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
 		if (!take_field(&t, &uses[i], image->at))
 			return false;
 	}
 	compact = find_field(&t, "str.compact_size");
-	image->at[PY_STR_COMPACT] = compact <= PY_CODE_MOST ? (uint32_t)compact : image->at[PY_STR_ASCII] + 16;
+	image->at[PY_STR_COMPACT] =
+		compact <= PY_CODE_MOST ? (uint32_t)compact : image->at[PY_STR_ASCII] + 16;
 	image->at[PY_TSS_KEY] = t.fields->key;
 	image->at[PY_ENTRY] = PY_ENTRY_SHIM;
 	image->at[PY_TAGGED] = t.fields->minor >= 14;

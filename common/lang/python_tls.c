@@ -11,7 +11,8 @@
  *	lea WORD(%rip),%rdi; call __tls_get_addr; (pop %rbp;) mov 40(%rax),%rax; ret	in a library
  * It begins with endbr64 or not, and with push %rbp; mov %rsp,%rbp or not.
  *
- * This variable keeps its value while a thread has released the GIL, unlike the one of PyThreadState_GetUnchecked.
+ * This variable keeps its value while a thread has released the GIL, unlike the one of
+ * PyThreadState_GetUnchecked.
  */
 enum { CODE_BYTES = 48 };
 
@@ -56,8 +57,9 @@ static bool take_local(const struct elf_file *f, struct lang_image *image, struc
 
 	if (!skip(&c, "\x64\x48\x8b\x04\x25", 5) || !take_disp(&c, &disp) || disp >= 0 || !is_return(&c))
 		return false;
-	below = (uint64_t)-(int64_t)disp;
-	if (!runtime_header(f, PT_TLS, &h) || h.align > 4096 || h.memsz > UINT32_MAX || below < 8 || below > h.memsz + h.align)
+	below = 0 - (uint64_t)(int64_t)disp;
+	if (!runtime_header(f, PT_TLS, &h) || h.align > 4096 || h.memsz > UINT32_MAX || below < 8 ||
+	    below > h.memsz + h.align)
 		return false;
 	image->at[PY_TLS] = (uint32_t)below;
 	return true;
@@ -77,7 +79,8 @@ static bool is_module_word(const struct elf_file *f, uint64_t word)
 	return false;
 }
 
-static bool take_module(const struct elf_file *f, struct lang_image *image, struct cursor c, uint64_t function, const uint8_t *code)
+static bool take_module(const struct elf_file *f, struct lang_image *image, struct cursor c,
+			uint64_t function, const uint8_t *code)
 {
 	struct runtime_header h;
 	int32_t disp, offset;
@@ -97,8 +100,9 @@ static bool take_module(const struct elf_file *f, struct lang_image *image, stru
 	} else {
 		return false;
 	}
-	if (!is_return(&c) || !runtime_header(f, PT_TLS, &h) || offset < 0 || h.memsz < 8 || (uint64_t)offset > h.memsz - 8 ||
-	    word < image->text || word - image->text >= UINT32_MAX || !is_module_word(f, word))
+	if (!is_return(&c) || !runtime_header(f, PT_TLS, &h) || offset < 0 || h.memsz < 8 ||
+	    (uint64_t)offset > h.memsz - 8 || word < image->text || word - image->text >= UINT32_MAX ||
+	    !is_module_word(f, word))
 		return false;
 	image->at[PY_TLS_WORD] = (uint32_t)(word - image->text) + 1;
 	image->at[PY_TLS_OFFSET] = (uint32_t)offset;

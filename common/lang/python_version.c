@@ -25,8 +25,8 @@ static bool read_number(const char **p, unsigned int most, unsigned int *number)
 }
 
 /*
- * Takes the text after "3.": of "python3.9", a directory or a program, or of PY_VERSION, as "3.9.2" and "3.9.2+". The
- * linker may store the latter as the end of a longer text, as "Python 3.9.2".
+ * Takes the text after "3.": of "python3.9", a directory or a program, or of PY_VERSION, as "3.9.2" and
+ * "3.9.2+". The linker may store the latter as the end of a longer text, as "Python 3.9.2".
  */
 static void take_text(struct texts *t, const char *before, const char *p)
 {
@@ -37,8 +37,8 @@ static void take_text(struct texts *t, const char *before, const char *p)
 		return;
 	if (path && (!*p || *p == 'm' || *p == '/'))
 		t->paths[minor]++;
-	if (!path && !isdigit((unsigned char)before[5]) && before[5] != '.' && *p++ == '.' && read_number(&p, MICROS, &micro) &&
-	    (!*p || *p == '+' || *p == 'a' || *p == 'b' || *p == 'r'))
+	if (!path && !isdigit((unsigned char)before[5]) && before[5] != '.' && *p++ == '.' &&
+	    read_number(&p, MICROS, &micro) && (!*p || *p == '+' || *p == 'a' || *p == 'b' || *p == 'r'))
 		t->micros[minor][micro] = true;
 }
 
@@ -61,7 +61,8 @@ static void read_segment(const struct elf_file *f, const struct elf_segment *s, 
 		ssize_t n;
 
 		memset(room, 0, OVERLAP + PIECE + OVERLAP);
-		n = pread(f->fd, room + OVERLAP - before, before + PIECE + OVERLAP, (off_t)(s->offset + at - before));
+		n = pread(f->fd, room + OVERLAP - before, before + PIECE + OVERLAP,
+			  (off_t)(s->offset + at - before));
 		if (n < (ssize_t)before)
 			return;
 		n -= (ssize_t)before;

@@ -61,7 +61,8 @@ static bool needs_musl(const struct elf_file *f)
 		strings = dynamic[i].d_tag == DT_STRTAB ? dynamic[i].d_un.d_ptr : strings;
 	for (size_t i = 0; i < n && dynamic[i].d_tag != DT_NULL; i++) {
 		memset(name, 0, sizeof(name));
-		if (dynamic[i].d_tag == DT_NEEDED && runtime_read(f, strings + dynamic[i].d_un.d_val, name, sizeof("libc.musl")) &&
+		if (dynamic[i].d_tag == DT_NEEDED &&
+		    runtime_read(f, strings + dynamic[i].d_un.d_val, name, sizeof("libc.musl")) &&
 		    is_musl(name))
 			return true;
 	}
@@ -97,7 +98,8 @@ bool runtime_identify(const struct elf_file *f, struct lang_image *image)
 
 bool runtime_valid(const struct lang_image *image)
 {
-	if (image->language == LANG_NONE || image->language >= LANG_KINDS || image->usable > 1 || image->libc > LANG_MUSL)
+	if (image->language == LANG_NONE || image->language >= LANG_KINDS || image->usable > 1 ||
+	    image->libc > LANG_MUSL)
 		return false;
 	for (size_t i = 0; i < LANG_AT; i++) {
 		if (image->at[i] > OFFSET_MOST)
@@ -107,5 +109,6 @@ bool runtime_valid(const struct lang_image *image)
 		if (image->loops[i].start > image->loops[i].end)
 			return false;
 	}
-	return !image->usable || (languages[image->language].valid && languages[image->language].valid(image));
+	return !image->usable ||
+	       (languages[image->language].valid && languages[image->language].valid(image));
 }

@@ -23,7 +23,8 @@ static bool read_symbol(const struct section *t, size_t at, struct slice names, 
 }
 
 /* Calls visit for each defined symbol of this table. Returns how many symbols it has. */
-static size_t visit_table(const struct elf_file *f, const char *table, const char *strings, runtime_visit *visit, void *arg)
+static size_t visit_table(const struct elf_file *f, const char *table, const char *strings,
+			  runtime_visit *visit, void *arg)
 {
 	struct section t, s;
 	struct runtime_symbol symbol;
@@ -87,7 +88,8 @@ bool runtime_contains(const struct elf_file *f, uint64_t vaddr, uint64_t n, bool
 	for (size_t i = 0; i < f->n_segments; i++) {
 		const struct elf_segment *s = &f->segments[i];
 
-		if (s->exec == code && vaddr >= s->vaddr && vaddr - s->vaddr <= s->memsz && n <= s->memsz - (vaddr - s->vaddr))
+		if (s->exec == code && vaddr >= s->vaddr && vaddr - s->vaddr <= s->memsz &&
+		    n <= s->memsz - (vaddr - s->vaddr))
 			return true;
 	}
 	return false;
@@ -98,7 +100,8 @@ bool runtime_header(const struct elf_file *f, uint32_t type, struct runtime_head
 	Elf64_Ehdr e;
 	Elf64_Phdr p;
 
-	if (pread(f->fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) || e.e_phentsize != sizeof(p) || e.e_phoff > INT64_MAX / 2)
+	if (pread(f->fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) || e.e_phentsize != sizeof(p) ||
+	    e.e_phoff > INT64_MAX / 2)
 		return false;
 	for (size_t i = 0; i < e.e_phnum && i < HEADERS_MOST; i++) {
 		if (pread(f->fd, &p, sizeof(p), (off_t)(e.e_phoff + i * sizeof(p))) != (ssize_t)sizeof(p))

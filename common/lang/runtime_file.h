@@ -22,8 +22,8 @@ struct runtime_symbol {
 };
 
 /*
- * Finds defined symbols in .dynsym. .symtab is only read for those that are missing if .dynsym has one of them, or
- * if the file is static: interpreters export their interface, and most files are none.
+ * Finds defined symbols in .dynsym. .symtab is only read for those that are missing if .dynsym has one of
+ * them, or if the file is static: interpreters export their interface, and most files are none.
  */
 void runtime_symbols(const struct elf_file *f, struct runtime_symbol *symbols, size_t n);
 /* Calls visit for each defined symbol of .symtab. */

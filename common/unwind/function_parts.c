@@ -20,7 +20,10 @@ struct search {
 
 typedef bool jump_visit(struct search *s, uint64_t target);
 
-/* Calls visit for each jump of the code until it returns false. Bytes that are not an instruction are skipped. */
+/*
+ * Calls visit for each jump of the code until it returns false. Bytes that are not an instruction are
+ * skipped.
+ */
 static bool visit_jumps(struct search *s, const struct function_range *r, jump_visit *visit)
 {
 	uint64_t offset, left, n = r->end - r->start;
@@ -73,7 +76,8 @@ static int compare_parts(const void *a, const void *b)
 	return (nx < ny) - (nx > ny);
 }
 
-size_t function_parts(const struct elf_file *f, const struct function_list *l, uint64_t start, struct function_range *parts, size_t most)
+size_t function_parts(const struct elf_file *f, const struct function_list *l, uint64_t start,
+		      struct function_range *parts, size_t most)
 {
 	struct search s = { .f = f, .l = l };
 	struct code_map code;
