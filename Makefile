@@ -438,7 +438,7 @@ check-arm64: all $(addprefix $(BUILD)/tests/,burn waits)
 # or sets the variable.
 SCRIPTS = contrib/bootstrap contrib/push.sh contrib/query.sh contrib/workload contrib/demo.sh contrib/rows $(wildcard contrib/hooks/* contrib/*/fold contrib/*/load \
 	contrib/*/push contrib/*/query) .ci/run $(wildcard tests/bench/*.sh) \
-	$(addprefix tests/arm64/,check root) tests/house/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) tests/lib/interpreters \
+	$(addprefix tests/arm64/,check root) tests/house/awks $(addprefix tests/kernels/,apt.sh boot bpf check clangs cpus fetch guest.sh host init record) $(addprefix tests/distros/,check root) $(addprefix tests/lang/,check fetch) tests/lib/interpreters \
 	$(addprefix contrib/dist/,commit deb elfutils libraries pack rpm source)
 
 lint:
