@@ -143,7 +143,13 @@ static __always_inline int python_begin(struct lang_walk *l, const struct lang_i
 	__u64 state = im->state + l->bias;
 	__u32 key = 0;
 
-	if (im->at[PY_TLS]) {
+	if (im->at[PY_TLS_WORD]) {
+		/* A library: its module's number, and by it the thread's block (System V ABI, TLS, general dynamic). */
+		__u64 module = lang_read64(im->text + l->bias + im->at[PY_TLS_WORD] - 1), fs = lang_thread_pointer();
+		__u64 block = lang_read64(lang_read64(fs + 8) + module * (im->libc == LANG_MUSL ? 8 : 16));
+
+		l->thread = block ? lang_read64(block + im->at[PY_TLS_OFFSET]) : 0;
+	} else if (im->at[PY_TLS]) {
 		l->thread = lang_read64(lang_thread_pointer() - im->at[PY_TLS]);
 	} else if (bpf_probe_read_user(&key, sizeof(key), (const void *)(state + im->at[PY_TSS_KEY])) == 0) {
 		l->thread = lang_specific(im, key);

@@ -2,6 +2,7 @@
 
 #include "bpf/sample.h"
 #include "cmd/cprof-record/lang/runtimes.h"
+#include "common/lang/python.h"
 #include "common/stream/record.h"
 
 /* A merge goes from the root to the leaf, and writes the result from its end to its start. */
@@ -14,15 +15,36 @@ struct merge {
 	int at; /* the result is from here to the end */
 };
 
-static bool is_loop(const struct merge *m, uint64_t address)
+/* Ranges from here on are parts of the loop that have frames of their own, on top of the loop's. */
+static int first_called(const struct lang_image *image)
+{
+	uint32_t called = image->language == LANG_PYTHON ? image->at[PY_LOOP_CALLED] : 0;
+
+	return called ? (int)called - 1 : LANG_LOOPS;
+}
+
+/* Returns the range of the loop that the frame is in, or LANG_LOOPS. */
+static int find_loop(const struct merge *m, uint64_t address)
 {
 	uint64_t at = (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT) - m->bias;
 
 	for (int i = 0; i < LANG_LOOPS; i++) {
 		if (at >= m->image->loops[i].start && at < m->image->loops[i].end)
-			return true;
+			return i;
 	}
-	return false;
+	return LANG_LOOPS;
+}
+
+static bool is_loop(const struct merge *m, uint64_t address)
+{
+	return find_loop(m, address) < first_called(m->image);
+}
+
+static bool is_part(const struct merge *m, uint64_t address)
+{
+	int i = find_loop(m, address);
+
+	return i < LANG_LOOPS && i >= first_called(m->image);
 }
 
 static void put_frame(struct merge *m, uint64_t frame)
@@ -99,6 +121,8 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 			place_run(&m);
 	}
 	for (int i = out->n; i-- > 0;) {
+		if (is_part(&m, out->addresses[i]))
+			continue;
 		m.to[--m.at] = out->addresses[i];
 		if (is_loop(&m, out->addresses[i]))
 			place_run(&m);
