@@ -22,7 +22,7 @@ static const char usage[] = "cprof-fold [-adptT] [--container] [--truncated] [--
 			    "       [-o tsv|ndjson|json] [--interval SECONDS]\n       " FILTER_USAGE "\n       [FILE ...]";
 
 enum { FOLD_CONTAINER = FILTERS_END, FOLD_TRUNCATED, FOLD_MAX_LINE, FOLD_MAX_MEM, FOLD_SORTED, FOLD_INTERVAL };
-enum { LINE_LEAST = 256, LINE_MOST = SCAN_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
+enum { LINE_LEAST = 256, LINE_MOST = FOLDED_LINE_MAX, BUDGET_MIB = 256, OUTPUT = 256 << 10 };
 
 static const struct option options[] = {
 	FILTER_ROWS,
@@ -322,7 +322,7 @@ static enum status sorted_done(struct sorted *s, const char *operand)
 
 	if (s->scan.bad)
 		operand_warn_bad(name_of(operand), &s->scan);
-	if (scan_two_columns(&s->scan)) {
+	if (folded_scan_two_columns(&s->scan)) {
 		cli_warn("%s: each line has two counts: this is a comparison, not one profile", name_of(operand));
 		status = STATUS_DAMAGED;
 	}

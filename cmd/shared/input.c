@@ -163,7 +163,7 @@ static const char *needs_capture(const struct filters *f)
 	       v->by == BY_CONTAINER ? "--by container" : v->by == BY_LABEL ? "--by label" : f->watch ? "-w" : NULL;
 }
 
-void operand_warn_bad(const char *name, const struct scan *s)
+void operand_warn_bad(const char *name, const struct folded_scan *s)
 {
 	const char *more = s->bad > 1 ? ", and others like it" : "";
 
@@ -194,7 +194,7 @@ static enum status load_text(struct filters *f, int fd, const char *name, struct
 		cli_die(STATUS_USAGE, "%s: %s requires a capture, not folded text", name, needs_capture(f));
 	if (!folded_reader_init(&r, fd, taken, p, side))
 		cli_no_memory();
-	if (f->columns == COLUMNS_GUESSED && scan_looks_compared(taken))
+	if (f->columns == COLUMNS_GUESSED && folded_scan_looks_compared(taken))
 		f->columns = COLUMNS_TWO;
 	r.both = f->columns == COLUMNS_TWO;
 	r.roots = f->comms;

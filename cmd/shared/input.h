@@ -62,7 +62,7 @@ enum status operand_read(struct filters *f, const char *path, const struct opera
 			 unsigned int side, struct loaded *sum);
 
 /* Warns of invalid lines in a text. */
-void operand_warn_bad(const char *name, const struct scan *s);
+void operand_warn_bad(const char *name, const struct folded_scan *s);
 /*
  * Reports a failure of stack_sums.h from errno and exits with status 1. name: the operand, "" if there is none.
  * The message names the directory of temporary files if one of those failed.

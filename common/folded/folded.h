@@ -30,7 +30,7 @@
 #include "common/folded/folded_scan.h"
 
 struct folded_reader {
-	struct scan scan;
+	struct folded_scan scan;
 	struct profile *p;
 	unsigned int side;
 	bool root_only;     /* count by root frame */

@@ -49,7 +49,7 @@ bool folded_reader_init(struct folded_reader *r, int fd, struct slice taken, str
 			unsigned int side)
 {
 	*r = (struct folded_reader){ .p = p, .side = side, .into = &r->held };
-	if (!profile_init(&r->held) || !scan_init(&r->scan, fd, taken))
+	if (!profile_init(&r->held) || !folded_scan_init(&r->scan, fd, taken))
 		return false;
 	r->held.stack_max = p->stack_max;
 	stack_sums_init(&r->waiting, 0);
@@ -61,7 +61,7 @@ void folded_reader_release(struct folded_reader *r)
 	stack_sums_release(&r->held_lines);
 	stack_sums_release(&r->waiting);
 	profile_release(&r->held);
-	scan_release(&r->scan);
+	folded_scan_release(&r->scan);
 	free(r->steps);
 	free(r->labels);
 	free(r->frames);
@@ -188,7 +188,7 @@ static bool stop_holding(struct folded_reader *r)
 	bool good = true;
 
 	if (!profile_claim(r->p, r->side, r->held.claimed[r->side]))
-		scan_bad(&r->scan, "the counts add up to more than 64 bits");
+		folded_scan_bad(&r->scan, "the counts add up to more than 64 bits");
 	else
 		good = profile_pour(r->p, &r->held, NULL) && (!r->lines || pour_lines(r->lines, &r->held_lines));
 	profile_release(&r->held);
@@ -250,7 +250,7 @@ static bool add_line(struct folded_reader *r, struct slice stack, uint64_t count
 		return true;
 	if (!profile_claim(r->into, r->side, r->both ? r->scan.before : count) ||
 	    (r->both && !profile_claim(r->into, other, count))) {
-		scan_bad(&r->scan, "the counts add up to more than 64 bits");
+		folded_scan_bad(&r->scan, "the counts add up to more than 64 bits");
 		return true;
 	}
 	if (r->both)
@@ -281,7 +281,7 @@ int folded_read(struct folded_reader *r)
 	r->scan.both = r->both;
 	if (r->both)
 		r->into = r->p;
-	while ((got = scan_next(&r->scan, &stack, &count)) > 0) {
+	while ((got = folded_scan_next(&r->scan, &stack, &count)) > 0) {
 		errno = ENOMEM; /* for callees that do not set it */
 		if ((r->scan.single && r->into != r->p && !stop_holding(r)) || !add_line(r, stack, count) ||
 		    !make_room(r))
@@ -290,6 +290,6 @@ int folded_read(struct folded_reader *r)
 	if (got < 0)
 		return got;
 	errno = ENOMEM;
-	r->two_columns = r->into != r->p && scan_two_columns(&r->scan);
+	r->two_columns = r->into != r->p && folded_scan_two_columns(&r->scan);
 	return r->two_columns || ((r->into == r->p || stop_holding(r)) && add_waiting(r)) ? 0 : -1;
 }

@@ -6,9 +6,9 @@
 
 enum { INPUT_SIZE = 256 << 10 };
 
-bool scan_init(struct scan *s, int fd, struct slice taken)
+bool folded_scan_init(struct folded_scan *s, int fd, struct slice taken)
 {
-	*s = (struct scan){ .fd = fd };
+	*s = (struct folded_scan){ .fd = fd };
 	s->cap = taken.n > INPUT_SIZE ? taken.n : INPUT_SIZE;
 	s->in = malloc(s->cap);
 	if (!s->in)
@@ -19,13 +19,13 @@ bool scan_init(struct scan *s, int fd, struct slice taken)
 	return true;
 }
 
-void scan_release(struct scan *s)
+void folded_scan_release(struct folded_scan *s)
 {
 	free(s->in);
-	*s = (struct scan){ 0 };
+	*s = (struct folded_scan){ 0 };
 }
 
-void scan_bad(struct scan *s, const char *why)
+void folded_scan_bad(struct folded_scan *s, const char *why)
 {
 	if (s->bad++ == 0) {
 		s->first_bad = s->lines;
@@ -33,7 +33,7 @@ void scan_bad(struct scan *s, const char *why)
 	}
 }
 
-bool scan_two_columns(const struct scan *s)
+bool folded_scan_two_columns(const struct folded_scan *s)
 {
 	return !s->single && s->frames;
 }
@@ -99,7 +99,7 @@ static bool ends_in_number(struct slice stack)
 	return at > 0 && at < stack.n && stack.p[at - 1] == ' ';
 }
 
-bool scan_looks_compared(struct slice start)
+bool folded_scan_looks_compared(struct slice start)
 {
 	bool frames = false;
 	const uint8_t *newline;
@@ -119,7 +119,7 @@ bool scan_looks_compared(struct slice start)
 }
 
 /* Drops the bytes before at, makes room at the end and reads. */
-static bool read_more(struct scan *s)
+static bool read_more(struct folded_scan *s)
 {
 	ssize_t got;
 
@@ -147,12 +147,12 @@ static bool read_more(struct scan *s)
 }
 
 /* Skips a line that is too long to keep. */
-static bool skip_line(struct scan *s)
+static bool skip_line(struct folded_scan *s)
 {
 	const uint8_t *newline = NULL;
 
 	s->lines++;
-	scan_bad(s, "longer than 4 MiB");
+	folded_scan_bad(s, "longer than 4 MiB");
 	while (!newline && !s->eof) {
 		s->at = s->n;
 		if (!read_more(s))
@@ -164,7 +164,7 @@ static bool skip_line(struct scan *s)
 }
 
 /* Sets *line to the next line, unchanged, without its LF. */
-static int next_line(struct scan *s, struct slice *line)
+static int next_line(struct folded_scan *s, struct slice *line)
 {
 	for (;;) {
 		const uint8_t *p = s->in + s->at, *newline = memchr(p, '\n', s->n - s->at);
@@ -177,12 +177,12 @@ static int next_line(struct scan *s, struct slice *line)
 		}
 		if (s->eof)
 			return 0;
-		if (!(line->n > SCAN_LINE_MAX ? skip_line(s) : read_more(s)))
+		if (!(line->n > FOLDED_LINE_MAX ? skip_line(s) : read_more(s)))
 			return -1;
 	}
 }
 
-int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
+int folded_scan_next(struct folded_scan *s, struct slice *stack, uint64_t *count)
 {
 	struct slice line;
 	int got;
@@ -207,7 +207,7 @@ int scan_next(struct scan *s, struct slice *stack, uint64_t *count)
 		}
 		if (!wrong)
 			return 1;
-		scan_bad(s, wrong);
+		folded_scan_bad(s, wrong);
 	}
 	return got;
 }

@@ -1,26 +1,27 @@
 /*
  * Lines of folded text, split into stack and count.
  *
- *	struct scan s;
+ *	struct folded_scan s;
  *
- *	if (!scan_init(&s, fd, taken)) ...out of memory...
- *	while ((got = scan_next(&s, &stack, &count)) > 0)
+ *	if (!folded_scan_init(&s, fd, taken)) ...out of memory...
+ *	while ((got = folded_scan_next(&s, &stack, &count)) > 0)
  *		...stack is the text before the count, names unchanged...
  *	if (got < 0) ...errno...
  *	if (s.bad)		// number of bad lines; see s.first_bad, s.why
- *	scan_release(&s);
+ *	folded_scan_release(&s);
  *
  * The count must be digits after the last space or tab. CR LF counts as LF; empty lines and a last line
- * without LF are accepted, and a UTF-8 byte order mark is skipped. A line beyond SCAN_LINE_MAX bytes is bad.
+ * without LF are accepted, and a UTF-8 byte order mark is skipped. A line beyond FOLDED_LINE_MAX bytes is
+ * bad.
  */
 #ifndef CPROF_FOLDED_FOLDED_SCAN_H
 #define CPROF_FOLDED_FOLDED_SCAN_H
 
 #include "common/base/buf.h"
 
-enum { SCAN_LINE_MAX = 4 << 20 };
+enum { FOLDED_LINE_MAX = 4 << 20 };
 
-struct scan {
+struct folded_scan {
 	int fd;
 	uint64_t lines, bad, first_bad; /* lines read, lines rejected, number of the first one */
 	const char *why;                /* why the first one was rejected; a constant */
@@ -40,15 +41,15 @@ struct scan {
 };
 
 /* taken: bytes that were already read from fd. Returns false if out of memory. */
-bool scan_init(struct scan *s, int fd, struct slice taken);
-void scan_release(struct scan *s);
+bool folded_scan_init(struct folded_scan *s, int fd, struct slice taken);
+void folded_scan_release(struct folded_scan *s);
 /* Returns 1: a line, valid until the next call, with a non-empty stack; 0: the end; -1: see errno. */
-int scan_next(struct scan *s, struct slice *stack, uint64_t *count);
+int folded_scan_next(struct folded_scan *s, struct slice *stack, uint64_t *count);
 /* Counts the line returned last as a bad one after all. */
-void scan_bad(struct scan *s, const char *why);
+void folded_scan_bad(struct folded_scan *s, const char *why);
 /* Returns whether the text was a comparison; call it at the end. */
-bool scan_two_columns(const struct scan *s);
+bool folded_scan_two_columns(const struct folded_scan *s);
 /* Returns whether the whole lines of these first bytes look like a comparison. */
-bool scan_looks_compared(struct slice start);
+bool folded_scan_looks_compared(struct slice start);
 
 #endif

@@ -33,7 +33,7 @@ static int sorted_next(struct merge_source *source)
 	struct buf before;
 	int got;
 
-	while ((got = scan_next(&s->scan, &stack, &source->count)) > 0) {
+	while ((got = folded_scan_next(&s->scan, &stack, &source->count)) > 0) {
 		uint64_t claimed = *s->claimed;
 		const char *wrong = take_line(s, stack, source->count);
 
@@ -43,7 +43,7 @@ static int sorted_next(struct merge_source *source)
 		}
 		if (wrong) {
 			*s->claimed = claimed;
-			scan_bad(&s->scan, wrong);
+			folded_scan_bad(&s->scan, wrong);
 			continue;
 		}
 		s->unsorted = slice_compare(buf_view(&s->stack), buf_view(&s->fit)) > 0;
@@ -64,12 +64,12 @@ static int sorted_next(struct merge_source *source)
 bool sorted_init(struct sorted *s, int fd, struct slice taken, size_t stack_max, uint64_t *claimed)
 {
 	*s = (struct sorted){ .source.next = sorted_next, .stack_max = stack_max, .claimed = claimed };
-	return scan_init(&s->scan, fd, taken);
+	return folded_scan_init(&s->scan, fd, taken);
 }
 
 void sorted_release(struct sorted *s)
 {
-	scan_release(&s->scan);
+	folded_scan_release(&s->scan);
 	buf_release(&s->stack);
 	buf_release(&s->fit);
 	*s = (struct sorted){ 0 };

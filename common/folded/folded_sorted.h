@@ -23,7 +23,7 @@
 
 struct sorted {
 	struct merge_source source;
-	struct scan scan;
+	struct folded_scan scan;
 	size_t stack_max;
 	uint64_t *claimed; /* sum of the counts of all sources, which must fit into 64 bits */
 	const char **roots; /* if n_roots: only stacks with one of these root frames */

@@ -23,7 +23,7 @@ enum {
 	BEFORE = 0x80, BEHIND = 0x60, /* bytes examined around `dtors` */
 };
 
-struct scan {
+struct gap_scan {
 	int fd;
 	struct spans *s;
 	uint64_t left;
@@ -47,7 +47,7 @@ static bool match_code(const uint8_t *p, const char *pattern)
  * register_tm_clones, __do_global_dtors_aux and frame_dummy, in this order and 0x30, 0x40 and 0x40 bytes
  * apart. at: the file offset of `dtors`.
  */
-static void start_file_spans(struct scan *scan, uint64_t at)
+static void start_file_spans(struct gap_scan *scan, uint64_t at)
 {
 	enum { POPPED = 39, REGISTER = 0x40, DEREGISTER = 0x70, DUMMY = 0x40 };
 	uint8_t window[BEFORE + BEHIND];
@@ -93,7 +93,7 @@ static void section_spans(const struct elf_file *f, const struct code_map *code,
 }
 
 /* Adds spans for each occurrence in the bytes that were read. */
-static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, bool is_signal)
+static void find_each(struct gap_scan *scan, size_t n, uint64_t at, uint64_t start, bool is_signal)
 {
 	static const struct unwind_rule signal = { .kind = UNWIND_SIGNAL };
 	const uint8_t *what = is_signal ? sigreturn : dtors, *p = scan->bytes, *found;
@@ -116,7 +116,7 @@ static void find_each(struct scan *scan, size_t n, uint64_t at, uint64_t start, 
 /* Scans a range of the file: code that nothing is known of. */
 static void scan_gap(void *arg, uint64_t start, uint64_t end)
 {
-	struct scan *scan = arg;
+	struct gap_scan *scan = arg;
 	uint64_t at = start;
 
 	while (at < end && end - at >= sizeof(sigreturn) && scan->left) {
@@ -226,10 +226,10 @@ bool gap_each(const struct elf_file *f, const struct edges *e, gap_visit *visit,
 
 void gap_spans(const struct elf_file *f, const struct code_map *code, const struct edges *e, struct spans *s)
 {
-	struct scan *scan = malloc(sizeof(*scan));
+	struct gap_scan *scan = malloc(sizeof(*scan));
 
 	if (scan)
-		*scan = (struct scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
+		*scan = (struct gap_scan){ .fd = f->fd, .s = s, .left = SCANNED_MAX };
 	s->failed |= !scan || !gap_each(f, e, scan_gap, scan);
 	free(scan);
 	entry_span(f, code, e, s);

@@ -32,7 +32,7 @@ static char *split_stat(char *stat, struct slice *comm)
 	return close + 1;
 }
 
-bool scan_status(uint32_t pid, struct scan_status *out)
+bool proc_scan_status(uint32_t pid, struct proc_scan_status *out)
 {
 	char path[64], *rest;
 	unsigned int ppid, flags;
@@ -87,7 +87,7 @@ static uint32_t query_id(struct opener *opener, int fd, const struct procmap_que
  * Reads the mappings by ioctl, which gives build IDs without opening a file. False: this kernel has no such
  * ioctl. bare: without names and build IDs, which takes 1 µs a mapping instead of 40.
  */
-static bool query_maps(struct scan *s, int fd, bool bare, scan_mapping *found, void *arg)
+static bool query_maps(struct proc_scan *s, int fd, bool bare, proc_scan_mapping *found, void *arg)
 {
 	char name[PATH_CAP];
 	uint8_t id[64];
@@ -179,7 +179,8 @@ static struct opener_question question_of(uint32_t pid, const struct change *c)
 					 .inode = c->inode, .path = c->text };
 }
 
-bool scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
+bool proc_scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id,
+			    uint64_t place)
 {
 	struct opener_question q;
 
@@ -192,7 +193,7 @@ bool scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, u
 }
 
 /* Waits for the answer, before there are samples: the side-band names the same files by their build IDs. */
-static void identify_now(struct scan *s, uint32_t pid, const struct change *c, struct buf *id)
+static void identify_now(struct proc_scan *s, uint32_t pid, const struct change *c, struct buf *id)
 {
 	struct opener_question q;
 	struct opener_answer a;
@@ -206,7 +207,7 @@ static void identify_now(struct scan *s, uint32_t pid, const struct change *c, s
 	}
 }
 
-bool scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
+bool proc_scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place)
 {
 	struct opener_question q;
 
@@ -220,7 +221,8 @@ bool scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint3
 	return opener_ask(o, &q);
 }
 
-static void parse_map(struct scan *s, uint32_t pid, char *line, bool bare, scan_mapping *found, void *arg)
+static void parse_map(struct proc_scan *s, uint32_t pid, char *line, bool bare, proc_scan_mapping *found,
+		      void *arg)
 {
 	struct change c = { .kind = CHANGE_MMAP };
 	struct buf id = { 0 };
@@ -242,7 +244,7 @@ static void parse_map(struct scan *s, uint32_t pid, char *line, bool bare, scan_
 	buf_release(&id);
 }
 
-void scan_maps(struct scan *s, uint32_t pid, bool bare, scan_mapping *found, void *arg)
+void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg)
 {
 	char path[64], *line = NULL;
 	size_t cap = 0;
@@ -271,7 +273,7 @@ void scan_maps(struct scan *s, uint32_t pid, bool bare, scan_mapping *found, voi
 		close(fd);
 }
 
-static void read_task(uint32_t pid, uint32_t tid, scan_task *found, void *arg)
+static void read_task(uint32_t pid, uint32_t tid, proc_scan_task *found, void *arg)
 {
 	char path[64], comm[64];
 	ssize_t n;
@@ -287,7 +289,7 @@ static void read_task(uint32_t pid, uint32_t tid, scan_task *found, void *arg)
 		found(arg, tid, (struct slice){ (uint8_t *)comm, (size_t)n - (comm[n - 1] == '\n') });
 }
 
-void scan_tasks(uint32_t pid, scan_task *found, void *arg)
+void proc_scan_tasks(uint32_t pid, proc_scan_task *found, void *arg)
 {
 	char path[64];
 	struct dirent *e;
@@ -305,7 +307,7 @@ void scan_tasks(uint32_t pid, scan_task *found, void *arg)
 		closedir(d);
 }
 
-void scan_pids(void (*found)(void *arg, uint32_t pid), void *arg)
+void proc_scan_pids(void (*found)(void *arg, uint32_t pid), void *arg)
 {
 	DIR *d = opendir("/proc");
 	struct dirent *e;

@@ -1,11 +1,11 @@
 /*
  * Processes as /proc shows them: their status, threads and executable mappings.
  *
- *	struct scan s = { .opener = opener };
- *	struct scan_status status;
+ *	struct proc_scan s = { .opener = opener };
+ *	struct proc_scan_status status;
  *
- *	if (scan_status(pid, &status))
- *		scan_maps(&s, pid, false, found, arg);		// found(arg, &change) for each mapping
+ *	if (proc_scan_status(pid, &status))
+ *		proc_scan_maps(&s, pid, false, found, arg);	// found(arg, &change) for each mapping
  *
  * A mapping is given as the change that the side-band would report for it, without a time. Nothing is remembered here.
  */
@@ -15,13 +15,13 @@
 #include "cmd/cprof-record/helper/opener.h"
 #include "cmd/cprof-record/source/sideband.h"
 
-struct scan {
+struct proc_scan {
 	struct opener *opener; /* lent; NULL: no file is opened */
-	/* Remaining file systems that may time out before scan_maps stops asking for build IDs. */
+	/* Remaining file systems that may time out before proc_scan_maps stops asking for build IDs. */
 	unsigned int patient;
 };
 
-struct scan_status {
+struct proc_scan_status {
 	struct slice comm; /* in text */
 	char state;        /* as in /proc/PID/stat: 'Z' and 'X' have exited */
 	int threads;
@@ -31,24 +31,25 @@ struct scan_status {
 };
 
 /* The slices of a change and of a name are good during the call. */
-typedef void scan_mapping(void *arg, const struct change *c);
-typedef void scan_task(void *arg, uint32_t tid, struct slice comm);
+typedef void proc_scan_mapping(void *arg, const struct change *c);
+typedef void proc_scan_task(void *arg, uint32_t tid, struct slice comm);
 
 /* Returns false if the process is gone. */
-bool scan_status(uint32_t pid, struct scan_status *out);
+bool proc_scan_status(uint32_t pid, struct proc_scan_status *out);
 /* The executable mappings. bare: addresses alone, without names and build IDs: 1 us a mapping instead of 40. */
-void scan_maps(struct scan *s, uint32_t pid, bool bare, scan_mapping *found, void *arg);
+void proc_scan_maps(struct proc_scan *s, uint32_t pid, bool bare, proc_scan_mapping *found, void *arg);
 /* The threads, without the main one. */
-void scan_tasks(uint32_t pid, scan_task *found, void *arg);
+void proc_scan_tasks(uint32_t pid, proc_scan_task *found, void *arg);
 /* All processes. */
-void scan_pids(void (*found)(void *arg, uint32_t pid), void *arg);
+void proc_scan_pids(void (*found)(void *arg, uint32_t pid), void *arg);
 
 /*
- * scan_ask_identity asks the opener for the build ID of a mapped file, if the kernel does not report it.
- * scan_ask_file asks for the file itself, which has the device and inode of the mapping, or its build ID. id
- * and place come back with the answer. Both return false if there is no file to ask for.
+ * proc_scan_ask_identity asks the opener for the build ID of a mapped file, if the kernel does not report it.
+ * proc_scan_ask_file asks for the file itself, which has the device and inode of the mapping, or its build
+ * ID. id and place come back with the answer. Both return false if there is no file to ask for.
  */
-bool scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
-bool scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
+bool proc_scan_ask_identity(struct opener *o, uint32_t pid, const struct change *c, uint32_t id,
+			    uint64_t place);
+bool proc_scan_ask_file(struct opener *o, uint32_t pid, const struct change *c, uint32_t id, uint64_t place);
 
 #endif

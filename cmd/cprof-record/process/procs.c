@@ -223,7 +223,7 @@ static void ask_identity(struct procs *ps, uint32_t at, uint32_t pid, const stru
 {
 	struct exe *e = &ps->exes[at];
 
-	if (!scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
+	if (!proc_scan_ask_identity(ps->scan.opener, pid, c, ++ps->questions, at))
 		return;
 	e->question = ps->questions;
 	e->asked = host_mono_ns();
@@ -397,7 +397,7 @@ static void prune(struct procs *ps, struct proc *p)
 	bool ok = !p->dead;
 
 	if (ok)
-		scan_maps(&ps->scan, now.pid, true, add_map, &(struct found){ ps, &now });
+		proc_scan_maps(&ps->scan, now.pid, true, add_map, &(struct found){ ps, &now });
 	ok = ok && maps_count(&now.maps) > 0; /* no mappings: the process is gone, so keep the old ones */
 	for (const struct map *m = maps_from(&p->maps, 0); ok && m; m = maps_from(&p->maps, m->end))
 		ok = keep_map(&kept, &now.maps, m);
@@ -541,7 +541,7 @@ void procs_apply(struct procs *ps, const struct change *c, struct change_effect 
 
 void procs_read_maps(struct procs *ps, struct proc *p)
 {
-	scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
+	proc_scan_maps(&ps->scan, p->pid, false, add_map, &(struct found){ ps, p });
 }
 
 static void add_task(void *arg, uint32_t tid, struct slice comm)
@@ -553,19 +553,19 @@ static void add_task(void *arg, uint32_t tid, struct slice comm)
 
 bool procs_read(struct procs *ps, struct proc *p)
 {
-	struct scan_status s;
+	struct proc_scan_status s;
 
 	p->seen = host_mono_ns();
 	p->time = p->whole = p->seen;
 	p->via = VIA_SNAPSHOT;
-	if (!scan_status(p->pid, &s))
+	if (!proc_scan_status(p->pid, &s))
 		return false;
 	p->start = s.start;
 	p->kernel = s.kernel;
 	if (!p->kernel)
 		procs_read_maps(ps, p);
 	if (s.threads > 1) /* most have one, whose name is known; the side-band reports those made since then */
-		scan_tasks(p->pid, add_task, &(struct found){ ps, p });
+		proc_scan_tasks(p->pid, add_task, &(struct found){ ps, p });
 	procs_new_task(ps, p, p->pid, s.comm);
 	if (s.state == 'Z' || s.state == 'X') { /* its exit was reported before anybody listened */
 		struct change c = { .kind = CHANGE_EXIT, .time = p->seen, .pid = p->pid, .tid = p->pid };
@@ -587,7 +587,7 @@ static void add_process(void *arg, uint32_t pid)
 
 void procs_snapshot(struct procs *ps)
 {
-	scan_pids(add_process, ps);
+	proc_scan_pids(add_process, ps);
 }
 
 struct task *procs_task(struct procs *ps, uint32_t pid, uint32_t tid, uint64_t now)

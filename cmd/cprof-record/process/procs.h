@@ -141,7 +141,7 @@ struct procs {
 	void (*exe_gone)(void *arg, struct exe *x); /* called when an executable is removed */
 	void *exe_gone_arg;
 	uint64_t serials;
-	struct scan scan;      /* how /proc is read, and the opener that is asked for files */
+	struct proc_scan scan;      /* how /proc is read, and the opener that is asked for files */
 	uint32_t questions;
 	size_t unidentified;   /* exes with a pending question */
 	bool failed;            /* memory ran out once: data is incomplete */

@@ -292,7 +292,7 @@ static void ask_table(struct table_cache *t, uint32_t number, const struct proc 
 
 	f->question = ++t->questions;
 	f->asked = now;
-	if (!is_vdso && !scan_ask_file(t->procs->scan.opener, p->pid,
+	if (!is_vdso && !proc_scan_ask_file(t->procs->scan.opener, p->pid,
 				       &(struct change){ .start = m->start, .length = m->end - m->start, .major = (uint32_t)x->major, .minor = (uint32_t)x->minor,
 							 .inode = x->inode, .text = x->path, .build_id = x->build_id },
 				       f->question, number))
