@@ -335,7 +335,7 @@ static double report_names(struct coverage *t, bool verbose)
 	return named + unnamed ? 100.0 * (double)named / (double)(named + unnamed) : 100;
 }
 
-static bool is_wanted(const void *context, const struct extent *x)
+static bool is_wanted(const void *context, const struct segment_extent *x)
 {
 	struct pass *p = (struct pass *)context;
 

@@ -321,7 +321,7 @@ uint64_t capture_meta_number(const struct capture *c, const char *key);
 uint64_t capture_realtime(const struct capture *c, uint64_t time);
 /* Returns true if the segment records waiting time, even if it has no sample of it yet. */
 bool capture_has_waits(const struct capture *c);
-/* Returns the earliest begin of a wait in a segment whose first sample has this time; see struct extent. */
+/* Returns the earliest begin of a wait in a segment with this time of its first sample (segment_extent.h). */
 uint64_t capture_waits_from(const struct capture *c, uint64_t first);
 /* Returns the image with this name ("[vdso]"), and with this build ID unless that is empty; or NULL. */
 const struct capture_image *capture_image(const struct capture *c, struct slice name, struct slice build_id);

@@ -4,7 +4,7 @@
 #include "common/capture/capture_internal.h"
 #include "common/capture/nodes.h"
 #include "common/capture/locations.h"
-#include "common/stream/extent.h"
+#include "common/stream/segment_extent.h"
 
 /* Returns the kind of waiting time by the event's name: "off-cpu:sleep". */
 static enum capture_wait wait_of(struct slice name)
@@ -76,7 +76,7 @@ uint64_t capture_waits_from(const struct capture *c, uint64_t first)
 {
 	struct slice told = capture_meta(c, META_WAITS_SINCE);
 
-	return capture_has_waits(c) ? extent_waits(first, told.n > 0, slice_decimal(told)) : first;
+	return capture_has_waits(c) ? segment_extent_waits(first, told.n > 0, slice_decimal(told)) : first;
 }
 
 static bool known_node(const struct capture *c, uint64_t node)

@@ -109,15 +109,15 @@ static size_t read_loaded(const struct elf_file *f, uint64_t vaddr, uint8_t *p, 
 	return 0;
 }
 
-/* The span from the first tree's start to the last tree's start. */
-struct extent {
+/* The starts of the first and the last tree. */
+struct tree_range {
 	uint64_t first, last;
 	size_t n;
 };
 
-static struct extent extent_of(const struct gotrees *trees, const struct gopclntab *t)
+static struct tree_range find_range(const struct gotrees *trees, const struct gopclntab *t)
 {
-	struct extent x = { UINT64_MAX, 0, 0 };
+	struct tree_range x = { UINT64_MAX, 0, 0 };
 	struct go_function fn;
 	struct go_details d;
 
@@ -161,7 +161,7 @@ static bool make_sense(const struct gotrees *trees, const struct gopclntab *t, s
 }
 
 /* Reads the bytes from the first tree to the end of the last. Returns false if out of memory. */
-static bool read_trees(const struct elf_file *f, const struct extent *x, struct gotrees *trees)
+static bool read_trees(const struct elf_file *f, const struct tree_range *x, struct gotrees *trees)
 {
 	uint64_t most = 0, n;
 	uint8_t *p;
@@ -189,10 +189,10 @@ static bool read_trees(const struct elf_file *f, const struct extent *x, struct 
 static bool try_form(const struct elf_file *f, const struct gopclntab *t, const struct form *form, uint64_t base,
 		     struct gotrees *trees)
 {
-	struct extent x;
+	struct tree_range x;
 
 	*trees = (struct gotrees){ .base = base, .entry = form->entry, .list = form->list, .data = form->data };
-	x = extent_of(trees, t);
+	x = find_range(trees, t);
 	if (x.n && !read_trees(f, &x, trees))
 		return false;
 	if (x.n && make_sense(trees, t, x.n))

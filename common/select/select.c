@@ -44,7 +44,7 @@ static bool shows_waits(const struct view *v)
 	return v->wall;
 }
 
-bool select_wants(const void *view, const struct extent *x)
+bool select_wants(const void *view, const struct segment_extent *x)
 {
 	const struct view *v = view;
 	uint64_t from = shows_waits(v) ? x->waits : x->from;
@@ -56,7 +56,7 @@ bool select_counts(const void *view, const struct capture *c)
 {
 	const struct view *v = view;
 	uint64_t end = c->end_time > c->totals.last ? c->end_time : c->totals.last, first = c->sampled ? c->began : end;
-	struct extent x = { .from = capture_realtime(c, first), .to = capture_realtime(c, end) };
+	struct segment_extent x = { .from = capture_realtime(c, first), .to = capture_realtime(c, end) };
 
 	if (!select_by_clock(v) || !c->end_seen || !x.from || !x.to)
 		return true;

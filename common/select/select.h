@@ -14,7 +14,7 @@
 #define CPROF_SELECT_SELECT_H
 
 #include "common/select/view.h"
-#include "common/stream/extent.h"
+#include "common/stream/segment_extent.h"
 
 /* A view of a capture. base: time of the capture's first sample. */
 struct select {
@@ -50,11 +50,11 @@ bool select_thread(const struct select *g, uint64_t thread);
 /*
  * If the view's window is in clock time, a segment wholly outside it is left out, with its ticks and losses.
  * A reader that has select_wants as its choice (context: the view) skips such a segment; a capture that was
- * given select_counts leaves it out of its totals. Both go by struct extent: the times of the segment's first
- * sample and of its END, and, if waits are shown, how far they reach back.
+ * given select_counts leaves it out of its totals. Both go by struct segment_extent: the times of the
+ * segment's first sample and of its END, and, if waits are shown, how far they reach back.
  */
 bool select_by_clock(const struct view *v);
-bool select_wants(const void *view, const struct extent *x);
+bool select_wants(const void *view, const struct segment_extent *x);
 bool select_counts(const void *view, const struct capture *c);
 
 /* Returns whether the view names this event or its family; false if the view names no events. */

@@ -12,7 +12,7 @@
 #include "common/base/le.h"
 #include "common/stream/batch.h"
 #include "common/stream/block.h"
-#include "common/stream/extent.h"
+#include "common/stream/segment_extent.h"
 
 enum { INPUT_CAP = 2 * (BLOCK_HEAD + BLOCK_MAX), READ_SIZE = 256 << 10 };
 enum { SENTENCE_MAX = 512 }; /* bytes of a message, without the input's name */
@@ -387,9 +387,10 @@ static void begin_records(struct reader *r, const uint8_t *payload, size_t lengt
 /* Continues after the segment whose header was found, if that segment is not wanted. */
 static bool skip_unwanted(struct reader *r)
 {
-	struct extent x;
+	struct segment_extent x;
 
-	if (!r->choice || r->in[r->at + 4] != BLOCK_HEADER || !extent_of(r->fd, r->origin + r->base + r->at, &x) ||
+	if (!r->choice || r->in[r->at + 4] != BLOCK_HEADER ||
+	    !segment_extent_read(r->fd, r->origin + r->base + r->at, &x) ||
 	    r->choice->wanted(r->choice->context, &x) || lseek(r->fd, (off_t)x.end, SEEK_SET) < 0)
 		return false;
 	r->base = x.end - r->origin;

@@ -34,14 +34,14 @@ void reader_free(struct reader *r);
 /*
  * Leaves out segments that are not wanted, as if they were not in the input. wanted is called before a
  * segment is read, with its extent. It is not called if the input is not a regular file, or if the extent
- * cannot be found without reading the segment (see extent.h); such segments are read. Segments left out are
- * not checked for damage. Call it after reader_unread and before the first reader_next. The choice must
- * outlive the reader.
+ * cannot be found without reading the segment (see segment_extent.h); such segments are read. Segments left
+ * out are not checked for damage. Call it after reader_unread and before the first reader_next. The choice
+ * must outlive the reader.
  */
-struct extent;
+struct segment_extent;
 struct reader_choice {
 	const void *context;
-	bool (*wanted)(const void *context, const struct extent *x);
+	bool (*wanted)(const void *context, const struct segment_extent *x);
 };
 void reader_choose(struct reader *r, const struct reader_choice *choice);
 /*

@@ -236,7 +236,7 @@ struct record_meta {
 	struct slice key, value;
 };
 
-/* The header key for how far waits reach back (see extent.h), and the prefix of the names of their events. */
+/* The header key for how far waits reach back (segment_extent.h), and the prefix of wait events' names. */
 #define META_WAITS_SINCE "waits-since-monotonic-ns"
 #define EVENT_OFF_CPU "off-cpu:"
 

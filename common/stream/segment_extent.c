@@ -1,4 +1,4 @@
-#include "common/stream/extent.h"
+#include "common/stream/segment_extent.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -134,7 +134,7 @@ static bool walk_header(struct walk *w, uint64_t at, uint64_t *size, uint32_t *s
 }
 
 /* Follows the block heads to the next header or the end of the file. *last: where the last block begins. */
-static bool walk_heads(struct walk *w, uint32_t segment, struct extent *x, uint64_t *last)
+static bool walk_heads(struct walk *w, uint32_t segment, struct segment_extent *x, uint64_t *last)
 {
 	uint8_t head[BLOCK_HEAD];
 	size_t got;
@@ -172,14 +172,14 @@ static bool since_1970(const struct walk *w, uint64_t time, uint64_t *to)
 	return time < INT64_MAX && w->realtime + time >= w->monotonic;
 }
 
-uint64_t extent_waits(uint64_t first, bool told, uint64_t since)
+uint64_t segment_extent_waits(uint64_t first, bool told, uint64_t since)
 {
-	uint64_t reach = first > EXTENT_REACH ? first - EXTENT_REACH : 0;
+	uint64_t reach = first > SEGMENT_REACH ? first - SEGMENT_REACH : 0;
 
 	return !told ? reach : since < first ? since : first;
 }
 
-static bool measure_segment(struct walk *w, uint64_t at, struct extent *x)
+static bool measure_segment(struct walk *w, uint64_t at, struct segment_extent *x)
 {
 	uint64_t size, last = at, first;
 	uint32_t segment;
@@ -194,10 +194,10 @@ static bool measure_segment(struct walk *w, uint64_t at, struct extent *x)
 		return false;
 	first = w->sampled ? w->first : w->end;
 	return since_1970(w, first, &x->from) && since_1970(w, w->end, &x->to) &&
-	       since_1970(w, w->waits ? extent_waits(first, w->told, w->since) : first, &x->waits);
+	       since_1970(w, w->waits ? segment_extent_waits(first, w->told, w->since) : first, &x->waits);
 }
 
-bool extent_of(int fd, uint64_t at, struct extent *x)
+bool segment_extent_read(int fd, uint64_t at, struct segment_extent *x)
 {
 	struct walk w = { .fd = fd, .block = malloc(BLOCK_HEAD + BLOCK_MAX) };
 	bool good = w.block && measure_segment(&w, at, x);
