@@ -33,10 +33,10 @@ static void warn_unnamed(const struct profile *p, const struct diff_side *sides)
 			 shares[0], sides[0].title, shares[1], sides[1].title);
 }
 
-static void warn_rebuilt(const struct modules *m, const struct diff_side *sides)
+static void warn_rebuilt(const struct gather_modules *m, const struct diff_side *sides)
 {
 	struct slice name;
-	size_t n = modules_rebuilt(m, &name);
+	size_t n = gather_modules_rebuilt(m, &name);
 	char others[64] = "";
 
 	if (n == 0)

@@ -34,7 +34,7 @@ struct live {
 	bool fit;
 	struct screen screen;
 	struct view view;       /* the view of the filters, with modules of its own */
-	struct modules modules;
+	struct gather_modules modules;
 	struct window coming, shown;
 	struct header header;   /* that of the window shown */
 	struct capture_totals before;
@@ -47,7 +47,7 @@ struct live {
 static void window_init(struct live *v)
 {
 	v->coming = (struct window){ 0 };
-	modules_init(&v->modules);
+	gather_modules_init(&v->modules);
 	v->view = v->f->view;
 	v->view.modules = v->view.modules ? &v->modules : NULL;
 	v->view.reasons = NULL;
@@ -226,9 +226,9 @@ static void end_window(struct live *v, struct gather *g)
 	uint64_t all;
 
 	gather_window(v, g);
-	if (v->view.modules && !modules_settle(&v->modules, &v->coming.profile, 1, 0))
+	if (v->view.modules && !gather_modules_settle(&v->modules, &v->coming.profile, 1, 0))
 		cli_no_memory();
-	modules_release(&v->modules);
+	gather_modules_release(&v->modules);
 	all = v->coming.weight = v->coming.profile.total[0];
 	filters_shape(v->f, &v->coming.profile);
 	v->coming.share = all ? (double)v->coming.profile.total[0] / (double)all : 0;
@@ -332,7 +332,7 @@ enum status live_load(struct filters *f, const char *path, struct profile *p, st
 		putchar('\n');
 	profile_release(&v.coming.profile);
 	profile_release(&v.shown.profile);
-	modules_release(&v.modules);
+	gather_modules_release(&v.modules);
 	header_release(&v.header);
 	return status;
 }

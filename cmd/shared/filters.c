@@ -316,7 +316,7 @@ void filters_release(struct filters *f)
 	buf_release(&f->chosen);
 	mixed_events_release(&f->alike);
 	if (f->view.modules)
-		modules_release(&f->modules);
+		gather_modules_release(&f->modules);
 	for (size_t i = 0; i < FILTER_EXPRESSIONS; i++) {
 		if (*expression_of(&f->shape, i))
 			regfree(&f->expressions[i]);
@@ -370,13 +370,13 @@ void filters_check_alike(struct filters *f, const char *name)
 
 void filters_keep_apart(struct filters *f)
 {
-	modules_init(&f->modules);
+	gather_modules_init(&f->modules);
 	f->view.modules = &f->modules;
 }
 
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max)
 {
-	if (!modules_settle(&f->modules, p, sides, stack_max))
+	if (!gather_modules_settle(&f->modules, p, sides, stack_max))
 		cli_no_memory();
 }
 

@@ -101,7 +101,7 @@ struct filters {
 	bool (*full)(struct profile *p, void *context);
 	size_t budget;
 	void *context;
-	struct modules modules; /* in use if view.modules points to it */
+	struct gather_modules modules; /* in use if view.modules points to it */
 	/* Events defined by the captures, for filters_warn_none. */
 	struct intern event_names;
 	struct intern counted_names; /* the events that were counted, for filters_events */
@@ -140,7 +140,7 @@ void filters_check_alike(struct filters *f, const char *name);
 
 /*
  * For tables: keep files with the same base name apart, which is decided after all operands have been read.
- * sides: 2 to compare them, otherwise 1; stack_max: see modules_settle.
+ * sides: 2 to compare them, otherwise 1; stack_max: see gather_modules_settle.
  */
 void filters_keep_apart(struct filters *f);
 void filters_settle(struct filters *f, struct profile *p, unsigned int sides, size_t stack_max);

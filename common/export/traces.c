@@ -197,7 +197,7 @@ bool traces_add(struct traces *s, uint32_t owner, uint32_t node, uint64_t sample
 }
 
 /* Gives each function its name as a text, and finds the functions that are now the same. */
-static bool name_functions(struct traces *s, const struct modules *modules, bool norm)
+static bool name_functions(struct traces *s, const struct gather_modules *modules, bool norm)
 {
 	struct buf text = { 0 }, stable = { 0 };
 	struct idmap seen;
@@ -209,7 +209,7 @@ static bool name_functions(struct traces *s, const struct modules *modules, bool
 		uint64_t key;
 
 		buf_clear(&text);
-		modules_text(modules, profile_text(&s->names, f->name), &text);
+		gather_modules_text(modules, profile_text(&s->names, f->name), &text);
 		buf_clear(&stable);
 		if (norm)
 			strip_numbers_append(&stable, buf_view(&text));
@@ -245,11 +245,11 @@ static bool dress_bare(struct traces *s)
 	return true;
 }
 
-bool traces_settle(struct traces *s, struct modules *modules, bool norm)
+bool traces_settle(struct traces *s, struct gather_modules *modules, bool norm)
 {
 	struct profile none;
-	bool good = profile_init(&none) && modules_settle(modules, &none, 1, 0) && name_functions(s, modules, norm) &&
-		    dress_bare(s);
+	bool good = profile_init(&none) && gather_modules_settle(modules, &none, 1, 0) &&
+		    name_functions(s, modules, norm) && dress_bare(s);
 
 	profile_release(&none);
 	return good;

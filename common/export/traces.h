@@ -135,7 +135,7 @@ struct traces_label traces_label(const struct traces *s, uint32_t labels, size_t
  * files with the same base name apart. norm: removes unstable numbers, see strip_numbers.h. Returns false if out of
  * memory.
  */
-bool traces_settle(struct traces *s, struct modules *modules, bool norm);
+bool traces_settle(struct traces *s, struct gather_modules *modules, bool norm);
 /*
  * Keeps only the samples for which asked returns true for the name of a frame or of the command; if with is
  * false, keeps only the others. Call it after traces_settle. Returns false if out of memory.

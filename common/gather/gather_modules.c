@@ -16,7 +16,7 @@ enum {
 
 static const char deleted[] = " (deleted)";
 
-struct slice module_undeleted(struct slice path)
+struct slice gather_module_undeleted(struct slice path)
 {
 	size_t n = sizeof(deleted) - 1;
 
@@ -35,34 +35,34 @@ static struct slice last_parts(struct slice path, size_t parts)
 	return (struct slice){ path.p + at, path.n - at };
 }
 
-struct slice module_base(struct slice path)
+struct slice gather_module_base(struct slice path)
 {
-	return last_parts(module_undeleted(path), 1);
+	return last_parts(gather_module_undeleted(path), 1);
 }
 
-void modules_init(struct modules *m)
+void gather_modules_init(struct gather_modules *m)
 {
-	*m = (struct modules){ 0 };
+	*m = (struct gather_modules){ 0 };
 	intern_init(&m->keys);
 	intern_init(&m->names);
 }
 
-void modules_release(struct modules *m)
+void gather_modules_release(struct gather_modules *m)
 {
 	intern_release(&m->keys);
 	intern_release(&m->names);
 	free(m->list);
-	*m = (struct modules){ 0 };
+	*m = (struct gather_modules){ 0 };
 }
 
-bool modules_add(struct modules *m, struct slice path, struct slice build_id, unsigned int side,
+bool gather_modules_add(struct gather_modules *m, struct slice path, struct slice build_id, unsigned int side,
 		 uint32_t *number)
 {
 	struct buf key = { 0 };
-	struct module *added;
+	struct gather_module *added;
 	bool good;
 
-	path = module_undeleted(path);
+	path = gather_module_undeleted(path);
 	buf_slice(&key, path);
 	buf_bytes(&key, build_id.p, build_id.n);
 	good = !key.failed && intern_add(&m->keys, buf_view(&key), number) &&
@@ -74,7 +74,7 @@ bool modules_add(struct modules *m, struct slice path, struct slice build_id, un
 		m->n = m->keys.n;
 		added = &m->list[*number];
 		added->path = (struct slice){ kept - path.n, path.n };
-		added->base = module_base(added->path);
+		added->base = gather_module_base(added->path);
 		added->build_id = (struct slice){ kept, build_id.n };
 		added->sides |= 1u << side;
 	}
@@ -82,7 +82,7 @@ bool modules_add(struct modules *m, struct slice path, struct slice build_id, un
 	return good;
 }
 
-void modules_label(struct buf *out, uint32_t number, const char *offset)
+void gather_modules_label(struct buf *out, uint32_t number, const char *offset)
 {
 	uint8_t bytes[4];
 
@@ -102,8 +102,8 @@ static int compare_bytes(struct slice a, struct slice b)
 
 static int by_id(const void *a, const void *b, void *list)
 {
-	const struct module *x = (struct module *)list + *(const uint32_t *)a;
-	const struct module *y = (struct module *)list + *(const uint32_t *)b;
+	const struct gather_module *x = (struct gather_module *)list + *(const uint32_t *)a;
+	const struct gather_module *y = (struct gather_module *)list + *(const uint32_t *)b;
 	int differ = compare_bytes(x->base, y->base);
 
 	differ = differ ? differ : compare_bytes(x->build_id, y->build_id);
@@ -112,32 +112,32 @@ static int by_id(const void *a, const void *b, void *list)
 
 static int by_path(const void *a, const void *b, void *list)
 {
-	const struct module *x = (struct module *)list + *(const uint32_t *)a;
-	const struct module *y = (struct module *)list + *(const uint32_t *)b;
+	const struct gather_module *x = (struct gather_module *)list + *(const uint32_t *)a;
+	const struct gather_module *y = (struct gather_module *)list + *(const uint32_t *)b;
 	int differ = compare_bytes(x->base, y->base);
 
 	differ = differ ? differ : compare_bytes(x->path, y->path);
 	return differ ? differ : compare_bytes(x->build_id, y->build_id);
 }
 
-static bool same_base(const struct module *a, const struct module *b)
+static bool same_base(const struct gather_module *a, const struct gather_module *b)
 {
 	return slice_equal(a->base, b->base);
 }
 
-static bool same_path(const struct module *a, const struct module *b)
+static bool same_path(const struct gather_module *a, const struct gather_module *b)
 {
 	return slice_equal(a->path, b->path);
 }
 
-static bool same_id(const struct module *a, const struct module *b)
+static bool same_id(const struct gather_module *a, const struct gather_module *b)
 {
 	return same_base(a, b) && slice_equal(a->build_id, b->build_id);
 }
 
 /* Returns how many modules from here on are the same by this test. */
-static size_t count_same(const struct module *list, const uint32_t *order, size_t n,
-			 bool (*same)(const struct module *, const struct module *))
+static size_t count_same(const struct gather_module *list, const uint32_t *order, size_t n,
+			 bool (*same)(const struct gather_module *, const struct gather_module *))
 {
 	size_t i = 1;
 
@@ -146,14 +146,14 @@ static size_t count_same(const struct module *list, const uint32_t *order, size_
 	return i;
 }
 
-static uint32_t group_of(struct module *list, uint32_t i)
+static uint32_t group_of(struct gather_module *list, uint32_t i)
 {
 	while (list[i].group != i)
 		i = list[i].group = list[list[i].group].group;
 	return i;
 }
 
-static void join_groups(struct module *list, const uint32_t *order, size_t n)
+static void join_groups(struct gather_module *list, const uint32_t *order, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		uint32_t a = group_of(list, order[0]), b = group_of(list, order[i]);
@@ -163,7 +163,7 @@ static void join_groups(struct module *list, const uint32_t *order, size_t n)
 }
 
 /* One build is one module, wherever the file is. */
-static void join_ids(struct modules *m, uint32_t *order)
+static void join_ids(struct gather_modules *m, uint32_t *order)
 {
 	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
 	for (size_t i = 0, n; i < m->n; i += n) {
@@ -174,7 +174,7 @@ static void join_ids(struct modules *m, uint32_t *order)
 }
 
 /* In a comparison, one path is one module. Otherwise a file without build ID joins the one build there. */
-static void join_paths(struct modules *m, uint32_t *order, unsigned int sides)
+static void join_paths(struct gather_modules *m, uint32_t *order, unsigned int sides)
 {
 	qsort_r(order, m->n, sizeof(*order), by_path, m->list);
 	for (size_t i = 0, n; i < m->n; i += n) {
@@ -185,9 +185,9 @@ static void join_paths(struct modules *m, uint32_t *order, unsigned int sides)
 }
 
 /* If no side has two modules of a base name, those of the two sides are the same module before and after. */
-static void join_sole(struct modules *m, const uint32_t *order)
+static void join_sole(struct gather_modules *m, const uint32_t *order)
 {
-	struct module *list = m->list;
+	struct gather_module *list = m->list;
 
 	for (uint32_t i = 0; i < m->n; i++)
 		list[group_of(list, i)].group_sides |= list[i].sides;
@@ -205,7 +205,7 @@ static void join_sole(struct modules *m, const uint32_t *order)
 }
 
 /* Picks the first module of each group, by path: the group is named after it. */
-static size_t pick_shown(struct module *list, const uint32_t *order, size_t n, uint32_t *shown)
+static size_t pick_shown(struct gather_module *list, const uint32_t *order, size_t n, uint32_t *shown)
 {
 	size_t picked = 0;
 
@@ -237,7 +237,8 @@ static size_t count_distinct(struct slice *texts, size_t n)
 }
 
 /* Returns how many parts of these paths keep distinct paths distinct. texts: room for n. */
-static size_t parts_needed(const struct module *list, const uint32_t *shown, size_t n, struct slice *texts)
+static size_t parts_needed(const struct gather_module *list, const uint32_t *shown, size_t n,
+			   struct slice *texts)
 {
 	size_t parts, distinct;
 
@@ -254,7 +255,7 @@ static size_t parts_needed(const struct module *list, const uint32_t *shown, siz
 }
 
 /* Returns whether the two build IDs begin with the same digits. */
-static bool id_begins_like(const struct module *a, const struct module *b)
+static bool id_begins_like(const struct gather_module *a, const struct gather_module *b)
 {
 	size_t n = ID_DIGITS / 2;
 
@@ -262,7 +263,7 @@ static bool id_begins_like(const struct module *a, const struct module *b)
 }
 
 /* Appends " (0123abcd)", or the whole ID if the other's first digits are the same. */
-static void append_id(struct buf *out, const struct module *m, const struct module *other)
+static void append_id(struct buf *out, const struct gather_module *m, const struct gather_module *other)
 {
 	size_t n = m->build_id.n;
 
@@ -275,16 +276,16 @@ static void append_id(struct buf *out, const struct module *m, const struct modu
 }
 
 /* Names the groups of one base name; shown is ordered by path, then by build ID. */
-static bool name_groups(struct modules *m, const uint32_t *shown, size_t n, struct slice *texts)
+static bool name_groups(struct gather_modules *m, const uint32_t *shown, size_t n, struct slice *texts)
 {
 	size_t parts = parts_needed(m->list, shown, n, texts);
 	struct buf text = { 0 };
 	bool good = true;
 
 	for (size_t i = 0; good && i < n; i++) {
-		struct module *it = &m->list[shown[i]], *group = &m->list[it->group];
-		const struct module *before = i > 0 ? &m->list[shown[i - 1]] : NULL;
-		const struct module *after = i + 1 < n ? &m->list[shown[i + 1]] : NULL;
+		struct gather_module *it = &m->list[shown[i]], *group = &m->list[it->group];
+		const struct gather_module *before = i > 0 ? &m->list[shown[i - 1]] : NULL;
+		const struct gather_module *after = i + 1 < n ? &m->list[shown[i + 1]] : NULL;
 		uint32_t id;
 
 		buf_clear(&text);
@@ -301,7 +302,7 @@ static bool name_groups(struct modules *m, const uint32_t *shown, size_t n, stru
 	return good;
 }
 
-static bool name_all(struct modules *m, const uint32_t *order)
+static bool name_all(struct gather_modules *m, const uint32_t *order)
 {
 	uint32_t *shown = calloc(m->n, sizeof(*shown));
 	struct slice *texts = calloc(m->n, sizeof(*texts));
@@ -317,11 +318,11 @@ static bool name_all(struct modules *m, const uint32_t *order)
 }
 
 /* Finds the groups that have build IDs on both sides, and whether one is in common. */
-static void compare_ids(struct modules *m, uint32_t *order)
+static void compare_ids(struct gather_modules *m, uint32_t *order)
 {
 	qsort_r(order, m->n, sizeof(*order), by_id, m->list);
 	for (size_t i = 0, n; i < m->n; i += n) {
-		struct module *group = &m->list[m->list[order[i]].group];
+		struct gather_module *group = &m->list[m->list[order[i]].group];
 		unsigned int sides = 0;
 
 		n = count_same(m->list, order + i, m->n - i, same_id);
@@ -334,9 +335,9 @@ static void compare_ids(struct modules *m, uint32_t *order)
 	}
 }
 
-void modules_text(const struct modules *m, struct slice label, struct buf *out)
+void gather_modules_text(const struct gather_modules *m, struct slice label, struct buf *out)
 {
-	const struct module *it;
+	const struct gather_module *it;
 	bool offset;
 
 	if (label.n < TAG_SIZE || label.p[0] != TAG) {
@@ -352,7 +353,7 @@ void modules_text(const struct modules *m, struct slice label, struct buf *out)
 }
 
 /* Gives labels with a number their name; returns false if out of memory. */
-static bool name_labels(const struct modules *m, const struct profile *from, struct profile *to,
+static bool name_labels(const struct gather_modules *m, const struct profile *from, struct profile *to,
 			uint32_t *labels)
 {
 	struct buf text = { 0 };
@@ -360,14 +361,14 @@ static bool name_labels(const struct modules *m, const struct profile *from, str
 
 	for (uint32_t i = 0; good && i < from->labels.n; i++) {
 		buf_clear(&text);
-		modules_text(m, profile_text(from, i), &text);
+		gather_modules_text(m, profile_text(from, i), &text);
 		good = !text.failed && profile_label(to, buf_view(&text), &labels[i]);
 	}
 	buf_release(&text);
 	return good;
 }
 
-static bool rename_labels(const struct modules *m, struct profile *p, size_t stack_max)
+static bool rename_labels(const struct gather_modules *m, struct profile *p, size_t stack_max)
 {
 	uint32_t *labels = calloc(p->labels.n, sizeof(*labels));
 	struct profile named;
@@ -384,7 +385,7 @@ static bool rename_labels(const struct modules *m, struct profile *p, size_t sta
 	return good;
 }
 
-bool modules_settle(struct modules *m, struct profile *p, unsigned int sides, size_t stack_max)
+bool gather_modules_settle(struct gather_modules *m, struct profile *p, unsigned int sides, size_t stack_max)
 {
 	uint32_t *order = calloc(m->n + 1, sizeof(*order));
 
@@ -407,12 +408,12 @@ bool modules_settle(struct modules *m, struct profile *p, unsigned int sides, si
 	return (m->n == 0 && stack_max == 0) || rename_labels(m, p, stack_max);
 }
 
-size_t modules_rebuilt(const struct modules *m, struct slice *name)
+size_t gather_modules_rebuilt(const struct gather_modules *m, struct slice *name)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < m->n; i++) {
-		const struct module *it = &m->list[i];
+		const struct gather_module *it = &m->list[i];
 
 		if (it->group != i || it->id_shared || !(it->id_sides & (it->id_sides - 1)))
 			continue;

@@ -82,7 +82,7 @@ static struct slice place_file(const struct gather_names *t, const struct captur
 		path = t->c->files[place->file].path;
 	if (capture_path_is_file(path)) {
 		*offset = true;
-		return module_base(path);
+		return gather_module_base(path);
 	}
 	if (path.n > 2 && path.p[0] == '[' && path.p[path.n - 1] == ']') {
 		*offset = is_kernel_page(path);
@@ -92,7 +92,7 @@ static struct slice place_file(const struct gather_names *t, const struct captur
 		return slice_of("jit");
 	if (is_memfd(path)) {
 		*offset = true;
-		path = module_undeleted(path);
+		path = gather_module_undeleted(path);
 		return (struct slice){ path.p + 1, path.n - 1 };
 	}
 	return slice_of("anon");
@@ -111,10 +111,10 @@ static bool push_numbered(struct gather_names *t, const struct capture_file *fil
 {
 	uint32_t number;
 
-	if (!modules_add(t->modules, file->path, file->build_id, t->side, &number))
+	if (!gather_modules_add(t->modules, file->path, file->build_id, t->side, &number))
 		return false;
 	buf_clear(&t->text);
-	modules_label(&t->text, number, offset);
+	gather_modules_label(&t->text, number, offset);
 	return push_text(t);
 }
 
@@ -229,7 +229,7 @@ static bool push_user_module(struct gather_names *t, const struct capture_frame 
 	if (file && t->modules)
 		return push_numbered(t, file, "");
 	if (file)
-		return push_name(t, module_base(file->path), "");
+		return push_name(t, gather_module_base(file->path), "");
 	return push_place(t, f, place);
 }
 

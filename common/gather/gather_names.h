@@ -70,7 +70,7 @@ struct gather_names {
 	bool full_paths; /* the source file's full path, not its base name */
 	bool annotated;  /* also in other styles: the suffixes of GATHER_NAMES_ANNOTATED, "[ext4]_[k]" */
 	/* The caller's; NULL at first. If set, files with the same base name are kept apart; see gather_modules.h. */
-	struct modules *modules;
+	struct gather_modules *modules;
 	unsigned int side;
 };
 

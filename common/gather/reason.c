@@ -116,7 +116,8 @@ bool reasons_count(struct reasons *r, const struct capture *c, const struct capt
 	if (!place->file)
 		return count_reason(r, slice_of("[anon]"), source_status_name(SOURCE_NOT_A_FILE), samples);
 	file = &c->files[place->file];
-	return count_reason(r, module_undeleted(file->path), why_in_file(r, file, place->file), samples);
+	return count_reason(r, gather_module_undeleted(file->path), why_in_file(r, file, place->file),
+			    samples);
 }
 
 static int by_samples(const void *a, const void *b)

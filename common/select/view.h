@@ -16,7 +16,7 @@
 #include "common/select/time_arg.h"
 
 struct mixed_events;
-struct modules;
+struct gather_modules;
 struct origins;
 struct reasons;
 
@@ -78,7 +78,7 @@ struct view {
 	bool delimiter;  /* a frame "-" between user and kernel */
 	bool annotate;   /* see GATHER_NAMES_ANNOTATED in gather_names.h */
 	bool inlined, lines, full_paths; /* see struct gather_names in gather_names.h */
-	struct modules *modules; /* if set, files with the same base name are kept apart; see gather_modules.h */
+	struct gather_modules *modules; /* if set, keeps files of one base name apart (gather_modules.h) */
 	struct reasons *reasons; /* if set, innermost frames without a name are counted; see reason.h */
 	bool truncated;  /* a frame "[truncated: WHY]" where outer frames are missing, in each half */
 };

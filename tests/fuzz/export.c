@@ -197,10 +197,10 @@ static bool has_a(const char *name, void *context)
 
 static void show(struct slice input, struct view v, bool norm)
 {
-	struct modules modules;
+	struct gather_modules modules;
 	struct traces s;
 
-	modules_init(&modules);
+	gather_modules_init(&modules);
 	v.modules = &modules;
 	must(traces_init(&s));
 	if (folded_looks_like(input))
@@ -214,7 +214,7 @@ static void show(struct slice input, struct view v, bool norm)
 		check_speedscope(&s, (enum speedscope_by)by, norm);
 	check_callgrind(&s, norm);
 	traces_release(&s);
-	modules_release(&modules);
+	gather_modules_release(&modules);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)

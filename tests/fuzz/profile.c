@@ -146,7 +146,7 @@ struct outcome_sums {
 static struct outcome_sums show(const char *text, struct view v, bool apart)
 {
 	struct outcome_sums sums;
-	struct modules modules;
+	struct gather_modules modules;
 	struct reasons reasons;
 	struct profile p;
 	struct gather g;
@@ -154,7 +154,7 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 	struct seen seen = { .view = v };
 
 	reasons_init(&reasons);
-	modules_init(&modules);
+	gather_modules_init(&modules);
 	v.reasons = &reasons;
 	v.modules = apart ? &modules : NULL;
 	must(profile_init(&p));
@@ -164,7 +164,7 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 	must(seen.total == p.total[0] && seen.sums.samples == g.sums.samples);
 	sums = (struct outcome_sums){ p.total[0], g.sums.samples, g.sums.unresolved };
 	if (apart)
-		must(modules_settle(&modules, &p, 1, PROFILE_STACK_MAX));
+		must(gather_modules_settle(&modules, &p, 1, PROFILE_STACK_MAX));
 	must(p.total[0] == sums.total);
 	check_folded(&p);
 	check_table(&p);
@@ -175,7 +175,7 @@ static struct outcome_sums show(const char *text, struct view v, bool apart)
 	must(told <= sums.unresolved);
 	gather_release(&g);
 	profile_release(&p);
-	modules_release(&modules);
+	gather_modules_release(&modules);
 	reasons_release(&reasons);
 	return sums;
 }
