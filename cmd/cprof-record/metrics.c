@@ -57,17 +57,17 @@ static void put_origins(struct buf *out, const struct recorder *r)
 	static const struct {
 		const char *name;
 		int unresolved;
-	} rows[ORIGINS] = {
-		[ORIGIN_KERNEL] = { "kernel", 0 },
-		[ORIGIN_KERNEL_UNNAMED] = { "kernel-unnamed", 1 },
-		[ORIGIN_FILE] = { "file", 0 },
-		[ORIGIN_MEMORY] = { "memory", 0 },
-		[ORIGIN_NOWHERE] = { "nowhere", 1 },
+	} rows[FRAME_ORIGINS] = {
+		[FRAME_IN_KERNEL] = { "kernel", 0 },
+		[FRAME_IN_KERNEL_UNNAMED] = { "kernel-unnamed", 1 },
+		[FRAME_IN_FILE] = { "file", 0 },
+		[FRAME_IN_MEMORY] = { "memory", 0 },
+		[FRAME_NOWHERE] = { "nowhere", 1 },
 	};
 
 	put_head(out, "addresses_total", "counter", "Different addresses of each segment, by where their names can be found; unresolved: "
 		 "nowhere. For memory without a file: in the output of a JIT compiler.");
-	for (unsigned int i = 0; i < ORIGINS; i++)
+	for (unsigned int i = 0; i < FRAME_ORIGINS; i++)
 		buf_printf(out, "cprof_record_addresses_total{where=\"%s\",unresolved=\"%d\"} %" PRIu64 "\n", rows[i].name,
 			   rows[i].unresolved, r->emit.origins[i]);
 }

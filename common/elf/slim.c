@@ -27,7 +27,7 @@ enum {
 };
 
 /* An input file. */
-struct origin {
+struct slim_input {
 	const struct elf_file *file;
 	uint64_t size;
 	size_t n;           /* sections */
@@ -40,13 +40,13 @@ struct origin {
 /* A section of the new file, or other bytes in it. */
 struct piece {
 	GElf_Shdr sh;
-	const struct origin *origin; /* the file to which the numbers in sh_link and sh_info refer */
-	uint64_t at;                 /* offset in the origin's file; unused without bytes and with own */
-	uint8_t *own;                /* bytes made here, or NULL */
+	const struct slim_input *input; /* the numbers in sh_link and sh_info are its sections */
+	uint64_t at;                    /* offset in its file; unused without bytes and with own */
+	uint8_t *own;                   /* bytes made here, or NULL */
 };
 
 struct slim {
-	struct origin base, other; /* section numbers are those of base; either may have no file */
+	struct slim_input base, other; /* section numbers are those of base; either may have no file */
 	struct piece *pieces;
 	size_t n, cap;
 	struct piece **order; /* the pieces with bytes, in the order of the file */
@@ -63,9 +63,9 @@ struct slim {
 	bool dwarf, symtab, go, plt_got, wide, big;
 };
 
-static const char *section_name(const struct origin *o, const GElf_Shdr *sh)
+static const char *section_name(const struct slim_input *in, const GElf_Shdr *sh)
 {
-	const char *name = elf_strptr(o->file->elf, o->names, sh->sh_name);
+	const char *name = elf_strptr(in->file->elf, in->names, sh->sh_name);
 
 	return name ? name : "";
 }
@@ -75,62 +75,62 @@ static uint64_t key_of(const char *name, uint64_t address)
 	return hash_bytes(name, strnlen(name, NAME_BYTES_MAX)) ^ hash_u64(address);
 }
 
-static bool section_at(const struct origin *o, size_t i, GElf_Shdr *sh)
+static bool section_at(const struct slim_input *in, size_t i, GElf_Shdr *sh)
 {
-	Elf_Scn *scn = i < o->n ? elf_getscn(o->file->elf, i) : NULL;
+	Elf_Scn *scn = i < in->n ? elf_getscn(in->file->elf, i) : NULL;
 
 	return scn && gelf_getshdr(scn, sh);
 }
 
 /* Returns true if the section has bytes and all of them are in the file. */
-static bool has_bytes(const struct origin *o, const GElf_Shdr *sh)
+static bool has_bytes(const struct slim_input *in, const GElf_Shdr *sh)
 {
-	return sh->sh_type != SHT_NOBITS && sh->sh_type != SHT_NULL && sh->sh_size && sh->sh_offset <= o->size &&
-	       sh->sh_size <= o->size - sh->sh_offset;
+	return sh->sh_type != SHT_NOBITS && sh->sh_type != SHT_NULL && sh->sh_size &&
+	       sh->sh_offset <= in->size && sh->sh_size <= in->size - sh->sh_offset;
 }
 
-static enum slim_result origin_open(struct origin *o, const struct elf_file *f)
+static enum slim_result open_input(struct slim_input *in, const struct elf_file *f)
 {
 	struct stat st;
 	GElf_Shdr sh;
 
-	o->file = f;
+	in->file = f;
 	if (!f)
 		return SLIM_DONE;
-	if (fstat(f->fd, &st) != 0 || elf_getshdrnum(f->elf, &o->n) != 0 || o->n > SECTIONS_MAX)
+	if (fstat(f->fd, &st) != 0 || elf_getshdrnum(f->elf, &in->n) != 0 || in->n > SECTIONS_MAX)
 		return SLIM_DAMAGED;
-	o->size = (uint64_t)st.st_size;
-	if (elf_getshdrstrndx(f->elf, &o->names) != 0)
-		o->names = 0;
-	o->strings = calloc(o->n + 1, 1);
-	o->becomes = calloc(o->n + 1, sizeof(*o->becomes));
-	if (!o->strings || !o->becomes)
+	in->size = (uint64_t)st.st_size;
+	if (elf_getshdrstrndx(f->elf, &in->names) != 0)
+		in->names = 0;
+	in->strings = calloc(in->n + 1, 1);
+	in->becomes = calloc(in->n + 1, sizeof(*in->becomes));
+	if (!in->strings || !in->becomes)
 		return SLIM_NO_MEMORY;
-	for (size_t i = 1; i < o->n; i++) {
-		if (!section_at(o, i, &sh))
+	for (size_t i = 1; i < in->n; i++) {
+		if (!section_at(in, i, &sh))
 			return SLIM_DAMAGED;
-		if ((sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) && sh.sh_link < o->n)
-			o->strings[sh.sh_link] = 1;
-		if (!idmap_set(&o->index, key_of(section_name(o, &sh), sh.sh_addr), (uint32_t)i))
+		if ((sh.sh_type == SHT_SYMTAB || sh.sh_type == SHT_DYNSYM) && sh.sh_link < in->n)
+			in->strings[sh.sh_link] = 1;
+		if (!idmap_set(&in->index, key_of(section_name(in, &sh), sh.sh_addr), (uint32_t)i))
 			return SLIM_NO_MEMORY;
 	}
 	return SLIM_DONE;
 }
 
-static void origin_release(struct origin *o)
+static void release_input(struct slim_input *in)
 {
-	free(o->strings);
-	free(o->becomes);
-	idmap_release(&o->index);
+	free(in->strings);
+	free(in->becomes);
+	idmap_release(&in->index);
 }
 
 /* Returns the number of the section with this name and address, or 0. */
-static size_t find_section(const struct origin *o, const char *name, uint64_t address, GElf_Shdr *sh)
+static size_t find_section(const struct slim_input *in, const char *name, uint64_t address, GElf_Shdr *sh)
 {
 	uint32_t i;
 
-	if (!o->file || !idmap_find(&o->index, key_of(name, address), &i) || !section_at(o, i, sh) ||
-	    sh->sh_addr != address || strcmp(section_name(o, sh), name) != 0)
+	if (!in->file || !idmap_find(&in->index, key_of(name, address), &i) || !section_at(in, i, sh) ||
+	    sh->sh_addr != address || strcmp(section_name(in, sh), name) != 0)
 		return 0;
 	return i;
 }
@@ -161,7 +161,8 @@ static bool is_go_part(const char *name)
 	return is_one_of(name, parts) || starts_with(name, ".go.");
 }
 
-static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+static bool is_wanted(const struct slim *s, const struct slim_input *in, size_t i, const GElf_Shdr *sh,
+		      const char *name)
 {
 	static const char *const plt[] = { ".plt", ".plt.sec", ".plt.got", ".rela.plt", ".rel.plt", ".interp", NULL };
 	static const char *const frames[] = { ".gnu_debugdata", ".eh_frame", ".eh_frame_hdr", NULL };
@@ -177,7 +178,7 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 		return sh->sh_size <= NOTES_MAX &&
 		       ((sh->sh_flags & SHF_ALLOC) || strcmp(name, ".note.gnu.build-id") == 0);
 	}
-	if (o->strings[i] || is_one_of(name, plt) || (s->plt_got && strcmp(name, ".rela.dyn") == 0))
+	if (in->strings[i] || is_one_of(name, plt) || (s->plt_got && strcmp(name, ".rela.dyn") == 0))
 		return true;
 	if (!s->symtab && is_one_of(name, frames))
 		return true;
@@ -188,13 +189,13 @@ static bool is_wanted(const struct slim *s, const struct origin *o, size_t i, co
 }
 
 /* Keeps only relocations of slots that stubs jump through. Returns false if there are none, or on failure. */
-static bool filter_relocations(const struct slim *s, const struct origin *o, struct piece *p)
+static bool filter_relocations(const struct slim *s, const struct slim_input *in, struct piece *p)
 {
 	struct buf kept = { 0 };
 	struct mapped all;
 
 	if (p->sh.sh_size > FILTERED_MAX || !s->wide || s->big ||
-	    !mapped_open(&all, o->file->fd, p->sh.sh_offset, p->sh.sh_size))
+	    !mapped_open(&all, in->file->fd, p->sh.sh_offset, p->sh.sh_size))
 		return false;
 	for (size_t at = 0; at + RELA_SIZE <= all.n; at += RELA_SIZE) {
 		uint32_t type = le32_load(all.p + at + 8);
@@ -235,18 +236,18 @@ static void strip_bytes(struct piece *p)
 	p->own = NULL;
 }
 
-/* Gives the piece the header and the bytes of section i of that origin. */
-static enum slim_result fill_piece(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name,
-			     struct piece *p, size_t number)
+/* Gives the piece the header and the bytes of section i of the input. */
+static enum slim_result fill_piece(struct slim *s, struct slim_input *in, size_t i, const GElf_Shdr *sh,
+				   const char *name, struct piece *p, size_t number)
 {
 	GElf_Word name_at = p->sh.sh_name;
 
 	p->sh = *sh;
 	p->sh.sh_name = name_at;
-	p->origin = o;
+	p->input = in;
 	p->at = sh->sh_offset;
-	o->becomes[i] = (uint32_t)number;
-	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, o, p)) {
+	in->becomes[i] = (uint32_t)number;
+	if (!s->go && strcmp(name, ".rela.dyn") == 0 && !filter_relocations(s, in, p)) {
 		strip_bytes(p);
 		return SLIM_DONE;
 	}
@@ -288,10 +289,11 @@ static bool can_keep_bytes(const struct slim *s, const GElf_Shdr *sh)
 }
 
 /* Appends a section that only the other file has, or that cannot keep its bytes under its own number. */
-static enum slim_result append_section(struct slim *s, struct origin *o, size_t i, const GElf_Shdr *sh, const char *name)
+static enum slim_result append_section(struct slim *s, struct slim_input *in, size_t i, const GElf_Shdr *sh,
+				       const char *name)
 {
 	struct piece *p = add_piece(s, name);
-	enum slim_result result = p ? fill_piece(s, o, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
+	enum slim_result result = p ? fill_piece(s, in, i, sh, name, p, s->n - 1) : SLIM_NO_MEMORY;
 
 	if (p)
 		p->sh.sh_flags &= ~(GElf_Xword)SHF_ALLOC;
@@ -299,13 +301,13 @@ static enum slim_result append_section(struct slim *s, struct origin *o, size_t 
 }
 
 /* Returns true if append_section made it when this file was written. It goes with its original section. */
-static bool is_copy(const struct origin *o, const GElf_Shdr *sh)
+static bool is_copy(const struct slim_input *in, const GElf_Shdr *sh)
 {
-	return o->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
+	return in->file->archived && sh->sh_addr && !(sh->sh_flags & SHF_ALLOC);
 }
 
 /* Finds the bytes for a section of the base: its own, those of its copy, or those of the other file. */
-static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct origin **from)
+static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh, struct slim_input **from)
 {
 	uint64_t address = sh->sh_addr;
 	GElf_Shdr found;
@@ -328,7 +330,7 @@ static size_t bytes_of(struct slim *s, size_t i, const char *name, GElf_Shdr *sh
 static enum slim_result add_base(struct slim *s, size_t i)
 {
 	GElf_Shdr sh, whole;
-	struct origin *from;
+	struct slim_input *from;
 	struct piece *p;
 	const char *name;
 	size_t at;
@@ -343,7 +345,7 @@ static enum slim_result add_base(struct slim *s, size_t i)
 	p = &s->pieces[i];
 	sh.sh_name = p->sh.sh_name;
 	p->sh = sh;
-	p->origin = &s->base;
+	p->input = &s->base;
 	s->base.becomes[i] = (uint32_t)i;
 	if (at && from == &s->other) {
 		s->other.becomes[at] = (uint32_t)i;
@@ -442,18 +444,18 @@ static enum slim_result add_own(struct slim *s)
 	return p->own ? SLIM_DONE : SLIM_NO_MEMORY;
 }
 
-/* Converts section numbers in the headers from those of their origin to those of the new file. */
+/* Converts section numbers in the headers from those of their input to those of the new file. */
 static void renumber_links(struct slim *s)
 {
 	for (size_t i = 1; i < s->n; i++) {
 		GElf_Shdr *sh = &s->pieces[i].sh;
-		const struct origin *o = s->pieces[i].origin;
+		const struct slim_input *in = s->pieces[i].input;
 
-		if (!o)
+		if (!in)
 			continue;
-		sh->sh_link = sh->sh_link < o->n ? o->becomes[sh->sh_link] : 0;
+		sh->sh_link = sh->sh_link < in->n ? in->becomes[sh->sh_link] : 0;
 		if ((sh->sh_flags & SHF_INFO_LINK) || sh->sh_type == SHT_RELA || sh->sh_type == SHT_REL)
-			sh->sh_info = sh->sh_info < o->n ? o->becomes[sh->sh_info] : 0;
+			sh->sh_info = sh->sh_info < in->n ? in->becomes[sh->sh_info] : 0;
 	}
 }
 
@@ -474,7 +476,7 @@ static void point_at_piece(const struct slim *s, GElf_Phdr *ph)
 	for (size_t i = 1; i < s->n; i++) {
 		const GElf_Shdr *sh = &s->pieces[i].sh;
 
-		if (is_stored(&s->pieces[i]) && s->pieces[i].origin && sh->sh_addr && sh->sh_addr == ph->p_vaddr) {
+		if (is_stored(&s->pieces[i]) && s->pieces[i].input && sh->sh_addr && sh->sh_addr == ph->p_vaddr) {
 			ph->p_offset = sh->sh_offset;
 			ph->p_filesz = sh->sh_size;
 			return;
@@ -533,9 +535,9 @@ static enum slim_result lay_out(struct slim *s)
 	return SLIM_DONE;
 }
 
-static enum slim_result add_segments(struct slim *s, const struct origin *o)
+static enum slim_result add_segments(struct slim *s, const struct slim_input *in)
 {
-	if (elf_getphdrnum(o->file->elf, &s->n_segments) != 0 || s->n_segments > SEGMENTS_MAX)
+	if (elf_getphdrnum(in->file->elf, &s->n_segments) != 0 || s->n_segments > SEGMENTS_MAX)
 		return SLIM_DAMAGED;
 	s->segments = calloc(s->n_segments + 1, sizeof(*s->segments));
 	if (!s->segments)
@@ -543,16 +545,17 @@ static enum slim_result add_segments(struct slim *s, const struct origin *o)
 	for (size_t i = 0; i < s->n_segments; i++) {
 		GElf_Phdr *ph = &s->segments[i];
 
-		if (!gelf_getphdr(o->file->elf, (int)i, ph))
+		if (!gelf_getphdr(in->file->elf, (int)i, ph))
 			return SLIM_DAMAGED;
-		if (ph->p_type == PT_NOTE && ph->p_filesz && ph->p_filesz <= NOTES_MAX && ph->p_offset <= o->size &&
-		    ph->p_filesz <= o->size - ph->p_offset && s->kept + ph->p_filesz <= o->size) {
+		if (ph->p_type == PT_NOTE && ph->p_filesz && ph->p_filesz <= NOTES_MAX &&
+		    ph->p_offset <= in->size && ph->p_filesz <= in->size - ph->p_offset &&
+		    s->kept + ph->p_filesz <= in->size) {
 			s->kept += ph->p_filesz;
 			if (!grow_array(&s->blobs, &s->cap_blobs, s->n_blobs, sizeof(*s->blobs)))
 				return SLIM_NO_MEMORY;
 			s->blobs[s->n_blobs++] = (struct piece){ .sh = { .sh_info = (GElf_Word)i, .sh_size = ph->p_filesz,
 										  .sh_addralign = 8 },
-								 .origin = o, .at = ph->p_offset };
+								 .input = in, .at = ph->p_offset };
 		} else if (ph->p_type != PT_LOAD && ph->p_type != PT_PHDR) {
 			ph->p_filesz = 0;
 		}
@@ -585,7 +588,7 @@ static enum slim_result plan_file(struct slim *s, const struct elf_file *runtime
 {
 	bool by_debug = debug && (!runtime || elf_has_symtab(debug));
 	const struct elf_file *first = by_debug ? debug : runtime, *ran = runtime ? runtime : debug;
-	enum slim_result result = origin_open(&s->base, first);
+	enum slim_result result = open_input(&s->base, first);
 
 	s->holds = ARCHIVED;
 	if (!elf_lost_offsets(ran) && (runtime || debug->archived & ARCHIVED_OFFSETS))
@@ -593,7 +596,7 @@ static enum slim_result plan_file(struct slim *s, const struct elf_file *runtime
 	note_features(s, runtime);
 	note_features(s, debug);
 	if (result == SLIM_DONE)
-		result = origin_open(&s->other, by_debug ? runtime : debug);
+		result = open_input(&s->other, by_debug ? runtime : debug);
 	if (!same_kind(first, by_debug ? runtime : debug) || !gelf_getehdr(ran->elf, &s->eh))
 		return SLIM_DAMAGED;
 	s->wide = s->eh.e_ident[EI_CLASS] == ELFCLASS64;
@@ -647,8 +650,8 @@ void slim_free(struct slim *s)
 	free(s->blobs);
 	free(s->segments);
 	buf_release(&s->names);
-	origin_release(&s->base);
-	origin_release(&s->other);
+	release_input(&s->base);
+	release_input(&s->other);
 	free(s);
 }
 
@@ -730,7 +733,7 @@ static void out_piece(struct out *o, const struct piece *p)
 	if (p->own)
 		out_bytes(o, p->own, (size_t)p->sh.sh_size);
 	else
-		out_copy(o, p->origin->file->fd, p->at, p->sh.sh_size);
+		out_copy(o, p->input->file->fd, p->at, p->sh.sh_size);
 	out_flush(o);
 }
 

@@ -360,7 +360,7 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 		if (f->process != p->id || f->kind == STACK_FRAME_LANG)
 			continue;
 		m = maps_find(&p->maps, looked_up(f));
-		e->origins[!m ? ORIGIN_NOWHERE : m->file ? ORIGIN_FILE : ORIGIN_MEMORY]++;
+		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
 		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
 			put_vdso(e);
 			e->said_vdso = true;
@@ -414,7 +414,8 @@ static void say_tree(struct emit *e, uint64_t time)
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 
 		if (f->process == 0)
-			e->origins[say_ksym(e, looked_up(f), time) ? ORIGIN_KERNEL : ORIGIN_KERNEL_UNNAMED]++;
+			e->origins[say_ksym(e, looked_up(f), time) ? FRAME_IN_KERNEL :
+								     FRAME_IN_KERNEL_UNNAMED]++;
 	}
 	for (; e->said_frames < e->stacks.tree.n_frames; e->said_frames++) {
 		const struct calltree_frame *f = &e->stacks.tree.frames[e->said_frames];

@@ -32,13 +32,13 @@ enum {
 enum { EVENT_TICK = 1, EVENT_WAITS = 2, EVENT_OTHERS = EVENT_WAITS + WAIT_REASONS };
 
 /* The place that holds the name of an address. */
-enum origin {
-	ORIGIN_KERNEL,
-	ORIGIN_KERNEL_UNNAMED, /* it has no symbol, or symbols are hidden */
-	ORIGIN_FILE,
-	ORIGIN_MEMORY,  /* memory without a file: a perf map or a jitdump file, if there is one */
-	ORIGIN_NOWHERE, /* no mapping is known there */
-	ORIGINS,
+enum frame_origin {
+	FRAME_IN_KERNEL,
+	FRAME_IN_KERNEL_UNNAMED, /* it has no symbol, or symbols are hidden */
+	FRAME_IN_FILE,
+	FRAME_IN_MEMORY,  /* memory without a file: a perf map or a jitdump file, if there is one */
+	FRAME_NOWHERE,    /* no mapping is known there */
+	FRAME_ORIGINS,
 };
 
 struct emit {
@@ -70,7 +70,7 @@ struct emit {
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
 	struct wait_sites *places;
-	uint64_t origins[ORIGINS]; /* distinct addresses, summed over segments */
+	uint64_t origins[FRAME_ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;
 };
