@@ -8,5 +8,5 @@
 
 static __always_inline int sample_room(const struct scratch *s)
 {
-	return lane_used(s) <= lane_bytes - LANE_SAMPLE - LANG_FRAMES * 8;
+	return percpu_used(s) <= percpu_bytes - PERCPU_SAMPLE - LANG_FRAMES * 8;
 }

@@ -12,11 +12,11 @@
 
 #include "bpf/sample.h"
 
-#define SCRATCH_DATA (SAMPLE_LANE_MOST + SAMPLE_LANE_BEHIND)
+#define SCRATCH_DATA (SAMPLE_RING_MOST + SAMPLE_RING_PAST_END)
 #include "bpf/scratch.h"
 
 /* Set before loading: bytes of a per-CPU ring, a power of two, without the room past its end. */
-const volatile unsigned int lane_bytes = 64 << 10;
+const volatile unsigned int percpu_bytes = 64 << 10;
 
 /* By CPU: an array of one value, for the sampled CPUs. User space maps the value, so it begins at a page. */
 struct {
@@ -31,7 +31,7 @@ struct {
 		__uint(key_size, sizeof(__u32));
 		__uint(value_size, sizeof(struct scratch));
 	});
-} lanes SEC(".maps");
+} percpu_rings SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -39,17 +39,17 @@ struct {
 } waker SEC(".maps");
 
 /* Offsets in a scratch, for user space. */
-const volatile unsigned int lane_at = __builtin_offsetof(struct scratch, lane);
+const volatile unsigned int percpu_at = __builtin_offsetof(struct scratch, ring);
 const volatile unsigned int data_at = __builtin_offsetof(struct scratch, data);
 
 static __always_inline struct scratch *my_scratch(void)
 {
-	return shard_value(&lanes, bpf_get_smp_processor_id());
+	return shard_value(&percpu_rings, bpf_get_smp_processor_id());
 }
 
 static __always_inline struct sample_record *my_record(struct scratch *s)
 {
-	return (struct sample_record *)(s->data + (s->lane.written & (lane_bytes - 8)));
+	return (struct sample_record *)(s->data + (s->ring.written & (percpu_bytes - 8)));
 }
 
 /* Returns the data of the current sample. */
@@ -58,31 +58,31 @@ static __always_inline unsigned char *my_data(struct scratch *s)
 	return (unsigned char *)(my_record(s) + 1);
 }
 
-static __always_inline unsigned long long lane_used(const struct scratch *s)
+static __always_inline unsigned long long percpu_used(const struct scratch *s)
 {
-	return s->lane.written - *(const volatile unsigned long long *)&s->lane.read;
+	return s->ring.written - *(const volatile unsigned long long *)&s->ring.read;
 }
 
-enum { LANE_SAMPLE = sizeof(struct sample_record) + ADDRESSES + sizeof(struct sample_state) };
+enum { PERCPU_SAMPLE = sizeof(struct sample_record) + ADDRESSES + sizeof(struct sample_state) };
 
 /* Is there room for a sample without a copy of the stack? */
 static __always_inline int has_room(const struct scratch *s)
 {
-	return lane_used(s) <= lane_bytes - LANE_SAMPLE;
+	return percpu_used(s) <= percpu_bytes - PERCPU_SAMPLE;
 }
 
 /* Is there room for a copy, too? A sample without one is better than none; half a ring holds the longest. */
 static __always_inline int may_copy(const struct scratch *s)
 {
-	return lane_used(s) < lane_bytes / 2;
+	return percpu_used(s) < percpu_bytes / 2;
 }
 
 /* Wakes the reader, but only once until it reads something: on a busy machine it may take long to run. */
 static __always_inline void wake_reader(struct scratch *s, int at_once)
 {
-	unsigned long long word = s->lane.read + 1;
+	unsigned long long word = s->ring.read + 1;
 
-	if ((at_once || lane_used(s) > lane_bytes / 4) && word != s->woken &&
+	if ((at_once || percpu_used(s) > percpu_bytes / 4) && word != s->woken &&
 	    bpf_ringbuf_output(&waker, &word, sizeof(word), BPF_RB_FORCE_WAKEUP) == 0)
 		s->woken = word;
 }
@@ -99,7 +99,7 @@ static __always_inline void commit_sample(struct scratch *s, unsigned long long 
 	r->head = s->head;
 	r->bytes = (sizeof(*r) + bytes + 7) & ~7ull;
 	asm volatile("" : : : "memory");
-	*(volatile unsigned long long *)&s->lane.written += r->bytes;
+	*(volatile unsigned long long *)&s->ring.written += r->bytes;
 }
 
 #endif

@@ -146,7 +146,7 @@ static __always_inline void take_stacks(struct bpf_perf_event_data *ctx, struct 
 static __always_inline void finish_sample(struct scratch *s)
 {
 	unsigned long long start = s->head.time;
-	struct sample_counts *c = &s->lane.counts;
+	struct sample_counts *c = &s->ring.counts;
 
 	commit_sample(s, s->n + (s->head.has_state ? (s->head.stack_n + 7) & -8u : 0) + s->head.lang_n * 8);
 	/* A deferred sample wakes a resting reader at once: its process or file may be new to user space. */
@@ -235,10 +235,10 @@ int sample(struct bpf_perf_event_data *ctx)
 
 	if (!s)
 		return 0;
-	c = &s->lane.counts;
+	c = &s->ring.counts;
 	gap = c->last ? start - c->last : 0;
 	c->last = start;
-	look_back(c, s->lane.tick_ns, start, gap);
+	look_back(c, s->ring.tick_ns, start, gap);
 	if (pid == 0 && is_idle(ctx)) {
 		c->n[COUNT_IDLE]++;
 	} else if (!is_wanted(pid, tid)) {

@@ -19,8 +19,8 @@ enum {
 
 /* Limits of per-CPU rings (percpu.bpf.h): bytes of one, and bytes past its end for a sample that began before. */
 enum {
-	SAMPLE_LANE_MOST = 2 << 20,
-	SAMPLE_LANE_BEHIND = SAMPLE_STACK_MAX + (24 << 10),
+	SAMPLE_RING_MOST = 2 << 20,
+	SAMPLE_RING_PAST_END = SAMPLE_STACK_MAX + (24 << 10),
 };
 
 /* How the user stack was walked. */
@@ -83,7 +83,7 @@ struct sample_counts {
 };
 
 /* The part of a per-CPU ring that user space and the program share besides the data. */
-struct sample_lane {
+struct percpu_ring {
 	struct sample_counts counts;
 	unsigned long long tick_ns; /* by user space: the period, to look for kept-out ticks; otherwise 0 */
 	unsigned long long written; /* by the program: bytes, ever */

@@ -26,7 +26,7 @@ enum {
  */
 struct scratch {
 	struct unwind_memory memory;
-	struct sample_lane lane;
+	struct percpu_ring ring;
 	unsigned int busy;
 	unsigned int n; /* bytes of data */
 	unsigned long long woken; /* where the reader was, plus 1, when this CPU woke it */

@@ -288,7 +288,7 @@ static bool push_script(struct gather_names *t, struct slice path)
 	if (!modules_add(t->modules, path, (struct slice){ NULL, 0 }, t->side, &number))
 		return false;
 	buf_clear(&t->text);
-	modules_label(&t->text, number, t->annotated ? "_[l]" : "");
+	gather_modules_label(&t->text, number, t->annotated ? "_[l]" : "");
 	return push_text(t);
 }
 

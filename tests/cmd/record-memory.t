@@ -15,17 +15,17 @@ for cpus in 1 2 3 16 64 100 128 256 511 512; do
 	most "  is kept" "$(of total "$p")" 131072
 	least "  with room for unwind tables" "$(of tables "$p")" 12288
 done
-is "the lanes of 2 CPUs" "$(plan 2 99 0 | cut -d' ' -f2-4)" "lane=1024 stack=64 sideband=512"
-is "of 64" "$(plan 64 99 0 | cut -d' ' -f2-4)" "lane=512 stack=64 sideband=256"
-is "of 512" "$(plan 512 99 0 | cut -d' ' -f2-4)" "lane=64 stack=8 sideband=16"
+is "the per-CPU rings of 2 CPUs" "$(plan 2 99 0 | cut -d' ' -f2-4)" "percpu=1024 stack=64 sideband=512"
+is "of 64" "$(plan 64 99 0 | cut -d' ' -f2-4)" "percpu=512 stack=64 sideband=256"
+is "of 512" "$(plan 512 99 0 | cut -d' ' -f2-4)" "percpu=64 stack=8 sideband=16"
 
 # By rate: a low one needs less, a high one more, and gets as much as it needs.
-is "2 CPUs at 9 Hz" "$(of lane "$(plan 2 9 0)")" 256
-is "  at 4999 Hz" "$(of lane "$(plan 2 4999 0)")" 2048
+is "2 CPUs at 9 Hz" "$(of percpu "$(plan 2 9 0)")" 256
+is "  at 4999 Hz" "$(of percpu "$(plan 2 4999 0)")" 2048
 for hertz in 499 999 4999 20000; do
 	p=$(plan 512 $hertz 0)
 	enough "512 CPUs at $hertz Hz without a budget" "$p"
-	least "  a lane has 0.3 s" "$(of lane "$p")" $((hertz * 640 * 3 / 10240 < 2048 ? hertz * 640 * 3 / 10240 : 2048))
+	least "  a ring has 0.3 s" "$(of percpu "$p")" $((hertz * 640 * 3 / 10240 < 2048 ? hertz * 640 * 3 / 10240 : 2048))
 	is "  it takes as little as that" "$(of budget "$p")" "$(of enough "$p")"
 	is "  the same budget, asked for" "$(plan 512 $hertz $((($(of enough "$p") + 1023) / 1024)) | cut -d' ' -f1)" enough
 	is "  with less, samples may be lost" "$(plan 512 $hertz $(($(of enough "$p") / 1024 - 8)) | cut -d' ' -f1)" little
@@ -57,7 +57,7 @@ for mem in 32 48 64 128 256 1024; do
 			p=$(plan $cpus 499 $mem $what)
 			[ "${p%% *}" != none ] || continue
 			[ "$(of total "$p")" -le $((mem * 1024)) ] || echo "$cpus $mem $what: $p"
-			[ "$(of lane "$p")" = 0 ] || [ $(((20 + $(of stack "$p")) * 2)) -le "$(of lane "$p")" ] || echo "$cpus $mem $what: $p"
+			[ "$(of percpu "$p")" = 0 ] || [ $(((20 + $(of stack "$p")) * 2)) -le "$(of percpu "$p")" ] || echo "$cpus $mem $what: $p"
 		done
 	done
 done >"$tmp/over"

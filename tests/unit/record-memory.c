@@ -53,9 +53,9 @@ int main(int argc, char **argv)
 	for (int i = 4; i < argc; i++)
 		take_key(&a, argv[i]);
 	fit = memory_plan(&a, &m);
-	printf("%s lane=%u stack=%u sideband=%u off-cpu=%u events=%u tables=%" PRIu64 " total=%" PRIu64 " budget=%" PRIu64
-	       " least=%" PRIu64 " enough=%" PRIu64 "\n",
-	       fits[fit], m.lane >> 10, m.stack >> 10, m.sideband >> 10, m.off_cpu_ring >> 10, m.event_ring >> 10,
-	       m.unwind_mem >> 10, m.total >> 10, m.budget >> 10, m.least >> 10, m.enough >> 10);
+	printf("%s percpu=%u stack=%u sideband=%u off-cpu=%u events=%u tables=%" PRIu64 " total=%" PRIu64
+	       " budget=%" PRIu64 " least=%" PRIu64 " enough=%" PRIu64 "\n",
+	       fits[fit], m.percpu_ring >> 10, m.stack >> 10, m.sideband >> 10, m.off_cpu_ring >> 10,
+	       m.event_ring >> 10, m.unwind_mem >> 10, m.total >> 10, m.budget >> 10, m.least >> 10, m.enough >> 10);
 	return 0;
 }

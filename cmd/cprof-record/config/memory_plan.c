@@ -14,7 +14,7 @@ enum {
 	SAMPLE = 640,           /* bytes of most samples */
 	SAMPLE_WISHED = 6 * KB, /* the same, with room for the user stacks copied with some of them */
 	SAMPLE_STACK = 17 * KB, /* a sample of plain perf, which always copies the stack */
-	LANE_WISHED = 256 * KB, /* minimum if the budget has room: enough to copy stacks of 64 kB */
+	PERCPU_WISHED = 256 * KB, /* minimum if the budget has room: enough to copy stacks of 64 kB */
 	OFF_CPU_RING = 2 * MB, OFF_CPU_CPU = 1 * MB,
 	EVENT_RING = 8 * MB, EVENT_CPU = 2 * MB,
 	RING_MOST = 64 * MB,
@@ -22,9 +22,9 @@ enum {
 	MILLISECONDS = 300,     /* a ring holds the samples of this time: the reader wakes at a quarter */
 };
 
-/* From the preferred sizes down to the minimum: the limit of a sample ring, and a side-band ring. */
+/* From the preferred sizes down to the minimum: the limit of a per-CPU ring, and a side-band ring. */
 static const struct level {
-	uint32_t lane, sideband;
+	uint32_t percpu_ring, sideband;
 	unsigned int others; /* log2 of the factor by which rings of waits and other events are smaller */
 } levels[] = {
 	{ 2 * MB, 512 * KB, 0 },
@@ -54,11 +54,11 @@ static uint64_t round_to_pages(uint64_t n)
 }
 
 /* Returns the longest stack of which a ring of this size holds two samples. */
-static uint32_t stack_of(uint32_t lane)
+static uint32_t stack_of(uint32_t ring)
 {
 	uint32_t stack = 64 * KB;
 
-	while (stack > 8 * KB && stack + MEMORY_ADDRESSES > lane / 2)
+	while (stack > 8 * KB && stack + MEMORY_ADDRESSES > ring / 2)
 		stack /= 2;
 	return stack;
 }
@@ -71,17 +71,18 @@ static uint64_t scratch_bytes(const struct memory_ask *a, uint32_t stack)
 /* Returns the bytes of all rings and of the programs' working memory at a level; m gets the sizes. */
 static uint64_t bpf_bytes(const struct memory_ask *a, const struct level *l, struct memory *m)
 {
-	uint32_t wished = power_of_two((uint64_t)a->hertz * SAMPLE_WISHED, LANE_WISHED, MEMORY_LANE_MOST);
+	uint32_t wished = power_of_two((uint64_t)a->hertz * SAMPLE_WISHED, PERCPU_WISHED, MEMORY_PERCPU_MOST);
 	uint64_t bytes;
 
-	m->lane = wished < l->lane ? wished : l->lane;
-	m->stack = stack_of(m->lane);
+	m->percpu_ring = wished < l->percpu_ring ? wished : l->percpu_ring;
+	m->stack = stack_of(m->percpu_ring);
 	m->sideband = l->sideband;
 	m->off_cpu_ring = a->off_cpu ? power_of_two((a->online * OFF_CPU_CPU) >> l->others, OFF_CPU_RING, RING_MOST) : 0;
 	m->event_ring = a->n_events ? power_of_two((a->online * EVENT_CPU) >> l->others, EVENT_RING, RING_MOST) : 0;
 	bytes = a->online * (m->sideband + PAGE);
 	if (a->hertz)
-		bytes += a->sampled * (PAGE + round_to_pages(MEMORY_SCRATCH + m->lane + m->stack + MEMORY_ADDRESSES));
+		bytes += a->sampled *
+			 (PAGE + round_to_pages(MEMORY_SCRATCH + m->percpu_ring + m->stack + MEMORY_ADDRESSES));
 	if (a->off_cpu)
 		bytes += m->off_cpu_ring + scratch_bytes(a, MEMORY_OFF_CPU_STACK);
 	if (a->n_events)
@@ -94,7 +95,7 @@ static uint64_t perf_bytes(const struct memory_ask *a, size_t level, struct memo
 {
 	uint32_t wished = power_of_two(a->by_tables ? (uint64_t)a->hertz * PERF_WISHED / 100 : 0, PERF_WISHED, PERF_MOST);
 
-	m->lane = m->stack = m->off_cpu_ring = m->event_ring = 0;
+	m->percpu_ring = m->stack = m->off_cpu_ring = m->event_ring = 0;
 	m->sideband = wished >> level > PERF_LEAST ? wished >> level : PERF_LEAST;
 	return a->online * (m->sideband + PAGE);
 }
@@ -108,9 +109,9 @@ static uint64_t level_bytes(const struct memory_ask *a, size_t level, struct mem
 static bool keeps_up(const struct memory_ask *a, const struct memory *m)
 {
 	uint64_t needed = (uint64_t)a->hertz * (a->perf && a->by_tables ? SAMPLE_STACK : SAMPLE) * MILLISECONDS / 1000;
-	uint32_t ring = a->perf ? m->sideband : m->lane;
+	uint32_t ring = a->perf ? m->sideband : m->percpu_ring;
 
-	return ring >= needed || ring >= (a->perf ? PERF_MOST : MEMORY_LANE_MOST);
+	return ring >= needed || ring >= (a->perf ? PERF_MOST : MEMORY_PERCPU_MOST);
 }
 
 static uint64_t tables_least(const struct memory_ask *a, uint64_t wished)

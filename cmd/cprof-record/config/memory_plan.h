@@ -35,9 +35,9 @@ struct memory_ask {
 };
 
 struct memory {
-	uint32_t lane;     /* a per-CPU sample ring, a power of two */
-	uint32_t stack;    /* the longest user stack copied with a sample; less than half of lane */
-	uint32_t sideband; /* a per-CPU side-band ring; with plain perf, the CPU's only ring */
+	uint32_t percpu_ring; /* a power of two */
+	uint32_t stack;       /* the longest user stack copied with a sample; less than half of percpu_ring */
+	uint32_t sideband;    /* a per-CPU side-band ring; with plain perf, the CPU's only ring */
 	uint32_t off_cpu_ring, event_ring; /* shared by all CPUs; 0: not requested */
 	uint64_t unwind_mem;
 	uint64_t total;    /* with unwind tables at their maximum */
@@ -47,8 +47,7 @@ struct memory {
 };
 
 enum {
-	MEMORY_LANE_LEAST = 64 << 10,
-	MEMORY_LANE_MOST = 2 << 20,
+	MEMORY_PERCPU_MOST = 2 << 20,
 	MEMORY_SCRATCH = 46 << 10, /* a program's memory on a CPU: sizeof(struct scratch) without its data */
 	MEMORY_ADDRESSES = 24 << 10, /* a sample's head and longest stacks; also the room past a ring's end */
 	MEMORY_OFF_CPU_STACK = 32 << 10, /* as memory.stack, for waits */

@@ -16,7 +16,7 @@
 #include "common/base/array.h"
 
 enum {
-	LOCAL, REMOTE, LANES,
+	LOCAL, REMOTE, CHANNELS,
 	ON_THEIR_WAY = 16, /* questions in a socket, at most */
 	TRIES = 2,         /* a question whose process died this often is given up */
 	DEVICES_MOST = 64, /* silent devices; with more, no remote file is opened any more */
@@ -32,7 +32,8 @@ struct asked {
 	unsigned int tries;
 };
 
-struct lane {
+/* A helper process and the questions for it. */
+struct channel {
 	struct helper h;
 	struct asked *asked; /* questions in order; the process has the first `sent` */
 	size_t n, cap, sent;
@@ -43,7 +44,7 @@ struct lane {
 };
 
 struct opener {
-	struct lane lanes[LANES];
+	struct channel channels[CHANNELS];
 	int poll;
 	struct opener_process own; /* inherited by forked processes */
 	pid_t killed[KILLED_MOST];
@@ -61,25 +62,25 @@ struct opener {
 
 struct beginning {
 	struct opener *o;
-	int lane;
+	int which;
 };
 
 static void run_process(void *arg, int sock, pid_t parent, bool again)
 {
 	struct beginning *b = arg;
 
-	opener_process_run(&b->o->own, sock, parent, again, b->lane == REMOTE);
+	opener_process_run(&b->o->own, sock, parent, again, b->which == REMOTE);
 }
 
-static void begin_process(struct opener *o, int lane)
+static void begin_process(struct opener *o, int which)
 {
-	struct lane *l = &o->lanes[lane];
+	struct channel *c = &o->channels[which];
 
-	l->cpu_ns = 0;
-	if (helper_begin(&l->h, run_process, &(struct beginning){ o, lane }) &&
-	    epoll_ctl(o->poll, EPOLL_CTL_ADD, l->h.sock, &(struct epoll_event){ EPOLLIN, { .fd = l->h.sock } }) == 0)
+	c->cpu_ns = 0;
+	if (helper_begin(&c->h, run_process, &(struct beginning){ o, which }) &&
+	    epoll_ctl(o->poll, EPOLL_CTL_ADD, c->h.sock, &(struct epoll_event){ EPOLLIN, { .fd = c->h.sock } }) == 0)
 		return;
-	helper_end(&l->h);
+	helper_end(&c->h);
 }
 
 /* A killed process may wait for a file system for a while before it is gone. */
@@ -93,17 +94,17 @@ static void reap_killed(struct opener *o)
 	o->n_killed = n;
 }
 
-static void replace_process(struct opener *o, int lane)
+static void replace_process(struct opener *o, int which)
 {
-	struct lane *l = &o->lanes[lane];
-	pid_t pid = helper_kill(&l->h);
+	struct channel *c = &o->channels[which];
+	pid_t pid = helper_kill(&c->h);
 
 	reap_killed(o);
 	if (pid && o->n_killed < KILLED_MOST)
 		o->killed[o->n_killed++] = pid;
-	l->sent = 0;
-	l->touches = false;
-	begin_process(o, lane);
+	c->sent = 0;
+	c->touches = false;
+	begin_process(o, which);
 }
 
 struct opener *opener_new(void)
@@ -113,13 +114,13 @@ struct opener *opener_new(void)
 
 	if (!o)
 		return NULL;
-	for (int i = 0; i < LANES; i++)
-		o->lanes[i].h = (struct helper)HELPER_NONE;
-	o->lanes[REMOTE].h = (struct helper)HELPER_LATER; /* few machines need it */
+	for (int i = 0; i < CHANNELS; i++)
+		o->channels[i].h = (struct helper)HELPER_NONE;
+	o->channels[REMOTE].h = (struct helper)HELPER_LATER; /* few machines need it */
 	o->poll = epoll_create1(EPOLL_CLOEXEC);
 	if (o->poll >= 0)
 		begin_process(o, LOCAL);
-	if (o->lanes[LOCAL].h.sock >= 0)
+	if (o->channels[LOCAL].h.sock >= 0)
 		return o;
 	error = errno;
 	opener_free(o);
@@ -134,56 +135,58 @@ int opener_fd(const struct opener *o)
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-static bool add_question(struct lane *l, struct asked a)
+static bool add_question(struct channel *c, struct asked a)
 {
-	if (!grow_array(&l->asked, &l->cap, l->n, sizeof(*l->asked)))
+	if (!grow_array(&c->asked, &c->cap, c->n, sizeof(*c->asked)))
 		return false;
-	l->asked[l->n++] = a;
+	c->asked[c->n++] = a;
 	return true;
 }
 
-static void drop_first(struct lane *l, bool all)
+static void drop_first(struct channel *c, bool all)
 {
 	if (all)
-		free(l->asked[0].ask);
-	l->n--;
-	l->sent -= l->sent > 0;
-	l->touches = false;
-	memmove(l->asked, l->asked + 1, l->n * sizeof(*l->asked));
+		free(c->asked[0].ask);
+	c->n--;
+	c->sent -= c->sent > 0;
+	c->touches = false;
+	memmove(c->asked, c->asked + 1, c->n * sizeof(*c->asked));
 }
 
 /* Returns true for a remote file whose answer is known: OPENER_SILENT. */
-static bool is_hopeless(const struct opener *o, int lane, const struct opener_process_ask *q)
+static bool is_hopeless(const struct opener *o, int which, const struct opener_process_ask *q)
 {
-	return lane == REMOTE && (o->shut || opener_process_is_silent(&o->own, q->major, q->minor));
+	return which == REMOTE && (o->shut || opener_process_is_silent(&o->own, q->major, q->minor));
 }
 
 /* Limits the memory in copies: no further one is made while too many bytes are in use. */
-static bool has_room(const struct opener *o, int lane)
+static bool has_room(const struct opener *o, int which)
 {
-	const struct lane *l = &o->lanes[lane];
+	const struct channel *c = &o->channels[which];
 
-	return lane == LOCAL || (l->sent == 0 && (o->copies <= COPIES_MOST || l->asked[0].ask->want == OPENER_IDENTITY));
+	return which == LOCAL ||
+	       (c->sent == 0 && (o->copies <= COPIES_MOST || c->asked[0].ask->want == OPENER_IDENTITY));
 }
 
-static void send_waiting(struct opener *o, int lane, uint64_t now)
+static void send_waiting(struct opener *o, int which, uint64_t now)
 {
-	struct lane *l = &o->lanes[lane];
+	struct channel *c = &o->channels[which];
 
-	if (l->h.sock < 0 && l->n && helper_may_begin(&l->h))
-		begin_process(o, lane);
-	while (l->h.sock >= 0 && l->sent < l->n && l->sent < ON_THEIR_WAY && has_room(o, lane) &&
-	       !is_hopeless(o, lane, l->asked[l->sent].ask) &&
-	       helper_send(l->h.sock, l->asked[l->sent].ask, l->asked[l->sent].n, -1, MSG_DONTWAIT)) {
-		if (l->sent++ == 0)
-			l->since = now;
+	if (c->h.sock < 0 && c->n && helper_may_begin(&c->h))
+		begin_process(o, which);
+	while (c->h.sock >= 0 && c->sent < c->n && c->sent < ON_THEIR_WAY && has_room(o, which) &&
+	       !is_hopeless(o, which, c->asked[c->sent].ask) &&
+	       helper_send(c->h.sock, c->asked[c->sent].ask, c->asked[c->sent].n, -1, MSG_DONTWAIT)) {
+		if (c->sent++ == 0)
+			c->since = now;
 	}
 }
 
 bool opener_ask(struct opener *o, const struct opener_question *q)
 {
 	struct asked a = { .n = sizeof(*a.ask) + q->path.n + q->build_id.n };
-	int lane = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor) ? REMOTE : LOCAL;
+	bool remote = (q->major || q->minor) && !mounts_is_local(&o->own.mounts, q->major, q->minor);
+	int which = remote ? REMOTE : LOCAL;
 
 	if (q->path.n > OPENER_PROCESS_PATH || q->build_id.n > ELF_ID_MAX)
 		return false;
@@ -197,11 +200,11 @@ bool opener_ask(struct opener *o, const struct opener_question *q)
 		memcpy(a.ask->bytes, q->path.p, q->path.n);
 	if (q->build_id.n)
 		memcpy(a.ask->bytes + q->path.n, q->build_id.p, q->build_id.n);
-	if (!add_question(&o->lanes[lane], a)) {
+	if (!add_question(&o->channels[which], a)) {
 		free(a.ask);
 		return false;
 	}
-	send_waiting(o, lane, host_mono_ns());
+	send_waiting(o, which, host_mono_ns());
 	return true;
 }
 
@@ -217,13 +220,13 @@ static void set_complaint(struct opener *o, const char *text)
 }
 
 /* Answers the first question of a process without asking it. */
-static bool answer_first(struct opener *o, struct lane *l, enum opener_said said, struct opener_answer *a)
+static bool answer_first(struct opener *o, struct channel *c, enum opener_said said, struct opener_answer *a)
 {
-	const struct opener_process_ask *q = l->asked[0].ask;
+	const struct opener_process_ask *q = c->asked[0].ask;
 
 	*a = (struct opener_answer){ .want = q->want, .said = said, .id = q->id, .place = q->place, .fd = -1 };
 	o->left_out += said == OPENER_SILENT;
-	drop_first(l, true);
+	drop_first(c, true);
 	return true;
 }
 
@@ -231,15 +234,15 @@ static bool answer_first(struct opener *o, struct lane *l, enum opener_said said
  * The process did not answer in time: replaces it and marks the device as silent. A local device is not
  * blamed, because a lookup on the way there may have caused the delay.
  */
-static bool give_up(struct opener *o, int lane, struct opener_answer *a)
+static bool give_up(struct opener *o, int which, struct opener_answer *a)
 {
-	struct lane *l = &o->lanes[lane];
-	const struct opener_process_ask *q = l->asked[0].ask;
-	uint64_t major = l->touches ? l->major : q->major, minor = l->touches ? l->minor : q->minor;
+	struct channel *c = &o->channels[which];
+	const struct opener_process_ask *q = c->asked[0].ask;
+	uint64_t major = c->touches ? c->major : q->major, minor = c->touches ? c->minor : q->minor;
 	struct buf text = { 0 };
 
 	o->silent++;
-	if ((major || minor) && (l->touches || lane == REMOTE)) {
+	if ((major || minor) && (c->touches || which == REMOTE)) {
 		if (o->own.n_silent < DEVICES_MOST)
 			opener_process_set_silent(&o->own, major, minor);
 		else
@@ -251,73 +254,73 @@ static bool give_up(struct opener *o, int lane, struct opener_answer *a)
 		   q->path_n ? (int)q->path_n : -1, q->path_n ? (const char *)q->bytes : "that of /tmp", OPENER_PATIENCE / 1e9);
 	set_complaint(o, o->shut ? "too many file systems did not answer: only files of local ones are read" : buf_cstr(&text));
 	buf_release(&text);
-	answer_first(o, l, OPENER_SILENT, a);
-	replace_process(o, lane);
+	answer_first(o, c, OPENER_SILENT, a);
+	replace_process(o, which);
 	return true;
 }
 
 /* The process died or was killed by someone else. */
-static void lose_process(struct opener *o, int lane)
+static void lose_process(struct opener *o, int which)
 {
-	struct lane *l = &o->lanes[lane];
+	struct channel *c = &o->channels[which];
 
-	if (l->sent)
-		l->asked[0].tries++;
-	l->sent = 0;
-	l->touches = false;
-	helper_kill(&l->h);
+	if (c->sent)
+		c->asked[0].tries++;
+	c->sent = 0;
+	c->touches = false;
+	helper_kill(&c->h);
 }
 
-static bool take_report(struct opener *o, struct lane *l, int fd, struct opener_answer *a)
+static bool take_report(struct opener *o, struct channel *c, int fd, struct opener_answer *a)
 {
 	const struct opener_process_report *r = &o->report;
 
 	*a = (struct opener_answer){
-		.want = l->asked[0].ask->want, .said = r->said, .id = r->id, .place = l->asked[0].ask->place, .fd = fd,
+		.want = c->asked[0].ask->want, .said = r->said, .id = r->id, .place = c->asked[0].ask->place, .fd = fd,
 		.copied = r->copied, .from = r->from, .error = r->error, .dev = r->dev, .inode = r->inode, .size = r->size, .uid = r->uid,
 		.written = r->written, .build_id = { r->build_id, r->id_n <= ELF_ID_MAX ? r->id_n : 0 },
 	};
 	o->left_out += r->said == OPENER_SILENT;
-	drop_first(l, true);
+	drop_first(c, true);
 	return true;
 }
 
 /* Takes messages of a process up to the next answer. Returns false if there is none now. */
-static bool take_message(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
+static bool take_message(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
-	struct lane *l = &o->lanes[lane];
+	struct channel *c = &o->channels[which];
 	struct opener_process_report *r = &o->report;
 	size_t n;
 	int fd;
 
 	for (;;) {
 		n = sizeof(*r);
-		if (l->h.sock < 0 || !helper_take(l->h.sock, r, &n, &fd, MSG_DONTWAIT)) {
-			if (l->h.sock >= 0 && errno != EAGAIN && errno != EINTR)
-				lose_process(o, lane);
+		if (c->h.sock < 0 || !helper_take(c->h.sock, r, &n, &fd, MSG_DONTWAIT)) {
+			if (c->h.sock >= 0 && errno != EAGAIN && errno != EINTR)
+				lose_process(o, which);
 			return false;
 		}
-		if (n != sizeof(*r) || l->sent == 0 || l->asked[0].ask->id != r->id) {
+		if (n != sizeof(*r) || c->sent == 0 || c->asked[0].ask->id != r->id) {
 			if (fd >= 0)
 				close(fd);
-			lose_process(o, lane);
+			lose_process(o, which);
 			return false;
 		}
 		if (r->kind == OPENER_PROCESS_TOUCHES) {
-			l->touches = true;
-			l->major = r->major;
-			l->minor = r->minor;
+			c->touches = true;
+			c->major = r->major;
+			c->minor = r->minor;
 			continue;
 		}
-		l->since = now;
-		o->cpu_ns += r->cpu_ns - l->cpu_ns;
-		l->cpu_ns = r->cpu_ns;
+		c->since = now;
+		o->cpu_ns += r->cpu_ns - c->cpu_ns;
+		c->cpu_ns = r->cpu_ns;
 		if (r->kind == OPENER_PROCESS_ANSWER)
-			return take_report(o, l, fd, a);
+			return take_report(o, c, fd, a);
 		/* For the remote process. Without memory to pass the question on, it ends here. */
-		if (lane == REMOTE || !add_question(&o->lanes[REMOTE], l->asked[0]))
-			return answer_first(o, l, OPENER_NONE, a);
-		drop_first(l, false);
+		if (which == REMOTE || !add_question(&o->channels[REMOTE], c->asked[0]))
+			return answer_first(o, c, OPENER_NONE, a);
+		drop_first(c, false);
 		send_waiting(o, REMOTE, now);
 	}
 }
@@ -333,24 +336,25 @@ static bool is_running(pid_t pid)
 	return runs;
 }
 
-static bool is_too_late(const struct lane *l, uint64_t now)
+static bool is_too_late(const struct channel *c, uint64_t now)
 {
-	uint64_t took = l->sent > 0 && now > l->since ? now - l->since : 0;
+	uint64_t took = c->sent > 0 && now > c->since ? now - c->since : 0;
 
-	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !is_running(l->h.pid));
+	return took > OPENER_PATIENCE && (took > BUSY_TIMES * OPENER_PATIENCE || !is_running(c->h.pid));
 }
 
-static bool take_answer(struct opener *o, int lane, uint64_t now, struct opener_answer *a)
+static bool take_answer(struct opener *o, int which, uint64_t now, struct opener_answer *a)
 {
-	struct lane *l = &o->lanes[lane];
+	struct channel *c = &o->channels[which];
 
-	if (take_message(o, lane, now, a))
+	if (take_message(o, which, now, a))
 		return true;
-	if (is_too_late(l, now))
-		return give_up(o, lane, a);
-	if (l->n > 0 && l->sent == 0 && (l->asked[0].tries >= TRIES || is_hopeless(o, lane, l->asked[0].ask)))
-		return answer_first(o, l, l->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
-	send_waiting(o, lane, now);
+	if (is_too_late(c, now))
+		return give_up(o, which, a);
+	if (c->n > 0 && c->sent == 0 &&
+	    (c->asked[0].tries >= TRIES || is_hopeless(o, which, c->asked[0].ask)))
+		return answer_first(o, c, c->asked[0].tries >= TRIES ? OPENER_NONE : OPENER_SILENT, a);
+	send_waiting(o, which, now);
 	return false;
 }
 
@@ -358,7 +362,7 @@ bool opener_take(struct opener *o, uint64_t now, struct opener_answer *a)
 {
 	if (o->n_killed)
 		reap_killed(o);
-	for (int i = 0; i < LANES; i++)
+	for (int i = 0; i < CHANNELS; i++)
 		if (take_answer(o, i, now, a))
 			return true;
 	return false;
@@ -417,11 +421,11 @@ void opener_free(struct opener *o)
 {
 	if (!o)
 		return;
-	for (int i = 0; i < LANES; i++) {
-		helper_kill(&o->lanes[i].h); /* it sleeps or waits for a file system: do not wait for it */
-		while (o->lanes[i].n > 0)
-			drop_first(&o->lanes[i], true);
-		free(o->lanes[i].asked);
+	for (int i = 0; i < CHANNELS; i++) {
+		helper_kill(&o->channels[i].h); /* it sleeps or waits for a file system: do not wait for it */
+		while (o->channels[i].n > 0)
+			drop_first(&o->channels[i], true);
+		free(o->channels[i].asked);
 	}
 	reap_killed(o);
 	if (o->poll >= 0)

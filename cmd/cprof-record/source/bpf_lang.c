@@ -147,7 +147,7 @@ static bool reuse(struct bpf_map *own, const struct bpf_map *its)
 static bool share_maps(const struct bpf_lang *l, const struct hook *h, const struct loaded *b)
 {
 	const struct loaded *first = &l->hooks[0].find;
-	bool good = reuse(map_named(b, "calls"), h->is.calls) && reuse(map_named(b, h == l->hooks ? "lanes" : "scratches"), h->is.data) &&
+	bool good = reuse(map_named(b, "calls"), h->is.calls) && reuse(map_named(b, h == l->hooks ? "percpu_rings" : "scratches"), h->is.data) &&
 		    reuse(map_named(b, h == l->hooks ? "waker" : "ring"), h->is.ring);
 
 	for (size_t i = 0; good && i < sizeof(walk_maps) / sizeof(walk_maps[0]); i++) {
@@ -191,7 +191,7 @@ static bool open_object(const struct bpf_lang *l, const struct hook *h, const st
 		if (!b->tick)
 			return false;
 		b->object = b->tick->obj;
-		b->tick->rodata->lane_bytes = l->o->memory.lane;
+		b->tick->rodata->percpu_bytes = l->o->memory.percpu_ring;
 		set_walk(b->tick->rodata, at, h->is.stack_limit, first, cpus * BPF_LANG_HOOKS);
 		return true;
 	}

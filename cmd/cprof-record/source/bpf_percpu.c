@@ -13,100 +13,101 @@
 
 enum { STORES_MS = 10 }; /* see order_stores */
 
-struct lane {
+struct mapped_ring {
 	void *map; /* NULL: the CPU has no ring */
-	struct sample_lane *shared;
+	struct percpu_ring *shared;
 	uint8_t *data;
 	unsigned long long marked; /* shared->written when this drain began */
 };
 
 static uint32_t value_bytes(const struct sample_bpf *s)
 {
-	return s->rodata->data_at + s->rodata->lane_bytes + MEMORY_ADDRESSES + s->rodata->stack_limit;
+	return s->rodata->data_at + s->rodata->percpu_bytes + MEMORY_ADDRESSES + s->rodata->stack_limit;
 }
 
-static int create_lane(const struct sample_bpf *s)
+static int create_ring(const struct sample_bpf *s)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
-	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_lane", sizeof(uint32_t), value_bytes(s), 1, &opts);
+	return bpf_map_create(BPF_MAP_TYPE_ARRAY, "cprof_ring", sizeof(uint32_t), value_bytes(s), 1, &opts);
 }
 
-bool percpu_configure(struct percpu *l, struct sample_bpf *s, const struct options *o)
+bool percpu_configure(struct percpu *p, struct sample_bpf *s, const struct options *o)
 {
 	int fd;
 
-	s->rodata->lane_bytes = o->memory.lane;
+	s->rodata->percpu_bytes = o->memory.percpu_ring;
 	s->rodata->stack_limit = o->memory.stack;
-	bpf_map__set_max_entries(s->maps.lanes, (uint32_t)libbpf_num_possible_cpus());
+	bpf_map__set_max_entries(s->maps.percpu_rings, (uint32_t)libbpf_num_possible_cpus());
 	bpf_map__set_max_entries(s->maps.waker, (uint32_t)sysconf(_SC_PAGESIZE));
 	/* Not bpf_map__set_value_size() of the inner map: libbpf 1.5 follows a NULL pointer there. */
-	fd = create_lane(s);
+	fd = create_ring(s);
 	if (fd < 0)
 		return false;
-	bpf_map__set_inner_map_fd(s->maps.lanes, fd);
-	l->ready = fd;
+	bpf_map__set_inner_map_fd(s->maps.percpu_rings, fd);
+	p->ready = fd;
 	return true;
 }
 
-bool percpu_init(struct percpu *l, const struct sample_bpf *s)
+bool percpu_init(struct percpu *p, const struct sample_bpf *s)
 {
 	int possible = libbpf_num_possible_cpus();
 
-	l->sample = s;
-	l->n = possible > 0 ? (size_t)possible : 0;
-	l->items = calloc(l->n ? l->n : 1, sizeof(*l->items));
-	return l->items != NULL;
+	p->sample = s;
+	p->n = possible > 0 ? (size_t)possible : 0;
+	p->items = calloc(p->n ? p->n : 1, sizeof(*p->items));
+	return p->items != NULL;
 }
 
-bool percpu_add(struct percpu *l, unsigned int cpu)
+bool percpu_add(struct percpu *p, unsigned int cpu)
 {
-	struct lane *lane = cpu < l->n ? &l->items[cpu] : NULL;
+	struct mapped_ring *ring = cpu < p->n ? &p->items[cpu] : NULL;
 	uint32_t key = cpu;
 	void *map;
 	int fd;
 
-	if (!lane || lane->map)
-		return lane != NULL;
-	fd = l->ready ? l->ready : create_lane(l->sample);
-	l->ready = 0;
+	if (!ring || ring->map)
+		return ring != NULL;
+	fd = p->ready ? p->ready : create_ring(p->sample);
+	p->ready = 0;
 	if (fd < 0)
 		return false;
-	map = mmap(NULL, value_bytes(l->sample), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map != MAP_FAILED && bpf_map_update_elem(bpf_map__fd(l->sample->maps.lanes), &key, &fd, BPF_ANY) == 0) {
-		lane->map = map;
-		lane->shared = (void *)((uint8_t *)map + l->sample->rodata->lane_at);
-		lane->data = (uint8_t *)map + l->sample->rodata->data_at;
+	map = mmap(NULL, value_bytes(p->sample), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map != MAP_FAILED &&
+	    bpf_map_update_elem(bpf_map__fd(p->sample->maps.percpu_rings), &key, &fd, BPF_ANY) == 0) {
+		ring->map = map;
+		ring->shared = (void *)((uint8_t *)map + p->sample->rodata->percpu_at);
+		ring->data = (uint8_t *)map + p->sample->rodata->data_at;
 	} else if (map != MAP_FAILED) {
-		munmap(map, value_bytes(l->sample));
+		munmap(map, value_bytes(p->sample));
 	}
 	close(fd); /* the map stays */
-	return lane->map != NULL;
+	return ring->map != NULL;
 }
 
-const volatile struct sample_counts *percpu_counts(const struct percpu *l, unsigned int cpu)
+const volatile struct sample_counts *percpu_counts(const struct percpu *p, unsigned int cpu)
 {
-	return cpu < l->n && l->items[cpu].map ? &l->items[cpu].shared->counts : NULL;
+	return cpu < p->n && p->items[cpu].map ? &p->items[cpu].shared->counts : NULL;
 }
 
-void percpu_period(struct percpu *l, unsigned int cpu, uint64_t ns)
+void percpu_period(struct percpu *p, unsigned int cpu, uint64_t ns)
 {
-	if (cpu < l->n && l->items[cpu].map)
-		l->items[cpu].shared->tick_ns = ns;
+	if (cpu < p->n && p->items[cpu].map)
+		p->items[cpu].shared->tick_ns = ns;
 }
 
 /* Marks how far each ring was written. Returns true if any of them holds samples. */
-static bool mark_lanes(struct percpu *l)
+static bool mark_rings(struct percpu *p)
 {
 	bool any = false;
 
-	for (size_t i = 0; i < l->n; i++) {
-		struct lane *lane = &l->items[i];
+	for (size_t i = 0; i < p->n; i++) {
+		struct mapped_ring *ring = &p->items[i];
 
-		if (!lane->map)
+		if (!ring->map)
 			continue;
-		lane->marked = __atomic_load_n(&lane->shared->written, __ATOMIC_ACQUIRE);
-		any |= lane->marked != lane->shared->read;
+		ring->marked = __atomic_load_n(&ring->shared->written, __ATOMIC_ACQUIRE);
+		any |= ring->marked != ring->shared->read;
 	}
 	return any;
 }
@@ -126,14 +127,15 @@ static void order_stores(void)
 #endif
 }
 
-static void drain_lane(const struct percpu *l, const struct lane *lane, struct dither *d, struct queue *q)
+static void drain_ring(const struct percpu *p, const struct mapped_ring *ring, struct dither *d,
+		       struct queue *q)
 {
-	unsigned long long to = lane->marked, at = lane->shared->read;
+	unsigned long long to = ring->marked, at = ring->shared->read;
 
 	if (at == to)
 		return;
 	while (at != to) {
-		struct sample_record *r = (void *)(lane->data + (at & (l->sample->rodata->lane_bytes - 1)));
+		struct sample_record *r = (void *)(ring->data + (at & (p->sample->rodata->percpu_bytes - 1)));
 
 		if (r->bytes < sizeof(*r) || r->bytes > to - at)
 			break; /* cannot happen */
@@ -142,28 +144,28 @@ static void drain_lane(const struct percpu *l, const struct lane *lane, struct d
 		queue_push(q, ITEM_SAMPLE, r->head.time, &r->head, r->bytes - offsetof(struct sample_record, head));
 		at += r->bytes;
 	}
-	__atomic_store_n(&lane->shared->read, to, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->shared->read, to, __ATOMIC_RELEASE);
 }
 
-void percpu_drain(struct percpu *l, struct dither *d, struct queue *q)
+void percpu_drain(struct percpu *p, struct dither *d, struct queue *q)
 {
-	if (!mark_lanes(l))
+	if (!mark_rings(p))
 		return;
 	order_stores();
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->items[i].map)
-			drain_lane(l, &l->items[i], d, q);
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->items[i].map)
+			drain_ring(p, &p->items[i], d, q);
 	}
 }
 
-void percpu_release(struct percpu *l)
+void percpu_release(struct percpu *p)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		if (l->items && l->items[i].map)
-			munmap(l->items[i].map, value_bytes(l->sample));
+	for (size_t i = 0; i < p->n; i++) {
+		if (p->items && p->items[i].map)
+			munmap(p->items[i].map, value_bytes(p->sample));
 	}
-	free(l->items);
-	if (l->ready)
-		close(l->ready);
-	*l = (struct percpu){ 0 };
+	free(p->items);
+	if (p->ready)
+		close(p->ready);
+	*p = (struct percpu){ 0 };
 }

@@ -58,7 +58,7 @@ struct bpf_engine {
 	struct follow_bpf *follow; /* NULL: the side-band follows children */
 	struct bpf_link *follow_link, *forget_link;
 	struct bpf_tables shards;
-	struct percpu lanes;
+	struct percpu percpu;
 	struct dither dither;
 	struct ring_buffer *rings; /* the waker, and the rings of other events and waiting time */
 	struct sideband sideband;
@@ -106,7 +106,7 @@ static void drain_rings(struct engine *e, struct queue *q)
 	b->queue = q;
 	b->taken = 0;
 	ring_buffer__consume(b->rings); /* up to DRAIN_MOST: at a high rate they may never be empty */
-	percpu_drain(&b->lanes, e->options->cycles ? NULL : &b->dither, q);
+	percpu_drain(&b->percpu, e->options->cycles ? NULL : &b->dither, q);
 	if (b->offcpu)
 		offcpu_drain(b->offcpu, q);
 	b->queue = NULL;
@@ -127,7 +127,7 @@ static void period_changed(struct bpf_engine *b, unsigned int cpu, uint64_t now)
 	bool looks = b->counted && bpf_events_keeps_out(b->counted) && b->idle_known;
 
 	dither_changed(&b->dither, cpu, now);
-	percpu_period(&b->lanes, cpu, looks ? dither_period(&b->dither, cpu) : 0);
+	percpu_period(&b->percpu, cpu, looks ? dither_period(&b->dither, cpu) : 0);
 }
 
 static bool add_event(struct bpf_engine *b, unsigned int cpu)
@@ -137,7 +137,7 @@ static bool add_event(struct bpf_engine *b, unsigned int cpu)
 
 	if (!b->base.options->ticks || !options_samples(b->base.options, cpu))
 		return true;
-	if (!percpu_add(&b->lanes, cpu))
+	if (!percpu_add(&b->percpu, cpu))
 		return false;
 	if (!grow_array(&b->events, &b->cap, b->n, sizeof(*b->events))) {
 		errno = ENOMEM;
@@ -225,11 +225,11 @@ static bool has_cpu(struct engine *e, unsigned int cpu)
 }
 
 /* Allocates all memory before the first event: ticks during the allocation would not be expected. */
-static bool make_lanes(struct bpf_engine *b)
+static bool make_rings(struct bpf_engine *b)
 {
 	for (size_t i = 0; i < b->cpus.n; i++) {
 		if (b->base.options->ticks && options_samples(b->base.options, b->cpus.items[i]) &&
-		    !percpu_add(&b->lanes, b->cpus.items[i]))
+		    !percpu_add(&b->percpu, b->cpus.items[i]))
 			return false;
 	}
 	return true;
@@ -239,7 +239,7 @@ static bool begin_sampling(struct engine *e, struct buf *error)
 {
 	struct bpf_engine *b = to_bpf(e);
 
-	if (!make_lanes(b)) {
+	if (!make_rings(b)) {
 		diagnose_bpf(errno, error);
 		return false;
 	}
@@ -278,7 +278,7 @@ static void watch_descriptors(struct engine *e, int epoll)
 
 static void read_counts(struct engine *e, unsigned int cpu, struct engine_counts *c)
 {
-	const volatile struct sample_counts *of_cpu = percpu_counts(&to_bpf(e)->lanes, cpu);
+	const volatile struct sample_counts *of_cpu = percpu_counts(&to_bpf(e)->percpu, cpu);
 	const volatile unsigned long long *n;
 
 	*c = (struct engine_counts){ 0 };
@@ -438,7 +438,7 @@ static void close_engine(struct engine *e)
 	bpf_lang_free(b->base.lang);
 	store_free(b->base.store);
 	bpf_tables_release(&b->shards);
-	percpu_release(&b->lanes);
+	percpu_release(&b->percpu);
 	dither_release(&b->dither);
 	sample_bpf__destroy(b->sample);
 	cpu_list_release(&b->cpus);
@@ -528,13 +528,13 @@ static bool load_way(struct bpf_engine *b, const struct idle_ranges *idle, const
 	if (!b->sample)
 		return false;
 	configure_sampler(b->sample, b->base.options, idle, way);
-	loaded = percpu_configure(&b->lanes, b->sample, b->base.options) &&
+	loaded = percpu_configure(&b->percpu, b->sample, b->base.options) &&
 		 (!way->by_table || bpf_tables_prepare(&b->shards, b->sample)) && sample_bpf__load(b->sample) == 0;
 	if (loaded && (!way->by_table || open_store(b)))
 		return true;
 	saved = errno;
 	bpf_tables_release(&b->shards);
-	percpu_release(&b->lanes);
+	percpu_release(&b->percpu);
 	sample_bpf__destroy(b->sample);
 	b->sample = NULL;
 	errno = saved;
@@ -582,8 +582,8 @@ static bool load_sampler(struct bpf_engine *b, const struct idle_ranges *idle)
 			return false;
 	}
 	b->rings = ring_buffer__new(bpf_map__fd(b->sample->maps.waker), take_word, b, NULL);
-	return b->rings && percpu_init(&b->lanes, b->sample) &&
-	       dither_init(&b->dither, b->lanes.n, engine_period(&b->base), o->dither);
+	return b->rings && percpu_init(&b->percpu, b->sample) &&
+	       dither_init(&b->dither, b->percpu.n, engine_period(&b->base), o->dither);
 }
 
 static const char locked_walk[] = "the kernel is locked down (/sys/kernel/security/lockdown: confidentiality), which keeps BPF "
@@ -678,7 +678,7 @@ static void add_languages(struct bpf_engine *b)
 	if (!l)
 		return;
 	s->data->lang_unmet = b->base.options->languages;
-	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ s->progs.sample, s->maps.calls, s->maps.lanes, s->maps.waker, s->rodata->stack_limit, NULL });
+	bpf_lang_add_hook(l, &(struct bpf_lang_hook){ s->progs.sample, s->maps.calls, s->maps.percpu_rings, s->maps.waker, s->rodata->stack_limit, NULL });
 	bpf_lang_finish(s->maps.calls, 0, s->progs.finish);
 	if (b->counted)
 		bpf_events_languages(b->counted, l);
