@@ -30,7 +30,7 @@ struct cost_limit {
 	 */
 	uint64_t run_ns, own_ns, samples, others;
 	unsigned int lowered; /* how often in a row the samples of events were reduced */
-	bool told;            /* dear was set */
+	bool reported;        /* dear was set */
 };
 
 /* Everything spent since the recording began. */
@@ -48,9 +48,9 @@ struct cost_limit_asked {
 	double share;     /* that it costs, of a CPU per CPU */
 };
 
-void cost_limit_begin(struct cost_limit *p, const struct options *o);
+void cost_limit_begin(struct cost_limit *l, const struct options *o);
 /* Returns the rates to sample at from now on. cpus: the number of sampled CPUs; rate: the present one. */
-struct cost_limit_asked cost_limit_keep(struct cost_limit *p, const struct spent *s, size_t cpus, uint64_t now,
+struct cost_limit_asked cost_limit_keep(struct cost_limit *l, const struct spent *s, size_t cpus, uint64_t now,
 				  struct engine_rate rate);
 
 #endif

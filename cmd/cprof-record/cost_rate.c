@@ -23,7 +23,7 @@ static unsigned int raise_rate(const struct cost_rate *m, unsigned int hertz)
 	return aim > m->asked ? m->asked : aim > hertz ? aim : hertz;
 }
 
-unsigned int cost_rate_rate(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz)
+unsigned int cost_rate_next(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz)
 {
 	double seconds = m->looked ? (double)(now - m->looked) / SECOND : 0, share, weight;
 	uint64_t spent = cpu_ns - m->cpu_ns;

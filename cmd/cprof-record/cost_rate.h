@@ -4,7 +4,7 @@
  *	struct cost_rate m = { .share = 0.005, .asked = 99 };
  *
  *	...once a second:
- *	hertz = cost_rate_rate(&m, now, cpu_ns, cpus, hertz);
+ *	hertz = cost_rate_next(&m, now, cpu_ns, cpus, hertz);
  *
  * The cost is the CPU time of the recorder, of the processes that build tables and of the BPF program, as the
  * ledger has it, divided by the number of online CPUs. It is averaged over about COST_RATE_SECONDS, because the
@@ -31,6 +31,6 @@ struct cost_rate {
  * Returns the rate from now on, in samples a second; it may be hertz, the current one. now: CLOCK_MONOTONIC,
  * ns. cpu_ns: CPU time spent since the recording began.
  */
-unsigned int cost_rate_rate(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz);
+unsigned int cost_rate_next(struct cost_rate *m, uint64_t now, uint64_t cpu_ns, size_t cpus, unsigned int hertz);
 
 #endif

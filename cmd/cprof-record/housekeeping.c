@@ -138,10 +138,10 @@ static struct spent spent_by(const struct recorder *r)
 }
 
 /* Keeps the cost limit of --max-cost. True: the rate has changed, and a new segment must say so. */
-static bool keep_promise(struct recorder *r, uint64_t now)
+static bool keep_cost_limit(struct recorder *r, uint64_t now)
 {
 	struct spent spent = spent_by(r);
-	struct cost_limit_asked asked = cost_limit_keep(&r->promise, &spent, r->cpus.n, now, r->engine->rate);
+	struct cost_limit_asked asked = cost_limit_keep(&r->cost_limit, &spent, r->cpus.n, now, r->engine->rate);
 
 	if (asked.dear && !r->o.quiet)
 		cli_warn("%s costs more than --max-cost allows, %.2f %% of a CPU per CPU, however few samples are taken of it: a "
@@ -181,7 +181,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 		housekeeping_next(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
 		r->output.began = now; /* the time spent above does not make files longer */
-	if (r->o.max_cost > 0 && keep_promise(r, now)) {
+	if (r->o.max_cost > 0 && keep_cost_limit(r, now)) {
 		next_segment(r, host_mono_ns());
 	} else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now)) {
 		settle_segment(r);

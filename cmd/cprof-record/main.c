@@ -540,7 +540,7 @@ static void prepare(struct recorder *r, char **argv)
 	prepare_tables(r);
 	warn_depth(r);
 	warn_languages(r);
-	cost_limit_begin(&r->promise, &r->o);
+	cost_limit_begin(&r->cost_limit, &r->o);
 	if (r->o.max_cost > 0 && !r->engine->ops->rate)
 		cli_die(STATUS_SYSTEM, "--max-cost requires the BPF engine: the rate of plain perf cannot change");
 }

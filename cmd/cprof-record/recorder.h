@@ -49,7 +49,7 @@ struct recorder {
 	bool roused;      /* from a rest */
 	uint64_t looked; /* when the online CPUs were last checked */
 	bool progress;
-	struct cost_limit promise; /* cost limit of --max-cost */
+	struct cost_limit cost_limit; /* --max-cost */
 	struct notify notify;
 	struct held {
 		bool is;

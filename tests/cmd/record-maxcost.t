@@ -50,7 +50,7 @@ else
 	skip "a tracepoint that is hit all the time" "no tracepoints here"
 fi
 
-status "a promise that is easy to keep" 0 cprof-record -q -a -F 49 --max-cost 50 -o "$tmp/e.bin" 1
+status "a limit that is easy to keep" 0 cprof-record -q -a -F 49 --max-cost 50 -o "$tmp/e.bin" 1
 is "changes nothing" "$(cprof-dump "$tmp/e.bin" | grep -c '^event')" 1
 status "more than all" 2 cprof-record -a --max-cost 101% 1
 status "nothing" 2 cprof-record -a --max-cost 0 1
