@@ -11,7 +11,7 @@ enum {
 	LAST_MOST = 250000000, /* ns that the end of a file waits for a table */
 };
 
-static void tell_spaces(struct recorder *r, const struct change *c, const struct change_effect *effect)
+static void change_user_walk(struct recorder *r, const struct change *c, const struct change_effect *effect)
 {
 	struct proc *parent, *child;
 
@@ -54,7 +54,7 @@ static struct change_effect take_change(struct recorder *r, const struct change 
 		r->engine->ops->follow(r->engine, c->ppid, c->pid);
 	procs_apply(&r->procs, c, &effect);
 	if (r->emit.spaces)
-		tell_spaces(r, c, &effect);
+		change_user_walk(r, c, &effect);
 	targets_change(&r->targets, c, &effect);
 	return effect;
 }
@@ -99,7 +99,7 @@ static void take_reread(struct recorder *r, uint64_t until)
 
 	while (reread_next(&r->procs, until, &c, &effect)) {
 		if (r->emit.spaces)
-			tell_spaces(r, &c, &effect);
+			change_user_walk(r, &c, &effect);
 		emit_change(&r->emit, &c, &effect);
 	}
 }
@@ -198,7 +198,7 @@ bool drain_until(struct recorder *r, uint64_t until)
 	r->queue.lost = 0;
 	emit_jit(&r->emit, until);
 	if (r->emit.spaces)
-		user_walk_tell(&r->spaces);
+		user_walk_publish(&r->spaces);
 	return done == ripe;
 }
 

@@ -44,7 +44,7 @@ struct space {
 	bool too_many;      /* there are more mappings than a walk can search */
 	uint64_t changed;   /* when published data last became wrong */
 	uint64_t calm;      /* ns without such a change before the data is published again */
-	struct unwind_space told; /* published last */
+	struct unwind_space published; /* last */
 	uint32_t first;     /* first generation that belongs to this image */
 	struct stale {
 		uint64_t start, end;

@@ -53,7 +53,7 @@ struct engine_ops {
 	 * Publishes a process's mappings to the walk by tables; space NULL: it has none. False: there is no
 	 * room. NULL if the engine leaves all walks to user space.
 	 */
-	bool (*tell)(struct engine *e, uint32_t pid, const struct unwind_space *space);
+	bool (*publish)(struct engine *e, uint32_t pid, const struct unwind_space *space);
 	/* Follows a fork that the side-band reported: the child is sampled if its parent is. */
 	void (*follow)(struct engine *e, uint32_t parent, uint32_t child);
 	/* Samples the new group at this index of the options. False: errno; it is not sampled. */

@@ -448,10 +448,10 @@ static void close_engine(struct engine *e)
 
 static const struct engine_ops ops = {
 	.name = "bpf", .sample = begin_sampling, .add_cpu = add_cpu, .has_cpu = has_cpu, .drop_cpu = drop_cpu,
-	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .tell = publish_space, .follow = follow_fork,
-	.forget = forget_process, .regroup = replace_group, .began = cpu_began, .rest = set_reader_rests, .rate = apply_rate,
-	.period = cpu_period, .dither = dither_periods, .waits = read_waits, .settle = flush_waits, .restart = resend_stacks,
-	.sums = read_sums, .stop = stop_sampling, .close = close_engine,
+	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .publish = publish_space,
+	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
+	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
+	.settle = flush_waits, .restart = resend_stacks, .sums = read_sums, .stop = stop_sampling, .close = close_engine,
 };
 
 /* Returns the offset of task_struct.stack; 0: not found in BTF. */

@@ -66,7 +66,7 @@ static bool make_view(struct user_walk *s, struct proc *p)
 
 static void mark_dirty(struct user_walk *s, struct proc *p)
 {
-	if (!s->engine->ops->tell) /* there is no program to publish to */
+	if (!s->engine->ops->publish) /* there is no program to publish to */
 		return;
 	p->space.wanted = true;
 	if (p->space.dirty || !grow_array(&s->dirty, &s->cap, s->n, sizeof(*s->dirty)))
@@ -158,7 +158,7 @@ static int count_trusted(const struct proc *p, const struct sample_head *head, c
 	const struct space *sp = &p->space;
 	int good = stack->n + 1;
 
-	if (head->generation < sp->first || head->generation > sp->told.generation)
+	if (head->generation < sp->first || head->generation > sp->published.generation)
 		return 1; /* another image's, before an exec: only the address itself is right */
 	for (size_t i = 0; i < sp->n_stale; i++) {
 		const struct stale *x = &sp->stale[i];
@@ -216,7 +216,7 @@ static bool is_noted(struct space *sp, const struct map *m)
 		struct stale *x = &sp->stale[i];
 
 		if (x->start <= m->start && x->end >= m->end) {
-			x->generation = sp->told.generation;
+			x->generation = sp->published.generation;
 			return true;
 		}
 	}
@@ -229,10 +229,10 @@ static void note_stale(struct space *sp, const struct map *m)
 	if (is_noted(sp, m))
 		return;
 	if (sp->n_stale == STALE_MOST) { /* so many that the process must be published again first */
-		sp->stale[0] = (struct stale){ 0, UINT64_MAX, sp->told.generation };
+		sp->stale[0] = (struct stale){ 0, UINT64_MAX, sp->published.generation };
 		sp->n_stale = 1;
 	} else if (grow_array(&sp->stale, &sp->cap_stale, sp->n_stale, sizeof(*sp->stale))) {
-		sp->stale[sp->n_stale++] = (struct stale){ m->start, m->end, sp->told.generation };
+		sp->stale[sp->n_stale++] = (struct stale){ m->start, m->end, sp->published.generation };
 	} else {
 		sp->first = UINT32_MAX; /* trust none until it is published */
 	}
@@ -241,17 +241,18 @@ static void note_stale(struct space *sp, const struct map *m)
 /* Does this mapping contradict the last published ones? Where the program knows nothing, it asks anyway. */
 static bool contradicts_published(const struct user_walk *s, const struct space *sp, const struct map *m)
 {
-	const struct unwind_mapping *told =
-		store_shard(s->tables->store, STORE_MAPPINGS, sp->told.first / UNWIND_SHARD_MAPPINGS);
+	const struct unwind_mapping *known =
+		store_shard(s->tables->store, STORE_MAPPINGS, sp->published.first / UNWIND_SHARD_MAPPINGS);
 	uint32_t number = m->file ? s->procs->exes[m->file - 1].table : 0;
 	size_t low;
 
-	if (!told || sp->told.n == 0)
+	if (!known || sp->published.n == 0)
 		return false;
-	told += sp->told.first % UNWIND_SHARD_MAPPINGS;
-	low = SEARCH_COUNT(sp->told.n, mid, told[mid].end <= m->start);
-	for (; low < sp->told.n && told[low].start < m->end; low++) {
-		if (told[low].file != number || (number && told[low].offset - told[low].start != m->offset - m->start))
+	known += sp->published.first % UNWIND_SHARD_MAPPINGS;
+	low = SEARCH_COUNT(sp->published.n, mid, known[mid].end <= m->start);
+	for (; low < sp->published.n && known[low].start < m->end; low++) {
+		if (known[low].file != number ||
+		    (number && known[low].offset - known[low].start != m->offset - m->start))
 			return true;
 	}
 	return false;
@@ -279,7 +280,7 @@ void user_walk_mapped(struct user_walk *s, struct proc *p, const struct map *m)
 static void withdraw_proc(struct user_walk *s, struct proc *p)
 {
 	if (p->space.in_program)
-		s->engine->ops->tell(s->engine, p->pid, NULL);
+		s->engine->ops->publish(s->engine, p->pid, NULL);
 	p->space.in_program = false;
 }
 
@@ -288,9 +289,9 @@ void user_walk_forked(struct user_walk *s, struct proc *parent, struct proc *chi
 {
 	const struct space *from = &parent->space;
 
-	if (!from->wanted || !from->told.generation)
+	if (!from->wanted || !from->published.generation)
 		return;
-	child->space.told = (struct unwind_space){ .generation = from->told.generation };
+	child->space.published = (struct unwind_space){ .generation = from->published.generation };
 	child->space.first = from->first;
 	for (size_t i = 0; i < from->n_stale; i++) {
 		struct map m = { .start = from->stale[i].start, .end = from->stale[i].end };
@@ -316,20 +317,21 @@ static void forget_stale(struct space *sp, uint32_t before)
 static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
 {
 	struct space *sp = &p->space;
-	struct unwind_space old = sp->told;
+	struct unwind_space old = sp->published;
 
 	if (p->dead || procs_find(s->procs, p->pid) != p || !make_view(s, p))
 		return;
-	if (sp->too_many || store_map(s->tables->store, sp->view, sp->n, &sp->told) != STORE_LOADED) {
+	if (sp->too_many || store_map(s->tables->store, sp->view, sp->n, &sp->published) != STORE_LOADED) {
 		s->refused++;
-		sp->told = old;
+		sp->published = old;
 		return;
 	}
 	if (!sp->first || sp->first == UINT32_MAX)
-		sp->first = old.generation && sp->first != UINT32_MAX ? old.generation : sp->told.generation;
+		sp->first = old.generation && sp->first != UINT32_MAX ? old.generation :
+									sp->published.generation;
 	store_unmap(s->tables->store, &old, now);
 	forget_stale(sp, old.generation);
-	sp->in_program = s->engine->ops->tell(s->engine, p->pid, &sp->told);
+	sp->in_program = s->engine->ops->publish(s->engine, p->pid, &sp->published);
 	s->refused += !sp->in_program;
 }
 
@@ -337,7 +339,7 @@ static void publish_proc(struct user_walk *s, struct proc *p, uint64_t now)
  * A new child will most often call exec at once, and the program would then take the published mappings of
  * the old image for those of the new one. Until then a child has its parent's mappings.
  */
-void user_walk_tell(struct user_walk *s)
+void user_walk_publish(struct user_walk *s)
 {
 	uint64_t now = host_mono_ns();
 	size_t n = 0;
@@ -370,9 +372,9 @@ void user_walk_gone(struct user_walk *s, struct proc *p, uint64_t now)
 {
 	if (p->space.dirty)
 		drop_dirty(s, p);
-	if (p->space.told.generation)
-		store_unmap(s->tables->store, &p->space.told, now);
+	if (p->space.published.generation)
+		store_unmap(s->tables->store, &p->space.published, now);
 	/* Even if it was not published: the program may have its parent's mappings, or its old image's. */
-	if (s->engine->ops->tell && procs_find(s->procs, p->pid) == p)
-		s->engine->ops->tell(s->engine, p->pid, NULL);
+	if (s->engine->ops->publish && procs_find(s->procs, p->pid) == p)
+		s->engine->ops->publish(s->engine, p->pid, NULL);
 }

@@ -48,7 +48,7 @@ bool user_walk_finish(struct user_walk *s, struct proc *p, const struct sample_h
 void user_walk_mapped(struct user_walk *s, struct proc *p, const struct map *m);
 void user_walk_forked(struct user_walk *s, struct proc *parent, struct proc *child);
 /* Publishes changed processes to the program. All changes up to now must have been applied. */
-void user_walk_tell(struct user_walk *s);
+void user_walk_publish(struct user_walk *s);
 /* procs forgets the process: withdraws it from the program, and gives back its memory in the store. */
 void user_walk_gone(struct user_walk *s, struct proc *p, uint64_t now);
 
