@@ -139,12 +139,13 @@ struct thread {
 	unsigned long long start; /* off the CPU and unreported since then; 0: it runs, or is not recorded */
 	unsigned long long since; /* on the CPU since then; 0: it does not run, or unknown */
 	unsigned long long ran;   /* total time on a CPU, without the run that goes on since then */
-	unsigned long long ran_told, told_at; /* part of it reported, and when: at first 0, when first seen */
+	unsigned long long ran_reported; /* part of it that was reported ... */
+	unsigned long long reported_at;  /* ... and when; at first when the thread was first seen */
 	unsigned long long woken; /* when; 0: not yet */
 	unsigned long long exec;  /* the scheduler's account of its run time at start */
 	unsigned int site;
 	unsigned char reason;
-	unsigned char told; /* the stack of this very wait was sent */
+	unsigned char stack_sent; /* that of this very wait */
 	unsigned char seen; /* it was switched since recording began */
 	unsigned char due;  /* on_back must report its wait */
 	struct site sites[WAIT_SITES];
@@ -201,7 +202,7 @@ static __always_inline void fill_wait(struct wait *w, const struct site *s, unsi
 }
 
 /* Reports the time waited at a site. gone: the site is given up. Global, so that it is verified once. */
-WALK_FN int tell(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
+WALK_FN int report_site(struct site *s, unsigned int pid, unsigned int tid, unsigned long long now, int gone)
 {
 	struct wait w = {};
 
@@ -220,11 +221,12 @@ WALK_FN int tell(struct site *s, unsigned int pid, unsigned int tid, unsigned lo
 	return 0;
 }
 
-static __always_inline void tell_all(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
+static __always_inline void report_sites(struct thread *t, unsigned int pid, unsigned int tid,
+					 unsigned long long now)
 {
 	for (int i = 0; i < WAIT_SITES; i++) {
 		if (t->sites[i].key)
-			tell(&t->sites[i], pid, tid, now, 1);
+			report_site(&t->sites[i], pid, tid, now, 1);
 	}
 }
 
@@ -239,9 +241,11 @@ static __always_inline unsigned long long ran_until(const volatile struct thread
 /* Takes the time run since the last report, to be reported now. A caller that loses a race gets 0. */
 static __always_inline unsigned long long take_ran(struct thread *t, unsigned long long now)
 {
-	unsigned long long told = t->ran_told, all = ran_until(t, now);
+	unsigned long long before = t->ran_reported, all = ran_until(t, now);
 
-	return all > told && __sync_val_compare_and_swap(&t->ran_told, told, all) == told ? all - told : 0;
+	if (all <= before || __sync_val_compare_and_swap(&t->ran_reported, before, all) != before)
+		return 0;
+	return all - before;
 }
 
 static __always_inline void fill_ran(struct ran *r, struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
@@ -251,13 +255,14 @@ static __always_inline void fill_ran(struct ran *r, struct thread *t, unsigned i
 	r->head.pid = pid;
 	r->head.tid = tid;
 	r->head.what = SAMPLE_RAN;
-	r->since = t->told_at;
+	r->since = t->reported_at;
 	r->head.weight = take_ran(t, now);
 	if (r->head.weight)
-		t->told_at = now;
+		t->reported_at = now;
 }
 
-static __always_inline void tell_ran(struct thread *t, unsigned int pid, unsigned int tid, unsigned long long now)
+static __always_inline void report_run(struct thread *t, unsigned int pid, unsigned int tid,
+				       unsigned long long now)
 {
 	struct ran r = {};
 
@@ -317,7 +322,7 @@ WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid
 		if (t->sites[a].used < t->sites[b].used)
 			b = a;
 		if (t->sites[b].key)
-			tell(&t->sites[b], pid, tid, now, 1);
+			report_site(&t->sites[b], pid, tid, now, 1);
 		t->sites[b].key = key;
 		t->sites[b].last = t->sites[b].epoch = 0;
 		for (int i = 0; i < WAIT_REASONS; i++)
@@ -326,7 +331,7 @@ WALK_FN int find_site(struct thread *t, unsigned long long key, unsigned int pid
 	return (int)b;
 }
 
-static __always_inline unsigned long long untold(const struct site *s)
+static __always_inline unsigned long long unreported(const struct site *s)
 {
 	return s->ns[WAIT_SLEEP] + s->ns[WAIT_UNINTERRUPTIBLE] + s->ns[WAIT_CPU];
 }
@@ -411,7 +416,7 @@ static __always_inline void finish_stack(struct task_struct *prev, struct scratc
 	unsigned long long began = s->head.time;
 
 	if (submit_stack(s) == 0 && t) {
-		t->told = 1;
+		t->stack_sent = 1;
 		t->sites[t->site & (WAIT_SITES - 1)].epoch = epoch;
 	}
 	count_wait(WAIT_COUNT_NS, bpf_ktime_get_ns() - began);
@@ -469,10 +474,10 @@ WALK_FN int enter(struct thread *t, unsigned int pid, unsigned int tid, unsigned
 	else
 		queued += waited;
 	s->ns[WAIT_CPU] += queued;
-	if (exact && !t->told && t->reason != WAIT_CPU)
-		t->due = untold(s) >= min_ns;
-	else if (t->told || untold(s) >= min_ns)
-		tell(s, pid, tid, now, 0);
+	if (exact && !t->stack_sent && t->reason != WAIT_CPU)
+		t->due = unreported(s) >= min_ns;
+	else if (t->stack_sent || unreported(s) >= min_ns)
+		report_site(s, pid, tid, now, 0);
 	return 0;
 }
 
@@ -509,13 +514,13 @@ static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int pr
 	make_up(prev, t, now);
 	stop_running(t, now);
 	if (state & DEAD) {
-		tell_all(t, pid, tid, now);
-		tell_ran(t, pid, tid, now);
+		report_sites(t, pid, tid, now);
+		report_run(t, pid, tid, now);
 		return 0;
 	}
 	if (t->due) { /* it was switched in, but not by schedule() */
 		t->due = 0;
-		tell(&t->sites[t->site & (WAIT_SITES - 1)], pid, tid, now, 0);
+		report_site(&t->sites[t->site & (WAIT_SITES - 1)], pid, tid, now, 0);
 	}
 	if (is_off(bpf_get_smp_processor_id())) {
 		t->start = 0;
@@ -526,11 +531,11 @@ static __always_inline int leave_cpu(void *ctx, struct task_struct *prev, int pr
 	t->site = find_site(t, key, pid, tid, now);
 	s = &t->sites[t->site & (WAIT_SITES - 1)];
 	s->used = now;
-	t->told = 0;
+	t->stack_sent = 0;
 	t->woken = 0;
 	t->exec = prev->se.sum_exec_runtime;
 	t->start = now;
-	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && untold(s) + s->last >= min_ns)) &&
+	return (s->epoch != epoch || ((!exact || t->reason == WAIT_CPU) && unreported(s) + s->last >= min_ns)) &&
 	       take_stack(ctx, key, pid, tid, now, 0);
 }
 
@@ -641,7 +646,7 @@ int on_first(unsigned long long *ctx)
 	t = bpf_task_storage_get(&threads, p, 0, 0);
 	if (!t)
 		return 0;
-	t->told_at = head.time = bpf_ktime_get_ns(); /* also if not wanted yet: its group may be later */
+	t->reported_at = head.time = bpf_ktime_get_ns(); /* also if not wanted yet: its group may be later */
 	if (is_off(bpf_get_smp_processor_id()) || !is_wanted(pid, tid))
 		return 0;
 	head.weight = key_without(tid, NOWHERE);
@@ -652,7 +657,7 @@ int on_first(unsigned long long *ctx)
 	head.what = SAMPLE_STACK;
 	t->reason = WAIT_CPU;
 	t->site = find_site(t, head.weight, pid, tid, head.time);
-	t->told = submit_record(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
+	t->stack_sent = submit_record(&head, sizeof(head), WAKE_FOR_MUCH) == 0;
 	t->woken = 0;
 	t->seen = 1;
 	t->start = head.time;
@@ -667,7 +672,7 @@ int on_exec(unsigned long long *ctx)
 	struct thread *t = bpf_task_storage_get(&threads, p, 0, 0);
 
 	if (t)
-		tell_all(t, p->tgid, p->pid, bpf_ktime_get_ns());
+		report_sites(t, p->tgid, p->pid, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -682,7 +687,7 @@ int on_rename(unsigned long long *ctx)
 		return 0;
 	t = bpf_task_storage_get(&threads, p, 0, 0);
 	if (t && is_wanted(p->tgid, p->pid))
-		tell_ran(t, p->tgid, p->pid, bpf_ktime_get_ns());
+		report_run(t, p->tgid, p->pid, bpf_ktime_get_ns());
 	return 0;
 }
 
@@ -779,8 +784,8 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	unsigned long long now = bpf_ktime_get_ns(), key, bytes;
 	long got;
 
-	if (!t->told_at)
-		t->told_at = now;
+	if (!t->reported_at)
+		t->reported_at = now;
 	if (task->on_cpu && !t->since && !t->seen && !was_on_off(task)) {
 		t->since = now;
 		if (t->seen) /* it was switched meanwhile: the first known run is the next one */
@@ -809,7 +814,7 @@ static __always_inline void look_first(struct bpf_iter__task *ctx, struct task_s
 	t->sites[t->site & (WAIT_SITES - 1)].key = key;
 	t->sites[t->site & (WAIT_SITES - 1)].epoch = epoch;
 	t->reason = reason_of(state);
-	t->told = 1;
+	t->stack_sent = 1;
 	t->woken = 0;
 	t->exec = task->se.sum_exec_runtime;
 	t->start = now;
@@ -824,7 +829,7 @@ static __always_inline int look_ran(struct bpf_iter__task *ctx, struct task_stru
 	unsigned long long now = bpf_ktime_get_ns();
 	struct ran r = {};
 
-	if (ran_until(t, now) <= t->ran_told || !task_is_wanted(task))
+	if (ran_until(t, now) <= t->ran_reported || !task_is_wanted(task))
 		return 0;
 	fill_ran(&r, t, task->tgid, task->pid, now);
 	r.head.cgroup = cgroup_of(task);
@@ -863,7 +868,7 @@ static __always_inline void look_both(struct bpf_iter__task *ctx, struct task_st
 	unsigned long long took = 0;
 
 	if (look_ran(ctx, task, t, &took) || look_again(ctx, task, t))
-		__sync_fetch_and_sub(&t->ran_told, took);
+		__sync_fetch_and_sub(&t->ran_reported, took);
 }
 
 static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_struct *task, struct thread *t)
@@ -872,18 +877,18 @@ static __always_inline void look_last(struct bpf_iter__task *ctx, struct task_st
 	struct wait w = {};
 
 	if (look_ran(ctx, task, t, &took) || look_again(ctx, task, t)) {
-		__sync_fetch_and_sub(&t->ran_told, took);
+		__sync_fetch_and_sub(&t->ran_reported, took);
 		return;
 	}
 	fill_wait(&w, &t->sites[0], task->tgid, task->pid, now);
 	/* Unrolled: 6.1 claims that clang 14's loop falls through to its own entry. */
 #pragma clang loop unroll(full)
 	for (int i = 0; i < WAIT_SITES; i++) {
-		if (!t->sites[i].key || !untold(&t->sites[i]))
+		if (!t->sites[i].key || !unreported(&t->sites[i]))
 			continue;
 		fill_site(&w, &t->sites[i]);
 		if (write_item(ctx, &w, sizeof(w))) {
-			__sync_fetch_and_sub(&t->ran_told, took);
+			__sync_fetch_and_sub(&t->ran_reported, took);
 			return;
 		}
 	}
@@ -902,7 +907,7 @@ int look(struct bpf_iter__task *ctx)
 		return 0;
 	if (mode == LOOK_BEGIN)
 		look_first(ctx, task, t);
-	else if (mode == LOOK_SETTLE)
+	else if (mode == LOOK_REPORT)
 		look_both(ctx, task, t);
 	else
 		look_last(ctx, task, t);

@@ -34,7 +34,7 @@ enum {
 };
 
 /* The purpose of a run of the iterator. It writes each item as its size, four bytes, and the item. */
-enum look { LOOK_BEGIN, LOOK_SETTLE, LOOK_END };
+enum look { LOOK_BEGIN, LOOK_REPORT, LOOK_END };
 
 enum wait_count {
 	WAIT_COUNT_LOST, /* records lost to a full ring, each of one wait or many */

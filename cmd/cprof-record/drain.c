@@ -6,7 +6,7 @@
 
 enum {
 	QUEUE_MOST = 64 << 20, /* bytes: with more, nothing waits for an unwind table any more */
-	SETTLE_SHARE = 2000,   /* settling may take one part in 2000 of the time: rarer with many threads */
+	REPORT_SHARE = 2000,   /* reports of current waits may take one part in 2000 of the time */
 	KTHREADD = 2,          /* the parent of the kernel's threads */
 	LAST_MOST = 250000000, /* ns that the end of a file waits for a table */
 };
@@ -202,19 +202,19 @@ bool drain_until(struct recorder *r, uint64_t until)
 	return done == ripe;
 }
 
-void drain_settle(struct recorder *r)
+void drain_report_waits(struct recorder *r)
 {
 	uint64_t now = host_mono_ns(), took;
-	bool all = r->engine->ops->settle(r->engine);
+	bool all = r->engine->ops->report_waits(r->engine);
 
 	took = host_mono_ns() - now;
 	if (all) {
-		r->settled[1] = r->settled[0];
-		r->settled[0] = now;
-		r->settled_end[1] = r->settled_end[0];
-		r->settled_end[0] = now + took;
+		r->reported[1] = r->reported[0];
+		r->reported[0] = now;
+		r->reported_end[1] = r->reported_end[0];
+		r->reported_end[0] = now + took;
 	}
-	r->settle_next = now + (took * SETTLE_SHARE > SETTLE_INTERVAL ? took * SETTLE_SHARE : SETTLE_INTERVAL);
+	r->report_due = now + (took * REPORT_SHARE > WAITS_INTERVAL ? took * REPORT_SHARE : WAITS_INTERVAL);
 }
 
 static bool is_span(const struct sample_head *s)
@@ -223,9 +223,9 @@ static bool is_span(const struct sample_head *s)
 }
 
 /*
- * A wait that is not written yet may have begun long ago. A wait reported in one round of drain_settle, or
- * that ended since the previous round, began no earlier than the previous round, because that round reported
- * everything up to then.
+ * A wait that is not written yet may have begun long ago. A wait reported in one round of drain_report_waits,
+ * or that ended since the previous round, began no earlier than the previous round, because that round
+ * reported everything up to then.
  */
 uint64_t drain_waits_since(const struct recorder *r)
 {
@@ -237,7 +237,9 @@ uint64_t drain_waits_since(const struct recorder *r)
 		if (r->queue.items[i].kind == ITEM_SAMPLE && is_span(s) && s->time < oldest)
 			oldest = s->time;
 	}
-	return oldest > r->settled_end[0] ? r->settled[0] : oldest > r->settled_end[1] ? r->settled[1] : 0;
+	if (oldest > r->reported_end[0])
+		return r->reported[0];
+	return oldest > r->reported_end[1] ? r->reported[1] : 0;
 }
 
 static void wait_for_helpers(const struct recorder *r)
@@ -254,9 +256,9 @@ void drain_write(struct recorder *r, uint64_t now)
 		wait_for_helpers(r);
 }
 
-void drain_settle_whole(struct recorder *r)
+void drain_write_waits(struct recorder *r)
 {
-	drain_settle(r);
+	drain_report_waits(r);
 	drain_write(r, host_mono_ns());
 }
 

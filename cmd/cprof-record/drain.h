@@ -16,18 +16,18 @@ enum { MARGIN = 2000000 }; /* ns: younger records may still be on their way into
  * Long waits are reported at least this often, so that their time is recorded where it was spent, and is not
  * lost if the recorder dies.
  */
-#define SETTLE_INTERVAL 5000000000ull /* ns */
+#define WAITS_INTERVAL 5000000000ull /* ns */
 
 /* Applies and writes all records up to a time (CLOCK_MONOTONIC, ns). False: one waits for an unwind table. */
 bool drain_until(struct recorder *r, uint64_t until);
 /* Writes all records that are left, after sampling has ended. */
 void drain_finish(struct recorder *r);
 /* Has current waits reported up to now; the next drain reads the reports. */
-void drain_settle(struct recorder *r);
+void drain_report_waits(struct recorder *r);
 /* Applies and writes all records up to now, unless one waits too long for an unwind table. */
 void drain_write(struct recorder *r, uint64_t now);
-/* Settles and writes, for the end of a file. */
-void drain_settle_whole(struct recorder *r);
+/* Has current waits reported, and writes the reports, for the end of a file. */
+void drain_write_waits(struct recorder *r);
 /*
  * Returns the earliest time, after a drain, at which a wait that is not written yet can have begun. 0:
  * unknown, because some records have been held up for very long. Does not cover short waits that the BPF

@@ -7,7 +7,7 @@
 
 enum {
 	KEEP_DEAD = 1000000000, /* ns after its exit that a sample of a process may still come */
-	SEGMENT_SHARE = 1000,   /* settling segments may take one part in 1000 of the time: some go without */
+	SEGMENT_SHARE = 1000,   /* reports at ends of segments may take one part in 1000 of the time */
 };
 
 void housekeeping_ledger(struct recorder *r, uint64_t now, bool last)
@@ -76,13 +76,13 @@ static void look_when(struct recorder *r, uint64_t now)
  * Before the file ends, or the flight buffer is written, reports all current waits up to now. Without room
  * for them it does not: the end of the file may still fit, and the next file reports the waits.
  */
-static void settle_end(struct recorder *r)
+static void report_waits_of_file(struct recorder *r)
 {
 	struct output *out = &r->output;
 
 	if (!r->o.off_cpu || out->dark || out->full)
 		return;
-	drain_settle_whole(r);
+	drain_write_waits(r);
 	housekeeping_ledger(r, host_mono_ns(), false);
 }
 
@@ -97,14 +97,14 @@ static uint64_t used_ns(void)
  * Before a segment ends and another one continues it, reports how long threads ran up to now. Readers compare
  * that with the samples of one segment. For a run across the end they could only guess how much was where.
  */
-static void settle_segment(struct recorder *r)
+static void report_waits_of_segment(struct recorder *r)
 {
 	uint64_t before = used_ns();
 
-	if (!r->o.off_cpu || r->output.dark || host_mono_ns() - r->settled[0] < r->settle_used * SEGMENT_SHARE)
+	if (!r->o.off_cpu || r->output.dark || host_mono_ns() - r->reported[0] < r->report_used * SEGMENT_SHARE)
 		return;
-	drain_settle(r);
-	r->settle_used = used_ns() - before;
+	drain_report_waits(r);
+	r->report_used = used_ns() - before;
 	drain_write(r, host_mono_ns());
 	housekeeping_ledger(r, host_mono_ns(), false);
 }
@@ -152,7 +152,7 @@ static bool keep_cost_limit(struct recorder *r, uint64_t now)
 	}
 	if (asked.rate.hertz == r->engine->rate.hertz)
 		return false;
-	settle_segment(r);
+	report_waits_of_segment(r);
 	change_rate(r, asked.rate.hertz);
 	return true;
 }
@@ -174,9 +174,9 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	if (state != OUTPUT_LOST && !r->output.dark)
 		ledger_hold(&r->ledger);
 	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_RECENT && !r->output.turn)
-		settle_segment(r);
+		report_waits_of_segment(r);
 	else if (state == OUTPUT_DUE)
-		settle_end(r);
+		report_waits_of_file(r);
 	if (state != OUTPUT_STAYS)
 		housekeeping_next(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
@@ -184,7 +184,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	if (r->o.max_cost > 0 && keep_cost_limit(r, now)) {
 		next_segment(r, host_mono_ns());
 	} else if (state == OUTPUT_STAYS && emit_segment_due(&r->emit, now)) {
-		settle_segment(r);
+		report_waits_of_segment(r);
 		next_segment(r, host_mono_ns());
 	}
 }

@@ -365,8 +365,8 @@ static void record(struct recorder *r)
 		now = host_mono_ns();
 		if (r->interrupted || now >= end || (r->o.command ? !r->command.pid : options_targeted(&r->o) && !r->targets.n))
 			break;
-		if (r->o.off_cpu && now >= r->settle_next)
-			drain_settle(r);
+		if (r->o.off_cpu && now >= r->report_due)
+			drain_report_waits(r);
 		if (r->engine->ops->dither)
 			r->engine->ops->dither(r->engine, now, tell_epoch, r);
 		if (now < next_flush && !r->output.turn) {
@@ -572,7 +572,8 @@ static void start(struct recorder *r)
 		cli_die(STATUS_SYSTEM, "cannot start: %s", strerror(errno));
 	if (r->engine->accounts_program) /* otherwise samples have no control group */
 		cgroups_watch(r->emit.cgroups);
-	r->settled[0] = r->settled[1] = r->settled_end[0] = r->settled_end[1] = r->emit.waits_since = host_mono_ns();
+	r->reported[0] = r->reported[1] = r->reported_end[0] = r->reported_end[1] = host_mono_ns();
+	r->emit.waits_since = r->reported[0];
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, r->signals, &(struct epoll_event){ EPOLLIN, { .fd = r->signals } });
 	r->engine->ops->watch(r->engine, r->epoll);
 	epoll_ctl(r->epoll, EPOLL_CTL_ADD, opener_fd(r->opener), &(struct epoll_event){ EPOLLIN, { .fd = opener_fd(r->opener) } });
@@ -582,8 +583,8 @@ static void start(struct recorder *r)
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
 	r->started = r->looked = r->stirred = host_mono_ns();
-	begin_output(r, r->settled[0]);
-	r->settle_next = r->started + SETTLE_INTERVAL;
+	begin_output(r, r->reported[0]);
+	r->report_due = r->started + WAITS_INTERVAL;
 	hotplug_begin(r);
 	ledger_explain(&r->ledger, &r->cpus, 0, false);
 	if (r->o.command)

@@ -1,8 +1,4 @@
-/*
- * One recording: its options, its parts and its progress. Times are CLOCK_MONOTONIC, ns.
- *
- * settle: ask the kernel to report waits that are still in progress.
- */
+/* One recording: its options, its parts and its progress. Times are CLOCK_MONOTONIC, ns. */
 #ifndef CPROF_RECORD_RECORDER_H
 #define CPROF_RECORD_RECORDER_H
 
@@ -41,10 +37,11 @@ struct recorder {
 	uint64_t own_started, own_stopped; /* the recorder's CPU time after the start, and before the end */
 	uint64_t hung_up; /* when an event of a task ended */
 	uint64_t opened;  /* just before the engine was opened */
-	uint64_t settle_next; /* when to report current waits, at the latest */
-	uint64_t settled[2];  /* when the last report of current waits began, and the one before */
-	uint64_t settled_end[2]; /* when these ended: the reported waits end before that */
-	uint64_t settle_used; /* CPU time of the report when a segment ended last, ns */
+	/* Reports of the waits that are still in progress: */
+	uint64_t report_due;      /* when the next one is due */
+	uint64_t reported[2];     /* when the last one began, and the one before */
+	uint64_t reported_end[2]; /* when these ended: the reported waits end before that */
+	uint64_t report_used;     /* CPU time of the one at the last end of a segment, ns */
 	uint64_t stirred; /* when mappings or names last changed, or a stack had to be finished here */
 	bool roused;      /* from a rest */
 	uint64_t looked; /* when the online CPUs were last checked */

@@ -17,7 +17,7 @@
  * A sample of waiting time covers time before its own, so a segment covers time before its first sample. The
  * header records how far back (waits-since-monotonic-ns). The recorder reports all waits that are still going
  * on at the end of each file, and at least every five seconds unless the host has thousands of threads
- * (SETTLE_INTERVAL and SETTLE_SHARE in cmd/cprof-record/drain.[ch]). So the reach is milliseconds for the
+ * (WAITS_INTERVAL and REPORT_SHARE in cmd/cprof-record/drain.[ch]). So the reach is milliseconds for the
  * first segment of a file, and seconds for later ones. SEGMENT_REACH is used for headers without the key, as
  * older recorders wrote them.
  *

@@ -217,9 +217,9 @@ bool offcpu_exact(const struct offcpu *o)
 	return o->bpf->bss->exact;
 }
 
-bool offcpu_settle(struct offcpu *o)
+bool offcpu_report_waits(struct offcpu *o)
 {
-	return run_iterator(o, LOOK_SETTLE);
+	return run_iterator(o, LOOK_REPORT);
 }
 
 void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id)

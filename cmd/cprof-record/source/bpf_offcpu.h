@@ -4,7 +4,7 @@
  *
  *	o = offcpu_open(options, &online, sample, by_tables, &error);
  *	offcpu_begin(o, &error);	// threads that already wait count as waiting from now on
- *	...offcpu_settle(o); offcpu_drain(o, &queue)...
+ *	...offcpu_report_waits(o); offcpu_drain(o, &queue)...
  *	offcpu_stop(o);			// reports the waits that have not ended
  *	offcpu_drain(o, &queue);
  *	offcpu_close(o);
@@ -31,13 +31,13 @@ bool offcpu_add_cpu(struct offcpu *o, unsigned int cpu); /* a CPU that came onli
 /* True: stacks are taken when a wait has ended and was long. False: when it is expected to be long. */
 bool offcpu_exact(const struct offcpu *o);
 /* Reports the waits that go on, up to now. Returns false if some were not reported. */
-bool offcpu_settle(struct offcpu *o);
+bool offcpu_report_waits(struct offcpu *o);
 /* Sets the cgroup id of the group at index place of the options' groups. */
 void offcpu_regroup(struct offcpu *o, size_t place, uint64_t id);
 void offcpu_stop(struct offcpu *o);
 /* Returns the ring's descriptor. Its records (bpf/offcpu.h) begin with a struct sample_head. */
 int offcpu_ring(const struct offcpu *o);
-/* Queues the records that bypass the ring: those of offcpu_begin, offcpu_settle and offcpu_stop. */
+/* Queues the records that bypass the ring: those of offcpu_begin, offcpu_report_waits and offcpu_stop. */
 void offcpu_drain(struct offcpu *o, struct queue *q);
 /* Makes the programs send all stacks again. */
 void offcpu_restart(struct offcpu *o);

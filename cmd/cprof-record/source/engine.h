@@ -74,7 +74,7 @@ struct engine_ops {
 	/* Waiting time; these are NULL if the engine does not record it: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	/* Reports all current waits to the next drain. Returns false if only some were reported. */
-	bool (*settle)(struct engine *e);
+	bool (*report_waits)(struct engine *e);
 	void (*restart)(struct engine *e); /* the stacks of all wait sites are sent again */
 	/* Reads the counts of an event, by its index in the options. NULL: no other events. */
 	void (*sums)(struct engine *e, size_t event, struct bpf_events_sums *sums);

@@ -343,10 +343,10 @@ static void read_waits(struct engine *e, struct wait_counts *c)
 		offcpu_counts(to_bpf(e)->offcpu, c);
 }
 
-static bool flush_waits(struct engine *e)
+static bool report_waits(struct engine *e)
 {
 	if (to_bpf(e)->offcpu)
-		return offcpu_settle(to_bpf(e)->offcpu);
+		return offcpu_report_waits(to_bpf(e)->offcpu);
 	return true;
 }
 
@@ -451,7 +451,8 @@ static const struct engine_ops ops = {
 	.drain = drain_rings, .watch = watch_descriptors, .counts = read_counts, .publish = publish_space,
 	.follow = follow_fork, .forget = forget_process, .regroup = replace_group, .began = cpu_began,
 	.rest = set_reader_rests, .rate = apply_rate, .period = cpu_period, .dither = dither_periods, .waits = read_waits,
-	.settle = flush_waits, .restart = resend_stacks, .sums = read_sums, .stop = stop_sampling, .close = close_engine,
+	.report_waits = report_waits, .restart = resend_stacks, .sums = read_sums, .stop = stop_sampling,
+	.close = close_engine,
 };
 
 /* Returns the offset of task_struct.stack; 0: not found in BTF. */
