@@ -124,8 +124,8 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	const struct sample_head *s = queue_bytes(&r->queue, i);
 	size_t row = drain_row_of(r, s);
 	enum emitted is = emit_sample(&r->emit, s);
-
-	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY : r->output.dark ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
+	enum outcome outcome = is == EMIT_NO_MEMORY ? OUTCOME_NO_MEMORY :
+			       r->output.suspended  ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
 
 	if (s->deferred)
 		r->stirred = i->time;
@@ -136,7 +136,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
 		ledger_tally(&r->ledger, s->event, outcome, s->weight);
 	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
-		(*(r->output.dark ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
+		(*(r->output.suspended ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
 	return is != EMIT_WAITS;
 }
 

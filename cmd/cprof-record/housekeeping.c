@@ -30,7 +30,7 @@ void housekeeping_ledger(struct recorder *r, uint64_t now, bool last)
 static void next_segment(struct recorder *r, uint64_t now)
 {
 	emit_end(&r->emit, now, END_CONTINUES);
-	if (r->output.dark)
+	if (r->output.suspended)
 		ledger_unsay(&r->ledger);
 	else
 		ledger_segment(&r->ledger);
@@ -44,7 +44,7 @@ void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state
 		emit_end(&r->emit, now, END_CONTINUES);
 		state = writer_error(r->emit.w) ? OUTPUT_LOST : OUTPUT_DUE;
 	}
-	if (r->output.dark)
+	if (r->output.suspended)
 		ledger_unsay(&r->ledger);
 	else if (state == OUTPUT_LOST)
 		ledger_lose(&r->ledger);
@@ -80,7 +80,7 @@ static void report_waits_of_file(struct recorder *r)
 {
 	struct output *out = &r->output;
 
-	if (!r->o.off_cpu || out->dark || out->full)
+	if (!r->o.off_cpu || out->suspended || out->full)
 		return;
 	drain_write_waits(r);
 	housekeeping_ledger(r, host_mono_ns(), false);
@@ -101,7 +101,8 @@ static void report_waits_of_segment(struct recorder *r)
 {
 	uint64_t before = used_ns();
 
-	if (!r->o.off_cpu || r->output.dark || host_mono_ns() - r->reported[0] < r->report_used * SEGMENT_SHARE)
+	if (!r->o.off_cpu || r->output.suspended ||
+	    host_mono_ns() - r->reported[0] < r->report_used * SEGMENT_SHARE)
 		return;
 	drain_report_waits(r);
 	r->report_used = used_ns() - before;
@@ -171,7 +172,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	housekeeping_ledger(r, now, false);
 	look_when(r, now);
 	state = output_flush(&r->output, now);
-	if (state != OUTPUT_LOST && !r->output.dark)
+	if (state != OUTPUT_LOST && !r->output.suspended)
 		ledger_hold(&r->ledger);
 	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_RECENT && !r->output.turn)
 		report_waits_of_segment(r);

@@ -113,7 +113,8 @@ static void put_output(struct buf *out, const struct recorder *r)
 	put_metric(out, "files_total", "counter", "Files that are complete.", (double)o->written);
 	put_metric(out, "files_removed_total", "counter", "Files removed because of their age, their bytes or a full disk.",
 		   (double)o->files.removed);
-	put_metric(out, "output_dark", "gauge", "1 while output is suspended because it cannot be written.", o->dark);
+	put_metric(out, "output_dark", "gauge", "1 while output is suspended because it cannot be written.",
+		   o->suspended);
 	put_metric(out, "hooks_total", "counter", "Commands of --on-rotate that were run.", (double)o->hooks.run);
 	put_metric(out, "hooks_failed_total", "counter", "Commands of --on-rotate that failed or could not be run.",
 		   (double)(o->hooks.failed + o->hooks.dropped));

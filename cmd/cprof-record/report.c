@@ -39,7 +39,7 @@ void report_status(const struct recorder *r, uint64_t now, struct buf *out)
 	uint64_t ns = r->ledger.costs[COST_USER_NS] + r->ledger.costs[COST_SYSTEM_NS] + r->ledger.costs[COST_BPF_NS];
 
 	buf_printf(out, "%u Hz, %" PRIu64 " samples, %" PRIu64 " lost", r->hertz, samples_of(r), lost_of(r));
-	if (r->output.dark)
+	if (r->output.suspended)
 		buf_text(out, ", output suspended");
 	buf_printf(out, "; cost %.3f %% of a CPU per CPU", wall > 0 ? (double)ns / 1e7 / wall : 0);
 }

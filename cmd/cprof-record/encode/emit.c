@@ -460,7 +460,7 @@ static enum emitted emit_event(struct emit *e, const struct sample_head *s, stru
 		e->samples++;
 	else
 		e->others[s->event % EVENTS_MAX]++;
-	if (!tick && !e->output->dark)
+	if (!tick && !e->output->suspended)
 		e->kept[s->event % EVENTS_MAX]++;
 	return EMIT_WRITTEN;
 }

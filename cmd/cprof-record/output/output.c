@@ -84,24 +84,24 @@ static bool begin_file(struct output *out)
 	if (out->fd < 0)
 		return false;
 	name_late(out);
-	out->dark = out->turn = false;
+	out->suspended = out->turn = false;
 	out->began = host_mono_ns();
 	return true;
 }
 
-static void go_dark(struct output *out)
+static void suspend_output(struct output *out)
 {
 	int error = errno;
 
 	out->fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (out->fd < 0)
 		cli_die(STATUS_SYSTEM, "/dev/null: %s", strerror(errno));
-	if (!out->dark) {
+	if (!out->suspended) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: %s: samples are lost until it can be written", out->files.pattern.dir,
 			   strerror(error));
 	}
-	out->dark = true;
+	out->suspended = true;
 	out->turn = false;
 }
 
@@ -110,9 +110,9 @@ static void begin_part(struct output *out, uint64_t now)
 {
 	out->fd = flight_buffer_begin(&out->recent, now);
 	if (out->fd < 0)
-		go_dark(out);
+		suspend_output(out);
 	else
-		out->dark = false;
+		out->suspended = false;
 }
 
 static void begin_one(struct output *out)
@@ -135,7 +135,7 @@ static void begin_files(struct output *out)
 	} else if (!begin_file(out)) {
 		if (errno != ENOSPC && errno != EDQUOT)
 			cli_die(STATUS_SYSTEM, "%s: %s", out->files.pattern.dir, strerror(errno));
-		go_dark(out);
+		suspend_output(out);
 	}
 }
 
@@ -173,7 +173,7 @@ enum output_state output_flush(struct output *out, uint64_t now)
 		check_writer(out);
 		return OUTPUT_STAYS;
 	}
-	if (out->dark)
+	if (out->suspended)
 		return out->kind == OUTPUT_RECENT || is_light(out) ? OUTPUT_DUE : OUTPUT_STAYS;
 	if (out->kind == OUTPUT_FILES)
 		rotate_wrote(&out->files, writer_bytes(out->w) - out->good, writer_full(out->w));
@@ -208,7 +208,7 @@ static void name_file(struct output *out, uint64_t bytes)
 /* Names the file. If not all data could be written, the file is cut at the last flush. */
 static void end_file(struct output *out)
 {
-	if (out->dark) {
+	if (out->suspended) {
 		close(out->fd);
 		return;
 	}
@@ -246,7 +246,7 @@ static void next_part(struct output *out, uint64_t now)
 	bool turn = out->turn;
 
 	writer_finish(out->w); /* an incomplete part is a truncated capture */
-	if (out->dark)
+	if (out->suspended)
 		close(out->fd);
 	if (turn)
 		write_recent(out, now);
@@ -255,17 +255,17 @@ static void next_part(struct output *out, uint64_t now)
 
 static void next_file(struct output *out)
 {
-	bool was_dark = out->dark;
+	bool was_suspended = out->suspended;
 
-	if (!was_dark && writer_error(out->w) && !out->lossy) {
+	if (!was_suspended && writer_error(out->w) && !out->lossy) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: %s: samples are lost", out->files.pattern.dir, writer_error(out->w));
 	}
-	out->lossy = !was_dark && writer_error(out->w);
+	out->lossy = !was_suspended && writer_error(out->w);
 	end_file(out);
 	if (!begin_file(out)) {
-		go_dark(out);
-	} else if (was_dark) {
+		suspend_output(out);
+	} else if (was_suspended) {
 		buf_clear(&out->complaint);
 		buf_printf(&out->complaint, "%s: it can be written again", out->files.pattern.dir);
 	}
@@ -312,5 +312,7 @@ void output_release(struct output *out)
 /* Data in the flight buffer does not count as written. */
 uint64_t output_bytes(const struct output *out)
 {
-	return out->before + (out->dark || !out->w || out->kind == OUTPUT_RECENT ? 0 : writer_bytes(out->w));
+	bool counts = !out->suspended && out->w && out->kind != OUTPUT_RECENT;
+
+	return out->before + (counts ? writer_bytes(out->w) : 0);
 }

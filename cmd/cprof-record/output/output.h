@@ -36,7 +36,7 @@ struct output {
 	int fd;
 	struct writer *w; /* valid until output_next */
 	enum output_kind kind;
-	bool dark;        /* output is suspended */
+	bool suspended;   /* all data is discarded until there is room again */
 	bool lossy;       /* the last file ended because it could not be written */
 	bool full;        /* the last flush found no room for more: later data may not fit */
 	bool turn;        /* end the file, or write the flight buffer, at the next flush */
