@@ -136,7 +136,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 	if (is != EMIT_WAITS && s->what == SAMPLE_EVENT)
 		ledger_tally(&r->ledger, s->event, outcome, s->weight);
 	if (is == EMIT_WRITTEN && s->what == SAMPLE_WAIT)
-		(*(r->output.suspended ? &r->ledger.waits_lost : &r->ledger.waits_told))++;
+		(*(r->output.suspended ? &r->ledger.waits_lost : &r->ledger.waits_written))++;
 	return is != EMIT_WAITS;
 }
 

@@ -22,7 +22,7 @@ void housekeeping_ledger(struct recorder *r, uint64_t now, bool last)
 	}
 	ledger_update(&r->ledger, r->engine, &r->emit, now, last);
 	if (r->engine->by_cpu || !options_targeted(&r->o))
-		ledger_explain(&r->ledger, &r->cpus, r->emit.period, last);
+		ledger_classify(&r->ledger, &r->cpus, r->emit.period, last);
 	ledger_write(&r->ledger, &r->emit, now, last);
 }
 
@@ -31,7 +31,7 @@ static void next_segment(struct recorder *r, uint64_t now)
 {
 	emit_end(&r->emit, now, END_CONTINUES);
 	if (r->output.suspended)
-		ledger_unsay(&r->ledger);
+		ledger_carry(&r->ledger);
 	else
 		ledger_segment(&r->ledger);
 	r->emit.waits_since = drain_waits_since(r);
@@ -45,9 +45,9 @@ void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state
 		state = writer_error(r->emit.w) ? OUTPUT_LOST : OUTPUT_DUE;
 	}
 	if (r->output.suspended)
-		ledger_unsay(&r->ledger);
+		ledger_carry(&r->ledger);
 	else if (state == OUTPUT_LOST)
-		ledger_lose(&r->ledger);
+		ledger_roll_back(&r->ledger);
 	else
 		ledger_segment(&r->ledger);
 	output_next(&r->output, now);
@@ -173,7 +173,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	look_when(r, now);
 	state = output_flush(&r->output, now);
 	if (state != OUTPUT_LOST && !r->output.suspended)
-		ledger_hold(&r->ledger);
+		ledger_commit(&r->ledger);
 	if (state == OUTPUT_DUE && r->output.kind == OUTPUT_RECENT && !r->output.turn)
 		report_waits_of_segment(r);
 	else if (state == OUTPUT_DUE)

@@ -586,7 +586,7 @@ static void start(struct recorder *r)
 	begin_output(r, r->reported[0]);
 	r->report_due = r->started + WAITS_INTERVAL;
 	hotplug_begin(r);
-	ledger_explain(&r->ledger, &r->cpus, 0, false);
+	ledger_classify(&r->ledger, &r->cpus, 0, false);
 	if (r->o.command)
 		command_go(&r->command);
 	notify_ready(&r->notify);

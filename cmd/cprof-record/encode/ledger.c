@@ -296,7 +296,7 @@ static void begin_idle(struct ledger *l, const struct cpu_list *cpus)
 	ledger_sleep(l, cpus);
 	for (size_t i = 1; i < l->n; i++) {
 		l->rows[i].slept_ns = 0;
-		l->rows[i].idle_told = l->rows[i].outcomes[OUTCOME_IDLE];
+		l->rows[i].idle_before = l->rows[i].outcomes[OUTCOME_IDLE];
 	}
 	l->idle_begun = true;
 }
@@ -310,7 +310,7 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e
 			begin_epoch(&l->rows[i], &epoch);
 	}
 	begin_idle(l, cpus);
-	l->idle_told = ledger_total(l, OUTCOME_IDLE) + l->missed_told;
+	l->idle_before = ledger_total(l, OUTCOME_IDLE) + l->missed_before;
 }
 
 /*
@@ -319,34 +319,34 @@ void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e
  */
 static uint64_t missed_here(struct ledger *l, bool last)
 {
-	uint64_t gaps = ledger_missed(l), settled = last || gaps < l->gaps ? gaps : l->gaps;
+	uint64_t gaps = ledger_missed(l), certain = last || gaps < l->gaps ? gaps : l->gaps;
 
 	l->gaps = gaps;
-	return settled > l->missed_told ? settled - l->missed_told : 0;
+	return certain > l->missed_before ? certain - l->missed_before : 0;
 }
 
 /* Returns how many ticks the CPUs slept through that no outcome covers yet. */
-static uint64_t slept_untold(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
+static uint64_t slept_uncounted(struct ledger *l, const struct cpu_list *cpus, uint64_t period)
 {
-	uint64_t told = ledger_total(l, OUTCOME_IDLE) + l->missed_told - l->idle_told, slept = 0;
+	uint64_t counted = ledger_total(l, OUTCOME_IDLE) + l->missed_before - l->idle_before, slept = 0;
 
 	ledger_sleep(l, cpus);
 	for (size_t i = 1; i < l->n; i++) {
 		const struct ledger_row *r = &l->rows[i];
-		uint64_t ticks = r->slept_ns / period, idle = r->outcomes[OUTCOME_IDLE] - r->idle_told;
+		uint64_t ticks = r->slept_ns / period, idle = r->outcomes[OUTCOME_IDLE] - r->idle_before;
 
 		/* The kernel's figure for an offline CPU is older than its last ticks. */
 		slept += !r->online && ticks < idle ? idle : ticks;
 	}
-	return slept > told ? slept - told : 0;
+	return slept > counted ? slept - counted : 0;
 }
 
-static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
+static void classify_missing(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
 	/* As in missed_here: a tick missing for less than a second may still be on its way. */
 	uint64_t missing = ledger_missed(l), gaps = last || missing < l->gaps ? missing : l->gaps;
 	/* Ticks that an earlier segment reported as MISSED stay so, though the CPU may have been idle. */
-	uint64_t untold = gaps > l->missed_told ? gaps - l->missed_told : 0;
+	uint64_t unreported = gaps > l->missed_before ? gaps - l->missed_before : 0;
 	uint64_t more;
 
 	if (!l->idle_begun) {
@@ -355,9 +355,9 @@ static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint6
 	}
 	if (!period || gaps < IDLE_GAPS || gaps < ledger_total(l, OUTCOME_EXPECTED) / 100)
 		return;
-	more = slept_untold(l, cpus, period);
-	if (more > untold)
-		more = untold;
+	more = slept_uncounted(l, cpus, period);
+	if (more > unreported)
+		more = unreported;
 	l->asleep += more;
 	ledger_count(l, 0, OUTCOME_IDLE, more);
 }
@@ -366,13 +366,13 @@ static void explain_missing(struct ledger *l, const struct cpu_list *cpus, uint6
  * Splits new kept-out ticks: those that the CPU slept through are IDLE, the others NESTED. Only idle time
  * that no other outcome covers counts, and at most *left ticks of it.
  */
-static void explain_kept_out(struct ledger_row *r, uint64_t period, uint64_t *left)
+static void classify_kept_out(struct ledger_row *r, uint64_t period, uint64_t *left)
 {
 	uint64_t fresh = r->kept_out - r->kept_slept - r->kept_nested, slept = 0;
-	uint64_t told = r->outcomes[OUTCOME_IDLE] - r->idle_told;
+	uint64_t counted = r->outcomes[OUTCOME_IDLE] - r->idle_before;
 
-	if (r->slept_ns / period > told)
-		slept = r->slept_ns / period - told;
+	if (r->slept_ns / period > counted)
+		slept = r->slept_ns / period - counted;
 	if (slept > fresh)
 		slept = fresh;
 	if (slept > *left)
@@ -393,15 +393,15 @@ static bool is_kept_out(const struct ledger *l)
 	return false;
 }
 
-void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
+void ledger_classify(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last)
 {
 	if (period && l->idle_begun && is_kept_out(l)) {
-		uint64_t left = slept_untold(l, cpus, period);
+		uint64_t left = slept_uncounted(l, cpus, period);
 
 		for (size_t i = 1; i < l->n; i++)
-			explain_kept_out(&l->rows[i], period, &left);
+			classify_kept_out(&l->rows[i], period, &left);
 	}
-	explain_missing(l, cpus, period, last);
+	classify_missing(l, cpus, period, last);
 }
 
 static void write_events(struct ledger *l, struct emit *emit, uint64_t now)
@@ -410,10 +410,10 @@ static void write_events(struct ledger *l, struct emit *emit, uint64_t now)
 		struct ledger_row *r = &l->events[i].row;
 
 		for (unsigned int o = 0; r->used && o < OUTCOMES; o++) {
-			if (r->outcomes[o] - r->base[o] == r->said[o])
+			if (r->outcomes[o] - r->base[o] == r->written[o])
 				continue;
-			r->said[o] = r->outcomes[o] - r->base[o];
-			emit_tally(emit, now, i, o, r->said[o]);
+			r->written[o] = r->outcomes[o] - r->base[o];
+			emit_tally(emit, now, i, o, r->written[o]);
 		}
 	}
 }
@@ -422,18 +422,18 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last)
 {
 	uint64_t gaps = missed_here(l, last);
 
-	if (gaps != l->missed_said)
+	if (gaps != l->missed_written)
 		emit_ledger(emit, now, 0, OUTCOME_MISSED, gaps);
-	l->missed_said = gaps;
+	l->missed_written = gaps;
 	for (size_t i = 0; i < l->n; i++) {
 		struct ledger_row *r = &l->rows[i];
 
 		for (unsigned int o = 0; r->used && o < OUTCOMES; o++) {
 			uint64_t count = r->outcomes[o] - r->base[o];
 
-			if (count == r->said[o])
+			if (count == r->written[o])
 				continue;
-			r->said[o] = count;
+			r->written[o] = count;
 			emit_ledger(emit, now, i, o, count);
 		}
 	}
@@ -441,32 +441,35 @@ void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last)
 	for (unsigned int i = 0; i < COSTS; i++) {
 		uint64_t count = l->costs[i] - (cost_is_peak(i) ? 0 : l->cost_base[i]);
 
-		if (count == l->cost_said[i])
+		if (count == l->cost_written[i])
 			continue;
-		l->cost_said[i] = count;
+		l->cost_written[i] = count;
 		emit_cost(emit, now, i, count);
 	}
 }
 
-void ledger_unsay(struct ledger *l)
+void ledger_carry(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		memset(l->rows[i].said, 0, sizeof(l->rows[i].said));
+		memset(l->rows[i].written, 0, sizeof(l->rows[i].written));
 	for (size_t i = 0; i < EVENTS_MAX; i++)
-		memset(l->events[i].row.said, 0, sizeof(l->events[i].row.said));
-	l->missed_said = 0;
-	memset(l->cost_said, 0, sizeof(l->cost_said));
+		memset(l->events[i].row.written, 0, sizeof(l->events[i].row.written));
+	l->missed_written = 0;
+	memset(l->cost_written, 0, sizeof(l->cost_written));
 }
 
-void ledger_hold(struct ledger *l)
+void ledger_commit(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		memcpy(l->rows[i].held, l->rows[i].outcomes, sizeof(l->rows[i].held));
-	for (size_t i = 0; i < EVENTS_MAX; i++)
-		memcpy(l->events[i].row.held, l->events[i].row.outcomes, sizeof(l->events[i].row.held));
-	memcpy(l->cost_held, l->costs, sizeof(l->cost_held));
-	l->missed_held = l->missed_said;
-	l->waits_held = l->waits_told;
+		memcpy(l->rows[i].committed, l->rows[i].outcomes, sizeof(l->rows[i].committed));
+	for (size_t i = 0; i < EVENTS_MAX; i++) {
+		struct ledger_row *r = &l->events[i].row;
+
+		memcpy(r->committed, r->outcomes, sizeof(r->committed));
+	}
+	memcpy(l->cost_committed, l->costs, sizeof(l->cost_committed));
+	l->missed_committed = l->missed_written;
+	l->waits_committed = l->waits_written;
 }
 
 void ledger_segment(struct ledger *l)
@@ -476,32 +479,32 @@ void ledger_segment(struct ledger *l)
 	for (size_t i = 0; i < EVENTS_MAX; i++)
 		memcpy(l->events[i].row.base, l->events[i].row.outcomes, sizeof(l->events[i].row.base));
 	memcpy(l->cost_base, l->costs, sizeof(l->cost_base));
-	l->missed_told += l->missed_said;
-	ledger_unsay(l);
-	ledger_hold(l);
+	l->missed_before += l->missed_written;
+	ledger_carry(l);
+	ledger_commit(l);
 }
 
-static void lose_row(struct ledger_row *r)
+static void roll_back_row(struct ledger_row *r)
 {
-	uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->held[OUTCOME_EMITTED];
+	uint64_t lost = r->outcomes[OUTCOME_EMITTED] - r->committed[OUTCOME_EMITTED];
 
 	r->outcomes[OUTCOME_EMITTED] -= lost;
 	r->outcomes[OUTCOME_NO_SPACE] += lost;
-	memcpy(r->base, r->held, sizeof(r->base));
+	memcpy(r->base, r->committed, sizeof(r->base));
 }
 
-void ledger_lose(struct ledger *l)
+void ledger_roll_back(struct ledger *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		lose_row(&l->rows[i]);
+		roll_back_row(&l->rows[i]);
 	for (size_t i = 0; i < EVENTS_MAX; i++)
-		lose_row(&l->events[i].row);
-	l->waits_lost += l->waits_told - l->waits_held;
-	l->waits_told = l->waits_held;
-	memcpy(l->cost_base, l->cost_held, sizeof(l->cost_base));
-	l->missed_told += l->missed_held;
-	l->missed_held = 0;
-	ledger_unsay(l);
+		roll_back_row(&l->events[i].row);
+	l->waits_lost += l->waits_written - l->waits_committed;
+	l->waits_written = l->waits_committed;
+	memcpy(l->cost_base, l->cost_committed, sizeof(l->cost_base));
+	l->missed_before += l->missed_committed;
+	l->missed_committed = 0;
+	ledger_carry(l);
 }
 
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome)

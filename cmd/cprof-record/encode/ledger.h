@@ -25,14 +25,14 @@ struct ledger_row {
 	uint64_t expected;    /* ticks expected at earlier periods */
 	uint64_t idle_ns;     /* the kernel's idle time at the last read; 0: not read since it came online */
 	uint64_t slept_ns;    /* idle time since the idle account began */
-	uint64_t idle_told;   /* IDLE ticks when it began */
+	uint64_t idle_before; /* IDLE ticks when it began */
 	uint64_t kept_out;    /* ticks without a result between ticks that were on time; of these, ... */
 	uint64_t kept_slept, kept_nested; /* ... those during which the CPU is known to have slept, or not */
 	uint64_t waiting;     /* samples drained but not yet written; they are not expected until then */
-	uint64_t outcomes[OUTCOMES]; /* since the start of the recording */
-	uint64_t base[OUTCOMES];     /* outcomes at the segment's start */
-	uint64_t said[OUTCOMES];     /* figures that the segment contains */
-	uint64_t held[OUTCOMES];     /* outcomes at the last ledger_hold */
+	uint64_t outcomes[OUTCOMES];  /* since the start of the recording */
+	uint64_t base[OUTCOMES];      /* outcomes at the segment's start */
+	uint64_t written[OUTCOMES];   /* figures that the segment contains */
+	uint64_t committed[OUTCOMES]; /* outcomes at the last ledger_commit */
 };
 
 /* An event other than ticks. Only the arrays of its row are used. */
@@ -48,12 +48,13 @@ struct ledger {
 	size_t n, cap;
 	struct ledger_event events[EVENTS_MAX];
 	bool idle_begun;      /* the account of idle time has begun; a change of the rate begins it again */
-	uint64_t idle_told;   /* IDLE ticks then, and those of finished segments that were MISSED */
+	uint64_t idle_before; /* IDLE ticks then, and those of finished segments that were MISSED */
 	uint64_t asleep;      /* IDLE ticks that the engine did not count, because they never came */
 	uint64_t gaps;        /* result of ledger_missed at the last write */
-	uint64_t missed_said, missed_held, missed_told; /* MISSED: this segment; as held; earlier segments */
-	uint64_t waits_told, waits_held, waits_lost; /* wait records: written; as held; lost (no room) */
-	uint64_t costs[COSTS], cost_base[COSTS], cost_said[COSTS], cost_held[COSTS];
+	uint64_t missed_written, missed_committed; /* MISSED ticks in this segment */
+	uint64_t missed_before;                    /* and in earlier ones */
+	uint64_t waits_written, waits_committed, waits_lost; /* wait records; lost: there was no room */
+	uint64_t costs[COSTS], cost_base[COSTS], cost_written[COSTS], cost_committed[COSTS];
 	uint64_t table_losses; /* as table_cache_losses */
 };
 
@@ -80,23 +81,26 @@ uint64_t ledger_own_ns(const struct emit *emit);
  * as the kernel's idle time of the CPUs covers them. The first call begins that account. last: the engine has
  * been stopped, and no sample is on its way any more.
  */
-void ledger_explain(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
+void ledger_classify(struct ledger *l, const struct cpu_list *cpus, uint64_t period, bool last);
 /* Reads the CPUs' idle time. Call it when cpus changes: idle time counts while a CPU is in that list. */
 void ledger_sleep(struct ledger *l, const struct cpu_list *cpus);
 /* The CPU's ticks have another period from epoch e on. */
 void ledger_change(struct ledger *l, unsigned int cpu, const struct ledger_epoch *e);
-/* The rate changes now; the engine has the new periods. cpus: as for ledger_explain. */
+/* The rate changes now; the engine has the new periods. cpus: as for ledger_classify. */
 void ledger_rate(struct ledger *l, const struct cpu_list *cpus, struct engine *e, uint64_t now);
 /* Writes the figures that changed. last: this is the final write. */
 void ledger_write(struct ledger *l, struct emit *emit, uint64_t now, bool last);
 /* Begins the account of a new segment. */
 void ledger_segment(struct ledger *l);
-/* Starts a segment but keeps the previous segment's counts, because that segment was discarded. */
-void ledger_unsay(struct ledger *l);
+/* The same, with the counts of the previous segment, because that segment was discarded. */
+void ledger_carry(struct ledger *l);
 /* All figures given out so far have been written to the output. */
-void ledger_hold(struct ledger *l);
-/* Output since the last ledger_hold is lost: its samples become NO_SPACE, reported in the next segment. */
-void ledger_lose(struct ledger *l);
+void ledger_commit(struct ledger *l);
+/*
+ * Begins a segment after output since the last ledger_commit was lost: the samples in it become NO_SPACE, and
+ * the new segment reports them.
+ */
+void ledger_roll_back(struct ledger *l);
 uint64_t ledger_total(const struct ledger *l, enum outcome outcome);
 /* Returns the expected ticks without an outcome: the timer was late, or the machine was suspended. */
 uint64_t ledger_missed(const struct ledger *l);
