@@ -69,7 +69,7 @@ static bool apply_change(struct recorder *r, const struct item *i)
 	if (!sideband_decode(&c, queue_bytes(&r->queue, i), own ? 8 : 24, own ? 8 : 16))
 		return true;
 	if (may_map_code(&c))
-		r->stirred = i->time;
+		r->last_change = i->time;
 	if (c.kind == CHANGE_LOST) {
 		/* In perf's ring these may be samples as well, and the engine counts them. */
 		if (own)
@@ -128,7 +128,7 @@ static bool apply_sample(struct recorder *r, const struct item *i)
 			       r->output.suspended  ? OUTCOME_NO_SPACE : OUTCOME_EMITTED;
 
 	if (s->deferred)
-		r->stirred = i->time;
+		r->last_change = i->time;
 	if (is != EMIT_WAITS)
 		want_reread(r, s->pid);
 	if (is != EMIT_WAITS && s->what == SAMPLE_TICK)
@@ -187,9 +187,9 @@ bool drain_until(struct recorder *r, uint64_t until)
 	/* After the samples: their code may be in the newest records of the dumps. */
 	emit_dumps(&r->emit, &r->queue, until == UINT64_MAX);
 	ripe = queue_ripe(&r->queue, until);
-	r->spaces.hurry = r->hurry || queue_waiting(&r->queue) > QUEUE_MOST ||
-			  (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
-	r->emit.hurry = r->spaces.hurry;
+	r->spaces.dont_wait = r->dont_wait || queue_waiting(&r->queue) > QUEUE_MOST ||
+			      (r->stopped && host_mono_ns() - r->stopped > TABLE_CACHE_PATIENCE);
+	r->emit.dont_wait = r->spaces.dont_wait;
 	done = apply_items(r, ripe);
 	if (done == ripe)
 		take_reread(r, until);
@@ -265,6 +265,7 @@ void drain_write_waits(struct recorder *r)
 void drain_finish(struct recorder *r)
 {
 	perf_maps_ends(r->emit.jitmaps);
-	while (!drain_until(r, UINT64_MAX) || (!r->emit.hurry && perf_maps_asked(r->emit.jitmaps) + jit_dumps_asked(r->emit.jitdumps)))
+	while (!drain_until(r, UINT64_MAX) ||
+	       (!r->emit.dont_wait && perf_maps_asked(r->emit.jitmaps) + jit_dumps_asked(r->emit.jitdumps)))
 		wait_for_helpers(r);
 }

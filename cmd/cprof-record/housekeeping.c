@@ -38,7 +38,7 @@ static void next_segment(struct recorder *r, uint64_t now)
 	emit_segment(&r->emit, now);
 }
 
-void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state)
+void housekeeping_next_file(struct recorder *r, uint64_t now, enum output_state state)
 {
 	if (state == OUTPUT_DUE) {
 		emit_end(&r->emit, now, END_CONTINUES);
@@ -120,10 +120,10 @@ static void change_rate(struct recorder *r, unsigned int hertz)
 
 	r->hertz = r->engine->rate.hertz = hertz;
 	r->engine->ops->rate(r->engine);
-	r->hurry = true;
+	r->dont_wait = true;
 	now = host_mono_ns();
 	drain_until(r, now);
-	r->hurry = false;
+	r->dont_wait = false;
 	housekeeping_ledger(r, now, false);
 	ledger_rate(&r->ledger, &r->cpus, r->engine, now);
 }
@@ -179,7 +179,7 @@ void housekeeping_flush(struct recorder *r, uint64_t now)
 	else if (state == OUTPUT_DUE)
 		report_waits_of_file(r);
 	if (state != OUTPUT_STAYS)
-		housekeeping_next(r, host_mono_ns(), state);
+		housekeeping_next_file(r, host_mono_ns(), state);
 	if (state != OUTPUT_STAYS && r->output.kind == OUTPUT_FILES)
 		r->output.began = now; /* the time spent above does not make files longer */
 	if (r->o.max_cost > 0 && keep_cost_limit(r, now)) {

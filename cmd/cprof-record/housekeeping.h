@@ -16,6 +16,6 @@ void housekeeping_ledger(struct recorder *r, uint64_t now, bool last);
  * Changes from one file to the next, without losing a sample between them. If something could not be written,
  * its samples are counted as lost. The current segment must not have been ended yet.
  */
-void housekeeping_next(struct recorder *r, uint64_t now, enum output_state state);
+void housekeeping_next_file(struct recorder *r, uint64_t now, enum output_state state);
 
 #endif

@@ -91,9 +91,9 @@ static const char *wait_for_reader(void *arg, int fd)
 	struct recorder *r = arg;
 	struct pollfd fds[] = { { fd, POLLOUT, 0 }, { r->signals, POLLIN, 0 } };
 
-	for (bool told = false;;) {
+	for (bool warned = false;;) {
 		bool before = r->interrupted;
-		int n = poll(fds, 2, before && !told ? STALL_MS : -1);
+		int n = poll(fds, 2, before && !warned ? STALL_MS : -1);
 
 		if (n < 0 && errno != EINTR)
 			return strerror(errno);
@@ -101,7 +101,7 @@ static const char *wait_for_reader(void *arg, int fd)
 			return NULL;
 		if (n == 0 && !r->o.quiet)
 			cli_warn("standard output is not read: one more signal ends the wait");
-		told |= n == 0;
+		warned |= n == 0;
 		if (n <= 0)
 			continue;
 		r->interrupted = false;
@@ -282,7 +282,7 @@ static void wait_until(struct recorder *r, uint64_t next)
 	n = epoll_wait(r->epoll, ev, 16, ms);
 	if (rests)
 		r->engine->ops->rest(r->engine, false);
-	r->roused = rests && n > 0;
+	r->rest_ended = rests && n > 0;
 	if (n < 0 && errno != EINTR)
 		cli_die(STATUS_SYSTEM, "epoll: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
@@ -329,7 +329,7 @@ static void give_sign(struct recorder *r, uint64_t now)
 static bool may_rest(const struct recorder *r, uint64_t now)
 {
 	return r->engine->ops->rest && r->engine->by_tables && !options_targeted(&r->o) && !r->o.command && !r->o.off_cpu &&
-	       !r->o.n_events && now - r->stirred > REST_AFTER;
+	       !r->o.n_events && now - r->last_change > REST_AFTER;
 }
 
 /* Returns the time by which the next drain is due. */
@@ -337,14 +337,14 @@ static uint64_t next_step(const struct recorder *r, uint64_t now, uint64_t lates
 {
 	uint64_t next = now + STEP_INTERVAL;
 
-	if (r->roused || now - r->engine->interpreter < INTERPRETER_TIME || perf_maps_busy(r->emit.jitmaps, now))
+	if (r->rest_ended || now - r->engine->interpreter < INTERPRETER_TIME || perf_maps_busy(r->emit.jitmaps, now))
 		next = now + JIT_INTERVAL;
 	else if (may_rest(r, now))
 		return latest;
 	return next < latest ? next : latest;
 }
 
-static void tell_epoch(void *arg, unsigned int cpu, uint64_t before, uint64_t after)
+static void change_epoch(void *arg, unsigned int cpu, uint64_t before, uint64_t after)
 {
 	struct recorder *r = arg;
 	struct ledger_epoch epoch = ledger_epoch_now(r->engine, cpu, after);
@@ -368,7 +368,7 @@ static void record(struct recorder *r)
 		if (r->o.off_cpu && now >= r->report_due)
 			drain_report_waits(r);
 		if (r->engine->ops->dither)
-			r->engine->ops->dither(r->engine, now, tell_epoch, r);
+			r->engine->ops->dither(r->engine, now, change_epoch, r);
 		if (now < next_flush && !r->output.turn) {
 			drain_until(r, now - MARGIN);
 			continue;
@@ -403,7 +403,7 @@ static void finish(struct recorder *r)
 	housekeeping_ledger(r, now, true);
 	emit_end(&r->emit, now, END_CLOSED);
 	if (output_flush(&r->output, now) == OUTPUT_LOST) { /* the next file at least records the loss */
-		housekeeping_next(r, now, OUTPUT_LOST);
+		housekeeping_next_file(r, now, OUTPUT_LOST);
 		housekeeping_ledger(r, now, true);
 		emit_end(&r->emit, now, END_CLOSED);
 		output_flush(&r->output, now);
@@ -582,7 +582,7 @@ static void start(struct recorder *r)
 			  &(struct epoll_event){ EPOLLIN, { .fd = table_cache_fd(&r->tables) } });
 	if (!r->engine->ops->sample(r->engine, &error))
 		cli_die(STATUS_SYSTEM, "%s", buf_cstr(&error));
-	r->started = r->looked = r->stirred = host_mono_ns();
+	r->started = r->looked = r->last_change = host_mono_ns();
 	begin_output(r, r->reported[0]);
 	r->report_due = r->started + WAITS_INTERVAL;
 	hotplug_begin(r);

@@ -42,8 +42,8 @@ struct recorder {
 	uint64_t reported[2];     /* when the last one began, and the one before */
 	uint64_t reported_end[2]; /* when these ended: the reported waits end before that */
 	uint64_t report_used;     /* CPU time of the one at the last end of a segment, ns */
-	uint64_t stirred; /* when mappings or names last changed, or a stack had to be finished here */
-	bool roused;      /* from a rest */
+	uint64_t last_change; /* when mappings or names last changed, or a stack had to be finished here */
+	bool rest_ended;      /* early: there is something to read */
 	uint64_t looked; /* when the online CPUs were last checked */
 	bool progress;
 	struct cost_limit cost_limit; /* --max-cost */
@@ -54,7 +54,7 @@ struct recorder {
 		uint32_t pid;
 		uint64_t start;
 	} held; /* a mapping that is applied, but waits in the queue to be written */
-	bool hurry; /* nothing waits for an unwind table */
+	bool dont_wait; /* nothing waits for an unwind table */
 	uint64_t metrics_written; /* when */
 	bool metrics_failed;
 	int metrics_dir; /* directory of the metrics file; -1: none */

@@ -306,7 +306,7 @@ static void say_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t
 
 bool emit_awaits(const struct emit *e, const struct change_effect *effect)
 {
-	return !e->hurry && effect->mapped && effect->proc->segment == e->segment &&
+	return !e->dont_wait && effect->mapped && effect->proc->segment == e->segment &&
 	       procs_awaits(e->procs, effect->mapped, host_mono_ns());
 }
 
@@ -509,7 +509,8 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 
 	if (!t)
 		return EMIT_NO_MEMORY;
-	if (!e->hurry && t->proc->segment != e->segment && procs_awaits_any(e->procs, t->proc, host_mono_ns()))
+	if (!e->dont_wait && t->proc->segment != e->segment &&
+	    procs_awaits_any(e->procs, t->proc, host_mono_ns()))
 		return EMIT_WAITS; /* for the build IDs of its files */
 	if (s->what == SAMPLE_WAIT) /* the wait itself ended before that for a CPU, and is written first */
 		say_task(e, t, s->time - ((const struct wait *)s)->ns[WAIT_CPU]);

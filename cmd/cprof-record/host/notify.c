@@ -63,14 +63,14 @@ void notify_ready(struct notify *n)
 
 bool notify_due(const struct notify *n, uint64_t now)
 {
-	return n->fd >= 0 && now - n->told >= n->interval;
+	return n->fd >= 0 && now - n->sent >= n->interval;
 }
 
 void notify_alive(struct notify *n, uint64_t now, const char *status)
 {
 	struct buf text = { 0 };
 
-	n->told = now;
+	n->sent = now;
 	buf_printf(&text, "WATCHDOG=1\nSTATUS=%s", status);
 	send_state(n, buf_cstr(&text));
 	buf_release(&text);

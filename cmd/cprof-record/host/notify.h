@@ -27,7 +27,7 @@ struct notify {
 	struct sockaddr_un to;
 	socklen_t to_n;
 	uint64_t interval; /* ns between two keep-alive messages */
-	uint64_t told;     /* time of the last one; CLOCK_MONOTONIC, ns */
+	uint64_t sent;     /* time of the last one; CLOCK_MONOTONIC, ns */
 };
 
 /* Removes the variables from the environment, so that commands of --on-rotate cannot notify in our name. */

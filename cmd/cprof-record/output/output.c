@@ -63,7 +63,7 @@ static void new_writer(struct output *out)
 	out->good = 0;
 }
 
-static void tell_hook(void *context, const char *path)
+static void add_to_hooks(void *context, const char *path)
 {
 	hooks_add(context, path);
 }
@@ -74,7 +74,7 @@ static void name_late(struct output *out)
 	if (!out->files.unnamed)
 		return;
 	out->files.unnamed = false;
-	out->written += rotate_adopt(&out->files, tell_hook, &out->hooks);
+	out->written += rotate_adopt(&out->files, add_to_hooks, &out->hooks);
 }
 
 /* Opens the next file. Returns false with errno. */
@@ -125,7 +125,7 @@ static void begin_one(struct output *out)
 
 static void begin_files(struct output *out)
 {
-	size_t adopted = rotate_adopt(&out->files, tell_hook, &out->hooks);
+	size_t adopted = rotate_adopt(&out->files, add_to_hooks, &out->hooks);
 
 	if (adopted && !out->o->quiet)
 		cli_warn("recovered %zu file%s that an earlier recorder left unfinished: valid, but cut at the end", adopted,

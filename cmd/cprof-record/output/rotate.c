@@ -340,7 +340,7 @@ static bool adopt_part(struct rotate *f, const char *part, struct buf *path)
 	return done;
 }
 
-size_t rotate_adopt(struct rotate *f, void (*tell)(void *context, const char *path), void *context)
+size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char *path), void *context)
 {
 	struct buf path = { 0 };
 	DIR *d = open_list(f);
@@ -351,7 +351,7 @@ size_t rotate_adopt(struct rotate *f, void (*tell)(void *context, const char *pa
 		buf_clear(&path);
 		if (!is_part(f, e->d_name) || !adopt_part(f, e->d_name, &path))
 			continue;
-		tell(context, buf_cstr(&path));
+		adopted(context, buf_cstr(&path));
 		n++;
 	}
 	buf_release(&path);

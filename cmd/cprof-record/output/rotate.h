@@ -4,7 +4,7 @@
  *	struct rotate f = { .keep_bytes = 10ull << 30, .mode = 0600 };
  *
  *	if (!rotate_init(&f, "/var/lib/cprof/%h-%F-%H%M%S.cprof", &error)) ...
- *	rotate_adopt(&f, tell, NULL);	// files that a killed recorder left
+ *	rotate_adopt(&f, adopted, NULL);	// files that a killed recorder left
  *	fd = rotate_open(&f);		// "/var/lib/cprof/.web1-….cprof.part", or -1: errno
  *	while (rotate_reserve(&f)) 	// there is room for the next write, and for the end
  *		...write to fd...
@@ -49,8 +49,8 @@ int rotate_create(int dir, const char *name, int flags, mode_t mode);
 /* Opens the directory of the pattern. False: error is a sentence. */
 bool rotate_init(struct rotate *f, const char *pattern, struct buf *error);
 void rotate_release(struct rotate *f);
-/* Names the files of recorders that no longer run, and reports each path to tell. Returns their number. */
-size_t rotate_adopt(struct rotate *f, void (*tell)(void *context, const char *path), void *context);
+/* Names the files of recorders that no longer run, and reports each path to adopted. Returns their number. */
+size_t rotate_adopt(struct rotate *f, void (*adopted)(void *context, const char *path), void *context);
 /* Opens the next file, empty, with its first bytes reserved. Returns the descriptor, or -1 with errno. */
 int rotate_open(struct rotate *f);
 /*

@@ -41,7 +41,7 @@ struct dump {
 	bool resting;     /* not watched again since the restart */
 	bool done;        /* the file is not read any further */
 	bool held, said_budget; /* the budget is used up */
-	uint64_t told;    /* bytes delivered, by their size in a capture */
+	uint64_t delivered; /* bytes, by their size in a capture */
 	bool caught_up;   /* all older records have been read */
 	bool late;        /* the last record was already old when it could be read */
 	uint64_t marked;  /* time of the last mark */
@@ -345,7 +345,7 @@ static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink,
 		if (!is_believed(d))
 			return give_up(d);
 		deliver_code(d, &code, sink, arg);
-		d->told += code.name.n + CODE_BYTES;
+		d->delivered += code.name.n + CODE_BYTES;
 		if (code.kind == JITCODE_CLOSE)
 			end_dump(js, d, NULL);
 	}
@@ -364,13 +364,14 @@ static bool read_chunk(struct jit_dumps *js, struct dump *d, jitdump_sink *sink,
 /* Returns 1 if there is more. */
 static int read_dump(struct jit_dumps *js, struct dump *d, uint64_t limit, jitdump_sink *sink, void *arg)
 {
-	uint64_t until = d->read + limit, before = d->told, left = jit_budget_left(js->budget, d->uid, host_mono_ns());
+	uint64_t until = d->read + limit, before = d->delivered;
+	uint64_t left = jit_budget_left(js->budget, d->uid, host_mono_ns());
 	bool more = d->fd >= 0 && !d->done && !d->resting;
 
-	while (more && d->read < until && d->told - before < left)
+	while (more && d->read < until && d->delivered - before < left)
 		more = read_chunk(js, d, sink, arg);
-	jit_budget_take(js->budget, d->uid, d->told - before);
-	d->held = more && d->told - before >= left;
+	jit_budget_take(js->budget, d->uid, d->delivered - before);
+	d->held = more && d->delivered - before >= left;
 	if (d->held && !d->said_budget)
 		complain_of_dump(js, d->pid, "its user writes more than 2 MiB of names a second: the rest is read later, or left out");
 	d->said_budget |= d->held;

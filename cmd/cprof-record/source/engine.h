@@ -69,8 +69,8 @@ struct engine_ops {
 	void (*rate)(struct engine *e);
 	/* Returns the period of a CPU's ticks, in ns. NULL: engine_period. */
 	uint64_t (*period)(struct engine *e, unsigned int cpu);
-	/* Changes the periods that are due (dither.h); told gets each change. NULL: periods are fixed. */
-	void (*dither)(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg);
+	/* Changes the periods that are due (dither.h); changed gets each change. NULL: periods are fixed. */
+	void (*dither)(struct engine *e, uint64_t now, engine_epoch_fn *changed, void *arg);
 	/* Waiting time; these are NULL if the engine does not record it: */
 	void (*waits)(struct engine *e, struct wait_counts *c);
 	/* Reports all current waits to the next drain. Returns false if only some were reported. */

@@ -391,7 +391,7 @@ static uint64_t cpu_period(struct engine *e, unsigned int cpu)
 	return dither_period(&to_bpf(e)->dither, cpu);
 }
 
-static void dither_periods(struct engine *e, uint64_t now, engine_epoch_fn *told, void *arg)
+static void dither_periods(struct engine *e, uint64_t now, engine_epoch_fn *changed, void *arg)
 {
 	struct bpf_engine *b = to_bpf(e);
 
@@ -402,7 +402,7 @@ static void dither_periods(struct engine *e, uint64_t now, engine_epoch_fn *told
 			continue;
 		before = host_mono_ns();
 		if (change_period(b, &b->events[i], dither_choose(&b->dither, b->events[i].cpu)))
-			told(arg, b->events[i].cpu, before, dither_since(&b->dither, b->events[i].cpu));
+			changed(arg, b->events[i].cpu, before, dither_since(&b->dither, b->events[i].cpu));
 	}
 }
 

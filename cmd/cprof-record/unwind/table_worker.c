@@ -215,7 +215,7 @@ static bool serve_question(const struct mother *m, const struct question *q, int
 {
 	struct report r = { .id = q->id, .ended = NOT_BEGUN };
 	pid_t self = getpid(), pid;
-	bool told;
+	bool sent;
 	int table;
 
 	while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -230,11 +230,11 @@ static bool serve_question(const struct mother *m, const struct question *q, int
 	if (pid > 0)
 		r.ended = wait_for_worker(m, pid, &r);
 	/* After the worker's end nobody else has the memfd, and it does not change any more. */
-	told = helper_send(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
+	sent = helper_send(m->sock, &r, sizeof(r), r.ended == ENDED ? table : -1, 0) ||
 	       (errno == ETOOMANYREFS && helper_send(m->sock, &r, sizeof(r), -1, 0));
 	if (table >= 0)
 		close(table);
-	return told;
+	return sent;
 }
 
 static bool confine_server(int sock, pid_t recorder)

@@ -109,7 +109,8 @@ static int step_walk(struct user_walk *s, struct proc *p, struct unwind_host *h,
 		const struct map *m = maps_find(&p->maps, h->walk.regs[UNWIND_RIP] - !h->walk.exact);
 		uint64_t now = host_mono_ns();
 
-		if (m && table_cache_want(s->tables, p, m, now) && now - sampled < TABLE_CACHE_PATIENCE && !s->hurry)
+		if (m && table_cache_want(s->tables, p, m, now) && now - sampled < TABLE_CACHE_PATIENCE &&
+		    !s->dont_wait)
 			return WALK_ASK;
 		end = unwind_host_step(h);
 		s->late += end == WALK_ASK;

@@ -27,7 +27,7 @@ struct user_walk {
 	bool said_many;
 	uint64_t finished; /* stacks */
 	uint64_t late;     /* stacks that were cut because a table was not made in time */
-	bool hurry;        /* nothing waits for tables any more */
+	bool dont_wait;    /* nothing waits for tables any more */
 };
 
 /* A user stack, as it goes into the stream: addresses as in struct sample_head. */
