@@ -23,7 +23,7 @@
 #include "common/stream/writer.h"
 
 enum { KEY_LEAST = 16, KEY_MOST = 4096, KEY_MADE = 32 };
-enum { TOLD_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
+enum { LISTED_MAX = 3, MAX_MEM_LEAST_MIB = 1, MAX_MEM_MOST_GIB = 1024 };
 
 static const char *const usage = "cprof-sym [-ilv] [--symfs DIR] [--debug-dir DIR]... [--debuginfod] "
 				 "[--kernel FILE[,OFFSET]] [--demangle none|simplified|templates|full] "
@@ -242,10 +242,10 @@ static bool pass_one(struct pass *p, const struct record *r)
 /* Writes the running spans whose part in the window is known by now. */
 static bool pass_ran(struct pass *p, const struct record *r)
 {
-	struct record told;
+	struct record made;
 
-	while (window_cut_ran(&p->leave, &p->capture, r, &told)) {
-		if (!pass_one(p, &told))
+	while (window_cut_ran(&p->leave, &p->capture, r, &made)) {
+		if (!pass_one(p, &made))
 			return false;
 	}
 	return true;
@@ -253,10 +253,10 @@ static bool pass_ran(struct pass *p, const struct record *r)
 
 static bool pass_left_out(struct pass *p)
 {
-	struct record told;
+	struct record made;
 
-	while (window_cut_rest(&p->leave, &told)) {
-		if (!pass_one(p, &told))
+	while (window_cut_rest(&p->leave, &made)) {
+		if (!pass_one(p, &made))
 			return false;
 	}
 	return true;
@@ -264,7 +264,7 @@ static bool pass_left_out(struct pass *p)
 
 static bool pass_record(struct pass *p, const struct record *r)
 {
-	struct record told;
+	struct record made;
 
 	p->segments += r->type == RECORD_SEGMENT;
 	if (!is_batched(r->type) && !pass_batch(p)) /* if damage ended the batch */
@@ -276,13 +276,13 @@ static bool pass_record(struct pass *p, const struct record *r)
 	if (r->type == RECORD_RAN && window_cut_keeps(&p->leave, &p->capture, &r->ran))
 		return true;
 	if (r->type == RECORD_SAMPLE) {
-		switch (window_cut_sample(&p->leave, &p->capture, &r->sample, &told)) {
+		switch (window_cut_sample(&p->leave, &p->capture, &r->sample, &made)) {
 		case WINDOW_CUT_NOT:
 			return pass_one(p, r);
 		case WINDOW_CUT_OUT:
 			return true;
-		case WINDOW_CUT_TOLD:
-			return pass_one(p, &told);
+		case WINDOW_CUT_REPLACED:
+			return pass_one(p, &made);
 		}
 	}
 	return ((r->type != RECORD_SEGMENT && r->type != RECORD_END) || pass_left_out(p)) && pass_one(p, r);
@@ -303,7 +303,7 @@ static void print_count(const struct coverage_count *c)
  */
 static double report_names(struct coverage *t, bool verbose)
 {
-	size_t n, told = 0, by_path = coverage_by_path(t);
+	size_t n, listed = 0, by_path = coverage_by_path(t);
 	const struct coverage_count *counts = coverage_sorted(t, &n);
 	struct buf line = { 0 };
 	uint64_t named = 0, unnamed = 0, rest;
@@ -317,11 +317,13 @@ static double report_names(struct coverage *t, bool verbose)
 	buf_printf(&line, "%" PRIu64 " of %" PRIu64 " frames named", named, named + unnamed);
 	if (named + unnamed)
 		buf_printf(&line, " (%.1f %%)", 100.0 * (double)named / (double)(named + unnamed));
-	for (; told < n && told < TOLD_MAX && counts[told].unnamed; told++) {
-		buf_printf(&line, "%s%" PRIu64 " in %.*s (%.*s)", told ? ", " : "; unresolved: ", counts[told].unnamed,
-			   (int)counts[told].where.n, (const char *)counts[told].where.p, (int)counts[told].why.n,
-			   (const char *)counts[told].why.p);
-		rest -= counts[told].unnamed;
+	for (; listed < n && listed < LISTED_MAX && counts[listed].unnamed; listed++) {
+		const struct coverage_count *c = &counts[listed];
+
+		buf_printf(&line, "%s%" PRIu64 " in %.*s (%.*s)", listed ? ", " : "; unresolved: ",
+			   c->unnamed, (int)c->where.n, (const char *)c->where.p, (int)c->why.n,
+			   (const char *)c->why.p);
+		rest -= c->unnamed;
 	}
 	if (rest)
 		buf_printf(&line, ", %" PRIu64 " elsewhere%s", rest, verbose ? "" : " (-v lists all)");

@@ -156,9 +156,9 @@ static size_t make_comments(const struct loaded *l, struct buf text[COMMENTS])
 	buf_printf(&text[2], "stacks: %" PRIu64 " user, %.2f%% complete, %.2f%% by frame pointers (unverified), %.2f%% "
 		   "truncated", user.stacks, percent_of(user.complete, user.stacks),
 		   percent_of(user.unverified, user.stacks), percent_of(user.truncated, user.stacks));
-	if (user.untold)
+	if (user.unknown)
 		buf_printf(&text[2], ", %.2f%% ended for an unknown reason",
-			   percent_of(user.untold, user.stacks));
+			   percent_of(user.unknown, user.stacks));
 	buf_printf(&text[3], "unresolved: %.2f%% of innermost frames",
 		   percent_of(l->sums.unresolved, l->sums.samples));
 	return COMMENTS;

@@ -38,7 +38,8 @@ struct live {
 	struct window coming, shown;
 	struct header header;   /* that of the window shown */
 	struct capture_totals before;
-	uint64_t told_ns, past_ns; /* time covered by the ledger at the window's start; in earlier segments */
+	uint64_t covered_ns; /* time covered by the ledger at the window's start */
+	uint64_t past_ns;    /* the same for earlier segments */
 	bool events;             /* the view sums counted events */
 	bool begun, beats;       /* beats: the capture has a ledger, which advances even without samples */
 	uint64_t now, from, due; /* capture time: now; the window's start; its end */
@@ -96,7 +97,7 @@ static uint64_t subtract_floor(uint64_t a, uint64_t b)
 }
 
 /* Returns the number of ticks whose outcome is known. */
-static uint64_t ticks_told(const uint64_t *outcomes)
+static uint64_t ticks_counted(const uint64_t *outcomes)
 {
 	uint64_t sum = 0;
 
@@ -119,7 +120,7 @@ static uint64_t tick_ns(const struct capture *c)
  * Returns the time that the segment's ledger covers. It lags the time of writing: samples may still wait for
  * tables, and missing ticks are recorded a second later. 0: unknown, because the ledger is not per CPU.
  */
-static uint64_t segment_told_ns(const struct capture *c)
+static uint64_t segment_covered_ns(const struct capture *c)
 {
 	uint64_t most = 0, cpus = 0, ticks = 0;
 
@@ -128,7 +129,7 @@ static uint64_t segment_told_ns(const struct capture *c)
 	for (size_t i = 0; i < c->n_ledger && most; i++) {
 		/* Do not count a CPU that was online for less than half of the time: it comes and goes. */
 		cpus += i > 0 && c->ledger[i][OUTCOME_EXPECTED] > most / 2;
-		ticks += ticks_told(c->ledger[i]);
+		ticks += ticks_counted(c->ledger[i]);
 	}
 	return cpus ? ticks * tick_ns(c) / cpus : 0;
 }
@@ -136,9 +137,10 @@ static uint64_t segment_told_ns(const struct capture *c)
 /* Returns the length of the window: ledger time if known, otherwise capture time. */
 static uint64_t window_ns(struct live *v, const struct capture *c)
 {
-	uint64_t told = v->past_ns + segment_told_ns(c), window = subtract_floor(told, v->told_ns);
+	uint64_t covered = v->past_ns + segment_covered_ns(c);
+	uint64_t window = subtract_floor(covered, v->covered_ns);
 
-	v->told_ns = told > v->told_ns ? told : v->told_ns;
+	v->covered_ns = covered > v->covered_ns ? covered : v->covered_ns;
 	return window ? window : subtract_floor(v->now, v->from);
 }
 
@@ -146,7 +148,7 @@ static uint64_t window_ns(struct live *v, const struct capture *c)
 static void set_expected(uint64_t *outcomes, const struct capture_totals *t)
 {
 	if (t->outcomes[OUTCOME_EXPECTED])
-		outcomes[OUTCOME_EXPECTED] = ticks_told(outcomes);
+		outcomes[OUTCOME_EXPECTED] = ticks_counted(outcomes);
 }
 
 /* Returns whether the view sums counted events. The capture shows that before the first such event comes. */
@@ -180,7 +182,7 @@ static void name_window(struct live *v, const struct capture_totals *t)
 static void make_header(struct live *v, const struct capture *c, const struct capture_totals *t)
 {
 	struct loaded l = { .streams = 1, .sums = v->shown.sums };
-	uint64_t open = subtract_floor(t->outcomes[OUTCOME_EXPECTED], ticks_told(t->outcomes));
+	uint64_t open = subtract_floor(t->outcomes[OUTCOME_EXPECTED], ticks_counted(t->outcomes));
 	struct buf lost = { 0 };
 
 	for (unsigned int o = 0; o < OUTCOMES; o++) {
@@ -196,7 +198,7 @@ static void make_header(struct live *v, const struct capture *c, const struct ca
 	l.totals.refused = subtract_floor(t->refused, v->before.refused);
 	l.totals.refused_records = subtract_floor(t->refused_records, v->before.refused_records);
 	l.totals.damages = subtract_floor(t->damages, v->before.damages);
-	l.totals.cuts_told = subtract_floor(t->cuts_told, v->before.cuts_told);
+	l.totals.cut_records = subtract_floor(t->cut_records, v->before.cut_records);
 	l.totals.blocks_damaged = subtract_floor(t->blocks_damaged, v->before.blocks_damaged);
 	l.totals.seconds_ns = window_ns(v, c);
 	header_release(&v->header);
@@ -296,7 +298,7 @@ static void watch_record(void *context, struct gather *g, const struct record *r
 		advance_ledger(v, g, r->cost.time);
 	} else if (r->type == RECORD_SEGMENT) {
 		gather_window(v, g);
-		v->past_ns += segment_told_ns(&g->capture);
+		v->past_ns += segment_covered_ns(&g->capture);
 		begin_segment(v, g);
 	} else if (r->type == RECORD_FLUSH && is_due(v, g)) {
 		end_window(v, g);

@@ -135,10 +135,11 @@ static void add_stacks(struct header *h, const struct gather_sums *s, struct buf
 
 	if (user.stacks) {
 		buf_printf(text, "%" PRIu64 " user, ", user.stacks);
-		if (user.untold < user.stacks)
+		if (user.unknown < user.stacks)
 			buf_printf(text, "%.2f%% complete, ", header_percent(user.complete, user.stacks));
-		if (user.untold)
-			buf_printf(text, "%.2f%% ended for an unknown reason, ", header_percent(user.untold, user.stacks));
+		if (user.unknown)
+			buf_printf(text, "%.2f%% ended for an unknown reason, ",
+				   header_percent(user.unknown, user.stacks));
 		if (user.unverified)
 			buf_printf(text, "%.2f%% by frame pointers (unverified), ",
 				   header_percent(user.unverified, user.stacks));

@@ -11,7 +11,7 @@
 #include "common/select/select.h"
 #include "common/stream/reader.h"
 
-enum { EVENTS_TOLD = 16 };
+enum { EVENTS_LISTED = 16 };
 enum { PEEK = 4096, WATCHED = 4 }; /* bytes; a watched capture need only show its kind */
 enum { BATCH = 8 << 20 }; /* bytes of unordered text, see folded.h */
 
@@ -40,7 +40,7 @@ static void add_totals(struct loaded *sum, const struct capture_totals *t)
 	to->refused_records += t->refused_records;
 	to->seconds_ns += t->seconds_ns;
 	to->damages += t->damages;
-	to->cuts_told += t->cuts_told;
+	to->cut_records += t->cut_records;
 	to->blocks_damaged += t->blocks_damaged;
 }
 
@@ -104,7 +104,8 @@ static void note_event(struct filters *f, const struct record *rec)
 {
 	uint32_t id;
 
-	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_TOLD && !intern_add(&f->event_names, rec->event.name, &id))
+	if (rec->type == RECORD_EVENT && f->event_names.n < EVENTS_LISTED &&
+	    !intern_add(&f->event_names, rec->event.name, &id))
 		cli_no_memory();
 	if (rec->type == RECORD_EVENT)
 		check_unit(f, &rec->event);
@@ -308,7 +309,7 @@ static void note_counted(struct filters *f, const struct capture *c)
 {
 	uint32_t id;
 
-	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_TOLD; i++) {
+	for (uint64_t i = 1; i < CAPTURE_EVENTS && f->counted_names.n < EVENTS_LISTED; i++) {
 		if (c->events[i].id && select_lists_event(&f->view, c, i) &&
 		    !intern_add(&f->counted_names, c->events[i].name, &id))
 			cli_no_memory();

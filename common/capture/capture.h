@@ -182,7 +182,7 @@ struct capture_totals {
 	uint64_t first, last;     /* times of the first and last sample of this segment */
 	uint64_t seconds_ns;      /* sum over segments of last - first */
 	uint64_t damages;         /* DAMAGE records, including those about a cut */
-	uint64_t cuts_told;       /* DAMAGE records about a cut: every filter that meets a cut adds one */
+	uint64_t cut_records;     /* DAMAGE records about a cut: every filter that meets a cut adds one */
 	uint64_t blocks_damaged;  /* blocks missing by their sequence numbers */
 };
 

@@ -74,9 +74,9 @@ bool capture_has_waits(const struct capture *c)
 
 uint64_t capture_waits_from(const struct capture *c, uint64_t first)
 {
-	struct slice told = capture_meta(c, META_WAITS_SINCE);
+	struct slice since = capture_meta(c, META_WAITS_SINCE);
 
-	return capture_has_waits(c) ? segment_extent_waits(first, told.n > 0, slice_decimal(told)) : first;
+	return capture_has_waits(c) ? segment_extent_waits(first, since.n > 0, slice_decimal(since)) : first;
 }
 
 static bool known_node(const struct capture *c, uint64_t node)
@@ -192,7 +192,7 @@ const char *cost_apply(struct capture *c, const struct record_cost *r)
 const char *damage_apply(struct capture *c, const struct record_damage *r)
 {
 	c->totals.damages++;
-	c->totals.cuts_told += memmem(r->what.p, r->what.n, "cut short", 9) != NULL;
+	c->totals.cut_records += memmem(r->what.p, r->what.n, "cut short", 9) != NULL;
 	c->totals.blocks_damaged += r->blocks;
 	return NULL;
 }
@@ -218,7 +218,7 @@ static struct capture_totals totals_without(const struct capture *c)
 	t.refused = c->totals.refused;
 	t.refused_records = c->totals.refused_records;
 	t.damages = c->totals.damages;
-	t.cuts_told = c->totals.cuts_told;
+	t.cut_records = c->totals.cut_records;
 	t.blocks_damaged = c->totals.blocks_damaged;
 	return t;
 }

@@ -20,7 +20,7 @@ static void add_count(struct buf *out, size_t start, uint64_t n, const char *thi
 
 bool damage_append(struct buf *out, const struct capture_totals *t)
 {
-	uint64_t cut = damage_cut(t), places = t->damages - t->cuts_told;
+	uint64_t cut = damage_cut(t), places = t->damages - t->cut_records;
 	size_t start = out->n;
 
 	if (cut && !places && !damage_refused(t))

@@ -156,14 +156,15 @@ bool callgrind_failed(const struct callgrind_writer *w)
 }
 
 /* Writes a name after its number the first time; later the number alone. */
-static void write_name(struct callgrind_writer *w, const char *what, uint32_t number, bool *told, struct slice name)
+static void write_name(struct callgrind_writer *w, const char *what, uint32_t number, bool *defined,
+		       struct slice name)
 {
 	buf_printf(&w->out, "%s(%" PRIu32 ")", what, number);
-	if (!*told) {
+	if (!*defined) {
 		buf_byte(&w->out, ' ');
 		buf_bytes(&w->out, name.p, name.n);
 	}
-	*told = true;
+	*defined = true;
 	buf_byte(&w->out, '\n');
 }
 

@@ -76,9 +76,9 @@ static void add_truncated(struct picture *pic, const char *side, const char *hal
 		print_percent(&text, e.unverified, e.stacks);
 		buf_text(&text, " by frame pointers (unverified)");
 	}
-	if (e.untold) {
+	if (e.unknown) {
 		buf_text(&text, "; ");
-		print_percent(&text, e.untold, e.stacks);
+		print_percent(&text, e.unknown, e.stacks);
 		buf_text(&text, " ended for an unknown reason");
 	}
 	add_fact(pic, side, "Truncated", &text);

@@ -272,7 +272,7 @@ void gather_keys_ran(struct gather *g, const struct record_ran *r)
 		return;
 	if (!run_spans_makes_sense(r))
 		running_drop(&g->running, r->thread);
-	else if (!run_spans_tell(&g->portions, r))
+	else if (!run_spans_add(&g->portions, r))
 		g->failed = true;
 }
 

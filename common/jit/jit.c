@@ -99,7 +99,7 @@ static bool revise_process(struct jit_process *p, const struct jit_revision *r)
 	good = good && jitdump_replay(&p->dump, queries, p->n_places);
 	for (size_t i = 0; good && i < p->n_places; i++) {
 		if (queries[i].hit.name.n)
-			good = r->tell(r->arg, queries[i].place, &queries[i].hit);
+			good = r->answer(r->arg, queries[i].place, &queries[i].hit);
 	}
 	free(queries);
 	return good;

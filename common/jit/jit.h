@@ -45,7 +45,7 @@ struct jit_revision {
 	/* Sets the address and the time at which a kept place is looked up. */
 	void (*ask)(void *arg, uint32_t place, uint64_t *address, uint64_t *time);
 	/* Receives the name; returns false if out of memory. */
-	bool (*tell)(void *arg, uint32_t place, const struct perfmap_hit *hit);
+	bool (*answer)(void *arg, uint32_t place, const struct perfmap_hit *hit);
 	void *arg;
 };
 

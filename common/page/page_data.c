@@ -1,6 +1,6 @@
 #include "common/page/page_data.h"
 
-enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, KINDS_TOLD = 8, SEVERAL_RUNS = 16 };
+enum { TWO_SIDES = 1, HAS_MOMENTS = 2, INVERTED = 4, HAS_KINDS = 8, SEVERAL_RUNS = 16 };
 
 static void append_text(struct buf *out, const char *text)
 {
@@ -23,7 +23,7 @@ static unsigned int flags_of(const struct picture *pic)
 
 	for (size_t i = 0; i < pic->tree->n_labels; i++) {
 		if (pic->tree->labels[i].kind >= KIND_KERNEL && pic->tree->labels[i].kind <= KIND_INTERPRETED)
-			flags |= KINDS_TOLD;
+			flags |= HAS_KINDS;
 	}
 	return flags;
 }

@@ -369,7 +369,7 @@ static void ask_place(void *arg, uint32_t place, uint64_t *address, uint64_t *ti
 	*time = t->c->places[place].sample;
 }
 
-static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
+static bool answer_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
 {
 	struct trial *t = arg;
 	struct answer *a = &t->n->answers[place], new = { .late = a->late };
@@ -388,7 +388,7 @@ static bool tell_place(void *arg, uint32_t place, const struct perfmap_hit *hit)
 bool naming_revise_jit(struct namer *n, const struct capture *c, bool last)
 {
 	struct trial t = { n, c, false };
-	bool good = jit_revise(&n->jit, &(struct jit_revision){ ask_place, tell_place, &t }, last), found;
+	bool good = jit_revise(&n->jit, &(struct jit_revision){ ask_place, answer_place, &t }, last), found;
 
 	for (uint32_t i = 1; good && last && n->jit.n && i < n->n_placed; i++) {
 		const struct capture_place *p = &c->places[i];

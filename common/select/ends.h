@@ -15,14 +15,14 @@
 #include "common/capture/capture.h"
 
 /* Captures made from the text of perf script do not know how an uncut stack ended. */
-enum { ENDS_UNTOLD = NODE_FIRST, ENDS };
+enum { ENDS_UNKNOWN = NODE_FIRST, ENDS };
 
 /* stacks is the sum of the others. */
 struct ends {
 	uint64_t stacks;
 	uint64_t complete;   /* up to the outermost frame */
 	uint64_t unverified; /* as far as frame pointers led, which may be the whole stack */
-	uint64_t untold;     /* end not known */
+	uint64_t unknown;    /* end not known */
 	/* outer frames, or all, are missing; includes ends that this version does not know */
 	uint64_t truncated;
 };
@@ -35,13 +35,13 @@ static inline bool ends_as_none(uint64_t root)
 
 static inline bool ends_truncated(uint64_t root)
 {
-	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ENDS_UNTOLD && !ends_as_none(root);
+	return root != ROOT_COMPLETE && root != ROOT_FP_END && root != ENDS_UNKNOWN && !ends_as_none(root);
 }
 
 /* Returns the index in by_root under which a stack of this capture counts. */
 static inline uint64_t ends_index(const struct capture *c, uint64_t root)
 {
-	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNTOLD : root;
+	return root == ROOT_FP_END && slice_is(capture_meta(c, "engine"), "perf-script") ? ENDS_UNKNOWN : root;
 }
 
 /*
@@ -59,11 +59,12 @@ static inline void ends_count(uint64_t by_root[ENDS], const struct capture *c, u
 
 static inline struct ends ends_of(const uint64_t by_root[ENDS])
 {
-	struct ends e = { .complete = by_root[ROOT_COMPLETE], .unverified = by_root[ROOT_FP_END], .untold = by_root[ENDS_UNTOLD] };
+	struct ends e = { .complete = by_root[ROOT_COMPLETE], .unverified = by_root[ROOT_FP_END],
+			  .unknown = by_root[ENDS_UNKNOWN] };
 
 	for (uint64_t root = 0; root < NODE_FIRST; root++)
 		e.truncated += ends_truncated(root) ? by_root[root] : 0;
-	e.stacks = e.complete + e.unverified + e.untold + e.truncated;
+	e.stacks = e.complete + e.unverified + e.unknown + e.truncated;
 	return e;
 }
 

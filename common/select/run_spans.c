@@ -31,7 +31,7 @@ static uint64_t reported_until(struct run_spans *s, const struct capture *c)
 }
 
 /* Returns where the segment's time begins: at its start, or at its first sample if that is earlier. */
-static uint64_t told_since(const struct capture *c)
+static uint64_t segment_start(const struct capture *c)
 {
 	return c->sampled ? min_time(c->began, c->monotonic) : c->monotonic;
 }
@@ -41,7 +41,7 @@ static uint64_t told_since(const struct capture *c)
  */
 static uint64_t window_overlap(const struct select *a, uint64_t start, uint64_t end, uint64_t *behind)
 {
-	start = max_time(start, told_since(a->capture));
+	start = max_time(start, segment_start(a->capture));
 	*behind = 0;
 	return start < end ? select_overlap(a, end, end - start, behind) : 0;
 }
@@ -101,15 +101,15 @@ static uint64_t up_to(uint64_t ns, uint64_t past, uint64_t past_waited, uint64_t
 static struct record_ran take_portion(struct run_spans *s, const struct select *a, uint64_t thread)
 {
 	struct run_spans_thread *t = &s->threads[thread];
-	const struct record_ran r = t->told;
-	struct run_spans_waits p, w = t->told_waits;
+	const struct record_ran r = t->pending;
+	struct run_spans_waits p, w = t->pending_waits;
 	uint64_t start = max_time(r.time - r.span, reported_until(s, a->capture)), span, waited, first, last;
 
-	t->told.time = 0;
+	t->pending.time = 0;
 	if (start > r.time - r.ns) /* the header's time contradicts the record */
 		start = r.time - r.span;
 	if (w.start < start && w.start < w.end) { /* a filter has cut the span, but not the waits */
-		p = split_wait(a, t->told_from, w.start, min_time(w.end, start));
+		p = split_wait(a, t->pending_from, w.start, min_time(w.end, start));
 		subtract_parts(&w, &p);
 	}
 	span = r.time - start;
@@ -122,9 +122,9 @@ static struct record_ran take_portion(struct run_spans *s, const struct select *
 	return (struct record_ran){ r.time - p.behind, r.thread, last - first, p.within };
 }
 
-static bool is_told(const struct run_spans *s, uint64_t thread, uint64_t until)
+static bool is_pending(const struct run_spans *s, uint64_t thread, uint64_t until)
 {
-	return thread < s->n && s->threads[thread].told.time && s->threads[thread].told.time <= until;
+	return thread < s->n && s->threads[thread].pending.time && s->threads[thread].pending.time <= until;
 }
 
 /* Sets the thread whose spans up to *until are due before this record; returns false if there is none. */
@@ -167,7 +167,7 @@ bool run_spans_due(struct run_spans *s, const struct select *a, const struct rec
 	uint64_t until = UINT64_MAX, thread;
 
 	if (!makes_many_due(a->capture, r)) {
-		if (!makes_due(a->capture, r, &thread, &until) || !is_told(s, thread, until))
+		if (!makes_due(a->capture, r, &thread, &until) || !is_pending(s, thread, until))
 			return false;
 		*part = take_portion(s, a, thread);
 		return true;
@@ -175,7 +175,7 @@ bool run_spans_due(struct run_spans *s, const struct select *a, const struct rec
 	for (; s->next < s->n; s->next++) {
 		if (r && r->type == RECORD_MEMBER && a->capture->threads[s->next].process != r->member.process)
 			continue;
-		if (is_told(s, s->next, until)) {
+		if (is_pending(s, s->next, until)) {
 			*part = take_portion(s, a, s->next);
 			return true;
 		}
@@ -197,15 +197,15 @@ bool run_spans_makes_sense(const struct record_ran *r)
 	return r->ns <= r->span && r->span <= r->time;
 }
 
-bool run_spans_tell(struct run_spans *s, const struct record_ran *r)
+bool run_spans_add(struct run_spans *s, const struct record_ran *r)
 {
 	struct run_spans_thread *t = thread_of(s, r->thread);
 
 	if (!t)
 		return false;
-	t->told = *r;
-	t->told_from = t->from;
-	t->told_waits = t->waits;
+	t->pending = *r;
+	t->pending_from = t->from;
+	t->pending_waits = t->waits;
 	t->waits = (struct run_spans_waits){ 0 };
 	t->from = r->time;
 	return true;
@@ -223,15 +223,15 @@ bool run_spans_wait(struct run_spans *s, const struct select *a, const struct re
 	if (!t)
 		return false;
 	start = max_time(max_time(start, reported_until(s, a->capture)),
-			 max_time(t->end, t->told.time ? t->told_from : t->from));
+			 max_time(t->end, t->pending.time ? t->pending_from : t->from));
 	if (start >= r->time)
 		return true;
 	t->end = r->time;
-	if (t->told.time && start < t->told.time) {
-		uint64_t middle = min_time(r->time, t->told.time);
+	if (t->pending.time && start < t->pending.time) {
+		uint64_t middle = min_time(r->time, t->pending.time);
 
-		p = split_wait(a, t->told_from, start, middle);
-		add_parts(&t->told_waits, &p);
+		p = split_wait(a, t->pending_from, start, middle);
+		add_parts(&t->pending_waits, &p);
 		start = middle;
 	}
 	if (start < r->time) {

@@ -9,7 +9,7 @@
  *
  *	while (run_spans_due(&portions, &select, r, &part))	// before the record is used otherwise
  *		...part.thread ran for part.ns in the part.span before part.time; span 0: not in the window
- *	if (r->type == RECORD_RAN && run_spans_makes_sense(&r->ran) && !run_spans_tell(&portions, &r->ran))
+ *	if (r->type == RECORD_RAN && run_spans_makes_sense(&r->ran) && !run_spans_add(&portions, &r->ran))
  *		...out of memory...
  *	if (r->type == RECORD_SAMPLE && !run_spans_wait(&portions, &select, &r->sample))
  *		...out of memory...
@@ -40,10 +40,10 @@ struct run_spans_waits {
 struct run_spans {
 	struct run_spans_thread {
 		uint64_t from, end;           /* time of the last RAN; time up to which waits are known */
-		struct run_spans_waits waits;  /* since from */
-		struct record_ran told;       /* the last RAN, until it is due; time 0: none */
-		uint64_t told_from;           /* from and waits as they were when told came */
-		struct run_spans_waits told_waits;
+		struct run_spans_waits waits; /* since from */
+		struct record_ran pending;    /* the last RAN, until it is due; time 0: none */
+		uint64_t pending_from;        /* from and waits as they were when pending came */
+		struct run_spans_waits pending_waits;
 	} *threads;
 	size_t cap, n; /* n: one past the last thread that the segment mentions */
 	size_t next;   /* the next thread to check when all are due */
@@ -59,7 +59,7 @@ bool run_spans_due(struct run_spans *s, const struct select *a, const struct rec
 /* Returns whether the thread ran no longer than the span, and the span does not begin before time 0. */
 bool run_spans_makes_sense(const struct record_ran *r);
 /* Takes a valid RAN of a defined thread, before which nothing is due; returns false if out of memory. */
-bool run_spans_tell(struct run_spans *s, const struct record_ran *r);
+bool run_spans_add(struct run_spans *s, const struct record_ran *r);
 /* Takes a sample of a defined thread; samples other than waits do nothing. Returns false if out of memory. */
 bool run_spans_wait(struct run_spans *s, const struct select *a, const struct record_sample *r);
 /* Clears all threads, for the next segment. */

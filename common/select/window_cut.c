@@ -1,6 +1,7 @@
 #include "common/select/window_cut.h"
 
-enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, const struct record_sample *r, struct record *told)
+enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, const struct record_sample *r,
+			       struct record *made)
 {
 	const struct select select = { l->view, c, 0 };
 	struct record_left_out *sum;
@@ -13,9 +14,9 @@ enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, co
 	if (select_by_time(&select, r, &part) || select_moment(&select, r->time))
 		return WINDOW_CUT_NOT;
 	if (capture_is_first(c, r->thread)) {
-		*told = (struct record){ .type = RECORD_LEFT_OUT,
+		*made = (struct record){ .type = RECORD_LEFT_OUT,
 					 .left_out = { r->time, r->event, r->thread, 1, r->weight, r->time } };
-		return WINDOW_CUT_TOLD;
+		return WINDOW_CUT_REPLACED;
 	}
 	sum = &l->sums[r->event];
 	if (sum->samples == 0)
@@ -27,11 +28,12 @@ enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, co
 	return WINDOW_CUT_OUT;
 }
 
-bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct record *r, struct record *told)
+bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct record *r,
+		    struct record *made)
 {
-	*told = (struct record){ .type = RECORD_RAN };
-	while (run_spans_due(&l->portions, &(struct select){ l->view, c, 0 }, r, &told->ran)) {
-		if (told->ran.span)
+	*made = (struct record){ .type = RECORD_RAN };
+	while (run_spans_due(&l->portions, &(struct select){ l->view, c, 0 }, r, &made->ran)) {
+		if (made->ran.span)
 			return true;
 	}
 	if (r && r->type == RECORD_SEGMENT)
@@ -43,7 +45,7 @@ bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struc
 {
 	if (!run_spans_makes_sense(r) || !capture_has_thread(c, r->thread))
 		return false;
-	l->no_memory = !run_spans_tell(&l->portions, r) || l->no_memory;
+	l->no_memory = !run_spans_add(&l->portions, r) || l->no_memory;
 	return true;
 }
 
@@ -52,12 +54,12 @@ void window_cut_release(struct window_cut *l)
 	run_spans_release(&l->portions);
 }
 
-bool window_cut_rest(struct window_cut *l, struct record *told)
+bool window_cut_rest(struct window_cut *l, struct record *made)
 {
 	for (size_t i = 0; i < CAPTURE_EVENTS; i++) {
 		if (!l->sums[i].samples)
 			continue;
-		*told = (struct record){ .type = RECORD_LEFT_OUT, .left_out = l->sums[i] };
+		*made = (struct record){ .type = RECORD_LEFT_OUT, .left_out = l->sums[i] };
 		l->sums[i].samples = 0;
 		return true;
 	}

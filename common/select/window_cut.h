@@ -3,16 +3,16 @@
  * who asks for no other time gets the same answers from the rest. See struct record_left_out.
  *
  *	struct window_cut l = { .view = &view };	// only its from, to and wall are used
- *	struct record told;
+ *	struct record made;
  *
- *	while (window_cut_ran(&l, &capture, &rec, &told))	// after the last record: NULL
+ *	while (window_cut_ran(&l, &capture, &rec, &made))	// after the last record: NULL
  *		...write it...
  *	if (rec.type == RECORD_SAMPLE && select_by_clock(&view))
- *		switch (window_cut_sample(&l, &capture, &rec.sample, &told)) ...
+ *		switch (window_cut_sample(&l, &capture, &rec.sample, &made)) ...
  *	if (rec.type == RECORD_RAN && select_by_clock(&view) && window_cut_keeps(&l, &capture, &rec.ran))
  *		...leave the record out...
  *	if (rec.type == RECORD_END || rec.type == RECORD_SEGMENT)	// and after the last record
- *		while (window_cut_rest(&l, &told))
+ *		while (window_cut_rest(&l, &made))
  *			...write it...
  *	window_cut_release(&l);
  *
@@ -32,22 +32,24 @@ struct window_cut {
 };
 
 enum leaving {
-	WINDOW_CUT_NOT,  /* the sample is in the window, or invalid, which a filter must not hide */
+	WINDOW_CUT_NOT, /* the sample is in the window, or invalid, which a filter must not hide */
 	WINDOW_CUT_OUT,
-	WINDOW_CUT_TOLD, /* leave it out, too, and write and apply *told in its place */
+	WINDOW_CUT_REPLACED, /* leave it out, too, and write and apply *made in its place */
 };
 
 /* Decides about a sample that the capture has not applied yet; apply it only for WINDOW_CUT_NOT. */
-enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, const struct record_sample *r, struct record *told);
+enum leaving window_cut_sample(struct window_cut *l, const struct capture *c, const struct record_sample *r,
+			       struct record *made);
 /*
- * Sets *told to the next record of run time in a span that is known by now; returns false if there are no
+ * Sets *made to the next record of run time in a span that is known by now; returns false if there are no
  * more. Write them before the record r, which may be of any type.
  */
-bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct record *r, struct record *told);
+bool window_cut_ran(struct window_cut *l, const struct capture *c, const struct record *r,
+		    struct record *made);
 /* Returns whether window_cut_ran reports this record in parts; if not, write it unchanged. */
 bool window_cut_keeps(struct window_cut *l, const struct capture *c, const struct record_ran *r);
-/* Sets *told to the other samples left out, summed by event; returns false if there are no more events. */
-bool window_cut_rest(struct window_cut *l, struct record *told);
+/* Sets *made to the other samples left out, summed by event; returns false if there are no more events. */
+bool window_cut_rest(struct window_cut *l, struct record *made);
 void window_cut_release(struct window_cut *l);
 
 #endif

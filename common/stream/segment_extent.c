@@ -14,8 +14,8 @@ struct walk {
 	uint64_t time;      /* the last time in the block */
 	uint64_t realtime, monotonic;
 	uint64_t first, end; /* times of the first sample and of END, or of a later sample in END's block */
-	uint64_t since;      /* earliest begin of a wait, from the header, if told */
-	bool sampled, ended, waits, told;
+	uint64_t since;      /* earliest begin of a wait, from the header, if has_since */
+	bool sampled, ended, waits, has_since;
 };
 
 static bool read_at(int fd, uint8_t *to, size_t n, uint64_t at, size_t *got)
@@ -81,7 +81,7 @@ static void note_record(struct walk *w, const struct record *r)
 		w->waits = true;
 	if (r->type == RECORD_META && slice_is(r->meta.key, META_WAITS_SINCE)) {
 		w->since = slice_decimal(r->meta.value);
-		w->told = true;
+		w->has_since = true;
 	}
 	if (r->type == RECORD_META && slice_is(r->meta.key, "start-realtime-ns"))
 		w->realtime = slice_decimal(r->meta.value);
@@ -172,16 +172,16 @@ static bool since_1970(const struct walk *w, uint64_t time, uint64_t *to)
 	return time < INT64_MAX && w->realtime + time >= w->monotonic;
 }
 
-uint64_t segment_extent_waits(uint64_t first, bool told, uint64_t since)
+uint64_t segment_extent_waits(uint64_t first, bool has_since, uint64_t since)
 {
 	uint64_t reach = first > SEGMENT_REACH ? first - SEGMENT_REACH : 0;
 
-	return !told ? reach : since < first ? since : first;
+	return !has_since ? reach : since < first ? since : first;
 }
 
 static bool measure_segment(struct walk *w, uint64_t at, struct segment_extent *x)
 {
-	uint64_t size, last = at, first;
+	uint64_t size, last = at, first, waits;
 	uint32_t segment;
 	struct slice payload;
 
@@ -193,8 +193,9 @@ static bool measure_segment(struct walk *w, uint64_t at, struct segment_extent *
 	if (!load_block(w, last, &payload) || !walk_block(w, cursor_over(payload.p, payload.n), false) || !w->ended)
 		return false;
 	first = w->sampled ? w->first : w->end;
+	waits = w->waits ? segment_extent_waits(first, w->has_since, w->since) : first;
 	return since_1970(w, first, &x->from) && since_1970(w, w->end, &x->to) &&
-	       since_1970(w, w->waits ? segment_extent_waits(first, w->told, w->since) : first, &x->waits);
+	       since_1970(w, waits, &x->waits);
 }
 
 bool segment_extent_read(int fd, uint64_t at, struct segment_extent *x)

@@ -37,9 +37,9 @@ struct segment_extent {
 
 /*
  * Computes the earliest begin of a wait from the time of the first sample, both in the segment's clock.
- * since: the value in the header, used if told is true.
+ * since: the value in the header, used if has_since is true.
  */
-uint64_t segment_extent_waits(uint64_t first, bool told, uint64_t since);
+uint64_t segment_extent_waits(uint64_t first, bool has_since, uint64_t since);
 
 /*
  * Reads the extent of the segment whose header begins at byte offset at. Returns false if the segment has to
