@@ -284,8 +284,8 @@ static bool push_script(struct gather_names *t, struct slice path)
 	if (path.p[0] == '<' || path.p[0] == '(')
 		return push_name(t, path, "_[l]");
 	if (!t->modules)
-		return push_name(t, module_base(path), "_[l]");
-	if (!modules_add(t->modules, path, (struct slice){ NULL, 0 }, t->side, &number))
+		return push_name(t, gather_module_base(path), "_[l]");
+	if (!gather_modules_add(t->modules, path, (struct slice){ NULL, 0 }, t->side, &number))
 		return false;
 	buf_clear(&t->text);
 	gather_modules_label(&t->text, number, t->annotated ? "_[l]" : "");

@@ -69,7 +69,7 @@ struct emit {
 	uint64_t waits_since; /* start of the earliest wait that the next segment may contain; 0: not known */
 	uint64_t others[EVENTS_MAX]; /* samples of other events ... */
 	uint64_t kept[EVENTS_MAX];   /* ... and those of them that found room in the output */
-	struct wait_sites *places;
+	struct wait_sites *wait_sites;
 	uint64_t origins[FRAME_ORIGINS]; /* distinct addresses, summed over segments */
 	uint64_t roots[ENDS]; /* user halves of samples, by how they ended */
 	const char *command_line;

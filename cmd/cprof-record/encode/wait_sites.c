@@ -90,22 +90,22 @@ static bool keep_stack(struct wait_sites *ps, const struct sample_head *s, const
 {
 	size_t user = (size_t)stack->user.n, kernel = (size_t)stack->kernel_n;
 	uint64_t *own = malloc((user + kernel + 1) * sizeof(*own));
-	struct wait_site *place = wait_sites_find(ps, s->weight);
+	struct wait_site *site = wait_sites_find(ps, s->weight);
 
-	if (!own || (!place && !(place = add_site(ps, s->weight)))) {
+	if (!own || (!site && !(site = add_site(ps, s->weight)))) {
 		free(own);
 		return false;
 	}
-	ps->bytes -= size_of(place);
-	free(place->addresses);
+	ps->bytes -= size_of(site);
+	free(site->addresses);
 	if (user)
 		memcpy(own, stack->user.addresses, user * sizeof(*own));
 	if (kernel)
 		memcpy(own + user, stack->kernel, kernel * sizeof(*own));
-	*place = (struct wait_site){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
-	place->stack.user.addresses = own;
-	place->stack.kernel = own + user;
-	ps->bytes += size_of(place);
+	*site = (struct wait_site){ .key = s->weight, .serial = p->serial, .cgroup = s->cgroup, .addresses = own, .stack = *stack };
+	site->stack.user.addresses = own;
+	site->stack.kernel = own + user;
+	ps->bytes += size_of(site);
 	return true;
 }
 
@@ -120,21 +120,21 @@ bool wait_sites_put(struct wait_sites *ps, const struct sample_head *s, const st
 	return false;
 }
 
-bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *place, const struct proc *p, uint64_t *user, uint64_t *kernel)
+bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *site, const struct proc *p, uint64_t *user, uint64_t *kernel)
 {
-	struct stack stack = place->stack;
+	struct stack stack = site->stack;
 
-	if (place->serial != p->serial) { /* the user stack belongs to an image that is gone */
+	if (site->serial != p->serial) { /* the user stack belongs to an image that is gone */
 		stack.user.n = 0;
 		stack.user.end = ROOT_NO_REGS;
 		return stacks_nodes(st, p, &stack, user, kernel);
 	}
-	if (place->segment != segment) {
-		if (!stacks_nodes(st, p, &stack, &place->user, &place->kernel))
+	if (site->segment != segment) {
+		if (!stacks_nodes(st, p, &stack, &site->user, &site->kernel))
 			return false;
-		place->segment = segment;
+		site->segment = segment;
 	}
-	*user = place->user;
-	*kernel = place->kernel;
+	*user = site->user;
+	*kernel = site->kernel;
 	return true;
 }

@@ -1,7 +1,7 @@
 /*
  * The wait sites: each is a key chosen by the BPF program (bpf/offcpu.h) and the last stack that the program
- * sent for it, which later waits refer to. Wait sites outlive a segment; node ids are valid only in one
- * segment.
+ * sent for it, which later waits refer to; emit_waits.c writes those. Wait sites outlive a segment; node ids
+ * are valid only in one segment.
  */
 #ifndef CPROF_RECORD_ENCODE_WAIT_SITES_H
 #define CPROF_RECORD_ENCODE_WAIT_SITES_H
@@ -34,6 +34,6 @@ struct wait_site *wait_sites_find(struct wait_sites *ps, uint64_t key);
 bool wait_sites_put(struct wait_sites *ps, const struct sample_head *s, const struct proc *p, const struct stack *stack);
 void wait_sites_remove(struct wait_sites *ps, uint64_t key);
 /* As stacks_nodes, but at most once per segment. Leaves the user stack out if p is another image. */
-bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *place, const struct proc *p, uint64_t *user, uint64_t *kernel);
+bool wait_sites_nodes(struct stacks *st, uint32_t segment, struct wait_site *site, const struct proc *p, uint64_t *user, uint64_t *kernel);
 
 #endif

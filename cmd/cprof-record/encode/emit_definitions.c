@@ -1,0 +1,250 @@
+#include "cmd/cprof-record/encode/emit_internal.h"
+
+#include "cmd/cprof-record/host/vdso.h"
+
+void emit_record(struct emit *e, struct record r)
+{
+	writer_put(e->w, &r); /* the writer keeps its first error, which the flush checks */
+}
+
+static uint64_t file_id(struct emit *e, uint32_t file)
+{
+	struct exe *x;
+
+	if (file == 0)
+		return 0;
+	x = &e->procs->exes[file - 1];
+	if (x->segment != e->segment) {
+		x->segment = e->segment;
+		x->id = e->next_file++;
+		emit_record(e, (struct record){ .type = RECORD_FILE,
+						.file = { x->id, x->major, x->minor, x->inode, x->generation, x->build_id,
+							  x->path } });
+	}
+	return x->id;
+}
+
+/* A process that writes a jitdump file has the file mapped. */
+static void watch_dump(struct emit *e, struct proc *p, const struct map *m)
+{
+	const struct exe *x = m->file ? &e->procs->exes[m->file - 1] : NULL;
+
+	if (x && jit_dumps_is(x->path))
+		jit_dumps_watch(e->jitdumps, emit_watch_id(p), (pid_t)p->pid,
+			       &(struct jitdump_mapping){ x->path, m->start, m->end, x->inode });
+}
+
+/* A JIT compiler's code is in memory that has no file on disk. */
+static void watch_jit(struct emit *e, struct proc *p, const struct map *m)
+{
+	if (p->jit_segment == e->segment || (m->file && e->procs->exes[m->file - 1].path.p[0] == '/' &&
+			       e->procs->exes[m->file - 1].inode + e->procs->exes[m->file - 1].build_id.n != 0 &&
+			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/memfd:", 7) != 0 &&
+			       strncmp((const char *)e->procs->exes[m->file - 1].path.p, "/dev/", 5) != 0))
+		return;
+	if (m->file && e->procs->exes[m->file - 1].path.p[0] == '[')
+		return; /* [vdso], [vsyscall], [uprobes] */
+	if (perf_maps_watch(e->jitmaps, emit_watch_id(p), (pid_t)p->pid, 0))
+		p->jit_segment = e->segment;
+}
+
+void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time)
+{
+	uint64_t file = file_id(e, m->file);
+
+	emit_record(e, (struct record){ .type = RECORD_MAPPING,
+					.mapping = { time, p->id, m->start, m->end - m->start, m->offset, m->prot, file } });
+	watch_jit(e, p, m);
+	watch_dump(e, p, m);
+}
+
+/* Returns the parent's id if the child has just the parent's mappings at this point of the stream, or 0. */
+static uint64_t parent_to_inherit(const struct emit *e, const struct proc *p)
+{
+	const struct proc *parent = p->via == VIA_FORK ? procs_find(e->procs, p->parent_pid) : NULL;
+
+	if (!parent || parent->serial != p->parent_serial || parent->segment != e->segment ||
+	    parent->version != p->parent_version || p->version != 0)
+		return 0;
+	return parent->id;
+}
+
+void emit_process(struct emit *e, struct proc *p)
+{
+	bool exec = p->via == VIA_EXEC;
+	uint64_t parent = !exec ? parent_to_inherit(e, p) : p->exec_segment == e->segment ? p->exec_of : 0;
+
+	if (p->segment == e->segment)
+		return;
+	p->segment = e->segment;
+	p->id = e->next_process++;
+	p->cgroup = 0;
+	e->processes++;
+	emit_record(e, (struct record){ .type = RECORD_PROCESS,
+					.process = { p->id, p->time, p->pid, 0, parent, p->start, p->generation, p->via } });
+	for (const struct map *m = maps_from(&p->maps, 0); m; m = maps_from(&p->maps, m->end)) {
+		if (parent && !exec)
+			watch_jit(e, p, m); /* the dump that is mapped there is the parent's */
+		else
+			emit_mapping(e, p, m, p->time);
+	}
+}
+
+void emit_comm(struct emit *e, const struct task *t, uint64_t time)
+{
+	emit_record(e, (struct record){ .type = RECORD_COMM, .comm = { time, t->id, slice_of(t->comm) } });
+}
+
+void emit_task(struct emit *e, struct task *t, uint64_t time)
+{
+	emit_process(e, t->proc);
+	if (t->segment == e->segment)
+		return;
+	t->segment = e->segment;
+	t->id = e->next_thread++;
+	emit_record(e, (struct record){ .type = RECORD_THREAD, .thread = { t->id, time, t->proc->id, t->tid } });
+	emit_comm(e, t, time);
+}
+
+void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time)
+{
+	uint32_t said;
+
+	if (cgroup == 0 || p->cgroup == cgroup)
+		return;
+	p->cgroup = cgroup;
+	if (!idmap_find(&e->said_cgroups, cgroup, &said)) {
+		const char *path = cgroup_path(e->cgroups, cgroup);
+
+		if (!path)
+			return;
+		idmap_set(&e->said_cgroups, cgroup, 0);
+		emit_record(e, (struct record){ .type = RECORD_CGROUP, .cgroup = { cgroup, slice_of(path) } });
+	}
+	emit_record(e, (struct record){ .type = RECORD_MEMBER, .member = { time, p->id, cgroup } });
+}
+
+static void put_vdso(struct emit *e)
+{
+	struct buf image = { 0 }, id = { 0 };
+
+	if (vdso_image(&image, &id))
+		emit_record(e, (struct record){ .type = RECORD_IMAGE,
+						.image = { slice_of("[vdso]"), buf_view(&id), buf_view(&image) } });
+	buf_release(&image);
+	buf_release(&id);
+}
+
+/* Writes the symbol of a kernel address, once a segment. Returns false if the address has none. */
+static bool put_ksym(struct emit *e, uint64_t address, uint64_t time)
+{
+	struct kernel_symbol s;
+	struct buf key = { 0 };
+	uint32_t id;
+
+	if (!ksym_find(e->ksym, address, &s))
+		return false;
+	buf_varint(&key, s.address);
+	buf_slice(&key, s.name);
+	if (!key.failed && !intern_find(&e->said_ksyms, buf_view(&key), &id) &&
+	    intern_add(&e->said_ksyms, buf_view(&key), &id))
+		emit_record(e, (struct record){ .type = RECORD_KSYM, .ksym = { time, s.address, s.size, s.name, s.module } });
+	buf_release(&key);
+	return true;
+}
+
+/* Returns the address to look up: for a return address, one byte back, inside the call. */
+static uint64_t looked_up(const struct calltree_frame *f)
+{
+	return f->kind == FRAME_RETURN ? f->address - 1 : f->address;
+}
+
+/* Counts the new frames of a process by origin. The first frame in the vDSO also writes its image, 8 kB. */
+static void look_at_frames(struct emit *e, const struct proc *p)
+{
+	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
+		const struct calltree_frame *f = &e->stacks.tree.frames[i];
+		const struct map *m;
+
+		if (f->process != p->id || f->kind == STACK_FRAME_LANG)
+			continue;
+		m = maps_find(&p->maps, looked_up(f));
+		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
+		if (m && m->file && !e->said_vdso && slice_is(e->procs->exes[m->file - 1].path, "[vdso]")) {
+			put_vdso(e);
+			e->said_vdso = true;
+		}
+	}
+}
+
+/* Writes the function, and its script, unless the segment has them. Returns its id. */
+static uint64_t write_function(struct emit *e, struct function *f)
+{
+	struct script *s = &e->runtimes->functions.scripts[f->script];
+
+	if (s->segment != e->segment) {
+		s->segment = e->segment;
+		s->id = e->next_script++;
+		emit_record(e, (struct record){ .type = RECORD_SCRIPT, .script = { s->id, s->language, 0, s->path } });
+	}
+	if (f->segment != e->segment) {
+		f->segment = e->segment;
+		f->id = e->next_function++;
+		emit_record(e, (struct record){ .type = RECORD_FUNCTION, .function = { f->id, s->id, f->name, f->line, f->flags } });
+	}
+	return f->id;
+}
+
+static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_frame *frame)
+{
+	uint64_t at = frame->address >> 32;
+	struct function *f = at ? &e->runtimes->functions.items[at - 1] : NULL;
+	struct record r = { .type = RECORD_LANG_FRAME, .lang_frame = { .id = id, .process = frame->process } };
+
+	if (f) {
+		r.lang_frame.function = write_function(e, f);
+		r.lang_frame.language = f->language;
+		r.lang_frame.line = (uint32_t)frame->address;
+	} else {
+		r.lang_frame.state = frame->address & ((1 << STACK_LANG_STATE_BITS) - 1);
+		r.lang_frame.language = frame->address >> STACK_LANG_STATE_BITS;
+		if (r.lang_frame.state == LANG_OK || r.lang_frame.state >= LANG_STATES)
+			r.lang_frame.state = LANG_UNREADABLE;
+		if (r.lang_frame.language >= LANGUAGES)
+			r.lang_frame.language = LANGUAGE_NONE;
+	}
+	emit_record(e, r);
+}
+
+void emit_tree(struct emit *e, const struct proc *p, uint64_t time)
+{
+	look_at_frames(e, p);
+	for (uint32_t i = e->said_frames; i < e->stacks.tree.n_frames; i++) {
+		const struct calltree_frame *f = &e->stacks.tree.frames[i];
+
+		if (f->process == 0)
+			e->origins[put_ksym(e, looked_up(f), time) ? FRAME_IN_KERNEL :
+								     FRAME_IN_KERNEL_UNNAMED]++;
+	}
+	for (; e->said_frames < e->stacks.tree.n_frames; e->said_frames++) {
+		const struct calltree_frame *f = &e->stacks.tree.frames[e->said_frames];
+
+		if (f->kind == STACK_FRAME_LANG) {
+			write_lang_frame(e, e->said_frames, f);
+			continue;
+		}
+		emit_record(e, (struct record){ .type = RECORD_FRAME,
+						.frame = { e->said_frames, f->process, f->kind, f->address } });
+	}
+	for (; e->said_nodes < e->stacks.tree.n_nodes; e->said_nodes++) {
+		const struct calltree_node *n = &e->stacks.tree.nodes[e->said_nodes];
+
+		emit_record(e, (struct record){ .type = RECORD_NODE, .node = { e->said_nodes, n->parent, n->frame } });
+	}
+}
+
+void emit_put_sample(struct emit *e, const struct record *r)
+{
+	writer_put(e->w, r);
+	e->segment_samples++;
+}

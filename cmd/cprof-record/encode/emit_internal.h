@@ -1,0 +1,39 @@
+/*
+ * For the parts of emit.h only: emit_definitions.c writes definitions, emit_waits.c waits and run time, and
+ * emit.c everything else.
+ */
+#ifndef CPROF_RECORD_ENCODE_EMIT_INTERNAL_H
+#define CPROF_RECORD_ENCODE_EMIT_INTERNAL_H
+
+#include "cmd/cprof-record/encode/emit.h"
+
+/* The id of a process in perf_maps and jit_dumps: its address, which does not move until emit_gone. */
+static inline uint64_t emit_watch_id(const struct proc *p)
+{
+	return (uintptr_t)p;
+}
+
+/* emit_definitions.c. Each definition is written once a segment, before its first use. */
+void emit_record(struct emit *e, struct record r);
+/* Writes a mapping of a process that the segment has. Watches the files of a JIT compiler that it shows. */
+void emit_mapping(struct emit *e, struct proc *p, const struct map *m, uint64_t time);
+/* The process with its mappings; the thread with its process and its name; the name alone. */
+void emit_process(struct emit *e, struct proc *p);
+void emit_task(struct emit *e, struct task *t, uint64_t time);
+void emit_comm(struct emit *e, const struct task *t, uint64_t time);
+/* The control group of a process, if it is another one than before. 0: unknown. */
+void emit_cgroup(struct emit *e, struct proc *p, uint64_t cgroup, uint64_t time);
+/* The new frames and nodes of the call tree, with kernel symbols. p: the process whose stack added them. */
+void emit_tree(struct emit *e, const struct proc *p, uint64_t time);
+/* Writes a sample of any event, after its definitions. */
+void emit_put_sample(struct emit *e, const struct record *r);
+
+/* emit_waits.c */
+/* Writes the events of waiting time, one for each enum wait_reason. */
+void emit_wait_events(struct emit *e);
+/* Writes a wait as one sample per reason, with the last stack of its wait site. The segment must have t. */
+enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t);
+/* Writes how long a thread ran. The segment must have t. */
+enum emitted emit_ran(struct emit *e, const struct ran *r, const struct task *t);
+
+#endif

@@ -1,0 +1,49 @@
+#include "cmd/cprof-record/encode/emit_internal.h"
+
+void emit_wait_events(struct emit *e)
+{
+	static const char *const names[WAIT_REASONS] = {
+		[WAIT_SLEEP] = "off-cpu:sleep",
+		[WAIT_UNINTERRUPTIBLE] = "off-cpu:uninterruptible",
+		[WAIT_CPU] = "off-cpu:run-queue",
+	};
+
+	for (unsigned int i = 0; i < WAIT_REASONS; i++)
+		emit_record(e, (struct record){ .type = RECORD_EVENT,
+						.event = { EVENT_WAITS + i, slice_of(names[i]),
+							   slice_of("ns"), 0, 0 } });
+}
+
+/* The wait itself comes first: it ended when the wait for a CPU began. */
+enum emitted emit_wait(struct emit *e, const struct wait *w, struct task *t)
+{
+	struct wait_site *site = wait_sites_find(e->wait_sites, w->head.weight);
+	struct record r = { .type = RECORD_SAMPLE,
+			    .sample = { .time = w->head.time, .cpu = w->head.cpu, .thread = t->id,
+					.user = ROOT_FORGOTTEN, .kernel = ROOT_FORGOTTEN } };
+
+	if (site && !wait_sites_nodes(&e->stacks, e->segment, site, t->proc, &r.sample.user, &r.sample.kernel))
+		return EMIT_NO_MEMORY;
+	emit_cgroup(e, t->proc, site ? site->cgroup : 0, w->head.time);
+	emit_tree(e, t->proc, w->head.time);
+	for (unsigned int i = 0; i < WAIT_REASONS; i++) {
+		r.sample.event = EVENT_WAITS + i;
+		r.sample.weight = w->ns[i];
+		r.sample.time = w->head.time - (i == WAIT_CPU ? 0 : w->ns[WAIT_CPU]);
+		if (r.sample.weight)
+			emit_put_sample(e, &r);
+	}
+	e->waits++;
+	if (w->gone)
+		wait_sites_remove(e->wait_sites, w->head.weight);
+	return EMIT_WRITTEN;
+}
+
+enum emitted emit_ran(struct emit *e, const struct ran *r, const struct task *t)
+{
+	uint64_t time = r->head.time, span = r->since < time ? time - r->since : 0;
+
+	emit_cgroup(e, t->proc, r->head.cgroup, time);
+	emit_record(e, (struct record){ .type = RECORD_RAN, .ran = { time, t->id, r->head.weight, span } });
+	return EMIT_WRITTEN;
+}
