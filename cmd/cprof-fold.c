@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "cmd/shared/filters.h"
+#include "cmd/shared/folded_print.h"
 #include "cmd/shared/losses.h"
 #include "cmd/shared/input.h"
 #include "common/export/json.h"
@@ -128,24 +129,6 @@ static void warn_losses(const char *path, const struct loaded *l)
 	buf_release(&text);
 }
 
-/* Prints the tree in the order of its lines, if nothing else is to be written. */
-static void print_tree(const struct profile *p)
-{
-	struct folded_writer w;
-	struct slice line;
-
-	if (!folded_writer_init(&w, p, 1))
-		cli_no_memory();
-	while (folded_writer_next(&w, &line)) {
-		if (fwrite(line.p, 1, line.n, stdout) != line.n)
-			break;
-	}
-	if (w.line.failed)
-		cli_no_memory();
-	folded_writer_release(&w);
-	cli_stdout_done();
-}
-
 /* Text on its way to standard output. */
 struct output {
 	struct buf text;
@@ -158,7 +141,10 @@ static void write_text(struct buf *text, bool *refused)
 	buf_clear(text);
 }
 
-/* Appends a line. Returns false if writing has failed. */
+/*
+ * Appends a line whose stack is text already: from stack_sums, or from sorted texts, of which only one line is
+ * in memory. folded_print needs a tree. Returns false if writing has failed.
+ */
 static bool put_line(struct output *o, struct slice stack, uint64_t count)
 {
 	size_t at;
@@ -281,8 +267,9 @@ static void print_fold(struct fold *fold)
 		print_rows(fold);
 		return;
 	}
-	if (!fold->lines.total && !fold->s.tab) {
-		print_tree(&fold->p);
+	if (!fold->lines.total && !fold->s.tab) { /* everything is in the tree */
+		folded_print(&fold->p, 1);
+		cli_stdout_done();
 		return;
 	}
 	if (!folded_pour(&fold->lines, &fold->p))

@@ -4,26 +4,15 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "cmd/shared/folded_print.h"
 #include "common/export/changed.h"
-#include "common/folded/folded.h"
 #include "common/stats/normalize.h"
 
 void diff_print_folded(struct profile *p, bool raw)
 {
-	struct folded_writer w;
-	struct slice line;
-
 	if (!raw && !normalize(p))
 		cli_no_memory();
-	if (!folded_writer_init(&w, p, PROFILE_SIDES))
-		cli_no_memory();
-	while (folded_writer_next(&w, &line)) {
-		if (fwrite(line.p, 1, line.n, stdout) != line.n)
-			break;
-	}
-	if (w.line.failed)
-		cli_no_memory();
-	folded_writer_release(&w);
+	folded_print(p, PROFILE_SIDES);
 }
 
 static void print_raw(const struct diff_findings *o)
