@@ -42,7 +42,6 @@ enum {
 	SILENT_AT_START = 2,          /* silent file systems to wait for at the start, at most */
 	STALL_MS = 1000,              /* after a signal: reports an output that accepts nothing for so long */
 	LARGE = 256 << 10,            /* bytes: larger blocks return to the system after a burst */
-	HIT_FRAMES = 8,               /* frames between a tracepoint and its program, at most */
 	PID_INIT_INO = 0xeffffffc,    /* include/linux/proc_ns.h: the first PID namespace */
 };
 
@@ -446,20 +445,6 @@ static void keep_command_line(struct recorder *r, char **argv)
 	r->emit.command_line = buf_cstr(&r->command_line);
 }
 
-/* The kernel cuts call chains at its own limit; chains cut there are marked as truncated. */
-static void limit_depth(struct options *o)
-{
-	struct buf text = { 0 };
-	unsigned long most = host_read("/proc/sys/kernel/perf_event_max_stack", &text) ? strtoul(buf_cstr(&text), NULL, 10) : 0;
-
-	buf_release(&text);
-	if (most == 0)
-		most = 127; /* the kernel's default */
-	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
-	most = most < SAMPLE_DEPTH_MAX ? most : SAMPLE_DEPTH_MAX;
-	o->hit_depth = o->chain_depth + HIT_FRAMES < most ? o->chain_depth + HIT_FRAMES : (unsigned int)most;
-}
-
 /* Warns if -d exceeds the kernel's limit, unless user stacks, which may be deep, are unwound by tables. */
 static void warn_depth(const struct recorder *r)
 {
@@ -516,7 +501,6 @@ static void prepare(struct recorder *r, char **argv)
 	output_open(&r->output, &r->o, &r->mask_before);
 	metrics_open(r);
 	hotplug_read(r);
-	limit_depth(&r->o);
 	if (r->o.command)
 		prepare_command(r);
 	check_targets(&r->o);

@@ -15,6 +15,10 @@ enum { OPTION_ROTATE = 0x100, OPTION_KEEP, OPTION_ON_ROTATE, OPTION_METRICS, OPT
        OPTION_WHEN, OPTION_MAX_COST, OPTION_OFF_CPU, OPTION_MEM, OPTION_MODE, OPTION_NO_DITHER, OPTION_LANG };
 /* At 100,000 Hz a machine only takes samples: not even the recorder gets to run. */
 enum { HERTZ_DEFAULT = 99, HERTZ_MAX = 20000, DEPTH_DEFAULT = 512, MOST_DEFAULT = 1000 };
+enum {
+	CHAIN_DEFAULT = 127, /* kernel.perf_event_max_stack unless it is set */
+	HIT_FRAMES = 8,      /* frames between a tracepoint and its program, at most */
+};
 
 static const uint64_t ring_default = 64ull << 20;
 static const uint64_t off_cpu_default = 1000000;
@@ -429,6 +433,22 @@ static void settle_unwind(struct options *o)
 #endif
 }
 
+/* The kernel cuts call chains at its own limit; chains cut there are marked as truncated. */
+static void limit_depth(struct options *o)
+{
+	struct buf text = { 0 };
+	unsigned long most = 0;
+
+	if (host_read("/proc/sys/kernel/perf_event_max_stack", &text))
+		most = strtoul(buf_cstr(&text), NULL, 10);
+	buf_release(&text);
+	if (most == 0)
+		most = CHAIN_DEFAULT;
+	o->chain_depth = o->depth < most ? o->depth : (unsigned int)most;
+	most = most < SAMPLE_DEPTH_MAX ? most : SAMPLE_DEPTH_MAX;
+	o->hit_depth = o->chain_depth + HIT_FRAMES < most ? o->chain_depth + HIT_FRAMES : (unsigned int)most;
+}
+
 void options_parse(struct options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -475,6 +495,7 @@ void options_parse(struct options *o, int argc, char **argv)
 	settle_events(o);
 	check_combinations(o);
 	settle_unwind(o);
+	limit_depth(o);
 	if (o->ring_ns && !o->ring_bytes)
 		o->ring_bytes = ring_default;
 }

@@ -41,7 +41,7 @@ struct options {
 	uint64_t off_cpu_ns; /* waits are recorded once they add up to this time */
 	double seconds;     /* 0: until interrupted */
 	unsigned int depth;       /* addresses of each half of a stack, at most */
-	unsigned int chain_depth; /* depth, or less by the kernel's limit: limit_depth in main.c */
+	unsigned int chain_depth; /* depth, or less: the kernel's limit, kernel.perf_event_max_stack */
 	unsigned int hit_depth;   /* somewhat more, for stacks whose innermost frames are not shown */
 	enum engine_kind engine;
 	enum unwind_by unwind;
