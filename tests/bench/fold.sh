@@ -25,26 +25,6 @@ ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 mb() { wc -c <"$1" | awk '{ printf "%.1f", $1 / 1e6 }'; }
 row() { printf '%-52s %8s s  %s\n' "$1" "$2" "${3:-}"; }
 
-cat >"$tmp/collapse.pl" <<'X'
-# perf script's text to folded text, root first, by command.
-my (%count, $comm, @stack);
-while (<STDIN>) {
-	if (/^\s*$/) {
-		$count{join ";", $comm, @stack}++ if defined $comm;
-		undef $comm;
-		@stack = ();
-	} elsif (/^\s*([0-9a-f]+) (.*) \(.*\)$/) {
-		my $name = $2;
-		$name =~ s/\+0x[0-9a-f]+$//;
-		$name =~ tr/;/:/;
-		unshift @stack, $name;
-	} elsif (/^(\S.*?)\s+\d+(\/\d+)? /) {
-		$comm = $1;
-	}
-}
-print "$_ $count{$_}\n" for sort keys %count;
-X
-
 # The same samples as the text of a stream: one process for each command, every name known.
 cat >"$tmp/stream.awk" <<'X'
 BEGIN {
@@ -123,10 +103,10 @@ awk -v samples=$((40000 * scale)) 'BEGIN {
 		printf "%s\n", stack
 	} }' >"$tmp/perf.txt"
 awk -f "$tmp/stream.awk" "$tmp/perf.txt" | cprof-dump -r >"$tmp/s.bin"
-perl "$tmp/collapse.pl" <"$tmp/perf.txt" >"$tmp/want"
+perl "$tests/lib/collapse.pl" <"$tmp/perf.txt" >"$tmp/want"
 cprof-fold "$tmp/s.bin" >"$tmp/got"
 cmp "$tmp/want" "$tmp/got" || { echo "the two do not agree"; exit 1; }
-a=$(seconds "perl $tmp/collapse.pl <$tmp/perf.txt >$tmp/out")
+a=$(seconds "perl $tests/lib/collapse.pl <$tmp/perf.txt >$tmp/out")
 b=$(seconds "cprof-fold $tmp/s.bin >$tmp/out")
 row "stackcollapse stand-in (perl), $(mb "$tmp/perf.txt") MB of perf script" "$a"
 row "cprof-fold, the same samples in $(mb "$tmp/s.bin") MB of stream" "$b" "$(ratio "$a" "$b") times faster"
@@ -140,7 +120,7 @@ if [ -n "$script" ] && perf record -q -B -N -F 4999 -g -e cpu-clock -o "$tmp/per
 	n=$(cprof-fold "$tmp/r.bin" | awk '{ n += $NF } END { print n }')
 	a=$(seconds "perf script -i $tmp/perf.data -s $script >$tmp/out 2>/dev/null")
 	p=$(seconds "perf script -i $tmp/perf.data >$tmp/out 2>/dev/null")
-	c=$(seconds "perl $tmp/collapse.pl <$tmp/real.txt >$tmp/out")
+	c=$(seconds "perl $tests/lib/collapse.pl <$tmp/real.txt >$tmp/out")
 	b=$(seconds "cprof-fold $tmp/r.bin >$tmp/out")
 	row "perf script -s stackcollapse.py, $n samples" "$a"
 	row "perf script alone" "$p"

@@ -23,26 +23,6 @@ mb() { wc -c <"$1" | awk '{ printf "%.1f", $1 / 1e6 }'; }
 row() { printf '%-52s %8s s  %s\n' "$1" "$2" "${3:-}"; }
 peak() { "$BUILD/tests/peak" "$tmp/peak" "$@" >/dev/null && awk '{ printf "%.1f MiB", $1 / 1024 }' "$tmp/peak"; }
 
-cat >"$tmp/collapse.pl" <<'END'
-# perf script's text to folded text, root first, by command.
-my (%count, $comm, @stack);
-while (<STDIN>) {
-	if (/^\s*$/) {
-		$count{join ";", $comm, @stack}++ if defined $comm;
-		undef $comm;
-		@stack = ();
-	} elsif (/^\s*([0-9a-f]+) (.*) \(.*\)$/) {
-		my $name = $2;
-		$name =~ s/\+0x[0-9a-f]+$//;
-		$name =~ tr/;/:/;
-		unshift @stack, $name;
-	} elsif (/^(\S.*?)\s+\d+(\/\d+)? /) {
-		$comm = $1;
-	}
-}
-print "$_ $count{$_}\n" for sort keys %count;
-END
-
 # Stacks of 5 to 40 frames out of 2,000 functions in 20 files, of 50 threads; the outer frames are shared.
 awk -v n="$((30000 * scale))" 'BEGIN {
 	seed = 1
@@ -60,7 +40,7 @@ awk -v n="$((30000 * scale))" 'BEGIN {
 	} }' >"$tmp/perf.txt"
 echo "perf script's text: $(mb "$tmp/perf.txt") MB, $((30000 * scale)) samples"
 
-perl=$(seconds "perl '$tmp/collapse.pl' <'$tmp/perf.txt' >'$tmp/perl.folded'")
+perl=$(seconds "perl '$tests/lib/collapse.pl' <'$tmp/perf.txt' >'$tmp/perl.folded'")
 python=$(seconds "python3 '$tests/lib/collapse.py' '$tmp/perf.txt' >'$tmp/python.folded'")
 in=$(seconds "cprof-convert -t stream '$tmp/perf.txt' >'$tmp/in.bin'")
 fold=$(seconds "cprof-convert -t stream '$tmp/perf.txt' | cprof-fold >'$tmp/cprof.folded'")

@@ -9,11 +9,7 @@ export no_proxy=127.0.0.1
 servers=
 trap '[ -z "$servers" ] || kill $servers; rm -rf "$tmp"' EXIT
 
-cat >"$tmp/f.c" <<'X'
-int first(int x) { return x * 3; }
-static __attribute__((noinline, used)) int second(int x) { return x * 5; }
-int third(int x) { return second(x) + first(x); }
-X
+cp "$tests/data/three.c" "$tmp/f.c"
 gcc -g -O1 -shared -fPIC -Wl,--build-id -o "$tmp/whole.so" "$tmp/f.c"
 id=$(build_id "$tmp/whole.so")
 mkdir "$tmp/served" "$tmp/lib" "$tmp/none"

@@ -3,11 +3,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/sym-lib.sh"
 
-cat >"$tmp/f.c" <<'X'
-int first(int x) { return x * 3; }
-static __attribute__((noinline, used)) int second(int x) { return x * 5; }
-int third(int x) { return second(x) + first(x); }
-X
+cp "$tests/data/three.c" "$tmp/f.c"
 sym() { cprof-dump -r | cprof-sym "$@" 2>"$tmp/err" >"$tmp/out"; }
 at() { nm "$1" | awk -v s="$2" '$3 == s { print "0x" $1 }'; }
 line() { name_of "$tmp/out" | nameless | tr '\n' ','; }

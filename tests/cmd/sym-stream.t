@@ -3,11 +3,7 @@
 . "$(dirname "$0")/../lib/lib.sh"
 . "$tests/lib/sym-lib.sh"
 
-cat >"$tmp/f.c" <<'X'
-int first(int x) { return x * 3; }
-static __attribute__((noinline, used)) int second(int x) { return x * 5; }
-int third(int x) { return second(x) + first(x); }
-X
+cp "$tests/data/three.c" "$tmp/f.c"
 mkdir -p "$tmp/a/lib" "$tmp/b/lib" "$tmp/none"
 gcc -O1 -shared -fPIC -Wl,--build-id -o "$tmp/a/lib/f.so" "$tmp/f.c"
 id=$(build_id "$tmp/a/lib/f.so")

@@ -2,13 +2,7 @@
 # Hostile files: thousands of changes to small ones; none crashes, hangs or breaks an invariant.
 . "$(dirname "$0")/../lib/lib.sh"
 
-cat >"$tmp/f.c" <<'X'
-#include <stdio.h>
-#include <string.h>
-int first(int x) { return x * 3; }
-static __attribute__((noinline, used)) int second(int x) { return puts("x") + x * 5; }
-int third(const char *x) { return second((int)strlen(x)) + first(1); }
-X
+cp "$tests/data/three-calls.c" "$tmp/f.c"
 gcc -O1 -g -shared -fPIC -Wl,--build-id -o "$tmp/f.so" "$tmp/f.c"
 objcopy --only-keep-debug "$tmp/f.so" "$tmp/f.debug"
 objcopy --add-gnu-debuglink="$tmp/f.debug" "$tmp/f.so" "$tmp/f.linked"
