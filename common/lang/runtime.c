@@ -13,6 +13,7 @@ static const struct {
 	bool (*valid)(const struct lang_image *image);
 } languages[LANG_KINDS] = {
 	[LANG_PYTHON] = { python_identify, python_valid },
+	[LANG_RUBY] = { ruby_identify, ruby_valid },
 };
 
 static void find_code(const struct elf_file *f, struct lang_image *image)

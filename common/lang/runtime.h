@@ -25,5 +25,7 @@ bool runtime_valid(const struct lang_image *image);
  */
 bool python_identify(const struct elf_file *f, struct lang_image *image);
 bool python_valid(const struct lang_image *image);
+bool ruby_identify(const struct elf_file *f, struct lang_image *image);
+bool ruby_valid(const struct lang_image *image);
 
 #endif
