@@ -196,7 +196,7 @@ static __always_inline int lang_begin_function(struct lang_walk *l, __u32 langua
 	l->out.line = l->out.table = l->out.whole = l->out.flags = 0;
 	l->out.name_n = l->out.class_n = l->out.path_n = 0;
 	l->out.name_text = l->out.class_text = l->out.path_text = LANG_BYTES;
-	l->out.joint = 0;
+	l->out.joint = l->out.prefix = 0;
 	return 1;
 }
 

@@ -80,7 +80,8 @@ struct lang_function {
 	__u16 name_n, class_n, path_n;
 	__u8 name_text, class_text, path_text; /* enum lang_text */
 	__u8 joint; /* character between class and name: '.', '#', ':' for "::"; 0: no class */
-	__u8 pad[6];
+	__u8 prefix; /* bytes of the name that come before the class, as "block in " */
+	__u8 pad[5];
 	__u8 name[LANG_NAME], class[LANG_NAME], path[LANG_PATH];
 	__u8 lines[LANG_TABLE];
 };

@@ -5,6 +5,7 @@
 
 #include "common/base/array.h"
 #include "common/lang/python_lines.h"
+#include "common/lang/ruby_lines.h"
 #include "common/stream/record.h"
 
 void script_functions_init(struct script_functions *fs)
@@ -96,14 +97,17 @@ static bool add_script(struct script_functions *fs, uint32_t language, struct sl
 /* The name as users of the language write it. */
 static struct slice compose_name(struct script_functions *fs, const struct lang_function *f)
 {
+	size_t prefix = f->joint && f->prefix < f->name_n ? f->prefix : 0;
+
 	buf_clear(&fs->scratch);
+	put_text(&fs->scratch, f->name, prefix, f->name_text);
 	if (f->joint && f->class_n) {
 		put_text(&fs->scratch, f->class, f->class_n, f->class_text);
 		buf_byte(&fs->scratch, f->joint);
 		if (f->joint == ':')
 			buf_byte(&fs->scratch, ':');
 	}
-	put_text(&fs->scratch, f->name, f->name_n, f->name_text);
+	put_text(&fs->scratch, f->name + prefix, f->name_n - prefix, f->name_text);
 	return buf_view(&fs->scratch);
 }
 
@@ -167,6 +171,8 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 
 	if (f->language == LANG_PYTHON)
 		return python_line(f->version, f->lines, f->line, position, &line) ? line : 0;
+	if (f->language == LANG_RUBY)
+		return ruby_line(f->version, f->lines, position, &line) ? line : f->line;
 	return position; /* it is the line */
 }
 
