@@ -10,6 +10,7 @@
 #include "bpf/unwind.bpf.h"
 #include "bpf/lang/lang.bpf.h"
 #include "bpf/lang/python.bpf.h"
+#include "bpf/lang/ruby.bpf.h"
 
 /* Is there room for LANG_FRAMES frames after the sample? */
 static __always_inline int sample_room(const struct scratch *s);
@@ -70,6 +71,7 @@ int lang_find(void *ctx)
 	}
 
 LANG_PROGRAM(python)
+LANG_PROGRAM(ruby)
 
 char LICENSE[] SEC("license") = "GPL";
 
