@@ -8,6 +8,8 @@
 /* A merge goes from the root to the leaf, and writes the result from its end to its start. */
 struct merge {
 	const struct lang_image *image;
+	const struct proc *p;
+	bool compiled; /* compiled code counts as the loop */
 	uint64_t bias;
 	const uint64_t *frames; /* leaf first */
 	int left;               /* frames that are not placed yet: the first ones */
@@ -23,10 +25,24 @@ static int first_called(const struct lang_image *image)
 	return called ? (int)called - 1 : LANG_LOOPS;
 }
 
+/* Is it code that no file has? */
+static bool is_compiled(const struct proc *p, uint64_t at)
+{
+	const struct map *map = maps_find(&p->maps, at);
+
+	return map && !map->file;
+}
+
+/* Returns the address of the instruction that runs: for a return address, one byte back, inside the call. */
+static uint64_t running(uint64_t address)
+{
+	return (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT);
+}
+
 /* Returns the range of the loop that the frame is in, or LANG_LOOPS. */
 static int find_loop(const struct merge *m, uint64_t address)
 {
-	uint64_t at = (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT) - m->bias;
+	uint64_t at = running(address) - m->bias;
 
 	for (int i = 0; i < LANG_LOOPS; i++) {
 		if (at >= m->image->loops[i].start && at < m->image->loops[i].end)
@@ -37,7 +53,7 @@ static int find_loop(const struct merge *m, uint64_t address)
 
 static bool is_loop(const struct merge *m, uint64_t address)
 {
-	return find_loop(m, address) < first_called(m->image);
+	return find_loop(m, address) < first_called(m->image) || (m->compiled && is_compiled(m->p, running(address)));
 }
 
 static bool is_part(const struct merge *m, uint64_t address)
@@ -93,7 +109,8 @@ static enum lang_state missing_state(const struct runtimes *r, const struct proc
 
 /*
  * From the root on, each frame of the loop takes the frames of one call. A stack whose outer end is missing is aligned
- * at the leaf: the calls that have no loop come first. A call that has just begun has a loop, but no frame of its own.
+ * at the leaf: the calls that have no loop come first. So do all calls if the file does not show its loop, because the
+ * leaf is then right. A call that has just begun has a loop, but no frame of its own.
  */
 void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64_t *frames, int n, uint64_t time, struct user_stack *out)
 {
@@ -103,6 +120,7 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 
 	if (!p->lang.image || !(r->options->languages >> r->images[p->lang.image - 1].language & 1) || (!r->images[p->lang.image - 1].loops[0].end && n == 0))
 		return;
+	m.p = p;
 	m.image = &r->images[p->lang.image - 1];
 	m.bias = p->lang.bias;
 	loops = count_loops(&m, out);
@@ -116,7 +134,12 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	m.to = merged;
 	m.at = SAMPLE_DEPTH_MAX + LANG_FRAMES;
 	runs = count_runs(&m);
-	if (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) {
+	if (runs > loops && m.image->language == LANG_RUBY) {
+		/* YJIT's code calls no function of its own for a method of Ruby: it is as the loop, one frame for a call */
+		m.compiled = true;
+		loops = count_loops(&m, out);
+	}
+	if (!m.image->loops[0].end || (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END)) {
 		for (; runs > loops; runs--)
 			place_run(&m);
 	}
