@@ -73,5 +73,5 @@ bool ruby_line(uint32_t version, struct slice table, uint32_t position, uint32_t
 	if (rank > entries.n / ruby_line_entry(version))
 		return false;
 	*line = le32_load(entries.p + (size_t)(rank - 1) * ruby_line_entry(version));
-	return true;
+	return *line > 0 && *line <= INT32_MAX;
 }

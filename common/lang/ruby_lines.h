@@ -7,7 +7,7 @@
  *		...
  *
  * version: as in struct lang_image. position: index of the instruction's first word. Returns false if the position has no
- * line, and if the table was cut before.
+ * line, as some that Ruby adds, and if the table was cut before.
  *
  * The table is made by the BPF program (bpf/lang/ruby.bpf.h) and begins with two numbers of 32 bits: entries, and words
  * of the sequence. If there are several entries, iseq.c's struct succ_index_table follows, a set of the positions at which
