@@ -79,6 +79,15 @@ pairs=$(sed 's/.*outer_\([0-9]*\) (made_\([0-9]*\):2);inner_\([0-9]*\) (made_\([
 like "methods of short life have their own names ($pairs)" "$pairs" '^[1-9][0-9]+ 0$'
 is "  with their lines" "$(grep -c 'outer_.*inner_' "$tmp/made")" "${pairs% *}"
 
+# A program that is not Ruby: nothing but names and states that are counted, and nothing lost.
+if gcc -O1 -rdynamic -o "$tmp/hostile" "$tests/loads/hostile-ruby.c" 2>/dev/null; then
+	status "a program that only looks like Ruby" 0 cprof-record -F 1999 -o "$tmp/hostile.bin" -- "$tmp/hostile" 3
+	like "  is recorded whole" "$(cat "$tmp/err")" '; nothing lost'
+	like "  its frames are unreadable" "$(cprof-dump "$tmp/hostile.bin" | grep -c '^lang-frame.* state=unreadable')" '^[1-9]'
+else
+	skip "a program that only looks like Ruby" "there is no gcc"
+fi
+
 cprof-record -q --lang python -F 999 -o "$tmp/none.bin" -- "$ruby" "$known" 0.01 >"$tmp/program"
 is "--lang of another language has none" "$(cprof-dump "$tmp/none.bin" | grep -c lang-frame)" 0
 done_testing
