@@ -1,9 +1,11 @@
 /*
- * Walks the control frames of Ruby, 2.7 to 4.0: an array at the end of the VM's stack, from the frame of the running
- * method to the end. Frames of C functions are left out, because the machine's stack has these by their names.
+ * Walks the control frames of Ruby, 2.7 to 4.0: an array at the end of the VM's stack, from the frame
+ * of the running method to the end. Frames of C functions are left out, because the machine's stack
+ * has these by their names.
  *
- * A name is that of the instruction sequence (iseq), and the class that of the method entry which the frame's environment
- * leads to. Each object must be of its type before its members are trusted: iseq has other objects in some frames.
+ * A name is that of the instruction sequence (iseq). The class is that of the method entry which the
+ * frame's environment leads to. Each object must be of its type before its members are trusted: the
+ * iseq of some frames is a different object.
  */
 #ifndef CPROF_BPF_LANG_RUBY_H
 #define CPROF_BPF_LANG_RUBY_H
@@ -11,24 +13,52 @@
 #include "bpf/lang/lang.bpf.h"
 #include "common/lang/ruby.h"
 
-/* vm_core.h: rb_execution_context_struct, rb_control_frame_struct, rb_iseq_constant_body, and the flags in ep[0]. */
+/*
+ * vm_core.h: rb_execution_context_struct, rb_control_frame_struct, rb_iseq_constant_body, flags in
+ * ep[0]
+ */
 enum {
-	RB_CFP_PC = 0, RB_CFP_ISEQ = 16, RB_CFP_EP = 32, RB_CFP_MOST = 64,
-	RB_BODY_WORDS = 4, RB_BODY_CODE = 8, RB_BODY_PATH = 64, RB_BODY_BASE = 72, RB_BODY_LABEL = 80, RB_BODY_LINE = 88,
+	RB_CFP_PC = 0,
+	RB_CFP_ISEQ = 16,
+	RB_CFP_EP = 32,
+	RB_CFP_MOST = 64,
+	RB_BODY_WORDS = 4,
+	RB_BODY_CODE = 8,
+	RB_BODY_PATH = 64,
+	RB_BODY_BASE = 72,
+	RB_BODY_LABEL = 80,
+	RB_BODY_LINE = 88,
 	RB_BODY_HEAD = 96, /* bytes of a body that each frame reads */
-	RB_STACK_MIN = 256, RB_STACK_MAX = 1 << 24, /* words of a VM's stack: 2048 to 131072 by default */
-	RB_MAGIC = 0x7fff0000, RB_METHOD = 0x11110000, RB_CFUNC = 0x55550000, RB_IFUNC = 0x66660000, RB_DUMMY = 0x79990000,
-	RB_ENV_LOCAL = 2, RB_FINISH = 0x20,
-	RB_OPERATOR = 3, /* bytes of <=>; longer names in angle brackets, as <main>, are not methods */
+	RB_STACK_MIN = 256,
+	RB_STACK_MAX = 1 << 24, /* words of a VM's stack: 2048 to 131072 by default */
+	RB_MAGIC = 0x7fff0000,
+	RB_METHOD = 0x11110000,
+	RB_CFUNC = 0x55550000,
+	RB_IFUNC = 0x66660000,
+	RB_DUMMY = 0x79990000,
+	RB_ENV_LOCAL = 2,
+	RB_FINISH = 0x20,
+	RB_OPERATOR = 3,  /* bytes of <=>; longer names in angle brackets, as <main>, are not methods */
 	RB_ENV_HOPS = 10, /* from a block to its method: a hop for each block around it */
 };
 
 /* include/ruby/internal/value_type.h, fl_type.h; internal/imemo.h; method.h */
 enum {
-	RB_TYPE = 0x1f, RB_T_CLASS = 2, RB_T_MODULE = 3, RB_T_STRING = 5, RB_T_ARRAY = 7, RB_T_IMEMO = 0x1a, RB_T_ICLASS = 0x1c,
-	RB_IMEMO = 0xf01f, RB_IMEMO_SVAR = RB_T_IMEMO | 2 << 12, RB_IMEMO_MENT = RB_T_IMEMO | 6 << 12, RB_IMEMO_ISEQ = RB_T_IMEMO | 7 << 12,
-	RB_NOT_EMBEDDED = 1 << 13, RB_ARRAY_EMBEDDED = 1 << 13,
-	RB_METHOD_ISEQ = 0, RB_METHOD_TYPE = 0xf,
+	RB_TYPE = 0x1f,
+	RB_T_CLASS = 2,
+	RB_T_MODULE = 3,
+	RB_T_STRING = 5,
+	RB_T_ARRAY = 7,
+	RB_T_IMEMO = 0x1a,
+	RB_T_ICLASS = 0x1c,
+	RB_IMEMO = 0xf01f,
+	RB_IMEMO_SVAR = RB_T_IMEMO | 2 << 12,
+	RB_IMEMO_MENT = RB_T_IMEMO | 6 << 12,
+	RB_IMEMO_ISEQ = RB_T_IMEMO | 7 << 12,
+	RB_NOT_EMBEDDED = 1 << 13,
+	RB_ARRAY_EMBEDDED = 1 << 13,
+	RB_METHOD_ISEQ = 0,
+	RB_METHOD_TYPE = 0xf,
 	RB_ID_SCOPE = 0xe, /* 0: local */
 };
 
@@ -50,7 +80,8 @@ WALK_FN int ruby_text(__u64 string, __u32 to)
 	if (!l)
 		return 0;
 	im = lang_image_of(l);
-	if (!im || bpf_probe_read_user(head, sizeof(head), (const void *)string) || (head[0] & RB_TYPE) != RB_T_STRING)
+	if (!im || bpf_probe_read_user(head, sizeof(head), (const void *)string) ||
+	    (head[0] & RB_TYPE) != RB_T_STRING)
 		return 0;
 	n = head[2];
 	from = head[3];
@@ -72,21 +103,23 @@ static __always_inline void ruby_path(struct lang_walk *l, __u64 path)
 	__u64 head[5] = { 0 };
 	int n;
 
-	if (bpf_probe_read_user(head, sizeof(head), (const void *)path) == 0 && (head[0] & RB_TYPE) == RB_T_ARRAY)
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)path) == 0 &&
+	    (head[0] & RB_TYPE) == RB_T_ARRAY)
 		path = head[0] & RB_ARRAY_EMBEDDED ? head[2] : lang_read64(head[4]);
 	n = ruby_text(path, RB_TO_PATH);
 	l->out.path_n = n;
 }
 
 /*
- * Finds a variable of a class that is not written in Ruby: its ID is of local scope. Reads the class's path, or, with
- * attached, finds the class whose singleton it is. Returns 0 if there is none.
+ * Finds a variable of a class that is not written in Ruby: its ID is of local scope. Reads the class's
+ * path, or, with attached, finds the class whose singleton it is. Returns 0 if there is none.
  */
 WALK_FN int ruby_variable(__u64 class, __u32 attached)
 {
 	struct lang_walk *l = lang_walk_state();
 	const struct lang_image *im;
-	__u64 table[7] = { 0 }, n, value, type; /* include/ruby/st.h: struct st_table; 5: entries_bound, 6: entries */
+	__u64 table[7] = { 0 }; /* include/ruby/st.h: struct st_table; 5: entries_bound, 6: entries */
+	__u64 n, value, type;
 
 	if (!l)
 		return 0;
@@ -118,7 +151,10 @@ WALK_FN int ruby_variable(__u64 class, __u32 attached)
 	return 0;
 }
 
-/* Reads the class of a method entry. Returns the character between class and method; 0: it has no name. */
+/*
+ * Reads the class of a method entry. Returns the character between class and method; 0: it has no
+ * name.
+ */
 WALK_FN int ruby_class(__u64 entry)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -129,7 +165,8 @@ WALK_FN int ruby_class(__u64 entry)
 	if (!l)
 		return 0;
 	im = lang_image_of(l);
-	if (!im || bpf_probe_read_user(me, sizeof(me), (const void *)entry) || (lang_read64(me[2]) & RB_METHOD_TYPE) != RB_METHOD_ISEQ)
+	if (!im || bpf_probe_read_user(me, sizeof(me), (const void *)entry) ||
+	    (lang_read64(me[2]) & RB_METHOD_TYPE) != RB_METHOD_ISEQ)
 		return 0;
 	class = me[1];
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)class))
@@ -159,8 +196,8 @@ WALK_FN int ruby_class(__u64 entry)
 }
 
 /*
- * Finds the method entry of an object that an environment refers to: itself, or in a svar. Returns its class, so that a
- * method with several classes has several names; *entry 0: it is something different.
+ * Finds the method entry of an object that an environment refers to: itself, or in a svar. Returns its
+ * class, so that a method with several classes has several names; *entry 0: it is something different.
  */
 static __always_inline __u64 ruby_entry(__u64 object, __u64 *entry)
 {
@@ -180,7 +217,10 @@ static __always_inline __u64 ruby_entry(__u64 object, __u64 *entry)
 	return head[1];
 }
 
-/* Finds the method around a block, from its environment on (rb_vm_frame_method_entry). Returns 0 if there is none. */
+/*
+ * Finds the method around a block, from its environment on (rb_vm_frame_method_entry). Returns 0 if
+ * there is none.
+ */
 WALK_FN int ruby_method(__u64 ep)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -206,7 +246,8 @@ WALK_FN int ruby_method(__u64 ep)
 /* Reads the tables of lines: see common/lang/ruby_lines.h. */
 static __always_inline void ruby_table(struct lang_walk *l, const struct lang_image *im)
 {
-	__u32 n = lang_object32(l, im->at[RB_INSNS_SIZE]), words = lang_object32(l, RB_BODY_WORDS), bytes = 0, got;
+	__u32 n = lang_object32(l, im->at[RB_INSNS_SIZE]), words = lang_object32(l, RB_BODY_WORDS), bytes = 0,
+	      got;
 	__u64 whole = (__u64)n * im->at[RB_INSNS_ENTRY];
 
 	*(__u32 *)l->out.lines = n;
@@ -215,7 +256,8 @@ static __always_inline void ruby_table(struct lang_walk *l, const struct lang_im
 		bytes = ruby_index_bytes(words);
 		if (bytes > RB_INDEX_MOST)
 			bytes = RB_INDEX_MOST;
-		if (lang_copy(l->out.lines + RB_TABLE_HEAD, lang_object(l, im->at[RB_INSNS_TABLE]), bytes, RB_INDEX_MOST) != bytes)
+		if (lang_copy(l->out.lines + RB_TABLE_HEAD, lang_object(l, im->at[RB_INSNS_TABLE]), bytes,
+			      RB_INDEX_MOST) != bytes)
 			return;
 	}
 	bytes &= 2 * RB_INDEX_MOST - 1;
@@ -256,7 +298,9 @@ static __always_inline void ruby_name_class(struct lang_walk *l, __u64 base)
 	l->out.prefix = l->out.name_n - n;
 }
 
-/* Reads and sends the names of an iseq with this body. Returns its id, or a negative enum lang_state. */
+/*
+ * Reads and sends the names of an iseq with this body. Returns its id, or a negative enum lang_state.
+ */
 WALK_FN int ruby_name(__u64 key, __u64 sign, __u64 body)
 {
 	struct lang_walk *l = lang_walk_state();
@@ -274,16 +318,20 @@ WALK_FN int ruby_name(__u64 key, __u64 sign, __u64 body)
 	if (!l->out.name_n)
 		return -LANG_STATE_UNREADABLE;
 	ruby_path(l, lang_object(l, RB_BODY_PATH));
-	l->out.line = im->at[RB_LINE_FIXNUM] ? (__u32)(lang_object(l, RB_BODY_LINE) >> 1) : lang_object32(l, RB_BODY_LINE);
+	l->out.line = im->at[RB_LINE_FIXNUM] ? (__u32)(lang_object(l, RB_BODY_LINE) >> 1)
+					     : lang_object32(l, RB_BODY_LINE);
 	l->out.version = im->version;
 	ruby_table(l, im);
 	if (im->at[RB_CLASS])
-		ruby_name_class(l, lang_object(l, RB_BODY_BASE)); /* from here on, object may hold other bytes */
+		ruby_name_class(l, lang_object(l, RB_BODY_BASE)); /* may overwrite object */
 	id = lang_send_function(l, LANG_RUBY, key, sign);
 	return id ? (int)id : -LANG_STATE_OVER_BUDGET;
 }
 
-/* A counter may be one of an earlier frame, because compiled code does not always keep it. It is after its instruction. */
+/*
+ * A counter may be one of an earlier frame, because compiled code does not always keep it. It is after
+ * its instruction.
+ */
 static __always_inline __u32 ruby_position(__u64 pc, __u64 code, __u32 words)
 {
 	__u64 at = (pc - code) >> 3;
@@ -297,7 +345,8 @@ static __always_inline __u32 ruby_position(__u64 pc, __u64 code, __u32 words)
 static __always_inline int ruby_push(struct lang_walk *l)
 {
 	__u64 env[3] = { 0 }, iseq[3] = { 0 };
-	__u64 at = lang_field(l, RB_CFP_ISEQ), ep = lang_field(l, RB_CFP_EP), class = 0, key, sign, magic, finish;
+	__u64 at = lang_field(l, RB_CFP_ISEQ), ep = lang_field(l, RB_CFP_EP), class = 0, key, sign, magic,
+	      finish;
 	__u32 position;
 	int id;
 
@@ -309,7 +358,8 @@ static __always_inline int ruby_push(struct lang_walk *l)
 	if (magic == RB_CFUNC || magic == RB_IFUNC || magic == RB_DUMMY)
 		return 1;
 	finish = env[2] & RB_FINISH ? LANG_ENTRY : 0;
-	if (bpf_probe_read_user(iseq, sizeof(iseq), (const void *)at) || (iseq[0] & RB_IMEMO) != RB_IMEMO_ISEQ ||
+	if (bpf_probe_read_user(iseq, sizeof(iseq), (const void *)at) ||
+	    (iseq[0] & RB_IMEMO) != RB_IMEMO_ISEQ ||
 	    bpf_probe_read_user(l->object, RB_BODY_HEAD, (const void *)iseq[2]))
 		return lang_push(l, 0, LANG_STATE_UNREADABLE, finish);
 	l->words[RB_ENTRY_OF] = 0;
@@ -317,9 +367,12 @@ static __always_inline int ruby_push(struct lang_walk *l)
 	if (magic == RB_METHOD)
 		class = ruby_entry(env[0], &l->words[RB_ENTRY_OF]);
 	key = at + class * 0x9e3779b97f4a7c15ull;
-	sign = ((lang_object(l, RB_BODY_CODE) * 31 + lang_object(l, RB_BODY_PATH)) * 31 + lang_object(l, RB_BODY_LABEL)) * 31 +
+	sign = ((lang_object(l, RB_BODY_CODE) * 31 + lang_object(l, RB_BODY_PATH)) * 31 +
+		lang_object(l, RB_BODY_LABEL)) *
+		       31 +
 	       lang_object(l, RB_BODY_LINE);
-	position = ruby_position(lang_field(l, RB_CFP_PC), lang_object(l, RB_BODY_CODE), lang_object32(l, RB_BODY_WORDS));
+	position = ruby_position(lang_field(l, RB_CFP_PC), lang_object(l, RB_BODY_CODE),
+				 lang_object32(l, RB_BODY_WORDS));
 	id = lang_find_id(l, LANG_RUBY, key, sign);
 	if (!id)
 		id = ruby_name(key, sign, iseq[2]);
@@ -362,12 +415,16 @@ WALK_FN int ruby_rounds(__u32 unused)
 	return is;
 }
 
-/* Goes to the frame of the execution context that this word has. Returns false if the word has something different. */
+/*
+ * Goes to the frame of the execution context that this word has. Returns false if the word has
+ * something different.
+ */
 WALK_FN int ruby_context(__u64 word)
 {
 	struct lang_walk *l = lang_walk_state();
 	const struct lang_image *im;
-	__u64 ec, head[8] = { 0 }, end; /* vm_stack, vm_stack_size, cfp; thread_ptr: 6, or 7 with protect_tag (2.7) */
+	__u64 ec, head[8] = { 0 },
+		  end; /* vm_stack, vm_stack_size, cfp; thread_ptr: 6, or 7 with protect_tag (2.7) */
 
 	if (!l)
 		return 0;
@@ -378,9 +435,11 @@ WALK_FN int ruby_context(__u64 word)
 	if (!ec || bpf_probe_read_user(head, sizeof(head), (const void *)ec))
 		return 0;
 	end = head[0] + head[1] * 8;
-	if (head[1] < RB_STACK_MIN || head[1] > RB_STACK_MAX || head[2] <= head[0] || head[2] >= end || head[2] & 7)
+	if (head[1] < RB_STACK_MIN || head[1] > RB_STACK_MAX || head[2] <= head[0] || head[2] >= end ||
+	    head[2] & 7)
 		return 0;
-	if (lang_read64(head[6] + im->at[RB_THREAD_EC]) != ec && lang_read64(head[7] + im->at[RB_THREAD_EC]) != ec)
+	if (lang_read64(head[6] + im->at[RB_THREAD_EC]) != ec &&
+	    lang_read64(head[7] + im->at[RB_THREAD_EC]) != ec)
 		return 0;
 	l->at = head[2];
 	l->words[RB_LIMIT] = end - im->at[RB_CFP_BYTES]; /* the last frame is of no method */
@@ -401,7 +460,7 @@ static __always_inline __u64 ruby_words(const struct lang_walk *l, const struct 
 		return thread - im->at[RB_TLS_FIRST];
 	if (im->at[RB_EC] == RB_EC_OFFSET)
 		return thread + lang_read64(state) + im->at[RB_TLS_FIRST];
-	/* glibc has an array of {block, memory to free}, musl one of blocks; both have its address in the second word */
+	/* glibc: an array of {block, memory to free}; musl: one of blocks. The second word has its address. */
 	table = lang_read64(thread + 8);
 	block = lang_read64(table + lang_read64(state) * (im->libc == LANG_MUSL ? 8 : 16));
 	return block ? block + im->at[RB_TLS_FIRST] : 0;

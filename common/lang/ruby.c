@@ -84,8 +84,10 @@ static bool find_context(const struct elf_file *f, struct lang_image *image, con
 bool ruby_identify(const struct elf_file *f, struct lang_image *image)
 {
 	struct runtime_symbol s[SYMBOLS] = {
-		[VERSION] = { "ruby_version", 0, 0 },       [CONTEXT] = { "ruby_current_execution_context_ptr", 0, 0 },
-		[CURRENT] = { "ruby_current_ec", 0, 0 },    [LOOP] = { "vm_exec_core", 0, 0 },
+		[VERSION] = { "ruby_version", 0, 0 },
+		[CONTEXT] = { "ruby_current_execution_context_ptr", 0, 0 },
+		[CURRENT] = { "ruby_current_ec", 0, 0 },
+		[LOOP] = { "vm_exec_core", 0, 0 },
 	};
 
 	runtime_symbols(f, s, SYMBOLS);
@@ -110,15 +112,20 @@ bool ruby_valid(const struct lang_image *image)
 {
 	const uint32_t *at = image->at;
 
-	if (at[RB_EC] > RB_EC_BELOW || (at[RB_EC] != RB_EC_GLOBAL && (at[RB_TLS_WORDS] == 0 || at[RB_TLS_WORDS] > RB_TLS_WORDS_MOST)))
+	if (at[RB_EC] > RB_EC_BELOW ||
+	    (at[RB_EC] != RB_EC_GLOBAL && (at[RB_TLS_WORDS] == 0 || at[RB_TLS_WORDS] > RB_TLS_WORDS_MOST)))
 		return false;
-	if (at[RB_TLS_FIRST] % 8 || at[RB_TLS_FIRST] > 1 << 16 || at[RB_THREAD_EC] % 8 || at[RB_THREAD_EC] > 64)
+	if (at[RB_TLS_FIRST] % 8 || at[RB_TLS_FIRST] > 1 << 16 || at[RB_THREAD_EC] % 8 ||
+	    at[RB_THREAD_EC] > 64)
 		return false;
 	if (at[RB_CFP_BYTES] != 56 && at[RB_CFP_BYTES] != 64)
 		return false;
-	if (!is_body_offset(at[RB_INSNS_BODY]) || !is_body_offset(at[RB_INSNS_SIZE]) || !is_body_offset(at[RB_INSNS_TABLE]))
+	if (!is_body_offset(at[RB_INSNS_BODY]) || !is_body_offset(at[RB_INSNS_SIZE]) ||
+	    !is_body_offset(at[RB_INSNS_TABLE]))
 		return false;
-	if ((at[RB_INSNS_ENTRY] != 8 && at[RB_INSNS_ENTRY] != 12) || (at[RB_STR_EMBEDDED] != 16 && at[RB_STR_EMBEDDED] != 24))
+	if ((at[RB_INSNS_ENTRY] != 8 && at[RB_INSNS_ENTRY] != 12) ||
+	    (at[RB_STR_EMBEDDED] != 16 && at[RB_STR_EMBEDDED] != 24))
 		return false;
-	return at[RB_CLASS] <= RB_CLASS_TABLE && at[RB_CLASS_EXT] < 256 && at[RB_CLASS_PATH] < 256 && at[RB_CLASS_ATTACHED] < 256;
+	return at[RB_CLASS] <= RB_CLASS_TABLE && at[RB_CLASS_EXT] < 256 && at[RB_CLASS_PATH] < 256 &&
+	       at[RB_CLASS_ATTACHED] < 256;
 }

@@ -6,11 +6,14 @@
 #include "common/lang/runtime.h"
 
 /*
- * In ruby_tls.c: finds where a thread keeps its execution context. symbol: of ruby_current_ec, or NULL. Returns false if
- * the file does not show it.
+ * In ruby_tls.c: finds where a thread keeps its execution context. symbol: of ruby_current_ec, or
+ * NULL. Returns false if the file does not show it.
  */
 bool ruby_tls(const struct elf_file *f, struct lang_image *image, const struct runtime_symbol *symbol);
-/* In ruby_loops.c: finds the ranges of the loop; symbol: of vm_exec_core, or NULL. Without a loop there are none. */
+/*
+ * In ruby_loops.c: finds the ranges of the loop; symbol: of vm_exec_core, or NULL. Without a loop
+ * there are none.
+ */
 void ruby_loops(const struct elf_file *f, struct lang_image *image, const struct runtime_symbol *symbol);
 
 #endif

@@ -3,7 +3,14 @@
 #include "common/base/le.h"
 #include "common/lang/ruby.h"
 
-enum { RANK_BITS = 7, RANKS = 9, SMALL_RANK_BITS = 9, SMALL_RANKS_AT = 8, BITS_AT = 16, WITH_NODE = 0x030100 };
+enum {
+	RANK_BITS = 7,
+	RANKS = 9,
+	SMALL_RANK_BITS = 9,
+	SMALL_RANKS_AT = 8,
+	BITS_AT = 16,
+	WITH_NODE = 0x030100
+};
 
 uint32_t ruby_line_entry(uint32_t version)
 {
@@ -36,7 +43,8 @@ static bool rank_later(struct slice index, uint32_t position, uint32_t *rank)
 	size_t at = RB_INDEX_HEAD + (size_t)block * RB_INDEX_BLOCK;
 	uint64_t before, ranks, bits;
 
-	if (!load64(index, at, &before) || !load64(index, at + SMALL_RANKS_AT, &ranks) || !load64(index, at + BITS_AT + small * 8, &bits))
+	if (!load64(index, at, &before) || !load64(index, at + SMALL_RANKS_AT, &ranks) ||
+	    !load64(index, at + BITS_AT + small * 8, &bits))
 		return false;
 	*rank = (uint32_t)before + (uint32_t)__builtin_popcountll(bits << (63 - position % 64));
 	if (small > 0)
@@ -46,7 +54,8 @@ static bool rank_later(struct slice index, uint32_t position, uint32_t *rank)
 
 static bool rank_of(struct slice index, uint32_t position, uint32_t *rank)
 {
-	return position < RB_INDEX_FIRST ? rank_first(index, position, rank) : rank_later(index, position - RB_INDEX_FIRST, rank);
+	return position < RB_INDEX_FIRST ? rank_first(index, position, rank)
+					 : rank_later(index, position - RB_INDEX_FIRST, rank);
 }
 
 bool ruby_line(uint32_t version, struct slice table, uint32_t position, uint32_t *line)

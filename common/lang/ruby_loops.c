@@ -6,17 +6,18 @@
 #include "common/unwind/function_parts.h"
 
 /*
- * The loop is vm_exec_core, a static function that few files have a symbol for. It jumps by a table of the addresses of
- * its instructions (insns_address_table), which no other function of Ruby has as long: the table is the only run of more
- * than 150 words that point into one function. Ruby 2.7 to 3.4 have 202 to 220; the matcher of regular expressions has
- * 98. The function's bounds are those of .eh_frame.
+ * The loop is vm_exec_core, a static function that few files have a symbol for. It jumps by a table of
+ * the addresses of its instructions (insns_address_table), which no other function of Ruby has as
+ * long: the table is the only run of more than 150 words that point into one function. Ruby 2.7 to 3.4
+ * have 202 to 220; the matcher of regular expressions has 98. The function's bounds are those of
+ * .eh_frame.
  */
 enum { LABELS_MIN = 150, WORD = 8 };
 
 struct run {
 	const struct function_list *l;
 	size_t function; /* that all words of the run point into */
-	uint64_t next;   /* address of the word that would continue it */
+	uint64_t next;	 /* address of the word that would continue it */
 	size_t n;
 	size_t best; /* function of a run that is long enough; l->n: none yet */
 };
@@ -26,7 +27,8 @@ static void take_word(struct run *r, uint64_t at, uint64_t value)
 {
 	size_t i;
 
-	if (r->n && at == r->next && value >= r->l->items[r->function].start && value < r->l->items[r->function].end) {
+	if (r->n && at == r->next && value >= r->l->items[r->function].start &&
+	    value < r->l->items[r->function].end) {
 		r->n++;
 	} else {
 		r->n = 0;
@@ -82,7 +84,8 @@ static bool find_loop(const struct elf_file *f, const struct function_list *l, u
 	return r.best < l->n;
 }
 
-static void add_loop(const struct elf_file *f, struct lang_image *image, const struct function_list *l, uint64_t start)
+static void add_loop(const struct elf_file *f, struct lang_image *image, const struct function_list *l,
+		     uint64_t start)
 {
 	struct function_range parts[LANG_LOOPS - 1];
 	size_t i, n;

@@ -6,7 +6,10 @@
 
 enum { BLOCK_MOST = 1 << 16, ALIGN_MOST = 4096 };
 
-/* A word that the loader fills: with the number of the module, or with the place of a variable of its block. */
+/*
+ * A word that the loader fills: with the number of the module, or with the place of a variable of its
+ * block.
+ */
 struct word {
 	enum ruby_ec is;
 	uint64_t at, offset; /* linked address; of the variable in the block */
@@ -55,7 +58,7 @@ static void take_relocation(struct search *s, const uint8_t *p)
 		w.is = RB_EC_MODULE;
 		w.offset = 0;
 		break;
-	case R_X86_64_TLSDESC: /* the second word of the descriptor, if the block is one of those made at start */
+	case R_X86_64_TLSDESC: /* the second word of the descriptor, for blocks made at start */
 		w.at += 8;
 		break;
 	case R_X86_64_TPOFF64:
@@ -81,8 +84,11 @@ static void search_relocations(const struct elf_file *f, struct search *s)
 	}
 }
 
-/* The words from the first to the end of the block; with a symbol only one. False: there are too many. */
-static bool set_words(struct lang_image *image, uint64_t first, uint64_t bytes, const struct runtime_symbol *symbol)
+/*
+ * The words from the first to the end of the block; with a symbol only one. False: there are too many.
+ */
+static bool set_words(struct lang_image *image, uint64_t first, uint64_t bytes,
+		      const struct runtime_symbol *symbol)
 {
 	image->at[RB_TLS_FIRST] = (uint32_t)first;
 	image->at[RB_TLS_WORDS] = symbol ? 1 : (uint32_t)(bytes / 8);

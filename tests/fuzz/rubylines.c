@@ -1,4 +1,7 @@
-/* Fuzzes bytes as a line table of Ruby, for both sizes of entries: each line is positive, and from the table. */
+/*
+ * Fuzzes bytes as a line table of Ruby, for both sizes of entries: each line is positive, and from the
+ * table.
+ */
 #include "tests/lib/fuzz.h"
 
 #include "common/lang/ruby_lines.h"
@@ -12,14 +15,15 @@ static void demand(bool holds)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static const uint32_t versions[] = { 0x020704, 0x030102 };
-	uint8_t *copy = malloc(n + 1); /* of this size, so that reading a byte too many is detected */
+	uint8_t *copy = malloc(n + 1); /* has this size, so that reading a byte too many is detected */
 	uint32_t line;
 
 	demand(copy != NULL);
 	memcpy(copy, bytes, n);
 	for (size_t v = 0; v < 2; v++) {
 		for (uint32_t position = 0; position < 2000; position++)
-			demand(!ruby_line(versions[v], (struct slice){ copy, n }, position, &line) || (line > 0 && line <= INT32_MAX));
+			demand(!ruby_line(versions[v], (struct slice){ copy, n }, position, &line) ||
+			       (line > 0 && line <= INT32_MAX));
 		ruby_line(versions[v], (struct slice){ copy, n }, UINT32_MAX, &line);
 	}
 	free(copy);

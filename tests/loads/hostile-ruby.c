@@ -1,6 +1,6 @@
 /*
- * Looks like Ruby 3.3 in an executable, and changes all that a walk of its frames reads while it runs: frames in cycles,
- * lengths of 2^60, addresses of nothing. Runs for the given seconds.
+ * Looks like Ruby 3.3 in an executable, and changes all that a walk of its frames reads while it runs:
+ * frames in cycles, lengths of 2^60, addresses of nothing. Runs for the given seconds.
  */
 #include <stdint.h>
 #include <stdlib.h>

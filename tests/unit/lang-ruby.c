@@ -41,10 +41,11 @@ static int identify_files(char **paths)
 			printf("no interpreter\n");
 			continue;
 		}
-		printf("version %06" PRIx32 " usable %" PRIu32 " valid %d context %" PRIu32 " first %" PRIu32 " words %" PRIu32
-		       " frame %" PRIu32 " class %" PRIu32 " loops",
-		       image.version, image.usable, runtime_valid(&image), image.at[RB_EC], image.at[RB_TLS_FIRST],
-		       image.at[RB_TLS_WORDS], image.at[RB_CFP_BYTES], image.at[RB_CLASS]);
+		printf("version %06" PRIx32 " usable %" PRIu32 " valid %d context %" PRIu32 " first %" PRIu32
+		       " words %" PRIu32 " frame %" PRIu32 " class %" PRIu32 " loops",
+		       image.version, image.usable, runtime_valid(&image), image.at[RB_EC],
+		       image.at[RB_TLS_FIRST], image.at[RB_TLS_WORDS], image.at[RB_CFP_BYTES],
+		       image.at[RB_CLASS]);
 		for (size_t i = 0; i < LANG_LOOPS && image.loops[i].end; i++)
 			printf(" %" PRIu64, (uint64_t)(image.loops[i].end - image.loops[i].start));
 		printf("\n");
@@ -83,14 +84,19 @@ static int compare_lines(void)
 			if (!ruby_line(version, s, position, &line))
 				none++;
 			else if (line != want && wrong++ < 5)
-				printf("%zu: line of %" PRIu32 " is %" PRIu32 ", not %" PRIu32 "\n", sequences, position, line, want);
+				printf("%zu: line of %" PRIu32 " is %" PRIu32 ", not %" PRIu32 "\n",
+				       sequences, position, line, want);
 		}
 	}
-	printf("%zu sequences, %zu positions, %zu without a line, %zu wrong\n", sequences, positions, none, wrong);
+	printf("%zu sequences, %zu positions, %zu without a line, %zu wrong\n", sequences, positions, none,
+	       wrong);
 	return fflush(stdout) != 0;
 }
 
-/* Writes the bytes to a file without a name and identifies it. Returns 2 for a usable image, 1 for another, 0 for none. */
+/*
+ * Writes the bytes to a file without a name and identifies it. Returns 2 for a usable image, 1 for
+ * another, 0 for none.
+ */
 static int identify_bytes(const uint8_t *bytes, size_t n)
 {
 	FILE *file = tmpfile();
