@@ -51,7 +51,7 @@ is "a caller has the line of its call" "$(sed "s/.*;$(name 'Known#recursion') (k
 is "  also one that was rescued" "$(lines 'rescue in Known#by_rescue')" "known.rb:$(($(line 'rescue RuntimeError') + 1))"
 is "  or is in a block" "$(lines 'block (2 levels) in Known#blocks')" "known.rb:$(line '1..each { .1..each')"
 like "  or in a text" "$(grep -m 1 -F "$(name 'Object#from_text')" "$tmp/lines")" 'from_text \(<made>:2\);'
-like "  evaluated there" "$(grep -F -m 1 'by_eval' "$tmp/lines")" "by_eval \\(known.rb:[0-9]*\\);$(name 'Known#by_eval') \\(.*:2\\);"
+like "  evaluated there" "$(grep -m 1 'by_eval .*by_eval ' "$tmp/lines")" "by_eval \\(known.rb:[0-9]*\\);$(name 'Known#by_eval') \\(.*:2\\);"
 
 if "$ruby" --yjit -e 'exit RubyVM::YJIT.enabled?' 2>/dev/null; then
 	known ", compiled by YJIT" --yjit --yjit-call-threshold=1
