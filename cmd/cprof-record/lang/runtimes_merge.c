@@ -34,7 +34,7 @@ static bool is_compiled(const struct proc *p, uint64_t at)
 }
 
 /* Returns the address of the instruction that runs: for a return address, one byte back, inside the call. */
-static uint64_t running(uint64_t address)
+static uint64_t run_address(uint64_t address)
 {
 	return (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT);
 }
@@ -42,7 +42,7 @@ static uint64_t running(uint64_t address)
 /* Returns the range of the loop that the frame is in, or LANG_LOOPS. */
 static int find_loop(const struct merge *m, uint64_t address)
 {
-	uint64_t at = running(address) - m->bias;
+	uint64_t at = run_address(address) - m->bias;
 
 	for (int i = 0; i < LANG_LOOPS; i++) {
 		if (at >= m->image->loops[i].start && at < m->image->loops[i].end)
@@ -53,7 +53,7 @@ static int find_loop(const struct merge *m, uint64_t address)
 
 static bool is_loop(const struct merge *m, uint64_t address)
 {
-	return find_loop(m, address) < first_called(m->image) || (m->compiled && is_compiled(m->p, running(address)));
+	return find_loop(m, address) < first_called(m->image) || (m->compiled && is_compiled(m->p, run_address(address)));
 }
 
 static bool is_part(const struct merge *m, uint64_t address)
