@@ -33,10 +33,13 @@ enum {
 };
 
 /* The results of a step. */
-enum lang_step { LANG_STEP_ON, LANG_STEP_END };
+enum lang_step { LANG_STEP_ON, LANG_STEP_END, LANG_STEP_CUT, LANG_STEP_FULL }; /* cut: unreadable; full: no room */
 
 /* The values of enum lang_state that the programs report. */
 enum { LANG_STATE_UNREADABLE = 4, LANG_STATE_OVER_BUDGET = 5, LANG_STATE_DEPTH = 7 };
+
+/* Bits of lang_function.flags: FUNCTION_... of common/stream/record.h. */
+enum { LANG_FLAG_TOP_LEVEL = 1, LANG_FLAG_BUILTIN = 2, LANG_FLAG_EVAL = 4 };
 
 struct lang_key {
 	__u32 pid, kind;
@@ -52,7 +55,7 @@ struct lang_known {
 struct lang_walk {
 	__u64 at;     /* address of the frame that comes next */
 	__u64 thread; /* address of the thread's state in the interpreter */
-	__u64 bias, words[6]; /* words: by language */
+	__u64 bias, words[8]; /* words: by language */
 	__u32 image, pid, n, fresh;
 	__u32 ids;    /* ids given by this CPU so far */
 	__u32 pad;
@@ -159,13 +162,19 @@ static __always_inline int lang_push(struct lang_walk *l, __u32 id, __u32 positi
 	return 1;
 }
 
-/* Marks the frame that was appended last as the outermost one of its call of the loop. */
-static __always_inline void lang_mark_entry(struct lang_walk *l)
+/* Marks the frame that was appended last: LANG_ENTRY, LANG_STACK. */
+static __always_inline void lang_mark(struct lang_walk *l, __u64 mark)
 {
 	__u32 n = l->n - 1;
 
 	if (n < LANG_FRAMES)
-		l->frames[n & (LANG_FRAMES - 1)] |= LANG_ENTRY;
+		l->frames[n & (LANG_FRAMES - 1)] |= mark;
+}
+
+/* Marks the frame that was appended last as the outermost one of its call of the loop. */
+static __always_inline void lang_mark_entry(struct lang_walk *l)
+{
+	lang_mark(l, LANG_ENTRY);
 }
 
 /* The frames end before the true root: a last frame says why. */
@@ -243,7 +252,7 @@ static __always_inline __u64 lang_thread_pointer(void)
 enum {
 	GLIBC_SPECIFIC = 0x510, /* struct pthread.specific, nptl/descr.h, x86-64 */
 	GLIBC_BLOCK = 32,       /* keys in a block; an entry is {sequence number, value} */
-	MUSL_TSD = 0x80,        /* struct pthread.tsd, src/internal/pthread_impl.h, 1.2 */
+	MUSL_TSD = 0x80,        /* struct pthread.tsd, src/internal/pthread_impl.h, 1.2.2 and later, x86-64 */
 };
 
 /* pthread_getspecific of the sampled thread; 0: it has none. */

@@ -9,6 +9,7 @@
 
 #include "bpf/unwind.bpf.h"
 #include "bpf/lang/lang.bpf.h"
+#include "bpf/lang/php.bpf.h"
 #include "bpf/lang/python.bpf.h"
 #include "bpf/lang/ruby.bpf.h"
 
@@ -53,7 +54,8 @@ int lang_find(void *ctx)
 	return 0;
 }
 
-#define LANG_PROGRAM(language)                                    \
+/* Further arguments are those of the language's walk, after its state. */
+#define LANG_PROGRAM(language, ...)                               \
 	SEC("perf_event")                                         \
 	int walk_##language(void *ctx)                            \
 	{                                                         \
@@ -63,14 +65,21 @@ int lang_find(void *ctx)
 		if (!s)                                           \
 			return 0;                                 \
 		if (l) {                                          \
-			language##_walk(l);                       \
+			language##_walk(l, ##__VA_ARGS__);        \
 			append_frames(s, l);                      \
 		}                                                 \
 		call_finish(ctx, s);                              \
 		return 0;                                         \
 	}
 
+/* The register r15 where user code was interrupted; 0 elsewhere. */
+static __always_inline __u64 interrupted_r15(const struct scratch *s)
+{
+	return s->head.kernel_n ? 0 : s->walk.regs[15];
+}
+
 LANG_PROGRAM(python)
+LANG_PROGRAM(php, interrupted_r15(s))
 LANG_PROGRAM(ruby)
 
 char LICENSE[] SEC("license") = "GPL";

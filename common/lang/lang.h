@@ -65,6 +65,8 @@ enum {
 #define LANG_POSITION_MOST ((1u << 28) - 1)
 /* The outermost frame that one call of the loop runs. */
 #define LANG_ENTRY (1ull << 60)
+/* The outermost frame on this machine stack: those that called it run on another one (fibers). */
+#define LANG_STACK (1ull << 61)
 
 /* The coding of a text that was read from an interpreter. */
 enum lang_text { LANG_BYTES, LANG_LATIN1, LANG_UCS2, LANG_UCS4 };

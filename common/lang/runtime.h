@@ -27,5 +27,7 @@ bool python_identify(const struct elf_file *f, struct lang_image *image);
 bool python_valid(const struct lang_image *image);
 bool ruby_identify(const struct elf_file *f, struct lang_image *image);
 bool ruby_valid(const struct lang_image *image);
+bool php_identify(const struct elf_file *f, struct lang_image *image);
+bool php_valid(const struct lang_image *image);
 
 #endif

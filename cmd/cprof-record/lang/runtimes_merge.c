@@ -2,6 +2,7 @@
 
 #include "bpf/sample.h"
 #include "cmd/cprof-record/lang/runtimes.h"
+#include "common/capture/capture.h"
 #include "common/lang/python.h"
 #include "common/stream/record.h"
 
@@ -13,6 +14,7 @@ struct merge {
 	uint64_t bias;
 	const uint64_t *frames; /* leaf first */
 	int left;               /* frames that are not placed yet: the first ones */
+	bool stale;             /* the first one's position is old: the code of PHP's JIT compiler does not keep it */
 	uint64_t *to;
 	int at; /* the result is from here to the end */
 };
@@ -63,12 +65,29 @@ static bool is_part(const struct merge *m, uint64_t address)
 	return i < LANG_LOOPS && i >= first_called(m->image);
 }
 
-static void put_frame(struct merge *m, uint64_t frame)
+/* Is this code that a JIT compiler has made? */
+static bool is_made(const struct runtimes *r, const struct proc *p, uint64_t address)
 {
+	const struct map *m = maps_find(&p->maps, (address & ~SAMPLE_EXACT) - !(address & SAMPLE_EXACT));
+	struct slice path;
+
+	if (!m || !m->file)
+		return m != NULL;
+	path = r->procs->exes[m->file - 1].path;
+	return path.n && path.p[0] == '/' && !capture_path_is_file(path);
+}
+
+/* Places the next frame. */
+static void put_frame(struct merge *m)
+{
+	uint64_t frame = m->frames[--m->left];
+
 	if ((uint32_t)frame == 0) /* a state, without its language */
 		frame |= (uint64_t)m->image->language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
+	else if (m->left == 0 && m->stale)
+		frame &= ~((uint64_t)LANG_POSITION_MOST << LANG_POSITION_SHIFT);
 	if (m->at > 0)
-		m->to[--m->at] = STACK_LANG | (frame & ~LANG_ENTRY);
+		m->to[--m->at] = STACK_LANG | (frame & ~(LANG_ENTRY | LANG_STACK));
 }
 
 /* Places the frames of one call of the loop: up to the next one, towards the leaf, that begins a call. */
@@ -77,7 +96,18 @@ static void place_run(struct merge *m)
 	bool first = true;
 
 	for (; m->left > 0 && (first || !(m->frames[m->left - 1] & LANG_ENTRY)); first = false)
-		put_frame(m, m->frames[--m->left]);
+		put_frame(m);
+}
+
+/* Places the frames outside of the innermost machine stack. The caller's machine frames are on another one, unseen. */
+static void place_outer_stacks(struct merge *m)
+{
+	int inner = 0;
+
+	while (inner < m->left && !(m->frames[inner] & LANG_STACK))
+		inner++;
+	while (m->left > inner + 1)
+		put_frame(m);
 }
 
 /* Counts the frames that begin a call. Those at the root do in any case. */
@@ -97,6 +127,12 @@ static int count_loops(const struct merge *m, const struct user_stack *out)
 	for (int i = 0; i < out->n; i++)
 		n += is_loop(m, out->addresses[i]);
 	return n;
+}
+
+/* Is the outer end of this stack missing? A walk that frame pointers guide ends in made code as if it were the root. */
+static bool is_cut(const struct runtimes *r, const struct proc *p, const struct user_stack *out)
+{
+	return (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END) || (out->n > 0 && is_made(r, p, out->addresses[out->n - 1]));
 }
 
 /* There are no frames though the loop runs: says why, once. */
@@ -133,13 +169,15 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 	}
 	m.to = merged;
 	m.at = SAMPLE_DEPTH_MAX + LANG_FRAMES;
+	m.stale = m.image->language == LANG_PHP && out->n > 0 && is_made(r, p, out->addresses[0]);
+	place_outer_stacks(&m);
 	runs = count_runs(&m);
 	if (runs > loops && m.image->language == LANG_RUBY) {
 		/* YJIT's code calls no function of its own for a method of Ruby: it is as the loop, one frame for a call */
 		m.compiled = true;
 		loops = count_loops(&m, out);
 	}
-	if (!m.image->loops[0].end || (out->end != ROOT_COMPLETE && out->end != ROOT_FP_END)) {
+	if (!m.image->loops[0].end || is_cut(r, p, out)) {
 		for (; runs > loops; runs--)
 			place_run(&m);
 	}
@@ -151,7 +189,7 @@ void runtimes_merge(const struct runtimes *r, const struct proc *p, const uint64
 			place_run(&m);
 	}
 	while (m.left > 0)
-		put_frame(&m, m.frames[--m.left]);
+		put_frame(&m);
 	out->n = SAMPLE_DEPTH_MAX + LANG_FRAMES - m.at;
 	memcpy(out->addresses, merged + m.at, (size_t)out->n * sizeof(*merged));
 }

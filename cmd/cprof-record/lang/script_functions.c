@@ -173,7 +173,7 @@ static uint32_t line_at(const struct function *f, uint32_t position)
 		return python_line(f->version, f->lines, f->line, position, &line) ? line : 0;
 	if (f->language == LANG_RUBY)
 		return ruby_line(f->version, f->lines, position, &line) ? line : f->line;
-	return position; /* it is the line */
+	return position ? position : f->line; /* it is the line, if it could be read */
 }
 
 uint64_t script_functions_at(const struct script_functions *fs, uint64_t frame)

@@ -1,0 +1,4 @@
+<?php
+function included() { burn(1 / 2); }
+burn(1 / 2);
+included();
