@@ -15,6 +15,7 @@ static const struct {
 	[LANG_PYTHON] = { python_identify, python_valid },
 	[LANG_RUBY] = { ruby_identify, ruby_valid },
 	[LANG_PHP] = { php_identify, php_valid },
+	[LANG_PERL] = { perl_identify, perl_valid },
 };
 
 static void find_code(const struct elf_file *f, struct lang_image *image)

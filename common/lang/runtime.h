@@ -29,5 +29,7 @@ bool ruby_identify(const struct elf_file *f, struct lang_image *image);
 bool ruby_valid(const struct lang_image *image);
 bool php_identify(const struct elf_file *f, struct lang_image *image);
 bool php_valid(const struct lang_image *image);
+bool perl_identify(const struct elf_file *f, struct lang_image *image);
+bool perl_valid(const struct lang_image *image);
 
 #endif
