@@ -10,6 +10,7 @@
 #include "bpf/unwind.bpf.h"
 #include "bpf/lang/lang.bpf.h"
 #include "bpf/lang/php.bpf.h"
+#include "bpf/lang/perl.bpf.h"
 #include "bpf/lang/python.bpf.h"
 #include "bpf/lang/ruby.bpf.h"
 
@@ -81,6 +82,7 @@ static __always_inline __u64 interrupted_r15(const struct scratch *s)
 LANG_PROGRAM(python)
 LANG_PROGRAM(php, interrupted_r15(s))
 LANG_PROGRAM(ruby)
+LANG_PROGRAM(perl)
 
 char LICENSE[] SEC("license") = "GPL";
 

@@ -59,7 +59,7 @@ enum {
 /*
  * A frame of a sample: the id of its function in bits 0 to 31, its position in the function (bytecode offset
  * or line, by language) in bits 32 to 59. Without a function (id 0) the position is an enum lang_state of
- * common/stream/record.h.
+ * common/stream/record.h; LANG_OK: the call of the loop has no frame.
  */
 #define LANG_POSITION_SHIFT 32
 #define LANG_POSITION_MOST ((1u << 28) - 1)

@@ -1,6 +1,6 @@
 /*
- * Offsets in perl's structures, 5.32 to 5.42: indexes of lang_image.at. What is the same in all of these versions is
- * in bpf/lang/perl.bpf.h.
+ * Offsets in perl's structures, 5.32 to 5.42: indexes of lang_image.at. bpf/lang/perl.bpf.h has
+ * those that all of these versions share.
  *
  * All are from perl's sources: intrpvar.h, cop.h, hv.h, opnames.h.
  */

@@ -82,6 +82,8 @@ static void put_frame(struct merge *m)
 {
 	uint64_t frame = m->frames[--m->left];
 
+	if ((frame & ~(LANG_ENTRY | LANG_STACK)) == 0) /* a call of the loop that has no frame */
+		return;
 	if ((uint32_t)frame == 0) /* a state, without its language */
 		frame |= (uint64_t)m->image->language << (LANG_POSITION_SHIFT + STACK_LANG_STATE_BITS);
 	else if (m->left == 0 && m->stale)
