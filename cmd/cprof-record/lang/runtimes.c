@@ -108,10 +108,17 @@ void runtimes_found(void *runtimes, uint32_t exe, const struct lang_image *image
 		find_users(r, r->procs->items[k], exe);
 }
 
+/* The program copies the parent's entry at fork, but a fork may be older than that entry. */
 void runtimes_forked(struct runtimes *r, const struct proc *parent, struct proc *child)
 {
-	(void)r; /* the program has done the same */
+	struct lang_proc proc = { .image = parent->lang.image - 1, .learn = 1, .bias = parent->lang.bias };
+
 	child->lang = parent->lang;
+	if (!parent->lang.since || child->time > parent->lang.since)
+		return;
+	child->lang.since = host_mono_ns();
+	if (!child->dead && procs_find(r->procs, child->pid) == child)
+		bpf_lang_proc(r->bpf, child->pid, &proc);
 }
 
 void runtimes_gone(struct runtimes *r, const struct proc *p)
