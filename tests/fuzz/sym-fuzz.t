@@ -23,4 +23,7 @@ done
 for f in "$here"/corpus/names-* "$here"/corpus/unwind-*.so "$here"/corpus/unwind-golang-*; do
 	ok "1,000 changes of ${f##*/}, as names" timeout 120 "$BUILD/tests/fuzz-names" -m 1000 "$f"
 done
+for f in "$here"/corpus/probes-*; do
+	ok "2,000 changes of ${f##*/}" timeout 120 "$BUILD/tests/fuzz-probes" -m 2000 "$f"
+done
 done_testing
