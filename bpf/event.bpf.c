@@ -10,6 +10,9 @@
  *
  * The kernel counts hardware events itself: it runs the program once a period and passes the period.
  *
+ * The program of a probe in user code may be preempted, and the next thread on the CPU may hit the probe too.
+ * So its counts are atomic.
+ *
  * No CO-RE relocation here: without BTF everything but the walk by tables still works.
  */
 #include <linux/bpf.h>
@@ -28,7 +31,9 @@ const volatile unsigned int want_user = 1, want_kernel = 1;
 const volatile unsigned int by_kernel = 0;         /* the kernel counts the events */
 const volatile unsigned int kernel_depth = 127;    /* kernel addresses; more if some are the program's own */
 const volatile unsigned long long period_asked = 1;
+const volatile unsigned int preempted = 0; /* this program may run again before it ends, on the same CPU */
 unsigned int most = 1000; /* samples in a window on a CPU */
+unsigned int trap_ns = 0; /* the kernel's cost of calling the program, as far as it is known */
 
 enum {
 	WINDOW_NS = 1000000000,
@@ -53,6 +58,35 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(__u32));
 } calls SEC(".maps");
+
+static __always_inline void count(struct event_cpu *c, enum event_count what, unsigned long long n)
+{
+	if (preempted)
+		__sync_fetch_and_add(&c->n[what], n);
+	else
+		c->n[what] += n;
+}
+
+static __always_inline unsigned long long take_pending(struct event_cpu *c)
+{
+	unsigned long long n = c->n[EVENT_PENDING];
+
+	if (preempted)
+		return __sync_lock_test_and_set(&c->n[EVENT_PENDING], 0);
+	c->n[EVENT_PENDING] = 0;
+	return n;
+}
+
+/* Returns 0 if the scratch is in use. */
+static __always_inline int take_scratch(struct scratch *s)
+{
+	if (preempted)
+		return __sync_lock_test_and_set(&s->busy, 1) == 0;
+	if (s->busy)
+		return 0;
+	s->busy = 1;
+	return 1;
+}
 
 /* Begins a new window when the old one is over. Windows with few samples lower the period. */
 static __always_inline void begin_window(struct event_cpu *c, unsigned long long now)
@@ -154,24 +188,24 @@ static __always_inline enum event_count send_sample(struct scratch *s)
 /* Hands the sample to the reader, and counts it. */
 static __always_inline void finish_sample(struct event_cpu *c, struct scratch *s)
 {
-	c->n[send_sample(s)] += s->head.weight;
+	unsigned long long began = s->head.time;
+
+	count(c, send_sample(s), s->head.weight);
 	s->busy = 0;
-	c->n[EVENT_RUN_NS] += bpf_ktime_get_ns() - s->head.time;
+	count(c, EVENT_RUN_NS, bpf_ktime_get_ns() - began + trap_ns);
 }
 
 static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned long long id, unsigned long long now,
 				   struct bpf_perf_event_data *interrupted)
 {
-	unsigned long long weight = c->n[EVENT_PENDING];
+	unsigned long long weight = take_pending(c);
 	struct scratch *s = my_scratch();
 
-	c->n[EVENT_RUNS]++;
-	c->n[EVENT_PENDING] = 0;
-	if (!s || s->busy) {
-		c->n[EVENT_NESTED] += weight;
+	count(c, EVENT_RUNS, 1);
+	if (!s || !take_scratch(s)) {
+		count(c, EVENT_NESTED, weight);
 		return;
 	}
-	s->busy = 1;
 	begin_sample(s, id, weight, now);
 	take_stacks(ctx, s, interrupted);
 	if (has_calls && s->head.user_n > 0)
@@ -188,18 +222,18 @@ static __always_inline void count_event(void *ctx, unsigned long long weight, st
 	if (!c || c->off)
 		return;
 	if (!is_wanted(id >> 32, (unsigned int)id)) {
-		c->n[EVENT_FILTERED] += weight;
+		count(c, EVENT_FILTERED, weight);
 	} else {
-		c->n[EVENT_PENDING] += weight;
+		count(c, EVENT_PENDING, weight);
 		took = by_kernel || is_due(c, now);
 		if (took)
 			make_sample(ctx, c, id, now, interrupted);
 	}
 	if (took)
 		return;
-	c->n[EVENT_RUNS]++;
+	count(c, EVENT_RUNS, 1);
 	if (c->n[EVENT_RUNS] % TIMED == 0)
-		c->n[EVENT_RUN_NS] += (bpf_ktime_get_ns() - now) * TIMED;
+		count(c, EVENT_RUN_NS, (bpf_ktime_get_ns() - now + trap_ns) * TIMED);
 }
 
 /* The end of a sample with frames of an interpreted language. It has the type of the event's program. */
@@ -245,6 +279,14 @@ SEC("raw_tracepoint")
 int on_raw(void *ctx)
 {
 	count_event(ctx, 1, 0);
+	return 0;
+}
+
+/* A probe in user code. Its context is the thread's registers, which is also how perf's begins. */
+SEC("kprobe")
+int on_probe(struct bpf_perf_event_data *ctx)
+{
+	count_event(ctx, 1, ctx);
 	return 0;
 }
 

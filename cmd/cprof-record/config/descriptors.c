@@ -19,8 +19,11 @@ size_t descriptors_for_bpf(const struct options *o, size_t online, size_t sample
 
 	if (o->off_cpu)
 		n += BPF_OFF_CPU;
-	for (size_t i = 0; i < o->n_events; i++)
-		n += BPF_EVENT + (o->events[i].raw ? 1 : sampled * BPF_SAMPLED);
+	for (size_t i = 0; i < o->n_events; i++) {
+		const struct event *e = &o->events[i];
+
+		n += BPF_EVENT + (e->raw ? 1 : (e->probe ? e->probe->sites.n : sampled) * BPF_SAMPLED);
+	}
 	return n;
 }
 

@@ -56,7 +56,8 @@ static enum event_found find_known(struct event *e, const char *name, struct buf
 	buf_text(error, "cpu-clock");
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		buf_printf(error, ", %s", known[i].name);
-	buf_text(error, " or a tracepoint like sched:sched_process_exec");
+	buf_text(error,
+		 ", a tracepoint like sched:sched_process_exec, or a probe like uprobe:/bin/bash:readline");
 	return EVENT_UNKNOWN;
 }
 
@@ -196,12 +197,13 @@ static enum event_found find_tracepoint(struct event *e, struct buf *error)
 	return denied || !there ? EVENT_REFUSED : EVENT_UNKNOWN;
 }
 
-/* "page-faults/100" */
+/* "page-faults/100". The text of a probe has a path: there the count is a number after the last slash. */
 static bool take_count(struct event *e, char *text)
 {
-	char *slash = strchr(text, '/'), *end;
+	bool probe = probe_is(text);
+	char *slash = probe ? strrchr(text, '/') : strchr(text, '/'), *end;
 
-	if (!slash)
+	if (!slash || (probe && (!slash[1] || slash[1 + strspn(slash + 1, "0123456789")])))
 		return true;
 	*slash = '\0';
 	e->count = isdigit((unsigned char)slash[1]) ? strtoull(slash + 1, &end, 10) : 0;

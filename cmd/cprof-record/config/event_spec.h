@@ -1,6 +1,6 @@
 /*
  * Finds the event that the argument of -e names: "page-faults", "context-switches/10",
- * "sched:sched_process_exec".
+ * "sched:sched_process_exec", "uprobe:/bin/bash:readline".
  *
  *	struct event e;
  *
@@ -10,11 +10,12 @@
 #ifndef CPROF_RECORD_CONFIG_EVENT_SPEC_H
 #define CPROF_RECORD_CONFIG_EVENT_SPEC_H
 
+#include "cmd/cprof-record/config/probe_spec.h"
 #include "common/base/buf.h"
 
 enum { EVENTS_MAX = 16 }; /* in addition to the clock */
 
-enum event_kind { EVENT_SOFTWARE, EVENT_HARDWARE, EVENT_TRACEPOINT };
+enum event_kind { EVENT_SOFTWARE, EVENT_HARDWARE, EVENT_TRACEPOINT, EVENT_PROBE };
 
 struct event {
 	enum event_kind kind;
@@ -22,13 +23,8 @@ struct event {
 	uint32_t type;    /* for perf_event_attr, like config */
 	uint64_t config;
 	const char *raw;  /* name by which programs attach to a tracepoint without perf; otherwise NULL */
+	const struct probe *probe; /* NULL: the kind is another */
 	uint64_t count;   /* events that a sample stands for; 0: not given */
-};
-
-enum event_found {
-	EVENT_FOUND,
-	EVENT_UNKNOWN, /* the text is invalid, or this kernel has no such event */
-	EVENT_REFUSED, /* the system does not let us look */
 };
 
 /* Does not accept cpu-clock, which is not one of these events. */

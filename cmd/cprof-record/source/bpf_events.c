@@ -9,14 +9,19 @@
 
 #include "bpf/event.skel.h"
 #include "bpf/sample.skel.h"
+#include "cmd/cprof-record/host/btf.h"
 #include "cmd/cprof-record/host/diagnose.h"
 #include "cmd/cprof-record/source/bpf_beside.h"
 #include "cmd/cprof-record/source/bpf_lang.h"
 #include "cmd/cprof-record/source/perf_ring.h"
 #include "cmd/cprof-record/source/bpf_scratch.h"
+#include "cmd/cprof-record/source/uprobe.h"
 #include "common/base/array.h"
 
-/* A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event. */
+/*
+ * A perf event on a CPU. A tracepoint has one counter for all CPUs, which may be without a perf event, and a probe has
+ * one for each of its places in the code.
+ */
 struct counter {
 	unsigned int cpu;
 	int fd; /* -1: no perf event */
@@ -29,6 +34,7 @@ struct one {
 	struct counter *counters;
 	size_t n, cap;
 	uint64_t before; /* events counted on CPUs that are gone */
+	struct uprobe_cost cost; /* of a probe */
 };
 
 struct bpf_events {
@@ -46,8 +52,16 @@ static struct bpf_map *map_of(const struct one *e)
 	return e->bpf->maps.counted;
 }
 
+/* Returns the number of counters for all CPUs; 0: each CPU has its own. */
+static size_t counters_of(const struct one *e)
+{
+	return e->event->probe ? e->event->probe->sites.n : e->event->kind == EVENT_TRACEPOINT;
+}
+
 static struct bpf_program *program_of(const struct one *e)
 {
+	if (e->event->kind == EVENT_PROBE)
+		return e->bpf->progs.on_probe;
 	if (e->event->kind != EVENT_TRACEPOINT)
 		return e->bpf->progs.on_event;
 	return e->event->raw ? e->bpf->progs.on_raw : e->bpf->progs.on_hit;
@@ -63,6 +77,16 @@ static const struct one *first_alike(const struct bpf_events *c, const struct on
 	return first;
 }
 
+/* Loads the one program that the event needs. */
+static void choose_program(const struct one *e)
+{
+	struct bpf_program *all[] = { e->bpf->progs.on_event, e->bpf->progs.on_hit, e->bpf->progs.on_raw,
+				      e->bpf->progs.on_probe };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		bpf_program__set_autoload(all[i], all[i] == program_of(e));
+}
+
 static void configure_event(struct bpf_events *c, const struct one *e, const struct sample_bpf *sample, bool by_tables)
 {
 	const struct options *o = c->o;
@@ -76,9 +100,8 @@ static void configure_event(struct bpf_events *c, const struct one *e, const str
 	bpf_beside_configure(b, o, sample, by_tables, MEMORY_EVENT_STACK);
 	b->rodata->kernel_depth = e->event->raw ? o->hit_depth : o->chain_depth;
 	b->data->most = c->rate.most;
-	bpf_program__set_autoload(b->progs.on_event, e->event->kind != EVENT_TRACEPOINT);
-	bpf_program__set_autoload(b->progs.on_hit, e->event->kind == EVENT_TRACEPOINT && !e->event->raw);
-	bpf_program__set_autoload(b->progs.on_raw, e->event->raw != NULL);
+	b->rodata->preempted = e->event->kind == EVENT_PROBE;
+	choose_program(e);
 	b->rodata->has_calls = by_tables && sample->rodata->has_calls;
 	b->rodata->finished = e->event->kind == EVENT_TRACEPOINT && !e->event->raw; /* as on_hit */
 	bpf_program__set_autoload(b->progs.finish_event, b->rodata->has_calls);
@@ -147,15 +170,23 @@ static void explain_failure(const struct one *e, bool bpf, struct buf *error)
 		diagnose_perf(saved, true, error);
 }
 
-/* CPUs that are not sampled count nothing. */
-static bool choose_cpus(struct bpf_events *c, const struct one *e)
+/* CPUs that are not sampled count nothing; none: no CPU does. */
+static bool choose_cpus(struct bpf_events *c, const struct one *e, bool none)
 {
 	uint32_t zero = 0;
 
 	memset(c->cpus, 0, (size_t)c->possible * sizeof(*c->cpus));
 	for (int cpu = 0; cpu < c->possible; cpu++)
-		c->cpus[cpu].off = !options_samples(c->o, (unsigned int)cpu);
+		c->cpus[cpu].off = none || !options_samples(c->o, (unsigned int)cpu);
 	return bpf_map_update_elem(bpf_map__fd(map_of(e)), &zero, c->cpus, BPF_ANY) == 0;
+}
+
+static void measure_probe(struct bpf_events *c, struct one *e)
+{
+	if (!e->event->probe || !choose_cpus(c, e, true))
+		return;
+	uprobe_measure(e->event->probe, program_of(e), &e->cost);
+	e->bpf->bss->trap_ns = e->cost.ns;
 }
 
 struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_list *online, const struct sample_bpf *sample,
@@ -180,12 +211,16 @@ struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_lis
 
 		e->event = &o->events[c->n];
 		errno = 0;
-		if (!load_event(c, e, sample, by_tables) || !choose_cpus(c, e) || (c->n == 0 && !bpf_scratch_add_all(&c->scratches, online))) {
-			explain_failure(e, true, error);
-			c->n++;
-			bpf_events_close(c);
-			return NULL;
+		if (load_event(c, e, sample, by_tables)) {
+			measure_probe(c, e);
+			if (choose_cpus(c, e, false) &&
+			    (c->n > 0 || bpf_scratch_add_all(&c->scratches, online)))
+				continue;
 		}
+		explain_failure(e, true, error);
+		c->n++;
+		bpf_events_close(c);
+		return NULL;
 	}
 	return c;
 }
@@ -258,9 +293,19 @@ static void make_attr(const struct bpf_events *c, const struct event *e, struct 
 	}
 }
 
-static bool attach_counter(const struct bpf_events *c, const struct one *e, struct counter *counter)
+/* Opens the perf event of a counter. */
+static int open_counter(const struct bpf_events *c, const struct one *e, unsigned int cpu)
 {
 	struct perf_event_attr attr;
+
+	if (e->event->probe)
+		return uprobe_open(e->event->probe, e->n, cpu);
+	make_attr(c, e->event, &attr);
+	return event_open(&attr, -1, (int)cpu);
+}
+
+static bool attach_counter(const struct bpf_events *c, const struct one *e, struct counter *counter)
+{
 	int saved;
 
 	counter->fd = -1;
@@ -268,8 +313,7 @@ static bool attach_counter(const struct bpf_events *c, const struct one *e, stru
 		counter->link = bpf_program__attach_raw_tracepoint(program_of(e), e->event->raw);
 		return counter->link != NULL;
 	}
-	make_attr(c, e->event, &attr);
-	counter->fd = event_open(&attr, -1, (int)counter->cpu);
+	counter->fd = open_counter(c, e, counter->cpu);
 	if (counter->fd < 0)
 		return false;
 	counter->link = bpf_program__attach_perf_event(program_of(e), counter->fd);
@@ -297,7 +341,16 @@ static bool add_counter(const struct bpf_events *c, struct one *e, unsigned int 
 /* Returns true if the event needs another counter for this CPU. */
 static bool wants_counter(const struct bpf_events *c, const struct one *e, unsigned int cpu)
 {
-	return e->event->kind == EVENT_TRACEPOINT ? e->n == 0 : options_samples(c->o, cpu);
+	return counters_of(e) ? e->n < counters_of(e) : options_samples(c->o, cpu);
+}
+
+static bool add_counters(const struct bpf_events *c, struct one *e, unsigned int cpu)
+{
+	do {
+		if (!add_counter(c, e, cpu))
+			return false;
+	} while (e->n < counters_of(e));
+	return true;
 }
 
 bool bpf_events_begin(struct bpf_events *c, const struct cpu_list *cpus, struct buf *error)
@@ -305,7 +358,8 @@ bool bpf_events_begin(struct bpf_events *c, const struct cpu_list *cpus, struct 
 	for (size_t i = 0; i < c->n; i++) {
 		for (size_t k = 0; k < cpus->n; k++) {
 			/* A CPU that is offline by now is left to hotplug.c. */
-			if (wants_counter(c, &c->items[i], cpus->items[k]) && !add_counter(c, &c->items[i], cpus->items[k]) && errno != ENODEV) {
+			if (wants_counter(c, &c->items[i], cpus->items[k]) &&
+			    !add_counters(c, &c->items[i], cpus->items[k]) && errno != ENODEV) {
 				explain_failure(&c->items[i], false, error);
 				return false;
 			}
@@ -335,19 +389,19 @@ bool bpf_events_add_cpu(struct bpf_events *c, unsigned int cpu)
 	if (!bpf_scratch_add(&c->scratches, cpu))
 		return false;
 	for (size_t i = 0; i < c->n; i++) {
-		if (wants_counter(c, &c->items[i], cpu) && !add_counter(c, &c->items[i], cpu))
+		if (wants_counter(c, &c->items[i], cpu) && !add_counters(c, &c->items[i], cpu))
 			return false;
 	}
 	return true;
 }
 
-/* A tracepoint's counter for all CPUs stays: only its opening was tied to one CPU. */
+/* A counter for all CPUs stays: only its opening was tied to one CPU. */
 void bpf_events_drop_cpu(struct bpf_events *c, unsigned int cpu)
 {
 	for (size_t i = 0; i < c->n; i++) {
 		struct one *e = &c->items[i];
 
-		for (size_t k = e->n; k-- > 0 && e->event->kind != EVENT_TRACEPOINT;) {
+		for (size_t k = e->n; k-- > 0 && !counters_of(e);) {
 			if (e->counters[k].cpu == cpu)
 				drop_counter(e, k);
 		}
@@ -368,10 +422,18 @@ void bpf_events_rate(struct bpf_events *c, const struct engine_rate *to)
 	}
 }
 
+/* Since Linux 6.0, probes in user code run without that lock; this member, a little newer, shows it. */
+static bool probes_keep_out(void)
+{
+	struct btf_place member = { "bpf_trace_run_ctx", "is_uprobe", 0 };
+
+	return !btf_find(BTF_KERNEL, &member, 1);
+}
+
 bool bpf_events_keeps_out(const struct bpf_events *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		if (!c->items[i].event->raw)
+		if (c->items[i].event->probe ? probes_keep_out() : !c->items[i].event->raw)
 			return true;
 	}
 	return false;
@@ -391,10 +453,15 @@ static uint64_t left_out(const struct one *e)
 	return bpf_obj_get_info_by_fd(bpf_program__fd(program_of(e)), &info, &size) == 0 ? info.recursion_misses : 0;
 }
 
+struct uprobe_cost bpf_events_cost(const struct bpf_events *c, size_t event)
+{
+	return c->items[event].cost;
+}
+
 void bpf_events_sums(struct bpf_events *c, size_t event, struct bpf_events_sums *sums)
 {
 	const struct one *e = &c->items[event];
-	bool traced = e->event->kind == EVENT_TRACEPOINT;
+	bool traced = counters_of(e) > 0;
 	uint32_t zero = 0;
 
 	*sums = (struct bpf_events_sums){ .happened = traced ? 0 : e->before };

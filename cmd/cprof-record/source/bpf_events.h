@@ -13,6 +13,7 @@
 
 #include "bpf/event.h"
 #include "cmd/cprof-record/config/options.h"
+#include "cmd/cprof-record/source/uprobe.h"
 
 /* Samples a second and CPU. */
 struct engine_rate {
@@ -25,7 +26,7 @@ struct sample_bpf;
 
 /* One event's counts, over all CPUs. */
 struct bpf_events_sums {
-	uint64_t happened;       /* by perf's counter; for a tracepoint, the program's runs and missed runs */
+	uint64_t happened;       /* by perf's counter; otherwise the program's runs and missed runs */
 	uint64_t n[EVENT_COUNTS]; /* read after happened, never before */
 };
 
@@ -35,6 +36,8 @@ struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_lis
 /* Lets the events' samples have frames of interpreted languages. */
 struct bpf_lang;
 void bpf_events_languages(const struct bpf_events *c, struct bpf_lang *l);
+/* Returns the cost of a hit of the event's probe, as measured when it was loaded; zeros for other events. */
+struct uprobe_cost bpf_events_cost(const struct bpf_events *c, size_t event);
 void bpf_events_close(struct bpf_events *c); /* NULL is fine */
 /* Starts counting on those of the given CPUs that are to be sampled. False: error is a sentence. */
 bool bpf_events_begin(struct bpf_events *c, const struct cpu_list *cpus, struct buf *error);

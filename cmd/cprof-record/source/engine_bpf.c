@@ -617,6 +617,23 @@ static void warn_walk(const struct bpf_engine *b)
 			 strerror(b->walk_errno));
 }
 
+static void warn_probes(const struct bpf_engine *b)
+{
+	const struct options *o = b->base.options;
+
+	for (size_t i = 0; i < o->n_events && !o->quiet; i++) {
+		struct uprobe_cost cost = bpf_events_cost(b->counted, i);
+
+		if (cost.ns)
+			cli_warn("%s: each hit costs about %u.%u us, in every process that has the file mapped",
+				 o->events[i].name, cost.ns / 1000, cost.ns / 100 % 10);
+		if (cost.harms)
+			cli_warn("%s: probes at a nop of five bytes overwrite variables of leaf functions on this "
+				 "kernel (Linux 6.18 to 7.0 without the fix): the probed programs may fail",
+				 o->events[i].name);
+	}
+}
+
 static bool load_others(struct bpf_engine *b, struct buf *error)
 {
 	const struct options *o = b->base.options;
@@ -633,6 +650,8 @@ static bool load_others(struct bpf_engine *b, struct buf *error)
 	}
 	if (b->counted)
 		rings[n++] = bpf_events_ring(b->counted);
+	if (b->counted)
+		warn_probes(b);
 	while (n-- > 0) {
 		if (ring_buffer__add(b->rings, rings[n], take_sample, b) == 0)
 			continue;

@@ -1,0 +1,36 @@
+/*
+ * Finds the probe in user code that the argument of -e names: "uprobe:FILE:FUNCTION",
+ * "uprobe:FILE:FUNCTION+8", "uprobe:FILE:0x1136", "usdt:FILE:PROVIDER:NAME".
+ *
+ *	struct probe *p;
+ *
+ *	if (probe_is(text) && probe_find(&p, text, &error) != EVENT_FOUND)
+ *		...error is as of event_find...
+ *
+ * The file is opened with the rights of the user who names it, and the kernel gets the descriptor, so it
+ * probes the file that was read.
+ */
+#ifndef CPROF_RECORD_CONFIG_PROBE_SPEC_H
+#define CPROF_RECORD_CONFIG_PROBE_SPEC_H
+
+#include "common/base/buf.h"
+#include "common/elf/probe_sites.h"
+
+enum event_found {
+	EVENT_FOUND,
+	EVENT_UNKNOWN, /* the text is invalid, or this kernel or file has no such event */
+	EVENT_REFUSED, /* the system does not let us look */
+};
+
+struct probe {
+	int fd;	       /* the file, open until the program ends */
+	uint32_t type; /* the kernel's number for uprobe events, for perf_event_attr */
+	struct probe_sites sites;
+};
+
+/* Returns true for the text of a probe. */
+bool probe_is(const char *text);
+/* text is without a count. The probe lives until the program ends. */
+enum event_found probe_find(const struct probe **p, const char *text, struct buf *error);
+
+#endif
