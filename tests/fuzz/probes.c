@@ -1,7 +1,10 @@
 /* Fuzzes bytes as an ELF file with probes: all places are inside the file's code, each once. */
 #include "tests/lib/fuzz.h"
 
+#include <elf.h>
+
 #include "common/elf/mapped.h"
+#include "common/elf/probe_arg.h"
 #include "common/elf/probe_sites.h"
 #include "common/unwind/insn_start.h"
 
@@ -29,6 +32,13 @@ static void check_sites(const struct elf_file *f, struct probe_sites *s, enum pr
 		demand(in_segment(f, s->items[i].offset, true) &&
 		       (i == 0 || s->items[i].offset > s->items[i - 1].offset));
 		demand(s->items[i].semaphore == 0 || in_segment(f, s->items[i].semaphore, false));
+		for (unsigned int n = 0; n < 4 && s->items[i].args; n++) {
+			struct probe_arg a;
+
+			if (probe_arg_parse(n % 2 ? EM_X86_64 : EM_AARCH64, s->items[i].args, n, &a))
+				demand((a.reg <= 256 || a.reg == PROBE_NO_REG) && a.shift <= 3 &&
+				       a.size <= 8);
+		}
 		if (i < 4)
 			insn_starts(f, s->items[i].offset);
 	}
