@@ -70,6 +70,7 @@ static const char *const name_names[] = {
 	[NAME_NONE] = "none",     [NAME_DYNSYM] = "dynsym", [NAME_PLT] = "plt",     [NAME_PERFMAP] = "perfmap",
 	[NAME_SYMTAB] = "symtab", [NAME_KSYM] = "ksym",     [NAME_DEBUG] = "debug",   [NAME_GO] = "go",
 	[NAME_MINIDEBUG] = "minidebug", [NAME_BOUNDS] = "bounds", [NAME_JITDUMP] = "jitdump",
+	[NAME_LABEL] = "label",
 };
 
 static const char *const language_names[] = {

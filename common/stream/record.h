@@ -197,6 +197,7 @@ enum name_source {
 	NAME_MINIDEBUG = 8, /* .gnu_debugdata */
 	NAME_BOUNDS = 9,    /* no name, only the function's start: "[libx.so+0x1230]" */
 	NAME_JITDUMP = 10,
+	NAME_LABEL = 11, /* the frame is not code: its name is an argument of a probe */
 	NAME_SOURCES,
 };
 
@@ -206,7 +207,7 @@ static inline unsigned int name_source_rank(uint64_t source)
 	static const unsigned char ranks[NAME_SOURCES] = {
 		[NAME_NONE] = 0,    [NAME_BOUNDS] = 1,	  [NAME_DYNSYM] = 2, [NAME_PLT] = 3,  [NAME_PERFMAP] = 4,
 		[NAME_JITDUMP] = 5, [NAME_MINIDEBUG] = 6, [NAME_GO] = 7,     [NAME_SYMTAB] = 8, [NAME_KSYM] = 9,
-		[NAME_DEBUG] = 10,
+		[NAME_DEBUG] = 10,  [NAME_LABEL] = 11,
 	};
 
 	return source < NAME_SOURCES ? ranks[source] : 0;

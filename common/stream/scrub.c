@@ -222,6 +222,35 @@ static void append_name(struct scrub *s, struct buf *out, struct slice name)
 	}
 }
 
+/* Hides the file in the name of a probe: "uprobe:FILE:main". */
+static void append_event(struct scrub *s, struct buf *out, struct slice name)
+{
+	size_t at = slice_begins(name, "uprobe:") ? 7 : slice_begins(name, "usdt:") ? 5 : name.n, end = at;
+	struct slice file;
+
+	while (end < name.n && name.p[end] != ':')
+		end++;
+	file = (struct slice){ name.p + at, end - at };
+	buf_bytes(out, name.p, at);
+	if (file.n && file.p[0] == '/')
+		append_path(s, out, file);
+	else if (file.n)
+		append_hash(s, out, file);
+	buf_bytes(out, name.p + end, name.n - end);
+}
+
+/* Hides the value of a label, "arg2=SELECT ...". */
+static void append_label(struct scrub *s, struct buf *out, struct slice label)
+{
+	size_t n = 0;
+
+	while (n < label.n && label.p[n] != '=')
+		n++;
+	n += n < label.n;
+	buf_bytes(out, label.p, n);
+	append_hash(s, out, (struct slice){ label.p + n, label.n - n });
+}
+
 /* Returns the text as append writes it into b, valid until the next call with the same buffer. */
 static struct slice hide_text(struct scrub *s, struct buf *b, void (*append)(struct scrub *s, struct buf *out, struct slice text),
 			   struct slice text)
@@ -396,7 +425,8 @@ static uint64_t replace_string(struct scrub *s, struct writer *w, uint64_t id,
 
 static bool put_symbol(struct scrub *s, struct writer *w, struct record *r)
 {
-	r->symbol.name = replace_string(s, w, r->symbol.name, append_name);
+	r->symbol.name = replace_string(s, w, r->symbol.name,
+					r->symbol.source == NAME_LABEL ? append_label : append_name);
 	r->symbol.file = replace_string(s, w, r->symbol.file, append_path);
 	return writer_put(w, r);
 }
@@ -413,6 +443,9 @@ static bool keep_string(struct scrub *s, const struct record_string *r)
 static bool put_scrubbed(struct scrub *s, struct writer *w, struct record *r)
 {
 	switch (r->type) {
+	case RECORD_EVENT:
+		r->event.name = hide_text(s, &s->text, append_event, r->event.name);
+		break;
 	case RECORD_COMM:
 		r->comm.comm = hide_text(s, &s->text, append_hash, r->comm.comm);
 		break;
