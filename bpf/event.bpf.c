@@ -88,6 +88,67 @@ static __always_inline int take_scratch(struct scratch *s)
 	return 1;
 }
 
+const volatile unsigned int has_label = 0, label_is_text = 0;
+
+/* The argument that is the label, by place of the probe. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct event_arg);
+} label_args SEC(".maps");
+
+/* In use by the owner of the CPU's scratch. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, unsigned int);
+	__type(value, struct sample_label);
+} labels SEC(".maps");
+
+static __always_inline unsigned long long read_register(void *ctx, unsigned int at)
+{
+	unsigned long long v = 0;
+
+	if (at != EVENT_NO_REG)
+		bpf_probe_read_kernel(&v, sizeof(v), ctx + at);
+	return v;
+}
+
+static __always_inline unsigned long long read_argument(void *ctx, const struct event_arg *a)
+{
+	unsigned long long at =
+		a->value + read_register(ctx, a->reg) + (read_register(ctx, a->index) << (a->shift & 3));
+	unsigned long long v = 0;
+	unsigned int size = a->size & 7 ? a->size & 7 : 8, unused = 64 - 8 * size;
+
+	if (!a->memory)
+		v = at;
+	else
+		bpf_probe_read_user(&v, size, (void *)at);
+	v <<= unused & 63;
+	return a->is_signed ? (unsigned long long)((long long)v >> (unused & 63)) : v >> (unused & 63);
+}
+
+/* Sends the label of a sample before the sample itself. */
+static __always_inline void send_label(void *ctx, const struct scratch *s)
+{
+	unsigned int zero = 0, place = bpf_get_attach_cookie(ctx);
+	const struct event_arg *a = bpf_map_lookup_elem(&label_args, &place);
+	struct sample_label *l = bpf_map_lookup_elem(&labels, &zero);
+
+	if (!a || !l)
+		return;
+	l->head = s->head;
+	l->head.what = SAMPLE_LABEL;
+	l->number = read_argument(ctx, a);
+	l->is_signed = a->is_signed;
+	l->text_n = 0;
+	if (label_is_text)
+		l->text_n = bpf_probe_read_user_str(l->text, sizeof(l->text), (void *)l->number);
+	submit_record(l, sizeof(*l), WAKE_NEVER);
+}
+
 /* Begins a new window when the old one is over. Windows with few samples lower the period. */
 static __always_inline void begin_window(struct event_cpu *c, unsigned long long now)
 {
@@ -207,6 +268,8 @@ static __always_inline void make_sample(void *ctx, struct event_cpu *c, unsigned
 		return;
 	}
 	begin_sample(s, id, weight, now);
+	if (has_label)
+		send_label(ctx, s);
 	take_stacks(ctx, s, interrupted);
 	if (has_calls && s->head.user_n > 0)
 		bpf_tail_call(ctx, &calls, CALL_FIND); /* ends in finish_event, unless it fails */

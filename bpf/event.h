@@ -30,4 +30,23 @@ struct event_cpu {
 	unsigned int off;          /* this CPU is not to be sampled */
 };
 
+/* Where to find the argument of a probe: struct probe_arg of common/elf/probe_arg.h. */
+struct event_arg {
+	unsigned long long value;
+	unsigned short reg, index;
+	unsigned char shift, memory, size, is_signed;
+	unsigned int pad;
+};
+
+enum { LABEL_TEXT = 256, EVENT_NO_REG = 0xffff };
+
+/* SAMPLE_LABEL: an argument of the probe whose sample follows, with the same time and thread. */
+struct sample_label {
+	struct sample_head head;
+	unsigned long long number;
+	int text_n;		/* bytes of the text with its NUL; or a negative errno; 0: it is a number */
+	unsigned int is_signed; /* the number has a sign */
+	char text[LABEL_TEXT];
+};
+
 #endif

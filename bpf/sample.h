@@ -52,7 +52,7 @@ struct sample_record {
 };
 
 /* SAMPLE_EVENT: see event.h; SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_RAN: see offcpu.h. */
-enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT, SAMPLE_RAN };
+enum sample_what { SAMPLE_TICK, SAMPLE_STACK, SAMPLE_WAIT, SAMPLE_EVENT, SAMPLE_RAN, SAMPLE_LABEL };
 
 /* Registers of frame number `at`; 0 is the leaf. For other frames only rip, rsp, rbp and rbx are valid. */
 struct sample_state {

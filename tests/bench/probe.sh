@@ -39,7 +39,8 @@ beside() {
 # in_command OPTION...: the same for a recording of the load itself. The recorder's CPU time is not in it.
 in_command() {
 	cprof-record "$@" -o "$tmp/file" -- \
-		bash -c 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null; } 2>"$0"' "$tmp/cpu" "$load" "$BENCH_HITS" 2>"$tmp/err"
+		bash -c 'TIMEFORMAT="%U %S"; { time "$@" >/dev/null; } 2>"$0"' "$tmp/cpu" \
+		"$load" "$BENCH_HITS" 2>"$tmp/err"
 	awk '{ printf "%.0f", ($1 + $2) * 1e9 }' "$tmp/cpu"
 }
 least() { sort -n "$tmp/$1" | head -n 1; }
@@ -61,7 +62,8 @@ for place in "nop usdt:$load:cprof:once" "move uprobe:$load:step_leaf" "nop-of-f
 	done
 	said=$(least said)
 	row=$(awk -v n="$BENCH_HITS" -v p="$(least plain)" -v s="$(least slow)" -v f="$(least fast)" \
-		-v o="$(least filtered)" 'BEGIN { printf "%9.0f %9.0f %9.0f", (s - p) / n, (f - p) / n, (o - p) / n }')
+		-v o="$(least filtered)" \
+		'BEGIN { printf "%9.0f %9.0f %9.0f", (s - p) / n, (f - p) / n, (o - p) / n }')
 	printf '  %-26s %s %9s\n' "$name" "$row" "${said:-none}"
 	echo "$row ${said:-0}" | awk '{ exit !($4 > $1 / 2 && $4 < $1 * 2) }' || failed=1
 done

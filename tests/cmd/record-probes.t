@@ -52,6 +52,30 @@ is "--unwind fp counts, too" "$(tally expected "$tmp/raw.bin")" 200
 record "usdt:$load:cprof:once" -e cpu-clock -e page-faults -F 20000 -- "$load" 2000
 is "beside the clock and page faults" "$(cprof-dump "$tmp/raw.bin" | grep -c '^event ')" 3
 
+# An argument as the label of the samples, which is the innermost frame
+labels() {
+	cprof-fold "$tmp/raw.bin" | sed -n 's/.*;\(arg[0-9]*=[^;]*\) \([0-9]*\)$/\1 \2/p' |
+		awk '{ n[$1] += $2 } END { for (k in n) print k, n[k] }' | sort | xargs
+}
+record "usdt:$load:cprof:once:arg2:string" -F 20000 -- "$load" 300
+is "a text of a static probe" "$(labels)" "arg2=alpha 100 arg2=beta 100 arg2=gamma 100"
+like "  after the code that hits it" "$(named "$tmp/raw.bin")" ';run;hit_function;arg2=beta 100$'
+like "  and cprof-top has it" "$(cprof-top "$tmp/raw.bin")" '^ *100 .* 33\.33% +arg2=alpha$'
+like "  and perf script's text" "$(cprof-convert -t perfscript "$tmp/raw.bin")" 'arg2=gamma'
+cprof-sym --scrub "$tmp/raw.bin" 2>/dev/null >"$tmp/shown.bin"
+is "  --scrub hides its value, and the file of the probe" \
+	"$(cprof-dump "$tmp/shown.bin" | grep -c -e alpha -e beta -e gamma -e "$load")" 0
+is "  but keeps three values apart" "$(cprof-fold "$tmp/shown.bin" | grep -c ';arg2=[^ ]* 100$')" 3
+record "usdt:$load:cprof:both:arg1" -F 20000 -- "$load" 4
+is "a number, which is elsewhere at each place" "$(labels)" "arg1=1 2 arg1=3 2"
+record "uprobe:$load:hit_function:arg1" -F 20000 -K -- "$load" 3
+is "an argument of a function, with -K too" "$(labels)" "arg1=0 1 arg1=1 1 arg1=2 1"
+record "uprobe:$load:hit_function:arg1:string" -F 20000 -- "$load" 3
+is "a text that cannot be read" "$(labels)" "arg1=(unreadable) 3"
+record "uprobe:$load:hit_function:arg1" -F 20000 -- "$load" 30000
+is "very many labels: all hits have an outcome" "$(even "$tmp/raw.bin")" 0
+is "  and no frame is without a name" "$(cprof-fold "$tmp/raw.bin" | grep -c '\[unmapped')" 0
+
 # Targets: every process that has the file mapped hits the probe.
 cat >"$tmp/two" <<END
 #!/bin/sh
@@ -67,7 +91,8 @@ kill $idle
 wait $recorder
 is "-p: hits of others are filtered" "$(tally filtered "$tmp/pid.bin")" 4000
 is "  and there is no sample" "$(cprof-dump "$tmp/pid.bin" | grep -c '^sample ')" 0
-root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
+root=$(awk '{ for (i = 7; $i != "-"; i++); if ($(i + 1) == "cgroup2") { print $5; exit } }' \
+	/proc/self/mountinfo)
 if [ -n "$root" ] && mkdir "$root/cprof-probes-$$" 2>/dev/null; then
 	cprof-record -q -e "usdt:$load:cprof:once" --cgroup "$root/cprof-probes-$$" -o "$tmp/group.bin" &
 	recorder=$!
@@ -87,9 +112,8 @@ fi
 mkdir "$tmp/turns" "$tmp/ring"
 cat >"$tmp/often" <<END
 #!/bin/sh
-# often FILES: hits the probe 2000 times, then again once so many files are in the directory, by signal if asked
+# often DIR FILES: hits the probe 2000 times, and again once so many files are in the directory
 "$load" 2000
-\$3
 until [ "\$(ls "\$1" | wc -l)" -ge "\$2" ]; do sleep 0.1; done
 "$load" 2000
 END
@@ -99,9 +123,20 @@ cprof-record -q -e "usdt:$load:cprof:once" --rotate 1s -o "$tmp/turns" -- \
 is "--rotate: three files at least" "$([ "$(ls "$tmp"/turns | wc -l)" -ge 3 ] && echo yes)" yes
 for f in "$tmp"/turns/*; do tally expected "$f"; done >"$tmp/expected"
 is "  with all hits" "$(awk '{ n += $1 } END { print n }' "$tmp/expected")" 4000
-cprof-record -q -e "usdt:$load:cprof:once" --ring 10s -o "$tmp/ring" -- \
-	sh -c '"$0" "$1" 1 "kill -USR1 $PPID"' "$tmp/often" "$tmp/ring" >"$tmp/out"
-like "--ring has them" "$(named "$(ls "$tmp"/ring/*)")" ';run;hit_function [0-9]+$'
+cat >"$tmp/until" <<END
+#!/bin/sh
+# until DIR: hits the probe 2000 times, and sends signals until a sample of them is in a file
+"$load" 2000
+for i in \$(seq 100); do
+	kill -USR1 \$PPID
+	cat "\$1"/* 2>/dev/null | cprof-dump 2>/dev/null | grep -q '^sample ' && exit
+	sleep 0.2
+done
+END
+chmod +x "$tmp/until"
+cprof-record -q -e "usdt:$load:cprof:once" --ring 10s -o "$tmp/ring" -- "$tmp/until" "$tmp/ring" >"$tmp/out"
+cat "$tmp"/ring/* >"$tmp/ring.bin"
+like "--ring has them" "$(named "$tmp/ring.bin")" ';run;hit_function [0-9]+$'
 record "uprobe:$load:step_leaf" --max-cost 1% -- \
 	sh -c 'for i in 1 2 3 4 5 6 7 8 9; do "$0" 20000; done' "$load"
 cost=$(sed -n 's/.* = \([0-9.]*\) % of a CPU per CPU$/\1/p' "$tmp/err")
@@ -141,6 +176,9 @@ uprobe:$load:no_function 2 expected a function of
 uprobe:$load 2 expected uprobe:FILE:FUNCTION
 usdt:$load:cprof:none 2 expected a probe of
 usdt:$load:cprof 2 expected usdt:FILE:PROVIDER:NAME
+usdt:$load:cprof:once:arg3 2 expected an argument that is in a register or in memory
+usdt:$load:cprof:once:arg0 2 expected usdt:FILE:PROVIDER:NAME
+uprobe:$load:hit_function:arg9 2 expected an argument that is in a register
 uprobe:$load:0xfffffffffff 2 expected an address of code
 uprobe:/nowhere/x:main 1 cannot open /nowhere/x: No such file
 uprobe:/etc/passwd:main 1 it is not an ELF file

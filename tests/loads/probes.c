@@ -3,11 +3,11 @@
  *
  *	probes HITS [THREADS]
  *
- * Each thread calls hit_function HITS times, with the texts "alpha", "beta" and "gamma" in turn. That hits
- * the static probe cprof:once; every second call hits cprof:both at one place, the others at another; and
- * each hits cprof:asked, which has a semaphore, while a tracer has set it. At the end it prints how often
- * each was hit, by its own counters, and in how many calls of step_leaf a tracer wrote into the stack of this
- * leaf function.
+ * Each thread calls hit_function HITS times, with 0, 1, 2 ... and the texts "alpha", "beta" and "gamma" in
+ * turn. That hits the static probe cprof:once; every second call hits cprof:both at one place, the others at
+ * another; and each hits cprof:asked, which has a semaphore, while a tracer has set it. At the end it prints
+ * how often each was hit, by its own counters, and in how many calls of step_leaf a tracer wrote into the
+ * stack of this leaf function.
  *
  * The notes are those of <sys/sdt.h>, which may not be installed.
  */
@@ -92,6 +92,7 @@ static void *run(void *arg)
 	static const char *const texts[] = { "alpha", "beta", "gamma" };
 
 	for (int i = 0; i < hits; i++) {
+		(void)*(const volatile char *)texts[i % 3]; /* so that its page is in memory */
 		hit_function(i, texts[i % 3]);
 		harmed += step_leaf(i) != i;
 	}

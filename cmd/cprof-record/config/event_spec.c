@@ -217,9 +217,13 @@ static enum event_found find_named(struct event *e, char *text, struct buf *erro
 		buf_printf(error, "a number of events per sample from 1 to %d at its end, as in page-faults/100", COUNT_MAX);
 		return EVENT_UNKNOWN;
 	}
-	if (!is_tracepoint(text))
+	if (!is_tracepoint(text) && !probe_is(text))
 		return find_known(e, text, error);
 	e->name = text;
+	if (probe_is(text)) {
+		e->kind = EVENT_PROBE;
+		return probe_find(&e->probe, text, error);
+	}
 	return find_tracepoint(e, error);
 }
 

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,9 +13,14 @@
 
 #define PMU "/sys/bus/event_source/devices/uprobe/"
 
-/* The parts of the text. at: the function with its distance, or the address; NULL for a static probe. */
+/*
+ * The parts of the text, and the number of the argument for labels. at: the function with its distance, or
+ * the address; NULL for a static probe.
+ */
 struct spec {
 	char *file, *at, *provider, *name;
+	unsigned int label;
+	bool label_is_text;
 };
 
 static const char *const prefixes[] = { "uprobe:", "usdt:" };
@@ -28,13 +34,37 @@ bool probe_is(const char *text)
 	return false;
 }
 
+/* Takes ":arg2" or ":arg2:string" off the end. False: the number is invalid. */
+static bool take_label(char *text, struct spec *s)
+{
+	char *colon = strrchr(text, ':'), *end;
+
+	s->label_is_text = colon && strcmp(colon, ":string") == 0;
+	if (s->label_is_text) {
+		*colon = '\0';
+		colon = strrchr(text, ':');
+	}
+	if (!colon || strncmp(colon, ":arg", 4) != 0 || !isdigit((unsigned char)colon[4]))
+		return !s->label_is_text;
+	*colon = '\0';
+	s->label = (unsigned int)strtoul(colon + 4, &end, 10);
+	return !*end && s->label > 0 && s->label <= PROBE_ARG_NUMBER;
+}
+
 /* Cuts the text up. A function's name may have colons, as in Go; names of files may not. */
 static bool split(char *text, struct spec *s)
 {
 	bool usdt = text[1] == 's';
-	char *rest = strchr(text, ':') + 1;
+	char *rest;
 
-	*s = (struct spec){ .file = strsep(&rest, ":") };
+	*s = (struct spec){ 0 };
+	if (!take_label(text, s))
+		return false;
+	rest = strchr(text, ':');
+	if (!rest)
+		return false;
+	rest++;
+	s->file = strsep(&rest, ":");
 	if (!usdt) {
 		s->at = rest;
 		return *s->file && rest && *rest;
@@ -182,6 +212,32 @@ static enum event_found find_type(struct probe *p, struct buf *error)
 	return there ? EVENT_FOUND : EVENT_REFUSED;
 }
 
+static enum event_found find_label(struct probe *p, const struct elf_file *f, const struct spec *s,
+				   struct buf *error)
+{
+	GElf_Ehdr h;
+
+	p->label = s->label;
+	p->label_is_text = s->label_is_text;
+	p->label_args = calloc(p->sites.n, sizeof(*p->label_args));
+	if (!p->label_args || !gelf_getehdr(f->elf, &h)) {
+		buf_text(error, "out of memory");
+		return EVENT_REFUSED;
+	}
+	for (size_t i = 0; i < p->sites.n; i++) {
+		struct probe_arg *to = &p->label_args[i];
+
+		if (s->at ? is_name(s->at) && probe_arg_of_function(h.e_machine, s->label, to)
+			  : probe_arg_parse(h.e_machine, p->sites.items[i].args, s->label, to))
+			continue;
+		buf_printf(error, "an argument that is in %s",
+			   s->at ? "a register, at the start of a function" :
+				   "a register or in memory, as listed by readelf -n");
+		return EVENT_UNKNOWN;
+	}
+	return EVENT_FOUND;
+}
+
 static enum event_found find(struct probe *p, const struct spec *s, struct buf *error)
 {
 	enum event_found found = open_file(s->file, &p->fd, error);
@@ -191,6 +247,8 @@ static enum event_found find(struct probe *p, const struct spec *s, struct buf *
 		found = open_elf(s, p->fd, &f, error);
 	if (found == EVENT_FOUND)
 		found = find_sites(f, s, &p->sites, error);
+	if (found == EVENT_FOUND && s->label)
+		found = find_label(p, f, s, error);
 	elf_close(f);
 	return found == EVENT_FOUND ? find_type(p, error) : found;
 }
@@ -207,6 +265,7 @@ enum event_found probe_find(const struct probe **to, const char *text, struct bu
 	} else if (!split(copy, &s)) {
 		buf_text(error, copy[1] == 's' ? "usdt:FILE:PROVIDER:NAME" :
 			 "uprobe:FILE:FUNCTION, uprobe:FILE:FUNCTION+OFFSET or uprobe:FILE:0xADDRESS");
+		buf_text(error, ", and perhaps :arg1 or :arg1:string");
 		found = EVENT_UNKNOWN;
 	} else {
 		found = find(p, &s, error);

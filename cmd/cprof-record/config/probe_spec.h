@@ -1,6 +1,7 @@
 /*
  * Finds the probe in user code that the argument of -e names: "uprobe:FILE:FUNCTION",
- * "uprobe:FILE:FUNCTION+8", "uprobe:FILE:0x1136", "usdt:FILE:PROVIDER:NAME".
+ * "uprobe:FILE:FUNCTION+8", "uprobe:FILE:0x1136", "usdt:FILE:PROVIDER:NAME". Any can end in ":arg2" or
+ * ":arg2:string".
  *
  *	struct probe *p;
  *
@@ -14,6 +15,7 @@
 #define CPROF_RECORD_CONFIG_PROBE_SPEC_H
 
 #include "common/base/buf.h"
+#include "common/elf/probe_arg.h"
 #include "common/elf/probe_sites.h"
 
 enum event_found {
@@ -26,6 +28,10 @@ struct probe {
 	int fd;	       /* the file, open until the program ends */
 	uint32_t type; /* the kernel's number for uprobe events, for perf_event_attr */
 	struct probe_sites sites;
+	/* An argument that labels the samples: its number, 0 for none, and its place at each of the sites. */
+	unsigned int label;
+	bool label_is_text;
+	struct probe_arg *label_args;
 };
 
 /* Returns true for the text of a probe. */

@@ -15,6 +15,7 @@ bool emit_init(struct emit *e)
 {
 	idmap_init(&e->said_cgroups);
 	intern_init(&e->said_ksyms);
+	probe_labels_init(&e->labels);
 	e->jitmaps = perf_maps_new(e->procs->scan.opener, &e->jitbudget);
 	e->jitdumps = jit_dumps_new(e->procs->scan.opener, &e->jitbudget);
 	e->cgroups = cgroups_new();
@@ -29,6 +30,7 @@ void emit_release(struct emit *e)
 	stacks_release(&e->stacks);
 	idmap_release(&e->said_cgroups);
 	intern_release(&e->said_ksyms);
+	probe_labels_release(&e->labels);
 	jit_budget_release(&e->jitbudget);
 	perf_maps_free(e->jitmaps);
 	jit_dumps_free(e->jitdumps);
@@ -139,6 +141,7 @@ void emit_segment(struct emit *e, uint64_t now)
 	idmap_clear(&e->said_cgroups);
 	cgroups_trim(e->cgroups);
 	intern_release(&e->said_ksyms);
+	probe_labels_restart(&e->labels);
 	perf_maps_restart(e->jitmaps);
 	jit_dumps_restart(e->jitdumps);
 	emit_record(e, (struct record){ .type = RECORD_SEGMENT, .segment = { STREAM_MAJOR, STREAM_MINOR, STREAM_MAJOR } });
@@ -204,6 +207,10 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 	uint64_t room[STACK_ROOM];
 	struct stack stack;
 
+	if (s->what == SAMPLE_LABEL) {
+		probe_labels_take(&e->labels, e->options, (const struct sample_label *)s);
+		return EMIT_WRITTEN;
+	}
 	if (!t)
 		return EMIT_NO_MEMORY;
 	if (!e->dont_wait && t->proc->segment != e->segment &&
@@ -219,6 +226,7 @@ enum emitted emit_sample(struct emit *e, const struct sample_head *s)
 		return emit_ran(e, (const struct ran *)s, t);
 	if (stacks_take(&e->stacks, s, t->proc, room, &stack) == STACK_WAITS)
 		return EMIT_WAITS;
+	stack.label = s->what == SAMPLE_EVENT ? probe_labels_find(&e->labels, s) : 0;
 	if (s->what != SAMPLE_STACK)
 		return emit_event(e, s, t, &stack);
 	if (!wait_sites_put(e->wait_sites, s, t->proc, &stack))

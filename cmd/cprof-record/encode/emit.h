@@ -16,6 +16,7 @@
 #include "cmd/cprof-record/process/perf_maps.h"
 #include "cmd/cprof-record/host/ksym.h"
 #include "cmd/cprof-record/output/output.h"
+#include "cmd/cprof-record/encode/probe_labels.h"
 #include "cmd/cprof-record/encode/wait_sites.h"
 #include "common/base/idmap.h"
 #include "common/base/intern.h"
@@ -61,6 +62,7 @@ struct emit {
 	uint32_t segment;
 	uint64_t next_process, next_thread, next_file, next_script, next_function;
 	struct idmap said_cgroups; /* cgroup id to 0, by segment */
+	struct probe_labels labels;
 	struct intern said_ksyms;  /* address and name of the kernel symbols written in this segment */
 	uint64_t segment_began;
 	uint64_t period; /* nominal period of a tick in this segment */

@@ -166,7 +166,7 @@ static void look_at_frames(struct emit *e, const struct proc *p)
 		const struct calltree_frame *f = &e->stacks.tree.frames[i];
 		const struct map *m;
 
-		if (f->process != p->id || f->kind == STACK_FRAME_LANG)
+		if (f->process != p->id || f->kind == STACK_FRAME_LANG || f->kind == STACK_FRAME_LABEL)
 			continue;
 		m = maps_find(&p->maps, looked_up(f));
 		e->origins[!m ? FRAME_NOWHERE : m->file ? FRAME_IN_FILE : FRAME_IN_MEMORY]++;
@@ -216,6 +216,23 @@ static void write_lang_frame(struct emit *e, uint64_t id, const struct calltree_
 	emit_record(e, r);
 }
 
+/* Writes the frame of a label, and the label as its name. */
+static void write_label(struct emit *e, uint64_t id, const struct calltree_frame *frame)
+{
+	uint32_t label = (uint32_t)(frame->address - STACK_LABELS);
+
+	while (e->labels.written < label) {
+		uint32_t next = ++e->labels.written;
+
+		emit_record(e, (struct record){ .type = RECORD_STRING,
+						.string = { next, probe_labels_text(&e->labels, next) } });
+	}
+	emit_record(e, (struct record){ .type = RECORD_FRAME,
+					.frame = { id, frame->process, FRAME_EXACT, frame->address } });
+	emit_record(e, (struct record){ .type = RECORD_SYMBOL,
+					.symbol = { .frame = id, .source = NAME_LABEL, .name = label } });
+}
+
 void emit_tree(struct emit *e, const struct proc *p, uint64_t time)
 {
 	look_at_frames(e, p);
@@ -231,6 +248,10 @@ void emit_tree(struct emit *e, const struct proc *p, uint64_t time)
 
 		if (f->kind == STACK_FRAME_LANG) {
 			write_lang_frame(e, e->said_frames, f);
+			continue;
+		}
+		if (f->kind == STACK_FRAME_LABEL) {
+			write_label(e, e->said_frames, f);
 			continue;
 		}
 		emit_record(e, (struct record){ .type = RECORD_FRAME,

@@ -247,8 +247,17 @@ static bool find_half(struct stacks *st, const uint64_t *address, int n, uint64_
 	return n <= 0 || *out >= NODE_FIRST;
 }
 
+static bool add_label(struct stacks *st, const struct proc *p, uint32_t label, uint64_t *node)
+{
+	struct calltree_frame f = { STACK_LABELS + label, p->id, STACK_FRAME_LABEL };
+
+	*node = calltree_child(&st->tree, (uint32_t)*node, &f);
+	return *node >= NODE_FIRST;
+}
+
 bool stacks_nodes(struct stacks *st, const struct proc *p, const struct stack *stack, uint64_t *user, uint64_t *kernel)
 {
 	return find_half(st, stack->user.addresses, stack->user.n, p->id, (enum root)stack->user.end, user) &&
+	       (!stack->label || add_label(st, p, stack->label, user)) &&
 	       find_half(st, stack->kernel, stack->kernel_n, 0, stack->kernel_end, kernel);
 }

@@ -30,12 +30,16 @@ struct stack {
 	const uint64_t *kernel;
 	int kernel_n;
 	enum root kernel_end;
+	uint32_t label; /* number of a label, which becomes the innermost frame of the user stack; 0: none */
 };
 
 enum { STACK_ROOM = SAMPLE_DEPTH_MAX + LANG_FRAMES };
 
 /* The kind of a calltree_frame of a language: its address is that of script_functions_at. */
-enum { STACK_FRAME_LANG = FRAME_KINDS };
+enum { STACK_FRAME_LANG = FRAME_KINDS, STACK_FRAME_LABEL };
+
+/* The address of a frame that is a label is this plus its number: no code can be there. */
+#define STACK_LABELS (1ull << 63)
 
 enum stack_state {
 	STACK_READY,

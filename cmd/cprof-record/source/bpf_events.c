@@ -101,6 +101,11 @@ static void configure_event(struct bpf_events *c, const struct one *e, const str
 	b->rodata->kernel_depth = e->event->raw ? o->hit_depth : o->chain_depth;
 	b->data->most = c->rate.most;
 	b->rodata->preempted = e->event->kind == EVENT_PROBE;
+	if (e->event->probe && e->event->probe->label) {
+		b->rodata->has_label = 1;
+		b->rodata->label_is_text = e->event->probe->label_is_text;
+		bpf_map__set_max_entries(b->maps.label_args, (uint32_t)e->event->probe->sites.n);
+	}
 	choose_program(e);
 	b->rodata->has_calls = by_tables && sample->rodata->has_calls;
 	b->rodata->finished = e->event->kind == EVENT_TRACEPOINT && !e->event->raw; /* as on_hit */
@@ -181,6 +186,22 @@ static bool choose_cpus(struct bpf_events *c, const struct one *e, bool none)
 	return bpf_map_update_elem(bpf_map__fd(map_of(e)), &zero, c->cpus, BPF_ANY) == 0;
 }
 
+/* Tells the program where the labels are. False: errno. */
+static bool publish_args(const struct one *e)
+{
+	const struct probe *p = e->event->probe;
+
+	for (uint32_t i = 0; p && p->label && i < p->sites.n; i++) {
+		const struct probe_arg *from = &p->label_args[i];
+		struct event_arg a = { from->value,  from->reg,	 from->index,	  from->shift,
+				       from->memory, from->size, from->is_signed, 0 };
+
+		if (bpf_map_update_elem(bpf_map__fd(e->bpf->maps.label_args), &i, &a, BPF_ANY) != 0)
+			return false;
+	}
+	return true;
+}
+
 static void measure_probe(struct bpf_events *c, struct one *e)
 {
 	if (!e->event->probe || !choose_cpus(c, e, true))
@@ -213,7 +234,7 @@ struct bpf_events *bpf_events_open(const struct options *o, const struct cpu_lis
 		errno = 0;
 		if (load_event(c, e, sample, by_tables)) {
 			measure_probe(c, e);
-			if (choose_cpus(c, e, false) &&
+			if (publish_args(e) && choose_cpus(c, e, false) &&
 			    (c->n > 0 || bpf_scratch_add_all(&c->scratches, online)))
 				continue;
 		}
@@ -306,6 +327,7 @@ static int open_counter(const struct bpf_events *c, const struct one *e, unsigne
 
 static bool attach_counter(const struct bpf_events *c, const struct one *e, struct counter *counter)
 {
+	LIBBPF_OPTS(bpf_perf_event_opts, place);
 	int saved;
 
 	counter->fd = -1;
@@ -316,7 +338,10 @@ static bool attach_counter(const struct bpf_events *c, const struct one *e, stru
 	counter->fd = open_counter(c, e, counter->cpu);
 	if (counter->fd < 0)
 		return false;
-	counter->link = bpf_program__attach_perf_event(program_of(e), counter->fd);
+	place.bpf_cookie = e->n;
+	counter->link = e->event->probe && e->event->probe->label
+				? bpf_program__attach_perf_event_opts(program_of(e), counter->fd, &place)
+				: bpf_program__attach_perf_event(program_of(e), counter->fd);
 	if (counter->link)
 		return true;
 	saved = errno;

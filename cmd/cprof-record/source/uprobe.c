@@ -124,7 +124,9 @@ static void measure_kind(enum kind kind, uint32_t type, const struct bpf_program
 	struct own_code code = { kind == KIND_CALL ? (uintptr_t)uprobe_leaf_nop : (uintptr_t)functions[kind],
 				 0 };
 	struct probe_site site = { 0 };
-	struct probe own = { open("/proc/self/exe", O_RDONLY | O_CLOEXEC), type, { &site, 1, 1 } };
+	struct probe own = { .fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC),
+			     .type = type,
+			     .sites = { &site, 1, 1 } };
 	struct bpf_link *link = NULL;
 	int fd = -1;
 
