@@ -167,6 +167,32 @@ if [ "$(uname -m)" = x86_64 ]; then
 	like "  and the message says so" "$(cat "$tmp/err")" "expected the start of an instruction"
 fi
 
+# Frames of an interpreted language: a function of libc, called by a script for three seconds at most
+libc=$(ldd "$load" | sed -n 's/.*=> \([^ ]*libc[.-][^ ]*\) .*/\1/p')
+if [ -x /usr/bin/python3 ] && [ -n "$libc" ]; then
+	cat >"$tmp/script.py" <<-'END'
+	import os, time
+	def inner():
+	    for i in range(50):
+	        os.getppid()
+	def outer():
+	    for i in range(150):
+	        inner()
+	        time.sleep(0.02)
+	outer()
+	END
+	record "uprobe:$libc:getppid" -F 200 -- /usr/bin/python3 "$tmp/script.py"
+	if cprof-dump "$tmp/raw.bin" | grep -q '^function '; then
+		is "a script's functions are in the stacks" \
+			"$(cprof-dump "$tmp/raw.bin" | sed -n 's/^function .* name="\([^"]*\)".*/\1/p' | sort -u | xargs)" \
+			"<module> inner outer"
+	else
+		skip "a script's functions" "this Python, or this kernel, has none"
+	fi
+else
+	skip "a script's functions" "no python3"
+fi
+
 # Refusals: EVENT, the exit status, a part of the message
 while read -r event want text; do
 	status "$event" "$want" cprof-record -e "$event" -o "$tmp/none.bin" -- "$load" 1
